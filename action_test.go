@@ -169,7 +169,7 @@ exit "$EXIT"
 // TestActionTriage runs the action's second script with a stand-in for desynctool.
 func TestActionTriage(t *testing.T) {
 	onUnix(t)
-	sample, err := filepath.Abs(filepath.Join("report", "testdata", "triage.json"))
+	sample, err := filepath.Abs(filepath.Join("report", "document", "testdata", "triage.json"))
 	if err != nil {
 		t.Fatal(err)
 	}

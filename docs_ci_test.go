@@ -16,7 +16,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"github.com/desynctool/desynctool/internal/testkit/effort"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 // fenced returns the blocks of docs/ci.md in a language.
@@ -173,10 +173,10 @@ func TestFailOnTable(t *testing.T) {
 		if failOn == "not given" {
 			failOn = ""
 		}
-		for i, r := range []report.Report{
-			{Head: report.Head{Status: report.Diverged}},
-			{Head: report.Head{Status: report.Diverged}, Seen: []report.SeenBefore{{Exact: true}}},
-			{Head: report.Head{Status: report.Inconclusive}},
+		for i, r := range []document.Report{
+			{Head: document.Head{Status: document.Diverged}},
+			{Head: document.Head{Status: document.Diverged}, Seen: []document.SeenBefore{{Exact: true}}},
+			{Head: document.Head{Status: document.Inconclusive}},
 		} {
 			status, err := r.ExitFor(failOn)
 			if err != nil || strconv.Itoa(status.ExitCode()) != row[2+i] {

@@ -5,11 +5,11 @@ import (
 	"time"
 
 	"github.com/desynctool/desynctool/internal/prose"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 // describe writes what belongs to a report alone.
-func (tx *Tx) describe(ctx context.Context, id int64, r *report.Report) error {
+func (tx *Tx) describe(ctx context.Context, id int64, r *document.Report) error {
 	body, err := pack(r)
 	if err != nil {
 		return err
@@ -26,7 +26,7 @@ func (tx *Tx) describe(ctx context.Context, id int64, r *report.Report) error {
 }
 
 // dayOf returns when a match was played, in days since 1970; 0 if that is not known.
-func dayOf(r *report.Report) int64 {
+func dayOf(r *document.Report) int64 {
 	if r.Session.Played == nil {
 		return 0
 	}
@@ -38,7 +38,7 @@ func dayOf(r *report.Report) int64 {
 }
 
 // tickOf returns the divergent tick, or the first that it may be, -1 if that is not known.
-func tickOf(r *report.Report) int64 {
+func tickOf(r *document.Report) int64 {
 	d := r.FirstDivergence
 	switch {
 	case d == nil:
@@ -54,7 +54,7 @@ func tickOf(r *report.Report) int64 {
 const maxVerdict = 240
 
 // firstSentence is what a list shows of a report.
-func firstSentence(r *report.Report) string {
+func firstSentence(r *document.Report) string {
 	if len(r.Verdict) == 0 {
 		return ""
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/desynctool/desynctool/desk"
 	"github.com/desynctool/desynctool/desk/desktest"
 	"github.com/desynctool/desynctool/internal/testkit/effort"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 
 	"pgregory.net/rapid"
 )
@@ -64,20 +64,20 @@ func emptied(t *rapid.T, where string, n int) *desk.Store {
 }
 
 // diverged is a report of a bug that has a place and a field.
-func diverged(step, field, strict, build, os string) *report.Report {
-	r := report.NoReport(report.Diverged, "host and client parted")
+func diverged(step, field, strict, build, os string) *document.Report {
+	r := document.NoReport(document.Diverged, "host and client parted")
 	r.Error = ""
-	r.Session = report.Session{Game: "arena", Build: build, Seed: "0000000000000007", Played: &report.Played{First: "2026-02-03T10:00:00Z", Last: "2026-02-03T10:30:00Z", By: "the header"}}
-	r.Peers = []report.TriagedPeer{{Name: "host", Group: 1}, {Name: "client", Group: 2}}
+	r.Session = document.Session{Game: "arena", Build: build, Seed: "0000000000000007", Played: &document.Played{First: "2026-02-03T10:00:00Z", Last: "2026-02-03T10:30:00Z", By: "the header"}}
+	r.Peers = []document.TriagedPeer{{Name: "host", Group: 1}, {Name: "client", Group: 2}}
 	tick := uint64(77)
-	r.FirstDivergence = &report.FirstDivergence{Tick: &tick, Exact: true, Archetypes: []string{}}
+	r.FirstDivergence = &document.FirstDivergence{Tick: &tick, Exact: true, Archetypes: []string{}}
 	r.Fingerprint = strict
-	r.Fingerprints = []report.Fingerprint{
-		{Level: report.LevelKind, Name: "arena state", Digest: "00000000000000aa"},
-		{Level: report.LevelStep, Name: step, Digest: "5" + digest(step)},
-		{Level: report.LevelField, Name: field, Digest: "f" + digest(field)},
+	r.Fingerprints = []document.Fingerprint{
+		{Level: document.LevelKind, Name: "arena state", Digest: "00000000000000aa"},
+		{Level: document.LevelStep, Name: step, Digest: "5" + digest(step)},
+		{Level: document.LevelField, Name: field, Digest: "f" + digest(field)},
 	}
-	r.Stated = []report.Fact{{Name: "os", Values: map[string]string{"host": "linux", "client": os}}}
+	r.Stated = []document.Fact{{Name: "os", Values: map[string]string{"host": "linux", "client": os}}}
 	return r
 }
 
@@ -111,7 +111,7 @@ func receive(t failing, s *desk.Store, hash string) (bundle *desk.Bundle, isNew 
 	return bundle, isNew
 }
 
-func put(t failing, s *desk.Store, bundle int64, list ...*report.Report) (changes []desk.Change) {
+func put(t failing, s *desk.Store, bundle int64, list ...*document.Report) (changes []desk.Change) {
 	t.Helper()
 	err := s.Write(context.Background(), func(tx *desk.Tx) (err error) {
 		var readings []desk.Reading

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 // How much of a group a page holds.
@@ -83,8 +83,8 @@ type Platform struct {
 // Best is a report of which much is known.
 type Best struct {
 	Report
-	Why      []string       `json:"why"` // what is known, in a few words each, the most important first
-	Document *report.Report `json:"-"`
+	Why      []string         `json:"why"` // what is known, in a few words each, the most important first
+	Document *document.Report `json:"-"`
 }
 
 // Wanted is something that reports lack.
@@ -331,18 +331,18 @@ func (s *Store) readNear(ctx context.Context, d *GroupDetail) error {
 	if err != nil {
 		return err
 	}
-	d.Unplaced = !slices.ContainsFunc(prints, func(p print) bool { return report.Level(p.level).Seen() })
+	d.Unplaced = !slices.ContainsFunc(prints, func(p print) bool { return document.Level(p.level).Seen() })
 	if !d.Unplaced {
 		return nil
 	}
-	rank := func(level string) int { return slices.Index(report.Levels(), report.Level(level)) }
+	rank := func(level string) int { return slices.Index(document.Levels(), document.Level(level)) }
 	slices.SortFunc(prints, func(a, b print) int {
 		return cmp.Or(cmp.Compare(rank(b.level), rank(a.level)), cmp.Compare(a.digest, b.digest))
 	})
 	d.KindOnly = true
 	var candidates []int64
 	for _, p := range prints {
-		if p.level == string(report.LevelKind) {
+		if p.level == string(document.LevelKind) {
 			continue
 		}
 		d.KindOnly = false

@@ -10,7 +10,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 // A document is kept as a byte that says how it is packed, and then
@@ -44,7 +44,7 @@ var unpacker = sync.OnceValue(func() *zstd.Decoder {
 })
 
 // pack returns a document as it is kept.
-func pack(r *report.Report) ([]byte, error) {
+func pack(r *document.Report) ([]byte, error) {
 	text, err := json.Marshal(r)
 	if err != nil {
 		return nil, err
@@ -73,16 +73,16 @@ func unpackJSON(body []byte) ([]byte, error) {
 }
 
 // unpack reads a document that is kept.
-func unpack(body []byte) (*report.Report, error) {
+func unpack(body []byte) (*document.Report, error) {
 	text, err := unpackJSON(body)
 	if err != nil {
 		return nil, err
 	}
-	return report.ReadReport(bytes.NewReader(text), "document")
+	return document.ReadReport(bytes.NewReader(text), "document")
 }
 
 // Document returns what triage wrote of a match.
-func (tx *Tx) Document(ctx context.Context, id int64) (*report.Report, error) {
+func (tx *Tx) Document(ctx context.Context, id int64) (*document.Report, error) {
 	var body []byte
 	if err := tx.row(ctx, "document.get", []any{id}, &body); err != nil {
 		return nil, fmt.Errorf("report %d: %w", id, err)
@@ -92,7 +92,7 @@ func (tx *Tx) Document(ctx context.Context, id int64) (*report.Report, error) {
 
 // Document returns what triage wrote of a match, by the number of its report; sql.ErrNoRows if
 // there is none.
-func (s *Store) Document(ctx context.Context, id int64) (*report.Report, error) {
+func (s *Store) Document(ctx context.Context, id int64) (*document.Report, error) {
 	var body []byte
 	if err := s.row(ctx, "document.get", []any{id}, &body); err != nil {
 		return nil, fmt.Errorf("report %d: %w", id, err)

@@ -12,7 +12,7 @@ import (
 
 	"github.com/desynctool/desynctool/desk"
 	"github.com/desynctool/desynctool/desk/desktest"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 
 	"pgregory.net/rapid"
 )
@@ -88,7 +88,7 @@ func TestEdits(t *testing.T) {
 			steps := []string{"Combat", "Movement"}
 			strict := []string{"", "s1", "s2"}
 			builds := []string{"", "1.4.2", "1.4.10", "1.5.0"}
-			var plain []*report.Report
+			var plain []*document.Report
 			var events []int64
 			for i := range rapid.IntRange(3, 14).Draw(rt, "steps") {
 				codes := rows(rt, s.DB(), `SELECT code FROM groups WHERE state <> 'merged' ORDER BY id`)

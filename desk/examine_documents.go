@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 // described is what the rows of a report say of it.
@@ -13,7 +13,7 @@ type described struct {
 	id, variant     int64
 	moved           bool   // a person said of which variant it is
 	strict          string // of the variant
-	status          report.Status
+	status          document.Status
 	game, build     string
 	seed            string
 	day, tick       int64

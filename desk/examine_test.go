@@ -21,7 +21,7 @@ import (
 	"github.com/desynctool/desynctool/desk/blobs"
 	"github.com/desynctool/desynctool/desk/desktest"
 	"github.com/desynctool/desynctool/internal/testkit/effort"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 // examine examines a store, and returns what it found, a line for each fault.
@@ -433,7 +433,7 @@ func examined(t failing, s *desk.Store) {
 }
 
 // nothing is a report that is of no bug.
-func nothing() *report.Report { return report.NoReport(report.InSync, "nothing parted") }
+func nothing() *document.Report { return document.NoReport(document.InSync, "nothing parted") }
 
 // TestExamineWhile: a store that others write to all the time is sound at each moment.
 func TestExamineWhile(t *testing.T) {

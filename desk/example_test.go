@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 
 	"github.com/desynctool/desynctool/desk"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 // Two bundles of one bug, which is then closed.
@@ -24,9 +24,9 @@ func Example() {
 	}
 	defer store.Close()
 
-	r := report.NoReport(report.Diverged, "host and client parted in tick 77.")
+	r := document.NoReport(document.Diverged, "host and client parted in tick 77.")
 	r.Session.Game = "arena"
-	r.Fingerprints = []report.Fingerprint{{Level: report.LevelKind, Name: "arena state", Digest: "aa"}, {Level: report.LevelStep, Name: "Combat", Digest: "bb"}}
+	r.Fingerprints = []document.Fingerprint{{Level: document.LevelKind, Name: "arena state", Digest: "aa"}, {Level: document.LevelStep, Name: "Combat", Digest: "bb"}}
 	var group string
 	for _, hash := range []string{"first", "second"} {
 		err := store.Write(ctx, func(tx *desk.Tx) error {

@@ -25,7 +25,7 @@ import (
 	"github.com/desynctool/desynctool/desk/blobs"
 	"github.com/desynctool/desynctool/desk/desktest"
 	"github.com/desynctool/desynctool/internal/testkit/effort"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 func exported(t *testing.T, s *desk.Store, b blobs.Store) ([]byte, *desk.Exported) {
@@ -240,7 +240,7 @@ func TestExportShowsAll(t *testing.T) {
 			if name == "documents.ndjson" {
 				for line := range bytes.Lines(e.text) {
 					var row struct {
-						Body report.Report `json:"body"`
+						Body document.Report `json:"body"`
 					}
 					if err := json.Unmarshal(line, &row); err != nil || row.Body.Status == "" {
 						t.Errorf("%v in %.200s", err, line)

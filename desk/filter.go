@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/desynctool/desynctool/internal/prose"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 // Filter says which groups or reports are meant. All of its terms hold of them; without terms it is all
@@ -39,7 +39,7 @@ var errNoValue = errors.New("expected a value after the colon")
 // keys are the words of filters that are no facts, with what checks and rewrites their values.
 var keys = map[string]func(value string) (string, error){
 	"game": some, "build": some, "first": some, "back": some, "peer": some, "file": some, "cause": some, "kind": some,
-	"status": oneOf(string(report.InSync), string(report.Diverged), string(report.Inconclusive), string(report.Failed)),
+	"status": oneOf(string(document.InSync), string(document.Diverged), string(document.Inconclusive), string(document.Failed)),
 	"state":  oneOf(string(GroupOpen), string(GroupClosed), string(GroupIgnored), string(GroupMerged), "any"),
 	"weak":   oneOf("yes", "no"),
 	"group":  hexDigits(16), "hash": hexDigits(64), "seed": hexDigits(16),

@@ -11,14 +11,14 @@ import (
 
 	"github.com/desynctool/desynctool/desk"
 	"github.com/desynctool/desynctool/desk/desktest"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 // of is a report whose peers have names.
-func of(r *report.Report, peers ...string) *report.Report {
+func of(r *document.Report, peers ...string) *document.Report {
 	r.Peers = nil
 	for i, p := range peers {
-		r.Peers = append(r.Peers, report.TriagedPeer{Name: p, Group: i + 1})
+		r.Peers = append(r.Peers, document.TriagedPeer{Name: p, Group: i + 1})
 	}
 	return r
 }
@@ -26,9 +26,9 @@ func of(r *report.Report, peers ...string) *report.Report {
 // players fills a store with reports of some players.
 func players(t *testing.T, k *kept) map[string]string {
 	t.Helper()
-	bug := func(name string) *report.Report { return diverged(name, name+".x", "", "1.0.0", "linux") }
+	bug := func(name string) *document.Report { return diverged(name, name+".x", "", "1.0.0", "linux") }
 	stated := of(bug("Combat"), "alice", "bob")
-	stated.Stated = append(stated.Stated, report.Fact{Name: "host name", Values: map[string]string{"alice": "alice's machine", "bob": "tower"}})
+	stated.Stated = append(stated.Stated, document.Fact{Name: "host name", Values: map[string]string{"alice": "alice's machine", "bob": "tower"}})
 	mention := of(bug("Combat"), "carol", "dave")
 	mention.Verdict = []string{"carol waits for\nalice."}
 	return map[string]string{

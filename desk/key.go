@@ -5,7 +5,7 @@ import (
 	"encoding/hex"
 	"strings"
 
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 // Key is by what a report is put together with others.
@@ -22,7 +22,7 @@ type Key struct {
 	// says each name once.
 	Title string
 	// By are the levels that Coarse is of, without that of the kind; none if nothing else is known.
-	By []report.Level
+	By []document.Level
 }
 
 // KeyOf returns the key of a report, and false for one without a divergence. It depends on the
@@ -33,17 +33,17 @@ type Key struct {
 // and of which kind the first of them is; what differs in an initial state; the step, and the
 // component if it is the only one that differs after it; without a step the components.
 // docs/desk-accuracy.md measures it.
-func KeyOf(r *report.Report) (Key, bool) {
-	if r.Status != report.Diverged || len(r.Fingerprints) == 0 {
+func KeyOf(r *document.Report) (Key, bool) {
+	if r.Status != document.Diverged || len(r.Fingerprints) == 0 {
 		return Key{}, false
 	}
-	has := map[report.Level]*report.Fingerprint{}
+	has := map[document.Level]*document.Fingerprint{}
 	for i := range r.Fingerprints {
 		has[r.Fingerprints[i].Level] = &r.Fingerprints[i]
 	}
 	k := Key{Strict: r.Fingerprint}
 	var parts, title []string
-	use := func(levels ...report.Level) bool {
+	use := func(levels ...document.Level) bool {
 		for _, level := range levels {
 			if has[level] == nil {
 				return false
@@ -52,26 +52,26 @@ func KeyOf(r *report.Report) (Key, bool) {
 		for _, level := range levels {
 			parts = append(parts, string(level), has[level].Digest)
 			title = withName(title, has[level].Name)
-			if level != report.LevelKind {
+			if level != document.LevelKind {
 				k.By = append(k.By, level)
 			}
 		}
 		return true
 	}
-	use(report.LevelKind)
-	of := func(level report.Level) int {
+	use(document.LevelKind)
+	of := func(level document.Level) int {
 		if has[level] == nil {
 			return 0
 		}
 		return len(has[level].Of)
 	}
 	switch {
-	case of(report.LevelOrder) > 0 && use(report.LevelOrder): // the orders differ
-	case of(report.LevelComponent) == 1 && use(report.LevelStep, report.LevelComponent):
-	case use(report.LevelStep):
-	case use(report.LevelComponent) || use(report.LevelArchetype) || use(report.LevelCause):
+	case of(document.LevelOrder) > 0 && use(document.LevelOrder): // the orders differ
+	case of(document.LevelComponent) == 1 && use(document.LevelStep, document.LevelComponent):
+	case use(document.LevelStep):
+	case use(document.LevelComponent) || use(document.LevelArchetype) || use(document.LevelCause):
 	default:
-		use(report.LevelMessage)
+		use(document.LevelMessage)
 		k.Weak = true
 	}
 	k.Title = strings.TrimSpace(strings.Join(title, ", ")) // no game begins with a blank

@@ -17,12 +17,12 @@ import (
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/desk"
 	"github.com/desynctool/desynctool/desk/desktest"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 // stored is a report that was put, and what the store must know of it.
 type stored struct {
-	r     *report.Report
+	r     *document.Report
 	hash  string
 	group string // empty if it did not diverge
 }
@@ -35,7 +35,7 @@ func (x *stored) day() string {
 }
 
 // some draws a report: few games, builds, places and platforms, so that they meet.
-func some(t *rapid.T) *report.Report {
+func some(t *rapid.T) *document.Report {
 	of := func(label string, list ...string) string { return rapid.SampledFrom(list).Draw(t, label) }
 	r := diverged(of("step", "Combat", "Move"), of("field", "hp", "x"), of("strict", "s1", "s2", ""), of("build", "1.4.2", "1.4.10", "1.5.0-rc.1", "1.5.0+af3", "nightly", ""), of("os", "linux", "Windows 11", "macos"))
 	r.Session.Game = of("game", "arena", "0 A.D.")
@@ -43,17 +43,17 @@ func some(t *rapid.T) *report.Report {
 	r.Kind = bisect.Kind(of("kind", "state", "inputs"))
 	r.Session.Played = nil
 	if day := of("day", "", "2026-01-05", "2026-01-30", "2026-02-03", "2026-02-28"); day != "" {
-		r.Session.Played = &report.Played{First: day + "T10:00:00Z", Last: day + "T10:30:00Z", By: "the header"}
+		r.Session.Played = &document.Played{First: day + "T10:00:00Z", Last: day + "T10:30:00Z", By: "the header"}
 	}
 	if rapid.Bool().Draw(t, "weak") {
 		r.Fingerprints = r.Fingerprints[:1]
-		r.Fingerprints = append(r.Fingerprints, report.Fingerprint{Level: report.LevelMessage, Name: "out of sync at #", Digest: "00000000000000bb"})
+		r.Fingerprints = append(r.Fingerprints, document.Fingerprint{Level: document.LevelMessage, Name: "out of sync at #", Digest: "00000000000000bb"})
 	}
 	if cause := of("cause", "", "float", "rng-leak"); cause != "" {
-		r.Causes = []report.Cause{{Class: cause}}
+		r.Causes = []document.Cause{{Class: cause}}
 	}
 	if rapid.IntRange(0, 4).Draw(t, "in sync") == 0 {
-		r.Status = report.InSync
+		r.Status = document.InSync
 	}
 	return r
 }
@@ -95,7 +95,7 @@ func holds(t desk.Term, x *stored) bool {
 	case "until":
 		return x.day() != "" && x.day() <= t.Value
 	case "peer":
-		return slices.ContainsFunc(x.r.Peers, func(p report.TriagedPeer) bool { return p.Name == t.Value })
+		return slices.ContainsFunc(x.r.Peers, func(p document.TriagedPeer) bool { return p.Name == t.Value })
 	case "hash":
 		return strings.HasPrefix(x.hash, t.Value)
 	case "file":

@@ -5,12 +5,12 @@ import (
 	"database/sql"
 	"errors"
 
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 // Reading is what triage made of one match of a bundle.
 type Reading struct {
-	Report   *report.Report
+	Report   *document.Report
 	Complete int // how much is known, 0 to 100
 }
 
@@ -24,7 +24,7 @@ type Change struct {
 	// open again.
 	NewGroup, CameBack bool
 	// Before is the document that it replaces, nil for a match that is read for the first time.
-	Before *report.Report
+	Before *document.Report
 }
 
 // Put writes what triage made of a bundle, a reading for each match in order, instead of what it

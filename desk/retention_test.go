@@ -17,7 +17,7 @@ import (
 	"github.com/desynctool/desynctool/desk"
 	"github.com/desynctool/desynctool/desk/blobs"
 	"github.com/desynctool/desynctool/desk/desktest"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 // kept is a store with its bundles, and a clock that a test sets.
@@ -44,7 +44,7 @@ func openKept(t *testing.T, where string) *kept {
 }
 
 // send keeps a bundle, and its reports if there are any, and returns its hash.
-func (k *kept) send(t *testing.T, content, name string, complete int, list ...*report.Report) string {
+func (k *kept) send(t *testing.T, content, name string, complete int, list ...*document.Report) string {
 	t.Helper()
 	ctx := context.Background()
 	b, err := k.blobs.Put(ctx, strings.NewReader(content), 0)
@@ -113,7 +113,7 @@ func fill(t *testing.T, k *kept) map[string]string {
 	t.Helper()
 	hashes := map[string]string{}
 	groups := map[string]string{"c": "Combat", "i": "Input", "o": "Orders"}
-	send := func(name string, complete int, list ...*report.Report) {
+	send := func(name string, complete int, list ...*document.Report) {
 		hashes[name] = k.send(t, "content of "+name, name+".zip", complete, list...)
 		k.now = k.now.Add(24 * time.Hour)
 	}
@@ -123,7 +123,7 @@ func fill(t *testing.T, k *kept) map[string]string {
 			send(fmt.Sprint(g, n), []int{40, 90, 60}[n], diverged(groups[g], groups[g]+".x", "", "1.0.0", "linux"))
 		}
 	}
-	send("n0", 10, report.NoReport(report.InSync, "nothing parted"))
+	send("n0", 10, document.NoReport(document.InSync, "nothing parted"))
 	send("w0", 0)
 	for name, f := range map[string]func(e *desk.Editor, code string) error{
 		"c0": func(e *desk.Editor, code string) error {

@@ -20,7 +20,7 @@ type Share struct {
 }
 
 // Share makes a link to a report and returns its secret, 22 characters of the URL alphabet of base64;
-// errors.Is(err, fs.ErrNotExist) if there is no such report. Whoever has the link sees what (*report.Report).Redact leaves.
+// errors.Is(err, fs.ErrNotExist) if there is no such report. Whoever has the link sees what (*document.Report).Redact leaves.
 func (s *Store) Share(ctx context.Context, who string, report int64) (secret string, err error) {
 	secret = randomText(16)
 	err = s.Write(ctx, func(tx *Tx) error {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/desynctool/desynctool/desk"
 	"github.com/desynctool/desynctool/desk/desktest"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 // timeline puts reports of a step, each of a build and a day, and returns the code of their group.
@@ -17,7 +17,7 @@ func timeline(t *testing.T, s *desk.Store, step string, list ...[2]string) (code
 	t.Helper()
 	for i, x := range list {
 		r := diverged(step, "hp", "", x[0], "linux")
-		r.Session.Played = &report.Played{First: x[1] + "T10:00:00Z", Last: x[1] + "T11:00:00Z", By: "the header"}
+		r.Session.Played = &document.Played{First: x[1] + "T10:00:00Z", Last: x[1] + "T11:00:00Z", By: "the header"}
 		b, _ := receive(t, s, fmt.Sprint(step, i, x))
 		code = put(t, s, b.ID, r)[0].Group
 	}
@@ -100,7 +100,7 @@ func TestWrongClock(t *testing.T) {
 			if i == 0 {
 				day = "2038-01-19"
 			}
-			r.Session.Played = &report.Played{First: day + "T10:00:00Z", Last: day + "T11:00:00Z", By: "the header"}
+			r.Session.Played = &document.Played{First: day + "T10:00:00Z", Last: day + "T11:00:00Z", By: "the header"}
 			readings = append(readings, desk.Reading{Report: r})
 		}
 		b, _ := receive(t, s, "a")
@@ -126,21 +126,21 @@ func TestWrongClock(t *testing.T) {
 func TestNear(t *testing.T) {
 	desktest.Some(t, func(t *testing.T, where string) {
 		s := open(t, where)
-		level := func(l report.Level, name string) report.Fingerprint {
-			return report.Fingerprint{Level: l, Name: name, Digest: digest(string(l[:1])+name) + "0"}
+		level := func(l document.Level, name string) document.Fingerprint {
+			return document.Fingerprint{Level: l, Name: name, Digest: digest(string(l[:1])+name) + "0"}
 		}
 		n := 0
-		add := func(strict string, list ...report.Fingerprint) string {
+		add := func(strict string, list ...document.Fingerprint) string {
 			n++
 			r := diverged("", "", strict, "1.0", "linux")
-			r.Fingerprints = append([]report.Fingerprint{level(report.LevelKind, "k")}, list...)
+			r.Fingerprints = append([]document.Fingerprint{level(document.LevelKind, "k")}, list...)
 			b, _ := receive(t, s, fmt.Sprint(n))
 			return put(t, s, b.ID, r)[0].Group
 		}
-		weak := add("", level(report.LevelArchetype, "a"), level(report.LevelComponent, "c"))
-		two := add("x", level(report.LevelArchetype, "a"), level(report.LevelComponent, "c"), level(report.LevelStep, "s"))
-		one := add("y", level(report.LevelArchetype, "a"), level(report.LevelComponent, "d"), level(report.LevelStep, "t"))
-		add("z", level(report.LevelArchetype, "b"), level(report.LevelStep, "u"))
+		weak := add("", level(document.LevelArchetype, "a"), level(document.LevelComponent, "c"))
+		two := add("x", level(document.LevelArchetype, "a"), level(document.LevelComponent, "c"), level(document.LevelStep, "s"))
+		one := add("y", level(document.LevelArchetype, "a"), level(document.LevelComponent, "d"), level(document.LevelStep, "t"))
+		add("z", level(document.LevelArchetype, "b"), level(document.LevelStep, "u"))
 		kind := add("")
 		d, err := s.Group(context.Background(), weak)
 		if err != nil || !d.Unplaced || d.KindOnly || len(d.Near) != 2 || d.Near[0].Code != two || d.Near[1].Code != one || fmt.Sprint(d.Near[0].Levels) != "[kind archetype component]" || fmt.Sprint(d.Near[1].Levels) != "[kind archetype]" {

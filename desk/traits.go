@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/desynctool/desynctool/internal/prose"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 // Limits of what is kept of facts.
@@ -28,7 +28,7 @@ var notTraits = []string{"game", "seed", "start state", "build", "time", "date"}
 
 // traitsOf returns the numbers of what the peers' files state: of each fact all values, and the empty
 // one for that it is stated at all; and of what triage found.
-func (tx *Tx) traitsOf(ctx context.Context, r *report.Report) ([]int64, error) {
+func (tx *Tx) traitsOf(ctx context.Context, r *document.Report) ([]int64, error) {
 	var list [][2]string
 	for i := range r.Stated {
 		f := &r.Stated[i]

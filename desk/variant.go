@@ -8,12 +8,12 @@ import (
 	"strings"
 
 	"github.com/desynctool/desynctool/internal/prose"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 // variant returns the variant of a key, which is made if there is none: in the group that has
 // its coarse key, or in a new one.
-func (tx *Tx) variant(ctx context.Context, game int64, key Key, r *report.Report) (id int64, newGroup bool, err error) {
+func (tx *Tx) variant(ctx context.Context, game int64, key Key, r *document.Report) (id int64, newGroup bool, err error) {
 	var group int64
 	err = tx.row(ctx, "variant.find", []any{game, key.Coarse, key.Strict}, &id, &group)
 	if !errors.Is(err, sql.ErrNoRows) {
@@ -39,7 +39,7 @@ func (tx *Tx) variant(ctx context.Context, game int64, key Key, r *report.Report
 
 // newGroup makes the group of a coarse key. Its code is the first digits of the key, as many as no
 // other group has.
-func (tx *Tx) newGroup(ctx context.Context, game int64, key Key, r *report.Report) (id int64, isNew bool, err error) {
+func (tx *Tx) newGroup(ctx context.Context, game int64, key Key, r *document.Report) (id int64, isNew bool, err error) {
 	for n := 8; n <= len(key.Coarse); n++ {
 		code := key.Coarse[:n]
 		err = tx.row(ctx, "group.insert", []any{code, game, key.Title, key.Weak, searchText(append([]string{key.Title, code}, printNames(r)...))}, &id)
@@ -59,7 +59,7 @@ func (tx *Tx) newGroup(ctx context.Context, game int64, key Key, r *report.Repor
 }
 
 // printNames are what the fingerprints of a report are made of.
-func printNames(r *report.Report) (names []string) {
+func printNames(r *document.Report) (names []string) {
 	for _, f := range r.Fingerprints {
 		names = append(names, f.Name)
 	}

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 // where collects the conditions of a statement, and their values.
@@ -219,7 +219,7 @@ func (s *Store) ofGroups(ctx context.Context, w *where, f Filter) error {
 		case "until":
 			w.add("g.first_day <= {{value}} AND g.first_day > 0", dayNumber(t.Value))
 		case "status": // groups are of reports that diverged
-			if t.Value != string(report.Diverged) {
+			if t.Value != string(document.Diverged) {
 				w.add("1 = 0")
 			}
 		case "peer", "file", "hash", "seed":

@@ -14,7 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/desynctool/desynctool/bisect/golden"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
 
@@ -74,14 +74,14 @@ func TestMergeOrder(t *testing.T) {
 			t.Fatalf("another order gives\n%+v\nnot\n%+v", got, want)
 		}
 		var doc, second bytes.Buffer
-		if err := report.Golden(want).JSON(&doc); err != nil {
+		if err := document.Golden(want).JSON(&doc); err != nil {
 			t.Fatal(err)
 		}
 		read, err := golden.ParseResults(doc.Bytes())
 		if err != nil {
 			t.Fatalf("%v\n%s", err, &doc)
 		}
-		if err := report.Golden(golden.Merge(list, read)).JSON(&second); err != nil || !bytes.Equal(doc.Bytes(), second.Bytes()) {
+		if err := document.Golden(golden.Merge(list, read)).JSON(&second); err != nil || !bytes.Equal(doc.Bytes(), second.Bytes()) {
 			t.Fatalf("read and merged again it is\n%s\nnot\n%s", &second, &doc)
 		}
 		count(t, list, runs, want)
@@ -158,7 +158,7 @@ func TestResults(t *testing.T) {
 	run := golden.Run{Platform: "linux/amd64", Replays: []golden.Outcome{{Replay: "r0", Golden: &digest, Result: golden.Same, Ticks: 100}}}
 	run.Build.Build = "v1 (debug)"
 	var doc bytes.Buffer
-	if err := report.Golden(golden.Merge(list, []golden.Run{run})).JSON(&doc); err != nil {
+	if err := document.Golden(golden.Merge(list, []golden.Run{run})).JSON(&doc); err != nil {
 		t.Fatal(err)
 	}
 	if name := golden.ResultsName(&run); name != "linux-amd64-v1--debug-.json" {
@@ -291,7 +291,7 @@ func FuzzResults(f *testing.F) {
 	tick := uint64(3)
 	run := golden.Run{Platform: "linux/amd64", Replays: []golden.Outcome{{Replay: "r0", Golden: &digest, Result: golden.Diverged, Ticks: 100, First: &golden.First{Tick: &tick}}}}
 	var doc bytes.Buffer
-	if err := report.Golden(golden.Merge(entries(1), []golden.Run{run})).JSON(&doc); err != nil {
+	if err := document.Golden(golden.Merge(entries(1), []golden.Run{run})).JSON(&doc); err != nil {
 		f.Fatal(err)
 	}
 	f.Add(doc.Bytes())
@@ -303,10 +303,10 @@ func FuzzResults(f *testing.F) {
 		}
 		table := golden.Merge(entries(2), slices.Concat(runs, runs))
 		var out bytes.Buffer
-		if err := report.Golden(table).Text(&out, report.NewStyle(false), true); err != nil {
+		if err := document.Golden(table).Text(&out, document.NewStyle(false), true); err != nil {
 			t.Fatal(err)
 		}
-		if err := report.GoldenMarkdown(&out, table); err != nil {
+		if err := document.GoldenMarkdown(&out, table); err != nil {
 			t.Fatal(err)
 		}
 	})

@@ -18,8 +18,8 @@ import (
 	"github.com/desynctool/desynctool/desk/queue"
 	"github.com/desynctool/desynctool/desk/render"
 	"github.com/desynctool/desynctool/internal/prose"
-	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/bundle/archive"
+	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/report/triage"
 )
 
@@ -212,7 +212,7 @@ func (d *deskEnv) doAdd(args []string, flags *deskAddFlags) error {
 		return err
 	}
 	d.Warn(doc.Warnings)
-	err = d.Render(flags.format, func(w io.Writer, _ report.Style) error {
+	err = d.Render(flags.format, func(w io.Writer, _ document.Style) error {
 		_, err := io.WriteString(w, doc.Text())
 		return err
 	}, func() any { return doc })

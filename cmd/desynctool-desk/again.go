@@ -11,7 +11,7 @@ import (
 	"github.com/desynctool/desynctool/desk/intake"
 	"github.com/desynctool/desynctool/desk/queue"
 	"github.com/desynctool/desynctool/desk/render"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 // deskAgainFlags are the flags of desk again.
@@ -84,7 +84,7 @@ func (d *deskEnv) doAgain(flags *deskAgainFlags) error {
 	if err != nil {
 		return err
 	}
-	err = d.Render(flags.format, func(w io.Writer, _ report.Style) error {
+	err = d.Render(flags.format, func(w io.Writer, _ document.Style) error {
 		_, err := io.WriteString(w, doc.Text())
 		return err
 	}, func() any { return doc })

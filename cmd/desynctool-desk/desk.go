@@ -10,7 +10,7 @@ import (
 
 	"github.com/desynctool/desynctool/cmd/internal/cli"
 	"github.com/desynctool/desynctool/desk"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 // deskVariable is the environment variable that names the store of desk where --store does not.
@@ -103,7 +103,7 @@ func (d *deskEnv) listing(format *cli.Outputs, make func(*desk.Store) (texts, er
 		if err != nil {
 			return err
 		}
-		return d.Render(format, func(w io.Writer, _ report.Style) error {
+		return d.Render(format, func(w io.Writer, _ document.Style) error {
 			_, err := io.WriteString(w, doc.Text())
 			return err
 		}, func() any { return doc })

@@ -9,7 +9,7 @@ import (
 	"github.com/desynctool/desynctool/cmd/internal/cli"
 	"github.com/desynctool/desynctool/desk"
 	"github.com/desynctool/desynctool/desk/render"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 func newDeskDoctor(d *deskEnv) *cobra.Command {
@@ -46,7 +46,7 @@ Exit status:
 			return err
 		}
 		doc := render.NewDoctor(x)
-		err = d.Render(format, func(w io.Writer, _ report.Style) error {
+		err = d.Render(format, func(w io.Writer, _ document.Style) error {
 			_, err := io.WriteString(w, doc.Text())
 			return err
 		}, func() any { return doc })

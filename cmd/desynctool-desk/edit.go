@@ -14,7 +14,7 @@ import (
 	"github.com/desynctool/desynctool/cmd/internal/cli"
 	"github.com/desynctool/desynctool/desk"
 	"github.com/desynctool/desynctool/desk/render"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 // deskEdit is a command that edits groups: what it is called, what its help says, and what it does.
@@ -183,7 +183,7 @@ Exit status: 0 if it was done, 2 if it cannot be.`}
 		if err != nil {
 			return err
 		}
-		return d.Render(format, func(w io.Writer, s report.Style) error {
+		return d.Render(format, func(w io.Writer, s document.Style) error {
 			text := render.EditText(done)
 			if done.What != desk.Undone {
 				text += fmt.Sprintf(" To take it back: desynctool desk undo %d", done.Event)

@@ -17,7 +17,7 @@ import (
 	"github.com/desynctool/desynctool/desk"
 	"github.com/desynctool/desynctool/desk/blobs"
 	"github.com/desynctool/desynctool/internal/testkit/effort"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 // playground is a folder with the desks and bundles that the examples name.
@@ -63,12 +63,12 @@ func (p *playground) desk() {
 	for i, step := range []string{"Combat", "Movement", "Combat"} {
 		k, err := kept.Put(ctx, strings.NewReader(fmt.Sprint("bundle ", i)), 0)
 		p.check(err)
-		r := report.NoReport(report.Diverged, "alice and bob parted.")
+		r := document.NoReport(document.Diverged, "alice and bob parted.")
 		r.Error = ""
 		r.Session.Game, r.Session.Build = "mygame", "1.4.2"
-		r.Peers = []report.TriagedPeer{{Name: "alice", Group: 1}, {Name: "bob", Group: 2}}
+		r.Peers = []document.TriagedPeer{{Name: "alice", Group: 1}, {Name: "bob", Group: 2}}
 		r.Fingerprint = fmt.Sprintf("%016x", i)
-		r.Fingerprints = []report.Fingerprint{{Level: report.LevelKind, Name: "mygame state", Digest: "00"}, {Level: report.LevelStep, Name: step, Digest: hex.EncodeToString([]byte(step))}}
+		r.Fingerprints = []document.Fingerprint{{Level: document.LevelKind, Name: "mygame state", Digest: "00"}, {Level: document.LevelStep, Name: step, Digest: hex.EncodeToString([]byte(step))}}
 		p.check(s.Write(ctx, func(tx *desk.Tx) error {
 			b, _, err := tx.Receive(ctx, desk.Bundle{Hash: k.Hash, Name: "upload.txt", Bytes: k.Bytes, Kept: k.Hash, KeptBytes: k.Stored}, desk.Receipt{Name: "upload.txt", Source: "desk add"})
 			if err == nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/desynctool/desynctool/desk/blobs"
 	"github.com/desynctool/desynctool/desk/render"
 	"github.com/desynctool/desynctool/internal/file/files"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 func newDeskExport(d *deskEnv) *cobra.Command {
@@ -48,11 +48,11 @@ Exit status: 0 if it was done, 2 if it cannot be, 3 if content of bundles is mis
 }
 
 func (d *deskEnv) renderExport(format *cli.Outputs, kind, done string, e *desk.Exported) error {
-	status := report.InSync
+	status := document.InSync
 	if len(e.Missing) > 0 {
-		status = report.Inconclusive
+		status = document.Inconclusive
 	}
-	err := d.Render(format, func(w io.Writer, _ report.Style) error { return render.Export(w, done, e) }, func() any { return render.ExportDocument(kind, status, e) })
+	err := d.Render(format, func(w io.Writer, _ document.Style) error { return render.Export(w, done, e) }, func() any { return render.ExportDocument(kind, status, e) })
 	if err != nil {
 		return err
 	}

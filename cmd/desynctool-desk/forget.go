@@ -14,7 +14,7 @@ import (
 	"github.com/desynctool/desynctool/desk/blobs"
 	"github.com/desynctool/desynctool/desk/pseudonyms"
 	"github.com/desynctool/desynctool/desk/render"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 func newDeskForget(d *deskEnv) *cobra.Command {
@@ -59,7 +59,7 @@ Exit status: 0 if it was done, 2 if it cannot be.`,
 			if err != nil {
 				return err
 			}
-			return d.Render(format, func(w io.Writer, _ report.Style) error { return render.Forget(w, f, s.Kind() == desk.SQLite) }, func() any { return render.ForgetDocument(f) })
+			return d.Render(format, func(w io.Writer, _ document.Style) error { return render.Forget(w, f, s.Kind() == desk.SQLite) }, func() any { return render.ForgetDocument(f) })
 		})
 	}
 	return cmd

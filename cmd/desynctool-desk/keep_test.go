@@ -17,7 +17,7 @@ import (
 	"github.com/desynctool/desynctool/desk"
 	"github.com/desynctool/desynctool/desk/blobs"
 	"github.com/desynctool/desynctool/desk/pseudonyms"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 // fillDesk makes a store of four bundles that came 100 days ago and later, a day apart, and returns their hashes.
@@ -40,8 +40,8 @@ func fillDesk(t *testing.T, where string) (hashes []string, first time.Time) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := report.NoReport(report.InSync, "Nothing parted.")
-		r.Peers = []report.TriagedPeer{{Name: []string{"alice", "bob"}[i%2], Group: 1}, {Name: "carol", Group: 1}}
+		r := document.NoReport(document.InSync, "Nothing parted.")
+		r.Peers = []document.TriagedPeer{{Name: []string{"alice", "bob"}[i%2], Group: 1}, {Name: "carol", Group: 1}}
 		err = s.Write(ctx, func(tx *desk.Tx) error {
 			bundle, _, err := tx.Receive(ctx, desk.Bundle{Hash: k.Hash, Name: "x.zip", Bytes: k.Bytes, Kept: k.Hash, KeptBytes: k.Stored}, desk.Receipt{Name: "x.zip", Source: "desk add"})
 			if err == nil {

@@ -20,7 +20,7 @@ import (
 	"github.com/desynctool/desynctool/bisect/refsim/session"
 	"github.com/desynctool/desynctool/desk"
 	"github.com/desynctool/desynctool/desk/pseudonyms"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/report/triage"
 )
 
@@ -38,7 +38,7 @@ func TestDeskNames(t *testing.T) {
 		t.Fatal(len(list), err)
 	}
 	var saved bytes.Buffer
-	if err := report.WriteJSON(&saved, list[0]); err != nil {
+	if err := document.WriteJSON(&saved, list[0]); err != nil {
 		t.Fatal(err)
 	}
 	for path, text := range map[string]string{"OTTOKAR.json": saved.String(), "both.json": "[" + saved.String() + "]"} {

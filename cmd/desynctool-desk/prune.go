@@ -16,7 +16,7 @@ import (
 	"github.com/desynctool/desynctool/desk/queue"
 	"github.com/desynctool/desynctool/desk/render"
 	"github.com/desynctool/desynctool/internal/file/limits"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 func newDeskPrune(d *deskEnv) *cobra.Command {
@@ -57,7 +57,7 @@ Exit status: 0 if it was done, 2 if it cannot be.`,
 			if err != nil {
 				return err
 			}
-			return d.Render(format, func(w io.Writer, _ report.Style) error { return render.Prune(w, p) }, func() any { return render.PruneDocument(p) })
+			return d.Render(format, func(w io.Writer, _ document.Style) error { return render.Prune(w, p) }, func() any { return render.PruneDocument(p) })
 		})
 	}
 	return cmd

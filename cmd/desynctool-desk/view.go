@@ -9,7 +9,7 @@ import (
 	"github.com/desynctool/desynctool/cmd/internal/cli"
 	"github.com/desynctool/desynctool/desk"
 	"github.com/desynctool/desynctool/desk/render"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 // filterHelp is part of the help of the commands of desk that take a filter.
@@ -45,7 +45,7 @@ func (d *deskEnv) asking(format *cli.Outputs, ask func(s *desk.Store, args []str
 			return err
 		}
 		err = format.Each(func(out cli.Output) error {
-			return d.RenderTo(out, func(w io.Writer, s report.Style) error { return v.Write(w, out.Format, s) })
+			return d.RenderTo(out, func(w io.Writer, s document.Style) error { return v.Write(w, out.Format, s) })
 		})
 		if err != nil {
 			return err

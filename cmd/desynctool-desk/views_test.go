@@ -15,7 +15,7 @@ import (
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/desk"
 	"github.com/desynctool/desynctool/internal/testkit/pinned"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 // deskBug is a bug of the game arena, as its reports show it.
@@ -35,31 +35,31 @@ var deskBugs = []deskBug{
 }
 
 // deskReport is a report of a bug.
-func deskReport(b *deskBug, i int, random *rand.Rand) *report.Report {
-	r := report.NoReport(report.Diverged, "")
+func deskReport(b *deskBug, i int, random *rand.Rand) *document.Report {
+	r := document.NoReport(document.Diverged, "")
 	r.Error, r.Verdict = "", []string{"host and client parted in tick 77, in " + b.step + "."}
 	r.Kind = bisect.StateDiffers
 	at := time.Date(2026, 1, b.firstDay+i, 10, 0, 0, 0, time.UTC)
-	r.Session = report.Session{Game: "arena", Build: b.builds[i*len(b.builds)/b.reports], Seed: fmt.Sprintf("%016x", 7+i),
-		Played: &report.Played{First: at.Format(time.RFC3339), Last: at.Add(time.Hour).Format(time.RFC3339), By: "the header"}}
-	r.Peers = []report.TriagedPeer{{Name: "host", Group: 1}, {Name: "client", Group: 2}}
+	r.Session = document.Session{Game: "arena", Build: b.builds[i*len(b.builds)/b.reports], Seed: fmt.Sprintf("%016x", 7+i),
+		Played: &document.Played{First: at.Format(time.RFC3339), Last: at.Add(time.Hour).Format(time.RFC3339), By: "the header"}}
+	r.Peers = []document.TriagedPeer{{Name: "host", Group: 1}, {Name: "client", Group: 2}}
 	tick := uint64(77)
-	r.FirstDivergence = &report.FirstDivergence{Tick: &tick, Exact: true, Archetypes: []string{}}
-	r.Ladder = []report.Rung{{Step: "tick", State: report.RungFound, Found: "77"}, {Step: "field", State: report.RungFound, Found: b.field}, {Step: "cause", State: report.RungOpen, Found: "not known"}}
-	r.Send = []report.Request{{What: "a trace with the checksum after each system", For: []string{"cause"}}}
+	r.FirstDivergence = &document.FirstDivergence{Tick: &tick, Exact: true, Archetypes: []string{}}
+	r.Ladder = []document.Rung{{Step: "tick", State: document.RungFound, Found: "77"}, {Step: "field", State: document.RungFound, Found: b.field}, {Step: "cause", State: document.RungOpen, Found: "not known"}}
+	r.Send = []document.Request{{What: "a trace with the checksum after each system", For: []string{"cause"}}}
 	for _, f := range [][2]string{{"kind", "arena state"}, {"step", b.step}, {"field", b.field}} {
 		h := sha256.Sum256([]byte(f[0] + f[1]))
-		r.Fingerprints = append(r.Fingerprints, report.Fingerprint{Level: report.Level(f[0]), Name: f[1], Digest: hex.EncodeToString(h[:8])})
+		r.Fingerprints = append(r.Fingerprints, document.Fingerprint{Level: document.Level(f[0]), Name: f[1], Digest: hex.EncodeToString(h[:8])})
 	}
 	r.Fingerprint = r.Fingerprints[2].Digest
 	if b.cause != "" {
-		r.Causes = []report.Cause{{Class: b.cause, Title: b.cause, Standing: "looks-like"}}
+		r.Causes = []document.Cause{{Class: b.cause, Title: b.cause, Standing: "looks-like"}}
 	}
 	cpu := "x86-64"
 	if b.arm {
 		cpu = "arm64"
 	}
-	r.Stated = []report.Fact{{Name: "cpu", Values: map[string]string{"host": "x86-64", "client": cpu}}, {Name: "os", Values: map[string]string{"client": []string{"linux", "windows"}[random.IntN(2)]}}}
+	r.Stated = []document.Fact{{Name: "cpu", Values: map[string]string{"host": "x86-64", "client": cpu}}, {Name: "os", Values: map[string]string{"client": []string{"linux", "windows"}[random.IntN(2)]}}}
 	return r
 }
 
@@ -77,7 +77,7 @@ func viewedDesk(t *testing.T, dir string) {
 	check(err)
 	defer s.Close()
 	n := 0
-	add := func(complete int, list ...*report.Report) (group string) {
+	add := func(complete int, list ...*document.Report) (group string) {
 		n++
 		h := sha256.Sum256(fmt.Append(nil, n))
 		check(s.Write(ctx, func(tx *desk.Tx) error {
@@ -112,10 +112,10 @@ func viewedDesk(t *testing.T, dir string) {
 	weak := deskReport(&deskBugs[0], 0, random)
 	weak.Fingerprint, weak.Fingerprints, weak.Causes, weak.Kind = "", weak.Fingerprints[:1], nil, bisect.Claimed
 	h := sha256.Sum256([]byte("message"))
-	weak.Fingerprints = append(weak.Fingerprints, report.Fingerprint{Level: report.LevelMessage, Name: "out of sync at tick #", Digest: hex.EncodeToString(h[:8])})
+	weak.Fingerprints = append(weak.Fingerprints, document.Fingerprint{Level: document.LevelMessage, Name: "out of sync at tick #", Digest: hex.EncodeToString(h[:8])})
 	add(10, weak)
 	fine := deskReport(&deskBugs[0], 1, random)
-	fine.Status, fine.Fingerprints, fine.Fingerprint, fine.FirstDivergence = report.InSync, []report.Fingerprint{}, "", nil
+	fine.Status, fine.Fingerprints, fine.Fingerprint, fine.FirstDivergence = document.InSync, []document.Fingerprint{}, "", nil
 	add(80, fine)
 	e := &desk.Editor{Store: s, Who: "ann"}
 	_, err = e.Note(ctx, first, "seen with two medics")

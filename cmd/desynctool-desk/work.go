@@ -10,7 +10,7 @@ import (
 	"github.com/desynctool/desynctool/desk/queue"
 	"github.com/desynctool/desynctool/desk/render"
 	"github.com/desynctool/desynctool/internal/prose"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 // deskWorkFlags are the flags of desk work.
@@ -100,7 +100,7 @@ func (d *deskEnv) doWork(flags *deskWorkFlags) error {
 		return err
 	}
 	doc := render.NewWork(summary)
-	err = d.Render(flags.format, func(w io.Writer, _ report.Style) error {
+	err = d.Render(flags.format, func(w io.Writer, _ document.Style) error {
 		_, err := io.WriteString(w, doc.Text())
 		return err
 	}, func() any { return doc })

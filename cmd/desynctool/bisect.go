@@ -9,9 +9,9 @@ import (
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/bisect/minimize"
 	"github.com/desynctool/desynctool/cmd/internal/cli"
-	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/bundle/archive"
 	"github.com/desynctool/desynctool/report/compare"
+	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/report/simulators"
 )
 
@@ -172,5 +172,5 @@ func doBisectRun(e *env, path string, run runFlags, format *cli.Outputs) error {
 func (e *env) bisected(r *bisect.Result, format *cli.Outputs) error {
 	e.Warn(r.Warnings)
 	e.simFailed("--sim", r.SimFailed)
-	return e.Finish(format, report.Bisect(r), false)
+	return e.Finish(format, document.Bisect(r), false)
 }

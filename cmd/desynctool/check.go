@@ -6,8 +6,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/desynctool/desynctool/cmd/internal/cli"
-	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/check"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 func newCheck(e *env) *cobra.Command {
@@ -57,7 +57,7 @@ func doCheck(e *env, paths []string, all bool, format *cli.Outputs) error {
 		return unread
 	}
 	err = e.Render(format,
-		func(w io.Writer, s report.Style) error { return result.Text(w, s, all) },
+		func(w io.Writer, s document.Style) error { return result.Text(w, s, all) },
 		result.Document)
 	if err != nil {
 		return err
@@ -65,5 +65,5 @@ func doCheck(e *env, paths []string, all bool, format *cli.Outputs) error {
 	if unread != nil {
 		return unread
 	}
-	return cli.Ended(report.StatusOf(result))
+	return cli.Ended(document.StatusOf(result))
 }

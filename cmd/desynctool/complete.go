@@ -12,9 +12,9 @@ import (
 	"github.com/desynctool/desynctool/bisect/refsim/session"
 	"github.com/desynctool/desynctool/cmd/internal/cli"
 	"github.com/desynctool/desynctool/internal/shellwords"
-	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/bundle"
 	"github.com/desynctool/desynctool/report/bundle/archive"
+	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/report/formats"
 	"github.com/desynctool/desynctool/report/simulators"
 	"github.com/desynctool/desynctool/snapshot"
@@ -45,11 +45,11 @@ func completions(cmd *cobra.Command) map[string]cli.Completer {
 func completeFailOn(_ *cobra.Command, _ []string, begun string) (list []string, _ cobra.ShellCompDirective) {
 	switch before, _, several := strings.Cut(begun, ","); {
 	case !several:
-		list = []string{report.FailDiverged, report.FailNew, report.FailNever, report.FailInconclusive}
-	case before == report.FailDiverged || before == report.FailNew:
-		list = []string{before + "," + report.FailInconclusive}
-	case before == report.FailInconclusive:
-		list = []string{before + "," + report.FailDiverged, before + "," + report.FailNew}
+		list = []string{document.FailDiverged, document.FailNew, document.FailNever, document.FailInconclusive}
+	case before == document.FailDiverged || before == document.FailNew:
+		list = []string{before + "," + document.FailInconclusive}
+	case before == document.FailInconclusive:
+		list = []string{before + "," + document.FailDiverged, before + "," + document.FailNew}
 	}
 	return list, cobra.ShellCompDirectiveNoFileComp
 }
@@ -121,7 +121,7 @@ func recordedPeers(cmd *cobra.Command, before, after string) (list []string) {
 func completeMatch(_ *cobra.Command, args []string, _ string) (list []string, _ cobra.ShellCompDirective) {
 	matchesOf(args, func(m *bundle.Matches) {
 		for _, x := range m.List {
-			list = append(list, fmt.Sprintf("%d\t%s %s", x.Number, report.Safe(x.Game), report.Safe(x.Name)))
+			list = append(list, fmt.Sprintf("%d\t%s %s", x.Number, document.Safe(x.Game), document.Safe(x.Name)))
 		}
 	})
 	return list, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder

@@ -6,8 +6,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/desynctool/desynctool/cmd/internal/cli"
-	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/bundle"
+	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/report/formats"
 	"github.com/desynctool/desynctool/snapshot"
 )
@@ -97,7 +97,7 @@ func doDiff(e *env, a, b string, flags diffFlags, format *cli.Outputs) error {
 	}
 	pair.Warnings = append(pair.Warnings, tree.Warnings()...)
 	e.Warn(pair.Warnings)
-	return e.Finish(format, report.Diff(d, pair.Names, pair.Warnings), flags.all)
+	return e.Finish(format, document.Diff(d, pair.Names, pair.Warnings), flags.all)
 }
 
 func ignoreRules(flags diffFlags) (*snapshot.Ignore, error) {

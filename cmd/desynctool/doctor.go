@@ -4,8 +4,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/desynctool/desynctool/cmd/internal/cli"
-	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/bundle"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 func newDoctor(e *env) *cobra.Command {
@@ -68,5 +68,5 @@ func doDoctor(e *env, paths []string, all bool, match *matchFlag, format *cli.Ou
 	}
 	c.Warnings = append(c.Warnings, x.Doubts...)
 	e.Warn(c.Warnings)
-	return e.Finish(format, report.Doctor(c), all)
+	return e.Finish(format, document.Doctor(c), all)
 }

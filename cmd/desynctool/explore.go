@@ -13,9 +13,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/desynctool/desynctool/cmd/internal/cli"
-	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/bundle/archive"
 	"github.com/desynctool/desynctool/report/compare"
+	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/report/explore"
 	"github.com/desynctool/desynctool/report/formats"
 	"github.com/desynctool/desynctool/report/peers"
@@ -71,21 +71,21 @@ func doExplore(e *env, paths []string, flags triageFlags) error {
 		return err
 	}
 	options := explore.Options{Color: e.Style(e.Stdout).Colored(), ASCII: explore.ASCII(runtime.GOOS, os.Getenv), Given: explore.Given{Paths: paths, Flags: flags.simulated()}, Open: new(openedPage).open}
-	load := func(progress func(what string, done, total int64)) ([]*report.Report, error) {
+	load := func(progress func(what string, done, total int64)) ([]*document.Report, error) {
 		return reportsOn(paths, builds, flags, progress)
 	}
 	if saved != nil {
 		options.Given = explore.Given{}
-		load = func(func(what string, done, total int64)) ([]*report.Report, error) { return saved, nil }
+		load = func(func(what string, done, total int64)) ([]*document.Report, error) { return saved, nil }
 	}
 	e.IgnoreSignals() // the screen takes the signals from here on
 	reports, err := explore.Run(stdin, e.Stdout, load, options)
 	if err != nil {
 		return err
 	}
-	status := report.InSync
+	status := document.InSync
 	for _, r := range reports {
-		status = report.Worst(status, r.Status.Known())
+		status = document.Worst(status, r.Status.Known())
 	}
 	return cli.Ended(status)
 }
@@ -105,7 +105,7 @@ func (f *triageFlags) simulated() (list []string) {
 
 // savedReports returns those of triage in the file that is the only path, nil if it holds something
 // else.
-func savedReports(paths []string) ([]*report.Report, error) {
+func savedReports(paths []string) ([]*document.Report, error) {
 	if len(paths) != 1 {
 		return nil, nil
 	}
@@ -124,7 +124,7 @@ func savedReports(paths []string) ([]*report.Report, error) {
 	defer content.Close()
 	const head = 256 // the schema is what a report begins with
 	r := bufio.NewReaderSize(content, head)
-	if begin, _ := r.Peek(head); !bytes.Contains(begin, []byte(report.ReportSchema)) {
+	if begin, _ := r.Peek(head); !bytes.Contains(begin, []byte(document.ReportSchema)) {
 		return nil, nil
 	}
 	saved, err := peers.ReadSaved(r, paths[0])
@@ -132,9 +132,9 @@ func savedReports(paths []string) ([]*report.Report, error) {
 		return nil, err
 	}
 	switch saved := saved.(type) {
-	case *report.Report:
-		return []*report.Report{saved}, nil
-	case []*report.Report:
+	case *document.Report:
+		return []*document.Report{saved}, nil
+	case []*document.Report:
 		return saved, nil
 	}
 	return nil, fmt.Errorf("%s: not a saved report of triage", paths[0])
@@ -142,7 +142,7 @@ func savedReports(paths []string) ([]*report.Report, error) {
 
 // reportsOn returns the reports on all matches that lie below some paths, or on the one that is
 // asked for.
-func reportsOn(paths []string, builds compare.Builds, flags triageFlags, progress func(what string, done, total int64)) ([]*report.Report, error) {
+func reportsOn(paths []string, builds compare.Builds, flags triageFlags, progress func(what string, done, total int64)) ([]*document.Report, error) {
 	of := func(what string) func(done, total int64) {
 		return func(done, total int64) { progress(what, done, total) }
 	}
@@ -162,9 +162,9 @@ func reportsOn(paths []string, builds compare.Builds, flags triageFlags, progres
 	}
 	defer found.Close()
 	if found.Report != nil {
-		return []*report.Report{found.Report}, nil
+		return []*document.Report{found.Report}, nil
 	}
-	var list []*report.Report
+	var list []*document.Report
 	for i := range found.Matches {
 		progress("matches", int64(i), int64(len(found.Matches)))
 		r, err := found.One(i)

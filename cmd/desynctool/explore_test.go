@@ -9,7 +9,7 @@ import (
 
 	"mvdan.cc/sh/v3/shell"
 
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/report/explore"
 )
 
@@ -23,7 +23,7 @@ func TestExploreCommands(t *testing.T) {
 		if status := run([]string{"triage", path, "--format", "json"}, nil, &out, &errs); status == 2 {
 			t.Fatalf("%s: %s", folder, &errs)
 		}
-		r := new(report.Report)
+		r := new(document.Report)
 		if err := json.Unmarshal(out.Bytes(), r); err != nil {
 			t.Fatal(err)
 		}
@@ -37,7 +37,7 @@ func TestExploreCommands(t *testing.T) {
 				walk(c)
 			}
 		}
-		walk(explore.Build([]*report.Report{r}, explore.Given{Paths: []string{path}}))
+		walk(explore.Build([]*document.Report{r}, explore.Given{Paths: []string{path}}))
 	}
 	for _, name := range []string{"triage", "doctor", "bisect", "orders", "tracediff", "diff", "walk"} {
 		found := false

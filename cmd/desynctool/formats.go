@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/desynctool/desynctool/cmd/internal/cli"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/report/formats"
 )
 
@@ -30,6 +30,6 @@ Exit status: 0.`,
 func doFormats(e *env, format *cli.Outputs) error {
 	list := formats.All()
 	return e.Render(format,
-		func(w io.Writer, s report.Style) error { return formats.Text(w, list, s) },
+		func(w io.Writer, s document.Style) error { return formats.Text(w, list, s) },
 		func() any { return formats.Document(list) })
 }

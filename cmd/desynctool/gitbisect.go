@@ -13,8 +13,8 @@ import (
 	"github.com/desynctool/desynctool/bisect/gitbisect"
 	"github.com/desynctool/desynctool/cmd/internal/cli"
 	"github.com/desynctool/desynctool/internal/prose"
-	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/commits"
+	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/report/formats"
 	"github.com/desynctool/desynctool/report/simulators"
 )
@@ -181,7 +181,7 @@ func (e *env) findCommit(o gitbisect.FindOptions, format *cli.Outputs) error {
 		fmt.Fprintf(e.Stderr, "%s of an earlier search that was interrupted were taken over; --restart begins anew\n", prose.Count(f.Resumed, "run", "runs"))
 	}
 	if f.Outputs != "" {
-		fmt.Fprintf(e.Stderr, "what builds printed that failed is in %s\n", report.Safe(f.Outputs))
+		fmt.Fprintf(e.Stderr, "what builds printed that failed is in %s\n", document.Safe(f.Outputs))
 	}
-	return e.Finish(format, report.GitBisect(f), false)
+	return e.Finish(format, document.GitBisect(f), false)
 }

@@ -12,9 +12,9 @@ import (
 	"github.com/desynctool/desynctool/bisect/golden"
 	"github.com/desynctool/desynctool/cmd/internal/cli"
 	"github.com/desynctool/desynctool/internal/file/files"
-	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/bundle"
 	"github.com/desynctool/desynctool/report/ci"
+	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/report/simulators"
 )
 
@@ -152,7 +152,7 @@ func doGoldenRecord(e *env, dir string, paths []string, flags goldenRecordFlags,
 		return err
 	}
 	recordings.Lost = lost
-	return e.Finish(format, report.GoldenRecord(recordings), flags.all)
+	return e.Finish(format, document.GoldenRecord(recordings), flags.all)
 }
 
 // goldenCheckFlags are the flags of golden check.
@@ -243,7 +243,7 @@ func doGoldenCheck(e *env, dir string, flags goldenCheckFlags, format *cli.Outpu
 	if err := e.renderGolden(format, table, flags.all); err != nil {
 		return err
 	}
-	return cli.Ended(report.StatusOf(table))
+	return cli.Ended(document.StatusOf(table))
 }
 
 // checkGolden plays the replays of a folder.
@@ -262,14 +262,14 @@ func writeResults(dir string, t *golden.Table) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return err
 	}
-	return files.Replace(filepath.Join(dir, golden.ResultsName(&t.Runs[0])), func(f *os.File) error { return report.Golden(t).JSON(f) })
+	return files.Replace(filepath.Join(dir, golden.ResultsName(&t.Runs[0])), func(f *os.File) error { return document.Golden(t).JSON(f) })
 }
 
 // renderGolden writes a table in every format asked for.
 func (e *env) renderGolden(o *cli.Outputs, t *golden.Table, all bool) error {
-	doc, summarized := report.Golden(t), false
+	doc, summarized := document.Golden(t), false
 	return o.Each(func(out cli.Output) error {
-		err := e.RenderTo(out, func(w io.Writer, style report.Style) error {
+		err := e.RenderTo(out, func(w io.Writer, style document.Style) error {
 			switch out.Format {
 			case "text":
 				return doc.Text(w, style, all)
@@ -280,7 +280,7 @@ func (e *env) renderGolden(o *cli.Outputs, t *golden.Table, all bool) error {
 			case "github":
 				return ci.GitHubOfGolden(w, t)
 			case "markdown":
-				return report.GoldenMarkdown(w, t)
+				return document.GoldenMarkdown(w, t)
 			}
 			return fmt.Errorf("no format %q", out.Format)
 		})

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/desynctool/desynctool/internal/testkit/effort"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 // headlines are where each format has its headline, and the sentences of the verdict, which come from other
@@ -43,7 +43,7 @@ func TestFormatsAgree(t *testing.T) {
 		paths[fault] = []string{recorded}
 		paths[fault+", replayed"] = []string{recorded, "--sim", "builtin"}
 	}
-	kinds := map[report.WhenKind]int{}
+	kinds := map[document.WhenKind]int{}
 	accused := 0
 	for name, path := range paths {
 		saved := filepath.Join(dir, "saved.json")
@@ -52,7 +52,7 @@ func TestFormatsAgree(t *testing.T) {
 		if status := run(args, strings.NewReader(""), &stdout, &stderr); status == 2 {
 			t.Fatalf("%s: %s", name, &stderr)
 		}
-		var r report.Report
+		var r document.Report
 		b, err := os.ReadFile(saved)
 		if err != nil {
 			t.Fatal(err)
@@ -62,7 +62,7 @@ func TestFormatsAgree(t *testing.T) {
 		}
 		h := r.Headline()
 		kinds[h.When.Kind]++
-		want := h.Text(report.Safe)
+		want := h.Text(document.Safe)
 		for format, at := range headlines {
 			var out bytes.Buffer
 			stderr.Reset()
@@ -70,7 +70,7 @@ func TestFormatsAgree(t *testing.T) {
 				t.Fatalf("%s: %s: status %d: %s", name, format, status, &stderr)
 			}
 			m := at.FindStringSubmatch(out.String())
-			if r.Status == report.InSync && format == "junit" {
+			if r.Status == document.InSync && format == "junit" {
 				continue // a test that passed has no message
 			}
 			if m == nil {
@@ -91,7 +91,7 @@ func TestFormatsAgree(t *testing.T) {
 			}
 		}
 	}
-	for _, kind := range []report.WhenKind{report.WhenStart, report.WhenTick, report.WhenBetween} {
+	for _, kind := range []document.WhenKind{document.WhenStart, document.WhenTick, document.WhenBetween} {
 		if kinds[kind] == 0 {
 			t.Errorf("no session diverged in the way %d; there are %v", kind, kinds)
 		}

@@ -18,8 +18,8 @@ import (
 	"github.com/desynctool/desynctool/internal/file/files"
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/orderlog"
-	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/bundle"
+	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/report/simulators"
 )
 
@@ -140,7 +140,7 @@ func (f *huntFlags) target(e *env, paths []string) (t hunt.Target, args []string
 			return t, nil, err
 		}
 		t.Logs = append(t.Logs, log)
-		args = append(args, report.PathArgument(path))
+		args = append(args, document.PathArgument(path))
 	}
 	args = append(args, "--sim", f.sim)
 	if t.Sim, err = f.sims.parse(e.Context, "--sim", f.sim); err != nil {
@@ -203,7 +203,7 @@ func (e *env) openOrders(path string) (*orderlog.Log, error) {
 
 // replayOf returns the arguments of a replay of a finding's log.
 func (f *huntFlags) replayOf(x *hunt.Finding, log string) []string {
-	args := []string{"replay", report.PathArgument(log), "--sim", f.sim}
+	args := []string{"replay", document.PathArgument(log), "--sim", f.sim}
 	switch x.Mode {
 	case hunt.Play:
 	case hunt.Checksum:
@@ -239,7 +239,7 @@ func doHunt(e *env, paths []string, flags huntFlags, format *cli.Outputs) (err e
 	if err != nil {
 		return err
 	}
-	commands := report.HuntCommands{Session: args, Replay: flags.replayOf}
+	commands := document.HuntCommands{Session: args, Replay: flags.replayOf}
 	opts := hunt.Options{Sessions: flags.seeds, Jobs: flags.jobs, MaxReplays: flags.most}
 	var store *hunt.Store
 	state := h.Begin(uint64(flags.seed))
@@ -257,7 +257,7 @@ func doHunt(e *env, paths []string, flags huntFlags, format *cli.Outputs) (err e
 			if err != nil {
 				return err
 			}
-			doc := report.HuntFinding(f, final, filepath.Join(final, log), commands)
+			doc := document.HuntFinding(f, final, filepath.Join(final, log), commands)
 			return files.Replace(filepath.Join(dir, verdictName), func(to *os.File) error { return doc.JSON(to) })
 		}
 	}
@@ -276,5 +276,5 @@ func doHunt(e *env, paths []string, flags huntFlags, format *cli.Outputs) (err e
 	if err != nil {
 		return err
 	}
-	return e.Finish(format, report.Hunt(r, commands), flags.all)
+	return e.Finish(format, document.Hunt(r, commands), flags.all)
 }

@@ -13,23 +13,23 @@ import (
 	"github.com/desynctool/desynctool/cmd/internal/cli"
 	"github.com/desynctool/desynctool/internal/file/files"
 	"github.com/desynctool/desynctool/internal/prose"
-	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/bundle"
 	"github.com/desynctool/desynctool/report/bundle/archive"
 	"github.com/desynctool/desynctool/report/ci"
+	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/report/triage"
 )
 
 // howToSee is how a command shows one of several matches.
-func howToSee(command string, paths []string, number int) report.Step {
+func howToSee(command string, paths []string, number int) document.Step {
 	if slices.Contains(paths, archive.Stdin) {
-		return report.Step{About: command + " of the same text with --match N shows one in full"}
+		return document.Step{About: command + " of the same text with --match N shows one in full"}
 	}
 	args := []string{command}
 	for _, path := range paths {
-		args = append(args, report.PathArgument(path))
+		args = append(args, document.PathArgument(path))
 	}
-	return report.Step{Command: append(args, "--match", strconv.Itoa(number)), About: "shows one in full, by its number"}
+	return document.Step{Command: append(args, "--match", strconv.Itoa(number)), About: "shows one in full, by its number"}
 }
 
 // triageMatches reports on several matches, one after the other: a line each.
@@ -56,8 +56,8 @@ func (e *env) triageMatches(found *triage.Found, paths []string, flags triageFla
 	}
 	progress, end := e.Progress("matches", "")
 	defer end()
-	status, number := report.InSync, 0 // of the first that is as bad as any
-	var short []*report.Report
+	status, number := document.InSync, 0 // of the first that is as bad as any
+	var short []*document.Report
 	for i, match := range found.Matches {
 		r, err := found.One(i)
 		if e.Context.Err() != nil { // what was found of this one may lack anything
@@ -77,12 +77,12 @@ func (e *env) triageMatches(found *triage.Found, paths []string, flags triageFla
 		if err != nil {
 			return err
 		}
-		if worst := report.Worst(status, one); worst != status || i == 0 {
+		if worst := document.Worst(status, one); worst != status || i == 0 {
 			status, number = worst, match.Number
 		}
 		if flags.redact {
 			r = r.Redact()
-			r.Match = &report.MatchDocument{Number: match.Number}
+			r.Match = &document.MatchDocument{Number: match.Number}
 		}
 		short = append(short, r.Line())
 		if whole {
@@ -101,17 +101,17 @@ func (e *env) triageMatches(found *triage.Found, paths []string, flags triageFla
 
 // renderMatches writes several reports in every format asked for; short are enough of them for
 // text.
-func (e *env) renderMatches(o *cli.Outputs, short, saved report.Each, next *report.Step, all bool) error {
+func (e *env) renderMatches(o *cli.Outputs, short, saved document.Each, next *document.Step, all bool) error {
 	summarized := false
 	return o.Each(func(out cli.Output) error {
-		err := e.RenderTo(out, func(w io.Writer, style report.Style) error {
+		err := e.RenderTo(out, func(w io.Writer, style document.Style) error {
 			switch out.Format {
 			case "text":
-				return report.MatchesText(w, style, short, next, all)
+				return document.MatchesText(w, style, short, next, all)
 			case "json":
-				return report.MatchesJSON(w, saved)
+				return document.MatchesJSON(w, saved)
 			case "markdown":
-				return report.MatchesMarkdown(w, saved)
+				return document.MatchesMarkdown(w, saved)
 			case "junit":
 				return ci.JUnitOfMatches(w, saved)
 			case "sarif":
@@ -133,8 +133,8 @@ func (e *env) renderMatches(o *cli.Outputs, short, saved report.Each, next *repo
 }
 
 // eachOf are reports that are in memory.
-func eachOf(list []*report.Report) report.Each {
-	return func(yield func(*report.Report, error) bool) {
+func eachOf(list []*document.Report) document.Each {
+	return func(yield func(*document.Report, error) bool) {
 		for _, r := range list {
 			if !yield(r, nil) {
 				return
@@ -154,9 +154,9 @@ func (s *spool) open() (err error) {
 	return err
 }
 
-func (s *spool) add(r *report.Report) error {
+func (s *spool) add(r *document.Report) error {
 	var b bytes.Buffer
-	if err := report.WriteJSON(&b, r); err != nil {
+	if err := document.WriteJSON(&b, r); err != nil {
 		return err
 	}
 	s.sizes = append(s.sizes, int64(b.Len()))
@@ -165,10 +165,10 @@ func (s *spool) add(r *report.Report) error {
 }
 
 // each reads the reports.
-func (s *spool) each(yield func(*report.Report, error) bool) {
+func (s *spool) each(yield func(*document.Report, error) bool) {
 	at := int64(0)
 	for _, size := range s.sizes {
-		r, err := report.ReadReport(bufio.NewReader(io.NewSectionReader(s.file, at, size)), s.file.Name())
+		r, err := document.ReadReport(bufio.NewReader(io.NewSectionReader(s.file, at, size)), s.file.Name())
 		if !yield(r, err) || err != nil {
 			return
 		}
@@ -182,22 +182,22 @@ func (s *spool) Close() error { return s.file.Close() }
 func (e *env) checkMatches(matches *bundle.Matches, paths []string, format *cli.Outputs) error {
 	progress, end := e.Progress("matches", "")
 	defer end()
-	var list []report.CheckedMatch
+	var list []document.CheckedMatch
 	for i, x := range matches.List {
 		s, err := x.Open()
-		var c *report.Checkup
+		var c *document.Checkup
 		if err == nil {
 			c, err = bundle.Examine(s, nil)
 		}
 		if err != nil {
-			list = append(list, report.CheckedMatch{MatchDocument: x.Document(), Status: report.StatusOfError(err), Error: prose.OneLine(err.Error())})
+			list = append(list, document.CheckedMatch{MatchDocument: x.Document(), Status: document.StatusOfError(err), Error: prose.OneLine(err.Error())})
 		} else {
-			list = append(list, report.NewCheckedMatch(x.Document(), c))
+			list = append(list, document.NewCheckedMatch(x.Document(), c))
 		}
 		if progress != nil {
 			progress(int64(i+1), int64(len(matches.List)))
 		}
 	}
 	end()
-	return e.Finish(format, report.DoctorOfMatches(list, howToSee("doctor", paths, 1)), false)
+	return e.Finish(format, document.DoctorOfMatches(list, howToSee("doctor", paths, 1)), false)
 }

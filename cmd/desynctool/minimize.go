@@ -10,9 +10,9 @@ import (
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/bisect/minimize"
 	"github.com/desynctool/desynctool/cmd/internal/cli"
-	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/bundle"
 	"github.com/desynctool/desynctool/report/compare"
+	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/report/simulators"
 )
 
@@ -205,8 +205,8 @@ func doMinimize(e *env, path string, flags minimizeFlags, format *cli.Outputs) e
 		return err
 	}
 	r.Lost = session.Lost
-	doc := report.Minimize(r)
-	if err := e.RenderDocument(format, doc, flags.all); err != nil || doc.Status == report.Diverged {
+	doc := document.Minimize(r)
+	if err := e.RenderDocument(format, doc, flags.all); err != nil || doc.Status == document.Diverged {
 		return err // that it diverges is what was asked for
 	}
 	return cli.Ended(doc.Status)

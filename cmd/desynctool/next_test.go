@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"github.com/desynctool/desynctool/internal/testkit/effort"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 // nextInText finds what texts of commands other than triage say of what to do next.
@@ -137,7 +137,7 @@ func TestNextCommandsOfOddPaths(t *testing.T) {
 			t.Fatal(err)
 		}
 		before = dir
-		given := report.PathArgument(dir)
+		given := document.PathArgument(dir)
 		ran := 0
 		for _, args := range [][]string{{"triage", given}, {"triage", given, "--sim", "builtin"}, {"bisect", given}, {"bisect", given + "/host", given + "/client"}, {"doctor", given}} {
 			for _, line := range nextCommands(t, args...) {

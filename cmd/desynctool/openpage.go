@@ -14,7 +14,7 @@ import (
 	"github.com/desynctool/desynctool/internal/browser"
 	"github.com/desynctool/desynctool/internal/file/files"
 	"github.com/desynctool/desynctool/internal/prose"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/report/page"
 )
 
@@ -25,7 +25,7 @@ func addOpen(cmd *cobra.Command, open *bool) {
 
 // openPage opens the page of a report in a browser: the file that it was written to, else a
 // temporary one. What cannot be opened is named on stderr, and fails nothing.
-func (e *env) openPage(o *cli.Outputs, r *report.Report) error {
+func (e *env) openPage(o *cli.Outputs, r *document.Report) error {
 	var path string
 	if i := slices.IndexFunc(o.List, func(out cli.Output) bool { return out.Format == "html" && out.File != "" }); i >= 0 {
 		path = o.List[i].File
@@ -36,7 +36,7 @@ func (e *env) openPage(o *cli.Outputs, r *report.Report) error {
 		}
 	}
 	if err := browser.Open(path); err != nil {
-		fmt.Fprintf(e.Stderr, "%s the page is in %s (%s)\n", e.ErrStyle().Paint(report.Warn, "not opened:"), report.Safe(path), prose.OneLine(err.Error()))
+		fmt.Fprintf(e.Stderr, "%s the page is in %s (%s)\n", e.ErrStyle().Paint(document.Warn, "not opened:"), document.Safe(path), prose.OneLine(err.Error()))
 	}
 	return nil
 }
@@ -46,7 +46,7 @@ var errOpenMatches = errors.New("--open shows one match; --match N takes one")
 
 // writePage writes the page of a report into a temporary folder that only the user reads. It stays
 // there: a browser reads it when it likes.
-func writePage(r *report.Report) (path string, err error) {
+func writePage(r *document.Report) (path string, err error) {
 	dir, err := os.MkdirTemp("", "desynctool-")
 	if err != nil {
 		return "", files.NoTemporary(os.TempDir(), err)
@@ -62,11 +62,11 @@ func writePage(r *report.Report) (path string, err error) {
 // openedPage opens pages of explore, each of them written once.
 type openedPage struct {
 	mu    sync.Mutex
-	paths map[*report.Report]string
+	paths map[*document.Report]string
 }
 
 // open opens the page of a report, and says where it is.
-func (o *openedPage) open(r *report.Report) (string, error) {
+func (o *openedPage) open(r *document.Report) (string, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	path, written := o.paths[r]
@@ -76,7 +76,7 @@ func (o *openedPage) open(r *report.Report) (string, error) {
 			return "", err
 		}
 		if o.paths == nil {
-			o.paths = map[*report.Report]string{}
+			o.paths = map[*document.Report]string{}
 		}
 		o.paths[r] = path
 	}

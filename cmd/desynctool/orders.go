@@ -7,7 +7,7 @@ import (
 
 	"github.com/desynctool/desynctool/cmd/internal/cli"
 	"github.com/desynctool/desynctool/orderlog"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 // ordersFlags are the flags of orders.
@@ -75,5 +75,5 @@ func doOrders(e *env, paths []string, flags ordersFlags, format *cli.Outputs) er
 	c.Lost = append(logs.Missing, s.Lost()...)
 	c.Warnings = append(c.Warnings, s.Warnings()...)
 	e.Warn(slices.Concat(c.Warnings, c.Trouble(), c.Lost))
-	return e.Finish(format, report.Orders(c), flags.all)
+	return e.Finish(format, document.Orders(c), flags.all)
 }

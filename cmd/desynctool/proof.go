@@ -6,8 +6,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/desynctool/desynctool/cmd/internal/cli"
-	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/bundle"
+	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/snapshot"
 )
 
@@ -51,5 +51,5 @@ func doProof(e *env, path, label, file string, format *cli.Outputs) error {
 	if len(format.List) == 0 || file != "" {
 		format.List = append(format.List, cli.Output{Format: "json", File: file})
 	}
-	return e.Finish(format, report.Proof(proof), false)
+	return e.Finish(format, document.Proof(proof), false)
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/cmd/internal/cli/clitest"
 	"github.com/desynctool/desynctool/internal/testkit/effort"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 // said is what a row of docs/formats/real.md holds of a file.
@@ -27,7 +27,7 @@ type said struct {
 func triaged(t *testing.T, paths ...string) said {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
-	var r report.Report
+	var r document.Report
 	var checkup struct{ Files []struct{ Format string } }
 	runJSON := func(document any, command string) {
 		stdout.Reset()

@@ -9,7 +9,7 @@ import (
 	"github.com/desynctool/desynctool/bisect/refsim"
 	"github.com/desynctool/desynctool/bisect/refsim/session"
 	"github.com/desynctool/desynctool/cmd/internal/cli"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/report/peers"
 	"github.com/desynctool/desynctool/snapshot/signatures"
 )
@@ -126,5 +126,5 @@ func doRecord(e *env, flags recordFlags, format *cli.Outputs) error {
 	if err != nil {
 		return err
 	}
-	return e.RenderDocument(format, report.Record(recording, flags.dir), false)
+	return e.RenderDocument(format, document.Record(recording, flags.dir), false)
 }

@@ -10,9 +10,9 @@ import (
 
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/cmd/internal/cli"
-	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/bundle"
 	"github.com/desynctool/desynctool/report/compare"
+	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/report/formats"
 	"github.com/desynctool/desynctool/report/simulators"
 )
@@ -229,7 +229,7 @@ func doReplay(e *env, path string, flags replayFlags, format *cli.Outputs) error
 		trials = append(trials, t)
 	}
 	e.Warn(session.Warnings)
-	return e.Finish(format, report.Trials(trials), flags.all)
+	return e.Finish(format, document.Trials(trials), flags.all)
 }
 
 // try replays in one mode, with a bar, and writes the hashes of a plain replay if
@@ -299,5 +299,5 @@ func (e *env) playAgain(path string, game *compare.Witness, modes []bisect.Trial
 		t.Lost = append(t.Lost, tree.Lost()...)
 	}
 	e.Warn(slices.Concat(warnings, tree.Warnings()))
-	return e.Finish(format, report.Trials(trials), flags.all)
+	return e.Finish(format, document.Trials(trials), flags.all)
 }

@@ -17,9 +17,9 @@ import (
 	"github.com/desynctool/desynctool/cmd/internal/cli"
 	"github.com/desynctool/desynctool/internal/file/files"
 	"github.com/desynctool/desynctool/orderlog"
-	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/bundle"
 	"github.com/desynctool/desynctool/report/bundle/archive"
+	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/report/peers"
 	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/snapshot/merkle"
@@ -170,7 +170,7 @@ func readSaved(e *env, tree *archive.Tree, path string) (any, error) {
 
 // renderSaved renders a report of any kind.
 func (e *env) renderSaved(format *cli.Outputs, saved any, flags reportFlags) error {
-	if _, one := saved.(*report.Report); flags.open && !one {
+	if _, one := saved.(*document.Report); flags.open && !one {
 		return errors.New("--open shows one saved report of triage, and nothing else")
 	}
 	switch r := saved.(type) {
@@ -179,16 +179,16 @@ func (e *env) renderSaved(format *cli.Outputs, saved any, flags reportFlags) err
 			r = r.Redact()
 		}
 		return e.Render(format,
-			func(w io.Writer, s report.Style) error { return r.Text(w, s, flags.all) },
+			func(w io.Writer, s document.Style) error { return r.Text(w, s, flags.all) },
 			func() any { return r })
 	case *peers.Report:
 		if flags.redact {
 			r = r.Redact()
 		}
 		return e.Render(format,
-			func(w io.Writer, s report.Style) error { return r.Text(w, s) },
+			func(w io.Writer, s document.Style) error { return r.Text(w, s) },
 			func() any { return r })
-	case *report.Report:
+	case *document.Report:
 		if flags.redact {
 			r = r.Redact()
 		}
@@ -196,10 +196,10 @@ func (e *env) renderSaved(format *cli.Outputs, saved any, flags reportFlags) err
 			return err
 		}
 		return e.openPage(format, r)
-	case []*report.Report:
+	case []*document.Report:
 		if flags.redact {
 			for i := range r {
-				match := report.MatchDocument{Number: r[i].Match.Number}
+				match := document.MatchDocument{Number: r[i].Match.Number}
 				r[i] = r[i].Redact()
 				r[i].Match = &match
 			}
@@ -247,7 +247,7 @@ func doPeerReport(e *env, flags reportFlags) error {
 
 // reportedState opens the state that a peer reports of. With another peer to compare with
 // it returns the archetypes that differ, and whether the states do.
-func reportedState(tree *archive.Tree, flags reportFlags) (state snapshot.State, file string, diverged []string, status report.Status, err error) {
+func reportedState(tree *archive.Tree, flags reportFlags) (state snapshot.State, file string, diverged []string, status document.Status, err error) {
 	at := func(path string) string {
 		if flags.tick != "" {
 			return path + "@" + flags.tick
@@ -275,11 +275,11 @@ func reportedState(tree *archive.Tree, flags reportFlags) (state snapshot.State,
 		path += "@" + cmp.Or(last.Native, strconv.FormatUint(last.Tick, 10))
 	}
 	state, file, err = bundle.OpenState(tree, path)
-	return state, file, nil, report.Inconclusive, err
+	return state, file, nil, document.Inconclusive, err
 }
 
 // parted returns the archetypes of the first state that are not those of the second.
-func parted(pair *bundle.Pair) ([]string, report.Status, error) {
+func parted(pair *bundle.Pair) ([]string, document.Status, error) {
 	if err := snapshot.Comparable(pair.A.Info(), pair.B.Info()); err != nil {
 		return nil, "", pair.Explain(err)
 	}
@@ -293,9 +293,9 @@ func parted(pair *bundle.Pair) ([]string, report.Status, error) {
 	}
 	c := merkle.Compare(a, b)
 	if c.Equal() {
-		return nil, report.InSync, nil
+		return nil, document.InSync, nil
 	}
-	return append(c.Diverged, c.OnlyA...), report.Diverged, nil
+	return append(c.Diverged, c.OnlyA...), document.Diverged, nil
 }
 
 // excerptOf returns the orders of the only log in a folder.
@@ -350,7 +350,7 @@ func writePeerReport(e *env, r *peers.Report, info *snapshot.Info, flags reportF
 	path := flags.output
 	if path == "-" {
 		e.Rendered = true
-		return report.WriteJSON(e.Stdout, r)
+		return document.WriteJSON(e.Stdout, r)
 	}
 	if stat, err := os.Stat(path); path == "" || err == nil && stat.IsDir() {
 		if flags.redact {
@@ -358,9 +358,9 @@ func writePeerReport(e *env, r *peers.Report, info *snapshot.Info, flags reportF
 		}
 		path = filepath.Join(path, name)
 	}
-	if err := files.Replace(path, func(f *os.File) error { return report.WriteJSON(f, r) }); err != nil {
+	if err := files.Replace(path, func(f *os.File) error { return document.WriteJSON(f, r) }); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(e.Stdout, "%s\n", report.Safe(path))
+	_, err := fmt.Fprintf(e.Stdout, "%s\n", document.Safe(path))
 	return err
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/desynctool/desynctool/cmd/internal/cli"
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/internal/resultcache"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 // env is what a command works with besides its flags.
@@ -88,12 +88,12 @@ Results go to stdout, warnings and errors to stderr.
 // simFailed says on stderr how the simulator of a flag failed, if it did.
 func (e *env) simFailed(flag, how string) {
 	if how != "" && e.Interrupted() == 0 {
-		fmt.Fprintf(e.Stderr, "%s %s: %s\n", e.ErrStyle().Paint(report.Bad, "desynctool:"), flag, prose.OneLine(how))
+		fmt.Fprintf(e.Stderr, "%s %s: %s\n", e.ErrStyle().Paint(document.Bad, "desynctool:"), flag, prose.OneLine(how))
 	}
 }
 
 // triageFailed says on stderr which simulator of a triage failed, if one did.
-func (e *env) triageFailed(r *report.Report) {
+func (e *env) triageFailed(r *document.Report) {
 	flag := "--sim"
 	if r.OwnFailed {
 		flag = "--own"

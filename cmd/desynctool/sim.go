@@ -15,8 +15,8 @@ import (
 	"github.com/desynctool/desynctool/bisect/refsim"
 	"github.com/desynctool/desynctool/cmd/internal/cli"
 	"github.com/desynctool/desynctool/internal/resultcache"
-	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/compare"
+	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/report/simulators"
 )
 
@@ -140,7 +140,7 @@ func doSimCheck(e *env, argv []string, flags simCheckFlags, format *cli.Outputs)
 	if err != nil {
 		return err
 	}
-	return e.Finish(format, report.Conformance(c), false)
+	return e.Finish(format, document.Conformance(c), false)
 }
 
 // simFlags parses what flags say of simulators and games; an empty specification is none.

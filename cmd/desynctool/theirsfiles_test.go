@@ -16,7 +16,7 @@ import (
 	"github.com/desynctool/desynctool/internal/testkit/effort"
 	"github.com/desynctool/desynctool/internal/testkit/hostiletest"
 	"github.com/desynctool/desynctool/orderlog"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/snapshot/merkle"
 	"github.com/desynctool/desynctool/tracediff"
@@ -188,7 +188,7 @@ func TestTheirsInFiles(t *testing.T) {
 				}
 			}
 			if strings.HasSuffix(show, "--format json") && args[0] == "triage" {
-				var r report.Report
+				var r document.Report
 				if err := json.Unmarshal(stdout.Bytes(), &r); err != nil {
 					t.Errorf("%s: %v", show, err)
 				}

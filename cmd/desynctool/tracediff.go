@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/desynctool/desynctool/cmd/internal/cli"
-	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/bundle"
+	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/tracediff"
 )
 
@@ -127,7 +127,7 @@ func doTracediff(e *env, paths []string, flags traceFlags, format *cli.Outputs) 
 		e.Warn(r.Warnings)
 	}
 	set := &tracediff.Set{Results: results, Missing: traces.Missing, Notes: traces.Notes, Copies: traces.Copies}
-	return e.Finish(format, report.Trace(set), flags.all)
+	return e.Finish(format, document.Trace(set), flags.all)
 }
 
 // earlySeconds is how long after the start a relay compares more often.

@@ -11,9 +11,9 @@ import (
 
 	"github.com/desynctool/desynctool/cmd/internal/cli"
 	"github.com/desynctool/desynctool/internal/file/files"
-	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/bundle/archive"
 	"github.com/desynctool/desynctool/report/compare"
+	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/report/simulators"
 	"github.com/desynctool/desynctool/report/triage"
 )
@@ -154,7 +154,7 @@ func (e *env) replays(before func()) (report func(what string, done, total int64
 }
 
 func doTriage(e *env, paths []string, flags triageFlags, format *cli.Outputs) error {
-	if _, err := new(report.Report).ExitFor(flags.failOn); err != nil {
+	if _, err := new(document.Report).ExitFor(flags.failOn); err != nil {
 		return err
 	}
 	if flags.known != "" {

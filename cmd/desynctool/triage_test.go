@@ -12,14 +12,14 @@ import (
 	"testing"
 
 	"github.com/desynctool/desynctool/internal/testkit/effort"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 // triageTruth is what is true of a real match, by the notes that came with it.
 type triageTruth struct {
 	dir    string
 	exit   int
-	status report.Status
+	status document.Status
 	kind   string
 	// good and bad are the engine's names of the ends of the bracket.
 	good, bad  string
@@ -35,37 +35,37 @@ type triageTruth struct {
 }
 
 var triageTruths = []triageTruth{
-	{dir: "openttd/insync", status: report.InSync, verdict: []string{"No difference was found", "the orders are equal (92)"}},
+	{dir: "openttd/insync", status: document.InSync, verdict: []string{"No difference was found", "the orders are equal (92)"}},
 	{
-		dir: "openttd/rng_poke", exit: 1, status: report.Diverged, kind: "state", good: "000adec0", bad: "000adee0",
+		dir: "openttd/rng_poke", exit: 1, status: document.Diverged, kind: "state", good: "000adec0", bad: "000adee0",
 		archetypes: []string{"", "CITY.supplied", "MAP5"}, fields: []string{" RNG.state", "CITY.supplied 1:2 supplied.new_max", "MAP5 1608 MAP5.u8"},
 		groups:  [][]string{{"client"}, {"server"}},
 		verdict: []string{"between state points 000adec0 (52716416) and 000adee0 (52718784): RNG, "}, ladder: []string{"client: sync_err", "000adee0;01 (52718785) is an upper bound"},
 	},
 	{
-		dir: "openttd/money_poke", exit: 1, status: report.Diverged, kind: "state", good: "000adec0", bad: "000adee0",
+		dir: "openttd/money_poke", exit: 1, status: document.Diverged, kind: "state", good: "000adec0", bad: "000adee0",
 		archetypes: []string{"PLYR", "PLYR.old_economy"},
 		fields:     []string{"PLYR 0 PLYR.money", "PLYR.old_economy 0:0 old_economy.company_value", "PLYR.old_economy 0:0 old_economy.performance_history"},
 		groups:     [][]string{{"client"}, {"server"}}, inputs: "failed",
 		verdict: []string{"PLYR and PLYR.old_economy of company 0 differ"}, ladder: []string{"equal until the states parted", "the order 0x1e CMD_PLANT_TREE of player 0 failed on client", "000adef4;32"},
 	},
 	{
-		dir: "openttd/town_poke", exit: 1, status: report.Diverged, kind: "state", good: "000adea0", bad: "000adec0",
+		dir: "openttd/town_poke", exit: 1, status: document.Diverged, kind: "state", good: "000adea0", bad: "000adec0",
 		archetypes: []string{"CITY"}, fields: []string{"CITY 0 CITY.grow_counter"}, groups: [][]string{{"client"}, {"server"}},
 		verdict: []string{"CITY.grow_counter of town 0 (tile x 17, y 36), 4039 on client, 5315 on server"}, ladder: []string{"000adef6;3c"},
 	},
 	{
-		dir: "openttd/dropped_sign", exit: 1, status: report.Diverged, kind: "state", good: "000adee0", bad: "000adf00",
+		dir: "openttd/dropped_sign", exit: 1, status: document.Diverged, kind: "state", good: "000adee0", bad: "000adf00",
 		archetypes: []string{"SIGN"}, rows: []string{"SIGN 1 server"}, groups: [][]string{{"client"}, {"server"}}, inputs: "missing",
 		verdict: []string{"sign 1 (sign 11) exists only on server", "in tick 000adef0;12 (52719986) the order 0x3b CMD_PLACE_SIGN of player 1 is missing on client", "input-dropped"},
 	},
 	{
-		dir: "openttd/cache_poke", exit: 1, status: report.Diverged, kind: "stale-cache",
+		dir: "openttd/cache_poke", exit: 1, status: document.Diverged, kind: "stale-cache",
 		verdict: []string{"“town cache mismatch: town 0” after tick 000adf00;00", "no state was compared", "stale-cache"}, ladder: []string{"no state was compared"},
 	},
-	{dir: "0ad/control_mp_orders", status: report.InSync, verdict: []string{"463 recorded hashes", "the orders are equal (20)"}},
+	{dir: "0ad/control_mp_orders", status: document.InSync, verdict: []string{"463 recorded hashes", "the orders are equal (20)"}},
 	{
-		dir: "0ad/mp_late_damage", exit: 1, status: report.Diverged, kind: "state", good: "after turn 23", bad: "after turn 24", tick: 24,
+		dir: "0ad/mp_late_damage", exit: 1, status: document.Diverged, kind: "state", good: "after turn 23", bad: "after turn 24", tick: 24,
 		archetypes: []string{"BattleDetection", "BattleDetection.damageRecord", "Health"},
 		fields: []string{
 			"BattleDetection 3 BattleDetection.damage", "BattleDetection.damageRecord 4:0 BattleDetection.damageRecord[]", "Health 35 Health.hitpoints", "Health 148 Health.hitpoints",
@@ -74,39 +74,39 @@ var triageTruths = []triageTruth{
 		verdict: []string{"parted in tick 24 (equal after turn 23, different after turn 24)"}, ladder: []string{"hashes in the order logs differ from state point 40 on"},
 	},
 	{
-		dir: "0ad/replay_walkspeed", exit: 1, status: report.Diverged, kind: "state", good: "after turn 16", bad: "after turn 17", tick: 17,
+		dir: "0ad/replay_walkspeed", exit: 1, status: document.Diverged, kind: "state", good: "after turn 16", bad: "after turn 17", tick: 17,
 		fields: []string{"Position 153 Position.x", "UnitMotion 153 UnitMotion.current speed"}, groups: [][]string{{"modded"}, {"stock"}}, verdict: []string{"in tick 17 "},
 	},
 	{
-		dir: "0ad/mp_orders_walkspeed", exit: 1, status: report.Diverged, kind: "state", good: "after turn 16", bad: "after turn 17", tick: 17,
+		dir: "0ad/mp_orders_walkspeed", exit: 1, status: document.Diverged, kind: "state", good: "after turn 16", bad: "after turn 17", tick: 17,
 		fields: []string{"Position 151 Position.x", "Position 152 Position.x"}, groups: [][]string{{"client"}, {"host"}}, verdict: []string{"in tick 17 "},
 	},
-	{dir: "spring/control", status: report.InSync, verdict: []string{"No difference was found", "checksums of 3 peers"}},
+	{dir: "spring/control", status: document.InSync, verdict: []string{"No difference was found", "checksums of 3 peers"}},
 	{
-		dir: "spring/silent_health", exit: 1, status: report.Diverged, kind: "blind-checksum", good: "frame 600", bad: "frame 630",
+		dir: "spring/silent_health", exit: 1, status: document.Diverged, kind: "blind-checksum", good: "frame 600", bad: "frame 630",
 		archetypes: []string{"Unit"}, fields: []string{"Unit 15920 Unit.health"}, groups: [][]string{{"Alice", "Carol"}, {"Bob"}},
 		verdict: []string{"Unit.health of unit 15920 (tank), 1163.2745 on Alice, 962.3624 on Bob", "every checksum agrees, so none of them covers that", "Alice = Carol ≠ Bob"},
 		ladder:  []string{"agree, though the states differ", "the majority may be wrong"},
 	},
 	{
-		dir: "spring/pos_1ulp", exit: 1, status: report.Diverged, kind: "state", good: "frame 600", bad: "frame 630",
+		dir: "spring/pos_1ulp", exit: 1, status: document.Diverged, kind: "state", good: "frame 600", bad: "frame 630",
 		archetypes: []string{"Unit", "UnitWeapon"}, fields: []string{"Unit 17206 Unit.pos.z"}, groups: [][]string{{"Alice", "Bob"}, {"Carol"}},
 		verdict: []string{"Unit and UnitWeapon of unit 17206 differ; checksums differ from tick 601 on", "Alice = Bob ≠ Carol"},
 		ladder:  []string{"differ from tick 601 on", "the engine noticed later", "in frame 712", "tick 712 is an upper bound"},
 	},
 	{
-		dir: "spring/checksum_only", exit: 1, status: report.Diverged, kind: "checksum-only",
+		dir: "spring/checksum_only", exit: 1, status: document.Diverged, kind: "checksum-only",
 		verdict: []string{"Only checksums differ, the states are equal at all 151", "from tick 3500 to 4096 and agree again from 4097 on: Alice ≠ Bob ≠ Carol", "checksum-defect"},
 		ladder:  []string{"no state differs", "the engine says the same"},
 	},
-	{dir: "warzone2100/insync_3peer", status: report.InSync, verdict: []string{"2 of 2 pairs of states"}},
+	{dir: "warzone2100/insync_3peer", status: document.InSync, verdict: []string{"2 of 2 pairs of states"}},
 	{
-		dir: "warzone2100/player_power_3peer", exit: 1, status: report.Diverged, kind: "state", good: "25602", bad: "25702", tick: 256, system: "syncDebugEconomy",
+		dir: "warzone2100/player_power_3peer", exit: 1, status: document.Diverged, kind: "state", good: "25602", bad: "25702", tick: 256, system: "syncDebugEconomy",
 		archetypes: []string{"Economy"}, fields: []string{"Economy 1 economy.power"}, groups: [][]string{{"slot 0", "slot 2"}, {"slot 1"}},
 		verdict: []string{"in tick 25602 to 25702 (256), in syncDebugEconomy, economy1", "slot 0 = slot 2 ≠ slot 1"}, ladder: []string{"5583457484800 on slot 0, 5587752452096 on slot 1"},
 	},
 	{
-		dir: "widelands/cmdact_serial", exit: 1, status: report.Diverged, kind: "state", good: "after tick 161380 ms", bad: "after tick 161431 ms", tick: 161431, system: "Act",
+		dir: "widelands/cmdact_serial", exit: 1, status: document.Diverged, kind: "state", good: "after tick 161380 ms", bad: "after tick 161431 ms", tick: 161431, system: "Act",
 		groups:  [][]string{{"client 1"}, {"host"}},
 		verdict: []string{"in tick 161431 ms, in Act, CmdAct: serial 305 on client 1, serial 304 on host"},
 		ladder:  []string{"differ from 161600 ms on", "tick 162175 ms is an upper bound"},
@@ -128,13 +128,13 @@ func TestTriageTruth(t *testing.T) {
 		t.Run(tr.dir, func(t *testing.T) {
 			t.Parallel()
 			dir := filepath.Join("..", "..", "testdata", filepath.FromSlash(tr.dir))
-			var r report.Report
+			var r document.Report
 			desynctool(t, tr.exit, &r, "triage", dir, "--format", "json")
 			tr.check(t, &r)
 			for _, name := range bundles {
 				path := filepath.Join(t.TempDir(), name)
 				writeBundle(t, path, dir)
-				var packed report.Report
+				var packed document.Report
 				desynctool(t, tr.exit, &packed, "triage", path, "--format", "json")
 				if !slices.Equal(packed.Verdict, r.Verdict) || packed.Fingerprint != r.Fingerprint {
 					t.Errorf("%s says %q, the folder %q", name, packed.Verdict, r.Verdict)
@@ -142,7 +142,7 @@ func TestTriageTruth(t *testing.T) {
 			}
 			if entries, _ := filepath.Glob(filepath.Join(dir, "*", "*")); len(entries) > 0 && tr.kind != "checksum-only" && tr.dir != "spring/pos_1ulp" {
 				// Those two have their traces beside the folders.
-				var apart report.Report
+				var apart document.Report
 				args := []string{"triage", "--format", "json"}
 				for _, path := range entries {
 					if folder := filepath.Dir(path); !slices.Contains(args, folder) {
@@ -158,7 +158,7 @@ func TestTriageTruth(t *testing.T) {
 	}
 }
 
-func (tr *triageTruth) check(t *testing.T, r *report.Report) {
+func (tr *triageTruth) check(t *testing.T, r *document.Report) {
 	t.Helper()
 	if r.Status != tr.status || string(r.Kind) != tr.kind {
 		t.Errorf("%s, %q; expected %s, %q", r.Status, r.Kind, tr.status, tr.kind)

@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/desynctool/desynctool/cmd/internal/cli"
-	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/bundle"
+	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/snapshot/merkle"
 	"github.com/desynctool/desynctool/snapshot/signatures"
@@ -128,7 +128,7 @@ func doVerify(e *env, paths []string, flags verifyFlags, format *cli.Outputs) er
 	if flags.donors {
 		tried, accepted := bundle.Donate(tree, paths, want)
 		end()
-		doc := report.Donors(tried, accepted)
+		doc := document.Donors(tried, accepted)
 		if err := e.RenderDocument(format, doc, false); err != nil {
 			return err
 		}
@@ -148,7 +148,7 @@ func doVerify(e *env, paths []string, flags verifyFlags, format *cli.Outputs) er
 	if len(result) == 0 {
 		return unread
 	}
-	doc := report.Verify(result)
+	doc := document.Verify(result)
 	if err := e.RenderDocument(format, doc, false); err != nil {
 		return err
 	}
@@ -172,7 +172,7 @@ func parseKey(text string) (*signatures.Key, error) {
 	}
 	f, err := os.Open(text)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("--key %s is neither %d hex digits nor a file", report.Safe(text), 2*len(signatures.Key{}))
+		return nil, fmt.Errorf("--key %s is neither %d hex digits nor a file", document.Safe(text), 2*len(signatures.Key{}))
 	} else if err != nil {
 		return nil, fmt.Errorf("--key: %w", err)
 	}
@@ -183,7 +183,7 @@ func parseKey(text string) (*signatures.Key, error) {
 	}
 	key, err := signatures.ParseKey(strings.TrimSpace(string(b)))
 	if err != nil {
-		return nil, fmt.Errorf("--key %s: %w", report.Safe(text), err)
+		return nil, fmt.Errorf("--key %s: %w", document.Safe(text), err)
 	}
 	return &key, nil
 }

@@ -4,8 +4,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/desynctool/desynctool/cmd/internal/cli"
-	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/bundle"
+	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/snapshot"
 )
 
@@ -56,5 +56,5 @@ func doWalk(e *env, a, b string, all, force bool, format *cli.Outputs) error {
 	walk.Lost = append(pair.Lost, tree.Lost()...)
 	pair.Warnings = append(pair.Warnings, tree.Warnings()...)
 	e.Warn(pair.Warnings)
-	return e.Finish(format, report.Walk(walk, pair.Names, pair.Warnings), all)
+	return e.Finish(format, document.Walk(walk, pair.Names, pair.Warnings), all)
 }

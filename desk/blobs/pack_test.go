@@ -14,11 +14,11 @@ import (
 	"time"
 
 	"github.com/desynctool/desynctool/internal/file/limits"
-	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/bundle"
 	"github.com/desynctool/desynctool/report/bundle/archive"
 	"github.com/desynctool/desynctool/report/bundle/archive/archivetest"
 	"github.com/desynctool/desynctool/report/compare"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 func pack(t *testing.T, path string) ([]byte, []string) {
@@ -154,7 +154,7 @@ func triaged(t *testing.T, path string) string {
 		t.Fatal(err)
 	}
 	var out strings.Builder
-	if err := r.Text(&out, report.NewStyle(false), false); err != nil {
+	if err := r.Text(&out, document.NewStyle(false), false); err != nil {
 		t.Fatal(err)
 	}
 	return strings.ReplaceAll(out.String(), path, "SESSION")

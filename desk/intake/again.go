@@ -11,7 +11,7 @@ import (
 
 	"github.com/desynctool/desynctool/desk"
 	"github.com/desynctool/desynctool/internal/prose"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 // Difference is what another triage says otherwise of a match.
@@ -203,17 +203,17 @@ func (x *Intake) replace(ctx context.Context, b *desk.Bundle, t *Triaged, times 
 }
 
 // Differences returns what two reports of a match say otherwise.
-func Differences(before, after *report.Report) (list []Difference) {
+func Differences(before, after *document.Report) (list []Difference) {
 	for _, x := range []struct {
 		what string
-		of   func(*report.Report) string
+		of   func(*document.Report) string
 	}{
-		{"status", func(r *report.Report) string { return string(r.Status) }},
+		{"status", func(r *document.Report) string { return string(r.Status) }},
 		{"tick", tickOf},
 		{"system", systemOf},
 		{"locus", locusOf},
 		{"cause", causeOf},
-		{"fingerprint", func(r *report.Report) string { return r.Fingerprint }},
+		{"fingerprint", func(r *document.Report) string { return r.Fingerprint }},
 	} {
 		if a, b := x.of(before), x.of(after); a != b {
 			list = append(list, Difference{x.what, a, b})
@@ -222,7 +222,7 @@ func Differences(before, after *report.Report) (list []Difference) {
 	return list
 }
 
-func tickOf(r *report.Report) string {
+func tickOf(r *document.Report) string {
 	d := r.FirstDivergence
 	switch {
 	case d == nil:
@@ -237,7 +237,7 @@ func tickOf(r *report.Report) string {
 	return ""
 }
 
-func systemOf(r *report.Report) string {
+func systemOf(r *document.Report) string {
 	if r.FirstDivergence == nil {
 		return ""
 	}
@@ -247,7 +247,7 @@ func systemOf(r *report.Report) string {
 // most is how long a value is at most.
 const most = 120
 
-func locusOf(r *report.Report) string {
+func locusOf(r *document.Report) string {
 	if len(r.Locus) == 0 {
 		return ""
 	}
@@ -255,7 +255,7 @@ func locusOf(r *report.Report) string {
 	return prose.Shorten(prose.Printable(l.Archetype+" "+l.Key+" "+l.Component+"."+l.Field), most)
 }
 
-func causeOf(r *report.Report) string {
+func causeOf(r *document.Report) string {
 	if len(r.Causes) == 0 {
 		return ""
 	}

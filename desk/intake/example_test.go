@@ -4,15 +4,15 @@ import (
 	"fmt"
 
 	"github.com/desynctool/desynctool/desk/intake"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 // A newer version of the tool finds the tick of a divergence, and the system.
 func ExampleDifferences() {
-	before, after := report.NoReport(report.Diverged, ""), report.NoReport(report.Diverged, "")
-	before.FirstDivergence = &report.FirstDivergence{}
+	before, after := document.NoReport(document.Diverged, ""), document.NoReport(document.Diverged, "")
+	before.FirstDivergence = &document.FirstDivergence{}
 	tick := uint64(77)
-	after.FirstDivergence = &report.FirstDivergence{Tick: &tick, System: "Combat"}
+	after.FirstDivergence = &document.FirstDivergence{Tick: &tick, System: "Combat"}
 	for _, d := range intake.Differences(before, after) {
 		fmt.Printf("%s: %q → %q\n", d.What, d.Old, d.New)
 	}

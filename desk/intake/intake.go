@@ -22,14 +22,14 @@ import (
 	"github.com/desynctool/desynctool/internal/file/files"
 	"github.com/desynctool/desynctool/internal/file/limits"
 	"github.com/desynctool/desynctool/internal/prose"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/report/isolate"
 )
 
 // Reader triages what lies at a path: a report for each match, at least one. An error is about this
 // machine, not about the bundle.
 type Reader interface {
-	Read(ctx context.Context, path, name string) ([]*report.Report, error)
+	Read(ctx context.Context, path, name string) ([]*document.Report, error)
 }
 
 // Copier is a Reader that makes reports without the names of players, and copies of what it has read.
@@ -37,7 +37,7 @@ type Copier interface {
 	Reader
 	// ReadCopy is Read, and writes what was read to out without names. Copied says that it did, and left in what of the copy
 	// names may be, a line each, or why there is none.
-	ReadCopy(ctx context.Context, path, name string, out io.Writer) (list []*report.Report, copied bool, left []string, err error)
+	ReadCopy(ctx context.Context, path, name string, out io.Writer) (list []*document.Report, copied bool, left []string, err error)
 }
 
 // Intake takes bundles into a store. Its methods may be called at once.
@@ -250,7 +250,7 @@ func (x *Intake) read(ctx context.Context, file, name string, copied bool) (*Tri
 	return t, err
 }
 
-func readings(list []*report.Report) (all []desk.Reading) {
+func readings(list []*document.Report) (all []desk.Reading) {
 	for _, r := range list {
 		complete, _ := r.Completeness()
 		all = append(all, desk.Reading{Report: r, Complete: complete})

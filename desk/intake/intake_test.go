@@ -18,7 +18,7 @@ import (
 	"github.com/desynctool/desynctool/desk/blobs"
 	"github.com/desynctool/desynctool/desk/desktest"
 	"github.com/desynctool/desynctool/desk/intake"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 func TestMain(m *testing.M) { os.Exit(desktest.Main(m)) }
@@ -29,7 +29,7 @@ type toy struct {
 	pause func(name string)
 }
 
-func (r *toy) Read(ctx context.Context, path, name string) ([]*report.Report, error) {
+func (r *toy) Read(ctx context.Context, path, name string) ([]*document.Report, error) {
 	r.read.Add(1)
 	if r.pause != nil {
 		r.pause(name)
@@ -48,18 +48,18 @@ func (r *toy) Read(ctx context.Context, path, name string) ([]*report.Report, er
 	f := strings.Fields(string(text[max(0, slices.Index(text, '#')):]))
 	peers := 0
 	if len(f) < 3 {
-		return []*report.Report{report.NoReport(report.Failed, name+": nothing in it is known")}, nil
+		return []*document.Report{document.NoReport(document.Failed, name+": nothing in it is known")}, nil
 	}
 	fmt.Sscan(f[1], &peers)
-	r1 := report.NoReport(report.Diverged, "parted")
+	r1 := document.NoReport(document.Diverged, "parted")
 	r1.Error = ""
 	r1.Session.Game = "arena"
 	for i := range peers {
-		r1.Peers = append(r1.Peers, report.TriagedPeer{Name: fmt.Sprint("peer", i), Group: i + 1})
+		r1.Peers = append(r1.Peers, document.TriagedPeer{Name: fmt.Sprint("peer", i), Group: i + 1})
 	}
 	r1.Fingerprint = "strict-" + f[2]
-	r1.Fingerprints = []report.Fingerprint{{Level: report.LevelKind, Name: "arena state", Digest: "00000000000000aa"}, {Level: report.LevelStep, Name: f[2], Digest: fmt.Sprintf("%016x", f[2])}}
-	return []*report.Report{r1}, nil
+	r1.Fingerprints = []document.Fingerprint{{Level: document.LevelKind, Name: "arena state", Digest: "00000000000000aa"}, {Level: document.LevelStep, Name: f[2], Digest: fmt.Sprintf("%016x", f[2])}}
+	return []*document.Report{r1}, nil
 }
 
 func open(t *testing.T, where string) (*intake.Intake, *toy) {
@@ -284,15 +284,15 @@ func TestAgain(t *testing.T) {
 // newer finds more than another reader.
 type newer struct{ intake.Reader }
 
-func (r newer) Read(ctx context.Context, path, name string) ([]*report.Report, error) {
+func (r newer) Read(ctx context.Context, path, name string) ([]*document.Report, error) {
 	list, err := r.Reader.Read(ctx, path, name)
 	if err != nil {
 		return nil, err
 	}
 	tick := uint64(9)
 	one := list[0]
-	one.FirstDivergence = &report.FirstDivergence{Tick: &tick, System: "Combat", Archetypes: []string{}}
+	one.FirstDivergence = &document.FirstDivergence{Tick: &tick, System: "Combat", Archetypes: []string{}}
 	one.Fingerprint = "finer"
 	one.Fingerprints[1].Digest = "00000000000000ff"
-	return append(list, report.NoReport(report.InSync, "")), nil
+	return append(list, document.NoReport(document.InSync, "")), nil
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/desynctool/desynctool/desk/blobs"
 	"github.com/desynctool/desynctool/desk/desktest"
 	"github.com/desynctool/desynctool/desk/intake"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 // without is a reader that copies bundles without names, unless they say that it cannot, and fails where they say so.
@@ -25,7 +25,7 @@ type without struct{ *toy }
 
 var errMachine = errors.New("this machine is too small")
 
-func (r without) ReadCopy(ctx context.Context, path, name string, out io.Writer) (list []*report.Report, copied bool, left []string, err error) {
+func (r without) ReadCopy(ctx context.Context, path, name string, out io.Writer) (list []*document.Report, copied bool, left []string, err error) {
 	switch {
 	case strings.HasPrefix(name, "fail"):
 		return nil, false, nil, errMachine

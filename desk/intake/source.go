@@ -10,8 +10,8 @@ import (
 	"strings"
 
 	"github.com/desynctool/desynctool/internal/file/limits"
-	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/bundle/archive"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 // Source is where a bundle comes from.
@@ -98,5 +98,5 @@ func (x *Intake) several(ctx context.Context, s Source) (yes, ok bool) {
 		return true, true
 	}
 	r := t.Readings[0].Report
-	return len(r.Peers) > 1, r.Status != report.Failed
+	return len(r.Peers) > 1, r.Status != document.Failed
 }

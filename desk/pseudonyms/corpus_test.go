@@ -14,10 +14,10 @@ import (
 
 	"github.com/desynctool/desynctool/desk/pseudonyms"
 	"github.com/desynctool/desynctool/internal/testkit/effort"
-	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/bundle"
 	"github.com/desynctool/desynctool/report/bundle/archive"
 	"github.com/desynctool/desynctool/report/compare"
+	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/report/formats"
 )
 
@@ -32,7 +32,7 @@ func key(t tester) *pseudonyms.Key {
 }
 
 // triage reports on all matches of a bundle, as it is or with names taken out.
-func triage(t tester, s *pseudonyms.Scrubber, path string) (list []*report.Report, errs []string) {
+func triage(t tester, s *pseudonyms.Scrubber, path string) (list []*document.Report, errs []string) {
 	t.Helper()
 	tree, err := archive.Open([]string{path}, archive.Options{Known: formats.Pasted()})
 	if err != nil {
@@ -49,7 +49,7 @@ func triage(t tester, s *pseudonyms.Scrubber, path string) (list []*report.Repor
 	}
 	for _, m := range matches.List {
 		session, err := m.Open()
-		var r *report.Report
+		var r *document.Report
 		if err == nil {
 			r, err = compare.Triage(session, compare.Builds{}, nil)
 		}
@@ -67,9 +67,9 @@ func triage(t tester, s *pseudonyms.Scrubber, path string) (list []*report.Repor
 }
 
 // verdict is what of a report does not depend on how peers are called.
-func verdict(r *report.Report) string {
+func verdict(r *document.Report) string {
 	type plain struct {
-		Status       report.Status
+		Status       document.Status
 		Kind         any
 		Fingerprint  string
 		Fingerprints []string
@@ -177,7 +177,7 @@ func TestCorpus(t *testing.T) {
 	}
 }
 
-func same(t *testing.T, what string, got []*report.Report, errs []string, want []*report.Report, wantErrs []string) {
+func same(t *testing.T, what string, got []*document.Report, errs []string, want []*document.Report, wantErrs []string) {
 	t.Helper()
 	if len(got) != len(want) || len(errs) != len(wantErrs) {
 		t.Fatalf("%s: %d reports and errors %q, expected %d and %q", what, len(got), errs, len(want), wantErrs)

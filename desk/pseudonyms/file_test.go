@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/desynctool/desynctool/desk/pseudonyms"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 // TestFile: in the name of a file names of players are found in any case, between whatever stands there; nothing else changes.
@@ -29,13 +29,13 @@ func TestFile(t *testing.T) {
 
 // TestSaved: a saved report has no name of its peers, neither where it is one nor in sentences; short words stay in these.
 func TestSaved(t *testing.T) {
-	r := report.NoReport(report.Diverged, "")
-	r.Peers = []report.TriagedPeer{{Name: "Ottokar", Group: 1}, {Name: "Wil", Group: 2}, {Name: "a", Group: 2}, {Name: "host", Group: 2}}
+	r := document.NoReport(document.Diverged, "")
+	r.Peers = []document.TriagedPeer{{Name: "Ottokar", Group: 1}, {Name: "Wil", Group: 2}, {Name: "a", Group: 2}, {Name: "host", Group: 2}}
 	r.Verdict = []string{"Ottokar and Wil parted at tick 7; a host saw it. Will it be Ottokar's?"}
-	r.Stated = []report.Fact{{Name: "os", Values: map[string]string{"Ottokar": "linux", "Zed": "macos", "a": "linux"}}}
+	r.Stated = []document.Fact{{Name: "os", Values: map[string]string{"Ottokar": "linux", "Zed": "macos", "a": "linux"}}}
 	r.Next = []string{"desynctool diff 'Ottokar/order-log.bin' Wil/order-log.bin"}
 	s := pseudonyms.NewScrubber(key(t))
-	s.Saved([]*report.Report{r})
+	s.Saved([]*document.Report{r})
 	k := key(t)
 	o, w := k.Player("Ottokar"), k.Player("Wil")
 	want := o + " and " + w + " parted at tick 7; a host saw it. Will it be " + o + "'s?"
@@ -50,7 +50,7 @@ func TestSaved(t *testing.T) {
 	}
 	again := *r
 	s = pseudonyms.NewScrubber(key(t))
-	s.Saved([]*report.Report{&again})
+	s.Saved([]*document.Report{&again})
 	if again.Verdict[0] != want || again.Peers[0].Name != o {
 		t.Errorf("a second time: %q", again.Verdict)
 	}

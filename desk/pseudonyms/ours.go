@@ -20,7 +20,7 @@ import (
 	"github.com/desynctool/desynctool/internal/file/frame"
 	"github.com/desynctool/desynctool/internal/file/limits"
 	"github.com/desynctool/desynctool/orderlog"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/report/formats"
 	"github.com/desynctool/desynctool/report/peers"
 	"github.com/desynctool/desynctool/snapshot"
@@ -350,5 +350,5 @@ func rewritePeerReport(s *Scrubber, in files.File, name string, out io.Writer) (
 		}
 		a.World = base64.StdEncoding.EncodeToString(state.Bytes())
 	}
-	return "the orders in it are kept as they are, messages of a chat among them", report.WriteJSON(out, r)
+	return "the orders in it are kept as they are, messages of a chat among them", document.WriteJSON(out, r)
 }

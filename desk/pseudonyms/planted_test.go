@@ -24,9 +24,9 @@ import (
 	"github.com/desynctool/desynctool/bisect/refsim/session"
 	"github.com/desynctool/desynctool/desk/pseudonyms"
 	"github.com/desynctool/desynctool/internal/testkit/effort"
-	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/bundle"
 	"github.com/desynctool/desynctool/report/bundle/archive"
+	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/report/peers"
 )
 
@@ -103,7 +103,7 @@ func strs(v any, f func(s string)) {
 	}
 }
 
-func allStrings(t tester, r *report.Report) (list []string) {
+func allStrings(t tester, r *document.Report) (list []string) {
 	b, err := json.Marshal(r)
 	if err != nil {
 		t.Fatal(err)
@@ -149,7 +149,7 @@ func TestPlanted(t *testing.T) {
 		if len(list) != 1 || len(errs) > 0 {
 			t.Fatalf("%d reports, %q", len(list), errs)
 		}
-		if list[0].Status != report.Diverged {
+		if list[0].Status != document.Diverged {
 			t.Fatalf("%q", list[0].Verdict)
 		}
 		for _, text := range allStrings(t, list[0]) {

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/desynctool/desynctool/internal/prose"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 // kind is what a text of a report is.
@@ -90,16 +90,16 @@ func isVersion(name string) bool {
 // Report replaces what is left of names and addresses in a report of evidence that Open has opened, in
 // all its strings: names where a text was taken from a file, in paths and commands, and addresses
 // everywhere but in versions.
-func (s *Scrubber) Report(r *report.Report) { s.report(r, false) }
+func (s *Scrubber) Report(r *document.Report) { s.report(r, false) }
 
 // Saved replaces names and addresses in reports that were made elsewhere, with the names of players. The names are those
 // of their peers; sentences were made with them, so that every word is replaced there that is the name of one.
-func (s *Scrubber) Saved(list []*report.Report) {
+func (s *Scrubber) Saved(list []*document.Report) {
 	for _, r := range list {
 		for i := range r.Peers {
 			s.name(r.Peers[i].Name)
 		}
-		for _, facts := range [][]report.Fact{r.Facts, r.Stated} {
+		for _, facts := range [][]document.Fact{r.Facts, r.Stated} {
 			for i := range facts {
 				for peer := range facts[i].Values {
 					s.name(peer)
@@ -113,9 +113,9 @@ func (s *Scrubber) Saved(list []*report.Report) {
 }
 
 // report is Report, of one that was saved with names as Saved has it.
-func (s *Scrubber) report(r *report.Report, saved bool) {
+func (s *Scrubber) report(r *document.Report, saved bool) {
 	w := &walker{s: s, saved: saved, versions: map[string]bool{}, changed: map[string]string{}}
-	for _, facts := range [][]report.Fact{r.Facts, r.Stated} {
+	for _, facts := range [][]document.Fact{r.Facts, r.Stated} {
 		for i := range facts {
 			f := &facts[i]
 			for peer, value := range f.Values {

@@ -14,7 +14,7 @@ import (
 	"github.com/desynctool/desynctool/desk/intake"
 	"github.com/desynctool/desynctool/desk/queue"
 	"github.com/desynctool/desynctool/internal/testkit/effort"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 // gate is a Reader whose reading is done only when it is let go.
@@ -25,7 +25,7 @@ type gate struct {
 
 func newGate(r intake.Reader) *gate { return &gate{r, make(chan struct{}), make(chan struct{})} }
 
-func (g *gate) Read(ctx context.Context, path, name string) ([]*report.Report, error) {
+func (g *gate) Read(ctx context.Context, path, name string) ([]*document.Report, error) {
 	list, err := g.Reader.Read(ctx, path, name)
 	close(g.begun)
 	<-g.letGo

@@ -20,7 +20,7 @@ import (
 	"github.com/desynctool/desynctool/desk/intake"
 	"github.com/desynctool/desynctool/desk/queue"
 	"github.com/desynctool/desynctool/internal/testkit/effort"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 func TestMain(m *testing.M) {
@@ -37,7 +37,7 @@ type toy struct {
 	fail  func(name string) error
 }
 
-func (r *toy) Read(ctx context.Context, path, name string) ([]*report.Report, error) {
+func (r *toy) Read(ctx context.Context, path, name string) ([]*document.Report, error) {
 	r.read.Add(1)
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -64,24 +64,24 @@ func (r *toy) Read(ctx context.Context, path, name string) ([]*report.Report, er
 	}
 	f := strings.Fields(string(text))
 	if len(f) < 3 {
-		return []*report.Report{report.NoReport(report.Failed, name+": nothing in it is known")}, nil
+		return []*document.Report{document.NoReport(document.Failed, name+": nothing in it is known")}, nil
 	}
-	return []*report.Report{bug(f[0], f[1], f[2])}, nil
+	return []*document.Report{bug(f[0], f[1], f[2])}, nil
 }
 
 // bug is the report of a bug.
-func bug(name, build, os string) *report.Report {
-	r := report.NoReport(report.Diverged, "host and client parted")
+func bug(name, build, os string) *document.Report {
+	r := document.NoReport(document.Diverged, "host and client parted")
 	r.Error = ""
-	r.Session = report.Session{Game: "arena", Build: build}
-	r.Peers = []report.TriagedPeer{{Name: "host", Group: 1}, {Name: "client", Group: 2}}
-	r.FirstDivergence = &report.FirstDivergence{Archetypes: []string{}}
+	r.Session = document.Session{Game: "arena", Build: build}
+	r.Peers = []document.TriagedPeer{{Name: "host", Group: 1}, {Name: "client", Group: 2}}
+	r.FirstDivergence = &document.FirstDivergence{Archetypes: []string{}}
 	r.Fingerprint = "strict-" + name
-	r.Fingerprints = []report.Fingerprint{
-		{Level: report.LevelKind, Name: "arena state", Digest: "00000000000000aa"},
-		{Level: report.LevelStep, Name: name, Digest: fmt.Sprintf("%016x", name)},
+	r.Fingerprints = []document.Fingerprint{
+		{Level: document.LevelKind, Name: "arena state", Digest: "00000000000000aa"},
+		{Level: document.LevelStep, Name: name, Digest: fmt.Sprintf("%016x", name)},
 	}
-	r.Stated = []report.Fact{{Name: "os", Values: map[string]string{"host": os}}}
+	r.Stated = []document.Fact{{Name: "os", Values: map[string]string{"host": os}}}
 	return r
 }
 

@@ -8,12 +8,12 @@ import (
 	"github.com/desynctool/desynctool/desk"
 	"github.com/desynctool/desynctool/desk/intake"
 	"github.com/desynctool/desynctool/internal/prose"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 // Adding is what desk add has done. It is desynctool.desk-add/1.
 type Adding struct {
-	report.Head
+	document.Head
 	Bundles int  `json:"bundles"` // that were given
 	New     int  `json:"new"`     // stored for the first time
 	Before  int  `json:"seen_before"`
@@ -42,7 +42,7 @@ type Untaken struct {
 
 // NewAdding returns an Adding of nothing yet.
 func NewAdding(queued bool) *Adding {
-	return &Adding{Head: report.NewHead("desk-add", report.InSync, nil), Queued: queued, NewGroups: []string{}, CameBack: []string{}, Aside: []Untaken{}, Waiting: []Untaken{}, NotStored: []Untaken{}, Named: []Untaken{}}
+	return &Adding{Head: document.NewHead("desk-add", document.InSync, nil), Queued: queued, NewGroups: []string{}, CameBack: []string{}, Aside: []Untaken{}, Waiting: []Untaken{}, NotStored: []Untaken{}, Named: []Untaken{}}
 }
 
 // Add adds what became of a bundle.
@@ -57,20 +57,20 @@ func (a *Adding) Add(x *intake.Added) {
 	default:
 		a.Before++
 	}
-	path := report.Safe(x.Path)
+	path := document.Safe(x.Path)
 	switch {
 	case x.Err != nil:
-		a.Waiting = append(a.Waiting, Untaken{path, report.Safe(prose.Plainly(x.Err))})
+		a.Waiting = append(a.Waiting, Untaken{path, document.Safe(prose.Plainly(x.Err))})
 	case x.Aside != "":
-		a.Aside = append(a.Aside, Untaken{path, report.Safe(x.Aside)})
+		a.Aside = append(a.Aside, Untaken{path, document.Safe(x.Aside)})
 	case len(x.Changes) > 0:
 		a.Triaged++
 	}
 	if x.Triaged != nil && len(x.Triaged.Names) > 0 {
-		a.Named = append(a.Named, Untaken{path, report.Safe(x.Triaged.Names[0])})
+		a.Named = append(a.Named, Untaken{path, document.Safe(x.Triaged.Names[0])})
 	}
 	for _, left := range x.Left {
-		a.Warnings = append(a.Warnings, report.Safe(x.Path+": "+left))
+		a.Warnings = append(a.Warnings, document.Safe(x.Path+": "+left))
 	}
 	a.Reports += len(x.Changes)
 	for _, c := range x.Changes {
@@ -89,18 +89,18 @@ func (a *Adding) Add(x *intake.Added) {
 
 // Refused adds a path of which nothing is stored.
 func (a *Adding) Refused(path string, err error) {
-	a.NotStored = append(a.NotStored, Untaken{report.Safe(path), report.Safe(prose.Plainly(err))})
+	a.NotStored = append(a.NotStored, Untaken{document.Safe(path), document.Safe(prose.Plainly(err))})
 	a.Status = a.status()
 }
 
-func (a *Adding) status() report.Status {
+func (a *Adding) status() document.Status {
 	switch {
 	case len(a.NotStored) > 0:
-		return report.Failed
+		return document.Failed
 	case len(a.Aside)+len(a.Waiting) > 0:
-		return report.Inconclusive
+		return document.Inconclusive
 	}
-	return report.InSync
+	return document.InSync
 }
 
 // Text says what was done, in a few lines.
@@ -159,14 +159,14 @@ func untaken(b *strings.Builder, what string, list []Untaken) {
 
 // AddedLine says in a line what became of a bundle.
 func AddedLine(x *intake.Added) string {
-	path := report.Safe(prose.OneLine(x.Path))
+	path := document.Safe(prose.OneLine(x.Path))
 	switch {
 	case x.Bundle == nil:
-		return path + ": not stored: " + report.Safe(prose.OneLine(prose.Plainly(x.Err)))
+		return path + ": not stored: " + document.Safe(prose.OneLine(prose.Plainly(x.Err)))
 	case x.Err != nil:
-		return path + ": stored, not triaged: " + report.Safe(prose.OneLine(prose.Plainly(x.Err)))
+		return path + ": stored, not triaged: " + document.Safe(prose.OneLine(prose.Plainly(x.Err)))
 	case x.Aside != "":
-		return path + ": set aside: " + report.Safe(prose.OneLine(x.Aside))
+		return path + ": set aside: " + document.Safe(prose.OneLine(x.Aside))
 	case len(x.Changes) > 0:
 		var list []string
 		for i, c := range x.Changes {

@@ -6,12 +6,12 @@ import (
 
 	"github.com/desynctool/desynctool/desk/intake"
 	"github.com/desynctool/desynctool/internal/prose"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 // Again is desynctool.desk-again/1: what another triage of stored bundles says otherwise.
 type Again struct {
-	report.Head
+	document.Head
 	DryRun  bool `json:"dry_run"` // the store is as it was
 	Queued  bool `json:"queued"`  // triage is left to desk work
 	Bundles int  `json:"bundles"`
@@ -45,19 +45,19 @@ type AgainField struct {
 
 // NewAgain returns an Again of nothing yet.
 func NewAgain(dry bool) *Again {
-	return &Again{Head: report.NewHead("desk-again", report.InSync, nil), DryRun: dry, Counts: map[string]int{}, Changes: []AgainChange{}, Skipped: []Untaken{}, Meanwhile: []Untaken{}}
+	return &Again{Head: document.NewHead("desk-again", document.InSync, nil), DryRun: dry, Counts: map[string]int{}, Changes: []AgainChange{}, Skipped: []Untaken{}, Meanwhile: []Untaken{}}
 }
 
 // Add adds what became of a bundle.
 func (a *Again) Add(x intake.Retriaged) {
 	a.Bundles++
 	if x.Skipped != "" {
-		a.Skipped = append(a.Skipped, Untaken{report.Safe(x.Bundle.Name), report.Safe(x.Skipped)})
-		a.Status = report.Inconclusive
+		a.Skipped = append(a.Skipped, Untaken{document.Safe(x.Bundle.Name), document.Safe(x.Skipped)})
+		a.Status = document.Inconclusive
 		return
 	}
 	if x.Meanwhile != "" {
-		a.Meanwhile = append(a.Meanwhile, Untaken{report.Safe(x.Bundle.Name), report.Safe(x.Meanwhile)})
+		a.Meanwhile = append(a.Meanwhile, Untaken{document.Safe(x.Bundle.Name), document.Safe(x.Meanwhile)})
 		return
 	}
 	for _, m := range x.Matches {
@@ -68,10 +68,10 @@ func (a *Again) Add(x intake.Retriaged) {
 			continue
 		}
 		a.Changed++
-		c := AgainChange{Bundle: x.Bundle.Hash, File: report.Safe(x.Bundle.Name), Match: m.Number, Group: m.Group, New: m.New, Gone: m.Gone, Fields: []AgainField{}}
+		c := AgainChange{Bundle: x.Bundle.Hash, File: document.Safe(x.Bundle.Name), Match: m.Number, Group: m.Group, New: m.New, Gone: m.Gone, Fields: []AgainField{}}
 		for _, d := range m.Differences {
 			a.Counts[d.What]++
-			c.Fields = append(c.Fields, AgainField{d.What, report.Safe(d.Old), report.Safe(d.New)})
+			c.Fields = append(c.Fields, AgainField{d.What, document.Safe(d.Old), document.Safe(d.New)})
 		}
 		a.Changes = append(a.Changes, c)
 	}

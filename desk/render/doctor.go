@@ -6,12 +6,12 @@ import (
 
 	"github.com/desynctool/desynctool/desk"
 	"github.com/desynctool/desynctool/internal/prose"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 // Doctor is desynctool.desk-doctor/1: what of a store is not as it should be.
 type Doctor struct {
-	report.Head
+	document.Head
 	Found     int64         `json:"found"`      // faults
 	Faults    []DoctorFault `json:"faults"`     // the first of each kind
 	Left      int64         `json:"left"`       // blobs that no bundle needs
@@ -34,11 +34,11 @@ type DoctorFault struct {
 
 // NewDoctor returns the document of an examination.
 func NewDoctor(x *desk.Examined) Doctor {
-	status := report.InSync
+	status := document.InSync
 	if x.Found > 0 {
-		status = report.Inconclusive
+		status = document.Inconclusive
 	}
-	d := Doctor{Head: report.NewHead("desk-doctor", status, nil), Found: x.Found, Faults: []DoctorFault{}, Left: x.Left, LeftBytes: x.LeftBytes, LeftOver: append([]string{}, x.LeftOver...), Do: []string{},
+	d := Doctor{Head: document.NewHead("desk-doctor", status, nil), Found: x.Found, Faults: []DoctorFault{}, Left: x.Left, LeftBytes: x.LeftBytes, LeftOver: append([]string{}, x.LeftOver...), Do: []string{},
 		Rows: x.Rows, Documents: x.Documents, Bundles: x.Bundles, Contents: x.Contents, Bytes: x.Bytes}
 	kinds := map[desk.FaultKind]bool{}
 	for _, f := range x.Faults {

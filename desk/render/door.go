@@ -6,12 +6,12 @@ import (
 	"time"
 
 	"github.com/desynctool/desynctool/desk"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 // Tokens is desynctool.desk-tokens/1: who may reach a desk by HTTP. Secrets are not in it.
 type Tokens struct {
-	report.Head
+	document.Head
 	Tokens []Token `json:"tokens"`
 }
 
@@ -26,7 +26,7 @@ type Token struct {
 
 // NewTokens returns the document of tokens.
 func NewTokens(list []desk.Token) Tokens {
-	x := Tokens{report.NewHead("desk-tokens", report.InSync, nil), []Token{}}
+	x := Tokens{document.NewHead("desk-tokens", document.InSync, nil), []Token{}}
 	for _, t := range list {
 		x.Tokens = append(x.Tokens, Token{t.Name, t.Scope, t.Public, stamp(t.Made), stamp(t.Revoked)})
 	}
@@ -42,7 +42,7 @@ func (x Tokens) Text() string {
 
 // Audit is desynctool.desk-audit/1: who did what to a desk, the last first.
 type Audit struct {
-	report.Head
+	document.Head
 	Entries []AuditEntry `json:"entries"`
 }
 
@@ -56,7 +56,7 @@ type AuditEntry struct {
 
 // NewAudit returns the document of what was done.
 func NewAudit(list []desk.Entry) Audit {
-	x := Audit{report.NewHead("desk-audit", report.InSync, nil), []AuditEntry{}}
+	x := Audit{document.NewHead("desk-audit", document.InSync, nil), []AuditEntry{}}
 	for _, e := range list {
 		x.Entries = append(x.Entries, AuditEntry{stamp(e.At), e.Who, e.What, e.About})
 	}
@@ -72,7 +72,7 @@ func (x Audit) Text() string {
 
 // Shares is desynctool.desk-shares/1: links for players. Secrets are not in it.
 type Shares struct {
-	report.Head
+	document.Head
 	Links []ShareLink `json:"links"`
 }
 
@@ -87,7 +87,7 @@ type ShareLink struct {
 
 // NewShares returns the document of links.
 func NewShares(list []desk.Share) Shares {
-	x := Shares{report.NewHead("desk-shares", report.InSync, nil), []ShareLink{}}
+	x := Shares{document.NewHead("desk-shares", document.InSync, nil), []ShareLink{}}
 	for _, s := range list {
 		x.Links = append(x.Links, ShareLink{s.ID, s.Report, s.Who, stamp(s.Made), stamp(s.Revoked)})
 	}
@@ -107,7 +107,7 @@ func (x Shares) Text() string {
 
 // Webhooks is desynctool.desk-webhooks/1: addresses that are told of groups. Secrets are not in it.
 type Webhooks struct {
-	report.Head
+	document.Head
 	Webhooks []Webhook `json:"webhooks"`
 }
 
@@ -125,7 +125,7 @@ type Webhook struct {
 
 // NewWebhooks returns the document of webhooks.
 func NewWebhooks(list []desk.Webhook) Webhooks {
-	x := Webhooks{report.NewHead("desk-webhooks", report.InSync, nil), []Webhook{}}
+	x := Webhooks{document.NewHead("desk-webhooks", document.InSync, nil), []Webhook{}}
 	for _, w := range list {
 		x.Webhooks = append(x.Webhooks, Webhook{w.ID, w.Address, w.Private, stamp(w.Made), w.Due, w.Done, w.Failed, w.Last})
 	}
@@ -150,7 +150,7 @@ func lines[T any](list []T, none string, line func(T) string) string {
 	}
 	var b strings.Builder
 	for _, x := range list {
-		b.WriteString(report.Safe(strings.TrimRight(line(x), " ")) + "\n")
+		b.WriteString(document.Safe(strings.TrimRight(line(x), " ")) + "\n")
 	}
 	return b.String()
 }

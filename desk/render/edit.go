@@ -5,7 +5,7 @@ import (
 
 	"github.com/desynctool/desynctool/desk"
 	"github.com/desynctool/desynctool/internal/prose"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 // EditText says in a sentence what was done to a group.
@@ -38,7 +38,7 @@ func EditText(d desk.Done) string {
 
 // editDocument is desynctool.desk-edit/1.
 type editDocument struct {
-	report.Head
+	document.Head
 	Event int64     `json:"event"` // by which it can be undone
 	What  desk.What `json:"what"`
 	Group string    `json:"group"`
@@ -48,5 +48,5 @@ type editDocument struct {
 
 // EditDocument returns the JSON document of an edit.
 func EditDocument(d desk.Done) any {
-	return editDocument{report.NewHead("desk-edit", report.InSync, nil), d.Event, d.What, d.Group, d.Other, d.Count}
+	return editDocument{document.NewHead("desk-edit", document.InSync, nil), d.Event, d.What, d.Group, d.Other, d.Count}
 }

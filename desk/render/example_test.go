@@ -6,14 +6,14 @@ import (
 
 	"github.com/desynctool/desynctool/desk"
 	"github.com/desynctool/desynctool/desk/render"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 func ExampleGroups() {
 	list := &desk.GroupList{Total: 1, Groups: []desk.Group{{
 		Code: "3f9a2c12", Game: "arena", Title: "arena state, Combat", State: desk.GroupOpen, Reports: 17, OfGame: 40, FirstBuild: "1.4.0", LastBuild: "1.4.2",
 	}}}
-	if err := render.Groups(desk.Filter{}, desk.ByReports, list, 0).Write(os.Stdout, "text", report.NewStyle(false)); err != nil {
+	if err := render.Groups(desk.Filter{}, desk.ByReports, list, 0).Write(os.Stdout, "text", document.NewStyle(false)); err != nil {
 		fmt.Println(err)
 	}
 	// Output:

@@ -11,12 +11,12 @@ import (
 
 	"github.com/desynctool/desynctool/desk"
 	"github.com/desynctool/desynctool/internal/prose"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 // groupDocument is desynctool.desk-group/1.
 type groupDocument struct {
-	report.Head
+	document.Head
 	*desk.GroupDetail
 	Events []eventDocument `json:"events"` // the newest first
 }
@@ -41,7 +41,7 @@ const (
 
 // Group shows all of a group.
 func Group(d *desk.GroupDetail) (*View, error) {
-	doc := groupDocument{report.NewHead("desk-group", report.InSync, nil), d, []eventDocument{}}
+	doc := groupDocument{document.NewHead("desk-group", document.InSync, nil), d, []eventDocument{}}
 	for i := range d.Events {
 		e := &d.Events[i]
 		about, err := json.Marshal(e.About)
@@ -50,7 +50,7 @@ func Group(d *desk.GroupDetail) (*View, error) {
 		}
 		doc.Events = append(doc.Events, eventDocument{e.ID, e.At.UTC().Format(time.RFC3339), e.Who, e.What, about, e.UndoneBy})
 	}
-	v := &View{Status: report.InSync, Document: doc, title: d.Code + "  " + called(&d.Group), lines: groupLines(d), csv: groupCSV([]desk.Group{d.Group})}
+	v := &View{Status: document.InSync, Document: doc, title: d.Code + "  " + called(&d.Group), lines: groupLines(d), csv: groupCSV([]desk.Group{d.Group})}
 	for _, part := range []func(*desk.GroupDetail) section{bestSection, platformSection, wantedSection, variantSection, buildSection, nearSection, eventSection} {
 		if s := part(d); s.title != "" {
 			v.sections = append(v.sections, s)
@@ -62,7 +62,7 @@ func Group(d *desk.GroupDetail) (*View, error) {
 // groupLines are the sentences that a group's page begins with.
 func groupLines(d *desk.GroupDetail) (lines []string) {
 	if d.Name != "" {
-		lines = append(lines, "Made of: "+prose.Shorten(report.Safe(d.Title), maxCalled))
+		lines = append(lines, "Made of: "+prose.Shorten(document.Safe(d.Title), maxCalled))
 	}
 	state := strings.ToUpper(string(d.State)[:1]) + string(d.State)[1:]
 	switch {
@@ -94,10 +94,10 @@ func groupLines(d *desk.GroupDetail) (lines []string) {
 		lines = append(lines, fmt.Sprintf("Trend %s up to %s: %s in 7 days, %s in the 7 before; %s in 28, %s in the 28 before.", Sparkline(t), t.Until,
 			thousands(t.Last7), thousands(t.Before7), thousands(t.Last28), thousands(t.Before28)))
 	}
-	if list := tally(d.Kinds, report.Safe); list != "" {
+	if list := tally(d.Kinds, document.Safe); list != "" {
 		lines = append(lines, "Kind: "+list+".")
 	}
-	if list := tally(d.LikelyCauses[:min(len(d.LikelyCauses), 3)], report.Safe); list != "" {
+	if list := tally(d.LikelyCauses[:min(len(d.LikelyCauses), 3)], document.Safe); list != "" {
 		lines = append(lines, "Looks like: "+list+".")
 	}
 	return lines
@@ -137,21 +137,21 @@ func bestSection(d *desk.GroupDetail) (s section) {
 		}
 		s.items = append(s.items, text)
 		if i == 0 && len(b.Why) > 0 {
-			s.items = append(s.items, "  it has: "+report.Safe(strings.Join(b.Why, ", ")))
+			s.items = append(s.items, "  it has: "+document.Safe(strings.Join(b.Why, ", ")))
 		}
 	}
 	return s
 }
 
 // known says which steps of the narrowing a document answers, and which it leaves open.
-func known(r *report.Report) string {
+func known(r *document.Report) string {
 	var found, open []string
 	for i := range r.Ladder {
 		switch x := &r.Ladder[i]; x.State {
-		case report.RungFound, report.RungEqual:
-			found = append(found, report.Safe(x.Step))
-		case report.RungOpen, report.RungTrouble:
-			open = append(open, report.Safe(x.Step))
+		case document.RungFound, document.RungEqual:
+			found = append(found, document.Safe(x.Step))
+		case document.RungOpen, document.RungTrouble:
+			open = append(open, document.Safe(x.Step))
 		}
 	}
 	var parts []string
@@ -207,7 +207,7 @@ func wantedSection(d *desk.GroupDetail) (s section) {
 				s.notes = append(s.notes, fmt.Sprintf("and %d more", len(list)-i))
 				return
 			}
-			s.items = append(s.items, fmt.Sprintf("%s%s (%d of %d)", before, report.Safe(w.What), w.In, len(d.Best)))
+			s.items = append(s.items, fmt.Sprintf("%s%s (%d of %d)", before, document.Safe(w.What), w.In, len(d.Best)))
 		}
 	}
 	of(d.Send, "")
@@ -226,7 +226,7 @@ func variantSection(d *desk.GroupDetail) (s section) {
 		if strict == "" {
 			strict = "none"
 		}
-		s.table = append(s.table, []string{strconv.FormatInt(v.ID, 10), thousands(v.Reports), report.Safe(strict), prose.Shorten(report.Safe(v.Title), maxCalled)})
+		s.table = append(s.table, []string{strconv.FormatInt(v.ID, 10), thousands(v.Reports), document.Safe(strict), prose.Shorten(document.Safe(v.Title), maxCalled)})
 	}
 	if more := d.VariantCount - int64(len(s.table)-1); more > 0 {
 		s.notes = append(s.notes, "and "+thousands(more)+" more")
@@ -260,7 +260,7 @@ func nearSection(d *desk.GroupDetail) (s section) {
 		for i := range n.Levels {
 			shared = append(shared, n.Levels[i]+" "+prose.Name(n.Names[i]))
 		}
-		s.items = append(s.items, fmt.Sprintf("%s  %s: both have %s", n.Code, prose.Shorten(report.Safe(n.Called), maxCalled), strings.Join(shared, ", ")))
+		s.items = append(s.items, fmt.Sprintf("%s  %s: both have %s", n.Code, prose.Shorten(document.Safe(n.Called), maxCalled), strings.Join(shared, ", ")))
 	}
 	s.notes = []string{"They are not merged: desynctool desk merge does that."}
 	return s
@@ -287,7 +287,7 @@ func EventText(e *desk.Event) string {
 	text := string(e.What)
 	switch e.What {
 	case desk.Noted, desk.Linked, desk.Named:
-		text += " " + prose.Shorten(report.Safe(cmp.Or(a.Text, `""`)), 200)
+		text += " " + prose.Shorten(document.Safe(cmp.Or(a.Text, `""`)), 200)
 	case desk.Closed:
 		if a.Build != "" {
 			text += ", fixed in " + prose.Name(a.Build)
@@ -296,7 +296,7 @@ func EventText(e *desk.Event) string {
 		text = "came back in " + prose.Name(a.Build)
 	case desk.Merged, desk.Split, desk.Moved:
 		if a.Other != "" {
-			text += " with " + report.Safe(a.Other)
+			text += " with " + document.Safe(a.Other)
 		}
 	case desk.Undone:
 		text += fmt.Sprintf(" %s (%d)", a.Undid, a.Event)

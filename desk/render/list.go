@@ -8,7 +8,7 @@ import (
 
 	"github.com/desynctool/desynctool/desk"
 	"github.com/desynctool/desynctool/internal/prose"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/report/formats"
 )
 
@@ -37,7 +37,7 @@ func called(g *desk.Group) string {
 	if g.Called() == "" {
 		return "(nothing known)"
 	}
-	return prose.Shorten(report.Safe(g.Called()), maxCalled)
+	return prose.Shorten(document.Safe(g.Called()), maxCalled)
 }
 
 // game names a game, which may not be known. What a file calls its game stands like other words of theirs.
@@ -134,7 +134,7 @@ func groupCSV(list []desk.Group) [][]string {
 
 // groupsDocument is desynctool.desk-list/1.
 type groupsDocument struct {
-	report.Head
+	document.Head
 	Filter string       `json:"filter"`
 	Order  desk.Order   `json:"order"`
 	Total  int64        `json:"total"`
@@ -144,7 +144,7 @@ type groupsDocument struct {
 
 // Groups shows a page of a list of groups; hidden is how many of the filter are not shown since they are not open.
 func Groups(f desk.Filter, by desk.Order, list *desk.GroupList, hidden int64) *View {
-	v := &View{Status: report.InSync, Document: groupsDocument{report.NewHead("desk-list", report.InSync, nil), f.String(), by, list.Total, list.Next, list.Groups}, csv: groupCSV(list.Groups)}
+	v := &View{Status: document.InSync, Document: groupsDocument{document.NewHead("desk-list", document.InSync, nil), f.String(), by, list.Total, list.Next, list.Groups}, csv: groupCSV(list.Groups)}
 	table, rows := groupTable(list.Groups)
 	s := section{table: table, rows: rows}
 	if len(list.Groups) == 0 {
@@ -165,7 +165,7 @@ func Groups(f desk.Filter, by desk.Order, list *desk.GroupList, hidden int64) *V
 
 // reportsDocument is desynctool.desk-reports/1.
 type reportsDocument struct {
-	report.Head
+	document.Head
 	Filter  string        `json:"filter"`
 	Total   int64         `json:"total"` // at most MostCounted
 	Next    string        `json:"next,omitempty"`
@@ -174,7 +174,7 @@ type reportsDocument struct {
 
 // Reports shows a page of a list of reports.
 func Reports(f desk.Filter, list *desk.ReportList) *View {
-	v := &View{Status: report.InSync, Document: reportsDocument{report.NewHead("desk-reports", report.InSync, nil), f.String(), list.Total, list.Next, list.Reports}}
+	v := &View{Status: document.InSync, Document: reportsDocument{document.NewHead("desk-reports", document.InSync, nil), f.String(), list.Total, list.Next, list.Reports}}
 	v.csv = [][]string{{"id", "bundle", "file", "match", "status", "game", "build", "seed", "day", "tick", "peers", "complete", "group", "verdict"}}
 	table := [][]string{{"Report", "Group", "Status", "Known", "File", "Match", "Game", "Build", "Day", "Verdict"}}
 	rows := [][]string{{"Report", "Group", "Status", "Known", "File"}}
@@ -184,7 +184,7 @@ func Reports(f desk.Filter, list *desk.ReportList) *View {
 		if r.Tick != nil {
 			tick = strconv.FormatInt(*r.Tick, 10)
 		}
-		file := prose.Shorten(report.Safe(r.File), 40)
+		file := prose.Shorten(document.Safe(r.File), 40)
 		line := []string{id, r.Group, r.Status, fmt.Sprintf("%d %%", r.Complete), file}
 		beside := []string{game(r.Game)}
 		for _, part := range []string{prose.Name(r.Build), r.Day} {
@@ -217,13 +217,13 @@ func Reports(f desk.Filter, list *desk.ReportList) *View {
 
 // sinceDocument is desynctool.desk-new/1.
 type sinceDocument struct {
-	report.Head
+	document.Head
 	*desk.SinceBuild
 }
 
 // Since shows what is new since a build.
 func Since(n *desk.SinceBuild) *View {
-	v := &View{Status: report.InSync, Document: sinceDocument{report.NewHead("desk-new", report.InSync, nil), n}, title: "Since " + prose.Name(n.Since)}
+	v := &View{Status: document.InSync, Document: sinceDocument{document.NewHead("desk-new", document.InSync, nil), n}, title: "Since " + prose.Name(n.Since)}
 	v.lines = []string{fmt.Sprintf("%s new, %s back.", many(int64(len(n.New)), "group is", "groups are"), many(int64(len(n.Back)), "came", "came"))}
 	v.csv = groupCSV(append(append([]desk.Group{}, n.New...), n.Back...))
 	v.csv[0] = append([]string{"what"}, v.csv[0]...)
@@ -248,13 +248,13 @@ func Since(n *desk.SinceBuild) *View {
 
 // topDocument is desynctool.desk-top/1.
 type topDocument struct {
-	report.Head
+	document.Head
 	Groups []desk.Ranked `json:"groups"`
 }
 
 // Top shows which groups to look at first, and why.
 func Top(list []desk.Ranked) *View {
-	v := &View{Status: report.InSync, Document: topDocument{report.NewHead("desk-top", report.InSync, nil), list}}
+	v := &View{Status: document.InSync, Document: topDocument{document.NewHead("desk-top", document.InSync, nil), list}}
 	var groups []desk.Group
 	for i := range list {
 		groups = append(groups, list[i].Group)

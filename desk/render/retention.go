@@ -8,7 +8,7 @@ import (
 
 	"github.com/desynctool/desynctool/desk"
 	"github.com/desynctool/desynctool/internal/prose"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 // shownHash is how many digits of a hash a text shows.
@@ -71,9 +71,9 @@ var pruneReasons = map[desk.PruneReason]string{
 // PruneDocument returns the JSON document of what was deleted.
 func PruneDocument(p *desk.Pruned) any {
 	return struct {
-		report.Head
+		document.Head
 		*desk.Pruned
-	}{report.NewHead("desk-prune", report.InSync, nil), p}
+	}{document.NewHead("desk-prune", document.InSync, nil), p}
 }
 
 // Forget writes what was deleted of a player, what was found and left, and what cannot be known. Overwritten
@@ -113,9 +113,9 @@ func Forget(w io.Writer, f *desk.Forgotten, overwritten bool) error {
 // ForgetDocument returns the JSON document of what was deleted of a player.
 func ForgetDocument(f *desk.Forgotten) any {
 	return struct {
-		report.Head
+		document.Head
 		*desk.Forgotten
-	}{report.NewHead("desk-forget", report.InSync, nil), f}
+	}{document.NewHead("desk-forget", document.InSync, nil), f}
 }
 
 // Export writes what an export has; done is what was done: "Exported", "Imported".
@@ -130,9 +130,9 @@ func Export(w io.Writer, done string, e *desk.Exported) error {
 }
 
 // ExportDocument returns the JSON document of an export or an import.
-func ExportDocument(kind string, status report.Status, e *desk.Exported) any {
+func ExportDocument(kind string, status document.Status, e *desk.Exported) any {
 	return struct {
-		report.Head
+		document.Head
 		*desk.Exported
-	}{report.NewHead(kind, status, nil), e}
+	}{document.NewHead(kind, status, nil), e}
 }

@@ -2,7 +2,7 @@ package render
 
 import (
 	"github.com/desynctool/desynctool/desk"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 // Thousands writes a whole number with commas: 1,024.
@@ -20,7 +20,7 @@ func OddsRatio(o *desk.Odds) string {
 }
 
 // Known says which steps of the narrowing a report answers, and which it leaves open.
-func Known(r *report.Report) string { return known(r) }
+func Known(r *document.Report) string { return known(r) }
 
 // Compared says how many facts of a group were compared with the others of its game, and what came of it; empty
 // if none is stated.

@@ -8,19 +8,19 @@ import (
 
 	"github.com/desynctool/desynctool/desk"
 	"github.com/desynctool/desynctool/internal/prose"
-	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/ci"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 // statsDocument is desynctool.desk-stats/1.
 type statsDocument struct {
-	report.Head
+	document.Head
 	*desk.Stats
 }
 
 // Stats shows what a store holds.
 func Stats(x *desk.Stats) *View {
-	v := &View{Status: report.InSync, Document: statsDocument{report.NewHead("desk-stats", report.InSync, nil), x}}
+	v := &View{Status: document.InSync, Document: statsDocument{document.NewHead("desk-stats", document.InSync, nil), x}}
 	v.csv = [][]string{{"what", "name", "count"}}
 	add := func(what, name string, n int64) {
 		v.csv = append(v.csv, []string{what, name, strconv.FormatInt(n, 10)})
@@ -72,7 +72,7 @@ func Stats(x *desk.Stats) *View {
 	}
 	s := section{table: rows}
 	for i := range s.table {
-		s.table[i][2] = report.Safe(s.table[i][2])
+		s.table[i][2] = document.Safe(s.table[i][2])
 	}
 	s.notes = append(s.notes, fmt.Sprintf("%s received, %s kept.", size(x.Bytes), size(x.KeptBytes)))
 	if x.FirstDay != "" {
@@ -96,24 +96,24 @@ func waiting(waiting, aside int64) (list []string) {
 
 // checkDocument is desynctool.desk-check/1.
 type checkDocument struct {
-	report.Head
+	document.Head
 	*desk.Checked
 }
 
 // Check shows whether a build is well.
 func Check(c *desk.Checked) *View {
-	status := report.StatusOf(c)
+	status := document.StatusOf(c)
 	warnings := waiting(c.Waiting, c.Aside)
-	v := &View{Status: status, Document: checkDocument{report.NewHead("desk-check", status, warnings), c}, title: "Build " + prose.Name(c.Build)}
+	v := &View{Status: status, Document: checkDocument{document.NewHead("desk-check", status, warnings), c}, title: "Build " + prose.Name(c.Build)}
 	var on []string
 	for _, f := range c.FailOn {
 		on = append(on, string(f))
 	}
 	result := fmt.Sprintf("%s of it, %s seen in it; the check on %s", many(c.Reports, "match is", "matches are"), many(int64(len(c.Groups)), "group was", "groups were"), strings.Join(on, " and "))
 	switch status {
-	case report.Diverged:
+	case document.Diverged:
 		result += fmt.Sprintf(" fails on %d.", c.Failing())
-	case report.InSync:
+	case document.InSync:
 		result += " passes."
 	default:
 		result = "No report is of it: there is nothing to check."
@@ -121,22 +121,22 @@ func Check(c *desk.Checked) *View {
 	v.lines = append([]string{result}, warnings...)
 	v.suite = &ci.Suite{Name: "desk check", Class: "desynctool.desk", Warnings: warnings,
 		Properties: [][2]string{{"build", c.Build}, {"fail-on", strings.Join(on, ",")}, {"matches", strconv.FormatInt(c.Reports, 10)}}}
-	if status == report.Inconclusive {
+	if status == document.Inconclusive {
 		v.suite.Cases = []ci.Case{{Name: "build " + prose.Name(c.Build), Status: status, Message: result, Text: []string{result}}}
 	}
-	if status == report.InSync && len(c.Groups) == 0 {
+	if status == document.InSync && len(c.Groups) == 0 {
 		v.suite.Cases = []ci.Case{{Name: "build " + prose.Name(c.Build), Status: status}}
 	}
 	var groups, failing, others []desk.Group
 	for i := range c.Groups {
 		g := &c.Groups[i]
 		groups = append(groups, g.Group)
-		test := ci.Case{Name: g.Code + " " + called(&g.Group), Status: report.InSync}
+		test := ci.Case{Name: g.Code + " " + called(&g.Group), Status: document.InSync}
 		if !g.Fails {
 			others = append(others, g.Group)
 		} else {
 			failing = append(failing, g.Group)
-			test.Status = report.Diverged
+			test.Status = document.Diverged
 			test.Message = fmt.Sprintf("%s: %s", why(g), many(g.Reports, "match in all", "matches in all"))
 			test.Text = []string{test.Message, beside(&g.Group, true), "desynctool desk show " + g.Code}
 		}

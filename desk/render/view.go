@@ -9,13 +9,13 @@ import (
 	"strings"
 
 	"github.com/desynctool/desynctool/internal/prose"
-	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/ci"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 // View is an answer, ready to be written in any format that it has.
 type View struct {
-	Status report.Status
+	Status document.Status
 	// Document is what JSON has.
 	Document any
 
@@ -37,12 +37,12 @@ type section struct {
 }
 
 // Write writes a view as text, json, csv, markdown or junit.
-func (v *View) Write(w io.Writer, format string, s report.Style) error {
+func (v *View) Write(w io.Writer, format string, s document.Style) error {
 	switch {
 	case format == "text":
 		return v.text(w, s)
 	case format == "json":
-		return report.WriteJSON(w, v.Document)
+		return document.WriteJSON(w, v.Document)
 	case format == "csv" && v.csv != nil:
 		return writeCSV(w, v.csv)
 	case format == "markdown":
@@ -53,11 +53,11 @@ func (v *View) Write(w io.Writer, format string, s report.Style) error {
 	return fmt.Errorf("no format %q", format)
 }
 
-func (v *View) text(w io.Writer, s report.Style) error {
+func (v *View) text(w io.Writer, s document.Style) error {
 	buffered := bufio.NewWriter(w)
 	out := s.Text(buffered)
 	if v.title != "" {
-		out.Line(s.Paint(report.Bold, v.title))
+		out.Line(s.Paint(document.Bold, v.title))
 	}
 	for _, line := range v.lines {
 		out.Line(line)
@@ -67,7 +67,7 @@ func (v *View) text(w io.Writer, s report.Style) error {
 			out.Line()
 		}
 		if x.title != "" {
-			out.Line(s.Paint(report.Bold, x.title))
+			out.Line(s.Paint(document.Bold, x.title))
 		}
 		rows := x.rows
 		if rows == nil {
@@ -80,7 +80,7 @@ func (v *View) text(w io.Writer, s report.Style) error {
 			out.Line("  ", item)
 		}
 		for _, note := range x.notes {
-			out.Line("  ", s.Paint(report.Faint, note))
+			out.Line("  ", s.Paint(document.Faint, note))
 		}
 	}
 	return errors.Join(out.Err(), buffered.Flush())
@@ -89,17 +89,17 @@ func (v *View) text(w io.Writer, s report.Style) error {
 func (v *View) markdown(w io.Writer) error {
 	var b strings.Builder
 	if v.title != "" {
-		fmt.Fprintf(&b, "## %s\n", report.MarkdownText(v.title))
+		fmt.Fprintf(&b, "## %s\n", document.MarkdownText(v.title))
 	}
 	paragraphs := func(lines []string) {
 		for _, line := range lines {
-			fmt.Fprintf(&b, "\n%s\n", report.MarkdownText(line))
+			fmt.Fprintf(&b, "\n%s\n", document.MarkdownText(line))
 		}
 	}
 	paragraphs(v.lines)
 	for _, x := range v.sections {
 		if x.title != "" {
-			fmt.Fprintf(&b, "\n### %s\n", report.MarkdownText(x.title))
+			fmt.Fprintf(&b, "\n### %s\n", document.MarkdownText(x.title))
 		}
 		for i, row := range x.table {
 			if i == 0 {
@@ -107,7 +107,7 @@ func (v *View) markdown(w io.Writer) error {
 			}
 			var cells []string
 			for _, cell := range row {
-				cells = append(cells, report.MarkdownText(cell))
+				cells = append(cells, document.MarkdownText(cell))
 			}
 			fmt.Fprintf(&b, "| %s |\n", strings.Join(cells, " | "))
 			if i == 0 {
@@ -118,7 +118,7 @@ func (v *View) markdown(w io.Writer) error {
 			if i == 0 {
 				b.WriteByte('\n')
 			}
-			fmt.Fprintf(&b, "- %s\n", report.MarkdownText(item))
+			fmt.Fprintf(&b, "- %s\n", document.MarkdownText(item))
 		}
 		paragraphs(x.notes)
 	}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/desynctool/desynctool/desk"
 	"github.com/desynctool/desynctool/desk/render"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 // TestHostile: what people and files have named is text in every format: no formula, no markup, no escape sequence.
@@ -24,7 +24,7 @@ func TestHostile(t *testing.T) {
 		for _, v := range views {
 			write := func(format string) string {
 				var b bytes.Buffer
-				if err := v.Write(&b, format, report.NewStyle(false)); err != nil {
+				if err := v.Write(&b, format, document.NewStyle(false)); err != nil {
 					t.Fatal(format, err)
 				}
 				return b.String()
@@ -48,7 +48,7 @@ func TestHostile(t *testing.T) {
 			}
 		}
 		var b bytes.Buffer
-		if err := views[2].Write(&b, "junit", report.NewStyle(false)); err != nil {
+		if err := views[2].Write(&b, "junit", document.NewStyle(false)); err != nil {
 			t.Fatal(err)
 		}
 		var suites struct {
@@ -68,7 +68,7 @@ func TestBeside(t *testing.T) {
 		{Code: "3", State: desk.GroupOpen, Game: "OpenTTD", Title: "OpenTTD state", Name: "OpenTTD2 towns, of one build", Cause: "wall-clock"},
 	}}
 	var b bytes.Buffer
-	if err := render.Groups(desk.Filter{}, desk.ByReports, list, 0).Write(&b, "text", report.NewStyle(false).Wide(80)); err != nil {
+	if err := render.Groups(desk.Filter{}, desk.ByReports, list, 0).Write(&b, "text", document.NewStyle(false).Wide(80)); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"  OpenTTD stale-cache\n          build OpenTTD\n", "  0 A.D. state, Health\n          builds 26 to 27 · looks like stale-cache\n", "  OpenTTD2 towns, of one build\n          OpenTTD · looks like wall-clock\n"} {
@@ -82,7 +82,7 @@ func TestBeside(t *testing.T) {
 func TestGame(t *testing.T) {
 	stats := &desk.Stats{Games: []desk.GameCount{{Name: "0 A.D.", Reports: 3}, {Name: "nobody diverged", Reports: 2}, {Name: "C&C Generals", Reports: 1}}}
 	var b bytes.Buffer
-	if err := render.Stats(stats).Write(&b, "text", report.NewStyle(false)); err != nil {
+	if err := render.Stats(stats).Write(&b, "text", document.NewStyle(false)); err != nil {
 		t.Fatal(err)
 	}
 	if want := "0 A.D. 3, “nobody diverged” 2, C&C Generals 1"; !strings.Contains(b.String(), want) {
@@ -99,7 +99,7 @@ func TestWidth(t *testing.T) {
 			Trend: desk.Trend{Until: "2026-01-31", Weeks: [desk.TrendWeeks]int64{0, 1, 2, 3, 4, 5, 6, 7}}})
 	}
 	var b bytes.Buffer
-	if err := render.Groups(desk.Filter{}, desk.ByReports, list, 3).Write(&b, "text", report.NewStyle(false).Wide(80)); err != nil {
+	if err := render.Groups(desk.Filter{}, desk.ByReports, list, 3).Write(&b, "text", document.NewStyle(false).Wide(80)); err != nil {
 		t.Fatal(err)
 	}
 	for _, line := range strings.Split(b.String(), "\n") {

@@ -6,12 +6,12 @@ import (
 
 	"github.com/desynctool/desynctool/desk/queue"
 	"github.com/desynctool/desynctool/internal/prose"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 // Work is desynctool.desk-work/1: what a worker has done.
 type Work struct {
-	report.Head
+	document.Head
 	Done  int `json:"done"`
 	Aside int `json:"aside"`
 	Tried int `json:"tried"` // times that a bundle could not be triaged here
@@ -20,11 +20,11 @@ type Work struct {
 
 // NewWork returns the document of what a worker has done.
 func NewWork(s queue.Summary) Work {
-	status := report.InSync
+	status := document.InSync
 	if s.Aside+s.Later > 0 {
-		status = report.Inconclusive
+		status = document.Inconclusive
 	}
-	return Work{report.NewHead("desk-work", status, nil), s.Done, s.Aside, s.Tried, s.Later}
+	return Work{document.NewHead("desk-work", status, nil), s.Done, s.Aside, s.Tried, s.Later}
 }
 
 // Text says what a worker has done, in a line.

@@ -23,7 +23,7 @@ import (
 	"github.com/desynctool/desynctool/desk/blobs"
 	"github.com/desynctool/desynctool/desk/desktest"
 	"github.com/desynctool/desynctool/desk/server"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 func TestMain(m *testing.M) {
@@ -218,13 +218,13 @@ func formOf(t *testing.T, fields map[string]string, files ...string) (io.Reader,
 }
 
 // diverged is a report of a match.
-func diverged() *report.Report {
-	r := report.NoReport(report.Diverged, "host and Xqzvk parted")
+func diverged() *document.Report {
+	r := document.NoReport(document.Diverged, "host and Xqzvk parted")
 	r.Error = ""
-	r.Session = report.Session{Game: "arena", Build: "1.4.2"}
-	r.Peers = []report.TriagedPeer{{Name: "host", Group: 1}, {Name: "Xqzvk", Group: 2}}
+	r.Session = document.Session{Game: "arena", Build: "1.4.2"}
+	r.Peers = []document.TriagedPeer{{Name: "host", Group: 1}, {Name: "Xqzvk", Group: 2}}
 	r.Fingerprint = "00000000000000bb"
-	r.Fingerprints = []report.Fingerprint{{Level: report.LevelKind, Name: "arena <state>", Digest: "00000000000000aa"}}
+	r.Fingerprints = []document.Fingerprint{{Level: document.LevelKind, Name: "arena <state>", Digest: "00000000000000aa"}}
 	return r
 }
 

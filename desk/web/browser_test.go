@@ -11,7 +11,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"github.com/desynctool/desynctool/internal/testkit/browsertest"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 // browser is Chromium at a desk.
@@ -97,7 +97,7 @@ func long(t *testing.T) *site {
 	} {
 		for j := range 3 {
 			r := diverged(name[0], name[1], fmt.Sprint(i), "1.4.2", fmt.Sprintf("2026-02-%02d", 1+4*j), "linux")
-			r.Fingerprints = append(r.Fingerprints, report.Fingerprint{Level: report.LevelComponent, Name: strings.TrimSuffix(name[1], ".x"), Of: []string{"x"}, Digest: digest(name[1])})
+			r.Fingerprints = append(r.Fingerprints, document.Fingerprint{Level: document.LevelComponent, Name: strings.TrimSuffix(name[1], ".x"), Of: []string{"x"}, Digest: digest(name[1])})
 			s.add(fmt.Sprintf("crash_report_of_player_%d-%d.zip", i, j), r, 60)
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/desynctool/desynctool/internal/prose"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 // field is something that two reports have, or one of them.
@@ -52,12 +52,12 @@ func (f fields) Differ() int {
 const maxRows = 200
 
 // compare aligns the fields of two reports. Fields that both lack are left out.
-func compare(a, b *report.Report) []fields {
-	both := [2]*report.Report{a, b}
+func compare(a, b *document.Report) []fields {
+	both := [2]*document.Report{a, b}
 	var out []fields
 	for _, kind := range []struct {
 		id, title string
-		list      func(*report.Report) []named
+		list      func(*document.Report) []named
 	}{
 		{"verdict", "Verdict", verdictFields},
 		{"where", "Where they parted", whereFields},
@@ -157,7 +157,7 @@ func appendPart(list []part, text string, other bool) []part {
 	return append(list, part{text, other})
 }
 
-func verdictFields(r *report.Report) []named {
+func verdictFields(r *document.Report) []named {
 	return []named{
 		{"status", string(r.Status)},
 		{"verdict", strings.Join(r.Verdict, " ")},
@@ -174,7 +174,7 @@ func number(n *uint64) string {
 	return strconv.FormatUint(*n, 10)
 }
 
-func whereFields(r *report.Report) []named {
+func whereFields(r *document.Report) []named {
 	d := r.FirstDivergence
 	if d == nil {
 		return nil
@@ -188,7 +188,7 @@ func whereFields(r *report.Report) []named {
 	}
 	archetypes := make([]string, len(d.Archetypes))
 	for i, a := range d.Archetypes {
-		archetypes[i] = report.LabelName(a)
+		archetypes[i] = document.LabelName(a)
 	}
 	out = append(out, named{"system", d.System})
 	if d.Native != nil {
@@ -201,7 +201,7 @@ func whereFields(r *report.Report) []named {
 		named{"detected at", number(d.Detected)}, named{"equal again at", number(d.Healed)}, named{"known to be wrong", strings.Join(d.Wrong, ", ")})
 }
 
-func sessionFields(r *report.Report) []named {
+func sessionFields(r *document.Report) []named {
 	s := r.Session
 	out := []named{{"game", s.Game}, {"build", s.Build}, {"seed", s.Seed}}
 	if s.TickRate > 0 {
@@ -216,7 +216,7 @@ func sessionFields(r *report.Report) []named {
 	return out
 }
 
-func peerFields(r *report.Report) []named {
+func peerFields(r *document.Report) []named {
 	out := []named{{"how many", strconv.Itoa(len(r.Peers))}}
 	for _, p := range r.Peers {
 		var left []string
@@ -239,7 +239,7 @@ func peerFields(r *report.Report) []named {
 	return out
 }
 
-func causeFields(r *report.Report) []named {
+func causeFields(r *document.Report) []named {
 	var out []named
 	for _, c := range r.Causes {
 		out = append(out, named{c.Class, c.Title + " (" + strings.ReplaceAll(c.Standing, "-", " ") + ")"})
@@ -247,25 +247,25 @@ func causeFields(r *report.Report) []named {
 	return out
 }
 
-func locusFields(r *report.Report) []named {
+func locusFields(r *document.Report) []named {
 	if r.Compared == nil {
 		return nil
 	}
 	out := []named{{"values that differ", strconv.FormatUint(r.Compared.Values, 10)}}
 	for _, c := range r.Compared.Columns {
-		out = append(out, named{report.LabelName(c.Archetype) + ": " + prose.Name(c.Component) + "." + prose.Name(c.Field), prose.Count(c.Changed, "value", "values")})
+		out = append(out, named{document.LabelName(c.Archetype) + ": " + prose.Name(c.Component) + "." + prose.Name(c.Field), prose.Count(c.Changed, "value", "values")})
 	}
 	for _, rows := range r.Compared.Rows {
-		out = append(out, named{report.LabelName(rows.Archetype) + ", only on one side", rows.Peer + ": " + prose.Count(rows.Count, "row", "rows")})
+		out = append(out, named{document.LabelName(rows.Archetype) + ", only on one side", rows.Peer + ": " + prose.Count(rows.Count, "row", "rows")})
 	}
 	return out
 }
 
-func factFields(r *report.Report) []named {
+func factFields(r *document.Report) []named {
 	var out []named
 	list := slices.Clone(r.Stated)
 	for _, f := range r.Facts {
-		if !slices.ContainsFunc(list, func(s report.Fact) bool { return s.Name == f.Name }) {
+		if !slices.ContainsFunc(list, func(s document.Fact) bool { return s.Name == f.Name }) {
 			list = append(list, f)
 		}
 	}
@@ -285,7 +285,7 @@ func factFields(r *report.Report) []named {
 	return out
 }
 
-func ladderFields(r *report.Report) []named {
+func ladderFields(r *document.Report) []named {
 	var out []named
 	for _, step := range r.Ladder {
 		out = append(out, named{strings.ReplaceAll(step.Step, "-", " "), string(step.State) + ": " + step.Found})
@@ -293,7 +293,7 @@ func ladderFields(r *report.Report) []named {
 	return out
 }
 
-func printFields(r *report.Report) []named {
+func printFields(r *document.Report) []named {
 	out := []named{{"strict", r.Fingerprint}}
 	for _, f := range r.Fingerprints {
 		out = append(out, named{string(f.Level), f.Digest + " " + f.Name})

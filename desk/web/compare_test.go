@@ -7,7 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 // TestApart: the parts of both sides are their texts, what is not marked is the same on both, and no longer
@@ -67,16 +67,16 @@ func within(p, q []string, chosen uint) bool {
 // TestCompare: a report is the same as itself, in all fields; what is changed in one field, or is in one report
 // only, differs there and nowhere else.
 func TestCompare(t *testing.T) {
-	made := func() *report.Report {
-		r := report.NoReport(report.Diverged, "host and client parted")
-		r.Session = report.Session{Game: "arena", Build: "1.4.2", Seed: "07"}
-		r.Peers = []report.TriagedPeer{{Name: "host", Group: 1}, {Name: "client", Group: 2}}
+	made := func() *document.Report {
+		r := document.NoReport(document.Diverged, "host and client parted")
+		r.Session = document.Session{Game: "arena", Build: "1.4.2", Seed: "07"}
+		r.Peers = []document.TriagedPeer{{Name: "host", Group: 1}, {Name: "client", Group: 2}}
 		tick := uint64(77)
-		r.FirstDivergence = &report.FirstDivergence{Tick: &tick, System: "Combat", Archetypes: []string{"Unit"}}
-		r.Stated = []report.Fact{{Name: "os", Values: map[string]string{"host": "linux", "client": "linux"}}}
+		r.FirstDivergence = &document.FirstDivergence{Tick: &tick, System: "Combat", Archetypes: []string{"Unit"}}
+		r.Stated = []document.Fact{{Name: "os", Values: map[string]string{"host": "linux", "client": "linux"}}}
 		return r
 	}
-	differing := func(a, b *report.Report) (list []string) {
+	differing := func(a, b *document.Report) (list []string) {
 		for _, kind := range compare(a, b) {
 			for _, row := range kind.Rows {
 				if !row.Same {
@@ -89,17 +89,19 @@ func TestCompare(t *testing.T) {
 	if got := differing(made(), made()); len(got) != 0 {
 		t.Errorf("a report differs from itself: %q", got)
 	}
-	for want, change := range map[string]func(*report.Report){
-		"session/build":        func(r *report.Report) { r.Session.Build = "1.4.3" },
-		"session/seed":         func(r *report.Report) { r.Session.Seed = "" },
-		"where/divergent tick": func(r *report.Report) { r.FirstDivergence.Tick = nil },
-		"where/system":         func(r *report.Report) { r.FirstDivergence.System = "Movement" },
-		"peers/client":         func(r *report.Report) { r.Peers[1].OrderLog = true },
-		"facts/os":             func(r *report.Report) { r.Stated[0].Values["client"] = "windows" },
-		"facts/cpu": func(r *report.Report) {
-			r.Stated = append(r.Stated, report.Fact{Name: "cpu", Values: map[string]string{"host": "arm64"}})
+	for want, change := range map[string]func(*document.Report){
+		"session/build":        func(r *document.Report) { r.Session.Build = "1.4.3" },
+		"session/seed":         func(r *document.Report) { r.Session.Seed = "" },
+		"where/divergent tick": func(r *document.Report) { r.FirstDivergence.Tick = nil },
+		"where/system":         func(r *document.Report) { r.FirstDivergence.System = "Movement" },
+		"peers/client":         func(r *document.Report) { r.Peers[1].OrderLog = true },
+		"facts/os":             func(r *document.Report) { r.Stated[0].Values["client"] = "windows" },
+		"facts/cpu": func(r *document.Report) {
+			r.Stated = append(r.Stated, document.Fact{Name: "cpu", Values: map[string]string{"host": "arm64"}})
 		},
-		"causes/float": func(r *report.Report) { r.Causes = []report.Cause{{Class: "float", Title: "Floats", Standing: "seen"}} },
+		"causes/float": func(r *document.Report) {
+			r.Causes = []document.Cause{{Class: "float", Title: "Floats", Standing: "seen"}}
+		},
 	} {
 		r := made()
 		change(r)

@@ -16,7 +16,7 @@ import (
 
 	"github.com/desynctool/desynctool/desk"
 	"github.com/desynctool/desynctool/desk/web"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 // triage is who may do everything.
@@ -127,7 +127,7 @@ func (s *site) send(path string, form url.Values) answer {
 
 // add puts a bundle with one match into the store, and returns the number of its report and the code
 // of its group.
-func (s *site) add(name string, r *report.Report, complete int) (id int64, group string) {
+func (s *site) add(name string, r *document.Report, complete int) (id int64, group string) {
 	s.t.Helper()
 	ctx := context.Background()
 	err := s.Store.Write(ctx, func(tx *desk.Tx) error {
@@ -148,26 +148,26 @@ func (s *site) add(name string, r *report.Report, complete int) (id int64, group
 }
 
 // diverged is a report of a bug that has a place and a field.
-func diverged(step, field, strict, build, day, os string) *report.Report {
-	r := report.NoReport(report.Diverged, "host and client parted in tick 77, in system "+step+": "+field+" differs.")
+func diverged(step, field, strict, build, day, os string) *document.Report {
+	r := document.NoReport(document.Diverged, "host and client parted in tick 77, in system "+step+": "+field+" differs.")
 	r.Error = ""
 	r.Kind = "state"
-	r.Session = report.Session{Game: "arena", Build: build, Seed: "0000000000000007", TickRate: 60, First: 0, Last: 3600, Played: &report.Played{First: day + "T10:00:00Z", Last: day + "T10:30:00Z", By: "the header"}}
-	r.Peers = []report.TriagedPeer{{Name: "host", Group: 1, Snapshots: 3, OrderLog: true}, {Name: "client", Group: 2, Snapshots: 3}}
+	r.Session = document.Session{Game: "arena", Build: build, Seed: "0000000000000007", TickRate: 60, First: 0, Last: 3600, Played: &document.Played{First: day + "T10:00:00Z", Last: day + "T10:30:00Z", By: "the header"}}
+	r.Peers = []document.TriagedPeer{{Name: "host", Group: 1, Snapshots: 3, OrderLog: true}, {Name: "client", Group: 2, Snapshots: 3}}
 	tick := uint64(77)
-	r.FirstDivergence = &report.FirstDivergence{Tick: &tick, Exact: true, System: step, Archetypes: []string{"Unit"}}
+	r.FirstDivergence = &document.FirstDivergence{Tick: &tick, Exact: true, System: step, Archetypes: []string{"Unit"}}
 	r.Fingerprint = strict
-	r.Fingerprints = []report.Fingerprint{
-		{Level: report.LevelKind, Name: "arena state", Digest: digest("arena")},
-		{Level: report.LevelStep, Name: step, Digest: digest(step)},
-		{Level: report.LevelField, Name: field, Digest: digest(field)},
+	r.Fingerprints = []document.Fingerprint{
+		{Level: document.LevelKind, Name: "arena state", Digest: digest("arena")},
+		{Level: document.LevelStep, Name: step, Digest: digest(step)},
+		{Level: document.LevelField, Name: field, Digest: digest(field)},
 	}
-	r.Stated = []report.Fact{
+	r.Stated = []document.Fact{
 		{Name: "os", Values: map[string]string{"host": "linux", "client": os}},
 		{Name: "cpu", Same: os == "linux", Values: map[string]string{"host": "x86_64", "client": map[bool]string{true: "x86_64", false: "arm64"}[os == "linux"]}},
 	}
-	r.Causes = []report.Cause{{Class: "unordered-iteration", Title: "Iteration over an unordered container", Standing: "looks-like", Score: .8, Right: 8, Of: 10, Group: 1, Evidence: []string{"entities differ in order"}}}
-	r.Send = []report.Request{{What: "a snapshot of tick 76", From: []string{"client"}, For: []string{"field"}}}
+	r.Causes = []document.Cause{{Class: "unordered-iteration", Title: "Iteration over an unordered container", Standing: "looks-like", Score: .8, Right: 8, Of: 10, Group: 1, Evidence: []string{"entities differ in order"}}}
+	r.Send = []document.Request{{What: "a snapshot of tick 76", From: []string{"client"}, For: []string{"field"}}}
 	return r
 }
 
@@ -205,10 +205,10 @@ func filled(t *testing.T) *site {
 }
 
 // claimed is a report of which only what the game said is known.
-func claimed(text string) *report.Report {
+func claimed(text string) *document.Report {
 	r := diverged("", "", "", "1.4.2", "2026-02-20", "linux")
 	r.Verdict = []string{"The game says that it is out of sync."}
 	r.FirstDivergence = nil
-	r.Fingerprints = []report.Fingerprint{{Level: report.LevelKind, Name: "arena unknown", Digest: digest("unknown")}, {Level: report.LevelMessage, Name: text, Digest: digest(text)}}
+	r.Fingerprints = []document.Fingerprint{{Level: document.LevelKind, Name: "arena unknown", Digest: digest("unknown")}, {Level: document.LevelMessage, Name: text, Digest: digest(text)}}
 	return r
 }

@@ -7,7 +7,7 @@
 // report (report/page), with which it shares colours and type.
 //
 // What a store holds came from players. Templates escape it by where it stands, and every value first
-// goes through report.Safe. The Content-Security-Policy of each page lets it load its own style
+// goes through document.Safe. The Content-Security-Policy of each page lets it load its own style
 // and script, and nothing else.
 //
 // Who may do what is not decided here: Config.Of says it of each request.

@@ -11,7 +11,7 @@ import (
 	"github.com/desynctool/desynctool/desk"
 	"github.com/desynctool/desynctool/desk/web"
 	"github.com/desynctool/desynctool/internal/testkit/effort"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 // hostile serves a store each string of which holds a text: what players and those who triage may
@@ -27,26 +27,26 @@ func hostile(t *testing.T, text string) *site {
 func (s *site) plant(text string) {
 	s.t.Helper()
 	ctx := context.Background()
-	bad := func(what string) *report.Report {
+	bad := func(what string) *document.Report {
 		r := diverged("Combat", "Health.hp", "", text, "2026-02-01", text)
 		r.Verdict, r.Kind = []string{text, text}, "state"
 		r.Session.Game = text
-		r.Peers = []report.TriagedPeer{{Name: text, Group: 1}, {Name: what + text, Group: 2}}
+		r.Peers = []document.TriagedPeer{{Name: text, Group: 1}, {Name: what + text, Group: 2}}
 		r.FirstDivergence.System, r.FirstDivergence.Component, r.FirstDivergence.Archetypes = text, text, []string{text}
 		for i := range r.Fingerprints {
 			r.Fingerprints[i].Name = what + text
 			r.Fingerprints[i].Digest = digest(what + text + string(r.Fingerprints[i].Level))
 		}
-		r.Stated = []report.Fact{{Name: text, Values: map[string]string{text: text, what + text: what + text}}, {Name: "os", Values: map[string]string{text: text}}}
+		r.Stated = []document.Fact{{Name: text, Values: map[string]string{text: text, what + text: what + text}}, {Name: "os", Values: map[string]string{text: text}}}
 		r.Causes[0].Class, r.Causes[0].Title, r.Causes[0].Evidence = text, text, []string{text}
-		r.Send = []report.Request{{What: text, From: []string{text}}}
-		r.Missing, r.Contradictions, r.Ladder = []string{text}, []string{text}, []report.Rung{{Step: text, State: report.RungFound, Found: text, Evidence: text}}
+		r.Send = []document.Request{{What: text, From: []string{text}}}
+		r.Missing, r.Contradictions, r.Ladder = []string{text}, []string{text}, []document.Rung{{Step: text, State: document.RungFound, Found: text, Evidence: text}}
 		return r
 	}
 	_, one := s.add(text, bad("a"), 50)
 	_, two := s.add("b"+text, bad("b"), 60)
 	weak := bad("c")
-	weak.FirstDivergence, weak.Fingerprints = nil, []report.Fingerprint{{Level: report.LevelKind, Name: text, Digest: digest(text)}, {Level: report.LevelMessage, Name: text, Digest: digest(text)}}
+	weak.FirstDivergence, weak.Fingerprints = nil, []document.Fingerprint{{Level: document.LevelKind, Name: text, Digest: digest(text)}, {Level: document.LevelMessage, Name: text, Digest: digest(text)}}
 	s.add("c"+text, weak, 10)
 	e := &desk.Editor{Store: s.Store, Who: text + "who"}
 	_, err := e.Link(ctx, one, "https://example.org/?"+text)

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/report/page"
 )
 
@@ -33,7 +33,7 @@ func (v *visit) compare() error {
 	if c.A == "" || c.B == "" {
 		return v.show(200, "compare", "Compare two reports", c)
 	}
-	var docs [2]*report.Report
+	var docs [2]*document.Report
 	for i, text := range []string{c.A, c.B} {
 		id, err := reportID(text)
 		if err != nil {

@@ -10,7 +10,7 @@ import (
 
 	"github.com/desynctool/desynctool/desk"
 	"github.com/desynctool/desynctool/desk/web"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 var link = regexp.MustCompile(`href="/groups/([0-9a-f]{8})"`)
@@ -223,7 +223,7 @@ func TestBundleOutcomes(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		readings := []desk.Reading{{Report: report.NoReport(report.InSync, "Nothing parted.")}}
+		readings := []desk.Reading{{Report: document.NoReport(document.InSync, "Nothing parted.")}}
 		for _, step := range []string{"Combat", "Movement", "Economy", "Combat"} {
 			readings = append(readings, desk.Reading{Report: diverged(step, step+".x", step, "1.4.2", "2026-02-03", "linux")})
 		}

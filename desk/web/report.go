@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/report/page"
 )
 
@@ -31,7 +31,7 @@ func (v *visit) report() error {
 	var out bytes.Buffer
 	if isJSON {
 		h.Set("Content-Type", "application/json")
-		err = report.WriteJSON(&out, r)
+		err = document.WriteJSON(&out, r)
 	} else {
 		h.Set("Content-Type", "text/html; charset=utf-8")
 		// The page has a policy of its own, that lets it load nothing. What it cannot say in itself
@@ -60,7 +60,7 @@ func reportID(text string) (int64, error) {
 }
 
 // document returns what triage wrote of a match.
-func (v *visit) document(id int64) (*report.Report, error) {
+func (v *visit) document(id int64) (*document.Report, error) {
 	r, err := v.Store.Document(v.ctx, id)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, notFound(fmt.Sprintf("There is no report %d.", id))

@@ -16,7 +16,7 @@ import (
 	"testing"
 
 	"github.com/desynctool/desynctool/internal/testkit/effort"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/report/peers"
 )
 
@@ -329,7 +329,7 @@ func TestCRecorder(t *testing.T) {
 	if first.Player != 1 || len(first.Archetypes) != 0 || first.Window == nil || *first.Window != (peers.Window{From: 0, To: 1}) {
 		t.Errorf("the first report: player %d, %d archetypes, window %v", first.Player, len(first.Archetypes), first.Window)
 	}
-	wantOrder := report.ReportedOrder{Tick: 1, Player: 1, Kind: "move", Payload: "0aff00"}
+	wantOrder := document.ReportedOrder{Tick: 1, Player: 1, Kind: "move", Payload: "0aff00"}
 	if len(first.Excerpt) != 1 || first.Excerpt[0] != wantOrder {
 		t.Errorf("the first report has the orders %+v, expected %+v", first.Excerpt, wantOrder)
 	}
@@ -340,7 +340,7 @@ func TestCRecorder(t *testing.T) {
 	if last.Window == nil || *last.Window != (peers.Window{From: 16, To: 79}) || len(last.Excerpt) != 64 {
 		t.Errorf("the last report has %d orders of the ticks %v", len(last.Excerpt), last.Window)
 	}
-	wantOrder = report.ReportedOrder{Tick: 17, SubTick: 2, Player: 1, Sequence: 1, Kind: "chat\n\"", Local: true}
+	wantOrder = document.ReportedOrder{Tick: 17, SubTick: 2, Player: 1, Sequence: 1, Kind: "chat\n\"", Local: true}
 	if !slices.Contains(last.Excerpt, wantOrder) {
 		t.Errorf("the last report does not have %+v, but %+v", wantOrder, last.Excerpt)
 	}

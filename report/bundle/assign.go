@@ -5,7 +5,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 // assign finds out whose each file is: by what it says, where the files of one folder
@@ -48,7 +48,7 @@ func (d *doctor) assign() {
 	}
 	byGroup, byName := map[string]*patient{}, map[string]*patient{}
 	add := func(name, path string) *patient {
-		p := &patient{CheckedPeer: report.CheckedPeer{Name: name, Path: path}, points: map[uint64]bool{}}
+		p := &patient{CheckedPeer: document.CheckedPeer{Name: name, Path: path}, points: map[uint64]bool{}}
 		d.peers = append(d.peers, p)
 		byName[name] = p
 		return p

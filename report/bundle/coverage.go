@@ -3,12 +3,12 @@ package bundle
 import (
 	"slices"
 
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 // usable reports whether what a file covers counts.
 func (x *examined) usable() bool {
-	return !x.copied && !slices.ContainsFunc(x.Trouble, func(t report.FileTrouble) bool { return t.Kind == "stale" || t.Kind == "duplicate" })
+	return !x.copied && !slices.ContainsFunc(x.Trouble, func(t document.FileTrouble) bool { return t.Kind == "stale" || t.Kind == "duplicate" })
 }
 
 // usable reports whether the peer left anything that counts.
@@ -17,7 +17,7 @@ func (p *patient) usable() bool { return slices.ContainsFunc(p.files, (*examined
 // cover adds up what the files of each peer cover.
 func (d *doctor) cover() {
 	for _, p := range d.peers {
-		sums := map[string]*report.Coverage{}
+		sums := map[string]*document.Coverage{}
 		for _, x := range p.files {
 			if !x.usable() {
 				continue
@@ -57,7 +57,7 @@ func (d *doctor) cover() {
 // with returns which peers have something of a kind, and those that lack it.
 func (d *doctor) with(what string) (have []*patient, lack []string) {
 	for _, p := range d.peers {
-		if slices.ContainsFunc(p.Covers, func(c report.Coverage) bool { return c.What == what }) {
+		if slices.ContainsFunc(p.Covers, func(c document.Coverage) bool { return c.What == what }) {
 			have = append(have, p)
 		} else {
 			lack = append(lack, p.Name)
@@ -66,6 +66,6 @@ func (d *doctor) with(what string) (have []*patient, lack []string) {
 	return have, lack
 }
 
-func coverage(p *patient, what string) report.Coverage {
-	return p.Covers[slices.IndexFunc(p.Covers, func(c report.Coverage) bool { return c.What == what })]
+func coverage(p *patient, what string) document.Coverage {
+	return p.Covers[slices.IndexFunc(p.Covers, func(c document.Coverage) bool { return c.What == what })]
 }

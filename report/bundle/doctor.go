@@ -6,14 +6,14 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/bundle/archive"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 // Examine reads all evidence of a session to its end and says what it is, what is wrong
 // with it, what it covers on each peer, and what to ask the players for. It compares no
 // states. Progress, if not nil, is called with the files that are read.
-func Examine(s *Session, progress func(done, total int64)) (*report.Checkup, error) {
+func Examine(s *Session, progress func(done, total int64)) (*document.Checkup, error) {
 	d := &doctor{s: s, tree: s.tree}
 	found := s.everything()
 	for i, at := range found {
@@ -83,14 +83,14 @@ type doctor struct {
 	files []*examined
 	peers []*patient
 
-	checkup  report.Checkup
-	logFacts []report.Fact // of games' own logs
+	checkup  document.Checkup
+	logFacts []document.Fact // of games' own logs
 	needs    []need
 }
 
 // patient is one peer.
 type patient struct {
-	report.CheckedPeer
+	document.CheckedPeer
 	files   []*examined
 	points  map[uint64]bool
 	first   bool // it has something of the start
@@ -114,7 +114,7 @@ func (d *doctor) gameLogs() {
 				continue
 			}
 			i = len(d.peers)
-			d.peers = append(d.peers, &patient{CheckedPeer: report.CheckedPeer{Name: found.Name, Path: found.Path}, points: map[uint64]bool{}})
+			d.peers = append(d.peers, &patient{CheckedPeer: document.CheckedPeer{Name: found.Name, Path: found.Path}, points: map[uint64]bool{}})
 		}
 		d.peers[i].Logs = found.Files
 	}

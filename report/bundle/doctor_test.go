@@ -8,13 +8,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/bundle"
 	"github.com/desynctool/desynctool/report/bundle/archive/archivetest"
+	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/snapshot"
 )
 
-func examine(t testing.TB, paths ...string) *report.Checkup {
+func examine(t testing.TB, paths ...string) *document.Checkup {
 	t.Helper()
 	c, err := bundle.Examine(walked(t, paths...), nil)
 	if err != nil {
@@ -23,17 +23,17 @@ func examine(t testing.TB, paths ...string) *report.Checkup {
 	return c
 }
 
-func checkupText(t testing.TB, c *report.Checkup) string {
+func checkupText(t testing.TB, c *document.Checkup) string {
 	t.Helper()
 	var out strings.Builder
-	if err := report.Doctor(c).Text(&out, report.NewStyle(false), true); err != nil {
+	if err := document.Doctor(c).Text(&out, document.NewStyle(false), true); err != nil {
 		t.Fatal(err)
 	}
 	return out.String()
 }
 
 // can returns the steps that evidence allows.
-func can(c *report.Checkup) (steps []string) {
+func can(c *document.Checkup) (steps []string) {
 	for _, s := range c.Steps {
 		if s.Can {
 			steps = append(steps, s.Step)
@@ -42,7 +42,7 @@ func can(c *report.Checkup) (steps []string) {
 	return steps
 }
 
-func troubles(c *report.Checkup) map[string]string {
+func troubles(c *document.Checkup) map[string]string {
 	all := map[string]string{}
 	for _, f := range c.Files {
 		for _, trouble := range f.Trouble {
@@ -58,7 +58,7 @@ func TestDoctorComplete(t *testing.T) {
 	path := archivetest.Write(t, filepath.Join(t.TempDir(), "x.zip"), archivetest.Packings[".zip"](t, archivetest.Entries(t, dir, "")))
 	for _, at := range []string{dir, path} {
 		c := examine(t, at)
-		if report.StatusOf(c) != report.InSync || c.Ask != "" || len(c.Peers) != 2 || c.Peers[0].Name != "client" || c.Peers[1].Name != "host" {
+		if document.StatusOf(c) != document.InSync || c.Ask != "" || len(c.Peers) != 2 || c.Peers[0].Name != "client" || c.Peers[1].Name != "host" {
 			t.Errorf("%s", checkupText(t, c))
 		}
 		if steps := can(c); !slices.Equal(steps, []string{"inputs", "window", "tick", "system", "values"}) {
@@ -69,7 +69,7 @@ func TestDoctorComplete(t *testing.T) {
 				t.Errorf("%s differs: %v", f.Name, f.Values)
 			}
 		}
-		want := []report.Coverage{{What: "states", First: 0, Last: 120, Count: c.Peers[0].Covers[0].Count}, {What: "orders", First: 0, Last: 119, Count: 120}}
+		want := []document.Coverage{{What: "states", First: 0, Last: 120, Count: c.Peers[0].Covers[0].Count}, {What: "orders", First: 0, Last: 119, Count: 120}}
 		if got := c.Peers[0].Covers[:2]; !slices.Equal(got, want) {
 			t.Errorf("covers %v, expected %v", got, want)
 		}
@@ -118,7 +118,7 @@ func TestDoctorTrouble(t *testing.T) {
 			t.Errorf("%s: %q, expected %q", file, got[file], kinds)
 		}
 	}
-	if len(got) != len(want) || report.StatusOf(c) != report.Inconclusive {
+	if len(got) != len(want) || document.StatusOf(c) != document.Inconclusive {
 		t.Errorf("%v\n%s", got, checkupText(t, c))
 	}
 	client, host, _ := strings.Cut(c.Ask, "From host:")
@@ -153,7 +153,7 @@ func TestDoctorLacks(t *testing.T) {
 		{"no states", bundle(append(archivetest.Entries(t, host, "host/"), without...)...), "client: no states, which host has", "the saved states"},
 	} {
 		c := examine(t, test.path)
-		if lost := strings.Join(c.Lost, "\n"); report.StatusOf(c) != report.Inconclusive || !strings.Contains(lost, test.lost) || !strings.Contains(c.Ask, test.ask) {
+		if lost := strings.Join(c.Lost, "\n"); document.StatusOf(c) != document.Inconclusive || !strings.Contains(lost, test.lost) || !strings.Contains(c.Ask, test.ask) {
 			t.Errorf("%s: lacks %q\n%s", test.what, lost, c.Ask)
 		}
 	}
@@ -176,7 +176,7 @@ func TestDoctorFacts(t *testing.T) {
 	}
 	c := examine(t, dir)
 	var out bytes.Buffer
-	if err := report.Doctor(c).JSON(&out); err != nil {
+	if err := document.Doctor(c).JSON(&out); err != nil {
 		t.Fatal(err)
 	}
 	for _, f := range c.Facts {

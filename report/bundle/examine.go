@@ -13,8 +13,8 @@ import (
 	"github.com/desynctool/desynctool/internal/file/frame"
 	"github.com/desynctool/desynctool/internal/file/limits"
 	"github.com/desynctool/desynctool/orderlog"
-	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/bundle/archive"
+	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/report/formats"
 	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/tracediff"
@@ -22,7 +22,7 @@ import (
 
 // examined is a file and what it says of itself.
 type examined struct {
-	report.CheckedFile
+	document.CheckedFile
 	file   *File
 	group  string // path of the folder or file that is one peer's, empty if it lies beside them
 	format *engine.Format
@@ -30,7 +30,7 @@ type examined struct {
 
 	seed    *uint64 // nil if it does not say
 	session string  // the engine's own name of the match, empty if it does not say
-	peers   map[string][]report.Coverage
+	peers   map[string][]document.Coverage
 	facts   []fact
 	points  []uint64 // of the states in it
 	systems bool     // it has checkpoints inside ticks
@@ -60,7 +60,7 @@ func (x *examined) meta(meta map[string]string) {
 }
 
 func (x *examined) trouble(kind, format string, args ...any) {
-	x.Trouble = append(x.Trouble, report.FileTrouble{Kind: kind, Text: fmt.Sprintf(format, args...)})
+	x.Trouble = append(x.Trouble, document.FileTrouble{Kind: kind, Text: fmt.Sprintf(format, args...)})
 }
 
 // failed notes an error that reading the file ended with. What it says of the file is
@@ -81,12 +81,12 @@ func (x *examined) failed(err error) {
 }
 
 // covered adds what the file has of a peer, of its own if the name is empty.
-func (x *examined) covered(peer string, c report.Coverage) {
+func (x *examined) covered(peer string, c document.Coverage) {
 	if c.Count == 0 {
 		return
 	}
 	if x.peers == nil {
-		x.peers = map[string][]report.Coverage{}
+		x.peers = map[string][]document.Coverage{}
 	}
 	x.peers[peer] = append(x.peers[peer], c)
 	x.Covers = append(x.Covers, c)
@@ -105,13 +105,13 @@ func (s *span) add(n uint64) {
 	s.count++
 }
 
-func (s *span) as(what string) report.Coverage {
-	return report.Coverage{What: what, First: s.first, Last: s.last, Count: s.count}
+func (s *span) as(what string) document.Coverage {
+	return document.Coverage{What: what, First: s.first, Last: s.last, Count: s.count}
 }
 
 // examine reads a file to its end.
 func (d *doctor) examine(f *File) *examined {
-	x := &examined{CheckedFile: report.CheckedFile{Path: f.Path}, file: f, format: f.Format, size: f.Size}
+	x := &examined{CheckedFile: document.CheckedFile{Path: f.Path}, file: f, format: f.Format, size: f.Size}
 	if f.ownLog && f.Format == nil && (f.place == nil || f.place.loose() != nil) {
 		// Whose it is shows only beside the others, see doctor.gameLogs.
 	} else if f.place != nil && !f.place.shared {
@@ -259,7 +259,7 @@ type LogRead struct {
 	Foreign       bool      // an engine's
 	Session       string    // the engine's own name of the match, empty if it does not say
 	Recorded      time.Time // when the log says that it was begun, zero if it does not
-	Ticks, Hashes report.Coverage
+	Ticks, Hashes document.Coverage
 	Err           error // that it ended with, nil at a clean end
 	// Said is what its game wrote into it of desyncs.
 	Said tracediff.ClaimLog
@@ -318,7 +318,7 @@ func (x *examined) chain(s *Session) {
 	for _, v := range list {
 		if c := v.Chain; c != nil {
 			x.seed, x.Peer = &c.Header.Seed, s.names.peer(c.Header.Peer)
-			x.covered(x.Peer, report.Coverage{What: "signatures", First: c.First, Last: c.Last, Count: c.Entries})
+			x.covered(x.Peer, document.Coverage{What: "signatures", First: c.First, Last: c.Last, Count: c.Entries})
 		}
 		if v.Err != nil {
 			x.trouble("contradicted", "%s", oneReason(v.Err))
@@ -435,7 +435,7 @@ func (x *examined) traceOf(t *tracediff.Trace, shared bool) {
 		x.failed(err)
 	}
 	if e.Any {
-		x.covered(peer, report.Coverage{What: "checkpoints", First: e.First, Last: e.Last, Count: e.Last - e.First + 1})
+		x.covered(peer, document.Coverage{What: "checkpoints", First: e.First, Last: e.Last, Count: e.Last - e.First + 1})
 	}
 	if err == nil && !e.Whole && len(x.Trouble) == 0 && x.format.Native {
 		x.trouble("truncated", "it breaks off after tick %d", e.Last)

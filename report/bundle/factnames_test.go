@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/bundle"
+	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/snapshot"
 )
 
@@ -65,7 +65,7 @@ func TestFactsOnThePage(t *testing.T) {
 		}
 		for _, name := range f.names {
 			c := examine(t, withProperty(t, name))
-			i := slices.IndexFunc(c.Facts, func(f report.Fact) bool { return f.Name == name })
+			i := slices.IndexFunc(c.Facts, func(f document.Fact) bool { return f.Name == name })
 			if i < 0 || c.Facts[i].Same || c.Facts[i].Must != f.must {
 				t.Errorf("%s: doctor has %+v", name, c.Facts)
 			}
@@ -100,7 +100,7 @@ func TestUnknownFactsOnThePage(t *testing.T) {
 			t.Errorf("%s is not in the table", name)
 		}
 	}
-	if len(c.Facts) == 0 || slices.ContainsFunc(c.Facts, func(f report.Fact) bool { return f.Name == "of no meaning" }) {
+	if len(c.Facts) == 0 || slices.ContainsFunc(c.Facts, func(f document.Fact) bool { return f.Name == "of no meaning" }) {
 		t.Errorf("facts are %+v", c.Facts)
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 // Facts by the names that files have for them: what has to be the same on all peers, and
@@ -65,7 +65,7 @@ func (s *Said) Has(name string) bool { return s.all[name] != nil }
 
 // Facts compares what was said, in the order in which facts are listed. Peers are those of whom something
 // can be used: who says nothing is named.
-func (s *Said) Facts(peers []string) (list []report.Fact) {
+func (s *Said) Facts(peers []string) (list []document.Fact) {
 	order := []string{"game", "seed", "start state", "build", TickRate}
 	rank := func(name string) int {
 		if i := slices.Index(order, name); i >= 0 {
@@ -77,7 +77,7 @@ func (s *Said) Facts(peers []string) (list []report.Fact) {
 		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a, b))
 	}) {
 		k := s.all[name]
-		f := report.Fact{Name: name, Must: k.must, Values: map[string]string{}}
+		f := document.Fact{Name: name, Must: k.must, Values: map[string]string{}}
 		for peer, values := range k.values {
 			slices.Sort(values)
 			f.Values[peer] = strings.Join(values, " and ")
@@ -125,8 +125,8 @@ func (d *doctor) compareFacts() {
 }
 
 // Add adds facts that nothing else says: those of games' own logs.
-func (s *Said) Add(facts []report.Fact) {
-	for _, f := range slices.DeleteFunc(slices.Clone(facts), func(f report.Fact) bool { return s.Has(f.Name) }) {
+func (s *Said) Add(facts []document.Fact) {
+	for _, f := range slices.DeleteFunc(slices.Clone(facts), func(f document.Fact) bool { return s.Has(f.Name) }) {
 		for peer, value := range f.Values {
 			s.Say(peer, f.Name, value, f.Must)
 		}
@@ -141,7 +141,7 @@ const parameter = "parameter "
 
 // Stated returns the facts of a checkup that are of the game and of the machines, parameters of order logs
 // by their own names.
-func Stated(facts []report.Fact) []report.Fact {
+func Stated(facts []document.Fact) []document.Fact {
 	var said Said
 	var peers []string
 	for _, f := range facts {

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/bundle/gamelog"
+	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/report/formats"
 	"github.com/desynctool/desynctool/tracediff"
 )
@@ -20,9 +20,9 @@ type GameLogs struct {
 	Peers []LogPeer
 	// Compared is what only some of them have before the split, nil if fewer than two peers
 	// left such a log.
-	Compared *report.GameLogs
+	Compared *document.GameLogs
 	// Stated are what they say of the game and of the machines, Facts those of it that two peers say.
-	Stated, Facts []report.Fact
+	Stated, Facts []document.Fact
 	// Lost says which of them could not be read.
 	Lost []string
 }
@@ -30,7 +30,7 @@ type GameLogs struct {
 // LogPeer is a peer, and the logs that its game wrote.
 type LogPeer struct {
 	Name, Path string // of its folder or file
-	Files      []report.GameLogFile
+	Files      []document.GameLogFile
 }
 
 // maxLogLines is how many lines that differ are kept.
@@ -60,7 +60,7 @@ func (s *Session) GameLogs(names map[string]string, at gamelog.Split) *GameLogs 
 	var peers []gamelog.Peer
 	paths := map[*gamelog.Log]string{}
 	for _, group := range s.logGroups(names) {
-		p, files := gamelog.Peer{Name: group.name}, []report.GameLogFile{}
+		p, files := gamelog.Peer{Name: group.name}, []document.GameLogFile{}
 		for _, f := range group.files {
 			log, err := s.readGameLog(f, at)
 			if err != nil {
@@ -69,7 +69,7 @@ func (s *Session) GameLogs(names map[string]string, at gamelog.Split) *GameLogs 
 			if log != nil {
 				p.Logs = append(p.Logs, log)
 				paths[log] = f.Path
-				files = append(files, report.GameLogFile{
+				files = append(files, document.GameLogFile{
 					Peer: p.Name, File: f.Path, Logger: log.Logger, Lines: log.Lines, Warnings: log.Warnings, Errors: log.Worse, Split: log.Cut, Left: log.Left,
 				})
 			}
@@ -92,9 +92,9 @@ func (s *Session) GameLogs(names map[string]string, at gamelog.Split) *GameLogs 
 }
 
 // logFacts returns what the logs of so many peers at least state.
-func logFacts(peers []gamelog.Peer, least int) (facts []report.Fact) {
+func logFacts(peers []gamelog.Peer, least int) (facts []document.Fact) {
 	for _, f := range gamelog.Facts(peers, least) {
-		one := report.Fact{Name: f.Name, Must: MustMatch(f.Name), Values: f.Values}
+		one := document.Fact{Name: f.Name, Must: MustMatch(f.Name), Values: f.Values}
 		one.Same = !one.Differs()
 		facts = append(facts, one)
 	}
@@ -259,17 +259,17 @@ func (n *naming) ownerOf(group *logGroup, names map[string]string, known map[str
 }
 
 // compareGameLogs writes what differs as a document.
-func compareGameLogs(peers []gamelog.Peer, at gamelog.Split, paths map[*gamelog.Log]string) *report.GameLogs {
-	doc := &report.GameLogs{Files: []report.GameLogFile{}, Lines: []report.GameLogLine{}}
+func compareGameLogs(peers []gamelog.Peer, at gamelog.Split, paths map[*gamelog.Log]string) *document.GameLogs {
+	doc := &document.GameLogs{Files: []document.GameLogFile{}, Lines: []document.GameLogLine{}}
 	list := gamelog.Compare(peers, at)
 	doc.Total = len(list)
 	for _, d := range list[:min(len(list), maxLogLines)] {
-		line := report.GameLogLine{
+		line := document.GameLogLine{
 			Severity: d.Severity.String(), Text: d.Text, Data: d.Data, Lack: []string{}, TicksBefore: d.Ticks, LinesBefore: d.Lines,
 			ToEnd: d.Have[0].Log.Cut > d.Have[0].Log.Lines,
 		}
 		for _, h := range d.Have {
-			place := report.GameLogPlace{Peer: peers[h.Peer].Name, File: paths[h.Log], Count: h.Count, First: h.First, Last: h.Last}
+			place := document.GameLogPlace{Peer: peers[h.Peer].Name, File: paths[h.Log], Count: h.Count, First: h.First, Last: h.Last}
 			if h.HasTick {
 				place.At = fmt.Sprintf("%s %d", h.Log.Unit, h.Tick)
 			}

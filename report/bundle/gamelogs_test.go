@@ -8,10 +8,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/bundle"
 	"github.com/desynctool/desynctool/report/bundle/archive/archivetest"
 	"github.com/desynctool/desynctool/report/bundle/gamelog"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 // logsBelow are the fixtures of testdata/gamelogs.
@@ -28,7 +28,7 @@ func gameLogs(t *testing.T, names map[string]string, at gamelog.Split, paths ...
 }
 
 // shown is what a log of differences says, in short.
-func shown(g *report.GameLogs) (list []string) {
+func shown(g *document.GameLogs) (list []string) {
 	for i := range g.Lines {
 		l := &g.Lines[i]
 		p := l.Have[0]
@@ -152,7 +152,7 @@ func TestDoctorOfGameLogs(t *testing.T) {
 	if len(c.Peers) != 2 || len(c.Peers[0].Logs) != 1 || c.Peers[0].Logs[0].Logger != "Unity" || len(c.Files) != 2 {
 		t.Fatalf("%+v", c.Peers)
 	}
-	i := slices.IndexFunc(c.Facts, func(f report.Fact) bool { return f.Name == "mods" })
+	i := slices.IndexFunc(c.Facts, func(f document.Fact) bool { return f.Name == "mods" })
 	if i < 0 || !c.Facts[i].Differs() || slices.Contains(c.Unknown, "cpu") || slices.Contains(c.Unknown, "mods") {
 		t.Errorf("%+v; unknown: %v", c.Facts, c.Unknown)
 	}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/desynctool/desynctool/internal/file/limits"
 	"github.com/desynctool/desynctool/internal/prose"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/report/verdict"
 	"github.com/desynctool/desynctool/report/words"
 )
@@ -41,7 +41,7 @@ func (d *doctor) judge() {
 
 // troubled weighs what is wrong with a file: evidence that is lost, or a warning if other
 // files make up for it.
-func (d *doctor) troubled(x *examined, t report.FileTrouble) {
+func (d *doctor) troubled(x *examined, t document.FileTrouble) {
 	needless := t.Kind == "misnamed" || t.Kind == "duplicate"
 	if t.Kind == "stale" {
 		needless = !slices.ContainsFunc(d.peers, func(p *patient) bool { return p.Name == x.Peer && !p.usable() })
@@ -76,7 +76,7 @@ var stepNames = map[verdict.Step]string{
 func (d *doctor) narrowing() {
 	var states, hashes, checkpoints bool
 	for _, p := range verdict.Prospects(d.covered()) {
-		d.checkup.Steps = append(d.checkup.Steps, report.NarrowingStep{Step: stepNames[p.Step], Can: p.Can, Why: words.Prospect(&p)})
+		d.checkup.Steps = append(d.checkup.Steps, document.NarrowingStep{Step: stepNames[p.Step], Can: p.Can, Why: words.Prospect(&p)})
 		switch p.Step {
 		case verdict.StepBracket:
 			states = p.Can

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/desynctool/desynctool/internal/prose"
-	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/bundle/archive"
+	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/snapshot"
 )
 
@@ -540,8 +540,8 @@ func (m *Matches) String() string {
 }
 
 // Document says which match it is.
-func (x *Match) Document() report.MatchDocument {
-	d := report.MatchDocument{Number: x.Number, Game: x.Game, Name: x.Name, Doubts: slices.Clone(x.Doubts)}
+func (x *Match) Document() document.MatchDocument {
+	d := document.MatchDocument{Number: x.Number, Game: x.Game, Name: x.Name, Doubts: slices.Clone(x.Doubts)}
 	d.EscapeBytes()
 	return d
 }

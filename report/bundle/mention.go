@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/desynctool/desynctool/internal/prose"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/report/verdict"
 	"github.com/desynctool/desynctool/report/words"
 )
@@ -30,7 +30,7 @@ func (d *doctor) lone() {
 		for _, p := range w.Peers() {
 			if !slices.ContainsFunc(d.peers, func(q *patient) bool { return q.Name == p.Name }) {
 				path, covers := d.told(w, "")
-				d.checkup.Peers = append(d.checkup.Peers, report.CheckedPeer{Name: p.Name, Path: path, Covers: covers})
+				d.checkup.Peers = append(d.checkup.Peers, document.CheckedPeer{Name: p.Name, Path: path, Covers: covers})
 			}
 		}
 		return
@@ -40,7 +40,7 @@ func (d *doctor) lone() {
 		if slices.ContainsFunc(d.peers, func(q *patient) bool { return q.Name == p.Name }) {
 			continue
 		}
-		c := report.CheckedPeer{Name: p.Name, Mentioned: p.Mentioned}
+		c := document.CheckedPeer{Name: p.Name, Mentioned: p.Mentioned}
 		if !p.Mentioned {
 			count++
 			c.Path, c.Covers = d.told(w, p.Name)
@@ -71,7 +71,7 @@ func (d *doctor) lone() {
 }
 
 // told returns the first file with messages of a peer, and what the messages of all its files cover.
-func (d *doctor) told(w *verdict.Word, peer string) (path string, covers []report.Coverage) {
+func (d *doctor) told(w *verdict.Word, peer string) (path string, covers []document.Coverage) {
 	sum := span{}
 	for _, log := range w.Logs {
 		if log.Peer != peer {

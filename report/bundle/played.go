@@ -10,8 +10,8 @@ import (
 
 	"github.com/desynctool/desynctool/internal/file/compression"
 	"github.com/desynctool/desynctool/internal/lazyregexp"
-	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/bundle/gamelog"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 // What says when a match was played, the surest first.
@@ -37,7 +37,7 @@ const (
 // of its logs; else when the entries of the archive were last changed that the files came in. What the game
 // says itself must lie within three days, and so must the entries; else nothing is said. The times of
 // files on the disk are not looked at.
-func (s *Session) Played() *report.Played {
+func (s *Session) Played() *document.Played {
 	var found [len(playedBy)]period
 	for _, f := range s.files {
 		if f.Err != nil || f.other || !(f.isEvidence() || f.ofOnePeer() || f.ownLog) || s.tree.Shown(f.Path) != "" {
@@ -80,7 +80,7 @@ func (s *Session) Played() *report.Played {
 	if best < 0 || said.last.Sub(said.first) > playedApart {
 		return nil
 	}
-	return &report.Played{First: found[best].first.Format(time.RFC3339), Last: found[best].last.Format(time.RFC3339), By: playedBy[best]}
+	return &document.Played{First: found[best].first.Format(time.RFC3339), Last: found[best].last.Format(time.RFC3339), By: playedBy[best]}
 }
 
 // period is from the first of some times to the last; zero without any.

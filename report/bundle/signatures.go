@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"github.com/desynctool/desynctool/internal/prose"
-	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/bundle/archive"
+	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/report/formats"
 	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/snapshot/merkle"
@@ -130,7 +130,7 @@ func (s *Session) VerifySigned(f *File) (snapshot.Verification, error) {
 
 // oneReason is the first of the errors that were joined to one, and how many there are.
 func oneReason(err error) string {
-	list := report.Reasons(err)
+	list := document.Reasons(err)
 	if len(list) == 1 {
 		return list[0].Error()
 	}

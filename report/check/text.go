@@ -6,12 +6,12 @@ import (
 	"strings"
 
 	"github.com/desynctool/desynctool/internal/prose"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 // document is desynctool.check/1.
-type document struct {
-	report.Head
+type outcome struct {
+	document.Head
 	Conforms bool           `json:"conforms"`
 	Files    []fileDocument `json:"files"`
 }
@@ -39,8 +39,8 @@ type findingDocument struct {
 
 // Document returns the JSON document of a check.
 func (r Result) Document() any {
-	status := report.StatusOf(r)
-	doc := &document{Head: report.NewHead("check", status, nil), Conforms: !r.Diverged(), Files: []fileDocument{}}
+	status := document.StatusOf(r)
+	doc := &outcome{Head: document.NewHead("check", status, nil), Conforms: !r.Diverged(), Files: []fileDocument{}}
 	for _, f := range r {
 		d := fileDocument{Path: f.Path, Format: f.Format, Conforms: f.Errors == 0, Errors: f.Errors, Advices: f.Advices, Findings: []findingDocument{}}
 		for i := range f.Findings {
@@ -60,14 +60,14 @@ func (r Result) Document() any {
 const shownFindings = 8
 
 // Text writes what was found for a person. A rule is quoted where it is first broken.
-func (r Result) Text(w io.Writer, s report.Style, all bool) error {
+func (r Result) Text(w io.Writer, s document.Style, all bool) error {
 	out := s.Text(w)
 	quotedRules := map[*Rule]bool{}
 	given := map[string]bool{} // advice that was shown of an earlier file
 	for _, f := range r {
-		verdict := s.Paint(report.Good, "CONFORMS")
+		verdict := s.Paint(document.Good, "CONFORMS")
 		if f.Errors > 0 {
-			verdict = s.Paint(report.Bad, "DOES NOT CONFORM")
+			verdict = s.Paint(document.Bad, "DOES NOT CONFORM")
 		}
 		what := f.Title
 		if f.Format == "" {
@@ -80,16 +80,16 @@ func (r Result) Text(w io.Writer, s report.Style, all bool) error {
 		if f.Advices > 0 {
 			counts = append(counts, prose.Count(f.Advices, "piece of advice", "pieces of advice"))
 		}
-		line := fmt.Sprintf("%s  %s  %s", verdict, report.Safe(f.Path), s.Paint(report.Faint, what))
+		line := fmt.Sprintf("%s  %s  %s", verdict, document.Safe(f.Path), s.Paint(document.Faint, what))
 		if len(counts) > 0 {
 			line += ": " + strings.Join(counts, ", ")
 		}
 		out.Line(line)
 		for _, level := range []Level{Error, Advice} {
 			shown, again, total := 0, 0, f.Errors
-			meaning := report.Bad
+			meaning := document.Bad
 			if level == Advice {
-				total, meaning = f.Advices, report.Warn
+				total, meaning = f.Advices, document.Warn
 			}
 			for i := range f.Findings {
 				x := &f.Findings[i]
@@ -107,21 +107,21 @@ func (r Result) Text(w io.Writer, s report.Style, all bool) error {
 					break
 				}
 				shown++
-				out.Row(string(level), s.Paint(meaning, x.Rule.ID), "  ", report.Safe(where(x)), report.Safe(x.Text))
+				out.Row(string(level), s.Paint(meaning, x.Rule.ID), "  ", document.Safe(where(x)), document.Safe(x.Text))
 				if !quotedRules[x.Rule] {
 					quotedRules[x.Rule] = true
-					out.Row("", s.Paint(report.Faint, fmt.Sprintf("%s  “%s”", x.Rule.Anchor(), report.Safe(x.Rule.Said()))))
+					out.Row("", s.Paint(document.Faint, fmt.Sprintf("%s  “%s”", x.Rule.Anchor(), document.Safe(x.Rule.Said()))))
 				}
 			}
 			if again > 0 {
-				out.Row(string(level), s.Paint(report.Faint, fmt.Sprintf("%d as above", again)))
+				out.Row(string(level), s.Paint(document.Faint, fmt.Sprintf("%d as above", again)))
 			}
 			if shown += again; shown < total {
 				more := "with --all"
 				if all {
 					more = "are not kept"
 				}
-				out.Row(string(level), s.Paint(report.Faint, fmt.Sprintf("%d more, %s", total-shown, more)))
+				out.Row(string(level), s.Paint(document.Faint, fmt.Sprintf("%d more, %s", total-shown, more)))
 			}
 		}
 	}

@@ -3,7 +3,7 @@ package ci
 import (
 	"io"
 
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 // Suite is what a command checked, as one suite of JUnit.
@@ -20,7 +20,7 @@ type Suite struct {
 type Case struct {
 	Name string
 	// Status is how it went: Diverged fails, and what is neither that nor InSync is an error.
-	Status  report.Status
+	Status  document.Status
 	Message string // of what is not well, in a line
 	Text    []string
 }
@@ -36,8 +36,8 @@ func JUnitOfSuite(w io.Writer, s Suite) error {
 		test := junitCase{Name: safe(c.Name, maxTitle), Classname: s.Class, Time: noTime}
 		outcome := &junitOutcome{Message: safe(c.Message, maxText), Type: string(c.Status), Text: text(c.Text)}
 		switch c.Status {
-		case report.InSync:
-		case report.Diverged:
+		case document.InSync:
+		case document.Diverged:
 			test.Failure = outcome
 		default:
 			test.Error = outcome

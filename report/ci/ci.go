@@ -10,18 +10,18 @@ import (
 	"unicode/utf8"
 
 	"github.com/desynctool/desynctool/internal/prose"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/snapshot"
 )
 
 // safe returns a text on one line without control characters, at most n characters of it.
 func safe(s string, n int) string {
 	s = s[:min(len(s), n*utf8.UTFMax)] // at least n characters, which escaping makes no fewer
-	return prose.Cut(report.Safe(s), n)
+	return prose.Cut(document.Safe(s), n)
 }
 
 // match names the match of a report that stands beside others: "match 2 (0123…): ".
-func match(r *report.Report) string {
+func match(r *document.Report) string {
 	switch {
 	case r.Match == nil:
 		return ""
@@ -36,7 +36,7 @@ func match(r *report.Report) string {
 }
 
 // title is the headline of a report, after the match that it belongs to if there are several.
-func title(r *report.Report) string {
+func title(r *document.Report) string {
 	return match(r) + r.Headline().Text(func(name string) string { return safe(name, maxText) })
 }
 
@@ -47,7 +47,7 @@ const maxListed = 20
 const maxText = 1000
 
 // summary is a report in some lines: the verdict, then what is known beside it.
-func summary(r *report.Report) []string {
+func summary(r *document.Report) []string {
 	var lines []string
 	add := func(prefix string, texts []string) {
 		const most = 10
@@ -89,11 +89,11 @@ func summary(r *report.Report) []string {
 func label(s string) string { return safe(snapshot.LabelName(s), maxText) }
 
 // field is one value of the locus in a line.
-func field(r *report.Report, f *report.LocusField) string {
+func field(r *document.Report, f *document.LocusField) string {
 	const most = 100
-	name := fmt.Sprintf("%s %s %s.%s", report.LabelName(f.Archetype), safe(f.Key, most), prose.Name(f.Component), prose.Name(f.Field))
+	name := fmt.Sprintf("%s %s %s.%s", document.LabelName(f.Archetype), safe(f.Key, most), prose.Name(f.Component), prose.Name(f.Field))
 	var values []string
-	for _, peer := range report.LocusPeers(r) {
+	for _, peer := range document.LocusPeers(r) {
 		if value, ok := f.Values[peer]; ok {
 			values = append(values, prose.Name(peer)+" "+safe(value, most))
 		}
@@ -106,7 +106,7 @@ func field(r *report.Report, f *report.LocusField) string {
 }
 
 // standing says what a cause rests on.
-func standing(c *report.Cause) string {
+func standing(c *document.Cause) string {
 	if measured := c.Measured(); measured != "" {
 		return c.Standing + ", " + measured
 	}

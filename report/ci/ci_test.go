@@ -21,30 +21,30 @@ import (
 
 	"github.com/desynctool/desynctool/internal/testkit/effort"
 	"github.com/desynctool/desynctool/internal/testkit/pinned"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 var formats = []struct {
 	name  string
-	write func(io.Writer, *report.Report) error
+	write func(io.Writer, *document.Report) error
 	check func(t *testing.T, out []byte)
 }{
 	{"junit", JUnit, checkJUnit},
-	{"sarif", func(w io.Writer, r *report.Report) error { return SARIF(w, r, "v1.2.3") }, checkSARIF},
+	{"sarif", func(w io.Writer, r *document.Report) error { return SARIF(w, r, "v1.2.3") }, checkSARIF},
 	{"github", GitHub, checkGitHub},
-	{"markdown", func(w io.Writer, r *report.Report) error { return r.Markdown(w) }, checkMarkdown},
+	{"markdown", func(w io.Writer, r *document.Report) error { return r.Markdown(w) }, checkMarkdown},
 }
 
 // saved reads the sample of a report anew.
-func saved(t *testing.T) *report.Report {
+func saved(t *testing.T) *document.Report {
 	t.Helper()
-	path := filepath.Join("..", "testdata", "triage.json")
+	path := filepath.Join("..", "document", "testdata", "triage.json")
 	f, err := os.Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	r, err := report.ReadReport(f, path)
+	r, err := document.ReadReport(f, path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,20 +52,20 @@ func saved(t *testing.T) *report.Report {
 }
 
 // reports are one of each kind, by name.
-func reports(t *testing.T) map[string]*report.Report {
+func reports(t *testing.T) map[string]*document.Report {
 	lacking := saved(t)
-	lacking.Status, lacking.Kind = report.Inconclusive, ""
+	lacking.Status, lacking.Kind = document.Inconclusive, ""
 	lacking.Verdict = []string{"Only host left evidence."}
 	lacking.FirstDivergence, lacking.Locus, lacking.Compared, lacking.Causes, lacking.Cascade = nil, nil, nil, nil, nil
-	lacking.Ladder = []report.Rung{
-		{Step: "preflight", State: report.RungTrouble, Found: "1 file is corrupt", Evidence: "client/order-log.bin: CRC"},
-		{Step: "inputs", State: report.RungOpen, Found: "one log", Evidence: "the order log of another peer"},
+	lacking.Ladder = []document.Rung{
+		{Step: "preflight", State: document.RungTrouble, Found: "1 file is corrupt", Evidence: "client/order-log.bin: CRC"},
+		{Step: "inputs", State: document.RungOpen, Found: "one log", Evidence: "the order log of another peer"},
 	}
 	lacking.Contradictions = []string{"client/desync.snap: its hash is another than that of its content"}
 	lacking.Fingerprint, lacking.Fingerprints, lacking.Seen = "", nil, nil
 
 	same := saved(t)
-	same.Status, same.Kind, same.Warnings = report.InSync, "", nil
+	same.Status, same.Kind, same.Warnings = document.InSync, "", nil
 	same.Verdict = []string{"host and client are in sync up to state point 3000."}
 	same.FirstDivergence, same.Locus, same.Compared, same.Causes, same.Cascade, same.Missing, same.Seen = nil, nil, nil, nil, nil, nil, nil
 	same.Ladder = same.Ladder[:3]
@@ -83,24 +83,24 @@ func reports(t *testing.T) map[string]*report.Report {
 	}}`), &files.FirstDivergence.Checkpoint); err != nil {
 		t.Fatal(err)
 	}
-	files.Claims = []report.ClaimDocument{{Text: "desync at 1234", Files: []string{"client/infolog.txt"}, Line: 17}}
-	files.GameLogs = &report.GameLogs{Total: 1, Lines: []report.GameLogLine{{
-		Severity: "error", Text: "no such unit", Have: []report.GameLogPlace{{Peer: "client", File: "client/game.log", Count: 2, First: 3, Last: 9}}, Lack: []string{"host"},
+	files.Claims = []document.ClaimDocument{{Text: "desync at 1234", Files: []string{"client/infolog.txt"}, Line: 17}}
+	files.GameLogs = &document.GameLogs{Total: 1, Lines: []document.GameLogLine{{
+		Severity: "error", Text: "no such unit", Have: []document.GameLogPlace{{Peer: "client", File: "client/game.log", Count: 2, First: 3, Last: 9}}, Lack: []string{"host"},
 	}}}
 
 	// What an engine claimed late contradicts nothing of the verdict, and is no error beside it.
 	late := saved(t)
 	late.Session.Game, late.Session.Seed = "", ""
-	late.Ladder = append(late.Ladder, report.Rung{Step: "claims", State: report.RungTrouble, Found: "1 claim came 200 ticks after the split", Evidence: "client/infolog.txt"})
+	late.Ladder = append(late.Ladder, document.Rung{Step: "claims", State: document.RungTrouble, Found: "1 claim came 200 ticks after the split", Evidence: "client/infolog.txt"})
 
 	start := saved(t)
-	start.FirstDivergence = &report.FirstDivergence{InitialState: true, Bracket: &report.BracketDocument{Bad: 0}, Archetypes: []string{"", "Infantry"}}
+	start.FirstDivergence = &document.FirstDivergence{InitialState: true, Bracket: &document.BracketDocument{Bad: 0}, Archetypes: []string{"", "Infantry"}}
 	start.Locus, start.Causes = nil, nil
 
-	return map[string]*report.Report{
+	return map[string]*document.Report{
 		"diverged": saved(t), "inconclusive": lacking, "in-sync": same, "files": files, "late-claim": late, "initial-state": start,
-		"empty": {Head: report.NewHead("triage", report.Inconclusive, nil)},
-		"error": {Head: report.NewHead("triage", report.Failed, []string{"x"})},
+		"empty": {Head: document.NewHead("triage", document.Inconclusive, nil)},
+		"error": {Head: document.NewHead("triage", document.Failed, []string{"x"})},
 	}
 }
 
@@ -212,7 +212,7 @@ func fill(v reflect.Value, text string, n int) {
 // TestHostile writes reports every text of which is hostile.
 func TestHostile(t *testing.T) {
 	for i, text := range hostile {
-		for k, status := range []report.Status{report.Diverged, report.Inconclusive, report.InSync, report.Failed, report.Status(text)} {
+		for k, status := range []document.Status{document.Diverged, document.Inconclusive, document.InSync, document.Failed, document.Status(text)} {
 			if effort.Of(i%5 != k, false) {
 				continue // each text with one status
 			}
@@ -228,12 +228,12 @@ func FuzzHostile(f *testing.F) {
 	for _, text := range hostile {
 		f.Add(text[:min(len(text), 100)])
 	}
-	f.Fuzz(func(t *testing.T, text string) { checkHostile(t, text, report.Diverged, 1) })
+	f.Fuzz(func(t *testing.T, text string) { checkHostile(t, text, document.Diverged, 1) })
 }
 
-func checkHostile(t *testing.T, text string, status report.Status, n int) {
+func checkHostile(t *testing.T, text string, status document.Status, n int) {
 	t.Helper()
-	var r report.Report
+	var r document.Report
 	fill(reflect.ValueOf(&r).Elem(), text, n)
 	r.Status = status
 	r.Heat, r.Tree, r.Map, r.Timeline = nil, nil, nil, nil
@@ -251,10 +251,10 @@ func checkHostile(t *testing.T, text string, status report.Status, n int) {
 
 // TestMany holds long reports within the limits.
 func TestMany(t *testing.T) {
-	var r report.Report
+	var r document.Report
 	fill(reflect.ValueOf(&r).Elem(), "a|<b>@c", 200)
 	r.Heat, r.Tree, r.Map, r.Timeline = nil, nil, nil, nil
-	for _, status := range []report.Status{report.Diverged, report.Inconclusive} {
+	for _, status := range []document.Status{document.Diverged, document.Inconclusive} {
 		r.Status = status
 		for _, f := range formats {
 			var out bytes.Buffer

@@ -7,19 +7,19 @@ import (
 	"os"
 	"strings"
 
-	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/ci"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 // A saved report, as annotations of GitHub Actions.
 func ExampleGitHub() {
-	const name = "../testdata/triage.json"
+	const name = "../document/testdata/triage.json"
 	f, err := os.Open(name)
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer f.Close()
-	saved, err := report.ReadReport(f, name)
+	saved, err := document.ReadReport(f, name)
 	if err != nil {
 		log.Fatal(err)
 	}

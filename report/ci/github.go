@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/desynctool/desynctool/internal/prose"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 // What GitHub shows: 10 annotations of a kind from one step, and of a message what the
@@ -23,13 +23,13 @@ const (
 // GitHub writes a report as workflow commands, which GitHub Actions shows as annotations: an
 // error for a divergence, a warning for evidence that lacks or contradicts itself, a notice
 // for peers in sync.
-func GitHub(w io.Writer, r *report.Report) error {
+func GitHub(w io.Writer, r *document.Report) error {
 	var out strings.Builder
 	kind := "error"
 	switch r.Status {
-	case report.InSync:
+	case document.InSync:
 		kind = "notice"
-	case report.Inconclusive:
+	case document.Inconclusive:
 		kind = "warning"
 	}
 	annotate(&out, kind, title(r), strings.Join(summary(r), "\n"))
@@ -69,12 +69,12 @@ func GitHubFailed(w io.Writer, why string) error {
 }
 
 // GitHubOfMatches writes an annotation for the verdict on each of several matches.
-func GitHubOfMatches(w io.Writer, each report.Each) error {
+func GitHubOfMatches(w io.Writer, each document.Each) error {
 	for r, err := range each {
 		if err != nil {
 			return err
 		}
-		if err := GitHub(w, &report.Report{Head: report.Head{Status: r.Status}, Verdict: r.Verdict, Match: r.Match, FirstDivergence: r.FirstDivergence, Causes: r.Causes, Fingerprint: r.Fingerprint}); err != nil {
+		if err := GitHub(w, &document.Report{Head: document.Head{Status: r.Status}, Verdict: r.Verdict, Match: r.Match, FirstDivergence: r.FirstDivergence, Causes: r.Causes, Fingerprint: r.Fingerprint}); err != nil {
 			return err
 		}
 	}
@@ -104,11 +104,11 @@ func escapeProperty(s string) string { return propertyEscapes.Replace(s) }
 // JobSummary appends a report to the file that GitHub Actions names in GITHUB_STEP_SUMMARY.
 // What earlier commands of the step wrote stays; where there is no room left beside it
 // nothing is written and that is an error.
-func JobSummary(path string, r *report.Report) error { return addSummary(path, r.Markdown) }
+func JobSummary(path string, r *document.Report) error { return addSummary(path, r.Markdown) }
 
-// JobSummaryOfMatches appends several reports, as report.MatchesMarkdown writes them.
-func JobSummaryOfMatches(path string, each report.Each) error {
-	return addSummary(path, func(w io.Writer) error { return report.MatchesMarkdown(w, each) })
+// JobSummaryOfMatches appends several reports, as document.MatchesMarkdown writes them.
+func JobSummaryOfMatches(path string, each document.Each) error {
+	return addSummary(path, func(w io.Writer) error { return document.MatchesMarkdown(w, each) })
 }
 
 func addSummary(path string, write func(w io.Writer) error) (err error) {

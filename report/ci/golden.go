@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/desynctool/desynctool/bisect/golden"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 // goldenName is what suites of golden replays are called.
@@ -42,11 +42,11 @@ func JUnitOfGolden(w io.Writer, t *golden.Table) error {
 	if len(t.Unread) > 0 {
 		suite := goldenSuite("results", len(suites))
 		suite.add(junitCase{Name: "results", Classname: goldenClass, Time: noTime, Error: &junitOutcome{
-			Message: "results cannot be used", Type: string(report.Failed), Text: text(t.Unread),
+			Message: "results cannot be used", Type: string(document.Failed), Text: text(t.Unread),
 		}})
 		suites = append(suites, suite)
 	}
-	if facts := report.GoldenFacts(t); len(suites) > 0 {
+	if facts := document.GoldenFacts(t); len(suites) > 0 {
 		suites[0].Out = text(facts)
 	}
 	return writeSuites(w, goldenName, suites)
@@ -57,7 +57,7 @@ func JUnitOfGoldenFailed(w io.Writer, why string) error {
 	suite := goldenSuite("", 0)
 	suite.Name = goldenName
 	suite.add(junitCase{Name: "golden", Classname: goldenClass, Time: noTime, Error: &junitOutcome{
-		Message: "no result", Type: string(report.Failed), Text: text([]string{why}),
+		Message: "no result", Type: string(document.Failed), Text: text([]string{why}),
 	}})
 	return writeSuites(w, goldenName, []junitSuite{suite})
 }
@@ -71,7 +71,7 @@ func goldenSuite(label string, id int) junitSuite {
 
 func goldenCase(o *golden.Outcome, suite string) junitCase {
 	c := junitCase{Name: safe(o.Replay, maxTitle), Classname: goldenClass + "." + safe(strings.ReplaceAll(strings.TrimPrefix(suite, goldenName+" "), ".", "-"), maxTitle), Time: noTime}
-	outcome := &junitOutcome{Message: safe(report.GoldenOutcome(o), maxText), Type: string(o.Result), Text: text([]string{report.GoldenOutcome(o)})}
+	outcome := &junitOutcome{Message: safe(document.GoldenOutcome(o), maxText), Type: string(o.Result), Text: text([]string{document.GoldenOutcome(o)})}
 	switch o.Result {
 	case golden.Same:
 	case golden.Diverged:
@@ -96,24 +96,24 @@ func GitHubOfGolden(w io.Writer, t *golden.Table) error {
 			switch o.Result {
 			case golden.Same:
 			case golden.Diverged:
-				add("error", title, report.GoldenOutcome(o))
+				add("error", title, document.GoldenOutcome(o))
 			default:
-				add("warning", title, report.GoldenOutcome(o))
+				add("warning", title, document.GoldenOutcome(o))
 			}
 		}
 	}
 	for _, unread := range t.Unread {
 		add("warning", "results cannot be used", unread)
 	}
-	summary := append([]string{report.GoldenTitle(t)}, report.GoldenFacts(t)...)
+	summary := append([]string{document.GoldenTitle(t)}, document.GoldenFacts(t)...)
 	for i := range summary {
 		summary[i] = safe(summary[i], maxText)
 	}
 	kind := "notice"
-	switch report.StatusOf(t) {
-	case report.Diverged, report.Failed:
+	switch document.StatusOf(t) {
+	case document.Diverged, document.Failed:
 		kind = "error"
-	case report.Inconclusive:
+	case document.Inconclusive:
 		kind = "warning"
 	}
 	annotate(&out, kind, "golden replays", strings.Join(summary, "\n"))
@@ -137,5 +137,5 @@ func GitHubOfGolden(w io.Writer, t *golden.Table) error {
 
 // JobSummaryOfGolden appends golden replays to a job summary, as JobSummary does a report.
 func JobSummaryOfGolden(path string, t *golden.Table) error {
-	return addSummary(path, func(w io.Writer) error { return report.GoldenMarkdown(w, t) })
+	return addSummary(path, func(w io.Writer) error { return document.GoldenMarkdown(w, t) })
 }

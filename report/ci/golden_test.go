@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/desynctool/desynctool/bisect/golden"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 var goldenFormats = []struct {
@@ -16,11 +16,11 @@ var goldenFormats = []struct {
 	write func(io.Writer, *golden.Table) error
 	check func(t *testing.T, out []byte)
 }{
-	{"junit", JUnitOfGolden, func(t *testing.T, out []byte) { checkSuites(t, out) }}, {"github", GitHubOfGolden, checkGitHub}, {"markdown", report.GoldenMarkdown, checkMarkdown},
+	{"junit", JUnitOfGolden, func(t *testing.T, out []byte) { checkSuites(t, out) }}, {"github", GitHubOfGolden, checkGitHub}, {"markdown", document.GoldenMarkdown, checkMarkdown},
 	{"text", func(w io.Writer, t *golden.Table) error {
-		return report.Golden(t).Text(w, report.NewStyle(false), true)
+		return document.Golden(t).Text(w, document.NewStyle(false), true)
 	}, printable},
-	{"json", func(w io.Writer, t *golden.Table) error { return report.Golden(t).JSON(w) }, printable},
+	{"json", func(w io.Writer, t *golden.Table) error { return document.Golden(t).JSON(w) }, printable},
 }
 
 // goldenTable is what so many replays come to on so many platforms, where every text is that one.

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/desynctool/desynctool/internal/prose"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 // The elements of JUnit's XML, which no standard defines: as Jenkins' schema (junit-10.xsd)
@@ -81,12 +81,12 @@ const noTime = "0"
 // JUnit writes a report as a suite of one test, which is named after the session. It fails if the
 // peers diverged, and has an error if there is no verdict: evidence is lost or lacking, or
 // unusable. The narrowing and the warnings are the suite's output.
-func JUnit(w io.Writer, r *report.Report) error {
+func JUnit(w io.Writer, r *document.Report) error {
 	return writeSuites(w, triageName, []junitSuite{suiteOf(r)})
 }
 
 // JUnitOfMatches writes a suite for each of several reports.
-func JUnitOfMatches(w io.Writer, each report.Each) error {
+func JUnitOfMatches(w io.Writer, each document.Each) error {
 	var list []junitSuite
 	for r, err := range each {
 		if err != nil {
@@ -99,7 +99,7 @@ func JUnitOfMatches(w io.Writer, each report.Each) error {
 	return writeSuites(w, triageName, list)
 }
 
-func suiteOf(r *report.Report) junitSuite {
+func suiteOf(r *document.Report) junitSuite {
 	suite := junitSuite{Name: triageName, Package: "desynctool", Hostname: "localhost", Time: noTime}
 	suite.add(caseOf(r))
 	property := func(name, value string) {
@@ -149,12 +149,12 @@ func writeSuites(w io.Writer, name string, suites []junitSuite) error {
 	return err
 }
 
-func caseOf(r *report.Report) junitCase {
+func caseOf(r *document.Report) junitCase {
 	c := junitCase{Name: sessionName(r), Classname: junitClass, Time: noTime}
 	outcome := &junitOutcome{Message: title(r), Type: safe(string(r.Status), maxText), Text: text(summary(r))}
 	switch r.Status {
-	case report.InSync:
-	case report.Diverged:
+	case document.InSync:
+	case document.Diverged:
 		c.Failure = outcome
 	default:
 		c.Error = outcome
@@ -164,7 +164,7 @@ func caseOf(r *report.Report) junitCase {
 
 // sessionName names a session after its match, else by its game and seed, else by its peers:
 // "openttd, seed 00000000000004d2".
-func sessionName(r *report.Report) string {
+func sessionName(r *document.Report) string {
 	if r.Match != nil && r.Match.Name != "" {
 		return strings.TrimSuffix(match(r), ": ")
 	}
@@ -191,7 +191,7 @@ func sessionName(r *report.Report) string {
 	return "session"
 }
 
-func rungLine(s *report.Rung) string {
+func rungLine(s *document.Rung) string {
 	line := safe(s.Step, maxText) + " " + safe(string(s.State), maxText) + ": " + safe(s.Found, maxText)
 	if s.Evidence != "" {
 		line += " (" + safe(s.Evidence, maxText) + ")"

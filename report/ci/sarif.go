@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/desynctool/desynctool/internal/prose"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 // The objects of SARIF 2.1.0 (OASIS, 27 March 2020) that are written here, by the numbers of
@@ -138,12 +138,12 @@ const (
 // only primaryLocationLineHash, which is the strict one again, or else the finest.
 //
 // Version is that of the program which writes, empty if it has none.
-func SARIF(w io.Writer, r *report.Report, version string) error {
+func SARIF(w io.Writer, r *document.Report, version string) error {
 	return writeSARIF(w, []sarifRun{runOf(r, version)})
 }
 
 // SARIFOfMatches writes a run for each of several reports, each of a category of its own.
-func SARIFOfMatches(w io.Writer, each report.Each, version string) error {
+func SARIFOfMatches(w io.Writer, each document.Each, version string) error {
 	runs := []sarifRun{}
 	for r, err := range each {
 		if err != nil {
@@ -155,14 +155,14 @@ func SARIFOfMatches(w io.Writer, each report.Each, version string) error {
 }
 
 func writeSARIF(w io.Writer, runs []sarifRun) error {
-	return report.WriteJSON(w, sarifLog{Schema: sarifSchema, Version: "2.1.0", Runs: runs})
+	return document.WriteJSON(w, sarifLog{Schema: sarifSchema, Version: "2.1.0", Runs: runs})
 }
 
-func runOf(r *report.Report, version string) sarifRun {
+func runOf(r *document.Report, version string) sarifRun {
 	s := sarif{r: r, run: sarifRun{
 		Tool:             sarifTool{sarifDriver{Name: "desynctool", Version: safe(version, maxText), InformationURI: home, Rules: []sarifRule{}}},
 		AutomationDetail: sarifAutomation{"desynctool/triage/"},
-		Invocations:      []sarifInvocation{{Successful: r.Status != report.Failed}},
+		Invocations:      []sarifInvocation{{Successful: r.Status != document.Failed}},
 		Artifacts:        []sarifArtifact{}, LogicalLocations: []sarifLogical{}, Results: []sarifResult{},
 	}}
 	for _, warning := range r.Warnings[:min(len(r.Warnings), maxListed)] {
@@ -170,9 +170,9 @@ func runOf(r *report.Report, version string) sarifRun {
 	}
 	s.where, s.related = s.places()
 	switch r.Status {
-	case report.Diverged:
+	case document.Diverged:
 		s.divergence()
-	case report.Inconclusive:
+	case document.Inconclusive:
 		rule := s.rule(sarifRule{ID: ruleInconclusive, Short: sarifText{"Evidence is lost or lacking"}, Default: sarifDefault{levelWarning}})
 		s.add(rule, levelWarning, summary(r))
 	}
@@ -188,7 +188,7 @@ func runOf(r *report.Report, version string) sarifRun {
 
 // sarif collects a run.
 type sarif struct {
-	r       *report.Report
+	r       *document.Report
 	run     sarifRun
 	where   []sarifLocation // of all results
 	related []sarifLocation // of the first

@@ -15,9 +15,9 @@ import (
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/internal/testkit/effort"
 	"github.com/desynctool/desynctool/orderlog"
-	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/bundle"
 	"github.com/desynctool/desynctool/report/compare"
+	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/snapshot/merkle"
 	"github.com/desynctool/desynctool/tracediff"
@@ -261,10 +261,10 @@ func (g *game) check(t *rapid.T, paths ...string) {
 	}
 	hidden := g.hidden()
 	wanted := seen || hidden || stale || inside
-	if got := r.Status == report.Diverged; got != wanted {
+	if got := r.Status == document.Diverged; got != wanted {
 		t.Fatalf("triage says %s (%q), seen %v, hidden %v, stale %v, inside %v", r.Status, r.Verdict, seen, hidden, stale, inside)
 	}
-	if got := report.StatusOf(b); got != r.Status {
+	if got := document.StatusOf(b); got != r.Status {
 		t.Fatalf("bisect says %s, triage %s: %q, %q", got, r.Status, b.Lost, r.Missing)
 	}
 	if (b.Bracket == nil) != (r.FirstDivergence == nil) || b.Bracket != nil && (b.Bracket.Bad.Tick != r.FirstDivergence.Bracket.Bad) {
@@ -296,7 +296,7 @@ func (g *game) check(t *rapid.T, paths ...string) {
 		if err != nil {
 			t.Fatalf("orders: %v", err)
 		}
-		if c.DifferenceCount > 0 || c.Diverged() && r.Status != report.Diverged {
+		if c.DifferenceCount > 0 || c.Diverged() && r.Status != document.Diverged {
 			t.Fatalf("orders says %s", c.Line())
 		}
 	}
@@ -310,7 +310,7 @@ func (g *game) check(t *rapid.T, paths ...string) {
 		if err != nil {
 			t.Fatalf("diff: %v", err)
 		}
-		if d.Diverged() && r.Status != report.Diverged {
+		if d.Diverged() && r.Status != document.Diverged {
 			t.Fatalf("diff says diverged at %s, triage %s", d.A.Point, r.Status)
 		}
 		if in := slices.ContainsFunc(g.points(), func(i int) bool { return g.snaps[i] && g.parted[i] }); in && !d.Diverged() {
@@ -321,7 +321,7 @@ func (g *game) check(t *rapid.T, paths ...string) {
 	if err != nil {
 		t.Fatalf("doctor: %v", err)
 	}
-	if r.Status == report.InSync && report.StatusOf(checkup) != report.InSync {
+	if r.Status == document.InSync && document.StatusOf(checkup) != document.InSync {
 		t.Fatalf("triage says in sync, doctor lacks %q", checkup.Lost)
 	}
 }

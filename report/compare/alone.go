@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/bundle"
 	"github.com/desynctool/desynctool/report/bundle/gamelog"
+	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/report/verdict"
 	"github.com/desynctool/desynctool/report/words"
 	"github.com/desynctool/desynctool/tracediff"
@@ -15,12 +15,12 @@ import (
 
 // alone concludes from evidence that cannot be compared with any other; why says so. Without
 // any that can be used it stays an error.
-func alone(s *bundle.Session, why error) (*report.Report, error) {
+func alone(s *bundle.Session, why error) (*document.Report, error) {
 	if !errors.As(why, new(*bundle.AloneError)) {
 		return nil, why
 	}
 	c, err := bundle.Examine(s, nil)
-	if err != nil || !slices.ContainsFunc(c.Peers, func(p report.CheckedPeer) bool { return len(p.Covers)+len(p.Logs) > 0 }) {
+	if err != nil || !slices.ContainsFunc(c.Peers, func(p document.CheckedPeer) bool { return len(p.Covers)+len(p.Logs) > 0 }) {
 		return nil, why
 	}
 	e := verdict.Evidence{Given: s.Given(), Facts: c.Facts, Stated: statedAlone(s, c), GameLogs: c.GameLogs, Warnings: c.Warnings, Ask: func() string { return c.Ask }}
@@ -62,7 +62,7 @@ func alone(s *bundle.Session, why error) (*report.Report, error) {
 
 // statedAlone returns all facts of the game and of the machines that a checkup has, and those that the log
 // of a game states which lies there by itself.
-func statedAlone(s *bundle.Session, c *report.Checkup) []report.Fact {
+func statedAlone(s *bundle.Session, c *document.Checkup) []document.Fact {
 	names := map[string]string{}
 	for _, p := range c.Peers {
 		names[p.Path] = p.Name

@@ -8,7 +8,7 @@ import (
 
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/orderlog"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/report/bundle"
@@ -210,7 +210,7 @@ func byTraces(s *bundle.Session) (*bisect.Result, error) {
 	r.Notes = append(r.Notes, traces.Notes...)
 	for _, t := range results {
 		for i := range t.Noise {
-			r.Notes = append(r.Notes, report.NoiseText(&t.Noise[i]))
+			r.Notes = append(r.Notes, document.NoiseText(&t.Noise[i]))
 		}
 	}
 	for _, p := range s.Peers() {

@@ -5,9 +5,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/bundle"
 	"github.com/desynctool/desynctool/report/bundle/gamelog"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 // gameLogs gathers what only some of the peers have in their games' own logs, and the facts that
@@ -47,9 +47,9 @@ func (g *gatherer) stated() {
 }
 
 // withFacts adds the facts that no other file states.
-func withFacts(facts []report.Fact, logs *bundle.GameLogs) []report.Fact {
+func withFacts(facts []document.Fact, logs *bundle.GameLogs) []document.Fact {
 	for _, f := range logs.Facts {
-		if !slices.ContainsFunc(facts, func(known report.Fact) bool { return known.Name == f.Name }) {
+		if !slices.ContainsFunc(facts, func(known document.Fact) bool { return known.Name == f.Name }) {
 			facts = append(facts, f)
 		}
 	}

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/bundle/archive"
 	"github.com/desynctool/desynctool/report/bundle/archive/archivetest"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 // TestGameLogsBesideStates: beside the artifacts of a session, what one peer alone has in its
@@ -46,7 +46,7 @@ func TestGameLogsBesideStates(t *testing.T) {
 		t.Errorf("next: %q", r.Next)
 	}
 	var text strings.Builder
-	if err := r.Text(&text, report.NewStyle(false), false); err != nil {
+	if err := r.Text(&text, document.NewStyle(false), false); err != nil {
 		t.Fatal(err)
 	}
 	if at, ladder := strings.Index(text.String(), "only client"), strings.Index(text.String(), "preflight"); at < 0 || at > ladder {

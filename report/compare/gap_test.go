@@ -9,9 +9,9 @@ import (
 
 	"github.com/desynctool/desynctool/bisect/refsim"
 	"github.com/desynctool/desynctool/bisect/refsim/session"
-	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/bundle"
 	"github.com/desynctool/desynctool/report/compare"
+	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/tracediff"
 )
@@ -64,8 +64,8 @@ func TestTraceWithGap(t *testing.T) {
 		if len(b.Lost) != 1 || !strings.HasSuffix(filepath.ToSlash(b.Lost[0]), want) {
 			t.Errorf("bisect has lost %q, want %q", b.Lost, want)
 		}
-		if r.Status != report.Inconclusive || report.StatusOf(b) != r.Status {
-			t.Errorf("states %v: triage says %s, bisect %s", states, r.Status, report.StatusOf(b))
+		if r.Status != document.Inconclusive || document.StatusOf(b) != r.Status {
+			t.Errorf("states %v: triage says %s, bisect %s", states, r.Status, document.StatusOf(b))
 		}
 		traces, err := s.Traces(bundle.TraceOptions{})
 		if err != nil {
@@ -104,7 +104,7 @@ func TestTracesNotNeeded(t *testing.T) {
 		t.Errorf("bisect: %+v, %v", b, err)
 	}
 	r, err := compare.Triage(s, compare.Builds{}, nil)
-	if err != nil || r.Status != report.Diverged || len(r.Missing) == 0 {
+	if err != nil || r.Status != document.Diverged || len(r.Missing) == 0 {
 		t.Errorf("triage says nothing of a trace that breaks off: %q, %v", r.Missing, err)
 	}
 }

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
@@ -34,7 +34,7 @@ func (g *gatherer) heat() {
 			most = maxHeatForeign
 		}
 	}
-	h := &report.Heat{By: "snapshots", Peers: p.Names, Points: []uint64{}}
+	h := &document.Heat{By: "snapshots", Peers: p.Names, Points: []uint64{}}
 	differs := map[string][]byte{}
 	for _, at := range nearest(points, g.e.Bisect.Bracket.Bad, most) {
 		compared := leavesDiffer(a.At(at), b.At(at))
@@ -54,9 +54,9 @@ func (g *gatherer) heat() {
 		}
 	}
 	for label, digits := range differs {
-		h.Rows = append(h.Rows, report.HeatRow{Label: label, Differs: string(digits)})
+		h.Rows = append(h.Rows, document.HeatRow{Label: label, Differs: string(digits)})
 	}
-	slices.SortFunc(h.Rows, func(x, y report.HeatRow) int { return cmp.Compare(x.Label, y.Label) })
+	slices.SortFunc(h.Rows, func(x, y document.HeatRow) int { return cmp.Compare(x.Label, y.Label) })
 	if len(h.Points) > 1 {
 		g.e.Heat = h
 	}

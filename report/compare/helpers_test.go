@@ -4,10 +4,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/bundle"
 	"github.com/desynctool/desynctool/report/bundle/archive"
 	"github.com/desynctool/desynctool/report/compare"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 // walked is the session of paths in a tree.
@@ -21,7 +21,7 @@ func walked(t testing.TB, tree *archive.Tree, paths []string) *bundle.Session {
 }
 
 // triageAll triages paths in a tree.
-func triageAll(tree *archive.Tree, paths []string) (*report.Report, error) {
+func triageAll(tree *archive.Tree, paths []string) (*document.Report, error) {
 	s, err := bundle.Open(tree, paths)
 	if err != nil {
 		return nil, tree.Explain(err)
@@ -30,10 +30,10 @@ func triageAll(tree *archive.Tree, paths []string) (*report.Report, error) {
 	return r, tree.Explain(err)
 }
 
-func checkupText(t testing.TB, c *report.Checkup) string {
+func checkupText(t testing.TB, c *document.Checkup) string {
 	t.Helper()
 	var out strings.Builder
-	if err := report.Doctor(c).Text(&out, report.NewStyle(false), true); err != nil {
+	if err := document.Doctor(c).Text(&out, document.NewStyle(false), true); err != nil {
 		t.Fatal(err)
 	}
 	return out.String()

@@ -8,18 +8,18 @@ import (
 	"slices"
 
 	"github.com/desynctool/desynctool/orderlog"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 // logSummary is what a report shows of an order log.
 type logSummary struct {
 	header  orderlog.Header
 	dialect orderlog.Dialect
-	span    report.TimelineSpan // of its ticks
-	perBin  map[uint64]uint64   // orders, by tick / bin
+	span    document.TimelineSpan // of its ticks
+	perBin  map[uint64]uint64     // orders, by tick / bin
 	bin     uint64
-	hashed  report.TimelineSpan
-	marks   []report.TimelineMark
+	hashed  document.TimelineSpan
+	marks   []document.TimelineMark
 
 	held      []byte // orders, see hold
 	room      int    // bytes that held may have
@@ -94,7 +94,7 @@ func (s *logSummary) eachHeld(f func(tick uint64, o *orderlog.Order)) {
 }
 
 // between returns the orders of ticks from one to before another. Again opens the log anew.
-func (s *logSummary) between(from, to uint64, again func() (orderlog.Source, io.Closer, error)) (list []report.ReportedOrder) {
+func (s *logSummary) between(from, to uint64, again func() (orderlog.Source, io.Closer, error)) (list []document.ReportedOrder) {
 	if !s.overflown {
 		s.eachHeld(func(tick uint64, o *orderlog.Order) {
 			if from <= tick && tick < to {
@@ -128,15 +128,15 @@ func (s *logSummary) between(from, to uint64, again func() (orderlog.Source, io.
 	}
 }
 
-func reported(tick uint64, o *orderlog.Order, kinds []orderlog.OrderKind) report.ReportedOrder {
-	r := report.ReportedOrder{Tick: tick, SubTick: o.SubTick, Player: o.Player, Sequence: o.Sequence, Payload: hex.EncodeToString(o.Payload)}
+func reported(tick uint64, o *orderlog.Order, kinds []orderlog.OrderKind) document.ReportedOrder {
+	r := document.ReportedOrder{Tick: tick, SubTick: o.SubTick, Player: o.Player, Sequence: o.Sequence, Payload: hex.EncodeToString(o.Payload)}
 	if int(o.Kind) < len(kinds) {
 		r.Kind, r.Local = kinds[o.Kind].Name, kinds[o.Kind].Local
 	}
 	return r
 }
 
-func span(s *report.TimelineSpan, n uint64) {
+func span(s *document.TimelineSpan, n uint64) {
 	if s.Count == 0 || n < s.First {
 		s.First = n
 	}
@@ -150,7 +150,7 @@ func (s *logSummary) tick(t *orderlog.Tick) {
 	for i := range t.Markers {
 		m := &t.Markers[i]
 		if len(s.marks) < maxMarks && m.Kind != orderlog.Save {
-			s.marks = append(s.marks, report.TimelineMark{Tick: t.Number, Kind: m.Kind.String(), Text: m.Text})
+			s.marks = append(s.marks, document.TimelineMark{Tick: t.Number, Kind: m.Kind.String(), Text: m.Text})
 		}
 	}
 	if len(t.Orders) == 0 {
@@ -171,7 +171,7 @@ func (s *logSummary) widen(bin uint64) {
 	s.perBin, s.bin = wider, bin
 }
 
-func (s *logSummary) hashes() *report.TimelineSpan {
+func (s *logSummary) hashes() *document.TimelineSpan {
 	if s.hashed.Count == 0 {
 		return nil
 	}
@@ -253,13 +253,13 @@ func (g *gatherer) sameBins() {
 		}
 	}
 	g.e.Bin, g.e.BinFrom = bin, first/bin*bin
-	g.e.Logged = &report.TimelineSpan{First: first, Last: last, Count: last - first + 1}
+	g.e.Logged = &document.TimelineSpan{First: first, Last: last, Count: last - first + 1}
 }
 
 // around joins the orders of all logs that stand around the divergence.
 func (g *gatherer) around() {
 	type identity struct {
-		report.ReportedOrder
+		document.ReportedOrder
 		n int // the same order may stand in a log twice
 	}
 	have := map[identity][]string{}
@@ -269,16 +269,16 @@ func (g *gatherer) around() {
 		if s == nil {
 			continue
 		}
-		seen := map[report.ReportedOrder]int{}
+		seen := map[document.ReportedOrder]int{}
 		for _, o := range s.between(from, to, s.again) {
 			have[identity{o, seen[o]}] = append(have[identity{o, seen[o]}], p.Name)
 			seen[o]++
 		}
 	}
 	for id, peers := range have {
-		g.e.Around = append(g.e.Around, report.TriagedOrder{ReportedOrder: id.ReportedOrder, Peers: peers})
+		g.e.Around = append(g.e.Around, document.TriagedOrder{ReportedOrder: id.ReportedOrder, Peers: peers})
 	}
-	slices.SortFunc(g.e.Around, func(a, b report.TriagedOrder) int {
+	slices.SortFunc(g.e.Around, func(a, b document.TriagedOrder) int {
 		return cmp.Or(cmp.Compare(a.Tick, b.Tick), cmp.Compare(a.SubTick, b.SubTick), cmp.Compare(a.Player, b.Player), cmp.Compare(a.Sequence, b.Sequence),
 			cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Payload, b.Payload), slices.Compare(a.Peers, b.Peers))
 	})

@@ -8,11 +8,11 @@ import (
 	"testing"
 
 	"github.com/desynctool/desynctool/bisect"
-	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/bundle"
 	"github.com/desynctool/desynctool/report/bundle/archive"
 	"github.com/desynctool/desynctool/report/bundle/archive/archivetest"
 	"github.com/desynctool/desynctool/report/compare"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 // bisectText returns what bisect prints about paths in a tree.
@@ -23,7 +23,7 @@ func bisectText(t testing.TB, tree *archive.Tree, paths ...string) string {
 		t.Fatalf("%v: %v", paths, err)
 	}
 	var out strings.Builder
-	if err := report.Bisect(r).Text(&out, report.NewStyle(false), false); err != nil {
+	if err := document.Bisect(r).Text(&out, document.NewStyle(false), false); err != nil {
 		t.Fatal(err)
 	}
 	return out.String()
@@ -61,7 +61,7 @@ func TestLooseFiles(t *testing.T) {
 			t.Errorf("%s: %s", given, bisectText(t, archivetest.Open(t, given...), given...))
 		}
 		c, err := bundle.Examine(walked(t, archivetest.Open(t, given...), given), nil)
-		if err != nil || len(c.Peers) != 2 || c.Peers[0].Name != "client" || report.StatusOf(c) != report.InSync {
+		if err != nil || len(c.Peers) != 2 || c.Peers[0].Name != "client" || document.StatusOf(c) != document.InSync {
 			t.Errorf("%s: %v\n%s", given, err, checkupText(t, c))
 		}
 	}

@@ -18,11 +18,11 @@ import (
 	"github.com/desynctool/desynctool/bisect/refsim"
 	"github.com/desynctool/desynctool/bisect/refsim/session"
 	"github.com/desynctool/desynctool/internal/testkit/effort"
-	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/bundle"
 	"github.com/desynctool/desynctool/report/bundle/archive"
 	"github.com/desynctool/desynctool/report/bundle/archive/archivetest"
 	"github.com/desynctool/desynctool/report/compare"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 // played is a match of the pool: what its peers left, a folder for each, or loose files.
@@ -141,7 +141,7 @@ func triagedMatch(x *bundle.Match, given string) string {
 		return matchOf.ReplaceAllString(folderOf.ReplaceAllString(text, "$1"), "")
 	}
 	s, err := x.Open()
-	var r *report.Report
+	var r *document.Report
 	if err == nil {
 		r, err = compare.Triage(s, compare.Builds{}, nil)
 	}
@@ -149,7 +149,7 @@ func triagedMatch(x *bundle.Match, given string) string {
 		return plain(err.Error())
 	}
 	var out bytes.Buffer
-	if err := report.WriteJSON(&out, r); err != nil {
+	if err := document.WriteJSON(&out, r); err != nil {
 		return err.Error()
 	}
 	return plain(out.String())

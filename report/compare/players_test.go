@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 // playTable is Spring, of which a table has the checksum that it computes of each frame, as the column of one player:
@@ -75,7 +75,7 @@ func playTable(column, log, out string) error {
 }
 
 // byTable triages what is left of a real session of Spring with a game that computes what one of its players did.
-func byTable(t *testing.T, player string, paths ...string) *report.Report {
+func byTable(t *testing.T, player string, paths ...string) *document.Report {
 	t.Helper()
 	table, err := filepath.Abs("../../testdata/spring/pos_1ulp/sync_trace.csv.gz")
 	if err != nil {
@@ -103,7 +103,7 @@ func TestPlayersOfOneLog(t *testing.T) {
 
 // The engine accuses Carol. Where it is she who did what the game does, that is said.
 func TestAccusedWrongly(t *testing.T) {
-	cleared := func(r *report.Report) (n int) {
+	cleared := func(r *document.Report) (n int) {
 		for _, c := range r.Claims {
 			if slices.Contains(c.Contradictions, "it accuses the wrong one: Carol agrees with the replay of its own log") {
 				n++

@@ -7,8 +7,8 @@ import (
 
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/engines/engine"
-	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/bundle"
+	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/report/gamereplay"
 )
 
@@ -116,7 +116,7 @@ func (p *player) plain(t *bisect.Trial, r *recording, ask engine.Ask) error {
 		t.Means = fmt.Sprintf("what %s recorded is what %s computes of its orders", r.Peer, p.w.Game.Title)
 		return nil
 	}
-	t.Means = fmt.Sprintf("%s departs from what %s computes of its log, %s: another build, other data, a machine that computes otherwise, or a game that does not do the same twice, which --runs shows", r.Peer, p.w.Game.Title, report.AtPoint(result.Bracket.Bad))
+	t.Means = fmt.Sprintf("%s departs from what %s computes of its log, %s: another build, other data, a machine that computes otherwise, or a game that does not do the same twice, which --runs shows", r.Peer, p.w.Game.Title, document.AtPoint(result.Bracket.Bad))
 	return nil
 }
 

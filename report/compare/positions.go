@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/report/verdict"
 	"github.com/desynctool/desynctool/snapshot"
 )
@@ -229,8 +229,8 @@ func (m *mapping) byNames(side int, s snapshot.State, table int, label string) e
 
 // result returns the map, those that differ first, then those that are nearest to the first of
 // these; nil if none of those that differ has a position.
-func (m *mapping) result() *report.PositionsMap {
-	out := &report.PositionsMap{Peers: m.p.Names, Point: m.p.Diff.A.Point.Tick, Axes: report.AxesDeclared, AtLeast: m.part}
+func (m *mapping) result() *document.PositionsMap {
+	out := &document.PositionsMap{Peers: m.p.Names, Point: m.p.Diff.A.Point.Tick, Axes: document.AxesDeclared, AtLeast: m.part}
 	second := 1
 	switch {
 	case m.ground != nil:
@@ -240,9 +240,9 @@ func (m *mapping) result() *report.PositionsMap {
 		if len(names) < 2 {
 			return nil
 		}
-		out.Axes = report.AxesNamed
+		out.Axes = document.AxesNamed
 		if len(names) == 3 {
-			out.Axes = report.AxesSpread
+			out.Axes = document.AxesSpread
 			if y, z := m.spread[1], m.spread[2]; y.high-y.low < z.high-z.low {
 				second = 2
 			}
@@ -251,7 +251,7 @@ func (m *mapping) result() *report.PositionsMap {
 	}
 	any := false
 	for e, s := range m.at {
-		one := report.MapEntity{Kind: e.Kind, Archetype: s.archetype, Key: e.Key.String(), Differs: m.differ[e] || s.at[0] == nil || s.at[1] == nil}
+		one := document.MapEntity{Kind: e.Kind, Archetype: s.archetype, Key: e.Key.String(), Differs: m.differ[e] || s.at[0] == nil || s.at[1] == nil}
 		for side, at := range s.at {
 			if at != nil && finite(at[second]) {
 				one.At[side] = &[2]float64{at[0], at[second]}
@@ -266,7 +266,7 @@ func (m *mapping) result() *report.PositionsMap {
 	if !any {
 		return nil
 	}
-	slices.SortFunc(out.Entities, func(a, b report.MapEntity) int {
+	slices.SortFunc(out.Entities, func(a, b document.MapEntity) int {
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(len(a.Key), len(b.Key)), cmp.Compare(a.Key, b.Key))
 	})
 	around(out)
@@ -275,7 +275,7 @@ func (m *mapping) result() *report.PositionsMap {
 
 // around keeps the entities that differ, and of the others those that are nearest to the
 // first of these.
-func around(m *report.PositionsMap) {
+func around(m *document.PositionsMap) {
 	var centre *[2]float64
 	for i := range m.Entities {
 		if e := &m.Entities[i]; e.Differs {
@@ -283,11 +283,11 @@ func around(m *report.PositionsMap) {
 			break
 		}
 	}
-	distance := func(e *report.MapEntity) float64 {
+	distance := func(e *document.MapEntity) float64 {
 		w := cmp.Or(e.At[0], e.At[1])
 		return math.Hypot(w[0]-centre[0], w[1]-centre[1])
 	}
-	slices.SortStableFunc(m.Entities, func(a, b report.MapEntity) int {
+	slices.SortStableFunc(m.Entities, func(a, b document.MapEntity) int {
 		switch {
 		case a.Differs && b.Differs:
 			return 0

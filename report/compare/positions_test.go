@@ -13,13 +13,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/bundle"
 	"github.com/desynctool/desynctool/report/compare"
+	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/snapshot"
 )
 
-func triagedPaths(t *testing.T, paths ...string) *report.Report {
+func triagedPaths(t *testing.T, paths ...string) *document.Report {
 	t.Helper()
 	s, err := bundle.OpenPaths(paths...)
 	if err != nil {
@@ -53,7 +53,7 @@ func unpacked(t *testing.T, path string) string {
 }
 
 // differing returns what differs on a map: kind and key.
-func differing(m *report.PositionsMap) (list []string) {
+func differing(m *document.PositionsMap) (list []string) {
 	for _, e := range m.Entities {
 		if e.Differs {
 			list = append(list, e.Kind+" "+e.Key)
@@ -86,7 +86,7 @@ func TestMapOfGames(t *testing.T) {
 			t.Errorf("%s: no map", c.session)
 			continue
 		}
-		if m.Axes != report.AxesDeclared || m.X != c.x || m.Y != c.y {
+		if m.Axes != document.AxesDeclared || m.X != c.x || m.Y != c.y {
 			t.Errorf("%s: axes %s: %s and %s", c.session, m.Axes, m.X, m.Y)
 		}
 		if got := strings.Join(differing(m), ", "); got != c.differ {
@@ -129,7 +129,7 @@ func TestMapSpring(t *testing.T) {
 		for _, u := range units {
 			x, _ := strconv.ParseFloat(u[2], 64)
 			z, _ := strconv.ParseFloat(u[3], 64)
-			i := slices.IndexFunc(m.Entities, func(e report.MapEntity) bool { return e.Key == u[1] })
+			i := slices.IndexFunc(m.Entities, func(e document.MapEntity) bool { return e.Key == u[1] })
 			if i < 0 || m.Entities[i].At[side] == nil {
 				t.Errorf("unit %s is not on the map of %s", u[1], peer)
 				continue
@@ -179,12 +179,12 @@ func TestMapByNames(t *testing.T) {
 		name    string
 		columns []snapshot.Column
 		x, y    string
-		axes    report.MapAxes
+		axes    document.MapAxes
 	}{
-		{"y is the height", []snapshot.Column{column("Position", "x", many...), column("Position", "y", few...), column("Position", "z", many...)}, "x", "z", report.AxesSpread},
-		{"z is the height", []snapshot.Column{column("Unit", "pos.x", many...), column("Unit", "pos.y", many...), column("Unit", "pos.z", few...)}, "x", "y", report.AxesSpread},
-		{"two axes", []snapshot.Column{column("Body", "x_pos", many...), column("Body", "y_pos", many...)}, "x", "y", report.AxesNamed},
-		{"no height", []snapshot.Column{column("transform", "position.x", many...), column("transform", "position.z", few...)}, "x", "z", report.AxesNamed},
+		{"y is the height", []snapshot.Column{column("Position", "x", many...), column("Position", "y", few...), column("Position", "z", many...)}, "x", "z", document.AxesSpread},
+		{"z is the height", []snapshot.Column{column("Unit", "pos.x", many...), column("Unit", "pos.y", many...), column("Unit", "pos.z", few...)}, "x", "y", document.AxesSpread},
+		{"two axes", []snapshot.Column{column("Body", "x_pos", many...), column("Body", "y_pos", many...)}, "x", "y", document.AxesNamed},
+		{"no height", []snapshot.Column{column("transform", "position.x", many...), column("transform", "position.z", few...)}, "x", "z", document.AxesNamed},
 		{"where they go", []snapshot.Column{column("Target", "x", many...), column("Target", "y", many...)}, "", "", ""},
 		{"one axis", []snapshot.Column{column("Position", "x", many...)}, "", "", ""},
 	} {

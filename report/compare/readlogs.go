@@ -7,8 +7,8 @@ import (
 
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/orderlog"
-	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/bundle"
+	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/report/verdict"
 )
 
@@ -48,8 +48,8 @@ func (r *readLog) Next() (orderlog.Record, error) {
 		r.header = r.source.Header()
 		r.file.WasRead(bundle.LogRead{
 			Said: r.heard.Said, Header: r.header, Foreign: r.hashes == nil, Session: r.dialect.Session, Recorded: r.dialect.Recorded, Err: r.err,
-			Ticks:  report.Coverage{What: verdict.CoversOrders, First: r.span.First, Last: r.span.Last, Count: r.span.Count},
-			Hashes: report.Coverage{What: verdict.CoversHashes, First: r.hashed.First, Last: r.hashed.Last, Count: r.hashed.Count},
+			Ticks:  document.Coverage{What: verdict.CoversOrders, First: r.span.First, Last: r.span.Last, Count: r.span.Count},
+			Hashes: document.Coverage{What: verdict.CoversHashes, First: r.hashed.First, Last: r.hashed.Last, Count: r.hashed.Count},
 		})
 		return rec, err
 	}

@@ -16,9 +16,9 @@ import (
 	"github.com/desynctool/desynctool/bisect/refsim/session"
 	"github.com/desynctool/desynctool/internal/testkit/effort"
 	"github.com/desynctool/desynctool/orderlog"
-	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/bundle"
 	"github.com/desynctool/desynctool/report/compare"
+	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/report/peers"
 	"github.com/desynctool/desynctool/report/verdict"
 	"github.com/desynctool/desynctool/snapshot"
@@ -228,7 +228,7 @@ func copyTrace(t *testing.T, from, to, detail string) {
 }
 
 // conclude triages folders, with the trusted build, and with that of the peer that went wrong.
-func (k known) conclude(t *testing.T, dirs []string, sim, own bool) *report.Report {
+func (k known) conclude(t *testing.T, dirs []string, sim, own bool) *document.Report {
 	t.Helper()
 	var b compare.Builds
 	if sim {
@@ -264,7 +264,7 @@ const (
 
 // told returns how a report answers the questions of the page that no replay is needed for; a
 // wrong answer is an error.
-func (k known) told(t *testing.T, r *report.Report) map[string]string {
+func (k known) told(t *testing.T, r *document.Report) map[string]string {
 	t.Helper()
 	truth, d := k.Truth, r.FirstDivergence
 	answers := map[string]string{}
@@ -277,15 +277,15 @@ func (k known) told(t *testing.T, r *report.Report) map[string]string {
 			}
 		}
 	}
-	inputs := report.RungOpen
+	inputs := document.RungOpen
 	for _, rung := range r.Ladder {
 		if rung.Step == "inputs" {
 			inputs = rung.State
 		}
 	}
-	say("inputs", inputs == report.RungEqual || inputs == report.RungFound, func() bool { return (inputs == report.RungFound) == k.network })
+	say("inputs", inputs == document.RungEqual || inputs == document.RungFound, func() bool { return (inputs == document.RungFound) == k.network })
 	if d == nil {
-		d = &report.FirstDivergence{}
+		d = &document.FirstDivergence{}
 	}
 	say("bracket", d.Bracket != nil, func() bool {
 		return d.Bracket.Bad >= truth.Bracket.Bad && (d.Bracket.Good == nil || *d.Bracket.Good <= *truth.Bracket.Good)
@@ -302,7 +302,7 @@ func (k known) told(t *testing.T, r *report.Report) map[string]string {
 }
 
 // blamed returns whether a report names the peer that went wrong.
-func (k known) blamed(t *testing.T, r *report.Report) string {
+func (k known) blamed(t *testing.T, r *document.Report) string {
 	t.Helper()
 	answer := mute
 	for _, p := range r.Peers {
@@ -444,7 +444,7 @@ const maxClasses = 3
 
 // causes adds whether a report has a cause; a wrong one is an error. Orders that differ are one
 // by themselves, and not counted.
-func causes(t *testing.T, k known, r *report.Report, column string, add func(column, answer string)) {
+func causes(t *testing.T, k known, r *document.Report, column string, add func(column, answer string)) {
 	t.Helper()
 	var classes []string
 	for i := range r.Causes {

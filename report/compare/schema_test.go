@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/bundle"
 	"github.com/desynctool/desynctool/report/compare"
+	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/snapshot"
 )
 
@@ -70,7 +70,7 @@ func TestTriageSchema(t *testing.T) {
 				t.Fatal(err)
 			}
 			d := r.FirstDivergence
-			if r.Status != report.Diverged || d == nil || d.Component != test.component || len(d.Archetypes) != 1 || d.Archetypes[0] != "Infantry" {
+			if r.Status != document.Diverged || d == nil || d.Component != test.component || len(d.Archetypes) != 1 || d.Archetypes[0] != "Infantry" {
 				t.Fatalf("%s: %+v", r.Status, d)
 			}
 			if !strings.Contains(r.Verdict[0], test.want) {
@@ -80,7 +80,7 @@ func TestTriageSchema(t *testing.T) {
 				t.Errorf("schema %+v", k.Schema)
 			}
 			for _, step := range r.Ladder {
-				if open := step.State == report.RungOpen; open && (step.Step == "archetype" || step.Step == "component" || step.Step == "field") {
+				if open := step.State == document.RungOpen; open && (step.Step == "archetype" || step.Step == "component" || step.Step == "field") {
 					t.Errorf("open: %+v", step)
 				}
 			}

@@ -14,10 +14,10 @@ import (
 	"github.com/desynctool/desynctool/bisect/refsim/session"
 	"github.com/desynctool/desynctool/internal/testkit/effort"
 	"github.com/desynctool/desynctool/orderlog"
-	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/bundle"
 	"github.com/desynctool/desynctool/report/bundle/archive/archivetest"
 	"github.com/desynctool/desynctool/report/compare"
+	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
@@ -80,7 +80,7 @@ func playedWith(t *testing.T, fault string) string {
 }
 
 // withSim triages a folder with a simulator, and bisects it.
-func withSim(t *testing.T, dir string, sim *bisect.Sim) (*report.Report, *bisect.Result) {
+func withSim(t *testing.T, dir string, sim *bisect.Sim) (*document.Report, *bisect.Result) {
 	t.Helper()
 	s, err := bundle.Open(archivetest.Open(t, dir), []string{dir})
 	if err != nil {
@@ -98,7 +98,7 @@ func withSim(t *testing.T, dir string, sim *bisect.Sim) (*report.Report, *bisect
 }
 
 // guilty returns the peers that a triage says departed.
-func guilty(r *report.Report) (names []string) {
+func guilty(r *document.Report) (names []string) {
 	for _, p := range r.Peers {
 		if p.MatchesReference != nil && !*p.MatchesReference {
 			names = append(names, p.Name)
@@ -164,19 +164,19 @@ func TestFailedSimulators(t *testing.T) {
 	for why, sim := range sims {
 		sim.Name = "broken"
 		sim.Resume = func(*snapshot.World, *orderlog.Header) (bisect.Simulator, error) { return nil, bisect.ErrUnsupported }
-		for fault, want := range map[string]report.Status{"": report.Failed, "rng-leak/Movement@70:client": report.Diverged} {
+		for fault, want := range map[string]document.Status{"": document.Failed, "rng-leak/Movement@70:client": document.Diverged} {
 			if fault == "" && why == "segmentation fault" {
 				continue // nothing has it play where the peers agree
 			}
 			r, b := withSim(t, playedWith(t, fault), sim)
-			if r.Status != want || report.StatusOf(b) != want {
-				t.Errorf("%s, %q: triage says %s and bisect %s, expected %s", why, fault, r.Status, report.StatusOf(b), want)
+			if r.Status != want || document.StatusOf(b) != want {
+				t.Errorf("%s, %q: triage says %s and bisect %s, expected %s", why, fault, r.Status, document.StatusOf(b), want)
 			}
 			if !strings.Contains(strings.Join(r.Verdict, " "), why) || !strings.Contains(r.SimFailed, why) || !strings.Contains(b.SimFailed, why) {
 				t.Errorf("%s, %q: the verdict is %q", why, fault, r.Verdict)
 			}
 			var text, other strings.Builder
-			if err := errors.Join(r.Text(&text, report.NewStyle(false), true), report.Bisect(b).Text(&other, report.NewStyle(false), true)); err != nil {
+			if err := errors.Join(r.Text(&text, document.NewStyle(false), true), document.Bisect(b).Text(&other, document.NewStyle(false), true)); err != nil {
 				t.Fatal(err)
 			}
 			if strings.Contains(text.String(), "(--sim)") {
@@ -218,7 +218,7 @@ func TestUnsteadySimulator(t *testing.T) {
 	}
 	r, b := withSim(t, playedWith(t, "rng-leak/Movement@70:client"), sim)
 	verdict := strings.Join(r.Verdict, " ")
-	if r.Status != report.Diverged || strings.Contains(verdict, "different orders") || strings.Contains(verdict, "network") || !strings.Contains(verdict, "does not agree with itself") {
+	if r.Status != document.Diverged || strings.Contains(verdict, "different orders") || strings.Contains(verdict, "network") || !strings.Contains(verdict, "does not agree with itself") {
 		t.Errorf("the verdict is %q", r.Verdict)
 	}
 	if b.Replay.InputsDiffer != nil || !b.Replay.Unsteady || guilty(r) != nil {

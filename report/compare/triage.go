@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"github.com/desynctool/desynctool/orderlog"
-	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/bundle"
+	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/report/peers"
 	"github.com/desynctool/desynctool/report/verdict"
 	"github.com/desynctool/desynctool/report/words"
@@ -19,7 +19,7 @@ import (
 // Triage looks at all that the peers of a session left and reports what happened. With
 // a simulator it says who is wrong, and makes experiments that show the cause. Progress, if
 // not nil, is called with the bytes that are read of order logs and traces, and of all.
-func Triage(s *bundle.Session, builds Builds, progress func(done, total int64)) (*report.Report, error) {
+func Triage(s *bundle.Session, builds Builds, progress func(done, total int64)) (*document.Report, error) {
 	c, err := Conclude(s, builds, progress)
 	if err != nil {
 		return alone(s, err)
@@ -233,7 +233,7 @@ func (g *gatherer) checkReport(path string, r *peers.Report) {
 func (g *gatherer) left() {
 	facts := map[string]map[string]string{}
 	for _, info := range g.e.Bisect.Peers {
-		l := verdict.Left{TimelinePeer: report.TimelinePeer{Name: info.Name, Snapshots: []uint64{}}, Log: info.Log}
+		l := verdict.Left{TimelinePeer: document.TimelinePeer{Name: info.Name, Snapshots: []uint64{}}, Log: info.Log}
 		set := g.of(info.Name)
 		for _, e := range set.Entries {
 			l.Snapshots = append(l.Snapshots, e.Point.Tick)
@@ -254,7 +254,7 @@ func (g *gatherer) left() {
 				if i.Name == info.Name && !i.Empty {
 					addFacts(facts, info.Name, i.Header.Build, i.Header.Meta)
 					addFact(facts, info.Name, bundle.TickRate, orderlog.Rate{Num: i.Header.RateNum, Den: i.Header.RateDen}.String())
-					l.Trace = &report.TimelineSpan{First: i.First.Number, Last: i.Last.Number, Count: i.Last.Number - i.First.Number + 1}
+					l.Trace = &document.TimelineSpan{First: i.First.Number, Last: i.Last.Number, Count: i.Last.Number - i.First.Number + 1}
 				}
 			}
 		}
@@ -377,7 +377,7 @@ func (g *gatherer) facts(all map[string]map[string]string) {
 			g.e.Facts = append(g.e.Facts, f)
 		}
 	}
-	slices.SortFunc(g.e.Facts, func(a, b report.Fact) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortFunc(g.e.Facts, func(a, b document.Fact) int { return cmp.Compare(a.Name, b.Name) })
 }
 
 // maxPoints is how many snapshots of a peer a timeline lists.

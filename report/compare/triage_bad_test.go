@@ -15,24 +15,24 @@ import (
 	"github.com/desynctool/desynctool/bisect/refsim"
 	"github.com/desynctool/desynctool/bisect/refsim/session"
 	"github.com/desynctool/desynctool/internal/testkit/effort"
-	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/bundle/archive"
 	"github.com/desynctool/desynctool/report/bundle/archive/archivetest"
 	"github.com/desynctool/desynctool/report/ci"
+	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/report/page"
 )
 
 // triaged returns what triage makes of a path: a report, or an error of one line.
-func triaged(t *testing.T, limits archive.Options, paths ...string) (*report.Report, string) {
+func triaged(t *testing.T, limits archive.Options, paths ...string) (*document.Report, string) {
 	t.Helper()
 	tree, err := archive.Open(paths, limits)
-	var r *report.Report
+	var r *document.Report
 	if err == nil {
 		defer tree.Close()
 		r, err = triageAll(tree, paths)
 	}
 	if err != nil {
-		if text := report.Safe(err.Error()); text == "" || strings.Contains(err.Error(), "\n") || len(text) > 1000 {
+		if text := document.Safe(err.Error()); text == "" || strings.Contains(err.Error(), "\n") || len(text) > 1000 {
 			t.Errorf("%q: error %q", paths, text)
 		}
 		return nil, err.Error()
@@ -41,10 +41,10 @@ func triaged(t *testing.T, limits archive.Options, paths ...string) (*report.Rep
 }
 
 // textOf returns the text of a report, whose lines must be fit for a terminal.
-func textOf(t *testing.T, r *report.Report) string {
+func textOf(t *testing.T, r *document.Report) string {
 	t.Helper()
 	var out strings.Builder
-	if err := r.Text(&out, report.NewStyle(false), true); err != nil {
+	if err := r.Text(&out, document.NewStyle(false), true); err != nil {
 		t.Fatal(err)
 	}
 	for line := range strings.Lines(out.String()) {
@@ -91,25 +91,25 @@ func TestTriageBadBundles(t *testing.T) {
 	for name, c := range map[string]struct {
 		file   string
 		b      []byte
-		status report.Status // Failed for an error
+		status document.Status // Failed for an error
 		words  string
 	}{
-		"tricks, zip":         {"x.zip", archivetest.Zip(t, zip.Deflate, with(tricks...)), report.Diverged, "leads out of the archive"},
-		"tricks, tar":         {"x.tar.gz", archivetest.Pack(t, ".gz", archivetest.Tar(t, with(tricks...))), report.Diverged, "leads out of the archive"},
-		"a bomb beside":       {"x.zip", archivetest.Zip(t, zip.Deflate, with(zeros)), report.Diverged, "zeros was not read: limit ratio is reached"},
-		"a bomb in a stream":  {"x.tar.gz", archivetest.Pack(t, ".gz", archivetest.Tar(t, with(zeros))), report.Diverged, "zeros was not read"},
-		"only a bomb":         {"x.zip", archivetest.Zip(t, zip.Deflate, []archivetest.Entry{zeros}), report.Failed, "zeros was not read: limit ratio is reached"},
-		"too many files, zip": {"x.zip", archivetest.Zip(t, zip.Store, many), report.Failed, "limit entries is reached: 100001"},
-		"too many files, tar": {"x.tar", archivetest.Tar(t, many), report.Failed, ""},
-		"encrypted":           {"x.zip", encrypted.Bytes(), report.Failed, "encrypted; ask for it without a password"},
-		"no directory":        {"x.zip", whole[:len(whole)-200], report.Diverged, ""},
-		"half":                {"x.zip", whole[:len(whole)/2], report.Inconclusive, ""},
+		"tricks, zip":         {"x.zip", archivetest.Zip(t, zip.Deflate, with(tricks...)), document.Diverged, "leads out of the archive"},
+		"tricks, tar":         {"x.tar.gz", archivetest.Pack(t, ".gz", archivetest.Tar(t, with(tricks...))), document.Diverged, "leads out of the archive"},
+		"a bomb beside":       {"x.zip", archivetest.Zip(t, zip.Deflate, with(zeros)), document.Diverged, "zeros was not read: limit ratio is reached"},
+		"a bomb in a stream":  {"x.tar.gz", archivetest.Pack(t, ".gz", archivetest.Tar(t, with(zeros))), document.Diverged, "zeros was not read"},
+		"only a bomb":         {"x.zip", archivetest.Zip(t, zip.Deflate, []archivetest.Entry{zeros}), document.Failed, "zeros was not read: limit ratio is reached"},
+		"too many files, zip": {"x.zip", archivetest.Zip(t, zip.Store, many), document.Failed, "limit entries is reached: 100001"},
+		"too many files, tar": {"x.tar", archivetest.Tar(t, many), document.Failed, ""},
+		"encrypted":           {"x.zip", encrypted.Bytes(), document.Failed, "encrypted; ask for it without a password"},
+		"no directory":        {"x.zip", whole[:len(whole)-200], document.Diverged, ""},
+		"half":                {"x.zip", whole[:len(whole)/2], document.Inconclusive, ""},
 		"half a stream":       {"x.tar", archivetest.Tar(t, good)[:100_000], "", ""},
-		"nothing":             {"x.zip", archivetest.Zip(t, zip.Store, nil), report.Failed, ""},
+		"nothing":             {"x.zip", archivetest.Zip(t, zip.Store, nil), document.Failed, ""},
 		"empty files":         {"x.zip", archivetest.Zip(t, zip.Store, empty), "", ""},
-		"no archive":          {"x.zip", []byte("PK\x03\x04 and no more"), report.Failed, ""},
-		"an empty file":       {"x.zip", nil, report.Failed, ""},
-		"text of no format":   {"x.zip", archivetest.Zip(t, zip.Store, []archivetest.Entry{{Name: "host/readme.txt", Content: []byte("hello")}, {Name: "client/readme.txt", Content: []byte("hello")}}), report.Failed, ""},
+		"no archive":          {"x.zip", []byte("PK\x03\x04 and no more"), document.Failed, ""},
+		"an empty file":       {"x.zip", nil, document.Failed, ""},
+		"text of no format":   {"x.zip", archivetest.Zip(t, zip.Store, []archivetest.Entry{{Name: "host/readme.txt", Content: []byte("hello")}, {Name: "client/readme.txt", Content: []byte("hello")}}), document.Failed, ""},
 	} {
 		if effort.Of(name == "too many files, tar" || name == "a bomb in a stream", false) {
 			continue // those in zips are of the same kind
@@ -120,16 +120,16 @@ func TestTriageBadBundles(t *testing.T) {
 				limits = archive.Options{Total: 24 << 20, Ratio: 100, Free: 64 << 10, Entries: 1000}
 			}
 			path := archivetest.Write(t, filepath.Join(t.TempDir(), c.file), c.b)
-			var r *report.Report
+			var r *document.Report
 			var said string
 			if grown := archivetest.Heap(func() { r, said = triaged(t, limits, path) }); grown > 512<<20 {
 				t.Errorf("%d bytes of memory", grown)
 			}
-			status := report.Failed
+			status := document.Failed
 			if r != nil {
 				status, said = r.Status, textOf(t, r)+strings.Join(r.Warnings, "\n")
 			}
-			t.Logf("%s: %.300s", status, report.Safe(said))
+			t.Logf("%s: %.300s", status, document.Safe(said))
 			if c.status != "" && status != c.status || !strings.Contains(strings.Join(strings.Fields(said), " "), c.words) {
 				t.Errorf("%s: %s\nexpected %s, %q", status, said, c.status, c.words)
 			}
@@ -171,9 +171,9 @@ func TestTriageDamage(t *testing.T) {
 				switch {
 				case r == nil && said == "":
 					t.Errorf("%s %s at %d: nothing is said", e.Name, how, n)
-				case r != nil && r.Status == report.Diverged:
+				case r != nil && r.Status == document.Diverged:
 					t.Errorf("%s %s at %d: %q", e.Name, how, n, r.Verdict)
-				case r != nil && r.Status == report.InSync && strings.HasSuffix(e.Name, "order-log.bin"): // what hashes prove equal is not read
+				case r != nil && r.Status == document.InSync && strings.HasSuffix(e.Name, "order-log.bin"): // what hashes prove equal is not read
 					bad = append(bad, fmt.Sprintf("%s %s at %d", e.Name, how, n))
 				}
 			}
@@ -192,7 +192,7 @@ func TestTriageOnePeer(t *testing.T) {
 	if r == nil {
 		t.Fatal(said)
 	}
-	if r.Status != report.Inconclusive || !strings.Contains(r.Ask, "the same files from another player") || r.Verdict[0] != "Nothing can be compared: there is evidence of one peer only, host." {
+	if r.Status != document.Inconclusive || !strings.Contains(r.Ask, "the same files from another player") || r.Verdict[0] != "Nothing can be compared: there is evidence of one peer only, host." {
 		t.Errorf("%s: %q, %q", r.Status, r.Verdict, r.Ask)
 	}
 }
@@ -246,8 +246,8 @@ func TestTriageEscapes(t *testing.T) {
 	r.Notes = append(r.Notes, evil)
 	r.Warnings = append(r.Warnings, evil)
 	r.Verdict = append(r.Verdict, evil)
-	r.Claims = append(r.Claims, report.ClaimDocument{Text: evil, Files: []string{evil}, Peers: []string{evil}, Native: evil, Contradictions: []string{evil}})
-	r.Facts = append(r.Facts, report.Fact{Name: evil, Values: map[string]string{r.Peers[0].Name: evil}})
+	r.Claims = append(r.Claims, document.ClaimDocument{Text: evil, Files: []string{evil}, Peers: []string{evil}, Native: evil, Contradictions: []string{evil}})
+	r.Facts = append(r.Facts, document.Fact{Name: evil, Values: map[string]string{r.Peers[0].Name: evil}})
 	r.Peers[0].Name = evil
 	for i := range r.Ladder {
 		r.Ladder[i].Found += evil
@@ -270,7 +270,7 @@ func TestTriageEscapes(t *testing.T) {
 	textOf(t, r)
 
 	for name, render := range map[string]func(*bytes.Buffer) error{
-		"json":     func(out *bytes.Buffer) error { return report.WriteJSON(out, r) },
+		"json":     func(out *bytes.Buffer) error { return document.WriteJSON(out, r) },
 		"markdown": func(out *bytes.Buffer) error { return r.Markdown(out) },
 		"comment":  func(out *bytes.Buffer) error { return r.Comment(out) },
 		"html":     func(out *bytes.Buffer) error { return page.Write(out, r) },

@@ -8,8 +8,8 @@ import (
 	"github.com/desynctool/desynctool/bisect/refsim"
 	"github.com/desynctool/desynctool/bisect/refsim/session"
 	"github.com/desynctool/desynctool/internal/testkit/effort"
-	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/bundle/archive"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 // recorded plays a session with many snapshots in which one peer goes wrong in the middle.
@@ -40,7 +40,7 @@ func triage(t testing.TB, dir string) archive.Usage {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Status != report.Diverged {
+	if r.Status != document.Diverged {
 		t.Fatalf("the session is %s", r.Status)
 	}
 	return tree.Usage([]string{dir})

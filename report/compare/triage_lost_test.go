@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/bundle/archive"
 	"github.com/desynctool/desynctool/report/bundle/archive/archivetest"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 // TestTriageLostEntry: of an archive of a session in sync that lost one entry, the status, the
@@ -21,10 +21,10 @@ func TestTriageLostEntry(t *testing.T) {
 	if r == nil {
 		t.Fatal(said)
 	}
-	if r.Status != report.Inconclusive || !strings.HasPrefix(r.Verdict[0], "No difference was found in what could be read: ") || len(r.Verdict) != 2 {
+	if r.Status != document.Inconclusive || !strings.HasPrefix(r.Verdict[0], "No difference was found in what could be read: ") || len(r.Verdict) != 2 {
 		t.Errorf("%s: %q", r.Status, r.Verdict)
 	}
-	if g := r.Ladder[0]; g.Step != "preflight" || g.State != report.RungTrouble || !strings.Contains(g.Found, "1 piece of evidence lost") {
+	if g := r.Ladder[0]; g.Step != "preflight" || g.State != document.RungTrouble || !strings.Contains(g.Found, "1 piece of evidence lost") {
 		t.Errorf("the first step is %+v", g)
 	}
 	if len(r.Missing) != 1 || !strings.Contains(r.Missing[0], "evil.sav") {

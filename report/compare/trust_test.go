@@ -12,9 +12,9 @@ import (
 	"testing"
 
 	"github.com/desynctool/desynctool/bisect"
-	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/bundle"
 	"github.com/desynctool/desynctool/report/compare"
+	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
@@ -101,7 +101,7 @@ func forge(t *testing.T, path string, old, value uint64) {
 	}
 }
 
-func trusted(t *testing.T, paths ...string) (*report.Report, *bisect.Result) {
+func trusted(t *testing.T, paths ...string) (*document.Report, *bisect.Result) {
 	t.Helper()
 	s, err := bundle.OpenPaths(paths...)
 	if err != nil {
@@ -121,19 +121,19 @@ func trusted(t *testing.T, paths ...string) (*report.Report, *bisect.Result) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := report.StatusOf(b); got != r.Status {
+	if got := document.StatusOf(b); got != r.Status {
 		t.Errorf("triage says %s, bisect %s", r.Status, got)
 	}
 	return r, b
 }
 
 // says are all texts of a report.
-func says(r *report.Report) string {
+func says(r *document.Report) string {
 	return strings.Join(slices.Concat(r.Verdict, r.Contradictions, r.Missing, r.Notes), "\n")
 }
 
 // expect compares a status, and looks for texts.
-func expect(t *testing.T, r *report.Report, status report.Status, texts ...string) {
+func expect(t *testing.T, r *document.Report, status document.Status, texts ...string) {
 	t.Helper()
 	if r.Status != status {
 		t.Errorf("%s, want %s: %s", r.Status, status, says(r))
@@ -160,7 +160,7 @@ func TestEqualHistoriesOverOtherStates(t *testing.T) {
 	dir := t.TempDir()
 	h, c := snaps(t, dir+"/host", host...), snaps(t, dir+"/client", client...)
 	r, b := trusted(t, h, c)
-	expect(t, r, report.Diverged, "equal, the state hashes are not", filepath.Join(h, snapshot.Name(7, 30)), filepath.Join(c, snapshot.Name(7, 30)), "4 state points more")
+	expect(t, r, document.Diverged, "equal, the state hashes are not", filepath.Join(h, snapshot.Name(7, 30)), filepath.Join(c, snapshot.Name(7, 30)), "4 state points more")
 	d := r.FirstDivergence
 	if d == nil || d.Bracket.Bad != 30 || d.Bracket.Good == nil || *d.Bracket.Good != 20 || d.Healed == nil || *d.Healed != 80 {
 		t.Errorf("parted at %+v", d)
@@ -188,7 +188,7 @@ func TestEarlierSplitUnderEqualHistories(t *testing.T) {
 	}
 	dir := t.TempDir()
 	r, _ := trusted(t, snaps(t, dir+"/host", host...), snaps(t, dir+"/client", client...))
-	expect(t, r, report.Diverged, "equal, the state hashes are not")
+	expect(t, r, document.Diverged, "equal, the state hashes are not")
 	if d := r.FirstDivergence; d == nil || d.Bracket.Bad != 30 {
 		t.Errorf("parted at %+v", d)
 	}
@@ -207,7 +207,7 @@ func TestOnlyHistoriesDiffer(t *testing.T) {
 	}
 	dir := t.TempDir()
 	r, b := trusted(t, snaps(t, dir+"/host", host...), snaps(t, dir+"/client", client...))
-	expect(t, r, report.Diverged, "history hashes of host and client differ", "every state that both left is equal", "one of them recorded another past")
+	expect(t, r, document.Diverged, "history hashes of host and client differ", "every state that both left is equal", "one of them recorded another past")
 	if !b.OnlyHistories || !r.OnlyHistories {
 		t.Error("it is not said that only histories show it")
 	}
@@ -234,21 +234,21 @@ func TestNoiseThatDiffers(t *testing.T) {
 	dir := t.TempDir()
 	h := snaps(t, dir+"/host", host...)
 	r, _ := trusted(t, h, snaps(t, dir+"/client", client...))
-	expect(t, r, report.InSync, `"Loot" of`, "from state point 30 on, and not at 20", "declare it noise", "in what the files count as state", "Loot differs, which the files declare to be noise")
+	expect(t, r, document.InSync, `"Loot" of`, "from state point 30 on, and not at 20", "declare it noise", "in what the files count as state", "Loot differs, which the files declare to be noise")
 	r, _ = trusted(t, h, snaps(t, dir+"/honest/client", honest...))
-	if expect(t, r, report.InSync); strings.Contains(says(r), "noise") {
+	if expect(t, r, document.InSync); strings.Contains(says(r), "noise") {
 		t.Error(says(r))
 	}
 	for i := range client {
 		client[i].class, client[i].extra = snapshot.Cache, 0
 	}
 	r, _ = trusted(t, h, snaps(t, dir+"/cache/client", client...))
-	expect(t, r, report.Inconclusive, `"Loot" is declared noise in`, "cache in", "5 state points more")
+	expect(t, r, document.Inconclusive, `"Loot" is declared noise in`, "cache in", "5 state points more")
 	for i := range client {
 		client[i].class = snapshot.Archetype
 	}
 	r, _ = trusted(t, h, snaps(t, dir+"/state/client", client...))
-	expect(t, r, report.Diverged, `"Loot" is declared`, "archetype in")
+	expect(t, r, document.Diverged, `"Loot" is declared`, "archetype in")
 }
 
 // TestPairsAreCounted: ten files that all hold one state point are one pair.
@@ -289,7 +289,7 @@ func TestContentAgainstDigests(t *testing.T) {
 	file := func(dir string, tick uint64) string { return filepath.Join(dir, snapshot.Name(7, tick)) }
 	t.Run("sane", func(t *testing.T) {
 		r, b := trusted(t, both(session(t, host, client))...)
-		expect(t, r, report.InSync)
+		expect(t, r, document.InSync)
 		if got := fmt.Sprint(b.Content); got != "[0 30]" {
 			t.Errorf("read whole at %s", got)
 		}
@@ -298,7 +298,7 @@ func TestContentAgainstDigests(t *testing.T) {
 		h, c := session(t, host, client)
 		forge(t, file(c, 30), 14, 99)
 		r, b := trusted(t, h, c)
-		expect(t, r, report.Inconclusive, file(c, 30)+": corrupt")
+		expect(t, r, document.Inconclusive, file(c, 30)+": corrupt")
 		if got := fmt.Sprint(b.Content); got != "[0 20]" {
 			t.Errorf("read whole at %s", got)
 		}
@@ -308,7 +308,7 @@ func TestContentAgainstDigests(t *testing.T) {
 		forge(t, file(c, 30), 14, 99)
 		forge(t, file(h, 30), 14, 99)
 		r, _ := trusted(t, h, c)
-		expect(t, r, report.Inconclusive, file(c, 30)+": corrupt", file(h, 30)+": corrupt")
+		expect(t, r, document.Inconclusive, file(c, 30)+": corrupt", file(h, 30)+": corrupt")
 	})
 	t.Run("every state", func(t *testing.T) {
 		h, c := session(t, host, client)
@@ -316,7 +316,7 @@ func TestContentAgainstDigests(t *testing.T) {
 			forge(t, file(c, 10*i), 11+i, 99)
 		}
 		r, _ := trusted(t, h, c)
-		expect(t, r, report.Inconclusive, file(c, 0)+": corrupt")
+		expect(t, r, document.Inconclusive, file(c, 0)+": corrupt")
 		if r.FirstDivergence != nil {
 			t.Error("diverged")
 		}
@@ -334,7 +334,7 @@ func TestContentAgainstDigests(t *testing.T) {
 			}
 		}
 		r, _ := trusted(t, h, c)
-		expect(t, r, report.Inconclusive, file(h, 30))
+		expect(t, r, document.Inconclusive, file(h, 30))
 	})
 	t.Run("parted by a forgery", func(t *testing.T) {
 		// The last state of the client has digests of a state that it does not hold.
@@ -343,7 +343,7 @@ func TestContentAgainstDigests(t *testing.T) {
 		h, c := session(t, host, parted)
 		forge(t, file(c, 30), 77, 14)
 		r, _ := trusted(t, h, c)
-		expect(t, r, report.Inconclusive, file(c, 30)+": corrupt")
+		expect(t, r, document.Inconclusive, file(c, 30)+": corrupt")
 	})
 	t.Run("more than are tried", func(t *testing.T) {
 		var many, other []stated
@@ -358,7 +358,7 @@ func TestContentAgainstDigests(t *testing.T) {
 			forge(t, file(c, 10*i), 6000+i, 99)
 		}
 		r, _ := trusted(t, h, c)
-		expect(t, r, report.Inconclusive, "no other is believed")
+		expect(t, r, document.Inconclusive, "no other is believed")
 	})
 }
 
@@ -376,17 +376,17 @@ func TestOneWitness(t *testing.T) {
 	host, again := snaps(t, dir+"/host", list("host")...), snaps(t, dir+"/eve", list("host")...)
 	client, other := snaps(t, dir+"/client", list("client")...), snaps(t, dir+"/other/client", list("host")[:3]...)
 	r, _ := trusted(t, host, again)
-	expect(t, r, report.Inconclusive, "one witness", "both call themselves")
+	expect(t, r, document.Inconclusive, "one witness", "both call themselves")
 	r, b := trusted(t, host, client, again)
-	expect(t, r, report.Inconclusive, again+": left out")
+	expect(t, r, document.Inconclusive, again+": left out")
 	if len(b.Peers) != 2 {
 		t.Errorf("%d peers", len(b.Peers))
 	}
 	r, _ = trusted(t, host, other) // another file: the name is said, and nothing follows
-	expect(t, r, report.InSync, "both call themselves")
+	expect(t, r, document.InSync, "both call themselves")
 	nameless, too := snaps(t, dir+"/a", list("")...), snaps(t, dir+"/b", list("")...)
 	r, _ = trusted(t, nameless, too) // peers in sync whose files name nobody are the same
-	if expect(t, r, report.InSync); len(r.Missing)+len(r.Notes) > 0 {
+	if expect(t, r, document.InSync); len(r.Missing)+len(r.Notes) > 0 {
 		t.Error(says(r))
 	}
 }
@@ -415,18 +415,18 @@ func TestTracesBesideEqualStates(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		host, client string // "" for no trace
-		status       report.Status
+		status       document.Status
 		say          string
 	}{
-		"whole":       {trace("host", 30, -1, true), trace("client", 30, -1, true), report.InSync, ""},
-		"cut alike":   {trace("host", 15, -1, false), trace("client", 15, -1, false), report.Inconclusive, "no %end"},
-		"one cut":     {trace("host", 30, -1, true), trace("client", 15, -1, false), report.Inconclusive, "no %end"},
-		"one, cut":    {trace("host", 15, -1, false), "", report.Inconclusive, "no %end"},
-		"one, whole":  {trace("host", 30, -1, true), "", report.InSync, ""},
-		"differ":      {trace("host", 30, -1, true), trace("client", 30, 12, true), report.Diverged, "Only checksums differ"},
-		"one order":   {aiming("host", "AM"), aiming("client", "AM"), report.InSync, ""},
-		"two orders":  {aiming("host", "AM"), aiming("client", "MA"), report.Inconclusive, "the same checkpoints in another order"},
-		"differ, cut": {trace("host", 30, -1, false), trace("client", 30, 12, false), report.Diverged, "no %end"},
+		"whole":       {trace("host", 30, -1, true), trace("client", 30, -1, true), document.InSync, ""},
+		"cut alike":   {trace("host", 15, -1, false), trace("client", 15, -1, false), document.Inconclusive, "no %end"},
+		"one cut":     {trace("host", 30, -1, true), trace("client", 15, -1, false), document.Inconclusive, "no %end"},
+		"one, cut":    {trace("host", 15, -1, false), "", document.Inconclusive, "no %end"},
+		"one, whole":  {trace("host", 30, -1, true), "", document.InSync, ""},
+		"differ":      {trace("host", 30, -1, true), trace("client", 30, 12, true), document.Diverged, "Only checksums differ"},
+		"one order":   {aiming("host", "AM"), aiming("client", "AM"), document.InSync, ""},
+		"two orders":  {aiming("host", "AM"), aiming("client", "MA"), document.Inconclusive, "the same checkpoints in another order"},
+		"differ, cut": {trace("host", 30, -1, false), trace("client", 30, 12, false), document.Diverged, "no %end"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()

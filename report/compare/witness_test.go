@@ -19,10 +19,10 @@ import (
 	"github.com/desynctool/desynctool/engines/engine"
 	"github.com/desynctool/desynctool/internal/testkit/effort"
 	"github.com/desynctool/desynctool/orderlog"
-	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/bundle"
 	"github.com/desynctool/desynctool/report/bundle/archive/archivetest"
 	"github.com/desynctool/desynctool/report/compare"
+	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/report/simulators"
 	"github.com/desynctool/desynctool/snapshot"
 )
@@ -133,7 +133,7 @@ func asGame(t *testing.T, spec string) *compare.Witness {
 }
 
 // witnessed triages paths with a game.
-func witnessed(t *testing.T, w *compare.Witness, paths ...string) *report.Report {
+func witnessed(t *testing.T, w *compare.Witness, paths ...string) *document.Report {
 	t.Helper()
 	s, err := bundle.Open(archivetest.Open(t, paths...), paths)
 	if err != nil {
@@ -147,7 +147,7 @@ func witnessed(t *testing.T, w *compare.Witness, paths ...string) *report.Report
 }
 
 // wrong are the peers that a report says are wrong.
-func wrong(r *report.Report) []string {
+func wrong(r *document.Report) []string {
 	if r.FirstDivergence == nil {
 		return nil
 	}
@@ -189,7 +189,7 @@ func TestWitness(t *testing.T) {
 		if d := r.FirstDivergence; c.wrong != nil && (d.Tick == nil || *d.Tick+1 != bad.Bad) {
 			t.Errorf("%s: diverged at %+v, expected point %d", c.what, d.Bracket, bad.Bad)
 		}
-		if want := report.InSync; c.wrong == nil && r.Status != want {
+		if want := document.InSync; c.wrong == nil && r.Status != want {
 			t.Errorf("%s: %s, expected %s: %v %v", c.what, r.Status, want, r.Verdict, r.Missing)
 		}
 	}
@@ -233,7 +233,7 @@ func TestWitnessFails(t *testing.T) {
 			w.Time = 2 * time.Second
 		}
 		r := witnessed(t, w, dir)
-		if r.Status != report.Diverged || r.FirstDivergence.Tick == nil || len(wrong(r)) > 0 {
+		if r.Status != document.Diverged || r.FirstDivergence.Tick == nil || len(wrong(r)) > 0 {
 			t.Errorf("%s: %s %+v %v", spec, r.Status, r.FirstDivergence, wrong(r))
 		}
 		if r.Witness == nil || len(r.Witness.Failed) != 2 || !strings.Contains(r.Witness.Failed[0], says) || !strings.Contains(r.Verdict[len(r.Verdict)-1], says) {
@@ -251,7 +251,7 @@ func TestWitnessInterrupted(t *testing.T) {
 	defer cancel()
 	w.Context = ctx
 	r := witnessed(t, w, dir)
-	if r.Status != report.Diverged || len(wrong(r)) > 0 || len(r.Witness.Failed) == 0 {
+	if r.Status != document.Diverged || len(wrong(r)) > 0 || len(r.Witness.Failed) == 0 {
 		t.Errorf("%s %v %+v", r.Status, wrong(r), r.Witness)
 	}
 }
@@ -292,7 +292,7 @@ func TestPlays(t *testing.T) {
 func TestWitnessForced(t *testing.T) {
 	effort.Whole(t)
 	dir := playedWith(t, "rng-leak@60:client")
-	forced := func(paths ...string) *report.Report {
+	forced := func(paths ...string) *document.Report {
 		w := asGame(t, "builtin")
 		w.Force = true
 		w.Game.Check = func(context.Context, *engine.Program, *engine.Recording) error {

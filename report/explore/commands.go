@@ -7,12 +7,12 @@ import (
 	"strings"
 
 	"github.com/desynctool/desynctool/internal/shellwords"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 // commands are the command lines that show parts of a report by themselves.
 type commands struct {
-	r     *report.Report
+	r     *document.Report
 	given Given
 	match int // of several, 0 if there is one
 }
@@ -21,7 +21,7 @@ type commands struct {
 func (c commands) line(command string, more ...string) string {
 	words := []string{"desynctool", command}
 	for _, p := range c.given.Paths {
-		words = append(words, report.PathArgument(p))
+		words = append(words, document.PathArgument(p))
 	}
 	if len(c.given.Paths) == 0 {
 		words = append(words, "PATH…")
@@ -86,7 +86,7 @@ func (c commands) pair(command string, flags ...string) string {
 	default:
 		files = [2]string{at("A"), at("B")}
 	}
-	words := []string{"desynctool", command, report.PathArgument(files[0]), report.PathArgument(files[1])}
+	words := []string{"desynctool", command, document.PathArgument(files[0]), document.PathArgument(files[1])}
 	return shellwords.Join(append(words, flags...)...)
 }
 

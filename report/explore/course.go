@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/desynctool/desynctool/internal/prose"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 // causes are the classes of mistakes that may have made it, and the experiments.
@@ -17,10 +17,10 @@ func (b *builder) causes() *Node {
 	if len(b.Causes)+len(b.Experiments)+len(b.Excluded) == 0 {
 		return nil
 	}
-	n := &Node{Title: "cause", Aside: "not known", State: report.RungOpen, Command: b.triage()}
+	n := &Node{Title: "cause", Aside: "not known", State: document.RungOpen, Command: b.triage()}
 	if len(b.Causes) > 0 {
 		c := &b.Causes[0]
-		n.Aside, n.State = c.Class, report.RungFound
+		n.Aside, n.State = c.Class, document.RungFound
 		switch {
 		case len(b.Causes) > 1:
 			n.Aside = prose.Count(len(b.Causes), "class", "classes") + ", not told apart"
@@ -50,7 +50,7 @@ func (b *builder) causes() *Node {
 		rows := [][]string{}
 		for _, class := range slices.Sorted(maps.Keys(b.Excluded)) {
 			rows = append(rows, []string{class, b.Excluded[class]})
-			no.add(&Node{Title: class, Aside: b.Excluded[class], State: report.RungEqual, Command: b.triage() + " --all", Parts: []Part{{Text: []string{b.Excluded[class]}}}})
+			no.add(&Node{Title: class, Aside: b.Excluded[class], State: document.RungEqual, Command: b.triage() + " --all", Parts: []Part{{Text: []string{b.Excluded[class]}}}})
 		}
 		no.Parts = []Part{{Table: &Table{Rows: rows}}}
 		n.add(no)
@@ -75,7 +75,7 @@ func (b *builder) experiments() *Node {
 	n := &Node{Title: "experiments", Aside: strconv.Itoa(len(b.Experiments)), Command: b.triage()}
 	for i := range b.Experiments {
 		x := &b.Experiments[i]
-		state := map[string]report.RungState{"agrees": report.RungEqual, "departs": report.RungFound, "elsewhere": report.RungTrouble}[x.Result]
+		state := map[string]document.RungState{"agrees": document.RungEqual, "departs": document.RungFound, "elsewhere": document.RungTrouble}[x.Result]
 		rows := [][]string{{"mode", x.Mode}, {"simulator", x.Sim}, {"orders of", x.Peer}, {"result", x.Result}}
 		if x.Tick != nil {
 			rows = append(rows, []string{"tick", point(x.Tick)})
@@ -86,7 +86,7 @@ func (b *builder) experiments() *Node {
 			}
 		}
 		n.Parts = append(n.Parts, Part{Text: []string{"- " + x.Text}})
-		n.add(&Node{Title: x.Mode, Aside: x.Result, State: cmp.Or(state, report.RungOpen), Tick: x.Tick, Command: b.triage(), Parts: []Part{{Text: []string{x.Text}}, {Table: &Table{Rows: rows}}}})
+		n.add(&Node{Title: x.Mode, Aside: x.Result, State: cmp.Or(state, document.RungOpen), Tick: x.Tick, Command: b.triage(), Parts: []Part{{Text: []string{x.Text}}, {Table: &Table{Rows: rows}}}})
 	}
 	return n
 }
@@ -105,9 +105,9 @@ func (b *builder) inputs() *Node {
 		n.Parts = append(n.Parts, Part{Text: []string{in.Line}})
 		for i := range in.Differences {
 			d := &in.Differences[i]
-			rows := [][]string{{"tick", report.BothNames(d.Native, d.Tick)}, {"player", strconv.FormatUint(uint64(d.Player), 10)}, {"peer", d.Peer}, {"beside", d.Base}}
+			rows := [][]string{{"tick", document.BothNames(d.Native, d.Tick)}, {"player", strconv.FormatUint(uint64(d.Player), 10)}, {"peer", d.Peer}, {"beside", d.Base}}
 			for _, at := range d.At {
-				rows = append(rows, []string{"in the log of " + at.Peer, fmt.Sprintf("tick %s, place %d", report.BothNames(at.Native, at.Tick), at.Index)})
+				rows = append(rows, []string{"in the log of " + at.Peer, fmt.Sprintf("tick %s, place %d", document.BothNames(at.Native, at.Tick), at.Index)})
 			}
 			if len(d.Payload) > 0 {
 				payload := fmt.Sprintf("%x", []byte(d.Payload))
@@ -116,7 +116,7 @@ func (b *builder) inputs() *Node {
 				}
 				rows = append(rows, []string{"content", payload})
 			}
-			n.add(&Node{Title: string(d.Kind) + " " + d.Order, Aside: "tick " + report.BothNames(d.Native, d.Tick) + ", on " + d.Peer, State: report.RungFound, Command: b.orders(), Tick: &d.Tick, Native: d.Native,
+			n.add(&Node{Title: string(d.Kind) + " " + d.Order, Aside: "tick " + document.BothNames(d.Native, d.Tick) + ", on " + d.Peer, State: document.RungFound, Command: b.orders(), Tick: &d.Tick, Native: d.Native,
 				Parts: []Part{{Table: &Table{Rows: rows}}}})
 		}
 		if left := in.Count - len(in.Differences); left > 0 {
@@ -135,12 +135,12 @@ func (b *builder) inputs() *Node {
 }
 
 // ordersOf are the orders of one tick.
-func (b *builder) ordersOf(orders []report.TriagedOrder) *Node {
+func (b *builder) ordersOf(orders []document.TriagedOrder) *Node {
 	tick := &orders[0].Tick
-	n := &Node{Title: "tick " + report.BothNames(orders[0].Native, *tick), Aside: prose.Count(len(orders), "order", "orders"), Tick: tick, Native: orders[0].Native, Command: b.orders()}
+	n := &Node{Title: "tick " + document.BothNames(orders[0].Native, *tick), Aside: prose.Count(len(orders), "order", "orders"), Tick: tick, Native: orders[0].Native, Command: b.orders()}
 	table := &Table{Head: []string{"player", "order", "content", ""}}
 	if d := b.FirstDivergence; d != nil && d.Tick != nil && *d.Tick == *tick {
-		n.State = report.RungFound
+		n.State = document.RungFound
 		n.Aside += ", the divergent tick"
 	}
 	for i := range orders {
@@ -153,9 +153,9 @@ func (b *builder) ordersOf(orders []report.TriagedOrder) *Node {
 		table.Rows = append(table.Rows, []string{player, o.Kind, o.Content(), note})
 		one := &Node{Title: "player " + player + "  " + o.Kind, Aside: note, Tick: tick, Native: o.Native, Command: b.orders()}
 		if o.Difference != "" {
-			one.State, n.State = report.RungFound, report.RungFound
+			one.State, n.State = document.RungFound, document.RungFound
 		}
-		rows := [][]string{{"tick", report.BothNames(o.Native, o.Tick)}, {"time in it", strconv.FormatUint(uint64(o.SubTick), 10) + " µs"}, {"player", player}, {"sequence", strconv.FormatUint(uint64(o.Sequence), 10)},
+		rows := [][]string{{"tick", document.BothNames(o.Native, o.Tick)}, {"time in it", strconv.FormatUint(uint64(o.SubTick), 10) + " µs"}, {"player", player}, {"sequence", strconv.FormatUint(uint64(o.Sequence), 10)},
 			{"kind", o.Kind}, {"content", o.Content()}, {"bytes", o.Payload}, {"in the logs of", list(o.Peers)}}
 		if note != "" {
 			rows = append(rows, []string{"note", note})
@@ -186,7 +186,7 @@ func (b *builder) cascade() *Node {
 		case c.System != "":
 			name += " after " + c.System
 		}
-		at := report.BothNames(c.Native, c.Tick)
+		at := document.BothNames(c.Native, c.Tick)
 		rows = append(rows, []string{at, name})
 		n.add(&Node{Title: name, Aside: "at " + at, Tick: &c.Tick, Native: c.Native, Command: b.tracediff(),
 			Parts: []Part{{Table: &Table{Rows: [][]string{{"first differs at", at}, {"differs", prose.Count(c.Count, "time", "times")}, {"last at", strconv.FormatUint(c.Last, 10)}}}}}})

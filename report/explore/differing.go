@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/desynctool/desynctool/internal/prose"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/snapshot"
 )
 
@@ -24,14 +24,14 @@ func (b *builder) differing() *Node {
 		rows := [][]string{}
 		for i := range k.Columns {
 			c := &k.Columns[i]
-			rows = append(rows, []string{report.LabelName(c.Archetype), strings.Trim(c.Component+"."+c.Field, "."), strconv.FormatUint(c.Changed, 10)})
+			rows = append(rows, []string{document.LabelName(c.Archetype), strings.Trim(c.Component+"."+c.Field, "."), strconv.FormatUint(c.Changed, 10)})
 		}
 		n.Parts = append(n.Parts,
-			Part{Text: []string{"Compared: " + k.Peers[0] + " and " + k.Peers[1] + " " + report.AtPoint(report.PointOf(k.Native, k.Point)) + "."}},
+			Part{Text: []string{"Compared: " + k.Peers[0] + " and " + k.Peers[1] + " " + document.AtPoint(document.PointOf(k.Native, k.Point)) + "."}},
 			Part{Heading: "columns", Table: &Table{Head: []string{"archetype", "field", "values"}, Rows: rows}})
 		for i := range k.Schema {
 			s := &k.Schema[i]
-			n.add(&Node{Title: report.LabelName(s.Archetype) + " " + strings.Trim(s.Component+"."+s.Field, "."), Aside: s.Text(), State: report.RungTrouble, Command: b.diff(),
+			n.add(&Node{Title: document.LabelName(s.Archetype) + " " + strings.Trim(s.Component+"."+s.Field, "."), Aside: s.Text(), State: document.RungTrouble, Command: b.diff(),
 				Parts: []Part{{Heading: "a column that is not the same on both sides", Text: []string{s.Text()}}}})
 		}
 	}
@@ -51,11 +51,11 @@ func (b *builder) differing() *Node {
 
 // entities adds the entities that both sides have, those of one kind below a node of their own
 // if there are several.
-func (b *builder) entities(n *Node, g *report.Gathered) {
-	kinds, many := []string{}, map[string][]*report.GatheredEntity{}
+func (b *builder) entities(n *Node, g *document.Gathered) {
+	kinds, many := []string{}, map[string][]*document.GatheredEntity{}
 	for i := range g.Entities {
 		e := &g.Entities[i]
-		kind := report.LabelName(e.Kind)
+		kind := document.LabelName(e.Kind)
 		if e.Cache {
 			kind = "cache " + e.Kind
 		}
@@ -84,7 +84,7 @@ func (b *builder) entities(n *Node, g *report.Gathered) {
 }
 
 // entity is an entity, its components and their fields, of the states that a node is of.
-func (b *builder) entity(e *report.GatheredEntity, of *Node) *Node {
+func (b *builder) entity(e *document.GatheredEntity, of *Node) *Node {
 	n := &Node{Title: e.Title(), Command: b.diff(), Tick: of.Tick, Native: of.Native}
 	lines := e.Each()
 	groups, fieldsOf := []string{}, map[string][]*Node{}
@@ -105,8 +105,8 @@ func (b *builder) entity(e *report.GatheredEntity, of *Node) *Node {
 			continue
 		}
 		archetype, component, _ := strings.Cut(group, "\x00")
-		n.add(&Node{Title: cmp.Or(component, report.LabelName(archetype)), Aside: prose.Count(len(fields), "value", "values"), Command: b.diff(), Tick: of.Tick, Native: of.Native, Children: fields,
-			Parts: []Part{{Text: []string{"archetype " + report.LabelName(archetype)}, Ink: Faint}}})
+		n.add(&Node{Title: cmp.Or(component, document.LabelName(archetype)), Aside: prose.Count(len(fields), "value", "values"), Command: b.diff(), Tick: of.Tick, Native: of.Native, Children: fields,
+			Parts: []Part{{Text: []string{"archetype " + document.LabelName(archetype)}, Ink: Faint}}})
 	}
 	n.Aside = prose.Count(e.Values, "value", "values")
 	if len(n.Children) == 1 && len(e.Rows) == 0 && e.Left == 0 { // nothing is between an entity and its only value
@@ -128,19 +128,19 @@ func (b *builder) entity(e *report.GatheredEntity, of *Node) *Node {
 
 // heads returns what stands above columns of the peers' values.
 func (b *builder) heads(first string) []string {
-	return append([]string{first}, report.LocusPeers(b.Report)...)
+	return append([]string{first}, document.LocusPeers(b.Report)...)
 }
 
 // sides returns the inks of columns of the peers' values, the first being that of names: only a
 // replay shows who is right.
 func (b *builder) sides() []Ink {
 	inks := []Ink{Plain}
-	for i, name := range report.LocusPeers(b.Report) {
+	for i, name := range document.LocusPeers(b.Report) {
 		ink := []Ink{Name, Warn}[i%2]
 		switch b.Standing(name) {
-		case report.StandingRight:
+		case document.StandingRight:
 			ink = Good
-		case report.StandingWrong:
+		case document.StandingWrong:
 			ink = Bad
 		}
 		inks = append(inks, ink)
@@ -149,8 +149,8 @@ func (b *builder) sides() []Ink {
 }
 
 // values returns the values of a field, one a peer.
-func (b *builder) values(f *report.LocusField) (out []string) {
-	for _, name := range report.LocusPeers(b.Report) {
+func (b *builder) values(f *document.LocusField) (out []string) {
+	for _, name := range document.LocusPeers(b.Report) {
 		v, has := f.Values[name]
 		if !has {
 			v = "not compared"
@@ -161,9 +161,9 @@ func (b *builder) values(f *report.LocusField) (out []string) {
 }
 
 // field is one value on the peers.
-func (b *builder) field(line *report.GatheredLine, of *Node) *Node {
+func (b *builder) field(line *document.GatheredLine, of *Node) *Node {
 	f := line.LocusField
-	names := report.LocusPeers(b.Report)
+	names := document.LocusPeers(b.Report)
 	var has []string // peers with a value
 	for _, name := range names {
 		if _, ok := f.Values[name]; ok {
@@ -219,22 +219,22 @@ func (b *builder) field(line *report.GatheredLine, of *Node) *Node {
 			n.Parts = append(n.Parts, Part{Heading: "bits", Bits: part})
 		}
 	}
-	at := [][]string{{"entity", line.Of.Title()}, {"archetype", report.LabelName(f.Archetype)}}
+	at := [][]string{{"entity", line.Of.Title()}, {"archetype", document.LabelName(f.Archetype)}}
 	if f.Key != "" {
 		at = append(at, []string{"row", f.Key})
 	}
 	if k := b.Compared; k != nil {
-		at = append(at, []string{"state", report.AtPoint(report.PointOf(k.Native, k.Point))})
+		at = append(at, []string{"state", document.AtPoint(document.PointOf(k.Native, k.Point))})
 	}
 	n.Parts = append(n.Parts, Part{Heading: "where", Table: &Table{Rows: at}})
 	if c := b.FirstDivergence; c != nil && c.Tick != nil && c.Native != nil && c.Native.Step != "" {
-		n.Parts = append(n.Parts, Part{Text: []string{"parted in " + report.InTick(report.BothNames(c.Native.Step, *c.Tick))}, Ink: Faint})
+		n.Parts = append(n.Parts, Part{Text: []string{"parted in " + document.InTick(document.BothNames(c.Native.Step, *c.Tick))}, Ink: Faint})
 	}
 	return n
 }
 
 // absent are the entities of one kind that only one side has.
-func (b *builder) absent(a *report.AbsentEntities) *Node {
+func (b *builder) absent(a *document.AbsentEntities) *Node {
 	n := &Node{Title: a.Title(3), Aside: "only on " + a.Peer, Command: b.diff()}
 	if k := b.Compared; k != nil {
 		n.Tick, n.Native = &k.Point, k.Native
@@ -258,7 +258,7 @@ func (b *builder) details() *Node {
 	}
 	n := &Node{Title: d.Title(), Aside: d.About(), Command: b.tracediff()}
 	n.Tick, n.Native = when(b.FirstDivergence)
-	lines := func(from int, all []report.DetailDocument) (out []string) {
+	lines := func(from int, all []document.DetailDocument) (out []string) {
 		for i, l := range all {
 			out = append(out, d.Line(from+i, l))
 		}
@@ -301,7 +301,7 @@ func (b *builder) tree() *Node {
 	add("root", t.Roots)
 	for i := range t.Leaves {
 		if l := &t.Leaves[i]; l.Hashes[0] != l.Hashes[1] {
-			add(report.LabelName(l.Label), l.Hashes, []string{"rows", strconv.FormatUint(l.Rows[0], 10), strconv.FormatUint(l.Rows[1], 10)})
+			add(document.LabelName(l.Label), l.Hashes, []string{"rows", strconv.FormatUint(l.Rows[0], 10), strconv.FormatUint(l.Rows[1], 10)})
 		}
 	}
 	n.Aside = fmt.Sprintf("%d of %d leaves differ", len(rows)-1, len(t.Leaves))

@@ -4,17 +4,17 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/report/explore"
 )
 
 // The tree of a report is data, with a command for each line; Run shows it in a terminal.
 func Example() {
-	r := &report.Report{
-		Head:    report.NewHead("triage", report.Diverged, nil),
+	r := &document.Report{
+		Head:    document.NewHead("triage", document.Diverged, nil),
 		Verdict: []string{"host and client parted in tick 1234, in Combat."},
-		Session: report.Session{Game: "My Game", Last: 3000},
-		Ladder:  []report.Rung{{Step: "tick", State: report.RungFound, Found: "1234", Evidence: "the bracket is one tick wide"}},
+		Session: document.Session{Game: "My Game", Last: 3000},
+		Ladder:  []document.Rung{{Step: "tick", State: document.RungFound, Found: "1234", Evidence: "the bracket is one tick wide"}},
 	}
 	var print func(n *explore.Node, depth int)
 	print = func(n *explore.Node, depth int) {
@@ -23,7 +23,7 @@ func Example() {
 			print(c, depth+1)
 		}
 	}
-	print(explore.Build([]*report.Report{r}, explore.Given{Paths: []string{"host", "my client"}}), 0)
+	print(explore.Build([]*document.Report{r}, explore.Given{Paths: []string{"host", "my client"}}), 0)
 	// Output:
 	// session: My Game  (desynctool doctor host 'my client')
 	//   verdict: diverged  (desynctool triage host 'my client')

@@ -18,10 +18,10 @@ import (
 
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/internal/testkit/effort"
-	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/bundle"
 	"github.com/desynctool/desynctool/report/bundle/archive"
 	"github.com/desynctool/desynctool/report/compare"
+	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/report/explore"
 	"github.com/desynctool/desynctool/report/formats"
 )
@@ -30,7 +30,7 @@ import (
 func update() bool { return flag.Lookup("update").Value.String() == "true" }
 
 // triage returns the reports of a folder of testdata, one a match.
-func triage(t testing.TB, folder string) []*report.Report {
+func triage(t testing.TB, folder string) []*document.Report {
 	t.Helper()
 	path := filepath.Join("..", "..", "testdata", filepath.FromSlash(folder))
 	tree, err := archive.Open([]string{path}, archive.Options{Known: formats.Pasted()})
@@ -42,7 +42,7 @@ func triage(t testing.TB, folder string) []*report.Report {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var out []*report.Report
+	var out []*document.Report
 	for _, x := range matches.List {
 		s, err := x.Open()
 		if err != nil {
@@ -58,22 +58,22 @@ func triage(t testing.TB, folder string) []*report.Report {
 }
 
 // saved returns the saved report of the tests of report.
-func saved(t testing.TB) []*report.Report {
+func saved(t testing.TB) []*document.Report {
 	t.Helper()
-	f, err := os.Open(filepath.Join("..", "testdata", "triage.json"))
+	f, err := os.Open(filepath.Join("..", "document", "testdata", "triage.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	r, err := report.ReadReport(f, "triage.json")
+	r, err := document.ReadReport(f, "triage.json")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return []*report.Report{r}
+	return []*document.Report{r}
 }
 
-func loadOf(reports []*report.Report) explore.Load {
-	return func(func(string, int64, int64)) ([]*report.Report, error) { return reports, nil }
+func loadOf(reports []*document.Report) explore.Load {
+	return func(func(string, int64, int64)) ([]*document.Report, error) { return reports, nil }
 }
 
 // named are keys that have no character.
@@ -95,7 +95,7 @@ func press(tm *teatest.TestModel, keys string) {
 }
 
 // run shows reports in a terminal of that size, lets act send what it likes, and returns the last screen.
-func run(t *testing.T, reports []*report.Report, options explore.Options, width, height int, act func(tm *teatest.TestModel)) string {
+func run(t *testing.T, reports []*document.Report, options explore.Options, width, height int, act func(tm *teatest.TestModel)) string {
 	t.Helper()
 	tm := teatest.NewTestModel(t, explore.New(loadOf(reports), options), teatest.WithInitialTermSize(width, height))
 	teatest.WaitFor(t, tm.Output(), func(b []byte) bool {
@@ -118,7 +118,7 @@ func TestScreens(t *testing.T) {
 	openttd := explore.Options{Given: explore.Given{Paths: []string{"testdata/openttd/rng_poke"}}}
 	for _, c := range []struct {
 		name    string
-		reports []*report.Report
+		reports []*document.Report
 		options explore.Options
 		width   int
 		height  int
@@ -263,9 +263,9 @@ func TestCopy(t *testing.T) {
 // TestOpen calls what opens the page, with the report.
 func TestOpen(t *testing.T) {
 	reports := saved(t)
-	var got *report.Report
+	var got *document.Report
 	done := make(chan bool)
-	options := explore.Options{Open: func(r *report.Report) (string, error) {
+	options := explore.Options{Open: func(r *document.Report) (string, error) {
 		got = r
 		defer close(done)
 		return "opened it", nil
@@ -280,7 +280,7 @@ func TestOpen(t *testing.T) {
 }
 
 // hostile returns a report in which every text that it has may harm a terminal.
-func hostile(t *testing.T) *report.Report {
+func hostile(t *testing.T) *document.Report {
 	const evil = "\x1b[2J\x1b]0;x\x07\u202e\u009b31m\r\n\x00\u00ad\U000e0041"
 	b, err := json.Marshal(saved(t)[0])
 	if err != nil {
@@ -327,7 +327,7 @@ func hostile(t *testing.T) *report.Report {
 	if b, err = json.Marshal(spoil(doc)); err != nil {
 		t.Fatal(err)
 	}
-	r, err := report.ReadReport(bytes.NewReader(b), "hostile")
+	r, err := document.ReadReport(bytes.NewReader(b), "hostile")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -337,7 +337,7 @@ func hostile(t *testing.T) *report.Report {
 // TestEveryScreen walks over all nodes of several reports in terminals of several sizes: each
 // screen has its lines, none is wider, and nothing in it is for the terminal to obey.
 func TestEveryScreen(t *testing.T) {
-	all := map[string][]*report.Report{"saved": saved(t), "hostile": {hostile(t)}, "matches": append(triage(t, "spring/recoil"), triage(t, "openttd/rng_poke")...),
+	all := map[string][]*document.Report{"saved": saved(t), "hostile": {hostile(t)}, "matches": append(triage(t, "spring/recoil"), triage(t, "openttd/rng_poke")...),
 		"rimworld": triage(t, "threads/rimworld-local"), "warzone": triage(t, "warzone2100/player_power_3peer"), "insync": triage(t, "spring/control"), "bare": {{}}}
 	for name, reports := range all {
 		for i, size := range []tea.WindowSizeMsg{{Width: 50, Height: 14}, {Width: 60, Height: 20}, {Width: 80, Height: 24}, {Width: 200, Height: 60}} {
@@ -413,7 +413,7 @@ func TestASCII(t *testing.T) {
 
 // FuzzSaved shows whatever can be read as a saved report.
 func FuzzSaved(f *testing.F) {
-	seed, err := os.ReadFile(filepath.Join("..", "testdata", "triage.json"))
+	seed, err := os.ReadFile(filepath.Join("..", "document", "testdata", "triage.json"))
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -421,12 +421,12 @@ func FuzzSaved(f *testing.F) {
 	f.Add([]byte(`{"schema":"desynctool.triage/1","status":"diverged","session":{"last":9},"first_divergence":{"tick":99,"bracket":{"good":7,"bad":3},"checkpoint":{}},
 		"timeline":{"from":5,"to":5,"peers":[{"snapshots":[9],"hashes":{"first":9,"last":1},"marks":[{"kind":"join"}]}]},"orders":[{}],"locus":[{"raw":{"a":"zz","b":"1"},"values":{"a":"1"}}]}`))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		r, err := report.ReadReport(bytes.NewReader(b), "fuzz")
+		r, err := document.ReadReport(bytes.NewReader(b), "fuzz")
 		if err != nil {
 			return
 		}
 		size := tea.WindowSizeMsg{Width: 70, Height: 22}
-		m := explore.New(loadOf([]*report.Report{r}), explore.Options{})
+		m := explore.New(loadOf([]*document.Report{r}), explore.Options{})
 		m.Update(size)
 		m.Update(m.Init()().(tea.BatchMsg)[0]())
 		m.Update(tea.KeyPressMsg{Code: '*', Text: "*"})

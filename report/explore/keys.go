@@ -6,7 +6,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 // keys are what the help lists.
@@ -202,7 +202,7 @@ func (m *Model) copy() tea.Cmd {
 	if n.Text != "" {
 		lines := strings.Split(n.Text, "\n")
 		for i := range lines {
-			lines[i] = report.Safe(lines[i])
+			lines[i] = document.Safe(lines[i])
 		}
 		text = strings.Join(lines, "\n")
 	}

@@ -7,7 +7,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 // Options are how the tree is shown.
@@ -16,11 +16,11 @@ type Options struct {
 	// Color has text coloured, ASCII leaves all other characters out.
 	Color, ASCII bool
 	// Open shows a report as a page elsewhere, and returns what to say of that.
-	Open func(r *report.Report) (string, error)
+	Open func(r *document.Report) (string, error)
 }
 
 // Load makes the reports that are shown, at least one. While it works it may say how far it is.
-type Load func(progress func(what string, done, total int64)) ([]*report.Report, error)
+type Load func(progress func(what string, done, total int64)) ([]*document.Report, error)
 
 // Model is the tree on the screen, as Bubble Tea runs it.
 type Model struct {
@@ -28,7 +28,7 @@ type Model struct {
 	options Options
 	load    Load
 	working atomic.Pointer[work] // while the reports are made
-	reports []*report.Report
+	reports []*document.Report
 	err     error
 
 	width, height int
@@ -63,7 +63,7 @@ type work struct {
 // The messages of Bubble Tea that the model sends itself.
 type (
 	loaded struct {
-		reports []*report.Report
+		reports []*document.Report
 		err     error
 	}
 	again  struct{} // draw how far it is
@@ -121,7 +121,7 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 }
 
 // show begins with the tree of some reports.
-func (m *Model) show(reports []*report.Report) {
+func (m *Model) show(reports []*document.Report) {
 	m.reports = reports
 	m.root = Build(reports, m.options.Given)
 	var walk func(n *Node)

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/desynctool/desynctool/internal/prose"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 func (b *builder) narrowing() *Node {
@@ -19,7 +19,7 @@ func (b *builder) narrowing() *Node {
 	rows, open := [][]string{}, 0
 	for i := range b.Ladder {
 		g := &b.Ladder[i]
-		if g.State == report.RungOpen {
+		if g.State == document.RungOpen {
 			open++
 		}
 		rows = append(rows, []string{step(g), string(g.State), g.Found})
@@ -32,15 +32,15 @@ func (b *builder) narrowing() *Node {
 	return n
 }
 
-func step(g *report.Rung) string { return strings.ReplaceAll(g.Step, "-", " ") }
+func step(g *document.Rung) string { return strings.ReplaceAll(g.Step, "-", " ") }
 
-func (b *builder) rung(g *report.Rung) *Node {
+func (b *builder) rung(g *document.Rung) *Node {
 	n := &Node{Title: step(g), Aside: g.Found, State: g.State, Command: b.ofStep(g.Step)}
-	about := map[report.RungState]string{
-		report.RungFound:   "it narrows",
-		report.RungEqual:   "nothing differs there",
-		report.RungOpen:    "the evidence does not answer it",
-		report.RungTrouble: "pieces of evidence contradict each other, or are lost",
+	about := map[document.RungState]string{
+		document.RungFound:   "it narrows",
+		document.RungEqual:   "nothing differs there",
+		document.RungOpen:    "the evidence does not answer it",
+		document.RungTrouble: "pieces of evidence contradict each other, or are lost",
 	}[g.State]
 	n.Parts = []Part{{Text: []string{g.Found}, Ink: Bold}, {Text: []string{about}, Ink: Faint}, {Heading: "evidence", Text: []string{g.Evidence}}}
 	if len(g.Needs) > 0 {
@@ -61,8 +61,8 @@ func (b *builder) rung(g *report.Rung) *Node {
 }
 
 // checkpoint shows the first checkpoint that differs, both sides of it.
-func (b *builder) checkpoint(c *report.CheckpointDocument) []Part {
-	rows := [][]string{{"tick", report.BothNames(c.Native, c.Tick)}}
+func (b *builder) checkpoint(c *document.CheckpointDocument) []Part {
+	rows := [][]string{{"tick", document.BothNames(c.Native, c.Tick)}}
 	for _, r := range [][]string{{"system", c.System}, {"scope", c.Scope}, {"phase", c.Phase}} {
 		if r[1] != "" {
 			rows = append(rows, r)
@@ -83,7 +83,7 @@ func (b *builder) checkpoint(c *report.CheckpointDocument) []Part {
 func (b *builder) inOrder(names []string) []string {
 	slices.Sort(names)
 	place := func(name string) int {
-		i := slices.IndexFunc(b.Peers, func(p report.TriagedPeer) bool { return p.Name == name })
+		i := slices.IndexFunc(b.Peers, func(p document.TriagedPeer) bool { return p.Name == name })
 		if i < 0 {
 			return len(b.Peers)
 		}

@@ -5,7 +5,7 @@ import (
 	"strconv"
 
 	"github.com/desynctool/desynctool/internal/prose"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 func (b *builder) peers() *Node {
@@ -29,7 +29,7 @@ func (b *builder) peers() *Node {
 
 // standing says whether a peer is wrong, as far as that is known, and with whom it agrees; where no
 // peers parted, what it left.
-func (b *builder) standing(p *report.TriagedPeer) string {
+func (b *builder) standing(p *document.TriagedPeer) string {
 	text := "its state where they parted is not known"
 	if p.Group > 0 {
 		text = "group " + strconv.Itoa(p.Group)
@@ -49,7 +49,7 @@ func (b *builder) standing(p *report.TriagedPeer) string {
 }
 
 // left says what a peer left.
-func left(p *report.TriagedPeer) string {
+func left(p *document.TriagedPeer) string {
 	var parts []string
 	for _, one := range []struct {
 		has  bool
@@ -62,7 +62,7 @@ func left(p *report.TriagedPeer) string {
 	return list(parts)
 }
 
-func (b *builder) peer(p *report.TriagedPeer) *Node {
+func (b *builder) peer(p *document.TriagedPeer) *Node {
 	n := &Node{Title: p.Name, Aside: b.standing(p), Command: b.doctor()}
 	rows := [][]string{{"stands", b.standing(p)}, {"states", strconv.Itoa(p.Snapshots)}, {"order log", yes(p.OrderLog)}, {"trace", yes(p.Trace)}}
 	if p.ClaimLog {
@@ -80,7 +80,7 @@ func (b *builder) peer(p *report.TriagedPeer) *Node {
 			}
 			for _, s := range []struct {
 				name string
-				span *report.TimelineSpan
+				span *document.TimelineSpan
 			}{{"hashes", l.Hashes}, {"traced", l.Trace}} {
 				if s.span != nil {
 					rows = append(rows, []string{s.name, fmt.Sprintf("%d in %d to %d", s.span.Count, s.span.First, s.span.Last)})

@@ -8,7 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
 
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 // ErrInterrupted is returned if the user ended it before there was anything to show.
@@ -17,7 +17,7 @@ var ErrInterrupted = errors.New("interrupted")
 // Run shows what load returns until the user ends it, and returns the reports. The input and the output are
 // a terminal. If the user ends it while load works, load goes on by itself, and the error is
 // ErrInterrupted.
-func Run(stdin io.Reader, stdout io.Writer, load Load, options Options) ([]*report.Report, error) {
+func Run(stdin io.Reader, stdout io.Writer, load Load, options Options) ([]*document.Report, error) {
 	profile := colorprofile.ASCII
 	if options.Color {
 		profile = colorprofile.ANSI
@@ -25,7 +25,7 @@ func Run(stdin io.Reader, stdout io.Writer, load Load, options Options) ([]*repo
 	return New(load, options).run(stdin, stdout, tea.WithColorProfile(profile))
 }
 
-func (m *Model) run(stdin io.Reader, stdout io.Writer, options ...tea.ProgramOption) ([]*report.Report, error) {
+func (m *Model) run(stdin io.Reader, stdout io.Writer, options ...tea.ProgramOption) ([]*document.Report, error) {
 	_, err := tea.NewProgram(m, append(options, tea.WithInput(stdin), tea.WithOutput(stdout))...).Run()
 	switch {
 	case m.err != nil:

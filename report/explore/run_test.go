@@ -14,7 +14,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 // lockedBuffer is what a program writes to.
@@ -41,7 +41,7 @@ func TestRun(t *testing.T) {
 	signal.Notify(signals, os.Interrupt) // so that what waits for signals runs before and after
 	defer signal.Stop(signals)
 	before := runtime.NumGoroutine()
-	shown := func(func(string, int64, int64)) ([]*report.Report, error) { return []*report.Report{{}}, nil }
+	shown := func(func(string, int64, int64)) ([]*document.Report, error) { return []*document.Report{{}}, nil }
 	for _, c := range []struct {
 		name  string
 		load  Load
@@ -49,12 +49,12 @@ func TestRun(t *testing.T) {
 		want  string
 	}{
 		{"shown", shown, "[tree]", ""},
-		{"failed", func(func(string, int64, int64)) ([]*report.Report, error) { return nil, os.ErrNotExist }, "", os.ErrNotExist.Error()},
+		{"failed", func(func(string, int64, int64)) ([]*document.Report, error) { return nil, os.ErrNotExist }, "", os.ErrNotExist.Error()},
 		{"interrupted", nil, "comparing  40 %", ErrInterrupted.Error()},
 	} {
 		hold, over := make(chan bool), make(chan bool)
 		if c.load == nil {
-			c.load = func(progress func(string, int64, int64)) ([]*report.Report, error) {
+			c.load = func(progress func(string, int64, int64)) ([]*document.Report, error) {
 				progress("comparing", 2, 5)
 				<-hold
 				return nil, nil

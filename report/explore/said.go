@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/desynctool/desynctool/internal/prose"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/tracediff"
 )
 
@@ -21,7 +21,7 @@ func (b *builder) claims() *Node {
 		n.Parts = append(n.Parts, Part{Text: []string{c.Text}}, Part{Text: []string{c.StandingText()}, Ink: Faint})
 		one := &Node{Title: c.Text, Aside: string(c.Standing), Tick: c.Tick, Native: c.Native, Command: b.tracediff(), Text: c.Text}
 		if c.Standing == tracediff.Contradicted || len(c.Contradictions) > 0 {
-			one.State = report.RungTrouble
+			one.State = document.RungTrouble
 		}
 		one.Parts = []Part{{Text: []string{c.Text}, Ink: Bold}, {Text: []string{c.StandingText()}}}
 		rows := [][]string{}
@@ -69,12 +69,12 @@ func (b *builder) evidence() *Node {
 	for _, part := range []struct {
 		title, one, many string
 		texts            []string
-		state            report.RungState
+		state            document.RungState
 		ink              Ink
 	}{
-		{"contradictions", "contradiction", "contradictions", b.Contradictions, report.RungTrouble, Bad},
-		{"lost or lacking", "lost or lacking", "lost or lacking", b.Missing, report.RungOpen, Warn},
-		{"warnings", "warning", "warnings", b.Warnings, report.RungTrouble, Warn},
+		{"contradictions", "contradiction", "contradictions", b.Contradictions, document.RungTrouble, Bad},
+		{"lost or lacking", "lost or lacking", "lost or lacking", b.Missing, document.RungOpen, Warn},
+		{"warnings", "warning", "warnings", b.Warnings, document.RungTrouble, Warn},
 		{"notes", "note", "notes", b.Notes, "", Plain},
 	} {
 		if len(part.texts) == 0 {

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/desynctool/desynctool/internal/prose"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 // Ink is what a piece of text is.
@@ -23,11 +23,11 @@ const (
 	Bold
 )
 
-var meanings = [...]report.Meaning{Bad: report.Bad, Good: report.Good, Warn: report.Warn, Name: report.Name, Faint: report.Faint, Bold: report.Bold}
+var meanings = [...]document.Meaning{Bad: document.Bad, Good: document.Good, Warn: document.Warn, Name: document.Name, Faint: document.Faint, Bold: document.Bold}
 
 // sheet is how text is drawn: with colours or not, with all characters or those of ASCII.
 type sheet struct {
-	style  report.Style
+	style  document.Style
 	color  bool
 	glyphs *glyphs
 }
@@ -37,7 +37,7 @@ func newSheet(color, ascii bool) sheet {
 	if ascii {
 		g = &asciiGlyphs
 	}
-	return sheet{report.NewStyle(color), color, g}
+	return sheet{document.NewStyle(color), color, g}
 }
 
 // glyphs are the characters that are not letters.
@@ -62,7 +62,7 @@ var plain = strings.NewReplacer("…", "...", "→", "->", "“", `"`, "”", `"
 // say returns a text as it may go to the terminal: what is not printable is escaped, and all that
 // is not ASCII where the terminal has nothing else.
 func (s *sheet) say(text string) string {
-	text = report.Safe(text)
+	text = document.Safe(text)
 	if !s.glyphs.ascii || strings.IndexFunc(text, func(r rune) bool { return r >= utf8.RuneSelf }) < 0 {
 		return text
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/desynctool/desynctool/internal/prose"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 // timeMarks are the letters of events on a peer's line.
@@ -14,12 +14,12 @@ var timeMarks = map[string]string{"join": "J", "reconnect": "J", "leave": "L", "
 
 // timeline is the session from its first to its last state point in lines of so many columns: what is
 // known of when the peers parted, a line of each peer, at most so many, and where the selected node is.
-func (s *sheet) timeline(r *report.Report, width, lanes int, at *uint64, native string) []line {
+func (s *sheet) timeline(r *document.Report, width, lanes int, at *uint64, native string) []line {
 	if r == nil {
 		return nil
 	}
 	from, to := r.Session.First, r.Session.Last
-	var peers []report.TimelinePeer
+	var peers []document.TimelinePeer
 	if t := r.Timeline; t != nil && t.To >= t.From {
 		if peers = t.Peers; to <= from {
 			from, to = t.From, t.To
@@ -60,7 +60,7 @@ func (s *sheet) timeline(r *report.Report, width, lanes int, at *uint64, native 
 	}
 	var pointer line
 	if at != nil && from <= *at && *at <= to {
-		text := s.cut(s.say(report.BothNames(native, *at)), room/2)
+		text := s.cut(s.say(document.BothNames(native, *at)), room/2)
 		x := place(*at)
 		if before := x - prose.Columns(text) - 1; x+2+prose.Columns(text) > room && before >= 0 {
 			pointer = line{{Plain, strings.Repeat(" ", before)}, {Bold, text + " " + s.glyphs.pointer}}
@@ -72,7 +72,7 @@ func (s *sheet) timeline(r *report.Report, width, lanes int, at *uint64, native 
 }
 
 // legend is the line above: which ticks these are, and what the marks are that stand below.
-func (s *sheet) legend(r *report.Report, from, to uint64, width int) line {
+func (s *sheet) legend(r *document.Report, from, to uint64, width int) line {
 	across := s.glyphs.across
 	l := line{{Faint, across + across + " "}, {Bold, "time"}, {Faint, " " + strconv.FormatUint(from, 10) + " to " + strconv.FormatUint(to, 10) + "  "}}
 	add := func(ink Ink, mark, text string) {
@@ -104,7 +104,7 @@ func (s *sheet) legend(r *report.Report, from, to uint64, width int) line {
 }
 
 // axis shows when the peers parted.
-func (s *sheet) axis(r *report.Report, place func(uint64) int, room int) line {
+func (s *sheet) axis(r *document.Report, place func(uint64) int, room int) line {
 	cells := make(line, room)
 	for i := range cells {
 		cells[i] = piece{Faint, s.glyphs.across}
@@ -135,12 +135,12 @@ func (s *sheet) axis(r *report.Report, place func(uint64) int, room int) line {
 }
 
 // lane shows what there is of a peer.
-func (s *sheet) lane(p *report.TimelinePeer, place func(uint64) int, room int) line {
+func (s *sheet) lane(p *document.TimelinePeer, place func(uint64) int, room int) line {
 	cells := make(line, room)
 	for i := range cells {
 		cells[i] = piece{Plain, " "}
 	}
-	for _, span := range []*report.TimelineSpan{p.Hashes, p.Trace} {
+	for _, span := range []*document.TimelineSpan{p.Hashes, p.Trace} {
 		if span == nil || span.Last < span.First {
 			continue
 		}

@@ -11,15 +11,15 @@ import (
 	"strconv"
 
 	"github.com/desynctool/desynctool/internal/prose"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 // Node is a line of the tree. Its texts are as the report has them, not escaped.
 type Node struct {
 	Title string
-	Aside string           // in a few words, beside the title
-	State report.RungState // how it went, of a step of the narrowing
-	Parts []Part           // what is known of it
+	Aside string             // in a few words, beside the title
+	State document.RungState // how it went, of a step of the narrowing
+	Parts []Part             // what is known of it
 	// Command shows the same by itself, quoted for a shell. Text is what is worth copying instead,
 	// where it is not empty.
 	Command string
@@ -32,7 +32,7 @@ type Node struct {
 	Unfolded bool // at the start
 
 	parent *Node
-	report *report.Report // of a session
+	report *document.Report // of a session
 }
 
 // Part is a piece of what is known of a node.
@@ -67,14 +67,14 @@ type Given struct{ Paths, Flags []string }
 
 // Build returns the tree of a report, or of several, one for each match, with commands of what was
 // given.
-func Build(reports []*report.Report, given Given) *Node {
+func Build(reports []*document.Report, given Given) *Node {
 	if len(reports) == 1 {
 		root := session(reports[0], commands{reports[0], given, 0})
 		root.adopt()
 		return root
 	}
 	root := &Node{Title: prose.Count(len(reports), "match", "matches"), Unfolded: true, Command: commands{given: given}.triage()}
-	worst := report.InSync
+	worst := document.InSync
 	rows := [][]string{}
 	for i, r := range reports {
 		number := i + 1
@@ -86,7 +86,7 @@ func Build(reports []*report.Report, given Given) *Node {
 		n.Aside = string(r.Status)
 		n.Unfolded = false
 		rows = append(rows, []string{n.Title, string(r.Status.Known()), cmp.Or(first(r.Verdict), "no verdict")})
-		worst = report.Worst(worst, r.Status.Known())
+		worst = document.Worst(worst, r.Status.Known())
 		root.Children = append(root.Children, n)
 	}
 	root.Aside = string(worst)
@@ -104,7 +104,7 @@ func (n *Node) adopt() {
 }
 
 // of returns the report that a node is of, nil for what is of several.
-func (n *Node) of() *report.Report {
+func (n *Node) of() *document.Report {
 	for ; n != nil; n = n.parent {
 		if n.report != nil {
 			return n.report
@@ -122,11 +122,11 @@ func (n *Node) add(c *Node) {
 
 // builder makes the nodes of one report.
 type builder struct {
-	*report.Report
+	*document.Report
 	commands
 }
 
-func session(r *report.Report, c commands) *Node {
+func session(r *document.Report, c commands) *Node {
 	b := builder{r, c}
 	root := &Node{Title: "session", Aside: cmp.Or(r.Session.Game, r.Session.Seed), Unfolded: true, Command: c.doctor(), report: r}
 	root.Parts = b.about()
@@ -181,7 +181,7 @@ func (b *builder) verdict() *Node {
 	for i := range b.Splits {
 		if len(b.Splits) > 1 {
 			s := &b.Splits[i]
-			n.add(&Node{Title: "split " + strconv.Itoa(i+1), Aside: report.SplitText(s), Parts: []Part{{Text: []string{report.SplitText(s)}}}, Command: b.bisect(), Tick: &s.Bad})
+			n.add(&Node{Title: "split " + strconv.Itoa(i+1), Aside: document.SplitText(s), Parts: []Part{{Text: []string{document.SplitText(s)}}}, Command: b.bisect(), Tick: &s.Bad})
 		}
 	}
 	if c := b.Caches; c != nil {
@@ -204,7 +204,7 @@ func (b *builder) verdict() *Node {
 }
 
 // when returns the divergent tick, or where the bracket ends, and the engine's own name of it.
-func when(d *report.FirstDivergence) (tick *uint64, native string) {
+func when(d *document.FirstDivergence) (tick *uint64, native string) {
 	switch {
 	case d.Tick != nil && d.Native != nil:
 		return d.Tick, d.Native.Step
@@ -219,7 +219,7 @@ func when(d *report.FirstDivergence) (tick *uint64, native string) {
 }
 
 // where are the facts of the first divergence.
-func (b *builder) where(d *report.FirstDivergence) (rows [][]string) {
+func (b *builder) where(d *document.FirstDivergence) (rows [][]string) {
 	add := func(name, value string) {
 		if value != "" {
 			rows = append(rows, []string{name, value})
@@ -230,7 +230,7 @@ func (b *builder) where(d *report.FirstDivergence) (rows [][]string) {
 		if d.Native != nil {
 			step = d.Native.Step
 		}
-		add("divergent tick", report.BothNames(step, *d.Tick))
+		add("divergent tick", document.BothNames(step, *d.Tick))
 	}
 	if k := d.Bracket; k != nil {
 		good := "none known"
@@ -241,11 +241,11 @@ func (b *builder) where(d *report.FirstDivergence) (rows [][]string) {
 		if k.Good != nil {
 			good = strconv.FormatUint(*k.Good, 10)
 			if names != nil {
-				good = report.BothNames(names.Good, *k.Good)
+				good = document.BothNames(names.Good, *k.Good)
 			}
 		}
 		add("last equal", good)
-		add("first different", report.BothNames(native, k.Bad))
+		add("first different", document.BothNames(native, k.Bad))
 		add("known by", k.By)
 	}
 	if d.InitialState {
@@ -255,7 +255,7 @@ func (b *builder) where(d *report.FirstDivergence) (rows [][]string) {
 	if len(d.Archetypes) > 0 {
 		var labels []string
 		for _, a := range d.Archetypes {
-			labels = append(labels, report.LabelName(a))
+			labels = append(labels, document.LabelName(a))
 		}
 		add("archetypes", list(labels))
 	}

@@ -7,7 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/desynctool/desynctool/internal/prose"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 // The least size of a terminal that the tree is drawn in.
@@ -63,7 +63,7 @@ func (m *Model) headline() string {
 	if r == nil {
 		return m.paint(m.fit(m.line(Bold, m.root.Title+", "+m.root.Aside), m.width))
 	}
-	ink := map[report.Status]Ink{report.InSync: Good, report.Diverged: Bad, report.Inconclusive: Warn}[r.Status]
+	ink := map[document.Status]Ink{document.InSync: Good, document.Diverged: Bad, document.Inconclusive: Warn}[r.Status]
 	if ink == Plain {
 		ink = Bad
 	}
@@ -162,13 +162,13 @@ func (m *Model) row(at, width int) string {
 	}
 	l := line{{Bold, mark}, {Plain, strings.Repeat(" ", min(r.depth, 12))}, {Faint, fold}, {Plain, " "}}
 	switch n.State {
-	case report.RungFound:
+	case document.RungFound:
 		l = append(l, piece{Bad, m.glyphs.found}, piece{Plain, " "})
-	case report.RungEqual:
+	case document.RungEqual:
 		l = append(l, piece{Good, m.glyphs.equal}, piece{Plain, " "})
-	case report.RungOpen:
+	case document.RungOpen:
 		l = append(l, piece{Warn, m.glyphs.open}, piece{Plain, " "})
-	case report.RungTrouble:
+	case document.RungTrouble:
 		l = append(l, piece{Bad, m.glyphs.trouble}, piece{Plain, " "})
 	}
 	ink := Plain

@@ -15,7 +15,7 @@ import (
 	"github.com/desynctool/desynctool/internal/file/files"
 	"github.com/desynctool/desynctool/internal/file/frame"
 	"github.com/desynctool/desynctool/orderlog"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/snapshot/signatures"
 	"github.com/desynctool/desynctool/tracediff"
@@ -194,7 +194,7 @@ func TextJSON(w io.Writer, dump func(w io.Writer) error) error {
 	text, pipe := io.Pipe()
 	go func() { pipe.CloseWithError(dump(pipe)) }()
 	out := bufio.NewWriterSize(w, 1<<16)
-	head := report.NewHead("dump", report.InSync, nil)
+	head := document.NewHead("dump", document.InSync, nil)
 	fmt.Fprintf(out, "{\n  \"schema\": %q,\n  \"status\": %q,\n  \"warnings\": [],\n  \"variables\": [", head.Schema, head.Status)
 	in := bufio.NewReaderSize(text, 1<<16)
 	for n := 0; ; {
@@ -231,7 +231,7 @@ func variable(line string) []byte {
 		v.Name, v.Value = directive, rest
 	}
 	b, _ := json.Marshal(&v) // strings always can be
-	return report.EscapeJSON(b)
+	return document.EscapeJSON(b)
 }
 
 // readerAt returns r, whose content begins with what is in, for reading at any

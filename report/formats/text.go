@@ -4,12 +4,12 @@ import (
 	"io"
 
 	"github.com/desynctool/desynctool/engines/engine"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 // ListDocument is desynctool.formats/1.
 type ListDocument struct {
-	report.Head
+	document.Head
 	Formats []FormatDocument `json:"formats"`
 }
 
@@ -25,7 +25,7 @@ type FormatDocument struct {
 
 // Document returns the JSON document of the list.
 func Document(list []engine.Format) *ListDocument {
-	doc := &ListDocument{Head: report.NewHead("formats", report.InSync, nil), Formats: []FormatDocument{}}
+	doc := &ListDocument{Head: document.NewHead("formats", document.InSync, nil), Formats: []FormatDocument{}}
 	for _, f := range list {
 		doc.Formats = append(doc.Formats, FormatDocument{f.Name, f.Title, f.Files, f.Gives, f.Native, f.Checksummed})
 	}
@@ -33,7 +33,7 @@ func Document(list []engine.Format) *ListDocument {
 }
 
 // Text writes the list for a person.
-func Text(w io.Writer, list []engine.Format, s report.Style) error {
+func Text(w io.Writer, list []engine.Format, s document.Style) error {
 	rows := [][]string{{"NAME", "FILES", "GIVES", "CHECKSUMS", "WHAT"}}
 	for _, f := range list {
 		checked := "no"

@@ -11,7 +11,7 @@ import (
 	"github.com/desynctool/desynctool/internal/file/files"
 	"github.com/desynctool/desynctool/internal/file/frame"
 	"github.com/desynctool/desynctool/orderlog"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/snapshot/signatures"
 	"github.com/desynctool/desynctool/tracediff"
@@ -123,7 +123,7 @@ func verifyProof(tree files.Tree, path string, want snapshot.Expected) (snapshot
 	if len(b) > maxProof {
 		return snapshot.Verified{}, fmt.Errorf("%s: a proof has at most %d bytes", path, maxProof)
 	}
-	p, err := report.ParseProof(b)
+	p, err := document.ParseProof(b)
 	if err != nil {
 		return snapshot.Verified{}, fmt.Errorf("%s: %w", path, err)
 	}

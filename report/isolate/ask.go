@@ -22,7 +22,7 @@ import (
 
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/internal/sandbox"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 // grace is how long a process may take to answer once it was told to end.
@@ -142,7 +142,7 @@ func (p *Asking) Copy(out io.Writer, most int64) (left []string, err error) {
 			left = append(left, fmt.Sprintf("and %d more", len(end.Left)-i))
 			break
 		}
-		left = append(left, report.Safe(prose.Shorten(prose.OneLine(l), 400)))
+		left = append(left, document.Safe(prose.Shorten(prose.OneLine(l), 400)))
 	}
 	return left, nil
 }
@@ -242,7 +242,7 @@ type refused struct{ error }
 
 // hear takes the frames of the process up to its answer.
 func (p *Asking) hear() (*Answer, error) {
-	var saved *report.Report
+	var saved *document.Report
 	for {
 		kind, content, err := next(p.out)
 		if err != nil {
@@ -269,10 +269,10 @@ func (p *Asking) hear() (*Answer, error) {
 				return nil, err
 			}
 			if p.reader.Progress != nil {
-				p.reader.Progress(report.Safe(prose.Shorten(m.What, 40)), report.Safe(prose.Shorten(m.Unit, 10)), m.Done, m.Total)
+				p.reader.Progress(document.Safe(prose.Shorten(m.What, 40)), document.Safe(prose.Shorten(m.Unit, 10)), m.Done, m.Total)
 			}
 		case reportFrame:
-			if saved, err = report.ParseReport(content, "the report"); err != nil {
+			if saved, err = document.ParseReport(content, "the report"); err != nil {
 				return nil, err
 			}
 		case answer:
@@ -347,7 +347,7 @@ func (p *Asking) how(waited error) *DiedError {
 }
 
 // line cuts what a process said to what fits a line of a report.
-func line(s string) string { return report.Safe(prose.Shorten(strings.TrimSpace(s), 160)) }
+func line(s string) string { return document.Safe(prose.Shorten(strings.TrimSpace(s), 160)) }
 
 // check returns an error for an answer to something that was not asked.
 func (a *Answer) check(match int, ofSeveral bool) error {
@@ -371,7 +371,7 @@ func (a *Answer) check(match int, ofSeveral bool) error {
 			}
 		}
 	case a.Failure != nil:
-		if f := a.Failure; ofSeveral || f.Whole == "" || len(f.Lines) == 0 || !slices.Contains([]report.Status{report.Failed, report.Inconclusive}, f.Status) {
+		if f := a.Failure; ofSeveral || f.Whole == "" || len(f.Lines) == 0 || !slices.Contains([]document.Status{document.Failed, document.Inconclusive}, f.Status) {
 			return errors.New("a failure without a reason")
 		}
 	case ofSeveral && (a.Report.Match == nil || a.Report.Match.Number != match):

@@ -33,7 +33,7 @@ import (
 
 	"github.com/desynctool/desynctool/internal/file/frame"
 	"github.com/desynctool/desynctool/internal/sandbox"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 // Command is the only argument of the process that calls Serve.
@@ -65,28 +65,28 @@ type Request struct {
 
 // Answer is what comes of a Request: a report, a list of matches, or a failure.
 type Answer struct {
-	Report *report.Report `json:"-"`
+	Report *document.Report `json:"-"`
 	// Matches are those of the evidence if there are several and the request names none. Named are
 	// all of them in one line.
-	Matches []report.MatchDocument `json:"matches,omitempty"`
-	Named   string                 `json:"named,omitempty"`
-	Failure *Failure               `json:"failure,omitempty"`
+	Matches []document.MatchDocument `json:"matches,omitempty"`
+	Named   string                   `json:"named,omitempty"`
+	Failure *Failure                 `json:"failure,omitempty"`
 	// Usage says how much was read, if the request counts.
 	Usage string `json:"usage,omitempty"`
 }
 
 // Failure is why there is no report, as an error.
 type Failure struct {
-	Status report.Status `json:"status"` // error or inconclusive
-	Lines  []string      `json:"lines"`  // one at least, for a person
-	Whole  string        `json:"whole"`  // on one line
+	Status document.Status `json:"status"` // error or inconclusive
+	Lines  []string        `json:"lines"`  // one at least, for a person
+	Whole  string          `json:"whole"`  // on one line
 }
 
 func (f *Failure) Error() string { return f.Whole }
 
 // Is reports whether evidence is lacking.
 func (f *Failure) Is(target error) bool {
-	return target == frame.ErrLacking && f.Status == report.Inconclusive
+	return target == frame.ErrLacking && f.Status == document.Inconclusive
 }
 
 // CopyError says why a process wrote no copy.

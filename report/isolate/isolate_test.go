@@ -17,7 +17,7 @@ import (
 
 	"github.com/desynctool/desynctool/internal/file/frame"
 	"github.com/desynctool/desynctool/internal/sandbox"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 // acted is the environment variable that has the test binary play a process.
@@ -59,10 +59,10 @@ func TestMain(m *testing.M) {
 
 var child *exec.Cmd // of the role asker
 
-func ofMatch(n int) *report.Report {
-	r := report.NoReport(report.InSync, "")
+func ofMatch(n int) *document.Report {
+	r := document.NoReport(document.InSync, "")
 	if n > 0 {
-		r.Match = &report.MatchDocument{Number: n}
+		r.Match = &document.MatchDocument{Number: n}
 	}
 	return r
 }
@@ -73,11 +73,11 @@ var honest = map[string]func(asked *Asked, match int) *Answer{
 	"answers":       func(_ *Asked, match int) *Answer { return &Answer{Report: ofMatch(match)} },
 	"echoes": func(a *Asked, _ int) *Answer {
 		b, err := io.ReadAll(a.Stdin)
-		return &Answer{Report: report.NoReport(report.InSync, string(b)), Usage: errText(err)}
+		return &Answer{Report: document.NoReport(document.InSync, string(b)), Usage: errText(err)}
 	},
 	"lists": func(a *Asked, match int) *Answer {
 		if match == 0 {
-			return &Answer{Matches: []report.MatchDocument{{Number: 1, Name: "a"}, {Number: 2, Name: "b"}, {Number: 3, Name: "c"}}, Named: "1: a; 2: b; 3: c"}
+			return &Answer{Matches: []document.MatchDocument{{Number: 1, Name: "a"}, {Number: 2, Name: "b"}, {Number: 3, Name: "c"}}, Named: "1: a; 2: b; 3: c"}
 		}
 		if match == 2 {
 			panic("a bad match")
@@ -85,7 +85,7 @@ var honest = map[string]func(asked *Asked, match int) *Answer{
 		return &Answer{Report: ofMatch(match)}
 	},
 	"fails": func(*Asked, int) *Answer {
-		return &Answer{Failure: &Failure{Status: report.Inconclusive, Lines: []string{"x: lacking"}, Whole: "x: lacking"}, Usage: "read"}
+		return &Answer{Failure: &Failure{Status: document.Inconclusive, Lines: []string{"x: lacking"}, Whole: "x: lacking"}, Usage: "read"}
 	},
 	"eats": func(*Asked, int) *Answer {
 		var all [][]byte
@@ -101,7 +101,7 @@ var honest = map[string]func(asked *Asked, match int) *Answer{
 	},
 	"waits": func(a *Asked, _ int) *Answer {
 		<-a.Context.Done()
-		return &Answer{Failure: &Failure{Status: report.Failed, Lines: []string{"x"}, Whole: context.Cause(a.Context).Error()}}
+		return &Answer{Failure: &Failure{Status: document.Failed, Lines: []string{"x"}, Whole: context.Cause(a.Context).Error()}}
 	},
 	"progresses": func(a *Asked, _ int) *Answer {
 		a.Progress("reading\x1b[31m", "ticks", 1, 2)
@@ -157,15 +157,17 @@ var hostile = map[string]func(to *wire){
 		states(to)
 		_ = to.send(reportFrame, []byte(`{"schema":"desynctool.diff/1","status":"in-sync"}`))
 	},
-	"no JSON":        func(to *wire) { states(to); _ = to.send(reportFrame, []byte(`{"schema":`)) },
-	"deep":           func(to *wire) { states(to); _ = to.send(reportFrame, bytes.Repeat([]byte("["), 1<<20)) },
-	"no status":      func(to *wire) { r := ofMatch(0); r.Status = "perfect"; answers(to, r, Answer{}) },
-	"nothing":        func(to *wire) { answers(to, nil, Answer{}) },
-	"two answers":    func(to *wire) { answers(to, ofMatch(0), Answer{Failure: &Failure{report.Failed, []string{"x"}, "x"}}) },
-	"empty failure":  func(to *wire) { answers(to, nil, Answer{Failure: &Failure{Status: report.Failed}}) },
-	"in sync failed": func(to *wire) { answers(to, nil, Answer{Failure: &Failure{report.InSync, []string{"x"}, "x"}}) },
-	"one of one":     func(to *wire) { answers(to, nil, Answer{Matches: []report.MatchDocument{{Number: 1}}}) },
-	"misnumbered":    func(to *wire) { answers(to, nil, Answer{Matches: []report.MatchDocument{{Number: 2}, {Number: 1}}}) },
+	"no JSON":   func(to *wire) { states(to); _ = to.send(reportFrame, []byte(`{"schema":`)) },
+	"deep":      func(to *wire) { states(to); _ = to.send(reportFrame, bytes.Repeat([]byte("["), 1<<20)) },
+	"no status": func(to *wire) { r := ofMatch(0); r.Status = "perfect"; answers(to, r, Answer{}) },
+	"nothing":   func(to *wire) { answers(to, nil, Answer{}) },
+	"two answers": func(to *wire) {
+		answers(to, ofMatch(0), Answer{Failure: &Failure{document.Failed, []string{"x"}, "x"}})
+	},
+	"empty failure":  func(to *wire) { answers(to, nil, Answer{Failure: &Failure{Status: document.Failed}}) },
+	"in sync failed": func(to *wire) { answers(to, nil, Answer{Failure: &Failure{document.InSync, []string{"x"}, "x"}}) },
+	"one of one":     func(to *wire) { answers(to, nil, Answer{Matches: []document.MatchDocument{{Number: 1}}}) },
+	"misnumbered":    func(to *wire) { answers(to, nil, Answer{Matches: []document.MatchDocument{{Number: 2}, {Number: 1}}}) },
 	"copies 1":       func(to *wire) { copyAs(to, 'r', []byte("{}")) },
 	"copies 2":       func(to *wire) { copyAs(to, copyFrame, make([]byte, chunk)); _, _ = io.Copy(copying{to}, endless{}) },
 	"copies 3":       func(to *wire) { copyAs(to, copyEnd, []byte("[1]")) },
@@ -180,7 +182,7 @@ func (endless) Read(b []byte) (int, error) { return len(b), nil }
 
 func states(to *wire) { _ = to.sendJSON(state, sandbox.State{}) }
 
-func answers(to *wire, r *report.Report, a Answer) {
+func answers(to *wire, r *document.Report, a Answer) {
 	states(to)
 	if r != nil {
 		_ = to.sendJSON(reportFrame, r)
@@ -269,7 +271,7 @@ func TestHostile(t *testing.T) {
 // TestAsk: honest processes answer, of one match after the other.
 func TestAsk(t *testing.T) {
 	p, a, err := as("answers").Ask(t.Context(), asked(), nil)
-	if err != nil || a.Report.Status != report.InSync || a.Report.Match != nil {
+	if err != nil || a.Report.Status != document.InSync || a.Report.Match != nil {
 		t.Fatal(a, err)
 	}
 	p.Close()

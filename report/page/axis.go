@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/desynctool/desynctool/internal/prose"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 // timeView are the pictures of time: what each peer left, what differs when, and the cascade, above
@@ -30,7 +30,7 @@ type timeView struct {
 // the next one. A state point is where the tick of its number begins.
 type axis struct {
 	From, To uint64 // ticks
-	names    *report.Names
+	names    *document.Names
 	points   map[uint64]string // names of state points within a sentence
 }
 
@@ -67,7 +67,7 @@ type axisTick struct {
 	Class           string
 }
 
-func newTime(r *report.Report, peers peers) *timeView {
+func newTime(r *document.Report, peers peers) *timeView {
 	v := &timeView{axis: newAxis(r)}
 	v.Timeline, v.Heat, v.Cascade = newTimeline(r, peers, v.axis), newHeat(r, peers, v.axis), newCascade(r, v.axis)
 	if v.Timeline == nil && v.Heat == nil && v.Cascade == nil {
@@ -94,7 +94,7 @@ func (v *timeView) has(part string) bool {
 }
 
 // newAxis returns an axis that has a place for everything that the pictures of time show.
-func newAxis(r *report.Report) axis {
+func newAxis(r *document.Report) axis {
 	var ticks []uint64
 	if t := r.Timeline; t != nil {
 		ticks = append(ticks, t.From, max(t.From, t.To))
@@ -114,7 +114,7 @@ func newAxis(r *report.Report) axis {
 	a := axis{From: slices.Min(ticks), To: slices.Max(ticks), names: r.Names, points: map[uint64]string{}}
 	name := func(point uint64, native string) {
 		if native != "" {
-			a.points[point] = report.PointName(report.PointOf(native, point))
+			a.points[point] = document.PointName(document.PointOf(native, point))
 		}
 	}
 	if r.Names != nil {
@@ -167,7 +167,7 @@ func (a *axis) tick(n uint64) string {
 	if a.names == nil {
 		return strconv.FormatUint(n, 10)
 	}
-	return report.BothNames(a.names.Ticks.Name(n), n)
+	return document.BothNames(a.names.Ticks.Name(n), n)
 }
 
 // point names a state point within a sentence.
@@ -179,7 +179,7 @@ func (a *axis) point(n uint64) string {
 }
 
 // moments collects the bracket and the moments that count.
-func (v *timeView) moments(r *report.Report) {
+func (v *timeView) moments(r *document.Report) {
 	add := func(tick uint64, short, text, long, class string) {
 		x, side := v.place(tick), "start"
 		if x > 50 {
@@ -238,7 +238,7 @@ func (a *axis) label(tick uint64) string {
 func (v *timeView) rule(game string) {
 	chars := len(strconv.FormatUint(v.To, 10))
 	if v.names != nil {
-		for _, rule := range []*report.TickNames{v.names.Ticks, v.names.States} {
+		for _, rule := range []*document.TickNames{v.names.Ticks, v.names.States} {
 			if rule != nil {
 				chars = max(chars, prose.Columns(rule.Name(rule.From)), prose.Columns(rule.Name(rule.To)))
 			}
@@ -295,7 +295,7 @@ func (a *axis) named() bool {
 	if a.names == nil {
 		return false
 	}
-	for _, rule := range []*report.TickNames{a.names.Ticks, a.names.States} {
+	for _, rule := range []*document.TickNames{a.names.Ticks, a.names.States} {
 		if rule != nil {
 			return !slices.Contains(strings.Fields(rule.Name(rule.From)), strconv.FormatUint(rule.From, 10))
 		}
@@ -337,12 +337,12 @@ func (v *timeView) Data() (string, error) {
 		Large                                         *number `json:",omitempty"`
 	}
 	text := func(n uint64) string { return strconv.FormatUint(n, 10) }
-	of := func(n *report.TickNames) *rule {
+	of := func(n *document.TickNames) *rule {
 		if n == nil {
 			return nil
 		}
 		out := &rule{
-			From: text(n.From), To: text(n.To), Before: report.Safe(n.Before), Between: report.Safe(n.Between), After: report.Safe(n.After), Step: text(n.Step), Cycle: text(n.Cycle),
+			From: text(n.From), To: text(n.To), Before: document.Safe(n.Before), Between: document.Safe(n.Between), After: document.Safe(n.After), Step: text(n.Step), Cycle: text(n.Cycle),
 			Number: number{text(n.Number.First), n.Number.Hex, n.Number.Width},
 		}
 		if n.Large != nil {
@@ -358,7 +358,7 @@ func (v *timeView) Data() (string, error) {
 		data.Ticks, data.States = of(v.names.Ticks), of(v.names.States)
 	}
 	for p, name := range v.points {
-		data.Points[text(p)] = report.Safe(name)
+		data.Points[text(p)] = document.Safe(name)
 	}
 	out, err := json.Marshal(data)
 	return string(out), err

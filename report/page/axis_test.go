@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 // between returns what a page has between two texts.
@@ -34,7 +34,7 @@ func TestHeatOrder(t *testing.T) {
 	r := saved(t)
 	r.FirstDivergence.Archetypes = []string{"Root"}
 	r.Heat.Points = []uint64{10, 20, 30, 40}
-	r.Heat.Rows = []report.HeatRow{
+	r.Heat.Rows = []document.HeatRow{
 		{Label: "Equal", Differs: "0000"}, {Label: "Late", Differs: "0001"}, {Label: "Early", Differs: "0011"}, {Label: "Lost", Differs: "00-0"},
 		{Label: "Root", Differs: "0-11"}, {Label: "Twin", Differs: "0011"}, {Label: "First", Differs: "0111"}, {Label: "Short", Differs: "011"},
 	}
@@ -55,8 +55,8 @@ func TestAxisLinear(t *testing.T) {
 	r := saved(t)
 	r.Timeline = nil
 	r.Heat.Points = []uint64{1000, 1100, 1999}
-	r.Heat.Rows = []report.HeatRow{{Label: "A", Differs: "010"}}
-	r.Cascade = []report.CascadeDocument{{Scope: "A", Tick: 1250, Last: 1499}}
+	r.Heat.Rows = []document.HeatRow{{Label: "A", Differs: "010"}}
+	r.Cascade = []document.CascadeDocument{{Scope: "A", Tick: 1250, Last: 1499}}
 	html := render(t, r)
 	heat := between(t, html, `<section id="heat"`, "</section>")
 	for class, want := range map[string]string{"equal": "[0 9990]", "differs": "[1000]"} {
@@ -75,7 +75,7 @@ func TestAxisBins(t *testing.T) {
 	r := saved(t)
 	from := uint64(96)
 	r.Heat, r.Cascade = nil, nil
-	r.Timeline = &report.Timeline{From: 100, To: 131, Bin: 16, BinFrom: &from, Peers: []report.TimelinePeer{{Name: "host", Orders: []uint64{1, 0, 5}}}}
+	r.Timeline = &document.Timeline{From: 100, To: 131, Bin: 16, BinFrom: &from, Peers: []document.TimelinePeer{{Name: "host", Orders: []uint64{1, 0, 5}}}}
 	r.FirstDivergence, r.Names = nil, nil
 	html := render(t, r)
 	d := found(html, `<path class="orders" d="([^"]*)"`)

@@ -13,13 +13,13 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"github.com/desynctool/desynctool/internal/testkit/browsertest"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 // timeline is the section of the pictures of time in a browser.
 type timeline struct{ *browser }
 
-func openTimeline(t *testing.T, r *report.Report, width int64) timeline {
+func openTimeline(t *testing.T, r *document.Report, width int64) timeline {
 	b := timeline{open(t, r)}
 	b.show(width, "light")
 	return b
@@ -101,7 +101,7 @@ func (b timeline) drawn(selector string) [][]float64 {
 }
 
 // together checks that each of the pictures has its marks where the ruler has their ticks.
-func (b timeline) together(when string, r *report.Report) {
+func (b timeline) together(when string, r *document.Report) {
 	b.t.Helper()
 	first, last, width := b.shown()
 	seen := 0
@@ -310,7 +310,7 @@ func TestAxisTouch(t *testing.T) {
 
 // longNames is the sample with names that are as long as such names become, and with an engine's
 // names of ticks.
-func longNames(t testing.TB) *report.Report {
+func longNames(t testing.TB) *document.Report {
 	r := saved(t)
 	const long = "BattleDetection.damageRecord of UnitMotionFlying:per player"
 	for i := range r.Heat.Rows {
@@ -334,7 +334,7 @@ func longNames(t testing.TB) *report.Report {
 		for j := range p.Snapshots {
 			move(&p.Snapshots[j])
 		}
-		for _, s := range []*report.TimelineSpan{p.Hashes, p.Trace} {
+		for _, s := range []*document.TimelineSpan{p.Hashes, p.Trace} {
 			if s != nil {
 				move(&s.First)
 				move(&s.Last)
@@ -353,31 +353,31 @@ func longNames(t testing.TB) *report.Report {
 	}
 	first := r.FirstDivergence
 	move(first.Tick)
-	first.Bracket = &report.BracketDocument{Good: first.Tick, Bad: *first.Tick + 1, By: "snapshots"}
+	first.Bracket = &document.BracketDocument{Good: first.Tick, Bad: *first.Tick + 1, By: "snapshots"}
 	first.Healed = new(uint64)
 	*first.Healed = 52714048 + 1300
 	r.Session.Game = "OpenTTD"
-	r.Names = &report.Names{Ticks: &report.TickNames{
-		From: tl.From, To: tl.To, Large: &report.Number{First: 0xadea0, Hex: true, Width: 8}, Between: ";", Number: report.Number{Hex: true, Width: 2}, Step: 1, Cycle: 74,
+	r.Names = &document.Names{Ticks: &document.TickNames{
+		From: tl.From, To: tl.To, Large: &document.Number{First: 0xadea0, Hex: true, Width: 8}, Between: ";", Number: document.Number{Hex: true, Width: 2}, Step: 1, Cycle: 74,
 	}}
 	return r
 }
 
 // turns is the sample with names of some state points only.
-func turns(t testing.TB) *report.Report {
+func turns(t testing.TB) *document.Report {
 	r := saved(t)
-	r.Names = &report.Names{}
+	r.Names = &document.Names{}
 	for _, p := range r.Heat.Points[:20] {
-		r.Names.Points = append(r.Names.Points, report.PointWord{Point: p, Native: fmt.Sprint("after turn ", p-1)})
+		r.Names.Points = append(r.Names.Points, document.PointWord{Point: p, Native: fmt.Sprint("after turn ", p-1)})
 	}
-	r.Names.States = report.NamesAt(r.Names.Points)
+	r.Names.States = document.NamesAt(r.Names.Points)
 	return r
 }
 
 // TestAxisSizes: on a telephone, on a desk and at 4K, by script and without, each lane has its marks,
 // no name is clipped, and no label stands over another.
 func TestAxisSizes(t *testing.T) {
-	for name, r := range map[string]*report.Report{"sample": saved(t), "long names": longNames(t), "one hour": oneHour(8), "state points": turns(t)} {
+	for name, r := range map[string]*document.Report{"sample": saved(t), "long names": longNames(t), "one hour": oneHour(8), "state points": turns(t)} {
 		b := timeline{open(t, r)}
 		for _, width := range []int64{360, 1440, 3840} {
 			b.show(width, "dark")

@@ -12,9 +12,9 @@ import (
 
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/internal/testkit/browsertest"
-	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/bundle"
 	"github.com/desynctool/desynctool/report/compare"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 // fixtures are sessions in testdata of games and libraries whose pages are looked at.
@@ -25,7 +25,7 @@ var fixtures = []string{
 }
 
 // triaged returns the report of a session in testdata.
-func triaged(t *testing.T, name string) *report.Report {
+func triaged(t *testing.T, name string) *document.Report {
 	t.Helper()
 	path := "../../testdata/" + name
 	if _, err := os.Stat(path); err != nil {
@@ -51,7 +51,7 @@ func TestMapArchetypes(t *testing.T) {
 		r := triaged(t, name)
 		html := render(t, r)
 		if r.Map == nil {
-			if r.Status == report.Diverged && !strings.Contains(html, "<li>a map: ") {
+			if r.Status == document.Diverged && !strings.Contains(html, "<li>a map: ") {
 				t.Errorf("%s: there is no map, and the page does not say why", name)
 			}
 			continue
@@ -123,7 +123,7 @@ const unfold = `[...document.querySelectorAll("details")].reduce((n, e) => (e.op
 func TestNothingIsCut(t *testing.T) {
 	var b *browser
 	for _, name := range append([]string{"sample"}, fixtures...) {
-		var r *report.Report
+		var r *document.Report
 		if r = saved(t); name != "sample" {
 			r = triaged(t, name)
 		}

@@ -16,7 +16,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"github.com/desynctool/desynctool/internal/testkit/browsertest"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/report/page"
 )
 
@@ -30,7 +30,7 @@ type browser struct {
 func TestMain(m *testing.M) { os.Exit(browsertest.Main(m)) }
 
 // open shows a report in Chromium.
-func open(t *testing.T, r *report.Report) *browser {
+func open(t *testing.T, r *document.Report) *browser {
 	t.Helper()
 	b := &browser{Window: browsertest.Open(t), t: t}
 	b.load(r)
@@ -38,7 +38,7 @@ func open(t *testing.T, r *report.Report) *browser {
 }
 
 // load shows another report in the same browser.
-func (b *browser) load(r *report.Report) {
+func (b *browser) load(r *document.Report) {
 	b.t.Helper()
 	path := filepath.Join(b.t.TempDir(), "report.html")
 	f, err := os.Create(path)
@@ -231,10 +231,10 @@ func TestBrowserLarge(t *testing.T) {
 // TestBrowserTags: a tag never breaks within its word, however narrow its column.
 func TestBrowserTags(t *testing.T) {
 	r := saved(t)
-	r.GameLogs = &report.GameLogs{Total: 2}
+	r.GameLogs = &document.GameLogs{Total: 2}
 	for _, severity := range []string{"warning", "exception"} {
-		r.GameLogs.Lines = append(r.GameLogs.Lines, report.GameLogLine{
-			Severity: severity, Text: "the template of a unit cannot be loaded", Have: []report.GameLogPlace{{Peer: "client", File: "testdata/gamelogs/zeroad/client/mainlog.html"}}, Lack: []string{"host"},
+		r.GameLogs.Lines = append(r.GameLogs.Lines, document.GameLogLine{
+			Severity: severity, Text: "the template of a unit cannot be loaded", Have: []document.GameLogPlace{{Peer: "client", File: "testdata/gamelogs/zeroad/client/mainlog.html"}}, Lack: []string{"host"},
 		})
 	}
 	b := open(t, r)

@@ -9,7 +9,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"github.com/desynctool/desynctool/internal/testkit/browsertest"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 // shownLeaves returns how many values and rows are on the page, folded or not, and how many nodes
@@ -131,7 +131,7 @@ func TestBitsFit(t *testing.T) {
 
 // many returns a report of a session in which so many values of two fields differ, all of which it
 // lists.
-func many(t *testing.T, values int) *report.Report {
+func many(t *testing.T, values int) *document.Report {
 	r := saved(t)
 	one := r.Locus[0]
 	r.Locus, r.Compared.Entities, r.Compared.Columns = nil, nil, nil
@@ -142,10 +142,10 @@ func many(t *testing.T, values int) *report.Report {
 		if i%2 == 1 {
 			f.Field = "y"
 		} else {
-			r.Compared.Entities = append(r.Compared.Entities, report.Entity{Kind: f.Archetype, Key: f.Key, Values: 2})
+			r.Compared.Entities = append(r.Compared.Entities, document.Entity{Kind: f.Archetype, Key: f.Key, Values: 2})
 		}
 		r.Locus = append(r.Locus, f)
-		column := report.LocusColumn{Archetype: f.Archetype}
+		column := document.LocusColumn{Archetype: f.Archetype}
 		column.Component, column.Field, column.Changed = f.Component, fmt.Sprintf("field%d", i), 1
 		r.Compared.Columns = append(r.Compared.Columns, column)
 	}

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/desynctool/desynctool/internal/prose"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 // cascadeView is from when to when each part of the state differed.
@@ -15,33 +15,33 @@ type cascadeView struct {
 
 // cascadeRow is a row of the table behind the picture.
 type cascadeRow struct {
-	report.CascadeDocument
+	document.CascadeDocument
 	First, End string // names of the ticks
 }
 
 // maxCascade is how many lanes the picture of a cascade has; the table has all.
 const maxCascade = 60
 
-func newCascade(r *report.Report, a axis) *cascadeView {
+func newCascade(r *document.Report, a axis) *cascadeView {
 	if len(r.Cascade) == 0 {
 		return nil
 	}
 	v := &cascadeView{}
 	for i, c := range r.Cascade {
 		last := max(c.Last, c.Tick)
-		first, end := report.BothNames(c.Native, c.Tick), a.tick(last)
+		first, end := document.BothNames(c.Native, c.Tick), a.tick(last)
 		v.Rows = append(v.Rows, cascadeRow{c, first, end})
 		if i < maxCascade {
 			v.Lanes = append(v.Lanes, spanLane(a, c.Tick, last, lane{
 				Label: scopeName(c), Height: heatHeight,
-				Tip: fmt.Sprintf("%s: from %s on in %s; %s, the last at %s", scopeName(c), report.InTick(first), systemName(c.System), prose.Count(c.Count, "difference", "differences"), end),
+				Tip: fmt.Sprintf("%s: from %s on in %s; %s, the last at %s", scopeName(c), document.InTick(first), systemName(c.System), prose.Count(c.Count, "difference", "differences"), end),
 			}, "spread", 4, heatHeight-8))
 		}
 	}
 	return v
 }
 
-func scopeName(c report.CascadeDocument) string {
+func scopeName(c document.CascadeDocument) string {
 	if c.Scope == "" {
 		return systemName(c.System)
 	}

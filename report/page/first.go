@@ -1,7 +1,7 @@
 package page
 
 import (
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/tracediff"
 )
 
@@ -9,17 +9,17 @@ import (
 type firstView struct {
 	Title, About string
 	Start, From  int // the numbers of the first line, and of the first that differs
-	Same         []report.DetailDocument
+	Same         []document.DetailDocument
 	Peers        []firstPeer
 }
 
 type firstPeer struct {
 	Who  peer
-	Rest []report.DetailDocument
+	Rest []document.DetailDocument
 }
 
 // newFirst returns nil if there are no details.
-func newFirst(r *report.Report, peers peers) *firstView {
+func newFirst(r *document.Report, peers peers) *firstView {
 	d := r.FirstDetails()
 	if d == nil {
 		return nil

@@ -5,7 +5,7 @@ import (
 	"reflect"
 	"text/template/parse"
 
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 // guard makes every value that the templates print go through printable, whether or not who
@@ -52,7 +52,7 @@ func printable(v any) any {
 		return v
 	}
 	if r := reflect.ValueOf(v); r.Kind() == reflect.String {
-		return report.Safe(r.String())
+		return document.Safe(r.String())
 	}
 	return v
 }

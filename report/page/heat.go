@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/desynctool/desynctool/internal/prose"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/snapshot"
 )
 
@@ -47,7 +47,7 @@ const (
 	maxFolded  = 3
 )
 
-func newHeat(r *report.Report, peers peers, a axis) *heatView {
+func newHeat(r *document.Report, peers peers, a axis) *heatView {
 	h := r.Heat
 	if h == nil || len(h.Points) == 0 || len(h.Rows) == 0 || !slices.IsSorted(h.Points) {
 		return nil
@@ -66,12 +66,12 @@ func newHeat(r *report.Report, peers peers, a axis) *heatView {
 
 // rootsFirst returns the rows of a heat map in the order in which they differ: first those of the
 // archetypes that parted first.
-func rootsFirst(r *report.Report) []report.HeatRow {
+func rootsFirst(r *document.Report) []document.HeatRow {
 	var roots []string
 	if r.FirstDivergence != nil {
 		roots = r.FirstDivergence.Archetypes
 	}
-	rank := func(row report.HeatRow) int {
+	rank := func(row document.HeatRow) int {
 		first := strings.IndexByte(row.Differs, '1')
 		switch {
 		case first < 0:
@@ -82,7 +82,7 @@ func rootsFirst(r *report.Report) []report.HeatRow {
 		return first + 1
 	}
 	rows := slices.Clone(r.Heat.Rows)
-	slices.SortStableFunc(rows, func(x, y report.HeatRow) int { return rank(x) - rank(y) })
+	slices.SortStableFunc(rows, func(x, y document.HeatRow) int { return rank(x) - rank(y) })
 	return rows
 }
 

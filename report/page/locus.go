@@ -9,17 +9,17 @@ import (
 	"unicode/utf8"
 
 	"github.com/desynctool/desynctool/internal/prose"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 // locusView is what differs where the peers parted, as a tree to unfold: kinds of entities,
 // entities, archetypes, components and their fields.
 type locusView struct {
-	Compared *report.Compared
+	Compared *document.Compared
 	Line     string
 	Nodes    []*node
 	Schema   []string
-	Columns  []report.LocusColumn
+	Columns  []document.LocusColumn
 	Left     []string // what is not listed
 	Filter   bool     // there is enough to search in
 
@@ -71,12 +71,12 @@ const (
 	fewValues  = 6   // up to which all is unfolded
 )
 
-func newLocus(r *report.Report, peers peers, ids ids) *locusView {
+func newLocus(r *document.Report, peers peers, ids ids) *locusView {
 	if len(r.Locus) == 0 && r.Compared == nil {
 		return nil
 	}
 	v := &locusView{Compared: r.Compared}
-	names := report.LocusPeers(r)
+	names := document.LocusPeers(r)
 	cut := *r
 	cut.Locus = r.Locus[:min(len(r.Locus), maxValues)]
 	g := cut.Gather()
@@ -108,7 +108,7 @@ func newLocus(r *report.Report, peers peers, ids ids) *locusView {
 }
 
 // comparedLine says of which states all that is.
-func comparedLine(k *report.Compared) string {
+func comparedLine(k *document.Compared) string {
 	text := prose.Count(k.Values, "value differs", "values differ")
 	var rows uint64
 	for i := range k.Rows {
@@ -119,12 +119,12 @@ func comparedLine(k *report.Compared) string {
 	} else if rows > 0 {
 		text += ", " + prose.Count(rows, "row is", "rows are") + " on one side only"
 	}
-	return text + " " + report.AtPoint(report.PointOf(k.Native, k.Point))
+	return text + " " + document.AtPoint(document.PointOf(k.Native, k.Point))
 }
 
 // treeBuilder puts what differs together.
 type treeBuilder struct {
-	report   *report.Report
+	report   *document.Report
 	peers    peers
 	names    []string // of the peers, in the order of their values
 	ids      ids
@@ -135,7 +135,7 @@ type treeBuilder struct {
 }
 
 // build groups entities by their kinds, in the order in which these come first.
-func (t *treeBuilder) build(g *report.Gathered) {
+func (t *treeBuilder) build(g *document.Gathered) {
 	type kind struct {
 		name   string
 		cache  bool
@@ -144,7 +144,7 @@ func (t *treeBuilder) build(g *report.Gathered) {
 		list   []*node
 	}
 	var kinds []*kind
-	of := func(e *report.Entity) *kind {
+	of := func(e *document.Entity) *kind {
 		for _, k := range kinds {
 			if k.name == e.Kind && k.cache == e.Cache {
 				return k
@@ -178,7 +178,7 @@ func (t *treeBuilder) build(g *report.Gathered) {
 			t.nodes = append(t.nodes, k.list[0])
 			continue
 		}
-		n := &node{Level: "kind", Title: report.CountEntities(k.name, uint64(len(k.list))), Nodes: k.list, Open: t.whole}
+		n := &node{Level: "kind", Title: document.CountEntities(k.name, uint64(len(k.list))), Nodes: k.list, Open: t.whole}
 		if k.cache {
 			n.Title = "cache: " + n.Title
 		}
@@ -216,7 +216,7 @@ func (t *treeBuilder) full() bool {
 
 // entity returns the node of an entity that both sides have. A level that has only one node of
 // the name of the one above it is left out.
-func (t *treeBuilder) entity(e *report.GatheredEntity) *node {
+func (t *treeBuilder) entity(e *document.GatheredEntity) *node {
 	n := &node{ID: t.ids.unique("differs", e.Kind, e.Key), Level: "entity", Title: e.Title(), Open: t.whole}
 	if e.Values > 0 {
 		n.Count = prose.Count(e.Values, "value", "values")
@@ -265,7 +265,7 @@ func (t *treeBuilder) entity(e *report.GatheredEntity) *node {
 }
 
 // absent returns the node of an entity that only one side has.
-func (t *treeBuilder) absent(e *report.Entity) *node {
+func (t *treeBuilder) absent(e *document.Entity) *node {
 	who := t.peers.of(e.OnlyOn)
 	n := &node{ID: t.ids.unique("differs", e.Kind, e.Key), Level: "entity", Title: e.Title(), Only: &who}
 	var rows uint64
@@ -282,7 +282,7 @@ func (t *treeBuilder) absent(e *report.Entity) *node {
 }
 
 // row returns the row of one value of an entity.
-func (t *treeBuilder) row(f *report.LocusField, e *report.Entity, under string) locusRow {
+func (t *treeBuilder) row(f *document.LocusField, e *document.Entity, under string) locusRow {
 	row := locusRow{Name: f.Field, Cache: f.Cache, Apart: string(f.Kind)}
 	if row.Name == "" {
 		row.Name = f.Component

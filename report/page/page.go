@@ -8,7 +8,7 @@
 // can do is hidden until it runs. Without it the page still reads.
 //
 // What a report holds came from players' files. Templates escape it by where it stands, and
-// every value that they print first goes through report.Safe (see guard), so that neither
+// every value that they print first goes through document.Safe (see guard), so that neither
 // markup nor control characters nor marks of text direction reach the page.
 package page
 
@@ -23,7 +23,7 @@ import (
 	"strings"
 
 	"github.com/desynctool/desynctool/internal/prose"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 //go:embed *.html style/*.css script/*.js
@@ -36,9 +36,9 @@ var (
 )
 
 // Write writes a report as an HTML page.
-func Write(w io.Writer, r *report.Report) error { return write(w, r, Within{}) }
+func Write(w io.Writer, r *document.Report) error { return write(w, r, Within{}) }
 
-func write(w io.Writer, r *report.Report, in Within) error {
+func write(w io.Writer, r *document.Report, in Within) error {
 	style, err := concatenated("style/", styles, ".css")
 	if err != nil {
 		return err

@@ -16,7 +16,7 @@ import (
 
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/orderlog"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/report/page"
 	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/snapshot/merkle"
@@ -30,22 +30,22 @@ var sections = []string{
 // pictures are the ids of all pictures.
 var pictures = []string{"timeline-picture", "tree-picture", "map-picture"}
 
-func saved(t testing.TB) *report.Report {
+func saved(t testing.TB) *document.Report {
 	t.Helper()
-	const path = "../testdata/triage.json"
+	const path = "../document/testdata/triage.json"
 	f, err := os.Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	r, err := report.ReadReport(f, path)
+	r, err := document.ReadReport(f, path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return r
 }
 
-func render(t testing.TB, r *report.Report) string {
+func render(t testing.TB, r *document.Report) string {
 	t.Helper()
 	var out bytes.Buffer
 	if err := page.Write(&out, r); err != nil {
@@ -162,16 +162,16 @@ func spoil(v reflect.Value, depth int) {
 
 // hostileReport returns the sample with hostile text in every field, and with all of its
 // pictures.
-func hostileReport(t testing.TB) *report.Report {
+func hostileReport(t testing.TB) *document.Report {
 	full := saved(t)
 	spoil(reflect.ValueOf(full).Elem(), 0)
-	full.Status, full.Locus[0].Raw = report.Diverged, map[string]string{hostile: "00ff", hostile + "2": "01ff"}
+	full.Status, full.Locus[0].Raw = document.Diverged, map[string]string{hostile: "00ff", hostile + "2": "01ff"}
 	full.Timeline.To, full.Timeline.From, full.Timeline.Bin = 100, 0, 10
 	for i := range full.Heat.Rows {
 		full.Heat.Rows[i].Differs = strings.Repeat("1", len(full.Heat.Points))
 	}
 	for i := range full.Tree.Leaves {
-		full.Tree.Leaves[i] = report.TreeLeaf{Label: fmt.Sprintf("%s%03d", hostile, i), Hashes: [2]string{leafHash(i), leafHash(i + i/31)}}
+		full.Tree.Leaves[i] = document.TreeLeaf{Label: fmt.Sprintf("%s%03d", hostile, i), Hashes: [2]string{leafHash(i), leafHash(i + i/31)}}
 	}
 	return full
 }
@@ -179,9 +179,9 @@ func hostileReport(t testing.TB) *report.Report {
 // TestHostile puts hostile text into every field of a report, once by itself and once among those
 // of the sample, and looks for any of it in the page as it was.
 func TestHostile(t *testing.T) {
-	empty := new(report.Report)
+	empty := new(document.Report)
 	spoil(reflect.ValueOf(empty).Elem(), 0)
-	for _, r := range []*report.Report{empty, hostileReport(t)} {
+	for _, r := range []*document.Report{empty, hostileReport(t)} {
 		html := render(t, r)
 		for i, c := range html {
 			if c != '\n' && !unicode.IsPrint(c) || c == utf8.RuneError {
@@ -203,28 +203,28 @@ func leafHash(i int) string { return merkle.RNGLeaf(fmt.Append(nil, i)).String()
 
 // oneHour returns the report of the largest session that the page is made for: 54,000 ticks, 180 snapshots, 31
 // archetypes and the RNG, 200 columns of heat, 2,000 entities and 200 values.
-func oneHour(peers int) *report.Report {
+func oneHour(peers int) *document.Report {
 	random := rand.New(rand.NewPCG(1, 2))
 	tick, detected := uint64(31234), uint64(31250)
 	good := tick
-	r := &report.Report{
-		Head: report.NewHead("triage", report.Diverged, nil), Kind: bisect.StateDiffers,
+	r := &document.Report{
+		Head: document.NewHead("triage", document.Diverged, nil), Kind: bisect.StateDiffers,
 		Verdict: []string{"host and client parted in tick 31234, in Movement: Infantry, Position.x of 200 entities."},
-		Session: report.Session{Game: "refsim", Seed: "00000000deadbeef", TickRate: 15, Last: 54000},
-		FirstDivergence: &report.FirstDivergence{
-			Tick: &tick, Exact: true, Bracket: &report.BracketDocument{Good: &good, Bad: tick + 1, By: "recorded hashes"},
+		Session: document.Session{Game: "refsim", Seed: "00000000deadbeef", TickRate: 15, Last: 54000},
+		FirstDivergence: &document.FirstDivergence{
+			Tick: &tick, Exact: true, Bracket: &document.BracketDocument{Good: &good, Bad: tick + 1, By: "recorded hashes"},
 			System: "Movement", Archetypes: []string{"Archetype07"}, Root: true, Component: "Position", Detected: &detected,
 		},
-		Compared: &report.Compared{Peers: [2]string{"peer0", "peer1"}, Point: tick + 1, Values: 200},
-		Timeline: &report.Timeline{To: 54000, Bin: 100, Detected: &detected},
-		Heat:     &report.Heat{By: "snapshots", Peers: [2]string{"peer0", "peer1"}},
-		Tree:     &report.HashTree{Peers: [2]string{"peer0", "peer1"}, Point: tick + 1},
-		Map:      &report.PositionsMap{Peers: [2]string{"peer0", "peer1"}, Point: tick + 1, X: "Position.x", Y: "Position.y"},
+		Compared: &document.Compared{Peers: [2]string{"peer0", "peer1"}, Point: tick + 1, Values: 200},
+		Timeline: &document.Timeline{To: 54000, Bin: 100, Detected: &detected},
+		Heat:     &document.Heat{By: "snapshots", Peers: [2]string{"peer0", "peer1"}},
+		Tree:     &document.HashTree{Peers: [2]string{"peer0", "peer1"}, Point: tick + 1},
+		Map:      &document.PositionsMap{Peers: [2]string{"peer0", "peer1"}, Point: tick + 1, X: "Position.x", Y: "Position.y"},
 	}
 	for p := range peers {
 		name := fmt.Sprintf("peer%d", p)
-		r.Peers = append(r.Peers, report.TriagedPeer{Name: name, Group: 1 + p%2, Snapshots: 181, OrderLog: true, Trace: true})
-		line := report.TimelinePeer{Name: name, Hashes: &report.TimelineSpan{Last: 54000, Count: 54001}, Trace: &report.TimelineSpan{Last: 53999, Count: 54000}}
+		r.Peers = append(r.Peers, document.TriagedPeer{Name: name, Group: 1 + p%2, Snapshots: 181, OrderLog: true, Trace: true})
+		line := document.TimelinePeer{Name: name, Hashes: &document.TimelineSpan{Last: 54000, Count: 54001}, Trace: &document.TimelineSpan{Last: 53999, Count: 54000}}
 		for s := uint64(0); s <= 54000; s += 300 {
 			line.Snapshots = append(line.Snapshots, s)
 		}
@@ -246,8 +246,8 @@ func oneHour(peers int) *report.Report {
 		for c := range cells {
 			cells[c] = "01-"[random.IntN(3)]
 		}
-		r.Heat.Rows = append(r.Heat.Rows, report.HeatRow{Label: label, Differs: string(cells)})
-		leaf := report.TreeLeaf{Label: label, Hashes: [2]string{leafHash(i), leafHash(i)}, Rows: [2]uint64{160, 160}}
+		r.Heat.Rows = append(r.Heat.Rows, document.HeatRow{Label: label, Differs: string(cells)})
+		leaf := document.TreeLeaf{Label: label, Hashes: [2]string{leafHash(i), leafHash(i)}, Rows: [2]uint64{160, 160}}
 		if i == 7 {
 			leaf.Hashes[1] = leafHash(1000)
 		}
@@ -256,7 +256,7 @@ func oneHour(peers int) *report.Report {
 			leaves[side] = append(leaves[side], merkle.Leaf{Label: label, Hash: h})
 		}
 		r.Tree.Leaves = append(r.Tree.Leaves, leaf)
-		r.Cascade = append(r.Cascade, report.CascadeDocument{Scope: "Archetype" + fmt.Sprint(i), Tick: tick + uint64(i)*40, System: "Movement", Count: 900, Last: 53999})
+		r.Cascade = append(r.Cascade, document.CascadeDocument{Scope: "Archetype" + fmt.Sprint(i), Tick: tick + uint64(i)*40, System: "Movement", Count: 900, Last: 53999})
 	}
 	for side := range leaves {
 		r.Tree.Roots[side] = merkle.Root(leaves[side]).String()
@@ -264,17 +264,17 @@ func oneHour(peers int) *report.Report {
 	for i := range 2000 {
 		a := [2]float64{random.Float64() * 4096, random.Float64() * 4096}
 		b := [2]float64{a[0] + random.NormFloat64(), a[1] + random.NormFloat64()}
-		r.Map.Entities = append(r.Map.Entities, report.MapEntity{Archetype: "Archetype07", Key: fmt.Sprint(4000 + i), At: [2]*[2]float64{&a, &b}, Differs: true})
+		r.Map.Entities = append(r.Map.Entities, document.MapEntity{Archetype: "Archetype07", Key: fmt.Sprint(4000 + i), At: [2]*[2]float64{&a, &b}, Differs: true})
 	}
 	for i := range 200 {
 		ulp := uint64(3)
-		r.Locus = append(r.Locus, report.LocusField{Archetype: "Archetype07", FieldDocument: report.FieldDocument{
+		r.Locus = append(r.Locus, document.LocusField{Archetype: "Archetype07", FieldDocument: document.FieldDocument{
 			Key: fmt.Sprint(4000 + i), Component: "Position", Field: "x", Kind: snapshot.KindFloat, Bits: 30, ULP: &ulp,
 			Values: map[string]string{"peer0": "0.30000000000000004", "peer1": "0.3"},
 		}, Raw: map[string]string{"peer0": fmt.Sprintf("%016x", random.Uint64()), "peer1": fmt.Sprintf("%016x", random.Uint64())}})
 	}
 	for i := range 60 {
-		r.Orders = append(r.Orders, report.TriagedOrder{ReportedOrder: report.ReportedOrder{Tick: tick, Sequence: uint32(i), Kind: "move", Payload: strings.Repeat("ab", 64)}, Peers: []string{"peer0", "peer1"}})
+		r.Orders = append(r.Orders, document.TriagedOrder{ReportedOrder: document.ReportedOrder{Tick: tick, Sequence: uint32(i), Kind: "move", Payload: strings.Repeat("ab", 64)}, Peers: []string{"peer0", "peer1"}})
 	}
 	return r
 }
@@ -291,7 +291,7 @@ func TestSize(t *testing.T) {
 
 // TestLittle renders reports that have little to show.
 func TestLittle(t *testing.T) {
-	sync := &report.Report{Head: report.NewHead("triage", report.InSync, nil), Verdict: []string{"All peers agree."}}
+	sync := &document.Report{Head: document.NewHead("triage", document.InSync, nil), Verdict: []string{"All peers agree."}}
 	html := render(t, sync)
 	if !strings.Contains(html, "All peers agree.") || strings.Contains(html, "Not in this report") {
 		t.Error("a report of peers in sync says the wrong things")
@@ -302,12 +302,12 @@ func TestLittle(t *testing.T) {
 		}
 	}
 	full := saved(t)
-	full.Status, full.FirstDivergence, full.Locus, full.Compared, full.Heat, full.Tree, full.Map = report.InSync, nil, nil, nil, nil, nil, nil
+	full.Status, full.FirstDivergence, full.Locus, full.Compared, full.Heat, full.Tree, full.Map = document.InSync, nil, nil, nil, nil, nil, nil
 	full.Causes, full.Experiments, full.Cascade = nil, nil, nil
 	if html := render(t, full); !strings.Contains(html, `id="timeline"`) || strings.Contains(html, `id="causes"`) {
 		t.Error("a report of peers in sync has a timeline and no causes")
 	}
-	lacking := &report.Report{Head: report.NewHead("triage", report.Inconclusive, nil)}
+	lacking := &document.Report{Head: document.NewHead("triage", document.Inconclusive, nil)}
 	if html := render(t, lacking); !strings.Contains(html, "a heat map: it needs") {
 		t.Error("an inconclusive report does not say what its pictures need")
 	}
@@ -315,9 +315,9 @@ func TestLittle(t *testing.T) {
 	max := ^uint64(0)
 	odd := saved(t)
 	odd.Timeline.From, odd.Timeline.To, odd.Timeline.Bin = max, max, max
-	odd.Cascade = []report.CascadeDocument{{Scope: "A", Tick: max, Last: 0}}
+	odd.Cascade = []document.CascadeDocument{{Scope: "A", Tick: max, Last: 0}}
 	odd.Heat.Points, odd.Heat.Rows[0].Differs = odd.Heat.Points[:1], "1"
-	odd.Map.Entities = []report.MapEntity{{At: [2]*[2]float64{{1e308, -1e308}, {-1e308, 1e308}}}, {At: [2]*[2]float64{{5, 5}, nil}, Differs: true}, {}}
+	odd.Map.Entities = []document.MapEntity{{At: [2]*[2]float64{{1e308, -1e308}, {-1e308, 1e308}}}, {At: [2]*[2]float64{{5, 5}, nil}, Differs: true}, {}}
 	odd.Inputs.Differences = []orderlog.Difference{{Kind: orderlog.Altered}}
 	if html := render(t, odd); strings.Contains(html, "NaN") || strings.Contains(html, "Inf,") || strings.Contains(html, "+Inf") {
 		t.Error("a place is not a number")
@@ -333,7 +333,7 @@ func TestTree(t *testing.T) {
 			r.Tree.Leaves = nil
 			var leaves [2][]merkle.Leaf
 			for i := range n {
-				leaf := report.TreeLeaf{Label: fmt.Sprintf("leaf%03d", i), Hashes: [2]string{leafHash(i), leafHash(i)}}
+				leaf := document.TreeLeaf{Label: fmt.Sprintf("leaf%03d", i), Hashes: [2]string{leafHash(i), leafHash(i)}}
 				if i%every == 0 {
 					leaf.Hashes[1] = leafHash(i + 1000)
 				}

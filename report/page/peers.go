@@ -3,7 +3,7 @@ package page
 import (
 	"fmt"
 
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 // peer is how a peer looks wherever it is named: a colour and a shape, by its place in the
@@ -23,7 +23,7 @@ const colours = 8
 // peers are those of a session, by name.
 type peers map[string]int
 
-func newPeers(r *report.Report) peers {
+func newPeers(r *document.Report) peers {
 	out := peers{}
 	for i, p := range r.Peers {
 		if _, has := out[p.Name]; !has {

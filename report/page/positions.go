@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/desynctool/desynctool/internal/prose"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 // mapView are the positions of entities on two peers, laid over each other.
@@ -92,9 +92,9 @@ const (
 	maxMarks   = 300 // entities that differ and are named when pointed at
 )
 
-func newMap(r *report.Report, peers peers) *mapView {
+func newMap(r *document.Report, peers peers) *mapView {
 	m := r.Map
-	if m == nil || !slices.ContainsFunc(m.Entities, func(e report.MapEntity) bool { return e.Differs }) {
+	if m == nil || !slices.ContainsFunc(m.Entities, func(e document.MapEntity) bool { return e.Differs }) {
 		return nil
 	}
 	v := &mapView{Peers: [2]peer{peers.of(m.Peers[0]), peers.of(m.Peers[1])}, Point: m.Point, X: m.X, Y: m.Y, titles: titles(r)}
@@ -105,7 +105,7 @@ func newMap(r *report.Report, peers peers) *mapView {
 	all := extent{math.Inf(1), math.Inf(1), math.Inf(-1), math.Inf(-1)}
 	var differ, moved, alone int
 	var farthest float64
-	var drawn []report.MapEntity
+	var drawn []document.MapEntity
 	kinds := map[string]bool{}
 	for _, e := range m.Entities {
 		kinds[mapKind(&e)] = true
@@ -167,7 +167,7 @@ func newMap(r *report.Report, peers peers) *mapView {
 }
 
 // titles returns what the entities that differ are called, by kind and key.
-func titles(r *report.Report) map[string]string {
+func titles(r *document.Report) map[string]string {
 	out := map[string]string{}
 	if r.Compared != nil {
 		for i := range r.Compared.Entities {
@@ -180,14 +180,14 @@ func titles(r *report.Report) map[string]string {
 }
 
 // mapKind returns what an entity of a map is.
-func mapKind(e *report.MapEntity) string {
+func mapKind(e *document.MapEntity) string {
 	if e.Kind == "" { // a report of before
 		return labelName(e.Archetype)
 	}
 	return e.Kind
 }
 
-func (v *mapView) title(e *report.MapEntity) string {
+func (v *mapView) title(e *document.MapEntity) string {
 	name := mapKind(e) + " " + e.Key
 	if title := v.titles[name]; title != "" {
 		return title
@@ -196,11 +196,11 @@ func (v *mapView) title(e *report.MapEntity) string {
 }
 
 // axesText says how the axes were found.
-func axesText(m *report.PositionsMap) string {
+func axesText(m *document.PositionsMap) string {
 	switch m.Axes {
-	case report.AxesDeclared:
+	case document.AxesDeclared:
 		return fmt.Sprintf("%s and %s are the ground of this game.", m.X, m.Y)
-	case report.AxesSpread:
+	case document.AxesSpread:
 		height := "y"
 		if m.Y == "y" {
 			height = "z"
@@ -211,10 +211,10 @@ func axesText(m *report.PositionsMap) string {
 }
 
 // mapLine says how many of the entities differ.
-func mapLine(m *report.PositionsMap, kinds map[string]bool, differ int) string {
+func mapLine(m *document.PositionsMap, kinds map[string]bool, differ int) string {
 	of := prose.Count(uint64(len(m.Entities))+m.Left, "entity", "entities")
 	if len(kinds) == 1 {
-		of = report.CountEntities(mapKind(&m.Entities[0]), uint64(len(m.Entities))+m.Left)
+		of = document.CountEntities(mapKind(&m.Entities[0]), uint64(len(m.Entities))+m.Left)
 	}
 	verb := "differ"
 	if differ == 1 {
@@ -252,7 +252,7 @@ func placesLine(differ, moved, alone int, farthest float64) string {
 }
 
 // apart returns how far both positions of an entity are from each other.
-func apart(e report.MapEntity) float64 {
+func apart(e document.MapEntity) float64 {
 	if e.At[0] == nil || e.At[1] == nil {
 		return 0
 	}
@@ -279,8 +279,8 @@ func (e extent) padded() extent {
 
 // closeUp returns the surroundings of the first entity whose positions differ, and whether
 // they are so much smaller than the whole that they are worth a picture.
-func closeUp(entities []report.MapEntity, whole extent) (extent, bool) {
-	i := slices.IndexFunc(entities, func(e report.MapEntity) bool { return apart(e) > 0 })
+func closeUp(entities []document.MapEntity, whole extent) (extent, bool) {
+	i := slices.IndexFunc(entities, func(e document.MapEntity) bool { return apart(e) > 0 })
 	if i < 0 {
 		return extent{}, false
 	}
@@ -342,7 +342,7 @@ func (e extent) box(whole extent, left float64) *mapBox {
 
 // panel draws a part of the map. The mark of the first peer is a ring, so that that of the second
 // is seen within it.
-func (v *mapView) panel(name string, entities []report.MapEntity, of extent) mapPanel {
+func (v *mapView) panel(name string, entities []document.MapEntity, of extent) mapPanel {
 	_, w, h := of.scale()
 	p := mapPanel{Name: name}
 	p.grid(of, w, h)
@@ -414,7 +414,7 @@ func (v *mapView) panel(name string, entities []report.MapEntity, of extent) map
 func round(v float64) float64 { return math.Round(v*10) / 10 }
 
 // tip says where an entity is.
-func (v *mapView) tip(e report.MapEntity) string {
+func (v *mapView) tip(e document.MapEntity) string {
 	name := v.title(&e)
 	switch {
 	case e.At[1] == nil:

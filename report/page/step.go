@@ -3,7 +3,7 @@ package page
 import (
 	"strings"
 
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 // step is something to do: a command with what it shows, or words alone.
@@ -15,7 +15,7 @@ type step struct {
 // stepOf takes a line apart: a command of ours may be followed by what it shows, as a comment of a
 // shell. A line with places to fill in, as PATH…, is no command that could be run.
 func stepOf(line string) step {
-	command, about := report.CutStep(line)
+	command, about := document.CutStep(line)
 	if command == "" || strings.Contains(command, "…") {
 		return step{About: line}
 	}

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 // timelineView is what there is of each peer, along the session.
@@ -23,8 +23,8 @@ type timelineRow struct {
 	Peer      peer
 	Snapshots string
 	Thinned   bool
-	Hashes    *report.TimelineSpan
-	Trace     *report.TimelineSpan
+	Hashes    *document.TimelineSpan
+	Trace     *document.TimelineSpan
 	Total     uint64
 	Orders    string
 }
@@ -32,7 +32,7 @@ type timelineRow struct {
 // markRow is an event in the table behind the picture.
 type markRow struct {
 	Peer peer
-	report.TimelineMark
+	document.TimelineMark
 	Name string // of its tick
 }
 
@@ -44,7 +44,7 @@ const (
 	maxBars     = 1600
 )
 
-func newTimeline(r *report.Report, peers peers, a axis) *timelineView {
+func newTimeline(r *document.Report, peers peers, a axis) *timelineView {
 	t := r.Timeline
 	if t == nil || len(t.Peers) == 0 || t.To < t.From {
 		return nil
@@ -59,14 +59,14 @@ func newTimeline(r *report.Report, peers peers, a axis) *timelineView {
 }
 
 // lanes draws a peer.
-func (v *timelineView) lanes(t *report.Timeline, p *report.TimelinePeer, who peer, a axis, bars int) {
+func (v *timelineView) lanes(t *document.Timeline, p *document.TimelinePeer, who peer, a axis, bars int) {
 	add := func(l lane) {
 		l.Who, l.Colour = who.Name, who.Class
 		v.Lanes = append(v.Lanes, l)
 	}
 	events := lane{Label: who.Name, Class: "name " + who.Class, Kind: "events", Height: eventHeight}
 	for _, m := range p.Marks {
-		tip := fmt.Sprintf("%s: %s in %s", p.Name, m.Kind, report.InTick(a.tick(m.Tick)))
+		tip := fmt.Sprintf("%s: %s in %s", p.Name, m.Kind, document.InTick(a.tick(m.Tick)))
 		if m.Text != "" {
 			tip += ": " + m.Text
 		}
@@ -105,7 +105,7 @@ func (v *timelineView) lanes(t *report.Timeline, p *report.TimelinePeer, who pee
 	}
 	for _, span := range []struct {
 		name, of string
-		at       *report.TimelineSpan
+		at       *document.TimelineSpan
 	}{{"hashes", "recorded hashes", p.Hashes}, {"trace", "traced ticks", p.Trace}} {
 		if at := span.at; at != nil {
 			add(spanLane(a, at.First, at.Last, lane{
@@ -168,7 +168,7 @@ func markPath(kind string) string {
 	return "m0-6l6 6-6 6-6-6z"
 }
 
-func (v *timelineView) row(p *report.TimelinePeer, who peer, a axis) {
+func (v *timelineView) row(p *document.TimelinePeer, who peer, a axis) {
 	row := timelineRow{Peer: who, Thinned: p.Thinned, Hashes: p.Hashes, Trace: p.Trace, Snapshots: numbers(p.Snapshots), Orders: numbers(p.Orders)}
 	for _, n := range p.Orders {
 		row.Total += n

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/desynctool/desynctool/internal/prose"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
 
@@ -45,7 +45,7 @@ type treeNode struct {
 }
 
 type treeRow struct {
-	report.TreeLeaf
+	document.TreeLeaf
 	Name     string
 	RowsText string
 	Equal    bool
@@ -70,14 +70,14 @@ const (
 	treeLetter, treeSmall = 8.0, 6.6 // of a bold letter of a label, and of one of what follows it
 )
 
-func newTree(r *report.Report, peers peers) *treeView {
+func newTree(r *document.Report, peers peers) *treeView {
 	t := r.Tree
 	if t == nil || len(t.Leaves) == 0 {
 		return nil
 	}
 	v := &treeView{Peers: [2]peer{peers.of(t.Peers[0]), peers.of(t.Peers[1])}, Point: t.Point, Roots: t.Roots}
 	v.picture = picture{"tree-picture", "Hash tree of " + prose.Count(len(t.Leaves), "leaf", "leaves")}
-	var common []report.TreeLeaf
+	var common []document.TreeLeaf
 	for _, leaf := range t.Leaves {
 		row := treeRow{leaf, labelName(leaf.Label), rowsText(leaf), leaf.Hashes[0] == leaf.Hashes[1], leaf.Hashes[0] == "" || leaf.Hashes[1] == ""}
 		if !row.Equal {
@@ -116,7 +116,7 @@ func newTree(r *report.Report, peers peers) *treeView {
 	return v
 }
 
-func sideTree(leaves []report.TreeLeaf, side int) (*merkle.Tree, error) {
+func sideTree(leaves []document.TreeLeaf, side int) (*merkle.Tree, error) {
 	out := make([]merkle.Leaf, len(leaves))
 	for i, leaf := range leaves {
 		h, err := merkle.ParseHash(leaf.Hashes[side])
@@ -133,14 +133,14 @@ type drawing struct {
 	v      *treeView
 	step   int // pixels of a level
 	trees  [2]*merkle.Tree
-	leaves []report.TreeLeaf
+	leaves []document.TreeLeaf
 	sizes  []int // of the levels
 	roots  []string
 	fold   int // subtrees up to this level are one mark even if parts differ
 	line   int
 }
 
-func (v *treeView) draw(r *report.Report, trees [2]*merkle.Tree, leaves []report.TreeLeaf) {
+func (v *treeView) draw(r *document.Report, trees [2]*merkle.Tree, leaves []document.TreeLeaf) {
 	d := drawing{v: v, trees: trees, leaves: leaves}
 	for n := len(leaves); ; n = (n + 1) / 2 {
 		d.sizes = append(d.sizes, n)
@@ -181,7 +181,7 @@ func (d *drawing) hashes(level, i int) (a, b merkle.Hash) {
 func (d *drawing) promoted(level, i int) bool { return level > 0 && 2*i+1 == d.sizes[level-1] }
 
 // below returns the leaves of a subtree.
-func (d *drawing) below(level, i int) []report.TreeLeaf {
+func (d *drawing) below(level, i int) []document.TreeLeaf {
 	return d.leaves[i<<level : min((i+1)<<level, len(d.leaves))]
 }
 
@@ -191,7 +191,7 @@ func (d *drawing) folded(level, i int) bool {
 	if level == 0 || a == b {
 		return true
 	}
-	return level <= d.fold && !slices.ContainsFunc(d.below(level, i), func(l report.TreeLeaf) bool { return slices.Contains(d.roots, l.Label) })
+	return level <= d.fold && !slices.ContainsFunc(d.below(level, i), func(l document.TreeLeaf) bool { return slices.Contains(d.roots, l.Label) })
 }
 
 // lines returns how many lines a subtree takes.
@@ -274,7 +274,7 @@ func (d *drawing) edge(from treeNode, x, y, level, i int) {
 }
 
 // rowsText says how many rows a leaf has; the RNG has none to count.
-func rowsText(leaf report.TreeLeaf) string {
+func rowsText(leaf document.TreeLeaf) string {
 	if leaf.Label == "" {
 		return ""
 	}

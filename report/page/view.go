@@ -9,12 +9,12 @@ import (
 
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/orderlog"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 // view is a report as the templates show it.
 type view struct {
-	*report.Report
+	*document.Report
 	Within
 	Policy string
 	Style  template.CSS
@@ -62,19 +62,19 @@ type group struct {
 
 type peerRow struct {
 	Peer peer
-	report.TriagedPeer
+	document.TriagedPeer
 	Reference string
 }
 
 type rung struct {
-	report.Rung
+	document.Rung
 	Name string
 	Sign string
 	Word string
 }
 
 type orderRow struct {
-	report.TriagedOrder
+	document.TriagedOrder
 	Who []peer
 }
 
@@ -87,7 +87,7 @@ type difference struct {
 }
 
 type factRow struct {
-	report.Fact
+	document.Fact
 	Values []factValue
 }
 
@@ -97,13 +97,13 @@ type factValue struct {
 }
 
 type claim struct {
-	report.ClaimDocument
+	document.ClaimDocument
 	From    string
 	When    string
 	Accused []peer
 }
 
-func newView(r *report.Report, ids ids) *view {
+func newView(r *document.Report, ids ids) *view {
 	peers := newPeers(r)
 	v := &view{
 		Report: r, Word: statusWord(r.Status), Next: steps(r.Next),
@@ -114,7 +114,7 @@ func newView(r *report.Report, ids ids) *view {
 	if len(r.Verdict) > 0 {
 		v.Headline, v.More = r.Verdict[0], r.Verdict[1:]
 	}
-	v.Title = "Desync report: " + r.Headline().Text(report.Safe)
+	v.Title = "Desync report: " + r.Headline().Text(document.Safe)
 	for _, p := range r.Peers {
 		v.Who = append(v.Who, peerRow{peers.of(p.Name), p, reference(p.MatchesReference)})
 	}
@@ -141,7 +141,7 @@ func newView(r *report.Report, ids ids) *view {
 	return v
 }
 
-func statusWord(s report.Status) string {
+func statusWord(s document.Status) string {
 	word := s.Words()
 	return strings.ToUpper(word[:1]) + word[1:]
 }
@@ -157,20 +157,20 @@ func reference(matches *bool) string {
 	return "departs"
 }
 
-func rungSign(s report.RungState) (sign, word string) {
+func rungSign(s document.RungState) (sign, word string) {
 	switch s {
-	case report.RungFound:
+	case document.RungFound:
 		return "✓", "found"
-	case report.RungEqual:
+	case document.RungEqual:
 		return "=", "equal"
-	case report.RungTrouble:
+	case document.RungTrouble:
 		return "!", "trouble"
 	}
 	return "?", "open"
 }
 
 // tiles are the key facts under the verdict.
-func tiles(r *report.Report) []tile {
+func tiles(r *document.Report) []tile {
 	var out []tile
 	add := func(name, value, more string) {
 		if value != "" {
@@ -251,7 +251,7 @@ func clock(ticks uint64, rate float64) string {
 	return fmt.Sprintf("%d:%02d min", s/60, s%60)
 }
 
-func groups(r *report.Report, peers peers) []group {
+func groups(r *document.Report, peers peers) []group {
 	var out []group
 	for n := 0; n <= len(r.Peers); n++ {
 		g := group{Number: n, Majority: n > 0 && r.FirstDivergence != nil && r.FirstDivergence.Majority == n}
@@ -270,7 +270,7 @@ func groups(r *report.Report, peers peers) []group {
 	return out
 }
 
-func differences(in *report.Inputs, peers peers) []difference {
+func differences(in *document.Inputs, peers peers) []difference {
 	var out []difference
 	for _, d := range in.Differences {
 		one := difference{Difference: d, Who: peers.of(d.Peer), Than: peers.of(d.Base)}
@@ -286,7 +286,7 @@ func differences(in *report.Inputs, peers peers) []difference {
 	return out
 }
 
-func facts(r *report.Report, peers peers) []factRow {
+func facts(r *document.Report, peers peers) []factRow {
 	var out []factRow
 	for _, f := range r.Facts {
 		row := factRow{Fact: f}
@@ -298,7 +298,7 @@ func facts(r *report.Report, peers peers) []factRow {
 	return out
 }
 
-func claims(r *report.Report, peers peers) []claim {
+func claims(r *document.Report, peers peers) []claim {
 	var out []claim
 	for _, c := range r.Claims {
 		one := claim{ClaimDocument: c, Accused: peers.all(c.Peers), From: list(c.Files, 2), When: c.Native}
@@ -315,7 +315,7 @@ func claims(r *report.Report, peers peers) []claim {
 
 // absent says what a report has not, where one of a divergence could have it.
 func (v *view) absent() []string {
-	if v.Status != report.Diverged && v.Status != report.Inconclusive {
+	if v.Status != document.Diverged && v.Status != document.Inconclusive {
 		return nil
 	}
 	var out []string
@@ -340,7 +340,7 @@ func (v *view) absent() []string {
 }
 
 // lacksMap says why there is no map.
-func lacksMap(r *report.Report) string {
+func lacksMap(r *document.Report) string {
 	if r.Compared == nil || len(r.Compared.Entities) == 0 {
 		return "a map: it needs states of two peers in which something differs that has a position"
 	}

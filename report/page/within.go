@@ -4,7 +4,7 @@ import (
 	"html/template"
 	"io"
 
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 // Link is a link in the bar above a report.
@@ -19,7 +19,7 @@ type Within struct {
 }
 
 // WriteWithin writes a report as Write does, with links to what surrounds it.
-func WriteWithin(w io.Writer, r *report.Report, in Within) error { return write(w, r, in) }
+func WriteWithin(w io.Writer, r *document.Report, in Within) error { return write(w, r, in) }
 
 // Style returns the style that other pages share with those of reports: colours, type, tables,
 // tags, callouts, and what of it is printed.
@@ -31,7 +31,7 @@ func Style() []byte {
 	return style
 }
 
-// Guard makes every value that the templates print go through report.Safe, whether or not who
+// Guard makes every value that the templates print go through document.Safe, whether or not who
 // wrote a template thought of it.
 func Guard(t *template.Template) {
 	t.Funcs(template.FuncMap{"printable": printable})

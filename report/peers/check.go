@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
@@ -79,7 +79,7 @@ func (r *Report) checkExcerpt() []string {
 	if r.Phase == snapshot.AfterOrders {
 		last++
 	}
-	late := func(o report.ReportedOrder) bool { return o.Tick >= last }
+	late := func(o document.ReportedOrder) bool { return o.Tick >= last }
 	i := slices.IndexFunc(r.Excerpt, late)
 	if i < 0 {
 		return nil

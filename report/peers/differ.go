@@ -4,7 +4,7 @@ import (
 	"encoding/hex"
 	"slices"
 
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/snapshot"
 )
 
@@ -88,7 +88,7 @@ func (d *differ) documents() []Difference {
 	out := []Difference{}
 	for _, pair := range d.order {
 		names := [2]string{d.names[pair[0]], d.names[pair[1]]}
-		out = append(out, Difference{names, report.Tables(d.pairs[pair], names)})
+		out = append(out, Difference{names, document.Tables(d.pairs[pair], names)})
 	}
 	return out
 }

@@ -5,7 +5,7 @@ import (
 	"log"
 	"os"
 
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/report/peers"
 )
 
@@ -35,7 +35,7 @@ func ExampleMerge() {
 	point := &merged.Points[0]
 	fmt.Println("state point", point.Point, point.Groups)
 	for _, a := range point.Archetypes {
-		fmt.Println(report.LabelName(a.Label), a.Groups)
+		fmt.Println(document.LabelName(a.Label), a.Groups)
 	}
 	// Output:
 	// state point 62 [[client] [host]]

@@ -6,7 +6,7 @@ import (
 	"io"
 
 	"github.com/desynctool/desynctool/orderlog"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 // Window are the first and the last tick that an excerpt of an order log covers.
@@ -17,7 +17,7 @@ type Window struct {
 
 // Excerpt are the orders of a few ticks of a log.
 type Excerpt struct {
-	Orders []report.ReportedOrder
+	Orders []document.ReportedOrder
 	Window *Window // the ticks that the log covers; nil if it has none of them
 }
 
@@ -46,7 +46,7 @@ func ReadExcerpt(log orderlog.Source, from, to uint64) (*Excerpt, error) {
 // excerpter collects an excerpt.
 type excerpter struct {
 	from, to    uint64
-	orders      []report.ReportedOrder
+	orders      []document.ReportedOrder
 	any         bool
 	first, last uint64 // ticks that are whole
 }
@@ -77,7 +77,7 @@ func (x *excerpter) tick(record *orderlog.Record, kinds []orderlog.OrderKind) er
 			return fmt.Errorf("order of kind %d in tick %d, the log has %d kinds", o.Kind, t.Number, len(kinds))
 		}
 		kind := kinds[o.Kind]
-		x.orders = append(x.orders, report.ReportedOrder{
+		x.orders = append(x.orders, document.ReportedOrder{
 			Tick: t.Number, SubTick: o.SubTick, Player: o.Player, Sequence: o.Sequence,
 			Kind: kind.Name, Payload: hex.EncodeToString(o.Payload), Local: kind.Local,
 		})

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/desynctool/desynctool/internal/prose"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
@@ -340,7 +340,7 @@ func (m *merger) orders() {
 	type excerpt struct {
 		name   string
 		window Window
-		count  map[report.ReportedOrder]int
+		count  map[document.ReportedOrder]int
 	}
 	latest := map[string]int{}
 	local := map[string]bool{}
@@ -353,13 +353,13 @@ func (m *merger) orders() {
 		}
 	}
 	var list []excerpt
-	most := map[report.ReportedOrder]int{}
+	most := map[document.ReportedOrder]int{}
 	for i, r := range m.reports {
 		window := r.covers()
 		if latest[m.names[i]] != i || window == nil {
 			continue
 		}
-		x := excerpt{m.names[i], *window, map[report.ReportedOrder]int{}}
+		x := excerpt{m.names[i], *window, map[document.ReportedOrder]int{}}
 		for _, o := range r.Excerpt {
 			if local[o.Kind] || o.Tick < window.From || o.Tick > window.To {
 				continue
@@ -418,15 +418,15 @@ func overlap[T any](list []T, window func(T) Window) *Window {
 
 // finish gives the document its status.
 func (m *merger) finish() {
-	status := report.Inconclusive
+	status := document.Inconclusive
 	if len(m.doc.Points) > 0 {
-		status = report.InSync
+		status = document.InSync
 	}
 	if m.doc.OrderCount > 0 || slices.ContainsFunc(m.doc.Points, func(p Point) bool { return len(p.Groups) > 1 }) {
-		status = report.Diverged
+		status = document.Diverged
 	}
-	if status == report.InSync && slices.ContainsFunc(m.reports, func(r *Report) bool { return r.Status == report.Diverged }) {
-		status = report.Inconclusive
+	if status == document.InSync && slices.ContainsFunc(m.reports, func(r *Report) bool { return r.Status == document.Diverged }) {
+		status = document.Inconclusive
 		m.missing = append(m.missing, "all reports of the same state point agree: that of a peer with another state is lacking")
 	}
 	peers := map[string]bool{}
@@ -442,7 +442,7 @@ func (m *merger) finish() {
 	if n := len(m.contradictions); n > mergedTexts {
 		m.contradictions = append(m.contradictions[:mergedTexts], fmt.Sprintf("… and %d more", n-mergedTexts))
 	}
-	m.doc.Head = report.NewHead("report", status, m.warnings)
+	m.doc.Head = document.NewHead("report", status, m.warnings)
 	m.doc.Contradictions, m.doc.Missing, m.doc.Notes = list(m.contradictions), list(m.missing), list(m.notes)
 }
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/snapshot"
 )
 
@@ -23,7 +23,7 @@ func merged(t *testing.T, reports ...*Report) (*Merged, string) {
 		t.Fatal(err)
 	}
 	var text bytes.Buffer
-	if err := m.Text(&text, report.NewStyle(false), false); err != nil {
+	if err := m.Text(&text, document.NewStyle(false), false); err != nil {
 		t.Fatal(err)
 	}
 	return m, text.String()
@@ -48,19 +48,19 @@ differs  host | client
 	if got != want {
 		t.Errorf("%s\nwant\n%s", got, want)
 	}
-	if p := m.Points[0]; len(m.Points) != 1 || p.Majority != 1 || m.Status != report.Diverged || len(m.Contradictions)+len(m.Missing)+len(m.Warnings) > 0 {
+	if p := m.Points[0]; len(m.Points) != 1 || p.Majority != 1 || m.Status != document.Diverged || len(m.Contradictions)+len(m.Missing)+len(m.Warnings) > 0 {
 		t.Errorf("%+v", m)
 	}
 	// What is saved says the same.
 	var saved, again bytes.Buffer
-	if err := report.WriteJSON(&saved, m); err != nil {
+	if err := document.WriteJSON(&saved, m); err != nil {
 		t.Fatal(err)
 	}
 	back, err := ReadMerged(bytes.NewReader(saved.Bytes()), "m.json")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := back.Text(&again, report.NewStyle(false), false); err != nil || again.String() != text {
+	if err := back.Text(&again, document.NewStyle(false), false); err != nil || again.String() != text {
 		t.Errorf("%v, a saved one shows\n%s", err, &again)
 	}
 }
@@ -80,12 +80,12 @@ func TestMergeContradictions(t *testing.T) {
 		t.Errorf("same hash: %q", m.Contradictions)
 	}
 	m, _ = merged(t, host, reported(t, world("client", 50), func(r *Report) { r.StateHash = other.StateHash }))
-	if !contains(m.Contradictions, "different state hashes, and the same nodes") || m.Status != report.Diverged {
+	if !contains(m.Contradictions, "different state hashes, and the same nodes") || m.Status != document.Diverged {
 		t.Errorf("same nodes: %q", m.Contradictions)
 	}
 	// A sync hash is the beginning of the state hash; two states that share it are reported.
 	m, _ = merged(t, host, reported(t, world("client", 50), func(r *Report) { r.StateHash = r.StateHash[:16] }))
-	if len(m.Points[0].Groups) != 1 || m.Status != report.Inconclusive || !contains(m.Missing, "that of a peer with another state is lacking") {
+	if len(m.Points[0].Groups) != 1 || m.Status != document.Inconclusive || !contains(m.Missing, "that of a peer with another state is lacking") {
 		t.Errorf("sync hash: %+v", m)
 	}
 	m, _ = merged(t, host,
@@ -102,10 +102,10 @@ func TestMergeOfOtherMoments(t *testing.T) {
 	later.Point.Tick = 30
 	client := reported(t, later, func(r *Report) {
 		r.Window = &Window{13, 29}
-		r.Excerpt = []report.ReportedOrder{{Tick: 25, Player: 1, Sequence: 5, Kind: "move", Payload: "92cd1b"}}
+		r.Excerpt = []document.ReportedOrder{{Tick: 25, Player: 1, Sequence: 5, Kind: "move", Payload: "92cd1b"}}
 	})
 	m, text := merged(t, host, client)
-	if m.Status != report.Inconclusive || len(m.Points) != 0 || !contains(m.Notes, "client reports state point 30, no other peer does") || !contains(m.Missing, "reports of the same state point from two peers") {
+	if m.Status != document.Inconclusive || len(m.Points) != 0 || !contains(m.Notes, "client reports state point 30, no other peer does") || !contains(m.Missing, "reports of the same state point from two peers") {
 		t.Errorf("%s", text)
 	}
 	if w := m.OrderWindow; w == nil || *w != (Window{13, 19}) || m.OrderCount != 0 {
@@ -123,10 +123,10 @@ func TestMergeOfOtherMoments(t *testing.T) {
 	if _, err := Merge([]*Report{host, reported(t, peerWorld("x", 1), func(r *Report) { r.Seed = "9" })}, []string{"a", "b"}); err == nil || !strings.Contains(err.Error(), "reports of different sessions") {
 		t.Errorf("two seeds: %v", err)
 	}
-	if m, _ := merged(t, host); m.Status != report.Inconclusive || !contains(m.Missing, "nothing to compare with") {
+	if m, _ := merged(t, host); m.Status != document.Inconclusive || !contains(m.Missing, "nothing to compare with") {
 		t.Errorf("one report: %+v", m)
 	}
-	if m, _ := merged(t); m.Status != report.Inconclusive {
+	if m, _ := merged(t); m.Status != document.Inconclusive {
 		t.Errorf("none: %+v", m)
 	}
 }
@@ -134,10 +134,10 @@ func TestMergeOfOtherMoments(t *testing.T) {
 func TestMergeOfOrders(t *testing.T) {
 	host := reported(t, peerWorld("host", 50), nil)
 	client := reported(t, peerWorld("client", 50), func(r *Report) {
-		r.Excerpt = append([]report.ReportedOrder{{Tick: 11, Player: 2, Kind: "build", Payload: "01"}}, r.Excerpt[0], r.Excerpt[0])
+		r.Excerpt = append([]document.ReportedOrder{{Tick: 11, Player: 2, Kind: "build", Payload: "01"}}, r.Excerpt[0], r.Excerpt[0])
 	})
 	m, text := merged(t, host, client)
-	if m.Status != report.Diverged || m.OrderCount != 2 || m.Orders[0].Kind != "build" || m.Orders[1].Kind != "move" || m.Orders[1].Lack[0] != "host" {
+	if m.Status != document.Diverged || m.OrderCount != 2 || m.Orders[0].Kind != "build" || m.Orders[1].Kind != "move" || m.Orders[1].Lack[0] != "host" {
 		t.Errorf("%s", text)
 	}
 	if !strings.HasPrefix(text, "DIVERGED  inputs differ: 2 orders\n") || strings.Contains(text, "chat") {
@@ -174,7 +174,7 @@ func TestMergeOfRecorded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m.Status != report.Diverged || len(m.Points) != 1 || len(m.Points[0].Differences) == 0 || len(m.Contradictions) > 0 || m.OrderCount > 0 || m.OrderWindow == nil {
+	if m.Status != document.Diverged || len(m.Points) != 1 || len(m.Points[0].Differences) == 0 || len(m.Contradictions) > 0 || m.OrderCount > 0 || m.OrderWindow == nil {
 		t.Errorf("%+v", m)
 	}
 }
@@ -186,7 +186,7 @@ func TestMergedIsSafe(t *testing.T) {
 		w := peerWorld(peer+bad, hp)
 		w.Tables[0].Label = bad
 		w.Tables[0].Columns[0].Component = bad
-		r, err := New(0, report.Diverged, hold(t, w), []string{bad}, &Excerpt{Orders: []report.ReportedOrder{{Tick: hp, Kind: bad}}, Window: &Window{0, 100}})
+		r, err := New(0, document.Diverged, hold(t, w), []string{bad}, &Excerpt{Orders: []document.ReportedOrder{{Tick: hp, Kind: bad}}, Window: &Window{0, 100}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 // MergedSchema is the schema of a Merged.
@@ -13,7 +13,7 @@ const MergedSchema = "desynctool.report/1"
 
 // Merged is desynctool.report/1: what the reports of a session's peers say together.
 type Merged struct {
-	report.Head
+	document.Head
 	// Redacted says that everything but state points, groups and the status is left out.
 	Redacted bool   `json:"redacted,omitempty"`
 	Seed     string `json:"seed,omitempty"`
@@ -33,13 +33,13 @@ type Merged struct {
 
 // Peer is one peer's report.
 type Peer struct {
-	Name      string         `json:"name"`
-	Player    int            `json:"player"`
-	File      string         `json:"file,omitempty"`
-	Point     uint64         `json:"point"`
-	Phase     string         `json:"phase,omitempty"`
-	Native    *report.Native `json:"native,omitempty"`
-	StateHash string         `json:"state_hash,omitempty"`
+	Name      string           `json:"name"`
+	Player    int              `json:"player"`
+	File      string           `json:"file,omitempty"`
+	Point     uint64           `json:"point"`
+	Phase     string           `json:"phase,omitempty"`
+	Native    *document.Native `json:"native,omitempty"`
+	StateHash string           `json:"state_hash,omitempty"`
 	// Group is the number of its group at that point, from 1; 0 if no other peer reported
 	// of it.
 	Group int `json:"group"`
@@ -47,10 +47,10 @@ type Peer struct {
 
 // Point is what the peers reported of one state point.
 type Point struct {
-	Point  uint64         `json:"point"`
-	Phase  string         `json:"phase,omitempty"`
-	Native *report.Native `json:"native,omitempty"`
-	Groups [][]string     `json:"groups"` // the peers that have the same state
+	Point  uint64           `json:"point"`
+	Phase  string           `json:"phase,omitempty"`
+	Native *document.Native `json:"native,omitempty"`
+	Groups [][]string       `json:"groups"` // the peers that have the same state
 	// Majority is the number of the largest group, 0 if none is the largest. It is not
 	// known to be right.
 	Majority   int    `json:"majority"`
@@ -68,13 +68,13 @@ type Leaf struct {
 
 // Difference is how the included content of two peers differs.
 type Difference struct {
-	Peers      [2]string              `json:"peers"`
-	Archetypes []report.TableDocument `json:"archetypes"`
+	Peers      [2]string                `json:"peers"`
+	Archetypes []document.TableDocument `json:"archetypes"`
 }
 
 // Order is an order that a peer lacks, or has less often.
 type Order struct {
-	report.ReportedOrder
+	document.ReportedOrder
 	Peers []string `json:"peers"` // that have it
 	Lack  []string `json:"lack"`
 }

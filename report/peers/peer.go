@@ -8,7 +8,7 @@ import (
 	"encoding/hex"
 	"fmt"
 
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/snapshot"
 )
 
@@ -16,22 +16,22 @@ import (
 // the others have another state. docs/peer-report.md specifies it for
 // other languages.
 type Report struct {
-	report.Head
+	document.Head
 	// Redacted says that everything but the state point and the status is left out.
-	Redacted   bool           `json:"redacted,omitempty"`
-	Seed       string         `json:"seed"`
-	Player     int            `json:"player"` // -1 if the peer plays none
-	Peer       string         `json:"peer"`
-	Tick       uint64         `json:"tick"` // the state point of the hashes
-	Phase      string         `json:"phase,omitempty"`
-	Native     *report.Native `json:"native,omitempty"`
-	StateHash  string         `json:"state_hash"` // 32 bytes as hex, or the first 8 of them
-	RNGState   string         `json:"rng_state"`  // hex, empty if the game has none
-	Nodes      [][2]string    `json:"merkle_nodes"`
-	Archetypes []Archetype    `json:"diverged_archetypes"`
+	Redacted   bool             `json:"redacted,omitempty"`
+	Seed       string           `json:"seed"`
+	Player     int              `json:"player"` // -1 if the peer plays none
+	Peer       string           `json:"peer"`
+	Tick       uint64           `json:"tick"` // the state point of the hashes
+	Phase      string           `json:"phase,omitempty"`
+	Native     *document.Native `json:"native,omitempty"`
+	StateHash  string           `json:"state_hash"` // 32 bytes as hex, or the first 8 of them
+	RNGState   string           `json:"rng_state"`  // hex, empty if the game has none
+	Nodes      [][2]string      `json:"merkle_nodes"`
+	Archetypes []Archetype      `json:"diverged_archetypes"`
 	// Window are the ticks that the excerpt covers; nil if it does not say.
-	Window  *Window                `json:"order_log_window,omitempty"`
-	Excerpt []report.ReportedOrder `json:"order_log_excerpt"`
+	Window  *Window                  `json:"order_log_window,omitempty"`
+	Excerpt []document.ReportedOrder `json:"order_log_excerpt"`
 
 	worlds         map[string]includedWorld // of Archetypes, by label; nil until they are read
 	contradictions []string                 // of the report with itself
@@ -46,13 +46,13 @@ type Archetype struct {
 // New makes the report of one peer. Status is Diverged if it is known that
 // others have another state. Diverged are the labels of the leaves in which it differs
 // from others, excerpt the orders before the state point, nil for none.
-func New(player int, status report.Status, s snapshot.State, diverged []string, excerpt *Excerpt) (*Report, error) {
+func New(player int, status document.Status, s snapshot.State, diverged []string, excerpt *Excerpt) (*Report, error) {
 	info := s.Info()
 	r := &Report{
-		Head: report.NewHead("peer-report", status, nil), Seed: fmt.Sprintf("%016x", info.Seed), Player: player, Peer: info.Peer,
+		Head: document.NewHead("peer-report", status, nil), Seed: fmt.Sprintf("%016x", info.Seed), Player: player, Peer: info.Peer,
 		Tick: info.Point.Tick, Phase: info.Point.Phase, Native: native(info.Point),
 		StateHash: info.Root.String(), RNGState: hex.EncodeToString(info.RNG),
-		Nodes: [][2]string{}, Archetypes: []Archetype{}, Excerpt: []report.ReportedOrder{},
+		Nodes: [][2]string{}, Archetypes: []Archetype{}, Excerpt: []document.ReportedOrder{},
 	}
 	for _, leaf := range info.Leaves() {
 		r.Nodes = append(r.Nodes, [2]string{leaf.Label, leaf.Hash.String()})
@@ -79,11 +79,11 @@ func New(player int, status report.Status, s snapshot.State, diverged []string, 
 	return r, nil
 }
 
-func native(p snapshot.Point) *report.Native {
+func native(p snapshot.Point) *document.Native {
 	if p.Native == "" {
 		return nil
 	}
-	return &report.Native{State: p.Native}
+	return &document.Native{State: p.Native}
 }
 
 // list returns an empty list instead of nil, which JSON would call null.

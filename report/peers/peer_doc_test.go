@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 // TestPeerReportPage holds docs/peer-report.md: its example is what is written of that
@@ -22,15 +22,15 @@ func TestPeerReportPage(t *testing.T) {
 	if len(blocks) != 2 {
 		t.Fatalf("%d reports in %s", len(blocks), path)
 	}
-	written, err := New(0, report.Diverged, hold(t, peerWorld("host", 50)), []string{"Infantry"}, &Excerpt{
-		Orders: []report.ReportedOrder{{Tick: 12, Player: 1, Sequence: 5, Kind: "move", Payload: "92cd1b"}, {Tick: 14, Player: 0, Sequence: 6, Kind: "chat", Payload: "a2", Local: true}},
+	written, err := New(0, document.Diverged, hold(t, peerWorld("host", 50)), []string{"Infantry"}, &Excerpt{
+		Orders: []document.ReportedOrder{{Tick: 12, Player: 1, Sequence: 5, Kind: "move", Payload: "92cd1b"}, {Tick: 14, Player: 0, Sequence: 6, Kind: "chat", Payload: "a2", Local: true}},
 		Window: &Window{10, 19},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var want bytes.Buffer
-	if err := report.WriteJSON(&want, written); err != nil {
+	if err := document.WriteJSON(&want, written); err != nil {
 		t.Fatal(err)
 	}
 	if blocks[0][1] != want.String() {

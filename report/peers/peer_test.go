@@ -16,7 +16,7 @@ import (
 	"github.com/desynctool/desynctool/bisect/refsim"
 	"github.com/desynctool/desynctool/bisect/refsim/session"
 	"github.com/desynctool/desynctool/internal/file/frame"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/snapshot"
 )
 
@@ -52,10 +52,10 @@ func hold(t testing.TB, w *snapshot.World) snapshot.State {
 func reported(t testing.TB, w *snapshot.World, edit func(r *Report)) *Report {
 	t.Helper()
 	excerpt := &Excerpt{
-		Orders: []report.ReportedOrder{{Tick: 12, Player: 1, Sequence: 5, Kind: "move", Payload: "92cd1b"}, {Tick: 14, Player: 0, Sequence: 6, Kind: "chat", Payload: "a2", Local: true}},
+		Orders: []document.ReportedOrder{{Tick: 12, Player: 1, Sequence: 5, Kind: "move", Payload: "92cd1b"}, {Tick: 14, Player: 0, Sequence: 6, Kind: "chat", Payload: "a2", Local: true}},
 		Window: &Window{10, 19},
 	}
-	r, err := New(0, report.Diverged, hold(t, w), []string{"Infantry"}, excerpt)
+	r, err := New(0, document.Diverged, hold(t, w), []string{"Infantry"}, excerpt)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +63,7 @@ func reported(t testing.TB, w *snapshot.World, edit func(r *Report)) *Report {
 		edit(r)
 	}
 	var buf bytes.Buffer
-	if err := report.WriteJSON(&buf, r); err != nil {
+	if err := document.WriteJSON(&buf, r); err != nil {
 		t.Fatal(err)
 	}
 	back, err := Read(&buf, "r.json")
@@ -89,7 +89,7 @@ func TestPeerReportReadsBack(t *testing.T) {
 		t.Errorf("a world that is not included: %v, %v", world, err)
 	}
 	var again bytes.Buffer
-	if err := report.WriteJSON(&again, r); err != nil {
+	if err := document.WriteJSON(&again, r); err != nil {
 		t.Fatal(err)
 	}
 	back, err := Read(bytes.NewReader(again.Bytes()), "r.json")
@@ -97,7 +97,7 @@ func TestPeerReportReadsBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	var third bytes.Buffer
-	if err := report.WriteJSON(&third, back); err != nil || third.String() != again.String() {
+	if err := document.WriteJSON(&third, back); err != nil || third.String() != again.String() {
 		t.Errorf("%v, read back it is\n%s", err, &third)
 	}
 }
@@ -331,7 +331,7 @@ func FuzzPeerReport(f *testing.F) {
 		}
 		var text bytes.Buffer
 		for _, doc := range []*Merged{m, m.Redact()} {
-			if err := doc.Text(&text, report.NewStyle(false), true); err != nil {
+			if err := doc.Text(&text, document.NewStyle(false), true); err != nil {
 				t.Fatal(err)
 			}
 		}

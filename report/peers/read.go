@@ -13,7 +13,7 @@ import (
 	"github.com/desynctool/desynctool/internal/file/frame"
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/orderlog"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
@@ -39,7 +39,7 @@ func Read(r io.Reader, name string) (*Report, error) {
 		return nil, err
 	}
 	p := reader{b: b, name: name, json: json.NewDecoder(bytes.NewReader(b)), report: &Report{
-		Head: report.Head{Status: report.Inconclusive, Warnings: []string{}}, Nodes: [][2]string{}, Archetypes: []Archetype{}, Excerpt: []report.ReportedOrder{},
+		Head: document.Head{Status: document.Inconclusive, Warnings: []string{}}, Nodes: [][2]string{}, Archetypes: []Archetype{}, Excerpt: []document.ReportedOrder{},
 	}}
 	if err := p.document(); err != nil {
 		return nil, err
@@ -238,7 +238,7 @@ func (p *reader) status(key string) error {
 		return err
 	}
 	switch p.report.Status {
-	case report.InSync, report.Diverged, report.Failed, report.Inconclusive:
+	case document.InSync, document.Diverged, document.Failed, document.Inconclusive:
 		return nil
 	}
 	return p.fail("%s is %q, expected in-sync, diverged, inconclusive or error", key, prose.Cut(string(p.report.Status), 80))
@@ -279,7 +279,7 @@ func (p *reader) warning(path string) error {
 }
 
 func (p *reader) native(key string) error {
-	var n report.Native
+	var n document.Native
 	if err := p.value(key, &n); err != nil {
 		return err
 	}
@@ -414,7 +414,7 @@ func (p *reader) order(path string) error {
 	if err := p.hex(path+".payload", &o.Payload); err != nil {
 		return err
 	}
-	p.report.Excerpt = append(p.report.Excerpt, report.ReportedOrder{
+	p.report.Excerpt = append(p.report.Excerpt, document.ReportedOrder{
 		Tick: *o.Tick, SubTick: o.SubTick, Player: *o.Player, Sequence: o.Sequence, Kind: *o.Kind, Payload: o.Payload, Local: o.Local,
 	})
 	return nil

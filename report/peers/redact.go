@@ -3,7 +3,7 @@ package peers
 import (
 	"fmt"
 
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/snapshot"
 )
 
@@ -11,9 +11,9 @@ import (
 // status. Each field that it keeps is named here.
 func (r *Report) Redact() *Report {
 	return &Report{
-		Head:     report.Head{Schema: Schema, Status: r.Status.Known(), Warnings: []string{}},
+		Head:     document.Head{Schema: Schema, Status: r.Status.Known(), Warnings: []string{}},
 		Redacted: true, Player: -1, Tick: r.Tick, Phase: knownPhase(r.Phase),
-		Nodes: [][2]string{}, Archetypes: []Archetype{}, Excerpt: []report.ReportedOrder{},
+		Nodes: [][2]string{}, Archetypes: []Archetype{}, Excerpt: []document.ReportedOrder{},
 	}
 }
 
@@ -22,7 +22,7 @@ func (r *Report) Redact() *Report {
 // here.
 func (m *Merged) Redact() *Merged {
 	out := &Merged{
-		Head:     report.Head{Schema: MergedSchema, Status: m.Status.Known(), Warnings: []string{}},
+		Head:     document.Head{Schema: MergedSchema, Status: m.Status.Known(), Warnings: []string{}},
 		Redacted: true, Peers: []Peer{}, Points: []Point{}, Orders: []Order{}, OrderCount: m.OrderCount,
 		Contradictions: []string{}, Missing: []string{}, Notes: []string{},
 	}

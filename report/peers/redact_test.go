@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 const (
@@ -123,7 +123,7 @@ const number = `[0-9.e+]+`
 // TestRedacted: of documents in which everything is set, only what is allowed is left, and
 // no text that was in them.
 func TestRedacted(t *testing.T) {
-	var triage report.Report
+	var triage document.Report
 	var merged Merged
 	var peer Report
 	for _, v := range []any{&triage, &merged, &peer} {
@@ -132,7 +132,7 @@ func TestRedacted(t *testing.T) {
 	noTick := triage
 	first := *triage.FirstDivergence
 	first.Tick, first.InitialState = nil, false
-	noTick.FirstDivergence, noTick.Status, noTick.Kind = &first, report.Diverged, "state"
+	noTick.FirstDivergence, noTick.Status, noTick.Kind = &first, document.Diverged, "state"
 	for _, d := range []struct {
 		what    string
 		in, out any
@@ -174,13 +174,13 @@ func TestRedactedSession(t *testing.T) {
 	}
 	var out bytes.Buffer
 	redacted := m.Redact()
-	if err := report.WriteJSON(&out, redacted); err != nil {
+	if err := document.WriteJSON(&out, redacted); err != nil {
 		t.Fatal(err)
 	}
-	if err := redacted.Text(&out, report.NewStyle(false), true); err != nil {
+	if err := redacted.Text(&out, document.NewStyle(false), true); err != nil {
 		t.Fatal(err)
 	}
-	if err := reports[0].Redact().Text(&out, report.NewStyle(false)); err != nil {
+	if err := reports[0].Redact().Text(&out, document.NewStyle(false)); err != nil {
 		t.Fatal(err)
 	}
 	secrets := []string{"host", "client", "0000000000000003"}

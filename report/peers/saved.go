@@ -9,7 +9,7 @@ import (
 	"github.com/desynctool/desynctool/internal/file/frame"
 	"github.com/desynctool/desynctool/internal/file/limits"
 	"github.com/desynctool/desynctool/internal/prose"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 // readDocument reads a saved document of at most limits.Report bytes.
@@ -47,8 +47,8 @@ func boundValues(b []byte, name string) error {
 	return nil
 }
 
-// ReadSaved reads a *report.Report, a *Report or a *Merged, by its schema, or of several matches
-// a []*report.Report.
+// ReadSaved reads a *document.Report, a *Report or a *Merged, by its schema, or of several matches
+// a []*document.Report.
 func ReadSaved(r io.Reader, name string) (any, error) {
 	b, err := readDocument(r, name)
 	if err != nil {
@@ -58,15 +58,15 @@ func ReadSaved(r io.Reader, name string) (any, error) {
 		if err := boundValues(b, name); err != nil {
 			return nil, err
 		}
-		return report.ReadReports(bytes.NewReader(b), name)
+		return document.ReadReports(bytes.NewReader(b), name)
 	}
 	schema := schemaOf(b)
 	switch schema {
-	case report.ReportSchema:
+	case document.ReportSchema:
 		if err := boundValues(b, name); err != nil {
 			return nil, err
 		}
-		return report.ReadReport(bytes.NewReader(b), name)
+		return document.ReadReport(bytes.NewReader(b), name)
 	case MergedSchema:
 		return ReadMerged(bytes.NewReader(b), name)
 	case Schema:
@@ -79,7 +79,7 @@ func ReadSaved(r io.Reader, name string) (any, error) {
 	case schema == "":
 		msg = "not JSON with a schema"
 	}
-	return nil, &frame.Error{Name: name, Err: frame.ErrUnrecognized, Msg: fmt.Sprintf("%s, expected %q, %q or %q", msg, Schema, MergedSchema, report.ReportSchema)}
+	return nil, &frame.Error{Name: name, Err: frame.ErrUnrecognized, Msg: fmt.Sprintf("%s, expected %q, %q or %q", msg, Schema, MergedSchema, document.ReportSchema)}
 }
 
 // schemaOf returns the schema of a document, which may be cut off or damaged after it;

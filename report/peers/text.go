@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/desynctool/desynctool/internal/prose"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/snapshot"
 )
 
@@ -15,7 +15,7 @@ const shownTexts = 8
 
 // Text writes what peers' reports say together for a person: about a screenful, or
 // everything that was kept if all is set.
-func (m *Merged) Text(w io.Writer, s report.Style, all bool) error {
+func (m *Merged) Text(w io.Writer, s document.Style, all bool) error {
 	t := mergedText{s.Text(w), all}
 	t.Line(t.Verdict(m.Status), "  ", mergedLine(m))
 	t.peers(m.Peers)
@@ -28,8 +28,8 @@ func (m *Merged) Text(w io.Writer, s report.Style, all bool) error {
 		texts []string
 		paint func(text string) string
 	}{
-		{"conflict", m.Contradictions, func(text string) string { return t.Paint(report.Bad, text) }},
-		{"lacks", m.Missing, func(text string) string { return t.Paint(report.Warn, text) }},
+		{"conflict", m.Contradictions, func(text string) string { return t.Paint(document.Bad, text) }},
+		{"lacks", m.Missing, func(text string) string { return t.Paint(document.Warn, text) }},
 		{"note", m.Notes, func(text string) string { return text }},
 	} {
 		for i, text := range part.texts {
@@ -37,7 +37,7 @@ func (m *Merged) Text(w io.Writer, s report.Style, all bool) error {
 				t.more("", fmt.Sprintf("%d more", len(part.texts)-i))
 				break
 			}
-			t.Row(part.name, part.paint(report.Safe(text)))
+			t.Row(part.name, part.paint(document.Safe(text)))
 		}
 	}
 	return t.Err()
@@ -70,23 +70,23 @@ func count(groups [][]string) int {
 
 func (p *Point) name() string { return reportedName(p.Point, p.Phase, p.Native) }
 
-func reportedName(tick uint64, phase string, n *report.Native) string {
+func reportedName(tick uint64, phase string, n *document.Native) string {
 	point := snapshot.Point{Tick: tick, Phase: phase}
 	if n != nil {
 		point.Native = n.State
 	}
-	return report.BothNames(point.Words(), point.Tick)
+	return document.BothNames(point.Words(), point.Tick)
 }
 
 // mergedText writes the parts of a text.
 type mergedText struct {
-	*report.Text
+	*document.Text
 	all bool
 }
 
 // more says how much is left out.
 func (t *mergedText) more(name, what string) {
-	t.Row(name, t.Paint(report.Faint, "… and "+what+"  (--all)"))
+	t.Row(name, t.Paint(document.Faint, "… and "+what+"  (--all)"))
 }
 
 func (t *mergedText) peers(list []Peer) {
@@ -108,7 +108,7 @@ func (t *mergedText) peers(list []Peer) {
 		}
 		var state []string
 		if p.StateHash != "" {
-			state = append(state, prose.Cut(report.Safe(p.StateHash), 17))
+			state = append(state, prose.Cut(document.Safe(p.StateHash), 17))
 		}
 		if p.Group > 0 {
 			state = append(state, fmt.Sprintf("group %d", p.Group))
@@ -124,7 +124,7 @@ func (t *mergedText) groups(groups [][]string, lack []string) string {
 	for _, g := range groups {
 		parts = append(parts, t.names(g, " = "))
 	}
-	text := strings.Join(parts, t.Paint(report.Bad, "  ≠  "))
+	text := strings.Join(parts, t.Paint(document.Bad, "  ≠  "))
 	if len(lack) > 0 {
 		text += "  not on " + t.names(lack, ", ")
 	}
@@ -134,7 +134,7 @@ func (t *mergedText) groups(groups [][]string, lack []string) string {
 func (t *mergedText) names(list []string, between string) string {
 	shown := make([]string, len(list))
 	for i, name := range list {
-		shown[i] = t.Paint(report.Name, prose.Name(name))
+		shown[i] = t.Paint(document.Name, prose.Name(name))
 	}
 	return strings.Join(shown, between)
 }
@@ -142,7 +142,7 @@ func (t *mergedText) names(list []string, between string) string {
 func (t *mergedText) point(p *Point) {
 	t.Row("groups", "at ", p.name(), ": ", t.groups(p.Groups, nil))
 	if n := p.Majority; n > 0 && n <= len(p.Groups) && len(p.Groups) > 1 {
-		t.Row("", t.Paint(report.Faint, fmt.Sprintf("most, %d of %d, are in group %d; that does not make them right", len(p.Groups[n-1]), count(p.Groups), n)))
+		t.Row("", t.Paint(document.Faint, fmt.Sprintf("most, %d of %d, are in group %d; that does not make them right", len(p.Groups[n-1]), count(p.Groups), n)))
 	}
 	const shown = 10
 	for i := range p.Archetypes {
@@ -151,14 +151,14 @@ func (t *mergedText) point(p *Point) {
 			break
 		}
 		a := &p.Archetypes[i]
-		t.Row("leaf", t.Paint(report.Bold, report.LabelName(a.Label)), "  ", t.groups(a.Groups, a.Lack))
+		t.Row("leaf", t.Paint(document.Bold, document.LabelName(a.Label)), "  ", t.groups(a.Groups, a.Lack))
 	}
 	for i := range p.Differences {
 		d := &p.Differences[i]
-		t.Line(t.Paint(report.Bold, "differs"), "  ", t.Paint(report.Name, prose.Name(d.Peers[0])), " | ", t.Paint(report.Name, prose.Name(d.Peers[1])))
+		t.Line(t.Paint(document.Bold, "differs"), "  ", t.Paint(document.Name, prose.Name(d.Peers[0])), " | ", t.Paint(document.Name, prose.Name(d.Peers[1])))
 		for k := range d.Archetypes {
 			if k == shown && !t.all {
-				t.Line("  ", t.Paint(report.Faint, "… and "+prose.Count(len(d.Archetypes)-k, "more archetype", "more archetypes")+"  (--all)"))
+				t.Line("  ", t.Paint(document.Faint, "… and "+prose.Count(len(d.Archetypes)-k, "more archetype", "more archetypes")+"  (--all)"))
 				break
 			}
 			t.Differing(&d.Archetypes[k], d.Peers, t.all)
@@ -170,7 +170,7 @@ func (t *mergedText) orders(m *Merged) {
 	if w := m.OrderWindow; w != nil {
 		text := "alike"
 		if m.OrderCount > 0 {
-			text = t.Paint(report.Bad, fmt.Sprintf("%s not on all peers", prose.Count(m.OrderCount, "order is", "orders are")))
+			text = t.Paint(document.Bad, fmt.Sprintf("%s not on all peers", prose.Count(m.OrderCount, "order is", "orders are")))
 		}
 		t.Row("orders", fmt.Sprintf("of ticks %d to %d: ", w.From, w.To), text)
 	}
@@ -185,20 +185,20 @@ func (t *mergedText) orders(m *Merged) {
 }
 
 // Text writes one peer's report for a person.
-func (r *Report) Text(w io.Writer, s report.Style) error {
+func (r *Report) Text(w io.Writer, s document.Style) error {
 	t := s.Text(w)
-	t.Line(t.Verdict(r.Status), "  at state point ", report.BothNames(r.Point().Words(), r.Point().Tick))
+	t.Line(t.Verdict(r.Status), "  at state point ", document.BothNames(r.Point().Words(), r.Point().Tick))
 	if r.Redacted {
 		return t.Err()
 	}
-	t.Row("peer", t.Paint(report.Name, prose.Name(r.Peer)), fmt.Sprintf("  player %d", r.Player))
-	t.Row("state", report.Safe(r.StateHash))
+	t.Row("peer", t.Paint(document.Name, prose.Name(r.Peer)), fmt.Sprintf("  player %d", r.Player))
+	t.Row("state", document.Safe(r.StateHash))
 	for i, a := range r.Archetypes {
 		if i == shownTexts {
-			t.Row("", t.Paint(report.Faint, fmt.Sprintf("… and %d more", len(r.Archetypes)-i)))
+			t.Row("", t.Paint(document.Faint, fmt.Sprintf("… and %d more", len(r.Archetypes)-i)))
 			break
 		}
-		t.Row("includes", report.LabelName(a.Label))
+		t.Row("includes", document.LabelName(a.Label))
 	}
 	if win := r.Window; win != nil {
 		t.Row("orders", fmt.Sprintf("%d of ticks %d to %d", len(r.Excerpt), win.From, win.To))

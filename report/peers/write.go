@@ -10,7 +10,7 @@ import (
 	"github.com/desynctool/desynctool/bisect/refsim/session"
 	"github.com/desynctool/desynctool/internal/file/files"
 	"github.com/desynctool/desynctool/orderlog"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
@@ -77,10 +77,10 @@ func writeOne(r *session.Recording, peer int, state snapshot.State, diverged []s
 	if err := errors.Join(err, log.Close()); err != nil {
 		return err
 	}
-	own, err := New(peer, report.Diverged, state, diverged, excerpt)
+	own, err := New(peer, document.Diverged, state, diverged, excerpt)
 	if err != nil {
 		return err
 	}
 	path := filepath.Join(r.Peers[peer].Dir, FileName(state.Info().Seed, *r.Detected))
-	return files.Replace(path, func(f *os.File) error { return report.WriteJSON(f, own) })
+	return files.Replace(path, func(f *os.File) error { return document.WriteJSON(f, own) })
 }

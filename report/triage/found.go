@@ -5,20 +5,20 @@ import (
 	"io"
 
 	"github.com/desynctool/desynctool/internal/prose"
-	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/bundle"
 	"github.com/desynctool/desynctool/report/bundle/archive"
 	"github.com/desynctool/desynctool/report/compare"
+	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/report/isolate"
 )
 
 // Found is what triage finds before anything is rendered: the report of one match, or several matches.
 type Found struct {
-	Report *report.Report // nil of several
+	Report *document.Report // nil of several
 
-	Matches []report.MatchDocument
-	Named   string                              // all of them, in a line
-	One     func(i int) (*report.Report, error) // reports on Matches[i]
+	Matches []document.MatchDocument
+	Named   string                                // all of them, in a line
+	One     func(i int) (*document.Report, error) // reports on Matches[i]
 
 	// Copy writes what was read without the names of players, and says in what of the copy names may be, a line each. It
 	// may be called once, after all reports were made. Nil where names are not replaced.
@@ -76,7 +76,7 @@ func (o *Opened) Find(number *int) (*Found, error) {
 		for _, x := range list {
 			f.Matches = append(f.Matches, x.Document())
 		}
-		f.One = func(i int) (*report.Report, error) { return o.one(list[i]), nil }
+		f.One = func(i int) (*document.Report, error) { return o.one(list[i]), nil }
 		return f, nil
 	}
 	x, err := list[0], error(nil)
@@ -96,7 +96,7 @@ func (o *Opened) Find(number *int) (*Found, error) {
 }
 
 // report reports on a match that is the only one, or that somebody named.
-func (o *Opened) report(x *bundle.Match) (*report.Report, error) {
+func (o *Opened) report(x *bundle.Match) (*document.Report, error) {
 	s, err := x.Open()
 	if err != nil {
 		return nil, o.Tree.Explain(err)
@@ -124,15 +124,15 @@ func (o *Opened) report(x *bundle.Match) (*report.Report, error) {
 }
 
 // one reports on one of several matches. That there is nothing to report on is a report.
-func (o *Opened) one(x *bundle.Match) *report.Report {
+func (o *Opened) one(x *bundle.Match) *document.Report {
 	of := x.Document()
 	s, err := x.Open()
-	var r *report.Report
+	var r *document.Report
 	if err == nil {
 		r, err = compare.Triage(s, o.Builds, nil)
 	}
 	if err != nil {
-		r = report.NoReport(report.StatusOfError(err), prose.OneLine(err.Error()))
+		r = document.NoReport(document.StatusOfError(err), prose.OneLine(err.Error()))
 		r.Session.Game = x.Game
 	}
 	r.Match = &of

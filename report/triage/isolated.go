@@ -14,8 +14,8 @@ import (
 	"github.com/desynctool/desynctool/internal/file/limits"
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/internal/sandbox"
-	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/bundle/archive"
+	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/report/isolate"
 )
 
@@ -127,7 +127,7 @@ func (x *processes) find() (*Found, error) {
 	}
 	answer, err := x.start(x.Asked)
 	if died := (*isolate.DiedError)(nil); errors.As(err, &died) && x.ctx.Err() == nil {
-		f.Report, f.Died = report.NoReport(report.Inconclusive, x.name()+": "+died.Error()), died
+		f.Report, f.Died = document.NoReport(document.Inconclusive, x.name()+": "+died.Error()), died
 		return f, nil
 	}
 	if err != nil {
@@ -135,13 +135,13 @@ func (x *processes) find() (*Found, error) {
 	}
 	if f.Report = answer.Report; f.Report == nil {
 		f.Matches, f.Named = answer.Matches, prose.OneLine(answer.Named)
-		f.One = func(i int) (*report.Report, error) { return x.one(answer.Matches[i]) }
+		f.One = func(i int) (*document.Report, error) { return x.one(answer.Matches[i]) }
 	}
 	return f, nil
 }
 
 // one has the process report on one of several matches, or where it died another one.
-func (x *processes) one(match report.MatchDocument) (*report.Report, error) {
+func (x *processes) one(match document.MatchDocument) (*document.Report, error) {
 	var answer *isolate.Answer
 	var err error
 	if x.asking != nil {
@@ -153,9 +153,9 @@ func (x *processes) one(match report.MatchDocument) (*report.Report, error) {
 	}
 	if died := (*isolate.DiedError)(nil); errors.As(err, &died) {
 		if x.Asked.Names != "" {
-			match = report.MatchDocument{Number: match.Number, Game: match.Game} // nobody is left who knows the names
+			match = document.MatchDocument{Number: match.Number, Game: match.Game} // nobody is left who knows the names
 		}
-		r := report.NoReport(report.Inconclusive, fmt.Sprintf("match %d of %s: %v", match.Number, x.name(), died))
+		r := document.NoReport(document.Inconclusive, fmt.Sprintf("match %d of %s: %v", match.Number, x.name(), died))
 		r.Session.Game, r.Match = match.Game, &match
 		return r, nil
 	}
@@ -261,5 +261,5 @@ func (x *processes) holds(s sandbox.State) error {
 
 // name says which evidence a process read.
 func (x *processes) name() string {
-	return report.Safe(prose.Shorten(strings.Join(x.Asked.Paths, ", "), 200))
+	return document.Safe(prose.Shorten(strings.Join(x.Asked.Paths, ", "), 200))
 }

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"io"
 
-	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/bundle"
 	"github.com/desynctool/desynctool/report/bundle/archive"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 // Names has reports made without the names of players.
@@ -23,9 +23,9 @@ type Scrubber interface {
 	// Open is [bundle.OpenMatches] with other names of the peers.
 	Open(tree *archive.Tree, paths []string) (*bundle.Matches, error)
 	// Report replaces what is left of names in a report of evidence that Open has opened.
-	Report(*report.Report)
+	Report(*document.Report)
 	// Saved replaces the names in reports that were made elsewhere, with the names of players.
-	Saved([]*report.Report)
+	Saved([]*document.Report)
 	// Copy writes what lies at a path, which Open has opened, without names, and says in what of it names may be,
 	// a line each.
 	Copy(ctx context.Context, path string, out io.Writer) (left []string, err error)
@@ -41,9 +41,9 @@ func (kept) Open(tree *archive.Tree, paths []string) (*bundle.Matches, error) {
 	return bundle.OpenMatches(tree, paths)
 }
 
-func (kept) Report(*report.Report) {}
+func (kept) Report(*document.Report) {}
 
-func (kept) Saved([]*report.Report) {}
+func (kept) Saved([]*document.Report) {}
 
 func (kept) Copy(context.Context, string, io.Writer) ([]string, error) { return nil, errNames }
 

@@ -6,7 +6,7 @@ import (
 	"io"
 	"os"
 
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 // maxHead is how many bytes of a file are read to see whether it is a saved report.
@@ -14,7 +14,7 @@ const maxHead = 4 << 10
 
 // saved returns the reports that a file holds which triage wrote as JSON, and whether as an array, nil if it is anything else.
 // What is damaged in one is a failedError.
-func saved(path, name string) (list []*report.Report, several bool, err error) {
+func saved(path, name string) (list []*document.Report, several bool, err error) {
 	stat, err := os.Stat(path)
 	if err != nil || !stat.Mode().IsRegular() || stat.Size() == 0 {
 		return nil, false, nil // whoever reads it as evidence says so
@@ -32,14 +32,14 @@ func saved(path, name string) (list []*report.Report, several bool, err error) {
 		return nil, false, err
 	}
 	if several {
-		list, err = report.ReadReports(bufio.NewReader(f), name)
+		list, err = document.ReadReports(bufio.NewReader(f), name)
 	} else {
-		var one *report.Report
-		one, err = report.ReadReport(bufio.NewReader(f), name)
+		var one *document.Report
+		one, err = document.ReadReport(bufio.NewReader(f), name)
 		list = append(list, one)
 	}
 	if err != nil {
-		return nil, false, &failedError{report.StatusOfError(err), said(err)}
+		return nil, false, &failedError{document.StatusOfError(err), said(err)}
 	}
 	for _, r := range list {
 		r.Status = r.Status.Known()
@@ -61,5 +61,5 @@ func isSaved(r io.Reader) (is, several bool) {
 	if several = t == json.Delim('['); several {
 		t = next()
 	}
-	return t == json.Delim('{') && next() == "schema" && next() == report.ReportSchema, several
+	return t == json.Delim('{') && next() == "schema" && next() == document.ReportSchema, several
 }

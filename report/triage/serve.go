@@ -6,10 +6,10 @@ import (
 
 	"github.com/desynctool/desynctool/internal/file/limits"
 	"github.com/desynctool/desynctool/internal/prose"
-	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/bundle"
 	"github.com/desynctool/desynctool/report/bundle/archive"
 	"github.com/desynctool/desynctool/report/compare"
+	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/report/formats"
 	"github.com/desynctool/desynctool/report/isolate"
 )
@@ -147,7 +147,7 @@ func (w *Answering) failure(err error) *isolate.Answer {
 	if unknown := (*bundle.UnknownError)(nil); errors.As(err, &unknown) {
 		list = unknown.Files
 	}
-	f := &isolate.Failure{Status: report.StatusOfError(err), Whole: said(err)}
+	f := &isolate.Failure{Status: document.StatusOfError(err), Whole: said(err)}
 	for _, err := range list {
 		f.Lines = append(f.Lines, said(err))
 	}

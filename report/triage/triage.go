@@ -17,9 +17,9 @@ import (
 	"github.com/desynctool/desynctool/internal/parallel"
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/internal/sandbox"
-	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/bundle/archive"
 	"github.com/desynctool/desynctool/report/compare"
+	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/report/formats"
 	"github.com/desynctool/desynctool/report/isolate"
 )
@@ -42,14 +42,14 @@ type Reader struct {
 }
 
 // Read returns a report for each match of what lies at path, in their order, at least one. What could not
-// be read is a report of status error or inconclusive that says why, as [report.NoReport] makes them. An
+// be read is a report of status error or inconclusive that says why, as [document.NoReport] makes them. An
 // error is returned only where nothing is known of the bundle because of this machine: it cannot be
 // opened, ctx is done, no process can be started, or it cannot be restricted as Require has it.
 //
 // Name is what the bundle is called in reports, such as report.zip; of one that is empty, absolute or
 // leads upwards only the last part counts. The path is in none of them. A saved report of triage, or an
 // array of such reports, stands for itself.
-func (r *Reader) Read(ctx context.Context, path, name string) ([]*report.Report, error) {
+func (r *Reader) Read(ctx context.Context, path, name string) ([]*document.Report, error) {
 	read, err := r.read(ctx, path, name, nil)
 	if err != nil {
 		return nil, err
@@ -60,7 +60,7 @@ func (r *Reader) Read(ctx context.Context, path, name string) ([]*report.Report,
 // ReadCopy is Read, and writes what was read to out without the names of players, as Names has it: a saved report as
 // JSON, all else as a tar archive. Copied says that it did, and left in what of the copy names may be, a line each, or why there
 // is none; what was written to out does not count then.
-func (r *Reader) ReadCopy(ctx context.Context, path, name string, out io.Writer) (list []*report.Report, copied bool, left []string, err error) {
+func (r *Reader) ReadCopy(ctx context.Context, path, name string, out io.Writer) (list []*document.Report, copied bool, left []string, err error) {
 	read, err := r.read(ctx, path, name, out)
 	if err != nil {
 		return nil, false, nil, err
@@ -70,7 +70,7 @@ func (r *Reader) ReadCopy(ctx context.Context, path, name string, out io.Writer)
 
 // result is what came of a bundle, as ReadCopy returns it.
 type result struct {
-	Reports []*report.Report
+	Reports []*document.Report
 	Copied  bool
 	Left    []string
 }
@@ -88,7 +88,7 @@ func (r *Reader) read(ctx context.Context, path, name string, out io.Writer) (*r
 	list, several, err := saved(path, name)
 	switch failed := (*failedError)(nil); {
 	case errors.As(err, &failed):
-		read.Reports, read.Left, err = []*report.Report{failed.report()}, []string{uncopied + "it is a saved report that is damaged"}, nil
+		read.Reports, read.Left, err = []*document.Report{failed.report()}, []string{uncopied + "it is a saved report that is damaged"}, nil
 	case err != nil:
 	case list == nil:
 		err = r.matches(ctx, path, name, read, out)
@@ -102,7 +102,7 @@ func (r *Reader) read(ctx context.Context, path, name string, out io.Writer) (*r
 }
 
 // saved takes the names of players out of saved reports.
-func (r *Reader) saved(list []*report.Report, several bool, read *result, out io.Writer) error {
+func (r *Reader) saved(list []*document.Report, several bool, read *result, out io.Writer) error {
 	names, err := r.Names.scrubber()
 	if err != nil {
 		return err
@@ -114,9 +114,9 @@ func (r *Reader) saved(list []*report.Report, several bool, read *result, out io
 	}
 	read.Copied = true
 	if !several && len(list) == 1 {
-		return report.WriteJSON(out, list[0])
+		return document.WriteJSON(out, list[0])
 	}
-	return report.WriteJSON(out, list)
+	return document.WriteJSON(out, list)
 }
 
 // called returns the name of a bundle as reports have it.
@@ -164,7 +164,7 @@ func (r *Reader) matches(ctx context.Context, path, name string, read *result, o
 	}()
 	found, err := r.find(ctx, path, name)
 	if failed := (*failedError)(nil); errors.As(err, &failed) {
-		read.Reports, read.Left = []*report.Report{failed.report()}, []string{uncopied + "it cannot be read"}
+		read.Reports, read.Left = []*document.Report{failed.report()}, []string{uncopied + "it cannot be read"}
 		return nil
 	}
 	if err != nil {
@@ -175,7 +175,7 @@ func (r *Reader) matches(ctx context.Context, path, name string, read *result, o
 		return found.Died
 	}
 	if found.Report != nil {
-		read.Reports = []*report.Report{found.Report}
+		read.Reports = []*document.Report{found.Report}
 	}
 	for i := range found.Matches {
 		one, err := r.one(found, i, name)
@@ -222,7 +222,7 @@ func (w *written) Write(b []byte) (int, error) {
 }
 
 // one reports on one of several matches.
-func (r *Reader) one(found *Found, i int, name string) (one *report.Report, err error) {
+func (r *Reader) one(found *Found, i int, name string) (one *document.Report, err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			one, err = broken(name, v), nil
@@ -234,31 +234,31 @@ func (r *Reader) one(found *Found, i int, name string) (one *report.Report, err 
 }
 
 // broken is the report of a bundle that this program cannot take.
-func broken(name string, panicked any) *report.Report {
+func broken(name string, panicked any) *document.Report {
 	if beside, is := panicked.(*parallel.Panic); is {
 		panicked = beside.Value
 	}
-	why := report.Safe(prose.Shorten(prose.OneLine(fmt.Sprint(panicked)), 160))
-	return report.NoReport(report.Failed, fmt.Sprintf("%s: reading it ended in a mistake of desynctool: panic: %s", name, why))
+	why := document.Safe(prose.Shorten(prose.OneLine(fmt.Sprint(panicked)), 160))
+	return document.NoReport(document.Failed, fmt.Sprintf("%s: reading it ended in a mistake of desynctool: panic: %s", name, why))
 }
 
 // failedError is why there is nothing to report on, because of the bundle.
 type failedError struct {
-	status report.Status
+	status document.Status
 	text   string
 }
 
 func (e *failedError) Error() string { return e.text }
 
-func (e *failedError) report() *report.Report {
-	r := report.NoReport(e.status, e.text)
+func (e *failedError) report() *document.Report {
+	r := document.NoReport(e.status, e.text)
 	r.EscapeBytes()
 	return r
 }
 
 // failedFor says why there is nothing to report on, without the names of players.
 func failedFor(err error, names Scrubber) *failedError {
-	r := report.NoReport(report.StatusOfError(err), said(err))
+	r := document.NoReport(document.StatusOfError(err), said(err))
 	names.Report(r)
 	return &failedError{r.Status, r.Error}
 }

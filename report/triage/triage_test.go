@@ -17,10 +17,10 @@ import (
 
 	"github.com/desynctool/desynctool/internal/parallel"
 	"github.com/desynctool/desynctool/internal/sandbox"
-	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/bundle"
 	"github.com/desynctool/desynctool/report/bundle/archive"
 	"github.com/desynctool/desynctool/report/bundle/archive/archivetest"
+	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/report/isolate"
 )
 
@@ -60,18 +60,18 @@ func (c *caller) Open(tree *archive.Tree, paths []string) (*bundle.Matches, erro
 	return m, err
 }
 
-func (c *caller) Report(r *report.Report) {
+func (c *caller) Report(r *document.Report) {
 	b, err := json.Marshal(r)
 	if err != nil || !c.seen {
 		return
 	}
-	*r = report.Report{}
+	*r = document.Report{}
 	if err := json.Unmarshal(bytes.ReplaceAll(b, []byte("client"), []byte(c.key)), r); err != nil {
 		panic(err)
 	}
 }
 
-func (c *caller) Saved(list []*report.Report) {
+func (c *caller) Saved(list []*document.Report) {
 	c.seen = true
 	for _, r := range list {
 		c.Report(r)
@@ -167,7 +167,7 @@ func as(role string) *isolate.Reader {
 const corpus = "../../testdata"
 
 // read reads a bundle, and fails the test if that cannot be done.
-func read(t testing.TB, r *Reader, path, name string) []*report.Report {
+func read(t testing.TB, r *Reader, path, name string) []*document.Report {
 	t.Helper()
 	list, err := r.Read(context.Background(), path, name)
 	if err != nil || len(list) == 0 {
@@ -177,11 +177,11 @@ func read(t testing.TB, r *Reader, path, name string) []*report.Report {
 }
 
 // asJSON returns what a store keeps of reports.
-func asJSON(t testing.TB, list []*report.Report) string {
+func asJSON(t testing.TB, list []*document.Report) string {
 	t.Helper()
 	var b bytes.Buffer
 	for _, r := range list {
-		if err := report.WriteJSON(&b, r); err != nil {
+		if err := document.WriteJSON(&b, r); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -208,7 +208,7 @@ func two(t testing.TB) string {
 
 // bundles are bundles of all kinds, by what they are called, and what becomes of each: the statuses of
 // its reports in order.
-func bundles(t *testing.T) (paths map[string]string, want map[string][]report.Status) {
+func bundles(t *testing.T) (paths map[string]string, want map[string][]document.Status) {
 	dir := t.TempDir()
 	file := func(name string, content []byte) string {
 		return archivetest.Write(t, filepath.Join(dir, name), content)
@@ -221,21 +221,21 @@ func bundles(t *testing.T) (paths map[string]string, want map[string][]report.St
 	if err := os.Mkdir(empty, 0o777); err != nil {
 		t.Fatal(err)
 	}
-	d, e := report.Diverged, report.Failed
-	paths, want = map[string]string{}, map[string][]report.Status{}
+	d, e := document.Diverged, document.Failed
+	paths, want = map[string]string{}, map[string][]document.Status{}
 	for _, b := range []struct {
 		name, path string
-		want       []report.Status
+		want       []document.Status
 	}{
-		{"rng.zip", zipped(t, filepath.Join(dir, "5fbcb3eb"), corpus+"/openttd/rng_poke"), []report.Status{d}},
-		{"host and client", corpus + "/openttd/town_poke", []report.Status{d}},
-		{"two.zip", zipped(t, filepath.Join(dir, "c0ffee"), two(t)), []report.Status{d, d}},
+		{"rng.zip", zipped(t, filepath.Join(dir, "5fbcb3eb"), corpus+"/openttd/rng_poke"), []document.Status{d}},
+		{"host and client", corpus + "/openttd/town_poke", []document.Status{d}},
+		{"two.zip", zipped(t, filepath.Join(dir, "c0ffee"), two(t)), []document.Status{d, d}},
 		{"damaged.zip", file("d9d9c1", whole[:len(whole)*2/3]), nil},
-		{"no archive.zip", file("none", []byte("PK\x03\x04 and nothing else")), []report.Status{e}},
-		{"photo.jpg", file("a1b2c3", []byte("\xff\xd8\xff\xe0 a picture")), []report.Status{e}},
-		{"nothing.zip", file("zero", nil), []report.Status{e}},
-		{"folder", empty, []report.Status{e}},
-		{"../../etc/report.zip", file("climbs", whole), []report.Status{d}},
+		{"no archive.zip", file("none", []byte("PK\x03\x04 and nothing else")), []document.Status{e}},
+		{"photo.jpg", file("a1b2c3", []byte("\xff\xd8\xff\xe0 a picture")), []document.Status{e}},
+		{"nothing.zip", file("zero", nil), []document.Status{e}},
+		{"folder", empty, []document.Status{e}},
+		{"../../etc/report.zip", file("climbs", whole), []document.Status{d}},
 		{"infolog.txt", corpus + "/gamelogs/spring/Alice/infolog.txt", nil},
 	} {
 		paths[b.name] = b.path
@@ -253,7 +253,7 @@ func TestRead(t *testing.T) {
 	isolated := &Reader{Isolate: as("reads")}
 	for name, path := range paths {
 		list := read(t, new(Reader), path, name)
-		var got []report.Status
+		var got []document.Status
 		for i, r := range list {
 			got = append(got, r.Status)
 			if (len(list) > 1) != (r.Match != nil) || r.Match != nil && r.Match.Number != i+1 {
@@ -282,7 +282,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-func equal(a, b []report.Status) bool {
+func equal(a, b []document.Status) bool {
 	x, _ := json.Marshal(a)
 	y, _ := json.Marshal(b)
 	return bytes.Equal(x, y)
@@ -328,7 +328,7 @@ func TestSaved(t *testing.T) {
 	dir := t.TempDir()
 	list := read(t, new(Reader), two(t), "openttd")
 	one, several := asJSON(t, list[:1]), &bytes.Buffer{}
-	if err := report.MatchesJSON(several, func(yield func(*report.Report, error) bool) {
+	if err := document.MatchesJSON(several, func(yield func(*document.Report, error) bool) {
 		for _, r := range list {
 			if !yield(r, nil) {
 				return
@@ -345,7 +345,7 @@ func TestSaved(t *testing.T) {
 			t.Errorf("several:\n%.1000s", got)
 		}
 		cut := read(t, r, archivetest.Write(t, filepath.Join(dir, "cut"), []byte(one[:len(one)/2])), "report.json")
-		if len(cut) != 1 || cut[0].Status != report.Failed || !strings.HasPrefix(cut[0].Error, "report.json: not a saved report") {
+		if len(cut) != 1 || cut[0].Status != document.Failed || !strings.HasPrefix(cut[0].Error, "report.json: not a saved report") {
 			t.Errorf("%v", cut[0].Error)
 		}
 	}
@@ -354,11 +354,11 @@ func TestSaved(t *testing.T) {
 // TestDies: what ends a process is a report, and what panics here is one.
 func TestDies(t *testing.T) {
 	r := read(t, &Reader{Isolate: as("panics")}, corpus+"/openttd/rng_poke", "evil.zip")[0]
-	if r.Status != report.Inconclusive || !strings.HasPrefix(r.Error, "evil.zip: the isolated process ended without an answer") || !strings.HasSuffix(r.Error, "panic: a crafted file") {
+	if r.Status != document.Inconclusive || !strings.HasPrefix(r.Error, "evil.zip: the isolated process ended without an answer") || !strings.HasSuffix(r.Error, "panic: a crafted file") {
 		t.Errorf("%s: %s", r.Status, r.Error)
 	}
 	planted := &Reader{Isolate: &isolate.Reader{Process: func() (*exec.Cmd, error) { panic("a mistake\nof two lines") }}}
-	if r := read(t, planted, corpus+"/openttd/rng_poke", "evil.zip")[0]; r.Status != report.Failed || r.Error != "evil.zip: reading it ended in a mistake of desynctool: panic: a mistake; of two lines" {
+	if r := read(t, planted, corpus+"/openttd/rng_poke", "evil.zip")[0]; r.Status != document.Failed || r.Error != "evil.zip: reading it ended in a mistake of desynctool: panic: a mistake; of two lines" {
 		t.Errorf("%s: %s", r.Status, r.Error)
 	}
 	beside := &Reader{Isolate: &isolate.Reader{Process: func() (*exec.Cmd, error) {
@@ -367,14 +367,14 @@ func TestDies(t *testing.T) {
 		g.Wait()
 		return nil, nil
 	}}}
-	if r := read(t, beside, corpus+"/openttd/rng_poke", "evil.zip")[0]; r.Status != report.Failed || r.Error != "evil.zip: reading it ended in a mistake of desynctool: panic: beside" {
+	if r := read(t, beside, corpus+"/openttd/rng_poke", "evil.zip")[0]; r.Status != document.Failed || r.Error != "evil.zip: reading it ended in a mistake of desynctool: panic: beside" {
 		t.Errorf("%s: %s", r.Status, r.Error)
 	}
 	f := &Found{
-		Matches: []report.MatchDocument{{Number: 1, Name: "a"}, {Number: 2, Name: "b", Game: "OpenTTD"}},
-		One:     func(i int) (*report.Report, error) { return nil, []error{nil}[i+1] },
+		Matches: []document.MatchDocument{{Number: 1, Name: "a"}, {Number: 2, Name: "b", Game: "OpenTTD"}},
+		One:     func(i int) (*document.Report, error) { return nil, []error{nil}[i+1] },
 	}
-	if r, err := new(Reader).one(f, 1, "evil.zip"); err != nil || r.Status != report.Failed || r.Match.Number != 2 || r.Session.Game != "OpenTTD" {
+	if r, err := new(Reader).one(f, 1, "evil.zip"); err != nil || r.Status != document.Failed || r.Match.Number != 2 || r.Session.Game != "OpenTTD" {
 		t.Errorf("%v, %v", r, err)
 	}
 }
@@ -451,7 +451,7 @@ func TestStored(t *testing.T) {
 		t.Fatal(err)
 	}
 	path := archivetest.Write(t, filepath.Join(t.TempDir(), "00ff"), b.Bytes())
-	if r := read(t, new(Reader), path, "stored.zip")[0]; r.Status != report.Diverged {
+	if r := read(t, new(Reader), path, "stored.zip")[0]; r.Status != document.Diverged {
 		t.Errorf("%s: %s", r.Status, r.Error)
 	}
 }

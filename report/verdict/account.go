@@ -5,7 +5,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/tracediff"
 )
 
@@ -380,7 +380,7 @@ func sameWords(a, b *tracediff.Claim) bool {
 func (w *Word) Runs() bool { return w.Kind == WordSelfTest || w.Kind == WordReplay }
 
 // Peers returns the peers of which there is a file, then those that are only mentioned.
-func (w *Word) Peers() (list []report.TriagedPeer) {
+func (w *Word) Peers() (list []document.TriagedPeer) {
 	group := map[string]int{}
 	for i, g := range w.Sums {
 		for _, name := range g.Peers {
@@ -390,18 +390,18 @@ func (w *Word) Peers() (list []report.TriagedPeer) {
 	has := map[string]bool{"": true}
 	if w.Runs() {
 		for _, name := range w.Mentioned {
-			list = append(list, report.TriagedPeer{Name: name, Group: group[name], ClaimLog: true})
+			list = append(list, document.TriagedPeer{Name: name, Group: group[name], ClaimLog: true})
 		}
 		return list
 	}
 	for _, log := range w.Logs {
 		if !has[log.Peer] {
 			has[log.Peer] = true
-			list = append(list, report.TriagedPeer{Name: log.Peer, Group: group[log.Peer], ClaimLog: true})
+			list = append(list, document.TriagedPeer{Name: log.Peer, Group: group[log.Peer], ClaimLog: true})
 		}
 	}
 	for _, name := range w.Mentioned {
-		list = append(list, report.TriagedPeer{Name: name, Group: group[name], Mentioned: true})
+		list = append(list, document.TriagedPeer{Name: name, Group: group[name], Mentioned: true})
 	}
 	return list
 }

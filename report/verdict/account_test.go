@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/desynctool/desynctool/bisect"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/tracediff"
 )
 
@@ -208,60 +208,60 @@ func TestWords(t *testing.T) {
 	for name, c := range map[string]struct {
 		account Account
 		kind    WordKind
-		status  report.Status
+		status  document.Status
 		peers   string
 		groups  [][]string
 		asks    []string
 	}{
 		"two checksums": {
 			Account{Peer: "x.log", Engine: "E", Claims: []tracediff.Claim{claimOf(7, tracediff.Claim{Peers: []string{"Bob"}, Values: sums("1", "2")})}},
-			WordSums, report.Diverged, "x.log(1), Bob(2)?", [][]string{{"x.log"}, {"Bob"}}, []string{"Bob"},
+			WordSums, document.Diverged, "x.log(1), Bob(2)?", [][]string{{"x.log"}, {"Bob"}}, []string{"Bob"},
 		},
 		"the same checksum twice": {
 			Account{Peer: "x.log", Claims: []tracediff.Claim{claimOf(7, tracediff.Claim{Peers: []string{"Bob"}, Values: sums("1", "1")})}},
-			WordOnly, report.Inconclusive, "x.log(1), Bob(1)?", [][]string{{"x.log", "Bob"}}, []string{"Bob"},
+			WordOnly, document.Inconclusive, "x.log(1), Bob(1)?", [][]string{{"x.log", "Bob"}}, []string{"Bob"},
 		},
 		"words only": {
 			Account{Peer: "server", Claims: []tracediff.Claim{{Peers: []string{"Bob"}, Text: "Bob left (desync error)"}}},
-			WordOnly, report.Inconclusive, "server(0), Bob(0)?", nil, []string{"Bob"},
+			WordOnly, document.Inconclusive, "server(0), Bob(0)?", nil, []string{"Bob"},
 		},
 		"nobody is named": {
 			Account{Peer: "x.log", Claims: []tracediff.Claim{claimOf(7, tracediff.Claim{Values: []tracediff.ClaimedValue{{Value: "1"}, {Value: "2"}}})}},
-			WordSums, report.Diverged, "x.log(1), another peer(2)?", [][]string{{"x.log"}, {"another peer"}}, nil,
+			WordSums, document.Diverged, "x.log(1), another peer(2)?", [][]string{{"x.log"}, {"another peer"}}, nil,
 		},
 		"a quotation": {
 			Account{Peer: "x.log", Claims: []tracediff.Claim{claimOf(7, tracediff.Claim{Peers: []string{"Bob"}, Values: sums("1", "2"), Quoted: true})}},
-			WordQuoted, report.Inconclusive, "x.log(1), Bob(2)?", [][]string{{"x.log"}, {"Bob"}}, []string{"Bob"},
+			WordQuoted, document.Inconclusive, "x.log(1), Bob(2)?", [][]string{{"x.log"}, {"Bob"}}, []string{"Bob"},
 		},
 		"a server takes one for right": {
 			Account{Peer: "x.log", Arbiter: true, Claims: []tracediff.Claim{claimOf(7, tracediff.Claim{Peers: []string{"Bob"}, Values: []tracediff.ClaimedValue{{Peer: "Bob", Value: "1"}, {Value: "2"}}})}},
-			WordSums, report.Diverged, "Bob(1)?", [][]string{{"Bob"}}, []string{"Bob"},
+			WordSums, document.Diverged, "Bob(1)?", [][]string{{"Bob"}}, []string{"Bob"},
 		},
 		"a self-test": {
 			Account{Peer: "x.log", Claims: []tracediff.Claim{claimOf(7, tracediff.Claim{SelfTest: true})}},
-			WordSelfTest, report.Diverged, "first run(0), second run(0)", nil, nil,
+			WordSelfTest, document.Diverged, "first run(0), second run(0)", nil, nil,
 		},
 		"a self-test with both checksums": {
 			Account{Peer: "x.log", Claims: []tracediff.Claim{claimOf(7, tracediff.Claim{SelfTest: true, Values: []tracediff.ClaimedValue{{Value: "1"}, {Value: "2"}}})}},
-			WordSelfTest, report.Diverged, "first run(1), second run(2)", [][]string{{"first run"}, {"second run"}}, nil,
+			WordSelfTest, document.Diverged, "first run(1), second run(2)", [][]string{{"first run"}, {"second run"}}, nil,
 		},
 		"a replay": {
 			Account{Peer: "x.log", Claims: []tracediff.Claim{claimOf(7, tracediff.Claim{Replay: true, By: "this replay", Values: []tracediff.ClaimedValue{{Peer: "Bob", Value: "1"}, {Peer: "this replay", Value: "2"}}})}},
-			WordReplay, report.Diverged, "first run(1), second run(2)", [][]string{{"first run"}, {"second run"}}, nil,
+			WordReplay, document.Diverged, "first run(1), second run(2)", [][]string{{"first run"}, {"second run"}}, nil,
 		},
 		"a replay of recordings that differ": {
 			Account{Peer: "x.log", Claims: []tracediff.Claim{
 				claimOf(7, tracediff.Claim{Replay: true, By: "this replay", Values: []tracediff.ClaimedValue{{Peer: "Bob", Value: "1"}, {Peer: "this replay", Value: "2"}}}),
 				claimOf(7, tracediff.Claim{Replay: true, By: "this replay", Values: []tracediff.ClaimedValue{{Peer: "Eve", Value: "3"}, {Peer: "this replay", Value: "2"}}}),
 			}},
-			WordSums, report.Diverged, "x.log(2), Bob(1)?, Eve(3)?", [][]string{{"Bob"}, {"x.log"}, {"Eve"}}, []string{"Bob", "Eve"},
+			WordSums, document.Diverged, "x.log(2), Bob(1)?, Eve(3)?", [][]string{{"Bob"}, {"x.log"}, {"Eve"}}, []string{"Bob", "Eve"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.account.File = c.account.Peer
 			got := said(t, c.account)
-			if got.Word.Kind != c.kind || report.StatusOf(got) != c.status || (got.Kind == bisect.Claimed) != (c.status == report.Diverged) {
-				t.Errorf("kind %d, %s, %q", got.Word.Kind, report.StatusOf(got), got.Kind)
+			if got.Word.Kind != c.kind || document.StatusOf(got) != c.status || (got.Kind == bisect.Claimed) != (c.status == document.Diverged) {
+				t.Errorf("kind %d, %s, %q", got.Word.Kind, document.StatusOf(got), got.Kind)
 			}
 			var peers []string
 			for _, p := range got.Peers {
@@ -300,7 +300,7 @@ func TestMessageFingerprint(t *testing.T) {
 		})}}
 	}
 	rapid.Check(t, func(t *rapid.T) {
-		draw := func(engine, form string) []report.Fingerprint {
+		draw := func(engine, form string) []document.Fingerprint {
 			name := rapid.StringMatching(`[A-Za-z][A-Za-z0-9_\[\] .-]{0,12}[A-Za-z0-9]`).Draw(t, "name")
 			tick := rapid.Uint64Range(0, 1<<40).Draw(t, "tick")
 			a, b := rapid.StringMatching(`[0-9a-f]{8,32}`).Draw(t, "own"), rapid.StringMatching(`[0-9a-f]{8,32}`).Draw(t, "other")
@@ -377,7 +377,7 @@ func TestHearMany(t *testing.T) {
 		t.Errorf("%d checksums, %d accused, %d mentioned, %d torn", len(w.Sums), len(w.Accused), len(w.Mentioned), len(w.Torn))
 	}
 	c := &Conclusion{}
-	c.Peers = []report.TriagedPeer{{Name: "P1"}}
+	c.Peers = []document.TriagedPeer{{Name: "P1"}}
 	c.mentioned(w)
 	if len(c.Peers) != n {
 		t.Errorf("%d peers", len(c.Peers))

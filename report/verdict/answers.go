@@ -2,7 +2,7 @@ package verdict
 
 import (
 	"github.com/desynctool/desynctool/bisect"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 // answer goes through the steps. After one at which nothing differs, the steps that would
@@ -17,9 +17,9 @@ func (c *Conclusion) answer(e Evidence) {
 	if c.Bracket == nil {
 		switch {
 		case !c.Search.Compares():
-			c.put(StepBracket, report.RungOpen, needs(StatesOrHashes)...)
+			c.put(StepBracket, document.RungOpen, needs(StatesOrHashes)...)
 		default:
-			c.put(StepBracket, report.RungEqual)
+			c.put(StepBracket, document.RungEqual)
 		}
 		c.answerChecksums()
 		if c.Diverged() {
@@ -30,13 +30,13 @@ func (c *Conclusion) answer(e Evidence) {
 	}
 	switch {
 	case c.InitialState:
-		c.put(StepInitial, report.RungFound)
+		c.put(StepInitial, document.RungFound)
 	case c.Bracket.Good != nil:
-		c.put(StepInitial, report.RungEqual)
+		c.put(StepInitial, document.RungEqual)
 	default:
-		c.put(StepInitial, report.RungOpen, needs(EarlierState)...)
+		c.put(StepInitial, document.RungOpen, needs(EarlierState)...)
 	}
-	c.put(StepBracket, report.RungFound)
+	c.put(StepBracket, document.RungFound)
 	c.answerChecksums()
 	c.answerTick()
 	c.answerArchetype(e)
@@ -47,14 +47,14 @@ func (c *Conclusion) answer(e Evidence) {
 }
 
 func (c *Conclusion) answerPreflight() {
-	state := report.RungFound
+	state := document.RungFound
 	for _, f := range c.Facts {
 		if f.Must {
-			state = report.RungTrouble
+			state = document.RungTrouble
 		}
 	}
 	if len(c.Lost)+len(c.Lacking)+len(c.Contradictions) > 0 {
-		state = report.RungTrouble
+		state = document.RungTrouble
 	}
 	c.put(StepPreflight, state)
 }
@@ -63,20 +63,20 @@ func (c *Conclusion) answerInputs() {
 	switch c.Inputs.State {
 	case InputsUnknown:
 		if c.Runs == RunsOfSelfTest {
-			c.put(StepInputs, report.RungEqual)
+			c.put(StepInputs, document.RungEqual)
 			return
 		}
-		c.put(StepInputs, report.RungOpen, needs(OrderLogs)...)
+		c.put(StepInputs, document.RungOpen, needs(OrderLogs)...)
 	case InputsApart:
-		c.put(StepInputs, report.RungOpen, needs(CommonOrderLogs)...)
+		c.put(StepInputs, document.RungOpen, needs(CommonOrderLogs)...)
 	case InputsSameSoFar:
-		c.put(StepInputs, report.RungOpen, Need{What: WholeOrderLogs, Of: c.Inputs.Unheard})
+		c.put(StepInputs, document.RungOpen, Need{What: WholeOrderLogs, Of: c.Inputs.Unheard})
 	case InputsOther:
-		c.put(StepInputs, report.RungFound)
+		c.put(StepInputs, document.RungFound)
 	case InputsLogs:
-		c.put(StepInputs, report.RungTrouble)
+		c.put(StepInputs, document.RungTrouble)
 	default:
-		c.put(StepInputs, report.RungEqual)
+		c.put(StepInputs, document.RungEqual)
 	}
 }
 
@@ -84,9 +84,9 @@ func (c *Conclusion) answerChecksums() {
 	if c.Checksums == nil {
 		return
 	}
-	state := report.RungFound
+	state := document.RungFound
 	if c.Checksums.State == SumsBlind {
-		state = report.RungTrouble
+		state = document.RungTrouble
 	}
 	c.put(StepChecksums, state)
 }
@@ -99,31 +99,31 @@ func (c *Conclusion) answerTick() {
 	blind := c.Kind == bisect.BlindChecksum                                                  // hashes of more ticks, of the same kind, would show no more
 	switch {
 	case c.Tick != nil:
-		c.put(StepTick, report.RungFound)
+		c.put(StepTick, document.RungFound)
 	case late:
-		c.put(StepTick, report.RungOpen, needs(EarlierState)...)
+		c.put(StepTick, document.RungOpen, needs(EarlierState)...)
 	case blind:
-		c.put(StepTick, report.RungOpen, needs(NearerStates, CoveringTraces)...)
+		c.put(StepTick, document.RungOpen, needs(NearerStates, CoveringTraces)...)
 	default:
-		c.put(StepTick, report.RungOpen, needs(TickHashes, Traces)...)
+		c.put(StepTick, document.RungOpen, needs(TickHashes, Traces)...)
 	}
 	switch {
 	case c.System != "" || c.Checkpoint != nil:
-		c.put(StepSystem, report.RungFound)
+		c.put(StepSystem, document.RungFound)
 	case late:
-		c.put(StepSystem, report.RungOpen, needs(EarlierState)...)
+		c.put(StepSystem, document.RungOpen, needs(EarlierState)...)
 	case blind:
-		c.put(StepSystem, report.RungOpen, needs(CoveringTraces)...)
+		c.put(StepSystem, document.RungOpen, needs(CoveringTraces)...)
 	default:
 		trace := SimulatorTrace
 		if c.SimFailed != "" && !c.OwnFailed || c.Unsteady {
 			trace = OtherSimulator
 		}
 		if c.Witnessed != nil { // no game says what it does within a tick
-			c.put(StepSystem, report.RungOpen, needs(Traces)...)
+			c.put(StepSystem, document.RungOpen, needs(Traces)...)
 			return
 		}
-		c.put(StepSystem, report.RungOpen, needs(Traces, trace)...)
+		c.put(StepSystem, document.RungOpen, needs(Traces, trace)...)
 	}
 }
 
@@ -132,29 +132,29 @@ func (c *Conclusion) answerArchetype(e Evidence) {
 	root, known := c.Root()
 	switch list := c.MayBeFirst(); {
 	case known:
-		c.put(StepArchetype, report.RungFound)
+		c.put(StepArchetype, document.RungFound)
 		switch {
 		case root == "":
 		case c.Component != "":
-			c.put(StepComponent, report.RungFound)
+			c.put(StepComponent, document.RungFound)
 		default:
-			c.put(StepComponent, report.RungOpen, needs(ColumnTraces)...)
+			c.put(StepComponent, document.RungOpen, needs(ColumnTraces)...)
 		}
 	case len(c.Archetypes) > 1:
-		c.put(StepArchetype, report.RungOpen, needs(ArchetypeTraces)...)
+		c.put(StepArchetype, document.RungOpen, needs(ArchetypeTraces)...)
 	case len(list) == 1:
-		c.put(StepArchetype, report.RungFound)
+		c.put(StepArchetype, document.RungFound)
 		if c.Component != "" {
-			c.put(StepComponent, report.RungFound)
+			c.put(StepComponent, document.RungFound)
 		}
 	case len(list) > 0 && !c.valuesDiffer() && len(c.schema()) == 0:
-		c.put(StepArchetype, report.RungOpen, needs(SameColumns)...)
+		c.put(StepArchetype, document.RungOpen, needs(SameColumns)...)
 	case len(list) > 1 && c.Kind == bisect.BlindChecksum:
-		c.put(StepArchetype, report.RungOpen, needs(NearerStates, CoveringTraces)...)
+		c.put(StepArchetype, document.RungOpen, needs(NearerStates, CoveringTraces)...)
 	case len(list) > 1:
-		c.put(StepArchetype, report.RungOpen, needs(NearerStates, ArchetypeTraces)...)
+		c.put(StepArchetype, document.RungOpen, needs(NearerStates, ArchetypeTraces)...)
 	default:
-		c.put(StepArchetype, report.RungOpen, Need{What: States, At: &bad}, Need{What: ArchetypeTraces})
+		c.put(StepArchetype, document.RungOpen, Need{What: States, At: &bad}, Need{What: ArchetypeTraces})
 	}
 }
 
@@ -163,16 +163,16 @@ func (c *Conclusion) answerValues() {
 	if c.Compared == nil {
 		if c.Checkpoint == nil {
 			bad := MomentOf(c.Bracket.Bad)
-			c.put(StepField, report.RungOpen, Need{What: States, At: &bad})
+			c.put(StepField, document.RungOpen, Need{What: States, At: &bad})
 		}
 		return
 	}
 	entities, fields := c.first()
 	if entities {
-		c.put(StepEntity, report.RungFound)
+		c.put(StepEntity, document.RungFound)
 	}
 	if root, known := c.Root(); fields || known && root == "" {
-		c.put(StepField, report.RungFound)
+		c.put(StepField, document.RungFound)
 	}
 }
 
@@ -195,7 +195,7 @@ func (c *Conclusion) first() (entities, fields bool) {
 }
 
 // schema returns the columns, of what diverged first, that are not the same on both sides.
-func (c *Conclusion) schema() (list []report.LocusSchema) {
+func (c *Conclusion) schema() (list []document.LocusSchema) {
 	if c.Compared == nil {
 		return nil
 	}
@@ -210,7 +210,7 @@ func (c *Conclusion) schema() (list []report.LocusSchema) {
 
 // Schema returns the columns, of what diverged first, that are not the same on both sides,
 // where no value differs in it.
-func (c *Conclusion) Schema() []report.LocusSchema {
+func (c *Conclusion) Schema() []document.LocusSchema {
 	if c.valuesDiffer() {
 		return nil
 	}
@@ -220,15 +220,15 @@ func (c *Conclusion) Schema() []report.LocusSchema {
 func (c *Conclusion) answerPeers() {
 	switch {
 	case len(c.Guilty) > 0 || c.Inputs.Differ():
-		c.put(StepPeers, report.RungFound)
+		c.put(StepPeers, document.RungFound)
 	case c.Runs != RunsOfPeers:
-		c.put(StepPeers, report.RungFound)
+		c.put(StepPeers, document.RungFound)
 	case len(c.Groups) < 2:
-		c.put(StepPeers, report.RungOpen, needs(MorePeers)...)
+		c.put(StepPeers, document.RungOpen, needs(MorePeers)...)
 	case c.Replayed && !c.Unsteady:
-		c.put(StepPeers, report.RungOpen) // the replay departs from no peer there, or from every one
+		c.put(StepPeers, document.RungOpen) // the replay departs from no peer there, or from every one
 	default:
-		c.put(StepPeers, report.RungOpen, needs(c.replay())...)
+		c.put(StepPeers, document.RungOpen, needs(c.replay())...)
 	}
 }
 
@@ -245,7 +245,7 @@ func (c *Conclusion) replay() Artifact {
 
 func (c *Conclusion) answerCause() {
 	if len(c.Causes) > 0 {
-		c.put(StepCause, report.RungFound)
+		c.put(StepCause, document.RungFound)
 		return
 	}
 	list := c.separatesRuns()
@@ -269,11 +269,11 @@ func (c *Conclusion) answerCause() {
 	case c.Simulators.Own == "" || c.OwnFailed:
 		list = append(list, Need{What: OwnBuild})
 	}
-	c.put(StepCause, report.RungOpen, list...)
+	c.put(StepCause, document.RungOpen, list...)
 }
 
 // pointOf returns the state point that was compared, 0 if there is none.
-func pointOf(k *report.Compared) uint64 {
+func pointOf(k *document.Compared) uint64 {
 	if k == nil {
 		return 0
 	}
@@ -288,10 +288,10 @@ func (c *Conclusion) answerClaims() {
 	}
 	switch {
 	case first.Contradicted() || first.Late() || wrong > 0:
-		c.put(StepClaims, report.RungTrouble)
+		c.put(StepClaims, document.RungTrouble)
 	case first.Borne() || first.Fits():
-		c.put(StepClaims, report.RungFound)
+		c.put(StepClaims, document.RungFound)
 	default:
-		c.put(StepClaims, report.RungOpen)
+		c.put(StepClaims, document.RungOpen)
 	}
 }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/orderlog"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/tracediff"
 )
@@ -72,8 +72,8 @@ func conclude(t *testing.T, e Evidence) *Conclusion {
 	return c
 }
 
-func states(c *Conclusion) map[Step]report.RungState {
-	out := map[Step]report.RungState{}
+func states(c *Conclusion) map[Step]document.RungState {
+	out := map[Step]document.RungState{}
 	for _, a := range c.Answers {
 		out[a.Step] = a.State
 	}
@@ -98,22 +98,22 @@ func TestStatus(t *testing.T) {
 	for _, test := range []struct {
 		name      string
 		e         Evidence
-		status    report.Status
+		status    document.Status
 		kind      bisect.Kind
-		preflight report.RungState
+		preflight document.RungState
 	}{
-		{"in sync", inSync(), report.InSync, "", report.RungFound},
-		{"in sync, an entry of an archive lost", lost, report.Inconclusive, "", report.RungTrouble},
-		{"in sync, a contradiction", contradicts, report.Inconclusive, "", report.RungTrouble},
-		{"logs differ", orders, report.Inconclusive, "", report.RungFound},
-		{"no states", nothing, report.Inconclusive, "", report.RungTrouble},
-		{"parted", partedIn(60, 90), report.Diverged, bisect.StateDiffers, report.RungFound},
-		{"parted, and something lost", lostAndParted, report.Diverged, bisect.StateDiffers, report.RungTrouble},
-		{"traces differ", traced, report.Diverged, bisect.StateDiffers, report.RungFound},
-		{"one peer", Evidence{Covers: []Covered{{Name: "host"}}}, report.Inconclusive, "", report.RungTrouble},
+		{"in sync", inSync(), document.InSync, "", document.RungFound},
+		{"in sync, an entry of an archive lost", lost, document.Inconclusive, "", document.RungTrouble},
+		{"in sync, a contradiction", contradicts, document.Inconclusive, "", document.RungTrouble},
+		{"logs differ", orders, document.Inconclusive, "", document.RungFound},
+		{"no states", nothing, document.Inconclusive, "", document.RungTrouble},
+		{"parted", partedIn(60, 90), document.Diverged, bisect.StateDiffers, document.RungFound},
+		{"parted, and something lost", lostAndParted, document.Diverged, bisect.StateDiffers, document.RungTrouble},
+		{"traces differ", traced, document.Diverged, bisect.StateDiffers, document.RungFound},
+		{"one peer", Evidence{Covers: []Covered{{Name: "host"}}}, document.Inconclusive, "", document.RungTrouble},
 	} {
 		c := conclude(t, test.e)
-		if got := report.StatusOf(c); got != test.status || c.Kind != test.kind {
+		if got := document.StatusOf(c); got != test.status || c.Kind != test.kind {
 			t.Errorf("%s: %s %q, expected %s %q", test.name, got, c.Kind, test.status, test.kind)
 		}
 		if got := states(c)[StepPreflight]; got != test.preflight {
@@ -128,7 +128,7 @@ func TestOneFactOfTheInputs(t *testing.T) {
 	point := uint64(61)
 	e.Bisect.Replay = &bisect.Replay{InputsDiffer: &point, Peers: []bisect.ReplayedPeer{{Name: "client"}, {Name: "host"}}}
 	c := conclude(t, e)
-	if !c.Inputs.Differ() || states(c)[StepInputs] != report.RungFound || states(c)[StepPeers] != report.RungFound {
+	if !c.Inputs.Differ() || states(c)[StepInputs] != document.RungFound || states(c)[StepPeers] != document.RungFound {
 		t.Errorf("the replays of two peers' orders differ: %+v, %v", c.Inputs, states(c))
 	}
 	if c.Kind != bisect.StateDiffers {
@@ -146,7 +146,7 @@ func TestGuilty(t *testing.T) {
 		t.Errorf("guilty are %v, %+v", c.Guilty, c.Borrowed)
 	}
 	e.Bisect.Replay.Peers[1].Departs = &point
-	if c = conclude(t, e); c.Guilty != nil || states(c)[StepPeers] != report.RungOpen {
+	if c = conclude(t, e); c.Guilty != nil || states(c)[StepPeers] != document.RungOpen {
 		t.Errorf("both depart, and guilty are %v", c.Guilty)
 	}
 }
@@ -244,9 +244,9 @@ func TestOpenStepsNeedSomething(t *testing.T) {
 		"parted":     partedIn(60, 90),
 		"one tick":   partedIn(60, 61),
 		"later":      differAt(partedIn(60, 61), 360),
-		"one peer":   {Covers: []Covered{{Name: "host", Spans: []report.Coverage{{What: CoversOrders, First: 0, Last: 99}}}}},
+		"one peer":   {Covers: []Covered{{Name: "host", Spans: []document.Coverage{{What: CoversOrders, First: 0, Last: 99}}}}},
 		"nobody":     {},
-		"two apart":  {Covers: []Covered{{Name: "a", Points: []uint64{5}, Spans: []report.Coverage{{What: CoversStates, First: 5, Last: 5}}}, {Name: "b"}}},
+		"two apart":  {Covers: []Covered{{Name: "a", Points: []uint64{5}, Spans: []document.Coverage{{What: CoversStates, First: 5, Last: 5}}}, {Name: "b"}}},
 		"no history": {Bisect: &bisect.Result{}},
 	} {
 		for _, a := range conclude(t, e).Open() {
@@ -261,7 +261,7 @@ func TestOpenStepsNeedSomething(t *testing.T) {
 func TestAlone(t *testing.T) {
 	asked := 0
 	c := conclude(t, Evidence{
-		Covers: []Covered{{Name: "host", Spans: []report.Coverage{{What: CoversStates, Count: 3}, {What: CoversOrders, Last: 99}}}},
+		Covers: []Covered{{Name: "host", Spans: []document.Coverage{{What: CoversStates, Count: 3}, {What: CoversOrders, Last: 99}}}},
 		Lost:   []string{"a: corrupt"},
 		Ask:    func() string { asked++; return "please" },
 	})
@@ -275,15 +275,15 @@ func TestAlone(t *testing.T) {
 	if c.Ask != "please" || asked != 2 { // conclude concludes twice
 		t.Errorf("asked %d times for %q", asked, c.Ask)
 	}
-	if want := []report.TriagedPeer{{Name: "host", Snapshots: 3, OrderLog: true}}; !reflect.DeepEqual(c.Peers, want) {
+	if want := []document.TriagedPeer{{Name: "host", Snapshots: 3, OrderLog: true}}; !reflect.DeepEqual(c.Peers, want) {
 		t.Errorf("the peers are %+v", c.Peers)
 	}
 }
 
 // TestProspects judges what evidence can answer before it is compared.
 func TestProspects(t *testing.T) {
-	span := func(what string, first, last uint64) report.Coverage {
-		return report.Coverage{What: what, First: first, Last: last}
+	span := func(what string, first, last uint64) document.Coverage {
+		return document.Coverage{What: what, First: first, Last: last}
 	}
 	type can map[Step]bool
 	for _, test := range []struct {
@@ -292,30 +292,30 @@ func TestProspects(t *testing.T) {
 		want  can
 	}{
 		{"nobody", nil, can{}},
-		{"one", []Covered{{Name: "a", Spans: []report.Coverage{span(CoversOrders, 0, 9), span(CoversHashes, 0, 9)}}}, can{}},
+		{"one", []Covered{{Name: "a", Spans: []document.Coverage{span(CoversOrders, 0, 9), span(CoversHashes, 0, 9)}}}, can{}},
 		{
 			"logs apart",
-			[]Covered{{Name: "a", Spans: []report.Coverage{span(CoversOrders, 0, 9)}}, {Name: "b", Spans: []report.Coverage{span(CoversOrders, 10, 19)}}},
+			[]Covered{{Name: "a", Spans: []document.Coverage{span(CoversOrders, 0, 9)}}, {Name: "b", Spans: []document.Coverage{span(CoversOrders, 10, 19)}}},
 			can{},
 		},
 		{
 			"logs to replay",
-			[]Covered{{Name: "a", FromStart: true, Spans: []report.Coverage{span(CoversOrders, 0, 9)}}, {Name: "b", Spans: []report.Coverage{span(CoversOrders, 5, 19)}}},
+			[]Covered{{Name: "a", FromStart: true, Spans: []document.Coverage{span(CoversOrders, 0, 9)}}, {Name: "b", Spans: []document.Coverage{span(CoversOrders, 5, 19)}}},
 			can{StepInputs: true, StepTick: true},
 		},
 		{
 			"one state in common",
-			[]Covered{{Name: "a", Points: []uint64{0, 30}, Spans: []report.Coverage{span(CoversStates, 0, 30)}}, {Name: "b", Points: []uint64{30, 60}, Spans: []report.Coverage{span(CoversStates, 30, 60)}}},
+			[]Covered{{Name: "a", Points: []uint64{0, 30}, Spans: []document.Coverage{span(CoversStates, 0, 30)}}, {Name: "b", Points: []uint64{30, 60}, Spans: []document.Coverage{span(CoversStates, 30, 60)}}},
 			can{StepBracket: true, StepField: true},
 		},
 		{
 			"traces inside ticks",
-			[]Covered{{Name: "a", Systems: true, Spans: []report.Coverage{span(CoversCheckpoints, 0, 9)}}, {Name: "b", Systems: true, Spans: []report.Coverage{span(CoversCheckpoints, 0, 9)}}},
+			[]Covered{{Name: "a", Systems: true, Spans: []document.Coverage{span(CoversCheckpoints, 0, 9)}}, {Name: "b", Systems: true, Spans: []document.Coverage{span(CoversCheckpoints, 0, 9)}}},
 			can{StepTick: true, StepSystem: true},
 		},
 		{
 			"traces of whole ticks",
-			[]Covered{{Name: "a", Spans: []report.Coverage{span(CoversCheckpoints, 0, 9)}}, {Name: "b", Systems: true, Spans: []report.Coverage{span(CoversCheckpoints, 0, 9)}}},
+			[]Covered{{Name: "a", Spans: []document.Coverage{span(CoversCheckpoints, 0, 9)}}, {Name: "b", Systems: true, Spans: []document.Coverage{span(CoversCheckpoints, 0, 9)}}},
 			can{StepTick: true},
 		},
 	} {

@@ -5,13 +5,13 @@ import (
 
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/orderlog"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/snapshot/merkle"
 	"github.com/desynctool/desynctool/tracediff"
 )
 
 // Conclusion is what happened to a session, as far as the evidence goes. Its status is
-// report.StatusOf it.
+// document.StatusOf it.
 type Conclusion struct {
 	// Kind is what kind of divergence it is, "" if none was found.
 	Kind bisect.Kind
@@ -89,7 +89,7 @@ type Conclusion struct {
 	// checksums of whole ticks part; nil if there are none within the bracket. Checksums
 	// is what the games' own checksums say beside the states.
 	Checkpoint *Checkpoint
-	Parting    *report.Parting
+	Parting    *document.Parting
 	Checksums  *Checksums
 	// Cache is the word of a game that derived data was stale, nil if there is none.
 	Cache *orderlog.PeerClaim
@@ -133,35 +133,35 @@ type Conclusion struct {
 	Ask            string // a text for the players, "" if nothing is asked for
 
 	// What there is, and how much of it was compared.
-	Session report.Session
-	Peers   []report.TriagedPeer
-	Facts   []report.Fact
-	Stated  []report.Fact // those that are the same on all peers too
+	Session document.Session
+	Peers   []document.TriagedPeer
+	Facts   []document.Fact
+	Stated  []document.Fact // those that are the same on all peers too
 	// GameLogs are the warnings and errors before the split that not all of the games' own logs
 	// have, nil if there are none, or if the peers are not known to have parted though something was
 	// compared. They show no cause.
-	GameLogs *report.GameLogs
+	GameLogs *document.GameLogs
 	Held     Held
 	Search   Search
 
 	// What differs, the root first, and what a report draws of it; nil if it is not known.
-	Compared   *report.Compared
+	Compared   *document.Compared
 	ComparedAt Moment    // the state point of Compared
 	Files      [2]string // of the states compared, empty if they are in no file
 	Later      uint64    // how many ticks that is after the earliest moment at which the peers may have differed
-	Locus      []report.LocusField
-	Orders     []report.TriagedOrder
-	Cascade    []report.CascadeDocument
-	Timeline   *report.Timeline
-	Names      *report.Names
-	Tree       *report.HashTree
-	Heat       *report.Heat
-	Map        *report.PositionsMap
+	Locus      []document.LocusField
+	Orders     []document.TriagedOrder
+	Cascade    []document.CascadeDocument
+	Timeline   *document.Timeline
+	Names      *document.Names
+	Tree       *document.HashTree
+	Heat       *document.Heat
+	Map        *document.PositionsMap
 
 	// Fingerprint is the strict one, "" if too little is known; Levels are the others, from
 	// coarse to fine.
 	Fingerprint string
-	Levels      []report.Fingerprint
+	Levels      []document.Fingerprint
 
 	within *Within // nil if it is not known where in the tick they part
 }
@@ -225,13 +225,13 @@ func (c *Conclusion) Wrong() (name, path string) {
 
 // HasLog reports whether a peer left an order log.
 func (c *Conclusion) HasLog(name string) bool {
-	return slices.ContainsFunc(c.Peers, func(p report.TriagedPeer) bool { return p.Name == name && p.OrderLog })
+	return slices.ContainsFunc(c.Peers, func(p document.TriagedPeer) bool { return p.Name == name && p.OrderLog })
 }
 
 // Open returns the steps that the evidence does not answer.
 func (c *Conclusion) Open() (list []Answer) {
 	for _, a := range c.Answers {
-		if a.State == report.RungOpen {
+		if a.State == document.RungOpen {
 			list = append(list, a)
 		}
 	}
@@ -251,7 +251,7 @@ const (
 // Answer is how one step of the narrowing went.
 type Answer struct {
 	Step  Step
-	State report.RungState
+	State document.RungState
 	// Needs are what would close an open step; each of them would.
 	Needs []Need
 	// RestsOn are peers on whose own words the finding rests, borne out by nobody else; nil if it
@@ -259,7 +259,7 @@ type Answer struct {
 	RestsOn []string
 }
 
-func (c *Conclusion) put(step Step, state report.RungState, needs ...Need) {
+func (c *Conclusion) put(step Step, state document.RungState, needs ...Need) {
 	c.Answers = append(c.Answers, Answer{Step: step, State: state, Needs: needs})
 }
 
@@ -370,7 +370,7 @@ type Borrowed struct{ Peer, From string }
 
 // Checkpoint is the first value that differs in the traces of an engine.
 type Checkpoint struct {
-	report.CheckpointDocument
+	document.CheckpointDocument
 	At     Moment
 	Values []string // what each peer has there, with its name
 	// Sure says that everything before it was compared.
@@ -403,7 +403,7 @@ type Checksums struct {
 
 // Statement is what an engine said itself of the divergence.
 type Statement struct {
-	report.ClaimDocument
+	document.ClaimDocument
 	// Equal is a state point after the tick that it names at which the states are equal,
 	// nil if there is none.
 	Equal *Moment

@@ -5,10 +5,10 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 )
 
-// What evidence there is of a peer, as report.Coverage names it.
+// What evidence there is of a peer, as document.Coverage names it.
 const (
 	CoversStates      = "states"
 	CoversOrders      = "orders"
@@ -21,7 +21,7 @@ type Covered struct {
 	Name string
 	// Spans are the ticks, or of states the state points, that each kind of evidence
 	// covers, one for each kind.
-	Spans []report.Coverage
+	Spans []document.Coverage
 	// Points are the state points of the peer's states, ascending.
 	Points []uint64
 	// FromStart says that its orders begin at the start of the session, so that a
@@ -31,10 +31,10 @@ type Covered struct {
 	Systems bool
 }
 
-func (c *Covered) span(what string) (report.Coverage, bool) {
-	i := slices.IndexFunc(c.Spans, func(s report.Coverage) bool { return s.What == what })
+func (c *Covered) span(what string) (document.Coverage, bool) {
+	i := slices.IndexFunc(c.Spans, func(s document.Coverage) bool { return s.What == what })
 	if i < 0 {
-		return report.Coverage{}, false
+		return document.Coverage{}, false
 	}
 	return c.Spans[i], true
 }
@@ -119,11 +119,11 @@ func overlap(step Step, peers []Covered, what string) Prospect {
 	p := Prospect{Step: step, By: what, Have: namesOf(have), Lack: lack}
 	// What two have in common begins where the later one does, and is longest with the one of
 	// those before it that ends last.
-	spans := make([]report.Coverage, len(have))
+	spans := make([]document.Coverage, len(have))
 	for i, a := range have {
 		spans[i], _ = a.span(what)
 	}
-	slices.SortFunc(spans, func(a, b report.Coverage) int { return cmp.Compare(a.First, b.First) })
+	slices.SortFunc(spans, func(a, b document.Coverage) int { return cmp.Compare(a.First, b.First) })
 	for i, last := 1, uint64(0); i < len(spans); i++ {
 		last = max(last, spans[i-1].Last)
 		if from, to := spans[i].First, min(spans[i].Last, last); from <= to && (!p.Can || to-from > p.To-p.From) {

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/snapshot"
 )
 
@@ -28,7 +28,7 @@ type entityID struct {
 type grouped struct {
 	id     entityID
 	values uint64
-	rows   []report.EntityRows
+	rows   []document.EntityRows
 	sides  [2]bool // which have rows that the other has not
 	place  int     // in the report
 	rng    bool    // it is the RNG, which has no key
@@ -69,10 +69,10 @@ func (g *grouping) table(t *snapshot.TableDiff) {
 			e := g.of(side, t, key)
 			e.sides[side] = true
 			peer := g.p.Names[side]
-			n := slices.IndexFunc(e.rows, func(r report.EntityRows) bool { return r.Archetype == t.Label && r.Peer == peer })
+			n := slices.IndexFunc(e.rows, func(r document.EntityRows) bool { return r.Archetype == t.Label && r.Peer == peer })
 			if n < 0 {
 				n = len(e.rows)
-				e.rows = append(e.rows, report.EntityRows{Archetype: t.Label, Peer: peer})
+				e.rows = append(e.rows, document.EntityRows{Archetype: t.Label, Peer: peer})
 			}
 			e.rows[n].Count++
 		}
@@ -101,21 +101,21 @@ func (c *Conclusion) entities(g *grouping, locus []*grouped, rows uint64) {
 			add(e)
 		}
 	}
-	others := report.Others{Values: k.Values, Rows: rows}
+	others := document.Others{Values: k.Values, Rows: rows}
 	for i := range k.Entities {
 		others.Values -= min(others.Values, k.Entities[i].Values)
 		for _, r := range k.Entities[i].Rows {
 			others.Rows -= min(others.Rows, r.Count)
 		}
 	}
-	if others != (report.Others{}) {
+	if others != (document.Others{}) {
 		k.Others = &others
 	}
 }
 
 // describe says of an entity what both states say of it.
-func (g *grouping) describe(e *grouped) report.Entity {
-	out := report.Entity{Kind: e.id.Kind, Key: e.id.Key.String(), Cache: e.id.cache, Values: e.values, Rows: e.rows}
+func (g *grouping) describe(e *grouped) document.Entity {
+	out := document.Entity{Kind: e.id.Kind, Key: e.id.Key.String(), Cache: e.id.cache, Values: e.values, Rows: e.rows}
 	if e.id.cache {
 		if e.values == 0 && e.sides[0] != e.sides[1] { // the row is the entry
 			out.OnlyOn = e.rows[0].Peer

@@ -6,7 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/snapshot"
 )
 
@@ -129,7 +129,7 @@ func TestEntitiesCountAll(t *testing.T) {
 				t.Fatalf("%s is only on %q, expected %q", e.Title(), e.OnlyOn, only)
 			}
 		}
-		var others report.Others
+		var others document.Others
 		if k.Others != nil {
 			others = *k.Others
 		}
@@ -149,7 +149,7 @@ func TestEntitiesCountAll(t *testing.T) {
 			}
 		}
 		// And what texts are made of has each listed value and each row once more.
-		g := (&report.Report{Compared: k, Locus: c.Locus}).Gather()
+		g := (&document.Report{Compared: k, Locus: c.Locus}).Gather()
 		shown, folded := 0, others.Values
 		var gathered uint64
 		for i := range g.Entities {

@@ -3,7 +3,7 @@ package verdict
 import (
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/orderlog"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/snapshot/merkle"
 	"github.com/desynctool/desynctool/tracediff"
@@ -55,29 +55,29 @@ type Evidence struct {
 	// Before compares the same peers' states at the good end: caches may differ there.
 	Before *snapshot.Diff
 	// Around are the orders around the divergence, Peers what there is of each peer.
-	Around []report.TriagedOrder
+	Around []document.TriagedOrder
 	Peers  []Left
 	// Bin is how many ticks one number of Left.Orders counts, BinFrom the first of them.
 	Bin, BinFrom uint64
 	// Logged is from which to which tick the order logs go, nil if there are none.
-	Logged *report.TimelineSpan
+	Logged *document.TimelineSpan
 	// Session and Facts are what the files say of the game and the machines.
-	Session report.Session
+	Session document.Session
 	// Replayer is how --sim names the game that plays the recordings again, empty if none does.
 	Replayer string
-	Facts    []report.Fact
+	Facts    []document.Fact
 	// Stated are all facts, those included that only one peer states.
-	Stated []report.Fact
+	Stated []document.Fact
 	// GameLogs is what only some peers have in their games' own logs, nil if fewer than two
 	// left one.
-	GameLogs *report.GameLogs
+	GameLogs *document.GameLogs
 	// PointName and TickName are an engine's own names of state points and of ticks; they
 	// return "" where it has none.
 	PointName, TickName func(n uint64) string
 	// Cascade is where parts of the state first differed, by complete traces.
-	Cascade []report.CascadeDocument
-	Heat    *report.Heat
-	Map     *report.PositionsMap
+	Cascade []document.CascadeDocument
+	Heat    *document.Heat
+	Map     *document.PositionsMap
 	// Checked are the files whose hashes were computed again from their content, and Contradictions
 	// where they were others.
 	Checked        []string
@@ -104,7 +104,7 @@ type Parted struct {
 
 // Left is what one peer left.
 type Left struct {
-	report.TimelinePeer
+	document.TimelinePeer
 	Log bool
 }
 

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/desynctool/desynctool/bisect"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/tracediff"
 )
@@ -46,15 +46,15 @@ func (c *Conclusion) fingerprints(t *traits) {
 		kind += ", between a recording and its replay"
 	}
 	base := []string{c.Session.Game, kind}
-	c.level(report.LevelKind, strings.Join(base, " "), base)
-	has := map[report.Level]bool{}
-	put := func(level report.Level, parts ...string) {
+	c.level(document.LevelKind, strings.Join(base, " "), base)
+	has := map[document.Level]bool{}
+	put := func(level document.Level, parts ...string) {
 		if !slices.Contains(parts, "") {
 			c.level(level, strings.Join(parts, " "), append(slices.Clone(base), parts...))
 			has[level] = true
 		}
 	}
-	list := func(level report.Level, names []string, parts ...string) {
+	list := func(level document.Level, names []string, parts ...string) {
 		if put(level, append([]string{few(names)}, parts...)...); has[level] {
 			c.Levels[len(c.Levels)-1].Of = names
 		}
@@ -67,26 +67,26 @@ func (c *Conclusion) fingerprints(t *traits) {
 	if c.Kind == bisect.ChecksumOnly && len(c.Cascade) > 0 {
 		step = c.Cascade[0].System // in whose checksums it shows
 	}
-	put(report.LevelStep, step)
-	list(report.LevelArchetype, first.archetypes)
-	list(report.LevelComponent, first.components)
-	list(report.LevelField, first.fields, few(first.kinds))
+	put(document.LevelStep, step)
+	list(document.LevelArchetype, first.archetypes)
+	list(document.LevelComponent, first.components)
+	list(document.LevelField, first.fields, few(first.kinds))
 	if in := &c.Inputs; in.Differ() && in.Parting != nil {
-		if put(report.LevelOrder, string(in.Parting.Kind), in.Parting.Order); has[report.LevelOrder] {
+		if put(document.LevelOrder, string(in.Parting.Kind), in.Parting.Order); has[document.LevelOrder] {
 			c.Levels[len(c.Levels)-1].Of = []string{string(in.Parting.Kind), in.Parting.Order}
 		}
 	} else {
-		put(report.LevelOrder, "named", t.order)
+		put(document.LevelOrder, "named", t.order)
 	}
 	if len(c.Causes) == 1 && c.Causes[0].Confirmed() {
-		put(report.LevelCause, c.Causes[0].Class)
+		put(document.LevelCause, c.Causes[0].Class)
 	}
-	order := report.Levels()
-	slices.SortStableFunc(c.Levels, func(a, b report.Fingerprint) int {
+	order := document.Levels()
+	slices.SortStableFunc(c.Levels, func(a, b document.Fingerprint) int {
 		return slices.Index(order, a.Level) - slices.Index(order, b.Level)
 	})
-	place := (has[report.LevelStep] || c.InitialState || c.Loaded != nil) && has[report.LevelField]
-	if place && c.told() || c.Inputs.Differ() && has[report.LevelOrder] || has[report.LevelCause] {
+	place := (has[document.LevelStep] || c.InitialState || c.Loaded != nil) && has[document.LevelField]
+	if place && c.told() || c.Inputs.Differ() && has[document.LevelOrder] || has[document.LevelCause] {
 		all := []string{t.form()}
 		for _, f := range c.Levels {
 			all = append(all, string(f.Level), f.Name)
@@ -123,8 +123,8 @@ func (c *Conclusion) told() bool {
 }
 
 // level adds a level.
-func (c *Conclusion) level(level report.Level, name string, parts []string) {
-	c.Levels = append(c.Levels, report.Fingerprint{Level: level, Name: name, Digest: digest(append([]string{string(level)}, parts...))})
+func (c *Conclusion) level(level document.Level, name string, parts []string) {
+	c.Levels = append(c.Levels, document.Fingerprint{Level: level, Name: name, Digest: digest(append([]string{string(level)}, parts...))})
 }
 
 // firstDifferences are what differs first, by names, sorted.
@@ -219,7 +219,7 @@ const stackNames = 6
 // detailNames are the details that name a place in any session: of a call stack the innermost
 // frames that all peers have, and the first ones that differ; of a path each step without what
 // is counted or numbered.
-func detailNames(d *report.Details) (names []string) {
+func detailNames(d *document.Details) (names []string) {
 	switch d.Kind {
 	case tracediff.Stack:
 		for i, line := range d.Same {

@@ -5,14 +5,14 @@ import (
 
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/orderlog"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/tracediff"
 )
 
 // digests are the fingerprints of a conclusion by level.
-func digests(c *Conclusion) map[report.Level]string {
-	out := map[report.Level]string{}
+func digests(c *Conclusion) map[document.Level]string {
+	out := map[document.Level]string{}
 	for _, f := range c.Levels {
 		out[f.Level] = f.Digest
 	}
@@ -41,12 +41,12 @@ func inSystem(tick uint64, system string) Evidence {
 // TestFingerprint pins what separates one bug from others, and that it is the same each time.
 func TestFingerprint(t *testing.T) {
 	c := conclude(t, inSystem(60, "Combat"))
-	want := []report.Fingerprint{
-		{Level: report.LevelKind, Name: "refsim state"},
-		{Level: report.LevelArchetype, Name: "Tank"},
-		{Level: report.LevelComponent, Name: "Health"},
-		{Level: report.LevelStep, Name: "Combat"},
-		{Level: report.LevelField, Name: "Health.hp float"},
+	want := []document.Fingerprint{
+		{Level: document.LevelKind, Name: "refsim state"},
+		{Level: document.LevelArchetype, Name: "Tank"},
+		{Level: document.LevelComponent, Name: "Health"},
+		{Level: document.LevelStep, Name: "Combat"},
+		{Level: document.LevelField, Name: "Health.hp float"},
 	}
 	if len(c.Levels) != len(want) {
 		t.Fatalf("the levels are %+v", c.Levels)
@@ -66,7 +66,7 @@ func TestFingerprint(t *testing.T) {
 		t.Errorf("the same bug in another tick is %s", d.Fingerprint)
 	}
 	other := conclude(t, inSystem(60, "Fog"))
-	if other.Fingerprint == c.Fingerprint || digests(other)[report.LevelStep] == digests(c)[report.LevelStep] || digests(other)[report.LevelField] != digests(c)[report.LevelField] {
+	if other.Fingerprint == c.Fingerprint || digests(other)[document.LevelStep] == digests(c)[document.LevelStep] || digests(other)[document.LevelField] != digests(c)[document.LevelField] {
 		t.Errorf("another system has %+v", other.Levels)
 	}
 	if d := conclude(t, inSync()); d.Fingerprint != "" || len(d.Levels) > 0 {
@@ -85,20 +85,20 @@ func TestFingerprintOfWhatIsKnown(t *testing.T) {
 		name   string
 		e      Evidence
 		strict bool
-		has    []report.Level
+		has    []document.Level
 	}{
-		{"the tick's state and system", inSystem(60, "Combat"), true, []report.Level{report.LevelKind, report.LevelArchetype, report.LevelComponent, report.LevelStep, report.LevelField}},
-		{"several classes look like it", several, false, []report.Level{report.LevelKind, report.LevelArchetype, report.LevelComponent, report.LevelStep, report.LevelField}},
-		{"the tick's state", differAt(partedIn(60, 61), 61), false, []report.Level{report.LevelKind, report.LevelArchetype, report.LevelComponent, report.LevelField}},
-		{"states of later", differAt(partedIn(60, 61), 361), false, []report.Level{report.LevelKind}},
-		{"a wide bracket", differAt(partedIn(60, 90), 90), false, []report.Level{report.LevelKind}},
-		{"the state that a peer loaded", loadedAt(60, 90, 90), false, []report.Level{report.LevelKind, report.LevelArchetype, report.LevelComponent, report.LevelField}},
-		{"states after a peer loaded", loadedAt(60, 90, 100), false, []report.Level{report.LevelKind}},
-		{"nothing but a bracket", partedIn(60, 90), false, []report.Level{report.LevelKind}},
-		{"an order that parted them", missingAt(partedIn(60, 61), 60), true, []report.Level{report.LevelKind, report.LevelOrder, report.LevelCause}},
+		{"the tick's state and system", inSystem(60, "Combat"), true, []document.Level{document.LevelKind, document.LevelArchetype, document.LevelComponent, document.LevelStep, document.LevelField}},
+		{"several classes look like it", several, false, []document.Level{document.LevelKind, document.LevelArchetype, document.LevelComponent, document.LevelStep, document.LevelField}},
+		{"the tick's state", differAt(partedIn(60, 61), 61), false, []document.Level{document.LevelKind, document.LevelArchetype, document.LevelComponent, document.LevelField}},
+		{"states of later", differAt(partedIn(60, 61), 361), false, []document.Level{document.LevelKind}},
+		{"a wide bracket", differAt(partedIn(60, 90), 90), false, []document.Level{document.LevelKind}},
+		{"the state that a peer loaded", loadedAt(60, 90, 90), false, []document.Level{document.LevelKind, document.LevelArchetype, document.LevelComponent, document.LevelField}},
+		{"states after a peer loaded", loadedAt(60, 90, 100), false, []document.Level{document.LevelKind}},
+		{"nothing but a bracket", partedIn(60, 90), false, []document.Level{document.LevelKind}},
+		{"an order that parted them", missingAt(partedIn(60, 61), 60), true, []document.Level{document.LevelKind, document.LevelOrder, document.LevelCause}},
 	} {
 		c := conclude(t, test.e)
-		var has []report.Level
+		var has []document.Level
 		for _, f := range c.Levels {
 			has = append(has, f.Level)
 		}
@@ -155,15 +155,15 @@ func TestFingerprintOfCheckpoints(t *testing.T) {
 	of := func(scope string) *Conclusion {
 		c := &Conclusion{Kind: bisect.StateDiffers, System: "Act", SystemBy: SystemByCheckpoint, Tick: &Moment{Number: 161431}, TickBy: TickByCheckpoint}
 		c.Session.Game = "Widelands"
-		c.Checkpoint = &Checkpoint{CheckpointDocument: report.CheckpointDocument{Kind: "changed", System: "Act", Scope: scope}, Sure: true}
+		c.Checkpoint = &Checkpoint{CheckpointDocument: document.CheckpointDocument{Kind: "changed", System: "Act", Scope: scope}, Sure: true}
 		c.fingerprints(&traits{})
 		return c
 	}
 	a, b, same := of("CmdAct"), of("BobSetPosition"), of("CmdAct7")
-	if x, y := digests(a)[report.LevelStep], digests(b)[report.LevelStep]; x == "" || x == y {
+	if x, y := digests(a)[document.LevelStep], digests(b)[document.LevelStep]; x == "" || x == y {
 		t.Errorf("two classes of the stream have the step %q", x)
 	}
-	if digests(a)[report.LevelStep] != digests(same)[report.LevelStep] {
+	if digests(a)[document.LevelStep] != digests(same)[document.LevelStep] {
 		t.Error("the number of a player separates")
 	}
 }
@@ -175,7 +175,7 @@ func TestConfirmedCause(t *testing.T) {
 		c.fingerprints(&traits{})
 		return c
 	}
-	if a, b := of(Looks), of(Shown); a.Fingerprint != "" || b.Fingerprint == "" || digests(b)[report.LevelCause] == "" || digests(a)[report.LevelCause] != "" {
+	if a, b := of(Looks), of(Shown); a.Fingerprint != "" || b.Fingerprint == "" || digests(b)[document.LevelCause] == "" || digests(a)[document.LevelCause] != "" {
 		t.Errorf("levels %+v and %+v", a.Levels, b.Levels)
 	}
 }

@@ -1,6 +1,6 @@
 package verdict
 
-import "github.com/desynctool/desynctool/report"
+import "github.com/desynctool/desynctool/report/document"
 
 // gameLogs takes over what only some of the games' own logs have, unless states or hashes were
 // compared and nothing says that the peers parted: each log has lines of its own, which mean
@@ -16,7 +16,7 @@ func (c *Conclusion) gameLogs(e Evidence) {
 // LackedData returns the line, nearest to the split, by which a single peer says that it could
 // not find, load or understand something, and that no other peer has; nil if there is none. What
 // it lacks may be why it parted, and is not known to be.
-func (c *Conclusion) LackedData() *report.GameLogLine {
+func (c *Conclusion) LackedData() *document.GameLogLine {
 	if c.GameLogs == nil {
 		return nil
 	}

@@ -4,18 +4,18 @@ import (
 	"testing"
 
 	"github.com/desynctool/desynctool/bisect"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/report/verdict"
 )
 
 // TestGameLogs: lines of games' own logs are kept unless something was compared and agrees. They
 // make no cause, and only a line about data that a single peer has is one to look at first.
 func TestGameLogs(t *testing.T) {
-	logs := &report.GameLogs{Lines: []report.GameLogLine{
-		{Text: "near", Have: []report.GameLogPlace{{Peer: "b"}}, Lack: []string{"a"}},
-		{Text: "more often", Data: true, Have: []report.GameLogPlace{{Peer: "b"}}},
-		{Text: "both of three", Data: true, Have: []report.GameLogPlace{{Peer: "a"}, {Peer: "b"}}, Lack: []string{"c"}},
-		{Text: "no def", Data: true, Have: []report.GameLogPlace{{Peer: "b"}}, Lack: []string{"a"}},
+	logs := &document.GameLogs{Lines: []document.GameLogLine{
+		{Text: "near", Have: []document.GameLogPlace{{Peer: "b"}}, Lack: []string{"a"}},
+		{Text: "more often", Data: true, Have: []document.GameLogPlace{{Peer: "b"}}},
+		{Text: "both of three", Data: true, Have: []document.GameLogPlace{{Peer: "a"}, {Peer: "b"}}, Lack: []string{"c"}},
+		{Text: "no def", Data: true, Have: []document.GameLogPlace{{Peer: "b"}}, Lack: []string{"a"}},
 	}}
 	c, err := verdict.Conclude(verdict.Evidence{GameLogs: logs})
 	if err != nil || c.GameLogs != logs || len(c.Causes) > 0 {

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/desynctool/desynctool/bisect"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/tracediff"
 )
 
@@ -105,7 +105,7 @@ func (c *Conclusion) mentioned(w *Word) {
 	}
 	for _, name := range w.Mentioned {
 		if !called(name) && name != Unnamed {
-			c.Peers = append(c.Peers, report.TriagedPeer{Name: name, Mentioned: true})
+			c.Peers = append(c.Peers, document.TriagedPeer{Name: name, Mentioned: true})
 		}
 	}
 }
@@ -136,9 +136,9 @@ func (c *Conclusion) tell(e Evidence, w *Word) {
 }
 
 // document returns a claim as a report has it.
-func (a *Account) document(c *tracediff.Claim) report.ClaimDocument {
-	doc := report.ClaimDocument{
-		Text: c.Text, Files: []string{a.File}, Line: c.Pos.Line, Peers: append([]string{}, c.Peers...), Values: []report.ClaimedValueDoc{},
+func (a *Account) document(c *tracediff.Claim) document.ClaimDocument {
+	doc := document.ClaimDocument{
+		Text: c.Text, Files: []string{a.File}, Line: c.Pos.Line, Peers: append([]string{}, c.Peers...), Values: []document.ClaimedValueDoc{},
 		Standing: tracediff.Unchecked, Contradictions: []string{}, By: c.By, SelfTest: c.SelfTest, Replay: c.Replay, Quoted: c.Quoted,
 	}
 	if c.HasTick {
@@ -146,7 +146,7 @@ func (a *Account) document(c *tracediff.Claim) report.ClaimDocument {
 		doc.Tick, doc.Native = &tick, nameOf(a.TickName, tick)
 	}
 	for _, v := range c.Values {
-		doc.Values = append(doc.Values, report.ClaimedValueDoc(v))
+		doc.Values = append(doc.Values, document.ClaimedValueDoc(v))
 	}
 	return doc
 }
@@ -187,38 +187,38 @@ func (c *Conclusion) answerWord() {
 	files := c.Lacking
 	c.answerPreflight()
 	if c.Runs == RunsOfPeers {
-		c.put(StepInputs, report.RungOpen, files...)
+		c.put(StepInputs, document.RungOpen, files...)
 	}
-	at := report.RungOpen
+	at := document.RungOpen
 	if c.Word.Kind.Proves() && c.Word.At != nil {
-		at = report.RungFound
+		at = document.RungFound
 	}
 	if c.Bracket != nil {
 		c.put(StepBracket, at)
 	} else {
-		c.put(StepBracket, report.RungOpen, files...)
+		c.put(StepBracket, document.RungOpen, files...)
 	}
 	switch {
 	case c.Tick != nil:
-		c.put(StepTick, report.RungFound)
+		c.put(StepTick, document.RungFound)
 	case c.Runs == RunsOfPeers:
-		c.put(StepTick, report.RungOpen, files...)
+		c.put(StepTick, document.RungOpen, files...)
 	}
 	switch {
 	case len(c.Word.Torn) > 0:
-		c.put(StepPeers, report.RungTrouble)
+		c.put(StepPeers, document.RungTrouble)
 	case c.Runs == RunsOfPeers && len(c.Word.Sums) > 1:
-		c.put(StepPeers, report.RungFound)
+		c.put(StepPeers, document.RungFound)
 	case c.Runs == RunsOfPeers:
-		c.put(StepPeers, report.RungOpen, files...)
+		c.put(StepPeers, document.RungOpen, files...)
 	}
 	if c.Diverged() {
-		c.put(StepCause, report.RungOpen, c.separates()...)
+		c.put(StepCause, document.RungOpen, c.separates()...)
 	}
 	if c.Word.Kind.Proves() {
-		c.put(StepClaims, report.RungFound)
+		c.put(StepClaims, document.RungFound)
 	} else {
-		c.put(StepClaims, report.RungOpen, files...)
+		c.put(StepClaims, document.RungOpen, files...)
 	}
 }
 

@@ -5,7 +5,7 @@ import (
 
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/orderlog"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/tracediff"
 )
 
@@ -22,7 +22,7 @@ func (c *Conclusion) inputs(e Evidence) {
 		in.Unheard = unheard(e)
 		for _, h := range o.State.Hashes {
 			if h.First != nil {
-				in.Hashes = &LoggedHash{h.Kind, MomentOf(report.PointOf(h.First.Native, h.First.Point))}
+				in.Hashes = &LoggedHash{h.Kind, MomentOf(document.PointOf(h.First.Native, h.First.Point))}
 				break
 			}
 		}

@@ -5,7 +5,7 @@ import (
 
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/orderlog"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/tracediff"
 )
 
@@ -37,44 +37,44 @@ func TestLogsAreNotInputs(t *testing.T) {
 	for _, test := range []struct {
 		name   string
 		e      Evidence
-		status report.Status
+		status document.Status
 		state  InputsState
 		by     BorneBy
 		at     uint64 // tick of the order that parted the peers
 		lag    *Lag
 		cause  string
 	}{
-		{"nothing else", missingAt(inSync(), 40), report.Inconclusive, InputsLogs, BorneByNothing, 40, nil, ""},
+		{"nothing else", missingAt(inSync(), 40), document.Inconclusive, InputsLogs, BorneByNothing, 40, nil, ""},
 		{"states that agree later", change(missingAt(inSync(), 40), func(e *Evidence) { e.Bisect.Equal = point(300) }),
-			report.Inconclusive, InputsLogs, BorneByNothing, 40, nil, ""},
-		{"its tick parts the states", missingAt(partedIn(60, 61), 60), report.Diverged, InputsOther, BorneByState, 60, &Lag{0, 0}, InputDropped},
-		{"three ticks before", missingAt(partedIn(60, 61), 57), report.Diverged, InputsOther, BorneByState, 57, &Lag{3, 3}, InputDropped},
-		{"within the bracket", missingAt(partedIn(60, 90), 70), report.Diverged, InputsOther, BorneByState, 70, &Lag{0, 19}, InputDropped},
-		{"long before", missingAt(partedIn(600, 601), 57), report.Diverged, InputsEarlier, BorneByNothing, 57, &Lag{543, 543}, ""},
+			document.Inconclusive, InputsLogs, BorneByNothing, 40, nil, ""},
+		{"its tick parts the states", missingAt(partedIn(60, 61), 60), document.Diverged, InputsOther, BorneByState, 60, &Lag{0, 0}, InputDropped},
+		{"three ticks before", missingAt(partedIn(60, 61), 57), document.Diverged, InputsOther, BorneByState, 57, &Lag{3, 3}, InputDropped},
+		{"within the bracket", missingAt(partedIn(60, 90), 70), document.Diverged, InputsOther, BorneByState, 70, &Lag{0, 19}, InputDropped},
+		{"long before", missingAt(partedIn(600, 601), 57), document.Diverged, InputsEarlier, BorneByNothing, 57, &Lag{543, 543}, ""},
 		{"long before, in a game of milliseconds", change(missingAt(partedIn(2000, 2001), 57), func(e *Evidence) { e.Session.TickRate = 1000 }),
-			report.Diverged, InputsOther, BorneByState, 57, &Lag{1943, 1943}, InputDropped},
-		{"long before, and one at the split", missingAt(partedIn(600, 601), 57, 600), report.Diverged, InputsOther, BorneByState, 600, &Lag{0, 0}, InputDropped},
-		{"after the split", missingAt(partedIn(60, 61), 61), report.Diverged, InputsSameUntil, BorneByNothing, 0, nil, ""},
+			document.Diverged, InputsOther, BorneByState, 57, &Lag{1943, 1943}, InputDropped},
+		{"long before, and one at the split", missingAt(partedIn(600, 601), 57, 600), document.Diverged, InputsOther, BorneByState, 600, &Lag{0, 0}, InputDropped},
+		{"after the split", missingAt(partedIn(60, 61), 61), document.Diverged, InputsSameUntil, BorneByNothing, 0, nil, ""},
 		{"a hash of the logs", change(missingAt(inSync(), 40), func(e *Evidence) { e.Orders.State.First = &orderlog.HashDifference{Point: 44} }),
-			report.Diverged, InputsOther, BorneByHash, 40, &Lag{0, 3}, InputDropped},
+			document.Diverged, InputsOther, BorneByHash, 40, &Lag{0, 3}, InputDropped},
 		{"a checksum of the game", change(missingAt(inSync(), 40), func(e *Evidence) {
 			e.Bisect.Traces = []*tracediff.Result{{Traces: make([]tracediff.TraceInfo, 2), First: &tracediff.Difference{Tick: tracediff.Tick{Number: 41}}}}
-		}), report.Diverged, InputsOther, BorneByHash, 40, &Lag{0, 1}, InputDropped},
+		}), document.Diverged, InputsOther, BorneByHash, 40, &Lag{0, 1}, InputDropped},
 		{"the game's word", change(missingAt(inSync(), 40), func(e *Evidence) {
 			e.Orders.Claims = []orderlog.PeerClaim{{Peer: "client", Kind: orderlog.ClaimDesync, Text: "out of sync"}}
-		}), report.Diverged, InputsOther, BorneByGame, 40, nil, InputDropped},
-		{"a player's report", change(missingAt(inSync(), 40), func(e *Evidence) { e.Detected = point(50) }), report.Diverged, InputsOther, BorneByGame, 40, nil, InputDropped},
-		{"replays that differ", replay(missingAt(partedIn(600, 601), 57), 0, point(601), false), report.Diverged, InputsOther, BorneByReplay, 57, &Lag{543, 543}, InputDropped},
-		{"replays that do not", replay(missingAt(partedIn(60, 61), 57), 0, nil, false), report.Diverged, InputsHarmless, BorneByNothing, 57, &Lag{3, 3}, ""},
-		{"replays from after the order", replay(missingAt(partedIn(60, 61), 57), 60, nil, false), report.Diverged, InputsOther, BorneByState, 57, &Lag{3, 3}, InputDropped},
-		{"a simulator that is not deterministic", replay(missingAt(partedIn(60, 61), 57), 0, nil, true), report.Diverged, InputsOther, BorneByState, 57, &Lag{3, 3}, InputDropped},
+		}), document.Diverged, InputsOther, BorneByGame, 40, nil, InputDropped},
+		{"a player's report", change(missingAt(inSync(), 40), func(e *Evidence) { e.Detected = point(50) }), document.Diverged, InputsOther, BorneByGame, 40, nil, InputDropped},
+		{"replays that differ", replay(missingAt(partedIn(600, 601), 57), 0, point(601), false), document.Diverged, InputsOther, BorneByReplay, 57, &Lag{543, 543}, InputDropped},
+		{"replays that do not", replay(missingAt(partedIn(60, 61), 57), 0, nil, false), document.Diverged, InputsHarmless, BorneByNothing, 57, &Lag{3, 3}, ""},
+		{"replays from after the order", replay(missingAt(partedIn(60, 61), 57), 60, nil, false), document.Diverged, InputsOther, BorneByState, 57, &Lag{3, 3}, InputDropped},
+		{"a simulator that is not deterministic", replay(missingAt(partedIn(60, 61), 57), 0, nil, true), document.Diverged, InputsOther, BorneByState, 57, &Lag{3, 3}, InputDropped},
 		{"an order that failed", change(inSync(), func(e *Evidence) {
 			e.Orders = &orderlog.Comparison{Verdict: orderlog.Simulation, DifferenceCount: 1, Differences: []orderlog.Difference{{Kind: orderlog.Failed, Tick: 4}}}
-		}), report.Diverged, InputsSameUntil, BorneByNothing, 0, nil, ""},
+		}), document.Diverged, InputsSameUntil, BorneByNothing, 0, nil, ""},
 	} {
 		c := conclude(t, test.e)
 		in := &c.Inputs
-		if got := report.StatusOf(c); got != test.status || in.State != test.state || in.By != test.by {
+		if got := document.StatusOf(c); got != test.status || in.State != test.state || in.By != test.by {
 			t.Errorf("%s: %s, inputs %d by %d, expected %s, %d by %d", test.name, got, in.State, in.By, test.status, test.state, test.by)
 		}
 		if (in.Parting != nil) != (test.at > 0) || in.Parting != nil && in.Parting.Tick != test.at {
@@ -99,7 +99,7 @@ func TestEqualInputs(t *testing.T) {
 	e.Orders = &orderlog.Comparison{Verdict: orderlog.InputsEqual, Window: &orderlog.Window{}, Peers: []orderlog.PeerRange{{Name: "client"}, {Name: "host"}}}
 	e.Bisect.Replay = &bisect.Replay{Unsteady: true, Peers: make([]bisect.ReplayedPeer, 2)}
 	c := conclude(t, e)
-	if c.Inputs.State != InputsSame || len(c.Guilty) > 0 || !c.Unsteady || states(c)[StepPeers] != report.RungOpen {
+	if c.Inputs.State != InputsSame || len(c.Guilty) > 0 || !c.Unsteady || states(c)[StepPeers] != document.RungOpen {
 		t.Errorf("inputs %d, guilty %v, %v", c.Inputs.State, c.Guilty, states(c))
 	}
 }
@@ -109,11 +109,11 @@ func TestEqualInputs(t *testing.T) {
 func TestFailedSimulator(t *testing.T) {
 	for name, test := range map[string]struct {
 		e    Evidence
-		want report.Status
-	}{"in sync": {inSync(), report.Failed}, "parted": {partedIn(60, 61), report.Diverged}} {
+		want document.Status
+	}{"in sync": {inSync(), document.Failed}, "parted": {partedIn(60, 61), document.Diverged}} {
 		test.e.Bisect.SimFailed = "exec:x: no such file"
 		c := conclude(t, test.e)
-		if got := report.StatusOf(c); got != test.want {
+		if got := document.StatusOf(c); got != test.want {
 			t.Errorf("%s: the status is %s, expected %s", name, got, test.want)
 		}
 		for _, a := range c.Answers {

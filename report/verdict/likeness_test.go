@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/desynctool/desynctool/bisect"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/snapshot"
 )
 
@@ -169,7 +169,7 @@ func TestSeen(t *testing.T) {
 	}
 	start := partedIn(0, 0)
 	start.Bisect.Bracket.Good, start.Bisect.InitialState, start.Bisect.Exact = nil, true, false
-	start.Facts = []report.Fact{{Name: "map", Must: true, Values: map[string]string{"host": "b", "client": "a"}}}
+	start.Facts = []document.Fact{{Name: "map", Must: true, Values: map[string]string{"host": "b", "client": "a"}}}
 	c = conclude(t, differAt(start, 0))
 	if len(c.Causes) != 2 || c.Causes[0].Class != InitialState || c.Causes[0].Standing != Seen || len(c.Causes[0].Signs) != 2 {
 		t.Errorf("a start that differs: %+v", c.Causes)

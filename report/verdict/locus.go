@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/snapshot"
 )
 
@@ -22,19 +22,19 @@ const (
 // then of caches.
 func (c *Conclusion) locus(p *Parted) {
 	d := p.Diff
-	k := &report.Compared{Peers: p.Names, Point: d.A.Point.Tick, Native: d.A.Point.Words(), Rows: []report.LocusRows{}, Columns: []report.LocusColumn{}}
+	k := &document.Compared{Peers: p.Names, Point: d.A.Point.Tick, Native: d.A.Point.Words(), Rows: []document.LocusRows{}, Columns: []document.LocusColumn{}}
 	c.Compared, c.ComparedAt, c.Files = k, MomentOf(d.A.Point), p.Files
 	entities := newGrouping(p)
 	var of []*grouped // each value of the locus
 	var rows uint64
 	if d.RNG != nil {
 		k.Values++
-		f := report.LocusField{FieldDocument: report.Field(d.RNG, "", p.Names)}
+		f := document.LocusField{FieldDocument: document.Field(d.RNG, "", p.Names)}
 		f.Component, f.Field = snapshot.RNG, "state"
 		c.Locus = append(c.Locus, f)
 		rng := &grouped{id: entityID{Entity: snapshot.Entity{Kind: snapshot.RNG}}, values: 1, place: -1, rng: true}
 		of = append(of, rng)
-		k.Columns = append(k.Columns, report.LocusColumn{ColumnDocument: report.ColumnDocument{Component: snapshot.RNG, Field: "state", Changed: 1}})
+		k.Columns = append(k.Columns, document.LocusColumn{ColumnDocument: document.ColumnDocument{Component: snapshot.RNG, Field: "state", Changed: 1}})
 	}
 	tables := make([]*snapshot.TableDiff, 0, len(d.Tables))
 	for i := range d.Tables {
@@ -49,12 +49,12 @@ func (c *Conclusion) locus(p *Parted) {
 		rows += t.OnlyACount + t.OnlyBCount
 		for _, col := range t.Columns {
 			k.Values += col.Changed
-			k.Columns = append(k.Columns, report.LocusColumn{Archetype: t.Label, Cache: cache, ColumnDocument: report.ColumnDocument(col)})
+			k.Columns = append(k.Columns, document.LocusColumn{Archetype: t.Label, Cache: cache, ColumnDocument: document.ColumnDocument(col)})
 		}
 		k.Schema = append(k.Schema, schemaOf(t, p.Names)...)
 		for side, keys := range [][]snapshot.Key{t.OnlyA, t.OnlyB} {
 			if count := []uint64{t.OnlyACount, t.OnlyBCount}[side]; count > 0 {
-				k.Rows = append(k.Rows, report.LocusRows{Archetype: t.Label, Cache: cache, Peer: p.Names[side], Keys: names(keys), Count: count})
+				k.Rows = append(k.Rows, document.LocusRows{Archetype: t.Label, Cache: cache, Peer: p.Names[side], Keys: names(keys), Count: count})
 			}
 		}
 		changes := slices.Clone(t.Changes)
@@ -68,7 +68,7 @@ func (c *Conclusion) locus(p *Parted) {
 				break
 			}
 			ch := &changes[i]
-			f := report.LocusField{Archetype: t.Label, Cache: cache, FieldDocument: report.Field(ch, ch.Key.String(), p.Names)}
+			f := document.LocusField{Archetype: t.Label, Cache: cache, FieldDocument: document.Field(ch, ch.Key.String(), p.Names)}
 			if a, b := raw(ch.A), raw(ch.B); a != "" || b != "" {
 				f.Raw = map[string]string{p.Names[0]: a, p.Names[1]: b}
 			}
@@ -80,13 +80,13 @@ func (c *Conclusion) locus(p *Parted) {
 }
 
 // schemaOf returns the columns of a table that only one side has, or that have another type.
-func schemaOf(t *snapshot.TableDiff, names [2]string) (list []report.LocusSchema) {
+func schemaOf(t *snapshot.TableDiff, names [2]string) (list []document.LocusSchema) {
 	for i := range t.Schema {
 		s := &t.Schema[i]
 		if s.Column == "" {
 			continue
 		}
-		out := report.LocusSchema{Archetype: t.Label, Cache: t.Class == snapshot.Cache, Types: map[string]string{}}
+		out := document.LocusSchema{Archetype: t.Label, Cache: t.Class == snapshot.Cache, Types: map[string]string{}}
 		out.Component, out.Field, _ = strings.Cut(s.Column, ".")
 		for side, c := range []*snapshot.ColumnType{s.A, s.B} {
 			if c == nil {

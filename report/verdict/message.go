@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 // messagePrints makes the fingerprint of a report of messages alone: whose message it is, what
@@ -17,9 +17,9 @@ func (c *Conclusion) messagePrints() {
 		kind = "claim"
 	}
 	base := []string{w.Engine, kind}
-	c.level(report.LevelKind, strings.TrimSpace(strings.Join(base, " ")), base)
+	c.level(document.LevelKind, strings.TrimSpace(strings.Join(base, " ")), base)
 	form, names := w.form(), w.names()
-	c.level(report.LevelMessage, form+", names "+few(names), append(slices.Clone(base), append([]string{form}, names...)...))
+	c.level(document.LevelMessage, form+", names "+few(names), append(slices.Clone(base), append([]string{form}, names...)...))
 }
 
 // names says what the message names.

@@ -6,7 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 // TestOverlapOfTwo: what two peers have in common is the longest there is, by a look at every pair.
@@ -15,7 +15,7 @@ func TestOverlapOfTwo(t *testing.T) {
 		var peers []Covered
 		for i := range rapid.IntRange(0, 6).Draw(t, "peers") {
 			first := rapid.Uint64Range(0, 20).Draw(t, "first")
-			peers = append(peers, Covered{Name: fmt.Sprint(i), Spans: []report.Coverage{{What: CoversOrders, First: first, Last: first + rapid.Uint64Range(0, 10).Draw(t, "length")}}})
+			peers = append(peers, Covered{Name: fmt.Sprint(i), Spans: []document.Coverage{{What: CoversOrders, First: first, Last: first + rapid.Uint64Range(0, 10).Draw(t, "length")}}})
 		}
 		can, longest := false, uint64(0)
 		for i := range peers {

@@ -5,7 +5,7 @@ import (
 
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/orderlog"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/tracediff"
 )
 
@@ -20,11 +20,11 @@ func (c *Conclusion) recorded(e Evidence) {
 		case first == nil || t.Bracket == nil || first.Tick.Epoch > 0 || !c.covers(t, t.Bracket.Bad.Number):
 		case t.Dialect().Values || first.System != "" || first.Scope != "":
 			if c.Checkpoint == nil && t.Dialect().Engine != "" && first.Kind == tracediff.Changed {
-				doc, values := report.FirstCheckpoint(t)
+				doc, values := document.FirstCheckpoint(t)
 				c.Checkpoint = &Checkpoint{*doc, Moment{Number: doc.Tick, Native: doc.Native}, values, t.Bracket.HasGood}
 			}
 		case c.Parting == nil || t.Bracket.Bad.Number < c.Parting.Bad:
-			c.Parting = &report.Parting{Bad: t.Bracket.Bad.Number, Native: t.NativeName(tracediff.Tick{Number: t.Bracket.Bad.Number}), By: t.Traces[0].Kind()}
+			c.Parting = &document.Parting{Bad: t.Bracket.Bad.Number, Native: t.NativeName(tracediff.Tick{Number: t.Bracket.Bad.Number}), By: t.Traces[0].Kind()}
 			c.Checksums = &Checksums{State: SumsPart, By: c.Parting.By, From: tracedTick(t, t.Bracket.Bad), Groups: traceGroups(t)}
 			if t.Bracket.HasGood {
 				c.Parting.Good, c.Checksums.Good = &t.Bracket.Good.Number, tracedTick(t, t.Bracket.Good)

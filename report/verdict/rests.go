@@ -3,7 +3,7 @@ package verdict
 import (
 	"slices"
 
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 // What peers left is what they say. Where two peers' files agree each bears the other out, and where
@@ -13,7 +13,7 @@ import (
 // rests finds the steps that rest on the word of one peer alone.
 func (c *Conclusion) rests() {
 	for i := range c.Answers {
-		if a := &c.Answers[i]; a.State == report.RungFound || a.State == report.RungTrouble {
+		if a := &c.Answers[i]; a.State == document.RungFound || a.State == document.RungTrouble {
 			a.RestsOn = c.restsOn(a.Step)
 		}
 	}

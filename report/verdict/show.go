@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/tracediff"
 )
@@ -77,7 +77,7 @@ func (c *Conclusion) search(e Evidence) {
 // peers says of each peer what it left, and with whom it agrees where they parted.
 func (c *Conclusion) peers(e Evidence) {
 	for _, info := range e.Bisect.Peers {
-		p := report.TriagedPeer{Name: info.Name, Snapshots: info.Snapshots, OrderLog: info.Log}
+		p := document.TriagedPeer{Name: info.Name, Snapshots: info.Snapshots, OrderLog: info.Log}
 		for i, group := range c.Groups {
 			if slices.Contains(group, info.Name) {
 				p.Group = i + 1
@@ -115,8 +115,8 @@ func (c *Conclusion) peers(e Evidence) {
 	}
 }
 
-func timeline(e Evidence) *report.Timeline {
-	t := &report.Timeline{Bin: max(e.Bin, 1), Peers: []report.TimelinePeer{}, Detected: detected(e)}
+func timeline(e Evidence) *document.Timeline {
+	t := &document.Timeline{Bin: max(e.Bin, 1), Peers: []document.TimelinePeer{}, Detected: detected(e)}
 	any := false
 	reach := func(from, to uint64) {
 		if !any || from < t.From {
@@ -132,7 +132,7 @@ func timeline(e Evidence) *report.Timeline {
 		if n := len(p.Snapshots); n > 0 {
 			reach(p.Snapshots[0], p.Snapshots[n-1])
 		}
-		for _, s := range []*report.TimelineSpan{p.Hashes, p.Trace} {
+		for _, s := range []*document.TimelineSpan{p.Hashes, p.Trace} {
 			if s != nil {
 				reach(s.First, s.Last)
 			}
@@ -150,7 +150,7 @@ func timeline(e Evidence) *report.Timeline {
 
 // engineNames returns how the engine calls the ticks of a timeline, and its state points of which there
 // are states; nil if it has no names of its own.
-func engineNames(e Evidence, t *report.Timeline) *report.Names {
+func engineNames(e Evidence, t *document.Timeline) *document.Names {
 	var points []uint64
 	for i := range t.Peers {
 		points = append(points, t.Peers[i].Snapshots...)
@@ -159,13 +159,13 @@ func engineNames(e Evidence, t *report.Timeline) *report.Names {
 		points = append(points, e.Heat.Points...)
 	}
 	slices.Sort(points)
-	n := &report.Names{Ticks: report.NamesOf(e.TickName, t.From, t.To)}
+	n := &document.Names{Ticks: document.NamesOf(e.TickName, t.From, t.To)}
 	for _, p := range slices.Compact(points) {
 		if native := nameOf(e.PointName, p); native != "" {
-			n.Points = append(n.Points, report.PointWord{Point: p, Native: native})
+			n.Points = append(n.Points, document.PointWord{Point: p, Native: native})
 		}
 	}
-	n.States = report.NamesAt(n.Points)
+	n.States = document.NamesAt(n.Points)
 	if n.Ticks == nil && n.Points == nil {
 		return nil
 	}
@@ -173,9 +173,9 @@ func engineNames(e Evidence, t *report.Timeline) *report.Names {
 }
 
 // tree returns the leaves of both states.
-func tree(p *Parted) *report.HashTree {
+func tree(p *Parted) *document.HashTree {
 	a, b := p.Diff.A, p.Diff.B
-	t := &report.HashTree{Peers: p.Names, Point: a.Point.Tick, Roots: [2]string{a.Root.String(), b.Root.String()}}
+	t := &document.HashTree{Peers: p.Names, Point: a.Point.Tick, Roots: [2]string{a.Root.String(), b.Root.String()}}
 	index := map[string]int{}
 	for side, info := range []*snapshot.Info{a, b} {
 		for _, l := range leaves(info) {
@@ -183,12 +183,12 @@ func tree(p *Parted) *report.HashTree {
 			if !ok {
 				i = len(t.Leaves)
 				index[l.label] = i
-				t.Leaves = append(t.Leaves, report.TreeLeaf{Label: l.label})
+				t.Leaves = append(t.Leaves, document.TreeLeaf{Label: l.label})
 			}
 			t.Leaves[i].Hashes[side], t.Leaves[i].Rows[side] = l.hash, l.rows
 		}
 	}
-	slices.SortStableFunc(t.Leaves, func(x, y report.TreeLeaf) int { return cmp.Compare(x.Label, y.Label) })
+	slices.SortStableFunc(t.Leaves, func(x, y document.TreeLeaf) int { return cmp.Compare(x.Label, y.Label) })
 	return t
 }
 
@@ -216,8 +216,8 @@ func leaves(info *snapshot.Info) (list []leaf) {
 
 // cascade returns where parts of the state first differed: by traces where they go on after
 // the divergence, else by snapshots.
-func cascade(e Evidence) []report.CascadeDocument {
-	list := []report.CascadeDocument{}
+func cascade(e Evidence) []document.CascadeDocument {
+	list := []document.CascadeDocument{}
 	var longest *tracediff.Result
 	for _, t := range e.Traces {
 		if longest == nil || len(t.Cascade) > len(longest.Cascade) {
@@ -229,7 +229,7 @@ func cascade(e Evidence) []report.CascadeDocument {
 		for _, c := range t.Cascade {
 			if place := [2]string{c.System, c.Scope}; t == longest || c.Scope != "" && !named[place] { // files of another kind name parts of their own
 				named[place] = true
-				list = append(list, report.CascadeDocument{
+				list = append(list, document.CascadeDocument{
 					Scope: c.Scope, Tick: c.Tick.Number, Native: t.NativeName(tracediff.Tick{Number: c.Tick.Number}), System: c.System, Count: c.Count, Last: c.Last.Number,
 				})
 			}
@@ -242,7 +242,7 @@ func cascade(e Evidence) []report.CascadeDocument {
 				add(t)
 			}
 		}
-		slices.SortStableFunc(list, func(a, b report.CascadeDocument) int { return cmp.Compare(a.Tick, b.Tick) })
+		slices.SortStableFunc(list, func(a, b document.CascadeDocument) int { return cmp.Compare(a.Tick, b.Tick) })
 	}
 	if len(list) > maxCascade {
 		list = list[:maxCascade]
@@ -256,11 +256,11 @@ func cascade(e Evidence) []report.CascadeDocument {
 			continue
 		}
 		name := cmp.Or(row.Label, snapshot.RNG)
-		list = append(list, report.CascadeDocument{
+		list = append(list, document.CascadeDocument{
 			Scope: name, Tick: e.Heat.Points[first], Native: nameOf(e.PointName, e.Heat.Points[first]), Count: int64(strings.Count(row.Differs, "1")), Last: e.Heat.Points[strings.LastIndexByte(row.Differs, '1')],
 		})
 	}
-	slices.SortStableFunc(list, func(a, b report.CascadeDocument) int { return cmp.Compare(a.Tick, b.Tick) })
+	slices.SortStableFunc(list, func(a, b document.CascadeDocument) int { return cmp.Compare(a.Tick, b.Tick) })
 	return list
 }
 

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/desynctool/desynctool/orderlog"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/tracediff"
 )
 
@@ -30,7 +30,7 @@ func (c *Conclusion) ofTraces(e Evidence) {
 	first := len(c.Statements)
 	at := map[string][]int{} // statements by their texts
 	for _, t := range e.Bisect.Traces {
-		for _, doc := range report.Claims(t) {
+		for _, doc := range document.Claims(t) {
 			i := slices.IndexFunc(at[doc.Text], func(i int) bool { return sameClaim(&c.Statements[i].ClaimDocument, &doc) })
 			if i < 0 {
 				at[doc.Text] = append(at[doc.Text], len(c.Statements))
@@ -45,15 +45,15 @@ func (c *Conclusion) ofTraces(e Evidence) {
 	}
 }
 
-func sameClaim(a, b *report.ClaimDocument) bool {
+func sameClaim(a, b *document.ClaimDocument) bool {
 	return a.Text == b.Text && slices.Equal(a.Values, b.Values) && slices.Equal(a.Files, b.Files)
 }
 
 // ofLogs takes a claim in an order log.
 func (c *Conclusion) ofLogs(e Evidence, said *orderlog.PeerClaim) {
-	s := Statement{ClaimDocument: report.ClaimDocument{
+	s := Statement{ClaimDocument: document.ClaimDocument{
 		Text: said.Peer + ": " + said.Text, Files: []string{}, Line: said.Line, Native: said.NativeAfter, Peers: append([]string{}, said.Peers...), By: said.Peer,
-		Values: []report.ClaimedValueDoc{}, Standing: tracediff.Unchecked, Contradictions: []string{},
+		Values: []document.ClaimedValueDoc{}, Standing: tracediff.Unchecked, Contradictions: []string{},
 	}}
 	if said.After > 0 || said.NativeAfter != "" {
 		s.Tick = &said.After

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/desynctool/desynctool/orderlog"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/tracediff"
 )
 
@@ -109,7 +109,7 @@ func TestOneOfSix(t *testing.T) {
 		c := &Conclusion{}
 		for i := range 6 {
 			tick := uint64(600 + i)
-			s := Statement{ClaimDocument: report.ClaimDocument{Text: fmt.Sprint("claim ", i), Tick: &tick, Standing: tracediff.Late, Omits: []string{"somebody"}}}
+			s := Statement{ClaimDocument: document.ClaimDocument{Text: fmt.Sprint("claim ", i), Tick: &tick, Standing: tracediff.Late, Omits: []string{"somebody"}}}
 			if i == false {
 				s.Contradictions = []string{"no trace has the checksum 1234"}
 			}

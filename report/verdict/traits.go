@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/desynctool/desynctool/orderlog"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/snapshot"
 )
 
@@ -113,7 +113,7 @@ func (t *traits) loads(e Evidence, c *Conclusion) {
 }
 
 // factsThatDiffer returns the facts of the game that are not the same on all peers.
-func factsThatDiffer(facts []report.Fact) (out []Sign) {
+func factsThatDiffer(facts []document.Fact) (out []Sign) {
 	for _, f := range facts {
 		if !f.Must || !f.Differs() {
 			continue
@@ -135,7 +135,7 @@ var languages = []string{"locale", "language", "lang"}
 
 // byFacts looks at the machines of peers that are wrong and of those that are right: what is
 // the same on both is no cause.
-func (c *Conclusion) byFacts(facts []report.Fact, t *traits) {
+func (c *Conclusion) byFacts(facts []document.Fact, t *traits) {
 	for _, f := range facts {
 		if !slices.Contains(languages, f.Name) {
 			continue

@@ -7,7 +7,7 @@
 // open, with the artifacts that would close it. Everything in a Conclusion is typed, so that
 // it can be written down as a literal and compared; package words makes sentences of it.
 //
-//	session  → Evidence → Conclude → *Conclusion → words.Report → report.Report
+//	session  → Evidence → Conclude → *Conclusion → words.Report → document.Report
 package verdict
 
 import (
@@ -16,7 +16,7 @@ import (
 
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/orderlog"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/snapshot"
 )
 
@@ -74,8 +74,8 @@ func Conclude(e Evidence) (*Conclusion, error) {
 }
 
 // differing returns the facts that are not the same on all peers.
-func differing(facts []report.Fact) []report.Fact {
-	return slices.DeleteFunc(slices.Clone(facts), func(f report.Fact) bool { return !f.Differs() })
+func differing(facts []document.Fact) []document.Fact {
+	return slices.DeleteFunc(slices.Clone(facts), func(f document.Fact) bool { return !f.Differs() })
 }
 
 // kind takes over where the peers parted, and names the divergence: where states and
@@ -145,7 +145,7 @@ func (c *Conclusion) alone() {
 	var names []string
 	for i := range c.Covers {
 		p := &c.Covers[i]
-		t := report.TriagedPeer{Name: p.Name}
+		t := document.TriagedPeer{Name: p.Name}
 		if s, ok := p.span(CoversStates); ok {
 			t.Snapshots = int(s.Count)
 		}
@@ -162,9 +162,9 @@ func (c *Conclusion) alone() {
 	} else {
 		c.Lacking = needs(StatesOrHashes)
 	}
-	c.put(StepPreflight, report.RungTrouble)
+	c.put(StepPreflight, document.RungTrouble)
 	for _, p := range Prospects(c.Covers) {
-		c.put(p.Step, report.RungOpen, p.Needs...)
+		c.put(p.Step, document.RungOpen, p.Needs...)
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/orderlog"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/report/verdict"
 )
 
@@ -80,11 +80,11 @@ func title(name string) string { return classes[name].title }
 var standings = map[verdict.Standing]string{verdict.Looks: "looks-like", verdict.Seen: "seen", verdict.Shown: "shown"}
 
 // Causes writes what may have made the mistake, the likeliest first.
-func Causes(c *verdict.Conclusion) []report.Cause {
-	list := []report.Cause{}
+func Causes(c *verdict.Conclusion) []document.Cause {
+	list := []document.Cause{}
 	for i := range c.Causes {
 		from := &c.Causes[i]
-		cause := report.Cause{
+		cause := document.Cause{
 			Class: from.Class, Title: title(from.Class), Standing: standings[from.Standing], Group: 1, Evidence: full(signs(from.Signs)),
 			Confirm: confirm(c, from.Class, "").String(), Refute: classes[from.Class].refute,
 		}
@@ -112,11 +112,11 @@ func Excluded(c *verdict.Conclusion) map[string]string {
 }
 
 // Experiments writes the replays that were made to find the cause.
-func Experiments(c *verdict.Conclusion) []report.Experiment {
-	list := []report.Experiment{}
+func Experiments(c *verdict.Conclusion) []document.Experiment {
+	list := []document.Experiment{}
 	for i := range c.Experiments {
 		x := &c.Experiments[i]
-		out := report.Experiment{
+		out := document.Experiment{
 			Mode: string(x.Mode), Sim: x.Sim, Peer: x.Peer, Whole: x.Whole, Result: results[x.Result], System: x.System,
 			Shows: x.Shows, Text: experiment(theirs(x)),
 		}
@@ -151,7 +151,7 @@ func experiment(x *verdict.Experiment) string {
 	text += ": "
 	where := ""
 	if x.At != nil {
-		where = ", in " + report.InTick(tick(*x.At))
+		where = ", in " + document.InTick(tick(*x.At))
 	}
 	if x.System != "" {
 		where += ", in " + x.System
@@ -189,10 +189,10 @@ func experiment(x *verdict.Experiment) string {
 
 // confirm returns what would show a class of causes. It is a command if all is known that it
 // needs: the log of the peer that is wrong, and the builds.
-func confirm(c *verdict.Conclusion, class, about string) report.Step {
+func confirm(c *verdict.Conclusion, class, about string) document.Step {
 	check := classes[class].confirm
 	if check.replay == nil {
-		return report.Step{About: clauses(": ", about, check.with)}
+		return document.Step{About: clauses(": ", about, check.with)}
 	}
 	name, path := c.Wrong()
 	sims := c.Simulators
@@ -203,11 +203,11 @@ func confirm(c *verdict.Conclusion, class, about string) report.Step {
 		sims.Own = sims.Sim
 	}
 	if path != "" && c.Given.Match == 0 && !stdin(c) && sims.Own != "" && c.HasLog(name) {
-		command := []string{"replay", report.PathArgument(path), "--sim", sims.Own}
+		command := []string{"replay", document.PathArgument(path), "--sim", sims.Own}
 		if check.beside {
-			command = []string{"replay", report.PathArgument(path), "--sim", sims.Sim, "--against", sims.Own}
+			command = []string{"replay", document.PathArgument(path), "--sim", sims.Sim, "--against", sims.Own}
 		}
-		return report.Step{Command: append(command, check.replay...), About: clauses(": ", about, check.with)}
+		return document.Step{Command: append(command, check.replay...), About: clauses(": ", about, check.with)}
 	}
 	whose := "the orders"
 	if name != "" {
@@ -220,7 +220,7 @@ func confirm(c *verdict.Conclusion, class, about string) report.Step {
 	if len(check.replay) > 0 {
 		where += ", with " + strings.Join(check.replay, " ")
 	}
-	return report.Step{About: clauses(": ", about, clauses("; ", "replay "+whose+where, check.with))}
+	return document.Step{About: clauses(": ", about, clauses("; ", "replay "+whose+where, check.with))}
 }
 
 // clauses joins what is not empty.
@@ -232,18 +232,18 @@ func clauses(between string, list ...string) string {
 func stdin(c *verdict.Conclusion) bool { return slices.Contains(c.Given.Paths, "-") }
 
 // rerun returns a command with the paths that were given; without them if one was stdin.
-func rerun(c *verdict.Conclusion, command string, flags []string, about string) report.Step {
+func rerun(c *verdict.Conclusion, command string, flags []string, about string) document.Step {
 	if stdin(c) || len(c.Given.Paths) == 0 {
-		return report.Step{About: clauses(": ", strings.Join(append([]string{command}, flags...), " ")+" of the same files", about)}
+		return document.Step{About: clauses(": ", strings.Join(append([]string{command}, flags...), " ")+" of the same files", about)}
 	}
 	args := []string{command}
 	for _, path := range c.Given.Paths {
-		args = append(args, report.PathArgument(path))
+		args = append(args, document.PathArgument(path))
 	}
 	if c.Given.Match > 0 {
 		args = append(args, "--match", strconv.Itoa(c.Given.Match))
 	}
-	return report.Step{Command: append(args, flags...), About: about}
+	return document.Step{Command: append(args, flags...), About: about}
 }
 
 // signs says what speaks for a cause.

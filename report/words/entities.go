@@ -5,21 +5,21 @@ import (
 	"slices"
 
 	"github.com/desynctool/desynctool/internal/prose"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/report/verdict"
 )
 
 // entityOf returns what a value that differs is of.
-func entityOf(c *verdict.Conclusion, f *report.LocusField) *report.Entity {
+func entityOf(c *verdict.Conclusion, f *document.LocusField) *document.Entity {
 	if f.Entity == nil {
-		return &report.Entity{Kind: label(f.Archetype), Key: f.Key, Cache: f.Cache}
+		return &document.Entity{Kind: label(f.Archetype), Key: f.Key, Cache: f.Cache}
 	}
 	return &c.Compared.Entities[*f.Entity]
 }
 
 // absent returns the entities whose rows only one side has, as far as they are listed, and
 // whether these are all of the rows.
-func absent(c *verdict.Conclusion, rows *report.LocusRows) (list []*report.Entity, all bool) {
+func absent(c *verdict.Conclusion, rows *document.LocusRows) (list []*document.Entity, all bool) {
 	left := rows.Count
 	for i := range c.Compared.Entities {
 		e := &c.Compared.Entities[i]
@@ -35,7 +35,7 @@ func absent(c *verdict.Conclusion, rows *report.LocusRows) (list []*report.Entit
 	}
 	if len(c.Compared.Entities) == 0 {
 		for _, key := range rows.Keys {
-			list = append(list, &report.Entity{Kind: label(rows.Archetype), Key: key, Cache: rows.Cache, OnlyOn: rows.Peer})
+			list = append(list, &document.Entity{Kind: label(rows.Archetype), Key: key, Cache: rows.Cache, OnlyOn: rows.Peer})
 			left -= min(left, 1)
 		}
 	}
@@ -44,9 +44,9 @@ func absent(c *verdict.Conclusion, rows *report.LocusRows) (list []*report.Entit
 
 // only says which rows of an archetype only one side has: "unit 5 exists only on host",
 // "2 rows of Health of unit 5 exist only on host".
-func only(c *verdict.Conclusion, rows *report.LocusRows) string {
+func only(c *verdict.Conclusion, rows *document.LocusRows) string {
 	list, all := absent(c, rows)
-	whole := !slices.ContainsFunc(list, func(e *report.Entity) bool { return e.OnlyOn != rows.Peer })
+	whole := !slices.ContainsFunc(list, func(e *document.Entity) bool { return e.OnlyOn != rows.Peer })
 	switch {
 	case all && whole && len(list) == 1:
 		return fmt.Sprintf("%s exists only on %s", list[0].Title(), rows.Peer)
@@ -65,20 +65,20 @@ func only(c *verdict.Conclusion, rows *report.LocusRows) string {
 
 // entities names the only entity, or says how many there are: of their kind if it is one, else
 // of the archetype in which they differ.
-func entities(archetype string, list []*report.Entity) string {
+func entities(archetype string, list []*document.Entity) string {
 	if len(list) == 1 {
 		return list[0].Title()
 	}
 	kind := label(archetype)
-	if len(list) > 0 && !slices.ContainsFunc(list, func(e *report.Entity) bool { return e.Kind != list[0].Kind }) {
+	if len(list) > 0 && !slices.ContainsFunc(list, func(e *document.Entity) bool { return e.Kind != list[0].Kind }) {
 		kind = list[0].Kind
 	}
-	return report.CountEntities(kind, uint64(len(list)))
+	return document.CountEntities(kind, uint64(len(list)))
 }
 
 // onlyEntity returns what all is of that differs in an archetype, nil if that is not one entity.
-func onlyEntity(c *verdict.Conclusion, archetype string) *report.Entity {
-	var of []*report.Entity
+func onlyEntity(c *verdict.Conclusion, archetype string) *document.Entity {
+	var of []*document.Entity
 	for i := range c.Locus {
 		if f := &c.Locus[i]; f.Archetype == archetype && archetype != "" && !f.Cache {
 			of = addEntity(of, entityOf(c, f))
@@ -102,8 +102,8 @@ func onlyEntity(c *verdict.Conclusion, archetype string) *report.Entity {
 }
 
 // addEntity appends an entity that is not in a list.
-func addEntity(list []*report.Entity, e *report.Entity) []*report.Entity {
-	if slices.ContainsFunc(list, func(o *report.Entity) bool { return o == e || o.Short() == e.Short() }) {
+func addEntity(list []*document.Entity, e *document.Entity) []*document.Entity {
+	if slices.ContainsFunc(list, func(o *document.Entity) bool { return o == e || o.Short() == e.Short() }) {
 		return list
 	}
 	return append(list, e)

@@ -8,16 +8,16 @@ import (
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/orderlog"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/report/verdict"
 )
 
 // Ladder writes the narrowing step by step.
-func Ladder(c *verdict.Conclusion) []report.Rung {
-	rungs := []report.Rung{}
+func Ladder(c *verdict.Conclusion) []document.Rung {
+	rungs := []document.Rung{}
 	for _, a := range c.Answers {
 		found, evidence := answer(c, a)
-		if a.State == report.RungOpen && len(a.Needs) > 0 {
+		if a.State == document.RungOpen && len(a.Needs) > 0 {
 			if evidence != "" {
 				evidence = "; " + evidence
 			}
@@ -32,7 +32,7 @@ func Ladder(c *verdict.Conclusion) []report.Rung {
 		default:
 			evidence = word + "; " + evidence
 		}
-		rung := report.Rung{Step: a.Step.String(), State: a.State, Found: found, Evidence: evidence, RestsOn: a.RestsOn}
+		rung := document.Rung{Step: a.Step.String(), State: a.State, Found: found, Evidence: evidence, RestsOn: a.RestsOn}
 		for _, n := range a.Needs {
 			rung.Needs = append(rung.Needs, Need(n))
 		}
@@ -55,7 +55,7 @@ func oneWord(peers []string) string {
 // answer says what a step found, and what that is known from; what an open step needs is said
 // elsewhere.
 func answer(c *verdict.Conclusion, a verdict.Answer) (found, evidence string) {
-	open := a.State == report.RungOpen
+	open := a.State == document.RungOpen
 	switch a.Step {
 	case verdict.StepPreflight:
 		return preflight(c)
@@ -131,7 +131,7 @@ func answer(c *verdict.Conclusion, a verdict.Answer) (found, evidence string) {
 
 func preflight(c *verdict.Conclusion) (found, evidence string) {
 	parts := []string{prose.Count(len(c.Peers), "peer", "peers")}
-	if c.Word != nil || c.Runs != verdict.RunsOfPeers || slices.ContainsFunc(c.Peers, func(p report.TriagedPeer) bool { return p.Mentioned }) {
+	if c.Word != nil || c.Runs != verdict.RunsOfPeers || slices.ContainsFunc(c.Peers, func(p document.TriagedPeer) bool { return p.Mentioned }) {
 		parts[0] = tellPreflight(c)
 	}
 	var names []string

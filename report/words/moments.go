@@ -3,28 +3,28 @@ package words
 import (
 	"fmt"
 
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/report/verdict"
 )
 
 // both returns the engine's own name of a moment, and the number unless that is part of the
 // name.
-func both(m verdict.Moment) string { return report.BothNames(m.Native, m.Number) }
+func both(m verdict.Moment) string { return document.BothNames(m.Native, m.Number) }
 
 // point names a state point within a sentence.
-func point(m verdict.Moment) string { return report.PointName(m.Point()) }
+func point(m verdict.Moment) string { return document.PointName(m.Point()) }
 
 // at says of when a state is.
-func at(m verdict.Moment) string { return report.AtPoint(m.Point()) }
+func at(m verdict.Moment) string { return document.AtPoint(m.Point()) }
 
 // short names a state point in a table.
 func short(m verdict.Moment) string { return m.Point().String() }
 
 // tick names a tick within a sentence.
-func tick(m verdict.Moment) string { return report.InTick(both(m)) }
+func tick(m verdict.Moment) string { return document.InTick(both(m)) }
 
 // coded reports whether the engine's name of a moment is a bare code, such as a number.
-func coded(m verdict.Moment) bool { return report.InTick(m.Native) != m.Native }
+func coded(m verdict.Moment) bool { return document.InTick(m.Native) != m.Native }
 
 // divergentTick names the tick in which the peers parted. Of an engine that names state points
 // only, it leads from one of these to the next.

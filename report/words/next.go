@@ -7,7 +7,7 @@ import (
 
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/internal/shellwords"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/report/verdict"
 )
 
@@ -17,21 +17,21 @@ var toLearn = []verdict.Step{
 }
 
 // Next says what to do, the most useful first.
-func Next(c *verdict.Conclusion) []report.Step {
+func Next(c *verdict.Conclusion) []document.Step {
 	out := next(c)
 	if l := c.LackedData(); l != nil && !c.Inputs.Differ() {
 		look := fmt.Sprintf("compare the data of %s with that of %s: only %s has %s in its log (%s)", l.Have[0].Peer, join(l.Lack, "and"), l.Have[0].Peer, prose.Quote(l.Text), l.Where())
-		out = slices.Insert(out, 0, report.Step{About: look})
+		out = slices.Insert(out, 0, document.Step{About: look})
 	}
 	return out
 }
 
 // advice is something to do that is no command of ours.
-func advice(format string, args ...any) report.Step {
-	return report.Step{About: fmt.Sprintf(format, args...)}
+func advice(format string, args ...any) document.Step {
+	return document.Step{About: fmt.Sprintf(format, args...)}
 }
 
-func next(c *verdict.Conclusion) (out []report.Step) {
+func next(c *verdict.Conclusion) (out []document.Step) {
 	switch {
 	case c.Word != nil:
 		return nextTold(c)
@@ -54,7 +54,7 @@ func next(c *verdict.Conclusion) (out []report.Step) {
 }
 
 // ask is to send the text that asks the players for what is missing.
-func ask(c *verdict.Conclusion) report.Step {
+func ask(c *verdict.Conclusion) document.Step {
 	if stdin(c) {
 		return advice("send the text for the players to them, which --all prints")
 	}
@@ -62,7 +62,7 @@ func ask(c *verdict.Conclusion) report.Step {
 }
 
 // replays are the replays that would show who is wrong and why, or the lists of orders that differ.
-func replays(c *verdict.Conclusion) (out []report.Step) {
+func replays(c *verdict.Conclusion) (out []document.Step) {
 	switch {
 	case c.Bracket == nil:
 	case c.Inputs.Differ():
@@ -84,7 +84,7 @@ func replays(c *verdict.Conclusion) (out []report.Step) {
 }
 
 // testSim tests the simulator that failed.
-func testSim(c *verdict.Conclusion) report.Step {
+func testSim(c *verdict.Conclusion) document.Step {
 	const about = "tests the simulator, which failed (docs/extsim.md)"
 	spec := c.Simulators.Sim
 	if c.OwnFailed {
@@ -94,7 +94,7 @@ func testSim(c *verdict.Conclusion) report.Step {
 	args := []string{"sim", "check"}
 	switch kind {
 	case "wasm":
-		return report.Step{Command: append(args, spec), About: about}
+		return document.Step{Command: append(args, spec), About: about}
 	case "exec+unix", "exec+tcp":
 		args = append(args, "--transport", strings.TrimPrefix(kind, "exec+"))
 	case "exec":
@@ -105,11 +105,11 @@ func testSim(c *verdict.Conclusion) report.Step {
 	if err != nil || len(words) == 0 {
 		return advice("the command sim check %s", about)
 	}
-	return report.Step{Command: append(append(args, "--"), words...), About: about}
+	return document.Step{Command: append(append(args, "--"), words...), About: about}
 }
 
 // checks are what would show the causes that are not shown yet.
-func checks(c *verdict.Conclusion) (out []report.Step) {
+func checks(c *verdict.Conclusion) (out []document.Step) {
 	for i := range c.Causes {
 		if from := &c.Causes[i]; !from.Confirmed() || strings.HasPrefix(from.Class, "input-") { // where an order is lost is open still
 			out = append(out, confirm(c, from.Class, "check for "+from.Class))
@@ -119,22 +119,22 @@ func checks(c *verdict.Conclusion) (out []report.Step) {
 }
 
 // values lists the values that differ, if these are not all of them.
-func values(c *verdict.Conclusion) (out []report.Step) {
+func values(c *verdict.Conclusion) (out []document.Step) {
 	k := c.Compared
 	if k == nil || k.Values <= uint64(len(c.Locus)) {
 		return nil
 	}
 	about := fmt.Sprintf("lists all %d values that differ", k.Values)
 	if c.Files[0] == "" || c.Files[1] == "" || stdin(c) || c.Given.Match > 0 {
-		return []report.Step{advice("diff of the two states, with --all, %s", about)}
+		return []document.Step{advice("diff of the two states, with --all, %s", about)}
 	}
-	return []report.Step{{Command: []string{"diff", report.PathArgument(c.Files[0]), report.PathArgument(c.Files[1]), "--all"}, About: about}}
+	return []document.Step{{Command: []string{"diff", document.PathArgument(c.Files[0]), document.PathArgument(c.Files[1]), "--all"}, About: about}}
 }
 
 // toGet is what would answer the steps that are open.
-func toGet(c *verdict.Conclusion) (out []report.Step) {
+func toGet(c *verdict.Conclusion) (out []document.Step) {
 	for _, a := range c.Answers {
-		if a.State == report.RungOpen && slices.Contains(toLearn, a.Step) && len(a.Needs) > 0 {
+		if a.State == document.RungOpen && slices.Contains(toLearn, a.Step) && len(a.Needs) > 0 {
 			out = append(out, advice("to learn the %s: get %s", strings.ReplaceAll(a.Step.String(), "-", " "), Needs(a.Needs)))
 		}
 	}

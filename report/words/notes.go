@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/desynctool/desynctool/internal/prose"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/report/verdict"
 )
 
@@ -61,7 +61,7 @@ func Notes(c *verdict.Conclusion) []string {
 }
 
 // Claims lists what engines said themselves, beside what the evidence says.
-func Claims(c *verdict.Conclusion) (out []report.ClaimDocument) {
+func Claims(c *verdict.Conclusion) (out []document.ClaimDocument) {
 	for i := range c.Statements {
 		doc := c.Statements[i].ClaimDocument
 		doc.Contradictions = contradictionsOf(theirs(&c.Statements[i]))

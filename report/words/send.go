@@ -3,13 +3,13 @@ package words
 import (
 	"slices"
 
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/report/verdict"
 )
 
 // Send says what peers may send that would answer what is open, the most useful first: of each
 // step the first thing that a player can have.
-func Send(c *verdict.Conclusion) (list []report.Request) {
+func Send(c *verdict.Conclusion) (list []document.Request) {
 	ask := func(n verdict.Need, step string) {
 		what := sent(theirs(n))
 		if what == "" {
@@ -22,7 +22,7 @@ func Send(c *verdict.Conclusion) (list []report.Request) {
 				return
 			}
 		}
-		list = append(list, report.Request{What: what, From: from, For: []string{step}})
+		list = append(list, document.Request{What: what, From: from, For: []string{step}})
 	}
 	for _, n := range c.Lacking {
 		ask(n, verdict.StepPreflight.String())

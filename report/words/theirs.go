@@ -9,7 +9,7 @@ import (
 	"github.com/desynctool/desynctool/tracediff"
 
 	"github.com/desynctool/desynctool/internal/prose"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/report/verdict"
 )
 
@@ -27,28 +27,28 @@ var asIs = map[reflect.Type][]string{
 		"Lost", "Notes", "Warnings", "Ask", "SimFailed", "Given", "Files", "Simulators", "Fingerprint", "Levels",
 		"Cascade", "Orders", "Timeline", "Names", "Tree", "Heat", "Map", "Session", "Likenesses",
 	},
-	reflect.TypeFor[verdict.Contradiction]():     {"Text"},
-	reflect.TypeFor[verdict.Inputs]():            {"Line", "Basis"},
-	reflect.TypeFor[verdict.Checkpoint]():        {"Values"},
-	reflect.TypeFor[verdict.Checksums]():         {"By"},
-	reflect.TypeFor[verdict.Experiment]():        {"Sim", "Why"},
-	reflect.TypeFor[verdict.Need]():              {"Files"},
-	reflect.TypeFor[verdict.Prospect]():          {"By"},
-	reflect.TypeFor[verdict.Search]():            {"Kinds"},
-	reflect.TypeFor[verdict.Sign]():              {"Names"},
-	reflect.TypeFor[verdict.Word]():              {"Engine"},
-	reflect.TypeFor[report.ClaimDocument]():      {"Text", "Contradictions", "Omits", "Detail"},
-	reflect.TypeFor[report.CheckpointDocument](): {"Kind", "Values"},
-	reflect.TypeFor[report.Entity]():             {"Kind", "Key", "Name", "Place"},
-	reflect.TypeFor[report.FieldDocument]():      {"Key"},
-	reflect.TypeFor[report.GameLogLine]():        {"Text", "Severity"},
-	reflect.TypeFor[report.LocusRows]():          {"Keys"},
-	reflect.TypeFor[report.Parting]():            {"By"},
-	reflect.TypeFor[bisect.Witnessed]():          {"Spec", "Game", "Failed", "Forced"},
-	reflect.TypeFor[bisect.WitnessedReplay]():    {"Why"},
-	reflect.TypeFor[orderlog.PeerClaim]():        {"Text"},
-	reflect.TypeFor[orderlog.PayloadDiff]():      {"Base", "Peer"},
-	reflect.TypeFor[tracediff.Claim]():           {"Text", "Detail"},
+	reflect.TypeFor[verdict.Contradiction]():       {"Text"},
+	reflect.TypeFor[verdict.Inputs]():              {"Line", "Basis"},
+	reflect.TypeFor[verdict.Checkpoint]():          {"Values"},
+	reflect.TypeFor[verdict.Checksums]():           {"By"},
+	reflect.TypeFor[verdict.Experiment]():          {"Sim", "Why"},
+	reflect.TypeFor[verdict.Need]():                {"Files"},
+	reflect.TypeFor[verdict.Prospect]():            {"By"},
+	reflect.TypeFor[verdict.Search]():              {"Kinds"},
+	reflect.TypeFor[verdict.Sign]():                {"Names"},
+	reflect.TypeFor[verdict.Word]():                {"Engine"},
+	reflect.TypeFor[document.ClaimDocument]():      {"Text", "Contradictions", "Omits", "Detail"},
+	reflect.TypeFor[document.CheckpointDocument](): {"Kind", "Values"},
+	reflect.TypeFor[document.Entity]():             {"Kind", "Key", "Name", "Place"},
+	reflect.TypeFor[document.FieldDocument]():      {"Key"},
+	reflect.TypeFor[document.GameLogLine]():        {"Text", "Severity"},
+	reflect.TypeFor[document.LocusRows]():          {"Keys"},
+	reflect.TypeFor[document.Parting]():            {"By"},
+	reflect.TypeFor[bisect.Witnessed]():            {"Spec", "Game", "Failed", "Forced"},
+	reflect.TypeFor[bisect.WitnessedReplay]():      {"Why"},
+	reflect.TypeFor[orderlog.PeerClaim]():          {"Text"},
+	reflect.TypeFor[orderlog.PayloadDiff]():        {"Base", "Peer"},
+	reflect.TypeFor[tracediff.Claim]():             {"Text", "Detail"},
 }
 
 // notNames are the fields of maps by peers whose values are no names.

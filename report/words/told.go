@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/desynctool/desynctool/internal/prose"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/report/verdict"
 	"github.com/desynctool/desynctool/tracediff"
 )
@@ -272,24 +272,24 @@ func tellPreflight(c *verdict.Conclusion) string {
 }
 
 // nextTold says what to ask for, from whom, by name.
-func nextTold(c *verdict.Conclusion) []report.Step {
+func nextTold(c *verdict.Conclusion) []document.Step {
 	switch c.Runs {
 	case verdict.RunsOfSelfTest:
 		if c.Word.Claim.Loaded {
-			return []report.Step{advice("have the game write both states as text, and give them to desynctool diff")}
+			return []document.Step{advice("have the game write both states as text, and give them to desynctool diff")}
 		}
-		return []report.Step{
+		return []document.Step{
 			advice("run the same test of the same inputs again, twice or more: if it fails in another tick, or not at all, the game does not compute the same each time"),
 			advice("if it fails in the same tick each time, look for state that is not saved, or not loaded again as it was"),
 			advice("have the game save both states of that tick, and give them to desynctool diff"),
 		}
 	case verdict.RunsOfReplay:
-		return []report.Step{
+		return []document.Step{
 			advice("replay it again by the same build, with the same data, on the machine that recorded it: if it agrees then, the build, the data or the machine made the difference"),
 			advice("if it departs again, replay it twice and compare both replays: if these differ from each other, the game does not compute the same each time"),
 		}
 	}
-	var out []report.Step
+	var out []document.Step
 	var leaves string
 	for _, n := range c.Lacking {
 		if n.What == verdict.StatesOrHashes {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/internal/prose"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/report/verdict"
 	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/tracediff"
@@ -251,20 +251,20 @@ func parted(c *verdict.Conclusion) string {
 	text.WriteString(who)
 	when := divergence(c).When()
 	switch when.Kind {
-	case report.WhenStart:
+	case document.WhenStart:
 		text.WriteString(" differ from the start, before any tick")
-	case report.WhenLoad:
+	case document.WhenLoad:
 		text.Reset()
 		fmt.Fprintf(&text, "%s parted by loading: it has another state than the others %s", c.Loaded.Peer, at(bad))
 		if c.Loaded.After != nil {
 			fmt.Fprintf(&text, ", where it came back after it had been away from %s on", point(verdict.Moment{Number: *c.Loaded.After}))
 		}
-	case report.WhenTick:
-		text.WriteString(" parted in " + report.InTick(divergentTick(c)))
+	case document.WhenTick:
+		text.WriteString(" parted in " + document.InTick(divergentTick(c)))
 		if b.Good != nil && c.Exact && c.Tick.Native == "" && !coded(bad) {
 			fmt.Fprintf(&text, " (equal %s, different %s)", at(verdict.MomentOf(*b.Good)), at(bad))
 		}
-	case report.WhenBetween:
+	case document.WhenBetween:
 		text.WriteString(" parted " + between(verdict.MomentOf(*b.Good), bad))
 	default:
 		text.WriteString(" differ " + at(bad))
@@ -274,7 +274,7 @@ func parted(c *verdict.Conclusion) string {
 	} else if c.System != "" {
 		text.WriteString(", in " + c.System)
 	}
-	if b.Good == nil && when.Kind != report.WhenStart && when.Kind != report.WhenLoad {
+	if b.Good == nil && when.Kind != document.WhenStart && when.Kind != document.WhenLoad {
 		text.WriteString(", and nothing before is known to be equal")
 	}
 	switch what := where(c); {
@@ -365,7 +365,7 @@ func atCheckpoint(c *verdict.Conclusion) string {
 }
 
 // eachFirst says what the first line is in which details differ, of each peer.
-func eachFirst(d *report.Details) string {
+func eachFirst(d *document.Details) string {
 	var parts []string
 	for _, p := range d.Peers {
 		text := "nothing more"
@@ -403,7 +403,7 @@ func where(c *verdict.Conclusion) string {
 		return schema(c)
 	}
 	var fields, missing []string
-	var of []*report.Entity
+	var of []*document.Entity
 	var values string
 	for i := range c.Locus {
 		f := &c.Locus[i]

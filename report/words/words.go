@@ -12,25 +12,25 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/report/verdict"
 	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/tracediff"
 )
 
 // Report writes a conclusion as a document.
-func Report(c *verdict.Conclusion) *report.Report {
+func Report(c *verdict.Conclusion) *document.Report {
 	said := theirs(c)
-	r := &report.Report{
-		Head:   report.NewHead("triage", report.StatusOf(c), c.Warnings),
-		Splits: report.Splits(c.Splits), Caches: report.Caches(c.Caches), Verdict: Verdict(said), Kind: c.Kind, Session: c.Session, Peers: full(c.Peers), FirstDivergence: divergence(c),
+	r := &document.Report{
+		Head:   document.NewHead("triage", document.StatusOf(c), c.Warnings),
+		Splits: document.Splits(c.Splits), Caches: document.Caches(c.Caches), Verdict: Verdict(said), Kind: c.Kind, Session: c.Session, Peers: full(c.Peers), FirstDivergence: divergence(c),
 		Ladder: Ladder(said), Locus: full(c.Locus), Compared: c.Compared, Causes: Causes(said), Excluded: Excluded(said), Experiments: Experiments(c), Cascade: full(c.Cascade), Orders: full(c.Orders),
-		OnlyHistories: c.OnlyHistories, Witness: report.Witness(c.Witnessed), SimFailed: c.SimFailed, OwnFailed: c.OwnFailed, Contradictions: Contradictions(said), Missing: Missing(said), Notes: Notes(said), Claims: Claims(c), Facts: c.Facts, Stated: c.Stated, GameLogs: c.GameLogs,
-		Next: report.StepLines(Next(said)), Send: Send(c), Ask: c.Ask, Fingerprint: c.Fingerprint, Fingerprints: full(c.Levels),
+		OnlyHistories: c.OnlyHistories, Witness: document.Witness(c.Witnessed), SimFailed: c.SimFailed, OwnFailed: c.OwnFailed, Contradictions: Contradictions(said), Missing: Missing(said), Notes: Notes(said), Claims: Claims(c), Facts: c.Facts, Stated: c.Stated, GameLogs: c.GameLogs,
+		Next: document.StepLines(Next(said)), Send: Send(c), Ask: c.Ask, Fingerprint: c.Fingerprint, Fingerprints: full(c.Levels),
 		Timeline: c.Timeline, Heat: c.Heat, Tree: c.Tree, Map: c.Map, Names: c.Names,
 	}
 	if in := &c.Inputs; in.Line != "" {
-		r.Inputs = &report.Inputs{Line: in.Line, Count: in.Count, Differences: full(in.Differences)}
+		r.Inputs = &document.Inputs{Line: in.Line, Count: in.Count, Differences: full(in.Differences)}
 	}
 	return r
 }
@@ -43,25 +43,25 @@ func full[T any](l []T) []T {
 	return l
 }
 
-func divergence(c *verdict.Conclusion) *report.FirstDivergence {
+func divergence(c *verdict.Conclusion) *document.FirstDivergence {
 	b := c.Bracket
 	if b == nil {
 		return nil
 	}
 	_, root := c.Root()
-	d := &report.FirstDivergence{
+	d := &document.FirstDivergence{
 		Exact: c.Tick != nil && c.TickBy != verdict.TickByCheckpoint && c.TickBy != verdict.TickByWord, InitialState: c.InitialState, System: c.System,
 		Archetypes: full(c.MayBeFirst()), Root: root, Component: c.Component, Checksums: c.Parting, Detected: c.Detected, Majority: c.Majority,
-		Bracket: report.Bracket(b), Wrong: c.Guilty,
+		Bracket: document.Bracket(b), Wrong: c.Guilty,
 	}
-	native := report.Native{State: verdict.MomentOf(b.Bad).Words()}
+	native := document.Native{State: verdict.MomentOf(b.Bad).Words()}
 	if c.Tick != nil {
 		d.Tick, native.Step = &c.Tick.Number, c.Tick.Words()
 		if native.Step == tracediff.UnknownTick {
 			d.Tick = nil // its number says nothing
 		}
 	}
-	if native != (report.Native{}) {
+	if native != (document.Native{}) {
 		d.Native = &native
 	}
 	if c.Loaded != nil {
@@ -122,7 +122,7 @@ func labels(list []string, most int) string {
 }
 
 // fieldName names a column of an archetype, whose only component may have its name.
-func fieldName(f *report.LocusField) string {
+func fieldName(f *document.LocusField) string {
 	if f.Component == f.Archetype || strings.HasSuffix(f.Archetype, "."+f.Component) {
 		return f.Archetype + "." + f.Field
 	}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/orderlog"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/report/verdict"
 	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/tracediff"
@@ -24,7 +24,7 @@ func bracketOf(good, bad snapshot.Point) *bisect.Bracket {
 func duel() *verdict.Conclusion {
 	return &verdict.Conclusion{
 		Kind: bisect.StateDiffers, Bracket: bracketOf(snapshot.Point{Tick: 90}, snapshot.Point{Tick: 91}), Exact: true, Tick: number(90),
-		Peers: []report.TriagedPeer{{Name: "client"}, {Name: "host"}}, Groups: [][]string{{"client"}, {"host"}}, Held: verdict.Held{Logs: 2},
+		Peers: []document.TriagedPeer{{Name: "client"}, {Name: "host"}}, Groups: [][]string{{"client"}, {"host"}}, Held: verdict.Held{Logs: 2},
 	}
 }
 
@@ -38,7 +38,7 @@ func with(c *verdict.Conclusion, change func(c *verdict.Conclusion)) *verdict.Co
 func later(ticks uint64) func(c *verdict.Conclusion) {
 	return func(c *verdict.Conclusion) {
 		c.Later = ticks
-		c.Compared = &report.Compared{Peers: [2]string{"client", "host"}, Point: c.Bracket.Bad.Tick + ticks}
+		c.Compared = &document.Compared{Peers: [2]string{"client", "host"}, Point: c.Bracket.Bad.Tick + ticks}
 		c.ComparedAt = verdict.Moment{Number: c.Compared.Point}
 	}
 }
@@ -75,7 +75,7 @@ func TestVerdict(t *testing.T) {
 		}},
 		{"in sync, and the game disagrees", &verdict.Conclusion{
 			Search:     verdict.Search{Recorded: 3},
-			Statements: []verdict.Statement{{ClaimDocument: report.ClaimDocument{Text: "Out of sync!", Standing: tracediff.Unchecked}}},
+			Statements: []verdict.Statement{{ClaimDocument: document.ClaimDocument{Text: "Out of sync!", Standing: tracediff.Unchecked}}},
 		}, []string{
 			"No difference was found: 3 recorded hashes.",
 			"Yet the game says “Out of sync!”, and nothing here bears that out.",
@@ -155,10 +155,10 @@ func TestVerdict(t *testing.T) {
 		}},
 		{"a system, and what differs", with(duel(), func(c *verdict.Conclusion) {
 			c.System, c.Archetypes, c.Component = "Economy", []string{"Player"}, "Market"
-			c.Compared = &report.Compared{Peers: [2]string{"client", "host"}, Point: 91, Values: 1}
-			f := report.LocusField{Archetype: "Player"}
+			c.Compared = &document.Compared{Peers: [2]string{"client", "host"}, Point: 91, Values: 1}
+			f := document.LocusField{Archetype: "Player"}
 			f.Key, f.Component, f.Field, f.Values = "240", "Market", "index", map[string]string{"client": "1", "host": "2"}
-			c.Locus = []report.LocusField{f}
+			c.Locus = []document.LocusField{f}
 			c.Causes = []verdict.Cause{{Class: verdict.IterationOrder, Rate: &verdict.Rate{Right: 49, Of: 50}}, {Class: verdict.UnstableSort}}
 			c.Guilty, c.Replayed = []string{"client"}, true
 		}), []string{
@@ -199,7 +199,7 @@ func TestVerdict(t *testing.T) {
 		}},
 		{"turns", with(duel(), func(c *verdict.Conclusion) {
 			c.Tick, c.Exact, c.Bracket = nil, false, bracketOf(frame(12, "turn 11", snapshot.After), frame(20, "turn 19", snapshot.After))
-			c.Parting = &report.Parting{Bad: 15, Native: "turn 15"}
+			c.Parting = &document.Parting{Bad: 15, Native: "turn 15"}
 		}), []string{
 			"client and host parted after turn 11, in turn 19 at the latest; checksums differ from turn 15 on.",
 			"The cause is not known: no states of the moment at which the peers parted were compared.",
@@ -223,7 +223,7 @@ func TestVerdict(t *testing.T) {
 		}},
 		{"nothing before", with(duel(), func(c *verdict.Conclusion) {
 			c.Tick, c.Exact, c.Bracket.Good, c.Bracket.A = nil, false, nil, ""
-			c.Peers, c.Groups = make([]report.TriagedPeer, 3), [][]string{{"a", "b"}, {"c"}}
+			c.Peers, c.Groups = make([]document.TriagedPeer, 3), [][]string{{"a", "b"}, {"c"}}
 		}), []string{
 			"The peers differ at state point 91, and nothing before is known to be equal.",
 			"The cause is not known: no states of the moment at which the peers parted were compared.",
@@ -279,7 +279,7 @@ func TestDifference(t *testing.T) {
 // TestLadder pins what is said of steps.
 func TestLadder(t *testing.T) {
 	bad := number(91)
-	differs := report.LocusField{Archetype: "Tank"}
+	differs := document.LocusField{Archetype: "Tank"}
 	differs.Key, differs.Component, differs.Field, differs.Kind = "7", "Health", "hp", snapshot.KindInteger
 	for _, test := range []struct {
 		name   string
@@ -287,48 +287,48 @@ func TestLadder(t *testing.T) {
 		answer verdict.Answer
 		want   string
 	}{
-		{"lost", with(duel(), func(c *verdict.Conclusion) { c.Lost = []string{"x"} }), verdict.Answer{Step: verdict.StepPreflight, State: report.RungTrouble},
+		{"lost", with(duel(), func(c *verdict.Conclusion) { c.Lost = []string{"x"} }), verdict.Answer{Step: verdict.StepPreflight, State: document.RungTrouble},
 			"preflight trouble: 2 peers, 1 piece of evidence lost or lacking | 0 states, 2 order logs, 0 traces"},
-		{"no logs", duel(), verdict.Answer{Step: verdict.StepInputs, State: report.RungOpen, Needs: []verdict.Need{{What: verdict.OrderLogs}}},
+		{"no logs", duel(), verdict.Answer{Step: verdict.StepInputs, State: document.RungOpen, Needs: []verdict.Need{{What: verdict.OrderLogs}}},
 			"inputs open: not compared | needs order logs of two peers"},
 		{"short logs", with(duel(), func(c *verdict.Conclusion) {
 			c.Inputs = verdict.Inputs{State: verdict.InputsSameSoFar, Logs: 2, Window: &orderlog.Window{From: 0, To: 9, Orders: 1}}
-		}), verdict.Answer{Step: verdict.StepInputs, State: report.RungOpen, Needs: []verdict.Need{{What: verdict.WholeOrderLogs, Of: []string{"Bob"}}}},
+		}), verdict.Answer{Step: verdict.StepInputs, State: document.RungOpen, Needs: []verdict.Need{{What: verdict.WholeOrderLogs, Of: []string{"Bob"}}}},
 			"inputs open: equal as far as they are there | needs the whole order log of Bob; 1 order in ticks 0 to 9 of 2 logs were compared"},
 		{"replays differ", with(duel(), func(c *verdict.Conclusion) { c.Inputs = verdict.Inputs{State: verdict.InputsOther, Replayed: true} }),
-			verdict.Answer{Step: verdict.StepInputs, State: report.RungFound}, "inputs found: differ | the replays of the peers' own orders differ from each other"},
-		{"the bracket", duel(), verdict.Answer{Step: verdict.StepBracket, State: report.RungFound}, "bracket found: (90, 91] | by snapshots"},
-		{"the tick", duel(), verdict.Answer{Step: verdict.StepTick, State: report.RungFound}, "tick found: 90 | the bracket is one tick wide"},
-		{"no tick", duel(), verdict.Answer{Step: verdict.StepTick, State: report.RungOpen, Needs: []verdict.Need{{What: verdict.TickHashes}, {What: verdict.Traces}}},
+			verdict.Answer{Step: verdict.StepInputs, State: document.RungFound}, "inputs found: differ | the replays of the peers' own orders differ from each other"},
+		{"the bracket", duel(), verdict.Answer{Step: verdict.StepBracket, State: document.RungFound}, "bracket found: (90, 91] | by snapshots"},
+		{"the tick", duel(), verdict.Answer{Step: verdict.StepTick, State: document.RungFound}, "tick found: 90 | the bracket is one tick wide"},
+		{"no tick", duel(), verdict.Answer{Step: verdict.StepTick, State: document.RungOpen, Needs: []verdict.Need{{What: verdict.TickHashes}, {What: verdict.Traces}}},
 			"tick open: within the bracket | needs order logs with a hash of every tick; or traces of two peers that parted"},
 		{"a difference that passed", with(duel(), func(c *verdict.Conclusion) {
 			c.System, c.Passing = "Combat", &verdict.Passing{Tick: verdict.Moment{Number: 80}, System: "Fog"}
-		}), verdict.Answer{Step: verdict.StepSystem, State: report.RungFound},
+		}), verdict.Answer{Step: verdict.StepSystem, State: document.RungFound},
 			"system found: Combat | the first after which the traces of two peers part until the end of the tick; in tick 80 the peers differed after Fog, and no longer at its end"},
 		{"one of several", with(duel(), func(c *verdict.Conclusion) { c.Archetypes = []string{"", "Tank"} }),
-			verdict.Answer{Step: verdict.StepArchetype, State: report.RungOpen, Needs: []verdict.Need{{What: verdict.ArchetypeTraces}}},
+			verdict.Answer{Step: verdict.StepArchetype, State: document.RungOpen, Needs: []verdict.Need{{What: verdict.ArchetypeTraces}}},
 			"archetype open: one of RNG and Tank | needs traces that record each archetype"},
-		{"no states", duel(), verdict.Answer{Step: verdict.StepField, State: report.RungOpen, Needs: []verdict.Need{{What: verdict.States, At: bad}}},
+		{"no states", duel(), verdict.Answer{Step: verdict.StepField, State: document.RungOpen, Needs: []verdict.Need{{What: verdict.States, At: bad}}},
 			"field open: not known | needs the states of two peers at state point 91"},
-		{"entities of later", with(duel(), func(c *verdict.Conclusion) { later(30)(c); c.Locus = []report.LocusField{differs} }), verdict.Answer{Step: verdict.StepEntity, State: report.RungFound},
+		{"entities of later", with(duel(), func(c *verdict.Conclusion) { later(30)(c); c.Locus = []document.LocusField{differs} }), verdict.Answer{Step: verdict.StepEntity, State: document.RungFound},
 			"entity found: Tank 7 | state point 121 of client and host compared, 30 ticks after the first point that is known to differ: what followed is in it"},
-		{"fields", with(duel(), func(c *verdict.Conclusion) { later(0)(c); c.Locus = []report.LocusField{differs} }), verdict.Answer{Step: verdict.StepField, State: report.RungFound},
+		{"fields", with(duel(), func(c *verdict.Conclusion) { later(0)(c); c.Locus = []document.LocusField{differs} }), verdict.Answer{Step: verdict.StepField, State: document.RungFound},
 			"field found: Health.hp | integer"},
-		{"nobody departs", with(duel(), func(c *verdict.Conclusion) { c.Replayed = true }), verdict.Answer{Step: verdict.StepPeers, State: report.RungOpen},
+		{"nobody departs", with(duel(), func(c *verdict.Conclusion) { c.Replayed = true }), verdict.Answer{Step: verdict.StepPeers, State: document.RungOpen},
 			"peers open: client ≠ host | the replay departs from no peer there, or from every one"},
 		{"a cause", with(duel(), func(c *verdict.Conclusion) {
 			c.Causes = []verdict.Cause{{Class: verdict.Float, Signs: []verdict.Sign{{Kind: verdict.OnlyFloats, Numbers: []uint64{1}}, {Kind: verdict.EqualAgain}}}}
-		}), verdict.Answer{Step: verdict.StepCause, State: report.RungFound},
+		}), verdict.Answer{Step: verdict.StepCause, State: document.RungFound},
 			"cause found: float | only floats differ, by no more than rounding makes of them, in 1 entity; the states are equal again later"},
 		{"a late statement", with(duel(), func(c *verdict.Conclusion) {
 			n := uint64(95)
-			c.Statements = []verdict.Statement{{ClaimDocument: report.ClaimDocument{Text: "desync", Tick: &n, Standing: tracediff.Late}}}
-		}), verdict.Answer{Step: verdict.StepClaims, State: report.RungTrouble},
+			c.Statements = []verdict.Statement{{ClaimDocument: document.ClaimDocument{Text: "desync", Tick: &n, Standing: tracediff.Late}}}
+		}), verdict.Answer{Step: verdict.StepClaims, State: document.RungTrouble},
 			"claims trouble: the engine noticed later | “desync”: tick 95 is an upper bound, the peers had parted before"},
 		{"a wrong statement", with(duel(), func(c *verdict.Conclusion) {
 			n := uint64(50)
-			c.Statements = []verdict.Statement{{ClaimDocument: report.ClaimDocument{Text: "desync", Tick: &n, Standing: tracediff.Contradicted}, Equal: number(90)}}
-		}), verdict.Answer{Step: verdict.StepClaims, State: report.RungTrouble},
+			c.Statements = []verdict.Statement{{ClaimDocument: document.ClaimDocument{Text: "desync", Tick: &n, Standing: tracediff.Contradicted}, Equal: number(90)}}
+		}), verdict.Answer{Step: verdict.StepClaims, State: document.RungTrouble},
 			"claims trouble: the engine is wrong | “desync”; the states are equal at state point 90, after that tick"},
 	} {
 		test.c.Answers = []verdict.Answer{test.answer}
@@ -358,9 +358,9 @@ func TestNext(t *testing.T) {
 		{"guesses", with(duel(), later(299)), []string{"triage with --sim, the game as a simulator, replays the orders and shows which peer is wrong (docs/extsim.md)"}},
 		{"a cause", with(duel(), func(c *verdict.Conclusion) {
 			c.Session.Game, c.Causes = "refsim", []verdict.Cause{{Class: verdict.StaleCache}}
-			c.Peers, c.Paths = []report.TriagedPeer{{Name: "client", OrderLog: true}}, map[string]string{"client": "my games/client"}
+			c.Peers, c.Paths = []document.TriagedPeer{{Name: "client", OrderLog: true}}, map[string]string{"client": "my games/client"}
 			c.Given.Paths = []string{"my games"}
-			c.Answers = []verdict.Answer{{Step: verdict.StepSystem, State: report.RungOpen, Needs: []verdict.Need{{What: verdict.Traces}}}}
+			c.Answers = []verdict.Answer{{Step: verdict.StepSystem, State: document.RungOpen, Needs: []verdict.Need{{What: verdict.Traces}}}}
 		}), []string{
 			"desynctool triage 'my games' --sim builtin  # replays the orders and shows which peer is wrong",
 			"desynctool replay 'my games/client' --sim builtin --check-caches  # check for stale-cache",
@@ -379,12 +379,12 @@ func TestNext(t *testing.T) {
 			"check for bit-flip: replay the orders of client in a build that is trusted, as --sim, and the one that the peer had, as --against; nothing departs; and a memory test of the machine",
 		}},
 		{"more values than listed", with(duel(), func(c *verdict.Conclusion) {
-			c.Replayed, c.Simulators.Own, c.Compared, c.Files = true, "x", &report.Compared{Values: 3}, [2]string{"a; touch pwned #/x", "b"}
+			c.Replayed, c.Simulators.Own, c.Compared, c.Files = true, "x", &document.Compared{Values: 3}, [2]string{"a; touch pwned #/x", "b"}
 		}), []string{
 			"desynctool diff 'a; touch pwned #/x' b --all  # lists all 3 values that differ",
 		}},
 	} {
-		if got := report.StepLines(Next(test.c)); !slices.Equal(got, test.want) {
+		if got := document.StepLines(Next(test.c)); !slices.Equal(got, test.want) {
 			t.Errorf("%s:\n%s\nexpected\n%s", test.name, strings.Join(got, "\n"), strings.Join(test.want, "\n"))
 		}
 	}
@@ -403,10 +403,10 @@ func TestLostBeforeTheConclusion(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := Report(c)
-	if r.Status != report.Inconclusive || !strings.HasPrefix(r.Verdict[0], "No difference was found in what could be read") {
+	if r.Status != document.Inconclusive || !strings.HasPrefix(r.Verdict[0], "No difference was found in what could be read") {
 		t.Errorf("%s: %q", r.Status, r.Verdict)
 	}
-	if g := r.Ladder[0]; g.Step != "preflight" || g.State != report.RungTrouble {
+	if g := r.Ladder[0]; g.Step != "preflight" || g.State != document.RungTrouble {
 		t.Errorf("the first step is %+v", g)
 	}
 	if !slices.Equal(r.Next, []string{"desynctool doctor a.zip  # ends with a text that asks the players for what is missing"}) || r.Ask != "Hello!" {
@@ -429,7 +429,7 @@ func TestEverythingHasWords(t *testing.T) {
 	for _, name := range verdict.Classes() {
 		say(name, title(name))
 		for _, c := range []*verdict.Conclusion{{}, {
-			Guilty: []string{"a"}, Peers: []report.TriagedPeer{{Name: "a", OrderLog: true}}, Paths: map[string]string{"a": "a"},
+			Guilty: []string{"a"}, Peers: []document.TriagedPeer{{Name: "a", OrderLog: true}}, Paths: map[string]string{"a": "a"},
 			Given: verdict.Given{Paths: []string{"a"}}, Simulators: verdict.Simulators{Sim: "exec:x", Own: "exec:y"},
 		}} {
 			say(name, confirm(c, name, "").String())
@@ -450,7 +450,7 @@ func TestEverythingHasWords(t *testing.T) {
 	for kind := verdict.InputHash; kind <= verdict.Collision; kind++ {
 		say("contradiction", Contradiction(&verdict.Contradiction{Kind: kind, Peers: [2]string{"a", "b"}, Count: 2}))
 	}
-	for _, p := range verdict.Prospects([]verdict.Covered{{Name: "a", Spans: []report.Coverage{{What: verdict.CoversOrders}}}}) {
+	for _, p := range verdict.Prospects([]verdict.Covered{{Name: "a", Spans: []document.Coverage{{What: verdict.CoversOrders}}}}) {
 		say(p.Step.String(), Prospect(&p))
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/desynctool/desynctool/internal/file/frame"
 	"github.com/desynctool/desynctool/internal/file/limits"
 	"github.com/desynctool/desynctool/internal/testkit/effort"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/snapshot/snaptest"
 )
@@ -52,9 +52,9 @@ func whole(files [2][]byte) error {
 	if !d.Diverged() {
 		return errors.New("no difference")
 	}
-	shown := report.Diff(d, [2]string{"a", "b"}, nil)
+	shown := document.Diff(d, [2]string{"a", "b"}, nil)
 	return errors.Join(
-		shown.Text(io.Discard, report.NewStyle(false), false),
+		shown.Text(io.Discard, document.NewStyle(false), false),
 		shown.JSON(io.Discard),
 		snapshot.Check(states[0]),
 		snapshot.WriteText(io.Discard, states[1]),

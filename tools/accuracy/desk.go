@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 
 	"github.com/desynctool/desynctool/desk"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/report/words"
 	"github.com/desynctool/desynctool/tools/accuracy/verdicts"
 )
@@ -111,7 +111,7 @@ func show(list []verdicts.Grouped) error {
 	return nil
 }
 
-func triaged(dirs []string) (*report.Report, error) {
+func triaged(dirs []string) (*document.Report, error) {
 	c, err := conclude(dirs, nil, nil)
 	if err != nil {
 		return nil, err
@@ -119,7 +119,7 @@ func triaged(dirs []string) (*report.Report, error) {
 	return words.Report(c), nil
 }
 
-func keyed(r *report.Report) (key string, weak, ok bool) {
+func keyed(r *document.Report) (key string, weak, ok bool) {
 	k, ok := desk.KeyOf(r)
 	return k.Coarse, k.Weak, ok
 }

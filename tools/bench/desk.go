@@ -22,7 +22,7 @@ import (
 	"github.com/desynctool/desynctool/bisect/refsim"
 	"github.com/desynctool/desynctool/bisect/refsim/session"
 	"github.com/desynctool/desynctool/desk"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/report/triage"
 )
 
@@ -58,7 +58,7 @@ func (b *bench) desk(of deskOf) error {
 }
 
 // putOne puts in what was read of a bundle whose content is its name.
-func putOne(ctx context.Context, tx *desk.Tx, name string, reports []*report.Report) error {
+func putOne(ctx context.Context, tx *desk.Tx, name string, reports []*document.Report) error {
 	sum := sha256.Sum256([]byte(name))
 	hash := hex.EncodeToString(sum[:])
 	bundle, _, err := tx.Receive(ctx, desk.Bundle{Hash: hash, Name: name, Bytes: 1 << 20, Kept: hash, KeptBytes: 1 << 18}, desk.Receipt{Name: name, Source: "bench"})
@@ -220,7 +220,7 @@ func (b *bench) deskFill(ctx context.Context, s *desk.Store, of deskOf) error {
 		to := min(at+inTransaction, seeds)
 		err := s.Write(ctx, func(tx *desk.Tx) error {
 			for i := at; i < to; i++ {
-				if err := putOne(ctx, tx, fmt.Sprintf("report-%d.zip", i), []*report.Report{synthetic(base, i, of.groups)}); err != nil {
+				if err := putOne(ctx, tx, fmt.Sprintf("report-%d.zip", i), []*document.Report{synthetic(base, i, of.groups)}); err != nil {
 					return err
 				}
 			}
@@ -406,19 +406,19 @@ func (b *bench) realReport(ctx context.Context) ([]byte, error) {
 
 // synthetic returns the ith report: the real one with another seed, tick, entities and values, build, day,
 // platform and place. Each group has one of the first reports, and a few have most of the others.
-func synthetic(base []byte, i, groups int) *report.Report {
+func synthetic(base []byte, i, groups int) *document.Report {
 	dice := rand.New(rand.NewPCG(uint64(i), 3))
 	g := i
 	if i >= groups {
 		g = int(float64(groups) * math.Pow(dice.Float64(), 4))
 	}
-	r := &report.Report{}
+	r := &document.Report{}
 	if err := json.Unmarshal(base, r); err != nil {
 		panic(err) // it was marshalled here
 	}
 	r.Session.Seed, r.Session.Build = fmt.Sprintf("%016x", dice.Uint64()), fmt.Sprintf("1.%d", i*builds/(1+i+dice.IntN(1+i)))
 	day := time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC).AddDate(0, 0, dice.IntN(days))
-	r.Session.Played = &report.Played{First: day.Format(time.RFC3339), Last: day.Format(time.RFC3339)}
+	r.Session.Played = &document.Played{First: day.Format(time.RFC3339), Last: day.Format(time.RFC3339)}
 	if d := r.FirstDivergence; d != nil && d.Tick != nil {
 		tick := dice.Uint64N(100_000)
 		d.Tick = &tick
@@ -431,7 +431,7 @@ func synthetic(base []byte, i, groups int) *report.Report {
 	}
 	for k := range r.Fingerprints {
 		f := &r.Fingerprints[k]
-		if f.Level == report.LevelKind {
+		if f.Level == document.LevelKind {
 			continue
 		}
 		f.Name = fmt.Sprintf("%s system%d", strings.Fields(f.Name)[0], g)
@@ -440,8 +440,8 @@ func synthetic(base []byte, i, groups int) *report.Report {
 	}
 	systems := []string{"linux", "windows", "windows", "windows", "darwin"}
 	// Where the bundle is kept, these can be had again; docs/performance.md says what they weigh.
-	r.Tree, r.Map, r.Heat, r.Timeline, r.Orders = nil, nil, nil, nil, []report.TriagedOrder{}
-	r.Stated = []report.Fact{
+	r.Tree, r.Map, r.Heat, r.Timeline, r.Orders = nil, nil, nil, nil, []document.TriagedOrder{}
+	r.Stated = []document.Fact{
 		{Name: "os", Values: map[string]string{"host": systems[dice.IntN(len(systems))], "client": systems[dice.IntN(len(systems))]}},
 		{Name: "cpu", Values: map[string]string{"host": "amd64", "client": []string{"amd64", "amd64", "arm64"}[(g+dice.IntN(2))%3]}},
 	}

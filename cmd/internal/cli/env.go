@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/desynctool/desynctool/internal/prose"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 // complete gives the root what all programs have: flags, version, help and manual pages.
@@ -44,7 +44,7 @@ func (e *Env) complete(root *cobra.Command) {
 
 // Style returns the style for text on w: coloured by --color, else NO_COLOR, else
 // FORCE_COLOR and CLICOLOR_FORCE, else by what w is; as wide as w if that is a terminal.
-func (e *Env) Style(w io.Writer) report.Style {
+func (e *Env) Style(w io.Writer) document.Style {
 	set := func(name string) bool { v := os.Getenv(name); return v != "" && v != "0" }
 	on, shown := false, IsTerminal(w)
 	switch {
@@ -56,7 +56,7 @@ func (e *Env) Style(w io.Writer) report.Style {
 	default:
 		on = shown && os.Getenv("TERM") != "dumb"
 	}
-	style := report.NewStyle(on)
+	style := document.NewStyle(on)
 	if shown {
 		columns, _ := terminalSize(w)
 		style = style.Wide(columns)
@@ -65,16 +65,16 @@ func (e *Env) Style(w io.Writer) report.Style {
 }
 
 // ErrStyle returns the style for stderr.
-func (e *Env) ErrStyle() report.Style { return e.Style(e.Stderr) }
+func (e *Env) ErrStyle() document.Style { return e.Style(e.Stderr) }
 
 // Warn prints warnings, at most a dozen of them.
 func (e *Env) Warn(warnings []string) {
 	const shown = 12
 	for i, w := range warnings {
 		if i == shown {
-			fmt.Fprintf(e.Stderr, "%s and %d more\n", e.ErrStyle().Paint(report.Warn, "warning:"), len(warnings)-i)
+			fmt.Fprintf(e.Stderr, "%s and %d more\n", e.ErrStyle().Paint(document.Warn, "warning:"), len(warnings)-i)
 			return
 		}
-		fmt.Fprintf(e.Stderr, "%s %s\n", e.ErrStyle().Paint(report.Warn, "warning:"), prose.OneLine(w))
+		fmt.Fprintf(e.Stderr, "%s %s\n", e.ErrStyle().Paint(document.Warn, "warning:"), prose.OneLine(w))
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/desynctool/desynctool/cmd/internal/cli"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 // A program with one command, which ends as a comparison that proved a divergence.
@@ -16,7 +16,7 @@ func ExampleRun() {
 		root := &cobra.Command{Use: "compare", Short: "Compare"}
 		root.AddCommand(&cobra.Command{Use: "files", RunE: func(*cobra.Command, []string) error {
 			fmt.Fprintln(e.Stdout, "DIVERGED")
-			return cli.Ended(report.Diverged)
+			return cli.Ended(document.Diverged)
 		}})
 		return root
 	}}

@@ -9,14 +9,14 @@ import (
 
 	"github.com/desynctool/desynctool/bisect/gitbisect"
 	"github.com/desynctool/desynctool/internal/prose"
-	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/bundle"
+	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/report/isolate"
 )
 
 // outcome is how a command ends that did its work. It is returned as an error
 // so that there is one way out of a command; nothing prints it.
-type outcome report.Status
+type outcome document.Status
 
 func (o outcome) Error() string { return string(o) }
 
@@ -24,7 +24,7 @@ func (o outcome) Error() string { return string(o) }
 // asked for.
 func (e *Env) exit(cmd *cobra.Command, err error) int {
 	status := e.end(cmd, err)
-	untested := status == report.Failed.ExitCode() || status == report.Inconclusive.ExitCode()
+	untested := status == document.Failed.ExitCode() || status == document.Inconclusive.ExitCode()
 	// A command line that is wrong may not have been read up to the flag.
 	if untested && (e.gitBisectRun || slices.Contains(e.args, "--"+gitBisectRun)) {
 		return gitbisect.CannotTell
@@ -48,13 +48,13 @@ func (e *Env) end(cmd *cobra.Command, err error) int {
 	}
 	switch {
 	case err == nil:
-		return report.InSync.ExitCode()
+		return document.InSync.ExitCode()
 	case errors.As(err, &o):
-		return report.Status(o).ExitCode()
+		return document.Status(o).ExitCode()
 	case errors.As(err, &x):
 		return int(x)
 	}
-	status := report.StatusOfError(err)
+	status := document.StatusOfError(err)
 	list := []error{err}
 	if unknown := (*bundle.UnknownError)(nil); errors.As(err, &unknown) {
 		list = unknown.Files
@@ -76,12 +76,12 @@ func (e *Env) end(cmd *cobra.Command, err error) int {
 
 // complain prints an error on stderr, on one line.
 func (e *Env) complain(err error) {
-	fmt.Fprintf(e.Stderr, "%s %s\n", e.ErrStyle().Paint(report.Bad, "desynctool:"), prose.OneLine(prose.Plainly(err)))
+	fmt.Fprintf(e.Stderr, "%s %s\n", e.ErrStyle().Paint(document.Bad, "desynctool:"), prose.OneLine(prose.Plainly(err)))
 }
 
 // Ended turns a result's status into the error that a command returns.
-func Ended(s report.Status) error {
-	if s == report.InSync {
+func Ended(s document.Status) error {
+	if s == document.InSync {
 		return nil
 	}
 	return outcome(s)

@@ -6,13 +6,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/ci"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 // failed writes, for what reads results by machine, that a command has none: in every format
 // asked for that can say so, to stdout or its file. A person reads why on stderr.
-func (e *Env) failed(cmd *cobra.Command, why string, status report.Status) error {
+func (e *Env) failed(cmd *cobra.Command, why string, status document.Status) error {
 	flag := cmd.Flags().Lookup("format")
 	if flag == nil || e.Rendered {
 		return nil
@@ -27,7 +27,7 @@ func (e *Env) failed(cmd *cobra.Command, why string, status report.Status) error
 		if write == nil {
 			continue
 		}
-		if err := e.RenderTo(out, func(w io.Writer, _ report.Style) error { return write(w) }); err != nil {
+		if err := e.RenderTo(out, func(w io.Writer, _ document.Style) error { return write(w) }); err != nil {
 			return err
 		}
 	}
@@ -44,8 +44,8 @@ func (e *Env) schemaOf(cmd *cobra.Command) string {
 
 // failure returns what writes in a format that a command has no result, nil if the format is not
 // for machines.
-func (e *Env) failure(command, format, why string, status report.Status) func(w io.Writer) error {
-	r := report.NoReport(status, why)
+func (e *Env) failure(command, format, why string, status document.Status) func(w io.Writer) error {
+	r := document.NoReport(status, why)
 	switch {
 	case format == "github":
 		return func(w io.Writer) error { return ci.GitHubFailed(w, why) }
@@ -54,17 +54,17 @@ func (e *Env) failure(command, format, why string, status report.Status) func(w 
 	case format == "junit" && strings.HasPrefix(command, "desk-"):
 		return func(w io.Writer) error {
 			return ci.JUnitOfSuite(w, ci.Suite{Name: strings.ReplaceAll(command, "-", " "), Class: "desynctool.desk",
-				Cases: []ci.Case{{Name: "desk", Status: report.Failed, Message: "no result", Text: []string{why}}}})
+				Cases: []ci.Case{{Name: "desk", Status: document.Failed, Message: "no result", Text: []string{why}}}})
 		}
 	case format == "junit":
 		return func(w io.Writer) error { return ci.JUnit(w, r) }
 	case format == "sarif":
 		return func(w io.Writer) error { return ci.SARIF(w, r, ThisBuild().Version) }
 	case format == "json" && command == "triage":
-		return func(w io.Writer) error { return report.WriteJSON(w, r) }
+		return func(w io.Writer) error { return document.WriteJSON(w, r) }
 	case format == "json":
 		return func(w io.Writer) error {
-			return report.WriteJSON(w, report.Failure{Head: report.NewHead(command, status, nil), Error: why})
+			return document.WriteJSON(w, document.Failure{Head: document.NewHead(command, status, nil), Error: why})
 		}
 	}
 	return nil

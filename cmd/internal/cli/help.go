@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 // helpWidth is how many columns the help of commands takes.
@@ -39,7 +39,7 @@ func filled(text string) string {
 	flush := func() {
 		for _, line := range paragraph {
 			if len([]rune(line)) > helpWidth {
-				paragraph = []string{report.Fold(strings.Join(paragraph, " "), helpWidth, 0)}
+				paragraph = []string{document.Fold(strings.Join(paragraph, " "), helpWidth, 0)}
 				break
 			}
 		}
@@ -54,7 +54,7 @@ func filled(text string) string {
 			if name, after, columns := strings.Cut(body, "  "); columns {
 				indent += len(name) + 2 + len(after) - len(strings.TrimLeft(after, " "))
 			}
-			line = report.Fold(line, helpWidth, indent)
+			line = document.Fold(line, helpWidth, indent)
 		}
 		out = append(out, line)
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/desynctool/desynctool/internal/prose"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/report/triage"
 )
 
@@ -44,7 +44,7 @@ func serveIsolated(p *Program, stdin io.Reader, stdout, stderr io.Writer) int {
 	signal.Ignore(endings...) // it is told on stdin, or ended
 	if err := triage.Serve(stdin, stdout, ErrInterrupted, p.Answering()); err != nil {
 		(&Env{Stdout: stdout, Stderr: stderr, Color: "never"}).complain(err)
-		return report.Failed.ExitCode()
+		return document.Failed.ExitCode()
 	}
 	return 0
 }

@@ -16,7 +16,7 @@ import (
 
 	"github.com/desynctool/desynctool/internal/file/limits"
 	"github.com/desynctool/desynctool/internal/prose"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 // limitsVariable is the environment variable that sets limits: NAME=VALUE,NAME=VALUE.
@@ -104,8 +104,8 @@ func addLimits(e *Env, root *cobra.Command) {
 // showLimits prints the table of limits.
 func (e *Env) showLimits(format *Outputs) error {
 	return e.Render(format,
-		func(w io.Writer, s report.Style) error { return report.LimitsText(w, s) },
-		func() any { return report.NewLimits() })
+		func(w io.Writer, s document.Style) error { return document.LimitsText(w, s) },
+		func() any { return document.NewLimits() })
 }
 
 // useLimits sets the limits of the process: by the file limits of the configuration, else by the

@@ -12,7 +12,7 @@ import (
 
 	"github.com/desynctool/desynctool/internal/file/files"
 	"github.com/desynctool/desynctool/internal/prose"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 // Outputs is the flag --format: formats, each with the file it goes to, "" for
@@ -98,14 +98,14 @@ func AddFormats(cmd *cobra.Command, allowed ...string) *Outputs {
 
 // Render writes a result in every format asked for, which text and json are. Other formats
 // are of reports, see renderReport.
-func (e *Env) Render(o *Outputs, text func(w io.Writer, s report.Style) error, document func() any) error {
+func (e *Env) Render(o *Outputs, text func(w io.Writer, s document.Style) error, of func() any) error {
 	return o.Each(func(out Output) error {
-		return e.RenderTo(out, func(w io.Writer, style report.Style) error {
+		return e.RenderTo(out, func(w io.Writer, style document.Style) error {
 			switch out.Format {
 			case "text":
 				return text(w, style)
 			case "json":
-				return report.WriteJSON(w, document())
+				return document.WriteJSON(w, of())
 			}
 			return fmt.Errorf("--format %s: this result is written as text or json", out.Format)
 		})
@@ -113,9 +113,9 @@ func (e *Env) Render(o *Outputs, text func(w io.Writer, s report.Style) error, d
 }
 
 // RenderDocument writes a document in every format asked for.
-func (e *Env) RenderDocument(o *Outputs, d report.Document, all bool) error {
+func (e *Env) RenderDocument(o *Outputs, d document.Document, all bool) error {
 	return o.Each(func(out Output) error {
-		return e.RenderTo(out, func(w io.Writer, style report.Style) error {
+		return e.RenderTo(out, func(w io.Writer, style document.Style) error {
 			if out.Format == "json" {
 				return d.JSON(w)
 			}
@@ -125,7 +125,7 @@ func (e *Env) RenderDocument(o *Outputs, d report.Document, all bool) error {
 }
 
 // Finish writes a document, and ends the command with its status.
-func (e *Env) Finish(o *Outputs, d report.Document, all bool) error {
+func (e *Env) Finish(o *Outputs, d document.Document, all bool) error {
 	if err := e.RenderDocument(o, d, all); err != nil {
 		return err
 	}
@@ -134,10 +134,10 @@ func (e *Env) Finish(o *Outputs, d report.Document, all bool) error {
 
 // RenderTo lets write write to stdout or a file. Only stdout is coloured and shown in a pager,
 // and only if it is a terminal.
-func (e *Env) RenderTo(out Output, write func(w io.Writer, s report.Style) error) error {
+func (e *Env) RenderTo(out Output, write func(w io.Writer, s document.Style) error) error {
 	e.Rendered = true
 	if out.File == "" {
 		return e.Paged(func(w io.Writer) error { return write(w, e.Style(e.Stdout)) })
 	}
-	return files.Replace(out.File, func(f *os.File) error { return write(f, report.NewStyle(e.Color == "always")) })
+	return files.Replace(out.File, func(f *os.File) error { return write(f, document.NewStyle(e.Color == "always")) })
 }

@@ -10,7 +10,7 @@ import (
 
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/internal/shellwords"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 // pagerCommand returns the words of the pager's command, nil for none: DESYNCTOOL_PAGER, else
@@ -78,7 +78,7 @@ func (p *pager) lines() (n int) {
 	for line := range bytes.Lines(p.held) {
 		n++
 		if len(line) > p.columns {
-			n += max(0, prose.Columns(report.WithoutColours(string(bytes.TrimRight(line, "\n"))))-1) / p.columns
+			n += max(0, prose.Columns(document.WithoutColours(string(bytes.TrimRight(line, "\n"))))-1) / p.columns
 		}
 	}
 	return n

@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/ci"
+	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/report/page"
 )
 
@@ -19,17 +19,17 @@ func AddReportFormats(cmd *cobra.Command) *Outputs {
 
 // RenderReport writes a report in every format asked for, and GitHub's summary of a job once
 // if one of them is github.
-func (e *Env) RenderReport(o *Outputs, r *report.Report, all bool) error {
+func (e *Env) RenderReport(o *Outputs, r *document.Report, all bool) error {
 	summarized := false
 	return o.Each(func(out Output) error {
-		err := e.RenderTo(out, func(w io.Writer, style report.Style) error {
+		err := e.RenderTo(out, func(w io.Writer, style document.Style) error {
 			switch out.Format {
 			case "text":
 				return r.Text(w, style, all)
 			case "html":
 				return page.Write(w, r)
 			case "json":
-				return report.WriteJSON(w, r)
+				return document.WriteJSON(w, r)
 			case "markdown":
 				return r.Markdown(w)
 			case "comment":

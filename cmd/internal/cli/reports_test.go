@@ -10,16 +10,16 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 // TestReportFormats renders a saved report in every format, to stdout and to files.
 func TestReportFormats(t *testing.T) {
-	saved, err := os.ReadFile(filepath.Join("..", "..", "..", "report", "testdata", "triage.json"))
+	saved, err := os.ReadFile(filepath.Join("..", "..", "..", "report", "document", "testdata", "triage.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := report.ReadReport(bytes.NewReader(saved), "triage.json")
+	r, err := document.ReadReport(bytes.NewReader(saved), "triage.json")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +110,7 @@ func TestOtherResults(t *testing.T) {
 	e := &Env{Stdout: &stdout, Stderr: &stdout, Color: "never"}
 	file := filepath.Join(t.TempDir(), "junit.xml")
 	o := &Outputs{Allowed: []string{"text", "json", "junit"}, List: []Output{{"junit", file}}}
-	text := func(w io.Writer, _ report.Style) error { _, err := io.WriteString(w, "text"); return err }
+	text := func(w io.Writer, _ document.Style) error { _, err := io.WriteString(w, "text"); return err }
 	if err := e.Render(o, text, func() any { return "json" }); err == nil || !strings.Contains(err.Error(), "text or json") {
 		t.Errorf("junit of another result: %v", err)
 	}

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/mod/module"
 
 	"github.com/desynctool/desynctool/internal/licenses"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 func newVersion(e *Env, root *cobra.Command) *cobra.Command {
@@ -125,26 +125,26 @@ func (b Build) Line(program string) string {
 func doVersion(e *Env, program string, format *Outputs) error {
 	b := ThisBuild()
 	return e.Render(format,
-		func(w io.Writer, s report.Style) error {
+		func(w io.Writer, s document.Style) error {
 			_, err := fmt.Fprintln(w, b.Line(program))
 			return err
 		},
 		func() any {
 			return struct {
-				report.Head
+				document.Head
 				Build
-			}{report.NewHead("version", report.InSync, nil), b}
+			}{document.NewHead("version", document.InSync, nil), b}
 		})
 }
 
 func doLicenses(e *Env, format *Outputs) error {
 	list := licenses.Running()
 	return e.Render(format,
-		func(w io.Writer, s report.Style) error { return list.Text(w) },
+		func(w io.Writer, s document.Style) error { return list.Text(w) },
 		func() any {
 			return struct {
-				report.Head
+				document.Head
 				licenses.List
-			}{report.NewHead("licenses", report.InSync, nil), list}
+			}{document.NewHead("licenses", document.InSync, nil), list}
 		})
 }

@@ -12,11 +12,11 @@ import (
 	"testing"
 
 	"github.com/desynctool/desynctool/internal/testkit/effort"
-	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/bundle"
 	"github.com/desynctool/desynctool/report/bundle/archive"
 	"github.com/desynctool/desynctool/report/bundle/archive/archivetest"
 	"github.com/desynctool/desynctool/report/compare"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 // bisectText returns what bisect prints about paths in a tree.
@@ -31,7 +31,7 @@ func bisectText(t testing.TB, tree *archive.Tree, paths ...string) string {
 		t.Fatalf("%v: %v", paths, err)
 	}
 	var out strings.Builder
-	if err := report.Bisect(r).Text(&out, report.NewStyle(false), false); err != nil {
+	if err := document.Bisect(r).Text(&out, document.NewStyle(false), false); err != nil {
 		t.Fatal(err)
 	}
 	return out.String()

@@ -19,9 +19,9 @@ import (
 
 	"github.com/desynctool/desynctool/internal/file/files"
 	"github.com/desynctool/desynctool/internal/testkit/effort"
-	"github.com/desynctool/desynctool/report"
 	"github.com/desynctool/desynctool/report/bundle/archive"
 	"github.com/desynctool/desynctool/report/bundle/archive/archivetest"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 // small are limits that small archives exceed.
@@ -316,7 +316,7 @@ func TestEscapes(t *testing.T) {
 		t.Errorf("%q", text)
 	}
 	for _, lost := range tree.Lost() {
-		if !strings.Contains(report.Safe(lost), `left out`) || strings.ContainsAny(report.Safe(lost), "\x1b") {
+		if !strings.Contains(document.Safe(lost), `left out`) || strings.ContainsAny(document.Safe(lost), "\x1b") {
 			t.Errorf("%q", lost)
 		}
 	}

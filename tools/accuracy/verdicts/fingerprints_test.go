@@ -11,7 +11,7 @@ import (
 	"github.com/desynctool/desynctool/bisect/refsim"
 	"github.com/desynctool/desynctool/bisect/refsim/session"
 	"github.com/desynctool/desynctool/internal/testkit/effort"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/report/words"
 )
 
@@ -20,7 +20,7 @@ type printed struct {
 	fault, place string
 	seed         int
 	trace        session.TraceLevel
-	r            *report.Report
+	r            *document.Report
 }
 
 func (p *printed) String() string {
@@ -28,7 +28,7 @@ func (p *printed) String() string {
 }
 
 // digest returns the digest of a level, empty if the report has none.
-func (p *printed) digest(level report.Level) string {
+func (p *printed) digest(level document.Level) string {
 	for _, f := range p.r.Fingerprints {
 		if f.Level == level {
 			return f.Digest
@@ -45,7 +45,7 @@ func (p *printed) holdsTick() bool {
 
 // seen reports whether two reports would be taken for reports of one bug.
 func seen(a, b *printed) bool {
-	for _, level := range report.Levels() {
+	for _, level := range document.Levels() {
 		if d := a.digest(level); level.Seen() && d != "" && d == b.digest(level) {
 			return true
 		}
@@ -85,7 +85,7 @@ func TestFingerprints(t *testing.T) {
 
 	var pairs, found, loose, diverged, same, shared, without int
 	for i, a := range plays {
-		if a.r == nil || a.r.Status != report.Diverged {
+		if a.r == nil || a.r.Status != document.Diverged {
 			continue
 		}
 		if diverged++; a.r.Fingerprint == "" {
@@ -95,7 +95,7 @@ func TestFingerprints(t *testing.T) {
 			t.Errorf("%s diverged, and has no fingerprint of any level", a)
 		}
 		for _, b := range plays[:i] {
-			if b.r == nil || b.r.Status != report.Diverged {
+			if b.r == nil || b.r.Status != document.Diverged {
 				continue
 			}
 			equal := a.r.Fingerprint != "" && a.r.Fingerprint == b.r.Fingerprint
@@ -126,7 +126,7 @@ func TestFingerprints(t *testing.T) {
 	}
 }
 
-func names(r *report.Report) (list []string) {
+func names(r *document.Report) (list []string) {
 	for _, f := range r.Fingerprints {
 		list = append(list, string(f.Level)+" "+f.Name)
 	}
@@ -134,7 +134,7 @@ func names(r *report.Report) (list []string) {
 }
 
 // playAndTriage plays a session with all of its evidence and triages it.
-func playAndTriage(t *testing.T, p *printed, entities int) *report.Report {
+func playAndTriage(t *testing.T, p *printed, entities int) *document.Report {
 	fault, err := session.ParseFault(fmt.Sprintf("%s/%s@%d:client", p.fault, p.place, 20+3*p.seed))
 	if err != nil {
 		t.Error(err)

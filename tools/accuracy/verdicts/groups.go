@@ -7,7 +7,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 // Grouped is how a report was put together with others.
@@ -16,15 +16,15 @@ type Grouped struct {
 	View  View
 	Key   string // "" if it has no key
 	Weak  bool
-	Found []report.Fingerprint
+	Found []document.Fingerprint
 }
 
 // Triaged triages what peers left in some folders.
-type Triaged func(dirs []string) (*report.Report, error)
+type Triaged func(dirs []string) (*document.Report, error)
 
 // Keyed returns the key by which a report is grouped, whether that is a weak one, and false if it
 // has none.
-type Keyed func(*report.Report) (key string, weak, ok bool)
+type Keyed func(*document.Report) (key string, weak, ok bool)
 
 // Group plays sessions, two at once, triages what each view leaves of them, and returns the keys, and
 // the sessions in which the mistake never showed. An error of a triage counts as a report without a key.

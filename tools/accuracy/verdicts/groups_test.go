@@ -15,12 +15,12 @@ import (
 	"github.com/desynctool/desynctool/bisect/refsim/session"
 	"github.com/desynctool/desynctool/desk"
 	"github.com/desynctool/desynctool/internal/testkit/effort"
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/report/words"
 	"github.com/desynctool/desynctool/tools/accuracy/verdicts"
 )
 
-func triaged(dirs []string) (*report.Report, error) {
+func triaged(dirs []string) (*document.Report, error) {
 	c, err := conclude(dirs, nil, nil)
 	if err != nil {
 		return nil, err
@@ -28,7 +28,7 @@ func triaged(dirs []string) (*report.Report, error) {
 	return words.Report(c), nil
 }
 
-func keyed(r *report.Report) (key string, weak, ok bool) {
+func keyed(r *document.Report) (key string, weak, ok bool) {
 	k, ok := desk.KeyOf(r)
 	return k.Coarse, k.Weak, ok
 }
@@ -127,7 +127,7 @@ func TestMix(t *testing.T) {
 		t.Fatalf("%d entries, %v, expected %d bundles and the truth", len(entries), err, len(truth))
 	}
 	for _, p := range truth {
-		if r, err := triaged([]string{filepath.Join(dir, p.Bundle)}); err != nil || r.Status != report.Diverged {
+		if r, err := triaged([]string{filepath.Join(dir, p.Bundle)}); err != nil || r.Status != document.Diverged {
 			t.Errorf("%s: %v, %v", p.Bundle, r, err)
 		}
 		for _, said := range []string{"host/truth.json", "TRUTH.md"} {
@@ -185,19 +185,19 @@ func bits(sizes ...float64) (h float64) {
 
 // TestNearest ranks groups by the finest fingerprint in common, then by how many, then by size.
 func TestNearest(t *testing.T) {
-	prints := func(levels ...report.Level) (list []report.Fingerprint) {
+	prints := func(levels ...document.Level) (list []document.Fingerprint) {
 		for _, level := range levels {
-			list = append(list, report.Fingerprint{Level: level, Digest: string(level)})
+			list = append(list, document.Fingerprint{Level: level, Digest: string(level)})
 		}
 		return list
 	}
 	var list []verdicts.Grouped
-	for i, levels := range [][]report.Level{{report.LevelKind, report.LevelStep}, {report.LevelKind, report.LevelComponent}, {report.LevelKind}, {report.LevelKind}, {}} {
+	for i, levels := range [][]document.Level{{document.LevelKind, document.LevelStep}, {document.LevelKind, document.LevelComponent}, {document.LevelKind}, {document.LevelKind}, {}} {
 		list = append(list, verdicts.Grouped{Bug: fmt.Sprint(i), View: verdicts.Complete, Key: fmt.Sprint(i), Found: prints(levels...)})
 	}
 	list = append(list, list[3]) // the larger one
 	for i := range 5 {
-		list = append(list, verdicts.Grouped{Bug: fmt.Sprint(i), View: verdicts.Untracked, Key: "x", Found: prints(report.LevelKind, report.LevelComponent, report.LevelStep)})
+		list = append(list, verdicts.Grouped{Bug: fmt.Sprint(i), View: verdicts.Untracked, Key: "x", Found: prints(document.LevelKind, document.LevelComponent, document.LevelStep)})
 	}
 	if got, want := verdicts.Nearest(list, verdicts.Untracked), []int{0, 1, 3, 2, -1}; !slices.Equal(got, want) {
 		t.Errorf("ranks %v, expected %v", got, want)

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"strings"
 
-	"github.com/desynctool/desynctool/report"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 // Nearest returns for each report of a view how many groups of the complete evidence are nearer
@@ -37,7 +37,7 @@ func Nearest(list []Grouped, view View) (ranks []int) {
 			continue
 		}
 		near := func(key string) (finest, common int) {
-			for n, level := range report.Levels() {
+			for n, level := range document.Levels() {
 				for _, f := range g.Found {
 					if f.Level == level && groups[key].digests[f.Digest] {
 						finest, common = n+1, common+1

@@ -1,0 +1,147 @@
+package document
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/desynctool/desynctool/internal/prose"
+	"github.com/desynctool/desynctool/tracediff"
+)
+
+// ClaimDocument is a claim of an engine beside what the traces say.
+type ClaimDocument struct {
+	Text           string             `json:"text"`
+	Files          []string           `json:"files"`
+	Line           int64              `json:"line,omitempty"` // in the first of them
+	Tick           *uint64            `json:"tick"`
+	Native         string             `json:"native,omitempty"`
+	Peers          []string           `json:"peers"` // accused
+	Values         []ClaimedValueDoc  `json:"values"`
+	Standing       tracediff.Standing `json:"standing"`
+	Contradictions []string           `json:"contradictions"`
+	Omits          []string           `json:"omits,omitempty"` // what it leaves out; that does not make it wrong
+	// Detail says more of what it claims, line by line.
+	Detail []DetailDocument `json:"detail,omitempty"`
+	// By is whose program wrote it, empty if that is not known.
+	By string `json:"by,omitempty"`
+	// SelfTest says that one machine computed the same tick twice, Replay that what it computed
+	// is a replay of a recording, Quoted that it may be the words of a person.
+	SelfTest bool `json:"self_test,omitempty"`
+	Replay   bool `json:"replay,omitempty"`
+	Quoted   bool `json:"quoted,omitempty"`
+}
+
+// ClaimedValueDoc is a checksum in a claim; peer is empty if it names none.
+type ClaimedValueDoc struct {
+	Peer  string `json:"peer"`
+	Value string `json:"value"`
+}
+
+// startDocument is something that is not the same on all peers at the start.
+type startDocument struct {
+	Name   string            `json:"name"`
+	Values map[string]string `json:"values"`
+}
+
+// Claims returns the documents of what engines claim beside some traces.
+func Claims(r *tracediff.Result) (out []ClaimDocument) {
+	for i := range r.Claims {
+		out = append(out, claimDocument(r, &r.Claims[i]))
+	}
+	return out
+}
+
+func claimDocument(r *tracediff.Result, c *tracediff.JudgedClaim) ClaimDocument {
+	doc := ClaimDocument{
+		Text: c.Text, Files: c.Files, Line: c.Pos.Line, Peers: list(c.Peers), Values: []ClaimedValueDoc{},
+		Standing: c.Standing, Contradictions: list(c.Contradictions), Omits: c.Omits, Detail: detailDocuments(c.Detail),
+		By: c.By, SelfTest: c.SelfTest, Replay: c.Replay, Quoted: c.Quoted,
+	}
+	if c.HasTick {
+		doc.Tick, doc.Native = &c.Tick, claimTick(r, c)
+	}
+	for _, v := range c.Values {
+		doc.Values = append(doc.Values, ClaimedValueDoc(v))
+	}
+	return doc
+}
+
+// claimsText shows what engines claim, and how it stands; more is the option that
+// shows the rest.
+func claimsText(row func(string, ...string), r *tracediff.Result, s Style, more string, all bool) {
+	const shown = 3
+	for i := range r.Claims {
+		if i == shown && !all {
+			row("", s.faint.Sprintf("… and %s  (%s)", prose.Count(len(r.Claims)-i, "more claim", "more claims"), more))
+			break
+		}
+		c := &r.Claims[i]
+		from := prose.Path(c.Files[0])
+		if c.Pos.Line > 0 {
+			from += fmt.Sprintf(":%d", c.Pos.Line)
+		}
+		if n := len(c.Files) - 1; n > 0 {
+			from += fmt.Sprintf(" and %s", prose.Count(n, "other file", "other files"))
+		}
+		row("claim", s.warn.Sprint("“"+prose.Shorten(Safe(c.Text), claimWidth)+"”"), s.faint.Sprint("  "+from))
+		if c.Standing != tracediff.Contradicted {
+			row("", standingText(r, c))
+		}
+		for _, text := range c.Contradictions {
+			row("", s.bad.Sprint("contradicted: "), Safe(text))
+		}
+		for _, text := range c.Omits {
+			row("", Safe(text))
+		}
+		if r.First != nil && !all { // it shows its own
+			continue
+		}
+		claimDetail(detailDocuments(c.Detail), all, func(text string) { row("", s.faint.Sprint("  "+text)) })
+	}
+}
+
+// claimDetail puts the details of a claim, the first of them unless all are asked for.
+func claimDetail(list []DetailDocument, all bool, put func(text string)) {
+	for i, d := range list {
+		if i == shownOnly && !all {
+			put(fmt.Sprintf("… and %d more  (--all)", len(list)-i))
+			return
+		}
+		put(prose.Shorten(Safe(d.words()), detailWidth))
+	}
+}
+
+// claimWidth is how many columns of an engine's own line are shown.
+const claimWidth = 120
+
+// claimTick returns the tick that a claim names as the traces' engine calls it, or
+// as the claim's does where it is another one.
+func claimTick(r *tracediff.Result, c *tracediff.JudgedClaim) string {
+	if len(r.Traces) > 1 {
+		return r.TickName(tracediff.Tick{Number: c.Tick})
+	}
+	return c.TickName()
+}
+
+func standingText(r *tracediff.Result, c *tracediff.JudgedClaim) string {
+	tick := claimTick(r, c)
+	if strings.Trim(tick, "0123456789") == "" {
+		tick = "tick " + tick
+	}
+	switch {
+	case !c.HasTick:
+		return "names no tick; nothing bears it out or contradicts it"
+	case c.Standing == tracediff.Borne:
+		return fmt.Sprintf("the traces also first differ at %s", tick)
+	case c.Standing == tracediff.Late && r.First != nil:
+		return fmt.Sprintf("late: the traces differ from %s on; %s is an upper bound", tickText(r, r.First.Tick), tick)
+	case c.Standing == tracediff.Late:
+		return fmt.Sprintf("late: the states differ before; %s is an upper bound", tick)
+	case c.Proves():
+		return fmt.Sprintf("no two traces have %s; it shows two checksums, so the peers had parted by then", tick)
+	}
+	return fmt.Sprintf("no two traces have %s: not checked", tick)
+}
+
+// StandingText says how a claim stands beside the evidence.
+func (c *ClaimDocument) StandingText() string { return claimText(c) }

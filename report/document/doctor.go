@@ -1,0 +1,340 @@
+package document
+
+import (
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/desynctool/desynctool/internal/prose"
+)
+
+// Checkup is what doctor finds out about evidence before anything is compared.
+type Checkup struct {
+	Peers []CheckedPeer
+	Files []CheckedFile
+	Facts []Fact
+	// Unknown are facts of the game and the machines that no file states.
+	Unknown []string
+	// GameLogs is what only some of the games' own logs have, nil if fewer than two peers left
+	// one.
+	GameLogs *GameLogs
+	Steps    []NarrowingStep
+	// Lost says what of the evidence cannot be used or is lacking, Warnings what is odd
+	// and harmless.
+	Lost, Warnings []string
+	// Ask is a text for the players that asks for what is lacking, empty if nothing is.
+	Ask string
+}
+
+// CheckedPeer is what one peer left.
+type CheckedPeer struct {
+	Name   string
+	Path   string // of its folder or file
+	Covers []Coverage
+	Logs   []GameLogFile // its game's own
+	// Mentioned says that it left nothing, and only messages in the logs of others name it.
+	Mentioned bool
+}
+
+// Coverage is which ticks or state points the files of one kind are of.
+type Coverage struct {
+	What  string `json:"what"` // states, orders, hashes, checkpoints, claims or signatures
+	First uint64 `json:"first"`
+	Last  uint64 `json:"last"`
+	Count uint64 `json:"count"` // of what there is; claims without a tick count too
+}
+
+// CheckedFile is one file.
+type CheckedFile struct {
+	Path   string
+	Peer   string // whose it is, empty if it is of the whole session or nobody's
+	Format string // as formats lists it, empty if it is not known
+	What   string // the format for people
+	Covers []Coverage
+	// Trouble is what is wrong with it.
+	Trouble []FileTrouble
+}
+
+// FileTrouble is something wrong with a file.
+type FileTrouble struct {
+	Kind string `json:"kind"` // empty, truncated, corrupt, limit, unreadable, lacking, several (matches in it), contradicted (by its signatures), stale, duplicate or misnamed
+	Text string `json:"text"`
+}
+
+// Fact is something that files say of the game or the machine.
+type Fact struct {
+	Name string `json:"name"`
+	// Must says that it has to be the same on all peers. Other facts, such as the
+	// language, may be the cause of a desync where they differ.
+	Must bool `json:"must_match"`
+	// Same says that all peers state the same. Untold are those that state nothing.
+	Same   bool              `json:"same"`
+	Untold []string          `json:"untold,omitempty"`
+	Values map[string]string `json:"values"` // by peer
+}
+
+// Differs reports whether two peers state it differently.
+func (f *Fact) Differs() bool {
+	first := firstValue(f.Values)
+	for _, v := range f.Values {
+		if v != first {
+			return true
+		}
+	}
+	return false
+}
+
+// NarrowingStep is one step of narrowing a divergence.
+type NarrowingStep struct {
+	Step string `json:"step"` // inputs, window, tick, system or values
+	Can  bool   `json:"possible"`
+	Why  string `json:"why"`
+}
+
+// Diverged reports false: a checkup does not compare states.
+func (c *Checkup) Diverged() bool { return false }
+
+// Incomplete reports whether evidence is lost or lacks.
+func (c *Checkup) Incomplete() bool { return len(c.Lost) > 0 }
+
+// doctorDocument is desynctool.doctor/1.
+type doctorDocument struct {
+	Head
+	Peers     []doctorPeer    `json:"peers"`
+	Files     []doctorFile    `json:"files"`
+	Facts     []Fact          `json:"facts"`
+	Unknown   []string        `json:"unknown"`
+	Narrowing []NarrowingStep `json:"narrowing"`
+	Missing   []string        `json:"missing"`
+	Ask       string          `json:"ask"`
+}
+
+type doctorPeer struct {
+	Name   string        `json:"name"`
+	Path   string        `json:"path"`
+	Covers []Coverage    `json:"covers"`
+	Logs   []GameLogFile `json:"game_logs,omitempty"`
+	// Mentioned says that it left nothing, and only messages in the logs of others name it.
+	Mentioned bool `json:"mentioned,omitempty"`
+}
+
+type doctorFile struct {
+	Path    string        `json:"path"`
+	Peer    string        `json:"peer"`
+	Format  string        `json:"format"`
+	Covers  []Coverage    `json:"covers"`
+	Trouble []FileTrouble `json:"trouble"`
+}
+
+// Doctor returns the document of a checkup.
+func Doctor(c *Checkup) Document {
+	return Document{
+		StatusOf(c),
+		func() any { return doctorJSON(c) },
+		func(out *Text, all bool) { doctorText(out, c, all) },
+	}
+}
+
+func doctorJSON(c *Checkup) *doctorDocument {
+	doc := &doctorDocument{
+		Head: head("doctor", StatusOf(c), c.Warnings), Missing: list(c.Lost), Ask: c.Ask,
+		Peers: []doctorPeer{}, Files: []doctorFile{}, Facts: list(c.Facts), Unknown: list(c.Unknown), Narrowing: list(c.Steps),
+	}
+	for _, p := range c.Peers {
+		doc.Peers = append(doc.Peers, doctorPeer{p.Name, p.Path, list(p.Covers), p.Logs, p.Mentioned})
+	}
+	for _, f := range c.Files {
+		doc.Files = append(doc.Files, doctorFile{f.Path, f.Peer, f.Format, list(f.Covers), list(f.Trouble)})
+	}
+	return doc
+}
+
+// shownTroubles is how many files with trouble doctor's text names.
+const shownTroubles = 40
+
+func doctorText(out *Text, c *Checkup, everything bool) {
+	s := out.Style
+	row := func(key string, parts ...string) {
+		out.put(append([]string{"  ", pad(key, prose.Columns(key), 9)}, parts...)...)
+	}
+	verdict := s.good.Sprint("COMPLETE")
+	if c.Incomplete() {
+		verdict = s.warn.Sprint("LACKING")
+	}
+	bad := 0
+	for _, f := range c.Files {
+		if len(f.Trouble) > 0 {
+			bad++
+		}
+	}
+	headline := fmt.Sprintf("  %s, %s, %d with trouble", prose.Count(uint64(len(c.Peers)), "peer", "peers"), prose.Count(uint64(len(c.Files)), "file", "files"), bad)
+	for _, f := range c.Facts {
+		if f.Must && f.Differs() {
+			headline += s.bad.Sprint("; the peers differ in " + prose.Name(f.Name))
+		}
+	}
+	out.put(verdict, headline)
+	for _, p := range c.Peers {
+		if p.Mentioned {
+			row("peer", s.name.Sprint(prose.Name(p.Name)), "  only mentioned, in messages of the game")
+			continue
+		}
+		row("peer", s.name.Sprint(prose.Name(p.Name)), "  ", prose.Path(p.Path))
+		for _, x := range p.Covers {
+			row("", "  ", pad(x.What, len(x.What), 12), fmt.Sprintf("%d to %d, %d", x.First, x.Last, x.Count))
+		}
+		for i := range p.Logs {
+			row("", "  ", pad("log", 3, 12), Safe(logText(&p.Logs[i])))
+		}
+		if len(p.Covers)+len(p.Logs) == 0 {
+			row("", "  nothing that can be used")
+		}
+	}
+	shown := 0
+	for _, f := range c.Files {
+		for _, t := range f.Trouble {
+			if shown++; shown > shownTroubles && !everything {
+				continue
+			}
+			row("file", s.warn.Sprint(t.Kind), "  ", prose.Path(f.Path), "  ", Safe(t.Text))
+		}
+	}
+	if shown > shownTroubles && !everything {
+		row("", fmt.Sprintf("and %d more  (--all)", shown-shownTroubles))
+	}
+	for _, f := range c.Facts {
+		value := prose.Name(firstValue(f.Values))
+		switch {
+		case f.Differs():
+		case len(f.Untold) > 0 && strings.HasPrefix(f.Name, "parameter "): // of a log that somebody lacks
+		case len(f.Untold) > 0:
+			row("untold", prose.Name(f.Name), "  ", value, s.faint.Sprint("  no file of "+strings.Join(prose.Names(f.Untold), ", ")+" says"))
+		default:
+			row("same", prose.Name(f.Name), "  ", value)
+		}
+	}
+	for _, f := range c.Facts {
+		if !f.Differs() {
+			continue
+		}
+		why := "may be the cause"
+		if f.Must {
+			why = "has to be the same"
+		}
+		var values []string
+		for _, peer := range slices.Sorted(maps.Keys(f.Values)) {
+			values = append(values, prose.Name(peer)+": "+prose.Name(f.Values[peer]))
+		}
+		row("differs", s.warn.Sprint(prose.Name(f.Name)), "  ", strings.Join(values, "  "), s.faint.Sprint("  "+why))
+	}
+	if len(c.Unknown) > 0 {
+		row("unknown", strings.Join(c.Unknown, ", "), s.faint.Sprint("  no file says"))
+	}
+	for _, step := range c.Steps {
+		can := s.good.Sprint("yes")
+		if !step.Can {
+			can = s.warn.Sprint("no ")
+		}
+		row("narrows", pad(step.Step, len(step.Step), 8), can, "  ", Safe(step.Why))
+	}
+	for _, l := range c.Lost {
+		row("lacks", Safe(l))
+	}
+	if c.Ask != "" {
+		out.put()
+		out.put(s.bold.Sprint("To send to the players:"))
+		out.put()
+		for line := range strings.Lines(c.Ask) {
+			out.put("    ", Safe(strings.TrimSuffix(line, "\n")))
+		}
+	}
+}
+
+// logText says what a game's own log is.
+func logText(f *GameLogFile) string {
+	text := filepath.Base(f.File)
+	if f.Logger != "" {
+		text += " (" + f.Logger + ")"
+	}
+	return fmt.Sprintf("%s, %s, %s, %s", text, prose.Count(f.Lines, "line", "lines"), prose.Count(f.Warnings, "warning", "warnings"), prose.Count(f.Errors, "error", "errors"))
+}
+
+func firstValue(values map[string]string) string {
+	for _, k := range slices.Sorted(maps.Keys(values)) {
+		return values[k]
+	}
+	return ""
+}
+
+// CheckedMatch is what doctor finds out about one of several matches.
+type CheckedMatch struct {
+	MatchDocument
+	Status  Status `json:"status"`  // inconclusive if evidence is lost or lacking
+	Peers   int    `json:"peers"`   // who left anything
+	Files   int    `json:"files"`   // of evidence
+	Trouble int    `json:"trouble"` // files with trouble
+	Error   string `json:"error,omitempty"`
+}
+
+// NewCheckedMatch sums a checkup up.
+func NewCheckedMatch(of MatchDocument, c *Checkup) CheckedMatch {
+	m := CheckedMatch{MatchDocument: of, Status: StatusOf(c), Peers: len(c.Peers), Files: len(c.Files)}
+	for _, f := range c.Files {
+		if len(f.Trouble) > 0 {
+			m.Trouble++
+		}
+	}
+	return m
+}
+
+// doctorMatchesDocument is desynctool.doctor-matches/1.
+type doctorMatchesDocument struct {
+	Head
+	Matches []CheckedMatch `json:"matches"`
+}
+
+// DoctorOfMatches lists several matches. Next is what to do to see one of them whole.
+func DoctorOfMatches(matches []CheckedMatch, next Step) Document {
+	status := InSync
+	for _, m := range matches {
+		status = Worst(status, m.Status)
+	}
+	return Document{
+		status,
+		func() any {
+			return &doctorMatchesDocument{Head: head("doctor-matches", status, nil), Matches: list(matches)}
+		},
+		func(out *Text, all bool) { doctorMatchesText(out, matches, next) },
+	}
+}
+
+func doctorMatchesText(out *Text, matches []CheckedMatch, next Step) {
+	s := out.Style
+	name := 0
+	for i := range matches {
+		name = max(name, prose.Columns(Safe(matches[i].title())))
+	}
+	out.put(s.bold.Sprint(prose.Count(uint64(len(matches)), "match", "matches")))
+	for i := range matches {
+		m := &matches[i]
+		word := s.good.Sprint("COMPLETE")
+		switch m.Status {
+		case Failed:
+			word = s.bad.Sprint("ERROR   ")
+		case Inconclusive:
+			word = s.warn.Sprint("LACKING ")
+		}
+		title := Safe(m.title())
+		about := fmt.Sprintf("%s, %s, %d with trouble", prose.Count(uint64(m.Peers), "peer", "peers"), prose.Count(uint64(m.Files), "file", "files"), m.Trouble)
+		if m.Error != "" {
+			about = Safe(m.Error)
+		}
+		out.put("  ", word, "  ", pad(title, prose.Columns(title), name), "  ", about)
+		for _, doubt := range m.Doubts {
+			out.put("    not told apart: ", s.warn.Sprint(Safe(doubt)))
+		}
+	}
+	out.next(next)
+}

@@ -1,0 +1,66 @@
+package document
+
+import (
+	"bufio"
+	"errors"
+	"io"
+
+	"github.com/desynctool/desynctool/bisect/hunt"
+	"github.com/desynctool/desynctool/internal/file/frame"
+)
+
+// Document is the result of a command, ready to be written.
+type Document struct {
+	Status Status
+
+	// Both are made when they are wanted: they may be much longer than the result.
+	json func() any
+	text func(out *Text, all bool)
+}
+
+// JSON writes the document for a script, as docs/cli.md specifies it.
+func (d Document) JSON(w io.Writer) error { return WriteJSON(w, d.json()) }
+
+// Text writes the document for a person: about a screenful, or everything that the result
+// holds if all is set.
+func (d Document) Text(w io.Writer, s Style, all bool) error {
+	buffered := bufio.NewWriterSize(w, 64<<10)
+	out := s.Text(buffered)
+	d.text(out, all)
+	return errors.Join(out.err, buffered.Flush())
+}
+
+// Failure is the document of a command that has no result; of triage it is that of NoReport.
+// docs/document.schema.json has what all documents have in common, this one included.
+type Failure struct {
+	Head
+	Error string `json:"error"` // on one line
+}
+
+// StatusOfError returns the status of a command that an error ended: Inconclusive where evidence is
+// lacking, else Failed.
+func StatusOfError(err error) Status {
+	if errors.Is(err, frame.ErrLacking) || errors.Is(err, hunt.ErrCannot) {
+		return Inconclusive
+	}
+	return Failed
+}
+
+// StatusOf returns the status of a result: that of the command which found it, and of its
+// document. One that also has Failed says by it that an argument was unusable, such as a
+// simulator, which a proven divergence outweighs.
+func StatusOf(result interface {
+	Diverged() bool
+	Incomplete() bool
+}) Status {
+	failing, ok := result.(interface{ Failed() bool })
+	switch {
+	case result.Diverged():
+		return Diverged
+	case ok && failing.Failed():
+		return Failed
+	case result.Incomplete():
+		return Inconclusive
+	}
+	return InSync
+}

@@ -1,0 +1,257 @@
+// Package document renders results: as JSON documents for scripts and as text
+// for people. It computes and decides nothing; the packages that produce results do.
+//
+// A function named as a command takes the command's result and returns its Document,
+// which is written as JSON or as text. The types that mirror results in JSON are not an API:
+// a script reads the keys. Only those of triage are exported, since a saved report of
+// triage can be read and rendered again.
+//
+// Every JSON document is one object that begins with
+//
+//	"schema"    desynctool.<what>/1
+//	"status"    in-sync, diverged, inconclusive or error
+//	"warnings"  an array of strings
+//
+// Values are strings in the notation of the text twin (snapshot.Value), keys of
+// rows are strings, ticks and state points are integers. docs/cli.md lists the
+// keys that scripts may rely on.
+package document
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"github.com/fatih/color"
+
+	"github.com/desynctool/desynctool/internal/prose"
+	"github.com/desynctool/desynctool/snapshot"
+)
+
+// Status is the outcome of a comparison.
+type Status string
+
+// The outcomes, and the exit status that each has.
+const (
+	InSync       Status = "in-sync"      // 0
+	Diverged     Status = "diverged"     // 1
+	Failed       Status = "error"        // 2
+	Inconclusive Status = "inconclusive" // 3
+)
+
+// ExitCode returns the exit status of a command with that outcome.
+func (s Status) ExitCode() int {
+	switch s {
+	case InSync:
+		return 0
+	case Diverged:
+		return 1
+	case Inconclusive:
+		return 3
+	}
+	return 2
+}
+
+// Known returns s, or Failed if it is none of the outcomes: a document that was read may
+// hold anything.
+func (s Status) Known() Status {
+	switch s {
+	case InSync, Diverged, Inconclusive:
+		return s
+	}
+	return Failed
+}
+
+// Head begins every document.
+type Head struct {
+	Schema   string   `json:"schema"`
+	Status   Status   `json:"status"`
+	Warnings []string `json:"warnings"`
+}
+
+// NewHead returns the head of a document of that kind.
+func NewHead(what string, status Status, warnings []string) Head { return head(what, status, warnings) }
+
+func head(what string, status Status, warnings []string) Head {
+	return Head{"desynctool." + what + "/1", status, list(warnings)}
+}
+
+// ReportedOrder is an order as reports show it.
+type ReportedOrder struct {
+	Tick     uint64 `json:"tick"`
+	SubTick  uint32 `json:"sub_tick_time"` // µs
+	Player   uint32 `json:"player"`
+	Sequence uint32 `json:"sequence"`
+	Kind     string `json:"kind"`
+	Payload  string `json:"payload"` // hex
+	// Local orders need not be the same on all peers.
+	Local bool `json:"local,omitempty"`
+}
+
+// list returns an empty list instead of nil, which JSON would call null.
+func list[T any](l []T) []T {
+	if l == nil {
+		return []T{}
+	}
+	return l
+}
+
+// Native are the engine's own names of a state point and of the step to it.
+type Native struct {
+	State string `json:"state,omitempty"`
+	Step  string `json:"step,omitempty"`
+}
+
+func native(p snapshot.Point) *Native {
+	if p.Native == "" {
+		return nil
+	}
+	return &Native{State: p.Words()}
+}
+
+// WriteJSON writes a document, indented, with a line end.
+func WriteJSON(w io.Writer, document any) error {
+	var buf bytes.Buffer
+	e := json.NewEncoder(&buf)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	if err := e.Encode(document); err != nil {
+		return err
+	}
+	_, err := w.Write(EscapeJSON(buf.Bytes()))
+	return err
+}
+
+// EscapeJSON escapes what JSON allows in a string and a terminal may
+// take for a command, or show nothing of: control characters from U+007F on, marks that change
+// the direction of text, characters without a width; and U+FFFD, which the encoder escapes where a
+// string is not UTF-8, so that a document that was read is written as it was.
+func EscapeJSON(doc []byte) []byte {
+	bad := func(r rune) bool { return r != '\n' && (prose.Unseen(r) || r == utf8.RuneError) }
+	if bytes.IndexFunc(doc, bad) < 0 {
+		return doc
+	}
+	out := make([]byte, 0, len(doc)+64)
+	for len(doc) > 0 {
+		r, size := utf8.DecodeRune(doc)
+		switch {
+		case !bad(r):
+			out = append(out, doc[:size]...)
+		case r > 0xffff:
+			high, low := utf16.EncodeRune(r)
+			out = fmt.Appendf(out, `\u%04x\u%04x`, high, low)
+		default:
+			out = fmt.Appendf(out, `\u%04x`, r)
+		}
+		doc = doc[size:]
+	}
+	return out
+}
+
+// Style colours text by meaning.
+type Style struct {
+	bad, good, warn, name, faint, bold *color.Color
+	badMark, goodMark                  *color.Color // of changed characters
+	on                                 bool
+
+	width int // columns of a line, 0 if it is not cut
+}
+
+// Least and most columns of a line that a terminal is taken to have.
+const (
+	minWidth = 60
+	maxWidth = 200
+)
+
+// Wide returns the style for a terminal of so many columns: longer lines are cut at spaces, but
+// not within names, paths, commands and values. There are at least 60 and at most 200.
+func (s Style) Wide(columns int) Style {
+	s.width = min(max(columns, minWidth), maxWidth)
+	return s
+}
+
+// NewStyle returns a Style with colours on or off.
+func NewStyle(on bool) Style {
+	mk := func(attributes ...color.Attribute) *color.Color {
+		c := color.New(attributes...)
+		if on {
+			c.EnableColor()
+		} else {
+			c.DisableColor()
+		}
+		return c
+	}
+	return Style{
+		bad: mk(color.FgRed, color.Bold), good: mk(color.FgGreen, color.Bold), warn: mk(color.FgYellow),
+		name: mk(color.FgCyan), faint: mk(color.Faint), bold: mk(color.Bold),
+		on:      on,
+		badMark: mk(color.FgRed, color.Bold, color.Underline), goodMark: mk(color.FgGreen, color.Bold, color.Underline),
+	}
+}
+
+// Colored reports whether colours are on.
+func (s Style) Colored() bool { return s.on }
+
+// Meaning is what a piece of text is. Those who write texts know meanings; only Style
+// knows colours.
+type Meaning int
+
+// Meanings.
+const (
+	Bad   Meaning = iota // wrong, or of the side that is taken to be
+	Good                 // right
+	Warn                 // lost, lacking or doubtful
+	Name                 // of a peer
+	Faint                // beside the matter
+	Bold                 // a heading
+)
+
+// Paint colours text by its meaning.
+func (s Style) Paint(m Meaning, text string) string {
+	return [...]*color.Color{s.bad, s.good, s.warn, s.name, s.faint, s.bold}[m].Sprint(text)
+}
+
+// Verdict returns the word that begins a text, coloured.
+func (s Style) Verdict(status Status) string {
+	switch status {
+	case InSync:
+		return s.good.Sprint("IN SYNC")
+	case Diverged:
+		return s.bad.Sprint("DIVERGED")
+	case Inconclusive:
+		return s.warn.Sprint("INCONCLUSIVE")
+	}
+	return s.bad.Sprint("ERROR")
+}
+
+// Safe returns text that came from a file as it may go to a terminal: what is
+// not printable is escaped.
+func Safe(s string) string { return prose.Printable(s) }
+
+// pointName returns a state point for people.
+func pointName(p snapshot.Point) string { return said(p).String() }
+
+// bothNames returns a state point by the engine's own name and by ours.
+func bothNames(p snapshot.Point) string { return said(p).Names() }
+
+// said returns a state point whose native name is fit for a sentence.
+func said(p snapshot.Point) snapshot.Point {
+	p.Native = prose.Moment(p.Native)
+	return p
+}
+
+// LabelName returns the label of a leaf for people: the RNG has none.
+func LabelName(label string) string {
+	return prose.Name(snapshot.LabelName(label))
+}
+
+// tableName returns the name of an archetype or a cache for people.
+func tableName(label string, cache bool) string {
+	if cache {
+		return "cache " + prose.Name(label)
+	}
+	return LabelName(label)
+}

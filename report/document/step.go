@@ -1,0 +1,96 @@
+package document
+
+import (
+	"strings"
+
+	"github.com/desynctool/desynctool/internal/shellwords"
+)
+
+// Step is something to do next.
+type Step struct {
+	// Command are the arguments of a command of ours, as a program gets them; nil if it is
+	// something else to do.
+	Command []string
+	// About is what a command shows, or else all of what to do.
+	About string
+}
+
+const (
+	commandStart = "desynctool "
+	aboutStart   = "  # "
+)
+
+// String returns a command as a line for a shell, what it shows being a comment; else the words.
+func (s Step) String() string {
+	if s.Command == nil {
+		return s.About
+	}
+	line := shellwords.Join(append([]string{strings.TrimSpace(commandStart)}, s.Command...)...)
+	if s.About == "" {
+		return line
+	}
+	return line + aboutStart + strings.Join(strings.Fields(Safe(s.About)), " ") // one line without another such mark
+}
+
+// StepLines returns steps as documents have them.
+func StepLines(steps []Step) []string {
+	lines := []string{}
+	for _, s := range steps {
+		lines = append(lines, s.String())
+	}
+	return lines
+}
+
+// CutStep returns the parts of a line that a Step returned: a command, "" if it is none, and the
+// rest. What a saved report calls a command is one only if it is written as a Step writes it: one
+// command of ours, of words that a shell takes as they are.
+func CutStep(line string) (command, about string) {
+	if !strings.HasPrefix(line, commandStart) {
+		return "", line
+	}
+	if asWritten(line) {
+		return line, ""
+	}
+	if i := strings.LastIndex(line, aboutStart); i >= 0 && asWritten(line[:i]) {
+		return line[:i], line[i+len(aboutStart):]
+	}
+	return "", line
+}
+
+// asWritten reports whether a line is one that shellwords.Join returns.
+func asWritten(line string) bool {
+	words, err := shellwords.Literal(line)
+	return err == nil && shellwords.Join(words...) == line
+}
+
+// PathArgument returns a path as an argument of a command, which no command takes for a flag.
+func PathArgument(path string) string {
+	if strings.HasPrefix(path, "-") && path != "-" {
+		return "./" + path
+	}
+	return path
+}
+
+// next writes what to do next as a row.
+func (t *Text) next(s Step) {
+	t.step("  "+t.faint.Sprint(pad("next", 4, rowIndent-2)), rowIndent, s.String(), t.faint)
+}
+
+// step writes a step. A command has a line of its own unless what it shows fits beside it.
+func (t *lines) step(before string, indent int, line string, faint printer) {
+	command, about := CutStep(line)
+	if command == "" {
+		t.hang(indent, before, Safe(about))
+		return
+	}
+	command = Safe(command)
+	if about = Safe(about); about != "" && t.width > 0 && indent+wordColumns(command+aboutStart+about) > t.width {
+		t.hang(indent, before, whole(command))
+		t.hang(indent+4, strings.Repeat(" ", indent+2), faint.Sprint("# "+about))
+		return
+	}
+	if about != "" {
+		about = faint.Sprint(aboutStart + about)
+	}
+	t.hang(indent, before, whole(command), about)
+}

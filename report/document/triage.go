@@ -1,0 +1,717 @@
+package document
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/desynctool/desynctool/bisect"
+	"github.com/desynctool/desynctool/internal/file/limits"
+	"github.com/desynctool/desynctool/orderlog"
+	"github.com/desynctool/desynctool/snapshot"
+	"github.com/desynctool/desynctool/tracediff"
+)
+
+// Report is desynctool.triage/1: what happened to a session, with the evidence for it, and
+// everything that a rendering shows. It is made once, and rendered as often as wanted, also
+// from its JSON. Peers are called by their names, values are in the notation of the text
+// twin.
+type Report struct {
+	Head
+	// Error says why there is no result; empty if there is one.
+	Error string `json:"error,omitempty"`
+
+	// Verdict is what happened, in one to four sentences.
+	Verdict []string `json:"verdict"`
+	// Kind is what kind of divergence was found, empty if none was.
+	Kind bisect.Kind `json:"kind,omitempty"`
+
+	// Match is which match it is of, nil unless the report stands beside those of others.
+	Match           *MatchDocument   `json:"match,omitempty"`
+	Session         Session          `json:"session"`
+	Peers           []TriagedPeer    `json:"peers"`
+	FirstDivergence *FirstDivergence `json:"first_divergence"` // null if none was found
+	// Splits are all stretches of state points at which peers are known to have parted, in
+	// order; the first is that of FirstDivergence.
+	Splits []SplitDocument `json:"splits"`
+
+	// Caches is where caches begin to differ though the states are equal, nil if none are
+	// known to.
+	Caches *CachesDocument `json:"caches,omitempty"`
+
+	// Ladder is the narrowing, step by step.
+	Ladder []Rung `json:"ladder"`
+	// Locus are the values that differ where the peers parted, the root first, as many as
+	// show something; Compared says of which states they are.
+	Locus    []LocusField `json:"locus"`
+	Compared *Compared    `json:"compared,omitempty"` // nil if no two states were compared
+	// Causes are what may have made the mistake, the likeliest first; empty if that is not
+	// known. Excluded says of other classes why they are none.
+	Causes   []Cause           `json:"cause"`
+	Excluded map[string]string `json:"excluded,omitempty"`
+	// Experiments are the replays that were made to find it, in order.
+	Experiments []Experiment `json:"experiments,omitempty"`
+	// Cascade is which system, or part of the state, differed when, in order.
+	Cascade []CascadeDocument `json:"cascade"`
+	// Orders are those around the divergence, Inputs how the orders of the peers differ.
+	Orders []TriagedOrder `json:"orders"`
+	Inputs *Inputs        `json:"inputs,omitempty"` // nil if fewer than two logs were compared
+
+	// SimFailed says how the simulator failed that was asked for, empty if it did not.
+	SimFailed string `json:"simulator_failed,omitempty"`
+	// OwnFailed says that it was the peer's own build.
+	OwnFailed bool `json:"own_failed,omitempty"`
+
+	// Witness is what a game said that played the recordings again, nil if none did.
+	Witness *WitnessDocument `json:"witness,omitempty"`
+
+	// OnlyHistories says that nothing but history hashes shows that the peers parted.
+	OnlyHistories bool `json:"only_histories,omitempty"`
+
+	Contradictions []string `json:"contradictions"`
+	Missing        []string `json:"missing"` // evidence that is lost or lacking
+	Notes          []string `json:"notes"`
+	// Claims are what the engines wrote themselves, beside what the evidence says.
+	Claims []ClaimDocument `json:"claims,omitempty"`
+	// Facts of the game and the machines that differ between the peers.
+	Facts []Fact `json:"facts,omitempty"`
+	// Stated are all facts of the game and the machines that the peers' files state, those
+	// included that are the same on all, or that only one peer states.
+	Stated []Fact `json:"stated,omitempty"`
+	// GameLogs are warnings and errors before the split that not all of the games' own logs
+	// have, nil if there are none.
+	GameLogs *GameLogs `json:"game_logs,omitempty"`
+
+	// Next is what to do, the most useful first. Ask is a text for the players that asks
+	// for what is lacking, empty if nothing is.
+	Next []string `json:"next"`
+	Ask  string   `json:"ask,omitempty"`
+	// Send is what peers may send that would answer what is open, the most useful first.
+	Send []Request `json:"send,omitempty"`
+
+	// Fingerprint is the strict one: that of reports of which as much is known, and all of it
+	// is the same; empty if too little is known. Fingerprints are of one level each, from
+	// coarse to fine, as many as are known.
+	Fingerprint  string        `json:"fingerprint"`
+	Fingerprints []Fingerprint `json:"fingerprints"`
+	Seen         []SeenBefore  `json:"seen_before,omitempty"`
+	Timeline     *Timeline     `json:"timeline,omitempty"`
+	Heat         *Heat         `json:"heat,omitempty"`
+	Tree         *HashTree     `json:"tree,omitempty"`
+	Map          *PositionsMap `json:"map,omitempty"`
+	// Names are how the engine calls the ticks and state points of Timeline, Heat and Cascade,
+	// nil if it has no names of its own.
+	Names *Names `json:"names,omitempty"`
+}
+
+// Session is which game the evidence is of.
+type Session struct {
+	Game  string `json:"game,omitempty"` // of an engine, or the sim's own name
+	Seed  string `json:"seed,omitempty"` // 16 hex digits
+	Build string `json:"build,omitempty"`
+	// TickRate is how many ticks a second has, 0 if that is not known.
+	TickRate float64 `json:"tick_rate,omitempty"`
+	// First and Last are the state points between which there is evidence.
+	First uint64 `json:"first"`
+	Last  uint64 `json:"last"`
+	// Played is when the match was played, nil if that is not known.
+	Played *Played `json:"played,omitempty"`
+}
+
+// Played is when a match was played, as its files have it. Times are those of RFC 3339, in UTC, to the second;
+// of files that state a local time and no zone that time is taken for UTC.
+type Played struct {
+	First string `json:"first"`
+	Last  string `json:"last"`
+	By    string `json:"by"` // what says it, in a few words
+}
+
+// Request is something that peers may send.
+type Request struct {
+	What string   `json:"what"`
+	From []string `json:"from,omitempty"` // names of peers; empty if it is a peer that nothing is known of
+	For  []string `json:"for"`            // the steps of the ladder that it may answer
+}
+
+// Parting is where recorded checksums part within the bracket of the states.
+type Parting struct {
+	Good   *uint64 `json:"good"` // the last tick in which they agree, null if none is known
+	Bad    uint64  `json:"bad"`  // the first in which they differ
+	Native string  `json:"native,omitempty"`
+	By     string  `json:"by"`
+}
+
+// TriagedPeer is one peer.
+type TriagedPeer struct {
+	Name string `json:"name"`
+	// Group is the number of the peers that have the same state where they parted, from
+	// 1; 0 if its state there is not known.
+	Group int `json:"group"`
+	// MatchesReference says whether its hashes are those of the simulator; null if none
+	// was asked.
+	MatchesReference *bool `json:"matches_reference"`
+	Snapshots        int   `json:"snapshots"`
+	OrderLog         bool  `json:"order_log"`
+	Trace            bool  `json:"trace"`
+	// ClaimLog says that there is a log of it with messages of the game, Mentioned that it
+	// left nothing and only the messages of others name it.
+	ClaimLog  bool `json:"claim_log,omitempty"`
+	Mentioned bool `json:"mentioned,omitempty"`
+}
+
+// FirstDivergence is where the peers parted.
+type FirstDivergence struct {
+	Tick         *uint64          `json:"tick"` // the divergent tick, null if only the bracket is known
+	Exact        bool             `json:"exact"`
+	Bracket      *BracketDocument `json:"bracket"`
+	InitialState bool             `json:"initial_state"`
+	// Loaded is the peer that diverged by loading another state, empty if none did.
+	Loaded string `json:"loaded,omitempty"`
+	System string `json:"system,omitempty"`
+	// Archetypes are those that may have diverged first, the RNG under "". Root says that
+	// the first is known to have.
+	Archetypes []string `json:"archetypes"`
+	Root       bool     `json:"root"`
+	Component  string   `json:"component,omitempty"`
+	Native     *Native  `json:"native,omitempty"`
+	// Checkpoint is the first that differs in the traces of an engine, Checksums where
+	// checksums of whole ticks part; null if there are none within the bracket.
+	Checkpoint *CheckpointDocument `json:"checkpoint,omitempty"`
+	Checksums  *Parting            `json:"checksums,omitempty"`
+	Healed     *uint64             `json:"healed_at"` // the states are equal again
+	Detected   *uint64             `json:"detected_at"`
+	// Majority is the number of the largest group, 0 if none is the largest. It is not
+	// known to be right.
+	Majority int `json:"majority"`
+	// Wrong are the peers that are known to be wrong, by a replay of the orders; none if that is not known.
+	Wrong []string `json:"wrong,omitempty"`
+}
+
+// RungState is how a step of the narrowing went.
+type RungState string
+
+// States of a step.
+const (
+	RungFound   RungState = "found"   // it narrows
+	RungEqual   RungState = "equal"   // nothing differs there
+	RungOpen    RungState = "open"    // the evidence does not answer it
+	RungTrouble RungState = "trouble" // pieces of evidence contradict each other, or are lost
+)
+
+// Rung is one step of the narrowing.
+type Rung struct {
+	// Step is preflight, inputs, initial-state, bracket, checksums, tick, system,
+	// archetype, component, entity, field, peers, cause or claims.
+	Step  string    `json:"step"`
+	State RungState `json:"state"`
+	Found string    `json:"found"` // in a few words
+	// Evidence is what that is known from; of an open step, what would close it.
+	Evidence string `json:"evidence"`
+	// Needs are the artifacts that would close an open step; each of them would.
+	Needs []string `json:"needs,omitempty"`
+	// RestsOn are peers on whose own words it rests, borne out by nobody else: who has the files
+	// of such a peer could have forged it.
+	RestsOn []string `json:"rests_on,omitempty"`
+}
+
+// LocusPeers returns whose values stand in the locus: those that were compared first, then
+// others in the order of the session. Every rendering has them in this order.
+func LocusPeers(r *Report) []string {
+	var names []string
+	add := func(name string) {
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	if r.Compared != nil {
+		add(r.Compared.Peers[0])
+		add(r.Compared.Peers[1])
+	}
+	has := map[string]bool{}
+	for i := range r.Locus {
+		for name := range r.Locus[i].Values {
+			has[name] = true
+		}
+	}
+	for _, p := range r.Peers {
+		if has[p.Name] {
+			add(p.Name)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(has)) {
+		add(name)
+	}
+	return names
+}
+
+// FactPeers returns who states a fact: in the order of the session, then those who left nothing
+// else, by name.
+func (r *Report) FactPeers(f *Fact) []string {
+	var names []string
+	for _, p := range r.Peers {
+		if _, has := f.Values[p.Name]; has {
+			names = append(names, p.Name)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(f.Values)) {
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// Compared is which states were compared, and how much of them differs.
+type Compared struct {
+	Peers  [2]string `json:"peers"`
+	Point  uint64    `json:"point"`
+	Native string    `json:"native,omitempty"` // the engine's own name of it
+	// Values counts all differing values, Rows are the entities that only one side has.
+	Values uint64      `json:"values"`
+	Rows   []LocusRows `json:"rows"`
+	// Columns counts the differing values of each column.
+	Columns []LocusColumn `json:"columns"`
+	// Schema are columns that only one side has, or that have another type or scale.
+	Schema []LocusSchema `json:"schema,omitempty"`
+	// Entities are what all of that is of, those of the locus first; Others counts what is of
+	// none of them. Together they count every value and every row once.
+	Entities []Entity `json:"entities,omitempty"`
+	Others   *Others  `json:"others,omitempty"`
+}
+
+// LocusSchema is a column that is not the same on both sides.
+type LocusSchema struct {
+	Archetype string `json:"archetype"`
+	Cache     bool   `json:"cache,omitempty"`
+	Component string `json:"component"`
+	Field     string `json:"field"`
+	// Types are those of the column, by peer; a peer that lacks it has none.
+	Types map[string]string `json:"types"`
+}
+
+// Text says how the column differs: "only on host", "u64 on host, u32 on client".
+func (s *LocusSchema) Text() string {
+	var parts []string
+	for _, peer := range slices.Sorted(maps.Keys(s.Types)) {
+		parts = append(parts, s.Types[peer]+" on "+peer)
+	}
+	if len(parts) == 1 {
+		for peer := range s.Types {
+			return "only on " + peer
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// LocusColumn is a column in which values differ.
+type LocusColumn struct {
+	Archetype string `json:"archetype"`
+	Cache     bool   `json:"cache,omitempty"`
+	ColumnDocument
+}
+
+// LocusField is one value that differs.
+type LocusField struct {
+	Archetype string `json:"archetype"`
+	Cache     bool   `json:"cache,omitempty"`  // a cache's value, not one of the state
+	Entity    *int   `json:"entity,omitempty"` // its place in Compared.Entities
+	FieldDocument
+	// Raw are the bits of numbers, as hex digits, the most significant first; empty
+	// for other kinds.
+	Raw map[string]string `json:"raw,omitempty"`
+}
+
+// LocusRows are entities that only one side has.
+type LocusRows struct {
+	Archetype string   `json:"archetype"`
+	Cache     bool     `json:"cache,omitempty"`
+	Peer      string   `json:"peer"` // that has them
+	Keys      []string `json:"keys"` // the first
+	Count     uint64   `json:"count"`
+}
+
+// Cause is a class of mistakes that may have caused the divergence.
+type Cause struct {
+	Class string `json:"class"` // a heading of docs/causes.md
+	Title string `json:"title"`
+	// Standing is "shown" by experiments, "seen" in the evidence itself, or "looks-like".
+	Standing string `json:"standing"`
+	// Score is 1 of what is shown or seen, and else Right of Of: in how many of the measured
+	// sessions with such evidence it was one of the classes that are listed.
+	Score float64 `json:"score"`
+	Right int     `json:"measured_right,omitempty"`
+	Of    int     `json:"measured_of,omitempty"`
+	// Group is 1: the evidence does not separate the classes that are listed.
+	Group    int      `json:"group"`
+	Evidence []string `json:"evidence"`
+	// Confirm is what would show it, a command where there is one; Refute what would exclude
+	// it.
+	Confirm string `json:"confirm,omitempty"`
+	Refute  string `json:"refute,omitempty"`
+}
+
+// Measured returns how often the evidence was right that a cause was judged by, "" of a cause that was not
+// measured: it is shown, or seen, or too few sessions have such evidence.
+func (c *Cause) Measured() string {
+	if c.Of == 0 {
+		return ""
+	}
+	return fmt.Sprintf("right in %d of %d measured sessions with such evidence", c.Right, c.Of)
+}
+
+// Experiment is a replay that was made to find the cause.
+type Experiment struct {
+	Mode  string `json:"mode"` // as replay has it
+	Sim   string `json:"sim"`
+	Peer  string `json:"peer"` // whose orders were replayed
+	Whole bool   `json:"whole,omitempty"`
+	// Result is "agrees", "departs" as the peers did, "elsewhere", "impossible" or "not-made".
+	Result string   `json:"result"`
+	Tick   *uint64  `json:"tick"` // in which it departs
+	System string   `json:"system,omitempty"`
+	Labels []string `json:"archetypes,omitempty"` // that differ then
+	Shows  []string `json:"shows,omitempty"`      // classes of causes
+	Text   string   `json:"text"`
+}
+
+// TriagedOrder is one order around the divergence.
+type TriagedOrder struct {
+	ReportedOrder
+	Native string   `json:"native,omitempty"` // the engine's own name of its tick
+	Peers  []string `json:"peers"`            // whose logs have it
+	// Difference is how it differs between the peers, empty if it does not.
+	Difference orderlog.DifferenceKind `json:"difference,omitempty"`
+	// Names an entity of the locus.
+	Names string `json:"names,omitempty"`
+}
+
+// Content shows what an order holds: as text if most of it is, else as hex digits.
+func (o *TriagedOrder) Content() string { return payloadText(o.Payload) }
+
+// Inputs is how the orders of the peers differ.
+type Inputs struct {
+	Line        string                `json:"line"`
+	Count       int                   `json:"difference_count"`
+	Differences []orderlog.Difference `json:"differences"` // the first
+}
+
+// Level is which question of the narrowing a fingerprint is of.
+type Level string
+
+// Levels, from coarse to fine. Each is of the game and the kind of the divergence, and of its own
+// answer.
+const (
+	LevelKind      Level = "kind"
+	LevelMessage   Level = "message"   // the form of the game's own message, and what it names, where there is nothing else
+	LevelArchetype Level = "archetype" // that differ first
+	LevelOrder     Level = "order"     // the kind of the order that differs, or that names what does
+	LevelComponent Level = "component" // that differ first
+	LevelStep      Level = "step"      // the system, or the engine's own name of the step
+	LevelField     Level = "field"     // that differ first, and the kinds of their values
+	LevelCause     Level = "cause"     // if an experiment confirmed it
+)
+
+// Levels returns all levels, from coarse to fine.
+func Levels() []Level {
+	return []Level{LevelKind, LevelMessage, LevelArchetype, LevelOrder, LevelComponent, LevelStep, LevelField, LevelCause}
+}
+
+// Seen reports whether reports that have this level in common are taken for reports of one
+// bug; those that have less in common are similar.
+func (l Level) Seen() bool { return l == LevelStep || l == LevelField || l == LevelCause }
+
+// Fingerprint is one level of what separates a bug from others.
+type Fingerprint struct {
+	Level  Level  `json:"level"`
+	Name   string `json:"name"`   // what it is made of
+	Digest string `json:"digest"` // 16 hex digits
+	// Of are the archetypes, components or fields that it is made of, sorted; of orders that
+	// differ how they do, and the kind of the first. It is nil where nothing is counted.
+	Of []string `json:"of,omitempty"`
+}
+
+// SeenBefore is an earlier write-up that has a fingerprint in common.
+type SeenBefore struct {
+	Title string `json:"title"`
+	File  string `json:"file"`
+	Exact bool   `json:"exact"` // the strict fingerprint is the same
+	// Level is the finest that they have in common, empty if only the strict one is.
+	Level Level `json:"level,omitempty"`
+}
+
+// How says in a few words how far the write-up is of the same bug.
+func (s SeenBefore) How() string {
+	switch {
+	case s.Exact:
+		return "seen before"
+	case s.Level.Seen():
+		return "seen before by its " + string(s.Level)
+	}
+	return "similar by its " + string(s.Level)
+}
+
+// Timeline is what there is of each peer, by tick and state point, from the first to the last of
+// which there is anything.
+type Timeline struct {
+	From     uint64         `json:"from"`
+	To       uint64         `json:"to"`
+	Bin      uint64         `json:"bin"`                // ticks that one number of TimelinePeer.Orders counts
+	BinFrom  *uint64        `json:"bin_from,omitempty"` // the first tick of the first bin, nil if that is From
+	Peers    []TimelinePeer `json:"peers"`
+	Detected *uint64        `json:"detected_at"`
+}
+
+// TimelinePeer is one line of a timeline.
+type TimelinePeer struct {
+	Name      string         `json:"name"`
+	Snapshots []uint64       `json:"snapshots"`        // state points, thinned out where there are very many
+	Thinned   bool           `json:"thinned"`          // not all are listed
+	Orders    []uint64       `json:"orders,omitempty"` // how many in each bin
+	Hashes    *TimelineSpan  `json:"hashes,omitempty"` // recorded sync hashes
+	Trace     *TimelineSpan  `json:"trace,omitempty"`
+	Marks     []TimelineMark `json:"marks,omitempty"` // joins, leaves, loads
+}
+
+// TimelineSpan is a stretch that something covers.
+type TimelineSpan struct {
+	First uint64 `json:"first"`
+	Last  uint64 `json:"last"`
+	Count uint64 `json:"count"`
+}
+
+// TimelineMark is an event.
+type TimelineMark struct {
+	Tick uint64 `json:"tick"`
+	Kind string `json:"kind"` // join, leave, removal, reconnect, save, load, resync
+	Text string `json:"text,omitempty"`
+}
+
+// Heat is how a divergence spreads: how much of each archetype differs when.
+type Heat struct {
+	By string `json:"by"` // snapshots or traces
+	// Peers are the two that are compared.
+	Peers [2]string `json:"peers"`
+	// Points are the state points of the columns.
+	Points []uint64  `json:"points"`
+	Rows   []HeatRow `json:"rows"`
+}
+
+// HeatRow is one archetype, the RNG under "", or one system.
+type HeatRow struct {
+	Label string `json:"label"`
+	// Differs has one digit for each of Heat.Points: 1 where it differs, 0 where it is
+	// equal, - where that is not known.
+	Differs string `json:"differs"`
+}
+
+// HashTree is the Merkle tree of two states where the peers parted.
+type HashTree struct {
+	Peers  [2]string  `json:"peers"`
+	Point  uint64     `json:"point"`
+	Roots  [2]string  `json:"roots"`
+	Leaves []TreeLeaf `json:"leaves"` // in the order of the tree; the RNG is ""
+}
+
+// TreeLeaf is one leaf with both hashes; empty where that peer lacks it.
+type TreeLeaf struct {
+	Label  string    `json:"label"`
+	Hashes [2]string `json:"hashes"`
+	Rows   [2]uint64 `json:"rows"`
+}
+
+// MapAxes is how the axes of a map were found.
+type MapAxes string
+
+// Ways to find the axes of a map.
+const (
+	AxesDeclared MapAxes = "declared" // the game's format says which of its fields are the ground
+	AxesNamed    MapAxes = "named"    // by the names of the fields, of which there are two
+	AxesSpread   MapAxes = "spread"   // by the names of three: of y and z that of which values lie closer together is the height
+)
+
+// PositionsMap is where entities of the kinds that differ are on both peers.
+type PositionsMap struct {
+	Peers [2]string `json:"peers"`
+	Point uint64    `json:"point"`
+	// X and Y are what the axes are called.
+	X    string  `json:"x"`
+	Y    string  `json:"y"`
+	Axes MapAxes `json:"axes,omitempty"`
+	// AtLeast says that more entities may differ than those that are marked so.
+	AtLeast  bool        `json:"at_least,omitempty"`
+	Entities []MapEntity `json:"entities"` // those that differ first, then others around them
+	Left     uint64      `json:"left"`     // entities that are left out
+}
+
+// MapEntity is one entity; At has x and y of each peer, null where it lacks the entity.
+type MapEntity struct {
+	// Kind is what the game calls such things, as in Compared.Entities; Archetype is the one
+	// that has the position.
+	Kind      string         `json:"kind,omitempty"`
+	Archetype string         `json:"archetype"`
+	Key       string         `json:"key"`
+	At        [2]*[2]float64 `json:"at"`
+	// Differs says that any value of it differs.
+	Differs bool `json:"differs"`
+}
+
+// FirstCheckpoint returns the first checkpoint that differs between traces, with what each
+// peer has there as a text; nil if none differs.
+func FirstCheckpoint(r *tracediff.Result) (c *CheckpointDocument, values []string) {
+	if r.First == nil {
+		return nil, nil
+	}
+	doc := checkpoint(r, r.First)
+	if names := onlyOn(r, r.First); names != "" {
+		return &doc, []string{"exists only on " + names}
+	}
+	for i := range r.First.Values {
+		if r.First.Values[i].Present {
+			values = append(values, strings.TrimSpace(traceValue(r, r.First, i, false))+" on "+r.Traces[i].Name)
+		}
+	}
+	return &doc, values
+}
+
+// onlyOn returns the peers on which the scope of a checkpoint exists, "" if that is not what differs.
+func onlyOn(r *tracediff.Result, d *tracediff.Difference) string {
+	var names []string
+	for i := range d.Values {
+		switch {
+		case !d.Values[i].Present:
+		case !exists(r, d, i):
+			return ""
+		case d.Values[i].Count == 1:
+			names = append(names, r.Traces[i].Name)
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+// BothNames returns an engine's own name of a tick or a state point, and the number of it
+// unless that is part of the name.
+func BothNames(native string, n uint64) string {
+	number := strconv.FormatUint(n, 10)
+	if native != tracediff.UnknownTick {
+		native = said(PointOf(native, n)).Words()
+	}
+	switch {
+	case native == "":
+		return number
+	case slices.Contains(strings.Fields(native), number), native == tracediff.UnknownTick:
+		return native
+	}
+	if p := PointOf(native, n); p.Relation == snapshot.Some { // its number says nothing
+		return p.String()
+	}
+	return native + " (" + number + ")"
+}
+
+// PointName names a state point within a sentence.
+func PointName(p snapshot.Point) string {
+	p = said(p)
+	switch {
+	case p.Relation == snapshot.Some && p.Native != "":
+		return p.String()
+	case p.Native == "" || !spoken(p.Native):
+		return "state point " + BothNames(p.Words(), p.Tick)
+	case p.Relation == snapshot.After:
+		return "the state after " + p.Native
+	case p.Relation == snapshot.EndOf:
+		return "the end of " + p.Native
+	}
+	return BothNames(p.Native, p.Tick)
+}
+
+// AtPoint says of when a state is.
+func AtPoint(p snapshot.Point) string {
+	p = said(p)
+	if p.Relation == snapshot.After && p.Native != "" {
+		return "after " + p.Native
+	}
+	return "at " + PointName(p)
+}
+
+// PointOf returns the state point that a document has by its number and the words of its
+// native name.
+func PointOf(native string, n uint64) snapshot.Point { return snapshot.Point{Tick: n}.Named(native) }
+
+// InTick names a tick within a sentence, by a name that may say itself what it is of:
+// "turn 12", "tick 000adee0".
+func InTick(name string) string {
+	if spoken(name) {
+		return name
+	}
+	return "tick " + name
+}
+
+// spoken reports whether a name says itself what it is of: "frame 600", not "000adee0".
+func spoken(name string) bool {
+	first, _, more := strings.Cut(name, " ")
+	return more && strings.IndexFunc(first, func(r rune) bool { return !unicode.IsLetter(r) }) < 0
+}
+
+// ReportSchema is the schema of a Report.
+const ReportSchema = "desynctool.triage/1"
+
+// ReadReport reads a saved Report.
+func ReadReport(r io.Reader, name string) (*Report, error) {
+	b, err := io.ReadAll(io.LimitReader(r, limits.Report.Max()+1))
+	if err != nil {
+		return nil, err
+	}
+	if limits.Report.Over(int64(len(b))) {
+		return nil, limits.Report.Reached(name, 0)
+	}
+	return ParseReport(b, name)
+}
+
+// ReadReports reads the array of reports that MatchesJSON wrote.
+func ReadReports(r io.Reader, name string) (list []*Report, err error) {
+	b, err := io.ReadAll(io.LimitReader(r, limits.Report.Max()+1))
+	if err != nil {
+		return nil, err
+	}
+	if limits.Report.Over(int64(len(b))) {
+		return nil, limits.Report.Reached(name, 0)
+	}
+	if err := boundValues(b, name); err != nil {
+		return nil, err
+	}
+	var all []json.RawMessage
+	if err := json.Unmarshal(b, &all); err != nil {
+		return nil, fmt.Errorf("%s: not saved reports: %w", name, err)
+	}
+	for i, one := range all {
+		r, err := ParseReport(one, fmt.Sprintf("%s, report %d", name, i+1))
+		if err != nil {
+			return nil, err
+		}
+		if r.Match == nil {
+			r.Match = &MatchDocument{Number: i + 1}
+		}
+		list = append(list, r)
+	}
+	return list, nil
+}
+
+// ParseReport reads a Report from its JSON; name is what it is called in errors.
+func ParseReport(b []byte, name string) (*Report, error) {
+	if err := boundValues(b, name); err != nil {
+		return nil, err
+	}
+	var out Report
+	if err := json.Unmarshal(b, &out); err != nil {
+		return nil, fmt.Errorf("%s: not a saved report: %w", name, err)
+	}
+	out.Splits = list(out.Splits) // reports of before have none
+	if out.Schema != ReportSchema {
+		return nil, fmt.Errorf("%s: its schema is %q, expected %q", name, out.Schema, ReportSchema)
+	}
+	return &out, nil
+}

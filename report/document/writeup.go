@@ -1,0 +1,178 @@
+package document
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+)
+
+// A write-up is what somebody wrote of a bug: Markdown that begins with a header of
+// "name: value" lines between two lines of three dashes. The header has lines
+// "fingerprint:", with a strict one, and "fingerprint_LEVEL:", with that of a level, as many
+// of each as there are reports of the bug that look different, and may have "title:"; without a
+// title the first heading is it.
+
+// Limits of write-ups.
+const (
+	maxWriteUps    = 10_000
+	maxWriteUpHead = 64 << 10
+)
+
+// WriteUp starts the write-up of a report: the header by which later reports find it, and
+// what is known.
+func (r *Report) WriteUp(w io.Writer) error {
+	title := "What happened"
+	if len(r.Verdict) > 0 {
+		title = strings.TrimSuffix(r.Verdict[0], ".")
+	}
+	var out bytes.Buffer
+	fmt.Fprintf(&out, "---\ntitle: %s\n", header(title))
+	if r.Fingerprint != "" {
+		fmt.Fprintf(&out, "fingerprint: %s\n", header(r.Fingerprint))
+	}
+	for _, f := range r.Fingerprints {
+		if slices.Contains(Levels(), f.Level) {
+			fmt.Fprintf(&out, "fingerprint_%s: %s\n", f.Level, header(f.Digest))
+		}
+	}
+	out.WriteString("---\n\n")
+	if err := r.Markdown(&out); err != nil {
+		return err
+	}
+	out.WriteString("\n## Cause\n\n## Fix\n")
+	_, err := w.Write(out.Bytes())
+	return err
+}
+
+// header returns a value of a header: a word of letters and digits as it is, anything else between
+// quotation marks as YAML and JSON have them.
+func header(s string) string {
+	if s != "" && strings.IndexFunc(s, func(r rune) bool { return (r < '0' || r > '9') && (r < 'a' || r > 'z') }) < 0 {
+		return s
+	}
+	quoted, err := json.Marshal(strings.Join(strings.Fields(Safe(s)), " "))
+	if err != nil { // of a text none
+		return `""`
+	}
+	return string(quoted)
+}
+
+// value returns what header was given; a person may have written it with other quotation marks, or
+// without.
+func value(s string) (text string) {
+	if json.Unmarshal([]byte(s), &text) == nil {
+		return text
+	}
+	return strings.Trim(s, `"'`)
+}
+
+// FindSeen returns the write-ups in a folder, and in folders in it, that have a fingerprint
+// of the report, those that have the most in common first. The kind of the divergence alone is
+// nothing in common.
+func (r *Report) FindSeen(folder fs.FS) (seen []SeenBefore, err error) {
+	if len(r.Fingerprints) == 0 {
+		return nil, nil
+	}
+	n := 0
+	err = fs.WalkDir(folder, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && strings.HasPrefix(d.Name(), ".") && name != "." {
+			return fs.SkipDir
+		}
+		if d.IsDir() || !d.Type().IsRegular() || path.Ext(name) != ".md" {
+			return nil
+		}
+		if n++; n > maxWriteUps {
+			return fmt.Errorf("more than %d write-ups", maxWriteUps)
+		}
+		f, err := folder.Open(name)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		h, err := readHead(f)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		s := SeenBefore{Title: cmp.Or(h.title, name), File: name, Exact: r.Fingerprint != "" && slices.Contains(h.prints, r.Fingerprint)}
+		for _, f := range r.Fingerprints {
+			if f.Level != LevelKind && slices.Contains(h.levels[f.Level], f.Digest) {
+				s.Level = f.Level // the last is the finest
+			}
+		}
+		if s.Exact || s.Level != "" {
+			seen = append(seen, s)
+		}
+		return nil
+	})
+	much := func(s SeenBefore) int {
+		n := slices.Index(Levels(), s.Level)
+		if s.Exact {
+			n += len(Levels())
+		}
+		return n
+	}
+	slices.SortStableFunc(seen, func(a, b SeenBefore) int {
+		return cmp.Or(cmp.Compare(much(b), much(a)), cmp.Compare(a.File, b.File))
+	})
+	return seen, err
+}
+
+// writeUpHead is what the header of a write-up says.
+type writeUpHead struct {
+	title  string
+	prints []string
+	levels map[Level][]string
+}
+
+// readHead reads the header of a write-up; one without a header has no fingerprints.
+func readHead(r io.Reader) (h writeUpHead, err error) {
+	in := bufio.NewScanner(io.LimitReader(r, maxWriteUpHead))
+	in.Buffer(nil, maxWriteUpHead+1)
+	header := true
+	for n := 0; in.Scan(); n++ {
+		line := strings.TrimRight(in.Text(), "\r ")
+		switch {
+		case n == 0 && strings.TrimPrefix(line, "\ufeff") != "---":
+			return h, nil
+		case n == 0:
+			continue
+		case line == "---":
+			header = false
+			if h.title != "" {
+				return h, nil
+			}
+			continue
+		case strings.HasPrefix(line, "# "):
+			h.title = cmp.Or(h.title, line[2:])
+			return h, nil
+		case !header:
+			continue
+		}
+		name, rest, _ := strings.Cut(line, ":")
+		switch text := value(strings.TrimSpace(rest)); strings.TrimSpace(name) {
+		case "title":
+			h.title = text
+		case "fingerprint":
+			h.prints = append(h.prints, text)
+		default:
+			level, ok := strings.CutPrefix(strings.TrimSpace(name), "fingerprint_")
+			if ok && slices.Contains(Levels(), Level(level)) {
+				if h.levels == nil {
+					h.levels = map[Level][]string{}
+				}
+				h.levels[Level(level)] = append(h.levels[Level(level)], text)
+			}
+		}
+	}
+	return h, in.Err()
+}
