@@ -3,6 +3,7 @@ package document
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"regexp"
 	"strings"
 	"testing"
@@ -209,5 +210,22 @@ func TestCommentDropsWholeItems(t *testing.T) {
 	shown := strings.Count(got, "- `unit ")
 	if want := fmt.Sprintf("- and %d more differences\n", 7000-shown); !strings.Contains(got, want) {
 		t.Errorf("%q is not in\n%s", want, got)
+	}
+}
+
+// TestRedactedWithoutNumber: the number of a state point that is not known is not taken for one where its name is
+// left out.
+func TestRedactedWithoutNumber(t *testing.T) {
+	r := &Report{Head: Head{Status: Diverged}, FirstDivergence: &FirstDivergence{Bracket: &BracketDocument{Bad: 0, Native: &bracketNative{Bad: "an unknown net frame"}}}}
+	if got, want := r.Redact().Verdict[0], "The games of the players diverged."; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// TestTextWithoutBracket: a saved report of any writer may lack the bracket.
+func TestTextWithoutBracket(t *testing.T) {
+	r := &Report{Head: Head{Status: Diverged}, FirstDivergence: &FirstDivergence{}, Orders: make([]TriagedOrder, 1)}
+	if err := r.Text(io.Discard, NewStyle(false), false); err != nil {
+		t.Error(err)
 	}
 }

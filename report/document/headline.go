@@ -98,12 +98,12 @@ func (d *FirstDivergence) When() When {
 			w.Native = d.Native.Step
 		}
 	case d.Bracket == nil:
+	case !d.Bracket.known():
+		w.Kind, w.Native = WhenNamed, PointName(said(d.Bracket.worst()))
 	case d.Bracket.Good != nil:
 		w.Kind, w.Good = WhenBetween, *d.Bracket.Good
-	case d.Bracket.known():
-		w.Kind = WhenUntil
 	default:
-		w.Kind, w.Native = WhenNamed, PointName(said(d.Bracket.worst()))
+		w.Kind = WhenUntil
 	}
 	return w
 }

@@ -28,7 +28,7 @@ func (r *Report) Redact() *Report {
 			Tick: d.Tick, Exact: d.Exact, InitialState: d.InitialState, Healed: d.Healed, Detected: d.Detected, Majority: d.Majority,
 			Archetypes: []string{},
 		}
-		if b := d.Bracket; b != nil {
+		if b := d.Bracket; b != nil && b.known() { // else its numbers say nothing, and its names are left out
 			first.Bracket = &BracketDocument{Good: b.Good, Bad: b.Bad}
 		}
 		for i := range r.Peers {

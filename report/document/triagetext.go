@@ -331,7 +331,7 @@ func (t *reportText) orders() {
 		return
 	}
 	at := uint64(0)
-	if d := t.r.FirstDivergence; d != nil {
+	if d := t.r.FirstDivergence; d != nil && d.Bracket != nil {
 		at = d.Bracket.Bad
 	}
 	var list []TriagedOrder
