@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"html"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -33,11 +34,12 @@ func TestFormatsAgree(t *testing.T) {
 	dir := t.TempDir()
 	paths := map[string][]string{}
 	for i := range triageTruths {
-		if name := triageTruths[i].dir; i < 6 || effort.Full() {
+		if name := triageTruths[i].dir; i < 3 || effort.Full() {
 			paths[name] = []string{"../../testdata/" + name}
 		}
 	}
-	for _, fault := range []string{"map-order@60", "initial-state", "save-omits-field@20", "reconverge@40", "order-dropped@50"} {
+	for _, fault := range effort.Of([]string{"map-order@60", "initial-state"},
+		[]string{"map-order@60", "initial-state", "save-omits-field@20", "reconverge@40", "order-dropped@50"}) {
 		recorded := filepath.Join(dir, fault)
 		desynctool(t, 0, nil, "record", "-o", recorded, "--seed", "7", "--ticks", "120", "--fault", fault+":client")
 		paths[fault] = []string{recorded}
@@ -63,18 +65,26 @@ func TestFormatsAgree(t *testing.T) {
 		h := r.Headline()
 		kinds[h.When.Kind]++
 		want := h.Text(document.Safe)
+		again := []string{"report", saved}
+		for format := range headlines {
+			again = append(again, "--format", format+"="+filepath.Join(dir, format))
+		}
+		stderr.Reset()
+		if status := run(again, strings.NewReader(""), io.Discard, &stderr); status != 0 {
+			t.Fatalf("%s: status %d: %s", name, status, &stderr)
+		}
 		for format, at := range headlines {
-			var out bytes.Buffer
-			stderr.Reset()
-			if status := run([]string{"report", saved, "--format", format}, strings.NewReader(""), &out, &stderr); status != 0 {
-				t.Fatalf("%s: %s: status %d: %s", name, format, status, &stderr)
+			rendered, err := os.ReadFile(filepath.Join(dir, format))
+			if err != nil {
+				t.Fatal(err)
 			}
-			m := at.FindStringSubmatch(out.String())
+			out := string(rendered)
+			m := at.FindStringSubmatch(out)
 			if r.Status == document.InSync && format == "junit" {
 				continue // a test that passed has no message
 			}
 			if m == nil {
-				t.Errorf("%s: no headline in the format %s:\n%.600s", name, format, &out)
+				t.Errorf("%s: no headline in the format %s:\n%.600s", name, format, out)
 				continue
 			}
 			if got := plainly.Replace(html.UnescapeString(strings.Join(m[1:], ""))); got != want {
@@ -82,12 +92,12 @@ func TestFormatsAgree(t *testing.T) {
 			}
 			for _, peer := range h.Wrong {
 				accused++
-				if !strings.Contains(plainly.Replace(out.String()), "Wrong: "+peer) && !strings.Contains(plainly.Replace(out.String()), "Wrong by a replay of the orders: "+peer) {
+				if !strings.Contains(plainly.Replace(out), "Wrong: "+peer) && !strings.Contains(plainly.Replace(out), "Wrong by a replay of the orders: "+peer) {
 					t.Errorf("%s: the format %s does not have that %s is wrong", name, format, peer)
 				}
 			}
-			if len(h.Wrong) == 0 && regexp.MustCompile(`Wrong(:| by a replay)`).MatchString(out.String()) {
-				t.Errorf("%s: the format %s accuses a peer of which nothing is known:\n%s", name, format, &out)
+			if len(h.Wrong) == 0 && regexp.MustCompile(`Wrong(:| by a replay)`).MatchString(out) {
+				t.Errorf("%s: the format %s accuses a peer of which nothing is known:\n%s", name, format, out)
 			}
 		}
 	}

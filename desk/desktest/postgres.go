@@ -53,10 +53,13 @@ func programs() string {
 	return filepath.Dir(slices.Max(list))
 }
 
-// Start starts a server. It skips the test where PostgreSQL is not installed, and fails it where
-// Variable is set. The server ends with the test.
+// Start starts a server, which ends with the test. It skips the test unless the tests try everything or [Variable] is
+// set, and where PostgreSQL is not installed; with Variable set, a missing PostgreSQL fails the test.
 func Start(t testing.TB) *Server {
 	t.Helper()
+	if !effort.Full() && os.Getenv(Variable) == "" {
+		t.Skipf("neither DESYNCTOOL_FULL_TESTS nor %s is set", Variable)
+	}
 	bin := programs()
 	if bin == "" {
 		if os.Getenv(Variable) != "" {

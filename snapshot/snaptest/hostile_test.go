@@ -102,7 +102,7 @@ func allocated(do func()) uint64 {
 // multiple of what these are, and that multiple does not grow with them.
 func TestAllocations(t *testing.T) {
 	for i, h := range snaptest.All() {
-		if i%effort.Of(12, 1) != 0 {
+		if i%effort.Of(24, 1) != 0 {
 			continue
 		}
 		var per [2]float64 // bytes allocated for each byte, of a small pair and one four times as large

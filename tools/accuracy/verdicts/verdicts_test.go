@@ -152,18 +152,14 @@ func TestOtherGames(t *testing.T) {
 // swapped, traced to the archetypes or columns, logs, snapshots, traces and replays give the same names
 // as the truth does.
 func TestShuffledNames(t *testing.T) {
+	effort.Whole(t) // TestSample shuffles the names of some sessions
 	faults := len(refsim.Faults())
 	list := verdicts.Faulty(verdicts.Reference{}, 2*faults)
-	switch {
-	case effort.Full():
-		list = each(effort.Long(4, 1), list)
-	default: // some of the faults; TestSample shuffles the names of others
-		list = each(7, list[faults/2:faults])
-	}
+	list = each(effort.Long(4, 1), list)
 	for i := range list {
-		list[i].Shuffled, list[i].Peers, list[i].Entities = true, 2, effort.Of(100, 200)
+		list[i].Shuffled, list[i].Peers, list[i].Entities = true, 2, 200
 		list[i].Trace, list[i].Lack = session.TraceArchetype, verdicts.Nothing
-		if effort.Full() && i%6 == 0 { // these take long to write and to read
+		if i%6 == 0 { // these take long to write and to read
 			list[i].Trace = session.TraceColumn
 		}
 	}
