@@ -85,6 +85,9 @@ func TestSeekTick(t *testing.T) {
 		tick := uint64(rapid.IntRange(0, 50).Draw(t, "first"))
 		goesBack := rapid.SampledFrom([]string{"never", "never", "predicts", "rolls back", "events"}).Draw(t, "goes back")
 		noise := rapid.SampledFrom([]int{0, 0, 20, 2000}).Draw(t, "noise")
+		if goesBack == "rolls back" && noise > 20 {
+			noise = 20 // with longer comments, a sample shows too few ticks to see that they go back
+		}
 		for i := range rapid.IntRange(1, 1500).Draw(t, "ticks") {
 			systems := 1 + i%3
 			for n := range systems {
