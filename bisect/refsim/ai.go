@@ -22,8 +22,8 @@ func (s *Sim) runAI() {
 func (s *Sim) plan(i int) {
 	t := s.tables[squad]
 	f := t.formation
-	if f.stance.v[i] == 2 {
-		f.stance.set(i, 1) // stays where it was ordered for one more turn
+	if f.Stance.v[i] == 2 {
+		f.Stance.set(i, 1) // stays where it was ordered for one more turn
 		return
 	}
 	cell, stance := uint32(0), uint8(0)
@@ -34,16 +34,16 @@ func (s *Sim) plan(i int) {
 			break
 		}
 	}
-	f.x.set(i, int64(cell%uint32(s.width))*cellSize+cellSize/2)
-	f.y.set(i, int64(cell/uint32(s.width))*cellSize+cellSize/2)
-	f.stance.set(i, stance)
+	f.X.set(i, int64(cell%uint32(s.width))*cellSize+cellSize/2)
+	f.Y.set(i, int64(cell/uint32(s.width))*cellSize+cellSize/2)
+	f.Stance.set(i, stance)
 }
 
 // rouse sends the idle rows of t on.
 func (s *Sim) rouse(t *table) {
 	f := s.tables[squad].formation
 	w := int64(s.width) * cellSize
-	for i, kind := range t.goal.kind.v {
+	for i, kind := range t.goal.Kind.v {
 		if kind != goalIdle || !t.alive(i) {
 			continue
 		}
@@ -51,9 +51,9 @@ func (s *Sim) rouse(t *table) {
 			s.send(t, i, goalMove, s.rng.between(0, w), s.rng.between(0, w))
 			continue
 		}
-		q := int(t.owner.player.v[i])*s.squads() + int(t.member.squad.v[i])
-		x := f.x.v[q] + s.rng.between(-4*cellSize, 4*cellSize)
-		y := f.y.v[q] + s.rng.between(-4*cellSize, 4*cellSize)
+		q := int(t.owner.Player.v[i])*s.squads() + int(t.member.Squad.v[i])
+		x := f.X.v[q] + s.rng.between(-4*cellSize, 4*cellSize)
+		y := f.Y.v[q] + s.rng.between(-4*cellSize, 4*cellSize)
 		s.send(t, i, goalMove, s.clamp(x), s.clamp(y))
 	}
 }
@@ -69,8 +69,8 @@ func (s *Sim) countStrength() {
 		if t.member == nil {
 			continue
 		}
-		for i, hp := range t.health.hp.v {
-			q := int(t.owner.player.v[i])*s.squads() + int(t.member.squad.v[i])
+		for i, hp := range t.health.HP.v {
+			q := int(t.owner.Player.v[i])*s.squads() + int(t.member.Squad.v[i])
 			if twice && sum[q] == 0 {
 				sum[q] = uint32(hp) // the mistake: a squad's first member counts twice
 			}
@@ -78,6 +78,6 @@ func (s *Sim) countStrength() {
 		}
 	}
 	for q, n := range sum {
-		s.tables[squad].formation.strength.set(q, n)
+		s.tables[squad].formation.Strength.set(q, n)
 	}
 }

@@ -112,8 +112,8 @@ func (s *Sim) computeCaches() {
 	s.derive(&d)
 	s.path.invalid = s.path.invalid[:0]
 	for a, t := range s.tables {
-		t.gridCell = column[uint32]{v: d.cells[a]}
-		t.sightCell = column[uint32]{v: append(t.sightCell.v[:0], d.cells[a]...)}
+		t.gridCell = cells[uint32]{v: d.cells[a]}
+		t.sightCell = cells[uint32]{v: append(t.sightCell.v[:0], d.cells[a]...)}
 	}
 }
 
@@ -146,7 +146,7 @@ func (s *Sim) derive(d *derived) {
 		}
 		structure := t.structure()
 		for i, id := range t.id {
-			p, cell := t.owner.player.v[i], s.cellOf(t, i)
+			p, cell := t.owner.Player.v[i], s.cellOf(t, i)
 			cells[i] = cell
 			d.grid.add(cell, id, p)
 			d.fog.outline(s.width, p, cell, t.sight)

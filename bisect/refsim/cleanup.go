@@ -11,12 +11,12 @@ func (s *Sim) runCleanup() {
 		}
 	}
 	s.settlePath()
-	s.scratch.crossed = s.scratch.crossed[:0]
+	s.scratch.crossed.list = s.scratch.crossed.list[:0]
 }
 
 func (s *Sim) bury(t *table) {
 	rows := s.scratch.rows[:0]
-	for i, expires := range t.corpse.expires.v {
+	for i, expires := range t.corpse.Expires.v {
 		if expires != 0 && expires <= s.tick {
 			rows = append(rows, i)
 		}
@@ -28,7 +28,7 @@ func (s *Sim) bury(t *table) {
 	if t.solid() {
 		for _, i := range rows {
 			s.grid.remove(t.gridCell.v[i], t.id[i])
-			s.fog.see(s.width, t.owner.player.v[i], t.sightCell.v[i], t.sight, ^uint16(0))
+			s.fog.see(s.width, t.owner.Player.v[i], t.sightCell.v[i], t.sight, ^uint16(0))
 			s.path.invalidate(s.cellOf(t, i))
 		}
 	}

@@ -2,43 +2,97 @@ package refsim
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"fmt"
+	"reflect"
+	"strings"
 
 	"github.com/desynctool/desynctool/snapshot"
 )
 
-// column is one field of all rows of a table. Whoever writes to v directly
-// calls mark; set does both and marks only what changes.
-type column[T snapshot.Number] struct {
+// cells are one field of all rows of a table. Whoever writes to v directly calls mark; set does
+// both and marks only what changes.
+type cells[T comparable] struct {
 	v     []T
 	dirty bool // the digest that the table keeps is out of date
 }
 
-func (c *column[T]) set(i int, v T) {
+func (c *cells[T]) set(i int, v T) {
 	if c.v[i] != v {
 		c.v[i] = v
 		c.dirty = true
 	}
 }
 
-func (c *column[T]) mark()         { c.dirty = true }
-func (c *column[T]) isDirty() bool { return c.dirty }
-func (c *column[T]) clean()        { c.dirty = false }
-func (c *column[T]) bytes() []byte { return snapshot.LittleEndianBytes(c.v) }
+func (c *cells[T]) mark()         { c.dirty = true }
+func (c *cells[T]) isDirty() bool { return c.dirty }
+func (c *cells[T]) clean()        { c.dirty = false }
 
 // grow appends a zero row.
-func (c *column[T]) grow() {
+func (c *cells[T]) grow() {
 	var zero T
 	c.v = append(c.v, zero)
 	c.dirty = true
 }
 
 // remove takes out rows, which are ascending.
-func (c *column[T]) remove(rows []int) {
+func (c *cells[T]) remove(rows []int) {
 	c.v = removeRows(c.v, rows)
 	c.dirty = true
 }
+
+func (c *cells[T]) omit(rows int) {
+	c.v = resize(c.v, rows)
+	clear(c.v)
+	c.dirty = true
+}
+
+func (c *cells[T]) remember(i int) (putBack func()) {
+	v := c.v[i]
+	return func() { c.set(i, v) }
+}
+
+// column is a field of numbers.
+type column[T snapshot.Number] struct{ cells[T] }
+
+func (c *column[T]) bytes() []byte { return snapshot.LittleEndianBytes(c.v) }
+
+// kind follows from T, except for booleans, fixed-point numbers and references.
+func (c *column[T]) kind() (snapshot.Type, uint32) {
+	switch any(*new(T)).(type) {
+	case int8:
+		return snapshot.I8, 0
+	case int16:
+		return snapshot.I16, 0
+	case int32:
+		return snapshot.I32, 0
+	case int64:
+		return snapshot.I64, 0
+	case uint8:
+		return snapshot.U8, 0
+	case uint16:
+		return snapshot.U16, 0
+	case uint32:
+		return snapshot.U32, 0
+	case uint64:
+		return snapshot.U64, 0
+	case float32:
+		return snapshot.F32, 0
+	default:
+		return snapshot.F64, 0
+	}
+}
+
+// lengths are 48.16 fixed-point numbers.
+type lengths struct{ column[int64] }
+
+func (c *lengths) kind() (snapshot.Type, uint32) { return snapshot.Fixed, one }
+
+// switches are booleans.
+type switches struct{ column[uint8] }
+
+func (c *switches) kind() (snapshot.Type, uint32) { return snapshot.Bool, 0 }
 
 func (c *column[T]) view(dst *snapshot.Column) { dst.Data = c.bytes() }
 
@@ -69,12 +123,6 @@ func (c *column[T]) restore(src []byte, rows int) error {
 
 func (c *column[T]) is(save []byte) bool { return bytes.Equal(c.bytes(), save) }
 
-func (c *column[T]) omit(rows int) {
-	c.v = resize(c.v, rows)
-	clear(c.v)
-	c.dirty = true
-}
-
 // flip inverts one bit of row i, as failing memory does.
 func (c *column[T]) flip(i, bit int) {
 	raw := snapshot.LittleEndianBytes(c.v[i : i+1])
@@ -88,6 +136,8 @@ type refs struct {
 	column[uint64]
 	present []byte // reused by view
 }
+
+func (c *refs) kind() (snapshot.Type, uint32) { return snapshot.Ref, 0 }
 
 func (c *refs) view(dst *snapshot.Column) {
 	dst.Data = c.bytes()
@@ -125,34 +175,19 @@ func (c *refs) load(src *snapshot.Column) error {
 	return nil
 }
 
-// texts is a column of strings or bytes.
+// texts is a column of strings.
 type texts struct {
-	v     []string
-	dirty bool
-	data  []byte // reused by view
-	ends  []uint32
+	cells[string]
+	data []byte // reused by view
+	ends []uint32
 }
 
-func (c *texts) set(i int, v string) {
-	if c.v[i] != v {
-		c.v[i] = v
-		c.dirty = true
-	}
-}
+func (c *texts) kind() (snapshot.Type, uint32) { return snapshot.String, 0 }
 
-func (c *texts) mark()         { c.dirty = true }
-func (c *texts) isDirty() bool { return c.dirty }
-func (c *texts) clean()        { c.dirty = false }
+// blobs is a column of bytes.
+type blobs struct{ texts }
 
-func (c *texts) grow() {
-	c.v = append(c.v, "")
-	c.dirty = true
-}
-
-func (c *texts) remove(rows []int) {
-	c.v = removeRows(c.v, rows)
-	c.dirty = true
-}
+func (c *blobs) kind() (snapshot.Type, uint32) { return snapshot.Bytes, 0 }
 
 func (c *texts) view(dst *snapshot.Column) {
 	c.data, c.ends = c.data[:0], c.ends[:0]
@@ -209,12 +244,6 @@ func (c *texts) restore(src []byte, rows int) error {
 // is is not worth finding out of a few names.
 func (c *texts) is([]byte) bool { return false }
 
-func (c *texts) omit(rows int) {
-	c.v = resize(c.v, rows)
-	clear(c.v)
-	c.dirty = true
-}
-
 // resize returns v, or another slice in its place, with n elements of any value.
 func resize[T any](v []T, n int) []T {
 	if cap(v) < n {
@@ -255,6 +284,7 @@ func removeRows[T any](v []T, rows []int) []T {
 
 // values is what a table knows of its columns, whatever their type.
 type values interface {
+	kind() (typ snapshot.Type, scale uint32)
 	grow()
 	remove(rows []int)
 	view(dst *snapshot.Column) // sets Data, Ends and Present, which stay valid until the next change
@@ -263,6 +293,7 @@ type values interface {
 	restore(src []byte, rows int) error
 	omit(rows int)       // restores what a save does not have: zeroes
 	is(save []byte) bool // whether save would append that; false if that is not known
+	remember(row int) (putBack func())
 	isDirty() bool
 	mark()
 	clean()
@@ -276,52 +307,19 @@ type field struct {
 	uncovered bool   // by the game's checksum, of the fault blind-checksum
 }
 
-// number describes a numeric column. The field's type follows from T but for
-// booleans and fixed-point numbers.
-func number[T snapshot.Number](component, name string, c *column[T]) field {
-	var typ snapshot.Type
-	switch any(*new(T)).(type) {
-	case int8:
-		typ = snapshot.I8
-	case int16:
-		typ = snapshot.I16
-	case int32:
-		typ = snapshot.I32
-	case int64:
-		typ = snapshot.I64
-	case uint8:
-		typ = snapshot.U8
-	case uint16:
-		typ = snapshot.U16
-	case uint32:
-		typ = snapshot.U32
-	case uint64:
-		typ = snapshot.U64
-	case float32:
-		typ = snapshot.F32
-	case float64:
-		typ = snapshot.F64
+// componentFields returns the columns of a component, a pointer to a struct of them. The component
+// is called like its type with a capital, a field like the struct's in lower case, or by its tag.
+func componentFields(component any) []field {
+	v := reflect.ValueOf(component).Elem()
+	name := v.Type().Name()
+	name = strings.ToUpper(name[:1]) + name[1:]
+	list := make([]field, v.NumField())
+	for i := range list {
+		f, c := v.Type().Field(i), v.Field(i).Addr().Interface().(values)
+		typ, scale := c.kind()
+		list[i] = field{Column: snapshot.NewColumn(name, cmp.Or(f.Tag.Get("field"), strings.ToLower(f.Name)), typ, scale), values: c}
+		list[i].own = list[i].Name()
+		c.mark() // no digest has been computed yet
 	}
-	return field{Column: snapshot.NewColumn(component, name, typ, 0), values: c}
-}
-
-func boolean(component, name string, c *column[uint8]) field {
-	return field{Column: snapshot.NewColumn(component, name, snapshot.Bool, 0), values: c}
-}
-
-// fixedPoint describes a column of 48.16 fixed-point numbers.
-func fixedPoint(component, name string, c *column[int64]) field {
-	return field{Column: snapshot.NewColumn(component, name, snapshot.Fixed, one), values: c}
-}
-
-func reference(component, name string, c *refs) field {
-	return field{Column: snapshot.NewColumn(component, name, snapshot.Ref, 0), values: c}
-}
-
-func text(component, name string, c *texts) field {
-	return field{Column: snapshot.NewColumn(component, name, snapshot.String, 0), values: c}
-}
-
-func blob(component, name string, c *texts) field {
-	return field{Column: snapshot.NewColumn(component, name, snapshot.Bytes, 0), values: c}
+	return list
 }

@@ -1,16 +1,6 @@
 package refsim
 
-import (
-	"cmp"
-	"slices"
-)
-
-// shot is an entity that is about to fire.
-type shot struct {
-	id, target uint64
-	row        int32
-	archetype  archetype
-}
+import "slices"
 
 // corpseTicks is how long the dead and the spent stay at least.
 const corpseTicks = 8
@@ -18,79 +8,53 @@ const corpseTicks = 8
 // runCombat finds targets and fires. The tables that are due are divided among
 // goroutines; the shots are fired by id.
 func (s *Sim) runCombat() {
-	due := s.scratch.due[:0]
-	for _, t := range s.tables {
-		if t.weapon != nil && s.inSlot(t, 4) {
-			due = append(due, t)
-		}
-	}
-	s.scratch.due = due
-	done := s.each(sysCombat, s.scratch.aimSome)
-
-	shots := s.scratch.shots[:0]
-	for _, w := range done {
-		shots = append(shots, s.scratch.shotsBy[w]...)
-	}
-	s.scratch.shots = shots
-	switch {
-	case s.on(unsortedMerge, sysCombat): // the mistake: not sorted
-	case s.on(unstableSort, sysCombat): // the mistake: several have the same key
-		slices.SortFunc(shots, func(a, b shot) int { return cmp.Compare(chunk(a.id), chunk(b.id)) })
-	case s.on(localeSort, sysCombat): // the mistake: tags as text
-		slices.SortFunc(shots, func(a, b shot) int { return collate(a.id, b.id) })
-	default:
-		slices.SortFunc(shots, func(a, b shot) int { return cmp.Compare(a.id, b.id) })
-	}
+	shots := s.gather(sysCombat, &s.scratch.shots, func(t *table) bool { return t.weapon != nil && s.inSlot(t, 4) })
 	for i := range shots {
 		s.fire(&shots[i])
 	}
 	s.applyHits()
 }
 
-// aimSome is one goroutine's part of the aiming.
-func (s *Sim) aimSome(worker int) {
-	shots := s.scratch.shotsBy[worker][:0]
-	for i := worker; i < len(s.scratch.due); i += workers {
-		t := s.scratch.due[i]
-		for row, expires := range t.corpse.expires.v {
-			if expires != 0 {
-				continue
-			}
-			target := s.aim(t, row)
-			if target != 0 && t.weapon.ready.v[row] <= s.tick {
-				shots = append(shots, shot{id: t.id[row], target: target, row: int32(row), archetype: t.archetype})
-			}
+// aimTable lets the rows of a table aim, and appends those that are about to fire.
+func (s *Sim) aimTable(shots []action, t *table) []action {
+	for row, expires := range t.corpse.Expires.v {
+		if expires != 0 {
+			continue
+		}
+		target := s.aim(t, row)
+		if target != 0 && t.weapon.Ready.v[row] <= s.tick {
+			shots = append(shots, action{id: t.id[row], row: int32(row), archetype: t.archetype, target: target})
 		}
 	}
-	s.scratch.shotsBy[worker] = shots
+	return shots
 }
 
 // aim returns what row of t may fire at now, 0 if nothing.
 func (s *Sim) aim(t *table, row int) uint64 {
-	target := t.weapon.target.v[row]
-	x, y := t.position.x.v[row], t.position.y.v[row]
-	hunts := t.goal != nil && t.goal.kind.v[row] == goalAttack
+	target := t.weapon.Target.v[row]
+	x, y := t.position.X.v[row], t.position.Y.v[row]
+	hunts := t.goal != nil && t.goal.Kind.v[row] == goalAttack
 	if target != 0 {
 		enemy, i, ok := s.findTarget(target)
 		if ok {
-			ex, ey := enemy.position.x.v[i], enemy.position.y.v[i]
+			ex, ey := enemy.position.X.v[i], enemy.position.Y.v[i]
 			if distance(ex-x, ey-y) <= t.reach {
 				return target // holds on to it
 			}
 			if hunts {
-				t.goal.x.set(row, ex)
-				t.goal.y.set(row, ey)
+				t.goal.X.set(row, ex)
+				t.goal.Y.set(row, ey)
 				return 0
 			}
 		} else if hunts {
-			t.goal.kind.set(row, goalIdle)
+			t.goal.Kind.set(row, goalIdle)
 		}
 	}
-	if t.weapon.ready.v[row] > s.tick {
+	if t.weapon.Ready.v[row] > s.tick {
 		return 0 // no use in looking around yet
 	}
-	target = s.nearestEnemy(x, y, t.reach, t.owner.player.v[row])
-	t.weapon.target.set(row, target)
+	target = s.nearestEnemy(x, y, t.reach, t.owner.Player.v[row])
+	t.weapon.Target.set(row, target)
 	return target
 }
 
@@ -114,7 +78,7 @@ func (s *Sim) nearestEnemy(x, y, reach int64, p uint8) uint64 {
 				if !ok {
 					continue
 				}
-				if d := distance(t.position.x.v[i]-x, t.position.y.v[i]-y); d < best {
+				if d := distance(t.position.X.v[i]-x, t.position.Y.v[i]-y); d < best {
 					best, found = d, e.id
 				}
 			}
@@ -124,28 +88,24 @@ func (s *Sim) nearestEnemy(x, y, reach int64, p uint8) uint64 {
 }
 
 // fire fires one shot: a hit is noted, a projectile starts.
-func (s *Sim) fire(sh *shot) {
+func (s *Sim) fire(sh *action) {
 	t, row := s.tables[sh.archetype], int(sh.row)
 	spread := uint64(s.rng.below(8))
 	if s.on(wallClock, sysCombat) {
 		spread = jitter() // the mistake
 	}
-	t.weapon.ready.set(row, s.tick+uint64(t.weapon.cooldown.v[row])+spread)
-	if s.on(rngLeak, sysCombat) {
-		s.show(&s.rng) // the mistake
-	} else {
-		s.show(&s.cosmetic)
-	}
+	t.weapon.Ready.set(row, s.tick+uint64(t.weapon.Cooldown.v[row])+spread)
+	s.show(sysCombat)
 	if t.shells {
 		s.launch(t, row, sh.target)
 		return
 	}
 	chance := uint32(600)
 	if t.morale != nil {
-		chance += uint32(t.morale.value.v[row] * 400)
+		chance += uint32(t.morale.Value.v[row] * 400)
 	}
 	if s.rng.below(1024) < chance {
-		s.scratch.hits[sh.target] += int32(t.weapon.damage.v[row])
+		s.scratch.hits[sh.target] += int32(t.weapon.Damage.v[row])
 	}
 }
 
@@ -175,27 +135,26 @@ func (s *Sim) damage(id uint64, points int32) {
 	if !ok {
 		return
 	}
-	hp := t.health.hp.v[row] - max(points-int32(t.health.armor.v[row]), 1)
+	hp := t.health.HP.v[row] - max(points-int32(t.health.Armor.v[row]), 1)
 	switch {
 	case t.archetype == headquarters:
 		hp = max(hp, 1)
 	case hp <= 0:
 		hp = 0
-		t.corpse.expires.set(row, s.tick+corpseTicks)
+		t.corpse.Expires.set(row, s.tick+corpseTicks)
 		if t.moves() {
-			t.velocity.x.set(row, 0)
-			t.velocity.y.set(row, 0)
+			t.velocity.stop(row)
 		}
-		losses := &s.tables[player].score.losses
-		p := int(t.owner.player.v[row])
+		losses := &s.tables[player].score.Losses
+		p := int(t.owner.Player.v[row])
 		losses.set(p, losses.v[p]+1)
 		if !s.on(staleCache, sysPathCost) { // the mistake: wrecks do not count
 			s.path.invalidate(s.cellOf(t, row))
 		}
 	}
 	if s.on(checksumOnly, sysCombat) {
-		t.health.hp.v[row] = hp // the mistake: not marked
+		t.health.HP.v[row] = hp // the mistake: not marked
 		return
 	}
-	t.health.hp.set(row, hp)
+	t.health.HP.set(row, hp)
 }

@@ -1,24 +1,15 @@
 package refsim
 
 import (
-	"cmp"
 	"math"
 	"slices"
 )
 
 // haul is what a harvester, miner or truck does next.
-type haul struct {
-	id        uint64
-	row       int32
-	archetype archetype
-	act       haulAct
-	luck      int32 // ore that a miner digs beyond the field's yield
-}
-
-type haulAct uint8
+type haul uint8
 
 const (
-	chooseField haulAct = iota
+	chooseField haul = iota
 	mineOre
 	goHome
 	unloadOre
@@ -44,80 +35,54 @@ func (s *Sim) runEconomy() {
 // runHauls lets everyone who carries ore do one thing. The tables are divided
 // among goroutines; what was decided is done by id.
 func (s *Sim) runHauls() {
-	due := s.scratch.due[:0]
-	for _, t := range s.tables {
-		if t.cargo != nil {
-			due = append(due, t)
-		}
-	}
-	s.scratch.due = due
-	done := s.each(sysEconomy, s.scratch.planSome)
-
-	hauls := s.scratch.hauls[:0]
-	for _, w := range done {
-		hauls = append(hauls, s.scratch.haulsBy[w]...)
-	}
-	s.scratch.hauls = hauls
-	switch {
-	case s.on(unsortedMerge, sysEconomy): // the mistake: not sorted
-	case s.on(unstableSort, sysEconomy): // the mistake: several have the same key
-		slices.SortFunc(hauls, func(a, b haul) int { return cmp.Compare(chunk(a.id), chunk(b.id)) })
-	default:
-		slices.SortFunc(hauls, func(a, b haul) int { return cmp.Compare(a.id, b.id) })
-	}
+	hauls := s.gather(sysEconomy, &s.scratch.hauls, func(t *table) bool { return t.cargo != nil })
 	for i := range hauls {
 		s.haul(i)
 	}
 	s.dig()
 }
 
-// planSome is one goroutine's part of deciding what to do next.
-func (s *Sim) planSome(worker int) {
-	hauls := s.scratch.haulsBy[worker][:0]
-	for i := worker; i < len(s.scratch.due); i += workers {
-		t := s.scratch.due[i]
-		for row, kind := range t.goal.kind.v {
-			if kind != goalIdle || !t.alive(row) {
-				continue
-			}
-			h := haul{id: t.id[row], row: int32(row), archetype: t.archetype}
-			full, atField := t.cargo.ore.v[row] >= t.hauls, t.cargo.source.v[row] != 0
-			switch {
-			case full && atField:
-				h.act = goHome
-			case full:
-				h.act = unloadOre
-			case atField:
-				h.act = mineOre
-			default:
-				h.act = chooseField
-			}
-			hauls = append(hauls, h)
+// planTable decides what the idle rows of a table do next.
+func (s *Sim) planTable(hauls []action, t *table) []action {
+	for row, kind := range t.goal.Kind.v {
+		if kind != goalIdle || !t.alive(row) {
+			continue
 		}
+		h := action{id: t.id[row], row: int32(row), archetype: t.archetype, haul: chooseField}
+		full, atField := t.cargo.Ore.v[row] >= t.hauls, t.cargo.Source.v[row] != 0
+		switch {
+		case full && atField:
+			h.haul = goHome
+		case full:
+			h.haul = unloadOre
+		case atField:
+			h.haul = mineOre
+		}
+		hauls = append(hauls, h)
 	}
-	s.scratch.haulsBy[worker] = hauls
+	return hauls
 }
 
 func (s *Sim) haul(i int) {
-	h := &s.scratch.hauls[i]
+	h := &s.scratch.hauls.list[i]
 	t, row := s.tables[h.archetype], int(h.row)
-	switch h.act {
+	switch h.haul {
 	case chooseField:
 		s.chooseField(t, row)
 	case mineOre:
 		h.luck = int32(s.rng.below(8))
-		field := t.cargo.source.v[row]
+		field := t.cargo.Source.v[row]
 		s.scratch.mining[field] = append(s.scratch.mining[field], i)
 	case goHome:
-		x, y := s.home(t.owner.player.v[row])
+		x, y := s.home(t.owner.Player.v[row])
 		s.send(t, row, goalUnload, x, y)
-		t.cargo.source.set(row, 0)
+		t.cargo.Source.set(row, 0)
 	case unloadOre:
-		p := int(t.owner.player.v[row])
-		bank, price := s.tables[player].bank, int64(s.tables[player].market.index.v[p]*one)
+		p := int(t.owner.Player.v[row])
+		bank, price := s.tables[player].bank, int64(s.tables[player].market.Index.v[p]*one)
 		tip := int64(s.rng.below(8))
-		bank.credits.set(p, bank.credits.v[p]+int64(t.cargo.ore.v[row])*price/one+tip)
-		t.cargo.ore.set(row, 0)
+		bank.Credits.set(p, bank.Credits.v[p]+int64(t.cargo.Ore.v[row])*price/one+tip)
+		t.cargo.Ore.set(row, 0)
 	}
 }
 
@@ -127,19 +92,19 @@ func (s *Sim) chooseField(t *table, row int) {
 	best, near := 0, int64(math.MaxInt64)
 	for range 3 {
 		i := int(s.rng.below(uint32(fields.rows())))
-		d := distance(fields.position.x.v[i]-t.position.x.v[row], fields.position.y.v[i]-t.position.y.v[row])
+		d := distance(fields.position.X.v[i]-t.position.X.v[row], fields.position.Y.v[i]-t.position.Y.v[row])
 		if d < near {
 			best, near = i, d
 		}
 	}
-	t.cargo.source.set(row, fields.id[best])
-	s.send(t, row, goalHarvest, fields.position.x.v[best], fields.position.y.v[best])
+	t.cargo.Source.set(row, fields.id[best])
+	s.send(t, row, goalHarvest, fields.position.X.v[best], fields.position.Y.v[best])
 }
 
 func (s *Sim) send(t *table, row int, kind uint8, x, y int64) {
-	t.goal.kind.set(row, kind)
-	t.goal.x.set(row, x)
-	t.goal.y.set(row, y)
+	t.goal.Kind.set(row, kind)
+	t.goal.X.set(row, x)
+	t.goal.Y.set(row, y)
 }
 
 // dig shares out each field's yield among those who mine it.
@@ -159,15 +124,15 @@ func (s *Sim) dig() {
 		row, ok := deposits.find(id)
 		yield := int32(4 + s.rng.below(8))
 		for _, i := range mining[id] {
-			h := &s.scratch.hauls[i]
+			h := &s.scratch.hauls.list[i]
 			t := s.tables[h.archetype]
-			if !ok || deposits.deposit.amount.v[row] == 0 {
-				t.cargo.source.set(int(h.row), 0)
+			if !ok || deposits.deposit.Amount.v[row] == 0 {
+				t.cargo.Source.set(int(h.row), 0)
 				continue
 			}
-			dug := min(yield+h.luck, deposits.deposit.amount.v[row])
-			deposits.deposit.amount.set(row, deposits.deposit.amount.v[row]-dug)
-			t.cargo.ore.set(int(h.row), t.cargo.ore.v[h.row]+dug)
+			dug := min(yield+h.luck, deposits.deposit.Amount.v[row])
+			deposits.deposit.Amount.set(row, deposits.deposit.Amount.v[row]-dug)
+			t.cargo.Ore.set(int(h.row), t.cargo.Ore.v[h.row]+dug)
 		}
 		mining[id] = mining[id][:0]
 	}
@@ -180,26 +145,26 @@ func (s *Sim) trade() {
 	fused, reordered := s.on(floatFMA, sysEconomy), s.on(floatReassoc, sysEconomy)
 	clocked, frames := s.on(wallClock, sysEconomy), s.frames(sysEconomy)
 	t := s.tables[player]
-	for i, index := range t.market.index.v {
-		wealth := float64(t.bank.credits.v[i]) / float64(100*s.config.Entities)
+	for i, index := range t.market.Index.v {
+		wealth := float64(t.bank.Credits.v[i]) / float64(100*s.config.Entities)
 		pull := float64(gain * (0.5 + 1/(1+wealth)))
 		if clocked {
 			pull *= frames // the mistake
 		}
 		switch {
 		case fused:
-			t.market.index.set(i, math.FMA(index, keep, pull)) // the mistake
+			t.market.Index.set(i, math.FMA(index, keep, pull)) // the mistake
 		case reordered: // the mistake: (a + b) + c for a + (b + c)
-			t.market.index.set(i, float64(float64(index*keep)+float64(gain*0.5))+float64(gain*(1/(1+wealth))))
+			t.market.Index.set(i, float64(float64(index*keep)+float64(gain*0.5))+float64(gain*(1/(1+wealth))))
 		default:
-			t.market.index.set(i, float64(index*keep)+pull)
+			t.market.Index.set(i, float64(index*keep)+pull)
 		}
 	}
 }
 
 // payIncome gives every player something to live on, and taxes what they have.
 func (s *Sim) payIncome() {
-	credits := &s.tables[player].bank.credits
+	credits := &s.tables[player].bank.Credits
 	for i, have := range credits.v {
 		credits.set(i, have-have/256+int64(4*s.config.Entities/s.config.Players))
 	}
@@ -207,13 +172,13 @@ func (s *Sim) payIncome() {
 
 func (s *Sim) regrow() {
 	t := s.tables[oreField]
-	for i, amount := range t.deposit.amount.v {
-		amount = min(amount+int32(t.deposit.regrowth.v[i]), 20000)
+	for i, amount := range t.deposit.Amount.v {
+		amount = min(amount+int32(t.deposit.Regrowth.v[i]), 20000)
 		if s.on(checksumOnly, sysEconomy) {
-			t.deposit.amount.v[i] = amount // the mistake: not marked
+			t.deposit.Amount.v[i] = amount // the mistake: not marked
 			continue
 		}
-		t.deposit.amount.set(i, amount)
+		t.deposit.Amount.set(i, amount)
 	}
 }
 
@@ -225,9 +190,9 @@ func (s *Sim) switchPower() {
 		if t.power == nil {
 			continue
 		}
-		for i, output := range t.power.output.v {
+		for i, output := range t.power.Output.v {
 			if t.alive(i) {
-				balance[t.owner.player.v[i]] += int(output)
+				balance[t.owner.Player.v[i]] += int(output)
 			}
 		}
 	}
@@ -235,12 +200,12 @@ func (s *Sim) switchPower() {
 		if t.power == nil || t.output > 0 {
 			continue
 		}
-		for i, p := range t.owner.player.v {
+		for i, p := range t.owner.Player.v {
 			on := uint8(0)
 			if balance[p] >= 0 {
 				on = 1
 			}
-			t.power.on.set(i, on)
+			t.power.On.set(i, on)
 		}
 	}
 }

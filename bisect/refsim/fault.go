@@ -300,6 +300,19 @@ func resolveFaults(list []Fault, seed, point uint64) (*faults, error) {
 // on reports whether the sim makes mistake k in a system during this tick.
 func (s *Sim) on(k fault, in system) bool { return s.tick >= s.faults.from[k][in] }
 
+// columnsBySystem are the columns, by their own names, that a fault affects in each of its places.
+type columnsBySystem [numSystems]string
+
+// faulty returns the columns in which the sim makes mistake k during this tick.
+func (s *Sim) faulty(k fault, columns *columnsBySystem) (list []string) {
+	for in, column := range columns {
+		if column != "" && s.on(k, system(in)) {
+			list = append(list, column)
+		}
+	}
+	return list
+}
+
 // takes is on for mistakes that happen once: it does not report true a second time.
 // A sim that was loaded after the mistake's tick does not make it.
 func (s *Sim) takes(k fault, in system) bool {

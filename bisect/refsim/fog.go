@@ -77,10 +77,10 @@ func (s *Sim) visible(p uint8, cell uint32) bool { return s.fog.viewers[p][cell]
 // runFog moves the view of the entities that crossed into another cell, and
 // counts now and then what each player sees.
 func (s *Sim) runFog() {
-	for i := range s.scratch.crossed {
-		c := &s.scratch.crossed[i]
+	for i := range s.scratch.crossed.list {
+		c := &s.scratch.crossed.list[i]
 		t := s.tables[c.archetype]
-		p, from := t.owner.player.v[c.row], t.sightCell.v[c.row]
+		p, from := t.owner.Player.v[c.row], t.sightCell.v[c.row]
 		if s.on(staleCache, sysFog) && s.sameColumn(from, c.to) {
 			continue // the mistake: only a move to the side counts as a move
 		}
@@ -103,11 +103,11 @@ func (s *Sim) sweep() {
 	if s.on(blindChecksum, sysFog) {
 		step = 0.06 // the mistake: a setting of this machine
 	}
-	for i, angle := range t.sweep.angle.v {
+	for i, angle := range t.sweep.Angle.v {
 		if angle += step; angle >= 2*math.Pi {
 			angle -= 2 * math.Pi
 		}
-		t.sweep.angle.set(i, angle)
+		t.sweep.Angle.set(i, angle)
 	}
 }
 
@@ -116,7 +116,7 @@ func (s *Sim) countVisible() {
 	if s.takes(reconverge, sysFog) {
 		enough = 2 // the mistake: what only one entity sees is not counted
 	}
-	cells := &s.tables[player].vision.cells
+	cells := &s.tables[player].vision.Cells
 	for p := range s.fog.viewers {
 		n := uint32(0)
 		for _, v := range s.fog.viewers[p] {

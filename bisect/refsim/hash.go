@@ -15,7 +15,7 @@ type tableDigests struct {
 
 // blindTo is what the game's checksum does not cover with the fault blind-checksum,
 // by its place. Nothing reads these columns.
-var blindTo = [numSystems]string{sysMovement: "Heading.turn", sysMorale: "Morale.rank", sysFog: "Sweep.angle"}
+var blindTo = columnsBySystem{sysMovement: "Heading.turn", sysMorale: "Morale.rank", sysFog: "Sweep.angle"}
 
 // uncover leaves a column of all tables out of the checksum.
 func (s *Sim) uncover(column string) {

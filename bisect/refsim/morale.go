@@ -21,15 +21,15 @@ func (s *Sim) runMorale() {
 func (s *Sim) cheer(t *table) {
 	const keep, gain = 0.9, 0.1
 	fused, reordered := s.on(floatFMA, sysMorale), s.on(floatReassoc, sysMorale)
-	for i, value := range t.morale.value.v {
-		health := float64(gain * (float64(t.health.hp.v[i]) / float64(t.health.max.v[i])))
+	for i, value := range t.morale.Value.v {
+		health := float64(gain * (float64(t.health.HP.v[i]) / float64(t.health.Max.v[i])))
 		switch {
 		case fused:
-			t.morale.value.set(i, math.FMA(value, keep, health)) // the mistake
+			t.morale.Value.set(i, math.FMA(value, keep, health)) // the mistake
 		case reordered: // the mistake: a + (c - b) for (a - b) + c, as keep is 1 - gain
-			t.morale.value.set(i, value+float64(health-float64(gain*value)))
+			t.morale.Value.set(i, value+float64(health-float64(gain*value)))
 		default:
-			t.morale.value.set(i, float64(value*keep)+health)
+			t.morale.Value.set(i, float64(value*keep)+health)
 		}
 	}
 }
@@ -40,7 +40,7 @@ func (s *Sim) rank(t *table) {
 	if s.takes(reconverge, sysMorale) || s.on(blindChecksum, sysMorale) {
 		base = 1 // the mistake: off by one
 	}
-	for i, value := range t.morale.value.v {
-		t.morale.rank.set(i, base+uint8(min(value*5, 4)))
+	for i, value := range t.morale.Value.v {
+		t.morale.Rank.set(i, base+uint8(min(value*5, 4)))
 	}
 }

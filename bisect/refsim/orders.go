@@ -122,7 +122,7 @@ func (s *Sim) task(o *orderlog.Order) (k task, ok bool) {
 	if o.Kind == OrderRegroup {
 		return k, args[0] >= 0 && args[0] < int64(s.squads())
 	}
-	if k.table, k.row, ok = s.findTarget(uint64(args[0])); !ok || uint32(k.table.owner.player.v[k.row]) != o.Player {
+	if k.table, k.row, ok = s.findTarget(uint64(args[0])); !ok || uint32(k.table.owner.Player.v[k.row]) != o.Player {
 		return k, false
 	}
 	switch t := k.table; o.Kind {
@@ -147,11 +147,11 @@ func (s *Sim) Test(o *orderlog.Order) bool {
 	}
 	switch t := k.table; {
 	case o.Kind == OrderMove && t.heading != nil && s.on(impureValidation, sysMovement):
-		t.heading.angle.set(k.row, angle(k.args[1]-t.position.x.v[k.row], k.args[2]-t.position.y.v[k.row]))
+		t.heading.Angle.set(k.row, angle(k.args[1]-t.position.X.v[k.row], k.args[2]-t.position.Y.v[k.row]))
 	case o.Kind == OrderAttack && s.on(impureValidation, sysCombat):
-		t.weapon.ready.set(k.row, s.tick+uint64(t.weapon.cooldown.v[k.row]))
+		t.weapon.Ready.set(k.row, s.tick+uint64(t.weapon.Cooldown.v[k.row]))
 	case o.Kind == OrderTrain && s.on(impureValidation, sysProduction):
-		t.production.ready.set(k.row, s.tick)
+		t.production.Ready.set(k.row, s.tick)
 	}
 	return true
 }
@@ -167,31 +167,31 @@ func (s *Sim) apply(o *orderlog.Order) {
 	case OrderMove:
 		s.send(t, row, goalMove, s.clamp(args[1]), s.clamp(args[2]))
 	case OrderAttack:
-		s.send(t, row, goalAttack, k.enemy.position.x.v[k.enemyRow], k.enemy.position.y.v[k.enemyRow])
-		t.weapon.target.set(row, uint64(args[1]))
+		s.send(t, row, goalAttack, k.enemy.position.X.v[k.enemyRow], k.enemy.position.Y.v[k.enemyRow])
+		t.weapon.Target.set(row, uint64(args[1]))
 	case OrderStop:
-		t.goal.kind.set(row, goalIdle)
+		t.goal.Kind.set(row, goalIdle)
 	case OrderTrain:
 		s.enqueue(t, row, uint8(args[1]))
 	case OrderRally:
-		t.production.rallyX.set(row, s.clamp(args[1]))
-		t.production.rallyY.set(row, s.clamp(args[2]))
+		t.production.RallyX.set(row, s.clamp(args[1]))
+		t.production.RallyY.set(row, s.clamp(args[2]))
 	}
 }
 
 // enqueue orders one more of an archetype, or the first of another.
 func (s *Sim) enqueue(t *table, row int, a uint8) {
 	queue := uint16(1)
-	if t.production.item.v[row] == a {
-		queue = max(t.production.queue.v[row]+1, 1)
+	if t.production.Item.v[row] == a {
+		queue = max(t.production.Queue.v[row]+1, 1)
 	}
-	t.production.item.set(row, a)
-	t.production.queue.set(row, queue)
+	t.production.Item.set(row, a)
+	t.production.Queue.set(row, queue)
 }
 
 func (s *Sim) regroup(p uint32, args []int64) {
 	f, q := s.tables[squad].formation, int(p)*s.squads()+int(args[0])
-	f.x.set(q, s.clamp(args[1]))
-	f.y.set(q, s.clamp(args[2]))
-	f.stance.set(q, 2)
+	f.X.set(q, s.clamp(args[1]))
+	f.Y.set(q, s.clamp(args[2]))
+	f.Stance.set(q, 2)
 }

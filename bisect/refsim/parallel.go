@@ -1,6 +1,7 @@
 package refsim
 
 import (
+	"cmp"
 	"slices"
 	"sync"
 )
@@ -44,16 +45,66 @@ func (p *pool) each(task func(worker int)) []int {
 	return p.done[:]
 }
 
-// each divides a system's work among goroutines and returns the workers in the
-// order in which their results are to be gathered: as they finished, since what
-// is gathered is sorted anyway. With the fault unstable-sort that order shows; then
-// it is from the last worker to the first, so that a peer agrees with itself.
-func (s *Sim) each(in system, task func(worker int)) []int {
-	done := s.scratch.pool.each(task)
+// action is what a system found to do for an entity.
+type action struct {
+	id        uint64
+	row       int32
+	archetype archetype
+
+	to     uint32 // of Movement: the cell that the entity moved into
+	target uint64 // of Combat: the entity that it is about to fire at
+	haul   haul   // of Economy: what a harvester, miner or truck does next
+	luck   int32  // of Economy: ore that a miner digs beyond the field's yield
+}
+
+// actions are what goroutines find for a system to do.
+type actions struct {
+	list []action // all of them, in the order in which the system does them
+	by   [workers][]action
+	due  []*table                              // what is divided among the goroutines
+	find func(dst []action, t *table) []action // appends a table's
+	some func(worker int)                      // one goroutine's part
+}
+
+func (a *actions) init(find func(dst []action, t *table) []action) {
+	a.find = find
+	a.some = func(worker int) {
+		found := a.by[worker][:0]
+		for i := worker; i < len(a.due); i += workers {
+			found = a.find(found, a.due[i])
+		}
+		a.by[worker] = found
+	}
+}
+
+// gather divides the tables that are due among goroutines and lists what they find by id. The
+// results come as the workers finish, since they are sorted anyway. With the fault unstable-sort
+// that order shows; then it is from the last worker to the first, so that a peer agrees with itself.
+func (s *Sim) gather(in system, a *actions, due func(t *table) bool) []action {
+	a.due = a.due[:0]
+	for _, t := range s.tables {
+		if due(t) {
+			a.due = append(a.due, t)
+		}
+	}
+	done := s.scratch.pool.each(a.some)
 	if s.on(unstableSort, in) {
 		slices.SortFunc(done, func(a, b int) int { return b - a })
 	}
-	return done
+	a.list = a.list[:0]
+	for _, worker := range done {
+		a.list = append(a.list, a.by[worker]...)
+	}
+	switch {
+	case s.on(unsortedMerge, in): // the mistake: not sorted
+	case s.on(unstableSort, in): // the mistake: several have the same key
+		slices.SortFunc(a.list, func(a, b action) int { return cmp.Compare(chunk(a.id), chunk(b.id)) })
+	case s.on(localeSort, in): // the mistake: tags as text
+		slices.SortFunc(a.list, func(a, b action) int { return collate(a.id, b.id) })
+	default:
+		slices.SortFunc(a.list, func(a, b action) int { return cmp.Compare(a.id, b.id) })
+	}
+	return a.list
 }
 
 // chunk is by what the fault unstable-sort sorts: entities are numbered in

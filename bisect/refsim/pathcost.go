@@ -63,7 +63,7 @@ func (s *Sim) settlePath() {
 				}
 			}
 		default:
-			for i, expires := range t.corpse.expires.v {
+			for i, expires := range t.corpse.Expires.v {
 				if expires == 0 {
 					continue
 				}

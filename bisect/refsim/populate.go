@@ -29,12 +29,12 @@ var playerNames = [MaxPlayers]string{"Ada", "Bertil", "Chloé", "Dmitri", "Eun-j
 func (s *Sim) populate() {
 	m := s.tables[match]
 	m.add(uint64(match))
-	m.serial.next.set(0, 1)
-	m.rules.entities.set(0, uint32(s.config.Entities))
-	m.rules.players.set(0, uint8(s.config.Players))
-	m.rules.seed.set(0, s.config.Seed)
-	m.rules.width.set(0, uint16(s.width))
-	m.rules.flags.set(0, "\x01\x00\x02\xff")
+	m.serial.Next.set(0, 1)
+	m.rules.Entities.set(0, uint32(s.config.Entities))
+	m.rules.Players.set(0, uint8(s.config.Players))
+	m.rules.Seed.set(0, s.config.Seed)
+	m.rules.Width.set(0, uint16(s.width))
+	m.rules.Flags.set(0, "\x01\x00\x02\xff")
 
 	for p := range s.config.Players {
 		s.addPlayer(p)
@@ -66,9 +66,9 @@ func (s *Sim) initial(a archetype) int {
 func (s *Sim) addPlayer(p int) {
 	t := s.tables[player]
 	row := t.add(s.newID(player))
-	t.profile.name.set(row, fmt.Sprintf("%s %d", playerNames[p], p+1))
-	t.bank.credits.set(row, int64(400*s.config.Entities/s.config.Players))
-	t.market.index.set(row, 1)
+	t.profile.Name.set(row, fmt.Sprintf("%s %d", playerNames[p], p+1))
+	t.bank.Credits.set(row, int64(400*s.config.Entities/s.config.Players))
+	t.market.Index.set(row, 1)
 
 	// Headquarters stand around the middle, a third of the map's width off.
 	w := int64(s.width) * cellSize
@@ -79,8 +79,8 @@ func (s *Sim) addPlayer(p int) {
 	for i := range s.squads() {
 		row := q.add(uint64(p))
 		q.index = append(q.index, uint64(i))
-		q.formation.x.set(row, s.rng.between(0, w))
-		q.formation.y.set(row, s.rng.between(0, w))
+		q.formation.X.set(row, s.rng.between(0, w))
+		q.formation.Y.set(row, s.rng.between(0, w))
 	}
 }
 
@@ -88,16 +88,16 @@ func (s *Sim) addOreField() {
 	t := s.tables[oreField]
 	w := int64(s.width) * cellSize
 	row := t.add(s.newID(oreField))
-	t.position.x.set(row, s.rng.between(0, w))
-	t.position.y.set(row, s.rng.between(0, w))
-	t.deposit.amount.set(row, 2000+int32(s.rng.below(6000)))
-	t.deposit.regrowth.set(row, 200+int16(s.rng.below(200)))
+	t.position.X.set(row, s.rng.between(0, w))
+	t.position.Y.set(row, s.rng.between(0, w))
+	t.deposit.Amount.set(row, 2000+int32(s.rng.below(6000)))
+	t.deposit.Regrowth.set(row, 200+int16(s.rng.below(200)))
 }
 
 // home returns where a player's headquarters stand.
 func (s *Sim) home(p uint8) (x, y int64) {
 	hq := s.tables[headquarters]
-	return hq.position.x.v[p], hq.position.y.v[p]
+	return hq.position.X.v[p], hq.position.Y.v[p]
 }
 
 // spawn adds an entity of an archetype with health.
@@ -106,35 +106,35 @@ func (s *Sim) spawn(a archetype, p uint8, x, y int64) (row int) {
 	x, y = s.clamp(x), s.clamp(y)
 	id := s.newID(a)
 	row = t.add(id)
-	t.position.x.set(row, x)
-	t.position.y.set(row, y)
-	t.owner.player.set(row, p)
-	t.health.max.set(row, t.hp)
-	t.health.hp.set(row, t.hp)
-	t.health.armor.set(row, t.armor)
+	t.position.X.set(row, x)
+	t.position.Y.set(row, y)
+	t.owner.Player.set(row, p)
+	t.health.Max.set(row, t.hp)
+	t.health.HP.set(row, t.hp)
+	t.health.Armor.set(row, t.armor)
 	if t.weapon != nil {
-		t.weapon.cooldown.set(row, t.reload)
-		t.weapon.damage.set(row, t.damage)
-		t.weapon.ready.set(row, s.tick+uint64(s.rng.below(uint32(t.reload))))
+		t.weapon.Cooldown.set(row, t.reload)
+		t.weapon.Damage.set(row, t.damage)
+		t.weapon.Ready.set(row, s.tick+uint64(s.rng.below(uint32(t.reload))))
 	}
 	if t.member != nil {
-		t.member.squad.set(row, uint16(s.rng.below(uint32(s.squads()))))
+		t.member.Squad.set(row, uint16(s.rng.below(uint32(s.squads()))))
 	}
 	if t.altitude != nil {
-		t.altitude.z.set(row, 20+int16(s.rng.below(40)))
+		t.altitude.Z.set(row, 20+int16(s.rng.below(40)))
 	}
 	if t.morale != nil {
-		t.morale.value.set(row, float64(512+s.rng.below(256))/1024)
-		t.morale.rank.set(row, 2)
+		t.morale.Value.set(row, float64(512+s.rng.below(256))/1024)
+		t.morale.Rank.set(row, 2)
 	}
 	if t.production != nil {
-		t.production.item.set(row, noItem)
-		t.production.rallyX.set(row, s.clamp(x+s.rng.between(-4*cellSize, 4*cellSize)))
-		t.production.rallyY.set(row, s.clamp(y+s.rng.between(-4*cellSize, 4*cellSize)))
+		t.production.Item.set(row, noItem)
+		t.production.RallyX.set(row, s.clamp(x+s.rng.between(-4*cellSize, 4*cellSize)))
+		t.production.RallyY.set(row, s.clamp(y+s.rng.between(-4*cellSize, 4*cellSize)))
 	}
 	if t.power != nil {
-		t.power.output.set(row, t.kind.output)
-		t.power.on.set(row, 1)
+		t.power.Output.set(row, t.kind.output)
+		t.power.On.set(row, 1)
 	}
 	cell := s.cellAt(x, y)
 	s.grid.add(cell, id, p)
@@ -152,15 +152,15 @@ func (s *Sim) lobby() {
 	switch s.faults.lobby {
 	case "OreField":
 		for i := range s.tables[oreField].id {
-			s.tables[oreField].deposit.amount.set(i, 2*s.tables[oreField].deposit.amount.v[i])
+			s.tables[oreField].deposit.Amount.set(i, 2*s.tables[oreField].deposit.Amount.v[i])
 		}
 	case "Player":
 		for i := range s.tables[player].id {
-			s.tables[player].bank.credits.set(i, s.tables[player].bank.credits.v[i]+5000)
+			s.tables[player].bank.Credits.set(i, s.tables[player].bank.Credits.v[i]+5000)
 		}
 	case "Headquarters":
 		for i := range s.tables[headquarters].id {
-			s.tables[headquarters].health.hp.set(i, kinds[headquarters].hp/2)
+			s.tables[headquarters].health.HP.set(i, kinds[headquarters].hp/2)
 		}
 	}
 }

@@ -43,7 +43,7 @@ func (s *Sim) runProduction() {
 // more than the quota.
 func (s *Sim) count(t *table, wanted map[demand]int) {
 	var lacks [MaxPlayers]int
-	for i, p := range t.owner.player.v {
+	for i, p := range t.owner.Player.v {
 		if t.alive(i) {
 			lacks[p]--
 		}
@@ -65,9 +65,9 @@ func (s *Sim) produce(d demand, n int) {
 		return
 	}
 	makers := s.tables[k.maker]
-	made := &makers.production.ready
-	for i, by := range makers.owner.player.v {
-		ordered := makers.production.item.v[i] == uint8(a)
+	made := &makers.production.Ready
+	for i, by := range makers.owner.Player.v {
+		ordered := makers.production.Item.v[i] == uint8(a)
 		if by != p || made.v[i] > s.tick || !makers.alive(i) || n <= 0 && !(ordered && n > -quota/4-1) {
 			continue
 		}
@@ -79,20 +79,20 @@ func (s *Sim) produce(d demand, n int) {
 		if ordered {
 			s.dequeue(makers, i)
 		}
-		row := s.spawn(a, p, makers.position.x.v[i], makers.position.y.v[i])
+		row := s.spawn(a, p, makers.position.X.v[i], makers.position.Y.v[i])
 		t := s.tables[a]
-		t.goal.kind.set(row, goalMove)
-		t.goal.x.set(row, s.clamp(makers.production.rallyX.v[i]+s.rng.between(-2*cellSize, 2*cellSize)))
-		t.goal.y.set(row, s.clamp(makers.production.rallyY.v[i]+s.rng.between(-2*cellSize, 2*cellSize)))
-		s.sparkle()
+		t.goal.Kind.set(row, goalMove)
+		t.goal.X.set(row, s.clamp(makers.production.RallyX.v[i]+s.rng.between(-2*cellSize, 2*cellSize)))
+		t.goal.Y.set(row, s.clamp(makers.production.RallyY.v[i]+s.rng.between(-2*cellSize, 2*cellSize)))
+		s.show(sysProduction)
 	}
 }
 
 func (s *Sim) dequeue(makers *table, i int) {
-	left := makers.production.queue.v[i] - 1
-	makers.production.queue.set(i, left)
+	left := makers.production.Queue.v[i] - 1
+	makers.production.Queue.set(i, left)
 	if left == 0 {
-		makers.production.item.set(i, noItem)
+		makers.production.Item.set(i, noItem)
 	}
 }
 
@@ -106,25 +106,17 @@ func (s *Sim) build(a archetype, p uint8) {
 	x, y := s.home(p)
 	spread := int64(s.width) * cellSize / 3
 	s.spawn(a, p, x+s.rng.between(-spread, spread), y+s.rng.between(-spread, spread))
-	s.sparkle()
-}
-
-func (s *Sim) sparkle() {
-	if s.on(rngLeak, sysProduction) {
-		s.show(&s.rng) // the mistake
-	} else {
-		s.show(&s.cosmetic)
-	}
+	s.show(sysProduction)
 }
 
 // pay takes credits from a player's bank if there are enough.
 func (s *Sim) pay(p uint8, cost int64) bool {
 	bank := s.tables[player].bank
-	if bank.credits.v[p] < cost {
+	if bank.Credits.v[p] < cost {
 		return false
 	}
-	bank.credits.set(int(p), bank.credits.v[p]-cost)
-	bank.spent.set(int(p), bank.spent.v[p]+cost)
+	bank.Credits.set(int(p), bank.Credits.v[p]-cost)
+	bank.Spent.set(int(p), bank.Spent.v[p]+cost)
 	return true
 }
 
@@ -134,7 +126,7 @@ func (s *Sim) repair() {
 		return
 	}
 	t := s.tables[headquarters]
-	for i, hp := range t.health.hp.v {
-		t.health.hp.set(i, min(hp+40, t.health.max.v[i]))
+	for i, hp := range t.health.HP.v {
+		t.health.HP.set(i, min(hp+40, t.health.Max.v[i]))
 	}
 }

@@ -10,21 +10,21 @@ func (s *Sim) launch(t *table, row int, target uint64) {
 		return
 	}
 	const pace = 3 * one
-	x, y := t.position.x.v[row], t.position.y.v[row]
+	x, y := t.position.X.v[row], t.position.Y.v[row]
 	spread := int64(3 * one)
-	tx := enemy.position.x.v[e] + s.rng.between(-spread, spread)
-	ty := enemy.position.y.v[e] + s.rng.between(-spread, spread)
+	tx := enemy.position.X.v[e] + s.rng.between(-spread, spread)
+	ty := enemy.position.Y.v[e] + s.rng.between(-spread, spread)
 	ticks := distance(tx-x, ty-y)/pace + 1
 
 	i := shells.add(s.newID(projectile))
-	shells.position.x.set(i, x)
-	shells.position.y.set(i, y)
-	shells.velocity.x.set(i, int32((tx-x)/ticks))
-	shells.velocity.y.set(i, int32((ty-y)/ticks))
-	shells.owner.player.set(i, t.owner.player.v[row])
-	shells.flight.arrives.set(i, s.tick+uint64(ticks))
-	shells.flight.damage.set(i, t.weapon.damage.v[row])
-	shells.flight.target.set(i, target)
+	shells.position.X.set(i, x)
+	shells.position.Y.set(i, y)
+	shells.velocity.X.set(i, int32((tx-x)/ticks))
+	shells.velocity.Y.set(i, int32((ty-y)/ticks))
+	shells.owner.Player.set(i, t.owner.Player.v[row])
+	shells.flight.Arrives.set(i, s.tick+uint64(ticks))
+	shells.flight.Damage.set(i, t.weapon.Damage.v[row])
+	shells.flight.Target.set(i, target)
 }
 
 // runProjectiles moves the projectiles and lets them strike.
@@ -35,9 +35,9 @@ func (s *Sim) runProjectiles() {
 		if !t.alive(i) {
 			continue
 		}
-		t.position.x.set(i, s.clamp(t.position.x.v[i]+int64(t.velocity.x.v[i])))
-		t.position.y.set(i, s.clamp(t.position.y.v[i]+int64(t.velocity.y.v[i])))
-		if t.flight.arrives.v[i] <= s.tick {
+		t.position.X.set(i, s.clamp(t.position.X.v[i]+int64(t.velocity.X.v[i])))
+		t.position.Y.set(i, s.clamp(t.position.Y.v[i]+int64(t.velocity.Y.v[i])))
+		if t.flight.Arrives.v[i] <= s.tick {
 			arrived = append(arrived, i)
 		}
 	}
@@ -52,26 +52,22 @@ func (s *Sim) runProjectiles() {
 
 // strike ends a projectile's flight: it hits its target if that is near.
 func (s *Sim) strike(t *table, i int) {
-	t.corpse.expires.set(i, s.tick+corpseTicks/2)
-	if s.on(rngLeak, sysProjectiles) {
-		s.show(&s.rng) // the mistake
-	} else {
-		s.show(&s.cosmetic)
-	}
-	target := t.flight.target.v[i]
+	t.corpse.Expires.set(i, s.tick+corpseTicks/2)
+	s.show(sysProjectiles)
+	target := t.flight.Target.v[i]
 	enemy, e, ok := s.findTarget(target)
 	if !ok {
 		return
 	}
-	off := distance(enemy.position.x.v[e]-t.position.x.v[i], enemy.position.y.v[e]-t.position.y.v[i])
+	off := distance(enemy.position.X.v[e]-t.position.X.v[i], enemy.position.Y.v[e]-t.position.Y.v[i])
 	if off > 6*one {
 		return
 	}
-	points := int32(t.flight.damage.v[i]) * int32(192+s.rng.below(128)) / 256
+	points := int32(t.flight.Damage.v[i]) * int32(192+s.rng.below(128)) / 256
 	s.damage(target, points*int32(12*one-off)/(12*one))
-	if enemy.health.hp.v[e] == 0 {
-		kills := &s.tables[player].score.kills
-		p := int(t.owner.player.v[i])
+	if enemy.health.HP.v[e] == 0 {
+		kills := &s.tables[player].score.Kills
+		p := int(t.owner.Player.v[i])
 		kills.set(p, kills.v[p]+1)
 	}
 }

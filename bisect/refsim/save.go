@@ -19,6 +19,10 @@ import (
 //	  for each column: u8 1, u32 length, its bytes; or u8 0 if the save leaves it out
 const saveHead = 8 + 8 + 4 + 4 + 8 + rngSize
 
+// unsaved is what the fault save-omits-field leaves out of a save, by its place. A World is a dump
+// and has these columns; what is loaded from it does not.
+var unsaved = columnsBySystem{sysMovement: "Fatigue.level", sysCombat: "Weapon.ready", sysProduction: "Production.ready"}
+
 // Save returns the state at the state point in a form that Restore takes.
 func (s *Sim) Save() ([]byte, error) {
 	if s.running != numSystems {
@@ -31,7 +35,7 @@ func (s *Sim) Save() ([]byte, error) {
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(s.config.Players))
 	dst = binary.LittleEndian.AppendUint64(dst, s.tick)
 	dst = s.rng.append(dst)
-	omitted := s.omitted()
+	omitted := s.faulty(saveOmitsField, &unsaved)
 	for _, t := range s.tables {
 		dst = t.save(dst, omitted)
 	}

@@ -122,7 +122,7 @@ func pick(r *rng, view *Sim, p uint8, suits func(*table) bool) (*table, int) {
 		}
 		start := int(r.below(uint32(t.rows())))
 		for i := range min(t.rows(), 32) {
-			if row := (start + i) % t.rows(); t.owner.player.v[row] == p && t.alive(row) {
+			if row := (start + i) % t.rows(); t.owner.Player.v[row] == p && t.alive(row) {
 				return t, row
 			}
 		}

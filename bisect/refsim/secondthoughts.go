@@ -43,7 +43,7 @@ func firstThought(r *rng, view *Sim, orders []orderlog.Order, i int) []byte {
 		// Orders of one archetype add up. Only one of another replaces those
 		// before it, and only if these are not of the same tick.
 		t, row, ok := view.find(uint64(id))
-		if !ok || t.production.item.v[row] == uint8(args[1]) {
+		if !ok || t.production.Item.v[row] == uint8(args[1]) {
 			return nil
 		}
 		for j := range orders {

@@ -89,24 +89,15 @@ type scratch struct {
 	pool     pool
 	hashSome func(worker int)
 	hashed   atomic.Int32 // tables that goroutines have taken to hash
-	due      []*table     // what a system divides among its goroutines
 	rows     []int
 
-	crossed   []crossing
-	crossedBy [workers][]crossing
-	moveSome  func(worker int)
-
-	shots   []shot
-	shotsBy [workers][]shot
-	aimSome func(worker int)
+	crossed actions          // who moved into another cell
+	shots   actions          // who fires
 	hits    map[uint64]int32 // damage by target
 	targets []uint64
-
-	hauls    []haul
-	haulsBy  [workers][]haul
-	planSome func(worker int)
-	mining   map[uint64][]int // indexes into hauls, by ore field
-	fields   []uint64
+	hauls   actions          // who carries ore
+	mining  map[uint64][]int // indexes into hauls, by ore field
+	fields  []uint64
 
 	wanted   map[demand]int
 	demands  []demand
@@ -172,7 +163,9 @@ func (s *Sim) begin(point uint64) error {
 		grid: s.grid, path: s.path, fog: s.fog,
 		base: s.base,
 	}
-	s.scratch.moveSome, s.scratch.aimSome, s.scratch.planSome = s.moveSome, s.aimSome, s.planSome
+	s.scratch.crossed.init(s.moveTable)
+	s.scratch.shots.init(s.aimTable)
+	s.scratch.hauls.init(s.planTable)
 	s.scratch.hashSome = s.hashSome
 	s.scratch.strength = make([]uint32, s.config.Players*s.squads())
 	s.scratch.hits = make(map[uint64]int32)
@@ -254,7 +247,7 @@ func (s *Sim) inSlot(t *table, n uint64) bool { return (s.tick+uint64(t.archetyp
 
 // newID returns the next id of an archetype. Ids ascend for ever.
 func (s *Sim) newID(a archetype) uint64 {
-	next := &s.tables[match].serial.next
+	next := &s.tables[match].serial.Next
 	id := next.v[0]
 	next.set(0, id+1)
 	return id<<archetypeBits | uint64(a)
@@ -286,7 +279,7 @@ func (s *Sim) cellAt(x, y int64) uint32 {
 }
 
 func (s *Sim) cellOf(t *table, row int) uint32 {
-	return s.cellAt(t.position.x.v[row], t.position.y.v[row])
+	return s.cellAt(t.position.X.v[row], t.position.Y.v[row])
 }
 
 // clamp moves a coordinate onto the map.
@@ -302,19 +295,19 @@ func (s *Sim) flipBit(sys system) {
 	switch sys {
 	case sysMovement:
 		if t := s.tables[infantry]; t.rows() > 0 && s.takes(bitFlip, sys) {
-			t.position.x.flip(s.living(t), bit)
+			t.position.X.flip(s.living(t), bit)
 		}
 	case sysCombat:
 		if t := s.tables[tank]; t.rows() > 0 && s.takes(bitFlip, sys) {
-			t.health.hp.flip(s.living(t), bit%8)
+			t.health.HP.flip(s.living(t), bit%8)
 		}
 	case sysEconomy:
 		if t := s.tables[oreField]; s.takes(bitFlip, sys) {
-			t.deposit.amount.flip(t.rows()/2, bit)
+			t.deposit.Amount.flip(t.rows()/2, bit)
 		}
 	case sysMorale:
 		if t := s.tables[infantry]; t.rows() > 0 && s.takes(bitFlip, sys) {
-			t.morale.value.flip(s.living(t), 30+bit)
+			t.morale.Value.flip(s.living(t), 30+bit)
 		}
 	}
 }

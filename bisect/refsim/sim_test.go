@@ -156,7 +156,7 @@ func TestBattleGoesOn(t *testing.T) {
 				t.Errorf("%d entities, point %d: only %d archetypes have rows", entities, s.Point(), archetypesUsed)
 			}
 			sum := uint32(0)
-			for _, n := range s.tables[player].score.losses.v {
+			for _, n := range s.tables[player].score.Losses.v {
 				sum += n
 			}
 			if fell := sum - lost; int(fell)*20 < entities*3 {

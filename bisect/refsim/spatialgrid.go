@@ -54,15 +54,15 @@ func (g *spatialGrid) clear() {
 
 // runSpatialGrid moves the entities that crossed into another cell.
 func (s *Sim) runSpatialGrid() {
-	for i := range s.scratch.crossed {
-		c := &s.scratch.crossed[i]
+	for i := range s.scratch.crossed.list {
+		c := &s.scratch.crossed.list[i]
 		t := s.tables[c.archetype]
 		from := t.gridCell.v[c.row]
 		if s.on(staleCache, sysSpatialGrid) && s.sameColumn(from, c.to) {
 			continue // the mistake: only a move to the side counts as a move
 		}
 		s.grid.remove(from, c.id)
-		s.grid.add(c.to, c.id, t.owner.player.v[c.row])
+		s.grid.add(c.to, c.id, t.owner.Player.v[c.row])
 		t.gridCell.v[c.row] = c.to
 	}
 }

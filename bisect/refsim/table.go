@@ -51,8 +51,8 @@ type table struct {
 	serial     *serial
 
 	// Where the caches list each row. They are not part of the state.
-	gridCell  column[uint32]
-	sightCell column[uint32]
+	gridCell  cells[uint32]
+	sightCell cells[uint32]
 
 	digests tableDigests
 	// restored is set from a restore to the next hash.
@@ -61,98 +61,65 @@ type table struct {
 
 func newTable(a archetype) *table {
 	k := &kinds[a]
-	t := &table{archetype: a, kind: k, label: k.label}
+	t := &table{archetype: a, kind: k, label: k.label, keysDirty: true}
 	switch a {
 	case match:
-		t.rules, t.serial = new(rules), new(serial)
+		t.rules, t.serial = with[rules](t), with[serial](t)
 	case player:
-		t.bank, t.market, t.profile, t.score, t.vision = new(bank), new(market), new(profile), new(score), new(vision)
+		t.bank, t.market, t.profile = with[bank](t), with[market](t), with[profile](t)
+		t.score, t.vision = with[score](t), with[vision](t)
 	case squad:
-		t.formation = new(formation)
+		t.formation = with[formation](t)
 		t.index = []uint64{}
 	case oreField:
-		t.position, t.deposit = new(position), new(deposit)
+		t.position, t.deposit = with[position](t), with[deposit](t)
 	case projectile:
-		t.position, t.velocity, t.owner, t.corpse, t.flight = new(position), new(velocity), new(owner), new(corpse), new(flight)
+		t.position, t.velocity, t.flight = with[position](t), with[velocity](t), with[flight](t)
+		t.owner, t.corpse = with[owner](t), with[corpse](t)
 	default:
-		t.position, t.health, t.owner, t.corpse = new(position), new(health), new(owner), new(corpse)
+		t.position, t.health = with[position](t), with[health](t)
+		t.owner, t.corpse = with[owner](t), with[corpse](t)
 		if k.speed > 0 {
-			t.velocity, t.heading, t.goal = new(velocity), new(heading), new(goal)
+			t.velocity, t.heading, t.goal = with[velocity](t), with[heading](t), with[goal](t)
 		}
 		if k.flies {
-			t.altitude = new(altitude)
+			t.altitude = with[altitude](t)
 		}
 		if k.reach > 0 {
-			t.weapon = new(weapon)
+			t.weapon = with[weapon](t)
 			if k.speed > 0 {
-				t.member = new(member)
+				t.member = with[member](t)
 			}
 		}
 		if k.hauls > 0 {
-			t.cargo = new(cargo)
+			t.cargo = with[cargo](t)
 		}
 		if k.nerve {
-			t.morale = new(morale)
+			t.morale = with[morale](t)
 		}
 		if k.tires {
-			t.fatigue = new(fatigue)
+			t.fatigue = with[fatigue](t)
 		}
 		if k.output != 0 {
-			t.power = new(power)
+			t.power = with[power](t)
 		}
 		if a.makes() {
-			t.production = new(production)
+			t.production = with[production](t)
 		}
 		if a == radar {
-			t.sweep = new(sweep)
+			t.sweep = with[sweep](t)
 		}
-	}
-	t.addFields()
-	return t
-}
-
-// addFields lists the fields of the components that t has.
-func (t *table) addFields() {
-	add := func(has bool, fields func() []field) {
-		if has {
-			t.fields = append(t.fields, fields()...)
-		}
-	}
-	add(t.position != nil, t.position.fields)
-	add(t.velocity != nil, t.velocity.fields)
-	add(t.heading != nil, t.heading.fields)
-	add(t.altitude != nil, t.altitude.fields)
-	add(t.health != nil, t.health.fields)
-	add(t.weapon != nil, t.weapon.fields)
-	add(t.owner != nil, t.owner.fields)
-	add(t.goal != nil, t.goal.fields)
-	add(t.corpse != nil, t.corpse.fields)
-	add(t.production != nil, t.production.fields)
-	add(t.cargo != nil, t.cargo.fields)
-	add(t.bank != nil, t.bank.fields)
-	add(t.market != nil, t.market.fields)
-	add(t.morale != nil, t.morale.fields)
-	add(t.fatigue != nil, t.fatigue.fields)
-	add(t.member != nil, t.member.fields)
-	add(t.formation != nil, t.formation.fields)
-	add(t.vision != nil, t.vision.fields)
-	add(t.deposit != nil, t.deposit.fields)
-	add(t.flight != nil, t.flight.fields)
-	add(t.power != nil, t.power.fields)
-	add(t.sweep != nil, t.sweep.fields)
-	add(t.profile != nil, t.profile.fields)
-	add(t.score != nil, t.score.fields)
-	add(t.rules != nil, t.rules.fields)
-	add(t.serial != nil, t.serial.fields)
-	for i := range t.fields {
-		t.fields[i].own = t.fields[i].Name()
 	}
 	t.sortFields()
 	t.digests.columns = make([]merkle.Hash, 1+len(t.fields))
-	t.keysDirty = true
-	for i := range t.fields {
-		t.fields[i].mark() // no digest has been computed yet
-	}
+	return t
+}
+
+// with returns a component for a table, whose fields it adds to the table's.
+func with[Component any](t *table) *Component {
+	c := new(Component)
+	t.fields = append(t.fields, componentFields(c)...)
+	return c
 }
 
 // rename gives the table and its columns the names that the game has for them.
@@ -175,7 +142,7 @@ func (t *table) sortFields() {
 func (t *table) rows() int { return len(t.id) }
 
 // alive reports whether row i has not died.
-func (t *table) alive(i int) bool { return t.corpse.expires.v[i] == 0 }
+func (t *table) alive(i int) bool { return t.corpse.Expires.v[i] == 0 }
 
 // moves reports whether Movement moves the table's rows.
 func (t *table) moves() bool { return t.goal != nil }

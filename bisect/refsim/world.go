@@ -62,7 +62,7 @@ func Load(w *snapshot.World, mistakes ...Fault) (*Sim, error) {
 		return nil, err
 	}
 	s.rng.load(w.RNG)
-	omitted := s.omitted()
+	omitted := s.faulty(saveOmitsField, &unsaved)
 	for _, t := range s.tables {
 		src := w.Table(snapshot.Archetype, t.label)
 		if src == nil {
@@ -80,20 +80,6 @@ func Load(w *snapshot.World, mistakes ...Fault) (*Sim, error) {
 		return nil, err
 	}
 	return s, nil
-}
-
-// omitted returns the columns that the fault save-omits-field leaves out of a
-// save. A World is a dump and has them; what is loaded from it does not.
-func (s *Sim) omitted() (columns []string) {
-	for _, c := range []struct {
-		in     system
-		column string
-	}{{sysMovement, "Fatigue.level"}, {sysCombat, "Weapon.ready"}, {sysProduction, "Production.ready"}} {
-		if s.on(saveOmitsField, c.in) {
-			columns = append(columns, c.column)
-		}
-	}
-	return columns
 }
 
 // savedConfig reads the configuration from the archetype Match, and what that is called
@@ -143,18 +129,18 @@ func (s *Sim) check() error {
 			return fmt.Errorf("archetype Squad, row %d: unexpected key", i)
 		}
 	}
-	limit, next := int64(s.width)*cellSize, s.tables[match].serial.next.v[0]
+	limit, next := int64(s.width)*cellSize, s.tables[match].serial.Next.v[0]
 	for a, t := range s.tables {
 		for i, id := range t.id {
 			switch {
 			case t.index == nil && (id%(1<<archetypeBits) != uint64(a) || id>>archetypeBits >= next):
 				return fmt.Errorf("archetype %s: id %d is of another archetype or still to come", t.label, id)
-			case t.position != nil && (uint64(t.position.x.v[i]) >= uint64(limit) || uint64(t.position.y.v[i]) >= uint64(limit)):
+			case t.position != nil && (uint64(t.position.X.v[i]) >= uint64(limit) || uint64(t.position.Y.v[i]) >= uint64(limit)):
 				return fmt.Errorf("archetype %s, entity %d: position is off the map", t.label, t.id[i])
-			case t.owner != nil && int(t.owner.player.v[i]) >= s.config.Players:
-				return fmt.Errorf("archetype %s, entity %d: owner is player %d of %d", t.label, t.id[i], t.owner.player.v[i], s.config.Players)
-			case t.member != nil && int(t.member.squad.v[i]) >= s.squads():
-				return fmt.Errorf("archetype %s, entity %d: member of squad %d of %d", t.label, t.id[i], t.member.squad.v[i], s.squads())
+			case t.owner != nil && int(t.owner.Player.v[i]) >= s.config.Players:
+				return fmt.Errorf("archetype %s, entity %d: owner is player %d of %d", t.label, t.id[i], t.owner.Player.v[i], s.config.Players)
+			case t.member != nil && int(t.member.Squad.v[i]) >= s.squads():
+				return fmt.Errorf("archetype %s, entity %d: member of squad %d of %d", t.label, t.id[i], t.member.Squad.v[i], s.squads())
 			}
 		}
 	}
