@@ -102,23 +102,23 @@ func check(name string, opts Options, session Session, dial func() (link, error)
 		needs bisect.Capability
 		test  func(*checker) (string, error)
 	}{
-		{"start", "", (*checker).starts},
-		{"step", "", (*checker).straight},
+		{"start", "", fresh((*checker).starts)},
+		{"step", "", fresh((*checker).straight)},
 		{"recorded hashes", "", (*checker).recorded},
-		{"same run twice", "", (*checker).twice},
-		{"single ticks", "", (*checker).singly},
-		{"start again", "", (*checker).again},
-		{"state", bisect.CanState, (*checker).state},
-		{"save and restore", bisect.CanSave, (*checker).save},
+		{"same run twice", "", fresh((*checker).twice)},
+		{"single ticks", "", fresh((*checker).singly)},
+		{"start again", "", fresh((*checker).again)},
+		{"state", bisect.CanState, fresh((*checker).state)},
+		{"save and restore", bisect.CanSave, fresh((*checker).save)},
 		{"load", bisect.CanLoad, (*checker).load},
-		{"systems", bisect.CanSystems, (*checker).systems},
-		{"caches", bisect.CanCaches, (*checker).caches},
-		{"validate", bisect.CanValidate, (*checker).validate},
-		{"test", bisect.CanTest, (*checker).test},
-		{"predict", bisect.CanPredict, (*checker).predict},
-		{"orders", bisect.CanOrders, (*checker).orders},
-		{"refuses", "", (*checker).refuses},
-		{"leaves", "", (*checker).leaves},
+		{"systems", bisect.CanSystems, fresh((*checker).systems)},
+		{"caches", bisect.CanCaches, fresh((*checker).caches)},
+		{"validate", bisect.CanValidate, fresh((*checker).validate)},
+		{"test", bisect.CanTest, fresh((*checker).test)},
+		{"predict", bisect.CanPredict, fresh((*checker).predict)},
+		{"orders", bisect.CanOrders, fresh((*checker).orders)},
+		{"refuses", "", fresh((*checker).refuses)},
+		{"leaves", "", fresh((*checker).leaves)},
 	} {
 		if part.needs != "" && !slices.Contains(c.out.Can, part.needs) {
 			c.out.Findings = append(c.out.Findings, Finding{part.name, Skipped, ""})
@@ -135,6 +135,17 @@ func check(name string, opts Options, session Session, dial func() (link, error)
 		}
 	}
 	return &c.out, nil
+}
+
+// fresh returns a part that begins with a fresh instance.
+func fresh(test func(*checker, *simulator) (string, error)) func(*checker) (string, error) {
+	return func(c *checker) (string, error) {
+		s, err := c.fresh()
+		if err != nil {
+			return "", err
+		}
+		return test(c, s)
+	}
 }
 
 // fresh starts an instance in a target of its own.

@@ -45,6 +45,7 @@ type origin struct {
 
 // about is what a target says about itself.
 type about struct {
+	version     uint64 // of the protocol
 	Name, Build string
 	can         []bisect.Capability
 	maxRequest  uint64
@@ -185,38 +186,23 @@ func (s *simulator) hello() error {
 	if i, ok := s.link.(imager); ok && i.hasImage() {
 		s.about.can = append(s.about.can, bisect.CanSave)
 	}
-	if version := s.about.read(&s.reply); s.reply.err == nil && version != Version {
-		return s.link.broken(fmt.Sprintf("it speaks version %d of the protocol, expected %d", version, Version))
+	s.reply.entries("hello", s.about.entries())
+	if v := s.about.version; s.reply.err == nil && v != Version {
+		return s.link.broken(fmt.Sprintf("it speaks version %d of the protocol, expected %d", v, Version))
 	}
 	return s.done()
 }
 
-// read reads the result of hello. Keys that are not known are left out.
-func (a *about) read(v *values) (version uint64) {
-	for range v.mapping("hello") {
-		switch key := v.str("key of hello"); key {
-		case "protocol":
-			version = v.uint(key)
-		case "name":
-			a.Name = v.str(key)
-		case "build":
-			a.Build = v.str(key)
-		case "can":
-			for _, c := range v.strs(key) {
-				a.can = append(a.can, bisect.Capability(c))
-			}
-		case "max_request":
-			a.maxRequest = v.uint(key)
-		case maxRestoreKey:
-			a.maxRestore = v.uint(key)
-		default:
-			v.skip(key)
-		}
-		if v.err != nil {
-			break
-		}
+// entries is the result of hello.
+func (a *about) entries() []entry {
+	return []entry{
+		one("protocol", &a.version, (*message).uint, (*values).uint),
+		one("name", &a.Name, (*message).str, (*values).str),
+		one("build", &a.Build, (*message).str, (*values).str),
+		several("can", &a.can, putName, takeName),
+		one("max_request", &a.maxRequest, (*message).uint, (*values).uint),
+		one(maxRestoreKey, &a.maxRestore, (*message).uint, (*values).uint).leftOutIf(a.maxRestore == 0),
 	}
-	return version
 }
 
 // arrive sends a request that leads to another state.
@@ -233,12 +219,22 @@ func (s *simulator) arrive(limit uint32) error {
 	return nil
 }
 
-// ask is send for requests that not every target answers.
-func (s *simulator) ask(method string, limit uint32) error {
+// exchange sends a request with params parameters, which put appends, and has take read the result.
+// A request that the target has not announced is not sent.
+func (s *simulator) exchange(method string, limit uint32, params int, put func(), take func()) (err error) {
+	defer s.named(&err)
+	s.request(method, params)
+	if put != nil {
+		put()
+	}
 	if c := needs[method]; !s.Can(c) {
 		return fmt.Errorf("%s: %w", c, ErrUnsupported)
 	}
-	return s.send(limit)
+	if err := s.send(limit); err != nil {
+		return err
+	}
+	take()
+	return s.done()
 }
 
 func (s *simulator) load() error {
@@ -257,17 +253,12 @@ func (s *simulator) load() error {
 
 // World implements bisect.Saver.
 func (s *simulator) World() (w *snapshot.World, err error) {
+	var b []byte
+	if err := s.exchange(stateMethod, maxState, 0, nil, func() { b = s.reply.bin("state") }); err != nil {
+		return nil, err
+	}
 	defer s.named(&err)
-	s.request(stateMethod, 0)
-	if err := s.ask(stateMethod, maxState); err != nil {
-		return nil, err
-	}
-	b := s.reply.bin("state")
-	if err := s.done(); err != nil {
-		return nil, err
-	}
-	w, err = snapshot.Decode(slices.Clone(b), "the state that it returns")
-	if err != nil {
+	if w, err = snapshot.Decode(slices.Clone(b), "the state that it returns"); err != nil {
 		return nil, s.link.broken(err.Error())
 	}
 	return w, nil
@@ -275,16 +266,14 @@ func (s *simulator) World() (w *snapshot.World, err error) {
 
 // Save implements bisect.Restorer.
 func (s *simulator) Save() (save []byte, err error) {
-	defer s.named(&err)
 	if i, ok := s.link.(imager); ok && i.hasImage() {
+		defer s.named(&err)
 		return s.saveImage(i)
 	}
-	s.request(saveMethod, 0)
-	if err := s.ask(saveMethod, maxSave); err != nil {
-		return nil, err
-	}
-	save = slices.Clone(s.reply.bin("save"))
-	return save, s.done()
+	err = s.exchange(saveMethod, maxSave, 0, nil, func() {
+		save = slices.Clone(s.reply.bin("save"))
+	})
+	return save, err
 }
 
 // Restore implements bisect.Restorer.
@@ -324,91 +313,75 @@ func (s *simulator) restoreImage(i imager, save []byte) error {
 }
 
 // Begin implements bisect.Stepper.
-func (s *simulator) Begin(orders []orderlog.Order) (err error) {
-	defer s.named(&err)
-	s.request(beginMethod, 2)
-	s.req.uint(s.point)
-	s.req.raw(orderlog.AppendOrders(nil, orders))
-	if err := s.ask(beginMethod, maxReply); err != nil {
-		return err
-	}
-	if !s.reply.null("result of begin") {
-		s.reply.fail("result of begin", errors.New("expected nil"))
-	}
-	s.checkpoint = checkpoint{}
-	return s.done()
+func (s *simulator) Begin(orders []orderlog.Order) error {
+	return s.exchange(beginMethod, maxReply, 2, func() {
+		s.req.uint(s.point)
+		s.req.raw(orderlog.AppendOrders(nil, orders))
+	}, func() {
+		if !s.reply.null("result of begin") {
+			s.reply.fail("result of begin", errors.New("expected nil"))
+		}
+		s.checkpoint = checkpoint{}
+	})
 }
 
 // Next implements bisect.Stepper.
 func (s *simulator) Next() (system string, more bool, err error) {
-	defer s.named(&err)
-	s.request(nextMethod, 0)
-	if err := s.ask(nextMethod, maxReply); err != nil {
-		return "", false, err
-	}
-	s.reply.tuple(3, "result of next")
-	system, more = s.reply.str("system"), s.reply.bool("more")
-	s.hash = s.reply.hash("hash")
-	if !more {
-		s.point++
-	}
-	return system, more, s.done()
+	err = s.exchange(nextMethod, maxReply, 0, nil, func() {
+		s.reply.tuple(3, "result of next")
+		system, more = s.reply.str("system"), s.reply.bool("more")
+		s.hash = s.reply.hash("hash")
+		if !more {
+			s.point++
+		}
+	})
+	return system, more, err
 }
 
 // StaleCaches implements bisect.CacheChecker.
 func (s *simulator) StaleCaches() (list []string, err error) {
-	defer s.named(&err)
-	s.request(cachesMethod, 0)
-	if err := s.ask(cachesMethod, maxReply); err != nil {
-		return nil, err
-	}
-	list = s.reply.strs("caches")
-	return list, s.done()
+	err = s.exchange(cachesMethod, maxReply, 0, nil, func() {
+		list = s.reply.strs("caches")
+	})
+	return list, err
 }
 
 // Validate implements bisect.Validator.
 func (s *simulator) Validate(orders []orderlog.Order) (why []string, err error) {
-	defer s.named(&err)
 	if len(orders) == 0 {
 		return nil, nil
 	}
-	s.request(validateMethod, 2)
-	s.req.uint(orders[0].Tick)
-	s.req.raw(orderlog.AppendOrders(nil, orders))
-	if err := s.ask(validateMethod, maxReply); err != nil {
-		return nil, err
-	}
-	why = s.reply.strs("reasons")
-	if s.reply.err == nil && len(why) != len(orders) {
-		s.reply.fail("reasons", fmt.Errorf("%d for %d orders", len(why), len(orders)))
-	}
-	return why, s.done()
+	err = s.exchange(validateMethod, maxReply, 2, func() {
+		s.req.uint(orders[0].Tick)
+		s.req.raw(orderlog.AppendOrders(nil, orders))
+	}, func() {
+		why = s.reply.strs("reasons")
+		if s.reply.err == nil && len(why) != len(orders) {
+			s.reply.fail("reasons", fmt.Errorf("%d for %d orders", len(why), len(orders)))
+		}
+	})
+	return why, err
 }
 
 // Test implements bisect.Tester.
 func (s *simulator) Test(o *orderlog.Order) (possible bool, err error) {
-	defer s.named(&err)
-	s.request(testMethod, 2)
-	s.req.uint(s.point)
-	s.req.raw(orderlog.AppendOrders(nil, []orderlog.Order{*o})[1:]) // without the head of the array
-	if err := s.ask(testMethod, maxReply); err != nil {
-		return false, err
-	}
-	s.reply.tuple(2, "result of test")
-	possible, s.hash = s.reply.bool("possible"), s.reply.hash("hash")
-	return possible, s.done()
+	err = s.exchange(testMethod, maxReply, 2, func() {
+		s.req.uint(s.point)
+		s.req.raw(orderlog.AppendOrders(nil, []orderlog.Order{*o})[1:]) // without the head of the array
+	}, func() {
+		s.reply.tuple(2, "result of test")
+		possible, s.hash = s.reply.bool("possible"), s.reply.hash("hash")
+	})
+	return possible, err
 }
 
 // Predict implements bisect.Predictor.
-func (s *simulator) Predict(player uint32, orders []orderlog.Order) (err error) {
-	defer s.named(&err)
-	s.request(predictMethod, 3)
-	s.req.uint(s.point)
-	s.req.uint(uint64(player))
-	s.req.raw(orderlog.AppendOrders(nil, orders))
-	if err := s.ask(predictMethod, maxReply); err != nil {
-		return err
-	}
-	s.hash = s.reply.hash("hash")
-	return s.done()
+func (s *simulator) Predict(player uint32, orders []orderlog.Order) error {
+	return s.exchange(predictMethod, maxReply, 3, func() {
+		s.req.uint(s.point)
+		s.req.uint(uint64(player))
+		s.req.raw(orderlog.AppendOrders(nil, orders))
+	}, func() {
+		s.hash = s.reply.hash("hash")
+	})
 }

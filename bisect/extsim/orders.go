@@ -15,189 +15,102 @@ import (
 
 // OrderForms implements bisect.OrderTeller.
 func (s *simulator) OrderForms() (f *bisect.OrderForms, err error) {
+	if err := s.exchange(ordersMethod, maxReply, 0, nil, func() { f = s.reply.forms() }); err != nil {
+		return nil, err
+	}
 	defer s.named(&err)
-	s.request(ordersMethod, 0)
-	if err := s.ask(ordersMethod, maxReply); err != nil {
-		return nil, err
-	}
-	f = s.reply.forms()
-	if err := s.done(); err != nil {
-		return nil, err
-	}
 	if err := f.Check(); err != nil {
 		return nil, s.link.broken("what it says of its orders: " + err.Error())
 	}
 	return f, nil
 }
 
-// each reads the entries of a map. Keys that read does not know are skipped by it.
-func (v *values) each(what string, read func(key string)) {
-	for range v.mapping(what) {
-		key := v.str("key of " + what)
-		if v.err != nil {
-			return
-		}
-		read(key)
+// formsEntries is the result of orders.
+func formsEntries(f *bisect.OrderForms) []entry {
+	return []entry{
+		several("players", &f.Players, (*message).uint32, (*values).uint32),
+		one("every", &f.Every, (*message).uint32, (*values).uint32),
+		one("owner", &f.Owner, (*message).str, (*values).str),
+		several("kinds", &f.Forms, (*message).form, (*values).form),
+		several("params", &f.Params, (*message).param, (*values).param),
 	}
 }
 
-// listed reads the elements of an array.
-func (v *values) listed(what string, read func()) {
-	for range v.array(what) {
-		if read(); v.err != nil {
-			return
-		}
-	}
-}
+func (m *message) forms(f *bisect.OrderForms) { m.entries(formsEntries(f)) }
 
-// forms reads the result of orders.
 func (v *values) forms() *bisect.OrderForms {
 	f := &bisect.OrderForms{}
-	v.each("orders", func(key string) {
-		switch key {
-		case "players":
-			v.listed(key, func() { f.Players = append(f.Players, v.uint32(key)) })
-		case "every":
-			f.Every = v.uint32(key)
-		case "owner":
-			f.Owner = v.str(key)
-		case "kinds":
-			v.listed(key, func() { f.Forms = append(f.Forms, v.form()) })
-		case "params":
-			v.listed(key, func() {
-				v.tuple(2, key)
-				f.Params = append(f.Params, bisect.ParamForm{Key: v.str("name of a parameter"), Values: v.strs("values of a parameter")})
-			})
-		default:
-			v.skip(key)
-		}
-	})
+	v.entries("orders", formsEntries(f))
 	return f
 }
 
-func (v *values) form() (o bisect.OrderForm) {
-	v.each("kind of order", func(key string) {
-		switch key {
-		case "kind":
-			o.Kind = v.str(key)
-		case "local":
-			o.Local = v.bool(key)
-		case "packed":
-			o.Packed = v.bool(key)
-		case "fields":
-			v.listed(key, func() { o.Fields = append(o.Fields, v.field()) })
-		default:
-			v.skip(key)
-		}
-	})
+func (m *message) param(p bisect.ParamForm) {
+	m.array(2)
+	m.str(p.Key)
+	m.strs(p.Values)
+}
+
+func (v *values) param(what string) bisect.ParamForm {
+	v.tuple(2, what)
+	return bisect.ParamForm{Key: v.str("name of a parameter"), Values: v.strs("values of a parameter")}
+}
+
+// formEntries is a kind of orders.
+func formEntries(o *bisect.OrderForm) []entry {
+	return []entry{
+		one("kind", &o.Kind, (*message).str, (*values).str),
+		one("local", &o.Local, (*message).bool, (*values).bool),
+		one("packed", &o.Packed, (*message).bool, (*values).bool),
+		several("fields", &o.Fields, (*message).field, (*values).field),
+	}
+}
+
+func (m *message) form(o bisect.OrderForm) { m.entries(formEntries(&o)) }
+
+func (v *values) form(string) (o bisect.OrderForm) {
+	v.entries("kind of order", formEntries(&o))
 	return o
 }
 
-func (v *values) field() (f bisect.FieldForm) {
-	var entity bisect.EntityForm
-	named := false
-	v.each("field", func(key string) {
-		switch key {
-		case "name":
-			f.Name = v.str(key)
-		case "type":
-			f.Type = bisect.FieldType(v.str(key))
-		case "min":
-			f.Min = v.int(key)
-		case "max":
-			f.Max = v.int(key)
-		case "values":
-			v.listed(key, func() { f.Values = append(f.Values, v.int(key)) })
-		case "texts":
-			f.Texts = v.strs(key)
-		case "entity":
-			entity.Archetypes, named = v.strs(key), true
-		case "of":
-			entity.Of = bisect.Whose(v.str(key))
-		default:
-			v.skip(key)
-		}
-	})
-	if named {
-		f.Entity = &entity
+// fieldEntries is a field of an order, and whose entities it names.
+func fieldEntries(f *bisect.FieldForm, of *bisect.Whose) []entry {
+	return []entry{
+		one("name", &f.Name, (*message).str, (*values).str),
+		one("type", &f.Type, putName, takeName),
+		one("min", &f.Min, (*message).int, (*values).int).leftOutIf(f.Min == 0),
+		one("max", &f.Max, (*message).int, (*values).int).leftOutIf(f.Max == 0),
+		several("values", &f.Values, (*message).int, (*values).int).leftOutIf(len(f.Values) == 0),
+		one("texts", &f.Texts, (*message).strs, (*values).strs).leftOutIf(len(f.Texts) == 0),
+		one("entity", &f.Entity, (*message).entity, (*values).entity).leftOutIf(f.Entity == nil),
+		one("of", of, putName, takeName).leftOutIf(*of == ""),
+	}
+}
+
+func (m *message) field(f bisect.FieldForm) {
+	var of bisect.Whose
+	if f.Entity != nil {
+		of = f.Entity.Of
+	}
+	m.entries(fieldEntries(&f, &of))
+}
+
+func (v *values) field(string) (f bisect.FieldForm) {
+	var of bisect.Whose
+	v.entries("field", fieldEntries(&f, &of))
+	if f.Entity != nil {
+		f.Entity.Of = of
 	}
 	return f
 }
 
-// forms writes the result of orders.
-func (m *message) forms(f *bisect.OrderForms) {
-	m.mapping(5)
-	m.str("players")
-	m.array(len(f.Players))
-	each(f.Players, func(p uint32) { m.uint(uint64(p)) })
-	m.str("every")
-	m.uint(uint64(f.Every))
-	m.str("owner")
-	m.str(f.Owner)
-	m.str("kinds")
-	m.array(len(f.Forms))
-	each(f.Forms, m.form)
-	m.str("params")
-	m.array(len(f.Params))
-	each(f.Params, func(p bisect.ParamForm) {
-		m.array(2)
-		m.str(p.Key)
-		m.strs(p.Values)
-	})
-}
+func (m *message) entity(e *bisect.EntityForm) { m.strs(e.Archetypes) }
 
-func (m *message) form(o bisect.OrderForm) {
-	m.mapping(4)
-	m.str("kind")
-	m.str(o.Kind)
-	m.str("local")
-	m.bool(o.Local)
-	m.str("packed")
-	m.bool(o.Packed)
-	m.str("fields")
-	m.array(len(o.Fields))
-	each(o.Fields, m.field)
-}
-
-// field writes what a field has.
-func (m *message) field(f bisect.FieldForm) {
-	type entry struct {
-		key string
-		has bool
-		put func()
-	}
-	entries := []entry{
-		{"name", true, func() { m.str(f.Name) }},
-		{"type", true, func() { m.str(string(f.Type)) }},
-		{"min", f.Min != 0, func() { m.int(f.Min) }},
-		{"max", f.Max != 0, func() { m.int(f.Max) }},
-		{"values", len(f.Values) > 0, func() { m.array(len(f.Values)); each(f.Values, m.int) }},
-		{"texts", len(f.Texts) > 0, func() { m.strs(f.Texts) }},
-	}
-	if e := f.Entity; e != nil {
-		entries = append(entries, entry{"entity", true, func() { m.strs(e.Archetypes) }}, entry{"of", e.Of != "", func() { m.str(string(e.Of)) }})
-	}
-	n := 0
-	for _, e := range entries {
-		if e.has {
-			n++
-		}
-	}
-	m.mapping(n)
-	for _, e := range entries {
-		if e.has {
-			m.str(e.key)
-			e.put()
-		}
-	}
+func (v *values) entity(what string) *bisect.EntityForm {
+	return &bisect.EntityForm{Archetypes: v.strs(what)}
 }
 
 // forms answers orders.
-func (s *Server) forms() error {
-	teller, ok := bisect.As[bisect.OrderTeller](s.at, bisect.CanOrders)
-	if !ok {
-		return ErrUnsupported
-	}
+func (s *Server) forms(teller bisect.OrderTeller) error {
 	f, err := teller.OrderForms()
 	if err != nil {
 		return err
@@ -210,11 +123,7 @@ func (s *Server) forms() error {
 const triedOrders = 8
 
 // orders tests what the target says of its orders: that it takes those that are made so.
-func (c *checker) orders() (string, error) {
-	s, err := c.fresh()
-	if err != nil {
-		return "", err
-	}
+func (c *checker) orders(s *simulator) (string, error) {
 	f, err := s.OrderForms()
 	if err != nil {
 		return "", err

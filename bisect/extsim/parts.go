@@ -16,11 +16,7 @@ import (
 
 // The parts of a conformance test. Each returns what was compared, or what is wrong.
 
-func (c *checker) starts() (string, error) {
-	s, err := c.fresh()
-	if err != nil {
-		return "", err
-	}
+func (c *checker) starts(s *simulator) (string, error) {
 	if s.point != c.first() {
 		return "", wrongf("it begins at state point %d, the header says %d", s.point, c.first())
 	}
@@ -31,11 +27,7 @@ func (c *checker) starts() (string, error) {
 	return fmt.Sprintf("state point %d, hash %s", s.point, s.hash), nil
 }
 
-func (c *checker) straight() (string, error) {
-	s, err := c.fresh()
-	if err != nil {
-		return "", err
-	}
+func (c *checker) straight(s *simulator) (string, error) {
 	hashes, err := s.Run(nil, c.ticks(c.first(), c.last()))
 	if err != nil {
 		return "", err
@@ -70,19 +62,11 @@ func (c *checker) recorded() (string, error) {
 	return fmt.Sprintf("%d hashes are those of the log", n), nil
 }
 
-func (c *checker) twice() (string, error) {
-	s, err := c.fresh()
-	if err != nil {
-		return "", err
-	}
+func (c *checker) twice(s *simulator) (string, error) {
 	return "in another process", c.play(s, c.last(), "in another process")
 }
 
-func (c *checker) singly() (string, error) {
-	s, err := c.fresh()
-	if err != nil {
-		return "", err
-	}
+func (c *checker) singly(s *simulator) (string, error) {
 	for s.point < c.last() {
 		if err := c.play(s, s.point+1, "with one tick a request"); err != nil {
 			return "", err
@@ -91,11 +75,7 @@ func (c *checker) singly() (string, error) {
 	return "one a request, as in batches", nil
 }
 
-func (c *checker) again() (string, error) {
-	s, err := c.fresh()
-	if err != nil {
-		return "", err
-	}
+func (c *checker) again(s *simulator) (string, error) {
 	if err := c.play(s, c.middle(), "at first"); err != nil {
 		return "", err
 	}
@@ -130,11 +110,7 @@ func (c *checker) root(s *simulator) (*snapshot.World, error) {
 	return w, nil
 }
 
-func (c *checker) state() (string, error) {
-	s, err := c.fresh()
-	if err != nil {
-		return "", err
-	}
+func (c *checker) state(s *simulator) (string, error) {
 	for _, to := range []uint64{c.first(), c.first() + 1, c.middle(), c.last()} {
 		if err := c.play(s, to, "having returned its state"); err != nil {
 			return "", err
@@ -146,11 +122,7 @@ func (c *checker) state() (string, error) {
 	return "its hash is the first 8 bytes of its Merkle root", nil
 }
 
-func (c *checker) save() (string, error) {
-	s, err := c.fresh()
-	if err != nil {
-		return "", err
-	}
+func (c *checker) save(s *simulator) (string, error) {
 	if err := c.play(s, c.middle(), "at first"); err != nil {
 		return "", err
 	}
@@ -213,11 +185,7 @@ func (c *checker) load() (string, error) {
 	return "the state it returns, in another process", c.play(other, c.last(), "having loaded a state")
 }
 
-func (c *checker) systems() (string, error) {
-	s, err := c.fresh()
-	if err != nil {
-		return "", err
-	}
+func (c *checker) systems(s *simulator) (string, error) {
 	var names []string
 	for s.point < c.last() {
 		tick := s.point
@@ -227,6 +195,7 @@ func (c *checker) systems() (string, error) {
 		var seen []string
 		for more := true; more; {
 			var system string
+			var err error
 			if system, more, err = s.Next(); err != nil {
 				return "", err
 			}
@@ -247,11 +216,7 @@ func (c *checker) systems() (string, error) {
 	return fmt.Sprintf("%d of them: %q", len(names), names), nil
 }
 
-func (c *checker) caches() (string, error) {
-	s, err := c.fresh()
-	if err != nil {
-		return "", err
-	}
+func (c *checker) caches(s *simulator) (string, error) {
 	for {
 		stale, err := s.StaleCaches()
 		if err != nil {
@@ -270,17 +235,13 @@ func (c *checker) caches() (string, error) {
 }
 
 // asking asks something of the orders of each tick before it is played, and compares.
-func (c *checker) asking(how string, ask func(s *simulator, orders []orderlog.Order) error) (string, error) {
-	s, err := c.fresh()
-	if err != nil {
-		return "", err
-	}
+func (c *checker) asking(s *simulator, how string, ask func(orders []orderlog.Order) error) (string, error) {
 	n := 0
 	for s.point < c.last() {
 		orders := c.session.Orders[s.point]
 		n += len(orders)
 		if len(orders) > 0 {
-			if err := ask(s, orders); err != nil {
+			if err := ask(orders); err != nil {
 				return "", err
 			}
 			if s.hash != c.at(s.point) {
@@ -297,15 +258,15 @@ func (c *checker) asking(how string, ask func(s *simulator, orders []orderlog.Or
 	return fmt.Sprintf("%d orders, the state stays as it is", n), nil
 }
 
-func (c *checker) validate() (string, error) {
-	return c.asking("having judged orders", func(s *simulator, orders []orderlog.Order) error {
+func (c *checker) validate(s *simulator) (string, error) {
+	return c.asking(s, "having judged orders", func(orders []orderlog.Order) error {
 		_, err := s.Validate(orders)
 		return err
 	})
 }
 
-func (c *checker) test() (string, error) {
-	return c.asking("having tested orders", func(s *simulator, orders []orderlog.Order) error {
+func (c *checker) test(s *simulator) (string, error) {
+	return c.asking(s, "having tested orders", func(orders []orderlog.Order) error {
 		for i := range orders {
 			if _, err := s.Test(&orders[i]); err != nil {
 				return err
@@ -315,8 +276,8 @@ func (c *checker) test() (string, error) {
 	})
 }
 
-func (c *checker) predict() (string, error) {
-	return c.asking("having predicted orders", func(s *simulator, orders []orderlog.Order) error {
+func (c *checker) predict(s *simulator) (string, error) {
+	return c.asking(s, "having predicted orders", func(orders []orderlog.Order) error {
 		player := orders[0].Player
 		own := slices.DeleteFunc(slices.Clone(orders), func(o orderlog.Order) bool { return o.Player != player })
 		return s.Predict(player, own)
@@ -324,11 +285,7 @@ func (c *checker) predict() (string, error) {
 }
 
 // refuses checks that a request that makes no sense is refused, and changes nothing.
-func (c *checker) refuses() (string, error) {
-	s, err := c.fresh()
-	if err != nil {
-		return "", err
-	}
+func (c *checker) refuses(s *simulator) (string, error) {
 	refused := func(what string, err error) error {
 		var r *RefusedError
 		switch {
@@ -361,11 +318,7 @@ func (c *checker) refuses() (string, error) {
 }
 
 // leaves checks that a target ends when its connection does.
-func (c *checker) leaves() (string, error) {
-	s, err := c.fresh()
-	if err != nil {
-		return "", err
-	}
+func (c *checker) leaves(s *simulator) (string, error) {
 	p, ok := s.link.(*process)
 	if !ok {
 		return "nothing is left behind", nil

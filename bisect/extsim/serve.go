@@ -161,17 +161,28 @@ var served = map[string]struct {
 	helloMethod:    {2, false, (*Server).hello},
 	startMethod:    {1, false, (*Server).start},
 	stepMethod:     {2, true, (*Server).step},
-	stateMethod:    {0, true, (*Server).state},
-	saveMethod:     {0, true, (*Server).state},
+	stateMethod:    {0, true, as(bisect.CanState, (*Server).state)},
+	saveMethod:     {0, true, as(bisect.CanState, (*Server).state)},
 	restoreMethod:  {1, false, (*Server).restore},
 	loadMethod:     {2, false, (*Server).load},
-	beginMethod:    {2, true, (*Server).begin},
-	nextMethod:     {0, true, (*Server).next},
-	cachesMethod:   {0, true, (*Server).caches},
-	validateMethod: {2, true, (*Server).validate},
-	testMethod:     {2, true, (*Server).test},
-	predictMethod:  {3, true, (*Server).predict},
-	ordersMethod:   {0, true, (*Server).forms},
+	beginMethod:    {2, true, as(bisect.CanSystems, (*Server).begin)},
+	nextMethod:     {0, true, as(bisect.CanSystems, (*Server).next)},
+	cachesMethod:   {0, true, as(bisect.CanCaches, (*Server).caches)},
+	validateMethod: {2, true, as(bisect.CanValidate, (*Server).validate)},
+	testMethod:     {2, true, as(bisect.CanTest, (*Server).test)},
+	predictMethod:  {3, true, as(bisect.CanPredict, (*Server).predict)},
+	ordersMethod:   {0, true, as(bisect.CanOrders, (*Server).forms)},
+}
+
+// as returns the answer to a request that needs more than a bisect.Simulator.
+func as[T bisect.Simulator](c bisect.Capability, do func(s *Server, sim T) error) func(*Server) error {
+	return func(s *Server) error {
+		sim, ok := bisect.As[T](s.at, c)
+		if !ok {
+			return ErrUnsupported
+		}
+		return do(s, sim)
+	}
 }
 
 func (s *Server) hello() error {
@@ -180,24 +191,11 @@ func (s *Server) hello() error {
 	if s.req.err != nil {
 		return s.req.err
 	}
-	var can []string
-	for _, c := range s.sim.Can {
-		can = append(can, string(c))
+	a := about{version: Version, Name: s.sim.Name, Build: s.build, can: slices.Clone(s.sim.Can), maxRequest: maxState}
+	if slices.Contains(a.can, bisect.CanState) && slices.Contains(a.can, bisect.CanLoad) {
+		a.can = append(a.can, bisect.CanSave)
 	}
-	if slices.Contains(s.sim.Can, bisect.CanState) && slices.Contains(s.sim.Can, bisect.CanLoad) {
-		can = append(can, string(bisect.CanSave))
-	}
-	s.reply.mapping(5)
-	s.reply.str("protocol")
-	s.reply.uint(Version)
-	s.reply.str("name")
-	s.reply.str(s.sim.Name)
-	s.reply.str("build")
-	s.reply.str(s.build)
-	s.reply.str("can")
-	s.reply.strs(can)
-	s.reply.str("max_request")
-	s.reply.uint(maxState)
+	s.reply.entries(a.entries())
 	return nil
 }
 
@@ -288,11 +286,7 @@ func (s *Server) step() error {
 }
 
 // state answers save as well: a .snap is as good as any form of our own.
-func (s *Server) state() error {
-	saver, ok := bisect.As[bisect.Saver](s.at, bisect.CanState)
-	if !ok {
-		return ErrUnsupported
-	}
+func (s *Server) state(saver bisect.Saver) error {
 	w, err := saver.World()
 	if err != nil {
 		return err
@@ -318,10 +312,11 @@ func (s *Server) restore() error {
 
 func (s *Server) load() error {
 	b := s.req.bin("state")
-	if s.req.null("header") || s.req.err != nil {
-		if s.req.err != nil {
-			return s.req.err
-		}
+	none := s.req.null("header")
+	if s.req.err != nil {
+		return s.req.err
+	}
+	if none {
 		return s.resume(b, nil)
 	}
 	h, err := s.readHeader()
@@ -340,11 +335,7 @@ func (s *Server) resume(b []byte, h *orderlog.Header) error {
 	return s.arrived(sim, h, err)
 }
 
-func (s *Server) begin() error {
-	stepper, ok := bisect.As[bisect.Stepper](s.at, bisect.CanSystems)
-	if !ok {
-		return ErrUnsupported
-	}
+func (s *Server) begin(stepper bisect.Stepper) error {
 	tick, err := s.readTick()
 	if err != nil {
 		return err
@@ -361,11 +352,7 @@ func (s *Server) begin() error {
 	return nil
 }
 
-func (s *Server) next() error {
-	stepper, ok := bisect.As[bisect.Stepper](s.at, bisect.CanSystems)
-	if !ok {
-		return ErrUnsupported
-	}
+func (s *Server) next(stepper bisect.Stepper) error {
 	system, more, err := stepper.Next()
 	if err != nil {
 		return err
@@ -377,11 +364,7 @@ func (s *Server) next() error {
 	return nil
 }
 
-func (s *Server) caches() error {
-	checker, ok := bisect.As[bisect.CacheChecker](s.at, bisect.CanCaches)
-	if !ok {
-		return ErrUnsupported
-	}
+func (s *Server) caches(checker bisect.CacheChecker) error {
 	stale, err := checker.StaleCaches()
 	if err != nil {
 		return err
@@ -390,11 +373,7 @@ func (s *Server) caches() error {
 	return nil
 }
 
-func (s *Server) validate() error {
-	v, ok := bisect.As[bisect.Validator](s.at, bisect.CanValidate)
-	if !ok {
-		return ErrUnsupported
-	}
+func (s *Server) validate(v bisect.Validator) error {
 	if err := s.readOrders(s.req.uint("tick")); err != nil {
 		return err
 	}
@@ -406,11 +385,7 @@ func (s *Server) validate() error {
 	return nil
 }
 
-func (s *Server) test() error {
-	tester, ok := bisect.As[bisect.Tester](s.at, bisect.CanTest)
-	if !ok {
-		return ErrUnsupported
-	}
+func (s *Server) test(tester bisect.Tester) error {
 	tick, err := s.readTick()
 	if err != nil {
 		return err
@@ -433,11 +408,7 @@ func (s *Server) test() error {
 	return nil
 }
 
-func (s *Server) predict() error {
-	p, ok := bisect.As[bisect.Predictor](s.at, bisect.CanPredict)
-	if !ok {
-		return ErrUnsupported
-	}
+func (s *Server) predict(p bisect.Predictor) error {
 	tick, err := s.readTick()
 	if err != nil {
 		return err

@@ -44,16 +44,17 @@ func (m *message) bool(b bool)     { _ = m.enc.EncodeBool(b) }
 func (m *message) null()           { _ = m.enc.EncodeNil() }
 func (m *message) mapping(n int)   { _ = m.enc.EncodeMapLen(n) }
 func (m *message) raw(b []byte)    { m.b = append(m.b, b...) }
-func (m *message) strs(l []string) { m.array(len(l)); each(l, m.str) }
+func (m *message) uint32(n uint32) { m.uint(uint64(n)) }
 
 func (m *message) bin(b []byte) {
 	_ = m.enc.EncodeBytesLen(len(b))
 	m.raw(b)
 }
 
-func each[T any](list []T, do func(T)) {
-	for _, v := range list {
-		do(v)
+func (m *message) strs(list []string) {
+	m.array(len(list))
+	for _, s := range list {
+		m.str(s)
 	}
 }
 
@@ -135,31 +136,39 @@ func (v *values) array(what string) int {
 	return n
 }
 
-func (v *values) uint(what string) uint64 {
+// decode decodes a value that begins with a code that fits.
+func decode[T any](v *values, what string, fits func(code byte) bool, expected string, value func() (T, error)) T {
+	var none T
 	if v.err != nil {
-		return 0
+		return none
 	}
-	c, err := v.dec.PeekCode()
-	if err == nil && c > 0x7f && (c < 0xcc || c > 0xd3) {
-		err = fmt.Errorf("code 0x%02x, expected an unsigned integer", c)
+	code, err := v.dec.PeekCode()
+	if err == nil && !fits(code) {
+		err = fmt.Errorf("code 0x%02x, expected %s", code, expected)
 	}
-	var n uint64
 	if err == nil {
-		if c >= 0xd0 && c <= 0xd3 { // a signed form is fine if it is not negative
-			var i int64
-			if i, err = v.dec.DecodeInt64(); err == nil && i < 0 {
-				err = fmt.Errorf("%d, expected an unsigned integer", i)
-			}
-			n = uint64(i)
-		} else {
-			n, err = v.dec.DecodeUint64()
+		var decoded T
+		if decoded, err = value(); err == nil {
+			return decoded
 		}
 	}
-	if err != nil {
-		v.fail(what, err)
-		return 0
-	}
-	return n
+	v.fail(what, err)
+	return none
+}
+
+// uint takes a signed form as well, if it is not negative.
+func (v *values) uint(what string) uint64 {
+	fits := func(c byte) bool { return c <= 0x7f || c >= 0xcc && c <= 0xd3 }
+	return decode(v, what, fits, "an unsigned integer", func() (uint64, error) {
+		if c, err := v.dec.PeekCode(); err != nil || c < 0xd0 {
+			return v.dec.DecodeUint64()
+		}
+		n, err := v.dec.DecodeInt64()
+		if err == nil && n < 0 {
+			err = fmt.Errorf("%d, expected an unsigned integer", n)
+		}
+		return uint64(n), err
+	})
 }
 
 // uint32 is uint of 32 bits.
@@ -171,59 +180,27 @@ func (v *values) uint32(what string) uint32 {
 	return uint32(n)
 }
 
-// int reads a whole number that may be negative.
 func (v *values) int(what string) int64 {
-	if v.err != nil {
-		return 0
-	}
-	c, err := v.dec.PeekCode()
-	if err == nil && c > 0x7f && c < 0xe0 && (c < 0xcc || c > 0xd3) {
-		err = fmt.Errorf("code 0x%02x, expected a whole number", c)
-	}
-	var n int64
-	if err == nil && c == 0xcf { // the largest of them is too large
-		var u uint64
-		if u, err = v.dec.DecodeUint64(); err == nil && u > math.MaxInt64 {
-			err = fmt.Errorf("%d, expected at most %d", u, int64(math.MaxInt64))
+	fits := func(c byte) bool { return c <= 0x7f || c >= 0xe0 || c >= 0xcc && c <= 0xd3 }
+	return decode(v, what, fits, "a whole number", func() (int64, error) {
+		if c, err := v.dec.PeekCode(); err != nil || c != 0xcf {
+			return v.dec.DecodeInt64()
 		}
-		n = int64(u)
-	} else if err == nil {
-		n, err = v.dec.DecodeInt64()
-	}
-	if err != nil {
-		v.fail(what, err)
-		return 0
-	}
-	return n
+		n, err := v.dec.DecodeUint64()
+		if err == nil && n > math.MaxInt64 {
+			err = fmt.Errorf("%d, expected at most %d", n, int64(math.MaxInt64))
+		}
+		return int64(n), err
+	})
 }
 
 func (v *values) bool(what string) bool {
-	if v.err != nil {
-		return false
-	}
-	b, err := v.dec.DecodeBool()
-	if err != nil {
-		v.fail(what, err)
-	}
-	return b
+	return decode(v, what, func(byte) bool { return true }, "", v.dec.DecodeBool)
 }
 
 func (v *values) str(what string) string {
-	if v.err != nil {
-		return ""
-	}
-	c, err := v.dec.PeekCode()
-	if err == nil && (c < 0xa0 || c > 0xbf) && (c < 0xd9 || c > 0xdb) {
-		err = fmt.Errorf("code 0x%02x, expected a string", c)
-	}
-	var s string
-	if err == nil {
-		s, err = v.dec.DecodeString()
-	}
-	if err != nil {
-		v.fail(what, err)
-	}
-	return s
+	fits := func(c byte) bool { return c >= 0xa0 && c <= 0xbf || c >= 0xd9 && c <= 0xdb }
+	return decode(v, what, fits, "a string", v.dec.DecodeString)
 }
 
 func (v *values) strs(what string) []string {
@@ -236,21 +213,10 @@ func (v *values) strs(what string) []string {
 	return list
 }
 
-// bin returns bytes of the value itself.
+// bin returns bytes of the message itself.
 func (v *values) bin(what string) []byte {
+	n := decode(v, what, func(c byte) bool { return c >= 0xc4 && c <= 0xc6 }, "bin", v.dec.DecodeBytesLen)
 	if v.err != nil {
-		return nil
-	}
-	c, err := v.dec.PeekCode()
-	if err == nil && (c < 0xc4 || c > 0xc6) {
-		err = fmt.Errorf("code 0x%02x, expected bin", c)
-	}
-	n := 0
-	if err == nil {
-		n, err = v.dec.DecodeBytesLen()
-	}
-	if err != nil {
-		v.fail(what, err)
 		return nil
 	}
 	at := len(v.b) - v.r.Len()
