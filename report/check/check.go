@@ -1,10 +1,10 @@
 // Package check checks files that a writer in any language made against the rules of the
-// formats, as docs/ has them. A reader stops at the first thing that it cannot use, and takes
-// much that a writer should not write; this package reads on where that is possible, and says
-// of each thing which rule it breaks.
+// formats, as docs/ has them. A reader stops at the first thing that it cannot use, and accepts
+// much that a writer should not write. This package reads on where that is possible, and reports
+// each broken rule.
 //
-// It shares no code with the readers and writers of the formats, so that a mistake of theirs is
-// not its own.
+// It uses the readers of the formats. The reference vectors in docs/vectors and the SDKs do not
+// share code with them.
 package check
 
 import (

@@ -301,15 +301,13 @@ func snapName(c *checker, path string, f facts) {
 	}
 }
 
-// reportName holds the name of a report against what is in it.
-func reportName(c *checker, path string, r *reportChecker) {
+// reportName compares the name of a report with what is in it.
+func reportName(c *checker, path string, f facts) {
 	seed, tick, ok := named(path, "desync_report_", ".json")
-	want := fmt.Sprintf("desync_report_%016x_%010d.json", r.seed, r.tick)
 	switch {
-	case !r.seeded || !r.ticked:
 	case !ok:
-		c.add("report-file-name", place{}, "the name is not %s: folders are not searched for other names", want)
-	case seed != r.seed || tick != r.tick:
-		c.add("report-file-name", place{}, "the name says seed %016x, tick %d, the content seed %016x, tick %d", seed, tick, r.seed, r.tick)
+		c.add("report-file-name", place{}, "the name is not desync_report_%016x_%010d.json: folders are not searched for other names", f.seed, f.report.tick)
+	case seed != f.seed || tick != f.report.tick:
+		c.add("report-file-name", place{}, "the name says seed %016x, tick %d, the content seed %016x, tick %d", seed, tick, f.seed, f.report.tick)
 	}
 }

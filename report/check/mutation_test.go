@@ -17,7 +17,9 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/desynctool/desynctool/internal/file/files"
+	"github.com/desynctool/desynctool/internal/file/limits"
 	"github.com/desynctool/desynctool/orderlog"
+	"github.com/desynctool/desynctool/report/peers"
 	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/snapshot/merkle"
 	"github.com/desynctool/desynctool/tracediff"
@@ -688,7 +690,7 @@ Infantry[4].Health.hp = 50
 	}
 	leaves := append(f.Info().Leaves(), merkle.Leaf{Label: "Player", Hash: merkle.Hash{1, 2, 3}})
 	doc := map[string]any{
-		"schema": reportSchema, "status": "diverged", "warnings": []string{"slow"}, "seed": "0000000000000007", "player": 0, "peer": "host", "tick": 20, "phase": "",
+		"schema": peers.Schema, "status": "diverged", "warnings": []string{"slow"}, "seed": "0000000000000007", "player": 0, "peer": "host", "tick": 20, "phase": "",
 		"state_hash": merkle.Root(leaves).String(), "rng_state": "01020304",
 		"diverged_archetypes": []any{map[string]string{"label": "Infantry", "world": base64.StdEncoding.EncodeToString(m.b)}},
 		"order_log_window":    map[string]int{"from": 10, "to": 19},
@@ -746,7 +748,7 @@ func testReport(t *testing.T) {
 		{"report-json", text[:len(text)-2]},
 		{"report-json", text + "x"},
 		{"report-json", swap(`"host"`, "\"h\xff\"")},
-		{"report-size", text + strings.Repeat(" ", maxReport)},
+		{"report-size", text + strings.Repeat(" ", int(limits.Report.Max()))},
 		{"report-schema", swap("peer-report/1", "peer-report/2")},
 		{"report-status", swap(`"diverged"`, `"lost"`)},
 		{"report-type", swap(`"peer":"host"`, `"peer":5`)},

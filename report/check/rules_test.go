@@ -57,12 +57,16 @@ func TestQuotes(t *testing.T) {
 	}
 }
 
-// TestUsed: every rule is reported by a line of this package or said not to be checkable, and
-// every rule that is reported is in the table.
+// TestUsed: every rule is reported by a line of this package or of a reader that it uses, or said
+// not to be checkable, and every rule that is reported is in the table.
 func TestUsed(t *testing.T) {
-	files, err := filepath.Glob("*.go")
-	if err != nil {
-		t.Fatal(err)
+	var files []string
+	for _, pattern := range []string{"*.go", "../peers/*.go"} {
+		list, err := filepath.Glob(pattern)
+		if err != nil || len(list) == 0 {
+			t.Fatalf("no files %s: %v", pattern, err)
+		}
+		files = append(files, list...)
 	}
 	reported := map[string]bool{}
 	name := regexp.MustCompile(`"((?:frame|order|hash|snap|trace|text|report|sign|folder|record)-[a-z0-9-]+)"`)

@@ -16,7 +16,7 @@ import (
 )
 
 // The targets here change single values of files that are right, and make all checksums right
-// again: what random bytes do not reach. Reader and conformance test share no code, and must agree.
+// again: what random bytes do not reach. The reader and the check must agree.
 
 // changedFrames changes the values in a file of frames. Each part of the script begins with the
 // number of a frame and how many changes are made in it; the number 255 moves, repeats or drops

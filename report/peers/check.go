@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
@@ -36,7 +35,7 @@ func (r *Report) open(name string) error {
 			return err
 		}
 		info := world.Info()
-		if len(info.Tables) != 1 || info.Tables[0].Class != snapshot.Archetype || info.Tables[0].Label != a.Label {
+		if !holdsOnly(info, a.Label) {
 			return fmt.Errorf("%s.world: expected a snapshot that holds only the archetype %q", what, a.Label)
 		}
 		n, err := world.ContentSize()
@@ -57,11 +56,30 @@ func (r *Report) open(name string) error {
 		worlds[a.Label] = includedWorld{b, world.Info(), err == nil}
 	}
 	r.worlds = worlds
-	r.contradictions = slices.Concat(r.checkTree(), r.checkExcerpt(), wrong)
+	late := r.checkExcerpt()
+	r.contradictions = slices.Concat(texts(r.checkTree()), texts(late[:min(1, len(late))]), wrong)
 	for _, a := range r.Archetypes {
-		r.contradictions = append(r.contradictions, r.checkWorld(a.Label)...)
+		r.contradictions = append(r.contradictions, texts(r.checkWorld(a.Label))...)
 	}
 	return nil
+}
+
+// contradiction is what in a report does not agree with the rest of it.
+type contradiction struct {
+	rule, path string // as a *frame.Error has them
+	text       string
+}
+
+func texts(list []contradiction) (out []string) {
+	for _, c := range list {
+		out = append(out, c.text)
+	}
+	return out
+}
+
+// holdsOnly reports whether a state consists of one archetype.
+func holdsOnly(info *snapshot.Info, label string) bool {
+	return len(info.Tables) == 1 && info.Tables[0].Class == snapshot.Archetype && info.Tables[0].Label == label
 }
 
 // includedWorld is the content of one archetype. It is opened when it is needed: an open
@@ -72,20 +90,22 @@ type includedWorld struct {
 	good bool // its hashes are those of its content
 }
 
-// checkExcerpt finds orders that the peer cannot have applied before the report's state, by the
-// first of them.
-func (r *Report) checkExcerpt() []string {
+// checkExcerpt finds orders that the peer cannot have applied before the report's state.
+func (r *Report) checkExcerpt() (out []contradiction) {
 	last := r.Tick // of ticks before the state point; it saves after the orders of its tick if it says so
 	if r.Phase == snapshot.AfterOrders {
 		last++
 	}
-	late := func(o document.ReportedOrder) bool { return o.Tick >= last }
-	i := slices.IndexFunc(r.Excerpt, late)
-	if i < 0 {
-		return nil
+	for i, o := range r.Excerpt {
+		if o.Tick >= last {
+			text := fmt.Sprintf("%s is an order of tick %d, which is not before the report's state point %s", orderPath(i), o.Tick, r.Point())
+			out = append(out, contradiction{"report-order-late", orderPath(i), text})
+		}
 	}
-	return []string{fmt.Sprintf("order_log_excerpt[%d] is an order of tick %d, which is not before the report's state point %s", i, r.Excerpt[i].Tick, r.Point())}
+	return out
 }
+
+func orderPath(i int) string { return fmt.Sprintf("order_log_excerpt[%d]", i) }
 
 // World returns the content of an archetype that a report which was read includes, with
 // the state of the RNG; nil if it does not include it, or if the content does not have
@@ -127,51 +147,56 @@ func sameHash(a, b string) bool {
 	return a[:n] == b[:n]
 }
 
-// checkTree holds the hashes against each other.
-func (r *Report) checkTree() []string {
-	var out []string
+// checkTree compares the hashes with each other.
+func (r *Report) checkTree() (out []contradiction) {
+	add := func(rule, path, format string, args ...any) {
+		out = append(out, contradiction{rule, path, fmt.Sprintf(format, args...)})
+	}
 	if len(r.Nodes) > 0 && len(r.Nodes[0][1]) == 2*merkle.HashSize {
 		leaves := make([]merkle.Leaf, len(r.Nodes))
 		for i, n := range r.Nodes {
 			leaves[i].Label = n[0]
 			if err := leaves[i].Hash.UnmarshalText([]byte(n[1])); err != nil {
-				return []string{fmt.Sprintf("node %q: %v", n[0], err)}
+				add("report-hash", "merkle_nodes", "node %q: %v", n[0], err)
+				return out
 			}
 		}
 		if root := merkle.Root(leaves).String(); !sameHash(root, r.StateHash) {
-			out = append(out, fmt.Sprintf("the state hash is %s, the nodes give %s", r.StateHash, root))
+			add("report-root", "state_hash", "the state hash is %s, the nodes give %s", r.StateHash, root)
 		}
 	}
 	if r.RNGState == "" || len(r.Nodes) == 0 {
 		return out
 	}
 	state, err := hex.DecodeString(r.RNGState)
-	if err != nil {
-		return append(out, fmt.Sprintf("the RNG state is %q", r.RNGState))
-	}
 	node, ok := r.node("")
-	if !ok {
-		return append(out, "there is an RNG state, and no node of it")
-	}
-	if leaf := merkle.RNGLeaf(state).String(); !sameHash(leaf, node) {
-		out = append(out, fmt.Sprintf("the node of the RNG is %s, its state gives %s", node, leaf))
+	leaf := merkle.RNGLeaf(state).String()
+	switch {
+	case err != nil:
+		add("report-hex", "rng_state", "the RNG state is %q", r.RNGState)
+	case !ok:
+		add("report-rng", "merkle_nodes", "there is an RNG state, and no node of it")
+	case !sameHash(leaf, node):
+		add("report-rng", "rng_state", "the node of the RNG is %s, its state gives %s", node, leaf)
 	}
 	return out
 }
 
-// checkWorld holds an included archetype against the rest of the report.
-func (r *Report) checkWorld(label string) []string {
+// checkWorld compares an included archetype with the rest of the report.
+func (r *Report) checkWorld(label string) (out []contradiction) {
 	info := r.worlds[label].info
+	add := func(rule, format string, args ...any) {
+		out = append(out, contradiction{rule: rule, text: fmt.Sprintf(format, args...)})
+	}
 	name := "the world of " + label
-	var out []string
 	if seed := fmt.Sprintf("%016x", info.Seed); seed != r.Seed {
-		out = append(out, fmt.Sprintf("%s is of seed %s, the report of %s", name, seed, r.Seed))
+		add("report-world-header", "%s is of seed %s, the report of %s", name, seed, r.Seed)
 	}
 	if !info.Point.Same(r.Point()) {
-		out = append(out, fmt.Sprintf("%s is of state point %s, the report of %s", name, info.Point, r.Point()))
+		add("report-world-header", "%s is of state point %s, the report of %s", name, info.Point, r.Point())
 	}
 	if rng := hex.EncodeToString(info.RNG); rng != "" && r.RNGState != "" && rng != r.RNGState {
-		out = append(out, name+" has another RNG state than the report")
+		add("report-world-header", "%s has another RNG state than the report", name)
 	}
 	if len(r.Nodes) == 0 {
 		return out
@@ -180,9 +205,9 @@ func (r *Report) checkWorld(label string) []string {
 	leaf := info.Tables[0].Hash.String()
 	switch {
 	case !ok:
-		out = append(out, fmt.Sprintf("there is a world of %s, and no node of it", label))
+		add("report-node-content", "there is a world of %s, and no node of it", label)
 	case !sameHash(node, leaf):
-		out = append(out, fmt.Sprintf("the node of %s is %s, its world gives %s", label, node, leaf))
+		add("report-node-content", "the node of %s is %s, its world gives %s", label, node, leaf)
 	}
 	return out
 }

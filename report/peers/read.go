@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
+	"reflect"
 	"strconv"
 	"strings"
 
@@ -26,6 +28,7 @@ const (
 	maxReportNodes    = 1 << 16 // leaves, and included archetypes
 	maxReportOrders   = 1 << 17
 	maxReportWarnings = 1000
+	maxReportKeys     = 1 << 16 // that are not known, of which Check notices that they occur twice
 	maxReportWorlds   = 1 << 30 // bytes of all included archetypes together, not compressed
 )
 
@@ -38,9 +41,7 @@ func Read(r io.Reader, name string) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := reader{b: b, name: name, json: json.NewDecoder(bytes.NewReader(b)), report: &Report{
-		Head: document.Head{Status: document.Inconclusive, Warnings: []string{}}, Nodes: [][2]string{}, Archetypes: []Archetype{}, Excerpt: []document.ReportedOrder{},
-	}}
+	p := newReader(b, name)
 	if err := p.document(); err != nil {
 		return nil, err
 	}
@@ -58,11 +59,18 @@ type reader struct {
 	json   *json.Decoder
 	at     int64 // where the value that is being read begins
 	report *Report
+	strict *strict // of Check; nil if reading ends at the first error
 }
 
-// fail returns an error at the value that is being read.
-func (p *reader) fail(format string, args ...any) error {
-	return &frame.Error{Name: p.name, Offset: p.at, Msg: fmt.Sprintf(format, args...), Err: frame.ErrCorrupt}
+func newReader(b []byte, name string) *reader {
+	return &reader{b: b, name: name, json: json.NewDecoder(bytes.NewReader(b)), report: &Report{
+		Head: document.Head{Status: document.Inconclusive, Warnings: []string{}}, Nodes: [][2]string{}, Archetypes: []Archetype{}, Excerpt: []document.ReportedOrder{},
+	}}
+}
+
+// fail returns an error at the value that is being read: the rule that it breaks, and its path.
+func (p *reader) fail(rule, path, format string, args ...any) error {
+	return &frame.Error{Name: p.name, Offset: p.at, Msg: fmt.Sprintf(format, args...), Err: frame.ErrCorrupt, Rule: rule, In: path}
 }
 
 // begin notes where the next value begins.
@@ -86,18 +94,21 @@ func (p *reader) document() error {
 			return p.syntax("a key", err)
 		}
 		key, _ := token.(string)
-		read := p.reader(key)
-		if read == nil {
-			if err := p.value(key, new(json.RawMessage)); err != nil {
+		if seen[key] {
+			if err := p.pass(p.fail("report-twice", key, "%s is given twice", key)); err != nil {
 				return err
 			}
+		}
+		read := p.reader(key)
+		if read == nil {
+			if err := p.unknown(key); err != nil {
+				return err
+			}
+			seen[key] = p.strict != nil && len(seen) < maxReportKeys
 			continue
 		}
-		if seen[key] {
-			return p.fail("%s is given twice", key)
-		}
 		seen[key] = true
-		if err := read(); err != nil {
+		if err := p.pass(read()); err != nil {
 			return err
 		}
 	}
@@ -106,15 +117,26 @@ func (p *reader) document() error {
 	}
 	p.begin()
 	if _, err := p.json.Token(); err != io.EOF {
-		return p.fail("something follows the report")
+		return p.fail("report-json", "", "something follows the report")
+	}
+	return p.required(seen)
+}
+
+// required checks that the report has the keys that it needs.
+func (p *reader) required(seen map[string]bool) error {
+	p.at = p.place("schema")
+	if p.report.Schema != Schema && (seen["schema"] || p.strict == nil) {
+		err := p.fail("report-schema", "schema", "its schema is %q, expected %q", prose.Cut(p.report.Schema, 80), Schema)
+		if err := p.pass(err); err != nil {
+			return err
+		}
 	}
 	p.at = 0
-	if p.report.Schema != Schema {
-		return p.fail("its schema is %q, expected %q", prose.Cut(p.report.Schema, 80), Schema)
-	}
-	for _, key := range []string{"seed", "tick", "state_hash"} {
+	for _, key := range []string{"schema", "seed", "tick", "state_hash"} {
 		if !seen[key] {
-			return p.fail("%s is missing", key)
+			if err := p.pass(p.fail("report-required", key, "%s is missing", key)); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -135,7 +157,11 @@ func (p *reader) reader(key string) func() error {
 			if err := p.value(key, &r.Redacted); err != nil || !r.Redacted {
 				return err
 			}
-			return fmt.Errorf("%s: the report is redacted: it says nothing of the state", p.name)
+			const text = "the report is redacted: it says nothing of the state"
+			if p.strict != nil {
+				return p.fail("report-redacted", key, text)
+			}
+			return fmt.Errorf("%s: %s", p.name, text)
 		}
 	case "seed":
 		return func() error { return p.seed(key) }
@@ -178,8 +204,11 @@ func (p *reader) reader(key string) func() error {
 // value reads one value. Null is of no type.
 func (p *reader) value(path string, into any) error {
 	p.begin()
-	if _, skipped := into.(*json.RawMessage); !skipped && bytes.HasPrefix(p.b[p.at:], []byte("null")) {
-		return p.fail("%s is null", path)
+	p.keepPlace(path)
+	_, skipped := into.(*json.RawMessage)
+	if !skipped && bytes.HasPrefix(p.b[p.at:], []byte("null")) {
+		_ = p.json.Decode(new(json.RawMessage)) // what follows is read if that is allowed
+		return p.fail("report-null", path, "%s is null", path)
 	}
 	err := p.json.Decode(into)
 	var wrong *json.UnmarshalTypeError
@@ -187,7 +216,11 @@ func (p *reader) value(path string, into any) error {
 		if wrong.Field != "" {
 			path += "." + wrong.Field
 		}
-		return p.fail("%s is a JSON %s, expected %s", path, wrong.Value, wrong.Type)
+		rule := "report-type"
+		if strings.HasPrefix(wrong.Value, "number") && strings.ContainsAny(wrong.Value, ".E") && wrong.Type.Kind() != reflect.String {
+			rule = "report-integers"
+		}
+		return p.fail(rule, path, "%s is a JSON %s, expected %s", path, wrong.Value, wrong.Type)
 	}
 	if err != nil {
 		return p.syntax(path, err)
@@ -198,9 +231,11 @@ func (p *reader) value(path string, into any) error {
 // syntax returns the error of something that is not JSON.
 func (p *reader) syntax(what string, err error) error {
 	if err == io.EOF || err == io.ErrUnexpectedEOF || strings.Contains(err.Error(), "unexpected end") {
-		return &frame.Error{Name: p.name, Offset: int64(len(p.b)), Msg: fmt.Sprintf("the text ends, expected %s", what), Err: frame.ErrTorn}
+		return &frame.Error{
+			Name: p.name, Offset: int64(len(p.b)), Msg: fmt.Sprintf("the text ends, expected %s", what), Err: frame.ErrTorn, Rule: "report-json",
+		}
 	}
-	return p.fail("%s: %v", what, err)
+	return p.fail("report-json", "", "%s: %v", what, err)
 }
 
 // delim reads a bracket.
@@ -211,22 +246,32 @@ func (p *reader) delim(want json.Delim, what string) error {
 		return p.syntax(what, err)
 	}
 	if token != want {
-		return p.fail("expected %s", what)
+		return p.fail("report-type", "", "expected %s", what)
 	}
 	return nil
 }
 
 // list reads a list of at most so many elements.
 func (p *reader) list(key string, most int, element func(path string) error) error {
+	p.begin()
+	p.keepPlace(key)
+	if p.strict != nil && !bytes.HasPrefix(p.b[p.at:], []byte("[")) {
+		return p.value(key, new([]json.RawMessage))
+	}
 	if err := p.delim('[', key+", a list"); err != nil {
 		return err
 	}
 	for i := 0; p.json.More(); i++ {
-		if i == most {
+		path := fmt.Sprintf("%s[%d]", key, i)
+		if i >= most {
 			p.begin()
-			return p.fail("%s has more than %d elements", key, most)
+			err := p.fail("report-limit", path, "%s has more than %d elements", key, most)
+			if p.pass(err) != nil {
+				return err
+			}
+			element, most = func(path string) error { return p.value(path, new(json.RawMessage)) }, math.MaxInt
 		}
-		if err := element(fmt.Sprintf("%s[%d]", key, i)); err != nil {
+		if err := p.pass(element(path)); err != nil {
 			return err
 		}
 	}
@@ -238,10 +283,14 @@ func (p *reader) status(key string) error {
 		return err
 	}
 	switch p.report.Status {
-	case document.InSync, document.Diverged, document.Failed, document.Inconclusive:
+	case document.InSync, document.Diverged, document.Inconclusive:
 		return nil
+	case document.Failed: // only readers take it
+		if p.strict == nil {
+			return nil
+		}
 	}
-	return p.fail("%s is %q, expected in-sync, diverged, inconclusive or error", key, prose.Cut(string(p.report.Status), 80))
+	return p.fail("report-status", key, "%s is %q, expected in-sync, diverged, inconclusive or error", key, prose.Cut(string(p.report.Status), 80))
 }
 
 func (p *reader) seed(key string) error {
@@ -250,8 +299,8 @@ func (p *reader) seed(key string) error {
 		return err
 	}
 	seed, err := strconv.ParseUint(text, 16, 64)
-	if err != nil {
-		return p.fail("%s is %q, expected up to 16 hex digits", key, prose.Cut(text, 80))
+	if err != nil || p.strict != nil && len(text) > 16 {
+		return p.fail("report-hex", key, "%s is %q, expected up to 16 hex digits", key, prose.Cut(text, 80))
 	}
 	p.report.Seed = fmt.Sprintf("%016x", seed)
 	return nil
@@ -263,7 +312,7 @@ func (p *reader) player(key string) error {
 		return err
 	}
 	if player < -1 {
-		return p.fail("%s is %d, expected -1 or more", key, player)
+		return p.fail("report-type", key, "%s is %d, expected -1 or more", key, player)
 	}
 	p.report.Player = int(player)
 	return nil
@@ -292,7 +341,7 @@ func (p *reader) phase(key string) error {
 		return err
 	}
 	if p.report.Phase != "" && p.report.Phase != snapshot.AfterOrders {
-		return p.fail("%s is %q, expected none or %q", key, prose.Cut(p.report.Phase, 80), snapshot.AfterOrders)
+		return p.fail("report-phase", key, "%s is %q, expected none or %q", key, prose.Cut(p.report.Phase, 80), snapshot.AfterOrders)
 	}
 	return nil
 }
@@ -306,7 +355,7 @@ func (p *reader) text(path string, into *string, most int) error {
 
 func (p *reader) short(path, text string, most int) error {
 	if len(text) > most {
-		return p.fail("%s has %d bytes, at most %d are allowed", path, len(text), most)
+		return p.fail("report-limit", path, "%s has %d bytes, at most %d are allowed", path, len(text), most)
 	}
 	return nil
 }
@@ -315,7 +364,7 @@ func (p *reader) short(path, text string, most int) error {
 func (p *reader) hex(path string, text *string) error {
 	b, err := hex.DecodeString(*text)
 	if err != nil {
-		return p.fail("%s is %q, expected pairs of hex digits", path, prose.Cut(*text, 80))
+		return p.fail("report-hex", path, "%s is %q, expected pairs of hex digits", path, prose.Cut(*text, 80))
 	}
 	*text = hex.EncodeToString(b)
 	return nil
@@ -324,7 +373,7 @@ func (p *reader) hex(path string, text *string) error {
 // hash checks a hash of 8 or 32 bytes and makes it lower-case.
 func (p *reader) hash(path string, text *string) error {
 	if n := len(*text); n != 2*merkle.ShortSize && n != 2*merkle.HashSize {
-		return p.fail("%s has %d characters, expected %d or %d hex digits", path, n, 2*merkle.ShortSize, 2*merkle.HashSize)
+		return p.fail("report-hash", path, "%s has %d characters, expected %d or %d hex digits", path, n, 2*merkle.ShortSize, 2*merkle.HashSize)
 	}
 	return p.hex(path, text)
 }
@@ -335,7 +384,7 @@ func (p *reader) node(path string) error {
 		return err
 	}
 	if len(pair) != 2 {
-		return p.fail("%s has %d elements, expected a label and a hash", path, len(pair))
+		return p.fail("report-type", path, "%s has %d elements, expected a label and a hash", path, len(pair))
 	}
 	if err := p.short(path+"[0]", pair[0], snapshot.MaxName); err != nil {
 		return err
@@ -346,10 +395,10 @@ func (p *reader) node(path string) error {
 	if n := len(p.report.Nodes); n > 0 {
 		last := p.report.Nodes[n-1]
 		if last[0] >= pair[0] {
-			return p.fail("%s is %q, which does not follow %q; labels ascend by their bytes", path, pair[0], last[0])
+			return p.fail("report-nodes-order", path, "%s is %q, which does not follow %q; labels ascend by their bytes", path, pair[0], last[0])
 		}
 		if len(last[1]) != len(pair[1]) {
-			return p.fail("%s has a hash of %d hex digits, the one before has %d", path, len(pair[1]), len(last[1]))
+			return p.fail("report-nodes-width", path, "%s has a hash of %d hex digits, the one before has %d", path, len(pair[1]), len(last[1]))
 		}
 	}
 	p.report.Nodes = append(p.report.Nodes, [2]string(pair))
@@ -365,7 +414,7 @@ func (p *reader) archetype(path string) error {
 		return err
 	}
 	if a.Label == nil || a.World == nil {
-		return p.fail("%s: expected a label and a world", path)
+		return p.fail("report-type", path, "%s: expected a label and a world", path)
 	}
 	if err := p.short(path+".label", *a.Label, snapshot.MaxName); err != nil {
 		return err
@@ -382,8 +431,12 @@ func (p *reader) window(key string) error {
 	if err := p.value(key, &w); err != nil {
 		return err
 	}
-	if w.From == nil || w.To == nil || *w.From > *w.To {
-		return p.fail("%s: expected the first and the last tick, from and to", key)
+	const expected = "%s: expected the first and the last tick, from and to"
+	switch {
+	case w.From == nil || w.To == nil:
+		return p.fail("report-type", key, expected, key)
+	case *w.From > *w.To:
+		return p.fail("report-window", key, expected, key)
 	}
 	p.report.Window = &Window{*w.From, *w.To}
 	return nil
@@ -403,7 +456,7 @@ func (p *reader) order(path string) error {
 		return err
 	}
 	if o.Tick == nil || o.Player == nil || o.Kind == nil {
-		return p.fail("%s: expected a tick, a player and a kind", path)
+		return p.fail("report-order", path, "%s: expected a tick, a player and a kind", path)
 	}
 	if err := p.short(path+".kind", *o.Kind, orderlog.MaxText); err != nil {
 		return err

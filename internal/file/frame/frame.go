@@ -101,6 +101,10 @@ type Error struct {
 	Lost   int64  // if torn, number of bytes after Offset
 	Msg    string
 	Err    error // ErrTorn, ErrCorrupt, ErrUnrecognized, ErrVersion or a *limits.Error
+
+	// Readers that can go on after an error set these.
+	Rule string // that the file breaks, as docs/rules.md names it
+	In   string // the record or value at fault, such as "merkle_nodes[3]"; empty for the whole file
 }
 
 func (e *Error) Error() string {
