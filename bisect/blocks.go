@@ -3,8 +3,6 @@ package bisect
 import (
 	"encoding/binary"
 	"hash/maphash"
-
-	"github.com/desynctool/desynctool/snapshot/merkle"
 )
 
 // blockPoints is how many state points one block spans.
@@ -64,38 +62,26 @@ func (r *Result) parted(a, b *peer) parting {
 	return p
 }
 
-// split finds the first point at which two logs have different hashes, and the last one
-// before it at which they have the same; nil if there is none.
+// split returns the first point at which two peers' hashes differ, and the last one before it at which
+// they are equal.
 func split(a, b []block) (split, equal *uint64) {
-	for len(a) > 0 && len(b) > 0 {
-		x, y := &a[0], &b[0]
-		switch {
-		case x.key < y.key:
-			a = a[1:]
+	for x, y := range inCommon(a, b, blockKey) {
+		if x.digest == y.digest {
+			equal = &x.hashes[len(x.hashes)-1].Point
 			continue
-		case x.key > y.key:
-			b = b[1:]
-			continue
-		case x.digest == y.digest:
-			last := x.hashes[len(x.hashes)-1].Point
-			equal = &last
-		default:
-			commonHashes(x.hashes, y.hashes, func(point uint64, a, b merkle.Short) bool {
-				if a != b {
-					split = &point
-					return false
-				}
-				equal = &point
-				return true
-			})
-			if split != nil {
-				return split, equal
-			}
 		}
-		a, b = a[1:], b[1:]
+		for h, other := range inCommon(x.hashes, y.hashes, hashPoint) {
+			point := h.Point
+			if h.Sum != other.Sum {
+				return &point, equal
+			}
+			equal = &point
+		}
 	}
 	return nil, equal
 }
+
+func blockKey(b *block) uint64 { return b.key }
 
 // recordedPoints counts the points of which two peers' logs or more have a sync hash; if there
 // are none, those of which they have another hash of one kind.
@@ -112,7 +98,9 @@ func recordedPoints(peers []*peer) int {
 			for k := range a.log.Parts {
 				x := &a.log.Parts[k]
 				if y := b.log.part(x.Kind, x.Coverage); y != nil {
-					commonParts(x.Hashes, y.Hashes, func(a, _ PartHash) { points[a.Point] = true })
+					for h := range inCommon(x.Hashes, y.Hashes, partPoint) {
+						points[h.Point] = true
+					}
 				}
 			}
 		}

@@ -217,14 +217,8 @@ func (r *Result) byTraces(t *tracediff.Result) {
 	r.set(b)
 	r.Kind = StateDiffers
 	r.Splits = tracedSplits(t)
-	for _, g := range t.Groups[:min(1, len(t.Groups))] {
-		for _, group := range g.Groups {
-			var names []string
-			for _, i := range group {
-				names = append(names, t.Traces[i].Name)
-			}
-			r.Groups = append(r.Groups, names)
-		}
+	if len(t.Groups) > 0 {
+		r.Groups = append(r.Groups, namedGroups(t, t.Groups[0].Groups)...)
 	}
 	if c := t.Dialect().Covers; c != "" {
 		r.note("%s", c)

@@ -42,15 +42,13 @@ func (p *player) fromEach() error {
 // fromOne replays from one snapshot and returns the last point that agrees.
 func (p *player) fromOne(e *snapshot.Entry) (agreed *uint64, err error) {
 	state, err := e.Open()
-	if err != nil {
-		if state != nil {
-			state.Close()
-		}
-		p.out.Lost = append(p.out.Lost, err.Error())
-		return nil, nil
+	if state != nil {
+		defer state.Close()
 	}
-	defer state.Close()
-	if err := p.belongs(e.Path(), &state.Info().Head); err != nil {
+	if err == nil {
+		err = p.belongs(e.Path(), &state.Info().Head)
+	}
+	if err != nil {
 		p.out.Lost = append(p.out.Lost, err.Error())
 		return nil, nil
 	}
@@ -83,33 +81,24 @@ func (p *player) fromOne(e *snapshot.Entry) (agreed *uint64, err error) {
 		return nil, err
 	}
 	p.byRoots(begin, s.SyncHash())
-	hashes := []merkle.Short{s.SyncHash()}
-	for first := begin; ; first = s.Point() - uint64(len(hashes)) + 1 {
-		for i, got := range hashes {
-			point := first + uint64(i)
-			want, ok := p.recorded[point]
-			if !ok {
-				continue
-			}
-			p.out.Compared++
-			if want == got {
-				agreed = &point
-				continue
-			}
-			p.out.First = depart(point, want, got)
-			p.overshot(s.Point() - point)
-			if s.Point() == point {
-				return agreed, p.held(p.out.First, s)
-			}
-			return agreed, p.again(p.out.First, world)
+	err = p.walk(s, func(point uint64, got merkle.Short) (more bool, err error) {
+		want, ok := p.recorded[point]
+		if !ok {
+			return true, nil
 		}
-		if s.Point() == p.out.To {
-			return agreed, nil
+		p.out.Compared++
+		if want == got {
+			agreed = &point
+			return true, nil
 		}
-		if hashes, err = p.advance(hashes[:0], s, p.ahead(p.out.To, s)); err != nil {
-			return nil, err
+		p.out.First = depart(point, want, got)
+		p.overshot(s.Point() - point)
+		if s.Point() == point {
+			return false, p.held(p.out.First, s)
 		}
-	}
+		return false, p.again(p.out.First, world)
+	})
+	return agreed, err
 }
 
 // again replays from a state to where a replay from it departed, to find what departs.

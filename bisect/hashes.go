@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"hash/maphash"
 	"io"
+	"iter"
 	"slices"
 
 	"github.com/desynctool/desynctool/internal/prose"
@@ -214,13 +215,7 @@ func partPoint(p *PartHash) uint64 { return p.Point }
 func (h *Hashes) others() (list []PartHashes) {
 	for part, hashes := range h.kept {
 		sortStable(hashes, partPoint)
-		kept := hashes[:0]
-		for i, one := range hashes {
-			if i+1 == len(hashes) || hashes[i+1].Point != one.Point {
-				kept = append(kept, one)
-			}
-		}
-		list = append(list, PartHashes{part.kind, part.coverage, kept})
+		list = append(list, PartHashes{part.kind, part.coverage, lastOfEach(hashes, partPoint)})
 	}
 	slices.SortFunc(list, byPart)
 	return list
@@ -249,13 +244,12 @@ func (h *Hashes) Log() *Log {
 		all = append(all, h.sums[i]...)
 		h.sums[i] = nil
 	}
-	point := func(s *Hash) uint64 { return s.Point }
 	begin := 0
 	byEpoch := map[uint32][]Hash{}
 	for k, end := range h.epochs {
 		sums := all[begin:end]
 		byEpoch[h.numbers[k]] = sums
-		sortStable(sums, point)
+		sortStable(sums, hashPoint)
 		for i := 1; i < len(sums); i++ {
 			if sums[i].Point == sums[i-1].Point && sums[i].Sum != sums[i-1].Sum {
 				h.conflicts = append(h.conflicts, sums[i].Point)
@@ -264,33 +258,42 @@ func (h *Hashes) Log() *Log {
 		begin = end
 	}
 	stretches := h.cut.stretches(func(epoch uint32) []Hash { return byEpoch[epoch] })
-	sortStable(all, point)
-	kept := all[:0]
-	for i, s := range all {
-		if i+1 == len(all) || all[i+1].Point != s.Point {
-			kept = append(kept, s)
-		}
-	}
+	sortStable(all, hashPoint)
+	kept := lastOfEach(all, hashPoint)
 	slices.Sort(h.conflicts)
 	return &Log{Header: h.header, Ticks: h.ticks, Hashes: kept, Parts: h.others(), Conflicts: slices.Compact(h.conflicts), Stretches: stretches}
 }
 
-// commonHashes calls f with the hashes that two logs both have of a point, ascending,
-// until it returns false.
-func commonHashes(a, b []Hash, f func(point uint64, a, b merkle.Short) bool) {
-	for len(a) > 0 && len(b) > 0 {
-		switch x, y := &a[0], &b[0]; {
-		case x.Point < y.Point:
-			a = a[1:]
-		case x.Point > y.Point:
-			b = b[1:]
-		case !f(x.Point, x.Sum, y.Sum):
-			return
-		default:
-			a, b = a[1:], b[1:]
+// inCommon yields the elements of two lists, both ascending by a key, that have the same key.
+func inCommon[T any](a, b []T, key func(*T) uint64) iter.Seq2[*T, *T] {
+	return func(yield func(a, b *T) bool) {
+		for len(a) > 0 && len(b) > 0 {
+			switch x, y := key(&a[0]), key(&b[0]); {
+			case x < y:
+				a = a[1:]
+			case x > y:
+				b = b[1:]
+			case !yield(&a[0], &b[0]):
+				return
+			default:
+				a, b = a[1:], b[1:]
+			}
 		}
 	}
 }
+
+// lastOfEach returns the last element of each point of a list that ascends by point, in the list's memory.
+func lastOfEach[T any](list []T, point func(*T) uint64) []T {
+	kept := list[:0]
+	for i, one := range list {
+		if i+1 == len(list) || point(&list[i+1]) != point(&one) {
+			kept = append(kept, one)
+		}
+	}
+	return kept
+}
+
+func hashPoint(h *Hash) uint64 { return h.Point }
 
 // last returns the last point of which there is a hash; there must be one.
 func (l *Log) last() uint64 { return l.Hashes[len(l.Hashes)-1].Point }

@@ -124,14 +124,13 @@ func TestBlocksAgainstPoints(t *testing.T) {
 		}
 		var want [2]string
 		good := "-"
-		commonHashes(peers[0].log.Hashes, peers[1].log.Hashes, func(point uint64, a, b merkle.Short) bool {
-			if a != b {
-				want = [2]string{fmt.Sprint(point), good}
-				return false
+		for a, b := range inCommon(peers[0].log.Hashes, peers[1].log.Hashes, hashPoint) {
+			if a.Sum != b.Sum {
+				want = [2]string{fmt.Sprint(a.Point), good}
+				break
 			}
-			good = fmt.Sprint(point)
-			return true
-		})
+			good = fmt.Sprint(a.Point)
+		}
 		if want[0] == "" {
 			want = [2]string{"-", good}
 		}

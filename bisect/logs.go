@@ -144,25 +144,17 @@ func groups(peers []*peer, point snapshot.Point) [][]string {
 	for _, s := range known {
 		histories = histories && !s.history.IsZero()
 	}
-	var out [][]string
-	index := map[state]int{}
+	var out grouping[state]
 	for _, p := range peers {
 		s, ok := known[p]
-		if !ok {
-			continue
-		}
 		if !histories {
 			s.history = merkle.Hash{}
 		}
-		i, ok := index[s]
-		if !ok {
-			i = len(out)
-			index[s] = i
-			out = append(out, nil)
+		if ok {
+			out.add(s, p.name)
 		}
-		out[i] = append(out[i], p.name)
 	}
-	return out
+	return out.groups
 }
 
 // partGroups returns the names of the peers by a hash that is not a sync hash: by the first kind
@@ -174,26 +166,19 @@ func partGroups(peers []*peer, point uint64) [][]string {
 		}
 		for i := range first.log.Parts {
 			part := &first.log.Parts[i]
-			var groups [][]string
-			index := map[uint64]int{}
+			var out grouping[uint64]
 			for _, p := range peers {
 				own := p.log.part(part.Kind, part.Coverage)
 				if own == nil {
 					continue
 				}
 				at, ok := slices.BinarySearchFunc(own.Hashes, point, func(h PartHash, p uint64) int { return cmp.Compare(h.Point, p) })
-				if !ok {
-					continue
+				if ok {
+					out.add(own.Hashes[at].Digest, p.name)
 				}
-				g, seen := index[own.Hashes[at].Digest]
-				if !seen {
-					g = len(groups)
-					index[own.Hashes[at].Digest], groups = g, append(groups, nil)
-				}
-				groups[g] = append(groups[g], p.name)
 			}
-			if len(groups) > 1 {
-				return groups
+			if len(out.groups) > 1 {
+				return out.groups
 			}
 		}
 	}

@@ -1,6 +1,7 @@
 package bisect
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -146,15 +147,8 @@ func (r *trialRun) loads(p *player, lead *part) error {
 	again := r.player(lead.played)
 	again.from, again.out.From, again.out.To = lead.from, lead.begin, s.From
 	d := &Departure{Point: s.From, A: again.source(), B: r.sim.Name, Expected: s.hashes[s.From], Got: r.mark[s.From], Loaded: true}
-	again.out.First = d
-	if err := errors.Join(again.twice(d), again.close()); err != nil {
+	if err := again.afterLoading(d); err != nil {
 		return err
-	}
-	if d.Diff != nil && !d.Diff.RootsDiffer() {
-		d.Diff = nil // the snapshot is from before
-	}
-	if again.out.Means == "" {
-		again.out.Means = means(again.out)
 	}
 	r.out.Compared++
 	if *r.out.Agreed >= d.Point {
@@ -162,6 +156,19 @@ func (r *trialRun) loads(p *player, lead *part) error {
 	}
 	r.out.First, r.out.Unsteady, r.out.Means = d, again.out.Unsteady, again.out.Means
 	r.keepNotes(again)
+	return nil
+}
+
+// afterLoading finds out what departs where a peer loaded another state than its orders had led to.
+func (p *player) afterLoading(d *Departure) error {
+	p.out.First = d
+	if err := errors.Join(p.twice(d), p.close()); err != nil {
+		return err
+	}
+	if d.Diff != nil && !d.Diff.RootsDiffer() {
+		d.Diff = nil // the snapshot is from before
+	}
+	p.out.Means = cmp.Or(p.out.Means, means(p.out))
 	return nil
 }
 

@@ -107,22 +107,14 @@ func (r *Result) checksumOnly(p *pair) {
 }
 
 // sumGroups returns the names of the peers by the hash that they recorded of a point.
-func sumGroups(peers []*peer, point uint64) (groups [][]string) {
-	index := map[merkle.Short]int{}
+func sumGroups(peers []*peer, point uint64) [][]string {
+	var out grouping[merkle.Short]
 	for _, p := range peers {
-		hash, ok := p.log.at(point)
-		if !ok {
-			continue
+		if hash, ok := p.log.at(point); ok {
+			out.add(hash, p.name)
 		}
-		i, ok := index[hash]
-		if !ok {
-			i = len(groups)
-			index[hash] = i
-			groups = append(groups, nil)
-		}
-		groups[i] = append(groups[i], p.name)
 	}
-	return groups
+	return out.groups
 }
 
 // byRoots holds a replay against the roots of the peer's snapshots, if these are what

@@ -199,6 +199,35 @@ func (p *player) advanceTo(s Simulator, point uint64) error {
 	return nil
 }
 
+// playedTo returns an instance of its own that was played to a point.
+func (p *player) playedTo(sim *Sim, point uint64) (Simulator, error) {
+	s, err := p.start(sim)
+	if err == nil {
+		err = p.advanceTo(s, point)
+	}
+	return s, err
+}
+
+// walk plays an instance to the end, and calls visit with the hash of each point from where it stands on. That
+// may be several points ahead of the one that is visited. Visit ends the walk by returning false.
+func (p *player) walk(s Simulator, visit func(point uint64, hash merkle.Short) (more bool, err error)) error {
+	hashes := []merkle.Short{s.SyncHash()}
+	for first := s.Point(); ; first = s.Point() - uint64(len(hashes)) + 1 {
+		for i, hash := range hashes {
+			if more, err := visit(first+uint64(i), hash); !more || err != nil {
+				return err
+			}
+		}
+		if s.Point() == p.out.To {
+			return nil
+		}
+		var err error
+		if hashes, err = p.advance(hashes[:0], s, p.ahead(p.out.To, s)); err != nil {
+			return err
+		}
+	}
+}
+
 // count counts ticks that were played.
 func (p *player) count(n uint64) {
 	p.mu.Lock()
@@ -388,14 +417,13 @@ func (p *player) held(d *Departure, s Simulator) error {
 		return err
 	}
 	state, err := e.Open()
+	if state != nil {
+		defer state.Close()
+	}
 	if err != nil {
-		if state != nil {
-			state.Close()
-		}
 		p.out.Lost = append(p.out.Lost, err.Error())
 		return nil
 	}
-	defer state.Close()
 	d.Diff = p.diff(state, have)
 	return nil
 }
@@ -445,15 +473,12 @@ func (p *player) diff(a, b snapshot.State) *snapshot.Diff {
 // simulator must agree with itself. The second one shows what departs, as the first
 // may have gone on.
 func (p *player) twice(d *Departure) error {
-	s, err := p.start(p.sim)
-	if err != nil {
-		return err
-	}
 	whole := d.Point
 	if d.System != "" {
 		whole-- // the departure is inside the tick before
 	}
-	if err := p.advanceTo(s, whole); err != nil {
+	s, err := p.playedTo(p.sim, whole)
+	if err != nil {
 		return err
 	}
 	if d.System != "" {

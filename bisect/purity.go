@@ -47,11 +47,8 @@ func (p *player) purity() error {
 // impure finds the order whose test changed the state, and what it changed, beside an
 // instance in which nothing was tested.
 func (p *player) impure(tested Tester, clean merkle.Short) error {
-	s, err := p.start(p.sim)
+	s, err := p.playedTo(p.sim, tested.Point())
 	if err != nil {
-		return err
-	}
-	if err := p.advanceTo(s, tested.Point()); err != nil {
 		return err
 	}
 	x := p.out.First

@@ -79,23 +79,14 @@ func (p *player) hashes(keep func(n int, hash merkle.Short) bool) (list []merkle
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, p.stop(s)) }()
-	chunk := []merkle.Short{s.SyncHash()}
-	for n := 0; ; {
-		for _, h := range chunk {
-			if keep == nil {
-				list = append(list, h)
-			} else if !keep(n, h) {
-				return nil, nil
-			}
-			n++
+	err = p.walk(s, func(point uint64, hash merkle.Short) (more bool, err error) {
+		if keep != nil {
+			return keep(int(point-p.out.From), hash), nil
 		}
-		if s.Point() == p.out.To {
-			return list, nil
-		}
-		if chunk, err = p.advance(chunk[:0], s, p.ahead(p.out.To, s)); err != nil {
-			return nil, err
-		}
-	}
+		list = append(list, hash)
+		return true, nil
+	})
+	return list, err
 }
 
 // Wilson returns the bounds of a rate that was seen hits times of n, with 95 %

@@ -181,15 +181,13 @@ func goodWorld(r *Result, peers []*peer) *snapshot.World {
 		return nil
 	}
 	state, err := best.Open()
-	if err != nil {
-		if state != nil {
-			state.Close()
-		}
-		r.lose("%v", err)
-		return nil
+	if state != nil {
+		defer state.Close()
 	}
-	defer state.Close()
-	world, err := snapshot.Load(state)
+	var world *snapshot.World
+	if err == nil {
+		world, err = snapshot.Load(state)
+	}
 	if err != nil {
 		r.lose("%v", err)
 		return nil

@@ -356,10 +356,7 @@ func (run *run) player(sim *Sim, where *part, to uint64) *player {
 // simulator must agree with itself.
 func (run *run) confirm(sim *Sim) error {
 	p := run.player(sim, run.where, *run.out.Departs)
-	s, err := p.start(sim)
-	if err == nil {
-		err = p.advanceTo(s, *run.out.Departs)
-	}
+	s, err := p.playedTo(sim, *run.out.Departs)
 	if err != nil {
 		return errors.Join(err, p.close())
 	}
@@ -375,15 +372,9 @@ func (run *run) lost(sim *Sim) error {
 	p := run.player(sim, run.where, *run.out.Departs)
 	p.opts.Snapshots = run.peer.set
 	d := &Departure{Point: *run.out.Departs, A: p.source(), B: sim.Name, Expected: run.out.Got, Got: run.out.Expected, Loaded: true}
-	p.out.First, p.out.Agreed, p.out.Compared = d, run.out.LastAgreed, 1
-	if err := errors.Join(p.twice(d), p.close()); err != nil {
+	p.out.Agreed, p.out.Compared = run.out.LastAgreed, 1
+	if err := p.afterLoading(d); err != nil {
 		return err
-	}
-	if d.Diff != nil && !d.Diff.RootsDiffer() {
-		d.Diff = nil // the snapshot is from before
-	}
-	if p.out.Means == "" {
-		p.out.Means = means(p.out)
 	}
 	run.out.Drilled = p.out
 	return nil

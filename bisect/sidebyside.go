@@ -119,14 +119,10 @@ func (p *player) due(point uint64) bool { return p.opts.Since == nil || point >=
 func (p *player) pairAgain(d *Departure, simA, simB *Sim) error {
 	list := make([]Simulator, 2)
 	for i, sim := range []*Sim{simA, simB} {
-		s, err := p.start(sim)
-		if err != nil {
+		var err error
+		if list[i], err = p.playedTo(sim, d.Point); err != nil {
 			return err
 		}
-		if err := p.advanceTo(s, d.Point); err != nil {
-			return err
-		}
-		list[i] = s
 	}
 	if list[0].SyncHash() != d.Expected || list[1].SyncHash() != d.Got {
 		p.out.Notes = append(p.out.Notes, "which values depart is not known: a second time they depart elsewhere, or otherwise")

@@ -5,7 +5,6 @@ import (
 
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/snapshot"
-	"github.com/desynctool/desynctool/snapshot/merkle"
 )
 
 // Split is a stretch of state points at which peers had parted.
@@ -211,24 +210,15 @@ func (p *pair) syncMarks(t *thinner) []mark {
 		}
 		t.add(hashMark(point, kind))
 	}
-	for a, b := p.a.blocks, p.b.blocks; len(a) > 0 && len(b) > 0; {
-		switch x, y := &a[0], &b[0]; {
-		case x.key < y.key:
-			a = a[1:]
-		case x.key > y.key:
-			b = b[1:]
-		default:
-			first, last := x.hashes[0].Point, x.hashes[len(x.hashes)-1].Point
-			if x.digest == y.digest && !t.between(first, last) {
-				add(first, true)
-				add(last, true)
-			} else {
-				commonHashes(x.hashes, y.hashes, func(point uint64, a, b merkle.Short) bool {
-					add(point, a == b)
-					return true
-				})
-			}
-			a, b = a[1:], b[1:]
+	for x, y := range inCommon(p.a.blocks, p.b.blocks, blockKey) {
+		first, last := x.hashes[0].Point, x.hashes[len(x.hashes)-1].Point
+		if x.digest == y.digest && !t.between(first, last) {
+			add(first, true)
+			add(last, true)
+			continue
+		}
+		for h, other := range inCommon(x.hashes, y.hashes, hashPoint) {
+			add(h.Point, h.Sum == other.Sum)
 		}
 	}
 	return t.list
@@ -240,12 +230,12 @@ func partMarks(x, y *PartHashes, t *thinner) (list []mark) {
 	var since *snapshot.Point
 	var epochs [2]uint32
 	any := false // there was a history hash of both
-	commonParts(x.Hashes, y.Hashes, func(a, b PartHash) {
+	for a, b := range inCommon(x.Hashes, y.Hashes, partPoint) {
 		m := hashMark(a.Point, equal)
 		switch same := a.Digest == b.Digest; {
 		case x.Coverage != orderlog.Full:
 			if m.kind = differs; same {
-				return
+				continue
 			}
 		case x.Kind == orderlog.HistoryHash:
 			if e := [2]uint32{a.Epoch, b.Epoch}; e != epochs {
@@ -255,7 +245,7 @@ func partMarks(x, y *PartHashes, t *thinner) (list []mark) {
 			case same:
 				since = &m.at
 			case since == nil && any:
-				return // they may have parted in another epoch
+				continue // they may have parted in another epoch
 			default:
 				m.kind, m.since = passed, since
 			}
@@ -268,7 +258,7 @@ func partMarks(x, y *PartHashes, t *thinner) (list []mark) {
 		} else {
 			list = append(list, m)
 		}
-	})
+	}
 	if t != nil {
 		return t.list
 	}
@@ -285,19 +275,4 @@ func (l *Log) part(kind orderlog.HashKind, coverage orderlog.Coverage) *PartHash
 		return nil
 	}
 	return &l.Parts[i]
-}
-
-// commonParts calls f with the hashes that two lists both have of a point, ascending.
-func commonParts(a, b []PartHash, f func(a, b PartHash)) {
-	for len(a) > 0 && len(b) > 0 {
-		switch x, y := a[0], b[0]; {
-		case x.Point < y.Point:
-			a = a[1:]
-		case x.Point > y.Point:
-			b = b[1:]
-		default:
-			f(x, y)
-			a, b = a[1:], b[1:]
-		}
-	}
 }

@@ -122,14 +122,7 @@ func (r *Result) addSplit(t *tracediff.Result, s Split) {
 	b := Bracket{Good: s.Good, Bad: s.Bad, By: s.By, GoodFiles: s.GoodFiles}
 	for _, g := range t.Partings {
 		if len(g.Groups) > 1 && endOf(t, g.First).Same(s.Bad) {
-			r.Groups = nil
-			for _, group := range g.Groups {
-				var names []string
-				for _, n := range group {
-					names = append(names, t.Traces[n].Name)
-				}
-				r.Groups = append(r.Groups, names)
-			}
+			r.Groups = namedGroups(t, g.Groups)
 			b.A, b.B = r.Groups[0][0], r.Groups[1][0]
 		}
 	}

@@ -1,6 +1,7 @@
 package bisect
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -202,106 +203,114 @@ func Try(log *orderlog.Log, sim *Sim, opts TrialOptions) (*Trial, error) {
 	return r.try()
 }
 
+// mode is how a trial replays, and what follows from it.
+type mode struct {
+	replay  func(*player) error
+	agrees  string // nothing departed
+	atStart string // it departs where the replay begins, which is no departure of its own if empty
+	departs string
+}
+
+var modes = map[TrialMode]*mode{
+	Plain: {
+		replay:  (*player).plain,
+		agrees:  "the recorded states are what the orders give",
+		atStart: "the state at the start is not what the log's header gives: another build, map or set of data, or a lobby flag",
+	},
+	Against: {
+		replay: func(p *player) error {
+			p.out.Against = p.opts.Against.Name
+			return p.pair(p.sim, p.opts.Against, false)
+		},
+		atStart: "the simulators begin with different states: other data, or another build",
+		departs: "from the same orders the simulators come to different states: their builds, platforms or data differ in what this tick does",
+	},
+	Dual: {
+		replay:  func(p *player) error { return p.pair(p.sim, p.sim, false) },
+		departs: "the simulator does not agree with itself: threads, the order of a map or of memory, a clock, or uninitialized memory",
+	},
+	Serialize: {
+		replay:  func(p *player) error { return p.pair(p.sim, p.sim, true) },
+		departs: "a save forgets something, or loading changes it: a peer that joins or loads would depart here",
+	},
+	Rollback: {
+		replay:  (*player).rollback,
+		departs: "a restore does not put everything back, or the ticks played again are not the same: a client that rolls back would depart here",
+	},
+	FromEachSnapshot: {
+		replay:  (*player).fromEach,
+		atStart: "loading the snapshot does not give the state that was saved",
+		departs: "a peer that joins with this snapshot departs: the save lacks what later ticks read, or the peer went wrong before",
+	},
+	Repeat: {
+		replay:  (*player).repeat,
+		agrees:  fmt.Sprintf("nothing departed; a mistake that shows in 1 of 300 replays would need %d of them to be seen with 95 %% probability", RunsFor(1.0/300)),
+		departs: "replays of the same orders differ: the mistake depends on threads, time or memory",
+	},
+	CheckCaches: {
+		replay:  (*player).caches,
+		agrees:  "every cache is what its state gives",
+		departs: "a cache was not updated when what it follows from changed; whoever reads it departs later, while hashes still agree",
+	},
+	CheckPurity: {
+		replay:  (*player).purity,
+		agrees:  "no test of an order changes the state",
+		departs: "the test of an order changes the state: the machine that tests it before it is given departs from the others",
+	},
+	Predict: {
+		replay:  (*player).predict,
+		agrees:  "whose orders are predicted makes no difference",
+		departs: "the taking back of a prediction forgets something: each machine predicts its own players and departs from the others",
+	},
+}
+
 // replay replays a part in the mode that was asked for.
 func (p *player) replay() (err error) {
 	defer func() { err = errors.Join(err, p.close()) }()
-	switch p.opts.Mode {
-	case Plain:
-		err = p.plain()
-	case Against:
-		p.out.Against = p.opts.Against.Name
-		err = p.pair(p.sim, p.opts.Against, false)
-	case Dual:
-		err = p.pair(p.sim, p.sim, false)
-	case Serialize:
-		err = p.pair(p.sim, p.sim, true)
-	case Rollback:
-		err = p.rollback()
-	case FromEachSnapshot:
-		err = p.fromEach()
-	case Repeat:
-		err = p.repeat()
-	case CheckCaches:
-		err = p.caches()
-	case CheckPurity:
-		err = p.purity()
-	case Predict:
-		err = p.predict()
-	default:
-		err = fmt.Errorf("unknown mode %q", p.opts.Mode)
+	m := modes[p.opts.Mode]
+	if m == nil {
+		return fmt.Errorf("unknown mode %q", p.opts.Mode)
 	}
-	if err == nil && p.out.Means == "" {
-		p.out.Means = means(p.out)
+	if err := m.replay(p); err != nil {
+		return err
 	}
-	return err
+	p.out.Means = cmp.Or(p.out.Means, means(p.out))
+	return nil
 }
 
-// means says what follows from a trial.
+// means returns what follows from a trial.
 func means(t *Trial) string {
-	d := t.First
-	if d != nil && d.Loaded {
+	d, m := t.First, modes[t.Mode]
+	switch {
+	case d == nil && t.Compared == 0:
+		return "nothing was compared: no hash is recorded in these ticks"
+	case d == nil:
+		return cmp.Or(m.agrees, "both are the same at every point")
+	case d.Loaded:
 		return fmt.Sprintf("the state that %s had after loading is not the one that its orders had led to: saving or loading loses something, or it loaded another game", prose.Name(d.A))
 	}
-	if d != nil && d.System != "" && t.Mode == Plain {
-		if d.TickEnd && d.Diff != nil && !d.Diff.RootsDiffer() {
+	same := d.Diff != nil && !d.Diff.RootsDiffer()
+	if t.Mode == Plain && d.System != "" {
+		if d.TickEnd && same {
 			return fmt.Sprintf("%s recorded something else than its own orders give in %s, but its state at the tick's end is what they give: its checksum is wrong, or what went wrong is gone", prose.Name(d.A), prose.Name(d.System))
 		}
 		return fmt.Sprintf("%s departs from what its own orders give in %s: it went wrong there, or the simulator is another build", prose.Name(d.A), prose.Name(d.System))
 	}
-	if d == nil {
-		switch {
-		case t.Compared == 0:
-			return "nothing was compared: no hash is recorded in these ticks"
-		case t.Mode == Plain:
-			return "the recorded states are what the orders give"
-		case t.Mode == Repeat:
-			return fmt.Sprintf("nothing departed; a mistake that shows in 1 of 300 replays would need %d of them to be seen with 95 %% probability", RunsFor(1.0/300))
-		case t.Mode == CheckCaches:
-			return "every cache is what its state gives"
-		case t.Mode == CheckPurity:
-			return "no test of an order changes the state"
-		case t.Mode == Predict:
-			return "whose orders are predicted makes no difference"
-		}
-		return "both are the same at every point"
-	}
-	if d.Diff != nil && !d.Diff.RootsDiffer() && !d.TickEnd && t.Mode != Predict {
+	if same && !d.TickEnd && t.Mode != Predict {
 		if t.Mode == Plain {
 			return fmt.Sprintf("the state of %s is what its orders give, what it recorded is not: its checksum is wrong, or of another kind", prose.Name(d.A))
 		}
 		return "the states are the same, their hashes are not: a checksum is wrong, or of another kind"
 	}
-	atStart := d.Point == t.From && t.Mode != FromEachSnapshot
-	switch t.Mode {
-	case Plain:
-		if atStart {
-			return "the state at the start is not what the log's header gives: another build, map or set of data, or a lobby flag"
-		}
-		return fmt.Sprintf("%s departs from what its own orders give: it went wrong, or the simulator is another build", prose.Name(d.A))
-	case Against:
-		if atStart {
-			return "the simulators begin with different states: other data, or another build"
-		}
-		return "from the same orders the simulators come to different states: their builds, platforms or data differ in what this tick does"
-	case Dual:
-		return "the simulator does not agree with itself: threads, the order of a map or of memory, a clock, or uninitialized memory"
-	case Serialize:
-		return "a save forgets something, or loading changes it: a peer that joins or loads would depart here"
-	case Rollback:
-		return "a restore does not put everything back, or the ticks played again are not the same: a client that rolls back would depart here"
-	case FromEachSnapshot:
-		if d.Point == d.From {
-			return "loading the snapshot does not give the state that was saved"
-		}
-		return "a peer that joins with this snapshot departs: the save lacks what later ticks read, or the peer went wrong before"
-	case Repeat:
-		return "replays of the same orders differ: the mistake depends on threads, time or memory"
-	case CheckPurity:
-		return "the test of an order changes the state: the machine that tests it before it is given departs from the others"
-	case Predict:
-		return "the taking back of a prediction forgets something: each machine predicts its own players and departs from the others"
-	case CheckCaches:
-		return "a cache was not updated when what it follows from changed; whoever reads it departs later, while hashes still agree"
+	begin := t.From
+	if t.Mode == FromEachSnapshot {
+		begin = d.From
 	}
-	return ""
+	switch {
+	case d.Point == begin && m.atStart != "":
+		return m.atStart
+	case t.Mode == Plain:
+		return fmt.Sprintf("%s departs from what its own orders give: it went wrong, or the simulator is another build", prose.Name(d.A))
+	}
+	return m.departs
 }
