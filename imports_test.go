@@ -42,7 +42,7 @@ var layers = [][]string{
 	{"report/verdict", "report/peers", "report/isolate", "report/ci", "report/page", "report/explore"},
 	{"report/document", "report/gamereplay", "report/bundle/archive/archivetest"},
 	{"report/bundle/archive"},
-	{"report/bundle/paste"},
+	{"report/paste"},
 
 	{"engines"}, // the list
 	{"engines/"},

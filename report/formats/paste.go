@@ -2,7 +2,7 @@ package formats
 
 import (
 	"github.com/desynctool/desynctool/engines/engine"
-	"github.com/desynctool/desynctool/report/bundle/paste"
+	"github.com/desynctool/desynctool/report/paste"
 )
 
 // loose are the formats that say too little of what a text is to be looked for in others.

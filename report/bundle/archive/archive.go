@@ -32,7 +32,7 @@ import (
 	"github.com/desynctool/desynctool/internal/file/frame"
 	"github.com/desynctool/desynctool/internal/file/limits"
 	"github.com/desynctool/desynctool/internal/prose"
-	"github.com/desynctool/desynctool/report/bundle/paste"
+	"github.com/desynctool/desynctool/report/paste"
 )
 
 // Options bounds archives. Zero numbers have the values of package limits.

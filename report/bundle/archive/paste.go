@@ -11,7 +11,7 @@ import (
 
 	"github.com/desynctool/desynctool/internal/file/compression"
 	"github.com/desynctool/desynctool/internal/file/files"
-	"github.com/desynctool/desynctool/report/bundle/paste"
+	"github.com/desynctool/desynctool/report/paste"
 )
 
 // Stdin is the path that stands for standard input.

@@ -6,7 +6,7 @@ import (
 	"log"
 
 	"github.com/desynctool/desynctool/internal/file/partial"
-	"github.com/desynctool/desynctool/report/bundle/paste"
+	"github.com/desynctool/desynctool/report/paste"
 )
 
 // A diff that a player pasted into a post.
