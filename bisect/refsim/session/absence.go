@@ -23,38 +23,38 @@ type Absence struct {
 // late reports whether the peer comes in for the first time.
 func (a *Absence) late() bool { return a.From == 0 }
 
-// ParseRejoin parses PEER@TICK+LENGTH: a peer that is not there for LENGTH ticks from TICK
-// on.
+// ParseRejoin parses PEER@TICK+LENGTH: a peer that is away for LENGTH ticks from TICK on.
 func ParseRejoin(s string) (Absence, error) {
 	peer, span, ok := strings.Cut(s, "@")
 	from, length, ok2 := strings.Cut(span, "+")
 	if !ok || !ok2 || peer == "" {
 		return Absence{}, fmt.Errorf("%q, expected PEER@TICK+LENGTH", s)
 	}
-	a := Absence{Peer: peer}
-	var n uint64
-	var err error
-	if a.From, err = strconv.ParseUint(from, 10, 63); err != nil || a.From == 0 {
-		return Absence{}, fmt.Errorf("%q: tick is %q, expected a number of at least 1", s, from)
+	begin, err := positive(s, "tick", from)
+	if err != nil {
+		return Absence{}, err
 	}
-	if n, err = strconv.ParseUint(length, 10, 63); err != nil || n == 0 {
-		return Absence{}, fmt.Errorf("%q: length is %q, expected a number of at least 1", s, length)
-	}
-	a.Until = a.From + n
-	return a, nil
+	n, err := positive(s, "length", length)
+	return Absence{Peer: peer, From: begin, Until: begin + n}, err
 }
 
-// ParseJoin parses PEER@TICK: a peer whose first tick is TICK.
+// ParseJoin parses PEER@TICK: a peer that is there from TICK on.
 func ParseJoin(s string) (Absence, error) {
 	peer, tick, ok := strings.Cut(s, "@")
 	if !ok || peer == "" {
 		return Absence{}, fmt.Errorf("%q, expected PEER@TICK", s)
 	}
-	until, err := strconv.ParseUint(tick, 10, 63)
-	if err != nil || until == 0 {
-		return Absence{}, fmt.Errorf("%q: tick is %q, expected a number of at least 1", s, tick)
+	until, err := positive(s, "tick", tick)
+	return Absence{Peer: peer, Until: until}, err
+}
+
+// positive parses a number in an absence.
+func positive(absence, what, text string) (uint64, error) {
+	n, err := strconv.ParseUint(text, 10, 63)
+	if err != nil || n == 0 {
+		return 0, fmt.Errorf("%q: %s is %q, expected a number of at least 1", absence, what, text)
 	}
-	return Absence{Peer: peer, Until: until}, nil
+	return n, nil
 }
 
 // checkAbsences reports absences that cannot be.
