@@ -4,9 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"runtime"
-	"sync"
 
+	"github.com/desynctool/desynctool/internal/parallel"
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
@@ -25,28 +24,17 @@ func (p *player) repeat() error {
 	p.out.Runs, p.out.End = p.opts.Runs-1, first[len(first)-1]
 	departs := make([]*Departure, p.out.Runs)
 	errs := make([]error, p.out.Runs)
-	next := make(chan int)
-	var wait sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), p.out.Runs) {
-		wait.Go(func() {
-			for i := range next {
-				_, errs[i] = p.hashes(func(n int, got merkle.Short) bool {
-					if got == first[n] {
-						return true
-					}
-					departs[i] = &Departure{
-						Point: p.out.From + uint64(n), A: "first replay", B: fmt.Sprintf("replay %d", i+2), Expected: first[n], Got: got,
-					}
-					return false
-				})
+	parallel.Each(0, p.out.Runs, func(i int) {
+		_, errs[i] = p.hashes(func(n int, got merkle.Short) bool {
+			if got == first[n] {
+				return true
 			}
+			departs[i] = &Departure{
+				Point: p.out.From + uint64(n), A: "first replay", B: fmt.Sprintf("replay %d", i+2), Expected: first[n], Got: got,
+			}
+			return false
 		})
-	}
-	for i := range p.out.Runs {
-		next <- i
-	}
-	close(next)
-	wait.Wait()
+	})
 	if err := errors.Join(errs...); err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"github.com/desynctool/desynctool/internal/file/files"
+	"github.com/desynctool/desynctool/internal/parallel"
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
 
@@ -120,7 +121,7 @@ func (f *Folder) Check(ctx context.Context, opts Options) (*Run, error) {
 		r.Platform = ThisPlatform()
 	}
 	builds := make([]*Build, len(entries))
-	each(opts.Workers, len(entries), func(i int) {
+	parallel.Each(opts.Workers, len(entries), func(i int) {
 		r.Replays[i], builds[i] = c.check(&entries[i], strconv.Itoa(i))
 	})
 	for i, b := range builds {
@@ -133,27 +134,6 @@ func (f *Folder) Check(ctx context.Context, opts Options) (*Run, error) {
 		r.Build.Build = opts.Build
 	}
 	return r, remove()
-}
-
-// each calls do with the numbers below n, so many at a time.
-func each(workers, n int, do func(i int)) {
-	if workers <= 0 {
-		workers = runtime.GOMAXPROCS(0)
-	}
-	next := make(chan int)
-	var wait sync.WaitGroup
-	for range min(workers, n) {
-		wait.Go(func() {
-			for i := range next {
-				do(i)
-			}
-		})
-	}
-	for i := range n {
-		next <- i
-	}
-	close(next)
-	wait.Wait()
 }
 
 // check is a Check on its way.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/desynctool/desynctool/internal/file/compression"
 	"github.com/desynctool/desynctool/internal/file/files"
+	"github.com/desynctool/desynctool/internal/parallel"
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
@@ -124,7 +125,7 @@ func (f *Folder) Record(ctx context.Context, sources []Source, opts RecordOption
 	p := newProgress(opts.Progress)
 	p.total = int64(len(plan)) * logParts
 	var once sync.Mutex
-	each(opts.Workers, len(plan), func(i int) {
+	parallel.Each(opts.Workers, len(plan), func(i int) {
 		report, end := p.part(logParts)
 		defer end()
 		w := &recording{Folder: f, RecordOptions: opts, planned: &plan[i], ctx: ctx, platform: r.Platform, place: filepath.Join(dir, strconv.Itoa(i)), report: report}

@@ -4,8 +4,10 @@ package parallel
 
 import (
 	"fmt"
+	"runtime"
 	"runtime/debug"
 	"sync"
+	"sync/atomic"
 )
 
 // Group is functions that run side by side. The zero value has none.
@@ -45,4 +47,21 @@ func (g *Group) Wait() {
 	if g.first != nil {
 		panic(g.first)
 	}
+}
+
+// Each calls a function with each of 0…n-1, so many at a time as there are workers; 0 means as many as there are processors.
+func Each(workers, n int, f func(i int)) {
+	if workers <= 0 {
+		workers = runtime.GOMAXPROCS(0)
+	}
+	var next atomic.Int64
+	var g Group
+	for range min(workers, n) {
+		g.Go(func() {
+			for i := next.Add(1) - 1; i < int64(n); i = next.Add(1) - 1 {
+				f(int(i))
+			}
+		})
+	}
+	g.Wait()
 }
