@@ -12,23 +12,23 @@ import (
 	"github.com/desynctool/desynctool/internal/lazyregexp"
 )
 
-// Failure is how a session failed in a mode.
+// Failure is what departs or breaks off in a session.
 type Failure struct {
-	Seed    uint64
-	Mode    bisect.TrialMode
-	Depth   int      // of Rollback
-	Predict []uint32 // of that mode
+	Seed    uint64           `json:"from"`
+	Mode    bisect.TrialMode `json:"mode"`
+	Depth   int              `json:"depth,omitempty"`   // of Rollback
+	Predict []uint32         `json:"predict,omitempty"` // of that mode
 
 	// Point is the first state point that departs, nil if the simulator broke off.
-	Point *uint64
+	Point *uint64 `json:"point,omitempty"`
 	// System is the one after which the states depart, empty if that is not known.
-	System    string
-	Signature minimize.Signature
+	System    string             `json:"system,omitempty"`
+	Signature minimize.Signature `json:"signature"`
 	// Broke says how the simulator broke off, empty if it did not; Why in its own words.
-	Broke Broke
-	Why   string
+	Broke Broke  `json:"broke,omitempty"`
+	Why   string `json:"why,omitempty"`
 	// Means says in a sentence what follows.
-	Means string
+	Means string `json:"means"`
 }
 
 // Broke is how a simulator broke off.

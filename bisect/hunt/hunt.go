@@ -27,26 +27,11 @@ type Finding struct {
 	Seed     uint64 `json:"seed"`
 	Sessions uint64 `json:"sessions"`
 
-	// What follows is of the session that the smallest one was made of, whose seed is From.
-	From      uint64             `json:"from"`
-	Mode      bisect.TrialMode   `json:"mode"`
-	Depth     int                `json:"depth,omitempty"`
-	Predict   []uint32           `json:"predict,omitempty"`
-	Point     *uint64            `json:"point,omitempty"` // the first state point that departed there
-	System    string             `json:"system,omitempty"`
-	Signature minimize.Signature `json:"signature"`
-	Broke     Broke              `json:"broke,omitempty"`
-	Why       string             `json:"why,omitempty"`
-	Means     string             `json:"means"`
-	Smaller   Smaller            `json:"smallest"`
+	// Failure and Smaller belong to the session that the smallest one was made of.
+	Failure
+	Smaller Smaller `json:"smallest"`
 	// Tries counts the sessions that were minimised for it.
 	Tries int `json:"tries"`
-}
-
-// take takes a failure and its smallest session.
-func (f *Finding) take(x *Failure, smaller *Smaller) {
-	f.From, f.Mode, f.Depth, f.Predict, f.Point, f.System = x.Seed, x.Mode, x.Depth, x.Predict, x.Point, x.System
-	f.Signature, f.Broke, f.Why, f.Means, f.Smaller = x.Signature, x.Broke, x.Why, x.Means, *smaller
 }
 
 // ModeCount counts the sessions that were played in a mode, and those that failed in it.
@@ -296,7 +281,7 @@ func (h *Hunter) keep(ctx context.Context, store *Store, f *Finding, failure *Fa
 	if f.Tries > 1 && (smaller.Ticks > had.Ticks || smaller.Ticks == had.Ticks && smaller.Orders >= had.Orders) {
 		return false, os.RemoveAll(begun)
 	}
-	f.take(failure, smaller)
+	f.Failure, f.Smaller = *failure, *smaller
 	if store == nil {
 		return true, nil
 	}

@@ -115,10 +115,10 @@ func hexadecimal(seed uint64) string { return "0x" + strconv.FormatUint(seed, 16
 
 func huntFound(f *hunt.Finding, dir, log string, c HuntCommands) huntDocFound {
 	d := huntDocFound{
-		Fingerprint: f.Fingerprint, Name: f.Name(), Sessions: f.Sessions, Seed: hexadecimal(f.Seed), From: hexadecimal(f.From),
+		Fingerprint: f.Fingerprint, Name: f.Name(), Sessions: f.Sessions, Seed: hexadecimal(f.Seed), From: hexadecimal(f.Failure.Seed),
 		Mode: f.Mode, Depth: f.Depth, Predict: f.Predict, Point: f.Point, System: f.System, Signature: f.Signature, Broke: f.Broke, Why: f.Why, Means: f.Means,
 		Smallest: f.Smaller, Dir: dir, Log: log,
-		Repeat: Step{Command: append(slices.Clone(c.Session), "--seed", hexadecimal(f.From))}.String(),
+		Repeat: Step{Command: append(slices.Clone(c.Session), "--seed", hexadecimal(f.Failure.Seed))}.String(),
 	}
 	if log != "" && c.Replay != nil {
 		if args := c.Replay(f, log); args != nil {
