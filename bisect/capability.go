@@ -1,6 +1,9 @@
 package bisect
 
-import "errors"
+import (
+	"errors"
+	"io"
+)
 
 // ErrUnsupported is in the error of a simulator that is asked for more than it can
 // do.
@@ -44,4 +47,12 @@ func As[T Simulator](s Simulator, c Capability) (T, bool) {
 	}
 	t, ok := s.(T)
 	return t, ok
+}
+
+// Close ends an instance that holds on to something outside this process.
+func Close(s Simulator) error {
+	if closer, ok := s.(io.Closer); ok {
+		return closer.Close()
+	}
+	return nil
 }

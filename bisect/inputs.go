@@ -1,10 +1,6 @@
 package bisect
 
-import (
-	"errors"
-	"io"
-	"slices"
-)
+import "slices"
 
 // inputs takes where the replays of peers' own orders differ from the reference's, whose
 // orders are other ones. Where a peer had other states than its own orders give before that,
@@ -49,8 +45,8 @@ func (r *Result) unused(sim *Sim, peers []*peer, why string) {
 		return
 	}
 	s, err := sim.Start(&peers[i].log.Header)
-	if closer, ok := s.(io.Closer); ok && err == nil {
-		err = errors.Join(err, closer.Close())
+	if err == nil {
+		err = Close(s)
 	}
 	if err != nil {
 		r.SimFailed = sim.Name + " cannot replay " + peers[i].log.Name + ": " + err.Error()

@@ -95,10 +95,7 @@ func (s *Server) Close() error { return s.replace(nil) }
 func (s *Server) replace(by bisect.Simulator) error {
 	old := s.at
 	s.at = by
-	if c, ok := old.(io.Closer); ok {
-		return c.Close()
-	}
-	return nil
+	return bisect.Close(old)
 }
 
 // Answer returns the value of the reply to the value of a request, good until the next

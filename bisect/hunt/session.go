@@ -179,7 +179,7 @@ func (h *Hunter) make(ctx context.Context, p *plan, s *Session) (broken bool, er
 	if err != nil {
 		return fails(err)
 	}
-	defer func() { _ = stop(sim) }() // how it leaves is nothing that a session is about
+	defer func() { _ = bisect.Close(sim) }() // how it leaves is nothing that a session is about
 	if p.source == nil {
 		forms := h.forms
 		if teller, ok := bisect.As[bisect.OrderTeller](sim, bisect.CanOrders); ok {

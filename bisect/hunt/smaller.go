@@ -102,7 +102,7 @@ func (s *sums) Run(ctx context.Context, c *minimize.Candidate, _ *snapshot.World
 	if err != nil {
 		return unknown(err)
 	}
-	defer func() { _ = stop(sim) }()
+	defer func() { _ = bisect.Close(sim) }()
 	saver, ok := bisect.As[bisect.Saver](sim, bisect.CanState)
 	if !ok {
 		return unknown(bisect.ErrUnsupported)

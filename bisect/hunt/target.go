@@ -3,7 +3,6 @@ package hunt
 import (
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 
@@ -84,7 +83,7 @@ func New(t Target) (_ *Hunter, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", t.Sim.Name, err)
 	}
-	defer func() { err = errors.Join(err, stop(s)) }()
+	defer func() { err = errors.Join(err, bisect.Close(s)) }()
 	if teller, ok := bisect.As[bisect.OrderTeller](s, bisect.CanOrders); ok {
 		if h.forms, err = teller.OrderForms(); err != nil {
 			return nil, err
@@ -193,14 +192,6 @@ func (h *Hunter) paramForms() []bisect.ParamForm {
 		}
 	}
 	return list
-}
-
-// stop closes a simulator that holds on to something outside this process.
-func stop(s bisect.Simulator) error {
-	if closer, ok := s.(io.Closer); ok {
-		return closer.Close()
-	}
-	return nil
 }
 
 // Sim returns the name of the simulator.

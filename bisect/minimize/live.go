@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"sync"
@@ -120,7 +119,7 @@ func (l *Live) drills(c *Candidate) bool {
 			if _, ok := bisect.As[bisect.Stepper](s, bisect.CanSystems); !ok {
 				l.steps = false
 			}
-			_ = stop(s)
+			_ = bisect.Close(s)
 		}
 	})
 	return l.steps
@@ -132,7 +131,7 @@ func (l *Live) States(ctx context.Context, c *Candidate, from *snapshot.World, p
 	if err != nil {
 		return nil, 0, err
 	}
-	defer func() { err = errors.Join(err, stop(s)) }()
+	defer func() { err = errors.Join(err, bisect.Close(s)) }()
 	saver, ok := bisect.As[bisect.Saver](s, bisect.CanState)
 	if p, partial := s.(bisect.Partial); partial && !p.Can(bisect.CanLoad) {
 		ok = false
@@ -169,12 +168,4 @@ func (l *Live) start(c *Candidate, from *snapshot.World) (bisect.Simulator, erro
 		return l.Sim.Resume(from, &c.in.Header)
 	}
 	return l.Sim.Start(&c.in.Header)
-}
-
-// stop closes a simulator that holds on to something outside this process.
-func stop(s bisect.Simulator) error {
-	if closer, ok := s.(io.Closer); ok {
-		return closer.Close()
-	}
-	return nil
 }

@@ -94,9 +94,9 @@ func btoi(b bool) int {
 }
 
 func (p *peer) close() error {
-	err := stop(p.s)
+	err := bisect.Close(p.s)
 	if p.spare != nil {
-		err = errors.Join(err, stop(p.spare))
+		err = errors.Join(err, bisect.Close(p.spare))
 	}
 	return err
 }
@@ -143,7 +143,7 @@ func (p *peer) step(orders []orderlog.Order) error {
 	if err != nil {
 		return err
 	}
-	err = stop(p.s)
+	err = bisect.Close(p.s)
 	p.s = loaded
 	return err
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"sync"
@@ -100,9 +99,7 @@ var told = slices.Concat([]string{"build", "version", "engine_version", "engine"
 
 // ask asks a simulator what it is, and ends it.
 func ask(s bisect.Simulator) (b golden.Build, err error) {
-	if closer, ok := s.(io.Closer); ok {
-		defer func() { err = errors.Join(err, closer.Close()) }()
-	}
+	defer func() { err = errors.Join(err, bisect.Close(s)) }()
 	if i, ok := s.(bisect.Identified); ok {
 		b.Game, b.Build = i.Identity()
 	}
