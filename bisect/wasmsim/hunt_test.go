@@ -13,7 +13,7 @@ import (
 
 // TestHunt finds the mistake of a module by sessions that are made up, and no other, and nothing in one without a mistake.
 func TestHunt(t *testing.T) {
-	effort.InTurn(t, 0, 2)
+	effort.InTurn(t, 0, 3)
 	modules := []struct {
 		fault string
 		want  bisect.TrialMode

@@ -33,7 +33,7 @@ func TestRejoins(t *testing.T) {
 		{"bad load", []string{"--rejoin", "client@120+40"}, []string{"save-omits-field@1%d:client", "save-omits-field@160:client"}},
 		{"bad join", []string{"--join", "client@120"}, []string{"save-omits-field@100:client"}},
 	} {
-		if n%effort.Of(2, 1) != 0 || !effort.Turn(n, 3) {
+		if n%effort.Of(2, 1) != 0 || !effort.Turn(n, 6) {
 			continue
 		}
 		t.Run(c.name, func(t *testing.T) {

@@ -128,7 +128,7 @@ func TestFaultsAreFound(t *testing.T) {
 	known := map[string]bool{}
 	for n, kind := range refsim.Faults() {
 		known[kind.Name] = true
-		if n%effort.Of(5, 1) != 0 || !effort.Turn(n, 3) {
+		if n%effort.Of(5, 1) != 0 || !effort.Turn(n, 6) {
 			continue
 		}
 		want, ok := large[kind.Name]
