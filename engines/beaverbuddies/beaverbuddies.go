@@ -23,13 +23,12 @@ package beaverbuddies
 
 import (
 	"bytes"
-	"errors"
 	"io"
 	"strconv"
 	"strings"
 
-	"github.com/desynctool/desynctool/internal/file/frame"
-	"github.com/desynctool/desynctool/orderlog"
+	"github.com/desynctool/desynctool/engines/engine"
+	"github.com/desynctool/desynctool/engines/messages"
 	"github.com/desynctool/desynctool/tracediff"
 )
 
@@ -44,14 +43,17 @@ const (
 // maxMessage is how many bytes of a line of a trace are kept.
 const maxMessage = 4096
 
-// Formats returns the format of such logs.
-func Formats() []tracediff.Format {
-	return []tracediff.Format{{
-		Name: "beaverbuddies", Title: "log of BeaverBuddies (Timberborn) with traces or hashes", Sniff: sniff, Peers: peers,
-		Read: func(r io.Reader, name string, peer int) (tracediff.Source, error) {
-			return &reader{lines: orderlog.NewLines(r, name), side: peer}, nil
+// Format returns the format of such logs.
+func Format() tracediff.Format {
+	return engine.Lines{
+		Name: "beaverbuddies", Title: "log of BeaverBuddies (Timberborn) with traces or hashes", Sniff: sniff, Peers: peers, Dialect: dialect,
+		Parser: func(peer int) func([]byte, *tracediff.Checkpoint) bool {
+			if peer == ticks {
+				return hashesOf
+			}
+			return (&side{peer: peer}).message
 		},
-	}}
+	}.Format()
 }
 
 func sniff(head []byte) bool {
@@ -68,24 +70,18 @@ func sniff(head []byte) bool {
 }
 
 // peers returns the two sides of a log with two traces, none of another log.
-func peers(r io.Reader, name string) ([]string, error) {
-	lines := orderlog.NewLines(r, name)
+func peers(r io.Reader, name string) (names []string, err error) {
 	begun := false
-	for {
-		line, err := lines.Next()
-		if err != nil {
-			if err == io.EOF || errors.As(err, new(*frame.Error)) {
-				return nil, nil
-			}
-			return nil, err
-		}
+	err = engine.EachLine(r, name, func(line []byte) bool {
 		if _, ok := parseBegin(line); ok {
 			begun = true
 		}
 		if begun && string(line) == otherBegins {
-			return []string{ticks: "", client: "client", server: "server"}, nil
+			names = []string{ticks: "", client: "client", server: "server"}
 		}
-	}
+		return names == nil
+	})
+	return names, err
 }
 
 // Lines of a part with two traces.
@@ -166,10 +162,33 @@ func parseTick(line []byte) (h hashes, ok bool) {
 	return h, err == nil
 }
 
-// reader reads the hashes of a log, or one side of the traces in it.
-type reader struct {
-	lines *orderlog.Lines
-	side  int
+func dialect(peer int) tracediff.Dialect {
+	d := tracediff.Dialect{
+		Engine: "BeaverBuddies", File: "log of BeaverBuddies", Endless: true, TickName: messages.TickName("tick"),
+		Covers: "the order in which entities are updated, their positions, the first word of the random number generator's state",
+	}
+	if peer != ticks {
+		d.File, d.Values, d.Covers = "traces in a log of BeaverBuddies", true, "what the mod traces, from the first line that differs on at most eleven messages"
+	}
+	return d
+}
+
+// hashesOf reports whether a line has hashes, which are the checkpoint then.
+func hashesOf(line []byte, to *tracediff.Checkpoint) bool {
+	h, ok := parseTick(line)
+	if !ok {
+		return false
+	}
+	*to = tracediff.Checkpoint{Tick: h.tick, Sums: to.Sums[:0]}
+	for i, sum := range h.sums {
+		to.Sums = append(to.Sums, tracediff.Sum{Name: hashNames[i].name, Value: append([]byte("0x"), bytes.ToLower(sum)...)})
+	}
+	return true
+}
+
+// side reads one side of the traces in a log.
+type side struct {
+	peer int
 
 	inPart bool
 	mine   bool // lines are of the client's trace
@@ -177,59 +196,10 @@ type reader struct {
 	tick   uint64
 	last   uint64 // tick of the last part, which later ones repeat
 	parted bool
-
-	rec tracediff.Record
-	at  tracediff.Checkpoint
-	err error
-}
-
-func (r *reader) Header() tracediff.Header { return tracediff.Header{} }
-
-func (r *reader) Dialect() tracediff.Dialect {
-	d := tracediff.Dialect{
-		Engine: "BeaverBuddies", File: "log of BeaverBuddies", Endless: true,
-		TickName: func(tick uint64) string { return "tick " + strconv.FormatUint(tick, 10) },
-		Covers:   "the order in which entities are updated, their positions, the first word of the random number generator's state",
-	}
-	if r.side != ticks {
-		d.File, d.Values, d.Covers = "traces in a log of BeaverBuddies", true, "what the mod traces, from the first line that differs on at most eleven messages"
-	}
-	return d
-}
-
-func (r *reader) Next() (*tracediff.Record, error) {
-	for r.err == nil {
-		line, err := r.lines.Next()
-		if errors.Is(err, frame.ErrTorn) {
-			err = io.EOF // any line of a log may be cut off
-		}
-		if err != nil {
-			r.err = err
-			break
-		}
-		if r.side == ticks && r.hashes(line) || r.side != ticks && r.message(line) {
-			r.rec = tracediff.Record{Pos: tracediff.Position{Line: r.lines.Number(), Offset: r.lines.Offset()}, Checkpoint: &r.at}
-			return &r.rec, nil
-		}
-	}
-	return nil, r.err
-}
-
-// hashes reports whether a line has hashes, which are the checkpoint then.
-func (r *reader) hashes(line []byte) bool {
-	h, ok := parseTick(line)
-	if !ok {
-		return false
-	}
-	r.at = tracediff.Checkpoint{Tick: h.tick, Sums: r.at.Sums[:0]}
-	for i, sum := range h.sums {
-		r.at.Sums = append(r.at.Sums, tracediff.Sum{Name: hashNames[i].name, Value: append([]byte("0x"), bytes.ToLower(sum)...)})
-	}
-	return true
 }
 
 // message reports whether a line is one of this side's trace, which is the checkpoint then.
-func (r *reader) message(line []byte) bool {
+func (r *side) message(line []byte, to *tracediff.Checkpoint) bool {
 	if tick, ok := parseBegin(line); ok {
 		r.tick, r.inPart, r.mine, r.other = tick, !r.parted || tick > r.last, false, false
 		return false
@@ -250,11 +220,11 @@ func (r *reader) message(line []byte) bool {
 		r.inPart, r.parted, r.last = false, true, r.tick
 		return false
 	}
-	if r.side == client && !r.mine || r.side == server && !r.other || !isMessage(line) {
+	if r.peer == client && !r.mine || r.peer == server && !r.other || !isMessage(line) {
 		return false
 	}
 	text := strings.ToValidUTF8(string(line[:min(len(line), maxMessage)]), "\uFFFD")
-	r.at = tracediff.Checkpoint{Tick: r.tick, Scope: "trace", Sums: append(r.at.Sums[:0], tracediff.Sum{Value: []byte(text)})}
+	*to = tracediff.Checkpoint{Tick: r.tick, Scope: "trace", Sums: append(to.Sums[:0], tracediff.Sum{Value: []byte(text)})}
 	return true
 }
 

@@ -27,7 +27,7 @@ func content(t testing.TB, name string) []byte {
 
 func text(t testing.TB, log []byte, peer int) string {
 	t.Helper()
-	s, err := beaverbuddies.Formats()[0].Read(bytes.NewReader(log), "x", peer)
+	s, err := beaverbuddies.Format().Read(bytes.NewReader(log), "x", peer)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +40,7 @@ func text(t testing.TB, log []byte, peer int) string {
 
 func TestTraces(t *testing.T) {
 	log := content(t, "beaverbuddies-client.log")
-	f := beaverbuddies.Formats()[0]
+	f := beaverbuddies.Format()
 	names, err := f.Peers(bytes.NewReader(log), "x")
 	if err != nil || !cmp.Equal(names, []string{"", "client", "server"}) || !f.Sniff(log) {
 		t.Fatal(names, err)
@@ -72,7 +72,7 @@ func TestTraces(t *testing.T) {
 
 func TestHashes(t *testing.T) {
 	log := content(t, "beaverbuddies-server.log")
-	f := beaverbuddies.Formats()[0]
+	f := beaverbuddies.Format()
 	if names, err := f.Peers(bytes.NewReader(log), "x"); names != nil || err != nil || !f.Sniff(log) {
 		t.Fatal(names, err)
 	}
@@ -90,7 +90,7 @@ func FuzzRead(f *testing.F) {
 	f.Add(content(f, "beaverbuddies-client.log"))
 	f.Add(content(f, "beaverbuddies-server.log"))
 	f.Fuzz(func(t *testing.T, log []byte) {
-		form := beaverbuddies.Formats()[0]
+		form := beaverbuddies.Format()
 		form.Sniff(log)
 		if _, err := form.Peers(bytes.NewReader(log), "x"); err != nil {
 			t.Fatal(err)

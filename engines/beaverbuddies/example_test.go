@@ -9,14 +9,14 @@ import (
 )
 
 // The client's trace of the tick in which it noticed.
-func ExampleFormats() {
+func ExampleFormat() {
 	f, err := os.Open("../../testdata/messages/beaverbuddies-client.log")
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	defer f.Close()
-	source, err := beaverbuddies.Formats()[0].Read(f, f.Name(), 1)
+	source, err := beaverbuddies.Format().Read(f, f.Name(), 1)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/desynctool/desynctool/engines/engine"
 	"github.com/desynctool/desynctool/internal/file/frame"
 	"github.com/desynctool/desynctool/internal/lazyregexp"
 	"github.com/desynctool/desynctool/orderlog"
@@ -119,7 +120,7 @@ func (d *diff) Next() (*tracediff.Record, error) {
 func (d *diff) begin(line []byte) {
 	op, _, _ := bytes.Cut(line, []byte(" "))
 	op, _, _ = bytes.Cut(op, []byte("\t"))
-	d.next = change{op: string(op), pos: tracediff.Position{Line: d.lines.Number(), Offset: d.lines.Offset()}}
+	d.next = change{op: string(op), pos: engine.PositionOf(d.lines)}
 	d.begun = true
 }
 
@@ -154,7 +155,7 @@ func (d *diff) line(line []byte) error {
 		if rest, ok := bytes.CutPrefix(line, []byte(word)); ok && !d.next.have[i] {
 			b, ok := unquote(rest)
 			if !ok {
-				pos := tracediff.Position{Line: d.lines.Number(), Offset: d.lines.Offset()}
+				pos := engine.PositionOf(d.lines)
 				return &tracediff.SyntaxError{Name: d.name, Pos: pos, Msg: fmt.Sprintf("%.60q, expected bytes as Python writes them", rest)}
 			}
 			d.next.have[i], d.next.data[i] = true, b

@@ -22,6 +22,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/desynctool/desynctool/engines/engine"
 	"github.com/desynctool/desynctool/internal/file/compression"
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/tracediff"
@@ -160,7 +161,7 @@ func newSource(r io.Reader, name string) (tracediff.Source, error) {
 		s.held.text = bytes.Clone(e.text)
 		break
 	}
-	s.rec.Pos = tracediff.Position{Line: s.lines.Number(), Offset: s.lines.Offset()}
+	s.rec.Pos = engine.PositionOf(s.lines)
 	switch {
 	case named && s.held.frame != number:
 		return nil, s.lines.Corrupt("of frame %d, and the file is named as that of frame %d", s.held.frame, number)
@@ -175,7 +176,7 @@ func newSource(r io.Reader, name string) (tracediff.Source, error) {
 
 func (s *source) syntax(format string, args ...any) *tracediff.SyntaxError {
 	return &tracediff.SyntaxError{
-		Name: s.lines.Name(), Pos: tracediff.Position{Line: s.lines.Number(), Offset: s.lines.Offset()}, Msg: fmt.Sprintf(format, args...),
+		Name: s.lines.Name(), Pos: engine.PositionOf(s.lines), Msg: fmt.Sprintf(format, args...),
 	}
 }
 
@@ -216,7 +217,7 @@ func (s *source) Next() (*tracediff.Record, error) {
 		if e, s.err = s.next(); s.err != nil {
 			return nil, s.err
 		}
-		s.rec.Pos = tracediff.Position{Line: s.lines.Number(), Offset: s.lines.Offset()}
+		s.rec.Pos = engine.PositionOf(s.lines)
 	}
 	s.hold = false
 	switch {

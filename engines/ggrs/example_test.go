@@ -9,14 +9,14 @@ import (
 )
 
 // A log that ends soon after a rollback.
-func ExampleFormats() {
+func ExampleFormat() {
 	f, err := os.Open("../../testdata/messages/bevy_ggrs-a.log")
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	defer f.Close()
-	source, err := ggrs.Formats()[0].Read(f, f.Name(), 0)
+	source, err := ggrs.Format().Read(f, f.Name(), 0)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -16,13 +16,13 @@ package ggrs
 
 import (
 	"bytes"
-	"errors"
 	"io"
 	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/desynctool/desynctool/internal/file/frame"
+	"github.com/desynctool/desynctool/engines/engine"
+	"github.com/desynctool/desynctool/engines/messages"
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/tracediff"
 )
@@ -38,14 +38,14 @@ const (
 	maxName = 512 // bytes of the name of a component
 )
 
-// Formats returns the format of such logs.
-func Formats() []tracediff.Format {
-	return []tracediff.Format{{
+// Format returns the format of such logs.
+func Format() tracediff.Format {
+	return tracediff.Format{
 		Name: "bevy_ggrs", Title: "log of bevy_ggrs with checksums of frames", Sniff: sniff,
 		Read: func(r io.Reader, name string, _ int) (tracediff.Source, error) {
 			return &reader{lines: orderlog.NewLines(r, name)}, nil
 		},
-	}}
+	}
 }
 
 // sniff looks for a checksum of a frame, or for a snapshot and what follows it.
@@ -192,7 +192,7 @@ func (r *reader) Header() tracediff.Header { return tracediff.Header{} }
 func (r *reader) Dialect() tracediff.Dialect {
 	return tracediff.Dialect{
 		Engine: "GGRS", File: "log of bevy_ggrs", AtPoint: true, Endless: true,
-		TickName: func(tick uint64) string { return "frame " + strconv.FormatUint(tick, 10) },
+		TickName: messages.TickName("frame"),
 		Covers:   "what the game hashes into the checksum that it hands to GGRS",
 	}
 }
@@ -214,22 +214,17 @@ func (r *reader) Next() (*tracediff.Record, error) {
 		if r.err != nil {
 			return nil, r.err
 		}
-		line, err := r.lines.Next()
-		if errors.Is(err, frame.ErrTorn) {
-			err = io.EOF // any line of a log may be cut off
+		line, err := engine.NextLine(r.lines)
+		if r.err = err; err == nil {
+			r.take(line)
 		}
-		if err != nil {
-			r.err = err
-			continue
-		}
-		r.take(line)
 	}
 }
 
 // take takes a line.
 func (r *reader) take(line []byte) {
 	m := parse(line)
-	pos := tracediff.Position{Line: r.lines.Number(), Offset: r.lines.Offset()}
+	pos := engine.PositionOf(r.lines)
 	switch m.kind {
 	case save:
 		r.saving, r.frame, r.pos, r.parts = true, m.frame, pos, r.parts[:0]

@@ -27,7 +27,7 @@ func content(t testing.TB) []byte {
 
 func text(t testing.TB, log []byte) string {
 	t.Helper()
-	s, err := ggrs.Formats()[0].Read(bytes.NewReader(log), "x", 0)
+	s, err := ggrs.Format().Read(bytes.NewReader(log), "x", 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +57,7 @@ tick=15120 phase=predicted sum=0x508030672ffbd971
 	if diff := cmp.Diff(want, text(t, log)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if !ggrs.Formats()[0].Sniff(log) {
+	if !ggrs.Format().Sniff(log) {
 		t.Error("not recognised")
 	}
 	// With as many frames after it as a rollback can go back, the last values are confirmed.
@@ -82,7 +82,7 @@ func TestNoLog(t *testing.T) {
 		"", "x\n", "The frame has checksum 7\n", "Frame has checksum 7 or so\n", "saving snapshot for frame 7\n", "Frame has checksum XYZ\n", "<Bob>Frame has checksum 7\n",
 		"Component of the game 7\n", "Frame has checksum 000000000000000000000000000000007\n",
 	} {
-		if ggrs.Formats()[0].Sniff([]byte(log)) {
+		if ggrs.Format().Sniff([]byte(log)) {
 			t.Errorf("%q is taken for a log", log)
 		}
 	}
@@ -138,7 +138,7 @@ func session(seed uint64, frames, depth, parts, apart int) string {
 
 func compare(t testing.TB, logs ...string) *tracediff.Result {
 	t.Helper()
-	dir, f := t.TempDir(), ggrs.Formats()[0]
+	dir, f := t.TempDir(), ggrs.Format()
 	var traces []*tracediff.Trace
 	for i, log := range logs {
 		path := filepath.Join(dir, fmt.Sprint(i)+".log")
@@ -182,8 +182,8 @@ func FuzzRead(f *testing.F) {
 	f.Add(content(f))
 	f.Add([]byte(session(1, 300, 8, 2, 0)))
 	f.Fuzz(func(t *testing.T, log []byte) {
-		ggrs.Formats()[0].Sniff(log)
-		s, err := ggrs.Formats()[0].Read(bytes.NewReader(log), "x", 0)
+		ggrs.Format().Sniff(log)
+		s, err := ggrs.Format().Read(bytes.NewReader(log), "x", 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -197,7 +197,7 @@ func BenchmarkRead(b *testing.B) {
 	log := []byte(session(1, 20000, 8, 4, 0))
 	b.SetBytes(int64(len(log)))
 	for b.Loop() {
-		s, err := ggrs.Formats()[0].Read(bytes.NewReader(log), "x", 0)
+		s, err := ggrs.Format().Read(bytes.NewReader(log), "x", 0)
 		if err != nil {
 			b.Fatal(err)
 		}

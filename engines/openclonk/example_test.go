@@ -9,14 +9,14 @@ import (
 )
 
 // The client's side of a log.
-func ExampleFormats() {
+func ExampleFormat() {
 	f, err := os.Open("../../testdata/loglines/openclonk.log")
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	defer f.Close()
-	source, err := openclonk.Formats()[0].Read(f, f.Name(), 1)
+	source, err := openclonk.Format().Read(f, f.Name(), 1)
 	if err != nil {
 		fmt.Println(err)
 		return

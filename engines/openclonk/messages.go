@@ -15,18 +15,12 @@ func grammar() *messages.Grammar {
 		Name: "openclonk-log", Title: "log of OpenClonk",
 		Dialect: tracediff.Dialect{
 			Engine: "OpenClonk", File: "log", TickName: messages.TickName("frame"),
-			Covers: "counts and few positions: random numbers drawn, the crew's positions, pixels, mass movers, objects, the last object's number, sectors",
+			Covers: covers,
 		},
 		Leads: []string{"FATAL ERROR: ", "ERROR: "},
 		Forms: []messages.Form{{Literal: "Network: Synchronization loss!", Parse: synchronizationLoss}},
 	}
 }
-
-// clonkSides are the names that the lines have for the two sides, and those of the peers.
-var clonkSides = []struct{ mark, peer string }{{"Client", "client"}, {"Host", "host"}, {"Rec ", "recording"}}
-
-// clonkSums are the sums of a line by name, in order. Rn3 is lacking in older versions.
-var clonkSums = []string{"Rnc", "Rn3", "Cpx", "PXS", "MMi", "Obc", "Oei", "Sct"}
 
 // synchronizationLoss reads the two lines that follow, whatever stands before "Network: "
 // on them:
@@ -51,10 +45,10 @@ func synchronizationLoss(c *messages.Cursor) messages.Finding {
 }
 
 // clonkSide reads the rest of a line and then one side on the next.
-func clonkSide(c *messages.Cursor) (side string, frame uint64, sums string) {
+func clonkSide(c *messages.Cursor) (side string, frame uint64, values string) {
 	c.NextLine()
 	c.Until("Network: ")
-	for _, s := range clonkSides {
+	for _, s := range sides {
 		if side == "" && c.Try(s.mark) {
 			side = s.peer
 		}
@@ -67,7 +61,7 @@ func clonkSide(c *messages.Cursor) (side string, frame uint64, sums string) {
 	c.Literal(" Ctrl ")
 	c.Signed()
 	var parts []string
-	for _, name := range clonkSums {
+	for _, name := range sums {
 		if name == "Rn3" && !c.Try(" Rn3 ") {
 			continue
 		} else if name != "Rn3" {

@@ -10,12 +10,11 @@ package openclonk
 
 import (
 	"bytes"
-	"errors"
 	"io"
 	"strconv"
 
-	"github.com/desynctool/desynctool/internal/file/frame"
-	"github.com/desynctool/desynctool/orderlog"
+	"github.com/desynctool/desynctool/engines/engine"
+	"github.com/desynctool/desynctool/engines/messages"
 	"github.com/desynctool/desynctool/tracediff"
 )
 
@@ -23,48 +22,47 @@ import (
 var sums = []string{"Rnc", "Rn3", "Cpx", "PXS", "MMi", "Obc", "Oei", "Sct"}
 
 // sides are the two sides by the names in a line, and their names as peers.
-var sides = []struct{ mark, peer string }{{"Host Frm ", "host"}, {"Client Frm ", "client"}, {"Rec  Frm ", "recording"}}
+var sides = []struct{ mark, peer string }{{"Host", "host"}, {"Client", "client"}, {"Rec ", "recording"}}
 
-// Formats returns the format of a log with these lines near its begin.
-func Formats() []tracediff.Format {
-	return []tracediff.Format{{
+// Format returns the format of a log with these lines near its begin.
+func Format() tracediff.Format {
+	return engine.Lines{
 		Name: "openclonk", Title: "OpenClonk log with the sums of both sides", Sniff: sniff, Peers: peers,
-		Read: func(r io.Reader, name string, peer int) (tracediff.Source, error) {
-			return &reader{lines: orderlog.NewLines(r, name), side: peer}, nil
+		PeerName: func(side int) string { return sides[side].peer },
+		Dialect: func(int) tracediff.Dialect {
+			return tracediff.Dialect{Engine: "OpenClonk", File: "OpenClonk log", Values: true, TickName: messages.TickName("frame"), Covers: covers}
 		},
-	}}
+		Parser: func(side int) func([]byte, *tracediff.Checkpoint) bool {
+			return func(line []byte, to *tracediff.Checkpoint) bool {
+				c, ok := parse(line)
+				*to = tracediff.Checkpoint{Tick: c.frame, Scope: "sync check", Sums: c.sums}
+				return ok && c.side == side
+			}
+		},
+	}.Format()
 }
 
+const covers = "counts and few positions: random numbers drawn, the crew's positions, pixels, mass movers, objects, the last object's number, sectors"
+
 func sniff(head []byte) bool {
-	var seen [len("HCR")]bool
-	n := 0
-	for line := range bytes.Lines(head) {
-		if line, whole := bytes.CutSuffix(line, []byte("\n")); whole {
-			if c, ok := parse(line); ok && !seen[c.side] {
-				seen[c.side] = true
-				n++
-			}
+	seen := map[int]bool{}
+	for line := range engine.WholeLines(head) {
+		if c, ok := parse(line); ok {
+			seen[c.side] = true
 		}
 	}
-	return n > 1
+	return len(seen) > 1
 }
 
 // peers returns the sides whose lines a log has.
 func peers(r io.Reader, name string) ([]string, error) {
 	names := make([]string, len(sides))
-	lines := orderlog.NewLines(r, name)
-	for {
-		line, err := lines.Next()
-		if err != nil {
-			if err == io.EOF || errors.As(err, new(*frame.Error)) {
-				return names, nil
-			}
-			return nil, err
-		}
+	return names, engine.EachLine(r, name, func(line []byte) bool {
 		if c, ok := parse(line); ok {
 			names[c.side] = sides[c.side].peer
 		}
-	}
+		return true
+	})
 }
 
 // check is what a line says of one side.
@@ -83,7 +81,7 @@ func parse(line []byte) (c check, ok bool) {
 	line = bytes.TrimRight(line[at+len("Network: "):], " \r")
 	c.side = -1
 	for i := range sides {
-		if rest, is := bytes.CutPrefix(line, []byte(sides[i].mark)); is {
+		if rest, is := bytes.CutPrefix(line, []byte(sides[i].mark+" Frm ")); is {
 			c.side, line = i, rest
 			break
 		}
@@ -121,43 +119,4 @@ func parse(line []byte) (c check, ok bool) {
 func number(b []byte) bool {
 	_, err := strconv.ParseInt(string(b), 10, 33)
 	return err == nil && b[0] != '+'
-}
-
-type reader struct {
-	lines *orderlog.Lines
-	side  int
-	rec   tracediff.Record
-	at    tracediff.Checkpoint
-	err   error
-}
-
-func (r *reader) Header() tracediff.Header { return tracediff.Header{Peer: sides[r.side].peer} }
-
-func (r *reader) Dialect() tracediff.Dialect {
-	return tracediff.Dialect{
-		Engine: "OpenClonk", File: "OpenClonk log", Values: true,
-		TickName: func(tick uint64) string { return "frame " + strconv.FormatUint(tick, 10) },
-		Covers:   "counts and few positions: random numbers drawn, the crew's positions, pixels, mass movers, objects, the last object's number, sectors",
-	}
-}
-
-func (r *reader) Next() (*tracediff.Record, error) {
-	for r.err == nil {
-		line, err := r.lines.Next()
-		if errors.Is(err, frame.ErrTorn) {
-			err = io.EOF // any line of a log may be cut off
-		}
-		if err != nil {
-			r.err = err
-			break
-		}
-		c, ok := parse(line)
-		if !ok || c.side != r.side {
-			continue
-		}
-		r.at = tracediff.Checkpoint{Tick: c.frame, Scope: "sync check", Sums: c.sums}
-		r.rec = tracediff.Record{Pos: tracediff.Position{Line: r.lines.Number(), Offset: r.lines.Offset()}, Checkpoint: &r.at}
-		return &r.rec, nil
-	}
-	return nil, r.err
 }

@@ -26,7 +26,7 @@ func content(t testing.TB, name string) []byte {
 
 // TestSums names the sums that differ between the two sides.
 func TestSums(t *testing.T) {
-	f := openclonk.Formats()[0]
+	f := openclonk.Format()
 	for name, want := range map[string]struct {
 		peers [2]string
 		frame uint64
@@ -63,7 +63,7 @@ func TestOther(t *testing.T) {
 		host + "Network: Client Frm 400 Ctrl 200 Rnc 5120 Cpx 80210 PXS 12 MMi 630 Obc 703 Oei 825 Sct 1 Abc 2\n",
 		host + "Network: Client Frm 400 Ctrl 200 Rnc 5120 Cpx 80210 PXS 12 MMi 630 Obc 703 Oei 825 Sct 1",
 	} {
-		if openclonk.Formats()[0].Sniff([]byte(text)) {
+		if openclonk.Format().Sniff([]byte(text)) {
 			t.Errorf("%q has both sides", text)
 		}
 	}
@@ -73,7 +73,7 @@ func FuzzRead(f *testing.F) {
 	f.Add(content(f, "openclonk.log"))
 	f.Add(content(f, "legacyclonk.log"))
 	f.Fuzz(func(t *testing.T, log []byte) {
-		form := openclonk.Formats()[0]
+		form := openclonk.Format()
 		form.Sniff(log)
 		names, err := form.Peers(bytes.NewReader(log), "x")
 		if err != nil {

@@ -34,6 +34,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/desynctool/desynctool/engines/engine"
 	"github.com/desynctool/desynctool/internal/file/frame"
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/tracediff"
@@ -141,7 +142,7 @@ func newReader(in io.Reader, name string, side int) (*reader, error) {
 		return nil, r.lines.Corrupt("%.40q, expected srand0", line)
 	}
 	r.srand0 = [...]uint32{left, right}[side]
-	r.srandPos = tracediff.Position{Line: r.lines.Number(), Offset: r.lines.Offset()}
+	r.srandPos = engine.PositionOf(r.lines)
 	r.header.Peer = sides(filepath.Base(name))[side]
 	return r, nil
 }

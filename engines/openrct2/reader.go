@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/desynctool/desynctool/engines/engine"
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/tracediff"
 )
@@ -113,7 +114,7 @@ func (r *reader) syntax(format string, args ...any) {
 }
 
 func (r *reader) pos() tracediff.Position {
-	return tracediff.Position{Line: r.lines.Number(), Offset: r.lines.Offset()}
+	return engine.PositionOf(r.lines)
 }
 
 // begin makes the record a checkpoint without sums.

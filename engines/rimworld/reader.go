@@ -6,6 +6,7 @@ import (
 	"io"
 	"strconv"
 
+	"github.com/desynctool/desynctool/engines/engine"
 	"github.com/desynctool/desynctool/internal/file/frame"
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/tracediff"
@@ -63,7 +64,7 @@ func (p *parser) line() []byte {
 }
 
 func (p *parser) pos() tracediff.Position {
-	return tracediff.Position{Line: p.lines.Number(), Offset: p.lines.Offset()}
+	return engine.PositionOf(p.lines)
 }
 
 // next reads a trace into t. First says that it is the one that the mod says differs first.

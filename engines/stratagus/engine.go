@@ -1,17 +1,9 @@
 package stratagus
 
-import (
-	"github.com/desynctool/desynctool/engines/engine"
-)
+import "github.com/desynctool/desynctool/engines/engine"
 
 // Engine returns Stratagus.
 func Engine() engine.Engine {
-	e := engine.Engine{Game: "Stratagus", Messages: grammar()}
-	for _, f := range Formats() {
-		f.Claims = grammar().Read
-		one := engine.Trace(f, "*.log, *.txt", "checkpoints", "claims")
-		one.Amid = true
-		e.Formats = append(e.Formats, one)
-	}
-	return e
+	claims := grammar()
+	return engine.Engine{Game: "Stratagus", Messages: claims, Formats: []engine.Format{engine.LogTrace(Format(), claims)}}
 }

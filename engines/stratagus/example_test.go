@@ -9,14 +9,14 @@ import (
 )
 
 // The units of one player.
-func ExampleFormats() {
+func ExampleFormat() {
 	f, err := os.Open("../../testdata/messages/stratagus-a.log")
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	defer f.Close()
-	source, err := stratagus.Formats()[0].Read(f, f.Name(), 0)
+	source, err := stratagus.Format().Read(f, f.Name(), 0)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -10,33 +10,34 @@ package stratagus
 
 import (
 	"bytes"
-	"errors"
-	"io"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/desynctool/desynctool/internal/file/frame"
-	"github.com/desynctool/desynctool/orderlog"
+	"github.com/desynctool/desynctool/engines/engine"
+	"github.com/desynctool/desynctool/engines/messages"
 	"github.com/desynctool/desynctool/tracediff"
 )
 
-// Formats returns the format of such output.
-func Formats() []tracediff.Format {
-	return []tracediff.Format{{
+// Format returns the format of such output.
+func Format() tracediff.Format {
+	return engine.Lines{
 		Name: "stratagus-units", Title: "Stratagus output with a hash of each unit", Sniff: sniff,
-		Read: func(r io.Reader, name string, _ int) (tracediff.Source, error) {
-			return &reader{lines: orderlog.NewLines(r, name)}, nil
+		Dialect: func(int) tracediff.Dialect {
+			return tracediff.Dialect{
+				Engine: "Stratagus", File: "output of Stratagus", Cumulative: true, Endless: true, TickName: messages.TickName("cycle"),
+				Covers: "the orders of the units that acted, and how often these are referred to",
+			}
 		},
-	}}
+		Parser: func(int) func([]byte, *tracediff.Checkpoint) bool { return checkpoint },
+	}.Format()
 }
 
 func sniff(head []byte) bool {
-	for line := range bytes.Lines(head) {
-		if line, whole := bytes.CutSuffix(line, []byte("\n")); whole {
-			if _, ok := parse(bytes.TrimSuffix(line, []byte("\r"))); ok {
-				return true
-			}
+	for line := range engine.WholeLines(head) {
+		if _, ok := parse(line); ok {
+			return true
 		}
 	}
 	return false
@@ -81,46 +82,17 @@ func parse(line []byte) (a acted, ok bool) {
 	return a, true
 }
 
-type reader struct {
-	lines *orderlog.Lines
-	rec   tracediff.Record
-	at    tracediff.Checkpoint
-	err   error
-}
-
-func (r *reader) Header() tracediff.Header { return tracediff.Header{} }
-
-func (r *reader) Dialect() tracediff.Dialect {
-	return tracediff.Dialect{
-		Engine: "Stratagus", File: "output of Stratagus", Cumulative: true, Endless: true,
-		TickName: func(tick uint64) string { return "cycle " + strconv.FormatUint(tick, 10) },
-		Covers:   "the orders of the units that acted, and how often these are referred to",
+// checkpoint reports whether a line says what a unit did, which is the checkpoint then.
+func checkpoint(line []byte, to *tracediff.Checkpoint) bool {
+	a, ok := parse(line)
+	if !ok {
+		return false
 	}
-}
-
-func (r *reader) Next() (*tracediff.Record, error) {
-	for r.err == nil {
-		line, err := r.lines.Next()
-		if errors.Is(err, frame.ErrTorn) {
-			err = io.EOF // output is cut off anywhere
-		}
-		if err != nil {
-			r.err = err
-			break
-		}
-		a, ok := parse(line)
-		if !ok {
-			continue
-		}
-		sum := strconv.FormatUint(uint64(a.hash), 16)
-		r.at = tracediff.Checkpoint{
-			Tick: a.cycle, Scope: strings.ToValidUTF8("unit "+strconv.FormatUint(a.unit, 10)+" "+string(a.name), "\uFFFD"),
-			Sums: append(r.at.Sums[:0],
-				tracediff.Sum{Value: []byte("0x" + strings.Repeat("0", 8-len(sum)) + sum)},
-				tracediff.Sum{Name: "order", Value: a.order}, tracediff.Sum{Name: "refs", Value: a.refs}),
-		}
-		r.rec = tracediff.Record{Pos: tracediff.Position{Line: r.lines.Number(), Offset: r.lines.Offset()}, Checkpoint: &r.at}
-		return &r.rec, nil
+	*to = tracediff.Checkpoint{
+		Tick: a.cycle, Scope: strings.ToValidUTF8(fmt.Sprintf("unit %d %s", a.unit, a.name), "\uFFFD"),
+		Sums: append(to.Sums[:0],
+			tracediff.Sum{Value: fmt.Appendf(nil, "0x%08x", a.hash)},
+			tracediff.Sum{Name: "order", Value: a.order}, tracediff.Sum{Name: "refs", Value: a.refs}),
 	}
-	return nil, r.err
+	return true
 }

@@ -27,7 +27,7 @@ func content(t testing.TB, name string) []byte {
 
 func TestRead(t *testing.T) {
 	log := content(t, "stratagus-a.log")
-	s, err := stratagus.Formats()[0].Read(bytes.NewReader(log), "x", 0)
+	s, err := stratagus.Format().Read(bytes.NewReader(log), "x", 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,14 +45,14 @@ tick=146 scope="unit 0 unit-gold-mine" sum=0x00000007 sum.order=UnitAction::Stil
 	if diff := cmp.Diff(want, out.String()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if !stratagus.Formats()[0].Sniff(log) {
+	if !stratagus.Format().Sniff(log) {
 		t.Error("not recognised")
 	}
 }
 
 // TestCompare has two players' outputs, unit by unit.
 func TestCompare(t *testing.T) {
-	f := stratagus.Formats()[0]
+	f := stratagus.Format()
 	var traces []*tracediff.Trace
 	for _, name := range []string{"stratagus-a.log", "stratagus-b.log"} {
 		list, err := tracediff.OpenForeign(files.Disk, filepath.Join(folder, name), &f, tracediff.ReadOptions{})
@@ -76,7 +76,7 @@ func TestOther(t *testing.T) {
 		"GameCycle: 145d, new SyncHash: 1 (unit: 0:, order: 1, refs: 1)", "GameCycle: 145d, new SyncHash: 1 (unit: 0:a, order: 1, refs: 1", " GameCycle: 145d, new SyncHash: 1 (unit: 0:a, order: 1, refs: 1)",
 		"<Bob> GameCycle: 145d, new SyncHash: 1 (unit: 0:a, order: 1, refs: 1)",
 	} {
-		if stratagus.Formats()[0].Sniff([]byte(line + "\n")) {
+		if stratagus.Format().Sniff([]byte(line + "\n")) {
 			t.Errorf("%q is taken for a hash", line)
 		}
 	}
@@ -85,8 +85,8 @@ func TestOther(t *testing.T) {
 func FuzzRead(f *testing.F) {
 	f.Add(content(f, "stratagus-a.log"))
 	f.Fuzz(func(t *testing.T, log []byte) {
-		stratagus.Formats()[0].Sniff(log)
-		s, err := stratagus.Formats()[0].Read(bytes.NewReader(log), "x", 0)
+		stratagus.Format().Sniff(log)
+		s, err := stratagus.Format().Read(bytes.NewReader(log), "x", 0)
 		if err != nil {
 			t.Fatal(err)
 		}
