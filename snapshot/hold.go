@@ -3,6 +3,7 @@ package snapshot
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"slices"
 	"sync"
 
@@ -252,4 +253,15 @@ func (s *held) LoadBlock(i, block, column int) (Column, error) {
 		}
 	}
 	return part, nil
+}
+
+// InMemory returns a Format.Open for a format that is read as a whole.
+func InMemory(read func(r io.ReaderAt, size int64, name string) (*World, error)) func(io.ReaderAt, int64, string) (State, error) {
+	return func(r io.ReaderAt, size int64, name string) (State, error) {
+		w, err := read(r, size, name)
+		if err != nil {
+			return nil, err
+		}
+		return Hold(w)
+	}
 }

@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/desynctool/desynctool/engines/engine"
 	"github.com/desynctool/desynctool/internal/file/compression"
-	"github.com/desynctool/desynctool/internal/file/limits"
 	"github.com/desynctool/desynctool/snapshot"
 )
 
@@ -34,13 +34,7 @@ func StateFormat() snapshot.Format {
 		Unmarked:  true,
 		Anonymous: true,
 		Ground:    ground,
-		Open: func(r io.ReaderAt, size int64, name string) (snapshot.State, error) {
-			w, err := Read(r, size, name)
-			if err != nil {
-				return nil, err
-			}
-			return snapshot.Hold(w)
-		},
+		Open:      snapshot.InMemory(Read),
 	}
 }
 
@@ -73,53 +67,30 @@ func Beside(path string) (string, bool) {
 	return dir + base[:i] + original + base[i+len(replay):], true
 }
 
-// Error is a logged state that cannot be read.
-type Error struct {
-	Name string // of the file
-	Line int    // counts from 1; 0 for the file as a whole
-	Err  error
-}
-
-func (e *Error) Error() string {
-	if e.Line == 0 {
-		return fmt.Sprintf("%s: %v", e.Name, e.Err)
-	}
-	return fmt.Sprintf("%s: line %d: %v", e.Name, e.Line, e.Err)
-}
-
-func (e *Error) Unwrap() error { return e.Err }
-
 // Read reads a logged state of size bytes. The name says of which frame and run it is; under
 // another name both are not known. What cannot be read is an *[Error].
 func Read(r io.ReaderAt, size int64, name string) (*snapshot.World, error) {
-	if limits.State.Over(size) {
-		return nil, limits.State.Reached(name, size)
-	}
-	text := make([]byte, size)
-	if n, err := r.ReadAt(text, 0); n < len(text) {
-		if err == io.EOF {
-			err = io.ErrUnexpectedEOF
-		}
-		return nil, &Error{Name: name, Err: err}
+	text, err := engine.ReadText(r, size, name)
+	if err != nil {
+		return nil, err
 	}
 	if i := bytes.IndexByte(text, 0); i >= 0 {
-		return nil, &Error{Name: name, Line: 1 + bytes.Count(text[:i], []byte("\n")), Err: fmt.Errorf("a zero byte, expected text")}
+		return nil, &engine.LineError{Name: name, Line: 1 + bytes.Count(text[:i], []byte("\n")), Err: fmt.Errorf("a zero byte, expected text")}
 	}
 	d := decoder{}
 	number := 0
 	for line := range bytes.Lines(text) {
 		number++
 		if err := d.line(strings.TrimRight(string(line), "\r\n")); err != nil {
-			return nil, &Error{Name: name, Line: number, Err: err}
+			return nil, &engine.LineError{Name: name, Line: number, Err: err}
 		}
 	}
 	w := &snapshot.World{}
 	if n, ok := ParseName(compression.PlainName(filepath.Base(name))); ok {
 		w.Point, w.Peer = n.Point, n.Peer
 	}
-	var err error
 	if w.Tables, err = d.tables.Tables(); err != nil {
-		return nil, &Error{Name: name, Err: err}
+		return nil, &engine.LineError{Name: name, Err: err}
 	}
 	return w, nil
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/desynctool/desynctool/engines/engine"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/desynctool/desynctool/internal/file/limits"
@@ -155,7 +156,7 @@ func TestShapes(t *testing.T) {
 
 func TestBad(t *testing.T) {
 	_, err := Read(strings.NewReader("a: 1\nb\x00: 2\n"), 11, "x.log")
-	if e := (*Error)(nil); !errors.As(err, &e) || e.Line != 2 || err.Error() != "x.log: line 2: a zero byte, expected text" {
+	if e := (*engine.LineError)(nil); !errors.As(err, &e) || e.Line != 2 || err.Error() != "x.log: line 2: a zero byte, expected text" {
 		t.Errorf("error %v", err)
 	}
 	if _, err = Read(strings.NewReader(""), limits.State.Max()+1, "x.log"); err == nil {
@@ -187,7 +188,7 @@ func FuzzRead(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		w, err := Read(strings.NewReader(text), int64(len(text)), "state-0001-replay.log")
 		if err != nil {
-			if e := (*Error)(nil); !errors.As(err, &e) {
+			if e := (*engine.LineError)(nil); !errors.As(err, &e) {
 				t.Fatal(err)
 			}
 			return

@@ -22,13 +22,7 @@ func StateFormat() snapshot.Format {
 		Ground:    ground,
 		Sniff:     IsLog,
 		Parts:     Parts,
-		Open: func(r io.ReaderAt, size int64, name string) (snapshot.State, error) {
-			w, err := Read(r, size, name)
-			if err != nil {
-				return nil, err
-			}
-			return snapshot.Hold(w)
-		},
+		Open:      snapshot.InMemory(Read),
 	}
 }
 
@@ -43,7 +37,7 @@ const maxParts = 1 << 22
 
 // Parts lists the states in the content of a log. The one before the first tick, which is logged for
 // tick 0, is also that of state point 0; of several the last one counts. A log that is cut off or damaged has those before; where there are none, that is an
-// error of [engine.NewLog] or of [engine.Log.Next].
+// error of [NewLog] or of [Log.Next].
 func Parts(r io.ReaderAt, size int64, name string) ([]snapshot.Part, error) {
 	log, err := NewLog(io.NewSectionReader(r, 0, size), name)
 	if err != nil {

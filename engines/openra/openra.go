@@ -51,27 +51,11 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/desynctool/desynctool/engines/engine"
 	"github.com/desynctool/desynctool/internal/file/frame"
-	"github.com/desynctool/desynctool/internal/file/limits"
 	"github.com/desynctool/desynctool/internal/file/partial"
 	"github.com/desynctool/desynctool/snapshot"
 )
-
-// Error is a malformed sync report.
-type Error struct {
-	Name string // of the file
-	Line int    // counts from 1; 0 where the file could not be read
-	Err  error  // what was expected
-}
-
-func (e *Error) Error() string {
-	if e.Line == 0 {
-		return fmt.Sprintf("%s: %v", e.Name, e.Err)
-	}
-	return fmt.Sprintf("%s: line %d: %v", e.Name, e.Line, e.Err)
-}
-
-func (e *Error) Unwrap() error { return e.Err }
 
 // LostFrameError says that a whole report holds no state: the game no longer had
 // that of the net frame in which the hashes differed, or never had one.
@@ -118,13 +102,7 @@ func Format() snapshot.Format {
 		NamesPeer: true,
 		Ground:    ground,
 		Sniff:     sniff,
-		Open: func(r io.ReaderAt, size int64, name string) (snapshot.State, error) {
-			w, err := Read(r, size, name)
-			if err != nil {
-				return nil, err
-			}
-			return snapshot.Hold(w)
-		},
+		Open:      snapshot.InMemory(Read),
 	}
 }
 
@@ -157,18 +135,12 @@ func platform(line []byte) (at int, found bool) {
 }
 
 // Read reads a report of size bytes. Name is for errors, and has the client's
-// number, which only newer reports have. A malformed report is an *Error, one without a state a
+// number, which only newer reports have. A malformed report is an *engine.LineError, one without a state a
 // *LostFrameError.
 func Read(r io.ReaderAt, size int64, name string) (*snapshot.World, error) {
-	if limits.State.Over(size) {
-		return nil, limits.State.Reached(name, size)
-	}
-	text := make([]byte, size)
-	if n, err := r.ReadAt(text, 0); n < len(text) {
-		if err == io.EOF {
-			err = io.ErrUnexpectedEOF
-		}
-		return nil, &Error{Name: name, Err: err}
+	text, err := engine.ReadText(r, size, name)
+	if err != nil {
+		return nil, err
 	}
 	head, text, excerpted := partial.Cut(text)
 	d := newDecoder(name, text)
@@ -192,7 +164,7 @@ func Read(r io.ReaderAt, size int64, name string) (*snapshot.World, error) {
 	}
 	list, err := d.tables.finish()
 	if err != nil {
-		return nil, &Error{Name: name, Err: err}
+		return nil, &engine.LineError{Name: name, Err: err}
 	}
 	w := &snapshot.World{
 		Head: snapshot.Head{
@@ -227,7 +199,7 @@ func newDecoder(name string, text []byte) *decoder {
 // isPartial reports whether an error may be due to a text that was shortened, by a person or by
 // what carried it: one that breaks off, says where lines were left out, or has lost its tabs.
 func isPartial(text []byte, err error) bool {
-	var wrong *Error
+	var wrong *engine.LineError
 	if !errors.As(err, &wrong) {
 		return false
 	}

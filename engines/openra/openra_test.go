@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/desynctool/desynctool/engines/engine"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/desynctool/desynctool/internal/file/limits"
@@ -246,7 +247,7 @@ func TestTruncated(t *testing.T) {
 				within(t, w, whole)
 				continue
 			}
-			if e := (*Error)(nil); errors.As(err, &e) && errors.Is(err, io.ErrUnexpectedEOF) {
+			if e := (*engine.LineError)(nil); errors.As(err, &e) && errors.Is(err, io.ErrUnexpectedEOF) {
 				continue
 			}
 			t.Fatalf("%s cut at %d of %d: error %v, want an unexpected EOF", name, n, len(text), err)
@@ -344,7 +345,7 @@ func TestLimits(t *testing.T) {
 	same := minimal("\t 1 a o T (5)\n"+strings.Repeat("\t\t f: x\n", maxSame+1), "", "")
 	for text, want := range map[string]string{many: "limit archetypes is reached", wide: "limit columns is reached", sparse: "limit sparse is reached", same: "more than 8 times"} {
 		_, err := Read(strings.NewReader(text), int64(len(text)), "x.log")
-		if e := (*Error)(nil); !errors.As(err, &e) || !strings.Contains(err.Error(), want) {
+		if e := (*engine.LineError)(nil); !errors.As(err, &e) || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %s", err, want)
 		}
 	}
@@ -380,7 +381,7 @@ func valid(t *testing.T, text []byte) {
 	t.Helper()
 	w, err := Read(bytes.NewReader(text), int64(len(text)), "x.log")
 	if err != nil {
-		if e, lost := (*Error)(nil), (*LostFrameError)(nil); !errors.As(err, &e) && !errors.As(err, &lost) {
+		if e, lost := (*engine.LineError)(nil), (*LostFrameError)(nil); !errors.As(err, &e) && !errors.As(err, &lost) {
 			t.Fatalf("error %v is neither an *Error nor a *LostFrameError", err)
 		}
 		return

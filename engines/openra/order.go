@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+
+	"github.com/desynctool/desynctool/engines/engine"
 )
 
 // orders reads the orders up to the last section or the end. An order is
@@ -84,7 +86,7 @@ func (d *decoder) quoted(rest []byte) ([]byte, error) {
 		}
 		text = append(append(text, rest...), '\n')
 		if d.ended() {
-			return nil, &Error{Name: d.name, Line: row, Err: fmt.Errorf("text in quotes has no end: %w", io.ErrUnexpectedEOF)}
+			return nil, &engine.LineError{Name: d.name, Line: row, Err: fmt.Errorf("text in quotes has no end: %w", io.ErrUnexpectedEOF)}
 		}
 		var err error
 		if rest, err = d.line(); err != nil {

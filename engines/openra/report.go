@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/desynctool/desynctool/engines/engine"
 	"github.com/desynctool/desynctool/snapshot"
 )
 
@@ -53,7 +54,7 @@ type actor struct {
 }
 
 func (d *decoder) errorf(format string, args ...any) error {
-	return &Error{Name: d.name, Line: d.row, Err: fmt.Errorf(format, args...)}
+	return &engine.LineError{Name: d.name, Line: d.row, Err: fmt.Errorf(format, args...)}
 }
 
 // line returns the next line without its end.

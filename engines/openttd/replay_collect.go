@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -46,24 +47,21 @@ func collect(ended *confine.Ended, r *recorded, dirs engine.Dirs) error {
 		}
 		return &engine.Failure{Why: "it ended before the log did", Said: c.last}
 	}
-	out, err := os.Create(filepath.Join(dirs.Out, "commands-out.log"))
-	if err != nil {
-		return err
-	}
-	w := bufio.NewWriter(out)
-	fmt.Fprintf(w, "new_map: %s\n", r.seed)
-	for i := range c.lines {
-		l := &c.lines[i]
-		if l.word == "save" {
-			if err := keepSave(l.rest, r, dirs); errors.Is(err, fs.ErrNotExist) {
-				continue
-			} else if err != nil {
-				return errors.Join(err, out.Close())
+	return engine.WriteFile(filepath.Join(dirs.Out, "commands-out.log"), func(w io.Writer) error {
+		fmt.Fprintf(w, "new_map: %s\n", r.seed)
+		for i := range c.lines {
+			l := &c.lines[i]
+			if l.word == "save" {
+				if err := keepSave(l.rest, r, dirs); errors.Is(err, fs.ErrNotExist) {
+					continue
+				} else if err != nil {
+					return err
+				}
 			}
+			fmt.Fprintln(w, l.text)
 		}
-		fmt.Fprintln(w, l.text)
-	}
-	return errors.Join(w.Flush(), out.Close())
+		return nil
+	})
 }
 
 // keepSave moves one of the game's saves into Out: an error is fs.ErrNotExist for what is none.

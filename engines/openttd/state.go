@@ -43,21 +43,15 @@ func (e *Error) Unwrap() error { return e.Err }
 // because a raw container (OTTN) is not.
 func Format() snapshot.Format {
 	return snapshot.Format{
-		Name:      "openttd",
-		Title:     "OpenTTD savegame (OTTN, OTTZ, OTTX, OTTD)",
-		ParseName: ParseName,
-		Usual:     usualName,
-		Naming:    newNaming,
-		Ground:    ground,
-		Sniff:     stateSniff,
-		Anonymous: true,
-		Open: func(r io.ReaderAt, size int64, name string) (snapshot.State, error) {
-			w, err := Read(r, size, name)
-			if err != nil {
-				return nil, err
-			}
-			return snapshot.Hold(w)
-		},
+		Name:            "openttd",
+		Title:           "OpenTTD savegame (OTTN, OTTZ, OTTX, OTTD)",
+		ParseName:       ParseName,
+		Usual:           usualName,
+		Naming:          newNaming,
+		Ground:          ground,
+		Sniff:           stateSniff,
+		Anonymous:       true,
+		Open:            snapshot.InMemory(Read),
 		ChecksummedFile: checksummed,
 	}
 }

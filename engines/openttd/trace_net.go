@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/desynctool/desynctool/engines/messages"
 	"github.com/desynctool/desynctool/internal/file/frame"
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/tracediff"
@@ -118,7 +119,7 @@ func (r *netLog) Header() tracediff.Header { return tracediff.Header{Peer: "serv
 func (r *netLog) Dialect() tracediff.Dialect {
 	return tracediff.Dialect{
 		Engine: "OpenTTD", File: "messages of OpenTTD's network", Endless: true,
-		TickName: func(tick uint64) string { return "frame " + strconv.FormatUint(tick, 10) },
+		TickName: messages.TickName("frame"),
 		Covers:   "what the server sent: the first word of its random number generator's state, and commands; nothing of the client's own game",
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/desynctool/desynctool/engines/engine"
 	"github.com/desynctool/desynctool/internal/file/frame"
 	"github.com/desynctool/desynctool/internal/file/limits"
 	"github.com/desynctool/desynctool/snapshot"
@@ -31,13 +32,7 @@ func Format() snapshot.Format {
 		Anonymous: true,
 		Usual:     func(base string) bool { return strings.Contains(base, "GameState") },
 		Parts:     Parts,
-		Open: func(r io.ReaderAt, size int64, name string) (snapshot.State, error) {
-			w, err := Read(r, size, name)
-			if err != nil {
-				return nil, err
-			}
-			return snapshot.Hold(w)
-		},
+		Open:      snapshot.InMemory(Read),
 	}
 }
 
@@ -163,7 +158,7 @@ var seedMark = []byte(", seed: ")
 func frameNumber(line []byte) (uint64, bool) {
 	rest, ok := bytes.CutPrefix(line, framePrefix)
 	digits, _, ok2 := bytes.Cut(rest, seedMark)
-	n, ok3 := parseInteger(digits)
+	n, ok3 := engine.ParseInt(digits)
 	return uint64(n), ok && ok2 && ok3 && n >= 0 && n <= math.MaxInt32
 }
 

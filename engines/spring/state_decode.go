@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"sync"
 
+	"github.com/desynctool/desynctool/engines/engine"
 	"github.com/desynctool/desynctool/internal/file/frame"
 	"github.com/desynctool/desynctool/snapshot"
 )
@@ -276,7 +277,7 @@ func (d *decoder) heading(key string, value []byte, colon bool) error {
 
 // expect notes how many rows a list should have.
 func (d *decoder) expect(r *rule, value []byte) error {
-	n, ok := parseInteger(value)
+	n, ok := engine.ParseInt(value)
 	if !ok || n < 0 || n > 1<<31 {
 		return d.errorf("%.40q, expected a number of rows", value)
 	}
@@ -353,7 +354,7 @@ func (d *decoder) begin(r *rule, value []byte) error {
 		} else {
 			rest = nil
 		}
-		n, ok := parseInteger(digits)
+		n, ok := engine.ParseInt(digits)
 		if !ok || n < 0 {
 			return d.errorf("%s is %.40q, expected a number", r.key, digits)
 		}
@@ -444,7 +445,7 @@ func (d *decoder) pairs(row *table, component string, key, value []byte) error {
 			}
 		}
 		if row.label == commandLabel && string(key) == commandParams {
-			n, ok := parseInteger(value)
+			n, ok := engine.ParseInt(value)
 			if !ok || n < 0 || n > maxParams {
 				return d.errorf("params is %.40q, expected 0 to %d", value, maxParams)
 			}
@@ -472,7 +473,7 @@ func (d *decoder) checksum(line []byte, depth int) error {
 		}
 		rest, ok := bytes.CutPrefix(line, []byte("internal frame checksums ("))
 		digits, _, ok2 := bytes.Cut(rest, []byte("):"))
-		n, ok3 := parseInteger(digits)
+		n, ok3 := engine.ParseInt(digits)
 		if !ok || !ok2 || !ok3 || n < 0 {
 			return d.errorf("%.40q, expected tabs", line)
 		}

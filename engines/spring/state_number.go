@@ -5,29 +5,6 @@ import (
 	"strconv"
 )
 
-// parseInteger parses digits as they are printed: with a minus if below zero, and
-// without leading zeros.
-func parseInteger(b []byte) (int64, bool) {
-	digits := b
-	if len(b) > 0 && b[0] == '-' {
-		digits = b[1:]
-	}
-	if len(digits) == 0 || len(digits) > 18 || digits[0] == '0' && len(b) > 1 {
-		return 0, false
-	}
-	n := int64(0)
-	for _, c := range digits {
-		if c < '0' || c > '9' {
-			return 0, false
-		}
-		n = 10*n + int64(c-'0')
-	}
-	if len(digits) != len(b) {
-		n = -n
-	}
-	return n, true
-}
-
 // parseFloat returns the bits of the f32 that is printed as a number: with
 // however many decimals, or with as many digits as distinguish it from all others. A
 // number that no f32 is printed as, such as a longer one that only lies near one,

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/desynctool/desynctool/engines/engine"
 	"github.com/desynctool/desynctool/internal/file/limits"
 	"github.com/desynctool/desynctool/snapshot"
 )
@@ -268,7 +269,7 @@ func (t *table) putValue(s *slot, value []byte) error {
 	if value[0] == '<' {
 		return t.bracketed(s, value)
 	}
-	if n, ok := parseInteger(value); ok && s.class != parameter {
+	if n, ok := engine.ParseInt(value); ok && s.class != parameter {
 		switch bits := n >= 0 && n <= math.MaxUint32; {
 		case bits && s.class == float:
 			return t.putBits(s, decimal, uint64(n))
@@ -300,7 +301,7 @@ func (t *table) bracketed(s *slot, value []byte) error {
 	if n, values, ok := cutBoth(inner); ok {
 		return t.both(s, n, values, value)
 	}
-	if n, ok := parseInteger(inner); ok && n >= 0 && n <= math.MaxUint32 {
+	if n, ok := engine.ParseInt(inner); ok && n >= 0 && n <= math.MaxUint32 {
 		return t.putBits(s, hash, uint64(n))
 	}
 	if last := len(inner) - 1; last > 0 && inner[last] == '>' {
@@ -315,7 +316,7 @@ func cutBoth(value []byte) (n uint32, inner []byte, ok bool) {
 	if i < 0 || i+2 >= len(value) || value[i+1] != '<' || value[len(value)-1] != '>' {
 		return 0, nil, false
 	}
-	v, ok := parseInteger(value[:i])
+	v, ok := engine.ParseInt(value[:i])
 	return uint32(v), value[i+2 : len(value)-1], ok && v >= 0 && v <= math.MaxUint32
 }
 

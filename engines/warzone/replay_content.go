@@ -3,7 +3,6 @@ package warzone
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -63,7 +62,7 @@ func mapFiles(dir string) ([]string, error) {
 }
 
 func wzFiles(dir string) ([]string, error) {
-	list, err := filepath.Glob(filepath.Join(escape(dir), "*.wz"))
+	list, err := filepath.Glob(filepath.Join(engine.GlobOf(dir), "*.wz"))
 	if err == nil && len(list) == 0 {
 		if _, err = os.Stat(dir); err == nil {
 			err = fmt.Errorf("no .wz file in %s", dir)
@@ -71,11 +70,6 @@ func wzFiles(dir string) ([]string, error) {
 	}
 	slices.Sort(list)
 	return list, err
-}
-
-// escape makes a folder's name a pattern that only it matches.
-func escape(dir string) string {
-	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(dir)
 }
 
 func hashOf(file string) (string, error) {
@@ -102,25 +96,10 @@ func (s *play) place() error {
 			return err
 		}
 		for _, file := range list {
-			if err := copyFile(filepath.Join(dir, filepath.Base(file)), file); err != nil {
+			if err := engine.CopyFile(filepath.Join(dir, filepath.Base(file)), file); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
-}
-
-func copyFile(to, from string) (err error) {
-	in, err := os.Open(from)
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	out, err := os.Create(to)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, out.Close()) }()
-	_, err = io.Copy(out, in)
-	return err
 }

@@ -1,16 +1,16 @@
 package warzone
 
 import (
-	"bufio"
 	"encoding/binary"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
+
+	"github.com/desynctool/desynctool/engines/engine"
 )
 
 // watching is the slot that the game itself has while it plays a recording, that of a spectator.
@@ -30,13 +30,9 @@ func (s *play) leave() error {
 			return err
 		}
 	}
-	out, err := os.Create(filepath.Join(s.dirs.Out, fmt.Sprintf("replay_p%d.wzrp", slot)))
-	if err != nil {
-		return err
-	}
-	w := bufio.NewWriter(out)
-	err = s.rec.writeComputed(w, uint8(slot), s.known)
-	return errors.Join(err, w.Flush(), out.Close())
+	return engine.WriteFile(filepath.Join(s.dirs.Out, fmt.Sprintf("replay_p%d.wzrp", slot)), func(w io.Writer) error {
+		return s.rec.writeComputed(w, uint8(slot), s.known)
+	})
 }
 
 // writeComputed writes the recording with other checksums: those that were computed, by game time, as the reports

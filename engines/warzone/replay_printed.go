@@ -6,6 +6,8 @@ import (
 	"os"
 	"strconv"
 	"strings"
+
+	"github.com/desynctool/desynctool/engines/engine"
 )
 
 // wrong is a line in which the game says that a recorded checksum is not what it computed.
@@ -94,10 +96,5 @@ func lastOf(tail []string, cannot string) string {
 	if cannot != "" {
 		return cannot
 	}
-	for i := len(tail) - 1; i >= 0; i-- {
-		if s := strings.TrimSpace(tail[i]); s != "" {
-			return s
-		}
-	}
-	return ""
+	return engine.LastLine(tail)
 }

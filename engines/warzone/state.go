@@ -17,20 +17,14 @@ import (
 // is.
 func Format() snapshot.Format {
 	return snapshot.Format{
-		Name:      "warzone-dump",
-		Title:     "Warzone 2100 sync dump (desync<time>_p<slot>.txt)",
-		ParseName: ParseName,
-		Naming:    newNaming,
-		Ground:    ground,
-		Sniff:     sniff,
-		Anonymous: true,
-		Open: func(r io.ReaderAt, size int64, name string) (snapshot.State, error) {
-			w, err := Read(r, size, name)
-			if err != nil {
-				return nil, err
-			}
-			return snapshot.Hold(w)
-		},
+		Name:        "warzone-dump",
+		Title:       "Warzone 2100 sync dump (desync<time>_p<slot>.txt)",
+		ParseName:   ParseName,
+		Naming:      newNaming,
+		Ground:      ground,
+		Sniff:       sniff,
+		Anonymous:   true,
+		Open:        snapshot.InMemory(Read),
 		Checksummed: true,
 	}
 }

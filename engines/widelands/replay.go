@@ -51,7 +51,7 @@ func prepare(p *engine.Program, rec *engine.Recording, ask engine.Ask, dirs engi
 	if err != nil {
 		return nil, err
 	}
-	if err := copyFile(start, file+savedGame); err != nil {
+	if err := engine.CopyFile(file+savedGame, start); err != nil {
 		return nil, err
 	}
 	units := filepath.Join(dirs.Home, "world", "desynctool")

@@ -154,7 +154,7 @@ func leaveStream(rec *engine.Recording, h confirmation, to string) error {
 		return err
 	}
 	sum := md5.New()
-	if err := create(to, func(w io.Writer) error {
+	if err := engine.WriteFile(to, func(w io.Writer) error {
 		_, err := io.CopyN(io.MultiWriter(w, sum), in, length)
 		return err
 	}); err != nil {

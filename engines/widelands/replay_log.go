@@ -78,7 +78,7 @@ func copyReplay(from, to string, until *uint64) ([]confirmation, error) {
 	if _, err := in.Seek(0, io.SeekStart); err != nil {
 		return nil, err
 	}
-	return asked, create(to, func(w io.Writer) error {
+	return asked, engine.WriteFile(to, func(w io.Writer) error {
 		if _, err := io.CopyN(w, in, whole); err != nil {
 			return err
 		}
@@ -126,7 +126,7 @@ func writeComputed(from, to string, confirmed uint32, differs *confirmation) err
 	if differs != nil {
 		end = differs.at
 	}
-	return create(to, func(w io.Writer) error {
+	return engine.WriteFile(to, func(w io.Writer) error {
 		if _, err := w.Write(head); err != nil {
 			return err
 		}

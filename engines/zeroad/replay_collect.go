@@ -37,7 +37,7 @@ func (r *run) collect(ended *confine.Ended) error {
 	case said.missing != "":
 		return &engine.Failure{Why: "the engine did not load a mod: " + prose.Name(said.missing)}
 	case !said.whole && !said.test:
-		return &engine.Failure{Why: fmt.Sprintf("it ended after turn %d, before the recording does", said.turn), Said: lastOf(ended.Tail)}
+		return &engine.Failure{Why: fmt.Sprintf("it ended after turn %d, before the recording does", said.turn), Said: engine.LastLine(ended.Tail)}
 	}
 	if err := r.writeLog(said); err != nil {
 		return err
@@ -96,19 +96,10 @@ func prepend(head, from, to string) error {
 		return err
 	}
 	defer f.Close()
-	return writeFile(to, func(w io.Writer) error {
+	return engine.WriteFile(to, func(w io.Writer) error {
 		_, err := io.Copy(w, io.MultiReader(strings.NewReader(head), f))
 		return err
 	})
-}
-
-func lastOf(lines []string) string {
-	for i := len(lines) - 1; i >= 0; i-- {
-		if s := strings.TrimSpace(lines[i]); s != "" {
-			return s
-		}
-	}
-	return ""
 }
 
 // printed is what the engine printed.
@@ -234,7 +225,7 @@ func (r *run) writeLog(said *printed) error {
 		return err
 	}
 	defer from.Close()
-	return writeFile(filepath.Join(r.dirs.Out, logName), func(w io.Writer) error {
+	return engine.WriteFile(filepath.Join(r.dirs.Out, logName), func(w io.Writer) error {
 		return Write(w, &answered{asked: src, said: said})
 	})
 }

@@ -180,18 +180,8 @@ func (r *run) copyLog(file string) (last uint64, err error) {
 		return 0, err
 	}
 	defer from.Close()
-	err = writeFile(filepath.Join(r.dirs.Work, logName), func(w io.Writer) error { return Write(w, src) })
+	err = engine.WriteFile(filepath.Join(r.dirs.Work, logName), func(w io.Writer) error { return Write(w, src) })
 	return src.last, err
-}
-
-func writeFile(path string, write func(io.Writer) error) (err error) {
-	f, err := os.Create(path)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	w := bufio.NewWriter(f)
-	return errors.Join(write(w), w.Flush())
 }
 
 // tick returns how far the game is by a line that it prints.
@@ -220,16 +210,11 @@ func (r *run) poll() (tick uint64, over bool) {
 func (r *run) written(name string) []string {
 	var found []string
 	for _, top := range []string{r.dirs.Work, filepath.Join(r.dirs.Home, ".config", "0ad", "logs")} {
-		dirs, _ := filepath.Glob(filepath.Join(escape(filepath.Join(top, name)), "*"))
+		dirs, _ := filepath.Glob(filepath.Join(engine.GlobOf(filepath.Join(top, name)), "*"))
 		found = append(found, dirs...)
 	}
 	slices.SortStableFunc(found, func(a, b string) int { return strings.Compare(filepath.Base(a), filepath.Base(b)) })
 	return found
-}
-
-// escape makes a pattern that matches only a path itself.
-func escape(path string) string {
-	return strings.NewReplacer(`*`, `\*`, `?`, `\?`, `[`, `\[`, `\`, `\\`).Replace(path)
 }
 
 // sweep removes the dumps that are not wanted.

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/desynctool/desynctool/engines/engine"
 	"github.com/desynctool/desynctool/internal/file/compression"
 	"github.com/desynctool/desynctool/internal/file/partial"
 	"github.com/desynctool/desynctool/snapshot"
@@ -18,26 +19,6 @@ import (
 // FirstLocal is the first id of entities that a peer has for itself, such as
 // corpses and previews of buildings. They are not part of the sim's state.
 const FirstLocal = 1 << 29
-
-// Error is a malformed dump.
-type Error struct {
-	Name string // of the file
-
-	// Line counts from 1 in the text, after decompression. It is 0 where the
-	// file could not be read or decompressed.
-	Line int
-
-	Err error // what was expected
-}
-
-func (e *Error) Error() string {
-	if e.Line == 0 {
-		return fmt.Sprintf("%s: %v", e.Name, e.Err)
-	}
-	return fmt.Sprintf("%s: line %d: %v", e.Name, e.Line, e.Err)
-}
-
-func (e *Error) Unwrap() error { return e.Err }
 
 // Format returns the format of 0 A.D.'s state dumps. Sniff knows only
 // the text: the first bytes of a compressed file do not show what is in it. Open
@@ -54,13 +35,7 @@ func Format() snapshot.Format {
 		Ground:    ground,
 		Sniff:     stateSniff,
 		Anonymous: true,
-		Open: func(r io.ReaderAt, size int64, name string) (snapshot.State, error) {
-			w, err := Read(r, size, name)
-			if err != nil {
-				return nil, err
-			}
-			return snapshot.Hold(w)
-		},
+		Open:      snapshot.InMemory(Read),
 	}
 }
 
@@ -118,12 +93,12 @@ func afterTurn(label uint64) snapshot.Point {
 }
 
 // Read reads a dump of size bytes. Name is for errors, and gives the turn of a
-// dump that does not. A malformed dump is an *Error.
+// dump that does not. A malformed dump is an *engine.LineError.
 func Read(r io.ReaderAt, size int64, name string) (*snapshot.World, error) {
 	used := scratches.Get().(*scratch)
 	defer used.free()
 	if err := used.unpack(r, size); err != nil {
-		return nil, &Error{Name: name, Err: err}
+		return nil, &engine.LineError{Name: name, Err: err}
 	}
 	w, err := used.read(name)
 	if errors.Is(err, errRepeat) {
@@ -145,7 +120,7 @@ func (s *scratch) read(name string) (*snapshot.World, error) {
 	}
 	var err error
 	if w.Tables, err = d.tables.finish(); err != nil {
-		return nil, &Error{Name: name, Err: err}
+		return nil, &engine.LineError{Name: name, Err: err}
 	}
 	w.Sort()
 	d.place(w)

@@ -6,6 +6,7 @@ import (
 	"io"
 	"sync"
 
+	"github.com/desynctool/desynctool/engines/engine"
 	"github.com/desynctool/desynctool/snapshot"
 )
 
@@ -72,7 +73,7 @@ func (d *decoder) errorf(format string, args ...any) error {
 
 // errorAt returns an error at an offset in the text.
 func (d *decoder) errorAt(pos int, format string, args ...any) error {
-	return &Error{Name: d.name, Line: 1 + bytes.Count(d.text[:min(pos, len(d.text))], []byte("\n")), Err: fmt.Errorf(format, args...)}
+	return &engine.LineError{Name: d.name, Line: 1 + bytes.Count(d.text[:min(pos, len(d.text))], []byte("\n")), Err: fmt.Errorf(format, args...)}
 }
 
 // line returns the next line without its end. Dumps of Windows end lines in
@@ -117,7 +118,7 @@ func (d *decoder) entities() error {
 			continue
 		}
 		if number, ok := bytes.CutPrefix(line, []byte("- id: ")); ok {
-			id, ok := parseInt(number)
+			id, ok := engine.ParseInt(number)
 			switch {
 			case !ok || id < 0:
 				return d.errorAt(start, "%.40q, expected the id of an entity", number)

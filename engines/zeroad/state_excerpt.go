@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/desynctool/desynctool/engines/engine"
 	"github.com/desynctool/desynctool/internal/file/partial"
 	"github.com/desynctool/desynctool/snapshot"
 )
@@ -20,7 +21,7 @@ func IsExcerpt(lines []byte) bool {
 	second, _, _ := bytes.Cut(rest, []byte("\n"))
 	first, second = bytes.TrimSuffix(first, []byte("\r")), bytes.TrimSuffix(second, []byte("\r"))
 	if number, ok := bytes.CutPrefix(first, []byte("- id: ")); ok {
-		_, id := parseInt(number)
+		_, id := engine.ParseInt(number)
 		_, component := componentName(second)
 		return id && component
 	}
@@ -101,7 +102,7 @@ func (p *pieces) line(line []byte) bool {
 		return true
 	}
 	if number, ok := bytes.CutPrefix(line, []byte("- id: ")); ok {
-		id, ok := parseInt(number)
+		id, ok := engine.ParseInt(number)
 		class := snapshot.Archetype
 		if id >= FirstLocal {
 			class = snapshot.Noise

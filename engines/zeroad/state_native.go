@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/desynctool/desynctool/engines/engine"
 	"github.com/desynctool/desynctool/snapshot"
 )
 
@@ -241,30 +242,8 @@ func parseNative(typ snapshot.Type, text []byte) (bits uint64, ok bool) {
 		units, ok := parseFixed(text)
 		return uint64(units), ok
 	}
-	n, ok := parseInt(text)
+	n, ok := engine.ParseInt(text)
 	return uint64(n), ok && (n >= 0 || typ != snapshot.Ref)
-}
-
-// parseInt parses a decimal integer of at most 18 digits.
-func parseInt(text []byte) (int64, bool) {
-	digits := text
-	if len(digits) > 0 && digits[0] == '-' {
-		digits = digits[1:]
-	}
-	if len(digits) == 0 || len(digits) > 18 || digits[0] == '0' && len(text) > 1 {
-		return 0, false
-	}
-	n := int64(0)
-	for _, c := range digits {
-		if c < '0' || c > '9' {
-			return 0, false
-		}
-		n = 10*n + int64(c-'0')
-	}
-	if len(digits) < len(text) {
-		n = -n
-	}
-	return n, true
 }
 
 // parseFixed parses what the engine writes for a fixed-point number: the
@@ -413,7 +392,7 @@ func (d *decoder) group(own *table, groups []group, lines []nativeLine, counted 
 			counted[k]++
 			return n, d.row(own, g, counted[k]-1, lines[:n])
 		}
-		key, ok := parseInt(lines[0].value)
+		key, ok := engine.ParseInt(lines[0].value)
 		if !ok || key < 0 {
 			return 0, nil
 		}
@@ -495,7 +474,7 @@ func (d *decoder) eachOf(own *table, g *group, lines []nativeLine) error {
 		if lines[i].name() != g.each {
 			continue
 		}
-		key, ok := parseInt(lines[i].value)
+		key, ok := engine.ParseInt(lines[i].value)
 		if !ok || key < 0 {
 			return errorKey(lines[i].value)
 		}
@@ -532,7 +511,7 @@ func (d *decoder) join(lines []nativeLine, list uint64) (int, error) {
 // run makes a row of a run of equal values. Its key is where the run begins,
 // so that runs before and after a change stay as they are.
 func (d *decoder) run(count, value *nativeLine) error {
-	n, ok := parseInt(count.value)
+	n, ok := engine.ParseInt(count.value)
 	if !ok || n <= 0 || n > 1<<32 {
 		return errorKey(count.value)
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/desynctool/desynctool/engines/engine"
 	"github.com/desynctool/desynctool/snapshot"
 )
 
@@ -124,7 +125,7 @@ func (p *path) key(key []byte) *path {
 		return nil
 	}
 	q.member = string(key)
-	if n, ok := parseInt(key); (!ok || n < 0) && verbatim(key) {
+	if n, ok := engine.ParseInt(key); (!ok || n < 0) && verbatim(key) {
 		q.lead = append(append([]byte{'"'}, key...), `": `...)
 	}
 	p.members = append(p.members, q)
@@ -311,7 +312,7 @@ func (d *decoder) number(p *path, level int) error {
 	}
 	text := d.text[start:d.pos]
 	v := 0.0
-	if n, ok := parseInt(text); ok && len(text) <= 15 { // most are, and a f64 holds them
+	if n, ok := engine.ParseInt(text); ok && len(text) <= 15 { // most are, and a f64 holds them
 		v = float64(n)
 	} else {
 		if len(text) == 0 || !json.Valid(text) {
@@ -404,7 +405,7 @@ func (d *decoder) members(p *path, level, depth int) error {
 			return d.errorf("%q, expected a colon", c)
 		}
 		d.pos++
-		if number, ok := parseInt(key); ok && number >= 0 && level == 0 && len(p.name) < maxListName {
+		if number, ok := engine.ParseInt(key); ok && number >= 0 && level == 0 && len(p.name) < maxListName {
 			if !own {
 				d.shape(p, level, ":{}")
 				own = true

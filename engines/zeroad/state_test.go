@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/desynctool/desynctool/engines/engine"
 	"github.com/google/go-cmp/cmp"
 	"github.com/klauspost/compress/gzip"
 	"github.com/ulikunitz/xz"
@@ -688,7 +689,7 @@ func TestCompressed(t *testing.T) {
 		}
 		for n := 6; n < len(packed); n += effort.Of(23, 1) {
 			_, err := Read(bytes.NewReader(packed[:n]), int64(n), "x")
-			if e := (*Error)(nil); !errors.As(err, &e) {
+			if e := (*engine.LineError)(nil); !errors.As(err, &e) {
 				t.Fatalf("cut at %d of %d: %v", n, len(packed), err)
 			}
 		}
@@ -718,7 +719,7 @@ func TestTruncated(t *testing.T) {
 	check := func(text string, n int) {
 		t.Helper()
 		_, err := Read(strings.NewReader(text[:n]), int64(n), "x")
-		if e := (*Error)(nil); !errors.As(err, &e) || !errors.Is(err, io.ErrUnexpectedEOF) {
+		if e := (*engine.LineError)(nil); !errors.As(err, &e) || !errors.Is(err, io.ErrUnexpectedEOF) {
 			t.Fatalf("cut at %d of %d: error %v, want an unexpected EOF", n, len(text), err)
 		}
 	}
@@ -757,7 +758,7 @@ func valid(t *testing.T, text []byte) {
 	t.Helper()
 	w, err := Read(bytes.NewReader(text), int64(len(text)), "x.txt")
 	if err != nil {
-		if e := (*Error)(nil); !errors.As(err, &e) {
+		if e := (*engine.LineError)(nil); !errors.As(err, &e) {
 			t.Fatalf("error %v is not an *Error", err)
 		}
 		return
