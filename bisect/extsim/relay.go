@@ -67,7 +67,6 @@ func (l *relay) answer(request []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	l.reply.begin()
 	if method != helloMethod || l.Image == nil || !l.introduce(value) {
 		l.reply.begin()
 		l.reply.raw(value)
@@ -110,9 +109,7 @@ func (l *relay) introduce(value []byte) bool {
 			return false
 		}
 	}
-	l.reply.array(3)
-	l.reply.uint(id)
-	l.reply.null()
+	l.reply.accept(id)
 	l.reply.mapping(keys)
 	l.reply.raw(others.body())
 	l.reply.str("can")
@@ -182,7 +179,7 @@ func (l *relay) save(id uint64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	l.accept(id)
+	l.reply.accept(id)
 	_ = l.reply.enc.EncodeBytesLen(saveHead + len(image))
 	l.reply.b = appendSaveHead(l.reply.b, l.point, l.hash)
 	l.reply.raw(image)
@@ -200,25 +197,13 @@ func (l *relay) restore(id uint64) ([]byte, error) {
 		err = l.SetImage(image)
 	}
 	if err != nil {
-		l.reply.begin()
-		l.reply.array(3)
-		l.reply.uint(id)
-		l.reply.str(fmt.Sprintf("%s: %v", restoreMethod, err))
-		l.reply.null()
+		l.reply.refuse(id, restoreMethod, err)
 		return l.reply.frame(), nil
 	}
 	l.point, l.hash = point, hash
-	l.accept(id)
+	l.reply.accept(id)
 	l.reply.array(2)
 	l.reply.uint(point)
 	l.reply.bin(hash[:])
 	return l.reply.frame(), nil
-}
-
-// accept begins the reply to a request that succeeded.
-func (l *relay) accept(id uint64) {
-	l.reply.begin()
-	l.reply.array(3)
-	l.reply.uint(id)
-	l.reply.null()
 }

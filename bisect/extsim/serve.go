@@ -120,15 +120,9 @@ func (s *Server) answer(b []byte) ([]byte, error) {
 	if s.req.err != nil {
 		return nil, s.req.err
 	}
-	s.reply.begin()
-	s.reply.array(3)
-	s.reply.uint(id)
-	at := len(s.reply.b)
-	s.reply.null()
+	s.reply.accept(id)
 	if err := s.do(method, params); err != nil {
-		s.reply.b = s.reply.b[:at]
-		s.reply.str(fmt.Sprintf("%s: %v", method, err))
-		s.reply.null()
+		s.reply.refuse(id, method, err)
 	}
 	return s.reply.frame(), nil
 }

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -56,6 +57,23 @@ func (m *message) strs(list []string) {
 	for _, s := range list {
 		m.str(s)
 	}
+}
+
+// accept begins the reply to a request that succeeded, which its result ends.
+func (m *message) accept(id uint64) {
+	m.begin()
+	m.array(3)
+	m.uint(id)
+	m.null()
+}
+
+// refuse makes the reply to a request that failed.
+func (m *message) refuse(id uint64, method string, err error) {
+	m.begin()
+	m.array(3)
+	m.uint(id)
+	m.str(fmt.Sprintf("%s: %v", method, err))
+	m.null()
 }
 
 // frame fills in the length and returns the whole frame.
@@ -125,12 +143,24 @@ func (v *values) tuple(n int, what string) {
 }
 
 func (v *values) array(what string) int {
+	return v.length(what, "an array", (*msgpack.Decoder).DecodeArrayLen)
+}
+
+func (v *values) mapping(what string) int {
+	return v.length(what, "a map", (*msgpack.Decoder).DecodeMapLen)
+}
+
+// length reads the length of an array or of a map, which nil does not have.
+func (v *values) length(what, expected string, read func(*msgpack.Decoder) (int, error)) int {
 	if v.err != nil {
 		return 0
 	}
-	n, err := v.dec.DecodeArrayLen()
-	if err != nil || n < 0 {
-		v.fail(what, orExpected(err, "an array"))
+	n, err := read(v.dec)
+	if err == nil && n < 0 {
+		err = errors.New("expected " + expected)
+	}
+	if err != nil {
+		v.fail(what, err)
 		return 0
 	}
 	return n
@@ -271,24 +301,4 @@ func (v *values) raw(what string) []byte {
 // skip skips the next value.
 func (v *values) skip(what string) { v.raw(what) }
 
-func orExpected(err error, what string) error {
-	if err != nil {
-		return err
-	}
-	return fmt.Errorf("expected %s", what)
-}
-
 func quote(s string) string { return strconv.Quote(s) }
-
-// mapping reads the length of a map.
-func (v *values) mapping(what string) int {
-	if v.err != nil {
-		return 0
-	}
-	n, err := v.dec.DecodeMapLen()
-	if err != nil || n < 0 {
-		v.fail(what, orExpected(err, "a map"))
-		return 0
-	}
-	return n
-}
