@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/desynctool/desynctool/bisect/refsim"
 	"github.com/desynctool/desynctool/internal/file/files"
@@ -77,11 +78,11 @@ func RecordTo(dir string, o Options, trace TraceLevel) (_ *Recording, err error)
 		}
 	}()
 	w := &writer{
-		recording: Recording{Peers: make([]Recorded, len(o.Peers))}, logs: make([]*logFile, len(o.Peers)),
+		recording: Recording{Peers: make([]Recorded, len(o.Peers))}, logs: make([]*orderlog.Writer, len(o.Peers)),
 		trace: trace, tracers: make([]*tracer, len(o.Peers)),
 	}
 	if o.Signatures {
-		w.chains = make([]*chainFile, len(o.Peers))
+		w.chains = make([]*signatures.Writer, len(o.Peers))
 	}
 	for i, name := range o.Peers {
 		p := &w.recording.Peers[i]
@@ -116,16 +117,11 @@ func RecordTo(dir string, o Options, trace TraceLevel) (_ *Recording, err error)
 // writer is the Sink of RecordTo.
 type writer struct {
 	recording Recording
-	logs      []*logFile
+	logs      []*orderlog.Writer
 	trace     TraceLevel
 	tracers   []*tracer
-	chains    []*chainFile // nil if none are written
-}
-
-// logFile is an order log being written.
-type logFile struct {
-	file *os.File
-	*orderlog.Writer
+	chains    []*signatures.Writer // nil if none are written
+	closers   []func() error       // the last one is called first
 }
 
 func (w *writer) sink() Sink {
@@ -134,24 +130,23 @@ func (w *writer) sink() Sink {
 		Header: func(peer int, h orderlog.Header) error {
 			p := &w.recording.Peers[peer]
 			p.Log = filepath.Join(p.Dir, LogName)
-			f, err := os.Create(p.Log)
+			f, err := w.create(p.Log)
 			if err != nil {
 				return err
 			}
-			log, err := orderlog.NewWriter(f, h, orderlog.WriterOptions{})
-			if err != nil {
-				return errors.Join(err, f.Close())
+			if w.logs[peer], err = orderlog.NewWriter(f, h, orderlog.WriterOptions{}); err != nil {
+				return err
 			}
-			w.logs[peer] = &logFile{f, log}
+			w.closers = append(w.closers, f.Sync, w.logs[peer].Close)
 			if w.chains != nil {
 				p.Signatures = filepath.Join(p.Dir, signatures.Name)
-				if w.chains[peer], err = newChain(p.Signatures, h); err != nil {
+				if w.chains[peer], err = w.newChain(p.Signatures, h); err != nil {
 					return err
 				}
 			}
 			if w.trace != TraceNone {
 				p.Trace = filepath.Join(p.Dir, TraceName)
-				w.tracers[peer], err = newTracer(p.Trace, h, w.trace)
+				w.tracers[peer], err = w.newTracer(p.Trace, h)
 			}
 			return err
 		},
@@ -179,22 +174,19 @@ func (w *writer) sink() Sink {
 	return sink
 }
 
+// create makes a file that close closes.
+func (w *writer) create(path string) (*os.File, error) {
+	f, err := os.Create(path)
+	if err == nil {
+		w.closers = append(w.closers, f.Close)
+	}
+	return f, err
+}
+
 func (w *writer) close() error {
 	var err error
-	for _, l := range w.logs {
-		if l != nil {
-			err = errors.Join(err, l.Close(), l.file.Sync(), l.file.Close())
-		}
-	}
-	for _, c := range w.chains {
-		if c != nil {
-			err = errors.Join(err, c.Close(), c.file.Close())
-		}
-	}
-	for _, t := range w.tracers {
-		if t != nil {
-			err = errors.Join(err, t.close())
-		}
+	for _, closer := range slices.Backward(w.closers) {
+		err = errors.Join(err, closer())
 	}
 	return err
 }

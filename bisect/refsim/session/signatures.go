@@ -4,8 +4,6 @@ import (
 	"crypto/ed25519"
 	"crypto/sha256"
 	"encoding/binary"
-	"errors"
-	"os"
 
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/snapshot/signatures"
@@ -20,21 +18,14 @@ func SigningKey(seed uint64, peer string) ed25519.PrivateKey {
 	return ed25519.NewKeyFromSeed(secret[:])
 }
 
-// chainFile is a chain of tick signatures being written.
-type chainFile struct {
-	file *os.File
-	*signatures.Writer
-}
-
-// newChain begins the chain of the peer whose order log has the header h.
-func newChain(path string, h orderlog.Header) (*chainFile, error) {
-	f, err := os.Create(path)
+func (w *writer) newChain(path string, h orderlog.Header) (*signatures.Writer, error) {
+	f, err := w.create(path)
 	if err != nil {
 		return nil, err
 	}
-	w, err := signatures.NewWriter(f, signatures.Header{Seed: h.Seed, Peer: h.Peer, Start: h.Start}, SigningKey(h.Seed, h.Peer), signatures.WriterOptions{})
-	if err != nil {
-		return nil, errors.Join(err, f.Close())
+	chain, err := signatures.NewWriter(f, signatures.Header{Seed: h.Seed, Peer: h.Peer, Start: h.Start}, SigningKey(h.Seed, h.Peer), signatures.WriterOptions{})
+	if err == nil {
+		w.closers = append(w.closers, chain.Close)
 	}
-	return &chainFile{f, w}, nil
+	return chain, err
 }

@@ -3,7 +3,6 @@ package session
 import (
 	"errors"
 	"fmt"
-	"os"
 
 	"github.com/desynctool/desynctool/bisect/refsim"
 	"github.com/desynctool/desynctool/orderlog"
@@ -36,25 +35,24 @@ func ParseTraceLevel(name string) (TraceLevel, error) {
 // TraceName is the name of the trace in a peer's folder.
 const TraceName = "checkpoints.trace"
 
-// tracer writes one peer's trace.
+// tracer writes one peer's checkpoints.
 type tracer struct {
-	file   *os.File
-	writer *tracediff.Writer
-	level  TraceLevel
+	*tracediff.Writer
+	level TraceLevel
 }
 
-func newTracer(path string, h orderlog.Header, level TraceLevel) (*tracer, error) {
-	f, err := os.Create(path)
+func (w *writer) newTracer(path string, h orderlog.Header) (*tracer, error) {
+	f, err := w.create(path)
 	if err != nil {
 		return nil, err
 	}
-	w, err := tracediff.NewWriter(f, tracediff.Header{
+	trace, err := tracediff.NewWriter(f, tracediff.Header{
 		Seed: h.Seed, HasSeed: true, Peer: h.Peer, Build: h.Build, RateNum: h.TickRate.Num, RateDen: h.TickRate.Den,
 	})
-	if err != nil {
-		return nil, errors.Join(err, f.Close())
+	if err == nil {
+		w.closers = append(w.closers, f.Sync, trace.Close)
 	}
-	return &tracer{file: f, writer: w, level: level}, nil
+	return &tracer{trace, w.trace}, err
 }
 
 // system writes the checkpoints after one system, the finest first, so that
@@ -85,10 +83,8 @@ func (t *tracer) system(tick uint64, system string, sim *refsim.Sim) error {
 
 func (t *tracer) checkpoint(tick uint64, system, scope string, hash merkle.Hash, count int, counted bool) error {
 	short := hash.Short()
-	return t.writer.WriteCheckpoint(&tracediff.Checkpoint{
+	return t.WriteCheckpoint(&tracediff.Checkpoint{
 		Tick: tick, System: system, Scope: scope,
 		Sums: []tracediff.Sum{tracediff.BytesSum("", short[:])}, Count: uint64(count), HasCount: counted,
 	})
 }
-
-func (t *tracer) close() error { return errors.Join(t.writer.Close(), t.file.Sync(), t.file.Close()) }
