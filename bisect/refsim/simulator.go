@@ -117,14 +117,19 @@ func newReplayed(sim *Sim, h *orderlog.Header) (*replayed, error) {
 	return r, nil
 }
 
+// ours returns an order with the number that its kind has here, if the log has that kind.
+func (r *replayed) ours(o *orderlog.Order) (ours orderlog.Order, known bool) {
+	ours = *o
+	if known = int(o.Kind) < len(r.kinds); known {
+		ours.Kind = r.kinds[o.Kind]
+	}
+	return ours, known
+}
+
 // Test implements bisect.Tester.
 func (r *replayed) Test(o *orderlog.Order) (bool, error) {
-	if int(o.Kind) >= len(r.kinds) {
-		return false, nil
-	}
-	ours := *o
-	ours.Kind = r.kinds[o.Kind]
-	return r.Sim.Test(&ours), nil
+	ours, known := r.ours(o)
+	return known && r.Sim.Test(&ours), nil
 }
 
 // Predict implements bisect.Predictor.
@@ -158,14 +163,13 @@ func (r *replayed) Validate(orders []orderlog.Order) (why []string, err error) {
 
 // ignored returns why an order would be ignored, empty if it would not.
 func (r *replayed) ignored(o *orderlog.Order) string {
-	if int(o.Kind) >= len(r.kinds) {
+	ours, known := r.ours(o)
+	if !known {
 		return fmt.Sprintf("kind %d, the log has %d", o.Kind, len(r.kinds))
 	}
 	if players := r.Config().Players; uint64(o.Player) >= uint64(players) {
 		return fmt.Sprintf("the game has %d players", players)
 	}
-	ours := *o
-	ours.Kind = r.kinds[o.Kind]
 	if _, err := DecodeOrder(&ours); err != nil {
 		return err.Error()
 	}
@@ -193,13 +197,13 @@ func (r *replayed) Begin(orders []orderlog.Order) error {
 
 // translate gives orders the numbers that their kinds have here.
 func (r *replayed) translate(orders []orderlog.Order) error {
-	r.orders = append(r.orders[:0], orders...)
-	for i := range r.orders {
-		o := &r.orders[i]
-		if int(o.Kind) >= len(r.kinds) {
-			return fmt.Errorf("order of kind %d, the log has %d kinds", o.Kind, len(r.kinds))
+	r.orders = r.orders[:0]
+	for i := range orders {
+		o, known := r.ours(&orders[i])
+		if !known {
+			return fmt.Errorf("order of kind %d, the log has %d kinds", orders[i].Kind, len(r.kinds))
 		}
-		o.Kind = r.kinds[o.Kind]
+		r.orders = append(r.orders, o)
 	}
 	return nil
 }

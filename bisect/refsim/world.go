@@ -112,14 +112,13 @@ func savedConfig(w *snapshot.World) (Config, error) {
 // check checks what the systems rely on: ids, and numbers that are used as
 // indexes.
 func (s *Sim) check() error {
-	if n := s.tables[player].rows(); n != s.config.Players {
-		return fmt.Errorf("archetype Player has %d rows, expected %d", n, s.config.Players)
-	}
-	if n := s.tables[headquarters].rows(); n != s.config.Players {
-		return fmt.Errorf("archetype Headquarters has %d rows, expected %d", n, s.config.Players)
-	}
-	if n := s.tables[squad].rows(); n != s.config.Players*s.squads() {
-		return fmt.Errorf("archetype Squad has %d rows, expected %d", n, s.config.Players*s.squads())
+	for _, want := range []struct {
+		of   archetype
+		rows int
+	}{{player, s.config.Players}, {headquarters, s.config.Players}, {squad, s.config.Players * s.squads()}} {
+		if n := s.tables[want.of].rows(); n != want.rows {
+			return fmt.Errorf("archetype %s has %d rows, expected %d", kinds[want.of].label, n, want.rows)
+		}
 	}
 	if s.tables[oreField].rows() == 0 {
 		return fmt.Errorf("archetype OreField has no rows")
