@@ -4,14 +4,14 @@ import (
 	"github.com/desynctool/desynctool/bisect"
 )
 
-// Standing is what a cause rests on.
-type Standing int
+// Standing is what a cause rests on, by the name that the JSON document has for it.
+type Standing string
 
 // Standings.
 const (
-	Looks Standing = iota // the divergence looks like it
-	Seen                  // the evidence shows it: orders that differ, a checksum that is not that of its state
-	Shown                 // an experiment made the same difference, or excluded all else
+	Looks Standing = "looks-like" // the divergence looks like it
+	Seen  Standing = "seen"       // the evidence shows it: orders that differ, a checksum of another state
+	Shown Standing = "shown"      // an experiment made the same difference, or excluded all else
 )
 
 // Rate is how often something was right in measured sessions.
@@ -29,7 +29,7 @@ type Cause struct {
 }
 
 // Confirmed reports whether the cause is more than a likeness.
-func (c *Cause) Confirmed() bool { return c.Standing != Looks }
+func (c *Cause) Confirmed() bool { return c.Standing == Seen || c.Standing == Shown }
 
 // Exclusion is a class that something excludes.
 type Exclusion struct {

@@ -341,7 +341,7 @@ func (b *bench) made(t Trying) *Experiment {
 
 // try makes an experiment. The trial is nil if it could not be made.
 func (b *bench) try(mode bisect.TrialMode, whole bool) (*bisect.Trial, *Experiment) {
-	x := Experiment{Trying: b.trying(mode, whole), Sim: b.lab.Own}
+	x := Experiment{Trying: b.trying(mode, whole), Sim: b.lab.Own, Result: Agrees}
 	if mode == bisect.Against {
 		x.Sim = b.lab.Sim + " against " + b.lab.Own
 	}

@@ -47,14 +47,14 @@ type Experiment struct {
 	err   error         // why it was not
 }
 
-// ExperimentResult is how an experiment ended.
-type ExperimentResult int
+// ExperimentResult is how an experiment ended, by the name that the JSON document has for it.
+type ExperimentResult string
 
 // Results of experiments.
 const (
-	Agrees     ExperimentResult = iota // nothing departs
-	DepartsSo                          // it departs where the peers parted, and what differs there differed between them
-	Elsewhere                          // it departs, in another tick or in other columns
-	Impossible                         // the simulator cannot do it, or there is nothing to hold it against; Why
-	NotMade                            // as many replays as were allowed had been made, or they were interrupted
+	Agrees     ExperimentResult = "agrees"     // nothing departs
+	DepartsSo  ExperimentResult = "departs"    // it departs where the peers diverged, in what differed between them
+	Elsewhere  ExperimentResult = "elsewhere"  // it departs, in another tick or in other columns
+	Impossible ExperimentResult = "impossible" // the simulator cannot do it, or there is nothing to compare with; Why
+	NotMade    ExperimentResult = "not-made"   // no more replays were allowed, or they were interrupted
 )

@@ -1,39 +1,22 @@
 package verdict
 
-// Step is one question of the narrowing.
-type Step int
+// Step is one question of the narrowing, by the name that the JSON document has for it.
+type Step string
 
 // Steps, in the order in which they narrow.
 const (
-	StepPreflight Step = iota // is the evidence whole, and of one game
-	StepInputs                // were the peers given the same orders
-	StepInitial               // did they begin with the same state
-	StepBracket               // between which two state points did they part
-	StepChecksums             // what do the games' own checksums say
-	StepTick                  // in which tick
-	StepSystem                // in which system of it
-	StepArchetype             // which archetype was first
-	StepComponent             // which component of it
-	StepEntity                // which entities
-	StepField                 // which fields, with which values
-	StepPeers                 // who is wrong
-	StepCause                 // what kind of mistake
-	StepClaims                // what do the engines say themselves
-	steps
+	StepPreflight Step = "preflight"     // is the evidence whole, and of one game
+	StepInputs    Step = "inputs"        // were the peers given the same orders
+	StepInitial   Step = "initial-state" // did they begin with the same state
+	StepBracket   Step = "bracket"       // between which two state points did they diverge
+	StepChecksums Step = "checksums"     // what do the games' own checksums say
+	StepTick      Step = "tick"          // in which tick
+	StepSystem    Step = "system"        // in which system of it
+	StepArchetype Step = "archetype"     // which archetype was first
+	StepComponent Step = "component"     // which component of it
+	StepEntity    Step = "entity"        // which entities
+	StepField     Step = "field"         // which fields, with which values
+	StepPeers     Step = "peers"         // who is wrong
+	StepCause     Step = "cause"         // what kind of mistake
+	StepClaims    Step = "claims"        // what do the engines say themselves
 )
-
-var stepNames = [steps]string{
-	"preflight", "inputs", "initial-state", "bracket", "checksums", "tick", "system", "archetype", "component", "entity", "field", "peers", "cause", "claims",
-}
-
-// String returns the name that the JSON document has for the step.
-func (s Step) String() string { return stepNames[s] }
-
-// Steps returns all steps, in order.
-func Steps() []Step {
-	list := make([]Step, steps)
-	for i := range list {
-		list[i] = Step(i)
-	}
-	return list
-}

@@ -76,16 +76,13 @@ var classes = map[string]class{
 // title says what a class of causes is.
 func title(name string) string { return classes[name].title }
 
-// standings are the names that documents have for what a cause rests on.
-var standings = map[verdict.Standing]string{verdict.Looks: "looks-like", verdict.Seen: "seen", verdict.Shown: "shown"}
-
 // Causes writes what may have made the mistake, the likeliest first.
 func Causes(c *verdict.Conclusion) []document.Cause {
 	list := []document.Cause{}
 	for i := range c.Causes {
 		from := &c.Causes[i]
 		cause := document.Cause{
-			Class: from.Class, Title: title(from.Class), Standing: standings[from.Standing], Group: 1, Evidence: full(signs(from.Signs)),
+			Class: from.Class, Title: title(from.Class), Standing: string(from.Standing), Group: 1, Evidence: full(signs(from.Signs)),
 			Confirm: confirm(c, from.Class, "").String(), Refute: classes[from.Class].refute,
 		}
 		if from.Confirmed() {
@@ -117,7 +114,7 @@ func Experiments(c *verdict.Conclusion) []document.Experiment {
 	for i := range c.Experiments {
 		x := &c.Experiments[i]
 		out := document.Experiment{
-			Mode: string(x.Mode), Sim: x.Sim, Peer: x.Peer, Whole: x.Whole, Result: results[x.Result], System: x.System,
+			Mode: string(x.Mode), Sim: x.Sim, Peer: x.Peer, Whole: x.Whole, Result: string(x.Result), System: x.System,
 			Shows: x.Shows, Text: experiment(theirs(x)),
 		}
 		for _, l := range x.Labels {
@@ -129,10 +126,6 @@ func Experiments(c *verdict.Conclusion) []document.Experiment {
 		list = append(list, out)
 	}
 	return list
-}
-
-var results = map[verdict.ExperimentResult]string{
-	verdict.Agrees: "agrees", verdict.DepartsSo: "departs", verdict.Elsewhere: "elsewhere", verdict.Impossible: "impossible", verdict.NotMade: "not-made",
 }
 
 // modes say what a replay does.

@@ -32,7 +32,7 @@ func Ladder(c *verdict.Conclusion) []document.Rung {
 		default:
 			evidence = word + "; " + evidence
 		}
-		rung := document.Rung{Step: a.Step.String(), State: a.State, Found: found, Evidence: evidence, RestsOn: a.RestsOn}
+		rung := document.Rung{Step: string(a.Step), State: a.State, Found: found, Evidence: evidence, RestsOn: a.RestsOn}
 		for _, n := range a.Needs {
 			rung.Needs = append(rung.Needs, Need(n))
 		}

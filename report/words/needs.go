@@ -6,78 +6,75 @@ import (
 	"github.com/desynctool/desynctool/report/verdict"
 )
 
+// evidence is which kind of evidence of a peer an artifact is: a peer that has none is asked first.
+type evidence int
+
+const (
+	aState evidence = iota
+	aLog
+	aTrace
+)
+
+// artifact is what a report says of something that would close a step.
+type artifact struct {
+	need string // what is needed
+	send string // what one peer may send, "" if it is nothing that a peer has
+	is   evidence
+}
+
+var artifacts = map[verdict.Artifact]artifact{
+	verdict.OrderLogs:       {"order logs of two peers", "the order log", aLog},
+	verdict.CommonOrderLogs: {"order logs of two peers that have ticks in common", "the order log of the same ticks", aLog},
+	verdict.WholeOrderLogs:  {"the whole order logs", "the whole order log", aState},
+	verdict.States:          {"states of two peers", "states (saves or dumps)", aState},
+	verdict.CommonStates:    {"states of one state point from two peers", "states of the same moments as the others'", aState},
+	verdict.StatesOrHashes:  {"states of two peers or hashes of them", "states, or a log with hashes of them", aState},
+	verdict.EarlierState:    {"states of two peers, or hashes of them, from before they parted", "a state from before the peers parted", aState},
+	verdict.NearerStates:    {"states of two peers from nearer to the split", "states from nearer to the split", aState},
+	verdict.SameColumns:     {"states that have the same columns", "states that have the same columns", aState},
+	verdict.TickHashes:      {"order logs with a hash of every tick", "an order log with a hash of every tick", aLog},
+	verdict.TickChecks:      {"hashes or checkpoints of the same ticks from two peers", "hashes or checkpoints of the same ticks as the others'", aTrace},
+	verdict.Traces:          {"traces of two peers that parted", "a trace", aTrace},
+	verdict.CoveringTraces:  {"traces whose checksums cover what differs", "a trace whose checksums cover what differs", aTrace},
+	verdict.SystemTraces:    {"traces with checkpoints inside ticks", "a trace with checkpoints inside ticks", aTrace},
+	verdict.ArchetypeTraces: {"traces that record each archetype", "a trace that records each archetype", aTrace},
+	verdict.ColumnTraces:    {"traces that record each column", "a trace that records each column", aTrace},
+	verdict.Simulator:       {need: "a replay of the orders (--sim)"},
+	verdict.SimulatorOrders: {"an order log and a replay of it (--sim)", "the order log", aLog},
+	verdict.OwnBuild:        {need: "replays in the build that the peer had (--own)"},
+	verdict.OtherSimulator:  {need: "a simulator that replays the orders: the one that was given cannot"},
+	verdict.SimulatorTrace:  {need: "a replay (--sim) and the trace of a peer that is wrong"},
+	verdict.MorePeers:       {need: "states of more peers or hashes of them"},
+	verdict.PeerFiles:       {need: "the files of another player"},
+	verdict.LoadedStates:    {need: "both states as text"},
+	verdict.SecondTest:      {need: "the same test of the same inputs once more"},
+	verdict.SameBuildReplay: {need: "a replay by the same build on the machine that recorded it"},
+	verdict.OtherPeer:       {"the files of two players of one match", "the same files as the others", aState},
+}
+
 // Need names what would close a step.
 func Need(n verdict.Need) string {
-	switch n.What {
-	case verdict.OrderLogs:
-		return "order logs of two peers"
-	case verdict.CommonOrderLogs:
-		return "order logs of two peers that have ticks in common"
-	case verdict.WholeOrderLogs:
-		if len(n.Of) == 1 {
-			return "the whole order log of " + n.Of[0]
-		}
+	switch {
+	case n.What == verdict.WholeOrderLogs && len(n.Of) == 1:
+		return "the whole order log of " + n.Of[0]
+	case n.What == verdict.WholeOrderLogs:
 		return "the whole order logs of " + join(n.Of, "and")
-	case verdict.States:
-		if n.At == nil {
-			return "states of two peers"
-		}
+	case n.What == verdict.States && n.At != nil:
 		return "the states of two peers " + at(*n.At)
-	case verdict.CommonStates:
-		return "states of one state point from two peers"
-	case verdict.StatesOrHashes:
-		return "states of two peers or hashes of them"
-	case verdict.EarlierState:
-		return "states of two peers, or hashes of them, from before they parted"
-	case verdict.NearerStates:
-		return "states of two peers from nearer to the split"
-	case verdict.SameColumns:
-		return "states that have the same columns"
-	case verdict.TickHashes:
-		return "order logs with a hash of every tick"
-	case verdict.TickChecks:
-		return "hashes or checkpoints of the same ticks from two peers"
-	case verdict.Traces:
-		return "traces of two peers that parted"
-	case verdict.CoveringTraces:
-		return "traces whose checksums cover what differs"
-	case verdict.SystemTraces:
-		return "traces with checkpoints inside ticks"
-	case verdict.ArchetypeTraces:
-		return "traces that record each archetype"
-	case verdict.ColumnTraces:
-		return "traces that record each column"
-	case verdict.Simulator:
-		return "a replay of the orders (--sim)"
-	case verdict.SimulatorOrders:
-		return "an order log and a replay of it (--sim)"
-	case verdict.OwnBuild:
-		return "replays in the build that the peer had (--own)"
-	case verdict.OtherSimulator:
-		return "a simulator that replays the orders: the one that was given cannot"
-	case verdict.SimulatorTrace:
-		return "a replay (--sim) and the trace of a peer that is wrong"
-	case verdict.MorePeers:
-		return "states of more peers or hashes of them"
-	case verdict.PeerFiles:
-		who := "another player"
-		if len(n.Of) > 0 {
-			who = upTo(n.Of, maxTold)
-		}
-		return "the files of " + who
-	case verdict.LoadedStates:
-		return "both states as text"
-	case verdict.SecondTest:
-		return "the same test of the same inputs once more"
-	case verdict.SameBuildReplay:
-		return "a replay by the same build on the machine that recorded it"
-	case verdict.OtherPeer:
-		if len(n.Of) == 0 {
-			return "the files of two players of one match"
-		}
+	case n.What == verdict.PeerFiles && len(n.Of) > 0:
+		return "the files of " + upTo(n.Of, maxTold)
+	case n.What == verdict.OtherPeer && len(n.Of) > 0:
 		return "the same files from another player: these are of " + join(n.Of, "and") + " only"
 	}
-	return ""
+	return artifacts[n.What].need
+}
+
+// sent names what one peer may send, "" if it is nothing that a peer has.
+func sent(n verdict.Need) string {
+	if n.What == verdict.States && n.At != nil {
+		return "the state " + at(*n.At)
+	}
+	return artifacts[n.What].send
 }
 
 // Needs names what would close a step, each of which would.

@@ -135,7 +135,7 @@ func values(c *verdict.Conclusion) (out []document.Step) {
 func toGet(c *verdict.Conclusion) (out []document.Step) {
 	for _, a := range c.Answers {
 		if a.State == document.RungOpen && slices.Contains(toLearn, a.Step) && len(a.Needs) > 0 {
-			out = append(out, advice("to learn the %s: get %s", strings.ReplaceAll(a.Step.String(), "-", " "), Needs(a.Needs)))
+			out = append(out, advice("to learn the %s: get %s", strings.ReplaceAll(string(a.Step), "-", " "), Needs(a.Needs)))
 		}
 	}
 	return out

@@ -451,6 +451,6 @@ func TestEverythingHasWords(t *testing.T) {
 		say("contradiction", Contradiction(&verdict.Contradiction{Kind: kind, Peers: [2]string{"a", "b"}, Count: 2}))
 	}
 	for _, p := range verdict.Prospects([]verdict.Covered{{Name: "a", Spans: []document.Coverage{{What: verdict.CoversOrders}}}}) {
-		say(p.Step.String(), Prospect(&p))
+		say(string(p.Step), Prospect(&p))
 	}
 }

@@ -126,7 +126,11 @@ func (s *Score) cause(shape Shape, c *verdict.Conclusion) {
 	}
 	for i := range c.Experiments {
 		e := &c.Experiments[i]
-		x.Tested = append(x.Tested, fmt.Sprintf("%s %s", e.Mode, [...]string{"agrees", "departs", "departs elsewhere", "impossible: " + e.Why, "not made"}[e.Result]))
+		result := string(e.Result)
+		if e.Result == verdict.Impossible {
+			result += ": " + e.Why
+		}
+		x.Tested = append(x.Tested, fmt.Sprintf("%s %s", e.Mode, result))
 	}
 	s.Causes = append(s.Causes, x)
 	if shape == WithSim || shape == WithOwn {
