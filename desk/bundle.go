@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"io/fs"
 	"time"
 )
 
@@ -55,7 +54,7 @@ func scanBundle(scan func(dest ...any) error) (*Bundle, error) {
 
 // Receive writes that a bundle came, which is on stable storage already, and returns it; isNew says
 // that its content was not there before. One whose blob was deleted has it again.
-func (tx *Tx) Receive(ctx context.Context, b Bundle, r Receipt) (bundle *Bundle, isNew bool, err error) {
+func (tx *Tx) Receive(ctx context.Context, b Bundle, r Receipt) (known *Bundle, isNew bool, err error) {
 	now := tx.store.Now().UnixMicro()
 	var id int64
 	err = tx.row(ctx, "bundle.insert", []any{b.Hash, b.Name, b.Bytes, b.Kept, b.KeptBytes, now}, &id)
@@ -63,43 +62,37 @@ func (tx *Tx) Receive(ctx context.Context, b Bundle, r Receipt) (bundle *Bundle,
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return nil, false, err
 	}
-	bundle, err = tx.bundle(ctx, "bundle.by-hash", b.Hash)
+	known, err = bundle(ctx, tx, "bundle.by-hash", b.Hash)
 	if err != nil {
 		return nil, false, err
 	}
-	if bundle.Kept == "" && b.Kept != "" {
-		bundle.Kept, bundle.KeptBytes = b.Kept, b.KeptBytes
-		if _, err := tx.run(ctx, "bundle.kept-again", bundle.ID, b.Kept, b.KeptBytes); err != nil {
+	if known.Kept == "" && b.Kept != "" {
+		known.Kept, known.KeptBytes = b.Kept, b.KeptBytes
+		if _, err := tx.run(ctx, "bundle.kept-again", known.ID, b.Kept, b.KeptBytes); err != nil {
 			return nil, false, err
 		}
 	}
 	var times int64
-	if err := tx.row(ctx, "bundle.came", []any{bundle.ID}, &times); err != nil {
+	if err := tx.row(ctx, "bundle.came", []any{known.ID}, &times); err != nil {
 		return nil, false, err
 	}
 	if times <= maxReceipts {
-		if r.Name, err = tx.nameOfFile(ctx, bundle, r.Name); err != nil {
+		if r.Name, err = tx.nameOfFile(ctx, known, r.Name); err != nil {
 			return nil, false, err
 		}
-		_, err = tx.run(ctx, "receipt.insert", bundle.ID, r.Name, r.Source, now)
+		_, err = tx.run(ctx, "receipt.insert", known.ID, r.Name, r.Source, now)
 	}
-	return bundle, isNew, err
+	return known, isNew, err
 }
 
-func (tx *Tx) bundle(ctx context.Context, name string, arg any) (b *Bundle, err error) {
-	err = tx.each(ctx, name, []any{arg}, func(scan func(...any) error) (err error) {
-		b, err = scanBundle(scan)
-		return err
-	})
-	if err == nil && b == nil {
-		err = fmt.Errorf("bundle %v: %w", arg, fs.ErrNotExist)
-	}
-	return b, err
+// bundle returns a bundle by its hash or its number, as the statement has it.
+func bundle(ctx context.Context, q reader, name string, arg any) (*Bundle, error) {
+	return readOne(ctx, q, fmt.Sprintf("bundle %v", arg), scanBundle, name, arg)
 }
 
 // Bundle returns a bundle by its number; errors.Is(err, fs.ErrNotExist) if there is none.
 func (tx *Tx) Bundle(ctx context.Context, id int64) (*Bundle, error) {
-	return tx.bundle(ctx, "bundle.by-id", id)
+	return bundle(ctx, tx, "bundle.by-id", id)
 }
 
 // SetKept writes which blob is kept of a bundle: a copy without names, or none ("", 0).
@@ -116,21 +109,10 @@ func (tx *Tx) SetAside(ctx context.Context, bundle int64, why string) error {
 
 // Bundle returns a bundle by its hash; errors.Is(err, fs.ErrNotExist) if there is none.
 func (s *Store) Bundle(ctx context.Context, hash string) (b *Bundle, err error) {
-	return s.bundle(ctx, "bundle.by-hash", hash)
+	return bundle(ctx, s, "bundle.by-hash", hash)
 }
 
 // BundleByID returns a bundle by its number; errors.Is(err, fs.ErrNotExist) if there is none.
 func (s *Store) BundleByID(ctx context.Context, id int64) (b *Bundle, err error) {
-	return s.bundle(ctx, "bundle.by-id", id)
-}
-
-func (s *Store) bundle(ctx context.Context, name string, arg any) (b *Bundle, err error) {
-	err = s.each(ctx, name, []any{arg}, func(scan func(...any) error) (err error) {
-		b, err = scanBundle(scan)
-		return err
-	})
-	if err == nil && b == nil {
-		err = fmt.Errorf("bundle %v: %w", arg, fs.ErrNotExist)
-	}
-	return b, err
+	return bundle(ctx, s, "bundle.by-id", id)
 }

@@ -231,7 +231,7 @@ func (d *GroupDetail) compare() {
 
 // readBest reads the reports of which most is known, and what they lack.
 func (s *Store) readBest(ctx context.Context, d *GroupDetail) error {
-	ids, err := s.ids(ctx, "detail.best", d.ID, maxBest)
+	ids, err := valuesOf[int64](ctx, s, "detail.best", d.ID, maxBest)
 	if err != nil {
 		return err
 	}
@@ -242,7 +242,7 @@ func (s *Store) readBest(ctx context.Context, d *GroupDetail) error {
 		if err != nil {
 			return err
 		}
-		more, err := s.ids(ctx, "detail.best.variants", variant, maxBest)
+		more, err := valuesOf[int64](ctx, s, "detail.best.variants", variant, maxBest)
 		if err != nil {
 			return err
 		}
@@ -275,16 +275,6 @@ func (s *Store) readBest(ctx context.Context, d *GroupDetail) error {
 	}
 	d.Send, d.Missing = send.list(), missing.list()
 	return nil
-}
-
-func (s *Store) ids(ctx context.Context, name string, args ...any) (ids []int64, err error) {
-	err = s.each(ctx, name, args, func(scan func(...any) error) error {
-		var id int64
-		err := scan(&id)
-		ids = append(ids, id)
-		return err
-	})
-	return ids, err
 }
 
 // wanted counts what reports lack, once a report.
@@ -346,7 +336,7 @@ func (s *Store) readNear(ctx context.Context, d *GroupDetail) error {
 			continue
 		}
 		d.KindOnly = false
-		ids, err := s.ids(ctx, "detail.near", p.digest, d.ID, maxCandidates)
+		ids, err := valuesOf[int64](ctx, s, "detail.near", p.digest, d.ID, maxCandidates)
 		if err != nil {
 			return err
 		}

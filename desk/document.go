@@ -83,18 +83,18 @@ func unpack(body []byte) (*document.Report, error) {
 
 // Document returns what triage wrote of a match.
 func (tx *Tx) Document(ctx context.Context, id int64) (*document.Report, error) {
-	var body []byte
-	if err := tx.row(ctx, "document.get", []any{id}, &body); err != nil {
-		return nil, fmt.Errorf("report %d: %w", id, err)
-	}
-	return unpack(body)
+	return readDocument(ctx, tx, id)
 }
 
 // Document returns what triage wrote of a match, by the number of its report; sql.ErrNoRows if
 // there is none.
 func (s *Store) Document(ctx context.Context, id int64) (*document.Report, error) {
+	return readDocument(ctx, s, id)
+}
+
+func readDocument(ctx context.Context, q reader, id int64) (*document.Report, error) {
 	var body []byte
-	if err := s.row(ctx, "document.get", []any{id}, &body); err != nil {
+	if err := q.row(ctx, "document.get", []any{id}, &body); err != nil {
 		return nil, fmt.Errorf("report %d: %w", id, err)
 	}
 	return unpack(body)

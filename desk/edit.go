@@ -449,23 +449,11 @@ type variantRow struct {
 }
 
 func (tx *Tx) variantsOf(ctx context.Context, group int64) (list []variantRow, err error) {
-	err = tx.each(ctx, "group.variants", []any{group}, func(scan func(...any) error) error {
-		var v variantRow
-		err := scan(&v.id, &v.coarse, &v.strict)
-		list = append(list, v)
-		return err
-	})
-	return list, err
+	return rowsOf(ctx, tx, func(v *variantRow) []any { return []any{&v.id, &v.coarse, &v.strict} }, "group.variants", group)
 }
 
 func (tx *Tx) keysOf(ctx context.Context, group int64) (list []string, err error) {
-	err = tx.each(ctx, "key.of-group", []any{group}, func(scan func(...any) error) error {
-		var key string
-		err := scan(&key)
-		list = append(list, key)
-		return err
-	})
-	return list, err
+	return valuesOf[string](ctx, tx, "key.of-group", group)
 }
 
 // moveVariants moves variants and keys from one group to another.
@@ -536,15 +524,10 @@ func (tx *Tx) refreshSearch(ctx context.Context, group int64) error {
 	if err != nil {
 		return err
 	}
-	err = tx.each(ctx, "group.print-names", []any{group}, func(scan func(...any) error) error {
-		var name string
-		err := scan(&name)
-		text = append(text, name)
-		return err
-	})
+	names, err := valuesOf[string](ctx, tx, "group.print-names", group)
 	if err != nil {
 		return err
 	}
-	_, err = tx.run(ctx, "group.set-search", group, searchText(text))
+	_, err = tx.run(ctx, "group.set-search", group, searchText(append(text, names...)))
 	return err
 }

@@ -25,13 +25,7 @@ func (tx *Tx) nameFiles(ctx context.Context, bundle int64, readings []Reading) e
 	slices.Sort(known)
 	known = slices.Compact(known)
 	for _, of := range []struct{ list, change string }{{"bundle.file", "bundle.rename"}, {"receipts.files", "receipts.rename"}} {
-		var names []string
-		err := tx.each(ctx, of.list, []any{bundle}, func(scan func(...any) error) error {
-			var name string
-			err := scan(&name)
-			names = append(names, name)
-			return err
-		})
+		names, err := valuesOf[string](ctx, tx, of.list, bundle)
 		if err != nil {
 			return err
 		}
@@ -51,12 +45,6 @@ func (tx *Tx) nameOfFile(ctx context.Context, b *Bundle, name string) (string, e
 	if tx.store.fileName == nil || b.State != Read || name == b.Name {
 		return name, nil
 	}
-	var known []string
-	err := tx.each(ctx, "bundle.peers", []any{b.ID}, func(scan func(...any) error) error {
-		var peer string
-		err := scan(&peer)
-		known = append(known, peer)
-		return err
-	})
+	known, err := valuesOf[string](ctx, tx, "bundle.peers", b.ID)
 	return tx.store.fileName(name, known), err
 }

@@ -134,15 +134,11 @@ func (x *forgetting) is(peer string) bool {
 func (x *forgetting) bundles(ctx context.Context) ([]int64, error) {
 	var ids []int64
 	for _, n := range x.names {
-		err := x.tx.each(ctx, "forget.bundles", []any{n}, func(scan func(...any) error) error {
-			var id int64
-			err := scan(&id)
-			ids = append(ids, id)
-			return err
-		})
+		named, err := valuesOf[int64](ctx, x.tx, "forget.bundles", n)
 		if err != nil {
 			return nil, err
 		}
+		ids = append(ids, named...)
 		err = x.tx.each(ctx, "forget.numbered", []any{n + "#"}, func(scan func(...any) error) error {
 			var id int64
 			var name string
@@ -166,13 +162,8 @@ func (x *forgetting) bundle(ctx context.Context, id int64) error {
 		number int
 		report int64
 	}
-	var all, theirs []match
-	err := x.tx.each(ctx, "forget.matches", []any{id}, func(scan func(...any) error) error {
-		var m match
-		err := scan(&m.number, &m.report)
-		all = append(all, m)
-		return err
-	})
+	var theirs []match
+	all, err := rowsOf(ctx, x.tx, func(m *match) []any { return []any{&m.number, &m.report} }, "forget.matches", id)
 	if err != nil {
 		return err
 	}
@@ -286,13 +277,7 @@ func (x *forgetting) traits(ctx context.Context) error {
 
 // traitSets deletes the sets of traits that have one which no report has any more.
 func (x *forgetting) traitSets(ctx context.Context, trait int64) error {
-	var sets []int64
-	err := x.tx.each(ctx, "trait.sets", []any{trait}, func(scan func(...any) error) error {
-		var id int64
-		err := scan(&id)
-		sets = append(sets, id)
-		return err
-	})
+	sets, err := valuesOf[int64](ctx, x.tx, "trait.sets", trait)
 	for _, id := range sets {
 		for _, name := range []string{"set.traits.delete", "set.delete"} {
 			if err == nil {

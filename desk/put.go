@@ -141,13 +141,7 @@ func (tx *Tx) forget(ctx context.Context, id int64, old *counted) error {
 
 // dropBeyond deletes the reports of matches that a bundle does not have any more.
 func (tx *Tx) dropBeyond(ctx context.Context, bundle int64, matches int) error {
-	var beyond []int
-	err := tx.each(ctx, "report.beyond", []any{bundle, matches}, func(scan func(...any) error) error {
-		var match int
-		err := scan(&match)
-		beyond = append(beyond, match)
-		return err
-	})
+	beyond, err := valuesOf[int](ctx, tx, "report.beyond", bundle, matches)
 	if err != nil {
 		return err
 	}

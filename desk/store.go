@@ -309,3 +309,47 @@ func (s *Store) each(ctx context.Context, name string, args []any, f func(scan f
 	}
 	return eachOf(rows, name, f)
 }
+
+// reader runs statements that read: a store, or a transaction.
+type reader interface {
+	row(ctx context.Context, name string, args []any, dest ...any) error
+	each(ctx context.Context, name string, args []any, f func(scan func(dest ...any) error) error) error
+}
+
+// rowsOf returns a value for each row of a statement; into returns where the columns of a row go.
+func rowsOf[T any](ctx context.Context, q reader, into func(*T) []any, name string, args ...any) (list []T, err error) {
+	err = q.each(ctx, name, args, func(scan func(...any) error) error {
+		var x T
+		err := scan(into(&x)...)
+		list = append(list, x)
+		return err
+	})
+	return list, err
+}
+
+// valuesOf returns the values of a statement whose rows have one column.
+func valuesOf[T any](ctx context.Context, q reader, name string, args ...any) ([]T, error) {
+	return rowsOf(ctx, q, func(x *T) []any { return []any{x} }, name, args...)
+}
+
+// readRows returns what read makes of each row of a statement.
+func readRows[T any](ctx context.Context, q reader, read func(scan func(...any) error) (T, error), name string, args ...any) (list []T, err error) {
+	err = q.each(ctx, name, args, func(scan func(...any) error) error {
+		x, err := read(scan)
+		list = append(list, x)
+		return err
+	})
+	return list, err
+}
+
+// readOne returns what read makes of the only row of a statement; fs.ErrNotExist, about what is looked for, if there is none.
+func readOne[T any](ctx context.Context, q reader, what string, read func(scan func(...any) error) (T, error), name string, args ...any) (x T, err error) {
+	list, err := readRows(ctx, q, read, name, args...)
+	switch {
+	case err != nil:
+		return x, err
+	case len(list) == 0:
+		return x, fmt.Errorf("%s: %w", what, fs.ErrNotExist)
+	}
+	return list[0], nil
+}

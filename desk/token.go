@@ -73,6 +73,9 @@ func scanToken(scan func(...any) error, more ...any) (*Token, error) {
 	return t, err
 }
 
+// readToken reads the columns of a token alone.
+func readToken(scan func(...any) error) (*Token, error) { return scanToken(scan) }
+
 // micros returns a time of the database, zero for 0.
 func micros(n int64) time.Time {
 	if n == 0 {
@@ -112,14 +115,7 @@ func (s *Store) AddToken(ctx context.Context, who, name string, scope Scope) (se
 func (s Scope) known() bool { return s == ScopeUpload || s == ScopeRead || s == ScopeTriage }
 
 func (tx *Tx) token(ctx context.Context, statement string, arg any) (t *Token, err error) {
-	err = tx.each(ctx, statement, []any{arg}, func(scan func(...any) error) (err error) {
-		t, err = scanToken(scan)
-		return err
-	})
-	if err == nil && t == nil {
-		err = fmt.Errorf("token %v: %w", arg, fs.ErrNotExist)
-	}
-	return t, err
+	return readOne(ctx, tx, fmt.Sprintf("token %v", arg), readToken, statement, arg)
 }
 
 // RevokeToken ends a token, by its name, and the sessions of browsers that logged in with it.
@@ -200,14 +196,7 @@ func (s *Store) Login(ctx context.Context, t *Token, until time.Time) (cookie st
 
 // SessionOf returns the token of a session; errors.Is(err, fs.ErrNotExist) if it is over.
 func (s *Store) SessionOf(ctx context.Context, cookie string) (t *Token, err error) {
-	err = s.each(ctx, "session.find", []any{hashOf(cookie), s.Now().UnixMicro()}, func(scan func(...any) error) (err error) {
-		t, err = scanToken(scan)
-		return err
-	})
-	if err == nil && t == nil {
-		err = fmt.Errorf("session: %w", fs.ErrNotExist)
-	}
-	return t, err
+	return readOne(ctx, s, "session", readToken, "session.find", hashOf(cookie), s.Now().UnixMicro())
 }
 
 // Logout ends a session.

@@ -94,11 +94,5 @@ func (tx *Tx) traitSet(ctx context.Context, traits []int64) (id int64, err error
 
 // reportTraits returns the numbers of the traits of a report.
 func (tx *Tx) reportTraits(ctx context.Context, id int64) (list []int64, err error) {
-	err = tx.each(ctx, "report.traits", []any{id}, func(scan func(...any) error) error {
-		var trait int64
-		err := scan(&trait)
-		list = append(list, trait)
-		return err
-	})
-	return list, err
+	return valuesOf[int64](ctx, tx, "report.traits", id)
 }

@@ -76,13 +76,8 @@ func (s *Store) DropUpload(ctx context.Context, secret string) error {
 // DropOldUploads forgets the uploads whose time is over, and returns how StoredUpload names them.
 func (s *Store) DropOldUploads(ctx context.Context) (names []string, err error) {
 	err = s.Write(ctx, func(tx *Tx) error {
-		names = nil
-		err := tx.each(ctx, "upload.old", []any{s.Now().UnixMicro(), 1000}, func(scan func(...any) error) error {
-			var name string
-			err := scan(&name)
-			names = append(names, name)
-			return err
-		})
+		var err error
+		names, err = valuesOf[string](ctx, tx, "upload.old", s.Now().UnixMicro(), 1000)
 		if err != nil {
 			return err
 		}
@@ -118,11 +113,5 @@ type BundleReport struct {
 
 // BundleReports returns the reports of a bundle, at most so many, in the order of its matches.
 func (s *Store) BundleReports(ctx context.Context, bundle int64, most int) (list []BundleReport, err error) {
-	err = s.each(ctx, "bundle.reports", []any{bundle, most}, func(scan func(...any) error) error {
-		var r BundleReport
-		err := scan(&r.ID, &r.Match, &r.Status, &r.Group)
-		list = append(list, r)
-		return err
-	})
-	return list, err
+	return rowsOf(ctx, s, func(r *BundleReport) []any { return []any{&r.ID, &r.Match, &r.Status, &r.Group} }, "bundle.reports", bundle, most)
 }

@@ -39,12 +39,7 @@ func (s *Store) BundlesIn(ctx context.Context, state State, after int64, limit i
 	if state == Read {
 		name = "bundle.read"
 	}
-	err = s.each(ctx, name, []any{state, after, limit}, func(scan func(...any) error) error {
-		b, err := scanBundle(scan)
-		list = append(list, b)
-		return err
-	})
-	return list, err
+	return readRows(ctx, s, scanBundle, name, state, after, limit)
 }
 
 // NewestBuild returns the last of all builds that are known, by CompareBuilds; its name is empty if none is.
@@ -64,12 +59,6 @@ func (s *Store) NewestBuild(ctx context.Context) (newest Build, err error) {
 
 // InGroups returns the codes of the groups that the reports of a bundle are in, by match, empty for one without a
 // divergence.
-func (s *Store) InGroups(ctx context.Context, bundle int64) (codes []string, err error) {
-	err = s.each(ctx, "report.groups", []any{bundle}, func(scan func(...any) error) error {
-		var code string
-		err := scan(&code)
-		codes = append(codes, code)
-		return err
-	})
-	return codes, err
+func (s *Store) InGroups(ctx context.Context, bundle int64) ([]string, error) {
+	return valuesOf[string](ctx, s, "report.groups", bundle)
 }

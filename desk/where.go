@@ -90,13 +90,7 @@ type knownBuild struct {
 }
 
 func (s *Store) builds(ctx context.Context) (list []knownBuild, err error) {
-	err = s.each(ctx, "list.builds", nil, func(scan func(...any) error) error {
-		var b knownBuild
-		err := scan(&b.id, &b.game, &b.Name, &b.Day)
-		list = append(list, b)
-		return err
-	})
-	return list, err
+	return rowsOf(ctx, s, func(b *knownBuild) []any { return []any{&b.id, &b.game, &b.Name, &b.Day} }, "list.builds")
 }
 
 // named reports whether a build is called so: the name, or what it begins with before a plus, a
