@@ -1,10 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"runtime"
 	"time"
 
@@ -19,7 +19,6 @@ import (
 	"github.com/desynctool/desynctool/desk/render"
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/report/bundle/archive"
-	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/report/triage"
 )
 
@@ -88,10 +87,7 @@ func (d *deskEnv) intake(store *desk.Store, flags *intakeFlags, source string) (
 // namesKey returns the key of the pseudonyms of a store, which is made if it is not there. With another
 // key than before, the reports of a player would not be found together.
 func (d *deskEnv) namesKey(store *desk.Store) (*pseudonyms.Key, error) {
-	path := d.key
-	if path == "" {
-		path = d.beside("key")
-	}
+	path := cmp.Or(d.key, d.beside("key"))
 	if path == "" {
 		return nil, errors.New("the store is a database: --key names the file with the key of pseudonyms, or --keep-names leaves the names of players as they are")
 	}
@@ -111,10 +107,7 @@ func (d *deskEnv) namesKey(store *desk.Store) (*pseudonyms.Key, error) {
 
 // openBlobs opens where the bundles are.
 func (d *deskEnv) openBlobs() (blobs.Store, error) {
-	where := d.blobs
-	if where == "" {
-		where = d.beside("blobs")
-	}
+	where := cmp.Or(d.blobs, d.beside("blobs"))
 	if where == "" {
 		return nil, errors.New("the store is a database: --blobs says where the bundles are")
 	}
@@ -212,11 +205,7 @@ func (d *deskEnv) doAdd(args []string, flags *deskAddFlags) error {
 		return err
 	}
 	d.Warn(doc.Warnings)
-	err = d.Render(flags.format, func(w io.Writer, _ document.Style) error {
-		_, err := io.WriteString(w, doc.Text())
-		return err
-	}, func() any { return doc })
-	if err != nil {
+	if err := d.writeDocument(flags.format, doc); err != nil {
 		return err
 	}
 	return cli.Ended(doc.Status)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"io"
 
 	"github.com/spf13/cobra"
 
@@ -11,7 +10,6 @@ import (
 	"github.com/desynctool/desynctool/desk/intake"
 	"github.com/desynctool/desynctool/desk/queue"
 	"github.com/desynctool/desynctool/desk/render"
-	"github.com/desynctool/desynctool/report/document"
 )
 
 // deskAgainFlags are the flags of desk again.
@@ -84,11 +82,7 @@ func (d *deskEnv) doAgain(flags *deskAgainFlags) error {
 	if err != nil {
 		return err
 	}
-	err = d.Render(flags.format, func(w io.Writer, _ document.Style) error {
-		_, err := io.WriteString(w, doc.Text())
-		return err
-	}, func() any { return doc })
-	if err != nil {
+	if err := d.writeDocument(flags.format, doc); err != nil {
 		return err
 	}
 	return cli.Ended(doc.Status)

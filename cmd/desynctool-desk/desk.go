@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -66,13 +67,7 @@ blobs in that of the store, or s3://BUCKET/PREFIX. docs/desk.md is an afternoon'
 
 // where returns which store the command line names.
 func (d *deskEnv) where() string {
-	if d.store != "" {
-		return d.store
-	}
-	if where := os.Getenv(deskVariable); where != "" {
-		return where
-	}
-	return "desk"
+	return cmp.Or(d.store, os.Getenv(deskVariable), "desk")
 }
 
 // open opens the store that the command line names, and makes it if create is set.
@@ -103,11 +98,16 @@ func (d *deskEnv) listing(format *cli.Outputs, make func(*desk.Store) (texts, er
 		if err != nil {
 			return err
 		}
-		return d.Render(format, func(w io.Writer, _ document.Style) error {
-			_, err := io.WriteString(w, doc.Text())
-			return err
-		}, func() any { return doc })
+		return d.writeDocument(format, doc)
 	}
+}
+
+// writeDocument writes a document of desk as its text or as JSON.
+func (d *deskEnv) writeDocument(format *cli.Outputs, doc texts) error {
+	return d.Render(format, func(w io.Writer, _ document.Style) error {
+		_, err := io.WriteString(w, doc.Text())
+		return err
+	}, func() any { return doc })
 }
 
 // changing returns a command's work: it opens the store, changes something in the name of a person, and prints

@@ -2,14 +2,12 @@ package main
 
 import (
 	"fmt"
-	"io"
 
 	"github.com/spf13/cobra"
 
 	"github.com/desynctool/desynctool/cmd/internal/cli"
 	"github.com/desynctool/desynctool/desk"
 	"github.com/desynctool/desynctool/desk/render"
-	"github.com/desynctool/desynctool/report/document"
 )
 
 func newDeskDoctor(d *deskEnv) *cobra.Command {
@@ -46,11 +44,7 @@ Exit status:
 			return err
 		}
 		doc := render.NewDoctor(x)
-		err = d.Render(format, func(w io.Writer, _ document.Style) error {
-			_, err := io.WriteString(w, doc.Text())
-			return err
-		}, func() any { return doc })
-		if err != nil {
+		if err := d.writeDocument(format, doc); err != nil {
 			return err
 		}
 		return cli.Ended(doc.Status)

@@ -158,19 +158,18 @@ undone.`,
 }
 
 func (x deskEdit) command(d *deskEnv) *cobra.Command {
-	var as string
 	cmd := &cobra.Command{Use: x.use, Short: x.short, Args: x.args, Example: x.example, Long: x.long + `
 
 A group is named by its code, or by so many first digits that no other group has them.
 
 Exit status: 0 if it was done, 2 if it cannot be.`}
-	cmd.Flags().StringVar(&as, "as", "", "who does it, for the list of what was done (default: the user of this system)")
+	as := addAs(cmd)
 	if x.flags != nil {
 		x.flags(cmd)
 	}
 	format := cli.AddFormat(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		who, err := who(as)
+		who, err := who(*as)
 		if err != nil {
 			return err
 		}

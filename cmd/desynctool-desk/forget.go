@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -18,7 +19,7 @@ import (
 )
 
 func newDeskForget(d *deskEnv) *cobra.Command {
-	var player, as string
+	var player string
 	var dryRun bool
 	cmd := &cobra.Command{
 		Use:   "forget",
@@ -39,14 +40,14 @@ Exit status: 0 if it was done, 2 if it cannot be.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&player, "player", "", "what the player is called")
-	f.StringVar(&as, "as", "", "who does it, for the list of what was done (default: the user of this system)")
+	as := addAs(cmd)
 	f.BoolVar(&dryRun, "dry-run", false, "only say what would be deleted")
 	format := cli.AddFormat(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if player = strings.TrimSpace(player); player == "" {
 			return errors.New("--player NAME is needed: who is to be forgotten")
 		}
-		who, err := who(as)
+		who, err := who(*as)
 		if err != nil {
 			return err
 		}
@@ -71,10 +72,7 @@ func (d *deskEnv) namesOf(player string) ([]string, error) {
 		return nil, fmt.Errorf("%q says what a peer is and not who; every match has one", player)
 	}
 	list := []string{player}
-	path := d.key
-	if path == "" {
-		path = d.beside("key")
-	}
+	path := cmp.Or(d.key, d.beside("key"))
 	if path == "" || pseudonyms.IsPseudonym(player) {
 		return list, nil
 	}

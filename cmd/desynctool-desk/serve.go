@@ -126,9 +126,7 @@ func (d *deskEnv) doServe(flags *deskServeFlags) error {
 		}
 		certificate = &c
 	}
-	if flags.uploads == "" {
-		flags.uploads = d.beside("uploads")
-	}
+	flags.uploads = cmp.Or(flags.uploads, d.beside("uploads"))
 	if flags.uploads == "" {
 		return errors.New("the store is a database: --uploads says where uploads in pieces are")
 	}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"io"
 
 	"github.com/spf13/cobra"
 
@@ -10,7 +9,6 @@ import (
 	"github.com/desynctool/desynctool/desk/queue"
 	"github.com/desynctool/desynctool/desk/render"
 	"github.com/desynctool/desynctool/internal/prose"
-	"github.com/desynctool/desynctool/report/document"
 )
 
 // deskWorkFlags are the flags of desk work.
@@ -100,11 +98,7 @@ func (d *deskEnv) doWork(flags *deskWorkFlags) error {
 		return err
 	}
 	doc := render.NewWork(summary)
-	err = d.Render(flags.format, func(w io.Writer, _ document.Style) error {
-		_, err := io.WriteString(w, doc.Text())
-		return err
-	}, func() any { return doc })
-	if err != nil {
+	if err := d.writeDocument(flags.format, doc); err != nil {
 		return err
 	}
 	return cli.Ended(doc.Status)
