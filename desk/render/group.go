@@ -79,20 +79,20 @@ func groupLines(d *desk.GroupDetail) (lines []string) {
 	if d.Weak {
 		lines = append(lines, "Weak: too little is known of its reports to tell this bug from others.")
 	}
-	lines = append(lines, fmt.Sprintf("%s with %s: %s of the %s that diverged in %s.", many(d.Reports, "match", "matches"), many(d.Peers, "peer", "peers"), Percent(d.Share()), thousands(d.OfGame), game(d.Game)))
+	lines = append(lines, fmt.Sprintf("%s with %s: %s of the %s that diverged in %s.", Many(d.Reports, "match", "matches"), Many(d.Peers, "peer", "peers"), Percent(d.Share()), Thousands(d.OfGame), game(d.Game)))
 	var seen []string
 	if d.FirstBuild != "" {
-		seen = append(seen, "seen in "+between(prose.Name(d.FirstBuild), prose.Name(d.LastBuild)))
+		seen = append(seen, "seen in "+Between(prose.Name(d.FirstBuild), prose.Name(d.LastBuild)))
 	}
 	if d.FirstDay != "" {
-		seen = append(seen, "played "+between(d.FirstDay, d.LastDay))
+		seen = append(seen, "played "+Between(d.FirstDay, d.LastDay))
 	}
 	if text := strings.Join(seen, ", "); text != "" {
 		lines = append(lines, strings.ToUpper(text[:1])+text[1:]+".")
 	}
 	if t := &d.Trend; t.Until != "" && d.FirstDay != "" {
 		lines = append(lines, fmt.Sprintf("Trend %s up to %s: %s in 7 days, %s in the 7 before; %s in 28, %s in the 28 before.", Sparkline(t), t.Until,
-			thousands(t.Last7), thousands(t.Before7), thousands(t.Last28), thousands(t.Before28)))
+			Thousands(t.Last7), Thousands(t.Before7), Thousands(t.Last28), Thousands(t.Before28)))
 	}
 	if list := tally(d.Kinds, document.Safe); list != "" {
 		lines = append(lines, "Kind: "+list+".")
@@ -119,7 +119,7 @@ func same(word string) string { return word }
 func tally(list []desk.Count, name func(string) string) string {
 	var parts []string
 	for _, c := range list {
-		parts = append(parts, name(c.Name)+" "+thousands(c.Reports))
+		parts = append(parts, name(c.Name)+" "+Thousands(c.Reports))
 	}
 	return strings.Join(parts, ", ")
 }
@@ -143,8 +143,8 @@ func bestSection(d *desk.GroupDetail) (s section) {
 	return s
 }
 
-// known says which steps of the narrowing a document answers, and which it leaves open.
-func known(r *document.Report) string {
+// Known says which steps of the narrowing a document answers, and which it leaves open.
+func Known(r *document.Report) string {
 	var found, open []string
 	for i := range r.Ladder {
 		switch x := &r.Ladder[i]; x.State {
@@ -180,20 +180,29 @@ func platformSection(d *desk.GroupDetail) (s section) {
 	case d.Looked == 0:
 		s.notes = append(s.notes, "No fact can be compared: no other match that diverged states one with another value.")
 	case apart == 0:
-		s.notes = append(s.notes, fmt.Sprintf("Nothing of %s that were compared, beyond what chance makes.", many(int64(d.Looked), "fact", "facts")))
+		s.notes = append(s.notes, fmt.Sprintf("Nothing of %s that were compared, beyond what chance makes.", Many(int64(d.Looked), "fact", "facts")))
 	default:
-		s.notes = append(s.notes, fmt.Sprintf("Of %s that were compared, with 95 %% for all of them together (Bonferroni); intervals are of 95 %% each.", many(int64(d.Looked), "fact", "facts")))
+		s.notes = append(s.notes, fmt.Sprintf("Of %s that were compared, with 95 %% for all of them together (Bonferroni); intervals are of 95 %% each.", Many(int64(d.Looked), "fact", "facts")))
 	}
 	var rest []string
 	for i := range d.Platforms {
 		if p := &d.Platforms[i]; !p.SetsApart && p.With > 0 {
-			rest = append(rest, fmt.Sprintf("%s %s %s", prose.Name(p.Fact), prose.Name(p.Value), thousands(p.With)))
+			rest = append(rest, fmt.Sprintf("%s %s %s", prose.Name(p.Fact), prose.Name(p.Value), Thousands(p.With)))
 		}
 	}
 	if len(rest) > 0 {
 		s.notes = append(s.notes, "Also stated: "+prose.Few(rest, mostPlatforms)+".")
 	}
 	return s
+}
+
+// Compared says how many facts of a group were compared with the others of its game, and what came of it; empty
+// if none is stated.
+func Compared(d *desk.GroupDetail) string {
+	if s := platformSection(d); len(s.notes) > 0 {
+		return s.notes[0]
+	}
+	return ""
 }
 
 func wantedSection(d *desk.GroupDetail) (s section) {
@@ -226,10 +235,10 @@ func variantSection(d *desk.GroupDetail) (s section) {
 		if strict == "" {
 			strict = "none"
 		}
-		s.table = append(s.table, []string{strconv.FormatInt(v.ID, 10), thousands(v.Reports), document.Safe(strict), prose.Shorten(document.Safe(v.Title), maxCalled)})
+		s.table = append(s.table, []string{strconv.FormatInt(v.ID, 10), Thousands(v.Reports), document.Safe(strict), prose.Shorten(document.Safe(v.Title), maxCalled)})
 	}
 	if more := d.VariantCount - int64(len(s.table)-1); more > 0 {
-		s.notes = append(s.notes, "and "+thousands(more)+" more")
+		s.notes = append(s.notes, "and "+Thousands(more)+" more")
 	}
 	return s
 }
@@ -273,7 +282,7 @@ func eventSection(d *desk.GroupDetail) (s section) {
 	s.title = "What was done, the newest first"
 	for i := range d.Events {
 		if i == mostEvents {
-			s.notes = append(s.notes, "and "+thousands(d.EventCount-int64(i))+" more")
+			s.notes = append(s.notes, "and "+Thousands(d.EventCount-int64(i))+" more")
 			break
 		}
 		s.items = append(s.items, EventText(&d.Events[i]))

@@ -12,20 +12,31 @@ import (
 	"github.com/desynctool/desynctool/report/formats"
 )
 
-// Marks says what is special about a group, in a few words each: that it came back, is weak, or is not open.
-func Marks(g *desk.Group) (list []string) {
+// Mark is a few words about a group, and how good or bad that is: good, warn, bad, or empty.
+type Mark struct{ Text, Class string }
+
+// Marks returns what is special about a group: that it came back, is weak, or is not open.
+func Marks(g *desk.Group) (list []Mark) {
 	switch {
 	case g.State == desk.GroupMerged && g.MergedIn != "":
-		list = append(list, "merged into "+g.MergedIn)
+		list = append(list, Mark{"merged into " + g.MergedIn, ""})
 	case g.State == desk.GroupClosed && g.FixedIn != "":
-		list = append(list, "fixed in "+prose.Name(g.FixedIn))
+		list = append(list, Mark{"fixed in " + prose.Name(g.FixedIn), "good"})
 	case g.State != desk.GroupOpen:
-		list = append(list, string(g.State))
+		list = append(list, Mark{string(g.State), ""})
 	case g.CameBack != "":
-		list = append(list, "came back in "+prose.Name(g.CameBack))
+		list = append(list, Mark{"came back in " + prose.Name(g.CameBack), "bad"})
 	}
 	if g.Weak {
-		list = append(list, "weak")
+		list = append(list, Mark{"weak", "warn"})
+	}
+	return list
+}
+
+// markTexts returns the words of the marks of a group.
+func markTexts(g *desk.Group) (list []string) {
+	for _, m := range Marks(g) {
+		list = append(list, m.Text)
 	}
 	return list
 }
@@ -54,7 +65,7 @@ func game(name string) string {
 // beside is what stands below a group in a list, which may name the game: nothing that the group is
 // called after.
 func beside(g *desk.Group, withGame bool) string {
-	parts := Marks(g)
+	parts := markTexts(g)
 	if withGame && !g.Says(g.Game) {
 		parts = append(parts, game(g.Game))
 	}
@@ -79,7 +90,7 @@ func builds(g *desk.Group) string {
 	if g.FirstBuild == g.LastBuild {
 		word = "build "
 	}
-	return word + between(prose.Name(g.FirstBuild), prose.Name(g.LastBuild))
+	return word + Between(prose.Name(g.FirstBuild), prose.Name(g.LastBuild))
 }
 
 // besides stands between the parts of what is beside a group.
@@ -109,12 +120,12 @@ func groupTable(list []desk.Group) (table, rows [][]string) {
 	several := slices.ContainsFunc(list, func(g desk.Group) bool { return g.Game != list[0].Game })
 	for i := range list {
 		g := &list[i]
-		line := []string{g.Code, thousands(g.Reports), Percent(g.Share()), Sparkline(&g.Trend), called(g)}
+		line := []string{g.Code, Thousands(g.Reports), Percent(g.Share()), Sparkline(&g.Trend), called(g)}
 		rows = append(rows, line)
 		for _, line := range packed(strings.Split(beside(g, several), besides), besideColumns) {
 			rows = append(rows, []string{strings.Repeat(" ", 10) + line})
 		}
-		table = append(table, append(line, g.Game, between(g.FirstBuild, g.LastBuild), between(g.FirstDay, g.LastDay), g.Cause, strings.Join(Marks(g), ", ")))
+		table = append(table, append(line, g.Game, Between(g.FirstBuild, g.LastBuild), Between(g.FirstDay, g.LastDay), g.Cause, strings.Join(markTexts(g), ", ")))
 	}
 	return table, rows
 }
@@ -151,10 +162,10 @@ func Groups(f desk.Filter, by desk.Order, list *desk.GroupList, hidden int64) *V
 		s = section{}
 		v.lines = append(v.lines, "No group fits.")
 	} else {
-		s.notes = append(s.notes, fmt.Sprintf("%d of %s.", len(list.Groups), many(list.Total, "group", "groups")))
+		s.notes = append(s.notes, fmt.Sprintf("%d of %s.", len(list.Groups), Many(list.Total, "group", "groups")))
 	}
 	if hidden > 0 {
-		s.notes = append(s.notes, fmt.Sprintf("%s not open; state:any shows all.", many(hidden, "more is", "more are")))
+		s.notes = append(s.notes, fmt.Sprintf("%s not open; state:any shows all.", Many(hidden, "more is", "more are")))
 	}
 	if list.Next != "" {
 		s.notes = append(s.notes, "--after "+list.Next+" shows the next.")
@@ -203,7 +214,7 @@ func Reports(f desk.Filter, list *desk.ReportList) *View {
 		v.lines = []string{"No report fits."}
 		return v
 	}
-	of := many(list.Total, "report", "reports")
+	of := Many(list.Total, "report", "reports")
 	if list.Total == desk.MostCounted {
 		of = "at least " + of
 	}
@@ -224,7 +235,7 @@ type sinceDocument struct {
 // Since shows what is new since a build.
 func Since(n *desk.SinceBuild) *View {
 	v := &View{Status: document.InSync, Document: sinceDocument{document.NewHead("desk-new", document.InSync, nil), n}, title: "Since " + prose.Name(n.Since)}
-	v.lines = []string{fmt.Sprintf("%s new, %s back.", many(int64(len(n.New)), "group is", "groups are"), many(int64(len(n.Back)), "came", "came"))}
+	v.lines = []string{fmt.Sprintf("%s new, %s back.", Many(int64(len(n.New)), "group is", "groups are"), Many(int64(len(n.Back)), "came", "came"))}
 	v.csv = groupCSV(append(append([]desk.Group{}, n.New...), n.Back...))
 	v.csv[0] = append([]string{"what"}, v.csv[0]...)
 	for i := range v.csv[1:] {

@@ -10,8 +10,8 @@ import (
 	"github.com/desynctool/desynctool/internal/prose"
 )
 
-// thousands writes a whole number with commas: 1,024.
-func thousands(n int64) string {
+// Thousands writes a whole number with commas: 1,024.
+func Thousands(n int64) string {
 	s := strconv.FormatInt(n, 10)
 	for at := len(s) - 3; at > 0 && s[at-1] != '-'; at -= 3 {
 		s = s[:at] + "," + s[at:]
@@ -19,12 +19,12 @@ func thousands(n int64) string {
 	return s
 }
 
-// many writes "1 match" and "1,024 matches".
-func many(n int64, one, several string) string {
+// Many writes "1 match" and "1,024 matches".
+func Many(n int64, one, several string) string {
 	if n == 1 {
 		return "1 " + one
 	}
-	return thousands(n) + " " + several
+	return Thousands(n) + " " + several
 }
 
 // ratio writes a number with two or three digits that matter: 0.042, 4.2, 1,024.
@@ -33,7 +33,7 @@ func ratio(x float64) string {
 	case x >= 1e15:
 		return fmt.Sprintf("%.1e", x)
 	case x >= 100:
-		return thousands(int64(math.Round(x)))
+		return Thousands(int64(math.Round(x)))
 	case x >= 10:
 		return fmt.Sprintf("%.0f", x)
 	case x >= 1:
@@ -53,13 +53,13 @@ func Percent(part float64) string {
 	return fmt.Sprintf("%.0f %%", 100*part)
 }
 
-// size writes a number of bytes: 1.5 MB.
-func size(bytes int64) string {
+// Size writes a number of bytes: 1.5 MB.
+func Size(bytes int64) string {
 	x := float64(bytes)
 	for i, unit := range []string{"bytes", "kB", "MB", "GB", "TB"} {
 		if x < 1000 || unit == "TB" {
 			if i == 0 {
-				return many(bytes, "byte", "bytes")
+				return Many(bytes, "byte", "bytes")
 			}
 			return fmt.Sprintf("%.1f %s", x, unit)
 		}
@@ -91,15 +91,20 @@ func Sparkline(t *desk.Trend) string {
 
 // SetsApart says how a group differs in a fact: "17 of 17 with cpu arm64, 3 of 220 others; odds ratio 1,024 (52–20,000)".
 func SetsApart(p *desk.Platform) string {
-	text := fmt.Sprintf("%s of %s with %s %s, %s of %s others", thousands(p.With), thousands(p.Of), prose.Name(p.Fact), prose.Name(p.Value), thousands(p.OthersWith), thousands(p.OthersOf))
+	text := fmt.Sprintf("%s of %s with %s %s, %s of %s others", Thousands(p.With), Thousands(p.Of), prose.Name(p.Fact), prose.Name(p.Value), Thousands(p.OthersWith), Thousands(p.OthersOf))
 	if p.Odds == nil {
 		return text
 	}
-	return text + fmt.Sprintf("; odds ratio %s (%s–%s)", ratio(p.Odds.Ratio), ratio(p.Odds.Low), ratio(p.Odds.High))
+	return text + "; odds ratio " + OddsRatio(p.Odds)
 }
 
-// between writes a range, from and to, of which either may be unknown.
-func between(from, to string) string {
+// OddsRatio writes an odds ratio and its interval: "1,024 (52–20,000)".
+func OddsRatio(o *desk.Odds) string {
+	return ratio(o.Ratio) + " (" + ratio(o.Low) + "–" + ratio(o.High) + ")"
+}
+
+// Between writes a range, from and to, of which either may be unknown.
+func Between(from, to string) string {
 	switch {
 	case from == to:
 		return from

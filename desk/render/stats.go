@@ -41,19 +41,19 @@ func Stats(x *desk.Stats) *View {
 		add("bytes", string(b.State), b.Bytes)
 		add("kept bytes", string(b.State), b.KeptBytes)
 	}
-	rows = append(rows, []string{"bundles", thousands(bundles), tally(states, same)})
-	rows = append(rows, []string{"receipts", thousands(x.Receipts), ""})
+	rows = append(rows, []string{"bundles", Thousands(bundles), tally(states, same)})
+	rows = append(rows, []string{"receipts", Thousands(x.Receipts), ""})
 	add("receipts", "", x.Receipts)
 	for _, of := range []struct {
 		what string
 		list []desk.Count
 	}{{"reports", x.Reports}, {"groups", x.Groups}} {
-		rows = append(rows, []string{of.what, thousands(sum(of.list)), tally(of.list, same)})
+		rows = append(rows, []string{of.what, Thousands(sum(of.list)), tally(of.list, same)})
 		for _, c := range of.list {
 			add(of.what, c.Name, c.Reports)
 		}
 	}
-	rows = append(rows, []string{"weak groups", thousands(x.Weak), ""})
+	rows = append(rows, []string{"weak groups", Thousands(x.Weak), ""})
 	add("groups", "weak", x.Weak)
 	var games []desk.Count
 	for _, g := range x.Games {
@@ -63,7 +63,7 @@ func Stats(x *desk.Stats) *View {
 	}
 	newest := slices.Clone(x.Builds)
 	slices.Reverse(newest)
-	rows = append(rows, []string{"games", thousands(int64(len(games))), counts(games, 5, game)}, []string{"builds", thousands(int64(len(newest))), counts(newest, 5, prose.Name)}, []string{"systems", thousands(int64(len(x.Systems))), counts(x.Systems, 5, prose.Name)})
+	rows = append(rows, []string{"games", Thousands(int64(len(games))), counts(games, 5, game)}, []string{"builds", Thousands(int64(len(newest))), counts(newest, 5, prose.Name)}, []string{"systems", Thousands(int64(len(x.Systems))), counts(x.Systems, 5, prose.Name)})
 	for _, c := range x.Builds {
 		add("matches of build", c.Name, c.Reports)
 	}
@@ -74,9 +74,9 @@ func Stats(x *desk.Stats) *View {
 	for i := range s.table {
 		s.table[i][2] = document.Safe(s.table[i][2])
 	}
-	s.notes = append(s.notes, fmt.Sprintf("%s received, %s kept.", size(x.Bytes), size(x.KeptBytes)))
+	s.notes = append(s.notes, fmt.Sprintf("%s received, %s kept.", Size(x.Bytes), Size(x.KeptBytes)))
 	if x.FirstDay != "" {
-		s.notes = append(s.notes, "Played "+between(x.FirstDay, x.LastDay)+".")
+		s.notes = append(s.notes, "Played "+Between(x.FirstDay, x.LastDay)+".")
 	}
 	s.notes = append(s.notes, waiting(x.Of(desk.Waiting), x.Of(desk.Aside))...)
 	v.sections = []section{s}
@@ -86,10 +86,10 @@ func Stats(x *desk.Stats) *View {
 // waiting says which bundles have no report.
 func waiting(waiting, aside int64) (list []string) {
 	if waiting > 0 {
-		list = append(list, many(waiting, "bundle waits", "bundles wait")+" to be triaged: what is in them is not counted.")
+		list = append(list, Many(waiting, "bundle waits", "bundles wait")+" to be triaged: what is in them is not counted.")
 	}
 	if aside > 0 {
-		list = append(list, many(aside, "bundle is", "bundles are")+" set aside: triage did not get through.")
+		list = append(list, Many(aside, "bundle is", "bundles are")+" set aside: triage did not get through.")
 	}
 	return list
 }
@@ -109,7 +109,7 @@ func Check(c *desk.Checked) *View {
 	for _, f := range c.FailOn {
 		on = append(on, string(f))
 	}
-	result := fmt.Sprintf("%s of it, %s seen in it; the check on %s", many(c.Reports, "match is", "matches are"), many(int64(len(c.Groups)), "group was", "groups were"), strings.Join(on, " and "))
+	result := fmt.Sprintf("%s of it, %s seen in it; the check on %s", Many(c.Reports, "match is", "matches are"), Many(int64(len(c.Groups)), "group was", "groups were"), strings.Join(on, " and "))
 	switch status {
 	case document.Diverged:
 		result += fmt.Sprintf(" fails on %d.", c.Failing())
@@ -137,7 +137,7 @@ func Check(c *desk.Checked) *View {
 		} else {
 			failing = append(failing, g.Group)
 			test.Status = document.Diverged
-			test.Message = fmt.Sprintf("%s: %s", why(g), many(g.Reports, "match in all", "matches in all"))
+			test.Message = fmt.Sprintf("%s: %s", why(g), Many(g.Reports, "match in all", "matches in all"))
 			test.Text = []string{test.Message, beside(&g.Group, true), "desynctool desk show " + g.Code}
 		}
 		v.suite.Cases = append(v.suite.Cases, test)

@@ -25,7 +25,7 @@ const (
 type groupPage struct {
 	Code, Title, Name string
 	Made              string // of which the title is made, where it has a name
-	Marks             []mark
+	Marks             []render.Mark
 	MergedInto        string
 	IsOpen            bool
 	Done              *doneView
@@ -117,7 +117,7 @@ func (v *visit) group() error {
 		return err
 	}
 	p := &groupPage{
-		Code: d.Code, Title: d.Called(), Name: d.Name, Marks: marksOf(&d.Group), MergedInto: d.MergedIn, IsOpen: d.State == desk.GroupOpen,
+		Code: d.Code, Title: d.Called(), Name: d.Name, Marks: render.Marks(&d.Group), MergedInto: d.MergedIn, IsOpen: d.State == desk.GroupOpen,
 		Tiles: tiles(d), Trend: days(d.Days), KindOnly: d.KindOnly,
 		Variants: d.Variants, Split: v.who.Triage && len(d.Variants) > 1,
 	}

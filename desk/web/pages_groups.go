@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"net/url"
-	"strings"
 
 	"github.com/desynctool/desynctool/desk"
 	"github.com/desynctool/desynctool/desk/render"
@@ -36,14 +35,11 @@ type choice struct {
 // groupLine is a group in the list.
 type groupLine struct {
 	Code, Title, Game, Cause string
-	Marks                    []mark
+	Marks                    []render.Mark
 	Reports, Unit, Share     string
 	Trend                    *trend
 	Builds, Days             string
 }
-
-// mark is a short word about a group.
-type mark struct{ Text, Class string }
 
 // usualFilter is what the list shows that nobody has asked otherwise of.
 const usualFilter = "state:open"
@@ -131,7 +127,7 @@ func (v *visit) listGroups(p *groupsPage, f desk.Filter, order desk.Order, after
 
 func lineOf(g *desk.Group) groupLine {
 	line := groupLine{
-		Code: g.Code, Title: g.Called(), Marks: marksOf(g), Reports: render.Thousands(g.Reports), Unit: "matches",
+		Code: g.Code, Title: g.Called(), Marks: render.Marks(g), Reports: render.Thousands(g.Reports), Unit: "matches",
 		Share: share(g), Trend: weeks(&g.Trend), Builds: render.Between(g.FirstBuild, g.LastBuild), Days: render.Between(g.FirstDay, g.LastDay),
 	}
 	if g.Reports == 1 {
@@ -152,21 +148,4 @@ func share(g *desk.Group) string {
 		return ""
 	}
 	return render.Percent(g.Share()) + " of " + render.Thousands(g.OfGame)
-}
-
-// marksOf are a few words about a group, with the colours that they have.
-func marksOf(g *desk.Group) (list []mark) {
-	for _, text := range render.Marks(g) {
-		class := ""
-		switch {
-		case strings.HasPrefix(text, "fixed in "):
-			class = "good"
-		case strings.HasPrefix(text, "came back in "):
-			class = "bad"
-		case text == "weak":
-			class = "warn"
-		}
-		list = append(list, mark{text, class})
-	}
-	return list
 }
