@@ -368,7 +368,7 @@ func Run(list []*Peer, opts Options) (*Result, error) {
 		return nil, err
 	}
 	for _, p := range peers {
-		r.lost.add(p.set.Conflicts...)
+		r.lost.add(p.set.Conflicts.Texts()...)
 		if p.log != nil {
 			p.blocks = blocksOf(p.log.Hashes)
 			p.digest = digestOf(p.blocks)
@@ -449,7 +449,7 @@ func Run(list []*Peer, opts Options) (*Result, error) {
 	}
 	r.keepFirst()
 	for _, p := range peers {
-		r.Warnings = append(r.Warnings, p.set.Warnings...)
+		r.Warnings = append(r.Warnings, p.set.Warnings.Texts()...)
 		r.Peers = append(r.Peers, PeerInfo{p.name, p.Path, len(p.set.Entries), p.log != nil, p.set})
 	}
 	r.phrase()

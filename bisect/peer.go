@@ -166,7 +166,7 @@ func oneSession(peers []*peer) error {
 	for _, p := range peers {
 		p.set.Session(best)
 		if p.log != nil && p.log.Header.Seed != best {
-			p.set.Warnings = append(p.set.Warnings, fmt.Sprintf("%s: stale: of seed %016x, the session is %016x", prose.Path(p.log.Name), p.log.Header.Seed, best))
+			p.set.Warn(p.log.Name, "%s: stale: of seed %016x, the session is %016x", prose.Path(p.log.Name), p.log.Header.Seed, best)
 			p.log = nil
 		}
 		if len(p.set.Entries) == 0 && p.log == nil {

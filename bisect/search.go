@@ -573,7 +573,7 @@ func FirstDifferent(a, b *Peer) (paths [2]string, warnings, lost []string, err e
 	r := &Result{}
 	p := newPair(r, peers[0], peers[1])
 	p.search()
-	warnings = slices.Concat(p.a.set.Warnings, p.b.set.Warnings)
+	warnings = slices.Concat(p.a.set.Warnings, p.b.set.Warnings).Texts()
 	if p.bracket != nil {
 		return [2]string(p.bracket.BadFiles), warnings, r.lost.strings(), nil
 	}

@@ -213,11 +213,11 @@ func ReadDir(tree files.Tree, path string, formats []Format) (*Set, []string, er
 		stat, err := tree.Stat(filepath.Join(path, base))
 		switch {
 		case err != nil:
-			set.warn("%v", err)
+			set.Warn(filepath.Join(path, base), "%v", err)
 		case stat.IsDir():
 			folders = append(folders, base)
 		case !stat.Mode().IsRegular():
-			set.warn("%s: not a regular file", filepath.Join(path, base))
+			set.Warn(filepath.Join(path, base), "%s: not a regular file", filepath.Join(path, base))
 		default:
 			strangers = append(strangers, base)
 		}
@@ -308,7 +308,7 @@ func (s *Set) stranger(tree files.Tree, dir, base string, formats []Format, few 
 	path := filepath.Join(dir, base)
 	format, err := Recognize(tree, path, formats)
 	if err != nil {
-		s.warn("%v", err)
+		s.Warn(path, "%v", err)
 		return
 	}
 	if format == nil {
@@ -318,7 +318,7 @@ func (s *Set) stranger(tree files.Tree, dir, base string, formats []Format, few 
 	if format.Parts != nil {
 		parts, err := openParts(tree, path, format)
 		if err != nil {
-			s.warn("%v", err)
+			s.Warn(path, "%v", err)
 			return
 		}
 		s.addParts(dir, base, parts)
@@ -326,7 +326,7 @@ func (s *Set) stranger(tree files.Tree, dir, base string, formats []Format, few 
 	}
 	state, err := OpenPath(tree, path, format)
 	if err != nil {
-		s.warn("%v", err)
+		s.Warn(path, "%v", err)
 		return
 	}
 	defer state.Close()
@@ -336,7 +336,7 @@ func (s *Set) stranger(tree files.Tree, dir, base string, formats []Format, few 
 		if !info.Point.Known() {
 			point = "the state of " + info.Point.String()
 		}
-		s.warn("%s: its name says nothing, its content is %s of seed %016x", path, point, info.Seed)
+		s.Warn(path, "%s: its name says nothing, its content is %s of seed %016x", path, point, info.Seed)
 	}
 	peer := ""
 	if format.NamesPeer {

@@ -48,7 +48,7 @@ func TestSetOf(t *testing.T) {
 	c := set.Clone()
 	c.Session(8)
 	if len(c.Entries) != 0 || len(c.Warnings) != 2 || len(set.Entries) != 2 || len(set.Warnings) != 0 {
-		t.Errorf("%d and %d entries, %q", len(c.Entries), len(set.Entries), set.Warnings)
+		t.Errorf("%d and %d entries, %q", len(c.Entries), len(set.Entries), set.Warnings.Texts())
 	}
 	if n := (*Set)(nil).Clone(); len(n.Entries) != 0 {
 		t.Errorf("%+v", n)

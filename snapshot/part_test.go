@@ -168,9 +168,9 @@ func TestMerge(t *testing.T) {
 	s.Merge(sets[1])
 	s.Merge(sets[2])
 	if len(s.Entries) != 3 || s.Copies != 1 || len(s.Conflicts) != 1 || len(s.Warnings) != 1 {
-		t.Errorf("%d entries, %d copies, conflicts %q, warnings %q", len(s.Entries), s.Copies, s.Conflicts, s.Warnings)
+		t.Errorf("%d entries, %d copies, conflicts %q, warnings %q", len(s.Entries), s.Copies, s.Conflicts.Texts(), s.Warnings.Texts())
 	}
-	if !strings.Contains(s.Conflicts[0], "two states of a at state point 20") || !strings.Contains(s.Warnings[0], "cannot be read") {
-		t.Errorf("%q %q", s.Conflicts, s.Warnings)
+	if !strings.Contains(s.Conflicts[0].Text, "two states of a at state point 20") || !strings.Contains(s.Warnings[0].Text, "cannot be read") {
+		t.Errorf("%q %q", s.Conflicts.Texts(), s.Warnings.Texts())
 	}
 }

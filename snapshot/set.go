@@ -14,16 +14,16 @@ import (
 // Set is the snapshots of one peer, by seed and state point. Which points there
 // are is read off the files' names; headers are read when a file is opened.
 type Set struct {
-	Path     string   // the folder or file
-	Peer     string   // whose they are, if the files' names or contents say so
-	Entries  []*Entry // ascending by seed, then point, one for each
-	Others   []string // paths of the folder's files that are not snapshots
-	Warnings []string // files left out, and why
-	Folders  []string // paths of folders in it that were not looked into
+	Path     string      // the folder or file
+	Peer     string      // whose they are, if the files' names or contents say so
+	Entries  []*Entry    // ascending by seed, then point, one for each
+	Others   []string    // paths of the folder's files that are not snapshots
+	Warnings files.Notes // files left out, and why
+	Folders  []string    // paths of folders in it that were not looked into
 
 	// Conflicts are files for the same state point that hold different states,
 	// so that the peer's state there is not known.
-	Conflicts []string
+	Conflicts files.Notes
 
 	// Copies counts files that are left out since another one has the same state.
 	Copies int
@@ -173,18 +173,23 @@ func (s *Set) Merge(other *Set) {
 		case kept.root == e.root:
 			s.Copies++
 		case e.root.IsZero():
-			s.warn("%s: left out for %s: it cannot be read", e.Path(), kept.Path())
+			s.Warn(e.Path(), "%s: left out for %s: it cannot be read", e.Path(), kept.Path())
 		case kept.root.IsZero():
-			s.warn("%s: left out for %s: it cannot be read", kept.Path(), e.Path())
+			s.Warn(kept.Path(), "%s: left out for %s: it cannot be read", kept.Path(), e.Path())
 			s.Entries[i] = e
 		default:
-			s.Conflicts = append(s.Conflicts, fmt.Sprintf("%s and %s: two states of %s at state point %s; the latter was used", e.Path(), kept.Path(), e.Peer, e.Point))
+			s.conflict(e.Path(), "%s and %s: two states of %s at state point %s; the latter was used", e.Path(), kept.Path(), e.Peer, e.Point)
 		}
 	}
 }
 
-func (s *Set) warn(format string, args ...any) {
-	s.Warnings = append(s.Warnings, fmt.Sprintf(format, args...))
+// Warn adds to the warnings that a file was left out.
+func (s *Set) Warn(path, format string, args ...any) {
+	s.Warnings = append(s.Warnings, files.Note{Path: path, Text: fmt.Sprintf(format, args...)})
+}
+
+func (s *Set) conflict(path, format string, args ...any) {
+	s.Conflicts = append(s.Conflicts, files.Note{Path: path, Text: fmt.Sprintf(format, args...)})
 }
 
 // compareEntries orders entries by seed, point and name.
@@ -241,7 +246,7 @@ func (s *Set) believe(e *Entry) {
 	}
 	var misnamed *MisnamedError
 	if errors.As(err, &misnamed) {
-		s.warn("%v", misnamed)
+		s.Warn(e.Path(), "%v", misnamed)
 		e.Seed, e.Point = misnamed.HeaderSeed, misnamed.HeaderPoint
 	}
 	if state != nil {
@@ -266,11 +271,11 @@ func (s *Set) insert(e *Entry) {
 		i, taken = slices.BinarySearchFunc(s.Entries, e, (*Entry).compare)
 	}
 	if taken && s.Entries[i].root == e.root {
-		s.warn("%s: another file for state point %s of seed %016x, left out for %s", e.Path(), e.Point, e.Seed, s.Entries[i].Base)
+		s.Warn(e.Path(), "%s: another file for state point %s of seed %016x, left out for %s", e.Path(), e.Point, e.Seed, s.Entries[i].Base)
 		return
 	}
 	if taken {
-		s.Conflicts = append(s.Conflicts, fmt.Sprintf("%s and %s: two states of state point %s of seed %016x; the latter was used", e.Path(), s.Entries[i].Base, e.Point, e.Seed))
+		s.conflict(e.Path(), "%s and %s: two states of state point %s of seed %016x; the latter was used", e.Path(), s.Entries[i].Base, e.Point, e.Seed)
 		return
 	}
 	s.Entries = slices.Insert(s.Entries, i, e)
@@ -305,7 +310,7 @@ func (s *Set) Session(seed uint64) {
 }
 
 func (s *Set) stale(e *Entry) {
-	s.warn("%s: stale: of seed %016x, the session is %016x", e.Path(), e.Seed, *s.session)
+	s.Warn(e.Path(), "%s: stale: of seed %016x, the session is %016x", e.Path(), e.Seed, *s.session)
 }
 
 // CheckAll reads the headers of all entries that have only their names to show

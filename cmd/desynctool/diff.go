@@ -91,11 +91,11 @@ func doDiff(e *env, a, b string, flags diffFlags, format *cli.Outputs) error {
 	if err != nil {
 		return pair.Explain(err)
 	}
-	d.Lost = append(pair.Lost, tree.Lost()...)
+	d.Lost = append(pair.Lost, tree.Lost().Texts()...)
 	if d.Diverged() {
 		d.Notes = formats.Unchecked(tree, pair.Paths[:])
 	}
-	pair.Warnings = append(pair.Warnings, tree.Warnings()...)
+	pair.Warnings = append(pair.Warnings, tree.Warnings().Texts()...)
 	e.Warn(pair.Warnings)
 	return e.Finish(format, document.Diff(d, pair.Names, pair.Warnings), flags.all)
 }

@@ -141,7 +141,7 @@ func doGoldenRecord(e *env, dir string, paths []string, flags goldenRecordFlags,
 			return err
 		}
 	}
-	e.Warn(tree.Warnings())
+	e.Warn(tree.Warnings().Texts())
 	progress, end := e.Progress("recording", "")
 	recordings, err := folder.Record(e.Context, sources, golden.RecordOptions{
 		Play: simulators.Play(sim), Platform: flags.platform, Build: flags.build,

@@ -195,8 +195,8 @@ func doReplay(e *env, path string, flags replayFlags, format *cli.Outputs) error
 	if err != nil {
 		return tree.Explain(err)
 	}
-	session.Lost = append(session.Lost, tree.Lost()...)
-	session.Warnings = append(session.Warnings, tree.Warnings()...)
+	session.Lost = append(session.Lost, tree.Lost().Texts()...)
+	session.Warnings = append(session.Warnings, tree.Warnings().Texts()...)
 	opts.Snapshots, opts.Drill = session.Snapshots, flags.drill
 	if flags.drill && session.Trace != "" {
 		if opts.Traced, err = formats.OpenTraced(tree, session.Trace); err != nil {
@@ -296,8 +296,8 @@ func (e *env) playAgain(path string, game *compare.Witness, modes []bisect.Trial
 		return tree.Explain(err)
 	}
 	for _, t := range trials {
-		t.Lost = append(t.Lost, tree.Lost()...)
+		t.Lost = append(t.Lost, tree.Lost().Texts()...)
 	}
-	e.Warn(slices.Concat(warnings, tree.Warnings()))
+	e.Warn(slices.Concat(warnings, tree.Warnings().Texts()))
 	return e.Finish(format, document.Trials(trials), flags.all)
 }

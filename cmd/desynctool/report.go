@@ -149,8 +149,8 @@ func doReport(e *env, paths []string, flags reportFlags, format *cli.Outputs) er
 	if err != nil {
 		return err
 	}
-	merged.Warnings = append(merged.Warnings, tree.Warnings()...)
-	merged.Missing = append(merged.Missing, tree.Lost()...)
+	merged.Warnings = append(merged.Warnings, tree.Warnings().Texts()...)
+	merged.Missing = append(merged.Missing, tree.Lost().Texts()...)
 	e.Warn(merged.Warnings)
 	return e.renderSaved(format, merged, flags)
 }

@@ -53,8 +53,8 @@ func doWalk(e *env, a, b string, all, force bool, format *cli.Outputs) error {
 	if err != nil {
 		return pair.Explain(err)
 	}
-	walk.Lost = append(pair.Lost, tree.Lost()...)
-	pair.Warnings = append(pair.Warnings, tree.Warnings()...)
+	walk.Lost = append(pair.Lost, tree.Lost().Texts()...)
+	pair.Warnings = append(pair.Warnings, tree.Warnings().Texts()...)
 	e.Warn(pair.Warnings)
 	return e.Finish(format, document.Walk(walk, pair.Names, pair.Warnings), all)
 }

@@ -107,7 +107,7 @@ func TestPackLeavesOut(t *testing.T) {
 		t.Error("a link was followed")
 	}
 	tree := archivetest.Open(t, archivetest.Write(t, filepath.Join(t.TempDir(), "x.tar"), packed))
-	if lost := append(tree.Lost(), tree.Warnings()...); len(lost) > 0 {
+	if lost := append(tree.Lost().Texts(), tree.Warnings().Texts()...); len(lost) > 0 {
 		t.Errorf("what was packed is not read: %q", lost)
 	}
 	var s limits.Settings

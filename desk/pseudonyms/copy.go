@@ -54,7 +54,7 @@ func (s *Scrubber) Copy(ctx context.Context, in string, out io.Writer) (left []s
 	if err == nil {
 		err = c.out.Close()
 	}
-	for _, lost := range tree.Lost() {
+	for _, lost := range tree.Lost().Texts() {
 		c.left = append(c.left, "not copied: "+s.inSentence(lost, nil))
 	}
 	if over := tree.Interrupted(); over != nil {

@@ -154,7 +154,7 @@ func (s *Session) tests() (list []*tracediff.ClaimLog) {
 			}
 			log, err := read(s.tree, w.path)
 			if err != nil {
-				s.lose("%v", err)
+				s.lose(w.path, "%v", err)
 			}
 			if log != nil && len(log.Claims) > 0 {
 				s.testLogs = append(s.testLogs, log)

@@ -76,7 +76,7 @@ func (s *Session) Alone() *AloneError {
 	peers := s.Peers()
 	e := s.alone("evidence of " + prose.Count(len(peers), "peer", "peers"))
 	for _, p := range peers {
-		e.Lost = slices.Concat(e.Lost, p.States.Warnings, p.Lost)
+		e.Lost = slices.Concat(e.Lost, p.States.Warnings.Texts(), p.Lost)
 	}
 	for _, path := range s.paths {
 		if len(s.paths) > 1 && IsDir(s.tree, path) && !s.holdsPeer(path) {
@@ -190,8 +190,8 @@ func (s *Session) Unknown() error {
 		return nil
 	case used:
 		for _, err := range bad {
-			if text := err.Error(); !slices.Contains(s.lost, text) {
-				s.lost = append(s.lost, text)
+			if text := err.Error(); !slices.Contains(s.lost.Texts(), text) {
+				s.lose("", "%s", text)
 			}
 		}
 		return nil

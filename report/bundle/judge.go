@@ -4,9 +4,8 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
-	"strings"
 
-	"github.com/desynctool/desynctool/internal/file/limits"
+	"github.com/desynctool/desynctool/internal/file/files"
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/report/verdict"
@@ -23,12 +22,11 @@ func (d *doctor) judge() {
 	}
 	d.checkup.Lost = append(d.checkup.Lost, d.s.Lost()...)
 	d.checkup.Warnings = append(d.checkup.Warnings, d.s.Warnings()...)
-	for _, l := range d.tree.Lost() {
-		switch {
-		case strings.Contains(l, "encrypted"):
+	for _, lost := range d.tree.Lost() {
+		switch lost.Why {
+		case files.Encrypted:
 			d.ask("", "the archive without a password")
-		case strings.Contains(l, limits.Flag): // whoever reads it may raise it
-		default:
+		case files.Unreadable:
 			d.ask("", "the archive once more: a part of it could not be read")
 		}
 	}

@@ -231,9 +231,9 @@ func (m *Matches) owner(dir string) *Match {
 	}
 }
 
-// ofAnother reports whether a text that begins with a path is of another match than one.
-func (m *Matches) ofAnother(text string, x *Match) bool {
-	path := text
+// ofAnother reports whether a path is of another match than one: by itself, or by the nearest folder above
+// that has evidence in it.
+func (m *Matches) ofAnother(path string, x *Match) bool {
 	for {
 		if list, known := m.of[path]; known {
 			return !slices.Contains(list, x)
@@ -241,7 +241,7 @@ func (m *Matches) ofAnother(text string, x *Match) bool {
 		if list, known := m.below[path]; known {
 			return !list[x]
 		}
-		i := max(strings.LastIndex(path, ": "), strings.LastIndex(path, " and "), strings.LastIndexByte(path, filepath.Separator))
+		i := strings.LastIndexByte(path, filepath.Separator)
 		if i <= 0 {
 			return false
 		}

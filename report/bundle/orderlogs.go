@@ -30,7 +30,7 @@ func OrderLogs(tree *archive.Tree, paths []string) (list []OrderLog, lost []stri
 			return nil, nil, err
 		}
 		for _, r := range s.roots {
-			lost = append(lost, r.lost...)
+			lost = append(lost, r.lost.Texts()...)
 		}
 		before := len(list)
 		for _, f := range s.files {
@@ -50,7 +50,7 @@ func OrderLogs(tree *archive.Tree, paths []string) (list []OrderLog, lost []stri
 			return nil, nil, fmt.Errorf("%s: no order log in it", path)
 		}
 	}
-	return list, append(lost, tree.Lost()...), nil
+	return list, append(lost, tree.Lost().Texts()...), nil
 }
 
 // usual reports whether the file has the only name that files of its format have.

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/desynctool/desynctool/bisect"
+	"github.com/desynctool/desynctool/internal/file/files"
 	"github.com/desynctool/desynctool/internal/file/frame"
 	"github.com/desynctool/desynctool/internal/parallel"
 	"github.com/desynctool/desynctool/internal/prose"
@@ -58,7 +59,8 @@ func (s *Session) Peers() []*Peer {
 	}
 	for _, p := range stray {
 		if !p.joins(s.peers) {
-			s.warnings = append(s.warnings, fmt.Sprintf("%s: left out, since it lies beside the peers' folders and not in one", p.States.Entries[0].Path()))
+			path := p.States.Entries[0].Path()
+			s.warnings = append(s.warnings, files.Note{Path: path, Text: path + ": left out, since it lies beside the peers' folders and not in one"})
 		}
 	}
 	if len(s.peers) < 2 {
@@ -162,7 +164,7 @@ func (s *Session) loosePeers(f *File) []*Peer {
 	case f.Format.Native && f.IsLog():
 		p := &Peer{Path: f.Path, loose: true, States: &snapshot.Set{Path: f.Path}, Files: []*File{f}}
 		if s.takeLog(p, f); p.Log == nil {
-			s.lost = append(s.lost, p.Lost...)
+			s.losePeer(p)
 			return nil
 		}
 		return []*Peer{p}
@@ -171,7 +173,7 @@ func (s *Session) loosePeers(f *File) []*Peer {
 	}
 	sets, err := snapshot.FindFile(s.tree, f.Path, formats.SnapshotsOf(s.list))
 	if err != nil {
-		s.lost = append(s.lost, err.Error())
+		s.lose(f.Path, "%v", err)
 		return nil
 	}
 	var list []*Peer
@@ -228,12 +230,20 @@ func (s *Session) placePeers(place *place) []*Peer {
 			}
 		}
 		if len(set.Entries) == 0 && p.Log == nil {
-			s.lost = append(append(s.lost, set.Warnings...), p.Lost...)
+			s.lost = append(s.lost, set.Warnings...)
+			s.losePeer(p)
 			continue
 		}
 		list = append(list, p)
 	}
 	return list
+}
+
+// losePeer keeps what was lost of a peer that left nothing else.
+func (s *Session) losePeer(p *Peer) {
+	for _, text := range p.Lost {
+		s.lose(p.Path, "%s", text)
+	}
 }
 
 // takeLog makes a file the peer's order log, if it is one of ours.
@@ -251,7 +261,7 @@ func (s *Session) takeLog(p *Peer, f *File) {
 	}
 	defer closer.Close()
 	if p.Log != nil {
-		p.States.Warnings = append(p.States.Warnings, fmt.Sprintf("%s: another order log, left out for %s", f.Path, filepath.Base(p.Log.Path)))
+		p.States.Warn(f.Path, "%s: another order log, left out for %s", f.Path, filepath.Base(p.Log.Path))
 		return
 	}
 	p.Log = f

@@ -69,7 +69,7 @@ func (s *Session) Replayable() (*Replayable, error) {
 	r.Log = log
 	if r.Snapshots != nil {
 		r.Snapshots.Session(log.Header.Seed)
-		r.Warnings = append(r.Warnings, r.Snapshots.Warnings...)
+		r.Warnings = append(r.Warnings, r.Snapshots.Warnings.Texts()...)
 	}
 	return r, nil
 }

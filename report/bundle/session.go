@@ -64,8 +64,8 @@ type Session struct {
 	digests  map[string][sha256.Size]byte
 	peers    []*Peer // once found
 	found    bool
-	lost     []string
-	warnings []string
+	lost     files.Notes
+	warnings files.Notes
 }
 
 // place is a folder with what one peer left, or with what several left whom the files
@@ -157,7 +157,7 @@ func (s *Session) bound() {
 		return own > maxPlaces
 	})
 	if own > maxPlaces {
-		s.lose("%s: %d more folders and files that hold evidence were not compared, from %s on: at most %d are; give fewer", s.what(), own-maxPlaces, first, maxPlaces)
+		s.lose("", "%s: %d more folders and files that hold evidence were not compared, from %s on: at most %d are; give fewer", s.what(), own-maxPlaces, first, maxPlaces)
 	}
 }
 
@@ -209,21 +209,23 @@ func (s *Session) Tree() *archive.Tree { return s.tree }
 
 // Lost says what could not be used: entries of archives, files that cannot be read, folders
 // that were not looked into.
-func (s *Session) Lost() []string { return slices.Concat(s.lost, s.mine(s.tree.Lost())) }
+func (s *Session) Lost() []string { return slices.Concat(s.lost, s.mine(s.tree.Lost())).Texts() }
 
 // Warnings says what is odd and harmless.
-func (s *Session) Warnings() []string { return slices.Concat(s.warnings, s.mine(s.tree.Warnings())) }
-
-// mine leaves of texts that begin with a path those that may be of the session's match.
-func (s *Session) mine(texts []string) []string {
-	if s.match == nil {
-		return texts
-	}
-	return slices.DeleteFunc(slices.Clone(texts), func(text string) bool { return s.match.all.ofAnother(text, s.match) })
+func (s *Session) Warnings() []string {
+	return slices.Concat(s.warnings, s.mine(s.tree.Warnings())).Texts()
 }
 
-func (s *Session) lose(format string, args ...any) {
-	s.lost = append(s.lost, fmt.Sprintf(format, args...))
+// mine returns the notes that may be about the session's match.
+func (s *Session) mine(notes files.Notes) files.Notes {
+	if s.match == nil {
+		return notes
+	}
+	return slices.DeleteFunc(slices.Clone(notes), func(n files.Note) bool { return s.match.all.ofAnother(n.Path, s.match) })
+}
+
+func (s *Session) lose(path, format string, args ...any) {
+	s.lost = append(s.lost, files.Note{Path: path, Text: fmt.Sprintf(format, args...)})
 }
 
 // what names the paths for an error.

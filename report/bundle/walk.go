@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/desynctool/desynctool/internal/file/files"
 	"github.com/desynctool/desynctool/internal/file/limits"
 	"github.com/desynctool/desynctool/report/formats"
 	"github.com/desynctool/desynctool/snapshot"
@@ -31,7 +32,7 @@ type walked struct {
 type root struct {
 	file   *File   // or nil
 	folder *folder // or nil
-	lost   []string
+	lost   files.Notes
 }
 
 // add takes a path that was given.
@@ -93,7 +94,7 @@ func (s *Session) walk(path string, deeper int) (*folder, error) {
 	for _, name := range names {
 		at := filepath.Join(path, name)
 		if deeper == 0 {
-			s.lose("%s: lies too deep, and was not looked into; name it, or: %v", at, limits.Folders.Reached("", 0))
+			s.lose(at, "%s: lies too deep, and was not looked into; name it, or: %v", at, limits.Folders.Reached("", 0))
 			continue
 		}
 		left := deeper - 1
@@ -105,7 +106,7 @@ func (s *Session) walk(path string, deeper int) (*folder, error) {
 		}
 		below, err := s.walk(at, left)
 		if err != nil {
-			s.lose("%v", err)
+			s.lose(at, "%v", err)
 			continue
 		}
 		f.folders = append(f.folders, below)
@@ -170,7 +171,7 @@ func (s *Session) apart(f *folder, peers []*folder, sessions []string) []*folder
 		return peers
 	}
 	f.folders = slices.DeleteFunc(f.folders, func(sub *folder) bool { return sub.path == sessions[0] })
-	s.lose("%s: holds evidence too, and was not looked into; name it", sessions[0])
+	s.lose(sessions[0], "%s: holds evidence too, and was not looked into; name it", sessions[0])
 	return beside
 }
 
@@ -313,7 +314,7 @@ func (s *Session) gather(p *place, f *folder) {
 	}
 	for _, sub := range f.folders {
 		if len(sub.set.Entries) > 0 && len(p.set.Entries) > 0 || sub.hasLog() && slices.ContainsFunc(p.files, (*File).isOwnLog) {
-			s.lose("%s: holds evidence too, and was not looked into; name it", sub.path)
+			s.lose(sub.path, "%s: holds evidence too, and was not looked into; name it", sub.path)
 			continue
 		}
 		if len(sub.set.Entries) > 0 {

@@ -103,10 +103,10 @@ func (s *Session) oneWitness() {
 			for _, kind := range copies {
 				own[kind]--
 			}
-			s.lose("%s: left out: its files are those of %s, byte for byte, and name the peer %q themselves", p.path, s.places[of].path, peer)
+			s.lose(p.path, "%s: left out: its files are those of %s, byte for byte, and name the peer %q themselves", p.path, s.places[of].path, peer)
 			continue
 		default:
-			s.lose("%s: its %s are those of %s, byte for byte, and name the peer %q themselves: the two are one witness, and that they agree shows nothing", p.path, what, s.places[of].path, peer)
+			s.lose(p.path, "%s: its %s are those of %s, byte for byte, and name the peer %q themselves: the two are one witness, and that they agree shows nothing", p.path, what, s.places[of].path, peer)
 		}
 		out = append(out, p)
 	}

@@ -214,7 +214,7 @@ func byTraces(s *bundle.Session) (*bisect.Result, error) {
 		}
 	}
 	for _, p := range s.Peers() {
-		r.Lost = slices.Concat(r.Lost, p.States.Warnings, p.Lost)
+		r.Lost = slices.Concat(r.Lost, p.States.Warnings.Texts(), p.Lost)
 	}
 	if len(r.Peers) == 0 { // only what games wrote was there to compare
 		r.Peers = left(s)

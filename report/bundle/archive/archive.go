@@ -117,8 +117,8 @@ type Tree struct {
 	mounts  map[string]*node // roots of archives by their cleaned paths; nil for files that are none
 	shown   map[string]bool  // those of mounts that Show was given
 	closers []io.Closer
-	lost    []string
-	notes   []string
+	lost    files.Notes
+	notes   files.Notes
 }
 
 // Open returns the tree in which paths lie, as a command line gives them: files,
@@ -170,7 +170,7 @@ func Open(paths []string, limits Options) (*Tree, error) {
 
 // Lost says what in the archives could not be used, after the files of interest were
 // looked for.
-func (t *Tree) Lost() []string {
+func (t *Tree) Lost() files.Notes {
 	if t.whole != nil {
 		return t.whole.Lost()
 	}
@@ -180,7 +180,7 @@ func (t *Tree) Lost() []string {
 }
 
 // Warnings says what is odd about the archives and harmless.
-func (t *Tree) Warnings() []string {
+func (t *Tree) Warnings() files.Notes {
 	if t.whole != nil {
 		return t.whole.Warnings()
 	}
@@ -279,7 +279,7 @@ func (t *Tree) mount(path string, given bool) (*node, error) {
 		return nil, err
 	}
 	if err != nil {
-		t.lost = append(t.lost, err.Error())
+		t.lost = append(t.lost, failed(path, err))
 	}
 	t.mounts[path] = root
 	return root, nil
@@ -411,7 +411,7 @@ func (t *Tree) Explain(err error) error {
 		return nil
 	}
 	said := err.Error()
-	lost := slices.DeleteFunc(t.Lost(), func(lost string) bool { return strings.Contains(said, lost) })
+	lost := slices.DeleteFunc(t.Lost().Texts(), func(lost string) bool { return strings.Contains(said, lost) })
 	if len(lost) == 0 {
 		return err
 	}

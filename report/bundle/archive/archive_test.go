@@ -63,7 +63,7 @@ func TestLikeFolders(t *testing.T) {
 				if got != want {
 					t.Errorf("%s%s, %s:\n%s\nexpected\n%s", folder, ext, what, got, want)
 				}
-				if lost := tree.Lost(); len(lost) > 0 {
+				if lost := tree.Lost().Texts(); len(lost) > 0 {
 					t.Errorf("%s%s, %s: %q", folder, ext, what, lost)
 				}
 			}

@@ -80,7 +80,7 @@ func openBad(t *testing.T, limits archive.Options, path string, want []string, s
 	for file, err := range bad {
 		t.Errorf("%s: %v", file, err)
 	}
-	text := strings.Join(append(tree.Lost(), tree.Warnings()...), "\n")
+	text := strings.Join(append(tree.Lost().Texts(), tree.Warnings().Texts()...), "\n")
 	for _, words := range said {
 		if !strings.Contains(text, words) {
 			t.Errorf("%s: reported %q, expected %q", filepath.Base(path), text, words)
@@ -193,7 +193,7 @@ func TestBombs(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer tree.Close()
-	if lost := strings.Join(tree.Lost(), "; "); !strings.Contains(lost, "the rest of the archive was not read: limit ratio is reached") {
+	if lost := strings.Join(tree.Lost().Texts(), "; "); !strings.Contains(lost, "the rest of the archive was not read: limit ratio is reached") {
 		t.Errorf("reported %q", lost)
 	}
 }
@@ -258,7 +258,7 @@ func TestManyEntries(t *testing.T) {
 			t.Error(err)
 		default:
 			names, err := tree.Names(path)
-			if lost := strings.Join(tree.Lost(), "; "); err != nil || len(names) != 100_000 || !strings.Contains(lost, "limit entries is reached: at most 100000") {
+			if lost := strings.Join(tree.Lost().Texts(), "; "); err != nil || len(names) != 100_000 || !strings.Contains(lost, "limit entries is reached: at most 100000") {
 				t.Errorf("%s: %d names, %v, reported %q", ext, len(names), err, lost)
 			}
 			tree.Close()
@@ -315,7 +315,7 @@ func TestEscapes(t *testing.T) {
 	if strings.ContainsAny(text, "\x1b\u202e") || !strings.HasPrefix(text, "DIVERGED") {
 		t.Errorf("%q", text)
 	}
-	for _, lost := range tree.Lost() {
+	for _, lost := range tree.Lost().Texts() {
 		if !strings.Contains(document.Safe(lost), `left out`) || strings.ContainsAny(document.Safe(lost), "\x1b") {
 			t.Errorf("%q", lost)
 		}
@@ -426,7 +426,7 @@ func TestSalvage(t *testing.T) {
 			}
 			f.Close()
 		}
-		lost := strings.Join(tree.Lost(), "; ")
+		lost := strings.Join(tree.Lost().Texts(), "; ")
 		got := strings.ReplaceAll(strings.ReplaceAll(bisectText(t, tree, path), "  lost     "+lost+"\n", ""), path, folder)
 		if got != want {
 			t.Errorf("%s\nexpected\n%s", got, want)

@@ -7,8 +7,19 @@ import (
 	"github.com/desynctool/desynctool/internal/file/limits"
 )
 
-// unread says that an entry was not read since a limit is reached.
-func unread(l *limits.Limit) string { return "was not read: " + l.Reached("", 0).Error() }
+// unread leaves an entry out since a limit is reached.
+func (a *archive) unread(entry string, l *limits.Limit) {
+	a.keep(entry, "was not read: "+l.Reached("", 0).Error()).why = files.OverLimit
+}
+
+// failed is the note that what lies at a path cannot be read.
+func failed(path string, err error) files.Note {
+	note := files.Note{Path: path, Text: err.Error()}
+	if errors.As(err, new(*limits.Error)) {
+		note.Why = files.OverLimit
+	}
+	return note
+}
 
 // reached returns the limit that an error of hold is of.
 func reached(err error) *limits.Limit {

@@ -32,7 +32,7 @@ func TestNestedTogether(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		lost := strings.Join(tree.Lost(), "\n")
+		lost := strings.Join(tree.Lost().Texts(), "\n")
 		if got := strings.Contains(lost, "limit ratio is reached"); got != c.bounded {
 			t.Errorf("%d archives: bounded is %v: %s", c.archives, got, lost)
 		}

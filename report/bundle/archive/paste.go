@@ -67,13 +67,13 @@ func (a *archive) peel(f files.File, size int64) (*node, error) {
 	case errors.Is(err, paste.ErrNone):
 		return nil, nil
 	case errors.As(err, &unread):
-		a.tree.notes = append(a.tree.notes, a.path+": "+unread.Error())
+		a.tree.notes = append(a.tree.notes, files.Note{Path: a.path, Text: a.path + ": " + unread.Error()})
 		return nil, nil
 	case err != nil:
 		return nil, fmt.Errorf("%s: %w", a.path, err)
 	}
 	for _, note := range found.Notes {
-		a.tree.notes = append(a.tree.notes, a.path+": "+note)
+		a.tree.notes = append(a.tree.notes, files.Note{Path: a.path, Text: a.path + ": " + note})
 	}
 	root := newFolder("")
 	for _, file := range found.Files {

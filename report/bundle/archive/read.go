@@ -93,11 +93,12 @@ type archive struct {
 type leftOut struct {
 	first    string
 	count    int
+	why      files.Why
 	harmless bool
 }
 
 // leave leaves an entry out: "an entry REASON".
-func (a *archive) leave(entry, reason string) { a.keep(entry, reason).harmless = false }
+func (a *archive) leave(entry, reason string) { a.keep(entry, reason) }
 
 // remark notes an entry that is odd.
 func (a *archive) remark(entry, reason string) { a.keep(entry, reason).harmless = true }
@@ -124,14 +125,14 @@ func (a *archive) keep(entry, reason string) *leftOut {
 func (a *archive) report() {
 	for _, reason := range a.reasons {
 		l := a.left[reason]
-		line := fmt.Sprintf("%s: %s %s", a.path, l.first, reason)
+		note := files.Note{Path: a.path, Why: l.why, Text: fmt.Sprintf("%s: %s %s", a.path, l.first, reason)}
 		if l.count > 1 {
-			line += fmt.Sprintf(" (and %d more)", l.count-1)
+			note.Text += fmt.Sprintf(" (and %d more)", l.count-1)
 		}
 		if l.harmless {
-			a.tree.notes = append(a.tree.notes, line)
+			a.tree.notes = append(a.tree.notes, note)
 		} else {
-			a.tree.lost = append(a.tree.lost, line)
+			a.tree.lost = append(a.tree.lost, note)
 		}
 	}
 	a.reasons, a.left = nil, nil
@@ -182,7 +183,8 @@ func (a *archive) nested(folder *node, path string) {
 			continue
 		}
 		if int64(a.depth) >= limits.Nested.Max() && Named(name) {
-			a.leave(name, fmt.Sprintf("is an archive, %d deep, and was not looked into; unpack the outer one, or raise the limit: %s", a.depth+1, limits.Nested.Reached("", int64(a.depth)+1)))
+			over := limits.Nested.Reached("", int64(a.depth)+1)
+			a.keep(name, fmt.Sprintf("is an archive, %d deep, and was not looked into; unpack the outer one, or raise the limit: %s", a.depth+1, over)).why = files.OverLimit
 			continue
 		}
 		inner := &archive{tree: a.tree, path: at, depth: a.depth + 1}
@@ -196,7 +198,7 @@ func (a *archive) nested(folder *node, path string) {
 		}
 		inner.report()
 		if err != nil {
-			a.tree.lost = append(a.tree.lost, err.Error())
+			a.tree.lost = append(a.tree.lost, failed(at, err))
 		}
 		if root != nil {
 			if n.folder, n.open = root.folder, root.open; root.folder == nil {

@@ -68,7 +68,7 @@ func (a *archive) readTar(f files.File, size int64, packing string) (*node, erro
 	}}
 	return root, a.readEntries(root, tar.NewReader(out), func(in io.Reader, h *tar.Header) (*node, error) {
 		if err := a.tree.hold(h.Size); err != nil {
-			a.leave(h.Name, unread(reached(err)))
+			a.unread(h.Name, reached(err))
 			return nil, nil
 		}
 		b, err := readUpTo(in, h.Size)
@@ -117,11 +117,12 @@ func (a *archive) readEntries(root *node, in *tar.Reader, take func(io.Reader, *
 			return fmt.Errorf("%w: %w", errCut, err)
 		}
 		if err != nil {
-			why := "the archive is cut off or damaged: " + err.Error()
+			after := fmt.Sprintf("after %d entries", count)
 			if over := (*limits.Error)(nil); errors.As(err, &over) {
-				why = "the rest of the archive was not read: " + over.Error()
+				a.keep(after, "the rest of the archive was not read: "+over.Error()).why = files.OverLimit
+			} else {
+				a.leave(after, "the archive is cut off or damaged: "+err.Error())
 			}
-			a.leave(fmt.Sprintf("after %d entries", count), why)
 			return nil
 		}
 	}

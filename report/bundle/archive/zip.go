@@ -112,7 +112,7 @@ func (a *archive) addZip(root *node, f *zip.File, offset func() (int64, error), 
 		a.remark(f.Name, "is neither a file nor a folder")
 		return
 	case f.Flags&encrypted != 0:
-		a.leave(f.Name, "is encrypted; ask for it without a password")
+		a.keep(f.Name, "is encrypted; ask for it without a password").why = files.Encrypted
 		return
 	case f.Method != zip.Store && f.Method != zip.Deflate:
 		a.leave(f.Name, fmt.Sprintf("is compressed in a way that is not read (method %d)", f.Method))
@@ -136,10 +136,10 @@ func (a *archive) addZip(root *node, f *zip.File, offset func() (int64, error), 
 			return inPlace(r, at, size)(n)
 		}
 	case size > bounds.Free && size/bounds.Ratio > packed:
-		a.leave(f.Name, unread(limits.Ratio))
+		a.unread(f.Name, limits.Ratio)
 		return
 	case size > bounds.Total:
-		a.leave(f.Name, unread(limits.Archive))
+		a.unread(f.Name, limits.Archive)
 		return
 	default:
 		n.deflated = true
