@@ -74,7 +74,10 @@ func (p *player) hashes(keep func(n int, hash merkle.Short) bool) (list []merkle
 		list = append(list, hash)
 		return true, nil
 	})
-	return list, err
+	if err != nil {
+		return nil, err // whoever asked takes a list for all hashes
+	}
+	return list, nil
 }
 
 // Wilson returns the bounds of a rate that was seen hits times of n, with 95 %
