@@ -3,7 +3,6 @@ package snapshot
 import (
 	"math"
 	"math/big"
-	"strconv"
 )
 
 // Apart says how far the second of two numbers is from the first.
@@ -33,12 +32,8 @@ func (c *Change) Apart() (out Apart) {
 			return out
 		}
 		if d := y - x; !math.IsInf(d, 0) {
-			size, form := 8*a.Type.Width(), byte('f')
-			if magnitude := math.Abs(d); magnitude != 0 && (magnitude < 1e-6 || magnitude >= 1e21) {
-				form = 'e'
-			}
-			if size == 64 || !math.IsInf(float64(float32(d)), 0) {
-				out.Difference = signed(strconv.FormatFloat(d, form, -1, size))
+			if a.Type == F64 || !math.IsInf(float64(float32(d)), 0) {
+				out.Difference = signed(string(appendFinite(nil, d, 8*a.Type.Width())))
 			}
 		}
 		if x != 0 && y != 0 && (x < 0) == (y < 0) {
@@ -48,13 +43,6 @@ func (c *Change) Apart() (out Apart) {
 			}
 		}
 	case a.Type == Bool || a.Type == Ref || a.Type.Width() == 0:
-	case a.Type.Width() < 8:
-		x, y := a.narrow(), b.narrow()
-		out.Difference = signed(strconv.FormatInt(y-x, 10))
-		if x != 0 && y != 0 && (x < 0) == (y < 0) {
-			r := float64(y-x) / float64(x)
-			out.Relative = &r
-		}
 	default:
 		x, y := a.whole(), b.whole()
 		d := new(big.Int).Sub(y, x)
@@ -84,28 +72,10 @@ func signed(s string) string {
 	return "+" + s
 }
 
-// float returns an F32 or F64 as a float.
-func (v Value) float() float64 {
-	if v.Type == F32 {
-		return float64(math.Float32frombits(uint32(v.bits())))
-	}
-	return math.Float64frombits(v.bits())
-}
-
-// narrow returns an integer of less than 8 bytes.
-func (v Value) narrow() int64 {
-	if !v.Type.Signed() {
-		return int64(v.bits())
-	}
-	shift := 64 - 8*v.Type.Width()
-	return int64(v.bits()) << shift >> shift
-}
-
 // whole returns an integer, or a fixed number's units.
 func (v Value) whole() *big.Int {
 	if !v.Type.Signed() {
 		return new(big.Int).SetUint64(v.bits())
 	}
-	shift := 64 - 8*v.Type.Width()
-	return big.NewInt(int64(v.bits()) << shift >> shift)
+	return big.NewInt(signExtend(v.bits(), v.Type.Width()))
 }

@@ -50,21 +50,21 @@ func cutHash(a, b uint64) uint64 {
 	return h ^ h>>32
 }
 
+// cutBefore reports whether a block begins at row i, however long the one before it is.
+func (k Keys) cutBefore(i int) bool {
+	b := uint64(0)
+	if k.B != nil {
+		b = k.B[i]
+	}
+	return cutHash(k.A[i], b)%meanBlockRows == 0
+}
+
 // BlockStarts appends to dst the index of the first row of each block that
 // keys are cut into. A table without rows has no blocks.
 func BlockStarts(dst []int, keys Keys) []int {
 	start := 0
-	if keys.B == nil {
-		for i, a := range keys.A {
-			if i == 0 || cutHash(a, 0)%meanBlockRows == 0 || i-start == maxBlockRows {
-				start = i
-				dst = append(dst, i)
-			}
-		}
-		return dst
-	}
-	for i, a := range keys.A {
-		if i == 0 || cutHash(a, keys.B[i])%meanBlockRows == 0 || i-start == maxBlockRows {
+	for i := range keys.A {
+		if i == 0 || keys.cutBefore(i) || i-start == maxBlockRows {
 			start = i
 			dst = append(dst, i)
 		}
@@ -155,26 +155,23 @@ func (h *Hasher) Column(c *Column, starts []int) (digest merkle.Hash, blocks []m
 	for i, start := range starts {
 		h.sum = append(h.sum, h.block(c, start, blockEnd(starts, i, rows)))
 	}
-	return h.columnDigest(c.Component, c.Field, c.Type, c.Scale, h.sum), h.sum
+	return h.columnDigest(&c.Schema, h.sum), h.sum
 }
 
 // block hashes rows start to end of a column without assembling them.
 func (h *Hasher) block(c *Column, start, end int) merkle.Hash {
 	h.buf = appendBlockHead(h.buf[:0], c, start, end)
-	if w := c.Type.Width(); w > 0 {
-		return h.sumWith(c.Data[start*w : end*w])
-	}
-	return h.sumWith(c.Data[c.valueStart(start):c.valueStart(end)])
+	return h.sumWith(c.values(start, end))
 }
 
-func (h *Hasher) columnDigest(component, field string, typ Type, scale uint32, blocks []merkle.Hash) merkle.Hash {
-	b := append(h.buf[:0], domainColumn, byte(typ), 0, 0)
-	b = binary.LittleEndian.AppendUint32(b, scale)
-	b = binary.LittleEndian.AppendUint32(b, uint32(len(component)))
-	b = binary.LittleEndian.AppendUint32(b, uint32(len(field)))
+func (h *Hasher) columnDigest(s *Schema, blocks []merkle.Hash) merkle.Hash {
+	b := append(h.buf[:0], domainColumn, byte(s.Type), 0, 0)
+	b = binary.LittleEndian.AppendUint32(b, s.Scale)
+	b = binary.LittleEndian.AppendUint32(b, uint32(len(s.Component)))
+	b = binary.LittleEndian.AppendUint32(b, uint32(len(s.Field)))
 	b = binary.LittleEndian.AppendUint32(b, uint32(len(blocks)))
-	b = append(b, component...)
-	b = append(b, field...)
+	b = append(b, s.Component...)
+	b = append(b, s.Field...)
 	h.buf = b
 	return h.sumWith(hashBytes(blocks))
 }
@@ -227,6 +224,15 @@ func (c *Column) valueStart(i int) uint32 {
 	return c.Ends[i-1]
 }
 
+// values returns the part of Data that holds rows start to end.
+func (c *Column) values(start, end int) []byte {
+	if w := c.Type.Width(); w > 0 {
+		return c.Data[start*w : end*w : end*w]
+	}
+	first, last := c.valueStart(start), c.valueStart(end)
+	return c.Data[first:last:last]
+}
+
 func blockEnd(starts []int, i, rows int) int {
 	if i+1 < len(starts) {
 		return starts[i+1]
@@ -247,9 +253,5 @@ func appendKeysBlock(dst []byte, keys Keys, start, end int) []byte {
 
 // appendValueBlock appends the bytes of a value block.
 func appendValueBlock(dst []byte, c *Column, start, end int) []byte {
-	dst = appendBlockHead(dst, c, start, end)
-	if w := c.Type.Width(); w > 0 {
-		return append(dst, c.Data[start*w:end*w]...)
-	}
-	return append(dst, c.Data[c.valueStart(start):c.valueStart(end)]...)
+	return append(appendBlockHead(dst, c, start, end), c.values(start, end)...)
 }

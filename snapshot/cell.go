@@ -158,13 +158,13 @@ func (f *File) LoadBlock(i, block, column int) (Column, error) {
 	}
 	info, ci := &f.info.Tables[i], &t.Columns[column]
 	what := func() string {
-		return fmt.Sprintf("%s.%s of %s %q, block %d", ci.Component, ci.Field, info.Class, info.Label, block)
+		return fmt.Sprintf("%s of %s %q, block %d", ci.Name(), info.Class, info.Label, block)
 	}
 	raw, err := f.loadCell(t, &f.values, what, block, column)
 	if err != nil {
 		return Column{}, err
 	}
-	c := NewColumn(ci.Component, ci.Field, ci.Type, ci.Scale)
+	c := Column{Schema: ci.Schema}
 	if err := decodeValueBlock(&c, raw, t.Blocks[block].Rows); err != nil {
 		return Column{}, refused(f.name, t.offsets[t.cell(block, column)], what()+": ", err)
 	}

@@ -106,7 +106,7 @@ func (c *Change) classifyFloat() {
 	width := c.A.Type.Width()
 	a, b := orderedFloat(c.A.bits(), width), orderedFloat(c.B.bits(), width)
 	switch {
-	case isNaN(c.A) || isNaN(c.B):
+	case math.IsNaN(c.A.float()) || math.IsNaN(c.B.float()):
 		c.Kind = KindNaN
 	case a == b: // 0 and -0 are the only two of one place
 		c.Kind = KindSignOfZero
@@ -126,14 +126,6 @@ func orderedFloat(bits uint64, width int) int64 {
 		return -int64(bits &^ sign)
 	}
 	return int64(bits)
-}
-
-func isNaN(v Value) bool {
-	if v.Type == F32 {
-		f := math.Float32frombits(uint32(v.bits()))
-		return f != f
-	}
-	return math.IsNaN(math.Float64frombits(v.bits()))
 }
 
 // Denormal reports whether v is a float other than zero below the smallest

@@ -1,18 +1,24 @@
 package snapshot
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"math"
 	"strings"
 )
 
-// Column holds one field of every row of a table.
-type Column struct {
+// Schema is the name and type of a column.
+type Schema struct {
 	Component string
 	Field     string
 	Type      Type
 	Scale     uint32 // for Fixed: how many units make 1; else 0
+}
+
+// Column holds one field of every row of a table.
+type Column struct {
+	Schema
 
 	// Data holds the values one after another: rows × Type.Width() bytes,
 	// little-endian, or for String and Bytes the contents back to back. An
@@ -30,17 +36,15 @@ type Column struct {
 
 // NewColumn returns an empty column. Scale is for Fixed and 0 otherwise.
 func NewColumn(component, field string, typ Type, scale uint32) Column {
-	return Column{Component: component, Field: field, Type: typ, Scale: scale}
+	return Column{Schema: Schema{component, field, typ, scale}}
 }
 
 // Name returns "Component.field".
-func (c *Column) Name() string { return c.Component + "." + c.Field }
+func (s *Schema) Name() string { return s.Component + "." + s.Field }
 
-func (c *Column) compareName(d *Column) int {
-	if n := strings.Compare(c.Component, d.Component); n != 0 {
-		return n
-	}
-	return strings.Compare(c.Field, d.Field)
+// compareName is the order of columns in a table.
+func (s *Schema) compareName(t *Schema) int {
+	return cmp.Or(strings.Compare(s.Component, t.Component), strings.Compare(s.Field, t.Field))
 }
 
 // Rows returns the number of rows.
@@ -83,17 +87,31 @@ func (c *Column) Uint(i int) uint64 {
 }
 
 // Int returns row i's value of a fixed-width type, sign-extended.
-func (c *Column) Int(i int) int64 {
-	shift := 64 - 8*c.Type.Width()
-	return int64(c.Uint(i)) << shift >> shift
+func (c *Column) Int(i int) int64 { return signExtend(c.Uint(i), c.Type.Width()) }
+
+// signExtend returns a signed integer of so many bytes.
+func signExtend(bits uint64, width int) int64 {
+	shift := 64 - 8*width
+	return int64(bits) << shift >> shift
 }
 
 // Float returns row i's value of an F32 or F64 column.
-func (c *Column) Float(i int) float64 {
-	if c.Type == F32 {
-		return float64(math.Float32frombits(uint32(c.Uint(i))))
+func (c *Column) Float(i int) float64 { return floatOf(c.Uint(i), c.Type) }
+
+// floatOf returns the F32 or F64 of these bits.
+func floatOf(bits uint64, typ Type) float64 {
+	if typ == F32 {
+		return float64(math.Float32frombits(uint32(bits)))
 	}
-	return math.Float64frombits(c.Uint(i))
+	return math.Float64frombits(bits)
+}
+
+// floatBits returns the bits of a float, rounded to f32 for F32.
+func floatBits(f float64, typ Type) uint64 {
+	if typ == F32 {
+		return uint64(math.Float32bits(float32(f)))
+	}
+	return math.Float64bits(f)
 }
 
 // AppendUint appends a row with a fixed-width value given by its low bits:
@@ -108,13 +126,7 @@ func (c *Column) AppendUint(bits uint64) {
 func (c *Column) AppendInt(v int64) { c.AppendUint(uint64(v)) }
 
 // AppendFloat appends a row with a float, rounded to f32 for F32.
-func (c *Column) AppendFloat(v float64) {
-	if c.Type == F32 {
-		c.AppendUint(uint64(math.Float32bits(float32(v))))
-		return
-	}
-	c.AppendUint(math.Float64bits(v))
-}
+func (c *Column) AppendFloat(v float64) { c.AppendUint(floatBits(v, c.Type)) }
 
 // AppendBytes appends a row to a String or Bytes column.
 func (c *Column) AppendBytes(v []byte) {
@@ -177,7 +189,7 @@ func (c *Column) markPresent(present bool) {
 }
 
 func (c *Column) validate(rows int) error {
-	if err := c.validateSchema(); err != nil {
+	if err := c.Schema.validate(); err != nil {
 		return err
 	}
 	if w := c.Type.Width(); w > 0 {
@@ -237,18 +249,18 @@ func (c *Column) validateValues(rows int) error {
 	return nil
 }
 
-func (c *Column) validateSchema() error {
-	if err := checkName(c.Component); err != nil {
+func (s *Schema) validate() error {
+	if err := checkName(s.Component); err != nil {
 		return fmt.Errorf("component: %w", err)
 	}
-	if err := checkName(c.Field); err != nil {
+	if err := checkName(s.Field); err != nil {
 		return fmt.Errorf("field: %w", err)
 	}
-	if !c.Type.Valid() {
-		return fmt.Errorf("unknown type %d", c.Type)
+	if !s.Type.Valid() {
+		return fmt.Errorf("unknown type %d", s.Type)
 	}
-	if (c.Type == Fixed) != (c.Scale != 0) {
-		return fmt.Errorf("scale %d for %s", c.Scale, c.Type)
+	if (s.Type == Fixed) != (s.Scale != 0) {
+		return fmt.Errorf("scale %d for %s", s.Scale, s.Type)
 	}
 	return nil
 }

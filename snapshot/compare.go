@@ -2,46 +2,47 @@ package snapshot
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 )
 
-func compareTables(a, b *TableInfo) int {
-	if c := cmp.Compare(a.Class, b.Class); c != 0 {
-		return c
-	}
-	return cmp.Compare(a.Label, b.Label)
+func (t *TableInfo) compare(u *TableInfo) int {
+	return cmp.Or(cmp.Compare(t.Class, u.Class), cmp.Compare(t.Label, u.Label))
 }
 
-// eachTable calls f with the numbers of the tables of two states that have the same
-// label, -1 for the one that lacks it, until f returns an error.
-func eachTable(a, b []TableInfo, f func(i, j int) error) error {
-	for i, j := 0, 0; i < len(a) || j < len(b); {
-		order := 0
-		switch {
-		case i == len(a):
-			order = 1
-		case j == len(b):
-			order = -1
-		default:
-			order = compareTables(&a[i], &b[j])
-		}
-		x, y := i, j
-		switch {
-		case order < 0:
-			y = -1
-			i++
-		case order > 0:
-			x = -1
-			j++
-		default:
-			i++
-			j++
-		}
-		if err := f(x, y); err != nil {
-			return err
+// pairUp pairs the elements of two sorted lists of n and m elements, in order: the numbers of both where they are
+// equal, else the number of one and -1 for the list that lacks it.
+func pairUp(n, m int, compare func(i, j int) int) iter.Seq2[int, int] {
+	return func(yield func(i, j int) bool) {
+		for i, j := 0, 0; i < n || j < m; {
+			order := 0
+			switch {
+			case i == n:
+				order = 1
+			case j == m:
+				order = -1
+			default:
+				order = compare(i, j)
+			}
+			x, y := -1, -1
+			if order <= 0 {
+				x = i
+				i++
+			}
+			if order >= 0 {
+				y = j
+				j++
+			}
+			if !yield(x, y) {
+				return
+			}
 		}
 	}
-	return nil
+}
+
+// pairTables pairs the tables of two states that have the same class and label.
+func pairTables(a, b []TableInfo) iter.Seq2[int, int] {
+	return pairUp(len(a), len(b), func(i, j int) int { return a[i].compare(&b[j]) })
 }
 
 // comparer holds what one Compare works with.
@@ -65,12 +66,11 @@ func (c *comparer) differing() (n int) {
 		return (t.Class != Noise || c.opts.Noise) && c.opts.Ignore.table(t.Label) == ""
 	}
 	a, b := c.diff.A.Tables, c.diff.B.Tables
-	_ = eachTable(a, b, func(i, j int) error {
+	for i, j := range pairTables(a, b) {
 		if i < 0 && wanted(&b[j]) || j < 0 && wanted(&a[i]) || i >= 0 && j >= 0 && !sameTable(&a[i], &b[j]) && wanted(&a[i]) {
 			n++
 		}
-		return nil
-	})
+	}
 	return n
 }
 
@@ -87,12 +87,9 @@ func (c *comparer) add(td TableDiff) {
 
 // differs counts a differing table and reports whether its content is wanted.
 func (c *comparer) differs(t *TableInfo) bool {
-	switch t.Class {
-	case Noise:
-		if !c.opts.Noise {
-			c.diff.NoisyTables++
-			return false
-		}
+	if t.Class == Noise && !c.opts.Noise {
+		c.diff.NoisyTables++
+		return false
 	}
 	if rule := c.opts.Ignore.table(t.Label); rule != "" {
 		c.diff.Hidden = append(c.diff.Hidden, Hidden{Rule: rule, Label: t.Label})
@@ -187,7 +184,7 @@ func (c *comparer) table(i, j int) error {
 		switch {
 		case n == 0:
 		case p.hidden[k] != "":
-			c.diff.Hidden = append(c.diff.Hidden, Hidden{p.hidden[k], p.td.Label, col.Component + "." + col.Field, n})
+			c.diff.Hidden = append(c.diff.Hidden, Hidden{p.hidden[k], p.td.Label, col.Name(), n})
 		default:
 			p.td.Columns = append(p.td.Columns, ColumnCount{col.Component, col.Field, n})
 		}
@@ -201,51 +198,26 @@ func (c *comparer) table(i, j int) error {
 // match pairs the columns of both tables and leaves out those that are equal
 // or hidden.
 func (c *comparer) match(p *pairing) {
-	name := func(ci *ColumnInfo) Column { return NewColumn(ci.Component, ci.Field, ci.Type, ci.Scale) }
-	change := func(a, b *ColumnInfo) {
-		var c SchemaChange
-		if b != nil {
-			c.Column, c.B = b.Component+"."+b.Field, &ColumnType{b.Type, b.Scale}
-		}
-		if a != nil {
-			c.Column, c.A = a.Component+"."+a.Field, &ColumnType{a.Type, a.Scale}
-		}
-		p.td.Schema = append(p.td.Schema, c)
-	}
-	i, j := 0, 0
-	for i < len(p.a.Columns) || j < len(p.b.Columns) {
-		switch {
-		case i == len(p.a.Columns):
-			change(nil, &p.b.Columns[j])
-			j++
-			continue
-		case j == len(p.b.Columns):
-			change(&p.a.Columns[i], nil)
-			i++
+	compare := func(i, j int) int { return p.a.Columns[i].compareName(&p.b.Columns[j].Schema) }
+	for i, j := range pairUp(len(p.a.Columns), len(p.b.Columns), compare) {
+		if i < 0 || j < 0 || p.a.Columns[i].Schema != p.b.Columns[j].Schema {
+			var change SchemaChange
+			if j >= 0 {
+				b := &p.b.Columns[j]
+				change.Column, change.B = b.Name(), &ColumnType{b.Type, b.Scale}
+			}
+			if i >= 0 {
+				a := &p.a.Columns[i]
+				change.Column, change.A = a.Name(), &ColumnType{a.Type, a.Scale}
+			}
+			p.td.Schema = append(p.td.Schema, change)
 			continue
 		}
 		a, b := &p.a.Columns[i], &p.b.Columns[j]
-		na, nb := name(a), name(b)
-		switch order := na.compareName(&nb); {
-		case order < 0:
-			change(a, nil)
-			i++
-			continue
-		case order > 0:
-			change(nil, b)
-			j++
-			continue
-		}
-		switch {
-		case a.Type != b.Type || a.Scale != b.Scale:
-			change(a, b)
-		case a.Digest == b.Digest && p.a.KeysDigest == p.b.KeysDigest:
-		default:
+		if a.Digest != b.Digest || p.a.KeysDigest != p.b.KeysDigest {
 			p.columns = append(p.columns, [2]int{i, j})
 			p.hidden = append(p.hidden, c.opts.Ignore.column(p.td.Label, a.Component, a.Field))
 		}
-		i++
-		j++
 	}
 	p.counts = make([]uint64, len(p.columns))
 }
@@ -260,34 +232,25 @@ type region struct {
 // are cut by keys, so rows that one table lacks make a region of few blocks.
 func regions(a, b *Index) []region {
 	var out []region
-	i, j := 0, 0
-	for i < len(a.Blocks) || j < len(b.Blocks) {
-		r := region{a: [2]int{i, i}, b: [2]int{j, j}}
-		for {
-			// Take the block that begins first; both if they begin together.
-			order := 0
-			switch {
-			case i == len(a.Blocks):
-				order = 1
-			case j == len(b.Blocks):
-				order = -1
-			default:
-				order = a.Blocks[i].First.Compare(b.Blocks[j].First)
-			}
-			if order <= 0 && i < len(a.Blocks) {
-				i++
-			}
-			if order >= 0 && j < len(b.Blocks) {
-				j++
-			}
-			if i == len(a.Blocks) && j == len(b.Blocks) ||
-				i < len(a.Blocks) && j < len(b.Blocks) && a.Blocks[i].First == b.Blocks[j].First {
-				break
-			}
+	var r region
+	for i, j := range pairUp(len(a.Blocks), len(b.Blocks), func(i, j int) int { return a.Blocks[i].First.Compare(b.Blocks[j].First) }) {
+		if i >= 0 && j >= 0 && r.a[1]+r.b[1] > 0 {
+			out = append(out, r)
+			r = region{a: [2]int{i, i}, b: [2]int{j, j}}
 		}
-		r.a[1], r.b[1] = i, j
-		r.equal = r.a[1]-r.a[0] == 1 && r.b[1]-r.b[0] == 1 && a.Blocks[r.a[0]].Keys == b.Blocks[r.b[0]].Keys
+		if i >= 0 {
+			r.a[1] = i + 1
+		}
+		if j >= 0 {
+			r.b[1] = j + 1
+		}
+	}
+	if r.a[1]+r.b[1] > 0 {
 		out = append(out, r)
+	}
+	for n := range out {
+		r := &out[n]
+		r.equal = r.a[1]-r.a[0] == 1 && r.b[1]-r.b[0] == 1 && a.Blocks[r.a[0]].Keys == b.Blocks[r.b[0]].Keys
 	}
 	return out
 }

@@ -22,11 +22,7 @@ func (t *fileTable) checkCut(block int) error {
 // checkUncut checks that no block begins inside the keys of one.
 func checkUncut(keys Keys) error {
 	for i := 1; i < len(keys.A); i++ {
-		b := uint64(0)
-		if keys.B != nil {
-			b = keys.B[i]
-		}
-		if cutHash(keys.A[i], b)%meanBlockRows == 0 {
+		if keys.cutBefore(i) {
 			return fmt.Errorf("a block begins inside, at key %s", keys.At(i))
 		}
 	}
@@ -42,13 +38,8 @@ func checkUncut(keys Keys) error {
 // that the states cut differently. Noise is left out.
 func CompareCuts(a, b State) error {
 	tablesA, tablesB := a.Info().Tables, b.Info().Tables
-	for i, j := 0, 0; i < len(tablesA) && j < len(tablesB); {
-		switch order := compareTables(&tablesA[i], &tablesB[j]); {
-		case order < 0:
-			i++
-			continue
-		case order > 0:
-			j++
+	for i, j := range pairTables(tablesA, tablesB) {
+		if i < 0 || j < 0 {
 			continue
 		}
 		if ta, tb := &tablesA[i], &tablesB[j]; ta.Hash != tb.Hash && ta.Parts == tb.Parts && ta.Class != Noise {
@@ -56,8 +47,6 @@ func CompareCuts(a, b State) error {
 				return err
 			}
 		}
-		i++
-		j++
 	}
 	return nil
 }

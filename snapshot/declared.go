@@ -14,7 +14,7 @@ type ClassChange struct {
 // and the labels of which each state has a class that the other has not.
 func CompareClasses(a, b *Info) (noisy []string, changes []ClassChange) {
 	var onlyA, onlyB []*TableInfo
-	_ = eachTable(a.Tables, b.Tables, func(i, j int) error {
+	for i, j := range pairTables(a.Tables, b.Tables) {
 		var one *TableInfo
 		switch {
 		case i < 0:
@@ -29,8 +29,7 @@ func CompareClasses(a, b *Info) (noisy []string, changes []ClassChange) {
 		if one != nil && one.Class == Noise {
 			noisy = append(noisy, one.Label)
 		}
-		return nil
-	})
+	}
 	if len(onlyA) == 0 || len(onlyB) == 0 {
 		return noisy, nil
 	}

@@ -200,18 +200,19 @@ func Compare(a, b State, opts DiffOptions) (*Diff, error) {
 		c.opts.Limit = DefaultLimit
 	}
 	c.left = c.differing()
-	err = eachTable(d.A.Tables, d.B.Tables, func(i, j int) error {
+	for i, j := range pairTables(d.A.Tables, d.B.Tables) {
 		c.begin()
 		switch {
 		case j < 0:
-			return c.lonely(&d.A.Tables[i], a, i, true)
+			err = c.lonely(&d.A.Tables[i], a, i, true)
 		case i < 0:
-			return c.lonely(&d.B.Tables[j], b, j, false)
+			err = c.lonely(&d.B.Tables[j], b, j, false)
+		default:
+			err = c.table(i, j)
 		}
-		return c.table(i, j)
-	})
-	if err != nil {
-		return nil, err
+		if err != nil {
+			return nil, err
+		}
 	}
 	return d, nil
 }

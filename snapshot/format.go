@@ -160,12 +160,9 @@ type Index struct {
 
 // ColumnInfo is a column without its values.
 type ColumnInfo struct {
-	Component string
-	Field     string
-	Type      Type
-	Scale     uint32
-	Digest    merkle.Hash
-	Blocks    []merkle.Hash // the digest of each block
+	Schema
+	Digest merkle.Hash
+	Blocks []merkle.Hash // the digest of each block
 }
 
 // BlockInfo is a run of rows of a table.

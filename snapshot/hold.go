@@ -98,8 +98,7 @@ func (s *held) table(t *Table) (*Table, []int, *Index) {
 
 // same reports whether two columns have one digest since they are alike to the byte.
 func (c *Column) same(d *Column) bool {
-	return c.Component == d.Component && c.Field == d.Field && c.Type == d.Type && c.Scale == d.Scale &&
-		(c.Present == nil) == (d.Present == nil) && bytes.Equal(c.Present, d.Present) &&
+	return c.Schema == d.Schema && (c.Present == nil) == (d.Present == nil) && bytes.Equal(c.Present, d.Present) &&
 		slices.Equal(c.Ends, d.Ends) && bytes.Equal(c.Data, d.Data)
 }
 
@@ -138,7 +137,7 @@ func (h *Hasher) addColumns(ix *Index, t *Table, starts []int, other *Table, kno
 	next := 0
 	for i := range t.Columns {
 		c := &t.Columns[i]
-		for other != nil && next < len(other.Columns) && other.Columns[next].compareName(c) < 0 {
+		for other != nil && next < len(other.Columns) && other.Columns[next].compareName(&c.Schema) < 0 {
 			next++
 		}
 		if other != nil && next < len(other.Columns) && c.same(&other.Columns[next]) {
@@ -146,7 +145,7 @@ func (h *Hasher) addColumns(ix *Index, t *Table, starts []int, other *Table, kno
 			continue
 		}
 		digest, blocks := h.Column(c, starts)
-		ix.Columns[i] = ColumnInfo{Component: c.Component, Field: c.Field, Type: c.Type, Scale: c.Scale, Digest: digest}
+		ix.Columns[i] = ColumnInfo{Schema: c.Schema, Digest: digest}
 		if all == nil {
 			all = make([]merkle.Hash, 0, len(blocks)*(len(t.Columns)-i))
 		}
@@ -219,12 +218,7 @@ func (s *held) LoadKeys(i, block int) (Keys, error) {
 	if err != nil {
 		return Keys{}, err
 	}
-	keys := s.world.Tables[i].Keys
-	part := Keys{A: keys.A[start:end:end]}
-	if keys.B != nil {
-		part.B = keys.B[start:end:end]
-	}
-	return part, nil
+	return s.world.Tables[i].Keys.slice(start, end), nil
 }
 
 func (s *held) LoadBlock(i, block, column int) (Column, error) {
@@ -233,15 +227,12 @@ func (s *held) LoadBlock(i, block, column int) (Column, error) {
 		return Column{}, err
 	}
 	c := &s.world.Tables[i].Columns[column]
-	part := NewColumn(c.Component, c.Field, c.Type, c.Scale)
-	if w := c.Type.Width(); w > 0 {
-		part.Data = c.Data[start*w : end*w : end*w]
-	} else {
-		first, last := c.valueStart(start), c.valueStart(end)
-		part.Data = c.Data[first:last:last]
+	part := Column{Schema: c.Schema}
+	part.Data = c.values(start, end)
+	if c.Type.Width() == 0 {
 		part.Ends = make([]uint32, end-start)
 		for r := range part.Ends {
-			part.Ends[r] = c.Ends[start+r] - first
+			part.Ends[r] = c.Ends[start+r] - c.valueStart(start)
 		}
 	}
 	if c.absentIn(start, end) {

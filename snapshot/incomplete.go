@@ -87,43 +87,26 @@ func trimmed(w, other *World) *World {
 // trimmedTable returns a table without the rows, columns and values that another one lacks.
 func trimmedTable(t, o *Table) Table {
 	out := Table{Label: t.Label, Class: t.Class}
+	out.Keys = newKeys(t.Keys.Parts(), 0)
 	var rows [][2]int // in t and in o
-	for i, k := 0, 0; i < t.Rows() && k < o.Rows(); {
-		switch c := t.Keys.At(i).Compare(o.Keys.At(k)); {
-		case c < 0:
-			i++
-		case c > 0:
-			k++
-		default:
+	for i, k := range pairUp(t.Rows(), o.Rows(), func(i, k int) int { return t.Keys.At(i).Compare(o.Keys.At(k)) }) {
+		if i >= 0 && k >= 0 {
 			rows = append(rows, [2]int{i, k})
-			i++
-			k++
-		}
-	}
-	if t.Keys.B != nil {
-		out.Keys.B = []uint64{}
-	}
-	for _, r := range rows {
-		out.Keys.A = append(out.Keys.A, t.Keys.A[r[0]])
-		if t.Keys.B != nil {
-			out.Keys.B = append(out.Keys.B, t.Keys.B[r[0]])
+			out.Keys.add(t.Keys.At(i))
 		}
 	}
 	for i := range t.Columns {
 		c := &t.Columns[i]
 		known := o.Column(c.Component, c.Field)
-		if known == nil || known.Type != c.Type || known.Scale != c.Scale {
+		if known == nil || known.Schema != c.Schema {
 			continue // an excerpt does not show types
 		}
-		cut := NewColumn(c.Component, c.Field, c.Type, c.Scale)
+		cut := Column{Schema: c.Schema}
 		for _, r := range rows {
-			switch {
-			case !c.Has(r[0]) || !known.Has(r[1]):
+			if known.Has(r[1]) {
+				cut.appendRow(c, r[0])
+			} else {
 				cut.AppendAbsent()
-			case c.Type.Width() > 0:
-				cut.AppendUint(c.Uint(r[0]))
-			default:
-				cut.AppendBytes(c.Raw(r[0]))
 			}
 		}
 		out.Columns = append(out.Columns, cut)

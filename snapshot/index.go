@@ -85,20 +85,17 @@ func (f *File) decodeIndex(i int, payload []byte) (*fileTable, error) {
 	}
 	for k := 0; k < columns && c.err == nil; k++ {
 		c.array("column", columnFields)
-		ci := ColumnInfo{Component: c.text("component"), Field: c.text("field")}
+		var ci ColumnInfo
+		ci.Component, ci.Field = c.text("component"), c.text("field")
 		ci.Type = Type(c.unsigned("type", uint64(len(typeInfo)-1)))
 		ci.Scale = uint32(c.unsigned("scale", maxU32))
 		ci.Digest = c.hash("column digest")
 		if c.err == nil {
-			column := NewColumn(ci.Component, ci.Field, ci.Type, ci.Scale)
-			if err := column.validateSchema(); err != nil {
-				c.fail("column %s: %w", column.Name(), err)
+			if err := ci.validate(); err != nil {
+				c.fail("column %s: %w", ci.Name(), err)
 			}
-			if k > 0 {
-				prev := NewColumn(t.Columns[k-1].Component, t.Columns[k-1].Field, 0, 0)
-				if prev.compareName(&column) >= 0 {
-					c.fail("column %s does not follow %s", column.Name(), prev.Name())
-				}
+			if k > 0 && t.Columns[k-1].compareName(&ci.Schema) >= 0 {
+				c.fail("column %s does not follow %s", ci.Name(), t.Columns[k-1].Name())
 			}
 		}
 		t.Columns = append(t.Columns, ci)
@@ -261,8 +258,8 @@ func (t *fileTable) checkDigests(info *TableInfo) error {
 	}
 	for i := range t.Columns {
 		c := &t.Columns[i]
-		if h.columnDigest(c.Component, c.Field, c.Type, c.Scale, c.Blocks) != c.Digest {
-			return fmt.Errorf("digest of column %s.%s does not follow from those of the blocks", c.Component, c.Field)
+		if h.columnDigest(&c.Schema, c.Blocks) != c.Digest {
+			return fmt.Errorf("digest of column %s does not follow from those of the blocks", c.Name())
 		}
 	}
 	if t.leaf(info.Label, info.Rows) != info.Hash {

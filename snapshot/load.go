@@ -142,7 +142,7 @@ func outlineTable(s State, i int) (*Table, error) {
 		t.Keys.B = []uint64{}
 	}
 	for k, c := range ix.Columns {
-		t.Columns[k] = NewColumn(c.Component, c.Field, c.Type, c.Scale)
+		t.Columns[k].Schema = c.Schema
 	}
 	return t, nil
 }
@@ -238,7 +238,7 @@ func checkContent(s State, i int, h *Hasher) error {
 	}
 	got.KeysDigest = h.keysDigest(info.Parts, keyBlocks)
 	for k, c := range ix.Columns {
-		got.Columns[k].Digest = h.columnDigest(c.Component, c.Field, c.Type, c.Scale, columnBlocks[k])
+		got.Columns[k].Digest = h.columnDigest(&c.Schema, columnBlocks[k])
 	}
 	if leaf := got.leaf(info.Label, info.Rows); leaf != info.Hash {
 		return &HashError{fmt.Sprintf("leaf hash of %s %q", info.Class, info.Label), info.Hash, leaf}

@@ -20,11 +20,10 @@ func (f *File) Rehead(out io.Writer, peer string, meta map[string]string) error 
 	if err != nil {
 		return err
 	}
-	var length [4]byte
-	if err := f.readAt(length[:], 12); err != nil {
+	begin, err := f.dataStart(0)
+	if err != nil {
 		return err
 	}
-	begin := preambleSize + int64(binary.LittleEndian.Uint32(length[:])) // of the first cell
 	shift := preambleSize + int64(len(header)) - begin
 	for i := range places {
 		places[i].offset = uint64(int64(places[i].offset) + shift)
@@ -35,13 +34,7 @@ func (f *File) Rehead(out io.Writer, peer string, meta map[string]string) error 
 	if len(header) > maxHeader {
 		return fmt.Errorf("header has %d bytes, at most %d are allowed", len(header), maxHeader)
 	}
-	pre := append([]byte(magic), 0, 0, 0, 0)
-	binary.LittleEndian.PutUint16(pre[8:], version)
-	pre = binary.LittleEndian.AppendUint32(pre, uint32(len(header)))
-	pre = binary.LittleEndian.AppendUint32(pre, checksum(header))
-	pre = binary.LittleEndian.AppendUint64(pre, uint64(f.size+shift))
-	pre = binary.LittleEndian.AppendUint32(pre, checksum(pre))
-	if _, err := out.Write(append(pre, header...)); err != nil {
+	if _, err := out.Write(withPreamble(header, f.size+shift)); err != nil {
 		return err
 	}
 	at := begin

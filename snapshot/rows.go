@@ -20,25 +20,30 @@ func (t *Table) appendRange(src *Table, start, end int) {
 func (c *Column) appendRange(src *Column, start, end int) {
 	if c.Present != nil || src.absentIn(start, end) {
 		for i := start; i < end; i++ {
-			switch {
-			case !src.Has(i):
-				c.AppendAbsent()
-			case c.Type.Width() > 0:
-				c.AppendUint(src.Uint(i))
-			default:
-				c.AppendBytes(src.Raw(i))
-			}
+			c.appendRow(src, i)
 		}
 		return
 	}
-	if w := c.Type.Width(); w > 0 {
-		c.Data = append(c.Data, src.Data[start*w:end*w]...)
+	have := uint32(len(c.Data))
+	c.Data = append(c.Data, src.values(start, end)...)
+	if c.Type.Width() > 0 {
 		return
 	}
-	shift := uint32(len(c.Data)) - src.valueStart(start)
-	c.Data = append(c.Data, src.Data[src.valueStart(start):src.valueStart(end)]...)
+	shift := have - src.valueStart(start)
 	for _, e := range src.Ends[start:end] {
 		c.Ends = append(c.Ends, e+shift)
+	}
+}
+
+// appendRow appends row i of src, a column of the same type.
+func (c *Column) appendRow(src *Column, i int) {
+	switch {
+	case !src.Has(i):
+		c.AppendAbsent()
+	case c.Type.Width() > 0:
+		c.AppendUint(src.Uint(i))
+	default:
+		c.AppendBytes(src.Raw(i))
 	}
 }
 

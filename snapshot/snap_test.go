@@ -359,7 +359,7 @@ func TestRootMustFollowFromTheLeaves(t *testing.T) {
 func TestBombs(t *testing.T) {
 	cells := func(stored uint32) *fileTable {
 		return &fileTable{
-			Index: Index{Columns: []ColumnInfo{{Type: Bytes}}, Blocks: []BlockInfo{{Rows: 1}}},
+			Index: Index{Columns: []ColumnInfo{{Schema: Schema{Type: Bytes}}}, Blocks: []BlockInfo{{Rows: 1}}},
 			cells: cellTable{raw: []uint32{16, 250 << 20}, stored: []uint32{16, stored}, codecs: []byte{codecPlain, codecZstd}},
 		}
 	}

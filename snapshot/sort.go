@@ -13,15 +13,9 @@ func (t *Table) SortRows() error {
 		return nil
 	}
 	order := t.Keys.order()
-	keys := Keys{A: make([]uint64, len(order))}
-	if t.Keys.B != nil {
-		keys.B = make([]uint64, len(order))
-	}
+	keys := newKeys(t.Keys.Parts(), len(order))
 	for n, i := range order {
-		keys.A[n] = t.Keys.A[i]
-		if keys.B != nil {
-			keys.B[n] = t.Keys.B[i]
-		}
+		keys.add(t.Keys.At(i))
 		if n > 0 && keys.At(n-1) == keys.At(n) {
 			return fmt.Errorf("%s has %s twice", t.Label, t.Keys.At(i))
 		}
@@ -55,34 +49,20 @@ func (k Keys) order() []int {
 	for i := range order {
 		order[i] = i
 	}
-	if k.B == nil {
-		slices.SortFunc(order, func(i, j int) int { return cmp.Or(cmp.Compare(k.A[i], k.A[j]), cmp.Compare(i, j)) })
-	} else {
-		slices.SortFunc(order, func(i, j int) int {
-			return cmp.Or(cmp.Compare(k.A[i], k.A[j]), cmp.Compare(k.B[i], k.B[j]), cmp.Compare(i, j))
-		})
-	}
+	slices.SortFunc(order, func(i, j int) int { return cmp.Or(k.At(i).Compare(k.At(j)), cmp.Compare(i, j)) })
 	return order
 }
 
 // moved returns the column with its rows in another order. Its data is appended to room.
 func (c *Column) moved(order []int, room []byte) Column {
-	to := NewColumn(c.Component, c.Field, c.Type, c.Scale)
-	to.Data = room
+	to := Column{Schema: c.Schema, Data: room}
 	if c.Ends != nil {
 		to.Ends = make([]uint32, 0, len(c.Ends))
 	}
 	switch width := c.Type.Width(); {
 	case c.Present != nil || width == 0:
 		for _, i := range order {
-			switch {
-			case !c.Has(i):
-				to.AppendAbsent()
-			case width == 0:
-				to.AppendBytes(c.Raw(i))
-			default:
-				to.AppendUint(c.Uint(i))
-			}
+			to.appendRow(c, i)
 		}
 	case width == 4:
 		to.Data = to.Data[:width*len(order)]

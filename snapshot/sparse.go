@@ -157,17 +157,11 @@ func (t *SparseTable) table() Table {
 		order[i] = i
 	}
 	slices.SortFunc(order, func(i, j int) int { return t.keys[i].Compare(t.keys[j]) })
-	out := Table{Label: t.label, Class: t.class, Keys: Keys{A: make([]uint64, 0, len(order))}}
-	if t.parts == 2 {
-		out.Keys.B = make([]uint64, 0, len(order))
-	}
+	out := Table{Label: t.label, Class: t.class, Keys: newKeys(t.parts, len(order))}
 	place := make([]int, len(order)) // of a row among those in order
 	for n, i := range order {
 		place[i] = n
-		out.Keys.A = append(out.Keys.A, t.keys[i].A)
-		if t.parts == 2 {
-			out.Keys.B = append(out.Keys.B, t.keys[i].B)
-		}
+		out.Keys.add(t.keys[i])
 	}
 	names := make([]sparseColumn, 0, len(t.columns))
 	for name := range t.columns {

@@ -420,10 +420,7 @@ func (p *textParser) row(line string) error {
 				return err
 			}
 		}
-		p.rows.Keys.A = append(p.rows.Keys.A, key.A)
-		if key.Two {
-			p.rows.Keys.B = append(p.rows.Keys.B, key.B)
-		}
+		p.rows.Keys.add(key)
 	} else if last := p.rows.Keys.At(p.rows.Rows() - 1); key != last {
 		return fmt.Errorf("row %s begins, but row %s lacks %s", key, last, p.rows.Columns[p.column].Name())
 	}

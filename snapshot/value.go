@@ -61,8 +61,7 @@ func (v Value) Append(dst []byte) []byte {
 		return strconv.AppendUint(append(dst, '@'), v.bits(), 10)
 	}
 	if v.Type.Signed() {
-		shift := 64 - 8*v.Type.Width()
-		return strconv.AppendInt(dst, int64(v.bits())<<shift>>shift, 10)
+		return strconv.AppendInt(dst, signExtend(v.bits(), v.Type.Width()), 10)
 	}
 	return strconv.AppendUint(dst, v.bits(), 10)
 }
@@ -75,26 +74,29 @@ func (v Value) bits() uint64 {
 }
 
 func (v Value) appendFloat(dst []byte) []byte {
-	size, bits := 64, v.bits()
-	f := math.Float64frombits(bits)
-	if v.Type == F32 {
-		size = 32
-		f = float64(math.Float32frombits(uint32(bits)))
-	}
+	f := v.float()
 	switch {
 	case math.IsNaN(f):
-		return append(strconv.AppendUint(append(dst, "nan(0x"...), bits, 16), ')')
+		return append(strconv.AppendUint(append(dst, "nan(0x"...), v.bits(), 16), ')')
 	case math.IsInf(f, 1):
 		return append(dst, "inf"...)
 	case math.IsInf(f, -1):
 		return append(dst, "-inf"...)
 	}
+	return appendFinite(dst, f, 8*v.Type.Width())
+}
+
+// appendFinite appends a finite float of so many bits.
+func appendFinite(dst []byte, f float64, size int) []byte {
 	form := byte('f')
 	if magnitude := math.Abs(f); magnitude != 0 && (magnitude < 1e-6 || magnitude >= 1e21) {
 		form = 'e'
 	}
 	return strconv.AppendFloat(dst, f, form, -1, size)
 }
+
+// float returns an F32 or F64 as a float.
+func (v Value) float() float64 { return floatOf(v.bits(), v.Type) }
 
 // decimals returns how many decimal places units of 1/scale need, or -1 if no
 // number of places is enough.
@@ -203,11 +205,7 @@ func parseFloat(typ Type, s string) (uint64, error) {
 	if digits, ok := strings.CutPrefix(s, "nan(0x"); ok {
 		digits, ok = strings.CutSuffix(digits, ")")
 		bits, err := strconv.ParseUint(digits, 16, size)
-		f := math.Float64frombits(bits)
-		if size == 32 {
-			f = float64(math.Float32frombits(uint32(bits)))
-		}
-		if err != nil || !ok || !math.IsNaN(f) {
+		if err != nil || !ok || !math.IsNaN(floatOf(bits, typ)) {
 			return 0, strconv.ErrSyntax
 		}
 		return bits, nil
@@ -219,10 +217,7 @@ func parseFloat(typ Type, s string) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	if size == 32 {
-		return uint64(math.Float32bits(float32(f))), nil
-	}
-	return math.Float64bits(f), nil
+	return floatBits(f, typ), nil
 }
 
 // maxFixedText is the length in bytes of the longest decimal that is read as a fixed

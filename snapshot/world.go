@@ -31,10 +31,7 @@ type Point struct {
 
 // Compare orders points in time. It ignores native names.
 func (p Point) Compare(q Point) int {
-	if c := cmp.Compare(p.Tick, q.Tick); c != 0 {
-		return c
-	}
-	return strings.Compare(p.Phase, q.Phase)
+	return cmp.Or(cmp.Compare(p.Tick, q.Tick), strings.Compare(p.Phase, q.Phase))
 }
 
 // check reports a phase or native name that no point has.
@@ -138,19 +135,37 @@ func (k Keys) At(i int) Key {
 	return Key{A: k.A[i], B: k.B[i], Two: true}
 }
 
+// newKeys returns keys of so many parts, with room for some.
+func newKeys(parts, room int) Keys {
+	k := Keys{A: make([]uint64, 0, room)}
+	if parts == 2 {
+		k.B = make([]uint64, 0, room)
+	}
+	return k
+}
+
+// add appends a key, which has as many parts as the others.
+func (k *Keys) add(key Key) {
+	k.A = append(k.A, key.A)
+	if k.B != nil {
+		k.B = append(k.B, key.B)
+	}
+}
+
+// slice returns the keys of rows start to end.
+func (k Keys) slice(start, end int) Keys {
+	part := Keys{A: k.A[start:end:end]}
+	if k.B != nil {
+		part.B = k.B[start:end:end]
+	}
+	return part
+}
+
 // unordered returns the first row whose key does not follow the one before, or
 // 0 if all keys ascend.
 func (k Keys) unordered() int {
-	if k.B == nil {
-		for i := 1; i < len(k.A); i++ {
-			if k.A[i-1] >= k.A[i] {
-				return i
-			}
-		}
-		return 0
-	}
 	for i := 1; i < len(k.A); i++ {
-		if k.A[i-1] < k.A[i] || k.A[i-1] == k.A[i] && k.B[i-1] < k.B[i] {
+		if k.A[i-1] < k.A[i] || k.B != nil && k.A[i-1] == k.A[i] && k.B[i-1] < k.B[i] {
 			continue
 		}
 		return i
@@ -166,10 +181,7 @@ type Key struct {
 
 // Compare orders keys of the same table.
 func (k Key) Compare(l Key) int {
-	if c := cmp.Compare(k.A, l.A); c != 0 {
-		return c
-	}
-	return cmp.Compare(k.B, l.B)
+	return cmp.Or(cmp.Compare(k.A, l.A), cmp.Compare(k.B, l.B))
 }
 
 // String returns "12" or "12:3".
@@ -221,20 +233,13 @@ func (w *World) Sort() {
 
 // compare is the order of tables in a state.
 func (t *Table) compare(u *Table) int {
-	if c := cmp.Compare(t.Class, u.Class); c != 0 {
-		return c
-	}
-	return strings.Compare(t.Label, u.Label)
+	return cmp.Or(cmp.Compare(t.Class, u.Class), strings.Compare(t.Label, u.Label))
 }
 
 // sortColumns sorts by way of numbers: columns are large, and often in order.
 func (t *Table) sortColumns() {
-	compare := func(i, j int) int { return cmp.Or(t.Columns[i].compareName(&t.Columns[j]), cmp.Compare(i, j)) }
-	sorted := 1
-	for sorted < len(t.Columns) && compare(sorted-1, sorted) < 0 {
-		sorted++
-	}
-	if sorted >= len(t.Columns) {
+	compare := func(i, j int) int { return cmp.Or(t.Columns[i].compareName(&t.Columns[j].Schema), cmp.Compare(i, j)) }
+	if slices.IsSortedFunc(t.Columns, func(a, b Column) int { return a.compareName(&b.Schema) }) {
 		return
 	}
 	order := make([]int, len(t.Columns))
@@ -266,8 +271,7 @@ func (w *World) Validate() error {
 		if i == 0 {
 			continue
 		}
-		prev := &w.Tables[i-1]
-		if c := cmp.Compare(prev.Class, t.Class); c > 0 || c == 0 && prev.Label >= t.Label {
+		if prev := &w.Tables[i-1]; prev.compare(t) >= 0 {
 			return fmt.Errorf("%s %q does not follow %s %q", t.Class, t.Label, prev.Class, prev.Label)
 		}
 	}
@@ -289,7 +293,7 @@ func (t *Table) validate() error {
 	}
 	for i := range t.Columns {
 		c := &t.Columns[i]
-		if i > 0 && t.Columns[i-1].compareName(c) >= 0 {
+		if i > 0 && t.Columns[i-1].compareName(&c.Schema) >= 0 {
 			return fmt.Errorf("column %s does not follow %s", c.Name(), t.Columns[i-1].Name())
 		}
 		if err := c.validate(t.Rows()); err != nil {

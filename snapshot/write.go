@@ -143,8 +143,7 @@ func emptyLike(t *Table) Table {
 		e.Keys.B = []uint64{}
 	}
 	for i := range t.Columns {
-		c := &t.Columns[i]
-		e.Columns[i] = NewColumn(c.Component, c.Field, c.Type, c.Scale)
+		e.Columns[i].Schema = t.Columns[i].Schema
 	}
 	return e
 }
@@ -169,9 +168,7 @@ func (w *Writer) checkRows(i int, rows *Table) error {
 		return fmt.Errorf("%s %q: %w", rows.Class, rows.Label, err)
 	}
 	s := &w.schemas[i]
-	same := slices.EqualFunc(s.Columns, rows.Columns, func(a, b Column) bool {
-		return a.Component == b.Component && a.Field == b.Field && a.Type == b.Type && a.Scale == b.Scale
-	})
+	same := slices.EqualFunc(s.Columns, rows.Columns, func(a, b Column) bool { return a.Schema == b.Schema })
 	if !same || s.Keys.Parts() != rows.Keys.Parts() {
 		return fmt.Errorf("%s %q: columns or keys are not those of the outline", rows.Class, rows.Label)
 	}
@@ -223,6 +220,19 @@ func (w *Writer) Close() error {
 	if err != nil {
 		return err
 	}
+	w.seek(0)
+	w.write(withPreamble(header, length))
+	w.seek(length)
+	if w.zstd != nil {
+		w.zstd.Close()
+	}
+	err = w.err
+	w.err = errors.New("snapshot writer is closed")
+	return err
+}
+
+// withPreamble returns a preamble and the header, for a file of so many bytes.
+func withPreamble(header []byte, length int64) []byte {
 	pre := make([]byte, 0, preambleSize+len(header))
 	pre = append(pre, magic...)
 	pre = binary.LittleEndian.AppendUint16(pre, version)
@@ -231,15 +241,7 @@ func (w *Writer) Close() error {
 	pre = binary.LittleEndian.AppendUint32(pre, checksum(header))
 	pre = binary.LittleEndian.AppendUint64(pre, uint64(length))
 	pre = binary.LittleEndian.AppendUint32(pre, checksum(pre))
-	w.seek(0)
-	w.write(append(pre, header...))
-	w.seek(length)
-	if w.zstd != nil {
-		w.zstd.Close()
-	}
-	err = w.err
-	w.err = errors.New("snapshot writer is closed")
-	return err
+	return append(pre, header...)
 }
 
 func (w *Writer) seek(offset int64) {
@@ -265,7 +267,7 @@ func (w *Writer) begin(i int) {
 		w.pending = emptyLike(&w.schemas[i])
 		w.index.Columns = make([]ColumnInfo, len(w.pending.Columns))
 		for k, c := range w.pending.Columns {
-			w.index.Columns[k] = ColumnInfo{Component: c.Component, Field: c.Field, Type: c.Type, Scale: c.Scale}
+			w.index.Columns[k] = ColumnInfo{Schema: c.Schema}
 		}
 	}
 }
@@ -283,7 +285,7 @@ func (w *Writer) finish() {
 	w.index.KeysDigest = w.hasher.keysDigest(info.Parts, keyBlocks)
 	for i := range w.index.Columns {
 		c := &w.index.Columns[i]
-		c.Digest = w.hasher.columnDigest(c.Component, c.Field, c.Type, c.Scale, c.Blocks)
+		c.Digest = w.hasher.columnDigest(&c.Schema, c.Blocks)
 	}
 	info.Hash = w.index.leaf(info.Label, info.Rows)
 	payload, err := encodeIndex(&w.index, &w.cells, info.Parts, w.data)

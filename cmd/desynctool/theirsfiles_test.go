@@ -55,10 +55,10 @@ func writeTheirs(t *testing.T, dir, name string) {
 				},
 				Tables: []snapshot.Table{
 					{Label: short, Class: snapshot.Archetype, Keys: snapshot.Keys{A: []uint64{1}}, Columns: []snapshot.Column{
-						{Component: short, Field: short, Type: snapshot.String, Data: []byte(text), Ends: []uint32{uint32(len(text))}},
-						{Component: short, Field: short + "2", Type: snapshot.U32, Data: number},
+						{Schema: snapshot.Schema{Component: short, Field: short, Type: snapshot.String}, Data: []byte(text), Ends: []uint32{uint32(len(text))}},
+						{Schema: snapshot.Schema{Component: short, Field: short + "2", Type: snapshot.U32}, Data: number},
 					}},
-					{Label: short + " cache", Class: snapshot.Cache, Keys: snapshot.Keys{A: []uint64{1}}, Columns: []snapshot.Column{{Component: short, Field: short, Type: snapshot.U32, Data: number}}},
+					{Label: short + " cache", Class: snapshot.Cache, Keys: snapshot.Keys{A: []uint64{1}}, Columns: []snapshot.Column{{Schema: snapshot.Schema{Component: short, Field: short, Type: snapshot.U32}, Data: number}}},
 				},
 			}
 			if n == 3 { // a row on one side only, and a column
