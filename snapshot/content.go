@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
 )
 
 // content is what reading the content of a snapshot has found.
@@ -78,21 +77,11 @@ func (f *File) sameTable(other *File, i int) bool {
 	if len(a.offsets) == 0 { // it has no rows
 		return true
 	}
-	atA, atB := a.offsets[0], b.offsets[0]
-	bufs := comparing.Get().(*[2][32 << 10]byte)
-	defer comparing.Put(bufs)
-	for left := int64(f.places[i].offset) - atA; left > 0; {
-		n := min(left, int64(len(bufs[0])))
-		if f.readAt(bufs[0][:n], atA) != nil || other.readAt(bufs[1][:n], atB) != nil || !bytes.Equal(bufs[0][:n], bufs[1][:n]) {
-			return false
-		}
-		atA, atB, left = atA+n, atB+n, left-n
-	}
-	return true
+	size := int64(f.places[i].offset) - a.offsets[0]
+	f.read += size
+	other.read += size
+	return equalBytes(f.r, other.r, a.offsets[0], b.offsets[0], size)
 }
-
-// comparing are what two files are read into.
-var comparing = sync.Pool{New: func() any { return new([2][32 << 10]byte) }}
 
 func (t *cellTable) equal(u *cellTable) bool {
 	return bytes.Equal(t.digests, u.digests) && slices.Equal(t.raw, u.raw) && slices.Equal(t.stored, u.stored) &&

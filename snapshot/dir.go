@@ -20,28 +20,28 @@ func Find(tree files.Tree, path string, formats []Format) ([]*Set, error) {
 		return nil, err
 	}
 	if !stat.IsDir() {
-		return findFile(tree, path, formats)
+		return FindFile(tree, path, formats)
 	}
-	set, folders, err := readPeer(tree, path, formats)
+	set, folders, err := ReadFolder(tree, path, formats)
 	if err != nil {
 		return nil, err
 	}
 	if len(set.Entries) > 0 {
 		set.Folders = below(path, folders)
-		return set.peers(), nil
+		return set.ByPeer(), nil
 	}
 	var sets []*Set
 	if len(set.Others) > 0 {
 		sets = append(sets, set)
 	}
 	for _, folder := range folders {
-		sub, deeper, err := readPeer(tree, filepath.Join(path, folder), formats)
+		sub, deeper, err := ReadFolder(tree, filepath.Join(path, folder), formats)
 		if err != nil {
 			return nil, err
 		}
 		sub.Folders = below(sub.Path, deeper)
 		if len(sub.Entries)+len(sub.Others)+len(sub.Warnings)+len(deeper) > 0 {
-			sets = append(sets, sub.peers()...)
+			sets = append(sets, sub.ByPeer()...)
 		}
 	}
 	if len(sets) == 0 {
@@ -58,9 +58,10 @@ func below(dir string, folders []string) (paths []string) {
 	return paths
 }
 
-// readPeer is ReadDir together with the folders in which an engine keeps a
-// part of a peer's states. These are not among the folders it returns.
-func readPeer(tree files.Tree, path string, formats []Format) (*Set, []string, error) {
+// ReadFolder is ReadDir for the folder of a peer: the states that an engine keeps in a
+// folder of its own beside its other files are among those of the set, and that folder is
+// not among the names returned.
+func ReadFolder(tree files.Tree, path string, formats []Format) (*Set, []string, error) {
 	set, folders, err := ReadDir(tree, path, formats)
 	if err != nil {
 		return nil, nil, err
@@ -80,42 +81,52 @@ func readPeer(tree files.Tree, path string, formats []Format) (*Set, []string, e
 	return set, rest, nil
 }
 
-func findFile(tree files.Tree, path string, formats []Format) ([]*Set, error) {
+// FindFile returns the states in a file, one Set for each peer that it names. A file of no
+// known format is an error.
+func FindFile(tree files.Tree, path string, formats []Format) ([]*Set, error) {
 	format, err := recognized(tree, path, formats)
 	if err != nil {
 		return nil, err
 	}
 	dir, base := filepath.Split(filepath.Clean(path))
+	dir = filepath.Clean(dir)
 	set := &Set{Path: path}
 	if format.Parts != nil {
 		parts, err := openParts(tree, path, format)
 		if err != nil {
 			return nil, err
 		}
-		set.addParts(filepath.Clean(dir), base, parts)
+		set.addParts(dir, base, parts)
 		set.order()
-		return set.peers(), nil
+		return set.ByPeer(), nil
 	}
 	s, err := OpenPath(tree, path, format)
 	if err != nil {
 		return nil, err
 	}
 	defer s.Close()
-	info := s.Info()
-	peer := ""
-	if format.NamesPeer {
-		peer = info.Peer
-	}
+	e := openedEntry(tree, dir, base, format, s.Info())
 	if format.ParseName != nil {
 		if n, ok := format.ParseName(compression.PlainName(base)); ok {
-			peer = n.Peer
+			e.Peer = n.Peer
 		}
 	}
-	set.Peer = peer
-	e := &Entry{Tree: tree, Dir: filepath.Clean(dir), Base: base, Peer: peer, Seed: info.Seed, Point: info.Point, Format: format, checked: true, root: info.Root, kept: newKeeping(format)}
+	set.Peer = e.Peer
 	e.kept.keep(s)
 	set.Entries = []*Entry{e}
 	return []*Set{set}, nil
+}
+
+// openedEntry returns the entry of a file whose header was read.
+func openedEntry(tree files.Tree, dir, base string, format *Format, info *Info) *Entry {
+	e := &Entry{
+		Tree: tree, Dir: dir, Base: base, Seed: info.Seed, Point: info.Point, Format: format,
+		checked: true, root: info.Root, kept: newKeeping(format),
+	}
+	if format.NamesPeer {
+		e.Peer = info.Peer
+	}
+	return e
 }
 
 // partPeers takes files that hold several states for those of as many peers, named
@@ -165,8 +176,8 @@ func (s *Set) addParts(dir, base string, parts *partFile) {
 	}
 }
 
-// peers splits a set by the peers that its entries name.
-func (s *Set) peers() []*Set {
+// ByPeer splits a set by the peers that its files name; the first has what is not a state.
+func (s *Set) ByPeer() []*Set {
 	var out []*Set
 	for begin := 0; begin < len(s.Entries); {
 		end := begin + 1
@@ -338,11 +349,7 @@ func (s *Set) stranger(tree files.Tree, dir, base string, formats []Format, few 
 		}
 		s.Warn(path, "%s: its name says nothing, its content is %s of seed %016x", path, point, info.Seed)
 	}
-	peer := ""
-	if format.NamesPeer {
-		peer = info.Peer
-	}
-	e := &Entry{Tree: tree, Dir: dir, Base: base, Peer: peer, Seed: info.Seed, Point: info.Point, Format: format, checked: true, root: info.Root, kept: newKeeping(format)}
+	e := openedEntry(tree, dir, base, format, info)
 	if few {
 		e.kept.keep(state)
 	}

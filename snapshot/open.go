@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"strings"
 
 	"github.com/desynctool/desynctool/internal/file/compression"
@@ -24,19 +23,25 @@ func OpenPath(tree files.Tree, path string, format *Format) (State, error) {
 		}
 		return p.only()
 	}
-	f, err := openRegular(tree, path)
+	f, size, _, err := openContent(tree, path)
 	if err != nil {
 		return nil, err
 	}
-	if f, err = unpackFile(f, path); err != nil {
-		return nil, err
-	}
-	stat, err := regular(f, path)
+	return openWhole(f, format, path, size, func() (State, error) { return format.Open(f, size, path) })
+}
+
+// openContent opens the content of a file, which may be compressed, and returns its size. What is unpacked is in a
+// scratch file.
+func openContent(tree files.Tree, path string) (f files.File, size int64, unpacked bool, err error) {
+	raw, err := openRegular(tree, path)
 	if err != nil {
-		f.Close()
-		return nil, err
+		return nil, 0, false, err
 	}
-	return openWhole(f, format, path, stat.Size(), func() (State, error) { return format.Open(f, stat.Size(), path) })
+	if f, err = unpackFile(raw, path); err != nil {
+		return nil, 0, false, err
+	}
+	size, err = sizeOf(f, path)
+	return f, size, f != raw, err
 }
 
 // readMemory is how many times the bytes of a state that is read whole are in memory while it is.
@@ -113,13 +118,17 @@ func openRegular(tree files.Tree, path string) (files.File, error) {
 	return tree.Open(path)
 }
 
-// regular returns the properties of an open file that is a regular one.
-func regular(f files.File, path string) (fs.FileInfo, error) {
+// sizeOf returns the size of an open file, which it closes if it is not a regular one.
+func sizeOf(f files.File, path string) (int64, error) {
 	stat, err := f.Stat()
 	if err == nil && !stat.Mode().IsRegular() {
 		err = fmt.Errorf("%s: not a regular file", path)
 	}
-	return stat, err
+	if err != nil {
+		f.Close()
+		return 0, err
+	}
+	return stat.Size(), nil
 }
 
 // closing is a State that closes the file it came from.

@@ -20,22 +20,13 @@ type partFile struct {
 
 // openParts lists the states in a file.
 func openParts(tree files.Tree, path string, format *Format) (*partFile, error) {
-	raw, err := openRegular(tree, path)
+	f, size, unpacked, err := openContent(tree, path)
 	if err != nil {
-		return nil, err
-	}
-	f, err := unpackFile(raw, path)
-	if err != nil {
-		return nil, err
-	}
-	stat, err := regular(f, path)
-	if err != nil {
-		f.Close()
 		return nil, err
 	}
 	p := &partFile{tree: tree, path: path, format: format}
-	p.parts, err = format.Parts(f, stat.Size(), path)
-	if f != raw && err == nil {
+	p.parts, err = format.Parts(f, size, path)
+	if unpacked && err == nil {
 		p.temp = f
 		return p, nil
 	}
@@ -49,15 +40,12 @@ func (p *partFile) name(part *Part) string { return fmt.Sprintf("%s@%d", p.path,
 
 // open opens the state of one part.
 func (p *partFile) open(part *Part) (State, error) {
-	f := p.temp
-	if f == nil {
+	f := files.File(staysOpenFile{p.temp})
+	if p.temp == nil {
 		var err error
 		if f, err = openRegular(p.tree, p.path); err != nil {
 			return nil, err
 		}
-	}
-	if p.temp != nil {
-		f = staysOpenFile{f}
 	}
 	return openWhole(f, p.format, p.name(part), part.Size, func() (State, error) { return p.openIn(f, part) })
 }

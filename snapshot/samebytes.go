@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"io"
 	"path/filepath"
+	"sync"
 )
 
 // SameBytes reports whether two snapshots are equal byte for byte, so that what is
@@ -44,15 +45,24 @@ func sameBytes(a, b *Entry) bool {
 	if sizeA != sizeB {
 		return false
 	}
+	return equalBytes(ra, rb, 0, 0, sizeA)
+}
+
+// comparing are what two files are read into.
+var comparing = sync.Pool{New: func() any { return new([2][32 << 10]byte) }}
+
+// equalBytes reports whether a from one offset on and b from another on have the same bytes, so many of them.
+func equalBytes(a, b io.ReaderAt, atA, atB, left int64) bool {
 	bufs := comparing.Get().(*[2][32 << 10]byte)
 	defer comparing.Put(bufs)
-	for at := int64(0); at < sizeA; at += int64(len(bufs[0])) {
-		n := min(int64(len(bufs[0])), sizeA-at)
-		na, _ := ra.ReadAt(bufs[0][:n], at)
-		nb, _ := rb.ReadAt(bufs[1][:n], at)
+	for left > 0 {
+		n := min(left, int64(len(bufs[0])))
+		na, _ := a.ReadAt(bufs[0][:n], atA)
+		nb, _ := b.ReadAt(bufs[1][:n], atB)
 		if int64(na) != n || int64(nb) != n || !bytes.Equal(bufs[0][:n], bufs[1][:n]) {
 			return false
 		}
+		atA, atB, left = atA+n, atB+n, left-n
 	}
 	return true
 }
@@ -91,10 +101,6 @@ func (e *Entry) raw() (rawState, int64, error) {
 	if e.part != nil {
 		return rawState{io.NewSectionReader(f, e.part.Offset, e.part.Size), f}, e.part.Size, nil
 	}
-	stat, err := regular(f, path)
-	if err != nil {
-		f.Close()
-		return rawState{}, 0, err
-	}
-	return rawState{f, f}, stat.Size(), nil
+	size, err := sizeOf(f, path)
+	return rawState{f, f}, size, err
 }

@@ -70,13 +70,7 @@ func (e *Entry) Path() string {
 }
 
 func (e *Entry) compare(f *Entry) int {
-	if e.Peer != f.Peer {
-		return cmp.Compare(e.Peer, f.Peer)
-	}
-	if e.Seed != f.Seed {
-		return cmp.Compare(e.Seed, f.Seed)
-	}
-	return e.Point.Compare(f.Point)
+	return cmp.Or(cmp.Compare(e.Peer, f.Peer), cmp.Compare(e.Seed, f.Seed), e.Point.Compare(f.Point))
 }
 
 // Open opens the snapshot. If its header has another seed or point than its
@@ -194,10 +188,7 @@ func (s *Set) conflict(path, format string, args ...any) {
 
 // compareEntries orders entries by seed, point and name.
 func compareEntries(a, b *Entry) int {
-	if c := a.compare(b); c != 0 {
-		return c
-	}
-	return cmp.Compare(a.Base, b.Base)
+	return cmp.Or(a.compare(b), cmp.Compare(a.Base, b.Base))
 }
 
 // order sorts the entries and keeps one for each seed and point. Where two
