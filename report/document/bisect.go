@@ -26,7 +26,7 @@ type bisectDocument struct {
 	Snapshots      int               `json:"snapshots"`
 	Recorded       int               `json:"recorded_hashes"`
 	Groups         [][]string        `json:"groups"`
-	Peers          []bisectPeer      `json:"peers"`
+	Peers          []bisectPeer      `json:"peers" nil:"null"` // null if there are none
 	Healed         *uint64           `json:"healed_at"`
 	Loaded         *loadedDocument   `json:"loaded,omitempty"` // there if a peer parted by loading a state
 	Replay         *replayDocument   `json:"replay,omitempty"`
@@ -177,20 +177,16 @@ type replayedPeerDocument struct {
 
 // Bisect returns the document of a bisection.
 func Bisect(r *bisect.Result) Document {
-	return Document{
-		StatusOf(r),
-		func() any { return bisectJSON(r) },
-		func(out *Text, all bool) { bisectText(out, r) },
-	}
+	return documentOf(r, bisectJSON, bisectText)
 }
 
 func bisectJSON(r *bisect.Result) *bisectDocument {
 	d := &bisectDocument{
 		Head:  head("bisect", StatusOf(r), r.Warnings),
-		Exact: r.Exact, InitialState: r.InitialState, Splits: Splits(r.Splits), Probes: r.Probes, Surveyed: r.Surveyed, Snapshots: r.Snapshots, Recorded: r.Recorded, Groups: list(r.Groups),
-		Contradictions: list(r.Contradictions), Missing: list(r.Lost), Notes: list(r.Notes), Headers: r.Headers, SimFailed: r.SimFailed, Witness: Witness(r.Witnessed),
+		Exact: r.Exact, InitialState: r.InitialState, Splits: Splits(r.Splits), Probes: r.Probes, Surveyed: r.Surveyed, Snapshots: r.Snapshots, Recorded: r.Recorded, Groups: r.Groups,
+		Contradictions: r.Contradictions, Missing: r.Lost, Notes: r.Notes, Headers: r.Headers, SimFailed: r.SimFailed, Witness: Witness(r.Witnessed),
 	}
-	d.Pairs, d.Content = r.Pairs, []uint64{}
+	d.Pairs = r.Pairs
 	for _, at := range r.Content {
 		d.Content = append(d.Content, at.Tick)
 	}
@@ -225,7 +221,7 @@ func bisectJSON(r *bisect.Result) *bisectDocument {
 		if len(t.Traces) < 2 {
 			continue
 		}
-		c := checksumDocument{What: t.Traces[0].Kind(), Last: t.LastCompared.Number, Groups: [][]string{}}
+		c := checksumDocument{What: t.Traces[0].Kind(), Last: t.LastCompared.Number}
 		if b := t.Bracket; b != nil {
 			c.Bad, c.Native = &b.Bad.Number, t.NativeName(b.Bad)
 			if b.HasGood {
@@ -238,13 +234,13 @@ func bisectJSON(r *bisect.Result) *bisectDocument {
 		d.Checksums = append(d.Checksums, c)
 	}
 	if m := r.Sums; m != nil {
-		d.Checksums = append(d.Checksums, checksumDocument{What: recordedSums, Good: m.Good, Bad: &m.Bad, Last: m.Last, Groups: list(m.Groups)})
+		d.Checksums = append(d.Checksums, checksumDocument{What: recordedSums, Good: m.Good, Bad: &m.Bad, Last: m.Last, Groups: m.Groups})
 	}
 	for _, p := range r.Peers {
 		d.Peers = append(d.Peers, bisectPeer{p.Name, p.Path, p.Snapshots, p.Log})
 	}
 	if rep := r.Replay; rep != nil {
-		d.Replay = &replayDocument{Sim: rep.Sim, From: rep.From, To: rep.To, InputsPart: rep.InputsDiffer, Peers: []replayedPeerDocument{}}
+		d.Replay = &replayDocument{Sim: rep.Sim, From: rep.From, To: rep.To, InputsPart: rep.InputsDiffer}
 		for i := range rep.Peers {
 			p := &rep.Peers[i]
 			doc := replayedPeerDocument{Name: p.Name, Compared: p.Compared, Departs: p.Departs, LastAgreed: p.LastAgreed, OrdersOf: p.Borrowed}
@@ -286,7 +282,7 @@ func Bracket(b *bisect.Bracket) *BracketDocument {
 	return d
 }
 
-func bisectText(out *Text, r *bisect.Result) {
+func bisectText(out *Text, r *bisect.Result, all bool) {
 	s := out.Style
 	out.put(s.Verdict(StatusOf(r)), bisectHeadline(r))
 	row := out.Row

@@ -133,8 +133,7 @@ func diffJSON(d *snapshot.Diff, names [2]string, warnings []string) *diffDocumen
 	doc := &diffDocument{
 		Head: head("diff", StatusOf(d), warnings), Peers: names[:], Seed: fmt.Sprintf("%016x", d.A.Seed),
 		Point: d.A.Point.Tick, Phase: d.A.Point.Phase, Native: native(d.A.Point),
-		Archetypes: []TableDocument{}, Caches: []TableDocument{}, NoisyTables: d.NoisyTables, Noisy: list(d.Noisy),
-		Hidden: []hiddenDocument{}, Findings: list(findings(d)), LeftOut: d.LeftOut(), Notes: d.Notes,
+		NoisyTables: d.NoisyTables, Noisy: d.Noisy, Findings: findings(d), LeftOut: d.LeftOut(), Notes: d.Notes,
 	}
 	if d.RNG != nil {
 		doc.Archetypes = append(doc.Archetypes, TableDocument{

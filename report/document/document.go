@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"errors"
 	"io"
+	"reflect"
 
 	"github.com/desynctool/desynctool/bisect/hunt"
 	"github.com/desynctool/desynctool/internal/file/frame"
@@ -18,8 +19,22 @@ type Document struct {
 	text func(out *Text, all bool)
 }
 
+// documentOf returns the document of a result that knows its own status. JSON makes what is written for a
+// script.
+func documentOf[R Result, D any](r R, json func(R) D, text func(out *Text, r R, all bool)) Document {
+	return Document{
+		StatusOf(r),
+		func() any { return json(r) },
+		func(out *Text, all bool) { text(out, r, all) },
+	}
+}
+
 // JSON writes the document for a script, as docs/cli.md specifies it.
-func (d Document) JSON(w io.Writer) error { return WriteJSON(w, d.json()) }
+func (d Document) JSON(w io.Writer) error {
+	doc := d.json()
+	fillLists(reflect.ValueOf(doc))
+	return WriteJSON(w, doc)
+}
 
 // Text writes the document for a person: about a screenful, or everything that the result
 // holds if all is set.
@@ -46,13 +61,15 @@ func StatusOfError(err error) Status {
 	return Failed
 }
 
-// StatusOf returns the status of a result: that of the command which found it, and of its
-// document. One that also has Failed says by it that an argument was unusable, such as a
-// simulator, which a proven divergence outweighs.
-func StatusOf(result interface {
+// Result is what a command found. One that also has a method Failed reports with it that an argument
+// was unusable, such as a simulator. A proven divergence outweighs that.
+type Result interface {
 	Diverged() bool
 	Incomplete() bool
-}) Status {
+}
+
+// StatusOf returns the status of the command that found a result, and of its document.
+func StatusOf(result Result) Status {
 	failing, ok := result.(interface{ Failed() bool })
 	switch {
 	case result.Diverged():

@@ -61,19 +61,15 @@ type stepDocument struct {
 
 // GitBisect returns the document of a search for a commit.
 func GitBisect(f *gitbisect.Found) Document {
-	return Document{
-		StatusOf(f),
-		func() any { return gitBisectJSON(f) },
-		func(out *Text, all bool) { gitBisectText(out, f, all) },
-	}
+	return documentOf(f, gitBisectJSON, gitBisectText)
 }
 
 func gitBisectJSON(f *gitbisect.Found) *gitBisectDocument {
 	d := &gitBisectDocument{
 		Head: head("gitbisect", StatusOf(f), nil), Range: f.Range.Spec, Build: strings.Join(f.Build, " "), Test: f.Test,
 		Left: commitsJSON(f, f.Left), Good: commitsJSON(f, f.Edge), Confirmed: f.Confirmed, Steady: f.Steady, Odds: f.Odds,
-		Commits: f.Candidates, Runs: len(f.Steps), Steps: []stepDocument{}, Interrupted: f.Interrupted,
-		Contradictions: []string{}, Notes: list(gitBisectNotes(f)),
+		Commits: f.Candidates, Runs: len(f.Steps), Interrupted: f.Interrupted,
+		Notes: gitBisectNotes(f),
 	}
 	bad := commitJSON(f, f.Graph.Bad)
 	d.Bad = &bad
@@ -91,8 +87,7 @@ func gitBisectJSON(f *gitbisect.Found) *gitBisectDocument {
 	return d
 }
 
-func commitsJSON(f *gitbisect.Found, nodes []int) []commitDocument {
-	out := []commitDocument{}
+func commitsJSON(f *gitbisect.Found, nodes []int) (out []commitDocument) {
 	for _, n := range nodes {
 		out = append(out, commitJSON(f, n))
 	}

@@ -22,6 +22,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"reflect"
 	"unicode/utf16"
 	"unicode/utf8"
 
@@ -98,6 +99,39 @@ func list[T any](l []T) []T {
 	}
 	return l
 }
+
+// fillLists replaces nil by an empty list everywhere in a document, as list does. It leaves bytes alone, and
+// what writes its own JSON, and fields with the tag nil:"null".
+func fillLists(v reflect.Value) {
+	if v.Kind() != reflect.Pointer && v.Type().Implements(marshaler) {
+		return
+	}
+	switch v.Kind() {
+	case reflect.Pointer:
+		if !v.IsNil() {
+			fillLists(v.Elem())
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			f := v.Type().Field(i)
+			if (f.IsExported() || f.Anonymous) && f.Tag.Get("json") != "-" && f.Tag.Get("nil") != "null" {
+				fillLists(v.Field(i))
+			}
+		}
+	case reflect.Slice:
+		if v.Type().Elem().Kind() == reflect.Uint8 {
+			return
+		}
+		if v.IsNil() && v.CanSet() {
+			v.Set(reflect.MakeSlice(v.Type(), 0, 0))
+		}
+		for i := range v.Len() {
+			fillLists(v.Index(i))
+		}
+	}
+}
+
+var marshaler = reflect.TypeFor[json.Marshaler]()
 
 // Native are the engine's own names of a state point and of the step to it.
 type Native struct {

@@ -64,11 +64,7 @@ type keptOrder struct {
 
 // Minimize returns the document of a search.
 func Minimize(m *minimize.Result) Document {
-	return Document{
-		StatusOf(m),
-		func() any { return minimizeJSON(m) },
-		func(out *Text, all bool) { minimizeText(out, m, all) },
-	}
+	return documentOf(m, minimizeJSON, minimizeText)
 }
 
 func minimizeJSON(m *minimize.Result) *minimizeDocument {
@@ -78,7 +74,7 @@ func minimizeJSON(m *minimize.Result) *minimizeDocument {
 		Orders: givenLeft{m.Input.Orders(), len(m.Best.Orders())}, Ticks: givenLeft64{m.Input.End() - first, m.Best.Until() - first},
 		Point: m.Point, Signature: m.Signature, Kept: kept(m), Changed: m.Changed,
 		Minimal: m.Stopped == minimize.Finished, Stopped: m.Stopped, Replays: m.Replays, Resumed: m.Resumed, Ran: m.Ticks, Unknown: m.Unknown, Runs: m.Runs,
-		Dir: m.Written.Dir, Peers: list(m.Written.Sides), File: m.Written.File, Missing: list(m.Lost), Notes: list(m.Notes),
+		Dir: m.Written.Dir, Peers: m.Written.Sides, File: m.Written.File, Missing: m.Lost, Notes: m.Notes,
 	}
 	if m.Runs > 1 {
 		d.HitsThen, d.Hits, d.Rate = m.InputHits, m.BestHits, []float64{m.Low, m.High}
@@ -86,9 +82,8 @@ func minimizeJSON(m *minimize.Result) *minimizeDocument {
 	return d
 }
 
-func kept(m *minimize.Result) []keptOrder {
+func kept(m *minimize.Result) (out []keptOrder) {
 	orders, kinds := m.Kept()
-	out := []keptOrder{}
 	for i := range orders {
 		o := &orders[i]
 		payload := "0x" + hex.EncodeToString(o.Payload)

@@ -20,18 +20,12 @@ type ordersDocument struct {
 
 // Orders returns the document of a comparison of order logs.
 func Orders(c *orderlog.Comparison) Document {
-	return Document{
-		StatusOf(c),
-		func() any { return ordersJSON(c) },
-		func(out *Text, all bool) { ordersText(out, c, all) },
-	}
+	return documentOf(c, ordersJSON, ordersText)
 }
 
 func ordersJSON(c *orderlog.Comparison) *ordersDocument {
 	h := head("orders", StatusOf(c), c.Warnings)
-	shown := *c
-	shown.Differences = list(c.Differences)
-	return &ordersDocument{Schema: h.Schema, Status: h.Status, Warnings: h.Warnings, Line: c.Line(), Missing: list(c.Lost), Comparison: &shown}
+	return &ordersDocument{Schema: h.Schema, Status: h.Status, Warnings: h.Warnings, Line: c.Line(), Missing: c.Lost, Comparison: c}
 }
 
 // ordersText takes about a screenful, or every difference that was kept if all is set.

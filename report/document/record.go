@@ -36,7 +36,7 @@ func Record(r *session.Recording, dir string) Document {
 }
 
 func recordJSON(r *session.Recording, dir string) *recordDocument {
-	doc := &recordDocument{Head: head("record", StatusOf(r), nil), Dir: dir, Detected: r.Detected, Peers: []recordedPeer{}}
+	doc := &recordDocument{Head: head("record", StatusOf(r), nil), Dir: dir, Detected: r.Detected}
 	for i := range r.Peers {
 		p := &r.Peers[i]
 		doc.Peers = append(doc.Peers, recordedPeer{p.Name, p.Dir, len(p.Snapshots)})

@@ -207,19 +207,15 @@ type untracedDocument struct {
 
 // Trace returns the document of a comparison of traces.
 func Trace(t *tracediff.Set) Document {
-	return Document{
-		StatusOf(t),
-		func() any { return traceJSON(t) },
-		func(out *Text, all bool) { traceText(out, t, all) },
-	}
+	return documentOf(t, traceJSON, traceText)
 }
 
 func traceJSON(t *tracediff.Set) *traceDocument {
 	doc := resultJSON(t.Results[0], StatusOf(t))
-	doc.Lost, doc.Notes, doc.Copies = list(t.Missing), list(t.Notes), list(t.Copies)
+	doc.Lost, doc.Notes, doc.Copies = t.Missing, t.Notes, t.Copies
 	for _, r := range t.Results[1:] {
 		also := resultJSON(r, alone(r))
-		also.Claims = []ClaimDocument{} // they stand in the first one
+		also.Claims = nil // they are in the first one
 		doc.Also = append(doc.Also, also)
 	}
 	return doc
@@ -232,10 +228,7 @@ func alone(r *tracediff.Result) Status {
 
 func resultJSON(r *tracediff.Result, status Status) *traceDocument {
 	doc := &traceDocument{
-		Head: head("tracediff", status, r.Warnings), Traces: []traceInfoDocument{}, Cascade: []CascadeDocument{},
-		Differences: []CheckpointDocument{}, Changed: r.Changed, Missing: r.Missing, Groups: []groupsDocument{},
-		Noise: []noiseDocument{}, Findings: []findingDocument{}, Noticed: []noticedDocument{}, Untraced: []untracedDocument{}, Lost: []string{},
-		Claims: list(Claims(r)), ClaimCount: r.ClaimCount, Start: []startDocument{}, Notes: []string{}, Copies: []string{},
+		Head: head("tracediff", status, r.Warnings), Changed: r.Changed, Missing: r.Missing, Claims: Claims(r), ClaimCount: r.ClaimCount, Unsure: r.Unsure,
 	}
 	d := r.Dialect()
 	doc.Reset, doc.Cumulative = d.Reset, d.Cumulative
@@ -298,7 +291,6 @@ func resultJSON(r *tracediff.Result, status Status) *traceDocument {
 		}
 		doc.Noticed = append(doc.Noticed, d)
 	}
-	doc.Uncompared, doc.Unsure = []string{}, r.Unsure
 	for _, i := range r.Uncompared {
 		doc.Uncompared = append(doc.Uncompared, name(i))
 	}

@@ -57,11 +57,7 @@ type departureDocument struct {
 
 // Trials returns the document of replays.
 func Trials(list bisect.Trials) Document {
-	return Document{
-		StatusOf(list),
-		func() any { return trialsJSON(list) },
-		func(out *Text, all bool) { trialsText(out, list, all) },
-	}
+	return documentOf(list, trialsJSON, trialsText)
 }
 
 func trialsJSON(list bisect.Trials) *replayedDocument {
@@ -80,7 +76,7 @@ func trialsJSON(list bisect.Trials) *replayedDocument {
 func trialJSON(t *bisect.Trial) trialDocument {
 	d := trialDocument{
 		Mode: t.Mode, Sim: t.Sim, Against: t.Against, From: t.From, To: t.To, Ticks: t.Ticks, Compared: t.Compared, LastAgreed: t.Agreed,
-		Runs: t.Runs, Hits: t.Hits, Snapshots: t.Snapshots, Means: t.Means, Missing: list(t.Lost), Notes: list(t.Notes),
+		Runs: t.Runs, Hits: t.Hits, Snapshots: t.Snapshots, Means: t.Means, Missing: t.Lost, Notes: t.Notes,
 	}
 	if t.Mode == bisect.Repeat {
 		d.Rate = []float64{t.Low, t.High}

@@ -128,7 +128,7 @@ func chainJSON(v *snapshot.Verified) *chainDocument {
 	}
 	doc := &chainDocument{
 		Seed: fmt.Sprintf("%016x", c.Header.Seed), Peer: c.Header.Peer, Key: c.Header.Key.String(), Trusted: v.Trusted,
-		Entries: c.Entries, Skipped: c.Skipped, Gaps: c.Gaps, Closed: c.Closed, Counted: c.Count, Broken: c.Broken, Breaks: []breakDocument{},
+		Entries: c.Entries, Skipped: c.Skipped, Gaps: c.Gaps, Closed: c.Closed, Counted: c.Count, Broken: c.Broken,
 	}
 	if !c.Header.Start.IsZero() {
 		doc.Start = c.Header.Start.String()
@@ -149,15 +149,11 @@ func chainJSON(v *snapshot.Verified) *chainDocument {
 
 // Verify returns the document of a verification.
 func Verify(v snapshot.Verification) Document {
-	return Document{
-		StatusOf(v),
-		func() any { return verifyJSON(v) },
-		func(out *Text, all bool) { verifyText(out, v) },
-	}
+	return documentOf(v, verifyJSON, verifyText)
 }
 
 func verifyJSON(list snapshot.Verification) *verifyDocument {
-	doc := &verifyDocument{Head: head("verify", StatusOf(list), nil), Verified: StatusOf(list) == InSync, Files: []verifiedFile{}}
+	doc := &verifyDocument{Head: head("verify", StatusOf(list), nil), Verified: StatusOf(list) == InSync}
 	for _, v := range list {
 		f := verifiedFile{Path: v.Path, What: v.What, Verified: v.Err == nil && v.Untold == nil, Checksummed: !v.Unchecked, Signatures: chainJSON(&v)}
 		if !v.Root.IsZero() {
@@ -177,7 +173,7 @@ func verifyJSON(list snapshot.Verification) *verifyDocument {
 	return doc
 }
 
-func verifyText(out *Text, list snapshot.Verification) {
+func verifyText(out *Text, list snapshot.Verification, all bool) {
 	for _, v := range list {
 		word := out.good.Sprint("VERIFIED")
 		switch {

@@ -52,9 +52,9 @@ func walkJSON(w *snapshot.Walk, names [2]string, warnings []string) *walkDocumen
 	doc := &walkDocument{
 		Head: head("walk", StatusOf(w), warnings), Point: p.Tick, Phase: p.Phase, Native: native(p),
 		Root:     map[string]string{names[0]: w.A.Root.String(), names[1]: w.B.Root.String()},
-		Exchange: c.Hashes, Bytes: c.Bytes, Leaves: list(c.Diverged),
+		Exchange: c.Hashes, Bytes: c.Bytes, Leaves: c.Diverged,
 		Only:  map[string][]string{names[0]: list(c.OnlyA), names[1]: list(c.OnlyB)},
-		Count: w.TreeA.Len(), Path: []walkStep{},
+		Count: w.TreeA.Len(),
 	}
 	child := func(differs bool, hash [2]merkle.Hash) walkChild {
 		return walkChild{differs, map[string]string{names[0]: hash[0].String(), names[1]: hash[1].String()}}
