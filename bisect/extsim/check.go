@@ -33,18 +33,18 @@ const (
 
 // Finding is one part of a conformance test.
 type Finding struct {
-	Name    string
-	Outcome Outcome
-	Detail  string // what was compared, or what is wrong
+	Name    string  `json:"name"`
+	Outcome Outcome `json:"outcome"`
+	Detail  string  `json:"detail"` // what was compared, or what is wrong
 }
 
 // Conformance is what a conformance test found.
 type Conformance struct {
-	Target   string
-	Name     string // as the target says
-	Build    string
-	Can      []bisect.Capability
-	Findings []Finding
+	Target   string              `json:"target"`
+	Name     string              `json:"name"` // as the target says
+	Build    string              `json:"build"`
+	Can      []bisect.Capability `json:"can"`
+	Findings []Finding           `json:"checks"`
 }
 
 // Passed reports whether the target does nothing wrong.

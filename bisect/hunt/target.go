@@ -47,8 +47,8 @@ type Hunter struct {
 
 // Cannot says why a mode is not played.
 type Cannot struct {
-	Mode bisect.TrialMode
-	Why  string
+	Mode bisect.TrialMode `json:"mode"`
+	Why  string           `json:"why"`
 }
 
 // ErrCannot says that a simulator cannot be hunted in.

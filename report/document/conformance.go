@@ -3,49 +3,26 @@ package document
 import (
 	"fmt"
 
-	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/bisect/extsim"
 )
 
-// conformanceDocument is desynctool.sim-check/1: what a conformance test of a simulator
-// outside this process found.
+// conformanceDocument is desynctool.sim-check/1: the result of a conformance test of a simulator
+// outside this process.
 type conformanceDocument struct {
 	Head
-	Target string              `json:"target"`
-	Name   string              `json:"name"`
-	Build  string              `json:"build"`
-	Can    []bisect.Capability `json:"can"`
-	Checks []checkDocument     `json:"checks"`
-}
-
-// checkDocument is one part of a conformance test.
-type checkDocument struct {
-	Name    string         `json:"name"`
-	Outcome extsim.Outcome `json:"outcome"`
-	Detail  string         `json:"detail"`
+	*extsim.Conformance
 }
 
 // Conformance returns the document of a conformance test.
 func Conformance(c *extsim.Conformance) Document {
-	return Document{
-		StatusOf(c),
-		func() any { return conformanceJSON(c) },
-		func(out *Text, all bool) { conformanceText(out, c) },
-	}
+	return documentOf(c, conformanceJSON, conformanceText)
 }
 
 func conformanceJSON(c *extsim.Conformance) *conformanceDocument {
-	d := &conformanceDocument{
-		Head:   head("sim-check", StatusOf(c), nil),
-		Target: c.Target, Name: c.Name, Build: c.Build, Can: list(c.Can), Checks: []checkDocument{},
-	}
-	for _, f := range c.Findings {
-		d.Checks = append(d.Checks, checkDocument(f))
-	}
-	return d
+	return &conformanceDocument{head("sim-check", StatusOf(c), nil), c}
 }
 
-func conformanceText(out *Text, c *extsim.Conformance) {
+func conformanceText(out *Text, c *extsim.Conformance, all bool) {
 	s := out.Style
 	wrong, supported := 0, 0
 	for _, f := range c.Findings {

@@ -12,30 +12,32 @@ import (
 
 // Checkup is what doctor finds out about evidence before anything is compared.
 type Checkup struct {
-	Peers []CheckedPeer
-	Files []CheckedFile
-	Facts []Fact
+	Peers []CheckedPeer `json:"peers"`
+	Files []CheckedFile `json:"files"`
+	Facts []Fact        `json:"facts"`
 	// Unknown are facts of the game and the machines that no file states.
-	Unknown []string
-	// GameLogs is what only some of the games' own logs have, nil if fewer than two peers left
-	// one.
-	GameLogs *GameLogs
-	Steps    []NarrowingStep
-	// Lost says what of the evidence cannot be used or is lacking, Warnings what is odd
-	// and harmless.
-	Lost, Warnings []string
+	Unknown []string        `json:"unknown"`
+	Steps   []NarrowingStep `json:"narrowing"`
+	// Lost lists evidence that cannot be used or is lacking.
+	Lost []string `json:"missing"`
 	// Ask is a text for the players that asks for what is lacking, empty if nothing is.
-	Ask string
+	Ask string `json:"ask"`
+
+	// GameLogs are lines that only some of the games' own logs have, nil if fewer than two peers left
+	// a log.
+	GameLogs *GameLogs `json:"-"`
+	// Warnings are about what is odd and harmless. The head of the document has them.
+	Warnings []string `json:"-"`
 }
 
 // CheckedPeer is what one peer left.
 type CheckedPeer struct {
-	Name   string
-	Path   string // of its folder or file
-	Covers []Coverage
-	Logs   []GameLogFile // its game's own
-	// Mentioned says that it left nothing, and only messages in the logs of others name it.
-	Mentioned bool
+	Name   string        `json:"name"`
+	Path   string        `json:"path"` // of its folder or file
+	Covers []Coverage    `json:"covers"`
+	Logs   []GameLogFile `json:"game_logs,omitempty"` // its game's own
+	// Mentioned is set if it left nothing, and only messages in the logs of others name it.
+	Mentioned bool `json:"mentioned,omitempty"`
 }
 
 // Coverage is which ticks or state points the files of one kind are of.
@@ -48,13 +50,13 @@ type Coverage struct {
 
 // CheckedFile is one file.
 type CheckedFile struct {
-	Path   string
-	Peer   string // whose it is, empty if it is of the whole session or nobody's
-	Format string // as formats lists it, empty if it is not known
-	What   string // the format for people
-	Covers []Coverage
-	// Trouble is what is wrong with it.
-	Trouble []FileTrouble
+	Path   string     `json:"path"`
+	Peer   string     `json:"peer"`   // that left it, empty if it belongs to the whole session or to nobody
+	Format string     `json:"format"` // as formats lists it, empty if it is not known
+	What   string     `json:"-"`      // the format for people
+	Covers []Coverage `json:"covers"`
+	// Trouble lists the mistakes in it.
+	Trouble []FileTrouble `json:"trouble"`
 }
 
 // FileTrouble is something wrong with a file.
@@ -102,53 +104,16 @@ func (c *Checkup) Incomplete() bool { return len(c.Lost) > 0 }
 // doctorDocument is desynctool.doctor/1.
 type doctorDocument struct {
 	Head
-	Peers     []doctorPeer    `json:"peers"`
-	Files     []doctorFile    `json:"files"`
-	Facts     []Fact          `json:"facts"`
-	Unknown   []string        `json:"unknown"`
-	Narrowing []NarrowingStep `json:"narrowing"`
-	Missing   []string        `json:"missing"`
-	Ask       string          `json:"ask"`
-}
-
-type doctorPeer struct {
-	Name   string        `json:"name"`
-	Path   string        `json:"path"`
-	Covers []Coverage    `json:"covers"`
-	Logs   []GameLogFile `json:"game_logs,omitempty"`
-	// Mentioned says that it left nothing, and only messages in the logs of others name it.
-	Mentioned bool `json:"mentioned,omitempty"`
-}
-
-type doctorFile struct {
-	Path    string        `json:"path"`
-	Peer    string        `json:"peer"`
-	Format  string        `json:"format"`
-	Covers  []Coverage    `json:"covers"`
-	Trouble []FileTrouble `json:"trouble"`
+	*Checkup
 }
 
 // Doctor returns the document of a checkup.
 func Doctor(c *Checkup) Document {
-	return Document{
-		StatusOf(c),
-		func() any { return doctorJSON(c) },
-		func(out *Text, all bool) { doctorText(out, c, all) },
-	}
+	return documentOf(c, doctorJSON, doctorText)
 }
 
 func doctorJSON(c *Checkup) *doctorDocument {
-	doc := &doctorDocument{
-		Head: head("doctor", StatusOf(c), c.Warnings), Missing: list(c.Lost), Ask: c.Ask,
-		Peers: []doctorPeer{}, Files: []doctorFile{}, Facts: list(c.Facts), Unknown: list(c.Unknown), Narrowing: list(c.Steps),
-	}
-	for _, p := range c.Peers {
-		doc.Peers = append(doc.Peers, doctorPeer{p.Name, p.Path, list(p.Covers), p.Logs, p.Mentioned})
-	}
-	for _, f := range c.Files {
-		doc.Files = append(doc.Files, doctorFile{f.Path, f.Peer, f.Format, list(f.Covers), list(f.Trouble)})
-	}
-	return doc
+	return &doctorDocument{head("doctor", StatusOf(c), c.Warnings), c}
 }
 
 // shownTroubles is how many files with trouble doctor's text names.
@@ -304,7 +269,7 @@ func DoctorOfMatches(matches []CheckedMatch, next Step) Document {
 	return Document{
 		status,
 		func() any {
-			return &doctorMatchesDocument{Head: head("doctor-matches", status, nil), Matches: list(matches)}
+			return &doctorMatchesDocument{Head: head("doctor-matches", status, nil), Matches: matches}
 		},
 		func(out *Text, all bool) { doctorMatchesText(out, matches, next) },
 	}

@@ -15,30 +15,17 @@ import (
 // huntDocument is desynctool.hunt/1: what a hunt found, and what it had in it.
 type huntDocument struct {
 	Head
-	Sim      string         `json:"sim"`
-	Against  string         `json:"against,omitempty"`
-	First    string         `json:"first"` // seed of the first session, in hexadecimal
-	Sessions uint64         `json:"sessions"`
-	Stopped  string         `json:"stopped,omitempty"` // "interrupted"
-	Modes    []huntMode     `json:"modes"`
-	Cannot   []huntCannot   `json:"cannot"`
-	Covered  huntCovered    `json:"covered"`
-	Never    hunt.Never     `json:"never"`
-	Findings []huntDocFound `json:"findings"`
-	Dir      string         `json:"dir"` // empty if nothing is kept
-}
-
-// huntMode counts the sessions of a mode.
-type huntMode struct {
-	Mode     bisect.TrialMode `json:"mode"`
+	Sim      string           `json:"sim"`
+	Against  string           `json:"against,omitempty"`
+	First    string           `json:"first"` // seed of the first session, in hexadecimal
 	Sessions uint64           `json:"sessions"`
-	Failed   uint64           `json:"failed"`
-}
-
-// huntCannot says why a mode is not played.
-type huntCannot struct {
-	Mode bisect.TrialMode `json:"mode"`
-	Why  string           `json:"why"`
+	Stopped  string           `json:"stopped,omitempty"` // "interrupted"
+	Modes    []hunt.ModeCount `json:"modes"`
+	Cannot   []hunt.Cannot    `json:"cannot"`
+	Covered  huntCovered      `json:"covered"`
+	Never    hunt.Never       `json:"never"`
+	Findings []huntDocFound   `json:"findings"`
+	Dir      string           `json:"dir"` // empty if nothing is kept
 }
 
 // huntCovered is what the sessions had in them.
@@ -133,18 +120,11 @@ func huntJSON(r *hunt.Result, c HuntCommands) *huntDocument {
 	cover := &r.Coverage
 	d := &huntDocument{
 		Head: head("hunt", StatusOf(r), nil), Sim: h.Sim(), Against: h.Against(), First: hexadecimal(r.First), Sessions: r.Done,
-		Modes: []huntMode{}, Cannot: []huntCannot{}, Never: cover.Never(), Findings: []huntDocFound{},
-		Covered: huntCovered{cover.Played, cover.Ticks, cover.Orders(), list(cover.Kinds), list(cover.Archetypes), list(h.Systems)},
+		Modes: r.Modes, Cannot: h.Cannot, Never: cover.Never(),
+		Covered: huntCovered{cover.Played, cover.Ticks, cover.Orders(), cover.Kinds, cover.Archetypes, h.Systems},
 	}
-	d.Never.Given, d.Never.Possible, d.Never.Archetypes = list(d.Never.Given), list(d.Never.Possible), list(d.Never.Archetypes)
 	if r.Interrupted {
 		d.Stopped = "interrupted"
-	}
-	for _, m := range r.Modes {
-		d.Modes = append(d.Modes, huntMode(m))
-	}
-	for _, m := range h.Cannot {
-		d.Cannot = append(d.Cannot, huntCannot(m))
 	}
 	for _, f := range r.Findings {
 		dir, log := "", ""
