@@ -72,7 +72,7 @@ func sniff(head []byte) bool {
 // peers returns the two sides of a log with two traces, none of another log.
 func peers(r io.Reader, name string) (names []string, err error) {
 	begun := false
-	err = engine.EachLine(r, name, func(line []byte) bool {
+	err = engine.EachLine(r, name, func(line []byte, _ tracediff.Position) bool {
 		if _, ok := parseBegin(line); ok {
 			begun = true
 		}

@@ -76,8 +76,9 @@ func NextLine(lines *orderlog.Lines) ([]byte, error) {
 	return line, err
 }
 
-// EachLine calls a function with the lines of a log, up to where the log is damaged, until it returns false.
-func EachLine(r io.Reader, name string, each func(line []byte) bool) error {
+// EachLine calls a function with the lines of a log and where they are, up to where the log is damaged, until it
+// returns false.
+func EachLine(r io.Reader, name string, each func(line []byte, pos tracediff.Position) bool) error {
 	lines := orderlog.NewLines(r, name)
 	for {
 		line, err := lines.Next()
@@ -87,7 +88,7 @@ func EachLine(r io.Reader, name string, each func(line []byte) bool) error {
 		if err != nil {
 			return err
 		}
-		if !each(line) {
+		if !each(line, PositionOf(lines)) {
 			return nil
 		}
 	}

@@ -57,7 +57,7 @@ func sniff(head []byte) bool {
 // peers returns the sides whose lines a log has.
 func peers(r io.Reader, name string) ([]string, error) {
 	names := make([]string, len(sides))
-	return names, engine.EachLine(r, name, func(line []byte) bool {
+	return names, engine.EachLine(r, name, func(line []byte, _ tracediff.Position) bool {
 		if c, ok := parse(line); ok {
 			names[c.side] = sides[c.side].peer
 		}

@@ -4,14 +4,13 @@ import (
 	"bytes"
 	"encoding/binary"
 	"encoding/hex"
-	"errors"
 	"io"
 	"math"
 	"slices"
 	"strconv"
 
+	"github.com/desynctool/desynctool/engines/engine"
 	"github.com/desynctool/desynctool/engines/messages"
-	"github.com/desynctool/desynctool/internal/file/frame"
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/tracediff"
 )
@@ -139,15 +138,9 @@ func (r *netLog) Next() (*tracediff.Record, error) {
 		if r.err != nil {
 			return nil, r.err
 		}
-		line, err := r.lines.Next()
-		if errors.Is(err, frame.ErrTorn) {
-			err = io.EOF // a line of another kind may well be cut off, and one of these says too little
-		}
-		if err != nil {
-			r.err = err
-			continue
-		}
-		if m, ok := parseLine(line); ok {
+		line, err := engine.NextLine(r.lines)
+		r.err = err
+		if m, ok := parseLine(line); ok && err == nil {
 			r.take(&m)
 		}
 	}
@@ -162,7 +155,7 @@ func (r *netLog) take(m *message) {
 		r.newest = 0
 	}
 	f := r.frames[m.frame]
-	pos := tracediff.Position{Line: r.lines.Number(), Offset: r.lines.Offset()}
+	pos := engine.PositionOf(r.lines)
 	if f == nil {
 		f = &received{number: m.frame}
 		r.frames[m.frame] = f

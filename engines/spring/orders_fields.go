@@ -17,7 +17,7 @@ const ordersMaxFields = 256
 func Fields(kind string, payload []byte) []orderlog.Field {
 	d := fieldReader{b: payload}
 	switch kind {
-	case "ai command":
+	case "ai command", "tracked ai command":
 		d.skip(3) // type and size
 		d.u8("player")
 		d.u8("ai")
@@ -26,32 +26,20 @@ func Fields(kind string, payload []byte) []orderlog.Field {
 		d.i32("command")
 		d.i32("timeout")
 		d.u8("options")
-		for i := range d.count(0) {
-			d.f32(fmt.Sprintf("params[%d]", i))
+		if kind == "ai command" {
+			d.params(d.count(0))
+			break
 		}
-	case "tracked ai command": // the same with a number of the AI's before the parameters
-		d.skip(3)
-		d.u8("player")
-		d.u8("ai")
-		d.u8("team")
-		d.i16("unit")
-		d.i32("command")
-		d.i32("timeout")
-		d.u8("options")
-		n := d.count(4)
+		n := d.count(4) // a number of the AI's stands between them
 		d.i32("number")
-		for i := range n {
-			d.f32(fmt.Sprintf("params[%d]", i))
-		}
+		d.params(n)
 	case "command":
 		d.skip(3)
 		d.u8("player")
 		d.i32("command")
 		d.i32("timeout")
 		d.u8("options")
-		for i := range d.count(0) {
-			d.f32(fmt.Sprintf("params[%d]", i))
-		}
+		d.params(d.count(0))
 	case "select":
 		d.skip(3)
 		d.u8("player")
@@ -101,6 +89,13 @@ func (d *fieldReader) i32(name string) {
 func (d *fieldReader) f32(name string) {
 	v := math.Float32frombits(binary.LittleEndian.Uint32(d.skip(4)))
 	d.add(name, strconv.FormatFloat(float64(v), 'g', -1, 32))
+}
+
+// params takes the parameters of a command.
+func (d *fieldReader) params(n int) {
+	for i := range n {
+		d.f32(fmt.Sprintf("params[%d]", i))
+	}
 }
 
 // count returns the number of parameters, which stands before them and before some

@@ -76,10 +76,10 @@ func prepare(p *engine.Program, rec *engine.Recording, ask engine.Ask, dirs engi
 
 // timeOf returns the game time of a state point.
 func timeOf(point uint64) (uint32, bool) {
-	if point > (math.MaxUint32-replayFirstTime)/TickLength {
+	if point > (math.MaxUint32-ordersFirstTime)/TickLength {
 		return 0, false
 	}
-	return uint32(point*TickLength + replayFirstTime), true
+	return uint32(point*TickLength + ordersFirstTime), true
 }
 
 // plan returns how the game plays the recording, with dumps at some times. The first run has none, and compares

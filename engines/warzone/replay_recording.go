@@ -62,7 +62,7 @@ func scan(file string, until uint32) (*recording, error) {
 			return nil
 		}
 		rep := report{m.Queue, *g}
-		at := max(due[m.Queue], replayFirstTime+TickLength)
+		at := max(due[m.Queue], ordersFirstTime+TickLength)
 		tick := key{m.Queue, uint32(at + TickLength)}
 		r.read[tick] = append(r.read[tick], rep)
 		if until := uint64(g.CheckTime) + uint64(g.Latency)*TickLength; until >= at {
@@ -93,9 +93,6 @@ func scan(file string, until uint32) (*recording, error) {
 	}
 	return r, nil
 }
-
-// firstTime is the game time at which a game begins.
-const replayFirstTime = 2
 
 // oldEnd is the type of the end marker of 4.3.
 const oldEnd = 133

@@ -13,9 +13,6 @@ import (
 	"github.com/desynctool/desynctool/tracediff"
 )
 
-// maxNames is how many names of systems and scopes are kept.
-const traceMaxNames = 1 << 16
-
 // dump is the trace of one dump: a checkpoint for each line.
 type traceDump struct {
 	in   *Dump
@@ -23,7 +20,6 @@ type traceDump struct {
 	file string
 
 	open   string // scope of the object that is being updated, empty if none is
-	names  map[string]string
 	buffer []byte
 
 	rec tracediff.Record
@@ -35,7 +31,7 @@ func readDump(r io.Reader, name string, _ int) (tracediff.Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &traceDump{in: in, peer: dumpPeer(name), file: name, names: map[string]string{}}
+	d := &traceDump{in: in, peer: dumpPeer(name), file: name}
 	d.rec.Checkpoint = &d.at
 	d.at.Tick = uint64(in.Head().Time / TickLength)
 	if n, ok := ParseDumpName(compression.PlainName(filepath.Base(name))); ok && in.Part() != nil && !in.Part().Timed {
@@ -110,7 +106,7 @@ func (d *traceDump) system(e *Entry) string {
 		return e.Function
 	}
 	d.buffer = append(append(d.buffer[:0], e.Function...), ' ', e.Mark)
-	return d.name()
+	return d.in.intern(d.buffer)
 }
 
 // scope returns what a line is about: "droid 288", "economy1". Lines that do not
@@ -121,14 +117,14 @@ func (d *traceDump) scope(e *Entry) string {
 			return d.open
 		}
 		d.buffer = append(d.buffer[:0], e.Subject...)
-		return d.name()
+		return d.in.intern(d.buffer)
 	}
 	d.buffer = append(d.buffer[:0], e.Kind...)
 	if e.HasID {
 		d.buffer = append(d.buffer, ' ')
 		d.buffer = strconv.AppendUint(d.buffer, uint64(e.ID), 10)
 	}
-	scope := d.name()
+	scope := d.in.intern(d.buffer)
 	switch {
 	case e.Mark == '<':
 		d.open = scope
@@ -136,16 +132,4 @@ func (d *traceDump) scope(e *Entry) string {
 		d.open = ""
 	}
 	return scope
-}
-
-// name returns the buffer as a string, which is made once for each name.
-func (d *traceDump) name() string {
-	if s, ok := d.names[string(d.buffer)]; ok {
-		return s
-	}
-	s := string(d.buffer)
-	if len(d.names) < traceMaxNames {
-		d.names[s] = s
-	}
-	return s
 }

@@ -64,9 +64,9 @@ func copyReplay(from, to string, until *uint64) ([]confirmation, error) {
 			enough = true
 		case Hash:
 			asked = append(asked, confirmation{k.Time, k.MD5})
-			whole = k.Offset + hashLen
+			whole = k.Offset + int64(ordersPackets[Hash])
 		case Command:
-			whole = k.Offset + replayCommandHead + int64(len(k.Bytes))
+			whole = k.Offset + ordersCommandHead + int64(len(k.Bytes))
 		}
 	}
 	if len(asked) == 0 {
@@ -91,13 +91,6 @@ func copyReplay(from, to string, until *uint64) ([]confirmation, error) {
 	})
 }
 
-// Bytes of packets.
-const (
-	headerLen         = 17
-	hashLen           = 21 // of a hash
-	replayCommandHead = 13 // of a command, before the command itself
-)
-
 func words(list ...uint32) []byte {
 	var out []byte
 	for _, v := range list {
@@ -118,7 +111,7 @@ func writeComputed(from, to string, confirmed uint32, differs *confirmation) err
 	if err != nil {
 		return err
 	}
-	head := make([]byte, headerLen)
+	head := make([]byte, replayHeader)
 	if _, err := in.ReadAt(head, 0); err != nil {
 		return err
 	}

@@ -329,7 +329,7 @@ func TestReplayCut(t *testing.T) {
 	}
 	none := recording(t, hostReplay)
 	none.File = filepath.Join(t.TempDir(), filepath.Base(hostReplay))
-	if err := os.WriteFile(none.File, b[:headerLen], 0o666); err != nil {
+	if err := os.WriteFile(none.File, b[:replayHeader], 0o666); err != nil {
 		t.Fatal(err)
 	}
 	if _, _, err := playing(t, none, engine.Ask{}, begins+ends, confine.Ended{}); err == nil || !strings.Contains(err.Error(), "it has no hashes") {

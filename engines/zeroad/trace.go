@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/desynctool/desynctool/engines/engine"
 	"github.com/desynctool/desynctool/internal/file/frame"
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/tracediff"
@@ -167,11 +168,7 @@ func (r *reader) Next() (*tracediff.Record, error) {
 }
 
 func (r *reader) wrong(format string, args ...any) error {
-	return &tracediff.SyntaxError{Name: r.lines.Name(), Pos: r.pos(), Msg: fmt.Sprintf(format, args...)}
-}
-
-func (r *reader) pos() tracediff.Position {
-	return tracediff.Position{Line: r.lines.Number(), Offset: r.lines.Offset()}
+	return &tracediff.SyntaxError{Name: r.lines.Name(), Pos: engine.PositionOf(r.lines), Msg: fmt.Sprintf(format, args...)}
 }
 
 func (r *reader) checkpoint(h Hashes) {
@@ -183,5 +180,5 @@ func (r *reader) checkpoint(h Hashes) {
 	if h.Quick {
 		r.at.Scope = QuickScope
 	}
-	r.rec = tracediff.Record{Checkpoint: &r.at, Pos: r.pos()}
+	r.rec = tracediff.Record{Checkpoint: &r.at, Pos: engine.PositionOf(r.lines)}
 }
