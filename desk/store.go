@@ -333,7 +333,9 @@ func valuesOf[T any](ctx context.Context, q reader, name string, args ...any) ([
 }
 
 // readRows returns what read makes of each row of a statement.
-func readRows[T any](ctx context.Context, q reader, read func(scan func(...any) error) (T, error), name string, args ...any) (list []T, err error) {
+func readRows[T any](
+	ctx context.Context, q reader, read func(scan func(...any) error) (T, error), name string, args ...any,
+) (list []T, err error) {
 	err = q.each(ctx, name, args, func(scan func(...any) error) error {
 		x, err := read(scan)
 		list = append(list, x)
@@ -342,8 +344,11 @@ func readRows[T any](ctx context.Context, q reader, read func(scan func(...any) 
 	return list, err
 }
 
-// readOne returns what read makes of the only row of a statement; fs.ErrNotExist, about what is looked for, if there is none.
-func readOne[T any](ctx context.Context, q reader, what string, read func(scan func(...any) error) (T, error), name string, args ...any) (x T, err error) {
+// readOne returns the result of read for the only row of a statement. If there is no row, the error is fs.ErrNotExist,
+// with what as the name of the thing that is missing.
+func readOne[T any](
+	ctx context.Context, q reader, what string, read func(scan func(...any) error) (T, error), name string, args ...any,
+) (x T, err error) {
 	list, err := readRows(ctx, q, read, name, args...)
 	switch {
 	case err != nil:
