@@ -45,7 +45,7 @@ var layers = [][]string{
 	{"report/paste"},
 
 	{"engines"}, // the list
-	{"engines/"},
+	{"engines/", "anygame/"},
 	{"engines/engine"},
 
 	{"bisect/gitbisect", "bisect/hunt", "bisect/wasmsim", "bisect/refsim/session"},
@@ -57,6 +57,7 @@ var layers = [][]string{
 	{"tracediff", "snapshot/snaptest"},
 	{"snapshot"},
 	{"snapshot/signatures", "orderlog"},
+	{"notation"},
 	{"snapshot/merkle", "internal/file/frame", "internal/file/compression", "internal/file/files", "internal/file/partial"},
 	{"internal/file/limits"},
 	{"internal/parallel"},

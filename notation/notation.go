@@ -1,0 +1,123 @@
+// Package notation reads data in ordinary notations, such as JSON, XML, YAML and CSV, as one stream of values.
+//
+// A document is a value. A value is a scalar, a map of named members, or a list of elements. A file may contain several
+// documents, one after the other, as JSON Lines do.
+//
+// Each [Notation] says how its files are recognised, and parses a text into calls of a [Sink]:
+//
+//	{"tick": 5, "units": [{"id": 7, "hp": 1.50}]}
+//
+//	BeginMap(0)
+//	  Name("tick")   Scalar(Number, "5")
+//	  Name("units")  BeginList(21)
+//	    BeginMap(22)
+//	      Name("id")  Scalar(Number, "7")
+//	      Name("hp")  Scalar(Number, "1.50")
+//	    End(43)
+//	  End(44)
+//	End(45)
+//
+// A parser keeps every digit of a number. It needs memory for the depth of the document, not for its size.
+package notation
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/desynctool/desynctool/internal/file/frame"
+)
+
+// MaxDepth is how deep maps and lists may lie within each other. What lies deeper is an error.
+const MaxDepth = 256
+
+// Kind is the kind of a scalar.
+type Kind uint8
+
+// The kinds of scalars, with what their text is.
+const (
+	Null   Kind = iota // empty
+	Bool               // true or false
+	Number             // as the file has it: a number of JSON, or inf, -inf or nan; hexadecimal and other forms are converted
+	Text               // unescaped, UTF-8 where the file is; what is not UTF-8 is kept
+	Bytes              // raw bytes
+	Bare               // unescaped text of a notation without types, such as an attribute of XML: a number if it looks like one
+)
+
+// Sink takes documents while they are read. Offsets are those of the text. The bytes that a Sink is given are valid until it
+// returns.
+//
+// The members of a map may be given in pieces: if a name whose value is a map comes again, the second map adds to the first.
+type Sink interface {
+	BeginMap(at int)
+	BeginList(at int)
+	// End ends the current map or list. At is the offset after it.
+	End(at int)
+	// Name begins the next member of the current map. Its value follows.
+	Name(name []byte)
+	// Item begins the next member of the current map in a notation that repeats names instead of writing lists: two
+	// elements <unit> in a row are a list of two, and one alone may be a list of one.
+	Item(name []byte)
+	Scalar(kind Kind, text []byte)
+}
+
+// Notation is one notation.
+type Notation struct {
+	Name       string   // short, for machines: "json"
+	Title      string   // for people: "JSON"
+	Extensions []string // with the dot, in lower case
+
+	// Sniff reports whether a text begins like one in this notation. Whole says that head is all of it. It is strict:
+	// prose and logs are not in any notation.
+	Sniff func(head []byte, whole bool) bool
+
+	// Parse reads a whole text. What it cannot read is a *[Error]. The Sink has been given what precedes the fault.
+	Parse func(text []byte, to Sink) error
+}
+
+// Error says where a text is not in its notation.
+type Error struct {
+	Offset int    // in bytes
+	Msg    string // what was found and what was expected
+	Cut    bool   // the text ends too early
+}
+
+func (e *Error) Error() string { return fmt.Sprintf("at offset %d: %s", e.Offset, e.Msg) }
+
+// In returns the error of a file of that name, with the line if the file is text.
+func (e *Error) In(name string, text []byte) error {
+	before := text[:min(e.Offset, len(text))]
+	msg := e.Msg
+	if bytes.IndexByte(before, 0) < 0 {
+		msg = fmt.Sprintf("line %d: %s", 1+bytes.Count(before, []byte("\n")), e.Msg)
+	}
+	err := frame.ErrCorrupt
+	lost := int64(0)
+	if e.Cut {
+		err, lost = frame.ErrTorn, int64(len(text)-len(before))
+	}
+	return &frame.Error{Name: name, Offset: int64(e.Offset), Lost: lost, Msg: msg, Err: err}
+}
+
+// fault returns an Error.
+func fault(at int, format string, args ...any) error {
+	return &Error{Offset: at, Msg: fmt.Sprintf(format, args...)}
+}
+
+// cut returns the Error of a text that ends too early.
+func cut(at int, format string, args ...any) error {
+	return &Error{Offset: at, Msg: "the file ends inside " + fmt.Sprintf(format, args...), Cut: true}
+}
+
+// All returns the notations in the order in which they are tried: the strictest first.
+func All() []Notation { return []Notation{jsonNotation()} }
+
+// Of returns the notation of a text by its first bytes, and of its name where those fit several; nil if there is none.
+func Of(name string, head []byte, whole bool) *Notation {
+	list := All()
+	for i := range list {
+		if list[i].Sniff(head, whole) {
+			return &list[i]
+		}
+	}
+	return nil
+}
