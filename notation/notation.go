@@ -109,7 +109,12 @@ func cut(at int, format string, args ...any) error {
 }
 
 // All returns the notations in the order in which they are tried: the strictest first.
-func All() []Notation { return []Notation{jsonNotation()} }
+func All() []Notation {
+	return []Notation{
+		jsonNotation(),
+		csvNotation(),
+	}
+}
 
 // Of returns the notation of a text by its first bytes, and of its name where those fit several; nil if there is none.
 func Of(name string, head []byte, whole bool) *Notation {
