@@ -74,6 +74,9 @@ func shortened(a, b []byte, long int) ([]byte, []byte, *Excerpt) {
 // has more than long bytes.
 func newChange(key Key, component, field string, a, b Value, long int) Change {
 	c := Change{Key: key, Component: component, Field: field}
+	if a.Type == Scalar && !a.Absent && !b.Absent {
+		a, b = typed(a, b)
+	}
 	if !a.Absent && !b.Absent && (a.Type.Width() > 0 || a.Type == Bytes && len(a.Raw) == len(b.Raw)) {
 		for i := range a.Raw {
 			c.BitsChanged += bits.OnesCount8(a.Raw[i] ^ b.Raw[i])
@@ -92,6 +95,8 @@ func newChange(key Key, component, field string, a, b Value, long int) Change {
 		c.Kind = KindBytes
 	case Ref:
 		c.Kind = KindReference
+	case Scalar:
+		c.Kind = scalarKind(a.Raw, b.Raw)
 	case Fixed:
 		c.Kind = KindFixed
 	case F32, F64:

@@ -21,11 +21,11 @@ type Column struct {
 	Schema
 
 	// Data holds the values one after another: rows × Type.Width() bytes,
-	// little-endian, or for String and Bytes the contents back to back. An
+	// little-endian, or for String, Bytes and Scalar the contents back to back. An
 	// absent value is all zero bytes, or empty.
 	Data []byte
 
-	// Ends holds, for String and Bytes only, the offset in Data at which each
+	// Ends holds, for String, Bytes and Scalar only, the offset in Data at which each
 	// row's value ends.
 	Ends []uint32
 
@@ -128,14 +128,14 @@ func (c *Column) AppendInt(v int64) { c.AppendUint(uint64(v)) }
 // AppendFloat appends a row with a float, rounded to f32 for F32.
 func (c *Column) AppendFloat(v float64) { c.AppendUint(floatBits(v, c.Type)) }
 
-// AppendBytes appends a row to a String or Bytes column.
+// AppendBytes appends a row to a String, Bytes or Scalar column.
 func (c *Column) AppendBytes(v []byte) {
 	c.markPresent(true)
 	c.Data = append(c.Data, v...)
 	c.Ends = append(c.Ends, uint32(len(c.Data)))
 }
 
-// AppendString appends a row to a String or Bytes column.
+// AppendString appends a row to a String, Bytes or Scalar column.
 func (c *Column) AppendString(v string) {
 	c.markPresent(true)
 	c.Data = append(c.Data, v...)

@@ -24,6 +24,7 @@ const (
 	String Type = 13 // bytes meant as UTF-8 text; anything is kept
 	Bytes  Type = 14
 	Ref    Type = 15 // u64, the key of another entity
+	Scalar Type = 16 // a value whose type its file does not declare: see scalar.go
 )
 
 // typeInfo says of each type its name in the text twin and its width in bytes,
@@ -34,13 +35,13 @@ var typeInfo = [...]struct {
 }{
 	Bool: {"bool", 1}, I8: {"i8", 1}, I16: {"i16", 2}, I32: {"i32", 4}, I64: {"i64", 8},
 	U8: {"u8", 1}, U16: {"u16", 2}, U32: {"u32", 4}, U64: {"u64", 8}, F32: {"f32", 4}, F64: {"f64", 8},
-	Fixed: {"fixed", 8}, String: {"string", 0}, Bytes: {"bytes", 0}, Ref: {"ref", 8},
+	Fixed: {"fixed", 8}, String: {"string", 0}, Bytes: {"bytes", 0}, Ref: {"ref", 8}, Scalar: {"scalar", 0},
 }
 
 // Valid reports whether t is one of the types above.
 func (t Type) Valid() bool { return t >= Bool && int(t) < len(typeInfo) }
 
-// Width returns the size of a value in bytes, or 0 for String and Bytes.
+// Width returns the size of a value in bytes, or 0 for String, Bytes and Scalar.
 func (t Type) Width() int {
 	if !t.Valid() {
 		return 0

@@ -38,6 +38,7 @@ const absentText = "absent"
 //	string         a Go string literal: quoted, with \n, \", \\, \xNN, \uNNNN …
 //	bytes          0x and hex digits
 //	ref            @ and the key
+//	scalar         true, false, null, a decimal number, inf, -inf or nan; text as a string, raw bytes as bytes
 //	no value       absent
 func (v Value) String() string { return string(v.Append(nil)) }
 
@@ -59,6 +60,8 @@ func (v Value) Append(dst []byte) []byte {
 		return hex.AppendEncode(append(dst, "0x"...), v.Raw)
 	case Ref:
 		return strconv.AppendUint(append(dst, '@'), v.bits(), 10)
+	case Scalar:
+		return appendScalar(dst, v.Raw)
 	}
 	if v.Type.Signed() {
 		return strconv.AppendInt(dst, signExtend(v.bits(), v.Type.Width()), 10)
@@ -184,6 +187,8 @@ func ParseValue(typ Type, scale uint32, s string) (Value, error) {
 		} else {
 			bits, err = strconv.ParseUint(digits, 10, 64)
 		}
+	case typ == Scalar:
+		v.Raw, err = parseScalar(s)
 	case typ.Signed():
 		var n int64
 		n, err = strconv.ParseInt(s, 10, 8*typ.Width())

@@ -391,7 +391,7 @@ func testSnap(t *testing.T) {
 		{"snap-tables-order", func(s *snapFile) { put(s.header[10], str("Mine"), infantry, 1) }},
 		{"snap-tables-order", func(s *snapFile) { put(s.header[10], str("Link"), infantry, 1) }},
 		{"snap-columns-order", func(s *snapFile) { put(s.tables[infantry].index, str("z"), 2, 0, 1) }},
-		{"snap-column-type", func(s *snapFile) { put(s.tables[link].index, 16, 2, 0, 2) }},
+		{"snap-column-type", func(s *snapFile) { put(s.tables[link].index, 17, 2, 0, 2) }},
 		{"snap-scale", func(s *snapFile) { put(s.tables[link].index, 4, 2, 0, 3) }},
 		{"snap-scale", func(s *snapFile) { put(s.tables[infantry].index, 0, 2, 3, 3) }},
 		{"snap-keys", func(s *snapFile) {
