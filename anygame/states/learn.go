@@ -1,0 +1,262 @@
+package states
+
+import (
+	"hash/maphash"
+	"strings"
+
+	"github.com/desynctool/desynctool/notation"
+)
+
+const (
+	// mostMembers is how many names of a map are told apart. More of them are ids.
+	mostMembers = 64
+	// mostNodes bounds the memory of a Schema.
+	mostNodes = 1 << 16
+	// mostIdentities is how many members of a row may identify it.
+	mostIdentities = 32
+	// mostValues is how many values of such a member are remembered.
+	mostValues = 1 << 18
+)
+
+// node is what is known of the values at one path. All elements of a list are at one path.
+type node struct {
+	name    string
+	members []*node // of maps, in the order in which they came
+	index   map[string]int
+	item    *node // the elements of lists, and the members of a map whose names are ids
+
+	values, maps, lists int // how often there was a value, and a map or list
+	scalars             [notation.Bare + 1]int
+	shortest, longest   int  // of the lists
+	repeated            bool // it came several times in one map, in a notation without lists
+	ids                 bool // all names of its members look like ids
+	collapsed           bool // it has so many members that they are in item
+
+	unique *uniqueness // of a scalar that may identify a row
+}
+
+func newNode(name string) *node { return &node{name: name, shortest: -1, ids: true} }
+
+// member returns the member of that name, which is made the first time.
+func (n *node) member(name []byte, nodes *int) *node {
+	if n.collapsed {
+		return n.item
+	}
+	if i, ok := n.index[string(name)]; ok {
+		return n.members[i]
+	}
+	n.ids = n.ids && looksLikeID(string(name))
+	if len(n.members) == mostMembers || *nodes >= mostNodes {
+		n.collapse(nodes)
+		return n.item
+	}
+	if n.index == nil {
+		n.index = map[string]int{}
+	}
+	m := newNode(string(name))
+	*nodes++
+	n.index[m.name] = len(n.members)
+	n.members = append(n.members, m)
+	return m
+}
+
+// collapse makes one node of all members.
+func (n *node) collapse(nodes *int) {
+	if n.item == nil {
+		n.item = newNode("")
+	}
+	for _, m := range n.members {
+		n.item.merge(m, nodes)
+	}
+	n.collapsed = true
+}
+
+// element returns the node of the elements of lists.
+func (n *node) element() *node {
+	if n.item == nil {
+		n.item = newNode("")
+	}
+	return n.item
+}
+
+// merge adds what is known of another path.
+func (n *node) merge(m *node, nodes *int) {
+	n.values += m.values
+	n.maps += m.maps
+	n.lists += m.lists
+	for kind := range m.scalars {
+		n.scalars[kind] += m.scalars[kind]
+	}
+	if m.shortest >= 0 && (n.shortest < 0 || m.shortest < n.shortest) {
+		n.shortest = m.shortest
+	}
+	n.longest = max(n.longest, m.longest)
+	n.repeated = n.repeated || m.repeated
+	for _, other := range m.members {
+		n.member([]byte(other.name), nodes).merge(other, nodes)
+	}
+	if m.item != nil {
+		n.element().merge(m.item, nodes)
+	}
+}
+
+// scalar reports whether the values are scalars alone.
+func (n *node) scalar() bool { return n.maps == 0 && n.lists == 0 }
+
+// uniqueness says whether a member identifies the rows of its list.
+type uniqueness struct {
+	seen   map[uint64]place
+	broken bool // two rows of one list have the same value
+	again  int  // values that are in several documents
+}
+
+// place is where a value was seen.
+type place struct{ list, document int }
+
+var seed = maphash.MakeSeed() // of hashes that never leave the process
+
+// add takes a value of a row.
+func (u *uniqueness) add(text []byte, at place) {
+	if u.broken {
+		return
+	}
+	key := maphash.Bytes(seed, text)
+	before, known := u.seen[key]
+	switch {
+	case known && before.list == at.list:
+		u.broken = true
+		return
+	case known && before.document != at.document:
+		u.again++
+	case len(u.seen) == mostValues:
+		return
+	}
+	u.seen[key] = at
+}
+
+// learner is the Sink that learns.
+type learner struct {
+	schema *Schema
+	stack  []learning
+	next   *node // of the value that comes
+	nodes  int
+	lists  int // begun so far
+}
+
+// learning is an open map or list.
+type learning struct {
+	node      *node
+	list      bool
+	count     int            // elements of a list
+	container int            // the number of the list that it is in
+	inner     int            // the number of the list that its elements are in
+	items     map[*node]bool // members that came, in a notation without lists
+}
+
+// begin takes the node of a value that begins.
+func (l *learner) begin() *node {
+	n := l.next
+	l.next = nil
+	switch {
+	case n != nil:
+	case len(l.stack) == 0:
+		n = l.schema.root
+		l.schema.documents++
+	default:
+		top := &l.stack[len(l.stack)-1]
+		top.count++
+		n = top.node.element()
+	}
+	n.values++
+	return n
+}
+
+// BeginMap implements notation.Sink.
+func (l *learner) BeginMap(int) {
+	n := l.begin()
+	n.maps++
+	l.stack = append(l.stack, learning{node: n, container: l.inner()})
+}
+
+// inner returns the number of the list that a value is in which begins now: that of the file for a document.
+func (l *learner) inner() int {
+	if len(l.stack) == 0 {
+		return -l.schema.files
+	}
+	return l.stack[len(l.stack)-1].inner
+}
+
+// BeginList implements notation.Sink.
+func (l *learner) BeginList(int) {
+	n := l.begin()
+	n.lists++
+	l.lists++
+	l.stack = append(l.stack, learning{node: n, list: true, inner: l.lists})
+}
+
+// End implements notation.Sink.
+func (l *learner) End(int) {
+	top := &l.stack[len(l.stack)-1]
+	l.stack = l.stack[:len(l.stack)-1]
+	if n := top.node; top.list {
+		if n.shortest < 0 || top.count < n.shortest {
+			n.shortest = top.count
+		}
+		n.longest = max(n.longest, top.count)
+	}
+}
+
+// Name implements notation.Sink.
+func (l *learner) Name(name []byte) {
+	l.next = l.stack[len(l.stack)-1].node.member(name, &l.nodes)
+}
+
+// Item implements notation.Sink.
+func (l *learner) Item(name []byte) {
+	l.Name(name)
+	top := &l.stack[len(l.stack)-1]
+	if top.items == nil {
+		top.items = map[*node]bool{}
+		l.lists++
+		top.inner = l.lists
+	}
+	if top.items[l.next] {
+		l.next.repeated = true
+	}
+	top.items[l.next] = true
+}
+
+// Scalar implements notation.Sink.
+func (l *learner) Scalar(kind notation.Kind, text []byte) {
+	member := l.next != nil
+	n := l.begin()
+	n.scalars[kind]++
+	if !member || len(l.stack) == 0 {
+		return
+	}
+	top := &l.stack[len(l.stack)-1]
+	if kind == notation.Null || kind == notation.Bool || len(top.node.members) > mostIdentities && idRank(n.name) == 0 {
+		return
+	}
+	if n.unique == nil {
+		n.unique = &uniqueness{seen: map[uint64]place{}}
+	}
+	n.unique.add(text, place{top.container, l.schema.documents})
+}
+
+// looksLikeID reports whether the name of a member looks like the id of a row and not like the name of a field: a
+// number, hexadecimal digits of an id, or a word with a number after a separator.
+func looksLikeID(name string) bool {
+	if name == "" {
+		return false
+	}
+	digits := strings.TrimLeft(name, "-#")
+	if digits != "" && strings.Trim(digits, "0123456789") == "" {
+		return true
+	}
+	if len(name) >= 8 && strings.Trim(strings.ToLower(name), "0123456789abcdef-") == "" && strings.ContainsAny(name, "0123456789") {
+		return true
+	}
+	word := strings.TrimRight(name, "0123456789")
+	return len(word) < len(name) && len(word) > 1 && strings.ContainsAny(word[len(word)-1:], "_-#: .")
+}

@@ -1,0 +1,218 @@
+package states
+
+import (
+	"slices"
+
+	"github.com/desynctool/desynctool/notation"
+)
+
+// role is what the maps or lists at one path become.
+type role uint8
+
+const (
+	inline role = iota // their members are fields of the row that they are in
+	rows               // each element is a row of a table
+	values             // each element, a scalar, is a row of a table with the column "value"
+)
+
+const (
+	longestVector = 4  // numbers of a list that is a few fields
+	longestRow    = 16 // numbers of a list within a list that is a row
+	fewestAlike   = 2  // maps of which it is asked whether they are rows
+)
+
+// asMap returns what the maps at a path become.
+func (n *node) asMap() role {
+	switch {
+	case n.collapsed && n.item.scalar():
+		return values
+	case n.collapsed:
+		return rows
+	case len(n.members) == 0:
+		return inline
+	}
+	maps, scalars := 0, 0
+	for _, m := range n.members {
+		if m.repeated {
+			return inline
+		}
+		if m.maps > 0 && m.lists == 0 {
+			maps++
+		}
+		if m.scalar() {
+			scalars++
+		}
+	}
+	all := len(n.members)
+	switch {
+	case n.ids && maps == all:
+		return rows
+	case n.ids && scalars == all:
+		return values
+	case maps == all && all >= fewestAlike && n.changing() && n.alike():
+		return rows
+	}
+	return inline
+}
+
+// changing reports whether the names of members are others from map to map.
+func (n *node) changing() bool {
+	return slices.ContainsFunc(n.members, func(m *node) bool { return m.values < n.maps })
+}
+
+// alike reports whether all members, maps, have mostly the same names.
+func (n *node) alike() bool {
+	first := n.members[0]
+	for _, m := range n.members[1:] {
+		shared := 0
+		for name := range m.index {
+			if _, ok := first.index[name]; ok {
+				shared++
+			}
+		}
+		if 2*shared < max(len(m.members), len(first.members)) {
+			return false
+		}
+	}
+	return len(first.members) > 0
+}
+
+// asList returns what the lists at a path become.
+func (n *node) asList() role {
+	e := n.item
+	switch {
+	case e == nil:
+		return values
+	case e.maps > 0 || e.lists > 0:
+		return rows
+	case n.vector(longestVector):
+		return inline
+	}
+	return values
+}
+
+// vector reports whether all lists have the same few numbers.
+func (n *node) vector(most int) bool {
+	return n.shortest == n.longest && n.longest > 0 && n.longest <= most && n.item.scalar() &&
+		n.item.scalars[notation.Text]+n.item.scalars[notation.Null]+n.item.scalars[notation.Bytes] == 0
+}
+
+// identity returns the member that identifies the rows whose node this is, nil if their place does.
+func (n *node) identity() *node {
+	var best *node
+	score := 0
+	for _, m := range n.members {
+		if m.unique == nil || m.unique.broken || !m.scalar() || m.values < n.maps || m.scalars[notation.Null]+m.scalars[notation.Bool] > 0 {
+			continue
+		}
+		s := 2 * idRank(m.name)
+		if s == 0 && m.scalars[notation.Number] == 0 && 2*m.unique.again > len(m.unique.seen) && len(m.unique.seen) > 1 {
+			s = 1
+		}
+		if s > score {
+			best, score = m, s
+		}
+	}
+	return best
+}
+
+// best returns the member whose name comes first in a list of words, nil if there is none. Numbers says that its values
+// have to be numbers.
+func (n *node) best(words []string, numbers bool) *node {
+	var best *node
+	score := 0
+	for _, m := range n.members {
+		if !m.scalar() || m.values == 0 || numbers && m.scalars[notation.Number]+m.scalars[notation.Bare]+m.scalars[notation.Text] == 0 {
+			continue
+		}
+		if r := rank(words, m.name); r > score {
+			best, score = m, r
+		}
+	}
+	return best
+}
+
+// tick returns the path of the member that has the tick, within a state: its own member, or one of a map in it.
+func (n *node) tick() []*node {
+	if m := n.best(tickWords, true); m != nil {
+		return []*node{m}
+	}
+	for _, m := range n.members {
+		if m.maps > 0 && m.lists == 0 && !m.repeated && m.asMap() == inline {
+			if t := m.best(tickWords, true); t != nil {
+				return []*node{m, t}
+			}
+		}
+	}
+	return nil
+}
+
+// shape says where in a file its states are.
+type shape struct {
+	state *node // whose values are states: the documents, a value within each, or the elements of a list
+	list  *node // that the states are the elements of, nil if there is none
+	table bool  // a file is a list of rows, of as many states as there are ticks and peers in it
+	each  bool  // each document is a state, or a row
+	tick  []*node
+	peer  *node
+}
+
+// shape decides where the states are.
+func (s *Schema) shape() shape {
+	base := s.root
+	if !s.several {
+		base = unwrap(base)
+	}
+	e := base
+	if base.maps == 0 && base.lists > 0 && base.item != nil {
+		e = base.item
+	}
+	tick := e.tick()
+	switch {
+	case s.several || e != base:
+		out := shape{state: e, tick: tick, peer: e.best(peerWords, false), each: e == base}
+		if e != base {
+			out.list = base
+		}
+		if tick == nil || !once(tick) && e.flat() {
+			out.state, out.list, out.table = base, nil, true
+		}
+		return out
+	case tick == nil:
+		for _, m := range base.members {
+			e := m
+			if m.lists > 0 && m.item != nil {
+				e = m.item
+			}
+			if t := e.tick(); (m.lists > 0 || m.repeated) && e.maps > 0 && t != nil && (once(t) && rank(stateWords, m.name) > 0 || !e.flat()) {
+				return shape{state: e, list: m, tick: t, peer: e.best(peerWords, false)}
+			}
+		}
+	}
+	return shape{state: base, tick: tick, peer: base.best(peerWords, false)}
+}
+
+// once reports whether no tick comes twice in one list.
+func once(tick []*node) bool {
+	u := tick[len(tick)-1].unique
+	return u != nil && !u.broken
+}
+
+// flat reports whether a map has no tables.
+func (n *node) flat() bool {
+	return !slices.ContainsFunc(n.members, func(m *node) bool {
+		return m.repeated || m.maps > 0 && m.asMap() != inline || m.lists > 0 && m.asList() != inline
+	})
+}
+
+// unwrap returns the value below maps that have nothing but one map or one list of maps with ticks.
+func unwrap(n *node) *node {
+	for n.maps > 0 && n.lists == 0 && len(n.members) == 1 && !n.collapsed {
+		m := n.members[0]
+		if m.repeated || m.maps == 0 || m.lists > 0 || n.asMap() != inline || m.asMap() != inline {
+			break
+		}
+		n = m
+	}
+	return n
+}

@@ -1,0 +1,222 @@
+package states
+
+import (
+	"bytes"
+
+	"github.com/desynctool/desynctool/notation"
+	"github.com/desynctool/desynctool/snapshot"
+)
+
+// list is a file that is one list of rows, with the columns whose names show what they are; nil for those that it lacks.
+type list struct {
+	rows  int
+	label string
+	cells []cells
+
+	tick, peer, kind, id, field, value *cells
+}
+
+// cells are a column whose values are found by their rows.
+type cells struct {
+	column *column
+	at     []int32 // of each row, the number of its value and 1
+}
+
+// get returns the value of a row, nil if it has none.
+func (c *cells) get(row int) []byte {
+	if c == nil || c.at[row] == 0 {
+		return nil
+	}
+	return c.column.value(int(c.at[row]) - 1)
+}
+
+// full reports whether every row has a value.
+func (c *cells) full() bool { return c != nil && len(c.column.ends) == len(c.at) }
+
+// split makes states of a list of rows: one for each tick and peer.
+func (b *builder) split() {
+	var t *table
+	for _, other := range b.tables[1:] {
+		if other.parent == nil && len(other.keys) > 0 {
+			t = other
+			break
+		}
+	}
+	if t == nil || len(b.tables[0].columns) > 0 {
+		b.finish()
+		return
+	}
+	l := newList(t)
+	if l.tick == nil && l.peer == nil && l.kind == nil && l.field == nil {
+		b.finish()
+		return
+	}
+	b.tables = b.tables[:1]
+	for _, group := range l.groups() {
+		if l.tick != nil {
+			tick, _ := tickOf(notation.Bare, l.tick.get(group[0]))
+			b.head.Point, b.ticked = snapshot.Point{Tick: tick}, true
+		}
+		b.head.Peer = peerName(bytes.TrimPrefix(l.peer.get(group[0]), []byte(`"`)))
+		b.fill(l, group)
+		b.finish()
+		b.tables = b.tables[:1]
+	}
+}
+
+// newList finds the columns that show what rows belong to.
+func newList(t *table) *list {
+	l := &list{rows: len(t.keys), label: t.label}
+	for _, c := range t.columns {
+		x := cells{column: c, at: make([]int32, l.rows)}
+		for i := range c.ends {
+			row := i
+			if c.rows != nil {
+				row = int(c.rows[i])
+			}
+			x.at[row] = int32(i) + 1
+		}
+		l.cells = append(l.cells, x)
+	}
+	l.tick = l.named(tickWords)
+	if l.tick != nil && !l.tick.ticks() {
+		l.tick = nil
+	}
+	l.peer, l.kind = l.named(peerWords), l.named(kindWords)
+	l.field, l.value = l.named(fieldWords), l.named(valueWords)
+	if l.field == nil || l.value == nil {
+		l.field, l.value = nil, nil
+	}
+	l.id = l.identity()
+	return l
+}
+
+// ticks reports whether all values are ticks.
+func (c *cells) ticks() bool {
+	for row := range c.at {
+		if _, ok := tickOf(notation.Bare, c.get(row)); !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// named returns the column of which every row has a value and whose name comes first in a list of words.
+func (l *list) named(words []string) (best *cells) {
+	score := 0
+	for i := range l.cells {
+		c := &l.cells[i]
+		if r := rank(words, c.column.field); r > score && c.full() {
+			best, score = c, r
+		}
+	}
+	return best
+}
+
+// identity returns the column that identifies rows: one that is called id or the like, and unique among those of a state
+// and kind. Where a row is one field of an entity, it need not be unique.
+func (l *list) identity() (best *cells) {
+	score := 0
+	for i := range l.cells {
+		c := &l.cells[i]
+		if c == l.tick || c == l.peer || c == l.kind || c == l.field || c == l.value || len(c.column.ends) == 0 {
+			continue
+		}
+		if r := idRank(c.column.field); r > score && (l.field != nil || l.unique(c)) {
+			best, score = c, r
+		}
+	}
+	return best
+}
+
+// unique reports whether no two rows of one state and kind have the same value in a column.
+func (l *list) unique(c *cells) bool {
+	seen := make(map[string]bool, l.rows)
+	var key []byte
+	for row := range l.rows {
+		key = append(append(l.group(key[:0], row), l.kind.get(row)...), 0)
+		key = append(key, c.get(row)...)
+		if seen[string(key)] {
+			return false
+		}
+		seen[string(key)] = true
+	}
+	return true
+}
+
+// group appends what the state of a row has apart from others.
+func (l *list) group(dst []byte, row int) []byte {
+	dst = append(append(dst, l.peer.get(row)...), 0)
+	return append(append(dst, l.tick.get(row)...), 0)
+}
+
+// groups returns the rows of each state, in the order in which the states begin.
+func (l *list) groups() (out [][]int) {
+	number := map[string]int{}
+	var key []byte
+	for row := range l.rows {
+		key = l.group(key[:0], row)
+		i, ok := number[string(key)]
+		if !ok {
+			i = len(out)
+			number[string(key)] = i
+			out = append(out, nil)
+		}
+		out[i] = append(out[i], row)
+	}
+	return out
+}
+
+// fill puts rows into the tables of a state.
+func (b *builder) fill(l *list, group []int) {
+	byKey := map[nameIn]int{}
+	for _, row := range group {
+		label := l.label
+		if kind := l.kind.get(row); kind != nil {
+			label = clip(string(bytes.TrimPrefix(kind, []byte(`"`))))
+		}
+		t := b.table(label, b.tables[0])
+		at := nameIn{t, uint64(len(t.keys))}
+		id := l.id.get(row)
+		if l.field != nil {
+			at.key = 0
+		}
+		if id != nil {
+			at.key = keyOf(notation.Bare, bytes.TrimPrefix(id, []byte(`"`)))
+		}
+		to, ok := byKey[at]
+		if !ok {
+			to = t.addRow(0)
+			t.keys[to] = at.key
+			byKey[at] = to
+		}
+		if l.field != nil {
+			if id != nil && !ok {
+				t.columnOf(clip(label), l.id.column.field).addRaw(to, id)
+			}
+			name := string(bytes.TrimPrefix(l.field.get(row), []byte(`"`)))
+			t.newColumn(name).addRaw(to, l.value.get(row))
+			continue
+		}
+		for i := range l.cells {
+			c := &l.cells[i]
+			if raw := c.get(row); raw != nil && c != l.tick && c != l.peer && c != l.kind {
+				t.columnOf(c.component(l, label), c.column.field).addRaw(to, raw)
+			}
+		}
+	}
+}
+
+// component returns the component of a column in the table of that label.
+func (c *cells) component(l *list, label string) string {
+	if c.column.component == l.label {
+		return clip(label)
+	}
+	return c.column.component
+}
+
+// nameIn is the key of a row in a table.
+type nameIn struct {
+	table *table
+	key   uint64
+}

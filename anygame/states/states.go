@@ -1,0 +1,79 @@
+// Package states makes tables of states that a game writes in an ordinary notation, such as JSON or XML, without being
+// told what is in them.
+//
+// # Tables
+//
+// A list of maps is a table with a row for each element. So is a map whose names are ids: numbers, or names that have the
+// same members and differ from file to file. A list within a row is a table of its own, keyed by the row that it belongs
+// to and by its index. A map within a row adds fields with dotted names, and so does a short list of numbers that
+// always has the same length, such as a vector. Everything else is one row of the table "state".
+//
+//	{"tick": 300, "units": [{"id": 7, "pos": {"x": 1.5, "y": 2}, "cargo": [4, 4, 9, 1, 7]}]}
+//
+//	units[7]           pos.x = 1.5, pos.y = 2, units.id = 7
+//	units.cargo[7, 0]  cargo.value = 4
+//
+// # Identity
+//
+// A row is found again by the member that identifies it: one that every row has, that is unique within its list in every
+// file that was learned, and that is called id or the like. If there is none, a text that is unique and has the same
+// values in several files identifies the row. Else its place in the list does.
+//
+// # One schema for a session
+//
+// What is a table and what identifies its rows is learned from several files of a session together, and then holds for
+// all of them: see [Schema]. Values keep their own types, so that 3 in one file and 3.0 in the next are equal: see
+// snapshot.Scalar.
+package states
+
+import (
+	"github.com/desynctool/desynctool/notation"
+	"github.com/desynctool/desynctool/snapshot"
+)
+
+// GlobalLabel is the label of the table with the values that belong to no table.
+const GlobalLabel = "state"
+
+// Schema is how the states of one game become tables. The zero Schema has learned nothing; it decides by each file
+// alone. Learn is called before Decode. A Schema that learns no more can be used by several goroutines.
+type Schema struct {
+	root      *node
+	documents int  // learned
+	files     int  // learned
+	several   bool // a file has several documents
+}
+
+// Learn adds the documents of a file to what is known of the game's states. What cannot be read is a *notation.Error;
+// what precedes the fault is learned.
+func (s *Schema) Learn(n *notation.Notation, text []byte) error {
+	if s.root == nil {
+		s.root = newNode("")
+	}
+	s.files++
+	l := learner{schema: s}
+	before := s.documents
+	err := n.Parse(text, &l)
+	s.several = s.several || s.documents > before+1
+	return err
+}
+
+// Decode returns the states in a file, in the order of the file. Ticks and peers are in their heads if the file has them.
+// What cannot be read is a *notation.Error, or an error of a name or a limit.
+func (s *Schema) Decode(n *notation.Notation, text []byte) ([]*snapshot.World, error) {
+	if s.root == nil {
+		if err := s.Learn(n, text); err != nil {
+			return nil, err
+		}
+	}
+	b := newBuilder(s)
+	if err := n.Parse(text, b); err != nil {
+		return nil, err
+	}
+	switch {
+	case b.shape.table:
+		b.split()
+	case b.whole:
+		b.finish()
+	}
+	return b.worlds, b.err
+}

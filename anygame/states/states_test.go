@@ -1,0 +1,165 @@
+package states
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/desynctool/desynctool/notation"
+	"github.com/desynctool/desynctool/snapshot"
+)
+
+// tell writes states one variable a line.
+func tell(t *testing.T, worlds []*snapshot.World) string {
+	t.Helper()
+	var out strings.Builder
+	for _, w := range worlds {
+		fmt.Fprintf(&out, "state %s peer %q rng %q\n", w.Point, w.Peer, w.RNG)
+		for _, table := range w.Tables {
+			for row := range table.Rows() {
+				for _, c := range table.Columns {
+					if c.Has(row) {
+						fmt.Fprintf(&out, "%s[%s].%s = %s\n", table.Label, table.Keys.At(row), c.Name(), c.At(row))
+					}
+				}
+			}
+		}
+	}
+	return out.String()
+}
+
+func decode(t *testing.T, texts ...string) string {
+	t.Helper()
+	var s Schema
+	n := notation.Of("x.json", []byte(texts[0]), true)
+	for _, text := range texts {
+		if err := s.Learn(n, []byte(text)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	worlds, err := s.Decode(n, []byte(texts[0]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tell(t, worlds)
+}
+
+func TestTables(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		texts []string
+		want  string
+	}{
+		{"rows with ids", []string{`{"tick": 300, "rng": 99, "units": [{"id": 9, "pos": {"x": 1.50, "y": 2}, "cargo": [4, 4, 9, 1, 7]}, {"id": 7, "pos": {"x": 3, "y": 4}, "cargo": []}]}`}, `
+state 300 peer "" rng "rng 99\n"
+units[7].pos.x = 3
+units[7].pos.y = 4
+units[7].units.id = 7
+units[9].pos.x = 1.5
+units[9].pos.y = 2
+units[9].units.id = 9
+units.cargo[9:0].cargo.value = 4
+units.cargo[9:1].cargo.value = 4
+units.cargo[9:2].cargo.value = 9
+units.cargo[9:3].cargo.value = 1
+units.cargo[9:4].cargo.value = 7
+`},
+		{"rows by place, vectors, globals", []string{`{"frame": "12", "weather": "rain", "wind": [1, 2.5], "units": [{"hp": 1, "v": [1, 2, 3]}, {"hp": 2, "v": [4, 5, 6]}]}`}, `
+state 12 peer "" rng ""
+state[0].state.weather = "rain"
+state[0].wind.0 = 1
+state[0].wind.1 = 2.5
+units[0].units.hp = 1
+units[0].v.0 = 1
+units[0].v.1 = 2
+units[0].v.2 = 3
+units[1].units.hp = 2
+units[1].v.0 = 4
+units[1].v.1 = 5
+units[1].v.2 = 6
+`},
+		{"maps whose names are ids", []string{`{"tick": 1, "units": {"17": {"hp": 3, "items": [{"n": 1}]}, "4": {"hp": 5, "items": []}}, "score": {"0": 5, "1": 9}}`}, `
+state 1 peer "" rng ""
+score[0].score.value = 5
+score[1].score.value = 9
+units[4].units.hp = 5
+units[17].units.hp = 3
+units.items[17:0].items.n = 1
+`},
+		{"a list of states", []string{`[{"turn": 1, "units": [{"id": 1, "hp": 3}]}, {"turn": 2, "units": [{"id": 1, "hp": 2}]}]`}, `
+state 1 peer "" rng ""
+units[1].units.hp = 3
+units[1].units.id = 1
+state 2 peer "" rng ""
+units[1].units.hp = 2
+units[1].units.id = 1
+`},
+		{"documents, one a state", []string{"{\"tick\": 1, \"peer\": \"host\", \"a\": {\"x\": 1}}\n{\"tick\": 2, \"peer\": \"host\", \"a\": {\"x\": 2}}\n"}, `
+state 1 peer "host" rng ""
+state[0].a.x = 1
+state 2 peer "host" rng ""
+state[0].a.x = 2
+`},
+		{"a list of rows", []string{`[{"id": 5, "hp": 1}, {"id": 3, "hp": 2}]`}, `
+state an unknown state peer "" rng ""
+rows[3].rows.hp = 2
+rows[3].rows.id = 3
+rows[5].rows.hp = 1
+rows[5].rows.id = 5
+`},
+		{"within a map", []string{`{"game": {"tick": 7, "units": [{"name": "a", "hp": 1}]}}`}, `
+state 7 peer "" rng ""
+units[KEY].units.hp = 1
+units[KEY].units.name = "a"
+`},
+		{"a list of states in a map", []string{`{"game": "x", "states": [{"tick": 1, "hp": 5}, {"tick": 2, "hp": 6}]}`}, `
+state 1 peer "" rng ""
+state[0].state.hp = 5
+state 2 peer "" rng ""
+state[0].state.hp = 6
+`},
+		{"tick in a header", []string{`{"header": {"tick": 7, "map": "m"}, "players": [{"gold": 1}]}`}, `
+state 7 peer "" rng ""
+players[0].players.gold = 1
+state[0].header.map = "m"
+`},
+		{"rows with ticks and peers", []string{`[{"tick": 1, "peer": "a", "id": 5, "hp": 1}, {"tick": 1, "peer": "b", "id": 5, "hp": 2}, {"tick": 2, "peer": "a", "id": 5, "hp": 3}]`}, `
+state 1 peer "a" rng ""
+rows[5].rows.hp = 1
+rows[5].rows.id = 5
+state 1 peer "b" rng ""
+rows[5].rows.hp = 2
+rows[5].rows.id = 5
+state 2 peer "a" rng ""
+rows[5].rows.hp = 3
+rows[5].rows.id = 5
+`},
+		{"a row for each field", []string{`[{"tick": 1, "kind": "unit", "entity": 5, "field": "pos.x", "value": 1}, {"tick": 1, "kind": "unit", "entity": 5, "field": "hp", "value": 2}, {"tick": 1, "kind": "tree", "entity": 5, "field": "hp", "value": 3}]`}, `
+state 1 peer "" rng ""
+tree[5].tree.entity = 5
+tree[5].tree.hp = 3
+unit[5].pos.x = 1
+unit[5].unit.entity = 5
+unit[5].unit.hp = 2
+`},
+		{"names that change are ids", []string{`{"tick": 1, "units": {"bob": {"hp": 3, "x": 1}, "eve": {"hp": 5, "x": 2}}}`, `{"tick": 2, "units": {"bob": {"hp": 3, "x": 1}, "dan": {"hp": 5, "x": 2}}}`}, `
+state 1 peer "" rng ""
+units[KEY].units.(name) = "eve"
+units[KEY].units.hp = 5
+units[KEY].units.x = 2
+units[KEY].units.(name) = "bob"
+units[KEY].units.hp = 3
+units[KEY].units.x = 1
+`},
+	} {
+		got := decode(t, c.texts...)
+		got = keys.ReplaceAllString(got, "[KEY]")
+		if got != strings.TrimPrefix(c.want, "\n") {
+			t.Errorf("%s:\n%s\nwant%s", c.name, got, c.want)
+		}
+	}
+}
+
+// keys are those that are hashes.
+var keys = regexp.MustCompile(`\[\d{15,}\]`)

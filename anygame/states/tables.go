@@ -1,0 +1,260 @@
+package states
+
+import (
+	"encoding/binary"
+	"fmt"
+	"hash/fnv"
+	"strconv"
+	"strings"
+
+	"github.com/desynctool/desynctool/notation"
+	"github.com/desynctool/desynctool/snapshot"
+)
+
+// newColumn adds a column for a path from the row.
+func (t *table) newColumn(path string) *column {
+	component, field, ok := strings.Cut(path, ".")
+	if !ok {
+		component, field = t.label[strings.LastIndexByte(t.label, '.')+1:], path
+	}
+	if field == "" {
+		field = valueField
+	}
+	return t.columnOf(clip(component), clip(field))
+}
+
+// columnOf returns the column of that name, which is made the first time.
+func (t *table) columnOf(component, field string) *column {
+	for _, c := range t.columns {
+		if c.component == component && c.field == field {
+			return c
+		}
+	}
+	c := &column{component: component, field: field}
+	t.columns = append(t.columns, c)
+	return c
+}
+
+// clip returns a name as a snapshot may hold it.
+func clip(name string) string {
+	name = strings.ToValidUTF8(name, "\uFFFD")
+	if len(name) > snapshot.MaxName {
+		name = strings.ToValidUTF8(name[:snapshot.MaxName-20], "") + fmt.Sprintf("…%08x", hash([]byte(name))&0xffffffff)
+	}
+	if name == "" {
+		return "(empty)"
+	}
+	return name
+}
+
+// textKey is set in keys that are hashes: they are beyond those that games give.
+const textKey = 1 << 52
+
+func hash(text []byte) uint64 {
+	h := fnv.New64a()
+	h.Write(text)
+	return h.Sum64()&(textKey-1) | textKey
+}
+
+// keyOf returns the key of a row by what identifies it: a whole number itself, else a hash.
+func keyOf(kind notation.Kind, text []byte) uint64 {
+	var raw [32]byte
+	if kind != notation.Bytes && len(text) < 20 {
+		if n, err := strconv.ParseUint(string(appendScalar(raw[:0], notation.Bare, text)), 10, 63); err == nil {
+			return n
+		}
+	}
+	return hash(text)
+}
+
+// addRow adds a row whose place in its list is its key, and makes it current.
+func (t *table) addRow(index int) int {
+	row := len(t.keys)
+	owner := int32(-1)
+	if t.parent != nil {
+		owner = int32(t.parent.current)
+	}
+	t.owners = append(t.owners, owner)
+	t.keys = append(t.keys, uint64(index))
+	t.current = row
+	return row
+}
+
+// setKey gives a row the key of what identifies it.
+func (t *table) setKey(row int, kind notation.Kind, text []byte) { t.keys[row] = keyOf(kind, text) }
+
+// namedRow makes the row of a name current, which is added the first time.
+func (t *table) namedRow(name []byte) {
+	owner := int32(-1)
+	if t.parent != nil {
+		owner = int32(t.parent.current)
+	}
+	at := nameOf{owner, keyOf(notation.Bare, name)}
+	if row, ok := t.byName[at]; ok {
+		t.current = int(row)
+		return
+	}
+	row := t.addRow(0)
+	t.keys[row] = at.key
+	if t.byName == nil {
+		t.byName = map[nameOf]int32{}
+	}
+	t.byName[at] = int32(row)
+	if at.key&textKey != 0 {
+		t.newColumn(nameField).add(row, notation.Text, name)
+	}
+}
+
+// finish makes a World of the tables, and begins the next state.
+func (b *builder) finish() {
+	w := &snapshot.World{Head: b.head}
+	if !b.ticked {
+		w.Point = snapshot.Point{Native: "state", Relation: snapshot.Some}
+	}
+	if b.random != nil {
+		words := strings.ReplaceAll(strings.TrimSuffix(string(b.random), "\n"), "\n", ", ")
+		w.SetRNG(b.random, shorten(strings.ToValidUTF8(words, "\uFFFD")))
+	}
+	for _, t := range b.tables {
+		table, ok := t.finish()
+		if !ok {
+			continue
+		}
+		if err := table.SortRows(); err != nil && b.err == nil {
+			b.err = err
+		}
+		w.Tables = append(w.Tables, table)
+	}
+	w.Sort()
+	if err := w.Validate(); err != nil && b.err == nil {
+		b.err = err
+	}
+	b.worlds = append(b.worlds, w)
+	b.head, b.random, b.ticked = snapshot.Head{}, nil, false
+	b.tables[0].addRow(0)
+}
+
+// shorten cuts a long text.
+func shorten(text string) string {
+	const longest = 200
+	if len(text) > longest {
+		return strings.ToValidUTF8(text[:longest], "") + "…"
+	}
+	return text
+}
+
+// finish returns the table, and empties it; false if it has no rows and no columns.
+func (t *table) finish() (snapshot.Table, bool) {
+	out := snapshot.Table{Label: clip(t.label), Keys: t.flatKeys()}
+	n := len(t.keys)
+	for _, c := range t.columns {
+		for ; c != nil; c = c.again {
+			if len(c.ends) > 0 {
+				out.Columns = append(out.Columns, c.finish(n))
+			}
+		}
+	}
+	t.keys, t.owners, t.byName, t.current = nil, nil, nil, -1
+	if len(out.Columns) == 0 && (n == 0 || t.label == GlobalLabel) {
+		return out, false
+	}
+	return out, true
+}
+
+// flatKeys returns the keys of the rows: (owner, own key) for rows that belong to rows. A key that comes twice is made
+// another one, by how often it came.
+func (t *table) flatKeys() snapshot.Keys {
+	keys := snapshot.Keys{A: t.keys}
+	if t.parent != nil {
+		owners := t.parent.flat
+		keys = snapshot.Keys{A: make([]uint64, len(t.keys)), B: t.keys}
+		for i, owner := range t.owners {
+			if owner >= 0 {
+				keys.A[i] = owners[owner]
+			}
+		}
+	}
+	t.flat = make([]uint64, len(t.keys))
+	if t.parent == nil && ascending(t.keys) {
+		copy(t.flat, t.keys)
+		return keys
+	}
+	seen := make(map[snapshot.Key]uint64, len(t.keys))
+	for i := range t.keys {
+		k := keys.At(i)
+		if times := seen[k]; times > 0 {
+			seen[k]++
+			twice := binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(nil, t.keys[i]), times)
+			if keys.B != nil {
+				keys.B[i] = hash(twice)
+			} else {
+				keys.A[i] = hash(twice)
+			}
+			k = keys.At(i)
+		}
+		seen[k]++
+		t.flat[i] = k.A
+		if k.Two {
+			t.flat[i] = mix(k.A, k.B)
+		}
+	}
+	return keys
+}
+
+// mix returns the key of an owner whose own key has two parts.
+func mix(a, b uint64) uint64 {
+	const half = 26
+	if a < 1<<half && b < 1<<half {
+		return a<<half | b
+	}
+	return hash(binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(nil, a), b))
+}
+
+// finish returns a column of n rows, and empties it.
+func (c *column) finish(n int) snapshot.Column {
+	out := snapshot.NewColumn(c.component, c.field, snapshot.Scalar, 0)
+	if c.rows == nil && len(c.ends) == n {
+		out.Data, out.Ends = c.data, c.ends
+	} else {
+		c.spread(&out, n)
+	}
+	c.data, c.ends, c.rows = nil, nil, nil
+	return out
+}
+
+// spread appends the values to a column, and no value for rows without one.
+func (c *column) spread(out *snapshot.Column, n int) {
+	at := make([]int32, n) // of each row, the number of its value and 1
+	for i := range c.ends {
+		row := int32(i)
+		if c.rows != nil {
+			row = c.rows[i]
+		}
+		at[row] = int32(i) + 1
+	}
+	for _, i := range at {
+		if i == 0 {
+			out.AppendAbsent()
+			continue
+		}
+		out.AppendBytes(c.value(int(i) - 1))
+	}
+}
+
+// value returns the value with that number.
+func (c *column) value(i int) []byte {
+	start := uint32(0)
+	if i > 0 {
+		start = c.ends[i-1]
+	}
+	return c.data[start:c.ends[i]]
+}
+
+func ascending(keys []uint64) bool {
+	for i := 1; i < len(keys); i++ {
+		if keys[i] <= keys[i-1] {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,62 @@
+package states
+
+import (
+	"strings"
+	"unicode"
+)
+
+// Words by which games call things, in lower case and without separators.
+var (
+	tickWords = []string{
+		"tick", "frame", "turn", "step", "cycle", "beat", "gametick", "simtick", "simframe", "gameframe", "framenumber", "framenum", "frameno", "frameid", "framecount",
+		"ticknumber", "ticknum", "tickcount", "tickid", "turnnumber", "turnnum", "stepnumber", "simstep", "currenttick", "currentframe", "currentturn", "netframe", "nettick",
+		"worldtick", "servertick", "iteration", "round", "gameloop", "simulationtick", "simulationframe", "time", "gametime", "simtime",
+	}
+	peerWords = []string{"peer", "peerid", "peername", "machine", "writtenby", "writer", "client", "clientid", "clientname"}
+	rngWords  = []string{"rng", "prng", "random", "rand", "seed", "rngstate", "randomstate", "randstate", "prngstate", "rngseed", "randomseed", "randseed", "mt", "mtstate"}
+	idWords   = []string{
+		"id", "uid", "uuid", "guid", "gid", "eid", "oid", "nid", "entityid", "entity", "objectid", "unitid", "netid", "networkid", "handle", "key", "index", "idx", "slot", "number", "num",
+		"no", "name", "label", "callsign", "tag",
+	}
+	kindWords  = []string{"kind", "type", "table", "class", "archetype", "entitytype", "component", "category", "subsystem", "system", "section"}
+	stateWords = []string{"state", "states", "snapshot", "snapshots", "frames", "ticks", "turns", "steps", "history", "dumps", "dump", "records", "samples"}
+	fieldWords = []string{"field", "property", "prop", "attribute", "attr", "variable", "var", "member", "column"}
+	valueWords = []string{"value", "val", "data", "v"}
+)
+
+// plain returns a name in lower case and without separators: "entityId", "entity_id" and "Entity ID" are one name.
+func plain(name string) string {
+	if strings.IndexFunc(name, func(r rune) bool {
+		return r == '_' || r == '-' || r == ' ' || r == '.' || r == '@' || unicode.IsUpper(r)
+	}) < 0 {
+		return name
+	}
+	return strings.Map(func(r rune) rune {
+		if r == '_' || r == '-' || r == ' ' || r == '.' || r == '@' {
+			return -1
+		}
+		return unicode.ToLower(r)
+	}, name)
+}
+
+// rank returns how early a name is in a list of words, counted from the end; 0 if it is not in it.
+func rank(words []string, name string) int {
+	name = plain(name)
+	for i, w := range words {
+		if w == name {
+			return len(words) - i
+		}
+	}
+	return 0
+}
+
+// idRank returns how likely a member of that name identifies a row, 0 if its name does not show that.
+func idRank(name string) int {
+	if r := rank(idWords, name); r > 0 {
+		return r + 1
+	}
+	if p := plain(name); strings.HasSuffix(p, "id") && (strings.HasSuffix(name, "_id") || strings.HasSuffix(name, "Id") || strings.HasSuffix(name, "ID") || strings.HasSuffix(name, "-id")) {
+		return 1
+	}
+	return 0
+}
