@@ -57,7 +57,7 @@ var layers = [][]string{
 	{"tracediff", "snapshot/snaptest"},
 	{"snapshot"},
 	{"snapshot/signatures", "orderlog"},
-	{"notation"},
+	{"notation", "bytediff"},
 	{"snapshot/merkle", "internal/file/frame", "internal/file/compression", "internal/file/files", "internal/file/partial"},
 	{"internal/file/limits"},
 	{"internal/parallel"},
