@@ -1,11 +1,14 @@
 package main
 
 import (
+	"cmp"
+	"errors"
 	"os"
 
 	"github.com/spf13/cobra"
 
 	"github.com/desynctool/desynctool/cmd/internal/cli"
+	"github.com/desynctool/desynctool/internal/file/frame"
 	"github.com/desynctool/desynctool/report/bundle"
 	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/report/formats"
@@ -33,7 +36,8 @@ since a digest is only what a file says of its content.
 
 A and B are snapshots, savegames or dumps, FOLDER@TICK or FILE@TICK for the state
 of a point, or two folders, or two files that hold several states, for the first
-states that differ.
+states that differ. Two files are compared byte by byte if one of them has no
+known format.
 
 An ignore rule is archetype/component.field, or archetype for a whole table;
 * and ? are wildcards. Rules hide, they never change the exit status, and what
@@ -70,6 +74,13 @@ func doDiff(e *env, a, b string, flags diffFlags, format *cli.Outputs) error {
 	end := e.watch(tree, "comparing")
 	defer end()
 	pair, err := bundle.OpenPair(tree, a, b)
+	if errors.Is(err, frame.ErrUnrecognized) {
+		bytes, errBytes := bundle.CompareBytes(tree, a, b)
+		if end(); bytes != nil {
+			return e.Finish(format, document.Bytes(bytes.Result, bytes.Names, tree.Warnings().Texts()), flags.all)
+		}
+		err = cmp.Or(errBytes, err)
+	}
 	if err != nil {
 		return tree.Explain(err)
 	}
