@@ -12,32 +12,36 @@ func jsonNotation() Notation {
 	return Notation{Name: "json", Title: "JSON", Extensions: []string{".json", ".jsonl", ".ndjson"}, Sniff: sniffJSON, Parse: parseJSON}
 }
 
-// sniffJSON reports whether a text begins with a map or list whose first member is JSON.
+// sniffJSON reports whether a text begins with a map that has a member, or is lists and other values: a log may begin
+// with [12] too, but does not go on as JSON.
 func sniffJSON(head []byte, whole bool) bool {
-	p := jsonParser{text: head, to: discard{}}
+	p := jsonParser{text: head, at: bomLen(head), to: discard{}}
 	p.space()
 	if p.at == len(head) || head[p.at] != '{' && head[p.at] != '[' {
 		return false
 	}
-	err := p.document()
-	if err == nil {
-		return true
+	isMap := head[p.at] == '{'
+	first := p.document()
+	err := first
+	if first == nil && !(isMap && p.members > 0) {
+		err = p.documents()
 	}
-	e := err.(*Error)
-	return e.Cut && !whole && p.members > 0
+	return err == nil || err.(*Error).Cut && (first == nil || !whole && p.members > 0)
 }
 
 func parseJSON(text []byte, to Sink) error {
-	p := jsonParser{text: text, to: to}
-	if bytes.HasPrefix(text, []byte("\xef\xbb\xbf")) {
-		p.at = 3
-	}
+	p := jsonParser{text: text, at: bomLen(text), to: to}
+	return p.documents()
+}
+
+// documents reads all values from the offset on.
+func (p *jsonParser) documents() error {
 	for {
 		p.space()
 		if p.err != nil {
 			return p.err
 		}
-		if p.at == len(text) {
+		if p.at == len(p.text) {
 			return nil
 		}
 		if err := p.document(); err != nil {

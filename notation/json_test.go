@@ -57,6 +57,17 @@ func TestJSON(t *testing.T) {
 	}
 }
 
+func TestSniffJSON(t *testing.T) {
+	for text, want := range map[string]bool{
+		`{"a": 1}`: true, "\xef\xbb\xbf[1, 2]": true, "[1]\n[2]\n": true, "{\"a\": 1}\n{\"a\": ": true, "{}": true,
+		"[12] frame 5: sum 7": false, "[12] [net] sum 7": false, "{} and so on": false, `{"a": `: false, "12": false,
+	} {
+		if got := sniffJSON([]byte(text), true); got != want {
+			t.Errorf("%s: %t", text, got)
+		}
+	}
+}
+
 // FuzzJSON compares what is accepted with encoding/json.
 func FuzzJSON(f *testing.F) {
 	for _, text := range []string{`{"a":[1,2.5e3,"x\n"],"b":null}`, `[{}]`, `{"a":{"b":[true,false]}}`} {

@@ -98,6 +98,14 @@ func (e *Error) In(name string, text []byte) error {
 	return &frame.Error{Name: name, Offset: int64(e.Offset), Lost: lost, Msg: msg, Err: err}
 }
 
+// bomLen returns the length of the mark of UTF-8 that a text begins with, which may be none.
+func bomLen(text []byte) int {
+	if bytes.HasPrefix(text, []byte("\xef\xbb\xbf")) {
+		return 3
+	}
+	return 0
+}
+
 // fault returns an Error.
 func fault(at int, format string, args ...any) error {
 	return &Error{Offset: at, Msg: fmt.Sprintf(format, args...)}
