@@ -120,6 +120,7 @@ func cut(at int, format string, args ...any) error {
 func All() []Notation {
 	return []Notation{
 		jsonNotation(),
+		xmlNotation(),
 		csvNotation(),
 	}
 }
