@@ -122,6 +122,7 @@ func All() []Notation {
 		jsonNotation(),
 		xmlNotation(),
 		csvNotation(),
+		iniNotation(),
 	}
 }
 

@@ -1,0 +1,175 @@
+package notation
+
+import "bytes"
+
+// iniNotation is the files of settings that have many names: sections in square brackets, and lines of a key, = or :,
+// and a value. Lines that begin with ; or # are comments.
+//
+// The name of a section is split at dots, and before a last word that is a number or in quotes: [units.17], [unit 17]
+// and [unit "a"] are maps in maps. Sections of the same name are a list.
+func iniNotation() Notation {
+	extensions := []string{".ini", ".cfg", ".conf", ".properties"}
+	return Notation{Name: "ini", Title: "INI", Extensions: extensions, Sniff: sniffINI, Parse: parseINI}
+}
+
+// sniffINI reports whether all lines of a text are lines of a file of settings. Without sections, at least three keys
+// are names without blanks before an =, none comes twice, and no value has a further name before an =, as lines of logs
+// have.
+func sniffINI(head []byte, whole bool) bool {
+	if !whole {
+		head = head[:bytes.LastIndexByte(head, '\n')+1]
+	}
+	if bytes.IndexByte(head, 0) >= 0 {
+		return false
+	}
+	sections, pairs, twice, further := 0, 0, 0, 0
+	keys := map[string]bool{}
+	for at := 0; at < len(head); {
+		line, next := iniLine(head, at)
+		at = next
+		key, value, ok := iniPair(line)
+		if len(line) == 0 {
+			continue
+		}
+		if iniSection(line) != nil {
+			sections++
+			continue
+		}
+		name, colon := isName(key), ok && line[len(key):][0] == ':'
+		block := bytes.HasSuffix(value, []byte("{")) || bytes.HasSuffix(value, []byte("}")) // of a program
+		if !ok || block || len(key) > 100 || !name && (colon || sections == 0) {
+			return false
+		}
+		pairs++
+		if keys[string(key)] || colon {
+			twice++
+		}
+		if hasPair(value) {
+			further++
+		}
+		keys[string(key)] = true
+	}
+	if sections > 0 {
+		return pairs > 0 && further <= pairs/2
+	}
+	return pairs > 2 && twice+further == 0
+}
+
+// isName reports whether a text is letters, digits, and signs that join them, beginning with a letter or _.
+func isName(text []byte) bool {
+	for i, c := range text {
+		if c|0x20-'a' > 'z'-'a' && c != '_' && c < 0x80 && (i == 0 || c-'0' > 9 && c != '.' && c != '-' && c != '/') {
+			return false
+		}
+	}
+	return len(text) > 0
+}
+
+// hasPair reports whether a value has a name and = in it, as the lines of many logs do.
+func hasPair(value []byte) bool {
+	i := bytes.IndexByte(value, '=')
+	return i > 0 && isName(value[bytes.LastIndexByte(value[:i], ' ')+1:i])
+}
+
+// iniLine returns the line at an offset without blanks around it, empty if it is a comment, and the offset of the next
+// one.
+func iniLine(text []byte, at int) (line []byte, next int) {
+	next = len(text)
+	if end := bytes.IndexByte(text[at:], '\n'); end >= 0 {
+		next = at + end + 1
+	}
+	if at == 0 {
+		at = bomLen(text)
+	}
+	line = bytes.TrimSpace(text[at:next])
+	if len(line) > 0 && (line[0] == ';' || line[0] == '#') {
+		line = nil
+	}
+	return line, next
+}
+
+// iniSection returns the name of a section, nil if the line does not begin one. A comment may follow it.
+func iniSection(line []byte) []byte {
+	if len(line) == 0 || line[0] != '[' {
+		return nil
+	}
+	name, after, ok := bytes.Cut(line[1:], []byte("]"))
+	if after = bytes.TrimSpace(after); !ok || len(name) == 0 || len(after) > 0 && after[0] != ';' && after[0] != '#' {
+		return nil
+	}
+	return name
+}
+
+// iniPair splits a line into a key and a value.
+func iniPair(line []byte) (key, value []byte, ok bool) {
+	i := bytes.IndexAny(line, "=:")
+	if i < 1 || line[0] == '[' {
+		return nil, nil, false
+	}
+	return bytes.TrimSpace(line[:i]), bytes.TrimSpace(line[i+1:]), true
+}
+
+// iniPath splits the name of a section.
+func iniPath(name []byte) (path [][]byte) {
+	for _, part := range bytes.Split(name, []byte(".")) {
+		part = bytes.TrimSpace(part)
+		i := bytes.Index(part, []byte(` "`))
+		if i < 0 {
+			i = bytes.LastIndexByte(part, ' ')
+		}
+		if last := part[i+1:]; i > 0 && (last[0] == '"' || numberLen(last) == len(last)) {
+			path, part = append(path, bytes.TrimSpace(part[:i])), last
+		}
+		path = append(path, bytes.Trim(part, `"`))
+	}
+	return path
+}
+
+func parseINI(text []byte, to Sink) error {
+	times := map[string]int{} // of each section
+	for at := 0; at < len(text); {
+		line, next := iniLine(text, at)
+		if name := iniSection(line); name != nil {
+			times[string(name)]++
+		}
+		at = next
+	}
+	depth := 0
+	to.BeginMap(0)
+	for at := 0; at < len(text); {
+		line, next := iniLine(text, at)
+		key, value, ok := iniPair(line)
+		if name := iniSection(line); name != nil {
+			for ; depth > 0; depth-- {
+				to.End(at)
+			}
+			path := iniPath(name)
+			if len(path) >= MaxDepth {
+				return fault(at, "more than %d maps within each other", MaxDepth)
+			}
+			for i, part := range path {
+				if i == len(path)-1 && times[string(name)] > 1 {
+					to.Item(part)
+				} else {
+					to.Name(part)
+				}
+				to.BeginMap(at)
+			}
+			depth = len(path)
+		} else if ok {
+			kind := Bare
+			if n := len(value); n > 1 && (value[0] == '"' || value[0] == '\'') && bytes.IndexByte(value[1:], value[0]) == n-2 {
+				value, kind = value[1:n-1], Text
+			}
+			to.Name(key)
+			to.Scalar(kind, value)
+		} else if len(line) > 0 {
+			return fault(at, "%.20q, expected a section in square brackets, or a key and a value", line)
+		}
+		at = next
+	}
+	for ; depth >= 0; depth-- {
+		to.End(len(text))
+	}
+	return nil
+}
