@@ -123,6 +123,8 @@ func All() []Notation {
 		xmlNotation(),
 		csvNotation(),
 		iniNotation(),
+		msgpackNotation(),
+		cborNotation(),
 	}
 }
 
