@@ -121,6 +121,9 @@ func All() []Notation {
 	return []Notation{
 		jsonNotation(),
 		xmlNotation(),
+		pythonNotation(),
+		luaNotation(),
+		rustNotation(),
 		csvNotation(),
 		iniNotation(),
 		msgpackNotation(),

@@ -1,0 +1,472 @@
+package notation
+
+import (
+	"bytes"
+	"strconv"
+	"strings"
+)
+
+// luaNotation is a table of Lua: one that a file returns, that it assigns to names, or that a program printed.
+func luaNotation() Notation {
+	d := &literalDialect{
+		scalars: dialect{comment: "--", long: true, hex: true, decimal: true, suffixes: []string{"ULL", "LL"}, words: map[string]fixedWord{
+			"nil": {Null, ""}, "true": {Bool, "true"}, "false": {Bool, "false"},
+			"nan": {Number, "nan"}, "-nan": {Number, "nan"}, "inf": {Number, "inf"}, "-inf": {Number, "-inf"}, "0/0": {Number, "nan"},
+			"math.huge": {Number, "inf"}, "-math.huge": {Number, "-inf"}, "1/0": {Number, "inf"}, "-1/0": {Number, "-inf"},
+		}},
+		opens: "{", assigns: map[byte]byte{0: '=', '{': '='}, separators: ",;", mixed: true, first: 1,
+	}
+	return d.notation("lua", "Lua tables", ".lua")
+}
+
+// pythonNotation is a value as repr and pprint of Python print it. An object Unit(id=1) is a map with the type as #type.
+func pythonNotation() Notation {
+	d := &literalDialect{
+		scalars: dialect{comment: "#", prefix: 'b', hexRune: true, suffixes: []string{"L"}, words: map[string]fixedWord{
+			"None": {Null, ""}, "True": {Bool, "true"}, "False": {Bool, "false"},
+			"nan": {Number, "nan"}, "inf": {Number, "inf"}, "-inf": {Number, "-inf"},
+		}},
+		opens: "{[(", calls: "(", assigns: map[byte]byte{0: '=', '{': ':', '(': '='}, separators: ",",
+	}
+	return d.notation("python", "Python literals", ".py", ".repr")
+}
+
+// rustNotation is a value as {:?} and {:#?} of Rust print it. Some(x) is x, and a struct is a map with the type as #type.
+func rustNotation() Notation {
+	d := &literalDialect{
+		scalars: dialect{bareWords: true, words: map[string]fixedWord{
+			"None": {Null, ""}, "true": {Bool, "true"}, "false": {Bool, "false"},
+			"NaN": {Number, "nan"}, "inf": {Number, "inf"}, "-inf": {Number, "-inf"},
+		}},
+		opens: "{[(", calls: "{(", assigns: map[byte]byte{'{': ':'}, separators: ",", transparent: "Some",
+	}
+	return d.notation("rust-debug", "Rust debug output", ".rs", ".dbg")
+}
+
+// literalDialect is what the containers of one language are like.
+type literalDialect struct {
+	scalars     dialect
+	opens       string        // what begins a container
+	calls       string        // what begins one after the name of its type
+	assigns     map[byte]byte // what follows a name, by the begin of the container; 0 is the whole text
+	separators  string        // of members
+	mixed       bool          // members with and without names may be in one container
+	first       int           // the number of the first member without a name
+	transparent string        // a type that is not shown if it has one member
+}
+
+func (d *literalDialect) notation(name, title string, extensions ...string) Notation {
+	return Notation{Name: name, Title: title, Extensions: extensions,
+		Sniff: d.sniff,
+		Parse: func(text []byte, to Sink) error {
+			p := d.parser(text)
+			p.run()
+			p.to, p.known = to, true
+			return p.run()
+		}}
+}
+
+// sniff reports whether a text is one or more containers, with names for some members, or numbers only.
+func (d *literalDialect) sniff(head []byte, whole bool) bool {
+	p := d.parser(head)
+	err := p.run()
+	if err != nil && (whole || !err.(*Error).Cut) || p.scalars < 2 || p.flat || p.bareWords && !p.typed || !p.bareWords && p.some {
+		return false
+	}
+	return p.names > 0 || p.numbers == p.scalars
+}
+
+func (d *literalDialect) parser(text []byte) *literalParser {
+	return &literalParser{literalDialect: d, scanner: scanner{dialect: &d.scalars, text: text}, to: discard{}}
+}
+
+// literalParser reads one text, twice: whether a container is a list or a map shows only after its begin.
+type literalParser struct {
+	*literalDialect
+	scanner
+	to     Sink
+	stack  []literal
+	shapes []shape // of each container, in the order of their begins
+	known  bool    // shapes are from a first reading
+	count  int     // of containers that have begun
+	silent int     // how many containers were open when one began that is a name; 0 if none is
+	name   []byte  // of the member whose value follows
+
+	scalars, numbers, names int
+	typed                   bool // a container has a type, in upper case
+	some                    bool // the type Some of Rust
+	flat                    bool // a scalar precedes all containers
+}
+
+// literal is an open container.
+type literal struct {
+	begin        int
+	opens        byte   // 0 for the whole text
+	class        string // the name of its type
+	number       int    // its place in shapes
+	assign       byte   // what follows a name
+	items, named int
+	key          bool // p.name is the name of the next member
+	complete     bool // a member is, and a separator must follow
+	shape        shape
+	comma        bool
+	outerKey     bool // a value that is shown in place of this container has the name of this container
+}
+
+// shape is how a container is shown.
+type shape byte
+
+const (
+	asList  shape = iota
+	asMap         // with names or numbers for its members
+	asValue       // as its only member
+	asName        // it is the name of a member
+)
+
+func (p *literalParser) run() error {
+	p.at, p.count, p.silent = 0, 0, 0
+	if bytes.HasPrefix(p.text, []byte("\xef\xbb\xbf")) {
+		p.at = 3
+	}
+	p.stack = append(p.stack[:0], literal{assign: p.assigns[0]})
+	if p.enter(&p.stack[0]); p.stack[0].shape == asMap {
+		p.to.BeginMap(p.at)
+	}
+	err := p.members()
+	if !p.known {
+		for len(p.stack) > 0 {
+			p.learn(p.top())
+			p.stack = p.stack[:len(p.stack)-1]
+		}
+	} else if err == nil && p.stack[0].shape == asMap {
+		p.to.End(p.at)
+	}
+	return err
+}
+
+func (p *literalParser) top() *literal { return &p.stack[len(p.stack)-1] }
+
+// enter gives a container its number, and its shape if that is known.
+func (p *literalParser) enter(l *literal) {
+	l.number = p.count
+	p.count++
+	if p.known {
+		l.shape = p.shapes[l.number]
+	} else {
+		p.shapes = append(p.shapes, asList)
+	}
+}
+
+// learn remembers the shape of a container that is complete.
+func (p *literalParser) learn(l *literal) {
+	s := asList
+	switch {
+	case l.shape == asName:
+		s = asName
+	case l.named > 0 || l.opens == '{' && l.items == 0:
+		s = asMap
+	case l.items == 1 && (l.class != "" || l.opens == '(' && !l.comma):
+		s = asValue
+	}
+	p.shapes[l.number] = s
+}
+
+// members reads up to the end of the text.
+func (p *literalParser) members() error {
+	for {
+		if err := p.space(); err != nil {
+			return err
+		}
+		top, c := p.top(), p.peek()
+		switch {
+		case p.at == len(p.text):
+			if len(p.stack) == 1 && !top.key {
+				return nil
+			}
+			return cut(p.at, "a value")
+		case top.opens != 0 && c == closes(top.opens) && !top.key:
+			if err := p.close(); err != nil {
+				return err
+			}
+		case top.complete && bytes.IndexByte([]byte(p.separators), c) >= 0:
+			top.complete, top.comma = false, true
+			p.at++
+		case top.complete && top.opens != 0:
+			return fault(p.at, "%q, expected %c or %c", c, p.separators[0], closes(top.opens))
+		default:
+			top.complete = false
+			if err := p.member(c); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// closes returns the end of a container.
+func closes(opens byte) byte {
+	if opens == '(' {
+		return ')'
+	}
+	return opens + 2 // } follows { by two, and ] follows [
+}
+
+// member reads a name, a scalar or the begin of a container.
+func (p *literalParser) member(c byte) error {
+	top, begin := p.top(), p.at
+	if bytes.IndexByte([]byte(p.opens), c) >= 0 {
+		return p.open("", begin)
+	}
+	index := p.long && c == '[' && p.longOpens() == 0 && top.opens == '{' && !top.key // [17] =
+	if index {
+		p.at++
+		if err := p.space(); err != nil {
+			return err
+		}
+	}
+	word := p.text[p.at : p.at+p.wordLen()]
+	if len(word) > 0 && isNameStart(word[0]) && !index || string(word) == ".." {
+		if done, err := p.called(word, begin); done || err != nil {
+			return err
+		}
+	}
+	kind, text, err := p.scalar()
+	if err != nil {
+		return err
+	}
+	named, err := p.assigned(index)
+	if err != nil {
+		return err
+	}
+	if named && (top.assign == ':' || index) {
+		if kind == Null || kind == Bool {
+			text = word
+		}
+		return p.named(text)
+	}
+	if p.at == len(p.text) && len(p.stack) > 1 {
+		return cut(begin, "a value")
+	}
+	if index {
+		return fault(begin, "%.20q, expected a name in brackets, and =", p.text[begin:])
+	}
+	if len(p.stack) == 1 && !top.key {
+		return fault(begin, "%.20q, expected a map or list", p.text[begin:])
+	}
+	p.scalars++
+	if kind == Number {
+		p.numbers++
+	}
+	p.flat = p.flat || p.count == 1
+	p.begins()
+	if p.silent == 0 {
+		p.to.Scalar(kind, text)
+	}
+	return p.completes(begin)
+}
+
+// called reads a word that is the name of a member or of a type. It reports whether it has.
+func (p *literalParser) called(word []byte, begin int) (bool, error) {
+	top := p.top()
+	switch {
+	case top.key:
+	case p.bareWords && string(word) == "..": // more members, which are not shown
+		p.at += len(word)
+		return true, nil
+	case p.long && len(p.stack) == 1 && (string(word) == "return" || string(word) == "local"):
+		p.at += len(word)
+		if word[0] == 'r' && top.named > 0 { // return State, at the end of a module
+			err := p.space()
+			p.at += p.wordLen()
+			return true, err
+		}
+		return true, nil
+	}
+	p.at += len(word)
+	named, err := p.assigned(false)
+	if err != nil {
+		return true, err
+	}
+	if named {
+		return true, p.named(word)
+	}
+	next := p.peek()
+	if p.calls != "" && next != 0 && strings.IndexByte(p.calls, next) >= 0 && (next == '{' || p.at == begin+len(word)) {
+		return true, p.open(string(word), begin)
+	}
+	p.at = begin
+	return false, nil
+}
+
+// assigned reports whether the name of a member precedes, and moves in front of the sign that follows a name.
+func (p *literalParser) assigned(index bool) (bool, error) {
+	if err := p.space(); err != nil {
+		return false, err
+	}
+	if index {
+		if p.peek() != ']' {
+			return false, nil
+		}
+		p.at++
+		if err := p.space(); err != nil {
+			return false, err
+		}
+	}
+	top := p.top()
+	return !top.key && top.assign != 0 && p.peek() == top.assign, nil
+}
+
+// named takes the name of the next member, and what follows it.
+func (p *literalParser) named(name []byte) error {
+	p.at++
+	p.names++
+	p.top().key = true
+	p.name = append(p.name[:0], name...)
+	return nil
+}
+
+// begins counts a member whose value begins, and gives its name.
+func (p *literalParser) begins() {
+	top := p.top()
+	if p.silent == 0 && (top.shape == asMap || top.shape == asValue && top.outerKey) {
+		if !top.key && !top.outerKey {
+			p.name = strconv.AppendInt(p.name[:0], int64(top.items-top.named+p.first), 10)
+		}
+		p.to.Name(p.name)
+	}
+	top.count()
+}
+
+// count counts a member.
+func (l *literal) count() {
+	if l.key {
+		l.named++
+	}
+	l.items++
+	l.key, l.outerKey = false, false
+}
+
+// completes ends a member that began at an offset.
+func (p *literalParser) completes(begin int) error {
+	top := p.top()
+	top.complete = true
+	if !p.mixed && top.opens != '(' && top.named > 0 && top.named < top.items {
+		return fault(begin, "%.20q, expected that all members have names, or none", p.text[begin:])
+	}
+	return nil
+}
+
+// open begins a container, of a type if class is not empty.
+func (p *literalParser) open(class string, begin int) error {
+	if len(p.stack) >= MaxDepth {
+		return fault(begin, "more than %d maps and lists within each other", MaxDepth)
+	}
+	top := p.top()
+	l := literal{begin: begin, opens: p.peek(), class: class}
+	if l.assign = p.assigns[l.opens]; l.opens == '(' && class == "" {
+		l.assign = 0
+	}
+	p.typed = p.typed || class != "" && class[0] <= 'Z'
+	p.some = p.some || class == "Some"
+	p.enter(&l)
+	keyed, show := top.key || top.outerKey, p.silent == 0
+	plain := class == "" || class == p.transparent && l.shape == asValue
+	if !plain && !keyed && l.shape != asName {
+		l.shape = asMap // so that its type is not lost
+	}
+	switch {
+	case l.shape == asName:
+		if show {
+			p.silent = len(p.stack)
+		}
+	case plain && keyed && l.shape == asValue:
+		l.outerKey = true
+		top.count()
+	default:
+		if show && !plain && l.shape != asMap {
+			p.to.Name(append(p.name, "#type"...))
+			p.to.Scalar(Text, []byte(class))
+		}
+		p.begins()
+		if !show || l.shape == asValue {
+			break
+		}
+		if l.shape == asList {
+			p.to.BeginList(begin)
+			break
+		}
+		p.to.BeginMap(begin)
+		if class != "" {
+			p.to.Name([]byte("#type"))
+			p.to.Scalar(Text, []byte(class))
+		}
+	}
+	p.at++
+	p.stack = append(p.stack, l)
+	return nil
+}
+
+// close ends a container. If it is a name, its text is.
+func (p *literalParser) close() error {
+	l := *p.top()
+	p.at++
+	end := p.at
+	p.stack = p.stack[:len(p.stack)-1]
+	top := p.top()
+	if p.known && l.shape == asName {
+		if p.silent == len(p.stack) {
+			p.silent = 0
+		}
+		var name []byte
+		if p.silent == 0 {
+			name = compact(p.text[l.begin:end])
+		}
+		if _, err := p.assigned(false); err != nil {
+			return err
+		}
+		return p.named(name)
+	}
+	if !p.known {
+		if top.assign == ':' {
+			named, err := p.assigned(false)
+			if err != nil {
+				return err
+			}
+			if named {
+				top.items-- // it was counted as a member
+				p.shapes[l.number] = asName
+				return p.named(nil)
+			}
+		}
+		p.learn(&l)
+	}
+	if p.silent == 0 && (l.shape == asMap || l.shape == asList) {
+		p.to.End(end)
+	}
+	return p.completes(l.begin)
+}
+
+// compact returns the text of a value in one line without blanks.
+func compact(text []byte) []byte {
+	var out []byte
+	var quote byte
+	for i := 0; i < len(text); i++ {
+		c := text[i]
+		switch {
+		case quote != 0 && c == '\\' && i+1 < len(text):
+			out = append(out, c)
+			i++
+			c = text[i]
+		case quote != 0 && c == quote:
+			quote = 0
+		case quote != 0:
+		case c == '"' || c == '\'':
+			quote = c
+		case c == ' ' || c == '\t' || c == '\n' || c == '\r':
+			continue
+		case (c == ')' || c == ']' || c == '}') && out[len(out)-1] == ',':
+			out = out[:len(out)-1]
+		}
+		out = append(out, c)
+	}
+	return out
+}

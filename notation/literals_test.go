@@ -1,0 +1,85 @@
+package notation
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestLua(t *testing.T) {
+	n := luaNotation()
+	parses(t, n, `return { units = { [17] = {hp=3, name='x'}, {1,2} } }`,
+		`{@7 "units": {@17 "17": {@26 "hp": number(3) "name": text(x) end@42 "1": [@44 number(1) number(2) end@49 end@51 end@53`)
+	parses(t, n, "-- saved\nState = {\n  tick = 0x1F; [\"a b\"] = nil, [true] = false, --[[ no\n ]] x = -.5, y = 1., z = 1e3 }\nn = 2\n",
+		`{ "State": { "tick": number(31) "a b": null() "true": bool(false) "x": number(-0.5) "y": number(1.0) "z": number(1e3) end "n": number(2) end`)
+	parses(t, n, `local M = {[[
+a]b]], [==[]]]==], "\65\x42\u{e9}\z
+	c\n", '"', math.huge, -1/0, 0/0, 5LL, {}, 0xFFFFFFFFFFFFFFFF, 0x1p-2} return M`,
+		`{ "M": [ text(a]b) text(]]) text(ABéc`+"\n"+`) text(") number(inf) number(-inf) number(nan) number(5) { end number(18446744073709551615) number(0.25) end end`)
+	parses(t, n, "{a={b={}}}\n{a=1}", `{@0 "a": {@3 "b": {@6 end@8 end@9 end@10 {@11 "a": number(1) end@16`)
+	fails(t, n, "return {a = 1", "at offset 12: the file ends inside a value")
+	fails(t, n, "return {a = 12", "at offset 12: the file ends inside a value")
+	fails(t, n, "return {a = 'x", "at offset 12: the file ends inside a text in quotes")
+	fails(t, n, "return {a = [[x]", "at offset 12: the file ends inside a text in brackets")
+	fails(t, n, "return {a = --[[x", "at offset 12: the file ends inside a comment")
+	fails(t, n, "return {a b}", `at offset 8: "a", expected a value`)
+	fails(t, n, "return {1 2}", `at offset 10: '2', expected , or }`)
+	fails(t, n, "return {[1 = 2}", `at offset 8: "[1 = 2}", expected a name in brackets, and =`)
+	fails(t, n, "return {'\\q'}", `at offset 9: an unknown escape "\\q'}"`)
+	fails(t, n, "x = f()", `at offset 4: "f", expected a value`)
+	sniffs(t, n, true, "return {a=1,b=2}", "-- x\nA = {\n\ta = 1,\n b = {}, [2]={1} }", "{[1]={x=1.5},[2]={x=2}}")
+	sniffs(t, n, false, "", "x = 5\ny = 6\n", "return 5", "{}", "local function f() end", "-- a comment\n", "# a\n", "{'a': 1, 'b': 2}", "a = {\n", "function a()\n return {a=1,b=2}\nend")
+}
+
+func TestPython(t *testing.T) {
+	n := pythonNotation()
+	parses(t, n, `{'tick': 5, 'units': [(1, 2.5), {3}, set(), (7,)], 'on': True, 'x': None, (1, 'a b'): b'\x00\'a', 2: -inf, None: nan}`,
+		`{ "tick": number(5) "units": [ [ number(1) number(2.5) end [ number(3) end { "#type": text(set) end [ number(7) end end `+
+			`"on": bool(true) "x": null() "(1,'a b')": bytes(`+"\x00"+`'a) "2": number(-inf) "None": number(nan) end`)
+	parses(t, n, "Unit(id=1, pos=Vec(1.5, -2), q=deque([1]), n=Decimal('1.50'))\n[Vec(3)]",
+		`{ "#type": text(Unit) "id": number(1) "pos#type": text(Vec) "pos": [ number(1.5) number(-2) end "q#type": text(deque) "q": [ number(1) end `+
+			`"n#type": text(Decimal) "n": text(1.50) end [ { "#type": text(Vec) "0": number(3) end end`)
+	parses(t, n, "state = {'a': ('x'\n  \"y\\xe9\\u20ac\\U0001f600\\ud800\"), # b\n}", `{ "state": { "a": text(xyé€😀`+"\xed\xa0\x80"+`) end end`)
+	fails(t, n, "{'a': 1, 2}", `at offset 9: "2}", expected that all members have names, or none`)
+	fails(t, n, "{1, 'a': 2}", `at offset 9: "2}", expected that all members have names, or none`)
+	fails(t, n, "[<Enum.A: 3>]", `at offset 1: "<Enum.A:", expected a value`)
+	fails(t, n, "{'a': Tr", `at offset 6: the file ends inside a value`)
+	fails(t, n, "{'a\n': 1}", `at offset 3: the end of a line inside a text in quotes`)
+	fails(t, n, "{'a': 'x\\", `at offset 6: the file ends inside a text in quotes`)
+	fails(t, n, "5", `at offset 0: "5", expected a map or list`)
+	fails(t, n, strings.Repeat("(", 300), "at offset 255: more than 256 maps and lists within each other")
+	sniffs(t, n, true, "{'tick': 5, 'units': [1]}", "(1, 2.5)", "Unit(id=1, hp=2)", "[{'a': 1, 'b': None}]\n[]\n", "s = {1: 'a', 2: 'b'}")
+	sniffs(t, n, false, "", "print(a)", "import os\n", "f(1, 2);", "[note] a", "(a, b)", "{'a', 'b'}", "['a', 'b']", "['it', 'is'] fine", "x = 1\ny = 2\n",
+		"[Some(1), Some(2), Foo(a=1)]", "{a=1, b=2}", "# Title\n\nText (1, 2)\n")
+}
+
+func TestRustDebug(t *testing.T) {
+	n := rustNotation()
+	parses(t, n, `State { tick: 5, units: [Unit { id: 1, pos: Vec2 { x: 1.0 } }], name: Some("x\u{e9}\0"), other: None }`,
+		`{@0 "#type": text(State) "tick": number(5) "units": [@24 {@25 "#type": text(Unit) "id": number(1) "pos": {@44 "#type": text(Vec2) "x": number(1.0) end@59 end@61 end@62 `+
+			`"name": text(xé`+"\x00"+`) "other": null() end@102`)
+	parses(t, n, "W {\n    m: {\n        Id(\n            3,\n        ): Some(\n            Id(\n                4,\n            ),\n        ),\n    },\n    c: 'a',\n    s: Idle,\n    o: Move(\n        1,\n        2.5,\n    ),\n    u: (),\n    e: 17v3, ..\n}",
+		`{ "#type": text(W) "m": { "Id(3)#type": text(Id) "Id(3)": number(4) end "c": text(a) "s": text(Idle) "o#type": text(Move) "o": [ number(1) number(2.5) end `+
+			`"u": [ end "e": text(17v3) end`)
+	parses(t, n, `[Some(1), None, Attack(2), a::B { d: 1.5s, p: PhantomData<f32> }]`,
+		`[@0 number(1) null() {@16 "#type": text(Attack) "0": number(2) end@25 {@27 "#type": text(a::B) "d": text(1.5s) "p": text(PhantomData<f32>) end@64 end@65`)
+	fails(t, n, "A { b: 1", "at offset 7: the file ends inside a value")
+	fails(t, n, "A { b: 1 c: 2 }", "at offset 9: 'c', expected , or }")
+	fails(t, n, "A { b: 1, 2 }", `at offset 10: "2 }", expected that all members have names, or none`)
+	sniffs(t, n, true, "State { tick: 5, a: [1] }", "[Unit { id: 1, x: 2.0 }, Unit { id: 2, x: 3.0 }]", `{"a": Some(1), "b": None}`)
+	sniffs(t, n, false, "", "use std::io;\n", "fn main() { a: 1, b: 2 }", "body { color: red; a: b }", "units { id: 1, x: 2 }", "Foo(see below)", "Foo(bar)", "[Section]\na=1\n",
+		"pub struct A { b: u32, c: u8 }", "Note: a (b) c", "class A { int b; }")
+}
+
+// FuzzLiterals gives a text to each notation with literals.
+func FuzzLiterals(f *testing.F) {
+	for _, text := range []string{`return { units = { [17] = {hp=3, 'x'}, {1,2} } }`, "A = {[[x]], --[=[ ]=]\n0x1F}", `{'a': (1, 2.5), (1, 'x'): b'\x00', ((1,): 2): 3}`,
+		`Unit(id=1, pos=Vec(1.5), q=[V(1), V(x=2)])`, `State { a: Some(Id(3)), b: {Id(1): None}, .. }`, `[Some(1), None, Attack(2)]`,
+		`units { id: 1 pos < x: 2.5 > }`, `list: [1, 2] name: "a" 'b'`} {
+		f.Add([]byte(text))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		for _, n := range []Notation{luaNotation(), pythonNotation(), rustNotation()} {
+			robust(t, n, text)
+		}
+	})
+}
