@@ -70,6 +70,98 @@ func TestRustDebug(t *testing.T) {
 		"pub struct A { b: u32, c: u8 }", "Note: a (b) c", "class A { int b; }")
 }
 
+// TestRustPrinted checks that what rustc 1.95 printed with {:?} and with {:#?} is the same.
+func TestRustPrinted(t *testing.T) {
+	const line = `State { tick: 18446744073709551615, units: {Id(1): Unit { order: Move { to: Vec2 { x: NaN, y: inf } }, name: Some("a\"b\né\u{7}'"), c: '\'', d: 1.5s, t: (1,), u: (), b: RefCell { value: 3 }, m: Mutex { data: 2, poisoned: false, .. }, p: PhantomData<u8> }, Id(2): Unit { order: Pair(1, 1e-7), name: None, c: 'x', d: 1ms, t: (1,), u: (), b: RefCell { value: 3 }, m: Mutex { data: 2, poisoned: false, .. }, p: PhantomData<u8> }}, grid: {(-2, 3): Some(Id(4)), (0, 1): None}, f: [1e300, -0.0], unit: Empty }`
+	const lines = `State {
+    tick: 18446744073709551615,
+    units: {
+        Id(
+            1,
+        ): Unit {
+            order: Move {
+                to: Vec2 {
+                    x: NaN,
+                    y: inf,
+                },
+            },
+            name: Some(
+                "a\"b\né\u{7}'",
+            ),
+            c: '\'',
+            d: 1.5s,
+            t: (
+                1,
+            ),
+            u: (),
+            b: RefCell {
+                value: 3,
+            },
+            m: Mutex {
+                data: 2,
+                poisoned: false,
+                ..
+            },
+            p: PhantomData<u8>,
+        },
+        Id(
+            2,
+        ): Unit {
+            order: Pair(
+                1,
+                1e-7,
+            ),
+            name: None,
+            c: 'x',
+            d: 1ms,
+            t: (
+                1,
+            ),
+            u: (),
+            b: RefCell {
+                value: 3,
+            },
+            m: Mutex {
+                data: 2,
+                poisoned: false,
+                ..
+            },
+            p: PhantomData<u8>,
+        },
+    },
+    grid: {
+        (
+            -2,
+            3,
+        ): Some(
+            Id(
+                4,
+            ),
+        ),
+        (
+            0,
+            1,
+        ): None,
+    },
+    f: [
+        1e300,
+        -0.0,
+    ],
+    unit: Empty,
+}
+`
+	unit := `"t": [ number(1) end "u": [ end "b": { "#type": text(RefCell) "value": number(3) end "m": { "#type": text(Mutex) "data": number(2) "poisoned": bool(false) end "p": text(PhantomData<u8>) end `
+	want := `{ "#type": text(State) "tick": number(18446744073709551615) "units": { "Id(1)": { "#type": text(Unit) ` +
+		`"order": { "#type": text(Move) "to": { "#type": text(Vec2) "x": number(nan) "y": number(inf) end end ` +
+		"\"name\": text(a\"b\né\a') \"c\": text(') \"d\": text(1.5s) " +
+		unit +
+		`"Id(2)": { "#type": text(Unit) "order#type": text(Pair) "order": [ number(1) number(1e-7) end "name": null() "c": text(x) "d": text(1ms) ` +
+		unit +
+		`end "grid": { "(-2,3)#type": text(Id) "(-2,3)": number(4) "(0,1)": null() end "f": [ number(1e300) number(-0.0) end "unit": text(Empty) end`
+	parses(t, rustNotation(), line, want)
+	parses(t, rustNotation(), lines, want)
+}
+
 // FuzzLiterals gives a text to each notation with literals.
 func FuzzLiterals(f *testing.F) {
 	for _, text := range []string{`return { units = { [17] = {hp=3, 'x'}, {1,2} } }`, "A = {[[x]], --[=[ ]=]\n0x1F}", `{'a': (1, 2.5), (1, 'x'): b'\x00', ((1,): 2): 3}`,

@@ -124,6 +124,7 @@ func All() []Notation {
 		pythonNotation(),
 		luaNotation(),
 		rustNotation(),
+		textprotoNotation(),
 		csvNotation(),
 		iniNotation(),
 		msgpackNotation(),

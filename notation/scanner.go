@@ -314,10 +314,14 @@ func (s *scanner) word(n int) (Kind, []byte, error) {
 
 // number returns a number as JSON has it: .5 is 0.5, 1. is 1.0, and 0x1f is 31. It returns nil if there is none.
 func (s *scanner) number(text []byte) []byte {
-	for _, suffix := range s.suffixes {
-		text = bytes.TrimSuffix(text, []byte(suffix))
-	}
 	body := bytes.TrimLeft(text, "+-")
+	hex := s.hex && len(body) > 2 && body[0] == '0' && body[1]|0x20 == 'x'
+	for _, suffix := range s.suffixes {
+		if !hex || len(suffix) > 1 { // f is a digit
+			body = bytes.TrimSuffix(body, []byte(suffix))
+			text = bytes.TrimSuffix(text, []byte(suffix))
+		}
+	}
 	if len(text)-len(body) > 1 {
 		return nil
 	}
@@ -325,7 +329,7 @@ func (s *scanner) number(text []byte) []byte {
 	if len(body) < len(text) && text[0] == '-' {
 		out = append(out, '-')
 	}
-	if s.hex && len(body) > 2 && body[0] == '0' && body[1]|0x20 == 'x' {
+	if hex {
 		out = appendHex(out, body)
 	} else {
 		whole, rest, point := bytes.Cut(body, []byte("."))
