@@ -46,6 +46,7 @@ var layers = [][]string{
 
 	{"engines"}, // the list
 	{"engines/", "anygame/"},
+	{"anygame/vocabulary"},
 	{"engines/engine"},
 
 	{"bisect/gitbisect", "bisect/hunt", "bisect/wasmsim", "bisect/refsim/session"},

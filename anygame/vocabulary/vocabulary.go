@@ -1,0 +1,127 @@
+// Package vocabulary knows the words by which games name ticks, players, orders and checksums in their files.
+//
+// A name is taken apart where its case changes and at underscores and digits: simFrame, sim_frame and SIM-FRAME2 are all
+// the parts sim and frame. The last part decides: the frame_hash is a hash, and the hash_frame a frame.
+package vocabulary
+
+import "strings"
+
+// Meaning is the kind of thing that a name is for.
+type Meaning uint8
+
+// The meanings.
+const (
+	Other   Meaning = iota
+	Tick            // a number of a step of the simulation
+	Sum             // a checksum
+	WeakSum         // a checksum if its values look like one: state, rng
+	Player          // a player or peer
+	Measure         // a number of another kind: a size, a time, an address
+)
+
+// lists are the parts of names by their meaning. Where a part is a word for a checksum, it is enough that it is
+// anywhere in the name.
+var lists = []struct {
+	meaning Meaning
+	words   string
+}{
+	{Tick, "tick ticks tic frame frm turn step cycle beat iteration simtick simframe simstep gametick gameframe gameturn " +
+		"netframe nettick framecount tickcount framenum frameno framenumber ticknum tickno ticknumber turnnumber timestep lockstep"},
+	{Sum, "checksum chksum cksum csum hash crc digest md sha fletcher adler xxh xxhash fnv murmur blake siphash checksums"},
+	{WeakSum, "sum sync rng random rand rnd state prng"},
+	{Player, "player peer client user slot owner seat machine node sender plr"},
+	{Measure, "size len length bytes kb mb time ms us ns sec secs seconds interval period ping latency fps rate total port " +
+		"pid tid id line errors mismatches delta lag duration version depth width height addr address ptr pointer handle " +
+		"thread guid uuid offset count date timestamp seed session build revision commit"},
+}
+
+// numbering are parts after a word for a tick or player that announce a number.
+const numbering = " number no num nr id index idx "
+
+// counting are parts after a word for a tick that do the same.
+const counting = " count counter "
+
+// Of returns the meaning of a name.
+func Of(name string) Meaning {
+	parts := Parts(name)
+	for len(parts) > 0 {
+		last := parts[len(parts)-1]
+		meaning := ofPart(last)
+		if len(parts) > 1 {
+			before := ofPart(parts[len(parts)-2])
+			numbers := strings.Contains(numbering, " "+last+" ")
+			counts := strings.Contains(counting, " "+last+" ")
+			if (numbers && (before == Tick || before == Player)) || (counts && before == Tick) {
+				parts = parts[:len(parts)-1]
+				continue
+			}
+		}
+		if meaning == Other || meaning == WeakSum {
+			for _, part := range parts {
+				if ofPart(part) == Sum {
+					return Sum
+				}
+			}
+		}
+		return meaning
+	}
+	return Other
+}
+
+// ofPart returns the meaning of a part of a name.
+func ofPart(part string) Meaning {
+	for _, list := range lists {
+		if contains(list.words, part) {
+			return list.meaning
+		}
+	}
+	for _, end := range []string{"checksum", "hash", "crc", "digest"} {
+		if strings.HasSuffix(part, end) {
+			return Sum
+		}
+	}
+	return Other
+}
+
+// contains reports whether a list of words has a word.
+func contains(list, word string) bool {
+	for at := 0; ; {
+		i := strings.Index(list[at:], word)
+		if i < 0 || word == "" {
+			return false
+		}
+		from, to := at+i, at+i+len(word)
+		if (from == 0 || list[from-1] == ' ') && (to == len(list) || list[to] == ' ') {
+			return true
+		}
+		at = from + 1
+	}
+}
+
+// Parts returns the parts of a name in lower case.
+func Parts(name string) []string {
+	var parts []string
+	begin := 0
+	cut := func(end int) {
+		if end > begin {
+			parts = append(parts, strings.ToLower(name[begin:end]))
+		}
+		begin = end
+	}
+	for i := range len(name) {
+		c := name[i]
+		switch {
+		case !letter(c):
+			cut(i)
+			begin = i + 1
+		case i > begin && upper(c) && (!upper(name[i-1]) || i+1 < len(name) && letter(name[i+1]) && !upper(name[i+1])):
+			cut(i)
+		}
+	}
+	cut(len(name))
+	return parts
+}
+
+func letter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' || c >= 0x80 }
+
+func upper(c byte) bool { return c >= 'A' && c <= 'Z' }
