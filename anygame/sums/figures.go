@@ -1,0 +1,162 @@
+package sums
+
+import (
+	"math"
+	"slices"
+	"strconv"
+)
+
+// window is by how many ticks a log may go back to simulate them again.
+const window = 64
+
+// figures are what the values of a column have in common.
+type figures struct {
+	integers int // values that are whole numbers, decimal or hexadecimal
+	letters  int // of them those that have 0x or a letter
+	prefixed int // of them those that have 0x
+	negative int
+	truths   int // true, false, 0, 1, yes, no
+	short    int // the shortest value
+	long     int
+	median   int // of the lengths, without 0x and sign
+	distinct int
+	rises    int // steps to a larger value
+	falls    int
+	unlike   int  // steps to a value that is larger or smaller by a lot
+	regular  bool // grows by regular steps, and goes back by at most a window
+}
+
+func figuresOf(values [][]byte) figures {
+	f := figures{short: math.MaxInt}
+	seen := map[string]struct{}{}
+	numbers := make([]uint64, 0, len(values))
+	var lengths []int
+	hex := slices.ContainsFunc(values, hasLetters)
+	for _, v := range values {
+		seen[string(v)] = struct{}{}
+		if isTruth(v) {
+			f.truths++
+		}
+		digits, letters, ok := integer(v)
+		if !ok {
+			continue
+		}
+		f.integers++
+		if letters {
+			f.letters++
+		}
+		if v[0] == '-' {
+			f.negative++
+		} else if len(v) > len(digits) {
+			f.prefixed++
+		}
+		f.short, f.long = min(f.short, len(digits)), max(f.long, len(digits))
+		lengths = append(lengths, len(digits))
+		numbers = append(numbers, leading(digits, hex))
+	}
+	f.distinct = len(seen)
+	if len(lengths) > 0 {
+		slices.Sort(lengths)
+		f.median = lengths[len(lengths)/2]
+	}
+	f.steps(numbers)
+	return f
+}
+
+// steps counts how the numbers go on.
+func (f *figures) steps(numbers []uint64) {
+	strides := map[uint64]int{}
+	back := uint64(0)
+	for i := 1; i < len(numbers); i++ {
+		a, b := numbers[i-1], numbers[i]
+		if b > a {
+			f.rises++
+			strides[b-a]++
+		} else if b < a {
+			f.falls++
+			back = max(back, a-b)
+		}
+		if diff := max(a, b) - min(a, b); diff > max(a, b)/16 {
+			f.unlike++
+		}
+	}
+	most := 0
+	for _, n := range strides {
+		most = max(most, n)
+	}
+	f.regular = len(numbers) >= 3 && f.distinct >= 3 && 10*most >= 9*f.rises && f.rises > f.falls && back <= window
+}
+
+// isTick reports whether values can be ticks.
+func (f *figures) isTick(rows int) bool {
+	if f.integers < rows || f.negative > 0 || f.long > 19 || f.falls > f.rises {
+		return false
+	}
+	return f.letters == 0 || f.prefixed == f.integers || f.short == f.long && f.long >= 6 && f.long <= 16
+}
+
+// scattered reports whether a hash function may have computed the values: without order, mostly different, and mostly of so many
+// digits.
+func (f *figures) scattered(rows, ticks, hex, decimal int) bool {
+	digits := decimal
+	if f.letters > 0 {
+		digits = hex
+	}
+	steps := max(rows-1, 1)
+	switch {
+	case rows < 3 || f.integers < rows || f.median < digits || f.regular:
+		return false
+	case 2*f.distinct < ticks || f.distinct < 2:
+		return false
+	case 2*f.unlike < f.rises+f.falls:
+		return false
+	}
+	return rows < 8 || 10*f.rises <= 9*steps
+}
+
+// integer returns the digits of a whole number, and whether it is hexadecimal for sure.
+func integer(v []byte) (digits []byte, letters, ok bool) {
+	digits = v
+	if len(digits) > 1 && digits[0] == '-' {
+		digits = digits[1:]
+	}
+	if len(digits) > 2 && digits[0] == '0' && digits[1]|0x20 == 'x' {
+		digits, letters = digits[2:], true
+	}
+	for _, c := range digits {
+		if c >= '0' && c <= '9' {
+			continue
+		}
+		if c|0x20 < 'a' || c|0x20 > 'f' {
+			return nil, false, false
+		}
+		letters = true
+	}
+	if letters && v[0] == '-' {
+		return nil, false, false
+	}
+	return digits, letters, len(digits) > 0
+}
+
+func hasLetters(v []byte) bool {
+	_, letters, ok := integer(v)
+	return ok && letters
+}
+
+// leading returns the number of the first digits, at most 16.
+func leading(digits []byte, hex bool) uint64 {
+	base := 10
+	if hex {
+		base = 16
+	}
+	n, _ := strconv.ParseUint(string(digits[:min(len(digits), 16)]), base, 64)
+	return n
+}
+
+func isTruth(v []byte) bool {
+	switch string(v) {
+	case "0", "1", "true", "false", "True", "False", "TRUE", "FALSE", "yes", "no":
+		return true
+	}
+	return false
+}

@@ -1,0 +1,407 @@
+package sums
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/desynctool/desynctool/anygame/vocabulary"
+)
+
+// column is what the lines of one template have in one place.
+type column struct {
+	name      string // the word beside it, empty if there is none
+	qualifier string // the word before the name
+	loose     bool   // the name is not directly beside it
+	word      bool   // the values are words
+	glued     bool   // the value is a part of a longer name
+	unit      bool   // letters follow the value
+	gap       int    // words between the column before and this one that are no name
+	values    [][]byte
+	figures   figures
+}
+
+// roles are what the values of a template are.
+type roles struct {
+	tick     int // number of the slot
+	tickWord string
+	tickHex  bool
+	points   []point
+	peer     int // number of the slot, -1 if there is none
+	peerWord string
+	scope    int
+	// scopeWord precedes the values of scope that are numbers.
+	scopeWord string
+	// repeats reports that a tick has several lines, in the order of execution.
+	repeats bool
+	phase   int    // -1 if there is none
+	phaseOf string // the word before a truth value, empty if the value itself is the word
+}
+
+// point is one checkpoint of a line.
+type point struct {
+	scope string
+	sums  []sum
+}
+
+// sum is one checksum of a line.
+type sum struct {
+	slot int
+	name string
+	word string // of the log
+	hex  bool
+}
+
+// title describes the roles in words.
+func (r *roles) title() string {
+	tick := "the first number that grows"
+	if r.tickWord != "" {
+		tick = fmt.Sprintf("the number at %q", r.tickWord)
+	}
+	var sums []string
+	for _, p := range r.points {
+		for _, s := range p.sums {
+			if s.word == "" {
+				sums = append(sums, "an unnamed value")
+			} else {
+				sums = append(sums, strconv.Quote(s.word))
+			}
+		}
+	}
+	out := fmt.Sprintf("tick is %s, checksum is %s", tick, strings.Join(sums, ", "))
+	if r.peer >= 0 {
+		out += fmt.Sprintf(", peer is %q", r.peerWord)
+	}
+	if r.scope >= 0 {
+		out += ", each for a " + cmp.Or(r.scopeWord, "name")
+	}
+	return out
+}
+
+// resolve finds the roles of columns. Bare allows columns without a name to be both the tick and the checksums.
+func resolve(columns []column, bare bool) (roles, bool) {
+	r := roles{tick: -1, peer: -1, scope: -1, phase: -1}
+	rows := len(columns[0].values)
+	for i := range columns {
+		columns[i].figures = figuresOf(columns[i].values)
+	}
+	r.tick = findTick(columns, rows)
+	if r.tick < 0 {
+		return r, false
+	}
+	tick := &columns[r.tick]
+	r.tickHex = tick.figures.letters > 0
+	named := false // there is a word for a tick
+	if vocabulary.Of(tick.name) == vocabulary.Tick || vocabulary.Of(tick.name) == vocabulary.Other && shortTick(tick.name) {
+		named = true
+		r.tickWord = tick.name
+	} else if tick.name != "" { // checksum(617) = 577090037
+		lend(columns, r.tick)
+	}
+	sums, worded := findSums(columns, r.tick, rows, named)
+	if len(sums) == 0 || !named && !worded && !bare || rows < 3 && (!named || !worded) {
+		return r, false
+	}
+	r.points = pointsOf(columns, sums)
+	if len(r.points) == 0 {
+		return r, false
+	}
+	for i := range columns {
+		if phase := phaseWord(columns[i].name); phase != "" && i != r.tick && columns[i].figures.truths == rows {
+			r.phase, r.phaseOf = i, phase
+		} else if columns[i].word && !slices.ContainsFunc(columns[i].values, func(v []byte) bool { return phaseWord(string(v)) == "" }) {
+			r.phase, r.phaseOf = i, ""
+		}
+	}
+	r.discriminate(columns)
+	return r, true
+}
+
+// shortTick reports whether a name is a letter that stands for a tick.
+func shortTick(name string) bool { return name == "t" || name == "f" || name == "T" || name == "F" }
+
+// lend gives the name of a tick to the column after it that has none: checksum(617) = 577090037.
+func lend(columns []column, tick int) {
+	if next := tick + 1; next < len(columns) && columns[next].name == "" {
+		columns[next].name, columns[next].loose = columns[tick].name, true
+		columns[tick].name = ""
+	}
+}
+
+// findTick returns the number of the column with ticks, -1 if there is none.
+func findTick(columns []column, rows int) int {
+	best, firstSum := -1, len(columns)
+	for i := range columns {
+		if vocabulary.Of(columns[i].name) == vocabulary.Sum {
+			firstSum = min(firstSum, i)
+		}
+	}
+	for i := range columns {
+		c := &columns[i]
+		if c.unit || vocabulary.Of(c.name) != vocabulary.Tick || !c.figures.isTick(rows) {
+			continue
+		}
+		if best < 0 || c.figures.distinct > columns[best].figures.distinct ||
+			c.figures.distinct == columns[best].figures.distinct && i < firstSum {
+			best = i
+		}
+	}
+	if best >= 0 {
+		return best
+	}
+	for i := range columns { // a letter, with its sign of equality
+		if c := &columns[i]; !c.unit && shortTick(c.name) && c.figures.isTick(rows) && c.figures.regular {
+			return i
+		}
+	}
+	for i := range columns {
+		c := &columns[i]
+		call := vocabulary.Of(c.name) == vocabulary.Sum && i+1 < len(columns) && columns[i+1].name == ""
+		if (c.name == "" || call) && !c.word && !c.unit && c.figures.regular && c.figures.isTick(rows) {
+			return i
+		}
+	}
+	return -1
+}
+
+// findSums returns the numbers of the columns with checksums, and whether one has a word for it. Named is set if there is a
+// word for the tick.
+func findSums(columns []column, tick, rows int, named bool) (sums []int, worded bool) {
+	ticks := columns[tick].figures.distinct
+	for i := range columns {
+		c := &columns[i]
+		if i == tick || c.word || c.unit || remote(c.name) || remote(c.qualifier) {
+			continue
+		}
+		f := &c.figures
+		switch vocabulary.Of(c.name) {
+		case vocabulary.Sum:
+			if c.loose && rows >= 3 && !f.scattered(rows, ticks, 4, 4) {
+				continue
+			}
+			if 5*f.integers >= 4*rows && (named || !f.regular) {
+				sums, worded = append(sums, i), true
+			}
+		case vocabulary.WeakSum:
+			if f.scattered(rows, ticks, 4, 4) {
+				sums, worded = append(sums, i), true
+			}
+		case vocabulary.Other:
+			near := i > tick && c.gap <= 1 || i == tick-1 && columns[tick].gap <= 1
+			if near && !c.glued && ticks >= 3 && f.scattered(rows, ticks, 6, 8) && f.distinct*5 >= ticks*4 {
+				sums = append(sums, i)
+			}
+		}
+	}
+	return sums, worded
+}
+
+// remotely are parts of names of checksums that another peer computed.
+const remotely = " remote theirs their other others expected received recv incoming reported "
+
+func remote(name string) bool {
+	return slices.ContainsFunc(vocabulary.Parts(name), func(part string) bool { return strings.Contains(remotely, " "+part+" ") })
+}
+
+// general are parts of names of checksums that do not tell which part of the state they cover.
+const general = " the a of local own my our current cur game world sim full final net value val u i x frame tick turn step cycle " +
+	"simulation lockstep desync for at is of "
+
+// pointsOf returns the checkpoints of a line. If the name of a checksum has more than a word for it, the rest is the part of
+// the state that it covers.
+func pointsOf(columns []column, sums []int) []point {
+	type labelled struct {
+		sum
+		scope string
+		part  bool // of the state
+	}
+	var list []labelled
+	count := map[string]int{}
+	for _, i := range sums {
+		count[columns[i].name]++
+	}
+	scoped := false
+	for _, i := range sums {
+		c := &columns[i]
+		one := labelled{sum: sum{slot: i, name: c.name, word: c.name, hex: c.figures.letters > 0}}
+		meaning := vocabulary.Of(c.name)
+		var rest []string
+		for _, part := range vocabulary.Parts(c.name) {
+			if m := vocabulary.Of(part); m != vocabulary.Sum && m != vocabulary.WeakSum && !strings.Contains(general, " "+part+" ") {
+				rest = append(rest, part)
+			}
+		}
+		switch {
+		case meaning == vocabulary.Other:
+			one.scope, one.name = c.name, ""
+		case count[c.name] > 1 && c.qualifier != "":
+			one.scope, one.name = c.qualifier, ""
+			one.word = c.qualifier + " " + c.name
+		case len(rest) > 0 && meaning == vocabulary.Sum:
+			one.scope, one.name = strings.Join(rest, "_"), ""
+		case meaning == vocabulary.WeakSum:
+			one.part = !slices.ContainsFunc(vocabulary.Parts(c.name), func(p string) bool { return p == "state" || p == "sum" || p == "sync" }) ||
+				len(vocabulary.Parts(c.name)) > 1
+		}
+		scoped = scoped || one.scope != ""
+		list = append(list, one)
+	}
+	whole := point{}
+	var points []point
+	for i := range list {
+		one := &list[i]
+		if one.part && (scoped || len(list) == 1) {
+			one.scope, one.name = one.name, ""
+		}
+		if one.scope != "" {
+			points = append(points, point{scope: unique(points, one.scope), sums: []sum{one.sum}})
+		} else {
+			whole.sums = append(whole.sums, one.sum)
+		}
+	}
+	if len(whole.sums) == 1 {
+		whole.sums[0].name = ""
+	}
+	for i := range whole.sums {
+		whole.sums[i].name = uniqueSum(whole.sums[:i], whole.sums[i].name)
+	}
+	if len(whole.sums) > 0 {
+		points = append(points, whole)
+	}
+	return points
+}
+
+func unique(points []point, scope string) string {
+	name := scope
+	for n := 2; slices.ContainsFunc(points, func(p point) bool { return p.scope == name }); n++ {
+		name = fmt.Sprintf("%s#%d", scope, n)
+	}
+	return name
+}
+
+func uniqueSum(sums []sum, word string) string {
+	name := word
+	for n := 2; slices.ContainsFunc(sums, func(s sum) bool { return s.name == name }); n++ {
+		name = fmt.Sprintf("%s#%d", word, n)
+	}
+	return name
+}
+
+// maxNames is how many different scopes and peers a log has.
+const maxNames = 256
+
+// discriminate finds the column that tells the lines of one tick apart: a peer or a scope.
+func (r *roles) discriminate(columns []column) {
+	ticks := columns[r.tick].values
+	rowsOf := map[string][]int{}
+	again := 0 // lines of the same tick as the one before
+	for i, tick := range ticks {
+		rowsOf[string(tick)] = append(rowsOf[string(tick)], i)
+		if i > 0 && bytes.Equal(tick, ticks[i-1]) {
+			again++
+		}
+	}
+	r.repeats = 2*again > len(ticks)-1 && again > 0
+	several := 0
+	for _, rows := range rowsOf {
+		if len(rows) > 1 {
+			several++
+		}
+	}
+	if 3*several < len(rowsOf) || several == 0 {
+		return
+	}
+	best, bestRank := -1, 0
+	for i := range columns {
+		c := &columns[i]
+		if i == r.tick || i == r.phase || r.sums(i) || c.figures.distinct < 2 || c.figures.distinct > maxNames || !tellsApart(c.values, rowsOf) {
+			continue
+		}
+		rank := 0
+		switch meaning := vocabulary.Of(c.name); {
+		case meaning == vocabulary.Player || c.word && peerWords(c.values):
+			rank = 3
+		case c.word:
+			rank = 2
+		case meaning == vocabulary.Other && c.name != "" && c.figures.integers == len(ticks):
+			rank = 1
+		}
+		if rank > bestRank {
+			best, bestRank = i, rank
+		}
+	}
+	switch {
+	case best < 0:
+		return
+	case bestRank == 3 && r.agree(columns, rowsOf):
+		r.peer, r.peerWord = best, columns[best].name
+	default:
+		r.scope = best
+		if !columns[best].word {
+			r.scopeWord = columns[best].name
+		}
+	}
+	r.repeats = false
+}
+
+func (r *roles) sums(slot int) bool {
+	return slices.ContainsFunc(r.points, func(p point) bool {
+		return slices.ContainsFunc(p.sums, func(s sum) bool { return s.slot == slot })
+	})
+}
+
+// tellsApart reports whether most lines of one tick have different values.
+func tellsApart(values [][]byte, rowsOf map[string][]int) bool {
+	alike, all := 0, 0
+	for _, rows := range rowsOf {
+		seen := map[string]bool{}
+		for _, row := range rows {
+			if seen[string(values[row])] {
+				alike++
+			}
+			seen[string(values[row])] = true
+		}
+		all += len(rows)
+	}
+	return 5*alike <= all
+}
+
+// agree reports whether lines of one tick often have the same checksum, as peers have and parts of a state have not.
+func (r *roles) agree(columns []column, rowsOf map[string][]int) bool {
+	sums := columns[r.points[len(r.points)-1].sums[0].slot].values
+	equal, all := 0, 0
+	for _, rows := range rowsOf {
+		if len(rows) < 2 {
+			continue
+		}
+		all++
+		if bytes.Equal(sums[rows[0]], sums[rows[1]]) {
+			equal++
+		}
+	}
+	return 10*equal >= all && equal > 0
+}
+
+// peerWords reports whether all values are words for peers.
+func peerWords(values [][]byte) bool {
+	for _, v := range values {
+		word := strings.TrimRight(strings.ToLower(string(v)), "0123456789")
+		if !strings.Contains(" host client server peer player local guest ", " "+word+" ") || word == "" {
+			return false
+		}
+	}
+	return true
+}
+
+// phaseWord returns the word for a phase in a name, empty if there is none.
+func phaseWord(name string) string {
+	for _, part := range vocabulary.Parts(name) {
+		if part == "predicted" || part == "confirmed" || part == "speculative" {
+			return part
+		}
+	}
+	return ""
+}

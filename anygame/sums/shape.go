@@ -1,0 +1,266 @@
+package sums
+
+import (
+	"bytes"
+	"strings"
+)
+
+// template is one form of lines.
+type template struct {
+	shape shape
+	roles roles
+	fixed string // words of it that belong to no value
+}
+
+// shape finds the values of a line.
+type shape interface {
+	// match fills in the values of the slots, and reports whether the line has the shape. The rest of the line is what
+	// precedes the values and what follows them.
+	match(line []byte, values [][]byte) (before, after []byte, ok bool)
+}
+
+// text is the shape of lines with words between their values.
+type text struct {
+	elements []element
+	begin    bool   // it is at the begin of a line
+	anchor   []byte // what it begins with, empty if that is a value
+	slots    int
+}
+
+// element is a piece of a text.
+type element struct {
+	kind kind   // literal with a text, word or number
+	text []byte // a blank in it is one or more
+	slot int    // of the value, -1 of a literal
+	// exact demands that neither letters nor digits follow the value.
+	exact bool
+}
+
+// template returns the elements of a line.
+func (p *parsed) template(core []int) text {
+	free := p.free(core)
+	t := text{begin: core[0] == 0 && p.tokens[0].kind == number}
+	add := func(b []byte) {
+		if n := len(t.elements); n > 0 && t.elements[n-1].kind == literal {
+			t.elements[n-1].text = append(t.elements[n-1].text, b...)
+			return
+		}
+		t.elements = append(t.elements, element{kind: literal, text: bytes.Clone(b), slot: -1})
+	}
+	for n, i := range core {
+		one := &p.tokens[i]
+		switch {
+		case one.kind == number || free[n]:
+			t.elements = append(t.elements, element{kind: one.kind, slot: t.slots})
+			t.slots++
+		case one.kind == blank:
+			if !p.mute(i) {
+				add([]byte(" "))
+			}
+		default:
+			add(p.line[one.from:one.to])
+		}
+	}
+	return t
+}
+
+// fix turns free words that are always the same into literals, and returns them.
+func (g *group) fix() string {
+	var columns []column
+	var elements []element
+	var fixed []string
+	for _, e := range g.template.elements {
+		if e.slot < 0 {
+			elements = append(elements, e)
+			continue
+		}
+		c := g.columns[e.slot]
+		if e.kind == word && same(c.values) {
+			elements = append(elements, element{kind: literal, text: bytes.Clone(c.values[0]), slot: -1})
+			fixed = append(fixed, string(c.values[0]))
+			continue
+		}
+		e.slot = len(columns)
+		columns = append(columns, c)
+		elements = append(elements, e)
+	}
+	g.columns, g.template.elements, g.template.slots = columns, elements, len(columns)
+	return strings.Join(fixed, " ")
+}
+
+func same(values [][]byte) bool {
+	for _, v := range values {
+		if !bytes.Equal(v, values[0]) {
+			return false
+		}
+	}
+	return true
+}
+
+// trim returns the template without values before and after the ones that have a role, nil if too little is left.
+func (t *text) trim(r *roles) *text {
+	has := func(slot int) bool {
+		return slot >= 0 && (slot == r.tick || slot == r.peer || slot == r.scope || slot == r.phase || r.sums(slot))
+	}
+	first, last := -1, -1
+	for i, e := range t.elements {
+		if has(e.slot) {
+			if first < 0 {
+				first = i
+			}
+			last = i
+		}
+	}
+	out := &text{slots: t.slots, begin: t.begin}
+	begin := first
+	for begin > 0 && t.elements[begin-1].slot < 0 {
+		begin--
+	}
+	if begin > 0 && begin < first {
+		out.begin = false
+	}
+	if begin == first { // nothing precedes the value that could be looked for
+		begin = 0
+	}
+	for _, e := range t.elements[begin : last+1] {
+		if n := len(out.elements); n > 0 && e.kind == literal && out.elements[n-1].kind == literal {
+			out.elements[n-1].text = append(bytes.Clone(out.elements[n-1].text), e.text...)
+			continue
+		}
+		e.exact = e.slot >= 0 && (e.slot == r.tick || r.sums(e.slot))
+		out.elements = append(out.elements, e)
+	}
+	if head := &out.elements[0]; head.kind == literal {
+		head.text = bytes.TrimLeft(head.text, " ")
+		out.anchor, _, _ = bytes.Cut(head.text, []byte(" "))
+		if len(out.anchor) == 0 {
+			return nil
+		}
+	} else if !out.begin {
+		return nil
+	}
+	return out
+}
+
+// String returns the template as text, for comparison.
+func (t *text) String() string {
+	var b strings.Builder
+	for _, e := range t.elements {
+		switch e.kind {
+		case literal:
+			b.Write(e.text)
+		case word:
+			b.WriteByte(1)
+		default:
+			b.WriteByte(0)
+		}
+	}
+	return b.String()
+}
+
+func (t *text) match(line []byte, values [][]byte) (before, after []byte, ok bool) {
+	if t.begin {
+		end, ok := t.parse(line, 0, values)
+		if !ok {
+			return nil, nil, false
+		}
+		return nil, line[end:], true
+	}
+	for from := 0; ; {
+		i := bytes.Index(line[from:], t.anchor)
+		if i < 0 {
+			return nil, nil, false
+		}
+		at := from + i
+		if at == 0 || !isLetter(t.anchor[0]) || !isLetter(line[at-1]) {
+			if end, ok := t.parse(line, at, values); ok {
+				return line[:at], line[end:], true
+			}
+		}
+		from = at + 1
+	}
+}
+
+// parse reads the values that follow, and returns where they end.
+func (t *text) parse(line []byte, i int, values [][]byte) (end int, ok bool) {
+	for n := range t.elements {
+		e := &t.elements[n]
+		switch e.kind {
+		case literal:
+			if i, ok = e.skip(line, i); !ok {
+				return 0, false
+			}
+			continue
+		case word:
+			end = i
+			for end < len(line) && (isLetter(line[end]) || isDigit(line[end])) {
+				end++
+			}
+		default:
+			for i < len(line) && isBlank(line[i]) {
+				i++
+			}
+			end = numberEnd(line, i)
+		}
+		if end == i || e.exact && end < len(line) && (isLetter(line[end]) && line[end] < 0x80 || isDigit(line[end])) {
+			return 0, false
+		}
+		values[e.slot] = line[i:end]
+		i = end
+	}
+	return i, true
+}
+
+// skip passes over a literal.
+func (e *element) skip(line []byte, i int) (end int, ok bool) {
+	if end = i + len(e.text); end <= len(line) && string(line[i:end]) == string(e.text) && e.text[len(e.text)-1] != ' ' {
+		return end, true
+	}
+	for _, c := range e.text {
+		if i == len(line) {
+			return i, false
+		}
+		if c == ' ' && isBlank(line[i]) {
+			for i < len(line) && isBlank(line[i]) {
+				i++
+			}
+			continue
+		}
+		if line[i] != c {
+			return i, false
+		}
+		i++
+	}
+	return i, true
+}
+
+// numberEnd returns the end of a number at i, i if there is none: digits, hexadecimal digits, or a fraction.
+func numberEnd(line []byte, i int) int {
+	begin := i
+	if i+1 < len(line) && line[i] == '-' && isDigit(line[i+1]) {
+		i++
+	}
+	if i+2 < len(line) && line[i] == '0' && line[i+1]|0x20 == 'x' {
+		i += 2
+	}
+	digits := i
+	for i < len(line) && (isDigit(line[i]) || line[i]|0x20 >= 'a' && line[i]|0x20 <= 'f') {
+		i++
+	}
+	if i < len(line) && isLetter(line[i]) { // 16ms
+		for i = digits; i < len(line) && isDigit(line[i]); i++ {
+		}
+	}
+	if i == digits {
+		return begin
+	}
+	for i+1 < len(line) && line[i] == '.' && isDigit(line[i+1]) {
+		for i++; i < len(line) && isDigit(line[i]); i++ {
+		}
+	}
+	if i+2 < len(line) && line[i]|0x20 == 'e' && (line[i+1] == '-' || line[i+1] == '+') {
+		for i += 2; i < len(line) && isDigit(line[i]); i++ {
+		}
+	}
+	return i
+}

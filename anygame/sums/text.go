@@ -1,0 +1,516 @@
+package sums
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+
+	"github.com/desynctool/desynctool/anygame/vocabulary"
+)
+
+// Limits of a sample.
+const (
+	maxSlots     = 64      // values of a line
+	maxGroups    = 1 << 12 // templates that are looked at
+	maxRows      = 1 << 12 // lines of one template that are looked at
+	maxLine      = 1 << 12 // bytes of a line that are looked at
+	maxTemplates = 32      // templates of one log
+)
+
+// kind is the kind of a token.
+type kind uint8
+
+const (
+	literal kind = iota // a byte that is neither a letter nor a digit
+	blank               // blanks and tabs
+	word                // letters and underscores
+	number              // a slot
+)
+
+// token is a piece of a line.
+type token struct {
+	kind     kind
+	from, to int
+	whole    bool // of a number: it has no fraction
+}
+
+func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' || c == '_' || c >= 0x80 }
+func isDigit(c byte) bool  { return c >= '0' && c <= '9' }
+func isBlank(c byte) bool  { return c == ' ' || c == '\t' }
+
+// tokens appends the tokens of a line.
+func tokens(line []byte, to []token) []token {
+	for i := 0; i < len(line); {
+		begin := i
+		switch c := line[i]; {
+		case isBlank(c):
+			for i < len(line) && isBlank(line[i]) {
+				i++
+			}
+			to = append(to, token{kind: blank, from: begin, to: i})
+		case isLetter(c) || isDigit(c) || c == '-' && i+1 < len(line) && isDigit(line[i+1]) && !follows(line[:i]):
+			if end, whole, ok := numeral(line, i); ok {
+				to = append(to, token{kind: number, from: begin, to: end, whole: whole})
+				i = end
+				continue
+			}
+			for i < len(line) && isLetter(line[i]) {
+				i++
+			}
+			to = append(to, token{kind: word, from: begin, to: i})
+		default:
+			i++
+			to = append(to, token{kind: literal, from: begin, to: i})
+		}
+	}
+	return to
+}
+
+// follows reports whether a minus after the text is no sign.
+func follows(before []byte) bool {
+	if len(before) == 0 {
+		return false
+	}
+	c := before[len(before)-1]
+	return isLetter(c) || isDigit(c) || c == ')' || c == ']'
+}
+
+// numeral returns the end of the number at i: decimal with a sign and fractions, or hexadecimal of at least three digits.
+func numeral(line []byte, i int) (end int, whole, ok bool) {
+	begin := i
+	for end = i; end < len(line) && (isLetter(line[end]) || isDigit(line[end])); end++ {
+	}
+	if inWord := i > 0 && isLetter(line[i-1]) && line[i-1] != '_'; !inWord && end > i {
+		digits, letters, ok := integer(line[i:end])
+		if ok && letters && (len(digits) >= 8 || len(line[i:end]) > len(digits) || len(digits) >= 3 && bytes.ContainsAny(digits, "0123456789")) {
+			return end, true, true
+		}
+	}
+	if line[i] == '-' {
+		i++
+	}
+	whole = true
+	for end = i; end < len(line) && isDigit(line[end]); end++ {
+	}
+	if end == i {
+		return begin, false, false
+	}
+	for end+1 < len(line) && line[end] == '.' && isDigit(line[end+1]) {
+		whole = false
+		for end++; end < len(line) && isDigit(line[end]); end++ {
+		}
+	}
+	if !whole && end+2 < len(line) && line[end]|0x20 == 'e' && (line[end+1] == '-' || line[end+1] == '+') && isDigit(line[end+2]) {
+		for end += 2; end < len(line) && isDigit(line[end]); end++ {
+		}
+	}
+	return end, whole, true
+}
+
+// fillers are words that may be between a number and its name.
+const fillers = " is for at of the was no number nr value equals on "
+
+// filler reports whether a token is such a word.
+func (p *parsed) filler(i int) bool {
+	t := &p.tokens[i]
+	return t.to-t.from <= len("number") && strings.Contains(fillers, " "+strings.ToLower(p.text(i))+" ")
+}
+
+// parsed is a line that was taken apart.
+type parsed struct {
+	line   []byte
+	tokens []token
+	names  []name // of each token that is a number
+	// meanings has the words so far.
+	meanings map[string]vocabulary.Meaning
+}
+
+// of returns the meaning of a name.
+func (p *parsed) of(text []byte) vocabulary.Meaning {
+	meaning, ok := p.meanings[string(text)]
+	if !ok {
+		meaning = vocabulary.Of(string(text))
+		if p.meanings == nil || len(p.meanings) > maxGroups {
+			p.meanings = map[string]vocabulary.Meaning{}
+		}
+		p.meanings[string(text)] = meaning
+	}
+	return meaning
+}
+
+// meaning returns the meaning of a token.
+func (p *parsed) meaning(t int) vocabulary.Meaning {
+	return p.of(p.line[p.tokens[t].from:p.tokens[t].to])
+}
+
+// name is the word beside a number.
+type name struct {
+	from, to  int // tokens; from is -1 if there is none
+	qualifier int // a token, -1 if there is none
+}
+
+func (p *parsed) text(t int) string { return string(p.line[p.tokens[t].from:p.tokens[t].to]) }
+
+// nameOf finds the name of a number: the word before it, or for a checksum an earlier word that no other number has.
+func (p *parsed) nameOf(at int) name {
+	if i := at - 1; i >= 0 && p.tokens[i].kind == word && p.meaning(i) == vocabulary.Sum { // crc32
+		return name{from: -1, qualifier: -1}
+	}
+	for i := at - 1; i >= 0 && at-i <= 10; i-- {
+		t := &p.tokens[i]
+		switch t.kind {
+		case blank:
+			continue
+		case literal:
+			if strings.IndexByte(`=:#([{"'<>@-\`, p.line[t.from]) < 0 {
+				return name{from: -1, qualifier: -1}
+			}
+			continue
+		case number: // crc32=
+			if i > 0 && p.tokens[i-1].kind == word && p.tokens[i-1].to == t.from && i < at-1 {
+				return p.named(i-1, i+1)
+			}
+			return name{from: -1, qualifier: -1}
+		}
+		if p.filler(i) {
+			continue
+		}
+		if shortTick(p.text(i)) && bytes.IndexAny(p.line[t.to:p.tokens[at].from], "=:") < 0 { // T12:30
+			break
+		}
+		return p.named(i, i+1)
+	}
+	return name{from: -1, qualifier: -1}
+}
+
+// named returns a name with the word before it.
+func (p *parsed) named(from, to int) name {
+	if meaning := p.meaning(from); meaning == vocabulary.Other || meaning == vocabulary.WeakSum { // checksum of the state
+		of := false
+		for i := from - 1; i >= 0 && from-i <= 6; i-- {
+			if t := &p.tokens[i]; t.kind != blank && (t.kind != word || !p.filler(i)) {
+				if of && t.kind == word && p.meaning(i) == vocabulary.Sum {
+					from = i
+				}
+				break
+			}
+			of = of || p.text(i) == "of" || p.text(i) == "for"
+		}
+	}
+	n := name{from: from, to: to, qualifier: -1}
+	if i := from - 2; i >= 0 && p.tokens[i].kind == word && (p.tokens[i+1].kind == blank || strings.IndexByte("./:", p.line[p.tokens[i+1].from]) >= 0) {
+		n.qualifier = i
+	}
+	return n
+}
+
+func (p *parsed) nameText(n name) string {
+	if n.from < 0 {
+		return ""
+	}
+	return string(p.line[p.tokens[n.from].from:p.tokens[n.to-1].to])
+}
+
+// group is lines that are alike.
+type group struct {
+	template text
+	line     []byte // the first one
+	columns  []column
+	seen     int
+	good     int // lines without a complaint
+}
+
+// take takes a line apart, and finds the part with ticks and checksums. It returns its template, and its values.
+func (p *parsed) take(line []byte) (core []int, ok bool) {
+	p.line = line[:min(len(line), maxLine)]
+	p.tokens = tokens(p.line, p.tokens[:0])
+	p.names = p.names[:0]
+	first, last, slots, telling := -1, -1, 0, 0
+	spare, bare := -1, false // a word for a checksum before the first number, and a number without a name
+	for i := range p.tokens {
+		t := &p.tokens[i]
+		if t.kind != number {
+			p.names = append(p.names, name{from: -1, qualifier: -1})
+			if t.kind == word && first < 0 && p.meaning(i) == vocabulary.Sum {
+				spare = i
+			}
+			continue
+		}
+		slots++
+		n := p.nameOf(i)
+		p.names = append(p.names, n)
+		if !t.whole || p.hasUnit(i) {
+			continue
+		}
+		text := p.line[0:0]
+		if n.from >= 0 {
+			text = p.line[p.tokens[n.from].from:p.tokens[n.to-1].to]
+		}
+		switch meaning := p.of(text); {
+		case meaning == vocabulary.Tick, meaning == vocabulary.Sum, meaning == vocabulary.WeakSum, shortTick(string(text)):
+			telling++
+		case meaning == vocabulary.Other && t.to-t.from >= 6 && !p.glued(i):
+		default:
+			continue
+		}
+		begin := i
+		if n.from >= 0 {
+			begin = n.from
+		} else {
+			bare = true
+		}
+		if first < 0 {
+			first = begin
+		}
+		last = i
+	}
+	if telling == 0 || slots < 2 || slots > maxSlots {
+		return nil, false
+	}
+	if spare >= 0 && spare < first && bare {
+		first = spare
+	}
+	if p.tokens[first].kind == number { // without a name: what precedes it tells where it is
+		first = 0
+	}
+	for i := first; i <= last; i++ {
+		core = append(core, i)
+	}
+	return core, len(core) > 2
+}
+
+// glued reports whether a number is a part of a longer name, such as the name of a file.
+func (p *parsed) glued(i int) bool {
+	t := &p.tokens[i]
+	return t.from > 0 && isLetter(p.line[t.from-1]) || t.to < len(p.line) && isLetter(p.line[t.to]) ||
+		t.to+1 < len(p.line) && p.line[t.to] == '.' && isLetter(p.line[t.to+1])
+}
+
+// hasUnit reports whether letters follow a number: 16ms.
+func (p *parsed) hasUnit(i int) bool {
+	end := p.tokens[i].to
+	return end < len(p.line) && isLetter(p.line[end]) && p.line[end] < 0x80
+}
+
+// learnText finds the templates of lines with ticks and checksums.
+func learnText(lines [][]byte) []template {
+	groups := map[string]*group{}
+	var list []*group
+	var p parsed
+	var key []byte
+	for _, line := range lines {
+		core, ok := p.take(line)
+		if !ok {
+			continue
+		}
+		key = p.key(key[:0], core)
+		g := groups[string(key)]
+		if g == nil {
+			if len(groups) == maxGroups {
+				continue
+			}
+			g = &group{line: line, template: p.template(core)}
+			g.columns = p.columns(core)
+			groups[string(key)] = g
+			list = append(list, g)
+		}
+		if g.seen++; g.seen > maxRows {
+			continue
+		}
+		if !complains(line) {
+			g.good++
+		}
+		p.add(g, core)
+	}
+	return accept(list, len(lines))
+}
+
+// key appends what lines of one template have in common: all but numbers, and words that are no name of a number.
+func (p *parsed) key(to []byte, core []int) []byte {
+	free := p.free(core)
+	for n, i := range core {
+		t := &p.tokens[i]
+		switch {
+		case t.kind == number:
+			to = append(to, 0)
+		case free[n]:
+			to = append(to, 1)
+		case t.kind == blank:
+			if !p.mute(i) {
+				to = append(to, ' ')
+			}
+		default:
+			to = append(to, p.line[t.from:t.to]...)
+		}
+	}
+	return to
+}
+
+// mute reports whether a blank is left out: the one before a number may be there or not.
+func (p *parsed) mute(i int) bool { return i+1 < len(p.tokens) && p.tokens[i+1].kind == number }
+
+// free returns which tokens are words that may be others.
+func (p *parsed) free(core []int) []bool {
+	free := make([]bool, len(core))
+	for n, i := range core {
+		free[n] = p.tokens[i].kind == word && p.meaning(i) == vocabulary.Other && !p.filler(i)
+	}
+	for _, i := range core {
+		if name := p.names[i]; p.tokens[i].kind == number && name.from >= 0 {
+			for t := max(name.from, core[0]); t < name.to; t++ {
+				free[t-core[0]] = false
+			}
+		}
+		if p.tokens[i].kind == number && i > 0 && p.tokens[i-1].kind == word && i-1 >= core[0] {
+			free[i-1-core[0]] = false
+		}
+	}
+	return free
+}
+
+// columns returns the columns of a template: its numbers and free words.
+func (p *parsed) columns(core []int) []column {
+	free := p.free(core)
+	var list []column
+	spare, gap := "", 0 // a word for a checksum that no number has, and words since the last number
+	for n, i := range core {
+		t := &p.tokens[i]
+		switch {
+		case t.kind == number:
+			name := p.names[i]
+			c := column{name: p.nameText(name), gap: gap, glued: p.glued(i), unit: p.hasUnit(i)}
+			if name.qualifier >= 0 {
+				c.qualifier = p.text(name.qualifier)
+			}
+			if c.name == "" && spare != "" && t.whole && !c.glued {
+				c.name, c.loose, spare = spare, true, ""
+			}
+			list = append(list, c)
+			gap = 0
+		case free[n]:
+			list = append(list, column{word: true, name: p.wordBefore(i)})
+			gap++
+		case t.kind == word && !p.owned(i):
+			gap++
+			if p.meaning(i) == vocabulary.Sum {
+				spare = p.text(i)
+			}
+		case t.kind == literal && strings.IndexByte(",;|", p.line[t.from]) >= 0:
+			spare = ""
+		}
+	}
+	return list
+}
+
+// owned reports whether a word is the name of a number.
+func (p *parsed) owned(i int) bool {
+	return slices.ContainsFunc(p.names, func(n name) bool { return n.from <= i && i < n.to && n.from >= 0 })
+}
+
+// wordBefore returns the word before another one.
+func (p *parsed) wordBefore(i int) string {
+	for i--; i >= 0 && p.tokens[i].kind != word; i-- {
+		if t := p.tokens[i]; t.kind == number || t.kind == literal && strings.IndexByte(`=:"'`, p.line[t.from]) < 0 {
+			return ""
+		}
+	}
+	if i < 0 {
+		return ""
+	}
+	return p.text(i)
+}
+
+// add adds the values of a line to its group.
+func (p *parsed) add(g *group, core []int) {
+	c := 0
+	free := p.free(core)
+	for n, i := range core {
+		if p.tokens[i].kind == number || free[n] {
+			g.columns[c].values = append(g.columns[c].values, p.line[p.tokens[i].from:p.tokens[i].to])
+			c++
+		}
+	}
+}
+
+// accept returns the templates that are checkpoints.
+func accept(list []*group, lines int) []template {
+	slices.SortStableFunc(list, func(a, b *group) int { return b.seen - a.seen })
+	var out []template
+	taken := map[string]bool{}
+	for _, g := range list {
+		few := g.seen < 3 && lines > 2
+		if few || 2*g.good < min(g.seen, maxRows) || len(out) == maxTemplates {
+			continue
+		}
+		fixed := g.fix()
+		r, ok := resolve(g.columns, false)
+		if !ok {
+			continue
+		}
+		form := g.template.trim(&r)
+		if form == nil {
+			continue
+		}
+		if _, _, ok := form.match(g.line, make([][]byte, maxSlots)); !ok { // numbers and words run into each other
+			continue
+		}
+		key := form.String()
+		if taken[key] {
+			continue
+		}
+		taken[key] = true
+		out = append(out, template{shape: form, roles: r, fixed: fixed})
+	}
+	return separate(out)
+}
+
+// separate leaves out templates with the checkpoints of one that more lines have.
+func separate(list []template) []template {
+	var out []template
+	taken := map[string]bool{}
+	for _, t := range list {
+		clash := false
+		for _, p := range t.roles.points {
+			clash = clash || taken[p.scope]
+		}
+		if clash && t.roles.scope < 0 {
+			if t.fixed == "" || taken[t.fixed] || len(t.roles.points) > 1 {
+				continue
+			}
+			t.roles.points[0].scope = t.fixed
+		}
+		for _, p := range t.roles.points {
+			taken[p.scope] = true
+		}
+		out = append(out, t)
+	}
+	return out
+}
+
+// complaints are words of lines that report a difference.
+var complaints = [][]byte{
+	[]byte("mismatch"), []byte("!="), []byte("desync detected"), []byte("desyncdetected"), []byte("desync at"), []byte("desync in"),
+	[]byte("desync!"), []byte("desynced"), []byte("out of sync"), []byte("differ"), []byte("diverg"), []byte("expected"),
+	[]byte("remote"), []byte("received"), []byte("not match"), []byte("correct"), []byte("wrong"), []byte("rollback to"),
+}
+
+// complains reports whether a part of a line reports a difference, or the checksum of another peer.
+func complains(part []byte) bool {
+	if len(part) < 2 {
+		return false
+	}
+	var lower [256]byte
+	part = part[:min(len(part), len(lower))]
+	for i, c := range part {
+		if c >= 'A' && c <= 'Z' {
+			c |= 0x20
+		}
+		lower[i] = c
+	}
+	for _, text := range complaints {
+		if bytes.Contains(lower[:len(part)], text) {
+			return true
+		}
+	}
+	return false
+}
