@@ -1,0 +1,69 @@
+package sums_test
+
+import (
+	"bytes"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/desynctool/desynctool/anygame/sums"
+)
+
+// accepted are the files of the repository that are such logs.
+var accepted = []string{
+	"cmd/desynctool/testdata/script/packs.txtar",  // has a log of that kind
+	"cmd/desynctool/testdata/script/traces.txtar", // too
+	"engines/spring/testdata/computed.txt",        // two columns
+	"testdata/generals/groups/*/CRCLogs/DebugFrame_*.txt",
+	"testdata/generals/position/*/DebugFrame_*.txt",
+	"testdata/generals/ring/crcDebug*.txt",
+	"testdata/messages/beaverbuddies-server.log",
+	"testdata/orderlog/rejoin.txt", // hashes of ticks, one a line
+	"testdata/trace/zeroad_*.txt",  // two columns
+}
+
+// TestOtherText: no text of the repository but those that are such logs is taken for one.
+func TestOtherText(t *testing.T) {
+	found := map[int]bool{}
+	err := filepath.WalkDir("../..", func(at string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			if d != nil && strings.HasPrefix(d.Name(), ".git") {
+				return fs.SkipDir
+			}
+			return err
+		}
+		if strings.HasSuffix(at, "_test.go") || strings.Contains(filepath.ToSlash(at), "/anygame/") {
+			return nil
+		}
+		text, err := os.ReadFile(at)
+		if err != nil {
+			return err
+		}
+		text = text[:min(len(text), 1<<20)]
+		if bytes.IndexByte(text[:min(len(text), 512)], 0) >= 0 {
+			return nil
+		}
+		if p := sums.Learn(text, at); p != nil {
+			file := filepath.ToSlash(strings.TrimPrefix(at, "../../"))
+			i := slices.IndexFunc(accepted, func(pattern string) bool { ok, _ := path.Match(pattern, file); return ok })
+			if i < 0 {
+				t.Errorf("%s: %s", file, p.Title())
+				return nil
+			}
+			found[i] = true
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, pattern := range accepted {
+		if !found[i] {
+			t.Errorf("%s: not accepted", pattern)
+		}
+	}
+}

@@ -1,0 +1,410 @@
+package sums
+
+import (
+	"bytes"
+	"cmp"
+	"io"
+	"strings"
+
+	"github.com/desynctool/desynctool/anygame/vocabulary"
+	"github.com/desynctool/desynctool/engines/engine"
+	"github.com/desynctool/desynctool/engines/messages"
+	"github.com/desynctool/desynctool/orderlog"
+	"github.com/desynctool/desynctool/tracediff"
+)
+
+// maxHeld is how many checkpoints that may still become predictions are held.
+const maxHeld = 1 << 13
+
+// maxBetween is how many bytes of lines between checkpoints are looked at for words.
+const maxBetween = 64 << 10
+
+// reader reads the checkpoints of one peer.
+type reader struct {
+	pattern *Pattern
+	lines   *orderlog.Lines
+	peer    int // that is wanted, by its number in the order of the log; -1 if the log names none
+
+	values [][]byte
+	last   int            // the template that fitted last
+	peers  map[string]int // by name
+	scopes map[string]string
+
+	held    []*held // a ring
+	begin   int
+	count   int
+	newest  uint64 // tick of the last checkpoints
+	tick    uint64 // of the last line
+	any     bool
+	pass    int
+	around  [2]surroundings
+	between []byte // lines since the last checkpoint
+	out     *held
+	err     error
+}
+
+// held is a record that is held.
+type held struct {
+	tracediff.Record
+	checkpoint tracediff.Checkpoint
+	event      tracediff.Event
+	bytes      []byte
+	key        int // template and checkpoint in it
+	pass       int
+}
+
+func newReader(p *Pattern, r io.Reader, name string, peer int) *reader {
+	if !p.peers {
+		peer = -1
+	}
+	return &reader{
+		pattern: p, lines: orderlog.NewLines(r, name), peer: peer, values: make([][]byte, maxSlots),
+		peers: map[string]int{}, scopes: map[string]string{}, held: make([]*held, 64),
+		around: [2]surroundings{{phase: unknown, good: true}, {phase: unknown, good: true}},
+	}
+}
+
+func (r *reader) Header() tracediff.Header { return tracediff.Header{} }
+
+func (r *reader) Dialect() tracediff.Dialect {
+	d := tracediff.Dialect{File: "log with checksums", Endless: true}
+	if parts := vocabulary.Parts(r.pattern.templates[0].roles.tickWord); len(parts) > 0 {
+		for _, part := range parts {
+			if vocabulary.Of(part) == vocabulary.Tick && part != "tick" && !strings.HasPrefix(part, "ticks") {
+				d.TickName = messages.TickName(part)
+			}
+		}
+	}
+	return d
+}
+
+// Next returns the next record. One is held until it can no longer become a prediction.
+func (r *reader) Next() (*tracediff.Record, error) {
+	for {
+		if r.count > 0 {
+			one := r.held[r.begin]
+			if r.err != nil || r.count > maxHeld || one.Event != nil || r.newest > window && one.checkpoint.Tick < r.newest-window {
+				r.begin = (r.begin + 1) % len(r.held)
+				r.count--
+				r.out = one
+				return &one.Record, nil
+			}
+		}
+		if r.err != nil {
+			return nil, r.err
+		}
+		line, err := engine.NextLine(r.lines)
+		if err != nil {
+			r.err = err
+			continue
+		}
+		r.take(line)
+	}
+}
+
+// take takes a line.
+func (r *reader) take(line []byte) {
+	if bytes.IndexByte(line, 0x1b) >= 0 {
+		line = plain(line)
+	}
+	for n := range r.pattern.templates {
+		n = (n + r.last) % len(r.pattern.templates)
+		t := &r.pattern.templates[n]
+		before, after, ok := t.shape.match(line, r.values)
+		if !ok {
+			continue
+		}
+		phase, ok := r.around[0].judge(before)
+		if other, good := r.around[1].judge(after); !ok || !good {
+			break
+		} else if other != unknown {
+			phase = other
+		}
+		r.last = n
+		if r.checkpoints(n, phase) {
+			r.between = r.between[:0]
+			return
+		}
+	}
+	if len(r.between) < maxBetween {
+		r.between = append(append(r.between, line...), '\n')
+	}
+}
+
+// unknown is the phase of a checkpoint if its line does not name it.
+const unknown tracediff.Phase = 255
+
+// surroundings are the text before or after the values of a line, and its meaning. Lines that follow each other
+// often differ in digits only.
+type surroundings struct {
+	text  []byte
+	phase tracediff.Phase
+	good  bool
+}
+
+// judge returns the phase that a part of a line names, and false if it reports a difference.
+func (s *surroundings) judge(part []byte) (tracediff.Phase, bool) {
+	if s.phase != unknown || !alike(s.text, part) {
+		s.text = append(s.text[:0], part...)
+		s.good, s.phase = !complains(part), phaseIn(part)
+	}
+	return s.phase, s.good
+}
+
+// alike reports whether two texts differ in digits only.
+func alike(a, b []byte) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i, c := range a {
+		if c != b[i] && (!isDigit(c) || !isDigit(b[i])) {
+			return false
+		}
+	}
+	return true
+}
+
+// toldBack reports whether the lines since the last checkpoint tell of a rollback.
+func (r *reader) toldBack() bool {
+	text := bytes.ToLower(r.between)
+	return bytes.Contains(text, []byte("rollback")) || bytes.Contains(text, []byte("roll back")) ||
+		bytes.Contains(text, []byte("rolling back")) || bytes.Contains(text, []byte("resim"))
+}
+
+// checkpoints holds the checkpoints of a line, and reports whether it has any.
+func (r *reader) checkpoints(n int, phase tracediff.Phase) bool {
+	roles := &r.pattern.templates[n].roles
+	tick, ok := roles.tickOf(r.values[roles.tick])
+	if !ok {
+		return false
+	}
+	for i := range roles.points {
+		for _, s := range roles.points[i].sums {
+			if _, _, ok := integer(r.values[s.slot]); !ok {
+				return false
+			}
+		}
+	}
+	if r.peer >= 0 && r.number(roles.peerName(r.values)) != r.peer {
+		return true
+	}
+	r.step(tick, roles.repeats || len(r.pattern.templates) > 1 || roles.scope >= 0)
+	if roles.phase >= 0 {
+		phase = phaseOf(roles.phaseOf, r.values[roles.phase])
+	} else if phase == unknown {
+		phase = tracediff.Confirmed
+	}
+	scope := ""
+	if roles.scope >= 0 {
+		scope = r.scope(roles.scopeWord, r.values[roles.scope])
+	}
+	for i := range roles.points {
+		r.hold(n*maxSlots+i, tick, &roles.points[i], scope, phase)
+	}
+	return true
+}
+
+// tickOf parses a tick.
+func (r *roles) tickOf(value []byte) (tick uint64, ok bool) {
+	digits, letters, ok := integer(value)
+	if !ok || value[0] == '-' || letters && !r.tickHex {
+		return 0, false
+	}
+	base := uint64(10)
+	if r.tickHex {
+		base = 16
+	}
+	for _, c := range digits {
+		d := uint64(c - '0')
+		if c > '9' {
+			d = uint64(c|0x20-'a') + 10
+		}
+		if tick > (1<<63-1-d)/base {
+			return 0, false
+		}
+		tick = tick*base + d
+	}
+	return tick, true
+}
+
+// peerName returns the name of the peer that a line names, "local" if it names none.
+func (r *roles) peerName(values [][]byte) string {
+	if r.peer < 0 {
+		return "local"
+	}
+	value := string(values[r.peer])
+	if isDigit(value[0]) {
+		return cmp.Or(r.peerWord, "peer") + " " + value
+	}
+	return value
+}
+
+// number returns the number of a peer, in the order in which the log names them.
+func (r *reader) number(name string) int {
+	n, ok := r.peers[name]
+	if !ok {
+		n = len(r.peers)
+		if n < maxNames {
+			r.peers[strings.Clone(name)] = n
+		}
+	}
+	return n
+}
+
+// scope returns the name of a scope, the same string each time.
+func (r *reader) scope(word string, value []byte) string {
+	if s, ok := r.scopes[string(value)]; ok {
+		return s
+	}
+	s := strings.ToValidUTF8(string(value), "\uFFFD")
+	if isDigit(s[0]) {
+		s = word + " " + s
+	}
+	if len(r.scopes) < 1<<12 {
+		r.scopes[string(value)] = s
+	}
+	return s
+}
+
+// step goes on to the tick of a line. Where the log goes back, another pass begins.
+func (r *reader) step(tick uint64, again bool) {
+	switch {
+	case !r.any || tick > r.tick:
+	case tick < r.tick:
+		r.pass++
+		if r.newest-tick <= window && r.toldBack() {
+			one := r.push()
+			one.event = tracediff.Event{Kind: tracediff.Restore, Tick: tick, Other: r.tick + 1}
+			one.Record = tracediff.Record{Pos: engine.PositionOf(r.lines), Event: &one.event}
+		}
+	case !again:
+		r.pass++
+	}
+	if !r.any || tick > r.newest || r.newest-tick > window { // further back: another session
+		r.newest = tick
+	}
+	r.any, r.tick = true, tick
+}
+
+// push returns the next record of the ring.
+func (r *reader) push() *held {
+	if r.count == len(r.held)-1 {
+		ring := make([]*held, 2*len(r.held))
+		for i := range r.count {
+			ring[i] = r.held[(r.begin+i)%len(r.held)]
+		}
+		r.held, r.begin = ring, 0
+	}
+	at := &r.held[(r.begin+r.count)%len(r.held)]
+	if *at == nil || *at == r.out {
+		*at = new(held)
+	}
+	r.count++
+	return *at
+}
+
+// hold holds a checkpoint. What it replaces was predicted.
+func (r *reader) hold(key int, tick uint64, p *point, scope string, phase tracediff.Phase) {
+	if p.scope != "" {
+		if scope != "" {
+			scope += "."
+		}
+		scope += p.scope
+	}
+	if r.pass > 0 {
+		for i := range r.count {
+			one := r.held[(r.begin+i)%len(r.held)]
+			if one.Event == nil && one.key == key && one.checkpoint.Tick == tick && one.pass < r.pass && one.checkpoint.Scope == scope {
+				one.checkpoint.Phase = tracediff.Predicted
+			}
+		}
+	}
+	one := r.push()
+	one.key, one.pass, one.bytes = key, r.pass, one.bytes[:0]
+	one.checkpoint = tracediff.Checkpoint{Tick: tick, Scope: scope, Phase: phase, Sums: one.checkpoint.Sums[:0]}
+	for _, s := range p.sums {
+		begin := len(one.bytes)
+		one.bytes = s.append(one.bytes, r.values[s.slot])
+		one.checkpoint.Sums = append(one.checkpoint.Sums, tracediff.Sum{Name: s.name, Value: one.bytes[begin:len(one.bytes):len(one.bytes)]})
+	}
+	one.Record = tracediff.Record{Pos: engine.PositionOf(r.lines), Checkpoint: &one.checkpoint}
+}
+
+// append appends a checksum: hexadecimal digits in lower case after 0x, a decimal number as it is.
+func (s *sum) append(to, value []byte) []byte {
+	digits, letters, _ := integer(value)
+	if !letters && !s.hex || value[0] == '-' {
+		return append(to, value...)
+	}
+	to = append(to, "0x"...)
+	for _, c := range digits {
+		if c >= 'A' && c <= 'F' {
+			c |= 0x20
+		}
+		to = append(to, c)
+	}
+	return to
+}
+
+// phaseOf returns the phase that a word with a truth value names, or a value that is such a word.
+func phaseOf(name string, value []byte) tracediff.Phase {
+	if name == "" {
+		name, value = phaseWord(string(value)), []byte("1")
+	}
+	yes := len(value) > 0 && strings.IndexByte("1tTyY", value[0]) >= 0
+	if yes == (name == "confirmed") {
+		return tracediff.Confirmed
+	}
+	return tracediff.Predicted
+}
+
+// phaseIn returns the phase that a part of a line names, unknown if it names none.
+func phaseIn(part []byte) tracediff.Phase {
+	for _, text := range []string{"redicted", "onfirmed", "peculative"} {
+		i := bytes.Index(part, []byte(text))
+		if i < 1 {
+			continue
+		}
+		begin, end := i-1, i+len(text)
+		if begin > 0 && isLetter(part[begin-1]) || end < len(part) && isLetter(part[end]) {
+			continue
+		}
+		value := bytes.TrimLeft(part[end:], `"'`)
+		if len(value) > 1 && (value[0] == '=' || value[0] == ':') {
+			if value = bytes.TrimLeft(value[1:], " "); len(value) > 0 && strings.IndexByte("01tfTFyn", value[0]) >= 0 {
+				name := "predicted"
+				if text == "onfirmed" {
+					name = "confirmed"
+				}
+				return phaseOf(name, value)
+			}
+		}
+		if text == "onfirmed" {
+			return tracediff.Confirmed
+		}
+		return tracediff.Predicted
+	}
+	return unknown
+}
+
+// peersOf returns the peers of a log.
+func (p *Pattern) peersOf(r io.Reader, name string) ([]string, error) {
+	all := newReader(p, r, name, 1<<30)
+	for all.err == nil {
+		line, err := engine.NextLine(all.lines)
+		if all.err = err; err == nil {
+			all.take(line)
+		}
+	}
+	if all.err != io.EOF {
+		return nil, all.err
+	}
+	if len(all.peers) < 2 {
+		return nil, nil
+	}
+	list := make([]string, len(all.peers))
+	for name, n := range all.peers {
+		list[n] = name
+	}
+	return list, nil
+}

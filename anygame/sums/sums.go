@@ -1,0 +1,140 @@
+// Package sums reads the log of any program that writes a tick and a checksum on one line, again and again, as a trace:
+//
+//	Frame 617 checksum: 577090037
+//	[12:00:01] [sync] tick=1200 hash=0x9f3acc01 players=4
+//	step 44: physics 9ab3c1d2 ai 77e01f3b rng 5d1c22aa
+//	{"t":"sync","turn":12,"crc":"9f3acc01"}
+//	tick,crc,rng
+//	12,9f3acc01,5d1c22aa
+//
+// [Learn] finds such lines by their content. Lines that are the same but for their numbers have one template. The words
+// beside its numbers show which number is the tick and which ones are checksums, and so do the values: ticks grow by regular
+// steps, checksums are scattered. Without a word for either, only a table is taken for such a log.
+//
+// Lines that report a difference between two checksums are no checkpoints, nor are the checksums of other peers that a peer
+// was sent. A value that the log replaces with another one for the same tick, at most 64 ticks later, was predicted.
+package sums
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/desynctool/desynctool/engines/engine"
+	"github.com/desynctool/desynctool/tracediff"
+)
+
+// Pattern is how the lines of one log are read. It does not change once it is learned.
+type Pattern struct {
+	templates []template
+	peers     bool // some templates name a peer
+}
+
+// Learn returns the pattern of a log by its beginning, whole lines of up to 1 MiB. It is nil if the text is not such a log.
+func Learn(sample []byte, name string) *Pattern {
+	if bytes.IndexByte(sample[:min(len(sample), 4096)], 0) >= 0 {
+		return nil
+	}
+	for _, learn := range []func([][]byte) []template{learnTable, learnText} {
+		if list := learn(linesOf(sample)); len(list) > 0 {
+			return newPattern(list)
+		}
+	}
+	return nil
+}
+
+// linesOf returns the lines of a text that are not empty, without colours.
+func linesOf(text []byte) [][]byte {
+	text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))
+	var lines [][]byte
+	for line := range engine.WholeLines(text) {
+		if line = plain(line); len(bytes.TrimSpace(line)) > 0 {
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
+// plain returns a line without the escapes that colour it in a terminal.
+func plain(line []byte) []byte {
+	at := bytes.IndexByte(line, 0x1b)
+	if at < 0 {
+		return line
+	}
+	out := bytes.Clone(line[:at])
+	for at < len(line) {
+		if line[at] != 0x1b {
+			out = append(out, line[at])
+			at++
+			continue
+		}
+		at++
+		if at < len(line) && line[at] == '[' {
+			for at++; at < len(line) && (line[at] < '@' || line[at] > '~'); at++ {
+			}
+			at++
+		}
+	}
+	return out
+}
+
+func newPattern(list []template) *Pattern {
+	p := &Pattern{templates: list}
+	for i := range list {
+		p.peers = p.peers || list[i].roles.peer >= 0
+	}
+	return p
+}
+
+// Title tells which values are ticks and which are checksums.
+func (p *Pattern) Title() string {
+	var out []string
+	for i := range p.templates {
+		if r := &p.templates[i].roles; !containsText(out, r.title()) {
+			out = append(out, r.title())
+		}
+	}
+	const most = 4
+	if n := len(out); n > most {
+		out = append(out[:most], fmt.Sprintf("and %d more forms of lines", n-most))
+	}
+	return strings.Join(out, "; ")
+}
+
+func containsText(list []string, text string) bool {
+	for _, one := range list {
+		if one == text {
+			return true
+		}
+	}
+	return false
+}
+
+// Format returns the format of logs with the pattern.
+func (p *Pattern) Format() tracediff.Format {
+	f := tracediff.Format{
+		Name: "sums", Title: "log with checksums of ticks",
+		Sniff: p.sniff,
+		Read: func(r io.Reader, name string, peer int) (tracediff.Source, error) {
+			return newReader(p, r, name, peer), nil
+		},
+	}
+	if p.peers {
+		f.Peers = p.peersOf
+	}
+	return f
+}
+
+// sniff reports whether a line of the leading bytes has one of the templates.
+func (p *Pattern) sniff(head []byte) bool {
+	values := make([][]byte, maxSlots)
+	for _, line := range linesOf(head) {
+		for i := range p.templates {
+			if _, _, ok := p.templates[i].shape.match(line, values); ok {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,200 @@
+package sums_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/desynctool/desynctool/anygame/sums"
+	"github.com/desynctool/desynctool/tracediff"
+)
+
+// read returns the text twins of all peers in a log, each after its name, and the pattern's title.
+func read(t testing.TB, log string) (twins, title string) {
+	t.Helper()
+	p := sums.Learn([]byte(log), "game.log")
+	if p == nil {
+		return "", ""
+	}
+	f := p.Format()
+	if !f.Sniff([]byte(log[:min(len(log), tracediff.SniffLen)])) {
+		t.Errorf("the format does not know its own log")
+	}
+	peers := []string{""}
+	if f.Peers != nil {
+		list, err := f.Peers(strings.NewReader(log), "game.log")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(list) > 0 {
+			peers = list
+		}
+	}
+	var out strings.Builder
+	for i, peer := range peers {
+		if peer != "" {
+			fmt.Fprintf(&out, "[%s]\n", peer)
+		}
+		s, err := f.Read(strings.NewReader(log), "game.log", i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var twin strings.Builder
+		if err := tracediff.WriteSource(&twin, s); err != nil {
+			t.Fatal(err)
+		}
+		text := strings.TrimSuffix(strings.TrimPrefix(twin.String(), "%desynctool trace 1\n"), "%end\n")
+		out.WriteString(text)
+	}
+	return out.String(), p.Title()
+}
+
+var logs = []struct{ name, log, want, title string }{
+	{
+		"words",
+		"Frame 617 checksum: 577090037\nplayer joined\nFrame 618 checksum: 1577090038\nFrame 619 checksum: 77090039\n",
+		"tick=617 sum=577090037\ntick=618 sum=1577090038\ntick=619 sum=77090039\n",
+		`tick is the number at "Frame", checksum is "checksum"`,
+	},
+	{
+		"one line",
+		"Frame 617 checksum: 577090037\n",
+		"tick=617 sum=577090037\n", "",
+	},
+	{
+		"time stamps, levels and counters",
+		"[12:00:01] INFO [sync] tick=1200 hash=0x9f3aCC01 players=4\n[12:00:02] [net] ping 16ms\n[12:00:02.5] WARN [main:3] [sync] tick=1201 hash=0x00000001 players=4\n" +
+			"[12:00:03] DEBUG [sync] tick=1202 hash=0xdeadbeef players=3\n",
+		"tick=1200 sum=0x9f3acc01\ntick=1201 sum=0x00000001\ntick=1202 sum=0xdeadbeef\n", "",
+	},
+	{
+		"subsystems on a line",
+		"step 44: physics 9ab3c1d2 ai 77e01f3b rng 5d1c22aa\nstep 45: physics 1ab3c1d3 ai 27e01f3c rng ad1c22ab\nstep 46: physics fab3c1d4 ai deadbeef rng 1d1c22ac\n",
+		"tick=44 scope=physics sum=0x9ab3c1d2\ntick=44 scope=ai sum=0x77e01f3b\ntick=44 scope=rng sum=0x5d1c22aa\n" +
+			"tick=45 scope=physics sum=0x1ab3c1d3\ntick=45 scope=ai sum=0x27e01f3c\ntick=45 scope=rng sum=0xad1c22ab\n" +
+			"tick=46 scope=physics sum=0xfab3c1d4\ntick=46 scope=ai sum=0xdeadbeef\ntick=46 scope=rng sum=0x1d1c22ac\n", "",
+	},
+	{
+		"a subsystem on each line",
+		"tick 5 physics hash aa01\ntick 5 ai hash bb02\nloading\ntick 6 physics hash aa03\ntick 6 ai hash bb04\n",
+		"tick=5 scope=physics sum=0xaa01\ntick=5 scope=ai sum=0xbb02\ntick=6 scope=physics sum=0xaa03\ntick=6 scope=ai sum=0xbb04\n", "",
+	},
+	{
+		"a call",
+		"DEBUG checksum(617) = 577090037\nDEBUG checksum(618) = 1577090038\nDEBUG checksum(619) = 77090039\n",
+		"tick=617 sum=577090037\ntick=618 sum=1577090038\ntick=619 sum=77090039\n", "",
+	},
+	{
+		"two columns",
+		"617 577090037\n618 1577090038\n619 77090039\n620 3177090039\n",
+		"tick=617 sum=577090037\ntick=618 sum=1577090038\ntick=619 sum=77090039\ntick=620 sum=3177090039\n", "",
+	},
+	{
+		"a table with names",
+		"tick,crc,rng\n12,9f3acc01,5d1c22aa\n13,12345678,6d1c22aa\n14,ff3acc01,1d1c22aa\n",
+		"tick=12 sum.crc=0x9f3acc01 sum.rng=0x5d1c22aa\ntick=13 sum.crc=0x12345678 sum.rng=0x6d1c22aa\ntick=14 sum.crc=0xff3acc01 sum.rng=0x1d1c22aa\n", "",
+	},
+	{
+		"JSON lines",
+		`{"t":"sync","turn":12,"crc":"9f3acc01"}` + "\n" + `{"t":"join","who":"x"}` + "\n" + `{"t":"sync","turn":13,"crc":"1f3acc01"}` + "\n" + `{"t":"sync","turn":14,"crc":"af3acc01"}` + "\n",
+		"tick=12 sum=0x9f3acc01\ntick=13 sum=0x1f3acc01\ntick=14 sum=0xaf3acc01\n", "",
+	},
+	{
+		"a sentence",
+		"checksum for tick 617 is 0x77090037\nchecksum for tick 618 is 0x17090038\nchecksum for tick 619 is 0xa7090039\n",
+		"tick=617 sum=0x77090037\ntick=618 sum=0x17090038\ntick=619 sum=0xa7090039\n", "",
+	},
+	{
+		"the checksum comes first",
+		"crc32=9f3acc01 at frame #12\ncrc32=1f3acc01 at frame #13\ncrc32=abcdefab at frame #14\n",
+		"tick=12 sum=0x9f3acc01\ntick=13 sum=0x1f3acc01\ntick=14 sum=0xabcdefab\n", "",
+	},
+	{
+		"a rollback",
+		"frame 10 hash 0000000a\nframe 11 hash 0000000b\nframe 12 hash 0000000c\nrollback to 11\nframe 11 hash 000000b1\nframe 12 hash 000000c1\nframe 13 hash 0000000d\n",
+		"tick=10 sum=0x0000000a\ntick=11 phase=predicted sum=0x0000000b\ntick=12 phase=predicted sum=0x0000000c\nevent=restore tick=11 at=13\n" +
+			"tick=11 sum=0x000000b1\ntick=12 sum=0x000000c1\ntick=13 sum=0x0000000d\n", "",
+	},
+	{
+		"phases",
+		"frame 10 hash 0000000a (predicted)\nframe 10 hash 0000001a (confirmed)\nframe 11 hash 0000000b confirmed=false\nframe 11 hash 0000000b confirmed=true\n",
+		"tick=10 phase=predicted sum=0x0000000a\ntick=10 sum=0x0000001a\ntick=11 phase=predicted sum=0x0000000b\ntick=11 sum=0x0000000b\n", "",
+	},
+	{
+		"several peers",
+		"turn 5 player 1 crc 0000beef\nturn 5 player 2 crc 0000beef\nturn 6 player 1 crc 0000abcd\nturn 6 player 2 crc 0000abcc\nturn 7 player 1 crc 00001234\nturn 7 player 2 crc 0000f234\n",
+		"[player 1]\ntick=5 sum=0x0000beef\ntick=6 sum=0x0000abcd\ntick=7 sum=0x00001234\n[player 2]\ntick=5 sum=0x0000beef\ntick=6 sum=0x0000abcc\ntick=7 sum=0x0000f234\n", "",
+	},
+	{
+		"colours",
+		"\x1b[32mINFO\x1b[0m sync: \x1b[3mframe\x1b[0m\x1b[2m=\x1b[0m1 \x1b[3mhash\x1b[0m\x1b[2m=\x1b[0m9f3acc01\nINFO sync: frame=2 hash=1f3acc01\nINFO sync: frame=3 hash=2f3acc01\n",
+		"tick=1 sum=0x9f3acc01\ntick=2 sum=0x1f3acc01\ntick=3 sum=0x2f3acc01\n", "",
+	},
+	{
+		"checksums of others",
+		"frame 1 checksum 9f3acc01\nreceived frame 1 checksum 9f3acc01\nframe 2 checksum 8f3acc01\nreceived frame 2 checksum 9f3acc01\nframe 3 checksum 7f3acc01\n" +
+			"Desync at frame 3 checksum 7f3acc01 != 00000000\nframe 4 checksum 5f3acc01\n",
+		"tick=1 sum=0x9f3acc01\ntick=2 sum=0x8f3acc01\ntick=3 sum=0x7f3acc01\ntick=4 sum=0x5f3acc01\n", "",
+	},
+	{
+		"numbers below zero",
+		"tick 1: hash -1062276210\ntick 2: hash 1062276211\ntick 3: hash -62276212\n",
+		"tick=1 sum=-1062276210\ntick=2 sum=1062276211\ntick=3 sum=-62276212\n", "",
+	},
+}
+
+func TestLearn(t *testing.T) {
+	for _, one := range logs {
+		t.Run(one.name, func(t *testing.T) {
+			got, title := read(t, one.log)
+			if diff := cmp.Diff(one.want, got); diff != "" {
+				t.Errorf("%s\n%s", title, diff)
+			}
+			if one.title != "" && title != one.title {
+				t.Errorf("title %s", title)
+			}
+		})
+	}
+}
+
+// benchmarkLog is a log with a checkpoint on each n-th line.
+func benchmarkLog(n int) string {
+	var out strings.Builder
+	for i := 0; out.Len() < 4<<20; i++ {
+		if i%n == 0 {
+			fmt.Fprintf(&out, "[12:00:%02d.123] INFO [sync] tick=%d hash=0x%08x players=4\n", i%60, 100+i/n, uint32(i)*2654435761+12345)
+		} else {
+			fmt.Fprintf(&out, "[12:00:%02d.123] DEBUG [render] drew %d objects of the scene in %d us, nothing to do\n", i%60, i%1000, i%777)
+		}
+	}
+	return out.String()
+}
+
+func BenchmarkRead(b *testing.B) {
+	for _, n := range []int{1, 10} {
+		b.Run(fmt.Sprintf("every%d", n), func(b *testing.B) {
+			log := benchmarkLog(n)
+			p := sums.Learn([]byte(log[:1<<20]), "log")
+			b.SetBytes(int64(len(log)))
+			for b.Loop() {
+				s, err := p.Format().Read(strings.NewReader(log), "log", 0)
+				if err != nil {
+					b.Fatal(err)
+				}
+				for err == nil {
+					_, err = s.Next()
+				}
+			}
+		})
+	}
+}
+
+func BenchmarkLearn(b *testing.B) {
+	log := []byte(benchmarkLog(3)[:1<<20])
+	b.SetBytes(int64(len(log)))
+	for b.Loop() {
+		sums.Learn(log, "log")
+	}
+}
