@@ -325,7 +325,8 @@ func (r *reader) hold(key int, tick uint64, p *point, scope string, phase traced
 	for _, s := range p.sums {
 		begin := len(one.bytes)
 		one.bytes = s.append(one.bytes, r.values[s.slot])
-		one.checkpoint.Sums = append(one.checkpoint.Sums, tracediff.Sum{Name: s.name, Value: one.bytes[begin:len(one.bytes):len(one.bytes)]})
+		value := one.bytes[begin:len(one.bytes):len(one.bytes)]
+		one.checkpoint.Sums = append(one.checkpoint.Sums, tracediff.Sum{Name: s.name, Value: value})
 	}
 	one.Record = tracediff.Record{Pos: engine.PositionOf(r.lines), Checkpoint: &one.checkpoint}
 }

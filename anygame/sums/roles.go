@@ -109,10 +109,11 @@ func resolve(columns []column, bare bool) (roles, bool) {
 	if len(r.points) == 0 {
 		return r, false
 	}
+	other := func(v []byte) bool { return phaseWord(string(v)) == "" }
 	for i := range columns {
 		if phase := phaseWord(columns[i].name); phase != "" && i != r.tick && columns[i].figures.truths == rows {
 			r.phase, r.phaseOf = i, phase
-		} else if columns[i].word && !slices.ContainsFunc(columns[i].values, func(v []byte) bool { return phaseWord(string(v)) == "" }) {
+		} else if columns[i].word && !slices.ContainsFunc(columns[i].values, other) {
 			r.phase, r.phaseOf = i, ""
 		}
 	}
@@ -207,8 +208,8 @@ func remote(name string) bool {
 }
 
 // general are parts of names of checksums that do not tell which part of the state they cover.
-const general = " the a of local own my our current cur game world sim full final net value val u i x frame tick turn step cycle " +
-	"simulation lockstep desync for at is of "
+const general = " the a of local own my our current cur game world sim full final net value val u i x frame tick turn " +
+	"step cycle simulation lockstep desync for at is "
 
 // pointsOf returns the checkpoints of a line. If the name of a checksum has more than a word for it, the rest is the part of
 // the state that it covers.
@@ -243,8 +244,7 @@ func pointsOf(columns []column, sums []int) []point {
 		case len(rest) > 0 && meaning == vocabulary.Sum:
 			one.scope, one.name = strings.Join(rest, "_"), ""
 		case meaning == vocabulary.WeakSum:
-			one.part = !slices.ContainsFunc(vocabulary.Parts(c.name), func(p string) bool { return p == "state" || p == "sum" || p == "sync" }) ||
-				len(vocabulary.Parts(c.name)) > 1
+			one.part = c.name != "state" && c.name != "sum" && c.name != "sync"
 		}
 		scoped = scoped || one.scope != ""
 		list = append(list, one)
@@ -317,7 +317,8 @@ func (r *roles) discriminate(columns []column) {
 	best, bestRank := -1, 0
 	for i := range columns {
 		c := &columns[i]
-		if i == r.tick || i == r.phase || r.sums(i) || c.figures.distinct < 2 || c.figures.distinct > maxNames || !tellsApart(c.values, rowsOf) {
+		few := c.figures.distinct >= 2 && c.figures.distinct <= maxNames
+		if i == r.tick || i == r.phase || r.sums(i) || !few || !tellsApart(c.values, rowsOf) {
 			continue
 		}
 		rank := 0
