@@ -125,6 +125,7 @@ func All() []Notation {
 		luaNotation(),
 		rustNotation(),
 		textprotoNotation(),
+		yamlNotation(),
 		csvNotation(),
 		iniNotation(),
 		msgpackNotation(),

@@ -5,6 +5,21 @@ import (
 	"testing"
 )
 
+func TestPlainNumber(t *testing.T) {
+	for text, want := range map[string]string{
+		"5": "5", "-5": "-5", "+5": "5", "1.50": "1.50", "-1e9": "-1e9", "+1.5E-3": "1.5E-3", ".5": "0.5", "-.5": "-0.5", "5.": "5",
+		"5.e3": "5e3", "0": "0", "-0": "-0", "0.5": "0.5", "0e0": "0e0", "0x1F": "31", "-0x10": "-16", "0o17": "15", "0b11": "3",
+		"0xffffffffffffffffff": "4722366482869645213695",
+		"":                     "", "-": "", "007": "", "0x": "", "0x-1": "", "0xg": "", "1_000": "", ".": "", "1.2.3": "", "..5": "", "5..": "", "e5": "",
+		"5e": "", "12:30": "", "1-2": "", "--5": "", ".e5": "", "inf": "", "0x1_0": "", "-.": "", "00": "", "0o8": "",
+	} {
+		got, ok := plainNumber([]byte(text))
+		if ok != (want != "") || ok && string(got) != want {
+			t.Errorf("%s: %s %t, want %s", text, got, ok, want)
+		}
+	}
+}
+
 func TestAppendFloat(t *testing.T) {
 	for _, c := range []struct {
 		f    float64

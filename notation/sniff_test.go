@@ -36,6 +36,9 @@ func TestSniffOthers(t *testing.T) {
 		}
 		files++
 		head := content[:min(len(content), 1<<16)]
+		if filepath.Base(filepath.Dir(filepath.Dir(path))) == "zeroad-test" {
+			return nil // dumps of the state, which are YAML
+		}
 		if n := Of(path, head, len(head) == len(content)); n != nil && !slices.Contains(n.Extensions, filepath.Ext(path)) {
 			t.Errorf("%s: %s", path, n.Name)
 		}

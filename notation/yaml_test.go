@@ -1,0 +1,71 @@
+package notation
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestYAML(t *testing.T) {
+	n := yamlNotation()
+	parses(t, n, "tick: 5\nunits:\n  - id: 7\n    hp: 1.50\n  - {id: 0x8, hp: .5}\n",
+		`{@0 "tick": number(5) "units": [@15 {@15 "id": number(7) "hp": number(1.50) end@38 {@38 "id": number(8) "hp": number(0.5) end@60 end@60 end@60`)
+	// Scalars as the core schema of YAML 1.2 has them, section 10.3.
+	parses(t, n, "- null\n- ~\n-\n- True\n- false\n- 0\n- -0.0\n- 0o14\n- 0xC\n- +12e03\n- .inf\n- -.Inf\n- .NAN\n- no\n- 2001-12-14\n- 007\n- 1_000\n- 12:30\n",
+		"[@0 null() null() null() bool(true) bool(false) number(0) number(-0.0) number(12) number(12) number(12e03) number(inf) number(-inf) "+
+			"number(nan) text(no) text(2001-12-14) text(007) text(1_000) text(12:30) end@123")
+	parses(t, n, "- '5'\n- \"\\u00e9\\n\"\n- !!str 5\n- !!binary R0lG\n- !!int 5\n- !Vector {x: 1}\n- |\n  a\n  b\n- >-\n  a\n  b\n- a\n  b\n",
+		"[@0 text(5) text(é\n) text(5) bytes(GIF) number(5) {@55 \"x\": number(1) end@72 text(a\nb\n) text(a b) text(a b) end@101")
+	// Example 2.10: a node that is repeated. Example 2.28: several documents.
+	parses(t, n, "hr:\n- &SS Sosa\nrbi:\n- *SS\n- Griffey\n", `{@0 "hr": [@4 text(Sosa) end@15 "rbi": [@20 text(Sosa) text(Griffey) end@36 end@36`)
+	parses(t, n, "%YAML 1.2\n---\na: 1\n...\n---\n# c\n- b\n---\n", "{@14 \"a\": number(1) end@19 [@31 text(b) end@35 null()")
+	parses(t, n, "5: a\ntrue: b\n? c d\n: e\n", `{@0 "5": text(a) "true": text(b) "c d": text(e) end@23`)
+
+	fails(t, n, "a: 1\nb: [1, 2\nc: 3\nd: 4\n", "at offset 5: did not find expected ',' or ']'")
+	fails(t, n, "a: 1\nb: c: 2\nd: 3\n", "at offset 5: mapping values are not allowed in this context")
+	fails(t, n, "a: 1\nb: [1, 2", "at offset 5: the file ends inside a value: did not find expected ',' or ']'")
+	fails(t, n, "a: 1\nb: 'c\nd\n", "at offset 5: the file ends inside a value: found unexpected end of stream")
+	fails(t, n, "a: &x [1]\nb: *y\nc: 5\n", "at offset 0: unknown anchor 'y' referenced")
+	fails(t, n, "[a]: 5\n", "at offset 0: a map or list as the name of a member")
+	fails(t, n, "a: &x {b: 1}\n"+strings.Repeat("c: *x\n", 65), "at offset 397: more than 64 aliases, or 4 times as many nodes with them")
+	fails(t, n, "a: &x\n  - *x\n", "at offset 6: more than 64 aliases, or 4 times as many nodes with them")
+	fails(t, n, strings.Repeat("[", 300)+strings.Repeat("]", 300), "at offset 0: more than 256 maps and lists within each other")
+	laughs := "a: &a [x, x, x, x, x, x, x, x, x]\n"
+	for c := 'b'; c < 'k'; c++ {
+		laughs += string(c) + ": &" + string(c) + " [" + strings.Repeat("*"+string(c-1)+", ", 9) + "x]\n"
+	}
+	fails(t, n, laughs, "at offset 80: more than 64 aliases, or 4 times as many nodes with them")
+
+	sniffs(t, n, true, "tick: 5\nseed: 7\nhash: ab12\n", "# c\n---\nunits:\n  - id: 1\n    hp: 5\n", "- id: 1\n  hp: 2\n- id: 2\n  hp: 3\n",
+		"%YAML 1.1\n%TAG !u! tag:unity3d.com,2011:\n--- !u!114 &11400000\nMonoBehaviour:\n  m_Name: a\n  m_Enabled: 1\n",
+		"world:\n  Player 1:\n    hp: 5\n    name: the red team\n    x: 7\n")
+	sniffs(t, n, false, "", "tick: 5\nseed: 7\n", `{"a": 1,`+"\n"+`"b": 2, "c": 3}`, "Frame 617: checksum 3\nFrame 618: checksum 4\nFrame 619: checksum 5\n",
+		"INFO: connected\nWARN: slow\nERROR: desync at frame 5\n", "12:00: a\n12:01: b\n12:02: c\n", "617: ab\n618: cd\n619: ef\n",
+		"tick: 5\nsum: 7\ntick: 6\nsum: 8\n", "Dear Ann,\nnote: a\nnote: b\nnote: c\n", "- Fix: the sum of all units\n- Fix: the order of all units\n- Fix: a\n",
+		"Desync report:\n  Player 1: ab\n  Player 2: cd\n", "- a\n- b\n- c\n", "[a]\nb: 1\nc: 2\nd: 3\n", "if a:\n    b()\nelse:\n    c()\nwhile x:\n    d()\n",
+		"a: b: c\na: c: d\nb: c: e\n")
+	for _, begin := range []string{"a: 1\nb: 2\nc:\n  - d: 1\n    e:", "a: 1\nb: 2\nc: 3\nd: [1,\n  2,\n  3", "a: 1\nb: 2\nc: 3\nd"} {
+		if !n.Sniff([]byte(begin), false) {
+			t.Errorf("%q", begin)
+		}
+	}
+}
+
+// TestYAMLTime reads texts that cost more than their size in a simple parser.
+func TestYAMLTime(t *testing.T) {
+	for _, part := range []string{"#\n", "- ", "? ", "a: {b: [", "{", "'", "a:\n ", "&a ", "!a ", "- a\n#b\n\n", "\t\n", "\n", "a: 1\n", "---\n", "x "} {
+		text := []byte(strings.Repeat(part, (100<<10)/len(part)))
+		begin := time.Now()
+		_ = parseYAML(text, discard{})
+		sniffYAML(text, true)
+		if took := time.Since(begin); took > time.Second {
+			t.Errorf("%q: %v", part, took)
+		}
+	}
+}
+
+func FuzzYAML(f *testing.F) {
+	f.Add([]byte("a: &x [1, .5]\nb: *x\nc:\n- d: !!binary R0lG\n  'e': \"\\n\"\n---\n- |\n f\n"))
+	f.Add([]byte("? a\n: b\n# c\n--- !t\n{a: 1, b}"))
+	f.Fuzz(func(t *testing.T, text []byte) { robust(t, yamlNotation(), text) })
+}
