@@ -9,7 +9,6 @@ import (
 	"runtime"
 	"unsafe"
 
-	"golang.org/x/net/bpf"
 	"golang.org/x/sys/unix"
 )
 
@@ -49,28 +48,35 @@ const all = ^uint64(0)
 func is(argument int, value uint64) condition     { return condition{argument, all, value} }
 func hasNone(argument int, bits uint64) condition { return condition{argument, bits, 0} }
 func hasAll(argument int, bits uint64) condition  { return condition{argument, bits, bits} }
-func callIs(call uint32) bpf.Instruction {
-	return bpf.JumpIf{Cond: bpf.JumpEqual, Val: call, SkipFalse: 1}
+
+// The instructions, as linux/bpf_common.h encodes them. A jump skips some steps if it holds, and others if it does not.
+func load(offset int) unix.SockFilter {
+	return unix.SockFilter{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: uint32(offset)}
 }
-func load(offset int) bpf.Instruction { return bpf.LoadAbsolute{Off: uint32(offset), Size: word} }
-func fails(with unix.Errno) bpf.Instruction {
-	return bpf.RetConstant{Val: unix.SECCOMP_RET_ERRNO | uint32(with)}
+func and(mask uint32) unix.SockFilter {
+	return unix.SockFilter{Code: unix.BPF_ALU | unix.BPF_AND | unix.BPF_K, K: mask}
 }
-func allowed() bpf.Instruction { return bpf.RetConstant{Val: unix.SECCOMP_RET_ALLOW} }
-func unless(value uint32, skip int) bpf.Instruction {
-	return bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: value, SkipTrue: uint8(skip)}
+func jump(condition uint16, value uint32, holds, not int) unix.SockFilter {
+	return unix.SockFilter{Code: unix.BPF_JMP | condition | unix.BPF_K, Jt: uint8(holds), Jf: uint8(not), K: value}
 }
+func result(action uint32) unix.SockFilter {
+	return unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: action}
+}
+func callIs(call uint32) unix.SockFilter            { return jump(unix.BPF_JEQ, call, 0, 1) }
+func unless(value uint32, skip int) unix.SockFilter { return jump(unix.BPF_JEQ, value, 0, skip) }
+func fails(with unix.Errno) unix.SockFilter         { return result(unix.SECCOMP_RET_ERRNO | uint32(with)) }
+func allowed() unix.SockFilter                      { return result(unix.SECCOMP_RET_ALLOW) }
 
 // program returns the filter for the process with this number: calls that are allowed, and calls that are allowed where
 // all conditions hold. All others fail with EPERM, as do calls by the interface of another architecture.
-func program(r Rules, pid int) []bpf.Instruction {
-	p := []bpf.Instruction{
+func program(r Rules, pid int) []unix.SockFilter {
+	p := []unix.SockFilter{
 		load(archAt),
-		bpf.JumpIf{Cond: bpf.JumpEqual, Val: auditArch, SkipTrue: 1},
+		jump(unix.BPF_JEQ, auditArch, 1, 0),
 		fails(unix.EPERM),
 		load(callAt),
 		// amd64: calls by the x32 interface have this bit. No call of arm64 has it.
-		bpf.JumpIf{Cond: bpf.JumpGreaterOrEqual, Val: 1 << 30, SkipFalse: 1},
+		jump(unix.BPF_JGE, 1<<30, 0, 1),
 		fails(unix.ENOSYS),
 		// The flags of clone3 are in memory, where a filter cannot look. A C library then takes clone.
 		callIs(unix.SYS_CLONE3),
@@ -80,19 +86,18 @@ func program(r Rules, pid int) []bpf.Instruction {
 		p = append(p, callIs(call), allowed())
 	}
 	when := func(call uint32, conditions ...condition) {
-		var test []bpf.Instruction
+		var test []unix.SockFilter
 		for _, c := range conditions {
 			for half, shift := range []int{0, 32} { // the low half first
 				if mask, value := uint32(c.mask>>shift), uint32(c.value>>shift); mask != 0 {
-					test = append(test, load(argumentsAt+8*c.argument+word*half), bpf.ALUOpConstant{Op: bpf.ALUOpAnd, Val: mask}, unless(value, 0))
+					test = append(test, load(argumentsAt+8*c.argument+word*half), and(mask), unless(value, 0))
 				}
 			}
 		}
 		test = append(test, allowed())
 		for i, step := range test {
-			if jump, ok := step.(bpf.JumpIf); ok {
-				jump.SkipTrue = uint8(len(test) - 1 - i)
-				test[i] = jump
+			if step.Code&0x07 == unix.BPF_JMP {
+				test[i] = unless(step.K, len(test)-1-i)
 			}
 		}
 		p = append(p, unless(call, len(test)+1))
@@ -117,14 +122,7 @@ func program(r Rules, pid int) []bpf.Instruction {
 
 // restrictCalls filters the system calls of all threads.
 func restrictCalls(r Rules) error {
-	raw, err := bpf.Assemble(program(r, os.Getpid()))
-	if err != nil {
-		return err
-	}
-	steps := make([]unix.SockFilter, len(raw))
-	for i, step := range raw {
-		steps[i] = unix.SockFilter{Code: step.Op, Jt: step.Jt, Jf: step.Jf, K: step.K}
-	}
+	steps := program(r, os.Getpid())
 	runtime.LockOSThread() // the flag of prctl is the thread's; TSYNC gives it to the others
 	defer runtime.UnlockOSThread()
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {

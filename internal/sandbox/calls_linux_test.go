@@ -83,7 +83,11 @@ func TestFilter(t *testing.T) {
 				return action
 			}
 		}
-		ours, theirs := run(program(r, pid)), run(reference(t, r, pid))
+		var steps []bpf.Instruction
+		for _, step := range program(r, pid) {
+			steps = append(steps, bpf.RawInstruction{Op: step.Code, Jt: step.Jt, Jf: step.Jf, K: step.K}.Disassemble())
+		}
+		ours, theirs := run(steps), run(reference(t, r, pid))
 		values := []uint32{0, 1, 2, 3, 4, unix.PROT_EXEC | 1, unix.CLONE_THREAD, unix.CLONE_THREAD | 1, unix.O_CREAT, unix.O_TRUNC, unix.O_CLOEXEC, unix.F_DUPFD_CLOEXEC, pid, pid + 1, 1 << 31}
 		decided := map[int]int{}
 		try := func(call, machine uint32, arguments [12]uint32) {
