@@ -1,0 +1,154 @@
+package statements
+
+import "strings"
+
+// lead is the part of a line before its message.
+type lead struct {
+	size    int
+	program bool   // times, levels, modules or places in source code are there: a program wrote the line
+	chat    bool   // the name of a speaker is there
+	json    bool   // the line is an object of JSON, or has one of its members
+	role    string // of the peer that wrote the log, if it is there: "host"
+}
+
+// maxGroup is how many bytes brackets in a lead may hold.
+const maxGroup = 80
+
+// leadOf reads the lead of a line. A line of values has no speaker, and a peer in it is part of the message.
+func leadOf(text string, values bool) lead {
+	l := lead{json: isMember(text)}
+	l.program = l.json && text[0] == '{'
+	for {
+		rest := strings.TrimLeft(text[l.size:], " |*\u2014\u00bb")
+		if l.size > 0 {
+			rest = strings.TrimLeft(rest, ":-] ")
+		}
+		l.size = len(text) - len(rest)
+		n := l.next(rest, values)
+		if n == 0 {
+			return l
+		}
+		l.size += n
+	}
+}
+
+// next returns the length of the first part of a lead, 0 if it has ended.
+func (l *lead) next(rest string, values bool) int {
+	if rest == "" {
+		return 0
+	}
+	if i := strings.IndexByte("[(<", rest[0]); i >= 0 {
+		end := strings.IndexByte(rest[:min(len(rest), maxGroup)], "])>"[i])
+		if end < 0 {
+			return 0
+		}
+		return l.group(rest, end, values)
+	}
+	first, _, _ := strings.Cut(rest, " ")
+	bare := strings.TrimRight(first, ":,")
+	low := strings.ToLower(bare)
+	switch {
+	case hasStem(first):
+		return 0
+	case isStamp(bare) && !(strings.HasPrefix(rest[len(first):], " !=")), low != "i" && levels.has(low) && (len(low) > 1 || first != bare), isPlace(bare), strings.Contains(bare, "::"):
+		l.program = true
+		return len(first)
+	case months.has(low) && isDate(rest[len(first):]):
+		return len(first) + len(rest[len(first):]) - len(strings.TrimLeft(rest[len(first):], " 0123456789"))
+	case l.program && len(first) == 4 && first[:2] == "20" && digitsOnly(first): // the year
+		return len(first)
+	case strings.HasPrefix(low, "level=") || strings.HasPrefix(low, "time=") || strings.HasPrefix(low, "ts=") || strings.HasPrefix(low, "lvl="):
+		l.program = true
+		return len(first)
+	case len(first) > 2 && first[1] == '/' && isUpper(first[0]) && isUpper(first[2]): // of Android
+		l.program = true
+		return len(first)
+	case strings.HasPrefix(low, "msg=\"") || strings.HasPrefix(low, "message=\"") || strings.HasPrefix(low, "text=\""):
+		l.program = true
+		return strings.IndexByte(low, '"') + 1
+	case len(first) > len(bare) && first[len(bare)] == ':':
+		if next := strings.TrimLeft(rest[len(first):], " "); values && !modules.has(low) || next != "" && (isDigit(next[0]) || next[0] == '"') {
+			return 0
+		}
+		return l.named(bare, low, len(first))
+	}
+	return 0
+}
+
+// named reads a word before a colon: a module, the peer that wrote the log, or a speaker.
+func (l *lead) named(bare, low string, n int) int {
+	switch {
+	case roles.has(low):
+		l.role = low
+	case tickWords()[low] != "" || nouns.has(low) || outcomes.has(low) || peerNouns.has(low) || digitsOnly(bare):
+		return 0
+	case modules.has(low):
+		l.program = true
+	case strings.ContainsAny(bare, "/[.") || len(split(bare)) > 1 || strings.ToUpper(bare) == bare && len(bare) > 3:
+		l.program = true
+	default:
+		l.chat = true
+	}
+	return n
+}
+
+// group reads brackets and their content.
+func (l *lead) group(rest string, end int, values bool) int {
+	inside := rest[1:end]
+	low := strings.ToLower(inside)
+	switch {
+	case modules.has(low):
+		l.program = true
+	case hasStem(inside):
+		l.program = l.program || rest[0] == '['
+		return 0
+	case rest[0] == '<':
+		l.chat = true
+	case roles.has(low) && !values:
+		l.role, l.program = low, true
+	case rest[0] == '(' && !l.program && !isStamp(inside):
+		return 0
+	case inside != "":
+		l.program = true
+	}
+	return end + 1
+}
+
+// hasStem reports whether a text has a word for desync.
+func hasStem(text string) bool {
+	low := strings.ToLower(text)
+	return strings.Contains(low, "sync") || strings.Contains(low, "oos") || strings.Contains(low, "mismatch") || strings.Contains(low, "diverge")
+}
+
+// isStamp reports whether a word is a date, a time or both.
+func isStamp(t string) bool {
+	if len(t) < 3 || !strings.ContainsAny(t, ":.-/") || !isDigit(t[0]) {
+		return false
+	}
+	return strings.Trim(t, "0123456789:.,-+/TZs") == ""
+}
+
+// isMember reports whether a text begins with a member of an object of JSON.
+func isMember(text string) bool {
+	rest := strings.TrimLeft(text, "{[ ")
+	if rest == "" || rest[0] != '"' {
+		return false
+	}
+	end := strings.IndexByte(rest[1:], '"')
+	return end > 0 && strings.HasPrefix(strings.TrimLeft(rest[end+2:], " "), ":")
+}
+
+// isDate reports whether a date goes on after a month or a day of the week.
+func isDate(rest string) bool {
+	rest = strings.TrimLeft(rest, " ")
+	low := strings.ToLower(rest)
+	return rest != "" && isDigit(rest[0]) || len(rest) > 3 && months.has(low[:3]) && rest[3] == ' '
+}
+
+// isPlace reports whether a word is a place in source code: NAME.EXT:LINE or NAME.EXT(LINE).
+func isPlace(t string) bool {
+	at := strings.IndexAny(t, ":(")
+	return at > 2 && strings.IndexByte(t[:at], '.') > 0 && at+1 < len(t) && strings.Trim(t[at+1:], "0123456789:,)") == ""
+}
+
+func digitsOnly(t string) bool { return strings.Trim(t, "0123456789") == "" }

@@ -1,0 +1,510 @@
+package statements
+
+import (
+	"bytes"
+	"strconv"
+	"strings"
+
+	"github.com/desynctool/desynctool/tracediff"
+)
+
+// statement is a sentence of a program about a desync.
+type statement struct {
+	text     string
+	tick     uint64
+	tickWord string // empty if it names no tick
+	peers    []string
+	values   []tracediff.ClaimedValue
+	by       string
+	quoted   bool
+}
+
+// message is a line that is read.
+type message struct {
+	text  string // without its lead
+	units []unit
+	lead  lead
+	used  []bool // of units: it is part of a tick, or of the name of a peer
+	ticks []tickAt
+	above *tickAt // of the line before, which begins with it
+	named []named // peers by number or name, with their places
+}
+
+// tickAt is a tick where a text names it.
+type tickAt struct {
+	number uint64
+	word   string
+	at     int // of the unit
+	weak   bool
+}
+
+// named is the name of a peer, and the units that it has.
+type named struct {
+	name     string
+	from, to int
+}
+
+// trigger is the place of a phrase for a desync.
+type trigger struct {
+	from, to int // units
+	strong   bool
+}
+
+// readBlock reads the statements in a line, between the previous line and the rest of the text. Used is how many bytes of
+// the rest belong to the last statement.
+func readBlock(previous, first, rest []byte) (found []*statement, used int) {
+	lines := plain(first)
+	own := len(lines)
+	var ends []int // of each line of the rest
+	for i := 0; i < own; i++ {
+		m := parse(lines[i], false)
+		t, ok := m.trigger()
+		if !ok || m.excluded(t) {
+			continue
+		}
+		if ends == nil {
+			lines, ends = following(lines, rest)
+		}
+		if last := plain(previous); i > 0 {
+			m.heading(lines[i-1])
+		} else {
+			m.heading(last[len(last)-1])
+		}
+		s, n := m.state(t, lines[i+1:])
+		if s == nil {
+			continue
+		}
+		found = append(found, s)
+		if i += n; i >= own {
+			used = ends[i-own]
+		}
+	}
+	return found, used
+}
+
+// following adds the lines of the rest that may belong to a statement.
+func following(lines []string, rest []byte) (all []string, ends []int) {
+	all, ends = lines, []int{}
+	at := 0
+	for n := 0; n < maxFollow && at < len(rest); n++ {
+		end := bytes.IndexByte(rest[at:], '\n')
+		if end < 0 {
+			end = len(rest) - at
+		}
+		if end > after {
+			break
+		}
+		for _, line := range plain(rest[at : at+end]) {
+			all, ends = append(all, line), append(ends, at+end)
+		}
+		at = min(at+end+1, len(rest))
+	}
+	return all, ends
+}
+
+// parse reads a line, perhaps of values that belong to one before it.
+func parse(line string, values bool) *message {
+	text := unquoted(line)
+	m := &message{lead: leadOf(text, values)}
+	m.text = strings.TrimSpace(text[m.lead.size:])
+	m.units = split(m.text)
+	m.used = make([]bool, len(m.units))
+	m.findNames()
+	m.findTicks()
+	return m
+}
+
+// heading takes the tick with which the line before begins. Where ticks are headings, the next heading does not
+// belong to the lines above it.
+func (m *message) heading(line string) {
+	if l := parse(line, true); len(l.ticks) > 0 && l.ticks[0].at == 0 && !l.ticks[0].weak {
+		m.above = &l.ticks[0]
+	}
+}
+
+// state makes a statement of a message with a phrase for a desync, and of the lines that follow. It returns how many of
+// these belong to it, and nil if it is none.
+func (m *message) state(t trigger, next []string) (s *statement, n int) {
+	prose := m.prosaic(t)
+	whole := trigger{0, len(m.units), t.strong}
+	if prose > 0 && !m.lead.program {
+		whole.from, whole.to = m.sentence(t)
+	}
+	s = &statement{text: m.text}
+	s.tick, s.tickWord = m.tickNear(t, whole)
+	s.values, s.by = m.values(whole.from, whole.to)
+	if s.tickWord == "" && m.above != nil {
+		s.tick, s.tickWord = m.above.number, m.above.word
+	}
+	parts := []string{m.text}
+	if len(s.values) == 0 || s.tickWord == "" {
+		n = m.follow(s, t, next, &parts)
+	}
+	if in := t.to < len(m.units) && m.units[t.to].joined || m.units[t.from].joined; !in && (prose == 0 || m.lead.program) {
+		s.peers = m.accused(t, whole)
+	}
+	if s.by == "" && m.lead.role != "" {
+		for _, v := range s.values {
+			if v.Peer == m.lead.role {
+				s.by = v.Peer
+			}
+		}
+	}
+	s.quoted = m.lead.chat || !m.lead.program && (prose > 0 || len(s.values) == 0)
+	if !m.counts(s, t, prose) {
+		return nil, 0
+	}
+	if prose > 0 && !m.lead.program && n == 0 {
+		parts[0] = m.text[m.units[whole.from].start:m.units[whole.to-1].end]
+	}
+	if s.text = strings.Join(parts, " "); len(s.text) > maxText {
+		s.text = strings.ToValidUTF8(s.text[:maxText], "") + "\u2026"
+	}
+	return s, n
+}
+
+// counts reports whether a statement is one: by what it has, and by how strict its words make it.
+func (m *message) counts(s *statement, t trigger, prose int) bool {
+	if !t.strong {
+		if prose > 0 && !m.lead.program && !(s.tickWord != "" && len(s.values) > 0) || m.has(elsewhere) && !(s.tickWord != "" && len(s.values) > 0) {
+			return false
+		}
+		return len(s.values) > 0 && (s.tickWord != "" || m.has(playful) || m.plain(t)) || s.tickWord != "" && len(s.values) == 0 && m.plain(t)
+	}
+	switch {
+	case len(s.values) > 0:
+		return true
+	case s.tickWord != "" && (prose == 0 || m.lead.program):
+		return true
+	case s.tickWord != "":
+		return m.adjacent(t)
+	case len(s.peers) > 0:
+		return true
+	}
+	return prose == 0 && m.bare(t)
+}
+
+// follow adds the values and ticks of the lines after a message, as long as these hold nothing else.
+func (m *message) follow(s *statement, t trigger, next []string, parts *[]string) (n int) {
+	var joined strings.Builder
+	taken := 0
+	for i, line := range next {
+		l := parse(line, true)
+		if len(l.units) == 0 && i == 0 {
+			continue
+		}
+		if !l.isValues() {
+			break
+		}
+		joined.WriteString(l.text + " ; ")
+		taken = i + 1
+	}
+	if taken == 0 {
+		return 0
+	}
+	l := &message{text: joined.String(), lead: m.lead}
+	l.units = split(l.text)
+	l.used = make([]bool, len(l.units))
+	l.findNames()
+	l.findTicks()
+	values, by := l.values(0, len(l.units))
+	if len(s.values) == 0 && len(values) > 0 {
+		s.values, s.by, n = values, by, taken
+	}
+	if s.tickWord == "" {
+		if s.tick, s.tickWord = l.tickNear(trigger{}, trigger{0, len(l.units), true}); s.tickWord != "" {
+			n = taken
+		}
+	}
+	if n > 0 {
+		*parts = append(*parts, strings.ReplaceAll(strings.TrimSuffix(joined.String(), " ; "), " ; ", " "))
+	}
+	return n
+}
+
+// isValues reports whether a line holds values with names, and nothing else: no more than a few words with each.
+func (m *message) isValues() bool {
+	words, values := 0, 0
+	for i, u := range m.units {
+		switch {
+		case u.kind == word && !u.joined:
+			words++
+		case u.kind == number || u.kind == sum || u.kind == value:
+			values++
+		}
+		if u.kind == word && (prosaic.has(u.text) && u.text != "i" && u.text != "my" && u.text != "our" || hasStem(u.text) && i > 0) {
+			return false
+		}
+	}
+	if t, ok := m.trigger(); ok && t.strong || strings.HasSuffix(m.text, "?") {
+		return false
+	}
+	if n := len(m.units); n > 2 && m.units[n-1].kind == sum && m.units[n-2].kind == mark && words < 3 {
+		return true // Bob: 5f3a91c7
+	}
+	labelled := len(m.ticks) > 0 || m.has(roles) || m.has(outcomes) || m.has(nouns) || len(m.named) > 0
+	return values > 0 && words > 0 && words <= 5*values && len(m.units) < 64 && labelled
+}
+
+// has reports whether a message has one of some words.
+func (m *message) has(words class) bool {
+	for _, u := range m.units {
+		if u.kind != mark && (words.has(u.text) || u.kind == other && elsewhereName(u.text) && words == elsewhere) {
+			return true
+		}
+	}
+	return false
+}
+
+// elsewhereName reports whether a token is the name of a file.
+func elsewhereName(t string) bool {
+	dot := strings.LastIndexByte(t, '.')
+	return dot > 0 && len(t)-dot > 1 && len(t)-dot < 6 && isLetter(t[dot+1])
+}
+
+// after returns the next unit that is no hyphen and no quote.
+func (m *message) after(i int) int {
+	for i++; i < len(m.units) && m.units[i].kind == mark && strings.ContainsAny(m.units[i].text, "-'\"") && len(m.units[i].text) == 1; i++ {
+	}
+	return i
+}
+
+// match returns where a phrase ends that begins at a unit, 0 if it does not.
+func (m *message) match(p phrase, i int) int {
+	for n, alternatives := range p {
+		if i >= len(m.units) || !oneOf(m.units[i].text, alternatives) || m.units[i].kind == other {
+			return 0
+		}
+		if n == len(p)-1 {
+			return i + 1
+		}
+		i = m.after(i)
+	}
+	return 0
+}
+
+// oneOf reports whether a word is one of those between bars.
+func oneOf(w, alternatives string) bool {
+	for {
+		one, rest, more := strings.Cut(alternatives, "|")
+		if one == w {
+			return true
+		}
+		if !more {
+			return false
+		}
+		alternatives = rest
+	}
+}
+
+// longest returns where the longest of some phrases ends that begin at a unit, 0 if none does.
+func (m *message) longest(list []phrase, i int) (end int) {
+	for _, p := range list {
+		end = max(end, m.match(p, i))
+	}
+	return end
+}
+
+// trigger finds the phrase for a desync: a strong one, else a weak one near a noun, else one with a tick.
+func (m *message) trigger() (trigger, bool) {
+	for i := range m.units {
+		if end := m.longest(known().strong, i); end > 0 {
+			return trigger{i, end, true}, true
+		}
+	}
+	for i := range m.units {
+		if end := m.longest(known().weak, i); end > 0 && m.near(nouns, i-8, end+3) {
+			return trigger{i, end, false}, true
+		}
+		if end := m.longest(known().apart, i); end > 0 && len(m.ticks) > 0 {
+			return trigger{i, end, false}, true
+		}
+	}
+	return trigger{}, false
+}
+
+// near reports whether one of some words is among the units between two places.
+func (m *message) near(words class, from, to int) bool {
+	for i := max(0, from); i < min(to, len(m.units)); i++ {
+		if m.units[i].kind == word && words.has(m.units[i].text) {
+			return true
+		}
+	}
+	return false
+}
+
+// sentence returns the units of the sentence around a phrase.
+func (m *message) sentence(t trigger) (from, to int) {
+	ends := func(i int) bool {
+		u := m.units[i]
+		return u.kind == mark && strings.Contains(".!?;", u.text) && (u.end == len(m.text) || m.text[u.end] == ' ')
+	}
+	from, to = t.from, t.to
+	for from > 0 && !ends(from-1) {
+		from--
+	}
+	for to < len(m.units) && !ends(to) {
+		to++
+	}
+	return from, min(to+1, len(m.units))
+}
+
+// prosaic counts the words of people in the sentence of a phrase.
+func (m *message) prosaic(t trigger) (n int) {
+	from, to := m.sentence(t)
+	for i := from; i < to; i++ {
+		u := m.units[i]
+		if u.kind != word || u.joined || !prosaic.has(u.text) || i >= t.from && i < t.to {
+			continue
+		}
+		if next := m.after(i); next < to && (m.units[next].text == "have" || m.units[next].text == "expected" || m.units[next].text == ":" || m.units[next].text == "be" && u.text == "should") {
+			continue // I have: 5f3a
+		}
+		if nextWord := m.after(i); (u.text == "my" || u.text == "our") && nextWord < to && nouns.has(m.units[nextWord].text) {
+			continue
+		}
+		n++
+	}
+	return n
+}
+
+// bare reports whether a message with nothing but a phrase for a desync is one of a program: short, of words that
+// programs use, and about something that happened.
+func (m *message) bare(t trigger) bool {
+	words, event := 0, m.lead.program
+	from, to := m.sentence(t)
+	for i := from; i < to; i++ {
+		u := m.units[i]
+		if i >= t.from && i < t.to {
+			event = event || events.has(u.text)
+			continue
+		}
+		switch {
+		case u.kind == mark:
+			event = event || u.text == "!"
+			if strings.ContainsAny(u.text, "=/#@{}<>") {
+				return false
+			}
+		case u.kind != word || !programs.has(u.text):
+			return false
+		default:
+			event = event || events.has(u.text)
+			words++
+		}
+	}
+	return event && words <= 12 && !m.units[t.from].joined && (t.to >= len(m.units) || !m.units[t.to].joined)
+}
+
+// plain reports whether a message with a weak phrase has no other words than programs use.
+func (m *message) plain(t trigger) bool {
+	for i, u := range m.units {
+		if u.kind == other || u.kind == word && !(i >= t.from && i < t.to) && !m.used[i] &&
+			!(programs|nouns|playful|roles|outcomes|peerNouns|connecting|modules|few).has(u.text) && tickWords()[u.text] == "" {
+			return false
+		}
+	}
+	return true
+}
+
+// findNames finds peers that have a number or a name: player 2, client "Bob".
+func (m *message) findNames() {
+	for i, u := range m.units {
+		if u.kind != word || !(peerNouns.has(u.text) || u.text == "p" && i+1 < len(m.units) && m.units[i+1].joined) {
+			continue
+		}
+		k := i + 1
+		for k < len(m.units) && m.units[k].kind == mark && (m.units[k].text == "#" || m.units[k].text == "-") {
+			k++
+		}
+		if k >= len(m.units) {
+			continue
+		}
+		switch n := m.units[k]; {
+		case n.kind == number && len(n.text) < 4 && (n.joined || n.start-u.end < 3):
+			name := m.text[u.start:n.end]
+			if !n.joined {
+				name = u.text + " " + n.text
+			}
+			m.named = append(m.named, named{name, i, k + 1})
+			for ; k >= i; k-- {
+				m.used[k] = true
+			}
+		case n.kind == mark && (n.text == `"` || n.text == "'") && k+1 < len(m.units):
+			if end := strings.Index(m.text[n.end:], n.text); end > 0 && end < 64 {
+				to := k + 1
+				for to < len(m.units) && m.units[to].start < n.end+end {
+					m.used[to] = true
+					to++
+				}
+				m.named = append(m.named, named{m.text[n.end : n.end+end], i, to})
+			}
+		case n.kind == word && k == i+1 && !n.joined && m.isName(k):
+			m.named = append(m.named, named{m.token(k), i, k + 1})
+			m.used[k] = true
+		}
+	}
+}
+
+// isName reports whether a word after one for a peer is its name: none that messages have there.
+func (m *message) isName(k int) bool {
+	w := m.units[k].text
+	const usual = subjects | programs | prosaic | nouns | outcomes | roles | connecting | conditional | harmless
+	return !usual.has(w) && tickWords()[w] == "" && !hasStem(w) && (capital(m.text[m.units[k].start:]) || k+1 < len(m.units) && (nouns.has(m.units[k+1].text) || m.units[k+1].text == "is" || m.units[k+1].text == "has"))
+}
+
+// findTicks finds numbers after words for a tick.
+func (m *message) findTicks() {
+	for i, u := range m.units {
+		name := tickWords()[u.text]
+		if u.kind != word || name == "" && !(u.text == "f" && i+2 < len(m.units) && strings.Contains(":=", m.units[i+1].text)) {
+			continue
+		}
+		if name == "" {
+			name = "frame"
+		}
+		k, marks := i+1, 0
+		for k < len(m.units) && marks < 5 {
+			n := m.units[k]
+			if n.kind == mark && len(n.text) < 3 && strings.Contains(`:=#("~[-'=>`, n.text) || n.kind == word && (numbering.has(n.text) && !(n.text == "rate")) {
+				k, marks = k+1, marks+1
+				continue
+			}
+			break
+		}
+		if k >= len(m.units) || m.units[k].kind != number || len(m.units[k].text) > 18 || plural.has(u.text) && marks == 0 || m.used[k] {
+			continue
+		}
+		if k+1 < len(m.units) && (m.units[k+1].text == "%" || oneOf(m.units[k+1].text, "seconds|minutes|hours|percent|fps")) {
+			continue
+		}
+		n, _ := strconv.ParseUint(m.units[k].text, 10, 63)
+		weak := i > 0 && (settled.has(m.units[i-1].text) || i > 1 && settled.has(m.units[i-2].text) && m.units[i-1].kind == word)
+		m.ticks = append(m.ticks, tickAt{n, name, i, weak})
+		for ; k >= i; k-- {
+			m.used[k] = true
+		}
+	}
+}
+
+// tickNear returns the tick that a phrase names: the first one after it, else the last one before it.
+func (m *message) tickNear(t, in trigger) (n uint64, name string) {
+	for _, k := range m.ticks {
+		if k.weak || k.at < in.from || k.at >= in.to {
+			continue
+		}
+		if n, name = k.number, k.word; k.at >= t.from {
+			break
+		}
+	}
+	return n, name
+}
+
+// adjacent reports whether a tick is next to a phrase.
+func (m *message) adjacent(t trigger) bool {
+	for _, k := range m.ticks {
+		if !k.weak && (k.at >= t.to && k.at <= t.to+2 || k.at < t.from && t.from-k.at < 5) {
+			return true
+		}
+	}
+	return false
+}

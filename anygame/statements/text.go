@@ -1,0 +1,137 @@
+package statements
+
+import (
+	"bytes"
+	"html"
+	"strings"
+)
+
+// breaks are the elements of HTML that begin another line, cells those that begin another cell, and inline those that do
+// neither.
+const (
+	breaks = " br p div li tr pre ul ol hr blockquote table tbody thead details summary h1 h2 h3 h4 h5 h6 "
+	cells  = " td th "
+	inline = " a b i u s q em strong code span font tt kbd samp small sub sup del ins mark img html body "
+)
+
+// plain returns the lines that a line shows: without tags and entities of HTML, the signs of Markdown that set letters
+// bold, and the colours of a terminal.
+func plain(line []byte) []string {
+	line = bytes.TrimRight(line, "\r")
+	if bytes.IndexByte(line, 0x1b) >= 0 {
+		line = uncoloured(line)
+	}
+	text := strings.ToValidUTF8(string(line), "\uFFFD")
+	if strings.IndexByte(text, '<') >= 0 {
+		text = untagged(text)
+	}
+	if strings.IndexByte(text, '&') >= 0 {
+		text = html.UnescapeString(text)
+	}
+	return strings.Split(unmarked.Replace(text), "\n")
+}
+
+// unmarked takes away marks of layout.
+var unmarked = strings.NewReplacer("**", "", "`", "", "\\_", "_", "\\!", "!", "\\*", "*", "\\[", "[", "\\]", "]", "\\#", "#",
+	"\u00a0", " ", "\u200b", "", "\ufeff", "", "\t", " ", "\u2260", "!=", "\u2019", "'", "\u201c", `"`, "\u201d", `"`)
+
+// uncoloured takes the escape sequences of a terminal away.
+func uncoloured(line []byte) []byte {
+	out := make([]byte, 0, len(line))
+	for i := 0; i < len(line); i++ {
+		if line[i] != 0x1b {
+			out = append(out, line[i])
+			continue
+		}
+		if i+1 < len(line) && line[i+1] == '[' {
+			i++
+			for i+1 < len(line) && line[i+1] >= 0x20 && line[i+1] < 0x40 {
+				i++
+			}
+			i++ // the letter at the end
+		}
+	}
+	return out
+}
+
+// untagged takes tags of HTML away. What only looks like one, such as a name between angle brackets, remains.
+func untagged(text string) string {
+	var out strings.Builder
+	for {
+		open := strings.IndexByte(text, '<')
+		if open < 0 {
+			break
+		}
+		length := strings.IndexByte(text[open:min(len(text), open+512)], '>')
+		with := "\x00"
+		if length > 0 {
+			with = instead(text[open+1 : open+length])
+		}
+		if with == "\x00" {
+			out.WriteString(text[:open+1])
+			text = text[open+1:]
+			continue
+		}
+		out.WriteString(text[:open])
+		out.WriteString(with)
+		text = text[open+length+1:]
+	}
+	out.WriteString(text)
+	return out.String()
+}
+
+// instead returns the text that is shown for a tag, a zero byte if the tag is not one of HTML.
+func instead(tag string) string {
+	name, _, _ := strings.Cut(strings.TrimSuffix(strings.TrimPrefix(tag, "/"), "/"), " ")
+	name = " " + strings.ToLower(name) + " "
+	switch {
+	case len(name) < 3:
+	case strings.Contains(breaks, name):
+		return "\n"
+	case strings.Contains(cells, name):
+		return " | "
+	case strings.Contains(inline, name):
+		return ""
+	}
+	return "\x00"
+}
+
+// unquoted takes away the marks before lines that people and programs quote or list: those in e-mail,
+// Markdown and diffs.
+func unquoted(line string) string {
+	for {
+		line = strings.TrimLeft(line, " >|\u2022")
+		n := 0
+		switch {
+		case line == "":
+			return ""
+		case line[0] == '#':
+			n = len(line) - len(strings.TrimLeft(line, "#"))
+			if n < len(line) && line[n] != ' ' {
+				n = 0
+			}
+		case strings.HasPrefix(line, "[ ] "), strings.HasPrefix(line, "[x] "):
+			n = 4
+		case line[0] == '*' || line[0] == '+' || line[0] == '-':
+			if len(line) > 1 && line[1] != line[0] && !isDigit(line[1]) {
+				n = 1
+			}
+		default:
+			d := 0
+			for d < len(line) && d < 3 && isDigit(line[d]) {
+				d++
+			}
+			if d > 0 && len(line) > d+1 && (line[d] == '.' || line[d] == ')') && line[d+1] == ' ' {
+				n = d + 2
+			}
+		}
+		if n == 0 {
+			return strings.TrimRight(line, " |")
+		}
+		line = line[n:]
+	}
+}
+
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }
+
+func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' || c >= 0x80 }

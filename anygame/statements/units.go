@@ -1,0 +1,176 @@
+package statements
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// kind is what a unit is.
+type kind uint8
+
+const (
+	word   kind = iota // letters, in lower case
+	number             // digits
+	sum                // digits in base 16 that are no number, or begin with 0x
+	value              // a number with a sign or a decimal point
+	other              // a version, a time, an address
+	mark               // one character, or an operator
+)
+
+// unit is the smallest part of a text that means something: a word of an identifier, a number, a mark.
+type unit struct {
+	kind       kind
+	text       string // a word in lower case
+	start, end int    // in the text
+	joined     bool   // with the one before it, in one identifier
+}
+
+// maxUnits is how many units of a line are read.
+const maxUnits = 1024
+
+// split returns the units of a text.
+func split(text string) (out []unit) {
+	for i := 0; i < len(text) && len(out) < maxUnits; {
+		c := text[i]
+		switch {
+		case c == ' ':
+			i++
+		case isLetter(c) || isDigit(c) || c == '_' || (c == '-' || c == '+') && signed(text, i):
+			end := tokenEnd(text, i)
+			out = token(out, text, i, end)
+			i = end
+		default:
+			n := 1
+			for _, op := range []string{"!==", "!=", "===", "==", "<>", "=>", "->", "&&", "||", "::", "--", "//"} {
+				if strings.HasPrefix(text[i:], op) {
+					n = len(op)
+					break
+				}
+			}
+			out = append(out, unit{kind: mark, text: text[i : i+n], start: i, end: i + n})
+			i += n
+		}
+	}
+	return out
+}
+
+// signed reports whether there is a sign before a number at a place.
+func signed(text string, i int) bool {
+	return i+1 < len(text) && isDigit(text[i+1]) && (i == 0 || !isLetter(text[i-1]) && !isDigit(text[i-1]) && text[i-1] != ')')
+}
+
+// tokenEnd returns where the letters and digits end that begin at a place, with the points, colons and hyphens of numbers,
+// versions, times and addresses.
+func tokenEnd(text string, i int) int {
+	begin, digits := i, true
+	if text[i] == '-' || text[i] == '+' {
+		i++
+	}
+	for i < len(text) {
+		c := text[i]
+		switch {
+		case isDigit(c):
+		case isLetter(c) || c == '_':
+			digits = false
+		case c == '\'' && i > begin && i+1 < len(text) && text[i+1]|0x20 == 't': // don't
+		case digits && (c == '.' || c == ':' || c == '/') && i > begin && i+1 < len(text) && isDigit(text[i+1]) && (c != ':' || isTime(text[begin:], i-begin)):
+		case !digits && c == '.' && i+1 < len(text) && isLetter(text[i+1]) && (isLetter(text[i-1]) || isDigit(text[i-1])): // the name of a file, or of a member
+		default:
+			return i
+		}
+		i++
+	}
+	return i
+}
+
+// isTime reports whether a colon is part of a time, such as 12:04, or of an address with a port.
+func isTime(text string, colon int) bool {
+	d := 0
+	for colon+1+d < len(text) && isDigit(text[colon+1+d]) {
+		d++
+	}
+	return colon < 3 && d == 2 || strings.IndexByte(text[:colon], '.') >= 0 || strings.IndexByte(text[:colon], ':') >= 0
+}
+
+// token adds the units of one run of letters and digits.
+func token(out []unit, text string, start, end int) []unit {
+	t := text[start:end]
+	u := unit{kind: other, text: t, start: start, end: end}
+	bare := strings.TrimLeft(t, "+-")
+	switch {
+	case strings.Trim(bare, "0123456789") == "":
+		if u.kind = number; bare != t {
+			u.kind = value
+		}
+		return append(out, u)
+	case len(bare) > 2 && (bare[:2] == "0x" || bare[:2] == "0X") && strings.Trim(bare[2:], hexDigits) == "":
+		u.kind = sum
+		return append(out, u)
+	case isDigit(bare[0]) && strings.Trim(bare, "0123456789.") == "" && strings.Count(bare, ".") == 1:
+		u.kind = value
+		return append(out, u)
+	case isSum(bare):
+		u.kind = sum
+		return append(out, u)
+	case isDigit(bare[0]) || strings.IndexByte(t, '.') >= 0:
+		return append(out, u)
+	}
+	return identifier(out, text, start, end)
+}
+
+const hexDigits = "0123456789abcdefABCDEF"
+
+// isSum reports whether a token is a checksum rather than a word: digits in base 16, and so many or so mixed that no
+// word is like it.
+func isSum(t string) bool {
+	if len(t) < 6 && (len(t) < 2 || !isDigit(t[0])) || strings.Trim(t, hexDigits) != "" {
+		return false
+	}
+	return strings.ContainsAny(t, "0123456789") || len(t) >= 8 && len(t)%8 == 0
+}
+
+// identifier adds the words of a name such as serverCRC, local_hash or player2.
+func identifier(out []unit, text string, start, end int) []unit {
+	first := len(out)
+	for i := start; i < end; {
+		if text[i] == '_' || text[i] == '\'' {
+			i++
+			continue
+		}
+		from := i
+		if isDigit(text[i]) {
+			for i < end && isDigit(text[i]) {
+				i++
+			}
+			if n := len(out); n > first && digested.has(out[n-1].text) { // crc32, sha1
+				continue
+			}
+			out = append(out, unit{kind: number, text: text[from:i], start: from, end: i, joined: len(out) > first})
+			continue
+		}
+		for i < end && (isLetter(text[i]) || text[i] == '\'') && !humped(text, from, i, end) {
+			i++
+		}
+		out = append(out, unit{kind: word, text: strings.ToLower(text[from:i]), start: from, end: i, joined: len(out) > first})
+	}
+	return out
+}
+
+// humped reports whether another word of an identifier begins at a place: a capital after a small letter, or the last
+// of several capitals before small letters.
+func humped(text string, from, i, end int) bool {
+	if i == from || !isUpper(text[i]) {
+		return false
+	}
+	return !isUpper(text[i-1]) || i+2 < end && isSmall(text[i+1]) && isSmall(text[i+2])
+}
+
+func isUpper(c byte) bool { return c >= 'A' && c <= 'Z' }
+
+func isSmall(c byte) bool { return c >= 'a' && c <= 'z' }
+
+// capital reports whether a text begins with a capital, as names of peers do.
+func capital(text string) bool {
+	r, _ := utf8.DecodeRuneInString(text)
+	return r >= 'A' && r <= 'Z' || r >= 0x80
+}

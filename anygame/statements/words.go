@@ -1,0 +1,198 @@
+package statements
+
+import (
+	"strings"
+	"sync"
+)
+
+// class is a set of words, or several.
+type class uint32
+
+// The classes of words.
+const (
+	nouns       class = 1 << iota // things that may differ between peers
+	playful                       // words of games, which messages of other programs about checksums do not have
+	plural                        // words for ticks whose number follows only after a mark
+	numbering                     // words between one for a tick and its number
+	settled                       // words before another tick than that of the desync
+	roles                         // what a peer is to who wrote the message, or to the other
+	outcomes                      // words for a value that was to be, and for the one that was
+	writers                       // the roles of who wrote the message
+	peerNouns                     // words before the number or name of a peer
+	connecting                    // words that may follow a value that is no count
+	prosaic                       // words of people
+	conditional                   // words that make a case of an event, or deny it
+	harmless                      // words after one for desync that make it the name of something, or the end of it
+	failing                       // words that make a harmless one an event
+	elsewhere                     // words of messages about data that is not the state of a game
+	changes                       // words that lists of changes, instructions and source code begin with
+	programs                      // the words of short messages of programs
+	events                        // words that make a short message one of something that happened
+	modules                       // words before a colon that are no speaker
+	levels                        // words for how grave a message is
+	months                        // months and days of the week
+	subjects                      // words before a verb that are not the name of a peer
+	few                           // other words of messages about checksums
+	digested                      // words that digits after them belong to
+)
+
+// lists are the words of each class.
+var lists = [...]struct {
+	class class
+	words string
+}{
+	{nouns, `checksum checksums crc crcs hash hashes sum sums digest digests state states rng random seed seeds statehash
+		gamestate simhash crc32 md5 chk cksum randomness`},
+	{playful, `state states rng random seed seeds statehash gamestate simhash simulation sim sync game gameplay netplay
+		lockstep rollback replay peer peers player players client host server remote turn tick frame prng randomness
+		world`},
+	{plural, `ticks frames turns steps cycles`},
+	{numbering, `number num no nr id index count counter is was`},
+	{settled, `last confirmed previous good max maximum current now until oldest start synced per every next latest`},
+	{roles, `local remote server client host guest own ours our mine my theirs their his master slave authoritative
+		authority recorded replay ingame reference live saved stored original us them opponent peer`},
+	{outcomes, `expected expecting actual got received found computed calculated correct want wanted have was`},
+	{writers, `local own ours our mine my us i`},
+	{peerNouns, `player client peer user participant slot node machine seat handle host`},
+	{connecting, `but got expected vs versus on from in for at and instead should was is does doesn't do did differs differ
+		local remote server client host frame tick turn actual not while received however cycle step player found
+		correct replay`},
+	{prosaic, `i we you my me it's i'm we're they can could would should must may maybe perhaps if when whenever while why
+		how what which because since sometimes always often usually get gets getting seem think try tried trying
+		please don't doesn't still about happens happened happening also every issue bug problem playing played play
+		again after before then so like just really anyone someone everybody everyone our though although some any
+		many most both these those there here bisect users people example e g etc i.e. eg see who whose version
+		until once only where`},
+	{conditional, `no not never without zero isn't wasn't won't didn't aren't avoid avoids avoided prevent prevents prevented
+		until before any if when whenever unless can could would will must cannot can't fix fixes fixed fixing cause
+		causes caused causing every each whether how why resolve resolves resolved handle handles debug debugging
+		detects detecting find finds finding potential example about analyze investigate such`},
+	{harmless, `detection checking checker threshold interval timeout log logs logging debug debugging enabled disabled
+		option options setting settings tolerance handling recovery recover handler tool tools prevention protection
+		fixed resolved recovered cleared passed ok avoided prevented free forensics triage rate ratio count counter
+		counts counters report reports dump dumps file files folder issue issues bug bugs test tests simulator
+		debugger analyzer analysis analyser warnings messages message handlers status state policy mode or and`},
+	{failing, `failed failure`},
+	{elsewhere, `file files download downloaded downloading package packages map maps mod mods version versions protocol
+		archive content asset assets resource resources dll exe binary executable build builds zip pak wad config
+		header password certificate database schema table image disk firmware block sector artifact module
+		dependency lockfile commit cache cached flac ogg mp3 png stream decoder ethernet packet packets tcp udp
+		payload upload install installer update updater patch save savegame rom signature manifest url uri http
+		https repository chunk segment page inode partition key keys type types column row argument arguments sha256
+		sha512 integrity token login account go.sum pip npm apt bundle plugin addon texture shader`},
+	{changes, `fix fixes fixed fixing add adds added remove removes removed change changes changed improve improves
+		improved prevent prevents avoid avoids make makes allow allows handle handles support supports implement
+		implements use uses update updates refactor resolve resolves resolved reduce introduce bump revert tests
+		check checks verify verifies ensure ensures document rename move merge detects reports shows prints logs
+		writes don't never see run set enable disable if when return returns throw assert func void def class public
+		private static import include raise bool int string var let const struct enum type package namespace for
+		while switch case else usage option options example default optional deprecated note todo an a how why what
+		where which can does`},
+	{programs, `the game games client clients server host player players peer peers is are has have had been be gone went
+		now network multiplayer simulation sim replay error errors warning warn fatal critical detected occurred
+		found disconnecting disconnected session with your you lost connection netplay from and state states a an
+		this match this because due to closing aborting stopping exiting resyncing resync quitting ending terminated
+		terminating dumping checksums dump writing saving by possible at in world other local remote random seed rng
+		checksum hash failed`},
+	{events, `detected occurred found is are has have went gone lost disconnecting disconnected failed failure loss
+		aborting error`},
+	{modules, `net network sync game engine lockstep multiplayer mp netcode netplay replay system sim simulation world core
+		main rollback log console debugger core: exception panic stderr stdout assert assertion message msg fatal
+		desynctool lua script session lobby protocol input state logic update physics`},
+	{levels, `trace debug info notice warn warning error err fatal critical dbg severe verbose inf wrn ftl crit e w i d f`},
+	{months, `jan feb mar apr may jun jul aug sep oct nov dec mon tue wed thu fri sat sun am pm utc`},
+	{subjects, `game replay this it that there we you they he she session multiplayer someone everyone anybody nobody
+		simulation and state states which who client server the a i world match everything something error warning
+		network others all both results result clients servers players peers sync checksum hash what one two
+		machines machine log run runs engine`},
+	{few, `failed test check checks value values data the a of that this its his has does not match saved verify
+		verification during`},
+	{digested, `crc md sha xxh xxhash fnv adler utf int uint`},
+}
+
+// lexicon has the classes of each word.
+var lexicon = sync.OnceValue(func() map[string]class {
+	all := map[string]class{}
+	for _, l := range lists {
+		for _, w := range strings.Fields(l.words) {
+			all[w] |= l.class
+		}
+	}
+	return all
+})
+
+// has reports whether a word is of one of the classes.
+func (c class) has(w string) bool { return lexicon()[w]&c != 0 }
+
+// A phrase is words that follow each other. A bar is between alternatives.
+type phrase []string
+
+// phrases are all phrases that are looked for.
+type phrases struct {
+	strong  []phrase // mean a desync by themselves
+	weak    []phrase // mean one near a noun
+	apart   []phrase // mean one with a tick
+	unequal []phrase // are between two sums that differ
+}
+
+var known = sync.OnceValue(func() *phrases {
+	return &phrases{
+		strong: read(
+			"desync|desynced|desynch|desynched|desynchronized|desynchronised|desynchronization|desynchronisation|desyncing",
+			"de sync|synced|synch|synched|synchronized|synchronised|synchronization|synchronisation",
+			"out of sync|synch|synchronization|synchronisation", "outofsync", "oos", "unsynced|unsynchronized|unsynchronised",
+			"sync|synch|synchronization|synchronisation error|errors|lost|loss|failure|mismatch|broken|broke",
+			"lost|loses|losing|loss|lose sync|synch|synchronization|synchronisation",
+			"lost|loses|losing|loss|lose of|the|its|your sync|synch|synchronization|synchronisation",
+			"no longer in sync", "sync check|test failed|failure", "syncerror", "consistency failure|error|violation", "consistency check failed",
+			"determinism|nondeterminism|indeterminism failure|error|violation|detected|broken|mismatch", "determinism check failed",
+			"non determinism detected", "checklist mismatch",
+		),
+		weak: read(
+			"mismatch|mismatched|mismatches|mismatching|differ|differs|diverged|diverge|diverges|unequal",
+			"do|does|did not match|equal|agree", "don't|doesn't|didn't match|equal|agree", "not equal|identical", "!=|!==",
+			"should be", "expected|expecting", "is wrong|different|incorrect", "are different", "test|check failed", "wrong|different|unexpected|incorrect",
+		),
+		apart: read(
+			"diverged|divergence|diverges at|on|in", "diverged|divergence detected|found",
+		),
+		unequal: read(
+			"!=|!==|<>", "vs|versus", "should be|have", "instead of", "do|does|did not match|equal", "don't|doesn't|didn't match|equal",
+			"differ|differs from", "not equal", "but",
+		),
+	}
+})
+
+// read reads some phrases.
+func read(list ...string) (out []phrase) {
+	for _, p := range list {
+		out = append(out, strings.Fields(p))
+	}
+	return out
+}
+
+// ticks are the words for a tick, after the name that it is shown with.
+const ticks = `
+tick: tick ticks simtick gametick
+frame: frame frames frm framenum netframe simframe gameframe
+turn: turn turns gameturn
+step: step steps simstep
+cycle: cycle cycles gamecycle
+beat: beat
+tic: tic gametic
+time: time gametime simtime
+loop: gameloop loop
+round: round
+`
+
+// tickWords has the name for each word.
+var tickWords = sync.OnceValue(func() map[string]string {
+	all := map[string]string{}
+	for line := range strings.Lines(ticks) {
+		name, words, _ := strings.Cut(line, ":")
+		for _, w := range strings.Fields(words) {
+			all[w] = name
+		}
+	}
+	return all
+})
