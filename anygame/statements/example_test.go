@@ -19,7 +19,9 @@ func Example() {
 	}
 	for _, c := range found.Claims {
 		fmt.Printf("line %d, %s: %s\n", c.Pos.Line, found.Dialect.TickName(c.Tick), c.Text)
+		fmt.Println(c.Values, c.Proves())
 	}
 	// Output:
 	// line 2, tick 510: state hash mismatch at tick 510: local 8d3f00a1, remote 17b2c09e
+	// [{local 8d3f00a1} {remote 17b2c09e}] true
 }

@@ -1,11 +1,368 @@
 package statements
 
-import "github.com/desynctool/desynctool/tracediff"
+import (
+	"strings"
 
-func (m *message) excluded(trigger) bool { return false }
+	"github.com/desynctool/desynctool/tracediff"
+)
 
-func (m *message) values(int, int) ([]tracediff.ClaimedValue, string) { return nil, "" }
+// stated is a value in a message.
+type stated struct {
+	at    int
+	text  string
+	peer  string // that has the value, as the text names it; or empty
+	role  string // in lower case, empty for a name
+	noun  string // "hash", "seed", …
+	name  string // an unknown word before a mark
+	paren string // the one word between parentheses behind it
+	kind  kind
 
-func (m *message) accused(trigger, trigger) []string { return nil }
+	outside bool // the peer is named before the parenthesis around the value
+}
 
-func (m *message) token(k int) string { return m.units[k].text }
+// maxLabel is how many units before a value may name its peer.
+const maxLabel = 8
+
+// values returns two sums or more that are not all the same, and who wrote the message by them.
+func (m *message) values(from, to int) (out []tracediff.ClaimedValue, by string) {
+	var list []stated
+	for i := from; i < to; i++ {
+		u := m.units[i]
+		if u.kind != number && u.kind != sum && u.kind != value || m.used[i] || u.joined || isNone(u.text) || m.isCount(i, to) {
+			continue
+		}
+		list = append(list, m.label(i, from, to))
+	}
+	if out, by = byRole(list); out != nil {
+		return out, by
+	}
+	for i := 1; i < len(list); i++ {
+		a, b := list[i-1], list[i]
+		if op := m.operator(a.at+1, b.at); op != "" && !tracediff.EqualSums(a.text, b.text) && a.kind != value == (b.kind != value) {
+			if op == "be" || op == "of" || op == "have" {
+				a.peer, b.peer = "actual", "expected"
+			}
+			for _, v := range []*stated{&a, &b} {
+				if v.peer == "" || v.outside && b.peer == "" {
+					v.peer = v.paren
+				}
+			}
+			if a.peer == b.peer {
+				a.peer, b.peer = "", ""
+			}
+			return []tracediff.ClaimedValue{{Peer: a.peer, Value: a.text}, {Peer: b.peer, Value: b.text}}, writer(a, b)
+		}
+	}
+	return byName(list)
+}
+
+// writer returns the name of the value that is that of who wrote the message.
+func writer(list ...stated) string {
+	for _, v := range list {
+		if writers.has(v.role) {
+			return v.peer
+		}
+	}
+	return ""
+}
+
+// byRole returns the values of two peers or more of one thing that differs.
+func byRole(list []stated) ([]tracediff.ClaimedValue, string) {
+	var things []string
+	last := ""
+	for i := range list {
+		if list[i].noun == "" {
+			list[i].noun = last
+		}
+		last = list[i].noun
+		known := false
+		for _, t := range things {
+			known = known || t == last
+		}
+		if !known {
+			things = append(things, last)
+		}
+	}
+	for _, thing := range things {
+		var of []stated
+		seen := map[string]bool{}
+		differ := false
+		for _, v := range list {
+			if v.noun != thing || v.peer == "" || seen[v.peer] {
+				continue
+			}
+			seen[v.peer] = true
+			of = append(of, v)
+			differ = differ || !tracediff.EqualSums(v.text, of[0].text)
+		}
+		if len(of) > 1 && differ {
+			return claimed(of), writer(of...)
+		}
+	}
+	return nil, ""
+}
+
+// byName returns the values of two peers or more that have their names before a mark.
+func byName(list []stated) ([]tracediff.ClaimedValue, string) {
+	var of []stated
+	differ := false
+	for _, v := range list {
+		if v.name == "" || v.kind != sum && len(v.text) < 6 {
+			return nil, ""
+		}
+		v.peer = v.name
+		for _, o := range of {
+			if o.name == v.name || len(o.text) > len(v.text)+2 || len(v.text) > len(o.text)+2 {
+				return nil, ""
+			}
+		}
+		of = append(of, v)
+		differ = differ || !tracediff.EqualSums(v.text, of[0].text)
+	}
+	if len(of) < 2 || !differ {
+		return nil, ""
+	}
+	return claimed(of), ""
+}
+
+func claimed(list []stated) (out []tracediff.ClaimedValue) {
+	for _, v := range list {
+		out = append(out, tracediff.ClaimedValue{Peer: v.peer, Value: v.text})
+	}
+	return out
+}
+
+// isNone reports whether a sum of zeros alone is no sum: programs write it where they have none.
+func isNone(text string) bool { return len(text) >= 8 && strings.Trim(text, "0x") == "" }
+
+// isCount reports whether a number counts what follows it.
+func (m *message) isCount(i, to int) bool {
+	u := m.units[i]
+	if u.kind != number || i+1 >= to {
+		return false
+	}
+	n := m.units[i+1]
+	return n.text == "%" || n.kind == word && (n.start == u.end || !connecting.has(n.text) && !roles.has(n.text) && !outcomes.has(n.text) && !nouns.has(n.text))
+}
+
+// label finds the peer and the noun of a value in the words before it, or behind it: 5f3a (local), 5f3a on host.
+func (m *message) label(i, from, to int) stated {
+	u := m.units[i]
+	v := stated{at: i, text: u.text, kind: u.kind}
+	outcome := -1
+	stop := max(from, i-maxLabel)
+	for k := i - 1; k >= stop; k-- {
+		p := m.units[k]
+		if n := m.nameAt(k); n != nil {
+			if v.peer == "" {
+				v.peer = n.name
+			}
+			k = n.from
+			continue
+		}
+		if p.kind == mark && !strings.Contains(`:=(["'-#=>/`, p.text) || p.kind != mark && p.kind != word || oneOf(p.text, "and|but|vs|versus|not|doesn't|or") {
+			break
+		}
+		if p.kind == mark && p.text == "(" && v.peer == "" {
+			v.outside = true
+		}
+		if p.kind != word || m.used[k] {
+			continue
+		}
+		if nouns.has(p.text) && v.noun == "" {
+			v.noun = strings.TrimSuffix(strings.TrimSuffix(p.text, "s"), "e")
+		}
+		if roles.has(p.text) && v.peer == "" {
+			v.peer, v.role = called(p.text), p.text
+		}
+		if p.text == "i" && v.peer == "" && k+1 < len(m.units) && oneOf(m.units[k+1].text, "have|had|got") {
+			v.peer, v.role = m.self(), "i"
+		}
+		if p.text == "in" && k+1 < i && m.units[k+1].joined && m.units[k+1].text == "game" && v.peer == "" {
+			v.peer, v.role = m.text[p.start:m.units[k+1].end], "ingame"
+		}
+		if outcomes.has(p.text) && outcome < 0 {
+			outcome = k
+		}
+	}
+	if v.peer == "" {
+		m.behind(&v, to)
+	}
+	if v.peer == "" && outcome >= 0 {
+		v.peer, v.role = called(m.units[outcome].text), m.units[outcome].text
+	}
+	if k := i - 1; v.peer == "" && k > from && m.units[k].kind == mark && strings.Contains(":=(", m.units[k].text) && m.units[k-1].kind == word && v.noun == "" && !programs.has(m.units[k-1].text) {
+		v.name = m.token(k - 1)
+	}
+	return v
+}
+
+// self returns what who wrote the message is called.
+func (m *message) self() string {
+	if m.lead.role != "" {
+		return m.lead.role
+	}
+	return "local"
+}
+
+// called returns the name of a value after a role or an outcome.
+func called(outcome string) string {
+	switch outcome {
+	case "expecting", "want", "wanted", "correct":
+		return "expected"
+	case "our", "their":
+		return outcome + "s"
+	case "my":
+		return "mine"
+	case "was", "have", "got", "found":
+		return "actual"
+	}
+	return outcome
+}
+
+// nameAt returns the name of a peer that ends with a unit.
+func (m *message) nameAt(k int) *named {
+	for i := range m.named {
+		if k >= m.named[i].from && k < m.named[i].to {
+			return &m.named[i]
+		}
+	}
+	return nil
+}
+
+// behind finds the peer of a value in the units after it.
+func (m *message) behind(v *stated, to int) {
+	k := v.at + 1
+	if k+1 >= to || m.units[k].text != "(" && !oneOf(m.units[k].text, "on|from|at|for|by|of") {
+		return
+	}
+	if m.units[k].text == "(" {
+		if end := strings.IndexByte(m.text[m.units[k].end:], ')'); end > 0 && end < 64 && !strings.ContainsAny(m.text[m.units[k].end:m.units[k].end+end], " =:") {
+			v.paren = m.text[m.units[k].end : m.units[k].end+end]
+		}
+	}
+	for n := 0; n < 3 && k+1 < to; n++ {
+		k++
+		u := m.units[k]
+		if name := m.nameAt(k); name != nil {
+			v.peer = name.name
+			return
+		}
+		if u.kind == word && roles.has(u.text) {
+			v.peer, v.role = called(u.text), u.text
+			return
+		}
+		if u.kind != word || n > 0 {
+			return
+		}
+	}
+}
+
+// token returns the whole run of letters and digits that a unit is in.
+func (m *message) token(k int) string {
+	for k > 0 && m.units[k].joined {
+		k--
+	}
+	start := m.units[k].start
+	return m.text[start:tokenEnd(m.text, start)]
+}
+
+// operator returns the last word of the phrase between two values that makes them differ, "" if there is none.
+func (m *message) operator(from, to int) string {
+	if to-from > 12 {
+		return ""
+	}
+	for i := from; i < to; i++ {
+		if m.units[i].kind == mark && (m.units[i].text == ";" || m.units[i].text == ".") {
+			return ""
+		}
+		if end := m.longest(known().unequal, i); end > 0 && end <= to {
+			return m.units[end-1].text
+		}
+	}
+	return ""
+}
+
+// accused returns the peers that a message names, by number or by name.
+func (m *message) accused(t, in trigger) (out []string) {
+	add := func(name string) {
+		for _, o := range out {
+			if o == name {
+				return
+			}
+		}
+		if name != "" && len(name) < 64 && !strings.ContainsAny(name, `,"{}\`) && strings.Trim(name, " '-:;") != "" {
+			out = append(out, name)
+		}
+	}
+	for _, n := range m.named {
+		if n.from >= in.from && n.from < in.to {
+			add(n.name)
+		}
+	}
+	if len(out) == 0 {
+		add(m.object(t, in.to))
+	}
+	if len(out) == 0 {
+		add(m.subject(t, in.from))
+	}
+	return out
+}
+
+// object returns the name after a phrase: out of sync with Bob, sync error for Bob.
+func (m *message) object(t trigger, to int) string {
+	k := t.to
+	for n := 0; n < 3 && k < to && m.units[k].kind == word && oneOf(m.units[k].text, "detected|error|occurred|found|reported"); n++ {
+		k++
+	}
+	if k+1 >= to || !oneOf(m.units[k].text, "with|for|from|by|of") {
+		return ""
+	}
+	for k++; k < to && oneOf(m.units[k].text, "the|player|client|peer|user"); k++ {
+	}
+	if k >= to {
+		return ""
+	}
+	switch u := m.units[k]; {
+	case u.kind == word && oneOf(u.text, "server|host|remote|guest"):
+		return u.text
+	case u.kind == mark && (u.text == `"` || u.text == "'"):
+		if end := strings.Index(m.text[u.end:], u.text); end > 0 {
+			return m.text[u.end : u.end+end]
+		}
+	case u.kind == word && !subjects.has(u.text) && !programs.has(u.text) && !prosaic.has(u.text) && (capital(m.text[u.start:]) || strings.ContainsAny(m.token(k), "_0123456789")):
+		return m.token(k)
+	}
+	return ""
+}
+
+// subject returns the name that a sentence begins with: Bob is out of sync.
+func (m *message) subject(t trigger, from int) string {
+	verb := t.from - 1
+	for verb > from && oneOf(m.units[verb].text, "gone|gotten|an|now|been|fallen") {
+		verb--
+	}
+	if verb < from || verb > from && !oneOf(m.units[verb].text, "is|has|went|got|reports|reported|lost|fell|was|had") {
+		return ""
+	}
+	if verb == from && !oneOf(m.units[t.from].text, "desynced|desynchronized|desynchronised|lost") {
+		return ""
+	}
+	last := verb - 1
+	if verb == from {
+		last = verb
+	}
+	for from < last && (m.units[from].kind == mark || oneOf(m.units[from].text, "player|client|peer|user|the")) {
+		from++
+	}
+	for k := from; k <= last; k++ {
+		if u := m.units[k]; u.kind == word && (subjects.has(u.text) || prosaic.has(u.text) || peerNouns.has(u.text) && len(m.named) == 0) || u.kind == mark && u.text != "'" && u.text != `"` && u.text != "-" || k-from > 4 {
+			return ""
+		}
+	}
+	name := strings.Trim(m.text[m.units[from].start:tokenEnd(m.text, m.units[last].start)], `"' `)
+	if strings.Count(name, " ") > 1 {
+		return ""
+	}
+	return name
+}

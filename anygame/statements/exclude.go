@@ -1,0 +1,89 @@
+package statements
+
+import "strings"
+
+// sourceMarks are found in source code and in help texts, but not in messages.
+var sourceMarks = []string{"%d", "%s", "%u", "%x", "%X", "%v", "%lu", "%i", "%08", "%zu", "%ld", "{0}", "{1}", "{}", "${", "$(", `("`, `(L"`, `(f"`, `$"`, "();", " && ", " || ", " --", "</", "/>", "#{", "==", " := ", "://", `")`, `"},`, `\n`, `\"`, `\r`, `\x`, "[]", `" + `, ` + "`, ` = "`}
+
+// excluded reports whether a message with a phrase for a desync speaks of none: it is source code, a setting, a help text,
+// an entry of a list of changes, a question, or denies a desync.
+func (m *message) excluded(t trigger) bool {
+	text := m.text
+	if strings.HasPrefix(text, "//") || strings.HasPrefix(text, "/*") || strings.HasPrefix(text, "--") || strings.HasPrefix(text, "@@") ||
+		strings.HasPrefix(text, "{.") || strings.HasPrefix(text, "DIVERGED ") || strings.HasSuffix(text, "{") || strings.HasSuffix(text, ";") || strings.HasSuffix(text, "*/") || strings.Contains(text, " // ") || strings.HasPrefix(text, "http") {
+		return true
+	}
+	for _, s := range sourceMarks {
+		if strings.Contains(text, s) {
+			return true
+		}
+	}
+	if strings.Contains(text, `", "`) && !m.lead.json {
+		return true
+	}
+	from, to := m.sentence(t)
+	if m.units[to-1].text == "?" || to < len(m.units) && m.units[to].text == "?" {
+		return true
+	}
+	if !m.lead.program {
+		if first := m.units[from]; first.kind == word && changes.has(first.text) && t.from > from || m.units[0].kind == word && changes.has(m.units[0].text) && t.from > 0 {
+			return true
+		}
+	}
+	return m.negated(t, from) || t.strong && m.isOther(t)
+}
+
+// negated reports whether words before a phrase deny it, or make it a case that may come.
+func (m *message) negated(t trigger, from int) bool {
+	reach := 4
+	if !m.lead.program {
+		reach = 8
+	}
+	for i := t.from - 1; i >= max(from, t.from-reach); i-- {
+		u := m.units[i]
+		if u.kind == number && u.text == "0" && i == t.from-1 || u.kind == word && conditional.has(u.text) {
+			return true
+		}
+		if u.kind == number && i == t.from-1 && strings.HasSuffix(m.units[t.to-1].text, "s") {
+			return true
+		}
+	}
+	return false
+}
+
+// isOther reports whether a phrase is part of the name of something else, such as a setting or a file, or is a counter.
+func (m *message) isOther(t trigger) bool {
+	if t.from > 0 && m.units[t.from-1].kind == mark && strings.Contains("/\\.@", m.units[t.from-1].text) {
+		return true
+	}
+	k := t.to
+	for n := 0; k < len(m.units) && n < 3; n++ {
+		u := m.units[k]
+		if u.kind == word && harmless.has(u.text) {
+			for _, f := range m.units[k:min(len(m.units), k+4)] {
+				if failing.has(f.text) {
+					return false
+				}
+			}
+			return true
+		}
+		if u.kind == mark && (u.text == ":" || u.text == "=") && k+1 < len(m.units) {
+			v := m.units[k+1]
+			if v.kind == mark && k+2 < len(m.units) {
+				v = m.units[k+2]
+			}
+			if oneOf(v.text, "false|no|off|none|ok|null|never|disabled|nil") || v.kind == number && !m.used[k+1] && len(m.units) <= k+3 || v.text == "true" && len(m.ticks) == 0 {
+				return true
+			}
+			return false
+		}
+		if u.kind != mark && u.kind != word || u.kind == mark && u.text != "-" && u.text != `"` {
+			return false
+		}
+		if u.kind == word && !(n == 0 && m.units[t.to-1].kind == word) {
+			return false
+		}
+		k++
+	}
+	return false
+}

@@ -1,0 +1,229 @@
+package statements
+
+import (
+	"bytes"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/desynctool/desynctool/tracediff"
+)
+
+// shown is a claim in short: LINE TICK, its values by peer, whose word it is, the peers that it accuses, and ~ if it may be
+// a person's.
+func shown(log *tracediff.ClaimLog) string {
+	var out []string
+	for _, c := range log.Claims {
+		s := fmt.Sprintf("%d", c.Pos.Line)
+		if c.HasTick {
+			s += " " + log.Dialect.TickName(c.Tick)
+		}
+		for _, v := range c.Values {
+			s += fmt.Sprintf(" %s=%s", v.Peer, v.Value)
+		}
+		if c.By != "" {
+			s += " by " + c.By
+		}
+		for _, p := range c.Peers {
+			s += " !" + p
+		}
+		if c.Quoted {
+			s += " ~"
+		}
+		out = append(out, s)
+	}
+	return strings.Join(out, "; ")
+}
+
+func scanned(t *testing.T, text string) string {
+	t.Helper()
+	log, err := Scan(strings.NewReader(text), "x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return shown(log)
+}
+
+// TestSaid reads what programs are known to write, and what others might.
+func TestSaid(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{"consistency failure (0 should be 216)", "1 actual=0 expected=216"},
+		{"  34.522 Error GameActionHandler.cpp:2676: Multiplayer desynchronisation: crc test (heuristic) failed for crcTick(18621407) serverCRC(880134861) localCRC(1558050798)",
+			"1 tick 18621407 server=880134861 local=1558050798 by local"},
+		{"Replay has gone out of sync!\nInGame:D9C721A5 Replay:D8A198C0 Frame:110", "1 frame 110 InGame=D9C721A5 replay=D8A198C0"},
+		{"x\n[Host]: lost synchronization with client 0!\nI have:     8500fc12479833420dd9e386f98ef607\nClient has: 5afded9210edb167fd2d1ac2a484a655\nFATAL ERROR",
+			"2 host=8500fc12479833420dd9e386f98ef607 client=5afded9210edb167fd2d1ac2a484a655 by host !client 0"},
+		{"[Warning:BeaverBuddies] Random state mismatch: 1126400659 != 1062276210", "1 =1126400659 =1062276210"},
+		{"Out of sync frame: 15911", "1 frame 15911 ~"},
+		{"Desync on frame 100. Local checksum: 7B, remote checksum: 1C8", "1 frame 100 local=7B remote=1C8 by local"},
+		{"Checksum for beat 1950 mismatched: 00ccd1fb (sim) != afb419d9 (Birchwater).", "1 beat 1950 sim=00ccd1fb Birchwater=afb419d9"},
+		{"Network out of sync seed: 87654321!=87654321 , hash: 3118210E!=31182108 Cycle 145", "1 cycle 145 =3118210E =31182108"},
+		{"[t=00:19:50.721959][f=0029967] Sync error for Prototypestill in frame 29959 (got d82f83ab, correct is 3d628959)",
+			"1 frame 29959 actual=d82f83ab expected=3d628959 !Prototypestill"},
+		{"Checksum for frame 12 does not match saved (123 != 456)", "1 frame 12 =123 =456"},
+		{`{"level":"error","msg":"desync detected","frame":120,"localHash":"0xabc1","remoteHash":"0xdef2"}`, "1 frame 120 local=0xabc1 remote=0xdef2 by local"},
+		{`level=error msg="checksum mismatch" tick=120 local=abc123 remote=def456`, "1 tick 120 local=abc123 remote=def456 by local"},
+		{"Possible desync detected: bob might have desynced at frame 31415", "1 frame 31415 ~"},
+		{"Player Bob is out of sync", "1 !Bob ~"},
+		{"JT_ has desynced", "1 !JT_ ~"},
+		{"Consistency failure, player 2 out of sync", "1 !player 2 ~"},
+		{"Out-Of-Sync error on turn 153", "1 turn 153 ~"},
+		{"Warning: Network desync detected at tick 1234! Server hash: 1a2b3c4d5e, client hash: 5e4d3c2b1a", "1 tick 1234 server=1a2b3c4d5e client=5e4d3c2b1a"},
+		{"Client seems to be out of sync with server: server random = 1234, client random 5678. Disconnecting client", "1 server=1234 client=5678 !server"},
+		{"On tick 500, remote state from peer 2 had hash (123456) which doesn't match local state hash (654321)", "1 tick 500 peer 2=123456 local=654321 by local ~"},
+		{"error synced: out of sync in: checkup result: expected 145 got 146", "1 expected=145 actual=146"},
+		{"player 0: 0x1234abcd, player 1: 0x1234abce - checksum mismatch at step 55", "1 step 55 player 0=0x1234abcd player 1=0x1234abce !player 0 !player 1"},
+		{"OOS at turn 5\nAlice: 1a2b3c4d\nBob: 5e6f7a8b", "1 turn 5 Alice=1a2b3c4d Bob=5e6f7a8b"},
+		{"Checksum mismatch! Expected 0xDEADBEEF, got 0xCAFEBABE (frame 881)", "1 frame 881 expected=0xDEADBEEF actual=0xCAFEBABE"},
+		{"Hash mismatch on tick 1200: client 3 reported 9f8e7d6c, expected 1a2b3c4d", "1 tick 1200 client 3=9f8e7d6c expected=1a2b3c4d !client 3"},
+		{"State hash differs at step 88: 123456789 vs 987654321", "1 step 88 =123456789 =987654321"},
+		{"[2023-01-05 12:00:01] [ERROR] [Sync] Desync! Turn=451 Host=0x3fa1 Peer=0x3fb2", "1 turn 451 host=0x3fa1 peer=0x3fb2"},
+		{"Turn 4 (200)...\nhash MISMATCH (0adaed4c66765b44 != 463e4df8c56a68ad)\nTurn 5 (200)...", "2 turn 4 =0adaed4c66765b44 =463e4df8c56a68ad"},
+		{"hash mismatch at turn 4: 0adaed4c66765b44 != 0000000000000000", "1 turn 4 ~"}, // zeros are no hash
+		{"[12:03] bob: Desync at frame 12, local 0xabc remote 0xdef", "1 frame 12 local=0xabc remote=0xdef by local ~"},
+		{"Desync detected!", "1 ~"},
+		{"2026-03-02 18:04:11 ERROR Desync detected", "1"},
+		{"Your game is out of sync. You will be disconnected.", "1 ~"},
+		{"The simulation diverged at tick 500.", "1 tick 500 ~"},
+		{"we went out of sync on turn 153", "1 turn 153 ~"},
+	} {
+		if got := scanned(t, c.text); got != c.want {
+			t.Errorf("%s\n got %s\nwant %s", c.text, got, c.want)
+		}
+	}
+}
+
+// TestUnsaid reads what has a word for a desync and says of none, or of data of another kind.
+func TestUnsaid(t *testing.T) {
+	for _, text := range []string{
+		"", "we got desyncs since 1.2", "no desync at tick 5", "desync check passed at tick 7", "0 desyncs", "desyncs: 0", "desync: 3", "checksums match at tick 4",
+		"version mismatch: 1.2 != 1.3", "protocol version mismatch: 12 != 13", "map checksum mismatch: 1234abcd != 5678abcd", "checksum mismatch in mods.zip: 1234abcd != 5678abcd",
+		"- Fixed a desync at turn 5", "Fix out of sync in frame 0 of replays", "Is it out of sync at turn 5?", "desync_log.txt", "/var/log/desync/frame 5", "saved desync-report-2022-08-02.zip",
+		"verifying module: checksum mismatch\n\tdownloaded: h1:abc\n\tgo.sum: h1:def",
+		"SHA256 mismatch\nExpected: e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855\nActual: a3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b856",
+		`log.Printf("desync at tick %d", tick)`, `if hash != other { // desync at frame 5`, "// desync at frame 5: local 1, remote 2", "if (frame != 5) desync(frame, 5);",
+		"desync_detection = true", "desync.interval: 30", "enableDesyncLog=1", "--desync-frame 5", "  --oos N    write an out-of-sync report at turn N",
+		"If you desync at turn 50, restart.", "How to debug a desync", "## Desync", "Multiplayer desync", "Out of sync", "OOS", "the async task finished at step 5: 1 != 2",
+		"This never goes out of sync at turn 5.", "desync recovery at tick 5", "The clocks are out of sync.", "audio out of sync", "subtitle out of sync with video",
+		`{"desync": false, "tick": 5}`, "at Game.Net.Desync.Check (Int32 frame) [0x00000]", "expected 4 players, got 3", "assertion failed: expected 5, got 6", "5 != 6",
+		"FAIL: TestHash: hash should be stable", "CRC mismatch in frame 120 of stream 0", "npm ERR! integrity checksum failed: wanted sha512-abc but got sha512-def",
+		"iframe out of sync", "sync error rate 5%", "state mismatch: expected CONNECTED, got IDLE",
+	} {
+		if got := scanned(t, text); got != "" {
+			t.Errorf("%s\n got %s", text, got)
+		}
+	}
+}
+
+// TestAround reads the same statement with what people and programs put around it.
+func TestAround(t *testing.T) {
+	const said = "Simulation checksum mismatch on turn 134: local=0x1f31, remote=0x2f"
+	const want = "1 turn 134 local=0x1f31 remote=0x2f by local"
+	for _, text := range []string{
+		said, said + "\r\n", "> " + said, ">> " + said, "&gt; " + said, "- " + said, "* " + said, "1. " + said, "+" + said, "-" + said, " " + said, "**" + said + "**", "`" + said + "`",
+		"| " + said + " |", "\x1b[31m" + said + "\x1b[0m", "[12:04:11] " + said, "2026-03-02T18:04:11Z ERROR " + said, "Mar  2 18:04:11 [net] " + said, "<p><b>" + said + "</b></p>",
+		"<tr><td>" + strings.Replace(said, ":", ":</td><td>", 1) + "</td></tr>", "[ERROR] net::sync: " + said, "E/Unity (1234): " + said, "[t=00:01:02.3][f=000134] " + said,
+		"<span class=\"log\">" + strings.ReplaceAll(said, "=", "=&quot;") + "</span>", "\xef\xbb\xbf" + said, `[game.cpp:120] ` + said,
+	} {
+		got := scanned(t, strings.Replace(text, "```\n", "", 1))
+		if i := strings.IndexByte(got, ' '); i < 0 || "1"+got[i:] != want {
+			t.Errorf("%q\n got %s\nwant %s", text, got, want)
+		}
+	}
+	for _, text := range []string{
+		"Bob \u2014 Today at 12:04\n```\n" + said + "\n```\n", "\x00"[:0] + strings.Repeat("x\n", 200_000) + said + strings.Repeat("\ny", 200_000), strings.Repeat("z", 300_000) + "\n" + said,
+	} {
+		if got := scanned(t, text); !strings.HasSuffix(got, want[1:]) {
+			t.Errorf("%.40q\n got %s\nwant %s", text, got, want)
+		}
+	}
+}
+
+// TestPieces gives a text in pieces of all lengths.
+func TestPieces(t *testing.T) {
+	text := "a\nOOS at turn 5\nAlice: 1a2b3c4d\nBob: 5e6f7a8b\n\n" + strings.Repeat("Turn 7\nnothing\n", 30_000) + "Out of sync in frame 9\n" + strings.Repeat("x", 70_000) + " desync at tick 5\nDesync at tick 6"
+	want := scanned(t, text)
+	if !strings.HasSuffix(want, "60006 frame 9 ~; 60008 frame 6 ~") && !strings.HasSuffix(want, "; 60008 turn 6 ~") {
+		t.Errorf("%s", want)
+	}
+	one, err := Scan(iotest.OneByteReader(strings.NewReader(text)), "x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := shown(one); got != want {
+		t.Errorf("byte by byte %s, at once %s", got, want)
+	}
+}
+
+// TestRepository counts what is found in the documents and programs of the repository, which are about desyncs and quote
+// statements, but say of none themselves.
+func TestRepository(t *testing.T) {
+	found := map[string]int{}
+	err := filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			if strings.HasPrefix(d.Name(), ".") && len(d.Name()) > 2 || d.Name() == "testdata" || d.Name() == "statements" {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		if err != nil || !d.Type().IsRegular() || bytes.IndexByte(text, 0) >= 0 {
+			return err
+		}
+		log, err := Scan(bytes.NewReader(text), path)
+		if err == nil && len(log.Claims) > 0 {
+			found[filepath.Ext(path)] += len(log.Claims)
+			for _, c := range log.Claims {
+				t.Logf("%s:%d: %s", path, c.Pos.Line, c.Text)
+			}
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found[".go"] > 3 || found[".md"] > 20 || len(found) > 2 {
+		t.Errorf("found %v", found)
+	}
+}
+
+func FuzzScan(f *testing.F) {
+	f.Add([]byte("Desync on frame 100. Local checksum: 7B, remote checksum: 1C8\n<b>x</b> &amp; \x1b[31m"))
+	f.Add([]byte("OOS at turn 5\nAlice: 1a2b3c4d\nBob: 5e6f7a8b"))
+	f.Add([]byte("[12:03] \"bob\" desynced player '2' (0 should be 216) != sync"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		log, err := Scan(bytes.NewReader(text), "x")
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines := int64(bytes.Count(text, []byte("\n")) + 1)
+		for _, c := range log.Claims {
+			if c.Pos.Line < 1 || c.Pos.Line > lines || len(c.Text) > maxText+8 || c.HasTick && log.Dialect.TickName == nil {
+				t.Fatalf("%+v", c)
+			}
+			for i := range c.Values {
+				if len(c.Values) < 2 || c.Values[i].Value == "" {
+					t.Fatalf("%+v", c)
+				}
+			}
+		}
+	})
+}
+
+func BenchmarkScan(b *testing.B) {
+	line := "[12:04:11] INFO world: unit 1402 moved from 12,55 to 13,55 and waits for the others there (path 0x1f, cost 12.5)\n"
+	text := []byte(strings.Repeat(line, 20_000))
+	b.SetBytes(int64(len(text)))
+	for b.Loop() {
+		if _, err := Scan(bytes.NewReader(text), "x"); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
