@@ -140,7 +140,9 @@ func (d *doctor) examine(f *File) *examined {
 // unknown says what a file of no known format should be.
 func (x *examined) unknown(tree files.Tree) {
 	if log := x.file.log(tree); log != nil {
-		x.What = "log with messages of " + log.Dialect.Engine
+		if x.What = "log with messages of " + log.Dialect.Engine; log.Dialect.Engine == "" {
+			x.What = "text with a message about a desync"
+		}
 		x.claimed(log)
 		return
 	}

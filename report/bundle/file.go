@@ -29,6 +29,7 @@ type File struct {
 	pairs  bool    // it begins like a trace of ours, binary or as text
 	table  bool    // it is named as a table, and begins like one of checksums
 	other  bool    // not a regular file
+	text   bool    // it is a text
 	ownLog bool    // it is a log that a game writes for its developers
 
 	read    *LogRead            // as an order log, once it was
@@ -69,6 +70,7 @@ func recognise(tree files.Tree, path string, list []engine.Format) *File {
 		f.pairs = kind == tracediff.Binary || kind == tracediff.Pairs
 	}
 	f.table = f.ext() == ".csv" && tracediff.Sniff(head) == tracediff.Table
+	f.text = f.Size > 0 && gamelog.Text(head)
 	f.ownLog = f.isGameLog(head)
 	return f
 }
@@ -114,11 +116,24 @@ func (f *File) isReport() bool {
 // log returns the claims that stand anywhere in a log of a program that is not known, nil
 // if there are none. The file is read once.
 func (f *File) log(tree files.Tree) *tracediff.ClaimLog {
-	if ext := f.ext(); f.scanned || f.Format != nil || f.Err != nil || ext != ".log" && ext != ".txt" {
+	if f.scanned || f.Format != nil || f.Err != nil || !f.speaks() {
 		return f.claims
 	}
 	f.claims, _ = f.scan(tree, tracediff.ReadOptions{})
 	return f.claims
+}
+
+// speaks reports whether what a program says may stand in a file of no known format: in a log, in any text that
+// was given, and in other texts but those that people write beside their files, and pages that games write for their developers.
+func (f *File) speaks() bool {
+	ext := strings.ToLower(f.ext())
+	return ext == ".log" || ext == ".txt" || f.text && (f.given || !f.ownLog && !slices.Contains(written, ext))
+}
+
+// written are how the names of documents, programs and settings end.
+var written = []string{
+	".md", ".markdown", ".rst", ".adoc", ".toml", ".ini", ".cfg", ".conf", ".yml", ".yaml", ".sh", ".bat", ".ps1",
+	".go", ".c", ".h", ".cc", ".cpp", ".hpp", ".cs", ".rs", ".py", ".lua", ".js", ".ts", ".java", ".kt", ".gd",
 }
 
 func (f *File) scan(tree files.Tree, opts tracediff.ReadOptions) (*tracediff.ClaimLog, error) {

@@ -3,6 +3,7 @@ package formats
 import (
 	"io"
 
+	"github.com/desynctool/desynctool/anygame/statements"
 	"github.com/desynctool/desynctool/engines"
 	"github.com/desynctool/desynctool/engines/engine"
 	"github.com/desynctool/desynctool/engines/messages"
@@ -24,11 +25,19 @@ func Messages() []engine.Format {
 }
 
 // ReadMessages reads the engines' messages anywhere in a log of any program, once: those of all, and
-// by the names of [Messages] what each of these formats has.
+// by the names of [Messages] what each of these formats has. Where no engine's message is found, all has the
+// messages of a program that is not known, see package statements.
 func ReadMessages(tree files.Tree, path string, opts tracediff.ReadOptions) (all *tracediff.ClaimLog, each map[string]*tracediff.ClaimLog, err error) {
 	all, err = tracediff.ReadClaims(tree, path, &tracediff.Format{Claims: func(r io.Reader, name string) (log *tracediff.ClaimLog, err error) {
-		log, each, err = messages.ScanEach(r, name, engines.Messages())
-		return log, err
+		said := statements.NewScanner(name)
+		log, each, err = messages.ScanEach(io.TeeReader(r, said), name, engines.Messages())
+		if err != nil || len(log.Claims) > 0 {
+			return log, err
+		}
+		if general := said.Log(); len(general.Claims) > 0 {
+			return general, nil
+		}
+		return log, nil
 	}}, opts)
 	for _, log := range each {
 		log.File = path

@@ -1,6 +1,7 @@
 package words
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -83,7 +84,7 @@ func said(w *verdict.Word) string {
 
 // sumsTold says who has which checksum by the word of a game.
 func sumsTold(w *verdict.Word) string {
-	text := "By the word of " + engine(w)
+	text := "By the word of " + cmp.Or(w.Engine, "the game")
 	if by := writer(w); by != "" && len(w.Mutual) == 0 {
 		text += ", " + by + ","
 	}
@@ -164,7 +165,7 @@ func selfTest(w *verdict.Word) string {
 	if w.At != nil {
 		text += " in " + tick(*w.At)
 	}
-	text += fmt.Sprintf(": the self-test of %s says %s", engine(w), prose.Quote(w.Claim.Text))
+	text += fmt.Sprintf(": the self-test of %s says %s", cmp.Or(w.Engine, "the game"), prose.Quote(w.Claim.Text))
 	return text + "."
 }
 
