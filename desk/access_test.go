@@ -18,7 +18,7 @@ import (
 
 // TestTokens: a token is known by its secret alone, until it is revoked; the store does not have the secret.
 func TestTokens(t *testing.T) {
-	desktest.Some(t, func(t *testing.T, where string) {
+	desktest.Each(t, func(t *testing.T, where string) {
 		ctx, s := context.Background(), open(t, where)
 		if ever, valid, err := s.HasTokens(ctx); ever || valid || err != nil {
 			t.Fatal(ever, valid, err)
@@ -118,7 +118,7 @@ func dumpTable(t *testing.T, s *desk.Store, table string) string {
 
 // TestShares: a link shows its report and no other one, also if numbers are used again.
 func TestShares(t *testing.T) {
-	desktest.Some(t, func(t *testing.T, where string) {
+	desktest.Each(t, func(t *testing.T, where string) {
 		ctx, s := context.Background(), open(t, where)
 		a, _ := receive(t, s, "a")
 		both := put(t, s, a.ID, diverged("Combat", "Health.hp", "s1", "1.4.2", "linux"), diverged("Movement", "Position.x", "", "1.4.2", "linux"))
@@ -161,7 +161,7 @@ func TestShares(t *testing.T) {
 // TestNews: a group is news once, and for each webhook there is a delivery, written with the report: a
 // transaction that is rolled back leaves neither.
 func TestNews(t *testing.T) {
-	desktest.Some(t, func(t *testing.T, where string) {
+	desktest.Each(t, func(t *testing.T, where string) {
 		ctx, s := context.Background(), open(t, where)
 		a, _ := receive(t, s, "a")
 		hook, err := s.AddWebhook(ctx, "ann", desk.Webhook{Address: "https://hooks.example.org/1"}, "key")
@@ -213,7 +213,7 @@ func TestNews(t *testing.T) {
 
 // TestManyReceipts: of a bundle that comes again and again the first receipts are kept.
 func TestManyReceipts(t *testing.T) {
-	desktest.Some(t, func(t *testing.T, where string) {
+	desktest.Each(t, func(t *testing.T, where string) {
 		s := open(t, where)
 		for range 230 {
 			receive(t, s, "a")
@@ -229,7 +229,7 @@ func TestManyReceipts(t *testing.T) {
 
 // TestAuditPages: page by page the audit is all that was done, each once, the last first of each kind, also where the clock went back.
 func TestAuditPages(t *testing.T) {
-	desktest.Some(t, func(t *testing.T, where string) {
+	desktest.Each(t, func(t *testing.T, where string) {
 		ctx := context.Background()
 		clock := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 		s, err := desk.Open(ctx, where, desk.Options{Create: true, Unsynced: true, Now: func() time.Time { return clock }})

@@ -15,7 +15,7 @@ import (
 // TestKept: a bundle has the blob that was said, be it called by the hash of the bundle, otherwise, or none, and lists of a state
 // have it.
 func TestKept(t *testing.T) {
-	desktest.Some(t, func(t *testing.T, where string) {
+	desktest.Each(t, func(t *testing.T, where string) {
 		s := open(t, where)
 		own, other := strings.Repeat("a1", 32), strings.Repeat("b2", 32)
 		var id int64
@@ -50,7 +50,7 @@ func TestKept(t *testing.T) {
 
 // TestOutcomes: of each bundle there is what came of its matches, those of one group together.
 func TestOutcomes(t *testing.T) {
-	desktest.Some(t, func(t *testing.T, where string) {
+	desktest.Each(t, func(t *testing.T, where string) {
 		s := open(t, where)
 		combat, move := diverged("Combat", "Combat.x", "c", "1.0.0", "linux"), diverged("Move", "Move.x", "m", "1.0.0", "linux")
 		a, _ := receive(t, s, "a")

@@ -169,7 +169,7 @@ func TestEdits(t *testing.T) {
 // TestClosed: a group comes back in the build in which it is fixed or a later one, and in no earlier
 // one.
 func TestClosed(t *testing.T) {
-	desktest.Some(t, func(t *testing.T, where string) {
+	desktest.Each(t, func(t *testing.T, where string) {
 		s := open(t, where)
 		ctx, editor := context.Background(), &desk.Editor{Store: s, Who: "ann"}
 		send := func(build string) desk.Change {

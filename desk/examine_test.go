@@ -160,7 +160,7 @@ func TestExaminePlanted(t *testing.T) {
 	for i, name := range slices.Sorted(maps.Keys(faults)) {
 		c, each := faults[name], desktest.Each
 		if i%effort.Of(12, 1) != 0 {
-			each = desktest.SQLite
+			each = desktest.Each
 		}
 		t.Run(name, func(t *testing.T) {
 			each(t, func(t *testing.T, where string) {
@@ -250,9 +250,6 @@ func TestExaminePages(t *testing.T) {
 // TestExaminePostgresPages: a page of a table that is overwritten is found. Its server is its own: by
 // default TestExaminePages stands for it.
 func TestExaminePostgresPages(t *testing.T) {
-	if !effort.Full() && os.Getenv(desktest.Variable) == "" {
-		t.Skipf("neither DESYNCTOOL_FULL_TESTS nor %s is set", desktest.Variable)
-	}
 	server := desktest.Start(t)
 	where := server.Database(t)
 	k := openKept(t, where)
@@ -312,7 +309,7 @@ func (c *changing) Open(ctx context.Context, hash string) (io.ReadCloser, error)
 // TestExamineBeside: what others do meanwhile is no fault: uploads under way, copies that take the place of what was received,
 // bundles that are deleted. What they leave over is said a day later.
 func TestExamineBeside(t *testing.T) {
-	desktest.Some(t, func(t *testing.T, where string) {
+	desktest.Each(t, func(t *testing.T, where string) {
 		k := openKept(t, where)
 		copied, pruned, dropped := k.send(t, "copied", "copied.zip", 0), k.send(t, "pruned", "pruned.zip", 0), k.send(t, "dropped", "dropped.zip", 0)
 		coming, err := k.blobs.Put(t.Context(), strings.NewReader("coming"), 0)
@@ -396,7 +393,7 @@ func TestExamineBounded(t *testing.T) {
 
 // TestExamineCannot: a store that is not there, that a newer program wrote or that does not answer is an error, and no fault.
 func TestExamineCannot(t *testing.T) {
-	desktest.Some(t, func(t *testing.T, where string) {
+	desktest.Each(t, func(t *testing.T, where string) {
 		k := openKept(t, where)
 		if _, err := k.DB().Exec("INSERT INTO desk_versions (version) VALUES (999)"); err != nil {
 			t.Fatal(err)
@@ -437,7 +434,7 @@ func nothing() *document.Report { return document.NoReport(document.InSync, "not
 
 // TestExamineWhile: a store that others write to all the time is sound at each moment.
 func TestExamineWhile(t *testing.T) {
-	desktest.Some(t, func(t *testing.T, where string) {
+	desktest.Each(t, func(t *testing.T, where string) {
 		k := openKept(t, where)
 		ctx, end := context.WithCancel(t.Context())
 		ended := make(chan error)

@@ -79,7 +79,7 @@ func lived(t *testing.T, k *kept) {
 // TestExport: what was brought in is exported as the same bytes, from either database into the other and back, and the
 // store goes on working.
 func TestExport(t *testing.T) {
-	desktest.Some(t, func(t *testing.T, where string) {
+	desktest.Each(t, func(t *testing.T, where string) {
 		k := openKept(t, where)
 		lived(t, k)
 		first, done := exported(t, k.Store, k.blobs)
@@ -116,7 +116,7 @@ func TestExport(t *testing.T) {
 				}
 			},
 		} {
-			desktest.Some(t, to)
+			desktest.Each(t, to)
 		}
 	})
 }
@@ -217,7 +217,7 @@ func differ(t *testing.T, a, b []byte) string {
 
 // TestExportShowsAll: an export has each row of the store, as another program reads it.
 func TestExportShowsAll(t *testing.T) {
-	desktest.Some(t, func(t *testing.T, where string) {
+	desktest.Each(t, func(t *testing.T, where string) {
 		k := openKept(t, where)
 		lived(t, k)
 		export, _ := exported(t, k.Store, k.blobs)

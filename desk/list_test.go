@@ -353,7 +353,7 @@ func FuzzParseFilter(f *testing.F) {
 
 // TestUnknownBuild: an order is not made up for a build that has none.
 func TestUnknownBuild(t *testing.T) {
-	desktest.Some(t, func(t *testing.T, where string) {
+	desktest.Each(t, func(t *testing.T, where string) {
 		s := open(t, where)
 		f, _ := desk.ParseFilter("build:>summer")
 		var unknown *desk.UnknownBuildError

@@ -76,7 +76,7 @@ func fresh(t *testing.T, s *desk.Store) string {
 
 // TestNewer: a store of a newer program is refused, and not changed.
 func TestNewer(t *testing.T) {
-	desktest.Some(t, func(t *testing.T, where string) {
+	desktest.Each(t, func(t *testing.T, where string) {
 		s := open(t, where)
 		if _, err := s.DB().Exec(`INSERT INTO desk_versions (version) VALUES (999)`); err != nil {
 			t.Fatal(err)
@@ -91,7 +91,7 @@ func TestNewer(t *testing.T) {
 
 // TestMissing: what is not there is made only by who asks for it.
 func TestMissing(t *testing.T) {
-	desktest.Some(t, func(t *testing.T, where string) {
+	desktest.Each(t, func(t *testing.T, where string) {
 		var missing *desk.MissingError
 		if _, err := desk.Open(context.Background(), where, desk.Options{}); !errors.As(err, &missing) {
 			t.Fatal(err)
@@ -107,7 +107,7 @@ func TestMissing(t *testing.T) {
 
 // TestTogether: several who have one store open write to it at once, and none is refused.
 func TestTogether(t *testing.T) {
-	desktest.Some(t, func(t *testing.T, where string) {
+	desktest.Each(t, func(t *testing.T, where string) {
 		const writers, each = 4, 12
 		var wait sync.WaitGroup
 		for w := range writers {

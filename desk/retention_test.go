@@ -223,7 +223,7 @@ func TestPrune(t *testing.T) {
 // TestPruneUnknown: a blob of which no bundle knows goes after a day, and no other. One whose bundle says that it is
 // deleted is one of those: the program was killed between the two.
 func TestPruneUnknown(t *testing.T) {
-	desktest.Some(t, func(t *testing.T, where string) {
+	desktest.Each(t, func(t *testing.T, where string) {
 		k := openKept(t, where)
 		lost, err := k.blobs.Put(t.Context(), strings.NewReader("its program was killed"), 0)
 		if err != nil {
@@ -267,7 +267,7 @@ func (readOnly) DeleteBefore(context.Context, string, time.Time) (bool, error) {
 // TestPruneInterrupted: rows say first that a bundle is deleted, so that none promises content that is gone. The next
 // prune ends what was begun.
 func TestPruneInterrupted(t *testing.T) {
-	desktest.Some(t, func(t *testing.T, where string) {
+	desktest.Each(t, func(t *testing.T, where string) {
 		k := openKept(t, where)
 		hashes := fill(t, k)
 		if _, err := desk.Prune(t.Context(), k.Store, readOnly{k.blobs}, desk.Retention{AtMost: 5}); err == nil || !strings.Contains(err.Error(), "read-only") {

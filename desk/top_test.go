@@ -26,7 +26,7 @@ func timeline(t *testing.T, s *desk.Store, step string, list ...[2]string) (code
 
 // TestTop: points by hand, by the table of docs/desk-filters.md. Every report says 50 %.
 func TestTop(t *testing.T) {
-	desktest.Some(t, func(t *testing.T, where string) {
+	desktest.Each(t, func(t *testing.T, where string) {
 		s := open(t, where)
 		ctx := context.Background()
 		e := &desk.Editor{Store: s, Who: "ann"}
@@ -91,7 +91,7 @@ func TestTop(t *testing.T) {
 
 // TestWrongClock: one match of a machine whose clock is years ahead moves no trend, a tenth of all does.
 func TestWrongClock(t *testing.T) {
-	desktest.Some(t, func(t *testing.T, where string) {
+	desktest.Each(t, func(t *testing.T, where string) {
 		s := open(t, where)
 		var readings []desk.Reading
 		for i := range 200 {
@@ -124,7 +124,7 @@ func TestWrongClock(t *testing.T) {
 
 // TestNear: a group without a place is shown with those that share most with it, and stays what it is.
 func TestNear(t *testing.T) {
-	desktest.Some(t, func(t *testing.T, where string) {
+	desktest.Each(t, func(t *testing.T, where string) {
 		s := open(t, where)
 		level := func(l document.Level, name string) document.Fingerprint {
 			return document.Fingerprint{Level: l, Name: name, Digest: digest(string(l[:1])+name) + "0"}

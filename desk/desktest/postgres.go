@@ -57,9 +57,7 @@ func programs() string {
 // set, and where PostgreSQL is not installed; with Variable set, a missing PostgreSQL fails the test.
 func Start(t testing.TB) *Server {
 	t.Helper()
-	if !effort.Full() && os.Getenv(Variable) == "" {
-		t.Skipf("neither DESYNCTOOL_FULL_TESTS nor %s is set", Variable)
-	}
+	wanted(t)
 	bin := programs()
 	if bin == "" {
 		if os.Getenv(Variable) != "" {
@@ -75,6 +73,14 @@ func Start(t testing.TB) *Server {
 		t.Fatal(err)
 	}
 	return s
+}
+
+// wanted skips a test unless it may start a server, which takes more than all that the test does.
+func wanted(t testing.TB) {
+	t.Helper()
+	if !effort.Full() && os.Getenv(Variable) == "" {
+		t.Skipf("neither DESYNCTOOL_FULL_TESTS nor %s is set", Variable)
+	}
 }
 
 func newServer(bin string) (*Server, error) {
@@ -230,24 +236,10 @@ func (s *Server) Database(t testing.TB) string {
 }
 
 // Each runs a test on an empty store of each kind, given as what desk.Open takes: a folder, and a
-// database of a server that is shared by the tests of a process.
+// database of a server that is shared by the tests of a process, see [Start] for when it is skipped.
 func Each(t *testing.T, f func(t *testing.T, where string)) {
-	SQLite(t, f)
-	t.Run("postgres", func(t *testing.T) { f(t, shared(t).Database(t)) })
-}
-
-// Some is [Each] where the tests try everything, or have to have PostgreSQL; otherwise it is [SQLite].
-func Some(t *testing.T, f func(t *testing.T, where string)) {
-	if effort.Full() || os.Getenv(Variable) != "" {
-		Each(t, f)
-		return
-	}
-	SQLite(t, f)
-}
-
-// SQLite is [Each] for the folder alone.
-func SQLite(t *testing.T, f func(t *testing.T, where string)) {
 	t.Run("sqlite", func(t *testing.T) { f(t, filepath.Join(t.TempDir(), "desk")) })
+	t.Run("postgres", func(t *testing.T) { f(t, shared(t).Database(t)) })
 }
 
 var one struct {
@@ -263,6 +255,8 @@ func Database(t testing.TB) string { return shared(t).Database(t) }
 
 // shared returns the server of this process. It is left to Stop.
 func shared(t testing.TB) *Server {
+	t.Helper()
+	wanted(t)
 	one.Lock()
 	defer one.Unlock()
 	if !one.tried {

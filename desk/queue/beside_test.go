@@ -43,7 +43,7 @@ func again(t *testing.T, x *intake.Intake, ids []int64) (r intake.Retriaged) {
 
 // TestAgainBeside: of a worker and of a desk again that read a bundle at once, the first that is done writes.
 func TestAgainBeside(t *testing.T) {
-	desktest.Some(t, func(t *testing.T, where string) {
+	desktest.Each(t, func(t *testing.T, where string) {
 		d := open(t, where, filepath.Join(t.TempDir(), "blobs"), desk.Options{})
 		b := d.send(t, "a.txt", bundleText(0))
 		d.work(t, queue.Options{})
@@ -85,7 +85,7 @@ func TestAgainBeside(t *testing.T) {
 
 // TestAgainCounts: whoever triages at once, the counts are those of the reports.
 func TestAgainCounts(t *testing.T) {
-	desktest.Some(t, func(t *testing.T, where string) {
+	desktest.Each(t, func(t *testing.T, where string) {
 		d := open(t, where, filepath.Join(t.TempDir(), "blobs"), desk.Options{})
 		const bundles = 12
 		var ids []int64
@@ -118,7 +118,7 @@ func TestAgainCounts(t *testing.T) {
 // TestDeletedMeanwhile: of a bundle that is forgotten while it waits to be read anew, or is read, nothing is written again, its job
 // ends without a word, and no other bundle ever has its number.
 func TestDeletedMeanwhile(t *testing.T) {
-	desktest.Some(t, func(t *testing.T, where string) {
+	desktest.Each(t, func(t *testing.T, where string) {
 		ctx := context.Background()
 		d := open(t, where, filepath.Join(t.TempDir(), "blobs"), desk.Options{})
 		forget := func() {

@@ -13,7 +13,7 @@ import (
 
 // TestBusy: bundles are busy while they have a job, and a store without a queue has none.
 func TestBusy(t *testing.T) {
-	desktest.Some(t, func(t *testing.T, where string) {
+	desktest.Each(t, func(t *testing.T, where string) {
 		s, err := desk.Open(t.Context(), where, desk.Options{Create: true, Unsynced: true})
 		if err != nil {
 			t.Fatal(err)

@@ -214,7 +214,7 @@ func TestQueue(t *testing.T) {
 
 // TestTriedAgain: what a machine cannot do is tried again, and a bundle that nobody gave a job has one.
 func TestTriedAgain(t *testing.T) {
-	desktest.Some(t, func(t *testing.T, where string) {
+	desktest.Each(t, func(t *testing.T, where string) {
 		d := open(t, where, filepath.Join(t.TempDir(), "blobs"), desk.Options{})
 		var failed atomic.Bool
 		d.toy.fail = func(string) error {
@@ -245,7 +245,7 @@ func TestTriedAgain(t *testing.T) {
 
 // TestStop: a worker that is told to end gives back what it does not finish.
 func TestStop(t *testing.T) {
-	desktest.Some(t, func(t *testing.T, where string) {
+	desktest.Each(t, func(t *testing.T, where string) {
 		d := open(t, where, filepath.Join(t.TempDir(), "blobs"), desk.Options{})
 		d.toy.pause = time.Minute
 		b := d.send(t, "a.txt", "bug 1.0 linux")
@@ -274,7 +274,7 @@ func TestStop(t *testing.T) {
 
 // TestPoisoned: a bundle of which its worker dies is set aside when three have died, and the others are triaged.
 func TestPoisoned(t *testing.T) {
-	desktest.Some(t, func(t *testing.T, where string) {
+	desktest.Each(t, func(t *testing.T, where string) {
 		blobDir := filepath.Join(t.TempDir(), "blobs")
 		d := open(t, where, blobDir, desk.Options{})
 		die := d.send(t, "die.txt", "die")
@@ -322,7 +322,7 @@ func TestPoisoned(t *testing.T) {
 
 // TestClocks: workers whose clocks are hours ahead and behind take the same bundles, and write each once.
 func TestClocks(t *testing.T) {
-	desktest.Some(t, func(t *testing.T, where string) {
+	desktest.Each(t, func(t *testing.T, where string) {
 		blobDir := filepath.Join(t.TempDir(), "blobs")
 		d := open(t, where, blobDir, desk.Options{})
 		bundles := effort.Of(30, 60)

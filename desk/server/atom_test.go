@@ -40,7 +40,7 @@ func (g *rig) read(content string) desk.Change {
 
 // TestFeed: the feed has the groups with ids that stay, and the same bytes each time.
 func TestFeed(t *testing.T) {
-	desktest.Some(t, func(t *testing.T, where string) {
+	desktest.Each(t, func(t *testing.T, where string) {
 		g := newRig(t, where, func(o *server.Options) { o.URL = "https://desk.example.org/" })
 		if a := g.send("GET", "/groups.atom", nil); a.status != 200 || strings.Contains(a.body, "<entry>") || a.header.Get("Content-Type") != "application/atom+xml; charset=utf-8" {
 			t.Errorf("%+v", a)
