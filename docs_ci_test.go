@@ -227,9 +227,7 @@ func TestMain(m *testing.M) {
 // TestGolden runs the scripts of docs/ci.md that keep golden hashes: they hold for the game
 // that wrote them, fail for another, and say so where something is missing.
 func TestGolden(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds the command")
-	}
+	effort.Whole(t) // builds the command
 	if _, err := exec.LookPath("bash"); err != nil {
 		t.Skip("no bash")
 	}
