@@ -49,7 +49,7 @@ class Field:
         self.name = pick(pool)
         if kind in ('enum', 'obj'):
             self.name, self.parts = self.name
-        self.of = r.choice(['records', 'numbers'])
+        self.of, self.nulls = r.choice(['records', 'numbers']), False
         self.size = r.choice([2, 3, 3, 4])
 
     def number(self, r):
@@ -66,7 +66,7 @@ class Field:
         if k == 'bool': return r.random() < .5
         if k == 'enum': return r.choice(self.parts)
         if k == 'text': return r.choice(WORDS) + r.choice(['', ' ', '-', " o'"]) + r.choice(WORDS)
-        if k == 'ref': return r.choice(ids)
+        if k == 'ref': return None if self.nulls and r.random() < .3 else r.choice(ids)
         if k == 'vec': return [self.number(r) for _ in range(self.size)]
         if k == 'obj': return {p: self.number(r) for p in self.parts}
         if k == 'list': return [self.item(r) for _ in range(r.randrange(0, 5))]
@@ -165,11 +165,14 @@ class Game:
         used = set()
         self.globals = [(n, Field(r, r.choice(['int', 'int', 'float']), used)) for n in r.sample(GLOBALS, r.randrange(0, 4))]
         if r.random() < .3:
-            f = Field(r, r.choice(['enum', 'bool']), used)
+            f = Field(r, r.choice(['enum', 'bool']), used | {'state'})
             self.globals.append((f.name, f))
         self.rng = r.choice(RNGS) if r.random() < .8 else None
         self.tick = r.choice(TICKS)
         self.births = r.random() < .4
+        if r.random() < .2:
+            for t in self.tables:
+                for f in t.fields: f.nulls = True
         self.rngbits = r.choice([31, 32, 63])
 
     def begin(self):
@@ -322,15 +325,22 @@ def flat(game, s):
     return out
 
 
+def texts(game, states, peers, n, table, row):
+    """The texts of a row of a table without ids: a reader may take one of them for its name."""
+    if not table or next(t for t in game.tables if t.name == table).idname: return []
+    rows = [states[p][n]['tables'][table][int(row)] for p in peers]
+    return sorted({v for row in rows for v in row.values() if isinstance(v, str)})
+
+
 def truth(game, states, have, planted):
     """What a perfect reader of all dumps would find. Have is {peer: set of indexes of dumps that it wrote}."""
     good = None
-    for i in range(len(next(iter(states.values())))):
-        peers = [p for p in states if i in have[p]]
+    for n in range(len(next(iter(states.values())))):
+        peers = [p for p in states if n in have[p]]
         if len(peers) < 2: continue
-        flats = {p: flat(game, states[p][i]) for p in peers}
+        flats = {p: flat(game, states[p][n]) for p in peers}
         first = flats[peers[0]]
-        tick = states[peers[0]][i]['tick']
+        tick = states[peers[0]][n]['tick']
         if all(f == first for f in flats.values()): good = tick; continue
         places = set()
         for f in flats.values():
@@ -341,5 +351,5 @@ def truth(game, states, have, planted):
         places = sorted(((k[0], k[1], k[2]) for k in places if k[2] == () or k[:2] not in gone), key=repr)
         return {'in_sync': False, 'good': good, 'bad': tick, 'kind': planted['kind'], 'peer': planted['peer'] if len(states) > 2 else None,
                 'planted': {**planted, 'path': [str(x) for x in planted.get('path', [])]},
-                'places': [{'tables': names.get(t, []), 'id': i, 'path': [str(x) for x in path]} for t, i, path in places]}
+                'places': [{'tables': names.get(t, []), 'id': i, 'also': texts(game, states, peers, n, t, i), 'path': [str(x) for x in path]} for t, i, path in places]}
     return {'in_sync': True}

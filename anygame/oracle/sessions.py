@@ -90,6 +90,7 @@ class Session:
         self.keyed = keyed
         tabular = self.kind in TABULAR
         self.mixed = not keyed and not tabular and r.random() < .15
+        self.columnar = self.mixed and self.kind not in ('xml-attributes', 'xml-elements', 'proto') and r.random() < .4
         while True:
             game = self.game = Game(r, must_have_ids=keyed or tabular or self.kind == 'proto', simple=self.kind in ('ini', 'csv-wide', 'csv-long', 'variables', 'xml-attributes', 'proto'))
             if self.mixed:
@@ -109,7 +110,7 @@ class Session:
             if self.truth['in_sync'] == self.clean and (self.clean or self.truth['good'] is not None): break
         if planted: planted['tick'] += game.base
         if self.mixed:
-            for p in self.truth.get('places', []): p['tables'] = p['tables'] and p['tables'] + ['entities', 'objects']
+            for p in self.truth.get('places', []): p['tables'] = p['tables'] and p['tables'] + ['entities', 'objects', 'components'] + p['path'][:1]
         self.truth.update(kind='state', every=self.every, peers=self.peers, plant=(planted or {}).get('kind'))
         self.numbers = number_style(r)
         self.columns = numeric(game)
@@ -118,7 +119,7 @@ class Session:
         if r.random() < .35: self.noise = r.sample(NOISE, r.randrange(1, 4))
         self.pointer = r.choice(POINTERS) if self.noise and r.random() < .4 else None
         self.truth.update(noise=[k for k, _ in self.noise] + [self.pointer] * bool(self.pointer), reordered=self.reorders,
-                          missing={p: sorted(set(range(self.dumps + 1)) - h) for p, h in have.items() if len(h) <= self.dumps}, numbers=self.numbers)
+                          missing={p: sorted(set(range(self.dumps + 1)) - h) for p, h in have.items() if len(h) <= self.dumps}, numbers=self.numbers, shape='columns' if self.columnar else 'mixed' if self.mixed else 'keyed' if keyed else 'lists')
         self.shapes = {'tick': r.choice([[game.tick], [game.tick], ['header', game.tick], ['meta', game.tick]]),
                        'tables': r.choice([[], [], ['world'], ['state'], ['game', 'state'], ['entities']]),
                        'globals': r.choice([[], [], ['globals'], ['world']]), 'one': r.choice(['entities', 'objects']), 'type': r.choice(['type', 'kind', 'class'])}
@@ -128,7 +129,7 @@ class Session:
     def rows(self, t, s, peer, i):
         """The rows of a table as a peer writes them into its i-th dump."""
         rows = [dict(row) for row in s['tables'][t.name]]
-        if peer == self.reorders and t.idname: self.r.shuffle(rows)
+        if peer == self.reorders and t.idname and t.idname != 'index': self.r.shuffle(rows)
         style = self.numbers if self.numbers != 'mixed' or self.odd in (None, peer) else 'plain'
         for row in rows:
             for k in row:
@@ -148,6 +149,13 @@ class Session:
         if tick: nest(doc, sh['tick'], s['tick'])
         for k, v in self.loose(s, peer).items(): nest(doc, sh['globals'] + [k], v)
         if g.rng: nest(doc, g.rng, s['rng'])
+        if self.columnar:  # one map a component: {"hp": {"7": 30}}
+            doc['components'] = columns = {}
+            for t in g.tables:
+                for row in self.rows(t, s, peer, i):
+                    key = row.pop(t.idname)
+                    for k, v in row.items(): columns.setdefault(k, {})[str(key)] = v
+            return doc
         if self.mixed:
             all_ = []
             for t in g.tables: all_ += [{**({t.idname: row.pop(t.idname)}), sh['type']: t.one, **row} for row in self.rows(t, s, peer, i)]
