@@ -126,6 +126,7 @@ func All() []Notation {
 		rustNotation(),
 		textprotoNotation(),
 		pathsNotation(),
+		tomlNotation(),
 		yamlNotation(),
 		csvNotation(),
 		columnsNotation(),

@@ -16,14 +16,14 @@ const (
 	maxRepeated = 4  // nodes with the repeated ones, for each node of the document
 )
 
-// yamlNotation is YAML 1.2, with several documents. Tags other than !!str and !!binary are skipped, and << is a name as any
-// other. Unlike the other notations it needs memory for the size of a document.
+// yamlNotation is YAML 1.2, with several documents. Tags other than !!str and !!binary are skipped, and << is a name as
+// any other. Unlike the other notations it needs memory for the size of a document.
 func yamlNotation() Notation {
 	return Notation{Name: "yaml", Title: "YAML", Extensions: []string{".yaml", ".yml"}, Sniff: sniffYAML, Parse: parseYAML}
 }
 
-// sniffYAML reports whether a text is maps in block style, or lists of them. A log or a letter may be such a map by chance:
-// its keys have blanks or come twice, or its values are sentences.
+// sniffYAML reports whether a text is maps in block style, or lists of them. A log or a letter may be such a map by
+// chance: its keys have blanks or come twice, or its values are sentences.
 func sniffYAML(head []byte, whole bool) bool {
 	if !yamlLines(head) {
 		return false
@@ -38,8 +38,8 @@ func sniffYAML(head []byte, whole bool) bool {
 	return false
 }
 
-// complete returns the complete lines of a text, and also, of one that goes on, its begin up to the last line that is not
-// indented.
+// complete returns the complete lines of a text, and also, of one that goes on, its begin up to the last line that is
+// not indented.
 func complete(head []byte, whole bool) (texts [][]byte) {
 	if whole {
 		return [][]byte{head}
