@@ -81,7 +81,7 @@ func countNumbers(cells [][]byte, numeric []int) {
 	}
 }
 
-// header reports whether cells are names: each only once, and not all of them numbers. The first may be empty, as writers
+// header reports whether cells are names: each only once, and few of them numbers. The first may be empty, as writers
 // leave it above the numbers of rows.
 func header(cells [][]byte) bool {
 	seen := map[string]bool{}
@@ -91,16 +91,19 @@ func header(cells [][]byte) bool {
 			return false
 		}
 		seen[string(cell)] = true
-		if len(cell) > 0 && isNameStart(cell[0]) {
+		if len(cell) == 0 || isNameStart(cell[0]) {
 			letters++
 		}
 	}
-	return 2*letters >= len(cells)
+	return 4*letters >= 3*len(cells)
 }
 
 // isLabel reports whether a text may be the name of a column, and no sentence or line of a program.
 func isLabel(text []byte) bool {
 	if len(text) > 128 || bytes.Count(text, []byte(" ")) > 3 || bytes.ContainsAny(text, "\n\"'`{}<>=,;!?*\\") {
+		return false
+	}
+	if bytes.Count(text, []byte("(")) != bytes.Count(text, []byte(")")) {
 		return false
 	}
 	return len(text) == 0 || text[0] != '-' && bytes.IndexByte([]byte(".,:"), text[len(text)-1]) < 0

@@ -119,7 +119,7 @@ line 2) "b": bare(2,5) end@25 end@25`)
 	sniffs(t, n, false, "", "a,b", "a,b\n", "a,a\n1,2\n", "1,2\n3,4\n", "a,b\nc,d\n", "a,b\n1,2\n3\n4,5\n",
 		"Dear Ann,\nyours, Bob\n", "| a | b |\n|---|---|\n| 1 | 2 |\n", "a | b\n--|--\nx | y\n",
 		"[12:00:01] unit 5, hp 3\n[12:00:02] unit 6, hp 4\n", "2026-01-01 12:00:00,123 INFO a\n2026-01-01 12:00:01,124 INFO b\n",
-		"Hello, world.\nThis is, 5\n", "x = 1, 2\ny = 2, 3\n", "f(a, 1);\nf(b, 2);\n", "tick: 5, hash: 3\ntick: 6, hash: 5\n")
+		"Hello, world.\nThis is, 5\n", "x = 1, 2\ny = 2, 3\n", "f(a, 1);\nf(b, 2);\n", "tick: 5, hash: 3\ntick: 6, hash: 5\n", "0\tnone\n1\tkernel\n", "T(A, 1, 2)\nT(B, 2, 3)\n")
 	wide := "tick," + strings.Repeat("a_name,", 700)
 	sniffs(t, n, false, wide[:4096])
 	if !n.Sniff([]byte("tick,unit,hp\n1,2,3\n2,"), false) || !n.Sniff([]byte("a,b,c\n1,2"), false) {

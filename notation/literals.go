@@ -91,6 +91,7 @@ type literalParser struct {
 	count  int     // of containers that have begun
 	silent int     // how many containers were open when one began that is a name; 0 if none is
 	name   []byte  // of the member whose value follows
+	end    int     // of the last member
 
 	scalars, numbers, names int
 	typed                   bool // a container has a type, in upper case
@@ -193,6 +194,8 @@ func (p *literalParser) members() error {
 			p.at++
 		case top.complete && top.opens != 0:
 			return fault(p.at, "%q, expected %c or %c", c, p.separators[0], closes(top.opens))
+		case top.complete && top.named == 0 && bytes.IndexByte(p.text[p.end:p.at], '\n') < 0:
+			return fault(p.at, "%q after a document, expected the end of the line", c)
 		default:
 			top.complete = false
 			if err := p.member(c); err != nil {
@@ -348,7 +351,7 @@ func (l *literal) count() {
 // completes ends a member that began at an offset.
 func (p *literalParser) completes(begin int) error {
 	top := p.top()
-	top.complete = true
+	top.complete, p.end = true, p.at
 	if !p.mixed && top.opens != '(' && top.named > 0 && top.named < top.items {
 		return fault(begin, "%.20q, expected that all members have names, or none", p.text[begin:])
 	}
@@ -365,7 +368,7 @@ func (p *literalParser) open(class string, begin int) error {
 	if l.assign = p.assigns[l.opens]; l.opens == '(' && class == "" {
 		l.assign = 0
 	}
-	p.typed = p.typed || class != "" && class[0] <= 'Z'
+	p.typed = p.typed || class != "" && class[0] <= 'Z' && strings.IndexByte(class, '.') < 0
 	p.some = p.some || class == "Some"
 	p.enter(&l)
 	keyed, show := top.key || top.outerKey, p.silent == 0

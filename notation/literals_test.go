@@ -49,7 +49,7 @@ func TestPython(t *testing.T) {
 	fails(t, n, strings.Repeat("(", 300), "at offset 255: more than 256 maps and lists within each other")
 	sniffs(t, n, true, "{'tick': 5, 'units': [1]}", "(1, 2.5)", "Unit(id=1, hp=2)", "[{'a': 1, 'b': None}]\n[]\n", "s = {1: 'a', 2: 'b'}")
 	sniffs(t, n, false, "", "print(a)", "import os\n", "f(1, 2);", "[note] a", "(a, b)", "{'a', 'b'}", "['a', 'b']", "['it', 'is'] fine", "x = 1\ny = 2\n",
-		"[Some(1), Some(2), Foo(a=1)]", "{a=1, b=2}", "# Title\n\nText (1, 2)\n")
+		"[Some(1), Some(2), Foo(a=1)]", "{a=1, b=2}", "# Title\n\nText (1, 2)\n", "{6}({6})", "(1)(2)")
 }
 
 func TestRustDebug(t *testing.T) {

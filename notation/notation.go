@@ -130,6 +130,7 @@ func All() []Notation {
 		yamlNotation(),
 		csvNotation(),
 		columnsNotation(),
+		indentedNotation(),
 		iniNotation(),
 		msgpackNotation(),
 		cborNotation(),

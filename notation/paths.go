@@ -34,7 +34,7 @@ type step struct {
 func fitsLines(head []byte, whole bool, split splitter, each int) bool {
 	var lines, fit, deep, numbers int
 	var path []step
-	seen, first := map[string]bool{}, map[string]bool{}
+	seen, first, last := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	var doc document
 	for at := 0; at < len(head); {
 		line, next := lineAt(head, at)
@@ -69,7 +69,13 @@ func fitsLines(head []byte, whole bool, split splitter, each int) bool {
 		if len(path) > 1 {
 			deep++
 			first[string(path[0].name)] = true
+			if len(path) == 2 {
+				last[string(path[1].name)] = true
+			}
 		}
+	}
+	if each > 1 && len(last) > 0 && (len(last) == deep || len(first) == 1) { // const A = 1
+		return false
 	}
 	return deep >= 3 && 20*(lines-fit) < lines && 2*deep > lines && 2*numbers >= fit && each*len(first) <= deep
 }
@@ -336,7 +342,7 @@ func columnsOf(text []byte) splitter {
 	return func(line []byte, steps []step) ([]step, []byte) {
 		path, value := columns(line, steps, most)
 		n := len(path)
-		if n != most && n != 2 || len(value) == 0 || n == 2 && !isNumber(value) || n > 2 && isTick(path[0].name) {
+		if n != most && n != 2 || len(value) == 0 || value[len(value)-1] == ';' || n == 2 && !isNumber(value) || n > 2 && isTick(path[0].name) {
 			return nil, nil
 		}
 		path = path[:n-1]

@@ -36,7 +36,8 @@ func TestColumns(t *testing.T) {
 	sniffs(t, n, true, "units 17 hp 3\nunits 17 x 2.5\nunits 18 hp 4\nunits 18 x 4\n", "tick: 5\nunits tank hp 3\nunits tank x 2\nunits car x 2\nunits car hp 2\n")
 	sniffs(t, n, false, "", "tick 5 hash 77\ntick 6 hash 78\ntick 7 hash 79\ntick 8 hash 79\n", "INFO net ping 30\nINFO net ping 31\nINFO net ping 32\nINFO net ping 33\n",
 		"v 1.0 2.0 3.0\nv 2.0 3.0 1.0\nv 1.0 1.0 1.0\nf 1 2 3\n", "This is a text\nthat has four words\nin each line here\nas it is 5\n",
-		"unit hp x y\n1 2 3 4\n2 3 4 5\n3 4 5 6\n", "a.b = 1\na.c = 2\na.d = 3\na.e = 3\n")
+		"unit hp x y\n1 2 3 4\n2 3 4 5\n3 4 5 6\n", "a.b = 1\na.c = 2\na.d = 3\na.e = 3\n",
+		"package a\n\nconst A = 1\nconst B = 2\nconst C = 3\nconst D = 4\n", "int a = 1;\nint b = 2;\nfloat a = 1;\nfloat c = 1;\n")
 }
 
 func FuzzPaths(f *testing.F) {

@@ -1,0 +1,228 @@
+package notation
+
+import "bytes"
+
+// indentedNotation is lines of a name and a value, indented below the line that they belong to, as games print their states:
+//
+//	GameState object.
+//	  num_ships: 2
+//	  ship 0 position: 320.0, 240.0
+//
+// A name with a number in it is a path: ship, 0, position. A line without a value begins a map. All names are items, since
+// some writers repeat them.
+func indentedNotation() Notation {
+	return Notation{Name: "indented", Title: "indented names and values", Extensions: []string{".txt", ".log", ".dump", ".state"},
+		Sniff: sniffIndented, Parse: func(text []byte, to Sink) error {
+			p := indentedParser{text: text, document: document{to: to}}
+			return p.run(true)
+		}}
+}
+
+// sniffIndented reports whether most lines have a name and a value, half of them a number, and a quarter is below another
+// line or has a number in its name.
+func sniffIndented(head []byte, whole bool) bool {
+	if !whole {
+		head = head[:bytes.LastIndexByte(head, '\n')+1]
+	}
+	p := indentedParser{text: head, document: document{to: discard{}}}
+	p.run(false)
+	return p.pairs >= 3 && 3*p.pairs >= 2*p.lines && 20*p.faults < p.lines && 2*p.numbers >= p.pairs && 4*p.nested >= p.pairs
+}
+
+type indentedParser struct {
+	document
+	text  []byte
+	outer []outerLine // the lines that the current one may belong to
+	path  []step
+
+	lines, pairs, numbers, nested, faults int
+}
+
+// outerLine is a line with lines below it.
+type outerLine struct {
+	indent int
+	steps  []step // the path of its map
+}
+
+// run reads the lines. It stops at the first that does not fit, or counts these.
+func (p *indentedParser) run(stop bool) error {
+	for at := 0; at < len(p.text); {
+		begin := at
+		var line []byte
+		line, at = lineAt(p.text, at)
+		indent := indentOf(line)
+		line = bytes.TrimSpace(line)
+		if isEmpty(line) {
+			continue
+		}
+		p.lines++
+		if p.line(line, indent, begin, p.indentAfter(at) > indent) {
+			continue
+		}
+		if p.faults++; !stop {
+			continue
+		}
+		if at == len(p.text) && p.text[at-1] != '\n' {
+			return cut(begin, "a line")
+		}
+		return fault(begin, "%.60q, expected a name and a value", line)
+	}
+	p.document.end(len(p.text))
+	return nil
+}
+
+// indentOf returns the width of the blanks at the begin of a line.
+func indentOf(line []byte) (width int) {
+	for _, c := range line {
+		switch c {
+		case ' ':
+			width++
+		case '\t':
+			width = width/8*8 + 8
+		default:
+			return width
+		}
+	}
+	return width
+}
+
+// isEmpty reports whether a line has nothing but a comment or brackets.
+func isEmpty(line []byte) bool {
+	return isRemark(line) || len(bytes.Trim(line, "{}[](),;")) == 0
+}
+
+// indentAfter returns the width of the blanks before the next line that is not empty.
+func (p *indentedParser) indentAfter(at int) int {
+	for at < len(p.text) {
+		var line []byte
+		if line, at = lineAt(p.text, at); !isEmpty(bytes.TrimSpace(line)) {
+			return indentOf(line)
+		}
+	}
+	return 0
+}
+
+// line reads a line, and reports whether it fits. More says that lines below it follow.
+func (p *indentedParser) line(line []byte, indent, at int, more bool) bool {
+	for len(p.outer) > 0 && p.outer[len(p.outer)-1].indent >= indent {
+		p.outer = p.outer[:len(p.outer)-1]
+	}
+	p.path = p.path[:0]
+	if len(p.outer) > 0 {
+		p.path = append(p.path, p.outer[len(p.outer)-1].steps...)
+		p.nested++
+	} else if len(p.tick) > 0 && indent > 0 {
+		p.nested++
+	} else if name, tick := tickLine(line); tick != nil {
+		p.tickLine(name, tick, at)
+		return true
+	}
+	name, value, pair := splitPair(line)
+	if !isKey(name) {
+		return false
+	}
+	base := len(p.path)
+	if p.path = numberedSteps(name, p.path); len(p.path) == base || len(p.path)+1 >= MaxDepth {
+		return false
+	}
+	if len(p.path) > base+1 {
+		p.nested++
+	}
+	if pair {
+		p.pairs++
+		if isNumeric(value) {
+			p.numbers++
+		}
+	}
+	if last := len(p.path) - 1; pair && !more {
+		p.enter(p.path[:last], at)
+		p.to.Item(p.path[last].name)
+		giveValue(p.to, value, at)
+		return true
+	} else if len(p.path) == base+1 {
+		p.path[last].item = at + 1
+	}
+	p.enter(p.path, at)
+	if pair {
+		p.to.Name([]byte("#value"))
+		giveValue(p.to, value, at)
+	}
+	if more {
+		p.outer = append(p.outer, outerLine{indent: indent, steps: append([]step(nil), p.path...)})
+	}
+	return true
+}
+
+// tickLine gives a line with nothing but the tick, to which the lines below it do not belong.
+func (p *indentedParser) tickLine(name, tick []byte, at int) {
+	p.path = append(p.path, step{name: name})
+	if p.repeats(p.path, true) {
+		p.document.end(at)
+	}
+	p.enter(nil, at)
+	p.to.Name(name)
+	p.to.Scalar(Bare, tick)
+	p.pairs++
+	p.numbers++
+}
+
+// splitPair returns the name and the value in a line. Without a value the line begins a map. Without a name it does not fit.
+func splitPair(line []byte) (name, value []byte, pair bool) {
+	n := bytes.IndexAny(line, ":=")
+	for n >= 0 && line[n] == ':' && n+1 < len(line) && line[n+1] != ' ' && line[n+1] != '\t' {
+		next := bytes.IndexAny(line[n+1:], ":=")
+		if next < 0 {
+			n = -1
+			break
+		}
+		n += 1 + next
+	}
+	if n < 0 {
+		return bytes.TrimRight(line, ".:{[ \t"), nil, false
+	}
+	name, value = bytes.TrimRight(line[:n], " \t"), bytes.TrimLeft(line[n+1:], " \t")
+	if len(value) == 0 || len(bytes.Trim(value, "{[(")) == 0 {
+		return name, nil, false
+	}
+	if value[0] == '=' || value[len(value)-1] == ';' || value[len(value)-1] == '{' { // a line of a program
+		return nil, nil, false
+	}
+	return name, value, true
+}
+
+// isKey reports whether a text may be a name: a few words of letters and digits.
+func isKey(name []byte) bool {
+	if len(name) == 0 || len(name) > 64 || bytes.Count(name, []byte(" ")) > 5 || !isNameStart(name[0]) && name[0]-'0' > 9 && name[0] != '$' {
+		return false
+	}
+	for _, c := range name {
+		if !isNameStart(c) && c-'0' > 9 && bytes.IndexByte([]byte(" .-_#[]/$%\t"), c) < 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// numberedSteps appends the path in a name: "ship 0 position", "ship[0].position" and "ship #0 position" are three steps.
+func numberedSteps(name []byte, steps []step) []step {
+	const between = " \t[]#"
+	begin := 0 // of the words before a number
+	for i := 0; i < len(name); {
+		n := bytes.IndexAny(name[i:], between)
+		if n < 0 {
+			n = len(name) - i
+		}
+		if _, length := digits(name[i:], 10, 18); length == n && n > 0 {
+			if words := bytes.Trim(name[begin:i], between+"."); len(words) > 0 {
+				steps = append(steps, step{name: words})
+			}
+			steps = append(steps, step{name: name[i : i+n]})
+			begin = i + n
+		}
+		i += n + 1
+	}
+	if words := bytes.Trim(name[min(begin, len(name)):], between+"."); len(words) > 0 {
+		steps = append(steps, step{name: words})
+	}
+	return steps
+}
