@@ -43,7 +43,7 @@ func TestOtherText(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		text = text[:min(len(text), 1<<20)]
+		text = text[:min(len(text), 1<<18)]
 		if bytes.IndexByte(text[:min(len(text), 512)], 0) >= 0 {
 			return nil
 		}

@@ -95,8 +95,8 @@ func (f *figures) isTick(rows int) bool {
 	return f.letters == 0 || f.prefixed == f.integers || f.short == f.long && f.long >= 6 && f.long <= 16
 }
 
-// scattered reports whether a hash function may have computed the values: without order, mostly different, and mostly of so many
-// digits.
+// scattered reports whether a hash function may have computed the values: without order, mostly different, and mostly
+// of so many digits.
 func (f *figures) scattered(rows, ticks, hex, decimal int) bool {
 	digits := decimal
 	if f.letters > 0 {

@@ -83,7 +83,8 @@ func (r *reader) Next() (*tracediff.Record, error) {
 	for {
 		if r.count > 0 {
 			one := r.held[r.begin]
-			if r.err != nil || r.count > maxHeld || one.Event != nil || r.newest > window && one.checkpoint.Tick < r.newest-window {
+			old := one.Event != nil || one.checkpoint.Tick+window < r.newest
+			if old || r.err != nil || r.count > maxHeld {
 				r.begin = (r.begin + 1) % len(r.held)
 				r.count--
 				r.out = one
@@ -314,8 +315,9 @@ func (r *reader) hold(key int, tick uint64, p *point, scope string, phase traced
 	if r.pass > 0 {
 		for i := range r.count {
 			one := r.held[(r.begin+i)%len(r.held)]
-			if one.Event == nil && one.key == key && one.checkpoint.Tick == tick && one.pass < r.pass && one.checkpoint.Scope == scope {
-				one.checkpoint.Phase = tracediff.Predicted
+			c := &one.checkpoint
+			if one.Event == nil && one.key == key && c.Tick == tick && one.pass < r.pass && c.Scope == scope {
+				c.Phase = tracediff.Predicted
 			}
 		}
 	}

@@ -95,7 +95,7 @@ func resolve(columns []column, bare bool) (roles, bool) {
 	tick := &columns[r.tick]
 	r.tickHex = tick.figures.letters > 0
 	named := false // there is a word for a tick
-	if vocabulary.Of(tick.name) == vocabulary.Tick || vocabulary.Of(tick.name) == vocabulary.Other && shortTick(tick.name) {
+	if vocabulary.Of(tick.name) == vocabulary.Tick || shortTick(tick.name) {
 		named = true
 		r.tickWord = tick.name
 	} else if tick.name != "" { // checksum(617) = 577090037
@@ -168,8 +168,8 @@ func findTick(columns []column, rows int) int {
 	return -1
 }
 
-// findSums returns the numbers of the columns with checksums, and whether one has a word for it. Named is set if there is a
-// word for the tick.
+// findSums returns the numbers of the columns with checksums, and whether one has a word for it. Named is set if there
+// is a word for the tick.
 func findSums(columns []column, tick, rows int, named bool) (sums []int, worded bool) {
 	ticks := columns[tick].figures.distinct
 	for i := range columns {
@@ -204,15 +204,17 @@ func findSums(columns []column, tick, rows int, named bool) (sums []int, worded 
 const remotely = " remote theirs their other others expected received recv incoming reported "
 
 func remote(name string) bool {
-	return slices.ContainsFunc(vocabulary.Parts(name), func(part string) bool { return strings.Contains(remotely, " "+part+" ") })
+	return slices.ContainsFunc(vocabulary.Parts(name), func(part string) bool {
+		return strings.Contains(remotely, " "+part+" ")
+	})
 }
 
 // general are parts of names of checksums that do not tell which part of the state they cover.
 const general = " the a of local own my our current cur game world sim full final net value val u i x frame tick turn " +
 	"step cycle simulation lockstep desync for at is "
 
-// pointsOf returns the checkpoints of a line. If the name of a checksum has more than a word for it, the rest is the part of
-// the state that it covers.
+// pointsOf returns the checkpoints of a line. If the name of a checksum has more than a word for it, the rest is the
+// part of the state that it covers.
 func pointsOf(columns []column, sums []int) []point {
 	type labelled struct {
 		sum
@@ -231,7 +233,8 @@ func pointsOf(columns []column, sums []int) []point {
 		meaning := vocabulary.Of(c.name)
 		var rest []string
 		for _, part := range vocabulary.Parts(c.name) {
-			if m := vocabulary.Of(part); m != vocabulary.Sum && m != vocabulary.WeakSum && !strings.Contains(general, " "+part+" ") {
+			m := vocabulary.Of(part)
+			if m != vocabulary.Sum && m != vocabulary.WeakSum && !strings.Contains(general, " "+part+" ") {
 				rest = append(rest, part)
 			}
 		}

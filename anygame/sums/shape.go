@@ -258,7 +258,7 @@ func numberEnd(line []byte, i int) int {
 		for i++; i < len(line) && isDigit(line[i]); i++ {
 		}
 	}
-	if i+2 < len(line) && line[i]|0x20 == 'e' && (line[i+1] == '-' || line[i+1] == '+') {
+	if i+2 < len(line) && line[i]|0x20 == 'e' && isSign(line[i+1]) {
 		for i += 2; i < len(line) && isDigit(line[i]); i++ {
 		}
 	}

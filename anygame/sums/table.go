@@ -16,12 +16,12 @@ type table struct {
 
 // learnTable finds a table: with a header, or of two or three columns of numbers alone.
 func learnTable(lines [][]byte) []template {
-	for len(lines) > 0 && bytes.HasPrefix(bytes.TrimSpace(lines[0]), []byte("#")) && len(lines) > 1 && !bytes.HasPrefix(bytes.TrimSpace(lines[1]), []byte("#")) {
+	for len(lines) > 1 && bytes.HasPrefix(bytes.TrimSpace(lines[0]), []byte("#")) {
 		header := bytes.TrimSpace(bytes.TrimLeft(lines[0], "# "))
-		if t := tableOf(header, lines[1:]); t != nil {
+		lines = lines[1:]
+		if t := tableOf(header, lines); t != nil {
 			return t
 		}
-		lines = lines[1:]
 	}
 	if len(lines) < 2 {
 		return nil

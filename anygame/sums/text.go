@@ -36,6 +36,7 @@ type token struct {
 
 func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' || c == '_' || c >= 0x80 }
 func isDigit(c byte) bool  { return c >= '0' && c <= '9' }
+func isSign(c byte) bool   { return c == '-' || c == '+' }
 func isBlank(c byte) bool  { return c == ' ' || c == '\t' }
 
 // tokens appends the tokens of a line.
@@ -75,14 +76,16 @@ func follows(before []byte) bool {
 	return isLetter(c) || isDigit(c) || c == ')' || c == ']'
 }
 
-// numeral returns the end of the number at i: decimal with a sign and fractions, or hexadecimal of at least three digits.
+// numeral returns the end of the number at i: decimal with a sign and fractions, or hexadecimal of at least three
+// digits.
 func numeral(line []byte, i int) (end int, whole, ok bool) {
 	begin := i
 	for end = i; end < len(line) && (isLetter(line[end]) || isDigit(line[end])); end++ {
 	}
 	if inWord := i > 0 && isLetter(line[i-1]) && line[i-1] != '_'; !inWord && end > i {
 		digits, letters, ok := integer(line[i:end])
-		if ok && letters && (len(digits) >= 8 || len(line[i:end]) > len(digits) || len(digits) >= 3 && bytes.ContainsAny(digits, "0123456789")) {
+		long := len(digits) >= 8 || len(digits) >= 3 && bytes.ContainsAny(digits, "0123456789")
+		if ok && letters && (long || len(digits) < end-i) {
 			return end, true, true
 		}
 	}
@@ -100,7 +103,7 @@ func numeral(line []byte, i int) (end int, whole, ok bool) {
 		for end++; end < len(line) && isDigit(line[end]); end++ {
 		}
 	}
-	if !whole && end+2 < len(line) && line[end]|0x20 == 'e' && (line[end+1] == '-' || line[end+1] == '+') && isDigit(line[end+2]) {
+	if !whole && end+2 < len(line) && line[end]|0x20 == 'e' && isSign(line[end+1]) && isDigit(line[end+2]) {
 		for end += 2; end < len(line) && isDigit(line[end]); end++ {
 		}
 	}
@@ -118,29 +121,15 @@ func (p *parsed) filler(i int) bool {
 
 // parsed is a line that was taken apart.
 type parsed struct {
-	line   []byte
-	tokens []token
-	names  []name // of each token that is a number
-	// meanings has the words so far.
-	meanings map[string]vocabulary.Meaning
-}
-
-// of returns the meaning of a name.
-func (p *parsed) of(text []byte) vocabulary.Meaning {
-	meaning, ok := p.meanings[string(text)]
-	if !ok {
-		meaning = vocabulary.Of(string(text))
-		if p.meanings == nil || len(p.meanings) > maxGroups {
-			p.meanings = map[string]vocabulary.Meaning{}
-		}
-		p.meanings[string(text)] = meaning
-	}
-	return meaning
+	line    []byte
+	tokens  []token
+	names   []name // of each token that is a number
+	lexicon vocabulary.Lexicon
 }
 
 // meaning returns the meaning of a token.
 func (p *parsed) meaning(t int) vocabulary.Meaning {
-	return p.of(p.line[p.tokens[t].from:p.tokens[t].to])
+	return p.lexicon.Of(p.line[p.tokens[t].from:p.tokens[t].to])
 }
 
 // name is the word beside a number.
@@ -198,7 +187,7 @@ func (p *parsed) named(from, to int) name {
 		}
 	}
 	n := name{from: from, to: to, qualifier: -1}
-	if i := from - 2; i >= 0 && p.tokens[i].kind == word && (p.tokens[i+1].kind == blank || strings.IndexByte("./:", p.line[p.tokens[i+1].from]) >= 0) {
+	if i := from - 2; i >= 0 && p.tokens[i].kind == word && strings.IndexByte("./: \t", p.line[p.tokens[i+1].from]) >= 0 {
 		n.qualifier = i
 	}
 	return n
@@ -246,7 +235,7 @@ func (p *parsed) take(line []byte) (core []int, ok bool) {
 		if n.from >= 0 {
 			text = p.line[p.tokens[n.from].from:p.tokens[n.to-1].to]
 		}
-		switch meaning := p.of(text); {
+		switch meaning := p.lexicon.Of(text); {
 		case meaning == vocabulary.Tick, meaning == vocabulary.Sum, meaning == vocabulary.WeakSum, shortTick(string(text)):
 			telling++
 		case meaning == vocabulary.Other && t.to-t.from >= 6 && !p.glued(i):
@@ -489,8 +478,9 @@ func separate(list []template) []template {
 
 // complaints are words of lines that report a difference.
 var complaints = [][]byte{
-	[]byte("mismatch"), []byte("!="), []byte("desync detected"), []byte("desyncdetected"), []byte("desync at"), []byte("desync in"),
-	[]byte("desync!"), []byte("desynced"), []byte("out of sync"), []byte("differ"), []byte("diverg"), []byte("expected"),
+	[]byte("mismatch"), []byte("!="), []byte("desync detected"), []byte("desyncdetected"), []byte("desync at"),
+	[]byte("desync in"), []byte("desync!"), []byte("desynced"), []byte("out of sync"),
+	[]byte("differ"), []byte("diverg"), []byte("expected"),
 	[]byte("remote"), []byte("received"), []byte("not match"), []byte("correct"), []byte("wrong"), []byte("rollback to"),
 }
 

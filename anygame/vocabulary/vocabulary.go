@@ -1,7 +1,7 @@
 // Package vocabulary knows the words by which games name ticks, players, orders and checksums in their files.
 //
-// A name is taken apart where its case changes and at underscores and digits: simFrame, sim_frame and SIM-FRAME2 are all
-// the parts sim and frame. The last part decides: the frame_hash is a hash, and the hash_frame a frame.
+// A name is taken apart where its case changes and at underscores and digits: simFrame, sim_frame and SIM-FRAME2 are
+// all the parts sim and frame. The last part decides: the frame_hash is a hash, and the hash_frame a frame.
 package vocabulary
 
 import "strings"
@@ -66,6 +66,25 @@ func Of(name string) Meaning {
 		return meaning
 	}
 	return Other
+}
+
+// Lexicon remembers the meanings of names, for texts with many words. The zero value is ready.
+type Lexicon struct{ known map[string]Meaning }
+
+// maxKnown is how many names a Lexicon remembers.
+const maxKnown = 1 << 12
+
+// Of returns the meaning of a name.
+func (l *Lexicon) Of(name []byte) Meaning {
+	meaning, ok := l.known[string(name)]
+	if !ok {
+		meaning = Of(string(name))
+		if l.known == nil || len(l.known) >= maxKnown {
+			l.known = map[string]Meaning{}
+		}
+		l.known[string(name)] = meaning
+	}
+	return meaning
 }
 
 // ofPart returns the meaning of a part of a name.
