@@ -1,0 +1,157 @@
+// Package inputs reads the inputs of a game from files in any ordinary notation, and from the lines of a log, as an
+// order log:
+//
+//	{"tick":5,"player":1,"cmd":"move","x":3}        one a line, or all in a list
+//	{"tick":5,"orders":[{"player":1,"cmd":"move"}]} the orders of a tick in a list
+//	tick,player,kind,x                              a table
+//	tick 17 player 2 order move 3,4                 lines of a log
+//
+// Every order has a tick, and a player or a kind. The rest of an order is its payload: a map in JSON with sorted
+// names. Times of a clock do not belong to it, since peers write different ones. A player with a name and no number
+// gets a number that depends only on the name, and keeps the name in the payload.
+package inputs
+
+import (
+	"bytes"
+	"hash/fnv"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/desynctool/desynctool/anygame/vocabulary"
+	"github.com/desynctool/desynctool/notation"
+)
+
+const (
+	// window is by how many ticks an order may precede the newest one before it.
+	window = 64
+	// sampleLen is how long a sample may be. A shorter one is a whole file.
+	sampleLen  = 1 << 20
+	maxKinds   = 1 << 12
+	maxKind    = 256 // bytes of the name of a kind
+	maxPlaces  = 256
+	maxMembers = 1 << 16 // values of one order, with what surrounds it
+)
+
+// Pattern is how the orders in one file are read. It does not change once it is learned.
+type Pattern struct {
+	notation *notation.Notation // nil for the lines of a log
+	place    string             // of the orders in a document
+	names    names
+}
+
+// names are the names of members with a role, empty where there is none.
+type names struct{ tick, player, kind string }
+
+// Learn returns the pattern of a file by its beginning, whole lines of up to 1 MiB. It is nil if the file holds no
+// orders.
+func Learn(sample []byte, name string) *Pattern {
+	if n := notation.Of(name, sample, len(sample) < sampleLen); n != nil {
+		return learnDocument(sample, n)
+	}
+	if bytes.IndexByte(sample[:min(len(sample), 4096)], 0) >= 0 {
+		return nil
+	}
+	return learnLines(sample)
+}
+
+// learnDocument finds the place with orders.
+func learnDocument(sample []byte, n *notation.Notation) *Pattern {
+	c := &collector{places: map[string]*census{}}
+	err := n.Parse(sample, c)
+	if fault, ok := err.(*notation.Error); err != nil && !(ok && (fault.Cut || len(sample) >= sampleLen)) {
+		return nil
+	}
+	var best *census
+	for _, one := range c.order {
+		if one.fits() && (best == nil || one.orders > best.orders) {
+			best = one
+		}
+	}
+	if best == nil {
+		return nil
+	}
+	p := &Pattern{notation: n, place: best.place, names: best.names()}
+	all := &collector{pattern: p}
+	_ = n.Parse(sample, all)
+	if all.fault != nil || !ascends(all.found) {
+		return nil
+	}
+	return p
+}
+
+// ascends reports whether the ticks of orders go back by at most a window.
+func ascends(orders []order) bool {
+	newest := uint64(0)
+	for i := range orders {
+		if orders[i].tick+window < newest {
+			return false
+		}
+		newest = max(newest, orders[i].tick)
+	}
+	return len(orders) > 0
+}
+
+// order is one order that was read.
+type order struct {
+	tick    uint64
+	player  uint32
+	kind    string
+	payload []byte
+	offset  int64
+	line    int64
+}
+
+// playerOf returns the number of a player. Named says that it has a name only.
+func playerOf(value string) (number uint32, named bool) {
+	if n, err := strconv.ParseUint(value, 10, 32); err == nil {
+		return uint32(n), false
+	}
+	h := fnv.New32a()
+	h.Write([]byte(value))
+	return h.Sum32(), true
+}
+
+// tickOf parses a tick.
+func tickOf(value string) (uint64, bool) {
+	n, err := strconv.ParseUint(value, 10, 63)
+	return n, err == nil && n <= math.MaxInt64-window
+}
+
+// kindNames are the names of members with the kind of an order, the best first.
+var kindNames = []string{
+	"cmd", "command", "order", "action", "kind", "type", "op", "verb", "event", "input", "name", "msg",
+}
+
+// playerNames are names of players in addition to those that package vocabulary knows.
+const playerNames = " by from who pid playerid issuer "
+
+func isPlayer(name string) bool {
+	if name != "" && name[len(name)-1] >= '0' && name[len(name)-1] <= '9' { // a column of each player
+		return false
+	}
+	return vocabulary.Of(name) == vocabulary.Player || strings.Contains(playerNames, " "+strings.ToLower(name)+" ")
+}
+
+// local are names of members that each peer fills in by itself: times of a clock, and what loggers add.
+const local = " ts timestamp datetime date walltime wall_time wallclock wall_clock logged_at received received_at " +
+	"recv_time latency ping rtt level logger thread hostname caller "
+
+func isLocal(name string) bool { return strings.Contains(local, " "+strings.ToLower(name)+" ") }
+
+// kindName returns the name of a kind by the value of a member.
+func kindName(member, value string) string {
+	switch {
+	case value == "" || len(value) > maxKind:
+		return orderKind
+	case value[0] == '-' || value[0] >= '0' && value[0] <= '9':
+		return member + " " + value
+	}
+	return value
+}
+
+// orderKind is the kind of orders without one.
+const orderKind = "input"
+
+// Engine is the name of the engine in the dialect of such logs, whatever game they belong to.
+const Engine = "any game"
