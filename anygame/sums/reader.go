@@ -25,10 +25,10 @@ type reader struct {
 	lines   *orderlog.Lines
 	peer    int // that is wanted, by its number in the order of the log; -1 if the log names none
 
-	values [][]byte
-	last   int            // the template that fitted last
-	peers  map[string]int // by name
-	scopes map[string]string
+	matched *matched
+	last    int            // the template that fitted last
+	peers   map[string]int // by name
+	scopes  map[string]string
 
 	held    []*held // a ring
 	begin   int
@@ -58,9 +58,9 @@ func newReader(p *Pattern, r io.Reader, name string, peer int) *reader {
 		peer = -1
 	}
 	return &reader{
-		pattern: p, lines: orderlog.NewLines(r, name), peer: peer, values: make([][]byte, maxSlots),
+		pattern: p, lines: orderlog.NewLines(r, name), peer: peer, matched: newMatched(),
 		peers: map[string]int{}, scopes: map[string]string{}, held: make([]*held, 64),
-		around: [2]surroundings{{phase: unknown, good: true}, {phase: unknown, good: true}},
+		around: [2]surroundings{{phase: unknown}, {phase: unknown}},
 	}
 }
 
@@ -111,14 +111,15 @@ func (r *reader) take(line []byte) {
 	for n := range r.pattern.templates {
 		n = (n + r.last) % len(r.pattern.templates)
 		t := &r.pattern.templates[n]
-		before, after, ok := t.shape.match(line, r.values)
-		if !ok {
+		if !t.shape.match(line, r.matched) {
 			continue
 		}
-		phase, ok := r.around[0].judge(before)
-		if other, good := r.around[1].judge(after); !ok || !good {
+		phase, told := r.around[0].judge(r.matched.before)
+		other, also := r.around[1].judge(r.matched.after)
+		if told = max(told, also); told == differs || told == others && !t.others {
 			break
-		} else if other != unknown {
+		}
+		if other != unknown {
 			phase = other
 		}
 		r.last = n
@@ -140,16 +141,16 @@ const unknown tracediff.Phase = 255
 type surroundings struct {
 	text  []byte
 	phase tracediff.Phase
-	good  bool
+	told  complaint
 }
 
-// judge returns the phase that a part of a line names, and false if it reports a difference.
-func (s *surroundings) judge(part []byte) (tracediff.Phase, bool) {
+// judge returns the phase that a part of a line names, and what else it tells.
+func (s *surroundings) judge(part []byte) (tracediff.Phase, complaint) {
 	if s.phase != unknown || !alike(s.text, part) {
 		s.text = append(s.text[:0], part...)
-		s.good, s.phase = !complains(part), phaseIn(part)
+		s.told, s.phase = complains(part), phaseIn(part)
 	}
-	return s.phase, s.good
+	return s.phase, s.told
 }
 
 // alike reports whether two texts differ in digits only.
@@ -175,29 +176,29 @@ func (r *reader) toldBack() bool {
 // checkpoints holds the checkpoints of a line, and reports whether it has any.
 func (r *reader) checkpoints(n int, phase tracediff.Phase) bool {
 	roles := &r.pattern.templates[n].roles
-	tick, ok := roles.tickOf(r.values[roles.tick])
+	tick, ok := roles.tickOf(r.matched.values[roles.tick])
 	if !ok {
 		return false
 	}
 	for i := range roles.points {
 		for _, s := range roles.points[i].sums {
-			if _, _, ok := integer(r.values[s.slot]); !ok {
+			if _, _, ok := integer(r.matched.values[s.slot]); !ok {
 				return false
 			}
 		}
 	}
-	if r.peer >= 0 && r.number(roles.peerName(r.values)) != r.peer {
+	if r.peer >= 0 && r.number(roles.peerName(r.matched.values)) != r.peer {
 		return true
 	}
 	r.step(tick, roles.repeats || len(r.pattern.templates) > 1 || roles.scope >= 0)
 	if roles.phase >= 0 {
-		phase = phaseOf(roles.phaseOf, r.values[roles.phase])
+		phase = phaseOf(roles.phaseOf, r.matched.values[roles.phase])
 	} else if phase == unknown {
 		phase = tracediff.Confirmed
 	}
 	scope := ""
 	if roles.scope >= 0 {
-		scope = r.scope(roles.scopeWord, r.values[roles.scope])
+		scope = r.scope(roles.scopeWord, r.matched.values[roles.scope])
 	}
 	for i := range roles.points {
 		r.hold(n*maxSlots+i, tick, &roles.points[i], scope, phase)
@@ -326,7 +327,7 @@ func (r *reader) hold(key int, tick uint64, p *point, scope string, phase traced
 	one.checkpoint = tracediff.Checkpoint{Tick: tick, Scope: scope, Phase: phase, Sums: one.checkpoint.Sums[:0]}
 	for _, s := range p.sums {
 		begin := len(one.bytes)
-		one.bytes = s.append(one.bytes, r.values[s.slot])
+		one.bytes = s.append(one.bytes, r.matched.values[s.slot])
 		value := one.bytes[begin:len(one.bytes):len(one.bytes)]
 		one.checkpoint.Sums = append(one.checkpoint.Sums, tracediff.Sum{Name: s.name, Value: value})
 	}

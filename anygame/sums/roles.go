@@ -19,6 +19,7 @@ type column struct {
 	word      bool   // the values are words
 	glued     bool   // the value is a part of a longer name
 	unit      bool   // letters follow the value
+	placed    bool   // its place on the line counts
 	gap       int    // words between the column before and this one that are no name
 	values    [][]byte
 	figures   figures
@@ -73,7 +74,7 @@ func (r *roles) title() string {
 	}
 	out := fmt.Sprintf("tick is %s, checksum is %s", tick, strings.Join(sums, ", "))
 	if r.peer >= 0 {
-		out += fmt.Sprintf(", peer is %q", r.peerWord)
+		out += ", peer is " + cmp.Or(strings.Trim(strconv.Quote(r.peerWord), `"`), "the word before the message")
 	}
 	if r.scope >= 0 {
 		out += ", each for a " + cmp.Or(r.scopeWord, "name")
@@ -160,7 +161,8 @@ func findTick(columns []column, rows int) int {
 	}
 	for i := range columns {
 		c := &columns[i]
-		call := vocabulary.Of(c.name) == vocabulary.Sum && i+1 < len(columns) && columns[i+1].name == ""
+		meaning := vocabulary.Of(c.name)
+		call := (meaning == vocabulary.Sum || meaning == vocabulary.WeakSum) && i+1 < len(columns) && columns[i+1].name == ""
 		if (c.name == "" || call) && !c.word && !c.unit && c.figures.regular && c.figures.isTick(rows) {
 			return i
 		}
@@ -191,7 +193,7 @@ func findSums(columns []column, tick, rows int, named bool) (sums []int, worded 
 				sums, worded = append(sums, i), true
 			}
 		case vocabulary.Other:
-			near := i > tick && c.gap <= 1 || i == tick-1 && columns[tick].gap <= 1
+			near := !c.placed || i > tick && c.gap <= 1 || i == tick-1 && columns[tick].gap <= 1
 			if near && !c.glued && ticks >= 3 && f.scattered(rows, ticks, 6, 8) && f.distinct*5 >= ticks*4 {
 				sums = append(sums, i)
 			}
@@ -207,6 +209,21 @@ func remote(name string) bool {
 	return slices.ContainsFunc(vocabulary.Parts(name), func(part string) bool {
 		return strings.Contains(remotely, " "+part+" ")
 	})
+}
+
+// locally are parts of names of checksums that a peer computed itself, where the line has those of others.
+const locally = " local own my mine our ours self "
+
+// own reports whether a name or qualifier of a checksum has such a word.
+func (r *roles) own(columns []column) bool {
+	for i := range columns {
+		for _, part := range append(vocabulary.Parts(columns[i].name), vocabulary.Parts(columns[i].qualifier)...) {
+			if r.sums(i) && strings.Contains(locally, " "+part+" ") {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // general are parts of names of checksums that do not tell which part of the state they cover.
@@ -239,6 +256,7 @@ func pointsOf(columns []column, sums []int) []point {
 			}
 		}
 		switch {
+		case meaning == vocabulary.Other && len(c.name) == 1:
 		case meaning == vocabulary.Other:
 			one.scope, one.name = c.name, ""
 		case count[c.name] > 1 && c.qualifier != "":
@@ -247,7 +265,7 @@ func pointsOf(columns []column, sums []int) []point {
 		case len(rest) > 0 && meaning == vocabulary.Sum:
 			one.scope, one.name = strings.Join(rest, "_"), ""
 		case meaning == vocabulary.WeakSum:
-			one.part = c.name != "state" && c.name != "sum" && c.name != "sync"
+			one.part = !strings.Contains(" state sum sync ", " "+strings.ToLower(c.name)+" ")
 		}
 		scoped = scoped || one.scope != ""
 		list = append(list, one)
@@ -391,13 +409,13 @@ func (r *roles) agree(columns []column, rowsOf map[string][]int) bool {
 
 // peerWords reports whether all values are words for peers.
 func peerWords(values [][]byte) bool {
-	for _, v := range values {
-		word := strings.TrimRight(strings.ToLower(string(v)), "0123456789")
-		if !strings.Contains(" host client server peer player local guest ", " "+word+" ") || word == "" {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(values, func(v []byte) bool { return !peerWord(string(v)) })
+}
+
+// peerWord reports whether a word names a peer: client2.
+func peerWord(word string) bool {
+	word = strings.TrimRight(strings.ToLower(word), "0123456789")
+	return word != "" && strings.Contains(" host client server peer player local guest ", " "+word+" ")
 }
 
 // phaseWord returns the word for a phase in a name, empty if there is none.

@@ -10,14 +10,26 @@ type template struct {
 	shape shape
 	roles roles
 	fixed string // words of it that belong to no value
+	// others says that the lines also have what other peers computed.
+	others bool
 }
 
 // shape finds the values of a line.
 type shape interface {
-	// match fills in the values of the slots, and reports whether the line has the shape. The rest of the line is what
-	// precedes the values and what follows them.
-	match(line []byte, values [][]byte) (before, after []byte, ok bool)
+	// match fills in what a line has, and reports whether it has the shape.
+	match(line []byte, to *matched) bool
 }
+
+// matched is a line that has a shape.
+type matched struct {
+	values        [][]byte // by slot
+	before, after []byte   // the rest of the line
+
+	walk   walk // of JSON
+	object *object
+}
+
+func newMatched() *matched { return &matched{values: make([][]byte, maxSlots)} }
 
 // text is the shape of lines with words between their values.
 type text struct {
@@ -30,6 +42,7 @@ type text struct {
 // element is a piece of a text.
 type element struct {
 	kind kind   // literal with a text, word or number
+	main bool   // a literal at which what is needed begins, unless a peer precedes it
 	text []byte // a blank in it is one or more
 	slot int    // of the value, -1 of a literal
 	// exact demands that neither letters nor digits follow the value.
@@ -39,13 +52,13 @@ type element struct {
 // template returns the elements of a line.
 func (p *parsed) template(core []int) text {
 	free := p.free(core)
-	t := text{begin: core[0] == 0 && p.tokens[0].kind == number}
-	add := func(b []byte) {
-		if n := len(t.elements); n > 0 && t.elements[n-1].kind == literal {
+	t := text{begin: core[0] == 0 && (p.tokens[0].kind == number || p.peer == 0)}
+	add := func(b []byte, main bool) {
+		if n := len(t.elements); n > 0 && t.elements[n-1].kind == literal && !main {
 			t.elements[n-1].text = append(t.elements[n-1].text, b...)
 			return
 		}
-		t.elements = append(t.elements, element{kind: literal, text: bytes.Clone(b), slot: -1})
+		t.elements = append(t.elements, element{kind: literal, text: bytes.Clone(b), slot: -1, main: main})
 	}
 	for n, i := range core {
 		one := &p.tokens[i]
@@ -55,10 +68,10 @@ func (p *parsed) template(core []int) text {
 			t.slots++
 		case one.kind == blank:
 			if !p.mute(i) {
-				add([]byte(" "))
+				add([]byte(" "), false)
 			}
 		default:
-			add(p.line[one.from:one.to])
+			add(p.line[one.from:one.to], i == p.main)
 		}
 	}
 	return t
@@ -113,7 +126,7 @@ func (t *text) trim(r *roles) *text {
 	}
 	out := &text{slots: t.slots, begin: t.begin}
 	begin := first
-	for begin > 0 && t.elements[begin-1].slot < 0 {
+	for begin > 0 && t.elements[begin-1].slot < 0 && !(begin < first && t.elements[begin].main) {
 		begin--
 	}
 	if begin > 0 && begin < first {
@@ -158,23 +171,24 @@ func (t *text) String() string {
 	return b.String()
 }
 
-func (t *text) match(line []byte, values [][]byte) (before, after []byte, ok bool) {
+func (t *text) match(line []byte, to *matched) bool {
 	if t.begin {
-		end, ok := t.parse(line, 0, values)
-		if !ok {
-			return nil, nil, false
+		end, ok := t.parse(line, 0, to.values)
+		if ok {
+			to.before, to.after = nil, line[end:]
 		}
-		return nil, line[end:], true
+		return ok
 	}
 	for from := 0; ; {
 		i := bytes.Index(line[from:], t.anchor)
 		if i < 0 {
-			return nil, nil, false
+			return false
 		}
 		at := from + i
 		if at == 0 || !isLetter(t.anchor[0]) || !isLetter(line[at-1]) {
-			if end, ok := t.parse(line, at, values); ok {
-				return line[:at], line[end:], true
+			if end, ok := t.parse(line, at, to.values); ok {
+				to.before, to.after = line[:at], line[end:]
+				return true
 			}
 		}
 		from = at + 1
@@ -202,7 +216,7 @@ func (t *text) parse(line []byte, i int, values [][]byte) (end int, ok bool) {
 			}
 			end = numberEnd(line, i)
 		}
-		if end == i || e.exact && end < len(line) && (isLetter(line[end]) && line[end] < 0x80 || isDigit(line[end])) {
+		if end == i || e.exact && goesOn(line, end) {
 			return 0, false
 		}
 		values[e.slot] = line[i:end]

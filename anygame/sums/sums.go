@@ -38,7 +38,7 @@ func Learn(sample []byte, name string) *Pattern {
 	if bytes.IndexByte(sample[:min(len(sample), 4096)], 0) >= 0 {
 		return nil
 	}
-	for _, learn := range []func([][]byte) []template{learnTable, learnText} {
+	for _, learn := range []func([][]byte) []template{learnObjects, learnTable, learnText} {
 		if list := learn(linesOf(sample)); len(list) > 0 {
 			return newPattern(list)
 		}
@@ -130,10 +130,10 @@ func (p *Pattern) Format() tracediff.Format {
 
 // sniff reports whether a line of the leading bytes has one of the templates.
 func (p *Pattern) sniff(head []byte) bool {
-	values := make([][]byte, maxSlots)
+	to := newMatched()
 	for _, line := range linesOf(head) {
 		for i := range p.templates {
-			if _, _, ok := p.templates[i].shape.match(line, values); ok {
+			if p.templates[i].shape.match(line, to) {
 				return true
 			}
 		}

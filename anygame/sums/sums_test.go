@@ -139,6 +139,61 @@ var logs = []struct{ name, log, want, title string }{
 		"tick=1 sum=0x9f3acc01\ntick=2 sum=0x8f3acc01\ntick=3 sum=0x7f3acc01\ntick=4 sum=0x5f3acc01\n", "",
 	},
 	{
+		"parts of the state with several words, and the state",
+		"CRC after partition manager for frame 100 is 0x964DF678\nCRC after AI for frame 100 is 0x8C821E5F\nCRC for frame 100 is 0x8C821EAA\n" +
+			"CRC after partition manager for frame 101 is 0x16FDF677\nCRC after AI for frame 101 is 0x1C821E5F\nCRC for frame 101 is 0x7C821EAA\n" +
+			"CRC after partition manager for frame 102 is 0x264DF677\nCRC after AI for frame 102 is 0x2C821E5F\nCRC for frame 102 is 0x5C821EAA\n",
+		`tick=100 scope="after partition manager" sum=0x964df678` + "\ntick=100 scope=\"after AI\" sum=0x8c821e5f\ntick=100 sum=0x8c821eaa\n" +
+			`tick=101 scope="after partition manager" sum=0x16fdf677` + "\ntick=101 scope=\"after AI\" sum=0x1c821e5f\ntick=101 sum=0x7c821eaa\n" +
+			`tick=102 scope="after partition manager" sum=0x264df677` + "\ntick=102 scope=\"after AI\" sum=0x2c821e5f\ntick=102 sum=0x5c821eaa\n", "",
+	},
+	{
+		"JSON lines in any order",
+		`{"hash":"9f3acc01","e":{"n":3,"names":["a b","c"]},"tick":120}` + "\n" + `{"tick":121,"e":{"n":3,"names":[]},"hash":"8f3acc01"}` + "\n" +
+			`{"e":{},"hash":"7f3acc01","tick":122,"predicted":true}` + "\n" + `{"tick":122,"msg":"mismatch","hash":"00000000"}` + "\n",
+		"tick=120 sum=0x9f3acc01\ntick=121 sum=0x8f3acc01\ntick=122 phase=predicted sum=0x7f3acc01\n", "",
+	},
+	{
+		"JSON lines with the parts of the state",
+		`{"tick":5,"sums":{"physics":"9f3acc01","ai":"8f3acc01"}}` + "\n" + `{"tick":6,"sums":{"physics":"6f3acc01","ai":"4f3acc01"}}` + "\n" +
+			`{"tick":7,"sums":{"physics":"7f3acc01","ai":"df3acc01"}}` + "\n",
+		"tick=5 scope=ai sum=0x8f3acc01\ntick=5 scope=physics sum=0x9f3acc01\ntick=6 scope=ai sum=0x4f3acc01\ntick=6 scope=physics sum=0x6f3acc01\n" +
+			"tick=7 scope=ai sum=0xdf3acc01\ntick=7 scope=physics sum=0x7f3acc01\n", "",
+	},
+	{
+		"JSON lines with a list of parts",
+		`{"tick":5,"parts":[{"name":"physics","hash":1234567},{"name":"ai","hash":99}]}` + "\n" + `{"tick":6,"parts":[{"name":"ai","hash":98},{"name":"physics","hash":8234567}]}` + "\n" +
+			`{"tick":7,"parts":[{"name":"physics","hash":234567},{"name":"ai","hash":5}]}` + "\n",
+		"tick=5 scope=ai sum=99\ntick=5 scope=physics sum=1234567\ntick=6 scope=ai sum=98\ntick=6 scope=physics sum=8234567\n" +
+			"tick=7 scope=ai sum=5\ntick=7 scope=physics sum=234567\n", "",
+	},
+	{
+		"the peer's own checksum and that of another one",
+		"Turn 12: local checksum 9f3acc01, remote checksum 9f3acc01\nTurn 13: local checksum 8f3acc01, remote checksum 8f3acc01\n" +
+			"Turn 14: local checksum 7f3acc01, remote checksum 7f3acc02\n",
+		"tick=12 sum=0x9f3acc01\ntick=13 sum=0x8f3acc01\ntick=14 sum=0x7f3acc01\n", "",
+	},
+	{
+		"peers before the message",
+		"[host] turn 3 state 9f3acc01\n[client1] turn 3 state 9f3acc01\n[host] turn 4 state 8f3acc01\n[client1] turn 4 state 8f3acc01\n" +
+			"[host] turn 5 state 7f3acc01\n[client1] turn 5 state 6f3acc01\n",
+		"[host]\ntick=3 sum=0x9f3acc01\ntick=4 sum=0x8f3acc01\ntick=5 sum=0x7f3acc01\n" +
+			"[client1]\ntick=3 sum=0x9f3acc01\ntick=4 sum=0x8f3acc01\ntick=5 sum=0x6f3acc01\n", "",
+	},
+	{
+		"no word for the tick",
+		"SYNC 1 a1b2c3d4\nSYNC 2 b1b2c3d4\nSYNC 3 91b2c3d4\n",
+		"tick=1 sum=0xa1b2c3d4\ntick=2 sum=0xb1b2c3d4\ntick=3 sum=0x91b2c3d4\n", "",
+	},
+	{
+		"hashes in groups are not read in part",
+		"Tick 100: World hash = 9F3A-CC01\nTick 101: World hash = 8F3A-CC01\nTick 102: World hash = 7F3A-CC01\n", "", "",
+	},
+	{
+		"ids and positions are no checksums",
+		"tick 1 unit 12345678 moved\ntick 2 unit 12345679 moved\ntick 3 unit 12345680 moved\n", "", "",
+	},
+	{
 		"numbers below zero",
 		"tick 1: hash -1062276210\ntick 2: hash 1062276211\ntick 3: hash -62276212\n",
 		"tick=1 sum=-1062276210\ntick=2 sum=1062276211\ntick=3 sum=-62276212\n", "",
@@ -188,6 +243,25 @@ func BenchmarkRead(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+func BenchmarkReadJSON(b *testing.B) {
+	var out strings.Builder
+	for i := 0; out.Len() < 4<<20; i++ {
+		fmt.Fprintf(&out, "{\"level\":\"info\",\"tick\":%d,\"hash\":\"%08x\",\"units\":%d}\n", i, uint32(i)*2654435761+12345, i%300)
+	}
+	log := out.String()
+	p := sums.Learn([]byte(log[:1<<20]), "log")
+	b.SetBytes(int64(len(log)))
+	for b.Loop() {
+		s, err := p.Format().Read(strings.NewReader(log), "log", 0)
+		if err != nil {
+			b.Fatal(err)
+		}
+		for err == nil {
+			_, err = s.Next()
+		}
 	}
 }
 

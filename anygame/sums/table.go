@@ -133,14 +133,10 @@ func trimField(b []byte) []byte {
 	return b
 }
 
-func (t *table) match(line []byte, values [][]byte) (before, after []byte, ok bool) {
-	if fields(line, t.separator, values) != t.columns {
-		return nil, nil, false
+func (t *table) match(line []byte, to *matched) bool {
+	to.before, to.after = nil, nil
+	if fields(line, t.separator, to.values) != t.columns {
+		return false
 	}
-	for _, i := range t.exact {
-		if len(values[i]) == 0 {
-			return nil, nil, false
-		}
-	}
-	return nil, nil, true
+	return !slices.ContainsFunc(t.exact, func(i int) bool { return len(to.values[i]) == 0 })
 }

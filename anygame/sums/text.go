@@ -125,6 +125,8 @@ type parsed struct {
 	tokens  []token
 	names   []name // of each token that is a number
 	lexicon vocabulary.Lexicon
+	peer    int // the token before the message that names a peer, -1 if there is none
+	main    int // the token at which the part with the tick and checksums begins
 }
 
 // meaning returns the meaning of a token.
@@ -207,6 +209,7 @@ type group struct {
 	columns  []column
 	seen     int
 	good     int // lines without a complaint
+	others   int // lines with checksums of other peers
 }
 
 // take takes a line apart, and finds the part with ticks and checksums. It returns its template, and its values.
@@ -214,14 +217,19 @@ func (p *parsed) take(line []byte) (core []int, ok bool) {
 	p.line = line[:min(len(line), maxLine)]
 	p.tokens = tokens(p.line, p.tokens[:0])
 	p.names = p.names[:0]
+	p.peer = -1
 	first, last, slots, telling := -1, -1, 0, 0
+	front, back := -1, -1    // of the peers
 	spare, bare := -1, false // a word for a checksum before the first number, and a number without a name
-	for i := range p.tokens {
+	for i := 0; i < len(p.tokens); i++ {
 		t := &p.tokens[i]
 		if t.kind != number {
 			p.names = append(p.names, name{from: -1, qualifier: -1})
 			if t.kind == word && first < 0 && p.meaning(i) == vocabulary.Sum {
 				spare = i
+			}
+			if t.kind == word && first < 0 && front < 0 && p.isPeer(i) {
+				front, p.peer = max(i-1, 0), i
 			}
 			continue
 		}
@@ -235,19 +243,24 @@ func (p *parsed) take(line []byte) (core []int, ok bool) {
 		if n.from >= 0 {
 			text = p.line[p.tokens[n.from].from:p.tokens[n.to-1].to]
 		}
+		begin := i
+		if n.from >= 0 {
+			begin = n.from
+		}
 		switch meaning := p.lexicon.Of(text); {
+		case meaning == vocabulary.Player:
+			if front < 0 {
+				front = begin
+			}
+			back = i
+			continue
 		case meaning == vocabulary.Tick, meaning == vocabulary.Sum, meaning == vocabulary.WeakSum, shortTick(string(text)):
 			telling++
 		case meaning == vocabulary.Other && t.to-t.from >= 6 && !p.glued(i):
 		default:
 			continue
 		}
-		begin := i
-		if n.from >= 0 {
-			begin = n.from
-		} else {
-			bare = true
-		}
+		bare = bare || n.from < 0
 		if first < 0 {
 			first = begin
 		}
@@ -258,6 +271,10 @@ func (p *parsed) take(line []byte) (core []int, ok bool) {
 	}
 	if spare >= 0 && spare < first && bare {
 		first = spare
+	}
+	p.main = first
+	if front >= 0 {
+		first, last = min(first, front), max(last, back)
 	}
 	if p.tokens[first].kind == number { // without a name: what precedes it tells where it is
 		first = 0
@@ -271,14 +288,22 @@ func (p *parsed) take(line []byte) (core []int, ok bool) {
 // glued reports whether a number is a part of a longer name, such as the name of a file.
 func (p *parsed) glued(i int) bool {
 	t := &p.tokens[i]
+	if t.from > 1 && p.line[t.from-1] == '-' && (isLetter(p.line[t.from-2]) || isDigit(p.line[t.from-2])) {
+		return true
+	}
 	return t.from > 0 && isLetter(p.line[t.from-1]) || t.to < len(p.line) && isLetter(p.line[t.to]) ||
 		t.to+1 < len(p.line) && p.line[t.to] == '.' && isLetter(p.line[t.to+1])
 }
 
 // hasUnit reports whether letters follow a number: 16ms.
-func (p *parsed) hasUnit(i int) bool {
-	end := p.tokens[i].to
-	return end < len(p.line) && isLetter(p.line[end]) && p.line[end] < 0x80
+func (p *parsed) hasUnit(i int) bool { return goesOn(p.line, p.tokens[i].to) }
+
+// goesOn reports whether a letter or digit follows the end of a number, or more of it after a minus.
+func goesOn(line []byte, end int) bool {
+	if end+1 < len(line) && line[end] == '-' {
+		end++
+	}
+	return end < len(line) && line[end] < 0x80 && (isLetter(line[end]) || isDigit(line[end]))
 }
 
 // learnText finds the templates of lines with ticks and checksums.
@@ -306,12 +331,36 @@ func learnText(lines [][]byte) []template {
 		if g.seen++; g.seen > maxRows {
 			continue
 		}
-		if !complains(line) {
+		switch complains(line) {
+		case fine:
 			g.good++
+		case others:
+			g.others++
 		}
 		p.add(g, core)
 	}
 	return accept(list, len(lines))
+}
+
+// isPeer reports whether a word names a peer before a message, as in "[client2] tick 5". It makes one token of its
+// digits.
+func (p *parsed) isPeer(i int) bool {
+	next := i + 1
+	digits := next < len(p.tokens) && p.tokens[next].kind == number && p.tokens[next].from == p.tokens[i].to
+	if digits {
+		next++
+	}
+	if i > 0 && p.tokens[i-1].kind != literal || !peerWord(p.text(i)) || next == len(p.tokens) {
+		return false
+	}
+	if strings.IndexByte(":]>)|", p.line[p.tokens[next].from]) < 0 {
+		return false
+	}
+	if digits {
+		p.tokens[i].to = p.tokens[i+1].to
+		p.tokens = slices.Delete(p.tokens, i+1, i+2)
+	}
+	return true
 }
 
 // key appends what lines of one template have in common: all but numbers, and words that are no name of a number.
@@ -342,7 +391,7 @@ func (p *parsed) mute(i int) bool { return i+1 < len(p.tokens) && p.tokens[i+1].
 func (p *parsed) free(core []int) []bool {
 	free := make([]bool, len(core))
 	for n, i := range core {
-		free[n] = p.tokens[i].kind == word && p.meaning(i) == vocabulary.Other && !p.filler(i)
+		free[n] = i == p.peer || p.tokens[i].kind == word && p.meaning(i) == vocabulary.Other && !p.filler(i)
 	}
 	for _, i := range core {
 		if name := p.names[i]; p.tokens[i].kind == number && name.from >= 0 {
@@ -367,7 +416,7 @@ func (p *parsed) columns(core []int) []column {
 		switch {
 		case t.kind == number:
 			name := p.names[i]
-			c := column{name: p.nameText(name), gap: gap, glued: p.glued(i), unit: p.hasUnit(i)}
+			c := column{name: p.nameText(name), gap: gap, glued: p.glued(i), placed: true, unit: p.hasUnit(i)}
 			if name.qualifier >= 0 {
 				c.qualifier = p.text(name.qualifier)
 			}
@@ -428,19 +477,21 @@ func accept(list []*group, lines int) []template {
 	taken := map[string]bool{}
 	for _, g := range list {
 		few := g.seen < 3 && lines > 2
-		if few || 2*g.good < min(g.seen, maxRows) || len(out) == maxTemplates {
+		most := min(g.seen, maxRows)
+		if few || 2*(g.good+g.others) < most || len(out) == maxTemplates {
 			continue
 		}
 		fixed := g.fix()
 		r, ok := resolve(g.columns, false)
-		if !ok {
+		told := 2*g.good < most
+		if !ok || told && r.peer < 0 && !r.own(g.columns) {
 			continue
 		}
 		form := g.template.trim(&r)
 		if form == nil {
 			continue
 		}
-		if _, _, ok := form.match(g.line, make([][]byte, maxSlots)); !ok { // numbers and words run into each other
+		if !form.match(g.line, newMatched()) { // numbers and words run into each other
 			continue
 		}
 		key := form.String()
@@ -448,25 +499,32 @@ func accept(list []*group, lines int) []template {
 			continue
 		}
 		taken[key] = true
-		out = append(out, template{shape: form, roles: r, fixed: fixed})
+		out = append(out, template{shape: form, roles: r, fixed: fixed, others: told})
 	}
 	return separate(out)
 }
 
-// separate leaves out templates with the checkpoints of one that more lines have.
+// separate names templates with the same checkpoints after their words. Of those without such words, the first one
+// stays.
 func separate(list []template) []template {
+	count := map[string]int{}
+	for i := range list {
+		for _, p := range list[i].roles.points {
+			count[p.scope]++
+		}
+	}
 	var out []template
 	taken := map[string]bool{}
 	for _, t := range list {
-		clash := false
-		for _, p := range t.roles.points {
-			clash = clash || taken[p.scope]
+		if t.roles.scope >= 0 {
+			out = append(out, t)
+			continue
 		}
-		if clash && t.roles.scope < 0 {
-			if t.fixed == "" || taken[t.fixed] || len(t.roles.points) > 1 {
-				continue
-			}
-			t.roles.points[0].scope = t.fixed
+		if points := t.roles.points; len(points) == 1 && t.fixed != "" && count[points[0].scope] > 1 {
+			points[0].scope = t.fixed
+		}
+		if slices.ContainsFunc(t.roles.points, func(p point) bool { return taken[p.scope] }) {
+			continue
 		}
 		for _, p := range t.roles.points {
 			taken[p.scope] = true
@@ -476,18 +534,28 @@ func separate(list []template) []template {
 	return out
 }
 
-// complaints are words of lines that report a difference.
-var complaints = [][]byte{
-	[]byte("mismatch"), []byte("!="), []byte("desync detected"), []byte("desyncdetected"), []byte("desync at"),
-	[]byte("desync in"), []byte("desync!"), []byte("desynced"), []byte("out of sync"),
-	[]byte("differ"), []byte("diverg"), []byte("expected"),
-	[]byte("remote"), []byte("received"), []byte("not match"), []byte("correct"), []byte("wrong"), []byte("rollback to"),
+// complaint is what a line tells besides a checksum.
+type complaint uint8
+
+const (
+	fine    complaint = iota
+	others            // a checksum of another peer
+	differs           // a difference
+)
+
+// complaints are words of lines that report a difference, and of those that have a checksum of another peer.
+var complaints = [...][]string{
+	differs: {
+		"mismatch", "!=", "desync detected", "desyncdetected", "desync at", "desync in", "desync!", "desynced", "out of sync",
+		"differ", "diverg", "not match", "correct", "wrong", "rollback to",
+	},
+	others: {"remote", "received", "recv", "expected"},
 }
 
-// complains reports whether a part of a line reports a difference, or the checksum of another peer.
-func complains(part []byte) bool {
+// complains returns what a part of a line tells.
+func complains(part []byte) complaint {
 	if len(part) < 2 {
-		return false
+		return fine
 	}
 	var lower [256]byte
 	part = part[:min(len(part), len(lower))]
@@ -497,10 +565,12 @@ func complains(part []byte) bool {
 		}
 		lower[i] = c
 	}
-	for _, text := range complaints {
-		if bytes.Contains(lower[:len(part)], text) {
-			return true
+	for _, told := range []complaint{differs, others} {
+		for _, text := range complaints[told] {
+			if bytes.Contains(lower[:len(part)], []byte(text)) {
+				return told
+			}
 		}
 	}
-	return false
+	return fine
 }
