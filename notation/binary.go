@@ -183,14 +183,15 @@ func (s *structure) Scalar(kind Kind, text []byte) {
 	s.odd = s.odd || s.depth == 0 || kind == Text && !utf8.Valid(text)
 }
 
-// sniffBinary reports whether a text is maps or lists in a binary notation: with names, or else one list that is the
-// whole file. Of a file that goes on, two names or at least 64 bytes are needed.
+// sniffBinary reports whether a text is maps or lists in a binary notation: with names, or else one list that is the whole
+// file. A list without names, and the begin of a file with one name, need at least 64 bytes.
 func sniffBinary(head []byte, whole bool, atoms func(*binaryParser) (atom, error)) bool {
+	const enough = 64
 	var s structure
 	p := binaryParser{text: head, to: &s, atom: atoms}
 	err := p.parse()
-	if s.odd || p.unnamed > 0 || err != nil && (whole || !err.(*Error).Cut || len(head) < 64 || p.at < 64 && p.named < 2) {
+	if s.odd || p.unnamed > 0 || err != nil && (whole || !err.(*Error).Cut || len(head) < enough || p.at < enough && p.named < 2) {
 		return false
 	}
-	return p.named > 0 || whole && s.documents == 1 && s.values > 7
+	return p.named > 0 || whole && s.documents == 1 && s.values > 7 && len(head) >= enough
 }

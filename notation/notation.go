@@ -17,7 +17,8 @@
 //	  End(44)
 //	End(45)
 //
-// A parser keeps every digit of a number. It needs memory for the depth of the document, not for its size.
+// A parser keeps every digit of a number. It needs memory for the depth of the document, not for its size; those of YAML and
+// TOML hold a document.
 package notation
 
 import (

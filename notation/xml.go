@@ -154,7 +154,7 @@ func (p *xmlParser) doctype() error {
 
 // characters adds text to the innermost element. Blanks before any other text are the file's layout.
 func (p *xmlParser) characters(text []byte, literal bool) error {
-	blank := !literal && len(bytes.TrimLeft(text, xmlBlanks)) == 0
+	blank := !literal && isBlank(text)
 	if len(p.open) == 0 {
 		if !blank {
 			return fault(p.at, "%.8q, expected an element", bytes.TrimLeft(text, xmlBlanks))
@@ -171,6 +171,16 @@ func (p *xmlParser) characters(text []byte, literal bool) error {
 	}
 	p.at += len(text)
 	return nil
+}
+
+// isBlank reports whether a text has nothing but blanks.
+func isBlank(text []byte) bool {
+	for _, c := range text {
+		if c != ' ' && c != '\n' && c != '\t' && c != '\r' {
+			return false
+		}
+	}
+	return true
 }
 
 // begin reads a start tag with its attributes.

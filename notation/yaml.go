@@ -10,11 +10,9 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Bounds of what aliases repeat, since an alias may hold other ones.
-const (
-	maxAliases  = 64 // of a document
-	maxRepeated = 4  // nodes with the repeated ones, for each node of the document
-)
+// maxRepeated is how many nodes a document may have with those that aliases repeat, for each node that is written. An alias
+// may hold other aliases, so that a few lines mean millions of nodes.
+const maxRepeated = 4
 
 // yamlNotation is YAML 1.2, with several documents. Tags other than !!str and !!binary are skipped, and << is a name as
 // any other. Unlike the other notations it needs memory for the size of a document.
@@ -195,17 +193,16 @@ func yamlFault(text []byte, err error) error {
 
 // yamlWalk gives documents to a Sink.
 type yamlWalk struct {
-	to      Sink
-	lines   []int // offsets of the lines
-	last    int   // line of the node that was last
-	depth   int
-	aliases int
-	nodes   int // that may still come
+	to    Sink
+	lines []int // offsets of the lines
+	last  int   // line of the node that was last
+	depth int
+	nodes int // that may still come
 }
 
 // document gives one document to the Sink.
 func (w *yamlWalk) document(n *yaml.Node) error {
-	w.aliases, w.nodes = 0, maxRepeated*countYAML(n)
+	w.nodes = maxRepeated * countYAML(n)
 	return w.node(n.Content[0])
 }
 
@@ -225,11 +222,10 @@ func (w *yamlWalk) line(n int) int { return w.lines[max(0, min(n, len(w.lines))-
 func (w *yamlWalk) target(n *yaml.Node) (*yaml.Node, error) {
 	w.last = max(w.last, n.Line)
 	if n.Kind == yaml.AliasNode {
-		w.aliases++
 		n = n.Alias
 	}
-	if w.nodes--; w.nodes < 0 || w.aliases > maxAliases {
-		return n, fault(w.line(w.last), "more than %d aliases, or %d times as many nodes with them", maxAliases, maxRepeated)
+	if w.nodes--; w.nodes < 0 {
+		return n, fault(w.line(w.last), "more than %d times as many nodes with what aliases repeat", maxRepeated)
 	}
 	return n, nil
 }
@@ -288,6 +284,13 @@ var yamlWords = map[string]struct {
 	".nan": {Number, "nan"}, ".NaN": {Number, "nan"}, ".NAN": {Number, "nan"},
 }
 
+// likeHash reports whether a number is digits, an e and digits: a text in YAML 1.1, and a number in 1.2. No writer of numbers
+// omits both the point and the sign, but a hash may have this form.
+func likeHash(number []byte) bool {
+	mantissa, exponent, ok := bytes.Cut(bytes.ToLower(number), []byte("e"))
+	return ok && bytes.IndexByte(mantissa, '.') < 0 && exponent[0] != '-' && exponent[0] != '+'
+}
+
 // yamlScalar returns what a scalar is.
 func yamlScalar(n *yaml.Node) (Kind, []byte) {
 	text := []byte(n.Value)
@@ -304,7 +307,7 @@ func yamlScalar(n *yaml.Node) (Kind, []byte) {
 	if word, ok := yamlWords[n.Value]; ok {
 		return word.kind, []byte(word.text)
 	}
-	if number, ok := plainNumber(text); ok {
+	if number, ok := plainNumber(text); ok && !likeHash(number) {
 		return Number, number
 	}
 	return Text, text

@@ -11,9 +11,9 @@ func TestYAML(t *testing.T) {
 	parses(t, n, "tick: 5\nunits:\n  - id: 7\n    hp: 1.50\n  - {id: 0x8, hp: .5}\n",
 		`{@0 "tick": number(5) "units": [@15 {@15 "id": number(7) "hp": number(1.50) end@38 {@38 "id": number(8) "hp": number(0.5) end@60 end@60 end@60`)
 	// Scalars as the core schema of YAML 1.2 has them, section 10.3.
-	parses(t, n, "- null\n- ~\n-\n- True\n- false\n- 0\n- -0.0\n- 0o14\n- 0xC\n- +12e03\n- .inf\n- -.Inf\n- .NAN\n- no\n- 2001-12-14\n- 007\n- 1_000\n- 12:30\n",
-		"[@0 null() null() null() bool(true) bool(false) number(0) number(-0.0) number(12) number(12) number(12e03) number(inf) number(-inf) "+
-			"number(nan) text(no) text(2001-12-14) text(007) text(1_000) text(12:30) end@123")
+	parses(t, n, "- null\n- ~\n-\n- True\n- false\n- 0\n- -0.0\n- 0o14\n- 0xC\n- -2E+05\n- 12e03\n- .inf\n- -.Inf\n- .NAN\n- no\n- 2001-12-14\n- 007\n- 1_000\n- 12:30\n",
+		"[@0 null() null() null() bool(true) bool(false) number(0) number(-0.0) number(12) number(12) number(-2E+05) text(12e03) number(inf) number(-inf) "+
+			"number(nan) text(no) text(2001-12-14) text(007) text(1_000) text(12:30) end@131")
 	parses(t, n, "- '5'\n- \"\\u00e9\\n\"\n- !!str 5\n- !!binary R0lG\n- !!int 5\n- !Vector {x: 1}\n- |\n  a\n  b\n- >-\n  a\n  b\n- a\n  b\n",
 		"[@0 text(5) text(é\n) text(5) bytes(GIF) number(5) {@55 \"x\": number(1) end@72 text(a\nb\n) text(a b) text(a b) end@101")
 	// Example 2.10: a node that is repeated. Example 2.28: several documents.
@@ -27,14 +27,16 @@ func TestYAML(t *testing.T) {
 	fails(t, n, "a: 1\nb: 'c\nd\n", "at offset 5: the file ends inside a value: found unexpected end of stream")
 	fails(t, n, "a: &x [1]\nb: *y\nc: 5\n", "at offset 0: unknown anchor 'y' referenced")
 	fails(t, n, "[a]: 5\n", "at offset 0: a map or list as the name of a member")
-	fails(t, n, "a: &x {b: 1}\n"+strings.Repeat("c: *x\n", 65), "at offset 397: more than 64 aliases, or 4 times as many nodes with them")
-	fails(t, n, "a: &x\n  - *x\n", "at offset 6: more than 64 aliases, or 4 times as many nodes with them")
+	fails(t, n, "a: &x\n  - *x\n", "at offset 6: more than 4 times as many nodes with what aliases repeat")
+	if err := n.Parse([]byte("a: &x {b: 1}\n"+strings.Repeat("c: *x\n", 500)), discard{}); err != nil {
+		t.Error(err)
+	}
 	fails(t, n, strings.Repeat("[", 300)+strings.Repeat("]", 300), "at offset 0: more than 256 maps and lists within each other")
 	laughs := "a: &a [x, x, x, x, x, x, x, x, x]\n"
 	for c := 'b'; c < 'k'; c++ {
 		laughs += string(c) + ": &" + string(c) + " [" + strings.Repeat("*"+string(c-1)+", ", 9) + "x]\n"
 	}
-	fails(t, n, laughs, "at offset 80: more than 64 aliases, or 4 times as many nodes with them")
+	fails(t, n, laughs, "at offset 80: more than 4 times as many nodes with what aliases repeat")
 
 	sniffs(t, n, true, "tick: 5\nseed: 7\nhash: ab12\n", "# c\n---\nunits:\n  - id: 1\n    hp: 5\n", "- id: 1\n  hp: 2\n- id: 2\n  hp: 3\n",
 		"%YAML 1.1\n%TAG !u! tag:unity3d.com,2011:\n--- !u!114 &11400000\nMonoBehaviour:\n  m_Name: a\n  m_Enabled: 1\n",
