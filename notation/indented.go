@@ -8,8 +8,8 @@ import "bytes"
 //	  num_ships: 2
 //	  ship 0 position: 320.0, 240.0
 //
-// A name with a number in it is a path: ship, 0, position. A line without a value begins a map. All names are items, since
-// some writers repeat them.
+// A name with a number in it is a path: ship, 0, position. A line without a value begins a map, and so does one with fields,
+// such as unit 17: hp=3 x=1.5. All names are items, since some writers repeat them.
 func indentedNotation() Notation {
 	return Notation{Name: "indented", Title: "indented names and values", Extensions: []string{".txt", ".log", ".dump", ".state"},
 		Sniff: sniffIndented, Parse: func(text []byte, to Sink) error {
@@ -26,7 +26,7 @@ func sniffIndented(head []byte, whole bool) bool {
 	}
 	p := indentedParser{text: head, document: document{to: discard{}}}
 	p.run(false)
-	return p.pairs >= 3 && 3*p.pairs >= 2*p.lines && 20*p.faults < p.lines && 2*p.numbers >= p.pairs && 4*p.nested >= p.pairs
+	return p.pairs >= 3 && 3*p.pairs >= 2*p.lines && 20*p.faults < p.lines && 2*p.numbers >= p.pairs && 4*p.nested >= p.pairs && p.series < p.pairs
 }
 
 type indentedParser struct {
@@ -36,6 +36,7 @@ type indentedParser struct {
 	path  []step
 
 	lines, pairs, numbers, nested, faults int
+	series                                int // lines with a name, a number and nothing else before their value
 }
 
 // outerLine is a line with lines below it.
@@ -118,6 +119,10 @@ func (p *indentedParser) line(line []byte, indent, at int, more bool) bool {
 		return true
 	}
 	name, value, pair := splitPair(line)
+	fields := fieldsAt(line)
+	if fields > 0 {
+		name, pair = bytes.TrimRight(line[:fields], " \t:=-"), false
+	}
 	if !isKey(name) {
 		return false
 	}
@@ -125,12 +130,18 @@ func (p *indentedParser) line(line []byte, indent, at int, more bool) bool {
 	if p.path = numberedSteps(name, p.path); len(p.path) == base || len(p.path)+1 >= MaxDepth {
 		return false
 	}
+	if isSeries(p.path) && isTick(p.path[0].name) {
+		return false
+	}
 	if len(p.path) > base+1 {
 		p.nested++
 	}
-	if pair {
+	if pair && isSeries(p.path) {
+		p.series++
+	}
+	if pair || fields > 0 {
 		p.pairs++
-		if isNumeric(value) {
+		if isNumeric(value) || fields > 0 {
 			p.numbers++
 		}
 	}
@@ -146,6 +157,13 @@ func (p *indentedParser) line(line []byte, indent, at int, more bool) bool {
 	if pair {
 		p.to.Name([]byte("#value"))
 		giveValue(p.to, value, at)
+	}
+	for rest := line[max(fields, 0):]; fields > 0 && len(rest) > 0; {
+		var field []byte
+		field, rest = nextField(rest)
+		key, of, _ := bytes.Cut(field, []byte("="))
+		p.to.Item(key)
+		giveValue(p.to, of, at)
 	}
 	if more {
 		p.outer = append(p.outer, outerLine{indent: indent, steps: append([]step(nil), p.path...)})
@@ -181,13 +199,53 @@ func splitPair(line []byte) (name, value []byte, pair bool) {
 		return bytes.TrimRight(line, ".:{[ \t"), nil, false
 	}
 	name, value = bytes.TrimRight(line[:n], " \t"), bytes.TrimLeft(line[n+1:], " \t")
-	if len(value) == 0 || len(bytes.Trim(value, "{[(")) == 0 {
+	if len(value) == 0 || len(value) == 1 && bytes.IndexByte([]byte("{[("), value[0]) >= 0 {
 		return name, nil, false
 	}
 	if value[0] == '=' || value[len(value)-1] == ';' || value[len(value)-1] == '{' { // a line of a program
 		return nil, nil, false
 	}
 	return name, value, true
+}
+
+// fieldsAt returns where the fields in a line such as "unit 17: hp=3 x=1.5" begin, 0 if it has none after a name.
+func fieldsAt(line []byte) int {
+	begin, count := 0, 0
+	for rest := line; len(rest) > 0; {
+		at := len(line) - len(rest)
+		var field []byte
+		field, rest = nextField(rest)
+		n := bytes.IndexByte(field, '=')
+		if n <= 0 || n == len(field)-1 || !isKey(field[:n]) || field[n+1] == '=' {
+			count = 0
+			continue
+		}
+		if count++; count == 1 {
+			begin = at
+		}
+	}
+	if count == 0 || bytes.IndexByte(line[:begin], '=') >= 0 || count == 1 && bytes.IndexByte(line[:begin], ':') < 0 {
+		return 0
+	}
+	return begin
+}
+
+// nextField returns the text up to the next blank, without a comma at its end, and what is left.
+func nextField(line []byte) (field, rest []byte) {
+	n := bytes.IndexAny(line, " \t")
+	if n < 0 {
+		n = len(line)
+	}
+	return bytes.TrimRight(line[:n], ",;"), bytes.TrimLeft(line[n:], " \t")
+}
+
+// isSeries reports whether a path is a name and a number.
+func isSeries(path []step) bool {
+	if len(path) != 2 || path[0].item > 0 {
+		return false
+	}
+	_, n := digits(path[1].name, 10, 18)
+	return n == len(path[1].name)
 }
 
 // isKey reports whether a text may be a name: a few words of letters and digits.

@@ -14,7 +14,7 @@ func luaNotation() Notation {
 			"nan": {Number, "nan"}, "-nan": {Number, "nan"}, "inf": {Number, "inf"}, "-inf": {Number, "-inf"}, "0/0": {Number, "nan"},
 			"math.huge": {Number, "inf"}, "-math.huge": {Number, "-inf"}, "1/0": {Number, "inf"}, "-1/0": {Number, "-inf"},
 		}},
-		opens: "{", assigns: map[byte]byte{0: '=', '{': '='}, separators: ",;", mixed: true, first: 1,
+		opens: "{", assigns: map[byte]byte{0: '=', '{': '='}, separators: ",;", mixed: true, wordNames: true, first: 1,
 	}
 	return d.notation("lua", "Lua tables", ".lua")
 }
@@ -38,9 +38,21 @@ func rustNotation() Notation {
 			"None": {Null, ""}, "true": {Bool, "true"}, "false": {Bool, "false"},
 			"NaN": {Number, "nan"}, "inf": {Number, "inf"}, "-inf": {Number, "-inf"},
 		}},
-		opens: "{[(", calls: "{(", assigns: map[byte]byte{'{': ':'}, separators: ",", transparent: "Some",
+		opens: "{[(", calls: "{(", assigns: map[byte]byte{'{': ':'}, separators: ",", transparent: "Some", wordNames: true,
 	}
 	return d.notation("rust-debug", "Rust debug output", ".rs", ".dbg")
+}
+
+// javascriptNotation is an object as console.log of JavaScript prints it, or as a script has it.
+func javascriptNotation() Notation {
+	d := &literalDialect{
+		scalars: dialect{comment: "//", hex: true, hexRune: true, suffixes: []string{"n"}, words: map[string]fixedWord{
+			"null": {Null, ""}, "undefined": {Null, ""}, "true": {Bool, "true"}, "false": {Bool, "false"},
+			"NaN": {Number, "nan"}, "Infinity": {Number, "inf"}, "-Infinity": {Number, "-inf"},
+		}},
+		opens: "{[", calls: "{", assigns: map[byte]byte{0: '=', '{': ':'}, separators: ",;", wordNames: true,
+	}
+	return d.notation("javascript", "JavaScript objects", ".js", ".json5")
 }
 
 // literalDialect is what the containers of one language are like.
@@ -51,6 +63,7 @@ type literalDialect struct {
 	assigns     map[byte]byte // what follows a name, by the begin of the container; 0 is the whole text
 	separators  string        // of members
 	mixed       bool          // members with and without names may be in one container
+	wordNames   bool          // names of members in braces need no quotes
 	first       int           // the number of the first member without a name
 	transparent string        // a type that is not shown if it has one member
 }
@@ -70,7 +83,7 @@ func (d *literalDialect) notation(name, title string, extensions ...string) Nota
 func (d *literalDialect) sniff(head []byte, whole bool) bool {
 	p := d.parser(head)
 	err := p.run()
-	if err != nil && (whole || !err.(*Error).Cut) || p.scalars < 2 || p.flat || p.bareWords && !p.typed || !p.bareWords && p.some {
+	if err != nil && (whole || !err.(*Error).Cut) || p.scalars < 2 && p.scalars+p.names < 3 || p.flat || p.bareWords && !p.typed || !p.bareWords && p.some {
 		return false
 	}
 	return p.names > 0 || p.numbers == p.scalars
@@ -289,7 +302,7 @@ func (p *literalParser) called(word []byte, begin int) (bool, error) {
 	if err != nil {
 		return true, err
 	}
-	if named {
+	if _, fixed := p.words[string(word)]; named && (top.opens != '{' || p.wordNames || fixed) {
 		return true, p.named(word)
 	}
 	next := p.peek()

@@ -65,7 +65,7 @@ func TestRustDebug(t *testing.T) {
 	fails(t, n, "A { b: 1", "at offset 7: the file ends inside a value")
 	fails(t, n, "A { b: 1 c: 2 }", "at offset 9: 'c', expected , or }")
 	fails(t, n, "A { b: 1, 2 }", `at offset 10: "2 }", expected that all members have names, or none`)
-	sniffs(t, n, true, "State { tick: 5, a: [1] }", "[Unit { id: 1, x: 2.0 }, Unit { id: 2, x: 3.0 }]", `{"a": Some(1), "b": None}`)
+	sniffs(t, n, true, "State { tick: 5, a: [1] }", "State { tick: 5, a: [] }", "[Unit { id: 1, x: 2.0 }, Unit { id: 2, x: 3.0 }]", `{"a": Some(1), "b": None}`)
 	sniffs(t, n, false, "", "use std::io;\n", "fn main() { a: 1, b: 2 }", "body { color: red; a: b }", "units { id: 1, x: 2 }", "Foo(see below)", "Foo(bar)", "[Section]\na=1\n",
 		"pub struct A { b: u32, c: u8 }", "Note: a (b) c", "class A { int b; }")
 }
@@ -162,6 +162,17 @@ func TestRustPrinted(t *testing.T) {
 	parses(t, rustNotation(), lines, want)
 }
 
+func TestJavaScript(t *testing.T) {
+	n := javascriptNotation()
+	parses(t, n, "{\n  tick: 3n, // now\n  units: [ Unit { id: 1, 'a-b': null, on: true, x: -Infinity, n: undefined, s: 'it\\'s' } ],\n  \"m\": {}, 17: 0x1f\n}",
+		`{ "tick": number(3) "units": [ { "#type": text(Unit) "id": number(1) "a-b": null() "on": bool(true) "x": number(-inf) "n": null() "s": text(it's) end end "m": { end "17": number(31) end`)
+	fails(t, n, "{ a: [Object] }", `at offset 6: "Object", expected a value`)
+	fails(t, n, "{ a: 1, b: [ 2,", `at offset 15: the file ends inside a value`)
+	sniffs(t, n, true, "{ tick: 3, units: [ { id: 1 } ] }", "{ tick: 3, on: true }\n{ tick: 4, on: true }\n", "state = { tick: 3, hp: [] };\n")
+	sniffs(t, n, false, "", "var x = 3;\n", "function f() { a: 1, b: 2 }", "body { color: red; top: 0 }", "{ a: b, c: d }", "x = 3\ny = 5\n", "const A = { a: f(1) }")
+	sniffs(t, pythonNotation(), false, "{ tick: 3, units: [ { id: 1 } ] }")
+}
+
 // FuzzLiterals gives a text to each notation with literals.
 func FuzzLiterals(f *testing.F) {
 	for _, text := range []string{`return { units = { [17] = {hp=3, 'x'}, {1,2} } }`, "A = {[[x]], --[=[ ]=]\n0x1F}", `{'a': (1, 2.5), (1, 'x'): b'\x00', ((1,): 2): 3}`,
@@ -170,7 +181,7 @@ func FuzzLiterals(f *testing.F) {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		for _, n := range []Notation{luaNotation(), pythonNotation(), rustNotation()} {
+		for _, n := range []Notation{luaNotation(), pythonNotation(), rustNotation(), javascriptNotation()} {
 			robust(t, n, text)
 		}
 	})

@@ -125,6 +125,7 @@ func All() []Notation {
 		pythonNotation(),
 		luaNotation(),
 		rustNotation(),
+		javascriptNotation(),
 		textprotoNotation(),
 		pathsNotation(),
 		tomlNotation(),

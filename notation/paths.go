@@ -32,7 +32,7 @@ type step struct {
 // fitsLines reports whether lines have paths and values, most of them with numbers, and no path twice in a document. Each
 // first name of a path must begin so many lines on the average.
 func fitsLines(head []byte, whole bool, split splitter, each int) bool {
-	var lines, fit, deep, numbers int
+	var lines, fit, deep, series, numbers int
 	var path []step
 	seen, first, last := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	var doc document
@@ -69,12 +69,20 @@ func fitsLines(head []byte, whole bool, split splitter, each int) bool {
 		if len(path) > 1 {
 			deep++
 			first[string(path[0].name)] = true
+			if isSeries(path) {
+				if series++; isTick(path[0].name) {
+					return false
+				}
+			}
 			if len(path) == 2 {
 				last[string(path[1].name)] = true
 			}
 		}
 	}
 	if each > 1 && len(last) > 0 && (len(last) == deep || len(first) == 1) { // const A = 1
+		return false
+	}
+	if series == deep && len(first) == 1 { // checksum[300] = 17 is no state
 		return false
 	}
 	return deep >= 3 && 20*(lines-fit) < lines && 2*deep > lines && 2*numbers >= fit && each*len(first) <= deep

@@ -23,7 +23,8 @@ func TestPaths(t *testing.T) {
 		"units.17.hp=3\nunits.17.name=\"x\"\nunits.17.on=true\n", "u[1].x = 1;\nu[1].y = 2.5;\nu[1].z = 3;\n")
 	sniffs(t, n, false, "", "a.b = 1\na.c = 2\n", "a = 1\nb = 2\nc = 3\n", "main.go:12:3: undefined: x\nmain.go:13:3: undefined: y\nmain.go:14:3: undefined: z\n",
 		"a.b = x\na.c = y\na.d = z\n", "net.ping: 5\nnet.ping: 6\nnet.ping: 7\n", "github.com/a/b v1.2.3 h1:abc=\ngithub.com/a/c v1.2.3 h1:abc=\ngithub.com/a/d v1.2.3 h1:abc=\n",
-		"x.y = f(1);\nx.z = f(2);\nx.a = 3;\n", "12.30: 5\n12.31: 6\n12.32: 7\n", "go 1.2\nrequire a.b/c v1.2\n", "Hello world.\nThis is it.\nBye now.\n")
+		"x.y = f(1);\nx.z = f(2);\nx.a = 3;\n", "tick[5]: 7\ntick[6]: 8\ntick[7]: 9\n", "hash[5]: 7\nhash[6]: 8\nhash[7]: 9\n",
+		"12.30: 5\n12.31: 6\n12.32: 7\n", "go 1.2\nrequire a.b/c v1.2\n", "Hello world.\nThis is it.\nBye now.\n")
 }
 
 func TestColumns(t *testing.T) {
