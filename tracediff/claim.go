@@ -1,6 +1,7 @@
 package tracediff
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -70,6 +71,19 @@ type Claim struct {
 
 // ClaimedValue is a checksum in a claim.
 type ClaimedValue struct{ Peer, Value string }
+
+// OneSide and OtherSide are the peers of two values in a claim that does not show which machine had which.
+const (
+	OneSide   = "one side"
+	OtherSide = "the other side"
+)
+
+// sides are further names of values that are no names of machines.
+var sides = []string{OneSide, OtherSide, "expected", "actual", "received", "computed", "calculated", "saved", "stored", "original", "recorded", "replay", "InGame", "live"}
+
+// IsSide reports whether a name of a value in a claim is that of a side, and not of a machine that could be asked for its
+// files.
+func IsSide(name string) bool { return slices.Contains(sides, name) }
 
 // FirstRun and SecondRun are the peers of a self-test, in which one machine computes the same
 // ticks twice. A format whose files hold both sides of one gives its two peers these names; a

@@ -45,7 +45,7 @@ func (l *lead) next(rest string, values bool) int {
 		return l.group(rest, end, values)
 	}
 	first, _, _ := strings.Cut(rest, " ")
-	bare := strings.TrimRight(first, ":,")
+	bare := strings.TrimRight(first, ":,!")
 	low := strings.ToLower(bare)
 	switch {
 	case hasStem(first):

@@ -48,6 +48,7 @@ type named struct {
 type trigger struct {
 	from, to int // units
 	strong   bool
+	noun     bool // a weak one has a noun
 }
 
 // readBlock reads the statements in a line, between the previous line and the rest of the text. Used is how many bytes of
@@ -58,8 +59,11 @@ func readBlock(previous, first, rest []byte) (found []*statement, used int) {
 	var ends []int // of each line of the rest
 	for i := 0; i < own; i++ {
 		m := parse(lines[i], false)
-		t, ok := m.trigger()
-		if !ok || m.excluded(t) {
+		t, ok := m.trigger(0)
+		for ok && m.excluded(t) {
+			t, ok = m.trigger(t.to)
+		}
+		if !ok {
 			continue
 		}
 		if ends == nil {
@@ -125,8 +129,11 @@ func (m *message) heading(line string) {
 // state makes a statement of a message with a phrase for a desync, and of the lines that follow. It returns how many of
 // these belong to it, and nil if it is none.
 func (m *message) state(t trigger, next []string) (s *statement, n int) {
+	if len(next) > 0 && isTrace(next[0]) {
+		m.lead.program = true
+	}
 	prose := m.prosaic(t)
-	whole := trigger{0, len(m.units), t.strong}
+	whole := trigger{from: 0, to: len(m.units)}
 	if prose > 0 && !m.lead.program {
 		whole.from, whole.to = m.sentence(t)
 	}
@@ -141,7 +148,7 @@ func (m *message) state(t trigger, next []string) (s *statement, n int) {
 		n = m.follow(s, t, next, &parts)
 	}
 	if in := t.to < len(m.units) && m.units[t.to].joined || m.units[t.from].joined; !in && (prose == 0 || m.lead.program) {
-		s.peers = m.accused(t, whole)
+		s.peers = m.accused(s, t, whole)
 	}
 	if s.by == "" && m.lead.role != "" {
 		for _, v := range s.values {
@@ -163,11 +170,28 @@ func (m *message) state(t trigger, next []string) (s *statement, n int) {
 	return s, n
 }
 
+// isTrace reports whether a line is of the trace of calls that a program writes after a message.
+func isTrace(line string) bool {
+	line = strings.TrimLeft(line, " ")
+	for _, begin := range []string{"at ", "UnityEngine.", "Traceback ", "goroutine ", "stack backtrace", "Stack trace", "stack trace"} {
+		if strings.HasPrefix(line, begin) {
+			return true
+		}
+	}
+	return false
+}
+
 // counts reports whether a statement is one: by what it has, and by how strict its words make it.
 func (m *message) counts(s *statement, t trigger, prose int) bool {
 	if !t.strong {
 		if prose > 0 && !m.lead.program && !(s.tickWord != "" && len(s.values) > 0) || m.has(elsewhere) && !(s.tickWord != "" && len(s.values) > 0) {
 			return false
+		}
+		if !t.noun {
+			return len(s.values) > 0 && s.tickWord != ""
+		}
+		if s.tickWord != "" && m.lead.program && m.near(playful&^peerNouns, t.from-3, t.from) && m.near(nouns, t.from-2, t.from) {
+			return true
 		}
 		return len(s.values) > 0 && (s.tickWord != "" || m.has(playful) || m.plain(t)) || s.tickWord != "" && len(s.values) == 0 && m.plain(t)
 	}
@@ -178,10 +202,19 @@ func (m *message) counts(s *statement, t trigger, prose int) bool {
 		return true
 	case s.tickWord != "":
 		return m.adjacent(t)
-	case len(s.peers) > 0:
+	case len(s.peers) > 0 && (len(m.named) > 0 || m.gamely(t)):
 		return true
 	}
 	return prose == 0 && m.bare(t)
+}
+
+// gamely reports whether a phrase is one that only games have: other things are out of sync, too.
+func (m *message) gamely(t trigger) bool {
+	w := m.units[t.from].text
+	if t.to < len(m.units) && oneOf(m.units[t.to].text, "error|errors") {
+		return true
+	}
+	return strings.HasPrefix(w, "desync") || w == "oos" || w == "de" || w == "consistency"
 }
 
 // follow adds the values and ticks of the lines after a message, as long as these hold nothing else.
@@ -212,7 +245,7 @@ func (m *message) follow(s *statement, t trigger, next []string, parts *[]string
 		s.values, s.by, n = values, by, taken
 	}
 	if s.tickWord == "" {
-		if s.tick, s.tickWord = l.tickNear(trigger{}, trigger{0, len(l.units), true}); s.tickWord != "" {
+		if s.tick, s.tickWord = l.tickNear(trigger{}, trigger{to: len(l.units)}); s.tickWord != "" {
 			n = taken
 		}
 	}
@@ -236,7 +269,7 @@ func (m *message) isValues() bool {
 			return false
 		}
 	}
-	if t, ok := m.trigger(); ok && t.strong || strings.HasSuffix(m.text, "?") {
+	if t, ok := m.trigger(0); ok && t.strong || strings.HasSuffix(m.text, "?") {
 		return false
 	}
 	if n := len(m.units); n > 2 && m.units[n-1].kind == sum && m.units[n-2].kind == mark && words < 3 {
@@ -305,19 +338,20 @@ func (m *message) longest(list []phrase, i int) (end int) {
 	return end
 }
 
-// trigger finds the phrase for a desync: a strong one, else a weak one near a noun, else one with a tick.
-func (m *message) trigger() (trigger, bool) {
-	for i := range m.units {
+// trigger finds the first phrase for a desync from a unit on: a strong one, else a weak one near a noun, else one with a
+// tick.
+func (m *message) trigger(from int) (trigger, bool) {
+	for i := from; i < len(m.units); i++ {
 		if end := m.longest(known().strong, i); end > 0 {
-			return trigger{i, end, true}, true
+			return trigger{i, end, true, true}, true
 		}
 	}
-	for i := range m.units {
+	for i := from; i < len(m.units); i++ {
 		if end := m.longest(known().weak, i); end > 0 && m.near(nouns, i-8, end+3) {
-			return trigger{i, end, false}, true
+			return trigger{i, end, false, true}, true
 		}
 		if end := m.longest(known().apart, i); end > 0 && len(m.ticks) > 0 {
-			return trigger{i, end, false}, true
+			return trigger{i, end, false, strings.HasPrefix(m.units[i].text, "div")}, true
 		}
 	}
 	return trigger{}, false
@@ -419,6 +453,13 @@ func (m *message) findNames() {
 		if k >= len(m.units) {
 			continue
 		}
+		if end := m.index(i); end > 0 {
+			m.named = append(m.named, named{u.text + " " + m.units[end-2].text, i, end})
+			for k := i; k < end; k++ {
+				m.used[k] = true
+			}
+			continue
+		}
 		switch n := m.units[k]; {
 		case n.kind == number && len(n.text) < 4 && (n.joined || n.start-u.end < 3):
 			name := m.text[u.start:n.end]
@@ -445,11 +486,21 @@ func (m *message) findNames() {
 	}
 }
 
+// index returns where a name with an index ends that begins at a unit, such as playerCRC[1], 0 if there is none.
+func (m *message) index(i int) int {
+	for i++; i < len(m.units) && m.units[i].joined; i++ {
+	}
+	if i+2 < len(m.units) && m.units[i].text == "[" && m.units[i+1].kind == number && len(m.units[i+1].text) < 4 && m.units[i+2].text == "]" {
+		return i + 3
+	}
+	return 0
+}
+
 // isName reports whether a word after one for a peer is its name: none that messages have there.
 func (m *message) isName(k int) bool {
 	w := m.units[k].text
 	const usual = subjects | programs | prosaic | nouns | outcomes | roles | connecting | conditional | harmless
-	return !usual.has(w) && tickWords()[w] == "" && !hasStem(w) && (capital(m.text[m.units[k].start:]) || k+1 < len(m.units) && (nouns.has(m.units[k+1].text) || m.units[k+1].text == "is" || m.units[k+1].text == "has"))
+	return len(w) > 1 && !usual.has(w) && tickWords()[w] == "" && !hasStem(w) && (capital(m.text[m.units[k].start:]) || k+1 < len(m.units) && (nouns.has(m.units[k+1].text) || m.units[k+1].text == "is" || m.units[k+1].text == "has"))
 }
 
 // findTicks finds numbers after words for a tick.

@@ -109,7 +109,7 @@ func token(out []unit, text string, start, end int) []unit {
 	case isDigit(bare[0]) && strings.Trim(bare, "0123456789.") == "" && strings.Count(bare, ".") == 1:
 		u.kind = value
 		return append(out, u)
-	case isSum(bare):
+	case isSum(bare), start > 0 && strings.IndexByte(":=", text[start-1]) >= 0 && len(bare) > 2 && strings.ContainsAny(bare, "0123456789") && strings.Trim(bare, hexDigits) == "":
 		u.kind = sum
 		return append(out, u)
 	case isDigit(bare[0]) || strings.IndexByte(t, '.') >= 0:

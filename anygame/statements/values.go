@@ -1,6 +1,8 @@
 package statements
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/desynctool/desynctool/tracediff"
@@ -28,7 +30,7 @@ func (m *message) values(from, to int) (out []tracediff.ClaimedValue, by string)
 	var list []stated
 	for i := from; i < to; i++ {
 		u := m.units[i]
-		if u.kind != number && u.kind != sum && u.kind != value || m.used[i] || u.joined || isNone(u.text) || m.isCount(i, to) {
+		if u.kind != number && u.kind != sum && u.kind != value || m.used[i] || u.joined || isNone(u.text) || m.isListed(i) || m.isCount(i, to) {
 			continue
 		}
 		list = append(list, m.label(i, from, to))
@@ -50,6 +52,7 @@ func (m *message) values(from, to int) (out []tracediff.ClaimedValue, by string)
 			if a.peer == b.peer {
 				a.peer, b.peer = "", ""
 			}
+			a.peer, b.peer = cmp.Or(a.peer, tracediff.OneSide), cmp.Or(b.peer, tracediff.OtherSide)
 			return []tracediff.ClaimedValue{{Peer: a.peer, Value: a.text}, {Peer: b.peer, Value: b.text}}, writer(a, b)
 		}
 	}
@@ -135,6 +138,13 @@ func claimed(list []stated) (out []tracediff.ClaimedValue) {
 // isNone reports whether a sum of zeros alone is no sum: programs write it where they have none.
 func isNone(text string) bool { return len(text) >= 8 && strings.Trim(text, "0x") == "" }
 
+// isListed reports whether a number is in a list of numbers.
+func (m *message) isListed(i int) bool {
+	isNumber := func(k int) bool { return k >= 0 && k < len(m.units) && m.units[k].kind == number }
+	isMark := func(k int, text string) bool { return k >= 0 && k < len(m.units) && m.units[k].text == text }
+	return isMark(i+1, ",") && isNumber(i+2) && m.units[i+2].start-m.units[i].end < 3 || isMark(i-1, ",") && isNumber(i-2) || isMark(i-1, "[") && isMark(i+1, "]") && isMark(i-2, ":")
+}
+
 // isCount reports whether a number counts what follows it.
 func (m *message) isCount(i, to int) bool {
 	u := m.units[i]
@@ -199,7 +209,7 @@ func (m *message) label(i, from, to int) stated {
 
 // self returns what who wrote the message is called.
 func (m *message) self() string {
-	if m.lead.role != "" {
+	if m.lead.role != "" && m.lead.role != "replay" {
 		return m.lead.role
 	}
 	return "local"
@@ -284,8 +294,12 @@ func (m *message) operator(from, to int) string {
 }
 
 // accused returns the peers that a message names, by number or by name.
-func (m *message) accused(t, in trigger) (out []string) {
+func (m *message) accused(s *statement, t, in trigger) (out []string) {
 	add := func(name string) {
+		sides := s.by != "" || slices.ContainsFunc(s.values, func(v tracediff.ClaimedValue) bool { return tracediff.IsSide(v.Peer) })
+		if !sides && slices.ContainsFunc(s.values, func(v tracediff.ClaimedValue) bool { return v.Peer == name }) {
+			return // one of those that differ
+		}
 		for _, o := range out {
 			if o == name {
 				return

@@ -42,7 +42,7 @@ var lists = [...]struct {
 	words string
 }{
 	{nouns, `checksum checksums crc crcs hash hashes sum sums digest digests state states rng random seed seeds statehash
-		gamestate simhash crc32 md5 chk cksum randomness`},
+		gamestate simhash crc32 md5 chk cksum randomness rand`},
 	{playful, `state states rng random seed seeds statehash gamestate simhash simulation sim sync game gameplay netplay
 		lockstep rollback replay peer peers player players client host server remote turn tick frame prng randomness
 		world`},
@@ -57,12 +57,7 @@ var lists = [...]struct {
 	{connecting, `but got expected vs versus on from in for at and instead should was is does doesn't do did differs differ
 		local remote server client host frame tick turn actual not while received however cycle step player found
 		correct replay`},
-	{prosaic, `i we you my me it's i'm we're they can could would should must may maybe perhaps if when whenever while why
-		how what which because since sometimes always often usually get gets getting seem think try tried trying
-		please don't doesn't still about happens happened happening also every issue bug problem playing played play
-		again after before then so like just really anyone someone everybody everyone our though although some any
-		many most both these those there here bisect users people example e g etc i.e. eg see who whose version
-		until once only where`},
+	{prosaic, `i we you my me it's i'm we're they can could would should must may maybe perhaps if when whenever while why how what which because since sometimes always often usually get gets getting seem think try tried trying please don't doesn't still about happens happened happening also every issue bug problem playing played play again so like just really anyone someone everybody everyone our though although some any many most both these those there here bisect users people example e g etc i.e. eg see who whose version until once where`},
 	{conditional, `no not never without zero isn't wasn't won't didn't aren't avoid avoids avoided prevent prevents prevented
 		until before any if when whenever unless can could would will must cannot can't fix fixes fixed fixing cause
 		causes caused causing every each whether how why resolve resolves resolved handle handles debug debugging
@@ -93,7 +88,7 @@ var lists = [...]struct {
 		found disconnecting disconnected session with your you lost connection netplay from and state states a an
 		this match this because due to closing aborting stopping exiting resyncing resync quitting ending terminated
 		terminating dumping checksums dump writing saving by possible at in world other local remote random seed rng
-		checksum hash failed`},
+		checksum hash failed demo play playback`},
 	{events, `detected occurred found is are has have went gone lost disconnecting disconnected failed failure loss
 		aborting error`},
 	{modules, `net network sync game engine lockstep multiplayer mp netcode netplay replay system sim simulation world core
@@ -146,7 +141,7 @@ var known = sync.OnceValue(func() *phrases {
 			"lost|loses|losing|loss|lose of|the|its|your sync|synch|synchronization|synchronisation",
 			"no longer in sync", "sync check|test failed|failure", "syncerror", "consistency failure|error|violation", "consistency check failed",
 			"determinism|nondeterminism|indeterminism failure|error|violation|detected|broken|mismatch", "determinism check failed",
-			"non determinism detected", "checklist mismatch",
+			"non determinism detected", "checklist mismatch", "rng|prng|rand mismatch", "random seed|state|number mismatch",
 		),
 		weak: read(
 			"mismatch|mismatched|mismatches|mismatching|differ|differs|diverged|diverge|diverges|unequal",
@@ -154,7 +149,7 @@ var known = sync.OnceValue(func() *phrases {
 			"should be", "expected|expecting", "is wrong|different|incorrect", "are different", "test|check failed", "wrong|different|unexpected|incorrect",
 		),
 		apart: read(
-			"diverged|divergence|diverges at|on|in", "diverged|divergence detected|found",
+			"diverged|divergence|diverges at|on|in", "diverged|divergence detected|found", "mismatch|mismatched|mismatches|differ|differs",
 		),
 		unequal: read(
 			"!=|!==|<>", "vs|versus", "should be|have", "instead of", "do|does|did not match|equal", "don't|doesn't|didn't match|equal",

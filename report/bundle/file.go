@@ -30,6 +30,7 @@ type File struct {
 	table  bool    // it is named as a table, and begins like one of checksums
 	other  bool    // not a regular file
 	text   bool    // it is a text
+	single bool    // no other text is among the files
 	ownLog bool    // it is a log that a game writes for its developers
 
 	read    *LogRead            // as an order log, once it was
@@ -142,8 +143,14 @@ func (f *File) scan(tree files.Tree, opts tracediff.ReadOptions) (*tracediff.Cla
 	}
 	f.scanned = true
 	log, each, err := formats.ReadMessages(tree, f.Path, opts)
-	if err != nil || len(log.Claims) == 0 {
+	if err != nil {
 		return nil, err
+	}
+	if log.Dialect.Engine == "" && !f.given && !f.single { // several texts may tell of one log
+		log.Claims = slices.DeleteFunc(log.Claims, func(c tracediff.Claim) bool { return c.Quoted })
+	}
+	if len(log.Claims) == 0 {
+		return nil, nil
 	}
 	f.names.messages(log, each)
 	f.each = each

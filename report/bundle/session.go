@@ -118,7 +118,21 @@ func look(tree *archive.Tree, paths []string, names *naming) (*Session, error) {
 			return nil, err
 		}
 	}
+	s.single()
 	return s, nil
+}
+
+// single marks the only text among the files, but for those that people write beside them.
+func (s *Session) single() {
+	var texts []*File
+	for _, f := range s.files {
+		if f.text && !slices.Contains(written, strings.ToLower(f.ext())) {
+			texts = append(texts, f)
+		}
+	}
+	if len(texts) == 1 {
+		texts[0].single = true
+	}
 }
 
 func newSession(tree *archive.Tree, paths []string, names *naming) *Session {

@@ -296,7 +296,7 @@ func (w *Word) mention(h *hearing) {
 		a := &h.accounts[i]
 		for k := range a.Claims {
 			for _, name := range h.names(a, &a.Claims[k]) {
-				if !has[name] {
+				if !has[name] && !tracediff.IsSide(name) {
 					has[name] = true
 					w.Mentioned = append(w.Mentioned, name)
 				}
