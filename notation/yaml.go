@@ -62,7 +62,7 @@ func yamlLines(text []byte) bool {
 		line = bytes.TrimLeft(line, "- ")
 		key, value, ok := bytes.Cut(line, []byte(":"))
 		ok = ok && len(key) > 0 && key[0] != '{' && key[0] != '[' && (len(value) == 0 || value[0] == ' ')
-		if begin && keys == 0 && !ok && len(line) > 0 {
+		if begin && keys == 0 && !ok && len(line) > 0 && line[0] != '&' && line[0] != '!' {
 			return false
 		}
 		if ok {
@@ -113,10 +113,20 @@ func (s *yamlShape) node(n *yaml.Node) {
 			continue
 		}
 		s.values++
-		if child.Style == 0 && strings.ContainsAny(child.Value, " \t") {
+		if child.Style == 0 && severalWords(child.Value) {
 			s.prose++
 		}
 	}
+}
+
+// severalWords reports whether a letter follows a blank in a text. Numbers with blanks between them are a vector.
+func severalWords(text string) bool {
+	for i := range max(0, len(text)-1) {
+		if text[i] == ' ' && isName([]byte{text[i+1]}) {
+			return true
+		}
+	}
+	return false
 }
 
 // fits reports whether the text is data.

@@ -40,6 +40,7 @@ func TestYAML(t *testing.T) {
 
 	sniffs(t, n, true, "tick: 5\nseed: 7\nhash: ab12\n", "# c\n---\nunits:\n  - id: 1\n    hp: 5\n", "- id: 1\n  hp: 2\n- id: 2\n  hp: 3\n",
 		"%YAML 1.1\n%TAG !u! tag:unity3d.com,2011:\n--- !u!114 &11400000\nMonoBehaviour:\n  m_Name: a\n  m_Enabled: 1\n",
+		"- &a\n  id: 1\n  pos: 1.5 2 3\n- !U\n  id: 2\n  pos: 2 2 3\n",
 		"world:\n  Player 1:\n    hp: 5\n    name: the red team\n    x: 7\n")
 	sniffs(t, n, false, "", "tick: 5\nseed: 7\n", `{"a": 1,`+"\n"+`"b": 2, "c": 3}`, "Frame 617: checksum 3\nFrame 618: checksum 4\nFrame 619: checksum 5\n",
 		"INFO: connected\nWARN: slow\nERROR: desync at frame 5\n", "12:00: a\n12:01: b\n12:02: c\n", "617: ab\n618: cd\n619: ef\n",
