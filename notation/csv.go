@@ -17,6 +17,8 @@ func csvNotation() Notation {
 const (
 	sniffLen  = 4096 // how much of a text decides on its shape
 	sniffRows = 8    // rows that must have as many cells as the header
+
+	maxColumns = 1 << 14
 )
 
 // sniffCSV reports whether the first lines have equally many cells, the first of them names, and a column of numbers.
@@ -198,6 +200,9 @@ func (r *csvReader) row(cells [][]byte) ([][]byte, error) {
 		}
 		if cells = append(cells, cell); !more {
 			return cells, nil
+		}
+		if len(cells) == maxColumns {
+			return cells, fault(r.at, "more than %d columns", maxColumns)
 		}
 	}
 }

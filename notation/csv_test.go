@@ -112,6 +112,7 @@ line 2) "b": bare(2,5) end@25 end@25`)
 	fails(t, n, "a,b\n"+rows+"3,\"4\n5", "at offset 46: the file ends inside a cell in quotes")
 	fails(t, n, "a,b\n"+rows+"3,\"4\"5\n", `at offset 49: '5' after a cell in quotes, expected ',' or the end of the line`)
 	fails(t, n, "1,2\n3,4\n", `at offset 0: "1,2", expected a line with the names of columns`)
+	fails(t, n, "a"+strings.Repeat(",b", 1<<14)+"\n", "at offset 32768: more than 16384 columns")
 	fails(t, n, "", `at offset 0: "", expected a line with the names of columns`)
 
 	sniffs(t, n, true, "tick,hp\n5,1.50\n", "unit\tx\ny\t1\n", "a;b\n\"1\";\"2\"\n", "x|y\n1|-2e5\n", "Tick,Unit HP,Team (id)\n1,2,red\n", ",a,b\n0,nan,2\n",

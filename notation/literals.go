@@ -22,7 +22,7 @@ func luaNotation() Notation {
 // pythonNotation is a value as repr and pprint of Python print it. An object Unit(id=1) is a map with the type as #type.
 func pythonNotation() Notation {
 	d := &literalDialect{
-		scalars: dialect{comment: "#", prefix: 'b', hexRune: true, suffixes: []string{"L"}, words: map[string]fixedWord{
+		scalars: dialect{comment: "#", prefix: 'b', hexRune: true, joins: true, suffixes: []string{"L"}, words: map[string]fixedWord{
 			"None": {Null, ""}, "True": {Bool, "true"}, "False": {Bool, "false"},
 			"nan": {Number, "nan"}, "inf": {Number, "inf"}, "-inf": {Number, "-inf"},
 		}},
@@ -246,6 +246,10 @@ func (p *literalParser) member(c byte) error {
 		}
 	}
 	kind, text, err := p.scalar()
+	if err != nil && !err.(*Error).Cut && top.key && top.opens == '(' && len(word) > 0 && isNameStart(word[0]) { // dtype=float32
+		kind, text, err = Text, word, nil
+		p.at = begin + len(word)
+	}
 	if err != nil {
 		return err
 	}

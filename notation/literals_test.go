@@ -38,6 +38,8 @@ func TestPython(t *testing.T) {
 	parses(t, n, "Unit(id=1, pos=Vec(1.5, -2), q=deque([1]), n=Decimal('1.50'))\n[Vec(3)]",
 		`{ "#type": text(Unit) "id": number(1) "pos#type": text(Vec) "pos": [ number(1.5) number(-2) end "q#type": text(deque) "q": [ number(1) end `+
 			`"n#type": text(Decimal) "n": text(1.50) end [ { "#type": text(Vec) "0": number(3) end end`)
+	parses(t, n, "{'p': array([1., -.5], dtype=float32), 'q': np.float64(2.5), 'b': b'a' b\"b\"}",
+		`{ "p": { "#type": text(array) "0": [ number(1.0) number(-0.5) end "dtype": text(float32) end "q#type": text(np.float64) "q": number(2.5) "b": bytes(ab) end`)
 	parses(t, n, "state = {'a': ('x'\n  \"y\\xe9\\u20ac\\U0001f600\\ud800\"), # b\n}", `{ "state": { "a": text(xyé€😀`+"\xed\xa0\x80"+`) end end`)
 	fails(t, n, "{'a': 1, 2}", `at offset 9: "2}", expected that all members have names, or none`)
 	fails(t, n, "{1, 'a': 2}", `at offset 9: "2}", expected that all members have names, or none`)

@@ -14,6 +14,7 @@ type dialect struct {
 	suffixes  []string             // of numbers, without a meaning here
 	hex       bool                 // 0x1f is a number
 	bareWords bool                 // any other word is a text
+	joins     bool                 // 'one' 'text'
 	long      bool                 // [[texts]] and --[[comments]]
 	prefix    byte                 // b of b'bytes'; 0 if there are none
 	decimal   bool                 // \065 is decimal, not octal
@@ -108,40 +109,35 @@ func (s *scanner) longText() ([]byte, error) {
 	return bytes.TrimPrefix(rest, []byte("\n")), nil
 }
 
-// texts reads a text in quotes and those that follow it without anything between them.
+// texts reads a text in quotes, and in some languages those that follow it without anything between them.
 func (s *scanner) texts(kind Kind) (Kind, []byte, error) {
-	var out []byte
-	for joined := false; ; joined = true {
+	var all []byte
+	for first := true; ; first = false {
 		if kind == Bytes {
 			s.at++
 		}
 		text, err := s.quoted(kind)
-		if err != nil {
-			return kind, nil, err
-		}
-		if joined {
-			text = append(out, text...)
+		if err != nil || !s.joins {
+			return kind, text, err
 		}
 		end := s.at
 		if err := s.space(); err != nil {
 			return kind, nil, err
 		}
-		next := s.peek()
+		next := s.text[s.at:min(len(s.text), s.at+2)]
 		if kind == Bytes {
-			if next == s.prefix && s.at+1 < len(s.text) {
-				next = s.text[s.at+1]
-			} else {
-				next = 0
-			}
+			next = bytes.TrimPrefix(next, []byte{s.prefix})
 		}
-		if s.bareWords || s.long || next != '"' && next != '\'' {
+		more := len(next) > 0 && (next[0] == '"' || next[0] == '\'') && (kind != Bytes || s.peek() == s.prefix)
+		if !more {
 			s.at = end
+		}
+		if !more && first {
 			return kind, text, nil
 		}
-		if !joined {
-			text = bytes.Clone(text)
+		if all = append(all, text...); !more {
+			return kind, all, nil
 		}
-		out = text
 	}
 }
 

@@ -27,7 +27,7 @@ func parseTextproto(text []byte, to Sink) error {
 }
 
 func textprotoDialect() *dialect {
-	return &dialect{comment: "#", hex: true, suffixes: []string{"f", "F"}, words: map[string]fixedWord{
+	return &dialect{comment: "#", hex: true, joins: true, suffixes: []string{"f", "F"}, words: map[string]fixedWord{
 		"true": {Bool, "true"}, "True": {Bool, "true"}, "false": {Bool, "false"}, "False": {Bool, "false"},
 		"nan": {Number, "nan"}, "-nan": {Number, "nan"}, "inf": {Number, "inf"}, "-inf": {Number, "-inf"},
 		"infinity": {Number, "inf"}, "-infinity": {Number, "-inf"},
