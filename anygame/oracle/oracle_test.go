@@ -232,7 +232,13 @@ type answer struct {
 			Bad  *uint64
 		}
 	} `json:"first_divergence"`
-	Locus []locus
+	Locus    []locus
+	Compared struct {
+		Entities []struct {
+			Kind, Key, Name string
+			Rows            []struct{ Archetype string } // that only one peer has
+		}
+	}
 	Peers []struct {
 		Name  string
 		Group int
@@ -251,10 +257,33 @@ type locus struct {
 	text string // everything of it
 }
 
+func (l locus) name() string {
+	return fmt.Sprintf("%s[%s].%s.%s %s", l.Archetype, l.Key, l.Component, l.Field, l.Kind)
+}
+
 func (l *locus) UnmarshalJSON(b []byte) error {
 	type plain locus
 	l.text = string(b)
 	return json.Unmarshal(b, (*plain)(l))
+}
+
+// places returns all that the answer names: values, and rows that only one peer has. Names of entities are added.
+func (a answer) places() []locus {
+	list := slices.Clone(a.Locus)
+	for _, e := range a.Compared.Entities {
+		for _, row := range e.Rows {
+			list = append(list, locus{Archetype: row.Archetype, Key: e.Key, Kind: "absent"})
+		}
+	}
+	for i := range list {
+		l := &list[i]
+		for _, e := range a.Compared.Entities {
+			if (l.Key == e.Key || within(l.Key, e.Key)) && (l.Archetype == e.Kind || within(l.Archetype, e.Kind)) {
+				l.text += strconv.Quote(e.Name)
+			}
+		}
+	}
+	return list
 }
 
 // ask asks about a session.
@@ -298,10 +327,15 @@ func judgeClean(want truth, got answer, doc []byte) (outcome, string) {
 		return exact, ""
 	case got.Status != "diverged":
 		return unread, got.Status + " " + got.Error
-	case len(want.Noise) > 0 && bytes.Contains(doc, []byte("noise")) && len(got.Locus) == 0:
+	case len(want.Noise) > 0 && bytes.Contains(doc, []byte("noise")) && !slices.ContainsFunc(got.places(), want.isReal):
 		return noise, ""
 	}
 	return alarm, describe(got)
+}
+
+// isReal reports whether l is no noise.
+func (want truth) isReal(l locus) bool {
+	return !slices.ContainsFunc(parts(l.Field), func(f string) bool { return slices.Contains(want.Noise, f) })
 }
 
 // describe shows where an answer has the desync.
@@ -314,12 +348,12 @@ func describe(got answer) string {
 	if f := got.First; f != nil {
 		fmt.Fprintf(&b, " tick %s system %q", show(f.Tick), f.System)
 	}
-	for i, l := range got.Locus {
+	for i, l := range got.places() {
 		if i == 3 {
-			fmt.Fprintf(&b, " and %d more", len(got.Locus)-i)
+			fmt.Fprintf(&b, " and %d more", len(got.places())-i)
 			break
 		}
-		fmt.Fprintf(&b, " %s[%s].%s.%s %s", l.Archetype, l.Key, l.Component, l.Field, l.Kind)
+		b.WriteString(" " + l.name())
 	}
 	return b.String()
 }
@@ -394,26 +428,27 @@ func judgePlace(want truth, got answer) (outcome, string) {
 		}
 		return partly, "another system."
 	}
-	if len(got.Locus) == 0 {
+	list := got.places()
+	if len(list) == 0 {
 		return partly, "no place."
 	}
-	extra := 0
-	for i, l := range got.Locus {
+	extra, other := 0, locus{}
+	for i, l := range list {
 		if !slices.ContainsFunc(want.Places, func(p place) bool { return p.is(l) }) {
 			switch {
 			case slices.ContainsFunc(want.Places, func(p place) bool { return p.inPath(l) }):
-				return partly, "a row is no row of a table."
+				return partly, l.name() + " is a row in a row."
 			case i == 0:
 				return wrong, "another place."
 			}
-			extra++
+			extra, other = extra+1, l
 		}
 	}
 	if extra > 0 {
-		return partly, fmt.Sprintf("%d places that do not differ.", extra)
+		return partly, fmt.Sprintf("%d places that do not differ, such as %s.", extra, other.name())
 	}
 	for _, p := range want.Places {
-		if want.isPlanted(p) && !slices.ContainsFunc(got.Locus, p.is) {
+		if want.isPlanted(p) && !slices.ContainsFunc(list, p.is) {
 			return partly, "not the planted place."
 		}
 	}
@@ -481,7 +516,7 @@ func (p place) inPath(l locus) bool {
 // within reports whether an id is one part of a key.
 func within(key, id string) bool {
 	rest, ok := strings.CutPrefix(key, id)
-	return ok && strings.ContainsAny(rest[:min(1, len(rest))], ",/:. [#")
+	return ok && strings.ContainsAny(rest[:min(1, len(rest))], ",/:. [#-")
 }
 
 // alone reports whether a peer is the only one of its group.
@@ -490,7 +525,7 @@ func alone(got answer, peer string) bool {
 	of := 0
 	for _, p := range got.Peers {
 		groups[p.Group]++
-		if p.Name == peer {
+		if p.Name == peer || within(p.Name, peer) { // host.json
 			of = p.Group
 		}
 	}

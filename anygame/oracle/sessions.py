@@ -202,9 +202,9 @@ class Session:
         self.truth['tick_in'] = self.where
         named = self.where != 'content'
         self.patterns = {
-            'folders': r.choice(['%(p)s/', '%(p)s/', 'logs/%(p)s/', '%(p)s/dumps/']) + (r.choice(['%(t)d', 'state_%(t)d', 'dump_%(t)06d', 'tick%(t)d', 'frame-%(t)d', '%(t)08d', 'state_tick_%(t)d', 'save.%(t)d']) if named
+            'folders': r.choice(['%(p)s/', '%(p)s/', 'logs/%(p)s/', '%(p)s/dumps/', 'report-4411/%(p)s/states/']) + (r.choice(['%(t)d', 'state_%(t)d', 'dump_%(t)06d', 'tick%(t)d', 'frame-%(t)d', '%(t)08d', 'state_tick_%(t)d', 'save.%(t)d', '2025-03-04_18-22-07_tick%(t)d', 'desync_f%(t)d_state']) if named
                        else r.choice(['dump_%(i)d', 'save%(i)03d', 'autosave-%(i)d'])),
-            'flat': r.choice(['%(p)s_%(t)d', 'state_%(p)s_%(t)d', '%(t)d_%(p)s', '%(p)s-tick%(t)05d', '%(p)s.%(t)d']) if named else r.choice(['%(p)s_save%(i)d', 'dump%(i)d-%(p)s']),
+            'flat': r.choice(['%(p)s_%(t)d', 'state_%(p)s_%(t)d', '%(t)d_%(p)s', '%(p)s-tick%(t)05d', '%(p)s.%(t)d', 'state-%(t)d.%(p)s', 'match7_%(p)s_frame%(t)d']) if named else r.choice(['%(p)s_save%(i)d', 'dump%(i)d-%(p)s']),
             'content': r.choice(['dump_%(c)d', 'state%(c)04d', 'report-%(c)d']),
         }
 
