@@ -283,9 +283,7 @@ func pointsOf(columns []column, sums []int) []point {
 			whole.sums = append(whole.sums, one.sum)
 		}
 	}
-	if len(whole.sums) == 1 {
-		whole.sums[0].name = ""
-	}
+	whole.main()
 	for i := range whole.sums {
 		whole.sums[i].name = uniqueSum(whole.sums[:i], whole.sums[i].name)
 	}
@@ -293,6 +291,16 @@ func pointsOf(columns []column, sums []int) []point {
 		points = append(points, whole)
 	}
 	return points
+}
+
+// main makes the main checksum the first and takes its name away, so that it is the same one in a log without the others.
+func (p *point) main() {
+	i := slices.IndexFunc(p.sums, func(s sum) bool { return vocabulary.Of(s.name) == vocabulary.Sum })
+	if i = max(i, 0); i < len(p.sums) {
+		main := p.sums[i]
+		main.name = ""
+		p.sums = slices.Insert(slices.Delete(p.sums, i, i+1), 0, main)
+	}
 }
 
 func unique(points []point, scope string) string {
@@ -311,29 +319,51 @@ func uniqueSum(sums []sum, word string) string {
 	return name
 }
 
+// rowsByTick returns the rows of each tick: those that follow each other, and all.
+func rowsByTick(ticks [][]byte) (runs, all [][]int) {
+	number := map[string]int{}
+	for i, tick := range ticks {
+		if i > 0 && bytes.Equal(tick, ticks[i-1]) {
+			runs[len(runs)-1] = append(runs[len(runs)-1], i)
+		} else {
+			runs = append(runs, []int{i})
+		}
+		n, ok := number[string(tick)]
+		if !ok {
+			n = len(all)
+			number[string(tick)] = n
+			all = append(all, nil)
+		}
+		all[n] = append(all[n], i)
+	}
+	return runs, all
+}
+
+// several reports whether many ticks have more than one row.
+func several(rowsOf [][]int) bool {
+	n := 0
+	for _, rows := range rowsOf {
+		if len(rows) > 1 {
+			n++
+		}
+	}
+	return n > 0 && 3*n >= len(rowsOf)
+}
+
 // maxNames is how many different scopes and peers a log has.
 const maxNames = 256
 
 // discriminate finds the column that tells the lines of one tick apart: a peer or a scope.
 func (r *roles) discriminate(columns []column) {
 	ticks := columns[r.tick].values
-	rowsOf := map[string][]int{}
-	again := 0 // lines of the same tick as the one before
-	for i, tick := range ticks {
-		rowsOf[string(tick)] = append(rowsOf[string(tick)], i)
-		if i > 0 && bytes.Equal(tick, ticks[i-1]) {
-			again++
-		}
-	}
+	runs, all := rowsByTick(ticks)
+	again := len(ticks) - len(runs) // lines of the same tick as the one before
 	r.repeats = 2*again > len(ticks)-1 && again > 0
-	several := 0
-	for _, rows := range rowsOf {
-		if len(rows) > 1 {
-			several++
+	rowsOf := runs
+	if !several(runs) {
+		if rowsOf = all; !several(all) {
+			return
 		}
-	}
-	if 3*several < len(rowsOf) || several == 0 {
-		return
 	}
 	best, bestRank := -1, 0
 	for i := range columns {
@@ -358,7 +388,7 @@ func (r *roles) discriminate(columns []column) {
 	switch {
 	case best < 0:
 		return
-	case bestRank == 3 && r.agree(columns, rowsOf):
+	case bestRank == 3 && r.agree(columns, best, rowsOf):
 		r.peer, r.peerWord = best, columns[best].name
 	default:
 		r.scope = best
@@ -376,7 +406,7 @@ func (r *roles) sums(slot int) bool {
 }
 
 // tellsApart reports whether most lines of one tick have different values.
-func tellsApart(values [][]byte, rowsOf map[string][]int) bool {
+func tellsApart(values [][]byte, rowsOf [][]int) bool {
 	alike, all := 0, 0
 	for _, rows := range rowsOf {
 		seen := map[string]bool{}
@@ -392,15 +422,16 @@ func tellsApart(values [][]byte, rowsOf map[string][]int) bool {
 }
 
 // agree reports whether lines of one tick often have the same checksum, as peers have and parts of a state have not.
-func (r *roles) agree(columns []column, rowsOf map[string][]int) bool {
-	sums := columns[r.points[len(r.points)-1].sums[0].slot].values
+func (r *roles) agree(columns []column, peer int, rowsOf [][]int) bool {
+	sums, peers := columns[r.points[len(r.points)-1].sums[0].slot].values, columns[peer].values
 	equal, all := 0, 0
 	for _, rows := range rowsOf {
-		if len(rows) < 2 {
+		other := slices.IndexFunc(rows, func(row int) bool { return !bytes.Equal(peers[row], peers[rows[0]]) })
+		if other < 0 {
 			continue
 		}
 		all++
-		if bytes.Equal(sums[rows[0]], sums[rows[1]]) {
+		if bytes.Equal(sums[rows[0]], sums[rows[other]]) {
 			equal++
 		}
 	}

@@ -94,7 +94,7 @@ var logs = []struct{ name, log, want, title string }{
 	{
 		"a table with names",
 		"tick,crc,rng\n12,9f3acc01,5d1c22aa\n13,12345678,6d1c22aa\n14,ff3acc01,1d1c22aa\n",
-		"tick=12 sum.crc=0x9f3acc01 sum.rng=0x5d1c22aa\ntick=13 sum.crc=0x12345678 sum.rng=0x6d1c22aa\ntick=14 sum.crc=0xff3acc01 sum.rng=0x1d1c22aa\n", "",
+		"tick=12 sum=0x9f3acc01 sum.rng=0x5d1c22aa\ntick=13 sum=0x12345678 sum.rng=0x6d1c22aa\ntick=14 sum=0xff3acc01 sum.rng=0x1d1c22aa\n", "",
 	},
 	{
 		"JSON lines",

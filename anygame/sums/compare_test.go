@@ -1,0 +1,93 @@
+package sums_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/desynctool/desynctool/anygame/sums"
+	"github.com/desynctool/desynctool/internal/file/files"
+	"github.com/desynctool/desynctool/tracediff"
+)
+
+// TestCompare: logs of peers in sync have no difference, whatever else each has between its checkpoints, where it begins and
+// ends, and how often it predicted wrongly. A value that differs is found in its tick.
+func TestCompare(t *testing.T) {
+	folder := t.TempDir()
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(16, 60).Draw(t, "ticks")
+		chance := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
+		truth := make([]uint32, n)
+		for i := range truth {
+			truth[i] = uint32(i+1) * 2654435761 * uint32(i+7)
+		}
+		scopes := rapid.SampledFrom([][]string{{""}, {"", "physics ", "ai "}}).Draw(t, "scopes")
+		rollbacks := rapid.SampledFrom([]int{2, 9, 1000}).Draw(t, "rollbacks")
+		bad := rapid.IntRange(-1, n-1).Draw(t, "bad tick")
+		var traces []*tracediff.Trace
+		var logs [2]string
+		first, last := 0, n
+		for peer := range 2 {
+			var log strings.Builder
+			from, to := rapid.IntRange(0, 5).Draw(t, "from"), n-rapid.IntRange(0, 5).Draw(t, "to")
+			first, last = max(first, from), min(last, to)
+			line := func(tick int, flip uint32) {
+				for range chance.IntN(3) {
+					log.WriteString([]string{"ping 33 ms\n", "player 3 sold 5 units for 1200\n", "GC 12345678 bytes\n"}[chance.IntN(3)])
+				}
+				for i, scope := range scopes {
+					prefix := []string{"[1:02] INFO ", "[1:03.5] DEBUG net ", "WARN "}[chance.IntN(3)]
+					fmt.Fprintf(&log, "%stick %d %shash %08x\n", prefix, tick, scope, truth[tick]^flip^uint32(i)*0x9e3779b9)
+				}
+			}
+			for tick := from; tick < to; tick++ {
+				flip := uint32(0)
+				if peer == 1 && tick == bad {
+					flip = 0x1000
+				}
+				if chance.IntN(rollbacks) == 0 && tick+3 < to && (bad < tick || bad > tick+3) {
+					for ahead := range 3 {
+						line(tick+ahead, 0xff00)
+					}
+					log.WriteString([]string{"rollback to the tick before\n", ""}[chance.IntN(2)])
+				}
+				line(tick, flip)
+			}
+			path := filepath.Join(folder, fmt.Sprintf("peer%d.log", peer))
+			if err := os.WriteFile(path, []byte(log.String()), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			logs[peer] = log.String()
+			p := sums.Learn([]byte(log.String()), path)
+			if p == nil {
+				t.Fatalf("not learned:\n%s", log.String())
+			}
+			f := p.Format()
+			list, err := tracediff.OpenForeign(files.Disk, path, &f, tracediff.ReadOptions{})
+			if err != nil || len(list) != 1 {
+				t.Fatal(list, err)
+			}
+			traces = append(traces, list[0])
+		}
+		result, err := tracediff.Compare(traces, tracediff.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch {
+		case bad < first || bad >= last:
+			if result.First != nil {
+				t.Fatalf("in sync: %+v\n%s\n%s", result.First, logs[0], logs[1])
+			}
+		case result.First == nil || result.First.Tick.Number != uint64(bad):
+			t.Fatalf("tick %d: %+v\n%s\n%s", bad, result.First, logs[0], logs[1])
+		}
+		for _, f := range result.Findings {
+			t.Errorf("%+v", f)
+		}
+	})
+}
