@@ -15,8 +15,8 @@ import (
 	"github.com/desynctool/desynctool/tracediff"
 )
 
-// TestCompare: logs of peers in sync have no difference, whatever else each has between its checkpoints, where it begins and
-// ends, and how often it predicted wrongly. A value that differs is found in its tick.
+// TestCompare: logs of peers in sync have no difference, whatever else each has between its checkpoints, where it
+// begins and ends, and how often it predicted wrongly. A value that differs is found in its tick.
 func TestCompare(t *testing.T) {
 	folder := t.TempDir()
 	rapid.Check(t, func(t *rapid.T) {

@@ -22,7 +22,8 @@ type figures struct {
 	distinct int
 	rises    int // steps to a larger value
 	falls    int
-	unlike   int  // steps to a value that is larger or smaller by a lot
+	unlike   int  // steps to a value that is larger or smaller by more than a sixteenth
+	far      int  // of them those by more than a quarter
 	regular  bool // grows by regular steps, and goes back by at most a window
 }
 
@@ -78,6 +79,9 @@ func (f *figures) steps(numbers []uint64) {
 		}
 		if diff := max(a, b) - min(a, b); diff > max(a, b)/16 {
 			f.unlike++
+			if diff > max(a, b)/4 {
+				f.far++
+			}
 		}
 	}
 	most := 0

@@ -19,6 +19,8 @@ type column struct {
 	word      bool   // the values are words
 	glued     bool   // the value is a part of a longer name
 	unit      bool   // letters follow the value
+	index     bool   // it is the number of an element: hash[3]
+	followed  bool   // a word follows the value
 	placed    bool   // its place on the line counts
 	gap       int    // words between the column before and this one that are no name
 	values    [][]byte
@@ -163,7 +165,7 @@ func findTick(columns []column, rows int) int {
 		c := &columns[i]
 		meaning := vocabulary.Of(c.name)
 		call := (meaning == vocabulary.Sum || meaning == vocabulary.WeakSum) && i+1 < len(columns) && columns[i+1].name == ""
-		if (c.name == "" || call) && !c.word && !c.unit && c.figures.regular && c.figures.isTick(rows) {
+		if (c.name == "" || call && !c.index) && !c.glued && !c.word && !c.unit && c.figures.regular && c.figures.isTick(rows) {
 			return i
 		}
 	}
@@ -182,7 +184,7 @@ func findSums(columns []column, tick, rows int, named bool) (sums []int, worded 
 		f := &c.figures
 		switch vocabulary.Of(c.name) {
 		case vocabulary.Sum:
-			if c.loose && rows >= 3 && !f.scattered(rows, ticks, 4, 4) {
+			if (c.loose || !named) && rows >= 3 && !f.scattered(rows, ticks, 4, 4) {
 				continue
 			}
 			if 5*f.integers >= 4*rows && (named || !f.regular) {
@@ -194,7 +196,9 @@ func findSums(columns []column, tick, rows int, named bool) (sums []int, worded 
 			}
 		case vocabulary.Other:
 			near := !c.placed || i > tick && c.gap <= 1 || i == tick-1 && columns[tick].gap <= 1
-			if near && !c.glued && ticks >= 3 && f.scattered(rows, ticks, 6, 8) && f.distinct*5 >= ticks*4 {
+			counted := c.followed && f.letters == 0 // 123456789 bytes
+			random := f.scattered(rows, ticks, 6, 8) && 2*f.far >= f.rises+f.falls && f.distinct*5 >= ticks*4
+			if near && random && !counted && !c.glued && ticks >= 3 {
 				sums = append(sums, i)
 			}
 		}
@@ -293,7 +297,8 @@ func pointsOf(columns []column, sums []int) []point {
 	return points
 }
 
-// main makes the main checksum the first and takes its name away, so that it is the same one in a log without the others.
+// main makes the main checksum the first and takes its name away, so that it is the same one in a log without the
+// others.
 func (p *point) main() {
 	i := slices.IndexFunc(p.sums, func(s sum) bool { return vocabulary.Of(s.name) == vocabulary.Sum })
 	if i = max(i, 0); i < len(p.sums) {

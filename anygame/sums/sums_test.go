@@ -272,3 +272,33 @@ func BenchmarkLearn(b *testing.B) {
 		sums.Learn(log, "log")
 	}
 }
+
+// others are texts with numbers and hashes that are no logs of checksums.
+var others = map[string]string{
+	"Go test output":   "=== RUN   TestA\n--- PASS: TestA (0.01s)\n=== RUN   TestB\n--- PASS: TestB (0.02s)\nok  \texample.org/a\t0.012s\nok  \texample.org/b\t1.212s\n",
+	"a build":          "Step 1/4 : FROM golang\n ---> 5a8f3b2c9d1e\nStep 2/4 : COPY . .\n ---> 1c2d3e4f5a6b\nStep 3/4 : RUN make\n ---> 9a8b7c6d5e4f\nStep 4/4 : CMD x\n",
+	"steps of a build": "#7 sha256:5a8f3b2c9d1e0001 1.05MB / 1.05MB 0.3s\n#7 sha256:6a8f3b2c9d1e0002 2.05MB / 2.05MB 0.4s\n#8 sha256:7a8f3b2c9d1e0003 3.05MB / 3.05MB 0.9s\n",
+	"packages":         "Package: a\nSize: 123456\nSHA256: 5a8f3b2c9d1e00015a8f3b2c9d1e0001\n\nPackage: b\nSize: 123499\nSHA256: 6a8f3b2c9d1e00015a8f3b2c9d1e0001\n\nPackage: c\nSize: 23456\nSHA256: 7a8f3b2c9d1e00015a8f3b2c9d1e0001\n",
+	"checksums":        "5a8f3b2c9d1e00015a8f3b2c9d1e0001  ./a-1.txt\n6a8f3b2c9d1e00015a8f3b2c9d1e0001  ./a-2.txt\n7a8f3b2c9d1e00015a8f3b2c9d1e0001  ./a-3.txt\n",
+	"accesses":         "10.0.0.1 - - [01/Jan/2026:00:00:01 +0000] \"GET /a?frame=1&hash=5a8f3b2c HTTP/1.1\" 200 5316\n10.0.0.2 - - [01/Jan/2026:00:00:02 +0000] \"GET /a?user=2&id=6a8f3b2c HTTP/1.1\" 200 5317\n10.0.0.3 - - [01/Jan/2026:00:00:03 +0000] \"GET /b HTTP/1.1\" 200 5318\n",
+	"a chat":           "[12:00:01] bob: my turn 5 was bad\n[12:00:02] al: hash 1234?\n[12:00:03] bob: frame 12 I think\n",
+	"frame times":      "frame 1 took 16683221 ns\nframe 2 took 16523425 ns\nframe 3 took 17683123 ns\nframe 4 took 12683123 ns\n",
+	"frames in memory": "frame 1 at 0x7ffdeadbeef0\nframe 2 at 0x7ffdeadbef10\nframe 3 at 0x7ffdeadc0010\n",
+	"a call stack":     "frame #0: 0x00007fff2038c1b2 libsystem`mach_msg_trap\nframe #1: 0x00007fff20395fed libsystem`read\nframe #2: 0x00007fff2a38c1a2 libobjc`x\n",
+	"commits":          "commit 5a8f3b2c9d1e00015a8f3b2c9d1e0001\nDate: 2026-01-01\n\ncommit 6a8f3b2c9d1e00015a8f3b2c9d1e0001\nDate: 2026-01-02\n\ncommit 7a8f3b2c9d1e00015a8f3b2c9d1e0001\n",
+	"ids of sessions":  "turn 1 session=5a8f3b2c ok\nturn 2 session=6a8f3b2c ok\nturn 3 session=7a8f3b2c ok\n",
+	"training":         "step 100 loss 0.34231 lr 0.0001\nstep 200 loss 0.31231 lr 0.0001\nstep 300 loss 0.30231 lr 0.0001\n",
+	"units":            "tick 1 units 104 gold 100200300\ntick 2 units 105 gold 100200310\ntick 3 units 105 gold 100200320\n",
+	"positions":        "tick,x,y\n1,100000,200000\n2,100100,200300\n3,100400,200500\n4,100500,200900\n",
+	"claims":           "Desync at frame 100: checksum 5a8f3b2c != 6a8f3b2c\nDesync at frame 200: checksum 7a8f3b2c != 6a8f3b2c\nDesync at frame 300: checksum 8a8f3b2c != 6a8f3b2c\n",
+	"other checksums":  "received checksum 5a8f3b2c for tick 5\nreceived checksum 6a8f3b2c for tick 6\nreceived checksum 7a8f3b2c for tick 7\n",
+	"statistics":       "frame 1: 123456789 bytes in 34 packets\nframe 2: 993456781 bytes in 31 packets\nframe 3: 343456782 bytes in 35 packets\n",
+}
+
+func TestOthers(t *testing.T) {
+	for name, text := range others {
+		if p := sums.Learn([]byte(text), "x"); p != nil {
+			t.Errorf("%s: %s", name, p.Title())
+		}
+	}
+}

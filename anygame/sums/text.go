@@ -420,6 +420,12 @@ func (p *parsed) columns(core []int) []column {
 			if name.qualifier >= 0 {
 				c.qualifier = p.text(name.qualifier)
 			}
+			if i+2 < len(p.tokens) && p.tokens[i+1].kind == blank {
+				c.followed = p.tokens[i+2].kind == word
+			}
+			if name.from >= 0 {
+				c.index = p.line[p.tokens[name.to-1].to] == '['
+			}
 			if c.name == "" && spare != "" && t.whole && !c.glued {
 				c.name, c.loose, spare = spare, true, ""
 			}
