@@ -3,7 +3,7 @@ package statements
 import "strings"
 
 // sourceMarks are found in source code and in help texts, but not in messages.
-var sourceMarks = []string{"%d", "%s", "%u", "%x", "%X", "%v", "%lu", "%i", "%08", "%zu", "%ld", "{0}", "{1}", "{}", "${", "$(", `("`, `(L"`, `(f"`, `$"`, "();", " && ", " || ", " --", "</", "/>", "#{", "==", " := ", "://", `")`, `"},`, `\n`, `\"`, `\r`, `\x`, "[]", `" + `, ` + "`, ` = "`}
+var sourceMarks = []string{"%d", "%s", "%u", "%x", "%X", "%v", "%lu", "%i", "%08", "%zu", "%ld", "{0}", "{1}", "{}", "${", "$(", `("`, `(L"`, `(f"`, `$"`, "();", " && ", " || ", " --", "</", "/>", "#{", "==", " := ", "://", `")`, ");", "){", `"},`, `\n`, `\"`, `\r`, `\x`, "[]", `" + `, ` + "`, ` = "`}
 
 // excluded reports whether a message with a phrase for a desync speaks of none: it is source code, a setting, a help text,
 // an entry of a list of changes, a question, or denies a desync.
@@ -60,6 +60,9 @@ func (m *message) isOther(t trigger) bool {
 	for n := 0; k < len(m.units) && n < 3; n++ {
 		u := m.units[k]
 		if u.kind == word && harmless.has(u.text) {
+			if headings := "report|log|dump|details|info"; oneOf(u.text, headings) && len(m.units)-t.from < 5 && t.from < 3 {
+				return false // perhaps the heading of values
+			}
 			for _, f := range m.units[k:min(len(m.units), k+4)] {
 				if failing.has(f.text) {
 					return false

@@ -48,9 +48,12 @@ func (l *lead) next(rest string, values bool) int {
 	bare := strings.TrimRight(first, ":,!")
 	low := strings.ToLower(bare)
 	switch {
+	case isPlace(bare):
+		l.program = true
+		return len(first)
 	case hasStem(first):
 		return 0
-	case isStamp(bare) && !(strings.HasPrefix(rest[len(first):], " !=")), low != "i" && levels.has(low) && (len(low) > 1 || first != bare), isPlace(bare), strings.Contains(bare, "::"):
+	case isStamp(bare) && !(strings.HasPrefix(rest[len(first):], " !=")), low != "i" && levels.has(low) && (len(low) > 1 || first != bare), strings.Contains(bare, "::"):
 		l.program = true
 		return len(first)
 	case months.has(low) && isDate(rest[len(first):]):

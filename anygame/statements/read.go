@@ -112,6 +112,7 @@ func parse(line string, values bool) *message {
 	m := &message{lead: leadOf(text, values)}
 	m.text = strings.TrimSpace(text[m.lead.size:])
 	m.units = split(m.text)
+	m.lead.program = m.lead.program || m.fields() > 1
 	m.used = make([]bool, len(m.units))
 	m.findNames()
 	m.findTicks()
@@ -124,6 +125,16 @@ func (m *message) heading(line string) {
 	if l := parse(line, true); len(l.ticks) > 0 && l.ticks[0].at == 0 && !l.ticks[0].weak {
 		m.above = &l.ticks[0]
 	}
+}
+
+// fields counts pairs such as tick=4410, which programs write and people do not.
+func (m *message) fields() (n int) {
+	for i := 1; i+1 < len(m.units); i++ {
+		if e := m.units[i]; e.text == "=" && m.units[i-1].end == e.start && m.units[i-1].kind == word && m.units[i+1].start == e.end {
+			n++
+		}
+	}
+	return n
 }
 
 // state makes a statement of a message with a phrase for a desync, and of the lines that follow. It returns how many of
@@ -195,9 +206,12 @@ func (m *message) counts(s *statement, t trigger, prose int) bool {
 		}
 		return len(s.values) > 0 && (s.tickWord != "" || m.has(playful) || m.plain(t)) || s.tickWord != "" && len(s.values) == 0 && m.plain(t)
 	}
+	heading := t.to < len(m.units) && oneOf(m.units[t.to].text, "report|log|dump|details|info")
 	switch {
 	case len(s.values) > 0:
-		return true
+		return !heading || s.tickWord != ""
+	case heading:
+		return false
 	case s.tickWord != "" && (prose == 0 || m.lead.program):
 		return true
 	case s.tickWord != "":
@@ -292,7 +306,7 @@ func (m *message) has(words class) bool {
 // elsewhereName reports whether a token is the name of a file.
 func elsewhereName(t string) bool {
 	dot := strings.LastIndexByte(t, '.')
-	return dot > 0 && len(t)-dot > 1 && len(t)-dot < 6 && isLetter(t[dot+1])
+	return dot > 0 && len(t)-dot > 2 && len(t)-dot < 6 && isLetter(t[dot+1])
 }
 
 // after returns the next unit that is no hyphen and no quote.
@@ -331,8 +345,8 @@ func oneOf(w, alternatives string) bool {
 }
 
 // longest returns where the longest of some phrases ends that begin at a unit, 0 if none does.
-func (m *message) longest(list []phrase, i int) (end int) {
-	for _, p := range list {
+func (m *message) longest(list phrases, i int) (end int) {
+	for _, p := range list[m.units[i].text] {
 		end = max(end, m.match(p, i))
 	}
 	return end
@@ -347,11 +361,11 @@ func (m *message) trigger(from int) (trigger, bool) {
 		}
 	}
 	for i := from; i < len(m.units); i++ {
-		if end := m.longest(known().weak, i); end > 0 && m.near(nouns, i-8, end+3) {
+		if end := m.longest(known().weak, i); end > 0 && m.near(nouns, i-14, end+3) {
 			return trigger{i, end, false, true}, true
 		}
 		if end := m.longest(known().apart, i); end > 0 && len(m.ticks) > 0 {
-			return trigger{i, end, false, strings.HasPrefix(m.units[i].text, "div")}, true
+			return trigger{i, end, false, strings.HasPrefix(m.units[i].text, "div") || m.units[i].text == "first"}, true
 		}
 	}
 	return trigger{}, false
@@ -461,7 +475,7 @@ func (m *message) findNames() {
 			continue
 		}
 		switch n := m.units[k]; {
-		case n.kind == number && len(n.text) < 4 && (n.joined || n.start-u.end < 3):
+		case n.kind == number && len(n.text) < 3 && (n.joined || n.start-u.end < 3):
 			name := m.text[u.start:n.end]
 			if !n.joined {
 				name = u.text + " " + n.text

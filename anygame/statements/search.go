@@ -61,6 +61,43 @@ var shifts = sync.OnceValue(func() *[1 << 16]uint8 {
 // cases returns both cases of a letter.
 func cases(c byte) []byte { return []byte{c, strings.ToUpper(string(c))[0]} }
 
+// firm are the stems that alone may be a word for a desync, and vague the parts of words of which a line with another stem
+// has one.
+var (
+	firm  = []string{"sync", "oos", "consisten", "determinis"}
+	vague = []string{"sum", "crc", "hash", "digest", "state", "rng", "rand", "seed", "diverg", "mismatch", "differ"}
+)
+
+// isPromising reports whether a line with a stem is worth being read.
+func isPromising(line []byte) bool {
+	var room [512]byte
+	low := room[:0]
+	for _, c := range line {
+		if c >= 'A' && c <= 'Z' {
+			c |= 0x20
+		}
+		low = append(low, c)
+	}
+	for _, s := range firm {
+		for from := 0; ; {
+			at := bytes.Index(low[from:], []byte(s))
+			if at < 0 {
+				break
+			}
+			if from += at; s != "sync" || from == 0 || low[from-1] != 'a' { // async
+				return true
+			}
+			from += len(s)
+		}
+	}
+	for _, s := range vague {
+		if bytes.Contains(low, []byte(s)) {
+			return true
+		}
+	}
+	return false
+}
+
 // findStem returns the first place from one on where a stem of four letters or more stands, the text's length if there
 // is none.
 func findStem(text []byte, from int) int {

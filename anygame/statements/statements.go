@@ -151,6 +151,10 @@ func (s *Scanner) read(start, at int) int {
 		end = len(text) - (at - start)
 	}
 	first := text[:at-start+min(end, after)]
+	to := start + len(first)
+	if !isPromising(first) {
+		return to
+	}
 	rest := text[min(len(text), at-start+end+1):]
 	var previous []byte
 	if start > 0 {
@@ -158,7 +162,6 @@ func (s *Scanner) read(start, at int) int {
 		previous = previous[bytes.LastIndexByte(previous, '\n')+1:]
 	}
 	found, lines := readBlock(previous, first, rest)
-	to := start + len(first)
 	if len(found) > 0 {
 		to += lines
 	}

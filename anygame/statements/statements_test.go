@@ -86,6 +86,23 @@ func TestSaid(t *testing.T) {
 		{"Turn 4 (200)...\nhash MISMATCH (0adaed4c66765b44 != 463e4df8c56a68ad)\nTurn 5 (200)...", "2 turn 4 one side=0adaed4c66765b44 the other side=463e4df8c56a68ad"},
 		{"hash mismatch at turn 4: 0adaed4c66765b44 != 0000000000000000", "1 turn 4 ~"}, // zeros are no hash
 		{"[12:03] bob: Desync at frame 12, local 0xabc remote 0xdef", "1 frame 12 local=0xabc remote=0xdef by local ~"},
+		{"{\n  \"event\": \"desync\",\n  \"tick\": 120,\n  \"local\": \"0xabc\",\n  \"remote\": \"0xdef\"\n}", "2 tick 120 local=0xabc remote=0xdef by local"},
+		{"desync:\n  tick: 120\n  expected: abc123\n  actual: def456", "1 tick 120 expected=abc123 actual=def456"},
+		{"=== DESYNC ===\nTick: 120\nLocal hash: abc123\nRemote hash: def456", "1 tick 120 local=abc123 remote=def456 by local"},
+		{"Desync report\n-------------\nTurn: 12\nPlayer 1 checksum: 1234567\nPlayer 2 checksum: 7654321", "1 turn 12 player 1=1234567 player 2=7654321"},
+		{"desync.js:52 Desync at tick 5", "1 tick 5"},
+		{"[2023.01.05-12.00.01:123][ 45]LogNet: Error: Desync at frame 5: Local 0x1 Remote 0x2", "1 frame 5 local=0x1 remote=0x2 by local"},
+		{"Desync! (tick 120) A=0x123 B=0x456", "1 tick 120 A=0x123 B=0x456"},
+		{"out-of-sync: client=3 tick=120 expected=aa11 actual=bb22", "1 tick 120 expected=aa11 actual=bb22"}, // 3 is no sum
+		{"The checksum for turn 88 is different: server 123, client 456", "1 turn 88 server=123 client=456"},
+		{"[Lockstep] Hash mismatch! Turn: 55 | Me: 123 | Peer: 456", "1 turn 55 me=123 peer=456 by me"},
+		{"frame 120: state hash mismatch (got aa11, want bb22)", "1 frame 120 actual=aa11 expected=bb22"},
+		{"bob: we got a desync at turn 5, my hash was 1234abcd and alice's was 5678abcd", "1 turn 5 ~"},
+		{"Sync checksum from Bob for frame 991 is 0x1234, expected 0x4321", "1 frame 991 actual=0x1234 expected=0x4321"},
+		{"first divergence: tick 4410", "1 tick 4410 ~"},
+		{"State mismatch tick=4410 field=pos.x a=1.5 b=1.25", "1 tick 4410"},
+		{"*** Desync *** client Bob (2) frame 991 local=0x1234 remote=0x4321", "1 frame 991 local=0x1234 remote=0x4321 by local !Bob"},
+		{"Gamestate hash mismatch between server (0x1a2b3c4d) and client (0x5e6f7a8b) at tick 9", "1 tick 9 server=0x1a2b3c4d client=0x5e6f7a8b"},
 		{"Desync detected!", "1 ~"},
 		{"message=\"Ado64 reports out of sync errors.\"", "1 !Ado64"},
 		{"3DS link desync at frame 1f4 (1a2b3c4d != 5e6f7a8b)", "1 one side=1a2b3c4d the other side=5e6f7a8b"},
@@ -136,6 +153,7 @@ func TestUnsaid(t *testing.T) {
 		"FAIL: TestHash: hash should be stable", "CRC mismatch in frame 120 of stream 0", "npm ERR! integrity checksum failed: wanted sha512-abc but got sha512-def",
 		"Wallet is out of sync with the chain.", "Your branch is out of sync with remote", "lockfile is out of sync with package.json", "FAIL: overlay desync detected",
 		"Desync Detected on Bybit \u2014 Refetching Snapshot", "exit code 1 \u2014 desync detected (at least one signal fired)", "Test step 5: expected 10, got 12",
+		"const a=b.mean(x);const d=x.map(y=>y.hash!=a);if(tick=5){desync(d)}", "Desync report\nframe 12 follows", `"specifi": [3, 4, 8], "sync": [3, 4], "server": [3, 4]`,
 		"iframe out of sync", "sync error rate 5%", "state mismatch: expected CONNECTED, got IDLE",
 	} {
 		if got := scanned(t, text); got != "" {

@@ -99,6 +99,9 @@ func instead(tag string) string {
 // unquoted takes away the marks before lines that people and programs quote or list: those in e-mail,
 // Markdown and diffs.
 func unquoted(line string) string {
+	if bare := strings.Trim(line, " =-*#~_<>!"); len(bare)+6 <= len(line) && strings.Trim(line[:3], "=-*#~_<>! ") == "" && line != "" {
+		line = bare // === DESYNC ===
+	}
 	for {
 		line = strings.TrimLeft(line, " >|\u2022")
 		n := 0

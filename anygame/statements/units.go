@@ -123,7 +123,7 @@ const hexDigits = "0123456789abcdefABCDEF"
 // isSum reports whether a token is a checksum rather than a word: digits in base 16, and so many or so mixed that no
 // word is like it.
 func isSum(t string) bool {
-	if len(t) < 6 && (len(t) < 2 || !isDigit(t[0])) || strings.Trim(t, hexDigits) != "" {
+	if len(t) < 4 && (len(t) < 2 || !isDigit(t[0])) || strings.Trim(t, hexDigits) != "" {
 		return false
 	}
 	return strings.ContainsAny(t, "0123456789") || len(t) >= 8 && len(t)%8 == 0

@@ -44,6 +44,9 @@ func (m *message) values(from, to int) (out []tracediff.ClaimedValue, by string)
 			if op == "be" || op == "of" || op == "have" {
 				a.peer, b.peer = "actual", "expected"
 			}
+			if op == b.role && b.peer == "expected" {
+				a.peer = cmp.Or(a.peer, "actual")
+			}
 			for _, v := range []*stated{&a, &b} {
 				if v.peer == "" || v.outside && b.peer == "" {
 					v.peer = v.paren
@@ -98,11 +101,30 @@ func byRole(list []stated) ([]tracediff.ClaimedValue, string) {
 			of = append(of, v)
 			differ = differ || !tracediff.EqualSums(v.text, of[0].text)
 		}
-		if len(of) > 1 && differ {
+		if of, differ = alike(of, differ); len(of) > 1 && differ {
 			return claimed(of), writer(of...)
 		}
 	}
 	return nil, ""
+}
+
+// alike leaves values out that are not of the same kind as two others, such as the number of a client, and those that were
+// where none was to be.
+func alike(list []stated, differ bool) ([]stated, bool) {
+	sums := 0
+	wanted := slices.ContainsFunc(list, func(v stated) bool { return v.peer == "expected" })
+	for _, v := range list {
+		if v.kind == sum || len(v.text) > 3 {
+			sums++
+		}
+	}
+	of := slices.DeleteFunc(slices.Clone(list), func(v stated) bool {
+		return sums > 1 && v.kind == number && len(v.text) < 4 || !wanted && (v.role == "was" || v.role == "have")
+	})
+	if len(of) == len(list) {
+		return list, differ
+	}
+	return of, slices.ContainsFunc(of, func(v stated) bool { return !tracediff.EqualSums(v.text, of[0].text) })
 }
 
 // byName returns the values of two peers or more that have their names before a mark.
@@ -110,7 +132,7 @@ func byName(list []stated) ([]tracediff.ClaimedValue, string) {
 	var of []stated
 	differ := false
 	for _, v := range list {
-		if v.name == "" || v.kind != sum && len(v.text) < 6 {
+		if v.name == "" || v.kind != sum && len(v.text) < 6 || v.name == "x" || v.name == "y" || v.name == "z" {
 			return nil, ""
 		}
 		v.peer = v.name
@@ -201,7 +223,7 @@ func (m *message) label(i, from, to int) stated {
 	if v.peer == "" && outcome >= 0 {
 		v.peer, v.role = called(m.units[outcome].text), m.units[outcome].text
 	}
-	if k := i - 1; v.peer == "" && k > from && m.units[k].kind == mark && strings.Contains(":=(", m.units[k].text) && m.units[k-1].kind == word && v.noun == "" && !programs.has(m.units[k-1].text) {
+	if k := i - 1; v.peer == "" && k > from && m.units[k].kind == mark && strings.Contains(":=(", m.units[k].text) && m.units[k-1].kind == word && v.noun == "" && (len(m.units[k-1].text) == 1 || !programs.has(m.units[k-1].text)) {
 		v.name = m.token(k - 1)
 	}
 	return v

@@ -50,9 +50,9 @@ var lists = [...]struct {
 	{numbering, `number num no nr id index count counter is was`},
 	{settled, `last confirmed previous good max maximum current now until oldest start synced per every next latest`},
 	{roles, `local remote server client host guest own ours our mine my theirs their his master slave authoritative
-		authority recorded replay ingame reference live saved stored original us them opponent peer`},
+		authority recorded replay ingame reference live saved stored original us them opponent peer self me you them`},
 	{outcomes, `expected expecting actual got received found computed calculated correct want wanted have was`},
-	{writers, `local own ours our mine my us i`},
+	{writers, `local own ours our mine my us i self me`},
 	{peerNouns, `player client peer user participant slot node machine seat handle host`},
 	{connecting, `but got expected vs versus on from in for at and instead should was is does doesn't do did differs differ
 		local remote server client host frame tick turn actual not while received however cycle step player found
@@ -122,16 +122,19 @@ func (c class) has(w string) bool { return lexicon()[w]&c != 0 }
 // A phrase is words that follow each other. A bar is between alternatives.
 type phrase []string
 
-// phrases are all phrases that are looked for.
-type phrases struct {
-	strong  []phrase // mean a desync by themselves
-	weak    []phrase // mean one near a noun
-	apart   []phrase // mean one with a tick
-	unequal []phrase // are between two sums that differ
+// phrases are some phrases by their first words.
+type phrases map[string][]phrase
+
+// book has all phrases that are looked for.
+type book struct {
+	strong  phrases // mean a desync by themselves
+	weak    phrases // mean one near a noun
+	apart   phrases // mean one with a tick
+	unequal phrases // are between two sums that differ
 }
 
-var known = sync.OnceValue(func() *phrases {
-	return &phrases{
+var known = sync.OnceValue(func() *book {
+	return &book{
 		strong: read(
 			"desync|desynced|desynch|desynched|desynchronized|desynchronised|desynchronization|desynchronisation|desyncing",
 			"de sync|synced|synch|synched|synchronized|synchronised|synchronization|synchronisation",
@@ -149,19 +152,23 @@ var known = sync.OnceValue(func() *phrases {
 			"should be", "expected|expecting", "is wrong|different|incorrect", "are different", "test|check failed", "wrong|different|unexpected|incorrect",
 		),
 		apart: read(
-			"diverged|divergence|diverges at|on|in", "diverged|divergence detected|found", "mismatch|mismatched|mismatches|differ|differs",
+			"diverged|divergence|diverges at|on|in", "diverged|divergence detected|found", "first divergence|difference", "mismatch|mismatched|mismatches|differ|differs",
 		),
 		unequal: read(
 			"!=|!==|<>", "vs|versus", "should be|have", "instead of", "do|does|did not match|equal", "don't|doesn't|didn't match|equal",
-			"differ|differs from", "not equal", "but",
+			"differ|differs from", "not equal", "but", "expected|expecting|wanted",
 		),
 	}
 })
 
 // read reads some phrases.
-func read(list ...string) (out []phrase) {
+func read(list ...string) phrases {
+	out := phrases{}
 	for _, p := range list {
-		out = append(out, strings.Fields(p))
+		words := strings.Fields(p)
+		for _, first := range strings.Split(words[0], "|") {
+			out[first] = append(out[first], words)
+		}
 	}
 	return out
 }
