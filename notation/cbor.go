@@ -81,12 +81,15 @@ func cborAtom(p *binaryParser) (atom, error) {
 			return p.number(strconv.AppendUint(p.scratch[:0], n, 10)), nil
 		case cborNegative:
 			return p.number(appendNegative(p.scratch[:0], n)), nil
-		case cborBytes, cborText:
+		case cborText:
 			text, err := p.cborString(major, n, begin)
-			if err == nil && major == cborBytes && (tag == 2 || tag == 3) && len(text) < maxDigits {
+			return atom{kind: Text, text: text}, err
+		case cborBytes:
+			text, err := p.cborString(major, n, begin)
+			if err == nil && (tag == 2 || tag == 3) && len(text) < maxDigits {
 				return p.number(appendBig(nil, text, tag == 3)), nil
 			}
-			return atom{kind: map[byte]Kind{cborBytes: Bytes, cborText: Text}[major], text: text}, err
+			return atom{kind: Bytes, text: text}, err
 		case cborList:
 			return atom{form: list, size: n}, nil
 		case cborMap:
