@@ -32,7 +32,7 @@ type step struct {
 // fitsLines reports whether lines have paths and values, most of them with numbers, and no path twice in a document. Each
 // first name of a path must begin so many lines on the average.
 func fitsLines(head []byte, whole bool, split splitter, each int) bool {
-	var lines, fit, deep, series, numbers int
+	var lines, fit, deep, series, numbers, margin int
 	var path []step
 	seen, first, last := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	var doc document
@@ -42,6 +42,7 @@ func fitsLines(head []byte, whole bool, split splitter, each int) bool {
 			break
 		}
 		at = next
+		indent := indentOf(line)
 		if line = bytes.TrimSpace(line); isRemark(line) {
 			continue
 		}
@@ -67,7 +68,12 @@ func fitsLines(head []byte, whole bool, split splitter, each int) bool {
 			numbers++
 		}
 		if len(path) > 1 {
-			deep++
+			if deep++; deep == 1 {
+				margin = indent
+			}
+			if indent != margin { // a line may belong to the one above
+				return false
+			}
 			first[string(path[0].name)] = true
 			if isSeries(path) {
 				if series++; isTick(path[0].name) {

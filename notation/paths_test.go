@@ -20,10 +20,11 @@ func TestPaths(t *testing.T) {
 	fails(t, n, lines+"a.b", `at offset 24: the file ends inside a line`)
 	fails(t, n, lines+"a..b = 3\n", `at offset 24: "a..b = 3", expected a path and a value`)
 	sniffs(t, n, true, "a.b = 1\na.c = 2\na.d = 3\n", "/u/1/hp 3\n/u/2/hp 4\n/u/3/hp 4\n", "tick 5\nu[1].x: 1\nu[2].x: 2\nu[3].x: 2\ntick 6\nu[1].x: 1\n",
-		"units.17.hp=3\nunits.17.name=\"x\"\nunits.17.on=true\n", "u[1].x = 1;\nu[1].y = 2.5;\nu[1].z = 3;\n")
+		"units.17.hp=3\nunits.17.name=\"x\"\nunits.17.on=true\n", "Tick 5\n  u.a.x: 1\n  u.a.y: 2\n  u.a.z: 3\n", "u[1].x = 1;\nu[1].y = 2.5;\nu[1].z = 3;\n")
 	sniffs(t, n, false, "", "a.b = 1\na.c = 2\n", "a = 1\nb = 2\nc = 3\n", "main.go:12:3: undefined: x\nmain.go:13:3: undefined: y\nmain.go:14:3: undefined: z\n",
 		"a.b = x\na.c = y\na.d = z\n", "net.ping: 5\nnet.ping: 6\nnet.ping: 7\n", "github.com/a/b v1.2.3 h1:abc=\ngithub.com/a/c v1.2.3 h1:abc=\ngithub.com/a/d v1.2.3 h1:abc=\n",
 		"x.y = f(1);\nx.z = f(2);\nx.a = 3;\n", "tick[5]: 7\ntick[6]: 8\ntick[7]: 9\n", "hash[5]: 7\nhash[6]: 8\nhash[7]: 9\n",
+		"unit.1:\n  pos.x: 3\n  pos.y: 4\n  pos.z: 4\n",
 		"12.30: 5\n12.31: 6\n12.32: 7\n", "go 1.2\nrequire a.b/c v1.2\n", "Hello world.\nThis is it.\nBye now.\n")
 }
 
