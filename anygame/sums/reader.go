@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"io"
+	"strconv"
 	"strings"
 
 	"github.com/desynctool/desynctool/anygame/vocabulary"
@@ -25,16 +26,16 @@ type reader struct {
 	lines   *orderlog.Lines
 	peer    int // that is wanted, by its number in the order of the log; -1 if the log names none
 
+	records *records
 	matched *matched
 	last    int            // the template that fitted last
 	peers   map[string]int // by name
 	scopes  map[string]string
 
-	held    []*held // a ring
-	begin   int
-	count   int
-	newest  uint64 // tick of the last checkpoints
-	tick    uint64 // of the last line
+	held    []*held
+	free    []*held // to be used again
+	newest  uint64  // tick of the last checkpoints
+	tick    uint64  // of the last line
 	any     bool
 	pass    int
 	around  [2]surroundings
@@ -57,11 +58,15 @@ func newReader(p *Pattern, r io.Reader, name string, peer int) *reader {
 	if !p.peers {
 		peer = -1
 	}
-	return &reader{
+	out := &reader{
 		pattern: p, lines: orderlog.NewLines(r, name), peer: peer, matched: newMatched(),
-		peers: map[string]int{}, scopes: map[string]string{}, held: make([]*held, 64),
+		peers: map[string]int{}, scopes: map[string]string{},
 		around: [2]surroundings{{phase: unknown}, {phase: unknown}},
 	}
+	if p.records != nil {
+		out.records = p.records.fork()
+	}
+	return out
 }
 
 func (r *reader) Header() tracediff.Header { return tracediff.Header{} }
@@ -81,13 +86,14 @@ func (r *reader) Dialect() tracediff.Dialect {
 // Next returns the next record. One is held until it can no longer become a prediction.
 func (r *reader) Next() (*tracediff.Record, error) {
 	for {
-		if r.count > 0 {
-			one := r.held[r.begin]
+		if r.out != nil {
+			r.free, r.out = append(r.free, r.out), nil
+		}
+		if len(r.held) > 0 {
+			one := r.held[0]
 			old := one.Event != nil || one.checkpoint.Tick+window < r.newest
-			if old || r.err != nil || r.count > maxHeld {
-				r.begin = (r.begin + 1) % len(r.held)
-				r.count--
-				r.out = one
+			if old || r.err != nil || len(r.held) > maxHeld {
+				r.held, r.out = r.held[1:], one
 				return &one.Record, nil
 			}
 		}
@@ -103,15 +109,21 @@ func (r *reader) Next() (*tracediff.Record, error) {
 	}
 }
 
+// text returns a line as text.
+func (r *reader) text(line []byte) []byte {
+	if line = plain(line); r.records != nil {
+		return r.records.line(line)
+	}
+	return line
+}
+
 // take takes a line.
 func (r *reader) take(line []byte) {
-	if bytes.IndexByte(line, 0x1b) >= 0 {
-		line = plain(line)
-	}
+	line = r.text(line)
 	for n := range r.pattern.templates {
 		n = (n + r.last) % len(r.pattern.templates)
 		t := &r.pattern.templates[n]
-		if !t.shape.match(line, r.matched) {
+		if !t.text.match(line, r.matched) {
 			continue
 		}
 		phase, told := r.around[0].judge(r.matched.before)
@@ -212,21 +224,12 @@ func (r *roles) tickOf(value []byte) (tick uint64, ok bool) {
 	if !ok || value[0] == '-' || letters && !r.tickHex {
 		return 0, false
 	}
-	base := uint64(10)
+	base := 10
 	if r.tickHex {
 		base = 16
 	}
-	for _, c := range digits {
-		d := uint64(c - '0')
-		if c > '9' {
-			d = uint64(c|0x20-'a') + 10
-		}
-		if tick > (1<<63-1-d)/base {
-			return 0, false
-		}
-		tick = tick*base + d
-	}
-	return tick, true
+	tick, err := strconv.ParseUint(string(digits), base, 63)
+	return tick, err == nil
 }
 
 // peerName returns the name of the peer that a line names, "local" if it names none.
@@ -288,21 +291,14 @@ func (r *reader) step(tick uint64, again bool) {
 	r.any, r.tick = true, tick
 }
 
-// push returns the next record of the ring.
+// push holds another record.
 func (r *reader) push() *held {
-	if r.count == len(r.held)-1 {
-		ring := make([]*held, 2*len(r.held))
-		for i := range r.count {
-			ring[i] = r.held[(r.begin+i)%len(r.held)]
-		}
-		r.held, r.begin = ring, 0
+	one := new(held)
+	if n := len(r.free); n > 0 {
+		one, r.free = r.free[n-1], r.free[:n-1]
 	}
-	at := &r.held[(r.begin+r.count)%len(r.held)]
-	if *at == nil || *at == r.out {
-		*at = new(held)
-	}
-	r.count++
-	return *at
+	r.held = append(r.held, one)
+	return one
 }
 
 // hold holds a checkpoint. What it replaces was predicted.
@@ -314,8 +310,7 @@ func (r *reader) hold(key int, tick uint64, p *point, scope string, phase traced
 		scope += p.scope
 	}
 	if r.pass > 0 {
-		for i := range r.count {
-			one := r.held[(r.begin+i)%len(r.held)]
+		for _, one := range r.held {
 			c := &one.checkpoint
 			if one.Event == nil && one.key == key && c.Tick == tick && one.pass < r.pass && c.Scope == scope {
 				c.Phase = tracediff.Predicted

@@ -84,8 +84,8 @@ func (r *roles) title() string {
 	return out
 }
 
-// resolve finds the roles of columns. Bare allows columns without a name to be both the tick and the checksums.
-func resolve(columns []column, bare bool) (roles, bool) {
+// resolve finds the roles of columns.
+func resolve(columns []column) (roles, bool) {
 	r := roles{tick: -1, peer: -1, scope: -1, phase: -1}
 	rows := len(columns[0].values)
 	for i := range columns {
@@ -105,7 +105,7 @@ func resolve(columns []column, bare bool) (roles, bool) {
 		lend(columns, r.tick)
 	}
 	sums, worded := findSums(columns, r.tick, rows, named)
-	if len(sums) == 0 || !named && !worded && !bare || rows < 3 && (!named || !worded) {
+	if len(sums) == 0 || !named && !worded || rows < 3 && (!named || !worded) {
 		return r, false
 	}
 	r.points = pointsOf(columns, sums)
@@ -165,7 +165,8 @@ func findTick(columns []column, rows int) int {
 		c := &columns[i]
 		meaning := vocabulary.Of(c.name)
 		call := (meaning == vocabulary.Sum || meaning == vocabulary.WeakSum) && i+1 < len(columns) && columns[i+1].name == ""
-		if (c.name == "" || call && !c.index) && !c.glued && !c.word && !c.unit && c.figures.regular && c.figures.isTick(rows) {
+		alone := !c.glued && !c.word && !c.unit && c.figures.regular && c.figures.isTick(rows)
+		if alone && (c.name == "" || call && !c.index) {
 			return i
 		}
 	}
@@ -282,14 +283,19 @@ func pointsOf(columns []column, sums []int) []point {
 			one.scope, one.name = one.name, ""
 		}
 		if one.scope != "" {
-			points = append(points, point{scope: unique(points, one.scope), sums: []sum{one.sum}})
+			scope := unused(one.scope, func(name string) bool {
+				return slices.ContainsFunc(points, func(p point) bool { return p.scope == name })
+			})
+			points = append(points, point{scope: scope, sums: []sum{one.sum}})
 		} else {
 			whole.sums = append(whole.sums, one.sum)
 		}
 	}
 	whole.main()
 	for i := range whole.sums {
-		whole.sums[i].name = uniqueSum(whole.sums[:i], whole.sums[i].name)
+		whole.sums[i].name = unused(whole.sums[i].name, func(name string) bool {
+			return slices.ContainsFunc(whole.sums[:i], func(s sum) bool { return s.name == name })
+		})
 	}
 	if len(whole.sums) > 0 {
 		points = append(points, whole)
@@ -308,20 +314,13 @@ func (p *point) main() {
 	}
 }
 
-func unique(points []point, scope string) string {
-	name := scope
-	for n := 2; slices.ContainsFunc(points, func(p point) bool { return p.scope == name }); n++ {
-		name = fmt.Sprintf("%s#%d", scope, n)
+// unused returns a name with a number if it is taken.
+func unused(name string, taken func(name string) bool) string {
+	one := name
+	for n := 2; taken(one); n++ {
+		one = fmt.Sprintf("%s#%d", name, n)
 	}
-	return name
-}
-
-func uniqueSum(sums []sum, word string) string {
-	name := word
-	for n := 2; slices.ContainsFunc(sums, func(s sum) bool { return s.name == name }); n++ {
-		name = fmt.Sprintf("%s#%d", word, n)
-	}
-	return name
+	return one
 }
 
 // rowsByTick returns the rows of each tick: those that follow each other, and all.

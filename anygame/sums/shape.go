@@ -7,26 +7,17 @@ import (
 
 // template is one form of lines.
 type template struct {
-	shape shape
+	text  *text
 	roles roles
 	fixed string // words of it that belong to no value
 	// others says that the lines also have what other peers computed.
 	others bool
 }
 
-// shape finds the values of a line.
-type shape interface {
-	// match fills in what a line has, and reports whether it has the shape.
-	match(line []byte, to *matched) bool
-}
-
-// matched is a line that has a shape.
+// matched is a line that has a template.
 type matched struct {
 	values        [][]byte // by slot
 	before, after []byte   // the rest of the line
-
-	walk   walk // of JSON
-	object *object
 }
 
 func newMatched() *matched { return &matched{values: make([][]byte, maxSlots)} }

@@ -20,14 +20,17 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/desynctool/desynctool/engines/engine"
+	"github.com/desynctool/desynctool/internal/lazyregexp"
 	"github.com/desynctool/desynctool/tracediff"
 )
 
 // Pattern is how the lines of one log are read. It does not change once it is learned.
 type Pattern struct {
+	records   *records // nil for lines of text
 	templates []template
 	peers     bool // some templates name a peer
 }
@@ -38,12 +41,16 @@ func Learn(sample []byte, name string) *Pattern {
 	if bytes.IndexByte(sample[:min(len(sample), 4096)], 0) >= 0 {
 		return nil
 	}
-	for _, learn := range []func([][]byte) []template{learnObjects, learnTable, learnText} {
-		if list := learn(linesOf(sample)); len(list) > 0 {
-			return newPattern(list)
-		}
+	lines := linesOf(sample)
+	form, list := learnRecords(lines)
+	if form == nil {
+		list = learnText(lines)
 	}
-	return nil
+	if len(list) == 0 {
+		return nil
+	}
+	named := func(t template) bool { return t.roles.peer >= 0 }
+	return &Pattern{records: form, templates: list, peers: slices.ContainsFunc(list, named)}
 }
 
 // linesOf returns the lines of a text that are not empty, without colours.
@@ -58,42 +65,22 @@ func linesOf(text []byte) [][]byte {
 	return lines
 }
 
-// plain returns a line without the escapes that colour it in a terminal.
+// colours are the escapes that colour a line in a terminal.
+var colours = lazyregexp.New(`\x1b(?:\[[0-9;?]*[@-~])?`)
+
+// plain returns a line without them.
 func plain(line []byte) []byte {
-	at := bytes.IndexByte(line, 0x1b)
-	if at < 0 {
+	if bytes.IndexByte(line, 0x1b) < 0 {
 		return line
 	}
-	out := bytes.Clone(line[:at])
-	for at < len(line) {
-		if line[at] != 0x1b {
-			out = append(out, line[at])
-			at++
-			continue
-		}
-		at++
-		if at < len(line) && line[at] == '[' {
-			for at++; at < len(line) && (line[at] < '@' || line[at] > '~'); at++ {
-			}
-			at++
-		}
-	}
-	return out
-}
-
-func newPattern(list []template) *Pattern {
-	p := &Pattern{templates: list}
-	for i := range list {
-		p.peers = p.peers || list[i].roles.peer >= 0
-	}
-	return p
+	return []byte(colours.ReplaceAllString(string(line), ""))
 }
 
 // Title tells which values are ticks and which are checksums.
 func (p *Pattern) Title() string {
 	var out []string
 	for i := range p.templates {
-		if r := &p.templates[i].roles; !containsText(out, r.title()) {
+		if r := &p.templates[i].roles; !slices.Contains(out, r.title()) {
 			out = append(out, r.title())
 		}
 	}
@@ -102,15 +89,6 @@ func (p *Pattern) Title() string {
 		out = append(out[:most], fmt.Sprintf("and %d more forms of lines", n-most))
 	}
 	return strings.Join(out, "; ")
-}
-
-func containsText(list []string, text string) bool {
-	for _, one := range list {
-		if one == text {
-			return true
-		}
-	}
-	return false
 }
 
 // Format returns the format of logs with the pattern.
@@ -130,10 +108,11 @@ func (p *Pattern) Format() tracediff.Format {
 
 // sniff reports whether a line of the leading bytes has one of the templates.
 func (p *Pattern) sniff(head []byte) bool {
-	to := newMatched()
+	r := newReader(p, bytes.NewReader(nil), "", 0)
 	for _, line := range linesOf(head) {
+		line = r.text(line)
 		for i := range p.templates {
-			if p.templates[i].shape.match(line, to) {
+			if p.templates[i].text.match(line, r.matched) {
 				return true
 			}
 		}

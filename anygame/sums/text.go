@@ -488,7 +488,7 @@ func accept(list []*group, lines int) []template {
 			continue
 		}
 		fixed := g.fix()
-		r, ok := resolve(g.columns, false)
+		r, ok := resolve(g.columns)
 		told := 2*g.good < most
 		if !ok || told && r.peer < 0 && !r.own(g.columns) {
 			continue
@@ -505,7 +505,7 @@ func accept(list []*group, lines int) []template {
 			continue
 		}
 		taken[key] = true
-		out = append(out, template{shape: form, roles: r, fixed: fixed, others: told})
+		out = append(out, template{text: form, roles: r, fixed: fixed, others: told})
 	}
 	return separate(out)
 }
