@@ -41,9 +41,8 @@ type element struct {
 }
 
 // template returns the elements of a line.
-func (p *parsed) template(core []int) text {
-	free := p.free(core)
-	t := text{begin: core[0] == 0 && (p.tokens[0].kind == number || p.peer == 0)}
+func (p *parsed) template() text {
+	t := text{begin: p.first == 0 && (p.tokens[0].kind == number || p.peer == 0)}
 	add := func(b []byte, main bool) {
 		if n := len(t.elements); n > 0 && t.elements[n-1].kind == literal && !main {
 			t.elements[n-1].text = append(t.elements[n-1].text, b...)
@@ -51,10 +50,10 @@ func (p *parsed) template(core []int) text {
 		}
 		t.elements = append(t.elements, element{kind: literal, text: bytes.Clone(b), slot: -1, main: main})
 	}
-	for n, i := range core {
+	for i := p.first; i <= p.last; i++ {
 		one := &p.tokens[i]
 		switch {
-		case one.kind == number || free[n]:
+		case one.kind == number || p.free[i]:
 			t.elements = append(t.elements, element{kind: one.kind, slot: t.slots})
 			t.slots++
 		case one.kind == blank:

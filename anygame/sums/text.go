@@ -127,6 +127,10 @@ type parsed struct {
 	lexicon vocabulary.Lexicon
 	peer    int // the token before the message that names a peer, -1 if there is none
 	main    int // the token at which the part with the tick and checksums begins
+	// first and last are the tokens of that part with the peers around it, and free those in it that are words which
+	// may be others.
+	first, last int
+	free        []bool
 }
 
 // meaning returns the meaning of a token.
@@ -212,8 +216,8 @@ type group struct {
 	others   int // lines with checksums of other peers
 }
 
-// take takes a line apart, and finds the part with ticks and checksums. It returns its template, and its values.
-func (p *parsed) take(line []byte) (core []int, ok bool) {
+// take takes a line apart, and reports whether it has a part with a tick and checksums.
+func (p *parsed) take(line []byte) bool {
 	p.line = line[:min(len(line), maxLine)]
 	p.tokens = tokens(p.line, p.tokens[:0])
 	p.names = p.names[:0]
@@ -267,7 +271,7 @@ func (p *parsed) take(line []byte) (core []int, ok bool) {
 		last = i
 	}
 	if telling == 0 || slots < 2 || slots > maxSlots {
-		return nil, false
+		return false
 	}
 	if spare >= 0 && spare < first && bare {
 		first = spare
@@ -279,10 +283,9 @@ func (p *parsed) take(line []byte) (core []int, ok bool) {
 	if p.tokens[first].kind == number { // without a name: what precedes it tells where it is
 		first = 0
 	}
-	for i := first; i <= last; i++ {
-		core = append(core, i)
-	}
-	return core, len(core) > 2
+	p.first, p.last = first, last
+	p.findFree()
+	return last-first > 1
 }
 
 // glued reports whether a number is a part of a longer name, such as the name of a file.
@@ -313,18 +316,16 @@ func learnText(lines [][]byte) []template {
 	var p parsed
 	var key []byte
 	for _, line := range lines {
-		core, ok := p.take(line)
-		if !ok {
+		if !p.take(line) {
 			continue
 		}
-		key = p.key(key[:0], core)
+		key = p.key(key[:0])
 		g := groups[string(key)]
 		if g == nil {
 			if len(groups) == maxGroups {
 				continue
 			}
-			g = &group{line: line, template: p.template(core)}
-			g.columns = p.columns(core)
+			g = &group{line: line, template: p.template(), columns: p.columns()}
 			groups[string(key)] = g
 			list = append(list, g)
 		}
@@ -337,7 +338,7 @@ func learnText(lines [][]byte) []template {
 		case others:
 			g.others++
 		}
-		p.add(g, core)
+		p.add(g)
 	}
 	return accept(list, len(lines))
 }
@@ -364,14 +365,13 @@ func (p *parsed) isPeer(i int) bool {
 }
 
 // key appends what lines of one template have in common: all but numbers, and words that are no name of a number.
-func (p *parsed) key(to []byte, core []int) []byte {
-	free := p.free(core)
-	for n, i := range core {
+func (p *parsed) key(to []byte) []byte {
+	for i := p.first; i <= p.last; i++ {
 		t := &p.tokens[i]
 		switch {
 		case t.kind == number:
 			to = append(to, 0)
-		case free[n]:
+		case p.free[i]:
 			to = append(to, 1)
 		case t.kind == blank:
 			if !p.mute(i) {
@@ -387,31 +387,30 @@ func (p *parsed) key(to []byte, core []int) []byte {
 // mute reports whether a blank is left out: the one before a number may be there or not.
 func (p *parsed) mute(i int) bool { return i+1 < len(p.tokens) && p.tokens[i+1].kind == number }
 
-// free returns which tokens are words that may be others.
-func (p *parsed) free(core []int) []bool {
-	free := make([]bool, len(core))
-	for n, i := range core {
-		free[n] = i == p.peer || p.tokens[i].kind == word && p.meaning(i) == vocabulary.Other && !p.filler(i)
+// findFree finds which tokens are words that may be others: those that are no name of a number.
+func (p *parsed) findFree() {
+	p.free = slices.Grow(p.free[:0], len(p.tokens))[:len(p.tokens)]
+	for i := range p.tokens {
+		p.free[i] = i == p.peer || p.tokens[i].kind == word && p.meaning(i) == vocabulary.Other && !p.filler(i)
 	}
-	for _, i := range core {
-		if name := p.names[i]; p.tokens[i].kind == number && name.from >= 0 {
-			for t := max(name.from, core[0]); t < name.to; t++ {
-				free[t-core[0]] = false
-			}
+	for i := range p.tokens {
+		if p.tokens[i].kind != number {
+			continue
 		}
-		if p.tokens[i].kind == number && i > 0 && p.tokens[i-1].kind == word && i-1 >= core[0] {
-			free[i-1-core[0]] = false
+		for t := max(p.names[i].from, 0); t < p.names[i].to; t++ {
+			p.free[t] = false
+		}
+		if i > 0 && p.tokens[i-1].kind == word {
+			p.free[i-1] = false
 		}
 	}
-	return free
 }
 
 // columns returns the columns of a template: its numbers and free words.
-func (p *parsed) columns(core []int) []column {
-	free := p.free(core)
+func (p *parsed) columns() []column {
 	var list []column
 	spare, gap := "", 0 // a word for a checksum that no number has, and words since the last number
-	for n, i := range core {
+	for i := p.first; i <= p.last; i++ {
 		t := &p.tokens[i]
 		switch {
 		case t.kind == number:
@@ -431,7 +430,7 @@ func (p *parsed) columns(core []int) []column {
 			}
 			list = append(list, c)
 			gap = 0
-		case free[n]:
+		case p.free[i]:
 			list = append(list, column{word: true, name: p.wordBefore(i)})
 			gap++
 		case t.kind == word && !p.owned(i):
@@ -465,11 +464,10 @@ func (p *parsed) wordBefore(i int) string {
 }
 
 // add adds the values of a line to its group.
-func (p *parsed) add(g *group, core []int) {
+func (p *parsed) add(g *group) {
 	c := 0
-	free := p.free(core)
-	for n, i := range core {
-		if p.tokens[i].kind == number || free[n] {
+	for i := p.first; i <= p.last; i++ {
+		if p.tokens[i].kind == number || p.free[i] {
 			g.columns[c].values = append(g.columns[c].values, p.line[p.tokens[i].from:p.tokens[i].to])
 			c++
 		}
