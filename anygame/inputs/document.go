@@ -86,6 +86,9 @@ func (c *collector) End(int) {
 		c.held -= top.size()
 		if n == 0 {
 			c.held = 0
+			if c.pattern != nil && top.place != c.pattern.place {
+				c.header(&top.value) // of a document with a list of orders
+			}
 		}
 		return
 	}
@@ -226,10 +229,10 @@ func (s *census) count(v, tick *value) bool {
 		tick = v.scalar(isTick)
 	}
 	player := v.scalar(isPlayer)
-	kinds := 0
+	var kinds []*value
 	for i := range v.members {
 		if m := &v.members[i]; m.isKind() {
-			kinds++
+			kinds = append(kinds, m)
 		}
 	}
 	if tick == nil && s.orders == 0 {
@@ -237,7 +240,7 @@ func (s *census) count(v, tick *value) bool {
 		return false
 	}
 	s.maps++
-	if tick == nil || player == nil && kinds == 0 {
+	if tick == nil || player == nil && len(kinds) == 0 {
 		return false
 	}
 	if _, ok := tickOf(tick.text); !ok {
@@ -249,13 +252,11 @@ func (s *census) count(v, tick *value) bool {
 		s.player[player.name]++
 		s.players[player.text] = true
 	}
-	for i := range v.members {
-		if m := &v.members[i]; m.isKind() {
-			if s.kinds[m.name] == nil {
-				s.kinds[m.name] = map[string]int{}
-			}
-			s.kinds[m.name][m.text]++
+	for _, m := range kinds {
+		if s.kinds[m.name] == nil {
+			s.kinds[m.name] = map[string]int{}
 		}
+		s.kinds[m.name][m.text]++
 	}
 	return true
 }

@@ -165,6 +165,26 @@ func TestFaults(t *testing.T) {
 	}
 }
 
+// TestSeed has the seed beside the orders, and before them.
+func TestSeed(t *testing.T) {
+	for _, text := range []string{
+		`{"orders":[{"tick":1,"cmd":"a"},{"tick":2,"cmd":"a"},{"tick":3,"cmd":"b"}],"seed":77}`,
+		`{"seed":77}` + "\n" + `{"tick":1,"cmd":"a"}` + "\n" + `{"tick":2,"cmd":"a"}` + "\n" + `{"tick":3,"cmd":"b"}` + "\n",
+	} {
+		p := inputs.Learn([]byte(text), "x")
+		if p == nil {
+			t.Fatal(text)
+		}
+		source, err := p.Read(strings.NewReader(text), "x")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if h := source.Header(); h.Seed != 77 {
+			t.Errorf("%s: seed %d", text, h.Seed)
+		}
+	}
+}
+
 // TestCompare compares the logs of two peers.
 func TestCompare(t *testing.T) {
 	const a = `{"tick":1,"player":1,"cmd":"a"}` + "\n" + `{"tick":2,"player":2,"cmd":"b","x":1}` + "\n" + `{"tick":3,"player":1,"cmd":"c"}` + "\n"

@@ -108,10 +108,12 @@ func resolve(columns []column) (roles, bool) {
 	if len(sums) == 0 || !named && !worded || rows < 3 && (!named || !worded) {
 		return r, false
 	}
-	r.points = pointsOf(columns, sums)
-	if len(r.points) == 0 {
-		return r, false
+	for i := range sums[1:] { // a line with the checksums of several peers
+		if rows >= 3 && 2*alikeRows(columns[sums[i]].values, columns[sums[i+1]].values) >= rows {
+			return r, false
+		}
 	}
+	r.points = pointsOf(columns, sums)
 	other := func(v []byte) bool { return phaseWord(string(v)) == "" }
 	for i := range columns {
 		if phase := phaseWord(columns[i].name); phase != "" && i != r.tick && columns[i].figures.truths == rows {
@@ -122,6 +124,16 @@ func resolve(columns []column) (roles, bool) {
 	}
 	r.discriminate(columns)
 	return r, true
+}
+
+// alikeRows returns how many rows have the same value in two columns.
+func alikeRows(a, b [][]byte) (n int) {
+	for i := range a {
+		if bytes.Equal(a[i], b[i]) {
+			n++
+		}
+	}
+	return n
 }
 
 // shortTick reports whether a name is a letter that stands for a tick.
