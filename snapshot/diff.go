@@ -30,6 +30,9 @@ type Diff struct {
 	// Notes are for callers that know the files: what limits what the diff proves.
 	Notes []string
 
+	// Findings are for callers that know more of the states than their values: sentences about what differs.
+	Findings []string
+
 	// RNG is the change of the RNG state, nil if there is none. Its key is empty.
 	RNG *Change
 

@@ -22,6 +22,7 @@ type diffFlags struct {
 	all        bool
 	noise      bool
 	force      bool
+	memory     bundle.MemoryType
 }
 
 func newDiff(e *env) *cobra.Command {
@@ -39,6 +40,11 @@ of a point, or two folders, or two files that hold several states, for the first
 states that differ. Two files are compared byte by byte if one of them has no
 known format.
 
+Dumps of raw memory are compared by the members of their type: --debug-info is
+the game with its debug information (DWARF in ELF, PE or Mach-O), and --type the
+name of the struct; or --struct is a file that declares it as C does. TYPE[] is
+as many elements as fit, TYPE[N] so many.
+
 An ignore rule is archetype/component.field, or archetype for a whole table;
 * and ? are wildcards. Rules hide, they never change the exit status, and what
 they hid is listed.
@@ -53,6 +59,11 @@ they hid is listed.
 	cmd.Flags().BoolVar(&flags.all, "all", false, "print every difference")
 	cmd.Flags().BoolVar(&flags.noise, "noise", false, "also compare what is known to differ in sync")
 	cmd.Flags().BoolVar(&flags.force, "force", false, "compare states of different sessions or state points")
+	cmd.Flags().StringVar(&flags.memory.Program, "debug-info", "", "the game of which A and B are raw memory, with debug information")
+	cmd.Flags().StringVar(&flags.memory.Declared, "struct", "", "a file that declares the struct of which A and B are raw memory")
+	cmd.Flags().StringVar(&flags.memory.Type, "type", "", "the struct of which A and B are raw memory")
+	cmd.Flags().Int64Var(&flags.memory.Offset, "offset", 0, "bytes before that struct")
+	cmd.MarkFlagsMutuallyExclusive("debug-info", "struct")
 	format := cli.AddFormat(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return doDiff(e, args[0], args[1], flags, format) }
 	return cmd
@@ -73,7 +84,12 @@ func doDiff(e *env, a, b string, flags diffFlags, format *cli.Outputs) error {
 	defer tree.Close()
 	end := e.watch(tree, "comparing")
 	defer end()
-	pair, err := bundle.OpenPair(tree, a, b)
+	var pair *bundle.Pair
+	if flags.memory.Given() {
+		pair, err = bundle.OpenMemory(tree, a, b, flags.memory)
+	} else {
+		pair, err = bundle.OpenPair(tree, a, b)
+	}
 	if errors.Is(err, frame.ErrUnrecognized) {
 		bytes, errBytes := bundle.CompareBytes(tree, a, b)
 		if end(); bytes != nil {
@@ -104,7 +120,7 @@ func doDiff(e *env, a, b string, flags diffFlags, format *cli.Outputs) error {
 	}
 	d.Lost = append(pair.Lost, tree.Lost().Texts()...)
 	if d.Diverged() {
-		d.Notes = formats.Unchecked(tree, pair.Paths[:])
+		d.Findings, d.Notes = pair.Findings, formats.Unchecked(tree, pair.Paths[:])
 	}
 	pair.Warnings = append(pair.Warnings, tree.Warnings().Texts()...)
 	e.Warn(pair.Warnings)

@@ -20,6 +20,7 @@ type Pair struct {
 	Names, Paths [2]string // of the peers, and of the states' files
 	Warnings     []string
 	Lost         []string // states that could not be read
+	Findings     []string // about what differs besides values, of raw memory
 
 	tree *archive.Tree
 }

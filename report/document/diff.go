@@ -2,6 +2,7 @@ package document
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/desynctool/desynctool/internal/prose"
@@ -85,7 +86,7 @@ type hiddenDocument struct {
 
 // findings names what a diff found that no single value shows.
 func findings(d *snapshot.Diff) []string {
-	var out []string
+	out := slices.Clone(d.Findings)
 	if d.StaleCache() {
 		out = append(out, "stale cache: the authoritative states are equal, a cache that follows from them is not")
 	}
@@ -232,9 +233,12 @@ func diffText(out *Text, d *snapshot.Diff, names [2]string, all bool) {
 	if !d.A.Point.Same(d.B.Point) {
 		point += " | " + bothNames(d.B.Point)
 	}
-	out.put(s.Verdict(StatusOf(d)), "  at state point ", point, "  ", a, " | ", b)
+	if d.A.Point.Known() || d.B.Point.Known() {
+		point = "state point " + point
+	}
+	out.put(s.Verdict(StatusOf(d)), "  at ", point, "  ", a, " | ", b)
 	for _, f := range findings(d) {
-		out.put("  ", s.bad.Sprint(f))
+		out.put("  ", s.bad.Sprint(Safe(f)))
 	}
 	if d.RNG != nil {
 		out.put(s.bold.Sprint(snapshot.RNG))
