@@ -196,7 +196,7 @@ func (d *deskEnv) doAdd(args []string, flags *deskAddFlags) error {
 			show(int64(doc.Bundles), int64(total))
 		}
 		if flags.verbose {
-			fmt.Fprintln(d.Stderr, render.AddedLine(&a))
+			d.Note(render.AddedLine(&a))
 		}
 		return nil
 	})

@@ -61,6 +61,7 @@ type Env struct {
 	program      *Program
 	args         []string
 	interrupts   *interrupts
+	bar          *progressBar // the last one; nil before there is any
 	noPager      bool
 	gitBisectRun bool // statuses 2 and 3 become the status of a commit that cannot be tested
 	limits       limitFlags

@@ -72,9 +72,9 @@ func (e *Env) Warn(warnings []string) {
 	const shown = 12
 	for i, w := range warnings {
 		if i == shown {
-			fmt.Fprintf(e.Stderr, "%s and %d more\n", e.ErrStyle().Paint(document.Warn, "warning:"), len(warnings)-i)
+			e.Note(fmt.Sprintf("%s and %d more", e.ErrStyle().Paint(document.Warn, "warning:"), len(warnings)-i))
 			return
 		}
-		fmt.Fprintf(e.Stderr, "%s %s\n", e.ErrStyle().Paint(document.Warn, "warning:"), prose.OneLine(w))
+		e.Note(fmt.Sprintf("%s %s", e.ErrStyle().Paint(document.Warn, "warning:"), prose.OneLine(w)))
 	}
 }

@@ -76,7 +76,7 @@ func (e *Env) end(cmd *cobra.Command, err error) int {
 
 // complain prints an error on stderr, on one line.
 func (e *Env) complain(err error) {
-	fmt.Fprintf(e.Stderr, "%s %s\n", e.ErrStyle().Paint(document.Bad, "desynctool:"), prose.OneLine(prose.Plainly(err)))
+	e.Note(fmt.Sprintf("%s %s", e.ErrStyle().Paint(document.Bad, "desynctool:"), prose.OneLine(prose.Plainly(err))))
 }
 
 // Ended turns a result's status into the error that a command returns.

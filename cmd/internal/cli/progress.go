@@ -2,16 +2,17 @@ package cli
 
 import (
 	"fmt"
-	"os"
+	"io"
+	"strings"
 	"sync"
 	"time"
-
-	"github.com/vbauerster/mpb/v8"
-	"github.com/vbauerster/mpb/v8/decor"
 )
 
-// progressAfter is how long something takes before it shows a bar.
-const progressAfter = time.Second
+const (
+	progressAfter = time.Second            // how long something takes before it shows a bar
+	redrawAfter   = 100 * time.Millisecond // how long a bar stays as it is
+	barWidth      = 60                     // at most, with its brackets
+)
 
 // Progress returns a function that takes how much of the total is done, and
 // one that ends it. Unit is what is counted, empty if how many of it a second are of no
@@ -21,21 +22,34 @@ func (e *Env) Progress(what, unit string) (report func(done, total int64), end f
 	if !IsTerminal(e.Stderr) {
 		return nil, func() {}
 	}
-	b := &progressBar{what: what, unit: unit, file: e.Stderr.(*os.File), start: time.Now()}
-	return b.report, b.end
+	columns, _ := terminalSize(e.Stderr)
+	e.bar = &progressBar{what: what, unit: unit, to: e.Stderr, columns: columns, start: time.Now()}
+	return e.bar.report, e.bar.end
 }
 
-// progressBar is a bar that appears late.
-type progressBar struct {
-	what  string
-	unit  string
-	file  *os.File
-	start time.Time
+// Note prints a line on stderr, above the bar if there is one.
+func (e *Env) Note(line string) {
+	if b := e.bar; b != nil {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.draw("")
+	}
+	fmt.Fprintln(e.Stderr, line)
+}
 
-	mu   sync.Mutex
-	bars *mpb.Progress
-	bar  *mpb.Bar
-	over bool
+// progressBar is a bar that appears late. It is erased by blanks, which every terminal and console understands.
+type progressBar struct {
+	what    string
+	unit    string
+	to      io.Writer
+	columns int // of the terminal
+	start   time.Time
+
+	mu          sync.Mutex
+	done, total int64
+	timer       *time.Timer // draws the bar again; nil before the bar appears
+	drawn       string      // the last line, empty if there is no bar
+	over        bool
 }
 
 func (b *progressBar) report(done, total int64) {
@@ -44,32 +58,62 @@ func (b *progressBar) report(done, total int64) {
 	if b.over || time.Since(b.start) < progressAfter || total <= 0 {
 		return
 	}
-	if b.bar == nil {
-		b.bars = mpb.New(mpb.WithOutput(b.file), mpb.WithWidth(60))
-		b.bar = b.bars.New(total, mpb.BarStyle().Lbound("[").Filler("=").Tip(">").Padding(" ").Rbound("]"),
-			mpb.BarRemoveOnComplete(),
-			mpb.PrependDecorators(decor.Name(b.what+" ")),
-			mpb.AppendDecorators(decor.Percentage(), decor.Name(" "), decor.Elapsed(decor.ET_STYLE_MMSS), decor.Any(b.rate)))
+	b.done, b.total = done, total
+	if b.timer == nil {
+		b.draw(b.line(time.Since(b.start)))
+		b.timer = time.AfterFunc(redrawAfter, b.redraw)
 	}
-	b.bar.SetTotal(max(total, done+1), false)
-	b.bar.SetCurrent(done)
 }
 
-// rate is how many of the unit are done in a second.
-func (b *progressBar) rate(s decor.Statistics) string {
-	if b.unit == "" {
-		return ""
+// redraw draws the bar and sets the timer again.
+func (b *progressBar) redraw() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !b.over {
+		b.draw(b.line(time.Since(b.start)))
+		b.timer.Reset(redrawAfter)
 	}
-	return fmt.Sprintf(" %.0f %s/s", float64(s.Current)/time.Since(b.start).Seconds(), b.unit)
+}
+
+// draw replaces the line that was drawn. An empty one leaves the cursor in the first column.
+func (b *progressBar) draw(line string) {
+	if line == b.drawn {
+		return
+	}
+	out := "\r" + line + strings.Repeat(" ", max(0, len(b.drawn)-len(line)))
+	if line == "" {
+		out += "\r"
+	}
+	b.drawn = line
+	_, _ = io.WriteString(b.to, out) // a terminal that is gone
+}
+
+// line returns the bar after some time. It has fewer columns than the terminal, so that the cursor stays in its line.
+func (b *progressBar) line(elapsed time.Duration) string {
+	part := min(max(float64(b.done)/float64(b.total), 0), 1)
+	seconds := int(elapsed.Seconds())
+	after := fmt.Sprintf(" %d %% %02d:%02d", int(100*part), seconds/60, seconds%60)
+	if b.unit != "" {
+		after += fmt.Sprintf(" %.0f %s/s", float64(b.done)/elapsed.Seconds(), b.unit)
+	}
+	line := b.what + after
+	if inside := min(barWidth, b.columns-len(line)-2) - 2; inside > 2 {
+		filled := int(part * float64(inside))
+		full := strings.Repeat("=", filled)
+		if filled > 0 && filled < inside {
+			full = full[1:] + ">"
+		}
+		line = fmt.Sprintf("%s [%-*s]%s", b.what, inside, full, after)
+	}
+	return line[:max(0, min(len(line), b.columns-1))]
 }
 
 func (b *progressBar) end() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.over = true
-	if b.bar != nil {
-		b.bar.Abort(true)
-		b.bars.Wait()
-		b.bar = nil
+	if b.timer != nil {
+		b.timer.Stop()
 	}
+	b.draw("")
 }
