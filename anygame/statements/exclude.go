@@ -30,6 +30,11 @@ func (m *message) excluded(t trigger) bool {
 			return true
 		}
 	}
+	for _, u := range m.units[t.to:to] {
+		if !m.lead.program && oneOf(u.text, "fixed|resolved|solved|longer") {
+			return true
+		}
+	}
 	return m.negated(t, from) || t.strong && m.isOther(t)
 }
 
@@ -53,7 +58,7 @@ func (m *message) negated(t trigger, from int) bool {
 
 // isOther reports whether a phrase is part of the name of something else, such as a setting or a file, or is a counter.
 func (m *message) isOther(t trigger) bool {
-	if t.from > 0 && m.units[t.from-1].kind == mark && strings.Contains("/\\.@", m.units[t.from-1].text) {
+	if t.from > 0 && m.units[t.from-1].end == m.units[t.from].start && strings.Contains("/\\.@", m.units[t.from-1].text) {
 		return true
 	}
 	k := t.to

@@ -192,6 +192,9 @@ func isTrace(line string) bool {
 	return false
 }
 
+// maxNaming is how many units a sentence has at most that names a peer and neither a tick nor sums.
+const maxNaming = 12
+
 // counts reports whether a statement is one: by what it has, and by how strict its words make it.
 func (m *message) counts(s *statement, t trigger, prose int) bool {
 	if !t.strong {
@@ -217,7 +220,8 @@ func (m *message) counts(s *statement, t trigger, prose int) bool {
 	case s.tickWord != "":
 		return m.adjacent(t)
 	case len(s.peers) > 0 && (len(m.named) > 0 || m.gamely(t)):
-		return true
+		from, to := m.sentence(t)
+		return m.lead.program || to-from <= maxNaming
 	}
 	return prose == 0 && m.bare(t)
 }

@@ -129,6 +129,7 @@ func TestSaid(t *testing.T) {
 		{"2026-03-02 18:04:11 ERROR Desync detected", "1"},
 		{"Your game is out of sync. You will be disconnected.", "1 ~"},
 		{"The simulation diverged at tick 500.", "1 tick 500 ~"},
+		{"It happened again. OOS on turn 153, the save is attached.", "1 turn 153 ~"},
 		{"we went out of sync on turn 153", "1 turn 153 ~"},
 	} {
 		if got := scanned(t, c.text); got != c.want {
@@ -154,7 +155,10 @@ func TestUnsaid(t *testing.T) {
 		"Wallet is out of sync with the chain.", "Your branch is out of sync with remote", "lockfile is out of sync with package.json", "FAIL: overlay desync detected",
 		"Desync Detected on Bybit \u2014 Refetching Snapshot", "exit code 1 \u2014 desync detected (at least one signal fired)", "Test step 5: expected 10, got 12",
 		"const a=b.mean(x);const d=x.map(y=>y.hash!=a);if(tick=5){desync(d)}", "Desync report\nframe 12 follows", `"specifi": [3, 4, 8], "sync": [3, 4], "server": [3, 4]`,
-		"iframe out of sync", "sync error rate 5%", "state mismatch: expected CONNECTED, got IDLE",
+		"Mario Tennis always seems to desync around VI 1448", `The previously reported "5400 frames, 0 desyncs" is retracted`, "Out of sync at turn 5 is fixed",
+		"Player 1 never moved during that test, but Player 2 heard at one point Player 1 was hit, triggering the consistency failure.", "the game will desync within 3 inputs",
+		"Desync on turn 5 while loading no longer occurs", "Every row desynced within 500 to 2700 frames; every lossy row passed", "1. Start two clients\n2. wait 10 s\n3. out of sync",
+		"seed 41: 3 replays, diverges at tick 225 every time", "Sync layer requests roll back to frame N", "iframe out of sync", "sync error rate 5%", "state mismatch: expected CONNECTED, got IDLE",
 	} {
 		if got := scanned(t, text); got != "" {
 			t.Errorf("%s\n got %s", text, got)

@@ -94,18 +94,25 @@ func writer(log *tracediff.ClaimLog) string {
 	return by
 }
 
-// unname takes away the name that a machine has for itself.
+// counterparts are what messages call the other machine where they call their own local, ours or mine.
+var counterparts = []string{"remote", "theirs", "peer", "them", "his", "opponent", "you"}
+
+// unname takes away the name that a machine has for itself, and the one that it has for the other.
 func unname(claims []tracediff.Claim, name string) {
+	isOther := func(v tracediff.ClaimedValue) bool { return slices.Contains(counterparts, v.Peer) }
 	for i := range claims {
 		c := &claims[i]
-		if c.By == name {
-			c.By = ""
-		}
 		c.Values = slices.Clone(c.Values)
-		for k := range c.Values {
-			if c.Values[k].Peer == name {
+		if own := slices.IndexFunc(c.Values, func(v tracediff.ClaimedValue) bool { return v.Peer == name }); own > 0 && c.By == name && slices.ContainsFunc(c.Values, isOther) { // its own is the first without a name
+			c.Values = slices.Insert(slices.Delete(slices.Clone(c.Values), own, own+1), 0, c.Values[own])
+		}
+		for k, v := range c.Values {
+			if v.Peer == name || c.By == name && isOther(v) {
 				c.Values[k].Peer = ""
 			}
+		}
+		if c.By == name {
+			c.By = ""
 		}
 	}
 }

@@ -53,8 +53,18 @@ func TestAccounts(t *testing.T) {
 		content map[string]string
 		want    [][2]string
 	}{
-		"one":       {map[string]string{"a/stdout.txt": lostA}, [][2]string{{"host", "host=0a the host's client 0=60 "}}},
-		"two":       {map[string]string{"a/stdout.txt": lostA, "b/stdout.txt": lostB}, [][2]string{{"a", "=0a the host's client 0=60 "}, {"b", "=1a the host's client 0=70 "}}},
+		"one": {map[string]string{"a/stdout.txt": lostA}, [][2]string{{"host", "host=0a the host's client 0=60 "}}},
+		"two": {map[string]string{"a/stdout.txt": lostA, "b/stdout.txt": lostB}, [][2]string{{"a", "=0a the host's client 0=60 "}, {"b", "=1a the host's client 0=70 "}}},
+		"no engine": {
+			map[string]string{
+				"a/game.log":  "[12:00] ERROR net: checksum mismatch at tick 77: remote cd000001, local ab000001\n",
+				"b/game.log":  "[12:00] ERROR net: checksum mismatch at tick 77: local cd000001, remote ab000001\n",
+				"a/README.md": "Desync at tick 3: local ab000001, remote cd000001\n", // a document, which was not given
+				"b/notes.txt": "it was a desync at tick 4\n",                         // a person's words beside other evidence
+			},
+			[][2]string{{"a", "=ab =cd "}, {"b", "=cd =ab "}},
+		},
+		"one text":  {map[string]string{"a/notes": "it was a desync at tick 4\n"}, [][2]string{{"notes", ""}}},
 		"one place": {map[string]string{"a/game.log": "Checksum for beat 5 mismatched: ab (sim) != cd (x).\n"}, [][2]string{{"game.log", "=ab x=cd "}}},
 	} {
 		if diff := cmp.Diff(test.want, whose(t, test.content)); diff != "" {
