@@ -220,7 +220,7 @@ type census struct {
 	players map[string]bool // by their values
 }
 
-// count counts a map, and reports whether it is an order. Tick is that of the map around it.
+// count counts a map, and reports whether it is an order. The map around it may have the tick.
 func (s *census) count(v, tick *value) bool {
 	if v.scalar(isSum) != nil { // a checksum among the orders
 		return true
@@ -389,7 +389,7 @@ func (c *collector) add(v, tick *value) bool {
 	return true
 }
 
-// header takes what a map before the first order says of the game.
+// header takes the seed from a map that is no order.
 func (c *collector) header(v *value) {
 	if seed := v.scalar(func(name string) bool { return strings.EqualFold(name, "seed") }); seed != nil {
 		c.seed, _ = strconv.ParseUint(seed.text, 10, 64)

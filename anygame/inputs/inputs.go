@@ -102,7 +102,7 @@ type order struct {
 	line    int64
 }
 
-// playerOf returns the number of a player. Named says that it has a name only.
+// playerOf returns the number of a player. Named is set if it has a name only.
 func playerOf(value string) (number uint32, named bool) {
 	if n, err := strconv.ParseUint(value, 10, 32); err == nil {
 		return uint32(n), false

@@ -91,3 +91,19 @@ func TestCompare(t *testing.T) {
 		}
 	})
 }
+
+// TestOtherPeer: a pattern that was learned from the log of one peer reads that of another one.
+func TestOtherPeer(t *testing.T) {
+	p := sums.Learn([]byte("[1] tick 5 hash aaaa0001 units 3\n[2] tick 6 hash baaa0001 units 3\n[3] tick 7 hash caaa0001 units 4\n"), "a")
+	if p == nil {
+		t.Fatal("not learned")
+	}
+	const other = "INFO net: tick 5 hash 12345678\nloading\nINFO net: tick 6 hash BAAA0001 late\n"
+	source, err := p.Format().Read(strings.NewReader(other), "b", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := pairs(source), "5 12345678\n6 baaa0001\n"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}

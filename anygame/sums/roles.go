@@ -13,9 +13,9 @@ import (
 
 // column is what the lines of one template have in one place.
 type column struct {
-	name      string // the word beside it, empty if there is none
+	name      string // the word next to it, empty if there is none
 	qualifier string // the word before the name
-	loose     bool   // the name is not directly beside it
+	loose     bool   // the name is not directly next to it
 	word      bool   // the values are words
 	glued     bool   // the value is a part of a longer name
 	unit      bool   // letters follow the value
@@ -136,7 +136,7 @@ func alikeRows(a, b [][]byte) (n int) {
 	return n
 }
 
-// shortTick reports whether a name is a letter that stands for a tick.
+// shortTick reports whether a name is a letter for a tick.
 func shortTick(name string) bool { return name == "t" || name == "f" || name == "T" || name == "F" }
 
 // lend gives the name of a tick to the column after it that has none: checksum(617) = 577090037.

@@ -10,7 +10,7 @@ type template struct {
 	text  *text
 	roles roles
 	fixed string // words of it that belong to no value
-	// others says that the lines also have what other peers computed.
+	// others is set if the lines also have checksums of other peers.
 	others bool
 }
 
@@ -33,7 +33,7 @@ type text struct {
 // element is a piece of a text.
 type element struct {
 	kind kind   // literal with a text, word or number
-	main bool   // a literal at which what is needed begins, unless a peer precedes it
+	main bool   // a literal at which the values begin, unless a peer precedes it
 	text []byte // a blank in it is one or more
 	slot int    // of the value, -1 of a literal
 	// exact demands that neither letters nor digits follow the value.

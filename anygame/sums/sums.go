@@ -8,7 +8,7 @@
 //	12,9f3acc01,5d1c22aa
 //
 // [Learn] finds such lines by their content. Lines that are the same but for their numbers have one template. The
-// words beside its numbers show which number is the tick and which ones are checksums, and so do the values: ticks
+// words next to its numbers show which number is the tick and which ones are checksums, and so do the values: ticks
 // grow by regular steps, checksums are scattered. Without a word for either, only a table is taken for such a log.
 //
 // Lines that report a difference between two checksums are no checkpoints, nor are the checksums of other peers that a
@@ -36,7 +36,7 @@ type Pattern struct {
 }
 
 // Learn returns the pattern of a log by its beginning, whole lines of up to 1 MiB. It is nil if the text is not such a
-// log.
+// log. A pattern reads the logs of all peers of a game, as long as one program wrote them.
 func Learn(sample []byte, name string) *Pattern {
 	if bytes.IndexByte(sample[:min(len(sample), 4096)], 0) >= 0 {
 		return nil

@@ -138,7 +138,7 @@ func (p *parsed) meaning(t int) vocabulary.Meaning {
 	return p.lexicon.Of(p.line[p.tokens[t].from:p.tokens[t].to])
 }
 
-// name is the word beside a number.
+// name is the word next to a number.
 type name struct {
 	from, to  int // tokens; from is -1 if there is none
 	qualifier int // a token, -1 if there is none
@@ -538,7 +538,7 @@ func separate(list []template) []template {
 	return out
 }
 
-// complaint is what a line tells besides a checksum.
+// complaint is the other news in a line with a checksum.
 type complaint uint8
 
 const (
