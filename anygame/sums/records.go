@@ -159,7 +159,7 @@ func formsOf(lines [][]byte) (list []*records) {
 		return []*records{{json: &all[i]}}
 	}
 	var cells [maxSlots][]byte
-	for _, separator := range []byte(",;\t| ") {
+	for _, separator := range []byte(",;\t|: ") {
 		n := split(bytes.TrimLeft(lines[0], "# "), separator, cells[:])
 		if n < 2 || n > maxSlots {
 			continue

@@ -194,6 +194,21 @@ var logs = []struct{ name, log, want, title string }{
 		"tick 1 unit 12345678 moved\ntick 2 unit 12345679 moved\ntick 3 unit 12345680 moved\n", "", "",
 	},
 	{
+		"a short checksum named at the begin",
+		"GAME: CRC for turn 10 = 5F2C (units=12)\nGAME: CRC for turn 11 = 9F2D (units=12)\nGAME: CRC for turn 12 = 00A1 (units=13)\n",
+		"tick=10 sum=0x5f2c\ntick=11 sum=0x9f2d\ntick=12 sum=0x00a1\n", "",
+	},
+	{
+		"two columns with a colon",
+		"617: 9f3acc01\n618: 1f3acc01\n619: 7f3acc01\n620: 00000001\n",
+		"tick=617 sum=0x9f3acc01\ntick=618 sum=0x1f3acc01\ntick=619 sum=0x7f3acc01\ntick=620 sum=0x00000001\n", "",
+	},
+	{
+		"seeds that change",
+		"sync_frame=100, sync_seed=1892841807, lag=1\nsync_frame=200, sync_seed=892841807, lag=2\nsync_frame=300, sync_seed=2892841807, lag=1\n",
+		"tick=100 scope=sync_seed sum=1892841807\ntick=200 scope=sync_seed sum=892841807\ntick=300 scope=sync_seed sum=2892841807\n", "",
+	},
+	{
 		"numbers below zero",
 		"tick 1: hash -1062276210\ntick 2: hash 1062276211\ntick 3: hash -62276212\n",
 		"tick=1 sum=-1062276210\ntick=2 sum=1062276211\ntick=3 sum=-62276212\n", "",

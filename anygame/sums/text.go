@@ -251,6 +251,7 @@ func (p *parsed) take(line []byte) bool {
 		if n.from >= 0 {
 			begin = n.from
 		}
+		long := t.to - t.from
 		switch meaning := p.lexicon.Of(text); {
 		case meaning == vocabulary.Player:
 			if front < 0 {
@@ -260,7 +261,7 @@ func (p *parsed) take(line []byte) bool {
 			continue
 		case meaning == vocabulary.Tick, meaning == vocabulary.Sum, meaning == vocabulary.WeakSum, shortTick(string(text)):
 			telling++
-		case meaning == vocabulary.Other && t.to-t.from >= 6 && !p.glued(i):
+		case meaning == vocabulary.Other && !p.glued(i) && (long >= 6 || spare >= 0 && n.from < 0 && long >= 4):
 		default:
 			continue
 		}
