@@ -77,9 +77,7 @@ func (b *builder) layout(t *typ) (*Layout, error) {
 		f.Kind = Text
 	case t.kind == Array:
 		f.Count = t.count
-		if f.Element, err = b.layout(t.elem); err == nil && (t.count < 0 || t.elem.size > 0 && t.count > t.size/t.elem.size) {
-			err = fmt.Errorf("an array of %d elements of %d bytes does not fit into %d bytes", t.count, t.elem.size, t.size)
-		}
+		f.Element, err = b.layout(t.elem)
 		if t.elem.size == 0 {
 			f.Size = 0
 		}
@@ -109,7 +107,8 @@ func (b *builder) members(l *Layout, t *typ) error {
 			m.bits = 0 // it is as wide as its type
 		}
 		if m.bits > 0 {
-			if len(sub.Fields) != 1 || m.bits > 8*sub.Size || m.bits > 64 || m.bit < 0 || m.bit+m.bits > 8*t.size || sub.Fields[0].Kind > Enum {
+			if len(sub.Fields) != 1 || sub.Fields[0].Kind > Enum || m.bits > min(64, 8*sub.Size) ||
+				m.bit < 0 || m.bit+m.bits > 8*t.size {
 				return fmt.Errorf("bit field %s.%s does not fit into its struct", t.name, m.name)
 			}
 			f := sub.Fields[0]
@@ -119,7 +118,8 @@ func (b *builder) members(l *Layout, t *typ) error {
 			continue
 		}
 		if m.bit < 0 || from > t.size-sub.Size {
-			return fmt.Errorf("member %s.%s of %d bytes at offset %d does not fit into %d bytes", t.name, m.name, sub.Size, from, t.size)
+			return fmt.Errorf("member %s.%s of %d bytes at offset %d does not fit into %d bytes",
+				t.name, m.name, sub.Size, from, t.size)
 		}
 		if len(l.Fields)+len(sub.Fields) > maxFields {
 			return fmt.Errorf("%s has more than %d members", t.name, maxFields)

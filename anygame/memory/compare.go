@@ -16,26 +16,45 @@ type tally struct {
 
 // String returns what differs, and in how many places.
 func (t *tally) String() string {
+	const longest = 80 // names of templates are longer
+	what := prose.Shorten(t.what, longest)
 	if t.all == 1 {
-		return t.what
+		return what
 	}
-	return fmt.Sprintf("%s in %d of %d %ss", t.what, t.differ, t.all, t.of)
+	return fmt.Sprintf("%s in %d of %d %ss", what, t.differ, t.all, prose.Shorten(t.of, longest))
 }
 
 // tallies are in the order in which they come.
 type tallies struct {
 	list []*tally
-	by   map[string]*tally
+	by   map[place]*tally
 }
 
-func (t *tallies) count(what, of string, differs bool) {
-	one := t.by[what]
+// place is a field or a padding of a type, in an array.
+type place struct {
+	field   *Field
+	padding *Padding
+	in      string
+}
+
+// count counts a place that differs or not.
+func (t *tallies) count(at place, of string, differs bool) {
+	one := t.by[at]
 	if one == nil {
-		one = &tally{what: what, of: of}
-		if t.by == nil {
-			t.by = map[string]*tally{}
+		one = &tally{of: of}
+		switch {
+		case at.padding != nil:
+			one.what, one.of = at.padding.amount()+" "+at.padding.place(), at.padding.Struct
+		default:
+			one.what = at.field.name(at.in)
+			if at.field.Struct != "" {
+				one.of = at.field.Struct
+			}
 		}
-		t.by[what] = one
+		if t.by == nil {
+			t.by = map[place]*tally{}
+		}
+		t.by[at] = one
 		t.list = append(t.list, one)
 	}
 	one.all++
@@ -46,10 +65,19 @@ func (t *tallies) count(what, of string, differs bool) {
 
 // texts returns those that differ.
 func (t *tallies) texts() (texts []string) {
+	sums := map[string]*tally{} // a struct may lie in several others
 	for _, one := range t.list {
-		if one.differ > 0 {
-			texts = append(texts, one.String())
+		if sum := sums[one.what]; sum != nil {
+			sum.all, sum.differ = sum.all+one.all, sum.differ+one.differ
+			continue
 		}
+		sums[one.what] = &tally{one.what, one.of, one.differ, one.all}
+	}
+	for _, one := range t.list {
+		if sum := sums[one.what]; sum != nil && sum.differ > 0 {
+			texts = append(texts, sum.String())
+		}
+		delete(sums, one.what)
 	}
 	return texts
 }
@@ -67,7 +95,7 @@ func (l *Layout) Findings(a, b []byte, opt Options) (sentences []string) {
 	c := &comparison{a: a, b: b, big: l.BigEndian}
 	count, err := l.elements(int64(len(a)), "", opt)
 	if n, other := l.elements(int64(len(b)), "", opt); err != nil || other != nil || n != count {
-		c.values.count("the number of elements", "dump", true)
+		c.values.list = append(c.values.list, &tally{what: "the number of elements", differ: 1, all: 1})
 		count = min(count, n)
 	}
 	for i := range count {
@@ -92,64 +120,68 @@ func (l *Layout) Findings(a, b []byte, opt Options) (sentences []string) {
 	return sentences
 }
 
-// element compares what is at one place in both dumps. In is the name of the array that it is an element of, of the struct
-// that counts it.
+// element compares one place of both dumps. In is the name of the array that it lies in, of the name of what is counted.
 func (c *comparison) element(l *Layout, base int64, in, of string) {
 	if l.Name != "" && !l.scalar() && l.array() == nil {
 		of = l.Name
 	}
 	for i := range l.Padding {
 		p := &l.Padding[i]
-		at := base + p.Offset
-		c.padding.count(p.amount()+" "+p.place(), p.Struct, !bytes.Equal(p.bytes(c.a, at), p.bytes(c.b, at)))
+		c.padding.count(place{padding: p}, of, p.differs(c.a, c.b, base+p.Offset))
 	}
 	for i := range l.Fields {
 		f := &l.Fields[i]
-		from, to := base+f.Offset, base+f.Offset+f.bytes()
-		name, counted := f.name(in), of
-		if f.Struct != "" {
-			counted = f.Struct
+		at := place{field: f}
+		if f.Struct == "" {
+			at.in = in
 		}
 		switch f.Kind {
 		case Array:
-			c.elements(f, base, name, counted)
+			counted := of
+			if f.Element.scalar() || f.Element.array() != nil {
+				counted = "element"
+			}
+			for i := range f.Count {
+				c.element(f.Element, base+f.Offset+i*f.Element.Size, f.name(in), counted)
+			}
 		case Variant:
-			c.variant(f, base, name, counted)
+			c.variant(f, base, in, at, of)
 		case Pointer:
 			a, b := f.raw(c.a, base, c.big), f.raw(c.b, base, c.big)
-			c.pointers.count(name, counted, a != b && a != 0 && b != 0)
-			c.nulls.count(name, counted, (a == 0) != (b == 0))
+			c.pointers.count(at, of, a != b && a != 0 && b != 0)
+			c.nulls.count(at, of, (a == 0) != (b == 0))
 		case Text:
 			textA, restA := f.text(c.a, base)
 			textB, restB := f.text(c.b, base)
 			same := bytes.Equal(textA, textB) && len(restA) == len(restB)
-			c.values.count(name, counted, !same)
-			c.behind.count(name, counted, same && !bytes.Equal(restA, restB))
+			c.values.count(at, of, !same)
+			c.behind.count(at, of, same && !bytes.Equal(restA, restB))
 		default:
+			from, to := base+f.Offset, base+f.Offset+f.bytes()
 			equal := bytes.Equal(c.a[from:to], c.b[from:to])
-			c.values.count(name, counted, !equal && (f.Bits == 0 || f.raw(c.a, base, c.big) != f.raw(c.b, base, c.big)))
+			c.values.count(at, of, !equal && (f.Bits == 0 || f.raw(c.a, base, c.big) != f.raw(c.b, base, c.big)))
 		}
 	}
 }
 
-// elements compares the elements of an array.
-func (c *comparison) elements(f *Field, base int64, name, of string) {
-	if f.Element.scalar() || f.Element.array() != nil {
-		of = "element"
-	}
-	for i := range f.Count {
-		c.element(f.Element, base+f.Offset+i*f.Element.Size, name, of)
-	}
-}
-
 // variant compares what is the same alternative in both dumps.
-func (c *comparison) variant(f *Field, base int64, name, of string) {
+func (c *comparison) variant(f *Field, base int64, in string, at place, of string) {
 	a, b := f.active(c.a, base, c.big), f.active(c.b, base, c.big)
 	if a == nil || a != b {
 		from := base + f.Offset
-		c.values.count(name, of, a != b || !bytes.Equal(c.a[from:from+f.Size], c.b[from:from+f.Size]))
+		c.values.count(at, of, a != b || !bytes.Equal(c.a[from:from+f.Size], c.b[from:from+f.Size]))
 		return
 	}
-	c.values.count(name, of, false)
-	c.element(a.Layout, base+f.Offset, name, of)
+	c.values.count(at, of, false)
+	c.element(a.Layout, base+f.Offset, f.name(in), of)
+}
+
+// differs reports whether a padding differs.
+func (p *Padding) differs(a, b []byte, at int64) bool {
+	for i := at; i < at+p.Size; i++ {
+		if (a[i]^b[i])&p.Mask != 0 {
+			return true
+		}
+	}
+	return false
 }

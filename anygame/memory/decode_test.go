@@ -165,7 +165,7 @@ func TestParse(t *testing.T) {
 		struct State {
 			const uint64_t tick;
 			Vec pos; Order order; char name[2 * 4];
-			struct packed { u16 a; u32 b; } p;
+			struct { u16 a; u32 b; } __attribute__((__packed__)) p;
 			struct State *next; void (*call)(int, void *);
 			unsigned char raw[UNITS << 1];
 			long long far;
@@ -350,4 +350,30 @@ func describe(l *Layout) string {
 	}
 	put(l, "")
 	return out.String()
+}
+
+// TestFindings: the same padding is counted in all structs that it lies in.
+func TestFindings(t *testing.T) {
+	l, err := Parse("struct Unit { u32 id; bool alive; }; struct State { Unit king, queen; Unit units[2]; void *p[2]; u64 tick; };", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := make([]byte, l.Size)
+	for _, c := range []struct {
+		at   []int
+		want string
+	}{
+		{[]int{5, 21}, "padding differs: 3 bytes after Unit.alive in 2 of 4 Units: uninitialised memory in what was compared|nothing else differs: the values of the game are equal"},
+		{[]int{32}, "only one side has a null pointer in State.p in 1 of 2 elements"},
+		{[]int{5, 48, 0}, "padding differs: 3 bytes after Unit.alive in 1 of 4 Units: uninitialised memory in what was compared|values differ, too: Unit.id in 1 of 4 Units; State.tick"},
+		{[]int{48}, ""},
+	} {
+		b := bytes.Clone(a)
+		for _, at := range c.at {
+			b[at]++
+		}
+		if got := strings.Join(l.Findings(a, b, Options{}), "|"); got != c.want {
+			t.Errorf("%v: %q, expected %q", c.at, got, c.want)
+		}
+	}
 }

@@ -73,7 +73,10 @@ func measure(sections []section, missing string) error {
 		found = found || strings.HasSuffix(s.name, "debug_info")
 		size := s.size
 		head := make([]byte, 12)
-		if n, _ := s.ReadAt(head, 0); n == len(head) && bytes.HasPrefix(head, []byte("ZLIB")) {
+		if s.ReaderAt != nil { // else it is compressed in the way of ELF, whose sizes are those of the content
+			_, _ = s.ReadAt(head, 0)
+		}
+		if bytes.HasPrefix(head, []byte("ZLIB")) {
 			size = max(size, binary.BigEndian.Uint64(head[4:]))
 		}
 		sum += min(size, maxSize)
@@ -315,7 +318,8 @@ type node struct {
 }
 
 // kept are the children that are read.
-var kept = []dwarf.Tag{dwarf.TagMember, dwarf.TagInheritance, dwarf.TagVariantPart, dwarf.TagVariant, dwarf.TagSubrangeType, dwarf.TagEnumerator}
+var kept = []dwarf.Tag{dwarf.TagMember, dwarf.TagInheritance, dwarf.TagVariantPart, dwarf.TagVariant,
+	dwarf.TagSubrangeType, dwarf.TagEnumerator}
 
 // read reads an entry with its children.
 func (t *reader) read(at dwarf.Offset) (node, error) {
@@ -418,7 +422,8 @@ func (n node) text(a dwarf.Attr) string {
 func (t *reader) make(n node) (*typ, error) {
 	name, size := n.text(dwarf.AttrName), n.integer(dwarf.AttrByteSize, -1)
 	switch n.Tag {
-	case dwarf.TagTypedef, dwarf.TagConstType, dwarf.TagVolatileType, dwarf.TagRestrictType, dwarf.TagAtomicType, dwarf.TagMutableType, dwarf.TagPackedType:
+	case dwarf.TagTypedef, dwarf.TagConstType, dwarf.TagVolatileType, dwarf.TagRestrictType, dwarf.TagAtomicType,
+		dwarf.TagMutableType, dwarf.TagPackedType:
 		inner, err := t.typeOf(n)
 		if err == nil && inner.name == "" && name != "" {
 			inner.name = name // the struct has no other

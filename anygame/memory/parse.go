@@ -2,6 +2,7 @@ package memory
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -317,7 +318,7 @@ func (p *parser) typ() (*typ, error) {
 
 // named returns a type by its words.
 func (p *parser) named(list []string) (*typ, error) {
-	sorted := strings.Join(sortedWords(list), " ")
+	sorted := strings.Join(slices.Sorted(slices.Values(list)), " ")
 	if short := words[sorted]; short != "" {
 		return p.types[short], nil
 	}
@@ -338,16 +339,6 @@ func (p *parser) named(list []string) (*typ, error) {
 		return &typ{kind: Opaque, size: -1}, nil // only a pointer to it can be
 	}
 	return nil, p.fault("type %q is not declared", strings.Join(list, " "))
-}
-
-func sortedWords(list []string) []string {
-	sorted := append([]string(nil), list...)
-	for i := range sorted {
-		for k := i; k > 0 && sorted[k] < sorted[k-1]; k-- {
-			sorted[k], sorted[k-1] = sorted[k-1], sorted[k]
-		}
-	}
-	return sorted
 }
 
 // tagged reads a struct, a union or an enum, declared or named.
@@ -403,7 +394,7 @@ func (p *parser) packed() (is bool) {
 			is = true
 		case p.peek() == "__attribute__":
 			p.at++
-			for p.more() && p.peek() != ";" && p.peek() != "{" && (strings.Trim(p.peek(), "()") == "" || strings.Contains(p.peek(), "packed")) {
+			for slices.Contains([]string{"(", ")", "packed", "__packed__"}, p.peek()) {
 				is = strings.Contains(p.next(), "packed") || is
 			}
 		default:
@@ -492,7 +483,7 @@ func (p *parser) declarator(t *typ) (m member, err error) {
 		if m.bits, err = p.number(); err != nil {
 			return m, err
 		}
-		if m.bits < 0 || m.typ.size <= 0 || m.bits > 8*m.typ.size || m.typ.kind > Enum || m.typ.isPlain || m.typ.kind == Float {
+		if m.typ.isPlain || m.typ.kind > Enum || m.typ.kind == Float || m.bits < 0 || m.typ.size <= 0 || m.bits > 8*m.typ.size {
 			return m, p.fault("a bit field of %d bits", m.bits)
 		}
 		if m.bits == 0 {

@@ -153,7 +153,7 @@ func combinations(t *testing.T, compilers []string, options [][]string, test fun
 
 // TestC decodes memory of a program in C, whose values the test knows.
 func TestC(t *testing.T) {
-	combinations(t, []string{"gcc", "clang"}, [][]string{{"-O0"}, {"-O2", "-gdwarf-4"}, {"-O0", "-gdwarf-2"}}[:effort.Of(1, 3)], func(t *testing.T, compiler string, flags []string) {
+	combinations(t, []string{"gcc", "clang"}, [][]string{{"-O0"}, {"-O2", "-gdwarf-4"}, {"-O0", "-gdwarf-2", "-gz"}}[:effort.Of(1, 3)], func(t *testing.T, compiler string, flags []string) {
 		program := compile(t, compiler, "game.c", sourceC, flags...)
 		l := layoutOf(t, program, "GameState")
 		clean, dirty := dumpOf(t, program, "0"), dumpOf(t, program, "205")
