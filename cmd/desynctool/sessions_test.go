@@ -128,7 +128,7 @@ func TestFaultsAreFound(t *testing.T) {
 	known := map[string]bool{}
 	for n, kind := range refsim.Faults() {
 		known[kind.Name] = true
-		if n%effort.Of(5, 1) != 0 || !effort.Turn(n, 6) {
+		if n%effort.Of(8, 1) != 0 || !effort.Turn(n, 6) {
 			continue
 		}
 		want, ok := large[kind.Name]
@@ -399,12 +399,12 @@ func checkLocus(t *testing.T, name, host, client string, tr truth) {
 
 // TestNoFalseAlarm plays sessions without a fault.
 func TestNoFalseAlarm(t *testing.T) {
-	for seed := range effort.Of(5, 50) {
+	for seed := range effort.Of(2, 50) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			dir := filepath.Join(t.TempDir(), "s")
 			entities := 100 + 31*seed%900
-			desynctool(t, 0, nil, "record", "-o", dir, "--seed", fmt.Sprint(1000+seed), "--ticks", "300",
+			desynctool(t, 0, nil, "record", "-o", dir, "--seed", fmt.Sprint(1000+seed), "--ticks", effort.Of("150", "300"),
 				"--entities", fmt.Sprint(entities), "--peers", fmt.Sprint(2+seed%3), "--snapshot-every", "50")
 			if tr := readTruth(t, dir); tr.Bracket != nil {
 				t.Fatalf("truth %+v", tr)
