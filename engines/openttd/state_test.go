@@ -203,7 +203,7 @@ func TestTruth(t *testing.T) {
 				if !ok {
 					t.Fatalf("%s is not in TRUTH.md", base)
 				}
-				if base != firstDifferent && shared%effort.Of(6, 1) != 0 {
+				if base != firstDifferent && shared%effort.Of(9, 1) != 0 {
 					continue
 				}
 				server := readFile(t, filepath.Join(stateCorpus, name, "server", base))

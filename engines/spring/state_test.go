@@ -20,6 +20,7 @@ import (
 	"github.com/desynctool/desynctool/engines/spring"
 	"github.com/desynctool/desynctool/internal/file/frame"
 	"github.com/desynctool/desynctool/internal/file/limits"
+	"github.com/desynctool/desynctool/internal/testkit/effort"
 	"github.com/desynctool/desynctool/snapshot"
 )
 
@@ -305,7 +306,7 @@ func TestNothingLost(t *testing.T) {
 		random := rand.New(rand.NewPCG(uint64(i), 4))
 		alphabet := []byte("0123456789.-x")
 		kinds := map[string]int{}
-		for range 1200 {
+		for range effort.Of(300, 1200) {
 			edited := slices.Clone(lines)
 			i, j := 1+random.IntN(len(lines)-1), 1+random.IntN(len(lines)-1)
 			what, equal := "", lines[i] == ""
@@ -355,7 +356,7 @@ func TestNothingLost(t *testing.T) {
 			}
 		}
 		for _, what := range []string{"left out", "doubled", "inserted", "cut", "replaced"} {
-			if kinds[what] < 40 {
+			if kinds[what] < effort.Of(10, 40) {
 				t.Errorf("%d lines %s", kinds[what], what)
 			}
 		}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/desynctool/desynctool/engines/warzone"
 	"github.com/desynctool/desynctool/internal/file/frame"
+	"github.com/desynctool/desynctool/internal/testkit/effort"
 	"github.com/desynctool/desynctool/snapshot"
 )
 
@@ -212,7 +213,7 @@ func TestNothingLost(t *testing.T) {
 	before := root(lines)
 	random := rand.New(rand.NewPCG(3, 4))
 	bytesOf := []byte("0123456789 -<>M=:,;()[]{}apx\"")
-	for n := range 2000 {
+	for n := range effort.Of(400, 2000) {
 		edited := append([]string(nil), lines...)
 		i, j := random.IntN(len(lines)), random.IntN(len(lines))
 		if n%2 == 0 {
