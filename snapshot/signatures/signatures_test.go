@@ -101,6 +101,7 @@ func broken(t *rapid.T, what string, file []byte, kind signatures.BreakKind, ent
 }
 
 func TestHolds(t *testing.T) {
+	effort.Checks(t, 30)
 	rapid.Check(t, func(t *rapid.T) {
 		ticks := drawTicks(t, 0)
 		end := rapid.Bool().Draw(t, "end")
@@ -143,6 +144,7 @@ func TestHolds(t *testing.T) {
 // TestTampering: a change to any byte of an entry, with all checksums made right, is
 // tampering at that entry, and nothing else is said.
 func TestTampering(t *testing.T) {
+	effort.Checks(t, 30)
 	rapid.Check(t, func(t *rapid.T) {
 		ticks := drawTicks(t, 1)
 		key := secret(1)
@@ -165,6 +167,7 @@ func TestTampering(t *testing.T) {
 
 // TestTamperedHeader: a change to the header is found at the first entry, whichever key it has.
 func TestTamperedHeader(t *testing.T) {
+	effort.Checks(t, 30)
 	rapid.Check(t, func(t *rapid.T) {
 		ticks := drawTicks(t, 1)
 		var theirs bytes.Buffer
@@ -197,6 +200,7 @@ func TestTamperedHeader(t *testing.T) {
 
 // TestRemoval: a run of entries that is gone is entries missing there, never tampering.
 func TestRemoval(t *testing.T) {
+	effort.Checks(t, 30)
 	rapid.Check(t, func(t *rapid.T) {
 		ticks := drawTicks(t, 1)
 		var out bytes.Buffer
@@ -232,6 +236,7 @@ func TestRemoval(t *testing.T) {
 
 // TestMoved: two entries that changed places.
 func TestMoved(t *testing.T) {
+	effort.Checks(t, 30)
 	rapid.Check(t, func(t *rapid.T) {
 		ticks := drawTicks(t, 2)
 		var out bytes.Buffer
@@ -251,6 +256,7 @@ func TestMoved(t *testing.T) {
 // TestOfAnotherChain: an entry, or all of them, that a key signed in another chain. By the same
 // key they do not follow; by another they are not by the header's key.
 func TestOfAnotherChain(t *testing.T) {
+	effort.Checks(t, 30)
 	rapid.Check(t, func(t *rapid.T) {
 		ticks := drawTicks(t, 1)
 		chain := func(h signatures.Header, key ed25519.PrivateKey) ([]byte, []piece) {
