@@ -10,6 +10,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"github.com/ulikunitz/xz"
 
+	"github.com/desynctool/desynctool/internal/file/limits"
 	"github.com/desynctool/desynctool/internal/testkit/effort"
 )
 
@@ -75,7 +76,15 @@ func TestDamage(t *testing.T) {
 }
 
 func TestBombs(t *testing.T) {
-	for name, b := range pack(t, make([]byte, effort.Of(96<<20, 200<<20))) {
+	if !effort.Full() {
+		var s limits.Settings
+		if err := s.List("free=8MiB", "test"); err != nil {
+			t.Fatal(err)
+		}
+		limits.Use(s)
+		defer limits.Use(limits.Settings{})
+	}
+	for name, b := range pack(t, make([]byte, effort.Of(16<<20, 200<<20))) {
 		for _, limit := range []int64{1 << 20, 0} {
 			content, _, err := Unpack(bytes.NewReader(b), limit)
 			if err != nil {

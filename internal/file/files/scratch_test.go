@@ -8,11 +8,13 @@ import (
 	"path/filepath"
 	"testing"
 	"testing/iotest"
+
+	"github.com/desynctool/desynctool/internal/testkit/effort"
 )
 
 // TestScratch: a file in memory reads as one on the disk does, and stands in where none can be made.
 func TestScratch(t *testing.T) {
-	content := bytes.Repeat([]byte("desync"), 1+smallScratch/6)
+	content := bytes.Repeat(append(bytes.Repeat([]byte("desyn"), 800), 'c'), 1+smallScratch/4001)
 	for _, onDisk := range []bool{true, false} {
 		if !onDisk {
 			t.Setenv("TMPDIR", filepath.Join(t.TempDir(), "nothing"))
@@ -31,8 +33,12 @@ func TestScratch(t *testing.T) {
 		if err != nil || stat.Size() != int64(len(content)) || !stat.Mode().IsRegular() || stat.IsDir() {
 			t.Errorf("%T: %v, %v", f, stat, err)
 		}
-		if err := iotest.TestReader(io.NewSectionReader(f, 0, stat.Size()), content); err != nil {
+		last := effort.Of(9000, len(content)) // it is read a byte at a time, too
+		if err := iotest.TestReader(io.NewSectionReader(f, stat.Size()-int64(last), int64(last)), content[len(content)-last:]); err != nil {
 			t.Errorf("%T: %v", f, err)
+		}
+		if got, err := io.ReadAll(io.NewSectionReader(f, 0, stat.Size())); err != nil || !bytes.Equal(got, content) {
+			t.Errorf("%T: %d bytes, %v", f, len(got), err)
 		}
 		if n, err := f.Read(make([]byte, 1)); n != 0 || err != io.EOF {
 			t.Errorf("%T: after what was written come %d bytes, %v", f, n, err)
