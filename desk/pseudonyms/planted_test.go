@@ -138,7 +138,7 @@ var secrets = []string{"203.0.113.7", "2001:db8:1:2::99", "someone@example.org",
 
 // Neither the report nor the copy has a planted name or an address in any place.
 func TestPlanted(t *testing.T) {
-	check(t, effort.Of("4", effort.Long("20", "40")), func(t *rapid.T, dir string) {
+	check(t, effort.Of("2", effort.Long("20", "40")), func(t *rapid.T, dir string) {
 		called := drawn(t, planted)
 		game(t, dir, called...)
 		for i, name := range called {
@@ -241,7 +241,7 @@ func holds(t *rapid.T, file string) {
 // pseudonyms: no sentence has another word.
 func TestWords(t *testing.T) {
 	k := key(t)
-	check(t, effort.Of("4", effort.Long("20", "40")), func(t *rapid.T, dir string) {
+	check(t, effort.Of("2", effort.Long("20", "40")), func(t *rapid.T, dir string) {
 		called := drawn(t, slices.Concat(words, planted))
 		now := []string{k.Player(called[0]), k.Player(called[1])}
 		if now[0] < now[1] {

@@ -113,7 +113,7 @@ func TestCapabilities(t *testing.T) {
 	dir := playedWith(t, "rng-leak/Movement@70:client")
 	optional := []bisect.Capability{bisect.CanState, bisect.CanLoad, bisect.CanSystems, bisect.CanCaches, bisect.CanValidate, bisect.CanTest, bisect.CanPredict}
 	whole, _ := withSim(t, dir, limit(optional))
-	for set := 0; set < 1<<3; set += effort.Of(3, 1) { // of state, load and systems every set, of the others all or none
+	for set := 0; set < 1<<3; set += effort.Of(7, 1) { // of state, load and systems every set, of the others all or none
 		can := []bisect.Capability{}
 		for i, c := range optional {
 			if set>>i&1 == 1 || i > 2 && set%2 == 0 {

@@ -77,9 +77,9 @@ func (r *recording) firstDifference(a, b int) (point uint64, ok bool) {
 // the logged hashes, which it does not come from, and against what is known of
 // each mistake.
 func TestTruth(t *testing.T) {
-	for _, kind := range refsim.Faults() {
+	for i, kind := range refsim.Faults() {
 		for n, place := range kind.Places {
-			if n > 0 && !effort.Full() {
+			if (n > 0 || i%3 != 0) && !effort.Full() {
 				continue
 			}
 			t.Run(kind.Name+"/"+place, func(t *testing.T) {
