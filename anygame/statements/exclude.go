@@ -3,14 +3,34 @@ package statements
 import "strings"
 
 // sourceMarks are found in source code and in help texts, but not in messages.
-var sourceMarks = []string{"%d", "%s", "%u", "%x", "%X", "%v", "%lu", "%i", "%08", "%zu", "%ld", "{0}", "{1}", "{}", "${", "$(", `("`, `(L"`, `(f"`, `$"`, "();", " && ", " || ", " --", "</", "/>", "#{", "==", " := ", "://", `")`, ");", "){", `"},`, `\n`, `\"`, `\r`, `\x`, "[]", `" + `, ` + "`, ` = "`}
+var sourceMarks = []string{
+	"%d", "%s", "%u", "%x", "%X", "%v", "%lu", "%i", "%08", "%zu", "%ld", "{0}", "{1}", "{}", "${", "$(", "#{",
+	`("`, `(L"`, `(f"`, `$"`, `")`, `"},`, `" + `, ` + "`, ` = "`, "();", "){", "[]", "==", " := ", " && ", " || ",
+	" --", " // ", "</", "/>", "://", `\n`, `\"`, `\r`, `\x`,
+}
 
-// excluded reports whether a message with a phrase for a desync speaks of none: it is source code, a setting, a help text,
-// an entry of a list of changes, a question, or denies a desync.
+// sourceBegins and sourceEnds are the begins and ends of lines in source code, help texts and diffs, and of what
+// desynctool itself writes.
+var (
+	sourceBegins = []string{"//", "/*", "--", "@@", "{.", "http", "DIVERGED "}
+	sourceEnds   = []string{"{", ";", "*/"}
+)
+
+// excluded reports whether a message with a phrase for a desync is about none: it is source code, a setting, a help
+// text, an entry of a list of changes, a question, or denies a desync.
 func (m *message) excluded(t trigger) bool {
 	text := m.text
-	if strings.HasPrefix(text, "//") || strings.HasPrefix(text, "/*") || strings.HasPrefix(text, "--") || strings.HasPrefix(text, "@@") ||
-		strings.HasPrefix(text, "{.") || strings.HasPrefix(text, "DIVERGED ") || strings.HasSuffix(text, "{") || strings.HasSuffix(text, ";") || strings.HasSuffix(text, "*/") || strings.Contains(text, " // ") || strings.HasPrefix(text, "http") {
+	for _, begin := range sourceBegins {
+		if strings.HasPrefix(text, begin) {
+			return true
+		}
+	}
+	for _, end := range sourceEnds {
+		if strings.HasSuffix(text, end) {
+			return true
+		}
+	}
+	if _, rest, ok := strings.Cut(text, ");"); ok && !strings.HasPrefix(rest, " ") {
 		return true
 	}
 	for _, s := range sourceMarks {
@@ -26,8 +46,10 @@ func (m *message) excluded(t trigger) bool {
 		return true
 	}
 	if !m.lead.program {
-		if first := m.units[from]; first.kind == word && changes.has(first.text) && t.from > from || m.units[0].kind == word && changes.has(m.units[0].text) && t.from > 0 {
-			return true
+		for _, first := range []int{0, from} {
+			if u := m.units[first]; u.kind == word && changes.has(u.text) && t.from > first {
+				return true
+			}
 		}
 	}
 	for _, u := range m.units[t.to:to] {
@@ -80,10 +102,11 @@ func (m *message) isOther(t trigger) bool {
 			if v.kind == mark && k+2 < len(m.units) {
 				v = m.units[k+2]
 			}
-			if oneOf(v.text, "false|no|off|none|ok|null|never|disabled|nil") || v.kind == number && !m.used[k+1] && len(m.units) <= k+3 || v.text == "true" && len(m.ticks) == 0 {
-				return true
+			count := v.kind == number && !m.used[k+1] && len(m.units) <= k+3
+			if v.text == "true" {
+				return len(m.ticks) == 0
 			}
-			return false
+			return count || oneOf(v.text, "false|no|off|none|ok|null|never|disabled|nil")
 		}
 		if u.kind != mark && u.kind != word || u.kind == mark && u.text != "-" && u.text != `"` {
 			return false

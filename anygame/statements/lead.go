@@ -53,14 +53,15 @@ func (l *lead) next(rest string, values bool) int {
 		return len(first)
 	case hasStem(first):
 		return 0
-	case isStamp(bare) && !(strings.HasPrefix(rest[len(first):], " !=")), low != "i" && levels.has(low) && (len(low) > 1 || first != bare), strings.Contains(bare, "::"):
+	case isStamp(bare) && !strings.HasPrefix(rest[len(first):], " !="), strings.Contains(bare, "::"),
+		levels.has(low) && low != "i" && (len(low) > 1 || first != bare):
 		l.program = true
 		return len(first)
 	case months.has(low) && isDate(rest[len(first):]):
 		return len(first) + len(rest[len(first):]) - len(strings.TrimLeft(rest[len(first):], " 0123456789"))
 	case l.program && len(first) == 4 && first[:2] == "20" && digitsOnly(first): // the year
 		return len(first)
-	case strings.HasPrefix(low, "level=") || strings.HasPrefix(low, "time=") || strings.HasPrefix(low, "ts=") || strings.HasPrefix(low, "lvl="):
+	case oneOf(strings.SplitAfter(low, "=")[0], "level=|time=|ts=|lvl="):
 		l.program = true
 		return len(first)
 	case len(first) > 2 && first[1] == '/' && isUpper(first[0]) && isUpper(first[2]): // of Android
@@ -70,7 +71,8 @@ func (l *lead) next(rest string, values bool) int {
 		l.program = true
 		return strings.IndexByte(low, '"') + 1
 	case len(first) > len(bare) && first[len(bare)] == ':':
-		if next := strings.TrimLeft(rest[len(first):], " "); values && !modules.has(low) || next != "" && (isDigit(next[0]) || next[0] == '"') {
+		next := strings.TrimLeft(rest[len(first):], " ") + " "
+		if values && !modules.has(low) || isDigit(next[0]) || next[0] == '"' {
 			return 0
 		}
 		return l.named(bare, low, len(first))
@@ -120,7 +122,12 @@ func (l *lead) group(rest string, end int, values bool) int {
 // hasStem reports whether a text has a word for desync.
 func hasStem(text string) bool {
 	low := strings.ToLower(text)
-	return strings.Contains(low, "sync") || strings.Contains(low, "oos") || strings.Contains(low, "mismatch") || strings.Contains(low, "diverge")
+	for _, s := range []string{"sync", "oos", "mismatch", "diverge"} {
+		if strings.Contains(low, s) {
+			return true
+		}
+	}
+	return false
 }
 
 // isStamp reports whether a word is a date, a time or both.

@@ -51,8 +51,8 @@ type trigger struct {
 	noun     bool // a weak one has a noun
 }
 
-// readBlock reads the statements in a line, between the previous line and the rest of the text. Used is how many bytes of
-// the rest belong to the last statement.
+// readBlock reads the statements in a line, between the previous line and the rest of the text. Used is how many bytes
+// of the rest belong to the last statement.
 func readBlock(previous, first, rest []byte) (found []*statement, used int) {
 	lines := plain(first)
 	own := len(lines)
@@ -130,7 +130,8 @@ func (m *message) heading(line string) {
 // fields counts pairs such as tick=4410, which programs write and people do not.
 func (m *message) fields() (n int) {
 	for i := 1; i+1 < len(m.units); i++ {
-		if e := m.units[i]; e.text == "=" && m.units[i-1].end == e.start && m.units[i-1].kind == word && m.units[i+1].start == e.end {
+		name, equal := m.units[i-1], m.units[i]
+		if equal.text == "=" && name.kind == word && name.end == equal.start && m.units[i+1].start == equal.end {
 			n++
 		}
 	}
@@ -184,7 +185,7 @@ func (m *message) state(t trigger, next []string) (s *statement, n int) {
 // isTrace reports whether a line is of the trace of calls that a program writes after a message.
 func isTrace(line string) bool {
 	line = strings.TrimLeft(line, " ")
-	for _, begin := range []string{"at ", "UnityEngine.", "Traceback ", "goroutine ", "stack backtrace", "Stack trace", "stack trace"} {
+	for _, begin := range []string{"at ", "UnityEngine.", "Traceback ", "goroutine ", "stack ", "Stack trace"} {
 		if strings.HasPrefix(line, begin) {
 			return true
 		}
@@ -198,16 +199,17 @@ const maxNaming = 12
 // counts reports whether a statement is one: by what it has, and by how strict its words make it.
 func (m *message) counts(s *statement, t trigger, prose int) bool {
 	if !t.strong {
-		if prose > 0 && !m.lead.program && !(s.tickWord != "" && len(s.values) > 0) || m.has(elsewhere) && !(s.tickWord != "" && len(s.values) > 0) {
-			return false
-		}
-		if !t.noun {
-			return len(s.values) > 0 && s.tickWord != ""
-		}
-		if s.tickWord != "" && m.lead.program && m.near(playful&^peerNouns, t.from-3, t.from) && m.near(nouns, t.from-2, t.from) {
+		switch tick, sums := s.tickWord != "", len(s.values) > 0; {
+		case tick && sums:
 			return true
+		case !t.noun || m.has(elsewhere) || prose > 0 && !m.lead.program:
+			return false
+		case sums:
+			return m.has(playful) || m.plain(t)
+		default:
+			program := m.lead.program && m.near(playful&^peerNouns, t.from-3, t.from) && m.near(nouns, t.from-2, t.from)
+			return tick && (program || m.plain(t))
 		}
-		return len(s.values) > 0 && (s.tickWord != "" || m.has(playful) || m.plain(t)) || s.tickWord != "" && len(s.values) == 0 && m.plain(t)
 	}
 	heading := t.to < len(m.units) && oneOf(m.units[t.to].text, "report|log|dump|details|info")
 	switch {
@@ -283,7 +285,7 @@ func (m *message) isValues() bool {
 		case u.kind == number || u.kind == sum || u.kind == value:
 			values++
 		}
-		if u.kind == word && (prosaic.has(u.text) && u.text != "i" && u.text != "my" && u.text != "our" || hasStem(u.text) && i > 0) {
+		if u.kind == word && (prosaic.has(u.text) && !writers.has(u.text) || hasStem(u.text) && i > 0) {
 			return false
 		}
 	}
@@ -315,7 +317,7 @@ func elsewhereName(t string) bool {
 
 // after returns the next unit that is no hyphen and no quote.
 func (m *message) after(i int) int {
-	for i++; i < len(m.units) && m.units[i].kind == mark && strings.ContainsAny(m.units[i].text, "-'\"") && len(m.units[i].text) == 1; i++ {
+	for i++; i < len(m.units) && oneOf(m.units[i].text, "-|'|\""); i++ {
 	}
 	return i
 }
@@ -356,8 +358,8 @@ func (m *message) longest(list phrases, i int) (end int) {
 	return end
 }
 
-// trigger finds the first phrase for a desync from a unit on: a strong one, else a weak one near a noun, else one with a
-// tick.
+// trigger finds the first phrase for a desync from a unit on: a strong one, else a weak one near a noun, else one with
+// a tick.
 func (m *message) trigger(from int) (trigger, bool) {
 	for i := from; i < len(m.units); i++ {
 		if end := m.longest(known().strong, i); end > 0 {
@@ -409,13 +411,15 @@ func (m *message) prosaic(t trigger) (n int) {
 		if u.kind != word || u.joined || !prosaic.has(u.text) || i >= t.from && i < t.to {
 			continue
 		}
-		if next := m.after(i); next < to && (m.units[next].text == "have" || m.units[next].text == "expected" || m.units[next].text == ":" || m.units[next].text == "be" && u.text == "should") {
-			continue // I have: 5f3a
+		next := ""
+		if k := m.after(i); k < to {
+			next = m.units[k].text
 		}
-		if nextWord := m.after(i); (u.text == "my" || u.text == "our") && nextWord < to && nouns.has(m.units[nextWord].text) {
-			continue
+		switch { // I have: 5f3a, should be 216, my hash
+		case oneOf(next, "have|expected|:"), next == "be" && u.text == "should", writers.has(u.text) && nouns.has(next):
+		default:
+			n++
 		}
-		n++
 	}
 	return n
 }
@@ -508,46 +512,59 @@ func (m *message) findNames() {
 func (m *message) index(i int) int {
 	for i++; i < len(m.units) && m.units[i].joined; i++ {
 	}
-	if i+2 < len(m.units) && m.units[i].text == "[" && m.units[i+1].kind == number && len(m.units[i+1].text) < 4 && m.units[i+2].text == "]" {
-		return i + 3
+	if i+2 >= len(m.units) || m.units[i].text != "[" || m.units[i+2].text != "]" {
+		return 0
 	}
-	return 0
+	if n := m.units[i+1]; n.kind != number || len(n.text) > 3 {
+		return 0
+	}
+	return i + 3
 }
 
 // isName reports whether a word after one for a peer is its name: none that messages have there.
 func (m *message) isName(k int) bool {
 	w := m.units[k].text
 	const usual = subjects | programs | prosaic | nouns | outcomes | roles | connecting | conditional | harmless
-	return len(w) > 1 && !usual.has(w) && tickWords()[w] == "" && !hasStem(w) && (capital(m.text[m.units[k].start:]) || k+1 < len(m.units) && (nouns.has(m.units[k+1].text) || m.units[k+1].text == "is" || m.units[k+1].text == "has"))
+	if len(w) < 2 || usual.has(w) || tickWords()[w] != "" || hasStem(w) {
+		return false
+	}
+	if capital(m.text[m.units[k].start:]) {
+		return true
+	}
+	return k+1 < len(m.units) && (nouns.has(m.units[k+1].text) || oneOf(m.units[k+1].text, "is|has"))
 }
 
 // findTicks finds numbers after words for a tick.
 func (m *message) findTicks() {
 	for i, u := range m.units {
 		name := tickWords()[u.text]
-		if u.kind != word || name == "" && !(u.text == "f" && i+2 < len(m.units) && strings.Contains(":=", m.units[i+1].text)) {
-			continue
-		}
-		if name == "" {
+		if u.text == "f" && i+2 < len(m.units) && oneOf(m.units[i+1].text, ":|=") {
 			name = "frame"
+		}
+		if u.kind != word || name == "" {
+			continue
 		}
 		k, marks := i+1, 0
 		for k < len(m.units) && marks < 5 {
 			n := m.units[k]
-			if n.kind == mark && len(n.text) < 3 && strings.Contains(`:=#("~[-'=>`, n.text) || n.kind == word && (numbering.has(n.text) && !(n.text == "rate")) {
+			if n.kind == mark && strings.Contains(`:=#("~[-'=>`, n.text) || n.kind == word && numbering.has(n.text) {
 				k, marks = k+1, marks+1
 				continue
 			}
 			break
 		}
-		if k >= len(m.units) || m.units[k].kind != number || len(m.units[k].text) > 18 || plural.has(u.text) && marks == 0 || m.used[k] {
+		if k >= len(m.units) || m.used[k] || plural.has(u.text) && marks == 0 {
+			continue
+		}
+		if m.units[k].kind != number || len(m.units[k].text) > 18 {
 			continue
 		}
 		if k+1 < len(m.units) && (m.units[k+1].text == "%" || oneOf(m.units[k+1].text, "seconds|minutes|hours|percent|fps")) {
 			continue
 		}
 		n, _ := strconv.ParseUint(m.units[k].text, 10, 63)
-		weak := i > 0 && (settled.has(m.units[i-1].text) || i > 1 && settled.has(m.units[i-2].text) && m.units[i-1].kind == word)
+		weak := i > 0 && settled.has(m.units[i-1].text) ||
+			i > 1 && settled.has(m.units[i-2].text) && m.units[i-1].kind == word
 		m.ticks = append(m.ticks, tickAt{n, name, i, weak})
 		for ; k >= i; k-- {
 			m.used[k] = true

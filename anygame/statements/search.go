@@ -61,8 +61,8 @@ var shifts = sync.OnceValue(func() *[1 << 16]uint8 {
 // cases returns both cases of a letter.
 func cases(c byte) []byte { return []byte{c, strings.ToUpper(string(c))[0]} }
 
-// firm are the stems that alone may be a word for a desync, and vague the parts of words of which a line with another stem
-// has one.
+// firm are the stems that alone may be a word for a desync. With another stem, a line has one of the vague parts of
+// words.
 var (
 	firm  = []string{"sync", "oos", "consisten", "determinis"}
 	vague = []string{"sum", "crc", "hash", "digest", "state", "rng", "rand", "seed", "diverg", "mismatch", "differ"}

@@ -1,7 +1,7 @@
 // Package statements reads the messages of any game about desyncs, in whatever words: claims without a trace.
 //
 //	consistency failure (0 should be 216)
-//	Error GameActionHandler.cpp:2676: Multiplayer desynchronisation: crc test failed for crcTick(186) serverCRC(88) localCRC(15)
+//	Error Game.cpp:2676: Multiplayer desynchronisation: crc test failed for crcTick(186) serverCRC(88) localCRC(15)
 //	Replay has gone out of sync!
 //	InGame:D9C721A5 Replay:D8A198C0 Frame:110
 //	Player 2 is out of sync
@@ -178,8 +178,8 @@ func (s *Scanner) add(f *statement) {
 		return
 	}
 	c := tracediff.Claim{
-		File: s.name, Pos: tracediff.Position{Line: s.line, Offset: s.lineStart}, Text: f.text, Tick: f.tick, HasTick: f.tickWord != "",
-		Peers: f.peers, Values: f.values, By: f.by, Quoted: f.quoted,
+		File: s.name, Pos: tracediff.Position{Line: s.line, Offset: s.lineStart}, Text: f.text,
+		Tick: f.tick, HasTick: f.tickWord != "", Peers: f.peers, Values: f.values, By: f.by, Quoted: f.quoted,
 	}
 	if s.word == "" {
 		s.word = f.tickWord

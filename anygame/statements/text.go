@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// breaks are the elements of HTML that begin another line, cells those that begin another cell, and inline those that do
-// neither.
+// breaks are the elements of HTML that begin another line, cells those that begin another cell, and inline those that
+// do neither.
 const (
 	breaks = " br p div li tr pre ul ol hr blockquote table tbody thead details summary h1 h2 h3 h4 h5 h6 "
 	cells  = " td th "
@@ -32,8 +32,10 @@ func plain(line []byte) []string {
 }
 
 // unmarked takes away marks of layout.
-var unmarked = strings.NewReplacer("**", "", "`", "", "\\_", "_", "\\!", "!", "\\*", "*", "\\[", "[", "\\]", "]", "\\#", "#",
-	"\u00a0", " ", "\u200b", "", "\ufeff", "", "\t", " ", "\u2260", "!=", "\u2019", "'", "\u201c", `"`, "\u201d", `"`)
+var unmarked = strings.NewReplacer(
+	"**", "", "`", "", "\\_", "_", "\\!", "!", "\\*", "*", "\\[", "[", "\\]", "]", "\\#", "#",
+	"\u00a0", " ", "\u200b", "", "\ufeff", "", "\t", " ", "\u2260", "!=", "\u2019", "'", "\u201c", `"`, "\u201d", `"`,
+)
 
 // uncoloured takes the escape sequences of a terminal away.
 func uncoloured(line []byte) []byte {
@@ -99,7 +101,8 @@ func instead(tag string) string {
 // unquoted takes away the marks before lines that people and programs quote or list: those in e-mail,
 // Markdown and diffs.
 func unquoted(line string) string {
-	if bare := strings.Trim(line, " =-*#~_<>!"); len(bare)+6 <= len(line) && strings.Trim(line[:3], "=-*#~_<>! ") == "" && line != "" {
+	const rule = " =-*#~_<>!"
+	if bare := strings.Trim(line, rule); len(bare)+6 <= len(line) && strings.Trim(line[:3], rule) == "" {
 		line = bare // === DESYNC ===
 	}
 	for {

@@ -56,25 +56,33 @@ func split(text string) (out []unit) {
 
 // signed reports whether there is a sign before a number at a place.
 func signed(text string, i int) bool {
-	return i+1 < len(text) && isDigit(text[i+1]) && (i == 0 || !isLetter(text[i-1]) && !isDigit(text[i-1]) && text[i-1] != ')')
+	if i+1 >= len(text) || !isDigit(text[i+1]) {
+		return false
+	}
+	return i == 0 || !isLetter(text[i-1]) && !isDigit(text[i-1]) && text[i-1] != ')'
 }
 
-// tokenEnd returns where the letters and digits end that begin at a place, with the points, colons and hyphens of numbers,
-// versions, times and addresses.
+// tokenEnd returns where the letters and digits end that begin at a place, with the points, colons and slashes of
+// numbers, versions, times and addresses.
 func tokenEnd(text string, i int) int {
 	begin, digits := i, true
 	if text[i] == '-' || text[i] == '+' {
 		i++
 	}
 	for i < len(text) {
-		c := text[i]
+		c, next := text[i], byte(0)
+		if i+1 < len(text) {
+			next = text[i+1]
+		}
 		switch {
 		case isDigit(c):
 		case isLetter(c) || c == '_':
 			digits = false
-		case c == '\'' && i > begin && i+1 < len(text) && text[i+1]|0x20 == 't': // don't
-		case digits && (c == '.' || c == ':' || c == '/') && i > begin && i+1 < len(text) && isDigit(text[i+1]) && (c != ':' || isTime(text[begin:], i-begin)):
-		case !digits && c == '.' && i+1 < len(text) && isLetter(text[i+1]) && (isLetter(text[i-1]) || isDigit(text[i-1])): // the name of a file, or of a member
+		case i == begin:
+			return i
+		case c == '\'' && next|0x20 == 't': // don't
+		case digits && isDigit(next) && (c == '.' || c == '/' || c == ':' && isTime(text[begin:], i-begin)):
+		case !digits && c == '.' && isLetter(next) && (isLetter(text[i-1]) || isDigit(text[i-1])): // a file, or a member
 		default:
 			return i
 		}
@@ -109,7 +117,7 @@ func token(out []unit, text string, start, end int) []unit {
 	case isDigit(bare[0]) && strings.Trim(bare, "0123456789.") == "" && strings.Count(bare, ".") == 1:
 		u.kind = value
 		return append(out, u)
-	case isSum(bare), start > 0 && strings.IndexByte(":=", text[start-1]) >= 0 && len(bare) > 2 && strings.ContainsAny(bare, "0123456789") && strings.Trim(bare, hexDigits) == "":
+	case isSum(bare, start > 0 && strings.IndexByte(":=", text[start-1]) >= 0):
 		u.kind = sum
 		return append(out, u)
 	case isDigit(bare[0]) || strings.IndexByte(t, '.') >= 0:
@@ -121,9 +129,10 @@ func token(out []unit, text string, start, end int) []unit {
 const hexDigits = "0123456789abcdefABCDEF"
 
 // isSum reports whether a token is a checksum rather than a word: digits in base 16, and so many or so mixed that no
-// word is like it.
-func isSum(t string) bool {
-	if len(t) < 4 && (len(t) < 2 || !isDigit(t[0])) || strings.Trim(t, hexDigits) != "" {
+// word is like it. Where a mark is before it, fewer are enough.
+func isSum(t string, marked bool) bool {
+	few := len(t) < 2 || len(t) < 4 && !isDigit(t[0]) && !(marked && len(t) > 2)
+	if few || strings.Trim(t, hexDigits) != "" {
 		return false
 	}
 	return strings.ContainsAny(t, "0123456789") || len(t) >= 8 && len(t)%8 == 0
@@ -151,7 +160,8 @@ func identifier(out []unit, text string, start, end int) []unit {
 		for i < end && (isLetter(text[i]) || text[i] == '\'') && !humped(text, from, i, end) {
 			i++
 		}
-		out = append(out, unit{kind: word, text: strings.ToLower(text[from:i]), start: from, end: i, joined: len(out) > first})
+		u := unit{kind: word, text: strings.ToLower(text[from:i]), start: from, end: i, joined: len(out) > first}
+		out = append(out, u)
 	}
 	return out
 }

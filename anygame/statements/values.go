@@ -29,18 +29,17 @@ const maxLabel = 8
 func (m *message) values(from, to int) (out []tracediff.ClaimedValue, by string) {
 	var list []stated
 	for i := from; i < to; i++ {
-		u := m.units[i]
-		if u.kind != number && u.kind != sum && u.kind != value || m.used[i] || u.joined || isNone(u.text) || m.isListed(i) || m.isCount(i, to) {
-			continue
+		if m.isValue(i) && !m.isListed(i) && !m.isCount(i, to) {
+			list = append(list, m.label(i, from, to))
 		}
-		list = append(list, m.label(i, from, to))
 	}
 	if out, by = byRole(list); out != nil {
 		return out, by
 	}
 	for i := 1; i < len(list); i++ {
 		a, b := list[i-1], list[i]
-		if op := m.operator(a.at+1, b.at); op != "" && !tracediff.EqualSums(a.text, b.text) && a.kind != value == (b.kind != value) {
+		op, alike := m.operator(a.at+1, b.at), (a.kind == value) == (b.kind == value)
+		if op != "" && alike && !tracediff.EqualSums(a.text, b.text) {
 			if op == "be" || op == "of" || op == "have" {
 				a.peer, b.peer = "actual", "expected"
 			}
@@ -108,8 +107,8 @@ func byRole(list []stated) ([]tracediff.ClaimedValue, string) {
 	return nil, ""
 }
 
-// alike leaves values out that are not of the same kind as two others, such as the number of a client, and those that were
-// where none was to be.
+// alike leaves out values of another kind than two others, such as the number of a client, and those that were where
+// none was to be.
 func alike(list []stated, differ bool) ([]stated, bool) {
 	sums := 0
 	wanted := slices.ContainsFunc(list, func(v stated) bool { return v.peer == "expected" })
@@ -164,7 +163,17 @@ func isNone(text string) bool { return len(text) >= 8 && strings.Trim(text, "0x"
 func (m *message) isListed(i int) bool {
 	isNumber := func(k int) bool { return k >= 0 && k < len(m.units) && m.units[k].kind == number }
 	isMark := func(k int, text string) bool { return k >= 0 && k < len(m.units) && m.units[k].text == text }
-	return isMark(i+1, ",") && isNumber(i+2) && m.units[i+2].start-m.units[i].end < 3 || isMark(i-1, ",") && isNumber(i-2) || isMark(i-1, "[") && isMark(i+1, "]") && isMark(i-2, ":")
+	switch {
+	case isMark(i+1, ",") && isNumber(i+2) && m.units[i+2].start-m.units[i].end < 3, isMark(i-1, ",") && isNumber(i-2):
+		return true
+	}
+	return isMark(i-2, ":") && isMark(i-1, "[") && isMark(i+1, "]")
+}
+
+// isValue reports whether a unit is a value that may be a sum.
+func (m *message) isValue(i int) bool {
+	u := m.units[i]
+	return (u.kind == number || u.kind == sum || u.kind == value) && !m.used[i] && !u.joined && !isNone(u.text)
 }
 
 // isCount reports whether a number counts what follows it.
@@ -174,7 +183,7 @@ func (m *message) isCount(i, to int) bool {
 		return false
 	}
 	n := m.units[i+1]
-	return n.text == "%" || n.kind == word && (n.start == u.end || !connecting.has(n.text) && !roles.has(n.text) && !outcomes.has(n.text) && !nouns.has(n.text))
+	return n.text == "%" || n.kind == word && (n.start == u.end || !(connecting|roles|outcomes|nouns).has(n.text))
 }
 
 // label finds the peer and the noun of a value in the words before it, or behind it: 5f3a (local), 5f3a on host.
@@ -192,7 +201,8 @@ func (m *message) label(i, from, to int) stated {
 			k = n.from
 			continue
 		}
-		if p.kind == mark && !strings.Contains(`:=(["'-#=>/`, p.text) || p.kind != mark && p.kind != word || oneOf(p.text, "and|but|vs|versus|not|doesn't|or") {
+		if p.kind != mark && p.kind != word || oneOf(p.text, "and|but|vs|versus|not|doesn't|or") ||
+			p.kind == mark && !strings.Contains(`:=(["'-#=>/`, p.text) {
 			break
 		}
 		if p.kind == mark && p.text == "(" && v.peer == "" {
@@ -223,8 +233,10 @@ func (m *message) label(i, from, to int) stated {
 	if v.peer == "" && outcome >= 0 {
 		v.peer, v.role = called(m.units[outcome].text), m.units[outcome].text
 	}
-	if k := i - 1; v.peer == "" && k > from && m.units[k].kind == mark && strings.Contains(":=(", m.units[k].text) && m.units[k-1].kind == word && v.noun == "" && (len(m.units[k-1].text) == 1 || !programs.has(m.units[k-1].text)) {
-		v.name = m.token(k - 1)
+	if v.peer == "" && v.noun == "" && i-2 >= from && oneOf(m.units[i-1].text, ":|=|(") {
+		if before := m.units[i-2]; before.kind == word && (len(before.text) == 1 || !programs.has(before.text)) {
+			v.name = m.token(i - 2)
+		}
 	}
 	return v
 }
@@ -269,8 +281,9 @@ func (m *message) behind(v *stated, to int) {
 		return
 	}
 	if m.units[k].text == "(" {
-		if end := strings.IndexByte(m.text[m.units[k].end:], ')'); end > 0 && end < 64 && !strings.ContainsAny(m.text[m.units[k].end:m.units[k].end+end], " =:") {
-			v.paren = m.text[m.units[k].end : m.units[k].end+end]
+		inside, _, closed := strings.Cut(m.text[m.units[k].end:], ")")
+		if closed && len(inside) < 64 && !strings.ContainsAny(inside, " =:") {
+			v.paren = inside
 		}
 	}
 	for n := 0; n < 3 && k+1 < to; n++ {
@@ -318,7 +331,8 @@ func (m *message) operator(from, to int) string {
 // accused returns the peers that a message names, by number or by name.
 func (m *message) accused(s *statement, t, in trigger) (out []string) {
 	add := func(name string) {
-		sides := s.by != "" || slices.ContainsFunc(s.values, func(v tracediff.ClaimedValue) bool { return tracediff.IsSide(v.Peer) })
+		isSide := func(v tracediff.ClaimedValue) bool { return tracediff.IsSide(v.Peer) }
+		sides := s.by != "" || slices.ContainsFunc(s.values, isSide)
 		if !sides && slices.ContainsFunc(s.values, func(v tracediff.ClaimedValue) bool { return v.Peer == name }) {
 			return // one of those that differ
 		}
@@ -348,7 +362,7 @@ func (m *message) accused(s *statement, t, in trigger) (out []string) {
 // object returns the name after a phrase: out of sync with Bob, sync error for Bob.
 func (m *message) object(t trigger, to int) string {
 	k := t.to
-	for n := 0; n < 3 && k < to && m.units[k].kind == word && oneOf(m.units[k].text, "detected|error|occurred|found|reported"); n++ {
+	for k < to && oneOf(m.units[k].text, "detected|error|occurred|found|reported") {
 		k++
 	}
 	if k+1 >= to || !oneOf(m.units[k].text, "with|for|from|by|of") {
@@ -366,8 +380,10 @@ func (m *message) object(t trigger, to int) string {
 		if end := strings.Index(m.text[u.end:], u.text); end > 0 {
 			return m.text[u.end : u.end+end]
 		}
-	case u.kind == word && !subjects.has(u.text) && !programs.has(u.text) && !prosaic.has(u.text) && (capital(m.text[u.start:]) || strings.ContainsAny(m.token(k), "_0123456789")):
-		return m.token(k)
+	case u.kind == word && !(subjects | programs | prosaic).has(u.text):
+		if capital(m.text[u.start:]) || strings.ContainsAny(m.token(k), "_0123456789") {
+			return m.token(k)
+		}
 	}
 	return ""
 }
@@ -392,7 +408,9 @@ func (m *message) subject(t trigger, from int) string {
 		from++
 	}
 	for k := from; k <= last; k++ {
-		if u := m.units[k]; u.kind == word && (subjects.has(u.text) || prosaic.has(u.text) || peerNouns.has(u.text) && len(m.named) == 0) || u.kind == mark && u.text != "'" && u.text != `"` && u.text != "-" || k-from > 4 {
+		u := m.units[k]
+		common := (subjects | prosaic).has(u.text) || peerNouns.has(u.text) && len(m.named) == 0
+		if u.kind == word && common || u.kind == mark && !oneOf(u.text, "'|\"|-") || k-from > 4 {
 			return ""
 		}
 	}

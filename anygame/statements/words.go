@@ -57,11 +57,16 @@ var lists = [...]struct {
 	{connecting, `but got expected vs versus on from in for at and instead should was is does doesn't do did differs differ
 		local remote server client host frame tick turn actual not while received however cycle step player found
 		correct replay`},
-	{prosaic, `i we you my me it's i'm we're they can could would should must may maybe perhaps if when whenever while why how what which because since sometimes always often usually get gets getting seem think try tried trying please don't doesn't still about happens happened happening also every issue bug problem playing played play again so like just really anyone someone everybody everyone our though although some any many most both these those there here bisect users people example e g etc i.e. eg see who whose version until once where`},
-	{conditional, `no not never without zero isn't wasn't won't didn't aren't avoid avoids avoided prevent prevents prevented
-		until before any if when whenever unless can could would will must cannot can't fix fixes fixed fixing cause
-		causes caused causing every each whether how why resolve resolves resolved handle handles debug debugging
-		detects detecting find finds finding potential example about analyze investigate such`},
+	{prosaic, `i we you my me it's i'm we're they can could would should must may maybe perhaps if when whenever while why
+		how what which because since sometimes always often usually get gets getting seem think try tried trying
+		please don't doesn't still about happens happened happening also every issue bug problem playing played play
+		again so like just really anyone someone everybody everyone our though although some any many most both
+		these those there here bisect users people example e g etc i.e. eg see who whose version until once where`},
+	{conditional, `no not never without zero isn't wasn't won't didn't aren't avoid avoids avoided prevent prevents
+		prevented until before any if when whenever unless can could would will must cannot can't fix
+		fixes fixed fixing cause causes caused causing every each whether how why resolve resolves
+		resolved handle handles debug debugging detects detecting find finds finding potential example
+		about analyze investigate such`},
 	{harmless, `detection checking checker threshold interval timeout log logs logging debug debugging enabled disabled
 		option options setting settings tolerance handling recovery recover handler tool tools prevention protection
 		fixed resolved recovered cleared passed ok avoided prevented free forensics triage rate ratio count counter
@@ -94,7 +99,8 @@ var lists = [...]struct {
 	{modules, `net network sync game engine lockstep multiplayer mp netcode netplay replay system sim simulation world core
 		main rollback log console debugger core: exception panic stderr stdout assert assertion message msg fatal
 		desynctool lua script session lobby protocol input state logic update physics`},
-	{levels, `trace debug info notice warn warning error err fatal critical dbg severe verbose inf wrn ftl crit e w i d f`},
+	{levels, `trace debug info notice warn warning error err fatal critical dbg severe verbose inf wrn ftl crit
+		e w i d f`},
 	{months, `jan feb mar apr may jun jul aug sep oct nov dec mon tue wed thu fri sat sun am pm utc`},
 	{subjects, `game replay this it that there we you they he she session multiplayer someone everyone anybody nobody
 		simulation and state states which who client server the a i world match everything something error warning
@@ -136,26 +142,35 @@ type book struct {
 var known = sync.OnceValue(func() *book {
 	return &book{
 		strong: read(
+
 			"desync|desynced|desynch|desynched|desynchronized|desynchronised|desynchronization|desynchronisation|desyncing",
 			"de sync|synced|synch|synched|synchronized|synchronised|synchronization|synchronisation",
-			"out of sync|synch|synchronization|synchronisation", "outofsync", "oos", "unsynced|unsynchronized|unsynchronised",
+			"out of sync|synch|synchronization|synchronisation", "outofsync", "oos",
+			"unsynced|unsynchronized|unsynchronised",
 			"sync|synch|synchronization|synchronisation error|errors|lost|loss|failure|mismatch|broken|broke",
 			"lost|loses|losing|loss|lose sync|synch|synchronization|synchronisation",
 			"lost|loses|losing|loss|lose of|the|its|your sync|synch|synchronization|synchronisation",
-			"no longer in sync", "sync check|test failed|failure", "syncerror", "consistency failure|error|violation", "consistency check failed",
-			"determinism|nondeterminism|indeterminism failure|error|violation|detected|broken|mismatch", "determinism check failed",
-			"non determinism detected", "checklist mismatch", "rng|prng|rand mismatch", "random seed|state|number mismatch",
+			"no longer in sync", "sync check|test failed|failure", "syncerror",
+			"consistency failure|error|violation", "consistency check failed",
+			"determinism|nondeterminism|indeterminism failure|error|violation|detected|broken|mismatch",
+			"determinism check failed",
+			"non determinism detected", "checklist mismatch", "rng|prng|rand mismatch",
+			"random seed|state|number mismatch",
 		),
 		weak: read(
 			"mismatch|mismatched|mismatches|mismatching|differ|differs|diverged|diverge|diverges|unequal",
-			"do|does|did not match|equal|agree", "don't|doesn't|didn't match|equal|agree", "not equal|identical", "!=|!==",
-			"should be", "expected|expecting", "is wrong|different|incorrect", "are different", "test|check failed", "wrong|different|unexpected|incorrect",
+			"do|does|did not match|equal|agree", "don't|doesn't|didn't match|equal|agree", "not equal|identical",
+			"!=|!==",
+			"should be", "expected|expecting", "is wrong|different|incorrect", "are different", "test|check failed",
+			"wrong|different|unexpected|incorrect",
 		),
 		apart: read(
-			"diverged|divergence|diverges at|on|in", "diverged|divergence detected|found", "first divergence|difference", "mismatch|mismatched|mismatches|differ|differs",
+			"diverged|divergence|diverges at|on|in", "diverged|divergence detected|found",
+			"first divergence|difference", "mismatch|mismatched|mismatches|differ|differs",
 		),
 		unequal: read(
-			"!=|!==|<>", "vs|versus", "should be|have", "instead of", "do|does|did not match|equal", "don't|doesn't|didn't match|equal",
+			"!=|!==|<>", "vs|versus", "should be|have", "instead of", "do|does|did not match|equal",
+			"don't|doesn't|didn't match|equal",
 			"differ|differs from", "not equal", "but", "expected|expecting|wanted",
 		),
 	}
