@@ -7,9 +7,9 @@
 
 Each session is a folder OUTDIR/NAME to give to triage. OUTDIR/NAME.truth.json says what was planted.
 """
-import argparse, csv, gzip, io, json, os, random, sys, zipfile
+import argparse, gzip, hashlib, io, json, os, random, sys, zipfile
 import notations as n
-from games import Chance, Field, Game, NOISE, POINTERS, TABLES, leaves, play, truth
+from games import Game, NOISE, POINTERS, TABLES, play, truth
 
 SINGULAR = {**dict(TABLES), 'entities': 'entity', 'states': 'state', 'objects': 'object'}
 PEERS = [['host', 'client'], ['p1', 'p2'], ['player1', 'player2'], ['server', 'client'], ['alice', 'bob'], ['peer_a', 'peer_b'],
@@ -285,7 +285,7 @@ class Session:
         bits = r.choice([32, 32, 64, 128])
         def sum_(p, i, x):
             wrong = at is not None and p == bad_peer and i >= later[x]
-            return Chance(seed + i * 1000003 + hash_(x) + wrong * 77).bits() << 75 | Chance(seed + i + hash_(x) + wrong).bits() << 22 | Chance(i * 31 + wrong + seed).bits()
+            return int.from_bytes(hashlib.blake2b(('%d %d %s %d' % (seed, i, x, bool(wrong))).encode(), digest_size=16).digest(), 'big')
         def show(v, form): v %= 1 << bits; return {'dec': str(v), 'hex': '%0*x' % (bits // 4, v), '0x': '0x%0*X' % (bits // 4, v)}[form]
         form = r.choice(['dec', 'hex', '0x']) if bits < 128 else 'hex'
         shape, wall = r.randrange(13), r.random() < .5
