@@ -219,6 +219,7 @@ func rangesText(out *Text, r *bytediff.Result, all bool) {
 	case n > 0:
 		out.put(s.faint.Sprintf("  … and %d more  (--all)", n))
 	}
+	out.put(s.faint.Sprint("which members these are: --struct FILE, or --debug-info GAME --type TYPE"))
 }
 
 // numbersText returns a range as an integer and as floats, where such a number has all of it.
