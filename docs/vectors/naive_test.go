@@ -207,6 +207,7 @@ func num(v any) uint64 {
 var types = map[string][2]int{
 	"bool": {1, 1}, "i8": {2, 1}, "i16": {3, 2}, "i32": {4, 4}, "i64": {5, 8}, "u8": {6, 1}, "u16": {7, 2}, "u32": {8, 4}, "u64": {9, 8},
 	"f32": {10, 4}, "f64": {11, 8}, "fixed": {12, 8}, "string": {13, 0}, "bytes": {14, 0}, "ref": {15, 8},
+	"scalar": {16, 0},
 }
 
 // valueBytes are the bytes of one value in the notation of the vectors.
@@ -251,7 +252,7 @@ func valueBytes(typ, text string) []byte {
 		} else {
 			b.little(math.Float64bits(f), 8)
 		}
-	case "string":
+	case "string", "scalar": // of a scalar, its bytes
 		b = buf(text)
 	case "bytes":
 		b = buf(unhex(text[2:]))

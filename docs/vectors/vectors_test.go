@@ -129,6 +129,7 @@ var inputs = []struct{ file, about, page, name, in string }{
 	{"values", "", "", "string: empty is not absent", `{"component":"T", "field":"string", "type":"string", "values":["größe", "", null]}`},
 	{"values", "", "", "bytes", `{"component":"T", "field":"bytes", "type":"bytes", "values":["0x00ff", "0x", null]}`},
 	{"values", "", "", "ref", `{"component":"T", "field":"ref", "type":"ref", "values":["@0", "@18446744073709551615", null]}`},
+	{"values", "", "", "scalar: the bytes of each value", `{"component":"T", "field":"scalar", "type":"scalar", "values":["\"größe", "x\u0001", "-0", "1.5e+21", "true", "null", null]}`},
 	{"values", "", "", "bitmap of 9 rows", `{"component":"T", "field":"u8", "type":"u8", "values":["1", null, "3", "4", "5", "6", "7", null, "9"]}`},
 	{"values", "", "", "bitmap where no value is there", `{"component":"T", "field":"i32", "type":"i32", "values":[null, null]}`},
 	{"values", "", "", "no rows, no blocks", `{"component":"T", "field":"i32", "type":"i32", "values":[]}`},
@@ -505,8 +506,13 @@ func TestCode(t *testing.T) {
 		for i, value := range in["values"].([]any) {
 			shown := "absent"
 			if value != nil {
-				if shown = value.(string); typ == "string" {
+				switch shown = value.(string); {
+				case typ == "string":
 					shown = strconv.Quote(shown)
+				case typ == "scalar" && shown[0] == '"':
+					shown = strconv.Quote(shown[1:])
+				case typ == "scalar" && shown[0] == 'x':
+					shown = fmt.Sprintf("0x%x", shown[1:])
 				}
 			}
 			text += fmt.Sprintf("A[%d].%s.%s = %s\n", i, in["component"], in["field"], shown)
