@@ -61,6 +61,13 @@ type Sink interface {
 	Scalar(kind Kind, text []byte)
 }
 
+// Placer is a Sink that takes where the next name or scalar is. Only TOML gives it that: other notations have
+// the offsets of maps and lists alone.
+type Placer interface {
+	Sink
+	At(offset int)
+}
+
 // Notation is one notation.
 type Notation struct {
 	Name       string   // short, for machines: "json"

@@ -224,6 +224,10 @@ func tomlNumber(text []byte) []byte {
 // give gives a node to a Sink.
 func (t *tomlNode) give(to Sink, depth int, last *int) error {
 	*last = max(*last, t.at)
+	placer, _ := to.(Placer)
+	if placer != nil {
+		placer.At(t.at)
+	}
 	switch {
 	case t.form == scalar:
 		to.Scalar(t.kind, t.text)
@@ -236,6 +240,9 @@ func (t *tomlNode) give(to Sink, depth int, last *int) error {
 		to.BeginList(t.at)
 	}
 	for i, member := range t.members {
+		if placer != nil {
+			placer.At(member.at)
+		}
 		if t.form == mapping {
 			to.Name(t.names[i])
 		}

@@ -1,0 +1,138 @@
+// Package description reads desynctool.toml, the page on which the developers of a game describe its files.
+//
+// Most games need none: states, logs and inputs in ordinary notations are understood without a page. It settles what
+// the files themselves leave open, and what was guessed wrong:
+//
+//	game = "Castle Siege"
+//
+//	[files]
+//	states = ["dump-*.json"]
+//	logs = ["*.log"]
+//
+//	[names]
+//	pattern = "(?P<peer>[a-z]+)-(?P<tick>[0-9]+)"
+//
+//	[state]
+//	tick = "world.frame"
+//	noise = ["header.saved_at"]
+//
+//	[[table]]
+//	path = "world.units"
+//	key = "uid"
+//
+//	[[line]]
+//	pattern = "Frame (?P<tick>[0-9]+) checksum (?P<sum>[0-9a-f]+)"
+//
+// All keys but game may be left out, and none is without effect: see [Description].
+package description
+
+import (
+	"path"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/desynctool/desynctool/internal/file/compression"
+)
+
+// Base is the name of a page.
+const Base = "desynctool.toml"
+
+// Description is what a page contains.
+type Description struct {
+	File string // the path of the page
+	Game string // how reports call the game
+
+	// States, Logs and Inputs are globs of files. Where there are any of a kind, no other files are of the kind.
+	States, Logs, Inputs []string
+
+	// Name is what a name of a file contains, in the groups tick and peer; nil if the page has no pattern.
+	Name *Pattern
+
+	// Tick and Peer are paths to the tick and the peer in a state.
+	Tick, Peer string
+	// RNG, Noise and Cache are paths to the state of the random number generator, to what differs between peers in
+	// sync, and to what is computed from the rest. What is below them is too.
+	RNG, Noise, Cache []string
+
+	Tables []Table
+
+	// Lines find checkpoints in logs, by the groups tick, sum, sum_NAME, system and peer.
+	Lines []*Pattern
+	// Claims find what the game writes of desyncs, by the groups tick, local, remote and peer.
+	Claims []*Pattern
+}
+
+// Table is a table of states. A path consists of names with dots between them. Lists, and maps whose names are ids, add
+// nothing to it: world.units.hp is the member hp of each element of the list world.units.
+type Table struct {
+	Path  string // empty for files that are lists of rows
+	Key   string // the path from a row to what identifies it; empty if that is not described
+	Label string // how reports call the table; empty for the usual name
+}
+
+// Pattern is a regular expression with named groups.
+type Pattern struct {
+	*regexp.Regexp
+	Line int // of the page
+}
+
+// Group returns the text of a group of a match, empty if it has none.
+func (p *Pattern) Group(match [][]byte, name string) []byte {
+	if i := p.SubexpIndex(name); i >= 0 && i < len(match) {
+		return match[i]
+	}
+	return nil
+}
+
+// Kind is what the files of a glob contain.
+type Kind uint8
+
+// The kinds of files.
+const (
+	Undescribed Kind = iota
+	State
+	Log
+	Input
+)
+
+// kindNames are the names of kinds in a page.
+var kindNames = [...]string{"", "states", "logs", "inputs"}
+
+// String returns the name of the kind in a page.
+func (k Kind) String() string { return kindNames[k] }
+
+// globs returns the globs of a kind.
+func (d *Description) globs(k Kind) []string {
+	return [...][]string{nil, d.States, d.Logs, d.Inputs}[k]
+}
+
+// KindOf returns what a file contains by the first glob that fits its path: Undescribed if none does.
+func (d *Description) KindOf(file string) Kind {
+	for k := State; k <= Input; k++ {
+		for _, glob := range d.globs(k) {
+			if fits(glob, file) {
+				return k
+			}
+		}
+	}
+	return Undescribed
+}
+
+// Chooses reports whether globs decide which files are of a kind.
+func (d *Description) Chooses(k Kind) bool { return len(d.globs(k)) > 0 }
+
+// fits reports whether a glob fits the end of a path: as many names as the glob has. What shows in a name how a file is
+// compressed may be left out.
+func fits(glob, file string) bool {
+	dir, base := path.Split(filepath.ToSlash(file))
+	names := strings.Split(strings.Trim(dir, "/"), "/")
+	above := min(strings.Count(glob, "/"), len(names))
+	end := strings.Join(names[len(names)-above:], "/")
+	for _, base := range []string{base, compression.PlainName(base)} {
+		if ok, _ := path.Match(glob, strings.TrimPrefix(end+"/"+base, "/")); ok {
+			return true
+		}
+	}
+	return false
+}
