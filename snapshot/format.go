@@ -48,6 +48,10 @@ type Format struct {
 	// Sniff reports whether the leading bytes are of this format.
 	Sniff func(head []byte) bool
 
+	// Paths reports whether the file at a path is of this format, where only a survey of all files
+	// of a session shows that. Nil means that it is not so.
+	Paths func(path string) bool
+
 	// Unmarked says that Sniff cannot know all such files, since their content may be any
 	// text: a file that no format's Sniff accepts, and whose name is of the pattern, is one.
 	Unmarked bool

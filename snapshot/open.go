@@ -169,7 +169,7 @@ func Recognize(tree files.Tree, path string, formats []Format) (*Format, error) 
 		}
 	}
 	for i := range formats {
-		if n > 0 && formats[i].Named(path) {
+		if n > 0 && (formats[i].Named(path) || formats[i].Paths != nil && formats[i].Paths(path)) {
 			return &formats[i], nil
 		}
 	}

@@ -95,7 +95,7 @@ func writeRows(out *bufio.Writer, s State, i int) error {
 			names[k] = columnPath(&rows.Columns[k])
 		}
 		for r := range rows.Keys.A {
-			line = append(append(line[:0], prefix...), rows.Keys.At(r).String()...)
+			line = append(append(line[:0], prefix...), rows.Keys.At(r).digits()...)
 			line = append(line, ']')
 			head := len(line)
 			if len(names) == 0 {

@@ -184,15 +184,23 @@ func (k Key) Compare(l Key) int {
 	return cmp.Or(cmp.Compare(k.A, l.A), cmp.Compare(k.B, l.B))
 }
 
-// String returns "12" or "12:3".
+// String returns "12" or "12:3". A part that is the hash of a text is that text, if this process has seen it: see TextKey.
 func (k Key) String() string {
+	if !k.Two {
+		return partName(k.A)
+	}
+	return partName(k.A) + ":" + partName(k.B)
+}
+
+// digits returns a key as the text twin has it.
+func (k Key) digits() string {
 	if !k.Two {
 		return strconv.FormatUint(k.A, 10)
 	}
 	return strconv.FormatUint(k.A, 10) + ":" + strconv.FormatUint(k.B, 10)
 }
 
-// ParseKey parses what Key.String returns.
+// ParseKey parses a key of numbers: "12" or "12:3".
 func ParseKey(s string) (Key, error) {
 	a, b, two := strings.Cut(s, ":")
 	k := Key{Two: two}

@@ -3,7 +3,6 @@ package states
 import (
 	"encoding/binary"
 	"fmt"
-	"hash/fnv"
 	"strconv"
 	"strings"
 
@@ -39,21 +38,12 @@ func (t *table) columnOf(component, field string) *column {
 func clip(name string) string {
 	name = strings.ToValidUTF8(name, "\uFFFD")
 	if len(name) > snapshot.MaxName {
-		name = strings.ToValidUTF8(name[:snapshot.MaxName-20], "") + fmt.Sprintf("…%08x", hash([]byte(name))&0xffffffff)
+		name = strings.ToValidUTF8(name[:snapshot.MaxName-20], "") + fmt.Sprintf("…%08x", snapshot.HashedKey([]byte(name))&0xffffffff)
 	}
 	if name == "" {
 		return "(empty)"
 	}
 	return name
-}
-
-// textKey is set in keys that are hashes: they are beyond those that games give.
-const textKey = 1 << 52
-
-func hash(text []byte) uint64 {
-	h := fnv.New64a()
-	h.Write(text)
-	return h.Sum64()&(textKey-1) | textKey
 }
 
 // keyOf returns the key of a row by what identifies it: a whole number itself, else a hash.
@@ -64,7 +54,7 @@ func keyOf(kind notation.Kind, text []byte) uint64 {
 			return n
 		}
 	}
-	return hash(text)
+	return snapshot.TextKey(text)
 }
 
 // addRow adds a row whose place in its list is its key, and makes it current.
@@ -100,9 +90,6 @@ func (t *table) namedRow(name []byte) {
 		t.byName = map[nameOf]int32{}
 	}
 	t.byName[at] = int32(row)
-	if at.key&textKey != 0 {
-		t.newColumn(nameField).add(row, notation.Text, name)
-	}
 }
 
 // finish makes a World of the tables, and begins the next state.
@@ -186,9 +173,9 @@ func (t *table) flatKeys() snapshot.Keys {
 			seen[k]++
 			twice := binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(nil, t.keys[i]), times)
 			if keys.B != nil {
-				keys.B[i] = hash(twice)
+				keys.B[i] = snapshot.HashedKey(twice)
 			} else {
-				keys.A[i] = hash(twice)
+				keys.A[i] = snapshot.HashedKey(twice)
 			}
 			k = keys.At(i)
 		}
@@ -207,7 +194,7 @@ func mix(a, b uint64) uint64 {
 	if a < 1<<half && b < 1<<half {
 		return a<<half | b
 	}
-	return hash(binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(nil, a), b))
+	return snapshot.HashedKey(binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(nil, a), b))
 }
 
 // finish returns a column of n rows, and empties it.
