@@ -38,6 +38,7 @@ var layers = [][]string{
 	{"report/compare", "report/simulators"},
 	{"tools/accuracy/verdicts"},
 	{"report/bundle"},
+	{"report/survey"},
 	{"report/words", "report/formats", "report/check", "report/bundle/gamelog"},
 	{"report/verdict", "report/peers", "report/isolate", "report/ci", "report/page", "report/explore"},
 	{"report/document", "report/gamereplay", "report/bundle/archive/archivetest"},

@@ -9,10 +9,9 @@ import (
 	"github.com/desynctool/desynctool/snapshot"
 )
 
-// valueField is the column of a row that is one scalar, and nameField that of the name of a row that is not a number.
+// valueField is the column of a row that is one scalar.
 const (
 	valueField = "value"
-	nameField  = "(name)"
 	rowsLabel  = "rows" // of a table whose name is not known
 )
 
@@ -35,6 +34,7 @@ type spot struct {
 	items  int // elements that came in the current map, in a notation without lists
 	within int // that map
 
+	places   bool // it is a row that its place in a list identifies, if nothing else does
 	list     bool // its elements are the states
 	state    bool // it is a state
 	tick     bool // its value is the tick
@@ -228,14 +228,15 @@ func (b *builder) newSpot(parent *spot, n *node, name string, element bool) *spo
 	if n != nil && parent != nil {
 		s.tick = !b.shape.table && len(b.shape.tick) > 0 && n == b.shape.tick[len(b.shape.tick)-1]
 		s.peer = !b.shape.table && n == b.shape.peer
-		s.identity = element == false && parent.node != nil && parent.path == "" && parent.home != b.tables[0] && parent.node.identity() == n
+		s.identity = !element && parent.places && parent.node.identity(b.schema.documents) == n
 	}
+	s.places = element && n != nil && s.path == "" && (parent.node == nil || parent.node.maps == 0 || parent.node.repeated || parent.node.places())
 	s.rng = parent != nil && parent.rng || s.home == b.tables[0] && rank(rngWords, name) > 0
 	return s
 }
 
 // label returns the label of the table of the elements of a spot.
-func (s *spot) label() string {
+func (s *spot) label(table string) string {
 	label := s.path
 	if s.home.label != GlobalLabel {
 		label = strings.TrimSuffix(s.home.label+"."+s.path, ".")
@@ -248,6 +249,9 @@ func (s *spot) label() string {
 		if s.node != nil && s.node.name != "" {
 			label = s.node.name
 		}
+	}
+	if label == "" {
+		label = table
 	}
 	switch label {
 	case "":
@@ -391,7 +395,7 @@ func (b *builder) push(list bool) {
 // rowsOf makes the table of the elements of a spot the first time.
 func (b *builder) rowsOf(s *spot) {
 	if s.own == nil && s.home != nil {
-		s.own = b.table(s.label(), s.home)
+		s.own = b.table(s.label(b.schema.Table), s.home)
 	}
 }
 

@@ -98,6 +98,12 @@ func (n *node) merge(m *node, nodes *int) {
 	if m.item != nil {
 		n.element().merge(m.item, nodes)
 	}
+	if m.unique != nil {
+		if n.unique == nil {
+			n.unique = &uniqueness{seen: map[uint64]place{}}
+		}
+		n.unique.merge(m.unique)
+	}
 }
 
 // scalar reports whether the values are scalars alone.
@@ -134,13 +140,35 @@ func (u *uniqueness) add(text []byte, at place) {
 	u.seen[key] = at
 }
 
+// merge adds the values of another member.
+func (u *uniqueness) merge(v *uniqueness) {
+	u.broken = u.broken || v.broken
+	for key, at := range v.seen {
+		before, known := u.seen[key]
+		u.broken = u.broken || known && before.list == at.list
+		u.seen[key] = at
+	}
+	u.again += v.again
+}
+
+// recurs reports whether the values of one document come again in others, so that they can identify rows. All says that
+// nearly every value has to come again in nearly every document.
+func (u *uniqueness) recurs(documents int, all bool) bool {
+	switch {
+	case documents < 2:
+		return !all
+	case all:
+		return 10*u.again >= 9*(documents-1)*len(u.seen)
+	}
+	return 3*u.again >= len(u.seen)
+}
+
 // learner is the Sink that learns.
 type learner struct {
 	schema *Schema
 	stack  []learning
 	next   *node // of the value that comes
 	nodes  int
-	lists  int // begun so far
 }
 
 // learning is an open map or list.
@@ -175,7 +203,8 @@ func (l *learner) begin() *node {
 func (l *learner) BeginMap(int) {
 	n := l.begin()
 	n.maps++
-	l.stack = append(l.stack, learning{node: n, container: l.inner()})
+	in := l.inner()
+	l.stack = append(l.stack, learning{node: n, container: in, inner: in})
 }
 
 // inner returns the number of the list that a value is in which begins now: that of the file for a document.
@@ -190,8 +219,8 @@ func (l *learner) inner() int {
 func (l *learner) BeginList(int) {
 	n := l.begin()
 	n.lists++
-	l.lists++
-	l.stack = append(l.stack, learning{node: n, list: true, inner: l.lists})
+	l.schema.lists++
+	l.stack = append(l.stack, learning{node: n, list: true, inner: l.schema.lists})
 }
 
 // End implements notation.Sink.
@@ -217,8 +246,8 @@ func (l *learner) Item(name []byte) {
 	top := &l.stack[len(l.stack)-1]
 	if top.items == nil {
 		top.items = map[*node]bool{}
-		l.lists++
-		top.inner = l.lists
+		l.schema.lists++
+		top.inner = l.schema.lists
 	}
 	if top.items[l.next] {
 		l.next.repeated = true

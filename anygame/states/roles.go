@@ -2,6 +2,7 @@ package states
 
 import (
 	"slices"
+	"strconv"
 
 	"github.com/desynctool/desynctool/notation"
 )
@@ -18,7 +19,8 @@ const (
 const (
 	longestVector = 4  // numbers of a list that is a few fields
 	longestRow    = 16 // numbers of a list within a list that is a row
-	fewestAlike   = 2  // maps of which it is asked whether they are rows
+	fewestAlike   = 2  // maps that are rows if their names change
+	fewestSame    = 3  // maps that are rows if they have the same members
 )
 
 // asMap returns what the maps at a path become.
@@ -49,10 +51,31 @@ func (n *node) asMap() role {
 		return rows
 	case n.ids && scalars == all:
 		return values
-	case maps == all && all >= fewestAlike && n.changing() && n.alike():
+	case maps == all && all >= fewestAlike && n.changing() && n.alike(), maps == all && all >= fewestSame && n.same():
 		return rows
 	}
 	return inline
+}
+
+// same reports whether all members, maps, always have the same members, two at least.
+func (n *node) same() bool {
+	first := n.members[0]
+	return len(first.members) >= 2 && !slices.ContainsFunc(n.members, func(m *node) bool {
+		return len(m.members) != len(first.members) || slices.ContainsFunc(m.members, func(x *node) bool {
+			_, ok := first.index[x.name]
+			return !ok
+		})
+	})
+}
+
+// places reports whether the names of members are 0, 1, 2, …, so that they are no more than places in a list.
+func (n *node) places() bool {
+	for i := range n.members {
+		if _, ok := n.index[strconv.Itoa(i)]; !ok {
+			return false
+		}
+	}
+	return len(n.members) > 0
 }
 
 // changing reports whether the names of members are others from map to map.
@@ -98,7 +121,7 @@ func (n *node) vector(most int) bool {
 }
 
 // identity returns the member that identifies the rows whose node this is, nil if their place does.
-func (n *node) identity() *node {
+func (n *node) identity(documents int) *node {
 	var best *node
 	score := 0
 	for _, m := range n.members {
@@ -106,8 +129,11 @@ func (n *node) identity() *node {
 			continue
 		}
 		s := 2 * idRank(m.name)
-		if s == 0 && m.scalars[notation.Number] == 0 && 2*m.unique.again > len(m.unique.seen) && len(m.unique.seen) > 1 {
+		if s == 0 && m.scalars[notation.Number] == 0 && len(m.unique.seen) > 1 && m.unique.recurs(documents, true) {
 			s = 1
+		}
+		if !m.unique.recurs(documents, false) {
+			continue
 		}
 		if s > score {
 			best, score = m, s
@@ -174,7 +200,10 @@ func (s *Schema) shape() shape {
 		if e != base {
 			out.list = base
 		}
-		if tick == nil || !once(tick) && e.flat() {
+		if e != base && base.longest == 1 && e.identity(s.documents) == nil { // a table with the only row of global values
+			return out
+		}
+		if tick == nil || !once(tick) && (e.flat() || out.peer == nil || e.best(kindWords, false) != nil) {
 			out.state, out.list, out.table = base, nil, true
 		}
 		return out
@@ -201,7 +230,7 @@ func once(tick []*node) bool {
 // flat reports whether a map has no tables.
 func (n *node) flat() bool {
 	return !slices.ContainsFunc(n.members, func(m *node) bool {
-		return m.repeated || m.maps > 0 && m.asMap() != inline || m.lists > 0 && m.asList() != inline
+		return m.repeated || m.maps > 0 && (m.asMap() != inline || !m.flat()) || m.lists > 0 && m.asList() != inline
 	})
 }
 
@@ -215,4 +244,25 @@ func unwrap(n *node) *node {
 		n = m
 	}
 	return n
+}
+
+// Tabular reports whether the files are states and not a log of single values, such as checksums or inputs: they have
+// tables, or rows whose ids come again and again.
+func (s *Schema) Tabular() bool {
+	if s.root == nil {
+		return false
+	}
+	e := s.shape().state
+	if e.lists > 0 && e.item != nil {
+		e = e.item
+	}
+	if !e.flat() {
+		return true
+	}
+	if e.best(orderWords, false) != nil {
+		return false
+	}
+	return slices.ContainsFunc(e.members, func(m *node) bool {
+		return m.unique != nil && rank(rowWords, m.name) > 0 && m.unique.again >= len(m.unique.seen)
+	})
 }

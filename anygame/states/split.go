@@ -2,6 +2,7 @@ package states
 
 import (
 	"bytes"
+	"strings"
 
 	"github.com/desynctool/desynctool/notation"
 	"github.com/desynctool/desynctool/snapshot"
@@ -13,7 +14,8 @@ type list struct {
 	label string
 	cells []cells
 
-	tick, peer, kind, id, field, value *cells
+	tick, peer, kind, field, value *cells
+	ids                            map[string]*cells // by kind
 }
 
 // cells are a column whose values are found by their rows.
@@ -51,6 +53,7 @@ func (b *builder) split() {
 		b.finish()
 		return
 	}
+	below := belowOf(t, b.tables)
 	b.tables = b.tables[:1]
 	for _, group := range l.groups() {
 		if l.tick != nil {
@@ -58,7 +61,7 @@ func (b *builder) split() {
 			b.head.Point, b.ticked = snapshot.Point{Tick: tick}, true
 		}
 		b.head.Peer = peerName(bytes.TrimPrefix(l.peer.get(group[0]), []byte(`"`)))
-		b.fill(l, group)
+		b.fill(l, group, below)
 		b.finish()
 		b.tables = b.tables[:1]
 	}
@@ -87,7 +90,13 @@ func newList(t *table) *list {
 	if l.field == nil || l.value == nil {
 		l.field, l.value = nil, nil
 	}
-	l.id = l.identity()
+	l.ids = map[string]*cells{}
+	for row := range l.rows {
+		kind := string(l.kind.get(row))
+		if _, ok := l.ids[kind]; !ok {
+			l.ids[kind] = l.identity(kind)
+		}
+	}
 	return l
 }
 
@@ -113,30 +122,33 @@ func (l *list) named(words []string) (best *cells) {
 	return best
 }
 
-// identity returns the column that identifies rows: one that is called id or the like, and unique among those of a state
-// and kind. Where a row is one field of an entity, it need not be unique.
-func (l *list) identity() (best *cells) {
+// identity returns the column that identifies the rows of a kind: one that is called id or the like, and unique in a
+// state. Where a row is one field of an entity, it need not be unique.
+func (l *list) identity(kind string) (best *cells) {
 	score := 0
 	for i := range l.cells {
 		c := &l.cells[i]
-		if c == l.tick || c == l.peer || c == l.kind || c == l.field || c == l.value || len(c.column.ends) == 0 {
+		if c == l.tick || c == l.peer || c == l.kind || c == l.field || c == l.value {
 			continue
 		}
-		if r := idRank(c.column.field); r > score && (l.field != nil || l.unique(c)) {
+		if r := idRank(c.column.field); r > score && l.unique(kind, c) {
 			best, score = c, r
 		}
 	}
 	return best
 }
 
-// unique reports whether no two rows of one state and kind have the same value in a column.
-func (l *list) unique(c *cells) bool {
-	seen := make(map[string]bool, l.rows)
+// unique reports whether all rows of a kind have a value in a column, and no two of one state the same one.
+func (l *list) unique(kind string, c *cells) bool {
+	seen := map[string]bool{}
 	var key []byte
 	for row := range l.rows {
-		key = append(append(l.group(key[:0], row), l.kind.get(row)...), 0)
-		key = append(key, c.get(row)...)
-		if seen[string(key)] {
+		if string(l.kind.get(row)) != kind {
+			continue
+		}
+		raw := c.get(row)
+		key = append(l.group(key[:0], row), raw...)
+		if raw == nil || l.field == nil && seen[string(key)] {
 			return false
 		}
 		seen[string(key)] = true
@@ -167,17 +179,62 @@ func (l *list) groups() (out [][]int) {
 	return out
 }
 
+// lower is a table whose rows belong to those of another one.
+type lower struct {
+	label string        // after that of the table above
+	of    map[int][]int // the rows that belong to a row
+	list  *list
+	keys  []uint64
+	below []lower
+}
+
+// belowOf returns the tables whose rows belong to those of a table.
+func belowOf(t *table, all []*table) (out []lower) {
+	for _, c := range all {
+		if c.parent != t {
+			continue
+		}
+		x := lower{label: strings.TrimPrefix(c.label, t.label), of: map[int][]int{}, list: newList(c), keys: c.keys, below: belowOf(c, all)}
+		for row, owner := range c.owners {
+			x.of[int(owner)] = append(x.of[int(owner)], row)
+		}
+		out = append(out, x)
+	}
+	return out
+}
+
+// fillBelow adds the rows that belong to a row.
+func (b *builder) fillBelow(t *table, to, from int, below []lower) {
+	for i := range below {
+		x := &below[i]
+		for _, row := range x.of[from] {
+			c := b.table(clip(t.label+x.label), t)
+			t.current = to
+			at := c.addRow(0)
+			c.keys[at] = x.keys[row]
+			for k := range x.list.cells {
+				cell := &x.list.cells[k]
+				if raw := cell.get(row); raw != nil {
+					c.columnOf(cell.column.component, cell.column.field).addRaw(at, raw)
+				}
+			}
+			b.fillBelow(c, at, row, x.below)
+		}
+	}
+}
+
 // fill puts rows into the tables of a state.
-func (b *builder) fill(l *list, group []int) {
-	byKey := map[nameIn]int{}
+func (b *builder) fill(l *list, group []int, below []lower) {
+	byKey := map[rowKey]int{}
 	for _, row := range group {
 		label := l.label
 		if kind := l.kind.get(row); kind != nil {
 			label = clip(string(bytes.TrimPrefix(kind, []byte(`"`))))
 		}
 		t := b.table(label, b.tables[0])
-		at := nameIn{t, uint64(len(t.keys))}
-		id := l.id.get(row)
+		at := rowKey{t, uint64(len(t.keys))}
+		identity := l.ids[string(l.kind.get(row))]
+		id := identity.get(row)
 		if l.field != nil {
 			at.key = 0
 		}
@@ -192,7 +249,7 @@ func (b *builder) fill(l *list, group []int) {
 		}
 		if l.field != nil {
 			if id != nil && !ok {
-				t.columnOf(clip(label), l.id.column.field).addRaw(to, id)
+				t.columnOf(clip(label), identity.column.field).addRaw(to, id)
 			}
 			name := string(bytes.TrimPrefix(l.field.get(row), []byte(`"`)))
 			t.newColumn(name).addRaw(to, l.value.get(row))
@@ -204,6 +261,7 @@ func (b *builder) fill(l *list, group []int) {
 				t.columnOf(c.component(l, label), c.column.field).addRaw(to, raw)
 			}
 		}
+		b.fillBelow(t, to, row, below)
 	}
 }
 
@@ -215,8 +273,8 @@ func (c *cells) component(l *list, label string) string {
 	return c.column.component
 }
 
-// nameIn is the key of a row in a table.
-type nameIn struct {
+// rowKey is the key of a row in a table.
+type rowKey struct {
 	table *table
 	key   uint64
 }

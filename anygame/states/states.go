@@ -27,6 +27,8 @@
 package states
 
 import (
+	"errors"
+
 	"github.com/desynctool/desynctool/notation"
 	"github.com/desynctool/desynctool/snapshot"
 )
@@ -37,9 +39,14 @@ const GlobalLabel = "state"
 // Schema is how the states of one game become tables. The zero Schema has learned nothing; it decides by each file
 // alone. Learn is called before Decode. A Schema that learns no more can be used by several goroutines.
 type Schema struct {
+	// Table is the name of the table that files contain, where each has only one. It is empty for files that name their
+	// tables.
+	Table string
+
 	root      *node
 	documents int  // learned
 	files     int  // learned
+	lists     int  // begun in them
 	several   bool // a file has several documents
 }
 
@@ -58,15 +65,15 @@ func (s *Schema) Learn(n *notation.Notation, text []byte) error {
 }
 
 // Decode returns the states in a file, in the order of the file. Ticks and peers are in their heads if the file has them.
-// What cannot be read is a *notation.Error, or an error of a name or a limit.
+// What cannot be read is a *notation.Error, or an error of a name or a limit. The states that were read as far as a
+// notation.Error are returned with it.
 func (s *Schema) Decode(n *notation.Notation, text []byte) ([]*snapshot.World, error) {
 	if s.root == nil {
-		if err := s.Learn(n, text); err != nil {
-			return nil, err
-		}
+		_ = s.Learn(n, text) // Parse finds the same fault
 	}
 	b := newBuilder(s)
-	if err := n.Parse(text, b); err != nil {
+	err := n.Parse(text, b)
+	if err != nil && len(b.tables[0].keys) == 0 {
 		return nil, err
 	}
 	switch {
@@ -74,6 +81,8 @@ func (s *Schema) Decode(n *notation.Notation, text []byte) ([]*snapshot.World, e
 		b.split()
 	case b.whole:
 		b.finish()
+	case err != nil && len(b.stack) > 0:
+		b.finish()
 	}
-	return b.worlds, b.err
+	return b.worlds, errors.Join(err, b.err)
 }

@@ -18,6 +18,8 @@ var (
 		"id", "uid", "uuid", "guid", "gid", "eid", "oid", "nid", "entityid", "entity", "objectid", "unitid", "netid", "networkid", "handle", "key", "index", "idx", "slot", "number", "num",
 		"no", "name", "label", "callsign", "tag",
 	}
+	rowWords   = []string{"id", "uid", "uuid", "guid", "eid", "entityid", "entity", "objectid", "unitid", "netid"}
+	orderWords = []string{"cmd", "command", "action", "order", "input", "op", "event"}
 	kindWords  = []string{"kind", "type", "table", "class", "archetype", "entitytype", "component", "category", "subsystem", "system", "section"}
 	stateWords = []string{"state", "states", "snapshot", "snapshots", "frames", "ticks", "turns", "steps", "history", "dumps", "dump", "records", "samples"}
 	fieldWords = []string{"field", "property", "prop", "attribute", "attr", "variable", "var", "member", "column"}
@@ -59,4 +61,18 @@ func idRank(name string) int {
 		return 1
 	}
 	return 0
+}
+
+// Words returns a name in lower case with a separator between its words: "wall_clock" for "wallClock".
+func Words(name string) string {
+	var out strings.Builder
+	lower := false
+	for _, r := range name {
+		if lower && unicode.IsUpper(r) {
+			out.WriteByte('_')
+		}
+		lower = unicode.IsLower(r)
+		out.WriteRune(unicode.ToLower(r))
+	}
+	return out.String()
 }

@@ -72,7 +72,8 @@ func newReader(p *Pattern, r io.Reader, name string, peer int) *reader {
 func (r *reader) Header() tracediff.Header { return tracediff.Header{} }
 
 func (r *reader) Dialect() tracediff.Dialect {
-	d := tracediff.Dialect{File: "log with checksums", Endless: true}
+	// A dump with the same number, if there is one, was written at the same moment: its tick is a state point.
+	d := tracediff.Dialect{Engine: "any game", File: "log with checksums", Endless: true, AtPoint: true}
 	if parts := vocabulary.Parts(r.pattern.templates[0].roles.tickWord); len(parts) > 0 {
 		for _, part := range parts {
 			if vocabulary.Of(part) == vocabulary.Tick && part != "tick" && !strings.HasPrefix(part, "ticks") {

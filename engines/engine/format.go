@@ -39,6 +39,10 @@ type Format struct {
 	// its first bytes. Nil means that names do not say.
 	Named func(base string) bool
 
+	// Paths reports whether the file at a path is of the format, where only a survey of all files of
+	// a session shows that. Nil means that it is not so.
+	Paths func(path string) bool
+
 	// Lines reports whether some whole lines, at most HeadLen bytes, are from the middle of
 	// such a file. It is nil where single lines do not show that, and where the reader takes no
 	// excerpts.
@@ -47,6 +51,9 @@ type Format struct {
 	// Amid says that such a file is the log of a program that writes much else into it: formats that the leading bytes
 	// show come before it.
 	Amid bool
+
+	// Shared says that a folder may hold such files of several peers, since each file names its own.
+	Shared bool
 
 	// Signs are what shows that a file was meant to be of the format, though Sniff does not accept it.
 	Signs Signs

@@ -171,6 +171,8 @@ func (f *File) ofOnePeer() bool {
 		return true
 	case f.Format == nil:
 		return f.Err == nil && !f.other && expectedBy(f.Path) != ""
+	case f.Format.Shared:
+		return false
 	}
 	t := f.Format.Trace
 	return f.Format.Snapshot != nil && !f.Format.Snapshot.NamesPeer ||

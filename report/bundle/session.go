@@ -30,6 +30,7 @@ import (
 	"github.com/desynctool/desynctool/report/bundle/archive"
 	"github.com/desynctool/desynctool/report/bundle/gamelog"
 	"github.com/desynctool/desynctool/report/formats"
+	"github.com/desynctool/desynctool/report/survey"
 	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/tracediff"
 )
@@ -136,7 +137,12 @@ func (s *Session) single() {
 }
 
 func newSession(tree *archive.Tree, paths []string, names *naming) *Session {
-	return &Session{tree: tree, paths: paths, names: names, list: names.formats(formats.All()), byPath: map[string]*File{}, digests: map[string][sha256.Size]byte{}}
+	list, notes := survey.For(tree, paths)
+	s := &Session{tree: tree, paths: paths, names: names, list: names.formats(list), byPath: map[string]*File{}, digests: map[string][sha256.Size]byte{}}
+	for _, note := range notes {
+		s.warnings = append(s.warnings, files.Note{Text: note})
+	}
+	return s
 }
 
 // arrange decides whose the folders are that were found.

@@ -11,6 +11,7 @@ import (
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/report/bundle/archive"
 	"github.com/desynctool/desynctool/report/formats"
+	"github.com/desynctool/desynctool/report/survey"
 	"github.com/desynctool/desynctool/snapshot"
 )
 
@@ -33,8 +34,9 @@ func (p *Pair) Close() error { return errors.Join(p.A.Close(), p.B.Close()) }
 // first states that differ are taken.
 func OpenPair(tree *archive.Tree, argA, argB string) (*Pair, error) {
 	paths := [2]string{argA, argB}
+	known := statesAt(tree, argA, argB)
 	var warnings, lost []string
-	if holdsSeveral(tree, argA) && holdsSeveral(tree, argB) {
+	if several(tree, argA, known) && several(tree, argB, known) {
 		files, w, l, err := firstDifferent(tree, argA, argB)
 		if err != nil {
 			return nil, err
@@ -44,7 +46,7 @@ func OpenPair(tree *archive.Tree, argA, argB string) (*Pair, error) {
 	p := &Pair{tree: tree, Warnings: warnings, Lost: lost}
 	var said []string
 	for i, path := range paths {
-		s, file, err := OpenState(tree, path)
+		s, file, err := openState(tree, path, known)
 		if err != nil {
 			if p.A != nil {
 				p.A.Close()
@@ -96,7 +98,22 @@ func (p *Pair) Explain(err error) error {
 // holdsSeveral reports whether a path is a folder, or a file that may hold
 // several states.
 func holdsSeveral(tree *archive.Tree, path string) bool {
-	return IsDir(tree, path) || snapshot.Several(tree, path, formats.Snapshots())
+	return several(tree, path, statesAt(tree, path))
+}
+
+func several(tree *archive.Tree, path string, known []snapshot.Format) bool {
+	return IsDir(tree, path) || snapshot.Several(tree, path, known)
+}
+
+// statesAt returns the formats of states at some arguments, which are FILE, FOLDER, or one with @TICK.
+func statesAt(tree *archive.Tree, args ...string) []snapshot.Format {
+	var paths []string
+	for _, arg := range args {
+		path, _, _ := formats.CutTick(tree, arg)
+		paths = append(paths, path)
+	}
+	list, _ := survey.For(tree, paths)
+	return formats.SnapshotsOf(list)
 }
 
 // IsDir reports whether a path is a folder, or an archive, which looks like one.
@@ -125,7 +142,7 @@ func firstDifferent(tree *archive.Tree, a, b string) (paths [2]string, warnings,
 // StatesOf returns the snapshots below a path, one set for each peer that left any.
 func StatesOf(tree *archive.Tree, path string) (sets []*snapshot.Set, err error) {
 	if !IsDir(tree, path) {
-		return snapshot.FindFile(tree, path, formats.Snapshots())
+		return snapshot.FindFile(tree, path, statesAt(tree, path))
 	}
 	s, err := Open(tree, []string{path})
 	if err != nil {
@@ -142,12 +159,16 @@ func StatesOf(tree *archive.Tree, path string) (sets []*snapshot.Set, err error)
 // OpenState opens FILE, or the snapshot of a state point in FOLDER@TICK or
 // FILE@TICK.
 func OpenState(tree *archive.Tree, arg string) (snapshot.State, string, error) {
+	return openState(tree, arg, statesAt(tree, arg))
+}
+
+func openState(tree *archive.Tree, arg string, known []snapshot.Format) (snapshot.State, string, error) {
 	path, at, hasTick := formats.CutTick(tree, arg)
 	if !hasTick {
 		if IsDir(tree, path) {
 			return nil, "", fmt.Errorf("%s: a folder; name a state point with %s@TICK", path, path)
 		}
-		s, err := snapshot.OpenAny(tree, path, formats.Snapshots())
+		s, err := snapshot.OpenAny(tree, path, known)
 		return s, path, err
 	}
 	sets, err := StatesOf(tree, path)

@@ -89,5 +89,10 @@ func Among(list []engine.Format, name string, head []byte) *engine.Format {
 			return &list[i]
 		}
 	}
+	for i := range list {
+		if list[i].Paths != nil && len(head) > 0 && list[i].Paths(name) {
+			return &list[i]
+		}
+	}
 	return nil
 }

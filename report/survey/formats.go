@@ -1,0 +1,194 @@
+package survey
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"sync"
+
+	"github.com/desynctool/desynctool/engines/engine"
+	"github.com/desynctool/desynctool/internal/file/compression"
+	"github.com/desynctool/desynctool/notation"
+	"github.com/desynctool/desynctool/snapshot"
+)
+
+// found is a format of states that a survey found: all groups of one notation whose files hold one state, or several.
+type found struct {
+	survey   *survey
+	notation *notation.Notation
+	several  bool // states in a file
+	peers    bool // files name peers
+	groups   map[groupName]*group
+	first    *group
+
+	mu   sync.Mutex
+	kept map[keptName]*snapshot.World // states of files with several
+}
+
+// keptName is the name under which a state of several is opened, and its number in the file.
+type keptName struct {
+	name   string
+	number int64
+}
+
+// formats returns what was found.
+func (s *survey) formats() (out []engine.Format) {
+	var all []*found
+	for _, g := range s.order {
+		if g.rest {
+			continue
+		}
+		f := &found{survey: s, notation: g.notation, groups: map[groupName]*group{}, peers: len(g.peer) > 0}
+		for _, p := range g.samples {
+			f.several = f.several || p.states > 1
+			f.peers = f.peers || p.peers
+		}
+		merged := false
+		for _, other := range all {
+			if other.notation.Name == f.notation.Name && other.several == f.several && other.peers == f.peers {
+				other.groups[g.groupName] = g
+				merged = true
+			}
+		}
+		if !merged {
+			f.groups[g.groupName], f.first = g, g
+			all = append(all, f)
+		}
+	}
+	for _, f := range all {
+		out = append(out, f.entry())
+	}
+	return out
+}
+
+// entry returns the format.
+func (f *found) entry() engine.Format {
+	name, title := f.notation.Name+"-state", "state as "+f.notation.Title
+	if f.several {
+		name, title = f.notation.Name+"-states", "states as "+f.notation.Title
+	}
+	if f.peers {
+		name += "-of-peers"
+	}
+	s := snapshot.Format{
+		Name: name, Title: title, Paths: f.has, ParseName: f.parseName, NamesPeer: f.peers,
+		Sniff: func([]byte) bool { return false },
+		Usual: func(string) bool { return true },
+		Open:  f.open,
+	}
+	if f.several {
+		s.Parts = f.parts
+	}
+	e := engine.State(s, "*", "state")
+	e.Paths = f.has
+	return e
+}
+
+// group returns the group of a file, nil if it is of another format.
+func (f *found) group(path string) *group {
+	dir, base := filepath.Split(path)
+	return f.groups[groupName{filepath.Clean(dir), shapeOf(compression.PlainName(base))}]
+}
+
+func (f *found) has(path string) bool { return f.group(path) != nil }
+
+// parseName reads a name whose tick is known by it.
+func (f *found) parseName(base string) (snapshot.FileName, bool) {
+	shape := shapeOf(compression.PlainName(base))
+	for _, g := range f.survey.order {
+		switch {
+		case g.shape != shape || g.tick < 0:
+			continue
+		case g.rest:
+			return snapshot.FileName{NoEvidence: true}, true
+		case f.groups[g.groupName] != g:
+			continue
+		}
+		tick, ok := g.tickOf(base)
+		return snapshot.FileName{Point: snapshot.Point{Tick: tick}, Peer: g.peerOf(base)}, ok
+	}
+	return snapshot.FileName{}, false
+}
+
+// decode reads the states in a file.
+func (f *found) decode(r io.ReaderAt, size int64, name string) ([]*snapshot.World, error) {
+	text, err := engine.ReadText(r, size, name)
+	if err != nil {
+		return nil, err
+	}
+	g := f.group(name)
+	if g == nil { // a part of a file, or a copy: they are read as the first group is
+		g = f.first
+	}
+	worlds, err := g.decode(text, name)
+	if err == nil {
+		worlds, err = f.join(worlds, name)
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range worlds {
+		divide(w, f.survey.noise)
+		if w.Peer == "" {
+			w.Peer = g.peerOf(filepath.Base(name))
+		}
+	}
+	return worlds, nil
+}
+
+// decode reads the states in a file of a group.
+func (g *group) decode(text []byte, name string) ([]*snapshot.World, error) {
+	worlds, err := g.schema.Decode(g.notation, text)
+	if e := (*notation.Error)(nil); errors.As(err, &e) {
+		return nil, e.In(name, text)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return worlds, nil
+}
+
+// open opens a state.
+func (f *found) open(r io.ReaderAt, size int64, name string) (snapshot.State, error) {
+	if section, ok := r.(*io.SectionReader); ok {
+		_, number, _ := section.Outer()
+		f.mu.Lock()
+		w := f.kept[keptName{name, number}]
+		f.mu.Unlock()
+		if w != nil {
+			return snapshot.Hold(w)
+		}
+	}
+	worlds, err := f.decode(r, size, name)
+	if err != nil {
+		return nil, err
+	}
+	if len(worlds) != 1 {
+		return nil, fmt.Errorf("%s: %d states, expected one", name, len(worlds))
+	}
+	w := worlds[0]
+	if n, ok := f.parseName(filepath.Base(name)); ok && !w.Point.Known() {
+		w.Point = n.Point
+	}
+	return snapshot.Hold(w)
+}
+
+// parts lists the states in a file, and keeps them until they are opened.
+func (f *found) parts(r io.ReaderAt, size int64, name string) ([]snapshot.Part, error) {
+	worlds, err := f.decode(r, size, name)
+	if err != nil {
+		return nil, err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.kept == nil {
+		f.kept = map[keptName]*snapshot.World{}
+	}
+	var out []snapshot.Part
+	for i, w := range worlds {
+		out = append(out, snapshot.Part{Peer: w.Peer, Point: w.Point, Offset: int64(i), Size: size})
+		f.kept[keptName{fmt.Sprintf("%s@%d", name, w.Point.Tick), int64(i)}] = w
+	}
+	return out, nil
+}

@@ -1,0 +1,172 @@
+package survey
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"path/filepath"
+	"slices"
+
+	"github.com/desynctool/desynctool/anygame/inputs"
+	"github.com/desynctool/desynctool/anygame/states"
+	"github.com/desynctool/desynctool/anygame/sums"
+	"github.com/desynctool/desynctool/engines/engine"
+	"github.com/desynctool/desynctool/notation"
+	"github.com/desynctool/desynctool/orderlog"
+	"github.com/desynctool/desynctool/tracediff"
+)
+
+const (
+	sampleLen = 1 << 20 // bytes of a log by which its lines are learned
+	mostLogs  = 256     // logs that are looked at
+)
+
+// log is a log with checksums or orders.
+type log struct {
+	group *group
+	path  string
+	sums  *sums.Pattern   // or nil
+	order *inputs.Pattern // or nil
+}
+
+// logs takes the logs out of the groups.
+func (s *survey) logs() {
+	looked := 0
+	s.order = slices.DeleteFunc(s.order, func(g *group) bool {
+		if g.binary {
+			return false
+		}
+		found := false
+		for i, base := range g.bases {
+			if looked++; looked > mostLogs || i > 0 && !found {
+				break
+			}
+			path := filepath.Join(g.dir, base)
+			sample, err := s.read(path, sampleLen)
+			if err != nil {
+				continue
+			}
+			if i := bytes.LastIndexByte(sample, '\n'); i >= 0 && len(sample) == sampleLen {
+				sample = sample[:i+1]
+			}
+			if g.notation != nil && tabular(g.notation, sample) {
+				break
+			}
+			l := log{group: g, path: path, sums: sums.Learn(sample, base)}
+			if l.sums == nil {
+				l.order = inputs.Learn(sample, base)
+			}
+			if l.sums != nil || l.order != nil {
+				s.found = append(s.found, l)
+				found = true
+			}
+		}
+		return found || g.notation == nil
+	})
+}
+
+// tabular reports whether a text is of states and not a log: what is cut off at its end does not matter.
+func tabular(n *notation.Notation, sample []byte) bool {
+	var schema states.Schema
+	err := schema.Learn(n, sample)
+	return (err == nil || errors.As(err, new(*notation.Error))) && schema.Tabular()
+}
+
+// logFormats returns the formats of the logs. If a folder has several of one kind, the parts of their names that vary
+// are the peers.
+func (s *survey) logFormats() (out []engine.Format) {
+	for _, l := range s.found {
+		beside := 0
+		for _, other := range s.found {
+			if other.group.dir == l.group.dir && (other.sums == nil) == (l.sums == nil) {
+				beside++
+			}
+		}
+		peer := ""
+		if beside > 1 {
+			peer = s.peerOf(l)
+		}
+		out = append(out, l.format(peer))
+	}
+	return out
+}
+
+// peerOf returns the peer that the name of a log shows.
+func (s *survey) peerOf(l log) string {
+	var groups []*group
+	for _, other := range s.found {
+		if other.group.dir == l.group.dir && (other.sums == nil) == (l.sums == nil) && !slices.Contains(groups, other.group) {
+			groups = append(groups, other.group)
+		}
+	}
+	l.group.peer = nil
+	for i := range l.group.words(l.group.bases[0]) {
+		if varies(groups, i) {
+			l.group.peer = append(l.group.peer, i)
+		}
+	}
+	return l.group.peerOf(filepath.Base(l.path))
+}
+
+// format returns the format of a log, with the peer's name if its folder has those of several.
+func (l *log) format(peer string) engine.Format {
+	var out engine.Format
+	if l.sums != nil {
+		t := l.sums.Format()
+		if read := t.Read; peer != "" {
+			t.Read = func(r io.Reader, name string, n int) (tracediff.Source, error) {
+				source, err := read(r, name, n)
+				if err != nil {
+					return nil, err
+				}
+				return namedTrace{source, peer}, nil
+			}
+		}
+		out = engine.Trace(t, "*", "checkpoints")
+	} else {
+		out = engine.Format{
+			Name: "inputs", Title: "inputs of any game", Files: "*", Gives: []string{"orders"},
+			Log: func(r io.Reader, name string) (orderlog.Source, error) {
+				source, err := l.order.Read(r, name)
+				if err != nil || peer == "" {
+					return source, err
+				}
+				return namedLog{source, peer}, nil
+			},
+		}
+	}
+	out.Sniff = func([]byte) bool { return false }
+	out.Paths = func(path string) bool { return path == l.path }
+	out.Shared = peer != ""
+	return out
+}
+
+// namedTrace is a trace of a peer whose name is not in it.
+type namedTrace struct {
+	tracediff.Source
+	peer string
+}
+
+// Header implements tracediff.Source.
+func (n namedTrace) Header() tracediff.Header {
+	h := n.Source.Header()
+	if h.Peer == "" {
+		h.Peer = n.peer
+	}
+	return h
+}
+
+// namedLog is an order log of a peer whose name is not in it.
+type namedLog struct {
+	orderlog.Foreign
+	peer string
+}
+
+// Header implements orderlog.Source.
+func (n namedLog) Header() orderlog.Header {
+	h := n.Foreign.Header()
+	if h.Peer == "" {
+		h.Peer = n.peer
+	}
+	return h
+}

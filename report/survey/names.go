@@ -1,0 +1,258 @@
+package survey
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/desynctool/desynctool/internal/file/compression"
+)
+
+// part is a part of a name: digits, or what is between them.
+type part struct {
+	text   string
+	digits bool
+}
+
+// partsOf splits a name into runs of digits and words.
+func partsOf(base string) (out []part) {
+	kind := func(c byte) int {
+		switch {
+		case c >= '0' && c <= '9':
+			return 0
+		case c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= 0x80:
+			return 1
+		}
+		return 2
+	}
+	begin := 0
+	for i := 1; i <= len(base); i++ {
+		if i == len(base) || kind(base[i]) != kind(base[begin]) {
+			out = append(out, part{base[begin:i], kind(base[begin]) == 0})
+			begin = i
+		}
+	}
+	return out
+}
+
+// shapeOf returns a name with # for each run of digits.
+func shapeOf(base string) string {
+	var out strings.Builder
+	for _, p := range partsOf(base) {
+		if p.digits {
+			out.WriteByte('#')
+		} else {
+			out.WriteString(p.text)
+		}
+	}
+	return out.String()
+}
+
+// number returns a part as a number.
+func (p part) number() (uint64, bool) {
+	n, err := strconv.ParseUint(p.text, 10, 63)
+	return n, p.digits && err == nil
+}
+
+// name decides for each group which parts of its names are the tick and the peer.
+func (s *survey) name() {
+	for _, g := range s.order {
+		g.findTick()
+	}
+	for _, dir := range s.byFolder() {
+		s.findPeers(dir)
+	}
+}
+
+// byFolder returns the groups of each folder, of one notation.
+func (s *survey) byFolder() (out [][]*group) {
+	for _, g := range s.order {
+		i := slices.IndexFunc(out, func(list []*group) bool { return list[0].dir == g.dir && list[0].notation.Name == g.notation.Name })
+		if i < 0 {
+			out = append(out, nil)
+			i = len(out) - 1
+		}
+		out[i] = append(out[i], g)
+	}
+	return out
+}
+
+// findTick finds the number that is the tick: the one that is the tick in the files, or if these have none the one that
+// has the most values.
+func (g *group) findTick() {
+	names := make([][]part, len(g.bases))
+	for i, base := range g.bases {
+		names[i] = partsOf(compression.PlainName(base))
+	}
+	inside, several := false, false
+	for _, p := range g.samples {
+		inside = inside || len(p.ticks) > 0
+		several = several || p.states > 1
+	}
+	if several {
+		return
+	}
+	most := 0
+	for i, p := range names[0] {
+		if !p.digits {
+			continue
+		}
+		if inside {
+			if g.samplesAgree(i) {
+				g.tick = i
+				return
+			}
+			continue
+		}
+		values := map[uint64]bool{}
+		for _, name := range names {
+			if n, ok := name[i].number(); ok {
+				values[n] = true
+			}
+		}
+		if len(values) >= most {
+			most, g.tick = len(values), i
+		}
+	}
+}
+
+// samplesAgree reports whether a number in the names is the tick in all files that were read.
+func (g *group) samplesAgree(i int) bool {
+	return !slices.ContainsFunc(g.samples, func(p sample) bool {
+		n, ok := partsOf(compression.PlainName(p.base))[i].number()
+		return !ok || len(p.ticks) != 1 || p.ticks[0] != n
+	})
+}
+
+// findPeers finds the parts of the names of one folder that show the peer, if there are two files of one tick, or of none.
+func (s *survey) findPeers(groups []*group) {
+	if slices.ContainsFunc(groups, func(g *group) bool {
+		return g.table != "" || slices.ContainsFunc(g.samples, func(p sample) bool { return p.peers })
+	}) {
+		return
+	}
+	seen := map[string]bool{}
+	twice := false
+	for _, g := range groups {
+		for _, base := range g.bases {
+			at := ""
+			if parts := partsOf(compression.PlainName(base)); g.tick >= 0 {
+				n, _ := parts[g.tick].number()
+				at = strconv.FormatUint(n, 10)
+			} else if i := slices.IndexFunc(g.samples, func(p sample) bool { return p.base == base && len(p.ticks) == 1 }); i >= 0 {
+				at = strconv.FormatUint(g.samples[i].ticks[0], 10)
+			}
+			twice = twice || seen[at]
+			seen[at] = true
+		}
+	}
+	if !twice {
+		return
+	}
+	count := 0
+	for _, g := range groups {
+		for _, base := range g.bases {
+			count = max(count, len(g.words(base)))
+		}
+	}
+	var varying []int
+	for i := range count {
+		if varies(groups, i) {
+			varying = append(varying, i)
+		}
+	}
+	if one := onePart(groups, varying); one >= 0 {
+		varying = []int{one}
+	}
+	for _, g := range groups {
+		g.peer = varying
+	}
+}
+
+// words returns the words of a name, which may have digits, without the number that is the tick.
+func (g *group) words(base string) (out []string) {
+	open := false
+	for i, p := range partsOf(compression.PlainName(base)) {
+		switch {
+		case i == g.tick:
+			p.text = ""
+		case !p.digits && !isWord(p.text):
+			open = false
+			continue
+		}
+		if !open {
+			out = append(out, "")
+			open = true
+		}
+		out[len(out)-1] += p.text
+	}
+	return out
+}
+
+func isWord(text string) bool {
+	c := text[0]
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= 0x80
+}
+
+// word returns a word of a name, empty if it has fewer.
+func (g *group) word(base string, i int) string {
+	if words := g.words(base); i < len(words) {
+		return words[i]
+	}
+	return ""
+}
+
+// onePart returns the word of the names that shows the peer by itself, -1 if none does: no two files with the same one
+// are of one tick. Of several, the one with the fewest values.
+func onePart(groups []*group, varying []int) int {
+	best, fewest := -1, 0
+	for _, i := range varying {
+		ticks := map[string]map[uint64]bool{}
+		twice := false
+		for _, g := range groups {
+			for _, p := range g.samples {
+				tick, ok := g.tickOf(p.base)
+				if !ok && len(p.ticks) == 1 {
+					tick = p.ticks[0]
+				}
+				word := g.word(p.base, i)
+				if ticks[word] == nil {
+					ticks[word] = map[uint64]bool{}
+				}
+				twice = twice || ticks[word][tick]
+				ticks[word][tick] = true
+			}
+		}
+		if !twice && len(ticks) > 1 && (best < 0 || len(ticks) < fewest) {
+			best, fewest = i, len(ticks)
+		}
+	}
+	return best
+}
+
+// varies reports whether a word of the names in a folder has several values.
+func varies(groups []*group, i int) bool {
+	first := groups[0].word(groups[0].bases[0], i)
+	return slices.ContainsFunc(groups, func(g *group) bool {
+		return slices.ContainsFunc(g.bases, func(base string) bool { return g.word(base, i) != first })
+	})
+}
+
+// peerOf returns the peer that a name shows, empty if it shows none: the words that vary.
+func (g *group) peerOf(base string) string {
+	var out []string
+	for _, i := range g.peer {
+		if word := g.word(base, i); word != "" {
+			out = append(out, word)
+		}
+	}
+	return strings.Join(out, "_")
+}
+
+// tickOf returns the tick that a name shows.
+func (g *group) tickOf(base string) (uint64, bool) {
+	if g.tick < 0 {
+		return 0, false
+	}
+	return partsOf(compression.PlainName(base))[g.tick].number()
+}

@@ -1,0 +1,147 @@
+package survey
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/desynctool/desynctool/anygame/states"
+	"github.com/desynctool/desynctool/internal/prose"
+	"github.com/desynctool/desynctool/snapshot"
+)
+
+// Columns that differ between peers in every dump from the first one on, while nothing else differs in the first dumps, are
+// probably noise: a clock, a path, the name of a machine, an address. They are put into tables of the class noise if
+// something else differs later. If nothing else ever differs they stay where they are, since they are all there is.
+
+// fewestQuiet is in how many dumps nothing but a column must differ if its name and its values do not show that it is noise.
+const fewestQuiet = 2
+
+// mostNamed is how many columns a note names.
+const mostNamed = 5
+
+// column is a column of a table.
+type column struct{ label, component, field string }
+
+// name returns the column as people see it.
+func (c column) name() string { return prose.Name(c.component + "." + c.field) }
+
+// compared is what differs between two peers at one state point.
+type compared struct {
+	tick    uint64
+	columns map[column]bool
+	looks   map[column]bool // of these, those that look like noise
+	other   bool            // something else differs: rows, the random numbers
+}
+
+// noise finds the columns that are noise, and what to say of them.
+func noise(list []compared) (found map[column]bool, notes []string) {
+	if len(list) == 0 {
+		return nil, nil
+	}
+	slices.SortStableFunc(list, func(a, b compared) int { return cmp.Compare(a.tick, b.tick) })
+	always := maps.Clone(list[0].columns)
+	for _, c := range list[1:] {
+		maps.DeleteFunc(always, func(col column, _ bool) bool { return !c.columns[col] })
+	}
+	quiet, more := 0, false
+	for _, c := range list {
+		if len(c.columns) == len(always) && !c.other {
+			quiet++
+		} else {
+			more = true
+		}
+	}
+	found = map[column]bool{}
+	for col := range always {
+		if list[0].looks[col] || quiet >= fewestQuiet && len(list[0].columns) == len(always) && !list[0].other {
+			found[col] = true
+		}
+	}
+	names := make([]string, 0, len(found))
+	for col := range found {
+		names = append(names, col.name())
+	}
+	slices.Sort(names)
+	switch {
+	case len(names) == 0:
+		return nil, nil
+	case !more && len(found) == len(always):
+		return nil, []string{fmt.Sprintf("%s %s between peers in every dump, and nothing else does: probably noise, such as a clock or a path", prose.Few(names, mostNamed), differ(names))}
+	}
+	return found, []string{fmt.Sprintf("%s %s between peers in every dump: taken for noise and not compared", prose.Few(names, mostNamed), differ(names))}
+}
+
+func differ(names []string) string {
+	if len(names) == 1 {
+		return "differs"
+	}
+	return "differ"
+}
+
+// compareStates compares two states. It returns nil if they cannot be compared.
+func compareStates(a, b *snapshot.World) *compared {
+	x, errA := snapshot.Hold(a)
+	y, errB := snapshot.Hold(b)
+	if errA != nil || errB != nil {
+		return nil
+	}
+	d, err := snapshot.Compare(x, y, snapshot.DiffOptions{Limit: 64})
+	if err != nil {
+		return nil
+	}
+	out := &compared{tick: a.Point.Tick, columns: map[column]bool{}, looks: map[column]bool{}}
+	for _, t := range d.Tables {
+		out.other = out.other || t.OnlyACount+t.OnlyBCount > 0 || t.Label == snapshot.RNG
+		for _, ch := range t.Changes {
+			if t.Label != snapshot.RNG {
+				out.looks[column{t.Label, ch.Component, ch.Field}] = looksNoisy(ch.Field, ch.A) && looksNoisy(ch.Field, ch.B)
+			}
+		}
+		for _, c := range t.Columns {
+			out.columns[column{t.Label, c.Component, c.Field}] = true
+		}
+	}
+	return out
+}
+
+var (
+	noisyNames = regexp.MustCompile(`(?i)(^|[^a-z])(time|clock|date|stamp|timestamp|written|saved|path|file|dir|folder|host|hostname|machine|pid|process|thread|addr|address|ptr|pointer|handle|fps|ping|latency|rtt|memory|cpu|os|user|locale|local|session|uptime|elapsed|delta)([^a-z]|$)`)
+	noisyTexts = regexp.MustCompile(`^(0x[0-9a-fA-F]{8,16}|[A-Za-z]:\\.*|/.*|~/.*|\d{4}-\d\d-\d\d.*|.*\d\d:\d\d:\d\d.*)$`)
+)
+
+// looksNoisy reports whether a name or a value is one of a clock, a path, a machine or an address.
+func looksNoisy(field string, v snapshot.Value) bool {
+	if noisyNames.MatchString(states.Words(field)) {
+		return true
+	}
+	return (v.Type == snapshot.String || v.Type == snapshot.Scalar) && noisyTexts.MatchString(strings.TrimPrefix(string(v.Raw), `"`))
+}
+
+// divide moves the columns that are noise into tables of that class.
+func divide(w *snapshot.World, noise map[column]bool) {
+	if len(noise) == 0 {
+		return
+	}
+	for i := range w.Tables {
+		t := &w.Tables[i]
+		if t.Class != snapshot.Archetype {
+			continue
+		}
+		apart := snapshot.Table{Label: t.Label, Class: snapshot.Noise, Keys: t.Keys}
+		t.Columns = slices.DeleteFunc(t.Columns, func(c snapshot.Column) bool {
+			is := noise[column{t.Label, c.Component, c.Field}]
+			if is {
+				apart.Columns = append(apart.Columns, c)
+			}
+			return is
+		})
+		if len(apart.Columns) > 0 {
+			w.Tables = append(w.Tables, apart)
+		}
+	}
+	w.Sort()
+}

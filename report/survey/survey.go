@@ -1,0 +1,327 @@
+// Package survey finds evidence in ordinary notations among files that belong to no known format.
+//
+// One such file does not show what it is: any program writes JSON. A survey looks at all files of a session, groups them
+// by their names, learns one schema from some of each group, and finds out which number in the names is the tick and
+// which part is the peer. Then a file is recognised by its name, and is only opened where its content is needed.
+//
+// Ordinary notations come last: where any file is of a known format, a survey finds nothing.
+package survey
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"errors"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/desynctool/desynctool/anygame/states"
+	"github.com/desynctool/desynctool/engines/engine"
+	"github.com/desynctool/desynctool/internal/file/compression"
+	"github.com/desynctool/desynctool/internal/file/files"
+	"github.com/desynctool/desynctool/internal/file/limits"
+	"github.com/desynctool/desynctool/notation"
+	"github.com/desynctool/desynctool/report/formats"
+	"github.com/desynctool/desynctool/snapshot"
+)
+
+const (
+	headLen     = 64 << 10 // bytes by which a notation is recognised
+	mostLearned = 24       // files that the schema is learned from
+	learnLen    = 64 << 20 // bytes of all of them
+	sampleText  = 4 << 20  // bytes of one of them
+	wholeText   = 1 << 32  // bytes of a file that is read whole
+	mostGroups  = 1 << 10
+)
+
+// For returns the formats of the files at some paths: all known ones, and those that a survey finds. Notes are what to
+// know of what it found.
+func For(tree files.Tree, paths []string) (list []engine.Format, notes []string) {
+	s := &survey{tree: tree, groups: map[groupName]*group{}, folders: map[string]bool{}}
+	for _, path := range paths {
+		path = filepath.Clean(path)
+		if stat, err := tree.Stat(path); err == nil {
+			s.walk(path, stat.IsDir(), true, int(limits.Folders.Max()))
+		}
+		if s.known {
+			return formats.All(), nil
+		}
+	}
+	s.logs()
+	s.choose()
+	if len(s.order) > 0 {
+		s.learn()
+	}
+	return slices.Concat(formats.All(), s.logFormats(), s.formats()), s.notes
+}
+
+// survey is one survey.
+type survey struct {
+	tree    files.Tree
+	files   int
+	folders map[string]bool // that were walked, without links
+	known   bool            // a file is evidence of a known format
+	groups  map[groupName]*group
+	order   []*group // in the order of the paths
+	found   []log
+	schemas map[string]*states.Schema // by table, one for files with all tables
+	noise   map[column]bool
+	notes   []string
+}
+
+// groupName is the name of a group: its folder, and the names of its files without the digits.
+type groupName struct{ dir, shape string }
+
+// group is files of one folder whose names differ in numbers alone.
+type group struct {
+	groupName
+	bases    []string // in order
+	given    bool     // one of its files is a path that was given
+	binary   bool
+	notation *notation.Notation // nil for text in none
+	samples  []sample
+
+	tick   int            // the number of the names that is the tick, -1 if none is
+	peer   []int          // the words of the names that show the peer
+	table  string         // the only one in its files, by their names; empty for files with all
+	schema *states.Schema // of its files
+	parts  []*group       // the other groups with tables of the same states; nil unless this is the first of them
+	rest   bool           // it is one of parts
+}
+
+// sample is a file that was read.
+type sample struct {
+	base   string
+	ticks  []uint64 // of the states in it, if it has them
+	peers  bool     // it names peers
+	states int
+	text   []byte            // until it is decoded
+	cut    bool              // the text is only the beginning of the file
+	worlds []*snapshot.World // until they are compared
+}
+
+// walk looks at a file or folder.
+func (s *survey) walk(path string, folder, given bool, deeper int) {
+	if !folder {
+		s.add(path, given)
+		return
+	}
+	names, err := s.tree.Names(path)
+	if err != nil || deeper < 0 || s.visited(path) {
+		return
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		if name[0] == '.' || s.known {
+			continue
+		}
+		at := filepath.Join(path, name)
+		stat, err := s.tree.Stat(at)
+		if s.files++; err != nil || limits.Files.Over(int64(s.files)) {
+			continue
+		}
+		switch {
+		case stat.IsDir():
+			s.walk(at, true, false, deeper-1)
+		case stat.Mode().IsRegular() && stat.Size() > 0:
+			s.add(at, false)
+		}
+	}
+}
+
+// visited notes that a folder is walked. It reports whether it was before, under any name.
+func (s *survey) visited(path string) bool {
+	t, ok := s.tree.(interface{ Real(path string) string })
+	if !ok {
+		return false
+	}
+	real := t.Real(path)
+	if real == "" {
+		return false
+	}
+	before := s.folders[real]
+	s.folders[real] = true
+	return before
+}
+
+// add adds a file to its group. The first of a group shows what the others are.
+func (s *survey) add(path string, given bool) {
+	dir, base := filepath.Split(path)
+	name := groupName{filepath.Clean(dir), shapeOf(compression.PlainName(base))}
+	g := s.groups[name]
+	if g == nil {
+		if len(s.groups) == mostGroups {
+			return
+		}
+		g = &group{groupName: name, tick: -1}
+		s.groups[name] = g
+		head, whole, err := s.head(path)
+		if err != nil || s.isKnown(path, head) {
+			return
+		}
+		g.binary = bytes.IndexByte(head, 0) >= 0
+		g.notation = notation.Of(base, head, whole)
+		if g.notation == nil && g.binary {
+			return
+		}
+		s.order = append(s.order, g)
+	}
+	g.bases = append(g.bases, base)
+	g.given = g.given || given
+}
+
+// isKnown reports whether a file is of a known format, and notes that there is evidence of one.
+func (s *survey) isKnown(path string, head []byte) bool {
+	f := formats.Recognize(path, head[:min(len(head), formats.HeadLen)])
+	if f == nil {
+		return bytes.Contains(head, []byte(`"desynctool.`)) || strings.HasPrefix(filepath.Base(path), "desync_report_")
+	}
+	if f.Snapshot != nil || f.Log != nil || f.Native || f.Trace != nil && f.Trace.Read != nil {
+		s.known = true
+	}
+	return true
+}
+
+// head returns the first bytes of what is in a file, and whether that is all.
+func (s *survey) head(path string) (head []byte, whole bool, err error) {
+	text, err := s.read(path, headLen+1)
+	return text[:min(len(text), headLen)], len(text) <= headLen, err
+}
+
+// read returns at most so many bytes of what is in a file, which may be compressed.
+func (s *survey) read(path string, most int64) ([]byte, error) {
+	f, err := s.tree.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	content, err := formats.Content(bufio.NewReaderSize(f, formats.HeadLen), path)
+	if err != nil {
+		return nil, err
+	}
+	text, err := io.ReadAll(io.LimitReader(content, most))
+	return text, errors.Join(err, content.Close())
+}
+
+// choose keeps the groups that are evidence of a session: files that were given, and files of one name in two folders or
+// of one folder that differ in their numbers.
+func (s *survey) choose() {
+	shapes := map[string]int{}
+	for _, g := range s.order {
+		shapes[g.shape] += len(g.bases)
+	}
+	beside := map[string]int{} // by folder and notation
+	for _, g := range s.order {
+		beside[g.dir+"\x00"+g.notation.Name+"\x00"+filepath.Ext(g.shape)]++
+	}
+	s.order = slices.DeleteFunc(s.order, func(g *group) bool {
+		return !g.given && len(s.order) > 1 && shapes[g.shape] < 2 && beside[g.dir+"\x00"+g.notation.Name+"\x00"+filepath.Ext(g.shape)] < 2
+	})
+	for _, g := range s.order {
+		slices.SortFunc(g.bases, func(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) })
+	}
+}
+
+// learn learns the schema from some files of each group, and which parts of their names are the tick and the peer.
+func (s *survey) learn() {
+	each := max(1, mostLearned/len(s.order))
+	left := int64(learnLen)
+	for _, g := range s.order {
+		for _, base := range picks(g.bases, each) {
+			text, err := s.read(filepath.Join(g.dir, base), min(left, sampleText))
+			if left -= int64(len(text)); err != nil || left <= 0 {
+				continue
+			}
+			g.samples = append(g.samples, sample{base: base, text: text, cut: len(text) == sampleText})
+		}
+	}
+	s.order = slices.DeleteFunc(s.order, func(g *group) bool { return len(g.samples) == 0 })
+	s.divide()
+	for _, g := range s.order {
+		for _, p := range g.samples {
+			_ = g.schema.Learn(g.notation, p.text) // what cannot be read is reported when it is opened
+		}
+	}
+	for _, g := range s.order {
+		for i := range g.samples {
+			g.look(&g.samples[i])
+		}
+	}
+	s.name()
+	s.compare()
+}
+
+// look finds out what the heads of the states in a file contain.
+func (g *group) look(p *sample) {
+	worlds, err := g.schema.Decode(g.notation, p.text)
+	p.text = nil
+	if err != nil && !p.cut {
+		return
+	}
+	if !p.cut {
+		p.worlds = worlds
+	}
+	p.states = len(worlds)
+	for _, w := range worlds {
+		if w.Point.Known() {
+			p.ticks = append(p.ticks, w.Point.Tick)
+		}
+		p.peers = p.peers || w.Peer != ""
+	}
+}
+
+// compare compares the states of peers that were read, to find out what is noise.
+func (s *survey) compare() {
+	byTick := map[moment][]seen{}
+	for _, g := range s.order {
+		for i := range g.samples {
+			p := &g.samples[i]
+			for _, w := range p.worlds {
+				if n, ok := g.tickOf(p.base); ok && !w.Point.Known() {
+					w.Point = snapshot.Point{Tick: n}
+				}
+				at := moment{w.Point.Tick, g.table}
+				byTick[at] = append(byTick[at], seen{g.dir + "\x00" + cmp.Or(w.Peer, g.peerOf(p.base)), w})
+			}
+			p.worlds = nil
+		}
+	}
+	var list []compared
+	for _, states := range byTick {
+		first := states[0]
+		for _, other := range states[1:] {
+			if other.peer == first.peer {
+				continue
+			}
+			if c := compareStates(first.world, other.world); c != nil {
+				list = append(list, *c)
+			}
+		}
+	}
+	s.noise, s.notes = noise(list)
+}
+
+// moment is a state point of the files with one table, or with all.
+type moment struct {
+	tick  uint64
+	table string
+}
+
+// seen is a state that was read, and whose it is.
+type seen struct {
+	peer  string
+	world *snapshot.World
+}
+
+// picks returns at most so many of some names: the first, the last, and some between them.
+func picks(bases []string, most int) (out []string) {
+	if len(bases) <= most {
+		return bases
+	}
+	for i := range most {
+		out = append(out, bases[i*(len(bases)-1)/max(1, most-1)])
+	}
+	return slices.Compact(out)
+}
