@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/desynctool/desynctool/anygame/states"
+	"github.com/desynctool/desynctool/internal/lazyregexp"
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/snapshot"
 )
@@ -109,8 +109,8 @@ func compareStates(a, b *snapshot.World) *compared {
 }
 
 var (
-	noisyNames = regexp.MustCompile(`(?i)(^|[^a-z])(time|clock|date|stamp|timestamp|written|saved|path|file|dir|folder|host|hostname|machine|pid|process|thread|addr|address|ptr|pointer|handle|fps|ping|latency|rtt|memory|cpu|os|user|locale|local|session|uptime|elapsed|delta)([^a-z]|$)`)
-	noisyTexts = regexp.MustCompile(`^(0x[0-9a-fA-F]{8,16}|[A-Za-z]:\\.*|/.*|~/.*|\d{4}-\d\d-\d\d.*|.*\d\d:\d\d:\d\d.*)$`)
+	noisyNames = lazyregexp.New(`(?i)(^|[^a-z])(time|clock|date|stamp|timestamp|written|saved|path|file|dir|folder|host|hostname|machine|pid|process|thread|addr|address|ptr|pointer|handle|fps|ping|latency|rtt|memory|cpu|os|user|locale|local|session|uptime|elapsed|delta)([^a-z]|$)`)
+	noisyTexts = lazyregexp.New(`^(0x[0-9a-fA-F]{8,16}|[A-Za-z]:\\.*|/.*|~/.*|\d{4}-\d\d-\d\d.*|.*\d\d:\d\d:\d\d.*)$`)
 )
 
 // looksNoisy reports whether a name or a value is one of a clock, a path, a machine or an address.
