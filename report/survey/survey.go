@@ -79,6 +79,7 @@ type group struct {
 	groupName
 	bases    []string // in order
 	given    bool     // one of its files is a path that was given
+	alone    bool     // nothing shows that it is evidence but its content
 	binary   bool
 	notation *notation.Notation // nil for text in none
 	samples  []sample
@@ -205,8 +206,8 @@ func (s *survey) read(path string, most int64) ([]byte, error) {
 	return text, errors.Join(err, content.Close())
 }
 
-// choose keeps the groups that are evidence of a session: files that were given, and files of one name in two folders or
-// of one folder that differ in their numbers.
+// choose finds the groups that are evidence of a session: files that were given, and files of one name in two folders or
+// of one folder that differ in their numbers. Another file is evidence if it contains several states.
 func (s *survey) choose() {
 	shapes := map[string]int{}
 	for _, g := range s.order {
@@ -216,10 +217,8 @@ func (s *survey) choose() {
 	for _, g := range s.order {
 		beside[g.dir+"\x00"+g.notation.Name+"\x00"+filepath.Ext(g.shape)]++
 	}
-	s.order = slices.DeleteFunc(s.order, func(g *group) bool {
-		return !g.given && len(s.order) > 1 && shapes[g.shape] < 2 && beside[g.dir+"\x00"+g.notation.Name+"\x00"+filepath.Ext(g.shape)] < 2
-	})
 	for _, g := range s.order {
+		g.alone = !g.given && shapes[g.shape] < 2 && beside[g.dir+"\x00"+g.notation.Name+"\x00"+filepath.Ext(g.shape)] < 2
 		slices.SortFunc(g.bases, func(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) })
 	}
 }
@@ -249,6 +248,7 @@ func (s *survey) learn() {
 			g.look(&g.samples[i])
 		}
 	}
+	s.order = slices.DeleteFunc(s.order, func(g *group) bool { return g.alone && g.samples[0].states < 2 })
 	s.name()
 	s.compare()
 }

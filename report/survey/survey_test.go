@@ -1,0 +1,160 @@
+package survey_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/desynctool/desynctool/internal/file/files"
+	"github.com/desynctool/desynctool/report/formats"
+	"github.com/desynctool/desynctool/report/survey"
+	"github.com/desynctool/desynctool/snapshot"
+)
+
+// write writes files into a folder.
+func write(t *testing.T, texts map[string]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range texts {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// found lists the states below a folder: whose, when, and from which file.
+func found(t *testing.T, dir string) (list []string) {
+	t.Helper()
+	all, _ := survey.For(files.Disk, []string{dir})
+	sets, err := snapshot.Find(files.Disk, dir, formats.SnapshotsOf(all))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range sets {
+		for _, e := range s.Entries {
+			path, _ := filepath.Rel(dir, e.Path())
+			list = append(list, fmt.Sprintf("%s %s %s", e.Peer, e.Point, filepath.ToSlash(path)))
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+const state = `{"tick": %d, "units": [{"id": 1, "hp": %d}, {"id": 2, "hp": 7}]}`
+
+func TestNames(t *testing.T) {
+	untimed := `{"units": [{"id": 1, "hp": 3}, {"id": 2, "hp": 7}]}`
+	for _, c := range []struct {
+		name  string
+		texts map[string]string
+		want  string
+	}{
+		{"the number is the tick", map[string]string{"a/s_100.json": fmt.Sprintf(state, 100, 3), "a/s_200.json": fmt.Sprintf(state, 200, 3)},
+			" 100 a/s_100.json\n 200 a/s_200.json"},
+		{"a number is the tick though the files have none", map[string]string{"a/s7_100.json": untimed, "a/s7_200.json": untimed},
+			" 100 a/s7_100.json\n 200 a/s7_200.json"},
+		{"the number is not the tick", map[string]string{"a/s_1.json": fmt.Sprintf(state, 100, 3), "a/s_2.json": fmt.Sprintf(state, 200, 3)},
+			" 100 a/s_1.json\n 200 a/s_2.json"},
+		{"peers in one folder", map[string]string{"host-100.json": fmt.Sprintf(state, 100, 3), "guest-100.json": fmt.Sprintf(state, 100, 4), "host-200.json": fmt.Sprintf(state, 200, 3), "guest-200.json": fmt.Sprintf(state, 200, 4)},
+			"guest 100 guest-100.json\nguest 200 guest-200.json\nhost 100 host-100.json\nhost 200 host-200.json"},
+		{"peers with numbers", map[string]string{"p1_100.json": untimed, "p2_100.json": untimed, "p1_200.json": untimed, "p2_200.json": untimed},
+			"p1 100 p1_100.json\np1 200 p1_200.json\np2 100 p2_100.json\np2 200 p2_200.json"},
+		{"dumps by number, peers by word", map[string]string{
+			"dump1-host.json": fmt.Sprintf(state, 10, 3), "dump1-guest.json": fmt.Sprintf(state, 10, 4), "dump2-host.json": fmt.Sprintf(state, 20, 3), "dump2-guest.json": fmt.Sprintf(state, 20, 4)},
+			"guest 10 dump1-guest.json\nguest 20 dump2-guest.json\nhost 10 dump1-host.json\nhost 20 dump2-host.json"},
+		{"one file a table", map[string]string{"units_100.csv": "id,hp\n1,3\n2,7\n", "towns_100.csv": "id,name\n1,Ayr\n", "units_200.csv": "id,hp\n1,3\n2,6\n", "towns_200.csv": "id,name\n1,Ayr\n"},
+			" 100 towns_100.csv\n 200 towns_200.csv"},
+		{"several states in a file", map[string]string{"all.json": "[" + fmt.Sprintf(state, 1, 3) + "," + fmt.Sprintf(state, 2, 3) + "]"},
+			" 1 all.json@1\n 2 all.json@2"},
+		{"a known format beside them", map[string]string{"s_1.json": fmt.Sprintf(state, 1, 3), "s_2.json": fmt.Sprintf(state, 2, 3), "order-log.bin": "\x89DOL\r\n\x1a\nnothing"}, ""},
+		{"settings of one program", map[string]string{"package.json": `{"name": "x", "version": "1.0.0"}`, "notes.txt": "nothing\n", "list.csv": "a,b\n1,2\n3,4\n"}, ""},
+	} {
+		if got := strings.Join(found(t, write(t, c.texts)), "\n"); got != c.want {
+			t.Errorf("%s:\n%s\nwant\n%s", c.name, got, c.want)
+		}
+	}
+}
+
+// TestNoise: a column that differs in every dump is noise where something else differs later, and is left where nothing
+// does.
+func TestNoise(t *testing.T) {
+	texts := map[string]string{}
+	for _, peer := range []string{"host", "guest"} {
+		for tick := range 4 {
+			clock, hp := 10*tick, 9
+			if peer == "guest" {
+				clock += 3
+				hp -= tick / 3
+			}
+			texts[fmt.Sprintf("%s/s_%d.json", peer, tick)] = fmt.Sprintf(`{"tick": %d, "saved_at": %d, "lobby": "%s", "units": [{"id": 1, "hp": %d}]}`, tick, clock, peer, hp)
+		}
+	}
+	dir := write(t, texts)
+	all, notes := survey.For(files.Disk, []string{dir})
+	if len(notes) != 1 || !strings.Contains(notes[0], "state.lobby; state.saved_at differ between peers in every dump: taken for noise") {
+		t.Errorf("%q", notes)
+	}
+	open := func(name string) *snapshot.World {
+		s, err := snapshot.OpenAny(files.Disk, filepath.Join(dir, name), formats.SnapshotsOf(all))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		w, err := snapshot.Load(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return w
+	}
+	if w := open("host/s_1.json"); w.Table(snapshot.Noise, "state") == nil || w.Table(snapshot.Archetype, "state") == nil || w.Table(snapshot.Archetype, "units") == nil {
+		t.Errorf("%+v", w.Tables)
+	}
+	for name := range texts {
+		if strings.HasSuffix(name, "_3.json") {
+			if err := os.Remove(filepath.Join(dir, name)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	_, notes = survey.For(files.Disk, []string{dir})
+	if len(notes) != 1 || !strings.Contains(notes[0], "probably noise") {
+		t.Errorf("%q", notes)
+	}
+}
+
+// TestFewAreRead: a folder of many dumps is not read whole.
+func TestFewAreRead(t *testing.T) {
+	texts := map[string]string{}
+	for tick := range 400 {
+		texts[fmt.Sprintf("host/s_%d.json", tick)] = fmt.Sprintf(state, tick, 3)
+	}
+	dir := write(t, texts)
+	tree := &counting{Tree: files.Disk}
+	all, _ := survey.For(tree, []string{dir})
+	set, _, err := snapshot.ReadDir(tree, filepath.Join(dir, "host"), formats.SnapshotsOf(all))
+	if err != nil || len(set.Entries) != 400 {
+		t.Fatal(len(set.Entries), err)
+	}
+	if tree.opened > 40 {
+		t.Errorf("%d of 400 files were opened", tree.opened)
+	}
+}
+
+// counting is a tree that counts what is opened.
+type counting struct {
+	files.Tree
+	opened int
+}
+
+func (c *counting) Open(path string) (files.File, error) {
+	c.opened++
+	return c.Tree.Open(path)
+}
