@@ -49,7 +49,7 @@ func (s *survey) logs() {
 			if i := bytes.LastIndexByte(sample, '\n'); i >= 0 && len(sample) == sampleLen {
 				sample = sample[:i+1]
 			}
-			if g.notation != nil && tabular(g.notation, sample) {
+			if g.notation != nil && (g.notation.Name == "json" || g.notation.Name == "csv") && tabular(g.notation, sample) {
 				break
 			}
 			l := log{group: g, path: path, sums: sums.Learn(sample, base)}
