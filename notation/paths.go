@@ -16,8 +16,8 @@ func pathsNotation() Notation {
 // columnsNotation is one variable a line in columns: subsystem, entity, field and value.
 func columnsNotation() Notation {
 	return Notation{Name: "columns", Title: "lines with one variable in columns", Extensions: []string{".txt", ".dump"},
-		Sniff: func(head []byte, whole bool) bool { return fitsLines(head, whole, columnsOf(head), 2) },
-		Parse: func(text []byte, to Sink) error { return parseLines(text, to, columnsOf(text)) }}
+		Sniff: func(head []byte, whole bool) bool { return fitsLines(head, whole, columnsOf(head, false), 2) },
+		Parse: func(text []byte, to Sink) error { return parseLines(text, to, columnsOf(text, true)) }}
 }
 
 // splitter returns the path in a line, appended to steps, and its value. Without steps the line does not fit.
@@ -336,8 +336,9 @@ func pathSteps(path []byte, slash bool, steps []step) []step {
 	return steps
 }
 
-// columnsOf returns the [splitter] for as many columns as most of the first lines have.
-func columnsOf(text []byte) splitter {
+// columnsOf returns the [splitter] for as many columns as most of the first lines have. Rest says that the last column may
+// be a text of several words.
+func columnsOf(text []byte, rest bool) splitter {
 	var counts [6]int
 	text = text[:min(len(text), sniffLen)]
 	for at := 0; at < len(text); {
@@ -356,6 +357,11 @@ func columnsOf(text []byte) splitter {
 	return func(line []byte, steps []step) ([]step, []byte) {
 		path, value := columns(line, steps, most)
 		n := len(path)
+		if rest && n > most {
+			n, path = most, path[:most]
+			begin := cap(line) - cap(path[most-1].name) // where the last column is in the line
+			value = bytes.TrimSpace(line[begin:])
+		}
 		if n != most && n != 2 || len(value) == 0 || value[len(value)-1] == ';' || n == 2 && !isNumber(value) || n > 2 && isTick(path[0].name) {
 			return nil, nil
 		}
