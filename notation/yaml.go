@@ -5,7 +5,7 @@ import (
 	"encoding/base64"
 )
 
-// yamlNotation is YAML 1.2, with several documents. Tags other than !!str and !!binary are skipped, << is a name as
+// yamlNotation is YAML 1.2, with several documents. Tags of the core schema are known, others are skipped, << is a name as
 // any other, and no map or list is the name of a member.
 func yamlNotation() Notation {
 	return Notation{Name: "yaml", Title: "YAML", Extensions: []string{".yaml", ".yml"}, Sniff: sniffYAML, Parse: parseYAML}
@@ -147,8 +147,8 @@ var yamlWords = map[string]struct {
 	".nan": {Number, "nan"}, ".NaN": {Number, "nan"}, ".NAN": {Number, "nan"},
 }
 
-// likeHash reports whether a number is digits, an e and digits: a text in YAML 1.1, and a number in 1.2. No writer of numbers
-// omits both the point and the sign, but a hash may have this form.
+// likeHash reports whether a number is digits, an e and digits: a text in YAML 1.1, and a number in 1.2. No writer of
+// numbers omits both the point and the sign, but a hash may have this form.
 func likeHash(number []byte) bool {
 	mantissa, exponent, ok := bytes.Cut(bytes.ToLower(number), []byte("e"))
 	return ok && bytes.IndexByte(mantissa, '.') < 0 && exponent[0] != '-' && exponent[0] != '+'
@@ -162,7 +162,13 @@ func yamlScalar(text []byte, plain bool, tag string) (Kind, []byte) {
 			return Bytes, raw
 		}
 	}
-	if !plain || tag == "!!str" {
+	switch tag {
+	case "!!str":
+		plain = false
+	case "!!int", "!!float", "!!bool", "!!null": // of a writer that has all in quotes
+		plain = true
+	}
+	if !plain {
 		return Text, text
 	}
 	if len(text) <= len("false") {

@@ -25,6 +25,7 @@ func TestYAML(t *testing.T) {
 
 	// Where the library differs from YAML 1.2, or reads less.
 	parses(t, n, `- "\/\e\N\_\L\P\ z"`+"\n- [a:1, b::c, :d, ?e]\n- !u!x 5\n", "[ text(/\x1b\u0085\u00a0\u2028\u2029 z) [ text(a:1) text(b::c) text(:d) text(?e) end number(5) end")
+	parses(t, n, "- !!int \"5\"\n- !!bool 'true'\n- !!null 'null'\n- !!float |-\n  .inf\n- !!int \"x\"\n", "[ number(5) bool(true) null() number(inf) text(x) end")
 	parses(t, n, "...\n--- !u!1 &1\na: 1\n--- !u!2 &2\nb: 2\n", `{ "a": number(1) end { "b": number(2) end`)
 	parses(t, n, "a: &x 5\nb: &y\n- *x\n- &z {c: *x}\nd: *y\ne: [*z, *x]\n*x : f\n", `{ "a": number(5) "b": [ number(5) { "c": number(5) end end "d": [ number(5) { "c": number(5) end end `+
 		`"e": [ { "c": number(5) end number(5) end "5": text(f) end`)

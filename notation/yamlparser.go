@@ -15,7 +15,8 @@ const (
 // yamlParser reads one text. It calls itself for maps and lists within each other, at most MaxDepth times.
 type yamlParser struct {
 	text  []byte
-	at    int
+	at    int // after an error, the end
+	err   error
 	line  int // where the line begins
 	first int // where its first token begins
 	rest  int // where space ended
@@ -47,7 +48,7 @@ type yamlNode struct {
 	tag    string
 }
 
-// with returns what n and other have; other is nearer.
+// with returns the anchor and tag of other, and the ones of n where it has none.
 func (n yamlNode) with(other yamlNode) yamlNode {
 	if other.anchor != nil {
 		n.anchor = other.anchor
@@ -70,45 +71,46 @@ func (p *yamlParser) documents() error {
 	p.at = bomLen(p.text)
 	p.line, p.first, p.rest = p.at, -1, p.at
 	p.aliased = bytes.IndexByte(p.text, '*') >= 0
-	for {
-		if err := p.space(); err != nil || p.at == len(p.text) {
-			return err
-		}
-		marker := p.marker()
-		switch {
+	for p.space(); p.at < len(p.text); p.space() {
+		switch marker := p.marker(); {
 		case p.peek() == '%' && p.column() == 0:
 			p.skipLine()
-			continue
-		case marker != 0:
+		case marker == '.':
 			p.at += 3
+		default:
+			if marker != 0 {
+				p.at += 3
+			}
+			p.anchors, p.kept = map[string][2]int{}, p.kept[:0]
+			p.block(-1, false, marker != 0)
+			if p.space(); p.at < len(p.text) && p.marker() == 0 {
+				p.unexpected("the end of the document")
+			}
 		}
-		if marker == '.' {
-			continue
-		}
-		p.anchors, p.kept = map[string][2]int{}, p.kept[:0]
-		if err := p.block(-1, false, marker != 0); err != nil {
-			return err
-		}
-		if err := p.space(); err != nil {
-			return err
-		}
-		if p.at < len(p.text) && p.marker() == 0 {
-			return p.unexpected("the end of the document")
-		}
+	}
+	return p.err
+}
+
+// fail ends the reading with an error.
+func (p *yamlParser) fail(err error) {
+	if p.err == nil {
+		p.err = err
+	}
+	p.at = len(p.text)
+}
+
+// fault fails with an Error. In the last line, which is not complete, the text is cut off.
+func (p *yamlParser) fault(at int, format string, args ...any) {
+	if bytes.IndexByte(p.text[at:], '\n') < 0 {
+		p.fail(cut(at, "a value: "+format, args...))
+	} else {
+		p.fail(fault(at, format, args...))
 	}
 }
 
-// fault returns an Error. In the last line, which is not complete, the text is cut off.
-func (p *yamlParser) fault(at int, format string, args ...any) error {
-	if at == len(p.text) || bytes.IndexByte(p.text[at:], '\n') < 0 {
-		return cut(at, "a value: "+format, args...)
-	}
-	return fault(at, format, args...)
-}
-
-// unexpected returns the Error of what is next.
-func (p *yamlParser) unexpected(expected string) error {
-	return p.fault(p.at, "%.8q, expected %s", p.text[p.at:], expected)
+// unexpected fails because of what is next.
+func (p *yamlParser) unexpected(expected string) {
+	p.fault(p.at, "%.8q, expected %s", p.text[p.at:], expected)
 }
 
 // peek returns the next byte, a line break at the end.
@@ -167,40 +169,30 @@ func (p *yamlParser) blanks() {
 	}
 }
 
-// newline goes to the begin of the next line.
-func (p *yamlParser) newline() {
-	p.at++
-	p.line = p.at
-}
-
 // space skips blanks, line breaks and comments.
-func (p *yamlParser) space() error {
+func (p *yamlParser) space() {
 	if p.at != p.rest {
 		p.last = p.at
 	}
-	for {
-		p.blanks()
-		switch c := p.peek(); {
-		case p.at == len(p.text):
-		case c == '\n':
-			p.newline()
-			p.first = -1
-			continue
-		case c == '#' && (p.column() == 0 || p.flows > 0 || isSpace(p.text[p.at-1])):
+	broken := p.first < 0
+	for p.blanks(); p.at < len(p.text); p.blanks() {
+		if c := p.text[p.at]; c == '\n' {
+			p.at++
+			p.line, broken = p.at, true
+		} else if c == '#' && (p.column() == 0 || p.flows > 0 || isSpace(p.text[p.at-1])) {
 			p.skipLine()
-			continue
+		} else {
+			break
 		}
-		break
 	}
 	p.rest = p.at
-	if p.first >= 0 {
-		return nil
+	if !broken {
+		return
 	}
 	p.first = p.at
 	if tab := bytes.IndexByte(p.text[p.line:p.at], '\t'); tab >= 0 && p.flows == 0 && p.at < len(p.text) {
-		return p.fault(p.line+tab, "a tab in an indentation, expected blanks")
+		p.fault(p.line+tab, "a tab in an indentation, expected blanks")
 	}
-	return nil
 }
 
 // over reports whether the next token does not belong to what is below an indentation.
@@ -209,98 +201,93 @@ func (p *yamlParser) over(indent int) bool {
 }
 
 // call gives something to the Sink.
-func (p *yamlParser) call(c yamlCall, at int) error {
+func (p *yamlParser) call(c yamlCall, at int) {
+	if p.err == nil && p.depth == MaxDepth && (c.to == '{' || c.to == '[') {
+		p.fail(fault(at, "more than %d maps and lists within each other", MaxDepth))
+	}
+	if p.err != nil {
+		return
+	}
 	if p.keeping > 0 {
 		p.kept = append(p.kept, yamlCall{c.to, c.kind, c.plain, bytes.Clone(c.text)})
 	}
 	p.plain = c.plain
 	switch c.to {
-	case ':':
-		p.to.Name(c.text)
-	case '=':
-		p.to.Scalar(c.kind, c.text)
+	case '{':
+		p.depth++
+		p.to.BeginMap(at)
+	case '[':
+		p.depth++
+		p.to.BeginList(at)
 	case '}':
 		p.depth--
 		p.to.End(at)
+	case ':':
+		p.to.Name(c.text)
 	default:
-		if p.depth == MaxDepth {
-			return fault(at, "more than %d maps and lists within each other", MaxDepth)
-		}
-		p.depth++
-		if c.to == '{' {
-			p.to.BeginMap(at)
-		} else {
-			p.to.BeginList(at)
-		}
+		p.to.Scalar(c.kind, c.text)
 	}
-	return nil
 }
 
-// begin and end begin and end a map or list.
-func (p *yamlParser) begin(c byte, at int) error { return p.call(yamlCall{to: c}, at) }
-func (p *yamlParser) end(at int) error           { return p.call(yamlCall{to: '}'}, at) }
-
 // scalar gives a scalar to the Sink.
-func (p *yamlParser) scalar(n yamlNode, text []byte, plain bool) error {
+func (p *yamlParser) scalar(n yamlNode, text []byte, plain bool) {
 	kind, text := yamlScalar(text, plain, n.tag)
-	return p.anchored(n, func() error { return p.call(yamlCall{'=', kind, plain && n.tag == "", text}, p.at) })
+	p.anchored(n, func() { p.call(yamlCall{'=', kind, plain && n.tag == "", text}, p.at) })
 }
 
 // name gives the name of a member to the Sink.
-func (p *yamlParser) name(n yamlNode, t yamlToken) error {
-	if t.alias != nil {
-		if len(t.alias) != 1 {
-			return p.fault(p.at, notName)
-		}
+func (p *yamlParser) name(n yamlNode, t yamlToken) {
+	if len(t.alias) == 1 {
 		t.text, t.plain = t.alias[0].text, t.alias[0].plain
+	} else if t.alias != nil {
+		p.fault(p.at, notName)
 	}
-	return p.anchored(n, func() error { return p.call(yamlCall{':', Text, t.plain && n.tag == "", t.text}, p.at) })
+	p.anchored(n, func() { p.call(yamlCall{':', Text, t.plain && n.tag == "", t.text}, p.at) })
 }
 
 // anchored reads a node, and keeps it if it has an anchor.
-func (p *yamlParser) anchored(n yamlNode, read func() error) error {
+func (p *yamlParser) anchored(n yamlNode, read func()) {
 	if n.anchor == nil || !p.aliased {
-		return read()
+		read()
+		return
 	}
 	delete(p.anchors, string(n.anchor))
 	begin := len(p.kept)
 	p.keeping++
-	err := read()
+	read()
 	p.keeping--
 	p.anchors[string(n.anchor)] = [2]int{begin, len(p.kept)}
-	return err
 }
 
 // alias reads an alias and returns what it repeats.
-func (p *yamlParser) alias() ([]yamlCall, error) {
+func (p *yamlParser) alias() []yamlCall {
 	begin := p.at
 	name := p.property()[1:]
 	span, ok := p.anchors[string(name)]
 	if !ok {
-		return nil, p.fault(begin, "the alias %.40q, but no anchor before it", name)
+		p.fault(begin, "the alias %.40q, but no anchor before it", name)
 	}
 	kept := p.kept[span[0]:span[1]]
 	for _, c := range kept {
 		p.repeated += 1 + len(c.text)
 	}
 	if p.repeated > minRepeated+maxRepeated*len(p.text) {
-		return nil, fault(begin, "more than %d times as much data with what aliases repeat", maxRepeated)
+		p.fail(fault(begin, "more than %d times as much data with what aliases repeat", maxRepeated))
 	}
-	return kept, nil
+	return kept
 }
 
 // repeat gives calls to the Sink again. The name of a member becomes a scalar.
-func (p *yamlParser) repeat(calls []yamlCall, at int) error {
-	if len(calls) == 1 && calls[0].to == ':' {
-		kind, text := yamlScalar(calls[0].text, calls[0].plain, "")
-		return p.call(yamlCall{'=', kind, calls[0].plain, text}, at)
-	}
+func (p *yamlParser) repeat(calls []yamlCall, at int) {
 	for _, c := range calls {
-		if err := p.call(c, at); err != nil {
-			return err
+		if len(calls) == 1 {
+			c.to = '='
+			if c.kind == Text && c.plain {
+				c.kind, c.text = yamlScalar(c.text, true, "")
+			}
 		}
+		p.call(c, at)
 	}
-	return nil
 }
 
 // property reads an anchor, alias or tag with its mark.
@@ -331,25 +318,25 @@ func (p *yamlParser) properties(n *yamlNode) {
 
 // block reads a node below an indentation. Member is whether it is the value of a member: a list may have the
 // indentation of the map. Inline is whether no map or list in block style may begin in the line.
-func (p *yamlParser) block(indent int, member, inline bool) error {
+func (p *yamlParser) block(indent int, member, inline bool) {
 	var n yamlNode
 	for {
-		if err := p.space(); err != nil {
-			return err
-		}
+		p.space()
 		inline = inline && !p.fresh()
 		low := indent
 		if member && p.indicator('-') {
 			low--
 		}
 		if p.over(low) {
-			return p.scalar(n, nil, true)
+			p.scalar(n, nil, true)
+			return
 		}
 		begin := p.at
 		var near yamlNode
 		p.properties(&near)
 		if c := p.peek(); begin == p.at || c != '\n' && c != '#' {
-			return p.content(n, near, begin, indent, inline)
+			p.content(n, near, begin, indent, inline)
+			return
 		}
 		n = n.with(near)
 	}
@@ -357,108 +344,84 @@ func (p *yamlParser) block(indent int, member, inline bool) error {
 
 // content reads a node that begins in this line. Near has what precedes the node there, and n what precedes it in
 // other lines: n is for the map if the node is a key.
-func (p *yamlParser) content(n, near yamlNode, begin, indent int, inline bool) error {
+func (p *yamlParser) content(n, near yamlNode, begin, indent int, inline bool) {
 	line, column := p.line, begin-p.line
 	switch both, c := n.with(near), p.peek(); {
 	case p.indicator('-'):
 		if inline || begin < p.at {
-			return p.unexpected("a list in a new line")
+			p.unexpected("a list in a new line")
 		}
-		return p.anchored(n, func() error { return p.list(column) })
+		p.anchored(n, func() { p.list(column) })
+		return
 	case c == '|' || c == '>':
-		return p.literal(both, indent)
+		p.literal(both, indent)
+		return
 	case c == '[' || c == '{':
-		err := p.anchored(both, p.flow)
-		if err == nil && p.colon() {
-			return p.fault(begin, notName)
+		if p.anchored(both, p.flow); p.colon() {
+			p.fault(begin, notName)
 		}
-		return err
+		return
 	}
-	t, err := p.token()
-	if err != nil {
-		return err
-	}
-	switch at := p.at; {
+	t := p.token()
+	at := p.at
+	switch {
 	case p.colon():
 		if inline || line != p.line {
-			return p.fault(at, "a key inside a value, expected the end of the line")
+			p.fault(at, "a key inside a value, expected the end of the line")
 		}
-		return p.anchored(n, func() error { return p.members(column, near, t) })
+		p.anchored(n, func() { p.members(line+column, near, t) })
 	case t.alias != nil:
-		return p.repeat(t.alias, begin)
+		p.repeat(t.alias, begin)
 	case t.plain:
-		if t.text, err = p.more(t.text, indent); err != nil {
-			return err
-		}
+		p.scalar(n.with(near), p.more(t.text, indent), true)
+	default:
+		p.scalar(n.with(near), t.text, false)
 	}
-	return p.scalar(n.with(near), t.text, t.plain)
 }
 
-// members reads a map in block style, whose first name has been read.
-func (p *yamlParser) members(column int, n yamlNode, t yamlToken) error {
-	if err := p.begin('{', p.line+column); err != nil {
-		return err
-	}
-	for {
-		if err := p.name(n, t); err != nil {
-			return err
+// members reads a map in block style after its first key. It began at an offset.
+func (p *yamlParser) members(begin int, n yamlNode, t yamlToken) {
+	column := begin - p.line
+	for p.call(yamlCall{to: '{'}, begin); p.err == nil; {
+		p.name(n, t)
+		p.block(column, true, true)
+		if p.next(column) {
+			p.call(yamlCall{to: '}'}, p.last)
+			return
 		}
-		if err := p.block(column, true, true); err != nil {
-			return err
-		}
-		over, err := p.next(column)
-		if err != nil {
-			return err
-		}
-		if over {
-			return p.end(p.last)
-		}
-		n = yamlNode{}
-		p.properties(&n)
+		n, begin = yamlNode{}, p.at
 		line := p.line
-		if t, err = p.token(); err != nil {
-			return err
-		}
-		if !p.colon() || line != p.line {
-			return p.fault(line+column, "%.20q, expected a key with a colon and a blank", p.text[line+column:])
+		p.properties(&n)
+		if t = p.token(); !p.colon() || line != p.line {
+			p.fault(begin, "%.20q, expected a key with a colon and a blank", p.text[begin:])
 		}
 	}
 }
 
 // list reads a list in block style.
-func (p *yamlParser) list(column int) error {
-	if err := p.begin('[', p.at); err != nil {
-		return err
-	}
-	for {
+func (p *yamlParser) list(column int) {
+	for p.call(yamlCall{to: '['}, p.at); p.err == nil; {
 		p.at++
-		if err := p.block(column, false, false); err != nil {
-			return err
-		}
-		over, err := p.next(column)
-		if err != nil {
-			return err
-		}
-		if over || !p.indicator('-') {
-			return p.end(p.last)
+		p.block(column, false, false)
+		if p.next(column) || !p.indicator('-') {
+			p.call(yamlCall{to: '}'}, p.last)
+			return
 		}
 	}
 }
 
 // next goes to the next member of a map or list in block style, and reports whether it is over.
-func (p *yamlParser) next(column int) (over bool, err error) {
-	if err := p.space(); err != nil {
-		return false, err
-	}
+func (p *yamlParser) next(column int) (over bool) {
+	p.space()
 	switch {
 	case p.over(column - 1):
-		return true, nil
+		return true
 	case !p.fresh():
-		return false, p.unexpected("the end of the line")
+		p.unexpected("the end of the line")
 	case p.column() > column:
-		return false, p.fault(p.at, "an indentation by %d, expected %d", p.column(), column)
+		p.fault(p.at, "an indentation by %d, expected %d", p.column(), column)
 	}
-	return false, nil
+	return p.err != nil
 }
 
 // colon reads the colon after a key.
@@ -473,112 +436,82 @@ func (p *yamlParser) colon() bool {
 }
 
 // flowSpace is space inside a map or list in flow style, which does not end there.
-func (p *yamlParser) flowSpace() error {
-	if err := p.space(); err != nil {
-		return err
+func (p *yamlParser) flowSpace() {
+	if p.space(); p.at == len(p.text) {
+		p.fail(cut(p.at, "a map or list"))
+	} else if p.fresh() && p.marker() != 0 {
+		p.unexpected(", or the end of the map or list")
 	}
-	if p.at == len(p.text) {
-		return cut(p.at, "a map or list")
-	}
-	if p.fresh() && p.marker() != 0 {
-		return p.unexpected(", or the end of the map or list")
-	}
-	return nil
 }
 
 // flow reads a map or list in flow style.
-func (p *yamlParser) flow() error {
+func (p *yamlParser) flow() {
 	opens := p.peek()
 	p.flows++
-	if err := p.begin(opens, p.at); err != nil {
-		return err
-	}
-	p.at++
-	for {
-		if err := p.flowSpace(); err != nil {
-			return err
-		}
-		if p.peek() != opens+2 { // ] or }
-			if err := p.flowNode(opens); err != nil {
-				return err
-			}
-			if err := p.flowSpace(); err != nil {
-				return err
-			}
+	for p.call(yamlCall{to: opens}, p.at); p.err == nil; {
+		p.at++
+		if p.flowSpace(); p.peek() != opens+2 { // ] or }
+			p.flowNode(opens)
+			p.flowSpace()
 		}
 		switch p.peek() {
 		case ',':
-			p.at++
 		case opens + 2:
 			p.at++
 			p.flows--
-			return p.end(p.at)
+			p.call(yamlCall{to: '}'}, p.at)
+			return
 		default:
-			return p.unexpected(fmt.Sprintf(", or %c", opens+2))
+			p.unexpected(fmt.Sprintf(", or %c", opens+2))
 		}
 	}
 }
 
-// flowNode reads a member of a map, an element of a list, which may be a map of one member, or a value: in is {, [ or :.
-func (p *yamlParser) flowNode(in byte) error {
+// flowNode reads a member of a map, an element of a list, which may be a map of one member, or a value. In is {, [ or :
+// for them.
+func (p *yamlParser) flowNode(in byte) {
 	begin := p.at
 	var n yamlNode
 	for at := -1; at != p.at; {
 		at = p.at
 		p.properties(&n)
-		if err := p.flowSpace(); err != nil {
-			return err
-		}
+		p.flowSpace()
 	}
-	var t yamlToken
-	var err error
-	line := p.line
+	t, line := yamlToken{plain: true}, p.line
 	switch c := p.peek(); {
 	case (c == '[' || c == '{') && in != '{':
-		return p.anchored(n, p.flow)
+		p.anchored(n, p.flow)
+		return
 	case isFlow(c) && (in == ':' || begin < p.at):
-		t.plain = true
 	default:
-		if t, err = p.token(); err == nil && t.plain && t.alias == nil {
-			t.text, err = p.more(t.text, -1)
+		if t = p.token(); t.plain && t.alias == nil {
+			t.text = p.more(t.text, -1)
 		}
-		if err == nil {
-			err = p.flowSpace()
-		}
+		p.flowSpace()
 	}
-	if err != nil {
-		return err
-	}
-	named := p.peek() == ':' && in != ':' && (!t.plain || isSpace(p.byteAt(p.at+1)) || isFlow(p.byteAt(p.at+1)))
+	next := p.byteAt(p.at + 1)
+	named := p.peek() == ':' && in != ':' && (!t.plain || isSpace(next) || isFlow(next))
 	switch {
 	case named && line != p.line:
-		return p.unexpected("a name and its colon in one line")
+		p.unexpected("a name and its colon in one line")
+		return
 	case !named && in != '{' && t.alias != nil:
-		return p.repeat(t.alias, begin)
+		p.repeat(t.alias, begin)
+		return
 	case !named && in != '{':
-		return p.scalar(n, t.text, t.plain)
+		p.scalar(n, t.text, t.plain)
+		return
 	case in == '[':
-		if err := p.begin('{', begin); err != nil {
-			return err
-		}
+		p.call(yamlCall{to: '{'}, begin)
 	}
-	if err := p.name(n, t); err != nil {
-		return err
+	if p.name(n, t); named {
+		p.at++
+		p.flowSpace()
+		p.flowNode(':')
+	} else {
+		p.scalar(yamlNode{}, nil, true)
 	}
-	if err := p.flowValue(named); err != nil || in == '{' {
-		return err
+	if in == '[' {
+		p.call(yamlCall{to: '}'}, p.at)
 	}
-	return p.end(p.at)
-}
-
-// flowValue reads the value of a member in flow style, which may be missing.
-func (p *yamlParser) flowValue(named bool) error {
-	if !named {
-		return p.scalar(yamlNode{}, nil, true)
-	}
-	p.at++
-	if err := p.flowSpace(); err != nil {
-		return err
-	}
-	return p.flowNode(':')
 }

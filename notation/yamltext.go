@@ -6,28 +6,27 @@ import (
 )
 
 // token reads an alias, a text in quotes, or a plain text as far as it is in this line.
-func (p *yamlParser) token() (t yamlToken, err error) {
+func (p *yamlParser) token() (t yamlToken) {
 	c, next := p.peek(), p.byteAt(p.at+1)
 	space := isSpace(next) || p.flows > 0 && isFlow(next)
+	t.plain = c != '"' && c != '\''
 	switch {
-	case c == '"' || c == '\'':
-		t.text, err = p.quoted()
+	case !t.plain:
+		t.text = p.quoted()
 	case c == '*':
-		t.alias, err = p.alias()
-		t.plain = true
+		t.alias = p.alias()
 	case c == '?' && space:
-		err = p.fault(p.at, "a key after a question mark, expected a key in one line")
+		p.fault(p.at, "a key after a question mark, expected a key in one line")
 	case isFlow(c) || bytes.IndexByte([]byte("#&!|>%@`\n"), c) >= 0 || (c == '-' || c == ':') && space:
-		err = p.unexpected("a value")
+		p.unexpected("a value")
 	default:
-		t.plain = true
-		t.text, err = p.plainLine()
+		t.text = p.plainLine()
 	}
-	return t, err
+	return t
 }
 
 // plainLine reads a plain text up to the end of the line, a comment or a colon.
-func (p *yamlParser) plainLine() ([]byte, error) {
+func (p *yamlParser) plainLine() []byte {
 	begin, end := p.at, p.at
 scan:
 	for i := begin; i < len(p.text); i++ {
@@ -41,31 +40,31 @@ scan:
 		case c == '#' && i > begin && isSpace(p.text[i-1]), c == '\n', p.flows > 0 && isFlow(c):
 			break scan
 		case c < ' ' || c == 0x7f:
-			return nil, p.fault(i, "a control character %q", c)
+			p.fault(i, "a control character %q", c)
+			return nil
 		}
 		end = i + 1
 	}
 	p.at = end
-	return p.text[begin:end], nil
+	return p.text[begin:end]
 }
 
 // more reads the other lines of a plain text.
-func (p *yamlParser) more(text []byte, indent int) ([]byte, error) {
+func (p *yamlParser) more(text []byte, indent int) []byte {
 	for joined := false; ; joined = true {
 		at, line, breaks := p.lines(p.at)
-		c, colon := p.byteAt(at), p.byteAt(at) == ':' && isSpace(p.byteAt(at+1))
-		if breaks == 0 || c == '\n' || c == '#' || at-line <= indent || p.markerAt(line) != 0 || p.flows > 0 && (isFlow(c) || colon) {
-			return text, nil
+		c := p.byteAt(at)
+		if breaks == 0 || c == '\n' || c == '#' || at-line <= indent || p.markerAt(line) != 0 {
+			return text
 		}
-		p.at, p.line = at, line
-		part, err := p.plainLine()
-		if err != nil {
-			return nil, err
+		if p.flows > 0 && (isFlow(c) || c == ':' && isSpace(p.byteAt(at+1))) {
+			return text
 		}
 		if !joined {
 			text = append(p.scratch[:0], text...)
 		}
-		text = append(appendBreaks(text, breaks), part...)
+		p.at, p.line = at, line
+		text = append(appendBreaks(text, breaks), p.plainLine()...)
 		p.scratch = text
 	}
 }
@@ -93,33 +92,34 @@ func appendBreaks(out []byte, breaks int) []byte {
 }
 
 // quoted reads a text in quotes. Without escapes it aliases the file.
-func (p *yamlParser) quoted() ([]byte, error) {
+func (p *yamlParser) quoted() []byte {
 	begin := p.at
-	quote := p.text[begin]
-	end := bytes.IndexByte(p.text[begin+1:], quote)
+	quote, rest := p.text[begin], p.text[begin+1:]
+	end := bytes.IndexByte(rest, quote)
 	if end < 0 {
-		return nil, cut(begin, "a text in quotes")
+		p.fail(cut(begin, "a text in quotes"))
+		return nil
 	}
 	p.at++
-	body := p.text[p.at : p.at+end]
-	if p.byteAt(p.at+end+1) == quote && quote == '\'' || bytes.ContainsFunc(body, func(r rune) bool { return r < ' ' || r == '\\' }) {
+	special := func(r rune) bool { return r < ' ' || r == '\\' }
+	if quote == '\'' && p.byteAt(p.at+end+1) == quote || bytes.ContainsFunc(rest[:end], special) {
 		return p.escaped(begin)
 	}
 	p.at += end + 1
-	return body, nil
+	return rest[:end]
 }
 
 // escaped reads a text in quotes with escapes or several lines.
-func (p *yamlParser) escaped(begin int) ([]byte, error) {
+func (p *yamlParser) escaped(begin int) []byte {
 	quote := p.text[begin]
 	out, solid := p.scratch[:0], 0 // blanks before solid come from escapes
 	for p.at < len(p.text) {
 		switch c := p.text[p.at]; {
 		case c == quote:
 			p.at++
-			if quote == '"' || p.peek() != '\'' {
+			if quote == '"' || p.peek() != quote {
 				p.scratch = out
-				return out, nil
+				return out
 			}
 			out = append(out, quote)
 			p.at++
@@ -127,94 +127,81 @@ func (p *yamlParser) escaped(begin int) ([]byte, error) {
 			for len(out) > solid && isSpace(out[len(out)-1]) {
 				out = out[:len(out)-1]
 			}
-			breaks, err := p.breaks()
-			if err != nil {
-				return nil, err
-			}
-			out = appendBreaks(out, breaks)
+			out = appendBreaks(out, p.breaks())
 			solid = len(out)
 		case c == '\\' && quote == '"':
-			var err error
-			if out, err = p.escape(out, begin); err != nil {
-				return nil, err
-			}
+			out = p.escape(out)
 			solid = len(out)
 		case c < ' ' && c != '\t' && c != '\r':
-			return nil, p.fault(p.at, "a control character %q", c)
+			p.fault(p.at, "a control character %q", c)
 		default:
 			out = append(out, c)
 			p.at++
 		}
 	}
-	return nil, cut(begin, "a text in quotes")
+	p.fail(cut(begin, "a text in quotes"))
+	return nil
 }
 
 // breaks skips line breaks inside a text in quotes, and counts them.
-func (p *yamlParser) breaks() (breaks int, err error) {
-	at := p.at
-	p.at, p.line, breaks = p.lines(at)
-	if p.marker() != 0 {
-		return 0, p.unexpected("the end of the text in quotes")
+func (p *yamlParser) breaks() (breaks int) {
+	if p.at, p.line, breaks = p.lines(p.at); p.marker() != 0 {
+		p.unexpected("the end of the text in quotes")
 	}
-	return breaks, nil
+	return breaks
 }
 
-// yamlEscapes has pairs: what follows a backslash, and its meaning.
+// yamlEscapes has pairs: a character after a backslash, and its meaning.
 const yamlEscapes = "0\x00a\ab\bt\t\t\tn\nv\vf\fr\re\x1b  \"\"//\\\\''N\u0085_\u00a0L\u2028P\u2029"
 
 // escape appends the meaning of an escape.
-func (p *yamlParser) escape(out []byte, begin int) ([]byte, error) {
+func (p *yamlParser) escape(out []byte) []byte {
 	rest := p.text[p.at:]
-	if len(rest) > 1 {
-		c := rest[1]
-		if c == '\n' || c == '\r' && p.byteAt(p.at+2) == '\n' {
-			p.at++
-			breaks, err := p.breaks()
-			for ; breaks > 1; breaks-- {
-				out = append(out, '\n')
-			}
-			return out, err
+	c := p.byteAt(p.at + 1)
+	if c == '\n' || c == '\r' && p.byteAt(p.at+2) == '\n' {
+		p.at++
+		return append(out, bytes.Repeat([]byte("\n"), max(0, p.breaks()-1))...)
+	}
+	key, found := true, false
+	for _, r := range yamlEscapes {
+		switch {
+		case key:
+			found = r == rune(c)
+		case found:
+			p.at += 2
+			return utf8.AppendRune(out, r)
 		}
-		key, found := true, false
-		for _, r := range yamlEscapes {
-			switch {
-			case key:
-				found = r == rune(c)
-			case found:
-				p.at += 2
-				return utf8.AppendRune(out, r), nil
-			}
-			key = !key
-		}
-		if c == 'u' {
-			if out, n := appendEscape(out, rest); n > 0 {
-				p.at += n
-				return out, nil
-			}
-		}
-		if want := map[byte]int{'x': 2, 'U': 8}[c]; want > 0 {
-			if v, n := digits(rest[2:], 16, want); n == want && v <= utf8.MaxRune {
-				p.at += 2 + n
-				return appendRune(out, rune(v)), nil
-			}
+		key = !key
+	}
+	if c == 'u' {
+		if out, n := appendEscape(out, rest); n > 0 {
+			p.at += n
+			return out
 		}
 	}
-	if bytes.IndexByte(rest[min(2, len(rest)):], '"') < 0 {
-		return nil, cut(begin, "a text in quotes")
+	want := map[byte]int{'x': 2, 'U': 8}[c]
+	if v, n := digits(rest[2:], 16, want); n == want && n > 0 && v <= utf8.MaxRune {
+		p.at += 2 + n
+		return appendRune(out, rune(v))
 	}
-	return nil, p.fault(p.at, "an escape %.6q that YAML does not have", rest)
+	if bytes.IndexByte(rest[2:], '"') < 0 {
+		p.at = len(p.text) // the text is cut off
+	} else {
+		p.fault(p.at, "an escape %.6q that YAML does not have", rest)
+	}
+	return out
 }
 
 // literal reads a text after | or >.
-func (p *yamlParser) literal(n yamlNode, indent int) error {
-	b := yamlBlock{folded: p.peek() == '>', base: -1, indent: max(indent, 0)}
+func (p *yamlParser) literal(n yamlNode, indent int) {
+	b := yamlBlock{folded: p.peek() == '>', base: -1, least: max(indent, 0) + 1}
 	p.at++
 	for ; ; p.at++ {
 		c := p.peek()
 		if (c == '-' || c == '+') && b.chomp == 0 {
 			b.chomp = c
 		} else if c-'1' < 9 && b.base < 0 {
-			b.base = b.indent + int(c-'0')
+			b.base = b.least + int(c-'1')
 		} else {
 			break
 		}
@@ -223,7 +210,7 @@ func (p *yamlParser) literal(n yamlNode, indent int) error {
 		p.skipLine()
 	}
 	if p.peek() != '\n' {
-		return p.unexpected("the end of the line")
+		p.unexpected("the end of the line")
 	}
 	b.out = p.scratch[:0]
 	for begin := p.at + 1; begin < len(p.text); {
@@ -246,7 +233,7 @@ func (p *yamlParser) literal(n yamlNode, indent int) error {
 		begin += length + 1
 	}
 	p.scratch = b.end(p.at < len(p.text))
-	return p.scalar(n, p.scratch, false)
+	p.scalar(n, p.scratch, false)
 }
 
 // yamlBlock collects the lines of a text after | or >.
@@ -255,7 +242,7 @@ type yamlBlock struct {
 	folded bool
 	chomp  byte // - or +, 0 for none
 	base   int  // the indentation of the text, -1 before it is known
-	indent int  // of the map or list that has the text
+	least  int  // what base is at least
 	breaks int  // empty lines since the last line
 	lines  int
 	deeper bool // whether the last line begins with a blank
@@ -266,10 +253,11 @@ func (b *yamlBlock) line(line []byte) (content []byte, ok bool) {
 	blanks := len(line) - len(bytes.TrimLeft(line, " "))
 	if blanks == len(line) && (b.base < 0 || blanks <= b.base) {
 		b.breaks++
+		b.least = max(b.least, blanks)
 		return nil, true
 	}
 	if b.base < 0 {
-		if blanks <= b.indent {
+		if blanks < b.least {
 			return nil, false
 		}
 		b.base = blanks
