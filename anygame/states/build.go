@@ -19,6 +19,7 @@ const (
 // has a spot too.
 type spot struct {
 	node     *node
+	hint     *hint
 	name     string
 	children map[string]*spot
 	element  *spot // of elements, and of members whose names are ids
@@ -34,6 +35,7 @@ type spot struct {
 	items  int // elements that came in the current map, in a notation without lists
 	within int // that map
 
+	class    snapshot.Class
 	places   bool // it is a row that its place in a list identifies, if nothing else does
 	list     bool // its elements are the states
 	state    bool // it is a state
@@ -46,6 +48,8 @@ type spot struct {
 // table is a table that grows while a state is read.
 type table struct {
 	label   string
+	hint    *Table
+	class   snapshot.Class
 	parent  *table
 	owners  []int32  // of each row, its row in parent
 	keys    []uint64 // of each row
@@ -64,6 +68,8 @@ type nameOf struct {
 // column is a column that grows.
 type column struct {
 	component, field string
+	hint             *hint
+	class            snapshot.Class
 	data             []byte
 	ends             []uint32
 	rows             []int32 // of each value, nil while they are 0, 1, 2, …
@@ -88,7 +94,7 @@ func (c *column) addRaw(row int, raw []byte) {
 func (c *column) begin(row int) *column {
 	for c.has(row) {
 		if c.again == nil {
-			c.again = &column{component: c.component, field: c.field + "#2"}
+			c.again = &column{component: c.component, field: c.field + "#2", class: c.class}
 		}
 		c = c.again
 	}
@@ -199,6 +205,7 @@ func newBuilder(s *Schema) *builder {
 // newSpot returns the spot of a member or element of another one.
 func (b *builder) newSpot(parent *spot, n *node, name string, element bool) *spot {
 	s := &spot{node: n, name: name, asList: values}
+	s.know(b.schema.root.hint, parent, element)
 	if n != nil {
 		s.asMap, s.asList = n.asMap(), n.asList()
 		if n.repeated && !element {
@@ -228,15 +235,39 @@ func (b *builder) newSpot(parent *spot, n *node, name string, element bool) *spo
 	if n != nil && parent != nil {
 		s.tick = !b.shape.table && len(b.shape.tick) > 0 && n == b.shape.tick[len(b.shape.tick)-1]
 		s.peer = !b.shape.table && n == b.shape.peer
-		s.identity = !element && parent.places && parent.node.identity(b.schema.documents) == n
+		s.identity = !element && parent.places && !parent.hint.keyed() && parent.node.identity(b.schema.documents) == n
+	}
+	if s.hint != nil && s.hint.key != nil && s.hint.key == s.home.hint {
+		s.identity = true
 	}
 	s.places = element && n != nil && s.path == "" && (parent.node == nil || parent.node.maps == 0 || parent.node.repeated || parent.node.places())
 	s.rng = parent != nil && parent.rng || s.home == b.tables[0] && rank(rngWords, name) > 0
+	if hints := b.schema.Hints; hints != nil && len(hints.RNG) > 0 {
+		s.rng = parent != nil && parent.rng || s.hint != nil && s.hint.rng
+	}
 	return s
+}
+
+// know finds what is known of a spot beforehand.
+func (s *spot) know(root *hint, parent *spot, element bool) {
+	switch {
+	case parent == nil:
+		s.hint = root
+	case element:
+		s.hint, s.class = parent.hint.element(), parent.class
+	default:
+		s.hint, s.class = parent.hint.at(s.name), parent.class
+	}
+	if s.hint != nil && s.hint.class != snapshot.Archetype {
+		s.class = s.hint.class
+	}
 }
 
 // label returns the label of the table of the elements of a spot.
 func (s *spot) label(table string) string {
+	if s.hint.isTable() && s.hint.table.Label != "" {
+		return s.hint.table.Label
+	}
 	label := s.path
 	if s.home.label != GlobalLabel {
 		label = strings.TrimSuffix(s.home.label+"."+s.path, ".")
@@ -396,6 +427,10 @@ func (b *builder) push(list bool) {
 func (b *builder) rowsOf(s *spot) {
 	if s.own == nil && s.home != nil {
 		s.own = b.table(s.label(b.schema.Table), s.home)
+		s.own.class = s.class
+		if s.hint.isTable() {
+			s.own.hint = s.hint.table
+		}
 	}
 }
 
@@ -465,6 +500,7 @@ func (b *builder) take(s *spot, kind notation.Kind, text []byte) {
 	t := s.home
 	if s.column == nil {
 		s.column = t.newColumn(s.path)
+		s.column.hint, s.column.class = s.hint, s.class
 	}
 	s.column.add(t.current, kind, text)
 	if s.identity && kind != notation.Null {

@@ -21,6 +21,7 @@ const (
 // node is what is known of the values at one path. All elements of a list are at one path.
 type node struct {
 	name    string
+	hint    *hint
 	members []*node // of maps, in the order in which they came
 	index   map[string]int
 	item    *node // the elements of lists, and the members of a map whose names are ids
@@ -54,6 +55,7 @@ func (n *node) member(name []byte, nodes *int) *node {
 		n.index = map[string]int{}
 	}
 	m := newNode(string(name))
+	m.hint = n.hint.at(m.name)
 	*nodes++
 	n.index[m.name] = len(n.members)
 	n.members = append(n.members, m)
@@ -62,9 +64,7 @@ func (n *node) member(name []byte, nodes *int) *node {
 
 // collapse makes one node of all members.
 func (n *node) collapse(nodes *int) {
-	if n.item == nil {
-		n.item = newNode("")
-	}
+	n.element()
 	for _, m := range n.members {
 		n.item.merge(m, nodes)
 	}
@@ -75,6 +75,7 @@ func (n *node) collapse(nodes *int) {
 func (n *node) element() *node {
 	if n.item == nil {
 		n.item = newNode("")
+		n.item.hint = n.hint.element()
 	}
 	return n.item
 }
@@ -249,7 +250,7 @@ func (l *learner) Item(name []byte) {
 		l.schema.lists++
 		top.inner = l.schema.lists
 	}
-	if top.items[l.next] {
+	if top.items[l.next] || l.next.hint.isTable() {
 		l.next.repeated = true
 	}
 	top.items[l.next] = true

@@ -47,6 +47,10 @@ func (n *node) asMap() role {
 	}
 	all := len(n.members)
 	switch {
+	case n.hint.isTable() && !n.repeated && scalars == all:
+		return values
+	case n.hint.isTable() && !n.repeated:
+		return rows
 	case n.ids && maps == all:
 		return rows
 	case n.ids && scalars == all:
@@ -108,7 +112,7 @@ func (n *node) asList() role {
 		return values
 	case e.maps > 0 || e.lists > 0:
 		return rows
-	case n.vector(longestVector):
+	case n.vector(longestVector) && !n.hint.isTable():
 		return inline
 	}
 	return values
@@ -193,14 +197,14 @@ func (s *Schema) shape() shape {
 	if base.maps == 0 && base.lists > 0 && base.item != nil {
 		e = base.item
 	}
-	tick := e.tick()
+	tick := s.tick(e)
 	switch {
 	case s.several || e != base:
-		out := shape{state: e, tick: tick, peer: e.best(peerWords, false), each: e == base}
+		out := shape{state: e, tick: tick, peer: s.peer(e), each: e == base}
 		if e != base {
 			out.list = base
 		}
-		if e != base && base.longest == 1 && e.identity(s.documents) == nil { // a table with the only row of global values
+		if e != base && base.longest == 1 && !base.hint.isTable() && e.identity(s.documents) == nil { // a table with the only row of global values
 			return out
 		}
 		if tick == nil || !once(tick) && (e.flat() || out.peer == nil || e.best(kindWords, false) != nil) {
@@ -208,17 +212,20 @@ func (s *Schema) shape() shape {
 		}
 		return out
 	case tick == nil:
+		if out, ok := s.within(base); ok {
+			return out
+		}
 		for _, m := range base.members {
 			e := m
 			if m.lists > 0 && m.item != nil {
 				e = m.item
 			}
-			if t := e.tick(); (m.lists > 0 || m.repeated) && e.maps > 0 && t != nil && (once(t) && rank(stateWords, m.name) > 0 || !e.flat()) {
-				return shape{state: e, list: m, tick: t, peer: e.best(peerWords, false)}
+			if t := s.tick(e); (m.lists > 0 || m.repeated) && e.maps > 0 && t != nil && (once(t) && rank(stateWords, m.name) > 0 || !e.flat()) {
+				return shape{state: e, list: m, tick: t, peer: s.peer(e)}
 			}
 		}
 	}
-	return shape{state: base, tick: tick, peer: base.best(peerWords, false)}
+	return shape{state: base, tick: tick, peer: s.peer(base)}
 }
 
 // once reports whether no tick comes twice in one list.

@@ -48,12 +48,12 @@ func (b *builder) split() {
 		b.finish()
 		return
 	}
-	l := newList(t)
+	l := newList(t, b.schema.Hints)
 	if l.tick == nil && l.peer == nil && l.kind == nil && l.field == nil {
 		b.finish()
 		return
 	}
-	below := belowOf(t, b.tables)
+	below := belowOf(t, b.tables, b.schema.Hints)
 	b.tables = b.tables[:1]
 	for _, group := range l.groups() {
 		if l.tick != nil {
@@ -68,7 +68,7 @@ func (b *builder) split() {
 }
 
 // newList finds the columns that show what rows belong to.
-func newList(t *table) *list {
+func newList(t *table, hints *Hints) *list {
 	l := &list{rows: len(t.keys), label: t.label}
 	for _, c := range t.columns {
 		x := cells{column: c, at: make([]int32, l.rows)}
@@ -82,10 +82,16 @@ func newList(t *table) *list {
 		l.cells = append(l.cells, x)
 	}
 	l.tick = l.named(tickWords)
+	l.peer, l.kind = l.named(peerWords), l.named(kindWords)
+	if hints != nil && hints.Tick != "" {
+		l.tick = l.hinted(func(h *hint) bool { return h.tick })
+	}
+	if hints != nil && hints.Peer != "" {
+		l.peer = l.hinted(func(h *hint) bool { return h.peer })
+	}
 	if l.tick != nil && !l.tick.ticks() {
 		l.tick = nil
 	}
-	l.peer, l.kind = l.named(peerWords), l.named(kindWords)
 	l.field, l.value = l.named(fieldWords), l.named(valueWords)
 	if l.field == nil || l.value == nil {
 		l.field, l.value = nil, nil
@@ -122,9 +128,22 @@ func (l *list) named(words []string) (best *cells) {
 	return best
 }
 
+// hinted returns the column that is known beforehand and of which every row has a value.
+func (l *list) hinted(is func(*hint) bool) *cells {
+	for i := range l.cells {
+		if c := &l.cells[i]; c.column.hint != nil && is(c.column.hint) && c.full() {
+			return c
+		}
+	}
+	return nil
+}
+
 // identity returns the column that identifies the rows of a kind: one that is called id or the like, and unique in a
 // state. Where a row is one field of an entity, it need not be unique.
 func (l *list) identity(kind string) (best *cells) {
+	if c := l.hinted(func(h *hint) bool { return h.key != nil }); c != nil {
+		return c
+	}
 	score := 0
 	for i := range l.cells {
 		c := &l.cells[i]
@@ -189,12 +208,12 @@ type lower struct {
 }
 
 // belowOf returns the tables whose rows belong to those of a table.
-func belowOf(t *table, all []*table) (out []lower) {
+func belowOf(t *table, all []*table, hints *Hints) (out []lower) {
 	for _, c := range all {
 		if c.parent != t {
 			continue
 		}
-		x := lower{label: strings.TrimPrefix(c.label, t.label), of: map[int][]int{}, list: newList(c), keys: c.keys, below: belowOf(c, all)}
+		x := lower{label: strings.TrimPrefix(c.label, t.label), of: map[int][]int{}, list: newList(c, hints), keys: c.keys, below: belowOf(c, all, hints)}
 		for row, owner := range c.owners {
 			x.of[int(owner)] = append(x.of[int(owner)], row)
 		}
@@ -215,7 +234,9 @@ func (b *builder) fillBelow(t *table, to, from int, below []lower) {
 			for k := range x.list.cells {
 				cell := &x.list.cells[k]
 				if raw := cell.get(row); raw != nil {
-					c.columnOf(cell.column.component, cell.column.field).addRaw(at, raw)
+					to := c.columnOf(cell.column.component, cell.column.field)
+					to.class = cell.column.class
+					to.addRaw(at, raw)
 				}
 			}
 			b.fillBelow(c, at, row, x.below)
@@ -258,7 +279,9 @@ func (b *builder) fill(l *list, group []int, below []lower) {
 		for i := range l.cells {
 			c := &l.cells[i]
 			if raw := c.get(row); raw != nil && c != l.tick && c != l.peer && c != l.kind {
-				t.columnOf(c.component(l, label), c.column.field).addRaw(to, raw)
+				column := t.columnOf(c.component(l, label), c.column.field)
+				column.class = c.column.class
+				column.addRaw(to, raw)
 			}
 		}
 		b.fillBelow(t, to, row, below)

@@ -42,6 +42,8 @@ type Schema struct {
 	// Table is the name of the table that files contain, where each has only one. It is empty for files that name their
 	// tables.
 	Table string
+	// Hints are what is known of the states beforehand, nil if nothing is.
+	Hints *Hints
 
 	root      *node
 	documents int  // learned
@@ -54,7 +56,7 @@ type Schema struct {
 // what precedes the fault is learned.
 func (s *Schema) Learn(n *notation.Notation, text []byte) error {
 	if s.root == nil {
-		s.root = newNode("")
+		s.begin()
 	}
 	s.files++
 	l := learner{schema: s}

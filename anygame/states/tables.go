@@ -3,6 +3,7 @@ package states
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -110,7 +111,7 @@ func (b *builder) finish() {
 		if err := table.SortRows(); err != nil && b.err == nil {
 			b.err = err
 		}
-		w.Tables = append(w.Tables, table)
+		w.Tables = append(w.Tables, t.divide(table)...)
 	}
 	w.Sort()
 	if err := w.Validate(); err != nil && b.err == nil {
@@ -132,7 +133,7 @@ func shorten(text string) string {
 
 // finish returns the table, and empties it; false if it has no rows and no columns.
 func (t *table) finish() (snapshot.Table, bool) {
-	out := snapshot.Table{Label: clip(t.label), Keys: t.flatKeys()}
+	out := snapshot.Table{Label: clip(t.label), Class: t.class, Keys: t.flatKeys()}
 	n := len(t.keys)
 	for _, c := range t.columns {
 		for ; c != nil; c = c.again {
@@ -146,6 +147,39 @@ func (t *table) finish() (snapshot.Table, bool) {
 		return out, false
 	}
 	return out, true
+}
+
+// divide puts columns of another class than the table's into tables of their own.
+func (t *table) divide(all snapshot.Table) []snapshot.Table {
+	other := map[[2]string]snapshot.Class{}
+	for _, c := range t.columns {
+		for ; c != nil; c = c.again {
+			if c.class != t.class {
+				other[[2]string{c.component, c.field}] = c.class
+			}
+		}
+	}
+	if len(other) == 0 {
+		return []snapshot.Table{all}
+	}
+	out := []snapshot.Table{all}
+	out[0].Columns = nil
+	for _, c := range all.Columns {
+		class, is := other[[2]string{c.Component, c.Field}]
+		if !is {
+			class = t.class
+		}
+		i := slices.IndexFunc(out, func(o snapshot.Table) bool { return o.Class == class })
+		if i < 0 {
+			i = len(out)
+			out = append(out, snapshot.Table{Label: all.Label, Class: class, Keys: all.Keys})
+		}
+		out[i].Columns = append(out[i].Columns, c)
+	}
+	if len(out) > 1 && len(out[0].Columns) == 0 && t.label == GlobalLabel {
+		return out[1:]
+	}
+	return out
 }
 
 // flatKeys returns the keys of the rows: (owner, own key) for rows that belong to rows. A key that comes twice is made
