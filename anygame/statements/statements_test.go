@@ -237,7 +237,7 @@ func TestRepository(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if found[".go"] > 3 || found[".md"] > 20 || len(found) > 2 {
+	if found[".go"] > 6 || found[".md"] > 20 || len(found) > 2 {
 		t.Errorf("found %v", found)
 	}
 }
