@@ -343,9 +343,6 @@ func RunTraces(traces []*tracediff.Result) *Result {
 	r := &Result{}
 	r.weigh(traces, nil)
 	r.keepFirst()
-	if !r.Diverged() && !slices.ContainsFunc(traces, func(t *tracediff.Result) bool { return len(t.Traces) > 1 }) {
-		r.lose("checksums of two peers: without these nothing shows whether a claim is right")
-	}
 	if len(r.Splits) > 0 {
 		r.Healed = r.Splits[0].Healed
 	}

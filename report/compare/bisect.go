@@ -220,6 +220,10 @@ func byTraces(s *bundle.Session) (*bisect.Result, error) {
 		r.Peers = left(s)
 	}
 	conclude(r, s, traces)
+	compared := slices.ContainsFunc(results, func(t *tracediff.Result) bool { return len(t.Traces) > 1 })
+	if !compared && !r.Diverged() && !r.Incomplete() {
+		r.Lost = append(r.Lost, "checksums of two peers: without these nothing shows whether a claim is right")
+	}
 	if n := len(traces.Copies); n > 0 {
 		r.Notes = append(r.Notes, "left out, since others say the same: "+prose.Count(n, "file", "files"))
 	}
