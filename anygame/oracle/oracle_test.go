@@ -25,10 +25,10 @@ import (
 
 // Thresholds in sessions of a hundred. Raise them as the tool learns.
 const (
-	minExact  = 0.0   // with a desync, of which the answer names everything
-	maxWrong  = 100.0 // with a desync, of which the answer names something else, or nothing
-	maxAlarms = 100.0 // without a desync, of which the answer names one
-	minClean  = 0.0   // without a desync, of which the answer is that there is none
+	minExact  = 80.0 // with a desync, of which the answer names everything
+	maxWrong  = 7.0  // with a desync, of which the answer names something else, or nothing
+	maxAlarms = 3.0  // without a desync, of which the answer names one
+	minClean  = 60.0 // without a desync, of which the answer is that there is none
 )
 
 // outcome is what one answer is worth.
