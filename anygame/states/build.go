@@ -37,6 +37,7 @@ type spot struct {
 
 	class    snapshot.Class
 	places   bool // it is a row that its place in a list identifies, if nothing else does
+	named    bool // it is a row whose name is a number
 	list     bool // its elements are the states
 	state    bool // it is a state
 	tick     bool // its value is the tick
@@ -240,7 +241,8 @@ func (b *builder) newSpot(parent *spot, n *node, name string, element bool) *spo
 	if s.hint != nil && s.hint.key != nil && s.hint.key == s.home.hint {
 		s.identity = true
 	}
-	s.places = element && n != nil && s.path == "" && (parent.node == nil || parent.node.maps == 0 || parent.node.repeated || parent.node.places())
+	s.named = element && parent.node != nil && parent.node.maps > 0 && !parent.node.repeated
+	s.places = element && n != nil && s.path == "" && (!s.named || parent.node.numbered())
 	s.rng = parent != nil && parent.rng || s.home == b.tables[0] && rank(rngWords, name) > 0
 	if hints := b.schema.Hints; hints != nil && len(hints.RNG) > 0 {
 		s.rng = parent != nil && parent.rng || s.hint != nil && s.hint.rng

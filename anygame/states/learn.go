@@ -1,6 +1,7 @@
 package states
 
 import (
+	"bytes"
 	"hash/maphash"
 	"strings"
 
@@ -113,7 +114,7 @@ func (n *node) scalar() bool { return n.maps == 0 && n.lists == 0 }
 // uniqueness says whether a member identifies the rows of its list.
 type uniqueness struct {
 	seen   map[uint64]place
-	broken bool // two rows of one list have the same value
+	broken bool // two rows of one list have the same value, or one is not a whole number or a text
 	again  int  // values that are in several documents
 }
 
@@ -271,7 +272,15 @@ func (l *learner) Scalar(kind notation.Kind, text []byte) {
 	if n.unique == nil {
 		n.unique = &uniqueness{seen: map[uint64]place{}}
 	}
+	if kind != notation.Text && fraction(text) {
+		n.unique.broken = true
+	}
 	n.unique.add(text, place{top.container, l.schema.documents})
+}
+
+// fraction reports whether a text is a number that is not whole: those identify nothing.
+func fraction(text []byte) bool {
+	return bytes.IndexByte(text, '.') >= 0 && number(text)
 }
 
 // looksLikeID reports whether the name of a member looks like the id of a row and not like the name of a field: a

@@ -55,7 +55,8 @@ func (n *node) asMap() role {
 		return rows
 	case n.ids && scalars == all:
 		return values
-	case maps == all && all >= fewestAlike && n.changing() && n.alike(), maps == all && all >= fewestSame && n.same():
+	case maps < all || slices.ContainsFunc(n.members, func(m *node) bool { return m.asMap() != inline }): // a map of tables
+	case all >= fewestAlike && n.changing() && n.alike(), all >= fewestSame && n.same():
 		return rows
 	}
 	return inline
@@ -72,14 +73,12 @@ func (n *node) same() bool {
 	})
 }
 
-// places reports whether the names of members are 0, 1, 2, …, so that they are no more than places in a list.
-func (n *node) places() bool {
-	for i := range n.members {
-		if _, ok := n.index[strconv.Itoa(i)]; !ok {
-			return false
-		}
-	}
-	return len(n.members) > 0
+// numbered reports whether the names of members are numbers, which may be no more than places in a list.
+func (n *node) numbered() bool {
+	return len(n.members) > 0 && !slices.ContainsFunc(n.members, func(m *node) bool {
+		_, err := strconv.ParseUint(m.name, 10, 63)
+		return err != nil
+	})
 }
 
 // changing reports whether the names of members are others from map to map.
@@ -133,10 +132,11 @@ func (n *node) identity(documents int) *node {
 			continue
 		}
 		s := 2 * idRank(m.name)
-		if s == 0 && m.scalars[notation.Number] == 0 && len(m.unique.seen) > 1 && m.unique.recurs(documents, true) {
+		sure := s > 0 && rank(weakWords, m.name) == 0
+		if s == 0 && m.scalars[notation.Number] == 0 && len(m.unique.seen) > 1 {
 			s = 1
 		}
-		if !m.unique.recurs(documents, false) {
+		if !m.unique.recurs(documents, !sure) {
 			continue
 		}
 		if s > score {

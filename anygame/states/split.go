@@ -2,6 +2,7 @@ package states
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 
 	"github.com/desynctool/desynctool/notation"
@@ -30,6 +31,11 @@ func (c *cells) get(row int) []byte {
 		return nil
 	}
 	return c.column.value(int(c.at[row]) - 1)
+}
+
+// fractions reports whether a value is a number that is not whole.
+func (c *cells) fractions() bool {
+	return slices.ContainsFunc(c.at, func(i int32) bool { return i > 0 && fraction(c.column.value(int(i)-1)) })
 }
 
 // full reports whether every row has a value.
@@ -147,7 +153,7 @@ func (l *list) identity(kind string) (best *cells) {
 	score := 0
 	for i := range l.cells {
 		c := &l.cells[i]
-		if c == l.tick || c == l.peer || c == l.kind || c == l.field || c == l.value {
+		if c == l.tick || c == l.peer || c == l.kind || c == l.field || c == l.value || c.fractions() {
 			continue
 		}
 		if r := idRank(c.column.field); r > score && l.unique(kind, c) {
@@ -155,6 +161,21 @@ func (l *list) identity(kind string) (best *cells) {
 		}
 	}
 	return best
+}
+
+// lonely reports whether no state has two rows of a kind, so that nothing has to tell them apart.
+func (l *list) lonely(kind string) bool {
+	seen := map[string]bool{}
+	for row := range l.rows {
+		if string(l.kind.get(row)) == kind {
+			key := string(l.group(nil, row))
+			if seen[key] {
+				return false
+			}
+			seen[key] = true
+		}
+	}
+	return true
 }
 
 // unique reports whether all rows of a kind have a value in a column, and no two of one state the same one.

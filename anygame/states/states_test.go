@@ -107,10 +107,15 @@ rows[3].rows.id = 3
 rows[5].rows.hp = 1
 rows[5].rows.id = 5
 `},
-		{"within a map", []string{`{"game": {"tick": 7, "units": [{"name": "a", "hp": 1}]}}`}, `
+		{"within a map", []string{`{"game": {"tick": 7, "units": [{"name": "a", "hp": 1}]}}`, `{"game": {"tick": 8, "units": [{"name": "a", "hp": 2}]}}`}, `
 state 7 peer "" rng ""
 units[a].units.hp = 1
 units[a].units.name = "a"
+`},
+		{"a text that changes identifies nothing", []string{`{"tick": 7, "units": [{"name": "a", "hp": 1.5}]}`, `{"tick": 8, "units": [{"name": "b", "hp": 2.5}]}`}, `
+state 7 peer "" rng ""
+units[0].units.hp = 1.5
+units[0].units.name = "a"
 `},
 		{"a list of states in a map", []string{`{"game": "x", "states": [{"tick": 1, "hp": 5}, {"tick": 2, "hp": 6}]}`}, `
 state 1 peer "" rng ""

@@ -18,6 +18,7 @@ var (
 		"id", "uid", "uuid", "guid", "gid", "eid", "oid", "nid", "entityid", "entity", "objectid", "unitid", "netid", "networkid", "handle", "key", "index", "idx", "slot", "number", "num",
 		"no", "name", "label", "callsign", "tag",
 	}
+	weakWords  = []string{"index", "idx", "slot", "number", "num", "no", "name", "label", "callsign", "tag"} // of idWords, those that may change
 	rowWords   = []string{"id", "uid", "uuid", "guid", "eid", "entityid", "entity", "objectid", "unitid", "netid"}
 	orderWords = []string{"cmd", "command", "action", "order", "input", "op", "event"}
 	kindWords  = []string{"kind", "type", "table", "class", "archetype", "entitytype", "component", "category", "subsystem", "system", "section"}

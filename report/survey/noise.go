@@ -44,12 +44,18 @@ func noise(list []compared) (found map[column]bool, notes []string) {
 	}
 	slices.SortStableFunc(list, func(a, b compared) int { return cmp.Compare(a.tick, b.tick) })
 	always := maps.Clone(list[0].columns)
-	for _, c := range list[1:] {
-		maps.DeleteFunc(always, func(col column, _ bool) bool { return !c.columns[col] })
-	}
+	maps.DeleteFunc(always, func(col column, _ bool) bool {
+		differs := 0
+		for _, c := range list {
+			if c.columns[col] {
+				differs++
+			}
+		}
+		return differs < len(list) && (!list[0].looks[col] || 2*differs < len(list)) // two pings may be equal once
+	})
 	quiet, more := 0, false
 	for _, c := range list {
-		if len(c.columns) == len(always) && !c.other {
+		if !c.other && !slices.ContainsFunc(slices.Collect(maps.Keys(c.columns)), func(col column) bool { return !always[col] }) {
 			quiet++
 		} else {
 			more = true
