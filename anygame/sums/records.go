@@ -93,7 +93,7 @@ func (r *records) learn(lines [][]byte) bool {
 			case meaning == vocabulary.Player, phaseWord(string(name)) != "":
 			case whole && (meaning == vocabulary.Tick || meaning == vocabulary.Sum || meaning == vocabulary.WeakSum):
 			case whole && meaning == vocabulary.Other && (len(value) >= 6 || shortTick(string(name))):
-			case len(value) == 0 || !strings.Contains(" system subsystem scope phase ", " "+string(name)+" "):
+			case len(value) == 0 || string(name) != "phase" && !isScope(string(name)):
 				return
 			}
 			found = append(found, string(path))
@@ -114,9 +114,12 @@ func (r *records) learn(lines [][]byte) bool {
 			r.paths = append(r.paths, path)
 		}
 	}
-	order := func(path string) string { // ticks first
-		if name := path[strings.LastIndexByte(path, '.')+1:]; shortTick(name) || vocabulary.Of(name) == vocabulary.Tick {
+	order := func(path string) string { // ticks first, then names of parts of the state
+		switch name := path[strings.LastIndexByte(path, '.')+1:]; {
+		case shortTick(name) || vocabulary.Of(name) == vocabulary.Tick:
 			return "\x00" + path
+		case isScope(name):
+			return "\x01" + path
 		}
 		return path
 	}
@@ -124,6 +127,11 @@ func (r *records) learn(lines [][]byte) bool {
 	r.values = make([][]byte, len(r.paths))
 	return 10*fits >= 9*len(lines) && len(r.paths) >= 2
 }
+
+// scopes are names of members with the name of a part of the state.
+const scopes = " system subsystem scope module component category section part "
+
+func isScope(name string) bool { return strings.Contains(scopes, " "+strings.ToLower(name)+" ") }
 
 // learnRecords finds records: JSON, a table with a header, or two or three columns of numbers.
 func learnRecords(lines [][]byte) (*records, []template) {

@@ -77,6 +77,31 @@ var logs = []struct{ name, log, want, title string }{
 			"tick=46 scope=physics sum=0xfab3c1d4\ntick=46 scope=ai sum=0xdeadbeef\ntick=46 scope=rng sum=0x1d1c22ac\n", "",
 	},
 	{
+		"decimal checksums of subsystems on a line",
+		"[12:00:23.590] tick 1980: physics=1252512371 projectiles=3436355531 ai=3120292870\n" +
+			"[12:00:24.515] tick 2040: physics=3498216598 projectiles=3269957439 ai=3229227939\n" +
+			"[12:00:25.327] tick 2100: physics=2458469232 projectiles=758918432 ai=347998994\n",
+		"tick=1980 scope=physics sum=1252512371\ntick=1980 scope=projectiles sum=3436355531\ntick=1980 scope=ai sum=3120292870\n" +
+			"tick=2040 scope=physics sum=3498216598\ntick=2040 scope=projectiles sum=3269957439\ntick=2040 scope=ai sum=3229227939\n" +
+			"tick=2100 scope=physics sum=2458469232\ntick=2100 scope=projectiles sum=758918432\ntick=2100 scope=ai sum=347998994\n", "",
+	},
+	{
+		"JSON with a subsystem on each line",
+		`{"ts": 1700000001.28, "msg": "sync", "turn": 60, "system": "units", "hash": "0x8DC4742D"}` + "\n" +
+			`{"ts": 1700000001.28, "msg": "sync", "turn": 60, "system": "rng", "hash": "0x24B4DA11"}` + "\n" +
+			`{"ts": 1.5, "level": "info", "msg": "Player client1 connected from 10.0.0.147"}` + "\n" +
+			`{"ts": 1700000001.30, "msg": "sync", "turn": 70, "system": "units", "hash": "0xE5F1AF39"}` + "\n" +
+			`{"ts": 1700000001.30, "msg": "sync", "turn": 70, "system": "rng", "hash": "0xE38179D5"}` + "\n",
+		"tick=60 scope=units sum=0x8dc4742d\ntick=60 scope=rng sum=0x24b4da11\n" +
+			"tick=70 scope=units sum=0xe5f1af39\ntick=70 scope=rng sum=0xe38179d5\n", "",
+	},
+	{
+		"lines of parts without names",
+		`{"turn": 60, "zorbel": "units", "hash": "0x8DC4742D"}` + "\n" + `{"turn": 60, "zorbel": "rng", "hash": "0x24B4DA11"}` + "\n" +
+			`{"turn": 70, "zorbel": "units", "hash": "0xE5F1AF39"}` + "\n" + `{"turn": 70, "zorbel": "rng", "hash": "0xE38179D5"}` + "\n",
+		"tick=60 sum=0x8dc4742d\ntick=60 sum=0x24b4da11\ntick=70 sum=0xe5f1af39\ntick=70 sum=0xe38179d5\n", "",
+	},
+	{
 		"a subsystem on each line",
 		"tick 5 physics hash aa01\ntick 5 ai hash bb02\nloading\ntick 6 physics hash aa03\ntick 6 ai hash bb04\n",
 		"tick=5 scope=physics sum=0xaa01\ntick=5 scope=ai sum=0xbb02\ntick=6 scope=physics sum=0xaa03\ntick=6 scope=ai sum=0xbb04\n", "",

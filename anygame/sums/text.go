@@ -392,7 +392,7 @@ func (p *parsed) mute(i int) bool { return i+1 < len(p.tokens) && p.tokens[i+1].
 func (p *parsed) findFree() {
 	p.free = slices.Grow(p.free[:0], len(p.tokens))[:len(p.tokens)]
 	for i := range p.tokens {
-		p.free[i] = i == p.peer || p.tokens[i].kind == word && p.meaning(i) == vocabulary.Other && !p.filler(i)
+		p.free[i] = i == p.peer || p.tokens[i].kind == word && p.mayVary(i)
 	}
 	for i := range p.tokens {
 		if p.tokens[i].kind != number {
@@ -405,6 +405,15 @@ func (p *parsed) findFree() {
 			p.free[i-1] = false
 		}
 	}
+}
+
+// mayVary reports whether a word may be another one on lines that are alike: it has no meaning, or is the name of a
+// part of the state: system=rng.
+func (p *parsed) mayVary(i int) bool {
+	if p.meaning(i) == vocabulary.Other {
+		return !p.filler(i)
+	}
+	return i > 0 && p.tokens[i-1].kind != word && isScope(p.wordBefore(i))
 }
 
 // columns returns the columns of a template: its numbers and free words.
@@ -420,9 +429,7 @@ func (p *parsed) columns() []column {
 			if name.qualifier >= 0 {
 				c.qualifier = p.text(name.qualifier)
 			}
-			if i+2 < len(p.tokens) && p.tokens[i+1].kind == blank {
-				c.followed = p.tokens[i+2].kind == word
-			}
+			c.followed = p.followed(i)
 			if name.from >= 0 {
 				c.index = p.line[p.tokens[name.to-1].to] == '['
 			}
@@ -444,6 +451,20 @@ func (p *parsed) columns() []column {
 		}
 	}
 	return list
+}
+
+// followed reports whether a word follows a number that may be its unit. A name of the next number is none, if a sign
+// or a long number is after it.
+func (p *parsed) followed(i int) bool {
+	if i += 2; i >= len(p.tokens) || p.tokens[i-1].kind != blank || p.tokens[i].kind != word {
+		return false
+	}
+	next := slices.IndexFunc(p.names[i:], func(n name) bool { return n.from == i })
+	if next < 0 || p.meaning(i) == vocabulary.Measure {
+		return true
+	}
+	t := &p.tokens[i+next]
+	return p.tokens[i+1].kind == blank && t.to-t.from < 6
 }
 
 // owned reports whether a word is the name of a number.
