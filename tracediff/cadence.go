@@ -86,14 +86,18 @@ func (c *comparer) missing(k *keyInfo, occurrence int64, have uint64) {
 		if !inTick {
 			cad = &p.cadence
 		}
+		lossy := c.list[i].Dialect.Lossy
 		switch {
-		case !inTick && cad.ticks >= settledCadence && cad.regular():
+		case !inTick && cad.ticks >= settledCadence && (lossy || cad.regular()):
 			if !cad.off(c.tick) {
 				p.info.gap(c.tick, cad.last)
 			}
 		case k.seen&(1<<i) == 0 || cad.ticks < settledCadence:
 			c.lack(k, occurrence, i, !inTick)
-		case !cad.off(c.tick):
+		case cad.off(c.tick):
+		case lossy:
+			c.result.Unsure++
+		default:
 			lack |= 1 << i
 		}
 	}
@@ -120,7 +124,7 @@ func (c *comparer) lack(k *keyInfo, occurrence int64, i int, wholeTick bool) {
 		return
 	}
 	d := c.difference(k, occurrence, Missing)
-	*l = lacking{count: 1, first: &d, prev: c.prev, hasPrev: c.hasPrev, wholeTicks: wholeTick}
+	*l = lacking{count: 1, first: &d, prev: c.prev, hasPrev: c.hasPrev, wholeTicks: wholeTick, last: c.tick}
 	if c.result.First == nil && k.seen&(1<<i) != 0 {
 		l.context = c.context(&d)
 	}
@@ -155,9 +159,11 @@ func (c *comparer) resolve() {
 				}
 				untraced.Count = max(untraced.Count, k.lacking[i&^1].count+k.lacking[i|1].count)
 			case l.wholeTicks && c.peers[i/2].cadence.off(l.first.Tick):
-			case l.wholeTicks && c.peers[i/2].cadence.regular():
+			case l.wholeTicks && (c.list[i/2].Dialect.Lossy || c.peers[i/2].cadence.regular()):
 				c.peers[i/2].info.early(l.first.Tick, l.last)
 			case !l.wholeTicks && k.cadence[i/2].ticks >= settledCadence && k.cadence[i/2].off(l.first.Tick):
+			case c.list[i/2].Dialect.Lossy:
+				res.Unsure += l.count
 			default:
 				l.first.lack = 1 << (i / 2)
 				c.late(k, l)

@@ -47,7 +47,7 @@ func (d *Description) Trace() *tracediff.Format {
 // dialect returns the dialect of a log. A dump with the same number was written at the same moment: its tick is a
 // state point.
 func (d *Description) dialect() tracediff.Dialect {
-	return tracediff.Dialect{Engine: d.Game, File: "log of " + d.Game, Endless: true, AtPoint: true}
+	return tracediff.Dialect{Engine: d.Game, File: "log of " + d.Game, Endless: true, Lossy: true, AtPoint: true}
 }
 
 // Checkpoint is a checkpoint of a line and whose it is.

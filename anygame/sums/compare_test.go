@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -106,4 +107,67 @@ func TestOtherPeer(t *testing.T) {
 	if got, want := pairs(source), "5 12345678\n6 baaa0001\n"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
+}
+
+// TestLostLines: what only one log has is missing evidence, in the first ticks and later, and the first difference is
+// in a tick that both have.
+func TestLostLines(t *testing.T) {
+	const all = 40
+	for _, one := range []struct {
+		name         string
+		lacks        [2][]int
+		bad, differs int // -1 for none
+	}{
+		{"first ticks", [2][]int{{3, 6}, {4, 6}}, -1, -1},
+		{"many ticks", [2][]int{{3, 6, 9, 12, 15, 18, 21, 24, 27, 30, 33}, {4, 8, 13, 16, 20, 25, 28, 32, 34}}, -1, -1},
+		{"later ticks", [2][]int{{20, 23, 24}, {21, 22, 29}}, -1, -1},
+		{"difference after lost lines", [2][]int{{2}, {4, 9}}, 11, 11},
+		{"difference in lost lines", [2][]int{{18}, {20}}, 18, 19},
+	} {
+		folder := t.TempDir()
+		var traces []*tracediff.Trace
+		for peer, lacks := range one.lacks {
+			var log strings.Builder
+			for tick := 1; tick < all; tick++ {
+				sum := uint32(tick+1) * 2654435761 * uint32(tick+7)
+				if peer == 1 && one.bad >= 0 && tick >= one.bad {
+					sum ^= 0x1000
+				}
+				if !slices.Contains(lacks, tick) {
+					fmt.Fprintf(&log, "<sync frame=\"%d\" crc=\"%08x\"/>\n", tick, sum)
+				}
+			}
+			traces = append(traces, open(t, filepath.Join(folder, fmt.Sprintf("peer%d.log", peer)), log.String()))
+		}
+		result, err := tracediff.Compare(traces, tracediff.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := -1
+		if result.First != nil {
+			got = int(result.First.Tick.Number)
+		}
+		if got != one.differs || result.Missing > 0 || !result.Incomplete() {
+			t.Errorf("%s: first difference in tick %d, expected %d; %d missing, incomplete: %t",
+				one.name, got, one.differs, result.Missing, result.Incomplete())
+		}
+	}
+}
+
+// open writes a log and opens it as a trace.
+func open(t *testing.T, path, log string) *tracediff.Trace {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(log), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := sums.Learn([]byte(log), path)
+	if p == nil {
+		t.Fatalf("not learned:\n%s", log)
+	}
+	f := p.Format()
+	list, err := tracediff.OpenForeign(files.Disk, path, &f, tracediff.ReadOptions{})
+	if err != nil || len(list) != 1 {
+		t.Fatal(list, err)
+	}
+	return list[0]
 }

@@ -38,6 +38,7 @@ type reader struct {
 	tick    uint64  // of the last line
 	any     bool
 	pass    int
+	nth     map[int]int // lines of the tick by template and phase
 	around  [2]surroundings
 	between []byte // lines since the last checkpoint
 	out     *held
@@ -60,7 +61,7 @@ func newReader(p *Pattern, r io.Reader, name string, peer int) *reader {
 	}
 	out := &reader{
 		pattern: p, lines: orderlog.NewLines(r, name), peer: peer, matched: newMatched(),
-		peers: map[string]int{}, scopes: map[string]string{},
+		peers: map[string]int{}, scopes: map[string]string{}, nth: map[int]int{},
 		around: [2]surroundings{{phase: unknown}, {phase: unknown}},
 	}
 	if p.records != nil {
@@ -73,7 +74,7 @@ func (r *reader) Header() tracediff.Header { return tracediff.Header{} }
 
 func (r *reader) Dialect() tracediff.Dialect {
 	// A dump with the same number, if there is one, was written at the same moment: its tick is a state point.
-	d := tracediff.Dialect{Engine: "any game", File: "log with checksums", Endless: true, AtPoint: true}
+	d := tracediff.Dialect{Engine: "any game", File: "log with checksums", Endless: true, Lossy: true, AtPoint: true}
 	if parts := vocabulary.Parts(r.pattern.templates[0].roles.tickWord); len(parts) > 0 {
 		for _, part := range parts {
 			if vocabulary.Of(part) == vocabulary.Tick && part != "tick" && !strings.HasPrefix(part, "ticks") {
@@ -203,7 +204,10 @@ func (r *reader) checkpoints(n int, phase tracediff.Phase) bool {
 	if r.peer >= 0 && r.number(roles.peerName(r.matched.values)) != r.peer {
 		return true
 	}
-	r.step(tick, roles.repeats || len(r.pattern.templates) > 1 || roles.scope >= 0)
+	if tick != r.tick {
+		clear(r.nth)
+	}
+	r.step(tick)
 	if roles.phase >= 0 {
 		phase = phaseOf(roles.phaseOf, r.matched.values[roles.phase])
 	} else if phase == unknown {
@@ -212,6 +216,11 @@ func (r *reader) checkpoints(n int, phase tracediff.Phase) bool {
 	scope := ""
 	if roles.scope >= 0 {
 		scope = r.scope(roles.scopeWord, r.matched.values[roles.scope])
+	} else if roles.repeats { // parts of the state without names
+		alike := n<<8 | int(phase)
+		if r.nth[alike]++; r.nth[alike] > 1 {
+			scope = "#" + strconv.Itoa(r.nth[alike])
+		}
 	}
 	for i := range roles.points {
 		r.hold(n*maxSlots+i, tick, &roles.points[i], scope, phase)
@@ -273,18 +282,15 @@ func (r *reader) scope(word string, value []byte) string {
 }
 
 // step goes on to the tick of a line. Where the log goes back, another pass begins.
-func (r *reader) step(tick uint64, again bool) {
-	switch {
-	case !r.any || tick > r.tick:
-	case tick < r.tick:
+func (r *reader) step(tick uint64) {
+	back := r.any && tick <= r.tick && r.toldBack()
+	if r.any && tick < r.tick || back {
 		r.pass++
-		if r.newest-tick <= window && r.toldBack() {
-			one := r.push()
-			one.event = tracediff.Event{Kind: tracediff.Restore, Tick: tick, Other: r.tick + 1}
-			one.Record = tracediff.Record{Pos: engine.PositionOf(r.lines), Event: &one.event}
-		}
-	case !again:
-		r.pass++
+	}
+	if back && tick < r.tick && r.newest-tick <= window {
+		one := r.push()
+		one.event = tracediff.Event{Kind: tracediff.Restore, Tick: tick, Other: r.tick + 1}
+		one.Record = tracediff.Record{Pos: engine.PositionOf(r.lines), Event: &one.event}
 	}
 	if !r.any || tick > r.newest || r.newest-tick > window { // further back: another session
 		r.newest = tick

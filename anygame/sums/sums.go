@@ -12,8 +12,9 @@
 // grow by regular steps, checksums are scattered. Without a word for either, only a table is taken for such a log.
 //
 // Lines that report a difference between two checksums are no checkpoints, nor are the checksums of other peers that a
-// peer was sent. A value that the log replaces with another one for the same tick, at most 64 ticks later, was
-// predicted.
+// peer was sent. A value that the log replaces with another one for the same tick, after it went back by at most 64 ticks
+// or told of a rollback, was predicted. Several lines of one tick without names that tell them apart are parts of the
+// state in their order. A line that only one log has is lost in the other, and no difference.
 package sums
 
 import (

@@ -99,7 +99,7 @@ var logs = []struct{ name, log, want, title string }{
 		"lines of parts without names",
 		`{"turn": 60, "zorbel": "units", "hash": "0x8DC4742D"}` + "\n" + `{"turn": 60, "zorbel": "rng", "hash": "0x24B4DA11"}` + "\n" +
 			`{"turn": 70, "zorbel": "units", "hash": "0xE5F1AF39"}` + "\n" + `{"turn": 70, "zorbel": "rng", "hash": "0xE38179D5"}` + "\n",
-		"tick=60 sum=0x8dc4742d\ntick=60 sum=0x24b4da11\ntick=70 sum=0xe5f1af39\ntick=70 sum=0xe38179d5\n", "",
+		"tick=60 sum=0x8dc4742d\ntick=60 scope=#2 sum=0x24b4da11\ntick=70 sum=0xe5f1af39\ntick=70 scope=#2 sum=0xe38179d5\n", "",
 	},
 	{
 		"a subsystem on each line",
