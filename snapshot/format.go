@@ -52,6 +52,10 @@ type Format struct {
 	// of a session shows that. Nil means that it is not so.
 	Paths func(path string) bool
 
+	// Described says that a page of the game's developers names the files of Paths: that comes before
+	// their content.
+	Described bool
+
 	// Unmarked says that Sniff cannot know all such files, since their content may be any
 	// text: a file that no format's Sniff accepts, and whose name is of the pattern, is one.
 	Unmarked bool

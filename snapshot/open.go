@@ -164,6 +164,11 @@ func Recognize(tree files.Tree, path string, formats []Format) (*Format, error) 
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	for i := range formats {
+		if n > 0 && formats[i].Described && formats[i].Paths(path) {
+			return &formats[i], nil
+		}
+	}
+	for i := range formats {
 		if formats[i].Sniff(head[:n]) {
 			return &formats[i], nil
 		}

@@ -43,6 +43,10 @@ type Format struct {
 	// a session shows that. Nil means that it is not so.
 	Paths func(path string) bool
 
+	// Described says that a page of the game's developers names the files of Paths: that comes before
+	// their content.
+	Described bool
+
 	// Lines reports whether some whole lines, at most HeadLen bytes, are from the middle of
 	// such a file. It is nil where single lines do not show that, and where the reader takes no
 	// excerpts.

@@ -94,7 +94,10 @@ func (x *Match) Open() (*Session, error) {
 		return x.all.Whole()
 	}
 	whole := x.all.whole
-	s := newSession(whole.tree, whole.paths, whole.names)
+	s, err := newSession(whole.tree, whole.paths, whole.names)
+	if err != nil {
+		return nil, err
+	}
 	s.match = x
 	cuts := map[string][]archive.Span{}
 	for _, u := range x.units {

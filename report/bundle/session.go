@@ -109,7 +109,10 @@ func look(tree *archive.Tree, paths []string, names *naming) (*Session, error) {
 	if err := distinct(tree, paths); err != nil {
 		return nil, err
 	}
-	s := newSession(tree, paths, names)
+	s, err := newSession(tree, paths, names)
+	if err != nil {
+		return nil, err
+	}
 	for _, path := range paths {
 		if _, err := tree.Stat(path); path == archive.Stdin && err != nil {
 			s.stdin = true // which the tree does not hold
@@ -136,13 +139,16 @@ func (s *Session) single() {
 	}
 }
 
-func newSession(tree *archive.Tree, paths []string, names *naming) *Session {
-	list, notes := survey.For(tree, paths)
+func newSession(tree *archive.Tree, paths []string, names *naming) (*Session, error) {
+	list, notes, err := survey.For(tree, paths)
+	if err != nil {
+		return nil, err
+	}
 	s := &Session{tree: tree, paths: paths, names: names, list: names.formats(list), byPath: map[string]*File{}, digests: map[string][sha256.Size]byte{}}
 	for _, note := range notes {
 		s.warnings = append(s.warnings, files.Note{Text: note})
 	}
-	return s
+	return s, nil
 }
 
 // arrange decides whose the folders are that were found.

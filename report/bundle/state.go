@@ -34,7 +34,10 @@ func (p *Pair) Close() error { return errors.Join(p.A.Close(), p.B.Close()) }
 // first states that differ are taken.
 func OpenPair(tree *archive.Tree, argA, argB string) (*Pair, error) {
 	paths := [2]string{argA, argB}
-	known := statesAt(tree, argA, argB)
+	known, err := statesAt(tree, argA, argB)
+	if err != nil {
+		return nil, err
+	}
 	var warnings, lost []string
 	if several(tree, argA, known) && several(tree, argB, known) {
 		files, w, l, err := firstDifferent(tree, argA, argB)
@@ -98,7 +101,8 @@ func (p *Pair) Explain(err error) error {
 // holdsSeveral reports whether a path is a folder, or a file that may hold
 // several states.
 func holdsSeveral(tree *archive.Tree, path string) bool {
-	return several(tree, path, statesAt(tree, path))
+	known, _ := statesAt(tree, path)
+	return several(tree, path, known)
 }
 
 func several(tree *archive.Tree, path string, known []snapshot.Format) bool {
@@ -106,14 +110,14 @@ func several(tree *archive.Tree, path string, known []snapshot.Format) bool {
 }
 
 // statesAt returns the formats of states at some arguments, which are FILE, FOLDER, or one with @TICK.
-func statesAt(tree *archive.Tree, args ...string) []snapshot.Format {
+func statesAt(tree *archive.Tree, args ...string) ([]snapshot.Format, error) {
 	var paths []string
 	for _, arg := range args {
 		path, _, _ := formats.CutTick(tree, arg)
 		paths = append(paths, path)
 	}
-	list, _ := survey.For(tree, paths)
-	return formats.SnapshotsOf(list)
+	list, _, err := survey.For(tree, paths)
+	return formats.SnapshotsOf(list), err
 }
 
 // IsDir reports whether a path is a folder, or an archive, which looks like one.
@@ -142,7 +146,11 @@ func firstDifferent(tree *archive.Tree, a, b string) (paths [2]string, warnings,
 // StatesOf returns the snapshots below a path, one set for each peer that left any.
 func StatesOf(tree *archive.Tree, path string) (sets []*snapshot.Set, err error) {
 	if !IsDir(tree, path) {
-		return snapshot.FindFile(tree, path, statesAt(tree, path))
+		known, err := statesAt(tree, path)
+		if err != nil {
+			return nil, err
+		}
+		return snapshot.FindFile(tree, path, known)
 	}
 	s, err := Open(tree, []string{path})
 	if err != nil {
@@ -159,7 +167,11 @@ func StatesOf(tree *archive.Tree, path string) (sets []*snapshot.Set, err error)
 // OpenState opens FILE, or the snapshot of a state point in FOLDER@TICK or
 // FILE@TICK.
 func OpenState(tree *archive.Tree, arg string) (snapshot.State, string, error) {
-	return openState(tree, arg, statesAt(tree, arg))
+	known, err := statesAt(tree, arg)
+	if err != nil {
+		return nil, "", err
+	}
+	return openState(tree, arg, known)
 }
 
 func openState(tree *archive.Tree, arg string, known []snapshot.Format) (snapshot.State, string, error) {

@@ -75,6 +75,11 @@ func Known(name string, head []byte) bool { return Recognize(name, head) != nil 
 func Among(list []engine.Format, name string, head []byte) *engine.Format {
 	base := filepath.Base(name)
 	for i := range list {
+		if list[i].Described && len(head) > 0 && list[i].Paths(name) {
+			return &list[i]
+		}
+	}
+	for i := range list {
 		if list[i].Named != nil && list[i].Named(base) {
 			return &list[i]
 		}

@@ -44,6 +44,8 @@ type Request struct {
 	Paths []string
 	// At, if not empty, is where the only path lies on the disk, which is a name then.
 	At string
+	// Game, if not empty, is the page that describes the game's files.
+	Game string
 	// Names, if not empty, is the key by which names of players are replaced.
 	Names string
 	// Match is the number of one of several matches, from 1; 0 for none. OfSeveral says that the

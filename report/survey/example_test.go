@@ -25,7 +25,10 @@ func ExampleFor() {
 			log.Fatal(err)
 		}
 	}
-	list, _ := survey.For(files.Disk, []string{dir})
+	list, _, err := survey.For(files.Disk, []string{dir})
+	if err != nil {
+		log.Fatal(err)
+	}
 	sets, err := snapshot.Find(files.Disk, dir, formats.SnapshotsOf(list))
 	if err != nil {
 		log.Fatal(err)

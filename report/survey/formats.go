@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"sync"
 
 	"github.com/desynctool/desynctool/engines/engine"
-	"github.com/desynctool/desynctool/internal/file/compression"
 	"github.com/desynctool/desynctool/notation"
 	"github.com/desynctool/desynctool/snapshot"
 )
@@ -39,7 +39,7 @@ func (s *survey) formats() (out []engine.Format) {
 		if g.rest {
 			continue
 		}
-		f := &found{survey: s, notation: g.notation, groups: map[groupName]*group{}, peers: len(g.peer) > 0}
+		f := &found{survey: s, notation: g.notation, groups: map[groupName]*group{}, peers: g.namesPeer()}
 		for _, p := range g.samples {
 			f.several = f.several || p.states > 1
 			f.peers = f.peers || p.peers
@@ -68,6 +68,7 @@ func (f *found) entry() engine.Format {
 	if f.several {
 		name, title = f.notation.Name+"-states", "states as "+f.notation.Title
 	}
+	title = f.first.title(title)
 	if f.peers {
 		name += "-of-peers"
 	}
@@ -87,18 +88,17 @@ func (f *found) entry() engine.Format {
 
 // group returns the group of a file, nil if it is of another format.
 func (f *found) group(path string) *group {
-	dir, base := filepath.Split(path)
-	return f.groups[groupName{filepath.Clean(dir), shapeOf(compression.PlainName(base))}]
+	return f.groups[f.survey.groupOf(path)]
 }
 
 func (f *found) has(path string) bool { return f.group(path) != nil }
 
 // parseName reads a name whose tick is known by it.
 func (f *found) parseName(base string) (snapshot.FileName, bool) {
-	shape := shapeOf(compression.PlainName(base))
+	shape := shapeOf(plainName(f.survey.page, base))
 	for _, g := range f.survey.order {
 		switch {
-		case g.shape != shape || g.tick < 0:
+		case g.shape != shape || !g.ticked(base):
 			continue
 		case g.rest:
 			return snapshot.FileName{NoEvidence: true}, true
@@ -109,6 +109,20 @@ func (f *found) parseName(base string) (snapshot.FileName, bool) {
 		return snapshot.FileName{Point: snapshot.Point{Tick: tick}, Peer: g.peerOf(base)}, ok
 	}
 	return snapshot.FileName{}, false
+}
+
+// namesPeer reports whether names show the peer.
+func (g *group) namesPeer() bool {
+	return len(g.peer) > 0 || slices.ContainsFunc(g.bases, func(base string) bool { return g.peerOf(base) != "" })
+}
+
+// ticked reports whether a name shows the tick, and nothing in the file is described as the tick.
+func (g *group) ticked(base string) bool {
+	_, ok := g.tickOf(base)
+	if g.page == nil || g.page.Tick == "" {
+		return ok
+	}
+	return ok && !slices.ContainsFunc(g.samples, func(p sample) bool { return len(p.ticks) > 0 })
 }
 
 // decode reads the states in a file.
@@ -168,6 +182,9 @@ func (f *found) open(r io.ReaderAt, size int64, name string) (snapshot.State, er
 		return nil, fmt.Errorf("%s: %d states, expected one", name, len(worlds))
 	}
 	w := worlds[0]
+	if g := f.group(name); g != nil {
+		g.named(w, filepath.Base(name))
+	}
 	if n, ok := f.parseName(filepath.Base(name)); ok && !w.Point.Known() {
 		w.Point = n.Point
 	}

@@ -2,11 +2,14 @@ package survey
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
+	"fmt"
 	"io"
 	"path/filepath"
 	"slices"
 
+	"github.com/desynctool/desynctool/anygame/description"
 	"github.com/desynctool/desynctool/anygame/inputs"
 	"github.com/desynctool/desynctool/anygame/states"
 	"github.com/desynctool/desynctool/anygame/sums"
@@ -25,20 +28,20 @@ const (
 type log struct {
 	group *group
 	path  string
-	sums  *sums.Pattern   // or nil
-	order *inputs.Pattern // or nil
+	trace *tracediff.Format // or nil
+	order *inputs.Pattern   // or nil
 }
 
 // logs takes the logs out of the groups.
 func (s *survey) logs() {
 	looked := 0
 	s.order = slices.DeleteFunc(s.order, func(g *group) bool {
-		if g.binary {
+		if g.binary || g.kind == description.State {
 			return false
 		}
 		found := false
 		for i, base := range g.bases {
-			if looked++; looked > mostLogs || i > 0 && !found {
+			if looked++; looked > mostLogs || i > 0 && !found && g.kind == description.Undescribed {
 				break
 			}
 			path := filepath.Join(g.dir, base)
@@ -49,20 +52,60 @@ func (s *survey) logs() {
 			if i := bytes.LastIndexByte(sample, '\n'); i >= 0 && len(sample) == sampleLen {
 				sample = sample[:i+1]
 			}
-			if g.notation != nil && (g.notation.Name == "json" || g.notation.Name == "csv") && tabular(g.notation, sample) {
+			l := log{group: g, path: path, trace: g.describedLog(sample)}
+			if l.trace == nil && g.kind == description.Undescribed && g.notation != nil &&
+				(g.notation.Name == "json" || g.notation.Name == "csv") && tabular(g.notation, sample) {
 				break
 			}
-			l := log{group: g, path: path, sums: sums.Learn(sample, base)}
-			if l.sums == nil {
-				l.order = inputs.Learn(sample, base)
-			}
-			if l.sums != nil || l.order != nil {
+			l.learn(sample, base)
+			if l.trace != nil || l.order != nil {
 				s.found = append(s.found, l)
 				found = true
+			} else if g.kind != description.Undescribed {
+				s.notes = append(s.notes, fmt.Sprintf("%s: described as %s, and nothing in it is read", path, g.kind))
 			}
 		}
-		return found || g.notation == nil
+		return found || g.notation == nil || !g.may(description.State)
 	})
+}
+
+// describedLog returns the format of a log in which a pattern of the page finds a line, and of one of the logs of a
+// page with patterns of checkpoints; nil for others.
+func (g *group) describedLog(sample []byte) *tracediff.Format {
+	if g.page == nil || !g.may(description.Log) {
+		return nil
+	}
+	trace := g.page.Trace()
+	if trace == nil || g.kind == description.Log && trace.Read != nil {
+		return trace
+	}
+	var c description.Checkpoint
+	for line := range bytes.Lines(sample) {
+		line = bytes.TrimRight(line, "\r\n")
+		ok, _ := g.page.Checkpoint(line, &c)
+		if claim, _ := g.page.Claim(line); ok || claim != nil {
+			return trace
+		}
+	}
+	return nil
+}
+
+// learn finds out how the lines are read that no page describes.
+func (l *log) learn(sample []byte, base string) {
+	g := l.group
+	if g.may(description.Log) && (l.trace == nil || l.trace.Read == nil) {
+		if p := sums.Learn(sample, base); p != nil {
+			trace := p.Format()
+			if l.trace != nil {
+				trace.Claims = l.trace.Claims
+			}
+			trace.Title = g.title(trace.Title)
+			l.trace = &trace
+		}
+	}
+	if l.trace == nil && g.may(description.Input) {
+		l.order = inputs.Learn(sample, base)
+	}
 }
 
 // tabular reports whether a text is of states and not a log: what is cut off at its end does not matter.
@@ -78,12 +121,12 @@ func (s *survey) logFormats() (out []engine.Format) {
 	for _, l := range s.found {
 		beside := 0
 		for _, other := range s.found {
-			if other.group.dir == l.group.dir && (other.sums == nil) == (l.sums == nil) {
+			if other.group.dir == l.group.dir && (other.trace == nil) == (l.trace == nil) {
 				beside++
 			}
 		}
 		peer := ""
-		if beside > 1 {
+		if beside > 1 || s.page != nil {
 			peer = s.peerOf(l)
 		}
 		out = append(out, l.format(peer))
@@ -95,7 +138,8 @@ func (s *survey) logFormats() (out []engine.Format) {
 func (s *survey) peerOf(l log) string {
 	var groups []*group
 	for _, other := range s.found {
-		if other.group.dir == l.group.dir && (other.sums == nil) == (l.sums == nil) && !slices.Contains(groups, other.group) {
+		alike := other.group.dir == l.group.dir && (other.trace == nil) == (l.trace == nil)
+		if alike && !slices.Contains(groups, other.group) {
 			groups = append(groups, other.group)
 		}
 	}
@@ -111,21 +155,25 @@ func (s *survey) peerOf(l log) string {
 // format returns the format of a log, with the peer's name if its folder has those of several.
 func (l *log) format(peer string) engine.Format {
 	var out engine.Format
-	if l.sums != nil {
-		t := l.sums.Format()
-		if read := t.Read; peer != "" {
+	if l.trace != nil {
+		t := *l.trace
+		game := ""
+		if l.group.page != nil {
+			game = l.group.page.Game
+		}
+		if read := t.Read; read != nil && peer+game != "" {
 			t.Read = func(r io.Reader, name string, n int) (tracediff.Source, error) {
 				source, err := read(r, name, n)
 				if err != nil {
 					return nil, err
 				}
-				return namedTrace{source, peer}, nil
+				return namedTrace{source, peer, game}, nil
 			}
 		}
-		out = engine.Trace(t, "*", "checkpoints")
+		out = engine.Trace(t, "*", given(t)...)
 	} else {
 		out = engine.Format{
-			Name: "inputs", Title: "inputs of any game", Files: "*", Gives: []string{"orders"},
+			Name: "inputs", Title: l.group.title("inputs of any game"), Files: "*", Gives: []string{"orders"},
 			Log: func(r io.Reader, name string) (orderlog.Source, error) {
 				source, err := l.order.Read(r, name)
 				if err != nil || peer == "" {
@@ -141,10 +189,28 @@ func (l *log) format(peer string) engine.Format {
 	return out
 }
 
-// namedTrace is a trace of a peer whose name is not in it.
+// given returns the evidence in a log.
+func given(t tracediff.Format) (out []string) {
+	if t.Read != nil {
+		out = append(out, "checkpoints")
+	}
+	if t.Claims != nil {
+		out = append(out, "claims")
+	}
+	return out
+}
+
+// namedTrace is a trace of a peer or a game whose name is not in it.
 type namedTrace struct {
 	tracediff.Source
-	peer string
+	peer, game string
+}
+
+// Dialect implements tracediff.Source.
+func (n namedTrace) Dialect() tracediff.Dialect {
+	d := n.Source.Dialect()
+	d.Engine = cmp.Or(n.game, d.Engine)
+	return d
 }
 
 // Header implements tracediff.Source.

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/desynctool/desynctool/anygame/description"
 	"github.com/desynctool/desynctool/internal/file/compression"
 )
 
@@ -48,6 +49,18 @@ func shapeOf(base string) string {
 	return out.String()
 }
 
+// plainName returns a name without how it is compressed. The digits 0 replace a tick that the page describes.
+func plainName(d *description.Description, base string) string {
+	base = compression.PlainName(base)
+	if _, at, ok := inName(d, base, "tick"); ok {
+		return base[:at[0]] + "0" + base[at[1]:]
+	}
+	return base
+}
+
+// pieces returns the parts of a name.
+func (g *group) pieces(base string) []part { return partsOf(plainName(g.page, base)) }
+
 // number returns a part as a number.
 func (p part) number() (uint64, bool) {
 	n, err := strconv.ParseUint(p.text, 10, 63)
@@ -82,14 +95,14 @@ func (s *survey) byFolder() (out [][]*group) {
 func (g *group) findTick() {
 	names := make([][]part, len(g.bases))
 	for i, base := range g.bases {
-		names[i] = partsOf(compression.PlainName(base))
+		names[i] = g.pieces(base)
 	}
 	inside, several := false, false
 	for _, p := range g.samples {
 		inside = inside || len(p.ticks) > 0
 		several = several || p.states > 1
 	}
-	if several {
+	if g.several = several; several || g.page != nil && g.page.Name != nil && g.page.Name.SubexpIndex("tick") >= 0 {
 		return
 	}
 	most := 0
@@ -119,13 +132,16 @@ func (g *group) findTick() {
 // samplesAgree reports whether a number in the names is the tick in all files that were read.
 func (g *group) samplesAgree(i int) bool {
 	return !slices.ContainsFunc(g.samples, func(p sample) bool {
-		n, ok := partsOf(compression.PlainName(p.base))[i].number()
+		n, ok := g.pieces(p.base)[i].number()
 		return !ok || len(p.ticks) != 1 || p.ticks[0] != n
 	})
 }
 
 // findPeers finds the parts of the names of one folder that show the peer, if there are two files of one tick, or of none.
 func (s *survey) findPeers(groups []*group) {
+	if p := groups[0].page; p != nil && p.Name != nil && p.Name.SubexpIndex("peer") >= 0 {
+		return
+	}
 	if slices.ContainsFunc(groups, func(g *group) bool {
 		return g.table != "" || slices.ContainsFunc(g.samples, func(p sample) bool { return p.peers })
 	}) {
@@ -136,7 +152,7 @@ func (s *survey) findPeers(groups []*group) {
 	for _, g := range groups {
 		for _, base := range g.bases {
 			at := ""
-			if parts := partsOf(compression.PlainName(base)); g.tick >= 0 {
+			if parts := g.pieces(base); g.tick >= 0 {
 				n, _ := parts[g.tick].number()
 				at = strconv.FormatUint(n, 10)
 			} else if i := slices.IndexFunc(g.samples, func(p sample) bool { return p.base == base && len(p.ticks) == 1 }); i >= 0 {
@@ -172,7 +188,7 @@ func (s *survey) findPeers(groups []*group) {
 // words returns the words of a name, which may have digits, without the number that is the tick.
 func (g *group) words(base string) (out []string) {
 	open := false
-	for i, p := range partsOf(compression.PlainName(base)) {
+	for i, p := range g.pieces(base) {
 		switch {
 		case i == g.tick:
 			p.text = ""
@@ -240,6 +256,9 @@ func varies(groups []*group, i int) bool {
 
 // peerOf returns the peer that a name shows, empty if it shows none: the words that vary.
 func (g *group) peerOf(base string) string {
+	if peer, _, ok := inName(g.page, compression.PlainName(base), "peer"); ok {
+		return peer
+	}
 	var out []string
 	for _, i := range g.peer {
 		if word := g.word(base, i); word != "" {
@@ -251,8 +270,11 @@ func (g *group) peerOf(base string) string {
 
 // tickOf returns the tick that a name shows.
 func (g *group) tickOf(base string) (uint64, bool) {
+	if tick, _, ok := inName(g.page, compression.PlainName(base), "tick"); ok && !g.several {
+		return description.TickOf([]byte(tick))
+	}
 	if g.tick < 0 {
 		return 0, false
 	}
-	return partsOf(compression.PlainName(base))[g.tick].number()
+	return g.pieces(base)[g.tick].number()
 }

@@ -145,7 +145,12 @@ func divide(w *snapshot.World, noise map[column]bool) {
 			}
 			return is
 		})
-		if len(apart.Columns) > 0 {
+		described := w.Table(snapshot.Noise, t.Label)
+		switch {
+		case len(apart.Columns) == 0:
+		case described != nil:
+			described.Columns = append(described.Columns, apart.Columns...)
+		default:
 			w.Tables = append(w.Tables, apart)
 		}
 	}

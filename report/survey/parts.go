@@ -33,7 +33,7 @@ func (s *survey) divide() {
 	for _, g := range s.order {
 		key := g.notation.Name + " " + g.table
 		if s.schemas[key] == nil {
-			s.schemas[key] = &states.Schema{Table: g.table}
+			s.schemas[key] = &states.Schema{Table: g.table, Hints: s.hints()}
 		}
 		g.schema = s.schemas[key]
 	}

@@ -12,14 +12,15 @@ import (
 	"bytes"
 	"cmp"
 	"errors"
+	"fmt"
 	"io"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/desynctool/desynctool/anygame/description"
 	"github.com/desynctool/desynctool/anygame/states"
 	"github.com/desynctool/desynctool/engines/engine"
-	"github.com/desynctool/desynctool/internal/file/compression"
 	"github.com/desynctool/desynctool/internal/file/files"
 	"github.com/desynctool/desynctool/internal/file/limits"
 	"github.com/desynctool/desynctool/notation"
@@ -38,15 +39,23 @@ const (
 
 // For returns the formats of the files at some paths: all known ones, and those that a survey finds. Notes are what to
 // know of what it found.
-func For(tree files.Tree, paths []string) (list []engine.Format, notes []string) {
+//
+// If a page describes the files, those are read as it describes them, even beside files of known formats.
+func For(tree files.Tree, paths []string) (list []engine.Format, notes []string, err error) {
 	s := &survey{tree: tree, groups: map[groupName]*group{}, folders: map[string]bool{}}
+	if s.page, err = Page(tree, paths); err != nil {
+		return nil, nil, err
+	}
+	if s.page != nil && !beside(s.page.File, paths) {
+		s.notes = append(s.notes, fmt.Sprintf("%s describes the files as those of %s", s.page.File, s.page.Game))
+	}
 	for _, path := range paths {
 		path = filepath.Clean(path)
 		if stat, err := tree.Stat(path); err == nil {
 			s.walk(path, stat.IsDir(), true, int(limits.Folders.Max()))
 		}
 		if s.known {
-			return formats.All(), nil
+			return formats.All(), nil, nil
 		}
 	}
 	s.logs()
@@ -54,12 +63,13 @@ func For(tree files.Tree, paths []string) (list []engine.Format, notes []string)
 	if len(s.order) > 0 {
 		s.learn()
 	}
-	return slices.Concat(formats.All(), s.logFormats(), s.formats()), s.notes
+	return slices.Concat(formats.All(), s.described(slices.Concat(s.logFormats(), s.formats()))), s.notes, nil
 }
 
 // survey is one survey.
 type survey struct {
 	tree    files.Tree
+	page    *description.Description // nil for a game that is not described
 	files   int
 	folders map[string]bool // that were walked, without links
 	known   bool            // a file is evidence of a known format
@@ -71,18 +81,25 @@ type survey struct {
 	notes   []string
 }
 
-// groupName is the name of a group: its folder, and the names of its files without the digits.
-type groupName struct{ dir, shape string }
+// groupName is the name of a group: its folder, the names of its files without the digits, and what the page has them
+// for.
+type groupName struct {
+	dir, shape string
+	kind       description.Kind
+}
 
 // group is files of one folder whose names differ in numbers alone.
 type group struct {
 	groupName
+	page     *description.Description
 	bases    []string // in order
 	given    bool     // one of its files is a path that was given
 	alone    bool     // nothing shows that it is evidence but its content
 	binary   bool
 	notation *notation.Notation // nil for text in none
 	samples  []sample
+
+	several bool // a file has several states
 
 	tick   int            // the number of the names that is the tick, -1 if none is
 	peer   []int          // the words of the names that show the peer
@@ -149,28 +166,39 @@ func (s *survey) visited(path string) bool {
 
 // add adds a file to its group. The first of a group shows what the others are.
 func (s *survey) add(path string, given bool) {
-	dir, base := filepath.Split(path)
-	name := groupName{filepath.Clean(dir), shapeOf(compression.PlainName(base))}
+	name, base := s.groupOf(path), filepath.Base(path)
+	if s.page != nil && base == description.Base {
+		return
+	}
 	g := s.groups[name]
 	if g == nil {
 		if len(s.groups) == mostGroups {
 			return
 		}
-		g = &group{groupName: name, tick: -1}
+		g = &group{groupName: name, page: s.page, tick: -1}
 		s.groups[name] = g
 		head, whole, err := s.head(path)
-		if err != nil || s.isKnown(path, head) {
+		if err != nil || name.kind == description.Undescribed && s.isKnown(path, head) {
 			return
 		}
 		g.binary = bytes.IndexByte(head, 0) >= 0
 		g.notation = notation.Of(base, head, whole)
-		if g.notation == nil && g.binary {
+		if g.notation == nil && (g.binary || name.kind == description.State) {
+			if name.kind != description.Undescribed {
+				s.notes = append(s.notes, fmt.Sprintf("%s: described as %s, and in no notation that is read", path, name.kind))
+			}
 			return
 		}
 		s.order = append(s.order, g)
 	}
 	g.bases = append(g.bases, base)
 	g.given = g.given || given
+}
+
+// groupOf returns the name of the group of a file.
+func (s *survey) groupOf(path string) groupName {
+	dir, base := filepath.Split(path)
+	return groupName{filepath.Clean(dir), shapeOf(plainName(s.page, base)), s.kindOf(path)}
 }
 
 // isKnown reports whether a file is of a known format, and notes that there is evidence of one.
@@ -180,7 +208,7 @@ func (s *survey) isKnown(path string, head []byte) bool {
 		return bytes.Contains(head, []byte(`"desynctool.`)) || strings.HasPrefix(filepath.Base(path), "desync_report_")
 	}
 	if f.Snapshot != nil || f.Log != nil || f.Native || f.Trace != nil && f.Trace.Read != nil {
-		s.known = true
+		s.known = s.page == nil
 	}
 	return true
 }
@@ -218,7 +246,8 @@ func (s *survey) choose() {
 		beside[g.dir+"\x00"+g.notation.Name+"\x00"+filepath.Ext(g.shape)]++
 	}
 	for _, g := range s.order {
-		g.alone = !g.given && shapes[g.shape] < 2 && beside[g.dir+"\x00"+g.notation.Name+"\x00"+filepath.Ext(g.shape)] < 2
+		like := beside[g.dir+"\x00"+g.notation.Name+"\x00"+filepath.Ext(g.shape)]
+		g.alone = !g.given && g.kind != description.State && shapes[g.shape] < 2 && like < 2
 		slices.SortFunc(g.bases, func(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) })
 	}
 }
@@ -282,6 +311,7 @@ func (s *survey) compare() {
 				if n, ok := g.tickOf(p.base); ok && !w.Point.Known() {
 					w.Point = snapshot.Point{Tick: n}
 				}
+				g.named(w, p.base)
 				at := moment{w.Point.Tick, g.table}
 				byTick[at] = append(byTick[at], seen{g.dir + "\x00" + cmp.Or(w.Peer, g.peerOf(p.base)), w})
 			}
@@ -300,7 +330,8 @@ func (s *survey) compare() {
 			}
 		}
 	}
-	s.noise, s.notes = noise(list)
+	found, notes := noise(list)
+	s.noise, s.notes = found, append(s.notes, notes...)
 }
 
 // moment is a state point of the files with one table, or with all.

@@ -17,6 +17,7 @@ import (
 	"github.com/desynctool/desynctool/report/bundle/archive"
 	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/report/isolate"
+	"github.com/desynctool/desynctool/report/survey"
 )
 
 // Isolated finds what [Opened] does by processes of their own, which call [Serve].
@@ -42,6 +43,13 @@ func (x *Isolated) Find(ctx context.Context) (*Found, error) {
 		p.Asked.Rules.Read = append(slices.Clone(p.Asked.Rules.Read), p.Asked.At)
 	} else {
 		p.Asked.Rules.Read = append(archive.OnDisk(p.Asked.Paths), p.Asked.Rules.Read...)
+		page, err := survey.Path(files.Disk, p.Asked.Paths) // which may be in a folder above
+		if err != nil {
+			return nil, err
+		}
+		if page = cmp.Or(p.Asked.Game, page); page != "" {
+			p.Asked.Rules.Read = append(p.Asked.Rules.Read, page)
+		}
 	}
 	p.Asked.Rules.Limits = withUsual(p.Asked.Rules.Limits)
 	if p.Asked.At == "" && slices.Contains(p.Asked.Paths, archive.Stdin) {

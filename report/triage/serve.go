@@ -12,6 +12,7 @@ import (
 	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/report/formats"
 	"github.com/desynctool/desynctool/report/isolate"
+	"github.com/desynctool/desynctool/report/survey"
 )
 
 // Serve is the process that [Isolated] starts: it restricts itself, and answers as [Opened.Find] does, in
@@ -90,6 +91,13 @@ func (w *Answering) open() error {
 		options.Stdin = a.Stdin
 	}
 	options.Progress = w.shown("reading the archive", "")
+	if a.Game != "" {
+		page, err := survey.Read(a.Game)
+		if err != nil {
+			return err
+		}
+		options.Description = page
+	}
 	tree, err := archive.Open(a.Paths, options)
 	if err != nil {
 		return err

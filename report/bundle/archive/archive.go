@@ -28,6 +28,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/desynctool/desynctool/anygame/description"
 	"github.com/desynctool/desynctool/internal/file/files"
 	"github.com/desynctool/desynctool/internal/file/frame"
 	"github.com/desynctool/desynctool/internal/file/limits"
@@ -49,6 +50,9 @@ type Options struct {
 	// At, if not empty, is a file or folder on the disk that the path Name stands for, in errors too.
 	// Nothing else on the disk is seen then, and links below it are not followed.
 	Name, At string
+
+	// Description describes the files of the game, nil if what lies beside them does or nothing.
+	Description *description.Description
 
 	// Known says what is recognised in texts that people paste. The zero value leaves them as
 	// they are.
@@ -119,6 +123,14 @@ type Tree struct {
 	closers []io.Closer
 	lost    files.Notes
 	notes   files.Notes
+}
+
+// Description returns the page that was given, nil if none was.
+func (t *Tree) Description() *description.Description {
+	if t.whole != nil {
+		return t.whole.Description()
+	}
+	return t.limits.Description
 }
 
 // Open returns the tree in which paths lie, as a command line gives them: files,
