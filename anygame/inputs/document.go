@@ -27,6 +27,7 @@ type value struct {
 type open struct {
 	value
 	place string
+	item  bool // the next member is one of several with its name
 }
 
 // collector finds the orders in a document.

@@ -71,6 +71,7 @@ prefixes of it to learn whether they diverge; {} is the path of the prefix.
 	flags.run.add(cmd.Flags())
 	flags.git.add(cmd.Flags())
 	flags.match = addMatch(cmd)
+	addGame(e, cmd)
 	format := cli.AddFormat(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if flags.git.span != "" {

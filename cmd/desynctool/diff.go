@@ -64,6 +64,7 @@ they hid is listed.
 	cmd.Flags().StringVar(&flags.memory.Type, "type", "", "the struct of which A and B are raw memory")
 	cmd.Flags().Int64Var(&flags.memory.Offset, "offset", 0, "bytes before that struct")
 	cmd.MarkFlagsMutuallyExclusive("debug-info", "struct")
+	addGame(e, cmd)
 	format := cli.AddFormat(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return doDiff(e, args[0], args[1], flags, format) }
 	return cmd

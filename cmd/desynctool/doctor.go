@@ -34,6 +34,7 @@ Exit status:
 	}
 	cmd.Flags().BoolVar(&all, "all", false, "name every file with trouble")
 	match := addMatch(cmd)
+	addGame(e, cmd)
 	format := cli.AddFormat(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return doDoctor(e, args, all, match, format) }
 	return cmd

@@ -14,7 +14,6 @@ import (
 	"github.com/desynctool/desynctool/cmd/internal/cli"
 	"github.com/desynctool/desynctool/internal/file/files"
 	"github.com/desynctool/desynctool/report/bundle"
-	"github.com/desynctool/desynctool/report/bundle/archive"
 	"github.com/desynctool/desynctool/report/formats"
 	"github.com/desynctool/desynctool/snapshot"
 )
@@ -47,6 +46,7 @@ Exit status: 0 on success, 2 if a file is unusable.`,
 	cmd.Flags().BoolVar(&reverse, "reverse", false, "turn text back into the binary file")
 	cmd.Flags().StringVarP(&output, "output", "o", "", "write to this file instead of stdout")
 	cmd.Flags().StringVar(&format, "format", "text", "text or json")
+	addGame(e, cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if format != "text" && (format != "json" || reverse) {
 			return fmt.Errorf("--format is %q, expected text or json; --reverse takes text", format)
@@ -76,12 +76,21 @@ func doDump(e *env, path string, asJSON, reverse bool, output string) error {
 		}
 		f, err := tree.Open(path)
 		if errors.Is(err, fs.ErrNotExist) && strings.Contains(path, "@") && !reverse {
-			return dumpState(e, tree, path, asJSON, output)
+			state, _, err := bundle.OpenState(tree, path)
+			if err != nil {
+				return err
+			}
+			return dumpState(e, state, asJSON, output)
 		}
 		if err != nil {
 			return err
 		}
 		defer f.Close()
+		if head, err := formats.Head(tree, path); !reverse && err == nil && (e.game != "" || !formats.Known(path, head)) {
+			if state, _, err := bundle.OpenState(tree, path); err == nil {
+				return dumpState(e, state, asJSON, output)
+			}
+		}
 		in, name = f, path
 	}
 	write := func(f *os.File) error { return dump(f, in, name) }
@@ -97,12 +106,8 @@ func doDump(e *env, path string, asJSON, reverse bool, output string) error {
 	return e.Paged(func(w io.Writer) error { return dump(w, in, name) })
 }
 
-// dumpState prints one state of several, FILE@TICK or FOLDER@TICK.
-func dumpState(e *env, tree *archive.Tree, arg string, asJSON bool, output string) error {
-	state, _, err := bundle.OpenState(tree, arg)
-	if err != nil {
-		return err
-	}
+// dumpState prints a state, and closes it: one of several, or one in an ordinary notation.
+func dumpState(e *env, state snapshot.State, asJSON bool, output string) error {
 	defer state.Close()
 	write := func(w io.Writer) error { return snapshot.WriteText(w, state) }
 	if asJSON {

@@ -9,6 +9,7 @@ import (
 	"github.com/desynctool/desynctool/report/bundle"
 	"github.com/desynctool/desynctool/report/bundle/archive"
 	"github.com/desynctool/desynctool/report/formats"
+	"github.com/desynctool/desynctool/report/survey"
 )
 
 // open returns the tree that paths of the command line are read from, archives as
@@ -28,6 +29,13 @@ func (e *env) openWith(options archive.Options, paths ...string) (*archive.Tree,
 	progress, end := e.Progress("reading the archive", "")
 	defer end()
 	options.Progress, options.Known = progress, formats.Pasted()
+	if e.game != "" {
+		page, err := survey.Read(e.game)
+		if err != nil {
+			return nil, err
+		}
+		options.Description = page
+	}
 	return archive.Open(given, options)
 }
 
@@ -50,6 +58,11 @@ func (e *env) watch(tree *archive.Tree, what string) (end func()) {
 		tree.Watch(report)
 	}
 	return end
+}
+
+// addGame adds the flag --game, which names the page that describes the game's files.
+func addGame(e *env, cmd *cobra.Command) {
+	cmd.Flags().StringVar(&e.game, "game", "", "read the files as this page describes them, not desynctool.toml beside them")
 }
 
 // addMatch adds the flag --match, which names one of several matches.

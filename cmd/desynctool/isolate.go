@@ -25,7 +25,7 @@ func (e *env) findIsolated(paths []string, flags triageFlags) (*triage.Found, er
 	x := triage.Isolated{
 		Reader: e.Reader, Stdin: e.Stdin, Require: flags.isolate == cli.IsolateRequired,
 		Asked: isolate.Request{
-			Paths: paths, Sim: flags.sim, Own: flags.own, Replays: flags.replays, SimTimeout: flags.sims.timeout, Count: flags.stats,
+			Paths: paths, Game: e.game, Sim: flags.sim, Own: flags.own, Replays: flags.replays, SimTimeout: flags.sims.timeout, Count: flags.stats,
 		},
 		Missing: func(what string) { e.Warn([]string{"--isolate: here is missing: " + what}) },
 	}

@@ -42,6 +42,7 @@ recognised by content, compressed or not; formats lists the games with orders.
 	f.BoolVar(&flags.options.Force, "force", false, "compare logs of different sessions")
 	f.BoolVar(&flags.all, "all", false, "print every difference")
 	flags.match = addMatch(cmd)
+	addGame(e, cmd)
 	format := cli.AddFormat(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return doOrders(e, args, flags, format) }
 	return cmd

@@ -17,6 +17,8 @@ type env struct {
 	*cli.Env
 	// replayed keeps what games computed, nil until it is asked for.
 	replayed *resultcache.Cache
+	// game is the page that --game names, empty if the flag is not given.
+	game string
 }
 
 // filesOnly are the commands that take paths, and no - for stdin.

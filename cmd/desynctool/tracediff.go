@@ -65,6 +65,7 @@ ticks then, and every LATE ticks from --late-from on; --every N for one that alw
 	f.BoolVar(&flags.options.Force, "force", false, "compare traces of different games")
 	f.BoolVar(&flags.all, "all", false, "print everything")
 	flags.match = addMatch(cmd)
+	addGame(e, cmd)
 	format := cli.AddFormat(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		changed := cmd.Flags().Changed

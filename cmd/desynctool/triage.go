@@ -101,6 +101,7 @@ the match is inconclusive. What the system cannot restrict is named on stderr, a
 	cli.AddIsolate(cmd, &flags.isolate)
 	addOpen(cmd, &flags.open)
 	flags.match = addMatch(cmd)
+	addGame(e, cmd)
 	format := cli.AddReportFormats(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return doTriage(e, args, flags, format) }
 	return cmd
