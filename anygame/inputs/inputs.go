@@ -5,6 +5,8 @@
 //	{"tick":5,"orders":[{"player":1,"cmd":"move"}]} the orders of a tick in a list
 //	tick,player,kind,x                              a table
 //	tick 17 player 2 order move 3,4                 lines of a log
+//	[tick 17] player 2: move 3 4                    most lines of a log
+//	17 P2 move 3 4                                  most lines of a log
 //
 // Every order has a tick, and a player or a kind. The rest of an order is its payload: a map in JSON with sorted
 // names. Times of a clock do not belong to it, since peers write different ones. A player with a name and no number

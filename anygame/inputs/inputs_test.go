@@ -104,6 +104,21 @@ var files = []struct{ file, name, text, want string }{
 		"1: tick 17 player 2261164244 #0 move {\"player\":\"bob\",\"x\":3,\"y\":4}\n2: tick 18 player 1059385280 #0 move {\"player\":\"al\",\"x\":3,\"y\":5}\n3: tick 18 player 2261164244 #1 stop {\"player\":\"bob\"}\n",
 	},
 	{
+		"a.log", "a player and a colon",
+		"[tick 12] player 1: move 7 3 4\nautosave written\n[tick 15] player 4: build 169 -28 30\n[tick 15] player 1: stop\n[tick 20] player 4: move 1 2 3\n",
+		"1: tick 12 player 1 #0 move {\"arguments\":\"7 3 4\"}\n3: tick 15 player 4 #0 build {\"arguments\":\"169 -28 30\"}\n4: tick 15 player 1 #1 stop \n5: tick 20 player 4 #0 move {\"arguments\":\"1 2 3\"}\n",
+	},
+	{
+		"commands.txt", "orders that were issued",
+		"Turn 12: player 1 issued move unit=7 x=3 y=4\nTurn 14: player 3 issued stop unit=122 x=-73 y=63\nfps: 33\nTurn 20: player 1 issued move unit=5 x=-36 y=83\n",
+		"1: tick 12 player 1 #0 move {\"unit\":7,\"x\":3,\"y\":4}\n2: tick 14 player 3 #0 stop {\"unit\":122,\"x\":-73,\"y\":63}\n4: tick 20 player 1 #0 move {\"unit\":5,\"x\":-36,\"y\":83}\n",
+	},
+	{
+		"commands.txt", "a tick and a player without words",
+		"12 P1 move 7 3 4\n18 P4 attack 81 9 34\nping 33 ms\n18 P1 move 115 33 85\n",
+		"1: tick 12 player 1 #0 move {\"arguments\":\"7 3 4\"}\n2: tick 18 player 4 #0 attack {\"arguments\":\"81 9 34\"}\n4: tick 18 player 1 #1 move {\"arguments\":\"115 33 85\"}\n",
+	},
+	{
 		"a.xml", "elements",
 		"<replay>\n<order tick=\"1\" player=\"1\" type=\"go\"/>\n<order tick=\"2\" player=\"2\" type=\"go\"/>\n</replay>\n",
 		"2: tick 1 player 1 #0 go \n3: tick 2 player 2 #0 go \n",
@@ -132,6 +147,10 @@ func TestOther(t *testing.T) {
 		"no ticks":         `{"player":5,"cmd":"a"}` + "\n" + `{"player":5,"cmd":"a"}` + "\n" + `{"player":5,"cmd":"a"}` + "\n",
 		"some ticks":       `{"tick":1,"cmd":"a"}` + "\n" + `{"cmd":"a"}` + "\n" + `{"tick":2,"cmd":"a"}` + "\n" + `{"tick":3,"cmd":"a"}` + "\n",
 		"a log":            "tick 1 player 2 joined\ntick 2 player 3 joined\ntick 3 player 4 joined\n",
+		"talk":             "tick 1 player 2: hello all\ntick 2 player 3: who is there\ntick 3 player 2: nobody\ntick 4 player 3: fine\n",
+		"sums of players":  "tick 1 player 2: hash 9f\ntick 2 player 2: hash 9e\ntick 3 player 2: hash 9d\n",
+		"rows":             "12 pawn 1007 hp 3\n12 pawn 1008 hp 3\n13 pawn 1007 hp 3\n",
+		"other lines":      "12 P1 move 7\nping 33 ms\nfps 33\n13 P1 move 7\nloading\ntick\n14 P1 move 7\nfps 60\n",
 		"prose":            "In turn 3 player 2 gave the order to go.\n",
 		"empty":            "",
 	} {

@@ -13,7 +13,9 @@ import (
 )
 
 // orderWords precede the kind of an order on a line of a log.
-var orderWords = []string{"order", "command", "cmd", "action", "input"}
+var orderWords = []string{
+	"order", "command", "cmd", "action", "input", "issued", "issues", "ordered", "executed", "executes", "queued",
+}
 
 // phrase is a word of a line with the value after it.
 type phrase struct {
@@ -51,6 +53,11 @@ func phrases(line []byte, lexicon *vocabulary.Lexicon) (tick, player, kind phras
 			tick, i = one, end
 		case player.word == "" && lexicon.Of(word) == vocabulary.Player:
 			player, i = one, end
+			if tick.word != "" && kind.word == "" && end < len(line) && line[end] == ':' {
+				if kind = implied(line, end, lexicon); kind.word != "" {
+					i = kind.to
+				}
+			}
 		case kind.word == "" && !number && slices.Contains(orderWords, strings.ToLower(string(word))):
 			kind, i = one, end
 		case lexicon.Of(word) == vocabulary.Sum:
@@ -60,6 +67,52 @@ func phrases(line []byte, lexicon *vocabulary.Lexicon) (tick, player, kind phras
 	return tick, player, kind, tick.word != "" && player.word != "" && kind.word != ""
 }
 
+// noWord is the word of a kind or a tick that has none.
+const noWord = ":"
+
+// implied returns the kind of an order after a player and a colon: player 1: move. Its word is empty if there is none.
+func implied(line []byte, colon int, lexicon *vocabulary.Lexicon) phrase {
+	from := colon + 1
+	for from < len(line) && isBlank(line[from]) {
+		from++
+	}
+	to := from
+	for to < len(line) && (isLetter(line[to]) || isDigit(line[to]) || line[to] == '-' && to > from) {
+		to++
+	}
+	if from == to || !isLetter(line[from]) || slices.Contains(orderWords, strings.ToLower(string(line[from:to]))) {
+		return phrase{}
+	}
+	if meaning := lexicon.Of(line[from:to]); meaning != vocabulary.Other && meaning != vocabulary.Measure {
+		return phrase{}
+	}
+	return phrase{word: noWord, value: string(line[from:to]), from: from, to: to}
+}
+
+// bare returns the phrases of a line with a tick and a player at its begin: 12 P1 move.
+func bare(line []byte, lexicon *vocabulary.Lexicon) (tick, player, kind phrase, ok bool) {
+	cut := func(from int, fits func(byte) bool) (to int) {
+		for to = from; to < len(line) && fits(line[to]); to++ {
+		}
+		return to
+	}
+	end := cut(0, isDigit)
+	at := cut(end, isBlank)
+	from := cut(at, isLetter)
+	to := cut(from, isDigit)
+	name := strings.ToLower(string(line[at:from]))
+	if end == 0 || at == end || name != "p" && name != "player" || from == to || to == len(line) || !isBlank(line[to]) {
+		return tick, player, kind, false
+	}
+	tick = phrase{word: noWord, value: string(line[:end]), to: end}
+	player = phrase{word: name, value: string(line[from:to]), from: at, to: to}
+	_, ok = tickOf(tick.value)
+	kind = implied(line, to, lexicon)
+	return tick, player, kind, ok && kind.word != ""
+}
+
+func isBlank(c byte) bool { return c == ' ' || c == '\t' }
+
 func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' || c == '_' || c >= 0x80 }
 func isDigit(c byte) bool  { return c >= '0' && c <= '9' }
 
@@ -68,8 +121,15 @@ func learnLines(sample []byte) *Pattern {
 	count := map[names]int{}
 	var lexicon vocabulary.Lexicon
 	var best names
+	lines := 0
 	for line := range engine.WholeLines(sample) {
+		if len(bytes.TrimSpace(line)) > 0 {
+			lines++
+		}
 		tick, player, kind, ok := phrases(line, &lexicon)
+		if !ok {
+			tick, player, kind, ok = bare(line, &lexicon)
+		}
 		if !ok {
 			continue
 		}
@@ -78,7 +138,7 @@ func learnLines(sample []byte) *Pattern {
 			best = n
 		}
 	}
-	if count[best] < 3 {
+	if count[best] < 3 || best.kind == noWord && 2*count[best] < lines {
 		return nil
 	}
 	p := &Pattern{names: best}
@@ -91,16 +151,28 @@ func learnLines(sample []byte) *Pattern {
 		}
 		all = append(all, *one)
 	}
-	if !ascends(all) {
+	if !ascends(all) || best.kind == noWord && !repeats(all) {
 		return nil
 	}
 	return p
+}
+
+// repeats reports whether orders have few kinds, as words of prose have not.
+func repeats(orders []order) bool {
+	kinds := map[string]bool{}
+	for i := range orders {
+		kinds[orders[i].kind] = true
+	}
+	return 2*len(kinds) <= len(orders)+2
 }
 
 // readLines returns a function that reads the next order in a log.
 func (p *Pattern) readLines(r io.Reader, name string) func() (*order, error) {
 	lines := orderlog.NewLines(r, name)
 	anchor := []byte(p.names.kind)
+	if p.names.tick == noWord {
+		anchor = nil
+	}
 	lexicon := new(vocabulary.Lexicon)
 	return func() (*order, error) {
 		for {
@@ -121,7 +193,11 @@ func (p *Pattern) readLines(r io.Reader, name string) func() (*order, error) {
 
 // parse reads a line, nil if it is no order.
 func (p *Pattern) parse(line []byte, lexicon *vocabulary.Lexicon) *order {
-	tick, player, kind, ok := phrases(line, lexicon)
+	read := phrases
+	if p.names.tick == noWord {
+		read = bare
+	}
+	tick, player, kind, ok := read(line, lexicon)
 	if !ok || p.names != (names{tick.word, player.word, kind.word}) {
 		return nil
 	}
