@@ -5,8 +5,8 @@ import "bytes"
 // iniNotation is the files of settings that have many names: sections in square brackets, and lines of a key, = or :,
 // and a value. Lines that begin with ; or # are comments.
 //
-// The name of a section is split at dots, and before a last word that is a number or in quotes: [units.17], [unit 17]
-// and [unit "a"] are maps in maps. Sections of the same name are a list.
+// The name of a section is split at dots and slashes, and at the first colon or blank: [units.17], [unit 17], [unit:a-17]
+// and [unit "a b"] are maps in maps. Sections of the same name are a list.
 func iniNotation() Notation {
 	extensions := []string{".ini", ".cfg", ".conf", ".properties"}
 	return Notation{Name: "ini", Title: "INI", Extensions: extensions, Sniff: sniffINI, Parse: parseINI}
@@ -111,18 +111,48 @@ func iniPair(line []byte) (key, value []byte, ok bool) {
 
 // iniPath splits the name of a section.
 func iniPath(name []byte) (path [][]byte) {
-	for _, part := range bytes.Split(name, []byte(".")) {
-		part = bytes.TrimSpace(part)
-		i := bytes.Index(part, []byte(` "`))
-		if i < 0 {
-			i = bytes.LastIndexByte(part, ' ')
+	begins := true // the next part is the name of a table
+	for rest := bytes.TrimSpace(name); len(rest) > 0 && len(path) <= MaxDepth; {
+		if rest[0] == '"' {
+			quoted, after, _ := bytes.Cut(rest[1:], rest[:1])
+			path, rest = append(path, quoted), bytes.TrimLeft(after, " ./:")
+			continue
 		}
-		if last := part[i+1:]; i > 0 && (last[0] == '"' || numberLen(last) == len(last)) {
-			path, part = append(path, bytes.TrimSpace(part[:i])), last
+		part := rest[:iniPart(rest, begins)]
+		if len(part) > 0 {
+			path = append(path, part)
+			begins = numberLen(part) == len(part)
 		}
-		path = append(path, bytes.Trim(part, `"`))
+		rest = bytes.TrimSpace(rest[min(len(rest), len(part)+1):])
+	}
+	if len(path) == 0 {
+		return [][]byte{name}
 	}
 	return path
+}
+
+// iniPart returns the length of the first part of a name. Only the name of a table and a number end at a colon or blank,
+// since the id of a row may have some. The name of a table has blanks if a number or quotes follow its last word.
+func iniPart(rest []byte, begins bool) int {
+	end := len(rest)
+	if i := bytes.IndexAny(rest, "./"); i >= 0 {
+		end = i
+	}
+	number := func(word []byte) bool { return len(word) > 0 && numberLen(word) == len(word) }
+	first := bytes.IndexAny(rest[:end], ": ")
+	switch {
+	case first <= 0 || !begins && !number(rest[:first]):
+		return end
+	case rest[first] == ':' || number(rest[:first]):
+		return first
+	}
+	if quote := bytes.Index(rest[:end], []byte(` "`)); quote > 0 {
+		return quote
+	}
+	if last := bytes.LastIndexByte(rest[:end], ' '); number(rest[last+1:end]) && numberLen(rest[first+1:end]) == 0 {
+		return last
+	}
+	return first
 }
 
 func parseINI(text []byte, to Sink) error {

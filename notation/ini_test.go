@@ -1,6 +1,7 @@
 package notation
 
 import (
+	"bytes"
 	"strings"
 	"testing"
 )
@@ -11,6 +12,7 @@ func TestINI(t *testing.T) {
 		{"\xef\xbb\xbf[unit 17]\n# c\nx=\n[b \"c d\"] ; c\ny==1\n", `{@0 "unit": {@0 "17": {@0 "x": bare() end@20 end@20 "b": {@20 "c d": {@20 "y": bare(=1) end@39 end@39 end@39`},
 		{"[u]\na=1\n[v]\n[u]\na='it''s'\n", `{@0 "u"+ {@0 "a": bare(1) end@8 "v": {@8 end@12 "u"+ {@12 "a": bare('it''s') end@26 end@26`},
 		{"", `{@0 end@0`},
+		{"[a b o'c]\n[a:b_1]\n[/x/y z.w]", `{@0 "a": {@0 "b o'c": {@0 end@10 end@10 "a": {@10 "b_1": {@10 end@18 end@18 "x": {@18 "y z": {@18 "w": {@18 end@28 end@28 end@28 end@28`},
 	} {
 		parses(t, iniNotation(), c.text, c.want)
 	}
@@ -20,6 +22,31 @@ func TestINI(t *testing.T) {
 		"[" + strings.Repeat("a.", 300) + "a]": `at offset 0: more than 256 maps within each other`,
 	} {
 		fails(t, iniNotation(), text, want)
+	}
+}
+
+// TestSectionNames checks how names of sections are split.
+func TestSectionNames(t *testing.T) {
+	for name, want := range map[string]string{
+		"units.17":             "units|17",
+		"unit 17":              "unit|17",
+		`game object "a.b c"`:  "game object|a.b c",
+		`game object "a b"`:    "game object|a b",
+		"game object 17":       "game object|17",
+		"pawn 9e3779b1-0001":   "pawn|9e3779b1-0001",
+		"zorbel:Grit_18":       "zorbel|Grit_18",
+		"unit:game:stone 2":    "unit|game:stone 2",
+		"wagon Fjord o'Hollow": "wagon|Fjord o'Hollow",
+		"unit 17 cargo 3":      "unit|17|cargo|3",
+		"unit:17.position":     "unit|17|position",
+		"/Script/Engine.Game":  "Script|Engine|Game",
+		"world":                "world",
+		"..":                   "..",
+		" ":                    " ",
+	} {
+		if got := string(bytes.Join(iniPath([]byte(name)), []byte("|"))); got != want {
+			t.Errorf("%s: %s, expected %s", name, got, want)
+		}
 	}
 }
 

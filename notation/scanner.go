@@ -355,11 +355,11 @@ func appendHex(out, text []byte) []byte {
 	if v, err := strconv.ParseUint(string(text[2:]), 16, 64); err == nil {
 		return strconv.AppendUint(out, v, 10)
 	}
-	if bytes.IndexByte(text, '.') < 0 && bytes.IndexAny(text, "pP") < 0 || bytes.IndexByte(text, '_') >= 0 {
+	if bytes.IndexByte(text, '.') < 0 && !bytes.ContainsAny(text, "pP") || bytes.IndexByte(text, '_') >= 0 {
 		return nil
 	}
 	exponent := ""
-	if bytes.IndexAny(text, "pP") < 0 {
+	if !bytes.ContainsAny(text, "pP") {
 		exponent = "p0"
 	}
 	v, err := strconv.ParseFloat(string(text)+exponent, 64)

@@ -27,7 +27,6 @@ type value struct {
 type open struct {
 	value
 	place string
-	item  bool // the next member is one of several with its name
 }
 
 // collector finds the orders in a document.

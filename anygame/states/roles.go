@@ -254,7 +254,7 @@ func unwrap(n *node) *node {
 }
 
 // Tabular reports whether the files are states and not a log of single values, such as checksums or inputs: they have
-// tables, or rows whose ids come again and again.
+// tables, rows that are fields of entities, or rows whose ids come again and again.
 func (s *Schema) Tabular() bool {
 	if s.root == nil {
 		return false
@@ -265,6 +265,9 @@ func (s *Schema) Tabular() bool {
 	}
 	if !e.flat() {
 		return true
+	}
+	if e.best(fieldWords, false) != nil && e.best(valueWords, false) != nil && e.best(idWords, false) != nil {
+		return true // each row is a field of an entity
 	}
 	if e.best(orderWords, false) != nil {
 		return false

@@ -163,21 +163,6 @@ func (l *list) identity(kind string) (best *cells) {
 	return best
 }
 
-// lonely reports whether no state has two rows of a kind, so that nothing has to tell them apart.
-func (l *list) lonely(kind string) bool {
-	seen := map[string]bool{}
-	for row := range l.rows {
-		if string(l.kind.get(row)) == kind {
-			key := string(l.group(nil, row))
-			if seen[key] {
-				return false
-			}
-			seen[key] = true
-		}
-	}
-	return true
-}
-
 // unique reports whether all rows of a kind have a value in a column, and no two of one state the same one.
 func (l *list) unique(kind string, c *cells) bool {
 	seen := map[string]bool{}

@@ -75,6 +75,8 @@ func TestNames(t *testing.T) {
 			"guest 10 dump1-guest.json\nguest 20 dump2-guest.json\nhost 10 dump1-host.json\nhost 20 dump2-host.json"},
 		{"one file a table", map[string]string{"units_100.csv": "id,hp\n1,3\n2,7\n", "towns_100.csv": "id,name\n1,Ayr\n", "units_200.csv": "id,hp\n1,3\n2,6\n", "towns_200.csv": "id,name\n1,Ayr\n"},
 			" 100 towns_100.csv\n 200 towns_200.csv"},
+		{"a line a field", map[string]string{"a/s.csv": "tick,kind,id,field,value\n1,unit,7,hp,3\n1,unit,7,x,4\n2,unit,7,hp,3\n", "b/s.csv": "tick,kind,id,field,value\n1,unit,7,hp,3\n1,unit,7,x,4\n2,unit,7,hp,2\n"},
+			" 1 a/s.csv@1\n 1 b/s.csv@1\n 2 a/s.csv@2\n 2 b/s.csv@2"},
 		{"several states in a file", map[string]string{"all.json": "[" + fmt.Sprintf(state, 1, 3) + "," + fmt.Sprintf(state, 2, 3) + "]"},
 			" 1 all.json@1\n 2 all.json@2"},
 		{"a known format beside them", map[string]string{"s_1.json": fmt.Sprintf(state, 1, 3), "s_2.json": fmt.Sprintf(state, 2, 3), "order-log.bin": "\x89DOL\r\n\x1a\nnothing"}, ""},
