@@ -282,7 +282,7 @@ func pointsOf(columns []column, sums []int) []point {
 		case len(rest) > 0 && meaning == vocabulary.Sum:
 			one.scope, one.name = strings.Join(rest, "_"), ""
 		case meaning == vocabulary.WeakSum:
-			one.part = !strings.Contains(" state sum sync ", " "+strings.ToLower(c.name)+" ")
+			one.part = !strings.Contains(" state sum sync check ", " "+strings.ToLower(c.name)+" ")
 		}
 		scoped = scoped || one.scope != ""
 		list = append(list, one)

@@ -77,6 +77,17 @@ var logs = []struct{ name, log, want, title string }{
 			"tick=46 scope=physics sum=0xfab3c1d4\ntick=46 scope=ai sum=0xdeadbeef\ntick=46 scope=rng sum=0x1d1c22ac\n", "",
 	},
 	{
+		"a check at a tick",
+		"[12:00:00.558] Sync check @600 -> 1987483925\n[12:00:01.563] Sync check @610 -> 2384964816\n[12:10:40.359] autosave written\n" +
+			"[12:00:02.395] Sync check @620 -> 3804698724\n[12:00:03.191] Sync check @630 -> 1550714020\n",
+		"tick=600 sum=1987483925\ntick=610 sum=2384964816\ntick=620 sum=3804698724\ntick=630 sum=1550714020\n", "",
+	},
+	{
+		"calls",
+		"checksum(600) = 5e201848\nchecksum(610) = 12345678\nchecksum(620) = 1e201847\nchecksum(630) = 90000001\n",
+		"tick=600 sum=0x5e201848\ntick=610 sum=0x12345678\ntick=620 sum=0x1e201847\ntick=630 sum=0x90000001\n", "",
+	},
+	{
 		"decimal checksums of subsystems on a line",
 		"[12:00:23.590] tick 1980: physics=1252512371 projectiles=3436355531 ai=3120292870\n" +
 			"[12:00:24.515] tick 2040: physics=3498216598 projectiles=3269957439 ai=3229227939\n" +
