@@ -2,12 +2,14 @@ package main
 
 import (
 	"io"
+	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/desynctool/desynctool/cmd/internal/cli"
 	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/report/formats"
+	"github.com/desynctool/desynctool/report/survey"
 )
 
 func newFormats(e *env) *cobra.Command {
@@ -15,7 +17,8 @@ func newFormats(e *env) *cobra.Command {
 		Use:   "formats",
 		Short: "List the file formats it reads and what each gives",
 		Long: `formats lists the file formats in the order in which they are tried. Files are
-recognised by content.
+recognised by content. Notations that any game may use come last: what their files
+are is found out by all files of a session together.
 
 Exit status: 0.`,
 		Example: `  desynctool formats
@@ -28,7 +31,7 @@ Exit status: 0.`,
 }
 
 func doFormats(e *env, format *cli.Outputs) error {
-	list := formats.All()
+	list := slices.Concat(formats.All(), survey.Ordinary())
 	return e.Render(format,
 		func(w io.Writer, s document.Style) error { return formats.Text(w, list, s) },
 		func() any { return formats.Document(list) })

@@ -6,6 +6,7 @@ import (
 	"io"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/desynctool/desynctool/engines/engine"
@@ -208,4 +209,16 @@ func (f *found) parts(r io.ReaderAt, size int64, name string) ([]snapshot.Part, 
 		f.kept[keptName{fmt.Sprintf("%s@%d", name, w.Point.Tick), int64(i)}] = w
 	}
 	return out, nil
+}
+
+// Ordinary returns the entries of what a survey reads, for lists of formats. They recognise nothing by themselves.
+func Ordinary() (out []engine.Format) {
+	nothing := func([]byte) bool { return false }
+	for _, n := range notation.All() {
+		files := "*" + strings.Join(n.Extensions, ", *")
+		out = append(out, engine.Format{Name: n.Name, Title: "states of any game as " + n.Title, Files: files, Gives: []string{"state"}, Sniff: nothing})
+	}
+	return append(out,
+		engine.Format{Name: "sums", Title: "log of any game with a tick and a checksum on a line", Files: "*", Gives: []string{"checkpoints"}, Sniff: nothing},
+		engine.Format{Name: "inputs", Title: "inputs of any game: JSON, a table, or lines of a log", Files: "*", Gives: []string{"orders"}, Sniff: nothing})
 }
