@@ -85,17 +85,17 @@ func Among(list []engine.Format, name string, head []byte) *engine.Format {
 		}
 	}
 	for i := range list {
+		if list[i].Paths != nil && len(head) > 0 && list[i].Paths(name) {
+			return &list[i]
+		}
+	}
+	for i := range list {
 		if list[i].Sniff(head) {
 			return &list[i]
 		}
 	}
 	for i := range list {
 		if s := list[i].Snapshot; s != nil && len(head) > 0 && s.Named(name) {
-			return &list[i]
-		}
-	}
-	for i := range list {
-		if list[i].Paths != nil && len(head) > 0 && list[i].Paths(name) {
 			return &list[i]
 		}
 	}

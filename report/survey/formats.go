@@ -37,13 +37,19 @@ type keptName struct {
 func (s *survey) formats() (out []engine.Format) {
 	var all []*found
 	for _, g := range s.order {
-		if g.rest {
+		if !slices.ContainsFunc(g.bases, func(base string) bool { return !s.rest[filepath.Join(g.dir, base)] }) {
 			continue
 		}
-		f := &found{survey: s, notation: g.notation, groups: map[groupName]*group{}, peers: g.namesPeer()}
-		for _, p := range g.samples {
-			f.several = f.several || p.states > 1
-			f.peers = f.peers || p.peers
+		f := &found{survey: s, notation: g.notation, groups: map[groupName]*group{}}
+		for _, other := range s.order {
+			if other != g && (g.table == "" || other.table == "" || other.dir != g.dir) {
+				continue
+			}
+			f.peers = f.peers || other.namesPeer()
+			for _, p := range other.samples {
+				f.several = f.several || p.states > 1
+				f.peers = f.peers || p.peers
+			}
 		}
 		merged := false
 		for _, other := range all {
@@ -59,6 +65,13 @@ func (s *survey) formats() (out []engine.Format) {
 	}
 	for _, f := range all {
 		out = append(out, f.entry())
+	}
+	if len(s.rest) > 0 {
+		out = append(out, engine.Format{
+			Name: "table", Title: "table of a state", Files: "*", Gives: []string{"state"},
+			Sniff: func([]byte) bool { return false },
+			Paths: func(path string) bool { return s.rest[filepath.Clean(path)] },
+		})
 	}
 	return out
 }
@@ -78,6 +91,7 @@ func (f *found) entry() engine.Format {
 		Sniff: func([]byte) bool { return false },
 		Usual: func(string) bool { return true },
 		Open:  f.open,
+		Light: len(f.survey.parts) > 0, // equal files may be parts of states that differ
 	}
 	if f.several {
 		s.Parts = f.parts
@@ -88,28 +102,34 @@ func (f *found) entry() engine.Format {
 }
 
 // group returns the group of a file, nil if it is of another format.
-func (f *found) group(path string) *group {
-	return f.groups[f.survey.groupOf(path)]
-}
+func (f *found) group(path string) *group { return f.groups[f.survey.groupOf(path)] }
 
-func (f *found) has(path string) bool { return f.group(path) != nil }
+func (f *found) has(path string) bool {
+	return f.group(path) != nil && !f.survey.rest[filepath.Clean(path)]
+}
 
 // parseName reads a name whose tick is known by it.
 func (f *found) parseName(base string) (snapshot.FileName, bool) {
 	shape := shapeOf(plainName(f.survey.page, base))
+	var first *group
+	rest := 0
 	for _, g := range f.survey.order {
 		switch {
-		case g.shape != shape || !g.ticked(base):
-			continue
-		case g.rest:
-			return snapshot.FileName{NoEvidence: true}, true
-		case f.groups[g.groupName] != g:
-			continue
+		case g.shape != shape:
+		case f.survey.rest[filepath.Join(g.dir, base)]:
+			rest++
+		case first == nil && g.ticked(base) && f.groups[g.groupName] == g:
+			first = g
 		}
-		tick, ok := g.tickOf(base)
-		return snapshot.FileName{Point: snapshot.Point{Tick: tick}, Peer: g.peerOf(base)}, ok
 	}
-	return snapshot.FileName{}, false
+	switch {
+	case first == nil:
+		return snapshot.FileName{NoEvidence: true}, rest > 0
+	case rest > 0:
+		return snapshot.FileName{}, false // in one folder it is the first of a state, in another one it is not
+	}
+	tick, ok := first.tickOf(base)
+	return snapshot.FileName{Point: snapshot.Point{Tick: tick}, Peer: first.peerOf(base)}, ok
 }
 
 // namesPeer reports whether names show the peer.
@@ -138,7 +158,7 @@ func (f *found) decode(r io.ReaderAt, size int64, name string) ([]*snapshot.Worl
 	}
 	worlds, err := g.decode(text, name)
 	if err == nil {
-		worlds, err = f.join(worlds, name)
+		worlds, err = f.survey.join(worlds, filepath.Clean(name))
 	}
 	if err != nil {
 		return nil, err

@@ -8,12 +8,15 @@ import (
 	"io"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/desynctool/desynctool/anygame/description"
 	"github.com/desynctool/desynctool/anygame/inputs"
 	"github.com/desynctool/desynctool/anygame/states"
 	"github.com/desynctool/desynctool/anygame/sums"
+	"github.com/desynctool/desynctool/anygame/vocabulary"
 	"github.com/desynctool/desynctool/engines/engine"
+	"github.com/desynctool/desynctool/internal/lazyregexp"
 	"github.com/desynctool/desynctool/notation"
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/tracediff"
@@ -35,9 +38,14 @@ type log struct {
 // logs takes the logs out of the groups.
 func (s *survey) logs() {
 	looked := 0
+	tables := s.tables()
 	s.order = slices.DeleteFunc(s.order, func(g *group) bool {
 		if g.binary || g.kind == description.State {
 			return false
+		}
+		if g.trace {
+			sample, err := s.read(filepath.Join(g.dir, g.bases[0]), headLen)
+			return err != nil || !tables[g.dir] || isLog(sample)
 		}
 		found := false
 		for i, base := range g.bases {
@@ -54,7 +62,7 @@ func (s *survey) logs() {
 			}
 			l := log{group: g, path: path, trace: g.describedLog(sample)}
 			if l.trace == nil && g.kind == description.Undescribed && g.notation != nil &&
-				(g.notation.Name == "json" || g.notation.Name == "csv") && tabular(g.notation, sample) {
+				(g.notation.Name == "json" || g.notation.Name == "csv") && (tabular(g.notation, sample) || tables[g.dir] && !isLog(sample)) {
 				break
 			}
 			l.learn(sample, base)
@@ -108,11 +116,66 @@ func (l *log) learn(sample []byte, base string) {
 	}
 }
 
+// tables returns the folders with CSV files that are tables of states.
+func (s *survey) tables() map[string]bool {
+	out := map[string]bool{}
+	looked := 0
+	for _, g := range s.order {
+		if g.notation == nil || g.notation.Name != "csv" || looked == mostLogs || out[g.dir] {
+			continue
+		}
+		looked++
+		sample, err := s.read(filepath.Join(g.dir, g.bases[0]), headLen)
+		out[g.dir] = err == nil && tabular(g.notation, sample)
+	}
+	return out
+}
+
+// isLog reports whether the first line of a CSV file has the names of a tick, and of an order or of a checksum with little
+// beside it.
+func isLog(sample []byte) bool {
+	header, _, _ := bytes.Cut(sample, []byte{'\n'})
+	count := map[vocabulary.Meaning]int{}
+	order := false
+	for name := range strings.FieldsFuncSeq(string(header), func(r rune) bool { return strings.ContainsRune(",;|\t\r\"", r) }) {
+		count[vocabulary.Of(name)]++
+		order = order || orders.MatchString(name)
+	}
+	return count[vocabulary.Tick] > 0 && (order || count[vocabulary.Sum] > 0 && count[vocabulary.Other]+count[vocabulary.WeakSum] < 3)
+}
+
+// orders are the names of columns with orders.
+var orders = lazyregexp.New(`(?i)^(order|command|cmd|action|input|op|event)s?(_?(type|kind|name))?$`)
+
 // tabular reports whether a text is of states and not a log: what is cut off at its end does not matter.
 func tabular(n *notation.Notation, sample []byte) bool {
 	var schema states.Schema
 	err := schema.Learn(n, sample)
-	return (err == nil || errors.As(err, new(*notation.Error))) && schema.Tabular()
+	if err != nil && !errors.As(err, new(*notation.Error)) {
+		return false
+	}
+	return schema.Tabular() || n.Name == "csv" && !isLog(sample) && hasRows(&schema, n, sample)
+}
+
+// hasRows reports whether the states in a CSV file have a table with several rows, of which a column is the key, and the
+// last of them has some rows of the first.
+func hasRows(schema *states.Schema, n *notation.Notation, sample []byte) bool {
+	worlds, _ := schema.Decode(n, sample)
+	if len(worlds) == 0 {
+		return false
+	}
+	for _, t := range worlds[0].Tables {
+		last := worlds[len(worlds)-1].Table(t.Class, t.Label)
+		if t.Label == states.GlobalLabel || last == nil || len(t.Keys.A) < 2 || t.Keys.At(len(t.Keys.A)-1).A == uint64(len(t.Keys.A)-1) {
+			continue
+		}
+		for i := range len(t.Keys.A) {
+			if slices.Contains(last.Keys.A, t.Keys.At(i).A) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // logFormats returns the formats of the logs. If a folder has several of one kind, the parts of their names that vary

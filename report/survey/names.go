@@ -72,8 +72,26 @@ func (s *survey) name() {
 	for _, g := range s.order {
 		g.findTick()
 	}
-	for _, dir := range s.byFolder() {
-		s.findPeers(dir)
+	for _, folder := range s.byFolder() {
+		inside := slices.ContainsFunc(folder, func(g *group) bool { return g.table != "" && g.tick < 0 && g.timed() })
+		for _, g := range folder {
+			if inside && g.table != "" {
+				g.tick = -1 // the numbers in the names of the parts of one state are no ticks
+			}
+		}
+		for len(folder) > 0 {
+			table := folder[0].table
+			var rest, same []*group
+			for _, g := range folder {
+				if g.table == table {
+					same = append(same, g)
+				} else {
+					rest = append(rest, g)
+				}
+			}
+			s.findPeers(same)
+			folder = rest
+		}
 	}
 }
 
@@ -143,7 +161,7 @@ func (s *survey) findPeers(groups []*group) {
 		return
 	}
 	if slices.ContainsFunc(groups, func(g *group) bool {
-		return g.table != "" || slices.ContainsFunc(g.samples, func(p sample) bool { return p.peers })
+		return slices.ContainsFunc(g.samples, func(p sample) bool { return p.peers })
 	}) {
 		return
 	}

@@ -35,6 +35,15 @@ type compared struct {
 	columns map[column]bool
 	looks   map[column]bool // of these, those that look like noise
 	other   bool            // something else differs: rows, the random numbers
+	tables  int             // files that were compared, where each has one table
+}
+
+// add adds what differs in other tables.
+func (c *compared) add(d *compared) {
+	maps.Copy(c.columns, d.columns)
+	maps.Copy(c.looks, d.looks)
+	c.other = c.other || d.other
+	c.tables += d.tables
 }
 
 // noise finds the columns that are noise, and what to say of them.
@@ -99,7 +108,7 @@ func compareStates(a, b *snapshot.World) *compared {
 	if err != nil {
 		return nil
 	}
-	out := &compared{tick: a.Point.Tick, columns: map[column]bool{}, looks: map[column]bool{}}
+	out := &compared{tick: a.Point.Tick, columns: map[column]bool{}, looks: map[column]bool{}, tables: 1}
 	for _, t := range d.Tables {
 		out.other = out.other || t.OnlyACount+t.OnlyBCount > 0 || t.Label == snapshot.RNG
 		for _, ch := range t.Changes {

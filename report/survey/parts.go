@@ -1,75 +1,152 @@
 package survey
 
 import (
+	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/desynctool/desynctool/anygame/states"
 	"github.com/desynctool/desynctool/snapshot"
 )
 
 // Some games write each table of a state into a file of its own: units_300.csv beside players_300.csv. Files of one folder
-// whose tables have other columns are such parts of one state. Files with the same columns are the states of several peers.
+// whose tables have other columns are such parts of one state, and a word of their names is the table. Files with the same
+// columns are the states of several peers, unless the same names are in several folders.
 
-// divide gives each group its schema, and finds groups that are parts of one state.
-func (s *survey) divide() {
-	s.schemas = map[string]*states.Schema{}
-	for _, folder := range s.byFolder() {
-		kinds := alike(folder)
-		for _, kind := range kinds {
-			for _, g := range kind {
-				if len(kinds) > 1 {
-					g.table = tableName(g, folder)
-				}
-			}
+// divide finds the groups of a folder that are parts of one state, and names their tables.
+func (s *survey) divide(folder []*group) {
+	if len(folder) < 2 {
+		return
+	}
+	for _, g := range folder {
+		g.schema = &states.Schema{Hints: s.hints()}
+		for i := range g.samples {
+			_ = g.schema.Learn(g.notation, g.samples[i].text)
 		}
-		if len(kinds) > 1 {
-			folder[0].parts = folder[1:]
-			for _, g := range folder[1:] {
-				g.rest = true
-			}
+		for i := range g.samples {
+			g.look(&g.samples[i])
+		}
+		g.findTick()
+	}
+	columns := make([]map[column]bool, len(folder))
+	unlike := false
+	for i, g := range folder {
+		columns[i] = g.columns()
+		unlike = unlike || !alike(columns[0], columns[i])
+	}
+	begin, end := varying(folder)
+	if elsewhere := s.elsewhere(folder); !unlike && (!elsewhere || folder[0].notation.Name != "csv" || namesPeers(folder, begin)) {
+		return
+	} else if !elsewhere {
+		begin, end = withoutPeers(folder, columns, begin, end)
+	}
+	for _, g := range folder {
+		words := g.words(g.bases[0])
+		g.from, g.to = begin, len(words)-end
+		g.table = strings.Join(slices.DeleteFunc(words[g.from:g.to], func(w string) bool { return w == "" }), "_")
+		if g.table == "" {
+			g.table = filepath.Base(g.bases[0])
 		}
 	}
-	for _, g := range s.order {
-		key := g.notation.Name + " " + g.table
-		if s.schemas[key] == nil {
-			s.schemas[key] = &states.Schema{Table: g.table, Hints: s.hints()}
-		}
-		g.schema = s.schemas[key]
-	}
+	s.assemble(folder)
 }
 
-// alike returns the groups of a folder whose files have mostly the same columns.
-func alike(folder []*group) (kinds [][]*group) {
-	if len(folder) == 1 {
-		return [][]*group{folder}
-	}
-	var columns []map[column]bool // of the first group of each kind
-	for _, g := range folder {
-		own := g.columns()
-		i := slices.IndexFunc(columns, func(other map[column]bool) bool {
-			shared := 0
-			for c := range own {
-				if other[c] {
-					shared++
-				}
-			}
-			return 2*shared >= max(len(own), len(other))
-		})
-		if i < 0 {
-			i = len(kinds)
-			kinds, columns = append(kinds, nil), append(columns, own)
+// varying returns how many words at the begin and at the end of all names of a folder are the same.
+func varying(folder []*group) (begin, end int) {
+	first := folder[0].words(folder[0].bases[0])
+	begin, end = len(first), len(first)
+	for _, g := range folder[1:] {
+		words := g.words(g.bases[0])
+		same := 0
+		for same < min(len(words), begin) && shapeOf(words[same]) == shapeOf(first[same]) {
+			same++
 		}
-		kinds[i] = append(kinds[i], g)
+		begin, same = same, 0
+		for same < min(len(words)-begin, len(first)-begin, end) && shapeOf(words[len(words)-1-same]) == shapeOf(first[len(first)-1-same]) {
+			same++
+		}
+		end = same
 	}
-	return kinds
+	return begin, end
+}
+
+// elsewhere reports whether another folder has two files of the same names as a folder, so that folders are the peers.
+func (s *survey) elsewhere(folder []*group) bool {
+	shared := map[string]int{}
+	for _, g := range s.order {
+		if g.dir != folder[0].dir && slices.ContainsFunc(folder, func(own *group) bool { return own.shape == g.shape }) {
+			shared[g.dir]++
+		}
+	}
+	for _, n := range shared {
+		if n > 1 {
+			return true
+		}
+	}
+	return false
+}
+
+// namesPeers reports whether a word of the names is one for a peer.
+func namesPeers(folder []*group, i int) bool {
+	return slices.ContainsFunc(folder, func(g *group) bool {
+		return slices.Contains([]string{"host", "guest", "client", "server", "local", "remote"}, strings.ToLower(g.word(g.bases[0], i)))
+	})
+}
+
+// withoutPeers leaves the first or the last of the words that vary out if it is the peer: each table has files of all
+// peers, with the same columns.
+func withoutPeers(folder []*group, columns []map[column]bool, begin, end int) (int, int) {
+	for _, first := range []bool{true, false} {
+		peers := map[string]map[string]bool{} // of each table
+		good := true
+		of := map[string]int{}
+		for i, g := range folder {
+			words := g.words(g.bases[0])
+			words = words[begin : len(words)-end]
+			if good = good && len(words) > 1; !good {
+				break
+			}
+			peer, table := words[0], strings.Join(words[1:], " ")
+			if !first {
+				peer, table = words[len(words)-1], strings.Join(words[:len(words)-1], " ")
+			}
+			if peers[table] == nil {
+				peers[table], of[table] = map[string]bool{}, i
+			}
+			peers[table][peer] = true
+			good = good && alike(columns[of[table]], columns[i])
+		}
+		if !good || len(peers) < 2 || len(peers)*len(folder) < 4 {
+			continue
+		}
+		for _, names := range peers {
+			good = good && len(names) > 1 && len(names)*len(peers) == len(folder)
+		}
+		if good && first {
+			return begin + 1, end
+		} else if good {
+			return begin, end + 1
+		}
+	}
+	return begin, end
+}
+
+// alike reports whether two files have mostly the same columns.
+func alike(a, b map[column]bool) bool {
+	shared := 0
+	for c := range a {
+		if b[c] {
+			shared++
+		}
+	}
+	return 2*shared > max(len(a), len(b)) || len(a)+len(b) == 0
 }
 
 // columns returns the columns of the first file that was read.
 func (g *group) columns() map[column]bool {
 	out := map[column]bool{}
-	var schema states.Schema
-	worlds, err := schema.Decode(g.notation, g.samples[0].text)
+	worlds, err := g.schema.Decode(g.notation, g.samples[0].text)
 	if err != nil && !g.samples[0].cut {
 		return out
 	}
@@ -83,49 +160,88 @@ func (g *group) columns() map[column]bool {
 	return out
 }
 
-// tableName returns the table in the files of a group by the words of their names that no other group of the folder has.
-func tableName(g *group, folder []*group) string {
-	base := g.bases[0]
-	for i, word := range g.words(base) {
-		if word != "" && !digits(word) && varies(folder, i) {
-			return word
+// assemble puts together the files of each state: those with the same names but for the table. The first is the one that
+// is opened.
+func (s *survey) assemble(folder []*group) {
+	firsts := map[string]string{}
+	shared := map[string]map[string]bool{} // tables of each state
+	timed := false
+	for _, g := range folder {
+		timed = timed || g.timed()
+		for _, base := range g.bases {
+			rest := g.withoutTable(base)
+			if shared[rest] == nil {
+				shared[rest] = map[string]bool{}
+			}
+			shared[rest][g.table] = true
 		}
 	}
-	return filepath.Base(base)
+	for _, g := range folder {
+		if !slices.ContainsFunc(g.bases, func(base string) bool { return len(shared[g.withoutTable(base)]) > 1 }) {
+			g.table = "" // whole states, or something else
+			if !timed || g.timed() {
+				continue
+			}
+			for _, base := range g.bases {
+				s.rest[filepath.Join(g.dir, base)] = true
+			}
+			s.notes = append(s.notes, fmt.Sprintf("%s has no tick as the files beside it have: not compared", filepath.Join(g.dir, g.bases[0])))
+			continue
+		}
+		for _, base := range g.bases {
+			path := filepath.Join(g.dir, base)
+			rest := g.withoutTable(base)
+			first, ok := firsts[rest]
+			if !ok {
+				firsts[rest] = path
+				continue
+			}
+			s.parts[first] = append(s.parts[first], path)
+			s.rest[path] = true
+		}
+	}
 }
 
-func digits(word string) bool {
-	return !slices.ContainsFunc([]byte(word), func(c byte) bool { return c < '0' || c > '9' })
+// timed reports whether the names or the files of a group have ticks.
+func (g *group) timed() bool {
+	return g.tick >= 0 || slices.ContainsFunc(g.samples, func(p sample) bool { return len(p.ticks) > 0 })
+}
+
+// withoutTable returns all numbers and words of a name but the table.
+func (g *group) withoutTable(base string) string {
+	var out []string
+	for i, word := range g.words(base) {
+		if i < g.from || i >= g.to {
+			out = append(out, word)
+		}
+	}
+	for _, p := range g.pieces(base) {
+		if p.digits {
+			out = append(out, p.text)
+		}
+	}
+	return strings.Join(out, " ")
 }
 
 // join adds the tables of the other files of a state.
-func (f *found) join(worlds []*snapshot.World, path string) ([]*snapshot.World, error) {
-	g := f.group(path)
-	if g == nil {
-		return worlds, nil
-	}
-	tick, ticked := g.tickOf(filepath.Base(path))
-	for _, part := range g.parts {
-		for _, base := range part.bases {
-			if n, ok := part.tickOf(base); ok != ticked || n != tick {
-				continue
-			}
-			text, err := f.survey.read(filepath.Join(part.dir, base), wholeText)
-			if err != nil {
-				return nil, err
-			}
-			more, err := part.decode(text, filepath.Join(part.dir, base))
-			if err != nil {
-				return nil, err
-			}
-			worlds = merge(worlds, more)
+func (s *survey) join(worlds []*snapshot.World, path string) ([]*snapshot.World, error) {
+	for _, other := range s.parts[path] {
+		part := s.groups[s.groupOf(other)]
+		text, err := s.read(other, wholeText)
+		if err != nil {
+			return nil, err
 		}
+		more, err := part.decode(text, other)
+		if err != nil {
+			return nil, err
+		}
+		worlds = merge(worlds, more, part.table)
 	}
 	return worlds, nil
 }
 
-// merge adds the tables of some states to others of the same points and peers.
-func merge(worlds, more []*snapshot.World) []*snapshot.World {
+// merge adds the tables of some states to others of the same points and peers. A label that is taken becomes another one.
+func merge(worlds, more []*snapshot.World, label string) []*snapshot.World {
 	for _, w := range more {
 		i := slices.IndexFunc(worlds, func(v *snapshot.World) bool {
 			return v.Peer == w.Peer && (v.Point.Same(w.Point) || !v.Point.Known() || !w.Point.Known())
@@ -138,10 +254,18 @@ func merge(worlds, more []*snapshot.World) []*snapshot.World {
 		if !v.Point.Known() {
 			v.Point = w.Point
 		}
-		if v.RNG == nil && w.RNG != nil {
+		switch {
+		case v.RNG == nil:
 			v.RNG, v.Meta = w.RNG, w.Meta
+		case w.RNG != nil:
+			v.SetRNG(slices.Concat(v.RNG, w.RNG), "")
 		}
-		v.Tables = append(v.Tables, w.Tables...)
+		for _, t := range w.Tables {
+			if v.Table(t.Class, t.Label) != nil {
+				t.Label = label
+			}
+			v.Tables = append(v.Tables, t)
+		}
 		v.Sort()
 	}
 	return worlds

@@ -14,6 +14,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -42,7 +43,7 @@ const (
 //
 // If a page describes the files, those are read as it describes them, even beside files of known formats.
 func For(tree files.Tree, paths []string) (list []engine.Format, notes []string, err error) {
-	s := &survey{tree: tree, groups: map[groupName]*group{}, folders: map[string]bool{}}
+	s := &survey{tree: tree, groups: map[groupName]*group{}, folders: map[string]bool{}, parts: map[string][]string{}, rest: map[string]bool{}}
 	if s.page, err = Page(tree, paths); err != nil {
 		return nil, nil, err
 	}
@@ -77,6 +78,8 @@ type survey struct {
 	order   []*group // in the order of the paths
 	found   []log
 	schemas map[string]*states.Schema // by table, one for files with all tables
+	parts   map[string][]string       // of a file, the others with tables of the same state
+	rest    map[string]bool           // files that are such others
 	noise   map[column]bool
 	notes   []string
 }
@@ -96,6 +99,7 @@ type group struct {
 	given    bool     // one of its files is a path that was given
 	alone    bool     // nothing shows that it is evidence but its content
 	binary   bool
+	trace    bool               // its files look like traces too, as a table with two columns does
 	notation *notation.Notation // nil for text in none
 	samples  []sample
 
@@ -104,9 +108,9 @@ type group struct {
 	tick   int            // the number of the names that is the tick, -1 if none is
 	peer   []int          // the words of the names that show the peer
 	table  string         // the only one in its files, by their names; empty for files with all
+	from   int            // the first word of the names that is the table
+	to     int            // the first word after it
 	schema *states.Schema // of its files
-	parts  []*group       // the other groups with tables of the same states; nil unless this is the first of them
-	rest   bool           // it is one of parts
 }
 
 // sample is a file that was read.
@@ -178,11 +182,16 @@ func (s *survey) add(path string, given bool) {
 		g = &group{groupName: name, page: s.page, tick: -1}
 		s.groups[name] = g
 		head, whole, err := s.head(path)
-		if err != nil || name.kind == description.Undescribed && s.isKnown(path, head) {
+		if err != nil {
 			return
 		}
+		if g.notation = notation.Of(base, head, whole); name.kind == description.Undescribed && s.isKnown(path, head) {
+			if g.trace = g.notation != nil && g.notation.Name == "csv"; !g.trace {
+				g.notation = nil
+				return
+			}
+		}
 		g.binary = bytes.IndexByte(head, 0) >= 0
-		g.notation = notation.Of(base, head, whole)
 		if g.notation == nil && (g.binary || name.kind == description.State) {
 			if name.kind != description.Undescribed {
 				s.notes = append(s.notes, fmt.Sprintf("%s: described as %s, and in no notation that is read", path, name.kind))
@@ -266,8 +275,16 @@ func (s *survey) learn() {
 		}
 	}
 	s.order = slices.DeleteFunc(s.order, func(g *group) bool { return len(g.samples) == 0 })
-	s.divide()
+	for _, folder := range s.byFolder() {
+		s.divide(folder)
+	}
+	s.schemas = map[string]*states.Schema{}
 	for _, g := range s.order {
+		key := g.notation.Name + " " + g.table
+		if s.schemas[key] == nil {
+			s.schemas[key] = &states.Schema{Table: g.table, Hints: s.hints()}
+		}
+		g.schema, g.tick = s.schemas[key], -1
 		for _, p := range g.samples {
 			_ = g.schema.Learn(g.notation, p.text) // what cannot be read is reported when it is opened
 		}
@@ -275,6 +292,7 @@ func (s *survey) learn() {
 	for _, g := range s.order {
 		for i := range g.samples {
 			g.look(&g.samples[i])
+			g.samples[i].text = nil
 		}
 	}
 	s.order = slices.DeleteFunc(s.order, func(g *group) bool { return g.alone && g.samples[0].states < 2 })
@@ -285,7 +303,7 @@ func (s *survey) learn() {
 // look finds out what the heads of the states in a file contain.
 func (g *group) look(p *sample) {
 	worlds, err := g.schema.Decode(g.notation, p.text)
-	p.text = nil
+	p.ticks, p.peers = nil, false
 	if err != nil && !p.cut {
 		return
 	}
@@ -318,16 +336,35 @@ func (s *survey) compare() {
 			p.worlds = nil
 		}
 	}
-	var list []compared
-	for _, states := range byTick {
+	type pair struct {
+		tick          uint64
+		first, second string
+	}
+	pairs := map[pair]*compared{} // of all tables
+	most := 0
+	for at, states := range byTick {
 		first := states[0]
 		for _, other := range states[1:] {
 			if other.peer == first.peer {
 				continue
 			}
 			if c := compareStates(first.world, other.world); c != nil {
-				list = append(list, *c)
+				who := pair{at.tick, first.peer, other.peer}
+				if pairs[who] == nil {
+					pairs[who] = c
+				} else {
+					pairs[who].add(c)
+				}
+				most = max(most, pairs[who].tables)
 			}
+		}
+	}
+	var list []compared
+	for _, who := range slices.SortedFunc(maps.Keys(pairs), func(a, b pair) int {
+		return cmp.Or(cmp.Compare(a.tick, b.tick), cmp.Compare(a.first, b.first), cmp.Compare(a.second, b.second))
+	}) {
+		if pairs[who].tables == most {
+			list = append(list, *pairs[who])
 		}
 	}
 	found, notes := noise(list)

@@ -75,6 +75,17 @@ func TestNames(t *testing.T) {
 			"guest 10 dump1-guest.json\nguest 20 dump2-guest.json\nhost 10 dump1-host.json\nhost 20 dump2-host.json"},
 		{"one file a table", map[string]string{"units_100.csv": "id,hp\n1,3\n2,7\n", "towns_100.csv": "id,name\n1,Ayr\n", "units_200.csv": "id,hp\n1,3\n2,6\n", "towns_200.csv": "id,name\n1,Ayr\n"},
 			" 100 towns_100.csv\n 200 towns_200.csv"},
+		{"one file a table, of peers in one folder", map[string]string{
+			"host.5_units.csv": "id,hp\n1,3\n2,7\n", "host.5_game.csv": "wave,wind,seed\n1,2,3\n", "guest.5_units.csv": "id,hp\n1,3\n2,7\n", "guest.5_game.csv": "wave,wind,seed\n1,2,3\n"},
+			"guest 5 guest.5_game.csv\nhost 5 host.5_game.csv"},
+		{"one file a table, with the same columns", map[string]string{
+			"a/orcs_5.csv": "id,hp\n1,3\n2,7\n", "a/elves_5.csv": "id,hp\n1,3\n2,7\n", "b/orcs_5.csv": "id,hp\n1,3\n2,7\n", "b/elves_5.csv": "id,hp\n1,3\n2,7\n"},
+			" 5 a/elves_5.csv\n 5 b/elves_5.csv"},
+		{"one file a table, with ticks", map[string]string{
+			"a/units.csv": "tick,uid,hp\n1,17,3\n1,18,7\n2,17,3\n2,18,6\n", "a/game.csv": "tick,next_id,wave,seed\n1,5,3,99123456\n2,6,3,19123456\n", "a/rng.csv": "tick,state\n1,99123456\n2,19123456\n"},
+			" 1 a/game.csv@1\n 2 a/game.csv@2"},
+		{"settings beside states", map[string]string{"about.json": `{"build": "x", "version": {"a": 1}}`, "s_1.json": fmt.Sprintf(state, 1, 3), "s_2.json": fmt.Sprintf(state, 2, 3)},
+			" 1 s_1.json\n 2 s_2.json"},
 		{"a line a field", map[string]string{"a/s.csv": "tick,kind,id,field,value\n1,unit,7,hp,3\n1,unit,7,x,4\n2,unit,7,hp,3\n", "b/s.csv": "tick,kind,id,field,value\n1,unit,7,hp,3\n1,unit,7,x,4\n2,unit,7,hp,2\n"},
 			" 1 a/s.csv@1\n 1 b/s.csv@1\n 2 a/s.csv@2\n 2 b/s.csv@2"},
 		{"several states in a file", map[string]string{"all.json": "[" + fmt.Sprintf(state, 1, 3) + "," + fmt.Sprintf(state, 2, 3) + "]"},
@@ -84,6 +95,49 @@ func TestNames(t *testing.T) {
 	} {
 		if got := strings.Join(found(t, write(t, c.texts)), "\n"); got != c.want {
 			t.Errorf("%s:\n%s\nwant\n%s", c.name, got, c.want)
+		}
+	}
+}
+
+// TestTables: a state of several files has the tables of all, and is not equal to another one because one file is.
+func TestTables(t *testing.T) {
+	texts := map[string]string{}
+	for i, peer := range []string{"a", "b"} {
+		texts[peer+"/game_5.csv"] = "wave,wind,seed\n1,2,3\n"
+		texts[peer+"/units_5.csv"] = fmt.Sprintf("id,hp\n1,%d\n2,7\n", i)
+		texts[peer+"/spells_5.csv"] = "id,cost,name\n4,5,x\n"
+	}
+	dir := write(t, texts)
+	all, _, err := survey.For(files.Disk, []string{dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sets, err := snapshot.Find(files.Disk, dir, formats.SnapshotsOf(all))
+	if err != nil || len(sets) != 2 || len(sets[0].Entries) != 1 || len(sets[1].Entries) != 1 {
+		t.Fatal(sets, err)
+	}
+	if snapshot.SameBytes(sets[0].Entries[0], sets[1].Entries[0]) {
+		t.Error("states are equal by one of their files")
+	}
+	s, err := sets[1].Entries[0].Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	w, err := snapshot.Load(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var labels []string
+	for _, table := range w.Tables {
+		labels = append(labels, table.Label)
+	}
+	if got := strings.Join(labels, " "); got != "spells state units" || w.RNG == nil {
+		t.Errorf("%s, RNG %q", got, w.RNG)
+	}
+	for name := range texts {
+		if f := formats.Among(all, filepath.Join(dir, name), []byte(texts[name])); f == nil || f.Name == "text-trace" {
+			t.Errorf("%s: %v", name, f)
 		}
 	}
 }
