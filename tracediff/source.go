@@ -65,7 +65,7 @@ type Dialect struct {
 	// Endless says that files have no mark of their end: the last tick may lack
 	// checkpoints.
 	Endless bool
-	// Lossy says that files may lack lines: logs of different levels, or from which lines were taken. What only one peer
+	// Lossy is set if files may lack lines, as logs of different levels and rotated ones do. What only one peer
 	// has is lost on the other, and no difference.
 	Lossy bool
 	// Relative says that peers are called by what they are to who wrote the files, such as local:
