@@ -112,6 +112,15 @@ func TestFolders(t *testing.T) {
 			peers: []string{"client client 1 false", "host host 1 false"},
 			lost:  "backup: holds evidence too, and was not looked into; name it",
 		},
+		"the states of all peers beside their logs": {
+			files: []string{"host/order-log.bin=log:host", "client/order-log.bin=log:client", "dumps/host/x=snap:host@0", "dumps/client/x=snap:client@0"},
+			peers: []string{"client client 1 true", "host host 1 true"},
+		},
+		"a backup with states beside logs": {
+			files: []string{"host/order-log.bin=log:host", "client/order-log.bin=log:client", "backup/host/x=snap:host@0", "backup/client/x=snap:client@0"},
+			peers: []string{"client client 0 true", "host host 0 true"},
+			lost:  "backup: holds evidence too, and was not looked into; name it",
+		},
 		"a link to itself": {
 			files: []string{"host/x=snap:host@0", "client/x=snap:client@0", "again=link:."},
 			peers: []string{"client client 1 false", "host host 1 false"},

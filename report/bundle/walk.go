@@ -170,9 +170,43 @@ func (s *Session) apart(f *folder, peers []*folder, sessions []string) []*folder
 	if len(beside) < 2 || len(sessions) == 0 {
 		return peers
 	}
-	f.folders = slices.DeleteFunc(f.folders, func(sub *folder) bool { return sub.path == sessions[0] })
+	i := slices.IndexFunc(f.folders, func(sub *folder) bool { return sub.path == sessions[0] })
+	if i >= 0 {
+		more := f.folders[i]
+		f.folders = slices.Delete(f.folders, i, i+1)
+		if more.completes(beside) {
+			return beside
+		}
+	}
 	s.lose(sessions[0], "%s: holds evidence too, and was not looked into; name it", sessions[0])
 	return beside
+}
+
+// completes gives peers the states in the folders of the same names below a folder, such as logs/host beside host. It
+// reports whether each of these is the only one with states of its peer, and nothing else is in the folder.
+func (f *folder) completes(peers []*folder) bool {
+	name := strings.ToLower(filepath.Base(f.path))
+	older := strings.Contains(name, "back") || strings.Contains(name, "old") || strings.Contains(name, "prev")
+	if older || len(f.set.Entries) > 0 || slices.ContainsFunc(f.files, (*File).isEvidence) || len(f.folders) != len(peers) {
+		return false
+	}
+	var own []*folder // of each folder below, the peer
+	for _, sub := range f.folders {
+		i := slices.IndexFunc(peers, func(p *folder) bool { return filepath.Base(p.path) == filepath.Base(sub.path) })
+		if i < 0 || peers[i].hasStates() || len(sub.set.Entries) == 0 || slices.ContainsFunc(sub.files, (*File).isEvidence) {
+			return false
+		}
+		own = append(own, peers[i])
+	}
+	for i, sub := range f.folders {
+		own[i].folders = append(own[i].folders, sub)
+	}
+	return true
+}
+
+// hasStates reports whether there are states in a folder or below it.
+func (f *folder) hasStates() bool {
+	return len(f.set.Entries) > 0 || slices.ContainsFunc(f.folders, (*folder).hasStates)
 }
 
 // sessions returns the folders below one that hold those of several peers each.
