@@ -210,3 +210,43 @@ func (s *Schema) within(base *node) (shape, bool) {
 	}
 	return shape{}, false
 }
+
+// Paths returns all paths of the hints.
+func (hs *Hints) Paths() (out []string) {
+	for _, t := range hs.Tables {
+		out = append(out, t.Path)
+		if t.Key != "" {
+			out = append(out, strings.TrimPrefix(t.Path+"."+t.Key, "."))
+		}
+	}
+	out = slices.Concat(out, []string{hs.Tick, hs.Peer}, hs.RNG, hs.Noise, hs.Cache)
+	return slices.DeleteFunc(out, func(path string) bool { return path == "" })
+}
+
+// Has reports whether what was learned has a value at a path of the hints.
+func (s *Schema) Has(path string) bool {
+	if s.root == nil {
+		return false
+	}
+	if below, ok := strings.CutPrefix(path, s.Table+"."); ok && s.Table != "" && s.root.has(below) {
+		return true
+	}
+	return path == s.Table || s.root.has(path)
+}
+
+// has reports whether there is a value at a path from a node on.
+func (n *node) has(path string) bool {
+	if path == "" {
+		return n.values > 0
+	}
+	if n.item != nil && n.item.has(path) {
+		return true
+	}
+	ids := n.asMap() != inline
+	return slices.ContainsFunc(n.members, func(m *node) bool {
+		if below, ok := strings.CutPrefix(path+".", m.name+"."); ok {
+			return m.has(strings.TrimSuffix(below, "."))
+		}
+		return ids && m.has(path)
+	})
+}

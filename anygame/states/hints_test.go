@@ -137,3 +137,17 @@ state[0].state.x = 2
 		}
 	}
 }
+
+// TestHas has a state whose maps lie within each other under names that could be ids, and a path through all of them.
+func TestHas(t *testing.T) {
+	const deep = 200
+	text := strings.Repeat(`{"1":`, deep) + "5" + strings.Repeat("}", deep)
+	var s Schema
+	if err := s.Learn(notation.Of("x.json", []byte(text), true), []byte(text)); err != nil {
+		t.Fatal(err)
+	}
+	path := strings.TrimSuffix(strings.Repeat("1.", deep), ".")
+	if !s.Has(path) || s.Has(path+".1") || s.Has(path+".2") || s.Has("2") {
+		t.Error("paths")
+	}
+}

@@ -13,6 +13,7 @@ import (
 	"github.com/desynctool/desynctool/anygame/states"
 	"github.com/desynctool/desynctool/engines/engine"
 	"github.com/desynctool/desynctool/internal/file/files"
+	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/snapshot"
 )
 
@@ -183,6 +184,20 @@ func (s *survey) hints() *states.Hints {
 		out.Tables = append(out.Tables, states.Table(t))
 	}
 	return out
+}
+
+// missing notes the paths of the page that are in none of the states that were read.
+func (s *survey) missing() {
+	hints := s.hints()
+	if hints == nil || len(s.order) == 0 {
+		return
+	}
+	for _, path := range hints.Paths() {
+		if !slices.ContainsFunc(s.order, func(g *group) bool { return g.schema.Has(path) }) {
+			const none = "%s: no state that was looked at has %s"
+			s.notes = append(s.notes, fmt.Sprintf(none, s.page.File, prose.Name(path)))
+		}
+	}
 }
 
 // inName returns what the pattern of the page finds in a name, and where; false if there is no pattern or it does not

@@ -140,6 +140,12 @@ func TestPage(t *testing.T) {
 			"what does not fit", "[files]\nstates = ['*.bin']\ninputs = ['*.txt']\n", map[string]string{"a.bin": "\x00\x01", "b.txt": "hello\n"}, nil,
 			[]string{"note a.bin: described as states, and in no notation that is read", "note b.txt: described as inputs, and nothing in it is read"},
 		},
+		{
+			"paths that no state has", "[files]\nstates = ['d*.json']\n[state]\ntick = 'world.frame'\nnoise = ['world.units.clocks', 'world.towns.at.x']\n[[table]]\npath = 'world.units'\nkey = 'gid'\n[[table]]\npath = 'world.towns'\nkey = 'n'\n",
+			map[string]string{"d1.json": `{"world": {"frame": 5, "units": [{"id": 1, "clock": 1}], "towns": {"t_1": {"n": 3, "at": {"x": 1}}, "t_2": {"n": 4, "at": {"x": 2}}}}}`}, nil,
+			[]string{"note desynctool.toml: no state that was looked at has world.units.gid", "note desynctool.toml: no state that was looked at has world.units.clocks",
+				"d1.json  5 archetype/towns archetype/units noise/towns"},
+		},
 		{"a fault", "[files]\nstate = []\n", map[string]string{"a.json": state}, nil, []string{`desynctool.toml: line 3: unknown key "state" in [files], expected states, logs, inputs`}},
 	} {
 		page := "game = 'Castle Siege'\n" + c.page

@@ -296,6 +296,7 @@ func (s *survey) learn() {
 		}
 	}
 	s.order = slices.DeleteFunc(s.order, func(g *group) bool { return g.alone && g.samples[0].states < 2 })
+	s.missing()
 	s.name()
 	s.compare()
 }
