@@ -15,6 +15,9 @@ func jsonNotation() Notation {
 // sniffJSON reports whether a text begins with a map that has a member, or is lists and other values: a log may begin
 // with [12] too, but does not go on as JSON.
 func sniffJSON(head []byte, whole bool) bool {
+	if !whole {
+		head = bytes.TrimRight(head, ".eE+-") // of a number
+	}
 	p := jsonParser{text: head, at: bomLen(head), to: discard{}}
 	p.space()
 	if p.at == len(head) || head[p.at] != '{' && head[p.at] != '[' {

@@ -81,6 +81,9 @@ func (d *literalDialect) notation(name, title string, extensions ...string) Nota
 
 // sniff reports whether a text is one or more containers, with names for some members, or numbers only.
 func (d *literalDialect) sniff(head []byte, whole bool) bool {
+	if i := bytes.LastIndexAny(head, d.separators); !whole && i > 0 {
+		head = head[:i+1] // a name without its value would be a value
+	}
 	p := d.parser(head)
 	err := p.run()
 	if err != nil && (whole || !err.(*Error).Cut) || p.scalars < 2 && p.scalars+p.names < 3 || p.flat || p.bareWords && !p.typed || !p.bareWords && p.some {

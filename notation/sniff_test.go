@@ -48,3 +48,17 @@ func TestSniffOthers(t *testing.T) {
 		t.Errorf("%d files, %v", files, err)
 	}
 }
+
+// TestSniffCuts: the beginning of a text is in its notation, wherever it ends.
+func TestSniffCuts(t *testing.T) {
+	for name, text := range map[string]string{
+		"json": `{"tick": 300, "units": [{"id": 7, "hp": -379.25, "x": 1.5e-7}, {"id": 8, "hp": 12.5, "x": 4}], "seed": 99}`,
+		"lua":  "return {\n\ttick = 300, units = {\n\t\t{ id = 7, title = \"a b\", hp = -3.5 },\n\t\t{ id = 8, title = \"c\", hp = 12.5 },\n\t},\n\tseed = 99,\n}\n",
+	} {
+		for end := 60; end < len(text); end++ {
+			if n := Of("", []byte(text[:end]), false); n == nil || n.Name != name {
+				t.Errorf("%s: %q: %v", name, text[:end], n)
+			}
+		}
+	}
+}
