@@ -181,6 +181,7 @@ func hasRows(schema *states.Schema, n *notation.Notation, sample []byte) bool {
 // logFormats returns the formats of the logs. If a folder has several of one kind, the parts of their names that vary
 // are the peers.
 func (s *survey) logFormats() (out []engine.Format) {
+	byPath := map[string]engine.Format{}
 	for _, l := range s.found {
 		beside := 0
 		for _, other := range s.found {
@@ -192,7 +193,45 @@ func (s *survey) logFormats() (out []engine.Format) {
 		if beside > 1 || s.page != nil {
 			peer = s.peerOf(l)
 		}
-		out = append(out, l.format(peer))
+		f := l.format(peer)
+		byPath[l.path] = f
+		alike := func(other engine.Format) bool {
+			return other.Name == f.Name && other.Shared == f.Shared && slices.Equal(other.Gives, f.Gives)
+		}
+		if !slices.ContainsFunc(out, alike) {
+			out = append(out, one(f, byPath, alike))
+		}
+	}
+	return out
+}
+
+// one returns the format of all logs that are alike: each is read in its own way.
+func one(f engine.Format, byPath map[string]engine.Format, alike func(engine.Format) bool) engine.Format {
+	of := func(path string) engine.Format {
+		if own, ok := byPath[path]; ok && alike(own) {
+			return own
+		}
+		return f // whatever it is called now
+	}
+	out := f
+	out.Paths = func(path string) bool {
+		own, ok := byPath[path]
+		return ok && alike(own)
+	}
+	if f.Trace != nil {
+		t := *f.Trace
+		if t.Read != nil {
+			t.Read = func(r io.Reader, name string, n int) (tracediff.Source, error) {
+				return of(name).Trace.Read(r, name, n)
+			}
+		}
+		if t.Claims != nil {
+			t.Claims = func(r io.Reader, name string) (*tracediff.ClaimLog, error) { return of(name).Trace.Claims(r, name) }
+		}
+		out.Trace = &t
+	}
+	if f.Log != nil {
+		out.Log = func(r io.Reader, name string) (orderlog.Source, error) { return of(name).Log(r, name) }
 	}
 	return out
 }
@@ -247,7 +286,6 @@ func (l *log) format(peer string) engine.Format {
 		}
 	}
 	out.Sniff = func([]byte) bool { return false }
-	out.Paths = func(path string) bool { return path == l.path }
 	out.Shared = peer != ""
 	return out
 }

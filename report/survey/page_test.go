@@ -67,7 +67,7 @@ func read(t *testing.T, tree files.Tree, dir string, names ...string) (list []st
 		}
 		line := fmt.Sprintf("%s is %q of %q:", name, format.Title, format.Game)
 		if tr := format.Trace; tr != nil && tr.Read != nil {
-			source, err := tr.Read(strings.NewReader(string(text)), name, 0)
+			source, err := tr.Read(strings.NewReader(string(text)), path, 0)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -77,7 +77,7 @@ func read(t *testing.T, tree files.Tree, dir string, names ...string) (list []st
 			}
 		}
 		if tr := format.Trace; tr != nil && tr.Claims != nil {
-			log, err := tr.Claims(strings.NewReader(string(text)), name)
+			log, err := tr.Claims(strings.NewReader(string(text)), path)
 			if err != nil {
 				t.Fatal(err)
 			}
