@@ -62,7 +62,7 @@ func (e *env) watch(tree *archive.Tree, what string) (end func()) {
 
 // addGame adds the flag --game, which names the page that describes the game's files.
 func addGame(e *env, cmd *cobra.Command) {
-	cmd.Flags().StringVar(&e.game, "game", "", "read the files as this page describes them, not desynctool.toml beside them")
+	cmd.Flags().StringVar(&e.game, "game", "", "read the files as this page describes them, not as desynctool.toml does")
 }
 
 // addMatch adds the flag --match, which names one of several matches.
