@@ -70,7 +70,8 @@ func recognise(tree files.Tree, path string, list []engine.Format) *File {
 		kind := tracediff.Sniff(head)
 		f.pairs = kind == tracediff.Binary || kind == tracediff.Pairs
 	}
-	f.table = f.ext() == ".csv" && tracediff.Sniff(head) == tracediff.Table
+	surveyed := f.Format != nil && f.Format.Paths != nil
+	f.table = !surveyed && f.ext() == ".csv" && tracediff.Sniff(head) == tracediff.Table
 	f.text = f.Size > 0 && gamelog.Text(head)
 	f.ownLog = f.isGameLog(head)
 	return f
