@@ -25,8 +25,8 @@ import (
 
 // Thresholds in sessions of a hundred. Raise them as the tool learns.
 const (
-	minExact  = 80.0 // with a desync, of which the answer names everything
-	maxWrong  = 7.0  // with a desync, of which the answer names something else, or nothing
+	minExact  = 88.0 // with a desync, of which the answer names everything
+	maxWrong  = 5.0  // with a desync, of which the answer names something else, or nothing
 	maxAlarms = 3.0  // without a desync, of which the answer names one
 	minClean  = 60.0 // without a desync, of which the answer is that there is none
 )

@@ -116,6 +116,8 @@ type uniqueness struct {
 	seen   map[uint64]place
 	broken bool // two rows of one list have the same value, or one is not a whole number or a text
 	again  int  // values that are in several documents
+	// repeats counts values that a list has again. Where each line of a file is a row, those are other ticks of one row.
+	repeats int
 }
 
 // place is where a value was seen.
@@ -125,14 +127,12 @@ var seed = maphash.MakeSeed() // of hashes that never leave the process
 
 // add takes a value of a row.
 func (u *uniqueness) add(text []byte, at place) {
-	if u.broken {
-		return
-	}
 	key := maphash.Bytes(seed, text)
 	before, known := u.seen[key]
 	switch {
 	case known && before.list == at.list:
 		u.broken = true
+		u.repeats++
 		return
 	case known && before.document != at.document:
 		u.again++

@@ -272,7 +272,9 @@ func (s *Schema) Tabular() bool {
 	if e.best(orderWords, false) != nil {
 		return false
 	}
+	kinds := e.best(kindWords, false) != nil
 	return slices.ContainsFunc(e.members, func(m *node) bool {
-		return m.unique != nil && rank(rowWords, m.name) > 0 && m.unique.again >= len(m.unique.seen)
+		named := rank(rowWords, m.name) > 0 || kinds && plain(m.name) == "key"
+		return m.unique != nil && named && max(m.unique.again, m.unique.repeats) >= len(m.unique.seen)
 	})
 }
