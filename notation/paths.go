@@ -2,6 +2,7 @@ package notation
 
 import (
 	"bytes"
+	"strconv"
 	"strings"
 )
 
@@ -9,15 +10,22 @@ import (
 // such as tick = 300, is a member of the document. A line with the tick that comes again begins another document.
 func pathsNotation() Notation {
 	return Notation{Name: "paths", Title: "lines with a path and a value", Extensions: []string{".txt", ".dump", ".properties"},
-		Sniff: func(head []byte, whole bool) bool { return fitsLines(head, whole, splitPath, 1) },
-		Parse: func(text []byte, to Sink) error { return parseLines(text, to, splitPath) }}
+		Sniff: func(head []byte, whole bool) bool { return fitsLines(head, whole, splitPath, false, 1) },
+		Parse: func(text []byte, to Sink) error { return parseLines(text, to, splitPath, false) }}
 }
 
-// columnsNotation is one variable a line in columns: subsystem, entity, field and value.
+// columnsNotation is one variable a line in columns: subsystem, entity, field and value. If all lines begin with a number that
+// does not fall, it is the tick, and the lines with one number are a document.
 func columnsNotation() Notation {
 	return Notation{Name: "columns", Title: "lines with one variable in columns", Extensions: []string{".txt", ".dump"},
-		Sniff: func(head []byte, whole bool) bool { return fitsLines(head, whole, columnsOf(head, false), 2) },
-		Parse: func(text []byte, to Sink) error { return parseLines(text, to, columnsOf(text, true)) }}
+		Sniff: func(head []byte, whole bool) bool {
+			split, ticks := columnsOf(head)
+			return fitsLines(head, whole, split, ticks, 2)
+		},
+		Parse: func(text []byte, to Sink) error {
+			split, ticks := columnsOf(text)
+			return parseLines(text, to, split, ticks)
+		}}
 }
 
 // splitter returns the path in a line, appended to steps, and its value. Without steps the line does not fit.
@@ -30,8 +38,8 @@ type step struct {
 }
 
 // fitsLines reports whether lines have paths and values, most of them with numbers, and no path twice in a document. Each
-// first name of a path must begin so many lines on the average.
-func fitsLines(head []byte, whole bool, split splitter, each int) bool {
+// first name of a path must begin so many lines on the average. Ticks says that lines begin with a tick.
+func fitsLines(head []byte, whole bool, split splitter, ticks bool, each int) bool {
 	var lines, fit, deep, series, numbers, margin int
 	var path []step
 	seen, first, last := map[string]bool{}, map[string]bool{}, map[string]bool{}
@@ -47,6 +55,13 @@ func fitsLines(head []byte, whole bool, split splitter, each int) bool {
 			continue
 		}
 		lines++
+		if ticks {
+			var tick []byte
+			if tick, line = leadingTick(line); !bytes.Equal(tick, doc.tick) {
+				clear(seen)
+				doc.tick = tick
+			}
+		}
 		var value []byte
 		if path, value = fitLine(line, path[:0], split); len(path) == 0 {
 			continue
@@ -94,8 +109,8 @@ func fitsLines(head []byte, whole bool, split splitter, each int) bool {
 	return deep >= 3 && 20*(lines-fit) < lines && 2*deep > lines && 2*numbers >= fit && each*len(first) <= deep
 }
 
-// parseLines reads lines with paths and values.
-func parseLines(text []byte, to Sink, split splitter) error {
+// parseLines reads lines with paths and values. Ticks says that lines begin with a tick.
+func parseLines(text []byte, to Sink, split splitter, ticks bool) error {
 	doc := document{to: to}
 	var path []step
 	for at := 0; at < len(text); {
@@ -104,6 +119,16 @@ func parseLines(text []byte, to Sink, split splitter) error {
 		at = next
 		if line = bytes.TrimSpace(line); isRemark(line) {
 			continue
+		}
+		if ticks {
+			var tick []byte
+			if tick, line = leadingTick(line); !bytes.Equal(tick, doc.tick) && len(tick) > 0 {
+				doc.end(begin)
+				doc.enter(nil, begin)
+				to.Name([]byte("tick"))
+				to.Scalar(Bare, tick)
+				doc.tick = tick
+			}
 		}
 		var value []byte
 		if path, value = fitLine(line, path[:0], split); len(path) == 0 {
@@ -336,14 +361,22 @@ func pathSteps(path []byte, slash bool, steps []step) []step {
 	return steps
 }
 
-// columnsOf returns the [splitter] for as many columns as most of the first lines have. Rest says that the last column may
-// be a text of several words.
-func columnsOf(text []byte, rest bool) splitter {
-	var counts [6]int
+// columnsOf returns the [splitter] for as many columns as most of the first lines have, after a tick if they begin with one.
+// The last column may be a text of several words.
+func columnsOf(text []byte) (split splitter, ticks bool) {
 	text = text[:min(len(text), sniffLen)]
+	ticks = beginWithTicks(text)
+	var counts [6]int
+	lines := 0
 	for at := 0; at < len(text); {
 		var line []byte
-		line, at = lineAt(text, at)
+		if line, at = lineAt(text, at); isRemark(bytes.TrimSpace(line)) {
+			continue
+		}
+		lines++
+		if ticks {
+			_, line = leadingTick(line)
+		}
 		if path, _ := columns(line, nil, 9); len(path) < len(counts) {
 			counts[len(path)]++
 		}
@@ -354,6 +387,7 @@ func columnsOf(text []byte, rest bool) splitter {
 			most = n
 		}
 	}
+	rest := 2*counts[most] > lines
 	return func(line []byte, steps []step) ([]step, []byte) {
 		path, value := columns(line, steps, most)
 		n := len(path)
@@ -370,7 +404,41 @@ func columnsOf(text []byte, rest bool) splitter {
 			return nil, nil
 		}
 		return path, value
+	}, ticks
+}
+
+// beginWithTicks reports whether all lines begin with a number that does not fall, and most with that of the line before.
+func beginWithTicks(text []byte) bool {
+	last, lines, changes := uint64(0), 0, 0
+	for at := 0; at < len(text); {
+		var line []byte
+		if line, at = lineAt(text, at); isRemark(bytes.TrimSpace(line)) {
+			continue
+		}
+		tick, rest := leadingTick(line)
+		n, err := strconv.ParseUint(string(tick), 10, 63)
+		if err != nil && at == len(text) && lines > 0 {
+			break // the last line may be cut
+		}
+		if err != nil || len(rest) == 0 || lines > 0 && n < last {
+			return false
+		}
+		if lines++; n != last {
+			changes++
+		}
+		last = n
 	}
+	return lines > 2*changes
+}
+
+// leadingTick splits a line after the number that it begins with. Without one the line is all that is left.
+func leadingTick(line []byte) (tick, rest []byte) {
+	line = bytes.TrimLeft(line, " \t")
+	n := bytes.IndexAny(line, " \t")
+	if n < 1 || n > 19 || len(bytes.Trim(line[:n], "0123456789")) > 0 {
+		return nil, line
+	}
+	return line[:n], bytes.TrimSpace(line[n:])
 }
 
 // columns appends the columns of a line, the value last. A value in quotes may contain blanks.

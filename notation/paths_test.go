@@ -33,9 +33,15 @@ func TestColumns(t *testing.T) {
 	parses(t, n, "tick 5\nunits 17 hp 3\nunits 17 name \"big tank\"\nunits 18 hp 4\nmap 0 seed 9\ntick 6\nunits 17 hp 4\n",
 		`{@0 "tick": bare(5) "units": {@7 "17": {@7 "hp": bare(3) "name": text(big tank) end@46 "18": {@46 "hp": bare(4) end@60 end@60 "map": {@60 "0": {@60 "seed": bare(9) end@73 end@73 end@73 `+
 			`{@73 "tick": bare(6) "units": {@80 "17": {@80 "hp": bare(4) end@94 end@94 end@94`)
+	parses(t, n, "30 unit 7 hp 3\n30 unit 7 name big tank\n# note\n60 unit 7 hp 4\n60 map - seed 9\n60 map - wind 9\n", `{ "tick": bare(30) "unit": { "7": { "hp": bare(3) "name": bare(big tank) end end end `+
+		`{ "tick": bare(60) "unit": { "7": { "hp": bare(4) end end "map": { "-": { "seed": bare(9) "wind": bare(9) end end end`)
 	parses(t, n, "physics\tball\tx = 1.5\nphysics\tball\ty = 2\n", `{ "physics": { "ball": { "x": bare(1.5) "y": bare(2) end end end`)
 	fails(t, n, "u 1 hp 3\nu 2 hp 3\nu 3 hp\n", `at offset 18: "u 3 hp", expected a path and a value`)
 	sniffs(t, n, true, "units 17 hp 3\nunits 17 x 2.5\nunits 18 hp 4\nunits 18 x 4\n", "tick: 5\nunits tank hp 3\nunits tank x 2\nunits car x 2\nunits car hp 2\n")
+	sniffs(t, n, true, "0 world - seed 3\n0 unit a hp 3\n0 unit a x 2\n0 unit b hp 4\n30 world - seed 3\n30 unit a hp 4\n30 unit a x 2\n30 unit b hp 4\n",
+		"unit a hp 3\nunit a name big tank\nunit b hp 4\nunit b name tiny\nunit c hp 4\nunit c x 5\n")
+	sniffs(t, n, false, "30 unit a hp 3\n10 unit a hp 3\n20 unit a hp 4\n40 unit a hp 4\n", "1 unit a hp 3\n2 unit a x 3\n3 unit b hp 4\n4 unit b x 4\n", // ticks fall, numbers of lines
+		"The unit has 5\nThe unit was seen at 7 or so\nThe game is 5\nIt was by the big tank at 9\nIt is big 4\nand it was there at about 5 times 6\n")
 	sniffs(t, n, false, "", "tick 5 hash 77\ntick 6 hash 78\ntick 7 hash 79\ntick 8 hash 79\n", "INFO net ping 30\nINFO net ping 31\nINFO net ping 32\nINFO net ping 33\n",
 		"v 1.0 2.0 3.0\nv 2.0 3.0 1.0\nv 1.0 1.0 1.0\nf 1 2 3\n", "This is a text\nthat has four words\nin each line here\nas it is 5\n",
 		"unit hp x y\n1 2 3 4\n2 3 4 5\n3 4 5 6\n", "a.b = 1\na.c = 2\na.d = 3\na.e = 3\n",
