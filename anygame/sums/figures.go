@@ -84,11 +84,26 @@ func (f *figures) steps(numbers []uint64) {
 			}
 		}
 	}
-	most := 0
-	for _, n := range strides {
-		most = max(most, n)
+	f.regular = len(numbers) >= 3 && f.distinct >= 3 && regular(strides, f.rises) && f.rises > f.falls && back <= window
+}
+
+// regular reports whether most of some steps are the same one, and nearly all others a few of these, as where lines are
+// missing.
+func regular(strides map[uint64]int, steps int) bool {
+	const mostMissing = 8
+	stride, most := uint64(0), 0
+	for d, n := range strides {
+		if n > most || n == most && d < stride {
+			stride, most = d, n
+		}
 	}
-	f.regular = len(numbers) >= 3 && f.distinct >= 3 && 10*most >= 9*f.rises && f.rises > f.falls && back <= window
+	fit := 0
+	for d, n := range strides {
+		if d%stride == 0 && d/stride <= mostMissing {
+			fit += n
+		}
+	}
+	return 10*fit >= 9*steps && 3*most >= 2*steps
 }
 
 // isTick reports whether values can be ticks.

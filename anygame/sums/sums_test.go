@@ -53,6 +53,14 @@ func read(t testing.TB, log string) (twins, title string) {
 
 var logs = []struct{ name, log, want, title string }{
 	{
+		"lines are missing, and no word is one for a tick",
+		"Sync check @60 -> 2521816908\nSync check @70 -> 481330564\nSync check @90 -> 2216945187\nSync check @100 -> 1584718510\n" +
+			"Sync check @110 -> 859083478\nSync check @130 -> 2497752158\nSync check @140 -> 282309727\nSync check @150 -> 3482309727\n",
+		"tick=60 sum=2521816908\ntick=70 sum=481330564\ntick=90 sum=2216945187\ntick=100 sum=1584718510\n" +
+			"tick=110 sum=859083478\ntick=130 sum=2497752158\ntick=140 sum=282309727\ntick=150 sum=3482309727\n",
+		`tick is the first number that grows, checksum is "check"`,
+	},
+	{
 		"words",
 		"Frame 617 checksum: 577090037\nplayer joined\nFrame 618 checksum: 1577090038\nFrame 619 checksum: 77090039\n",
 		"tick=617 sum=577090037\ntick=618 sum=1577090038\ntick=619 sum=77090039\n",
