@@ -116,6 +116,10 @@ func TestFolders(t *testing.T) {
 			files: []string{"host/order-log.bin=log:host", "client/order-log.bin=log:client", "dumps/host/x=snap:host@0", "dumps/client/x=snap:client@0"},
 			peers: []string{"client client 1 true", "host host 1 true"},
 		},
+		"the states of all peers deeper below": {
+			files: []string{"host/order-log.bin=log:host", "client/order-log.bin=log:client", "report-7/host/states/x=snap:host@0", "report-7/client/states/x=snap:client@0"},
+			peers: []string{"client client 1 true", "host host 1 true"},
+		},
 		"a backup with states beside logs": {
 			files: []string{"host/order-log.bin=log:host", "client/order-log.bin=log:client", "backup/host/x=snap:host@0", "backup/client/x=snap:client@0"},
 			peers: []string{"client client 0 true", "host host 0 true"},

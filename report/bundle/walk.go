@@ -193,7 +193,7 @@ func (f *folder) completes(peers []*folder) bool {
 	var own []*folder // of each folder below, the peer
 	for _, sub := range f.folders {
 		i := slices.IndexFunc(peers, func(p *folder) bool { return filepath.Base(p.path) == filepath.Base(sub.path) })
-		if i < 0 || peers[i].hasStates() || len(sub.set.Entries) == 0 || slices.ContainsFunc(sub.files, (*File).isEvidence) {
+		if i < 0 || peers[i].hasStates() || !sub.hasStates() || slices.ContainsFunc(sub.files, (*File).isEvidence) {
 			return false
 		}
 		own = append(own, peers[i])
