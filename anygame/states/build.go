@@ -236,13 +236,13 @@ func (b *builder) newSpot(parent *spot, n *node, name string, element bool) *spo
 	if n != nil && parent != nil {
 		s.tick = !b.shape.table && len(b.shape.tick) > 0 && n == b.shape.tick[len(b.shape.tick)-1]
 		s.peer = !b.shape.table && n == b.shape.peer
-		s.identity = !element && parent.places && !parent.hint.keyed() && parent.node.identity(b.schema.documents) == n
+		s.identity = !element && parent.places && !parent.hint.keyed() && parent.node.identity(b.schema.documents, parent.named) == n
 	}
 	if s.hint != nil && s.hint.key != nil && s.hint.key == s.home.hint {
 		s.identity = true
 	}
 	s.named = element && parent.node != nil && parent.node.maps > 0 && !parent.node.repeated
-	s.places = element && n != nil && s.path == "" && (!s.named || parent.node.numbered())
+	s.places = element && n != nil && s.path == "" && (!s.named || parent.node.counts())
 	s.rng = parent != nil && parent.rng || s.home == b.tables[0] && rank(rngWords, name) > 0
 	if hints := b.schema.Hints; hints != nil && len(hints.RNG) > 0 {
 		s.rng = parent != nil && parent.rng || s.hint != nil && s.hint.rng
@@ -458,8 +458,12 @@ func (b *builder) End(int) {
 func (b *builder) Name(name []byte) {
 	b.item = false
 	top := &b.stack[len(b.stack)-1]
-	if top.rows && !top.list {
+	switch {
+	case top.rows && !top.list:
 		b.named = append(b.named[:0], name...)
+		return
+	case top.spot.list && top.spot.node.collapsed:
+		b.next = b.elementOf(top.spot)
 		return
 	}
 	b.next = b.child(top.spot, name)

@@ -3,6 +3,7 @@ package states
 import (
 	"bytes"
 	"hash/maphash"
+	"strconv"
 	"strings"
 
 	"github.com/desynctool/desynctool/notation"
@@ -15,8 +16,8 @@ const (
 	mostNodes = 1 << 16
 	// mostIdentities is how many members of a row may identify it.
 	mostIdentities = 32
-	// mostValues is how many values of such a member are remembered.
-	mostValues = 1 << 18
+	// mostSeen is how many values of such a member are remembered.
+	mostSeen = 1 << 18
 )
 
 // node is what is known of the values at one path. All elements of a list are at one path.
@@ -27,17 +28,18 @@ type node struct {
 	index   map[string]int
 	item    *node // the elements of lists, and the members of a map whose names are ids
 
-	values, maps, lists int // how often there was a value, and a map or list
-	scalars             [notation.Bare + 1]int
-	shortest, longest   int  // of the lists
-	repeated            bool // it came several times in one map, in a notation without lists
-	ids                 bool // all names of its members look like ids
-	collapsed           bool // it has so many members that they are in item
+	values, maps, lists int                // how often there was a value, and a map or list
+	scalars             [notation.Bare]int // a bare one counts as what it looks like
+	shortest, longest   int                // of the lists
+	repeated            bool               // it came several times in one map, in a notation without lists
+	ids                 bool               // all names of its members look like ids
+	counting            bool               // the names of its members count, from 0 or 1 on
+	collapsed           bool               // it has so many members that they are in item
 
 	unique *uniqueness // of a scalar that may identify a row
 }
 
-func newNode(name string) *node { return &node{name: name, shortest: -1, ids: true} }
+func newNode(name string) *node { return &node{name: name, shortest: -1, ids: true, counting: true} }
 
 // member returns the member of that name, which is made the first time.
 func (n *node) member(name []byte, nodes *int) *node {
@@ -94,6 +96,7 @@ func (n *node) merge(m *node, nodes *int) {
 	}
 	n.longest = max(n.longest, m.longest)
 	n.repeated = n.repeated || m.repeated
+	n.counting = n.counting && m.counting
 	for _, other := range m.members {
 		n.member([]byte(other.name), nodes).merge(other, nodes)
 	}
@@ -136,7 +139,7 @@ func (u *uniqueness) add(text []byte, at place) {
 		return
 	case known && before.document != at.document:
 		u.again++
-	case len(u.seen) == mostValues:
+	case len(u.seen) == mostSeen:
 		return
 	}
 	u.seen[key] = at
@@ -153,16 +156,23 @@ func (u *uniqueness) merge(v *uniqueness) {
 	u.again += v.again
 }
 
-// recurs reports whether the values of one document come again in others, so that they can identify rows. All says that
-// nearly every value has to come again in nearly every document.
-func (u *uniqueness) recurs(documents int, all bool) bool {
+// How many of a hundred values have to be in every document, so that a member identifies rows: those of rows that come and
+// go are in some. Two peers at one tick have the same values even where these change.
+const (
+	manyValues = 40
+	mostValues = 90
+)
+
+// recurs reports whether the values of one document come again in others, so that they can identify rows. Share is how many
+// of a hundred have to be in every document; without it a third has to come again at all.
+func (u *uniqueness) recurs(documents, share int) bool {
 	switch {
 	case documents < 2:
-		return !all
-	case all:
-		return 10*u.again >= 9*(documents-1)*len(u.seen)
+		return share == 0
+	case share == 0:
+		return 3*u.again >= len(u.seen)
 	}
-	return 3*u.again >= len(u.seen)
+	return 100*u.again >= share*(documents-1)*len(u.seen)
 }
 
 // learner is the Sink that learns.
@@ -171,13 +181,14 @@ type learner struct {
 	stack  []learning
 	next   *node // of the value that comes
 	nodes  int
+	raw    []byte
 }
 
 // learning is an open map or list.
 type learning struct {
 	node      *node
 	list      bool
-	count     int            // elements of a list
+	count     int            // elements of a list, members of a map
 	container int            // the number of the list that it is in
 	inner     int            // the number of the list that its elements are in
 	items     map[*node]bool // members that came, in a notation without lists
@@ -239,7 +250,14 @@ func (l *learner) End(int) {
 
 // Name implements notation.Sink.
 func (l *learner) Name(name []byte) {
-	l.next = l.stack[len(l.stack)-1].node.member(name, &l.nodes)
+	top := &l.stack[len(l.stack)-1]
+	if top.count++; top.count == 1 && digits(string(name)) { // of a list that is written as a map
+		l.schema.lists++
+		top.inner = l.schema.lists
+	}
+	at, err := strconv.Atoi(string(name))
+	top.node.counting = top.node.counting && err == nil && (at == top.count || at == top.count-1)
+	l.next = top.node.member(name, &l.nodes)
 }
 
 // Item implements notation.Sink.
@@ -261,6 +279,9 @@ func (l *learner) Item(name []byte) {
 func (l *learner) Scalar(kind notation.Kind, text []byte) {
 	member := l.next != nil
 	n := l.begin()
+	if kind == notation.Bare {
+		kind = l.kindOf(text)
+	}
 	n.scalars[kind]++
 	if !member || len(l.stack) == 0 {
 		return
@@ -278,10 +299,25 @@ func (l *learner) Scalar(kind notation.Kind, text []byte) {
 	n.unique.add(text, place{top.container, l.schema.documents})
 }
 
+// kindOf returns the kind of a text in a notation without types.
+func (l *learner) kindOf(text []byte) notation.Kind {
+	l.raw = appendScalar(l.raw[:0], notation.Bare, text)
+	switch l.raw[0] {
+	case '"':
+		return notation.Text
+	case 't', 'f':
+		return notation.Bool
+	}
+	return notation.Number
+}
+
 // fraction reports whether a text is a number that is not whole: those identify nothing.
 func fraction(text []byte) bool {
 	return bytes.IndexByte(text, '.') >= 0 && number(text)
 }
+
+// digits reports whether a name is a number.
+func digits(name string) bool { return name != "" && strings.Trim(name, "0123456789") == "" }
 
 // looksLikeID reports whether the name of a member looks like the id of a row and not like the name of a field: a
 // number, hexadecimal digits of an id, or a word with a number after a separator.
@@ -289,8 +325,7 @@ func looksLikeID(name string) bool {
 	if name == "" {
 		return false
 	}
-	digits := strings.TrimLeft(name, "-#")
-	if digits != "" && strings.Trim(digits, "0123456789") == "" {
+	if digits(strings.TrimLeft(name, "-#")) {
 		return true
 	}
 	if len(name) >= 8 && strings.Trim(strings.ToLower(name), "0123456789abcdef-") == "" && strings.ContainsAny(name, "0123456789") {

@@ -2,7 +2,6 @@ package states
 
 import (
 	"slices"
-	"strconv"
 
 	"github.com/desynctool/desynctool/notation"
 )
@@ -53,6 +52,8 @@ func (n *node) asMap() role {
 		return rows
 	case n.ids && maps == all:
 		return rows
+	case n.ids && scalars == all && n.counts() && n.numbers():
+		return inline
 	case n.ids && scalars == all:
 		return values
 	case maps < all || slices.ContainsFunc(n.members, func(m *node) bool { return m.asMap() != inline }): // a map of tables
@@ -73,11 +74,14 @@ func (n *node) same() bool {
 	})
 }
 
-// numbered reports whether the names of members are numbers, which may be no more than places in a list.
-func (n *node) numbered() bool {
-	return len(n.members) > 0 && !slices.ContainsFunc(n.members, func(m *node) bool {
-		_, err := strconv.ParseUint(m.name, 10, 63)
-		return err != nil
+// counts reports whether the names of members are 1, 2, 3, … or 0, 1, 2, … in every map, as those of a list that is written
+// as a map. They may be no more than places.
+func (n *node) counts() bool { return n.maps > 0 && n.counting && (n.collapsed || len(n.members) > 0) }
+
+// numbers reports whether the members are always the same few numbers.
+func (n *node) numbers() bool {
+	return len(n.members) <= longestVector && !slices.ContainsFunc(n.members, func(m *node) bool {
+		return m.values < n.maps || m.scalars[notation.Text]+m.scalars[notation.Null]+m.scalars[notation.Bytes] > 0
 	})
 }
 
@@ -123,20 +127,25 @@ func (n *node) vector(most int) bool {
 		n.item.scalars[notation.Text]+n.item.scalars[notation.Null]+n.item.scalars[notation.Bytes] == 0
 }
 
-// identity returns the member that identifies the rows whose node this is, nil if their place does.
-func (n *node) identity(documents int) *node {
+// identity returns the member that identifies the rows whose node this is, nil if their place does. Numbered says that they
+// are members of a map, under numbers that count: only a member with the name of an id is better than that.
+func (n *node) identity(documents int, numbered bool) *node {
 	var best *node
 	score := 0
 	for _, m := range n.members {
 		if m.unique == nil || m.unique.broken || !m.scalar() || m.values < n.maps || m.scalars[notation.Null]+m.scalars[notation.Bool] > 0 {
 			continue
 		}
-		s := 2 * idRank(m.name)
-		sure := s > 0 && rank(weakWords, m.name) == 0
-		if s == 0 && m.scalars[notation.Number] == 0 && len(m.unique.seen) > 1 {
+		s, share := 2*idRank(m.name), mostValues
+		switch {
+		case s > 0 && rank(weakWords, m.name) == 0:
+			share = 0
+		case s > 0:
+			share = manyValues
+		case m.scalars[notation.Number] == 0 && !numbered && len(m.unique.seen) > 1:
 			s = 1
 		}
-		if !m.unique.recurs(documents, !sure) {
+		if !m.unique.recurs(documents, share) {
 			continue
 		}
 		if s > score {
@@ -152,7 +161,7 @@ func (n *node) best(words []string, numbers bool) *node {
 	var best *node
 	score := 0
 	for _, m := range n.members {
-		if !m.scalar() || m.values == 0 || numbers && m.scalars[notation.Number]+m.scalars[notation.Bare]+m.scalars[notation.Text] == 0 {
+		if !m.scalar() || m.values == 0 || numbers && m.scalars[notation.Number]+m.scalars[notation.Text] == 0 {
 			continue
 		}
 		if r := rank(words, m.name); r > score {
@@ -193,9 +202,9 @@ func (s *Schema) shape() shape {
 	if !s.several {
 		base = unwrap(base)
 	}
-	e := base
-	if base.maps == 0 && base.lists > 0 && base.item != nil {
-		e = base.item
+	e := base.elements()
+	if e == nil {
+		e = base
 	}
 	tick := s.tick(e)
 	switch {
@@ -204,7 +213,7 @@ func (s *Schema) shape() shape {
 		if e != base {
 			out.list = base
 		}
-		if e != base && base.longest == 1 && !base.hint.isTable() && e.identity(s.documents) == nil { // a table with the only row of global values
+		if e != base && base.longest == 1 && !base.hint.isTable() && e.identity(s.documents, false) == nil { // a table with the only row of global values
 			return out
 		}
 		if tick == nil || !once(tick) && (e.flat() || out.peer == nil || e.best(kindWords, false) != nil) {
@@ -216,16 +225,34 @@ func (s *Schema) shape() shape {
 			return out
 		}
 		for _, m := range base.members {
-			e := m
-			if m.lists > 0 && m.item != nil {
-				e = m.item
+			e := m.elements()
+			if e == nil {
+				e = m
 			}
-			if t := s.tick(e); (m.lists > 0 || m.repeated) && e.maps > 0 && t != nil && (once(t) && rank(stateWords, m.name) > 0 || !e.flat()) {
+			if t := s.tick(e); (e != m || m.repeated) && e.maps > 0 && t != nil && (once(t) && rank(stateWords, m.name) > 0 || !e.flat()) {
 				return shape{state: e, list: m, tick: t, peer: s.peer(e)}
 			}
 		}
 	}
 	return shape{state: base, tick: tick, peer: s.peer(base)}
+}
+
+// elements returns the elements of a list, or of a map that counts like one; nil if it is neither.
+func (n *node) elements() *node {
+	if n.maps == 0 && n.lists > 0 || n.lists == 0 && n.collapsed {
+		return n.item
+	}
+	return nil
+}
+
+// collapse makes lists of the maps whose members are states under the names 1, 2, 3 and so on: that of the file, and
+// those in it.
+func (s *Schema) collapse(nodes *int) {
+	for _, n := range append([]*node{s.root}, s.root.members...) {
+		if n.lists == 0 && !n.collapsed && n.counts() && s.tick(n.together()) != nil {
+			n.collapse(nodes)
+		}
+	}
 }
 
 // once reports whether no tick comes twice in one list.

@@ -63,6 +63,7 @@ func (s *Schema) Learn(n *notation.Notation, text []byte) error {
 	before := s.documents
 	err := n.Parse(text, &l)
 	s.several = s.several || s.documents > before+1
+	s.collapse(&l.nodes)
 	return err
 }
 

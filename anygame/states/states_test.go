@@ -78,10 +78,13 @@ units[1].v.0 = 4
 units[1].v.1 = 5
 units[1].v.2 = 6
 `},
-		{"maps whose names are ids", []string{`{"tick": 1, "units": {"17": {"hp": 3, "items": [{"n": 1}]}, "4": {"hp": 5, "items": []}}, "score": {"0": 5, "1": 9}}`}, `
+		{"maps whose names are ids", []string{`{"tick": 1, "units": {"17": {"hp": 3, "items": [{"n": 1}]}, "4": {"hp": 5, "items": []}}, "score": {"0": 5, "1": 9, "7": 2}, "at": {"1": 4, "2": 5.5}}`}, `
 state 1 peer "" rng ""
 score[0].score.value = 5
 score[1].score.value = 9
+score[7].score.value = 2
+state[0].at.1 = 4
+state[0].at.2 = 5.5
 units[4].units.hp = 5
 units[17].units.hp = 3
 units.items[17:0].items.n = 1
@@ -93,6 +96,27 @@ units[1].units.id = 1
 state 2 peer "" rng ""
 units[1].units.hp = 2
 units[1].units.id = 1
+`},
+		{"a list of states that is a map", []string{`{"1": {"turn": 5, "units": {"1": {"id": 8, "hp": 3}, "2": {"id": 7, "hp": 4}}}, "2": {"turn": 6, "units": {"1": {"id": 7, "hp": 2}}}}`}, `
+state 5 peer "" rng ""
+units[7].units.hp = 4
+units[7].units.id = 7
+units[8].units.hp = 3
+units[8].units.id = 8
+state 6 peer "" rng ""
+units[7].units.hp = 2
+units[7].units.id = 7
+`},
+		{"rows with names come and go, and have texts of their own", []string{
+			`{"tick": 1, "units": [{"name": "a", "note": "x", "slot": 4}, {"name": "b", "note": "y", "slot": 3}]}`, `{"tick": 2, "units": [{"name": "a", "note": "x", "slot": 5}, {"name": "b", "note": "z", "slot": 6}, {"name": "c", "note": "y", "slot": 2}]}`,
+			`{"tick": 3, "units": [{"name": "b", "note": "x", "slot": 7}, {"name": "c", "note": "y", "slot": 8}, {"name": "d", "note": "v", "slot": 9}]}`, `{"tick": 4, "units": [{"name": "d", "note": "x", "slot": 10}, {"name": "c", "note": "u", "slot": 11}]}`}, `
+state 1 peer "" rng ""
+units[a].units.name = "a"
+units[a].units.note = "x"
+units[a].units.slot = 4
+units[b].units.name = "b"
+units[b].units.note = "y"
+units[b].units.slot = 3
 `},
 		{"documents, one a state", []string{"{\"tick\": 1, \"peer\": \"host\", \"a\": {\"x\": 1}}\n{\"tick\": 2, \"peer\": \"host\", \"a\": {\"x\": 2}}\n"}, `
 state 1 peer "host" rng ""
