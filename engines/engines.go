@@ -1,15 +1,20 @@
 // Package engines has the list of the engines that desynctool knows. Nothing else in the project names one.
+//
+// What an engine writes about desyncs is on a page in its folder, desynctool.toml, as any game's developers write one.
+// Most engines are nothing but a page; those with formats of their own are a package in the same folder.
 package engines
 
 import (
+	"embed"
+	"fmt"
+	"path"
+	"slices"
 	"sync"
 
+	"github.com/desynctool/desynctool/anygame/description"
 	"github.com/desynctool/desynctool/engines/beaverbuddies"
-	"github.com/desynctool/desynctool/engines/clausewitz"
 	"github.com/desynctool/desynctool/engines/engine"
 	"github.com/desynctool/desynctool/engines/factorio"
-	"github.com/desynctool/desynctool/engines/faf"
-	"github.com/desynctool/desynctool/engines/gekkonet"
 	"github.com/desynctool/desynctool/engines/generals"
 	"github.com/desynctool/desynctool/engines/ggpo"
 	"github.com/desynctool/desynctool/engines/ggrs"
@@ -22,24 +27,53 @@ import (
 	"github.com/desynctool/desynctool/engines/rimworld"
 	"github.com/desynctool/desynctool/engines/spring"
 	"github.com/desynctool/desynctool/engines/stratagus"
-	"github.com/desynctool/desynctool/engines/unity"
-	"github.com/desynctool/desynctool/engines/unreal"
 	"github.com/desynctool/desynctool/engines/warzone"
 	"github.com/desynctool/desynctool/engines/widelands"
 	"github.com/desynctool/desynctool/engines/zeroad"
 )
+
+//go:embed */desynctool.toml
+var pages embed.FS
 
 // All returns the engines in the order in which their files are recognised. The list is shared: nobody changes it.
 func All() []engine.Engine { return all() }
 
 var all = sync.OnceValue(func() []engine.Engine {
 	return []engine.Engine{
-		openttd.Engine(), zeroad.Engine(), spring.Engine(), widelands.Engine(), warzone.Engine(), openra.Engine(),
-		openrct2.Engine(), rimworld.Engine(), factorio.Engine(), ggpo.Engine(), godot.Engine(), generals.Engine(),
-		openclonk.Engine(), ggrs.Engine(), stratagus.Engine(), beaverbuddies.Engine(), faf.Engine(), gekkonet.Engine(), clausewitz.Engine(),
-		unity.Engine(), unreal.Engine(),
+		with("openttd", openttd.Engine()), zeroad.Engine(), spring.Engine(), widelands.Engine(), with("warzone", warzone.Engine()),
+		with("openra", openra.Engine()), openrct2.Engine(), rimworld.Engine(), factorio.Engine(), ggpo.Engine(), godot.Engine(),
+		generals.Engine(), with("openclonk", openclonk.Engine()), with("ggrs", ggrs.Engine()), with("stratagus", stratagus.Engine()),
+		with("beaverbuddies", beaverbuddies.Engine()), page("faf"), page("gekkonet"), page("clausewitz"), page("unity"), page("unreal"),
 	}
 })
+
+// page returns the engine that the page in a folder describes.
+func page(folder string) engine.Engine {
+	file := path.Join(folder, description.Base)
+	text, err := pages.ReadFile(file)
+	if err != nil {
+		panic(err) // it is embedded
+	}
+	d, err := description.Parse(text, file)
+	if err != nil {
+		panic(fmt.Sprint("engines/", err))
+	}
+	return d.AsEngine(folder)
+}
+
+// with returns an engine with the messages and logs that the page in its folder describes.
+func with(folder string, e engine.Engine) engine.Engine {
+	described := page(folder)
+	e.Messages, e.Logs = described.Messages, slices.Concat(e.Logs, described.Logs)
+	for i := range e.Formats {
+		if f := &e.Formats[i]; f.Trace != nil && f.Trace.Claims == nil && slices.Contains(f.Gives, "claims") {
+			trace := *f.Trace
+			trace.Claims = e.Messages.Read
+			f.Trace = &trace
+		}
+	}
+	return e
+}
 
 // Messages returns what the engines write about desyncs into any log.
 func Messages() []*messages.Grammar { return grammars() }

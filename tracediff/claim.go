@@ -24,7 +24,7 @@ type ClaimLog struct {
 	// facts: "build", "os", "map", …
 	Facts map[string]string
 	// Trouble is what is wrong with the file, empty if nothing is: it breaks off,
-	// or holds lines that begin like a claim and are none.
+	// or has lines that a pattern of a claim fits and that are none.
 	Trouble string
 	// Lost says what of the file is not in Claims, such as another match that follows the
 	// first, empty if all is.

@@ -27,11 +27,14 @@
 package description
 
 import (
+	"cmp"
 	"path"
 	"path/filepath"
 	"regexp"
 	"strings"
 
+	"github.com/desynctool/desynctool/engines/engine"
+	"github.com/desynctool/desynctool/engines/messages"
 	"github.com/desynctool/desynctool/internal/file/compression"
 )
 
@@ -40,8 +43,13 @@ const Base = "desynctool.toml"
 
 // Description is what a page contains.
 type Description struct {
-	File string // the path of the page
-	Game string // how reports call the game
+	File   string // the path of the page
+	Game   string // how reports call the game; empty for an engine that many games use
+	Engine string // how reports call the engine; empty if that is the game
+
+	Unit   string // what the game calls a tick: "frame"
+	Stride uint64 // how much its numbers of ticks grow from tick to tick, at least 1
+	Source string // what its logs are called: "console"
 
 	// States, Logs and Inputs are globs of files. Where there are any of a kind, no other files are of the kind.
 	States, Logs, Inputs []string
@@ -57,10 +65,24 @@ type Description struct {
 
 	Tables []Table
 
-	// Lines find checkpoints in logs, by the groups tick, sum, sum_NAME, system and peer.
+	// Lines find checkpoints in logs, by the groups tick, sum, sum_NAME, system, scope and peer.
 	Lines []*Pattern
-	// Claims find what the game writes of desyncs, by the groups tick, local, remote and peer.
-	Claims []*Pattern
+	Sums  Sums
+	// Messages find what the game writes of desyncs, and what counts with that.
+	Messages []*messages.Form
+	// Leads are what the program writes before its messages on a line. Nil means that no message is a quotation.
+	Leads []string
+
+	Log *engine.Log // what the game's own logs have; nil if that is not described
+}
+
+// Sums is what the checksums in logs are.
+type Sums struct {
+	Covers     string // what they cover
+	Cumulative bool   // they also cover all that was before
+	Values     bool   // they are values of the game
+	Complete   bool   // logs lack none: what one peer has alone is a difference
+	After      bool   // they are of the state after the tick
 }
 
 // Table is a table of states. A path consists of names with dots between them. Lists, and maps whose names are ids, add
@@ -75,15 +97,16 @@ type Table struct {
 type Pattern struct {
 	*regexp.Regexp
 	Line int // of the page
+	at   int // in it
+
+	Peer, Scope string // templates of its groups for both; empty for none
 }
 
-// Group returns the text of a group of a match, empty if it has none.
-func (p *Pattern) Group(match [][]byte, name string) []byte {
-	if i := p.SubexpIndex(name); i >= 0 && i < len(match) {
-		return match[i]
-	}
-	return nil
-}
+// engine returns the name of the program that writes the logs.
+func (d *Description) engine() string { return cmp.Or(d.Engine, d.Game) }
+
+// Title returns the name of the game, or of the engine that many games use.
+func (d *Description) Title() string { return cmp.Or(d.Game, d.Engine) }
 
 // Kind is what the files of a glob contain.
 type Kind uint8

@@ -55,13 +55,12 @@ func read(t *testing.T, text string) *Description {
 
 func TestParse(t *testing.T) {
 	d := read(t, page)
-	lines := []int{d.Name.Line, d.Lines[0].Line, d.Claims[0].Line, d.Claims[1].Line}
-	if !reflect.DeepEqual(lines, []int{9, 28, 31, 33}) {
-		t.Errorf("patterns in lines %v", lines)
+	if d.Name.Line != 9 || d.Lines[0].Line != 28 || len(d.Messages) != 2 {
+		t.Errorf("patterns in lines %d and %d, %d messages", d.Name.Line, d.Lines[0].Line, len(d.Messages))
 	}
-	d.Name, d.Lines, d.Claims = nil, nil, nil
+	d.Name, d.Lines, d.Messages = nil, nil, nil
 	want := &Description{
-		File: "desynctool.toml", Game: "Castle Siege",
+		File: "desynctool.toml", Game: "Castle Siege", Stride: 1, Source: "log",
 		States: []string{"dump-*.json", "saves/*.xml"}, Logs: []string{"*.log"}, Inputs: []string{"orders.csv"},
 		Tick: "world.frame", Peer: "header.machine", RNG: []string{"rng.state"}, Cache: []string{"world.grid"},
 		Noise:  []string{"header.saved_at", "world.units.wall_clock"},
@@ -78,7 +77,7 @@ func TestFaults(t *testing.T) {
 		{"[files]\n", `line 1: no name of the game, expected game = "…"`},
 		{"game = 5\n", "line 1: game is a value that is no text, expected a text"},
 		{"game = ''\n", `line 1: game is "", expected a name of 1 to 1024 bytes`},
-		{"game = 'x'\n\nnoise = []\n", `line 3: unknown key "noise" in a page, expected game, files, names, state, table, line, claim`},
+		{"game = 'x'\n\nnoise = []\n", `line 3: unknown key "noise" in a page, expected game, engine, unit, stride, source, lead, sums, files, names, state, table, line, claim, tick, fact, log`},
 		{"game = 'x'\n[files]\nstates = []\nlogs = 'a'\n", "line 4: logs is a text, expected a list"},
 		{"game = 'x'\n[files]\nstates = [\n  'a',\n  5,\n]\n", "line 5: states is a value that is no text, expected a text"},
 		{"game = 'x'\n[files]\nstates = ['[']\n", `line 3: states is "[", expected a name with *, ? or [a-z], and folders before it with /`},
@@ -94,11 +93,19 @@ func TestFaults(t *testing.T) {
 		{"game = 'x'\n[[table]]\npath = 'a'\n[[table]]\npath = 'a'\n", `line 4: the path "a" or its label a second time, expected each once`},
 		{"game = 'x'\n[[table]]\npath = 'a'\nid = 'b'\n", `line 4: unknown key "id" in [[table]], expected path, key, label`},
 		{"game = 'x'\n[[line]]\npattern = '(?P<sum>a)'\n", "line 2: no pattern with the groups tick and sum, or sum_NAME, expected one"},
-		{"game = 'x'\n[[line]]\npattern = '(?P<tick>a)(?P<sum_>a)'\n", `line 3: pattern has the group "sum_", expected each of tick, sum, sum_, system, peer once`},
+		{"game = 'x'\n[[line]]\npattern = '(?P<tick>a)(?P<sum_>a)'\n", `line 3: pattern has the group "sum_", expected each of tick, sum, sum_, system, scope, peer once`},
 		{"game = 'x'\n[[line]]\npattern = '(?P<tick>a)(?P<sum>a)'\n[[line]]\npattern = '(?P<tick>a)(?P<sum>a)(?P<peer>b)'\n",
 			"line 5: the group peer is in some patterns of [[line]], expected it in all or none"},
-		{"game = 'x'\n[[claim]]\npattern = '(?P<local>a)'\n", "line 2: no pattern with the groups tick, peer, or local and remote, expected one"},
-		{"game = 'x'\n[[claim]]\n", "line 2: no pattern with the groups tick, peer, or local and remote, expected one"},
+		{"game = 'x'\n[[claim]]\nweak = true\n", `line 2: no pattern, expected pattern = "…"`},
+		{"game = 'x'\n[[claim]]\npattern = 'a'\nweak = 'yes'\n", "line 4: weak is not true or false"},
+		{"game = 'x'\n[[claim]]\npattern = 'a'\nlines = 17\n", "line 4: lines is not a number from 1 to 16"},
+		{"game = 'x'\n[[claim]]\npattern = '(?P<a>a)'\npeer = '$b'\n", `line 3: pattern has the group "a", expected each of tick, local, remote, peer, player, text once`},
+		{"game = 'x'\n[[claim]]\npattern = '(?P<a>a)'\npeer = '$a ${b}'\n", `line 2: peer is "$a ${b}", and the pattern has no group "b"`},
+		{"game = 'x'\n[[claim]]\npattern = 'a'\nfollow = '(?P<local>a)'\n", "line 2: no pattern with the groups local and remote in follow, expected one"},
+		{"game = 'x'\n[[tick]]\npattern = 'a'\n", "line 2: no pattern with the group tick, expected one"},
+		{"game = 'x'\n[log]\nstack = 'a'\n", "line 2: no begins or contains in [log], expected one"},
+		{"game = 'x'\n[log]\nbegins = ['a']\n[log.calls]\nf = 'bad'\n", `line 5: f is "bad", expected one of warning, error, assertion, exception`},
+		{"stride = 0\n", "line 1: stride is not a number from 1 to 4294967296"},
 		{"game = 'x'\ngame = 'y'\n", `line 2: the name "game" a second time`},
 		{"game = 'x'\n[files\n", "line 2: "},
 		{"game = 'x'\n[[line]]\npattern = '" + strings.Repeat("a", 5000) + "'\n", "line 3: pattern has 5000 bytes, expected at most 4096"},
@@ -164,6 +171,57 @@ func TestTrace(t *testing.T) {
 	}
 }
 
+// TestMessages reads messages in which each key of a page has its effect.
+func TestMessages(t *testing.T) {
+	d := read(t, `engine = "Siege"
+unit = "turn"
+stride = 10
+source = "console"
+lead = ["[net]"]
+[[tick]]
+pattern = 'turn (?P<tick>\d+) done'
+next = true
+[[fact]]
+pattern = '^version (?P<version>\S+)\non map (?P<map>.+)'
+lines = 2
+[[claim]]
+pattern = 'OUT OF SYNC with #(?P<n>\d+)'
+peer = "player $n"
+follow = '^  (?P<name>\w+): (?P<local>\d+)/(?P<remote>\d+)'
+[[claim]]
+pattern = '(?i)mine (?P<a>\d+)\s+theirs (?P<b>\d+)'
+lines = 2
+local = "$a"
+remote = "$b"
+by = "client"
+other = "server"
+hex = 4
+self_test = true
+[[claim]]
+pattern = 'lost sync, turn (?P<tick>\d+)'
+weak = true
+`)
+	log := "version 1.2\non map Hill\n[net] lost sync, turn 30\nturn 40 done\nWARN OUT OF SYNC with #3\n  gold: 1/2\n  wood: 3/3\n  food: 4/5\nend\n" +
+		"Bob: Mine 255\n THEIRS 4096\nlost sync, turn 50\nmine 7"
+	got, err := d.Trace().Claims(strings.NewReader(log), "a.log")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []tracediff.Claim{
+		{File: "a.log", Pos: tracediff.Position{Line: 3, Offset: 24}, Text: "lost sync, turn 30", Tick: 3, HasTick: true},
+		{File: "a.log", Pos: tracediff.Position{Line: 5, Offset: 62}, Text: "OUT OF SYNC with #3 gold: 1/2 wood: 3/3 food: 4/5", Tick: 5, HasTick: true, Peers: []string{"player 3"},
+			Values: []tracediff.ClaimedValue{{Value: "gold 1, food 4"}, {Peer: "player 3", Value: "gold 2, food 5"}}},
+		{File: "a.log", Pos: tracediff.Position{Line: 10, Offset: 127}, Text: "Mine 255 THEIRS 4096", By: "client", SelfTest: true, Quoted: true,
+			Values: []tracediff.ClaimedValue{{Peer: "client", Value: "0x00ff"}, {Peer: "server", Value: "0x1000"}}},
+	}
+	if !reflect.DeepEqual(got.Claims, want) || got.Trouble != "" {
+		t.Errorf("%+v %s", got.Claims, got.Trouble)
+	}
+	if !reflect.DeepEqual(got.Facts, map[string]string{"version": "1.2", "map": "Hill"}) || got.Dialect.TickName(5) != "turn 5" || got.Dialect.File != "console" || got.Dialect.Engine != "Siege" {
+		t.Errorf("%v %+v", got.Facts, got.Dialect)
+	}
+}
+
 func TestPeers(t *testing.T) {
 	d := read(t, "game = 'x'\n[[line]]\npattern = '(?P<peer>\\w+)@(?P<tick>\\w+)=(?P<sum>\\w+)'\n")
 	log := "b@1=5\na@1=6\nc@x=1\nb@0x2=7\n"
@@ -191,14 +249,15 @@ func TestClaims(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []tracediff.Claim{
-		{File: "a.log", Pos: tracediff.Position{Line: 2, Offset: 6}, Text: "12:00 lost sync at 40: ab != cd", Tick: 40, HasTick: true, By: "local",
-			Values: []tracediff.ClaimedValue{{Peer: "local", Value: "ab"}, {Peer: "remote", Value: "cd"}}},
-		{File: "a.log", Pos: tracediff.Position{Line: 3, Offset: 39}, Text: "lost sync with bob at 0x29: 1 != 2", Tick: 41, HasTick: true, By: "local",
-			Peers: []string{"bob"}, Values: []tracediff.ClaimedValue{{Peer: "local", Value: "1"}, {Peer: "bob", Value: "2"}}},
+		{File: "a.log", Pos: tracediff.Position{Line: 2, Offset: 6}, Text: "lost sync at 40: ab != cd", Tick: 40, HasTick: true,
+			Values: []tracediff.ClaimedValue{{Value: "ab"}, {Value: "cd"}}},
+		{File: "a.log", Pos: tracediff.Position{Line: 3, Offset: 39}, Text: "lost sync with bob at 0x29: 1 != 2", Tick: 41, HasTick: true,
+			Peers: []string{"bob"}, Values: []tracediff.ClaimedValue{{Value: "1"}, {Peer: "bob", Value: "2"}}},
 		{File: "a.log", Pos: tracediff.Position{Line: 5, Offset: 101}, Text: "carol is out of sync", Peers: []string{"carol"}},
 	}
-	if !reflect.DeepEqual(got.Claims, want) {
-		t.Errorf("%+v", got.Claims)
+	const misfit = `a.log: line 4: no message of Castle Siege: the tick is "never", expected a number`
+	if !reflect.DeepEqual(got.Claims, want) || got.Trouble != misfit {
+		t.Errorf("%+v %s", got.Claims, got.Trouble)
 	}
 	if d := read(t, "game = 'x'"); d.Trace() != nil {
 		t.Error("a trace without patterns")

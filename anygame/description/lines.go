@@ -1,53 +1,69 @@
 package description
 
 import (
-	"bytes"
-	"cmp"
 	"fmt"
 	"io"
 	"strconv"
 	"strings"
 
 	"github.com/desynctool/desynctool/engines/engine"
-	"github.com/desynctool/desynctool/internal/file/limits"
-	"github.com/desynctool/desynctool/orderlog"
+	"github.com/desynctool/desynctool/engines/messages"
 	"github.com/desynctool/desynctool/tracediff"
 )
 
 const (
 	// maxPeers is how many peers of one log are told apart.
 	maxPeers = 256
-	// maxText is how many bytes of a line are kept as the text of a claim.
-	maxText = 1 << 10
 )
 
 // Trace returns the format of logs with the lines and the claims that the page has patterns for; nil if it has neither.
 func (d *Description) Trace() *tracediff.Format {
-	if len(d.Lines)+len(d.Claims) == 0 {
+	if len(d.Lines)+len(d.Messages) == 0 {
 		return nil
 	}
 	l := engine.Lines{
-		Name: "described-log", Title: "log of " + d.Game, Sniff: func([]byte) bool { return false },
+		Name: "described-log", Title: d.logTitle(), Sniff: d.sniff,
 		Dialect: func(int) tracediff.Dialect { return d.dialect() },
 		Parser:  d.parser,
 	}
-	if len(d.Lines) > 0 && d.Lines[0].has("peer") {
+	if len(d.Lines) > 0 && d.Lines[0].Peer != "" {
 		l.Peers = d.peersOf
 	}
 	f := l.Format()
 	if len(d.Lines) == 0 {
 		f.Read = nil
 	}
-	if len(d.Claims) > 0 {
-		f.Claims = d.claims
+	if len(d.Messages) > 0 {
+		f.Claims = d.grammar().Read
 	}
 	return &f
 }
 
 // dialect returns the dialect of a log. A dump with the same number was written at the same moment: its tick is a
-// state point.
+// state point, unless the page has it otherwise.
 func (d *Description) dialect() tracediff.Dialect {
-	return tracediff.Dialect{Engine: d.Game, File: "log of " + d.Game, Endless: true, Lossy: true, AtPoint: true}
+	out := tracediff.Dialect{
+		Engine: d.engine(), File: d.logTitle(), Endless: true,
+		Covers: d.Sums.Covers, Cumulative: d.Sums.Cumulative, Values: d.Sums.Values, Lossy: !d.Sums.Complete, AtPoint: !d.Sums.After,
+	}
+	if d.Unit != "" {
+		out.TickName = messages.TickName(d.Unit)
+	}
+	return out
+}
+
+// logTitle returns the title of the game's logs.
+func (d *Description) logTitle() string { return d.Source + " of " + d.engine() }
+
+// sniff reports whether a line of the leading bytes of a file has a checkpoint.
+func (d *Description) sniff(head []byte) bool {
+	var c Checkpoint
+	for line := range engine.WholeLines(head) {
+		if ok, _ := d.Checkpoint(line, &c); ok {
+			return true
+		}
+	}
+	return false
 }
 
 // Checkpoint is a checkpoint of a line and whose it is.
@@ -60,11 +76,13 @@ type Checkpoint struct {
 // no checkpoint.
 func (d *Description) Checkpoint(line []byte, to *Checkpoint) (ok bool, misfit string) {
 	for _, p := range d.Lines {
-		match := p.FindSubmatch(line)
-		if match == nil {
+		places := p.FindSubmatchIndex(line)
+		if places == nil {
 			continue
 		}
+		match := &messages.Match{Pattern: p.Regexp, Text: line, Places: places}
 		if misfit = p.checkpoint(match, to); misfit == "" {
+			to.Tick /= d.Stride
 			return true, ""
 		}
 	}
@@ -72,28 +90,29 @@ func (d *Description) Checkpoint(line []byte, to *Checkpoint) (ok bool, misfit s
 }
 
 // checkpoint sets a checkpoint by a match, and returns its fault.
-func (p *Pattern) checkpoint(match [][]byte, to *Checkpoint) (misfit string) {
-	*to = Checkpoint{Checkpoint: tracediff.Checkpoint{Sums: to.Sums[:0]}, Peer: peerOf(p.Group(match, "peer"))}
-	tick, ok := TickOf(p.Group(match, "tick"))
+func (p *Pattern) checkpoint(m *messages.Match, to *Checkpoint) (misfit string) {
+	*to = Checkpoint{Checkpoint: tracediff.Checkpoint{Sums: to.Sums[:0]}, Peer: expand(m, p.Peer)}
+	tick, ok := TickOf(m.Group("tick"))
 	if !ok {
-		return fmt.Sprintf("the tick is %.40q, expected a number", p.Group(match, "tick"))
+		return fmt.Sprintf("the tick is %.40q, expected a number", m.Group("tick"))
 	}
 	to.Tick = tick
-	to.System = peerOf(p.Group(match, "system"))
+	to.System, to.Scope = nameOf(m.Group("system")), expand(m, p.Scope)
 	for i, name := range p.SubexpNames() {
-		if name != "sum" && !strings.HasPrefix(name, "sum_") || match[i] == nil {
+		if name != "sum" && !strings.HasPrefix(name, "sum_") || m.Places[2*i] < 0 {
 			continue
 		}
-		if len(match[i]) == 0 || len(match[i]) > tracediff.MaxText {
-			return fmt.Sprintf("the checksum has %d bytes, expected 1 to %d", len(match[i]), tracediff.MaxText)
+		sum := m.Text[m.Places[2*i]:m.Places[2*i+1]]
+		if len(sum) == 0 || len(sum) > tracediff.MaxText {
+			return fmt.Sprintf("the checksum has %d bytes, expected 1 to %d", len(sum), tracediff.MaxText)
 		}
 		name = strings.TrimPrefix(strings.TrimPrefix(name, "sum"), "_")
-		to.Sums = append(to.Sums, tracediff.Sum{Name: name, Value: match[i]})
+		to.Sums = append(to.Sums, tracediff.Sum{Name: name, Value: sum})
 	}
 	switch {
 	case len(to.Sums) == 0:
 		return "it has no checksum"
-	case to.Peer == "" && p.has("peer"):
+	case to.Peer == "" && p.Peer != "":
 		return "it names no peer"
 	}
 	return ""
@@ -109,8 +128,16 @@ func TickOf(digits []byte) (uint64, bool) {
 	return tick, err == nil
 }
 
-// peerOf returns a name as reports may show it.
-func peerOf(name []byte) string {
+// expand returns a template with the texts of groups.
+func expand(m *messages.Match, template string) string {
+	if template == "" {
+		return ""
+	}
+	return nameOf(m.Expand(template))
+}
+
+// nameOf returns a name as reports may show it.
+func nameOf(name []byte) string {
 	return strings.ToValidUTF8(string(name[:min(len(name), tracediff.MaxText)]), "\uFFFD")
 }
 
@@ -158,76 +185,6 @@ func (d *Description) peersOf(r io.Reader, name string) ([]string, error) {
 	out := make([]string, len(seen))
 	for name, n := range seen {
 		out[n] = name
-	}
-	return out, nil
-}
-
-// Claim reads a line by the first pattern that fits; nil if none does. Misfit is the fault of a line that a pattern fits
-// and that is no claim.
-func (d *Description) Claim(line []byte) (c *tracediff.Claim, misfit string) {
-	for _, p := range d.Claims {
-		match := p.FindSubmatch(line)
-		if match == nil {
-			continue
-		}
-		if c, misfit = p.claim(line, match); c != nil {
-			return c, ""
-		}
-	}
-	return nil, misfit
-}
-
-// claim returns the claim of a match.
-func (p *Pattern) claim(line []byte, match [][]byte) (*tracediff.Claim, string) {
-	text := bytes.TrimSpace(line[:min(len(line), maxText)])
-	c := &tracediff.Claim{Text: strings.ToValidUTF8(string(text), "\uFFFD")}
-	if digits := p.Group(match, "tick"); len(digits) > 0 {
-		if c.Tick, c.HasTick = TickOf(digits); !c.HasTick {
-			return nil, fmt.Sprintf("the tick is %.40q, expected a number", digits)
-		}
-	}
-	accused := peerOf(p.Group(match, "peer"))
-	if accused != "" {
-		c.Peers = []string{accused}
-	}
-	if local := peerOf(p.Group(match, "local")); local != "" {
-		c.By = "local"
-		c.Values = append(c.Values, tracediff.ClaimedValue{Peer: c.By, Value: local})
-	}
-	if remote := peerOf(p.Group(match, "remote")); remote != "" {
-		c.Values = append(c.Values, tracediff.ClaimedValue{Peer: cmp.Or(accused, "remote"), Value: remote})
-	}
-	if !c.HasTick && len(c.Peers) == 0 && len(c.Values) == 0 {
-		return nil, "all groups are empty"
-	}
-	return c, ""
-}
-
-// claims reads the claims in a log.
-func (d *Description) claims(r io.Reader, name string) (*tracediff.ClaimLog, error) {
-	out := &tracediff.ClaimLog{File: name, Dialect: d.dialect()}
-	dropped := int64(0)
-	lines := orderlog.NewLines(r, name)
-	for {
-		line, err := engine.NextLine(lines)
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			return nil, err
-		}
-		c, _ := d.Claim(line)
-		switch {
-		case c == nil:
-		case limits.Claims.Over(int64(len(out.Claims)) + 1):
-			dropped++
-		default:
-			c.File, c.Pos = name, engine.PositionOf(lines)
-			out.Claims = append(out.Claims, *c)
-		}
-	}
-	if dropped > 0 {
-		out.Trouble = name + ": " + limits.Claims.Reached("", limits.Claims.Max()+dropped).Error()
 	}
 	return out, nil
 }

@@ -7,8 +7,12 @@ import (
 	"path"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
+	"github.com/desynctool/desynctool/engines/engine"
+	"github.com/desynctool/desynctool/engines/messages"
+	"github.com/desynctool/desynctool/internal/lazyregexp"
 	"github.com/desynctool/desynctool/notation"
 	"github.com/desynctool/desynctool/snapshot"
 )
@@ -28,11 +32,11 @@ func Parse(text []byte, file string) (*Description, error) {
 		return nil, fmt.Errorf("%s: more than %d bytes, expected a page", file, MaxLen)
 	}
 	tree := &tree{}
-	r := &reader{file: file, text: text, page: &Description{File: file}}
+	r := &reader{file: file, text: text, page: &Description{File: file, Stride: 1, Source: "log"}}
 	err := toml().Parse(text, tree)
 	if e := (*notation.Error)(nil); errors.As(err, &e) {
 		r.fail(e.Offset, "%s", strings.TrimPrefix(e.Msg, "toml: "))
-	} else if r.root(tree.root); r.err == nil && r.page.Game == "" {
+	} else if r.root(tree.root); r.err == nil && r.page.Title() == "" {
 		r.fail(0, `no name of the game, expected game = "…"`)
 	}
 	if r.err != nil {
@@ -51,7 +55,8 @@ func toml() *notation.Notation {
 type value struct {
 	at      int
 	form    form
-	text    string // of a text
+	kind    notation.Kind
+	text    string // of a scalar
 	names   []string
 	members []*value // of a table, or the elements of a list
 }
@@ -111,11 +116,11 @@ func (t *tree) Item(name []byte) { t.Name(name) }
 
 // Scalar implements notation.Sink.
 func (t *tree) Scalar(kind notation.Kind, content []byte) {
-	if kind != notation.Text {
-		t.add(&value{form: other})
-		return
+	v := &value{form: other, kind: kind, text: string(content)}
+	if kind == notation.Text {
+		v.form = text
 	}
-	t.add(&value{form: text, text: string(content)})
+	t.add(v)
 }
 
 // reader makes a Description of a page.
@@ -124,6 +129,8 @@ type reader struct {
 	text []byte
 	page *Description
 	err  error
+
+	claims []*claim
 }
 
 // fail notes the first fault.
@@ -224,8 +231,8 @@ func (r *reader) strings(to *[]string, wrong func(string) string) take {
 	}
 }
 
-// pattern returns what takes a regular expression with some named groups. Groups that end in _ may go on with any name.
-func (r *reader) pattern(to **Pattern, groups ...string) take {
+// pattern returns what takes a regular expression.
+func (r *reader) pattern(to **Pattern) take {
 	return func(name string, v *value) {
 		if !r.is(name, v, text) {
 			return
@@ -239,35 +246,148 @@ func (r *reader) pattern(to **Pattern, groups ...string) take {
 			r.fail(v.at, "%s is not a regular expression: %s", name, strings.TrimPrefix(err.Error(), "error parsing regexp: "))
 			return
 		}
-		seen := map[string]bool{}
-		for _, group := range compiled.SubexpNames() {
-			known := slices.ContainsFunc(groups, func(g string) bool {
-				if strings.HasSuffix(g, "_") {
-					return len(group) > len(g) && strings.HasPrefix(group, g)
-				}
-				return group == g
-			})
-			if group != "" && !known || seen[group] {
-				r.fail(v.at, "%s has the group %.40q, expected each of %s once", name, group, strings.Join(groups, ", "))
-				return
-			}
-			seen[group] = group != ""
-		}
-		*to = &Pattern{Regexp: compiled, Line: 1 + bytes.Count(r.text[:v.at], []byte("\n"))}
+		*to = &Pattern{Regexp: compiled, Line: 1 + bytes.Count(r.text[:v.at], []byte("\n")), at: v.at}
 	}
 }
 
-// patterns returns what takes a list of tables with one pattern each, which needs one of some groups.
-func (r *reader) patterns(to *[]*Pattern, needed func(*Pattern) bool, expected string, groups ...string) take {
-	return r.tables(func(v *value) ([]key, func()) {
-		var p *Pattern
-		return []key{{"pattern", r.pattern(&p, groups...)}}, func() {
-			if p == nil || !needed(p) {
-				r.fail(v.at, "no pattern with %s, expected one", expected)
-			}
-			*to = append(*to, p)
+// flag returns what takes true or false.
+func (r *reader) flag(to *bool) take {
+	return func(name string, v *value) {
+		if v.kind != notation.Bool || v.form != other {
+			r.fail(v.at, "%s is not true or false", name)
 		}
-	})
+		*to = v.text == "true"
+	}
+}
+
+// number returns what takes a whole number within limits.
+func (r *reader) number(to *uint64, least, most uint64) take {
+	return func(name string, v *value) {
+		n, err := strconv.ParseUint(v.text, 10, 64)
+		if v.kind != notation.Number || v.form != other || err != nil || n < least || n > most {
+			r.fail(v.at, "%s is not a number from %d to %d", name, least, most)
+		}
+		*to = n
+	}
+}
+
+// line takes a pattern of checkpoints.
+func (r *reader) line(v *value) ([]key, func()) {
+	var p *Pattern
+	var peer, scope string
+	keys := []key{
+		{"pattern", r.pattern(&p)}, {"peer", r.string(&peer, wrongName)}, {"scope", r.string(&scope, wrongName)},
+	}
+	return keys, func() {
+		if p == nil || !isLine(p.Regexp) {
+			r.fail(v.at, "no pattern with the groups tick and sum, or sum_NAME, expected one")
+			return
+		}
+		p.Peer, p.Scope = r.template(v, p, "peer", peer), r.template(v, p, "scope", scope)
+		r.groups(v, p, []string{peer, scope}, "tick", "sum", "sum_", "system", "scope", "peer")
+		r.page.Lines = append(r.page.Lines, p)
+	}
+}
+
+// claim takes a pattern of messages of a desync.
+func (r *reader) claim(v *value) ([]key, func()) {
+	c, p, lines, follow := &claim{}, (*Pattern)(nil), uint64(1), (*Pattern)(nil)
+	keys := []key{
+		{"pattern", r.pattern(&p)}, {"lines", r.number(&lines, 1, maxLines)}, {"follow", r.pattern(&follow)},
+		{"peer", r.string(&c.peer, wrongName)}, {"local", r.string(&c.local, wrongName)}, {"remote", r.string(&c.remote, wrongName)},
+		{"by", r.string(&c.by, wrongName)}, {"other", r.string(&c.other, wrongName)}, {"hex", r.number(&c.hex, 1, 16)},
+		{"self_test", r.flag(&c.selfTest)}, {"weak", r.flag(&c.form.Weak)},
+	}
+	return keys, func() {
+		if follow != nil {
+			if follow.SubexpIndex("local") < 0 || follow.SubexpIndex("remote") < 0 {
+				r.fail(v.at, "no pattern with the groups local and remote in follow, expected one")
+			}
+			r.groups(v, follow, nil, "name", "local", "remote")
+			c.form.Follow = follow.Regexp
+		}
+		templates := []string{c.peer, c.local, c.remote}
+		r.message(v, c, p, lines, templates, "tick", "local", "remote", "peer", "player", "text")
+	}
+}
+
+// tick takes a pattern of lines with the tick of the messages after them.
+func (r *reader) tick(v *value) ([]key, func()) {
+	c, p := &claim{form: messages.Form{Kind: messages.Tick}}, (*Pattern)(nil)
+	return []key{{"pattern", r.pattern(&p)}, {"next", r.flag(&c.next)}}, func() {
+		if p != nil && !p.has("tick") {
+			r.fail(v.at, "no pattern with the group tick, expected one")
+		}
+		r.message(v, c, p, 1, nil, "tick", "text")
+	}
+}
+
+// fact takes a pattern of what the game writes of itself and of the machine.
+func (r *reader) fact(v *value) ([]key, func()) {
+	c, p, lines := &claim{form: messages.Form{Kind: messages.Fact}}, (*Pattern)(nil), uint64(1)
+	return []key{{"pattern", r.pattern(&p)}, {"lines", r.number(&lines, 1, maxLines)}}, func() {
+		if p != nil {
+			r.message(v, c, p, lines, nil, p.SubexpNames()[1:]...)
+			return
+		}
+		r.message(v, c, p, lines, nil)
+	}
+}
+
+// message adds a form of messages.
+func (r *reader) message(v *value, c *claim, p *Pattern, lines uint64, templates []string, groups ...string) {
+	if p == nil {
+		r.fail(v.at, `no pattern, expected pattern = "…"`)
+		return
+	}
+	r.groups(v, p, templates, groups...)
+	c.peer, c.local, c.remote = r.template(v, p, "peer", c.peer), r.template(v, p, "local", c.local), r.template(v, p, "remote", c.remote)
+	c.form.Pattern, c.form.Lines, c.form.Parse = p.Regexp, int(lines), c.finding
+	r.claims = append(r.claims, c)
+	r.page.Messages = append(r.page.Messages, messages.NewForm(c.form))
+}
+
+// template returns what a part of a message is made of: the group of its name where the page does not say it.
+func (r *reader) template(v *value, p *Pattern, part, given string) string {
+	if given == "" && p.has(part) {
+		return "${" + part + "}"
+	}
+	for _, name := range inTemplate(given) {
+		if !p.has(name) {
+			r.fail(v.at, "%s is %.40q, and the pattern has no group %.40q", part, given, name)
+		}
+	}
+	return given
+}
+
+// inTemplate returns the names of the groups in a template.
+func inTemplate(template string) (names []string) {
+	for _, match := range groupName.FindAllStringSubmatch(template, -1) {
+		names = append(names, match[1]+match[2])
+	}
+	return names
+}
+
+var groupName = lazyregexp.New(`\$(?:(\w+)|\{(\w+)\})`)
+
+// groups checks the groups of a pattern: those that have a meaning, of which those that end in _ may go on with any name,
+// and those that templates name.
+func (r *reader) groups(v *value, p *Pattern, templates []string, known ...string) {
+	expected := strings.Join(known, ", ")
+	for _, t := range templates {
+		known = append(known, inTemplate(t)...)
+	}
+	seen := map[string]bool{"": false}
+	for _, group := range p.SubexpNames() {
+		ok := slices.ContainsFunc(known, func(g string) bool {
+			return group == g != strings.HasSuffix(g, "_") && strings.HasPrefix(group, g)
+		})
+		if group != "" && (!ok || seen[group]) {
+			r.fail(p.at, "pattern has the group %.40q, expected each of %s once", group, expected)
+			return
+		}
+		seen[group] = true
+	}
 }
 
 // root takes the whole page.
@@ -275,6 +395,18 @@ func (r *reader) root(v *value) {
 	d := r.page
 	r.members("a page", v, []key{
 		{"game", r.string(&d.Game, wrongName)},
+		{"engine", r.string(&d.Engine, wrongName)},
+		{"unit", r.string(&d.Unit, wrongName)},
+		{"stride", r.number(&d.Stride, 1, 1<<32)},
+		{"source", r.string(&d.Source, wrongName)},
+		{"lead", func(name string, v *value) { d.Leads = []string{}; r.strings(&d.Leads, wrongName)(name, v) }},
+		{"sums", r.table(
+			key{"covers", r.string(&d.Sums.Covers, wrongName)},
+			key{"cumulative", r.flag(&d.Sums.Cumulative)},
+			key{"values", r.flag(&d.Sums.Values)},
+			key{"complete", r.flag(&d.Sums.Complete)},
+			key{"after", r.flag(&d.Sums.After)},
+		)},
 		{"files", r.table(
 			key{"states", r.strings(&d.States, wrongGlob)},
 			key{"logs", r.strings(&d.Logs, wrongGlob)},
@@ -289,22 +421,73 @@ func (r *reader) root(v *value) {
 			key{"cache", r.strings(&d.Cache, wrongPath)},
 		)},
 		{"table", r.tables(r.oneTable)},
-		{"line", r.patterns(&d.Lines, isLine, "the groups tick and sum, or sum_NAME",
-			"tick", "sum", "sum_", "system", "peer")},
-		{"claim", r.patterns(&d.Claims, isClaim, "the groups tick, peer, or local and remote",
-			"tick", "local", "remote", "peer")},
+		{"line", r.tables(r.line)},
+		{"claim", r.tables(r.claim)},
+		{"tick", r.tables(r.tick)},
+		{"fact", r.tables(r.fact)},
+		{"log", r.log},
 	})
+	for _, c := range r.claims {
+		c.stride = d.Stride
+	}
 	for _, p := range d.Lines {
-		if r.err == nil && p.has("peer") != d.Lines[0].has("peer") {
+		if r.err == nil && (p.Peer == "") != (d.Lines[0].Peer == "") {
 			const mixed = "the group peer is in some patterns of [[line]], expected it in all or none"
 			r.err = fmt.Errorf("%s: line %d: %s", r.file, p.Line, mixed)
 		}
 	}
 }
 
+// log takes what the logs of the game have.
+func (r *reader) log(name string, v *value) {
+	l := &engine.Log{Logger: r.page.engine(), Names: map[string]string{}}
+	var begins, contains []string
+	r.table(
+		key{"begins", r.strings(&begins, wrongName)},
+		key{"contains", r.strings(&contains, wrongName)},
+		key{"many_games", r.flag(&l.ManyGames)},
+		key{"stack", r.string(&l.Stack, wrongName)},
+		key{"calls", r.pairs(func(name, value string) { l.Calls = append(l.Calls, engine.Call{Function: name, Severity: value}) },
+			"warning", "error", "assertion", "exception")},
+		key{"names", r.pairs(func(name, value string) { l.Names[name] = value })},
+	)(name, v)
+	for _, text := range begins {
+		l.Marks = append(l.Marks, engine.Mark{Text: text, Begin: true})
+	}
+	for _, text := range contains {
+		l.Marks = append(l.Marks, engine.Mark{Text: text})
+	}
+	if len(l.Marks) == 0 {
+		r.fail(v.at, "no begins or contains in [log], expected one")
+	}
+	r.page.Log = l
+}
+
+// pairs returns what takes a table of names and texts, of which one is some words if there are any.
+func (r *reader) pairs(add func(name, value string), words ...string) take {
+	return func(name string, v *value) {
+		if !r.is(name, v, table) {
+			return
+		}
+		for i, one := range v.members {
+			var text string
+			r.string(&text, func(s string) string {
+				if wrong := wrongName(s); wrong != "" || len(words) == 0 || slices.Contains(words, s) {
+					return wrong
+				}
+				return "expected one of " + strings.Join(words, ", ")
+			})(v.names[i], one)
+			add(v.names[i], text)
+		}
+	}
+}
+
 // names takes the pattern of names.
 func (r *reader) names(name string, v *value) {
-	r.table(key{"pattern", r.pattern(&r.page.Name, "tick", "peer")})(name, v)
+	r.table(key{"pattern", r.pattern(&r.page.Name)})(name, v)
+	if r.page.Name != nil {
+		r.groups(v, r.page.Name, nil, "tick", "peer")
+	}
 	if p := r.page.Name; r.err == nil && (p == nil || !p.has("tick") && !p.has("peer")) {
 		r.fail(v.at, "no pattern with the group tick or peer, expected one")
 	}
@@ -341,13 +524,9 @@ func (r *reader) oneTable(v *value) ([]key, func()) {
 // has reports whether a pattern has a group.
 func (p *Pattern) has(group string) bool { return p.SubexpIndex(group) >= 0 }
 
-func isLine(p *Pattern) bool {
+func isLine(p *regexp.Regexp) bool {
 	sum := func(group string) bool { return group == "sum" || strings.HasPrefix(group, "sum_") }
-	return p.has("tick") && slices.ContainsFunc(p.SubexpNames(), sum)
-}
-
-func isClaim(p *Pattern) bool {
-	return p.has("tick") || p.has("peer") || p.has("local") && p.has("remote")
+	return p.SubexpIndex("tick") >= 0 && slices.ContainsFunc(p.SubexpNames(), sum)
 }
 
 // wrongName returns what was expected instead of the name of a game or a table, empty if it is right.

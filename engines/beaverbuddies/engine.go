@@ -4,6 +4,5 @@ import "github.com/desynctool/desynctool/engines/engine"
 
 // Engine returns BeaverBuddies, the mod for several players of Timberborn.
 func Engine() engine.Engine {
-	claims := grammar()
-	return engine.Engine{Game: "Timberborn", Messages: claims, Formats: []engine.Format{engine.LogTrace(Format(), claims)}}
+	return engine.Engine{Game: "Timberborn", Formats: []engine.Format{engine.LogTrace(Format(), "claims")}}
 }

@@ -15,7 +15,7 @@ type Engine struct {
 	// Formats are the engine's files, in the order in which they are recognised.
 	Formats []Format
 
-	// Messages are what the engine writes about desyncs into any log, nil if nothing is known of that.
+	// Messages are what the engine writes about desyncs into any log, nil if nothing is known of that. Its page has them.
 	Messages *messages.Grammar
 
 	// Logs are what the engine's own logs have, for the messages in them that are at least warnings.

@@ -6,7 +6,6 @@ import (
 	"io"
 	"iter"
 
-	"github.com/desynctool/desynctool/engines/messages"
 	"github.com/desynctool/desynctool/internal/file/frame"
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/tracediff"
@@ -110,15 +109,10 @@ func WholeLines(head []byte) iter.Seq[[]byte] {
 	}
 }
 
-// LogTrace returns the entry of a format of checkpoints that programs write into their logs among much else. The
-// claims are those of a grammar; nil if the checkpoints say all that they do.
-func LogTrace(f tracediff.Format, claims *messages.Grammar) Format {
-	gives := []string{"checkpoints"}
-	if claims != nil {
-		f.Claims = claims.Read
-		gives = append(gives, "claims")
-	}
-	entry := Trace(f, "*.log, *.txt", gives...)
+// LogTrace returns the entry of a format of checkpoints that programs write into their logs among much else. Gives is
+// which evidence is in them besides.
+func LogTrace(f tracediff.Format, gives ...string) Format {
+	entry := Trace(f, "*.log, *.txt", append([]string{"checkpoints"}, gives...)...)
 	entry.Amid = true
 	return entry
 }

@@ -1,29 +1,23 @@
-// Package messages finds what engines write about desyncs into their logs, one line
-// among others: claims without a trace.
+// Package messages finds what engines write about desyncs into their logs, one line among others: claims without a
+// trace. The messages are patterns, which pages describe, see package description.
 //
-//	GGRS       Detected checksum mismatch during rollback on frame 308, mismatched frames: [305, 306]
-//	           MismatchedChecksum { current_frame: 308, mismatched_frames: [305, 306] }
-//	           DesyncDetected { frame: 100, local_checksum: 123, remote_checksum: 456, addr: 127.0.0.1:7001 }
-//	           Desync on frame 100. Local checksum: 7B, remote checksum: 1C8
-//	FAF        Checksum for beat 1950 mismatched: 00cc…d1fb (sim) != afb4…19d9 (Birchwater).
-//	Warzone    Found CRC error when receiving GAME_GAME_TIME for player: 0 (checkTime: 49902, checkCrc: 6239)
-//	Stratagus  Network out of sync seed: 87654321!=87654321 , hash: 3118210E!=31182108 Cycle 145
+// Anything may stand before and after them on the line, lines may be of any length, and the rest of the log may be
+// anything. A value whose peer the line does not name has an empty name; so does that of the log's own peer, which few
+// of them name.
 //
-// Anything may stand before and after them on the line, lines may be of any
-// length, and the rest of the log may be anything. A value whose peer the line does
-// not name has an empty name; so does that of the log's own peer, which none of
-// them names.
-//
-// A number that the file's end cuts off is not trusted: the log's Trouble says
-// that it breaks off there.
+// What the file's end cuts off is not trusted: the log's Trouble says that it breaks off there.
 package messages
 
 import (
 	"bytes"
 	"fmt"
 	"io"
-	"maps"
+	"regexp"
+	"regexp/syntax"
+	"slices"
+	"strings"
 
+	"github.com/desynctool/desynctool/internal/textsearch"
 	"github.com/desynctool/desynctool/tracediff"
 )
 
@@ -31,46 +25,134 @@ import (
 type Grammar struct {
 	Name, Title string // of the format of logs with them
 	Dialect     tracediff.Dialect
-	Forms       []Form
+	Forms       []*Form
 
-	// Leads are what the program writes before its messages on a line, besides what
-	// logs of all programs have there. What stands after anything else may be a quotation.
+	// Leads are what the program writes before its messages on a line, besides what logs of all programs have there.
+	// What stands after anything else may be a quotation. Nil means that nothing is one.
 	Leads []string
 }
 
-// Form is one shape of a claim.
+// Kind is what a form gives.
+type Kind uint8
+
+// Kinds of forms.
+const (
+	Claim Kind = iota
+	Tick       // the tick of the claims after it that name none
+	Fact       // facts of the game and the machine, which count if the log has a claim
+)
+
+// Form is one shape of a message.
 type Form struct {
-	Literal string // that it begins with
+	Kind    Kind
+	Pattern *regexp.Regexp // the group text, if it has one, is what is quoted
+	Lines   int            // how many lines it reads
+	Follow  *regexp.Regexp // fits lines that follow and belong to the message; may be nil
 
-	// Common says that other programs may also write the literal, so that nothing
-	// is wrong with a log that has it and no claim.
-	Common bool
-
-	// Context says that it is not a claim: the tick that it names is that of the claims
-	// after it that name none.
-	Context bool
-
-	// Fact says that it is not a claim: what it says of the game and the machine counts if
-	// the log has a claim of the engine.
-	Fact bool
-
-	// Needs is what must stand before it on its line, in lower case, since other programs
-	// may well write the same.
-	Needs string
-
-	// before, if not nil, reads the part of a message that stands before the literal from what
-	// stands there on the line, and returns what stands before the message.
-	Before func(lead []byte, f *Finding) (rest []byte, ok bool)
-
-	// Weak says that it says less than the engine's other messages, and is repeated: it is
-	// kept only where a log has no claim before it.
+	// Weak says that it says less than the engine's other messages, and is repeated: it is kept only where a log has no
+	// claim before it.
 	Weak bool
 
-	// Parse reads what follows the literal.
-	Parse func(c *Cursor) Finding
+	// Parse returns what a message says. Misfit is why a text that the pattern fits is no message.
+	Parse func(m *Match) (f Finding, misfit string)
+
+	// Literal is a text that every message has on its first line, empty if there is none. NewForm sets it.
+	Literal string
+
+	first    bool // messages begin with it
+	anchored bool // they begin where the line does
 }
 
-// Finding is what a claim says.
+// NewForm completes a form.
+func NewForm(f Form) *Form {
+	tree, err := syntax.Parse(f.Pattern.String(), syntax.Perl)
+	if err != nil {
+		panic(err) // it was compiled
+	}
+	tree = tree.Simplify()
+	l := literals{lines: f.Lines}
+	l.walk(tree)
+	l.end()
+	f.Literal = l.found
+	if prefix, _ := f.Pattern.LiteralPrefix(); f.Literal != "" && strings.HasPrefix(prefix, f.Literal) {
+		f.first, f.Pattern = true, regexp.MustCompile(`\A(?:`+f.Pattern.String()+`)`)
+	}
+	if prog, err := syntax.Compile(tree); err == nil {
+		f.anchored = prog.StartCond()&syntax.EmptyBeginText != 0
+	}
+	return &f
+}
+
+// literals finds the first text that every match of a pattern has and that is long enough to be searched for.
+type literals struct {
+	lines      int
+	run, found string
+	over       bool // it is found, or what follows may be on another line
+}
+
+func (l *literals) end() {
+	if len(l.run) >= textsearch.MinLength && !l.over {
+		l.found, l.over = l.run, true
+	}
+	l.run = ""
+}
+
+func (l *literals) walk(re *syntax.Regexp) {
+	switch {
+	case l.over:
+	case re.Op == syntax.OpConcat || re.Op == syntax.OpCapture:
+		for _, sub := range re.Sub {
+			l.walk(sub)
+		}
+	case re.Op == syntax.OpLiteral && re.Flags&syntax.FoldCase == 0 && !slices.Contains(re.Rune, '\n'):
+		l.run += string(re.Rune)
+	case re.Op == syntax.OpBeginText || re.Op == syntax.OpEmptyMatch:
+	default:
+		l.end()
+		l.over = l.over || l.lines > 1 && mayEndLine(re)
+	}
+}
+
+// mayEndLine reports whether a part of a pattern may match the end of a line.
+func mayEndLine(re *syntax.Regexp) bool {
+	switch re.Op {
+	case syntax.OpAnyChar:
+		return true
+	case syntax.OpLiteral:
+		return slices.Contains(re.Rune, '\n')
+	case syntax.OpCharClass:
+		for i := 0; i < len(re.Rune); i += 2 {
+			if re.Rune[i] <= '\n' && '\n' <= re.Rune[i+1] {
+				return true
+			}
+		}
+	}
+	return slices.ContainsFunc(re.Sub, mayEndLine)
+}
+
+// Match is a text that a pattern fits.
+type Match struct {
+	Pattern *regexp.Regexp
+	Text    []byte
+	Places  []int // of the groups
+	// Follow are the lines that follow, by the groups of Form.Follow.
+	Follow [][][]byte
+}
+
+// Group returns the text of a group, empty if it has none.
+func (m *Match) Group(name string) []byte {
+	if i := m.Pattern.SubexpIndex(name); i >= 0 && m.Places[2*i] >= 0 {
+		return m.Text[m.Places[2*i]:m.Places[2*i+1]]
+	}
+	return nil
+}
+
+// Expand returns a template, see regexp.Regexp.Expand, with the texts of the groups.
+func (m *Match) Expand(template string) []byte {
+	return m.Pattern.Expand(nil, []byte(template), m.Text, m.Places)
+}
+
+// Finding is what a message says.
 type Finding struct {
 	Tick    uint64
 	HasTick bool
@@ -125,10 +207,9 @@ func ScanEach(r io.Reader, name string, list []*Grammar) (all *tracediff.ClaimLo
 }
 
 // sniff reports whether a claim stands in some bytes.
-func (e *Grammar) sniff(head []byte) bool {
-	for i := range e.Forms {
-		f := &e.Forms[i]
-		if f.Context || f.Fact {
+func (g *Grammar) sniff(head []byte) bool {
+	for _, f := range g.Forms {
+		if f.Kind != Claim || f.Literal == "" {
 			continue
 		}
 		for from := 0; ; {
@@ -138,8 +219,8 @@ func (e *Grammar) sniff(head []byte) bool {
 			}
 			at += from
 			from = at + len(f.Literal)
-			lead := head[bytes.LastIndexByte(head[:at], '\n')+1 : at]
-			if m := e.match(f, lead, head[at:]); m.ok && m.own {
+			begin := bytes.LastIndexByte(head[:at], '\n') + 1
+			if m := g.match(f, head[begin:], at-begin, true); m.ok && m.own {
 				return true
 			}
 		}
@@ -147,50 +228,99 @@ func (e *Grammar) sniff(head []byte) bool {
 	return false
 }
 
-// matched is what a form reads at a place where its literal stands.
+// matched is what a form reads in a text.
 type matched struct {
 	Finding
-	ok   bool // it is a message of the form
-	own  bool // and the program's own, as far as what stands before it shows
-	cut  bool // it is not, because the text ends
-	size int  // from the literal on
-	back int  // bytes of it before the literal
+	ok       bool // it is a message of the form
+	own      bool // and the program's own, as far as what stands before it shows
+	cut      bool // the text ends in its line
+	misfit   string
+	from, to int // of what is quoted
 }
 
-// match reads a message. The lead is what stands before the literal on its line, nil if that is
-// too long.
-func (e *Grammar) match(f *Form, lead, text []byte) matched {
-	c := Cursor{text: text[:min(len(text), MaxClaim)], pos: len(f.Literal)}
-	m := matched{ok: true}
-	if f.Before != nil {
-		rest, ok := f.Before(lead, &m.Finding)
-		if !ok {
-			return matched{}
+// match reads a message with its literal at a place of a text, which begins with a line, or with what follows another
+// message on it, or in the middle of a line that is too long.
+func (g *Grammar) match(f *Form, text []byte, at int, begins bool) (m matched) {
+	part, open := lines(text, at, f.Lines)
+	end := len(part)
+	if open { // what ends there may go on: part of a number is a different number
+		part = append(part[:end:end], 0)
+	}
+	m.cut = open && bytes.IndexByte(text[at:], '\n') < 0
+	if f.anchored && !begins {
+		return m
+	}
+	skipped := 0
+	if f.first {
+		skipped = at
+	}
+	places := f.Pattern.FindSubmatchIndex(part[skipped:])
+	for i := range places {
+		if places[i] >= 0 {
+			places[i] += skipped
 		}
-		m.back = len(lead) - len(rest)
-		lead = rest
 	}
-	read := f.Parse(&c)
-	read.join(&m.Finding)
-	m.Finding, m.ok, m.cut, m.size = read, !c.failed, c.cut, c.pos
-	m.own = lead != nil && e.owns(lead)
-	if f.Needs != "" && !bytes.Contains(bytes.ToLower(lead), []byte(f.Needs)) {
-		m.ok, m.cut = false, false
+	if places == nil || f.Literal != "" && (places[0] > at || places[1] < at+len(f.Literal)) || bytes.IndexByte(part[:places[0]], '\n') >= 0 {
+		return m
 	}
+	for i := 1; i < len(places); i += 2 {
+		if open && (places[i] > end || i > 1 && places[i] == end) {
+			return m
+		}
+	}
+	one := &Match{Pattern: f.Pattern, Text: part, Places: places}
+	m.from, m.to = places[0], places[1]
+	if i := f.Pattern.SubexpIndex("text"); i > 0 && places[2*i] >= 0 {
+		m.from, m.to = places[2*i], places[2*i+1]
+	}
+	if f.Follow != nil {
+		m.to = one.follow(f.Follow, text, m.to)
+	}
+	m.Finding, m.misfit = f.Parse(one)
+	m.ok = m.misfit == ""
+	m.own = g.Leads == nil || begins && g.owns(text[:m.from])
 	return m
 }
 
-// join adds what was read before the literal.
-func (f *Finding) join(before *Finding) {
-	if before.HasTick {
-		f.Tick, f.HasTick = before.Tick, true
+// lines returns a text up to the end of some lines, of which the first one has a place. Open says that there are not so
+// many, or that the last one has no end.
+func lines(text []byte, at, n int) (part []byte, open bool) {
+	end := at
+	for range n {
+		i := bytes.IndexByte(text[end:], '\n')
+		if i < 0 {
+			return text, true
+		}
+		end += i + 1
 	}
-	if before.Peers != nil {
-		f.Peers = before.Peers
+	return bytes.TrimSuffix(text[:end-1], []byte("\r")), false
+}
+
+// follow takes the whole lines that follow a place and belong to the message. It returns where they end.
+func (m *Match) follow(p *regexp.Regexp, text []byte, end int) int {
+	next := bytes.IndexByte(text[end:], '\n')
+	for at := end + next + 1; next >= 0; at += next + 1 {
+		if next = bytes.IndexByte(text[at:], '\n'); next < 0 {
+			break
+		}
+		line := bytes.TrimSuffix(text[at:at+next], []byte("\r"))
+		groups := p.FindSubmatch(line)
+		if groups == nil {
+			break
+		}
+		m.Follow, end = append(m.Follow, groups), at+len(line)
 	}
-	if before.Facts != nil && f.Facts != nil {
-		maps.Copy(f.Facts, before.Facts)
+	return end
+}
+
+// Line reads a message in a line alone, without its end. It reports whether the pattern fits.
+func (f *Form) Line(line []byte) (found Finding, misfit string, fits bool) {
+	at := bytes.Index(line, []byte(f.Literal))
+	if at < 0 {
+		return Finding{}, "", false
 	}
+	m := (&Grammar{}).match(f, append(line[:len(line):len(line)], '\n'), at, true)
+	return m.Finding, m.misfit, m.ok || m.misfit != ""
 }
 
 // Named returns the list of one peer, if it has a name.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"slices"
 	"strings"
 	"sync"
 
@@ -24,6 +25,8 @@ const (
 	firstWindow = 8 << 10
 	// shown is how many bytes Trouble quotes of a line that is not a claim.
 	shown = 80
+	// maxTries is how often a form is tried on one line.
+	maxTries = 64
 	// maxText is how many bytes of a claim over several lines are kept as its text.
 	maxText = 4096
 )
@@ -34,17 +37,21 @@ type known struct {
 	form   *Form
 	number int // of the engine
 	log    *claimLog
+
+	line  int64 // offset of the line on which it was tried last
+	tries int   // on it
 }
 
 // claimLog is what is known of the claims of some engines, as if there were no others: claims of
 // one log do not overlap.
 type claimLog struct {
-	out               *tracediff.ClaimLog
-	from              int64     // where the search goes on
-	after             int64     // where the last claim ends
-	context           []context // by the engine's number
-	troubles, dropped int
-	first             string
+	out     *tracediff.ClaimLog
+	from    int64     // where the search goes on
+	after   int64     // where the last claim ends
+	context []context // by the engine's number
+	dropped int
+	misfit  string // the first text that a pattern fits and that is no message
+	cut     string // a message that the end of the file cuts off
 }
 
 // scanner moves a window over a log.
@@ -63,6 +70,8 @@ type scanner struct {
 
 	forms    []known
 	literals *textsearch.Searcher
+	numbers  []int // of the forms of the literals
+	each     []int // forms without a literal: they are tried on each line
 	places   textsearch.Places
 	text     string // of the last claim
 }
@@ -99,14 +108,19 @@ func scan(in io.Reader, name string, lists ...[]*Grammar) ([]*tracediff.ClaimLog
 		}
 		logs = append(logs, log)
 		for i := range list {
-			for k := range list[i].Forms {
-				f := &list[i].Forms[k]
-				s.forms = append(s.forms, known{engine: list[i], form: f, number: i, log: log})
-				texts = append(texts, f.Literal)
+			for _, f := range list[i].Forms {
+				if f.Literal == "" {
+					s.each = append(s.each, len(s.forms))
+				} else {
+					texts, s.numbers = append(texts, f.Literal), append(s.numbers, len(s.forms))
+				}
+				s.forms = append(s.forms, known{engine: list[i], form: f, number: i, log: log, line: -1})
 			}
 		}
 	}
-	s.literals = searcher(texts)
+	if len(texts) > 0 {
+		s.literals = searcher(texts)
+	}
 	for !s.eof {
 		if err := s.fill(); err != nil {
 			return nil, err
@@ -161,15 +175,21 @@ func (s *scanner) search() {
 	if !s.eof {
 		end -= MaxClaim
 	}
-	for _, at := range s.literals.Find(s.buf[s.from:], &s.places) {
-		at += s.from
+	for _, at := range s.candidates() {
 		if at >= end {
 			break
 		}
-		for n := s.literals.At(s.buf, at, 0); n >= 0; n = s.literals.At(s.buf, at, n+1) {
-			if k, place := &s.forms[n], s.base+int64(at); place >= k.log.from {
-				k.log.from = place + int64(s.take(k, at))
+		s.pass(at)
+		if int64(at) == s.lineStart-s.base {
+			for _, n := range s.each {
+				s.take(&s.forms[n], at)
 			}
+		}
+		if s.literals == nil {
+			continue
+		}
+		for n := s.literals.At(s.buf, at, 0); n >= 0; n = s.literals.At(s.buf, at, n+1) {
+			s.take(&s.forms[s.numbers[n]], at)
 		}
 	}
 	s.pass(end)
@@ -178,6 +198,33 @@ func (s *scanner) search() {
 		s.buf = s.buf[:copy(s.buf, s.buf[keep:])]
 		s.mark, s.from = end-keep, end-keep
 	}
+}
+
+// candidates returns the places in the window at which a literal begins, and those of all lines if forms need that.
+func (s *scanner) candidates() (all []int) {
+	if s.literals != nil {
+		all = s.literals.Find(s.buf[s.from:], &s.places)
+		for i := range all {
+			all[i] += s.from
+		}
+	}
+	if len(s.each) == 0 {
+		return all
+	}
+	all = slices.Clone(all)
+	if s.from == 0 && s.base == 0 || s.from > 0 && s.buf[s.from-1] == '\n' {
+		all = append(all, s.from)
+	}
+	for at := s.from; ; {
+		n := bytes.IndexByte(s.buf[at:], '\n')
+		if n < 0 || at+n+1 == len(s.buf) {
+			break
+		}
+		at += n + 1
+		all = append(all, at)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // pass counts lines up to a place in the window.
@@ -190,48 +237,63 @@ func (s *scanner) pass(to int) {
 	s.mark = to
 }
 
-// take takes the claim at a place where the literal of a form stands and returns its
-// length, or that of only the literal if it is not one.
-func (s *scanner) take(k *known, at int) int {
-	s.pass(at)
-	rest := s.buf[at:]
-	m, log := k.engine.match(k.form, s.lead(k.log, at), rest), k.log
-	switch {
-	case !m.ok:
-		if cut := m.cut && s.eof && len(rest) <= MaxClaim; (cut || !k.form.Common) && !k.form.Context && !k.form.Fact {
-			s.wrong(k, rest, cut)
+// take takes the message of a form with its literal at a place, if there is one.
+func (s *scanner) take(k *known, at int) {
+	log := k.log
+	begin, begins := s.begin(log, at)
+	if s.base+int64(at) < log.from || k.line == s.lineStart && k.tries == maxTries {
+		return
+	}
+	if k.line != s.lineStart {
+		k.line, k.tries = s.lineStart, 0
+	}
+	k.tries++
+	m := k.engine.match(k.form, s.buf[begin:min(len(s.buf), at+MaxClaim)], at-begin, begins)
+	last := &log.context[k.number]
+	if !m.ok {
+		switch {
+		case k.form.Kind != Claim:
+		case m.misfit != "" && log.misfit == "":
+			log.cut = ""
+			log.misfit = fmt.Sprintf("line %d: no message of %s: %s", s.line, k.engine.Dialect.Engine, m.misfit)
+		case m.cut && s.eof && len(s.buf)-at <= MaxClaim && k.form.Literal != "" && log.cut+log.misfit == "":
+			rest, _, _ := bytes.Cut(s.buf[begin:min(len(s.buf), begin+shown)], []byte("\n"))
+			const cut = "line %d: the file ends inside a message of %s: %q"
+			log.cut = fmt.Sprintf(cut, s.line, k.engine.Dialect.Engine, bytes.TrimSuffix(rest, []byte("\r")))
 		}
-		return len(k.form.Literal)
-	case k.form.Context:
+		return
+	}
+	if k.form.Kind == Tick {
 		if m.own {
-			log.context[k.number].tick, log.context[k.number].hasTick = m.Tick, m.HasTick
+			last.tick, last.hasTick = m.Tick, m.HasTick
 		}
-		return m.size
-	case k.form.Fact:
+		return
+	}
+	log.from = s.base + int64(max(begin+m.to, at+len(k.form.Literal)))
+	if log.cut != "" && bytes.IndexByte(s.buf[log.from-s.base:], '\n') < 0 {
+		log.cut = "" // it is of this form
+	}
+	if k.form.Kind == Fact {
 		if m.own {
-			log.context[k.number].learn(m.Facts)
+			last.learn(m.Facts)
 		}
-		return m.size
+		return
 	}
 	if k.form.Weak && len(log.out.Claims) > 0 {
-		return m.size
+		return
 	}
 	if limits.Claims.Over(int64(len(log.out.Claims)) + 1) {
 		log.dropped++
-		return m.size
+		return
 	}
-	log.after = s.base + int64(at+m.size)
-	if m.cut && s.eof && len(rest) <= MaxClaim { // what follows its first line is cut off
-		s.wrong(k, rest, true)
-	}
-	last := &log.context[k.number]
+	log.after = log.from
 	if !m.HasTick && last.hasTick && m.own {
 		m.Tick, m.HasTick = last.tick, true
 	}
 	if len(log.out.Claims) == 0 {
-		log.out.Dialect = k.engine.Dialect
+		log.out.Dialect, log.out.Facts = k.engine.Dialect, last.facts
 	}
-	text := claimText(s.buf[at-m.back : at+m.size])
+	text := claimText(s.buf[begin+m.from : begin+m.to])
 	if text == s.text {
 		text = s.text // of another log: kept once
 	}
@@ -241,26 +303,22 @@ func (s *scanner) take(k *known, at int) int {
 		Tick: m.Tick, HasTick: m.HasTick, Peers: m.Peers, Values: m.Values,
 		By: m.By, SelfTest: m.SelfTest, Quoted: !m.own,
 	})
-	if len(log.out.Claims) == 1 {
-		log.out.Facts = last.facts
-	}
 	if m.Players != nil {
 		if log.out.Players == nil {
 			log.out.Players = map[uint32]string{}
 		}
 		maps.Copy(log.out.Players, m.Players)
 	}
-	return m.size
 }
 
-// lead returns what stands before a place in the window, from its line's begin or from the end of
-// the claim before it on. It is nil if that is too long.
-func (s *scanner) lead(log *claimLog, at int) []byte {
-	begin := max(s.lineStart, log.after) - s.base
-	if begin < 0 || int64(at)-begin > maxLead {
-		return nil
+// begin returns where in the window the text begins that belongs to a literal at a place: where its line does, or where
+// the message before it ends; false if that is too far away.
+func (s *scanner) begin(log *claimLog, at int) (begin int, begins bool) {
+	begin = int(max(s.lineStart, log.after) - s.base)
+	if begin < at-maxLead {
+		return at - maxLead, false
 	}
-	return s.buf[begin:at:at]
+	return begin, true
 }
 
 // claimText returns a claim as it is shown: on one line, and not longer than maxText bytes.
@@ -275,28 +333,13 @@ func claimText(claim []byte) string {
 	return text
 }
 
-// wrong notes what begins like a claim but is not one.
-func (s *scanner) wrong(k *known, rest []byte, cut bool) {
-	log := k.log
-	if log.troubles++; log.troubles > 1 {
-		return
-	}
-	line, _, _ := bytes.Cut(rest[:min(len(rest), shown)], []byte("\n"))
-	what := "begins like a message of " + k.engine.Dialect.Engine + " but is not one"
-	if cut {
-		what = "the file ends inside a message of " + k.engine.Dialect.Engine
-	}
-	log.first = fmt.Sprintf("line %d: %s: %q", s.line, what, bytes.TrimSuffix(line, []byte("\r")))
-}
-
 // trouble says what is wrong with the log.
 func (s *scanner) trouble(log *claimLog) string {
 	var parts []string
-	if log.troubles > 0 {
-		parts = append(parts, log.first)
-	}
-	if log.troubles > 1 {
-		parts = append(parts, fmt.Sprintf("%d more such places", log.troubles-1))
+	for _, part := range []string{log.misfit, log.cut} {
+		if part != "" {
+			parts = append(parts, part)
+		}
 	}
 	if log.dropped > 0 {
 		parts = append(parts, limits.Claims.Reached("", limits.Claims.Max()+int64(log.dropped)).Error())

@@ -2,8 +2,7 @@ package openclonk
 
 import "github.com/desynctool/desynctool/engines/engine"
 
-// Engine returns OpenClonk.
+// Engine returns OpenClonk. Its checkpoints are what its claims say.
 func Engine() engine.Engine {
-	// Its checkpoints are what its claims say.
-	return engine.Engine{Game: "OpenClonk", Messages: grammar(), Formats: []engine.Format{engine.LogTrace(Format(), nil)}}
+	return engine.Engine{Game: "OpenClonk", Formats: []engine.Format{engine.LogTrace(Format())}}
 }

@@ -9,5 +9,5 @@ func Engine() engine.Engine {
 	report.Signs = engine.Signs{Begins: []string{"Player: "}, Lines: []string{
 		"Game ID: ", "Sync for net frame ", "SharedRandom: ", "Synced Traits:", "Synced Effects:", "Orders Issued:", "Out of sync frame: ",
 	}}
-	return engine.Engine{Game: "OpenRA", Messages: grammar(), Logs: logs(), Formats: []engine.Format{report}}
+	return engine.Engine{Game: "OpenRA", Logs: logs(), Formats: []engine.Format{report}}
 }

@@ -104,8 +104,7 @@ func Engine() engine.Engine {
 		Trace: &tracediff.Format{Name: "openttd-log", Title: "OpenTTD log of commands", Sniff: IsLog, Claims: LogClaims},
 	}}
 	for _, f := range Formats() {
-		f.Claims = grammar().Read
 		list = append(list, engine.Trace(f, "*.log, *.txt", "checkpoints", "claims"))
 	}
-	return engine.Engine{Game: "OpenTTD", Messages: grammar(), Formats: list, Replayer: Game()}
+	return engine.Engine{Game: "OpenTTD", Formats: list, Replayer: Game()}
 }

@@ -97,7 +97,7 @@ func Engine() engine.Engine {
 		dump.Signs = engine.Signs{Begins: []string{"===== BEGIN gameTime="}, Lines: []string{"===== END gameTime="}}
 		list = append(list, dump)
 	}
-	return engine.Engine{Game: "Warzone 2100", Messages: grammar(), Logs: logs(), Formats: list, Replayer: Game()}
+	return engine.Engine{Game: "Warzone 2100", Logs: logs(), Formats: list, Replayer: Game()}
 }
 
 // logs are the files that the game writes when it is told to debug.

@@ -261,7 +261,7 @@ func (l *log) format(peer string) engine.Format {
 		t := *l.trace
 		game := ""
 		if l.group.page != nil {
-			game = l.group.page.Game
+			game = l.group.page.Title()
 		}
 		if read := t.Read; read != nil && peer+game != "" {
 			t.Read = func(r io.Reader, name string, n int) (tracediff.Source, error) {

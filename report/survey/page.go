@@ -142,7 +142,7 @@ func (g *group) title(text string) string {
 	if g.page == nil {
 		return text
 	}
-	return g.page.Game + ": " + strings.TrimSuffix(text, " of any game")
+	return g.page.Title() + ": " + strings.TrimSuffix(text, " of any game")
 }
 
 // kindOf returns what the page has for a file: description.Undescribed without a page.
@@ -165,7 +165,7 @@ func (s *survey) described(list []engine.Format) []engine.Format {
 	}
 	for i := range list {
 		f := &list[i]
-		f.Game, f.Described = s.page.Game, true
+		f.Game, f.Described = s.page.Title(), true
 		if f.Snapshot != nil {
 			f.Snapshot.Described = true
 		}

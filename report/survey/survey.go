@@ -48,7 +48,7 @@ func For(tree files.Tree, paths []string) (list []engine.Format, notes []string,
 		return nil, nil, err
 	}
 	if s.page != nil && !beside(s.page.File, paths) {
-		s.notes = append(s.notes, fmt.Sprintf("the files are read as %s describes them (%s)", s.page.File, s.page.Game))
+		s.notes = append(s.notes, fmt.Sprintf("the files are read as %s describes them (%s)", s.page.File, s.page.Title()))
 	}
 	for _, path := range paths {
 		path = filepath.Clean(path)
