@@ -43,13 +43,13 @@ type File struct {
 
 // recognise finds out what a file of the session is by its first bytes.
 func (s *Session) recognise(path string) *File {
-	f := recognise(s.tree, path, s.list)
+	f := recognise(s.tree, path, s.list, s.gameLog)
 	f.names = s.names
 	return f
 }
 
-// recognise finds out what a file is by its first bytes.
-func recognise(tree files.Tree, path string, list []engine.Format) *File {
+// recognise finds out what a file is by its first bytes. Own is what the game's logs have, nil if that is not described.
+func recognise(tree files.Tree, path string, list []engine.Format, own *engine.Log) *File {
 	f := &File{Path: path}
 	stat, err := tree.Stat(path)
 	if err != nil {
@@ -73,7 +73,7 @@ func recognise(tree files.Tree, path string, list []engine.Format) *File {
 	surveyed := f.Format != nil && f.Format.Paths != nil
 	f.table = !surveyed && f.ext() == ".csv" && tracediff.Sniff(head) == tracediff.Table
 	f.text = f.Size > 0 && gamelog.Text(head)
-	f.ownLog = f.isGameLog(head)
+	f.ownLog = f.isGameLog(head, own)
 	return f
 }
 

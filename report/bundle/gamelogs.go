@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/desynctool/desynctool/engines/engine"
 	"github.com/desynctool/desynctool/report/bundle/gamelog"
 	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/report/formats"
@@ -37,9 +38,9 @@ type LogPeer struct {
 const maxLogLines = 200
 
 // isGameLog reports whether a file is a game's own log: by its name, or by the lines of a
-// logger that is known. What is a state, an order log or a trace is not one, whatever it is
+// logger that is known or described. What is a state, an order log or a trace is not one, whatever it is
 // called; a log in which an engine's messages stand is.
-func (f *File) isGameLog(head []byte) bool {
+func (f *File) isGameLog(head []byte, own *engine.Log) bool {
 	if f.Size == 0 || f.pairs || f.table || f.isReport() || !gamelog.Text(head) {
 		return false
 	}
@@ -49,7 +50,7 @@ func (f *File) isGameLog(head []byte) bool {
 	if f.Format != nil && f.Format.Trace.Read == nil {
 		return true
 	}
-	return gamelog.Named(f.Path) || f.Format == nil && f.ext() == ".txt" && gamelog.Sniff(head)
+	return gamelog.Named(f.Path) || f.Format == nil && f.ext() == ".txt" && gamelog.Sniff(head, own)
 }
 
 // GameLogs reads the games' own logs, and compares them. Names are those of the peers by the
@@ -104,7 +105,7 @@ func logFacts(peers []gamelog.Peer, least int) (facts []document.Fact) {
 // readGameLog reads one, whose first claim is known if the file was read for claims. What was read
 // before is taken where another split would change nothing.
 func (s *Session) readGameLog(f *File, at gamelog.Split) (*gamelog.Log, error) {
-	opts := gamelog.Options{Split: at, Claim: f.firstClaim()}
+	opts := gamelog.Options{Split: at, Claim: f.firstClaim(), Own: s.gameLog}
 	if f.gameLog != nil && f.gameLog.Serves(opts) {
 		return f.gameLog, nil
 	}

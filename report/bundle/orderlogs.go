@@ -61,7 +61,7 @@ func (f *File) usual() bool {
 
 // ReadOrders reads the order log in a file of any format. Lost says what of it could not be read.
 func ReadOrders(tree files.Tree, path string) (log *orderlog.Log, lost []string, err error) {
-	log, err = readWhole(tree, recognise(tree, path, formats.All()))
+	log, err = readWhole(tree, recognise(tree, path, formats.All(), nil))
 	if log == nil || err != nil && !damaged(err) {
 		return nil, nil, err
 	}

@@ -43,6 +43,8 @@ type Session struct {
 	paths []string
 	names *naming // how peers are called, nil for the names in their files
 	list  []engine.Format
+	// gameLog is what the game's logs have, as a page describes it; nil if none does.
+	gameLog *engine.Log
 
 	places  []*place
 	files   []*File // all, in the order of the paths and their names
@@ -144,7 +146,14 @@ func newSession(tree *archive.Tree, paths []string, names *naming) (*Session, er
 	if err != nil {
 		return nil, err
 	}
+	page, err := survey.Page(tree, paths)
+	if err != nil {
+		return nil, err
+	}
 	s := &Session{tree: tree, paths: paths, names: names, list: names.formats(list), byPath: map[string]*File{}, digests: map[string][sha256.Size]byte{}}
+	if page != nil {
+		s.gameLog = page.Log
+	}
 	for _, note := range notes {
 		s.warnings = append(s.warnings, files.Note{Text: note})
 	}

@@ -2,6 +2,7 @@ package gamelog
 
 import (
 	"bytes"
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -55,6 +56,9 @@ func (r *reader) fact(b []byte) {
 		return
 	}
 	fact := named()[name]
+	if own := r.opts.Own; own != nil {
+		fact = cmp.Or(own.Names[name], fact)
+	}
 	if fact == "" || len(value) == 0 {
 		return
 	}

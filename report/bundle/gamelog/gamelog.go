@@ -14,6 +14,8 @@ package gamelog
 import (
 	"io"
 	"strings"
+
+	"github.com/desynctool/desynctool/engines/engine"
 )
 
 // Limits of what is kept of a log. What is beyond them is counted in Log.Left.
@@ -67,6 +69,8 @@ type Options struct {
 	// Claim is the line at which the game itself says that it is out of sync, 0 if that is
 	// not known. What stands there or later is after the split.
 	Claim int64
+	// Own is what the game's logs have, as a page describes it; nil if none does.
+	Own *engine.Log
 }
 
 // Log is what is kept of one log.
@@ -143,6 +147,10 @@ func (e *Entry) Total() int64 { return e.Before.Count + e.After }
 // in; what was read before it is returned with it.
 func Read(in io.Reader, name string, opts Options) (*Log, error) {
 	r := &reader{opts: opts, logger: &noLogger, log: &Log{Name: name, opts: opts, keys: map[uint64]int64{}, byKey: map[uint64]*Entry{}}}
+	r.calls = calls()
+	if opts.Own != nil {
+		r.calls = append(callsOf(opts.Own), r.calls...)
+	}
 	err := r.run(in)
 	r.end()
 	return r.log, err

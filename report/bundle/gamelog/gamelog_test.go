@@ -13,6 +13,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/desynctool/desynctool/engines/engine"
 	"github.com/desynctool/desynctool/report/bundle/gamelog"
 )
 
@@ -88,6 +89,25 @@ func TestSeverities(t *testing.T) {
 }
 
 // TestSame: lines that say the same on two machines, and lines that do not.
+// TestOwn reads a log that a page describes.
+func TestOwn(t *testing.T) {
+	own := &engine.Log{
+		Logger: "Siege", Marks: []engine.Mark{{Text: "siege starts", Begin: true}}, Stack: "  in ",
+		Calls: []engine.Call{{Function: "  in Log.bad", Severity: "error"}}, Names: map[string]string{"siege release": "version"},
+	}
+	const text = "siege starts\nsiege release: 1.4\ngate is open\n  in Log.bad\n"
+	log := read(t, "x.txt", text, gamelog.Options{Own: own})
+	if log.Logger != "Siege" || len(log.Entries) != 1 || log.Entries[0].Severity != gamelog.Error || len(log.Facts) != 0 {
+		t.Errorf("%+v", log)
+	}
+	if own.ManyGames = true; len(read(t, "x.txt", text, gamelog.Options{Own: own}).Facts) != 1 {
+		t.Error("no version of a logger of many games")
+	}
+	if gamelog.Sniff([]byte(text), nil) || !gamelog.Sniff([]byte(text), own) {
+		t.Error("it is told by what the page has")
+	}
+}
+
 func TestSame(t *testing.T) {
 	for _, c := range []struct {
 		a, b string

@@ -3,6 +3,7 @@ package gamelog
 import (
 	"bytes"
 	"html"
+	"slices"
 	"sync"
 
 	"github.com/desynctool/desynctool/engines"
@@ -29,16 +30,25 @@ var loggers = sync.OnceValue(func() (list []*engine.Log) {
 // noLogger is the log of nobody who is known.
 var noLogger engine.Log
 
-// loggerOf returns whose line it is, noLogger if that does not show.
-func loggerOf(b []byte) *engine.Log {
+// loggerOf returns whose line it is, noLogger if that does not show. The log that a page describes comes first; nil if
+// there is none.
+func loggerOf(own *engine.Log, b []byte) *engine.Log {
+	if own != nil && wrote(own, b) {
+		return own
+	}
 	for _, log := range loggers() {
-		for _, m := range log.Marks {
-			if m.Begin && bytes.HasPrefix(b, []byte(m.Text)) || !m.Begin && bytes.Contains(b[:min(len(b), markLen)], []byte(m.Text)) {
-				return log
-			}
+		if wrote(log, b) {
+			return log
 		}
 	}
 	return &noLogger
+}
+
+// wrote reports whether a line has a mark of a log.
+func wrote(log *engine.Log, b []byte) bool {
+	return slices.ContainsFunc(log.Marks, func(m engine.Mark) bool {
+		return m.Begin && bytes.HasPrefix(b, []byte(m.Text)) || !m.Begin && bytes.Contains(b[:min(len(b), markLen)], []byte(m.Text))
+	})
 }
 
 // paragraphOf takes a paragraph of a page apart, as 0 A.D. writes them:
@@ -91,19 +101,24 @@ type call struct {
 // calls are those of all engines: games have functions of their own beside those of the engine.
 var calls = sync.OnceValue(func() (list []call) {
 	for _, log := range engines.Logs() {
-		for _, c := range log.Calls {
-			for s := None; s <= Fatal; s++ {
-				if s.String() == c.Severity {
-					list = append(list, call{[]byte(c.Function), s})
-				}
-			}
-		}
+		list = append(list, callsOf(&log)...)
 	}
 	return list
 })
 
+func callsOf(log *engine.Log) (list []call) {
+	for _, c := range log.Calls {
+		for s := None; s <= Fatal; s++ {
+			if s.String() == c.Severity {
+				list = append(list, call{[]byte(c.Function), s})
+			}
+		}
+	}
+	return list
+}
+
 func (p *paragraph) next(r *reader, b []byte, severity Severity) {
-	for _, call := range calls() {
+	for _, call := range r.calls {
 		if bytes.HasPrefix(b, call.function) {
 			switch {
 			case len(p.message) == 0:

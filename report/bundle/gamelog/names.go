@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/desynctool/desynctool/engines/engine"
 	"github.com/desynctool/desynctool/internal/file/compression"
 )
 
@@ -32,10 +33,11 @@ func Named(path string) bool {
 	return ext != "" && (strings.HasPrefix(name, "game_") || strings.HasPrefix(name, "game-")) && ext == ".txt" || strings.Contains(base, ".log.")
 }
 
-// Sniff reports whether the leading bytes of a file are a log's: those of a known logger.
-func Sniff(head []byte) bool {
+// Sniff reports whether the leading bytes of a file are a log's: those of a known logger, or of the one that a page
+// describes; nil if none does.
+func Sniff(head []byte, own *engine.Log) bool {
 	for line := range bytes.Lines(head) {
-		if loggerOf(bytes.TrimRight(line, "\r\n")) != &noLogger {
+		if loggerOf(own, bytes.TrimRight(line, "\r\n")) != &noLogger {
 			return true
 		}
 	}

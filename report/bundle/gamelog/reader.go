@@ -29,6 +29,7 @@ type reader struct {
 	last      *Entry      // of the last line that was kept
 	logger    *engine.Log // who writes such logs, never nil
 	stack     paragraph
+	calls     []call
 	places    textsearch.Places
 	all       bool   // all lines may hold telling texts: nothing is searched for in many lines at once
 	text, key []byte // of the line at hand
@@ -116,7 +117,7 @@ func (r *reader) line(b []byte, tells bool) {
 		return
 	}
 	if r.log.Lines <= headLines && r.log.Logger == "" {
-		r.logger = loggerOf(b)
+		r.logger = loggerOf(r.opts.Own, b)
 		r.log.Logger = r.logger.Logger
 	}
 	own := None
