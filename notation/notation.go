@@ -82,6 +82,9 @@ type Notation struct {
 	Parse func(text []byte, to Sink) error
 }
 
+// Check reads a whole text and keeps nothing of it.
+func (n *Notation) Check(text []byte) error { return n.Parse(text, discard{}) }
+
 // Error says where a text is not in its notation.
 type Error struct {
 	Offset int    // in bytes

@@ -1,6 +1,7 @@
 package formats
 
 import (
+	"bytes"
 	"io"
 
 	"github.com/desynctool/desynctool/engines/engine"
@@ -36,7 +37,7 @@ func ownTrace() engine.Format {
 	return engine.Format{
 		Name: "trace", Title: "desynctool checksum trace", Files: "*.trace", Gives: []string{"checkpoints"},
 		Native: true, Checksummed: true,
-		Sniff: func(head []byte) bool { return tracediff.Sniff(head) == tracediff.Binary }, Signs: engine.Signs{Begins: []string{tracediff.Magic}},
+		Sniff: func(head []byte) bool { return bytes.HasPrefix(head, []byte(tracediff.Magic)) }, Signs: engine.Signs{Begins: []string{tracediff.Magic}},
 	}
 }
 

@@ -12,11 +12,12 @@ package paste
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/desynctool/desynctool/internal/file/partial"
+	"github.com/desynctool/desynctool/notation"
 )
 
 // Known is what is known of formats.
@@ -171,11 +172,16 @@ func (p *peeler) run() error {
 	return nil
 }
 
-// isDocument reports whether a text is one object or array of JSON: a post is not, and to try each line of a large
-// document as the begin of a file takes seconds.
+// isDocument reports whether a text, or what was read of it, is nothing but a document in a notation that prose and logs
+// cannot be in: a post is not, and to try each line of a large document as the begin of a file takes seconds.
 func isDocument(text []byte) bool {
-	text = bytes.TrimSpace(text)
-	return len(text) > 0 && (text[0] == '{' || text[0] == '[') && json.Valid(text)
+	n := notation.Of("", text[:min(len(text), HeadLen)], len(text) <= HeadLen)
+	if n == nil || !slices.Contains([]string{"json", "python", "lua", "rust", "javascript", "textproto", "toml"}, n.Name) {
+		return false
+	}
+	var fault *notation.Error
+	err := n.Check(text)
+	return err == nil || errors.As(err, &fault) && fault.Cut
 }
 
 // search tries each line as the first one of a file. Begin takes the file that begins at a

@@ -514,18 +514,25 @@ func FuzzKinds(f *testing.F) {
 	})
 }
 
-// TestDocumentsAreNoPastes: a document of JSON is not searched line by line, which takes seconds where it is large.
+// TestDocumentsAreNoPastes: a document, whole or cut, is not searched line by line, which takes seconds where it is large.
 func TestDocumentsAreNoPastes(t *testing.T) {
-	text := []byte("\n{\"lines\": [\n" + strings.Repeat("\"a line\",\n", 1000) + "1]}\n")
 	tried := 0
 	known := Known{
 		Whole: func([]byte) string { tried++; return "" },
 		Lines: func([]byte) string { tried++; return "" },
 	}
-	if _, err := Peel(text, known); !errors.Is(err, ErrNone) || tried != 0 {
-		t.Errorf("%v, after %d tries of %d bytes", err, tried, len(text))
+	for _, text := range []string{
+		"\n{\"lines\": [\n" + strings.Repeat("\"a line\",\n", 1000) + "1]}\n",
+		"{\"lines\": [\n" + strings.Repeat("\"a line\",\n", 1000),
+		"return {\n" + strings.Repeat("  { id = 5, hp = 1 },\n", 1000) + "}\n",
+		"tick: 5\n" + strings.Repeat("unit {\n  id: 5\n}\n", 1000),
+	} {
+		if _, err := Peel([]byte(text), known); !errors.Is(err, ErrNone) || tried != 0 {
+			t.Errorf("%.20q: %v, after %d tries", text, err, tried)
+		}
 	}
-	if _, err := Peel(text[:len(text)-3], known); !errors.Is(err, ErrNone) || tried < 1000 {
+	text := "{\"lines\": [\n" + strings.Repeat("\"a line\",\n", 1000) + "?\n"
+	if _, err := Peel([]byte(text), known); !errors.Is(err, ErrNone) || tried < 1000 {
 		t.Errorf("%v, after %d tries of what is not a document", err, tried)
 	}
 }
