@@ -56,6 +56,7 @@ type table struct {
 	keys    []uint64 // of each row
 	flat    []uint64 // of each row, a key of one part, for the rows that belong to it
 	columns []*column
+	named   map[[2]string]*column // of them, by component and field
 	current int
 	byName  map[nameOf]int32 // rows of maps whose names are ids
 }
@@ -73,32 +74,27 @@ type column struct {
 	class            snapshot.Class
 	data             []byte
 	ends             []uint32
-	rows             []int32 // of each value, nil while they are 0, 1, 2, …
-	again            *column // for a second value of one row
+	rows             []int32   // of each value, nil while they are 0, 1, 2, …
+	again            []*column // for the second and further values of a row
+	last             int       // the largest number in their names, less one
 }
 
-// add appends a value of a row.
+// add appends a value of a row. A row may be given several: see apart.
 func (c *column) add(row int, kind notation.Kind, text []byte) {
-	c = c.begin(row)
+	c.begin(row)
 	c.data = appendScalar(c.data, kind, text)
 	c.ends = append(c.ends, uint32(len(c.data)))
 }
 
 // addRaw is add for a value as a snapshot.Scalar holds it.
 func (c *column) addRaw(row int, raw []byte) {
-	c = c.begin(row)
+	c.begin(row)
 	c.data = append(c.data, raw...)
 	c.ends = append(c.ends, uint32(len(c.data)))
 }
 
-// begin notes that the next value is that of a row. It returns the column that takes it.
-func (c *column) begin(row int) *column {
-	for c.has(row) {
-		if c.again == nil {
-			c.again = &column{component: c.component, field: c.field + "#2", class: c.class}
-		}
-		c = c.again
-	}
+// begin notes that the next value is that of a row.
+func (c *column) begin(row int) {
 	if c.rows == nil && row != len(c.ends) {
 		c.rows = make([]int32, len(c.ends), len(c.ends)+16)
 		for i := range c.rows {
@@ -108,15 +104,6 @@ func (c *column) begin(row int) *column {
 	if c.rows != nil {
 		c.rows = append(c.rows, int32(row))
 	}
-	return c
-}
-
-// has reports whether the row that was added last is that row.
-func (c *column) has(row int) bool {
-	if c.rows == nil {
-		return row < len(c.ends)
-	}
-	return len(c.rows) > 0 && int(c.rows[len(c.rows)-1]) == row
 }
 
 // appendScalar appends a value as a snapshot.Scalar holds it.
@@ -161,10 +148,13 @@ type builder struct {
 	whole  bool // the file is one state, or a list of rows
 	root   *spot
 	tables []*table // in the order in which they were made
+	labels map[string]*table
 	head   snapshot.Head
 	ticked bool // the state has a tick
 	random []byte
 	worlds []*snapshot.World
+	cells  int // rows times columns of all worlds
+	given  int // values of them
 	err    error
 
 	stack []open
@@ -172,6 +162,7 @@ type builder struct {
 	item  bool   // it is an element, in a notation without lists
 	named []byte // its name, if that is the id of a row
 	maps  int    // begun so far
+	bare  bool   // a document is a value that is no map and no list
 }
 
 // open is an open map or list.
@@ -187,7 +178,7 @@ type open struct {
 
 // newBuilder returns the builder of one file.
 func newBuilder(s *Schema) *builder {
-	b := &builder{schema: s, shape: s.shape()}
+	b := &builder{schema: s, shape: s.shape(), labels: map[string]*table{}}
 	b.whole = b.shape.table || b.shape.list == nil && !b.shape.each
 	b.table(GlobalLabel, nil)
 	if b.shape.table && b.shape.each { // as if the documents were elements of a list
@@ -227,7 +218,7 @@ func (b *builder) newSpot(parent *spot, n *node, name string, element bool) *spo
 	default:
 		s.home, s.path = parent.home, name
 		if parent.path != "" {
-			s.path = parent.path + "." + name
+			s.path = bounded(parent.path + "." + name)
 		}
 	}
 	if s.home == nil {
@@ -292,16 +283,14 @@ func (s *spot) label(table string) string {
 	case GlobalLabel:
 		return GlobalLabel + "." + rowsLabel
 	}
-	return label
+	return bounded(label)
 }
 
 // table returns the table of a label, which is made the first time. Its rows belong to rows of another one, if that is not
 // the one with the global values.
 func (b *builder) table(label string, parent *table) *table {
-	for _, t := range b.tables {
-		if t.label == label {
-			return t
-		}
+	if t := b.labels[label]; t != nil {
+		return t
 	}
 	t := &table{label: label, current: -1}
 	if parent == nil {
@@ -309,8 +298,14 @@ func (b *builder) table(label string, parent *table) *table {
 	} else if parent != b.tables[0] {
 		t.parent = parent
 	}
-	b.tables = append(b.tables, t)
+	b.tables, b.labels[label] = append(b.tables, t), t
 	return t
+}
+
+// forget leaves only the table of the global values.
+func (b *builder) forget() {
+	b.tables = b.tables[:1]
+	b.labels = map[string]*table{GlobalLabel: b.tables[0]}
 }
 
 // child returns the spot of a member.
@@ -478,6 +473,7 @@ func (b *builder) Item(name []byte) {
 // Scalar implements notation.Sink.
 func (b *builder) Scalar(kind notation.Kind, text []byte) {
 	if len(b.stack) == 0 {
+		b.bare = b.bare || kind != notation.Null
 		return
 	}
 	s, row, back := b.begin()
@@ -490,7 +486,7 @@ func (b *builder) Scalar(kind notation.Kind, text []byte) {
 // take takes a scalar in the current row.
 func (b *builder) take(s *spot, kind notation.Kind, text []byte) {
 	switch {
-	case s.home == nil || s.home.current < 0:
+	case s.home == nil || s.home.current < 0 || b.err != nil:
 		return
 	case s.tick:
 		b.takeTick(kind, text)

@@ -180,7 +180,6 @@ type learner struct {
 	schema *Schema
 	stack  []learning
 	next   *node // of the value that comes
-	nodes  int
 	raw    []byte
 }
 
@@ -255,9 +254,11 @@ func (l *learner) Name(name []byte) {
 		l.schema.lists++
 		top.inner = l.schema.lists
 	}
-	at, err := strconv.Atoi(string(name))
-	top.node.counting = top.node.counting && err == nil && (at == top.count || at == top.count-1)
-	l.next = top.node.member(name, &l.nodes)
+	if top.node.counting {
+		at, err := strconv.Atoi(string(name))
+		top.node.counting = err == nil && (at == top.count || at == top.count-1)
+	}
+	l.next = top.node.member(name, &l.schema.nodes)
 }
 
 // Item implements notation.Sink.

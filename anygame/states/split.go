@@ -43,6 +43,10 @@ func (c *cells) full() bool { return c != nil && len(c.column.ends) == len(c.at)
 
 // split makes states of a list of rows: one for each tick and peer.
 func (b *builder) split() {
+	if !b.settle() {
+		return
+	}
+	b.cells, b.given = 0, 0 // they are counted again in the states
 	var t *table
 	for _, other := range b.tables[1:] {
 		if other.parent == nil && len(other.keys) > 0 {
@@ -59,8 +63,12 @@ func (b *builder) split() {
 		b.finish()
 		return
 	}
-	below := belowOf(t, b.tables, b.schema.Hints)
-	b.tables = b.tables[:1]
+	owned := map[*table][]*table{}
+	for _, c := range b.tables {
+		owned[c.parent] = append(owned[c.parent], c)
+	}
+	below := belowOf(t, owned, b.schema.Hints)
+	b.forget()
 	for _, group := range l.groups() {
 		if l.tick != nil {
 			tick, _ := tickOf(notation.Bare, l.tick.get(group[0]))
@@ -69,7 +77,7 @@ func (b *builder) split() {
 		b.head.Peer = peerName(bytes.TrimPrefix(l.peer.get(group[0]), []byte(`"`)))
 		b.fill(l, group, below)
 		b.finish()
-		b.tables = b.tables[:1]
+		b.forget()
 	}
 }
 
@@ -102,13 +110,7 @@ func newList(t *table, hints *Hints) *list {
 	if l.field == nil || l.value == nil {
 		l.field, l.value = nil, nil
 	}
-	l.ids = map[string]*cells{}
-	for row := range l.rows {
-		kind := string(l.kind.get(row))
-		if _, ok := l.ids[kind]; !ok {
-			l.ids[kind] = l.identity(kind)
-		}
-	}
+	l.identify()
 	return l
 }
 
@@ -144,41 +146,47 @@ func (l *list) hinted(is func(*hint) bool) *cells {
 	return nil
 }
 
-// identity returns the column that identifies the rows of a kind: one that is called id or the like, and unique in a
-// state. Where a row is one field of an entity, it need not be unique.
-func (l *list) identity(kind string) (best *cells) {
-	if c := l.hinted(func(h *hint) bool { return h.key != nil }); c != nil {
-		return c
+// identify finds the columns that identify the rows of each kind: those that are called id or the like, and unique in a
+// state. Where a row is one field of an entity, they need not be unique.
+func (l *list) identify() {
+	l.ids = map[string]*cells{}
+	known := l.hinted(func(h *hint) bool { return h.key != nil })
+	for row := range l.rows {
+		l.ids[string(l.kind.get(row))] = known
 	}
-	score := 0
+	if known != nil {
+		return
+	}
+	score := map[string]int{} // by kind
 	for i := range l.cells {
 		c := &l.cells[i]
-		if c == l.tick || c == l.peer || c == l.kind || c == l.field || c == l.value || c.fractions() {
+		r := idRank(c.column.field)
+		if r == 0 || c == l.tick || c == l.peer || c == l.kind || c == l.field || c == l.value || c.fractions() {
 			continue
 		}
-		if r := idRank(c.column.field); r > score && l.unique(kind, c) {
-			best, score = c, r
+		broken := l.broken(c)
+		for kind := range l.ids {
+			if r > score[kind] && !broken[kind] {
+				l.ids[kind], score[kind] = c, r
+			}
 		}
 	}
-	return best
 }
 
-// unique reports whether all rows of a kind have a value in a column, and no two of one state the same one.
-func (l *list) unique(kind string, c *cells) bool {
-	seen := map[string]bool{}
+// broken returns the kinds of which not all rows have a value in a column, or two of one state the same one.
+func (l *list) broken(c *cells) map[string]bool {
+	out, seen := map[string]bool{}, map[string]bool{}
 	var key []byte
 	for row := range l.rows {
-		if string(l.kind.get(row)) != kind {
-			continue
-		}
-		raw := c.get(row)
-		key = append(l.group(key[:0], row), raw...)
+		kind, raw := l.kind.get(row), c.get(row)
+		key = append(append(l.group(key[:0], row), kind...), 0)
+		key = append(key, raw...)
 		if raw == nil || l.field == nil && seen[string(key)] {
-			return false
+			out[string(kind)] = true
 		}
 		seen[string(key)] = true
 	}
-	return true
+	return out
 }
 
 // group appends what the state of a row has apart from others.
@@ -213,13 +221,10 @@ type lower struct {
 	below []lower
 }
 
-// belowOf returns the tables whose rows belong to those of a table.
-func belowOf(t *table, all []*table, hints *Hints) (out []lower) {
-	for _, c := range all {
-		if c.parent != t {
-			continue
-		}
-		x := lower{label: strings.TrimPrefix(c.label, t.label), of: map[int][]int{}, list: newList(c, hints), keys: c.keys, below: belowOf(c, all, hints)}
+// belowOf returns the tables whose rows belong to those of a table, of all tables by those that they belong to.
+func belowOf(t *table, owned map[*table][]*table, hints *Hints) (out []lower) {
+	for _, c := range owned[t] {
+		x := lower{label: strings.TrimPrefix(c.label, t.label), of: map[int][]int{}, list: newList(c, hints), keys: c.keys, below: belowOf(c, owned, hints)}
 		for row, owner := range c.owners {
 			x.of[int(owner)] = append(x.of[int(owner)], row)
 		}

@@ -46,9 +46,10 @@ type Schema struct {
 	Hints *Hints
 
 	root      *node
-	documents int  // learned
-	files     int  // learned
-	lists     int  // begun in them
+	documents int // learned
+	files     int // learned
+	lists     int // begun in them
+	nodes     int
 	several   bool // a file has several documents
 }
 
@@ -63,7 +64,7 @@ func (s *Schema) Learn(n *notation.Notation, text []byte) error {
 	before := s.documents
 	err := n.Parse(text, &l)
 	s.several = s.several || s.documents > before+1
-	s.collapse(&l.nodes)
+	s.collapse(&s.nodes)
 	return err
 }
 
@@ -76,6 +77,13 @@ func (s *Schema) Decode(n *notation.Notation, text []byte) ([]*snapshot.World, e
 	}
 	b := newBuilder(s)
 	err := n.Parse(text, b)
+	if err == nil && (b.bare || b.maps == 0) {
+		err = &notation.Error{Msg: "a value by itself, expected a map or list", Offset: len(text)}
+		if !b.bare {
+			err = &notation.Error{Msg: "nothing but blanks and comments", Offset: len(text), Cut: true}
+		}
+		return nil, err
+	}
 	if err != nil && len(b.tables[0].keys) == 0 {
 		return nil, err
 	}

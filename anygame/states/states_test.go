@@ -163,6 +163,23 @@ state 2 peer "a" rng ""
 rows[5].rows.hp = 3
 rows[5].rows.id = 5
 `},
+		{"a name that comes again", []string{`{"tick": 1, "u": [{"id": 5, "hp": 1, "hp#2": 7, "hp": 2, "hp": 3}, {"id": 6, "hp": 4}]}`}, `
+state 1 peer "" rng ""
+u[5].u.hp = 1
+u[5].u.hp#2 = 7
+u[5].u.hp#3 = 2
+u[5].u.hp#4 = 3
+u[5].u.id = 5
+u[6].u.hp = 4
+u[6].u.id = 6
+`},
+		{"a name of a row that comes again", []string{`{"tick": 1, "u": {"5": {"hp": 1}, "6": {"mp": 2}, "7": {"mp": 4}, "6": {"mp": 3}}}`}, `
+state 1 peer "" rng ""
+u[5].u.hp = 1
+u[6].u.mp = 2
+u[6].u.mp#2 = 3
+u[7].u.mp = 4
+`},
 		{"a row for each field", []string{`[{"tick": 1, "kind": "unit", "entity": 5, "field": "pos.x", "value": 1}, {"tick": 1, "kind": "unit", "entity": 5, "field": "hp", "value": 2}, {"tick": 1, "kind": "tree", "entity": 5, "field": "hp", "value": 3}]`}, `
 state 1 peer "" rng ""
 tree[5].tree.entity = 5

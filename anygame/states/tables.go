@@ -1,12 +1,14 @@
 package states
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/desynctool/desynctool/internal/file/limits"
 	"github.com/desynctool/desynctool/notation"
 	"github.com/desynctool/desynctool/snapshot"
 )
@@ -25,14 +27,52 @@ func (t *table) newColumn(path string) *column {
 
 // columnOf returns the column of that name, which is made the first time.
 func (t *table) columnOf(component, field string) *column {
+	name := [2]string{component, field}
+	c := t.named[name]
+	if c == nil {
+		c = &column{component: component, field: field}
+		if t.named == nil {
+			t.named = map[[2]string]*column{}
+		}
+		t.named[name] = c
+		t.columns = append(t.columns, c)
+	}
+	return c
+}
+
+// apart gives the second value that a row has of a column to another column, the third to one more, and so on.
+func (t *table) apart() {
 	for _, c := range t.columns {
-		if c.component == component && c.field == field {
-			return c
+		if slices.IsSortedFunc(c.rows, func(a, b int32) int { return cmp.Or(cmp.Compare(a, b), -1) }) {
+			continue
+		}
+		all := *c
+		c.data, c.ends, c.rows = nil, nil, nil
+		times := make([]int, len(t.keys))
+		for i, row := range all.rows {
+			to := c
+			if n := times[row]; n > len(c.again) {
+				to = t.another(c)
+			} else if n > 0 {
+				to = c.again[n-1]
+			}
+			times[row]++
+			to.addRaw(int(row), all.value(i))
 		}
 	}
-	c := &column{component: component, field: field}
-	t.columns = append(t.columns, c)
-	return c
+}
+
+// another adds the next column for a value that a row has again: hp#2 of hp.
+func (t *table) another(c *column) *column {
+	for n := c.last + 2; ; n++ {
+		field := clip(c.field + "#" + strconv.Itoa(n))
+		if t.named[[2]string{c.component, field}] != nil {
+			continue // a member has that name
+		}
+		again := t.columnOf(c.component, field)
+		again.class, c.last, c.again = c.class, n-1, append(c.again, again)
+		return again
+	}
 }
 
 // clip returns a name as a snapshot may hold it.
@@ -45,6 +85,15 @@ func clip(name string) string {
 		return "(empty)"
 	}
 	return name
+}
+
+// bounded returns a path or label that others begin with: a long one as clip has it, so that many of them are not long
+// again and again.
+func bounded(path string) string {
+	if len(path) > snapshot.MaxName {
+		return clip(path)
+	}
+	return path
 }
 
 // keyOf returns the key of a row by what identifies it: a whole number itself, else a hash.
@@ -93,8 +142,37 @@ func (t *table) namedRow(name []byte) {
 	t.byName[at] = int32(row)
 }
 
+// settle gives each value a column in which its row has no other, and checks how large the tables become: rows that each
+// have a column of their own are rows times columns. It reports false after an error.
+func (b *builder) settle() bool {
+	columns := 0
+	for _, t := range b.tables {
+		t.apart()
+		for _, c := range t.columns {
+			if len(c.ends) > 0 {
+				columns++
+				b.cells += len(t.keys)
+				b.given += len(c.ends)
+			}
+		}
+	}
+	switch {
+	case b.err != nil:
+	case limits.Archetypes.Over(int64(len(b.tables))):
+		b.err = limits.Archetypes.Reached("", int64(len(b.tables)))
+	case limits.Columns.Over(int64(columns)):
+		b.err = limits.Columns.Reached("", int64(columns))
+	default:
+		b.err = limits.Spread(b.cells, b.given)
+	}
+	return b.err == nil
+}
+
 // finish makes a World of the tables, and begins the next state.
 func (b *builder) finish() {
+	if !b.settle() {
+		return
+	}
 	w := &snapshot.World{Head: b.head}
 	if !b.ticked {
 		w.Point = snapshot.Point{Native: "state", Relation: snapshot.Some}
@@ -136,10 +214,8 @@ func (t *table) finish() (snapshot.Table, bool) {
 	out := snapshot.Table{Label: clip(t.label), Class: t.class, Keys: t.flatKeys()}
 	n := len(t.keys)
 	for _, c := range t.columns {
-		for ; c != nil; c = c.again {
-			if len(c.ends) > 0 {
-				out.Columns = append(out.Columns, c.finish(n))
-			}
+		if len(c.ends) > 0 {
+			out.Columns = append(out.Columns, c.finish(n))
 		}
 	}
 	t.keys, t.owners, t.byName, t.current = nil, nil, nil, -1
@@ -153,10 +229,8 @@ func (t *table) finish() (snapshot.Table, bool) {
 func (t *table) divide(all snapshot.Table) []snapshot.Table {
 	other := map[[2]string]snapshot.Class{}
 	for _, c := range t.columns {
-		for ; c != nil; c = c.again {
-			if c.class != t.class {
-				other[[2]string{c.component, c.field}] = c.class
-			}
+		if c.class != t.class {
+			other[[2]string{c.component, c.field}] = c.class
 		}
 	}
 	if len(other) == 0 {

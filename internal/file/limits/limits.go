@@ -159,13 +159,18 @@ func Given() (list []string) {
 // freeCells is how many cells a state may have for which [Sparse] does not count.
 const freeCells = 1 << 20
 
-// Filled bounds the tables of a state that an engine wrote by [Cells], and by [Sparse] where given of the
-// cells have a value: rows that each have a column of their own are rows times columns.
+// Filled bounds the tables of a state that an engine wrote by [Cells], and by [Spread].
 func Filled(cells, given int) error {
-	switch {
-	case Cells.Over(int64(cells)):
+	if Cells.Over(int64(cells)) {
 		return Cells.Reached("", 0)
-	case cells > freeCells && Sparse.Over(int64(cells/max(given, 1))):
+	}
+	return Spread(cells, given)
+}
+
+// Spread bounds tables by [Sparse] where given of the cells have a value: rows that each have a column of
+// their own are rows times columns.
+func Spread(cells, given int) error {
+	if cells > freeCells && Sparse.Over(int64(cells/max(given, 1))) {
 		return Sparse.Reached("", int64(cells/max(given, 1)))
 	}
 	return nil
