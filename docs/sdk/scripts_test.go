@@ -52,7 +52,7 @@ func playScript(t *testing.T, command []string, args ...string) (dir, said strin
 // finds its fault, and nothing else. Without DESYNCTOOL_FULL_TESTS it is replayed in one way and the fault
 // is found in one: the game in C goes all ways.
 func (s *scripted) plays(t *testing.T) {
-	all := effort.Full() || os.Getenv("DESYNCTOOL_SDK_TESTS") == "1"
+	all := everything()
 	long := effort.Long(220, 600)
 	ticks := effort.Of(60, long)
 	short := []string{"--ticks", strconv.Itoa(ticks)}
