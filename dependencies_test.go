@@ -15,6 +15,7 @@ import (
 	"golang.org/x/mod/modfile"
 
 	"github.com/desynctool/desynctool/internal/licenses"
+	"github.com/desynctool/desynctool/internal/testkit/effort"
 )
 
 // licences are sentences by which the text of a licence is known.
@@ -49,7 +50,11 @@ func TestDependencies(t *testing.T) {
 	}
 	folders := modules(t, required)
 	linked := map[string]string{} // by module: the column "In"
-	for _, system := range []string{"linux", "darwin", "windows"} {
+	systems := []string{"linux", "darwin", "windows"}
+	if !effort.Full() {
+		systems = nil // lists the packages of each program and system, which takes seconds
+	}
+	for _, system := range systems {
 		for _, in := range programs {
 			for _, p := range linkedInto(t, system, in.command) {
 				if linked[p.Module] == "" || in == programs[0] {
@@ -73,7 +78,7 @@ func TestDependencies(t *testing.T) {
 			continue
 		}
 		in := cmp.Or(linked[r.Mod.Path], "tests")
-		if row.In != in || row.Direct == r.Indirect {
+		if row.In != in && systems != nil || row.Direct == r.Indirect {
 			t.Errorf("%s: docs/dependencies.md has it in %s, direct %t; it is in %s, direct %t", r.Mod.Path, row.In, row.Direct, in, !r.Indirect)
 		}
 		if !isLicence(licenceIn(t, folders[r.Mod.Path]), row.License) {

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/desynctool/desynctool/internal/testkit/effort"
 )
 
 // issueForms are the forms, and the labels of the fields that a maintainer cannot do without.
@@ -101,9 +103,7 @@ func parseYAML(t *testing.T, file string, into any) {
 
 // TestCommandsForReports: the commands, flags and files exist that SECURITY.md and the templates name.
 func TestCommandsForReports(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds the command")
-	}
+	effort.Whole(t) // builds the programs
 	pages, err := filepath.Glob(filepath.Join(".github", "ISSUE_TEMPLATE", "*.yml"))
 	if err != nil {
 		t.Fatal(err)
