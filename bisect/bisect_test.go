@@ -192,7 +192,7 @@ func TestBrackets(t *testing.T) {
 // TestSearchAgainstLinearScan draws sessions with epochs and missing or corrupt
 // snapshots and compares with a scan over every pair.
 func TestSearchAgainstLinearScan(t *testing.T) {
-	effort.Checks(t, 30)
+	effort.Checks(t, 15)
 	dir := t.TempDir()
 	session := 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -323,16 +323,19 @@ func scanSplits(a, b []*state, broken []bool) string {
 
 func TestProbesOfManyPoints(t *testing.T) {
 	dir := t.TempDir()
-	const n = 300
+	n, first, within, probes := 80, 57, "(5600,5700]", 8
+	if effort.Full() {
+		n, first, within, probes = 300, 217, "(21600,21700]", 10
+	}
 	a, b := make([]*state, n), make([]*state, n)
 	for i := range n {
 		a[i], b[i] = &state{1, 1, 0}, &state{1, 1, 0}
-		if i >= 217 {
+		if i >= first {
 			b[i] = &state{2, 2, 0}
 		}
 	}
 	r := run1(t, peersOf(t, dir, a, b), Options{})
-	if span(r) != "(21600,21700]" || r.Probes != 10 {
+	if span(r) != within || r.Probes != probes {
 		t.Errorf("%s after %d probes", span(r), r.Probes)
 	}
 }

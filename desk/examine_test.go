@@ -361,6 +361,7 @@ func TestExamineBeside(t *testing.T) {
 
 // TestExamineBounded: of many faults the first of each kind are listed, and all are counted.
 func TestExamineBounded(t *testing.T) {
+	effort.Whole(t)
 	k := openKept(t, filepath.Join(t.TempDir(), "desk"))
 	for i := range 230 { // more than are asked for at a time
 		k.send(t, fmt.Sprint("bundle ", i), "x.zip", 40, diverged("Move", "Move.x", "s", "1.0.0", "linux"))

@@ -85,6 +85,7 @@ func TestTextRoundTrip(t *testing.T) {
 
 // TestTextOfLongValues: a line holds any value that a cell can.
 func TestTextOfLongValues(t *testing.T) {
+	effort.Whole(t)
 	const n = 17 << 20
 	text, raw := NewColumn("Map", "name", String, 0), NewColumn("Map", "tiles", Bytes, 0)
 	text.AppendBytes(bytes.Repeat([]byte{'"'}, n))

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/desynctool/desynctool/internal/testkit/effort"
+
 	"pgregory.net/rapid"
 )
 
@@ -127,6 +129,7 @@ func TestGroups(t *testing.T) {
 // their values taken two by two: no two of a group differ, any two of different
 // groups do, and who is left out could agree with two that differ.
 func TestGroupsOracle(t *testing.T) {
+	effort.Checks(t, 40)
 	rapid.Check(t, func(rt *rapid.T) {
 		const ticks = 60
 		type at struct {

@@ -30,7 +30,7 @@ func newSim(t testing.TB, argv []string, opts Options) *bisect.Sim {
 // another one: the results must not differ in anything but the name.
 func TestSameAsInProcess(t *testing.T) {
 	t.Parallel()
-	log := recordedLog(t, effort.Of(210, 300))
+	log := recordedLog(t, effort.Of(205, 300))
 	wrong := *log // one hash in the middle of a batch is not what the orders give
 	wrong.Ticks = append([]orderlog.Tick(nil), log.Ticks...)
 	other := wrong.Ticks[171].Hashes[0]
@@ -57,7 +57,7 @@ func TestSameAsInProcess(t *testing.T) {
 			"purity":    {log, bisect.TrialOptions{Mode: bisect.CheckPurity, Until: until(40)}},
 			"predict":   {log, bisect.TrialOptions{Mode: bisect.Predict, Predict: []uint32{0, 1}, Until: until(40)}},
 		} {
-			if few := name == "plain" || name == "caches"; !effort.Of(transport == Stdio || few, true) {
+			if few := name == "plain"; !effort.Of(transport == Stdio || few, true) {
 				continue // of the transports other than the first some modes
 			}
 			t.Run(string(transport)+name, func(t *testing.T) {

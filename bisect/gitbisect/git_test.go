@@ -249,6 +249,7 @@ func TestTwoHundred(t *testing.T) {
 
 // TestThousandWithMerges is a history of branches and merges, with the break on a branch.
 func TestThousandWithMerges(t *testing.T) {
+	effort.Whole(t)
 	const n, broken = 1000, 423
 	list := straight(n, n+1)
 	for i := range list {

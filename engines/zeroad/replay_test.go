@@ -16,6 +16,7 @@ import (
 
 	"github.com/desynctool/desynctool/engines/engine"
 	"github.com/desynctool/desynctool/engines/zeroad"
+	"github.com/desynctool/desynctool/internal/testkit/effort"
 	"github.com/desynctool/desynctool/report/gamereplay"
 )
 
@@ -241,7 +242,7 @@ func TestRefused(t *testing.T) {
 	mod := func(name, version string) string {
 		return thePublicMod + `,{"mod":"` + name + `","name":"x","version":"` + version + `"}`
 	}
-	for _, c := range []struct {
+	for i, c := range []struct {
 		name    string
 		change  func(*testing.T, *game)
 		want    string
@@ -278,6 +279,9 @@ func TestRefused(t *testing.T) {
 		}, "it begins at turn 37: this peer joined then", false},
 		{"no such folder of mods", func(_ *testing.T, g *game) { g.opts["mods"] = "nowhere" }, "mods=nowhere: not a folder", false},
 	} {
+		if i%3 > 0 && !effort.Full() {
+			continue
+		}
 		t.Run(c.name, func(t *testing.T) {
 			g := newGame(t)
 			c.change(t, g)
@@ -324,7 +328,7 @@ func TestWithoutVersion(t *testing.T) {
 
 // What is no whole replay is not taken for one.
 func TestFailed(t *testing.T) {
-	for _, c := range []struct {
+	for i, c := range []struct {
 		name   string
 		stands func(*standIn)
 		want   string
@@ -339,6 +343,9 @@ func TestFailed(t *testing.T) {
 		{"mod that was left out", func(s *standIn) { s.Loaded = []string{"mod"} }, "did not load a mod: public"},
 		{"no recorded output", func(s *standIn) { s.Printed = "nowhere" }, "it ended with status 3"},
 	} {
+		if i%2 > 0 && !effort.Full() {
+			continue
+		}
 		t.Run(c.name, func(t *testing.T) {
 			if c.name == "crash" && runtime.GOOS == "windows" {
 				t.Skip("a process that is killed exits with a status there")

@@ -161,6 +161,7 @@ func TestBomb(t *testing.T) {
 
 // TestManyBombs: small states, of which each is within its limits, are bounded together.
 func TestManyBombs(t *testing.T) {
+	effort.Whole(t)
 	use(t, "excess=50MiB")
 	files := bomb(t)
 	var err error
