@@ -33,7 +33,7 @@ func compile(t *testing.T, source string, flags ...string) string {
 // skirmish builds the game in C.
 func skirmish(t *testing.T) string {
 	t.Helper()
-	return compile(t, "c/skirmish.c", effort.Of("-O0", "-O2"))
+	return compile(t, "c/skirmish.c", effort.Of("-O1", "-O2"))
 }
 
 // faultTick is the tick from which the client of the sessions goes wrong.
