@@ -6,12 +6,14 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/desynctool/desynctool/internal/file/files"
 	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/tracediff"
 )
 
 // Two peers in sync leave the same states, and files of both may be equal byte for byte. But a file
-// that names its peer is the other's as well only if it was copied: then the two are one witness.
+// that names its peer is the other's as well only if it was copied: then the two are one witness. Two recordings that the
+// user names are an exception: these are two runs, and a deterministic game leaves equal files of them.
 
 // witness is a file that may name its peer, of one kind.
 type witness struct {
@@ -26,8 +28,8 @@ type witness struct {
 // kinds are those of witnesses, as texts name them.
 var kinds = []string{"states", "order logs", "traces"}
 
-// oneWitness finds the places whose files are those of another place, byte for byte, and name their
-// peer. They are left out if two others have such files, and else said to be one witness. It reads the
+// oneWitness finds the places whose files are equal to the files of another place, byte for byte, and name their
+// peer. They are left out if two others have such files, and else reported as one witness. It reads the
 // heads of files of one size, and whole files only where these name one peer.
 func (s *Session) oneWitness() {
 	lists := make([][]witness, len(s.places))
@@ -99,6 +101,8 @@ func (s *Session) oneWitness() {
 		}
 		switch {
 		case of < 0:
+		case s.twoRuns(s.places[of].path, p.path):
+			s.warnings = append(s.warnings, files.Note{Path: p.path, Text: fmt.Sprintf("%s: its %s are identical to the %s of %s; two equal runs leave such files, and a copy shows nothing", p.path, what, what, s.places[of].path)})
 		case whole && !slices.ContainsFunc(copies, func(kind string) bool { return own[kind] < 3 }):
 			for _, kind := range copies {
 				own[kind]--
@@ -111,6 +115,20 @@ func (s *Session) oneWitness() {
 		out = append(out, p)
 	}
 	s.places = out
+}
+
+// twoRuns reports whether two places were given by two paths: a user who names two recordings compares two runs, of which a
+// deterministic game leaves equal files.
+func (s *Session) twoRuns(a, b string) bool {
+	if len(s.paths) != 2 {
+		return false
+	}
+	below := func(path, root string) bool {
+		rel, err := filepath.Rel(root, path)
+		return err == nil && filepath.IsLocal(rel)
+	}
+	first, second := s.paths[0], s.paths[1]
+	return below(a, first) && below(b, second) && !below(a, second) && !below(b, first)
 }
 
 // has reports whether there are witnesses of a kind.

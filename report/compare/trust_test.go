@@ -375,8 +375,16 @@ func TestOneWitness(t *testing.T) {
 	dir := t.TempDir()
 	host, again := snaps(t, dir+"/host", list("host")...), snaps(t, dir+"/eve", list("host")...)
 	client, other := snaps(t, dir+"/client", list("client")...), snaps(t, dir+"/other/client", list("host")[:3]...)
-	r, _ := trusted(t, host, again)
+	bundle := t.TempDir()
+	snaps(t, bundle+"/host", list("host")...)
+	snaps(t, bundle+"/eve", list("host")...)
+	r, _ := trusted(t, bundle)
 	expect(t, r, document.Inconclusive, "one witness", "both call themselves")
+	r, _ = trusted(t, host, again) // two runs, named by the user
+	expect(t, r, document.InSync, "both call themselves")
+	if len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0], "identical to the files of") {
+		t.Errorf("%q", r.Warnings)
+	}
 	r, b := trusted(t, host, client, again)
 	expect(t, r, document.Inconclusive, again+": left out")
 	if len(b.Peers) != 2 {
