@@ -47,6 +47,9 @@ import (
 type Options struct {
 	// Sim replays the orders between the ends of the bracket, if it is set.
 	Sim *Sim
+	// Verify reads the content of all pairs of snapshots and recomputes their digests where no states differ, not only of
+	// the first and the last pair.
+	Verify bool
 	// Progress, if not nil, is called during that replay with the ticks that are done and all.
 	Progress func(done, total int64)
 
@@ -85,8 +88,9 @@ type Result struct {
 	// both have a snapshot.
 	Pairs int
 	// Content are the state points at which the content of two peers' snapshots was read whole and
-	// is what their digests say, ascending: the ends that the answer rests on. Elsewhere the root in
-	// a snapshot's header is believed. Snapshots whose format has no digests are read whole anyway.
+	// its digests were recomputed, ascending: the ends that the answer rests on, or all with Options.Verify. Elsewhere the
+	// root in a snapshot's header is believed; where no states differ, the checksums of all bytes were compared.
+	// Snapshots whose format has no digests are read whole anyway.
 	Content []snapshot.Point
 	// Snapshots counts the state points at which two peers or more have one.
 	Snapshots int
@@ -374,7 +378,7 @@ func Run(list []*Peer, opts Options) (*Result, error) {
 			p.digest = digestOf(p.blocks)
 		}
 	}
-	first, sums := r.compare(peers)
+	first, sums := r.compare(peers, opts.Verify)
 	r.Splits = unite(r.splits...)
 	if len(r.Splits) > 0 {
 		r.Healed = r.Splits[0].Healed
@@ -531,11 +535,12 @@ func headers(peers []*peer) []orderlog.HeaderDifference {
 }
 
 // compare searches every two peers. It returns the pair that parted first, and the one
-// of which only the recorded hashes parted.
-func (r *Result) compare(peers []*peer) (first, sums *pair) {
+// of which only the recorded hashes parted. With verify it reads the content of all snapshots where no states differ.
+func (r *Result) compare(peers []*peer, verify bool) (first, sums *pair) {
 	for i, a := range peers {
 		for _, b := range peers[i+1:] {
 			p := newPair(r, a, b)
+			p.verify = verify
 			p.search()
 			p.equalHistories()
 			p.scanLogs()

@@ -621,3 +621,31 @@ func TestRunChangesNothing(t *testing.T) {
 		first = r
 	}
 }
+
+// TestDamageIsNotInSync: whichever bit of a snapshot between the first and the last is flipped, the answer is not that nothing
+// differs. The heads of both are equal, and the search believes a head.
+func TestDamageIsNotInSync(t *testing.T) {
+	states := []*state{{1, 1, 0}, {2, 2, 0}, {3, 3, 0}}
+	dirs := peersOf(t, t.TempDir(), states, states)
+	if r := run1(t, dirs, Options{}); r.Bracket != nil || len(r.Lost) > 0 || len(r.Content) != 2 {
+		t.Fatalf("undamaged: %+v, %v, read whole at %v", r.Bracket, r.Lost, r.Content)
+	}
+	if r := run1(t, dirs, Options{Verify: true}); len(r.Content) != 3 {
+		t.Errorf("with Verify read whole at %v", r.Content)
+	}
+	path := filepath.Join(dirs[1], snapshot.Name(testSeed, 100))
+	sound, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for at := 0; at < len(sound); at += effort.Of(37, 1) {
+		b := slices.Clone(sound)
+		b[at] ^= 1 << (at % 8)
+		if err := os.WriteFile(path, b, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if r := run1(t, dirs, Options{}); r.Bracket != nil || len(r.Lost) == 0 {
+			t.Errorf("byte %d of %d is another: %+v, lost %v", at, len(sound), r.Bracket, r.Lost)
+		}
+	}
+}

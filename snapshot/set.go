@@ -55,6 +55,7 @@ type Entry struct {
 	kept *keeping // nil for what need not be read whole
 
 	content *content // nil unless Check has read it
+	bytes   *content // nil unless Undamaged has read it
 }
 
 // Path returns the path of the file, and for one of several states in it,

@@ -17,12 +17,13 @@ import (
 
 // bisectFlags are the flags of bisect.
 type bisectFlags struct {
-	sim   string
-	sims  simFlags
-	drill bool
-	run   runFlags
-	git   gitFlags
-	match *matchFlag
+	sim    string
+	sims   simFlags
+	drill  bool
+	verify bool
+	run    runFlags
+	git    gitFlags
+	match  *matchFlag
 }
 
 func newBisect(e *env) *cobra.Command {
@@ -68,6 +69,7 @@ prefixes of it to learn whether they diverge; {} is the path of the prefix.
 	flags.sims.addTimeout(cmd)
 	flags.sims.addGames(cmd)
 	cmd.Flags().BoolVar(&flags.drill, "drill", false, "with --sim: the system in which a peer departs, and what it wrote")
+	cmd.Flags().BoolVar(&flags.verify, "verify", false, verifyUsage)
 	flags.run.add(cmd.Flags())
 	flags.git.add(cmd.Flags())
 	flags.match = addMatch(cmd)
@@ -125,7 +127,7 @@ func doBisect(e *env, paths []string, flags bisectFlags, format *cli.Outputs) er
 		return err
 	}
 	defer tree.Close()
-	builds := compare.Builds{Sim: sim, Witness: game}
+	builds := compare.Builds{Sim: sim, Witness: game, Verify: flags.verify}
 	end := func() {}
 	if sim == nil && game == nil {
 		end = e.watch(tree, "comparing")

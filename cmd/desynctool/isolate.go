@@ -14,7 +14,7 @@ import (
 // answering answers requests with the simulators that they name.
 func answering() *triage.Answering {
 	return &triage.Answering{Builds: func(a *isolate.Asked) (compare.Builds, error) {
-		flags := triageFlags{sim: a.Sim, own: a.Own, replays: a.Replays}
+		flags := triageFlags{sim: a.Sim, own: a.Own, replays: a.Replays, verify: a.Verify}
 		flags.sims.timeout = a.SimTimeout
 		return flags.builds(&env{Env: &cli.Env{Context: a.Context}})
 	}}
@@ -25,7 +25,7 @@ func (e *env) findIsolated(paths []string, flags triageFlags) (*triage.Found, er
 	x := triage.Isolated{
 		Reader: e.Reader, Stdin: e.Stdin, Require: flags.isolate == cli.IsolateRequired,
 		Asked: isolate.Request{
-			Paths: paths, Game: e.game, Sim: flags.sim, Own: flags.own, Replays: flags.replays, SimTimeout: flags.sims.timeout, Count: flags.stats,
+			Paths: paths, Game: e.game, Sim: flags.sim, Own: flags.own, Replays: flags.replays, Verify: flags.verify, SimTimeout: flags.sims.timeout, Count: flags.stats,
 		},
 		Missing: func(what string) { e.Warn([]string{"--isolate: here is missing: " + what}) },
 	}

@@ -25,6 +25,7 @@ type triageFlags struct {
 
 	sim, own string
 	replays  int
+	verify   bool
 	sims     simFlags
 	known    string
 	start    string // of a write-up
@@ -90,6 +91,7 @@ the match is inconclusive. What the system cannot restrict is named on stderr, a
 	f.BoolVar(&flags.all, "all", false, "print all of a long answer")
 	f.StringVar(&flags.sim, "sim", "", "replay in this simulator: builtin, builtin:fault=…, exec:COMMAND, …")
 	f.StringVar(&flags.own, "own", "", "the build that the peer had which is wrong, if it is not that of --sim")
+	f.BoolVar(&flags.verify, "verify", false, verifyUsage)
 	f.IntVar(&flags.replays, "replays", 0, "how many replays to make to find the cause; 0 for those of a minute")
 	flags.sims.addTimeout(cmd)
 	flags.sims.addGames(cmd)
@@ -107,13 +109,16 @@ the match is inconclusive. What the system cannot restrict is named on stderr, a
 	return cmd
 }
 
+// verifyUsage is what --verify does.
+const verifyUsage = "recompute the hashes of all states where none differ, not only of the first and the last"
+
 // builds returns the simulators that the flags name.
 func (f *triageFlags) builds(e *env) (b compare.Builds, err error) {
 	named := simulators.Builds{Sim: f.sim, Own: f.own, Replays: f.replays}
 	if err := named.Check(); err != nil {
 		return b, err
 	}
-	b.Replays = f.replays
+	b.Replays, b.Verify = f.replays, f.verify
 	if b.Witness, err = f.sims.game(e, "--sim", f.sim); err != nil {
 		return b, err
 	}

@@ -111,7 +111,7 @@ func (g *gatherer) bisected(drill bool) (*bisect.Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	opts := bisect.Options{Sim: g.builds.Sim, Own: func(needed bool) []*tracediff.Result {
+	opts := bisect.Options{Sim: g.builds.Sim, Verify: g.builds.Verify, Own: func(needed bool) []*tracediff.Result {
 		if needed || g.spread {
 			g.ownTraces()
 		}

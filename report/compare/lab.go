@@ -20,6 +20,8 @@ type Builds struct {
 	// Replays is how many replays experiments may take, beside those that find the peer who
 	// is wrong, and a second look at what departs; 0 for as many as are begun in a minute.
 	Replays int
+	// Verify recomputes the digests of all states where none differ, see bisect.Options.
+	Verify bool
 	// Progress, if not nil, is called while orders are replayed, with what for, and the
 	// ticks that are done and all.
 	Progress func(what string, done, total int64)

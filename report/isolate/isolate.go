@@ -56,6 +56,7 @@ type Request struct {
 	Sim        string
 	Own        string
 	Replays    int
+	Verify     bool
 	SimTimeout time.Duration
 
 	Count    bool // how much is read
