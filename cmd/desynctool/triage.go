@@ -58,6 +58,7 @@ modes are made to find out why: orders tested, predicted, states saved and loade
 computed again, the same played several times. They show what that build does wrong. --own
 names the build that the peer had, if it is another one: then what they do not show is
 excluded. --replays N is how many may be made; without it they are begun for a minute.
+The files of one peer are enough: they are compared with a replay of its orders.
 
 ` + simulators.Help + `
 

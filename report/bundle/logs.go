@@ -137,6 +137,9 @@ func openLog(tree files.Tree, f *File, read func(n int)) (orderlog.Source, io.Cl
 	return source, all, nil
 }
 
+// WholeLog reads the order log that a peer left.
+func (s *Session) WholeLog(p *Peer) (*orderlog.Log, error) { return readWhole(s.tree, p.Log) }
+
 // readWhole reads an order log to its end.
 func readWhole(tree files.Tree, f *File) (*orderlog.Log, error) {
 	source, closer, err := openLog(tree, f, nil)

@@ -263,5 +263,8 @@ func (s *Session) lose(path, format string, args ...any) {
 	s.lost = append(s.lost, files.Note{Path: path, Text: fmt.Sprintf(format, args...)})
 }
 
+// Paths returns the paths that the session was opened with.
+func (s *Session) Paths() []string { return s.paths }
+
 // what names the paths for an error.
 func (s *Session) what() string { return strings.Join(s.paths, ", ") }

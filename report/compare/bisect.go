@@ -31,6 +31,14 @@ func Bisect(s *bundle.Session, builds Builds, drill bool) (*bisect.Result, error
 	if alone && !s.Untraced() {
 		r, err = byLogs(s, err)
 	}
+	if err != nil && alone && builds.Sim != nil {
+		pair, err := g.withComputed(err)
+		if err != nil {
+			return nil, err
+		}
+		defer pair.Close()
+		return pair.e.Bisect, nil
+	}
 	if err != nil && !alone || builds.Witness == nil {
 		return r, err
 	}

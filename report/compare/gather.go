@@ -26,7 +26,8 @@ type gatherer struct {
 	own               []*tracediff.Result
 	ownLost, ownNotes []string
 
-	player *player // of recordings, nil without a game
+	player *player      // of recordings, nil without a game
+	remove func() error // removes what a simulator computed, nil if it computed nothing
 
 	logs  []*readLog
 	peers []*bundle.Peer
@@ -99,6 +100,13 @@ func (g *gatherer) states() error {
 	sets := g.sets()
 	parted, err := g.differing(sets, bad)
 	if err != nil {
+		return err
+	}
+	if parted != nil {
+		g.e.Diff, g.e.Parted = parted.Diff, parted
+		return nil
+	}
+	if parted, err = g.computed(bad); err != nil {
 		return err
 	}
 	if parted != nil {
@@ -255,5 +263,9 @@ func closeStates(p *verdict.Parted) {
 // Close closes the states that are open, and removes what replays left.
 func (g *gatherer) Close() error {
 	closeStates(g.e.Parted)
-	return g.player.Close()
+	err := g.player.Close()
+	if g.remove != nil {
+		err = errors.Join(err, g.remove())
+	}
+	return err
 }

@@ -42,8 +42,12 @@ func Conclude(s *bundle.Session, builds Builds, progress func(done, total int64)
 	g.e.Replayer = s.Replayer()
 	defer g.Close()
 	err := g.compare()
-	if errors.As(err, new(*bundle.AloneError)) && builds.Witness != nil {
-		pair, err := g.withReplay(err)
+	if errors.As(err, new(*bundle.AloneError)) && (builds.Witness != nil || builds.Sim != nil) {
+		play := g.withReplay
+		if builds.Sim != nil {
+			play = g.withComputed
+		}
+		pair, err := play(err)
 		if err != nil {
 			return nil, err
 		}

@@ -1,0 +1,112 @@
+package compare_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/desynctool/desynctool/bisect/refsim"
+	"github.com/desynctool/desynctool/bisect/refsim/session"
+	"github.com/desynctool/desynctool/internal/testkit/effort"
+	"github.com/desynctool/desynctool/report/bundle"
+	"github.com/desynctool/desynctool/report/compare"
+	"github.com/desynctool/desynctool/report/document"
+)
+
+// judged returns what triage says of some paths with builds.
+func judged(t *testing.T, builds compare.Builds, paths ...string) *document.Report {
+	t.Helper()
+	s, err := bundle.OpenPaths(paths...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	r, err := compare.Triage(s, builds, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// entities lists what differs, as a set of texts.
+func entities(r *document.Report) (list []string) {
+	if r.Compared == nil {
+		return nil
+	}
+	for _, e := range r.Compared.Entities {
+		list = append(list, e.Kind+" "+e.Key)
+	}
+	slices.Sort(list)
+	return list
+}
+
+// TestComputedStates: with the two builds at hand the report is the same whether the peers left the states of the divergent
+// tick or not. The recording that has them is the oracle.
+func TestComputedStates(t *testing.T) {
+	for _, fault := range effort.Of([]string{"rng-leak@90"}, []string{"rng-leak@90", "float-reassoc@60", "data-mismatch@80"}) {
+		f, err := session.ParseFault(fault + ":client")
+		if err != nil {
+			t.Fatal(err)
+		}
+		own, err := refsim.ParseSimulator("builtin:fault=" + f.Name + "/" + f.Place + "@" + strings.Split(fault, "@")[1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		var reports []*document.Report
+		for _, every := range []uint64{1, 40} { // when a difference is noticed, and states are saved
+			dir := filepath.Join(t.TempDir(), "s")
+			o := session.Options{Config: refsim.Config{Seed: 7, Entities: 150}, Ticks: 160, SnapshotEvery: 40, DetectEvery: every, Faults: []session.Fault{f}}
+			if _, err := session.RecordTo(dir, o, session.TraceSystem); err != nil {
+				t.Fatal(err)
+			}
+			reports = append(reports, judged(t, compare.Builds{Sim: refsim.Simulator(), Own: own, Replays: 4}, dir))
+		}
+		left, computed := reports[0], reports[1]
+		if left.FirstDivergence.Tick == nil {
+			continue // the fault does not show in so few ticks
+		}
+		if *computed.FirstDivergence.Tick != *left.FirstDivergence.Tick || len(entities(left)) == 0 || !slices.Equal(entities(computed), entities(left)) {
+			t.Errorf("%s: tick %d, %q; with the states tick %d, %q", fault, *computed.FirstDivergence.Tick, entities(computed), *left.FirstDivergence.Tick, entities(left))
+		}
+		if !slices.ContainsFunc(computed.Notes, func(n string) bool { return strings.Contains(n, "is computed in builtin") }) {
+			t.Errorf("%s: no note that states are computed: %q", fault, computed.Notes)
+		}
+	}
+}
+
+// TestOnePeer: one peer's folder and a simulator show what two folders do, and a folder without a mistake is in sync.
+func TestOnePeer(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "s")
+	f, err := session.ParseFault("rng-leak@60:client")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := session.Options{Config: refsim.Config{Seed: 7, Entities: 120}, Ticks: 120, SnapshotEvery: 40, Faults: []session.Fault{f}}
+	recording, err := session.RecordTo(dir, o, session.TraceSystem)
+	if err != nil {
+		t.Fatal(err)
+	}
+	builds := compare.Builds{Sim: refsim.Simulator(), Replays: 2}
+	r := judged(t, builds, filepath.Join(dir, "client"))
+	if d := r.FirstDivergence; r.Status != document.Diverged || d.Tick == nil || *d.Tick+1 != recording.Truth.Bracket.Bad || recording.Truth.System == nil || d.System != *recording.Truth.System {
+		t.Errorf("%s, %+v, want point %d in %s", r.Status, r.FirstDivergence, recording.Truth.Bracket.Bad, *recording.Truth.System)
+	}
+	if wrong := wrong(r); !slices.Equal(wrong, []string{"client"}) {
+		t.Errorf("%q are wrong", wrong)
+	}
+	if both := judged(t, builds, dir); !slices.Equal(entities(r), entities(both)) {
+		t.Errorf("%q differ, with both peers %q", entities(r), entities(both))
+	}
+	host := filepath.Join(dir, "host")
+	if r := judged(t, builds, host); r.Status != document.InSync || !slices.ContainsFunc(r.Notes, func(n string) bool { return strings.Contains(n, "evidence of one peer, host") }) {
+		t.Errorf("host: %s, %q", r.Status, r.Notes)
+	}
+	if err := os.Remove(filepath.Join(host, bundle.LogName)); err != nil {
+		t.Fatal(err)
+	}
+	if r := judged(t, builds, host); r.Status != document.Inconclusive || !slices.ContainsFunc(r.Missing, func(n string) bool { return strings.HasPrefix(n, "no replay: ") }) {
+		t.Errorf("without a log: %s, %q", r.Status, r.Missing)
+	}
+}
