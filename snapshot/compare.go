@@ -189,10 +189,12 @@ func (c *comparer) table(i, j int) error {
 			p.td.Columns = append(p.td.Columns, ColumnCount{col.Component, col.Field, n})
 		}
 	}
-	if !p.td.empty() {
-		c.add(p.td)
+	if p.td.empty() {
+		return nil
 	}
-	return nil
+	p.td.Reordered, err = c.reordered(p)
+	c.add(p.td)
+	return err
 }
 
 // match pairs the columns of both tables and leaves out those that are equal

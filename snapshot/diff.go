@@ -80,6 +80,9 @@ type TableDiff struct {
 	// allows; Columns counts all of them.
 	Changes []Change
 	Columns []ColumnCount
+
+	// Reordered is set if both states have the same rows, which have no ids, in another order.
+	Reordered bool
 }
 
 // Changed returns how many values differ in rows that both states have.

@@ -152,11 +152,12 @@ type Info struct {
 
 // TableInfo is what a state's head says of one table.
 type TableInfo struct {
-	Label string
-	Class Class
-	Rows  uint64
-	Parts int         // parts of each key, 1 or 2
-	Hash  merkle.Hash // the leaf hash, for caches and noise too
+	Label  string
+	Class  Class
+	Rows   uint64
+	Placed bool        // see Table
+	Parts  int         // parts of each key, 1 or 2
+	Hash   merkle.Hash // the leaf hash, for caches and noise too
 }
 
 // Index describes the columns and blocks of a table.

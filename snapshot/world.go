@@ -96,6 +96,7 @@ type World struct {
 type Table struct {
 	Label   string
 	Class   Class
+	Placed  bool // keys are places in a list, since rows have no ids; a file of ours does not keep this
 	Keys    Keys
 	Columns []Column // ascending by component, then field
 }

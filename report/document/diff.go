@@ -36,6 +36,8 @@ type TableDocument struct {
 	Counts  tableCounts         `json:"counts"`
 	Schema  []string            `json:"schema,omitempty"`
 	Missing string              `json:"missing_on,omitempty"` // the peer that lacks the table
+	// Reordered is set if both have the same rows, which have no ids, in another order.
+	Reordered bool `json:"reordered,omitempty"`
 }
 
 // tableCounts counts all differences, those left out too.
@@ -161,7 +163,7 @@ func diffJSON(d *snapshot.Diff, names [2]string, warnings []string) *diffDocumen
 
 func tableDocument(t *snapshot.TableDiff, names [2]string) TableDocument {
 	doc := TableDocument{
-		Label: t.Label, Only: onlyKeys(names, t.OnlyA, t.OnlyB), Fields: []FieldDocument{}, Schema: schemaTexts(t.Schema, names),
+		Label: t.Label, Reordered: t.Reordered, Only: onlyKeys(names, t.OnlyA, t.OnlyB), Fields: []FieldDocument{}, Schema: schemaTexts(t.Schema, names),
 		Counts: tableCounts{Only: map[string]uint64{names[0]: t.OnlyACount, names[1]: t.OnlyBCount}, Fields: t.Changed(), Columns: []ColumnDocument{}},
 	}
 	for i := range t.Changes {
@@ -304,6 +306,9 @@ func tableText(out *Text, t *snapshot.TableDiff, names [2]string, limit int) {
 		parts = append(parts, "the table is missing on "+prose.Name(names[0]))
 	case !t.InB:
 		parts = append(parts, "the table is missing on "+prose.Name(names[1]))
+	}
+	if t.Reordered {
+		parts = append(parts, "the same rows in another order, which have no ids")
 	}
 	class := ""
 	if t.Class != snapshot.Archetype {
