@@ -28,6 +28,7 @@ type spot struct {
 
 	home   *table // the table of the row that its fields belong to, nil outside the states
 	path   string // from the row, with dots; empty for the row itself
+	full   string // from the document
 	column *column
 	own    *table // of its elements or members, if these are rows
 	asMap  role
@@ -59,6 +60,12 @@ type table struct {
 	named   map[[2]string]*column // of them, by component and field
 	current int
 	byName  map[nameOf]int32 // rows of maps whose names are ids
+
+	path   string // of its list or map, from the document
+	key    string // the path from a row to what identifies it, empty if nothing in the row does
+	why    Why
+	starts []int  // offsets of the rows, where the hints have the key
+	set    []bool // of the same rows, whether they have their key
 }
 
 // nameOf is the name of a row within its owner.
@@ -70,6 +77,7 @@ type nameOf struct {
 // column is a column that grows.
 type column struct {
 	component, field string
+	path             string // from the document, empty if it has none
 	hint             *hint
 	class            snapshot.Class
 	data             []byte
@@ -155,6 +163,8 @@ type builder struct {
 	worlds []*snapshot.World
 	cells  int // rows times columns of all worlds
 	given  int // values of them
+	found  Found
+	at     int // the offset of the map or list that began last
 	err    error
 
 	stack []open
@@ -196,7 +206,12 @@ func newBuilder(s *Schema) *builder {
 
 // newSpot returns the spot of a member or element of another one.
 func (b *builder) newSpot(parent *spot, n *node, name string, element bool) *spot {
-	s := &spot{node: n, name: name, asList: values}
+	s := &spot{node: n, name: name, asList: values, full: b.schema.Table}
+	if parent != nil && element {
+		s.full = parent.full
+	} else if parent != nil {
+		s.full = bounded(join(parent.full, name))
+	}
 	s.know(b.schema.root.hint, parent, element)
 	if n != nil {
 		s.asMap, s.asList = n.asMap(), n.asList()
@@ -229,14 +244,21 @@ func (b *builder) newSpot(parent *spot, n *node, name string, element bool) *spo
 		s.peer = !b.shape.table && n == b.shape.peer
 		s.identity = !element && parent.places && !parent.hint.keyed() && parent.node.identity(b.schema.documents, parent.named) == n
 	}
+	if s.identity {
+		s.home.identify(s.path, whyOf(n))
+	}
 	if s.hint != nil && s.hint.key != nil && s.hint.key == s.home.hint {
 		s.identity = true
+		s.home.identify(s.path, Described)
 	}
 	s.named = element && parent.node != nil && parent.node.maps > 0 && !parent.node.repeated
 	s.places = element && n != nil && s.path == "" && (!s.named || parent.node.counts())
 	s.rng = parent != nil && parent.rng || s.home == b.tables[0] && rank(rngWords, name) > 0
 	if hints := b.schema.Hints; hints != nil && len(hints.RNG) > 0 {
 		s.rng = parent != nil && parent.rng || s.hint != nil && s.hint.rng
+	}
+	if s.rng && parent != nil && !parent.rng {
+		b.found.RNG = append(b.found.RNG, s.full)
 	}
 	return s
 }
@@ -292,8 +314,9 @@ func (b *builder) table(label string, parent *table) *table {
 	if t := b.labels[label]; t != nil {
 		return t
 	}
-	t := &table{label: label, current: -1}
+	t := &table{label: label, current: -1, why: ByPlace}
 	if parent == nil {
+		t.why = OnlyRow
 		t.addRow(0)
 	} else if parent != b.tables[0] {
 		t.parent = parent
@@ -382,7 +405,7 @@ func (b *builder) begin() (s *spot, row bool, back int) {
 			return e, false, 0
 		}
 		back = e.home.current
-		e.home.addRow(s.items - 1)
+		e.home.start(e.home.addRow(s.items-1), b.at)
 		return e, true, back
 	case s != nil:
 		return s, false, 0
@@ -390,10 +413,10 @@ func (b *builder) begin() (s *spot, row bool, back int) {
 		s = b.elementOf(top.spot)
 		back = s.home.current
 		if top.list {
-			s.home.addRow(top.index)
+			s.home.start(s.home.addRow(top.index), b.at)
 			top.index++
 		} else {
-			s.home.namedRow(b.named)
+			s.home.namedRow(b.named, b.at)
 		}
 		return s, true, back
 	case top.spot.list:
@@ -424,7 +447,7 @@ func (b *builder) push(list bool) {
 func (b *builder) rowsOf(s *spot) {
 	if s.own == nil && s.home != nil {
 		s.own = b.table(s.label(b.schema.Table), s.home)
-		s.own.class = s.class
+		s.own.class, s.own.path = s.class, s.full
 		if s.hint.isTable() {
 			s.own.hint = s.hint.table
 		}
@@ -432,10 +455,10 @@ func (b *builder) rowsOf(s *spot) {
 }
 
 // BeginMap implements notation.Sink.
-func (b *builder) BeginMap(int) { b.push(false) }
+func (b *builder) BeginMap(at int) { b.at = at; b.push(false) }
 
 // BeginList implements notation.Sink.
-func (b *builder) BeginList(int) { b.push(true) }
+func (b *builder) BeginList(at int) { b.at = at; b.push(true) }
 
 // End implements notation.Sink.
 func (b *builder) End(int) {
@@ -490,9 +513,11 @@ func (b *builder) take(s *spot, kind notation.Kind, text []byte) {
 		return
 	case s.tick:
 		b.takeTick(kind, text)
+		b.found.Tick = b.schema.inFile(s.full)
 		return
 	case s.peer && kind != notation.Null:
 		b.head.Peer = peerName(text)
+		b.found.Peer = b.schema.inFile(s.full)
 		return
 	case s.rng:
 		b.random = append(append(b.random, s.path...), ' ')
@@ -502,7 +527,7 @@ func (b *builder) take(s *spot, kind notation.Kind, text []byte) {
 	t := s.home
 	if s.column == nil {
 		s.column = t.newColumn(s.path)
-		s.column.hint, s.column.class = s.hint, s.class
+		s.column.hint, s.column.class, s.column.path = s.hint, s.class, s.full
 	}
 	s.column.add(t.current, kind, text)
 	if s.identity && kind != notation.Null {

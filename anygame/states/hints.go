@@ -23,6 +23,8 @@ type Table struct {
 	Path  string // of its list or map; empty for a file that is a list of rows
 	Key   string // the path from a row to what identifies it, empty if that is not known
 	Label string // empty for the usual one
+	// Position are the paths from a row to both coordinates of its place on the ground, or to a text with both.
+	Position []string
 }
 
 // hint is what is known of one path. The zero hint is that of most paths.
@@ -215,8 +217,10 @@ func (s *Schema) within(base *node) (shape, bool) {
 func (hs *Hints) Paths() (out []string) {
 	for _, t := range hs.Tables {
 		out = append(out, t.Path)
-		if t.Key != "" {
-			out = append(out, strings.TrimPrefix(t.Path+"."+t.Key, "."))
+		for _, below := range append([]string{t.Key}, t.Position...) {
+			if below != "" {
+				out = append(out, strings.TrimPrefix(t.Path+"."+below, "."))
+			}
 		}
 	}
 	out = slices.Concat(out, []string{hs.Tick, hs.Peer}, hs.RNG, hs.Noise, hs.Cache)

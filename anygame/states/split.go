@@ -11,9 +11,9 @@ import (
 
 // list is a file that is one list of rows, with the columns whose names show what they are; nil for those that it lacks.
 type list struct {
-	rows  int
-	label string
-	cells []cells
+	rows   int
+	source *table
+	cells  []cells
 
 	tick, peer, kind, field, value *cells
 	ids                            map[string]*cells // by kind
@@ -36,6 +36,14 @@ func (c *cells) get(row int) []byte {
 // fractions reports whether a value is a number that is not whole.
 func (c *cells) fractions() bool {
 	return slices.ContainsFunc(c.at, func(i int32) bool { return i > 0 && fraction(c.column.value(int(i)-1)) })
+}
+
+// why returns why a column identifies rows.
+func (c *cells) why() Why {
+	if c.column.hint != nil && c.column.hint.key != nil {
+		return Described
+	}
+	return ByID
 }
 
 // full reports whether every row has a value.
@@ -63,6 +71,12 @@ func (b *builder) split() {
 		b.finish()
 		return
 	}
+	if l.tick != nil {
+		b.found.Tick = b.schema.inFile(l.tick.column.path)
+	}
+	if l.peer != nil {
+		b.found.Peer = b.schema.inFile(l.peer.column.path)
+	}
 	owned := map[*table][]*table{}
 	for _, c := range b.tables {
 		owned[c.parent] = append(owned[c.parent], c)
@@ -83,7 +97,7 @@ func (b *builder) split() {
 
 // newList finds the columns that show what rows belong to.
 func newList(t *table, hints *Hints) *list {
-	l := &list{rows: len(t.keys), label: t.label}
+	l := &list{rows: len(t.keys), source: t}
 	for _, c := range t.columns {
 		x := cells{column: c, at: make([]int32, l.rows)}
 		for i := range c.ends {
@@ -239,6 +253,7 @@ func (b *builder) fillBelow(t *table, to, from int, below []lower) {
 		x := &below[i]
 		for _, row := range x.of[from] {
 			c := b.table(clip(t.label+x.label), t)
+			c.path, c.key, c.why = x.list.source.path, x.list.source.key, x.list.source.why
 			t.current = to
 			at := c.addRow(0)
 			c.keys[at] = x.keys[row]
@@ -246,7 +261,7 @@ func (b *builder) fillBelow(t *table, to, from int, below []lower) {
 				cell := &x.list.cells[k]
 				if raw := cell.get(row); raw != nil {
 					to := c.columnOf(cell.column.component, cell.column.field)
-					to.class = cell.column.class
+					to.class, to.path = cell.column.class, cell.column.path
 					to.addRaw(at, raw)
 				}
 			}
@@ -259,7 +274,7 @@ func (b *builder) fillBelow(t *table, to, from int, below []lower) {
 func (b *builder) fill(l *list, group []int, below []lower) {
 	byKey := map[rowKey]int{}
 	for _, row := range group {
-		label := l.label
+		label := l.source.label
 		if kind := l.kind.get(row); kind != nil {
 			label = clip(string(bytes.TrimPrefix(kind, []byte(`"`))))
 		}
@@ -272,8 +287,15 @@ func (b *builder) fill(l *list, group []int, below []lower) {
 		}
 		if id != nil {
 			at.key = keyOf(notation.Bare, bytes.TrimPrefix(id, []byte(`"`)))
+			t.identify(strings.TrimPrefix(strings.TrimPrefix(identity.column.path, l.source.path), "."), identity.why())
+		} else if l.field != nil {
+			t.why = OnlyRow
 		}
+		t.path = l.source.path
 		to, ok := byKey[at]
+		if row < len(l.source.starts) {
+			b.fit(l.source, row, id != nil, ok && l.field == nil)
+		}
 		if !ok {
 			to = t.addRow(0)
 			t.keys[to] = at.key
@@ -291,7 +313,7 @@ func (b *builder) fill(l *list, group []int, below []lower) {
 			c := &l.cells[i]
 			if raw := c.get(row); raw != nil && c != l.tick && c != l.peer && c != l.kind {
 				column := t.columnOf(c.component(l, label), c.column.field)
-				column.class = c.column.class
+				column.class, column.path = c.column.class, c.column.path
 				column.addRaw(to, raw)
 			}
 		}
@@ -301,7 +323,7 @@ func (b *builder) fill(l *list, group []int, below []lower) {
 
 // component returns the component of a column in the table of that label.
 func (c *cells) component(l *list, label string) string {
-	if c.column.component == l.label {
+	if c.column.component == l.source.label {
 		return clip(label)
 	}
 	return c.column.component

@@ -72,6 +72,12 @@ func (s *Schema) Learn(n *notation.Notation, text []byte) error {
 // What cannot be read is a *notation.Error, or an error of a name or a limit. The states that were read as far as a
 // notation.Error are returned with it.
 func (s *Schema) Decode(n *notation.Notation, text []byte) ([]*snapshot.World, error) {
+	worlds, _, err := s.Read(n, text)
+	return worlds, err
+}
+
+// Read is Decode, and returns what was found out of the states. It is nil if they cannot be read at all.
+func (s *Schema) Read(n *notation.Notation, text []byte) ([]*snapshot.World, *Found, error) {
 	if s.root == nil {
 		_ = s.Learn(n, text) // Parse finds the same fault
 	}
@@ -82,10 +88,10 @@ func (s *Schema) Decode(n *notation.Notation, text []byte) ([]*snapshot.World, e
 		if !b.bare {
 			err = &notation.Error{Msg: "nothing but blanks and comments", Offset: len(text), Cut: true}
 		}
-		return nil, err
+		return nil, nil, err
 	}
 	if err != nil && len(b.tables[0].keys) == 0 {
-		return nil, err
+		return nil, nil, err
 	}
 	switch {
 	case b.shape.table:
@@ -95,5 +101,5 @@ func (s *Schema) Decode(n *notation.Notation, text []byte) ([]*snapshot.World, e
 	case err != nil && len(b.stack) > 0:
 		b.finish()
 	}
-	return b.worlds, errors.Join(err, b.err)
+	return b.worlds, &b.found, errors.Join(err, b.err)
 }

@@ -70,7 +70,7 @@ func (t *table) another(c *column) *column {
 			continue // a member has that name
 		}
 		again := t.columnOf(c.component, field)
-		again.class, c.last, c.again = c.class, n-1, append(c.again, again)
+		again.class, again.path, c.last, c.again = c.class, c.path, n-1, append(c.again, again)
 		return again
 	}
 }
@@ -121,10 +121,22 @@ func (t *table) addRow(index int) int {
 }
 
 // setKey gives a row the key of what identifies it.
-func (t *table) setKey(row int, kind notation.Kind, text []byte) { t.keys[row] = keyOf(kind, text) }
+func (t *table) setKey(row int, kind notation.Kind, text []byte) {
+	t.keys[row] = keyOf(kind, text)
+	if t.keyed() && row < len(t.set) {
+		t.set[row] = true
+	}
+}
+
+// start notes where a row begins, if its key is known beforehand.
+func (t *table) start(row, at int) {
+	if t.keyed() && row == len(t.starts) {
+		t.starts, t.set = append(t.starts, at), append(t.set, false)
+	}
+}
 
 // namedRow makes the row of a name current, which is added the first time.
-func (t *table) namedRow(name []byte) {
+func (t *table) namedRow(name []byte, begins int) {
 	owner := int32(-1)
 	if t.parent != nil {
 		owner = int32(t.parent.current)
@@ -135,7 +147,11 @@ func (t *table) namedRow(name []byte) {
 		return
 	}
 	row := t.addRow(0)
+	t.start(row, begins)
 	t.keys[row] = at.key
+	if t.key == "" {
+		t.why = ByName
+	}
 	if t.byName == nil {
 		t.byName = map[nameOf]int32{}
 	}
@@ -182,7 +198,8 @@ func (b *builder) finish() {
 		w.SetRNG(b.random, shorten(strings.ToValidUTF8(words, "\uFFFD")))
 	}
 	for _, t := range b.tables {
-		table, ok := t.finish()
+		b.found.add(t)
+		table, ok := t.finish(b)
 		if !ok {
 			continue
 		}
@@ -210,8 +227,8 @@ func shorten(text string) string {
 }
 
 // finish returns the table, and empties it; false if it has no rows and no columns.
-func (t *table) finish() (snapshot.Table, bool) {
-	out := snapshot.Table{Label: clip(t.label), Class: t.class, Keys: t.flatKeys()}
+func (t *table) finish(b *builder) (snapshot.Table, bool) {
+	out := snapshot.Table{Label: clip(t.label), Class: t.class, Placed: t.why == ByPlace, Keys: t.flatKeys(b)}
 	n := len(t.keys)
 	for _, c := range t.columns {
 		if len(c.ends) > 0 {
@@ -219,6 +236,7 @@ func (t *table) finish() (snapshot.Table, bool) {
 		}
 	}
 	t.keys, t.owners, t.byName, t.current = nil, nil, nil, -1
+	t.starts, t.set = nil, nil
 	if len(out.Columns) == 0 && (n == 0 || t.label == GlobalLabel) {
 		return out, false
 	}
@@ -246,7 +264,7 @@ func (t *table) divide(all snapshot.Table) []snapshot.Table {
 		i := slices.IndexFunc(out, func(o snapshot.Table) bool { return o.Class == class })
 		if i < 0 {
 			i = len(out)
-			out = append(out, snapshot.Table{Label: all.Label, Class: class, Keys: all.Keys})
+			out = append(out, snapshot.Table{Label: all.Label, Class: class, Placed: all.Placed, Keys: all.Keys})
 		}
 		out[i].Columns = append(out[i].Columns, c)
 	}
@@ -258,7 +276,7 @@ func (t *table) divide(all snapshot.Table) []snapshot.Table {
 
 // flatKeys returns the keys of the rows: (owner, own key) for rows that belong to rows. A key that comes twice is made
 // another one, by how often it came.
-func (t *table) flatKeys() snapshot.Keys {
+func (t *table) flatKeys(b *builder) snapshot.Keys {
 	keys := snapshot.Keys{A: t.keys}
 	if t.parent != nil {
 		owners := t.parent.flat
@@ -268,6 +286,9 @@ func (t *table) flatKeys() snapshot.Keys {
 				keys.A[i] = owners[owner]
 			}
 		}
+	}
+	for row, set := range t.set {
+		b.fit(t, row, set, false)
 	}
 	t.flat = make([]uint64, len(t.keys))
 	if t.parent == nil && ascending(t.keys) {
@@ -279,6 +300,9 @@ func (t *table) flatKeys() snapshot.Keys {
 		k := keys.At(i)
 		if times := seen[k]; times > 0 {
 			seen[k]++
+			if i < len(t.set) && t.set[i] {
+				b.fit(t, i, true, true)
+			}
 			twice := binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(nil, t.keys[i]), times)
 			if keys.B != nil {
 				keys.B[i] = snapshot.HashedKey(twice)
