@@ -31,6 +31,7 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/desynctool/desynctool/engines/engine"
@@ -53,9 +54,11 @@ type Description struct {
 
 	// States, Logs and Inputs are globs of files. Where there are any of a kind, no other files are of the kind.
 	States, Logs, Inputs []string
+	// Others are globs of files that are no evidence.
+	Others []string
 
-	// Name is what a name of a file contains, in the groups tick and peer; nil if the page has no pattern.
-	Name *Pattern
+	// Name are what names of files contain, in the groups tick and peer. The first that fits a name counts.
+	Name []*Pattern
 
 	// Tick and Peer are paths to the tick and the peer in a state.
 	Tick, Peer string
@@ -74,6 +77,8 @@ type Description struct {
 	Leads []string
 
 	Log *engine.Log // what the game's own logs have; nil if that is not described
+
+	lines map[string]int // of the texts in the page, by these
 }
 
 // Sums is what the checksums in logs are.
@@ -85,12 +90,23 @@ type Sums struct {
 	After      bool   // they are of the state after the tick
 }
 
+// Line returns the first line of the page with a text as a value, 0 if it has none.
+func (d *Description) Line(text string) int { return d.lines[text] }
+
 // Table is a table of states. A path consists of names with dots between them. Lists, and maps whose names are ids, add
 // nothing to it: world.units.hp is the member hp of each element of the list world.units.
 type Table struct {
 	Path  string // empty for files that are lists of rows
 	Key   string // the path from a row to what identifies it; empty if that is not described
 	Label string // how reports call the table; empty for the usual name
+	// Position are the paths from a row to both coordinates of its place on the ground, or to a text with both; none
+	// if that is not described.
+	Position []string
+}
+
+// Names reports whether a pattern of names has a group.
+func (d *Description) Names(group string) bool {
+	return slices.ContainsFunc(d.Name, func(p *Pattern) bool { return p.has(group) })
 }
 
 // Pattern is a regular expression with named groups.
@@ -117,24 +133,25 @@ const (
 	State
 	Log
 	Input
+	Other
 )
 
 // kindNames are the names of kinds in a page.
-var kindNames = [...]string{"", "states", "logs", "inputs"}
+var kindNames = [...]string{"", "states", "logs", "inputs", "other"}
 
 // String returns the name of the kind in a page.
 func (k Kind) String() string { return kindNames[k] }
 
-// globs returns the globs of a kind.
-func (d *Description) globs(k Kind) []string {
-	return [...][]string{nil, d.States, d.Logs, d.Inputs}[k]
+// Globs returns the globs of a kind.
+func (d *Description) Globs(k Kind) []string {
+	return [...][]string{nil, d.States, d.Logs, d.Inputs, d.Others}[k]
 }
 
 // KindOf returns what a file contains by the first glob that fits its path: Undescribed if none does.
 func (d *Description) KindOf(file string) Kind {
-	for k := State; k <= Input; k++ {
-		for _, glob := range d.globs(k) {
-			if fits(glob, file) {
+	for k := State; k <= Other; k++ {
+		for _, glob := range d.Globs(k) {
+			if Fits(glob, file) {
 				return k
 			}
 		}
@@ -143,11 +160,11 @@ func (d *Description) KindOf(file string) Kind {
 }
 
 // Chooses reports whether globs decide which files are of a kind.
-func (d *Description) Chooses(k Kind) bool { return len(d.globs(k)) > 0 }
+func (d *Description) Chooses(k Kind) bool { return len(d.Globs(k)) > 0 }
 
-// fits reports whether a glob fits the end of a path: as many names as the glob has. What shows in a name how a file is
+// Fits reports whether a glob fits the end of a path: as many names as the glob has. What shows in a name how a file is
 // compressed may be left out.
-func fits(glob, file string) bool {
+func Fits(glob, file string) bool {
 	dir, base := path.Split(filepath.ToSlash(file))
 	names := strings.Split(strings.Trim(dir, "/"), "/")
 	above := min(strings.Count(glob, "/"), len(names))

@@ -15,6 +15,7 @@ const page = `game = "Castle Siege"
 states = ["dump-*.json", "saves/*.xml"]
 logs = ["*.log"]
 inputs = ["orders.csv"]
+other = ["*.png"]
 
 [names]
 pattern = "(?P<peer>[a-z]+)-(?P<tick>[0-9]+)"
@@ -30,6 +31,7 @@ cache = ["world.grid"]
 path = "world.units"
 key = "uid"
 label = "units"
+position = ["pos.x", "pos.z"]
 
 [[table]]
 path = "world.players"
@@ -55,16 +57,16 @@ func read(t *testing.T, text string) *Description {
 
 func TestParse(t *testing.T) {
 	d := read(t, page)
-	if d.Name.Line != 9 || d.Lines[0].Line != 28 || len(d.Messages) != 2 {
-		t.Errorf("patterns in lines %d and %d, %d messages", d.Name.Line, d.Lines[0].Line, len(d.Messages))
+	if d.Name[0].Line != 10 || d.Lines[0].Line != 30 || len(d.Messages) != 2 {
+		t.Errorf("patterns in lines %d and %d, %d messages", d.Name[0].Line, d.Lines[0].Line, len(d.Messages))
 	}
-	d.Name, d.Lines, d.Messages = nil, nil, nil
+	d.Name, d.Lines, d.Messages, d.lines = nil, nil, nil, nil
 	want := &Description{
 		File: "desynctool.toml", Game: "Castle Siege", Stride: 1, Source: "log",
-		States: []string{"dump-*.json", "saves/*.xml"}, Logs: []string{"*.log"}, Inputs: []string{"orders.csv"},
+		States: []string{"dump-*.json", "saves/*.xml"}, Logs: []string{"*.log"}, Inputs: []string{"orders.csv"}, Others: []string{"*.png"},
 		Tick: "world.frame", Peer: "header.machine", RNG: []string{"rng.state"}, Cache: []string{"world.grid"},
 		Noise:  []string{"header.saved_at", "world.units.wall_clock"},
-		Tables: []Table{{Path: "world.units", Key: "uid", Label: "units"}, {Path: "world.players", Key: "name.first"}},
+		Tables: []Table{{Path: "world.units", Key: "uid", Label: "units", Position: []string{"pos.x", "pos.z"}}, {Path: "world.players", Key: "name.first"}},
 	}
 	if !reflect.DeepEqual(d, want) {
 		t.Errorf("%+v", d)
@@ -85,11 +87,14 @@ func TestFaults(t *testing.T) {
 		{"game = 'x'\nfiles = 5\n", "line 2: [files] is a value that is no text, expected a table"},
 		{"game = 'x'\n[names]\npattern = '(?P<tick>'\n", "line 3: pattern is not a regular expression: missing closing ): `(?P<tick>`"},
 		{"game = 'x'\n[names]\npattern = '(?P<turn>a)'\n", `line 3: pattern has the group "turn", expected each of tick, peer once`},
-		{"game = 'x'\n\n[names]\npattern = 'a'\n", "line 3: no pattern with the group tick or peer, expected one"},
+		{"game = 'x'\n\n[names]\npattern = 'a'\n", "line 4: pattern has neither the group tick nor the group peer, expected one"},
+		{"game = 'x'\n[names]\npattern = [\n'(?P<tick>a)',\n'b',\n]\n", "line 5: pattern has neither the group tick nor the group peer, expected one"},
+		{"game = 'x'\n\n[names]\npattern = []\n", "line 3: no pattern with the group tick or peer, expected one"},
+		{"game = 'x'\n[[table]]\npath = 'a'\nposition = ['x', 'y', 'z']\n", "line 2: the position has 3 paths, expected both coordinates, or a text with both"},
 		{"game = 'x'\n[state]\ntick = 'a..b'\n", `line 3: tick is "a..b", expected names with dots between them`},
 		{"game = 'x'\n[table]\npath = 'a'\n", "line 2: table is a table, expected a list"},
 		{"game = 'x'\n[[table]]\nkey = 'a'\n", `line 2: no path in [[table]], expected path = "…"`},
-		{"game = 'x'\n[[table]]\npath = ''\n", "line 2: the path is empty, expected a key or a label with it"},
+		{"game = 'x'\n[[table]]\npath = ''\n", "line 2: the path is empty, expected a key, a label or a position with it"},
 		{"game = 'x'\n[[table]]\npath = 'a'\n[[table]]\npath = 'a'\n", `line 4: the path "a" or its label a second time, expected each once`},
 		{"game = 'x'\n[[table]]\npath = 'a'\nid = 'b'\n", `line 4: unknown key "id" in [[table]], expected path, key, label`},
 		{"game = 'x'\n[[line]]\npattern = '(?P<sum>a)'\n", "line 2: no pattern with the groups tick and sum, or sum_NAME, expected one"},

@@ -32,7 +32,7 @@ func Parse(text []byte, file string) (*Description, error) {
 		return nil, fmt.Errorf("%s: more than %d bytes, expected a page", file, MaxLen)
 	}
 	tree := &tree{}
-	r := &reader{file: file, text: text, page: &Description{File: file, Stride: 1, Source: "log"}}
+	r := &reader{file: file, text: text, page: &Description{File: file, Stride: 1, Source: "log", lines: map[string]int{}}}
 	err := toml().Parse(text, tree)
 	if e := (*notation.Error)(nil); errors.As(err, &e) {
 		r.fail(e.Offset, "%s", strings.TrimPrefix(e.Msg, "toml: "))
@@ -136,9 +136,13 @@ type reader struct {
 // fail notes the first fault.
 func (r *reader) fail(at int, format string, args ...any) {
 	if r.err == nil {
-		line := 1 + bytes.Count(r.text[:min(at, len(r.text))], []byte("\n"))
-		r.err = fmt.Errorf("%s: line %d: %s", r.file, line, fmt.Sprintf(format, args...))
+		r.err = fmt.Errorf("%s: line %d: %s", r.file, r.lineOf(at), fmt.Sprintf(format, args...))
 	}
+}
+
+// lineOf returns the line of an offset.
+func (r *reader) lineOf(at int) int {
+	return 1 + bytes.Count(r.text[:min(at, len(r.text))], []byte("\n"))
 }
 
 // key is a key of a table with what takes its value.
@@ -216,6 +220,9 @@ func (r *reader) string(to *string, wrong func(string) string) take {
 		if fault := wrong(v.text); fault != "" {
 			r.fail(v.at, "%s is %.40q, %s", name, v.text, fault)
 		}
+		if _, ok := r.page.lines[v.text]; !ok {
+			r.page.lines[v.text] = r.lineOf(v.at)
+		}
 		*to = v.text
 	}
 }
@@ -246,7 +253,7 @@ func (r *reader) pattern(to **Pattern) take {
 			r.fail(v.at, "%s is not a regular expression: %s", name, strings.TrimPrefix(err.Error(), "error parsing regexp: "))
 			return
 		}
-		*to = &Pattern{Regexp: compiled, Line: 1 + bytes.Count(r.text[:v.at], []byte("\n")), at: v.at}
+		*to = &Pattern{Regexp: compiled, Line: r.lineOf(v.at), at: v.at}
 	}
 }
 
@@ -411,6 +418,7 @@ func (r *reader) root(v *value) {
 			key{"states", r.strings(&d.States, wrongGlob)},
 			key{"logs", r.strings(&d.Logs, wrongGlob)},
 			key{"inputs", r.strings(&d.Inputs, wrongGlob)},
+			key{"other", r.strings(&d.Others, wrongGlob)},
 		)},
 		{"names", r.names},
 		{"state", r.table(
@@ -482,13 +490,28 @@ func (r *reader) pairs(add func(name, value string), words ...string) take {
 	}
 }
 
-// names takes the pattern of names.
+// names takes the pattern of names, or several.
 func (r *reader) names(name string, v *value) {
-	r.table(key{"pattern", r.pattern(&r.page.Name)})(name, v)
-	if r.page.Name != nil {
-		r.groups(v, r.page.Name, nil, "tick", "peer")
+	one := func(name string, v *value) {
+		var p *Pattern
+		if r.pattern(&p)(name, v); p != nil {
+			r.groups(v, p, nil, "tick", "peer")
+		}
+		if r.err == nil && !p.has("tick") && !p.has("peer") {
+			r.fail(v.at, "%s has neither the group tick nor the group peer, expected one", name)
+		}
+		r.page.Name = append(r.page.Name, p)
 	}
-	if p := r.page.Name; r.err == nil && (p == nil || !p.has("tick") && !p.has("peer")) {
+	r.table(key{"pattern", func(name string, v *value) {
+		if v.form != list {
+			one(name, v)
+			return
+		}
+		for _, element := range r.elements(name, v) {
+			one(name, element)
+		}
+	}})(name, v)
+	if r.err == nil && len(r.page.Name) == 0 {
 		r.fail(v.at, "no pattern with the group tick or peer, expected one")
 	}
 }
@@ -506,14 +529,17 @@ func (r *reader) oneTable(v *value) ([]key, func()) {
 		{"path", r.string(&t.Path, root)},
 		{"key", r.string(&t.Key, wrongPath)},
 		{"label", r.string(&t.Label, wrongName)},
+		{"position", r.strings(&t.Position, wrongPath)},
 	}
 	return keys, func() {
 		same := func(o Table) bool { return o.Path == t.Path || o.Label == t.Label && t.Label != "" }
 		switch {
 		case t.Path == "\x00":
 			r.fail(v.at, `no path in [[table]], expected path = "…"`)
-		case t.Key == "" && t.Label == "" && t.Path == "":
-			r.fail(v.at, "the path is empty, expected a key or a label with it")
+		case t.Key == "" && t.Label == "" && t.Path == "" && len(t.Position) == 0:
+			r.fail(v.at, "the path is empty, expected a key, a label or a position with it")
+		case len(t.Position) > 2:
+			r.fail(v.at, "the position has %d paths, expected both coordinates, or a text with both", len(t.Position))
 		case slices.ContainsFunc(r.page.Tables, same):
 			r.fail(v.at, "the path %.40q or its label a second time, expected each once", t.Path)
 		}

@@ -57,6 +57,20 @@ func Learn(sample []byte, name string) *Pattern {
 	return learnLines(sample)
 }
 
+// Title tells where the tick, the player and the kind of an order are.
+func (p *Pattern) Title() string {
+	if p.notation == nil {
+		return "lines with a tick, a player and an order"
+	}
+	out := "orders as " + p.notation.Title
+	for _, part := range [][2]string{{"tick", p.names.tick}, {"player", p.names.player}, {"kind", p.names.kind}} {
+		if part[1] != "" {
+			out += ", " + part[0] + " in " + strconv.Quote(part[1])
+		}
+	}
+	return out
+}
+
 // learnDocument finds the place with orders.
 func learnDocument(sample []byte, n *notation.Notation) *Pattern {
 	c := &collector{places: map[string]*census{}}

@@ -29,6 +29,7 @@ import (
 	"github.com/desynctool/desynctool/internal/file/files"
 	"github.com/desynctool/desynctool/report/bundle/archive"
 	"github.com/desynctool/desynctool/report/bundle/gamelog"
+	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/report/formats"
 	"github.com/desynctool/desynctool/report/survey"
 	"github.com/desynctool/desynctool/snapshot"
@@ -45,6 +46,8 @@ type Session struct {
 	list  []engine.Format
 	// gameLog is what the game's logs have, as a page describes it; nil if none does.
 	gameLog *engine.Log
+	// tables are in states in ordinary notations.
+	tables []document.Identified
 
 	places  []*place
 	files   []*File // all, in the order of the paths and their names
@@ -142,19 +145,20 @@ func (s *Session) single() {
 }
 
 func newSession(tree *archive.Tree, paths []string, names *naming) (*Session, error) {
-	list, notes, err := survey.For(tree, paths)
+	found, err := survey.For(tree, paths)
 	if err != nil {
 		return nil, err
 	}
-	page, err := survey.Page(tree, paths)
-	if err != nil {
-		return nil, err
-	}
-	s := &Session{tree: tree, paths: paths, names: names, list: names.formats(list), byPath: map[string]*File{}, digests: map[string][sha256.Size]byte{}}
-	if page != nil {
+	s := &Session{tree: tree, paths: paths, names: names, list: names.formats(found.Formats()), byPath: map[string]*File{}, digests: map[string][sha256.Size]byte{}}
+	if page := found.Page(); page != nil {
 		s.gameLog = page.Log
 	}
-	for _, note := range notes {
+	for _, t := range found.Tables() {
+		if t.HasRows() {
+			s.tables = append(s.tables, document.Identified{Table: t.Label, Key: t.Key, By: string(t.Why)})
+		}
+	}
+	for _, note := range found.Notes() {
 		s.warnings = append(s.warnings, files.Note{Text: note})
 	}
 	return s, nil
@@ -241,6 +245,9 @@ func givenTwice(a, b string) error { return fmt.Errorf("%s and %s are the same: 
 
 // Tree returns where the files are read from.
 func (s *Session) Tree() *archive.Tree { return s.tree }
+
+// Tables returns the tables of states in ordinary notations, and by what their rows are found again.
+func (s *Session) Tables() []document.Identified { return s.tables }
 
 // Lost says what could not be used: entries of archives, files that cannot be read, folders
 // that were not looked into.

@@ -116,8 +116,11 @@ func statesAt(tree *archive.Tree, args ...string) ([]snapshot.Format, error) {
 		path, _, _ := formats.CutTick(tree, arg)
 		paths = append(paths, path)
 	}
-	list, _, err := survey.For(tree, paths)
-	return formats.SnapshotsOf(list), err
+	found, err := survey.For(tree, paths)
+	if err != nil {
+		return nil, err
+	}
+	return formats.SnapshotsOf(found.Formats()), nil
 }
 
 // IsDir reports whether a path is a folder, or an archive, which looks like one.

@@ -13,13 +13,13 @@ import (
 // rather than where it heads.
 var places = []string{"position", "pos", "location", "globalposition", "fixedposition"}
 
-// placeColumns returns the columns of a position by their names, where no format declares it, and
+// PlaceColumns returns the columns of a position by their names, where no format declares it, and
 // which axes they are: "xy", "xz", "xyz"; "" if there are none. The first that fit count.
-func placeColumns(columns []snapshot.ColumnInfo) (axes string, names []string) {
+func PlaceColumns(columns []snapshot.ColumnInfo) (axes string, names []string) {
 	for i := range columns {
 		c := &columns[i]
 		before, after, ok := axisOf(c.Field, "x")
-		if !ok || !numeric(c.Type) || !placed(c.Component, before+after) {
+		if !ok || !numeric(c.Type) && c.Type != snapshot.Scalar || !placed(c.Component, before+after) {
 			continue
 		}
 		axes, names = "x", []string{columnName(c)}
@@ -100,6 +100,11 @@ func eachRow(s snapshot.State, table int, columns []string, f func(key snapshot.
 // number returns the value of a row as a number, NaN if it is none.
 func number(c *snapshot.Column, row int) float64 {
 	switch {
+	case c.Has(row) && c.Type == snapshot.Scalar:
+		if x, err := strconv.ParseFloat(string(c.Raw(row)), 64); err == nil {
+			return x
+		}
+		return math.NaN()
 	case !c.Has(row) || !numeric(c.Type):
 		return math.NaN()
 	case c.Type.Float():

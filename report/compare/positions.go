@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"bytes"
 	"cmp"
 	"math"
 	"slices"
@@ -180,8 +181,14 @@ func (m *mapping) declared(side int, s snapshot.State, table int, p snapshot.Pos
 		case p.Tiles > 0:
 			at = onTiles(number(&of[0], row), p.Tiles)
 		case p.Y == "":
-			var ok bool
-			if at[0], at[1], ok = twoNumbers(string(of[0].Raw(row))); !ok || of[0].Type != snapshot.String {
+			text, ok := of[0].Raw(row), of[0].Type == snapshot.String
+			if of[0].Type == snapshot.Scalar {
+				text, ok = bytes.CutPrefix(text, []byte{'"'})
+			}
+			if !ok {
+				return
+			}
+			if at[0], at[1], ok = twoNumbers(string(text)); !ok {
 				return
 			}
 		default:
@@ -211,7 +218,7 @@ func (m *mapping) byNames(side int, s snapshot.State, table int, label string) e
 	if err != nil {
 		return err
 	}
-	names, columns := placeColumns(index.Columns)
+	names, columns := PlaceColumns(index.Columns)
 	if names == "" || m.axes != "" && m.axes != names {
 		return nil // of another space, as far as is known
 	}

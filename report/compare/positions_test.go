@@ -227,6 +227,44 @@ func TestMapByNames(t *testing.T) {
 	}
 }
 
+// TestMapOfAnyGame: positions in ordinary notations are found by their names, and where a page has them.
+func TestMapOfAnyGame(t *testing.T) {
+	for _, c := range []struct{ name, page, state, x, y string }{
+		{"by names", "", `"pos": {"x": %d, "y": 4}`, "x", "y"},
+		{"two paths", `["at.east", "at.north"]`, `"at": {"east": %d, "north": 4, "up": 9}, "pos": {"x": 1, "y": 1}`, "east", "north"},
+		{"elements of a list", `["at.0", "at.2"]`, `"at": [%d, 9, 4]`, "at.0", "at.2"},
+		{"a text with both", `["at"]`, `"at": "(%d, 4.0, 9)"`, "x", "y"},
+		{"no such member", `["at.x", "at.y"]`, `"pos": {"x": %d, "y": 4}`, "x", "y"},
+	} {
+		dir := t.TempDir()
+		texts := map[string]string{}
+		for peer, x := range map[string]int{"host": 3, "client": 5} {
+			texts[peer+"/s_1.json"] = fmt.Sprintf(`{"tick": 1, "units": [{"id": 7, `+c.state+`}]}`, 3)
+			texts[peer+"/s_2.json"] = fmt.Sprintf(`{"tick": 2, "units": [{"id": 7, `+c.state+`}]}`, x)
+		}
+		if c.page != "" {
+			texts["desynctool.toml"] = "game = \"x\"\n[[table]]\npath = \"units\"\nposition = " + c.page + "\n"
+		}
+		for name, text := range texts {
+			path := filepath.Join(dir, filepath.FromSlash(name))
+			if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+		m := triagedPaths(t, dir).Map
+		if m == nil || m.X != c.x || m.Y != c.y || len(m.Entities) != 1 {
+			t.Errorf("%s: %+v", c.name, m)
+			continue
+		}
+		if e := m.Entities[0]; e.At[0] == nil || e.At[1] == nil || e.At[0][0]+e.At[1][0] != 8 || c.page != "" && e.At[0][1] != 4 {
+			t.Errorf("%s: %v %v", c.name, e.At[0], e.At[1])
+		}
+	}
+}
+
 func sortedColumns(list []snapshot.Column) []snapshot.Column {
 	slices.SortFunc(list, func(a, b snapshot.Column) int {
 		return cmp.Or(cmp.Compare(a.Component, b.Component), cmp.Compare(a.Field, b.Field))

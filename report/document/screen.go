@@ -117,6 +117,7 @@ func (t *reportText) render() {
 	t.machines()
 	t.details()
 	t.values()
+	t.identity()
 	t.cascade()
 	t.orders()
 	t.trouble()

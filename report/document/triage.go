@@ -12,6 +12,7 @@ import (
 
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/internal/file/limits"
+	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/tracediff"
@@ -121,6 +122,33 @@ type Session struct {
 	Last  uint64 `json:"last"`
 	// Played is when the match was played, nil if that is not known.
 	Played *Played `json:"played,omitempty"`
+	// Tables are the tables of states in ordinary notations, with how their rows are found again.
+	Tables []Identified `json:"tables,omitempty"`
+}
+
+// Identified is how the rows of a table are found again in another state.
+type Identified struct {
+	Table string `json:"table"`
+	Key   string `json:"key,omitempty"` // a member of the rows, empty if none identifies them
+	// By is "id" for a member that is called so and unique, "stable" for one that is unique and comes again in other files,
+	// "name" for the name in a map, "place" for the place in a list, "described" for what a page says.
+	By string `json:"by"`
+}
+
+// Words returns how the rows are found again, and why.
+func (i *Identified) Words() string {
+	key := prose.Name(i.Key)
+	switch i.By {
+	case "id":
+		return key + ", which is called like an id and unique in every list"
+	case "stable":
+		return key + ", which is unique in every list and has the same values in other files"
+	case "name":
+		return "the name in the map"
+	case "described":
+		return key + ", as the page has it"
+	}
+	return "the place in the list, since nothing else identifies them"
 }
 
 // Played is when a match was played, as its files have it. Times are those of RFC 3339, in UTC, to the second;
@@ -278,6 +306,8 @@ type Compared struct {
 	Columns []LocusColumn `json:"columns"`
 	// Schema are columns that only one side has, or that have another type or scale.
 	Schema []LocusSchema `json:"schema,omitempty"`
+	// Reordered are the tables with the same rows, without ids, in another order on both sides.
+	Reordered []string `json:"reordered,omitempty"`
 	// Entities are what all of that is of, those of the locus first; Others counts what is of
 	// none of them. Together they count every value and every row once.
 	Entities []Entity `json:"entities,omitempty"`

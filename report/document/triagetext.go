@@ -22,6 +22,7 @@ const (
 	shownCascade = 8
 	shownOrders  = 8
 	shownNext    = 5
+	shownTables  = 5
 
 	shownLogLines = 5
 )
@@ -360,6 +361,28 @@ func (t *reportText) orders() {
 	t.more(len(list), n)
 }
 
+// identity shows how the rows of tables are found again.
+func (t *reportText) identity() {
+	var of [][]string // tables, by what
+	var by []string
+	for i := range t.r.Session.Tables {
+		table := &t.r.Session.Tables[i]
+		k := slices.Index(by, table.Words())
+		if k < 0 {
+			k = len(by)
+			by, of = append(by, table.Words()), append(of, nil)
+		}
+		of[k] = append(of[k], prose.Name(table.Table))
+	}
+	if len(by) == 0 {
+		return
+	}
+	t.section("rows", "how they are found again in another state")
+	for i, words := range by {
+		t.wrap("  ", 4, prose.Few(of[i], shownTables)+": "+words, nil)
+	}
+}
+
 // payloadText shows a payload that is mostly text as such, others as the hex digits that they
 // come in.
 func payloadText(digits string) string {
@@ -375,7 +398,6 @@ func payloadText(digits string) string {
 	}
 	return Safe(string(b))
 }
-
 func (t *reportText) splits() {
 	list := t.r.Splits
 	if len(list) < 2 {

@@ -25,11 +25,11 @@ func ExampleFor() {
 			log.Fatal(err)
 		}
 	}
-	list, _, err := survey.For(files.Disk, []string{dir})
+	found, err := survey.For(files.Disk, []string{dir})
 	if err != nil {
 		log.Fatal(err)
 	}
-	sets, err := snapshot.Find(files.Disk, dir, formats.SnapshotsOf(list))
+	sets, err := snapshot.Find(files.Disk, dir, formats.SnapshotsOf(found.Formats()))
 	if err != nil {
 		log.Fatal(err)
 	}

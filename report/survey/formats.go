@@ -16,7 +16,7 @@ import (
 
 // found is a format of states that a survey found: all groups of one notation whose files hold one state, or several.
 type found struct {
-	survey   *survey
+	survey   *Survey
 	notation *notation.Notation
 	several  bool // states in a file
 	peers    bool // files name peers
@@ -34,7 +34,7 @@ type keptName struct {
 }
 
 // formats returns what was found.
-func (s *survey) formats() (out []engine.Format) {
+func (s *Survey) formats() (out []engine.Format) {
 	var all []*found
 	for _, g := range s.order {
 		if !slices.ContainsFunc(g.bases, func(base string) bool { return !s.rest[filepath.Join(g.dir, base)] }) {
@@ -95,6 +95,9 @@ func (f *found) entry() engine.Format {
 	}
 	if f.several {
 		s.Parts = f.parts
+	}
+	if g := f.survey.ground(); g != nil {
+		s.Ground = func(snapshot.State) *snapshot.Ground { return g }
 	}
 	e := engine.State(s, "*", "state")
 	e.Paths = f.has

@@ -32,11 +32,12 @@ type log struct {
 	group *group
 	path  string
 	trace *tracediff.Format // or nil
+	sums  *sums.Pattern     // of the trace, nil if the page has its lines
 	order *inputs.Pattern   // or nil
 }
 
 // logs takes the logs out of the groups.
-func (s *survey) logs() {
+func (s *Survey) logs() {
 	looked := 0
 	tables := s.tables()
 	s.order = slices.DeleteFunc(s.order, func(g *group) bool {
@@ -104,6 +105,7 @@ func (l *log) learn(sample []byte, base string) {
 	if g.may(description.Log) && (l.trace == nil || l.trace.Read == nil) {
 		if p := sums.Learn(sample, base); p != nil {
 			trace := p.Format()
+			l.sums = p
 			if l.trace != nil {
 				trace.Claims = l.trace.Claims
 			}
@@ -117,7 +119,7 @@ func (l *log) learn(sample []byte, base string) {
 }
 
 // tables returns the folders with CSV files that are tables of states.
-func (s *survey) tables() map[string]bool {
+func (s *Survey) tables() map[string]bool {
 	out := map[string]bool{}
 	looked := 0
 	for _, g := range s.order {
@@ -180,7 +182,7 @@ func hasRows(schema *states.Schema, n *notation.Notation, sample []byte) bool {
 
 // logFormats returns the formats of the logs. If a folder has several of one kind, the parts of their names that vary
 // are the peers.
-func (s *survey) logFormats() (out []engine.Format) {
+func (s *Survey) logFormats() (out []engine.Format) {
 	byPath := map[string]engine.Format{}
 	for _, l := range s.found {
 		beside := 0
@@ -237,7 +239,7 @@ func one(f engine.Format, byPath map[string]engine.Format, alike func(engine.For
 }
 
 // peerOf returns the peer that the name of a log shows.
-func (s *survey) peerOf(l log) string {
+func (s *Survey) peerOf(l log) string {
 	var groups []*group
 	for _, other := range s.found {
 		alike := other.group.dir == l.group.dir && (other.trace == nil) == (l.trace == nil)

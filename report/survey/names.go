@@ -49,11 +49,11 @@ func shapeOf(base string) string {
 	return out.String()
 }
 
-// plainName returns a name without how it is compressed. The digits 0 replace a tick that the page describes.
+// plainName returns a name without how it is compressed, and without a tick that the page describes.
 func plainName(d *description.Description, base string) string {
 	base = compression.PlainName(base)
 	if _, at, ok := inName(d, base, "tick"); ok {
-		return base[:at[0]] + "0" + base[at[1]:]
+		return base[:at[0]] + base[at[1]:]
 	}
 	return base
 }
@@ -68,7 +68,7 @@ func (p part) number() (uint64, bool) {
 }
 
 // name decides for each group which parts of its names are the tick and the peer.
-func (s *survey) name() {
+func (s *Survey) name() {
 	for _, g := range s.order {
 		g.findTick()
 	}
@@ -96,7 +96,7 @@ func (s *survey) name() {
 }
 
 // byFolder returns the groups of each folder, of one notation.
-func (s *survey) byFolder() (out [][]*group) {
+func (s *Survey) byFolder() (out [][]*group) {
 	for _, g := range s.order {
 		i := slices.IndexFunc(out, func(list []*group) bool { return list[0].dir == g.dir && list[0].notation.Name == g.notation.Name })
 		if i < 0 {
@@ -120,7 +120,7 @@ func (g *group) findTick() {
 		inside = inside || len(p.ticks) > 0
 		several = several || p.states > 1
 	}
-	if g.several = several; several || g.page != nil && g.page.Name != nil && g.page.Name.SubexpIndex("tick") >= 0 {
+	if g.several = several; several || g.page != nil && g.page.Names("tick") {
 		return
 	}
 	most := 0
@@ -156,8 +156,8 @@ func (g *group) samplesAgree(i int) bool {
 }
 
 // findPeers finds the parts of the names of one folder that show the peer, if there are two files of one tick, or of none.
-func (s *survey) findPeers(groups []*group) {
-	if p := groups[0].page; p != nil && p.Name != nil && p.Name.SubexpIndex("peer") >= 0 {
+func (s *Survey) findPeers(groups []*group) {
+	if p := groups[0].page; p != nil && p.Names("peer") {
 		return
 	}
 	if slices.ContainsFunc(groups, func(g *group) bool {
@@ -170,8 +170,7 @@ func (s *survey) findPeers(groups []*group) {
 	for _, g := range groups {
 		for _, base := range g.bases {
 			at := ""
-			if parts := g.pieces(base); g.tick >= 0 {
-				n, _ := parts[g.tick].number()
+			if n, ok := g.tickOf(base); ok {
 				at = strconv.FormatUint(n, 10)
 			} else if i := slices.IndexFunc(g.samples, func(p sample) bool { return p.base == base && len(p.ticks) == 1 }); i >= 0 {
 				at = strconv.FormatUint(g.samples[i].ticks[0], 10)
@@ -205,20 +204,31 @@ func (s *survey) findPeers(groups []*group) {
 
 // words returns the words of a name, which may have digits, without the number that is the tick.
 func (g *group) words(base string) (out []string) {
-	open := false
-	for i, p := range g.pieces(base) {
-		switch {
-		case i == g.tick:
-			p.text = ""
-		case !p.digits && !isWord(p.text):
-			open = false
+	parts := g.pieces(base)
+	for i, word := range numbered(parts) {
+		if word == len(out) {
+			out = append(out, "")
+		}
+		if word >= 0 && i != g.tick {
+			out[word] += parts[i].text
+		}
+	}
+	return out
+}
+
+// numbered returns for each part of a name the number of its word, -1 for what is between words.
+func numbered(parts []part) []int {
+	out, word, open := make([]int, len(parts)), -1, false
+	for i, p := range parts {
+		if !p.digits && !isWord(p.text) {
+			out[i], open = -1, false
 			continue
 		}
 		if !open {
-			out = append(out, "")
+			word++
 			open = true
 		}
-		out[len(out)-1] += p.text
+		out[i] = word
 	}
 	return out
 }

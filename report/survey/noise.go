@@ -46,10 +46,21 @@ func (c *compared) add(d *compared) {
 	c.tables += d.tables
 }
 
-// noise finds the columns that are noise, and what to say of them.
-func noise(list []compared) (found map[column]bool, notes []string) {
+// NoisyColumn is a column that is probably noise.
+type NoisyColumn struct {
+	Table, Component, Field string
+	Path                    string // in the states, empty if it has none
+	// Looks is set if its name or its values look like a clock, a path, a machine or an address. Else nothing but it
+	// differs in several dumps.
+	Looks bool
+}
+
+func (n *NoisyColumn) column() column { return column{n.Table, n.Component, n.Field} }
+
+// noise finds the columns that are noise, and the note about them. All is set if nothing else differs.
+func noise(list []compared) (found []NoisyColumn, all bool, note string) {
 	if len(list) == 0 {
-		return nil, nil
+		return nil, false, ""
 	}
 	slices.SortStableFunc(list, func(a, b compared) int { return cmp.Compare(a.tick, b.tick) })
 	always := maps.Clone(list[0].columns)
@@ -70,24 +81,25 @@ func noise(list []compared) (found map[column]bool, notes []string) {
 			more = true
 		}
 	}
-	found = map[column]bool{}
+	var names []string
 	for col := range always {
-		if list[0].looks[col] || quiet >= fewestQuiet && len(list[0].columns) == len(always) && !list[0].other {
-			found[col] = true
+		looks := list[0].looks[col]
+		if looks || quiet >= fewestQuiet && len(list[0].columns) == len(always) && !list[0].other {
+			found = append(found, NoisyColumn{Table: col.label, Component: col.component, Field: col.field, Looks: looks})
+			names = append(names, col.name())
 		}
 	}
-	names := make([]string, 0, len(found))
-	for col := range found {
-		names = append(names, col.name())
-	}
+	slices.SortFunc(found, func(a, b NoisyColumn) int {
+		return cmp.Or(cmp.Compare(a.Table, b.Table), cmp.Compare(a.Component, b.Component), cmp.Compare(a.Field, b.Field))
+	})
 	slices.Sort(names)
 	switch {
 	case len(names) == 0:
-		return nil, nil
+		return nil, false, ""
 	case !more && len(found) == len(always):
-		return nil, []string{fmt.Sprintf("%s %s between peers in every dump, and nothing else does: probably noise, such as a clock or a path", prose.Few(names, mostNamed), differ(names))}
+		return found, true, fmt.Sprintf("%s %s between peers in every dump, and nothing else does: probably noise, such as a clock or a path", prose.Few(names, mostNamed), differ(names))
 	}
-	return found, []string{fmt.Sprintf("%s %s between peers in every dump: taken for noise and not compared", prose.Few(names, mostNamed), differ(names))}
+	return found, false, fmt.Sprintf("%s %s between peers in every dump: taken for noise and not compared", prose.Few(names, mostNamed), differ(names))
 }
 
 func differ(names []string) string {

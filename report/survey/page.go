@@ -146,7 +146,7 @@ func (g *group) title(text string) string {
 }
 
 // kindOf returns what the page has for a file: description.Undescribed without a page.
-func (s *survey) kindOf(path string) description.Kind {
+func (s *Survey) kindOf(path string) description.Kind {
 	if s.page == nil {
 		return description.Undescribed
 	}
@@ -159,9 +159,15 @@ func (g *group) may(kind description.Kind) bool {
 }
 
 // described returns formats as those of the game that the page names.
-func (s *survey) described(list []engine.Format) []engine.Format {
+func (s *Survey) described(list []engine.Format) []engine.Format {
 	if s.page == nil {
 		return list
+	}
+	if s.page.Chooses(description.Other) {
+		list = append(list, engine.Format{
+			Name: "other", Title: "no evidence", Files: "*", Sniff: func([]byte) bool { return false },
+			Paths: func(path string) bool { return s.kindOf(path) == description.Other },
+		})
 	}
 	for i := range list {
 		f := &list[i]
@@ -174,20 +180,20 @@ func (s *survey) described(list []engine.Format) []engine.Format {
 }
 
 // hints are what the page has for states.
-func (s *survey) hints() *states.Hints {
+func (s *Survey) hints() *states.Hints {
 	d := s.page
 	if d == nil {
 		return nil
 	}
 	out := &states.Hints{Tick: d.Tick, Peer: d.Peer, RNG: d.RNG, Noise: d.Noise, Cache: d.Cache}
 	for _, t := range d.Tables {
-		out.Tables = append(out.Tables, states.Table(t))
+		out.Tables = append(out.Tables, states.Table{Path: t.Path, Key: t.Key, Label: t.Label, Position: t.Position})
 	}
 	return out
 }
 
 // missing notes the paths of the page that are in none of the states that were read.
-func (s *survey) missing() {
+func (s *Survey) missing() {
 	hints := s.hints()
 	if hints == nil || len(s.order) == 0 {
 		return
@@ -200,25 +206,31 @@ func (s *survey) missing() {
 	}
 }
 
-// inName returns what the pattern of the page finds in a name, and where; false if there is no pattern or it does not
-// fit.
+// inName returns what the first pattern of the page that fits a name finds in it, and where; false if none does, or it
+// does not have that part.
 func inName(d *description.Description, base, part string) (text string, at [2]int, ok bool) {
-	if d == nil || d.Name == nil {
+	if d == nil {
 		return "", at, false
 	}
-	i := d.Name.SubexpIndex(part)
-	match := d.Name.FindStringSubmatchIndex(base)
-	if i < 0 || match == nil || match[2*i] < 0 {
-		return "", at, false
+	for _, p := range d.Name {
+		match := p.FindStringSubmatchIndex(base)
+		if match == nil {
+			continue
+		}
+		i := p.SubexpIndex(part)
+		if i < 0 || match[2*i] < 0 {
+			return "", at, false
+		}
+		at = [2]int{match[2*i], match[2*i+1]}
+		return base[at[0]:at[1]], at, true
 	}
-	at = [2]int{match[2*i], match[2*i+1]}
-	return base[at[0]:at[1]], at, true
+	return "", at, false
 }
 
 // named returns what a described name has instead of the tick and the peer of a state, as far as the content is not
 // described.
 func (g *group) named(w *snapshot.World, base string) {
-	if g.page == nil || g.page.Name == nil {
+	if g.page == nil || len(g.page.Name) == 0 {
 		return
 	}
 	if n, ok := g.tickOf(base); ok && (g.page.Tick == "" || !w.Point.Known()) {

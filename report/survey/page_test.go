@@ -27,14 +27,14 @@ func (g given) Description() *description.Description { return g.page }
 // read lists what is read of some files: states, checkpoints, claims and orders.
 func read(t *testing.T, tree files.Tree, dir string, names ...string) (list []string) {
 	t.Helper()
-	all, notes, err := survey.For(tree, []string{dir})
+	all, err := survey.For(tree, []string{dir})
 	if err != nil {
 		return []string{strings.ReplaceAll(err.Error(), dir+string(filepath.Separator), "")}
 	}
-	for _, note := range notes {
+	for _, note := range all.Notes() {
 		list = append(list, "note "+strings.ReplaceAll(note, dir+string(filepath.Separator), ""))
 	}
-	sets, err := snapshot.Find(tree, dir, formats.SnapshotsOf(all))
+	sets, err := snapshot.Find(tree, dir, formats.SnapshotsOf(all.Formats()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +60,7 @@ func read(t *testing.T, tree files.Tree, dir string, names ...string) (list []st
 		}
 		text, _ := io.ReadAll(f)
 		f.Close()
-		format := formats.Among(all, path, text)
+		format := formats.Among(all.Formats(), path, text)
 		if format == nil {
 			list = append(list, name+" is nothing")
 			continue
@@ -146,7 +146,22 @@ func TestPage(t *testing.T) {
 			[]string{"note desynctool.toml: no state that was looked at has world.units.gid", "note desynctool.toml: no state that was looked at has world.units.clocks",
 				"d1.json  5 archetype/towns archetype/units noise/towns"},
 		},
-		{"a fault", "[files]\nstate = []\n", map[string]string{"a.json": state}, nil, []string{`desynctool.toml: line 3: unknown key "state" in [files], expected states, logs, inputs`}},
+		{
+			"patterns of names, in their order", "[names]\npattern = ['^t(?P<tick>[0-9]+)-', '^(?P<peer>[a-z]+)(?P<tick>[0-9]+)']\n",
+			map[string]string{"t7-1.json": state, "t8-1.json": state, "bob7.json": state, "bob8.json": state}, nil,
+			[]string{"t7-1.json  7 archetype/units", "t8-1.json  8 archetype/units", "bob7.json bob 7 archetype/units", "bob8.json bob 8 archetype/units"},
+		},
+		{
+			"tables of ticks in names", "[names]\npattern = '_(?P<tick>[0-9]+)'\n",
+			map[string]string{"units_7.csv": "id,hp\n1,3\n2,7\n", "units_8.csv": "id,hp\n1,3\n2,6\n", "towns_7.csv": "id,name\n1,Ayr\n", "towns_8.csv": "id,name\n1,Ayr\n"}, nil,
+			[]string{"towns_7.csv  7 archetype/towns archetype/units", "towns_8.csv  8 archetype/towns archetype/units"},
+		},
+		{
+			"files that are no evidence", "[files]\nother = ['t*.json']\n[names]\npattern = 's(?P<tick>[0-9]+)'\n",
+			map[string]string{"s7.json": state, "s8.json": state, "t7.json": state, "t8.json": state}, []string{"t7.json"},
+			[]string{"s7.json  7 archetype/units", "s8.json  8 archetype/units", `t7.json is "no evidence" of "Castle Siege":`},
+		},
+		{"a fault", "[files]\nstate = []\n", map[string]string{"a.json": state}, nil, []string{`desynctool.toml: line 3: unknown key "state" in [files], expected states, logs, inputs, other`}},
 	} {
 		page := "game = 'Castle Siege'\n" + c.page
 		texts := map[string]string{description.Base: page}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/desynctool/desynctool/anygame/states"
+	"github.com/desynctool/desynctool/internal/file/compression"
 	"github.com/desynctool/desynctool/snapshot"
 )
 
@@ -15,7 +16,7 @@ import (
 // columns are the states of several peers, unless the same names are in several folders.
 
 // divide finds the groups of a folder that are parts of one state, and names their tables.
-func (s *survey) divide(folder []*group) {
+func (s *Survey) divide(folder []*group) {
 	if len(folder) < 2 {
 		return
 	}
@@ -72,7 +73,7 @@ func varying(folder []*group) (begin, end int) {
 }
 
 // elsewhere reports whether another folder has two files of the same names as a folder, so that folders are the peers.
-func (s *survey) elsewhere(folder []*group) bool {
+func (s *Survey) elsewhere(folder []*group) bool {
 	shared := map[string]int{}
 	for _, g := range s.order {
 		if g.dir != folder[0].dir && slices.ContainsFunc(folder, func(own *group) bool { return own.shape == g.shape }) {
@@ -162,7 +163,7 @@ func (g *group) columns() map[column]bool {
 
 // assemble puts together the files of each state: those with the same names but for the table. The first is the one that
 // is opened.
-func (s *survey) assemble(folder []*group) {
+func (s *Survey) assemble(folder []*group) {
 	firsts := map[string]string{}
 	shared := map[string]map[string]bool{} // tables of each state
 	timed := false
@@ -220,11 +221,14 @@ func (g *group) withoutTable(base string) string {
 			out = append(out, p.text)
 		}
 	}
+	if tick, _, ok := inName(g.page, compression.PlainName(base), "tick"); ok {
+		out = append(out, tick)
+	}
 	return strings.Join(out, " ")
 }
 
 // join adds the tables of the other files of a state.
-func (s *survey) join(worlds []*snapshot.World, path string) ([]*snapshot.World, error) {
+func (s *Survey) join(worlds []*snapshot.World, path string) ([]*snapshot.World, error) {
 	for _, other := range s.parts[path] {
 		part := s.groups[s.groupOf(other)]
 		text, err := s.read(other, wholeText)

@@ -38,15 +38,20 @@ const (
 	mostGroups  = 1 << 10
 )
 
-// For returns the formats of the files at some paths: all known ones, and those that a survey finds. Notes are what to
-// know of what it found.
+// For looks at the files at some paths.
 //
 // If a page describes the files, those are read as it describes them, even beside files of known formats.
-func For(tree files.Tree, paths []string) (list []engine.Format, notes []string, err error) {
-	s := &survey{tree: tree, groups: map[groupName]*group{}, folders: map[string]bool{}, parts: map[string][]string{}, rest: map[string]bool{}}
-	if s.page, err = Page(tree, paths); err != nil {
-		return nil, nil, err
+func For(tree files.Tree, paths []string) (*Survey, error) {
+	page, err := Page(tree, paths)
+	if err != nil {
+		return nil, err
 	}
+	return Under(tree, paths, page), nil
+}
+
+// Under is For with a page, nil for none, and ignores other pages.
+func Under(tree files.Tree, paths []string, page *description.Description) *Survey {
+	s := &Survey{tree: tree, page: page, groups: map[groupName]*group{}, folders: map[string]bool{}, parts: map[string][]string{}, rest: map[string]bool{}}
 	if s.page != nil && !beside(s.page.File, paths) {
 		s.notes = append(s.notes, fmt.Sprintf("the files are read as %s describes them (%s)", s.page.File, s.page.Title()))
 	}
@@ -55,8 +60,9 @@ func For(tree files.Tree, paths []string) (list []engine.Format, notes []string,
 		if stat, err := tree.Stat(path); err == nil {
 			s.walk(path, stat.IsDir(), true, int(limits.Folders.Max()))
 		}
-		if s.known {
-			return formats.All(), nil, nil
+		if s.known != "" {
+			s.list, s.notes = formats.All(), nil
+			return s
 		}
 	}
 	s.logs()
@@ -64,23 +70,31 @@ func For(tree files.Tree, paths []string) (list []engine.Format, notes []string,
 	if len(s.order) > 0 {
 		s.learn()
 	}
-	return slices.Concat(formats.All(), s.described(slices.Concat(s.logFormats(), s.formats()))), s.notes, nil
+	s.own = s.described(slices.Concat(s.logFormats(), s.formats()))
+	s.list = slices.Concat(formats.All(), s.own)
+	return s
 }
 
-// survey is one survey.
-type survey struct {
+// Survey is what was found out about some files.
+type Survey struct {
 	tree    files.Tree
 	page    *description.Description // nil for a game that is not described
+	list    []engine.Format
+	own     []engine.Format // of the list, those that it found
 	files   int
+	all     []string        // the files that were looked at
 	folders map[string]bool // that were walked, without links
-	known   bool            // a file is evidence of a known format
+	known   string          // the first file that is evidence of a known format
 	groups  map[groupName]*group
 	order   []*group // in the order of the paths
 	found   []log
 	schemas map[string]*states.Schema // by table, one for files with all tables
 	parts   map[string][]string       // of a file, the others with tables of the same state
 	rest    map[string]bool           // files that are such others
-	noise   map[column]bool
+	seen    states.Found
+	noise   map[column]bool // that are not compared
+	noisy   []NoisyColumn
+	quiet   bool // nothing but noise differs
 	notes   []string
 }
 
@@ -111,6 +125,7 @@ type group struct {
 	from   int            // the first word of the names that is the table
 	to     int            // the first word after it
 	schema *states.Schema // of its files
+	found  states.Found   // in the files that were read
 }
 
 // sample is a file that was read.
@@ -125,7 +140,7 @@ type sample struct {
 }
 
 // walk looks at a file or folder.
-func (s *survey) walk(path string, folder, given bool, deeper int) {
+func (s *Survey) walk(path string, folder, given bool, deeper int) {
 	if !folder {
 		s.add(path, given)
 		return
@@ -136,7 +151,7 @@ func (s *survey) walk(path string, folder, given bool, deeper int) {
 	}
 	slices.Sort(names)
 	for _, name := range names {
-		if name[0] == '.' || s.known {
+		if name[0] == '.' || s.known != "" {
 			continue
 		}
 		at := filepath.Join(path, name)
@@ -154,7 +169,7 @@ func (s *survey) walk(path string, folder, given bool, deeper int) {
 }
 
 // visited notes that a folder is walked. It reports whether it was before, under any name.
-func (s *survey) visited(path string) bool {
+func (s *Survey) visited(path string) bool {
 	t, ok := s.tree.(interface{ Real(path string) string })
 	if !ok {
 		return false
@@ -169,9 +184,14 @@ func (s *survey) visited(path string) bool {
 }
 
 // add adds a file to its group. The first of a group shows what the others are.
-func (s *survey) add(path string, given bool) {
-	name, base := s.groupOf(path), filepath.Base(path)
-	if s.page != nil && base == description.Base {
+func (s *Survey) add(path string, given bool) {
+	base := filepath.Base(path)
+	if base == description.Base {
+		return
+	}
+	s.all = append(s.all, path)
+	name := s.groupOf(path)
+	if name.kind == description.Other {
 		return
 	}
 	g := s.groups[name]
@@ -205,31 +225,33 @@ func (s *survey) add(path string, given bool) {
 }
 
 // groupOf returns the name of the group of a file.
-func (s *survey) groupOf(path string) groupName {
+func (s *Survey) groupOf(path string) groupName {
 	dir, base := filepath.Split(path)
 	return groupName{filepath.Clean(dir), shapeOf(plainName(s.page, base)), s.kindOf(path)}
 }
 
 // isKnown reports whether a file is of a known format, and notes that there is evidence of one.
-func (s *survey) isKnown(path string, head []byte) bool {
+func (s *Survey) isKnown(path string, head []byte) bool {
 	f := formats.Recognize(path, head[:min(len(head), formats.HeadLen)])
 	if f == nil {
 		return bytes.Contains(head, []byte(`"desynctool.`)) || strings.HasPrefix(filepath.Base(path), "desync_report_")
 	}
 	if f.Snapshot != nil || f.Log != nil || f.Native || f.Trace != nil && f.Trace.Read != nil {
-		s.known = s.page == nil
+		if s.page == nil {
+			s.known = path
+		}
 	}
 	return true
 }
 
 // head returns the first bytes of what is in a file, and whether that is all.
-func (s *survey) head(path string) (head []byte, whole bool, err error) {
+func (s *Survey) head(path string) (head []byte, whole bool, err error) {
 	text, err := s.read(path, headLen+1)
 	return text[:min(len(text), headLen)], len(text) <= headLen, err
 }
 
 // read returns at most so many bytes of what is in a file, which may be compressed.
-func (s *survey) read(path string, most int64) ([]byte, error) {
+func (s *Survey) read(path string, most int64) ([]byte, error) {
 	f, err := s.tree.Open(path)
 	if err != nil {
 		return nil, err
@@ -245,7 +267,7 @@ func (s *survey) read(path string, most int64) ([]byte, error) {
 
 // choose finds the groups that are evidence of a session: files that were given, and files of one name in two folders or
 // of one folder that differ in their numbers. Another file is evidence if it contains several states.
-func (s *survey) choose() {
+func (s *Survey) choose() {
 	shapes := map[string]int{}
 	for _, g := range s.order {
 		shapes[g.shape] += len(g.bases)
@@ -262,7 +284,7 @@ func (s *survey) choose() {
 }
 
 // learn learns the schema from some files of each group, and which parts of their names are the tick and the peer.
-func (s *survey) learn() {
+func (s *Survey) learn() {
 	each := max(1, mostLearned/len(s.order))
 	left := int64(learnLen)
 	for _, g := range s.order {
@@ -290,12 +312,16 @@ func (s *survey) learn() {
 		}
 	}
 	for _, g := range s.order {
+		g.found = states.Found{}
 		for i := range g.samples {
 			g.look(&g.samples[i])
 			g.samples[i].text = nil
 		}
 	}
 	s.order = slices.DeleteFunc(s.order, func(g *group) bool { return g.alone && g.samples[0].states < 2 })
+	for _, g := range s.order {
+		s.seen.Merge(&g.found)
+	}
 	s.missing()
 	s.name()
 	s.compare()
@@ -303,10 +329,13 @@ func (s *survey) learn() {
 
 // look finds out what the heads of the states in a file contain.
 func (g *group) look(p *sample) {
-	worlds, err := g.schema.Decode(g.notation, p.text)
+	worlds, found, err := g.schema.Read(g.notation, p.text)
 	p.ticks, p.peers = nil, false
 	if err != nil && !p.cut {
 		return
+	}
+	if found != nil {
+		g.found.Merge(found)
 	}
 	if !p.cut {
 		p.worlds = worlds
@@ -321,7 +350,7 @@ func (g *group) look(p *sample) {
 }
 
 // compare compares the states of peers that were read, to find out what is noise.
-func (s *survey) compare() {
+func (s *Survey) compare() {
 	byTick := map[moment][]seen{}
 	for _, g := range s.order {
 		for i := range g.samples {
@@ -368,8 +397,18 @@ func (s *survey) compare() {
 			list = append(list, *pairs[who])
 		}
 	}
-	found, notes := noise(list)
-	s.noise, s.notes = found, append(s.notes, notes...)
+	var note string
+	if s.noisy, s.quiet, note = noise(list); note != "" {
+		s.notes = append(s.notes, note)
+	}
+	s.noise = map[column]bool{}
+	for i := range s.noisy {
+		n := &s.noisy[i]
+		n.Path = s.seen.PathOf(n.Table, n.Component, n.Field)
+		if !s.quiet {
+			s.noise[n.column()] = true
+		}
+	}
 }
 
 // moment is a state point of the files with one table, or with all.

@@ -33,11 +33,11 @@ func write(t *testing.T, texts map[string]string) string {
 // found lists the states below a folder: whose, when, and from which file.
 func found(t *testing.T, dir string) (list []string) {
 	t.Helper()
-	all, _, err := survey.For(files.Disk, []string{dir})
+	all, err := survey.For(files.Disk, []string{dir})
 	if err != nil {
 		t.Fatal(err)
 	}
-	sets, err := snapshot.Find(files.Disk, dir, formats.SnapshotsOf(all))
+	sets, err := snapshot.Find(files.Disk, dir, formats.SnapshotsOf(all.Formats()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,11 +108,11 @@ func TestTables(t *testing.T) {
 		texts[peer+"/spells_5.csv"] = "id,cost,name\n4,5,x\n"
 	}
 	dir := write(t, texts)
-	all, _, err := survey.For(files.Disk, []string{dir})
+	all, err := survey.For(files.Disk, []string{dir})
 	if err != nil {
 		t.Fatal(err)
 	}
-	sets, err := snapshot.Find(files.Disk, dir, formats.SnapshotsOf(all))
+	sets, err := snapshot.Find(files.Disk, dir, formats.SnapshotsOf(all.Formats()))
 	if err != nil || len(sets) != 2 || len(sets[0].Entries) != 1 || len(sets[1].Entries) != 1 {
 		t.Fatal(sets, err)
 	}
@@ -136,7 +136,7 @@ func TestTables(t *testing.T) {
 		t.Errorf("%s, RNG %q", got, w.RNG)
 	}
 	for name := range texts {
-		if f := formats.Among(all, filepath.Join(dir, name), []byte(texts[name])); f == nil || f.Name == "text-trace" {
+		if f := formats.Among(all.Formats(), filepath.Join(dir, name), []byte(texts[name])); f == nil || f.Name == "text-trace" {
 			t.Errorf("%s: %v", name, f)
 		}
 	}
@@ -157,12 +157,16 @@ func TestNoise(t *testing.T) {
 		}
 	}
 	dir := write(t, texts)
-	all, notes, _ := survey.For(files.Disk, []string{dir})
+	all, err := survey.For(files.Disk, []string{dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	notes := all.Notes()
 	if len(notes) != 1 || !strings.Contains(notes[0], "state.lobby; state.saved_at differ between peers in every dump: taken for noise") {
 		t.Errorf("%q", notes)
 	}
 	open := func(name string) *snapshot.World {
-		s, err := snapshot.OpenAny(files.Disk, filepath.Join(dir, name), formats.SnapshotsOf(all))
+		s, err := snapshot.OpenAny(files.Disk, filepath.Join(dir, name), formats.SnapshotsOf(all.Formats()))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -183,7 +187,10 @@ func TestNoise(t *testing.T) {
 			}
 		}
 	}
-	_, notes, _ = survey.For(files.Disk, []string{dir})
+	if all, err = survey.For(files.Disk, []string{dir}); err != nil {
+		t.Fatal(err)
+	}
+	notes = all.Notes()
 	if len(notes) != 1 || !strings.Contains(notes[0], "probably noise") {
 		t.Errorf("%q", notes)
 	}
@@ -197,8 +204,11 @@ func TestFewAreRead(t *testing.T) {
 	}
 	dir := write(t, texts)
 	tree := &counting{Tree: files.Disk}
-	all, _, _ := survey.For(tree, []string{dir})
-	set, _, err := snapshot.ReadDir(tree, filepath.Join(dir, "host"), formats.SnapshotsOf(all))
+	all, err := survey.For(tree, []string{dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	set, _, err := snapshot.ReadDir(tree, filepath.Join(dir, "host"), formats.SnapshotsOf(all.Formats()))
 	if err != nil || len(set.Entries) != 400 {
 		t.Fatal(len(set.Entries), err)
 	}

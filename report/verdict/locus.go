@@ -52,6 +52,9 @@ func (c *Conclusion) locus(p *Parted) {
 			k.Columns = append(k.Columns, document.LocusColumn{Archetype: t.Label, Cache: cache, ColumnDocument: document.ColumnDocument(col)})
 		}
 		k.Schema = append(k.Schema, schemaOf(t, p.Names)...)
+		if t.Reordered {
+			k.Reordered = append(k.Reordered, t.Label)
+		}
 		for side, keys := range [][]snapshot.Key{t.OnlyA, t.OnlyB} {
 			if count := []uint64{t.OnlyACount, t.OnlyBCount}[side]; count > 0 {
 				k.Rows = append(k.Rows, document.LocusRows{Archetype: t.Label, Cache: cache, Peer: p.Names[side], Keys: names(keys), Count: count})

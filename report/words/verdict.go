@@ -280,6 +280,9 @@ func parted(c *verdict.Conclusion) string {
 	switch what := where(c); {
 	case what != "":
 		text.WriteString(": " + what)
+		if c.Compared != nil && len(c.Compared.Reordered) > 0 {
+			fmt.Fprintf(&text, "; of %s both have the same rows, which have no ids, in another order", upTo(c.Compared.Reordered, 3))
+		}
 	case c.Checkpoint != nil:
 		text.WriteString(": " + atCheckpoint(c))
 	}

@@ -1,0 +1,291 @@
+package survey
+
+import (
+	"cmp"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/desynctool/desynctool/anygame/description"
+	"github.com/desynctool/desynctool/anygame/states"
+	"github.com/desynctool/desynctool/engines/engine"
+	"github.com/desynctool/desynctool/internal/file/compression"
+	"github.com/desynctool/desynctool/snapshot"
+)
+
+// Formats returns all known formats, and those that were found after them.
+func (s *Survey) Formats() []engine.Format { return s.list }
+
+// Notes are what to know of what was found.
+func (s *Survey) Notes() []string { return s.notes }
+
+// Page returns the page that describes the files, nil if none does.
+func (s *Survey) Page() *description.Description { return s.page }
+
+// Known returns a file of a known format, empty if there is none. Where there is one, a survey finds nothing.
+func (s *Survey) Known() string { return s.known }
+
+// Files returns the files that were looked at, in the order of the paths and their names.
+func (s *Survey) Files() []string { return s.all }
+
+// Format returns the format that was found of a file, nil if nothing in it is read.
+func (s *Survey) Format(path string) *engine.Format {
+	for i := range s.own {
+		if f := &s.own[i]; f.Paths(path) {
+			return f
+		}
+	}
+	return nil
+}
+
+// Tables returns the tables of the states, as far as they were looked at, and by what their rows are found again.
+func (s *Survey) Tables() []states.FoundTable { return s.seen.Tables }
+
+// RNG returns the paths to the state of the random number generator.
+func (s *Survey) RNG() []string { return s.seen.RNG }
+
+// Noise returns the columns that are probably noise. If nothing else differs, they are compared nevertheless.
+func (s *Survey) Noise() (list []NoisyColumn, compared bool) { return s.noisy, s.quiet }
+
+// Group is some files of one folder with names of one form.
+type Group struct {
+	Kind  description.Kind // State, Log or Input
+	Files []string         // paths
+	Title string           // what they contain
+	Table string           // the only one in them, empty for files with all
+
+	// Tick and Peer are the paths to these in a state, empty if it has none.
+	Tick, Peer string
+	// Named is set if the names of the files show the tick, NamesPeer if they show the peer.
+	Named, NamesPeer bool
+	// Pattern is the pattern of the names in the notation of a page, empty if they show neither the tick nor the peer, or
+	// if no pattern can.
+	Pattern string
+	// Globs fit the names. The later ones fit fewer others.
+	Globs []string
+}
+
+// Groups returns what was found, states first.
+func (s *Survey) Groups() (out []Group) {
+	parts := map[string]bool{} // files with a table of a state that begins with another file
+	for _, list := range s.parts {
+		for _, path := range list {
+			parts[path] = true
+		}
+	}
+	for _, g := range s.order {
+		one := Group{
+			Kind: description.State, Title: g.notation.Title, Table: g.table,
+			Tick: g.found.Tick, Peer: g.found.Peer, Named: g.tick >= 0, NamesPeer: g.namesPeer(),
+		}
+		for _, base := range g.bases {
+			if path := filepath.Join(g.dir, base); !s.rest[path] || parts[path] {
+				one.Files = append(one.Files, path)
+			}
+		}
+		if g.several {
+			one.Named = false
+		}
+		out = g.put(out, one)
+	}
+	for _, kind := range []description.Kind{description.Log, description.Input} {
+		of := map[*group]*Group{}
+		var order []*group
+		for _, l := range s.found {
+			if (l.trace == nil) != (kind == description.Input) {
+				continue
+			}
+			one := of[l.group]
+			if one == nil {
+				one = &Group{Kind: kind, Title: l.title(), NamesPeer: l.group.namesPeer()}
+				of[l.group] = one
+				order = append(order, l.group)
+			}
+			one.Files = append(one.Files, l.path)
+		}
+		for _, g := range order {
+			out = g.put(out, *of[g])
+		}
+	}
+	return out
+}
+
+// put appends what was found of a group, with its globs and its pattern.
+func (g *group) put(out []Group, one Group) []Group {
+	if len(one.Files) == 0 {
+		return out
+	}
+	add := func(glob string) {
+		if !slices.Contains(one.Globs, glob) {
+			one.Globs = append(one.Globs, glob)
+		}
+	}
+	for _, path := range one.Files {
+		add(g.glob(filepath.Base(path), true))
+	}
+	for _, path := range one.Files {
+		add(g.glob(filepath.Base(path), false))
+	}
+	for _, file := range one.Files {
+		add(path.Join(literal(filepath.Base(g.dir)), g.glob(filepath.Base(file), false)))
+	}
+	if one.Pattern = g.pattern(one); !g.proves(one) {
+		one.Pattern = ""
+	}
+	return append(out, one)
+}
+
+// signs are the characters that mean something in a glob.
+const signs = `*?[\\`
+
+// literal returns a glob that fits a text alone.
+func literal(text string) string {
+	var out strings.Builder
+	for _, r := range text {
+		if strings.ContainsRune(signs, r) {
+			out.WriteByte('\\')
+		}
+		out.WriteRune(r)
+	}
+	return out.String()
+}
+
+// glob returns a glob for names like one: with any numbers, and with any peer if it is the peer that names show.
+func (g *group) glob(base string, peers bool) string {
+	var out strings.Builder
+	parts := g.pieces(base)
+	for i, word := range numbered(parts) {
+		if parts[i].digits || peers && word >= 0 && slices.Contains(g.peer, word) {
+			if !strings.HasSuffix(out.String(), "*") {
+				out.WriteByte('*')
+			}
+			continue
+		}
+		out.WriteString(literal(parts[i].text))
+	}
+	return out.String()
+}
+
+// pattern returns the pattern of the names of some files of the group.
+func (g *group) pattern(of Group) string {
+	tick := g.tick >= 0 && of.Named
+	if !tick && !of.NamesPeer {
+		return ""
+	}
+	base := filepath.Base(of.Files[0])
+	var out strings.Builder
+	out.WriteByte('^')
+	parts, in := g.pieces(base), false
+	words := numbered(parts)
+	for i, p := range parts {
+		peer := i != g.tick && (words[i] >= 0 && slices.Contains(g.peer, words[i]) ||
+			in && p.text == "_" && i+1 < len(parts) && slices.Contains(g.peer, words[i+1]))
+		switch {
+		case peer && !in:
+			out.WriteString("(?P<peer>" + letters(g.peers(of)) + "+)")
+		case peer:
+		case i == g.tick && tick:
+			out.WriteString("(?P<tick>[0-9]+)")
+		case p.digits:
+			out.WriteString("[0-9]+")
+		default:
+			out.WriteString(regexp.QuoteMeta(p.text))
+		}
+		in = peer
+	}
+	out.WriteByte('$')
+	return out.String()
+}
+
+// peers returns the peers that the names of some files show.
+func (g *group) peers(of Group) (out []string) {
+	for _, path := range of.Files {
+		out = append(out, g.peerOf(filepath.Base(path)))
+	}
+	return out
+}
+
+// letters returns the class of the characters of some names, in the notation of a pattern.
+func letters(names []string) string {
+	for _, class := range []string{"[A-Za-z]", "[A-Za-z0-9]", "[A-Za-z0-9_]"} {
+		all := regexp.MustCompile("^" + class + "+$")
+		if !slices.ContainsFunc(names, func(name string) bool { return !all.MatchString(name) }) {
+			return class
+		}
+	}
+	return "."
+}
+
+// proves reports whether a pattern shows the tick and the peer of all files as their names do.
+func (g *group) proves(of Group) bool {
+	compiled, err := regexp.Compile(of.Pattern)
+	if err != nil || of.Pattern == "" {
+		return false
+	}
+	d := &description.Description{Name: []*description.Pattern{{Regexp: compiled}}}
+	return !slices.ContainsFunc(of.Files, func(path string) bool {
+		base := filepath.Base(path)
+		plain := compression.PlainName(base)
+		peer, _, _ := inName(d, plain, "peer")
+		digits, _, has := inName(d, plain, "tick")
+		tick, named := g.tickOf(base)
+		found, _ := description.TickOf([]byte(digits))
+		return !compiled.MatchString(plain) || peer != g.peerOf(base) || of.Named && (has != named || tick != found)
+	})
+}
+
+// title returns the contents of a log in words.
+func (l *log) title() string {
+	switch {
+	case l.trace == nil:
+		return l.order.Title()
+	case l.sums != nil:
+		return l.sums.Title()
+	}
+	return l.trace.Title
+}
+
+// ground returns where the page has the places of the rows of its tables, nil if it has none.
+func (s *Survey) ground() *snapshot.Ground {
+	if s.page == nil {
+		return nil
+	}
+	out := &snapshot.Ground{X: "x", Y: "y"}
+	for _, t := range s.page.Tables {
+		for _, found := range s.seen.Tables {
+			if found.Path != t.Path || !found.HasRows() || len(t.Position) == 0 {
+				continue
+			}
+			var columns [2]string
+			for i, path := range t.Position {
+				for _, c := range found.Columns {
+					if c.Path == strings.TrimPrefix(t.Path+"."+path, ".") {
+						columns[i] = c.Component + "." + c.Field
+					}
+				}
+			}
+			if columns[0] == "" || len(t.Position) == 2 && columns[1] == "" {
+				continue
+			}
+			if len(t.Position) == 2 && len(out.Positions) == 0 {
+				out.X, out.Y = axis(t.Position[0]), axis(t.Position[1])
+			}
+			out.Positions = append(out.Positions, snapshot.Position{Kind: found.Label, Archetype: found.Label, X: columns[0], Y: columns[1]})
+		}
+	}
+	if len(out.Positions) == 0 {
+		return nil
+	}
+	return out
+}
+
+// axis returns how a map calls an axis: the last name of a path that is no number.
+func axis(path string) string {
+	name := path[strings.LastIndexByte(path, '.')+1:]
+	if strings.Trim(name, "0123456789") == "" {
+		return path
+	}
+	return cmp.Or(name, path)
+}
