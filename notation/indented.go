@@ -12,7 +12,7 @@ import "bytes"
 // such as unit 17: hp=3 x=1.5. All names are items, since some writers repeat them.
 func indentedNotation() Notation {
 	return Notation{Name: "indented", Title: "indented names and values", Extensions: []string{".txt", ".log", ".dump", ".state"},
-		Sniff: sniffIndented, Parse: func(text []byte, to Sink) error {
+		Lines: true, Sniff: sniffIndented, Parse: func(text []byte, to Sink) error {
 			p := indentedParser{text: text, document: document{to: to}}
 			return p.run(true)
 		}}

@@ -74,6 +74,9 @@ type Notation struct {
 	Title      string   // for people: "JSON"
 	Extensions []string // with the dot, in lower case
 
+	// Lines says that any line may be the last, so that only a line that does not end shows that a text is cut.
+	Lines bool
+
 	// Sniff reports whether a text begins like one in this notation. Whole says that head is all of it. It is strict:
 	// prose and logs are not in any notation.
 	Sniff func(head []byte, whole bool) bool
@@ -149,11 +152,13 @@ func All() []Notation {
 	}
 }
 
-// Of returns the notation of a text by its first bytes, and of its name where those fit several; nil if there is none.
+// Of returns the notation of a text by its first bytes, and of its name where those fit several; nil if there is none. A
+// whole text that does not end with its line may be cut, and has the notation that it would have as a beginning.
 func Of(name string, head []byte, whole bool) *Notation {
 	list := All()
+	torn := whole && !bytes.HasSuffix(head, []byte("\n"))
 	for i := range list {
-		if list[i].Sniff(head, whole) {
+		if list[i].Sniff(head, whole) || torn && list[i].Sniff(head, false) {
 			return &list[i]
 		}
 	}

@@ -10,7 +10,7 @@ import (
 // such as tick = 300, is a member of the document. A line with the tick that comes again begins another document.
 func pathsNotation() Notation {
 	return Notation{Name: "paths", Title: "lines with a path and a value", Extensions: []string{".txt", ".dump", ".properties"},
-		Sniff: func(head []byte, whole bool) bool { return fitsLines(head, whole, splitPath, false, 1) },
+		Lines: true, Sniff: func(head []byte, whole bool) bool { return fitsLines(head, whole, splitPath, false, 1) },
 		Parse: func(text []byte, to Sink) error { return parseLines(text, to, splitPath, false) }}
 }
 
@@ -18,7 +18,7 @@ func pathsNotation() Notation {
 // does not fall, it is the tick, and the lines with one number are a document.
 func columnsNotation() Notation {
 	return Notation{Name: "columns", Title: "lines with one variable in columns", Extensions: []string{".txt", ".dump"},
-		Sniff: func(head []byte, whole bool) bool {
+		Lines: true, Sniff: func(head []byte, whole bool) bool {
 			split, ticks := columnsOf(head)
 			return fitsLines(head, whole, split, ticks, 2)
 		},

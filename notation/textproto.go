@@ -9,7 +9,7 @@ import (
 // an item, and so is each element of a list.
 func textprotoNotation() Notation {
 	return Notation{Name: "textproto", Title: "protobuf text", Extensions: []string{".textproto", ".txtpb", ".pbtxt", ".prototxt"},
-		Sniff: sniffTextproto, Parse: parseTextproto}
+		Lines: true, Sniff: sniffTextproto, Parse: parseTextproto}
 }
 
 // sniffTextproto reports whether a text has fields, one of them a message and one of them a number, truth or text.

@@ -8,7 +8,7 @@ import (
 // yamlNotation is YAML 1.2, with several documents. Tags of the core schema are known, others are skipped, << is a name as
 // any other, and no map or list is the name of a member.
 func yamlNotation() Notation {
-	return Notation{Name: "yaml", Title: "YAML", Extensions: []string{".yaml", ".yml"}, Sniff: sniffYAML, Parse: parseYAML}
+	return Notation{Name: "yaml", Title: "YAML", Extensions: []string{".yaml", ".yml"}, Lines: true, Sniff: sniffYAML, Parse: parseYAML}
 }
 
 // sniffYAML reports whether a text is maps in block style, or lists of them. A log or a letter may be such a map by

@@ -27,6 +27,7 @@
 package states
 
 import (
+	"bytes"
 	"errors"
 
 	"github.com/desynctool/desynctool/notation"
@@ -51,6 +52,7 @@ type Schema struct {
 	lists     int // begun in them
 	nodes     int
 	several   bool // a file has several documents
+	ended     bool // a file of lines ends with its last one
 }
 
 // Learn adds the documents of a file to what is known of the game's states. What cannot be read is a *notation.Error;
@@ -60,6 +62,7 @@ func (s *Schema) Learn(n *notation.Notation, text []byte) error {
 		s.begin()
 	}
 	s.files++
+	s.ended = s.ended || n.Lines && ended(text)
 	l := learner{schema: s}
 	before := s.documents
 	err := n.Parse(text, &l)
@@ -67,6 +70,9 @@ func (s *Schema) Learn(n *notation.Notation, text []byte) error {
 	s.collapse(&s.nodes)
 	return err
 }
+
+// ended reports whether a text ends with the end of a line.
+func ended(text []byte) bool { return len(text) == 0 || text[len(text)-1] == '\n' }
 
 // Decode returns the states in a file, in the order of the file. Ticks and peers are in their heads if the file has them.
 // What cannot be read is a *notation.Error, or an error of a name or a limit. The states that were read as far as a
@@ -83,12 +89,15 @@ func (s *Schema) Read(n *notation.Notation, text []byte) ([]*snapshot.World, *Fo
 	}
 	b := newBuilder(s)
 	err := n.Parse(text, b)
-	if err == nil && (b.bare || b.maps == 0) {
-		err = &notation.Error{Msg: "a value by itself, expected a map or list", Offset: len(text)}
-		if !b.bare {
-			err = &notation.Error{Msg: "nothing but blanks and comments", Offset: len(text), Cut: true}
-		}
-		return nil, nil, err
+	switch {
+	case err != nil:
+	case b.bare:
+		return nil, nil, &notation.Error{Msg: "a value by itself, expected a map or list", Offset: len(text)}
+	case b.maps == 0 || len(bytes.TrimSpace(text)) == 0:
+		return nil, nil, &notation.Error{Msg: "nothing but blanks and comments", Offset: len(text), Cut: true}
+	}
+	if err == nil && n.Lines && s.ended && !ended(text) {
+		err = &notation.Error{Msg: "the file ends inside a line, and others of the session do not", Offset: len(text), Cut: true}
 	}
 	if err != nil && len(b.tables[0].keys) == 0 {
 		return nil, nil, err

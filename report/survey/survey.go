@@ -293,7 +293,11 @@ func (s *Survey) learn() {
 			if left -= int64(len(text)); err != nil || left <= 0 {
 				continue
 			}
-			g.samples = append(g.samples, sample{base: base, text: text, cut: len(text) == sampleText})
+			cut := len(text) == sampleText
+			if cut {
+				text = bytes.TrimRight(text, "\n") // where it is cut says nothing about how files end
+			}
+			g.samples = append(g.samples, sample{base: base, text: text, cut: cut})
 		}
 	}
 	s.order = slices.DeleteFunc(s.order, func(g *group) bool { return len(g.samples) == 0 })
