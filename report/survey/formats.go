@@ -47,7 +47,8 @@ func (s *Survey) formats() (out []engine.Format) {
 			}
 			f.peers = f.peers || other.namesPeer()
 			for _, p := range other.samples {
-				f.several = f.several || p.states > 1
+				// what follows in a large file is not known, and its tick may not be known without it
+				f.several = f.several || p.states > 1 || p.cut && other.tick < 0
 				f.peers = f.peers || p.peers
 			}
 		}

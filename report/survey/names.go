@@ -147,11 +147,11 @@ func (g *group) findTick() {
 	}
 }
 
-// samplesAgree reports whether a number in the names is the tick in all files that were read.
+// samplesAgree reports whether a number in the names is the tick in all files that could be read.
 func (g *group) samplesAgree(i int) bool {
 	return !slices.ContainsFunc(g.samples, func(p sample) bool {
 		n, ok := g.pieces(p.base)[i].number()
-		return !ok || len(p.ticks) != 1 || p.ticks[0] != n
+		return !p.damaged && (!ok || len(p.ticks) != 1 || p.ticks[0] != n)
 	})
 }
 

@@ -36,6 +36,7 @@ const (
 	sampleText  = 4 << 20  // bytes of one of them
 	wholeText   = 1 << 32  // bytes of a file that is read whole
 	mostGroups  = 1 << 10
+	mostTried   = 4 // files of a group that may show what the others are
 )
 
 // For looks at the files at some paths.
@@ -65,6 +66,7 @@ func Under(tree files.Tree, paths []string, page *description.Description) *Surv
 			return s
 		}
 	}
+	s.recognized()
 	s.logs()
 	s.choose()
 	if len(s.order) > 0 {
@@ -86,7 +88,9 @@ type Survey struct {
 	folders map[string]bool // that were walked, without links
 	known   string          // the first file that is evidence of a known format
 	groups  map[groupName]*group
-	order   []*group // in the order of the paths
+	kinds   []*group // in the order of the paths
+	left    int      // files that are in no group
+	order   []*group // those that may be evidence
 	found   []log
 	schemas map[string]*states.Schema // by table, one for files with all tables
 	parts   map[string][]string       // of a file, the others with tables of the same state
@@ -112,6 +116,8 @@ type group struct {
 	bases    []string // in order
 	given    bool     // one of its files is a path that was given
 	alone    bool     // nothing shows that it is evidence but its content
+	known    bool     // its files are of a known format
+	text     bool     // one of those that were tried is text
 	binary   bool
 	trace    bool               // its files look like traces too, as a table with two columns does
 	notation *notation.Notation // nil for text in none
@@ -130,13 +136,14 @@ type group struct {
 
 // sample is a file that was read.
 type sample struct {
-	base   string
-	ticks  []uint64 // of the states in it, if it has them
-	peers  bool     // it names peers
-	states int
-	text   []byte            // until it is decoded
-	cut    bool              // the text is only the beginning of the file
-	worlds []*snapshot.World // until they are compared
+	base    string
+	ticks   []uint64 // of the states in it, if it has them
+	peers   bool     // it names peers
+	states  int
+	text    []byte            // until it is decoded
+	cut     bool              // the text is only the beginning of the file
+	damaged bool              // it cannot be read
+	worlds  []*snapshot.World // until they are compared
 }
 
 // walk looks at a file or folder.
@@ -183,7 +190,7 @@ func (s *Survey) visited(path string) bool {
 	return before
 }
 
-// add adds a file to its group. The first of a group shows what the others are.
+// add adds a file to its group. The first of a group that can be recognised shows what the others are.
 func (s *Survey) add(path string, given bool) {
 	base := filepath.Base(path)
 	if base == description.Base {
@@ -197,31 +204,52 @@ func (s *Survey) add(path string, given bool) {
 	g := s.groups[name]
 	if g == nil {
 		if len(s.groups) == mostGroups {
+			s.left++
 			return
 		}
 		g = &group{groupName: name, page: s.page, tick: -1}
 		s.groups[name] = g
-		head, whole, err := s.head(path)
-		if err != nil {
-			return
-		}
-		if g.notation = notation.Of(base, head, whole); name.kind == description.Undescribed && s.isKnown(path, head) {
-			if g.trace = g.notation != nil && g.notation.Name == "csv"; !g.trace {
-				g.notation = nil
-				return
-			}
-		}
-		g.binary = bytes.IndexByte(head, 0) >= 0
-		if g.notation == nil && (g.binary || name.kind == description.State) {
-			if name.kind != description.Undescribed {
-				s.notes = append(s.notes, fmt.Sprintf("%s: described as %s, and in no notation that is read", path, name.kind))
-			}
-			return
-		}
-		s.order = append(s.order, g)
+		s.kinds = append(s.kinds, g)
 	}
 	g.bases = append(g.bases, base)
 	g.given = g.given || given
+	if g.notation == nil && !g.known && len(g.bases) <= mostTried {
+		s.recognize(g, path)
+	}
+}
+
+// recognize finds out what the files of a group are by one of them.
+func (s *Survey) recognize(g *group, path string) {
+	head, whole, err := s.head(path)
+	if err != nil {
+		return
+	}
+	found := notation.Of(filepath.Base(path), head, whole)
+	if g.kind == description.Undescribed && s.isKnown(path, head) {
+		if g.trace = found != nil && found.Name == "csv"; !g.trace {
+			g.known = true
+			return
+		}
+	}
+	binary := bytes.IndexByte(head, 0) >= 0
+	g.notation, g.text = found, g.text || !binary
+	g.binary = binary && (found != nil || !g.text)
+}
+
+// recognized takes the groups that may be evidence, and notes what else there is.
+func (s *Survey) recognized() {
+	for _, g := range s.kinds {
+		switch {
+		case g.known:
+		case g.notation != nil || g.text && g.kind != description.State:
+			s.order = append(s.order, g)
+		case g.kind != description.Undescribed:
+			s.notes = append(s.notes, fmt.Sprintf("%s: described as %s, and in no notation that is read", filepath.Join(g.dir, g.bases[0]), g.kind))
+		}
+	}
+	if s.left > 0 {
+		s.notes = append(s.notes, fmt.Sprintf("files with more than %d kinds of names: %d were not looked at", mostGroups, s.left))
+	}
 }
 
 // groupOf returns the name of the group of a file.
@@ -322,7 +350,10 @@ func (s *Survey) learn() {
 			g.samples[i].text = nil
 		}
 	}
-	s.order = slices.DeleteFunc(s.order, func(g *group) bool { return g.alone && g.samples[0].states < 2 })
+	s.order = slices.DeleteFunc(s.order, func(g *group) bool {
+		first := g.samples[0]
+		return g.alone && first.states < 2 && !(first.cut && len(first.ticks) > 0)
+	})
 	for _, g := range s.order {
 		s.seen.Merge(&g.found)
 	}
@@ -335,7 +366,7 @@ func (s *Survey) learn() {
 func (g *group) look(p *sample) {
 	worlds, found, err := g.schema.Read(g.notation, p.text)
 	p.ticks, p.peers = nil, false
-	if err != nil && !p.cut {
+	if p.damaged = err != nil && !p.cut; p.damaged {
 		return
 	}
 	if found != nil {

@@ -90,6 +90,10 @@ func TestNames(t *testing.T) {
 			" 1 a/s.csv@1\n 1 b/s.csv@1\n 2 a/s.csv@2\n 2 b/s.csv@2"},
 		{"several states in a file", map[string]string{"all.json": "[" + fmt.Sprintf(state, 1, 3) + "," + fmt.Sprintf(state, 2, 3) + "]"},
 			" 1 all.json@1\n 2 all.json@2"},
+		{"the first file is damaged", map[string]string{
+			"a/s_1.json": "\x00\x00\x00", "a/s_2.json": fmt.Sprintf(state, 2, 3), "a/s_3.json": fmt.Sprintf(state, 3, 3),
+			"b/s_1.json": "?", "b/s_2.json": fmt.Sprintf(state, 2, 3), "b/s_3.json": fmt.Sprintf(state, 3, 3)},
+			" 1 a/s_1.json\n 1 b/s_1.json\n 2 a/s_2.json\n 2 b/s_2.json\n 3 a/s_3.json\n 3 b/s_3.json"},
 		{"a known format beside them", map[string]string{"s_1.json": fmt.Sprintf(state, 1, 3), "s_2.json": fmt.Sprintf(state, 2, 3), "order-log.bin": "\x89DOL\r\n\x1a\nnothing"}, ""},
 		{"settings of one program", map[string]string{"package.json": `{"name": "x", "version": "1.0.0"}`, "notes.txt": "nothing\n", "list.csv": "a,b\n1,2\n3,4\n"}, ""},
 	} {
@@ -214,6 +218,35 @@ func TestFewAreRead(t *testing.T) {
 	}
 	if tree.opened > 40 {
 		t.Errorf("%d of 400 files were opened", tree.opened)
+	}
+}
+
+// TestLarge: the states of a file are known though its beginning, by which it is recognised, has only part of the first.
+func TestLarge(t *testing.T) {
+	var text strings.Builder
+	for id := range 110_000 {
+		fmt.Fprintf(&text, "{\"tick\": 1, \"id\": %d, \"hp\": 100000000}\n", id)
+	}
+	text.WriteString("{\"tick\": 2, \"id\": 5, \"hp\": 1}\n")
+	got := strings.Join(found(t, write(t, map[string]string{"a/all.jsonl": text.String()})), "\n")
+	if want := " 1 a/all.jsonl@1\n 2 a/all.jsonl@2"; got != want {
+		t.Errorf("%d bytes: %q", text.Len(), got)
+	}
+}
+
+// TestKinds: files that were not looked at are noted.
+func TestKinds(t *testing.T) {
+	texts := map[string]string{}
+	for i := range 1100 {
+		name := strings.NewReplacer("0", "a", "1", "b", "2", "c", "3", "d", "4", "e", "5", "f", "6", "g", "7", "h", "8", "i", "9", "j").Replace(fmt.Sprint(i))
+		texts["x/"+name+".txt"] = "nothing\n"
+	}
+	all, err := survey.For(files.Disk, []string{write(t, texts)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "files with more than 1024 kinds of names: 76 were not looked at"; len(all.Notes()) != 1 || all.Notes()[0] != want {
+		t.Errorf("%q", all.Notes())
 	}
 }
 
