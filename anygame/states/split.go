@@ -23,6 +23,7 @@ type list struct {
 type cells struct {
 	column *column
 	at     []int32 // of each row, the number of its value and 1
+	given  int     // rows with a value
 }
 
 // get returns the value of a row, nil if it has none.
@@ -47,7 +48,7 @@ func (c *cells) why() Why {
 }
 
 // full reports whether every row has a value.
-func (c *cells) full() bool { return c != nil && len(c.column.ends) == len(c.at) }
+func (c *cells) full() bool { return c != nil && c.given == len(c.at) }
 
 // split makes states of a list of rows: one for each tick and peer.
 func (b *builder) split() {
@@ -66,7 +67,11 @@ func (b *builder) split() {
 		b.finish()
 		return
 	}
-	l := newList(t, b.schema.Hints)
+	rows := len(t.keys)
+	if slices.ContainsFunc(b.stack, func(o open) bool { return o.row && o.spot.home == t }) {
+		rows-- // the text is cut in the last one
+	}
+	l := newList(t, rows, b.schema.Hints)
 	if l.tick == nil && l.peer == nil && l.kind == nil && l.field == nil {
 		b.finish()
 		return
@@ -95,17 +100,16 @@ func (b *builder) split() {
 	}
 }
 
-// newList finds the columns that show what rows belong to.
-func newList(t *table, hints *Hints) *list {
-	l := &list{rows: len(t.keys), source: t}
+// newList finds the columns that show what the first rows of a table belong to.
+func newList(t *table, rows int, hints *Hints) *list {
+	l := &list{rows: rows, source: t}
 	for _, c := range t.columns {
-		x := cells{column: c, at: make([]int32, l.rows)}
+		x := cells{column: c, at: make([]int32, rows)}
 		for i := range c.ends {
-			row := i
-			if c.rows != nil {
-				row = int(c.rows[i])
+			if row := c.row(i); row < rows {
+				x.at[row] = int32(i) + 1
+				x.given++
 			}
-			x.at[row] = int32(i) + 1
 		}
 		l.cells = append(l.cells, x)
 	}
@@ -238,7 +242,7 @@ type lower struct {
 // belowOf returns the tables whose rows belong to those of a table, of all tables by those that they belong to.
 func belowOf(t *table, owned map[*table][]*table, hints *Hints) (out []lower) {
 	for _, c := range owned[t] {
-		x := lower{label: strings.TrimPrefix(c.label, t.label), of: map[int][]int{}, list: newList(c, hints), keys: c.keys, below: belowOf(c, owned, hints)}
+		x := lower{label: strings.TrimPrefix(c.label, t.label), of: map[int][]int{}, list: newList(c, len(c.keys), hints), keys: c.keys, below: belowOf(c, owned, hints)}
 		for row, owner := range c.owners {
 			x.of[int(owner)] = append(x.of[int(owner)], row)
 		}

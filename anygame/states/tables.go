@@ -345,11 +345,7 @@ func (c *column) finish(n int) snapshot.Column {
 func (c *column) spread(out *snapshot.Column, n int) {
 	at := make([]int32, n) // of each row, the number of its value and 1
 	for i := range c.ends {
-		row := int32(i)
-		if c.rows != nil {
-			row = c.rows[i]
-		}
-		at[row] = int32(i) + 1
+		at[c.row(i)] = int32(i) + 1
 	}
 	for _, i := range at {
 		if i == 0 {
@@ -358,6 +354,14 @@ func (c *column) spread(out *snapshot.Column, n int) {
 		}
 		out.AppendBytes(c.value(int(i) - 1))
 	}
+}
+
+// row returns the row of the value with that number.
+func (c *column) row(i int) int {
+	if c.rows == nil {
+		return i
+	}
+	return int(c.rows[i])
 }
 
 // value returns the value with that number.
