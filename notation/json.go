@@ -66,6 +66,13 @@ type jsonParser struct {
 
 // space skips blanks and comments.
 func (p *jsonParser) space() {
+	if p.at < len(p.text) && p.text[p.at] > ' ' && p.text[p.at] != '/' {
+		return
+	}
+	p.skip()
+}
+
+func (p *jsonParser) skip() {
 	for p.at < len(p.text) {
 		switch p.text[p.at] {
 		case ' ', '\t', '\n', '\r':
@@ -215,6 +222,15 @@ func (p *jsonParser) name() error {
 func (p *jsonParser) quoted() ([]byte, error) {
 	begin := p.at
 	rest := p.text[begin+1:]
+	for i, c := range rest[:min(len(rest), shortText)] {
+		if c == '"' {
+			p.at = begin + i + 2
+			return rest[:i], nil
+		}
+		if c == '\\' {
+			return p.escaped(begin)
+		}
+	}
 	end := bytes.IndexByte(rest, '"')
 	if end < 0 {
 		return nil, cut(begin, "a text in quotes")
@@ -223,6 +239,15 @@ func (p *jsonParser) quoted() ([]byte, error) {
 		p.at = begin + end + 2
 		return rest[:end], nil
 	}
+	return p.escaped(begin)
+}
+
+// shortText is up to which length a text is read byte by byte, which is faster than a search.
+const shortText = 24
+
+// escaped reads a text in quotes with escapes.
+func (p *jsonParser) escaped(begin int) ([]byte, error) {
+	rest := p.text[begin+1:]
 	out := p.scratch[:0]
 	for i := 0; i < len(rest); {
 		switch c := rest[i]; c {
