@@ -74,11 +74,11 @@ func gcd(a, b uint64) uint64 {
 }
 
 // missing records which peers, but for those of have, lack a checkpoint that
-// they should have.
+// they should have. A peer that did not confirm all of a tick stopped in it, or lost it: what it lacks there proves nothing.
 func (c *comparer) missing(k *keyInfo, occurrence int64, have uint64) {
 	lack := uint64(0)
 	for i, p := range c.peers {
-		if have&(1<<i) != 0 || !c.covers(p) || p.mayHaveLost(c.tick) {
+		if (have|c.guessed)&(1<<i) != 0 || !c.covers(p) || p.mayHaveLost(c.tick) {
 			continue
 		}
 		inTick := c.inTick&(1<<i) != 0

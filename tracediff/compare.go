@@ -90,7 +90,8 @@ type comparer struct {
 	// The tick at hand.
 	tick     Tick
 	open     bool
-	inTick   uint64           // peers that have had records in it
+	inTick   uint64           // peers that have had confirmed records in it
+	guessed  uint64           // peers that predicted a part of it and never confirmed that part
 	order    []visit          // checkpoints in it so far, in order
 	differs  bool             // at this tick
 	agreed   bool             // at the first checkpoints of this tick
@@ -263,7 +264,7 @@ func (c *comparer) warn(format string, args ...any) {
 func (c *comparer) openTick(t Tick) {
 	c.tick, c.open, c.differs, c.agreed = t, true, false, false
 	c.partings.begin()
-	c.inTick = 0
+	c.inTick, c.guessed = 0, 0
 	c.order = c.order[:0]
 	c.mainSums = c.mainSums[:0]
 	for i := range c.peers {

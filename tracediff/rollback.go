@@ -56,12 +56,13 @@ func (c *comparer) settled() error {
 			for _, it := range s.ready.items {
 				if it.confirmed != nil {
 					lists[i] = append(lists[i], cell{c: it.confirmed, pos: it.pos, torn: it.torn})
+					c.inTick |= 1 << i
 				} else {
 					lists[i] = append(lists[i], cell{c: it.predicted, predicted: true})
+					c.guessed |= 1 << i
 				}
 			}
 			if len(lists[i]) > 0 {
-				c.inTick |= 1 << i
 				p.at = tick
 				p.consume()
 			}

@@ -16,7 +16,10 @@ import (
 )
 
 // judged returns what triage says of some paths with builds.
-func judged(t *testing.T, builds compare.Builds, paths ...string) *document.Report {
+func judged(t interface {
+	Helper()
+	Fatal(args ...any)
+}, builds compare.Builds, paths ...string) *document.Report {
 	t.Helper()
 	s, err := bundle.OpenPaths(paths...)
 	if err != nil {

@@ -71,75 +71,122 @@ func ReadHashes(tree files.Tree, path string) (map[uint64]merkle.Short, error) {
 
 // traced reads a trace tick by tick.
 type traced struct {
-	r     *tracediff.Reader
-	begun bool                 // at the first tick that was asked for
-	ahead tracediff.Checkpoint // the next one, if there is one
-	have  bool
-	done  bool
-	list  []bisect.TracedSystem
+	r      *tracediff.Reader
+	begun  bool // at the first tick that was asked for
+	done   bool
+	rolls  bool              // the trace predicts or restores: ticks are traced again
+	ticks  map[uint64]*trial // that were read and not asked for yet
+	held   int               // checkpoints in them
+	newest uint64
+	last   uint64 // tick of the last checkpoint
+	pass   int    // grows when the trace goes back
 }
 
+// trial is what was traced in one tick.
+type trial struct {
+	pass int
+	list []bisect.TracedSystem
+}
+
+const (
+	// deepest is how many ticks a game rolls back at most.
+	deepest = 128
+	// maxHeld is how many checkpoints are held of ticks that may be traced again.
+	maxHeld = 1 << 18
+)
+
 // OpenTraced opens a trace that has a checkpoint of the whole state after each
-// system, and perhaps of its parts. Of a tick that was traced again the first time
-// counts. What is before the first tick that is asked for is not read where the trace
-// can be searched.
+// system, and perhaps of its parts. Predicted checkpoints are left out. Of a tick that
+// was traced again the last time counts if the trace rolls back, else the first. What is
+// before the first tick that is asked for is not read where the trace can be searched.
 func OpenTraced(tree files.Tree, path string) (bisect.Traced, error) {
 	r, err := tracediff.OpenReader(tree, path, tracediff.ReadOptions{})
 	if err != nil {
 		return nil, err
 	}
-	return &traced{r: r}, nil
+	return &traced{r: r, ticks: map[uint64]*trial{}}, nil
 }
 
 // Close closes the file.
 func (t *traced) Close() error { return t.r.Close() }
 
 // Tick implements bisect.Traced.
-func (t *traced) Tick(tick uint64) ([]bisect.TracedSystem, error) {
-	t.list = t.list[:0]
+func (t *traced) Tick(tick uint64) (list []bisect.TracedSystem, err error) {
 	if !t.begun {
 		t.begun = true
 		if err := t.r.SeekTick(tick); err != nil {
 			t.done = true
-			return t.list, err
+			return nil, err
 		}
 	}
-	for {
-		if !t.have {
-			if err := t.next(); t.done {
-				return t.list, err
-			}
-		}
-		if t.ahead.Tick > tick {
-			return t.list, nil
-		}
-		if t.ahead.Tick == tick {
-			t.add(&t.ahead)
-		}
-		t.have = false
-	}
-}
-
-// next reads up to the next checkpoint after a system. An error is reported once.
-func (t *traced) next() error {
-	for !t.done {
-		rec, err := t.r.Next()
-		if err != nil {
+	for !t.done && !t.over(tick) {
+		if err = t.next(tick); err != nil {
 			t.done = true
 			if err == io.EOF {
-				return nil
+				err = nil
 			}
-			return err
 		}
-		if c := rec.Checkpoint; c != nil && c.System != "" && len(c.Sums) > 0 {
-			t.ahead, t.have = *c, true
-			return nil
+	}
+	if found := t.ticks[tick]; found != nil {
+		list = found.list
+	}
+	for at := range t.ticks {
+		if at <= tick {
+			delete(t.ticks, at)
 		}
+	}
+	if len(t.ticks) == 0 {
+		t.held = 0
+	}
+	return list, err
+}
+
+// over reports whether all was read that the trace has of a tick.
+func (t *traced) over(tick uint64) bool {
+	if !t.rolls {
+		return t.newest > tick
+	}
+	return t.newest > tick+deepest || t.newest > tick && t.held > maxHeld
+}
+
+// next reads one record; ticks before the one that is asked for are left out.
+func (t *traced) next(from uint64) error {
+	rec, err := t.r.Next()
+	if err != nil {
+		return err
+	}
+	if e := rec.Event; e != nil {
+		t.rolls = t.rolls || e.Kind == tracediff.Restore
+		return nil
+	}
+	c := rec.Checkpoint
+	if c == nil || c.System == "" || len(c.Sums) == 0 {
+		return nil
+	}
+	if c.Phase == tracediff.Predicted {
+		t.rolls = true
+		return nil
+	}
+	if c.Tick < t.last {
+		t.pass++
+	}
+	t.last, t.newest = c.Tick, max(t.newest, c.Tick)
+	if c.Tick < from {
+		return nil
+	}
+	have := t.ticks[c.Tick]
+	if have == nil || have.pass != t.pass && t.rolls {
+		have = &trial{pass: t.pass}
+		t.ticks[c.Tick] = have
+	}
+	if have.pass == t.pass {
+		t.held++
+		have.add(c)
 	}
 	return nil
 }
 
-func (t *traced) add(c *tracediff.Checkpoint) {
+func (t *trial) add(c *tracediff.Checkpoint) {
 	b, ok := c.Sums[0].Bytes(nil)
 	if !ok || len(b) != merkle.ShortSize {
 		return

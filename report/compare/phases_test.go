@@ -1,0 +1,91 @@
+package compare_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/desynctool/desynctool/internal/testkit/effort"
+	"github.com/desynctool/desynctool/report/compare"
+	"github.com/desynctool/desynctool/report/document"
+
+	"pgregory.net/rapid"
+)
+
+// rollbackTrace writes the trace of a game that predicts some ticks, goes back, and confirms some of them. From tick wrong on,
+// after system from of that tick, its states are others; wrong is -1 for none. Predictions are right or wrong by chance.
+func rollbackTrace(t *rapid.T, peer string, ticks, wrong, from int) (lines []string) {
+	systems := []string{"Input", "Move", "Combat"}
+	lines = append(lines, "%desynctool trace 1", "%seed 7", fmt.Sprintf("%%peer %q", peer))
+	sum := func(tick, system int, apart bool) string {
+		return fmt.Sprintf("sum=0x%016x", uint64(tick*10+system+1)*0x9e3779b97f4a7c15+map[bool]uint64{true: 1}[apart])
+	}
+	for confirmed := 0; confirmed < ticks; {
+		ahead := rapid.IntRange(1, 5).Draw(t, "ahead")
+		for tick := confirmed; tick < confirmed+ahead; tick++ {
+			missed := rapid.IntRange(0, 3).Draw(t, "missed") == 0
+			for i, s := range systems {
+				lines = append(lines, fmt.Sprintf("tick=%d system=%s phase=predicted %s", tick, s, sum(tick, i, missed)))
+			}
+			lines = append(lines, fmt.Sprintf("tick=%d phase=predicted %s", tick, sum(tick, 3, missed)))
+		}
+		lines = append(lines, fmt.Sprintf("event=restore tick=%d at=%d", confirmed, confirmed+ahead))
+		for range rapid.IntRange(1, ahead).Draw(t, "confirmed") {
+			for i, s := range systems {
+				lines = append(lines, fmt.Sprintf("tick=%d system=%s %s", confirmed, s, sum(confirmed, i, wrong >= 0 && (confirmed > wrong || confirmed == wrong && i >= from))))
+			}
+			lines = append(lines, fmt.Sprintf("tick=%d %s", confirmed, sum(confirmed, 3, wrong >= 0 && confirmed >= wrong)))
+			confirmed++
+		}
+	}
+	return append(lines, "%end")
+}
+
+// TestPredictedIsNotConfirmed: predictions are neither a tick's end nor missing where they are not confirmed. A machine that
+// drops out at any line of its trace does not make a clean session diverge, nor another tick or system the first.
+func TestPredictedIsNotConfirmed(t *testing.T) {
+	effort.Checks(t, 15)
+	dir := t.TempDir()
+	rapid.Check(t, func(t *rapid.T) {
+		const ticks = 24
+		wrong, from := rapid.IntRange(-6, ticks-2).Draw(t, "wrong"), rapid.IntRange(0, 2).Draw(t, "from")
+		if wrong = max(wrong, -1); wrong == 0 {
+			wrong = 1 // of the state before tick 0 nothing is known
+		}
+		var paths []string
+		for i, peer := range []string{"anna", "bert", "cato"} {
+			of := -1
+			if i == 1 {
+				of = wrong
+			}
+			lines := rollbackTrace(t, peer, ticks, of, from)
+			if i == 2 {
+				lines = lines[:rapid.IntRange(8, len(lines)).Draw(t, "lines before it drops out")]
+			}
+			path := filepath.Join(dir, peer, "checkpoints.trace")
+			if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(path, []byte(strings.Join(lines, "\n")+"\n"), 0o666); err != nil {
+				t.Fatal(err)
+			}
+			paths = append(paths, filepath.Dir(path))
+		}
+		r := judged(t, compare.Builds{}, paths...)
+		if wrong < 0 {
+			if r.Status == document.Diverged {
+				t.Fatalf("a clean session: %v, %+v", r.Verdict, r.FirstDivergence)
+			}
+			return
+		}
+		system := []string{"Input", "Move", "Combat"}[from]
+		if d := r.FirstDivergence; r.Status != document.Diverged || d.Tick == nil || *d.Tick != uint64(wrong) || d.System != system {
+			t.Fatalf("%s, %+v, expected tick %d, %s: %v", r.Status, d, wrong, system, r.Verdict)
+		}
+		if strings.Contains(strings.Join(r.Verdict, " "), "again") {
+			t.Fatalf("the states never are equal again: %v", r.Verdict)
+		}
+	})
+}
