@@ -255,6 +255,15 @@ func (s *Schema) collapse(nodes *int) {
 	}
 }
 
+// Several reports whether a file may have several states, as far as files were learned.
+func (s *Schema) Several() bool {
+	if s.root == nil {
+		return false
+	}
+	at := s.shape()
+	return at.list != nil || at.each || at.table && (len(at.tick) > 0 || at.peer != nil)
+}
+
 // once reports whether no tick comes twice in one list.
 func once(tick []*node) bool {
 	u := tick[len(tick)-1].unique

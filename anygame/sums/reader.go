@@ -300,11 +300,12 @@ func (r *reader) step(tick uint64) {
 
 // push holds another record.
 func (r *reader) push() *held {
-	one := new(held)
-	if n := len(r.free); n > 0 {
-		one, r.free = r.free[n-1], r.free[:n-1]
+	n := len(r.free)
+	if n == 0 {
+		r.free, n = append(r.free, new(held)), 1
 	}
-	r.held = append(r.held, one)
+	one := r.free[n-1]
+	r.free, r.held = r.free[:n-1], append(r.held, one)
 	return one
 }
 

@@ -47,8 +47,8 @@ func (s *Survey) formats() (out []engine.Format) {
 			}
 			f.peers = f.peers || other.namesPeer()
 			for _, p := range other.samples {
-				// what follows in a large file is not known, and its tick may not be known without it
-				f.several = f.several || p.states > 1 || p.cut && other.tick < 0
+				// of a large file only the first states were read, or part of one
+				f.several = f.several || p.states > 1 || p.cut && other.tick < 0 && other.schema.Several()
 				f.peers = f.peers || p.peers
 			}
 		}
