@@ -54,13 +54,36 @@ func (b *bench) growth() error {
 			return err
 		}
 	}
+	return b.anygameCurves()
+}
+
+// anygameGrowth measures only the curves of any game's files.
+func (b *bench) anygameGrowth() error {
+	fmt.Println("\n| Command | By | Size | CPU | Peak memory | Exponent | Goal |")
+	fmt.Println("|---|---|---|---|---|---|---|")
+	return b.anygameCurves()
+}
+
+func (b *bench) anygameCurves() error {
+	rows, fields, depth, files := []int{100_000, 200_000, 400_000}, []int{1000, 2000, 4000}, []int{60, 120, 240}, []int{1000, 2000, 4000}
+	if b.quick {
+		rows, fields, depth, files = []int{20_000, 40_000}, []int{250, 500}, []int{30, 60}, []int{250, 500}
+	}
+	for _, c := range []curve{
+		{"triage", "json rows", rows, ""}, {"triage", "json fields", fields, ""},
+		{"triage", "json depth", depth, ""}, {"triage", "json files", files, ""},
+	} {
+		if err := b.curve(c); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
 func (b *bench) curve(c curve) error {
 	var last float64
 	for i, n := range c.sizes {
-		dir := filepath.Join(b.dir, fmt.Sprintf("%s-%d", c.by, n))
+		dir := filepath.Join(b.dir, fmt.Sprintf("%s-%d", strings.ReplaceAll(c.by, " ", "-"), n))
 		if _, err := os.Stat(dir); errors.Is(err, os.ErrNotExist) {
 			if err := writeSession(c.by, n, dir); err != nil {
 				return err
@@ -108,10 +131,14 @@ func (b *bench) curve(c curve) error {
 //	snapshots  2 peers, no logs; so many small snapshots of each
 //	files      the same, with names that say nothing, so that each is opened
 //	values     2 peers, one snapshot each, which differ in so many values
+//	json …     see writeJSONSession
 //
 // Each log has the sync hash of every tick and the state hash of every 30th. The
 // last peer has another state in the second half.
 func writeSession(by string, n int, dir string) error {
+	if strings.HasPrefix(by, "json ") {
+		return writeJSONSession(by, n, dir)
+	}
 	switch by {
 	case "snapshots", "files":
 		return writeStates(by == "snapshots", n, 16, dir)

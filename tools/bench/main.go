@@ -2,9 +2,9 @@
 
 // Command bench measures desynctool against its peers and prints ratios: each
 // pair of measurements alternates, so that a busy machine slows both. It needs
-// cmp and openssl. Run it as
+// cmp, openssl, jq and diff. Run it as
 //
-//	go run ./tools/bench [-quick] [-triage | -growth | -desk [-part PART]] [DIR]
+//	go run ./tools/bench [-quick] [-triage | -anygame | -growth | -desk [-part PART]] [DIR]
 //
 // DIR holds up to 6 GiB of files while it runs; the default is a temporary
 // folder.
@@ -21,6 +21,7 @@ import (
 func main() {
 	quick := flag.Bool("quick", false, "smaller files, fewer rounds")
 	only := flag.Bool("triage", false, "measure only triage")
+	ordinary := flag.Bool("anygame", false, "measure only the readers of any game's files")
 	growth := flag.Bool("growth", false, "measure only how commands grow")
 	many := flag.Bool("desk", false, "measure only the desk")
 	var of deskOf
@@ -48,7 +49,7 @@ func main() {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
-	if err := run(flag.Arg(0), *quick, *only, *growth, of); err != nil {
+	if err := run(flag.Arg(0), *quick, *only, *ordinary, *growth, of); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
@@ -65,7 +66,7 @@ type bench struct {
 	hello  string // a program that prints a line
 }
 
-func run(dir string, quick, only, growth bool, of deskOf) (err error) {
+func run(dir string, quick, only, ordinary, growth bool, of deskOf) (err error) {
 	if dir == "" {
 		if dir, err = os.MkdirTemp("", "desynctool-bench-*"); err != nil {
 			return err
@@ -91,16 +92,19 @@ func run(dir string, quick, only, growth bool, of deskOf) (err error) {
 	}
 	fmt.Println("\n| What | Ours | Peer | Ratio (min–max) | Goal |")
 	fmt.Println("|---|---|---|---|---|")
-	measures := []func() error{b.start, b.bytesRead, b.bisect, b.hashing, b.sim, b.columnDiff, b.cells, b.triage}
-	if only {
+	measures := []func() error{b.start, b.bytesRead, b.bisect, b.hashing, b.sim, b.columnDiff, b.cells, b.triage, b.anygame}
+	switch {
+	case only:
 		measures = []func() error{b.triage}
+	case ordinary:
+		measures = []func() error{b.anygame, b.anygameGrowth}
 	}
 	for _, measure := range measures {
 		if err := measure(); err != nil {
 			return err
 		}
 	}
-	if only {
+	if only || ordinary {
 		return nil
 	}
 	return b.growth()

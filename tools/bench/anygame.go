@@ -1,0 +1,263 @@
+//go:build unix
+
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"math/rand"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// anygame measures the readers of ordinary notations against general tools: states of JSON against jq and diff, raw
+// memory against cmp. For logs and folders it prints the bytes that one core reads in a second.
+func (b *bench) anygame() error {
+	dir := filepath.Join(b.dir, "anygame")
+	defer os.RemoveAll(dir)
+	for _, measure := range []func(string) error{b.jsonPair, b.rawPair, b.hashLogs, b.jsonFolders} {
+		if err := measure(dir); err != nil {
+			return err
+		}
+		if err := os.RemoveAll(dir); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// cpuRow prints the processor time of two commands that run by turns, the least of each, since what disturbs them only
+// adds to it, and the peak memory of ours.
+func (b *bench) cpuRow(what, goal string, ours, peer []string) error {
+	var least [2]float64
+	var most int64
+	for round := range max(3, b.rounds/2) {
+		for i, args := range [][]string{ours, peer} {
+			cpu, rss, err := cpuOf(args[0], args[1:]...)
+			if err != nil {
+				return err
+			}
+			if round == 0 || cpu < least[i] {
+				least[i] = cpu
+			}
+			if i == 0 {
+				most = max(most, rss)
+			}
+		}
+	}
+	fmt.Printf("| %s; %d MiB | %s | %s | **%.2f** | %s |\n", what, most>>20, seconds(least[0]), seconds(least[1]), least[0]/least[1], goal)
+	return nil
+}
+
+// rateRow prints how many bytes of files a command reads in a second of processor time.
+func (b *bench) rateRow(what, goal string, bytes int64, args ...string) error {
+	var least float64
+	var most int64
+	for round := range max(3, b.rounds/2) {
+		cpu, rss, err := cpuOf(b.tool, args...)
+		if err != nil {
+			return err
+		}
+		if round == 0 || cpu < least {
+			least = cpu
+		}
+		most = max(most, rss)
+	}
+	fmt.Printf("| %s: %d MiB; %d MiB | %s | | **%.0f MB/s** | %s |\n", what, bytes>>20, most>>20, seconds(least), float64(bytes)/1e6/least, goal)
+	return nil
+}
+
+// jsonPair measures two states of JSON in which one value differs.
+func (b *bench) jsonPair(dir string) error {
+	paths := [2]string{filepath.Join(dir, "a", "state.json"), filepath.Join(dir, "b", "state.json")}
+	rows := 7000 * b.mib / 10
+	for peer, path := range paths {
+		if err := writeJSON(path, jsonShape{rows: rows, fields: 6, changed: peer}); err != nil {
+			return err
+		}
+	}
+	script := fmt.Sprintf("jq -S . '%s' > '%s/x' && jq -S . '%s' > '%s/y' && ! diff '%s/x' '%s/y'", paths[0], dir, paths[1], dir, dir, dir)
+	what := fmt.Sprintf("diff of two states of %d MiB as JSON, one value differs, against jq -S and diff, CPU", size(paths[0])>>20)
+	return b.cpuRow(what, "≤ 0.2", []string{b.tool, "diff", paths[0], paths[1]}, []string{"sh", "-c", script})
+}
+
+// rawPair measures two equal files of no format.
+func (b *bench) rawPair(dir string) error {
+	paths := [2]string{filepath.Join(dir, "a.bin"), filepath.Join(dir, "b.bin")}
+	for _, path := range paths {
+		random := rand.New(rand.NewSource(1))
+		err := writeTo(path, func(w *bufio.Writer) {
+			block := make([]byte, 1<<20)
+			for range b.mib {
+				random.Read(block)
+				w.Write(block)
+			}
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return b.cpuRow(fmt.Sprintf("diff of %d MiB of equal raw bytes, against cmp, CPU", b.mib), "≤ 1.2",
+		[]string{b.tool, "diff", paths[0], paths[1]}, []string{"cmp", paths[0], paths[1]})
+}
+
+// hashLogs measures logs in which every line, and every tenth line, has a tick and a checksum.
+func (b *bench) hashLogs(dir string) error {
+	for _, each := range []int{1, 10} {
+		var bytes int64
+		logs := filepath.Join(dir, fmt.Sprint(each))
+		for peer, name := range []string{"alice", "bob"} {
+			path := filepath.Join(logs, name, "game.log")
+			ticks := b.mib * 4000 / each
+			if err := writeTo(path, func(w *bufio.Writer) { writeLog(w, ticks, each, peer) }); err != nil {
+				return err
+			}
+			bytes += size(path)
+		}
+		what := "logs with a checksum on each line"
+		if each > 1 {
+			what = fmt.Sprintf("logs with a checksum on each %dth line", each)
+		}
+		for _, command := range []string{"tracediff", "triage"} {
+			if err := b.rateRow(command+" of "+what, "≥ 300 MB/s", bytes, command, logs); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// writeLog writes a log. The second peer has other checksums in the second half.
+func writeLog(w *bufio.Writer, ticks, each, peer int) {
+	words := strings.Fields("loading texture units/knight.dds path found player moved to (12.5, 88.1) cache hit ok network ping 34 ms")
+	for tick := range ticks {
+		sum := uint32(tick) * 2654435761
+		if tick > ticks/2 {
+			sum += uint32(peer)
+		}
+		clock := fmt.Sprintf("[%02d:%02d:%02d] ", tick/3600%24, tick/60%60, tick%60)
+		fmt.Fprintf(w, "%sFrame %d checksum: %08x players=2\n", clock, tick, sum)
+		for k := 1; k < each; k++ {
+			w.WriteString(clock)
+			for i := range 10 {
+				w.WriteString(words[(7*tick+11*k+3*i)%len(words)])
+				w.WriteByte(' ')
+			}
+			w.WriteByte('\n')
+		}
+	}
+}
+
+// jsonFolders measures two folders of states, which differ from some tick on.
+func (b *bench) jsonFolders(dir string) error {
+	files := b.pairs / 10
+	var bytes int64
+	for peer, name := range []string{"alice", "bob"} {
+		for i := range files {
+			path := filepath.Join(dir, name, fmt.Sprintf("state_%d.json", 100*i))
+			shape := jsonShape{tick: 100 * i, rows: 7000, fields: 6}
+			if i >= files*2/3 {
+				shape.changed = peer
+			}
+			if err := writeJSON(path, shape); err != nil {
+				return err
+			}
+			bytes += size(path)
+		}
+	}
+	return b.rateRow(fmt.Sprintf("bisect of 2 × %d states of 1 MiB as JSON", files), "a tenth of the bytes is parsed", bytes, "bisect", dir)
+}
+
+// jsonShape is what a state of JSON is like.
+type jsonShape struct {
+	tick, rows, fields int
+	depth              int // of maps within maps in each row
+	changed            int // what is added to a value of the last row
+}
+
+// writeJSON writes a state.
+func writeJSON(path string, s jsonShape) error {
+	return writeTo(path, func(w *bufio.Writer) {
+		random := rand.New(rand.NewSource(int64(s.tick)))
+		fmt.Fprintf(w, "{\"tick\": %d, \"seed\": 12345, \"units\": [\n", s.tick)
+		for row := range s.rows {
+			hp := random.Intn(1000)
+			if row == s.rows-1 {
+				hp += s.changed
+			}
+			fmt.Fprintf(w, "  {\"id\": %d, \"kind\": \"unit%d\", \"hp\": %d", 3*row+1, row%17, hp)
+			for field := range s.fields {
+				fmt.Fprintf(w, ", \"field%d\": %.6f", field, 1000*random.Float64())
+			}
+			for range s.depth {
+				w.WriteString(", \"in\": {\"x\": 1")
+			}
+			w.WriteString(strings.Repeat("}", s.depth))
+			w.WriteString("}")
+			if row < s.rows-1 {
+				w.WriteString(",")
+			}
+			w.WriteString("\n")
+		}
+		w.WriteString("]}\n")
+	})
+}
+
+// writeTo writes a file, and the folders above it.
+func writeTo(path string, write func(*bufio.Writer)) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		return err
+	}
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	w := bufio.NewWriterSize(f, 1<<20)
+	write(w)
+	if err := w.Flush(); err != nil {
+		f.Close()
+		return err
+	}
+	return f.Close()
+}
+
+func size(path string) int64 {
+	stat, err := os.Stat(path)
+	if err != nil {
+		return 0
+	}
+	return stat.Size()
+}
+
+// writeJSONSession writes two peers with states of JSON that grow in one quantity:
+//
+//	json rows    a state of each; so many rows
+//	json fields  a state of each, 200 rows; so many members of each
+//	json depth   a state of each, 2,000 rows; so many maps within each other in each
+//	json files   so many small states of each
+func writeJSONSession(by string, n int, dir string) error {
+	shape, files := jsonShape{rows: 7000, fields: 3}, 1
+	switch by {
+	case "json rows":
+		shape.rows = n
+	case "json fields":
+		shape.rows, shape.fields = 200, n
+	case "json depth":
+		shape.rows, shape.depth = 2000, n
+	case "json files":
+		shape.rows, files = 20, n
+	}
+	for peer, name := range []string{"alice", "bob"} {
+		for i := range files {
+			shape.tick, shape.changed = 100*i, 0
+			if i >= files/2 {
+				shape.changed = peer
+			}
+			if err := writeJSON(filepath.Join(dir, name, fmt.Sprintf("state_%d.json", shape.tick)), shape); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
