@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/internal/file/files"
 	"github.com/desynctool/desynctool/report/formats"
 	"github.com/desynctool/desynctool/report/survey"
@@ -200,11 +201,20 @@ func TestNoise(t *testing.T) {
 	}
 }
 
-// TestFewAreRead: a folder of many dumps is not read whole.
+// TestFewAreRead: of two folders with many dumps at most a tenth of the bytes is read until it is known where they
+// diverged.
 func TestFewAreRead(t *testing.T) {
-	texts := map[string]string{}
-	for tick := range 400 {
-		texts[fmt.Sprintf("host/s_%d.json", tick)] = fmt.Sprintf(state, tick, 3)
+	texts, written := map[string]string{}, int64(0)
+	for tick := range 700 {
+		for _, peer := range []string{"host", "guest"} {
+			hp := 3
+			if peer == "guest" && tick >= 477 {
+				hp = 4
+			}
+			text := fmt.Sprintf(state, tick, hp) + strings.Repeat(" ", 1000)
+			texts[fmt.Sprintf("%s/s_%d.json", peer, tick)] = text
+			written += int64(len(text))
+		}
 	}
 	dir := write(t, texts)
 	tree := &counting{Tree: files.Disk}
@@ -212,12 +222,16 @@ func TestFewAreRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	set, _, err := snapshot.ReadDir(tree, filepath.Join(dir, "host"), formats.SnapshotsOf(all.Formats()))
-	if err != nil || len(set.Entries) != 400 {
-		t.Fatal(len(set.Entries), err)
+	sets, err := snapshot.Find(tree, dir, formats.SnapshotsOf(all.Formats()))
+	if err != nil || len(sets) != 2 {
+		t.Fatal(len(sets), err)
 	}
-	if tree.opened > 40 {
-		t.Errorf("%d of 400 files were opened", tree.opened)
+	found, err := bisect.Run([]*bisect.Peer{{Name: "guest", Snapshots: sets[0]}, {Name: "host", Snapshots: sets[1]}}, bisect.Options{})
+	if err != nil || len(found.Splits) != 1 || found.Splits[0].Bad.Tick != 477 {
+		t.Fatalf("%+v, %v", found, err)
+	}
+	if tree.read > written/10 {
+		t.Errorf("%d of %d bytes were read, of %d files", tree.read, written, tree.opened)
 	}
 }
 
@@ -250,13 +264,35 @@ func TestKinds(t *testing.T) {
 	}
 }
 
-// counting is a tree that counts what is opened.
+// counting is a tree that counts what is opened and read.
 type counting struct {
 	files.Tree
 	opened int
+	read   int64
 }
 
 func (c *counting) Open(path string) (files.File, error) {
 	c.opened++
-	return c.Tree.Open(path)
+	f, err := c.Tree.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	return counted{f, c}, nil
+}
+
+type counted struct {
+	files.File
+	in *counting
+}
+
+func (c counted) Read(p []byte) (int, error) {
+	n, err := c.File.Read(p)
+	c.in.read += int64(n)
+	return n, err
+}
+
+func (c counted) ReadAt(p []byte, at int64) (int, error) {
+	n, err := c.File.ReadAt(p, at)
+	c.in.read += int64(n)
+	return n, err
 }
