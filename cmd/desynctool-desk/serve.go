@@ -151,9 +151,9 @@ func (d *deskEnv) doServe(flags *deskServeFlags) error {
 	if err != nil {
 		return fmt.Errorf("--listen: %w", err)
 	}
-	loopback, err := server.CheckListen(l.Addr(), hasToken)
+	loopback, err := server.CheckListen(l.Addr(), hasToken, flags.proxied)
 	if err != nil {
-		return errors.Join(fmt.Errorf("--listen: %w", err), l.Close())
+		return errors.Join(err, l.Close())
 	}
 	pages, err := web.New(web.Config{Store: store, Of: visitor, Blob: bundleFile(x.Blobs), Feed: "/groups.atom", Log: slog.New(slog.NewTextHandler(d.Stderr, nil))})
 	if err != nil {

@@ -77,6 +77,7 @@ func TestFeed(t *testing.T) {
 		other := server.New(g.door.Options)
 		w := httptest.NewRecorder()
 		r := httptest.NewRequest("GET", "http://localhost/groups.atom", nil)
+		r.RemoteAddr = "127.0.0.1:50000"
 		other.ServeHTTP(w, r)
 		if w.Body.String() != a.body {
 			t.Errorf("%s\n%s", w.Body, a.body)

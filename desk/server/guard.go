@@ -1,7 +1,6 @@
 package server
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -96,6 +95,7 @@ func (d *Door) admit(w http.ResponseWriter, r *http.Request) (*Visitor, bool) {
 		t, err := d.Store.SessionOf(r.Context(), c.Value)
 		switch {
 		case err == nil:
+			introduce(r.Context())
 			v := visitorOf(t, byCookie)
 			v.secret, v.csrf = c.Value, csrfOf(nil, c.Value)
 			return v, true
@@ -104,7 +104,7 @@ func (d *Door) admit(w http.ResponseWriter, r *http.Request) (*Visitor, bool) {
 			return nobody, false
 		}
 	}
-	open, err := d.open(r.Context())
+	open, err := d.open(r)
 	if err != nil {
 		d.broken(w, r, err)
 		return nobody, false
@@ -120,16 +120,28 @@ func (d *Door) admit(w http.ResponseWriter, r *http.Request) (*Visitor, bool) {
 	return &Visitor{Name: Local, Upload: true, Read: true, Triage: true, how: asLocal, csrf: csrfOf(d.key, Local)}, true
 }
 
-// open reports whether a desk is open to all of this machine: until a token was made.
-func (d *Door) open(ctx context.Context) (bool, error) {
-	if !d.Loopback {
+// open reports whether a desk is open to all of this machine: until a token was made. A request that a proxy brought
+// comes from elsewhere, whether the Door was told of the proxy or not.
+func (d *Door) open(r *http.Request) (bool, error) {
+	from, err := netip.ParseAddrPort(r.RemoteAddr)
+	if err != nil || !d.Loopback || d.Proxied || !from.Addr().Unmap().IsLoopback() || forwarded(r) {
 		return false, nil
 	}
 	closed, err := d.closed.check(func() (bool, error) {
-		ever, _, err := d.Store.HasTokens(ctx)
+		ever, _, err := d.Store.HasTokens(r.Context())
 		return ever, err
 	})
 	return !closed && err == nil, err
+}
+
+// forwarded reports whether a proxy brought a request, as far as its headers say.
+func forwarded(r *http.Request) bool {
+	for _, name := range []string{"Forwarded", "Via", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Real-Ip"} {
+		if len(r.Header.Values(name)) > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // credential returns the token that a request shows in its header.
@@ -147,22 +159,22 @@ func credential(r *http.Request) (secret string, by how) {
 	return "", byBearer // something that is not a token
 }
 
-// known returns whose token it is. A wrong one is answered with 401, and with 429 where many came.
+// known returns whose token it is. A right one is always let in. A wrong one is answered with 401, and with 429 where
+// many came from its address.
 func (d *Door) known(w http.ResponseWriter, r *http.Request, secret string, by how) (*Visitor, bool) {
-	place := neighbourhood(d.address(r))
-	if wait, ok := d.wrong.has(place, time.Now()); !ok {
-		d.later(w, r, http.StatusTooManyRequests, wait, "too many wrong tokens")
-		return nil, false
-	}
 	t, err := d.Store.TokenOf(r.Context(), secret)
 	switch {
 	case err == nil:
+		introduce(r.Context())
 		return visitorOf(t, by), true
 	case !errors.Is(err, fs.ErrNotExist):
 		d.broken(w, r, err)
 		return nil, false
 	}
-	d.wrong.take(place, time.Now())
+	if wait, ok := d.wrong.take(neighbourhood(d.address(r)), time.Now()); !ok {
+		d.later(w, r, http.StatusTooManyRequests, wait, "too many wrong tokens")
+		return nil, false
+	}
 	d.unknown(w, r, "the token is not known, or was revoked")
 	return nil, false
 }

@@ -183,6 +183,10 @@ func TestTooMuch(t *testing.T) {
 		o.Limits.Address = server.Rate{Often: 0.001, Burst: 1}
 		o.Proxied = true
 	})
+	var err error
+	if g.auth, err = g.store.AddToken(ctx, "test", "a", desk.ScopeUpload); err != nil {
+		t.Fatal(err)
+	}
 	for address, statuses := range map[string][]int{"198.51.100.1": {202, 429}, "10.0.0.9, 198.51.100.2": {202, 429}, "2001:db8::1": {202}, "2001:db8:0:1::1": {202, 429}} {
 		for _, status := range statuses {
 			if a := g.send("POST", "/reports", strings.NewReader("x"), "X-Forwarded-For", address); a.status != status {

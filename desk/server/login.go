@@ -34,15 +34,13 @@ func (d *Door) login(w http.ResponseWriter, r *http.Request) {
 		d.fail(w, r, http.StatusBadRequest, "the form cannot be read")
 		return
 	}
-	place := neighbourhood(d.address(r))
-	if wait, ok := d.wrong.has(place, time.Now()); !ok {
-		d.later(w, r, http.StatusTooManyRequests, wait, "too many wrong tokens")
-		return
-	}
 	t, err := d.Store.TokenOf(r.Context(), r.PostForm.Get("token"))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		d.wrong.take(place, time.Now())
+		if wait, ok := d.wrong.take(neighbourhood(d.address(r)), time.Now()); !ok {
+			d.later(w, r, http.StatusTooManyRequests, wait, "too many wrong tokens")
+			return
+		}
 		d.showLogin(w, http.StatusUnauthorized, "This token is not known, or was revoked.")
 		return
 	case err != nil:

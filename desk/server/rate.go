@@ -70,17 +70,6 @@ func (b *buckets) take(key string, now time.Time) (wait time.Duration, ok bool) 
 	return 0, true
 }
 
-// has reports whether a bucket has one left, without taking it.
-func (b *buckets) has(key string, now time.Time) (wait time.Duration, ok bool) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	k := b.look(key, now)
-	if k.left < 1 {
-		return time.Duration((1 - k.left) / b.rate.Often * float64(time.Minute)), false
-	}
-	return 0, true
-}
-
 // neighbourhood is whose rate a request counts for: an IPv4 address, or the network of 64 bits that one
 // holder of IPv6 has.
 func neighbourhood(a netip.Addr) string {

@@ -22,12 +22,16 @@ const (
 	sweepEvery   = 10 * time.Minute
 )
 
-// CheckListen says whether a door may listen at an address: beyond this machine only with a token.
+// CheckListen says whether a door may listen at an address: beyond this machine, or behind a proxy, only with a token.
 // loopback reports whether only this machine reaches it.
-func CheckListen(a net.Addr, hasToken bool) (loopback bool, err error) {
+func CheckListen(a net.Addr, hasToken, proxied bool) (loopback bool, err error) {
 	tcp, ok := a.(*net.TCPAddr)
 	loopback = ok && tcp.IP.IsLoopback()
-	if !loopback && !hasToken {
+	switch {
+	case hasToken:
+	case proxied:
+		err = errors.New("a proxy brings requests from other machines, and there is no token; desynctool desk token add makes one")
+	case !loopback:
 		err = errors.New(a.String() + " is reached from other machines, and there is no token; desynctool desk token add makes one")
 	}
 	return loopback, err
@@ -40,7 +44,8 @@ func (d *Door) Serve(ctx context.Context, l net.Listener, certificate *tls.Certi
 	server := &http.Server{
 		Handler: d, ReadHeaderTimeout: headerTime, IdleTimeout: idleTime, MaxHeaderBytes: maxHeader, ErrorLog: d.log,
 	}
-	l = &limited{Listener: l, places: make(chan struct{}, d.limits.Connections)}
+	k := newKeeper(l, d.limits.Connections, !d.Proxied)
+	l, server.ConnState, server.ConnContext = k, k.changed, inConn
 	if certificate != nil {
 		server.TLSConfig = &tls.Config{Certificates: []tls.Certificate{*certificate}, MinVersion: tls.VersionTLS12}
 	}
@@ -89,30 +94,4 @@ func (d *Door) every(ctx context.Context, t time.Duration, f func(context.Contex
 			return
 		}
 	}
-}
-
-// limited accepts so many connections at once; others wait.
-type limited struct {
-	net.Listener
-	places chan struct{}
-}
-
-func (l *limited) Accept() (net.Conn, error) {
-	l.places <- struct{}{}
-	c, err := l.Listener.Accept()
-	if err != nil {
-		<-l.places
-		return nil, err
-	}
-	return &limitedConn{c, sync.OnceFunc(func() { <-l.places })}, nil
-}
-
-type limitedConn struct {
-	net.Conn
-	leave func()
-}
-
-func (c *limitedConn) Close() error {
-	defer c.leave()
-	return c.Conn.Close()
 }

@@ -428,16 +428,19 @@ func TestListen(t *testing.T) {
 		token    bool
 		loopback bool
 		refused  bool
+		proxied  bool
 	}{
-		{"127.0.0.1:8080", false, true, false},
-		{"127.9.9.9:8080", false, true, false},
-		{"[::1]:8080", true, true, false},
-		{"0.0.0.0:8080", false, false, true},
-		{"[::]:8080", false, false, true},
-		{"192.168.1.2:8080", false, false, true},
-		{"192.168.1.2:8080", true, false, false},
+		{"127.0.0.1:8080", false, true, false, false},
+		{"127.9.9.9:8080", false, true, false, false},
+		{"[::1]:8080", true, true, false, false},
+		{"0.0.0.0:8080", false, false, true, false},
+		{"[::]:8080", false, false, true, false},
+		{"192.168.1.2:8080", false, false, true, false},
+		{"192.168.1.2:8080", true, false, false, false},
+		{"127.0.0.1:8080", false, true, true, true},
+		{"127.0.0.1:8080", true, true, false, true},
 	} {
-		loopback, err := server.CheckListen(tcp(t, c.address), c.token)
+		loopback, err := server.CheckListen(tcp(t, c.address), c.token, c.proxied)
 		if loopback != c.loopback || (err != nil) != c.refused {
 			t.Errorf("%+v: %v %v", c, loopback, err)
 		}

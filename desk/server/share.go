@@ -62,14 +62,12 @@ func (d *Door) unshare(w http.ResponseWriter, r *http.Request) {
 // shared is GET /r/SECRET: what players may see of a report.
 func (d *Door) shared(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Referrer-Policy", "no-referrer")
-	place := neighbourhood(d.address(r))
-	if wait, ok := d.wrong.has(place, time.Now()); !ok {
-		d.later(w, r, http.StatusTooManyRequests, wait, "too many wrong links")
-		return
-	}
 	id, err := d.Store.Shared(r.Context(), r.PathValue("secret"))
 	if errors.Is(err, fs.ErrNotExist) {
-		d.wrong.take(place, time.Now())
+		if wait, ok := d.wrong.take(neighbourhood(d.address(r)), time.Now()); !ok {
+			d.later(w, r, http.StatusTooManyRequests, wait, "too many wrong links")
+			return
+		}
 		d.fail(w, r, http.StatusNotFound, "there is no such report, or it is no longer shared")
 		return
 	}

@@ -1,0 +1,164 @@
+package server
+
+import (
+	"context"
+	"crypto/tls"
+	"net"
+	"net/http"
+	"net/netip"
+	"sync"
+)
+
+// strangers is how many connections an address may have that have shown no token yet.
+const strangers = 64
+
+// keeper is a listener that bounds the connections at once, together and of one address. Where there is no room it closes
+// the connection that has been idle for longest; where all are at work, the next one waits, or is closed if its own
+// address has too many.
+type keeper struct {
+	net.Listener
+	max  int
+	each bool // addresses are those of clients, and not of a proxy
+
+	mu    sync.Mutex
+	room  sync.Cond // signalled when a connection is closed
+	ended bool
+	turn  uint64
+	conns map[net.Conn]*held
+}
+
+// held is a connection.
+type held struct {
+	from  netip.Addr
+	known bool // it has shown a token
+	idle  bool // no request is under way
+	since uint64
+}
+
+func newKeeper(l net.Listener, most int, each bool) *keeper {
+	k := &keeper{Listener: l, max: most, each: each, conns: map[net.Conn]*held{}}
+	k.room.L = &k.mu
+	return k
+}
+
+// Accept implements net.Listener.
+func (k *keeper) Accept() (net.Conn, error) {
+	for {
+		c, err := k.Listener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		if kept := k.take(c); kept != nil {
+			return kept, nil
+		}
+		_ = c.Close()
+	}
+}
+
+// Close implements net.Listener.
+func (k *keeper) Close() error {
+	k.mu.Lock()
+	k.ended = true
+	k.room.Broadcast()
+	k.mu.Unlock()
+	return k.Listener.Close()
+}
+
+// take finds room for a connection, nil if there is none for its address.
+func (k *keeper) take(c net.Conn) net.Conn {
+	at, _ := netip.ParseAddrPort(c.RemoteAddr().String())
+	h := &held{from: at.Addr().Unmap(), idle: true}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.each {
+		unknown := func(other *held) bool { return !other.known && other.from == h.from }
+		n := 0
+		for _, other := range k.conns {
+			if unknown(other) {
+				n++
+			}
+		}
+		if n >= strangers && !k.evict(unknown) {
+			return nil
+		}
+	}
+	for len(k.conns) >= k.max && !k.ended {
+		if !k.evict(func(*held) bool { return true }) {
+			k.room.Wait()
+		}
+	}
+	kept := &keptConn{Conn: c, keeper: k}
+	k.turn++
+	h.since = k.turn
+	k.conns[kept] = h
+	return kept
+}
+
+// evict closes the connection that has been idle for longest of those that a function accepts.
+func (k *keeper) evict(of func(*held) bool) bool {
+	var oldest net.Conn
+	for c, h := range k.conns {
+		if h.idle && of(h) && (oldest == nil || h.since < k.conns[oldest].since) {
+			oldest = c
+		}
+	}
+	if oldest == nil {
+		return false
+	}
+	delete(k.conns, oldest)
+	_ = oldest.(*keptConn).Conn.Close()
+	return true
+}
+
+// changed follows which connections are idle.
+func (k *keeper) changed(c net.Conn, state http.ConnState) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if h := k.conns[plain(c)]; h != nil {
+		k.turn++
+		h.idle, h.since = state == http.StateNew || state == http.StateIdle, k.turn
+	}
+}
+
+// plain returns the connection that Accept returned.
+func plain(c net.Conn) net.Conn {
+	if t, ok := c.(*tls.Conn); ok {
+		return t.NetConn()
+	}
+	return c
+}
+
+// keptConn is a connection that makes room when it is closed.
+type keptConn struct {
+	net.Conn
+	keeper *keeper
+}
+
+func (c *keptConn) Close() error {
+	k := c.keeper
+	k.mu.Lock()
+	delete(k.conns, c)
+	k.room.Signal()
+	k.mu.Unlock()
+	return c.Conn.Close()
+}
+
+type connKey struct{}
+
+// inConn keeps the connection of a request in its context.
+func inConn(ctx context.Context, c net.Conn) context.Context {
+	return context.WithValue(ctx, connKey{}, plain(c))
+}
+
+// introduce notes that the connection of a request has shown a token.
+func introduce(ctx context.Context) {
+	c, ok := ctx.Value(connKey{}).(*keptConn)
+	if !ok {
+		return
+	}
+	c.keeper.mu.Lock()
+	defer c.keeper.mu.Unlock()
+	if h := c.keeper.conns[c]; h != nil {
+		h.known = true
+	}
+}
