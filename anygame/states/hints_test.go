@@ -85,6 +85,21 @@ state[0].state.x = 1
 state 4 peer "" rng ""
 state[0].state.x = 2
 `},
+		{"a map of rows, and a list, where lists are members that come again", "x.txt", "tick: 1\nfleets:\n\t0:\n\t\tid: 7\n\t\tto: (1, 2, 3, 4, 5)\n\t\tx: 4\n\t1:\n\t\tid: 9\n\t\tto: (9, 8)\n\t\tx: 5\n",
+			Hints{Tables: []Table{{Path: "fleets", Key: "id"}, {Path: "fleets.to"}}}, "", `
+state 1 peer "" rng ""
+fleets[7].fleets.id = 7
+fleets[7].fleets.x = 4
+fleets[9].fleets.id = 9
+fleets[9].fleets.x = 5
+fleets.to[7:0].to.value = 1
+fleets.to[7:1].to.value = 2
+fleets.to[7:2].to.value = 3
+fleets.to[7:3].to.value = 4
+fleets.to[7:4].to.value = 5
+fleets.to[9:0].to.value = 9
+fleets.to[9:1].to.value = 8
+`},
 		{"XML with one row", "x.xml", `<w><tick>5</tick><units><unit uid="4" hp="1"/></units></w>`,
 			Hints{Tables: []Table{{Path: "w.units.unit", Key: "uid", Label: "u"}}}, "", `
 state 5 peer "" rng ""

@@ -181,6 +181,16 @@ type learner struct {
 	stack  []learning
 	next   *node // of the value that comes
 	raw    []byte
+	hinted []*node // tables by the hints, which came once in their maps, in a notation without lists
+}
+
+// end decides whether tables that came once are single rows, or lists or maps of rows.
+func (l *learner) end() {
+	for _, n := range l.hinted {
+		bare := *n
+		bare.hint = nil
+		n.repeated = n.repeated || n.lists == 0 && bare.asMap() == inline
+	}
 }
 
 // learning is an open map or list.
@@ -270,8 +280,10 @@ func (l *learner) Item(name []byte) {
 		l.schema.lists++
 		top.inner = l.schema.lists
 	}
-	if top.items[l.next] || l.next.hint.isTable() {
+	if top.items[l.next] {
 		l.next.repeated = true
+	} else if l.next.hint.isTable() {
+		l.hinted = append(l.hinted, l.next)
 	}
 	top.items[l.next] = true
 }

@@ -66,6 +66,7 @@ func (s *Schema) Learn(n *notation.Notation, text []byte) error {
 	l := learner{schema: s}
 	before := s.documents
 	err := n.Parse(text, &l)
+	l.end()
 	s.several = s.several || s.documents > before+1
 	s.collapse(&s.nodes)
 	return err
