@@ -34,7 +34,7 @@ var layers = [][]string{
 
 	// From the bundle to the renderers, the data goes down and then up: bundle → compare → verdict → words →
 	// document → text, page, ci, explore.
-	{"report/triage", "report/commits"},
+	{"report/triage", "report/commits", "report/describe"},
 	{"report/compare", "report/simulators"},
 	{"tools/accuracy/verdicts"},
 	{"report/bundle"},

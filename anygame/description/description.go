@@ -90,7 +90,7 @@ type Sums struct {
 	After      bool   // they are of the state after the tick
 }
 
-// Line returns the first line of the page with a text as a value, 0 if it has none.
+// Line returns the first line of the page with a text as a value, or with a path below a table; 0 if it has none.
 func (d *Description) Line(text string) int { return d.lines[text] }
 
 // Table is a table of states. A path consists of names with dots between them. Lists, and maps whose names are ids, add

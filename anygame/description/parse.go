@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/desynctool/desynctool/engines/engine"
 	"github.com/desynctool/desynctool/engines/messages"
@@ -544,6 +545,12 @@ func (r *reader) oneTable(v *value) ([]key, func()) {
 			r.fail(v.at, "the path %.40q or its label a second time, expected each once", t.Path)
 		}
 		r.page.Tables = append(r.page.Tables, *t)
+		for i, name := range v.names {
+			below := map[string][]string{"key": {t.Key}, "position": t.Position}[name]
+			for _, path := range below {
+				r.page.lines[strings.TrimPrefix(t.Path+"."+path, ".")] = r.lineOf(v.members[i].at)
+			}
+		}
 	}
 }
 
@@ -570,6 +577,11 @@ func wrongGlob(glob string) string {
 		return "expected a name with *, ? or [a-z], and folders before it with /"
 	}
 	return ""
+}
+
+// IsPath reports whether a page can have a path.
+func IsPath(path string) bool {
+	return wrongPath(path) == "" && utf8.ValidString(path) && !strings.ContainsRune(path, '\uFFFD')
 }
 
 // wrongPath is wrongName for a path in a state.

@@ -185,6 +185,59 @@ func judged(t *testing.T, python, program string, seed int, dir string, flags ..
 	return found
 }
 
+// TestPages writes a page about each session, and asks again: the answer must be the same as without it, and the page must
+// fit.
+func TestPages(t *testing.T) {
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip("there is no python3")
+	}
+	dir := t.TempDir()
+	program := filepath.Join(dir, "desynctool.exe")
+	run(t, "go", "build", "-ldflags=-s -w", "-o", program, "../../cmd/desynctool")
+	for seed := 2; seed < 2+effort.Of(1, 5); seed++ {
+		sessions := filepath.Join(dir, strconv.Itoa(seed))
+		run(t, python, "-B", "sessions.py", strconv.Itoa(seed), sessions)
+		truths, err := filepath.Glob(filepath.Join(sessions, "*.truth.json"))
+		if err != nil || len(truths) == 0 {
+			t.Fatal(truths, err)
+		}
+		for i, truth := range truths {
+			if session := strings.TrimSuffix(truth, ".truth.json"); effort.Full() || i%3 == 0 {
+				without := triage(t, program, session)
+				run(t, program, "describe", session, "-o", filepath.Join(session, "desynctool.toml"))
+				if with := triage(t, program, session); with != without {
+					t.Errorf("%s of seed %d: with its page\n%s\nwithout it\n%s", filepath.Base(session), seed, with, without)
+				}
+				if out, err := exec.Command(program, "describe", "--check", session).CombinedOutput(); err != nil && !bytes.Contains(out, []byte("DOES NOT FIT")) {
+					t.Errorf("%s of seed %d: %v\n%s", filepath.Base(session), seed, err, out)
+				}
+			}
+		}
+	}
+}
+
+// triage returns what an answer has of when, where and in what peers differ.
+func triage(t *testing.T, program, session string) string {
+	out, _ := exec.Command(program, "triage", "--format", "json", session).Output() // the status is in it
+	var got answer
+	if err := json.Unmarshal(out, &got); err != nil {
+		t.Errorf("%s: %v", session, err)
+	}
+	slices.SortFunc(got.Locus, func(a, b locus) int { return cmp.Compare(a.text, b.text) })
+	text := describe(got)
+	for _, l := range got.places() {
+		text += "\n" + l.text
+	}
+	for _, p := range got.Peers {
+		text += fmt.Sprintf("\npeer %s", p.Name)
+	}
+	for _, o := range got.Orders {
+		text += fmt.Sprintf("\norder %s %s of tick %s by %s", o.Kind, o.Difference, show(o.Tick), o.Player)
+	}
+	return text
+}
+
 // run runs a program that must not fail.
 func run(t *testing.T, name string, args ...string) {
 	t.Helper()

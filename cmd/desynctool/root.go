@@ -22,7 +22,7 @@ type env struct {
 }
 
 // filesOnly are the commands that take paths, and no - for stdin.
-var filesOnly = []string{"doctor", "bisect", "replay", "minimize", "orders", "walk", "diff", "proof", "verify", "check", "explore", "hunt"}
+var filesOnly = []string{"doctor", "bisect", "replay", "minimize", "orders", "walk", "diff", "proof", "verify", "check", "describe", "explore", "hunt"}
 
 // groups are the commands of this program in the order of the help.
 var groups = []struct {
@@ -32,7 +32,7 @@ var groups = []struct {
 	{"whole", "Where to begin:", []command{{"triage", newTriage}, {"explore", newExplore}, {"doctor", newDoctor}}},
 	{"step", "One step by itself:", []command{{"orders", newOrders}, {"bisect", newBisect}, {"replay", newReplay}, {"tracediff", newTracediff}, {"walk", newWalk}, {"diff", newDiff}, {"dump", newDump}, {"minimize", newMinimize}, {"hunt", newHunt}}},
 	{"report", "Reports and proofs:", []command{{"report", newReport}, {"proof", newProof}, {"verify", newVerify}, {"desk", newDesk}}},
-	{"game", "For games that write the formats:", []command{{"formats", newFormats}, {"check", newCheck}, {"sim", newSim}, {"record", newRecord}, {"golden", newGolden}}},
+	{"game", "For games that write the formats:", []command{{"formats", newFormats}, {"describe", newDescribe}, {"check", newCheck}, {"sim", newSim}, {"record", newRecord}, {"golden", newGolden}}},
 }
 
 // command is a command of this program with the function that builds it.

@@ -137,16 +137,23 @@ type Identified struct {
 
 // Words returns how the rows are found again, and why.
 func (i *Identified) Words() string {
-	key := prose.Name(i.Key)
+	if i.Key == "" {
+		return i.Why()
+	}
+	return prose.Name(i.Key) + " (" + i.Why() + ")"
+}
+
+// Why returns why the rows are found again by their key, or else by what.
+func (i *Identified) Why() string {
 	switch i.By {
 	case "id":
-		return key + ", which is called like an id and unique in every list"
+		return "called like an id, unique in every list"
 	case "stable":
-		return key + ", which is unique in every list and has the same values in other files"
+		return "unique in every list, with the same values in other files"
 	case "name":
 		return "the name in the map"
 	case "described":
-		return key + ", as the page has it"
+		return "as the page has it"
 	}
 	return "the place in the list, since nothing else identifies them"
 }

@@ -1,17 +1,26 @@
 package survey
 
 import (
+	"bufio"
+	"bytes"
 	"cmp"
+	"errors"
+	"fmt"
+	"io"
 	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/desynctool/desynctool/anygame/description"
 	"github.com/desynctool/desynctool/anygame/states"
 	"github.com/desynctool/desynctool/engines/engine"
 	"github.com/desynctool/desynctool/internal/file/compression"
+	"github.com/desynctool/desynctool/internal/file/limits"
+	"github.com/desynctool/desynctool/notation"
+	"github.com/desynctool/desynctool/report/formats"
 	"github.com/desynctool/desynctool/snapshot"
 )
 
@@ -129,7 +138,7 @@ func (g *group) put(out []Group, one Group) []Group {
 		add(g.glob(filepath.Base(path), false))
 	}
 	for _, file := range one.Files {
-		add(path.Join(literal(filepath.Base(g.dir)), g.glob(filepath.Base(file), false)))
+		add(path.Join(Literal(filepath.Base(g.dir)), g.glob(filepath.Base(file), false)))
 	}
 	if one.Pattern = g.pattern(one); !g.proves(one) {
 		one.Pattern = ""
@@ -140,14 +149,29 @@ func (g *group) put(out []Group, one Group) []Group {
 // signs are the characters that mean something in a glob.
 const signs = `*?[\\`
 
-// literal returns a glob that fits a text alone.
-func literal(text string) string {
+// Literal returns a glob that fits a text alone.
+func Literal(text string) string {
 	var out strings.Builder
 	for _, r := range text {
-		if strings.ContainsRune(signs, r) {
+		if r == utf8.RuneError { // which no page contains
+			r = '?'
+		} else if strings.ContainsRune(signs, r) {
 			out.WriteByte('\\')
 		}
 		out.WriteRune(r)
+	}
+	return out.String()
+}
+
+// AnyNumbers is Literal with any digits in place of digits.
+func AnyNumbers(text string) string {
+	var out strings.Builder
+	for _, p := range partsOf(text) {
+		if p.digits {
+			out.WriteByte('*')
+		} else {
+			out.WriteString(Literal(p.text))
+		}
 	}
 	return out.String()
 }
@@ -163,7 +187,7 @@ func (g *group) glob(base string, peers bool) string {
 			}
 			continue
 		}
-		out.WriteString(literal(parts[i].text))
+		out.WriteString(Literal(parts[i].text))
 	}
 	return out.String()
 }
@@ -234,6 +258,91 @@ func (g *group) proves(of Group) bool {
 		found, _ := description.TickOf([]byte(digits))
 		return !compiled.MatchString(plain) || peer != g.peerOf(base) || of.Named && (has != named || tick != found)
 	})
+}
+
+// Content is what is in a file with states.
+type Content struct {
+	Worlds  []*snapshot.World
+	Misfits []Misfit
+}
+
+// Misfit is a place at which a file is not as it is read.
+type Misfit struct {
+	Line int // 0 for the file as a whole
+	Text string
+}
+
+// States reads a file with states, each by itself.
+func (s *Survey) States(path string) (*Content, error) {
+	g := s.groups[s.groupOf(path)]
+	if g == nil || g.schema == nil {
+		return nil, fmt.Errorf("%s: no states are read", path)
+	}
+	text, err := s.read(path, limits.State.Max()+1)
+	if err == nil && limits.State.Over(int64(len(text))) {
+		err = limits.State.Reached(path, int64(len(text)))
+	}
+	if err != nil {
+		return nil, err
+	}
+	line := func(at int) int { return 1 + bytes.Count(text[:min(at, len(text))], []byte("\n")) }
+	worlds, found, err := g.schema.Read(g.notation, text)
+	out := &Content{Worlds: worlds}
+	if found != nil {
+		for _, m := range found.Misfits {
+			out.Misfits = append(out.Misfits, Misfit{line(m.Offset), m.Text})
+		}
+	}
+	if fault := (*notation.Error)(nil); errors.As(err, &fault) {
+		out.Misfits = append(out.Misfits, Misfit{line(fault.Offset), fault.Msg})
+	} else if err != nil {
+		out.Misfits = append(out.Misfits, Misfit{0, err.Error()})
+	}
+	base := filepath.Base(path)
+	for _, w := range worlds {
+		if n, ok := g.tickOf(base); ok && !w.Point.Known() {
+			w.Point = snapshot.Point{Tick: n}
+		}
+		g.named(w, base)
+		w.Peer = cmp.Or(w.Peer, g.peerOf(base))
+		divide(w, s.noise)
+	}
+	return out, nil
+}
+
+// Open returns what is in a file, which may be compressed.
+func (s *Survey) Open(path string) (io.ReadCloser, error) {
+	f, err := s.tree.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	content, err := formats.Content(bufio.NewReaderSize(f, formats.HeadLen), path)
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return opened{content, f}, nil
+}
+
+// opened is the content of a file that is open.
+type opened struct {
+	io.ReadCloser
+	file io.Closer
+}
+
+func (o opened) Close() error { return errors.Join(o.ReadCloser.Close(), o.file.Close()) }
+
+// Missing returns the paths of the page that are in none of the states that were looked at.
+func (s *Survey) Missing() (out []string) {
+	hints := s.hints()
+	if hints == nil || len(s.order) == 0 {
+		return nil
+	}
+	for _, path := range hints.Paths() {
+		if !slices.ContainsFunc(s.order, func(g *group) bool { return g.schema.Has(path) }) {
+			out = append(out, path)
+		}
+	}
+	return out
 }
 
 // title returns the contents of a log in words.

@@ -194,15 +194,8 @@ func (s *Survey) hints() *states.Hints {
 
 // missing notes the paths of the page that are in none of the states that were read.
 func (s *Survey) missing() {
-	hints := s.hints()
-	if hints == nil || len(s.order) == 0 {
-		return
-	}
-	for _, path := range hints.Paths() {
-		if !slices.ContainsFunc(s.order, func(g *group) bool { return g.schema.Has(path) }) {
-			const none = "%s: no state that was looked at has %s"
-			s.notes = append(s.notes, fmt.Sprintf(none, s.page.File, prose.Name(path)))
-		}
+	for _, path := range s.Missing() {
+		s.notes = append(s.notes, fmt.Sprintf("%s: no state that was looked at has %s", s.page.File, prose.Name(path)))
 	}
 }
 

@@ -8,7 +8,6 @@
 package survey
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
 	"errors"
@@ -280,12 +279,7 @@ func (s *Survey) head(path string) (head []byte, whole bool, err error) {
 
 // read returns at most so many bytes of what is in a file, which may be compressed.
 func (s *Survey) read(path string, most int64) ([]byte, error) {
-	f, err := s.tree.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	content, err := formats.Content(bufio.NewReaderSize(f, formats.HeadLen), path)
+	content, err := s.Open(path)
 	if err != nil {
 		return nil, err
 	}
@@ -316,7 +310,7 @@ func (s *Survey) learn() {
 	each := max(1, mostLearned/len(s.order))
 	left := int64(learnLen)
 	for _, g := range s.order {
-		for _, base := range picks(g.bases, each) {
+		for _, base := range Picks(g.bases, each) {
 			text, err := s.read(filepath.Join(g.dir, base), min(left, sampleText))
 			if left -= int64(len(text)); err != nil || left <= 0 {
 				continue
@@ -458,8 +452,8 @@ type seen struct {
 	world *snapshot.World
 }
 
-// picks returns at most so many of some names: the first, the last, and some between them.
-func picks(bases []string, most int) (out []string) {
+// Picks returns at most so many of some names: the first, the last, and some between them.
+func Picks(bases []string, most int) (out []string) {
 	if len(bases) <= most {
 		return bases
 	}
