@@ -20,13 +20,11 @@ import (
 	"github.com/desynctool/desynctool/engines/ggrs"
 	"github.com/desynctool/desynctool/engines/godot"
 	"github.com/desynctool/desynctool/engines/messages"
-	"github.com/desynctool/desynctool/engines/openclonk"
 	"github.com/desynctool/desynctool/engines/openra"
 	"github.com/desynctool/desynctool/engines/openrct2"
 	"github.com/desynctool/desynctool/engines/openttd"
 	"github.com/desynctool/desynctool/engines/rimworld"
 	"github.com/desynctool/desynctool/engines/spring"
-	"github.com/desynctool/desynctool/engines/stratagus"
 	"github.com/desynctool/desynctool/engines/warzone"
 	"github.com/desynctool/desynctool/engines/widelands"
 	"github.com/desynctool/desynctool/engines/zeroad"
@@ -42,7 +40,7 @@ var all = sync.OnceValue(func() []engine.Engine {
 	return []engine.Engine{
 		with("openttd", openttd.Engine()), zeroad.Engine(), spring.Engine(), widelands.Engine(), with("warzone", warzone.Engine()),
 		with("openra", openra.Engine()), openrct2.Engine(), rimworld.Engine(), factorio.Engine(), ggpo.Engine(), godot.Engine(),
-		generals.Engine(), with("openclonk", openclonk.Engine()), with("ggrs", ggrs.Engine()), with("stratagus", stratagus.Engine()),
+		generals.Engine(), page("openclonk"), with("ggrs", ggrs.Engine()), page("stratagus"),
 		with("beaverbuddies", beaverbuddies.Engine()), page("faf"), page("gekkonet"), page("clausewitz"), page("unity"), page("unreal"),
 	}
 })

@@ -128,7 +128,7 @@ func (d *Description) AsEngine(folder string) engine.Engine {
 	}
 	if len(d.Lines) > 0 {
 		trace := *d.Trace()
-		trace.Name = folder
+		trace.Name, trace.Title = folder, d.logTitle()+" with checksums"
 		var gives []string
 		if trace.Claims != nil {
 			gives = []string{"claims"}
