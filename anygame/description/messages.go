@@ -134,6 +134,7 @@ func (d *Description) AsEngine(folder string) engine.Engine {
 			gives = []string{"claims"}
 		}
 		e.Formats = []engine.Format{engine.LogTrace(trace, gives...)}
+		e.Formats[0].Page = true
 	}
 	return e
 }

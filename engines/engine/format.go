@@ -47,6 +47,9 @@ type Format struct {
 	// their content.
 	Described bool
 
+	// Page says that a page describes the files: an engine's own, or that of the game's developers.
+	Page bool
+
 	// Lines reports whether some whole lines, at most HeadLen bytes, are from the middle of
 	// such a file. It is nil where single lines do not show that, and where the reader takes no
 	// excerpts.

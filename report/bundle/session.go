@@ -246,6 +246,42 @@ func givenTwice(a, b string) error { return fmt.Errorf("%s and %s are the same: 
 // Tree returns where the files are read from.
 func (s *Session) Tree() *archive.Tree { return s.tree }
 
+// KnownBy returns how the formats of the evidence are known, as document.Session has it.
+func (s *Session) KnownBy() (list []string) {
+	seen := map[string]bool{}
+	for _, f := range s.files {
+		switch {
+		case f.isEvidence() && f.Format.Page, f.Format == nil && f.claims != nil && f.claims.Dialect.Engine != "":
+			seen[document.KnownByPage] = true
+		case f.isEvidence() && f.Format.Paths != nil, f.Format == nil && f.claims != nil:
+			seen[document.KnownByItself] = true
+		case f.isEvidence(), f.ownTrace(), f.table:
+			seen[document.KnownByBytes] = true
+		}
+	}
+	for _, p := range s.places {
+		if p.set == nil {
+			continue
+		}
+		for _, e := range p.set.Entries {
+			switch {
+			case e.Format.Described:
+				seen[document.KnownByPage] = true
+			case e.Format.Paths != nil:
+				seen[document.KnownByItself] = true
+			default:
+				seen[document.KnownByBytes] = true
+			}
+		}
+	}
+	for _, by := range []string{document.KnownByBytes, document.KnownByPage, document.KnownByItself} {
+		if seen[by] {
+			list = append(list, by)
+		}
+	}
+	return list
+}
+
 // Tables returns the tables of states in ordinary notations, and by what their rows are found again.
 func (s *Session) Tables() []document.Identified { return s.tables }
 

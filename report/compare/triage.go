@@ -270,7 +270,7 @@ func (g *gatherer) left() {
 	if g.e.Session.Game == "" {
 		g.e.Session.Game = g.s.Game()
 	}
-	g.e.Session.Tables = g.s.Tables()
+	g.e.Session.Tables, g.e.Session.KnownBy = g.s.Tables(), g.s.KnownBy()
 	g.sameBins()
 	g.around()
 	g.facts(facts)

@@ -122,9 +122,18 @@ type Session struct {
 	Last  uint64 `json:"last"`
 	// Played is when the match was played, nil if that is not known.
 	Played *Played `json:"played,omitempty"`
+	// KnownBy is how the formats of the evidence are known: KnownByBytes, KnownByPage, KnownByItself, in this order.
+	KnownBy []string `json:"known_by,omitempty"`
 	// Tables are the tables of states in ordinary notations, with how their rows are found again.
 	Tables []Identified `json:"tables,omitempty"`
 }
+
+// How the format of a file is known.
+const (
+	KnownByBytes  = "bytes"  // it is one that the program knows
+	KnownByPage   = "page"   // a page describes it: an engine's, or that of the game's developers
+	KnownByItself = "itself" // it is an ordinary notation, or a message in ordinary words
+)
 
 // Identified is how the rows of a table are found again in another state.
 type Identified struct {

@@ -17,7 +17,7 @@ func Messages() []engine.Format {
 	for _, e := range engines.All() {
 		if e.Messages != nil {
 			f := engine.Trace(e.Messages.Format(), "*.log, *.txt", "claims")
-			f.Game = e.Game
+			f.Game, f.Page = e.Game, true
 			list = append(list, f)
 		}
 	}

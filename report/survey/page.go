@@ -171,7 +171,7 @@ func (s *Survey) described(list []engine.Format) []engine.Format {
 	}
 	for i := range list {
 		f := &list[i]
-		f.Game, f.Described = s.page.Title(), true
+		f.Game, f.Described, f.Page = s.page.Title(), true, true
 		if f.Snapshot != nil {
 			f.Snapshot.Described = true
 		}

@@ -155,11 +155,25 @@ func preflight(c *verdict.Conclusion) (found, evidence string) {
 	if h.Chains > 0 {
 		have = append(have, prose.Count(h.Chains, "chain of signatures verified", "chains of signatures verified"))
 	}
-	evidence = strings.Join(have, ", ")
+	evidence = strings.Join(have, ", ") + readBy(c)
 	if text := lackedData(c); text != "" {
 		evidence += "; " + text
 	}
 	return strings.Join(parts, ", "), evidence
+}
+
+// readBy says how the formats of the evidence are known, "" if the program knows them all.
+func readBy(c *verdict.Conclusion) string {
+	page, itself := slices.Contains(c.Session.KnownBy, document.KnownByPage), slices.Contains(c.Session.KnownBy, document.KnownByItself)
+	switch {
+	case page && itself:
+		return "; read by a page, and as the files themselves show"
+	case page:
+		return "; read by a page"
+	case itself:
+		return "; read as the files themselves show"
+	}
+	return ""
 }
 
 // lackedData says that a peer could not load something that the others could, "" if none says
