@@ -138,8 +138,20 @@ func (g *Guess) add(s *survey.Survey, kinds map[string]description.Kind, f Files
 // mostNames is how many globs there are of files that have no form in common.
 const mostNames = 100
 
-// named returns globs for single files, as short as they can be; none if there are too many.
+// named returns globs for single files, as short as they can be. Of many files it returns globs for the endings of their
+// names, none if others have these.
 func named(paths []string, alone func(glob string) bool) (out []string) {
+	if len(paths) > mostNames {
+		for _, file := range paths {
+			if glob := "*" + survey.Literal(filepath.Ext(file)); !slices.Contains(out, glob) {
+				out = append(out, glob)
+			}
+		}
+		if len(out) <= mostNames && !slices.ContainsFunc(out, func(glob string) bool { return !alone(glob) }) {
+			return out
+		}
+		out = nil
+	}
 	for _, file := range paths {
 		if slices.ContainsFunc(out, func(glob string) bool { return description.Fits(glob, file) }) {
 			continue

@@ -49,6 +49,10 @@ func TestPage(t *testing.T) {
 		return fmt.Sprintf(`{"tick": %d, "units": [{"id": 1, "hp": 3}, {"id": 2, "hp": 7}]%s}`, tick, rest)
 	}
 	const sums = "Frame 1 checksum: 577090037\nFrame 2 checksum: 2918273645\nFrame 3 checksum: 1029384756\n"
+	many := map[string]string{"s1.json": state(1, ""), "s2.json": state(2, "")}
+	for i := range 120 {
+		many["n"+strings.Repeat("x", i)+".txt"] = "hello\n"
+	}
 	for _, c := range []struct {
 		name  string
 		texts map[string]string
@@ -58,6 +62,8 @@ func TestPage(t *testing.T) {
 			`[files] states = ["*-*.json"] [names] pattern = '^(?P<peer>[A-Za-z]+)-(?P<tick>[0-9]+)\.json$' [state] [[table]] path = "units" key = "id"`},
 		{"a log that is none", map[string]string{"a/net.log": sums, "b/net.log": sums, "b/old.log": "hello\n", "a/net7.log": "hello\n"},
 			`[files] logs = ["net.log"] other = ["net7.log", "old.log"]`},
+		{"many files that are none", many,
+			`[files] states = ["s*.json"] other = ["*.txt"] [names] pattern = '^s(?P<tick>[0-9]+)\.json$' [state] [[table]] path = "units" key = "id"`},
 		{"signs of globs in names", map[string]string{"s[x]'1.json": state(1, ""), "s[x]'2.json": state(2, "")},
 			`[files] states = ["s\\[x]'*.json"] [names] pattern = "^s\\[x\\]'(?P<tick>[0-9]+)\\.json$" [state] [[table]] path = "units" key = "id"`},
 		{"ticks and peers in the states, and random numbers", map[string]string{"all.json": `[{"turn": 1, "peer": "a", "game": {"rng": [1, 2], "u": [{"id": 1}]}}, {"turn": 2, "peer": "a", "game": {"rng": [3, 4], "u": [{"id": 1}]}}, {"turn": 1, "peer": "b", "game": {"rng": [1, 2], "u": [{"id": 1}]}}]`},
