@@ -22,6 +22,7 @@ func (k *Key) File(name string, pseudonyms []string) string {
 	parts := words(stem)
 	var out strings.Builder
 	last := 0
+next:
 	for i := 0; i < len(parts); i++ {
 		for n := min(maxParts, len(parts)-i); n > 0; n-- {
 			from, to := parts[i][0], parts[i+n-1][1]
@@ -29,11 +30,54 @@ func (k *Key) File(name string, pseudonyms []string) string {
 				out.WriteString(stem[last:from] + with)
 				last = to
 				i += n - 1
-				break
+				continue next
 			}
+		}
+		word := stem[parts[i][0]:parts[i][1]]
+		if now := k.within(word, pseudonyms); now != word {
+			out.WriteString(stem[last:parts[i][0]] + now)
+			last = parts[i][1]
 		}
 	}
 	return out.String() + stem[last:] + name[len(stem):]
+}
+
+// maxWord is how many characters of a word are looked through for names.
+const maxWord = 40
+
+// within returns a word without the names that are parts of it: players, and games, write two names as one word, and put
+// numbers behind them. A part ends where [goesOn] has it end, where the script changes, and, in scripts without capitals,
+// anywhere.
+func (k *Key) within(word string, pseudonyms []string) string {
+	runes := []rune(word)
+	if len(runes) > maxWord {
+		return word
+	}
+	ends := func(i int) bool {
+		if i == 0 || i == len(runes) {
+			return true
+		}
+		a, b := runes[i-1], runes[i]
+		return !unicode.Is(unicode.M, b) && (!goesOn(a, b, true) || unicode.Is(unicode.Lo, b) || unicode.In(a, unicode.Lo, unicode.M) || otherScript(a, b))
+	}
+	for n := len(runes); n >= 2; n-- { // the longest first
+		for at := 0; at+n <= len(runes); at++ {
+			if !ends(at) || !ends(at+n) {
+				continue
+			}
+			if with := k.of(string(runes[at:at+n]), pseudonyms); with != "" {
+				return k.within(string(runes[:at]), pseudonyms) + with + k.within(string(runes[at+n:]), pseudonyms)
+			}
+		}
+	}
+	return word
+}
+
+// otherScript reports whether two letters are of different scripts, as far as these have small letters.
+func otherScript(a, b rune) bool {
+	return slices.ContainsFunc([]*unicode.RangeTable{unicode.Latin, unicode.Cyrillic, unicode.Greek, unicode.Armenian, unicode.Georgian}, func(script *unicode.RangeTable) bool {
+		return unicode.Is(script, a) != unicode.Is(script, b)
+	})
 }
 
 // of returns the one of some pseudonyms that a text in the name of a file has, empty for none.

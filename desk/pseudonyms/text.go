@@ -184,11 +184,14 @@ func (s *Scrubber) replaced(text string, list []pair) string {
 	return text
 }
 
-// replaceWhole replaces a text where no letter or digit goes on before or after it.
+// replaceWhole replaces a text where it is a name by itself: see [goesOn].
 func replaceWhole(text, old, with string) string {
+	if !strings.Contains(text, old) {
+		return text
+	}
 	first, _ := utf8.DecodeRuneInString(old)
 	last, _ := utf8.DecodeLastRuneInString(old)
-	part := func(r rune) bool { return unicode.In(r, unicode.L, unicode.M, unicode.Nd) || r == '_' }
+	long := utf8.RuneCountInString(old) >= longName
 	var out strings.Builder
 	from := 0
 	for at := 0; ; {
@@ -199,7 +202,7 @@ func replaceWhole(text, old, with string) string {
 		begin, end := at+i, at+i+len(old)
 		before, _ := utf8.DecodeLastRuneInString(text[:begin])
 		after, _ := utf8.DecodeRuneInString(text[end:])
-		if begin > 0 && part(before) && part(first) || end < len(text) && part(after) && (part(last) || unicode.Is(unicode.M, after)) {
+		if begin > 0 && goesOn(before, first, long) || end < len(text) && goesOn(last, after, long) {
 			_, size := utf8.DecodeRuneInString(text[begin:])
 			at = begin + size
 			continue
@@ -211,4 +214,28 @@ func replaceWhole(text, old, with string) string {
 		return text
 	}
 	return out.String() + text[from:]
+}
+
+// longName is how many characters a name has at least that digits and capitals end as well: A1 and ABc are
+// words by themselves, Zaphod1 and ZaphodTrillian are made of names.
+const longName = 5
+
+// goesOn reports whether a word goes on from one character to the next: the one rule of where a name ends. An underscore
+// ends it, as all signs do; of long names a digit beside a letter and a capital after a small letter do so too. A mark
+// belongs to the letter before it.
+func goesOn(a, b rune, long bool) bool {
+	word := func(r rune) bool { return unicode.In(r, unicode.L, unicode.Nd) }
+	switch {
+	case unicode.Is(unicode.M, b):
+		return true
+	case unicode.Is(unicode.M, a):
+		a = 'a' // a letter, whichever it is
+	}
+	if !word(a) || !word(b) {
+		return false
+	}
+	if long && (unicode.IsDigit(a) != unicode.IsDigit(b) || unicode.IsLower(a) && unicode.IsUpper(b)) {
+		return false
+	}
+	return true
 }
