@@ -167,6 +167,7 @@ type unpacked struct {
 	limit  int64
 	over   *limits.Limit // that limit is of; nil for a number that the caller gave
 	failed bool
+	excess int64 // beyond StreamRatio, as far as it was counted
 }
 
 // beyond says that the content is longer than it may be.
@@ -180,6 +181,12 @@ func (u *unpacked) beyond() error {
 func (u *unpacked) Read(p []byte) (int, error) {
 	n, err := u.r.Read(p)
 	u.n += int64(n)
+	if excess := u.n - limits.StreamRatio.Max()*u.packed.n; excess > u.excess {
+		if over := limits.ExceedStream("", excess-u.excess); over != nil {
+			return 0, fmt.Errorf("%s: %w", u.name, over)
+		}
+		u.excess = excess
+	}
 	switch {
 	case u.n > u.limit:
 		return 0, fmt.Errorf("%s: %w", u.name, u.beyond())

@@ -61,5 +61,18 @@ func Exceed(path string, n int64) error {
 	return nil
 }
 
+// streamed is how much content beyond [StreamRatio] was met.
+var streamed atomic.Int64
+
+// ExceedStream adds n bytes of content beyond [StreamRatio], of the log or trace at path, to those of all that the process
+// has read, each time that it reads one. Together they may be twice as much as [Free]: many small files that unpack to
+// much are one large one. The error is an *[Error].
+func ExceedStream(path string, n int64) error {
+	if all := streamed.Add(n); all > 2*Free.Max() {
+		return StreamRatio.Reached(path, 0)
+	}
+	return nil
+}
+
 // InUse returns how many bytes are held, and how many there have been at most.
 func InUse() (now, most int64) { return inUse.Load(), mostUsed.Load() }

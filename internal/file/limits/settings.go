@@ -49,6 +49,7 @@ func Use(s Settings) {
 		}
 	}
 	exceeded.Store(0)
+	streamed.Store(0)
 }
 
 // Read reads lines NAME VALUE; what follows # is a comment. From is the path of the file, which
