@@ -63,11 +63,11 @@ func TestSessions(t *testing.T) {
 		t.Fatal(err)
 	}
 	var found []result
-	for seed := first; seed < first+effort.Of(1, 10); seed++ {
+	for seed := first; seed < first+effort.Of(1, effort.Long(2, 10)); seed++ {
 		found = append(found, judged(t, python, program, seed, filepath.Join(dir, strconv.Itoa(seed)))...)
 	}
 	if effort.Full() {
-		found = append(found, judged(t, python, program, first, filepath.Join(dir, "clean"), "--clean", "500")...)
+		found = append(found, judged(t, python, program, first, filepath.Join(dir, "clean"), "--clean", effort.Long("100", "500"))...)
 	}
 	t.Log(table(found))
 	for _, r := range found {
@@ -188,6 +188,7 @@ func judged(t *testing.T, python, program string, seed int, dir string, flags ..
 // TestPages writes a page about each session, and asks again: the answer must be the same as without it, and the page must
 // fit.
 func TestPages(t *testing.T) {
+	effort.Whole(t) // builds the program, which TestSessions does too
 	python, err := exec.LookPath("python3")
 	if err != nil {
 		t.Skip("there is no python3")
@@ -195,7 +196,7 @@ func TestPages(t *testing.T) {
 	dir := t.TempDir()
 	program := filepath.Join(dir, "desynctool.exe")
 	run(t, "go", "build", "-ldflags=-s -w", "-o", program, "../../cmd/desynctool")
-	for seed := 2; seed < 2+effort.Of(1, 5); seed++ {
+	for seed := 2; seed < 2+effort.Long(1, 5); seed++ {
 		sessions := filepath.Join(dir, strconv.Itoa(seed))
 		run(t, python, "-B", "sessions.py", strconv.Itoa(seed), sessions)
 		truths, err := filepath.Glob(filepath.Join(sessions, "*.truth.json"))
