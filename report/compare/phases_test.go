@@ -89,3 +89,26 @@ func TestPredictedIsNotConfirmed(t *testing.T) {
 		}
 	})
 }
+
+// TestOutsideOfSystems: traces that agree after every system of a tick, and differ at its end, show that no system did it.
+func TestOutsideOfSystems(t *testing.T) {
+	dir := t.TempDir()
+	for side, peer := range []string{"anna", "bert"} {
+		lines := []string{"%desynctool trace 1", "%seed 7", fmt.Sprintf("%%peer %q", peer)}
+		for tick := range 30 {
+			apart := map[bool]int{true: side}
+			lines = append(lines, fmt.Sprintf("tick=%d system=Move sum=0x%016x", tick, 1000*tick+1+500*apart[tick > 20]),
+				fmt.Sprintf("tick=%d system=Combat sum=0x%016x", tick, 1000*tick+2+500*apart[tick > 20]), fmt.Sprintf("tick=%d sum=0x%016x", tick, 1000*tick+3+500*apart[tick >= 20]))
+		}
+		if err := os.MkdirAll(filepath.Join(dir, peer), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, peer, "checkpoints.trace"), []byte(strings.Join(append(lines, "%end"), "\n")+"\n"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := judged(t, compare.Builds{}, dir)
+	if d := r.FirstDivergence; d.Tick == nil || *d.Tick != 20 || d.System != "" || !strings.Contains(r.Verdict[0], "in tick 20") || !strings.Contains(r.Verdict[0], "after its last system") {
+		t.Errorf("%+v: %v", d, r.Verdict)
+	}
+}

@@ -41,6 +41,9 @@ func (g *gatherer) within(from, to uint64) (found *verdict.Within, err error) {
 			if errs[0] != nil || errs[i] != nil {
 				continue
 			}
+			if outside := agree(systems[0], systems[i]); outside != "" && to == from+1 && found == nil {
+				found, at = &verdict.Within{Tick: tick, System: outside, Index: len(systems[0]), Outside: true}, len(systems[0])
+			}
 			if k := parts(systems[0], systems[i]); k >= 0 && (found == nil || k < at) {
 				found, at = &verdict.Within{Tick: tick, System: systems[i][k].System, Index: k, Scopes: differing(systems[0][k].Sums, systems[i][k].Sums)}, k
 			}
@@ -79,6 +82,19 @@ func parts(a, b []bisect.TracedSystem) int {
 		at = i
 	}
 	return at
+}
+
+// agree returns the last system of a tick if the whole states are equal after each, "" if not.
+func agree(a, b []bisect.TracedSystem) string {
+	same := slices.EqualFunc(a, b, func(a, b bisect.TracedSystem) bool {
+		x, ok1 := a.Sums[""]
+		y, ok2 := b.Sums[""]
+		return a.System == b.System && ok1 && ok2 && x == y
+	})
+	if !same || len(a) == 0 {
+		return ""
+	}
+	return a[len(a)-1].System
 }
 
 // differing returns the scopes whose sums differ, in order.

@@ -48,6 +48,8 @@ type Conclusion struct {
 	// System is the first of the tick after which they differ, "" if that is not known.
 	System   string
 	SystemBy SystemBy
+	// LastSystem is the last one of the tick where they differ only after it.
+	LastSystem string
 	// Passing is an earlier tick in which the peers differed between two systems, and no
 	// longer at its end; nil if there is none.
 	Passing *Passing
@@ -282,6 +284,7 @@ const (
 	SystemByTraces     SystemBy = iota // the traces of two peers part there until the end of the tick
 	SystemByReplay                     // the replay departs from a peer's trace there
 	SystemByCheckpoint                 // a value that an engine wrote down there differs
+	SystemByOutside                    // none: the traces of two peers agree after the last one, which is LastSystem, and differ at the tick's end
 	SystemByPassing                    // the traces of two peers differ after it, and agree again at the tick's end
 )
 

@@ -121,4 +121,6 @@ type Within struct {
 	// Ends are the sums of the whole state at the end of the tick, by the path of the
 	// peer's folder.
 	Ends map[string]merkle.Short
+	// Outside says that the traces agree after every system of the tick, the last of which is System.
+	Outside bool
 }

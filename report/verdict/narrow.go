@@ -25,9 +25,16 @@ func (c *Conclusion) narrow(e Evidence) error {
 		return err
 	}
 	c.SystemBy = SystemByTraces
+	outside := within != nil && within.Outside
+	if outside {
+		c.LastSystem, within = within.System, nil
+	}
 	if within == nil {
 		within = c.drilled(e)
 		c.SystemBy = SystemByReplay
+	}
+	if outside && within == nil {
+		c.SystemBy = SystemByOutside
 	}
 	c.within = within
 	if within != nil && !c.InitialState {
@@ -99,10 +106,13 @@ func (c *Conclusion) majority() {
 // peers differed for a while is kept as Passing.
 func (c *Conclusion) byChecksums(e Evidence) (*Within, error) {
 	first := firstTraced(e.Traces)
-	if first == nil || c.InitialState || e.Within == nil {
+	if c.InitialState || e.Within == nil || first == nil && (c.Tick == nil || len(e.Traces) == 0) {
 		return nil, nil
 	}
-	at := first.Tick.Number
+	at := c.Bracket.Bad.Tick
+	if first != nil {
+		at = first.Tick.Number
+	}
 	from, to := at, c.Bracket.Bad.Tick
 	if c.Tick != nil {
 		from, to = c.Tick.Number, c.Tick.Number+1

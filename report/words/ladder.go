@@ -424,6 +424,9 @@ func system(c *verdict.Conclusion) (found, evidence string) {
 	if c.SystemBy == verdict.SystemByPassing {
 		return c.System, "the first after which the traces of two peers differ; they agree again at the end of the tick"
 	}
+	if c.SystemBy == verdict.SystemByOutside {
+		return "none", fmt.Sprintf("the traces of two peers agree after %s, the last system of the tick, and differ at its end: what made them differ is outside of all systems", c.LastSystem)
+	}
 	evidence = "the first after which the traces of two peers part until the end of the tick"
 	if c.SystemBy == verdict.SystemByReplay {
 		evidence = "the first after which the replay departs from the peer's trace"

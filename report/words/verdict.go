@@ -271,6 +271,8 @@ func parted(c *verdict.Conclusion) string {
 	}
 	if cp := c.Checkpoint; cp != nil && c.SystemBy == verdict.SystemByCheckpoint {
 		text.WriteString(", in " + checkpoint(cp))
+	} else if c.SystemBy == verdict.SystemByOutside {
+		text.WriteString(", after its last system")
 	} else if c.System != "" {
 		text.WriteString(", in " + c.System)
 	}
