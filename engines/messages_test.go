@@ -123,6 +123,16 @@ var logs = []struct {
 	{"stratagus-2026.log", "stratagus-log", []string{
 		`cycle 139, line 4 at 253, accuses ["Bob (2)"]: ""=seed 87654321 hash 31182108 "Bob (2)"=seed 87654321 hash 3118210E`,
 	}},
+	{"wesnoth.log", "wesnoth-log", []string{
+		`-, line 3 at 187, accuses []: ""=chance to hit 40 "original"=chance to hit 60`,
+		`-, line 4 at 407, accuses []: ""=damage 7 "original"=damage 8`,
+		`-, line 5 at 629, accuses []: ""=survived "original"=perished`,
+		`-, line 6 at 840, accuses []: ""=1123581321 "original"=3455891442`,
+		`-, line 7 at 969, accuses []: ""=14 random numbers "original"=12 random numbers`,
+		`-, line 8 at 1074, accuses []: ""=next unit id 41 "original"=next unit id 40`,
+		`-, line 9 at 1145, accuses []: ""=destination 14,9 "original"=destination 14,10`,
+		`quoted: -, line 10 at 1269, accuses []: ""=unsuccessful "original"=successful`,
+	}},
 	{"warzone.log", "warzone-log", []string{`tick 499, line 2 at 49, accuses ["slot 0"]: "slot 0"=0x185f`}},
 	{"stratagus-3.2.log", "stratagus-log", []string{
 		`cycle 145, line 1 at 0, accuses []: ""=seed 87654321 hash 825241648 ""=seed 87654321 hash -825307442`,

@@ -207,7 +207,7 @@ pattern = 'lost sync, turn (?P<tick>\d+)'
 weak = true
 `)
 	log := "version 1.2\non map Hill\n[net] lost sync, turn 30\nturn 40 done\nWARN OUT OF SYNC with #3\n  gold: 1/2\n  wood: 3/3\n  food: 4/5\nend\n" +
-		"Bob: Mine 255\n THEIRS 4096\nlost sync, turn 50\nmine 7"
+		"Bob: Mine 255\n THEIRS 4096\nmine 7\ntheirs 7\nlost sync, turn 50\nmine 7"
 	got, err := d.Trace().Claims(strings.NewReader(log), "a.log")
 	if err != nil {
 		t.Fatal(err)

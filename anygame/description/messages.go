@@ -49,6 +49,9 @@ func (c *claim) finding(m *messages.Match) (f messages.Finding, misfit string) {
 	if c.form.Follow != nil {
 		local, remote = following(c.form.Follow, m.Follow)
 	}
+	if local != "" && local == remote {
+		return f, messages.Equal
+	}
 	if local != "" {
 		f.Values = append(f.Values, tracediff.ClaimedValue{Peer: c.by, Value: local})
 	}

@@ -53,7 +53,8 @@ type Form struct {
 	// claim before it.
 	Weak bool
 
-	// Parse returns what a message says. Misfit is why a text that the pattern fits is no message.
+	// Parse returns what a message says. Misfit is why a text that the pattern fits is no message, Equal if it says that
+	// all is well.
 	Parse func(m *Match) (f Finding, misfit string)
 
 	// Literal is a text that every message has on its first line, empty if there is none. NewForm sets it.
@@ -62,6 +63,9 @@ type Form struct {
 	first    bool // messages begin with it
 	anchored bool // they begin where the line does
 }
+
+// Equal is the misfit of a text with two equal checksums.
+const Equal = "both checksums are equal"
 
 // NewForm completes a form.
 func NewForm(f Form) *Form {

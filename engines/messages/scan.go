@@ -253,7 +253,7 @@ func (s *scanner) take(k *known, at int) {
 	if !m.ok {
 		switch {
 		case k.form.Kind != Claim:
-		case m.misfit != "" && log.misfit == "":
+		case m.misfit != "" && m.misfit != Equal && log.misfit == "":
 			log.cut = ""
 			log.misfit = fmt.Sprintf("line %d: no message of %s: %s", s.line, k.engine.Dialect.Engine, m.misfit)
 		case m.cut && s.eof && len(s.buf)-at <= MaxClaim && k.form.Literal != "" && log.cut+log.misfit == "":
