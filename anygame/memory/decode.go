@@ -44,7 +44,9 @@ func (l *Layout) elements(size int64, name string, opt Options) (count int64, er
 	}
 	count = max(count, 1)
 	switch {
-	case opt.Elements > 0 && rest/l.Size < count, opt.Elements < 0 && rest != count*l.Size:
+	case opt.Elements > 0 && rest/l.Size < count:
+		return 0, fmt.Errorf("%s: %d bytes from offset %d on, but %s[%d] has %d × %d", name, rest, opt.Offset, l.Name, count, count, l.Size)
+	case opt.Elements < 0 && rest != count*l.Size:
 		return 0, fmt.Errorf("%s: %d bytes from offset %d on, but an element, %s, has %d", name, rest, opt.Offset, l.Name, l.Size)
 	case opt.Elements == 0 && (opt.Offset == 0 && rest != l.Size || rest < l.Size):
 		return 0, fmt.Errorf("%s: %d bytes, but %s has %d", name, rest, l.Name, l.Size)

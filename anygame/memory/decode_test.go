@@ -215,7 +215,7 @@ func TestDecodeErrors(t *testing.T) {
 		{33, Options{Elements: -1}, "dump: 33 bytes from offset 0 on, but an element, Unit, has 8"},
 		{0, Options{Elements: -1}, "dump: 0 bytes from offset 0 on, but an element, Unit, has 8"},
 		{33, Options{Elements: 4}, ""},
-		{31, Options{Elements: 4}, "dump: 31 bytes from offset 0 on, but an element, Unit, has 8"},
+		{31, Options{Elements: 4}, "dump: 31 bytes from offset 0 on, but Unit[4] has 4 × 8"},
 		{8, Options{Keys: map[string]string{"units": "none"}}, ""},
 	} {
 		_, err := l.Decode(make([]byte, c.size), "dump", c.opt)

@@ -44,6 +44,9 @@ func Types(r io.ReaderAt) (info *Info, err error) {
 		return nil, errors.New("not a program: expected an ELF, PE or Mach-O file")
 	}
 	if err != nil {
+		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+			return nil, errors.New("debug information: the file ends before it")
+		}
 		return nil, fmt.Errorf("debug information: %w", err)
 	}
 	return info, nil
