@@ -360,11 +360,17 @@ func RunTraces(traces []*tracediff.Result) *Result {
 	return r
 }
 
+// mostPeers is how many peers are compared: every two of them are.
+const mostPeers = 256
+
 // Run finds when the peers parted. It needs two peers at least. An error says
 // that there is nothing to compare.
 func Run(list []*Peer, opts Options) (*Result, error) {
 	if len(list) < 2 {
 		return nil, fmt.Errorf("%s, at least 2 are needed", prose.Count(len(list), "peer", "peers"))
+	}
+	if len(list) > mostPeers {
+		return nil, fmt.Errorf("%d peers, at most %d are compared", len(list), mostPeers)
 	}
 	r := &Result{}
 	peers := newPeers(list)

@@ -37,6 +37,7 @@ func hostileCases() (list []hostile) {
 	list = append(list, hostileArchives()...)
 	list = append(list, hostileFolders()...)
 	list = append(list, hostileEngines()...)
+	list = append(list, hostileAnyGame()...)
 	return list
 }
 
