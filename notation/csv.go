@@ -71,6 +71,28 @@ func (r csvReader) table(whole bool) (columns int, fits bool) {
 	return columns, rows > 0 && slices.Max(numeric) > 0
 }
 
+// namedCSV reports whether the lines are a table, as only the name of the file shows: one without a column of numbers, or
+// one with a single column.
+func namedCSV(head []byte, whole bool) bool {
+	r, _ := csvShape(head, whole)
+	names, err := r.row(nil)
+	if err != nil || len(names[0]) == 0 || r.torn || !header(names) {
+		return false
+	}
+	rows := 0
+	for r.blankLines(); r.at < len(head); r.blankLines() {
+		cells, err := r.row(nil)
+		if r.torn && !whole {
+			break
+		}
+		if err != nil || len(cells) != len(names) || len(cells) == 1 && !isNumber(cells[0]) && (!isLabel(cells[0]) || bytes.IndexByte(cells[0], ' ') >= 0) {
+			return false
+		}
+		rows++
+	}
+	return rows > 0
+}
+
 func countNumbers(cells [][]byte, numeric []int) {
 	for i, cell := range cells {
 		switch {
@@ -133,7 +155,7 @@ func parseCSV(text []byte, to Sink) error {
 	if err != nil {
 		return err
 	}
-	if len(names) < 2 || !header(names) {
+	if len(names) == 1 && len(names[0]) == 0 || !header(names) {
 		return fault(begin, "%.40q, expected a line with the names of columns", bytes.Join(names, []byte{r.delimiter}))
 	}
 	for i, name := range names {

@@ -24,6 +24,8 @@ package notation
 import (
 	"bytes"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/desynctool/desynctool/internal/file/frame"
 )
@@ -162,5 +164,14 @@ func Of(name string, head []byte, whole bool) *Notation {
 			return &list[i]
 		}
 	}
+	if i := slices.IndexFunc(list, func(n Notation) bool { return n.Name == "csv" }); list[i].named(name) && namedCSV(head, whole) {
+		return &list[i]
+	}
 	return nil
+}
+
+// named reports whether a file has an extension of a notation, perhaps before the one of its compression.
+func (n *Notation) named(name string) bool {
+	name = strings.ToLower(name)
+	return slices.ContainsFunc(n.Extensions, func(e string) bool { return strings.HasSuffix(name, e) || strings.Contains(name, e+".") })
 }

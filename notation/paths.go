@@ -40,7 +40,7 @@ type step struct {
 // fitsLines reports whether lines have paths and values, most of them with numbers, and no path twice in a document. Each
 // first name of a path must begin so many lines on the average. Ticks says that lines begin with a tick.
 func fitsLines(head []byte, whole bool, split splitter, ticks bool, each int) bool {
-	var lines, fit, deep, series, numbers, margin int
+	var lines, fit, deep, wide, series, numbers, margin int
 	var path []step
 	seen, first, last := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	var doc document
@@ -79,8 +79,11 @@ func fitsLines(head []byte, whole bool, split splitter, ticks bool, each int) bo
 			return false
 		}
 		seen[key.String()] = true
-		if isNumeric(value) {
+		if isNumeric(value) || bytes.HasPrefix(value, []byte("0x")) {
 			numbers++
+		}
+		if len(path) > 2 {
+			wide++
 		}
 		if len(path) > 1 {
 			if deep++; deep == 1 {
@@ -106,7 +109,11 @@ func fitsLines(head []byte, whole bool, split splitter, ticks bool, each int) bo
 	if series == deep && len(first) == 1 { // checksum[300] = 17 is no state
 		return false
 	}
-	return deep >= 3 && 20*(lines-fit) < lines && 2*deep > lines && 2*numbers >= fit && each*len(first) <= deep
+	perNumber := 2 // lines of which one has to have a number
+	if each > 1 && 2*wide > deep {
+		perNumber = 4
+	}
+	return deep >= 3 && 20*(lines-fit) < lines && 2*deep > lines && perNumber*numbers >= fit && each*len(first) <= deep
 }
 
 // parseLines reads lines with paths and values. Ticks says that lines begin with a tick.
@@ -364,7 +371,9 @@ func pathSteps(path []byte, slash bool, steps []step) []step {
 // columnsOf returns the [splitter] for as many columns as most of the first lines have, after a tick if they begin with one.
 // The last column may be a text of several words.
 func columnsOf(text []byte) (split splitter, ticks bool) {
-	text = text[:min(len(text), sniffLen)]
+	if len(text) > sniffLen {
+		text = text[:bytes.LastIndexByte(text[:sniffLen], '\n')+1]
+	}
 	ticks = beginWithTicks(text)
 	var counts [6]int
 	lines := 0
@@ -417,9 +426,6 @@ func beginWithTicks(text []byte) bool {
 		}
 		tick, rest := leadingTick(line)
 		n, err := strconv.ParseUint(string(tick), 10, 63)
-		if err != nil && at == len(text) && lines > 0 {
-			break // the last line may be cut
-		}
 		if err != nil || len(rest) == 0 || lines > 0 && n < last {
 			return false
 		}

@@ -49,6 +49,23 @@ func TestSniffOthers(t *testing.T) {
 	}
 }
 
+// TestSniffNamed: a file whose name shows that it is CSV may have one column, or no column of numbers.
+func TestSniffNamed(t *testing.T) {
+	for text, want := range map[string]bool{
+		"seed\n1234\n": true, "weather\nsun\n": true, "kind,id,name\nunit,a,b\nunit,c,d\n": true,
+		"seed\n": false, "This is a text\nwith lines\n": false, "a,b\nc\n": false, "": false, "title\nsome words in a line\n": false,
+	} {
+		for _, name := range []string{"x.csv", "x.CSV.gz"} {
+			if n := Of(name, []byte(text), true); (n != nil && n.Name == "csv") != want {
+				t.Errorf("%s: %q: %v", name, text, n)
+			}
+		}
+		if n := Of("x.txt", []byte(text), true); n != nil {
+			t.Errorf("%q: %s", text, n.Name)
+		}
+	}
+}
+
 // TestSniffCuts: the beginning of a text is in its notation, wherever it ends.
 func TestSniffCuts(t *testing.T) {
 	for name, text := range map[string]string{
