@@ -2,6 +2,7 @@ package states
 
 import (
 	"bytes"
+	"cmp"
 	"strconv"
 	"strings"
 
@@ -30,7 +31,8 @@ type spot struct {
 	path   string // from the row, with dots; empty for the row itself
 	full   string // from the document
 	column *column
-	own    *table // of its elements or members, if these are rows
+	vector []*column // of a text that consists of numbers
+	own    *table    // of its elements or members, if these are rows
 	asMap  role
 	asList role
 	items  int // elements that came in the current map, in a notation without lists
@@ -446,7 +448,7 @@ func (b *builder) push(list bool) {
 // rowsOf makes the table of the elements of a spot the first time.
 func (b *builder) rowsOf(s *spot) {
 	if s.own == nil && s.home != nil {
-		s.own = b.table(s.label(b.schema.Table), s.home)
+		s.own = b.table(s.label(cmp.Or(b.schema.Table, b.schema.Unnamed)), s.home)
 		s.own.class, s.own.path = s.class, s.full
 		if s.hint.isTable() {
 			s.own.hint = s.hint.table
@@ -525,6 +527,9 @@ func (b *builder) take(s *spot, kind notation.Kind, text []byte) {
 		return
 	}
 	t := s.home
+	if n := s.node; n != nil && n.vectors > 0 && n.vectors == n.values && !s.identity && b.takeVector(s, vectorIn(text)) {
+		return
+	}
 	if s.column == nil {
 		s.column = t.newColumn(s.path)
 		s.column.hint, s.column.class, s.column.path = s.hint, s.class, s.full
@@ -533,6 +538,19 @@ func (b *builder) take(s *spot, kind notation.Kind, text []byte) {
 	if s.identity && kind != notation.Null {
 		t.setKey(t.current, kind, text)
 	}
+}
+
+// takeVector takes the numbers of a text as fields. It reports whether there were any.
+func (b *builder) takeVector(s *spot, numbers [][]byte) bool {
+	for i, number := range numbers {
+		if i == len(s.vector) {
+			c := s.home.newColumn(s.path + "." + strconv.Itoa(i))
+			c.hint, c.class, c.path = s.hint, s.class, join(s.full, strconv.Itoa(i))
+			s.vector = append(s.vector, c)
+		}
+		s.vector[i].add(s.home.current, notation.Bare, number)
+	}
+	return len(numbers) > 0
 }
 
 // peerName returns the name of a peer as a state may hold it.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/desynctool/desynctool/notation"
+	"github.com/desynctool/desynctool/snapshot"
 )
 
 const (
@@ -35,6 +36,7 @@ type node struct {
 	ids                 bool               // all names of its members look like ids
 	counting            bool               // the names of its members count, from 0 or 1 on
 	collapsed           bool               // it has so many members that they are in item
+	vectors             int                // texts that consist of a few numbers: "1, 2.5"
 
 	unique *uniqueness // of a scalar that may identify a row
 }
@@ -95,6 +97,7 @@ func (n *node) merge(m *node, nodes *int) {
 		n.shortest = m.shortest
 	}
 	n.longest = max(n.longest, m.longest)
+	n.vectors += m.vectors
 	n.repeated = n.repeated || m.repeated
 	n.counting = n.counting && m.counting
 	for _, other := range m.members {
@@ -295,6 +298,9 @@ func (l *learner) Scalar(kind notation.Kind, text []byte) {
 	if kind == notation.Bare {
 		kind = l.kindOf(text)
 	}
+	if kind == notation.Text && vectorIn(text) != nil {
+		n.vectors++
+	}
 	n.scalars[kind]++
 	if !member || len(l.stack) == 0 {
 		return
@@ -310,6 +316,24 @@ func (l *learner) Scalar(kind notation.Kind, text []byte) {
 		n.unique.broken = true
 	}
 	n.unique.add(text, place{top.container, l.schema.documents})
+}
+
+// vectorIn returns the numbers of a text that consists of two to four of them, with commas or blanks between them; nil for
+// other texts.
+func vectorIn(text []byte) [][]byte {
+	if len(text) < 3 || len(text) > 128 || bytes.IndexByte([]byte("-+.([0123456789"), text[0]) < 0 {
+		return nil
+	}
+	parts := bytes.FieldsFunc(bytes.Trim(text, "()[]"), func(r rune) bool { return strings.ContainsRune(",; \t", r) })
+	if len(parts) < 2 || len(parts) > longestVector {
+		return nil
+	}
+	for _, part := range parts {
+		if _, ok := snapshot.AppendNumber(nil, part); !ok {
+			return nil
+		}
+	}
+	return parts
 }
 
 // kindOf returns the kind of a text in a notation without types.

@@ -32,13 +32,16 @@ func (n *node) asMap() role {
 	case len(n.members) == 0:
 		return inline
 	}
-	maps, scalars := 0, 0
+	maps, lists, scalars := 0, 0, 0
 	for _, m := range n.members {
 		if m.repeated {
 			return inline
 		}
-		if m.maps > 0 && m.lists == 0 {
+		switch {
+		case m.maps > 0 && m.lists == 0:
 			maps++
+		case m.lists > 0 && len(m.members) == 0: // an empty one may be a map
+			lists++
 		}
 		if m.scalar() {
 			scalars++
@@ -50,7 +53,7 @@ func (n *node) asMap() role {
 		return values
 	case n.hint.isTable() && !n.repeated:
 		return rows
-	case n.ids && maps == all:
+	case n.ids && maps+lists == all:
 		return rows
 	case n.ids && scalars == all && n.counts() && n.numbers():
 		return inline
@@ -141,7 +144,10 @@ func (n *node) identity(documents int, numbered bool) *node {
 		case s > 0 && rank(weakWords, m.name) == 0:
 			share = 0
 		case s > 0:
-			share = manyValues
+			share = mostValues
+			if rank(steadyWords, m.name) > 0 {
+				share = manyValues
+			}
 		case m.scalars[notation.Number] == 0 && !numbered && len(m.unique.seen) > 1:
 			s = 1
 		}
@@ -310,7 +316,7 @@ func (s *Schema) Tabular() bool {
 	}
 	kinds := e.best(kindWords, false) != nil
 	return slices.ContainsFunc(e.members, func(m *node) bool {
-		named := rank(rowWords, m.name) > 0 || kinds && plain(m.name) == "key"
+		named := rank(rowWords, m.name) > 0 || kinds && rank(idWords, m.name) > 0
 		return m.unique != nil && named && max(m.unique.again, m.unique.repeats) >= len(m.unique.seen)
 	})
 }

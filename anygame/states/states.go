@@ -43,6 +43,8 @@ type Schema struct {
 	// Table is the name of the table that files contain, where each has only one. It is empty for files that name their
 	// tables.
 	Table string
+	// Unnamed is the label of a list of rows that has no name in its file.
+	Unnamed string
 	// Hints are what is known of the states beforehand, nil if nothing is.
 	Hints *Hints
 

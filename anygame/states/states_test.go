@@ -44,6 +44,29 @@ func decode(t *testing.T, texts ...string) string {
 	return tell(t, worlds)
 }
 
+// TestVectors: some numbers in a text are fields, however each peer writes them.
+func TestVectors(t *testing.T) {
+	for _, text := range []string{
+		`<s tick="1"><unit id="3,4" pos="1,2.5" note="1 or 2"/><unit id="3,5" pos="3,4" note="7 8"/></s>`,
+		`<s tick="1"><unit id="3,4" pos="1.0 2.50" note="1 or 2"/><unit id="3,5" pos="(3, 4.0)" note="7 8"/></s>`,
+	} {
+		got := decode(t, text)
+		want := `state 1 peer "" rng ""
+unit[3,4].pos.0 = 1
+unit[3,4].pos.1 = 2.5
+unit[3,4].unit.id = "3,4"
+unit[3,4].unit.note = "1 or 2"
+unit[3,5].pos.0 = 3
+unit[3,5].pos.1 = 4
+unit[3,5].unit.id = "3,5"
+unit[3,5].unit.note = "7 8"
+`
+		if got != want {
+			t.Errorf("%s:\n%s\nwant\n%s", text, got, want)
+		}
+	}
+}
+
 func TestTables(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -117,6 +140,20 @@ units[a].units.slot = 4
 units[b].units.name = "b"
 units[b].units.note = "y"
 units[b].units.slot = 3
+`},
+		{"a map for each component, one of lists", []string{`{"tick": 1, "components": {"hp": {"7": 3, "8": 4}, "cargo": {"7": [4, 5, 6, 7, 8], "8": []}, "size": {"7": [1, 2], "8": [3, 4]}}}`}, `
+state 1 peer "" rng ""
+components.cargo.item[7:0].item.value = 4
+components.cargo.item[7:1].item.value = 5
+components.cargo.item[7:2].item.value = 6
+components.cargo.item[7:3].item.value = 7
+components.cargo.item[7:4].item.value = 8
+components.hp[7].hp.value = 3
+components.hp[8].hp.value = 4
+components.size[7].size.0 = 1
+components.size[7].size.1 = 2
+components.size[8].size.0 = 3
+components.size[8].size.1 = 4
 `},
 		{"documents, one a state", []string{"{\"tick\": 1, \"peer\": \"host\", \"a\": {\"x\": 1}}\n{\"tick\": 2, \"peer\": \"host\", \"a\": {\"x\": 2}}\n"}, `
 state 1 peer "host" rng ""

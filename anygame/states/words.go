@@ -18,14 +18,19 @@ var (
 		"id", "uid", "uuid", "guid", "gid", "eid", "oid", "nid", "entityid", "entity", "objectid", "unitid", "netid", "networkid", "handle", "key", "index", "idx", "slot", "number", "num",
 		"no", "name", "label", "callsign", "tag",
 	}
-	weakWords  = []string{"index", "idx", "slot", "number", "num", "no", "name", "label", "callsign", "tag"} // of idWords, those that may change
-	rowWords   = []string{"id", "uid", "uuid", "guid", "eid", "entityid", "entity", "objectid", "unitid", "netid"}
-	orderWords = []string{"cmd", "command", "action", "order", "input", "op", "event"}
-	kindWords  = []string{"kind", "type", "table", "class", "archetype", "entitytype", "component", "category", "subsystem", "system", "section"}
-	stateWords = []string{"state", "states", "snapshot", "snapshots", "frames", "ticks", "turns", "steps", "history", "dumps", "dump", "records", "samples"}
-	fieldWords = []string{"field", "property", "prop", "attribute", "attr", "variable", "var", "member", "column"}
-	valueWords = []string{"value", "val", "data", "v"}
+	weakWords   = []string{"index", "idx", "slot", "number", "num", "no", "name", "label", "callsign", "tag"} // of idWords, those that may change
+	steadyWords = []string{"name", "index", "idx"}                                                            // of weakWords, those of rows that come and go
+	rowWords    = []string{"id", "uid", "uuid", "guid", "eid", "entityid", "entity", "objectid", "unitid", "netid"}
+	orderWords  = []string{"cmd", "command", "action", "order", "input", "op", "event"}
+	kindWords   = []string{"kind", "type", "table", "class", "archetype", "entitytype", "component", "category", "subsystem", "system", "section"}
+	stateWords  = []string{"state", "states", "snapshot", "snapshots", "frames", "ticks", "turns", "steps", "history", "dumps", "dump", "records", "samples"}
+	fileWords   = []string{"save", "saves", "autosave", "report", "game", "match", "data", "entities", "objects"}
+	fieldWords  = []string{"field", "property", "prop", "attribute", "attr", "variable", "var", "member", "column"}
+	valueWords  = []string{"value", "val", "data", "v"}
 )
+
+// NamesState reports whether a name is one for states, dumps or whatever else files with states are called.
+func NamesState(name string) bool { return rank(stateWords, name)+rank(fileWords, name) > 0 }
 
 // plain returns a name in lower case and without separators: "entityId", "entity_id" and "Entity ID" are one name.
 func plain(name string) string {

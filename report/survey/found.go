@@ -369,9 +369,13 @@ func (s *Survey) ground() *snapshot.Ground {
 			}
 			var columns [2]string
 			for i, path := range t.Position {
+				path = strings.TrimPrefix(t.Path+"."+path, ".")
 				for _, c := range found.Columns {
-					if c.Path == strings.TrimPrefix(t.Path+"."+path, ".") {
+					switch c.Path {
+					case path, path + ".0":
 						columns[i] = c.Component + "." + c.Field
+					case path + ".1": // of a text with both
+						columns[1] = cmp.Or(columns[1], c.Component+"."+c.Field)
 					}
 				}
 			}
