@@ -329,7 +329,7 @@ func (s *Set) stranger(tree files.Tree, dir, base string, formats []Format, few 
 	if format.Parts != nil {
 		parts, err := openParts(tree, path, format)
 		if err != nil {
-			s.Warn(path, "%v", err)
+			s.Lost = append(s.Lost, files.Note{Path: path, Text: err.Error()})
 			return
 		}
 		s.addParts(dir, base, parts)
@@ -337,7 +337,7 @@ func (s *Set) stranger(tree files.Tree, dir, base string, formats []Format, few 
 	}
 	state, err := OpenPath(tree, path, format)
 	if err != nil {
-		s.Warn(path, "%v", err)
+		s.Lost = append(s.Lost, files.Note{Path: path, Text: err.Error()})
 		return
 	}
 	defer state.Close()

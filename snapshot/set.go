@@ -19,6 +19,7 @@ type Set struct {
 	Entries  []*Entry    // ascending by seed, then point, one for each
 	Others   []string    // paths of the folder's files that are not snapshots
 	Warnings files.Notes // files left out, and why
+	Lost     files.Notes // states that cannot be read, as ReadFolder found by their content
 	Folders  []string    // paths of folders in it that were not looked into
 
 	// Conflicts are files for the same state point that hold different states,

@@ -161,6 +161,9 @@ func newSession(tree *archive.Tree, paths []string, names *naming) (*Session, er
 	for _, note := range found.Notes() {
 		s.warnings = append(s.warnings, files.Note{Text: note})
 	}
+	for _, note := range found.Lost() {
+		s.lose("", "%s", note)
+	}
 	return s, nil
 }
 

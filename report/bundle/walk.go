@@ -16,6 +16,7 @@ import (
 type folder struct {
 	path    string
 	real    string // path without links, empty in an archive
+	lost    bool   // a state in it cannot be read
 	set     *snapshot.Set
 	files   []*File
 	folders []*folder
@@ -74,7 +75,8 @@ func (s *Session) walk(path string, deeper int) (*folder, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &folder{path: path, set: set, real: s.tree.Real(path)}
+	f := &folder{path: path, set: set, real: s.tree.Real(path), lost: len(set.Lost) > 0}
+	s.lost = append(s.lost, set.Lost...)
 	w := &walked{path: path}
 	s.walked = append(s.walked, w)
 	f.walked = append(f.walked, w)
@@ -130,7 +132,7 @@ func (f *folder) ofOnePeer() bool {
 
 // holds reports whether there is evidence in a folder or below it.
 func (f *folder) holds() bool {
-	return len(f.set.Entries)+len(f.set.Warnings) > 0 || slices.ContainsFunc(f.files, (*File).isEvidence) || slices.ContainsFunc(f.folders, (*folder).holds)
+	return len(f.set.Entries)+len(f.set.Warnings) > 0 || f.lost || slices.ContainsFunc(f.files, (*File).isEvidence) || slices.ContainsFunc(f.folders, (*folder).holds)
 }
 
 // settle decides whose a folder that was given is. Those of several sessions are an error.

@@ -74,6 +74,9 @@ func (s *Survey) logs() {
 				s.notes = append(s.notes, fmt.Sprintf("%s: described as %s, and nothing in it is read", path, g.kind))
 			}
 		}
+		if g.notation == nil && !found {
+			s.unread = append(s.unread, g)
+		}
 		return found || g.notation == nil || !g.may(description.State)
 	})
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/desynctool/desynctool/anygame/description"
+	"github.com/desynctool/desynctool/anygame/states"
+	"github.com/desynctool/desynctool/anygame/vocabulary"
 	"github.com/desynctool/desynctool/internal/file/compression"
 )
 
@@ -153,6 +155,31 @@ func (g *group) samplesAgree(i int) bool {
 		n, ok := g.pieces(p.base)[i].number()
 		return !p.damaged && (!ok || len(p.ticks) != 1 || p.ticks[0] != n)
 	})
+}
+
+// onlyTable returns the table that the names of all files show to be in them, for files that are one list of rows: the words
+// that do not vary and are no words for ticks and states. It is empty if there is none, or folders show different ones.
+func (s *Survey) onlyTable() (name string) {
+	for _, folder := range s.byFolder() {
+		own := ""
+		for i, word := range folder[0].words(folder[0].bases[0]) {
+			number := strings.TrimLeft(word, "0123456789") != word
+			if word == "" || number || varies(folder, i) || generic(word) || i == len(folder[0].words(folder[0].bases[0]))-1 { // the extension
+				continue
+			}
+			own = strings.TrimPrefix(own+"_"+word, "_")
+		}
+		if own == "" || name != "" && own != name {
+			return ""
+		}
+		name = own
+	}
+	return name
+}
+
+// generic reports whether a word of a name does not show what is in a file.
+func generic(word string) bool {
+	return vocabulary.Of(word) == vocabulary.Tick || states.NamesState(word)
 }
 
 // findPeers finds the parts of the names of one folder that show the peer, if there are two files of one tick, or of none.

@@ -30,6 +30,10 @@ func (s *Survey) divide(folder []*group) {
 		}
 		g.findTick()
 	}
+	folder = slices.DeleteFunc(slices.Clone(folder), func(g *group) bool { return g.samples[0].states == 0 }) // cannot be read
+	if len(folder) < 2 {
+		return
+	}
 	columns := make([]map[column]bool, len(folder))
 	unlike := false
 	for i, g := range folder {
@@ -41,6 +45,7 @@ func (s *Survey) divide(folder []*group) {
 		return
 	} else if !elsewhere {
 		begin, end = withoutPeers(folder, columns, begin, end)
+		begin, end = withoutCommon(folder, begin, end)
 	}
 	for _, g := range folder {
 		words := g.words(g.bases[0])
@@ -129,6 +134,24 @@ func withoutPeers(folder []*group, columns []map[column]bool, begin, end int) (i
 		} else if good {
 			return begin, end + 1
 		}
+	}
+	return begin, end
+}
+
+// withoutCommon leaves out the first and the last of the words that are left where they are the same in all names.
+func withoutCommon(folder []*group, begin, end int) (int, int) {
+	first := folder[0].words(folder[0].bases[0])
+	same := func(at func(words []string) int) bool {
+		return !slices.ContainsFunc(folder, func(g *group) bool {
+			words := g.words(g.bases[0])
+			return len(words) <= begin+end+1 || words[at(words)] != first[at(first)]
+		})
+	}
+	for same(func([]string) int { return begin }) {
+		begin++
+	}
+	for same(func(words []string) int { return len(words) - 1 - end }) {
+		end++
 	}
 	return begin, end
 }

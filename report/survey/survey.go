@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -31,6 +32,7 @@ import (
 const (
 	headLen     = 64 << 10 // bytes by which a notation is recognised
 	mostLearned = 24       // files that the schema is learned from
+	mostMatched = 4        // ticks at which the states of all peers are compared
 	learnLen    = 64 << 20 // bytes of all of them
 	sampleText  = 4 << 20  // bytes of one of them
 	wholeText   = 1 << 32  // bytes of a file that is read whole
@@ -67,6 +69,7 @@ func Under(tree files.Tree, paths []string, page *description.Description) *Surv
 	}
 	s.recognized()
 	s.logs()
+	s.adopt()
 	s.choose()
 	if len(s.order) > 0 {
 		s.learn()
@@ -74,6 +77,61 @@ func Under(tree files.Tree, paths []string, page *description.Description) *Surv
 	s.own = s.described(slices.Concat(s.logFormats(), s.formats()))
 	s.list = slices.Concat(formats.All(), s.own)
 	return s
+}
+
+// adopt takes files in no notation for those of one that others of such a name are in, if they can be read so: whether a
+// file begins like one is a matter of its first values.
+func (s *Survey) adopt() {
+	s.unread = slices.DeleteFunc(s.unread, func(g *group) bool {
+		i := slices.IndexFunc(s.order, g.sibling)
+		if i < 0 {
+			return false
+		}
+		text, err := s.read(filepath.Join(g.dir, g.bases[0]), sampleText)
+		if err != nil || new(states.Schema).Learn(s.order[i].notation, text) != nil {
+			return false
+		}
+		g.notation = s.order[i].notation
+		s.order = append(s.order, g)
+		return true
+	})
+	slices.SortStableFunc(s.order, func(a, b *group) int { return cmp.Or(cmp.Compare(a.dir, b.dir), cmp.Compare(a.bases[0], b.bases[0])) })
+}
+
+// Lost returns the files in no notation that have the name of others in another folder, or that of others beside them but
+// for one word.
+func (s *Survey) Lost() (out []string) {
+	read := slices.Clone(s.order)
+	for _, l := range s.found {
+		read = append(read, l.group)
+	}
+	for _, g := range s.unread {
+		if !slices.ContainsFunc(read, g.sibling) {
+			continue
+		}
+		for _, base := range g.bases {
+			out = append(out, filepath.Join(g.dir, base)+": in no notation that is read, as other files of such a name are")
+		}
+	}
+	return out
+}
+
+// sibling reports whether the files of two groups belong together by their names.
+func (g *group) sibling(other *group) bool {
+	if g.dir != other.dir {
+		return g.shape == other.shape
+	}
+	a, b := g.words(g.bases[0]), other.words(other.bases[0])
+	if len(a) != len(b) || len(a) < 3 || a[len(a)-1] != b[len(b)-1] { // the extension is a word too
+		return false
+	}
+	unlike := 0
+	for i := range a {
+		if a[i] != b[i] {
+			unlike++
+		}
+	}
+	return unlike == 1
 }
 
 // Survey is what was found out about some files.
@@ -91,6 +149,7 @@ type Survey struct {
 	left    int      // files that are in no group
 	order   []*group // those that may be evidence
 	found   []log
+	unread  []*group                  // of text that is in no notation
 	schemas map[string]*states.Schema // by table, one for files with all tables
 	parts   map[string][]string       // of a file, the others with tables of the same state
 	rest    map[string]bool           // files that are such others
@@ -327,10 +386,11 @@ func (s *Survey) learn() {
 		s.divide(folder)
 	}
 	s.schemas = map[string]*states.Schema{}
+	only := s.onlyTable()
 	for _, g := range s.order {
 		key := g.notation.Name + " " + g.table
 		if s.schemas[key] == nil {
-			s.schemas[key] = &states.Schema{Table: g.table, Hints: s.hints()}
+			s.schemas[key] = &states.Schema{Table: g.table, Unnamed: only, Hints: s.hints()}
 		}
 		g.schema, g.tick = s.schemas[key], -1
 		for _, p := range g.samples {
@@ -353,7 +413,75 @@ func (s *Survey) learn() {
 	}
 	s.missing()
 	s.name()
-	s.compare()
+	s.findNoise(left)
+}
+
+// findNoise compares states of peers, to find out what is noise. If only what may be noise differs in some, all are read.
+func (s *Survey) findNoise(left int64) {
+	pairs := map[pair]*compared{} // of all tables
+	var note string
+	for _, most := range []int{mostMatched, math.MaxInt} {
+		left = s.match(pairs, left, most)
+		s.compare(pairs)
+		if s.noisy, s.quiet, note = noise(complete(pairs)); !s.quiet {
+			break
+		}
+	}
+	if note != "" {
+		s.notes = append(s.notes, note)
+	}
+	s.noise = map[column]bool{}
+	for i := range s.noisy {
+		n := &s.noisy[i]
+		n.Path = s.seen.PathOf(n.Table, n.Component, n.Field)
+		if !s.quiet {
+			s.noise[n.column()] = true
+		}
+	}
+}
+
+// match reads the files of so many ticks that two peers have, as far as these were not compared and the samples lack one.
+func (s *Survey) match(pairs map[pair]*compared, left int64, most int) int64 {
+	done := map[uint64]bool{}
+	for who := range pairs {
+		done[who.tick] = true
+	}
+	peers := map[uint64]map[string]bool{}
+	each := func(do func(g *group, base string, tick uint64)) {
+		for _, g := range s.order {
+			for _, base := range g.bases {
+				if n, ok := g.tickOf(base); ok && !done[n] {
+					do(g, base, n)
+				}
+			}
+		}
+	}
+	each(func(g *group, base string, tick uint64) {
+		if peers[tick] == nil {
+			peers[tick] = map[string]bool{}
+		}
+		peers[tick][g.dir+"\x00"+g.peerOf(base)] = true
+	})
+	maps.DeleteFunc(peers, func(_ uint64, of map[string]bool) bool { return len(of) < 2 })
+	ticks := map[uint64]bool{}
+	for _, tick := range Picks(slices.Sorted(maps.Keys(peers)), most) {
+		ticks[tick] = true
+	}
+	each(func(g *group, base string, tick uint64) {
+		read := func(p sample) bool { return p.base == base && p.worlds != nil }
+		if !ticks[tick] || left <= 0 || slices.ContainsFunc(g.samples, read) {
+			return
+		}
+		text, err := s.read(filepath.Join(g.dir, base), min(left, sampleText))
+		if left -= int64(len(text)); err != nil || left <= 0 {
+			return
+		}
+		p := sample{base: base, text: text, cut: len(text) == sampleText}
+		g.look(&p)
+		p.text = nil
+		g.samples = append(g.samples, p)
+	})
+	return left
 }
 
 // look finds out what the heads of the states in a file contain.
@@ -378,8 +506,14 @@ func (g *group) look(p *sample) {
 	}
 }
 
-// compare compares the states of peers that were read, to find out what is noise.
-func (s *Survey) compare() {
+// pair is two peers at one tick.
+type pair struct {
+	tick          uint64
+	first, second string
+}
+
+// compare compares the states of peers that were read.
+func (s *Survey) compare(pairs map[pair]*compared) {
 	byTick := map[moment][]seen{}
 	for _, g := range s.order {
 		for i := range g.samples {
@@ -395,12 +529,6 @@ func (s *Survey) compare() {
 			p.worlds = nil
 		}
 	}
-	type pair struct {
-		tick          uint64
-		first, second string
-	}
-	pairs := map[pair]*compared{} // of all tables
-	most := 0
 	for at, states := range byTick {
 		first := states[0]
 		for _, other := range states[1:] {
@@ -414,11 +542,17 @@ func (s *Survey) compare() {
 				} else {
 					pairs[who].add(c)
 				}
-				most = max(most, pairs[who].tables)
 			}
 		}
 	}
-	var list []compared
+}
+
+// complete returns the pairs of which all tables were compared, in the order of their ticks.
+func complete(pairs map[pair]*compared) (list []compared) {
+	most := 0
+	for _, c := range pairs {
+		most = max(most, c.tables)
+	}
 	for _, who := range slices.SortedFunc(maps.Keys(pairs), func(a, b pair) int {
 		return cmp.Or(cmp.Compare(a.tick, b.tick), cmp.Compare(a.first, b.first), cmp.Compare(a.second, b.second))
 	}) {
@@ -426,18 +560,7 @@ func (s *Survey) compare() {
 			list = append(list, *pairs[who])
 		}
 	}
-	var note string
-	if s.noisy, s.quiet, note = noise(list); note != "" {
-		s.notes = append(s.notes, note)
-	}
-	s.noise = map[column]bool{}
-	for i := range s.noisy {
-		n := &s.noisy[i]
-		n.Path = s.seen.PathOf(n.Table, n.Component, n.Field)
-		if !s.quiet {
-			s.noise[n.column()] = true
-		}
-	}
+	return list
 }
 
 // moment is a state point of the files with one table, or with all.
@@ -452,13 +575,13 @@ type seen struct {
 	world *snapshot.World
 }
 
-// Picks returns at most so many of some names: the first, the last, and some between them.
-func Picks(bases []string, most int) (out []string) {
-	if len(bases) <= most {
-		return bases
+// Picks returns at most so many of some names or ticks: the first, the last, and some between them.
+func Picks[T cmp.Ordered](list []T, most int) (out []T) {
+	if len(list) <= most {
+		return list
 	}
 	for i := range most {
-		out = append(out, bases[i*(len(bases)-1)/max(1, most-1)])
+		out = append(out, list[i*(len(list)-1)/max(1, most-1)])
 	}
 	return slices.Compact(out)
 }

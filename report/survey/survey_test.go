@@ -87,6 +87,8 @@ func TestNames(t *testing.T) {
 			" 1 a/game.csv@1\n 2 a/game.csv@2"},
 		{"settings beside states", map[string]string{"about.json": `{"build": "x", "version": {"a": 1}}`, "s_1.json": fmt.Sprintf(state, 1, 3), "s_2.json": fmt.Sprintf(state, 2, 3)},
 			" 1 s_1.json\n 2 s_2.json"},
+		{"one table, and words for what the files are", map[string]string{"a/state_karnes_frame5.csv": "id,hp\n1,3\n2,7\n", "b/state_karnes_frame5.csv": "id,hp\n1,3\n2,7\n"},
+			" 5 a/state_karnes_frame5.csv\n 5 b/state_karnes_frame5.csv"},
 		{"a line a field", map[string]string{"a/s.csv": "tick,kind,id,field,value\n1,unit,7,hp,3\n1,unit,7,x,4\n2,unit,7,hp,3\n", "b/s.csv": "tick,kind,id,field,value\n1,unit,7,hp,3\n1,unit,7,x,4\n2,unit,7,hp,2\n"},
 			" 1 a/s.csv@1\n 1 b/s.csv@1\n 2 a/s.csv@2\n 2 b/s.csv@2"},
 		{"several states in a file", map[string]string{"all.json": "[" + fmt.Sprintf(state, 1, 3) + "," + fmt.Sprintf(state, 2, 3) + "]"},
@@ -101,6 +103,36 @@ func TestNames(t *testing.T) {
 		if got := strings.Join(found(t, write(t, c.texts)), "\n"); got != c.want {
 			t.Errorf("%s:\n%s\nwant\n%s", c.name, got, c.want)
 		}
+	}
+}
+
+// TestOnlyTable: a table whose name no file contains has that of the files.
+func TestOnlyTable(t *testing.T) {
+	for names, want := range map[string]string{
+		"a/karnes_frame5.csv b/karnes_frame5.csv": "karnes", "state_karnes_host_5.csv state_karnes_guest_5.csv": "karnes", "a/state_5.csv b/state_5.csv": "rows",
+		"host/alice_5.csv host/alice_6.csv guest/bob_5.csv guest/bob_6.csv": "rows", "a/unit_positions-5.csv b/unit_positions-5.csv": "unit_positions",
+	} {
+		texts := map[string]string{}
+		for name := range strings.FieldsSeq(names) {
+			texts[name] = "id,hp\n1,3\n2,7\n"
+		}
+		dir := write(t, texts)
+		all, err := survey.For(files.Disk, []string{dir})
+		if err != nil {
+			t.Fatal(err)
+		}
+		sets, err := snapshot.Find(files.Disk, dir, formats.SnapshotsOf(all.Formats()))
+		if err != nil || len(sets) == 0 || len(sets[0].Entries) == 0 {
+			t.Fatalf("%s: %v, %v", names, sets, err)
+		}
+		state, err := sets[0].Entries[0].Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := state.Info().Tables[0].Label; got != want {
+			t.Errorf("%s: %s, want %s", names, got, want)
+		}
+		state.Close()
 	}
 }
 
