@@ -401,7 +401,7 @@ func judgeClean(want truth, got answer, doc []byte) (outcome, string) {
 
 // isReal reports whether l is no noise.
 func (want truth) isReal(l locus) bool {
-	return !slices.ContainsFunc(parts(l.Field), func(f string) bool { return slices.Contains(want.Noise, f) })
+	return !slices.ContainsFunc(append(parts(l.Component), parts(l.Field)...), func(f string) bool { return slices.Contains(want.Noise, f) })
 }
 
 // describe shows where an answer has the desync.
@@ -552,7 +552,7 @@ func (p place) is(l locus) bool {
 		return false
 	}
 	key := func(id string) bool {
-		return l.Key == id || within(l.Key, id) || strings.Contains(l.text, strconv.Quote(id))
+		return strings.Trim(l.Key, `"`) == id || within(l.Key, id) || strings.Contains(l.text, strconv.Quote(id))
 	}
 	if len(p.Tables) > 0 && !key(p.ID) && !slices.ContainsFunc(p.Also, key) {
 		return false
@@ -569,13 +569,17 @@ func (p place) is(l locus) bool {
 		name--
 	}
 	all := append(label, field...)
-	if name > 0 && !slices.Contains(all, strings.ToLower(p.Path[0])) && len(field) > 1 {
+	first := strings.ToLower(p.Path[0]) // in XML an element of a list is one of these
+	inList := func() bool {
+		return slices.Contains(all, first) || slices.Contains(all, strings.TrimSuffix(first, "s"))
+	}
+	if name > 0 && !inList() && len(field) > 1 {
 		return false
 	}
 	if slices.Contains(field, strings.ToLower(p.Path[name])) {
 		return true
 	}
-	return slices.Contains(all, strings.ToLower(p.Path[0])) && (name == 0 || l.Kind == "absent") // a row of a nested list
+	return inList() && (name == 0 || l.Kind == "absent") // a row of a nested list
 }
 
 // inPath reports whether l names p as a field of one big row.

@@ -110,7 +110,7 @@ class Session:
             if self.truth['in_sync'] == self.clean and (self.clean or self.truth['good'] is not None): break
         if planted: planted['tick'] += game.base
         if self.mixed:
-            for p in self.truth.get('places', []): p['tables'] = p['tables'] and p['tables'] + ['entities', 'objects', 'components'] + p['path'][:1]
+            for p in self.truth.get('places', []): p['tables'] = p['tables'] and p['tables'] + ['entities', 'objects', 'entity', 'object', 'components'] + p['path'][:1]
         self.truth.update(kind='state', every=self.every, peers=self.peers, plant=(planted or {}).get('kind'))
         self.numbers = number_style(r)
         self.columns = numeric(game)
@@ -179,6 +179,8 @@ class Session:
               'py': {'pretty': r.random() < .6}, 'path': {'brackets': r.random() < .6, 'quoted': r.random() < .6, 'sep': r.choice([' = ', '=', ': '])},
               'ind': {'indent': r.choice(['  ', '    ', '\t'])}}
         self.truth['arrangement'] = arr
+        if self.kind == 'lua' and st['lua']['numbered']:  # the file itself counts from 1
+            for p in self.truth.get('places', []): p['also'] += [str(int(p['id']) + 1)] * (p['id'].isdigit() and not self.ided(p))
         st['list'] = arr == 'list'
         put = lambda path, docs: self.put(path, write(docs, st))
         if arr in ('single', 'list'):
@@ -195,6 +197,8 @@ class Session:
                     if i not in have[p]: continue
                     count += 1
                     put(self.path(arr, p, states[p][i]['tick'], i, count) + ext, [self.doc(states[p][i], p, i, self.where != 'name', arr == 'content')])
+
+    def ided(self, p): return any(t.name in p['tables'] and t.idname for t in self.game.tables)
 
     def tick_where(self, arr, where=None):
         r = self.r
