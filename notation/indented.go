@@ -19,14 +19,18 @@ func indentedNotation() Notation {
 }
 
 // sniffIndented reports whether most lines have a name and a value, half of them a number, and a quarter is below another
-// line or has a number in its name.
+// line or has a number in its name. Where nearly all are, a quarter of numbers is enough.
 func sniffIndented(head []byte, whole bool) bool {
 	if !whole {
 		head = head[:bytes.LastIndexByte(head, '\n')+1]
 	}
 	p := indentedParser{text: head, document: document{to: discard{}}}
 	p.run(false)
-	return p.pairs >= 3 && 3*p.pairs >= 2*p.lines && 20*p.faults < p.lines && 2*p.numbers >= p.pairs && 4*p.nested >= p.pairs && p.series < p.pairs
+	perNumber := 2 // lines of which one has to have a number
+	if p.nested >= p.pairs {
+		perNumber = 4
+	}
+	return p.pairs >= 3 && 2*p.pairs >= p.lines && 20*p.faults < p.lines && perNumber*p.numbers >= p.pairs && 4*p.nested >= p.pairs && p.series < p.pairs
 }
 
 type indentedParser struct {

@@ -2,6 +2,7 @@ package notation
 
 import (
 	"bytes"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -40,7 +41,7 @@ type step struct {
 // fitsLines reports whether lines have paths and values, most of them with numbers, and no path twice in a document. Each
 // first name of a path must begin so many lines on the average. Ticks says that lines begin with a tick.
 func fitsLines(head []byte, whole bool, split splitter, ticks bool, each int) bool {
-	var lines, fit, deep, wide, series, numbers, margin int
+	var lines, fit, deep, wide, indexed, series, numbers, margin int
 	var path []step
 	seen, first, last := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	var doc document
@@ -84,6 +85,9 @@ func fitsLines(head []byte, whole bool, split splitter, ticks bool, each int) bo
 		}
 		if len(path) > 2 {
 			wide++
+			if slices.ContainsFunc(path[1:], func(s step) bool { return len(bytes.Trim(s.name, "0123456789")) == 0 }) {
+				indexed++
+			}
 		}
 		if len(path) > 1 {
 			if deep++; deep == 1 {
@@ -110,8 +114,11 @@ func fitsLines(head []byte, whole bool, split splitter, ticks bool, each int) bo
 		return false
 	}
 	perNumber := 2 // lines of which one has to have a number
-	if each > 1 && 2*wide > deep {
+	switch {
+	case each > 1 && 2*wide > deep:
 		perNumber = 4
+	case 4*indexed > 3*deep: // units[3].name
+		perNumber = 8
 	}
 	return deep >= 3 && 20*(lines-fit) < lines && 2*deep > lines && perNumber*numbers >= fit && each*len(first) <= deep
 }
