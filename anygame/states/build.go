@@ -254,7 +254,7 @@ func (b *builder) newSpot(parent *spot, n *node, name string, element bool) *spo
 		s.home.identify(s.path, Described)
 	}
 	s.named = element && parent.node != nil && parent.node.maps > 0 && !parent.node.repeated
-	s.places = element && n != nil && s.path == "" && (!s.named || parent.node.counts())
+	s.places = element && !s.state && n != nil && s.path == "" && (!s.named || parent.node.counts())
 	s.rng = parent != nil && parent.rng || s.home == b.tables[0] && rank(rngWords, name) > 0
 	if hints := b.schema.Hints; hints != nil && len(hints.RNG) > 0 {
 		s.rng = parent != nil && parent.rng || s.hint != nil && s.hint.rng

@@ -132,6 +132,20 @@ func newList(t *table, rows int, hints *Hints) *list {
 	return l
 }
 
+// recurs reports whether a value comes again, as that of an id does in the next state and a pointer does not.
+func (c *cells) recurs() bool {
+	seen := map[string]bool{}
+	return slices.ContainsFunc(c.at, func(i int32) bool {
+		if i == 0 {
+			return false
+		}
+		value := string(c.column.value(int(i) - 1))
+		again := seen[value]
+		seen[value] = true
+		return again
+	})
+}
+
 // ticks reports whether all values are ticks.
 func (c *cells) ticks() bool {
 	for row := range c.at {
@@ -175,11 +189,12 @@ func (l *list) identify() {
 	if known != nil {
 		return
 	}
+	several := len(l.groups()) > 1
 	score := map[string]int{} // by kind
 	for i := range l.cells {
 		c := &l.cells[i]
 		r := idRank(c.column.field)
-		if r == 0 || c == l.tick || c == l.peer || c == l.kind || c == l.field || c == l.value || c.fractions() {
+		if r == 0 || c == l.tick || c == l.peer || c == l.kind || c == l.field || c == l.value || c.fractions() || several && !c.recurs() {
 			continue
 		}
 		broken := l.broken(c)

@@ -217,6 +217,24 @@ u[6].u.mp = 2
 u[6].u.mp#2 = 3
 u[7].u.mp = 4
 `},
+		{"a handle that never comes again identifies no row", []string{`[{"tick": 1, "index": 5, "handle": 71}, {"tick": 1, "index": 6, "handle": 70}, {"tick": 2, "index": 5, "handle": 72}]`}, `
+state 1 peer "" rng ""
+rows[5].rows.handle = 71
+rows[5].rows.index = 5
+rows[6].rows.handle = 70
+rows[6].rows.index = 6
+state 2 peer "" rng ""
+rows[5].rows.handle = 72
+rows[5].rows.index = 5
+`},
+		{"a state has no id", []string{`[{"tick": 1, "id": 71, "hp": 5}, {"tick": 2, "id": 72, "hp": 6}]`}, `
+state 1 peer "" rng ""
+state[0].state.hp = 5
+state[0].state.id = 71
+state 2 peer "" rng ""
+state[0].state.hp = 6
+state[0].state.id = 72
+`},
 		{"a row for each field", []string{`[{"tick": 1, "kind": "unit", "entity": 5, "field": "pos.x", "value": 1}, {"tick": 1, "kind": "unit", "entity": 5, "field": "hp", "value": 2}, {"tick": 1, "kind": "tree", "entity": 5, "field": "hp", "value": 3}]`}, `
 state 1 peer "" rng ""
 tree[5].tree.entity = 5

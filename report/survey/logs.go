@@ -63,7 +63,7 @@ func (s *Survey) logs() {
 			}
 			l := log{group: g, path: path, trace: g.describedLog(sample)}
 			if l.trace == nil && g.kind == description.Undescribed && g.notation != nil &&
-				(g.notation.Name == "json" || g.notation.Name == "csv") && (tabular(g.notation, sample) || tables[g.dir] && !isLog(sample)) {
+				(!slices.Contains(lineNotations, g.notation.Name) && tabular(g.notation, sample) || g.notation.Name == "csv" && tables[g.dir] && !isLog(sample)) {
 				break
 			}
 			l.learn(sample, base)
@@ -80,6 +80,9 @@ func (s *Survey) logs() {
 		return found || g.notation == nil || !g.may(description.State)
 	})
 }
+
+// lineNotations are those that lines of a log may look like.
+var lineNotations = []string{"paths", "columns", "indented", "ini"}
 
 // describedLog returns the format of a log in which a pattern of the page finds a line, and of one of the logs of a
 // page with patterns of checkpoints; nil for others.
