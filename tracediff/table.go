@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -128,7 +129,13 @@ func sniffTable(lines [][]byte, sep byte) (g grammar, misfit int, ok bool) {
 	if len(g.columns) == 0 {
 		misfit = -1
 	}
-	return g, misfit, len(g.columns) > 0 && 2*rows > len(lines)-begin
+	return g, misfit, len(g.columns) > 0 && 2*rows > len(lines)-begin && (rows > 1 || untitled || isTickTitle(first))
+}
+
+// isTickTitle reports whether a title is one for ticks. With one row below other titles a table may be of anything.
+func isTickTitle(title []byte) bool {
+	title = bytes.ToLower(bytes.Trim(title, `"'`))
+	return slices.ContainsFunc([]string{"tick", "frame", "turn", "step", "cycle"}, func(word string) bool { return bytes.Contains(title, []byte(word)) })
 }
 
 func isRow(line []byte, sep byte, columns int) bool {
