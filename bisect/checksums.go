@@ -151,15 +151,22 @@ func (r *Result) lostTraces(t *tracediff.Result) {
 
 // lostGaps says in which ticks a trace has nothing, if its peer is not known to have been away.
 func (r *Result) lostGaps(t *tracediff.Result, info *tracediff.TraceInfo) {
-	gaps := slices.DeleteFunc(slices.Clone(info.Gaps), func(g tracediff.Gap) bool { return g.Away })
-	if len(gaps) == 0 {
-		return
+	for _, brief := range []bool{false, true} {
+		gaps := slices.DeleteFunc(slices.Clone(info.Gaps), func(g tracediff.Gap) bool { return g.Away || g.Brief() != brief })
+		if len(gaps) == 0 {
+			continue
+		}
+		more := ""
+		if n := len(gaps) - 1; n > 0 {
+			more = ", and of " + prose.Count(n, "more span of ticks", "more spans of ticks")
+		}
+		text := fmt.Sprintf("nothing of ticks %s to %s%s", t.TickName(gaps[0].First), t.TickName(gaps[0].Last), more)
+		if brief {
+			r.note("%s: %s; the checksums around them were compared", info.File, text)
+		} else {
+			r.lose("%s: %s; whether %s was there is not known", info.File, text, info.Name)
+		}
 	}
-	more := ""
-	if n := len(gaps) - 1; n > 0 {
-		more = ", and of " + prose.Count(n, "more span of ticks", "more spans of ticks")
-	}
-	r.lose("%s: nothing of ticks %s to %s%s; whether %s was there is not known", info.File, t.TickName(gaps[0].First), t.TickName(gaps[0].Last), more, info.Name)
 }
 
 // differAt reports whether traces differ in the ticks on both sides of a state

@@ -31,9 +31,9 @@ func (r *Result) Incomplete() bool {
 		slices.ContainsFunc(r.Traces, func(t TraceInfo) bool { return t.Torn || t.Trouble != "" || t.Empty || t.Unknown() })
 }
 
-// Unknown reports whether the trace has a gap while its peer is not known to have been away.
+// Unknown reports whether the trace has a gap that is not brief while its peer is not known to have been away.
 func (t *TraceInfo) Unknown() bool {
-	return slices.ContainsFunc(t.Gaps, func(g Gap) bool { return !g.Away })
+	return slices.ContainsFunc(t.Gaps, func(g Gap) bool { return !g.Away && !g.Brief() })
 }
 
 // NativeName returns the engine's own name of a tick, empty if it has none.

@@ -3,6 +3,7 @@ package tracediff
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -193,9 +194,15 @@ type TraceInfo struct {
 // Gap is a span of ticks, both ends included, of which a trace has nothing.
 type Gap struct {
 	First, Last Tick
+	// Ticks is of how many another trace has something.
+	Ticks int
 	// Away says that the peer is known not to have played them.
 	Away bool
 }
+
+// Brief reports whether so few ticks are lacking that a program rather failed to write them than that its peer was not
+// there. The checksums around them decide.
+func (g *Gap) Brief() bool { return g.Ticks <= 2 }
 
 // maxGaps bounds TraceInfo.Gaps; after that many the last one grows.
 const maxGaps = 1 << 12
@@ -204,9 +211,10 @@ const maxGaps = 1 << 12
 func (t *TraceInfo) gap(tick, seen Tick) {
 	if n := len(t.Gaps); n > 0 && (seen.Before(t.Gaps[n-1].First) || n == maxGaps) {
 		t.Gaps[n-1].Last = tick
+		t.Gaps[n-1].Ticks++
 		return
 	}
-	t.Gaps = append(t.Gaps, Gap{First: tick, Last: tick})
+	t.Gaps = append(t.Gaps, Gap{First: tick, Last: tick, Ticks: 1})
 }
 
 // early notes a gap that shows as one only later: it is before the others.
@@ -214,10 +222,15 @@ func (t *TraceInfo) early(first, last Tick) {
 	if len(t.Gaps) > 0 && t.Gaps[0].First.compare(first) <= 0 {
 		if t.Gaps[0].Last.Before(last) {
 			t.Gaps[0].Last = last
+			t.Gaps[0].Ticks = math.MaxInt
 		}
 		return
 	}
-	t.Gaps = slices.Insert(t.Gaps, 0, Gap{First: first, Last: last})
+	ticks := math.MaxInt
+	if first == last {
+		ticks = 1
+	}
+	t.Gaps = slices.Insert(t.Gaps, 0, Gap{First: first, Last: last, Ticks: ticks})
 }
 
 // What returns Trouble without the name of the file: "line 7: …".

@@ -87,7 +87,7 @@ func (f *figures) steps(numbers []uint64) {
 	f.regular = len(numbers) >= 3 && f.distinct >= 3 && regular(strides, f.rises) && f.rises > f.falls && back <= window
 }
 
-// regular reports whether most of some steps are the same one, and nearly all others a few of these, as where lines are
+// regular reports whether half of some steps are the same one, and nearly all others a few of these, as where lines are
 // missing.
 func regular(strides map[uint64]int, steps int) bool {
 	const mostMissing = 8
@@ -103,7 +103,7 @@ func regular(strides map[uint64]int, steps int) bool {
 			fit += n
 		}
 	}
-	return 10*fit >= 9*steps && 3*most >= 2*steps
+	return 10*fit >= 9*steps && 2*most >= steps
 }
 
 // isTick reports whether values can be ticks.

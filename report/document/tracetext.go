@@ -40,11 +40,19 @@ func traceText(out *Text, t *tracediff.Set, all bool) {
 
 // gapsText names the gaps of traces, first those that may be lost evidence.
 func gapsText(row func(string, ...string), r *tracediff.Result, s Style) {
-	for _, away := range []bool{false, true} {
+	const unknown, away, brief = 0, 1, 2
+	for kind := range 3 {
 		for i := range r.Traces {
 			var spans []string
 			for _, g := range r.Traces[i].Gaps {
-				if g.Away != away {
+				own := unknown
+				switch {
+				case g.Away:
+					own = away
+				case g.Brief():
+					own = brief
+				}
+				if own != kind {
 					continue
 				}
 				if len(spans) == shownTexts {
@@ -56,7 +64,9 @@ func gapsText(row func(string, ...string), r *tracediff.Result, s Style) {
 			text := prose.Name(r.Traces[i].Name) + " has nothing from " + strings.Join(spans, ", ")
 			switch {
 			case spans == nil:
-			case away:
+			case kind == brief:
+				row("note", text+": the checksums around them were compared")
+			case kind == away:
 				row("note", text+": it was not there, as its order log shows")
 			default:
 				row("lost", s.warn.Sprint(text+": whether it was there is not known"))
