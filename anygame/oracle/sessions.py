@@ -180,7 +180,8 @@ class Session:
               'ind': {'indent': r.choice(['  ', '    ', '\t'])}}
         self.truth['arrangement'] = arr
         if self.kind == 'lua' and st['lua']['numbered']:  # the file itself counts from 1
-            for p in self.truth.get('places', []): p['also'] += [str(int(p['id']) + 1)] * (p['id'].isdigit() and not self.ided(p))
+            for p in self.truth.get('places', []):
+                if p['id'].isdigit() and not self.ided(p): p['also'].append(str(int(p['id']) + 1))
         st['list'] = arr == 'list'
         put = lambda path, docs: self.put(path, write(docs, st))
         if arr in ('single', 'list'):
