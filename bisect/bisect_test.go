@@ -638,7 +638,7 @@ func TestDamageIsNotInSync(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for at := 0; at < len(sound); at += effort.Of(37, 1) {
+	for at := 0; at < len(sound); at += effort.Of(61, 1) {
 		b := slices.Clone(sound)
 		b[at] ^= 1 << (at % 8)
 		if err := os.WriteFile(path, b, 0o666); err != nil {

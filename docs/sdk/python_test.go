@@ -27,7 +27,11 @@ func python(t *testing.T) *scripted {
 	}
 }
 
-func TestPython(t *testing.T) { python(t).plays(t) }
+func TestPython(t *testing.T) {
+	whole(t)
+	python(t).plays(t)
+}
+
 func TestPythonVectors(t *testing.T) {
 	thorough(t)
 	python(t).writesVectors(t)

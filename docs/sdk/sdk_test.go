@@ -124,7 +124,7 @@ func execute(t *testing.T, stdin []byte, name string, args ...string) (stdout, s
 // everything reports whether the tests try all that they know, of all languages.
 func everything() bool { return effort.Full() || os.Getenv("DESYNCTOOL_SDK_TESTS") == "1" }
 
-// whole skips a test of one more language unless all are tried: C and Python stand for them.
+// whole skips a test of one more language unless all are tried: by default the game in C is played for all of them.
 func whole(t *testing.T) {
 	t.Helper()
 	if !everything() {

@@ -217,7 +217,7 @@ func (g *game) hidden() bool {
 // TestCommandsAgree holds what the commands say of generated sessions against the truth, and
 // so against one another.
 func TestCommandsAgree(t *testing.T) {
-	effort.Checks(t, 15)
+	effort.Checks(t, 8)
 	dir := t.TempDir()
 	n := 0
 	rapid.Check(t, func(t *rapid.T) {

@@ -163,7 +163,7 @@ func TestMatches(t *testing.T) {
 	effort.InTurn(t, 1, 2)
 	outer := t
 	all := pool(t)
-	effort.Checks(t, 8)
+	effort.Checks(t, 5)
 	alone := map[string]string{}
 	rapid.Check(t, func(t *rapid.T) {
 		chosen := rapid.Permutation(numbers(len(all))).Draw(t, "matches")

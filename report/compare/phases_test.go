@@ -46,7 +46,7 @@ func rollbackTrace(t *rapid.T, peer string, ticks, wrong, from int) (lines []str
 // TestPredictedIsNotConfirmed: predictions are neither a tick's end nor missing where they are not confirmed. A machine that
 // drops out at any line of its trace does not make a clean session diverge, nor another tick or system the first.
 func TestPredictedIsNotConfirmed(t *testing.T) {
-	effort.Checks(t, 15)
+	effort.Checks(t, 8)
 	dir := t.TempDir()
 	rapid.Check(t, func(t *rapid.T) {
 		const ticks = 24
