@@ -268,9 +268,9 @@ func (a *AbsentEntities) Rest() string {
 }
 
 // plural returns the plural of a game's own word for a kind of things; a label of an archetype
-// stays as it is.
+// stays as it is, and so does the name of a list, which is a plural.
 func plural(kind string) string {
-	if kind == "" || kind[0] < 'a' || kind[0] > 'z' || strings.IndexFunc(kind, func(r rune) bool { return r != ' ' && (r < 'a' || r > 'z') }) >= 0 {
+	if kind == "" || strings.HasSuffix(kind, "s") || kind[0] < 'a' || kind[0] > 'z' || strings.IndexFunc(kind, func(r rune) bool { return r != ' ' && (r < 'a' || r > 'z') }) >= 0 {
 		return kind
 	}
 	if head, ok := strings.CutSuffix(kind, "y"); ok && !strings.HasSuffix(head, "e") {

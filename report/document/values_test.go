@@ -35,3 +35,18 @@ func TestBoundValues(t *testing.T) {
 		t.Errorf("quoted: %v", err)
 	}
 }
+
+// TestCountEntities: a game's own word has a plural, and the name of a list is one.
+func TestCountEntities(t *testing.T) {
+	for want, of := range map[string]struct {
+		kind string
+		n    uint64
+	}{
+		"3 units": {"unit", 3}, "1 unit": {"unit", 1}, "2 cities": {"city", 2}, "2 keys": {"key", 2},
+		"3 entities of units": {"units", 3}, "1 entity of Infantry": {"Infantry", 1},
+	} {
+		if got := CountEntities(of.kind, of.n); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
