@@ -245,7 +245,7 @@ func (s *Schema) shape() shape {
 
 // elements returns the elements of a list, or of a map that counts like one; nil if it is neither.
 func (n *node) elements() *node {
-	if n.maps == 0 && n.lists > 0 || n.lists == 0 && n.collapsed {
+	if n.maps == 0 && n.lists > 0 || n.lists == 0 && n.collapsed && n.counting {
 		return n.item
 	}
 	return nil

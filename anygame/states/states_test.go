@@ -257,3 +257,20 @@ units[bob].units.x = 1
 		}
 	}
 }
+
+// TestManySections: a map of many members whose names do not count is the state, and no list of states, though one of its
+// members has a tick.
+func TestManySections(t *testing.T) {
+	for _, n := range []int{mostMembers - 2, mostMembers, 5 * mostMembers} {
+		var text strings.Builder
+		text.WriteString(`{"world": {"tick": 100}`)
+		for i := range n {
+			fmt.Fprintf(&text, `, "s%d": {"hp": %d}`, i, i)
+		}
+		text.WriteString("}")
+		got := decode(t, text.String(), strings.ReplaceAll(text.String(), "100", "200"))
+		if strings.Count("\n"+got, "\nstate ") != 1 || strings.Count(got, "hp = ") != n {
+			t.Errorf("%d members:\n%.300s", n, got)
+		}
+	}
+}
