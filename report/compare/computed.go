@@ -33,7 +33,7 @@ func (g *gatherer) withComputed(why error) (*gatherer, error) {
 	}
 	pair := &gatherer{builds: g.builds, progress: g.progress, spread: true, remove: remove, e: verdict.Evidence{Ask: g.e.Ask, Given: g.e.Given, Replayer: g.e.Replayer}}
 	if err := g.compute(r, name, dir); err != nil {
-		return nil, &unplayedError{why, []string{"no replay: " + err.Error()}}
+		return nil, &unplayedError{why, []string{"no replay: " + errors.Join(err, remove()).Error()}}
 	}
 	tree := g.s.Tree()
 	if err := tree.Show(name, dir); err != nil {
@@ -44,6 +44,9 @@ func (g *gatherer) withComputed(why error) (*gatherer, error) {
 	}
 	if err != nil {
 		return nil, errors.Join(err, pair.Close())
+	}
+	if parts := bisect.LogOf(r.Log).Stretches; len(parts) > 1 && pair.e.Bisect.Bracket == nil {
+		pair.e.Bisect.Lost = append(pair.e.Bisect.Lost, fmt.Sprintf("what %s played from state point %d on is not compared, since it began there with a state from elsewhere (%s); desynctool replay plays it", of, parts[1].From, parts[1].Began))
 	}
 	forget(pair.e.Bisect) // commands cannot take files of a replay, which are gone then
 	pair.e.Bisect.Notes = append(pair.e.Bisect.Notes, fmt.Sprintf("the evidence of one peer, %s, is compared with what %s computes from the orders in its log", of, g.builds.Sim.Name))
