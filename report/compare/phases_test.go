@@ -10,6 +10,7 @@ import (
 	"github.com/desynctool/desynctool/internal/testkit/effort"
 	"github.com/desynctool/desynctool/report/compare"
 	"github.com/desynctool/desynctool/report/document"
+	"github.com/desynctool/desynctool/snapshot"
 
 	"pgregory.net/rapid"
 )
@@ -108,7 +109,36 @@ func TestOutsideOfSystems(t *testing.T) {
 		}
 	}
 	r := judged(t, compare.Builds{}, dir)
-	if d := r.FirstDivergence; d.Tick == nil || *d.Tick != 20 || d.System != "" || !strings.Contains(r.Verdict[0], "in tick 20") || !strings.Contains(r.Verdict[0], "after its last system") {
+	if d := r.FirstDivergence; d == nil || d.Tick == nil || *d.Tick != 20 || d.System != "" || !strings.Contains(r.Verdict[0], "in tick 20") || !strings.Contains(r.Verdict[0], "after its last system") {
+		t.Errorf("%+v: %v", d, r.Verdict)
+	}
+}
+
+// TestTracesWithoutWhatDiffers: traces that never differ beside states that do have no checksum of what differs, and do not
+// show that no system wrote it.
+func TestTracesWithoutWhatDiffers(t *testing.T) {
+	dir := t.TempDir()
+	for side, peer := range []string{"anna", "bert"} {
+		lines := []string{"%desynctool trace 1", "%seed 7", fmt.Sprintf("%%peer %q", peer)}
+		for tick := range 30 {
+			lines = append(lines, fmt.Sprintf("tick=%d system=Move sum=0x%016x", tick, 1000*tick+1), fmt.Sprintf("tick=%d system=Combat sum=0x%016x", tick, 1000*tick+2))
+		}
+		of := filepath.Join(dir, peer)
+		if err := os.MkdirAll(of, 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(of, "checkpoints.trace"), []byte(strings.Join(append(lines, "%end"), "\n")+"\n"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		for point, hp := range map[uint64]uint64{20: 5, 21: 6 + uint64(side)} {
+			s := stated{hp: hp, peer: peer}
+			if err := snapshot.WriteFile(filepath.Join(of, snapshot.Name(7, point)), s.world(point), snapshot.WriteOptions{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	r := judged(t, compare.Builds{}, dir)
+	if d := r.FirstDivergence; d == nil || d.Tick == nil || *d.Tick != 20 || strings.Contains(r.Verdict[0], "last system") {
 		t.Errorf("%+v: %v", d, r.Verdict)
 	}
 }

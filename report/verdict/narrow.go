@@ -25,8 +25,8 @@ func (c *Conclusion) narrow(e Evidence) error {
 		return err
 	}
 	c.SystemBy = SystemByTraces
-	outside := within != nil && within.Outside
-	if outside {
+	outside := within != nil && within.Outside && differsAfter(e.Traces, within.Tick)
+	if within != nil && within.Outside {
 		c.LastSystem, within = within.System, nil
 	}
 	if within == nil {
@@ -144,6 +144,14 @@ func firstTraced(traces []*tracediff.Result) *tracediff.Difference {
 		}
 	}
 	return nil
+}
+
+// differsAfter reports whether traces differ first at the end of a tick, or in the next one: traces that do not differ there
+// have no checksum of what differs.
+func differsAfter(traces []*tracediff.Result, tick uint64) bool {
+	return slices.ContainsFunc(traces, func(t *tracediff.Result) bool {
+		return t.First != nil && (t.First.Tick.Number == tick || t.First.Tick.Number == tick+1)
+	})
 }
 
 // inside reports whether a tick lies in the bracket.
