@@ -26,10 +26,16 @@ func (s Session) shows(r *session.Recording) bool {
 	return r.Truth.Bracket != nil || r.Truth.Checksum != nil
 }
 
-// holds works out from what was recorded and taken away what the rest can show. Where no
-// trace shows which archetype was first, the states at the end of the tick do if they
-// differ in one only.
-func (s Session) holds(r *session.Recording) (held, error) {
+// states are the archetypes and components in which the states of two peers differ at the end of the first tick that
+// differs; none if these states are not there.
+type states struct {
+	archetypes []string
+	components map[string][]string // by archetype
+}
+
+// holds works out what a recording without its lost artifacts can show; states of the divergent tick are those that
+// are there or can be computed. Where no trace shows which archetype was first, these states do if they differ in one only.
+func (s Session) holds(r *session.Recording, differ states) (held, error) {
 	t := r.Truth
 	logs := s.Lack != LogsGone
 	h := held{kind: logs || t.Checksum == nil, guilty: logs && !s.network()}
@@ -54,14 +60,13 @@ func (s Session) holds(r *session.Recording) (held, error) {
 	if h.component {
 		return h, nil
 	}
-	archetypes, components, err := differing(r)
-	if err != nil || !h.tick && !initial {
-		return h, err
+	if !h.tick && !initial {
+		return h, nil
 	}
-	h.archetype = h.archetype || len(archetypes) == 1 || *t.InitialState && len(archetypes) > 0
+	h.archetype = h.archetype || len(differ.archetypes) == 1 || *t.InitialState && len(differ.archetypes) > 0
 	// Of an archetype that a trace names the states show the component if it differs in
 	// one only.
-	h.component = *t.Archetype == "" && h.archetype || h.archetype && len(components[*t.Archetype]) == 1
+	h.component = *t.Archetype == "" && h.archetype || h.archetype && len(differ.components[*t.Archetype]) == 1
 	return h, nil
 }
 
@@ -99,28 +104,31 @@ func contradicted(r *session.Recording) (bool, error) {
 
 // differing compares the columns of two peers' snapshots at the end of the first tick
 // that differs, byte by byte. An entity that one side lacks differs in all components.
-func differing(r *session.Recording) (archetypes []string, components map[string][]string, err error) {
+func differing(r *session.Recording) (s states, err error) {
+	if r.Truth.Bracket == nil {
+		return s, nil
+	}
 	var worlds []*snapshot.World
 	for i := range r.Peers[:2] {
 		path := r.Peers[i].At(r.Truth.Bracket.Bad)
 		if path == "" {
-			return nil, nil, nil
+			return s, nil
 		}
 		f, err := snapshot.OpenFile(path)
 		if err != nil {
-			return nil, nil, nil // it was taken away
+			return s, nil // it was taken away
 		}
 		w, err := snapshot.Load(f)
 		f.Close()
 		if err != nil {
-			return nil, nil, err
+			return s, err
 		}
 		worlds = append(worlds, w)
 	}
 	a, b := worlds[0], worlds[1]
-	components = map[string][]string{}
+	s.components = map[string][]string{}
 	if !bytes.Equal(a.RNG, b.RNG) {
-		archetypes = append(archetypes, "")
+		s.archetypes = append(s.archetypes, "")
 	}
 	for i := range a.Tables {
 		x, y := &a.Tables[i], &b.Tables[i]
@@ -131,13 +139,13 @@ func differing(r *session.Recording) (archetypes []string, components map[string
 		for k := range x.Columns {
 			c, d := &x.Columns[k], &y.Columns[k]
 			same := sameKeys && bytes.Equal(c.Data, d.Data) && slices.Equal(c.Ends, d.Ends) && slices.Equal(c.Present, d.Present)
-			if !same && !slices.Contains(components[x.Label], c.Component) {
-				components[x.Label] = append(components[x.Label], c.Component)
+			if !same && !slices.Contains(s.components[x.Label], c.Component) {
+				s.components[x.Label] = append(s.components[x.Label], c.Component)
 			}
 		}
-		if len(components[x.Label]) > 0 || !sameKeys {
-			archetypes = append(archetypes, x.Label)
+		if len(s.components[x.Label]) > 0 || !sameKeys {
+			s.archetypes = append(s.archetypes, x.Label)
 		}
 	}
-	return archetypes, components, nil
+	return s, nil
 }

@@ -57,11 +57,18 @@ type Score struct {
 
 // Measure plays a session in dir and scores what is concluded.
 func Measure(s Session, dir string, m Measured) (*Score, error) {
-	r, err := s.play(filepath.Join(dir, "s"))
+	defer os.RemoveAll(filepath.Join(dir, "s"))
+	r, err := s.Game.Play(s, filepath.Join(dir, "s"))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", s, err)
 	}
-	defer os.RemoveAll(filepath.Join(dir, "s"))
+	played, err := differing(r)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", s, err)
+	}
+	if err := s.take(r); err != nil {
+		return nil, fmt.Errorf("%s: %w", s, err)
+	}
 	score := &Score{Session: s, Bit: s.shows(r), Marks: map[Question]Mark{}, Answers: map[Question]string{}}
 	var dirs []string
 	for _, p := range r.Peers {
@@ -79,11 +86,21 @@ func Measure(s Session, dir string, m Measured) (*Score, error) {
 		score.alarm(v)
 		return score, nil
 	}
-	h, err := s.holds(r)
+	left, err := differing(r)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", s, err)
 	}
-	score.mark(r.Truth, h, v)
+	h, err := s.holds(r, left)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", s, err)
+	}
+	replayed := h
+	if s.network() && s.Lack != LogsGone { // the sound build computes the states of both sides
+		if replayed, err = s.holds(r, played); err != nil {
+			return nil, fmt.Errorf("%s: %w", s, err)
+		}
+	}
+	score.mark(r.Truth, replayed, v)
 	without, err := m(dirs, nil, nil)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", s, err)

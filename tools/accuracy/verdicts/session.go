@@ -117,15 +117,6 @@ func (s Session) guilty() string {
 // ticks is how long it is.
 func (s Session) ticks() uint64 { return cmp.Or(s.Ticks, Ticks) }
 
-// play plays a session to dir and takes away what it is to lack.
-func (s Session) play(dir string) (*session.Recording, error) {
-	r, err := s.Game.Play(s, dir)
-	if err != nil {
-		return nil, err
-	}
-	return r, s.take(r)
-}
-
 // take removes what a session is to lack.
 func (s Session) take(r *session.Recording) error {
 	for _, p := range r.Peers {
