@@ -88,7 +88,7 @@ func New(c Config) (*Pages, error) {
 	}
 	p.style = newAsset("style", ".css", append(page.Style(), style...))
 	p.script = newAsset("script", ".js", script)
-	if p.templates, err = parse(); err != nil {
+	if p.templates, err = parseTemplates(); err != nil {
 		return nil, err
 	}
 	p.routes()

@@ -5,16 +5,15 @@ import (
 	"slices"
 
 	"github.com/desynctool/desynctool/internal/prose"
-	"github.com/desynctool/desynctool/report/page"
 )
 
-// parse reads the templates. Each page has one of its own name.
-func parse() (*template.Template, error) {
-	t, err := template.New("").Funcs(template.FuncMap{"has": has, "pieces": prose.Pieces}).ParseFS(files, "templates/*.html")
+// parseTemplates reads the templates. Each page has one of its own name.
+func parseTemplates() (*template.Template, error) {
+	t, err := template.New("").Funcs(template.FuncMap{"has": has, "pieces": prose.Pieces, "printable": printable}).ParseFS(files, "templates/*.html")
 	if err != nil {
 		return nil, err
 	}
-	page.Guard(t)
+	guard(t)
 	return t, nil
 }
 

@@ -323,9 +323,9 @@ func unit(names []axisTick) string {
 	return word
 }
 
-// Data is what the script needs to name ticks and state points. Numbers are texts: those of a tick
+// data is what the script needs to name ticks and state points. Numbers are texts: those of a tick
 // may be larger than a script can count.
-func (v *timeView) Data() (string, error) {
+func (v *timeView) data() string {
 	type number struct {
 		First string `json:"first"`
 		Hex   bool   `json:"hex"`
@@ -361,5 +361,8 @@ func (v *timeView) Data() (string, error) {
 		data.Points[text(p)] = document.Safe(name)
 	}
 	out, err := json.Marshal(data)
-	return string(out), err
+	if err != nil {
+		panic(err) // these are texts and numbers
+	}
+	return string(out)
 }

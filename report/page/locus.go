@@ -26,9 +26,6 @@ type locusView struct {
 	sides [2]peer
 }
 
-// Side returns one of the two peers that were compared.
-func (v *locusView) Side(i int) peer { return v.sides[i%2] }
-
 // node is something that differs, with what differs of it below.
 type node struct {
 	ID    string

@@ -13,20 +13,15 @@
 package page
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"embed"
 	"encoding/base64"
-	"fmt"
-	"html/template"
 	"io"
-	"strings"
 
-	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/report/document"
 )
 
-//go:embed *.html style/*.css script/*.js
+//go:embed style/*.css script/*.js
 var files embed.FS
 
 // The styles and scripts of a page, in the order in which they count.
@@ -47,35 +42,62 @@ func write(w io.Writer, r *document.Report, in Within) error {
 	if err != nil {
 		return err
 	}
-	ids := newIDs()
-	t, err := template.New("page.html").Funcs(template.FuncMap{
-		"printable": printable,
-		"runs":      textRuns,
-		"pieces":    prose.Pieces,
-		"class":     classOf,
-		"step":      stepOf,
-		"printed":   func(digits string) string { return bytesText(strings.TrimSuffix(digits, "…")) },
-		"id": func(parts ...any) string {
-			texts := make([]string, len(parts))
-			for i, part := range parts {
-				texts[i] = fmt.Sprint(part)
-			}
-			return ids.unique(texts...)
-		},
-	}).ParseFS(files, "*.html")
-	if err != nil {
-		return err
+	h := html{ids: newIDs()}
+	v := newView(r, h.ids)
+	h.put("<!DOCTYPE html>\n" + `<html lang="en"`)
+	if in.Theme != "" {
+		h.put(` data-theme="§"`, in.Theme)
 	}
-	guard(t)
-	v := newView(r, ids)
-	v.Within = in
-	v.Style, v.Script, v.Policy = template.CSS(style), template.JS(script), policy(style, script)
-	var out bytes.Buffer
-	if err := t.Execute(&out, v); err != nil {
-		return err
+	h.put(`>
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="§">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="referrer" content="no-referrer">
+<title>§</title>
+<style>§</style>
+</head>
+<body>
+<a class="skip" href="#content">Skip to the report</a>
+<header class="bar">
+<p class="brand">desynctool <span>triage</span></p>
+`, policy(style, script), v.Title, markup(style))
+	if len(in.Links) > 0 {
+		h.put(`<nav class="pages" aria-label="Desk">`)
+		for _, l := range in.Links {
+			h.put(`<a href="§">§</a>`, l.target(), l.Text)
+		}
+		h.put("</nav>\n")
 	}
-	_, err = w.Write(out.Bytes())
-	return err
+	h.put(`<button type="button" id="theme" hidden>Dark</button>
+</header>
+<div class="frame">
+<nav aria-label="Sections"><ol>`)
+	for _, s := range v.Sections {
+		h.put(`<li><a href="#§">§</a></li>`, s.ID, s.Title)
+	}
+	h.put(`</ol></nav>
+<main id="content" tabindex="-1">
+`)
+	h.verdict(v)
+	h.put("\n")
+	for _, block := range []struct {
+		id    string
+		write func(v *view)
+	}{
+		{"gamelogs", h.gamelogs}, {"ladder", h.ladder}, {"first", h.first}, {"locus", h.locus}, {"timeline", h.time}, {"tree", h.tree}, {"map", h.ground},
+		{"causes", h.causes}, {"inputs", h.inputs}, {"peers", h.peers}, {"evidence", h.evidence}, {"next", h.next}, {"fingerprint", h.fingerprint},
+	} {
+		if v.has(block.id) {
+			h.put(`<div class="block">`)
+			h.anchor(block.id)
+			block.write(v)
+			h.put("</div>")
+		}
+		h.put("\n")
+	}
+	h.put("</main>\n</div>\n<script>§</script>\n</body>\n</html>\n", markup(script))
+	return h.writeTo(w)
 }
 
 // concatenated returns files one after the other.

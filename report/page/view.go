@@ -2,7 +2,6 @@ package page
 
 import (
 	"fmt"
-	"html/template"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,13 +11,9 @@ import (
 	"github.com/desynctool/desynctool/report/document"
 )
 
-// view is a report as the templates show it.
+// view is a report as the page shows it.
 type view struct {
 	*document.Report
-	Within
-	Policy string
-	Style  template.CSS
-	Script template.JS
 
 	Title    string
 	Word     string // the status
@@ -382,13 +377,14 @@ func (v *view) evidence() bool {
 	return len(v.Contradictions)+len(v.Missing)+len(v.Notes)+len(v.Warnings)+len(v.Claims)+len(v.Facts)+len(v.Absent) > 0
 }
 
-// LitOrders reports whether an order around the divergence differs, or names what does.
-func (v *view) LitOrders() bool {
-	return slices.ContainsFunc(v.Orders, func(o orderRow) bool { return o.Difference != "" || o.Names != "" })
-}
+// lit reports whether an order differs, or names what does.
+func (o orderRow) lit() bool { return o.Difference != "" || o.Names != "" }
 
-// Has reports whether the page has a section.
-func (v *view) Has(id string) bool {
+// litOrders reports whether an order around the divergence differs, or names what does.
+func (v *view) litOrders() bool { return slices.ContainsFunc(v.Orders, orderRow.lit) }
+
+// has reports whether the page has a section.
+func (v *view) has(id string) bool {
 	for _, s := range v.Sections {
 		if s.ID == id {
 			return true

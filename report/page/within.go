@@ -1,14 +1,24 @@
 package page
 
 import (
-	"html/template"
 	"io"
+	"net/url"
+	"strings"
 
 	"github.com/desynctool/desynctool/report/document"
 )
 
 // Link is a link in the bar above a report.
 type Link struct{ Text, To string }
+
+// target returns where a link leads: to a page of the same host, or nowhere.
+func (l Link) target() string {
+	u, err := url.Parse(l.To)
+	if err != nil || u.IsAbs() || u.Host != "" || !strings.HasPrefix(u.Path, "/") {
+		return "#"
+	}
+	return u.String()
+}
 
 // Within says where a page stands, if not by itself.
 type Within struct {
@@ -29,11 +39,4 @@ func Style() []byte {
 		panic(err) // they are embedded
 	}
 	return style
-}
-
-// Guard makes every value that the templates print go through document.Safe, whether or not who
-// wrote a template thought of it.
-func Guard(t *template.Template) {
-	t.Funcs(template.FuncMap{"printable": printable})
-	guard(t)
 }

@@ -1,4 +1,4 @@
-package page
+package web
 
 import (
 	"html/template"
@@ -44,13 +44,8 @@ func guardList(list *parse.ListNode) {
 	}
 }
 
-// printable escapes what is not printable in any kind of string but the page's own style
-// and script.
+// printable escapes what is not printable in any kind of string.
 func printable(v any) any {
-	switch v.(type) {
-	case template.CSS, template.JS:
-		return v
-	}
 	if r := reflect.ValueOf(v); r.Kind() == reflect.String {
 		return document.Safe(r.String())
 	}
