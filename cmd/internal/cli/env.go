@@ -14,9 +14,14 @@ import (
 // complete gives the root what all programs have: flags, version, help and manual pages.
 func (e *Env) complete(root *cobra.Command) {
 	root.SilenceErrors, root.SilenceUsage = true, true
-	root.RunE = func(cmd *cobra.Command, args []string) error { return cmd.Help() }
-	root.Version = ThisBuild().Line(root.Name())
-	root.SetVersionTemplate("{{.Version}}\n")
+	version := root.Flags().BoolP("version", "v", false, "version for "+root.Name())
+	root.RunE = func(cmd *cobra.Command, args []string) error {
+		if *version {
+			_, err := fmt.Fprintln(e.Stdout, ThisBuild().Line(root.Name()))
+			return err
+		}
+		return cmd.Help()
+	}
 	f := root.PersistentFlags()
 	f.StringVar(&e.Color, "color", "auto", "colour the text: auto, always or never")
 	f.BoolVar(&e.noPager, "no-pager", false, "do not show a long text in a pager")

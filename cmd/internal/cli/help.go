@@ -2,8 +2,8 @@ package cli
 
 import (
 	"fmt"
+	"io"
 	"strings"
-	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -13,23 +13,71 @@ import (
 // helpWidth is how many columns the help of commands takes.
 const helpWidth = 80
 
-// addTemplates gives the templates of help what they call; cobra has one table for all commands.
-var addTemplates = sync.OnceFunc(func() { cobra.AddTemplateFunc("globalFlags", globalFlags) })
-
-// fitHelp has the help of a command, and of those below it, take that many columns. Their texts are filled
-// when they are shown.
+// fitHelp has the help of a command, and of those below it, take that many columns. Their texts are filled when they are
+// shown. Nothing of it is a template of cobra's: to run one, the linker keeps every method of every type of the program.
 func fitHelp(root *cobra.Command) {
-	addTemplates()
-	root.SetUsageTemplate(strings.NewReplacer(
-		".InheritedFlags.FlagUsages ", "globalFlags . ",
-		".FlagUsages ", fmt.Sprintf(".FlagUsagesWrapped %d ", helpWidth),
-		`Use "{{.CommandPath}} [command] --help" for more information about a command.`, `"{{.CommandPath}} COMMAND --help" says more about a command.`,
-	).Replace(root.UsageTemplate()))
-	show := root.HelpFunc()
-	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
-		cmd.Long = filled(cmd.Long)
-		show(cmd, args)
+	root.SetUsageFunc(func(cmd *cobra.Command) error {
+		_, err := io.WriteString(cmd.OutOrStderr(), usage(cmd))
+		return err
 	})
+	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
+		text := cmd.Long
+		if text == "" {
+			text = cmd.Short
+		}
+		fmt.Fprintf(cmd.OutOrStdout(), "%s\n\n%s", strings.TrimRight(filled(text), " \n"), usage(cmd))
+	})
+}
+
+// usage returns how a command is called: its line, examples, commands and flags.
+func usage(cmd *cobra.Command) string {
+	var out strings.Builder
+	local := cmd.LocalFlags() // which gives the command the flags of those above it, too: its line depends on them
+	below := cmd.HasAvailableSubCommands()
+	out.WriteString("Usage:")
+	if cmd.Runnable() {
+		out.WriteString("\n  " + cmd.UseLine())
+	}
+	if below {
+		out.WriteString("\n  " + cmd.CommandPath() + " [command]")
+	}
+	if len(cmd.Aliases) > 0 {
+		out.WriteString("\n\nAliases:\n  " + cmd.NameAndAliases())
+	}
+	if cmd.HasExample() {
+		out.WriteString("\n\nExamples:\n" + cmd.Example)
+	}
+	commands := func(title, group string) {
+		out.WriteString("\n\n" + title)
+		for _, c := range cmd.Commands() {
+			if c.GroupID == group && (c.IsAvailableCommand() || c.Name() == "help") {
+				fmt.Fprintf(&out, "\n  %-*s %s", c.NamePadding(), c.Name(), c.Short)
+			}
+		}
+	}
+	switch {
+	case below && len(cmd.Groups()) == 0:
+		commands("Available Commands:", "")
+	case below:
+		for _, g := range cmd.Groups() {
+			commands(g.Title, g.ID)
+		}
+		if !cmd.AllChildCommandsHaveGroup() {
+			commands("Additional Commands:", "")
+		}
+	}
+	flags := func(title, text string) { out.WriteString("\n\n" + title + "\n" + strings.TrimRight(text, " \n")) }
+	if cmd.HasAvailableLocalFlags() {
+		flags("Flags:", local.FlagUsagesWrapped(helpWidth))
+	}
+	if cmd.HasAvailableInheritedFlags() {
+		flags("Global Flags:", globalFlags(cmd))
+	}
+	if below {
+		fmt.Fprintf(&out, "\n\n\"%s COMMAND --help\" says more about a command.", cmd.CommandPath())
+	}
+	out.WriteString("\n")
+	return out.String()
 }
 
 // filled ends the lines of a text that are too long. Of a paragraph all lines are filled anew, those
