@@ -3,11 +3,13 @@ package desynctool_test
 import (
 	"bytes"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/desynctool/desynctool/internal/testkit/effort"
 	"github.com/desynctool/desynctool/internal/testkit/pinned"
 )
 
@@ -15,7 +17,8 @@ import (
 const (
 	maxPackages = 330
 	maxModules  = 36
-	maxLines    = 600_000 // of all Go files that are compiled
+	maxLines    = 600_000    // of all Go files that are compiled
+	maxBytes    = 30_000_000 // of the program, with its debug information
 )
 
 // TestWeight bounds the main program, and holds the list of the packages that it links: a new one is a decision. Of the
@@ -56,6 +59,26 @@ func TestWeight(t *testing.T) {
 	if got != string(want) {
 		t.Errorf("cmd/desynctool links other packages than %s lists: %s", file, difference(string(want), got))
 	}
+}
+
+// TestSize bounds the main program as go build makes it for Linux on amd64. Whatever finds a method by a name that only
+// the running program knows, as a template does, has the linker keep every exported method of every type.
+func TestSize(t *testing.T) {
+	effort.Whole(t)
+	program := filepath.Join(t.TempDir(), "desynctool")
+	build := exec.Command("go", "build", "-o", program, "./cmd/desynctool")
+	build.Env = append(os.Environ(), "GOOS=linux", "GOARCH=amd64", "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	info, err := os.Stat(program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info.Size() > maxBytes {
+		t.Errorf("the program has %d bytes, expected at most %d", info.Size(), maxBytes)
+	}
+	t.Logf("%d bytes", info.Size())
 }
 
 // difference names the lines of two lists that only one has.
