@@ -261,5 +261,5 @@ func (p *pieces) mark(h *snapshot.Head, e partial.Head) {
 		}
 		text += "tabs have become spaces"
 	}
-	h.SetIncomplete(text, e.Paste)
+	h.SetIncomplete(text, e.Twin())
 }

@@ -92,7 +92,7 @@ func Read(r io.ReaderAt, size int64, name string) (*snapshot.World, error) {
 		w.Meta["crc"] += ", not verified"
 	}
 	if part := dump.Part(); part != nil {
-		w.SetIncomplete(part.Missing(), part.Head.Paste)
+		w.SetIncomplete(part.Missing(), part.Head.Twin())
 		if file, ok := ParseName(filepath.Base(name)); !part.Timed && ok {
 			w.Point = file.Point
 		} else if !part.Timed {

@@ -76,7 +76,7 @@ func (d *decoder) excerpt(w *snapshot.World, head partial.Head) {
 	if p.wrong > 0 {
 		text = strings.TrimPrefix(fmt.Sprintf("%s; lines that make no sense: %d", text, p.wrong), "; ")
 	}
-	w.SetIncomplete(text, head.Paste)
+	w.SetIncomplete(text, head.Twin())
 }
 
 // gap forgets what earlier lines said.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/desynctool/desynctool/internal/prose"
+	"github.com/desynctool/desynctool/snapshot"
 )
 
 // Entity is a thing of the game with all of it that differs between two states: a unit with
@@ -148,7 +149,7 @@ type rowName struct {
 }
 
 // Gathered is what differs between two states as texts show it: each entity once, in the
-// order of the locus.
+// order of the locus. Values that both sides have come before values that one side lacks.
 type Gathered struct {
 	Entities []GatheredEntity
 	// Absent are the entities that only one side has, by kind and side.
@@ -233,7 +234,34 @@ func (r *Report) Gather() *Gathered {
 		}
 		g.Absent[n].Tables = len(tables[s])
 	}
+	for i := range g.Entities {
+		slices.SortStableFunc(g.Entities[i].Lines, func(a, b GatheredLine) int { return a.lacking() - b.lacking() })
+	}
+	slices.SortStableFunc(g.Entities, func(a, b GatheredEntity) int { return a.lacking() - b.lacking() })
 	return g
+}
+
+// Leading returns the first n values as texts show them: values that both sides have come first.
+func Leading(locus []LocusField, n int) []LocusField {
+	locus = slices.Clone(locus)
+	slices.SortStableFunc(locus, func(a, b LocusField) int { return a.lacking() - b.lacking() })
+	return locus[:min(len(locus), n)]
+}
+
+// lacking is 1 for a value that one side lacks.
+func (f *LocusField) lacking() int {
+	if f.Kind == snapshot.KindAbsent {
+		return 1
+	}
+	return 0
+}
+
+// lacking is 1 for an entity of which one side lacks each value that is listed.
+func (e *GatheredEntity) lacking() int {
+	if len(e.Lines) == 0 {
+		return 0
+	}
+	return e.Lines[0].lacking()
 }
 
 // Each returns the values of an entity that are listed, each by itself.

@@ -75,7 +75,7 @@ func newLocus(r *document.Report, peers peers, ids ids) *locusView {
 	v := &locusView{Compared: r.Compared}
 	names := document.LocusPeers(r)
 	cut := *r
-	cut.Locus = r.Locus[:min(len(r.Locus), maxValues)]
+	cut.Locus = document.Leading(r.Locus, maxValues)
 	g := cut.Gather()
 	t := treeBuilder{report: r, peers: peers, names: names, ids: ids, whole: len(cut.Locus) <= fewValues}
 	t.build(g)

@@ -118,6 +118,12 @@ func (b *body) next() (line []byte, ok bool) {
 	return line, ok
 }
 
+// torn reports whether the text ends without the end of its last line, which was taken: the line may be
+// longer.
+func (b *body) torn() bool {
+	return !(b.ahead && b.ok) && b.ls.ended() && !bytes.HasSuffix(b.ls.text, []byte("\n"))
+}
+
 // read reads the next line.
 func (b *body) read() (line []byte, ok bool) {
 	if b.closed || b.ls.ended() {

@@ -83,6 +83,11 @@ func (d *pair) contextHunks(b *body) (more bool, err error) {
 		}
 		others := d.section(c, "!+ ")
 		*b = *c
+		if torn := c.torn(); torn && !ok {
+			lines = lines[:max(0, len(lines)-1)]
+		} else if torn && int64(len(others)) < right.count {
+			others = others[:max(0, len(others)-1)]
+		}
 		if len(lines) == 0 && ok {
 			lines = shared(others)
 		} else if len(others) == 0 && ok {
@@ -106,7 +111,8 @@ func (d *pair) contextHunks(b *body) (more bool, err error) {
 		}
 		d.count(b, lacks)
 		d.cut = d.cut || !ok
-		more = d.open(min(lead(lines), lead(others)), min(trail(lines), trail(others)))
+		d.open = d.open || lacks > 0 || !ok
+		more = d.mayFollow(min(lead(lines), lead(others)), min(trail(lines), trail(others)))
 	}
 }
 

@@ -33,7 +33,8 @@ type pair struct {
 	// fewer after the last one show that the files end with it.
 	around int
 	cut    bool
-	room   int // bytes that each side may have, as far as that is known
+	open   bool // a hunk breaks off among lines that both sides have some of, and that differ
+	room   int  // bytes that each side may have, as far as that is known
 }
 
 // add adds a line to one side.
@@ -70,9 +71,31 @@ func (d *pair) hunk(left, right int64) error {
 	return nil
 }
 
-// open reports whether more lines may follow a hunk with so many lines in both sides around what
+// breakOff ends a hunk that breaks off among lines that differ, which begin at a mark on each side.
+// A line that only one side has shows nothing there: the other side may have it in what is cut off.
+// Where only one side has such lines, and earlier hunks have others, they are taken back.
+func (d *pair) breakOff(left, right mark) {
+	if l, r := len(d.left.text) > left.size, len(d.right.text) > right.size; l && r || d.hunks == 1 {
+		d.open = true
+	} else {
+		d.left.back(left)
+		d.right.back(right)
+	}
+}
+
+// mark is a place in a side.
+type mark struct {
+	size int
+	next int64
+}
+
+func (s *side) mark() mark { return mark{len(s.text), s.next} }
+
+func (s *side) back(m mark) { s.text, s.next = s.text[:m.size], m.next }
+
+// mayFollow reports whether more lines may follow a hunk with so many lines in both sides around what
 // differs.
-func (d *pair) open(before, after int) bool {
+func (d *pair) mayFollow(before, after int) bool {
 	d.around = max(d.around, before, after)
 	return after >= d.around
 }
@@ -101,7 +124,7 @@ func (d *pair) finish(b *body, more bool) bool {
 		return false
 	}
 	paste := fmt.Sprintf("%08x-%08x", crc32.Checksum(d.left.text, castagnoli), crc32.Checksum(d.right.text, castagnoli))
-	head := partial.Head{Format: format, Paste: paste}.Line()
+	head := partial.Head{Format: format, Paste: paste, Open: d.open}.Line()
 	a, z := sides(d.left.path, d.right.path)
 	d.p.diffs++
 	for i, s := range []*side{&d.left, &d.right} {

@@ -104,7 +104,8 @@ func (d *pair) normalHunks(b *body) error {
 		if err := d.hunk(left.at(), right.at()); err != nil {
 			return err
 		}
-		n := d.signed(b, &d.left, '<', left.count)
+		l, r := d.left.mark(), d.right.mark()
+		n := d.signed(b, &d.left, '<', left.count+right.count)
 		if what == 'c' {
 			if line, ok := b.peek(); ok && string(bytes.TrimRight(line, " ")) == "---" {
 				b.next()
@@ -112,6 +113,9 @@ func (d *pair) normalHunks(b *body) error {
 		}
 		m := d.signed(b, &d.right, '>', right.count)
 		d.count(b, left.count-n+right.count-m)
+		if what == 'c' && (n < left.count || m < right.count) {
+			d.breakOff(l, r)
+		}
 	}
 }
 
@@ -125,8 +129,14 @@ func (d *pair) signed(b *body, s *side, sign byte, limit int64) (n int64) {
 		case !ok || len(line) == 0 || line[0] != sign || len(line) > 1 && line[1] != ' ':
 			return n
 		default:
+			at := s.mark()
 			s.add(line[min(2, len(line)):])
-			n++
+			b.next()
+			if n++; n < limit && b.torn() {
+				s.back(at)
+				return n
+			}
+			continue
 		}
 		b.next()
 	}

@@ -177,6 +177,88 @@ func TestDiff(t *testing.T) {
 	}
 }
 
+// TestCutAnywhere cuts diffs off at any byte. Each line of a side is still a whole line of the file, and
+// where the sides are twins, a line that only one side has is missing in the other file. The keys of the lines
+// ascend, so that no line is elsewhere in the other file.
+func TestCutAnywhere(t *testing.T) {
+	effort.Checks(t, 60)
+	draw := func(r *rapid.T) (a, b []string) {
+		a, b = []string{"log of a game"}, []string{"log of a game"}
+		for key := range rapid.IntRange(5, 40).Draw(r, "keys") {
+			switch rapid.IntRange(0, 5).Draw(r, "key") {
+			case 0:
+				a = append(a, fmt.Sprintf("tick %d x", key))
+			case 1:
+				b = append(b, fmt.Sprintf("tick %d x", key))
+			case 2, 3:
+				a, b = append(a, fmt.Sprintf("tick %d x", key)), append(b, fmt.Sprintf("tick %d yz", key))
+			default:
+				a, b = append(a, fmt.Sprintf("tick %d x", key)), append(b, fmt.Sprintf("tick %d x", key))
+			}
+		}
+		return a, b
+	}
+	keys := func(lines []string) map[string]bool {
+		set := map[string]bool{}
+		for _, l := range lines {
+			if f := strings.Fields(l); len(f) > 1 && f[0] == "tick" {
+				set[f[1]] = true
+			}
+		}
+		return set
+	}
+	twins, absent := 0, 0
+	for _, options := range [][]string{{"-u"}, {"-U0"}, {"-U", "1"}, {"-c"}, {"-C", "1"}, {"--normal"}} {
+		t.Run(strings.Join(options, ""), func(t *testing.T) {
+			dir := t.TempDir()
+			rapid.Check(t, func(r *rapid.T) {
+				a, b := draw(r)
+				diff := differ(t, dir, a, b, options...)
+				at := rapid.IntRange(len(diff)/4, len(diff)).Draw(r, "cut")
+				if _, after, _ := bytes.Cut(diff[at:], []byte("\n")); len(after) == 0 || bytes.IndexByte([]byte("@*123456789"), after[0]) >= 0 {
+					return // the last line of a hunk may be whole without its end
+				}
+				diff = diff[:at]
+				p, err := Peel(diff, known)
+				if err != nil || len(p.Files) != 2 {
+					return // too little is left
+				}
+				var shown [2]map[string]bool
+				whole := [2][]string{a, b}
+				for i, f := range p.Files {
+					_, text, _ := partial.Cut(f.Text)
+					lines := strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
+					lines = slices.DeleteFunc(lines, func(l string) bool { _, gap := partial.ParseGap([]byte(l)); return gap || l == "" })
+					for _, l := range lines {
+						if !slices.Contains(whole[i], l) {
+							r.Fatalf("side %d has the line %q, which the file lacks\n%s", i, l, diff)
+						}
+					}
+					shown[i] = keys(lines)
+				}
+				if head, _ := partial.ParseHead(p.Files[0].Text); head.Twin() == "" {
+					return
+				}
+				twins++
+				for i := range shown {
+					for key := range shown[i] {
+						if shown[1-i][key] {
+							continue
+						}
+						absent++
+						if keys(whole[1-i])[key] {
+							r.Fatalf("line %s is only on side %d of the excerpt, and in both files\n%s", key, i, diff)
+						}
+					}
+				}
+			})
+		})
+	}
+	if twins == 0 || absent == 0 {
+		t.Errorf("%d twins and %d absent lines: nothing was tested", twins, absent)
+	}
+}
+
 // TestSideBySide takes side-by-side diffs apart. Lines that may be cut to the width are left out.
 func TestSideBySide(t *testing.T) {
 	effort.Checks(t, 30)

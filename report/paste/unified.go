@@ -171,6 +171,7 @@ func digits(text []byte) (number int64, n int) {
 // unifiedHunk takes the lines of a hunk of so many lines.
 func (d *pair) unifiedHunk(b *body, left, right int64) (more bool) {
 	leading, trailing, long, differs := 0, 0, false, false
+	l, r := d.left.mark(), d.right.mark()
 	for {
 		line, ok := b.peek()
 		if !ok {
@@ -189,11 +190,13 @@ func (d *pair) unifiedHunk(b *body, left, right int64) (more bool) {
 			}
 			long = true
 		}
+		x, y := d.left.mark(), d.right.mark()
 		switch sign {
 		case ' ':
 			d.left.add(line)
 			d.right.add(line)
 			left, right, trailing = left-1, right-1, trailing+1
+			l, r = d.left.mark(), d.right.mark()
 			if !differs {
 				leading++
 			}
@@ -210,7 +213,10 @@ func (d *pair) unifiedHunk(b *body, left, right int64) (more bool) {
 		if sign == 0 {
 			break
 		}
-		b.next()
+		if b.next(); b.torn() && (left > 0 || right > 0) {
+			d.left.back(x)
+			d.right.back(y)
+		}
 	}
 	if long {
 		d.long++
@@ -219,8 +225,11 @@ func (d *pair) unifiedHunk(b *body, left, right int64) (more bool) {
 		if _, ok := b.peek(); !ok {
 			d.cut = true
 		}
+		if trailing == 0 {
+			d.breakOff(l, r)
+		}
 	}
-	return d.open(leading, trailing)
+	return d.mayFollow(leading, trailing)
 }
 
 // goesOn reports whether a line after a hunk that has all its lines still belongs to it: not

@@ -31,6 +31,7 @@ const mark = "\x1d"
 const (
 	headWord = mark + "excerpt "
 	gapWord  = mark + "gap "
+	openWord = " open"
 )
 
 // Head is the first line of an excerpt.
@@ -41,6 +42,19 @@ type Head struct {
 	// same lines, so that what only one of them has is a difference. It is empty for an excerpt
 	// that stands alone.
 	Paste string
+
+	// Open says that the diff breaks off among lines of which only one side has some. The other side
+	// may have them in what is cut off, so that what only one side has is no difference.
+	Open bool
+}
+
+// Twin names the diff whose other side has all that this side has, or differs. It is empty where
+// there is no such side.
+func (h Head) Twin() string {
+	if h.Open {
+		return ""
+	}
+	return h.Paste
 }
 
 // Line returns the line, with its end.
@@ -48,6 +62,9 @@ func (h Head) Line() []byte {
 	line := headWord + h.Format
 	if h.Paste != "" {
 		line += " " + h.Paste
+	}
+	if h.Open {
+		line += openWord
 	}
 	return []byte(line + "\n")
 }
@@ -61,6 +78,7 @@ func ParseHead(text []byte) (h Head, ok bool) {
 	}
 	line, _, _ := bytes.Cut(rest, []byte("\n"))
 	h.Format, h.Paste, _ = strings.Cut(string(bytes.TrimSuffix(line, []byte("\r"))), " ")
+	h.Paste, h.Open = strings.CutSuffix(h.Paste, openWord)
 	return h, h.Format != ""
 }
 
