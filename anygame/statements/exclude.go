@@ -57,7 +57,17 @@ func (m *message) excluded(t trigger) bool {
 			return true
 		}
 	}
-	return m.negated(t, from) || t.strong && m.isOther(t)
+	return m.negated(t, from) || t.strong && (m.isOther(t) || m.shows())
+}
+
+// shows reports whether a message is about pictures or sound. Their ticks are not the simulation's.
+func (m *message) shows() bool {
+	for _, u := range split(m.head) {
+		if perceived.has(u.text) {
+			return true
+		}
+	}
+	return m.has(perceived) && !m.has(nouns)
 }
 
 // negated reports whether words before a phrase deny it, or make it a case that may come.
@@ -86,6 +96,9 @@ func (m *message) isOther(t trigger) bool {
 	k := t.to
 	for n := 0; k < len(m.units) && n < 3; n++ {
 		u := m.units[k]
+		if u.text == "state" && strings.HasSuffix(m.units[t.from].text, "ed") { // unsynchronized game state
+			return false
+		}
 		if u.kind == word && harmless.has(u.text) {
 			if headings := "report|log|dump|details|info"; oneOf(u.text, headings) && len(m.units)-t.from < 5 && t.from < 3 {
 				return false // perhaps the heading of values

@@ -8,8 +8,12 @@ type lead struct {
 	program bool   // times, levels, modules or places in source code are there: a program wrote the line
 	chat    bool   // the name of a speaker is there
 	json    bool   // the line is an object of JSON, or has one of its members
+	file    bool   // a file that is no source code is there
 	role    string // of the peer that wrote the log, if it is there: "host"
 }
+
+// data are the ends of the names of files that a game loads or stores.
+const data = "zip|7z|rar|gz|pak|pk3|pck|wad|sav|save|dat|bin|json|cfg|dll|exe|so|png|ogg|map|mod|jar|sdz|sd7|rep"
 
 // maxGroup is how many bytes brackets in a lead may hold.
 const maxGroup = 80
@@ -89,6 +93,8 @@ func (l *lead) named(bare, low string, n int) int {
 		return 0
 	case modules.has(low):
 		l.program = true
+	case strings.ContainsAny(bare, "/[.") && oneOf(low[strings.LastIndexByte(low, '.')+1:], data):
+		l.file, l.program = true, true
 	case strings.ContainsAny(bare, "/[.") || len(split(bare)) > 1 || strings.ToUpper(bare) == bare && len(bare) > 3:
 		l.program = true
 	default:

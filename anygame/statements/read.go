@@ -17,11 +17,13 @@ type statement struct {
 	values   []tracediff.ClaimedValue
 	by       string
 	quoted   bool
+	pair     bool // there is no word for a desync, see message.pair
 }
 
 // message is a line that is read.
 type message struct {
-	text  string // without its lead
+	head  string // its lead
+	text  string // without it
 	units []unit
 	lead  lead
 	used  []bool // of units: it is part of a tick, or of the name of a peer
@@ -60,6 +62,12 @@ func readBlock(previous, first, rest []byte) (found []*statement, used int) {
 	for i := 0; i < own; i++ {
 		m := parse(lines[i], false)
 		t, ok := m.trigger(0)
+		if !ok {
+			if s := m.pair(); s != nil {
+				found = append(found, s)
+			}
+			continue
+		}
 		for ok && m.excluded(t) {
 			t, ok = m.trigger(t.to)
 		}
@@ -110,7 +118,7 @@ func following(lines []string, rest []byte) (all []string, ends []int) {
 func parse(line string, values bool) *message {
 	text := unquoted(line)
 	m := &message{lead: leadOf(text, values)}
-	m.text = strings.TrimSpace(text[m.lead.size:])
+	m.head, m.text = text[:m.lead.size], strings.TrimSpace(text[m.lead.size:])
 	m.units = split(m.text)
 	m.lead.program = m.lead.program || m.fields() > 1
 	m.used = make([]bool, len(m.units))
@@ -200,6 +208,11 @@ const maxNaming = 12
 func (m *message) counts(s *statement, t trigger, prose int) bool {
 	if !t.strong {
 		switch tick, sums := s.tickWord != "", len(s.values) > 0; {
+		case m.lead.file || m.hasBefore(stored, t.to+4):
+			return false
+		case sums && outcomes.has(s.values[0].Peer) && !(tick && t.noun):
+			s.quoted = s.quoted || !tick && !m.has(playful)
+			return areSums(s.values, true) && (tick || !m.has(elsewhere) && (prose == 0 || m.lead.program) && (m.has(playful) || m.plain(t)))
 		case tick && sums:
 			return true
 		case !t.noun || m.has(elsewhere) || prose > 0 && !m.lead.program:
@@ -300,9 +313,13 @@ func (m *message) isValues() bool {
 }
 
 // has reports whether a message has one of some words.
-func (m *message) has(words class) bool {
-	for _, u := range m.units {
-		if u.kind != mark && (words.has(u.text) || u.kind == other && elsewhereName(u.text) && words == elsewhere) {
+func (m *message) has(words class) bool { return m.hasBefore(words, len(m.units)) }
+
+// hasBefore reports whether one of some words is among the units before a place.
+func (m *message) hasBefore(words class, to int) bool {
+	for i, u := range m.units[:min(to, len(m.units))] {
+		field := i+1 < len(m.units) && oneOf(m.units[i+1].text, ":|=") && words == stored
+		if u.kind != mark && (words.has(u.text) && !field || u.kind == other && elsewhereName(u.text) && (words == elsewhere || words == stored)) {
 			return true
 		}
 	}

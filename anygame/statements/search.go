@@ -2,12 +2,15 @@ package statements
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"sync"
 )
 
-// stems are what a word for desync has in it, in lower case, of four letters at least. Each is found in either case.
-var stems = []string{"sync", "match", "differ", "diverg", "consisten", "determinis", "expect", "should be", "not equal"}
+// stems are parts of the words that a search stops at, in lower case, of four letters at least. Each is found in either
+// case. The first ones are of words for a desync, the others of words for one of two peers.
+var stems = append([]string{"sync", "match", "mism", "differ", "diverg", "consist", "determin", "expect", "should be", "not equal"},
+	"remote", "client", "replay", "their", "guest", "peer", "player", "yours", "comput", "actual", "receiv", "local")
 
 // short are those that are too short to be found together with the others.
 var short = []string{"OOS", "oos", "!="}
@@ -61,15 +64,17 @@ var shifts = sync.OnceValue(func() *[1 << 16]uint8 {
 // cases returns both cases of a letter.
 func cases(c byte) []byte { return []byte{c, strings.ToUpper(string(c))[0]} }
 
-// firm are the stems that alone may be a word for a desync. With another stem, a line has one of the vague parts of
-// words.
+// firm are the stems that alone may be a word for a desync. With one of the loose stems, a line has one of the vague
+// parts of words.
 var (
-	firm  = []string{"sync", "oos", "consisten", "determinis"}
+	firm  = []string{"sync", "oos", "consist", "determin"}
+	loose = []string{"match", "mism", "differ", "diverg", "expect", "should be", "not equal", "!="}
 	vague = []string{"sum", "crc", "hash", "digest", "state", "rng", "rand", "seed", "diverg", "mismatch", "differ"}
 )
 
-// isPromising reports whether a line with a stem is worth being read.
-func isPromising(line []byte) bool {
+// isPromising reports whether a line with a stem is worth being read. Such is a line with two sums, too. If equal is not
+// wanted, the sums differ.
+func isPromising(line []byte, equal bool) bool {
 	var room [512]byte
 	low := room[:0]
 	for _, c := range line {
@@ -90,8 +95,35 @@ func isPromising(line []byte) bool {
 			from += len(s)
 		}
 	}
-	for _, s := range vague {
-		if bytes.Contains(low, []byte(s)) {
+	if hasOne(low, loose) && hasOne(low, vague) {
+		return true
+	}
+	return hasSums(low, equal)
+}
+
+func hasOne(text []byte, parts []string) bool {
+	return slices.ContainsFunc(parts, func(s string) bool { return bytes.Contains(text, []byte(s)) })
+}
+
+// minSum is how many digits a sum has at least that only its label shows to be one.
+const minSum = 6
+
+// hasSums reports whether a line in lower case has two sums or more. If equal is not wanted, they are not all equal.
+func hasSums(low []byte, equal bool) bool {
+	var first []byte
+	for i := 0; i < len(low); i++ {
+		begin, digits := i, false
+		for i < len(low) && (isDigit(low[i]) || low[i] >= 'a' && low[i] <= 'f' || low[i] == 'x' && i == begin+1) {
+			digits = digits || isDigit(low[i])
+			i++
+		}
+		if i-begin < minSum || !digits || i < len(low) && isLetter(low[i]) || begin > 0 && isLetter(low[begin-1]) {
+			continue
+		}
+		switch one := low[begin:i]; {
+		case first == nil:
+			first = one
+		case equal || !bytes.Equal(one, first):
 			return true
 		}
 	}

@@ -7,7 +7,8 @@
 //	Player 2 is out of sync
 //
 // A line is a statement if it has a word for desync, and with it a tick, two different sums or the name of a peer. A
-// word without any of these counts only in a message that a program wrote. The lines that follow belong to it as long
+// word without any of these counts only in a message that a program wrote. Without such a word, a line is one if it has
+// a tick, two different sums of two peers, and nothing else. The lines that follow belong to it as long
 // as they hold nothing but values with their names. What surrounds a line, such as quoting, Markdown, HTML, the signs
 // of a diff or the time stamps of a log, changes nothing.
 //
@@ -51,6 +52,7 @@ type Scanner struct {
 	log     *tracediff.ClaimLog
 	word    string // for a tick, of the first claim that has one
 	dropped int64
+	pairs   pairs
 
 	buf  []byte
 	base int64 // offset of buf in the text
@@ -88,6 +90,7 @@ func (s *Scanner) Write(p []byte) (int, error) {
 func (s *Scanner) Log() *tracediff.ClaimLog {
 	s.search(len(s.buf))
 	s.buf = nil
+	s.pairs.judge(s.log)
 	if s.dropped > 0 {
 		s.log.Trouble = s.name + ": " + limits.Claims.Reached("", limits.Claims.Max()+s.dropped).Error()
 	}
@@ -152,7 +155,7 @@ func (s *Scanner) read(start, at int) int {
 	}
 	first := text[:at-start+min(end, after)]
 	to := start + len(first)
-	if !isPromising(first) {
+	if !isPromising(first, !s.pairs.equal) {
 		return to
 	}
 	rest := text[min(len(text), at-start+end+1):]
@@ -166,7 +169,9 @@ func (s *Scanner) read(start, at int) int {
 		to += lines
 	}
 	for _, f := range found {
-		s.add(f)
+		if !f.pair || s.pairs.take(f, len(s.log.Claims)) {
+			s.add(f)
+		}
 	}
 	return to
 }

@@ -160,7 +160,7 @@ func identifier(out []unit, text string, start, end int) []unit {
 		for i < end && (isLetter(text[i]) || text[i] == '\'') && !humped(text, from, i, end) {
 			i++
 		}
-		u := unit{kind: word, text: strings.ToLower(text[from:i]), start: from, end: i, joined: len(out) > first}
+		u := unit{kind: word, text: spell(strings.ToLower(text[from:i])), start: from, end: i, joined: len(out) > first}
 		out = append(out, u)
 	}
 	return out

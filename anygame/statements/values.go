@@ -27,10 +27,10 @@ const maxLabel = 8
 
 // values returns two sums or more that are not all the same, and who wrote the message by them.
 func (m *message) values(from, to int) (out []tracediff.ClaimedValue, by string) {
-	var list []stated
-	for i := from; i < to; i++ {
-		if m.isValue(i) && !m.isListed(i) && !m.isCount(i, to) {
-			list = append(list, m.label(i, from, to))
+	list := m.stated(from, to)
+	if len(list) == 2 && (list[0].peer == "") != (list[1].peer == "") {
+		for i := range list {
+			list[i].peer = cmp.Or(list[i].peer, list[i].name)
 		}
 	}
 	if out, by = byRole(list); out != nil {
@@ -38,7 +38,7 @@ func (m *message) values(from, to int) (out []tracediff.ClaimedValue, by string)
 	}
 	for i := 1; i < len(list); i++ {
 		a, b := list[i-1], list[i]
-		op, alike := m.operator(a.at+1, b.at), (a.kind == value) == (b.kind == value)
+		op, alike := m.operator(a.at+1, b.at), isFraction(a.text) == isFraction(b.text)
 		if op != "" && alike && !tracediff.EqualSums(a.text, b.text) {
 			if op == "be" || op == "of" || op == "have" {
 				a.peer, b.peer = "actual", "expected"
@@ -59,6 +59,16 @@ func (m *message) values(from, to int) (out []tracediff.ClaimedValue, by string)
 		}
 	}
 	return byName(list)
+}
+
+// stated returns the values between two units, with their labels.
+func (m *message) stated(from, to int) (list []stated) {
+	for i := from; i < to; i++ {
+		if m.isValue(i) && !m.isListed(i) && !m.isCount(i, to) {
+			list = append(list, m.label(i, from, to))
+		}
+	}
+	return list
 }
 
 // writer returns the name of the value that is that of who wrote the message.
@@ -149,6 +159,8 @@ func byName(list []stated) ([]tracediff.ClaimedValue, string) {
 	return claimed(of), ""
 }
 
+func isFraction(text string) bool { return strings.IndexByte(text, '.') >= 0 }
+
 func claimed(list []stated) (out []tracediff.ClaimedValue) {
 	for _, v := range list {
 		out = append(out, tracediff.ClaimedValue{Peer: v.peer, Value: v.text})
@@ -183,6 +195,14 @@ func (m *message) isCount(i, to int) bool {
 		return false
 	}
 	n := m.units[i+1]
+	if k := i + 2; n.start > u.end { // a field follows
+		for k < to && m.units[k].joined {
+			k++
+		}
+		if k < to && m.units[k].text == "=" {
+			return false
+		}
+	}
 	return n.text == "%" || n.kind == word && (n.start == u.end || !(connecting|roles|outcomes|nouns).has(n.text))
 }
 
@@ -258,7 +278,7 @@ func called(outcome string) string {
 		return outcome + "s"
 	case "my":
 		return "mine"
-	case "was", "have", "got", "found":
+	case "was", "have", "got", "found", "observed":
 		return "actual"
 	}
 	return outcome
@@ -320,6 +340,9 @@ func (m *message) operator(from, to int) string {
 	for i := from; i < to; i++ {
 		if m.units[i].kind == mark && (m.units[i].text == ";" || m.units[i].text == ".") {
 			return ""
+		}
+		if m.units[i].text == "/" && to == from+1 && m.units[i].start > m.units[i-1].end && m.units[to].start > m.units[i].end {
+			return "/"
 		}
 		if end := m.longest(known().unequal, i); end > 0 && end <= to {
 			return m.units[end-1].text

@@ -1,6 +1,7 @@
 package statements
 
 import (
+	"slices"
 	"strings"
 	"sync"
 )
@@ -34,6 +35,9 @@ const (
 	subjects                      // words before a verb that are not the name of a peer
 	few                           // other words of messages about checksums
 	digested                      // words that digits after them belong to
+	stored                        // words for data that is stored or sent, not simulated
+	perceived                     // words of desyncs of what is heard and seen
+	pairing                       // other words of a line with two sums of one tick
 )
 
 // lists are the words of each class.
@@ -50,8 +54,9 @@ var lists = [...]struct {
 	{numbering, `number num no nr id index count counter is was`},
 	{settled, `last confirmed previous good max maximum current now until oldest start synced per every next latest`},
 	{roles, `local remote server client host guest own ours our mine my theirs their his master slave authoritative
-		authority recorded replay ingame reference live saved stored original us them opponent peer self me you them`},
-	{outcomes, `expected expecting actual got received found computed calculated correct want wanted have was`},
+		authority recorded replay ingame reference live saved stored original us them opponent peer self me you them yours`},
+	{outcomes, `expected expecting actual got received found computed calculated correct want wanted have was
+		observed sent`},
 	{writers, `local own ours our mine my us i self me`},
 	{peerNouns, `player client peer user participant slot node machine seat handle host`},
 	{connecting, `but got expected vs versus on from in for at and instead should was is does doesn't do did differs differ
@@ -109,6 +114,12 @@ var lists = [...]struct {
 	{few, `failed test check checks value values data the a of that this its his has does not match saved verify
 		verification during`},
 	{digested, `crc md sha xxh xxhash fnv adler utf int uint`},
+	{stored, `file files download downloaded downloading save savegame archive zip pak pk wad mod mods package plugin addon
+		asset assets texture dll exe executable ruleset scenario level script scripts packet packets udp tcp datagram header
+		eeprom firmware sector certificate password`},
+	{perceived, `audio video subtitle subtitles sound music codec decoder mdec mpeg lip clock clocks ntp byte bytes seconds`},
+	{pairing, `for of at on in is the and vs versus but by sync synced game simulation sim world check checked compare compared
+		comparison player client peer`},
 }
 
 // lexicon has the classes of each word.
@@ -124,6 +135,55 @@ var lexicon = sync.OnceValue(func() map[string]class {
 
 // has reports whether a word is of one of the classes.
 func (c class) has(w string) bool { return lexicon()[w]&c != 0 }
+
+// spelled are long words that are known when they are misspelled.
+var spelled = strings.Fields(`consistency inconsistency determinism nondeterminism synchronization synchronisation synchronized
+	synchronised desynchronized desynchronised desynchronization desynchronisation unsynchronized unsynchronised mismatch
+	mismatched checksum checksums`)
+
+// spell returns the long word that a word is but for a slip, of two in very long ones; or the word itself. The first
+// and the last letter are right.
+func spell(w string) string {
+	if len(w) < 7 || slices.Contains(spelled, w) || lexicon()[w] != 0 {
+		return w
+	}
+	for _, s := range spelled {
+		most := 1
+		if len(s) > 11 {
+			most = 2
+		}
+		if w[0] != s[0] || w[len(w)-1] != s[len(s)-1] || len(w)+most < len(s) || len(w) > len(s)+most {
+			continue
+		}
+		if slips(w, s) <= most {
+			return s
+		}
+	}
+	return w
+}
+
+// slips counts the letters that are missing, too many, wrong, or in the place of their neighbour.
+func slips(a, b string) int {
+	var before, last, row [24]int
+	for j := range len(b) + 1 {
+		last[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			cost := 1
+			if a[i-1] == b[j-1] {
+				cost = 0
+			}
+			row[j] = min(last[j]+1, row[j-1]+1, last[j-1]+cost)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				row[j] = min(row[j], before[j-2]+1)
+			}
+		}
+		before, last = last, row
+	}
+	return last[len(b)]
+}
 
 // A phrase is words that follow each other. A bar is between alternatives.
 type phrase []string
@@ -151,7 +211,7 @@ var known = sync.OnceValue(func() *book {
 			"lost|loses|losing|loss|lose sync|synch|synchronization|synchronisation",
 			"lost|loses|losing|loss|lose of|the|its|your sync|synch|synchronization|synchronisation",
 			"no longer in sync", "sync check|test failed|failure", "syncerror",
-			"consistency failure|error|violation", "consistency check failed",
+			"consistency failure|error|violation", "consistency check failed", "inconsistency detected|found",
 			"determinism|nondeterminism|indeterminism failure|error|violation|detected|broken|mismatch",
 			"determinism check failed",
 			"non determinism detected", "checklist mismatch", "rng|prng|rand mismatch",
@@ -161,7 +221,7 @@ var known = sync.OnceValue(func() *book {
 			"mismatch|mismatched|mismatches|mismatching|differ|differs|diverged|diverge|diverges|unequal",
 			"do|does|did not match|equal|agree", "don't|doesn't|didn't match|equal|agree", "not equal|identical",
 			"!=|!==",
-			"should be", "expected|expecting", "is wrong|different|incorrect", "are different", "test|check failed",
+			"should be", "expected|expecting", "checksum|checksums|crc|hash error|failure", "is wrong|different|incorrect", "are different", "test|check failed",
 			"wrong|different|unexpected|incorrect",
 		),
 		apart: read(
