@@ -29,18 +29,24 @@ func Messages() []engine.Format {
 // messages of a program that is not known, see package statements.
 func ReadMessages(tree files.Tree, path string, opts tracediff.ReadOptions) (all *tracediff.ClaimLog, each map[string]*tracediff.ClaimLog, err error) {
 	all, err = tracediff.ReadClaims(tree, path, &tracediff.Format{Claims: func(r io.Reader, name string) (log *tracediff.ClaimLog, err error) {
-		said := statements.NewScanner(name)
-		log, each, err = messages.ScanEach(io.TeeReader(r, said), name, engines.Messages())
-		if err != nil || len(log.Claims) > 0 {
-			return log, err
-		}
-		if general := said.Log(); len(general.Claims) > 0 {
-			return general, nil
-		}
-		return log, nil
+		log, each, err = ScanMessages(r, name)
+		return log, err
 	}}, opts)
 	for _, log := range each {
 		log.File = path
 	}
 	return all, each, err
+}
+
+// ScanMessages does the same for an open log.
+func ScanMessages(r io.Reader, name string) (all *tracediff.ClaimLog, each map[string]*tracediff.ClaimLog, err error) {
+	said := statements.NewScanner(name)
+	all, each, err = messages.ScanEach(io.TeeReader(r, said), name, engines.Messages())
+	if err != nil || len(all.Claims) > 0 {
+		return all, each, err
+	}
+	if general := said.Log(); len(general.Claims) > 0 {
+		all = general
+	}
+	return all, each, nil
 }

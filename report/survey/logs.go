@@ -12,6 +12,7 @@ import (
 
 	"github.com/desynctool/desynctool/anygame/description"
 	"github.com/desynctool/desynctool/anygame/inputs"
+	"github.com/desynctool/desynctool/anygame/statements"
 	"github.com/desynctool/desynctool/anygame/states"
 	"github.com/desynctool/desynctool/anygame/sums"
 	"github.com/desynctool/desynctool/anygame/vocabulary"
@@ -19,6 +20,7 @@ import (
 	"github.com/desynctool/desynctool/internal/lazyregexp"
 	"github.com/desynctool/desynctool/notation"
 	"github.com/desynctool/desynctool/orderlog"
+	"github.com/desynctool/desynctool/report/formats"
 	"github.com/desynctool/desynctool/tracediff"
 )
 
@@ -109,10 +111,10 @@ func (g *group) describedLog(sample []byte) *tracediff.Format {
 func (l *log) learn(sample []byte, base string) {
 	g := l.group
 	if g.may(description.Log) && (l.trace == nil || l.trace.Read == nil) {
-		if p := sums.Learn(sample, base); p != nil {
+		if p := sums.Learn(sample, base); p != nil && !isMessage(sample, base) {
 			trace := p.Format()
 			l.sums = p
-			if l.trace != nil {
+			if trace.Claims = messages; l.trace != nil && l.trace.Claims != nil {
 				trace.Claims = l.trace.Claims
 			}
 			trace.Title = g.title(trace.Title)
@@ -122,6 +124,30 @@ func (l *log) learn(sample []byte, base string) {
 	if l.trace == nil && g.may(description.Input) {
 		l.order = inputs.Learn(sample, base)
 	}
+}
+
+// messages reads what the program of a log wrote of a desync between its checkpoints, without what a person may have
+// written.
+func messages(r io.Reader, name string) (*tracediff.ClaimLog, error) {
+	log, _, err := formats.ScanMessages(r, name)
+	if err != nil {
+		return nil, err
+	}
+	log.Claims = slices.DeleteFunc(log.Claims, func(c tracediff.Claim) bool { return c.Quoted })
+	if len(log.Claims) == 0 {
+		return nil, nil
+	}
+	return log, nil
+}
+
+// isMessage reports whether a text of two lines at most is the message of a program about a desync, not the checkpoint
+// of a tick.
+func isMessage(sample []byte, name string) bool {
+	if bytes.Count(bytes.TrimSpace(sample), []byte{'\n'}) > 1 {
+		return false
+	}
+	log, err := statements.Scan(bytes.NewReader(sample), name)
+	return err == nil && len(log.Claims) > 0
 }
 
 // tables returns the folders with CSV files that are tables of states.
