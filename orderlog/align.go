@@ -13,13 +13,13 @@ func newAligner() aligner {
 	return r
 }
 
-// aligner compares one tick of two logs. Its fields are memory for reuse.
+// aligner compares one tick of two logs. Its fields are buffers that are reused for the next tick.
 type aligner struct {
-	matched int      // orders that were the same, since it was last reset
-	applied []number // sequence numbers of such, likewise
+	matched int      // equal orders since the last reset
+	applied []number // their sequence numbers
 
 	noted        map[once]bool
-	a, b         []*item // of the lists, what the pass is about
+	a, b         []*item // the items that the current pass compares
 	mates        []int
 	taken        []bool
 	byKey        map[itemKey][]int
@@ -30,8 +30,8 @@ type aligner struct {
 
 type number struct{ player, sequence uint32 }
 
-// once is a difference of one peer alone, which would be counted once for each
-// peer that it is compared with.
+// once identifies a difference that concerns only one peer. Without it, the difference would be counted for each peer
+// that this one is compared with.
 type once struct {
 	kind  DifferenceKind
 	lane  int
@@ -39,8 +39,7 @@ type once struct {
 	key   itemKey
 }
 
-// once reports whether a difference of one peer alone has not been counted in
-// this tick.
+// once reports whether this is the first time in this tick that a difference of only one peer is found.
 func (r *aligner) once(kind DifferenceKind, l *lane, it *item) bool {
 	k := once{kind, l.index, it.index, it.key}
 	if r.noted[k] {
@@ -52,8 +51,7 @@ func (r *aligner) once(kind DifferenceKind, l *lane, it *item) bool {
 
 type pair struct{ a, b *item }
 
-// renew empties a map. Clearing one that was large once would take long every
-// time.
+// renew empties a map. It makes a new one if the map was large, because clearing a large map is slow.
 func renew[K comparable, V any](m *map[K]V) {
 	if *m == nil || len(*m) > 1<<10 {
 		*m = map[K]V{}
@@ -62,21 +60,20 @@ func renew[K comparable, V any](m *map[K]V) {
 	}
 }
 
-// compare finds how the tick of b differs from that of a.
+// compare finds the differences between a's tick and b's.
 func (r *aligner) compare(c *comparer, a, b *lane) {
 	r.pass(c, a, b, false)
 	r.pass(c, a, b, true)
 }
 
-// pass compares the items that are local, or those that are not.
+// pass compares the local items, or all others.
 func (r *aligner) pass(c *comparer, a, b *lane, local bool) {
 	listA, listB := c.tables[a.index].list, c.tables[b.index].list
 	out := &c.shared
 	if local {
 		out = &c.local
 	}
-	// A log that begins inside the tick has its last orders, one that ends
-	// inside it the first.
+	// A log that begins inside the tick has only the tick's last orders; a log that ends inside it has only the first.
 	atA, atB := a.at(c.generation, c.now), b.at(c.generation, c.now)
 	head := atA && a.rec.HeadCut || atB && b.rec.HeadCut
 	tail := atA && a.rec.TailCut || atB && b.rec.TailCut
@@ -106,7 +103,7 @@ func (r *aligner) pass(c *comparer, a, b *lane, local bool) {
 	}
 }
 
-// matched looks at two orders that are the same.
+// matched examines two orders that are the same.
 func (c *comparer) matched(r *aligner, out *ledger, a, b *lane, p pair) {
 	if p.a.marker {
 		return
@@ -133,16 +130,15 @@ func (c *comparer) matched(r *aligner, out *ledger, a, b *lane, p pair) {
 	}
 }
 
-// reordered finds the orders that must be moved, as few as possible, to turn
-// the order of one log into that of the other.
+// reordered finds the smallest set of orders to move so that one log has the other log's order.
 func (r *aligner) reordered(c *comparer, out *ledger, a, b *lane) {
 	pairs := slices.DeleteFunc(r.pairs, func(p pair) bool { return p.a.marker })
 	ascending := slices.IsSortedFunc(pairs, func(x, y pair) int { return x.a.index - y.a.index })
 	if ascending {
 		return
 	}
-	// The longest ascending subsequence stays where it is.
-	var tails []int // index of the pair that ends the best one of each length
+	// The longest ascending subsequence stays in place.
+	var tails []int // for each length, the index of the pair that ends the best subsequence
 	before := make([]int, len(pairs))
 	for i := range pairs {
 		n := sort.Search(len(tails), func(n int) bool { return pairs[tails[n]].a.index >= pairs[i].a.index })

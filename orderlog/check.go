@@ -6,8 +6,7 @@ import (
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
 
-// The checks below hold for what is written and for what is read, so that
-// neither side has rules of its own.
+// Writer and readers both use the checks below, so that they have the same rules.
 
 func (h *Header) check() error {
 	if (h.TickRate.Num == 0) != (h.TickRate.Den == 0) {
@@ -45,8 +44,7 @@ func (h *Header) check() error {
 	return checkText("build", h.Build)
 }
 
-// check reports what is wrong with t in itself. kinds is the number of order
-// kinds in the header.
+// check reports what is wrong with t on its own. kinds is the number of order kinds in the header.
 func (t *Tick) check(kinds int) error {
 	for i := range t.Orders {
 		o := &t.Orders[i]
@@ -125,7 +123,7 @@ func isName(s string) bool {
 // succession checks that ticks ascend and counts epochs.
 type succession struct {
 	epoch   uint32
-	next    uint64 // lowest number that the next tick may have
+	next    uint64 // lowest number allowed for the next tick
 	started bool
 	full    bool // the highest possible tick has been seen
 }
@@ -134,8 +132,7 @@ func (h *Header) succession() succession {
 	return succession{epoch: h.Epoch, next: h.FirstPoint}
 }
 
-// step takes the next tick. An epoch that is opened by the log's first tick is
-// the one the header names.
+// step takes the next tick. An epoch that the log's first tick opens is the epoch that the header names.
 func (s *succession) step(t *Tick) error {
 	switch {
 	case t.NewEpoch() != nil:

@@ -9,7 +9,7 @@ import (
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
 
-// Named is a peer's log and what the Comparison calls it; names are unique.
+// Named is a peer's log with the name that the Comparison uses for it. Names are unique.
 type Named struct {
 	Name   string
 	Source Source
@@ -19,36 +19,32 @@ type Named struct {
 type CompareOptions struct {
 	// Reference is the name of the peer that the others are compared with.
 	Reference string
-	// LocalKinds are kinds of orders to be taken as local, beside those that
-	// the headers name.
+	// LocalKinds are kinds of orders to treat as local, in addition to the kinds that the headers mark as local.
 	LocalKinds []string
-	// LateWindow is how many ticks an order may be late or early and still be
-	// taken for the same one. 0 means 4096.
+	// LateWindow is how many ticks late or early an order may be and still count as the same order. 0 means 4096.
 	LateWindow uint64
-	// Limit is how many entries each list keeps. 0 means 1000.
+	// Limit is how many entries each list contains at most. 0 means 1000.
 	Limit int
 	// Force compares logs of different sessions or seeds.
 	Force bool
 }
 
-// ErrOtherGame is what Compare's error wraps if the logs are of different
-// games, sessions or seeds. Another build is no other game, but what explains most
-// desyncs: see Comparison.Headers.
+// ErrOtherGame is wrapped by Compare's error if the logs belong to different games, sessions or seeds. Different builds
+// are not an error, because they explain most desyncs: see Comparison.Headers.
 var ErrOtherGame = errors.New("logs of different games")
 
-// Memory is bounded by these, whatever the logs hold.
+// These limits bound the memory, whatever the logs contain.
 const (
-	maxPending = 1 << 14 // differences that are not yet counted, in case the order is late
-	maxHashes  = 1 << 14 // points whose hashes are kept for those of other peers
+	maxPending = 1 << 14 // differences that are not yet counted because the order may still appear later
+	maxHashes  = 1 << 14 // points for which hashes are kept to compare with other peers' hashes
 )
 
-// Compare reads two or more logs of one session side by side and finds how the
-// orders differ, and what the recorded hashes say about the state. Orders are
-// matched by tick, player and content. It holds one record of each log and
-// what is not yet decided; so logs may be of any size.
+// Compare reads two or more logs of one session side by side. It finds which orders differ, and what the recorded
+// hashes show about the state. Orders are matched by tick, player and content. Memory holds one record of each log and
+// the undecided differences, so logs may have any size.
 //
-// A log that cannot be read to its end is compared as far as it goes, see
-// PeerRange.Err. Logs that cannot be compared at all give an error.
+// A log that cannot be read to its end is compared up to that place; see PeerRange.Err. Logs that cannot be compared at
+// all give an error.
 func Compare(peers []Named, opts CompareOptions) (*Comparison, error) {
 	c, err := newComparer(peers, opts)
 	if err != nil {
@@ -66,33 +62,33 @@ type comparer struct {
 	opts      CompareOptions
 	lanes     []lane
 	reference int // lane, or -1
-	first     int // lane whose header names its peer before all others
+	first     int // lane of the peer that comes first in the headers' list of peers
 	out       *Comparison
 
-	byHeader map[string]string // names of lanes by what their headers call them
+	byHeader map[string]string // lane names by the names in the lanes' headers
 
-	kinds      map[string]uint32 // number of each kind of order, common to all logs
+	kinds      map[string]uint32 // number of each kind of order, the same for all logs
 	kindNames  []string
 	kindLocal  []bool
 	generation int // see lane.generation
 	now        uint64
-	counted    bool // no log numbers its orders
-	mixed      bool // a log has line ends of both kinds
+	counted    bool // at least one log does not number its orders
+	mixed      bool // at least one log has both kinds of line ends
 	tickName   func(uint64) string
 	fields     func(string, []byte) []Field
 
-	shared ledger // differences of orders
-	local  ledger // of local ones
+	shared ledger // differences of orders that all peers must have
+	local  ledger // differences of local orders
 	state  stateLedger
 
 	stale *PeerClaim // the first claim of a stale cache
 
-	input   []byte // memory of inputHash
-	hashed  bool   // the input hash of the tick is known, if all have the same orders
+	input   []byte // buffer of inputHash
+	hashed  bool   // hash is the tick's input hash; only set if all lanes have the same orders
 	hash    merkle.Short
 	applied lastSequence
 	covers  []int // lanes that cover the tick
-	same    bool  // they have the same orders in it, in the same order
+	same    bool  // these lanes have the same orders in the same sequence
 	groups  []sameItems
 	tables  []items
 	rows    aligner
@@ -172,8 +168,8 @@ func newComparer(peers []Named, opts CompareOptions) (*comparer, error) {
 	return c, nil
 }
 
-// hostLane returns the lane whose peer stands first in the session's list of
-// peers, which all logs of ours share; the first lane if they do not say.
+// hostLane returns the lane of the first peer in the session's list of peers, which all order logs of a session share.
+// If the headers have no such list, it returns the first lane.
 func (c *comparer) hostLane() int {
 	best, place := 0, -1
 	for i := range c.lanes {
@@ -225,7 +221,7 @@ func (c *comparer) native(tick uint64) string {
 	return c.tickName(tick)
 }
 
-// step compares the next tick. It returns false when no log has one.
+// step compares the next tick. It returns false when no log has another tick.
 func (c *comparer) step() bool {
 	found := false
 	for i := range c.lanes {

@@ -7,121 +7,109 @@ import (
 	"github.com/desynctool/desynctool/internal/prose"
 )
 
-// DifferenceKind is how an order, or a marker that is an input, differs
-// between two peers.
+// DifferenceKind is the way in which an order, or a marker that is an input, differs between two peers.
 type DifferenceKind string
 
 const (
-	Missing    DifferenceKind = "missing"    // the peer lacks it
+	Missing    DifferenceKind = "missing"    // the peer does not have it
 	Extra      DifferenceKind = "extra"      // only the peer has it
-	Duplicated DifferenceKind = "duplicated" // the peer applied it once more
-	Reordered  DifferenceKind = "reordered"  // same tick, other place among the orders
-	Late       DifferenceKind = "late"       // the peer applied it in another tick
-	Altered    DifferenceKind = "altered"    // same player and tick, other content
-	Failed     DifferenceKind = "failed"     // the sim refused it on the peer only
+	Duplicated DifferenceKind = "duplicated" // the peer applied it one time more
+	Reordered  DifferenceKind = "reordered"  // same tick, different position among the orders
+	Late       DifferenceKind = "late"       // the peer applied it in a different tick
+	Altered    DifferenceKind = "altered"    // same player and tick, different content
+	Failed     DifferenceKind = "failed"     // the sim refused it on this peer only
 )
 
-// Verdict is what the comparison comes to.
+// Verdict is the result of a comparison.
 type Verdict string
 
 const (
-	// InputsEqual says that no order differs where logs overlap, and that no
-	// recorded hash does.
+	// InputsEqual means that no order and no recorded hash differs where the logs overlap.
 	InputsEqual Verdict = "inputs-equal"
-	// InputsDiffer says that the peers were given different orders while
-	// nothing recorded says that their states differed before.
+	// InputsDiffer means that the peers received different orders, and no recorded hash shows that their states
+	// differed before.
 	InputsDiffer Verdict = "network"
-	// LogsDiffer says that orders differ between the logs, while the hashes that the
-	// peers recorded later agree: nothing shows that they applied different orders. A
-	// log may lack a line that its peer applied.
+	// LogsDiffer means that orders differ between the logs, but hashes that the peers recorded later agree. Nothing
+	// shows that the peers applied different orders; a log may lack a line that its peer applied.
 	LogsDiffer Verdict = "logs-differ"
-	// Simulation says that from equal orders different states came.
+	// Simulation means that equal orders led to different states.
 	Simulation Verdict = "simulation"
-	// InitialState says that the peers' states differ at the first state point
-	// of their logs, before any tick.
+	// InitialState means that the peers' states differ at the first state point of their logs, before any tick.
 	InitialState Verdict = "initial-state"
-	// NoOverlap says that no two logs cover a common tick.
+	// NoOverlap means that no two logs cover the same tick.
 	NoOverlap Verdict = "no-overlap"
 )
 
-// Comparison is how the logs of a session's peers differ. Every list holds the
-// first ones up to CompareOptions.Limit; the number beside it counts all. Only
-// Local holds differences of orders of a local kind, and no number but LocalCount counts
-// them. The same logs give the same Comparison.
+// Comparison describes how the logs of a session's peers differ. Each list contains at most CompareOptions.Limit
+// entries, the first ones; the count next to it includes all. Differences of local orders are only in Local, and only
+// LocalCount counts them. The same logs always give the same Comparison.
 type Comparison struct {
 	Verdict Verdict `json:"verdict"`
-	// Basis says in one line what the verdict rests on.
+	// Basis explains the verdict in one line.
 	Basis string      `json:"basis"`
 	Peers []PeerRange `json:"peers"`
-	// Reference is the peer that the others are compared with: the one asked
-	// for, else the server. It is empty if each tick is compared with what most
-	// peers have, and if as many have another, with the peer that stands
-	// first in the headers' list of peers, else the first log. It is no
-	// statement of who is right.
+	// Reference is the peer that the others are compared with: CompareOptions.Reference, or the server. If it is empty,
+	// each tick is compared with the version that most peers have. In a tie, that is the version of the peer that comes
+	// first in the headers' list of peers, or else of the first log. It does not mean that this peer is right.
 	Reference string `json:"reference,omitempty"`
-	// Window is where at least two logs overlap, nil if nowhere.
+	// Window is the range in which at least two logs overlap, nil if there is none.
 	Window *Window `json:"window"`
 
-	Differences     []Difference           `json:"differences"` // by tick
+	Differences     []Difference           `json:"differences"` // sorted by tick
 	DifferenceCount int                    `json:"difference_count"`
 	Counts          map[DifferenceKind]int `json:"counts"`
-	// Local are differences of orders that need not be the same on all peers.
+	// Local are differences of orders that may differ between peers.
 	Local      []Difference `json:"local,omitempty"`
 	LocalCount int          `json:"local_count"`
 
-	// Headers are what the logs' headers state that has to be the same on all peers and is
-	// not: the build, the tick rate.
+	// Headers are values in the logs' headers that differ but must be the same on all peers: the build, the tick rate.
 	Headers []HeaderDifference `json:"headers,omitempty"`
 
-	// Engine is the one whose own logs were compared, empty for logs of ours.
+	// Engine is the game engine that wrote the logs. It is empty for order logs.
 	Engine string `json:"engine,omitempty"`
 
 	State State `json:"state"`
 
-	// Claims are what the games themselves wrote into their logs.
+	// Claims are errors that the games themselves wrote into their logs.
 	Claims     []PeerClaim `json:"claims,omitempty"`
 	ClaimCount int         `json:"claim_count"`
-	// Misplaced are orders that a log of ours applied out of order.
+	// Misplaced are orders in an order log that were applied in the wrong sequence.
 	Misplaced      []Misplacement `json:"misplaced,omitempty"`
 	MisplacedCount int            `json:"misplaced_count"`
-	// InputHashes are recorded input hashes that the recorded orders do not
-	// give.
+	// InputHashes are recorded input hashes that do not match the recorded orders.
 	InputHashes     []InputHashMismatch `json:"input_hashes,omitempty"`
 	InputHashCount  int                 `json:"input_hash_count"`
 	InputHashesRead uint64              `json:"input_hashes_read"`
 
 	Warnings []string `json:"warnings,omitempty"`
 
-	// Lost is for callers that searched for the logs: which peers left none that can be
-	// read.
+	// Lost is for callers that searched for the logs: the peers without a readable log.
 	Lost []string `json:"-"`
 }
 
-// Difference is one order, or one marker that is an input, which differs.
+// Difference is one order that differs, or one marker that is an input.
 type Difference struct {
 	Kind DifferenceKind `json:"kind"`
-	// Tick is where it begins: of a late order the lower of both ticks.
+	// Tick is where the difference begins. For a late order it is the lower of the two ticks.
 	Tick   uint64 `json:"tick"`
 	Native string `json:"native,omitempty"`
 	Player uint32 `json:"player"`
-	Peer   string `json:"peer"` // that differs from Base
+	Peer   string `json:"peer"` // the peer that differs from Base
 	Base   string `json:"base"`
-	// Order is the name of the order's kind, of a marker its kind.
+	// Order is the name of the order's kind, or the kind of the marker.
 	Order    string `json:"order"`
 	Marker   bool   `json:"marker,omitempty"`
 	Sequence uint32 `json:"sequence"`
-	// Payload is that of the base, or of the peer if only it has the order; the
-	// first 64 bytes.
+	// Payload is the first 64 bytes of Base's payload, or of Peer's if only Peer has the order.
 	Payload    Bytes `json:"payload,omitempty"`
 	PayloadLen int   `json:"payload_len"`
-	// At is where it stands in the logs of Base and Peer, as far as they have
-	// it.
+	// At is the position in the logs of Base and Peer, for each that has the order.
 	At []Place `json:"at"`
-	// Have and Lack are all peers, of those that cover the tick, with and
-	// without the order; for missing and extra ones only.
+	// Have and Lack are the peers with and without the order, among the peers that cover the tick. They are set for
+	// missing and extra orders only.
 	Have []string     `json:"have,omitempty"`
 	Lack []string     `json:"lack,omitempty"`
-	Diff *PayloadDiff `json:"diff,omitempty"` // of altered ones
+	Diff *PayloadDiff `json:"diff,omitempty"` // for altered orders
 }
 
 // Place is a position in a peer's log.
@@ -129,31 +117,28 @@ type Place struct {
 	Peer   string `json:"peer"`
 	Tick   uint64 `json:"tick"`
 	Native string `json:"native,omitempty"`
-	Index  int    `json:"index"`          // among the orders or markers of the tick, from 0
-	Line   int64  `json:"line,omitempty"` // from 1, of a log that is text
-	Offset int64  `json:"offset"`         // of the record in bytes
+	Index  int    `json:"index"`          // among the tick's orders or markers, from 0
+	Line   int64  `json:"line,omitempty"` // from 1, in a text log
+	Offset int64  `json:"offset"`         // of the record, in bytes
 }
 
-// PeerRange is how much of a session a peer's log covers.
+// PeerRange is the part of a session that a peer's log covers.
 type PeerRange struct {
 	Name      string    `json:"name"`
-	Stretches []Stretch `json:"stretches"` // the first ones up to the limit
-	// Before, Between and After count orders of others that the log cannot
-	// have, because they are of ticks before it begins, between two of its
-	// stretches, or after its end.
+	Stretches []Stretch `json:"stretches"` // the first ones, up to the limit
+	// Before, Between and After count the orders of other peers that this log cannot contain, because their ticks come
+	// before its begin, between two of its stretches, or after its end.
 	Before  uint64 `json:"before"`
 	Between uint64 `json:"between"`
 	After   uint64 `json:"after"`
-	// Rerun counts ticks that the peer ran again after it was sent an older
-	// state. They are not compared.
+	// Rerun counts ticks that the peer ran again after it received an older state. They are not compared.
 	Rerun uint64 `json:"rerun,omitempty"`
-	// Unknown counts lines of no known kind, of which UnknownLine is the first.
-	// What they said is lost.
+	// Unknown counts lines of unknown kinds, which are ignored. UnknownLine is the number of the first one.
 	Unknown     int64 `json:"unknown_lines,omitempty"`
 	UnknownLine int64 `json:"unknown_line,omitempty"`
-	// Alone counts ticks after a jump back, without a word, that no other log has.
+	// Alone counts ticks after an unmarked jump back that no other log has.
 	Alone uint64 `json:"alone,omitempty"`
-	// Err is how reading ended, nil if the log's end was reached.
+	// Err is the error that ended the reading, nil if the log's end was reached.
 	Err   error  `json:"-"`
 	Error string `json:"error,omitempty"`
 }
@@ -169,40 +154,39 @@ type Stretch struct {
 
 // Window is where logs overlap.
 type Window struct {
-	From       uint64 `json:"from"` // first and last tick that two logs cover
+	From       uint64 `json:"from"` // first and last tick that at least two logs cover
 	To         uint64 `json:"to"`
 	NativeFrom string `json:"native_from,omitempty"`
 	NativeTo   string `json:"native_to,omitempty"`
-	Ticks      uint64 `json:"ticks"`  // with a record in one log at least
-	Orders     uint64 `json:"orders"` // that two peers at least have alike
+	Ticks      uint64 `json:"ticks"`  // ticks with a record in at least one log
+	Orders     uint64 `json:"orders"` // orders that are the same on at least two peers
 }
 
-// State is what the recorded hashes say.
+// State is the result of comparing the recorded hashes.
 type State struct {
 	Hashes []HashSummary `json:"hashes,omitempty"`
-	// First is the lowest state point at which hashes of two peers differ.
+	// First is the lowest state point at which two peers' hashes differ.
 	First *HashDifference `json:"first,omitempty"`
-	// Good is the highest point below First at which hashes over the whole
-	// state agree. Hashes over parts prove no agreement.
+	// Good is the highest point below First at which hashes of the whole state agree. Hashes of parts do not prove that
+	// states agree.
 	Good *uint64 `json:"good"`
-	// Agreed is the highest point at which any hashes agree, nil if none do.
+	// Agreed is the highest point at which any hashes agree, nil if there is none.
 	Agreed *uint64 `json:"agreed,omitempty"`
-	// Contradictions are points for which two logs, or one, have different
-	// hashes of one peer.
+	// Contradictions are points for which the logs contain two different hashes of the same peer.
 	Contradictions     []HashDifference `json:"contradictions,omitempty"`
 	ContradictionCount int              `json:"contradiction_count"`
 }
 
-// HashSummary is how often the hashes of one kind and coverage agreed.
+// HashSummary counts how often the hashes of one kind and coverage agreed.
 type HashSummary struct {
 	Kind     HashKind        `json:"kind"`
 	Coverage Coverage        `json:"coverage"`
-	Equal    uint64          `json:"equal"` // pairs
+	Equal    uint64          `json:"equal"` // pairs of hashes
 	Differ   uint64          `json:"differ"`
 	First    *HashDifference `json:"first,omitempty"`
 }
 
-// HashDifference is a state point with two hashes.
+// HashDifference is a state point with two different hashes.
 type HashDifference struct {
 	Point    uint64        `json:"point"`
 	Native   string        `json:"native,omitempty"`
@@ -216,17 +200,16 @@ type HashDifference struct {
 // HashOfPeer is the hash of a peer's state.
 type HashOfPeer struct {
 	Peer string `json:"peer"`
-	Log  string `json:"log"` // the peer whose log says so
+	Log  string `json:"log"` // the peer that logged the hash
 	Hash Bytes  `json:"hash"`
 }
 
-// PeerClaim is a Claim with where it belongs.
+// PeerClaim is a Claim with its peer and position.
 type PeerClaim struct {
 	Peer string    `json:"peer"`
 	Kind ClaimKind `json:"kind"`
-	// After is the last tick that the log names before the claim, 0 without a
-	// native name if there is none; Before is the next one after it, nil if
-	// there is none.
+	// After is the last tick in the log before the claim; it is 0 and has no native name if there is none. Before is
+	// the next tick after the claim, nil if there is none.
 	After        uint64  `json:"after"`
 	Before       *uint64 `json:"before"`
 	NativeAfter  string  `json:"native_after,omitempty"`
@@ -234,11 +217,11 @@ type PeerClaim struct {
 	Line         int64   `json:"line"`
 	Offset       int64   `json:"offset"`
 	Text         string  `json:"text"`
-	// Peers are those whom it says to have desynced, if it names them.
+	// Peers are the peers that the claim reports as desynced, if it names any.
 	Peers []string `json:"peers,omitempty"`
 }
 
-// Misplacement is an order that had to be applied before the one it follows.
+// Misplacement is an order that should have been applied before the order that precedes it.
 type Misplacement struct {
 	Peer   string `json:"peer"`
 	Tick   uint64 `json:"tick"`
@@ -246,8 +229,7 @@ type Misplacement struct {
 	Offset int64  `json:"offset"`
 }
 
-// InputHashMismatch is a tick whose recorded input hash is not that of its
-// orders.
+// InputHashMismatch is a tick with a recorded input hash that does not match its orders.
 type InputHashMismatch struct {
 	Peer     string `json:"peer"`
 	Tick     uint64 `json:"tick"`
@@ -256,15 +238,14 @@ type InputHashMismatch struct {
 	Offset   int64  `json:"offset"`
 }
 
-// Diverged reports whether the logs prove that the peers parted.
+// Diverged reports whether the logs prove that the peers diverged.
 func (c *Comparison) Diverged() bool {
 	return c.Verdict == InputsDiffer || c.Verdict == Simulation || c.Verdict == InitialState
 }
 
-// Incomplete reports whether evidence was lost or lacking: a log that is not there, could
-// not be read to its end, has lines of no known kind, contradicts itself, or overlaps with
-// no other, orders that differ while hashes agree, or a claim of the game that nothing bears
-// out.
+// Incomplete reports whether evidence is missing or doubtful. This is so if a log is missing, could not be read to its
+// end, has lines of unknown kinds, contradicts itself, or overlaps with no other log. It is also so if orders differ
+// while hashes agree, or if nothing else confirms a claim of the game.
 func (c *Comparison) Incomplete() bool {
 	for i := range c.Peers {
 		if p := &c.Peers[i]; p.Err != nil || p.Unknown > 0 || p.Alone > 0 {
@@ -274,7 +255,7 @@ func (c *Comparison) Incomplete() bool {
 	return len(c.Lost) > 0 || c.Verdict == NoOverlap || c.Verdict == LogsDiffer || c.Verdict == InputsEqual && c.ClaimCount > 0 || c.InputHashCount > 0 || c.State.ContradictionCount > 0
 }
 
-// Line is the verdict in one line.
+// Line returns the verdict in one line.
 func (c *Comparison) Line() string {
 	switch c.Verdict {
 	case InputsDiffer:

@@ -9,7 +9,7 @@ import (
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
 
-// Lengths of the arrays of the format.
+// Array lengths of the format.
 const (
 	headerLen    = 10
 	rateLen      = 2
@@ -21,12 +21,10 @@ const (
 	markerLen    = 8
 )
 
-// decoder reads the MessagePack of one payload in place. It trusts nothing:
-// every length is checked against the bytes left, every number against its
-// range, and it never goes deeper than the format does. It is written by hand
-// because a log has millions of orders: the library's decoder makes three
-// interface calls for each number and copies every payload, and takes values
-// for granted that are of another type or out of range.
+// decoder reads the MessagePack of one payload in place. It trusts nothing: it checks every length against the
+// remaining bytes and every number against its range, and never nests deeper than the format does. It is written by
+// hand because a log has millions of orders. The library's decoder makes three interface calls for each number, copies
+// every payload, and accepts values of other types or out of range.
 //
 // After the first error all methods return zero values.
 type decoder struct {
@@ -34,7 +32,7 @@ type decoder struct {
 	at    int
 	err   error
 	errAt int
-	names []string // names seen so far, so that a hash needs no new string
+	names []string // names that were read before, to avoid allocating the same string again
 }
 
 func (d *decoder) reset(b []byte) {
@@ -50,7 +48,7 @@ func (d *decoder) fail(at int, format string, args ...any) {
 	d.at = 0
 }
 
-// code returns the next byte, which begins a value.
+// code returns the next byte, the first of a value.
 func (d *decoder) code(what string) byte {
 	if d.at >= len(d.b) {
 		d.fail(d.at, "payload ends, expected %s", what)
@@ -79,8 +77,7 @@ func (d *decoder) big(width int, what string) uint64 {
 	return binary.BigEndian.Uint64(b)
 }
 
-// u32 reads the usual forms at once and leaves the rest, and all errors, to
-// number.
+// u32 reads the usual forms itself. It leaves other forms and all errors to number.
 func (d *decoder) u32(what string) uint32 {
 	if b := d.b[d.at:]; len(b) >= 5 {
 		switch c := b[0]; {
@@ -103,8 +100,7 @@ func (d *decoder) u32(what string) uint32 {
 
 func (d *decoder) u64(what string) uint64 { return d.number(math.MaxUint64, what) }
 
-// number reads an unsigned integer in any form, that of a signed one included
-// if the value is not negative.
+// number reads an unsigned integer in any form. A signed form is accepted if the value is not negative.
 func (d *decoder) number(limit uint64, what string) uint64 {
 	at := d.at
 	c := d.code(what)
@@ -132,8 +128,8 @@ func (d *decoder) number(limit uint64, what string) uint64 {
 	return n
 }
 
-// array reads the length of an array whose elements take at least size bytes
-// each, so that no length is believed that the payload cannot hold.
+// array reads the length of an array with elements of at least size bytes each. A length that does not fit the payload
+// is an error.
 func (d *decoder) array(size int, what string) int {
 	at := d.at
 	c := d.code(what)
@@ -188,7 +184,7 @@ func (d *decoder) bool(what string) bool {
 	return c == 0xc3
 }
 
-// bin returns bytes of the payload itself, never nil unless there is an error.
+// bin returns a slice of the payload. It is nil only after an error.
 func (d *decoder) bin(what string) []byte {
 	at := d.at
 	if b := d.b[at:]; len(b) >= 2 && b[0] == 0xc4 && len(b) >= 2+int(b[1]) {
@@ -226,7 +222,7 @@ func (d *decoder) bytes(n uint64, what string) []byte {
 	return d.b[d.at-int(n) : d.at : d.at]
 }
 
-// fixed fills out from a bin of the same length.
+// fixed fills out from a bin of that length.
 func (d *decoder) fixed(out []byte, what string) {
 	at := d.at
 	b := d.bin(what)
@@ -237,7 +233,7 @@ func (d *decoder) fixed(out []byte, what string) {
 	copy(out, b)
 }
 
-// name returns a string that is likely to come again.
+// name returns a string that probably occurs again.
 func (d *decoder) name(what string) string {
 	b := d.str(what)
 	if len(b) == 0 {
@@ -255,7 +251,7 @@ func (d *decoder) name(what string) string {
 	return s
 }
 
-// finish reports bytes after the value.
+// finish reports an error if bytes follow the value.
 func (d *decoder) finish() {
 	if d.err == nil && d.at < len(d.b) {
 		d.fail(d.at, "%d bytes after the record", len(d.b)-d.at)
@@ -298,7 +294,7 @@ func (d *decoder) header(h *Header) {
 	d.finish()
 }
 
-// tick fills t, whose slices it reuses. Bytes are those of the payload.
+// tick fills t and reuses its slices. Its byte slices point into the payload.
 func (d *decoder) tick(t *Tick) {
 	d.tuple(tickLen, "tick")
 	t.Number = d.u64("tick")

@@ -33,8 +33,7 @@ func (c *comparer) place(l *lane, it *item) Place {
 	return Place{Peer: l.name, Tick: c.now, Native: c.native(c.now), Index: it.index, Line: it.line, Offset: l.rec.Offset}
 }
 
-// difference describes an item that base has as x and peer as y; one may be
-// nil.
+// difference describes an item that is x in base and y in peer. One of them may be nil.
 func (c *comparer) difference(kind DifferenceKind, base, peer *lane, x, y *item) Difference {
 	it := cmp.Or(x, y)
 	d := Difference{
@@ -56,7 +55,7 @@ func (c *comparer) difference(kind DifferenceKind, base, peer *lane, x, y *item)
 	return d
 }
 
-// lone describes an item that only base or only peer has, of the two.
+// lone describes an item that only one of base and peer has.
 func (c *comparer) lone(kind DifferenceKind, base, peer *lane, x, y *item) Difference {
 	d := c.difference(kind, base, peer, x, y)
 	it := cmp.Or(x, y)

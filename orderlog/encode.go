@@ -9,14 +9,13 @@ import (
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
 
-// payload is a buffer that a msgpack encoder writes to without fail.
+// payload is a buffer for a msgpack encoder; writing to it never fails.
 type payload []byte
 
 func (p *payload) Write(b []byte) (int, error) { *p = append(*p, b...); return len(b), nil }
 func (p *payload) WriteByte(c byte) error      { *p = append(*p, c); return nil }
 
-// encoder appends MessagePack to out. Its methods drop the errors of the
-// underlying encoder, which are those of writing to out.
+// encoder appends MessagePack to out. Its methods drop the encoder's errors, because writing to out cannot fail.
 type encoder struct {
 	out payload
 	enc *msgpack.Encoder

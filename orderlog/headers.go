@@ -6,12 +6,11 @@ import (
 	"github.com/desynctool/desynctool/internal/prose"
 )
 
-// HeaderDifference is something that the headers of logs state, and that has to be the same
-// on all peers of a session but is not.
+// HeaderDifference is a value in the logs' headers that differs but must be the same on all peers of a session.
 type HeaderDifference struct {
 	// Name is "build" or "tick rate".
 	Name string `json:"name"`
-	// Values are those of the peers that state one, in the order of the logs.
+	// Values are the values of the peers that state one, in the order of the logs.
 	Values []HeaderValue `json:"values"`
 }
 
@@ -21,8 +20,8 @@ type HeaderValue struct {
 	Value string `json:"value"`
 }
 
-// DifferentHeaders returns what some headers state differently, the build first. A header
-// that does not state it is like any other.
+// DifferentHeaders returns the values that differ between headers, the build first. A header without the value differs
+// from none.
 func DifferentHeaders(names []string, headers []Header) (list []HeaderDifference) {
 	for _, field := range []struct {
 		name string
@@ -46,7 +45,7 @@ func DifferentHeaders(names []string, headers []Header) (list []HeaderDifference
 	return list
 }
 
-// String returns "30/1 a second", and nothing for a rate that is not known.
+// String returns "30/1 a second", or an empty string for an unknown rate.
 func (r Rate) String() string {
 	if r.Den == 0 {
 		return ""

@@ -9,9 +9,8 @@ import (
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
 
-// Compare orders by tick and within a tick by sub-tick time, player and
-// sequence. Two orders that compare equal are applied in the order in which
-// they stand.
+// Compare orders by tick, then by sub-tick time, player and sequence. Two orders that compare equal are applied in the
+// order of the log.
 func (o *Order) Compare(other *Order) int {
 	return cmp.Or(
 		cmp.Compare(o.Tick, other.Tick),
@@ -26,9 +25,8 @@ func SortOrders(orders []Order) {
 	slices.SortStableFunc(orders, func(a, b Order) int { return a.Compare(&b) })
 }
 
-// Misplaced returns the index of the first order that must be applied before
-// the one it follows, or -1 if the orders were applied as they must be. A log
-// says what was applied, so neither its reader nor its writer objects.
+// Misplaced returns the index of the first order that should have been applied before the order that precedes it, or
+// -1. A log records what was applied, so readers and writers accept such a tick.
 func (t *Tick) Misplaced() int {
 	for i := 1; i < len(t.Orders); i++ {
 		if t.Orders[i].Compare(&t.Orders[i-1]) < 0 {
@@ -38,22 +36,20 @@ func (t *Tick) Misplaced() int {
 	return -1
 }
 
-// InputHash returns the input hash of a tick's orders as applied: the first 8
-// bytes of SHA-256 over
+// InputHash returns the input hash of a tick's orders as applied: the first 8 bytes of SHA-256 over
 //
 //	u32 number of orders, then for each
 //	u64 tick, u32 sub tick, u32 player, u32 sequence,
 //	u32 length of the kind's name, the name,
 //	u32 length of the payload, the payload
 //
-// in little-endian, orders of a local kind left out. Each Order.Kind must be
-// an index into kinds.
+// in little-endian, without the orders of local kinds. Each Order.Kind must be an index into kinds.
 func InputHash(kinds []OrderKind, orders []Order) merkle.Short {
 	h, _ := inputHash(make([]byte, 0, 4+64*len(orders)), kinds, orders)
 	return h
 }
 
-// inputHash uses the memory of buf, and returns what it has grown to.
+// inputHash works in buf and returns the buffer, which may have grown.
 func inputHash(buf []byte, kinds []OrderKind, orders []Order) (merkle.Short, []byte) {
 	le := binary.LittleEndian
 	buf = append(buf[:0], 0, 0, 0, 0)

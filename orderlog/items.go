@@ -4,10 +4,10 @@ import (
 	"crypto/sha256"
 )
 
-// item is an order of one tick in one log, or a marker that is an input.
+// item is one tick's order in one log, or a marker that is an input.
 type item struct {
 	player, sequence, subTick uint32
-	kind                      uint32 // common number; of markers the MarkerKind
+	kind                      uint32 // common number, or the MarkerKind of a marker
 	marker, local, failed     bool
 	index                     int
 	line                      int64
@@ -15,11 +15,11 @@ type item struct {
 	key                       itemKey
 }
 
-// itemKey is what makes two items the same: all but the time inside the tick.
+// itemKey identifies equal items. It contains everything but the time inside the tick.
 type itemKey struct {
 	marker                 bool
 	kind, player, sequence uint32
-	content                [sha256.Size]byte // the payload and its length if it fits, else its SHA-256
+	content                [sha256.Size]byte // the payload and its length if they fit, else the payload's SHA-256
 }
 
 func (i *item) setKey(counted bool) {
@@ -35,7 +35,7 @@ func (i *item) setKey(counted bool) {
 	}
 }
 
-// items are those of one tick in one log. Payloads are the record's.
+// items are the items of one tick in one log. Their payloads point into the record.
 type items struct {
 	list []item
 	keys map[itemKey]bool // filled on demand
@@ -79,7 +79,7 @@ func (t *items) fill(c *comparer, l *lane) {
 				t.list[j].failed = true
 				continue
 			}
-			it.sequence = m.Sequence // the log does not have the order itself
+			it.sequence = m.Sequence // the log does not contain the order itself
 		case l.dialect.OwnMarkers || !m.Kind.input():
 			continue
 		}
@@ -88,14 +88,12 @@ func (t *items) fill(c *comparer, l *lane) {
 	}
 }
 
-// input reports whether a marker of the kind belongs to the game, so that all
-// peers must have it in the same tick.
+// input reports whether a marker of this kind is an input of the game: all peers must have it in the same tick.
 func (k MarkerKind) input() bool {
 	return k == Join || k == Leave || k == Removal || k == Reconnect
 }
 
-// equal reports whether two peers have the same in a tick. Local orders need not be the
-// same, and say nothing of who has what most have.
+// equal reports whether two peers have the same items in a tick. Local orders may differ and do not count.
 func (t *items) equal(other *items) bool {
 	a, b := t.list, other.list
 	for {

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// lane is the reading of one log.
+// lane is the state of reading one log.
 type lane struct {
 	index      int
 	name       string
@@ -14,30 +14,30 @@ type lane struct {
 	header     Header
 	dialect    Dialect
 	kinds      []uint32 // by Order.Kind
-	usualKinds bool     // its kinds are those of the first lane
-	number     int32    // of the peer in comparer.state
-	peers      []int32  // such numbers by Observed.Peer
+	usualKinds bool     // its kinds are the first lane's kinds
+	number     int32    // number of the peer in comparer.state
+	peers      []int32  // peer numbers by Observed.Peer
 
-	rec  Record // the next one; a tick
-	head bool   // rec is there
+	rec  Record // the next record; a tick
+	head bool   // rec is valid
 	// generation counts how often the game went back to an earlier tick. Ticks
 	// of different generations are different ticks.
 	generation int
 	fresh      bool // rec begins a stretch
 	started    bool // a stretch has begun
 	last       uint64
-	back       bool // in ticks that the peer ran before
-	jumps      int  // back to an earlier tick, without a word
+	back       bool // in ticks that the peer already ran before
+	jumps      int  // unmarked jumps back to an earlier tick
 	ranges     PeerRange
 	stretches  int
-	waiting    []int // claims without a tick after them, in Comparison.Claims
-	hasFirst   bool  // of a log of ours whose header says where it begins
+	waiting    []int // indexes in Comparison.Claims of claims that no tick follows yet
+	hasFirst   bool  // an order log with a header that gives its begin
 
-	idle, direct int // records without orders, and those of them after the tick before
+	idle, direct int // records without orders, and how many of them directly follow the tick before
 }
 
-// writes reports whether a log of ours has, as far as it was read, a record of ticks without
-// orders too: then ticks without a record were not played (docs/orderlog.md, Stretches).
+// writes reports whether an order log contains, as far as it was read, records of ticks without orders too. If it does,
+// ticks without a record were not played (docs/orderlog.md, Stretches).
 func (l *lane) writes() bool {
 	return l.dialect.Engine == "" && l.idle >= 4 && 4*l.direct >= 3*l.idle
 }
@@ -52,8 +52,7 @@ func (l *lane) count(t *Tick) {
 	}
 }
 
-// displayName returns what the Comparison calls the peer that l's header calls
-// name.
+// displayName returns the Comparison's name for the peer that l's header calls name.
 func (c *comparer) displayName(l *lane, name string) string {
 	if name == l.header.Peer {
 		return l.name
@@ -72,7 +71,7 @@ func (c *comparer) displayName(l *lane, name string) string {
 	return name
 }
 
-// kind returns the common number of a lane's kind of orders.
+// kind returns the common number of a lane's order kind.
 func (c *comparer) kind(l *lane, k uint32) uint32 {
 	if int(k) >= len(l.kinds) {
 		l.header = l.source.Header()
@@ -118,10 +117,9 @@ func (c *comparer) advance(l *lane) {
 		l.fresh = !l.started || opening != nil || t > l.last && t-l.last > 1 && l.writes()
 		l.count(rec.Tick)
 		if l.started && t <= l.last {
-			// Everyone goes back when a saved game is loaded. A peer that was
-			// sent an older state goes back alone; its ticks are compared again
-			// from where the others are.
-			// So does one that comes back to the tick in which it left.
+			// After a saved game is loaded, all peers go back. A peer that received an older state goes back alone; its
+			// ticks are compared again from the other peers' tick on. The same holds for a peer that returns in the
+			// tick in which it left.
 			l.back = t == l.last || opening == nil && l.back || opening != nil && opening.Kind != Load
 			if l.back {
 				l.ranges.Rerun++
@@ -143,12 +141,12 @@ func (c *comparer) advance(l *lane) {
 	}
 }
 
-// at reports whether the lane's next record is of that tick.
+// at reports whether the lane's next record belongs to that tick.
 func (l *lane) at(generation int, tick uint64) bool {
 	return l.head && l.generation == generation && l.rec.Tick.Number == tick
 }
 
-// peerNumber returns the number of the peer whose state a hash is of.
+// peerNumber returns the number of a peer in a hash.
 func (l *lane) peerNumber(s *stateLedger, peer uint32) int32 {
 	if int(peer) < len(l.peers) {
 		return l.peers[peer]

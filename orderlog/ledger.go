@@ -7,20 +7,20 @@ import (
 
 func decimal(n uint32) string { return strconv.FormatUint(uint64(n), 10) }
 
-// ledger collects differences in the order in which they were found. One that
-// is missing or extra waits in case the same order turns up in another tick.
+// ledger collects differences in the order in which they were found. A missing or extra order waits, because the same
+// order may appear in another tick.
 type ledger struct {
 	limit  int
 	window uint64
 
-	queue   []*entry // from counted on, not yet counted
+	queue   []*entry // entries after counted are not yet counted
 	counted int
 	waiting map[waitKey][]*entry
 
 	kept  []Difference
 	count int
 	kinds map[DifferenceKind]int
-	// The earliest difference of inputs, and of orders that failed.
+	// The earliest difference of inputs, and the earliest order that failed.
 	input, failed moment
 }
 
@@ -34,7 +34,7 @@ type entry struct {
 type waitKey struct {
 	item itemKey
 	lane int
-	kind DifferenceKind // Missing or Extra; empty if it does not wait
+	kind DifferenceKind // Missing or Extra; empty if the entry does not wait
 }
 
 func newLedger(opts CompareOptions) ledger {
@@ -50,8 +50,7 @@ func (l *ledger) add(c *comparer, d Difference) *entry {
 	return e
 }
 
-// wait adds a difference that may be resolved later. peer is the lane that
-// lacks the order or has one too many.
+// wait adds a difference that may be resolved later. peer is the lane that lacks the order or has the extra one.
 func (l *ledger) wait(c *comparer, d Difference, key itemKey, peer *lane) {
 	e := l.add(c, d)
 	if d.Kind == Failed {
@@ -61,8 +60,7 @@ func (l *ledger) wait(c *comparer, d Difference, key itemKey, peer *lane) {
 	l.waiting[e.key] = append(l.waiting[e.key], e)
 }
 
-// resolve reports whether an order that stands at place settles one that
-// waits: it was late, or early.
+// resolve reports whether an order at place resolves a waiting one: the order was late or early.
 func (l *ledger) resolve(c *comparer, kind DifferenceKind, key itemKey, peer *lane, place Place) bool {
 	k := waitKey{key, peer.index, kind}
 	list := l.waiting[k]
@@ -89,7 +87,7 @@ func (l *ledger) resolve(c *comparer, kind DifferenceKind, key itemKey, peer *la
 	return true
 }
 
-// settle counts what cannot be resolved any more.
+// settle counts the differences that can no longer be resolved.
 func (l *ledger) settle(generation int, now uint64) {
 	n := 0
 	for _, e := range l.queue[l.counted:] {
@@ -103,12 +101,12 @@ func (l *ledger) settle(generation int, now uint64) {
 
 func (l *ledger) close() { l.take(len(l.queue) - l.counted) }
 
-// take counts the next n differences of the queue and keeps the first ones.
+// take counts the next n differences in the queue and adds them to the list up to the limit.
 func (l *ledger) take(n int) {
 	for i := l.counted; i < l.counted+n; i++ {
 		e := l.queue[i]
 		l.queue[i] = nil
-		// Entries of a key wait in the order of the queue.
+		// Entries with the same key wait in the queue's order.
 		if list := l.waiting[e.key]; len(list) > 1 && list[0] == e {
 			l.waiting[e.key] = list[1:]
 		} else if len(list) == 1 && list[0] == e {

@@ -2,7 +2,7 @@ package orderlog
 
 import "slices"
 
-// late finds orders that b applied in another tick than a.
+// late finds orders that b applied in a different tick than a.
 func (r *aligner) late(c *comparer, out *ledger, a, b *lane) {
 	r.leftB = slices.DeleteFunc(r.leftB, func(it *item) bool {
 		return out.resolve(c, Missing, it.key, b, c.place(b, it))
@@ -12,9 +12,8 @@ func (r *aligner) late(c *comparer, out *ledger, a, b *lane) {
 	})
 }
 
-// duplicated finds orders that one of both has once more in the tick. Where
-// orders are not numbered, one that the base has twice may as well be missing
-// on the peer.
+// duplicated finds orders that one side has one time more in the tick. Where orders are not numbered, an order that the
+// base has twice may also be missing on the peer.
 func (r *aligner) duplicated(c *comparer, out *ledger, a, b *lane) {
 	r.leftB = slices.DeleteFunc(r.leftB, func(it *item) bool {
 		again := !it.marker && r.counts[it.key] > 0
@@ -32,7 +31,7 @@ func (r *aligner) duplicated(c *comparer, out *ledger, a, b *lane) {
 	})
 }
 
-// again finds orders whose number was applied in an earlier tick.
+// again finds orders with a number that was already applied in an earlier tick.
 func (r *aligner) again(c *comparer, out *ledger, a, b *lane) {
 	if c.counted || out != &c.shared {
 		return
@@ -50,12 +49,10 @@ func (r *aligner) again(c *comparer, out *ledger, a, b *lane) {
 	r.leftA = slices.DeleteFunc(r.leftA, applied(b, a))
 }
 
-// maxSimilar is up to how many orders of one player are looked at for the most
-// similar one.
+// maxSimilar is how many orders of one player are searched for the most similar one.
 const maxSimilar = 32
 
-// altered pairs orders of one player that have the same number, or of logs
-// without numbers the same kind.
+// altered pairs orders of one player that have the same number, or the same kind in logs without numbers.
 func (r *aligner) altered(c *comparer, out *ledger, a, b *lane) {
 	if len(r.leftA) == 0 || len(r.leftB) == 0 {
 		return
@@ -85,7 +82,7 @@ func (r *aligner) altered(c *comparer, out *ledger, a, b *lane) {
 			}
 		}
 		other := candidates[best]
-		copy(candidates[1:best+1], candidates[:best]) // those before it move, of which there are few
+		copy(candidates[1:best+1], candidates[:best]) // shift the few entries before it
 		groups[group(it)] = candidates[1:]
 		paired[other] = true
 		out.add(c, c.alteration(a, b, other, it))
@@ -97,8 +94,7 @@ func (r *aligner) altered(c *comparer, out *ledger, a, b *lane) {
 	r.leftA = slices.DeleteFunc(r.leftA, func(it *item) bool { return paired[it] })
 }
 
-// distance is the number of bytes of the longer payload that are left without
-// what is the same at both ends.
+// distance returns the length of the longer payload without the equal bytes at both ends.
 func distance(a, b []byte) int {
 	_, a, b = cutSame(a, b)
 	return max(len(a), len(b))

@@ -13,40 +13,38 @@ import (
 // lineBuffer is how much of a file is read at a time, in bytes.
 const lineBuffer = 32 << 10
 
-// Lines reads the lines of an engine's log that is text. Lines end with a line
-// feed or with a carriage return and a line feed, and a file may have both: what
-// was copied or put together elsewhere has. Bytes are not interpreted.
+// Lines reads the lines of an engine's text log. A line ends with a line feed, or with a carriage return and a line
+// feed. A file may contain both, for example if it was copied or assembled from several. Bytes are not interpreted.
 type Lines struct {
 	name   string
 	r      *bufio.Reader
 	long   []byte
-	crlf   bool // of the first line
-	cr     bool // of the current one
+	crlf   bool // the first line ends with CR LF
+	cr     bool // the current line ends with CR LF
 	number int64
 	offset int64 // of the current line
-	next   int64 // of the one after it
+	next   int64 // of the next line
 	err    error
 }
 
-// NewLines returns a reader of lines. The name is what errors call the file.
+// NewLines returns a reader of lines. Errors use name for the file.
 func NewLines(r io.Reader, name string) *Lines {
 	return &Lines{name: name, r: bufio.NewReaderSize(r, lineBuffer)}
 }
 
-// Peek returns up to n bytes that come next, at most 32 KiB, without reading
-// them.
+// Peek returns up to n of the next bytes, at most 32 KiB, without consuming them.
 func (l *Lines) Peek(n int) []byte {
 	b, _ := l.r.Peek(min(n, l.r.Size()))
 	return b
 }
 
-// Name returns what errors call the file.
+// Name returns the name that errors use for the file.
 func (l *Lines) Name() string { return l.name }
 
-// CRLF reports whether the first line ends with a carriage return too.
+// CRLF reports whether the first line ends with a carriage return and a line feed.
 func (l *Lines) CRLF() bool { return l.crlf }
 
-// Return reports whether a carriage return was cut off the current line.
+// Return reports whether a carriage return was removed from the current line.
 func (l *Lines) Return() bool { return l.cr }
 
 // Number returns the number of the current line, from 1.
@@ -55,11 +53,11 @@ func (l *Lines) Number() int64 { return l.number }
 // Offset returns the offset of the current line in bytes.
 func (l *Lines) Offset() int64 { return l.offset }
 
-// Next returns the next line without its end. It is valid until the next call.
+// Next returns the next line without its line end. It is valid until the next call.
 //
-// It returns io.EOF after a line feed, else a [*frame.Error]: frame.ErrTorn
-// if the file ends inside a line, which is not delivered, and frame.ErrCorrupt
-// for a line longer than limits.Line. Errors of the reader are passed on.
+// It returns io.EOF at the end of a file that ends with a line feed, else a [*frame.Error]: frame.ErrTorn if the file
+// ends inside a line, which is not returned, and frame.ErrCorrupt for a line longer than limits.Line. Errors of the
+// underlying reader are returned as they are.
 func (l *Lines) Next() ([]byte, error) {
 	if l.err != nil {
 		return nil, l.err
@@ -111,7 +109,7 @@ func (l *Lines) Corrupt(format string, args ...any) *frame.Error {
 	}
 }
 
-// Unrecognized returns an error that says that the file is of another type.
+// Unrecognized returns an error for a file of another type.
 func (l *Lines) Unrecognized(format string, args ...any) *frame.Error {
 	return &frame.Error{Name: l.name, Err: frame.ErrUnrecognized, Msg: fmt.Sprintf(format, args...)}
 }

@@ -11,25 +11,21 @@ import (
 type Log struct {
 	Name   string // as given to ReadAll
 	Header Header
-	Ticks  []Tick // of all epochs, in file order
-	// Epochs are never empty: the first one is there even in a log without
-	// ticks.
+	Ticks  []Tick // the ticks of all epochs, in file order
+	// Epochs is never empty: even a log without ticks has a first epoch.
 	Epochs []Epoch
 }
 
-// Epoch is a stretch of a log in which ticks ascend and the history hash is
-// one chain.
+// Epoch is a part of a log in which ticks ascend and the history hash is one chain.
 type Epoch struct {
 	Number uint32
-	// Opening is the marker that opened the epoch; nil for that of a game's
-	// start.
+	// Opening is the marker that opened the epoch, nil if the epoch began with the game.
 	Opening *Marker
 	Ticks   []Tick // a part of Log.Ticks
-	// Observed are the hashes of the epoch's observed records; those of its
-	// ticks are in the ticks.
+	// Observed are the hashes in the epoch's observed records. The hashes of its ticks are in Ticks.
 	Observed []Observed
-	// Conflicts are hashes that contradict an earlier one of the same epoch,
-	// point, peer, kind and coverage.
+	// Conflicts are hashes that contradict an earlier hash in the same epoch with the same point, peer, kind and
+	// coverage.
 	Conflicts []Observed
 
 	first  int // index of Ticks[0] in Log.Ticks
@@ -43,7 +39,7 @@ type hashKey struct {
 	coverage Coverage
 }
 
-// ReadFile reads the log at path, which is what errors call it. See [ReadAll].
+// ReadFile reads the log at path. Errors contain the path. See [ReadAll].
 func ReadFile(path string) (*Log, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -53,9 +49,8 @@ func ReadFile(path string) (*Log, error) {
 	return ReadAll(f, path)
 }
 
-// ReadAll reads a log to its end. If it is torn or corrupt after its header,
-// ReadAll returns both the error, as Reader.Next does, and the Log with all
-// that precedes. Without a header it returns no Log.
+// ReadAll reads a log to its end. If the log is torn or corrupt after its header, ReadAll returns the same error as
+// Reader.Next, and a Log with everything before the damage. If the header is unreadable, the Log is nil.
 func ReadAll(r io.Reader, name string) (*Log, error) {
 	lr, err := NewReader(r, name)
 	if err != nil {
@@ -64,7 +59,7 @@ func ReadAll(r io.Reader, name string) (*Log, error) {
 	return Collect(lr, name)
 }
 
-// Collect reads what is left of a source, as ReadAll does.
+// Collect reads the rest of a source, like ReadAll.
 func Collect(src Source, name string) (*Log, error) {
 	l := &Log{Name: name, Header: src.Header()}
 	l.Epochs = append(l.Epochs, newEpoch(l.Header.Epoch, 0))
@@ -72,7 +67,7 @@ func Collect(src Source, name string) (*Log, error) {
 	for {
 		rec, err := src.Next()
 		if err != nil {
-			l.Header.Kinds = src.Header().Kinds // an engine's log may name them as they come
+			l.Header.Kinds = src.Header().Kinds // an engine's log may add kinds as they occur
 			l.slice()
 			if err == io.EOF {
 				err = nil
@@ -86,7 +81,7 @@ func Collect(src Source, name string) (*Log, error) {
 		switch rec.Kind {
 		case TickRecord:
 			if rec.Tick == nil {
-				continue // an engine's claims alone
+				continue // a record with only an engine's claims
 			}
 			t := store.tick(rec.Tick)
 			l.Ticks = append(l.Ticks, t)
@@ -106,7 +101,7 @@ func newEpoch(number uint32, first int) Epoch {
 	return Epoch{Number: number, first: first, hashes: map[hashKey][]byte{}}
 }
 
-// slice gives the epochs their ticks, now that Log.Ticks no longer moves.
+// slice sets the epochs' Ticks, now that Log.Ticks no longer grows.
 func (l *Log) slice() {
 	end := len(l.Ticks)
 	for i := len(l.Epochs) - 1; i >= 0; i-- {
@@ -128,7 +123,7 @@ func (e *Epoch) index(hashes []Observed) {
 	}
 }
 
-// Tick returns the tick of that number, or nil.
+// Tick returns the tick with that number, or nil.
 func (e *Epoch) Tick(number uint64) *Tick {
 	i := sort.Search(len(e.Ticks), func(i int) bool { return e.Ticks[i].Number >= number })
 	if i == len(e.Ticks) || e.Ticks[i].Number != number {
@@ -137,13 +132,12 @@ func (e *Epoch) Tick(number uint64) *Tick {
 	return &e.Ticks[i]
 }
 
-// Hash returns the bytes of a hash that was observed in the epoch, the first
-// ones if there are several, or nil.
+// Hash returns a hash that was observed in the epoch, the first one if there are several, or nil.
 func (e *Epoch) Hash(point uint64, peer uint32, kind HashKind, coverage Coverage) []byte {
 	return e.hashes[hashKey{point, peer, kind, coverage}]
 }
 
-// Tick returns the tick of that number in the last epoch that has it, or nil.
+// Tick returns the tick with that number in the last epoch that has it, or nil.
 func (l *Log) Tick(number uint64) *Tick {
 	for i := len(l.Epochs) - 1; i >= 0; i-- {
 		if t := l.Epochs[i].Tick(number); t != nil {
@@ -153,8 +147,7 @@ func (l *Log) Tick(number uint64) *Tick {
 	return nil
 }
 
-// Hash returns the bytes of a hash in the last epoch in which it was observed,
-// or nil.
+// Hash returns a hash from the last epoch in which it was observed, or nil.
 func (l *Log) Hash(point uint64, peer uint32, kind HashKind, coverage Coverage) []byte {
 	for i := len(l.Epochs) - 1; i >= 0; i-- {
 		if b := l.Epochs[i].Hash(point, peer, kind, coverage); b != nil {
@@ -170,8 +163,8 @@ func (t *Tick) Clone() *Tick {
 	return &c
 }
 
-// slabs hands out memory for many small copies at once, in pieces that hold at
-// least grain values each. The zero slabs gives every copy memory of its own.
+// slabs allocates memory for many small copies at once, in pieces of at least grain values. The zero slabs allocates
+// each copy separately.
 type slabs struct {
 	grain   int
 	bytes   []byte
@@ -180,7 +173,7 @@ type slabs struct {
 	markers []Marker
 }
 
-// carve returns a copy of s cut from slab, which is renewed when it is used up.
+// carve returns a copy of s cut from slab, and renews the slab when it is used up.
 func carve[T any](slab *[]T, s []T, grain int) []T {
 	if len(s) == 0 {
 		return nil

@@ -2,10 +2,9 @@ package orderlog
 
 import "slices"
 
-// match pairs the items that are the same, each with the first one that is
-// left, or from the end with the last. Where orders have no numbers, so that
-// several may be the same, as many as possible are paired in order before that.
-// Pairs and what is left are in the order of the logs.
+// match pairs equal items, each with the first unpaired one, or with the last one if fromEnd is set. Where orders have
+// no numbers, several may be equal; then it first pairs as many as possible without changing their order. Pairs and
+// unpaired items are in the order of the logs.
 func (r *aligner) match(listA, listB []item, local, counted, fromEnd bool) {
 	r.a, r.b = pick(r.a[:0], listA, local), pick(r.b[:0], listB, local)
 	a, b := r.a, r.b
@@ -71,11 +70,11 @@ func pick(out []*item, list []item, local bool) []*item {
 	return out
 }
 
-// maxCells is up to which size two lists are compared item by item.
+// maxCells limits the size of two lists that are compared item by item.
 const maxCells = 1 << 16
 
-// inOrder joins a longest common subsequence of a and b, or of lists that are
-// too long what they have in common at both ends.
+// inOrder joins a longest common subsequence of a and b. For lists that are too long, it joins only the equal items at
+// both ends.
 func inOrder(a, b []*item, fromEnd bool, join func(i, j int)) {
 	head, tail := 0, 0
 	ends := func() {
@@ -120,12 +119,11 @@ func inOrder(a, b []*item, fromEnd bool, join func(i, j int)) {
 	}
 }
 
-// maxSearch is how many items are looked at to find where a short log stands
-// in a long one.
+// maxSearch is how many items are examined to find the position of a short log inside a long one.
 const maxSearch = 1 << 20
 
-// within finds, if one log both begins and ends inside the tick, all of its
-// items one after the other in the other log, and pairs them.
+// within handles a log that both begins and ends inside the tick. It finds all of the log's items as one run in the
+// other log, and pairs them.
 func (r *aligner) within(listA, listB []item, local bool) bool {
 	if marker := func(it item) bool { return it.marker }; slices.ContainsFunc(listA, marker) || slices.ContainsFunc(listB, marker) {
 		return false
@@ -172,8 +170,8 @@ func (r *aligner) within(listA, listB []item, local bool) bool {
 	return false
 }
 
-// cut drops what a log cannot have because it, or the peer's part in the
-// session, begins or ends inside the tick.
+// cut drops items that a log cannot contain because the log, or the peer's part in the session, begins or ends inside
+// the tick.
 func (r *aligner) cut(c *comparer, a, b *lane) {
 	none := pair{}
 	first, last := none, none

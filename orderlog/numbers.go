@@ -14,14 +14,14 @@ import (
 
 // Number is a number inside a payload that names its fields: JSON or MessagePack.
 type Number struct {
-	Value int64 // of one with a fraction, what is before it
+	Value int64 // without the fraction, if there is one
 
-	begin, end int // its bytes in the payload
+	begin, end int // byte range in the payload
 	json       bool
 }
 
-// Numbers returns the numbers in a payload, in order, but for those that do not fit an
-// int64. There are none in a payload that does not name its fields.
+// Numbers returns the numbers in a payload in their order, without those that do not fit an int64. A payload that does
+// not name its fields has none.
 func Numbers(payload []byte) []Number {
 	if _, ok := payloadFields(payload); !ok {
 		return nil
@@ -32,12 +32,11 @@ func Numbers(payload []byte) []Number {
 	return msgpackNumbers(payload)
 }
 
-// HasNumber reports whether a number in a payload has a value. It is Numbers, but most payloads without it are not
-// read.
+// HasNumber reports whether Numbers would return a number with this value. It skips most payloads without reading them.
 func HasNumber(payload []byte, value int64) bool {
 	first := bytes.TrimLeft(payload, " \t\r\n")
 	if len(first) > 0 && first[0] != '{' && first[0] != '[' {
-		// MessagePack has the lower bytes of a number as they are, the higher ones first.
+		// MessagePack contains the lower bytes of a number unchanged, after the higher ones.
 		low := []byte{byte(value >> 8), byte(value)}
 		if value >= -1<<7 && value < 1<<8 {
 			low = low[1:]
@@ -49,7 +48,7 @@ func HasNumber(payload []byte, value int64) bool {
 	return slices.ContainsFunc(Numbers(payload), func(n Number) bool { return n.Value == value })
 }
 
-// Replace returns a copy of the payload in which the number is another.
+// Replace returns a copy of the payload with another value in place of the number.
 func (n Number) Replace(payload []byte, value int64) []byte {
 	var fresh []byte
 	if n.json {
@@ -89,8 +88,7 @@ func jsonNumbers(payload []byte) (list []Number) {
 	}
 }
 
-// msgpackNumbers takes the integers of a payload that payloadFields has checked. Keys of
-// maps are none of them.
+// msgpackNumbers returns the integers of a payload that payloadFields has checked. Keys of maps do not count.
 func msgpackNumbers(payload []byte) (list []Number) {
 	r := bytes.NewReader(payload)
 	dec := msgpack.NewDecoder(r)

@@ -1,6 +1,6 @@
 package orderlog
 
-// Trouble says which logs could not be read to their end, and why.
+// Trouble lists the logs that could not be read to their end, with the reasons.
 func (c *Comparison) Trouble() []string {
 	var out []string
 	for i := range c.Peers {

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// cover finds the lanes whose logs cover the tick, and counts for the others
-// what they cannot have.
+// cover finds the lanes with logs that cover the tick. For the other lanes it counts the orders that they cannot
+// contain.
 func (c *comparer) cover() {
 	c.covers = c.covers[:0]
 	for i := range c.lanes {
@@ -54,7 +54,7 @@ func (c *comparer) inputs(l *lane) uint64 {
 	return n
 }
 
-// overlap compares a tick that two logs at least cover.
+// overlap compares a tick that at least two logs cover.
 func (c *comparer) overlap() {
 	w := c.out.Window
 	if w == nil {
@@ -65,7 +65,7 @@ func (c *comparer) overlap() {
 	w.Ticks++
 	for _, i := range c.covers {
 		if l := &c.lanes[i]; l.fresh && l.at(c.generation, c.now) {
-			c.applied.reset() // numbers may begin again
+			c.applied.reset() // numbers may start again
 		}
 	}
 	c.evenEnds()
@@ -90,8 +90,8 @@ func (c *comparer) overlap() {
 	renew(&c.rows.noted)
 }
 
-// evenEnds drops a carriage return after the orders of the tick, in all logs, if
-// it may belong to the line's end in one of them.
+// evenEnds drops a carriage return at the end of the tick's orders in all logs, if it may be part of the line end in
+// one of them.
 func (c *comparer) evenEnds() {
 	if !c.mixed {
 		for i := range c.lanes {
@@ -119,9 +119,8 @@ func (c *comparer) evenEnds() {
 	}
 }
 
-// alike is the way that nearly every tick takes: all that cover it have the
-// same orders in the same order, none of them failed, and no markers that
-// count.
+// alike is the fast path for nearly every tick. It holds if all lanes that cover the tick have the same orders in the
+// same sequence, no order failed, and there are no markers that count.
 func (c *comparer) alike() bool {
 	var first *lane
 	for _, i := range c.covers {
@@ -153,7 +152,7 @@ func (c *comparer) alike() bool {
 	return true
 }
 
-// plain reports whether a tick has orders only.
+// plain reports whether a tick has only orders.
 func (c *comparer) plain(l *lane) bool {
 	for i := range l.rec.Tick.Markers {
 		if k := l.rec.Tick.Markers[i].Kind; k == FailedOrder || !l.dialect.OwnMarkers && k.input() {
@@ -184,9 +183,9 @@ func (c *comparer) sameOrders(a, b *lane) bool {
 	return true
 }
 
-// base returns the lane that the others are compared with in this tick: the
-// reference if it covers the tick, else one of the largest group that has the
-// same, of groups of one size that with the session's first peer.
+// base returns the lane that the others are compared with in this tick. That is the reference if it covers the tick,
+// else a lane from the largest group with the same items. Among groups of the same size, the group with the session's
+// first peer wins.
 func (c *comparer) base() int {
 	if slices.Contains(c.covers, c.reference) {
 		return c.reference
@@ -215,14 +214,14 @@ func (c *comparer) base() int {
 
 // sameItems are lanes that have the same items in a tick.
 type sameItems struct {
-	lane  int // the first of them
+	lane  int // the first of these lanes
 	count int
-	first bool // the session's first peer is among them
+	first bool // one of them belongs to the session's first peer
 }
 
-// lastSequence is the highest sequence number that was applied of each player.
+// lastSequence is the highest sequence number that was applied for each player.
 type lastSequence struct {
-	few  [256]uint64 // sequence + 1 of players below 256
+	few  [256]uint64 // sequence + 1, for players below 256
 	many map[uint32]uint64
 }
 

@@ -11,10 +11,9 @@ import (
 	"unicode/utf8"
 )
 
-// ParseText reads the text twin of a log from r and writes the log to w. The
-// name is what errors call the text; they give the line. From the text of a
-// log that was closed comes the same log, byte for byte, if a Writer wrote it;
-// from that of a torn or corrupt one a log without end marker.
+// ParseText reads the text twin of a log from r and writes the log to w. Errors contain name and the line. The text of
+// a closed log gives the same log, byte for byte, if a Writer wrote the log. The text of a torn or corrupt log gives a
+// log without end marker.
 func ParseText(w io.Writer, r io.Reader, name string) error {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(make([]byte, 0, 64<<10), maxLine)
@@ -43,11 +42,10 @@ func ParseText(w io.Writer, r io.Reader, name string) error {
 	return nil
 }
 
-// parser turns lines into records. A record is complete, and written, when a
-// line of another one comes.
+// parser turns lines into records. A record is complete, and is written, when a line of another record follows.
 type parser struct {
 	w      io.Writer
-	out    *Writer // nil while the header is read
+	out    *Writer // nil until the header is complete
 	header Header
 	seen   map[string]bool // header variables
 	kinds  map[string]uint32
@@ -55,9 +53,9 @@ type parser struct {
 	begun, ended bool
 	tick         *Tick      // open tick, or nil
 	observed     []Observed // hashes of an open observed record
-	expected     int        // number of hashes it must get
+	expected     int        // number of hashes that the record must have
 
-	rest string // of the line
+	rest string // rest of the line
 	err  error
 }
 
@@ -210,7 +208,7 @@ func (p *parser) parseHeader() {
 		p.index(len(h.Kinds))
 		name := p.quoted()
 		h.Kinds = append(h.Kinds, OrderKind{name, p.accept(" local")})
-		return // index has kept them apart
+		return // index has recorded the error
 	case p.accept("peers["):
 		p.index(len(h.Peers))
 		h.Peers = append(h.Peers, p.quoted())
@@ -336,8 +334,7 @@ func (p *parser) parseHash() Observed {
 	return o
 }
 
-// The methods below take one token off the line. After the first error of a
-// line they do nothing that matters.
+// The methods below take one token from the line. After the first error in a line their results do not matter.
 
 func (p *parser) fail(format string, args ...any) {
 	if p.err == nil {
@@ -345,7 +342,7 @@ func (p *parser) fail(format string, args ...any) {
 	}
 }
 
-// endLine returns the line's error, which may be that it is too long.
+// endLine returns the line's error. A line that is too long is an error too.
 func (p *parser) endLine() error {
 	if p.rest != "" {
 		p.fail("%.40q, expected end of line", p.rest)
@@ -382,7 +379,7 @@ func (p *parser) uint(limit uint64) uint64 {
 
 func (p *parser) u32() uint32 { return uint32(p.uint(math.MaxUint32)) }
 
-// index takes the rest of an index that must be next, up to the value.
+// index takes the rest of an index, up to the value. The index must be next.
 func (p *parser) index(next int) {
 	if n := p.uint(math.MaxUint32); n != uint64(next) {
 		p.fail("index %d, expected %d", n, next)

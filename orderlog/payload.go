@@ -16,42 +16,41 @@ import (
 	"github.com/desynctool/desynctool/internal/file/frame"
 )
 
-// Limits on what is shown of one altered payload.
+// Limits on the description of one altered payload.
 const (
-	maxFields  = 4096 // values of a payload that are looked at; with more, bytes only
-	maxChanges = 16   // changes that are kept
-	maxExcerpt = 64   // bytes of each side that are kept
+	maxFields  = 4096 // values of a payload to examine; if there are more, only bytes are compared
+	maxChanges = 16   // changes to keep
+	maxExcerpt = 64   // bytes of each side to keep
 	maxNesting = 64
 )
 
-// PayloadDiff is how two payloads differ. Base and Peer are the bytes that are
-// left when what is the same at both ends is taken away, at most 64 of each.
+// PayloadDiff is the difference between two payloads. Base and Peer are the bytes that are left without the equal bytes
+// at both ends, at most 64 of each.
 type PayloadDiff struct {
 	Offset  int           `json:"offset"` // of the first byte that differs
 	Base    Bytes         `json:"base"`
 	Peer    Bytes         `json:"peer"`
-	BaseLen int           `json:"base_len"` // before Base was cut to 64 bytes
+	BaseLen int           `json:"base_len"` // length of Base before the cut to 64 bytes
 	PeerLen int           `json:"peer_len"`
 	Fields  []FieldChange `json:"fields,omitempty"` // the first 16
-	// FieldCount is the number of all fields that differ. It is 0 where the
-	// payload has no fields, and where other bytes say the same.
+	// FieldCount counts all fields that differ. It is 0 if the payload has no fields, and if different bytes encode the
+	// same values.
 	FieldCount int `json:"field_count"`
 }
 
-// FieldChange is a value inside a payload that differs; a side without the
-// value has "absent".
+// FieldChange is a value that differs inside a payload. A side without the value has "absent".
 type FieldChange struct {
 	Path string `json:"path"`
 	Base string `json:"base"`
 	Peer string `json:"peer"`
 }
 
-// Bytes prints as the text twin does: 0x and hex digits.
+// Bytes prints as in the text twin: 0x and hex digits.
 type Bytes []byte
 
 func (b Bytes) String() string { return fmt.Sprintf("0x%x", []byte(b)) }
 
-// MarshalText returns b as String does.
+// MarshalText returns the same text as String.
 func (b Bytes) MarshalText() ([]byte, error) { return []byte(b.String()), nil }
 
 // UnmarshalText reads what MarshalText returns.
@@ -70,8 +69,8 @@ func (b *Bytes) UnmarshalText(text []byte) error {
 
 const absent = "absent"
 
-// DiffPayload finds which bytes of two payloads differ, and which fields if
-// both are JSON or MessagePack and hold an object, map or array.
+// DiffPayload finds the bytes that differ between two payloads. It also finds the fields that differ if both payloads
+// are JSON or MessagePack with an object, map or array.
 func DiffPayload(base, peer []byte) PayloadDiff {
 	d := diffBytes(base, peer)
 	a, ok := payloadFields(base)
@@ -93,8 +92,8 @@ func diffBytes(a, b []byte) PayloadDiff {
 	}
 }
 
-// cutSame takes away what a and b have in common, offset bytes at the beginning and then
-// what there is at the end.
+// cutSame removes the bytes that a and b have in common: offset bytes at the beginning, then the common bytes at the
+// end.
 func cutSame(a, b []byte) (offset int, restA, restB []byte) {
 	for offset < len(a) && offset < len(b) && a[offset] == b[offset] {
 		offset++
@@ -107,7 +106,7 @@ func cutSame(a, b []byte) (offset int, restA, restB []byte) {
 }
 
 func (d *PayloadDiff) fields(a, b []Field) {
-	// Of a path that comes twice the first value counts.
+	// If a path occurs twice, the first value counts.
 	first := func(list []Field) map[string]string {
 		m := make(map[string]string, len(list))
 		for _, f := range list {
@@ -126,7 +125,7 @@ func (d *PayloadDiff) fields(a, b []Field) {
 	for _, f := range a {
 		base, ok := inA[f.Path]
 		if !ok {
-			continue // shown already
+			continue // already listed
 		}
 		delete(inA, f.Path)
 		peer, ok := inB[f.Path]
@@ -146,7 +145,7 @@ func (d *PayloadDiff) fields(a, b []Field) {
 	}
 }
 
-// clip keeps a long value to what fits a line.
+// clip shortens a long value so that it fits a line.
 func clip(s string) string {
 	const limit = 256
 	if len(s) <= limit {
@@ -159,7 +158,7 @@ func clip(s string) string {
 	return fmt.Sprintf("%s… (%d bytes)", s[:end], len(s))
 }
 
-// payloadFields takes a payload apart that names its fields itself.
+// payloadFields decodes a payload that names its own fields.
 func payloadFields(b []byte) ([]Field, bool) {
 	trimmed := bytes.TrimLeft(b, " \t\r\n")
 	if len(trimmed) == 0 {
@@ -167,7 +166,7 @@ func payloadFields(b []byte) ([]Field, bool) {
 	}
 	var f fieldList
 	if trimmed[0] == '{' || trimmed[0] == '[' {
-		// Neither byte begins a MessagePack container.
+		// Neither byte can begin a MessagePack container.
 		dec := json.NewDecoder(bytes.NewReader(b))
 		dec.UseNumber()
 		if !f.json(dec, "", 0) {
@@ -180,7 +179,7 @@ func payloadFields(b []byte) ([]Field, bool) {
 	}
 	switch c := b[0]; {
 	case msgpcode.IsFixedArray(c), msgpcode.IsFixedMap(c), c == msgpcode.Array16, c == msgpcode.Array32, c == msgpcode.Map16, c == msgpcode.Map32:
-	default: // a lone number or string is more likely to be something else
+	default: // a single number or string is probably not JSON
 		return nil, false
 	}
 	if frame.ScanMsgpack(b, frame.Limits{Elements: 2 * maxFields}) != nil {
@@ -302,8 +301,7 @@ func (f *fieldList) msgpack(dec *msgpack.Decoder, path string, depth int) bool {
 	return ok && f.add(path, value)
 }
 
-// scalar decodes a value that is not a container. Bits of floats are kept apart
-// by the shortest decimal that tells them apart.
+// scalar decodes a value that is not a container. A float gives the shortest decimal that identifies it.
 func scalar(dec *msgpack.Decoder, c byte) (value string, text, ok bool) {
 	if msgpcode.IsString(c) {
 		s, err := dec.DecodeString()

@@ -11,46 +11,42 @@ import (
 type Record struct {
 	Kind   RecordKind // TickRecord or ObservedRecord
 	Offset int64      // of its frame or first line, in bytes
-	Epoch  uint32     // that it belongs to
+	Epoch  uint32     // epoch of the record
 	// Tick is nil unless Kind is TickRecord.
 	Tick *Tick
-	// Observed holds the hashes of an ObservedRecord. Those of a tick are in
-	// Tick.Hashes.
+	// Observed contains the hashes of an ObservedRecord. A tick's hashes are in Tick.Hashes.
 	Observed []Observed
 
-	// What follows is set by readers of text only. Line is the number of the
-	// record's first line, from 1; Lines are those of Tick.Orders.
+	// The fields below are set only by readers of text. Line is the number of the record's first line, from 1. Lines
+	// are the lines of Tick.Orders.
 	Line  int64
 	Lines []int64
-	// HeadCut and TailCut say that the log, or the peer's part in the session,
-	// began or ended inside this tick: orders before the first one or after the
-	// last one may be lacking.
+	// HeadCut and TailCut mean that the log, or the peer's part in the session, began or ended inside this tick. Orders
+	// before the first one or after the last one may be missing.
 	HeadCut, TailCut bool
-	// UnknownBefore and UnknownBehind say that lines of no known kind stand between
-	// the last record and this one, and in this one or between it and the next:
-	// orders of these ticks may be lacking.
+	// UnknownBefore means that there are lines of unknown kinds between the last record and this one. UnknownBehind
+	// means that there are such lines in this record, or between it and the next. Orders of these ticks may be missing.
 	UnknownBefore, UnknownBehind bool
-	// Back says that the log goes back to an earlier tick here without a word.
+	// Back means that the log goes back to an earlier tick here without a marker.
 	Back bool
-	// Claims are what the game found wrong in or after this tick, and before the
-	// next record. A record may hold nothing else.
+	// Claims are errors that the game reported in or after this tick and before the next record. A record may contain
+	// nothing but claims.
 	Claims []Claim
 }
 
 // Reader reads an order log as a stream.
 type Reader struct {
 	frames *frame.Reader
-	file   *os.File // of Open
+	file   *os.File // opened by Open
 	header Header
 	dec    decoder
 	ticks  succession
 	tick   Tick
 	hashes []Observed
-	err    error // once reading has ended
+	err    error // set when reading has ended
 }
 
-// Open opens the log at path, which is what errors call it, and reads its
-// header. The caller must Close it.
+// Open opens the log at path and reads its header. Errors contain the path. The caller must Close the Reader.
 func Open(path string) (*Reader, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -65,8 +61,7 @@ func Open(path string) (*Reader, error) {
 	return r, nil
 }
 
-// NewReader reads the header of a log. The name is what errors call the log.
-// A log that is malformed gives a [*frame.Error], here and in Next.
+// NewReader reads the header of a log. Errors contain name. A malformed log gives a [*frame.Error], here and in Next.
 func NewReader(r io.Reader, name string) (*Reader, error) {
 	frames, err := frame.NewReader(r, name, format)
 	if err != nil {
@@ -102,16 +97,15 @@ func (r *Reader) Close() error {
 	return r.file.Close()
 }
 
-// Header returns the log's header. The caller must not change what it refers to.
+// Header returns the log's header. The caller must not change the data that it points to.
 func (r *Reader) Header() Header { return r.header }
 
-// Next returns the next record. The record and all bytes in it are valid until
-// the next call, strings for good; [Tick.Clone] keeps a tick.
+// Next returns the next record. The record and its byte slices are valid until the next call; strings stay valid.
+// [Tick.Clone] copies a tick.
 //
-// It returns io.EOF at the end of a log that was closed. A [*frame.Error] that
-// wraps frame.ErrTorn says that the log breaks off, one that wraps
-// frame.ErrCorrupt that it is damaged; in both cases everything before has been
-// delivered. Once it has returned an error it returns the same one again.
+// It returns io.EOF at the end of a log that was closed. A [*frame.Error] that wraps frame.ErrTorn means that the log
+// breaks off; one that wraps frame.ErrCorrupt means that it is damaged. In both cases Next has returned all records
+// before that place. After an error, every call returns the same error.
 func (r *Reader) Next() (Record, error) {
 	if r.err != nil {
 		return Record{}, r.err

@@ -6,7 +6,7 @@ import (
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
 
-// record takes from a lane's tick what is not compared order by order.
+// record takes the parts of a lane's tick that are not compared order by order.
 func (c *comparer) record(l *lane) {
 	t := l.rec.Tick
 	if l.fresh {
@@ -48,8 +48,8 @@ func (c *comparer) record(l *lane) {
 	}
 }
 
-// inputHash computes the input hash of a lane's tick, unless that of another lane with the
-// same orders is known.
+// inputHash computes the input hash of a lane's tick, unless it is already known from another lane with the same
+// orders.
 func (c *comparer) inputHash(l *lane) merkle.Short {
 	same := c.same && !c.counted && l.usualKinds
 	if same && c.hashed {

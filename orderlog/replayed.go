@@ -2,13 +2,13 @@ package orderlog
 
 import "io"
 
-// Source returns the log as a stream. Its epochs are those of the markers in its ticks.
+// Source returns the log as a stream. Its epochs are given by the markers in its ticks.
 func (l *Log) Source() Source { return &replayed{log: l} }
 
 // replayed streams a log that is in memory.
 type replayed struct {
 	log         *Log
-	epoch, next int // the tick that comes next, in its epoch
+	epoch, next int // next epoch, and next tick in it
 	observed    bool
 }
 

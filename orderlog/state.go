@@ -6,29 +6,29 @@ import (
 	"slices"
 )
 
-// stateLedger compares observed hashes: the first one of a point with those of
-// all other peers. It keeps maxHashes points.
+// stateLedger compares observed hashes: a point's first hash with all other peers' hashes. It remembers maxHashes
+// points.
 type stateLedger struct {
 	limit   int
-	names   []string // of peers, by number
+	names   []string // names of peers, by number
 	numbers map[string]int32
 	parts   []hashPart
-	sums    []HashSummary // by part
+	sums    []HashSummary // index in sums, by part
 
-	seen   map[hashPlace]int32 // where it is in places
-	places []hashesSeen        // a ring once it has maxHashes
+	seen   map[hashPlace]int32 // index in places
+	places []hashesSeen        // a ring when it has maxHashes entries
 	oldest int
-	recent int32 // where the last hash belonged
+	recent int32 // place of the last hash
 
 	joined         map[chainPair]bool
 	good           []hashPlace // the last points at which hashes of the whole state agree
-	agreed         hashPlace   // the highest point at which any agree, if any is set
+	agreed         hashPlace   // the highest point at which any hashes agree, if set
 	any            bool
 	contradictions []HashDifference
 	count          int
 }
 
-// hashPart is a kind of hashes with what they cover.
+// hashPart is a kind of hashes and their coverage.
 type hashPart struct {
 	kind     HashKind
 	coverage Coverage
@@ -40,29 +40,28 @@ type hashPlace struct {
 	part       int32
 }
 
-// hashesSeen are the hashes of one place, one of each peer.
+// hashesSeen are the hashes of one place, one for each peer.
 type hashesSeen struct {
 	at     hashPlace
-	values [][]byte   // that differ; the first is that of the first peer
-	peers  []hashSeen // ascending by peer, but for the first
+	values [][]byte   // different values; the first belongs to the first peer
+	peers  []hashSeen // ascending by peer, except the first
 	first  hashSeen
 }
 
 type hashSeen struct {
 	peer, log int32
 	epoch     uint32
-	value     int32 // in hashesSeen.values
+	value     int32 // index in hashesSeen.values
 }
 
-// maxGood is how many points are kept at which hashes agree, in case that a
-// difference at a lower point turns up.
+// maxGood is how many points with equal hashes are kept, in case a difference is found later at a lower point.
 const maxGood = 1 << 10
 
 func newStateLedger(opts CompareOptions) stateLedger {
 	return stateLedger{limit: opts.Limit, seen: map[hashPlace]int32{}, numbers: map[string]int32{}, joined: map[chainPair]bool{}}
 }
 
-// peer returns the number of a peer's name, -1 if there are too many.
+// peer returns the number of a peer's name, or -1 if there are too many.
 func (s *stateLedger) peer(name string) int32 {
 	if i, ok := s.numbers[name]; ok {
 		return i
@@ -89,7 +88,7 @@ func (s *stateLedger) part(o *Observed) int32 {
 	return int32(len(s.parts) - 1)
 }
 
-// Hashes of more kinds or of more peers are not compared.
+// Hashes beyond these numbers of kinds or peers are not compared.
 const (
 	maxParts = 256
 	maxPeers = 1 << 12
@@ -112,7 +111,7 @@ func (s *stateLedger) note(l *lane, epoch uint32, o *Observed) {
 		s.again(seen, &seen.first, &h, o.Bytes)
 		return
 	}
-	i := len(seen.peers) // peers mostly come in order
+	i := len(seen.peers) // peers are usually in order
 	if i > 0 && seen.peers[i-1].peer >= peer {
 		found := false
 		if i, found = slices.BinarySearchFunc(seen.peers, peer, func(h hashSeen, peer int32) int { return cmp.Compare(h.peer, peer) }); found {
@@ -147,9 +146,9 @@ func (s *stateLedger) note(l *lane, epoch uint32, o *Observed) {
 	}
 }
 
-// chained reports whether a history hash can be held against the first peer's: both are of
-// epochs of one number, or of epochs whose histories were seen to be the same chain. One that
-// begins its own after a load says nothing by differing.
+// chained reports whether a history hash can be compared with the first peer's hash. It can if both epochs have the
+// same number, or if the histories of both epochs were found to be the same chain. If a peer starts its own history
+// after a load, a difference means nothing.
 func (s *stateLedger) chained(seen *hashesSeen, h *hashSeen) bool {
 	a, b := &seen.first, h
 	if a.epoch == b.epoch {
@@ -161,18 +160,18 @@ func (s *stateLedger) chained(seen *hashesSeen, h *hashSeen) bool {
 	pair := chainPair{a.peer, b.peer, a.epoch, b.epoch}
 	joined := s.joined[pair]
 	if h.value == 0 && len(s.joined) < maxHashes {
-		s.joined[pair] = true // this one may have been taken over with what was loaded
+		s.joined[pair] = true // this history may have been loaded together with the state
 	}
 	return joined
 }
 
-// chainPair are epochs of two peers.
+// chainPair is a pair of epochs, one of each of two peers.
 type chainPair struct {
 	peerA, peerB   int32
 	epochA, epochB uint32
 }
 
-// find returns the hashes of a place, nil if there are none.
+// find returns the hashes of a place, or nil.
 func (s *stateLedger) find(at hashPlace) *hashesSeen {
 	if int(s.recent) < len(s.places) && s.places[s.recent].at == at {
 		return &s.places[s.recent]
@@ -185,7 +184,7 @@ func (s *stateLedger) find(at hashPlace) *hashesSeen {
 	return &s.places[i]
 }
 
-// keep begins a place and forgets the oldest one.
+// keep starts a place and drops the oldest one.
 func (s *stateLedger) keep(at hashPlace, h hashSeen, value []byte) {
 	i := s.oldest
 	if len(s.places) < maxHashes {
@@ -208,7 +207,7 @@ func (h *hashesSeen) value(b []byte) int32 {
 			return int32(i)
 		}
 	}
-	if n := len(h.values); n < cap(h.values) { // of another place, forgotten
+	if n := len(h.values); n < cap(h.values) { // left from a dropped place
 		h.values = h.values[:n+1]
 		h.values[n] = append(h.values[n][:0], b...)
 	} else {
@@ -217,8 +216,8 @@ func (h *hashesSeen) value(b []byte) int32 {
 	return int32(len(h.values) - 1)
 }
 
-// again notes that a hash contradicts an older one of the same peer. A peer has another
-// hash of the same point after it was sent another state.
+// again notes that a hash contradicts an older hash of the same peer. After a peer received another state, a different
+// hash at the same point is normal.
 func (s *stateLedger) again(seen *hashesSeen, old, h *hashSeen, value []byte) {
 	if before := seen.values[old.value]; !bytes.Equal(before, value) && (old.log != h.log || old.epoch == h.epoch) {
 		if s.count++; len(s.contradictions) < s.limit {

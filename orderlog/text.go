@@ -24,16 +24,14 @@ const (
 // maxLine is the longest line of text that is read, in bytes.
 const maxLine = 16 << 20
 
-// WriteText writes the text twin of what is left of r, one variable a line.
-// [ParseText] turns it back into the same log. The grammar is in
-// docs/orderlog.md.
+// WriteText writes the text twin of the rest of r, one variable a line. [ParseText] turns the text back into the same
+// log. docs/orderlog.md contains the grammar.
 //
-// Of an engine's log the fields inside payloads and the claims stand in comments.
-// Its text turns back into a log of ours, unless kinds of orders are only known
-// once they are met.
+// For an engine's log, comments show the fields inside payloads and the claims. ParseText turns such a text into an
+// order log, unless the engine's log only defines kinds of orders where they first occur.
 //
-// If the log is torn or corrupt, the text holds what precedes and ends with a
-// line that says so, and the error of r is returned.
+// If the log is torn or corrupt, the text contains everything before the damage and ends with a line that reports it.
+// WriteText then returns the error of r.
 func WriteText(w io.Writer, r Source) error {
 	h := r.Header()
 	t := text{kinds: h.Kinds, fields: dialectOf(r).Fields}
@@ -191,7 +189,7 @@ func (t *text) observed(owner string, hashes []Observed) {
 	}
 }
 
-// finish writes the last line, which depends on how reading ended.
+// finish writes the last line, which shows how reading ended.
 func (t *text) finish(w io.Writer, end error) error {
 	var malformed *frame.Error
 	switch {

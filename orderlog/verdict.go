@@ -7,7 +7,7 @@ import (
 	"github.com/desynctool/desynctool/internal/prose"
 )
 
-// moment is the earliest tick or point of something that decides the verdict.
+// moment is the earliest tick or point of a finding that decides the verdict.
 type moment struct {
 	known      bool
 	generation int
@@ -25,8 +25,8 @@ func (m *moment) before(generation int, tick uint64) bool {
 	return m.generation < generation || m.generation == generation && m.tick < tick
 }
 
-// verdict weighs what was found by what came first: an order that differs
-// after the state did may be its consequence, such as one that an AI gave.
+// verdict decides by which difference came first. An order that differs after the state did may be a consequence, for
+// example an order from an AI.
 func (c *comparer) verdict() {
 	out, input, failed := c.out, c.shared.input, c.shared.failed
 	state, basis := moment{}, ""
@@ -34,7 +34,7 @@ func (c *comparer) verdict() {
 		state = moment{known: true, generation: h.generation, tick: h.Point}
 		basis = fmt.Sprintf("%s differ from state point %s on", hashName(h.Kind, h.Coverage), namedTick(h.Point, h.Native))
 	}
-	// An order of tick T that fails on one side shows a different state before.
+	// If an order of tick T fails on one side only, the states already differed before T.
 	if failed.known && (!state.known || failed.before(state.generation, state.tick)) {
 		state, basis = failed, failed.text
 	}
@@ -58,7 +58,7 @@ func (c *comparer) verdict() {
 	case out.Window == nil:
 		out.Verdict, out.Basis = NoOverlap, "no two logs cover a common tick"
 	case c.stale != nil:
-		// The game computed a cache again and got something else.
+		// The game recomputed a cache and got a different result.
 		out.Verdict, out.Basis = Simulation, "orders are equal, "+c.stale.says()
 	default:
 		w := out.Window
@@ -70,15 +70,14 @@ func (c *comparer) verdict() {
 	}
 }
 
-// agreedAfter reports whether hashes agree at a point that the tick of a difference leads to,
-// or later.
+// agreedAfter reports whether hashes agree at or after the point to which the tick of a difference leads.
 func (c *comparer) agreedAfter(input moment) bool {
 	s := &c.state
 	return s.any && input.before(int(s.agreed.generation), s.agreed.point)
 }
 
-// complaint returns the first word of a game itself that the peers parted, of no tick before
-// an order that differs; nil if there is none.
+// complaint returns the first desync that a game itself reported, unless its tick is before the first order that
+// differs. It returns nil if there is none.
 func (c *comparer) complaint(input moment) *PeerClaim {
 	for i := range c.out.Claims {
 		if p := &c.out.Claims[i]; p.Kind == ClaimDesync && (p.NativeAfter == "" || p.After >= input.tick) {
@@ -88,7 +87,7 @@ func (c *comparer) complaint(input moment) *PeerClaim {
 	return nil
 }
 
-// later says how much after an order the states are seen to differ, empty if in its tick.
+// later describes how long after an order the states are found to differ. It is empty if that is in the order's tick.
 func later(input, state moment) string {
 	if n := state.tick - input.tick; state.generation == input.generation && n > 1 {
 		return fmt.Sprintf(", %d ticks after the order", n-1)

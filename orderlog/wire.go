@@ -2,10 +2,10 @@ package orderlog
 
 import "sync"
 
-// encoders are kept, since making one costs more than a tick of orders.
+// encoders is a pool, because creating an encoder costs more than encoding a tick of orders.
 var encoders = sync.Pool{New: func() any { return newEncoder() }}
 
-// appendWith appends what encode writes to dst.
+// appendWith appends the output of encode to dst.
 func appendWith(dst []byte, encode func(*encoder)) []byte {
 	e := encoders.Get().(*encoder)
 	defer encoders.Put(e)
@@ -15,17 +15,17 @@ func appendWith(dst []byte, encode func(*encoder)) []byte {
 	return dst
 }
 
-// AppendHeader appends the array of a header, as the header's frame has it.
+// AppendHeader appends a header as the MessagePack array in the header's frame.
 func AppendHeader(dst []byte, h *Header) []byte {
 	return appendWith(dst, func(e *encoder) { e.header(h) })
 }
 
-// AppendOrders appends the array of a tick's orders, as the tick's frame has it.
+// AppendOrders appends a tick's orders as the MessagePack array in the tick's frame.
 func AppendOrders(dst []byte, orders []Order) []byte {
 	return appendWith(dst, func(e *encoder) { e.orders(orders) })
 }
 
-// ParseHeader parses what AppendHeader appends, and checks it as a reader would.
+// ParseHeader parses the output of AppendHeader and makes the same checks as a reader.
 func ParseHeader(b []byte) (*Header, error) {
 	d := decoder{b: b}
 	h := new(Header)
@@ -38,8 +38,7 @@ func ParseHeader(b []byte) (*Header, error) {
 	return h, nil
 }
 
-// ParseOrders appends the orders of a tick to dst, as AppendOrders appends them.
-// Payloads are those of b.
+// ParseOrders parses the output of AppendOrders and appends the orders to dst. Payloads point into b.
 func ParseOrders(dst []Order, b []byte, tick uint64) ([]Order, error) {
 	d := decoder{b: b}
 	dst = d.orders(dst, tick)

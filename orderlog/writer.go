@@ -7,16 +7,15 @@ import (
 	"github.com/desynctool/desynctool/internal/file/frame"
 )
 
-// WriterOptions changes how a Writer writes.
+// WriterOptions configures a Writer.
 type WriterOptions struct {
-	// Sync flushes every record to the disk if the underlying writer can, so
-	// that a crash of the whole machine loses one at most.
+	// Sync flushes every record to the disk if the underlying writer can. A crash of the whole machine then loses at
+	// most one record.
 	Sync bool
 }
 
-// Writer writes an order log, each record in a single Write call: once WriteTick or
-// WriteObserved has returned, a crash of the game, even kill -9, does not cost it. Sync
-// holds against a crash of the machine.
+// Writer writes an order log, each record in a single Write call. Once WriteTick or WriteObserved has returned, the
+// record survives a crash of the game, even kill -9. Sync protects against a crash of the machine.
 type Writer struct {
 	frames *frame.Writer
 	enc    *encoder
@@ -24,7 +23,7 @@ type Writer struct {
 	ticks  succession
 }
 
-// NewWriter begins a log on w with header h.
+// NewWriter starts a log on w with header h.
 func NewWriter(w io.Writer, h Header, opts WriterOptions) (*Writer, error) {
 	if err := h.check(); err != nil {
 		return nil, err
@@ -38,9 +37,8 @@ func NewWriter(w io.Writer, h Header, opts WriterOptions) (*Writer, error) {
 	return lw, lw.flush(HeaderRecord)
 }
 
-// WriteTick appends one tick. It refuses a tick that a Reader would call
-// corrupt: one that does not ascend, or with a value out of its range. It takes
-// the orders and the input hash as they are.
+// WriteTick appends one tick. It refuses a tick that a Reader would call corrupt: one that does not ascend, or has a
+// value out of range. It does not check the orders' sequence or the input hash.
 func (w *Writer) WriteTick(t *Tick) error {
 	if err := t.check(w.kinds); err != nil {
 		return err
@@ -52,8 +50,8 @@ func (w *Writer) WriteTick(t *Tick) error {
 	return w.flush(TickRecord)
 }
 
-// WriteObserved appends hashes that belong to no tick: those of the last state
-// point, or such as arrive late. There must be at least one.
+// WriteObserved appends hashes that belong to no tick: hashes of the last state point, or hashes that arrive late.
+// There must be at least one.
 func (w *Writer) WriteObserved(hashes []Observed) error {
 	if err := checkObserved(hashes); err != nil {
 		return err
@@ -62,9 +60,8 @@ func (w *Writer) WriteObserved(hashes []Observed) error {
 	return w.flush(ObservedRecord)
 }
 
-// Sync brings all records to the disk, by the Sync method of the underlying writer: what was written
-// before it returned survives a loss of power. Where there is no such method the error
-// is errors.ErrUnsupported.
+// Sync writes all records to the disk with the underlying writer's Sync method. Data written before it returned
+// survives a loss of power. If the underlying writer has no such method, the error is errors.ErrUnsupported.
 func (w *Writer) Sync() error { return w.frames.Sync() }
 
 // Close writes the end marker. It does not close the underlying writer.
