@@ -11,15 +11,15 @@ import (
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
 
-// Again says how a peer's orders are replayed once more.
+// Again describes another replay of a peer's orders.
 type Again struct {
 	Peer string // by its name in the result
 	// Whole begins with the session; else the replay begins where the first one did.
 	Whole bool
 	// Until is the last state point; the orders may end before.
 	Until uint64
-	// Options has the mode, and what it takes. Where the replay begins and ends, and what
-	// a plain one is held against, is filled in.
+	// Options has the mode and its parameters. [Replay.Again] fills in where the replay begins and ends, and the hashes
+	// that a plain replay is compared with.
 	Options TrialOptions
 }
 
@@ -27,10 +27,10 @@ type Again struct {
 // there is.
 var ErrUnplayable = errors.New("nothing can be replayed")
 
-// Again replays the orders of a peer in another mode, or in another build: an experiment on
-// what the first replay found. A simulator that cannot load the state where that one began
-// begins with the session. An error is of ErrUnplayable, or of ErrUnsupported if the simulator
-// cannot do it, else the simulator failed, or lacks what the mode needs.
+// Again replays the orders of a peer in another mode, or in another build: an experiment on what the first replay
+// found. A simulator that cannot load the state where that one began begins with the session. The error wraps
+// ErrUnplayable, or ErrUnsupported if the simulator cannot do it. Any other error means that the simulator failed or
+// lacks something that the mode needs.
 func (rep *Replay) Again(sim *Sim, a Again) (*Trial, error) {
 	i := slices.IndexFunc(rep.Peers, func(p ReplayedPeer) bool { return p.Name == a.Peer })
 	if i < 0 {
@@ -64,7 +64,7 @@ func (rep *Replay) Again(sim *Sim, a Again) (*Trial, error) {
 	return trial, err
 }
 
-// tryAgain replays a log, and has an error of ErrUnplayable if no part of it was replayed.
+// tryAgain replays a log, and returns an error that wraps ErrUnplayable if no part of it was replayed.
 func tryAgain(log *orderlog.Log, sim *Sim, opts TrialOptions) (*Trial, error) {
 	r, err := newRun(log, sim, opts)
 	if err != nil {
@@ -77,7 +77,7 @@ func tryAgain(log *orderlog.Log, sim *Sim, opts TrialOptions) (*Trial, error) {
 	return trial, err
 }
 
-// logOf returns the log of a peer, or the one whose orders it borrows.
+// logOf returns the log of a peer, or the log that it borrows orders from.
 func (rep *Replay) logOf(i int) *orderlog.Log {
 	if rep.runs[i].log == nil {
 		return rep.ref.log

@@ -10,9 +10,9 @@ import (
 	"github.com/desynctool/desynctool/snapshot"
 )
 
-// strange says how a state is of another game than a log: of another seed, another
-// build, or with another value of what both know of, such as the map. It is empty if
-// nothing speaks against it. Builds count only if they matter.
+// strange describes why a state belongs to another game than a log: it has another seed, another build, or another
+// value of a setting that both record, such as the map. It is empty if nothing contradicts the log. Builds count only
+// if they matter.
 func strange(head *snapshot.Head, h *orderlog.Header, builds bool) string {
 	if head.Seed != h.Seed {
 		return fmt.Sprintf("of seed %016x, the log of %016x", head.Seed, h.Seed)
@@ -37,8 +37,8 @@ func strange(head *snapshot.Head, h *orderlog.Header, builds bool) string {
 	return "of a game with " + strings.Join(list, ", ")
 }
 
-// belongs refuses a state of another game than the log, unless it is forced on it. That
-// of another build is noted where two builds are to be compared.
+// belongs refuses a state of another game than the log, unless it is forced on it. Where two builds are compared, a
+// state of another build is noted.
 func (p *player) belongs(what string, head *snapshot.Head) error {
 	why := strange(head, &p.log.Header, true)
 	switch {

@@ -1,36 +1,31 @@
-// Package bisect finds when peers parted: between which two state points by
-// their snapshots, at which tick by the hashes in their order logs or by
-// replaying the orders in a simulator.
+// Package bisect finds when peers diverged: between which two state points by their snapshots, at which tick by the
+// hashes in their order logs or by replaying the orders in a simulator.
 //
 // # The search
 //
-// The unit is the pair of two peers' snapshots of one state point. Both ends of
-// the common points are read first. Where snapshots carry history hashes the
-// search runs on these: histories that have parted never agree again within an
-// epoch, so "histories differ" is monotone over its points and a binary search
-// finds the first pair that differs. Each epoch is searched by itself, in
-// order. Without history hashes the search runs on state hashes; states can
-// part and come back, so that every pair is read before the peers are called in sync, or an
-// earlier split is excluded.
+// The search works on pairs: two peers' snapshots of one state point. Both ends of the common points are read first.
+// Where snapshots carry history hashes the search runs on these: histories that have diverged never agree again within
+// an epoch, so "histories differ" is monotone over its points and a binary search finds the first pair that differs.
+// Each epoch is searched by itself, in order. Without history hashes the search runs on state hashes; states can
+// diverge and become equal again, so every pair is read before the peers are called in sync or an earlier split is
+// excluded.
 //
-// A history hash is the word of one peer. So before the peers are called in sync the roots of
-// all pairs are compared, and those before a split if they are few: where histories are equal and
-// states are not, that is a contradiction, and the states count. The content of the states at the
-// ends of the bracket, or of the first and the last pair, is read and held against their digests.
+// A history hash is a claim of one peer. So before the peers are called in sync the roots of all pairs are compared,
+// and the roots before a split if they are few: where histories are equal and states are not, that is a contradiction,
+// and the states count. The content of the states at the ends of the bracket, or of the first and the last pair, is
+// read and compared with their digests.
 //
-// After the search, the pairs that it passed over and that no log knows of are opened as far as
-// heads are read without whole files: for where the first split heals, for later splits, and
-// where nothing parts for caches that differ under equal states. The traces that peers wrote
-// are held against all that.
+// After the search, the pairs that it passed over and that no log knows of are opened as far as heads are read without
+// whole files: to find where the first split heals, later splits, and, where nothing diverges, caches that differ while
+// states are equal. The traces that peers wrote are compared with all of this.
 //
-// Peers that were away, joined late or loaded a game have several stretches, see Stretch:
-// a gap is never played, and each stretch is judged by itself. Histories are held against
-// each other only in epochs that go on from the same one; else the states are.
+// Peers that were away, joined late or loaded a game have several stretches, see Stretch: a gap is never played, and
+// each stretch is judged by itself. Histories are compared only in epochs that continue the same epoch; elsewhere
+// states are compared.
 //
-// A pair that cannot be read is stepped around, and the result says so. So is one at
-// the bad end whose indexes show that a file is cut into blocks where the format does
-// not cut: such damage changes hashes, and is not a divergence. With
-// more than two peers every two are compared and the earliest split counts.
+// The search steps around a pair that it cannot read, and the result reports it. It does the same with a pair at the
+// bad end if the index shows a file cut into blocks where the format does not cut: such damage changes hashes, and is
+// not a divergence. With more than two peers every two are compared and the earliest split counts.
 package bisect
 
 import (
@@ -43,7 +38,7 @@ import (
 	"github.com/desynctool/desynctool/tracediff"
 )
 
-// Options says how to bisect. The zero value uses snapshots and logs.
+// Options configures a bisection. The zero value uses snapshots and logs.
 type Options struct {
 	// Sim replays the orders between the ends of the bracket, if it is set.
 	Sim *Sim
@@ -53,32 +48,31 @@ type Options struct {
 	// Progress, if not nil, is called during that replay with the ticks that are done and all.
 	Progress func(done, total int64)
 
-	// Traced opens the trace that a peer left, nil if there is none. If it is set,
-	// peers that depart from Sim are replayed once more, system by system.
+	// Traced opens the trace that a peer left, nil if there is none. If it is set, peers that depart from Sim are
+	// replayed again, system by system.
 	Traced func(*Peer) (Traced, error)
 
-	// Traces are comparisons of the checksums that engines recorded beside the
-	// states, if there are any. Run does not change them.
+	// Traces are comparisons of the checksums that engines recorded next to the states, if there are any. Run does not
+	// change them.
 	Traces []*tracediff.Result
-	// Own returns comparisons of the traces that the peers wrote by docs/trace.md, whose main
-	// checksums without a scope are of the whole state; nil if there are none. If they are not
-	// needed, because hashes of every tick show all splits, it may return nil.
+	// Own returns comparisons of the traces that the peers wrote by docs/trace.md. Their main checksums without a scope
+	// cover the whole state. It returns nil if there are none. If they are not needed, because hashes of every tick
+	// show all splits, it may return nil.
 	Own func(needed bool) []*tracediff.Result
 }
 
-// Result is when peers parted, and how that is known.
+// Result is when peers diverged, and the evidence.
 type Result struct {
 	Peers []PeerInfo
 
 	// Bracket is where the first divergence lies, nil if none was found.
 	Bracket *Bracket
 
-	// Exact says that the bracket is one tick wide; then Tick is the divergent
-	// tick.
+	// Exact reports whether the bracket is one tick wide; then Tick is the divergent tick.
 	Exact bool
 	Tick  uint64
 
-	// InitialState says that the peers differ at point 0, before any tick.
+	// InitialState reports whether the peers differ at point 0, before any tick.
 	InitialState bool
 
 	// Probes counts the pairs of snapshots that the search opened, both ends included.
@@ -94,8 +88,8 @@ type Result struct {
 	Content []snapshot.Point
 	// Snapshots counts the state points at which two peers or more have one.
 	Snapshots int
-	// Recorded counts the state points of which two peers' logs or more have a
-	// sync hash, or, where there are none, another hash of one kind.
+	// Recorded counts the state points for which two or more peers' logs have a sync hash. If there are none, it counts
+	// those for which they have another hash of one kind.
 	Recorded int
 
 	// Equal is the last state point at which states of two peers, or the recorded sync
@@ -105,20 +99,20 @@ type Result struct {
 	// of the state; nil if none do.
 	Agreed *uint64
 
-	// Groups are the names of the peers by their state at Bracket.Bad, in the
-	// order of Peers. A peer whose state there is not known is in none.
+	// Groups are the names of the peers by their state at Bracket.Bad, in the order of Peers. A peer with an unknown
+	// state there is in none.
 	Groups [][]string
 
-	// Loaded is set if a peer parted by loading a state at Bracket.Bad, after a gap or when
-	// it joined: then no tick is the divergent one.
+	// Loaded is set if a peer diverged by loading a state at Bracket.Bad, after a gap or when it joined: then there is
+	// no divergent tick.
 	Loaded *Loaded
 
-	// Splits are all stretches at which peers had parted, as far as is known, in order;
-	// the first is that of Bracket. Healed is where it ends, nil if that is not known.
+	// Splits are all stretches in which peers had diverged, as far as we know, in order; the first belongs to Bracket.
+	// Healed is where it ends, nil if that is not known.
 	Splits []Split
 	Healed *snapshot.Point
 
-	// Sums is when recorded hashes part, for ChecksumOnly by these.
+	// Sums is when recorded hashes diverge; for ChecksumOnly it is the finding.
 	Sums *Sums
 
 	// Caches is where caches differ first though the states are equal, nil if none are
@@ -128,22 +122,21 @@ type Result struct {
 	// Noise is what the peers' files declare to be noise, and differs; it proves nothing.
 	Noise []NoiseSplit
 
-	// Kind says what kind of divergence it is, "" if none was found.
+	// Kind is the kind of divergence, "" if none was found.
 	Kind Kind
-	// OnlyHistories says that nothing but the history hashes shows that the peers parted: the
-	// states are equal wherever both left one, and so is all else that was compared. They parted in
-	// between and came back, or one of them recorded another past than it had. Each history is the
-	// word of its peer alone.
+	// OnlyHistories reports whether only the history hashes show that the peers diverged: the states are equal wherever
+	// both left one, and so is everything else that was compared. Either they diverged in between and became equal
+	// again, or one of them recorded a past that it did not have. Only the peer itself vouches for its history.
 	OnlyHistories bool
-	// Traces are those of Options, with their claims judged by the states.
+	// Traces are the traces of Options, with their claims checked by the states.
 	Traces []*tracediff.Result
 
-	// Replay is what the simulator said, nil if none ran.
+	// Replay is the outcome of the simulator, nil if none ran.
 	Replay *Replay
-	// Witnessed is what a game said that played the recordings again, nil if none did.
+	// Witnessed is the outcome of a game that played the recordings again, nil if none did.
 	Witnessed *Witnessed
-	// SimFailed says how the simulator of Options failed: it did not start, refused the
-	// session, or died. Empty if it did not fail.
+	// SimFailed is how the simulator of Options failed: it did not start, refused the session, or died. Empty if it did
+	// not fail.
 	SimFailed string
 
 	// Headers are what the peers' order logs and snapshots state that has to be the same
@@ -158,7 +151,7 @@ type Result struct {
 	Contradictions []string
 	// Lost names evidence that could not be used and might change the answer.
 	Lost []string
-	// Notes say what limits the answer, and Warnings what is odd about files.
+	// Notes list the limits of the answer, Warnings what is odd about files.
 	Notes    []string
 	Warnings []string
 
@@ -194,17 +187,16 @@ type Loaded struct {
 	After *uint64 // the state point that the peer had come to before, nil if it joined
 }
 
-// Bracket is a span (Good, Bad] of state points in which peers parted.
+// Bracket is a span (Good, Bad] of state points in which peers diverged.
 type Bracket struct {
 	// Good is the last point known to be equal, nil if none is.
 	Good *snapshot.Point
 	Bad  snapshot.Point
 
-	By Source // what the ends are known from
+	By Source // the evidence for the ends
 
-	// GoodFiles and BadFiles are the snapshots at the ends, in the order of the
-	// two peers A and B that parted; empty where an end is not known from
-	// snapshots.
+	// GoodFiles and BadFiles are the snapshots at the ends, in the order of the two peers A and B that diverged; empty
+	// where an end is not known from snapshots.
 	GoodFiles, BadFiles []string
 	A, B                string
 }
@@ -229,12 +221,12 @@ const (
 	ByChecksums          Source = "recorded checksums" // in traces
 	ByValues             Source = "recorded values"    // in traces that hold them instead
 	BySnapshotsAndSums   Source = "snapshots and recorded checksums"
-	ByClaim              Source = "an engine's log" // in which it says so itself
+	ByClaim              Source = "an engine's log" // the log itself reports it
 	ByCommand            Source = "command"         // that judged prefixes of a log
 )
 
-// limits notes what the answer says nothing of: snapshots after the last point
-// that peers have in common, and what is missing at the bad end.
+// limits notes what the answer does not cover: snapshots after the last point that peers have in common, and what is
+// missing at the bad end.
 func (r *Result) limits(peers []*peer) {
 	if b := r.Bracket; b != nil {
 		if len(b.BadFiles) > 0 || r.Snapshots == 0 || commonAt(peers, b.Bad) {
@@ -308,8 +300,7 @@ func (r *Result) Nearer(b Bracket) {
 	r.keepFirst()
 }
 
-// keepFirst has the first split say what the bracket says, which other evidence may have
-// narrowed.
+// keepFirst sets the first split to the bracket, which other evidence may have narrowed.
 func (r *Result) keepFirst() {
 	if r.Bracket == nil {
 		r.Splits, r.Healed = nil, nil
@@ -342,7 +333,7 @@ func (r *Result) phrase() {
 	r.notes, r.lost, r.contradictions, r.partings, r.splits, r.pairs = nil, nil, nil, nil, nil, nil
 }
 
-// RunTraces finds when the peers parted that left no states, by their traces.
+// RunTraces finds when peers that left no states diverged, by their traces.
 func RunTraces(traces []*tracediff.Result) *Result {
 	r := &Result{}
 	r.weigh(traces, nil)
@@ -363,8 +354,7 @@ func RunTraces(traces []*tracediff.Result) *Result {
 // mostPeers is how many peers are compared: every two of them are.
 const mostPeers = 256
 
-// Run finds when the peers parted. It needs two peers at least. An error says
-// that there is nothing to compare.
+// Run finds when the peers diverged. It needs at least two peers. An error means that there is nothing to compare.
 func Run(list []*Peer, opts Options) (*Result, error) {
 	if len(list) < 2 {
 		return nil, fmt.Errorf("%s, at least 2 are needed", prose.Count(len(list), "peer", "peers"))
@@ -477,7 +467,7 @@ func (r *Result) contents(p *pair) {
 	}
 }
 
-// byLoading finds whether one of the peers that parted did so by loading a state.
+// byLoading finds whether one of the peers that diverged did so by loading a state.
 func (r *Result) byLoading(first *pair) {
 	b := r.Bracket
 	if b.Bad.Phase != "" {
@@ -497,7 +487,7 @@ func (r *Result) byLoading(first *pair) {
 	}
 }
 
-// onlyHistories reports whether nothing but history hashes shows that the peers parted.
+// onlyHistories reports whether nothing but history hashes shows that the peers diverged.
 func (r *Result) onlyHistories(own []*tracediff.Result) bool {
 	diverged := func(t *tracediff.Result) bool { return t.Diverged() }
 	if b := r.Bracket; b == nil || r.Loaded != nil || r.departs() || slices.ContainsFunc(r.Traces, diverged) || slices.ContainsFunc(own, diverged) {
@@ -521,8 +511,8 @@ func (r *Result) departs() bool {
 	return r.Replay != nil && slices.ContainsFunc(r.Replay.Peers, func(p ReplayedPeer) bool { return p.Departs != nil })
 }
 
-// headers returns what the peers' files state differently; of a peer without a log, its
-// snapshots say of which build it is.
+// headers returns what the peers' files state differently; for a peer without a log, the build comes from its
+// snapshots.
 func headers(peers []*peer) []orderlog.HeaderDifference {
 	list := make([]orderlog.Header, len(peers))
 	for i, p := range peers {
@@ -540,8 +530,8 @@ func headers(peers []*peer) []orderlog.HeaderDifference {
 	return orderlog.DifferentHeaders(names(peers), list)
 }
 
-// compare searches every two peers. It returns the pair that parted first, and the one
-// of which only the recorded hashes parted. With verify it reads the content of all snapshots where no states differ.
+// compare searches every two peers. It returns the pair that diverged first, and the first pair with only diverging
+// recorded hashes. With verify it reads the content of all snapshots where no states differ.
 func (r *Result) compare(peers []*peer, verify bool) (first, sums *pair) {
 	for i, a := range peers {
 		for _, b := range peers[i+1:] {

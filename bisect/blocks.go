@@ -8,9 +8,8 @@ import (
 // blockPoints is how many state points one block spans.
 const blockPoints = 1 << 10
 
-// block is the hashes of a log whose points, divided by blockPoints, are the same. Equal
-// blocks of two logs need not be looked into, so that many peers are compared with each
-// other at little more than the price of reading their logs.
+// block holds the hashes of a log at points that are the same when divided by blockPoints. Equal blocks of two logs
+// need no closer look, so comparing many peers with each other costs little more than reading their logs.
 type block struct {
 	key    uint64 // of the points, divided
 	hashes []Hash
@@ -47,8 +46,8 @@ func digestOf(blocks []block) uint64 {
 // parting is when two logs part.
 type parting struct{ split, equal *uint64 }
 
-// parted returns when two peers' logs part. Logs with the same hashes as others that were
-// compared part where these do.
+// parted returns when two peers' logs diverge. Logs with the same hashes as logs that were compared before diverge at
+// the same point.
 func (r *Result) parted(a, b *peer) parting {
 	key := [2]uint64{a.digest, b.digest}
 	p, ok := r.partings[key]
@@ -83,8 +82,8 @@ func split(a, b []block) (split, equal *uint64) {
 
 func blockKey(b *block) uint64 { return b.key }
 
-// recordedPoints counts the points of which two peers' logs or more have a sync hash; if there
-// are none, those of which they have another hash of one kind.
+// recordedPoints counts the points for which two or more peers' logs have a sync hash; if there are none, the points
+// for which they have another hash of one kind.
 func recordedPoints(peers []*peer) int {
 	if n := recordedSyncs(peers); n > 0 {
 		return n

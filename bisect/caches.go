@@ -18,7 +18,7 @@ type CacheSplit struct {
 	// Labels are the caches that differ at Bad, ascending.
 	Labels []string
 	Files  [2]string // the snapshots of Bad
-	A, B   string    // whose they are
+	A, B   string    // the two peers
 }
 
 // staleCaches returns the labels of caches that both states have and that differ, nil if the

@@ -9,11 +9,10 @@ import (
 // do.
 var ErrUnsupported = errors.New("the target does not support it")
 
-// Capability is what a simulator can be asked for beside its steps.
+// Capability is something that a simulator can do in addition to its steps.
 type Capability string
 
-// Capabilities, each with the interface that it stands for. The names are those of
-// the external protocol.
+// Capabilities, each with its interface. The names are the same as in the external protocol.
 const (
 	CanState    Capability = "state"    // Saver
 	CanSave     Capability = "save"     // Restorer
@@ -31,15 +30,13 @@ func Capabilities() []Capability {
 	return []Capability{CanState, CanSave, CanLoad, CanSystems, CanCaches, CanValidate, CanTest, CanPredict, CanOrders}
 }
 
-// Partial is a Simulator that has the methods of more interfaces than it can be asked
-// for, and says which those are.
+// Partial is a Simulator that has methods of interfaces that it does not support, and reports which ones it supports.
 type Partial interface {
 	Simulator
 	Can(c Capability) bool
 }
 
-// As returns a simulator by one of the interfaces beyond Simulator, and whether it can
-// be asked for what that stands for.
+// As returns a simulator as one of the interfaces beyond Simulator, and whether it has that capability.
 func As[T Simulator](s Simulator, c Capability) (T, bool) {
 	var none T
 	if p, ok := s.(Partial); ok && !p.Can(c) {

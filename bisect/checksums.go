@@ -21,8 +21,8 @@ const (
 	// BlindChecksum: states differ while every checksum agrees: the game did not
 	// notice, since its checksum does not cover what differs.
 	BlindChecksum Kind = "blind-checksum"
-	// ChecksumOnly: checksums differ while every state is equal: what was hashed
-	// came in another order, or what differs is not in the states.
+	// ChecksumOnly: checksums differ while every state is equal: what was hashed came in another order, or the states
+	// do not contain the difference.
 	ChecksumOnly Kind = "checksum-only"
 	// InputsDiffer: the peers were given different orders; no state is known to
 	// differ. Only order logs show it.
@@ -30,12 +30,11 @@ const (
 	// StaleCache: data that a game derives from the state differs, or a game found it
 	// wrong and said so in its order log; the states agree.
 	StaleCache Kind = "stale-cache"
-	// Claimed: a game itself says that there are two results, and nothing else is there to
-	// compare.
+	// Claimed: a game itself reports two results, and there is nothing else to compare.
 	Claimed Kind = "claim"
 )
 
-// weigh lays what the engines' checksums say beside what the states say.
+// weigh compares the engines' checksums with the states.
 func (r *Result) weigh(given []*tracediff.Result, peers []*peer) {
 	traces := slices.Clone(given)
 	for i, t := range traces {
@@ -98,8 +97,8 @@ func (r *Result) weigh(given []*tracediff.Result, peers []*peer) {
 	}
 }
 
-// stateless returns the peers whose checksums differ from those of all peers that
-// left states, nil if these differ among each other or are not among the traces.
+// stateless returns the peers with checksums that differ from the checksums of all peers that left states. It returns
+// nil if the latter differ from each other or are not among the traces.
 func (r *Result) stateless(t *tracediff.Result, peers []*peer) []string {
 	if len(t.Groups) == 0 {
 		return nil
@@ -133,7 +132,7 @@ func names(peers []*peer) []string {
 	return out
 }
 
-// lostTraces says which traces could not be used to their end.
+// lostTraces notes which traces could not be used to their end.
 func (r *Result) lostTraces(t *tracediff.Result) {
 	for i := range t.Traces {
 		info := &t.Traces[i]
@@ -149,7 +148,7 @@ func (r *Result) lostTraces(t *tracediff.Result) {
 	}
 }
 
-// lostGaps says in which ticks a trace has nothing, if its peer is not known to have been away.
+// lostGaps notes the ticks for which a trace has nothing, if its peer is not known to have been away.
 func (r *Result) lostGaps(t *tracediff.Result, info *tracediff.TraceInfo) {
 	for _, brief := range []bool{false, true} {
 		gaps := slices.DeleteFunc(slices.Clone(info.Gaps), func(g tracediff.Gap) bool { return g.Away || g.Brief() != brief })
@@ -190,8 +189,8 @@ func pointOf(t *tracediff.Result, tick tracediff.Tick) snapshot.Point {
 	return snapshot.Point{Tick: tick.Number + 1, Native: name, Relation: snapshot.After}
 }
 
-// byTraces takes the bracket from traces where there are no states: they part
-// after a checkpoint of tick Good, and have parted by one of tick Bad.
+// byTraces takes the bracket from traces where there are no states: they diverge after a checkpoint of tick Good, and
+// have diverged by one of tick Bad.
 func (r *Result) byTraces(t *tracediff.Result) {
 	b := Bracket{By: ByChecksums}
 	if len(t.Traces) > 0 && t.Traces[0].Dialect.Values {
@@ -218,7 +217,7 @@ func (r *Result) byTraces(t *tracediff.Result) {
 			}
 		}
 		if !found {
-			return // what differs has no tick
+			return // the difference has no tick
 		}
 	}
 	r.set(b)
@@ -232,7 +231,7 @@ func (r *Result) byTraces(t *tracediff.Result) {
 	}
 }
 
-// judge finds how claims that no trace has the tick of stand beside the states.
+// judge compares claims about ticks that no trace has with the states.
 func (r *Result) judge(t *tracediff.Result) {
 	b := r.Bracket
 	if b == nil || len(b.BadFiles) == 0 {
@@ -253,7 +252,7 @@ func (r *Result) judge(t *tracediff.Result) {
 	}
 }
 
-// findings says what traces have besides checksums, where no checksum differs: peers that ran the same
+// findings reports what traces show in addition to checksums, where no checksum differs: peers that ran the same
 // systems in another order, or a trace that contradicts itself.
 func (r *Result) findings(traces []*tracediff.Result) {
 	for _, t := range traces {

@@ -10,12 +10,12 @@ import (
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
 
-// ComputeOptions says what is computed from the orders of a log.
+// ComputeOptions selects what is computed from the orders of a log.
 type ComputeOptions struct {
 	// Peer is the name of the peer that the result is of.
 	Peer string
-	// At are the state points whose states State is called with, ascending, as far as the stretch reaches. It is not called
-	// if the simulator cannot save its state.
+	// At are the state points, ascending, for which State is called with the state, as far as the stretch reaches. It
+	// is not called if the simulator cannot save its state.
 	At    []uint64
 	State func(*snapshot.World) error
 	// Until is the last state point, nil for the end of the stretch.
@@ -46,7 +46,7 @@ func Compute(log *orderlog.Log, sim *Sim, opts ComputeOptions) (_ *orderlog.Log,
 	}
 	out := &orderlog.Log{Name: log.Name, Header: log.Header}
 	out.Header.Peer, out.Header.Peers = opts.Peer, []string{opts.Peer}
-	out.Header.Start = merkle.Hash{} // which the simulator says only in short
+	out.Header.Start = merkle.Hash{} // the simulator reports it only in short form
 	saver, saves := As[Saver](s, CanState)
 	stops := slices.Compact(slices.Sorted(slices.Values(append(slices.Clone(opts.At), last))))
 	hashes := []orderlog.Observed{observedAt(s)}

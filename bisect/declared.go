@@ -17,22 +17,21 @@ type NoiseSplit struct {
 	Bad    snapshot.Point
 	Points int
 	Files  [2]string // the snapshots of Bad
-	A, B   string    // whose they are
+	A, B   string    // the two peers
 }
 
-// maxDeclared is how many labels are told.
+// maxDeclared is how many labels are reported.
 const maxDeclared = 16
 
-// earlyCaches says that caches differ though the states do not, where something else is the
-// first finding.
+// earlyCaches notes that caches differ though the states do not, where something else is the first finding.
 func (r *Result) earlyCaches() {
 	if c := r.Caches; c != nil && r.Kind != StaleCache {
 		r.note("caches of %s and %s differ %s, where the states are equal: %q", c.A, c.B, c.Bad.When(), c.Labels)
 	}
 }
 
-// declared finds what two peers' snapshots of ours declare to be noise and differs, and what only
-// one of them takes for a part of the state, in all pairs that were opened.
+// declared finds, in all opened pairs of our own snapshots, the parts that both declare to be noise and that differ,
+// and the parts that only one of them counts as state.
 func (r *Result) declared(p *pair) {
 	first := map[string]*NoiseSplit{}
 	var list []*NoiseSplit

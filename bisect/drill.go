@@ -12,9 +12,9 @@ import (
 
 // Traced is the trace that a peer left. Only the tick at hand need be in memory.
 type Traced interface {
-	// Tick returns what was traced in a tick, system by system, until the next call.
-	// It is asked for ascending ticks. Nothing is returned for a tick of which the trace
-	// has nothing, and an error once where it cannot be read on.
+	// Tick returns what was traced in a tick, system by system, until the next call. The caller asks for ascending
+	// ticks. It returns nothing for a tick that the trace does not have, and one error where the trace cannot be read
+	// further.
 	Tick(tick uint64) ([]TracedSystem, error)
 	Close() error
 }
@@ -23,12 +23,12 @@ type Traced interface {
 // hashes.
 type TracedSystem struct {
 	System string
-	// Sums are those of the whole state, under "", and of parts of it: an
-	// archetype's label, or label/Component.field.
+	// Sums are the checksums of the whole state, under "", and of parts of it: an archetype's label, or
+	// label/Component.field.
 	Sums map[string]merkle.Short
 }
 
-// drill is a plain replay that is stepped system by system beside a trace.
+// drill is a plain replay that is stepped system by system and compared with a trace.
 type drill struct {
 	p *player
 	s Stepper
@@ -45,9 +45,8 @@ func (p *player) driller(s Simulator) (*drill, error) {
 	return &drill{p, stepper}, nil
 }
 
-// step plays the tick at hand. The first system after which the replay is not what
-// was traced is where it departs. If the peer left a snapshot of the tick's end, what
-// differs by then is also found.
+// step plays the tick at hand. The replay departs at the first system after which it differs from the trace. If the
+// peer left a snapshot of the tick's end, step also finds the differences by then.
 func (d *drill) step() error {
 	tick := d.s.Point()
 	if err := d.s.Begin(d.p.orders[tick]); err != nil {

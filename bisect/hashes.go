@@ -13,27 +13,26 @@ import (
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
 
-// Hash is the sync hash that a peer recorded of its own state at a state point.
+// Hash is the sync hash that a peer recorded for its state at a state point.
 type Hash struct {
 	Point uint64
 	Sum   merkle.Short
 }
 
-// Log is what an order log says of the peer that wrote it.
+// Log is what an order log contains about the peer that wrote it.
 type Log struct {
 	Name   string // for texts, usually the path of its file
 	Header orderlog.Header
 	Ticks  int // records of ticks that were read
 
-	// Hashes are the sync hashes over the whole state of the peer itself, strictly
-	// ascending by point. Of a point that was reached in several epochs, that of the
-	// last one counts.
+	// Hashes are the sync hashes over the whole state of the peer itself, strictly ascending by point. If a point was
+	// reached in several epochs, the hash from the last epoch counts.
 	Hashes []Hash
 	// Parts are the peer's other hashes of itself: state and history hashes, an engine's
 	// own, of the whole state or of a part of it. They ascend by coverage, then by kind.
 	Parts []PartHashes
-	// Conflicts are state points of which the log has two hashes of the peer that
-	// contradict each other: of one kind and coverage, in one epoch. Ascending.
+	// Conflicts are state points for which the log has two hashes of the peer that contradict each other: same kind,
+	// coverage and epoch. Ascending.
 	Conflicts []uint64
 
 	// Stretches are the parts of the log in which each state follows from the one
@@ -46,8 +45,8 @@ type Log struct {
 	Open func() (*orderlog.Log, error)
 }
 
-// PartHashes are hashes of one kind and coverage, strictly ascending by point. Of a point
-// that was reached in several epochs, that of the last one counts.
+// PartHashes are hashes of one kind and coverage, strictly ascending by point. If a point was reached in several
+// epochs, the hash from the last epoch counts.
 type PartHashes struct {
 	Kind     orderlog.HashKind
 	Coverage orderlog.Coverage
@@ -79,7 +78,7 @@ func ReadLog(source orderlog.Source) (*Log, error) {
 	}
 }
 
-// LogOf returns what a log in memory says.
+// LogOf returns the hashes and stretches of a log in memory.
 func LogOf(log *orderlog.Log) *Log {
 	out, _ := ReadLog(log.Source())
 	out.Name = log.Name
@@ -99,13 +98,13 @@ func (l *Log) at(point uint64) (merkle.Short, bool) {
 	return l.Hashes[i].Sum, true
 }
 
-// stranger reports whether the log's peer is not among those of the session, so that
-// none of its hashes is known to be its own.
+// stranger reports whether the log's peer is not one of the session's peers, so we cannot tell which hashes are its
+// own.
 func (l *Log) stranger() bool { return stranger(&l.Header) }
 
 func stranger(h *orderlog.Header) bool { return len(h.Peers) > 0 && !slices.Contains(h.Peers, h.Peer) }
 
-// lost says what is wrong with the hashes.
+// lost reports what is wrong with the hashes.
 func (l *Log) lost() []string {
 	if l.stranger() {
 		return []string{fmt.Sprintf("%s: its peer %q is not among those of the session, so none of its hashes are known to be its own", prose.Path(l.Name), l.Header.Peer)}
@@ -117,13 +116,12 @@ func (l *Log) lost() []string {
 	return list
 }
 
-// Hashes collects what a log's records say of its own peer, in the order of the log.
-// [ReadLog] does so; a reader that needs the records for something else besides feeds
-// them to Add.
+// Hashes collects the hashes that a log's records contain of its own peer, in the order of the log. [ReadLog] uses it;
+// a reader that also needs the records for something else feeds them to Add.
 type Hashes struct {
 	header orderlog.Header
 	own    uint32
-	none   bool // the peer is not among those of the session
+	none   bool // the peer is not one of the session's
 	ticks  int
 	cut    cutter
 
@@ -211,7 +209,7 @@ func (h *Hashes) close() {
 
 func partPoint(p *PartHash) uint64 { return p.Point }
 
-// others returns the hashes besides the sync hashes, once all have been added.
+// others returns the hashes other than sync hashes, once all have been added.
 func (h *Hashes) others() (list []PartHashes) {
 	for part, hashes := range h.kept {
 		sortStable(hashes, partPoint)
@@ -295,7 +293,7 @@ func lastOfEach[T any](list []T, point func(*T) uint64) []T {
 
 func hashPoint(h *Hash) uint64 { return h.Point }
 
-// last returns the last point of which there is a hash; there must be one.
+// last returns the last point that has a hash; there must be one.
 func (l *Log) last() uint64 { return l.Hashes[len(l.Hashes)-1].Point }
 
 // from returns the hashes of points from one on.

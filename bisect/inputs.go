@@ -2,10 +2,9 @@ package bisect
 
 import "slices"
 
-// inputs takes where the replays of peers' own orders differ from the reference's, whose
-// orders are other ones. Where a peer had other states than its own orders give before that,
-// its log is not what it was given, and shows nothing of its inputs. Of a simulator that is
-// not deterministic nothing follows.
+// inputs notes where the replay of a peer's own orders differs from the reference replay because the orders differ. If
+// the peer's states differ from the replay of its own orders before that, its log does not contain the orders that it
+// was given, and shows nothing about its inputs. A simulator that is not deterministic proves nothing.
 func (rep *Replay) inputs(runs []run, parted []*uint64) {
 	lender := slices.IndexFunc(runs, func(r run) bool { return r.peer == rep.lender })
 	for i := range runs {
@@ -31,8 +30,8 @@ func (rep *Replay) inputs(runs []run, parted []*uint64) {
 // at a point or before it.
 func (r *run) departsBy(point uint64) bool { return r.out.Departs != nil && *r.out.Departs <= point }
 
-// unused says why there is no replay, after the simulator has been started once: one that
-// cannot replay the session is a failure though nobody needs it.
+// unused notes why there is no replay, after the simulator has been started once: one that cannot replay the session is
+// a failure though nobody needs it.
 func (r *Result) unused(sim *Sim, peers []*peer, why string) {
 	if sim == nil {
 		return

@@ -20,8 +20,7 @@ func (p *pair) scanLogs() {
 	p.split, p.equal = logs.split, logs.equal
 }
 
-// checkAgainstSnapshots compares the sync hashes that each log has with those
-// of the snapshots that were opened.
+// checkAgainstSnapshots compares the sync hashes in each log with the hashes of the snapshots that were opened.
 func (p *pair) checkAgainstSnapshots() {
 	for i := range p.pairs {
 		pr := &p.pairs[i]
@@ -39,7 +38,7 @@ func (p *pair) checkAgainstSnapshots() {
 	}
 }
 
-// combine narrows the bracket of the snapshots by what the logs say.
+// combine narrows the bracket of the snapshots by the logs.
 func (p *pair) combine() {
 	r := p.result
 	if p.a.notRoots() && p.b.notRoots() {
@@ -69,7 +68,7 @@ func (p *pair) combine() {
 		}
 		return
 	}
-	p.healed = nil // the logs say it of every point
+	p.healed = nil // the logs cover every point
 	split := snapshot.Point{Tick: *p.split}
 	b := Bracket{Bad: split, By: ByHashes}
 	if p.equal != nil {
@@ -115,9 +114,8 @@ func (p *pair) noteEarlier(good, split snapshot.Point) {
 	p.healed = &good
 }
 
-// groups returns the names of the peers by their state at a point: by the
-// snapshots opened, else by the recorded sync hashes. Peers whose states are
-// equal there but whose histories are not are in different groups.
+// groups returns the names of the peers by their state at a point: by the snapshots opened, else by the recorded sync
+// hashes. Peers with equal states there but different histories are in different groups.
 func groups(peers []*peer, point snapshot.Point) [][]string {
 	type state struct {
 		sync    merkle.Short
@@ -157,8 +155,8 @@ func groups(peers []*peer, point snapshot.Point) [][]string {
 	return out.groups
 }
 
-// partGroups returns the names of the peers by a hash that is not a sync hash: by the first kind
-// of which two or more of them have different ones.
+// partGroups returns the names of the peers by a hash that is not a sync hash: by the first kind in which two or more
+// of them differ.
 func partGroups(peers []*peer, point uint64) [][]string {
 	for _, first := range peers {
 		if first.log == nil {

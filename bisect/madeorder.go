@@ -13,8 +13,8 @@ import (
 	"github.com/desynctool/desynctool/snapshot"
 )
 
-// Entities are those of a state, by archetype and owner, for orders that name them. Nil
-// stands for a state that is not known.
+// Entities are the entities of a state, by archetype and owner, for orders that name them. Nil means that the state is
+// not known.
 type Entities struct{ tables []owned }
 
 // owned is an archetype.
@@ -24,8 +24,7 @@ type owned struct {
 	of    map[uint32][]uint64 // by owner; nil where the archetype has no owners
 }
 
-// EntitiesOf returns the entities of a state, whose owners are in a column, as
-// OrderForms.Owner has it.
+// EntitiesOf returns the entities of a state. The column owner has their owners, see OrderForms.Owner.
 func EntitiesOf(w *snapshot.World, owner string) *Entities {
 	component, field, _ := strings.Cut(owner, ".")
 	e := &Entities{}
@@ -83,7 +82,7 @@ func (e *Entities) pick(r *rand.Rand, form *EntityForm, player uint32, players [
 	return keys[r.IntN(len(keys))], true
 }
 
-// atEdge is one in how many numbers stands at an end of its range.
+// One number in atEdge is at an end of its range.
 const atEdge = 16
 
 // Make makes the payload of an order of a form, false if it would name an entity that is not

@@ -10,12 +10,11 @@ import (
 	"github.com/desynctool/desynctool/orderlog"
 )
 
-// OrderTeller is a Simulator that knows which orders its session takes, so that somebody
-// can make some up.
+// OrderTeller is a Simulator that knows which orders its session takes, so that a caller can make some up.
 type OrderTeller interface {
 	Simulator
-	// OrderForms must not change the state. What it returns holds for the whole session; its
-	// kinds and parameters are the same in every session.
+	// OrderForms must not change the state. The result is valid for the whole session; its kinds and parameters are the
+	// same in every session.
 	OrderForms() (*OrderForms, error)
 }
 
@@ -25,10 +24,9 @@ type OrderForms struct {
 	Players []uint32
 	// Every is about how many ticks lie between two orders of one player, 1 at least.
 	Every uint32
-	// Owner is the column, as "Component.field", that has the player to whom an entity
-	// belongs. Empty if no field asks for it.
+	// Owner is the column, as "Component.field", that has the player who owns an entity. Empty if no field asks for it.
 	Owner string
-	// Forms are the kinds of orders. A kind may stand several times, with other fields.
+	// Forms are the kinds of orders. A kind may occur several times, with other fields.
 	Forms []OrderForm
 	// Params are the parameters of a session: each session takes one value of each.
 	Params []ParamForm
@@ -39,8 +37,8 @@ type OrderForm struct {
 	Kind string
 	// Local marks orders that other peers do not get.
 	Local bool
-	// Packed says that the payload is the values of the fields one after the other,
-	// little-endian. Otherwise it is a MessagePack array of them.
+	// Packed reports whether the payload is the values of the fields one after the other, little-endian. Otherwise it
+	// is a MessagePack array of the values.
 	Packed bool
 	Fields []FieldForm
 }
@@ -59,8 +57,8 @@ type FieldForm struct {
 	Min, Max int64
 	Values   []int64
 	Texts    []string // of the type Str, which has nothing else
-	// Entity says that it is the key of an entity, see EntityForm. Where the state is not
-	// known it is between Min and Max, and there are no such orders if both are 0.
+	// Entity, if set, means that the field is the key of an entity, see EntityForm. Where the state is not known the
+	// value is between Min and Max, and there are no such orders if both are 0.
 	Entity *EntityForm
 }
 
@@ -71,18 +69,17 @@ type EntityForm struct {
 	Of         Whose
 }
 
-// Whose says to whom an entity belongs that a player names.
+// Whose limits the owner of the entities that a player can name.
 type Whose string
 
-// To whom entities belong.
+// The owners of entities.
 const (
 	Anyone Whose = ""
 	Own    Whose = "own"
 	Others Whose = "other"
 )
 
-// FieldType is how a value stands in a packed payload. In MessagePack all whole numbers
-// are alike.
+// FieldType is how a value is encoded in a packed payload. In MessagePack all whole numbers are alike.
 type FieldType string
 
 // Types of fields. Int is for MessagePack alone. Str is UTF-8; in a packed payload it is
@@ -115,7 +112,7 @@ var fieldTypes = map[FieldType]struct {
 	F32: {4, -1 << 24, 1 << 24}, F64: {8, -1 << 53, 1 << 53}, Str: {},
 }
 
-// Limits of what a simulator says of its orders.
+// Limits on the order forms of a simulator.
 const (
 	maxForms       = 1024
 	maxFormFields  = 64

@@ -7,8 +7,7 @@ import (
 	"github.com/desynctool/desynctool/snapshot"
 )
 
-// RunLogs finds when the peers parted of whom nothing is left but order logs of engines, by
-// the hashes in these.
+// RunLogs finds when peers that left only order logs of engines diverged, by the hashes in these logs.
 func RunLogs(c *orderlog.Comparison) *Result {
 	r := &Result{Warnings: c.Warnings, Headers: c.Headers}
 	for _, p := range c.Peers {
@@ -36,9 +35,9 @@ func RunLogs(c *orderlog.Comparison) *Result {
 // noPair is said where nothing of the peers can be compared.
 const noPair = "no state point at which two peers have a snapshot or a recorded hash"
 
-// ByLogs takes over from the hashes in order logs of engines when two peers parted. Where they left states too, but
-// no two of one state point, or only of earlier ones, which are equal, the hashes decide; where their states differ, the
-// hashes narrow the bracket. Results of more than two peers stay as they are where there are states of two.
+// ByLogs finds when two peers diverged from the hashes in order logs of engines. If the peers left states, but none of
+// the same state point, or only equal states of earlier points, the hashes decide. If their states differ, the hashes
+// narrow the bracket. Results of more than two peers stay as they are if two of the peers left states.
 func (r *Result) ByLogs(c *orderlog.Comparison) {
 	logs := RunLogs(c)
 	b := logs.Bracket
@@ -62,7 +61,7 @@ func (r *Result) ByLogs(c *orderlog.Comparison) {
 	}
 }
 
-// lastPair returns the last state point of which both of two peers left a state, false if there is none.
+// lastPair returns the last state point at which both peers left a state, false if there is none.
 func (r *Result) lastPair() (last snapshot.Point, ok bool) {
 	if len(r.Peers) != 2 || r.Peers[0].States == nil || r.Peers[1].States == nil {
 		return last, false

@@ -10,9 +10,8 @@ import (
 	"github.com/desynctool/desynctool/snapshot"
 )
 
-// origin finds where the replay of a stretch can begin: at its first point if that can be
-// had, else at the first snapshot after it. It returns nil, and says so in Lost, if there is
-// none.
+// origin finds where the replay of a stretch can begin: at its first point if possible, else at the first snapshot
+// after it. If there is none it returns nil and notes that in Lost.
 func (r *trialRun) origin(p *player, s *played) (*part, error) {
 	if w := r.opts.From; w != nil && s == r.list[0] {
 		if err := p.belongs("the snapshot", &w.Head); err != nil {
@@ -80,8 +79,8 @@ func (r *trialRun) snapshotOf(p *player, s *played, point uint64) *part {
 	return &part{s, origin{world: world}, point}
 }
 
-// ofStretch reports whether a snapshot is of a stretch: no other one has its point, or the
-// hash that the stretch has there is its root.
+// ofStretch reports whether a snapshot belongs to a stretch: no other stretch has its point, or the hash that the
+// stretch has there is its root.
 func (r *trialRun) ofStretch(s *played, info *snapshot.Info) bool {
 	point := info.Point.Tick
 	if hash, ok := s.hashes[point]; ok && hash == info.Root.Short() {
@@ -95,8 +94,8 @@ func (r *trialRun) ofStretch(s *played, info *snapshot.Info) bool {
 	return true
 }
 
-// led returns the part of a stretch whose first state is one that an earlier stretch comes
-// to, as its hash shows; nil if there is none.
+// led returns the part of a stretch that begins with a state that an earlier stretch reaches, as its hash shows; nil if
+// there is none.
 func (r *trialRun) led(p *player, s *played) (*part, error) {
 	want, ok := s.hashes[s.From]
 	if !ok {
@@ -128,8 +127,8 @@ func (r *trialRun) led(p *player, s *played) (*part, error) {
 	return nil, nil
 }
 
-// loads looks at the later stretches that began where the replayed one passed through:
-// what was loaded there is what the replay has, or loading lost something.
+// loads looks at the later stretches that began where the replayed one passed through: the state that was loaded there
+// equals the replay's, or loading lost something.
 func (r *trialRun) loads(p *player, lead *part) error {
 	if p.rooted || r.opts.Expect != nil || r.out.Agreed == nil {
 		return nil
@@ -172,8 +171,8 @@ func (p *player) afterLoading(d *Departure) error {
 	return nil
 }
 
-// unused says which snapshots no replay began at, as they are of no stretch, and reports
-// that there was none at all.
+// unused notes the snapshots that no replay began at because they belong to no stretch, and reports if no replay began
+// at all.
 func (r *trialRun) unused() error {
 	if r.opts.Snapshots == nil {
 		return errors.New("no snapshots to begin at")

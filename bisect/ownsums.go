@@ -9,10 +9,9 @@ import (
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
 
-// What a game records as sync hash is usually the root of the whole state, and so is
-// what a snapshot's header has. It can be a checksum of the game's own instead, which
-// may not cover all of the state, or be computed wrongly: then only the roots stand for
-// states, as they follow from what the snapshots hold.
+// The sync hash that a game records is usually the root of the whole state, and so is the hash in a snapshot's header.
+// It can be the game's own checksum instead, which may not cover all of the state, or may be computed wrongly. Then
+// only the roots identify states, since they follow from the contents of the snapshots.
 
 // notRoots reports whether the recorded hashes are another kind of checksum than the
 // roots of the snapshots that were read: at two points at least, and at none of them
@@ -33,8 +32,8 @@ func (p *peer) notRoots() bool {
 	return n > 1
 }
 
-// blind deals with peers whose hashes and histories are the game's own checksums: the
-// search begins again by states only, and what the logs say comes beside it.
+// blind deals with peers whose hashes and histories are the game's own checksums: the search begins again by states
+// only, and the logs' findings are added.
 func (p *pair) blind() {
 	r := p.result
 	p.unlike = nil
@@ -69,7 +68,7 @@ func (p *pair) onlySums() {
 		if point.Phase != "" || !okA || !okB || ha == hb {
 			continue
 		}
-		// Where the snapshots by themselves would say in sync, one is read for this.
+		// If the snapshots by themselves would mean in sync, one is read for this.
 		if !seen && (p.pairs[i].read || p.bracket == nil) && p.probe(i) && p.pairs[i].a.Root == p.pairs[i].b.Root {
 			seen = true
 		}
@@ -90,7 +89,7 @@ func (p *pair) onlySums() {
 	p.unlike = nil
 }
 
-// Sums is when recorded hashes part whose states do not.
+// Sums is when recorded hashes diverge while the states do not.
 type Sums struct {
 	Good *uint64 // the last state point before Bad at which they agree, nil if there is none
 	Bad  uint64
@@ -117,8 +116,8 @@ func sumGroups(peers []*peer, point uint64) [][]string {
 	return out.groups
 }
 
-// byRoots holds a replay against the roots of the peer's snapshots, if these are what
-// the simulator has at a point and what the log records is a checksum of the game's own.
+// byRoots compares a replay with the roots of the peer's snapshots. It does so if the simulator has these roots at a
+// point and the log records the game's own checksum.
 func (p *player) byRoots(point uint64, got merkle.Short) {
 	want, ok := p.recorded[point]
 	if !ok || want == got || p.opts.Expect != nil || p.opts.Snapshots == nil {

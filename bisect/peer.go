@@ -11,8 +11,8 @@ import (
 
 // Peer is what one peer left, as far as a search needs it. Run changes none of it.
 type Peer struct {
-	// Name is whose it is, as headers say; "" if none is known to say it. Run gives
-	// the peers distinct names in its Result.
+	// Name is the peer's name from the headers; "" if no header is known to have one. Run gives the peers distinct
+	// names in its Result.
 	Name string
 	Path string // for texts
 
@@ -29,15 +29,14 @@ type peer struct {
 	says string // the name that a header or log gives
 	name string // in the result, once all headers are read
 
-	set    *snapshot.Set // of its own, of one session
+	set    *snapshot.Set // the peer's own, from one session
 	log    *Log          // of that session, else nil
 	blocks []block       // of the log's hashes
 	digest uint64        // of blocks
 	heads  map[*snapshot.Entry]head
-	lately *snapshot.Entry // whose head was read last
+	lately *snapshot.Entry // its head was read last
 
-	// ownSums says that the recorded hashes are a checksum of the game's own, not
-	// roots.
+	// ownSums reports whether the recorded hashes are the game's own checksums, not roots.
 	ownSums bool
 }
 
@@ -62,8 +61,7 @@ func newPeers(list []*Peer) []*peer {
 	return peers
 }
 
-// headLike is head for a snapshot that may be a copy of another one, whose head is
-// known.
+// headLike is head for a snapshot that may be a copy of another one with a known head.
 func (p *peer) headLike(e, other *snapshot.Entry, known *snapshot.Info) (info *snapshot.Info, moved bool, err error) {
 	if !p.read(e) && known != nil && snapshot.SameBytes(e, other) {
 		same := *known
@@ -80,13 +78,13 @@ func (p *peer) read(e *snapshot.Entry) bool {
 	return ok || e.Read()
 }
 
-// head reads the head of a snapshot once. A misnamed snapshot moves to the
-// point of its header; moved says that the set is another one now.
+// head reads the head of a snapshot once. A misnamed snapshot moves to the point of its header; moved reports that the
+// set has changed.
 func (p *peer) head(e *snapshot.Entry) (info *snapshot.Info, moved bool, err error) {
 	return p.headBeside(e, p.lately)
 }
 
-// headBeside is head for a snapshot of which much is as in another one, nil for none.
+// headBeside is head for a snapshot that has much in common with another one, nil for none.
 func (p *peer) headBeside(e, other *snapshot.Entry) (info *snapshot.Info, moved bool, err error) {
 	if h, ok := p.heads[e]; ok {
 		return h.info, false, h.err
@@ -109,7 +107,7 @@ func (p *peer) headBeside(e, other *snapshot.Entry) (info *snapshot.Info, moved 
 	return info, false, nil
 }
 
-// OtherGameError says that the peers' evidence is of different sessions.
+// OtherGameError means that the peers' evidence comes from different sessions.
 type OtherGameError struct {
 	Path string
 	Seed uint64 // of the session that the other peers share
@@ -176,8 +174,8 @@ func oneSession(peers []*peer) error {
 	return nil
 }
 
-// name gives every peer a distinct name, once the headers are read that may say one. It notes
-// which of them call themselves alike.
+// name gives every peer a distinct name, once the headers that may contain one are read. It notes which peers have the
+// same name.
 func (r *Result) name(peers []*peer) {
 	says, paths := make([]string, len(peers)), make([]string, len(peers))
 	for i, p := range peers {

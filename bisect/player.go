@@ -20,8 +20,8 @@ type player struct {
 	opts     TrialOptions
 	out      *Trial
 	from     origin
-	mark     map[uint64]merkle.Short   // what a plain replay has at points that are asked for
-	mine     func(*snapshot.Info) bool // whether a snapshot is of the stretch
+	mark     map[uint64]merkle.Short   // hashes of a plain replay at the requested points
+	mine     func(*snapshot.Info) bool // whether a snapshot belongs to the stretch
 	hits     []bool                    // of the replays of Repeat, which departed
 	orders   map[uint64][]orderlog.Order
 	recorded map[uint64]merkle.Short // by the log's own peer
@@ -199,7 +199,7 @@ func (p *player) advanceTo(s Simulator, point uint64) error {
 	return nil
 }
 
-// playedTo returns an instance of its own that was played to a point.
+// playedTo returns a separate instance that was played to a point.
 func (p *player) playedTo(sim *Sim, point uint64) (Simulator, error) {
 	s, err := p.start(sim)
 	if err == nil {
@@ -208,8 +208,8 @@ func (p *player) playedTo(sim *Sim, point uint64) (Simulator, error) {
 	return s, err
 }
 
-// walk plays an instance to the end, and calls visit with the hash of each point from where it stands on. That
-// may be several points ahead of the one that is visited. Visit ends the walk by returning false.
+// walk plays an instance to the end, and calls visit with the hash of each point from the current one on. The instance
+// may be several points ahead of the point that is visited. Visit ends the walk by returning false.
 func (p *player) walk(s Simulator, visit func(point uint64, hash merkle.Short) (more bool, err error)) error {
 	hashes := []merkle.Short{s.SyncHash()}
 	for first := s.Point(); ; first = s.Point() - uint64(len(hashes)) + 1 {
@@ -318,7 +318,7 @@ func (p *player) plain() error {
 	}
 }
 
-// departs holds a hash of the replay against the one that is recorded, if there is one.
+// departs compares a hash of the replay with the recorded one, if there is one.
 func (p *player) departs(point uint64, got merkle.Short) bool {
 	want, ok := p.recorded[point]
 	if !ok {
@@ -392,7 +392,7 @@ func (p *player) caches() error {
 	}
 }
 
-// source names what recorded the hashes that a plain replay is held against.
+// source names what recorded the hashes that a plain replay is compared with.
 func (p *player) source() string {
 	if p.opts.Expect != nil {
 		return "expected"

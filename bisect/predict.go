@@ -6,9 +6,8 @@ import (
 	"github.com/desynctool/desynctool/orderlog"
 )
 
-// predict steps two instances side by side. Before each tick the first predicts the
-// orders of one player, the second those of another, or nobody's; then both play the
-// orders of all.
+// predict steps two instances side by side. Before each tick the first predicts the orders of one player, the second
+// the orders of another player, or none; then both play the orders of all.
 func (p *player) predict() error {
 	if n := len(p.opts.Predict); n < 1 || n > 2 || n == 2 && p.opts.Predict[0] == p.opts.Predict[1] {
 		return fmt.Errorf("predicting players %d, expected one, or two that are not the same", p.opts.Predict)

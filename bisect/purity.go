@@ -44,8 +44,8 @@ func (p *player) purity() error {
 	}
 }
 
-// impure finds the order whose test changed the state, and what it changed, beside an
-// instance in which nothing was tested.
+// impure finds the order that changed the state when it was tested, and the change, by comparison with an instance that
+// tested nothing.
 func (p *player) impure(tested Tester, clean merkle.Short) error {
 	s, err := p.playedTo(p.sim, tested.Point())
 	if err != nil {
@@ -76,8 +76,8 @@ func (p *player) impure(tested Tester, clean merkle.Short) error {
 	return nil
 }
 
-// tested returns the orders to test before a tick: its own, and then those of the ticks
-// after it that may be given by then.
+// tested returns the orders to test before a tick: the tick's own orders, then the orders of later ticks that may be
+// given by then.
 func (p *player) tested(tick uint64) []orderlog.Order {
 	if !p.due(tick) {
 		return nil

@@ -75,7 +75,7 @@ func (p *player) hashes(keep func(n int, hash merkle.Short) bool) (list []merkle
 		return true, nil
 	})
 	if err != nil {
-		return nil, err // whoever asked takes a list for all hashes
+		return nil, err // the caller takes a list to have all hashes
 	}
 	return list, nil
 }

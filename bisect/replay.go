@@ -10,12 +10,12 @@ import (
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
 
-// Replay is what replaying the orders says.
+// Replay is the outcome of replaying the orders.
 type Replay struct {
 	Sim string
 
-	// From and To are the state points of the replay. FromState says that it
-	// was resumed from a snapshot, not from the start of the session.
+	// From and To are the state points of the replay. FromState reports whether it was resumed from a snapshot, not
+	// from the start of the session.
 	From, To  uint64
 	FromState bool
 
@@ -26,12 +26,11 @@ type Replay struct {
 	// do.
 	InputsDiffer *uint64
 
-	// Unsteady says that the simulator is not deterministic, so that nothing follows from
-	// the replay.
+	// Unsteady reports whether the simulator is not deterministic; then nothing follows from the replay.
 	Unsteady bool
 
 	peers  []*peer // of Peers
-	lender *peer   // whose orders those without a log borrow
+	lender *peer   // peers without a log borrow its orders
 	runs   []run   // of Peers
 	known  [][]expectation
 	ref    *reference
@@ -54,7 +53,7 @@ func (rep *Replay) name() {
 type ReplayedPeer struct {
 	Name string
 
-	// Compared counts the hashes of the peer that were held against the replay.
+	// Compared counts the hashes of the peer that were compared with the replay.
 	Compared int
 
 	// Departs is the first point at which the peer's hash is not the replay's,
@@ -65,8 +64,7 @@ type ReplayedPeer struct {
 	// Expected is the replay's hash at Departs, Got the peer's.
 	Expected, Got merkle.Short
 
-	// Borrowed names the peer whose orders were replayed because this one has
-	// no log.
+	// Borrowed names the peer that the replayed orders come from, because this one has no log.
 	Borrowed string
 
 	// Drilled is the replay system by system of a peer that departs, nil if none
@@ -78,8 +76,8 @@ type ReplayedPeer struct {
 // with the replay.
 func (p *ReplayedPeer) MatchesReference() bool { return p.Compared > 0 && p.Departs == nil }
 
-// Recorded returns what a log knows of its own peer in the first stretch of the log: the
-// orders by tick, the sync hashes by state point, and the stretch.
+// Recorded returns the data of a log's own peer in the first stretch of the log: the orders by tick, the sync hashes by
+// state point, and the stretch.
 func Recorded(log *orderlog.Log) (orders map[uint64][]orderlog.Order, hashes map[uint64]merkle.Short, first Stretch) {
 	list, _ := playedOf(log, false)
 	return list[0].orders, list[0].hashes, list[0].Stretch
@@ -158,9 +156,8 @@ func beginning(good *snapshot.Point) string {
 	return fmt.Sprintf("state point %s", good)
 }
 
-// goodWorld loads the state at the good end of the bracket, or at the last
-// state point before it of which there is a snapshot. It returns nil if there
-// is none: then the replay begins with the session.
+// goodWorld loads the state at the good end of the bracket, or at the last state point before it with a snapshot. It
+// returns nil if there is none: then the replay begins with the session.
 func goodWorld(r *Result, peers []*peer) *snapshot.World {
 	if r.Bracket.Good == nil {
 		return nil
@@ -219,8 +216,8 @@ func allHave(peers []*peer, point snapshot.Point) bool {
 	return true
 }
 
-// drill replays the orders of each peer that departs once more, system by system. Of one
-// that departs by loading, it shows what was lost.
+// drill replays the orders of each peer that departs again, system by system. For a peer that departs by loading, it
+// shows what was lost.
 func (rep *Replay) drill(r *Result, runs []run, opts Options) error {
 	departed := false
 	for i := range runs {
@@ -257,7 +254,7 @@ func (rep *Replay) drill(r *Result, runs []run, opts Options) error {
 		p := run.player(opts.Sim, run.where, *run.out.Departs)
 		p.recorded = run.where.hashes
 		p.opts.Drill, p.opts.Traced, p.opts.Snapshots = true, traced, run.peer.set
-		if err = errors.Join(p.replay(), traced.Close()); err != nil { // what the replay found stands
+		if err = errors.Join(p.replay(), traced.Close()); err != nil { // the replay's finding is valid anyway
 			r.note("%s is not drilled into: %v", run.peer, err)
 			continue
 		}
@@ -283,9 +280,8 @@ func (p *peer) roots(first, last uint64) map[uint64]merkle.Short {
 	return known
 }
 
-// narrowByReplay narrows the bracket: until a peer departs from the replay its
-// states are those of the replay, so peers part where the first departs, or
-// where the replays of different orders do. It never leaves the bracket.
+// narrowByReplay narrows the bracket: until a peer departs from the replay its states equal the replay's, so peers
+// diverge where the first one departs, or where the replays of different orders diverge. It never leaves the bracket.
 func (r *Result) narrowByReplay(runs []run) {
 	rep, b := r.Replay, *r.Bracket
 	inside := func(point uint64) bool {
@@ -307,7 +303,7 @@ func (r *Result) narrowByReplay(runs []run) {
 		}
 		switch {
 		case runs[i].away(b.Bad.Tick):
-			// It says nothing of the tick.
+			// it shows nothing about the tick
 		case p.LastAgreed == nil:
 			known = false
 		default:

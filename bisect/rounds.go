@@ -18,12 +18,12 @@ type run struct {
 	lent bool          // the orders are another peer's
 	list []*played     // of its log
 	out  ReplayedPeer
-	// where is the part in which it departs. Loaded says that it does so by loading.
+	// where is the part in which it departs. Loaded reports whether it does so by loading.
 	where  *part
 	loaded bool
 	// taken is where it loaded the state of another peer that had departed before.
 	taken *uint64
-	// unsteady says that the simulator does not agree with itself, empty if it does.
+	// unsteady describes how the simulator does not agree with itself, empty if it does.
 	unsteady string
 }
 
@@ -54,13 +54,13 @@ func lineUp(peers []*peer) ([]run, error) {
 // were there.
 type reference struct {
 	part
-	lender *peer          // whose orders come first
+	lender *peer          // its orders come first
 	hashes []merkle.Short // of each point from its first on
 	done   chan struct{}  // closed when hashes are known
 }
 
-// refer chooses whose orders lead from a state, or from the start of the session if it is
-// nil, up to a point. It returns nil if nobody's do.
+// refer chooses a peer whose orders lead from a state, or from the start of the session if it is nil, up to a point. It
+// returns nil if no peer's orders do.
 func refer(runs []run, world *snapshot.World, to uint64) *reference {
 	var from uint64
 	if world != nil {
@@ -109,8 +109,8 @@ func refer(runs []run, world *snapshot.World, to uint64) *reference {
 	return ref
 }
 
-// renumber returns orders with the numbers that their kinds have in another header; those of
-// a kind that it lacks keep a number that it lacks too.
+// renumber returns orders with the numbers that their kinds have in another header; orders of a kind that it lacks keep
+// a number that it also lacks.
 func renumber(orders []orderlog.Order, from, to *orderlog.Header) []orderlog.Order {
 	if slices.Equal(from.Kinds, to.Kinds) {
 		return orders
@@ -130,8 +130,7 @@ func renumber(orders []orderlog.Order, from, to *orderlog.Header) []orderlog.Ord
 	return orders
 }
 
-// play replays the orders of the bracket, and holds every peer against the replay of its
-// own ones.
+// play replays the orders of the bracket, and compares every peer with the replay of its own orders.
 func (rep *Replay) play(runs []run, ref *reference, sim *Sim) error {
 	rep.From, rep.FromState, rep.lender = ref.begin, ref.from.world != nil, ref.lender
 	rep.InputsDiffer, rep.Unsteady = nil, false
@@ -159,7 +158,7 @@ func (rep *Replay) play(runs []run, ref *reference, sim *Sim) error {
 	rep.known = known
 	for _, err := range errs {
 		if err != nil {
-			return err // those of others are the same
+			return err // the others' are the same
 		}
 	}
 	rep.inputs(runs, inputs)
@@ -214,9 +213,9 @@ func (run *run) expect(ref *reference, last uint64) (list []expectation) {
 	return list
 }
 
-// playOne holds a peer against the replay of its own orders, stretch by stretch. Where it
-// came in after the beginning, it begins with what the reference has by then. Inputs is the
-// first point at which its replay is not the reference's.
+// playOne compares a peer with the replay of its own orders, stretch by stretch. If the peer joined after the
+// beginning, the replay begins with the reference's state at that point. Inputs is the first point at which its replay
+// differs from the reference.
 func (rep *Replay) playOne(run *run, known [][]expectation, me int, ref *reference, sim *Sim) (inputs *uint64, err error) {
 	for _, x := range known[me] {
 		begin, end := max(x.From, ref.begin), min(x.To, rep.To)
@@ -228,7 +227,7 @@ func (rep *Replay) playOne(run *run, known [][]expectation, me int, ref *referen
 			return nil, err
 		}
 		if hashes == nil {
-			return inputs, nil // why is the reference's to say
+			return inputs, nil // the reference shows why
 		}
 		if inputs == nil {
 			if inputs = ref.parts(begin, hashes); inputs != nil && ref.same(x.played, begin, *inputs) {
@@ -289,9 +288,8 @@ func (ref *reference) parts(begin uint64, hashes []merkle.Short) *uint64 {
 	return nil
 }
 
-// hashesOf returns what the orders of a stretch lead to at each point, and where their
-// replay begins. If the orders are those of the reference they are not played again. Nothing
-// is returned where the reference could not be played.
+// hashesOf returns the hashes that the orders of a stretch lead to at each point, and where their replay begins. It
+// does not play the reference's orders again. It returns nothing where the reference could not be played.
 func (rep *Replay) hashesOf(run *run, s *played, begin, end uint64, ref *reference, sim *Sim) ([]merkle.Short, *part, error) {
 	where := &part{s, ref.from, begin}
 	if begin > ref.begin {
@@ -390,7 +388,7 @@ func (run run) loadedSince(point uint64, until *snapshot.Point) bool {
 	return until != nil && slices.ContainsFunc(run.list, func(s *played) bool { return s.Loaded() && s.From >= point && s.From <= until.Tick })
 }
 
-// say notes what limits what is known of the peer.
+// say notes the limits of the evidence about the peer.
 func (run *run) say(r *Result, bad uint64) {
 	if run.unsteady != "" {
 		r.note("%s: %s", run.peer, run.unsteady)

@@ -129,7 +129,7 @@ func (r *trialRun) beginAt(w *snapshot.World) error {
 	return nil
 }
 
-// predictable reports players whose orders cannot be predicted, since there are none.
+// predictable reports players that have no orders to predict.
 func (r *trialRun) predictable() error {
 	if r.opts.Mode != Predict || r.opts.Since != nil {
 		return nil
@@ -159,7 +159,7 @@ func (r *trialRun) player(s *played) *player {
 	return p
 }
 
-// judge replays a stretch, or says why it cannot be.
+// judge replays a stretch, or notes why it cannot.
 func (r *trialRun) judge(s *played) error {
 	p := r.player(s)
 	if r.opts.Expect != nil {
@@ -204,7 +204,7 @@ func (r *trialRun) lose(s *played, why string) {
 	r.out.Lost = append(r.out.Lost, fmt.Sprintf("%s: %s is not judged: %s", prose.Path(r.log.Name), s.Stretch.String(), why))
 }
 
-// keepNotes takes over what a player has to say.
+// keepNotes takes over a player's notes.
 func (r *trialRun) keepNotes(p *player) {
 	add := func(list *[]string, more []string) {
 		for _, s := range more {
@@ -289,7 +289,7 @@ func (r *trialRun) progress(ticks int64) func(done, total int64) {
 // shownGaps is how many gaps are named.
 const shownGaps = 10
 
-// noteGaps says which ticks the log lacks.
+// noteGaps notes which ticks the log lacks.
 func (r *trialRun) noteGaps() {
 	n := 0
 	for _, s := range r.list {

@@ -19,30 +19,29 @@ type pair struct {
 	bad      int // the pair at its bad end
 	healed   *snapshot.Point
 	splits   []Split // all of them, once the logs were looked at
-	doubtful bool    // snapshots and logs contradict each other: only the first split is told
+	doubtful bool    // snapshots and logs contradict each other: only the first split is reported
 
 	moved     bool  // a file turned out to be of another point: start again
 	surveying bool  // pairs are opened beyond the search
-	corrupt   int   // pairs whose content is not what their digests say
-	read      []int // those of points whose content was read and is
+	corrupt   int   // pairs with content that does not match their digests
+	read      []int // points whose content was read and matches
 
 	verify bool // the content of every pair is read where no states differ
 
-	// joined are epochs of the two peers that are not of one number, but whose history
-	// hashes were seen to be one chain.
+	// joined are epochs of the two peers that have different numbers, but history hashes that were seen to be one
+	// chain.
 	joined map[[2]uint32]bool
 
-	// What the logs say: split is the first point at which the recorded sync
-	// hashes differ, equal the last one before it at which they agree.
+	// From the logs: split is the first point at which the recorded sync hashes differ, equal the last one before it at
+	// which they agree.
 	split, equal *uint64
 
 	// kind is set if recorded hashes and states do not agree, ownSums if
 	// the hashes are not roots at all.
 	kind    Kind
 	ownSums bool
-	// unlike says of which snapshots the logs have another hash, and which have equal
-	// histories in spite of states that differ: contradictions, unless the kind
-	// explains them.
+	// unlike lists the snapshots for which the logs have another hash, and those with equal histories but different
+	// states: contradictions, unless the kind explains them.
 	unlike []string
 }
 
@@ -55,7 +54,7 @@ type probed struct {
 
 func newPair(r *Result, a, b *peer) *pair { return &pair{a: a, b: b, result: r} }
 
-// before reports whether p parted earlier than q.
+// before reports whether p diverged earlier than q.
 func (p *pair) before(q *pair) bool {
 	if c := p.bracket.Bad.Compare(q.bracket.Bad); c != 0 {
 		return c < 0
@@ -108,13 +107,13 @@ func (p *pair) search() {
 	}
 }
 
-// maxCorrupt is how many pairs may have a content that their digests do not say before no state
-// of the two peers is believed.
+// maxCorrupt is how many pairs may have content that does not match their digests before no state of the two peers is
+// believed.
 const maxCorrupt = 16
 
-// confirmed reports whether the content of the states that the answer rests on is what their
-// digests say: of those at the ends of the bracket, or, if there is none, of the first and the
-// last pair. If not, the pair counts as one that could not be read.
+// confirmed reports whether the content of the states that the answer rests on matches their digests: the states at the
+// ends of the bracket or, if there is none, the first and the last pair. If not, the pair counts as one that could not
+// be read.
 func (p *pair) confirmed() bool {
 	p.read = p.read[:0]
 	for _, i := range p.pillars() {
@@ -273,7 +272,7 @@ func (pr *probed) common(ea, eb *snapshot.Entry) error {
 	return nil
 }
 
-// equalHistories says at which points equal histories contradict states that differ.
+// equalHistories notes the points at which equal histories contradict states that differ.
 func (p *pair) equalHistories() {
 	first, more := -1, 0
 	for i := range p.pairs {
@@ -310,22 +309,21 @@ func (p *pair) historical(i int) bool {
 	return !p.ownSums && !p.pairs[i].a.History.IsZero() && !p.pairs[i].b.History.IsZero()
 }
 
-// parted reports whether pair i proves that the peers have parted at its point
-// or before, in its epoch.
+// parted reports whether pair i proves that the peers have diverged at its point or before, in its epoch.
 func (p *pair) parted(i int) bool {
 	pr := &p.pairs[i]
 	return pr.a.Root != pr.b.Root || p.chained(i) && pr.a.History != pr.b.History
 }
 
-// chained reports whether the history hashes of pair i can be held against each other: they
-// are of one epoch, or of two that were seen to go on from the same history.
+// chained reports whether the history hashes of pair i can be compared: they belong to one epoch, or to two that were
+// seen to continue the same history.
 func (p *pair) chained(i int) bool {
 	e := p.epochs(i)
 	return p.historical(i) && (e[0] == e[1] || p.joined[e])
 }
 
-// loadedAt reports whether one of the peers loaded a state at a point: the history that it
-// took over there says nothing of what it loaded.
+// loadedAt reports whether one of the peers loaded a state at a point: the history that it took over there shows
+// nothing about the loaded state.
 func (p *pair) loadedAt(point snapshot.Point) bool {
 	return point.Phase == "" && (p.a.loadedAt(point.Tick) != nil || p.b.loadedAt(point.Tick) != nil)
 }
@@ -378,9 +376,8 @@ func (p *pair) nearest(lo, hi int) int {
 	return -1
 }
 
-// narrow returns adjacent readable pairs of which the first is good and the
-// second bad. Invariant: lo has been read and is not bad, hi has been read and
-// is bad; every step halves the span between them.
+// narrow returns two adjacent readable pairs, the first good and the second bad. Invariant: lo has been read and is not
+// bad, hi has been read and is bad; every step halves the span between them.
 func (p *pair) narrow(lo, hi int, bad func(i int) bool) (int, int) {
 	for hi-lo > 1 && !p.moved {
 		mid := p.nearest(lo, hi)
@@ -444,7 +441,7 @@ func (p *pair) epochWise(lo, hi int) {
 		}
 		switch {
 		case !p.chained(start):
-			// Histories that do not go on from the same one say nothing.
+			// Histories that do not continue the same one show nothing.
 			if p.scan(start, end); p.moved || p.bracket != nil {
 				return
 			}
@@ -474,7 +471,7 @@ func (p *pair) stateWise(lo, hi int) {
 	}
 }
 
-// scan reads every pair from lo, which is equal, to hi, until one has parted.
+// scan reads every pair from lo, which is equal, to hi, until one has diverged.
 func (p *pair) scan(lo, hi int) {
 	good := lo
 	for i := p.next(lo+1, hi, 1); i >= 0 && !p.moved; i = p.next(i+1, hi, 1) {

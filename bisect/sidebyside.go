@@ -114,8 +114,8 @@ func (p *player) together(a, b func()) {
 // due reports whether what a mode does in each tick is done at a state point.
 func (p *player) due(point uint64) bool { return p.opts.Since == nil || point >= *p.opts.Since }
 
-// pairAgain plays two instances once more to where they departed, to find what departs:
-// the first two have gone on.
+// pairAgain plays two new instances to where the first two departed, to find the difference: the first two are past
+// that point.
 func (p *player) pairAgain(d *Departure, simA, simB *Sim) error {
 	list := make([]Simulator, 2)
 	for i, sim := range []*Sim{simA, simB} {
@@ -155,8 +155,7 @@ func (p *player) save(s Simulator) (saved, error) {
 	return out, nil
 }
 
-// load loads a state, into spare if it can be restored, else into an instance of its own
-// that takes the place of spare.
+// load loads a state, into spare if it can be restored, else into a new instance that replaces spare.
 func (p *player) load(sim *Sim, spare Simulator, state saved) (Simulator, error) {
 	r, ok := As[Restorer](spare, CanSave)
 	if !ok {
@@ -190,7 +189,7 @@ func (p *player) reload(sim *Sim, s, spare Simulator) (loaded, old Simulator, er
 	return loaded, s, err
 }
 
-// lane is an instance that goes back and plays again, beside the one that goes on.
+// lane is an instance that goes back and plays again, next to the one that goes on.
 type lane struct {
 	shadow Simulator
 	begin  uint64 // where it went back to
@@ -219,9 +218,8 @@ func (l *lane) again(p *player, state saved, point uint64) {
 	l.busy.Go(play)
 }
 
-// rollback goes back by Depth ticks in every tick and plays them again, while the instance
-// that they are held against plays the last of them. That one waits at each point, so that
-// it is there to show what departs.
+// rollback goes back by Depth ticks in every tick and plays them again, while the instance that it is compared with
+// plays the last of these ticks. That instance waits at each point, so that it can show what departs.
 func (p *player) rollback() error {
 	depth := p.opts.Depth
 	if depth < 1 || depth > maxDepth {

@@ -28,7 +28,7 @@ type Sim struct {
 	// Can is what its instances can be asked for.
 	Can []Capability
 
-	// Start starts a session from what its log's header says.
+	// Start starts a session from the header of its log.
 	Start func(h *orderlog.Header) (Simulator, error)
 
 	// Resume starts a session from a state. The header may be nil.
@@ -51,21 +51,21 @@ type Batcher interface {
 	Run(dst []merkle.Short, ticks [][]orderlog.Order) ([]merkle.Short, error)
 }
 
-// Saver is a Simulator whose state can be taken out of it.
+// Saver is a Simulator that can export its state.
 type Saver interface {
 	Simulator
 	World() (*snapshot.World, error)
 }
 
-// Restorer is a Simulator that saves and loads itself, in a form of its own. It may be
-// quick about it, as long as the outcome is that of a new instance that loads the save:
-// what a save lacks must be lost, and whatever follows from it must be computed again.
+// Restorer is a Simulator that saves and loads itself, in its own format. It may take shortcuts as long as the outcome
+// is the same as in a new instance that loads the save: anything missing from the save must be lost, and everything
+// derived from it must be computed again.
 type Restorer interface {
 	Simulator
 	// Save returns the state at Point. The caller does not change it.
 	Save() ([]byte, error)
-	// Restore replaces the state by one that this or another instance of the session
-	// saved. After an error the instance is of no more use.
+	// Restore replaces the state with one that this or another instance of the session saved. After an error the
+	// instance cannot be used any more.
 	Restore(save []byte) error
 }
 
@@ -102,15 +102,13 @@ type Validator interface {
 	Validate(orders []orderlog.Order) (why []string, err error)
 }
 
-// Identified is a Simulator that says of which game it is, and which build of it. Either may be
-// empty.
+// Identified is a Simulator that reports its game and build. Either may be empty.
 type Identified interface {
 	Simulator
 	Identity() (game, build string)
 }
 
-// Stepper is a Simulator whose steps can be taken system by system. Its hashes are
-// also of the state as it is between two systems.
+// Stepper is a Simulator that can step system by system. It can also hash the state between two systems.
 type Stepper interface {
 	Simulator
 	// Begin begins a step that Next continues.

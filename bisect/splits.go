@@ -7,10 +7,10 @@ import (
 	"github.com/desynctool/desynctool/snapshot"
 )
 
-// Split is a stretch of state points at which peers had parted.
+// Split is a stretch of state points in which peers had diverged.
 type Split struct {
-	// Good is the last point before Bad at which they are known to be equal, nil if none
-	// is; Bad the first at which they are known to have parted.
+	// Good is the last point before Bad at which they are known to be equal, nil if none is; Bad the first at which
+	// they are known to have diverged.
 	Good *snapshot.Point
 	Bad  snapshot.Point
 	// Healed is the first point from Bad on at which they are known to be equal again, nil
@@ -23,11 +23,11 @@ type Split struct {
 	// a point is not known from snapshots.
 	GoodFiles, BadFiles, HealedFiles []string
 
-	// passed says that only histories show it: they had parted by Bad, nobody knows when.
+	// passed reports whether only histories show it: they had diverged by Bad, but it is not known when.
 	passed bool
 }
 
-// markKind is what a piece of evidence says of two peers at a state point.
+// markKind is what a piece of evidence shows about two peers at a state point.
 type markKind int
 
 const (
@@ -42,8 +42,7 @@ type mark struct {
 	kind  markKind
 	by    Source
 	files []string
-	// since is the last point of equal histories, of passed ones, nil if none is known;
-	// equalNow says that the
+	// since, for passed marks, is the last point of equal histories, nil if none is known; equalNow reports whether the
 	// states are equal.
 	since    *snapshot.Point
 	equalNow bool
@@ -109,7 +108,7 @@ func newSplit(m, good *mark) Split {
 	return s
 }
 
-// marks returns what all evidence says of the pair, in no order.
+// marks returns all evidence about the pair, in no order.
 func (p *pair) marks() (list []mark) {
 	if p.kind == ChecksumOnly {
 		return nil
@@ -179,8 +178,8 @@ func (p *pair) hashMarks(given []mark) (all []mark) {
 	return append(all, p.syncMarks(&thinner{anchors: anchors})...)
 }
 
-// thinner keeps of marks in order those at which the kind changes, those on both sides, and
-// those on both sides of the points of other evidence: what lies between says the same.
+// thinner drops marks that add nothing. Of marks in order it keeps those at which the kind changes, their neighbours,
+// and the marks on both sides of the points of other evidence; those in between repeat the same fact.
 type thinner struct {
 	anchors []uint64
 	list    []mark
@@ -245,7 +244,7 @@ func partMarks(x, y *PartHashes, t *thinner) (list []mark) {
 			case same:
 				since = &m.at
 			case since == nil && any:
-				continue // they may have parted in another epoch
+				continue // they may have diverged in another epoch
 			default:
 				m.kind, m.since = passed, since
 			}

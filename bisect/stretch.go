@@ -11,9 +11,9 @@ import (
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
 
-// Stretch is the part of a log between two of its peer's loads, joins and gaps: each state
-// in it follows from the one before. What lies between two stretches the peer did not
-// play. docs/orderlog.md has the rule by which ticks without a record are told from a gap.
+// Stretch is the part of a log between two of its peer's loads, joins and gaps: each state in it follows from the one
+// before. The peer did not play the ticks between two stretches. docs/orderlog.md has the rule that distinguishes ticks
+// without a record from a gap.
 type Stretch struct {
 	// From and To are state points: the peer played ticks From to To - 1. To is From if
 	// it played none.
@@ -53,7 +53,7 @@ func (s *Stretch) String() string {
 	return text
 }
 
-// covers reports whether a state point is of the stretch.
+// covers reports whether a state point belongs to the stretch.
 func (s *Stretch) covers(point uint64) bool { return s.From <= point && point <= s.To }
 
 // beginnings by the markers that open an epoch.
@@ -68,9 +68,9 @@ type cutter struct {
 	known  bool    // own is the number of the log's peer, and not of everyone's
 	pieces []piece // without a missing tick in between
 	room   int     // how many pieces there may be before they are compacted
-	leaves bool    // the peer's own marker in the last record says that it goes
+	leaves bool    // the peer's own marker in the last record shows that it leaves
 
-	idle, direct int // records without orders, and those of them after the record of the tick before
+	idle, direct int // records without orders, and how many of them follow the record of the tick before
 }
 
 // piece is a run of ticks with a record each.
@@ -85,8 +85,7 @@ func newCutter(h *orderlog.Header) cutter {
 	return cutter{first: h.FirstPoint, own: uint32(max(own, 0)), known: own > 0, room: maxPieces}
 }
 
-// add takes the record of a tick. That of the highest number there is leads to no state
-// point.
+// add takes the record of a tick. The tick with the highest possible number leads to no state point.
 func (c *cutter) add(epoch uint32, t *orderlog.Tick) {
 	if t.Number == math.MaxUint64 {
 		return
@@ -152,7 +151,7 @@ func (c *cutter) compact() {
 	c.pieces = kept
 }
 
-// begins is how the log begins if no marker says so.
+// begins is how the log begins if no marker shows it.
 func (c *cutter) begins() Beginning {
 	if c.first == 0 {
 		return BeganStart
@@ -160,8 +159,7 @@ func (c *cutter) begins() Beginning {
 	return BeganJoin
 }
 
-// moves returns how a tick's markers say that the peer itself came in, and whether they say
-// that it went.
+// moves returns how the peer itself came in by a tick's markers, and whether they show that it left.
 func (c *cutter) moves(t *orderlog.Tick) (comes Beginning, goes bool) {
 	for i := range t.Markers {
 		m := &t.Markers[i]
@@ -185,8 +183,8 @@ const maxGap = 100_000
 // writes reports whether the log has a record of ticks without orders too.
 func (c *cutter) writes() bool { return c.idle >= 4 && 4*c.direct >= 3*c.idle }
 
-// stretches puts the pieces together again where the writer left ticks out. Hashes are
-// those of an epoch's points, ascending.
+// stretches puts the pieces together again where the writer left ticks out. Hashes returns the hashes of an epoch's
+// points, ascending.
 func (c *cutter) stretches(hashes func(epoch uint32) []Hash) []Stretch {
 	if len(c.pieces) == 0 {
 		return []Stretch{{From: c.first, To: c.first, Began: c.begins()}}
@@ -218,7 +216,7 @@ func (c *cutter) gap(s *Stretch, p *piece, hashes []Hash, usual uint64) bool {
 	missing := p.From - s.To
 	switch {
 	case missing == 0:
-		return p.marked && p.Began != BeganGap // it says that it came in, from somewhere
+		return p.marked && p.Began != BeganGap // its marker shows that it came in from somewhere
 	case missing > maxGap:
 		return true
 	}
@@ -264,8 +262,8 @@ type played struct {
 	hashes map[uint64]merkle.Short     // of the log's own peer, by state point
 }
 
-// playedOf returns the stretches of a log, and what is wrong with its hashes. Of a log that
-// was made and not recorded, whole says that it has no gaps.
+// playedOf returns the stretches of a log, and what is wrong with its hashes. For a log that was made and not recorded,
+// whole reports that it has no gaps.
 func playedOf(log *orderlog.Log, whole bool) (list []*played, lost []string) {
 	l := LogOf(log)
 	stretches := l.Stretches

@@ -121,8 +121,7 @@ func splitOf(b *Bracket, healed *snapshot.Point) Split {
 	return Split{Good: b.Good, Bad: b.Bad, Healed: healed, By: b.By, GoodFiles: b.GoodFiles, BadFiles: b.BadFiles}
 }
 
-// unite makes one list of the splits of several pairs of peers: peers have parted while any
-// two have.
+// unite makes one list of the splits of several pairs of peers: peers have diverged while any two have.
 func unite(lists ...[]Split) (out []Split) {
 	all := slices.Concat(lists...)
 	slices.SortStableFunc(all, func(a, b Split) int { return a.Bad.Compare(b.Bad) })

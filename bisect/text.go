@@ -16,7 +16,7 @@ func (t *text) String() string {
 	return fmt.Sprintf(t.format, t.args...)
 }
 
-// say returns a sentence. It is put into words at once unless it names a peer.
+// say returns a sentence. It is formatted at once unless it names a peer.
 func say(format string, args ...any) text {
 	for _, a := range args {
 		if _, ok := a.(*peer); ok {

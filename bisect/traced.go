@@ -7,9 +7,9 @@ import (
 	"github.com/desynctool/desynctool/tracediff"
 )
 
-// The traces that peers write by the formats of docs/trace.md say more of time than any state:
-// they may show a split that no state and no hash is of. So each run of ticks in which they
-// differ is held against the states of the points between.
+// The traces that peers write by the formats of docs/trace.md are finer in time than any state: they may show a split
+// that no state and no hash covers. So each run of ticks in which they differ is compared with the states of the points
+// in between.
 
 // weighOwn takes what the peers' own traces show into the result.
 func (r *Result) weighOwn(own []*tracediff.Result, pairs []*pair) {
@@ -83,8 +83,7 @@ func (r *Result) adopt(t *tracediff.Result, lasting []Split, passing *Split, con
 	}
 }
 
-// addSplit adds one split, unless one is known at whose first bad point it lasts: that is the
-// same.
+// addSplit adds one split, unless it lasts at the first bad point of a known one: then both are the same.
 func (r *Result) addSplit(t *tracediff.Result, s Split) {
 	// What only histories show, the traces show better.
 	r.Splits = slices.DeleteFunc(r.Splits, func(known Split) bool {
@@ -164,8 +163,8 @@ func (r *Result) lastEqual(before snapshot.Point) (*snapshot.Point, []string) {
 	return best, files
 }
 
-// partingSplit returns a run of ticks in which traces differ as a split between state points,
-// which are those of the ends of ticks.
+// partingSplit returns a run of ticks in which traces differ as a split between state points, which are the ends of
+// ticks.
 func partingSplit(t *tracediff.Result, p *tracediff.Parting, end func(*tracediff.Result, tracediff.Tick) snapshot.Point) Split {
 	s := Split{Bad: end(t, p.First), By: ByChecksums}
 	if p.HasGood {
@@ -188,7 +187,7 @@ func comesBack(t *tracediff.Result) bool {
 	return !d.Cumulative && d.Reset == 0 && !d.Values
 }
 
-// firstLasting returns the first run of ticks at whose end traces differ, nil if there is none.
+// firstLasting returns the first run of ticks that ends with different traces, nil if there is none.
 func firstLasting(t *tracediff.Result) *tracediff.Parting {
 	i := slices.IndexFunc(t.Partings, func(p tracediff.Parting) bool { return !p.Passing })
 	if i < 0 || !comesBack(t) {
@@ -242,8 +241,8 @@ func (p *pair) equalAt(at snapshot.Point) bool {
 	return p.probeAt(at) && len(p.filesAt(at, true)) > 0 || p.unparted(at.Tick)
 }
 
-// unparted reports whether histories that are equal at a later point of the same epoch prove
-// that the pair had not parted at a point.
+// unparted reports whether histories that are equal at a later point of the same epoch prove that the pair had not
+// diverged at a point.
 func (p *pair) unparted(point uint64) bool {
 	for i := range p.pairs {
 		pr := &p.pairs[i]

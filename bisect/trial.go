@@ -18,8 +18,8 @@ type TrialMode string
 
 // Modes.
 const (
-	// Plain holds the replay against the hashes that the log's peer recorded: it
-	// shows whether that peer or the others went wrong.
+	// Plain compares the replay with the hashes that the log's peer recorded: it shows whether that peer or the others
+	// went wrong.
 	Plain TrialMode = "plain"
 	// Against steps two simulators side by side: two builds, or one with other
 	// data.
@@ -30,8 +30,8 @@ const (
 	// Serialize saves and loads one of two instances in every tick: state that a
 	// save forgets shows.
 	Serialize TrialMode = "serialize"
-	// Rollback goes back some ticks in every tick and plays them again: what a
-	// restore does not put back shows, even if it is read only some ticks later.
+	// Rollback goes back some ticks in every tick and plays them again. It shows state that a restore does not put
+	// back, even if the game reads it only some ticks later.
 	Rollback TrialMode = "rollback"
 	// FromEachSnapshot begins at each of the peer's snapshots, as a peer that
 	// joins does.
@@ -43,12 +43,12 @@ const (
 	// CheckPurity tests each order before its tick: only the machine of the player
 	// who gives it does so, and the test must not change the state.
 	CheckPurity TrialMode = "check-purity"
-	// Predict predicts another player's orders in each of two instances, as the
-	// machines of these players do: what the taking back of a prediction forgets.
+	// Predict predicts another player's orders in each of two instances, as the machines of these players do. It shows
+	// state that taking back a prediction forgets.
 	Predict TrialMode = "predict"
 )
 
-// TrialOptions says how a log is replayed.
+// TrialOptions configures the replay of a log.
 type TrialOptions struct {
 	Mode TrialMode
 	// Against is the second simulator of that mode.
@@ -58,10 +58,9 @@ type TrialOptions struct {
 	// Predict are one or two players for the mode Predict; of one, the second
 	// instance predicts nobody's orders.
 	Predict []uint32
-	// Since is the first tick whose orders CheckPurity tests and Predict predicts, the first
-	// state point at which Serialize saves and loads and the first from which Rollback goes
-	// back; what is before is only played. If it is set, Predict plays ahead in each tick from
-	// then on, also in those for which the player gives no orders.
+	// Since is the first tick that CheckPurity tests and Predict predicts orders of, the first state point at which
+	// Serialize saves and loads, and the first from which Rollback goes back; ticks before are only played. If it is
+	// set, Predict plays ahead in each tick from then on, also in those for which the player gives no orders.
 	Since *uint64
 	// Lasting passes over what Predict does not take back and the tick itself puts right.
 	Lasting bool
@@ -78,14 +77,13 @@ type TrialOptions struct {
 	Force bool
 	// Until is the last state point, nil the end of the log.
 	Until *uint64
-	// Whole says that the log has no gaps: it was made, not recorded, and ticks that it
-	// leaves out have no orders.
+	// Whole reports whether the log has no gaps: it was made, not recorded, and ticks that it leaves out have no
+	// orders.
 	Whole bool
 	// Snapshots are the peer's, for FromEachSnapshot, to begin stretches with, and to show
 	// what departs.
 	Snapshots *snapshot.Set
-	// Expect are the hashes to hold the replay against instead of those of the
-	// log, by state point.
+	// Expect are the hashes to compare the replay with, instead of the log's, by state point.
 	Expect map[uint64]merkle.Short
 	// Observe, if not nil, is called with the sync hash of each state point of a
 	// plain replay.
@@ -103,8 +101,7 @@ type TrialOptions struct {
 	DrillFrom uint64
 	// Traced is what the log's peer traced, for Plain with Drill.
 	Traced Traced
-	// InTurn steps several instances one after the other, for whoever makes several replays at
-	// once.
+	// InTurn steps several instances one after the other, for callers that make several replays at once.
 	InTurn bool
 	// Context, if not nil, ends the replay early when it is done.
 	Context context.Context
@@ -130,20 +127,18 @@ type Trial struct {
 	// Repeat.
 	End merkle.Short
 
-	// Runs and Hits are for Repeat: how many replays there were beside the first,
-	// and how many departed from it. Low and High bound the rate of departures with
-	// 95 % confidence.
+	// Runs and Hits are for Repeat: how many replays there were after the first, and how many departed from it. Low and
+	// High bound the rate of departures with 95 % confidence.
 	Runs, Hits int
 	Low, High  float64
 
 	// Snapshots counts those that a replay began at.
 	Snapshots int
 
-	// Unsteady says that the simulator does not agree with itself, so that nothing
-	// follows from First for the peer.
+	// Unsteady reports whether the simulator does not agree with itself; then nothing follows from First for the peer.
 	Unsteady bool
 
-	// Means says in a sentence what follows.
+	// Means is a sentence about what follows.
 	Means string
 	// Lost names what could not be used, Notes what limits the answer.
 	Lost, Notes []string
@@ -171,24 +166,24 @@ type Departure struct {
 	Diff *snapshot.Diff
 	// Caches are those that are stale.
 	Caches []string
-	// Order is the one whose test changes the state, for CheckPurity.
+	// Order, for CheckPurity, is the order that changes the state when it is tested.
 	Order string
 	// From is the point of the snapshot that the replay began at.
 	From uint64
 
-	// What follows is known from drilling. System is the first one in the tick
-	// after which anything departs; Diff is of the states right after it then.
+	// The next fields come from drilling. System is the first system in the tick after which anything departs; Diff
+	// then compares the states right after it.
 	System string
 	// Scopes are what departs after System as far as a trace shows it: archetypes,
 	// columns.
 	Scopes []string
-	// Loaded says that Point is where the log's peer loaded a state, and that what it
-	// loaded is not what its orders had led to.
+	// Loaded reports whether the log's peer loaded a state at Point that differs from the state that its orders had led
+	// to.
 	Loaded bool
-	// TickEnd says that Diff is of the states at the end of the tick, since no others
-	// are known: later systems may have added to it.
+	// TickEnd reports whether Diff compares the states at the end of the tick, since no others are known: later systems
+	// may have added to it.
 	TickEnd bool
-	// Proof says where it ends.
+	// Proof has where it ends.
 	Proof string
 }
 
@@ -207,7 +202,7 @@ func Try(log *orderlog.Log, sim *Sim, opts TrialOptions) (*Trial, error) {
 type mode struct {
 	replay  func(*player) error
 	agrees  string // nothing departed
-	atStart string // it departs where the replay begins, which is no departure of its own if empty
+	atStart string // it departs where the replay begins; if empty, this is not the peer's own departure
 	departs string
 }
 

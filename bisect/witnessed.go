@@ -8,16 +8,17 @@ type Witnessed struct {
 	Game string // "0 A.D. 0.0.26"
 
 	Replays []WitnessedReplay
-	// Twice are the peers of whose logs two replays of the same orders were held against each other: two, or one
-	// whose log was played twice; empty if nothing was. Differ is where they part, nil if they do not.
+	// Twice are the peers whose logs gave two replays of the same orders that were compared: two peers, or one with a
+	// log that was played twice; empty if nothing was compared. Differ is where the replays diverge, nil if they do
+	// not.
 	Twice  []string
 	Differ *Bracket
-	// Narrowed says that the replays made the bracket of the peers narrower.
+	// Narrowed reports whether the replays made the bracket of the peers narrower.
 	Narrowed bool
-	// Forced says of which recordings another version was made, and which, if they were played all the same: a line each.
-	// Then a peer that departs may have done what its own version does.
+	// Forced lists the recordings that another version made but that were played all the same, with that version: a
+	// line each. Then a peer that departs may only have done what its own version does.
 	Forced []string
-	// Failed says what could not be played, and why: a line each.
+	// Failed lists what could not be played, and why: a line each.
 	Failed []string
 }
 
@@ -32,7 +33,7 @@ type WitnessedReplay struct {
 	Why     string // nothing of them could be compared, else empty
 }
 
-// Compared reports whether anything of the peer was held against the replay.
+// Compared reports whether anything of the peer was compared with the replay.
 func (r *WitnessedReplay) Compared() bool { return r.Departs != nil || r.Agrees != nil }
 
 // earlier reports whether a bracket ends at or before the beginning of another.
@@ -40,16 +41,16 @@ func earlier(a, b *Bracket) bool {
 	return b.Good != nil && a.Bad.Compare(*b.Good) <= 0
 }
 
-// Elsewhere reports whether a peer departs from its replay before the peers parted: then the game that
-// replays is not the one that they played.
+// Elsewhere reports whether a peer departs from its replay before the peers diverged: then the game that replays is not
+// the one that they played.
 func (w *Witnessed) Elsewhere(peers *Bracket) bool {
 	return slices.ContainsFunc(w.Replays, func(r WitnessedReplay) bool { return r.Departs != nil && earlier(r.Departs, peers) })
 }
 
-// Guilty returns the peers that depart from the replays of their own logs where the peers parted, while
-// another agrees with its replay until then, or is not known not to. It is nil if the replays do not tell: if they differ
-// from each other, if a peer departs before the peers parted, if all do, or if another version was forced to play and nobody
-// agrees with it.
+// Guilty returns the peers that depart from the replays of their own logs where the peers diverged, while another
+// agrees with its replay until then, or is not known not to. It is nil if the replays do not decide: if they differ
+// from each other, if a peer departs before the peers diverged, if all do, or if another version was forced to play and
+// no peer agrees with it.
 func (w *Witnessed) Guilty(b *Result) (guilty []string) {
 	if b == nil || b.Bracket == nil || w.Differ != nil || w.Elsewhere(b.Bracket) {
 		return nil
