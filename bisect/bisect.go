@@ -81,10 +81,10 @@ type Result struct {
 	// Pairs counts the pairs that there are: of every two peers, at every state point at which
 	// both have a snapshot.
 	Pairs int
-	// Content are the state points at which the content of two peers' snapshots was read whole and
-	// its digests were recomputed, ascending: the ends that the answer rests on, or all with Options.Verify. Elsewhere the
-	// root in a snapshot's header is believed; where no states differ, the checksums of all bytes were compared.
-	// Snapshots whose format has no digests are read whole anyway.
+	// Content are the state points at which the content of two peers' snapshots was read whole and its digests were
+	// recomputed, ascending: the ends that the answer rests on, or all with Options.Verify. Elsewhere the root in a
+	// snapshot's header is believed; where no states differ, the checksums of all bytes were compared. Snapshots of a
+	// format without digests are read whole anyway.
 	Content []snapshot.Point
 	// Snapshots counts the state points at which two peers or more have one.
 	Snapshots int

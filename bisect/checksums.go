@@ -21,7 +21,7 @@ const (
 	// BlindChecksum: states differ while every checksum agrees: the game did not
 	// notice, since its checksum does not cover what differs.
 	BlindChecksum Kind = "blind-checksum"
-	// ChecksumOnly: checksums differ while every state is equal: what was hashed came in another order, or the states
+	// ChecksumOnly: checksums differ while every state is equal: the hashed data came in another order, or the states
 	// do not contain the difference.
 	ChecksumOnly Kind = "checksum-only"
 	// InputsDiffer: the peers were given different orders; no state is known to

@@ -32,8 +32,8 @@ func (p *peer) notRoots() bool {
 	return n > 1
 }
 
-// blind deals with peers whose hashes and histories are the game's own checksums: the search begins again by states
-// only, and the logs' findings are added.
+// blind deals with peers that record the game's own checksums as hashes and histories: the search begins again by
+// states only, and the logs' findings are added.
 func (p *pair) blind() {
 	r := p.result
 	p.unlike = nil

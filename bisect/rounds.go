@@ -59,8 +59,8 @@ type reference struct {
 	done   chan struct{}  // closed when hashes are known
 }
 
-// refer chooses a peer whose orders lead from a state, or from the start of the session if it is nil, up to a point. It
-// returns nil if no peer's orders do.
+// refer chooses the peer that gives the reference orders: they lead from a state, or from the start of the session if
+// it is nil, up to a point. It returns nil if no peer's orders do that.
 func refer(runs []run, world *snapshot.World, to uint64) *reference {
 	var from uint64
 	if world != nil {

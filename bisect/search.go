@@ -24,7 +24,7 @@ type pair struct {
 	moved     bool  // a file turned out to be of another point: start again
 	surveying bool  // pairs are opened beyond the search
 	corrupt   int   // pairs with content that does not match their digests
-	read      []int // points whose content was read and matches
+	read      []int // points with content that was read and matches
 
 	verify bool // the content of every pair is read where no states differ
 

@@ -2,7 +2,7 @@ package bisect
 
 import "slices"
 
-// Witnessed is what a game said that played the recordings of the peers again.
+// Witnessed is the outcome of a game that played the recordings of the peers again.
 type Witnessed struct {
 	Spec string // as the command line gives it
 	Game string // "0 A.D. 0.0.26"

@@ -35,13 +35,13 @@ const (
 type Finding struct {
 	Name    string  `json:"name"`
 	Outcome Outcome `json:"outcome"`
-	Detail  string  `json:"detail"` // what was compared, or what is wrong
+	Detail  string  `json:"detail"` // what was compared, or the error
 }
 
 // Conformance is what a conformance test found.
 type Conformance struct {
 	Target   string              `json:"target"`
-	Name     string              `json:"name"` // as the target says
+	Name     string              `json:"name"` // as the target reports it
 	Build    string              `json:"build"`
 	Can      []bisect.Capability `json:"can"`
 	Findings []Finding           `json:"checks"`
@@ -77,7 +77,7 @@ type checker struct {
 	hashes []merkle.Short // of a straight run, after each tick
 }
 
-// wrong is an error that says what a target does wrong.
+// wrong is an error that describes what a target does wrong.
 type wrong struct{ msg string }
 
 func (w wrong) Error() string { return w.msg }
@@ -148,7 +148,7 @@ func fresh(test func(*checker, *simulator) (string, error)) func(*checker) (stri
 	}
 }
 
-// fresh starts an instance in a target of its own.
+// fresh starts an instance in a new target.
 func (c *checker) fresh() (*simulator, error) {
 	s := c.instance()
 	if err := s.connect(); err != nil {
@@ -191,7 +191,7 @@ func (c *checker) at(point uint64) merkle.Short {
 	return c.hashes[point-c.first()-1]
 }
 
-// expect compares hashes, the first of which is after the tick before point.
+// expect compares hashes. The first one is after the tick before point.
 func (c *checker) expect(got []merkle.Short, from uint64, how string) error {
 	for i, h := range got {
 		point := from + uint64(i) + 1

@@ -12,8 +12,8 @@ import (
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
 
-// simulator is an instance in a target. It implements all interfaces of package bisect
-// and says by Can which of them the target does.
+// simulator is an instance in a target. It implements all interfaces of package bisect; Can reports which of them the
+// target supports.
 type simulator struct {
 	name    string
 	dial    func() (link, error)
@@ -43,7 +43,7 @@ type origin struct {
 	state  []byte // a .snap, nil for the start of the session
 }
 
-// about is what a target says about itself.
+// about is what a target reports about itself.
 type about struct {
 	version     uint64 // of the protocol
 	Name, Build string
@@ -82,7 +82,7 @@ func (s *simulator) Point() uint64 { return s.point }
 // SyncHash implements bisect.Simulator.
 func (s *simulator) SyncHash() merkle.Short { return s.hash }
 
-// named puts the simulator's name in front of an error. What is exported defers it.
+// named puts the simulator's name in front of an error. Exported methods defer it.
 func (s *simulator) named(err *error) {
 	if *err != nil {
 		*err = fmt.Errorf("%s: %w", s.name, *err)
@@ -134,8 +134,7 @@ func (s *simulator) request(method string, n int) {
 	s.req.array(n)
 }
 
-// send sends the request and reads the head of its reply; what follows in s.reply is
-// the result.
+// send sends the request and reads the head of its reply; the rest of s.reply is the result.
 func (s *simulator) send(limit uint32) error {
 	if n, most := uint64(len(s.req.body())), s.about.takes(s.method); n > most {
 		return fmt.Errorf("a request of %d bytes, the target takes %d", n, most)
@@ -282,7 +281,7 @@ func (s *simulator) Restore(save []byte) (err error) {
 	if !s.Can(bisect.CanSave) {
 		return fmt.Errorf("%s: %w", bisect.CanSave, ErrUnsupported)
 	}
-	s.checkpoint = checkpoint{} // what was played since is another past
+	s.checkpoint = checkpoint{} // the ticks played since belong to another past
 	if i, ok := s.link.(imager); ok && i.hasImage() {
 		return s.restoreImage(i, save)
 	}

@@ -32,10 +32,9 @@
 //
 // # How a target is reached
 //
-// [New] starts a command and talks to it over its stdin and stdout, or over a socket
-// that it connects to, since some engines print to stdout. What it writes to stderr is
-// its log, whose last line is part of an error. [Serve] is the other side, for
-// simulators in Go. [Check] finds out what a target gets wrong.
+// [New] starts a command and talks to it over its stdin and stdout, or over a socket that it connects to, since some
+// engines print to stdout. Its stderr is its log; the last line becomes part of an error. [Serve] is the other side,
+// for simulators in Go. [Check] finds out what a target gets wrong.
 package extsim
 
 import (
@@ -75,8 +74,7 @@ var needs = map[string]bisect.Capability{
 
 // Limits of frames, in bytes.
 const (
-	// DefaultMaxRequest is the largest request to a target that does not say how much it
-	// takes.
+	// DefaultMaxRequest is the largest request to a target that does not report how much it takes.
 	DefaultMaxRequest = 16 << 20
 	// maxReply is the largest reply, except for the states of state and save.
 	maxReply = 16 << 20
@@ -100,7 +98,7 @@ type RefusedError struct{ Msg string }
 
 func (e *RefusedError) Error() string { return "the target refuses: " + e.Msg }
 
-// BrokenError says how a target broke off or broke the protocol. It no longer runs.
+// BrokenError describes how a target broke off or broke the protocol. It no longer runs.
 type BrokenError struct {
 	Kind BrokenKind
 	Msg  string

@@ -72,7 +72,7 @@ func (v *values) form(string) (o bisect.OrderForm) {
 	return o
 }
 
-// fieldEntries is a field of an order, and whose entities it names.
+// fieldEntries describes a field of an order, and the owner of the entities that it names.
 func fieldEntries(f *bisect.FieldForm, of *bisect.Whose) []entry {
 	return []entry{
 		one("name", &f.Name, (*message).str, (*values).str),
@@ -122,7 +122,7 @@ func (s *Server) forms(teller bisect.OrderTeller) error {
 // triedOrders is how many orders of each form a conformance test makes.
 const triedOrders = 8
 
-// orders tests what the target says of its orders: that it takes those that are made so.
+// orders tests the order forms that the target reports: it must take orders that are made from them.
 func (c *checker) orders(s *simulator) (string, error) {
 	f, err := s.OrderForms()
 	if err != nil {

@@ -33,7 +33,7 @@ type process struct {
 	host  bool            // see Options
 }
 
-// startProcess starts a command in a process group of its own and connects to it.
+// startProcess starts a command in its own process group and connects to it.
 func startProcess(ctx context.Context, argv []string, opts Options) (link, error) {
 	p := &process{cmd: exec.CommandContext(ctx, argv[0], argv[1:]...), done: make(chan struct{}), ctx: ctx, grace: opts.grace(), host: opts.Host}
 	p.cmd.Dir, p.cmd.Env = opts.Dir, append(cleanEnv(), opts.Env...)
@@ -54,8 +54,8 @@ func startProcess(ctx context.Context, argv []string, opts Options) (link, error
 	return p, nil
 }
 
-// startPiped talks over stdin and stdout. The pipes are our own, since those of
-// os/exec are closed as soon as the command ends, whatever is still in them.
+// startPiped talks over stdin and stdout. It makes the pipes itself, since os/exec closes its pipes as soon as the
+// command ends, even with data in them.
 func (p *process) startPiped() error {
 	toR, toW, err := os.Pipe()
 	if err != nil {
@@ -87,7 +87,7 @@ func (p *process) start() error {
 	}
 	go func() {
 		p.err = p.cmd.Wait()
-		_ = processgroup.Kill(p.cmd.Process) // what it left behind
+		_ = processgroup.Kill(p.cmd.Process) // processes that it left running
 		close(p.done)
 	}()
 	return nil
@@ -127,7 +127,7 @@ func (p *process) call(frame []byte, limit uint32, timeout time.Duration) ([]byt
 	return b, nil
 }
 
-// lost says why a connection ended: because the command did, most likely.
+// lost returns why a connection ended: most likely because the command did.
 func (p *process) lost(err error, timeout time.Duration) error {
 	if p.ctx.Err() != nil {
 		return p.breaks(Died, "interrupted")
@@ -151,13 +151,13 @@ func (p *process) lost(err error, timeout time.Duration) error {
 	return p.breaks(Died, p.ended())
 }
 
-// hungUp reports whether an error is that of a connection whose other end is gone.
+// hungUp reports whether an error means that the other end of a connection is gone.
 func hungUp(err error) bool {
 	var path *os.PathError
 	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.As(err, &path) || isReset(err)
 }
 
-// ended says how the command ended.
+// ended describes how the command ended.
 func (p *process) ended() string {
 	var exit *exec.ExitError
 	switch {
@@ -200,8 +200,7 @@ func (p *process) close() error {
 	return nil
 }
 
-// cleanEnv is this process's environment without what would make a target connect
-// to somebody else.
+// cleanEnv is this process's environment without the variables that would make a target connect to another process.
 func cleanEnv() []string {
 	var env []string
 	for _, v := range os.Environ() {

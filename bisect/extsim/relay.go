@@ -12,9 +12,9 @@ import (
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
 
-// Relay has a target that is reached through function calls answer the requests of a connection, until the connection
-// ends. Save and restore are answered by the images of the target, if it has them. An error says how the target or the connection
-// ended.
+// Relay lets a target that is reached through function calls answer the requests of a connection, until the connection
+// ends. The images of the target answer save and restore, if it has them. An error describes how the target or the
+// connection ended.
 func Relay(conn io.ReadWriter, target *Call) error {
 	l := &relay{Call: target}
 	r := bufio.NewReaderSize(conn, 64<<10)

@@ -64,7 +64,7 @@ func (s *simulator) Run(dst []merkle.Short, ticks [][]orderlog.Order) (_ []merkl
 // steps plays ticks in one request: all of them, or as many as fit in one that the
 // target takes.
 func (s *simulator) steps(ticks [][]orderlog.Order) ([]merkle.Short, error) {
-	const room = 64 // for what stands before the orders
+	const room = 64 // for the bytes before the orders
 	var orders []byte
 	n := 0
 	for ; n < len(ticks); n++ {

@@ -17,8 +17,8 @@ import (
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
 
-// Connect returns the connection that a target is to serve: what AddressVar says, if
-// it is set, else stdin and stdout.
+// Connect returns the connection that a target is to serve: to the address in AddressVar, if it is set, else stdin and
+// stdout.
 func Connect(stdin io.Reader, stdout io.Writer) (io.ReadWriteCloser, error) {
 	address := os.Getenv(AddressVar)
 	if address == "" {
@@ -85,7 +85,7 @@ type Server struct {
 	ticks  [][]orderlog.Order
 }
 
-// NewServer returns a server of a simulator, whose build it reports.
+// NewServer returns a server of a simulator. It reports the given build.
 func NewServer(sim *bisect.Sim, build string) *Server { return &Server{sim: sim, build: build} }
 
 // Close frees the instance that is running.
@@ -276,7 +276,7 @@ func (s *Server) step() error {
 	return nil
 }
 
-// state answers save as well: a .snap is as good as any form of our own.
+// state answers save as well: a .snap is as good as another format.
 func (s *Server) state(saver bisect.Saver) error {
 	w, err := saver.World()
 	if err != nil {

@@ -11,19 +11,19 @@ import (
 	"github.com/desynctool/desynctool/snapshot"
 )
 
-// Options says how targets are started and talked to.
+// Options configures how targets are started and talked to.
 type Options struct {
 	Transport Transport
 	// Timeout is how long a target may take to answer one request; 0 means
 	// DefaultTimeout.
 	Timeout time.Duration
-	// Dir is the folder that a target is started in, of which a relative path to its program is; empty
-	// is the current one. Env are variables that it gets besides those of this process.
+	// Dir is the folder that a target is started in; a relative path to its program is relative to it. Empty is the
+	// current folder. Env are variables that it gets in addition to this process's environment.
 	Dir string
 	Env []string
 
-	// Host says that the command is a program that runs the target, and ends with the status HostFailed when
-	// the target ends: the last line on its stderr says how.
+	// Host reports whether the command is a program that runs the target. Such a program ends with the status
+	// HostFailed when the target ends; the last line on its stderr describes how.
 	Host bool
 
 	leave time.Duration // to leave by itself; 0 means leaveTimeout
@@ -46,8 +46,7 @@ func (o Options) grace() time.Duration {
 // HostFailed is the exit status of a host with a target that ended.
 const HostFailed = 3
 
-// New returns the simulator that a command serves. Each instance is a process of its
-// own, killed when ctx is done.
+// New returns the simulator that a command serves. Each instance is a separate process, killed when ctx is done.
 func New(ctx context.Context, name string, argv []string, opts Options) (*bisect.Sim, error) {
 	if len(argv) == 0 {
 		return nil, errors.New("no command")
@@ -55,9 +54,9 @@ func New(ctx context.Context, name string, argv []string, opts Options) (*bisect
 	return over(name, opts, func() (link, error) { return startProcess(ctx, argv, opts) }), nil
 }
 
-// Call answers the value of a request with the value of a reply. An error says how the
-// target ended. Release frees what it holds. Where Image and SetImage are not nil, they
-// save and restore the target's whole state, in its stead.
+// Call answers the value of a request with the value of a reply. An error describes how the target ended. Release frees
+// its resources. If Image and SetImage are not nil, they save and restore the target's whole state; the target is not
+// asked.
 type Call struct {
 	Do       func(request []byte, timeout time.Duration) (reply []byte, err error)
 	Release  func() error
@@ -90,7 +89,7 @@ func over(name string, opts Options, dial func() (link, error)) *bisect.Sim {
 			}
 		}
 		if err := s.connect(); err != nil {
-			return nil, err // whoever starts it names it
+			return nil, err // the caller adds the name
 		}
 		return s, nil
 	}

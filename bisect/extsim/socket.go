@@ -25,8 +25,8 @@ const (
 	TCP   Transport = "tcp"  // over a TCP connection on the loopback interface
 )
 
-// Environment variables that say where a target has to connect, and the token that it has
-// to send first, so that no other process can take its place.
+// Environment variables with the address that a target has to connect to, and the token that it has to send first, so
+// that no other process can take its place.
 const (
 	AddressVar = "DESYNCTOOL_SIM"       // unix:PATH or tcp:HOST:PORT
 	TokenVar   = "DESYNCTOOL_SIM_TOKEN" // the token, as text

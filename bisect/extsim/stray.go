@@ -12,8 +12,8 @@ import (
 // maxStray is how many bytes of the first line that is not a reply are shown.
 const maxStray = 60
 
-// strayText says that what comes next is not a reply but something that the target printed
-// where only replies belong; it is empty if a reply may follow, or nothing.
+// strayText reports that the next bytes are not a reply but text that the target printed where only replies belong. It
+// is empty if a reply or nothing may follow.
 func strayText(r *bufio.Reader, limit uint32) string {
 	head, _ := r.Peek(lengthSize)
 	if !isText(head) {

@@ -12,26 +12,26 @@ import (
 	"time"
 )
 
-// Builder builds commits, each in a worktree of ours. Once a commit is built its folder stays where it
-// is, and is no longer a worktree of the user's repository: it has no .git, and git worktree list does not
-// name it. Commits of one tree have one build.
+// Builder builds commits, each in its own worktree. Once a commit is built its folder stays where it is, and is no
+// longer a worktree of the user's repository: it has no .git, and git worktree list does not name it. Commits with the
+// same tree share a build.
 type Builder struct {
 	Repository *Repository
 	Store      *Store
 	// Command builds a commit in the folder of its worktree; empty takes it as it is checked out.
 	Command []string
 	Timeout time.Duration // of Command, 0 for none
-	// Most is how many builds are kept besides those that are needed, 0 is DefaultMost.
+	// Most is how many builds are kept in addition to the needed ones, 0 is DefaultMost.
 	Most int
 
 	recent []string // names of folders, the one used last at the end; nil until they are listed
 }
 
-// DefaultMost is how many builds are kept at one time besides those that will be run again, which
-// in a history without merges are two.
+// DefaultMost is how many builds are kept at one time in addition to those that will be run again, two in a history
+// without merges.
 const DefaultMost = 4
 
-// builtSuffix is that of a file that says that the folder's build came to its end.
+// builtSuffix is the suffix of the file that marks a folder's build as complete.
 const builtSuffix = ".built"
 
 // name returns the name of the folder of a tree.
@@ -41,7 +41,7 @@ func (b *Builder) folder(name string) string { return filepath.Join(b.Store.Path
 
 // used makes a folder the one that was used last.
 func (b *Builder) used(name string) {
-	if b.recent == nil { // those of an earlier process
+	if b.recent == nil { // built by an earlier process
 		list, _ := filepath.Glob(b.folder("*" + builtSuffix))
 		for _, path := range list {
 			b.recent = append(b.recent, strings.TrimSuffix(filepath.Base(path), builtSuffix))
@@ -50,8 +50,8 @@ func (b *Builder) used(name string) {
 	b.recent = append(slices.DeleteFunc(b.recent, func(other string) bool { return other == name }), name)
 }
 
-// Build returns the folder in which a commit is built, after building it if it is not, or if fresh is set.
-// Failed says why it does not build.
+// Build returns the folder in which a commit is built, after building it if it is not, or if fresh is set. Failed is
+// the reason why it does not build.
 func (b *Builder) Build(ctx context.Context, c Commit, fresh bool) (dir string, built bool, failed string, err error) {
 	dir = b.folder(name(c.Tree))
 	b.used(name(c.Tree))
@@ -101,8 +101,8 @@ func (b *Builder) make(ctx context.Context, c Commit, dir string) (failed string
 	return "it does not build: " + ended.Why(), b.Store.KeepOutput(c.ID, ended.Output.Bytes())
 }
 
-// Keep removes the builds that were not used for the longest time, but for those of the commits that are
-// needed, until no more than Most are left besides.
+// Keep removes the builds that were not used for the longest time, except the builds of needed commits, until at most
+// Most others are left.
 func (b *Builder) Keep(ctx context.Context, needed []Commit) error {
 	most := b.Most
 	if most <= 0 {
@@ -132,7 +132,7 @@ func (b *Builder) remove(ctx context.Context, folder string) error {
 	return removeAll(dir)
 }
 
-// removeAll removes a folder, of which programs may have left parts that may not be written.
+// removeAll removes a folder, even if programs left read-only parts in it.
 func removeAll(dir string) error {
 	if os.RemoveAll(dir) == nil {
 		return nil
@@ -146,10 +146,10 @@ func removeAll(dir string) error {
 	return os.RemoveAll(dir)
 }
 
-// asideSuffix is that of a folder while git forgets it, which it only does together with the folder.
+// asideSuffix is the suffix of a folder while git forgets it: git forgets a worktree only if its folder is gone.
 const asideSuffix = ".aside"
 
-// unregister has git forget a worktree of ours. The folder stays, without its .git.
+// unregister makes git forget one of our worktrees. The folder stays, without its .git.
 func unregister(ctx context.Context, dir string) error {
 	aside := dir + asideSuffix
 	if _, err := os.Lstat(aside); err != nil {

@@ -9,18 +9,18 @@ import (
 
 // Test is how a commit that is built is tested.
 type Test interface {
-	// Name identifies the test with all that its verdicts depend on besides the commit. Runs are kept for
+	// Name identifies the test with everything that its verdicts depend on, except the commit. Runs are kept for
 	// searches with a test of the same name.
 	Name() string
-	// What is the command, as it was given.
+	// What has the command, as it was given.
 	What() string
-	// Run tests once a commit that is built in dir, and says in a line what it saw. What the test keeps
-	// it keeps in the store. Golden says that others are to give what this commit gives: it is a good end,
-	// and its first run has nothing to be compared with. An error ends the search.
+	// Run tests a commit that is built in dir once, and describes the outcome in a line. It keeps its files in the
+	// store. Golden means that this commit's output is the reference: it is a good end, and its first run has nothing
+	// to be compared with. An error ends the search.
 	Run(ctx context.Context, store *Store, dir string, c Commit, golden bool) (Verdict, string, error)
 }
 
-// FindOptions says what is searched in a repository, and how.
+// FindOptions configures a search in a repository.
 type FindOptions struct {
 	Repository *Repository
 	Range      *Range
@@ -28,14 +28,14 @@ type FindOptions struct {
 	// Build is a command that builds a commit in the folder where it is checked out, in words; empty for none.
 	Build        []string
 	BuildTimeout time.Duration // 0 for none
-	// Most is how many builds are kept at one time besides those that are needed, 0 is DefaultMost.
+	// Most is how many builds are kept at one time in addition to the needed ones, 0 is DefaultMost.
 	Most int
-	// Rebuild and MaxRuns are those of Options.
+	// Rebuild and MaxRuns are passed on to Options.
 	Rebuild bool
 	MaxRuns int
 	// Restart forgets what an interrupted search has learned.
 	Restart bool
-	// Root is the folder in which searches are kept, of which each has a folder of its own.
+	// Root is the folder in which searches are kept, each in its own folder.
 	Root string
 	// Step, if not nil, is called after each run.
 	Step func(Step, Commit)
@@ -51,7 +51,7 @@ type Found struct {
 	Commits map[int]Commit
 	// Resumed is how many runs an earlier process has made.
 	Resumed int
-	// Interrupted says that the search has not come to its end, and that the same one goes on from there.
+	// Interrupted reports whether the search was ended early; the same search continues from there.
 	Interrupted bool
 	// Outputs is the folder with what builds printed that failed, empty if none did.
 	Outputs string
@@ -107,7 +107,7 @@ func Find(ctx context.Context, o FindOptions) (*Found, error) {
 		run.Verdict, run.Why, err = o.Test.Run(ctx, store, dir, c, n == g.Good[0])
 		return run, err
 	})
-	var trouble error // where Search cannot be told of it
+	var trouble error // errors that Search cannot receive
 	opts := Options{Rebuild: o.Rebuild, MaxRuns: o.MaxRuns}
 	opts.Step = func(s Step) {
 		c, err := commit(context.WithoutCancel(ctx), s.Commit)

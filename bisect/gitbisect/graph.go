@@ -7,7 +7,7 @@ type Node struct {
 	ID string // its hash
 	// Parents are those in the graph, by their index, each lower than the node's own.
 	Parents []int
-	// Before says that the node is a good end or an ancestor of one: it is not searched.
+	// Before reports whether the node is a good end or an ancestor of one: it is not searched.
 	Before bool
 }
 
@@ -40,8 +40,8 @@ func (g *Graph) mark(of int, marked []bool) {
 	}
 }
 
-// between returns the ancestors of a bad node, itself included, that are neither Before nor ancestors
-// of a good one. Good nodes that descend from the bad one say nothing of its ancestors.
+// between returns the ancestors of a bad node, itself included, that are neither Before nor ancestors of a good one.
+// Good nodes that descend from the bad one show nothing about its ancestors.
 func (g *Graph) between(bad int, good []int) (list []int) {
 	outside := make([]bool, len(g.Nodes))
 	for _, n := range good {

@@ -21,8 +21,8 @@ func Odds(failed, passed, runs int) float64 {
 	return Prior * math.Exp(logBeta(1+failed, 1+runs)) / seen
 }
 
-// OddsAlone returns how likely it is that a commit fails in some runs, for a reason of its own, and
-// passes that many in a row.
+// OddsAlone returns how likely it is that a commit fails in some runs, for a reason that only it has, and passes that
+// many in a row.
 func OddsAlone(runs int) float64 { return Odds(0, 0, runs) }
 
 // runsFor returns how many runs in a row bring odds below MaxOdds, most at most.

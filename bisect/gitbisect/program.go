@@ -11,10 +11,10 @@ import (
 	"github.com/desynctool/desynctool/internal/processgroup"
 )
 
-// CommitVar is the environment variable that tells programs which commit they are of.
+// CommitVar is the environment variable that tells programs which commit they belong to.
 const CommitVar = "DESYNCTOOL_COMMIT"
 
-// CannotTell is the exit status by which a program says that a commit cannot be tested, as for git bisect run.
+// CannotTell is the exit status of a program for a commit that cannot be tested, as for git bisect run.
 const CannotTell = 125
 
 // Program is a program that is run in the folder of a commit.
@@ -32,7 +32,7 @@ type Ended struct {
 	Output *extsim.Tail
 }
 
-// Why says in a line how the program ended and what it said last.
+// Why describes in a line how the program ended and its last output.
 func (e *Ended) Why() string {
 	if last := e.Output.Last(); last != "" {
 		return e.How + ": " + last
@@ -40,8 +40,8 @@ func (e *Ended) Why() string {
 	return e.How
 }
 
-// Run runs the program to its end, and ends all that it started. One that cannot be started has
-// ended with status 127. An error is that of ctx.
+// Run runs the program to its end, and ends all processes that it started. A program that cannot be started counts as
+// ended with status 127. The only error is ctx's.
 func (p *Program) Run(ctx context.Context) (*Ended, error) {
 	limited := ctx
 	if p.Timeout > 0 {
@@ -59,7 +59,7 @@ func (p *Program) Run(ctx context.Context) (*Ended, error) {
 	cmd.WaitDelay = time.Second
 	err := cmd.Run()
 	if cmd.Process != nil {
-		_ = processgroup.Kill(cmd.Process) // what it left
+		_ = processgroup.Kill(cmd.Process) // processes that it left running
 	}
 	var exit *exec.ExitError
 	switch {

@@ -17,19 +17,18 @@ import (
 	"github.com/desynctool/desynctool/internal/processgroup"
 )
 
-// Repository is a user's git repository. All that is done to it is adding worktrees of our own and
-// removing them.
+// Repository is a user's git repository. We change nothing in it except that we add our own worktrees and remove them.
 type Repository struct {
 	git    string // the program
 	dir    string // where it is run
 	common string // the folder that all its worktrees share, absolute
 }
 
-// ErrNoGit says that there is no git on this machine.
+// ErrNoGit means that there is no git on this machine.
 var ErrNoGit = errors.New("git is not on this machine, or not in PATH")
 
-// local are the variables by which git is told of a repository other than that of its folder, as within
-// hooks and aliases.
+// local are the variables that direct git to a repository other than the one of its folder, as within hooks and
+// aliases.
 var local = []string{
 	"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY",
 	"GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_NAMESPACE", "GIT_INTERNAL_SUPER_PREFIX", "GIT_IMPLICIT_WORK_TREE",
@@ -121,8 +120,8 @@ func (r *Repository) line(ctx context.Context, args ...string) (string, error) {
 type Range struct {
 	Spec  string
 	Graph *Graph
-	// Shallow says that the clone has not all of the history, Submodules that commits have submodules,
-	// which are not checked out.
+	// Shallow reports whether the clone lacks a part of the history, Submodules whether commits have submodules, which
+	// are not checked out.
 	Shallow, Submodules bool
 }
 
@@ -214,7 +213,7 @@ func (r *Repository) Range(ctx context.Context, spec string) (*Range, error) {
 	return out, err
 }
 
-// before says what is wrong if a good end is not an ancestor of the bad one.
+// before returns an error if a good end is not an ancestor of the bad one.
 func (r *Repository) before(ctx context.Context, good, bad, goodName, badName string) error {
 	err := r.run(ctx, nil, "merge-base", "--is-ancestor", good, bad)
 	var failed *gitError
@@ -298,7 +297,7 @@ func graphOf(list []listed, bad string, good []string) *Graph {
 	return g
 }
 
-// Commit is what is said of a commit.
+// Commit describes a commit.
 type Commit struct {
 	ID, Tree string
 	Subject  string // the first line of its message, shortened if it is long

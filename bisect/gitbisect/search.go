@@ -6,24 +6,24 @@ import (
 	"slices"
 )
 
-// Verdict is what one run of a commit says.
+// Verdict is the outcome of one run of a commit.
 type Verdict string
 
 // Verdicts.
 const (
 	Good Verdict = "good"
 	Bad  Verdict = "bad"
-	// Skipped is of a commit that cannot be tested: it does not build, its program does not run to its
-	// end, or says by exit status 125 that it cannot tell.
+	// Skipped is the verdict for a commit that cannot be tested: it does not build, its program does not run to its
+	// end, or its program exits with status 125.
 	Skipped Verdict = "skipped"
 )
 
 // Run is one run of a commit.
 type Run struct {
 	Verdict Verdict `json:"verdict"`
-	// Built says that the commit was built for it, whether or not that succeeded.
+	// Built reports whether the commit was built for it, whether or not that succeeded.
 	Built bool `json:"built"`
-	// Why says in a line what was seen, such as where the hashes depart or how a build ended.
+	// Why describes the outcome in a line, such as where the hashes depart or how a build ended.
 	Why string `json:"why,omitempty"`
 }
 
@@ -40,7 +40,7 @@ const (
 	BadEnd   Role = "bad end"
 	Middle   Role = "middle"
 	Confirms Role = "confirms"
-	// Repeats is of a commit that was run before too few times, or whose runs are in doubt.
+	// Repeats is the role of a commit that was run too few times before, or has runs that are in doubt.
 	Repeats Role = "repeats"
 )
 
@@ -52,7 +52,7 @@ type Step struct {
 	Run
 }
 
-// Tally is what all runs of a commit said.
+// Tally counts the verdicts of all runs of a commit.
 type Tally struct {
 	Passed, Failed int
 	Skipped        bool // a run said so, and none has a verdict
@@ -67,11 +67,11 @@ type Contradiction string
 
 // Contradictions.
 const (
-	// NoLongerFails is of the first bad commit, which passes when it is run again.
+	// NoLongerFails: the first bad commit passes when it is run again.
 	NoLongerFails Contradiction = "no-longer-fails"
-	// GoodFails is of a good end, or of an ancestor of one.
+	// GoodFails: a good end, or an ancestor of one, fails.
 	GoodFails Contradiction = "good-fails"
-	// Heals is of a good commit that descends from the lowest bad one.
+	// Heals: a good commit descends from the lowest bad one.
 	Heals Contradiction = "heals"
 )
 
@@ -81,7 +81,7 @@ type Contradicted struct {
 	Commit int
 }
 
-// Options says how a search is made.
+// Options configures a search.
 type Options struct {
 	// Rebuild has what confirms the finding begin with a clean build.
 	Rebuild bool
@@ -104,7 +104,7 @@ func (o *Options) maxRuns() int {
 	return DefaultMaxRuns
 }
 
-// EndError says that an end of the range is not what it has to be, so that nothing can be searched.
+// EndError means that an end of the range does not have the required verdict, so that nothing can be searched.
 type EndError struct {
 	Role    Role // GoodEnd or BadEnd
 	Commit  int
@@ -125,7 +125,7 @@ func (e *EndError) Error() string {
 type Result struct {
 	Graph *Graph
 
-	// BadIsGood says that the bad end passes all its runs: there is nothing to find.
+	// BadIsGood reports whether the bad end passes all its runs: there is nothing to find.
 	BadIsGood bool
 
 	// First is the first bad commit, -1 if it is not known. Its parents are good, as far as Edge was
@@ -136,13 +136,13 @@ type Result struct {
 	Left []int
 	// Edge are the parents of those, which are good.
 	Edge []int
-	// Confirmed says that the lowest bad commit failed again at the end, and that those of Edge passed.
+	// Confirmed reports whether the lowest bad commit failed again at the end, and the commits of Edge passed.
 	Confirmed bool
-	// Unconfirmed are those of Edge that could not be run then: that they are good follows from a good
-	// commit that descends from them.
+	// Unconfirmed are the commits of Edge that could not be run then: that they are good follows from a good commit
+	// that descends from them.
 	Unconfirmed []int
 
-	// Steady says that the bad end failed in each of its runs.
+	// Steady reports whether the bad end failed in each of its runs.
 	Steady bool
 	// Odds are how likely it is that one of Edge is bad and passed all its runs.
 	Odds float64
@@ -256,8 +256,8 @@ func (s *search) run(ctx context.Context, n int, role Role, fresh bool) (Verdict
 // steady reports whether nothing shows that the break at the bad end is one that only some runs show.
 func (s *search) steady() bool { return s.t[s.g.Bad].Passed == 0 }
 
-// isBad reports whether a commit is bad. While the break is steady, one that passes as well is not
-// known to have it: what it has may be its own.
+// isBad reports whether a commit is bad. While the break is steady, a commit that also passes is not known to have it:
+// its failures may have another reason.
 func (s *search) isBad(n int) bool {
 	return s.t[n].Failed > 0 && (s.t[n].Passed == 0 || !s.steady())
 }
@@ -324,7 +324,7 @@ func (s *search) ends(ctx context.Context) error {
 	return nil
 }
 
-// rough reports whether the bad end is to be run once more, to know how often it fails.
+// rough reports whether the bad end is to be run again, to know how often it fails.
 func (s *search) rough(bad *Tally) bool {
 	if bad.Passed == 0 {
 		return s.odds(1) >= MaxOdds
@@ -381,8 +381,8 @@ func (s *search) settle(ctx context.Context) error {
 // passes reports whether a commit has passed all its runs.
 func (s *search) passes(n int) bool { return s.t[n].Passed > 0 && s.t[n].Failed == 0 }
 
-// narrowed returns the lowest bad commit, and the candidates that are left, itself among them: its
-// ancestors of which no good commit is known to descend.
+// narrowed returns the lowest bad commit, and the candidates that are left, itself among them: its ancestors that have
+// no known good descendant.
 func (s *search) narrowed() (lowest int, left []int) {
 	lowest = s.g.Bad
 	var good []int
@@ -419,9 +419,8 @@ func (s *search) choose(left []int, lowest int) int {
 	return list[away].n
 }
 
-// first returns the first bad commit among the candidates that are left when none of them can be tested
-// any more, -1 if it is not known: the only one, or one from which all others descend and of
-// which a run failed.
+// first returns the first bad commit among the candidates that are left when none of them can be tested any more, -1 if
+// it is not known: the only one, or one with a failed run from which all others descend.
 func (s *search) first(left []int) int {
 	first := left[0] // the only one that the others can all descend from
 	if s.t[first].Failed == 0 {

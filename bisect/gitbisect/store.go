@@ -16,8 +16,8 @@ import (
 	"github.com/desynctool/desynctool/internal/file/files"
 )
 
-// Store is what is kept of a search while it goes on, in a folder of its own: each run with its
-// verdict, a line each, and what was built. An interrupted search goes on from there.
+// Store keeps the state of a running search in its own folder: each run with its verdict, a line each, and the builds.
+// An interrupted search continues from there.
 type Store struct {
 	dir string
 	// repository is the one that is searched, nil for none.
@@ -27,7 +27,7 @@ type Store struct {
 	resumed    int
 }
 
-// kept is a run, as it stands in the journal.
+// kept is a run as the journal has it.
 type kept struct {
 	Commit string `json:"commit"`
 	Fresh  bool   `json:"fresh,omitempty"`
@@ -47,7 +47,7 @@ const (
 	outputsName   = "failed-builds"
 )
 
-// ErrSearchInUse says that another process makes the same search.
+// ErrSearchInUse means that another process makes the same search.
 var ErrSearchInUse = errors.New("another desynctool makes this search now")
 
 // OpenStore opens what is kept below root of a search in a repository, which key identifies; restart forgets it. What
@@ -93,7 +93,7 @@ func takeJournal(dir string) (*os.File, error) {
 		if files.Lock(f) != nil {
 			return nil, errors.Join(ErrSearchInUse, f.Close())
 		}
-		// Whoever had it may have come to its end since: then this is no longer the file of that name.
+		// The process that had it may have ended since: then this is no longer the file of that name.
 		own, err := f.Stat()
 		there, errThere := os.Stat(path)
 		if err == nil && errThere == nil && os.SameFile(own, there) {
@@ -136,7 +136,7 @@ func (s *Store) read(journal io.Reader, id string) (end int64) {
 	for {
 		line, err := r.ReadBytes('\n')
 		if err != nil {
-			return end // what has no line end was not finished
+			return end // a line without an end was not finished
 		}
 		if end == 0 {
 			var head journalHead
@@ -170,7 +170,7 @@ func (s *Store) line(v any) error {
 // Resumed returns how many runs of an earlier process there are.
 func (s *Store) Resumed() int { return s.resumed }
 
-// Path returns the path of a file of the search's own.
+// Path returns the path of a file in the search's folder.
 func (s *Store) Path(name string) string { return filepath.Join(s.dir, name) }
 
 // Keep returns a tester that takes runs which are kept for its own, in their order, and keeps those that
@@ -222,7 +222,7 @@ func (s *Store) tidy(ctx context.Context, root string) error {
 		}
 		f, err := os.OpenFile(filepath.Join(dir, journalName), os.O_RDWR, 0)
 		if err != nil {
-			continue // it is nothing of ours
+			continue // it is not ours
 		}
 		if files.Lock(f) == nil {
 			err = s.discard(ctx, dir, f)

@@ -24,7 +24,7 @@ const (
 	Same      Result = "same"       // every hash is the golden one
 	Diverged  Result = "diverged"   // one is not
 	NotPlayed Result = "not-played" // it could not be played to its end
-	Unusable  Result = "unusable"   // what is kept of it is damaged or missing
+	Unusable  Result = "unusable"   // its kept files are damaged or missing
 )
 
 // Outcome is what a check found of one replay.
@@ -34,10 +34,10 @@ type Outcome struct {
 	Result Result  `json:"result"`
 	Ticks  uint64  `json:"ticks"`           // of the golden trace
 	First  *First  `json:"first,omitempty"` // of one that diverged
-	// Again says of one that diverged how a second replay on the same machine ended: "same" as the first, or
+	// Again is, for a replay that diverged, how a second replay on the same machine ended: "same" as the first, or
 	// "other"; "" if it is not known.
 	Again string `json:"again,omitempty"`
-	// Why says of one that was not played, or is unusable, what the reason is.
+	// Why is the reason why it was not played or is unusable.
 	Why string `json:"why,omitempty"`
 }
 
@@ -51,7 +51,7 @@ const (
 type Run struct {
 	Platform string `json:"platform"`
 	Build
-	// Interrupted says that it was ended before all replays were played.
+	// Interrupted reports whether it was ended before all replays were played.
 	Interrupted bool      `json:"interrupted,omitempty"`
 	Replays     []Outcome `json:"replays"` // by name
 }
@@ -59,11 +59,11 @@ type Run struct {
 // Interrupted is why a replay was not played in a check that was ended early.
 const Interrupted = "interrupted"
 
-// Options says how replays are checked.
+// Options configures the check of replays.
 type Options struct {
 	Play Play
-	// Platform and Build are what the run is called by; an empty Platform is that of this process, an
-	// empty Build what the simulator says.
+	// Platform and Build name the run; an empty Platform is this process's, an empty Build is the one that the
+	// simulator reports.
 	Platform, Build string
 	// Only are patterns of path.Match; without any all replays are checked.
 	Only []string
@@ -102,8 +102,8 @@ func (f *Folder) Chosen(only []string) (list []Entry) {
 	return list
 }
 
-// Check plays the replays of a folder and holds each against its golden trace. What is wrong with one
-// keeps none of the others from being checked. When ctx is done the replays that were not played say so.
+// Check plays the replays of a folder and compares each with its golden trace. A problem with one replay does not stop
+// the others. When ctx is done the replays that were not played are reported as such.
 func (f *Folder) Check(ctx context.Context, opts Options) (*Run, error) {
 	entries := f.Chosen(opts.Only)
 	dir, remove, err := files.TemporaryFolder("")
@@ -145,7 +145,7 @@ type check struct {
 	progress *progress
 }
 
-// unusable is the error of what is kept, as opposed to that of a replay.
+// unusable is an error in the kept files, as opposed to an error of a replay.
 type unusable struct{ error }
 
 func (u unusable) Unwrap() error { return u.error }
@@ -193,8 +193,8 @@ const (
 	secondFile = ".second"
 )
 
-// compare plays a replay and finds out how it ended. The golden trace is read only if its digest is not
-// that of the replay.
+// compare plays a replay and finds out how it ended. The golden trace is read only if its digest differs from the
+// replay's.
 func (c *check) compare(e *Entry, job Job, place string, o *Outcome) (*Played, error) {
 	m := e.Manifest
 	if _, err := os.Stat(c.path(e.Name, TraceName)); err != nil {
@@ -244,7 +244,7 @@ func (c *check) whole(job Job, m *Manifest, path string) (*replayed, error) {
 	return r, nil
 }
 
-// otherLog says why a log is not the one that was recorded: one that breaks off is not another log.
+// otherLog reports why a log is not the one that was recorded: one that breaks off is not another log.
 func (c *check) otherLog(job Job, m *Manifest) error {
 	if r, err := run(c.ctx, c.play, job, m.Every, os.DevNull); err == nil && len(r.Lost) > 0 {
 		return errors.New(r.Lost[0])
@@ -252,8 +252,8 @@ func (c *check) otherLog(job Job, m *Manifest) error {
 	return unusable{fmt.Errorf("%s is not the log that was recorded: its SHA-256 is another than the manifest says", m.Log)}
 }
 
-// again plays a log that diverged a second time, to the tick after which it differs: a replay that is not the
-// same twice says nothing of a platform.
+// again plays a log that diverged a second time, to the tick after which it differs: a replay that is not the same
+// twice shows nothing about a platform.
 func (c *check) again(job Job, m *Manifest, first *replayed, place string, o *Outcome) {
 	until := m.From + 1
 	if o.First.Differs != nil {

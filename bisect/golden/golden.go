@@ -1,5 +1,5 @@
-// Package golden keeps what replays of a game came to, and holds later replays against it: other
-// commits, other platforms, other compilers.
+// Package golden keeps the results of a game's replays, and compares later replays with them: other commits, other
+// platforms, other compilers.
 //
 // A folder holds a folder for each replay, which is called like the replay:
 //
@@ -30,8 +30,8 @@ const (
 	TraceName    = "golden.trace.zst"
 )
 
-// Play plays an order log from its start and hands what it computes to out. An error says that
-// the log could not be played to its end.
+// Play plays an order log from its start and hands its results to out. An error means that the log could not be played
+// to its end.
 type Play func(ctx context.Context, job Job, out Sink) (*Played, error)
 
 // Job is what to play.
@@ -62,13 +62,13 @@ type Sink interface {
 type Played struct {
 	To    uint64 // the last state point
 	Build Build
-	// Recorded says where the replay is not what the log's own peer recorded, "" if it is nowhere known not to be.
+	// Recorded is where the replay differs from the recording of the log's own peer, "" if no difference is known.
 	Recorded string
-	// Lost says which parts of the log could not be read or played.
+	// Lost lists the parts of the log that could not be read or played.
 	Lost []string
 }
 
-// Build is what a simulator says of itself. Any of it may be empty.
+// Build is what a simulator reports about itself. Any field may be empty.
 type Build struct {
 	Game  string            `json:"game,omitempty"`
 	Build string            `json:"build,omitempty"`
@@ -101,8 +101,8 @@ const maxName = 128
 // reserved are the names that Windows keeps for devices.
 var reserved = lazyregexp.New(`(?i)^(con|prn|aux|nul|com\d|lpt\d)(\.|$)`)
 
-// ValidName reports whether a replay may be called so: letters, digits, ".", "_" and "-", of which the first
-// and the last is not a full stop; not a name that Windows keeps for devices.
+// ValidName reports whether a replay may have this name: letters, digits, ".", "_" and "-"; the first and the last
+// character are not full stops; not a name that Windows reserves for devices.
 func ValidName(name string) bool {
 	return len(name) <= maxName && validName.MatchString(name) && !reserved.MatchString(name) && !strings.HasSuffix(name, ".")
 }

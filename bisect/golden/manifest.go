@@ -15,7 +15,7 @@ import (
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
 
-// Manifest is what golden.txt says of a replay.
+// Manifest is what golden.txt contains about a replay.
 type Manifest struct {
 	Log       string // name of the order log, in the same folder
 	LogDigest Digest // of its bytes
@@ -26,7 +26,7 @@ type Manifest struct {
 	// Start is the hash of the state at From, nil if it is not known.
 	Start *merkle.Short
 
-	// What follows says on what it was recorded.
+	// The next fields describe where it was recorded.
 	Platform string
 	Build
 }
@@ -75,8 +75,7 @@ func (m *Manifest) Format() []byte {
 
 var yesNo = map[bool]string{true: "yes", false: "no"}
 
-// ParseManifest reads the text of a manifest. Its lines may end as those of Windows do. An error
-// gives the line.
+// ParseManifest reads the text of a manifest. Its lines may have Windows line ends. An error gives the line.
 func ParseManifest(text []byte) (*Manifest, error) {
 	if len(text) > maxManifest {
 		return nil, fmt.Errorf("%d bytes, expected at most %d", len(text), maxManifest)
@@ -273,7 +272,7 @@ func (p *manifestParser) manifest() *Manifest {
 	return m
 }
 
-// validLog reports whether a log may be called so: the name of a file that is not one of ours.
+// validLog reports whether a log may have this name: a file name that we do not use ourselves.
 func validLog(name string) bool {
 	return name != "" && len(name) <= maxName && !strings.ContainsAny(name, "/\\:\x00") && name != "." && name != ".." && name != ManifestName && name != TraceName
 }

@@ -16,7 +16,7 @@ type Table struct {
 	Broken []Broken `json:"broken"`
 	// Common is what all runs in which a replay diverged have in common, and not all others.
 	Common []Common `json:"common"`
-	// Unread says which results could not be used.
+	// Unread lists the results that could not be used.
 	Unread []string `json:"unread,omitempty"`
 }
 
@@ -26,7 +26,7 @@ type Broken struct {
 	// Runs and Held are the runs in which it diverged and in which it did not, by their numbers in Table.Runs.
 	Runs []int `json:"runs"`
 	Held []int `json:"held"`
-	// Moment says that it diverged in the same tick everywhere, Agree that it came to the same hash there.
+	// Moment reports whether it diverged in the same tick everywhere, Agree whether it reached the same hash there.
 	Moment bool `json:"same_tick"`
 	Agree  bool `json:"same_hash"`
 	// Common is what these runs have in common, and not all that held.
@@ -37,7 +37,7 @@ type Broken struct {
 type Common struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
-	// Of the other runs so many have the same value, another one, or do not say.
+	// How many of the other runs have the same value, another one, or none.
 	Same    int `json:"others_same"`
 	Other   int `json:"others_differ"`
 	Unknown int `json:"others_unknown"`
@@ -49,8 +49,8 @@ const (
 	OtherGolden  = "the results are of another golden trace"
 )
 
-// Merge returns the table of runs, of the replays that are given: what a run does not have of them was not
-// played. The same runs in any order, and any of them several times, give the same table.
+// Merge returns the table of runs, of the given replays: those that a run does not have were not played. The same runs
+// in any order, even repeated, give the same table.
 func Merge(entries []Entry, runs []Run) *Table {
 	t := &Table{Runs: []Run{}, Broken: []Broken{}, Common: []Common{}}
 	keys := map[string]bool{}
@@ -88,7 +88,7 @@ func Merge(entries []Entry, runs []Run) *Table {
 	return t
 }
 
-// keyOf returns all that a run says, as a text.
+// keyOf returns all facts of a run, as a text.
 func keyOf(r *Run) string {
 	b, err := json.Marshal(r)
 	if err != nil {
@@ -97,7 +97,7 @@ func keyOf(r *Run) string {
 	return string(b)
 }
 
-// outcomes returns what a run says of each entry.
+// outcomes returns a run's outcome for each entry.
 func outcomes(entries []Entry, list []Outcome) []Outcome {
 	out := make([]Outcome, len(entries))
 	by := map[string]*Outcome{}
@@ -160,7 +160,7 @@ func sameMoment(a, b *First) bool {
 	return a.Start == b.Start && same(a.Tick, b.Tick) && same(a.Differs, b.Differs) && same(a.Equal, b.Equal) && a.System == b.System
 }
 
-// properties are what a run says of where it was.
+// properties are what a run reports about where it ran.
 func (r *Run) properties() map[string]string {
 	p := map[string]string{}
 	maps.Copy(p, r.Facts)

@@ -23,11 +23,11 @@ import (
 type Source struct {
 	Tree files.Tree
 	Path string
-	// Usual says that all such logs have the same name, so that it says nothing of the session.
+	// Usual reports whether all such logs have the same name, so that the name does not identify the session.
 	Usual bool
 }
 
-// RecordOptions says how logs are recorded.
+// RecordOptions configures the recording of logs.
 type RecordOptions struct {
 	Play            Play
 	Platform, Build string // as in Options
@@ -50,12 +50,12 @@ type RecordResult string
 // Results of recording.
 const (
 	Recorded  RecordResult = "recorded"  // it was not kept before
-	Unchanged RecordResult = "unchanged" // what is kept is the same, byte for byte
+	Unchanged RecordResult = "unchanged" // the kept files are the same, byte for byte
 	Updated   RecordResult = "updated"   // it replaces what was kept
 	Differs   RecordResult = "differs"   // it differs from what is kept, which stays
 	Duplicate RecordResult = "duplicate" // the same bytes as another log, which is recorded
 	Unplayed  RecordResult = "not-played"
-	Damaged   RecordResult = "unusable" // what is kept of it is damaged, and stays
+	Damaged   RecordResult = "unusable" // its kept files are damaged, and stay
 )
 
 // Recording is what became of one log.
@@ -67,7 +67,7 @@ type Recording struct {
 	Ticks  uint64       `json:"ticks"`
 	// First is where the replay differs from what was kept.
 	First *First `json:"first,omitempty"`
-	// Departs says where the replay is not what the log's own peer recorded.
+	// Departs is where the replay differs from the recording of the log's own peer.
 	Departs string `json:"departs,omitempty"`
 	Why     string `json:"why,omitempty"`
 }
@@ -78,7 +78,7 @@ type Recordings struct {
 	Build
 	Interrupted bool        `json:"interrupted,omitempty"`
 	Replays     []Recording `json:"replays"` // by name
-	// Lost says where logs may be that could not be read.
+	// Lost lists places where there may be logs that could not be read.
 	Lost []string `json:"lost,omitempty"`
 }
 
@@ -196,7 +196,7 @@ func (f *Folder) plan(sources []Source, name string) []planned {
 	return plan
 }
 
-// folderOf returns the replay in whose folder a log lies, "" if it lies elsewhere.
+// folderOf returns the replay whose folder contains a log, "" if the log is elsewhere.
 func (f *Folder) folderOf(path string) string {
 	dir, err := filepath.Abs(filepath.Dir(path))
 	if err != nil {
@@ -359,7 +359,7 @@ func (w *recording) into(out *Recording) error {
 	return w.write(m, old, r)
 }
 
-// other says what of another kind is kept than is to be recorded, "" if it is of the same.
+// other reports how the kept replay is of another kind than the one to record, "" if it is of the same kind.
 func (w *recording) other(old, m *Manifest) string {
 	switch {
 	case old == nil:
@@ -421,7 +421,7 @@ func (w *recording) same(old, m *Manifest, r *replayed, out *Recording) (bool, e
 	return false, err
 }
 
-// write keeps a replay. The manifest comes last: what has one is whole.
+// write keeps a replay. The manifest comes last: a replay that has one is complete.
 func (w *recording) write(m, old *Manifest, r *replayed) error {
 	if err := os.MkdirAll(filepath.Join(w.Folder.Path, w.name), 0o777); err != nil {
 		return unusable{err}

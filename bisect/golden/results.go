@@ -14,7 +14,7 @@ import (
 	"github.com/desynctool/desynctool/internal/prose"
 )
 
-// Schema is what documents with results say that they are.
+// Schema is the schema name in documents with results.
 const Schema = "desynctool.golden/1"
 
 // Limits of a file with results.
@@ -48,8 +48,8 @@ func ParseResults(b []byte) ([]Run, error) {
 	return doc.Runs, nil
 }
 
-// readRuns and readOutcomes are lists that are checked while they are read: what they take in memory is in proportion to
-// what is right in them.
+// readRuns and readOutcomes are lists that are checked while they are read, so the memory that they take is in
+// proportion to their valid part.
 type (
 	readRuns     []Run
 	readOutcomes []Outcome
@@ -81,7 +81,7 @@ func (l *readRuns) UnmarshalJSON(b []byte) error {
 	})
 }
 
-// UnmarshalJSON reads outcomes one by one, whose names ascend.
+// UnmarshalJSON reads outcomes one by one; their names ascend.
 func (l *readOutcomes) UnmarshalJSON(b []byte) error {
 	return readList(b, func(d *json.Decoder) error {
 		var o Outcome
@@ -145,8 +145,8 @@ func ResultsName(r *Run) string {
 	return name + ".json"
 }
 
-// ReadResults reads the runs in files, and in the files *.json in folders and below them. Unread says which of those could
-// not be used. A path that is not there is an error, and so is one without any results.
+// ReadResults reads the runs in files, and in the files *.json in folders and below them. Unread lists the files that
+// could not be used. A path that does not exist is an error, and so is a path without any results.
 func ReadResults(paths []string) (runs []Run, unread []string, err error) {
 	for _, path := range paths {
 		found := 0
@@ -159,7 +159,7 @@ func ReadResults(paths []string) (runs []Run, unread []string, err error) {
 			}
 			list, err := readResults(file)
 			if other := (errNoResults{}); errors.As(err, &other) && file != path {
-				return nil // another document beside them
+				return nil // another document among them
 			}
 			found++
 			if err != nil {

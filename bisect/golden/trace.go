@@ -51,10 +51,10 @@ func run(ctx context.Context, play Play, job Job, every uint64, path string) (*r
 	return &replayed{Played: played, from: r.from, start: r.start, trace: Digest(r.hash.Sum(nil)), path: path}, nil
 }
 
-// maxFact is how many characters of what a simulator says of itself are kept.
+// maxFact is how many characters of a fact that a simulator reports about itself are kept.
 const maxFact = 200
 
-// bound cuts what a simulator says of itself.
+// bound cuts the facts that a simulator reports about itself.
 func (b *Build) bound() {
 	cut := func(s string) string { return prose.Cut(strings.ToValidUTF8(s, "?"), maxFact) }
 	b.Game, b.Build = cut(b.Game), cut(b.Build)
@@ -131,8 +131,7 @@ func compress(w io.Writer, path string) error {
 	return errors.Join(err, z.Close())
 }
 
-// kept writes the golden trace of a replay to path, not compressed. An error says that it is not the one of
-// the manifest.
+// kept writes the golden trace of a replay to path, not compressed. An error means that it is not the manifest's trace.
 func (f *Folder) kept(name string, m *Manifest, path string) error {
 	in, err := os.Open(f.path(name, TraceName))
 	if err != nil {
@@ -171,7 +170,7 @@ func (f *Folder) kept(name string, m *Manifest, path string) error {
 type First struct {
 	// Tick is the tick in which they part; nil if the state at the start differs, or if only every N-th hash is known.
 	Tick *uint64 `json:"tick"`
-	// Start says that the states at the start differ, before any tick.
+	// Start reports whether the states at the start differ, before any tick.
 	Start bool `json:"start,omitempty"`
 	// Equal is the last tick that is known to be equal, nil if there is none; Differs the first that differs.
 	Equal   *uint64 `json:"last_equal"`
@@ -183,7 +182,7 @@ type First struct {
 	Got      string `json:"got"`
 }
 
-// errNoDifference says that two traces are not the same bytes and have no hash that differs.
+// errNoDifference means that two traces are not the same bytes and have no hash that differs.
 var errNoDifference = errors.New("no hash differs, but the ticks or systems of which there are hashes are others")
 
 // differ finds where the trace in a file first differs from the golden one. Starts are the hashes

@@ -33,14 +33,13 @@ func (s *search) start(ctx context.Context, c *Candidate) *running {
 	return r
 }
 
-// stop ends the test of a candidate whose outcome is not wanted.
+// stop ends the test of a candidate if its outcome is not needed.
 func (r *running) stop() {
 	r.cancel()
 	<-r.done
 }
 
-// settle waits for a candidate whose turn has come, counts its cost, and makes it the best
-// one if it counts.
+// settle waits for a candidate when its turn has come, counts its cost, and makes it the best one if it counts.
 func (s *search) settle(r *running) (counted bool, err error) {
 	<-r.done
 	r.cancel()
@@ -97,9 +96,8 @@ func (st step) after(size int, best *Candidate, counted bool) step {
 	return step{st.base, from}
 }
 
-// pass tries to leave out each chunk of so many orders, from the last to the first: so
-// the orders before the current chunk are always those of the best candidate, and its
-// states up to there remain good to begin with.
+// pass tries to leave out each chunk of so many orders, from the last to the first: so the orders before the current
+// chunk are always the best candidate's, and tests can begin with its states up to there.
 func (s *search) pass(ctx context.Context, size int) (changed bool, err error) {
 	if err := s.refresh(ctx, (len(s.best.kept)+size-1)/size); err != nil {
 		return false, err
@@ -149,8 +147,8 @@ func (s *search) pass(ctx context.Context, size int) (changed bool, err error) {
 	return changed, nil
 }
 
-// odds guesses whether candidates of a pass count, from how often one did after another
-// that did, or did not. It only says which candidates are worth running ahead.
+// odds guesses whether candidates of a pass count, from how often one did after another that did, or did not. It only
+// selects the candidates that are worth running ahead.
 type odds struct {
 	last int       // 1 if the last one counted
 	seen [2][2]int // by the one before and the one after

@@ -8,10 +8,9 @@ import (
 	"github.com/desynctool/desynctool/snapshot"
 )
 
-// Bisect finds the state point at which a session parts, by a test that says of a prefix
-// whether it diverges: the test judges the session up to ever closer points. Both ends are
-// judged first. A prefix without a verdict is stepped around, and the bracket
-// is wider than a tick if that leaves nothing between its ends.
+// Bisect finds the state point at which a session diverges, with a test that decides whether a prefix diverges: the
+// test judges the session up to ever closer points. Both ends are judged first. A prefix without a verdict is stepped
+// around, and the bracket is wider than a tick if that leaves nothing between its ends.
 //
 // Invariant: the prefix up to the bracket's good end was judged to be in sync, unless that
 // end is nil, and the one up to the bad end to diverge. At the end both are judged again:

@@ -50,13 +50,13 @@ func (c *Candidate) Prefix(until uint64) *Candidate {
 	return &Candidate{in: c.in, until: until, kept: c.kept[:end:end], changed: c.changed}
 }
 
-// without returns the candidate that lacks the orders that stand in [from, to) of its own.
+// without returns the candidate that lacks its orders in [from, to).
 func (c *Candidate) without(from, to int) *Candidate {
 	kept := slices.Concat(c.kept[:from], c.kept[to:])
 	return &Candidate{in: c.in, until: c.until, kept: kept, changed: c.changed}
 }
 
-// only returns the candidate that has those of its orders that keep accepts.
+// only returns the candidate that has only the orders that keep accepts.
 func (c *Candidate) only(keep func(n int) bool) *Candidate {
 	out := &Candidate{in: c.in, until: c.until, changed: c.changed}
 	for _, n := range c.kept {
@@ -67,7 +67,7 @@ func (c *Candidate) only(keep func(n int) bool) *Candidate {
 	return out
 }
 
-// with returns the candidate in which another order stands in the place of one.
+// with returns the candidate in which another order replaces one.
 func (c *Candidate) with(n int, o orderlog.Order) *Candidate {
 	out := *c
 	if out.changed = maps.Clone(c.changed); out.changed == nil {
@@ -121,7 +121,7 @@ func (c *Candidate) Log() *orderlog.Log {
 		log.Ticks = append(log.Ticks, t)
 	}
 	if n := len(log.Ticks); c.until > in.First() && (n == 0 || log.Ticks[n-1].Number+1 < c.until) {
-		// A writer may leave out ticks without orders; the last one says how far it goes.
+		// A writer may leave out ticks without orders; the last one shows how far it goes.
 		log.Ticks = append(log.Ticks, orderlog.Tick{Number: c.until - 1})
 	}
 	observed = slices.DeleteFunc(slices.Clone(observed), void)

@@ -27,10 +27,9 @@ import (
 // with the command. With Diverges the output is the verdict, with Against whether two
 // commands print the same; 125 and those that end the search remain what they are.
 type Command struct {
-	// Line is the command, in words as a shell has them; no shell runs it. {} stands for
-	// the path of the candidate.
+	// Line is the command, in words as a shell has them; no shell runs it. {} is replaced by the path of the candidate.
 	Line string
-	// Against is a second command, of another build, whose output is compared.
+	// Against is a second command, of another build; its output is compared with the first one's.
 	Against string
 	// Diverges matches a line of the output if a candidate diverges, Keep the parts
 	// of lines that are compared with Against. Without Keep all output is.
@@ -41,12 +40,12 @@ type Command struct {
 
 	// File is how candidates are written.
 	File File
-	// Dir is where the candidates are written, each in a folder of its own that is gone
-	// when it is tested. Empty is the system's folder for such.
+	// Dir is where the candidates are written, each in its own folder, which is removed after the test. Empty is the
+	// system's folder for temporary files.
 	Dir string
 }
 
-// Placeholder stands for the path of a candidate in a command line.
+// Placeholder is replaced by the path of a candidate in a command line.
 const Placeholder = "{}"
 
 // words returns the words of a command line, with the path of a candidate.
@@ -71,7 +70,7 @@ func words(line, path string) ([]string, error) {
 	return list, nil
 }
 
-// Check says what is wrong with the command lines, if anything is.
+// Check returns an error if something is wrong with the command lines.
 func (c *Command) Check() error {
 	if _, err := words(c.Line, ""); err != nil {
 		return err
@@ -98,7 +97,7 @@ func (c *Command) Name() string {
 	return name
 }
 
-// AbortError says that a command failed in a way that says nothing about any candidate.
+// AbortError means that a command failed in a way that shows nothing about any candidate.
 type AbortError struct {
 	Command string
 	Status  string // "exit status 127", "signal: killed"

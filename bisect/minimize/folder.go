@@ -24,8 +24,8 @@ type File struct {
 // Written is what was written of a result.
 type Written struct {
 	Dir string
-	// Sides are the folders of peers in Dir, empty where no simulator played them. Differ
-	// says that their last hashes do.
+	// Sides are the folders of peers in Dir, empty where no simulator played them. Differ reports whether their last
+	// hashes differ.
 	Sides  []string
 	Differ bool
 	// File is the log in the format of the game, in Dir, empty if it is the one that a side

@@ -15,18 +15,18 @@ type Input struct {
 
 	ticks  []orderlog.Tick // ascending; of a tick that was played again, the last time
 	end    uint64          // the state point that they lead to
-	away   *bisect.Stretch // after a gap, the first one of which nothing is taken
+	away   *bisect.Stretch // the stretch after the first gap; nothing is taken from it
 	orders []place         // those that may be left out, as they are applied
 
 	observed []orderlog.Observed // hashes that belong to no tick
 }
 
-// place is where an order stands.
+// place is the position of an order.
 type place struct{ tick, order int } // indices in Input.ticks and in its orders
 
-// NewInput takes the orders out of a log. Orders of a kind that fixed accepts, which
-// may be nil, are always kept. Markers are left out: no candidate has a past of its own. So
-// is all that comes after the log's first gap, see Left.
+// NewInput takes the orders out of a log. Orders of a kind that fixed accepts, which may be nil, are always kept.
+// Markers are left out: a candidate was never played, so it has no loads or gaps. Everything after the log's first gap
+// is also left out, see Left.
 func NewInput(log *orderlog.Log, fixed func(kind string) bool) (*Input, error) {
 	in := &Input{Name: log.Name, Header: log.Header, end: log.Header.FirstPoint}
 	log, in.away = untilGap(log)
@@ -77,7 +77,7 @@ func untilGap(log *orderlog.Log) (*orderlog.Log, *bisect.Stretch) {
 	return log, nil
 }
 
-// Left says what of the log is not searched, empty if all is.
+// Left describes the part of the log that is not searched, empty if all of it is.
 func (in *Input) Left() string {
 	if in.away == nil {
 		return ""

@@ -13,8 +13,7 @@ import (
 	"github.com/desynctool/desynctool/snapshot"
 )
 
-// Live is a Test by simulators that run side by side, or one that checks itself. Hashes
-// that were recorded have no say in it.
+// Live is a Test by simulators that run side by side, or by one that checks itself. It ignores recorded hashes.
 type Live struct {
 	Sim *bisect.Sim
 	// Mode is any but Plain, FromEachSnapshot and Repeat, which need what was recorded.
@@ -22,7 +21,7 @@ type Live struct {
 	Against *bisect.Sim // for that mode
 	Depth   int         // for Rollback
 	Predict []uint32    // for that mode, one player or two
-	// Unsteady says that a replay is expected to differ the next time.
+	// Unsteady reports whether a replay is expected to differ the next time.
 	Unsteady bool
 
 	once  sync.Once

@@ -7,14 +7,13 @@
 // orders in these. The search keeps the smallest candidate that was seen to diverge in
 // the way the whole session does, the best one, which at first is the session itself:
 //
-//  1. the shortest prefix: what comes after the first state that departs is left out at
-//     once, or found by a binary search where a test reports no state;
-//  2. no orders at all, then only those of the last tick, of the last 16, 256, …;
-//  3. all orders but those of one player, all but those of one kind;
+//  1. the shortest prefix: everything after the first state that departs is left out at once, or found by a binary
+//     search where a test reports no state;
+//  2. no orders at all, then only the orders of the last tick, of the last 16, 256, …;
+//  3. all orders except one player's, all except one kind;
 //  4. delta debugging: half of the orders are left out, a quarter, …, at last one by one
 //     until no single one can be left out;
-//  5. smaller numbers in the payloads whose fields are known, and players of a lower
-//     number.
+//  5. smaller numbers in payloads with known fields, and players of a lower number.
 //
 // Whatever diverges sooner makes the candidate shorter.
 //
@@ -27,10 +26,9 @@
 //
 // # Cost
 //
-// The cost is the replays and the ticks that were simulated for them. No candidate is
-// tested twice, not even in another process if outcomes are kept in a file. A candidate whose
-// orders are those of the best one up to some tick begins with the state there, if it is
-// shown that the session itself, begun so, departs in the same way; the finding is
+// The cost is the replays and the ticks that were simulated for them. No candidate is tested twice, not even in another
+// process if outcomes are kept in a file. A candidate that has the same orders as the best one up to some tick begins
+// with the state there, if it is shown that the session itself, begun so, departs in the same way; the finding is
 // replayed from its start.
 package minimize
 
@@ -43,8 +41,7 @@ import (
 	"github.com/desynctool/desynctool/orderlog"
 )
 
-// Options says how to search. The zero value tests each candidate once, on all
-// processors, with the usual bounds.
+// Options configures a search. The zero value tests each candidate once, on all processors, with the usual bounds.
 type Options struct {
 	// Runs is how often each candidate is tested, 1 if it is 0. With more a candidate
 	// counts if its rate of divergences is at least the lower bound of the input's rate
@@ -56,7 +53,7 @@ type Options struct {
 	// Jobs is how many candidates are tested at once, as many as there are processors if
 	// it is 0. The result does not depend on it.
 	Jobs int
-	// Kept, if not nil, are outcomes of an earlier search, and takes those of this one.
+	// Kept, if not nil, has outcomes of an earlier search; outcomes of this search are added to it.
 	Kept *Outcomes
 	// Progress, if not nil, is called with the replays that are done and those expected
 	// at most.
@@ -66,7 +63,7 @@ type Options struct {
 // DefaultMaxReplays bounds a search by default.
 const DefaultMaxReplays = 2000
 
-// Stopped says why a search ended while more might have been left out.
+// Stopped is why a search ended while more might have been left out.
 type Stopped string
 
 // Reasons to stop.
@@ -95,12 +92,12 @@ type Result struct {
 	// Unknown counts the candidates without a verdict.
 	Unknown int
 
-	// Runs is how often each candidate was tested. Of several, the counts of divergences
-	// are those of the input and of the best one.
+	// Runs is how often each candidate was tested. If several times, the counts of divergences belong to the input and
+	// to the best candidate.
 	Runs                int
 	InputHits, BestHits int
 	Low, High           float64 // of the best one's rate, with 95 % confidence
-	Changed             int     // orders whose content differs from the input's
+	Changed             int     // orders with content that differs from the input's
 	Stopped             Stopped
 
 	// Written is what RunTo wrote.
@@ -109,7 +106,7 @@ type Result struct {
 	Lost, Notes []string
 }
 
-// ErrSound says that an input does not diverge, so that there is nothing to minimise.
+// ErrSound means that an input does not diverge, so that there is nothing to minimise.
 var ErrSound = errors.New("the unmodified session does not diverge")
 
 // errBound ends a search that has had its replays.

@@ -9,12 +9,11 @@ import (
 	"github.com/desynctool/desynctool/snapshot"
 )
 
-// Test says whether a candidate diverges. Several candidates are tested at once.
+// Test decides whether a candidate diverges. Several candidates are tested at once.
 type Test interface {
 	// Name identifies the test, in one line.
 	Name() string
-	// Run plays a candidate. An error ends everything: what is wrong with only one
-	// candidate is an Unknown outcome.
+	// Run plays a candidate. An error ends the search: a problem with only one candidate is an Unknown outcome.
 	Run(ctx context.Context, c *Candidate, from *snapshot.World) (Outcome, error)
 }
 
@@ -27,7 +26,7 @@ type Resumer interface {
 	States(ctx context.Context, c *Candidate, from *snapshot.World, points []uint64) ([]*snapshot.World, uint64, error)
 }
 
-// Verdict is what a test says of a candidate.
+// Verdict is a test's result for a candidate.
 type Verdict string
 
 // Verdicts.
@@ -46,7 +45,7 @@ type Outcome struct {
 	// Replays and Ticks are what it cost.
 	Replays int
 	Ticks   uint64
-	// Why says what is unknown, or anything else that is odd.
+	// Why describes what is unknown, or anything else that is odd.
 	Why string
 }
 
@@ -60,15 +59,15 @@ type Signature struct {
 	Kind string `json:"kind"`
 }
 
-// Kinds of divergences of which no value is known.
+// Kinds of divergences without a known value.
 const (
 	KindRows    = "rows"        // one side has an entity, the other has not
 	KindSchema  = "schema"      // the sides have other columns or tables
 	KindHash    = "hash"        // no state can be taken out
 	KindCache   = "stale-cache" // the archetype is the cache
-	KindCommand = "command"     // a command says so, and no more
+	KindCommand = "command"     // a command reports it, and nothing more
 	KindBroken  = "broken"      // a simulator broke off; the archetype is how
-	KindSum     = "checksum"    // the hash is not that of the state
+	KindSum     = "checksum"    // the hash does not belong to the state
 )
 
 // String returns the signature for people.
@@ -92,9 +91,9 @@ func (s Signature) String() string {
 	return name + ", " + s.Kind
 }
 
-// SignatureOf returns the way in which a replay departs: what comes first in the diff.
-// Right after the system that departs that may be the RNG; at the end of a tick the RNG
-// comes last, since whatever draws from it then departs with it, and it with others.
+// SignatureOf returns the way in which a replay departs: the first entry of the diff. Right after the system that
+// departs that may be the RNG. At the end of a tick the RNG comes last, since everything that draws from it departs
+// with it, and it departs with others.
 func SignatureOf(d *bisect.Departure) Signature {
 	if len(d.Caches) > 0 {
 		return Signature{Archetype: d.Caches[0], Kind: KindCache}

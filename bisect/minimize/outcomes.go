@@ -29,8 +29,7 @@ type judged struct {
 	Signature *Signature `json:"signature,omitempty"`
 }
 
-// Outcomes are those of all candidates that were tested, by their content. The zero value
-// keeps them in memory.
+// Outcomes has the outcomes of all tested candidates, by their content. The zero value keeps them in memory.
 type Outcomes struct {
 	mu   sync.Mutex
 	list map[Key]*judged
@@ -47,7 +46,7 @@ type outcomesHead struct {
 
 const outcomesSchema = "desynctool.minimize-outcomes/1"
 
-// ErrOtherSearch says that a file of outcomes is of another search.
+// ErrOtherSearch means that a file of outcomes belongs to another search.
 var ErrOtherSearch = errors.New("outcomes of another session, or of another test")
 
 // OpenOutcomes opens the outcomes that a search keeps at path, or begins them. A last line
@@ -85,7 +84,7 @@ func (o *Outcomes) read(f *os.File) (end int64, err error) {
 	for {
 		line, err := r.ReadBytes('\n')
 		if err == io.EOF {
-			return end, nil // what has no line end was not finished
+			return end, nil // a line without an end was not finished
 		}
 		if err != nil {
 			return 0, err

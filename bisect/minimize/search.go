@@ -11,8 +11,8 @@ import (
 	"github.com/desynctool/desynctool/snapshot"
 )
 
-// search is a search that is running. What it holds changes only between the candidates of a
-// step, never while they are tested.
+// search is a search that is running. Its fields change only between the candidates of a step, never while they are
+// tested.
 type search struct {
 	in   *Input
 	test Test
@@ -25,7 +25,7 @@ type search struct {
 	reached *judged    // the outcome of best
 
 	trail  []adopted    // the best candidates so far, the input first
-	used   map[Key]bool // candidates whose cost is counted
+	used   map[Key]bool // candidates with counted cost
 	states *states      // nil if candidates begin at the start
 	// origin is the best candidate that was played from its start, before any began in the
 	// middle.
@@ -149,8 +149,8 @@ func (s *search) pay(key Key, j *judged) {
 // counts reports whether a candidate diverges in the way of the input, and often enough.
 func (s *search) counts(j *judged) bool { return j.Hits >= s.needed }
 
-// adopt makes a candidate that counts the best one. What comes after the state that
-// departs is left out: it had no part in it.
+// adopt makes a candidate that counts the best one. Everything after the state that departs is left out: it had no
+// influence.
 func (s *search) adopt(c *Candidate, j *judged) {
 	s.best, s.reached = c, j
 	if j.Point != nil {
@@ -178,7 +178,7 @@ func (s *search) judge(ctx context.Context, c *Candidate, from *snapshot.World, 
 	return j, nil
 }
 
-// smaller makes the best candidate smaller, and plays it once more from its start.
+// smaller makes the best candidate smaller, and plays it again from its start.
 func (s *search) smaller(ctx context.Context) error {
 	err := s.steps(ctx)
 	if err != nil && !errors.Is(err, errBound) && ctx.Err() == nil {
@@ -226,11 +226,11 @@ func (s *search) goBack(ctx context.Context) error {
 	}
 }
 
-// ErrFlaky says that what was found does not diverge a second time.
+// ErrFlaky means that the finding does not diverge a second time.
 var ErrFlaky = errors.New("it diverges only now and then: the smallest session found did not do so a second time; test each candidate several times")
 
-// confirm plays the best candidate once more from its start. With several runs they are
-// all made, for the rate, unless the best candidate is the input, whose rate is known.
+// confirm plays the best candidate again from its start. If there are several runs all are made, for the rate, unless
+// the best candidate is the input, which has a known rate.
 func (s *search) confirm(ctx context.Context, all bool) (bool, error) {
 	several := s.opts.Runs > 1
 	if s.best == s.origin && several || !all && !several && s.reached.Whole {
@@ -300,8 +300,8 @@ func (s *search) prefix(ctx context.Context) error {
 	return nil
 }
 
-// suffixes tries no orders at all, then those of the last ticks only: a mistake needs few
-// orders mostly, and mostly late ones.
+// suffixes tries no orders at all, then only the orders of the last ticks: a mistake mostly needs few orders, and
+// mostly late ones.
 func (s *search) suffixes(ctx context.Context) error {
 	base := s.best
 	widths := []uint64{0}

@@ -6,9 +6,8 @@ import (
 	"github.com/desynctool/desynctool/orderlog"
 )
 
-// simpler gives the orders that are left lower players and smaller numbers, where their
-// payloads show what is a number. An entity's id is also a number; whether a smaller one does
-// as well is for the test to say.
+// simpler gives the orders that are left lower players and smaller numbers, where their payloads show which values are
+// numbers. An entity's id is also a number; the test decides whether a smaller one works.
 func (s *search) simpler(ctx context.Context) error {
 	for i := 0; i < len(s.best.kept); i++ {
 		if err := s.player(ctx, s.best.kept[i]); err != nil {

@@ -7,8 +7,8 @@ import (
 	"github.com/desynctool/desynctool/snapshot"
 )
 
-// states are those of a candidate at some of its points, for others to begin with that
-// have the same orders up to there.
+// states has a candidate's states at some of its points. Other candidates that have the same orders up to there begin
+// with them.
 type states struct {
 	of     *Candidate
 	worlds []*snapshot.World // by ascending point
@@ -21,7 +21,7 @@ const (
 	minTicks       = 32 // a session that is shorter is played from its start
 )
 
-// before returns the last state that a candidate shares, nil if it is that of the start.
+// before returns the last state that a candidate shares, nil if that is the state at the start.
 func (s *states) before(c *Candidate) *snapshot.World {
 	if s == nil {
 		return nil

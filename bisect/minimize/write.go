@@ -26,11 +26,10 @@ const (
 	snapshotEvery  = 300
 )
 
-// Write plays a candidate and writes it below dir as a session: a folder for each side
-// with its order log, whose hashes are those of this replay, and snapshots of the start and
-// the end, and in between now and then. Ways to check oneself that have no second side that
-// plays on by itself (Rollback, CheckCaches) leave one. It returns the names of the folders,
-// and whether the sides' hashes differ.
+// Write plays a candidate and writes it below dir as a session: a folder for each side with its order log and snapshots
+// of the start, the end and some points in between. The hashes in the log come from this replay. Modes without a second
+// side that plays on by itself (Rollback, CheckCaches) leave one folder. It returns the names of the folders, and
+// whether the sides' hashes differ.
 func (l *Live) Write(ctx context.Context, dir string, c *Candidate) (sides []string, differ bool, err error) {
 	sides = []string{SideA}
 	if l.Mode != bisect.Rollback && l.Mode != bisect.CheckCaches {
@@ -58,7 +57,7 @@ type peer struct {
 	h     *orderlog.Header
 	tests bool // it tests orders before it plays them
 	saved bool // it is saved and loaded in each tick
-	// predicts is the player whose orders it plays ahead, nil for nobody's.
+	// predicts is the player whose orders it plays ahead, nil for none.
 	predicts *uint32
 	spare    bisect.Simulator
 }

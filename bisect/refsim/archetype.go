@@ -63,7 +63,7 @@ type kind struct {
 	hauls  int32  // how much ore it carries
 	nerve  bool   // has morale
 	tires  bool   // has fatigue
-	output int16  // power: what it gives, or takes if negative
+	output int16  // power that it gives, or takes if negative
 }
 
 func (k *kind) structure() bool { return k.hp > 0 && k.speed == 0 }

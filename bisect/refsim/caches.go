@@ -18,7 +18,7 @@ type cacheKind struct {
 // The caches.
 const (
 	cacheFog  = iota // key (player, cell): how many entities see the cell
-	cachePath        // key cell: what it costs to cross
+	cachePath        // key cell: the cost of crossing it
 	cacheView        // key entity: the cell from which Fog counts it
 	cacheGrid        // key (cell, entity): the entity's player
 	numCaches
@@ -122,10 +122,10 @@ type derived struct {
 	grid  spatialGrid
 	fog   fog
 	cost  []uint16             // of the paths, by cell
-	cells [archetypes][]uint32 // where the rows stand, zeroes of tables that have no place in the grid
+	cells [archetypes][]uint32 // the grid cell of each row, zeroes for tables that are not in the grid
 }
 
-// derive computes d from the state. What it was before does not matter.
+// derive computes d from the state. Its previous content does not matter.
 func (s *Sim) derive(d *derived) {
 	if d.grid.entries == nil {
 		d.grid.init(s.cells)
@@ -189,8 +189,8 @@ func (s *Sim) staleCaches(d *derived) ([]string, error) {
 	return stale, nil
 }
 
-// loadCaches replaces the computed caches by those of w, as far as it has
-// them: they may be stale, and the saved game went on with them.
+// loadCaches replaces the computed caches by w's, as far as w has them: they may be stale, and the saved game continued
+// with them.
 func (s *Sim) loadCaches(w *snapshot.World) error {
 	for i, load := range [numCaches]func(snapshot.Keys, *snapshot.Column) error{
 		cacheFog: s.loadFog, cachePath: s.loadPath, cacheView: s.loadSight, cacheGrid: s.loadGrid,

@@ -1,7 +1,6 @@
 package refsim
 
-// runCleanup removes the dead and the spent whose time is over. Tables take
-// turns.
+// runCleanup removes dead and spent entities when their time is over. Tables take turns.
 func (s *Sim) runCleanup() {
 	for _, t := range s.tables {
 		switch {

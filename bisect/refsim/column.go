@@ -11,8 +11,8 @@ import (
 	"github.com/desynctool/desynctool/snapshot"
 )
 
-// cells are one field of all rows of a table. Whoever writes to v directly calls mark; set does
-// both and marks only what changes.
+// cells are one field of all rows of a table. Code that writes to v directly calls mark; set does both and marks only
+// what changes.
 type cells[T comparable] struct {
 	v     []T
 	dirty bool // the digest that the table keeps is out of date
@@ -131,7 +131,7 @@ func (c *column[T]) flip(i, bit int) {
 	c.dirty = true
 }
 
-// refs is a column of references, where 0 stands for an absent value.
+// refs is a column of references, where 0 means an absent value.
 type refs struct {
 	column[uint64]
 	present []byte // reused by view
@@ -252,12 +252,11 @@ func resize[T any](v []T, n int) []T {
 	return v[:n]
 }
 
-// aliased says that the bytes of numbers are little-endian on this machine, so that
-// snapshot.LittleEndianBytes returns those of its argument.
+// aliased reports whether the bytes of numbers are little-endian on this machine, so that snapshot.LittleEndianBytes
+// returns the bytes of its argument itself.
 var aliased = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
 
-// setLittleEndian sets dst to the numbers whose little-endian bytes src holds; it has as
-// many.
+// setLittleEndian decodes the little-endian numbers in src into dst, which has the same length.
 func setLittleEndian[T snapshot.Number](dst []T, src []byte) {
 	if !aliased {
 		copy(dst, snapshot.FromLittleEndian[T](src))

@@ -43,7 +43,7 @@ func (t *table) equal(u *table) bool {
 	return true
 }
 
-// equal compares two columns whose tables have the same keys.
+// equal compares two columns of tables with the same keys.
 func (f *field) equal(g *field) bool {
 	f.view(&f.Column)
 	g.view(&g.Column)

@@ -1,7 +1,7 @@
 package refsim
 
-// The components. A component is called like its type, a field as componentFields says. Lengths
-// are in world units, and a cell has 8 of them. Times are ticks.
+// The components. A component has the name of its type; componentFields has the names of fields. Lengths are in world
+// units, and a cell has 8 of them. Times are ticks.
 
 type position struct{ X, Y lengths }
 
@@ -53,7 +53,7 @@ const (
 	goalUnload
 )
 
-// corpse says when a dead or spent entity is removed, 0 if it lives.
+// corpse has the tick in which a dead or spent entity is removed, 0 if it lives.
 type corpse struct{ Expires column[uint64] }
 
 // production: a building makes its next unit from tick ready on. Item is the

@@ -5,15 +5,14 @@ import (
 	"strconv"
 )
 
-// Config says which game is played. Peers of one session have the same.
+// Config selects the game that is played. Peers of one session have the same.
 type Config struct {
 	Seed     uint64
 	Entities int // about how many entities live, 100…100,000; 0 means 5000
 	Players  int // 2…8; 0 means 4
 
-	// Names deals the names of archetypes, components, fields, caches, systems and
-	// kinds of orders out anew, so that nothing can be known by its name; 0 leaves each
-	// its own. The game is the same under any names.
+	// Names shuffles the names of archetypes, components, fields, caches, systems and kinds of orders, so that nothing
+	// can be recognised by its name; 0 leaves the names as they are. The game is the same under any names.
 	Names uint64
 }
 
@@ -56,8 +55,8 @@ func (c Config) Params() map[string]string {
 	return params
 }
 
-// ParseParams returns the configuration of which params are the Params. Keys
-// that it does not know are ignored, missing ones mean the defaults.
+// ParseParams returns the configuration that has these Params. Keys that it does not know are ignored, missing ones
+// mean the defaults.
 func ParseParams(params map[string]string) (Config, error) {
 	var c Config
 	if sim, ok := params["sim"]; ok && sim != SimName {

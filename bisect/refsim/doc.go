@@ -1,9 +1,8 @@
 // Package refsim is the reference sim: a small real-time strategy game that is
 // deterministic, and that can be made to break its determinism on purpose.
 //
-// It has 31 archetypes and one random number generator, hence 32 leaves in its
-// Merkle tree, twelve systems and three caches, and plays with 100 to 100,000
-// entities. Two Sims with the same Config that are stepped with the same
+// It has 31 archetypes and one random number generator, so its Merkle tree has 32 leaves; it has twelve systems and
+// three caches, and plays with 100 to 100,000 entities. Two Sims with the same Config that are stepped with the same
 // orders have the same state at every state point, on any machine:
 //
 //	sim, err := refsim.New(refsim.Config{Seed: 1})
@@ -15,25 +14,20 @@
 //
 // # State
 //
-// An archetype is a table of typed columns, ascending by id. Ids ascend for
-// ever; the lowest 5 bits of an id are its archetype's place in [Archetypes].
-// Positions are fixed-point numbers. The only floats are Market.index,
-// Morale.value, Fatigue.level and Sweep.angle; their arithmetic converts each
-// product, so that no compiler may fuse it. Whoever writes to a column marks
-// it, and [Sim.SyncHash] hashes only marked ones.
+// An archetype is a table of typed columns, ascending by id. Ids ascend for ever; the lowest 5 bits of an id are its
+// archetype's place in [Archetypes]. Positions are fixed-point numbers. The only floats are Market.index, Morale.value,
+// Fatigue.level and Sweep.angle; their arithmetic converts each product, so that no compiler may fuse it. Code that
+// writes to a column marks it, and [Sim.SyncHash] hashes only marked ones.
 //
-// The caches, SpatialGrid, PathCost and Fog, follow from the state, are kept up
-// to date by whoever changes what they depend on, and are read by other
-// systems. [Sim.FreshCaches] computes them anew.
+// The caches, SpatialGrid, PathCost and Fog, follow from the state. Code that changes their inputs keeps them up to
+// date, and other systems read them. [Sim.FreshCaches] computes them from scratch.
 //
-// [Sim.World] is a dump, with all that is known of the state. [Sim.Save] is a saved game,
-// and lacks what the fault save-omits-field leaves out of it. [Sim.Restore] loads one in
-// place: the outcome is that of [Load], but what is the same as in the save before is not
-// hashed again.
+// [Sim.World] is a dump of the whole state. [Sim.Save] is a saved game, and lacks the fields that the fault
+// save-omits-field leaves out. [Sim.Restore] loads one in place: the outcome is the same as with [Load], but parts that
+// are the same as in the save before are not hashed again.
 //
-// Some systems divide their work among goroutines. These only decide; what
-// they decided is gathered, sorted by id and then done, because doing it draws
-// from the RNG or uses up what others want too.
+// Some systems divide their work among goroutines. These only decide; the decisions are gathered, sorted by id and then
+// carried out, because that draws from the RNG or uses up things that others also want.
 //
 // # Mistakes
 //

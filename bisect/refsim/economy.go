@@ -32,8 +32,8 @@ func (s *Sim) runEconomy() {
 	}
 }
 
-// runHauls lets everyone who carries ore do one thing. The tables are divided
-// among goroutines; what was decided is done by id.
+// runHauls lets everyone who carries ore do one thing. The tables are divided among goroutines; the decisions are
+// carried out by id.
 func (s *Sim) runHauls() {
 	hauls := s.gather(sysEconomy, &s.scratch.hauls, func(t *table) bool { return t.cargo != nil })
 	for i := range hauls {

@@ -40,7 +40,7 @@ type FaultKind struct {
 	Name   string
 	Places []string // where it is available: systems, or archetypes for initial-state
 	Doc    string   // the mechanism, one line
-	Looks  string   // what it looks like in the artifacts, one line
+	Looks  string   // how it shows in the artifacts, one line
 }
 
 type fault uint8
@@ -208,8 +208,8 @@ func Faults() []FaultKind {
 	return list
 }
 
-// ParseFault parses NAME[/PLACE][@TICK][:PEER]. The peer is returned as it
-// stands, empty if there is none. Upper and lower case count.
+// ParseFault parses NAME[/PLACE][@TICK][:PEER]. The peer is returned as written, empty if there is none. Upper and
+// lower case count.
 func ParseFault(s string) (f Fault, peer string, err error) {
 	rest, peer, hasPeer := strings.Cut(s, ":")
 	if hasPeer && peer == "" {
@@ -260,7 +260,7 @@ func (f Fault) resolve(seed uint64) (k fault, place int, err error) {
 	return fault(i), place, nil
 }
 
-// faults says from which tick on a sim makes which mistakes.
+// faults has the mistakes that a sim makes, each with its first tick.
 type faults struct {
 	from [numFaults][numSystems]uint64
 	once [numFaults][numSystems]bool // still to come, for what happens once

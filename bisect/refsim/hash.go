@@ -75,9 +75,8 @@ func (t *table) hash() {
 	}
 }
 
-// Leaves returns the leaves of the state's Merkle tree: the RNG, then the
-// archetypes. Its cost is that of the columns that changed since the last call.
-// It may be called between the systems of a step.
+// Leaves returns the leaves of the state's Merkle tree: the RNG, then the archetypes. Its cost depends on the columns
+// that changed since the last call. It may be called between the systems of a step.
 func (s *Sim) Leaves() []merkle.Leaf {
 	return s.appendLeaves(make([]merkle.Leaf, 0, 1+archetypes))
 }
@@ -113,9 +112,8 @@ func (s *Sim) StateHash() merkle.Hash {
 // SyncHash returns the first 8 bytes of the state hash.
 func (s *Sim) SyncHash() merkle.Short { return s.StateHash().Short() }
 
-// Columns calls visit for each column of each archetype, in order, with its
-// digest and the number of rows. The keys are the column with an empty
-// component. Its cost is that of Leaves.
+// Columns calls visit for each column of each archetype, in order, with its digest and the number of rows. The keys are
+// the column with an empty component. It costs as much as Leaves.
 func (s *Sim) Columns(visit func(archetype, component, field string, digest merkle.Hash, rows int)) {
 	s.Leaves()
 	for _, t := range s.byLabel {

@@ -2,8 +2,8 @@ package refsim
 
 import "math"
 
-// moveEvery is how many ticks lie between two moves of a table, each of which
-// is as many ticks' way. The tables take turns.
+// moveEvery is how many ticks lie between two moves of a table. Each move covers the distance of that many ticks. The
+// tables take turns.
 const moveEvery = 2
 
 // runMovement steers and moves everything that has a goal. The tables are
@@ -88,8 +88,7 @@ func (s *Sim) paceAt(t *table, i int, cell uint32) int32 {
 	return pace
 }
 
-// crowd returns the velocity by which a cell's neighbours push an entity to
-// where fewer stand.
+// crowd returns the velocity by which a cell's neighbours push an entity to where there are fewer.
 func (s *Sim) crowd(cell uint32) (vx, vy int32) {
 	w := uint32(s.width)
 	x, y := cell%w, cell/w

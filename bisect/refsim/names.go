@@ -31,9 +31,9 @@ func namesOf(shuffle uint64) *names {
 	return newNames(shuffle)
 }
 
-// newNames returns the names of a shuffle. Each is that of another thing of its sort:
-// one permutation for the archetypes, one for the systems and so on. Fields have one for
-// all components together, so that those of a component stay distinct.
+// newNames returns the names of a shuffle. Each name comes from another thing of the same sort: one permutation for the
+// archetypes, one for the systems and so on. Fields have one for all components together, so that the names within a
+// component stay distinct.
 func newNames(shuffle uint64) *names {
 	r := newRNG(shuffle, 4)
 	deal := func(list []string) []string {

@@ -90,8 +90,8 @@ func DecodeOrder(o *orderlog.Order) ([]int64, error) {
 	return args, nil
 }
 
-// runOrders applies the tick's orders. What is malformed, or names what is
-// dead, of another player or unable, is ignored.
+// runOrders applies the tick's orders. It ignores orders that are malformed, or that name entities that are dead,
+// unable or another player's.
 func (s *Sim) runOrders() {
 	for i := range s.orders {
 		s.apply(&s.orders[i])
@@ -104,7 +104,7 @@ type task struct {
 	// who carries it out; no table for regroup.
 	table *table
 	row   int
-	// whom to attack
+	// the enemy to attack
 	enemy    *table
 	enemyRow int
 }
@@ -138,8 +138,8 @@ func (s *Sim) task(o *orderlog.Order) (k task, ok bool) {
 	}
 }
 
-// Test reports whether an order can be carried out in the state at hand. A peer
-// tests the orders of its own players, as the buttons on its screen do.
+// Test reports whether an order can be carried out in the state at hand. A peer tests its own players' orders, as the
+// buttons on its screen do.
 func (s *Sim) Test(o *orderlog.Order) bool {
 	k, ok := s.task(o)
 	if !ok {

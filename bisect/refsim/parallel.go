@@ -53,7 +53,7 @@ type action struct {
 
 	to     uint32 // of Movement: the cell that the entity moved into
 	target uint64 // of Combat: the entity that it is about to fire at
-	haul   haul   // of Economy: what a harvester, miner or truck does next
+	haul   haul   // of Economy: the next action of a harvester, miner or truck
 	luck   int32  // of Economy: ore that a miner digs beyond the field's yield
 }
 
@@ -61,7 +61,7 @@ type action struct {
 type actions struct {
 	list []action // all of them, in the order in which the system does them
 	by   [workers][]action
-	due  []*table                              // what is divided among the goroutines
+	due  []*table                              // the work that is divided among the goroutines
 	find func(dst []action, t *table) []action // appends a table's
 	some func(worker int)                      // one goroutine's part
 }

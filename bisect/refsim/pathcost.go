@@ -8,7 +8,7 @@ type pathCost struct {
 	invalid []uint32 // cells, with repetitions
 }
 
-// What a cell costs beyond its terrain, which costs 0…15.
+// The cost of a cell in addition to its terrain, which costs 0…15.
 const (
 	structureCost = 12
 	wreckCost     = 6
@@ -39,7 +39,7 @@ func newTerrain(seed uint64, width int) []uint8 {
 	return terrain
 }
 
-// runPathCost brings the cells up to date whose buildings or wrecks changed.
+// runPathCost updates the cells with changed buildings or wrecks.
 func (s *Sim) runPathCost() { s.settlePath() }
 
 // settlePath computes the invalid cells from the state. Cleanup calls it too,

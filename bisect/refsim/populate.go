@@ -70,7 +70,7 @@ func (s *Sim) addPlayer(p int) {
 	t.bank.Credits.set(row, int64(400*s.config.Entities/s.config.Players))
 	t.market.Index.set(row, 1)
 
-	// Headquarters stand around the middle, a third of the map's width off.
+	// Headquarters are placed around the middle, a third of the map's width off.
 	w := int64(s.width) * cellSize
 	corners := [MaxPlayers][2]int64{{-1, -1}, {1, 1}, {1, -1}, {-1, 1}, {0, -1}, {0, 1}, {-1, 0}, {1, 0}}
 	s.spawn(headquarters, uint8(p), w/2+corners[p][0]*w/3, w/2+corners[p][1]*w/3)
@@ -94,7 +94,7 @@ func (s *Sim) addOreField() {
 	t.deposit.Regrowth.set(row, 200+int16(s.rng.below(200)))
 }
 
-// home returns where a player's headquarters stand.
+// home returns the position of a player's headquarters.
 func (s *Sim) home(p uint8) (x, y int64) {
 	hq := s.tables[headquarters]
 	return hq.position.X.v[p], hq.position.Y.v[p]

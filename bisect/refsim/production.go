@@ -11,8 +11,8 @@ type demand struct {
 	player    uint8
 }
 
-// runProduction replaces losses. The archetypes take turns; among those of a
-// tick, players and archetypes compete for credits and buildings.
+// runProduction replaces losses. The archetypes take turns; within a tick, players and archetypes compete for credits
+// and buildings.
 func (s *Sim) runProduction() {
 	wanted := s.scratch.wanted
 	for _, t := range s.tables {

@@ -12,15 +12,15 @@ import (
 
 // A save is the state in a form of the sim's own, without caches, in little-endian:
 //
-//	u64 seed, u64 names, u32 entities, u32 players   whose game it is
+//	u64 seed, u64 names, u32 entities, u32 players   the game's identity
 //	u64 state point, 16 bytes RNG
 //	for each archetype, in the order of its number:
 //	  u32 rows, 8 bytes for each part of each row's key
 //	  for each column: u8 1, u32 length, its bytes; or u8 0 if the save leaves it out
 const saveHead = 8 + 8 + 4 + 4 + 8 + rngSize
 
-// unsaved is what the fault save-omits-field leaves out of a save, by its place. A World is a dump
-// and has these columns; what is loaded from it does not.
+// unsaved are the columns that the fault save-omits-field leaves out of a save, by its place. A World is a dump and has
+// these columns; a game that is loaded from it does not.
 var unsaved = columnsBySystem{sysMovement: "Fatigue.level", sysCombat: "Weapon.ready", sysProduction: "Production.ready"}
 
 // Save returns the state at the state point in a form that Restore takes.
@@ -73,7 +73,7 @@ func (t *table) save(dst []byte, omitted []string) []byte {
 	return dst
 }
 
-// savedTable is the part of a save that is of one archetype.
+// savedTable is one archetype's part of a save.
 type savedTable struct {
 	rows    int
 	keys    []byte
@@ -97,7 +97,7 @@ func cut(save *[]byte, n uint64) ([]byte, error) {
 	return b, nil
 }
 
-// parse takes a save of this game apart. What it returns refers to save.
+// parse parses a save of this game. The result refers to save.
 func (s *Sim) parse(save []byte) (*saved, error) {
 	head, err := cut(&save, saveHead)
 	if err != nil {
@@ -149,9 +149,8 @@ func (t *table) parse(save *[]byte, out *savedTable) error {
 	return nil
 }
 
-// base is the last save that was restored, with those digests of it that are known, and
-// nothing of what has been played since. What is the same in the next one need not be
-// hashed again.
+// base is the last save that was restored, with its known digests, and without anything that was played since. Parts
+// that are the same in the next save need not be hashed again.
 type base [archetypes]baseTable
 
 type baseTable struct {
@@ -165,14 +164,14 @@ type baseTable struct {
 
 type baseColumn struct {
 	data   []byte
-	known  bool // that digest is that of data, beside the keys
+	known  bool // digest is known, for data and the table's keys
 	digest merkle.Hash
 }
 
-// Restore makes s the game that Save saved, of this Sim or another one of the same game
-// and with the same mistakes. Nothing else of s remains: it is what Load makes of a World
-// without caches, but that columns which the save leaves out are zero. The result does not
-// depend on what s was before; its cost does. After an error s is of no more use.
+// Restore makes s the game that Save saved, from this Sim or another one of the same game with the same mistakes.
+// Nothing else of s remains: the result is the same as from Load with a World without caches, except that columns that
+// the save leaves out are zero. The result does not depend on the previous state of s; the cost does. After an error s
+// cannot be used any more.
 func (s *Sim) Restore(save []byte) error {
 	src, err := s.parse(save)
 	if err != nil {
@@ -198,7 +197,7 @@ func (s *Sim) Restore(save []byte) error {
 	return nil
 }
 
-// update makes b that of another save.
+// update sets b to another save.
 func (b *baseTable) update(src *savedTable) {
 	if b.columns == nil {
 		b.columns = make([]baseColumn, len(src.columns))
@@ -242,15 +241,14 @@ func (t *table) restore(src *savedTable, b *baseTable) error {
 	return nil
 }
 
-// sameKeys reports whether keys are those of the save.
+// sameKeys reports whether keys equal the save's.
 func (b *baseTable) sameKeys(k snapshot.Keys) bool {
 	half := 8 * len(k.A)
 	return b.rows == len(k.A) && bytes.Equal(b.keys[:half], snapshot.LittleEndianBytes(k.A)) &&
 		bytes.Equal(b.keys[half:], snapshot.LittleEndianBytes(k.B))
 }
 
-// unordered returns the first row whose key does not follow that of the row before, 0 if
-// there is none.
+// unordered returns the first row with a key that does not follow the key before, 0 if there is none.
 func unordered(k snapshot.Keys) int {
 	for i := 1; i < len(k.A); i++ {
 		if k.A[i-1] < k.A[i] || k.B != nil && k.A[i-1] == k.A[i] && k.B[i-1] < k.B[i] {

@@ -13,13 +13,12 @@ import (
 type Script struct {
 	seed uint64
 
-	// Orders and lines of chat so far, by player. What is not the same on all
-	// peers must not number what is.
+	// Orders and lines of chat so far, by player. Things that differ between peers must not number things that are the
+	// same.
 	orders, chats [MaxPlayers]uint32
 }
 
-// NewScript returns the players of a game. Their seed may be that of the game:
-// they draw from a generator of their own.
+// NewScript returns the players of a game. Their seed may be the game's: they draw from their own generator.
 func NewScript(seed uint64) *Script { return &Script{seed: seed} }
 
 var chatLines = [...]string{"gg", "attack now!", "need ore", "Grüße aus dem Süden", "behind you", "wait for me", "lag?"}

@@ -55,13 +55,13 @@ type Sim struct {
 	config   Config
 	names    *names
 	mistakes []Fault // as they were asked for
-	faults   *faults // how they stand
+	faults   *faults // their state
 	rng      rng
 
 	// cosmetic drives what is only seen: dust, smoke, flashes. It is not part
 	// of the state.
 	cosmetic rng
-	effects  uint64 // what has been shown
+	effects  uint64 // the cosmetic effects shown so far
 
 	tick    uint64 // the state point, or during a step its tick
 	running system // the next system of a step; numSystems between steps
@@ -144,9 +144,8 @@ func newSim(config Config, point uint64, mistakes []Fault) (*Sim, error) {
 	return s, nil
 }
 
-// begin makes s what a sim is that has just been made for a state point, but for its
-// entities and its caches, which the caller sets. What is not named here does not
-// outlive it, above all not what systems keep from tick to tick outside of the state.
+// begin makes s equal to a new sim at a state point, except for its entities and caches, which the caller sets. Fields
+// that are not named here are reset, above all the data that systems keep from tick to tick outside of the state.
 func (s *Sim) begin(point uint64) error {
 	fs, err := resolveFaults(s.mistakes, s.config.Seed, point)
 	if err != nil {

@@ -21,8 +21,8 @@ func Simulator(mistakes ...Fault) *bisect.Sim {
 	}
 	return &bisect.Sim{
 		Name: name,
-		// In this process it also saves and restores itself. Whoever serves it to another
-		// one saves its state, so that CanSave is not for this list to say.
+		// In this process it also saves and restores itself. A server for another process saves its state, so CanSave
+		// is not in this list.
 		Can: []bisect.Capability{bisect.CanState, bisect.CanLoad, bisect.CanSystems, bisect.CanCaches, bisect.CanValidate, bisect.CanTest, bisect.CanPredict, bisect.CanOrders},
 		Start: func(h *orderlog.Header) (bisect.Simulator, error) {
 			if h.FirstPoint != 0 {
@@ -39,7 +39,7 @@ func Simulator(mistakes ...Fault) *bisect.Sim {
 			return newReplayed(sim, h)
 		},
 		Resume: func(w *snapshot.World, h *orderlog.Header) (bisect.Simulator, error) {
-			var config *Config // what the log says, if there is one
+			var config *Config // the log's configuration, if it has one
 			if h != nil {
 				c, err := ofThisSim(h)
 				if err != nil {
@@ -47,8 +47,7 @@ func Simulator(mistakes ...Fault) *bisect.Sim {
 				}
 				config = &c
 			}
-			// A peer's caches may be what is wrong with it: they are computed
-			// anew, as for a peer that joins.
+			// A peer's caches may be the error: they are computed from scratch, as for a peer that joins.
 			state := *w
 			state.Tables = slices.DeleteFunc(slices.Clone(w.Tables), func(t snapshot.Table) bool { return t.Class == snapshot.Cache })
 			sim, err := Load(&state, mistakes...)
@@ -91,12 +90,12 @@ func ofThisSim(h *orderlog.Header) (Config, error) {
 	return config, nil
 }
 
-// fresh reports whether a header is of no log that somebody wrote.
+// fresh reports whether a header does not come from a log that was written.
 func fresh(h *orderlog.Header) bool {
 	return h.Params["sim"] == "" && h.Peer == "" && len(h.Kinds)+len(h.Peers) == 0 && h.Start.IsZero() && h.FirstPoint == 0
 }
 
-// replayed is a Sim whose orders come from a log with its own table of kinds.
+// replayed is a Sim with orders from a log that has its own table of kinds.
 type replayed struct {
 	*Sim
 	kinds  []uint32 // ours for each of the log's

@@ -1,8 +1,7 @@
 package refsim
 
-// spatialGrid lists, for each cell, the entities with health that stand in it,
-// the dead included until they are removed. It is a cache: it follows from
-// their positions.
+// spatialGrid lists, for each cell, the entities with health in it, the dead included until they are removed. It is a
+// cache: it follows from their positions.
 type spatialGrid struct {
 	entries [][]gridEntry // by cell; ascending by id
 	present []uint8       // by cell; bit p is set if player p has an entity there

@@ -15,7 +15,7 @@ import (
 type table struct {
 	archetype archetype
 	*kind
-	label string // what the game calls it
+	label string // the game's name for it
 
 	id        []uint64
 	index     []uint64 // second part of the key, for squads only
@@ -115,7 +115,7 @@ func newTable(a archetype) *table {
 	return t
 }
 
-// with returns a component for a table, whose fields it adds to the table's.
+// with returns a component for a table, and adds its fields to the table's.
 func with[Component any](t *table) *Component {
 	c := new(Component)
 	t.fields = append(t.fields, componentFields(c)...)
@@ -147,7 +147,7 @@ func (t *table) alive(i int) bool { return t.corpse.Expires.v[i] == 0 }
 // moves reports whether Movement moves the table's rows.
 func (t *table) moves() bool { return t.goal != nil }
 
-// solid reports whether the table's rows stand in the spatial grid.
+// solid reports whether the table's rows are in the spatial grid.
 func (t *table) solid() bool { return t.health != nil }
 
 // add appends a row of zeroes with an id above all others of the table.

@@ -14,10 +14,9 @@
 //	    address of the reply shifted left by 32 bits and its length; the reply stays
 //	    as it is until the next call
 //
-// It exports its memory as "memory". An exported _initialize is called first. Imports may be those of
-// WASI, preview 1: there are no files, arguments or variables, clocks stand still except for
-// a step at each look, and random numbers are the same in every run. What a module writes to
-// its stderr or stdout is its log.
+// It exports its memory as "memory". An exported _initialize is called first. It may import WASI, preview 1: there are
+// no files, arguments or variables, clocks advance by one step each time they are read and not otherwise, and random
+// numbers are the same in every run. The output of a module to its stderr or stdout is its log.
 //
 // The memory and the mutable globals are its whole state: to save and
 // restore it they are copied, and the module has no part in that.
@@ -71,8 +70,8 @@ type Options struct {
 	Endless bool
 }
 
-// New returns the simulator in the module at path. Each instance has a memory of its
-// own. Calls end when ctx is done, and after the timeout in opts, _initialize included.
+// New returns the simulator in the module at path. Each instance has its own memory. Calls end when ctx is done, and
+// after the timeout in opts, _initialize included.
 func New(ctx context.Context, name, path string, opts extsim.Options) (*bisect.Sim, error) {
 	start, err := Open(ctx, path, Options{Initialize: cmp.Or(opts.Timeout, extsim.DefaultTimeout)})
 	if err != nil {
@@ -222,7 +221,7 @@ func (m *instance) do(request []byte, timeout time.Duration) ([]byte, error) {
 	return reply, nil
 }
 
-// failed says how a call ended that did not return.
+// failed reports how a call ended that did not return.
 func (m *instance) failed(err error, timeout time.Duration) error {
 	err = firstLine(err)
 	if errors.Is(err, context.DeadlineExceeded) || strings.Contains(err.Error(), context.DeadlineExceeded.Error()) {
@@ -247,8 +246,7 @@ func (m *instance) image() ([]byte, error) {
 	return append(out, memory...), nil
 }
 
-// setImage implements extsim.Call. A memory never shrinks: what has been added to it
-// since is zeroed, as it is when it is added.
+// setImage implements extsim.Call. A memory never shrinks: the pages added to it since are zeroed, as new pages are.
 func (m *instance) setImage(image []byte) error {
 	if len(image) < 8*len(m.globals) {
 		return fmt.Errorf("a state of %d bytes, expected more", len(image))

@@ -95,8 +95,8 @@ func (o *Options) away(peer int, tick uint64) bool {
 	return o.absence(peer, func(a *Absence) bool { return a.From <= tick && tick < a.Until }) != nil
 }
 
-// comings has the peers whose absence ends at the current point load what the first peer
-// has. It reports whether there is any.
+// comings lets the peers that return at the current point load the first peer's state. It reports whether there are
+// any.
 func (s *session) comings() (any bool, err error) {
 	point := s.sims[0].Point()
 	for i := range s.sims {
@@ -158,7 +158,7 @@ func (s *session) goings() error {
 	return nil
 }
 
-// present returns the orders of the players whose machines are there.
+// present returns the orders of the players with machines that are present.
 func (s *session) present(orders []orderlog.Order) []orderlog.Order {
 	tick := s.sims[0].Point()
 	return slices.DeleteFunc(orders, func(o orderlog.Order) bool { return s.away(int(o.Player)%len(s.sims), tick) })

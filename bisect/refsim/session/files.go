@@ -16,14 +16,13 @@ import (
 	"github.com/desynctool/desynctool/snapshot/signatures"
 )
 
-// LogName is the name of the order log in a peer's folder, TruthName that of
-// the truth in the session's.
+// LogName is the name of the order log in a peer's folder, TruthName the name of the truth in the session's folder.
 const (
 	LogName   = "order-log.bin"
 	TruthName = "truth.json"
 )
 
-// Recording says what RecordTo wrote.
+// Recording describes what RecordTo wrote.
 type Recording struct {
 	Truth *Truth
 	Peers []Recorded

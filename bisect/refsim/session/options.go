@@ -11,8 +11,7 @@ import (
 	"github.com/desynctool/desynctool/bisect/refsim"
 )
 
-// Options says what to play and to record. Of the zero value, only Ticks has
-// no default.
+// Options configures what to play and to record. Only Ticks has no default.
 type Options struct {
 	Config refsim.Config
 	Ticks  uint64 // length of the session, 1 at least

@@ -62,7 +62,7 @@ type session struct {
 	markers  []orderlog.Marker // of the tick that comes next
 }
 
-// peerLog is what a peer keeps of its own past.
+// peerLog is a peer's record of its past.
 type peerLog struct {
 	state   merkle.Hash // at the current point
 	history merkle.Hash
@@ -226,8 +226,8 @@ func (s *session) tick() error {
 	return nil
 }
 
-// reload has peers whose saves lack a field load their own autosave once, in
-// the mistake's tick. The hashes of that point are from before.
+// reload makes peers with saves that lack a field load their own autosave once, in the mistake's tick. The hashes of
+// that point are from before.
 func (s *session) reload() error {
 	for _, f := range s.Faults {
 		if f.Name != "save-omits-field" || f.From != s.sims[0].Point() {
@@ -246,8 +246,7 @@ func (s *session) reload() error {
 	return nil
 }
 
-// give has a peer test and predict the orders of its own players, as its machine does
-// before they are confirmed.
+// give makes a peer test and predict its own players' orders, as its machine does before they are confirmed.
 func (s *session) give(peer int, orders []orderlog.Order) {
 	for i := range orders {
 		if int(orders[i].Player)%len(s.sims) == peer {

@@ -55,8 +55,8 @@ func (w *writer) newTracer(path string, h orderlog.Header) (*tracer, error) {
 	return &tracer{trace, w.trace}, err
 }
 
-// system writes the checkpoints after one system, the finest first, so that
-// the first that differs is the one that says most.
+// system writes the checkpoints after one system, the finest first, so that the first one that differs is the most
+// precise.
 func (t *tracer) system(tick uint64, system string, sim *refsim.Sim) error {
 	leaves := sim.Leaves()
 	var err error

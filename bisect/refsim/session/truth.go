@@ -17,13 +17,13 @@ type Truth struct {
 	Peer  string `json:"peer"`  // that makes it
 	From  uint64 `json:"from_tick"`
 
-	// Bracket is one tick wide, unless a peer parted by loading: then Good is the last
-	// state point before at which it was there, nil if it was not.
+	// Bracket is one tick wide, unless a peer diverged by loading: then Good is the last state point before at which it
+	// was present, nil if there is none.
 	Bracket      *Bracket `json:"bracket"`
 	InitialState *bool    `json:"initial_state"`
 
-	// LoadedAt is the state point at which the peer parted by loading a state, nil if it
-	// parted otherwise. There is no System then.
+	// LoadedAt is the state point at which the peer diverged by loading a state, nil if it diverged otherwise. There is
+	// no System then.
 	LoadedAt *uint64 `json:"loaded_at,omitempty"`
 
 	// System is the first after which something differed that still did at
@@ -43,7 +43,7 @@ type Truth struct {
 	Checksum *Checksum `json:"checksum,omitempty"`
 }
 
-// Checksum says how the recorded sync hashes of the peers are wrong.
+// Checksum is how the recorded sync hashes of the peers are wrong.
 type Checksum struct {
 	Kind string `json:"kind"` // checksum-only or blind-checksum
 	// DiffersAt is the first state point at which the hashes differ, nil if they
@@ -51,7 +51,7 @@ type Checksum struct {
 	DiffersAt *uint64 `json:"differs_at"`
 }
 
-// Bracket is the tick in which the peers parted, by its state points.
+// Bracket is the tick in which the peers diverged, by its state points.
 type Bracket struct {
 	Good *uint64 `json:"good"` // nil for an initial state
 	Bad  uint64  `json:"bad"`
@@ -65,7 +65,7 @@ type observer struct {
 	names  []string
 	faults []Fault
 
-	parted        string  // the peer that parted from the first one
+	parted        string  // the peer that diverged from the first one
 	recordedApart *uint64 // the first point at which recorded hashes differ
 
 	// seen are this tick's differences of each peer to the first one, by the
@@ -234,8 +234,8 @@ func (b *observer) loaded(peer int, a *Absence) {
 	}
 }
 
-// found notes what differs first, and whose fault it is: a peer's that parted
-// from the first one, or the first one's if the other makes no mistakes.
+// found notes what differs first, and which peer is at fault: the peer that diverged from the first one, or the first
+// one if the other makes no mistakes.
 func (b *observer) found(peer int, system string, d refsim.Difference) {
 	initial := system == ""
 	b.parted = b.names[peer]
