@@ -19,7 +19,7 @@ import (
 	"github.com/desynctool/desynctool/internal/file/files"
 )
 
-// Level says what it means that a rule does not hold.
+// Level is the severity of breaking a rule.
 type Level string
 
 // Levels.
@@ -31,10 +31,10 @@ const (
 // Finding is one place where a rule does not hold.
 type Finding struct {
 	Rule *Rule
-	Text string // what is there and what was expected
+	Text string // the content and what was expected
 
-	// Where it is: a byte of the content, which is unpacked if the file is compressed, or, in a
-	// text of lines, a line from 1. Neither is set for what is of the whole file.
+	// Where it is: the offset of a byte in the content, unpacked if the file is compressed, or, in a text of lines, a
+	// line from 1. Neither is set for a finding about the whole file.
 	Offset    int64
 	HasOffset bool
 	Line      int64
@@ -61,7 +61,7 @@ func (r Result) Diverged() bool {
 	return slices.ContainsFunc(r, func(f *File) bool { return f.Errors > 0 })
 }
 
-// Incomplete is false: what cannot be read is an error.
+// Incomplete is false: a file that cannot be read is an error.
 func (r Result) Incomplete() bool { return false }
 
 // Options changes how files are checked.
@@ -149,7 +149,7 @@ type input struct {
 	at      io.ReaderAt // the same, at any place; nil for a stream
 	size    int64       // with at
 
-	wanted map[uint64]bool // points of which an order log's hashes are kept
+	wanted map[uint64]bool // points for which an order log's hashes are kept
 }
 
 // headLen is how many bytes show what a file is.
@@ -173,12 +173,11 @@ func kindOf(head []byte) *kind {
 	return nil
 }
 
-// errOther says that a file is none of those that can be checked.
+// errOther means that a file is not of a kind that can be checked.
 var errOther = errors.New("not a file that check knows: an order log, a .snap, a trace, binary or as key=value lines, tick signatures, or a peer's report")
 
-// Check checks files, and folders with all that is in them. The error says which paths could not
-// be read or are of no format that it knows; the others are in the result. A folder's files that
-// are of other formats are passed over.
+// Check checks files, and folders with everything in them. The error lists the paths that could not be read or have no
+// known format; the others are in the result. Files of other formats in a folder are skipped.
 func Check(tree files.Tree, paths []string, opts Options) (Result, error) {
 	var out Result
 	var errs error
@@ -273,7 +272,7 @@ func checkContent(f source, size int64, path string, opts Options, wanted map[ui
 	return c.file, known, nil
 }
 
-// sort puts findings in the order of their places, those of the whole file last.
+// sort puts findings in the order of their places, findings about the whole file last.
 func (facts) sort(c *checker) {
 	rank := func(f *Finding) int64 {
 		switch {

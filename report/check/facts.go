@@ -1,6 +1,6 @@
 package check
 
-// facts are what one file says that others say as well.
+// facts are statements of one file that other files also make.
 type facts struct {
 	format string
 	path   string
@@ -11,7 +11,7 @@ type facts struct {
 	report *reportFacts // of a peer's report
 }
 
-// logFacts are what an order log says of the peer's states.
+// logFacts are an order log's facts about the peer's states.
 type logFacts struct {
 	peer   string
 	hashes map[inEpoch][]byte // of the points that were asked for, peer 0 being the log's own
@@ -22,7 +22,7 @@ type snapLeaf struct {
 	hash  []byte
 }
 
-// snapFacts are what the head of a snapshot says.
+// snapFacts are the facts in the head of a snapshot.
 type snapFacts struct {
 	tick          uint64
 	phase, native string
@@ -35,7 +35,7 @@ type snapFacts struct {
 	leaves        []snapLeaf
 }
 
-// reportFacts are what a peer's report says of its state.
+// reportFacts are a peer's report's facts about its state.
 type reportFacts struct {
 	peer, phase, native string
 	tick                uint64

@@ -21,8 +21,8 @@ const (
 	maxFiles = 20000
 )
 
-// checkFolder checks the files in a folder and in those in it, and what the files of each folder,
-// which are a peer's, say of one thing.
+// checkFolder checks the files in a folder and its subfolders. The files of each folder belong to one peer, and their
+// statements about the same thing are compared.
 func checkFolder(tree files.Tree, folder string, opts Options) (out Result, errs error) {
 	count := 0
 	dirs, err := list(tree, folder, 0, &count)
@@ -93,8 +93,8 @@ func list(tree files.Tree, folder string, depth int, count *int) ([]dir, error) 
 	return inner, nil
 }
 
-// checkPeer checks the files of one folder. Order logs come last, so that no more of their hashes
-// are kept than there are states to hold against them.
+// checkPeer checks the files of one folder. Order logs come last, so that only the hashes are kept for which there are
+// states to compare with.
 func checkPeer(tree files.Tree, d dir, opts Options) (out Result, known []facts, errs error) {
 	wanted := map[uint64]bool{}
 	var logs []string
@@ -138,7 +138,7 @@ func checkPeer(tree files.Tree, d dir, opts Options) (out Result, known []facts,
 	return out, known, errs
 }
 
-// kindAt returns what a file is, nil if it is none of ours.
+// kindAt returns the kind of a file, nil if it is not one of ours.
 func kindAt(tree files.Tree, path string) (*kind, error) {
 	f, err := tree.Open(path)
 	if err != nil {
@@ -147,7 +147,7 @@ func kindAt(tree files.Tree, path string) (*kind, error) {
 	defer f.Close()
 	content, _, err := compression.Unpack(f, 0)
 	if err != nil {
-		return nil, nil // it is compressed, and cannot be read: not a file of ours as far as is known
+		return nil, nil // it is compressed and cannot be read: as far as we know, not one of our files
 	}
 	if closer, ok := content.(io.Closer); ok {
 		defer closer.Close()
@@ -160,7 +160,7 @@ func kindAt(tree files.Tree, path string) (*kind, error) {
 	return kindOf(head[:n]), nil
 }
 
-// between holds what files of one peer say against each other.
+// between compares the statements of one peer's files with each other.
 func between(folder string, known []facts, opts Options) *File {
 	c := newChecker(folder, nil, opts)
 	if slices.IndexFunc(known, func(f facts) bool { return f.log != nil }) < 0 {
@@ -220,7 +220,7 @@ func between(folder string, known []facts, opts Options) *File {
 	return c.file
 }
 
-// reports holds reports against snapshots of the same point.
+// reports compares reports with snapshots of the same point.
 func reports(c *checker, known []facts) {
 	for _, r := range known {
 		if r.report == nil || r.report.hash == nil {
@@ -249,8 +249,8 @@ func (l *logFacts) epochs(point uint64) []uint32 {
 	return slices.Sorted(maps.Keys(all))
 }
 
-// ownChecksum reports whether the log's sync hashes are none of the states' beside it: of two
-// points at least, and the log has no state hashes, which would show that they should be.
+// ownChecksum reports whether the log's sync hashes differ from the states next to it at two points or more, and the
+// log has no state hashes, which would show that they should be equal.
 func ownChecksum(l *logFacts, known []facts) bool {
 	same, other := 0, 0
 	for h, sync := range l.hashes {

@@ -18,9 +18,8 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 func crc(b []byte) uint32 { return crc32.Checksum(b, castagnoli) }
 
-// readFrames checks the framing of order logs and traces and hands each frame whose payload is
-// whole to take: its number from 0, the offset of its payload, its kind. A payload is valid
-// during the call.
+// readFrames checks the framing of order logs and traces and hands each frame with a complete payload to take: its
+// number from 0, the offset of its payload, its kind. A payload is valid during the call.
 func readFrames(c *checker, in io.Reader, take func(n int, offset int64, kind uint32, payload []byte)) error {
 	le := binary.LittleEndian
 	head := make([]byte, preambleSize)

@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// walker walks over one MessagePack payload. What is only not the shortest form is reported and
-// read; what is of another type, out of range or cut off ends the walk, and bad is set.
+// walker walks over one MessagePack payload. A value that is only not in the shortest form is reported and read; a
+// value of another type, out of range or cut off ends the walk, and bad is set.
 type walker struct {
 	c    *checker
 	b    []byte
@@ -18,7 +18,7 @@ type walker struct {
 	i    int
 	bad  bool
 
-	unplaced bool // b is no part of the file: it stands in Base64
+	unplaced bool // b is not a part of the file: the file has it in Base64
 
 	value, shape, shortest, text, utf8 string // the rules; text is of strings that are too long
 	wide                               bool   // integers may have any form
@@ -168,7 +168,7 @@ func (w *walker) length(what, family string, fix byte, fixMost int, first byte, 
 	return n
 }
 
-// array reads the length of an array whose elements take a byte each at least.
+// array reads the length of an array with elements of at least one byte each.
 func (w *walker) array(what string) int {
 	at := w.at
 	n := w.length(what, "an array", 0x90, 15, 0xdc, 2, 4)

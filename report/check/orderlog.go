@@ -18,7 +18,7 @@ const (
 
 	syncSize, hashSize = 8, 32
 
-	// keptHashes is how many hashes back, at least, two of one state are held against each other.
+	// keptHashes is how many hashes back, at least, two hashes of one state are compared with each other.
 	keptHashes = 16384
 )
 
@@ -29,7 +29,7 @@ const (
 	logObserved = 3
 )
 
-// Kinds of markers that have rules of their own.
+// Kinds of markers that have special rules.
 const (
 	markJoin      = 1
 	markLeave     = 2
@@ -67,7 +67,7 @@ type logChecker struct {
 	known  facts
 	headed bool // there was a header that could be read
 	kinds  []logKind
-	names  bool // kinds are those of the header
+	names  bool // kinds come from the header
 	own    uint32
 	owned  bool
 	first  uint64
@@ -79,7 +79,7 @@ type logChecker struct {
 	holes   uint64 // ticks without a record
 	ticks   uint64
 
-	wanted  map[uint64]bool       // points of which hashes are kept
+	wanted  map[uint64]bool       // points for which hashes are kept
 	seen    [2]map[inEpoch][]byte // the last ones, and those before
 	history [hashSize]byte        // of the point at
 	at      uint64
@@ -278,7 +278,7 @@ func (l *logChecker) tick() {
 	w.part = ""
 	w.finish()
 	l.step(number, at, marker)
-	l.take(hashes) // which are of the epoch that a marker may have opened
+	l.take(hashes) // which belong to the epoch that a marker may have opened
 }
 
 func (l *logChecker) orders() []logOrder {
@@ -508,8 +508,7 @@ func (l *logChecker) hashes() []observed {
 	return list
 }
 
-// take holds the hashes of a record against others: sync hashes first, since the others follow
-// from them.
+// take compares the hashes of a record with others: sync hashes first, since the others follow from them.
 func (l *logChecker) take(list []observed) {
 	for _, sync := range []bool{true, false} {
 		for i := range list {
@@ -551,7 +550,7 @@ func (l *logChecker) takeOne(o *observed) {
 		if l.chained && l.at == o.point && !bytes.Equal(o.bytes, l.history[:]) {
 			l.c.add("hash-history", o.at, "the history hash of point %d is %x…, the sync hashes before it give %x…", o.point, o.bytes[:8], l.history[:8])
 		}
-		copy(l.history[:], o.bytes) // what follows is held against what is recorded
+		copy(l.history[:], o.bytes) // later hashes are compared with the recorded one
 		l.at, l.chained = o.point, true
 	}
 }

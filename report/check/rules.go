@@ -10,14 +10,14 @@ type Rule struct {
 	ID    string // stable
 	Level Level
 
-	// Page is the page, Section the heading there, and Quote what the page says, as it stands there.
+	// Page is the page, Section the heading there, and Quote the exact text of the page.
 	Page, Section, Quote string
 
-	// Unchecked says why a file does not show whether the rule holds; empty if it is checked.
+	// Unchecked is the reason why a file does not show whether the rule holds; empty if it is checked.
 	Unchecked string
 }
 
-// Anchor returns where the rule stands: docs/orderlog.md#framing.
+// Anchor returns where the rule is: docs/orderlog.md#framing.
 func (r *Rule) Anchor() string { return "docs/" + r.Page + "#" + slug(r.Section) }
 
 // Said returns the quotation without the bars of a table.

@@ -161,7 +161,7 @@ func skip(w *walker, depth int) {
 
 func hashOf(b []byte) []byte { h := sha256.Sum256(b); return h[:] }
 
-// signed checks a signature: that of the bytes before it, after a text.
+// signed checks a signature of a text followed by the bytes before the signature.
 func (l *chainChecker) signed(text string, b []byte, signature int) bool {
 	return ed25519.Verify(l.key, append([]byte(text), b[:signature]...), b[signature:])
 }

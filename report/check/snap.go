@@ -355,8 +355,8 @@ func (s *snapChecker) tableEntry(w *walker, i int) snapTable {
 	return t
 }
 
-// table checks one table, whose cells should begin at start. It returns where those of the next
-// one should, or a negative number if that cannot be known.
+// table checks one table. Its cells should begin at start. It returns where the next table's cells should begin, or a
+// negative number if that cannot be known.
 func (s *snapChecker) table(t *snapTable, start int64) (int64, error) {
 	indexAt := int64(t.indexAt)
 	next := indexAt + int64(t.indexBytes)

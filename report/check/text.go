@@ -16,7 +16,7 @@ type outcome struct {
 	Files    []fileDocument `json:"files"`
 }
 
-// fileDocument is one file, or a folder whose files are held against each other.
+// fileDocument is one file, or a folder with files that are compared with each other.
 type fileDocument struct {
 	Path     string            `json:"path"`
 	Format   string            `json:"format,omitempty"` // none of a folder
@@ -128,7 +128,7 @@ func (r Result) Text(w io.Writer, s document.Style, all bool) error {
 	return out.Err()
 }
 
-// where says where a finding is, with a colon after it.
+// where returns the place of a finding, with a colon after it.
 func where(f *Finding) string {
 	text := ""
 	switch {

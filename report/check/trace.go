@@ -14,7 +14,7 @@ const (
 
 	maxSums = 256
 
-	maxSystems = 256 // of a tick, whose order is compared
+	maxSystems = 256 // of a tick, for the comparison of their order
 	maxNames   = 1 << 20
 	maxMeta    = 1 << 16
 	maxBatch   = 1 << 20 // bytes of checkpoints after which a frame ends before its tick does
@@ -390,7 +390,7 @@ func looksLikeBytes(s string) bool {
 	return ok && len(digits) > 0 && len(digits)%2 == 0 && strings.Trim(digits, "0123456789abcdef") == ""
 }
 
-// plainName reports whether a name can stand in a key of the text.
+// plainName reports whether a name can be used in a key of the text.
 func plainName(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool {
 		return r <= ' ' || r == '=' || r == '"' || r == utf8.RuneError || !strconv.IsPrint(r)

@@ -214,8 +214,7 @@ func (t *textChecker) literal(s string) (string, bool) {
 // textKeys are the keys of a record, in the order in which they are written.
 var textKeys = []string{"event", "tick", "at", "to", "player", "system", "scope", "phase", "n"}
 
-// eventUses are the keys besides tick and sums that an event has to have, by its name; phase may
-// be left out.
+// eventUses are the keys that an event must have in addition to tick and sums, by its name; phase may be left out.
 var eventUses = map[string][]string{"save": {}, "restore": {"at"}, "resimulate": {"to"}, "input": {"player", "phase"}}
 
 // record checks a checkpoint or an event.
@@ -305,7 +304,7 @@ func (t *textChecker) record(line string) {
 	t.fields(got, len(sums))
 }
 
-// fields checks what a record says.
+// fields checks the fields of a record.
 func (t *textChecker) fields(got map[string]string, sums int) {
 	number := func(key string, limit uint64) uint64 {
 		value, ok := got[key]

@@ -1,7 +1,6 @@
-// Package ci writes a triage's report in the formats that systems of continuous
-// integration read: JUnit for the lists of tests, SARIF for code scanning, workflow commands
-// for the annotations of GitHub Actions. The names, values and messages in a report come
-// from players' files; none of them can end what it stands in or give a command.
+// Package ci writes a triage's report in the formats that systems of continuous integration read: JUnit for test lists,
+// SARIF for code scanning, workflow commands for the annotations of GitHub Actions. The names, values and messages in a
+// report come from players' files; none of them can end its surrounding text or issue a command.
 package ci
 
 import (
@@ -20,7 +19,7 @@ func safe(s string, n int) string {
 	return prose.Cut(document.Safe(s), n)
 }
 
-// match names the match of a report that stands beside others: "match 2 (0123…): ".
+// match names the match of a report among others: "match 2 (0123…): ".
 func match(r *document.Report) string {
 	switch {
 	case r.Match == nil:
@@ -40,13 +39,13 @@ func title(r *document.Report) string {
 	return match(r) + r.Headline().Text(func(name string) string { return safe(name, maxText) })
 }
 
-// maxListed is how many of a list are written where nothing says otherwise.
+// maxListed is the default number of list entries that are written.
 const maxListed = 20
 
-// maxText is how many characters of one text stand in a result.
+// maxText is how many characters of one text are in a result.
 const maxText = 1000
 
-// summary is a report in some lines: the verdict, then what is known beside it.
+// summary is a report in some lines: the verdict, then the other facts.
 func summary(r *document.Report) []string {
 	var lines []string
 	add := func(prefix string, texts []string) {
@@ -105,7 +104,7 @@ func field(r *document.Report, f *document.LocusField) string {
 	return name + ": " + strings.Join(values, ", ")
 }
 
-// standing says what a cause rests on.
+// standing describes the evidence for a cause.
 func standing(c *document.Cause) string {
 	if measured := c.Measured(); measured != "" {
 		return c.Standing + ", " + measured

@@ -101,9 +101,8 @@ func escapeData(s string) string { return dataEscapes.Replace(s) }
 // escapeProperty escapes the value of a workflow command's property.
 func escapeProperty(s string) string { return propertyEscapes.Replace(s) }
 
-// JobSummary appends a report to the file that GitHub Actions names in GITHUB_STEP_SUMMARY.
-// What earlier commands of the step wrote stays; where there is no room left beside it
-// nothing is written and that is an error.
+// JobSummary appends a report to the file that GitHub Actions names in GITHUB_STEP_SUMMARY. The output of earlier
+// commands of the step stays; if there is no room left after it, nothing is written and an error is returned.
 func JobSummary(path string, r *document.Report) error { return addSummary(path, r.Markdown) }
 
 // JobSummaryOfMatches appends several reports, as document.MatchesMarkdown writes them.

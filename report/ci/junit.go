@@ -11,9 +11,8 @@ import (
 	"github.com/desynctool/desynctool/report/document"
 )
 
-// The elements of JUnit's XML, which no standard defines: as Jenkins' schema (junit-10.xsd)
-// and that of Ant's JUnitReport have them, the latter but for its time stamp, since the same
-// report gives the same bytes.
+// The elements of JUnit's XML, which no standard defines: as in Jenkins' schema (junit-10.xsd) and the schema of Ant's
+// JUnitReport, without the latter's time stamp, since the same report gives the same bytes.
 type junitSuites struct {
 	XMLName  xml.Name     `xml:"testsuites"`
 	Name     string       `xml:"name,attr"`
@@ -144,7 +143,7 @@ func writeSuites(w io.Writer, name string, suites []junitSuite) error {
 		return err
 	}
 	b.WriteByte('\n')
-	// No attribute holds a line end (see safe), and in an element it may stand as it is.
+	// No attribute holds a line end (see safe), and in an element it may be as it is.
 	_, err := w.Write(bytes.ReplaceAll(b.Bytes(), []byte("&#xA;"), []byte("\n")))
 	return err
 }

@@ -134,15 +134,15 @@ const (
 // contradictions, are warnings. Places in the state are logical locations
 // (System/Archetype/Component.field), files of evidence physical ones.
 //
-// The partial fingerprints are those of the report; GitHub's code scanning reads
-// only primaryLocationLineHash, which is the strict one again, or else the finest.
+// The partial fingerprints come from the report; GitHub's code scanning reads only primaryLocationLineHash, which is
+// the strict one again, or else the finest.
 //
-// Version is that of the program which writes, empty if it has none.
+// Version is the version of the writing program, empty if it has none.
 func SARIF(w io.Writer, r *document.Report, version string) error {
 	return writeSARIF(w, []sarifRun{runOf(r, version)})
 }
 
-// SARIFOfMatches writes a run for each of several reports, each of a category of its own.
+// SARIFOfMatches writes a run for each of several reports, each with its own category.
 func SARIFOfMatches(w io.Writer, each document.Each, version string) error {
 	runs := []sarifRun{}
 	for r, err := range each {
@@ -361,7 +361,7 @@ func pathName(name string) string {
 	return strings.NewReplacer("%", "%25", "/", "%2F").Replace(safe(name, maxText))
 }
 
-// place is a file of evidence, and what stands there.
+// place is a file of evidence, and a position in it.
 type place struct {
 	sarifPhysical
 	what string

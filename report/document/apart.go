@@ -10,16 +10,15 @@ import (
 	"github.com/desynctool/desynctool/snapshot"
 )
 
-// tellingULP is up to how many steps of a float, or units of a fixed number, their number
-// says more than how large the difference is.
+// tellingULP is the largest number of float steps, or units of a fixed-point number, for which the count tells more
+// than the size of the difference.
 const tellingULP = 64
 
-// slight is the part of a number below which a difference is told as it is: of 0.000006 % nobody
-// can think anything.
+// slight is the fraction of a number below which a difference is shown as it is: 0.000006 % means nothing to a reader.
 const slight = 1e-5
 
-// Apart says in a few words how far the value of the second peer is from that of the first:
-// "3 ulp", "+12", "1.02 % more on client", "3.05e-05 more on client".
+// Apart returns in a few words how far the second peer's value is from the first peer's: "3 ulp", "+12", "1.02 % more
+// on client", "3.05e-05 more on client".
 func (f *FieldDocument) Apart(peers [2]string) string {
 	return f.apart(peers, " on "+prose.Name(peers[1]))
 }
@@ -74,8 +73,7 @@ func (f *FieldDocument) apart(peers [2]string, on string) string {
 	return string(f.Kind)
 }
 
-// relative says how large a difference is beside the value itself, or by itself where it is
-// slight.
+// relative returns the size of a difference relative to the value, or the difference itself where it is slight.
 func (f *FieldDocument) relative(peers [2]string, on string) string {
 	if f.Relative == nil {
 		for i, peer := range peers {
@@ -122,14 +120,13 @@ func figures(x float64) string {
 	return s
 }
 
-// near reports whether two floats are so near each other that the steps between them say more
-// than a percentage would.
+// near reports whether two floats are so near each other that the steps between them tell more than a percentage would.
 func (f *FieldDocument) near() bool {
 	const tiny, steps = 1e-6, 1_000_000
 	return f.ULP != nil && (*f.ULP <= tellingULP || *f.ULP < steps && f.Relative != nil && math.Abs(*f.Relative) < tiny)
 }
 
-// float says that a float changed, and how far: in steps where they are few, else relatively.
+// float describes how far a float changed: in steps where they are few, else relatively.
 func (f *FieldDocument) float(peers [2]string) string {
 	switch {
 	case f.near():

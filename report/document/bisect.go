@@ -22,13 +22,13 @@ type bisectDocument struct {
 	Probes         int               `json:"probes"`
 	Surveyed       int               `json:"surveyed"` // pairs opened after the search, for healings and later splits
 	Pairs          int               `json:"pairs"`    // that there are, of every two peers
-	Content        []uint64          `json:"content"`  // state points at which both snapshots were read whole and held against their digests
+	Content        []uint64          `json:"content"`  // state points at which both snapshots were read whole and compared with their digests
 	Snapshots      int               `json:"snapshots"`
 	Recorded       int               `json:"recorded_hashes"`
 	Groups         [][]string        `json:"groups"`
 	Peers          []bisectPeer      `json:"peers" nil:"null"` // null if there are none
 	Healed         *uint64           `json:"healed_at"`
-	Loaded         *loadedDocument   `json:"loaded,omitempty"` // there if a peer parted by loading a state
+	Loaded         *loadedDocument   `json:"loaded,omitempty"` // there if a peer diverged by loading a state
 	Replay         *replayDocument   `json:"replay,omitempty"`
 	SimFailed      string            `json:"simulator_failed,omitempty"` // how
 	Witness        *WitnessDocument  `json:"witness,omitempty"`
@@ -41,9 +41,9 @@ type bisectDocument struct {
 
 	Prefix *prefixDocument `json:"prefix,omitempty"` // there if prefixes were searched
 
-	// OnlyHistories says that nothing but history hashes shows that the peers parted.
+	// OnlyHistories reports whether only history hashes show that the peers diverged.
 	OnlyHistories bool            `json:"only_histories,omitempty"`
-	Noise         []noisyDocument `json:"noise,omitempty"` // what the files declare to be noise, and differs
+	Noise         []noisyDocument `json:"noise,omitempty"` // differences that the files declare to be noise
 
 	// Kind is "state", "blind-checksum", "checksum-only" or "stale-cache", empty in sync.
 	Kind      bisect.Kind        `json:"kind,omitempty"`
@@ -61,14 +61,14 @@ type noisyDocument struct {
 	Peers  []string `json:"peers"`
 }
 
-// loadedDocument is a peer that parted by loading a state at the bad end of the bracket.
+// loadedDocument is a peer that diverged by loading a state at the bad end of the bracket.
 type loadedDocument struct {
 	Peer  string           `json:"peer"`
 	Began bisect.Beginning `json:"began"`
 	After *uint64          `json:"after"` // the state point that it had come to before, null if it joined
 }
 
-// checksumDocument is what the checksums say that engines recorded.
+// checksumDocument is the evidence of the checksums that engines recorded.
 type checksumDocument struct {
 	What   string     `json:"what"`
 	Good   *uint64    `json:"good"` // the last tick at which they agree before Bad
@@ -368,8 +368,8 @@ func bisectText(out *Text, r *bisect.Result, all bool) {
 	}
 }
 
-// pairsText counts the pairs of states that were opened: where no states differ, all of which the
-// roots were compared, and where both were read whole.
+// pairsText counts the pairs of states that were opened: where no states differ, it counts all pairs with compared
+// roots, and those that were both read whole.
 func pairsText(r *bisect.Result) string {
 	opened := r.Probes
 	if r.Bracket == nil {
@@ -417,7 +417,7 @@ func groupsText(list [][]string, s Style) string {
 	return strings.Join(groups, "  ≠  ")
 }
 
-// checksumText says what the checksums say that engines recorded.
+// checksumText describes the evidence of the checksums that engines recorded.
 func checksumText(t *tracediff.Result, s Style) string {
 	what := Safe(t.Traces[0].Kind())
 	switch b := t.Bracket; {
@@ -488,8 +488,7 @@ func bisectHeadline(r *bisect.Result) string {
 	}
 }
 
-// departed says where a peer departs: at a point if the one before was
-// compared, else in a span.
+// departed describes where a peer departs: at a point if the one before was compared, else in a span.
 func departed(p *bisect.ReplayedPeer) string {
 	switch d := *p.Departs; {
 	case p.LastAgreed != nil && d > *p.LastAgreed+1:
@@ -533,7 +532,7 @@ func replayText(row func(string, ...string), rep *bisect.Replay, s Style) {
 	}
 }
 
-// drillText says in which system each peer departs, and what it wrote.
+// drillText describes in which system each peer departs, and what that system wrote.
 func drillText(out *Text, rep *bisect.Replay) {
 	s := out.Style
 	if rep == nil {

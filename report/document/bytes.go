@@ -17,7 +17,7 @@ type bytesDocument struct {
 	Sizes    map[string]int64           `json:"sizes"`
 	Prefix   int64                      `json:"equal_begin"`
 	Suffix   int64                      `json:"equal_end"`
-	Inserted string                     `json:"inserted,omitempty"` // the peer whose file has bytes more, and is equal otherwise
+	Inserted string                     `json:"inserted,omitempty"` // the peer with the file that has extra bytes, and is equal otherwise
 	Bytes    int64                      `json:"bytes"`
 	Count    int64                      `json:"range_count"`
 	Ranges   []byteRange                `json:"ranges"`
@@ -59,7 +59,7 @@ type programDocument struct {
 	Build   string `json:"build_id,omitempty"`
 }
 
-// Bytes returns the document of two files that were compared byte by byte; names are those of the peers.
+// Bytes returns the document of two files that were compared byte by byte; names are the peers' names.
 func Bytes(r *bytediff.Result, names [2]string, warnings []string) Document {
 	return Document{
 		StatusOf(r),

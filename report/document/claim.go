@@ -8,7 +8,7 @@ import (
 	"github.com/desynctool/desynctool/tracediff"
 )
 
-// ClaimDocument is a claim of an engine beside what the traces say.
+// ClaimDocument is an engine's claim, compared with the traces.
 type ClaimDocument struct {
 	Text           string             `json:"text"`
 	Files          []string           `json:"files"`
@@ -19,13 +19,13 @@ type ClaimDocument struct {
 	Values         []ClaimedValueDoc  `json:"values"`
 	Standing       tracediff.Standing `json:"standing"`
 	Contradictions []string           `json:"contradictions"`
-	Omits          []string           `json:"omits,omitempty"` // what it leaves out; that does not make it wrong
-	// Detail says more of what it claims, line by line.
+	Omits          []string           `json:"omits,omitempty"` // the facts that it leaves out; that does not make it wrong
+	// Detail has the details of the claim, line by line.
 	Detail []DetailDocument `json:"detail,omitempty"`
-	// By is whose program wrote it, empty if that is not known.
+	// By is the peer whose program wrote it, empty if that is not known.
 	By string `json:"by,omitempty"`
-	// SelfTest says that one machine computed the same tick twice, Replay that what it computed
-	// is a replay of a recording, Quoted that it may be the words of a person.
+	// SelfTest reports whether one machine computed the same tick twice, Replay whether it computed a replay of a
+	// recording, Quoted whether the text may be a person's words.
 	SelfTest bool `json:"self_test,omitempty"`
 	Replay   bool `json:"replay,omitempty"`
 	Quoted   bool `json:"quoted,omitempty"`
@@ -43,7 +43,7 @@ type startDocument struct {
 	Values map[string]string `json:"values"`
 }
 
-// Claims returns the documents of what engines claim beside some traces.
+// Claims returns the documents of the engines' claims that belong to some traces.
 func Claims(r *tracediff.Result) (out []ClaimDocument) {
 	for i := range r.Claims {
 		out = append(out, claimDocument(r, &r.Claims[i]))
@@ -66,8 +66,7 @@ func claimDocument(r *tracediff.Result, c *tracediff.JudgedClaim) ClaimDocument 
 	return doc
 }
 
-// claimsText shows what engines claim, and how it stands; more is the option that
-// shows the rest.
+// claimsText shows the engines' claims, and whether the evidence supports them; more is the option that shows the rest.
 func claimsText(row func(string, ...string), r *tracediff.Result, s Style, more string, all bool) {
 	const shown = 3
 	for i := range r.Claims {
@@ -143,5 +142,5 @@ func standingText(r *tracediff.Result, c *tracediff.JudgedClaim) string {
 	return fmt.Sprintf("no two traces have %s: not checked", tick)
 }
 
-// StandingText says how a claim stands beside the evidence.
+// StandingText describes whether the evidence supports a claim.
 func (c *ClaimDocument) StandingText() string { return claimText(c) }

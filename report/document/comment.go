@@ -22,14 +22,13 @@ const (
 	commentNames    = 4  // names in a list
 	commentOrders   = 3
 	commentRequests = 3
-	commentSentence = 420 // characters of a sentence that may stand in a comment
+	commentSentence = 420 // longest sentence in a comment, in characters
 	commentAccused  = 3   // peers that are wrong
 )
 
-// Comment writes a report for a chat or the thread of an issue: at most MaxComment characters,
-// whatever it holds, in Markdown that reads well as plain text: no tables, no HTML, and
-// nothing that a file says is a link, a mention or a reference. What there is no room for is
-// left out as a whole, and counted.
+// Comment writes a report for a chat or the thread of an issue: at most MaxComment characters, whatever the report has,
+// in Markdown that reads well as plain text. There are no tables and no HTML, and text from files never becomes a link,
+// a mention or a reference. Parts that do not fit are left out as a whole, and counted.
 func (r *Report) Comment(w io.Writer) error {
 	_, err := io.WriteString(w, r.comment())
 	return err
@@ -42,8 +41,8 @@ type comment struct{ parts []commentPart }
 type commentPart struct {
 	head  string // with its line; empty if the items are lines by themselves
 	items []commentItem
-	more  uint64 // what is left out already
-	one   string // what one of more is called
+	more  uint64 // number that is already left out
+	one   string // the name of one of more
 	many  string
 }
 
@@ -121,7 +120,7 @@ func (c *comment) String() string {
 	return b.String()
 }
 
-// commentTitle is the headline, and of which game it is.
+// commentTitle is the headline and the game.
 func (r *Report) commentTitle() string {
 	title := "**desynctool: " + r.Headline().Text(func(s string) string { return commentCode(s, commentName) }) + "**"
 	if r.Session.Game != "" {
@@ -130,7 +129,7 @@ func (r *Report) commentTitle() string {
 	return title
 }
 
-// sentences are those of the verdict, as far as they are short.
+// sentences writes the sentences of the verdict that are short enough.
 func (c *comment) sentences(r *Report) {
 	var p commentPart
 	for i, s := range r.Verdict {
@@ -141,7 +140,7 @@ func (c *comment) sentences(r *Report) {
 	c.add(p)
 }
 
-// who says which peers agree, and which are wrong.
+// who writes which peers agree, and which are wrong.
 func (c *comment) who(r *Report) {
 	if wrong := r.Headline().Wrong; len(wrong) > 0 {
 		c.add(commentPart{items: []commentItem{{text: "Wrong by a replay of the orders: " + commentList(wrong, commentAccused, ", ")}}})
@@ -173,8 +172,7 @@ func commentMore(n int, of string) string {
 	return fmt.Sprintf(" and %d more %ss", n, of)
 }
 
-// differs says what differs between two states: the most telling values, and what only one
-// peer has.
+// differs writes the differences between two states: the most telling values, and the entities that only one peer has.
 func (c *comment) differs(r *Report) {
 	k := r.Compared
 	if k == nil {
@@ -220,8 +218,8 @@ func (c *comment) differs(r *Report) {
 	c.add(p)
 }
 
-// telling returns the most telling values: the first of each entity in the order of the
-// locus, of as many as there is room for, then others of them, beside the first.
+// telling returns the most telling values: the first of each entity in the order of the locus, for as many entities as
+// there is room for, then more values of these entities.
 func (g *Gathered) telling(most int) []*GatheredLine {
 	type at struct{ entity, line int }
 	var chosen []at
@@ -280,7 +278,7 @@ func (e *Entity) commentTitle() string {
 	return commentCode(title, 4*commentName)
 }
 
-// comment says which entities only one peer has.
+// comment describes the entities that only one peer has.
 func (a *AbsentEntities) comment() string {
 	exist, title := " exist only on ", commentCode(a.Title(2*commentNames), 4*commentName)
 	if len(a.Entities) == 1 {
@@ -390,8 +388,8 @@ func commentList(names []string, most int, between string) string {
 	return text
 }
 
-// wordless is a space without width: what follows it is a word of its own, so that @, # and < in
-// front of it mention, refer to and begin nothing.
+// wordless is a space without width: the text after it is a separate word, so that @, # and < in front of it do not
+// mention, refer to or begin anything.
 const wordless = "\u200b"
 
 // commentCode returns a name or a value in the type of code, at most so many characters of it:
@@ -428,8 +426,7 @@ func unlinked(s string) string {
 	return b.String()
 }
 
-// commentLine returns a text as it may stand as a line of its own: it is no heading, no entry of
-// a list and no command.
+// commentLine returns a text that is safe as a separate line: not a heading, a list entry or a command.
 func commentLine(s string) string {
 	text := commentText(s)
 	if text != "" && (strings.ContainsRune(markdownBegins, rune(text[0])) || numbered(text) != text) {
@@ -438,8 +435,8 @@ func commentLine(s string) string {
 	return text
 }
 
-// commentText returns a text as it may stand in a line: marks of Markdown that would change
-// how it looks have a backslash before them.
+// commentText returns a text that is safe within a line: Markdown characters that would change its look are escaped
+// with a backslash.
 func commentText(s string) string {
 	s = strings.TrimSpace(Safe(s))
 	var b strings.Builder

@@ -8,7 +8,7 @@ import (
 	"github.com/desynctool/desynctool/internal/prose"
 )
 
-// fullness is a part of a complete report: what it counts, and what of it a report has.
+// fullness is a part of a complete report: its weight, and how much of it a report has.
 type fullness struct {
 	points int
 	// has returns how many of the points a report has, and what it has in a few words, empty for none.
@@ -36,12 +36,12 @@ var completeness = []fullness{
 	})},
 }
 
-// Completeness says how much is known by a report, from 0 to 100, and in a few words each what, the most
-// important first. Of reports of one mistake it finds the one to open first. These count:
+// Completeness returns how much a report knows, from 0 to 100, and the known parts in a few words each, the most
+// important first. Among reports of one mistake it finds the one to open first. These parts count:
 //
-//	14  the tick is exact; 7 if it lies between two state points, of which the first is known
+//	14  the tick is exact; 7 if it lies between two state points and the first one is known
 //	12  states of two peers; 4 of one
-//	10  that the peers parted; 3 if only messages of a game say so
+//	10  that the peers diverged; 3 if only messages of a game show it
 //	 8  order logs of two peers; 3 of one
 //	 8  traces of two peers; 3 of one
 //	 8  the system

@@ -10,7 +10,7 @@ import (
 	"github.com/desynctool/desynctool/tracediff"
 )
 
-// DetailDocument is a line that says more of a checkpoint or a claim.
+// DetailDocument is a line with details of a checkpoint or a claim.
 type DetailDocument struct {
 	Text  string `json:"text"`
 	Aside string `json:"aside,omitempty"`
@@ -31,7 +31,7 @@ func detailDocuments(details []tracediff.Detail) (docs []DetailDocument) {
 	return docs
 }
 
-// Details are those of a checkpoint at which peers differ, side by side.
+// Details are the details of a checkpoint at which peers differ, side by side.
 type Details struct {
 	Kind tracediff.DetailKind
 	Same []DetailDocument // that all peers have, up to the first in which they differ
@@ -97,7 +97,7 @@ func (c *CheckpointDocument) Details(order ...string) *Details {
 	return d
 }
 
-// Title says what the details are.
+// Title names the kind of details.
 func (d *Details) Title() string {
 	switch d.Kind {
 	case tracediff.Stack:
@@ -108,7 +108,7 @@ func (d *Details) Title() string {
 	return "detail"
 }
 
-// About says whether they differ, and from where on.
+// About describes whether they differ, and from where on.
 func (d *Details) About() string {
 	switch {
 	case d.Kind == tracediff.Path:
@@ -134,7 +134,7 @@ const (
 
 // detailRow is one line of details as text.
 type detailRow struct {
-	peer string // whose, empty if all have it
+	peer string // the peer that has it, empty if all have it
 	text string // not escaped
 	note bool   // it counts lines that are left out
 }
@@ -180,7 +180,7 @@ func (d *Details) rows(all bool) (rows []detailRow) {
 func (d *Details) Line(n int, line DetailDocument) string {
 	text := line.words()
 	switch {
-	case d.Kind == tracediff.Stack && n > 0: // what comes before the frames says of what the stack is
+	case d.Kind == tracediff.Stack && n > 0: // the lines before the frames describe the stack
 		return fmt.Sprintf("%2d  %s", n, text)
 	case d.Kind == tracediff.Path:
 		return strings.Repeat("  ", min(n, 16)) + text
@@ -191,7 +191,7 @@ func (d *Details) Line(n int, line DetailDocument) string {
 // detailWidth is how many columns of a detail are shown.
 const detailWidth = 160
 
-// detailText puts details, peers in a column of their own.
+// detailText puts details, with a column for the peers.
 func detailText(put func(parts ...string), d *Details, s Style, all bool) {
 	wide := 0
 	for _, p := range d.Peers {

@@ -23,7 +23,7 @@ type diffDocument struct {
 	NoisyTables int              `json:"noisy_tables"`
 	Noisy       []string         `json:"noisy"` // labels of the noise that differs
 	Hidden      []hiddenDocument `json:"hidden"`
-	Findings    []string         `json:"findings"`           // what differs besides values, by name
+	Findings    []string         `json:"findings"`           // differences other than values, by name
 	LeftOut     uint64           `json:"left_out,omitempty"` // values and rows that the tables count but do not list
 	Notes       []string         `json:"notes,omitempty"`    // what limits what it proves
 }
@@ -72,7 +72,7 @@ type FieldDocument struct {
 	Excerpt *excerptDocument `json:"excerpt,omitempty"` // where values holds parts of long ones
 }
 
-// excerptDocument says which part of two long values is shown.
+// excerptDocument is the part of two long values that is shown.
 type excerptDocument struct {
 	Offset  int            `json:"offset"`
 	Lengths map[string]int `json:"lengths"`
@@ -117,7 +117,7 @@ func noisyLabels(d *snapshot.Diff) string {
 	return strings.Join(names, ", ")
 }
 
-// Diff returns the document of a diff; names are those of the peers.
+// Diff returns the document of a diff; names are the peers' names.
 func Diff(d *snapshot.Diff, names [2]string, warnings []string) Document {
 	return Document{
 		StatusOf(d),
@@ -126,8 +126,8 @@ func Diff(d *snapshot.Diff, names [2]string, warnings []string) Document {
 	}
 }
 
-// Tables returns the documents of what differs in the archetypes of two states, the RNG
-// under the empty label; names are those of the peers.
+// Tables returns the documents of the differences in the archetypes of two states, the RNG under the empty label; names
+// are the peers' names.
 func Tables(d *snapshot.Diff, names [2]string) []TableDocument {
 	return diffJSON(d, names, nil).Archetypes
 }
@@ -181,7 +181,7 @@ func tableDocument(t *snapshot.TableDiff, names [2]string) TableDocument {
 	return doc
 }
 
-// schemaTexts says in words how the columns and keys of a table differ.
+// schemaTexts describes in words how the columns and keys of a table differ.
 func schemaTexts(schema []snapshot.SchemaChange, names [2]string) []string {
 	var out []string
 	for _, c := range schema {
@@ -210,7 +210,7 @@ func onlyKeys(names [2]string, a, b []snapshot.Key) map[string][]string {
 	return map[string][]string{names[0]: text(a), names[1]: text(b)}
 }
 
-// Field returns the JSON document of a changed value; names are those of the peers.
+// Field returns the JSON document of a changed value; names are the peers' names.
 func Field(c *snapshot.Change, key string, names [2]string) FieldDocument {
 	f := FieldDocument{
 		Key: key, Component: c.Component, Field: c.Field, Kind: c.Kind, Bits: c.BitsChanged,
@@ -388,7 +388,7 @@ func (c changes) put(out *Text) {
 	}
 }
 
-// describe says what kind of change it is.
+// describe names the kind of change.
 func describe(c *snapshot.Change) string {
 	text := string(c.Kind)
 	if c.Kind == snapshot.KindFloat {

@@ -58,7 +58,7 @@ func (t *Text) Differing(d *TableDocument, peers [2]string, all bool) {
 	}
 }
 
-// describe says what kind of change it is.
+// describe names the kind of change.
 func (f *FieldDocument) describe(peers [2]string) string {
 	text := Safe(string(f.Kind))
 	if f.Kind == snapshot.KindFloat {

@@ -65,13 +65,13 @@ type FileTrouble struct {
 	Text string `json:"text"`
 }
 
-// Fact is something that files say of the game or the machine.
+// Fact is something that files state about the game or the machine.
 type Fact struct {
 	Name string `json:"name"`
-	// Must says that it has to be the same on all peers. Other facts, such as the
-	// language, may be the cause of a desync where they differ.
+	// Must reports whether it has to be the same on all peers. Other facts, such as the language, may cause a desync
+	// where they differ.
 	Must bool `json:"must_match"`
-	// Same says that all peers state the same. Untold are those that state nothing.
+	// Same reports whether all peers state the same. Untold are the peers that state nothing.
 	Same   bool              `json:"same"`
 	Untold []string          `json:"untold,omitempty"`
 	Values map[string]string `json:"values"` // by peer
@@ -173,7 +173,7 @@ func doctorText(out *Text, c *Checkup, everything bool) {
 		value := prose.Name(firstValue(f.Values))
 		switch {
 		case f.Differs():
-		case len(f.Untold) > 0 && strings.HasPrefix(f.Name, "parameter "): // of a log that somebody lacks
+		case len(f.Untold) > 0 && strings.HasPrefix(f.Name, "parameter "): // for a log that some peer lacks
 		case len(f.Untold) > 0:
 			row("untold", prose.Name(f.Name), "  ", value, s.faint.Sprint("  no file of "+strings.Join(prose.Names(f.Untold), ", ")+" says"))
 		default:
@@ -217,7 +217,7 @@ func doctorText(out *Text, c *Checkup, everything bool) {
 	}
 }
 
-// logText says what a game's own log is.
+// logText describes a game's own log.
 func logText(f *GameLogFile) string {
 	text := filepath.Base(f.File)
 	if f.Logger != "" {

@@ -45,8 +45,8 @@ func (d Document) Text(w io.Writer, s Style, all bool) error {
 	return errors.Join(out.err, buffered.Flush())
 }
 
-// Failure is the document of a command that has no result; of triage it is that of NoReport.
-// docs/document.schema.json has what all documents have in common, this one included.
+// Failure is the document of a command that has no result; triage uses NoReport instead. docs/document.schema.json has
+// the keys that all documents have in common, including this one.
 type Failure struct {
 	Head
 	Error string `json:"error"` // on one line

@@ -17,8 +17,7 @@ type Entity struct {
 	Kind  string `json:"kind"`
 	Key   string `json:"key"`
 	Cache bool   `json:"cache,omitempty"`
-	// Name is its own name or type, Place where it is; each empty if the states do not say
-	// it, or do not agree.
+	// Name is its own name or type, Place where it is; each empty if the states do not contain it, or do not agree.
 	Name  string `json:"name,omitempty"`
 	Place string `json:"place,omitempty"`
 	// OnlyOn is the peer that alone has it, empty if both have it or that is not known.
@@ -82,7 +81,7 @@ func (e *Entity) about() string {
 	return strings.Join(parts, ", ")
 }
 
-// maxEntityName is how much of an entity's own name stands beside its number.
+// maxEntityName is how much of an entity's own name is shown next to its number.
 const maxEntityName = 40
 
 // rows counts the rows of an entity that one side has.
@@ -93,9 +92,8 @@ func (e *Entity) rows() (n uint64) {
 	return n
 }
 
-// byTables returns what a report compares and its locus, with entities where it is from before
-// reports had any, or does not say of each value which it is of: each row of a table is one
-// then.
+// byTables returns what a report compares and its locus. If the report has no entities, as older ones, or does not name
+// an entity for each value, each row of a table counts as an entity.
 func byTables(r *Report) (*Compared, []LocusField) {
 	if r.Compared == nil {
 		k := &Compared{Values: uint64(len(r.Locus))}
@@ -256,7 +254,7 @@ func (f *LocusField) lacking() int {
 	return 0
 }
 
-// lacking is 1 for an entity of which one side lacks each value that is listed.
+// lacking is 1 for an entity if one side lacks all its listed values.
 func (e *GatheredEntity) lacking() int {
 	if len(e.Lines) == 0 {
 		return 0
@@ -287,7 +285,7 @@ func (a *AbsentEntities) Title(most int) string {
 	return text
 }
 
-// Rest says how many rows the entities have, where that is more than one each.
+// Rest describes how many rows the entities have, if more than one each.
 func (a *AbsentEntities) Rest() string {
 	if a.Rows <= uint64(len(a.Entities)) && a.Tables < 2 {
 		return ""
@@ -307,8 +305,8 @@ func plural(kind string) string {
 	return kind + "s"
 }
 
-// RowsText says which rows of an entity that both sides have are on one side only:
-// "2 rows of Health only on host".
+// RowsText describes, for an entity that both sides have, the rows that only one side has: "2 rows of Health only on
+// host".
 func (e *Entity) RowsText() (list []string) {
 	for _, rows := range e.Rows {
 		list = append(list, prose.Count(rows.Count, "row", "rows")+" of "+tableName(rows.Archetype, e.Cache)+" only on "+prose.Name(rows.Peer))
@@ -334,8 +332,8 @@ func (l *GatheredLine) Names(most int) string {
 	return name + " (= " + text + ")"
 }
 
-// fieldName names a field of an entity: the archetype where neither the entity nor the
-// component says it, Component.field, and which row of a list it is of.
+// fieldName names a field of an entity: the archetype if neither the entity nor the component shows it,
+// Component.field, and its row in a list.
 func (e *Entity) fieldName(f *LocusField) string {
 	if f.Archetype == "" {
 		return "state"

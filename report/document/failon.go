@@ -8,13 +8,13 @@ import (
 	"github.com/desynctool/desynctool/internal/prose"
 )
 
-// What --fail-on may name. One of the first three says which divergences fail; FailInconclusive
-// may stand beside it, after a comma.
+// The values of --fail-on. One of the first three selects the divergences that fail; FailInconclusive may follow it,
+// after a comma.
 const (
 	FailDiverged     = "diverged"     // every divergence
 	FailNew          = "new"          // a divergence that no known write-up describes
 	FailNever        = "never"        // none
-	FailInconclusive = "inconclusive" // evidence that is lost or lacking, besides
+	FailInconclusive = "inconclusive" // in addition, evidence that is lost or lacking
 )
 
 // ExitFor returns the status with which a command ends that made the report, by what is to
@@ -29,8 +29,7 @@ const (
 //	new,inconclusive     1         0             3
 //	never                0         0             0
 //
-// Known before is a divergence whose exact fingerprint is in Report.Seen; one that only
-// shares the coarse fingerprint is new.
+// A divergence is known if Report.Seen has its exact fingerprint; one that only shares the coarse fingerprint is new.
 func (r *Report) ExitFor(failOn string) (Status, error) {
 	divergences, inconclusive := FailDiverged, failOn == ""
 	if failOn != "" {

@@ -7,14 +7,13 @@ import (
 	"github.com/desynctool/desynctool/internal/prose"
 )
 
-// joint stands for a space at which no line ends. Text that came from a file has none of
-// its own: Safe escapes it.
+// joint replaces a space at which no line ends. Text from a file never contains it: Safe escapes it.
 const joint = "\u00a0"
 
 // whole returns a name, a path, a command or a value, in which no line is to end.
 func whole(s string) string { return strings.ReplaceAll(s, " ", joint) }
 
-// keeper returns a function that keeps these names whole wherever they stand in a text.
+// keeper returns a function that keeps these names whole wherever they are in a text.
 func keeper(names []string) func(text string) string {
 	var pairs []string
 	slices.SortFunc(names, func(a, b string) int { return len(b) - len(a) }) // the longest that fits counts

@@ -31,16 +31,16 @@ type GameLogFile struct {
 	Left int64 `json:"left_out,omitempty"`
 }
 
-// GameLogLine is a line, and all that say the same but for times, addresses and folders.
+// GameLogLine is a line, with all lines that are equal to it except for times, addresses and folders.
 type GameLogLine struct {
 	Severity string `json:"severity"` // warning, error, assertion, exception or fatal
 	Text     string `json:"text"`
-	// Data says that it is about something that could not be found, loaded or understood.
+	// Data reports whether it is about something that could not be found, loaded or understood.
 	Data bool           `json:"data,omitempty"`
 	Have []GameLogPlace `json:"have"`
-	Lack []string       `json:"lack"` // peers whose logs do not have it; none if some have it less often
-	// TicksBefore is how many ticks before the split it stands last, null if that is not known;
-	// LinesBefore how many lines.
+	Lack []string       `json:"lack"` // peers with logs that do not have it; none if some have it less often
+	// TicksBefore is how many ticks before the split it occurs last, null if that is not known; LinesBefore how many
+	// lines.
 	TicksBefore *uint64 `json:"ticks_before"`
 	LinesBefore int64   `json:"lines_before"`
 	ToEnd       bool    `json:"to_end,omitempty"` // the log does not show the split; the lines are counted from its end
@@ -58,8 +58,7 @@ type GameLogPlace struct {
 	At string `json:"at,omitempty"`
 }
 
-// Who says who has a line: "only client", "host and server, not client", "client 5 times, host 3
-// times".
+// Who describes which peers have a line: "only client", "host and server, not client", "client 5 times, host 3 times".
 func (l *GameLogLine) Who() string {
 	var names []string
 	for _, p := range l.Have {
@@ -78,7 +77,7 @@ func (l *GameLogLine) Who() string {
 	return "more often " + strings.Join(parts, ", ")
 }
 
-// Where says where the line stands, of the first of those who have it.
+// Where returns the place of the line in the log of the first peer that has it.
 func (l *GameLogLine) Where() string {
 	if len(l.Have) == 0 {
 		return ""
@@ -91,7 +90,7 @@ func (l *GameLogLine) Where() string {
 	return text
 }
 
-// When says how far before the split the line stands.
+// When describes how far before the split the line is.
 func (l *GameLogLine) When() string {
 	at := ""
 	if len(l.Have) > 0 {

@@ -22,7 +22,7 @@ type gitBisectDocument struct {
 	Good      []commitDocument `json:"good"` // the parents of those, which are good
 	Bad       *commitDocument  `json:"bad"`  // the bad end
 	Confirmed bool             `json:"confirmed"`
-	// Steady says that the bad end failed in all its runs, Odds how likely it is that one of Good is bad.
+	// Steady reports whether the bad end failed in all its runs, Odds is how likely it is that one of Good is bad.
 	Steady bool    `json:"steady"`
 	Odds   float64 `json:"odds"`
 
@@ -99,7 +99,7 @@ func commitJSON(f *gitbisect.Found, n int) commitDocument {
 	return commitDocument{f.Graph.Nodes[n].ID, c.Tree, c.Subject, t.Passed, t.Failed, t.Skipped, t.Why}
 }
 
-// runsText says what all runs of a commit said.
+// runsText describes the outcomes of all runs of a commit.
 func runsText(t *gitbisect.Tally) string {
 	switch {
 	case t.Skipped:
@@ -114,7 +114,7 @@ func runsText(t *gitbisect.Tally) string {
 	return fmt.Sprintf("fails in %d of %d runs", t.Failed, t.Failed+t.Passed)
 }
 
-// oddsText says odds as one in so many.
+// oddsText writes odds as one in so many.
 func oddsText(odds float64) string {
 	if n := math.Round(1 / odds); n < 1e6 {
 		return fmt.Sprintf("1 in %.0f", n)
@@ -142,7 +142,7 @@ func contradictionText(f *gitbisect.Found, c gitbisect.Contradicted) string {
 	return string(c.Kind)
 }
 
-// gitBisectNotes say what limits the answer.
+// gitBisectNotes returns the limits of the answer.
 func gitBisectNotes(f *gitbisect.Found) (notes []string) {
 	short := func(n int) string { return gitbisect.Short(f.Graph.Nodes[n].ID) }
 	for n := range f.Tallies {

@@ -10,8 +10,8 @@ import (
 	"github.com/desynctool/desynctool/internal/prose"
 )
 
-// goldenDocument is desynctool.golden/1: replays held against their golden traces, in one run or in several. A file with
-// results is such a document.
+// goldenDocument is desynctool.golden/1: replays compared with their golden traces, in one run or in several. A file
+// with results is such a document.
 type goldenDocument struct {
 	Head
 	Interrupted bool `json:"interrupted"`
@@ -27,7 +27,7 @@ func Golden(t *golden.Table) Document {
 	}
 }
 
-// GoldenTitle says in a line what a table comes to.
+// GoldenTitle sums up a table in a line.
 func GoldenTitle(t *golden.Table) string {
 	replays := 0
 	if len(t.Runs) > 0 {
@@ -89,7 +89,7 @@ func worst(t *golden.Table, replay int) golden.Result {
 	return golden.Same
 }
 
-// GoldenOutcome says in a sentence how a replay ended.
+// GoldenOutcome describes in a sentence how a replay ended.
 func GoldenOutcome(o *golden.Outcome) string {
 	switch o.Result {
 	case golden.Same:
@@ -109,7 +109,7 @@ func GoldenOutcome(o *golden.Outcome) string {
 	return text
 }
 
-// goldenFirst says where a replay first differs.
+// goldenFirst describes where a replay first differs.
 func goldenFirst(f *golden.First) string {
 	text := "differs"
 	switch {
@@ -157,8 +157,8 @@ func goldenCell(o *golden.Outcome) string {
 	return string(o.Result)
 }
 
-// GoldenFacts says what is known of the runs in which replays diverged, beside those in which they did not. Replays of which
-// the same is known stand together.
+// GoldenFacts describes what is known about the runs in which replays diverged, compared with the runs in which they
+// did not. Replays with the same facts are listed together.
 func GoldenFacts(t *golden.Table) (facts []string) {
 	if len(t.Runs) < 2 {
 		return nil
@@ -190,7 +190,7 @@ func GoldenFacts(t *golden.Table) (facts []string) {
 	return facts
 }
 
-// goldenSides says on which runs a replay differs and on which it does not.
+// goldenSides lists the runs on which a replay differs and those on which it does not.
 func goldenSides(b *golden.Broken, labels []string) string {
 	text := "differs on " + namesOf(labels, b.Runs)
 	if len(b.Held) > 0 {
@@ -396,7 +396,7 @@ func goldenRecordText(out *Text, r *golden.Recordings, all bool) {
 	}
 }
 
-// recordedAs says what became of one log.
+// recordedAs describes the outcome for one log.
 func recordedAs(r *golden.Recording) string {
 	text := string(r.Result)
 	switch r.Result {

@@ -239,7 +239,7 @@ const (
 	Good                 // right
 	Warn                 // lost, lacking or doubtful
 	Name                 // of a peer
-	Faint                // beside the matter
+	Faint                // minor information
 	Bold                 // a heading
 )
 
@@ -261,8 +261,7 @@ func (s Style) Verdict(status Status) string {
 	return s.bad.Sprint("ERROR")
 }
 
-// Safe returns text that came from a file as it may go to a terminal: what is
-// not printable is escaped.
+// Safe returns text from a file in a form that is safe for a terminal: characters that are not printable are escaped.
 func Safe(s string) string { return prose.Printable(s) }
 
 // pointName returns a state point for people.
@@ -271,7 +270,7 @@ func pointName(p snapshot.Point) string { return said(p).String() }
 // bothNames returns a state point by the engine's own name and by ours.
 func bothNames(p snapshot.Point) string { return said(p).Names() }
 
-// said returns a state point whose native name is fit for a sentence.
+// said returns a state point with a native name that fits in a sentence.
 func said(p snapshot.Point) snapshot.Point {
 	p.Native = prose.Moment(p.Native)
 	return p

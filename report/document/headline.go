@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Headline is what a report says first: the status, when the peers diverged, in which system, and which
-// peers are known to be wrong. Every rendering takes it from here.
+// Headline is the first part of a report: the status, when the peers diverged, in which system, and which peers are
+// known to be wrong. Every rendering takes it from here.
 type Headline struct {
 	Status Status
 	When   When
@@ -131,7 +131,7 @@ func (w When) Text(name func(string) string) string {
 	return ""
 }
 
-// Standing is how a peer stands beside a replay of the orders.
+// Standing is how a peer compares with a replay of the orders.
 type Standing int
 
 // Standings.
@@ -141,7 +141,8 @@ const (
 	StandingWrong
 )
 
-// Standing returns how a peer stands. Only a replay shows who is right: the largest group may be wrong.
+// Standing returns how a peer compares with the replay. Only a replay shows which peer is right: the largest group may
+// be wrong.
 func (r *Report) Standing(peer string) Standing {
 	if d := r.FirstDivergence; d != nil && slices.Contains(d.Wrong, peer) {
 		return StandingWrong

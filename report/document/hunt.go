@@ -12,7 +12,7 @@ import (
 	"github.com/desynctool/desynctool/internal/prose"
 )
 
-// huntDocument is desynctool.hunt/1: what a hunt found, and what it had in it.
+// huntDocument is desynctool.hunt/1: the findings of a hunt, and what it covered.
 type huntDocument struct {
 	Head
 	Sim      string           `json:"sim"`
@@ -61,12 +61,12 @@ type huntDocFound struct {
 	Replay      string             `json:"replay"` // the command that plays the smallest one, empty if there is none
 }
 
-// HuntCommands says how the findings of a hunt are played again.
+// HuntCommands has the commands that play the findings of a hunt again.
 type HuntCommands struct {
 	// Session are the arguments of a command that plays a session, but for its seed.
 	Session []string
-	// Replay returns those of a command that plays the log at a path in the mode of a finding, nil if there
-	// is none.
+	// Replay returns the arguments of a command that plays the log at a path in the mode of a finding, nil if there is
+	// none.
 	Replay func(f *hunt.Finding, log string) []string
 }
 
@@ -79,13 +79,14 @@ func Hunt(r *hunt.Result, c HuntCommands) Document {
 	}
 }
 
-// huntFindingDocument is desynctool.hunt-finding/1: one finding, as it stands in its folder.
+// huntFindingDocument is desynctool.hunt-finding/1: one finding, as its folder has it.
 type huntFindingDocument struct {
 	Head
 	huntDocFound
 }
 
-// HuntFinding returns the document of a finding whose folder is to be dir. It counts no sessions, whose number grows.
+// HuntFinding returns the document of a finding that is kept in the folder dir. It does not count sessions, since their
+// number grows.
 func HuntFinding(f *hunt.Finding, dir, log string, c HuntCommands) Document {
 	first := *f
 	first.Sessions = 1

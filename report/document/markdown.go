@@ -13,8 +13,8 @@ import (
 	"github.com/desynctool/desynctool/internal/prose"
 )
 
-// maxMarkdown is how many bytes Markdown writes at most: an issue or comment on GitHub
-// holds 65,536 characters, and a job summary far more. What comes last is left out first.
+// maxMarkdown is how many bytes Markdown writes at most: an issue or comment on GitHub holds 65,536 characters, and a
+// job summary far more. The last parts are left out first.
 const maxMarkdown = 60_000
 
 // maxMarkdownText is how many characters of one text Markdown shows.
@@ -62,8 +62,8 @@ type markdown struct {
 	cut bool // there was no room for all
 }
 
-// markdownReserve is what is left of maxMarkdown for the lines that say that something was
-// left out, and for what ends the document.
+// markdownReserve is the part of maxMarkdown that is reserved for the lines that report omissions, and for the end of
+// the document.
 const markdownReserve = 6000
 
 // block writes a line or several, if they fit.
@@ -92,7 +92,7 @@ func (m *markdown) table(head []string, n int, row func(i int) []string) {
 	m.more(shown, n)
 }
 
-// more says how many are left out.
+// more writes how many are left out.
 func (m *markdown) more(shown, n int) {
 	if n > shown {
 		m.block(fmt.Sprintf("\n… and %d more", n-shown))
@@ -238,7 +238,7 @@ func (m *markdown) locus(r *Report) {
 	m.oneSide(g)
 }
 
-// markdownLine returns a row of the table of values: its entity stands in its first.
+// markdownLine returns a row of the table of values: its entity is in its first one.
 func markdownLine(e *GatheredEntity, n int, peers []string, pair [2]string) []string {
 	f := &e.Lines[n]
 	title := ""
@@ -333,7 +333,7 @@ func (m *markdown) ask(r *Report) {
 	m.block("<pre>\n" + strings.Join(out, "\n") + "\n</pre>")
 }
 
-// details shows those of the first checkpoint that differs.
+// details shows the details of the first checkpoint that differs.
 func (m *markdown) details(r *Report) {
 	d := r.FirstDetails()
 	if d == nil {
@@ -382,7 +382,7 @@ func (m *markdown) orders(r *Report) {
 	if in := r.Inputs; in != nil {
 		m.block(markdownText(in.Line))
 		if len(in.Differences) > 0 {
-			m.block("") // a table is a paragraph of its own
+			m.block("") // a table is a separate paragraph
 		}
 		m.table([]string{"Tick", "Player", "Order", "Difference", "Peer", "Against"}, len(in.Differences), func(i int) []string {
 			d := &in.Differences[i]
@@ -481,11 +481,11 @@ const markdownEntities = "&<>`*_[]\\|~$^{}"
 // list, a rule, a command to GitHub Actions or to GitLab.
 const markdownBegins = "#-+=:/"
 
-// markdownText returns a text as it may stand anywhere in a line of Markdown.
+// markdownText returns a text that is safe anywhere in a line of Markdown.
 func markdownText(s string) string { return numbered(markdownInline(s, markdownBegins)) }
 
-// markdownInline returns a text as it may stand within a line, or at its beginning if it does not
-// begin as an entry of a list, and begins are escaped where they are first.
+// markdownInline returns a text that is safe within a line, or at its beginning if it does not begin like a list entry.
+// The characters in begins are escaped where they are first.
 func markdownInline(s, begins string) string {
 	s = bounded(strings.TrimSpace(s))
 	var b strings.Builder
@@ -496,14 +496,14 @@ func markdownInline(s, begins string) string {
 			b.WriteRune(r)
 		}
 		if refers(s, i, r) {
-			b.WriteString("&#8203;") // a space without width: what follows is a word of its own
+			b.WriteString("&#8203;") // a space without width: the text after it is a separate word
 		}
 	}
 	return b.String()
 }
 
-// refers says whether what stands at s[i:] would be a link to a user, an issue, a merge
-// request or a page that the text names.
+// refers reports whether the text at s[i:] would be a link to a user, an issue, a merge request or a page that the text
+// names.
 func refers(s string, i int, r rune) bool {
 	next, _ := utf8.DecodeRuneInString(s[i+utf8.RuneLen(r):])
 	word := unicode.IsLetter(next) || unicode.IsNumber(next) || next == '_'
@@ -542,7 +542,7 @@ func markdownCode(s string) string {
 	return "<code>" + markdownPre(s) + "</code>"
 }
 
-// markdownPre returns a line as it may stand in <code> and <pre>.
+// markdownPre returns a line that is safe in <code> and <pre>.
 func markdownPre(s string) string {
 	var b strings.Builder
 	for i, r := range Safe(s) {
@@ -555,6 +555,6 @@ func markdownPre(s string) string {
 	return b.String()
 }
 
-// MarkdownText returns a text on one line as it may stand anywhere in a line of Markdown, in a table as well: nothing in
-// it is taken for more than text.
+// MarkdownText returns a text on one line that is safe anywhere in a line of Markdown, also in a table: all of it is
+// shown as text.
 func MarkdownText(s string) string { return markdownText(Safe(s)) }

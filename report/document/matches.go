@@ -11,21 +11,21 @@ import (
 	"github.com/desynctool/desynctool/internal/prose"
 )
 
-// MatchDocument says which one of several matches a report is of.
+// MatchDocument identifies a report's match among several.
 type MatchDocument struct {
 	Number int    `json:"number"` // from 1
 	Game   string `json:"game,omitempty"`
 	Name   string `json:"name"` // the engine's own name of it, its seed, or its folder
-	// Doubts say what could not be told apart: which files may be of another match.
+	// Doubts list what could not be decided: files that may belong to another match.
 	Doubts []string `json:"doubts,omitempty"`
 }
 
-// Each are the reports of several matches, in their order, each with its Match. They may be
-// read anew for each that asks.
+// Each are the reports of several matches, in their order, each with its Match. They may be read again for each
+// iteration.
 type Each iter.Seq2[*Report, error]
 
-// Worst returns the status with which a command ends whose results have these: diverged if one
-// has, else that of an error, else inconclusive.
+// Worst returns the status of a command with results of these statuses: diverged if one has it, else an error's status,
+// else inconclusive.
 func Worst(list ...Status) Status {
 	worst := InSync
 	for _, s := range list {
@@ -48,7 +48,7 @@ func rank(s Status) int {
 	return 2
 }
 
-// NoReport is the report of evidence of which none could be made.
+// NoReport is the report for evidence that no report could be made from.
 func NoReport(status Status, why string) *Report {
 	return &Report{
 		Head: head("triage", status, nil), Error: why, Verdict: []string{why},
@@ -85,10 +85,9 @@ func MatchesJSON(w io.Writer, each Each) error {
 // maxMatchName is how many columns the name of a match takes, at most.
 const maxMatchName = 60
 
-// MatchesText writes a line for each of several reports, then what could not be told apart.
-// Next is what to do to see one of them whole, or nil. Unless all is set it is a screenful: of
-// more matches than have room it shows the first, and of each what has room on a line if not
-// all have room as they are.
+// MatchesText writes a line for each of several reports, then what could not be decided. Next is the step that shows
+// one of them in full, or nil. Unless all is set the text is a screenful: it shows the first matches if not all fit,
+// and cuts each to a line if they do not fit as they are.
 func MatchesText(w io.Writer, s Style, each Each, next *Step, all bool) error {
 	t := lines{w: w, width: s.width}
 	var list []*Report
@@ -115,7 +114,7 @@ func MatchesText(w io.Writer, s Style, each Each, next *Step, all bool) error {
 	t.put()
 	digits := len(fmt.Sprint(len(list)))
 	if before := digits + status + game + name + 8; t.width > 0 && before+leastLast > t.width {
-		game, name = 0, 0 // no columns: what is known of a match follows its status
+		game, name = 0, 0 // no columns: the facts of a match follow its status
 	}
 	var about []string
 	for _, r := range list {

@@ -28,7 +28,7 @@ type minimizeDocument struct {
 	Replays  int              `json:"replays"`
 	Resumed  int              `json:"resumed"` // of them, those that began in the middle
 	Ran      uint64           `json:"simulated_ticks"`
-	Unknown  int              `json:"unknown"` // candidates of which nothing is known
+	Unknown  int              `json:"unknown"` // candidates with an unknown outcome
 	Runs     int              `json:"runs"`    // of each candidate
 	HitsThen int              `json:"hits_given,omitempty"`
 	Hits     int              `json:"hits_left,omitempty"`
@@ -59,7 +59,7 @@ type keptOrder struct {
 	Player   uint32 `json:"player"`
 	Sequence uint32 `json:"sequence"`
 	Kind     string `json:"kind"`
-	Payload  string `json:"payload"` // JSON as it stands, else hex
+	Payload  string `json:"payload"` // JSON as it is, else hex
 }
 
 // Minimize returns the document of a search.

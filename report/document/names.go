@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Names are how an engine calls what the pictures of a report show, where it has names of its own.
+// Names are an engine's names for the things that the pictures of a report show, where it has its own names.
 type Names struct {
 	// Ticks is the rule for ticks, nil if their names are the numbers, or follow no rule; States is
 	// that for state points, from the first to the last of Points, nil if there is none.
@@ -20,9 +20,9 @@ type PointWord struct {
 	Native string `json:"native"`
 }
 
-// TickNames is the rule by which an engine names the ticks from From to To: Before, a number,
-// After, as in "161431 ms". With Cycle the number begins again at 0 every Cycle ticks, and Large,
-// which grows by one then, and Between stand before it, as in "000adef0;0c".
+// TickNames is the rule by which an engine names the ticks from From to To: Before, a number, After, as in "161431 ms".
+// With Cycle the number begins again at 0 every Cycle ticks, and is preceded by Large, which grows by one then, and
+// Between, as in "000adef0;0c".
 type TickNames struct {
 	From    uint64  `json:"from"`
 	To      uint64  `json:"to"`

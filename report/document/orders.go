@@ -100,7 +100,7 @@ func ordersText(out *Text, c *orderlog.Comparison, all bool) {
 	}
 }
 
-// coverage says which ticks a log covers.
+// coverage describes which ticks a log covers.
 func coverage(p *orderlog.PeerRange) string {
 	var parts []string
 	for i, st := range p.Stretches {

@@ -10,8 +10,8 @@ import (
 	"github.com/desynctool/desynctool/internal/prose"
 )
 
-// recordDocument is desynctool.record/1. Its status says whether the peers
-// parted, which does not make the command fail.
+// recordDocument is desynctool.record/1. Its status shows whether the peers diverged; a divergence does not make the
+// command fail.
 type recordDocument struct {
 	Head
 	Dir      string         `json:"dir"`

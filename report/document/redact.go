@@ -6,10 +6,9 @@ import (
 	"github.com/desynctool/desynctool/bisect"
 )
 
-// Redact returns what players may see of a Report: when their games parted and how many
-// of them agree. There are no names but "player 1" and so on in the order of the peers,
-// no values, orders, files, hashes or labels of the game's own, and none of the texts,
-// which may hold any of these.
+// Redact returns the part of a Report that players may see: when their games diverged and how many of them agree. The
+// only names are "player 1" and so on, in the order of the peers. There are no values, orders, files, hashes or labels
+// from the game, and no texts, which may contain any of these.
 //
 // Each field that it keeps is named here, so that a new one is left out.
 func (r *Report) Redact() *Report {
@@ -28,7 +27,7 @@ func (r *Report) Redact() *Report {
 			Tick: d.Tick, Exact: d.Exact, InitialState: d.InitialState, Healed: d.Healed, Detected: d.Detected, Majority: d.Majority,
 			Archetypes: []string{},
 		}
-		if b := d.Bracket; b != nil && b.known() { // else its numbers say nothing, and its names are left out
+		if b := d.Bracket; b != nil && b.known() { // else its numbers show nothing, and its names are left out
 			first.Bracket = &BracketDocument{Good: b.Good, Bad: b.Bad}
 		}
 		for i := range r.Peers {
@@ -56,7 +55,7 @@ func knownKind(k bisect.Kind) bisect.Kind {
 	return ""
 }
 
-// plainVerdict is the headline as a sentence, without any name but those of players.
+// plainVerdict is the headline as a sentence, without any names except the players'.
 func plainVerdict(h Headline) string {
 	switch h.Status {
 	case InSync:

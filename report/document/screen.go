@@ -11,11 +11,11 @@ import (
 // screenful is how many lines a text takes at most unless all is asked for.
 const screenful = 40
 
-// part is a part of a text: what was put, line by line. A line may be several on a terminal.
+// part is a part of a text, line by line. A line may take several on a terminal.
 type part struct {
 	name   string
 	lines  []string
-	hidden int // how many lines of a terminal were left out at its end, for which its last line stands
+	hidden int // how many terminal lines were left out at its end; its last line replaces them
 }
 
 // Write takes one line.
@@ -34,14 +34,14 @@ func height(lines []string) (n int) {
 	return n
 }
 
-// stays says how much of a part of a report stays where not all parts have room: so many lines,
-// the heading and the empty one before it among them, or with 0 nothing of it.
+// stays is how much of a part of a report stays if not all parts fit: the number of lines, including the heading and
+// the empty line before it; 0 if the part may go.
 type stays struct {
 	name  string
 	least int
 }
 
-// others stands for all parts whose names are not known.
+// others is the key for all parts with unknown names.
 const others = ""
 
 // importance are the parts of a report that may be cut, the most important first. The others
@@ -51,9 +51,9 @@ var importance = []stays{
 	{others, 0}, {"splits", 0}, {"claims", 0}, {"cascade", 0}, {"notes", 0}, {"ask the players", 0},
 }
 
-// fit leaves out lines of parts, the least important first, until all have room on so many lines
-// or nothing more may be left out. It returns the names of the parts that are gone. Rest is the
-// line that says how many lines of a part are left out.
+// fit leaves out lines of parts, the least important first, until all fit on most lines or nothing more may be left
+// out. It returns the names of the parts that are gone. Rest returns the line that reports how many lines of a part are
+// left out.
 func fit(parts []*part, most int, rest func(lines int) string) (gone []string) {
 	total := 0
 	for _, p := range parts {
@@ -84,7 +84,7 @@ func fit(parts []*part, most int, rest func(lines int) string) (gone []string) {
 			case s.least == 0 && (total-before+height(kept)+1 > most || len(kept) == 2):
 				gone = append(gone, p.name)
 				p.lines = nil
-			case all-height(kept) > 1: // one line is not longer than the one that says so
+			case all-height(kept) > 1: // one line is not longer than the line that reports it
 				p.hidden = all - height(kept)
 				p.lines = append(slices.Clone(kept), rest(p.hidden))
 			}
@@ -133,7 +133,7 @@ func (t *reportText) write(w io.Writer) error {
 	t.render()
 	var left []string
 	if t.longer(screenful) {
-		hint := 2 // lines that say what is left out
+		hint := 2 // lines that report omissions
 		if t.width < 100 {
 			hint = 3
 		}

@@ -6,7 +6,7 @@ import (
 	"github.com/desynctool/desynctool/snapshot"
 )
 
-// SplitDocument is a stretch of state points at which peers had parted.
+// SplitDocument is a stretch of state points in which peers had diverged.
 type SplitDocument struct {
 	Good   *uint64 `json:"good"` // the last point before it that is known to be equal
 	Bad    uint64  `json:"bad"`
@@ -58,7 +58,7 @@ func Splits(splits []bisect.Split) []SplitDocument {
 	return out
 }
 
-// SplitText says when peers had parted, in one line.
+// SplitText describes when peers had diverged, in one line.
 func SplitText(s *SplitDocument) string {
 	at := func(native string, n uint64) string { return Safe(BothNames(native, n)) }
 	var names splitNative
@@ -83,7 +83,7 @@ func SplitText(s *SplitDocument) string {
 // maxSplits is how many splits a text lists.
 const maxSplits = 10
 
-// splitRows lists splits if there are several: the first one is told already.
+// splitRows lists splits if there are several: the first one was already reported.
 func splitRows(row func(string, ...string), splits []SplitDocument) {
 	if len(splits) < 2 {
 		return
@@ -97,7 +97,7 @@ func splitRows(row func(string, ...string), splits []SplitDocument) {
 	}
 }
 
-// atNames says of when a state is, by the engine's own name and the number.
+// atNames describes the time of a state, by the engine's own name and the number.
 func atNames(p snapshot.Point) string {
 	if p.Relation == snapshot.After && p.Native != "" {
 		return bothNames(p)

@@ -8,8 +8,7 @@ import (
 
 // Step is something to do next.
 type Step struct {
-	// Command are the arguments of a command of ours, as a program gets them; nil if it is
-	// something else to do.
+	// Command are the arguments of one of our commands, as a program gets them; nil if the step is not a command.
 	Command []string
 	// About is what a command shows, or else all of what to do.
 	About string
@@ -20,7 +19,7 @@ const (
 	aboutStart   = "  # "
 )
 
-// String returns a command as a line for a shell, what it shows being a comment; else the words.
+// String returns a command as a line for a shell, with a comment about what it shows; else the words.
 func (s Step) String() string {
 	if s.Command == nil {
 		return s.About
@@ -41,9 +40,9 @@ func StepLines(steps []Step) []string {
 	return lines
 }
 
-// CutStep returns the parts of a line that a Step returned: a command, "" if it is none, and the
-// rest. What a saved report calls a command is one only if it is written as a Step writes it: one
-// command of ours, of words that a shell takes as they are.
+// CutStep returns the parts of a line that a Step returned: a command, "" if it is none, and the rest. Text in a saved
+// report counts as a command only if it is written as a Step writes it: one of our commands, with words that need no
+// quoting in a shell.
 func CutStep(line string) (command, about string) {
 	if !strings.HasPrefix(line, commandStart) {
 		return "", line
@@ -76,7 +75,7 @@ func (t *Text) next(s Step) {
 	t.step("  "+t.faint.Sprint(pad("next", 4, rowIndent-2)), rowIndent, s.String(), t.faint)
 }
 
-// step writes a step. A command has a line of its own unless what it shows fits beside it.
+// step writes a step. A command has a separate line unless its comment fits next to it.
 func (t *lines) step(before string, indent int, line string, faint printer) {
 	command, about := CutStep(line)
 	if command == "" {

@@ -23,11 +23,10 @@ func (t *Text) Err() error { return t.err }
 // Line writes a line of these parts.
 func (t *Text) Line(parts ...string) { t.put(parts...) }
 
-// rowIndent is how many columns stand before what follows the name of a row.
+// rowIndent is the column at which the text after the name of a row begins.
 const rowIndent = 11
 
-// Row writes a line of these parts with a name before it. Where it is cut its parts stand below
-// each other.
+// Row writes a line of these parts with a name before it. Where it is cut, its parts are below each other.
 func (t *Text) Row(name string, parts ...string) {
 	t.hang(rowIndent, "  ", t.faint.Sprint(pad(name, len(name), rowIndent-2)), strings.Join(parts, ""))
 }
@@ -48,13 +47,13 @@ type lines struct {
 	err   error
 }
 
-// put writes a line. What does not fit stands below it, two columns further to the right.
+// put writes a line. The rest that does not fit is below it, two columns further to the right.
 func (l *lines) put(parts ...string) {
 	line := strings.Join(parts, "")
 	l.hang(len(line)-len(strings.TrimLeft(line, " "))+2, line)
 }
 
-// hang writes a line. What does not fit stands below it, indented by so many columns.
+// hang writes a line. The rest that does not fit is below it, indented by indent columns.
 func (l *lines) hang(indent int, parts ...string) {
 	if l.err == nil {
 		_, l.err = io.WriteString(l.w, fold(guard(strings.TrimRight(strings.Join(parts, ""), " ")), l.width, indent)+"\n")
@@ -88,13 +87,13 @@ func guard(line string) string {
 // colour is what a Style writes for its colours.
 var colour = lazyregexp.New("\x1b\\[[0-9]{1,2}(;[0-9]{1,2})*m")
 
-// table says how a table is set.
+// table configures the layout of a table.
 type table struct {
 	indent  string
 	heading printer         // of the first row; nil if it is a row like the others
 	colours map[int]printer // of columns
-	between map[int]string  // what follows columns; elsewhere two spaces
-	// paint returns the cells of a row in colours of their own.
+	between map[int]string  // separators after columns; elsewhere two spaces
+	// paint returns the cells of a row in their colours.
 	paint func(n int, row []string) []string
 }
 
@@ -103,8 +102,7 @@ func (l *lines) rows(rows [][]string, form table) {
 	l.table(len(rows), func(n int) []string { return rows[n] }, form)
 }
 
-// leastLast is how many columns the last one of a table has at least, for it to be cut into
-// lines that stand below each other.
+// leastLast is how wide the last column of a table must be to be cut into lines below each other.
 const leastLast = 24
 
 // table writes rows of columns. Each row is made twice, since all of them together may take

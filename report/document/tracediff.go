@@ -24,7 +24,7 @@ type traceDocument struct {
 	Findings    []findingDocument    `json:"findings"`
 	Noticed     []noticedDocument    `json:"noticed"`
 	Untraced    []untracedDocument   `json:"untraced"`
-	Noise       []noiseDocument      `json:"noise"` // what differs and is no difference
+	Noise       []noiseDocument      `json:"noise"` // differences that do not count
 	Lost        []string             `json:"missing_traces"`
 	Uncompared  []string             `json:"uncompared"`
 	Unsure      int64                `json:"unsure_ticks"`
@@ -32,14 +32,14 @@ type traceDocument struct {
 	// Claims are what engines wrote themselves, ClaimCount with repetitions.
 	Claims     []ClaimDocument `json:"claims"`
 	ClaimCount int64           `json:"claim_count"`
-	// Start is what the engines' logs say of the start and is not the same.
+	// Start has what the engines' logs contain about the start and differs.
 	Start []startDocument `json:"start"`
-	// Reset is the number of ticks after which a running checksum begins anew, 0
-	// if it does not; Cumulative says that checksums cover all that came before.
+	// Reset is the number of ticks after which a running checksum restarts, 0 if it does not; Cumulative reports
+	// whether checksums cover everything before them.
 	Reset      uint64   `json:"reset,omitempty"`
 	Cumulative bool     `json:"cumulative,omitempty"`
 	Notes      []string `json:"notes"`
-	Copies     []string `json:"copies"` // files left out, since others say the same
+	Copies     []string `json:"copies"` // files left out, since others contain the same
 	// Also are the comparisons of other traces of the same peers.
 	Also []*traceDocument `json:"also,omitempty"`
 }
@@ -65,7 +65,7 @@ type traceInfoDocument struct {
 	Malformed      int64  `json:"malformed_lines"`
 	Trouble        string `json:"trouble,omitempty"`
 	Mispredictions *int64 `json:"mispredictions,omitempty"`
-	// Gaps are ticks of which the trace has nothing, while another one has.
+	// Gaps are ticks for which the trace has nothing, while another one has records.
 	Gaps []gapDocument `json:"gaps,omitempty"`
 }
 
@@ -87,11 +87,10 @@ type CheckpointDocument struct {
 	Phase      string                   `json:"phase"`
 	Occurrence uint32                   `json:"occurrence"`
 	Values     map[string]valueDocument `json:"values"` // of the peers that have it
-	// Absent says of the others why: lacking, not-begun, over, unreadable, untraced
-	// or not-compared. Only lacking is a difference.
+	// Absent has the reason for the others: lacking, not-begun, over, unreadable, untraced or not-compared. Only
+	// lacking is a difference.
 	Absent map[string]string `json:"absent,omitempty"`
-	// DetailOf says what the details of the values are: call-stack or path; empty if there are
-	// none.
+	// DetailOf is the kind of the values' details: call-stack or path; empty if there are none.
 	DetailOf tracediff.DetailKind `json:"detail_of,omitempty"`
 }
 
@@ -123,7 +122,7 @@ func (c *CheckpointDocument) Differing() (names []string) {
 	return names
 }
 
-// Place is where something stands in a peer's file.
+// Place is a position in a peer's file.
 type Place struct {
 	Peer, File string
 	Line       int64 // from 1; 0 if the file has no lines
@@ -147,11 +146,11 @@ type valueDocument struct {
 	Count  *uint64           `json:"count,omitempty"`
 	Line   int64             `json:"line,omitempty"`
 	Offset int64             `json:"offset"`
-	// Detail says more of it, line by line.
+	// Detail has details, line by line.
 	Detail []DetailDocument `json:"detail,omitempty"`
 }
 
-// traceBracket is the span of ticks in which traces parted.
+// traceBracket is the span of ticks in which traces diverged.
 type traceBracket struct {
 	Good   *uint64        `json:"good"`
 	Bad    uint64         `json:"bad"`
@@ -188,8 +187,7 @@ type findingDocument struct {
 	Got      string `json:"got,omitempty"`
 }
 
-// noticedDocument says when a relay on a schedule would have seen the
-// divergence.
+// noticedDocument is when a relay on a schedule would have seen the divergence.
 type noticedDocument struct {
 	Schedule string  `json:"schedule"`
 	Noticed  bool    `json:"noticed"`

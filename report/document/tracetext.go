@@ -75,7 +75,7 @@ func gapsText(row func(string, ...string), r *tracediff.Result, s Style) {
 	}
 }
 
-// traceResult writes one comparison; of those beside the main one it says less.
+// traceResult writes one comparison; it writes less for comparisons other than the main one.
 func traceResult(out *Text, r *tracediff.Result, verdict string, missing []string, main bool, all bool) {
 	s, row := out.Style, out.Row
 	out.put(verdict, traceHeadline(r))
@@ -167,7 +167,7 @@ func traceResult(out *Text, r *tracediff.Result, verdict string, missing []strin
 	}
 }
 
-// NoiseText says that a value differs and that this is no difference.
+// NoiseText describes a value that differs without counting as a difference.
 func NoiseText(n *tracediff.Noise) string {
 	return fmt.Sprintf("%s differs in %s, which the game's developers know to happen in sync: not counted as a difference", n.Sum, prose.Count(n.Count, "place", "places"))
 }
@@ -187,7 +187,7 @@ func firstDetail(out *Text, r *tracediff.Result, all bool) {
 	detailText(func(parts ...string) { out.Row("", parts...) }, d, out.Style, all)
 }
 
-// persistence says what became of the first difference.
+// persistence describes what happened to the first difference later.
 func persistence(row func(string, ...string), r *tracediff.Result) {
 	if r.First == nil {
 		return
@@ -290,7 +290,7 @@ func traceInfo(r *tracediff.Result, t *tracediff.TraceInfo) string {
 // breaksOff reports whether a trace goes no further than it could be read.
 func breaksOff(t *tracediff.TraceInfo) bool { return t.Torn || t.Trouble != "" && t.Malformed == 0 }
 
-// absence says why a trace does not have a checkpoint.
+// absence describes why a trace does not have a checkpoint.
 func absence(r *tracediff.Result, i int, why tracediff.Absence) string {
 	t := &r.Traces[i]
 	switch {
@@ -370,7 +370,7 @@ func traceValue(r *tracediff.Result, d *tracediff.Difference, i int, place bool)
 	return strings.Join(parts, "  ") + "  (" + at + ")"
 }
 
-// exists reports whether a count says that the scope of a checkpoint is there or not.
+// exists reports whether a count shows if the scope of a checkpoint exists.
 func exists(r *tracediff.Result, d *tracediff.Difference, i int) bool {
 	v := &d.Values[i]
 	return r.Traces[i].Dialect.Exists && v.Present && v.HasCount && len(v.Sums) == 0 && v.Count <= 1
@@ -426,8 +426,8 @@ func bothSides(r *tracediff.Result) (a, b int, ok bool) {
 	return 0, 0, false
 }
 
-// contextWidth is how much of a line of context is shown, in bytes, and contextLead
-// how much of that stands before the first change.
+// contextWidth is how much of a line of context is shown, in bytes, and contextLead how much of it is before the first
+// change.
 const (
 	contextWidth = 160
 	contextLead  = 90
@@ -481,7 +481,7 @@ func marked(line tracediff.ContextLine, plain, mark printer) string {
 	return b.String()
 }
 
-// cascadeIndent is what stands before what a row with a name goes on with.
+// cascadeIndent is the indent of the lines that continue a named row.
 const cascadeIndent = "           "
 
 func cascadeText(out *Text, r *tracediff.Result, all bool) {

@@ -24,7 +24,7 @@ import (
 // twin.
 type Report struct {
 	Head
-	// Error says why there is no result; empty if there is one.
+	// Error is why there is no result; empty if there is one.
 	Error string `json:"error,omitempty"`
 
 	// Verdict is what happened, in one to four sentences.
@@ -32,13 +32,13 @@ type Report struct {
 	// Kind is what kind of divergence was found, empty if none was.
 	Kind bisect.Kind `json:"kind,omitempty"`
 
-	// Match is which match it is of, nil unless the report stands beside those of others.
+	// Match identifies the match, nil unless there are reports of other matches next to this one.
 	Match           *MatchDocument   `json:"match,omitempty"`
 	Session         Session          `json:"session"`
 	Peers           []TriagedPeer    `json:"peers"`
 	FirstDivergence *FirstDivergence `json:"first_divergence"` // null if none was found
-	// Splits are all stretches of state points at which peers are known to have parted, in
-	// order; the first is that of FirstDivergence.
+	// Splits are all stretches of state points in which peers are known to have diverged, in order; the first belongs
+	// to FirstDivergence.
 	Splits []SplitDocument `json:"splits"`
 
 	// Caches is where caches begin to differ though the states are equal, nil if none are
@@ -47,12 +47,12 @@ type Report struct {
 
 	// Ladder is the narrowing, step by step.
 	Ladder []Rung `json:"ladder"`
-	// Locus are the values that differ where the peers parted, the root first, as many as
-	// show something; Compared says of which states they are.
+	// Locus are the values that differ where the peers diverged, the root first, as many as are useful; Compared
+	// identifies their states.
 	Locus    []LocusField `json:"locus"`
 	Compared *Compared    `json:"compared,omitempty"` // nil if no two states were compared
-	// Causes are what may have made the mistake, the likeliest first; empty if that is not
-	// known. Excluded says of other classes why they are none.
+	// Causes are the possible causes of the mistake, the likeliest first; empty if they are not known. Excluded has the
+	// reasons why other classes are not the cause.
 	Causes   []Cause           `json:"cause"`
 	Excluded map[string]string `json:"excluded,omitempty"`
 	// Experiments are the replays that were made to find it, in order.
@@ -63,21 +63,21 @@ type Report struct {
 	Orders []TriagedOrder `json:"orders"`
 	Inputs *Inputs        `json:"inputs,omitempty"` // nil if fewer than two logs were compared
 
-	// SimFailed says how the simulator failed that was asked for, empty if it did not.
+	// SimFailed describes how the requested simulator failed, empty if it did not.
 	SimFailed string `json:"simulator_failed,omitempty"`
-	// OwnFailed says that it was the peer's own build.
+	// OwnFailed reports whether it was the peer's own build.
 	OwnFailed bool `json:"own_failed,omitempty"`
 
 	// Witness is what a game said that played the recordings again, nil if none did.
 	Witness *WitnessDocument `json:"witness,omitempty"`
 
-	// OnlyHistories says that nothing but history hashes shows that the peers parted.
+	// OnlyHistories reports whether only history hashes show that the peers diverged.
 	OnlyHistories bool `json:"only_histories,omitempty"`
 
 	Contradictions []string `json:"contradictions"`
 	Missing        []string `json:"missing"` // evidence that is lost or lacking
 	Notes          []string `json:"notes"`
-	// Claims are what the engines wrote themselves, beside what the evidence says.
+	// Claims are what the engines themselves reported, compared with the evidence.
 	Claims []ClaimDocument `json:"claims,omitempty"`
 	// Facts of the game and the machines that differ between the peers.
 	Facts []Fact `json:"facts,omitempty"`
@@ -95,9 +95,8 @@ type Report struct {
 	// Send is what peers may send that would answer what is open, the most useful first.
 	Send []Request `json:"send,omitempty"`
 
-	// Fingerprint is the strict one: that of reports of which as much is known, and all of it
-	// is the same; empty if too little is known. Fingerprints are of one level each, from
-	// coarse to fine, as many as are known.
+	// Fingerprint is the strict one: reports share it if equally much is known about them and all of it is the same;
+	// empty if too little is known. Fingerprints has one for each level, from coarse to fine, as many as are known.
 	Fingerprint  string        `json:"fingerprint"`
 	Fingerprints []Fingerprint `json:"fingerprints"`
 	Seen         []SeenBefore  `json:"seen_before,omitempty"`
@@ -105,8 +104,7 @@ type Report struct {
 	Heat         *Heat         `json:"heat,omitempty"`
 	Tree         *HashTree     `json:"tree,omitempty"`
 	Map          *PositionsMap `json:"map,omitempty"`
-	// Names are how the engine calls the ticks and state points of Timeline, Heat and Cascade,
-	// nil if it has no names of its own.
+	// Names are the engine's names for the ticks and state points of Timeline, Heat and Cascade, nil if it has none.
 	Names *Names `json:"names,omitempty"`
 }
 
@@ -131,7 +129,7 @@ type Session struct {
 // How the format of a file is known.
 const (
 	KnownByBytes  = "bytes"  // it is one that the program knows
-	KnownByPage   = "page"   // a page describes it: an engine's, or that of the game's developers
+	KnownByPage   = "page"   // a page describes it: an engine's page, or one by the game's developers
 	KnownByItself = "itself" // it is an ordinary notation, or a message in ordinary words
 )
 
@@ -139,8 +137,9 @@ const (
 type Identified struct {
 	Table string `json:"table"`
 	Key   string `json:"key,omitempty"` // a member of the rows, empty if none identifies them
-	// By is "id" for a member that is called so and unique, "stable" for one that is unique and comes again in other files,
-	// "name" for the name in a map, "place" for the place in a list, "described" for what a page says.
+	// By is "id" for a member that has that name and is unique, "stable" for one that is unique and recurs in other
+	// files, "name" for the name in a map, "place" for the place in a list, "described" for a key that a page
+	// describes.
 	By string `json:"by"`
 }
 
@@ -167,12 +166,12 @@ func (i *Identified) Why() string {
 	return "the place in the list, since nothing else identifies them"
 }
 
-// Played is when a match was played, as its files have it. Times are those of RFC 3339, in UTC, to the second;
-// of files that state a local time and no zone that time is taken for UTC.
+// Played is when a match was played, as its files have it. Times are RFC 3339, in UTC, to the second; a local time
+// without a zone is taken for UTC.
 type Played struct {
 	First string `json:"first"`
 	Last  string `json:"last"`
-	By    string `json:"by"` // what says it, in a few words
+	By    string `json:"by"` // the source, in a few words
 }
 
 // Request is something that peers may send.
@@ -193,22 +192,21 @@ type Parting struct {
 // TriagedPeer is one peer.
 type TriagedPeer struct {
 	Name string `json:"name"`
-	// Group is the number of the peers that have the same state where they parted, from
-	// 1; 0 if its state there is not known.
+	// Group is the number of the peers that have the same state where they diverged, from 1; 0 if its state there is
+	// not known.
 	Group int `json:"group"`
-	// MatchesReference says whether its hashes are those of the simulator; null if none
-	// was asked.
+	// MatchesReference reports whether its hashes equal the simulator's; null if no simulator ran.
 	MatchesReference *bool `json:"matches_reference"`
 	Snapshots        int   `json:"snapshots"`
 	OrderLog         bool  `json:"order_log"`
 	Trace            bool  `json:"trace"`
-	// ClaimLog says that there is a log of it with messages of the game, Mentioned that it
-	// left nothing and only the messages of others name it.
+	// ClaimLog reports whether it has a log with messages of the game, Mentioned whether it left nothing and only other
+	// peers' messages name it.
 	ClaimLog  bool `json:"claim_log,omitempty"`
 	Mentioned bool `json:"mentioned,omitempty"`
 }
 
-// FirstDivergence is where the peers parted.
+// FirstDivergence is where the peers diverged.
 type FirstDivergence struct {
 	Tick         *uint64          `json:"tick"` // the divergent tick, null if only the bracket is known
 	Exact        bool             `json:"exact"`
@@ -217,8 +215,8 @@ type FirstDivergence struct {
 	// Loaded is the peer that diverged by loading another state, empty if none did.
 	Loaded string `json:"loaded,omitempty"`
 	System string `json:"system,omitempty"`
-	// Archetypes are those that may have diverged first, the RNG under "". Root says that
-	// the first is known to have.
+	// Archetypes are the archetypes that may have diverged first, the RNG under "". Root reports whether the first one
+	// is known to have.
 	Archetypes []string `json:"archetypes"`
 	Root       bool     `json:"root"`
 	Component  string   `json:"component,omitempty"`
@@ -258,13 +256,13 @@ type Rung struct {
 	Evidence string `json:"evidence"`
 	// Needs are the artifacts that would close an open step; each of them would.
 	Needs []string `json:"needs,omitempty"`
-	// RestsOn are peers on whose own words it rests, borne out by nobody else: who has the files
-	// of such a peer could have forged it.
+	// RestsOn are peers whose claims it depends on, without confirmation by another peer: a person with such a peer's
+	// files could have forged it.
 	RestsOn []string `json:"rests_on,omitempty"`
 }
 
-// LocusPeers returns whose values stand in the locus: those that were compared first, then
-// others in the order of the session. Every rendering has them in this order.
+// LocusPeers returns the peers with values in the locus: first the peers that were compared, then others in the order
+// of the session. Every rendering has them in this order.
 func LocusPeers(r *Report) []string {
 	var names []string
 	add := func(name string) {
@@ -324,8 +322,8 @@ type Compared struct {
 	Schema []LocusSchema `json:"schema,omitempty"`
 	// Reordered are the tables with the same rows, without ids, in another order on both sides.
 	Reordered []string `json:"reordered,omitempty"`
-	// Entities are what all of that is of, those of the locus first; Others counts what is of
-	// none of them. Together they count every value and every row once.
+	// Entities are the entities that all of these belong to, the entities of the locus first; Others counts the rest.
+	// Together they count every value and every row once.
 	Entities []Entity `json:"entities,omitempty"`
 	Others   *Others  `json:"others,omitempty"`
 }
@@ -336,11 +334,11 @@ type LocusSchema struct {
 	Cache     bool   `json:"cache,omitempty"`
 	Component string `json:"component"`
 	Field     string `json:"field"`
-	// Types are those of the column, by peer; a peer that lacks it has none.
+	// Types are the column's types, by peer; a peer that lacks the column has none.
 	Types map[string]string `json:"types"`
 }
 
-// Text says how the column differs: "only on host", "u64 on host, u32 on client".
+// Text describes how the column differs: "only on host", "u64 on host, u32 on client".
 func (s *LocusSchema) Text() string {
 	var parts []string
 	for _, peer := range slices.Sorted(maps.Keys(s.Types)) {
@@ -385,7 +383,7 @@ type LocusRows struct {
 type Cause struct {
 	Class string `json:"class"` // a heading of docs/causes.md
 	Title string `json:"title"`
-	// Standing is "shown" by experiments, "seen" in the evidence itself, or "looks-like".
+	// Standing is "shown" (by experiments), "seen" (in the evidence itself), or "looks-like".
 	Standing string `json:"standing"`
 	// Score is 1 of what is shown or seen, and else Right of Of: in how many of the measured
 	// sessions with such evidence it was one of the classes that are listed.
@@ -414,7 +412,7 @@ func (c *Cause) Measured() string {
 type Experiment struct {
 	Mode  string `json:"mode"` // as replay has it
 	Sim   string `json:"sim"`
-	Peer  string `json:"peer"` // whose orders were replayed
+	Peer  string `json:"peer"` // the peer that the replayed orders come from
 	Whole bool   `json:"whole,omitempty"`
 	// Result is "agrees", "departs" as the peers did, "elsewhere", "impossible" or "not-made".
 	Result string   `json:"result"`
@@ -429,7 +427,7 @@ type Experiment struct {
 type TriagedOrder struct {
 	ReportedOrder
 	Native string   `json:"native,omitempty"` // the engine's own name of its tick
-	Peers  []string `json:"peers"`            // whose logs have it
+	Peers  []string `json:"peers"`            // the peers with logs that have it
 	// Difference is how it differs between the peers, empty if it does not.
 	Difference orderlog.DifferenceKind `json:"difference,omitempty"`
 	// Names an entity of the locus.
@@ -449,8 +447,7 @@ type Inputs struct {
 // Level is which question of the narrowing a fingerprint is of.
 type Level string
 
-// Levels, from coarse to fine. Each is of the game and the kind of the divergence, and of its own
-// answer.
+// Levels, from coarse to fine. Each covers the game, the kind of the divergence, and its own answer.
 const (
 	LevelKind      Level = "kind"
 	LevelMessage   Level = "message"   // the form of the game's own message, and what it names, where there is nothing else
@@ -474,7 +471,7 @@ func (l Level) Seen() bool { return l == LevelStep || l == LevelField || l == Le
 // Fingerprint is one level of what separates a bug from others.
 type Fingerprint struct {
 	Level  Level  `json:"level"`
-	Name   string `json:"name"`   // what it is made of
+	Name   string `json:"name"`   // what is hashed
 	Digest string `json:"digest"` // 16 hex digits
 	// Of are the archetypes, components or fields that it is made of, sorted; of orders that
 	// differ how they do, and the kind of the first. It is nil where nothing is counted.
@@ -490,7 +487,7 @@ type SeenBefore struct {
 	Level Level `json:"level,omitempty"`
 }
 
-// How says in a few words how far the write-up is of the same bug.
+// How describes in a few words how far the write-up is about the same bug.
 func (s SeenBefore) How() string {
 	switch {
 	case s.Exact:
@@ -501,8 +498,7 @@ func (s SeenBefore) How() string {
 	return "similar by its " + string(s.Level)
 }
 
-// Timeline is what there is of each peer, by tick and state point, from the first to the last of
-// which there is anything.
+// Timeline is the evidence of each peer, by tick and state point, from the first to the last that has any.
 type Timeline struct {
 	From     uint64         `json:"from"`
 	To       uint64         `json:"to"`
@@ -555,7 +551,7 @@ type HeatRow struct {
 	Differs string `json:"differs"`
 }
 
-// HashTree is the Merkle tree of two states where the peers parted.
+// HashTree is the Merkle tree of two states where the peers diverged.
 type HashTree struct {
 	Peers  [2]string  `json:"peers"`
 	Point  uint64     `json:"point"`
@@ -575,9 +571,9 @@ type MapAxes string
 
 // Ways to find the axes of a map.
 const (
-	AxesDeclared MapAxes = "declared" // the game's format says which of its fields are the ground
-	AxesNamed    MapAxes = "named"    // by the names of the fields, of which there are two
-	AxesSpread   MapAxes = "spread"   // by the names of three: of y and z that of which values lie closer together is the height
+	AxesDeclared MapAxes = "declared" // the game's format names the ground axes
+	AxesNamed    MapAxes = "named"    // by the names of the two position fields
+	AxesSpread   MapAxes = "spread"   // by the names of three: of y and z, the one with the closer values is the height
 )
 
 // PositionsMap is where entities of the kinds that differ are on both peers.
@@ -588,7 +584,7 @@ type PositionsMap struct {
 	X    string  `json:"x"`
 	Y    string  `json:"y"`
 	Axes MapAxes `json:"axes,omitempty"`
-	// AtLeast says that more entities may differ than those that are marked so.
+	// AtLeast reports whether more entities may differ than the marked ones.
 	AtLeast  bool        `json:"at_least,omitempty"`
 	Entities []MapEntity `json:"entities"` // those that differ first, then others around them
 	Left     uint64      `json:"left"`     // entities that are left out
@@ -602,7 +598,7 @@ type MapEntity struct {
 	Archetype string         `json:"archetype"`
 	Key       string         `json:"key"`
 	At        [2]*[2]float64 `json:"at"`
-	// Differs says that any value of it differs.
+	// Differs reports whether any of its values differs.
 	Differs bool `json:"differs"`
 }
 
@@ -652,7 +648,7 @@ func BothNames(native string, n uint64) string {
 	case slices.Contains(strings.Fields(native), number), native == tracediff.UnknownTick:
 		return native
 	}
-	if p := PointOf(native, n); p.Relation == snapshot.Some { // its number says nothing
+	if p := PointOf(native, n); p.Relation == snapshot.Some { // its number shows nothing
 		return p.String()
 	}
 	return native + " (" + number + ")"
@@ -674,7 +670,7 @@ func PointName(p snapshot.Point) string {
 	return BothNames(p.Native, p.Tick)
 }
 
-// AtPoint says of when a state is.
+// AtPoint describes the time of a state.
 func AtPoint(p snapshot.Point) string {
 	p = said(p)
 	if p.Relation == snapshot.After && p.Native != "" {
@@ -687,8 +683,7 @@ func AtPoint(p snapshot.Point) string {
 // native name.
 func PointOf(native string, n uint64) snapshot.Point { return snapshot.Point{Tick: n}.Named(native) }
 
-// InTick names a tick within a sentence, by a name that may say itself what it is of:
-// "turn 12", "tick 000adee0".
+// InTick names a tick within a sentence. The name may already contain the unit: "turn 12", "tick 000adee0".
 func InTick(name string) string {
 	if spoken(name) {
 		return name
@@ -696,7 +691,7 @@ func InTick(name string) string {
 	return "tick " + name
 }
 
-// spoken reports whether a name says itself what it is of: "frame 600", not "000adee0".
+// spoken reports whether a name already contains the unit: "frame 600", not "000adee0".
 func spoken(name string) bool {
 	first, _, more := strings.Cut(name, " ")
 	return more && strings.IndexFunc(first, func(r rune) bool { return !unicode.IsLetter(r) }) < 0

@@ -27,9 +27,8 @@ const (
 	shownLogLines = 5
 )
 
-// Text writes a report for a person: what happened in the first lines, then how that
-// is known, what differs, how it spread, and what to do; about a screen or two, or
-// everything if all is set.
+// Text writes a report for a person: first what happened, then the evidence, the differences, how they spread, and the
+// next steps; about a screen or two, or everything if all is set.
 func (r *Report) Text(w io.Writer, s Style, all bool) error {
 	if s.width == 0 {
 		s.width = textWidth
@@ -51,7 +50,7 @@ type reportText struct {
 	cut   bool // some of what steps rest on is left out
 }
 
-// names are those of a report that sentences may have in them.
+// names returns the names in a report that sentences may contain.
 func (r *Report) names() (names []string) {
 	for i := range r.Peers {
 		names = append(names, r.Peers[i].Name)
@@ -73,7 +72,7 @@ func (t *reportText) section(name string, about ...string) {
 	t.put(t.s.bold.Sprint(name), "  ", t.s.faint.Sprint(strings.Join(about, "")))
 }
 
-// shown returns how many of n to show, and what to say of the rest.
+// shown returns how many of n to show, and the text about the rest.
 func (t *reportText) shown(n, most int) int {
 	if t.all || n <= most {
 		return n
@@ -87,8 +86,8 @@ func (t *reportText) more(n, shown int) {
 	}
 }
 
-// wrap writes a text, cut into lines. The first follows what stands before it, which takes
-// indent columns; the others stand below it.
+// wrap writes a text, cut into lines. The first line follows before, which takes indent columns; the others are below
+// it.
 func (t *reportText) wrap(before string, indent int, text string, color printer) {
 	text = t.keep(Safe(text))
 	if color != nil {
@@ -194,16 +193,14 @@ func (t *reportText) ladder() {
 	}
 }
 
-// maxFound is how many columns what a step found takes, if what it rests on is to stand beside it
-// in a text of so many columns.
+// maxFound is how many columns a step's finding may take in a text of this width, so that the evidence fits next to it.
 func maxFound(width int) int { return min(28, 3*width/10) }
 
-// evidence writes what a step rests on after what stands before it, or what of that has room on
-// the line.
+// evidence writes a step's evidence after the text before it, or as much as fits on the line.
 func (t *reportText) evidence(before string, indent int, text string) {
 	text = t.keep(Safe(text))
 	first, rest, _ := strings.Cut(fold(strings.Repeat(joint, indent)+text, t.width-2, indent), "\n")
-	alone := strings.TrimSpace(before) == "" // what was found takes the line before
+	alone := strings.TrimSpace(before) == "" // the finding takes the line before
 	if !t.brief || rest == "" && !alone {
 		t.hang(indent, before, t.s.faint.Sprint(text))
 		return
@@ -296,7 +293,7 @@ func (t *reportText) side(peer string, otherwise printer) printer {
 	return otherwise
 }
 
-// details shows those of the first checkpoint that differs.
+// details shows the details of the first checkpoint that differs.
 func (t *reportText) details() {
 	if d := t.r.FirstDetails(); d != nil {
 		t.section(d.Title(), d.About())
@@ -433,7 +430,7 @@ func (t *reportText) trouble() {
 func (t *reportText) claims() {
 	for i, c := range t.r.Claims {
 		if len(t.r.Claims) == 1 && len(c.Contradictions)+len(c.Detail) == 0 && !t.all {
-			break // a step of the narrowing says all of it
+			break // a step of the narrowing shows all of it
 		}
 		if i == 0 {
 			t.section("claims", "of the engine")
@@ -471,7 +468,7 @@ func (t *reportText) machines() {
 	}
 }
 
-// claimText says how a claim stands.
+// claimText describes whether the evidence supports a claim.
 func claimText(c *ClaimDocument) string {
 	at := "that tick"
 	if c.Tick != nil {

@@ -46,12 +46,12 @@ type departureDocument struct {
 	Got      string          `json:"got,omitempty"`
 	From     *uint64         `json:"from,omitempty"` // the snapshot that was resumed
 	Caches   []string        `json:"caches,omitempty"`
-	Order    string          `json:"order,omitempty"`  // whose test changes the state
+	Order    string          `json:"order,omitempty"`  // its test changes the state
 	System   string          `json:"system,omitempty"` // after which it departs
 	Scopes   []string        `json:"scopes,omitempty"`
 	Proof    string          `json:"proof,omitempty"`    // where it ends
 	Loaded   bool            `json:"loaded,omitempty"`   // it departs by loading a state
-	TickEnd  bool            `json:"tick_end,omitempty"` // archetypes is of the end of the tick, not right after the system
+	TickEnd  bool            `json:"tick_end,omitempty"` // archetypes belongs to the end of the tick, not right after the system
 	Tables   []TableDocument `json:"archetypes,omitempty"`
 }
 
@@ -130,7 +130,7 @@ func trialText(out *Text, t *bisect.Trial, all bool) {
 	if d := t.First; d != nil {
 		if d.Caches == nil {
 			row("first", s.bad.Sprintf("state point %d", d.Point))
-			if d.Expected == d.Got { // of games, whose hashes are of any length
+			if d.Expected == d.Got { // of games, with hashes of any length
 				row("", Safe(d.A), "  ≠  ", Safe(d.B))
 			} else {
 				row("", Safe(d.A), "  ", d.Expected.String())
@@ -167,8 +167,8 @@ func trialHeadline(t *bisect.Trial) string {
 	return fmt.Sprintf("  %s: departs at state point %d, the first that was compared", t.Mode, t.First.Point)
 }
 
-// drilledText says what is known of a departure beyond its point: the system, what
-// departs after it, and where proof ends.
+// drilledText describes what is known about a departure in addition to its point: the system, what departs after it,
+// and where proof ends.
 func drilledText(out *Text, d *bisect.Departure, all bool) {
 	s := out.Style
 	row := out.Row

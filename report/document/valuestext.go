@@ -50,8 +50,8 @@ func (t *reportText) values() {
 	t.onOneSide(g)
 }
 
-// stacked writes rows of values for which there are not enough columns: both peers' values and
-// their difference follow the name of the field, or stand below it.
+// stacked writes rows of values for which there are not enough columns: both peers' values and their difference follow
+// the name of the field, or are below it.
 func (t *reportText) stacked(rows [][]string) {
 	a, b := t.side(t.r.Compared.Peers[0], t.s.name), t.side(t.r.Compared.Peers[1], t.s.warn)
 	for n, row := range rows {
@@ -74,9 +74,8 @@ func (t *reportText) stacked(rows [][]string) {
 	}
 }
 
-// valueRows returns the rows of a table of values that differ, the first being its heading, and
-// how many values they show: a row for each, with its entity in front or, in blocks, in a
-// row of its own before those of its values.
+// valueRows returns the rows of a table of values that differ, the first being its heading, and how many values they
+// show: a row for each, with its entity in front or, in blocks, in a separate row before the rows of its values.
 func (t *reportText) valueRows(g *Gathered, blocks bool) (rows [][]string, shown uint64) {
 	peers := t.r.Compared.Peers
 	head := []string{"field", prose.Name(peers[0]), prose.Name(peers[1]), "difference"}
@@ -135,7 +134,7 @@ func width(rows [][]string) (n int) {
 	return n - 2
 }
 
-// hint says how to see what is left out.
+// hint describes how to see the parts that are left out.
 func (t *reportText) hint() string {
 	if t.all {
 		return ""
@@ -192,7 +191,7 @@ func (e *GatheredEntity) lines(each bool) []GatheredLine {
 	return out
 }
 
-// differing says how much of two states differs.
+// differing describes how much of two states differs.
 func differing(k *Compared, g *Gathered) string {
 	var rows uint64
 	for i := range k.Rows {
@@ -218,8 +217,7 @@ func differing(k *Compared, g *Gathered) string {
 	return text + ", " + one
 }
 
-// absent counts the entities that only one side has; all says that there is nothing else that
-// only one side has.
+// absent counts the entities that only one side has; all reports that there is nothing else that only one side has.
 func (g *Gathered) absent() (n int, all bool) {
 	for i := range g.Absent {
 		n += len(g.Absent[i].Entities)
@@ -227,7 +225,7 @@ func (g *Gathered) absent() (n int, all bool) {
 	return n, g.Others.Rows == 0 && !slices.ContainsFunc(g.Entities, func(e GatheredEntity) bool { return len(e.Rows) > 0 })
 }
 
-// bitsText says how many bits of a value changed, and by how many steps of a float.
+// bitsText describes how many bits of a value changed, and by how many steps of a float.
 func bitsText(f *LocusField) string {
 	var parts []string
 	if f.Bits > 0 {

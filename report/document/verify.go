@@ -55,12 +55,11 @@ func proofText(out *Text, p *merkle.Proof) {
 
 // verifyDocument is desynctool.verify/1.
 type verifyDocument struct {
-	Head                    // in-sync if every hash is that of the content, else diverged
+	Head                    // in-sync if every hash matches the content, else diverged
 	Verified bool           `json:"verified"`
 	Files    []verifiedFile `json:"files"`
 
-	// Accepted is the donor whose state is the one that is wanted, null if none is; it is there
-	// if donors were tried.
+	// Accepted is the donor with the wanted state, null if there is none; it is present if donors were tried.
 	Accepted *json.RawMessage `json:"accepted,omitempty"`
 }
 
@@ -85,7 +84,7 @@ type verifiedFile struct {
 	Checksummed bool `json:"checksummed"`
 }
 
-// signerDocument is whose chain a state was held against.
+// signerDocument is the peer whose chain a state was compared with.
 type signerDocument struct {
 	Path    string `json:"path"`
 	Peer    string `json:"peer"`
@@ -98,7 +97,7 @@ type chainDocument struct {
 	Seed      string          `json:"seed"`
 	Peer      string          `json:"peer"`
 	Key       string          `json:"key"`
-	Trusted   bool            `json:"trusted"` // it was held against a key that the user gave
+	Trusted   bool            `json:"trusted"` // it was checked with a key that the user gave
 	Start     string          `json:"start,omitempty"`
 	Entries   uint64          `json:"entries"`
 	FirstTick *uint64         `json:"first_tick"` // null if there are no entries
@@ -211,7 +210,7 @@ func verifiedText(out *Text, word string, v *snapshot.Verified) {
 	}
 }
 
-// keyText writes by which key, and by whose word it is the peer's.
+// keyText writes the key, and the source that states that it is the peer's.
 func keyText(out *Text, label string, h *signatures.Header, trusted bool) {
 	by := "which the file itself names; --key would show that it is the peer's"
 	if trusted {
@@ -220,7 +219,7 @@ func keyText(out *Text, label string, h *signatures.Header, trusted bool) {
 	out.put(label, " ", h.Key.String(), out.faint.Sprint("  of "+prose.Name(h.Peer)+", "+by))
 }
 
-// Reasons are the errors that were joined to one, each on a line of its own.
+// Reasons are the errors that were joined to one, each on a separate line.
 func Reasons(err error) (list []error) {
 	if err == nil {
 		return nil
@@ -235,8 +234,8 @@ func Reasons(err error) (list []error) {
 	return list
 }
 
-// Donors returns the document of states that some peers offered: each that was tried, of which
-// the last one is accepted or none.
+// Donors returns the document of states that some peers offered: each one that was tried; the last one is accepted, or
+// none.
 func Donors(tried snapshot.Verification, accepted bool) Document {
 	status := Diverged
 	if accepted {

@@ -38,7 +38,7 @@ type walkChild struct {
 	Hash    map[string]string `json:"hash"`
 }
 
-// Walk returns the document of a walk; names are those of the peers.
+// Walk returns the document of a walk; names are the peers' names.
 func Walk(w *snapshot.Walk, names [2]string, warnings []string) Document {
 	return Document{
 		StatusOf(w),

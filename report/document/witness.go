@@ -10,13 +10,13 @@ import (
 // WitnessDocument is what a game said that played the recordings of the peers again.
 type WitnessDocument struct {
 	Sim     string          `json:"sim"`  // as the command line has it
-	Game    string          `json:"game"` // with its version, if it says it
+	Game    string          `json:"game"` // with its version, if it reports one
 	Replays []WitnessReplay `json:"replays"`
-	// Twice are the peers of whose logs two replays of the same orders were compared, one if its log was played
-	// twice; Differ is where they part, null if they do not.
+	// Twice are the peers whose logs gave two replays of the same orders that were compared, one peer if its log was
+	// played twice; Differ is where the replays diverge, null if they do not.
 	Twice  []string         `json:"twice"`
 	Differ *BracketDocument `json:"differ"`
-	// Narrowed says that the replays made the bracket of the peers narrower.
+	// Narrowed reports whether the replays made the bracket of the peers narrower.
 	Narrowed bool     `json:"narrowed"`
 	Forced   []string `json:"forced,omitempty"` // recordings of another version that were played all the same
 	Failed   []string `json:"failed"`           // recordings that were not played, and why

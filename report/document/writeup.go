@@ -13,11 +13,10 @@ import (
 	"strings"
 )
 
-// A write-up is what somebody wrote of a bug: Markdown that begins with a header of
-// "name: value" lines between two lines of three dashes. The header has lines
-// "fingerprint:", with a strict one, and "fingerprint_LEVEL:", with that of a level, as many
-// of each as there are reports of the bug that look different, and may have "title:"; without a
-// title the first heading is it.
+// A write-up is a text about a bug: Markdown that begins with a header of "name: value" lines between two lines of
+// three dashes. The header has lines "fingerprint:", with a strict fingerprint, and "fingerprint_LEVEL:", with a
+// level's, as many of each as there are reports of the bug that look different. It may have "title:"; without it the
+// first heading is the title.
 
 // Limits of write-ups.
 const (
@@ -127,7 +126,7 @@ func (r *Report) FindSeen(folder fs.FS) (seen []SeenBefore, err error) {
 	return seen, err
 }
 
-// writeUpHead is what the header of a write-up says.
+// writeUpHead is the header of a write-up.
 type writeUpHead struct {
 	title  string
 	prints []string

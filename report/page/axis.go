@@ -11,8 +11,8 @@ import (
 	"github.com/desynctool/desynctool/report/document"
 )
 
-// timeView are the pictures of time: what each peer left, what differs when, and the cascade, above
-// each other on one axis.
+// timeView has the pictures of time: the files of each peer, the differences over time, and the cascade, above each
+// other on one axis.
 type timeView struct {
 	picture
 	axis
@@ -26,20 +26,20 @@ type timeView struct {
 	Cascade  *cascadeView
 }
 
-// axis is a linear scale of ticks, in which each tick takes the room from its own place to that of
-// the next one. A state point is where the tick of its number begins.
+// axis is a linear scale of ticks, in which each tick takes the room from its place to the next tick's. A state point
+// is where the tick of its number begins.
 type axis struct {
 	From, To uint64 // ticks
 	names    *document.Names
 	points   map[uint64]string // names of state points within a sentence
 }
 
-// ruler is the axis with its labels, and the names of the moments on lines of their own above it.
+// ruler is the axis with its labels, and the names of the moments on separate lines above it.
 type ruler struct {
 	Unit         []string // of the ordinals and of the natives
 	Y, Height    int
 	Ordinals     []axisTick
-	Natives      []axisTick // the engine's own names beside the ordinals
+	Natives      []axisTick // the engine's own names next to the ordinals
 	NativesY, TY int
 }
 
@@ -219,7 +219,7 @@ func (v *timeView) moments(r *document.Report) {
 	}
 }
 
-// flagHeight is that of a line of the ruler.
+// flagHeight is the height of a line of the ruler.
 const flagHeight = 16
 
 // label returns the engine's own name of a place of the axis, "" if it has none.
@@ -233,8 +233,7 @@ func (a *axis) label(tick uint64) string {
 	return a.names.States.Name(tick)
 }
 
-// rule labels round ticks: as many as a picture on a desk has room for, some of which are left out
-// on a telephone.
+// rule labels round ticks: as many as fit into a picture on a desktop screen; some are left out on a phone.
 func (v *timeView) rule(game string) {
 	chars := len(strconv.FormatUint(v.To, 10))
 	if v.names != nil {
@@ -290,7 +289,7 @@ func (v *timeView) rule(game string) {
 	}
 }
 
-// named reports whether the engine's own names of ticks say more than their numbers.
+// named reports whether the engine's own names of ticks tell more than their numbers.
 func (a *axis) named() bool {
 	if a.names == nil {
 		return false
@@ -303,8 +302,8 @@ func (a *axis) named() bool {
 	return false
 }
 
-// unit returns the word that stands beside the number in all of some names, "frame" or "ms", empty
-// if there is none. Ticks without a name count for nothing.
+// unit returns the word next to the number that all names share, such as "frame" or "ms", empty if there is none. Ticks
+// without a name are ignored.
 func unit(names []axisTick) string {
 	word := ""
 	for _, n := range names {
@@ -323,8 +322,8 @@ func unit(names []axisTick) string {
 	return word
 }
 
-// data is what the script needs to name ticks and state points. Numbers are texts: those of a tick
-// may be larger than a script can count.
+// data is what the script needs to name ticks and state points. Numbers are texts: the number of a tick may be larger
+// than a script can represent.
 func (v *timeView) data() string {
 	type number struct {
 		First string `json:"first"`

@@ -12,14 +12,14 @@ import (
 // bitsView are the bits of a value on both peers, the most significant first.
 type bitsView struct {
 	Parts []bitsPart
-	Note  string // what the parts say, in numbers
+	Note  string // the parts in numbers
 	Tip   string
 }
 
 // bitsPart is a byte, or the sign, the exponent or a byte of the mantissa of a float: a piece
 // that is not broken where a line is too short for all.
 type bitsPart struct {
-	Name string       // empty, or that of the float's part
+	Name string       // empty, or the name of the float's part
 	Runs [2][]bitsRun // of both peers
 }
 
@@ -29,7 +29,7 @@ type bitsRun struct {
 	Changed bool
 }
 
-// maxBits is how wide a value may be whose bits are shown.
+// maxBits is the largest width of a value with bits that are shown.
 const maxBits = 128
 
 // newBits returns nil if there are no two raw values of one width.
@@ -66,7 +66,7 @@ func newBits(a, b string, kind snapshot.Kind) *bitsView {
 	return v
 }
 
-// bytes adds bits byte by byte; what is left over comes first.
+// bytes adds bits byte by byte; the remaining bits come first.
 func (v *bitsView) bytes(name, p, q string) {
 	for len(p) > 0 {
 		n := (len(p)-1)%8 + 1
@@ -113,7 +113,7 @@ func floatParts(kind snapshot.Kind, width int) []floatPart {
 	return nil
 }
 
-// note says what a part is on both sides.
+// note describes a part on both sides.
 func (p floatPart) note(a, b string) string {
 	show := func(bits string) string {
 		n, _ := strconv.ParseInt(bits, 2, 64)

@@ -6,7 +6,7 @@ import (
 	"github.com/desynctool/desynctool/docs"
 )
 
-// classText is what the documentation says of a class of causes.
+// classText is the documentation's text about a class of causes.
 type classText struct {
 	Line  []run
 	Parts []classPart
@@ -18,11 +18,11 @@ type classPart struct {
 	Text []run
 }
 
-// classParts are the paragraphs of a class that a page has. What was met elsewhere is left out:
-// it is a list of links.
+// classParts are the paragraphs of a class that a page has. The section about cases met elsewhere is left out: it is a
+// list of links.
 var classParts = []string{"How it looks", "How to confirm", "How it is usually fixed"}
 
-// classOf returns what docs/causes.md says of a class, nil if it has none of that name.
+// classOf returns the text of docs/causes.md about a class, nil if it has none of that name.
 func classOf(name string) *classText {
 	_, text, ok := strings.Cut(docs.Causes, "\n## "+name+"\n")
 	if !ok {

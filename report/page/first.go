@@ -25,7 +25,7 @@ func newFirst(r *document.Report, peers peers) *firstView {
 		return nil
 	}
 	v := &firstView{Title: d.Title(), About: d.About(), Start: 1, Same: d.Same}
-	if d.Kind == tracediff.Stack { // line 0 says of what it is
+	if d.Kind == tracediff.Stack { // line 0 names what it belongs to
 		v.Start = 0
 	}
 	v.From = v.Start + len(d.Same)

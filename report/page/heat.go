@@ -11,8 +11,8 @@ import (
 	"github.com/desynctool/desynctool/snapshot"
 )
 
-// heatView shows which row differs at which state point. Rows that say the same are one lane, and
-// those that never differ are only named.
+// heatView shows which row differs at which state point. Rows with the same cells share a lane, and rows that never
+// differ are only named.
 type heatView struct {
 	By       string
 	Peers    [2]peer
@@ -20,7 +20,7 @@ type heatView struct {
 	Lanes    []lane
 	Rest     []heatRest
 	Rows     []heatRow
-	Unlisted int // rows whose cells are not those of the points
+	Unlisted int // rows that do not have one cell for each state point
 }
 
 // heatRest are rows that never differ, and what is known of them.
@@ -39,8 +39,8 @@ type heatRow struct {
 	Spans string
 }
 
-// heatHeight is that of a lane, minCell the least width of a cell in units, and maxFolded how many
-// rows of one lane its name lists.
+// heatHeight is the height of a lane, minCell the least width of a cell in units, and maxFolded how many rows of one
+// lane its name lists.
 const (
 	heatHeight = 20
 	minCell    = 60
@@ -64,8 +64,8 @@ func newHeat(r *document.Report, peers peers, a axis) *heatView {
 	return v
 }
 
-// rootsFirst returns the rows of a heat map in the order in which they differ: first those of the
-// archetypes that parted first.
+// rootsFirst returns the rows of a heat map in the order in which they differ: first the rows of the archetypes that
+// diverged first.
 func rootsFirst(r *document.Report) []document.HeatRow {
 	var roots []string
 	if r.FirstDivergence != nil {
@@ -101,7 +101,7 @@ func newHeatRow(label, cells string, points []uint64) heatRow {
 	return row
 }
 
-// fold makes lanes of rows: one of all that have the same cells, where the first of them stands.
+// fold makes lanes of rows: rows with the same cells become one lane, at the place of the first one.
 func (v *heatView) fold(points []uint64, a axis) {
 	var cells, equal, lost []string
 	names := map[string][]string{}
@@ -162,9 +162,9 @@ func stretches(cells string) (list []stretch) {
 	return list
 }
 
-// heatPaths draws cells at the places of their state points. A cell is as wide as a tick, and wide
-// enough to be seen where the next one leaves the room, of which none is left that is less than that. Between state points at which the same is
-// known the lane is faint.
+// heatPaths draws cells at the places of their state points. A cell is as wide as a tick, and wide enough to be seen if
+// the next one leaves enough room; no gap narrower than that remains. Between state points with equal cells the lane is
+// faint.
 func heatPaths(cells string, points []uint64, a axis) []path {
 	var solid, faint, lost strings.Builder
 	var equal, stays strings.Builder

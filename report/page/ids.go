@@ -9,7 +9,7 @@ import (
 // same report.
 type ids map[string]int
 
-// newIDs returns the ids of a page whose sections have theirs.
+// newIDs returns the ids of a page, with the ids of its sections taken.
 func newIDs() ids {
 	out := ids{}
 	for _, id := range []string{

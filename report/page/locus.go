@@ -12,15 +12,15 @@ import (
 	"github.com/desynctool/desynctool/report/document"
 )
 
-// locusView is what differs where the peers parted, as a tree to unfold: kinds of entities,
-// entities, archetypes, components and their fields.
+// locusView has the differences where the peers diverged, as a tree to unfold: kinds of entities, entities, archetypes,
+// components and their fields.
 type locusView struct {
 	Compared *document.Compared
 	Line     string
 	Nodes    []*node
 	Schema   []string
 	Columns  []document.LocusColumn
-	Left     []string // what is not listed
+	Left     []string // the values that are not listed
 	Filter   bool     // there is enough to search in
 
 	sides [2]peer
@@ -104,7 +104,7 @@ func newLocus(r *document.Report, peers peers, ids ids) *locusView {
 	return v
 }
 
-// comparedLine says of which states all that is.
+// comparedLine names the states that are compared.
 func comparedLine(k *document.Compared) string {
 	text := prose.Count(k.Values, "value differs", "values differ")
 	var rows uint64
@@ -249,7 +249,7 @@ func (t *treeBuilder) entity(e *document.GatheredEntity) *node {
 		a.Count = prose.Count(total, "value", "values")
 		if len(a.Nodes) == 1 {
 			c := a.Nodes[0]
-			if !slices.Contains(strings.Split(a.Title, "."), c.Title) && !strings.HasPrefix(a.Title, c.Title+".") && c.Title != "" { // else the archetype says it
+			if !slices.Contains(strings.Split(a.Title, "."), c.Title) && !strings.HasPrefix(a.Title, c.Title+".") && c.Title != "" { // else the archetype already names it
 				a.Title += " › " + c.Title
 			}
 			a.Rows, a.Nodes = c.Rows, nil
@@ -315,8 +315,8 @@ func (t *treeBuilder) row(f *document.LocusField, e *document.Entity, under stri
 // maxValueText is how much of a value is shown.
 const maxValueText = 2000
 
-// bytesText returns the text that bytes are, given as hex digits of which the last may be cut
-// off; empty if they are no printable text of three letters at least.
+// bytesText returns the text that bytes encode. They are given as hex digits; the last one may be cut off. It is empty
+// if they are not printable text of at least three letters.
 func bytesText(digits string) string {
 	b, err := hex.DecodeString(digits[:len(digits)&^1])
 	if err != nil || len(b) < 3 || !utf8.Valid(b) {

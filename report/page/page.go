@@ -1,15 +1,14 @@
-// Package page writes a Report as one HTML file that stands by itself: styles, script and
-// pictures are in it, and its content security policy lets it load nothing. The same report
-// gives the same bytes.
+// Package page writes a Report as one self-contained HTML file: styles, script and pictures are in it, and its content
+// security policy lets it load nothing. The same report gives the same bytes.
 //
 // Each picture is drawn in Go, as SVG, and has a table with the same numbers behind it. The
 // script only adds what needs a hand: the line that names the number under the pointer or
 // the keys, the change between light and dark, the filter of what differs, and copying. What only it
 // can do is hidden until it runs. Without it the page still reads.
 //
-// What a report holds came from players' files. Templates escape it by where it stands, and
-// every value that they print first goes through document.Safe (see guard), so that neither
-// markup nor control characters nor marks of text direction reach the page.
+// The content of a report comes from players' files. Every text that is put into the markup first goes through
+// document.Safe and is then escaped (see html.put), so that neither markup nor control characters nor marks of text
+// direction reach the page.
 package page
 
 import (

@@ -20,7 +20,7 @@ func (p peer) Path() string { return shape(p.Shape, 7, 7, 5) }
 // colours is how many the style has, c0 to c7.
 const colours = 8
 
-// peers are those of a session, by name.
+// peers are the peers of a session, by name.
 type peers map[string]int
 
 func newPeers(r *document.Report) peers {
@@ -52,6 +52,6 @@ func (p peers) all(names []string) []peer {
 	return out
 }
 
-// Mark returns the mark on a map, in a picture of 18 by 18 pixels: that of the first side is a
-// ring around that of the second.
+// Mark returns the mark on a map, in a picture of 18 by 18 pixels: the first side's mark is a ring around the second
+// side's.
 func (p peer) Mark(side int) string { return shape(p.Shape, 9, 9, [2]float64{7, 3.5}[side%2]) }

@@ -85,7 +85,7 @@ func (e extent) has(p *[2]float64) bool {
 // of positions are not finite.
 const maxPlace = math.MaxFloat64 / 8
 
-// Limits of what a map says of each entity.
+// Limits on what a map shows about each entity.
 const (
 	maxMapRows = 200 // rows of the table
 	maxTips    = 300 // entities that are equal and are named when pointed at
@@ -195,7 +195,7 @@ func (v *mapView) title(e *document.MapEntity) string {
 	return name
 }
 
-// axesText says how the axes were found.
+// axesText describes how the axes were found.
 func axesText(m *document.PositionsMap) string {
 	switch m.Axes {
 	case document.AxesDeclared:
@@ -210,7 +210,7 @@ func axesText(m *document.PositionsMap) string {
 	return fmt.Sprintf("The axes are %s and %s, by the names of the fields.", m.X, m.Y)
 }
 
-// mapLine says how many of the entities differ.
+// mapLine describes how many of the entities differ.
 func mapLine(m *document.PositionsMap, kinds map[string]bool, differ int) string {
 	of := prose.Count(uint64(len(m.Entities))+m.Left, "entity", "entities")
 	if len(kinds) == 1 {
@@ -230,7 +230,7 @@ func mapLine(m *document.PositionsMap, kinds map[string]bool, differ int) string
 	return text + "."
 }
 
-// placesLine says how many of those that differ are at two places, and how many only one side has.
+// placesLine describes how many of the differing entities are at two places, and how many only one side has.
 func placesLine(differ, moved, alone int, farthest float64) string {
 	switch {
 	case differ == 1 && alone == 1:
@@ -277,8 +277,8 @@ func (e extent) padded() extent {
 	return e
 }
 
-// closeUp returns the surroundings of the first entity whose positions differ, and whether
-// they are so much smaller than the whole that they are worth a picture.
+// closeUp returns the surroundings of the first entity with different positions, and whether they are so much smaller
+// than the whole that they are worth a picture.
 func closeUp(entities []document.MapEntity, whole extent) (extent, bool) {
 	i := slices.IndexFunc(entities, func(e document.MapEntity) bool { return apart(e) > 0 })
 	if i < 0 {
@@ -310,7 +310,7 @@ const (
 	mapBottom = 46
 	mapTop    = 12
 	mapRight  = 24
-	mapDigit  = 11 // of the numbers beside the plot, as they are on a narrow screen
+	mapDigit  = 11 // of the numbers next to the plot, as they are on a narrow screen
 )
 
 // scale returns how many pixels a unit has, and the size of the plot.
@@ -319,8 +319,7 @@ func (e extent) scale() (unit, w, h float64) {
 	return unit, (e.x1 - e.x0) * unit, (e.y1 - e.y0) * unit
 }
 
-// at returns where a position is in a panel whose plot begins at left: x to the right, y down,
-// as on a screen.
+// at returns where a position is in a panel with a plot that begins at left: x to the right, y down, as on a screen.
 func (e extent) at(x, y, left float64) (float64, float64) {
 	unit, _, _ := e.scale()
 	return left + (x-e.x0)*unit, mapTop + (y-e.y0)*unit
@@ -340,8 +339,8 @@ func (e extent) box(whole extent, left float64) *mapBox {
 	return &mapBox{num(x0), num(y0), num(x1 - x0), num(y1 - y0)}
 }
 
-// panel draws a part of the map. The mark of the first peer is a ring, so that that of the second
-// is seen within it.
+// panel draws a part of the map. The mark of the first peer is a ring, so that the second peer's mark is visible within
+// it.
 func (v *mapView) panel(name string, entities []document.MapEntity, of extent) mapPanel {
 	_, w, h := of.scale()
 	p := mapPanel{Name: name}
@@ -413,7 +412,7 @@ func (v *mapView) panel(name string, entities []document.MapEntity, of extent) m
 
 func round(v float64) float64 { return math.Round(v*10) / 10 }
 
-// tip says where an entity is.
+// tip describes where an entity is.
 func (v *mapView) tip(e document.MapEntity) string {
 	name := v.title(&e)
 	switch {
@@ -472,7 +471,7 @@ func (p *mapPanel) grid(of extent, w, h float64) {
 	}
 }
 
-// labelling puts names beside marks so that none covers another, or a mark.
+// labelling puts names next to marks so that none covers another, or a mark.
 type labelling struct {
 	left, right, bottom float64
 	most                int
@@ -488,7 +487,7 @@ type namedMark struct {
 // maxNames is how many entities of a panel carry their names.
 const maxNames = 12
 
-// name adds the name of a mark, unless there is no room beside it.
+// name adds the name of a mark, unless there is no room next to it.
 func (l *labelling) name(m namedMark) {
 	const letter, high, beside = 11, 18, 9 // a bold letter at most, as it is on a narrow screen
 	if len(l.names) == l.most {

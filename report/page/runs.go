@@ -34,7 +34,7 @@ func textRuns(text string) (runs []run) {
 // marks are what surrounds a piece of a document in Markdown, and what it is then.
 var marks = []struct{ mark, kind string }{{"`", "code"}, {"**", "strong"}, {"*", "em"}}
 
-// markedRuns splits a paragraph of our own documents at its marks.
+// markedRuns splits a paragraph of our documents at its marks.
 func markedRuns(text string) (runs []run) {
 	plain := func(s string) {
 		if s != "" {

@@ -12,8 +12,8 @@ type step struct {
 	About   string
 }
 
-// stepOf takes a line apart: a command of ours may be followed by what it shows, as a comment of a
-// shell. A line with places to fill in, as PATH…, is no command that could be run.
+// stepOf splits a line: a command may be followed by a shell comment about what it shows. A line with places to fill
+// in, such as PATH…, is not a command that could be run.
 func stepOf(line string) step {
 	command, about := document.CutStep(line)
 	if command == "" || strings.Contains(command, "…") {

@@ -6,15 +6,14 @@ type picture struct {
 	Name string // for who cannot see it
 }
 
-// lane is a row of a picture of time: its name, and a drawing at the whole axis that is units wide
-// and stretched to the width that there is. The script draws it anew from the data beside it where
-// the axis shows less.
+// lane is a row of a picture of time: its name, and a drawing at the whole axis that is units wide and stretched to the
+// available width. The script redraws it from the data next to it where the axis shows less.
 type lane struct {
 	Label  string
 	Class  string   // of the label
-	Who    string   // whose it is
+	Who    string   // the peer
 	Colour string   // of the drawing, a class
-	Folded []string // names of the rows that it stands for, nil if there is one
+	Folded []string // names of the rows that it combines, nil if there is one
 
 	Kind   string // points, orders, span, events or heat
 	Height int

@@ -10,7 +10,7 @@ import (
 	"github.com/desynctool/desynctool/report/document"
 )
 
-// timelineView is what there is of each peer, along the session.
+// timelineView is the evidence of each peer, along the session.
 type timelineView struct {
 	Lanes []lane
 	Bin   uint64

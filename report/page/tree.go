@@ -57,8 +57,8 @@ type innerRow struct {
 	Hashes       [2]string
 }
 
-// Sizes of the picture, and how many lines it has at most before subtrees of which parts
-// differ are drawn as one mark too.
+// Sizes of the picture, and how many lines it has at most before subtrees with some differing parts are also drawn as
+// one mark.
 const (
 	treeStep = 56  // of a level, at most
 	treeWide = 144 // of all levels, if that leaves enough for a curve
@@ -273,7 +273,7 @@ func (d *drawing) edge(from treeNode, x, y, level, i int) {
 	d.v.Edges = append(d.v.Edges, treeEdge{fmt.Sprintf("M%d %dC%d %d %d %d %d %dH%d", from.X, from.Y, middle, from.Y, middle-8, y, from.X+d.step-8, y, x), class})
 }
 
-// rowsText says how many rows a leaf has; the RNG has none to count.
+// rowsText describes how many rows a leaf has; the RNG has none to count.
 func rowsText(leaf document.TreeLeaf) string {
 	if leaf.Label == "" {
 		return ""

@@ -48,7 +48,7 @@ type tile struct {
 	Mono              bool
 }
 
-// group are peers that have the same state where they parted.
+// group are peers that have the same state where they diverged.
 type group struct {
 	Number   int
 	Majority bool
@@ -141,7 +141,7 @@ func statusWord(s document.Status) string {
 	return strings.ToUpper(word[:1]) + word[1:]
 }
 
-// reference says whether a peer is right.
+// reference describes whether a peer is right.
 func reference(matches *bool) string {
 	switch {
 	case matches == nil:
@@ -234,7 +234,7 @@ func tiles(r *document.Report) []tile {
 	return out
 }
 
-// clock says how long so many ticks are.
+// clock returns how long a number of ticks is.
 func clock(ticks uint64, rate float64) string {
 	if !(rate > 0) || float64(ticks)/rate > 1e9 {
 		return ""
@@ -259,7 +259,7 @@ func groups(r *document.Report, peers peers) []group {
 			out = append(out, g)
 		}
 	}
-	if len(out) > 1 && out[0].Number == 0 { // whose state is not known comes last
+	if len(out) > 1 && out[0].Number == 0 { // the group with an unknown state comes last
 		out = append(out[1:], out[0])
 	}
 	return out
@@ -308,7 +308,7 @@ func claims(r *document.Report, peers peers) []claim {
 	return out
 }
 
-// absent says what a report has not, where one of a divergence could have it.
+// absent lists the parts that a report lacks, if the report of a divergence could have them.
 func (v *view) absent() []string {
 	if v.Status != document.Diverged && v.Status != document.Inconclusive {
 		return nil
@@ -334,7 +334,7 @@ func (v *view) absent() []string {
 	return out
 }
 
-// lacksMap says why there is no map.
+// lacksMap describes why there is no map.
 func lacksMap(r *document.Report) string {
 	if r.Compared == nil || len(r.Compared.Entities) == 0 {
 		return "a map: it needs states of two peers in which something differs that has a position"

@@ -20,7 +20,7 @@ func (l Link) target() string {
 	return u.String()
 }
 
-// Within says where a page stands, if not by itself.
+// Within describes where a page is, if it is part of other pages.
 type Within struct {
 	// Links lead to what surrounds the report. There may be none.
 	Links []Link
@@ -31,8 +31,8 @@ type Within struct {
 // WriteWithin writes a report as Write does, with links to what surrounds it.
 func WriteWithin(w io.Writer, r *document.Report, in Within) error { return write(w, r, in) }
 
-// Style returns the style that other pages share with those of reports: colours, type, tables,
-// tags, callouts, and what of it is printed.
+// Style returns the style that other pages share with reports: colours, type, tables, tags, callouts, and the rules for
+// print.
 func Style() []byte {
 	style, err := concatenated("style/", []string{"page", "sections", "print"}, ".css")
 	if err != nil {

@@ -14,7 +14,8 @@ import (
 	"github.com/desynctool/desynctool/snapshot"
 )
 
-// found is a format of states that a survey found: all groups of one notation whose files hold one state, or several.
+// found is a format of states that a survey found: all groups of one notation with files that contain one or more
+// states.
 type found struct {
 	survey   *Survey
 	notation *notation.Notation
@@ -105,14 +106,14 @@ func (f *found) entry() engine.Format {
 	return e
 }
 
-// group returns the group of a file, nil if it is of another format.
+// group returns the group of a file, nil if it has another format.
 func (f *found) group(path string) *group { return f.groups[f.survey.groupOf(path)] }
 
 func (f *found) has(path string) bool {
 	return f.group(path) != nil && !f.survey.rest[filepath.Clean(path)]
 }
 
-// parseName reads a name whose tick is known by it.
+// parseName reads a name that shows the tick.
 func (f *found) parseName(base string) (snapshot.FileName, bool) {
 	shape := shapeOf(plainName(f.survey.page, base))
 	var first *group

@@ -62,7 +62,7 @@ func (s *Survey) Noise() (list []NoisyColumn, compared bool) { return s.noisy, s
 type Group struct {
 	Kind  description.Kind // State, Log or Input
 	Files []string         // paths
-	Title string           // what they contain
+	Title string           // their content
 	Table string           // the only one in them, empty for files with all
 
 	// Tick and Peer are the paths to these in a state, empty if it has none.

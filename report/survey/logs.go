@@ -165,8 +165,8 @@ func (s *Survey) tables() map[string]bool {
 	return out
 }
 
-// isLog reports whether the first line of a CSV file has the names of a tick, and of an order or of a checksum with little
-// beside it.
+// isLog reports whether the first line of a CSV file has the names of a tick, and of an order or a checksum and little
+// else.
 func isLog(sample []byte) bool {
 	header, _, _ := bytes.Cut(sample, []byte{'\n'})
 	count := map[vocabulary.Meaning]int{}
@@ -181,7 +181,7 @@ func isLog(sample []byte) bool {
 // orders are the names of columns with orders.
 var orders = lazyregexp.New(`(?i)^(order|command|cmd|action|input|op|event)s?(_?(type|kind|name))?$`)
 
-// tabular reports whether a text is of states and not a log: what is cut off at its end does not matter.
+// tabular reports whether a text contains states and is not a log; an incomplete end does not matter.
 func tabular(n *notation.Notation, sample []byte) bool {
 	var schema states.Schema
 	err := schema.Learn(n, sample)
@@ -191,8 +191,8 @@ func tabular(n *notation.Notation, sample []byte) bool {
 	return schema.Tabular() || n.Name == "csv" && !isLog(sample) && hasRows(&schema, n, sample)
 }
 
-// hasRows reports whether the states in a CSV file have a table with several rows, of which a column is the key, and the
-// last of them has some rows of the first.
+// hasRows reports whether the states in a CSV file have a table with several rows and a key column, and the last state
+// has some rows of the first.
 func hasRows(schema *states.Schema, n *notation.Notation, sample []byte) bool {
 	worlds, _ := schema.Decode(n, sample)
 	if len(worlds) == 0 {
@@ -288,7 +288,7 @@ func (s *Survey) peerOf(l log) string {
 	return l.group.peerOf(filepath.Base(l.path))
 }
 
-// format returns the format of a log, with the peer's name if its folder has those of several.
+// format returns the format of a log, with the peer's name if its folder has logs of several peers.
 func (l *log) format(peer string) engine.Format {
 	var out engine.Format
 	if l.trace != nil {
@@ -335,7 +335,7 @@ func given(t tracediff.Format) (out []string) {
 	return out
 }
 
-// namedTrace is a trace of a peer or a game whose name is not in it.
+// namedTrace is a trace that does not contain the name of its peer or game.
 type namedTrace struct {
 	tracediff.Source
 	peer, game string
@@ -357,7 +357,7 @@ func (n namedTrace) Header() tracediff.Header {
 	return h
 }
 
-// namedLog is an order log of a peer whose name is not in it.
+// namedLog is an order log that does not contain the name of its peer.
 type namedLog struct {
 	orderlog.Foreign
 	peer string

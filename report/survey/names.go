@@ -273,8 +273,8 @@ func (g *group) word(base string, i int) string {
 	return ""
 }
 
-// onePart returns the word of the names that shows the peer by itself, -1 if none does: no two files with the same one
-// are of one tick. Of several, the one with the fewest values.
+// onePart returns the word of the names that shows the peer by itself, -1 if none does: no two files with the same word
+// belong to one tick. If several words do, it returns the one with the fewest values.
 func onePart(groups []*group, varying []int) int {
 	best, fewest := -1, 0
 	for _, i := range varying {

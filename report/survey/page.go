@@ -76,7 +76,7 @@ func find(tree files.Tree, paths []string) (found string, first []byte, err erro
 	return found, first, nil
 }
 
-// beside reports whether a page is in one of some folders, or beside one of some files.
+// beside reports whether a page is in one of the folders, or next to one of the files.
 func beside(page string, paths []string) bool {
 	return slices.ContainsFunc(paths, func(path string) bool {
 		path = filepath.Clean(path)
@@ -158,7 +158,7 @@ func (g *group) may(kind description.Kind) bool {
 	return g.kind == kind || g.kind == description.Undescribed && (g.page == nil || !g.page.Chooses(kind))
 }
 
-// described returns formats as those of the game that the page names.
+// described returns formats with the name of the game that the page names.
 func (s *Survey) described(list []engine.Format) []engine.Format {
 	if s.page == nil {
 		return list

@@ -11,9 +11,9 @@ import (
 	"github.com/desynctool/desynctool/snapshot"
 )
 
-// Some games write each table of a state into a file of its own: units_300.csv beside players_300.csv. Files of one folder
-// whose tables have other columns are such parts of one state, and a word of their names is the table. Files with the same
-// columns are the states of several peers, unless the same names are in several folders.
+// Some games write each table of a state into a file of its own: units_300.csv next to players_300.csv. Files in one
+// folder with tables that have different columns are such parts of one state, and a word of their names is the table.
+// Files with the same columns are the states of several peers, unless the same names are in several folders.
 
 // divide finds the groups of a folder that are parts of one state, and names their tables.
 func (s *Survey) divide(folder []*group) {

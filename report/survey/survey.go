@@ -42,7 +42,7 @@ const (
 
 // For looks at the files at some paths.
 //
-// If a page describes the files, those are read as it describes them, even beside files of known formats.
+// If a page describes the files, those are read as it describes them, even next to files of known formats.
 func For(tree files.Tree, paths []string) (*Survey, error) {
 	page, err := Page(tree, paths)
 	if err != nil {
@@ -79,8 +79,8 @@ func Under(tree files.Tree, paths []string, page *description.Description) *Surv
 	return s
 }
 
-// adopt takes files in no notation for those of one that others of such a name are in, if they can be read so: whether a
-// file begins like one is a matter of its first values.
+// adopt gives files without a recognised notation the notation of files with a similar name, if they can be read so:
+// whether a file begins like a notation depends on its first values.
 func (s *Survey) adopt() {
 	s.unread = slices.DeleteFunc(s.unread, func(g *group) bool {
 		i := slices.IndexFunc(s.order, g.sibling)
@@ -98,8 +98,8 @@ func (s *Survey) adopt() {
 	slices.SortStableFunc(s.order, func(a, b *group) int { return cmp.Or(cmp.Compare(a.dir, b.dir), cmp.Compare(a.bases[0], b.bases[0])) })
 }
 
-// Lost returns the files in no notation that have the name of others in another folder, or that of others beside them but
-// for one word.
+// Lost returns the files in no notation that have the same name as files in another folder, or the same name except for
+// one word as files next to them.
 func (s *Survey) Lost() (out []string) {
 	read := slices.Clone(s.order)
 	for _, l := range s.found {
@@ -167,14 +167,14 @@ type groupName struct {
 	kind       description.Kind
 }
 
-// group is files of one folder whose names differ in numbers alone.
+// group is the files of one folder that have names with only different numbers.
 type group struct {
 	groupName
 	page     *description.Description
 	bases    []string // in order
 	given    bool     // one of its files is a path that was given
 	alone    bool     // nothing shows that it is evidence but its content
-	known    bool     // its files are of a known format
+	known    bool     // its files have a known format
 	text     bool     // one of those that were tried is text
 	binary   bool
 	trace    bool               // its files look like traces too, as a table with two columns does
@@ -316,7 +316,7 @@ func (s *Survey) groupOf(path string) groupName {
 	return groupName{filepath.Clean(dir), shapeOf(plainName(s.page, base)), s.kindOf(path)}
 }
 
-// isKnown reports whether a file is of a known format, and notes that there is evidence of one.
+// isKnown reports whether a file has a known format, and notes that there is evidence of one.
 func (s *Survey) isKnown(path string, head []byte) bool {
 	f := formats.Recognize(path, head[:min(len(head), formats.HeadLen)])
 	if f == nil {
@@ -376,7 +376,7 @@ func (s *Survey) learn() {
 			}
 			cut := len(text) == sampleText
 			if cut {
-				text = bytes.TrimRight(text, "\n") // where it is cut says nothing about how files end
+				text = bytes.TrimRight(text, "\n") // the cut end shows nothing about how files end
 			}
 			g.samples = append(g.samples, sample{base: base, text: text, cut: cut})
 		}
@@ -394,7 +394,7 @@ func (s *Survey) learn() {
 		}
 		g.schema, g.tick = s.schemas[key], -1
 		for _, p := range g.samples {
-			_ = g.schema.Learn(g.notation, p.text) // what cannot be read is reported when it is opened
+			_ = g.schema.Learn(g.notation, p.text) // data that cannot be read is reported when it is opened
 		}
 	}
 	for _, g := range s.order {
@@ -547,7 +547,7 @@ func (s *Survey) compare(pairs map[pair]*compared) {
 	}
 }
 
-// complete returns the pairs of which all tables were compared, in the order of their ticks.
+// complete returns the pairs with all tables compared, in the order of their ticks.
 func complete(pairs map[pair]*compared) (list []compared) {
 	most := 0
 	for _, c := range pairs {
@@ -569,7 +569,7 @@ type moment struct {
 	table string
 }
 
-// seen is a state that was read, and whose it is.
+// seen is a state that was read, and its peer.
 type seen struct {
 	peer  string
 	world *snapshot.World
