@@ -11,9 +11,9 @@ import (
 	"github.com/desynctool/desynctool/tracediff"
 )
 
-// Accounts returns what games wrote of desyncs, a file each, in the order of the paths: of the
-// files that were read so far. A file is of whom it says itself, else of whom names has for its
-// path, else it is called after its path.
+// Accounts returns what games wrote about desyncs, one entry for each file that was read so far, in the order of the
+// paths. A file belongs to the peer that it names, else to the peer that names has for its path, else it is named after
+// its path.
 func (s *Session) Accounts(names map[string]string) (list []verdict.Account) {
 	var own []string
 	var paths []string
@@ -59,7 +59,7 @@ func (s *Session) Accounts(names map[string]string) (list []verdict.Account) {
 	return list
 }
 
-// apart reports whether several files lie in a folder each, as those of several peers do.
+// apart reports whether several files are in a separate folder each, as several peers' files are.
 func apart(list []verdict.Account) bool {
 	folders := map[string]bool{}
 	for i := range list {
@@ -80,12 +80,12 @@ func (f *File) claimLog() *tracediff.ClaimLog {
 	if log == nil {
 		return &f.read.Said
 	}
-	both := *log // an order log whose format has claims besides
+	both := *log // an order log in a format that also has claims
 	both.Claims = slices.Concat(log.Claims, f.read.Said.Claims)
 	return &both
 }
 
-// writer returns who wrote all claims of a log, by what each says, "" if they do not.
+// writer returns the peer that wrote all claims of a log, as each claim states, "" if they do not agree.
 func writer(log *tracediff.ClaimLog) string {
 	by := log.Claims[0].By
 	if log.Dialect.Arbiter || slices.ContainsFunc(log.Claims, func(c tracediff.Claim) bool { return c.By != by || c.Replay || c.SelfTest }) {
@@ -117,8 +117,8 @@ func unname(claims []tracediff.Claim, name string) {
 	}
 }
 
-// holder returns the peer who left states or an order log of ours, and in whose folder a file
-// lies; nil if there is none.
+// holder returns the peer that left states or one of our order logs and whose folder contains the file; nil if there is
+// none.
 func (s *Session) holder(f *File) *Peer {
 	for _, p := range s.Peers() {
 		if f.place != nil && f.place.path == p.Path {
@@ -178,9 +178,8 @@ func (s *Session) holdsTest(path string) bool {
 	})
 }
 
-// Leaves returns the files that the game leaves on each machine, by what they are and how they
-// are called, and those of them that hold more than messages. Without a known game it returns
-// none.
+// Leaves returns the files that the game leaves on each machine, by kind and name, and which of them contain more than
+// messages. Without a known game it returns none.
 func (s *Session) Leaves(engine string) (list, more []string) {
 	for i := range s.list {
 		f := &s.list[i]
@@ -195,7 +194,7 @@ func (s *Session) Leaves(engine string) (list, more []string) {
 	return list, more
 }
 
-// places is peers where several files may be of one peer: those of one place and one name.
+// places is like peers, but several files may belong to one peer: files of one place and one name.
 func (n *naming) places(said, paths []string) []string {
 	type owner struct{ said, path string }
 	var once []owner

@@ -14,11 +14,11 @@ import (
 	"github.com/desynctool/desynctool/report/formats"
 )
 
-// AloneError says that there is nothing to compare the evidence with. It is a
-// frame.ErrLacking unless nothing of a known format was found at all.
+// AloneError means that there is nothing to compare the evidence with. It is a frame.ErrLacking unless nothing of a
+// known format was found at all.
 type AloneError struct {
 	Paths []string // that were given
-	Found []string // what they hold, such as "8 OpenTTD savegames"
+	Found []string // the evidence, such as "8 OpenTTD savegames"
 	Have  string   // what there is too little of, such as "1 order log, at least 2 are needed"
 	Lost  []string // why there may be no more
 	Hint  string
@@ -45,7 +45,7 @@ func (e *AloneError) Error() string {
 // maxKinds and maxOthers are how many kinds of unknown files, and how many names, a message has.
 const maxKinds, maxOthers = 4, 3
 
-// others says what files there are, by what their names end in: "; 3 files: 2 .md, 1 .png, such as a.md".
+// others lists the files by the ends of their names: "; 3 files: 2 .md, 1 .png, such as a.md".
 func others(paths []string) string {
 	if len(paths) == 0 {
 		return "; there is no file"
@@ -105,7 +105,7 @@ func (s *Session) aloneLogs() *AloneError {
 	return e
 }
 
-// aloneTraces returns the error for traces of which no two can be compared.
+// aloneTraces returns the error for traces if no two can be compared.
 func (s *Session) aloneTraces() *AloneError {
 	n := 0
 	for _, f := range s.files {
@@ -160,7 +160,7 @@ func (s *Session) holdings() (list []string) {
 	return list
 }
 
-// UnknownError says that nothing of what was given can be used, and why for each file.
+// UnknownError means that no given file can be used, with the reason for each file.
 type UnknownError struct{ Files []error }
 
 func (e *UnknownError) Error() string { return errors.Join(e.Files...).Error() }
@@ -168,8 +168,7 @@ func (e *UnknownError) Error() string { return errors.Join(e.Files...).Error() }
 // Unwrap returns the errors of the files.
 func (e *UnknownError) Unwrap() []error { return e.Files }
 
-// Unknown returns an error if no file that was given is of a known format. Where some are, the others
-// are lost, which Lost says.
+// Unknown returns an error if no given file has a known format. If some have, Lost lists the others.
 func (s *Session) Unknown() error {
 	var bad []error
 	used := false
@@ -219,8 +218,8 @@ func (s *Session) unknown(f *File) error {
 	return &frame.Error{Name: f.Path, Msg: formats.UnrecognizedFile(s.tree, f.Path) + "; see desynctool formats", Err: frame.ErrUnrecognized}
 }
 
-// Unused says which folders hold files and nothing that is known, which files that are
-// evidence by their names are empty, and warns of those that are not what they are named.
+// Unused lists the folders that contain files but none of a known kind, and the empty files that are evidence by their
+// names. It warns about files that are not what their names say.
 func (s *Session) Unused() (lost, warnings []string) {
 	for _, f := range s.files {
 		if text := f.lost(); text != "" {

@@ -6,12 +6,11 @@ import (
 	"strings"
 )
 
-// Two logs of one seed are of two matches if one peer cannot have left both: they are from the
-// same point on, say that they are the same peer's, and are not copies. Which of the others
-// goes with which is said by what the headers state of the match (peers, parameters, start,
-// build), else by the orders with which they begin.
+// Two logs with the same seed belong to two matches if one peer cannot have left both: they begin at the same point,
+// name the same peer, and are not copies. The other logs are assigned by what the headers state about the match (peers,
+// parameters, start, build), else by their first orders.
 
-// firstOrders is how many orders at the beginning of a log are held against those of another.
+// firstOrders is how many orders at the beginning of a log are compared with another log's.
 const firstOrders = 64
 
 // ofOneSeed takes matches apart that have only a seed in common.
@@ -45,8 +44,8 @@ func (m *Matches) ofOneSeed() {
 	}
 }
 
-// divide makes matches of groups of logs. What else the match had is of that which lies in its
-// folder, or above; byFolder says so.
+// divide makes matches of groups of logs. Other files of the match go to the new match in their folder, or above; see
+// byFolder.
 func (m *Matches) divide(x *Match, groups [][]*unit) {
 	units := m.forget(x)
 	for _, g := range groups {
@@ -92,7 +91,7 @@ func (m *Matches) grouped(logs []*unit) [][]*unit {
 	return m.byOrders(logs)
 }
 
-// by groups logs by a key, nil if two of a group conflict or a log has nobody beside it.
+// by groups logs by a key, nil if two of a group conflict or a log is alone in its group.
 func (m *Matches) by(logs []*unit, key func(u *unit) string) [][]*unit {
 	index := map[string]int{}
 	var groups [][]*unit
@@ -159,8 +158,8 @@ func (m *Matches) byOrders(logs []*unit) [][]*unit {
 // fewOrders is how many orders are too few to tell logs apart.
 const fewOrders = 4
 
-// shared returns how many of the first orders of two logs are the same, and of how many: those
-// of ticks that both cover, on the side that has fewer.
+// shared returns how many of the first orders of two logs are the same, and of how many: the orders of ticks that both
+// cover, on the side that has fewer.
 func (m *Matches) shared(a, b *unit) (same, of int) {
 	x, y := m.begins(a), m.begins(b)
 	from, to := max(x.from, y.from), min(x.to, y.to)

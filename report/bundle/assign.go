@@ -8,8 +8,8 @@ import (
 	"github.com/desynctool/desynctool/report/document"
 )
 
-// assign finds out whose each file is: by what it says, where the files of one folder
-// say it of several, and else by its folder.
+// assign finds the peer of each file: by the name in it, where the files of one folder name several peers, else by its
+// folder.
 func (d *doctor) assign() {
 	said := map[string]map[string]bool{} // the names in a group
 	var groups []string
@@ -30,8 +30,8 @@ func (d *doctor) assign() {
 			}
 		}
 	}
-	// A folder with the files of one peer is that peer. Loose files, and those of folders
-	// with several peers, belong to the peers that they name.
+	// A folder with the files of one peer belongs to that peer. Loose files, and files in folders with several peers,
+	// belong to the peers that they name.
 	var names, paths []string
 	loose := map[string]bool{}
 	for _, g := range groups {
@@ -82,7 +82,7 @@ func (d *doctor) assign() {
 	slices.SortStableFunc(d.peers, func(a, b *patient) int { return cmp.Compare(a.Name, b.Name) })
 }
 
-// session finds the match that most of the evidence is of, and what is of another one.
+// session finds the match that most of the evidence belongs to, and the files of other matches.
 func (d *doctor) session() {
 	peersOf, filesOf := map[uint64]int{}, map[uint64]int{}
 	for _, p := range d.peers {

@@ -25,8 +25,7 @@ func (s *Session) excuse(r *tracediff.Result) {
 	}
 }
 
-// stretchesBeside returns the stretches of the order log of ours that lies beside a trace, nil
-// if there is none that can be read.
+// stretchesBeside returns the stretches of our order log next to a trace, nil if there is none that can be read.
 func (s *Session) stretchesBeside(trace string) []bisect.Stretch {
 	for _, p := range s.places {
 		if !slices.ContainsFunc(p.files, func(f *File) bool { return f.Path == trace }) {

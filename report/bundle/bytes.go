@@ -68,7 +68,7 @@ func CompareBytes(tree *archive.Tree, a, b string) (*Bytes, error) {
 	return &Bytes{result, [2]string(snapshot.PeerNames([]string{"", ""}, paths))}, nil
 }
 
-// content opens the content of a file, which may be compressed. What is unpacked is in a scratch file.
+// content opens the content of a file, which may be compressed. Unpacked content is in a scratch file.
 func content(tree *archive.Tree, path string) (f files.File, size int64, err error) {
 	raw, err := tree.Open(path)
 	if err != nil {

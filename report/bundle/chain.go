@@ -13,8 +13,7 @@ import (
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
 
-// verifyFolder checks each file of a folder by itself, and what each peer's files say of the same
-// moment against each other.
+// verifyFolder checks each file of a folder by itself, and compares what each peer's files state about the same moment.
 func verifyFolder(s *Session) (out snapshot.Verification, errs error) {
 	for _, f := range s.everything() {
 		if f.isChain() {
@@ -53,7 +52,7 @@ func verifyFolder(s *Session) (out snapshot.Verification, errs error) {
 	return out, errs
 }
 
-// chain is what a peer's order log says of its states, while it is read.
+// chain is what a peer's order log states about the peer's states, while it is read.
 type chain struct {
 	epoch uint32
 	// history is h of the point at, if known: it follows from the hash before it.
@@ -138,7 +137,7 @@ func (c *chain) read(source orderlog.Source) error {
 	}
 }
 
-// hashes takes those of one record: sync hashes first, since the others follow from them.
+// hashes takes the hashes of one record: sync hashes first, since the others follow from them.
 func (c *chain) hashes(list []orderlog.Observed, own uint32) {
 	for i := range list {
 		if o := &list[i]; o.Peer == own && o.Kind == orderlog.SyncHash && o.Coverage == orderlog.Full && len(o.Bytes) == merkle.ShortSize {
@@ -166,7 +165,7 @@ func (c *chain) hashes(list []orderlog.Observed, own uint32) {
 					c.fail("state point %d: the history hash is %s, the chain of sync hashes gives %s", o.Point, hash.Short(), c.history.Short())
 				}
 			}
-			c.history, c.at, c.known = hash, o.Point, true // what follows is held against what is recorded
+			c.history, c.at, c.known = hash, o.Point, true // later hashes are compared with the recorded one
 		}
 	}
 }

@@ -6,10 +6,9 @@ import (
 	"github.com/desynctool/desynctool/tracediff"
 )
 
-// Compare compares the traces of each group, and knows by the order logs beside them where
-// peers were away. The result that says most comes
-// first: the earliest difference, and of those at the same tick the one of values
-// before one of checksums.
+// Compare compares the traces of each group, and uses the order logs next to them to see where peers were away. The
+// most precise result comes first: the earliest difference, and at the same tick a difference of values before one of
+// checksums.
 func (t *Traces) Compare(opts tracediff.Options) ([]*tracediff.Result, error) {
 	opts.Claims = t.Claims
 	groups := t.Groups

@@ -10,7 +10,7 @@ import (
 	"github.com/desynctool/desynctool/internal/prose"
 )
 
-// copies finds files of one peer that are the same, and peers whose files are.
+// copies finds equal files of one peer, and peers with equal files.
 func (d *doctor) copies() {
 	type key struct {
 		format string

@@ -10,9 +10,8 @@ import (
 	"github.com/desynctool/desynctool/report/document"
 )
 
-// Examine reads all evidence of a session to its end and says what it is, what is wrong
-// with it, what it covers on each peer, and what to ask the players for. It compares no
-// states. Progress, if not nil, is called with the files that are read.
+// Examine reads all evidence of a session to its end and reports its kinds, its problems, what it covers for each peer,
+// and what to ask the players for. It compares no states. Progress, if not nil, is called with the files that are read.
 func Examine(s *Session, progress func(done, total int64)) (*document.Checkup, error) {
 	d := &doctor{s: s, tree: s.tree}
 	found := s.everything()
@@ -97,8 +96,7 @@ type patient struct {
 	systems bool
 }
 
-// gameLogs reads the games' own logs, and says whose each is. Where these are all that there is
-// of a peer, it is one all the same.
+// gameLogs reads the games' own logs, and finds the peer of each. A peer counts even if it left only such logs.
 func (d *doctor) gameLogs() {
 	names := map[string]string{}
 	for _, p := range d.peers {

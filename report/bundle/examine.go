@@ -20,16 +20,16 @@ import (
 	"github.com/desynctool/desynctool/tracediff"
 )
 
-// examined is a file and what it says of itself.
+// examined is a file and the facts in it.
 type examined struct {
 	document.CheckedFile
 	file   *File
-	group  string // path of the folder or file that is one peer's, empty if it lies beside them
+	group  string // path of the folder or file that belongs to one peer, empty if the file is next to them
 	format *engine.Format
 	size   int64
 
-	seed    *uint64 // nil if it does not say
-	session string  // the engine's own name of the match, empty if it does not say
+	seed    *uint64 // nil if the file does not contain it
+	session string  // the engine's own name of the match, empty if the file does not contain it
 	peers   map[string][]document.Coverage
 	facts   []fact
 	points  []uint64 // of the states in it
@@ -38,7 +38,7 @@ type examined struct {
 	copied  bool     // another folder has the same file of the same peer
 }
 
-// fact is something that a file says; peer is of whom, empty for the file's own.
+// fact is something that a file states; peer is the peer that it is about, empty for the file's own peer.
 type fact struct {
 	peer, name, value string
 	must              bool
@@ -63,8 +63,7 @@ func (x *examined) trouble(kind, format string, args ...any) {
 	x.Trouble = append(x.Trouble, document.FileTrouble{Kind: kind, Text: fmt.Sprintf(format, args...)})
 }
 
-// failed notes an error that reading the file ended with. What it says of the file is
-// without its path.
+// failed notes an error that reading the file ended with. The note does not contain the file's path.
 func (x *examined) failed(err error) {
 	kind := "corrupt"
 	switch over := (*limits.Error)(nil); {
@@ -80,7 +79,7 @@ func (x *examined) failed(err error) {
 	x.trouble(kind, "%s", strings.TrimPrefix(strings.TrimPrefix(err.Error(), x.Path), ": "))
 }
 
-// covered adds what the file has of a peer, of its own if the name is empty.
+// covered adds what the file covers for a peer, for its own peer if the name is empty.
 func (x *examined) covered(peer string, c document.Coverage) {
 	if c.Count == 0 {
 		return
@@ -113,7 +112,7 @@ func (s *span) as(what string) document.Coverage {
 func (d *doctor) examine(f *File) *examined {
 	x := &examined{CheckedFile: document.CheckedFile{Path: f.Path}, file: f, format: f.Format, size: f.Size}
 	if f.ownLog && f.Format == nil && (f.place == nil || f.place.loose() != nil) {
-		// Whose it is shows only beside the others, see doctor.gameLogs.
+		// Its peer shows only in comparison with the others, see doctor.gameLogs.
 	} else if f.place != nil && !f.place.shared {
 		x.group = f.place.path
 	} else if f.given {
@@ -137,7 +136,7 @@ func (d *doctor) examine(f *File) *examined {
 	return x
 }
 
-// unknown says what a file of no known format should be.
+// unknown reports what a file without a known format should be.
 func (x *examined) unknown(tree files.Tree) {
 	if log := x.file.log(tree); log != nil {
 		if x.What = "log with messages of " + log.Dialect.Engine; log.Dialect.Engine == "" {
@@ -179,7 +178,7 @@ func (x *examined) read(s *Session) {
 	}
 }
 
-// states opens the states in the file, and compares those of ours with their hashes.
+// states opens the states in the file, and compares states in our format with their hashes.
 func (x *examined) states(tree files.Tree) {
 	sets, err := snapshot.Find(tree, x.Path, []snapshot.Format{*x.format.Snapshot})
 	if err != nil {
@@ -223,7 +222,7 @@ func (x *examined) states(tree files.Tree) {
 	}
 }
 
-// log adds what an order log covers, and what its header says.
+// log adds what an order log covers, and the facts in its header.
 func (x *examined) log(tree files.Tree) {
 	r := x.file.read
 	if r == nil {
@@ -259,8 +258,8 @@ func (x *examined) log(tree files.Tree) {
 type LogRead struct {
 	Header        orderlog.Header
 	Foreign       bool      // an engine's
-	Session       string    // the engine's own name of the match, empty if it does not say
-	Recorded      time.Time // when the log says that it was begun, zero if it does not
+	Session       string    // the engine's own name of the match, empty if the log does not contain it
+	Recorded      time.Time // when the log was begun as it states, else zero
 	Ticks, Hashes document.Coverage
 	Err           error // that it ended with, nil at a clean end
 	// Said is what its game wrote into it of desyncs.
@@ -270,7 +269,7 @@ type LogRead struct {
 	began bool
 }
 
-// WasRead keeps what an order log said for whoever asks next.
+// WasRead keeps what was read from an order log for later callers.
 func (f *File) WasRead(r LogRead) { f.read = &r }
 
 // readLog reads an order log to its end.
@@ -311,7 +310,7 @@ func readLog(tree files.Tree, f *File) *LogRead {
 	return r
 }
 
-// chain verifies a chain of tick signatures, and holds what its peer left against it.
+// chain verifies a chain of tick signatures, and compares the peer's files with it.
 func (x *examined) chain(s *Session) {
 	list, err := s.VerifySigned(x.file)
 	if err != nil {
@@ -328,7 +327,7 @@ func (x *examined) chain(s *Session) {
 	}
 }
 
-// trace reads a trace of ours, or lines of text, to the end.
+// trace reads one of our traces, or lines of text, to the end.
 func (x *examined) trace(s *Session) {
 	o := s.openTrace(x.file, TraceOptions{})
 	if o.err != nil {
@@ -417,10 +416,9 @@ func (x *examined) claimed(log *tracediff.ClaimLog) {
 	x.covered(log.Peer, s.as("claims"))
 }
 
-// traceOf adds what a trace covers; shared says that the file holds those of several
-// peers.
+// traceOf adds what a trace covers; shared reports whether the file contains traces of several peers.
 func (x *examined) traceOf(t *tracediff.Trace, shared bool) {
-	peer, of := t.Header.Peer, "" // whose it is, and whom its facts are of
+	peer, of := t.Header.Peer, "" // the trace's peer, and the peer that its facts are about
 	if shared {
 		peer, of = t.Name, t.Name
 	} else if x.Peer == "" {

@@ -10,8 +10,8 @@ import (
 	"github.com/desynctool/desynctool/report/document"
 )
 
-// Facts by the names that files have for them: what has to be the same on all peers, and
-// what belongs to a machine.
+// Facts by the names that files have for them: the facts that have to be the same on all peers, and the facts about a
+// machine.
 var (
 	GameFacts    = []string{"build", "version", "engine_version", "engine", "mods", "mod", "data", "data_hash", "data hash", "map", "ruleset", "settings"}
 	MachineFacts = []string{"os", "cpu", "arch", "compiler", "locale", "language", "lang", "timezone", "threads", "gpu", "driver"}
@@ -20,7 +20,7 @@ var (
 // TickRate is the name of the fact how many ticks a second has.
 const TickRate = "tick rate"
 
-// OfGame and OfMachine report whether a fact that a file states by that name is of the game, or of a machine.
+// OfGame and OfMachine report whether a fact that a file states by that name is about the game, or about a machine.
 func OfGame(name string) bool    { return slices.Contains(GameFacts, name) }
 func OfMachine(name string) bool { return slices.Contains(MachineFacts, name) }
 
@@ -33,16 +33,16 @@ var askedFor = [][]string{
 	{"os"}, {"cpu", "arch"}, {"compiler"}, {"locale", "language", "lang"},
 }
 
-// Said is what the files of peers say of the game and of the machines.
+// Said is what the files of peers state about the game and the machines.
 type Said struct{ all map[string]*known }
 
 // known is one fact.
 type known struct {
 	must   bool
-	values map[string][]string // of each peer, all that its files say
+	values map[string][]string // by peer, all values in its files
 }
 
-// Say adds what a file of a peer says; nothing if the value is empty.
+// Say adds a fact that a file of a peer states; nothing if the value is empty.
 func (s *Said) Say(peer, name, value string, must bool) {
 	if value == "" {
 		return
@@ -60,11 +60,11 @@ func (s *Said) Say(peer, name, value string, must bool) {
 	}
 }
 
-// Has reports whether a file says a fact.
+// Has reports whether a file states a fact.
 func (s *Said) Has(name string) bool { return s.all[name] != nil }
 
-// Facts compares what was said, in the order in which facts are listed. Peers are those of whom something
-// can be used: who says nothing is named.
+// Facts compares the stated facts, in the order in which facts are listed. Peers are the peers with usable files: a
+// peer that does not state a fact is listed.
 func (s *Said) Facts(peers []string) (list []document.Fact) {
 	order := []string{"game", "seed", "start state", "build", TickRate}
 	rank := func(name string) int {
@@ -93,7 +93,7 @@ func (s *Said) Facts(peers []string) (list []document.Fact) {
 	return list
 }
 
-// compareFacts compares what the peers' files say of the game and of their machines.
+// compareFacts compares what the peers' files state about the game and their machines.
 func (d *doctor) compareFacts() {
 	var said Said
 	var usable []string
@@ -124,7 +124,7 @@ func (d *doctor) compareFacts() {
 	d.checkup.Facts = said.Facts(usable)
 }
 
-// Add adds facts that nothing else says: those of games' own logs.
+// Add adds facts that no other file states: the facts from games' own logs.
 func (s *Said) Add(facts []document.Fact) {
 	for _, f := range slices.DeleteFunc(slices.Clone(facts), func(f document.Fact) bool { return s.Has(f.Name) }) {
 		for peer, value := range f.Values {
@@ -133,14 +133,14 @@ func (s *Said) Add(facts []document.Fact) {
 	}
 }
 
-// ofRecording are the facts of a checkup that are of its recordings.
+// ofRecording are the facts of a checkup that are about its recordings.
 var ofRecording = []string{"game", "seed", "start state"}
 
 // parameter begins the name of a fact that is a parameter of an order log.
 const parameter = "parameter "
 
-// Stated returns the facts of a checkup that are of the game and of the machines, parameters of order logs
-// by their own names.
+// Stated returns the facts of a checkup that are about the game and the machines, parameters of order logs by their own
+// names.
 func Stated(facts []document.Fact) []document.Fact {
 	var said Said
 	var peers []string

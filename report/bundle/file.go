@@ -20,13 +20,13 @@ import (
 type File struct {
 	Path   string
 	Size   int64
-	Format *engine.Format // nil if it is of no known format
+	Format *engine.Format // nil if the format is not known
 	Err    error          // why its first bytes could not be read, nil if they could
 
 	names  *naming // how peers are called
-	place  *place  // whose folder it lies in, nil if it lies beside those of the peers
+	place  *place  // the place whose folder contains it, nil if it is next to the peers' folders
 	given  bool    // it is one of the paths
-	pairs  bool    // it begins like a trace of ours, binary or as text
+	pairs  bool    // it begins like one of our traces, binary or text
 	table  bool    // it is named as a table, and begins like one of checksums
 	other  bool    // not a regular file
 	text   bool    // it is a text
@@ -77,14 +77,14 @@ func recognise(tree files.Tree, path string, list []engine.Format, own *engine.L
 	return f
 }
 
-// ext returns the extension of the file's name without what says how it is compressed.
+// ext returns the extension of the file's name without the suffix of the compression.
 func (f *File) ext() string { return filepath.Ext(compression.PlainName(f.Path)) }
 
 // IsLog reports whether it is an order log.
 func (f *File) IsLog() bool { return f.Format != nil && f.Format.Log != nil }
 
-// ownTrace reports whether it is a trace of ours, by its name, or by its content where no file
-// beside it has such a name.
+// ownTrace reports whether it is one of our traces, by its name, or by its content if no file next to it has such a
+// name.
 func (f *File) ownTrace() bool {
 	if f.namedTrace() {
 		return true
@@ -97,14 +97,14 @@ func (f *File) namedTrace() bool { return f.ext() == ".trace" }
 // engineTrace reports whether it holds an engine's checkpoints or claims.
 func (f *File) engineTrace() bool { return f.Format != nil && f.Format.Trace != nil }
 
-// isOwnLog reports whether it is an order log of ours.
+// isOwnLog reports whether it is one of our order logs.
 func (f *File) isOwnLog() bool { return f.IsLog() && f.Format.Native }
 
 // isState reports whether it holds a state.
 func (f *File) isState() bool { return f.Format != nil && f.Format.Snapshot != nil }
 
-// isTracedState reports whether it holds one state, which is checkpoints besides. The checkpoints in a
-// file of several states are recorded beside them.
+// isTracedState reports whether it contains one state that also serves as checkpoints. A file of several states records
+// its checkpoints separately.
 func (f *File) isTracedState() bool {
 	return f.isState() && f.Format.Snapshot.Parts == nil && f.Format.Trace != nil && f.Format.Trace.Read != nil
 }
@@ -115,8 +115,7 @@ func (f *File) isReport() bool {
 	return strings.HasPrefix(base, "desync_report_") && strings.Contains(base, ".json")
 }
 
-// log returns the claims that stand anywhere in a log of a program that is not known, nil
-// if there are none. The file is read once.
+// log returns the claims anywhere in a log of an unknown program, nil if there are none. The file is read once.
 func (f *File) log(tree files.Tree) *tracediff.ClaimLog {
 	if f.scanned || f.Format != nil || f.Err != nil || !f.speaks() {
 		return f.claims
@@ -125,8 +124,8 @@ func (f *File) log(tree files.Tree) *tracediff.ClaimLog {
 	return f.claims
 }
 
-// speaks reports whether what a program says may stand in a file of no known format: in a log, in any text that
-// was given, and in other texts but those that people write beside their files, and pages that games write for their developers.
+// speaks reports whether a file without a known format may contain messages of a program: a log, any given text, and
+// other texts, except texts that people write next to their files and pages that games write for their developers.
 func (f *File) speaks() bool {
 	ext := strings.ToLower(f.ext())
 	return ext == ".log" || ext == ".txt" || f.text && (f.given || !f.ownLog && !slices.Contains(written, ext))
@@ -164,8 +163,9 @@ func (f *File) hasTrace(tree files.Tree) bool {
 	return f.ownTrace() || f.engineTrace() || f.table || f.log(tree) != nil
 }
 
-// ofOnePeer reports whether the file is what one peer leaves: a state, an order log, a
-// trace. A chain of signatures is not, since peers may keep those of others. What holds those of several, or may stand in any log, is not.
+// ofOnePeer reports whether the file comes from one peer: a state, an order log, a trace. A chain of signatures does
+// not count, since peers may keep others' chains. Neither does a file with data of several peers, or with lines that
+// may be in any log.
 func (f *File) ofOnePeer() bool {
 	switch {
 	case f.ownTrace():
@@ -181,16 +181,15 @@ func (f *File) ofOnePeer() bool {
 		t != nil && t.Read != nil && t.Peers == nil
 }
 
-// isEvidence reports whether the file is of a known format, other than lines of text that
-// may be a trace.
+// isEvidence reports whether the file has a known format, other than lines of text that may be a trace.
 func (f *File) isEvidence() bool {
 	return f.Format != nil && (f.Format.Snapshot != nil || f.Format.Log != nil || f.Format.Native || f.Format.Trace != nil)
 }
 
-// states returns the formats that hold states, listed once: every file's name is held against them.
+// states returns the formats that contain states, listed once: every file's name is compared with them.
 var states = sync.OnceValue(formats.Snapshots)
 
-// expectedBy returns what a file is by its name, empty if that says nothing.
+// expectedBy returns the kind that a file's name suggests, empty if it suggests none.
 func expectedBy(path string) string {
 	base := filepath.Base(path)
 	switch {
@@ -211,13 +210,13 @@ func expectedBy(path string) string {
 	return ""
 }
 
-// ownExtension reports whether a name ends as only those of one format do.
+// ownExtension reports whether only one format has names with this end.
 func ownExtension(path string) bool {
 	ext := filepath.Ext(compression.PlainName(path))
 	return ext != "" && slices.ContainsFunc(formats.All(), func(f engine.Format) bool { return slices.Contains(f.Extensions, ext) })
 }
 
-// lost says that an empty file is evidence by its name, "" if it is not.
+// lost reports an empty file that is evidence by its name, "" if it is not.
 func (f *File) lost() string {
 	if f.Size > 0 || f.Err != nil || f.other {
 		return ""

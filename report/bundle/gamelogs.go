@@ -22,9 +22,9 @@ type GameLogs struct {
 	// Compared is what only some of them have before the split, nil if fewer than two peers
 	// left such a log.
 	Compared *document.GameLogs
-	// Stated are what they say of the game and of the machines, Facts those of it that two peers say.
+	// Stated are the facts in them about the game and the machines, Facts the facts that two peers state.
 	Stated, Facts []document.Fact
-	// Lost says which of them could not be read.
+	// Lost lists the logs that could not be read.
 	Lost []string
 }
 
@@ -37,9 +37,9 @@ type LogPeer struct {
 // maxLogLines is how many lines that differ are kept.
 const maxLogLines = 200
 
-// isGameLog reports whether a file is a game's own log: by its name, or by the lines of a
-// logger that is known or described. What is a state, an order log or a trace is not one, whatever it is
-// called; a log in which an engine's messages stand is.
+// isGameLog reports whether a file is a game's own log: by its name, or by the lines of a logger that is known or
+// described. A state, an order log or a trace is not one, whatever its name; a log that contains an engine's messages
+// is.
 func (f *File) isGameLog(head []byte, own *engine.Log) bool {
 	if f.Size == 0 || f.pairs || f.table || f.isReport() || !gamelog.Text(head) {
 		return false
@@ -53,8 +53,8 @@ func (f *File) isGameLog(head []byte, own *engine.Log) bool {
 	return gamelog.Named(f.Path) || f.Format == nil && f.ext() == ".txt" && gamelog.Sniff(head, own)
 }
 
-// GameLogs reads the games' own logs, and compares them. Names are those of the peers by the
-// paths of their folders or files, as far as they have any; at is where they parted.
+// GameLogs reads the games' own logs, and compares them. Names are the peers' names by the paths of their folders or
+// files, as far as known; at is where they diverged.
 func (s *Session) GameLogs(names map[string]string, at gamelog.Split) *GameLogs {
 	s.parted = at
 	g := &GameLogs{}
@@ -102,8 +102,8 @@ func logFacts(peers []gamelog.Peer, least int) (facts []document.Fact) {
 	return facts
 }
 
-// readGameLog reads one, whose first claim is known if the file was read for claims. What was read
-// before is taken where another split would change nothing.
+// readGameLog reads a game's own log. Its first claim is known if the file was read for claims. A log that was read
+// before is used again if another split would change nothing.
 func (s *Session) readGameLog(f *File, at gamelog.Split) (*gamelog.Log, error) {
 	opts := gamelog.Options{Split: at, Claim: f.firstClaim(), Own: s.gameLog}
 	if f.gameLog != nil && f.gameLog.Serves(opts) {
@@ -149,7 +149,7 @@ type logGroup struct {
 	files      []*File
 }
 
-// logGroups finds whose logs there are, in the order of their paths.
+// logGroups groups the logs by peer, in the order of their paths.
 func (s *Session) logGroups(names map[string]string) (groups []*logGroup) {
 	byPath := map[string]*logGroup{}
 	for _, f := range s.files {
@@ -207,8 +207,8 @@ func (n *naming) distinct(said, paths []string) []string {
 	return out
 }
 
-// ownerOf returns whose logs those of a group are, "" if that is not known: the peer that left
-// the folder or what lies in it, or the one whose name stands in the file's.
+// ownerOf returns the peer of a group of logs, "" if it is not known: the peer that left the folder or its content, or
+// the peer whose name is in the file's name.
 func (n *naming) ownerOf(group *logGroup, names map[string]string, known map[string]bool) string {
 	if name := names[group.path]; name != "" {
 		return name

@@ -21,17 +21,17 @@ import (
 	"github.com/desynctool/desynctool/tracediff"
 )
 
-// identity is what a file says of the match that it is of.
+// identity is what a file states about its match.
 type identity struct {
 	game  string  // empty for files that may be of any game
 	id    string  // the engine's own name of the match, empty if the file has none
-	seed  *uint64 // nil if the file does not say
-	peer  string  // whose file it is, empty if it does not say
+	seed  *uint64 // nil if the file does not contain it
+	peer  string  // the file's peer, empty if the file does not name it
 	log   *logHead
-	known bool // it is evidence, whatever it says
+	known bool // it is evidence, whatever it contains
 }
 
-// logHead is what an order log says before its first order.
+// logHead is what an order log contains before its first order.
 type logHead struct {
 	build, peers, params string
 	start                merkle.Hash
@@ -39,16 +39,16 @@ type logHead struct {
 	native               bool
 }
 
-// part is a stretch of a file, or several, with what they say.
+// part is a stretch of a file, or several, with their identity.
 type part struct {
 	identity
 	spans  []archive.Span // nil for a whole file
 	line   int64          // where it begins
-	format *engine.Format // nil if it is that of the file
+	format *engine.Format // nil if it is the file's
 }
 
-// identify returns what a file says of its match: one part, or several with their spans if it
-// holds what is of several matches. It reads the head of the file, and of logs of text all.
+// identify returns what a file states about its match: one part, or several with their spans if it has data of several
+// matches. It reads the head of the file; it reads text logs whole.
 func (s *Session) identify(f *File) []part {
 	one := part{identity: identity{known: f.isEvidence() || f.ofOnePeer() || f.table}}
 	if f.Format != nil {
@@ -154,7 +154,7 @@ func (s *Session) identifyStates(f *File, one part) []part {
 	return []part{one}
 }
 
-// traceHeader reads the header of a trace of ours.
+// traceHeader reads the header of one of our traces.
 func (s *Session) traceHeader(f *File) (h tracediff.Header, ok bool) {
 	file, err := s.tree.Open(f.Path)
 	if err != nil {
@@ -229,13 +229,13 @@ func (s *Session) firstLine(f *File) int64 {
 	return 0
 }
 
-// isMessage reports whether a file is of a format whose lines may stand in any log.
+// isMessage reports whether a file has a format with lines that may be in any log.
 func isMessage(f *File) bool {
 	return slices.ContainsFunc(formats.Messages(), func(m engine.Format) bool { return m.Name == f.Format.Name })
 }
 
-// identifyMessages looks for the messages of engines anywhere in a log. Those of several
-// games are of as many matches.
+// identifyMessages looks for the messages of engines anywhere in a log. Messages of several games belong to as many
+// matches.
 func (s *Session) identifyMessages(f *File, one part) []part {
 	if f.Format == nil {
 		if f.log(s.tree) == nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/desynctool/desynctool/report/words"
 )
 
-// judge says what was lost, what can be narrowed, and what to ask for.
+// judge notes what was lost, what can be narrowed, and what to ask for.
 func (d *doctor) judge() {
 	for _, x := range d.files {
 		for _, t := range x.Trouble {
@@ -53,7 +53,7 @@ func (d *doctor) troubled(x *examined, t document.FileTrouble) {
 	switch t.Kind {
 	case "stale":
 		d.ask(x.Peer, "your files of this match: those that we have are of another one")
-	case "lacking", "several", "limit": // it is all that there was, or whoever reads it may raise the limit
+	case "lacking", "several", "limit": // the files contain no more, or the reader of the report may raise the limit
 	case "contradicted":
 		d.ask(x.Peer, "%s once more, the original: what we have contradicts itself or your other files", name)
 	case "empty":
@@ -70,7 +70,7 @@ var stepNames = map[verdict.Step]string{
 	verdict.StepInputs: "inputs", verdict.StepBracket: "window", verdict.StepTick: "tick", verdict.StepSystem: "system", verdict.StepField: "values",
 }
 
-// narrowing says which steps the evidence allows, and what is asked for to allow more.
+// narrowing notes which steps the evidence allows, and which files would allow more.
 func (d *doctor) narrowing() {
 	var states, hashes, checkpoints bool
 	for _, p := range verdict.Prospects(d.covered()) {

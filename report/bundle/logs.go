@@ -17,8 +17,7 @@ import (
 type Logs struct {
 	Named []orderlog.Named
 	Files []*File // of Named
-	// Missing says which folders of peers have no log, and which of the files that were
-	// given are not one.
+	// Missing lists the peers' folders without a log, and the given files that are not a log.
 	Missing []string
 
 	closers  []io.Closer
@@ -44,9 +43,8 @@ func (l *Logs) Close() error {
 	return err
 }
 
-// Logs opens the order logs of all peers. Peers have the names that their logs say, else
-// those of their paths. Fewer than two logs are an [AloneError]. Progress, if not nil, is
-// called with the bytes read of all files.
+// Logs opens the order logs of all peers. Peers have the names in their logs, else names from their paths. Fewer than
+// two logs give an [AloneError]. Progress, if not nil, is called with the bytes read of all files.
 func (s *Session) Logs(progress func(done, total int64)) (*Logs, error) {
 	list, missing := s.logFiles()
 	if len(list) < 2 {
@@ -93,7 +91,7 @@ func (s *Session) logFiles() (list []*File, missing []string) {
 		}
 	}
 	if beside {
-		missing = nil // a relay's log stands for all of them
+		missing = nil // a relay's log covers all of them
 	}
 	return list, missing
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/desynctool/desynctool/report/verdict"
 )
 
-// match is which match a file says to be of, by the engine's own name.
+// match is the match that a file names, by the engine's own name.
 type match struct{ session, file string }
 
 // oneMatch returns an error if files are of different matches.
@@ -22,7 +22,7 @@ func oneMatch(files []match) error {
 	return nil
 }
 
-// OtherGamesError says that there are artifacts of several games.
+// OtherGamesError means that there are artifacts of several games.
 type OtherGamesError struct {
 	Found []GameFile // the first of each game, by its name
 }
@@ -40,7 +40,7 @@ func (e *OtherGamesError) Error() string {
 	return fmt.Sprintf("artifacts of several games: %s; give those of one match", strings.Join(list, ", "))
 }
 
-// Game returns whose artifacts these are, empty if they are ours or of any game.
+// Game returns the game that the artifacts come from, empty if they are in our formats or may belong to any game.
 func (s *Session) Game() string { return s.game }
 
 // Given returns the paths that the evidence was read from, and of several matches the number of
@@ -53,7 +53,7 @@ func (s *Session) Given() verdict.Given {
 	return g
 }
 
-// oneGame finds out of which game the artifacts are. Those of several are an error.
+// oneGame finds the game that the artifacts come from. Artifacts of several games are an error.
 func (s *Session) oneGame() error {
 	games := s.gameFiles()
 	if len(games) > 1 {

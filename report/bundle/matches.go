@@ -13,45 +13,44 @@ import (
 	"github.com/desynctool/desynctool/snapshot"
 )
 
-// Matches are the matches whose artifacts lie below some paths. Every folder is walked once
-// and every file recognised once, and each file is of one match:
+// Matches are the matches with artifacts below some paths. Every folder is walked once and every file recognised once,
+// and each file belongs to one match:
 //
-//   - Files that say it are of the match that they name, by the game, the engine's own name of
-//     the match, and the seed. A log that holds several games is cut into these.
-//   - Folders of several sessions (one/host, one/client, two/host, two/client) are of as many
-//     matches, though their files say the same.
-//   - Of files of one seed those are of several matches of which one peer cannot have left
-//     both; see [apart].
-//   - A file that does not say it is of the match of its folder, or of the nearest folder
-//     above, of the same game. If there are several, it is of none of them, which is said.
+//   - Files that name a match belong to it, by the game, the engine's own name of the match, and the seed. A log with
+//     several games is cut into them.
+//   - Folders of several sessions (one/host, one/client, two/host, two/client) belong to as many matches, though their
+//     files state the same match.
+//   - Two files with one seed belong to two matches if one peer cannot have left both; see [apart].
+//   - A file that names no match belongs to the match of its folder, or of the nearest folder above, in the same game.
+//     If there are several, it belongs to none of them, and that is reported.
 type Matches struct {
 	List []*Match // in the order of their first files
 
 	whole *Session
 	of    map[string][]*Match        // by path, of all files
-	below map[string]map[*Match]bool // by folder, those of which something lies in it or below
-	// doubts write what could not be told apart, once the matches have names.
+	below map[string]map[*Match]bool // by folder, the matches with something in it or below
+	// doubts write what could not be decided, once the matches have names.
 	doubts []func()
 }
 
-// Match is one match, and which files are of it.
+// Match is one match, and its files.
 type Match struct {
 	Number int    // from 1
-	Game   string // empty if no file says it
+	Game   string // empty if no file contains it
 	// Name is the engine's own name of the match, else its seed, else its folder or file. It
 	// is distinct among the matches of a game.
 	Name   string
-	Seed   *uint64  // nil if no file says it
+	Seed   *uint64  // nil if no file contains it
 	Files  []string // evidence in it, in the order of the paths
-	Doubts []string // what could not be told apart
+	Doubts []string // what could not be decided
 
 	all     *Matches
 	id      string
 	units   []*unit
-	session string // the folder of its session where others lie beside it, else empty
+	session string // the folder of its session if others are next to it, else empty
 }
 
-// unit is a file, or a part of one, or the states in a folder, of which one thing is said.
+// unit is a file, or a part of one, or the states in a folder, that is assigned as a whole.
 type unit struct {
 	identity
 	dir     string // of the folder that it lies in
@@ -87,8 +86,8 @@ func openMatches(tree *archive.Tree, paths []string, names *naming) (*Matches, e
 // Whole returns the session of all files, whatever matches they are of.
 func (m *Matches) Whole() (*Session, error) { return m.whole, m.whole.arrange() }
 
-// Open returns the session of one match. It reads no file that is not of it. The session of
-// an only match is that of all files.
+// Open returns the session of one match. It reads no file of another match. If there is only one match, its session has
+// all files.
 func (x *Match) Open() (*Session, error) {
 	if len(x.all.List) == 1 {
 		return x.all.Whole()
@@ -164,7 +163,7 @@ func (x *Match) narrowed(f *folder) *folder {
 	return f
 }
 
-// folder returns what of a folder is of the match, nil if nothing is.
+// folder returns the part of a folder that belongs to the match, nil if nothing does.
 func (x *Match) folder(s *Session, f *folder) *folder {
 	out := &folder{path: f.path, real: f.real, set: &snapshot.Set{Path: f.set.Path, Peer: f.set.Peer, Folders: f.set.Folders}}
 	for _, e := range f.set.Entries {
@@ -194,7 +193,7 @@ func (x *Match) folder(s *Session, f *folder) *folder {
 	return out
 }
 
-// has reports whether a file is of the match.
+// has reports whether a file belongs to the match.
 func (x *Match) has(path string) bool {
 	list, known := x.all.of[path]
 	if !known {
@@ -204,7 +203,7 @@ func (x *Match) has(path string) bool {
 	return slices.Contains(list, x)
 }
 
-// hasState reports whether a state is of the match.
+// hasState reports whether a state belongs to the match.
 func (x *Match) hasState(e *snapshot.Entry) bool {
 	return slices.ContainsFunc(x.units, func(u *unit) bool { return u.holds(e) })
 }
@@ -214,8 +213,8 @@ func (u *unit) holds(e *snapshot.Entry) bool {
 	return slices.Contains(u.entries, e)
 }
 
-// owner returns the only match of which something lies in a folder, or in the nearest one
-// above it that has anything of any; nil if there are several.
+// owner returns the only match with files in a folder, or in the nearest folder above that has files of any match; nil
+// if there are several.
 func (m *Matches) owner(dir string) *Match {
 	for {
 		if list := m.below[dir]; len(list) > 0 {
@@ -234,8 +233,8 @@ func (m *Matches) owner(dir string) *Match {
 	}
 }
 
-// ofAnother reports whether a path is of another match than one: by itself, or by the nearest folder above
-// that has evidence in it.
+// ofAnother reports whether a path belongs to another match than x: by itself, or by the nearest folder above that has
+// evidence in it.
 func (m *Matches) ofAnother(path string, x *Match) bool {
 	for {
 		if list, known := m.of[path]; known {
@@ -252,7 +251,7 @@ func (m *Matches) ofAnother(path string, x *Match) bool {
 	}
 }
 
-// units returns all evidence with what it says of its match.
+// units returns all evidence with its identity.
 func (m *Matches) units() (list []*unit) {
 	s := m.whole
 	var walk func(f *folder)
@@ -330,8 +329,8 @@ func (m *Matches) units() (list []*unit) {
 	return list
 }
 
-// leftOut returns the files of a folder that are states and not among those of its set: another
-// file is of the same point.
+// leftOut returns the files of a folder that are states and not among those of its set: another file has the same
+// point.
 func (s *Session) leftOut(f *folder) (list []*File) {
 	if len(f.set.Warnings)+len(f.set.Conflicts) == 0 {
 		return nil
@@ -411,8 +410,7 @@ func (m *Matches) add(units ...*unit) *Match {
 	return x
 }
 
-// finish sorts the matches and names them, and finds out whose the files are that are no
-// evidence.
+// finish sorts the matches and names them, and assigns the files that are not evidence.
 func (m *Matches) finish(units []*unit) {
 	if len(m.List) == 0 {
 		m.add()
@@ -542,7 +540,7 @@ func (m *Matches) String() string {
 	return strings.Join(list, "; ")
 }
 
-// Document says which match it is.
+// Document identifies the match.
 func (x *Match) Document() document.MatchDocument {
 	d := document.MatchDocument{Number: x.Number, Game: x.Game, Name: x.Name, Doubts: slices.Clone(x.Doubts)}
 	d.EscapeBytes()
@@ -558,7 +556,7 @@ func (x *Match) String() string {
 	return fmt.Sprintf("%d: %s", x.Number, name)
 }
 
-// ofSeveral reports whether there is of the match what several peers left.
+// ofSeveral reports whether the match has files of several peers.
 func (x *Match) ofSeveral() bool {
 	names, dirs := map[string]bool{}, map[string]bool{}
 	for _, u := range x.units {
@@ -570,9 +568,8 @@ func (x *Match) ofSeveral() bool {
 	return len(names) > 1 || len(dirs) > 1
 }
 
-// OnlySeeds reports whether files of other seeds lie beside one match of the game: nothing but
-// the seed tells them apart, and of no other match there is what two peers left. Comparisons
-// leave such files out by themselves.
+// OnlySeeds reports whether files with other seeds are next to one match of the game: only the seed tells them apart,
+// and no other match has files of two peers. Comparisons leave such files out by themselves.
 func (m *Matches) OnlySeeds() bool {
 	seeds := map[uint64]bool{}
 	whole := 0

@@ -13,8 +13,8 @@ import (
 // maxAsked is how many peers that only messages name are asked by name.
 const maxAsked = 16
 
-// lone says what lacks where there is evidence of fewer than two peers, and asks those for it whom
-// the games' own messages name.
+// lone reports what is missing if there is evidence of fewer than two peers, and asks the peers that the games' own
+// messages name for it.
 func (d *doctor) lone() {
 	names := map[string]string{}
 	for _, x := range d.files {
@@ -26,7 +26,7 @@ func (d *doctor) lone() {
 		d.lonely(len(d.peers))
 		return
 	}
-	if w.Runs() { // both sides are of one machine, and nobody else is asked
+	if w.Runs() { // both sides come from one machine, and no other peer is asked
 		for _, p := range w.Peers() {
 			if !slices.ContainsFunc(d.peers, func(q *patient) bool { return q.Name == p.Name }) {
 				path, covers := d.told(w, "")

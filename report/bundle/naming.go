@@ -20,17 +20,16 @@ import (
 // from several goroutines, return the same for the same text, others for other texts, and what they
 // have returned as it is.
 type Naming struct {
-	// Peer returns what a peer is called whom a file names.
+	// Peer returns the name for a peer that a file names.
 	Peer func(name string) string
-	// Path returns what a peer is called whom no file names, and who would be called by the end of its
-	// path: elements with / between them.
+	// Path returns the name for a peer that no file names, and that would be named by the end of its path: elements
+	// with / between them.
 	Path func(end string) string
 }
 
-// OpenRenamed is OpenMatches with other names of the peers: wherever a session learns a name it
-// has it replaced, so that nobody who is given the session sees the name itself; in a message also the
-// names of those whom it accuses. What else stands in messages, orders, values and paths is as it is in
-// the files.
+// OpenRenamed is OpenMatches with other names of the peers: a session replaces every name that it learns, so users of
+// the session do not see the name itself; in a message it also replaces the names of the accused peers. Other text in
+// messages, orders, values and paths is as it is in the files.
 func OpenRenamed(tree *archive.Tree, paths []string, names Naming) (*Matches, error) {
 	return openMatches(tree, paths, &naming{Naming: names, known: map[string]string{}})
 }
@@ -42,7 +41,7 @@ type naming struct {
 	known map[string]string // new names, by old ones in lower case
 }
 
-// peer returns what a peer is called whom a file names; one without a name has none.
+// peer returns the name for a peer that a file names; a peer without a name gets none.
 func (n *naming) peer(name string) string {
 	if n == nil || name == "" {
 		return name
@@ -97,7 +96,7 @@ func (n *naming) compared(peers []*Peer) []string {
 	names := n.peers(said, paths)
 	for i := range names {
 		if said[i] != "" {
-			names[i] = said[i] // the comparison makes them distinct, and says of which it did
+			names[i] = said[i] // the comparison makes them distinct, and reports which it did
 		}
 	}
 	return names
@@ -115,9 +114,8 @@ func (n *naming) each(list []string) []string {
 	return list
 }
 
-// formats returns the formats whose readers replace the names that they find. Traces have them
-// replaced once they are open, see traces: their readers are told which of several peers is meant
-// by its number.
+// formats returns the formats with readers that replace the names that they find. Traces have their names replaced once
+// they are open, see traces: their readers select one of several peers by its number.
 func (n *naming) formats(list []engine.Format) []engine.Format {
 	if n == nil {
 		return list
@@ -217,7 +215,7 @@ func (n *naming) claims(log *tracediff.ClaimLog) {
 	}
 }
 
-// message replaces names in a message, of which it is known that it names them: what form it has stays the same.
+// message replaces names in a message that is known to contain them; the rest of the message stays the same.
 func (n *naming) message(text string, named []string) string {
 	slices.SortFunc(named, func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) }) // a name may be part of another
 	for _, name := range slices.Compact(named) {
@@ -249,7 +247,7 @@ func (n *naming) traces(list []*tracediff.Trace) []*tracediff.Trace {
 	return list
 }
 
-// recordedBy is whose file it is that has the traces of several peers, among what a header says besides.
+// recordedBy is the header key that names the recorder of a file with the traces of several peers.
 const recordedBy = "recorded by"
 
 func (n *naming) traceHeader(h tracediff.Header) tracediff.Header {

@@ -16,13 +16,13 @@ import (
 // OrderLog is a file with orders.
 type OrderLog struct {
 	Path string
-	// Usual says that the game calls all such files so.
+	// Usual reports whether the game gives all such files this name.
 	Usual bool
 }
 
-// OrderLogs returns the order logs of all formats at some paths, files and folders, in the order
-// of the paths and their names. Lost says what lies there and could not be read. A file that is given and is not an order
-// log is an error, and so is a folder without any.
+// OrderLogs returns the order logs of all formats at some paths, files and folders, in the order of the paths and their
+// names. Lost lists the files there that could not be read. A file that is given and is not an order log is an error,
+// and so is a folder without any.
 func OrderLogs(tree *archive.Tree, paths []string) (list []OrderLog, lost []string, err error) {
 	for _, path := range paths {
 		s, err := look(tree, []string{path}, nil)
@@ -59,7 +59,7 @@ func (f *File) usual() bool {
 	return slices.Contains(strings.FieldsFunc(f.Format.Files, func(r rune) bool { return r == ' ' || r == ',' }), base)
 }
 
-// ReadOrders reads the order log in a file of any format. Lost says what of it could not be read.
+// ReadOrders reads the order log in a file of any format. Lost lists the parts that could not be read.
 func ReadOrders(tree files.Tree, path string) (log *orderlog.Log, lost []string, err error) {
 	log, err = readWhole(tree, recognise(tree, path, formats.All(), nil))
 	if log == nil || err != nil && !damaged(err) {

@@ -13,12 +13,12 @@ import (
 	"github.com/desynctool/desynctool/report/formats"
 )
 
-// Recording is a log whose orders may be left out.
+// Recording is a log that may be without its orders.
 type Recording struct {
 	Path   string
 	Input  *minimize.Input
 	Format engine.LogWriter
-	Lost   []string // what of the log could not be read
+	Lost   []string // the parts of the log that could not be read
 }
 
 // OpenRecording reads the only order log at a path, a log or its text twin, or the folder of

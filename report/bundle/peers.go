@@ -20,20 +20,20 @@ import (
 // LogName is the usual name of an order log.
 const LogName = "order-log.bin"
 
-// Peer is what one peer left: states, an order log of ours, and files besides.
+// Peer is what one peer left: states, one of our order logs, and other files.
 type Peer struct {
-	Name   string // as its files say, empty if they do not
+	Name   string // from its files, empty if they do not name it
 	Path   string // of its folder or file
 	States *snapshot.Set
-	Log    *File // its order log of ours, nil if it left none
+	Log    *File // its order log in our format, nil if it left none
 	Files  []*File
-	Lost   []string // what of it could not be used
+	Lost   []string // its files or parts that could not be used
 	Notes  []string
 
 	loose bool // it is a file by itself
 }
 
-// Peers returns those who left a state or an order log of ours, in the order of the paths.
+// Peers returns the peers that left a state or one of our order logs, in the order of the paths.
 func (s *Session) Peers() []*Peer {
 	if s.found {
 		return s.peers
@@ -83,11 +83,10 @@ func (s *Session) PeerNames() []string {
 	return s.names.peers(said, paths)
 }
 
-// maxScattered is up to how many states in folders are looked at for whose they are.
+// maxScattered is how many states in folders are examined for their peers, at most.
 const maxScattered = 4096
 
-// scatter takes the files in a folder for those of several peers, if their content says so:
-// each is loose then.
+// scatter treats the files in a folder as several peers' files, if their content shows that: each is loose then.
 func (s *Session) scatter() {
 	t := Session{tree: s.tree, names: s.names, list: s.list}
 	states := 0
@@ -156,7 +155,7 @@ func (p *Peer) joins(peers []*Peer) bool {
 	return false
 }
 
-// loosePeers returns whose a loose file is, if it is a state or an order log of ours.
+// loosePeers returns the peers of a loose file, if it is a state or one of our order logs.
 func (s *Session) loosePeers(f *File) []*Peer {
 	switch {
 	case f.Format == nil:
@@ -190,7 +189,7 @@ func (s *Session) loosePeers(f *File) []*Peer {
 	return list
 }
 
-// nameIn returns whose state it is by its head.
+// nameIn returns the peer that the head of a state names.
 func nameIn(e *snapshot.Entry) string {
 	if e.Format.Anonymous {
 		return e.Peer
@@ -218,7 +217,7 @@ func strayPeers(p *place) (list []*Peer) {
 	return list
 }
 
-// placePeers returns whose states and order log are in a folder.
+// placePeers returns the peers of the states and the order log in a folder.
 func (s *Session) placePeers(place *place) []*Peer {
 	var list []*Peer
 	for i, set := range place.set.ByPeer() {
@@ -246,7 +245,7 @@ func (s *Session) losePeer(p *Peer) {
 	}
 }
 
-// takeLog makes a file the peer's order log, if it is one of ours.
+// takeLog makes a file the peer's order log, if it is in our format.
 func (s *Session) takeLog(p *Peer, f *File) {
 	if f.Format == nil || !f.Format.Native || !f.IsLog() {
 		if filepath.Base(f.Path) == LogName {
@@ -270,8 +269,8 @@ func (s *Session) takeLog(p *Peer, f *File) {
 	}
 }
 
-// Compared returns the peers as a bisection takes them. The order logs are read to their
-// ends, unless hashes has what they say, by their paths.
+// Compared returns the peers as a bisection takes them. The order logs are read to their ends, except those for which
+// hashes has an entry, by path.
 func (s *Session) Compared(hashes map[string]*bisect.Log) ([]*bisect.Peer, error) {
 	var list []*bisect.Peer
 	var wait parallel.Group
@@ -294,7 +293,7 @@ func (s *Session) Compared(hashes map[string]*bisect.Log) ([]*bisect.Peer, error
 	return list, errors.Join(errs...)
 }
 
-// readLog reads what a peer's order log says of the peer.
+// readLog reads what a peer's order log contains about the peer.
 func (s *Session) readLog(p *bisect.Peer, f *File) error {
 	source, closer, err := openLog(s.tree, f, nil)
 	if err != nil {
@@ -325,8 +324,7 @@ func (s *Session) CompleteLog(log *bisect.Log, f *File) {
 	}
 }
 
-// damaged reports whether an error says that a log breaks off, or is corrupt from some
-// record on.
+// damaged reports whether an error means that a log breaks off, or is corrupt from some record on.
 func damaged(err error) bool {
 	return errors.As(err, new(*frame.Error)) || errors.Is(err, io.ErrUnexpectedEOF)
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/desynctool/desynctool/report/document"
 )
 
-// What says when a match was played, the surest first.
+// The sources for when a match was played, the surest first.
 var playedBy = [...]string{"the header of the recording", "the names of the files", "the lines of the logs", "the entries of the archive"}
 
 const (
@@ -32,11 +32,10 @@ const (
 	playedApart = 3 * 24 * time.Hour
 )
 
-// Played says when the match was played, nil if that is not known. The surest of these decides: what the
-// game wrote into the header of a recording, a date and time in the names of its files, dates in the lines
-// of its logs; else when the entries of the archive were last changed that the files came in. What the game
-// says itself must lie within three days, and so must the entries; else nothing is said. The times of
-// files on the disk are not looked at.
+// Played returns when the match was played, nil if that is not known. The surest of these decides: the time in the
+// header of a recording, a date and time in the names of its files, dates in the lines of its logs; else the last
+// change of the entries in the archive that the files came in. The times from the game must be within three days of
+// each other, and so must the entries' times; else it returns nil. The times of files on the disk are ignored.
 func (s *Session) Played() *document.Played {
 	var found [len(playedBy)]period
 	for _, f := range s.files {
@@ -100,10 +99,10 @@ func (p *period) add(t time.Time) {
 	}
 }
 
-// RecordedFact is the fact when a log or a trace of ours was begun.
+// RecordedFact is the name of the fact when one of our logs or traces was begun.
 const RecordedFact = "recorded"
 
-// statedTime returns the time that the header of a file of ours states.
+// statedTime returns the time that the header of one of our files states.
 func statedTime(meta map[string]string) time.Time {
 	t, err := time.Parse(time.RFC3339, meta[RecordedFact])
 	if err != nil {
@@ -129,8 +128,8 @@ func timeInName(name string) time.Time {
 	return t
 }
 
-// stampedPart is how many bytes at the beginning and at the end of a log are looked at for dates, and
-// stampedLog how large one is of which the end is: it may have to be unpacked up to there.
+// stampedPart is how many bytes at the beginning and at the end of a log are looked at for dates, and stampedLog is the
+// largest log whose end is read for that: it may have to be unpacked up to there.
 const (
 	stampedPart = 4 << 10
 	stampedLog  = 16 << 20

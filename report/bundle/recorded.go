@@ -17,13 +17,13 @@ import (
 	"github.com/desynctool/desynctool/tracediff"
 )
 
-// Recorded is an order log that a game could play again, and whose it is.
+// Recorded is an order log that a game could play again, and its peer.
 type Recorded struct {
 	Peer  string   // its name, as Logs would call it
 	Said  string   // its name as the log has it
 	Paths []string // of all that this peer left
 	File  *File
-	// Beside are the files in the same folder, states among them.
+	// Beside are the files in the same folder, including states.
 	Beside []*File
 }
 
@@ -71,8 +71,8 @@ func (s *Session) Recordings(plays func(format string) bool) (list []*Recorded) 
 	return list
 }
 
-// ownStates returns the states of the peer whose order log a place has, nil if there are none of others: games send
-// dumps around, so that one peer's folder has those of all.
+// ownStates returns the states of the peer whose order log a place has, nil if there are no other peers' states: games
+// send dumps around, so that one peer's folder has all peers' states.
 func (s *Session) ownStates(p *place, log *File) *snapshot.Set {
 	if p.loose() != nil {
 		return nil
@@ -150,7 +150,7 @@ func plainName(name string) string {
 	return name
 }
 
-// TracePeers returns the names of the peers whose traces a file holds, if they are several.
+// TracePeers returns the names of the peers with traces in a file, if there are several.
 func (s *Session) TracePeers(f *File) (names []string) {
 	for _, t := range s.openTrace(f, TraceOptions{}).foreign {
 		if t.Shared {
@@ -160,13 +160,13 @@ func (s *Session) TracePeers(f *File) (names []string) {
 	return names
 }
 
-// KeepTraces leaves out what servers claim, and of files with the traces of several peers those of all but one, before anything was
-// read. Files in folders that are shown, as replays are, stay whole. A log that holds what every player's machine computed
-// is held against its replay for each of them by itself.
+// KeepTraces leaves out servers' claims and, from files with the traces of several peers, all traces except one peer's.
+// It must be called before anything is read. Files in folders that are shown, as replays are, stay whole. A log with
+// the results of every player's machine is compared with its replay for each player separately.
 func (s *Session) KeepTraces(peer string) { s.traced = &peer }
 
-// Untraced reports whether traces of other peers than that of KeepTraces were left out so far: then the hashes in
-// the log are not those of its peer alone.
+// Untraced reports whether traces of peers other than KeepTraces' were left out so far: then the hashes in the log do
+// not come only from its peer.
 func (s *Session) Untraced() bool { return s.untraced }
 
 // ofOne returns the traces that KeepTraces leaves of a file.
@@ -180,9 +180,9 @@ func (s *Session) ofOne(f *File, list []*tracediff.Trace) []*tracediff.Trace {
 	return list
 }
 
-// ofReplay names traces of a folder that is shown after the folder: what is in it is what a game computed,
-// whatever it calls itself. Of a file with two sides, the recording and its replay, both keep their names beside
-// the peer's own files; beside other replays only the second side is left.
+// ofReplay names traces of a folder that is shown after the folder: its content was computed by a game, whatever name
+// it has. A file can have two sides, the recording and its replay: next to the peer's own files both keep their names;
+// next to other replays only the second side is left.
 func (s *Session) ofReplay(f *File, list []*tracediff.Trace) []*tracediff.Trace {
 	name := s.tree.Shown(f.Path)
 	if name == "" {
@@ -202,8 +202,8 @@ func (s *Session) ofReplay(f *File, list []*tracediff.Trace) []*tracediff.Trace 
 	return out
 }
 
-// ofRecorder leaves, beside a replay, of the traces in a peer's file its own: what others have sent it is not what
-// it computed.
+// ofRecorder keeps, next to a replay, only the peer's own trace in a peer's file: it did not compute the traces that
+// others sent it.
 func (s *Session) ofRecorder(list []*tracediff.Trace) []*tracediff.Trace {
 	own := slices.IndexFunc(list, func(t *tracediff.Trace) bool {
 		return t.Shared && t.Header.Peer != "" && t.Header.Peer == t.Header.Meta[recordedBy]
@@ -214,7 +214,7 @@ func (s *Session) ofRecorder(list []*tracediff.Trace) []*tracediff.Trace {
 	return list[own : own+1]
 }
 
-// shownPeers are those of a folder that is shown: one, of its name, or the two runs of a game's own test.
+// shownPeers are the peers of a folder that is shown: one, of its name, or the two runs of a game's own test.
 func (s *Session) shownPeers(place *place) []*Peer {
 	list := s.placePeers(place)
 	runs := slices.DeleteFunc(slices.Clone(list), func(p *Peer) bool { return p.Name != snapshot.FirstRun && p.Name != snapshot.SecondRun })

@@ -16,12 +16,12 @@ type Replayable struct {
 	// Snapshots are the peer's, nil if only a log was given.
 	Snapshots *snapshot.Set
 	Trace     string   // path of the peer's trace, empty if there is none
-	Lost      []string // what of the log could not be read
+	Lost      []string // the parts of the log that could not be read
 	Warnings  []string
 }
 
-// OpenReplay reads the order log at path, or the one in a folder of one peer, and finds the
-// snapshots beside it. A log that is torn is replayed as far as it goes.
+// OpenReplay reads the order log at path, or the one in a folder of one peer, and finds the snapshots next to it. A log
+// that is torn is replayed as far as it goes.
 func OpenReplay(tree *archive.Tree, path string) (*Replayable, error) {
 	s, err := Open(tree, []string{path})
 	if err != nil {
@@ -74,8 +74,7 @@ func (s *Session) Replayable() (*Replayable, error) {
 	return r, nil
 }
 
-// traceAmong returns the path of the trace of ours among the files of a peer, empty if there
-// is none.
+// traceAmong returns the path of our trace among the files of a peer, empty if there is none.
 func traceAmong(files []*File) (trace string) {
 	for _, f := range files {
 		if f.ownTrace() {
@@ -85,13 +84,13 @@ func traceAmong(files []*File) (trace string) {
 	return trace
 }
 
-// OwnTrace is the trace of ours that a peer left.
+// OwnTrace is a trace in our format that a peer left.
 type OwnTrace struct {
 	Path  string // of the peer's folder, or of the trace if it is loose
 	Trace string
 }
 
-// OwnTraces returns the traces of ours, one for each peer.
+// OwnTraces returns the traces in our format, one for each peer.
 func (s *Session) OwnTraces() (list []OwnTrace) {
 	for _, p := range s.places {
 		if trace := traceAmong(p.files); trace != "" {
@@ -101,7 +100,7 @@ func (s *Session) OwnTraces() (list []OwnTrace) {
 	return list
 }
 
-// TraceOf opens the trace of ours that a peer left, nil if there is none.
+// TraceOf opens the trace in our format that a peer left, nil if there is none.
 func (s *Session) TraceOf(p *Peer) (bisect.Traced, error) {
 	if trace := traceAmong(p.Files); trace != "" {
 		return formats.OpenTraced(s.tree, trace)

@@ -11,8 +11,8 @@ import (
 	"github.com/desynctool/desynctool/report/peers"
 )
 
-// Reports returns the paths of the reports: a file that is given is one, in folders they are
-// named desync_report_*.json. The path - stands for itself. A folder without any is an error.
+// Reports returns the paths of the reports: a file that is given is one, in folders they are named
+// desync_report_*.json. The path - is returned as it is. A folder without any is an error.
 func (s *Session) Reports() ([]string, error) {
 	var out []string
 	for _, path := range s.paths {
@@ -65,9 +65,9 @@ func UnpackReport(r io.Reader, name string) (any, error) {
 	return peers.ReadSaved(content, name)
 }
 
-// Excerpt reads the only order log and returns the orders of the ticks from one to before
-// another, and what the log's header says. Without exactly one log both are nil. If the log
-// cannot be read to its end the excerpt holds what precedes.
+// Excerpt reads the only order log and returns the orders of the ticks from from to before to, and the log's header.
+// Without exactly one log both are nil. If the log cannot be read to its end the excerpt has the orders before the
+// error.
 func (s *Session) Excerpt(from, to uint64) (*peers.Excerpt, *orderlog.Header, error) {
 	logs, _ := s.logFiles()
 	if len(logs) != 1 {

@@ -1,18 +1,15 @@
-// Package bundle says what the artifacts below some paths are, whose they are, and of
-// which match.
+// Package bundle identifies the artifacts below some paths: their kinds, their peers and their matches.
 //
-// A [Session] walks every folder once and recognises every file once, by its name or its
-// first bytes. What a folder means is decided here, for all commands:
+// A [Session] walks every folder once and recognises every file once, by its name or its first bytes. The meaning of a
+// folder is decided here, for all commands:
 //
 //   - A folder with the files of one peer in it, a state, an order log, a trace, is that
 //     peer's, with all that lies below it.
-//   - A folder without any holds those of peers, each in a folder of its own, at any depth
-//     up to limits.Folders. What lies beside these is of whom it names: a table of all peers'
-//     checksums, a relay's log, the copy of another peer's dump.
-//   - If both holds for the folder that was given, the folders are the peers, and the files
-//     beside them are loose.
-//   - A loose file, as one that is given itself, belongs to the peer that it names, else it
-//     is a peer of its own.
+//   - A folder without any contains peers' folders, one for each peer, at any depth up to limits.Folders. Files next to
+//     these belong to the peers that they name: a table of all peers' checksums, a relay's log, the copy of another
+//     peer's dump.
+//   - If both are true for the given folder, the folders are the peers, and the files next to them are loose.
+//   - A loose file, as one that is given itself, belongs to the peer that it names, else it counts as a separate peer.
 package bundle
 
 import (
@@ -55,14 +52,14 @@ type Session struct {
 	walked  []*walked
 	visited []string // folders that were given, without links
 	stdin   bool     // - is among the paths
-	game    string   // whose artifacts these are
-	roots   []*root  // what was found at each of the paths
-	match   *Match   // the only one whose files these are, nil if these are all files
+	game    string   // the game of the artifacts
+	roots   []*root  // the findings at each of the paths
+	match   *Match   // the only match that these files belong to, nil if these are all files
 
 	testLogs []*tracediff.ClaimLog // of self-tests that failed, once looked for
 	tested   bool
 
-	traced   *string // the peer whose traces KeepTraces leaves, nil for all
+	traced   *string // the peer that KeepTraces keeps the traces of, nil for all
 	untraced bool    // others were left out
 
 	parted gamelog.Split // that games' own logs were last read with
@@ -74,18 +71,17 @@ type Session struct {
 	warnings files.Notes
 }
 
-// place is a folder with what one peer left, or with what several left whom the files
-// name, or a loose file.
+// place is a folder with the files of one peer, or of several peers that the files name, or a loose file.
 type place struct {
 	path  string
 	set   *snapshot.Set // states, nil for a loose file; Others are empty, since files has them
 	files []*File
-	// traced are states whose files are traces besides.
+	// traced are states in files that are also traces.
 	traced []*File
-	// shared says that it is the only folder, and no file in it is of one peer: they are of
-	// whom they name.
+	// shared reports that it is the only folder and no file in it comes from one peer: the files belong to the peers
+	// that they name.
 	shared bool
-	// stray says that the states lie beside the folders of peers.
+	// stray reports that the states are next to the folders of peers.
 	stray bool
 }
 
@@ -97,10 +93,9 @@ func (p *place) loose() *File {
 	return nil
 }
 
-// Open walks some paths: files, folders, archives, or files and folders in archives. The
-// path - stands for stdin. A path that is not there, or is given twice, is an error; what
-// cannot be used of what lies below is in Lost. The caller closes the tree after the last
-// use of the session.
+// Open walks some paths: files, folders, archives, or files and folders in archives. The path - is stdin. A path that
+// does not exist, or is given twice, is an error; Lost lists the files below the paths that cannot be used. The caller
+// closes the tree after the last use of the session.
 func Open(tree *archive.Tree, paths []string) (*Session, error) {
 	s, err := look(tree, paths, nil)
 	if err != nil {
@@ -109,7 +104,7 @@ func Open(tree *archive.Tree, paths []string) (*Session, error) {
 	return s, s.arrange()
 }
 
-// look walks the paths and recognises what lies there. Whose the folders are is not decided yet.
+// look walks the paths and recognises the files. It does not assign the folders to peers yet.
 func look(tree *archive.Tree, paths []string, names *naming) (*Session, error) {
 	if err := distinct(tree, paths); err != nil {
 		return nil, err
@@ -131,7 +126,7 @@ func look(tree *archive.Tree, paths []string, names *naming) (*Session, error) {
 	return s, nil
 }
 
-// single marks the only text among the files, but for those that people write beside them.
+// single marks the only text among the files, not counting texts that people write next to them.
 func (s *Session) single() {
 	var texts []*File
 	for _, f := range s.files {
@@ -167,7 +162,7 @@ func newSession(tree *archive.Tree, paths []string, names *naming) (*Session, er
 	return s, nil
 }
 
-// arrange decides whose the folders are that were found.
+// arrange assigns the found folders to peers.
 func (s *Session) arrange() error {
 	for _, r := range s.roots {
 		s.lost = append(s.lost, r.lost...)
@@ -186,7 +181,7 @@ func (s *Session) arrange() error {
 // peers are, so that the cost grows with the square of their number; no game has so many.
 const maxPlaces = 256
 
-// bound leaves out what more places than maxPlaces hold, and says so.
+// bound leaves out the places beyond maxPlaces, and reports that.
 func (s *Session) bound() {
 	own, first := 0, ""
 	s.places = slices.DeleteFunc(s.places, func(p *place) bool {
@@ -203,7 +198,7 @@ func (s *Session) bound() {
 	}
 }
 
-// OpenPaths is Open with a tree of its own, which Close closes.
+// OpenPaths is Open with a new tree, which Close closes.
 func OpenPaths(paths ...string) (*Session, error) {
 	tree, err := archive.Open(paths, archive.Options{Known: formats.Pasted()})
 	if err != nil {
@@ -288,11 +283,10 @@ func (s *Session) KnownBy() (list []string) {
 // Tables returns the tables of states in ordinary notations, and by what their rows are found again.
 func (s *Session) Tables() []document.Identified { return s.tables }
 
-// Lost says what could not be used: entries of archives, files that cannot be read, folders
-// that were not looked into.
+// Lost lists what could not be used: entries of archives, files that cannot be read, folders that were not looked into.
 func (s *Session) Lost() []string { return slices.Concat(s.lost, s.mine(s.tree.Lost())).Texts() }
 
-// Warnings says what is odd and harmless.
+// Warnings lists what is odd but harmless.
 func (s *Session) Warnings() []string {
 	return slices.Concat(s.warnings, s.mine(s.tree.Warnings())).Texts()
 }

@@ -17,8 +17,8 @@ import (
 // isChain reports whether it is a chain of tick signatures.
 func (f *File) isChain() bool { return f.Format != nil && f.Format.Signatures }
 
-// OpenSigners reads the chain that states and proofs are held against, and verifies it. The key,
-// if not nil, is the one that is trusted; a chain by another refuses all states.
+// OpenSigners reads the chain that states and proofs are compared with, and verifies it. The key, if not nil, is the
+// trusted one; a chain by another refuses all states.
 func OpenSigners(tree *archive.Tree, path string, key *signatures.Key) (*snapshot.Signers, error) {
 	signed, err := formats.ReadChain(tree, path)
 	if err != nil {
@@ -79,8 +79,8 @@ func (s *Session) Chains() (list []*File) {
 	return list
 }
 
-// signer returns whose a chain is: the peer that its header names, since peers may keep the
-// chains of others; else the one in whose folder it lies. Nil is nobody's.
+// signer returns the peer of a chain: the peer that its header names, since peers may keep the chains of others; else
+// the peer of the folder that contains it. It returns nil if there is none.
 func (s *Session) signer(f *File, name string) *Peer {
 	for _, p := range s.Peers() {
 		if name != "" && (p.Name == name || p.States.Peer == name) {
@@ -95,9 +95,9 @@ func (s *Session) signer(f *File, name string) *Peer {
 	return nil
 }
 
-// VerifySigned verifies a chain, and holds what its peer left against it: the roots of its
-// snapshots, and its log's hashes. It returns what was found of the chain itself, then of
-// the files beside it, if there are any. The error says that the chain could not be read.
+// VerifySigned verifies a chain, and compares its peer's files with it: the roots of its snapshots, and its log's
+// hashes. It returns the findings about the chain itself, then about the files next to it, if there are any. The error
+// means that the chain could not be read.
 func (s *Session) VerifySigned(f *File) (snapshot.Verification, error) {
 	signed, err := formats.ReadChain(s.tree, f.Path)
 	if err != nil {
@@ -137,9 +137,9 @@ func oneReason(err error) string {
 	return fmt.Sprintf("%s (the first of %d)", list[0], len(list))
 }
 
-// Contradictions says where chains of tick signatures do not hold, and where they contradict what
-// their peers left: each with the file. Held is how many chains hold, and contradict nothing;
-// lost says which could not be read.
+// Contradictions lists where chains of tick signatures are not valid, and where they contradict their peers' files:
+// each with the file. Held is how many chains are valid and contradict nothing; lost lists the chains that could not be
+// read.
 func (s *Session) Contradictions() (texts []string, held int, lost []string) {
 	for _, f := range s.Chains() {
 		list, err := s.VerifySigned(f)
@@ -164,7 +164,7 @@ func (s *Session) Contradictions() (texts []string, held int, lost []string) {
 // maxUnsigned is how many hashes that are not the signed ones are listed.
 const maxUnsigned = 10
 
-// signedFiles holds files of one peer against its chain.
+// signedFiles compares files of one peer with its chain.
 type signedFiles struct {
 	signed           *signatures.Signed
 	compared, differ int
@@ -193,8 +193,8 @@ func (c *signedFiles) root(path string, info *snapshot.Info) {
 	}
 }
 
-// log holds the hashes that a peer recorded of its own states against the chain. Where it went back and
-// played a tick again, one of the two is enough.
+// log compares the hashes that a peer recorded of its states with the chain. Where it went back and played a tick
+// again, one of the two is enough.
 func (c *signedFiles) log(s *Session, f *File) error {
 	source, closer, err := openLog(s.tree, f, nil)
 	if err != nil {

@@ -10,8 +10,7 @@ import (
 	"github.com/desynctool/desynctool/internal/file/compression"
 )
 
-// split makes matches of units: of those that name theirs first, then of those that lie beside
-// them.
+// split makes matches of units: first of units that name their match, then of units next to them.
 func (m *Matches) split(units []*unit) {
 	m.byID(units)
 	m.bySeed(units)
@@ -38,9 +37,8 @@ func (m *Matches) byID(units []*unit) {
 	}
 }
 
-// bySeed adds files with a seed to the match with that seed, if there is one of their game, and
-// else makes one. Files of ours that say a seed are of no other game's match, since seeds of two
-// games may be the same.
+// bySeed adds files with a seed to the match with that seed, if there is one of their game, and else makes one. Files
+// in our formats that state a seed belong to no other game's match, since seeds of two games may be the same.
 func (m *Matches) bySeed(units []*unit) {
 	type key struct {
 		game string
@@ -64,7 +62,7 @@ func (m *Matches) bySeed(units []*unit) {
 			list[0].join(u)
 			continue
 		case len(list) > 1:
-			u.seed = nil // it does not say of which; its folder may
+			u.seed = nil // it does not state its match; its folder may show it
 			continue
 		}
 		if found[k] == nil {
@@ -74,8 +72,8 @@ func (m *Matches) bySeed(units []*unit) {
 	}
 }
 
-// bySession takes a match apart that two folders of sessions hold, each with what several peers
-// left. Folders over which a match is spread that has one peer in each are those of peers.
+// bySession splits a match if two folders of sessions contain it, each with several peers' files. If each folder has
+// only one peer of the match, the folders belong to peers.
 func (m *Matches) bySession(units []*unit) {
 	shared := map[string]bool{}
 	for _, x := range slices.Clone(m.List) {
@@ -107,10 +105,10 @@ func (m *Matches) bySession(units []*unit) {
 // inSession is what a folder of a session holds of a match.
 type inSession struct {
 	homes map[string]bool // folders of peers
-	names map[string]bool // of peers, as the files say
+	names map[string]bool // of peers, from the files
 }
 
-// inSessions are the folders of sessions that hold something of a match; "" stands for what is in none.
+// inSessions are the folders of sessions that contain files of a match; "" is the key for files outside of them.
 type inSessions map[string]inSession
 
 func sessionsOf(units []*unit) inSessions {
@@ -128,9 +126,8 @@ func sessionsOf(units []*unit) inSessions {
 	return found
 }
 
-// several reports whether two folders hold what several peers left in one match each. If the files in
-// every folder name one peer, and another in another folder, then the folders are those of peers, each
-// with what it has of several matches.
+// several reports whether two folders each contain several peers' files of one match. If the files in every folder name
+// one peer, a different one in each folder, then the folders belong to peers, each with its files of several matches.
 func (found inSessions) several() bool {
 	whole, ofOne, names := 0, true, map[string]bool{}
 	for session, s := range found {
@@ -145,8 +142,8 @@ func (found inSessions) several() bool {
 	return whole > 1 && !(ofOne && len(names) > 1)
 }
 
-// companions adds files to the match of the file whose name they have, with more after it:
-// game.wrpl.wss lies beside game.wrpl.
+// companions adds files to the match of the file whose name they have, with more after it: game.wrpl.wss is next to
+// game.wrpl.
 func (m *Matches) companions(units []*unit) {
 	byName := map[string]*Match{}
 	for _, u := range units {
@@ -172,13 +169,13 @@ func (m *Matches) companions(units []*unit) {
 	}
 }
 
-// byFolder adds evidence that names no match to that of its folder, or of the nearest folder
-// above in which there is one of its game, but for folders of other sessions. What is left is a
-// match of its own; where several matches were near it, that is said.
+// byFolder adds evidence that names no match to the match of its folder, or of the nearest folder above that has a
+// match of its game, except for folders of other sessions. The rest becomes a separate match; if several matches were
+// near it, that is reported.
 func (m *Matches) byFolder(units []*unit) {
 	type key struct{ session, game, near string }
 	own := map[key]*Match{}
-	for _, anyGame := range []bool{false, true} { // those of a game first
+	for _, anyGame := range []bool{false, true} { // matches of the same game first
 		var torn []*unit
 		tornOf := map[*unit][]*Match{}
 		for _, u := range units {
@@ -212,7 +209,7 @@ func (m *Matches) byFolder(units []*unit) {
 	}
 }
 
-// doubt says of a match that it may be one of some others. They have no numbers yet.
+// doubt notes that a match may be one of some others. They have no numbers yet.
 func (m *Matches) doubt(x *Match, others []*Match) {
 	m.doubts = append(m.doubts, func() {
 		var names []string
@@ -266,8 +263,8 @@ func (m *Matches) near(u *unit) []*Match {
 	}
 }
 
-// doubtSessions says of matches that only their folders tell apart that they may be one. One of the
-// two may lie in no folder of a session.
+// doubtSessions notes that matches may be one if only their folders tell them apart. One of the two may be in no folder
+// of a session.
 func (m *Matches) doubtSessions() {
 	type key struct {
 		game, id string
@@ -301,7 +298,7 @@ func (m *Matches) doubtSessions() {
 	}
 }
 
-// doubtAlike says of a match that others may be the same, which lie in other folders.
+// doubtAlike notes that matches in other folders may be the same as a match.
 func (m *Matches) doubtAlike(x *Match, others []*Match) {
 	m.doubts = append(m.doubts, func() {
 		what := "no file in them says of which match it is"

@@ -21,7 +21,7 @@ type Pair struct {
 	Names, Paths [2]string // of the peers, and of the states' files
 	Warnings     []string
 	Lost         []string // states that could not be read
-	Findings     []string // about what differs besides values, of raw memory
+	Findings     []string // about differences other than values, of raw memory
 
 	tree *archive.Tree
 }
@@ -71,8 +71,8 @@ func OpenPair(tree *archive.Tree, argA, argB string) (*Pair, error) {
 	return p, nil
 }
 
-// Check reads both states whole if their files say by digests what they hold, and returns an error
-// that names the first file whose content is another.
+// Check reads both states whole if their files have digests of their content, and returns an error that names the first
+// file with other content.
 func (p *Pair) Check() error {
 	for i, s := range []snapshot.State{p.A, p.B} {
 		err := snapshot.Check(s)
@@ -272,10 +272,9 @@ func nearest(tree *archive.Tree, a, b string, at snapshot.Point) *[2]string {
 	return &[2]string{pair[0].Path(), pair[1].Path()}
 }
 
-// Verify checks the hashes of proofs, states, order logs and traces, the signatures of chains, and of a folder also what
-// each peer's files say of one moment against each other; of a file that holds
-// several states, FILE@TICK names one, as FOLDER@TICK does. The error says which files could not be read; the
-// others are in the result.
+// Verify checks the hashes of proofs, states, order logs and traces, and the signatures of chains. In a folder it also
+// compares what each peer's files state about one moment. FILE@TICK names one state in a file with several, as
+// FOLDER@TICK does in a folder. The error lists the files that could not be read; the others are in the result.
 func Verify(tree *archive.Tree, paths []string, want snapshot.Expected) (snapshot.Verification, error) {
 	var out snapshot.Verification
 	var errs error

@@ -14,29 +14,28 @@ import (
 	"github.com/desynctool/desynctool/tracediff"
 )
 
-// Traces are opened traces of several peers, and what engines claim beside them.
+// Traces are opened traces of several peers, and the engines' claims next to them.
 type Traces struct {
-	// Groups are the traces that can be compared with each other: ours, and those
-	// of each format of an engine.
+	// Groups are the traces that can be compared with each other: traces in our format, and traces of each engine's
+	// format.
 	Groups [][]*tracediff.Trace
-	// Claims are the engines' own words, from logs beside the traces.
+	// Claims are the engines' own statements, from logs next to the traces.
 	Claims []*tracediff.ClaimLog
-	// Missing says what evidence was lost or lacks: folders that hold files and no trace,
-	// files that are damaged or contradict others, formats that only one peer has.
+	// Missing lists evidence that was lost or is missing: folders with files but no trace, files that are damaged or
+	// contradict others, formats that only one peer has.
 	Missing []string
-	// Damaged are those of Missing that say that a file cannot be read.
+	// Damaged are the entries of Missing about files that cannot be read.
 	Damaged []string
-	// Notes say what was checked, Copies which files are copies of others or say
-	// the same.
+	// Notes list what was checked, Copies the files that are copies of others or contain the same.
 	Notes, Copies []string
 
 	s          *Session
 	distrusted map[string]bool    // files that contradict their peer's own hashes
 	lone       []*tracediff.Trace // with which nothing can be compared
-	besides    int                // of Claims, those of files that are order logs: there is something else to compare
+	besides    int                // of Claims, how many come from files that are order logs: there is something else to compare
 }
 
-// TraceOptions says which traces are opened, and how. The zero value opens all.
+// TraceOptions selects which traces are opened, and how. The zero value opens all.
 type TraceOptions struct {
 	tracediff.ReadOptions
 	// Stdin is read where - is among the paths.
@@ -45,20 +44,19 @@ type TraceOptions struct {
 	Force bool
 	// Which are those to be opened.
 	Which Which
-	// Logs says that games' own logs may be among the paths, which hold no trace.
+	// Logs means that games' own logs, which contain no trace, may be among the paths.
 	Logs bool
 }
 
-// Which says which traces are opened.
+// Which selects the traces that are opened.
 type Which int
 
 // Traces that are opened.
 const (
 	AllTraces Which = iota
-	// Beside are those of engines, and tables, that lie beside states: what cannot be read is
-	// missing, and no error.
+	// Beside selects engines' traces, and tables, next to states: a file that cannot be read is missing, not an error.
 	Beside
-	// Rest are those that Beside leaves out: ours, and states that are checkpoints besides.
+	// Rest selects the traces that Beside leaves out: traces in our format, and states that are also checkpoints.
 	Rest
 )
 
@@ -70,7 +68,7 @@ func (w Which) wanted(f *File, tree files.Tree, opts *TraceOptions) bool {
 		return false
 	case opts.Logs && f.ownLog && f.Format == nil:
 	case f.given && w == AllTraces && (!f.isEvidence() || opts.Pattern != nil):
-		return true // else it would not be known why it is of no use
+		return true // else it would not be known why it cannot be used
 	}
 	return f.hasTrace(tree)
 }
@@ -85,9 +83,8 @@ type opened struct {
 	err           error
 }
 
-// Traces opens the traces and the engines' claims. Peers have the names that their traces
-// say, else those of their paths. Too few to compare are an [AloneError] together with what
-// there is.
+// Traces opens the traces and the engines' claims. Peers have the names in their traces, else names from their paths.
+// If there are too few to compare, it returns an [AloneError] together with the traces that there are.
 func (s *Session) Traces(opts TraceOptions) (*Traces, error) {
 	t := &Traces{s: s, distrusted: map[string]bool{}}
 	var ours []*tracediff.Trace
@@ -150,7 +147,7 @@ func (s *Session) Traces(opts TraceOptions) (*Traces, error) {
 // maxReasons is how many files an error names of those that have no trace.
 const maxReasons = 20
 
-// cloned returns copies, whose names may be changed.
+// cloned returns copies with names that may be changed.
 func cloned(list []*tracediff.Trace) (out []*tracediff.Trace) {
 	for _, t := range list {
 		c := *t
@@ -159,7 +156,7 @@ func cloned(list []*tracediff.Trace) (out []*tracediff.Trace) {
 	return out
 }
 
-// took adds what a file says besides checkpoints.
+// took adds what a file contains in addition to checkpoints.
 func (t *Traces) took(o *opened) {
 	if o.claims != nil {
 		c := *o.claims
@@ -180,7 +177,7 @@ func (t *Traces) took(o *opened) {
 	}
 }
 
-// matches returns of which matches a file says to be.
+// matches returns the matches that a file names.
 func (o *opened) matches(f *File) (list []match) {
 	if o.claims != nil && o.claims.Dialect.Session != "" {
 		list = append(list, match{o.claims.Dialect.Session, f.Path})
@@ -246,7 +243,7 @@ func (s *Session) readTrace(f *File, opts tracediff.ReadOptions) *opened {
 	o.foreign, o.err = tracediff.OpenForeign(s.tree, f.Path, format, opts)
 	o.foreign = s.ofReplay(f, s.ofOne(f, s.names.traces(o.foreign)))
 	if s.traced != nil && o.claims != nil && o.claims.Dialect.Arbiter {
-		o.claims = nil // what a server says is not what a peer computed
+		o.claims = nil // a server's claim is not something that a peer computed
 	}
 	return o
 }
@@ -294,8 +291,8 @@ func (t *Traces) group(ours []*tracediff.Trace, foreign map[string][]*tracediff.
 	return nil
 }
 
-// alike leaves traces out whose lines cannot be held against those of the others: excerpts of other
-// pastes than the first one, and excerpts beside whole traces.
+// alike leaves out traces with lines that cannot be compared with the others': excerpts of other pastes than the first
+// one, and excerpts next to whole traces.
 func (t *Traces) alike(list []*tracediff.Trace) []*tracediff.Trace {
 	paste := func(one *tracediff.Trace) string { return one.Header.Meta[tracediff.PasteMeta] }
 	if len(list) == 0 {
@@ -314,8 +311,8 @@ func (t *Traces) alike(list []*tracediff.Trace) []*tracediff.Trace {
 	})
 }
 
-// oneTable leaves one column for each peer of tables: two that are of the same peers are
-// copies, or of different matches.
+// oneTable keeps one column for each peer of tables: two tables of the same peers are copies, or belong to different
+// matches.
 func (t *Traces) oneTable(list []*tracediff.Trace) ([]*tracediff.Trace, error) {
 	var tables, out []*tracediff.Trace
 	for _, one := range list {
@@ -343,8 +340,7 @@ func (t *Traces) enough() {
 	}
 }
 
-// Torn reads the traces to their ends with which no other can be compared, and says which of
-// them break off.
+// Torn reads the traces that cannot be compared with another one to their ends, and returns which of them break off.
 func (t *Traces) Torn() (lost []string) {
 	for _, one := range t.lone {
 		if text := one.Damage(); text != "" {
@@ -361,8 +357,8 @@ func kindOf(t *tracediff.Trace) string {
 	return t.Grammar.String()
 }
 
-// nameRelative gives peers that are called by what they are to who wrote their files, such as
-// local, names with that of the folder or archive if there are several: "A.zip local".
+// nameRelative adds the name of the folder or archive to relative peer names, such as local, if there are several:
+// "A.zip local".
 func (n *naming) nameRelative(list []*tracediff.Trace) {
 	var folders []string
 	for _, t := range list {

@@ -11,7 +11,7 @@ import (
 	"github.com/desynctool/desynctool/tracediff"
 )
 
-// saidName returns whose trace it is if its content says so.
+// saidName returns the peer's name from the content of a trace, if it has one.
 func saidName(t *tracediff.Trace) string {
 	if t.Grammar == tracediff.Table || t.Shared {
 		return t.Name
@@ -28,8 +28,8 @@ func folderOf(t *tracediff.Trace) string {
 	return filepath.Dir(t.File)
 }
 
-// merge leaves one trace for each peer that engines' files name, or whose folder they are in: files of
-// other ticks are joined, and copies left out after they were compared.
+// merge leaves one trace for each peer that engines' files name, or that owns their folder: files of different ticks
+// are joined, and copies are left out after they were compared.
 func (t *Traces) merge(list []*tracediff.Trace) ([]*tracediff.Trace, error) {
 	var out []*tracediff.Trace
 	type owner struct{ name, folder string }
@@ -114,7 +114,7 @@ func (t *Traces) distinct(same []*tracediff.Trace) ([]*tracediff.Trace, error) {
 	return out, nil
 }
 
-// compareTwin compares two files that say to be of the same peer.
+// compareTwin compares two files that name the same peer.
 func (t *Traces) compareTwin(kept, twin *tracediff.Trace) error {
 	a, err := t.s.digest(kept.File)
 	if err != nil {

@@ -7,9 +7,9 @@ import (
 	"github.com/desynctool/desynctool/tracediff"
 )
 
-// doubtUnbound says of logs that are of one match only because they lie together, with no other
-// evidence, that they may be of several: no file in it says of which match it is, and nothing that games wrote of a desync into
-// one of them, no tick and no checksum, stands in the others too.
+// doubtUnbound notes that logs may belong to several matches if they form one match only because they are in one place,
+// without other evidence: no file names its match, and no tick or checksum that games wrote about a desync into one log
+// is also in another.
 func (m *Matches) doubtUnbound() {
 	for _, x := range m.List {
 		if x.id != "" || x.Seed != nil {

@@ -23,10 +23,10 @@ type folder struct {
 	walked  []*walked // itself, and folders of an engine's in it
 }
 
-// walked is a folder whose files were listed, and whose it is.
+// walked is a folder with its listed files and its peer.
 type walked struct {
 	path  string
-	place *place // nil beside those of peers
+	place *place // nil next to the peers' folders
 }
 
 // root is what was found at one of the paths.
@@ -135,7 +135,7 @@ func (f *folder) holds() bool {
 	return len(f.set.Entries)+len(f.set.Warnings) > 0 || f.lost || slices.ContainsFunc(f.files, (*File).isEvidence) || slices.ContainsFunc(f.folders, (*folder).holds)
 }
 
-// settle decides whose a folder that was given is. Those of several sessions are an error.
+// settle assigns a given folder to its peer or peers. Folders of several sessions are an error.
 func (s *Session) settle(f *folder) error {
 	below := s.below(f)
 	switch {
@@ -156,8 +156,8 @@ func (s *Session) settle(f *folder) error {
 	return nil
 }
 
-// apart leaves a folder of a session, such as a backup, out where the folders of two peers or
-// more lie beside it, and says so. It returns the peers that are left.
+// apart leaves out a folder of a session, such as a backup, if the folders of two or more peers are next to it, and
+// reports that. It returns the peers that are left.
 func (s *Session) apart(f *folder, peers []*folder, sessions []string) []*folder {
 	in := map[*folder]bool{}
 	for _, sub := range f.folders {
@@ -184,7 +184,7 @@ func (s *Session) apart(f *folder, peers []*folder, sessions []string) []*folder
 	return beside
 }
 
-// completes gives peers the states in the folders of the same names below a folder, such as logs/host beside host. It
+// completes gives peers the states in the folders of the same names below a folder, such as logs/host next to host. It
 // reports whether each of these is the only one with states of its peer, and nothing else is in the folder.
 func (f *folder) completes(peers []*folder) bool {
 	name := strings.ToLower(filepath.Base(f.path))
@@ -211,9 +211,9 @@ func (f *folder) hasStates() bool {
 	return len(f.set.Entries) > 0 || slices.ContainsFunc(f.folders, (*folder).hasStates)
 }
 
-// sessions returns the folders below one that hold those of several peers each.
+// sessions returns the folders below one that each contain several peers' folders.
 func (s *Session) sessions(f *folder) (paths []string) {
-	var few []string // with files that name several peers; games keep those of others too
+	var few []string // with files that name several peers; games also keep other peers' files
 	for _, sub := range f.folders {
 		switch {
 		case sub.ofOnePeer():
@@ -246,7 +246,7 @@ func (s *Session) below(f *folder) (peers []*folder) {
 	return peers
 }
 
-// from returns the folder itself if it is one peer's, else those of peers below it.
+// from returns the folder itself if it is one peer's, else the peers' folders below it.
 func (s *Session) from(sub *folder) []*folder {
 	deeper := s.below(sub)
 	switch {
@@ -258,8 +258,8 @@ func (s *Session) from(sub *folder) []*folder {
 	return deeper
 }
 
-// samePeer reports whether folders hold different things of one peer, whom the files of each
-// name: no two of them have states, or order logs.
+// samePeer reports whether folders contain different files of one peer, which the files of each folder name: no two of
+// them have states, or order logs.
 func (s *Session) samePeer(folders []*folder) bool {
 	states, logs, name := 0, 0, ""
 	for _, f := range folders {
@@ -295,7 +295,7 @@ func (s *Session) nameOf(f *folder) string {
 	return ""
 }
 
-// beside makes places of the folders of peers; all other files that were found are loose.
+// beside makes places of the peers' folders; all other files are loose.
 func (s *Session) beside(f *folder, peers map[*folder]bool) {
 	if len(f.set.Entries)+len(f.set.Warnings)+len(f.set.Conflicts) > 0 {
 		p := &place{path: f.path, set: f.set, stray: f.ofOnePeer()}
@@ -328,7 +328,7 @@ func (s *Session) take(f *folder) *place {
 	return p
 }
 
-// trace finds the states of a place whose files are traces or order logs besides.
+// trace finds the states of a place with files that are also traces or order logs.
 func (s *Session) trace(p *place) {
 	for _, e := range p.set.Entries {
 		path := filepath.Join(e.Dir, e.Base)
@@ -338,8 +338,8 @@ func (s *Session) trace(p *place) {
 	}
 }
 
-// gather adds the files of a folder to a place. States below it are another folder's, such
-// as older ones, and are not mixed with those of the place.
+// gather adds the files of a folder to a place. States below it are another folder's, such as older ones, and are not
+// mixed with the place's.
 func (s *Session) gather(p *place, f *folder) {
 	for _, w := range f.walked {
 		w.place = p
@@ -361,7 +361,7 @@ func (s *Session) gather(p *place, f *folder) {
 	}
 }
 
-// hasLog reports whether a folder itself has an order log of ours.
+// hasLog reports whether a folder itself has one of our order logs.
 func (f *folder) hasLog() bool { return slices.ContainsFunc(f.files, (*File).isOwnLog) }
 
 // own reports whether the place has what one peer leaves.

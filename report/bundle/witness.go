@@ -25,12 +25,12 @@ type witness struct {
 	key, named string
 }
 
-// kinds are those of witnesses, as texts name them.
+// kinds are the kinds of witnesses, as texts name them.
 var kinds = []string{"states", "order logs", "traces"}
 
-// oneWitness finds the places whose files are equal to the files of another place, byte for byte, and name their
-// peer. They are left out if two others have such files, and else reported as one witness. It reads the
-// heads of files of one size, and whole files only where these name one peer.
+// oneWitness finds the places whose files are equal to the files of another place, byte for byte, and name their peer.
+// These places are left out if two others have such files, else reported as one witness. It reads the heads of files of
+// one size, and whole files only where these name one peer.
 func (s *Session) oneWitness() {
 	lists := make([][]witness, len(s.places))
 	for i, p := range s.places {
@@ -117,8 +117,8 @@ func (s *Session) oneWitness() {
 	s.places = out
 }
 
-// twoRuns reports whether two places were given by two paths: a user who names two recordings compares two runs, of which a
-// deterministic game leaves equal files.
+// twoRuns reports whether two places were given by two paths: a user who names two recordings compares two runs, and a
+// deterministic game leaves equal files for both.
 func (s *Session) twoRuns(a, b string) bool {
 	if len(s.paths) != 2 {
 		return false
@@ -151,8 +151,8 @@ func keysOf(list []witness, kind string) (key, peer string) {
 	return key, peer
 }
 
-// witnesses returns the files of a place that may name their peer: the first and the last state, order
-// logs and traces of ours.
+// witnesses returns the files of a place that may name their peer: the first and the last state, our order logs and
+// traces.
 func (s *Session) witnesses(p *place) (list []witness) {
 	add := func(kind, path string, peer func() string) {
 		if stat, err := s.tree.Stat(path); err == nil && stat.Mode().IsRegular() {

@@ -1,19 +1,16 @@
 // Package archive shows archives as folders, archives in archives included, and texts that
 // people paste as the files that are in them.
 //
-// An archive appears as a folder at its own path, so that the file host/x.snap in
-// report.zip is report.zip/host/x.snap, and everything that reads folders reads
-// archives. Nothing is unpacked to the disk. Zip archives and plain tar archives are
-// read in place, what is deflated in them as far as it is asked for; compressed tar
-// archives are read once and kept in memory. If everything in an archive lies in one
-// folder, that is left out of the names.
+// An archive appears as a folder at its own path, so that the file host/x.snap in report.zip is report.zip/host/x.snap,
+// and everything that reads folders reads archives. Nothing is unpacked to the disk. Zip archives and plain tar
+// archives are read in place, and deflated entries are inflated as far as they are read; compressed tar archives are
+// read once and kept in memory. If everything in an archive is in one folder, the names leave it out.
 //
 // A text in which package paste finds several files, a diff of two for example, is a folder as
 // well; one in which it finds a single file is that file, without what surrounds it.
 //
-// Nothing in an archive is trusted: [Options] bounds what it may grow to, and entries
-// whose names lead elsewhere, links, encrypted entries and the like are left out and
-// listed by Lost.
+// Nothing in an archive is trusted: [Options] bounds its unpacked size, and entries with names that lead elsewhere,
+// links, encrypted entries and the like are left out and listed by Lost.
 package archive
 
 import (
@@ -47,18 +44,17 @@ type Options struct {
 	// Entries is how many entries an archive may have: limits.Entries.
 	Entries int
 
-	// At, if not empty, is a file or folder on the disk that the path Name stands for, in errors too.
-	// Nothing else on the disk is seen then, and links below it are not followed.
+	// At, if not empty, is a file or folder on the disk that appears at the path Name, also in errors. Nothing else on
+	// the disk is seen then, and links below it are not followed.
 	Name, At string
 
-	// Description describes the files of the game, nil if what lies beside them does or nothing.
+	// Description describes the files of the game, nil if a page next to them does, or nothing.
 	Description *description.Description
 
-	// Known says what is recognised in texts that people paste. The zero value leaves them as
-	// they are.
+	// Known is what is recognised in texts that people paste. The zero value leaves them as they are.
 	Known paste.Known
 
-	// Stdin, if not nil, is what the path - stands for.
+	// Stdin, if not nil, is read for the path -.
 	Stdin io.Reader
 	// Memory keeps what comes from Stdin in memory, however much it is: for a process that may make
 	// no files.
@@ -70,8 +66,8 @@ type Options struct {
 	// Count counts what is read, for Tree.Usage.
 	Count bool
 
-	// Beside, if not nil, is a tree of the same paths: what it has in memory of small files in archives is
-	// not read again while it is open.
+	// Beside, if not nil, is a tree of the same paths: while it is open, small files in archives that it has in memory
+	// are not read again.
 	Beside *Tree
 
 	// Progress, if not nil, is called with how much is read of a compressed archive, in
@@ -119,7 +115,7 @@ type Tree struct {
 
 	mu      sync.Mutex
 	mounts  map[string]*node // roots of archives by their cleaned paths; nil for files that are none
-	shown   map[string]bool  // those of mounts that Show was given
+	shown   map[string]bool  // paths that Show was given
 	closers []io.Closer
 	lost    files.Notes
 	notes   files.Notes
@@ -163,7 +159,7 @@ func Open(paths []string, limits Options) (*Tree, error) {
 		}
 		root, err := t.mount(onDisk, true)
 		if errors.Is(err, frame.ErrUnrecognized) && len(paths) > 1 {
-			t.mounts[onDisk] = nil // a file as others are, of which whoever opens it says what it is
+			t.mounts[onDisk] = nil // an ordinary file; the code that opens it determines its kind
 			continue
 		}
 		if err == nil && root != nil && onDisk == filepath.Clean(path) {
@@ -180,8 +176,7 @@ func Open(paths []string, limits Options) (*Tree, error) {
 	return t, nil
 }
 
-// Lost says what in the archives could not be used, after the files of interest were
-// looked for.
+// Lost lists what could not be used in the archives, after the search for files of interest.
 func (t *Tree) Lost() files.Notes {
 	if t.whole != nil {
 		return t.whole.Lost()
@@ -191,7 +186,7 @@ func (t *Tree) Lost() files.Notes {
 	return slices.Clone(t.lost)
 }
 
-// Warnings says what is odd about the archives and harmless.
+// Warnings lists what is odd about the archives but harmless.
 func (t *Tree) Warnings() files.Notes {
 	if t.whole != nil {
 		return t.whole.Warnings()
@@ -217,7 +212,7 @@ func (t *Tree) Archives() (paths []string) {
 	return paths
 }
 
-// Close closes the archives. What was opened in them cannot be read any more.
+// Close closes the archives. Files that were opened in them cannot be read any more.
 func (t *Tree) Close() error {
 	if t.whole != nil {
 		return t.whole.Close()
@@ -257,9 +252,8 @@ func (t *Tree) count(size int64) {
 	t.holding.Unlock()
 }
 
-// mount returns the root of the archive at a path on the disk, nil if it is none.
-// Given says that a person named it, so that its content counts whatever its name, and
-// an archive that cannot be read is an error.
+// mount returns the root of the archive at a path on the disk, nil if it is not an archive. Given means that a person
+// named it, so its content counts whatever its name, and an archive that cannot be read is an error.
 func (t *Tree) mount(path string, given bool) (*node, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -274,7 +268,7 @@ func (t *Tree) mount(path string, given bool) (*node, error) {
 		if given {
 			return nil, err
 		}
-		return nil, nil // whoever opens it will say so
+		return nil, nil // the code that opens it will report that
 	}
 	if stat, err := f.Stat(); err == nil {
 		t.count(stat.Size())

@@ -16,8 +16,7 @@ import (
 // Span is a part of a file's unpacked content, in bytes, From inclusive.
 type Span struct{ From, To int64 }
 
-// maxCut is how many bytes the unpacked content of a compressed file may have of which parts
-// are shown.
+// maxCut is how many bytes the unpacked content of a compressed file may have if only parts of it are shown.
 const maxCut = 256 << 20
 
 // Cut returns the tree in which only parts of some files are to be seen, by their cleaned
@@ -26,7 +25,7 @@ const maxCut = 256 << 20
 // Compressed files are shown unpacked. The whole tree is what has to be closed.
 func (t *Tree) Cut(parts map[string][]Span) *Tree { return &Tree{whole: t, parts: parts} }
 
-// openCut opens a file of which parts are shown.
+// openCut opens a file that is shown in part.
 func (t *Tree) openCut(path string, spans []Span) (files.File, error) {
 	f, err := t.whole.Open(path)
 	if err != nil {
@@ -59,7 +58,7 @@ func (t *Tree) openCut(path string, spans []Span) (files.File, error) {
 	return &cut{in: f, content: content, spans: spans, info: cutInfo{info, size}}, nil
 }
 
-// cut is a file of which parts are shown.
+// cut is a file that is shown in part.
 type cut struct {
 	in      files.File
 	content io.ReaderAt
@@ -68,7 +67,7 @@ type cut struct {
 	offset  int64
 }
 
-// cutInfo is what a file is whose end is cut off.
+// cutInfo describes a file with a cut end.
 type cutInfo struct {
 	fs.FileInfo
 	size int64
@@ -111,7 +110,7 @@ func (c *cut) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// blank makes spaces of the bytes at an offset that are of no part.
+// blank replaces the bytes at an offset that are outside of the parts with spaces.
 func (c *cut) blank(p []byte, at int64) {
 	i, _ := slices.BinarySearchFunc(c.spans, at, func(s Span, at int64) int {
 		if s.To <= at {

@@ -18,7 +18,7 @@ func (l *Options) ended() error {
 // Interrupted returns why reading was ended before its time, nil if it was not.
 func (t *Tree) Interrupted() error { return t.limits.ended() }
 
-// longRead is how large a file is of which each read asks whether to go on.
+// longRead is the size from which on each read of a file checks whether to continue.
 const longRead = 16 << 20
 
 // interruptible returns a file that can be read until Options.Context is done.

@@ -12,8 +12,8 @@ import (
 	"github.com/desynctool/desynctool/internal/file/limits"
 )
 
-// Files that are small are opened once and read once, however many readers they have: what
-// was read of them is kept, page by page. Larger ones are read as they are.
+// Small files are opened once and read once, however many readers they have: their content is kept, page by page.
+// Larger ones are read as they are.
 const (
 	keptFile  = 16 << 20 // bytes of the largest file that is kept
 	keptTotal = 48 << 20 // bytes that are kept of all files, or an eighth of limits.Memory
@@ -21,8 +21,8 @@ const (
 	keptOpen  = 256      // files that stay open at most for pages that nobody has read yet
 )
 
-// mayStayOpen is how many files stay open: few where the process may not open many, since readers
-// need others besides.
+// mayStayOpen is how many files stay open: few where the process may not open many, since readers need other files as
+// well.
 var mayStayOpen = sync.OnceValue(func() int { return min(keptOpen, files.Handles()/8) })
 
 // keeper holds what was read of small files.
@@ -52,8 +52,8 @@ func (k *keeper) of(path string) *kept {
 	return k.files[path]
 }
 
-// besides returns the file at a path that another tree keeps, if it is an entry that both have inflated: what
-// else a path stands for may be another file there.
+// besides returns the file at a path that another tree keeps, if it is an entry that both have inflated: any other path
+// may be another file there.
 func (k *keeper) besides(path string, entry *node) *kept {
 	if k.beside == nil || entry == nil || !entry.deflated {
 		return nil
@@ -68,7 +68,8 @@ func (k *keeper) besides(path string, entry *node) *kept {
 	return one
 }
 
-// get returns the file at a path, if it is small. Open opens it; entry is that of an archive, else nil.
+// get returns the file at a path, if it is small. Open opens it; entry is the archive's entry, nil for a file on the
+// disk.
 func (k *keeper) get(path string, entry *node, open func() (files.File, error)) (files.File, error) {
 	path = filepath.Clean(path)
 	one := k.of(path)
@@ -106,7 +107,7 @@ func (k *keeper) get(path string, entry *node, open func() (files.File, error)) 
 	return &reader{kept: one}, nil
 }
 
-// forget closes the files below a path, whose content may be another one now.
+// forget closes the files below a path, since their content may have changed.
 func (k *keeper) forget(folder string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -15,7 +15,7 @@ import (
 type node struct {
 	name   string
 	size   int64
-	time   time.Time        // when it was last changed, as the archive has it; zero if that does not say
+	time   time.Time        // when it was last changed, as the archive has it; zero if the archive does not contain it
 	folder map[string]*node // nil for a file
 	open   func(n *node) (files.File, error)
 
@@ -126,7 +126,7 @@ func cleanName(name string) (clean string, absolute bool, err error) {
 	return clean, absolute, nil
 }
 
-// part is an open file whose bytes can be read at any offset.
+// part is an open file that can be read at any offset.
 type part struct {
 	*io.SectionReader
 	info *node

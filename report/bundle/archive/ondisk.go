@@ -2,8 +2,8 @@ package archive
 
 import "path/filepath"
 
-// OnDisk returns the files and folders on the disk that some paths of a command line name or lead
-// into: of a file in an archive the archive, of FOLDER@TICK the folder. What is not there is left out.
+// OnDisk returns the files and folders on the disk that some paths of a command line name or lead into: for a file in
+// an archive the archive, for FOLDER@TICK the folder. Paths that do not exist are left out.
 func OnDisk(paths []string) (found []string) {
 	for _, path := range paths {
 		at, stat := disk{}.existing(path)

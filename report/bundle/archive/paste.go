@@ -14,11 +14,11 @@ import (
 	"github.com/desynctool/desynctool/report/paste"
 )
 
-// Stdin is the path that stands for standard input.
+// Stdin is the path of standard input.
 const Stdin = "-"
 
-// pasted are how names of files end that are taken apart though nobody named them. What else people
-// write beside their files quotes these, and is no evidence of its own.
+// pasted are the name ends of files that are parsed even if the user did not name them. Other texts that people write
+// next to their files only quote them, and are not evidence.
 var pasted = []string{".diff", ".patch"}
 
 // maxSpool is up to how many bytes of standard input are kept in memory. More are put into a
@@ -40,7 +40,7 @@ func (a *archive) peel(f files.File, size int64) (*node, error) {
 	head := make([]byte, min(size, paste.SearchLen))
 	n, err := f.ReadAt(head, 0)
 	if err != nil && err != io.EOF {
-		return nil, nil // whoever opens it will say so
+		return nil, nil // the code that opens it will report that
 	}
 	head = head[:n]
 	short := head[:min(n, paste.HeadLen)]
@@ -49,7 +49,7 @@ func (a *archive) peel(f files.File, size int64) (*node, error) {
 	}
 	found, err := paste.Peel(head, known)
 	if err == nil && size > int64(n) {
-		// What is in it is held twice while it is taken apart, the sides of a diff even more.
+		// Its content is in memory twice while it is parsed; the sides of a diff take even more.
 		if err := a.tree.hold(3 * size); err != nil {
 			return nil, fmt.Errorf("%s: %w", a.path, err)
 		}

@@ -64,7 +64,7 @@ func kindOf(r io.ReaderAt) (k kind, packing string, err error) {
 	if packing = compression.Packing(head); packing != "" {
 		content, _, err := compression.Unpack(io.NewSectionReader(r, 0, 1<<62), 1<<20)
 		if err != nil {
-			return noArchive, "", nil // whoever reads it as something else will say so
+			return noArchive, "", nil // code that reads it as something else will report that
 		}
 		head = head[:cap(head)]
 		n, _ := io.ReadFull(content, head)
@@ -138,8 +138,7 @@ func (a *archive) report() {
 	a.reasons, a.left = nil, nil
 }
 
-// read returns the root of the archive in f, nil if it is none; keep says that f is
-// still needed.
+// read returns the root of the archive in f, nil if it is not an archive; keep reports whether f is still needed.
 func (a *archive) read(f files.File) (root *node, keep bool, err error) {
 	stat, err := f.Stat()
 	if err != nil {

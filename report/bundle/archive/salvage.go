@@ -13,9 +13,8 @@ import (
 	"github.com/desynctool/desynctool/internal/file/limits"
 )
 
-// The list of a zip archive's entries stands at its end, so that one that was cut off, as
-// uploads are, has none. Before each entry's data stands its header once more: name and
-// method, and the sizes, or else these follow the data.
+// The list of a zip archive's entries is at its end, so an archive that was cut off, as uploads are, has none. A copy
+// of each entry's header precedes its data: name and method, and the sizes, unless these follow the data.
 const (
 	localHeader    = 30
 	localSignature = "PK\x03\x04"
@@ -84,7 +83,7 @@ func (a *archive) measure(e *local, r io.ReaderAt, size int64) error {
 	var content io.Reader
 	switch {
 	case !follow && (e.packed == unknownSize || e.size == unknownSize):
-		return errNoEntry // beyond 4 GiB the sizes stand elsewhere
+		return errNoEntry // beyond 4 GiB the sizes are elsewhere
 	case !follow && e.offset+e.packed > size:
 		return io.ErrUnexpectedEOF
 	case !follow && e.flags&encrypted != 0:

@@ -9,9 +9,8 @@ import (
 	"github.com/desynctool/desynctool/internal/file/limits"
 )
 
-// Show has a folder on the disk appear at a path that need not be there, as an archive does: what was
-// made for this session, under the name that it has in reports. Links in it are left out. It replaces what
-// was shown there before.
+// Show makes a folder on the disk appear at a path that need not exist, as an archive does: files that were made for
+// this session, under their name in reports. Links in it are left out. It replaces what was shown there before.
 func (t *Tree) Show(path, dir string) error {
 	if t.whole != nil {
 		return t.whole.Show(path, dir)
@@ -73,8 +72,8 @@ func (t *Tree) Shown(path string) string {
 	}
 }
 
-// Modified returns when an entry of an archive was last changed, as the archive has it; zero if that does not
-// say, and for what is in no archive: the times of files on the disk are those of a copy.
+// Modified returns when an entry of an archive was last changed, as the archive has it; zero if the archive does not
+// contain it, and for files outside of archives: the times of files on the disk belong to a copy.
 func (t *Tree) Modified(path string) time.Time {
 	if t.whole != nil {
 		return t.whole.Modified(path)

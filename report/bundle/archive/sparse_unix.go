@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// allocated returns how many bytes of a file are on the disk, if the system says so.
+// allocated returns how many bytes of a file are on the disk, if the system reports it.
 func allocated(info fs.FileInfo) (int64, bool) {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {

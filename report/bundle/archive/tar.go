@@ -61,7 +61,7 @@ func (a *archive) readTar(f files.File, size int64, packing string) (*node, erro
 		if read > bounds.Free && read/bounds.Ratio > packedBytes.n {
 			return limits.Ratio.Reached("", 0)
 		}
-		if read > 4*bounds.Total { // what is not kept is read over
+		if read > 4*bounds.Total { // entries that are not kept are skipped
 			return limits.Archive.Reached("", read)
 		}
 		return nil
@@ -96,8 +96,8 @@ func (a *archive) readPlainTar(root *node, r io.ReaderAt, size int64) error {
 	})
 }
 
-// readEntries lists the entries of a tar archive. Take returns the file of an entry,
-// nil if there is no room for it, which it says.
+// readEntries lists the entries of a tar archive. Take returns the file of an entry, nil if there is no room for it;
+// take reports that.
 func (a *archive) readEntries(root *node, in *tar.Reader, take func(io.Reader, *tar.Header) (*node, error)) error {
 	for count := 0; ; count++ {
 		h, err := in.Next()
@@ -163,7 +163,7 @@ func isSparse(h *tar.Header) bool {
 	return false
 }
 
-// readUpTo reads size bytes, of which it believes only what it has seen.
+// readUpTo reads size bytes. It does not allocate for bytes that it has not seen.
 func readUpTo(r io.Reader, size int64) ([]byte, error) {
 	b := make([]byte, 0, min(size, 1<<20))
 	for int64(len(b)) < size {

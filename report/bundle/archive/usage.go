@@ -11,12 +11,12 @@ import (
 
 // Usage is how much of what was given was read.
 type Usage struct {
-	Given, Files int64 // bytes and files below the paths; those of archives are unpacked ones
+	Given, Files int64 // bytes and files below the paths; unpacked ones for archives
 	Read, Opened int64 // bytes that were read, some more than once, and files that were opened
 	Opens        int64 // how often, those included that were opened again
 }
 
-// String says it in a line.
+// String describes it in a line.
 func (u Usage) String() string {
 	share := 0.0
 	if u.Given > 0 {

@@ -46,7 +46,7 @@ func (w *watch) move(done, total int64) {
 	w.report(w.done, w.total)
 }
 
-// watchedFile is a file whose bytes count once, in whatever order they are read.
+// watchedFile is a file that counts its bytes once, in whatever order they are read.
 type watchedFile struct {
 	files.File
 	watch *watch

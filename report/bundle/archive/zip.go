@@ -42,8 +42,8 @@ func (d *directory) ReadAt(p []byte, at int64) (int, error) {
 
 var errManyEntries = errors.New("too many entries")
 
-// errOtherList says that the list of entries that was found is of an archive in the archive, as
-// where an archive that holds others is cut off.
+// errOtherList means that the list of entries belongs to an archive in the archive, for example because the outer one
+// is cut off.
 var errOtherList = errors.New("the list is of an archive in it")
 
 // listsFirst reports whether the list of an archive has the entry with which the file begins, if
@@ -97,8 +97,7 @@ func (a *archive) readZip(r io.ReaderAt, size int64) (*node, error) {
 	return root, nil
 }
 
-// addZip adds an entry, whose data begins at what offset returns and is inflated by
-// inflate.
+// addZip adds an entry. Its data begins at the offset that offset returns; inflate inflates it.
 func (a *archive) addZip(root *node, f *zip.File, offset func() (int64, error), r io.ReaderAt, inflate func() (io.ReadCloser, error)) {
 	bounds := &a.tree.limits
 	mode := f.Mode()
@@ -158,7 +157,7 @@ type reusable struct {
 // maxPacked is up to how many bytes what is inflated is read at once.
 const maxPacked = 1 << 20
 
-// inflaters are reused: what one costs is its window.
+// inflaters are reused: their cost is the window.
 var inflaters = sync.Pool{New: func() any { return &reusable{ReadCloser: flate.NewReader(empty{})} }}
 
 // inflater takes two thirds of the time of the one in package zip.
@@ -184,7 +183,7 @@ func (f *reusable) source(r io.Reader) io.Reader {
 	}
 	f.packed = slices.Grow(f.packed[:0], int(entry.Size()))[:entry.Size()]
 	if n, err := entry.ReadAt(f.packed, 0); n < len(f.packed) || err != nil && err != io.EOF {
-		return r // which will say so
+		return r // which will report that
 	}
 	f.content.Reset(f.packed)
 	return &f.content
@@ -231,7 +230,7 @@ func (f *inflating) Read(p []byte) (int, error) {
 	return n, damaged(err)
 }
 
-// damaged makes of what package zip says an error of this file.
+// damaged turns an error of package zip into an error of this file.
 func damaged(err error) error {
 	if err == nil || err == io.EOF {
 		return err

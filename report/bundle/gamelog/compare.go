@@ -24,10 +24,10 @@ type Difference struct {
 	// have it less often.
 	Have []Place
 	Lack []int
-	// Unit is that of the ticks of Have, empty if no line before the entry has a tick.
+	// Unit is the unit of the ticks of Have, empty if no line before the entry has a tick.
 	Unit string
-	// Ticks is how many ticks before the split the entry stands last, if that is known in
-	// ticks; Lines in how many lines. The nearest of all peers counts.
+	// Ticks is how many ticks before the split the entry occurs last, if known; Lines is the same in lines. The nearest
+	// of all peers counts.
 	Ticks *uint64
 	Lines int64
 }
@@ -39,10 +39,9 @@ type Place struct {
 	Places
 }
 
-// Compare returns the entries that some peers have before the split and that others have less
-// often or not at all, before or after it. Those come first that others lack, then those
-// nearest to the split. Only logs of one kind are held against each other; a log that breaks off
-// early, or lacks its head, says nothing of the ticks that it lacks.
+// Compare returns the entries that some peers have before the split and that others have less often or not at all,
+// before or after it. Entries that others lack come first, then the entries nearest to the split. Only logs of one kind
+// are compared; a log that breaks off early, or lacks its head, shows nothing about the ticks that it lacks.
 func Compare(peers []Peer, split Split) []Difference {
 	c := comparer{peers: peers, split: split, kinds: kindsOf(peers)}
 	found := map[uint64]*Difference{}
@@ -91,7 +90,7 @@ type comparer struct {
 	kinds map[*Log]string
 }
 
-// differing returns how the entry stands on all peers, nil if it does not differ.
+// differing returns how the entry occurs on all peers, nil if it does not differ.
 func (c *comparer) differing(e *Entry) *Difference {
 	d := &Difference{Severity: e.Severity, Text: e.Text, Data: e.Data, Lines: -1}
 	var kinds []string // of the logs that have it
@@ -101,7 +100,7 @@ func (c *comparer) differing(e *Entry) *Difference {
 		for _, log := range c.peers[i].Logs {
 			if of := log.byKey[e.key]; of != nil && of.Before.Count > 0 {
 				kinds = append(kinds, c.kinds[log])
-				if of.Before.Count > place.Count || of.Before.Count == place.Count && log.Lines > place.Log.Lines { // of two that say the same the longer one
+				if of.Before.Count > place.Count || of.Before.Count == place.Count && log.Lines > place.Log.Lines { // of two equal ones, the longer one
 					place.Log, place.Places = log, of.Before
 				}
 				c.near(d, log, &of.Before)
@@ -176,8 +175,7 @@ func (l *Log) covers(other *Log, p *Places) bool {
 	return (p.Tick-l.Last)/idle <= (l.Last-l.First)/uint64(l.ticked)
 }
 
-// kindsOf says which logs can be held against each other: those of one logger, or with names
-// that differ in no more than whose they are.
+// kindsOf groups the logs that can be compared: logs of one logger, or logs with names that differ only in the peer.
 func kindsOf(peers []Peer) map[*Log]string {
 	kinds := map[*Log]string{}
 	single := true
@@ -202,7 +200,7 @@ func kindsOf(peers []Peer) map[*Log]string {
 	return kinds
 }
 
-// plainName returns the letters of a file's name, without those that say whose it is.
+// plainName returns the letters of a file's name, without the letters that name the peer.
 func plainName(name, peer string) string {
 	text := strings.ToLower(filepath.Base(name))
 	for _, who := range []string{strings.ToLower(filepath.Base(peer)), "host", "client", "server", "player", "peer"} {
@@ -224,9 +222,8 @@ type FactValues struct {
 	Values map[string]string // by the peers' names
 }
 
-// Facts returns what the logs of so many peers at least state, each fact from logs of one kind, in
-// the order of the names. Of mods the values say how many there are, and which of them not all
-// peers have.
+// Facts returns what the logs of at least so many peers state, each fact from logs of one kind, in the order of the
+// names. For mods the values contain their number, and the mods that not all peers have.
 func Facts(peers []Peer, least int) []FactValues {
 	kinds := kindsOf(peers)
 	type key struct{ kind, name string }
@@ -278,7 +275,7 @@ func Facts(peers []Peer, least int) []FactValues {
 // shownMods is how many mods that not all peers have are named.
 const shownMods = 6
 
-// modValues says of lists of mods what sets them apart.
+// modValues describes how lists of mods differ.
 func modValues(lists map[string][]string) map[string]string {
 	count := map[string]int{}
 	for _, list := range lists {

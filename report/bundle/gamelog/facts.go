@@ -11,8 +11,8 @@ import (
 	"github.com/desynctool/desynctool/engines"
 )
 
-// said are the facts that lines "name: value" state, by how games call them; [named] has the engines' own names too. What has to be the
-// same on all peers is taken from the first lines only, see firm.
+// said are the facts that lines "name: value" state, by how games call them; [named] has the engines' own names too.
+// Facts that have to be the same on all peers are taken from the first lines only, see firm.
 var said = map[string]string{
 	"operating system": "os", "os": "os", "platform": "os",
 	"cpu": "cpu", "processor": "cpu", "processor type": "cpu", "hardware config": "cpu",
@@ -37,7 +37,7 @@ var named = sync.OnceValue(func() map[string]string {
 // "name: value": later ones may be about anything.
 const firm = 200
 
-// fact takes what a message says of the game and the machine, if it does.
+// fact takes a fact about the game or the machine from a message, if it has one.
 func (r *reader) fact(b []byte) {
 	if r.mods.open {
 		r.mods.item(b)
@@ -104,11 +104,11 @@ func withoutSuffix(b []byte, list ...string) []byte {
 type modList struct {
 	names map[string]bool
 	open  bool // a heading came, the lines that follow are the list
-	set   bool // the first of them stands apart: it is indented, or has a mark before it
+	set   bool // the first mod is marked: it is indented, or has a mark before it
 	begun bool
 }
 
-// headings are what stands before the colon above a list of mods.
+// headings are the texts before the colon above a list of mods.
 var headings = []string{"mods", "active mods", "loaded mods", "enabled mods", "list of loaded mods", "list of active mods", "running mods", "installed mods", "mods active", "mods loaded"}
 
 // begin takes a line "mods: …": the list itself, by commas, or the heading of lines that

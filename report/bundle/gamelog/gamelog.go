@@ -1,14 +1,13 @@
-// Package gamelog reads the logs that games write for their developers, and says what only
-// some of the peers have in theirs.
+// Package gamelog reads the logs that games write for their developers, and finds what only some of the peers' logs
+// contain.
 //
-// A [Log] keeps what is at least a warning, with the lines at which it stands, and what the
-// log says of the game and the machine. Lines that say the same are one [Entry]: time stamps,
-// durations, addresses, folders and colours do not count. [Compare] finds the entries that
-// some peers have before the split and others do not have at all, and [Facts] the facts that
+// A [Log] keeps the messages that are at least a warning, with their lines, and the facts about the game and the
+// machine. Equal lines are one [Entry]: time stamps, durations, addresses, folders and colours do not count. [Compare]
+// finds the entries that some peers have before the split and others do not have at all, and [Facts] the facts that
 // differ.
 //
-// Any text is a log: the package knows how the loggers of many engines begin a line, and takes
-// the rest as it comes. docs/formats/gamelogs.md says what is known of which.
+// Any text is a log: the package knows how the loggers of many engines begin a line, and takes the rest as it comes.
+// docs/formats/gamelogs.md lists what is known about each.
 package gamelog
 
 import (
@@ -18,10 +17,10 @@ import (
 	"github.com/desynctool/desynctool/engines/engine"
 )
 
-// Limits of what is kept of a log. What is beyond them is counted in Log.Left.
+// Limits on what is kept of a log. Log.Left counts the entries beyond them.
 const (
 	maxEntries = 8192    // distinct entries, warnings and worse ones each
-	maxKeys    = 1 << 18 // distinct lines of which it is known how often they come
+	maxKeys    = 1 << 18 // distinct lines that are counted
 	maxText    = 400     // bytes of an entry's text
 	maxLine    = 4096    // bytes of a line that are looked at
 	maxMods    = 2048
@@ -45,8 +44,7 @@ func (s Severity) String() string {
 	return [...]string{"", "warning", "error", "assertion", "exception", "fatal"}[s]
 }
 
-// Split is where the peers parted, in the words that the game has for its ticks. The zero
-// Split is not known.
+// Split is where the peers diverged, in the game's own terms for its ticks. The zero Split means unknown.
 type Split struct {
 	Known bool
 	// Unit is frame, turn, tick, beat, …; empty if the game has only numbers, whatever its log
@@ -60,14 +58,12 @@ func (s *Split) in(unit string) bool {
 	return s.Known && unit != "" && (s.Unit == "" || s.Unit == unit)
 }
 
-// Options says how a log is read. The zero value takes the first message of a desync for the
-// split.
+// Options configures how a log is read. The zero value takes the first message about a desync for the split.
 type Options struct {
-	// Split is where the peers parted. Lines of later ticks are after it, if the log tells
-	// ticks in that unit.
+	// Split is where the peers diverged. Lines of later ticks are after it, if the log has ticks in that unit.
 	Split Split
-	// Claim is the line at which the game itself says that it is out of sync, 0 if that is
-	// not known. What stands there or later is after the split.
+	// Claim is the line in which the game itself reports that it is out of sync, 0 if that is not known. This line and
+	// later ones are after the split.
 	Claim int64
 	// Own is what the game's logs have, as a page describes it; nil if none does.
 	Own *engine.Log
@@ -77,8 +73,8 @@ type Options struct {
 type Log struct {
 	Name   string
 	Logger string // who writes such logs, such as "Spring"; empty if that is not known
-	// Relay says that its program passes orders on and does not play: what it writes is
-	// held against other relays' logs only.
+	// Relay reports whether its program passes orders on and does not play: its log is only compared with other relays'
+	// logs.
 	Relay bool
 	Lines int64
 	// Unit is the game's word for its ticks, First and Last are the ticks that lines have;
@@ -92,8 +88,8 @@ type Log struct {
 	Entries []*Entry // in the order in which they first come
 	// Warnings and Worse count all lines, before and after the split.
 	Warnings, Worse int64
-	// Left counts distinct entries that there was no room for. Full says that there were so
-	// many that an entry which is not there may have been.
+	// Left counts distinct entries that there was no room for. Full reports whether there were so many that a missing
+	// entry may have existed.
 	Left  int64
 	Full  bool
 	Facts []Fact   // in the order in which they come, one of each name
@@ -104,19 +100,19 @@ type Log struct {
 	byKey map[uint64]*Entry
 }
 
-// Entry is a line, and all that say the same.
+// Entry is a line, with all lines that are equal to it.
 type Entry struct {
 	Severity Severity
-	// Text is the first of the lines, without what stands before the message, without colours
-	// and without folders of paths. It is valid UTF-8.
+	// Text is the first of the lines, without the text before the message, without colours and without folders of
+	// paths. It is valid UTF-8.
 	Text string
-	// Data says that it is about something that could not be found, loaded or understood.
+	// Data reports whether it is about something that could not be found, loaded or understood.
 	Data bool
-	// Desync says that it is about the desync itself.
+	// Desync reports whether it is about the desync itself.
 	Desync bool
 
-	// Before is where it stands before the split; its Count is 0 if it comes only later.
-	// After counts the lines after it.
+	// Before is where it occurs before the split; its Count is 0 if it comes only later. After counts the lines after
+	// it.
 	Before Places
 	After  int64
 
@@ -127,14 +123,13 @@ type Entry struct {
 type Places struct {
 	Count       int64
 	First, Last int64 // line numbers, from 1
-	// Tick is that of the last one, or the nearest before it that a line has; HasTick says
-	// whether any line before it has one.
+	// Tick is the tick of the last one, or the nearest tick in a line before it; HasTick reports whether any line
+	// before it has one.
 	Tick    uint64
 	HasTick bool
 }
 
-// Fact is something that a log says of the game or of the machine, by the names that facts
-// have everywhere.
+// Fact is something that a log states about the game or the machine, by the names that facts have everywhere.
 type Fact struct {
 	Name, Value string
 	Line        int64
@@ -143,8 +138,8 @@ type Fact struct {
 // Total returns how often an entry comes.
 func (e *Entry) Total() int64 { return e.Before.Count + e.After }
 
-// Read reads a log to its end. Memory is bounded, whatever the log's size. An error is one of
-// in; what was read before it is returned with it.
+// Read reads a log to its end. Memory is bounded, whatever the log's size. An error comes from in; the part that was
+// read before it is also returned.
 func Read(in io.Reader, name string, opts Options) (*Log, error) {
 	r := &reader{opts: opts, logger: &noLogger, log: &Log{Name: name, opts: opts, keys: map[uint64]int64{}, byKey: map[uint64]*Entry{}}}
 	r.calls = calls()

@@ -2,7 +2,7 @@ package gamelog
 
 import "bytes"
 
-// lead is what stands before the message of a line.
+// lead is the part of a line before the message.
 type lead struct {
 	text     int // where the message begins
 	severity Severity
@@ -114,8 +114,8 @@ func (l lead) trimmed(b []byte) lead {
 	return l
 }
 
-// bracket takes what stands in brackets. It returns whether that is no part of the message: a
-// time, a number, a level.
+// bracket takes the text in brackets. It reports whether the text is not a part of the message: a time, a number, a
+// level.
 func (l *lead) bracket(inner []byte) bool {
 	text := bytes.TrimSpace(inner)
 	if len(text) == 0 {
@@ -213,9 +213,8 @@ func levelOf(word []byte) (Severity, bool) {
 	return None, false
 }
 
-// delimited reports whether a word that could be a level stands for one: a colon follows, or
-// columns, or it is in capitals, or, after a time, anything but more of a sentence in small
-// letters.
+// delimited reports whether a word that could be a level is one: a colon follows, or columns, or it is in capitals, or,
+// after a time, anything but more of a sentence in small letters.
 func delimited(word, rest []byte, timed bool) bool {
 	if len(rest) == 0 {
 		return false
@@ -232,7 +231,7 @@ func delimited(word, rest []byte, timed bool) bool {
 	return timed && word[0] >= 'A' && word[0] <= 'Z'
 }
 
-// adjective reports whether a word may stand before "ERROR:".
+// adjective reports whether a word may precede "ERROR:".
 func adjective(word []byte) bool {
 	for _, one := range adjectives {
 		if bytes.EqualFold(word, []byte(one)) {

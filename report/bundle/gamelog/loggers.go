@@ -16,7 +16,7 @@ const headLines = 8192
 // markLen is within how many bytes of a line a mark that need not begin it is looked for.
 const markLen = 200
 
-// loggers are the engines' logs that are told from others by marks.
+// loggers are the engines' logs that have distinctive marks.
 var loggers = sync.OnceValue(func() (list []*engine.Log) {
 	logs := engines.Logs()
 	for i := range logs {
@@ -30,8 +30,8 @@ var loggers = sync.OnceValue(func() (list []*engine.Log) {
 // noLogger is the log of nobody who is known.
 var noLogger engine.Log
 
-// loggerOf returns whose line it is, noLogger if that does not show. The log that a page describes comes first; nil if
-// there is none.
+// loggerOf returns the logger of a line, noLogger if the line does not show it. The log that a page describes comes
+// first; nil if there is none.
 func loggerOf(own *engine.Log, b []byte) *engine.Log {
 	if own != nil && wrote(own, b) {
 		return own
@@ -98,7 +98,7 @@ type call struct {
 	severity Severity
 }
 
-// calls are those of all engines: games have functions of their own beside those of the engine.
+// calls are the calls of all engines: games have their own functions in addition to the engine's.
 var calls = sync.OnceValue(func() (list []call) {
 	for _, log := range engines.Logs() {
 		list = append(list, callsOf(&log)...)

@@ -2,10 +2,9 @@ package gamelog
 
 import "bytes"
 
-// masked appends a message without what is never the same on two machines. Colours and the
-// folders of absolute paths go in any case, and runs of spaces are one. With all set, times,
-// dates, durations, sizes, addresses and numbers of processes and threads become marks: what
-// is left is what two lines are compared by. Other numbers stay: in a game that is in sync,
+// masked appends a message without the parts that always differ between machines. Colours and the folders of absolute
+// paths go in any case, and runs of spaces are one. With all set, times, dates, durations, sizes, addresses and numbers
+// of processes and threads become marks: lines are compared by the rest. Other numbers stay: in a game that is in sync,
 // entity 7 is entity 7 everywhere.
 func masked(dst, b []byte, all bool) []byte {
 	begin := len(dst)
@@ -102,7 +101,7 @@ func folders(b []byte, i int) int {
 // closes reports whether a text has a parenthesis open, as in "Program Files (x86)".
 func closes(b []byte) bool { return bytes.Count(b, []byte("(")) > bytes.Count(b, []byte(")")) }
 
-// units are those of times, sizes and rates: what has one depends on the machine.
+// units are the units of times, sizes and rates: values with a unit depend on the machine.
 var units = []string{"ms", "us", "µs", "ns", "s", "sec", "secs", "second", "seconds", "min", "minutes", "kB", "KB", "MB", "GB", "KiB", "MiB", "GiB", "fps", "FPS", "Hz", "MHz"}
 
 // volatile returns the mark for a number at i that means nothing on another machine, and how
@@ -190,8 +189,7 @@ func address(b []byte) bool {
 	return bytes.Count(host, []byte(".")) == 3 && !bytes.ContainsAny(host, "-/,") && (!ok || !bytes.ContainsAny(port, ".-/,:"))
 }
 
-// counter reports whether the word before a number says that it is one of a process, a thread
-// or a port.
+// counter reports whether the word before a number shows that it identifies a process, a thread or a port.
 func counter(b []byte) bool {
 	b = bytes.TrimRight(b[max(0, len(b)-24):], " =:#(")
 	for _, word := range []string{"pid", "tid", "thread", "process", "port", "handle", "socket"} {

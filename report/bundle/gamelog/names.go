@@ -33,8 +33,8 @@ func Named(path string) bool {
 	return ext != "" && (strings.HasPrefix(name, "game_") || strings.HasPrefix(name, "game-")) && ext == ".txt" || strings.Contains(base, ".log.")
 }
 
-// Sniff reports whether the leading bytes of a file are a log's: those of a known logger, or of the one that a page
-// describes; nil if none does.
+// Sniff reports whether the leading bytes of a file are a log's: they come from a known logger, or from own, the logger
+// that a page describes; nil if none does.
 func Sniff(head []byte, own *engine.Log) bool {
 	for line := range bytes.Lines(head) {
 		if loggerOf(own, bytes.TrimRight(line, "\r\n")) != &noLogger {

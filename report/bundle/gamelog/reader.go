@@ -37,7 +37,7 @@ type reader struct {
 	coloured  []byte // a line without its colours
 }
 
-// seed is the same for all logs, whose keys are compared with each other. Keys order nothing.
+// seed is the same for all logs, since their keys are compared with each other. Keys order nothing.
 var seed = maphash.MakeSeed()
 
 // run passes all lines to line.
@@ -45,7 +45,7 @@ func (r *reader) run(in io.Reader) error {
 	buf := make([]byte, 0, windowSize)
 	skip, first := false, true // skip: the rest of a line that is longer than the window
 	for {
-		n, err := io.ReadFull(in, buf[len(buf):cap(buf)]) // what a pipe has in small pieces is not looked at anew for each
+		n, err := io.ReadFull(in, buf[len(buf):cap(buf)]) // data that a pipe delivers in small pieces is gathered first
 		if err == io.ErrUnexpectedEOF {
 			err = io.EOF
 		}
@@ -84,8 +84,8 @@ func (r *reader) run(in io.Reader) error {
 	}
 }
 
-// lines takes whole lines. Those of interest are found in all of them at once: few lines are more
-// than looked at where they begin.
+// lines takes whole lines. Interesting lines are found in all of them at once: for most lines only the beginning is
+// examined.
 func (r *reader) lines(text []byte) {
 	places := telling().Find(text, &r.places)
 	escapes := bytes.IndexByte(text, 0x1b) >= 0
@@ -202,7 +202,7 @@ func (r *reader) passed() {
 	}
 }
 
-// keep adds a line to the entries. At is its number, which may be that of an earlier line.
+// keep adds a line to the entries. At is its line number, which may be lower than the one before.
 func (r *reader) keep(severity Severity, message []byte, at int64) {
 	if severity == Warning {
 		r.log.Warnings++

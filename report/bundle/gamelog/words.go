@@ -9,8 +9,8 @@ import (
 	"github.com/desynctool/desynctool/internal/textsearch"
 )
 
-// telling finds lines that say something by what stands anywhere in them: [unlabelled], [strict] and
-// [engine.Log.Tick] find nothing in others.
+// telling finds lines that carry information anywhere in them: [unlabelled], [strict] and [engine.Log.Tick] find
+// nothing in others.
 var telling = sync.OnceValue(func() *textsearch.Searcher {
 	var ticks []string
 	for _, log := range engines.Logs() {
@@ -44,7 +44,7 @@ func unlabelled(b []byte, tells bool) Severity {
 	return None
 }
 
-// told returns how bad a message is by what stands anywhere in it, false if that says nothing.
+// told returns the severity of a message from words anywhere in it, false if there are none.
 func told(b []byte) (Severity, bool) {
 	if bytes.Contains(b, []byte("xception")) && exception(b) {
 		return Exception, true
@@ -120,9 +120,8 @@ func aboutDesync(b []byte) bool {
 	return containsAny(low, "desync", "out of sync", "out-of-sync", "outofsync", "not in sync", "lost sync")
 }
 
-// aboutData reports whether a warning or an error says that something could not be found,
-// loaded or understood, or is another one than was expected: then the game may not play by the
-// same data.
+// aboutData reports whether a warning or an error is about something that could not be found, loaded or understood, or
+// that differs from the expected one: then the game may not use the same data.
 func aboutData(b []byte) bool {
 	low := bytes.ToLower(b)
 	if containsAny(low, "gl::", "opengl", "vulkan", "direct3d", "d3d11", "fbo", "shader", "texture", "sound", "audio", "font", "openal", "steam") {

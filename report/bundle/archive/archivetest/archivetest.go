@@ -60,7 +60,7 @@ var Packings = map[string]func(testing.TB, []Entry) []byte{
 	".tar.xz":  func(t testing.TB, list []Entry) []byte { return Pack(t, ".xz", Tar(t, list)) },
 }
 
-// Zip returns a zip archive whose entries are compressed by a method of package zip.
+// Zip returns a zip archive with entries that are compressed by a method of package zip.
 func Zip(t testing.TB, method uint16, list []Entry) []byte {
 	t.Helper()
 	var out bytes.Buffer
