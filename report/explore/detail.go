@@ -25,7 +25,7 @@ func (s *sheet) detail(n *Node, width int) []line {
 			continue
 		}
 		if len(p.Text) == 1 && p.Heading == "" && (p.Text[0] == n.Aside || p.Text[0] == n.Title) {
-			continue // it stands there
+			continue // it is in the text already
 		}
 		out = append(out, nil)
 		if p.Heading != "" {
@@ -53,8 +53,8 @@ const (
 	tableLeast = 9
 )
 
-// table lays a table out: columns beside each other, of which long texts take several lines; or,
-// where they would be too narrow for that, a line for each cell.
+// table lays a table out: columns next to each other, with long texts on several lines; or a line for each cell, where
+// the columns would be too narrow.
 func (s *sheet) table(t *Table, width int) []line {
 	rows := t.Rows
 	if len(t.Head) > 0 {
@@ -125,7 +125,7 @@ func withoutEmpty(rows [][]string) [][]string {
 	return out
 }
 
-// ink returns that of a column: names of rows and heads are faint unless they have their own.
+// ink returns the ink of a column: names of rows and heads are faint unless they have their own.
 func (t *Table) ink(column int, head bool) Ink {
 	if column < len(t.Inks) && t.Inks[column] != Plain {
 		return t.Inks[column]
@@ -136,7 +136,7 @@ func (t *Table) ink(column int, head bool) Ink {
 	return Plain
 }
 
-// stacked has a line for each cell, what stands above its column before it.
+// stacked returns a line for each cell, with the head of its column before it.
 func (s *sheet) stacked(t *Table, cells [][]string, width int) (out []line) {
 	var head []string
 	if len(t.Head) > 0 {

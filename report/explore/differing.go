@@ -13,7 +13,7 @@ import (
 	"github.com/desynctool/desynctool/snapshot"
 )
 
-// differing is what differs where the peers parted.
+// differing returns the differences where the peers diverged.
 func (b *builder) differing() *Node {
 	k, g := b.Compared, b.Gather()
 	n := &Node{Title: "what differs", Command: b.diff(), Unfolded: true}
@@ -49,8 +49,8 @@ func (b *builder) differing() *Node {
 	return n
 }
 
-// entities adds the entities that both sides have, those of one kind below a node of their own
-// if there are several.
+// entities adds the entities that both sides have, the entities of each kind below a separate node if there are several
+// kinds.
 func (b *builder) entities(n *Node, g *document.Gathered) {
 	kinds, many := []string{}, map[string][]*document.GatheredEntity{}
 	for i := range g.Entities {
@@ -126,13 +126,13 @@ func (b *builder) entity(e *document.GatheredEntity, of *Node) *Node {
 	return n
 }
 
-// heads returns what stands above columns of the peers' values.
+// heads returns the heads of columns of the peers' values.
 func (b *builder) heads(first string) []string {
 	return append([]string{first}, document.LocusPeers(b.Report)...)
 }
 
-// sides returns the inks of columns of the peers' values, the first being that of names: only a
-// replay shows who is right.
+// sides returns the inks of columns of the peers' values, the first one for names: only a replay shows which peer is
+// right.
 func (b *builder) sides() []Ink {
 	inks := []Ink{Plain}
 	for i, name := range document.LocusPeers(b.Report) {
@@ -250,7 +250,7 @@ func (b *builder) absent(a *document.AbsentEntities) *Node {
 	return n
 }
 
-// details are those of the first checkpoint that differs, such as call stacks.
+// details returns the details of the first checkpoint that differs, such as call stacks.
 func (b *builder) details() *Node {
 	d := b.FirstDetails()
 	if d == nil {
@@ -278,7 +278,7 @@ func (b *builder) details() *Node {
 	return n
 }
 
-// briefHash is how much of a hash stands beside others.
+// briefHash is how much of a hash is shown next to others.
 const briefHash = 12
 
 // tree are the leaves of the hash tree that differ.
@@ -309,7 +309,7 @@ func (b *builder) tree() *Node {
 	return n
 }
 
-// maxBits is how wide a number may be whose bits are shown.
+// maxBits is the largest width of a number with bits that are shown.
 const maxBits = 128
 
 // bitsOf returns nil if there are no two raw values of one width.

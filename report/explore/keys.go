@@ -194,8 +194,8 @@ func (m *Model) walkDetail(name string) {
 	m.scroll = min(max(m.scroll, 0), max(len(m.detailLines())-m.bodyHeight(), 0))
 }
 
-// copy puts the command of the selected node into the clipboard, or its text, and says it, so
-// that it can be copied by hand where the terminal has no clipboard.
+// copy puts the command of the selected node into the clipboard, or its text, and shows it, so that it can be copied by
+// hand if the terminal has no clipboard.
 func (m *Model) copy() tea.Cmd {
 	n := m.selected()
 	text := n.Command

@@ -15,11 +15,11 @@ type Options struct {
 	Given Given // for commands
 	// Color has text coloured, ASCII leaves all other characters out.
 	Color, ASCII bool
-	// Open shows a report as a page elsewhere, and returns what to say of that.
+	// Open shows a report as a page elsewhere, and returns a message about it.
 	Open func(r *document.Report) (string, error)
 }
 
-// Load makes the reports that are shown, at least one. While it works it may say how far it is.
+// Load makes the reports that are shown, at least one. While it works it may report its progress.
 type Load func(progress func(what string, done, total int64)) ([]*document.Report, error)
 
 // Model is the tree on the screen, as Bubble Tea runs it.
@@ -37,7 +37,7 @@ type Model struct {
 	rows          []row
 	cursor, top   int // places in rows
 	lines         []line
-	linesOf       *Node // whose detail lines is
+	linesOf       *Node // the node that lines belongs to
 	linesIn       int   // in how many columns
 	scroll        int   // the first of lines that is shown
 	inDetail      bool

@@ -112,7 +112,7 @@ func (b *builder) gameLogs() *Node {
 	return n
 }
 
-// more stands for what the report does not list.
+// more is a node for the items that the report does not list.
 func more(n int, one, many, command string) *Node {
 	text := prose.Count(n, one, many)
 	return &Node{Title: "… and " + text + " more", Command: command, Parts: []Part{{Text: []string{"The report does not list " + text + "."}}}}

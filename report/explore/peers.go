@@ -27,8 +27,8 @@ func (b *builder) peers() *Node {
 	return n
 }
 
-// standing says whether a peer is wrong, as far as that is known, and with whom it agrees; where no
-// peers parted, what it left.
+// standing describes whether a peer is wrong, as far as that is known, and which peers it agrees with; if no peers
+// diverged, the files that it left.
 func (b *builder) standing(p *document.TriagedPeer) string {
 	text := "its state where they parted is not known"
 	if p.Group > 0 {
@@ -48,7 +48,7 @@ func (b *builder) standing(p *document.TriagedPeer) string {
 	return text
 }
 
-// left says what a peer left.
+// left describes the files that a peer left.
 func left(p *document.TriagedPeer) string {
 	var parts []string
 	for _, one := range []struct {

@@ -25,7 +25,7 @@ const (
 
 var meanings = [...]document.Meaning{Bad: document.Bad, Good: document.Good, Warn: document.Warn, Name: document.Name, Faint: document.Faint, Bold: document.Bold}
 
-// sheet is how text is drawn: with colours or not, with all characters or those of ASCII.
+// sheet is how text is drawn: with colours or not, with all characters or only ASCII.
 type sheet struct {
 	style  document.Style
 	color  bool
@@ -56,11 +56,11 @@ var (
 	asciiGlyphs   = glyphs{true, "|", "-", "+", "+", "-", "*", "=", "?", "!", "~", "#", "+", "-", "^", "up/down", "left/right"}
 )
 
-// plain are the characters of our own texts that ASCII lacks.
+// plain are the characters of our texts that ASCII lacks.
 var plain = strings.NewReplacer("…", "...", "→", "->", "“", `"`, "”", `"`, "’", "'", "≠", "!=", "−", "-", "–", "-", "µ", "u", "×", "x", "±", "+-", "≤", "<=", "≥", ">=")
 
-// say returns a text as it may go to the terminal: what is not printable is escaped, and all that
-// is not ASCII where the terminal has nothing else.
+// say returns a text that is safe for the terminal: characters that are not printable are escaped, and everything
+// outside of ASCII if the terminal has only that.
 func (s *sheet) say(text string) string {
 	text = document.Safe(text)
 	if !s.glyphs.ascii || strings.IndexFunc(text, func(r rune) bool { return r >= utf8.RuneSelf }) < 0 {
@@ -85,7 +85,7 @@ type piece struct {
 	text string
 }
 
-// line is what stands in a line of a pane.
+// line is the content of a line of a pane.
 type line []piece
 
 func (s *sheet) line(ink Ink, text string) line { return line{{ink, s.say(text)}} }
@@ -106,7 +106,7 @@ func (s *sheet) cut(text string, n int) string {
 		return text
 	}
 	var out strings.Builder
-	left := n - 1 // one for what says that there is more
+	left := n - 1 // one for the line that reports more
 	for _, r := range text {
 		w := prose.Columns(string(r))
 		if left -= w; left < 0 {

@@ -17,7 +17,7 @@ func first(texts []string) string {
 
 func list(texts []string) string { return strings.Join(texts, ", ") }
 
-// items are things of which each stands by itself.
+// items makes a list with a separate entry for each text.
 func items(texts []string) (out []string) {
 	for _, t := range texts {
 		out = append(out, "- "+t)

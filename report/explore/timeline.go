@@ -12,8 +12,8 @@ import (
 // timeMarks are the letters of events on a peer's line.
 var timeMarks = map[string]string{"join": "J", "reconnect": "J", "leave": "L", "removal": "L", "save": "S", "load": "O", "resync": "R"}
 
-// timeline is the session from its first to its last state point in lines of so many columns: what is
-// known of when the peers parted, a line of each peer, at most so many, and where the selected node is.
+// timeline is the session from its first to its last state point in lines of width columns: what is known about when
+// the peers diverged, a line for each of at most lanes peers, and the place of the selected node.
 func (s *sheet) timeline(r *document.Report, width, lanes int, at *uint64, native string) []line {
 	if r == nil {
 		return nil
@@ -71,7 +71,7 @@ func (s *sheet) timeline(r *document.Report, width, lanes int, at *uint64, nativ
 	return append(out, row("", Plain, pointer))
 }
 
-// legend is the line above: which ticks these are, and what the marks are that stand below.
+// legend is the line above: the ticks, and the meaning of the marks below.
 func (s *sheet) legend(r *document.Report, from, to uint64, width int) line {
 	across := s.glyphs.across
 	l := line{{Faint, across + across + " "}, {Bold, "time"}, {Faint, " " + strconv.FormatUint(from, 10) + " to " + strconv.FormatUint(to, 10) + "  "}}
@@ -103,7 +103,7 @@ func (s *sheet) legend(r *document.Report, from, to uint64, width int) line {
 	return l
 }
 
-// axis shows when the peers parted.
+// axis shows when the peers diverged.
 func (s *sheet) axis(r *document.Report, place func(uint64) int, room int) line {
 	cells := make(line, room)
 	for i := range cells {
@@ -134,7 +134,7 @@ func (s *sheet) axis(r *document.Report, place func(uint64) int, room int) line 
 	return cells
 }
 
-// lane shows what there is of a peer.
+// lane shows the evidence of a peer.
 func (s *sheet) lane(p *document.TimelinePeer, place func(uint64) int, room int) line {
 	cells := make(line, room)
 	for i := range cells {

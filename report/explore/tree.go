@@ -1,9 +1,8 @@
-// Package explore shows a Report as a tree to walk in a terminal: from the session down to
-// the bits of one value, with what is known of each step beside it and the command that shows the same
-// by itself.
+// Package explore shows a Report as a tree to walk in a terminal: from the session down to the bits of one value, with
+// the facts about each step next to it and the command that shows the same by itself.
 //
-// The tree (Build) is plain data, and knows no terminal. The model (New, Run) draws it. Nothing
-// that a report holds reaches the terminal but through (*sheet).say, which escapes it.
+// The tree (Build) is plain data, and knows no terminal. The model (New, Run) draws it. All text of a report reaches
+// the terminal through (*sheet).say, which escapes it.
 package explore
 
 import (
@@ -17,15 +16,14 @@ import (
 // Node is a line of the tree. Its texts are as the report has them, not escaped.
 type Node struct {
 	Title string
-	Aside string             // in a few words, beside the title
+	Aside string             // in a few words, next to the title
 	State document.RungState // how it went, of a step of the narrowing
-	Parts []Part             // what is known of it
+	Parts []Part             // the facts about it
 	// Command shows the same by itself, quoted for a shell. Text is what is worth copying instead,
 	// where it is not empty.
 	Command string
 	Text    string
-	// Tick is where it is on the time line, nil if it is of no tick; Native is the engine's own
-	// name of it.
+	// Tick is where it is on the time line, nil if it has no tick; Native is the engine's own name for the tick.
 	Tick     *uint64
 	Native   string
 	Children []*Node
@@ -47,7 +45,7 @@ type Part struct {
 // Table has a row for each thing and, after the first column, a column for each peer or each
 // kind of thing.
 type Table struct {
-	Head []string // the first is of the names of the rows
+	Head []string // the first is for the names of the rows
 	Rows [][]string
 	Inks []Ink // of the columns, as far as they have any
 }
@@ -144,7 +142,7 @@ func session(r *document.Report, c commands) *Node {
 	return root
 }
 
-// about says which game the evidence is of.
+// about describes the game that the evidence comes from.
 func (b *builder) about() []Part {
 	s := &b.Session
 	rows := [][]string{}

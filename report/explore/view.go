@@ -44,7 +44,7 @@ func (m *Model) content() string {
 	return strings.Join(append(out, m.status()...), "\n")
 }
 
-// waiting says how far the reports are.
+// waiting describes the progress of the reports.
 func (m *Model) waiting() string {
 	w := m.working.Load()
 	switch {
@@ -96,7 +96,7 @@ func (m *Model) detailLines() []line {
 	return m.lines
 }
 
-// panes are the tree and the detail beside each other, with a line above that names them.
+// panes are the tree and the detail next to each other, with a line above that names them.
 func (m *Model) panes() []string {
 	height, left, right := m.bodyHeight(), m.treeWidth(), m.detailWidth()
 	detail := m.detailLines()
@@ -186,7 +186,7 @@ func (m *Model) row(at, width int) string {
 	return m.paint(l)
 }
 
-// status are the last lines: what is typed, what a key did, or which keys there are.
+// status are the last lines: the typed text, the effect of a key, or the available keys.
 func (m *Model) status() (out []string) {
 	for _, l := range m.statusLines() {
 		out = append(out, m.paint(m.fit(l, m.width)))

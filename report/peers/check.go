@@ -87,12 +87,12 @@ func holdsOnly(info *snapshot.Info, label string) bool {
 type includedWorld struct {
 	snap []byte
 	info *snapshot.Info
-	good bool // its hashes are those of its content
+	good bool // its hashes match its content
 }
 
 // checkExcerpt finds orders that the peer cannot have applied before the report's state.
 func (r *Report) checkExcerpt() (out []contradiction) {
-	last := r.Tick // of ticks before the state point; it saves after the orders of its tick if it says so
+	last := r.Tick // of ticks before the state point; it saves after the orders of its tick if it states that
 	if r.Phase == snapshot.AfterOrders {
 		last++
 	}
@@ -127,8 +127,8 @@ func (r *Report) Point() snapshot.Point {
 	return p
 }
 
-// Contradictions says what in a report that was read does not agree with the rest of it:
-// the state hash with the nodes, nodes with the RNG state and with the included archetypes.
+// Contradictions lists what in a report that was read does not agree with the rest of it: the state hash with the
+// nodes, nodes with the RNG state and with the included archetypes.
 func (r *Report) Contradictions() []string { return r.contradictions }
 
 // node returns the hash of a leaf as hex digits.
@@ -212,7 +212,7 @@ func (r *Report) checkWorld(label string) (out []contradiction) {
 	return out
 }
 
-// Check holds a report against a snapshot of the same peer and says what contradicts.
+// Check compares a report with a snapshot of the same peer and returns the contradictions.
 func (r *Report) Check(info *snapshot.Info) []string {
 	if seed := fmt.Sprintf("%016x", info.Seed); seed != r.Seed {
 		return []string{fmt.Sprintf("the report is of seed %s, the snapshot of %s", r.Seed, seed)}

@@ -21,9 +21,9 @@ type Excerpt struct {
 	Window *Window // the ticks that the log covers; nil if it has none of them
 }
 
-// ReadExcerpt reads a log to its end and returns the orders of the ticks from (inclusive)
-// to (exclusive). Where the log was rewound, by a load, what was played last counts. If
-// the log cannot be read to its end the error says so and the excerpt holds what precedes.
+// ReadExcerpt reads a log to its end and returns the orders of the ticks from (inclusive) to (exclusive). Where the log
+// was rewound, by a load, the last pass counts. If the log cannot be read to its end, it returns an error and an
+// excerpt with the orders before it.
 func ReadExcerpt(log orderlog.Source, from, to uint64) (*Excerpt, error) {
 	x := &excerpter{from: from, to: to}
 	for {

@@ -20,8 +20,8 @@ const (
 	mergedTexts  = 100 // contradictions
 )
 
-// Merge says what the reports of a session's peers say together. The names are those of the
-// files. Reports of different sessions are an error.
+// Merge combines the reports of a session's peers. The names are the files' names. Reports of different sessions are an
+// error.
 func Merge(reports []*Report, names []string) (*Merged, error) {
 	m := &merger{doc: &Merged{Peers: []Peer{}, Points: []Point{}, Orders: []Order{}}}
 	for i, r := range reports {
@@ -53,8 +53,8 @@ type merger struct {
 	warnings, contradictions, missing, notes []string
 }
 
-// take names the peers and leaves out what is given twice. Reports are of one peer if they
-// give the same name and player, unless they give two states of one point.
+// take names the peers and leaves out reports that are given twice. Reports belong to one peer if they have the same
+// name and player, unless they have two states of one point.
 func (m *merger) take(reports []*Report, files []string) {
 	type identity struct {
 		peer   string
@@ -131,16 +131,15 @@ func (m *merger) points() error {
 	return nil
 }
 
-// groups returns which of some reports have the same hash, given by hash; those without
-// one are in no group. A sync hash belongs to the state hash that it begins, the first one
-// if there are several; then shared says so.
+// groups returns which of some reports have the same hash, given by hash; those without one are in no group. A sync
+// hash belongs to the state hash that it begins, the first one if there are several; shared reports that case.
 func groups(list []int, hash func(i int) (string, bool)) (out [][]int, shared bool) {
 	type group struct {
 		hash string
 		list []int
 	}
 	var found []group
-	// Long hashes first: what they are is certain.
+	// Long hashes first: they are unambiguous.
 	for _, short := range []bool{false, true} {
 		for _, i := range list {
 			h, ok := hash(i)
@@ -202,8 +201,8 @@ func majority(groups [][]int) int {
 	return best
 }
 
-// leaf returns the hash of an archetype in a report: its node, or if the report has no
-// tree, that of the content that it includes.
+// leaf returns the hash of an archetype in a report: the hash of its node or, if the report has no tree, of the content
+// that it includes.
 func (m *merger) leaf(i int, label string) (string, bool) {
 	r := m.reports[i]
 	if len(r.Nodes) > 0 {
@@ -293,7 +292,7 @@ func (m *merger) archetype(p *Point, d *differ, list []int, label string) error 
 	return d.compare(label, byLeaf)
 }
 
-// judge holds the state hashes of one point against the leaves.
+// judge compares the state hashes of one point with the leaves.
 func (m *merger) judge(list []int, point snapshot.Point, diverged []Leaf) {
 	apart := func(a, b int) string {
 		for _, d := range diverged {
@@ -322,8 +321,7 @@ func (m *merger) judge(list []int, point snapshot.Point, diverged []Leaf) {
 	}
 }
 
-// covers returns the ticks whose orders a report has: those it says, else those from the
-// first to the last order that it has.
+// covers returns the ticks whose orders a report has: the ticks that it states, else from its first to its last order.
 func (r *Report) covers() *Window {
 	if r.Window != nil || len(r.Excerpt) == 0 {
 		return r.Window
@@ -335,7 +333,7 @@ func (r *Report) covers() *Window {
 	return &w
 }
 
-// orders compares the excerpts, of each peer that of its last report.
+// orders compares the excerpts of each peer's last report.
 func (m *merger) orders() {
 	type excerpt struct {
 		name   string

@@ -11,18 +11,17 @@ import (
 // MergedSchema is the schema of a Merged.
 const MergedSchema = "desynctool.report/1"
 
-// Merged is desynctool.report/1: what the reports of a session's peers say together.
+// Merged is desynctool.report/1: the combined reports of a session's peers.
 type Merged struct {
 	document.Head
-	// Redacted says that everything but state points, groups and the status is left out.
+	// Redacted reports that everything but state points, groups and the status is left out.
 	Redacted bool   `json:"redacted,omitempty"`
 	Seed     string `json:"seed,omitempty"`
 	Peers    []Peer `json:"peers"` // one for each report, in the order given
-	// Points are the state points of which at least two peers reported, ascending.
+	// Points are the state points that at least two peers reported on, ascending.
 	Points []Point `json:"points"`
-	// Orders are those that are in the excerpt of one peer and not in that of another
-	// which covers the tick: the first of OrderCount. OrderWindow is where excerpts
-	// overlap, nil if nowhere.
+	// Orders are the orders that are in the excerpt of one peer and missing in another one that covers the tick: the
+	// first of OrderCount. OrderWindow is where excerpts overlap, nil if nowhere.
 	Orders         []Order  `json:"orders"`
 	OrderCount     int      `json:"order_count"`
 	OrderWindow    *Window  `json:"order_window"`

@@ -1,6 +1,5 @@
-// Package peers has the reports that the peers of a game write themselves: how they are
-// written, read and held against each other, and what several of them say together. A
-// report of one peer is a Report, what several say a Merged.
+// Package peers writes, reads and compares the reports that the peers of a game write themselves, and combines several
+// of them. A report of one peer is a Report, a combination of several a Merged.
 package peers
 
 import (
@@ -12,12 +11,11 @@ import (
 	"github.com/desynctool/desynctool/snapshot"
 )
 
-// Report is desynctool.peer-report/1: what one peer of a game writes when it finds out that
-// the others have another state. docs/peer-report.md specifies it for
-// other languages.
+// Report is desynctool.peer-report/1: the report that one peer of a game writes when it finds that the others have
+// another state. docs/peer-report.md specifies it for other languages.
 type Report struct {
 	document.Head
-	// Redacted says that everything but the state point and the status is left out.
+	// Redacted reports that everything but the state point and the status is left out.
 	Redacted   bool             `json:"redacted,omitempty"`
 	Seed       string           `json:"seed"`
 	Player     int              `json:"player"` // -1 if the peer plays none
@@ -29,7 +27,7 @@ type Report struct {
 	RNGState   string           `json:"rng_state"`  // hex, empty if the game has none
 	Nodes      [][2]string      `json:"merkle_nodes"`
 	Archetypes []Archetype      `json:"diverged_archetypes"`
-	// Window are the ticks that the excerpt covers; nil if it does not say.
+	// Window are the ticks that the excerpt covers; nil if the report does not contain them.
 	Window  *Window                  `json:"order_log_window,omitempty"`
 	Excerpt []document.ReportedOrder `json:"order_log_excerpt"`
 

@@ -28,7 +28,7 @@ const (
 	maxReportNodes    = 1 << 16 // leaves, and included archetypes
 	maxReportOrders   = 1 << 17
 	maxReportWarnings = 1000
-	maxReportKeys     = 1 << 16 // that are not known, of which Check notices that they occur twice
+	maxReportKeys     = 1 << 16 // unknown keys that Check checks for duplicates
 	maxReportWorlds   = 1 << 30 // bytes of all included archetypes together, not compressed
 )
 
@@ -201,13 +201,13 @@ func (p *reader) reader(key string) func() error {
 	return nil
 }
 
-// value reads one value. Null is of no type.
+// value reads one value. Null has no type.
 func (p *reader) value(path string, into any) error {
 	p.begin()
 	p.keepPlace(path)
 	_, skipped := into.(*json.RawMessage)
 	if !skipped && bytes.HasPrefix(p.b[p.at:], []byte("null")) {
-		_ = p.json.Decode(new(json.RawMessage)) // what follows is read if that is allowed
+		_ = p.json.Decode(new(json.RawMessage)) // the rest is read if that is allowed
 		return p.fail("report-null", path, "%s is null", path)
 	}
 	err := p.json.Decode(into)

@@ -34,7 +34,7 @@ func Check(b []byte, to Checking) *Report {
 	return p.report
 }
 
-// strict is what a reader has besides for Check.
+// strict is what a reader has in addition for Check.
 type strict struct {
 	Checking
 	places  map[string]int64 // where values begin, by path

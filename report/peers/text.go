@@ -13,8 +13,7 @@ import (
 // shownTexts is how many texts of a kind a person sees unless all is asked for.
 const shownTexts = 8
 
-// Text writes what peers' reports say together for a person: about a screenful, or
-// everything that was kept if all is set.
+// Text writes the combined reports for a person: about a screenful, or everything that was kept if all is set.
 func (m *Merged) Text(w io.Writer, s document.Style, all bool) error {
 	t := mergedText{s.Text(w), all}
 	t.Line(t.Verdict(m.Status), "  ", mergedLine(m))
@@ -84,7 +83,7 @@ type mergedText struct {
 	all bool
 }
 
-// more says how much is left out.
+// more writes how much is left out.
 func (t *mergedText) more(name, what string) {
 	t.Row(name, t.Paint(document.Faint, "… and "+what+"  (--all)"))
 }

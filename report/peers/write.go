@@ -23,8 +23,7 @@ func FileName(seed, tick uint64) string {
 // excerptTicks is how many ticks before a report it includes the orders of.
 const excerptTicks = 60
 
-// WriteAll writes the report of each peer of a recorded session beside
-// its snapshots, if a difference was detected.
+// WriteAll writes the report of each peer of a recorded session next to its snapshots, if a difference was detected.
 func WriteAll(r *session.Recording) (err error) {
 	if r.Detected == nil {
 		return nil

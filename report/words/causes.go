@@ -24,14 +24,14 @@ type class struct {
 // something in words.
 type check struct {
 	replay []string // flags
-	beside bool     // the peer's own build runs beside the one that is trusted, else by itself
-	with   string   // what is to be seen, or else done
+	beside bool     // the peer's own build runs next to the trusted one, else by itself
+	with   string   // what to look at, or else what to do
 }
 
 // own is a replay in the build that the peer had.
 func own(flags ...string) check { return check{replay: flags} }
 
-// sideBySide is a replay in the trusted build and in that of the peer.
+// sideBySide is a replay in the trusted build and in the peer's build.
 func sideBySide(with string, flags ...string) check {
 	return check{replay: append([]string{}, flags...), beside: true, with: with}
 }
@@ -73,7 +73,7 @@ var classes = map[string]class{
 	verdict.ChecksumDefect:   {"The checksum is wrong, or does not cover what differs", check{with: "hashes that are computed again from content, which verify does"}, "states that differ, with checksums that differ as well"},
 }
 
-// title says what a class of causes is.
+// title returns the title of a class of causes.
 func title(name string) string { return classes[name].title }
 
 // Causes writes what may have made the mistake, the likeliest first.
@@ -95,7 +95,7 @@ func Causes(c *verdict.Conclusion) []document.Cause {
 	return list
 }
 
-// Excluded says of classes of causes why they are none.
+// Excluded returns why classes of causes are excluded.
 func Excluded(c *verdict.Conclusion) map[string]string {
 	out := map[string]string{}
 	for i := range c.Excluded {
@@ -128,14 +128,14 @@ func Experiments(c *verdict.Conclusion) []document.Experiment {
 	return list
 }
 
-// modes say what a replay does.
+// modes describe what a replay does.
 var modes = map[bisect.TrialMode]string{
 	bisect.Plain: "the peer's orders played again", bisect.Against: "two builds side by side", bisect.Repeat: "the orders played several times",
 	bisect.Serialize: "saved and loaded in the tick", bisect.Rollback: "rolled back in the tick", bisect.CheckCaches: "all caches computed again",
 	bisect.CheckPurity: "orders tested before the tick is played", bisect.Predict: "the tick predicted and taken back",
 }
 
-// experiment says how an experiment ended.
+// experiment describes how an experiment ended.
 func experiment(x *verdict.Experiment) string {
 	text := fmt.Sprintf("%s, in %s", modes[x.Mode], x.Sim)
 	if x.Whole {
@@ -239,7 +239,7 @@ func rerun(c *verdict.Conclusion, command string, flags []string, about string) 
 	return document.Step{Command: append(args, flags...), About: about}
 }
 
-// signs says what speaks for a cause.
+// signs describes the evidence for a cause.
 func signs(list []verdict.Sign) (texts []string) {
 	for _, s := range list {
 		texts = append(texts, Sign(s))
@@ -247,7 +247,7 @@ func signs(list []verdict.Sign) (texts []string) {
 	return texts
 }
 
-// Sign says what the evidence shows, as far as it speaks for a cause.
+// Sign describes a sign in the evidence that supports a cause.
 func Sign(s verdict.Sign) string {
 	number := func(i int) uint64 {
 		if i < len(s.Numbers) {
@@ -313,7 +313,7 @@ func Sign(s verdict.Sign) string {
 	return ""
 }
 
-// orders says how the first order differs that does.
+// orders describes how the first differing order differs.
 var orders = map[orderlog.DifferenceKind]string{
 	orderlog.Missing:    "an order is missing on a peer",
 	orderlog.Extra:      "a peer has an order that others lack",

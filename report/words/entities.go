@@ -17,8 +17,8 @@ func entityOf(c *verdict.Conclusion, f *document.LocusField) *document.Entity {
 	return &c.Compared.Entities[*f.Entity]
 }
 
-// absent returns the entities whose rows only one side has, as far as they are listed, and
-// whether these are all of the rows.
+// absent returns the entities with rows that only one side has, as far as they are listed, and whether these are all of
+// the rows.
 func absent(c *verdict.Conclusion, rows *document.LocusRows) (list []*document.Entity, all bool) {
 	left := rows.Count
 	for i := range c.Compared.Entities {
@@ -42,8 +42,8 @@ func absent(c *verdict.Conclusion, rows *document.LocusRows) (list []*document.E
 	return list, left == 0
 }
 
-// only says which rows of an archetype only one side has: "unit 5 exists only on host",
-// "2 rows of Health of unit 5 exist only on host".
+// only names the rows of an archetype that only one side has: "unit 5 exists only on host", "2 rows of Health of unit 5
+// exist only on host".
 func only(c *verdict.Conclusion, rows *document.LocusRows) string {
 	list, all := absent(c, rows)
 	whole := !slices.ContainsFunc(list, func(e *document.Entity) bool { return e.OnlyOn != rows.Peer })
@@ -63,8 +63,8 @@ func only(c *verdict.Conclusion, rows *document.LocusRows) string {
 	return fmt.Sprintf("%s %s only on %s", text, exist, rows.Peer)
 }
 
-// entities names the only entity, or says how many there are: of their kind if it is one, else
-// of the archetype in which they differ.
+// entities names the only entity, or counts them: by their kind if it is the same, else by the archetype in which they
+// differ.
 func entities(archetype string, list []*document.Entity) string {
 	if len(list) == 1 {
 		return list[0].Title()
@@ -76,7 +76,7 @@ func entities(archetype string, list []*document.Entity) string {
 	return document.CountEntities(kind, uint64(len(list)))
 }
 
-// onlyEntity returns what all is of that differs in an archetype, nil if that is not one entity.
+// onlyEntity returns the entity that all differences in an archetype belong to, nil if there is more than one.
 func onlyEntity(c *verdict.Conclusion, archetype string) *document.Entity {
 	var of []*document.Entity
 	for i := range c.Locus {

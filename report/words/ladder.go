@@ -41,7 +41,7 @@ func Ladder(c *verdict.Conclusion) []document.Rung {
 	return rungs
 }
 
-// oneWord says on whose word alone a finding rests, "" if it rests on more.
+// oneWord names the peers that a finding depends on alone, "" if there is other evidence.
 func oneWord(peers []string) string {
 	switch len(peers) {
 	case 0:
@@ -52,8 +52,7 @@ func oneWord(peers []string) string {
 	return "by the words of " + upTo(peers, maxTold) + ", each of them alone"
 }
 
-// answer says what a step found, and what that is known from; what an open step needs is said
-// elsewhere.
+// answer describes a step's finding and its evidence; the needs of an open step are described elsewhere.
 func answer(c *verdict.Conclusion, a verdict.Answer) (found, evidence string) {
 	open := a.State == document.RungOpen
 	switch a.Step {
@@ -162,7 +161,7 @@ func preflight(c *verdict.Conclusion) (found, evidence string) {
 	return strings.Join(parts, ", "), evidence
 }
 
-// readBy says how the formats of the evidence are known, "" if the program knows them all.
+// readBy describes how the formats of the evidence are known, "" if the program knows them all.
 func readBy(c *verdict.Conclusion) string {
 	page, itself := slices.Contains(c.Session.KnownBy, document.KnownByPage), slices.Contains(c.Session.KnownBy, document.KnownByItself)
 	switch {
@@ -176,8 +175,7 @@ func readBy(c *verdict.Conclusion) string {
 	return ""
 }
 
-// lackedData says that a peer could not load something that the others could, "" if none says
-// so.
+// lackedData reports that a peer could not load something that the others could, "" if no log shows that.
 func lackedData(c *verdict.Conclusion) string {
 	l := c.LackedData()
 	if l == nil {
@@ -220,7 +218,7 @@ func inputs(c *verdict.Conclusion) (found, evidence string) {
 	return "", ""
 }
 
-// partingOrder says how the order differs that parted the peers, and how much later that shows.
+// partingOrder describes how the order that made the peers diverge differs, and how much later the divergence shows.
 func partingOrder(in *verdict.Inputs) string {
 	text := Difference(in.Parting)
 	if in.By == verdict.BorneByGame {
@@ -232,7 +230,7 @@ func partingOrder(in *verdict.Inputs) string {
 	return text
 }
 
-// lag says how much after an order the peers parted.
+// lag describes how long after an order the peers diverged.
 func lag(l *verdict.Lag) string {
 	switch {
 	case l == nil:
@@ -247,7 +245,7 @@ func lag(l *verdict.Lag) string {
 	return fmt.Sprintf("the peers parted %d to %d ticks after the order", l.Least, l.Most)
 }
 
-// unborne says why logs that differ are no inputs that differ.
+// unborne explains why different logs do not mean different inputs.
 func unborne(in *verdict.Inputs) string {
 	if in.AgreedTo == nil {
 		return "no state or hash after that tick was compared"
@@ -255,7 +253,7 @@ func unborne(in *verdict.Inputs) string {
 	return fmt.Sprintf("everything else agrees up to state point %d", *in.AgreedTo)
 }
 
-// logs says how many orders were compared, of which ticks.
+// logs describes how many orders were compared, and of which ticks.
 func logs(in *verdict.Inputs) string {
 	w := in.Window
 	if w == nil {
@@ -268,7 +266,7 @@ func logs(in *verdict.Inputs) string {
 	return fmt.Sprintf("%s in ticks %s of %s", prose.Count(w.Orders, "order", "orders"), ticks, prose.Count(in.Logs, "log", "logs"))
 }
 
-// Difference says how one order differs between two peers.
+// Difference describes how one order differs between two peers.
 func Difference(d *orderlog.Difference) string {
 	what := "the order " + d.Order
 	if d.Marker {
@@ -313,7 +311,7 @@ func Difference(d *orderlog.Difference) string {
 	return "in " + when + " " + how
 }
 
-// searched says what of the states was compared.
+// searched describes which parts of the states were compared.
 func searched(c *verdict.Conclusion) string {
 	s := &c.Search
 	var parts []string
@@ -335,8 +333,7 @@ func searched(c *verdict.Conclusion) string {
 	return strings.Join(parts, ", ")
 }
 
-// readWhole says at which state points states were not only held against each other by the roots in
-// their headers.
+// readWhole names the state points at which more was compared than the roots in the states' headers.
 func readWhole(c *verdict.Conclusion) string {
 	var names []string
 	for _, m := range c.Search.Content {
@@ -373,7 +370,7 @@ func bracket(c *verdict.Conclusion, open bool) (found, evidence string) {
 	return fmt.Sprintf("(%s, %s]", good, short(bad)), strings.Join(parts, "; ")
 }
 
-// checksums says what the games' own checksums say beside the states.
+// checksums describes the evidence of the games' own checksums next to the states.
 func checksums(s *verdict.Checksums) (found, evidence string) {
 	by := s.By
 	if by == "" {
@@ -394,7 +391,7 @@ func checksums(s *verdict.Checksums) (found, evidence string) {
 	return span(s), groups(s.Groups) + ", by the " + by
 }
 
-// span says in which ticks checksums differ.
+// span describes in which ticks checksums differ.
 func span(s *verdict.Checksums) string {
 	if s.Point {
 		return "differ from " + from(s) + " on"
@@ -518,7 +515,7 @@ func listed(names []string) string {
 	return text
 }
 
-// comparedText says which states were compared.
+// comparedText names the states that were compared.
 func comparedText(c *verdict.Conclusion) string {
 	k := c.Compared
 	text := fmt.Sprintf("%s of %s and %s compared", point(c.ComparedAt), k.Peers[0], k.Peers[1])

@@ -14,7 +14,7 @@ func both(m verdict.Moment) string { return document.BothNames(m.Native, m.Numbe
 // point names a state point within a sentence.
 func point(m verdict.Moment) string { return document.PointName(m.Point()) }
 
-// at says of when a state is.
+// at describes the time of a state.
 func at(m verdict.Moment) string { return document.AtPoint(m.Point()) }
 
 // short names a state point in a table.
@@ -26,8 +26,8 @@ func tick(m verdict.Moment) string { return document.InTick(both(m)) }
 // coded reports whether the engine's name of a moment is a bare code, such as a number.
 func coded(m verdict.Moment) bool { return document.InTick(m.Native) != m.Native }
 
-// divergentTick names the tick in which the peers parted. Of an engine that names state points
-// only, it leads from one of these to the next.
+// divergentTick names the tick in which the peers diverged. For an engine that names only state points, it is the tick
+// from one of them to the next.
 func divergentTick(c *verdict.Conclusion) string {
 	if b := c.Bracket; c.Exact && b != nil && b.Good != nil {
 		good, bad := verdict.MomentOf(*b.Good), verdict.MomentOf(b.Bad)

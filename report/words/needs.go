@@ -15,10 +15,10 @@ const (
 	aTrace
 )
 
-// artifact is what a report says of something that would close a step.
+// artifact is a report's text about something that would close a step.
 type artifact struct {
-	need string // what is needed
-	send string // what one peer may send, "" if it is nothing that a peer has
+	need string // the need
+	send string // what one peer may send, "" if no peer has it
 	is   evidence
 }
 
@@ -77,7 +77,7 @@ func sent(n verdict.Need) string {
 	return artifacts[n.What].send
 }
 
-// Needs names what would close a step, each of which would.
+// Needs names the things that would close a step; any one of them would.
 func Needs(list []verdict.Need) string {
 	var parts []string
 	for _, n := range list {

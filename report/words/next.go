@@ -11,12 +11,12 @@ import (
 	"github.com/desynctool/desynctool/report/verdict"
 )
 
-// toLearn are the steps of which Next says what would close them.
+// toLearn are the steps for which Next suggests what would close them.
 var toLearn = []verdict.Step{
 	verdict.StepInputs, verdict.StepInitial, verdict.StepTick, verdict.StepSystem, verdict.StepArchetype, verdict.StepComponent,
 }
 
-// Next says what to do, the most useful first.
+// Next returns the next steps, the most useful first.
 func Next(c *verdict.Conclusion) []document.Step {
 	out := next(c)
 	if l := c.LackedData(); l != nil && !c.Inputs.Differ() {
@@ -26,7 +26,7 @@ func Next(c *verdict.Conclusion) []document.Step {
 	return out
 }
 
-// advice is something to do that is no command of ours.
+// advice is something to do that is not one of our commands.
 func advice(format string, args ...any) document.Step {
 	return document.Step{About: fmt.Sprintf(format, args...)}
 }

@@ -36,7 +36,7 @@ func Contradictions(c *verdict.Conclusion) []string {
 	return out
 }
 
-// Contradiction says what contradicts what.
+// Contradiction describes which evidence contradicts which.
 func Contradiction(k *verdict.Contradiction) string {
 	switch k.Kind {
 	case verdict.InputHash:
@@ -60,7 +60,7 @@ func Notes(c *verdict.Conclusion) []string {
 	return out
 }
 
-// Claims lists what engines said themselves, beside what the evidence says.
+// Claims lists the engines' own statements, compared with the evidence.
 func Claims(c *verdict.Conclusion) (out []document.ClaimDocument) {
 	for i := range c.Statements {
 		doc := c.Statements[i].ClaimDocument
@@ -70,7 +70,7 @@ func Claims(c *verdict.Conclusion) (out []document.ClaimDocument) {
 	return out
 }
 
-// contradictionsOf says what contradicts a statement.
+// contradictionsOf describes what contradicts a statement.
 func contradictionsOf(s *verdict.Statement) []string {
 	out := full(slices.Clone(s.Contradictions))
 	if s.Equal != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/desynctool/desynctool/report/verdict"
 )
 
-// Prospect says why evidence can answer a step, or why it cannot.
+// Prospect describes why evidence can answer a step, or why it cannot.
 func Prospect(p *verdict.Prospect) string {
 	p = theirs(p)
 	switch p.Step {

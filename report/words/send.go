@@ -7,8 +7,8 @@ import (
 	"github.com/desynctool/desynctool/report/verdict"
 )
 
-// Send says what peers may send that would answer what is open, the most useful first: of each
-// step the first thing that a player can have.
+// Send lists what peers may send to answer the open steps, the most useful first: for each step the first thing that a
+// player can have.
 func Send(c *verdict.Conclusion) (list []document.Request) {
 	ask := func(n verdict.Need, step string) {
 		what := sent(theirs(n))

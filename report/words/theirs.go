@@ -13,15 +13,15 @@ import (
 	"github.com/desynctool/desynctool/report/verdict"
 )
 
-// theirs returns a copy of what sentences are made of in which every name that a file brings is
-// fit for a sentence. What is not a name stays as it is.
+// theirs returns a copy of the data for sentences, with every name from a file made fit for a sentence. Texts that are
+// not names stay as they are.
 func theirs[T any](v T) T {
 	return fit(reflect.ValueOf(&v).Elem(), prose.Name).Interface().(T)
 }
 
-// asIs are the fields that sentences take as they are: messages and names that are quoted where
-// they stand, texts of ours, values in the notation of the text twin, paths for commands, and what
-// no sentence is made of. Every other string is a name, or of a moment.
+// asIs are the fields that sentences take as they are: messages and names that are quoted where they are used, our own
+// texts, values in the notation of the text twin, paths for commands, and texts that no sentence uses. Every other
+// string is a name, or belongs to a moment.
 var asIs = map[reflect.Type][]string{
 	reflect.TypeFor[verdict.Conclusion](): {
 		"Lost", "Notes", "Warnings", "Ask", "SimFailed", "Given", "Files", "Simulators", "Fingerprint", "Levels",
@@ -51,7 +51,7 @@ var asIs = map[reflect.Type][]string{
 	reflect.TypeFor[tracediff.Claim]():             {"Text", "Detail"},
 }
 
-// notNames are the fields of maps by peers whose values are no names.
+// notNames are the fields with maps by peer that have values other than names.
 var notNames = []string{"Values", "Types", "Raw", "Paths"}
 
 // paths are the fields with a path.
@@ -60,12 +60,11 @@ var paths = []string{"File", "Files"}
 // moments are the fields with an engine's name of a moment.
 var moments = []string{"Native", "NativeAfter", "NativeBefore", "NativeFrom", "NativeTo"}
 
-// fit returns a copy of a value in which every string is made fit. What a struct keeps to itself
-// stays.
+// fit returns a copy of a value with every string made fit. Unexported fields of structs stay.
 func fit(v reflect.Value, of func(string) string) reflect.Value {
 	switch v.Kind() {
 	case reflect.String:
-		if v.Type() == reflect.TypeFor[string]() { // words of ours have types of their own
+		if v.Type() == reflect.TypeFor[string]() { // our own words have other types
 			return reflect.ValueOf(of(v.String()))
 		}
 	case reflect.Pointer:

@@ -15,8 +15,8 @@ import (
 // maxTold is how many peers, groups and pairs a sentence names.
 const maxTold = 3
 
-// told says what the game said where there is nothing else: whose word it is, of whom and when,
-// what bears it out, and what is not known.
+// told describes the game's messages where there is no other evidence: which peer's game wrote them, about which peers
+// and when, what confirms them, and what is not known.
 func told(c *verdict.Conclusion) []string {
 	w := c.Word
 	switch w.Kind {
@@ -49,7 +49,7 @@ func engine(w *verdict.Word) string {
 	return w.Engine
 }
 
-// writer says whose program wrote a message: "in the log of Bob".
+// writer names the peer whose program wrote a message: "in the log of Bob".
 func writer(w *verdict.Word) string {
 	switch {
 	case w.By == "":
@@ -82,7 +82,7 @@ func said(w *verdict.Word) string {
 	return text + "."
 }
 
-// sumsTold says who has which checksum by the word of a game.
+// sumsTold describes which peer has which checksum according to a game's message.
 func sumsTold(w *verdict.Word) string {
 	text := "By the word of " + cmp.Or(w.Engine, "the game")
 	if by := writer(w); by != "" && len(w.Mutual) == 0 {
@@ -125,7 +125,7 @@ func sumTold(g *verdict.WordSum) string {
 	return fmt.Sprintf("%s %s %s", upTo(g.Peers, maxTold), verb, sum)
 }
 
-// mutual says who accuses each other, "" if nobody does.
+// mutual names the peers that accuse each other, "" if none do.
 func mutual(w *verdict.Word) string {
 	var pairs []string
 	for _, p := range w.Mutual {
@@ -147,7 +147,7 @@ func mutual(w *verdict.Word) string {
 	return text + "."
 }
 
-// wanted says what would show more, and from whom.
+// wanted names the files that would show more, and the peers that have them.
 func wanted(c *verdict.Conclusion) string {
 	absent := c.Word.Absent()
 	switch {
@@ -159,7 +159,7 @@ func wanted(c *verdict.Conclusion) string {
 	return "the files of another player would show more"
 }
 
-// selfTest says that a self-test failed.
+// selfTest reports that a self-test failed.
 func selfTest(w *verdict.Word) string {
 	text := "One machine came to two results"
 	if w.At != nil {
@@ -169,7 +169,7 @@ func selfTest(w *verdict.Word) string {
 	return text + "."
 }
 
-// departing says that a replay departs from its recording.
+// departing reports that a replay departs from its recording.
 func departing(w *verdict.Word) string {
 	text := "A replay came to another result than what was recorded"
 	if w.At != nil {
@@ -178,7 +178,7 @@ func departing(w *verdict.Word) string {
 	return fmt.Sprintf("%s: %s says %s.", text, engine(w), prose.Quote(w.Claim.Text))
 }
 
-// twice says what it means that one game was computed twice, with two results.
+// twice explains what it means if one game was computed twice, with two results.
 func twice(c *verdict.Conclusion) string {
 	if c.Runs == verdict.RunsOfReplay {
 		return fmt.Sprintf("The %s is the recording, the %s the replay: either the game does not compute the same each time, or the replay was made with another build, with other data or on another kind of machine.", tracediff.FirstRun, tracediff.SecondRun)
@@ -189,7 +189,7 @@ func twice(c *verdict.Conclusion) string {
 	return "The inputs were the same: either the game does not compute the same each time, or what it saves and loads again is not all of its state."
 }
 
-// separates says what would tell these apart.
+// separates describes what would tell these apart.
 func separates(c *verdict.Conclusion) string {
 	if c.Runs == verdict.RunsOfReplay {
 		return "a second replay by the same build on the machine that recorded it would tell these apart"
@@ -205,7 +205,7 @@ func files(list []string) string {
 	return strings.Join(list, "; ")
 }
 
-// tellPeers says by the word of a game who agrees with whom.
+// tellPeers describes which peers agree according to a game's message.
 func tellPeers(c *verdict.Conclusion) (found, evidence string) {
 	w := c.Word
 	if len(w.Torn) > 0 {
@@ -230,7 +230,7 @@ func tellPeers(c *verdict.Conclusion) (found, evidence string) {
 	return strings.Join(parts, " ≠ "), evidence
 }
 
-// tellClaims says how far the word of a game goes.
+// tellClaims describes how far a game's message goes.
 func tellClaims(c *verdict.Conclusion) (found, evidence string) {
 	quote := prose.Quote(c.Word.Claim.Text)
 	switch c.Word.Kind {
@@ -246,7 +246,7 @@ func tellClaims(c *verdict.Conclusion) (found, evidence string) {
 	return "nothing bears it out yet", quote
 }
 
-// tellPreflight counts the peers and those of whom there is a log.
+// tellPreflight counts the peers and the peers with a log.
 func tellPreflight(c *verdict.Conclusion) string {
 	logs, all := 0, len(c.Peers)
 	for i := range c.Peers {
@@ -272,7 +272,7 @@ func tellPreflight(c *verdict.Conclusion) string {
 	return fmt.Sprintf("%s, of %d of them there is a log", text, logs)
 }
 
-// nextTold says what to ask for, from whom, by name.
+// nextTold returns which files to ask for, and which peers, by name.
 func nextTold(c *verdict.Conclusion) []document.Step {
 	switch c.Runs {
 	case verdict.RunsOfSelfTest:

@@ -14,8 +14,8 @@ import (
 	"github.com/desynctool/desynctool/tracediff"
 )
 
-// Verdict says what happened in at most four sentences: what the peers play by if that is not
-// the same, what is known, then what is not.
+// Verdict describes what happened in at most four sentences: differences in the game itself if there are any, what is
+// known, then what is not.
 func Verdict(c *verdict.Conclusion) []string {
 	if text := otherGame(c); text != "" {
 		return append([]string{text}, verdictLines(c)...)
@@ -23,8 +23,8 @@ func Verdict(c *verdict.Conclusion) []string {
 	return verdictLines(c)
 }
 
-// otherGame says what of the game is not the same on all peers, "" if nothing is known to be
-// another: a build, data or a tick rate explain a desync better than all that follows.
+// otherGame describes what about the game differs between peers, "" if no difference is known: another build, data or
+// tick rate explains a desync better than everything else.
 func otherGame(c *verdict.Conclusion) string {
 	var parts []string
 	for _, f := range c.Facts {
@@ -61,13 +61,13 @@ func verdictLines(c *verdict.Conclusion) []string {
 		return failed(c, onlyHistories(c))
 	}
 	sentences := []string{parted(c), why(c), who(c)}
-	if unreplayed(c) { // who says so
+	if unreplayed(c) { // the source
 		return sentences
 	}
 	return failed(c, sentences)
 }
 
-// onlyHistories says that the peers' words about the past differ, and nothing else.
+// onlyHistories reports that only the peers' history hashes differ.
 func onlyHistories(c *verdict.Conclusion) []string {
 	b := c.Bracket
 	text := fmt.Sprintf("The history hashes of %s and %s differ %s", b.A, b.B, at(verdict.MomentOf(b.Bad)))
@@ -83,7 +83,7 @@ func onlyHistories(c *verdict.Conclusion) []string {
 	}
 }
 
-// failed says after the first sentence that the simulator failed, if it did.
+// failed adds after the first sentence that the simulator failed, if it did.
 func failed(c *verdict.Conclusion, sentences []string) []string {
 	if c.SimFailed == "" {
 		return sentences
@@ -107,7 +107,7 @@ func alone(c *verdict.Conclusion) string {
 	}
 }
 
-// says quotes what the game says of a desync that nothing bears out.
+// says quotes a game's message about a desync that nothing confirms.
 func says(c *verdict.Conclusion) []string {
 	for i := range c.Statements {
 		if s := &c.Statements[i]; s.Standing != tracediff.Borne {
@@ -117,7 +117,7 @@ func says(c *verdict.Conclusion) []string {
 	return nil
 }
 
-// undiverged says that nothing is known to differ.
+// undiverged reports that nothing is known to differ.
 func undiverged(c *verdict.Conclusion) []string {
 	text := "No difference was found"
 	if len(c.Noise) > 0 {
@@ -164,7 +164,7 @@ func undiverged(c *verdict.Conclusion) []string {
 	return out
 }
 
-// withoutBracket says of a divergence that is not one of states what it is of.
+// withoutBracket describes a divergence that is not a divergence of states.
 func withoutBracket(c *verdict.Conclusion) []string {
 	switch {
 	case c.Kind == bisect.ChecksumOnly:
@@ -223,7 +223,7 @@ func withoutBracket(c *verdict.Conclusion) []string {
 	return []string{"The checksums of the peers differ."}
 }
 
-// staleCaches says that only caches differ.
+// staleCaches reports that only caches differ.
 func staleCaches(c *verdict.Conclusion) []string {
 	k := c.Caches
 	text := fmt.Sprintf("Data that %s and %s derive from their states differs %s: %s", k.A, k.B, at(verdict.MomentOf(k.Bad)), join(k.Labels, "and"))
@@ -236,7 +236,7 @@ func staleCaches(c *verdict.Conclusion) []string {
 	return []string{text + ".", "The states themselves are equal: " + searched(c) + ".", why(c)}
 }
 
-// parted says where the peers parted, and what differs there.
+// parted describes where the peers diverged, and what differs there.
 func parted(c *verdict.Conclusion) string {
 	b := c.Bracket
 	bad := verdict.MomentOf(b.Bad)
@@ -308,7 +308,7 @@ func parted(c *verdict.Conclusion) string {
 	return text.String() + "."
 }
 
-// again says when peers parted once more.
+// again describes when peers diverged again.
 func again(s *bisect.Split) string {
 	if s.Good == nil {
 		return "at or before " + point(verdict.MomentOf(s.Bad))
@@ -316,7 +316,7 @@ func again(s *bisect.Split) string {
 	return between(verdict.MomentOf(*s.Good), verdict.MomentOf(s.Bad))
 }
 
-// between says between which two state points something lies.
+// between names the two state points that something lies between.
 func between(good, bad verdict.Moment) string {
 	switch {
 	case good.Native != "" && bad.Native != "" && good.Relation == snapshot.After && bad.Relation == snapshot.After:
@@ -338,8 +338,8 @@ func checkpoint(cp *verdict.Checkpoint) string {
 	return strings.Join(parts, ", ")
 }
 
-// atCheckpoint says what peers have at the first checkpoint that differs: what is there if
-// its details lead to that, else the values, and where call stacks part.
+// atCheckpoint describes what peers have at the first checkpoint that differs: the place that its details lead to, else
+// the values, and where call stacks diverge.
 func atCheckpoint(c *verdict.Conclusion) string {
 	values := strings.Join(c.Checkpoint.Values, ", ")
 	var order []string
@@ -369,14 +369,14 @@ func atCheckpoint(c *verdict.Conclusion) string {
 	return values
 }
 
-// eachFirst says what the first line is in which details differ, of each peer.
+// eachFirst quotes each peer's first line in which details differ.
 func eachFirst(d *document.Details) string {
 	var parts []string
 	for _, p := range d.Peers {
 		text := "nothing more"
 		if len(p.Rest) > 0 {
 			text = p.Rest[0].Text
-			if d.Kind == tracediff.Stack { // the place in a method, not where in a file it stands
+			if d.Kind == tracediff.Stack { // the place in a method, not in a file
 				text = strings.TrimSpace(text + " " + p.Rest[0].Aside)
 			}
 		}
@@ -436,7 +436,7 @@ func where(c *verdict.Conclusion) string {
 	case len(fields) == 1 && len(of) == 1 && len(values) < 76:
 		if of[0].Title() == of[0].Short() {
 			values = " (" + values + ")"
-		} else { // which has parentheses of its own
+		} else { // which already has parentheses
 			values = ", " + values
 		}
 		return fields[0] + " of " + of[0].Title() + values
@@ -496,7 +496,7 @@ func several(c *verdict.Conclusion, list []string) string {
 	return join(names, "and")
 }
 
-// why names the cause, or what the divergence looks like, or says why none is known.
+// why names the cause, or what the divergence looks like, or explains why no cause is known.
 func why(c *verdict.Conclusion) string {
 	names := likeliest(c)
 	if len(names) == 0 {
@@ -524,7 +524,7 @@ func why(c *verdict.Conclusion) string {
 	return text + "."
 }
 
-// unfit says why no cause is known.
+// unfit explains why no cause is known.
 func unfit(c *verdict.Conclusion) string {
 	switch {
 	case slices.ContainsFunc(c.Experiments, func(x verdict.Experiment) bool { return x.Result == verdict.NotMade }):
@@ -549,7 +549,7 @@ func likeliest(c *verdict.Conclusion) (classes []string) {
 	return classes
 }
 
-// who says which peer is wrong, as far as that is known.
+// who names the peer that is wrong, as far as that is known.
 func who(c *verdict.Conclusion) string {
 	if c.Witnessed != nil && !c.Inputs.Differ() {
 		return whoWitnessed(c)
@@ -588,7 +588,7 @@ func who(c *verdict.Conclusion) string {
 	return "Which peer is wrong is not known: " + would + "."
 }
 
-// blamed says how the orders differ, "" if that is not known.
+// blamed describes how the orders differ, "" if that is not known.
 func blamed(c *verdict.Conclusion) string {
 	if c.Inputs.Parting == nil {
 		return ""

@@ -8,7 +8,7 @@ import (
 	"github.com/desynctool/desynctool/report/verdict"
 )
 
-// whoWitnessed says which peer is wrong by what the game made of the recordings.
+// whoWitnessed names the peer that is wrong according to the game's replays of the recordings.
 func whoWitnessed(c *verdict.Conclusion) string {
 	w := c.Witnessed
 	switch {
@@ -33,7 +33,7 @@ func wrongly(w *bisect.Witnessed) string {
 	return "Wrong"
 }
 
-// unwitnessed says why replays by the game do not show who is wrong.
+// unwitnessed explains why replays by the game do not show which peer is wrong.
 func unwitnessed(c *verdict.Conclusion) string {
 	w := c.Witnessed
 	departing := departingOf(w)
@@ -55,7 +55,7 @@ func unwitnessed(c *verdict.Conclusion) string {
 	return fmt.Sprintf("what %s leaves cannot be held against what the peers left", w.Game)
 }
 
-// differing says where two replays of the same orders part.
+// differing describes where two replays of the same orders diverge.
 func differing(w *bisect.Witnessed) string {
 	of := "the log of " + join(w.Twice, "and")
 	if len(w.Twice) > 1 {
@@ -68,7 +68,7 @@ func differing(w *bisect.Witnessed) string {
 	return fmt.Sprintf("two replays of %s by %s, which has the same orders, part %s", of, w.Game, when)
 }
 
-// departingOf returns the peers that depart from the replays of their own logs.
+// departingOf returns the peers that depart from their replays.
 func departingOf(w *bisect.Witnessed) (names []string) {
 	if w == nil {
 		return nil
@@ -81,7 +81,7 @@ func departingOf(w *bisect.Witnessed) (names []string) {
 	return names
 }
 
-// innocent returns the peers that agree with the replays of their own logs until they had parted.
+// innocent returns the peers that agree with their replays until the peers had diverged.
 func innocent(c *verdict.Conclusion) (names []string) {
 	for i := range c.Witnessed.Replays {
 		r := &c.Witnessed.Replays[i]
@@ -100,7 +100,7 @@ func verb(list []string, one, more string) string {
 	return more
 }
 
-// ownLogs is whose logs were played.
+// ownLogs names the logs that were played.
 func ownLogs(list []string) string { return verb(list, "its own log", "their own logs") }
 
 // witnessedLine is what the replays show, for a table.
@@ -119,8 +119,7 @@ func witnessedLine(c *verdict.Conclusion) string {
 	return "the replays by " + w.Game + " do not separate them"
 }
 
-// witnessNotes says of each peer how it compares with the replay of its own log, and whether the game does the
-// same twice.
+// witnessNotes describes how each peer compares with the replay of its log, and whether the game does the same twice.
 func witnessNotes(c *verdict.Conclusion) (out []string) {
 	w := c.Witnessed
 	if w == nil {
@@ -157,8 +156,8 @@ func witnessNotes(c *verdict.Conclusion) (out []string) {
 	return out
 }
 
-// departsAlone says that peers depart from the replays of their own logs though nothing shows that the peers differ from each
-// other, empty if none does.
+// departsAlone reports that peers depart from their replays though nothing shows that the peers differ from each other,
+// empty if none does.
 func departsAlone(c *verdict.Conclusion) string {
 	w := c.Witnessed
 	switch list := departingOf(w); {

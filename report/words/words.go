@@ -1,10 +1,9 @@
-// Package words makes English of a conclusion. It is the only place where the sentences of a
-// triage stand: its first lines, the steps of the narrowing, what speaks for a cause, what is
-// missing, what to do next. It decides nothing and reads no files; each sentence follows from
-// a verdict.Conclusion, which can be written down as a literal.
+// Package words makes English of a conclusion. It is the only place with the sentences of a triage: its first lines,
+// the steps of the narrowing, the evidence for a cause, what is missing, the next steps. It decides nothing and reads
+// no files; each sentence follows from a verdict.Conclusion, which can be written down as a literal.
 //
-// A sentence says what is known first, then what is not, in words that somebody knows who has
-// never used the tool. It names the engine's own moments, with our numbers beside them.
+// A text first states what is known, then what is not, in words that are clear to a person who has never used the tool.
+// It names the engine's own moments, with our numbers next to them.
 package words
 
 import (
@@ -58,7 +57,7 @@ func divergence(c *verdict.Conclusion) *document.FirstDivergence {
 	if c.Tick != nil {
 		d.Tick, native.Step = &c.Tick.Number, c.Tick.Words()
 		if native.Step == tracediff.UnknownTick {
-			d.Tick = nil // its number says nothing
+			d.Tick = nil // its number shows nothing
 		}
 	}
 	if native != (document.Native{}) {
@@ -96,7 +95,7 @@ func upTo(list []string, most int) string {
 // lower begins a text with a small letter.
 func lower(s string) string { return strings.ToLower(s[:1]) + s[1:] }
 
-// groups shows who agrees with whom: "host = server ≠ client".
+// groups shows which peers agree: "host = server ≠ client".
 func groups(list [][]string) string {
 	var parts []string
 	for _, g := range list {
@@ -121,7 +120,7 @@ func labels(list []string, most int) string {
 	return upTo(names, most)
 }
 
-// fieldName names a column of an archetype, whose only component may have its name.
+// fieldName names a column of an archetype. The archetype's only component may have the archetype's name.
 func fieldName(f *document.LocusField) string {
 	if f.Component == f.Archetype || strings.HasSuffix(f.Archetype, "."+f.Component) {
 		return f.Archetype + "." + f.Field
