@@ -5,21 +5,19 @@ import (
 	"math/big"
 )
 
-// Apart says how far the second of two numbers is from the first.
+// Apart is the distance from the first of two numbers to the second.
 type Apart struct {
-	// Difference is the second less the first, with its sign, in the notation of values:
-	// exact for whole and fixed numbers, rounded to the type's precision for floats; empty
-	// if the values are not two finite numbers.
+	// Difference is the second number minus the first, in the notation of values. It is exact for whole and fixed
+	// numbers, and rounded to the type's precision for floats. It is empty unless both values are finite numbers.
 	Difference string
-	// Relative is that difference as a part of the first number's size, nil if the first is
-	// zero, or the two have opposite signs, or one of them is zero or not finite.
+	// Relative is the difference divided by the size of the first number. It is nil if either number is zero or not
+	// finite, or if their signs differ.
 	Relative *float64
-	// Units is, for fixed numbers, how many of their units the difference is.
+	// Units is the difference in units, for fixed numbers.
 	Units uint64
 }
 
-// Apart returns how far B is from A; booleans, references and what are not numbers are not
-// apart.
+// Apart returns the distance from A to B. It is empty for booleans, references and values that are not numbers.
 func (c *Change) Apart() (out Apart) {
 	a, b := c.A, c.B
 	if a.Absent || b.Absent || c.Excerpt != nil || a.Type != b.Type || a.Scale != b.Scale {
@@ -48,7 +46,7 @@ func (c *Change) Apart() (out Apart) {
 		d := new(big.Int).Sub(y, x)
 		out.Difference = signed(d.String())
 		if a.Type == Fixed {
-			out.Units = new(big.Int).Abs(d).Uint64() // of two int64, so that it fits
+			out.Units = new(big.Int).Abs(d).Uint64() // difference of two int64, so it fits
 			out.Difference = ""
 			if d.IsInt64() {
 				out.Difference = signed(string(appendFixed(nil, d.Int64(), a.Scale)))
@@ -57,7 +55,7 @@ func (c *Change) Apart() (out Apart) {
 		if x.Sign() != 0 && x.Sign() == y.Sign() {
 			r, _ := new(big.Rat).SetFrac(d, new(big.Int).Abs(x)).Float64()
 			if x.Sign() < 0 {
-				r = -r // as for floats: more is further from zero
+				r = -r // as for floats, positive means away from zero
 			}
 			out.Relative = &r
 		}
@@ -72,7 +70,7 @@ func signed(s string) string {
 	return "+" + s
 }
 
-// whole returns an integer, or a fixed number's units.
+// whole returns an integer, or the units of a fixed number.
 func (v Value) whole() *big.Int {
 	if !v.Type.Signed() {
 		return new(big.Int).SetUint64(v.bits())

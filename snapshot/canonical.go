@@ -9,11 +9,9 @@ import (
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
 
-// The canonical bytes of a table are cut into blocks of rows. What a block
-// digest is taken over is also what a .snap stores, so that a reader of the
-// format checks a digest by hashing what it read. docs/snapshot.md states these
-// layouts again, byte by byte; nothing here may change without a new version
-// of the format.
+// The canonical bytes of a table are split into blocks of rows. A .snap stores the same bytes that a block digest
+// covers, so a reader of the format can check a digest by hashing the bytes it read. docs/snapshot.md repeats these
+// layouts, byte by byte. Any change here requires a new version of the format.
 //
 //	keys block    u8 0x03 ‖ u8 parts ‖ u16 0 ‖ u32 rows ‖ u64 A × rows [‖ u64 B × rows]
 //	value block   u8 0x04 ‖ u8 bitmap? ‖ u16 0 ‖ u32 rows [‖ ⌈rows/8⌉ bytes of bitmap] ‖ values
@@ -22,7 +20,7 @@ import (
 //	column digest SHA-256(u8 0x06 ‖ u8 type ‖ u16 0 ‖ u32 scale ‖ u32 len component
 //	              ‖ u32 len field ‖ u32 blocks ‖ component ‖ field ‖ block digests)
 //
-// A bitmap stands only in a block in which a value is absent.
+// A block has a bitmap only if a value in it is absent.
 const (
 	domainKeysBlock  = 0x03
 	domainValueBlock = 0x04
@@ -32,17 +30,15 @@ const (
 	blockHeader = 8 // bytes before a block's bitmap, keys or values
 )
 
-// meanBlockRows and maxBlockRows say where blocks are cut: before each row
-// whose key's cutHash is a multiple of meanBlockRows, and after maxBlockRows
-// rows. The cut depends only on keys, so that an inserted or removed row
-// moves no other row to another block (but for the runs of more than
-// maxBlockRows rows, of which there is one in e¹⁶).
+// meanBlockRows and maxBlockRows determine where a table is cut into blocks: before each row with a key whose cutHash
+// is a multiple of meanBlockRows, and after maxBlockRows rows. The cut depends only on keys, so inserting or removing a
+// row moves no other row to another block. Runs of more than maxBlockRows rows are the exception; there is one in e¹⁶.
 const (
 	meanBlockRows = 4096
 	maxBlockRows  = 65536
 )
 
-// cutHash mixes a key. B is 0 for keys of one part.
+// cutHash mixes the bits of a key. B is 0 for keys of one part.
 func cutHash(a, b uint64) uint64 {
 	h := a*0x9E3779B97F4A7C15 + b*0xC2B2AE3D27D4EB4F
 	h ^= h >> 32
@@ -50,7 +46,7 @@ func cutHash(a, b uint64) uint64 {
 	return h ^ h>>32
 }
 
-// cutBefore reports whether a block begins at row i, however long the one before it is.
+// cutBefore reports whether a block begins at row i, whatever the length of the block before it.
 func (k Keys) cutBefore(i int) bool {
 	b := uint64(0)
 	if k.B != nil {
@@ -59,8 +55,7 @@ func (k Keys) cutBefore(i int) bool {
 	return cutHash(k.A[i], b)%meanBlockRows == 0
 }
 
-// BlockStarts appends to dst the index of the first row of each block that
-// keys are cut into. A table without rows has no blocks.
+// BlockStarts appends to dst the index of the first row of each block. A table without rows has no blocks.
 func BlockStarts(dst []int, keys Keys) []int {
 	start := 0
 	for i := range keys.A {
@@ -92,11 +87,11 @@ func (h *Hasher) digest() (d merkle.Hash) {
 	return d
 }
 
-// oneShot is the length in bytes up to which it is faster to assemble what is
-// hashed than to hash it piece by piece.
+// oneShot is a length in bytes. Input up to this length is assembled first, because that is faster than hashing it
+// piece by piece.
 const oneShot = 4096
 
-// sumWith returns the digest of what is in h.buf and the pieces after it.
+// sumWith returns the digest of h.buf followed by the pieces.
 func (h *Hasher) sumWith(pieces ...[]byte) merkle.Hash {
 	n := len(h.buf)
 	for _, p := range pieces {
@@ -116,7 +111,7 @@ func (h *Hasher) sumWith(pieces ...[]byte) merkle.Hash {
 	return h.digest()
 }
 
-// hashBytes returns the bytes of hashes, back to back.
+// hashBytes returns the concatenated bytes of hashes.
 func hashBytes(hashes []merkle.Hash) []byte {
 	if len(hashes) == 0 {
 		return nil
@@ -124,8 +119,8 @@ func hashBytes(hashes []merkle.Hash) []byte {
 	return unsafe.Slice(&hashes[0][0], merkle.HashSize*len(hashes))
 }
 
-// Keys returns the digest of keys that are cut at starts, and those of the
-// blocks, which are valid until the next call.
+// Keys returns the digest of keys that are cut at starts, and the digests of the blocks. The latter are valid until the
+// next call.
 func (h *Hasher) Keys(keys Keys, starts []int) (digest merkle.Hash, blocks []merkle.Hash) {
 	h.sum = h.sum[:0]
 	for i, start := range starts {
@@ -147,8 +142,8 @@ func (h *Hasher) keysDigest(parts int, blocks []merkle.Hash) merkle.Hash {
 	return h.sumWith(hashBytes(blocks))
 }
 
-// Column returns the digest of a column that is cut at starts, and those of
-// the blocks, which are valid until the next call.
+// Column returns the digest of a column that is cut at starts, and the digests of the blocks. The latter are valid
+// until the next call.
 func (h *Hasher) Column(c *Column, starts []int) (digest merkle.Hash, blocks []merkle.Hash) {
 	rows := c.Rows()
 	h.sum = h.sum[:0]
@@ -176,8 +171,7 @@ func (h *Hasher) columnDigest(s *Schema, blocks []merkle.Hash) merkle.Hash {
 	return h.sumWith(hashBytes(blocks))
 }
 
-// appendBlockHead appends everything of a value block that comes before the
-// values' own bytes: header, bitmap, lengths.
+// appendBlockHead appends everything in a value block before the values: header, bitmap, lengths.
 func appendBlockHead(dst []byte, c *Column, start, end int) []byte {
 	rows := end - start
 	bitmap := byte(0)
@@ -215,8 +209,8 @@ func (c *Column) absentIn(start, end int) bool {
 	return false
 }
 
-// valueStart returns where in Data row i's value of a String or Bytes column
-// starts; for i == Rows() the end of Data.
+// valueStart returns the offset in Data of row i's value in a String or Bytes column. For i == Rows() it returns the
+// end of Data.
 func (c *Column) valueStart(i int) uint32 {
 	if i == 0 {
 		return 0
@@ -224,7 +218,7 @@ func (c *Column) valueStart(i int) uint32 {
 	return c.Ends[i-1]
 }
 
-// values returns the part of Data that holds rows start to end.
+// values returns the part of Data with rows start to end.
 func (c *Column) values(start, end int) []byte {
 	if w := c.Type.Width(); w > 0 {
 		return c.Data[start*w : end*w : end*w]

@@ -11,10 +11,10 @@ import (
 	"github.com/desynctool/desynctool/internal/file/limits"
 )
 
-// cellBuffers is the memory that cells are read into.
+// cellBuffers are the buffers that cells are read into.
 type cellBuffers struct{ stored, mixed, raw []byte }
 
-// loadCell returns the canonical bytes of a cell, valid until buf is used again.
+// loadCell returns the canonical bytes of a cell. They are valid until buf is used again.
 func (f *File) loadCell(t *fileTable, buf *cellBuffers, what func() string, block, column int) ([]byte, error) {
 	cell := t.cell(block, column)
 	rawLen, storedLen := int(t.cells.raw[cell]), int(t.cells.stored[cell])
@@ -55,7 +55,7 @@ func (f *File) loadCell(t *fileTable, buf *cellBuffers, what func() string, bloc
 	return buf.raw, nil
 }
 
-// hold takes the memory that a cell needs besides what buf has.
+// hold reserves the memory that a cell needs in addition to buf.
 func (f *File) hold(buf *cellBuffers, stored, raw int, codec byte) error {
 	need := max(0, stored-cap(buf.stored))
 	if codec != codecPlain {
@@ -64,9 +64,8 @@ func (f *File) hold(buf *cellBuffers, stored, raw int, codec byte) error {
 	return f.held.Take(f.name, int64(need))
 }
 
-// checkFrame checks that b is one zstd frame (RFC 8878, 3.1.1) as far as its length
-// goes. A decoder takes several frames, and skips some: then one content would have
-// many forms.
+// checkFrame checks by the lengths that b is exactly one zstd frame (RFC 8878, 3.1.1). A decoder accepts several frames
+// and skips some, so the same content could have many forms.
 func checkFrame(b []byte) error {
 	var h zstd.Header
 	if err := h.Decode(b); err != nil {
@@ -80,11 +79,11 @@ func checkFrame(b []byte) error {
 		if len(b)-at < 3 {
 			return io.ErrUnexpectedEOF
 		}
-		// A block: u24 of last block (1 bit), type (2), size (21), then its content.
+		// A block: a u24 with last block (1 bit), type (2) and size (21), then the content.
 		block := uint32(b[at]) | uint32(b[at+1])<<8 | uint32(b[at+2])<<16
 		last = block&1 != 0
 		size := int(block >> 3)
-		if kind := block >> 1 & 3; kind == 1 { // one byte, repeated
+		if kind := block >> 1 & 3; kind == 1 { // one repeated byte
 			size = 1
 		}
 		if at += 3; len(b)-at < size {
@@ -104,7 +103,7 @@ func checkFrame(b []byte) error {
 	return nil
 }
 
-// resize returns a slice of n bytes, b's memory if that is enough.
+// resize returns a slice of n bytes. It reuses b if b is large enough.
 func resize(b []byte, n int) []byte {
 	if cap(b) < n {
 		return make([]byte, n)
@@ -134,8 +133,8 @@ func (f *File) LoadKeys(i, block int) (Keys, error) {
 	return keys, nil
 }
 
-// checkKeys checks that the keys of a block ascend, begin where the index says,
-// end before the next block and have none among them that begins another.
+// checkKeys checks the keys of a block. They must ascend, begin as the index states, and end before the next block
+// begins. None but the first may begin a block.
 func (t *fileTable) checkKeys(keys Keys, block int) error {
 	n := len(keys.A)
 	if keys.At(0) != t.Blocks[block].First {
@@ -199,8 +198,7 @@ func decodeKeysBlock(raw []byte, rows, parts int) (Keys, error) {
 	return keys, nil
 }
 
-// decodeValueBlock fills c, which has its schema, from a value block. The
-// column aliases raw.
+// decodeValueBlock fills c from a value block. c already has its schema. The column aliases raw.
 func decodeValueBlock(c *Column, raw []byte, rows int) error {
 	if err := checkBlockHead(raw, domainValueBlock, rows); err != nil {
 		return err

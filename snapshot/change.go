@@ -6,8 +6,7 @@ import (
 	"math/bits"
 )
 
-// Kind is the kind of a changed value: the kind of number it is, and for
-// floats what is special about the change.
+// Kind classifies a changed value: by the type of number, and for floats also by special cases of the change.
 type Kind string
 
 // The kinds of change.
@@ -15,7 +14,7 @@ const (
 	KindInteger    Kind = "integer" // booleans too
 	KindFixed      Kind = "fixed"
 	KindFloat      Kind = "float"
-	KindSignOfZero Kind = "sign-of-zero" // 0 against -0
+	KindSignOfZero Kind = "sign-of-zero" // 0 and -0
 	KindNaN        Kind = "nan"          // a NaN on either side
 	KindText       Kind = "text"
 	KindBytes      Kind = "bytes"
@@ -30,33 +29,32 @@ type Change struct {
 	A, B             Value
 	Kind             Kind
 
-	// BitsChanged is the number of bits that differ between two numbers, or
-	// between two values of bytes that have the same length; else 0.
+	// BitsChanged is the number of bits that differ between two numbers, or between two Bytes values of the same
+	// length. In all other cases it is 0.
 	BitsChanged int
 
-	// ULP is, for KindFloat, the number of representable values from A to B.
+	// ULP is, for KindFloat, the distance from A to B in representable values.
 	ULP uint64
 
-	// Excerpt is set where A and B hold only a part of long values.
+	// Excerpt is set if A and B contain only a part of long values.
 	Excerpt *Excerpt
 }
 
-// Excerpt says which part of two long values a Change holds.
+// Excerpt describes which part of two long values a Change contains.
 type Excerpt struct {
-	Offset     int // of the first byte held, shortly before the first that differs
-	LenA, LenB int // of the values in bytes
+	Offset     int // of the first byte of the excerpt, which is shortly before the first difference
+	LenA, LenB int // lengths of the values in bytes
 }
 
-// Values longer than longValue bytes are reduced to excerptLen bytes around
-// their first difference; once a comparison keeps wholeValues bytes of values, all that
-// are longer than excerptLen are.
+// Values longer than longValue bytes are reduced to excerptLen bytes around their first difference. Once a comparison
+// keeps wholeValues bytes of values, this applies to all values longer than excerptLen.
 const (
 	longValue   = 64 << 10
 	wholeValues = 16 << 20
 	excerptLen  = 256
 )
 
-// shortened returns the parts of two values that a Change keeps, if one has more than long bytes.
+// shortened returns the parts of two values that a Change keeps, if either has more than long bytes.
 func shortened(a, b []byte, long int) ([]byte, []byte, *Excerpt) {
 	if len(a) <= long && len(b) <= long {
 		return a, b, nil
@@ -70,8 +68,8 @@ func shortened(a, b []byte, long int) ([]byte, []byte, *Excerpt) {
 	return part(a), part(b), e
 }
 
-// newChange describes how a value changed. What it holds of a and b aliases them: an excerpt, if one
-// has more than long bytes.
+// newChange describes how a value changed. The result aliases a and b. It contains an excerpt if either has more than
+// long bytes.
 func newChange(key Key, component, field string, a, b Value, long int) Change {
 	c := Change{Key: key, Component: component, Field: field}
 	if a.Type == Scalar && !a.Absent && !b.Absent {
@@ -113,7 +111,7 @@ func (c *Change) classifyFloat() {
 	switch {
 	case math.IsNaN(c.A.float()) || math.IsNaN(c.B.float()):
 		c.Kind = KindNaN
-	case a == b: // 0 and -0 are the only two of one place
+	case a == b: // only 0 and -0 map to the same integer
 		c.Kind = KindSignOfZero
 	default:
 		c.Kind = KindFloat
@@ -123,8 +121,8 @@ func (c *Change) classifyFloat() {
 	}
 }
 
-// orderedFloat maps the bits of a float to an integer that grows with the
-// value, one step for each representable value, 0 and -0 in one place.
+// orderedFloat maps the bits of a float to an integer that grows with the value by one for each representable value. 0
+// and -0 map to the same integer.
 func orderedFloat(bits uint64, width int) int64 {
 	sign := uint64(1) << (8*width - 1)
 	if bits&sign != 0 {
@@ -133,8 +131,8 @@ func orderedFloat(bits uint64, width int) int64 {
 	return int64(bits)
 }
 
-// Denormal reports whether v is a float other than zero below the smallest
-// normal one, which some machines flush to zero.
+// Denormal reports whether v is a float that is not zero and smaller than the smallest normal float. Some machines
+// flush such floats to zero.
 func (v Value) Denormal() bool {
 	if v.Absent {
 		return false
@@ -150,12 +148,11 @@ func (v Value) Denormal() bool {
 	return false
 }
 
-// prefilter is how many bytes ChangedRows compares at once before it looks
-// at single values.
+// prefilter is how many bytes ChangedRows compares at once before it examines single values.
 const prefilter = 512
 
-// ChangedRows appends to dst the rows in which two columns of the same type and
-// number of rows differ, in value or in presence.
+// ChangedRows appends to dst the rows in which two columns differ, in value or in presence. The columns must have the
+// same type and number of rows.
 func ChangedRows(dst []int32, a, b *Column) []int32 {
 	width := a.Type.Width()
 	if a.Present != nil || b.Present != nil || width == 0 {
@@ -179,9 +176,8 @@ func ChangedRows(dst []int32, a, b *Column) []int32 {
 	return dst
 }
 
-// changedIn appends the rows that differ in a piece of at most prefilter
-// bytes. It writes every row and keeps those that differ, so that dense
-// differences cost no mispredicted branches.
+// changedIn appends the rows that differ in a piece of at most prefilter bytes. It writes every row and keeps the ones
+// that differ, so that many differences cause no mispredicted branches.
 func changedIn(dst []int32, x, y []byte, width int, row int32) []int32 {
 	n := len(dst)
 	rows := len(x) / width

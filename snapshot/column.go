@@ -13,28 +13,26 @@ type Schema struct {
 	Component string
 	Field     string
 	Type      Type
-	Scale     uint32 // for Fixed: how many units make 1; else 0
+	Scale     uint32 // for Fixed, the number of units in 1; else 0
 }
 
-// Column holds one field of every row of a table.
+// Column contains one field of every row of a table.
 type Column struct {
 	Schema
 
-	// Data holds the values one after another: rows × Type.Width() bytes,
-	// little-endian, or for String, Bytes and Scalar the contents back to back. An
-	// absent value is all zero bytes, or empty.
+	// Data contains the values one after another: rows × Type.Width() bytes, little-endian. For String, Bytes and
+	// Scalar it is the contents back to back. An absent value is all zero bytes, or empty.
 	Data []byte
 
-	// Ends holds, for String, Bytes and Scalar only, the offset in Data at which each
-	// row's value ends.
+	// Ends contains the offset in Data at which each row's value ends. It is used only for String, Bytes and Scalar.
 	Ends []uint32
 
-	// Present has bit i (byte i/8, bit i%8) set if row i has a value. Nil means
-	// that all rows have one. Bits after the last row are zero.
+	// Present has bit i (byte i/8, bit i%8) set if row i has a value. Nil means that all rows have a value. Bits after
+	// the last row are zero.
 	Present []byte
 }
 
-// NewColumn returns an empty column. Scale is for Fixed and 0 otherwise.
+// NewColumn returns an empty column. Scale must be 0 unless typ is Fixed.
 func NewColumn(component, field string, typ Type, scale uint32) Column {
 	return Column{Schema: Schema{component, field, typ, scale}}
 }
@@ -42,7 +40,7 @@ func NewColumn(component, field string, typ Type, scale uint32) Column {
 // Name returns "Component.field".
 func (s *Schema) Name() string { return s.Component + "." + s.Field }
 
-// compareName is the order of columns in a table.
+// compareName orders the columns in a table.
 func (s *Schema) compareName(t *Schema) int {
 	return cmp.Or(strings.Compare(s.Component, t.Component), strings.Compare(s.Field, t.Field))
 }
@@ -72,7 +70,7 @@ func (c *Column) Raw(i int) []byte {
 	return c.Data[start:c.Ends[i]:c.Ends[i]]
 }
 
-// Uint returns row i's value of a fixed-width type, zero-extended.
+// Uint returns row i's value in a column with a fixed-width type, zero-extended.
 func (c *Column) Uint(i int) uint64 {
 	switch c.Type.Width() {
 	case 1:
@@ -86,19 +84,19 @@ func (c *Column) Uint(i int) uint64 {
 	}
 }
 
-// Int returns row i's value of a fixed-width type, sign-extended.
+// Int returns row i's value in a column with a fixed-width type, sign-extended.
 func (c *Column) Int(i int) int64 { return signExtend(c.Uint(i), c.Type.Width()) }
 
-// signExtend returns a signed integer of so many bytes.
+// signExtend returns the signed integer that has width bytes.
 func signExtend(bits uint64, width int) int64 {
 	shift := 64 - 8*width
 	return int64(bits) << shift >> shift
 }
 
-// Float returns row i's value of an F32 or F64 column.
+// Float returns row i's value in an F32 or F64 column.
 func (c *Column) Float(i int) float64 { return floatOf(c.Uint(i), c.Type) }
 
-// floatOf returns the F32 or F64 of these bits.
+// floatOf returns the F32 or F64 with these bits.
 func floatOf(bits uint64, typ Type) float64 {
 	if typ == F32 {
 		return float64(math.Float32frombits(uint32(bits)))
@@ -106,7 +104,7 @@ func floatOf(bits uint64, typ Type) float64 {
 	return math.Float64frombits(bits)
 }
 
-// floatBits returns the bits of a float, rounded to f32 for F32.
+// floatBits returns the bits of a float. For F32 it rounds first.
 func floatBits(f float64, typ Type) uint64 {
 	if typ == F32 {
 		return uint64(math.Float32bits(float32(f)))
@@ -114,9 +112,8 @@ func floatBits(f float64, typ Type) uint64 {
 	return math.Float64bits(f)
 }
 
-// AppendUint appends a row with a fixed-width value given by its low bits:
-// unsigned and signed integers, booleans, references, fixed-point units, and
-// floats as their bits.
+// AppendUint appends a row with a fixed-width value, given by its low bits: signed and unsigned integers, booleans,
+// references, fixed-point units, and the bits of floats.
 func (c *Column) AppendUint(bits uint64) {
 	c.markPresent(true)
 	c.appendBits(bits)
@@ -165,7 +162,7 @@ func (c *Column) appendBits(bits uint64) {
 	}
 }
 
-// markPresent extends the bitmap by the row about to be appended.
+// markPresent extends the bitmap for the row that is appended next.
 func (c *Column) markPresent(present bool) {
 	row := c.Rows()
 	if c.Present == nil {
@@ -220,8 +217,8 @@ func (c *Column) validate(rows int) error {
 	return c.validateValues(rows)
 }
 
-// validateValues checks what the digests rely on: absent values are zero,
-// booleans 0 or 1, the bitmap's last bits zero.
+// validateValues checks conditions that the digests rely on: absent values are zero, booleans are 0 or 1, and the
+// unused bits at the end of the bitmap are zero.
 func (c *Column) validateValues(rows int) error {
 	if c.Type == Bool {
 		for i, b := range c.Data {

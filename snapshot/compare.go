@@ -10,8 +10,8 @@ func (t *TableInfo) compare(u *TableInfo) int {
 	return cmp.Or(cmp.Compare(t.Class, u.Class), cmp.Compare(t.Label, u.Label))
 }
 
-// pairUp pairs the elements of two sorted lists of n and m elements, in order: the numbers of both where they are
-// equal, else the number of one and -1 for the list that lacks it.
+// pairUp pairs the elements of two sorted lists with n and m elements, in order. It yields both indexes for equal
+// elements. For an element of only one list, it yields -1 for the other.
 func pairUp(n, m int, compare func(i, j int) int) iter.Seq2[int, int] {
 	return func(yield func(i, j int) bool) {
 		for i, j := 0, 0; i < n || j < m; {
@@ -40,12 +40,12 @@ func pairUp(n, m int, compare func(i, j int) int) iter.Seq2[int, int] {
 	}
 }
 
-// pairTables pairs the tables of two states that have the same class and label.
+// pairTables pairs the tables of two states by class and label.
 func pairTables(a, b []TableInfo) iter.Seq2[int, int] {
 	return pairUp(len(a), len(b), func(i, j int) int { return a[i].compare(&b[j]) })
 }
 
-// comparer holds what one Compare works with.
+// comparer is the working state of one Compare.
 type comparer struct {
 	a, b State
 	opts DiffOptions
@@ -55,9 +55,9 @@ type comparer struct {
 
 	copied int // bytes of values that are kept
 
-	left  int // tables to come that differ and are wanted
-	spent int // of opts.Total
-	share int // of the table at hand, if opts.Total is set
+	left  int // tables still to come that differ and are wanted
+	spent int // part of opts.Total that is used up
+	share int // share of the current table, if opts.Total is set
 }
 
 // differing counts the tables that differ and are wanted.
@@ -76,16 +76,16 @@ func (c *comparer) differing() (n int) {
 
 func sameTable(a, b *TableInfo) bool { return a.Hash == b.Hash && a.Rows == b.Rows }
 
-// begin gives the next table that is wanted its share of what may be kept.
+// begin gives the next wanted table its share of the room that is left.
 func (c *comparer) begin() { c.share = (c.opts.Total - c.spent) / max(1, c.left) }
 
-// add appends what differs in the table at hand.
+// add appends the differences of the current table.
 func (c *comparer) add(td TableDiff) {
 	c.spent += td.kept()
 	c.diff.Tables = append(c.diff.Tables, td)
 }
 
-// differs counts a differing table and reports whether its content is wanted.
+// differs counts a table that differs, and reports whether its content is wanted.
 func (c *comparer) differs(t *TableInfo) bool {
 	if t.Class == Noise && !c.opts.Noise {
 		c.diff.NoisyTables++
@@ -128,8 +128,7 @@ func (c *comparer) only(td *TableDiff, k Key, inA bool) {
 	if inA {
 		keys, count = &td.OnlyA, &td.OnlyACount
 	}
-	// A quarter of what a table may keep is for the rows of each side, so that there is
-	// room for changes.
+	// A quarter of a table's room is for the rows of each side, so that there is room for changes.
 	if *count++; (c.opts.Limit < 0 || len(*keys) < c.opts.Limit) && (c.opts.Total == 0 || td.kept() < c.share && len(*keys) < (c.share+3)/4) {
 		*keys = append(*keys, k)
 	}
@@ -137,11 +136,11 @@ func (c *comparer) only(td *TableDiff, k Key, inA bool) {
 
 // pairing is a table that both states have.
 type pairing struct {
-	i, j    int // the table's number in a and b
+	i, j    int // the table's index in a and b
 	a, b    *Index
-	columns [][2]int // columns to compare, by their numbers in a and b
-	hidden  []string // the rule that hides each of columns, or ""
-	counts  []uint64 // changes of each of columns
+	columns [][2]int // columns to compare, by their indexes in a and b
+	hidden  []string // for each column, the rule that hides it, or ""
+	counts  []uint64 // for each column, the number of changes
 	td      TableDiff
 }
 
@@ -151,7 +150,7 @@ func (c *comparer) table(i, j int) error {
 	if sameTable(ta, tb) {
 		return nil
 	}
-	if ta.Class == Cache { // one that a state does not hold is not stale
+	if ta.Class == Cache { // a cache that a state does not contain is not stale
 		c.diff.caches++
 	}
 	if !c.differs(ta) {
@@ -197,8 +196,7 @@ func (c *comparer) table(i, j int) error {
 	return err
 }
 
-// match pairs the columns of both tables and leaves out those that are equal
-// or hidden.
+// match pairs the columns of both tables. It leaves out columns that are equal or hidden.
 func (c *comparer) match(p *pairing) {
 	compare := func(i, j int) int { return p.a.Columns[i].compareName(&p.b.Columns[j].Schema) }
 	for i, j := range pairUp(len(p.a.Columns), len(p.b.Columns), compare) {
@@ -224,14 +222,14 @@ func (c *comparer) match(p *pairing) {
 	p.counts = make([]uint64, len(p.columns))
 }
 
-// region is a run of blocks of both tables that cover the same keys.
+// region is a run of blocks in both tables that covers the same keys.
 type region struct {
-	a, b  [2]int // first block, and the one after the last
-	equal bool   // one block each, with equal keys
+	a, b  [2]int // first block, and the block after the last
+	equal bool   // one block in each table, with equal keys
 }
 
-// regions cuts two tables where both begin a block with the same key. Blocks
-// are cut by keys, so rows that one table lacks make a region of few blocks.
+// regions cuts two tables wherever both begin a block with the same key. Blocks are cut by keys, so a row that one
+// table lacks affects only a few blocks.
 func regions(a, b *Index) []region {
 	var out []region
 	var r region
@@ -262,8 +260,8 @@ func (c *comparer) region(p *pairing, r region) error {
 	if r.equal {
 		return c.equalKeys(p, r)
 	}
-	// Keys differ somewhere: walk the blocks of both sides as two sorted
-	// streams, holding one run of rows of each.
+	// Keys differ somewhere: read the blocks of both sides as two sorted streams, with one run of rows of each in
+	// memory.
 	left, right := stream{s: c.a, table: p.i, ix: p.a, next: r.a[0], end: r.a[1]}, stream{s: c.b, table: p.j, ix: p.b, next: r.b[0], end: r.b[1]}
 	defer left.held.Free()
 	defer right.held.Free()
@@ -283,7 +281,7 @@ func (c *comparer) region(p *pairing, r region) error {
 	}
 }
 
-// room returns how many changes column k may still contribute.
+// room returns how many changes column k may still add.
 func (c *comparer) room(p *pairing, k int) int {
 	if p.hidden[k] != "" {
 		return 0
@@ -291,7 +289,7 @@ func (c *comparer) room(p *pairing, k int) int {
 	return c.spare(p)
 }
 
-// spare returns how many more changes the table may keep; below 0 any number.
+// spare returns how many more changes the table may keep. Below 0 means any number.
 func (c *comparer) spare(p *pairing) int {
 	room := -1
 	if c.opts.Limit >= 0 {
@@ -306,7 +304,7 @@ func (c *comparer) spare(p *pairing) int {
 	return room
 }
 
-// change is newChange for values that are kept in common memory.
+// change is newChange for values that are kept in shared memory.
 func (c *comparer) change(key Key, component, field string, a, b Value) Change {
 	long := longValue
 	if c.copied >= wholeValues {
@@ -318,8 +316,7 @@ func (c *comparer) change(key Key, component, field string, a, b Value) Change {
 	return x
 }
 
-// clone returns a copy of b. Copies share memory, so that millions of small values
-// are few allocations.
+// clone returns a copy of b. Copies share memory, so that millions of small values need few allocations.
 func (c *comparer) clone(b []byte) []byte {
 	const piece = 64 << 10
 	if len(b) == 0 || len(b) > piece/16 {
@@ -333,8 +330,8 @@ func (c *comparer) clone(b []byte) []byte {
 	return c.raw[n:len(c.raw):len(c.raw)]
 }
 
-// prune keeps of changes, to which each column adds as many as there is room for, those that keep
-// would keep, as soon as they are several times as many.
+// prune limits the memory of changes while they are collected; each column adds as many as it has room for. When there
+// are several times more changes than keep would keep, prune drops the others.
 func (c *comparer) prune(p *pairing, changes []Change) []Change {
 	if room := c.spare(p); room >= 0 && len(changes) > 4*room {
 		return c.first(changes, room)
@@ -342,7 +339,7 @@ func (c *comparer) prune(p *pairing, changes []Change) []Change {
 	return changes
 }
 
-// first sorts changes by key, then column, and returns at most n of them; below 0 all.
+// first sorts changes by key, then column, and returns at most n of them. If n is below 0, it returns all.
 func (c *comparer) first(changes []Change, n int) []Change {
 	slices.SortStableFunc(changes, func(a, b Change) int { return a.Key.Compare(b.Key) })
 	if n < 0 || len(changes) <= n {
@@ -355,14 +352,14 @@ func (c *comparer) first(changes []Change, n int) []Change {
 	return changes[:n]
 }
 
-// keep appends the first changes, by key and column, that there is room for.
-// Each column has contributed its first ones.
+// keep appends the first changes, by key and column, as far as there is room. changes contains the first changes of
+// each column.
 func (c *comparer) keep(p *pairing, changes []Change) {
 	changes = c.first(changes, c.spare(p))
 	p.td.Changes = append(reserve(p.td.Changes, len(changes), 2*(len(p.td.Changes)+len(changes))), changes...)
 }
 
-// equalKeys compares two blocks that have the same keys.
+// equalKeys compares two blocks with the same keys.
 func (c *comparer) equalKeys(p *pairing, r region) error {
 	blockA, blockB := r.a[0], r.b[0]
 	var changes []Change

@@ -7,17 +7,16 @@ import (
 	"slices"
 )
 
-// content is what reading the content of a snapshot has found.
+// content is the result of reading a snapshot's content.
 type content struct{ err error }
 
-// Checksummed reports whether the snapshot has digests that its content may contradict. States
-// of other formats have none but those that reading them computes.
+// Checksummed reports whether the snapshot has digests that its content may contradict. For states in other formats,
+// the only digests are computed while reading.
 func (e *Entry) Checksummed() bool { return e.Format != nil && e.Format.Checksummed && e.Format.Light }
 
-// Check reads the content of a snapshot once and reports whether it is what its digests say, as
-// [Check] does. It returns nil for one that is not Checksummed. Like, if not nil, is a snapshot
-// that was checked: where both have the same digests and the same bytes, those of the one hold for
-// the other.
+// Check reads the content of a snapshot once and checks it against its digests, like the function [Check]. It returns
+// nil for a snapshot that is not Checksummed. Like, if not nil, is a snapshot that was already checked: where both have
+// the same digests and the same bytes, its result is reused.
 func (e *Entry) Check(like *Entry) error {
 	if !e.Checksummed() {
 		return nil
@@ -29,8 +28,8 @@ func (e *Entry) Check(like *Entry) error {
 }
 
 // Undamaged reads all bytes of a snapshot once and compares them with the file's own checksums. Unlike [Entry.Check] it
-// neither unpacks the content nor computes a digest, so that it costs little more than reading. It returns nil for a
-// snapshot that is not Checksummed, and for one that was checked.
+// neither decompresses the content nor computes digests, so it costs little more than reading. It returns nil for a
+// snapshot that is not Checksummed, and for a snapshot that was already checked.
 func (e *Entry) Undamaged() error {
 	if !e.Checksummed() {
 		return nil
@@ -62,7 +61,7 @@ func (e *Entry) undamaged() error {
 	return f.checkEnd()
 }
 
-// checkSums compares the cells of table i, as they are stored, with their checksums.
+// checkSums compares the stored cells of table i with their checksums.
 func (f *File) checkSums(i int) error {
 	t, err := f.table(i)
 	if err != nil {
@@ -103,8 +102,8 @@ func (e *Entry) check(like *Entry) error {
 	return err
 }
 
-// sameAs reports whether a file has the same tables as a snapshot that was checked: the same
-// digests over the same stored cells. It reports false where anything cannot be read.
+// sameAs reports whether a file has the same tables as a snapshot that was checked: the same digests over the same
+// stored cells. It returns false if anything cannot be read.
 func (f *File) sameAs(like *Entry) bool {
 	s, err := like.Open()
 	if s != nil {

@@ -11,13 +11,13 @@ import (
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
 
-// cursor decodes a scanned MessagePack value, keeping the first error.
+// cursor decodes a scanned MessagePack value and keeps the first error.
 type cursor struct {
 	*msgpack.Decoder
 	err error
 }
 
-// newCursor checks that b is one value and returns a cursor on it.
+// newCursor checks that b is exactly one value and returns a cursor for it.
 func newCursor(b []byte) (*cursor, error) {
 	if err := frame.ScanMsgpack(b, frame.Limits{}); err != nil {
 		return nil, err

@@ -5,9 +5,8 @@ import (
 	"fmt"
 )
 
-// checkCut checks that a block of a .snap begins where the rule cuts: its first key is
-// a cut, or the block before is full. The index does not show where no
-// block begins; checkUncut finds that from keys.
+// checkCut checks that a block of a .snap begins where the rule cuts: its first key is a cut, or the block before it is
+// full. The index does not show places where a block should begin but does not; checkUncut finds them from keys.
 func (t *fileTable) checkCut(block int) error {
 	if block == 0 {
 		return nil
@@ -19,7 +18,7 @@ func (t *fileTable) checkCut(block int) error {
 	return nil
 }
 
-// checkUncut checks that no block begins inside the keys of one.
+// checkUncut checks that no key inside a block should begin a new block.
 func checkUncut(keys Keys) error {
 	for i := 1; i < len(keys.A); i++ {
 		if keys.cutBefore(i) {
@@ -29,13 +28,12 @@ func checkUncut(keys Keys) error {
 	return nil
 }
 
-// CompareCuts checks that tables which differ by their hashes are cut into blocks
-// where the rule says. A table that is cut otherwise has another leaf hash for the
-// same rows, so that hashes by themselves would take damage for a difference. The error of
-// such a file is a *frame.Error.
+// CompareCuts checks that tables with different hashes are cut into blocks according to the rule. A table with other
+// cuts has a different leaf hash for the same rows, so a comparison of hashes alone would report damage as a
+// difference. The error for such a file is a *frame.Error.
 //
-// Of tables that differ it reads the indexes, and the keys of only those blocks
-// that the states cut differently. Noise is left out.
+// For tables that differ, CompareCuts reads the indexes, and the keys of the blocks that the states cut differently. It
+// ignores noise.
 func CompareCuts(a, b State) error {
 	tablesA, tablesB := a.Info().Tables, b.Info().Tables
 	for i, j := range pairTables(tablesA, tablesB) {
@@ -51,8 +49,8 @@ func CompareCuts(a, b State) error {
 	return nil
 }
 
-// compareCuts checks table i of a and table j of b. Blocks that the other state has
-// with the same bounds may be cut wrongly in both: then they differ in their rows.
+// compareCuts checks table i of a and table j of b. It skips blocks that have the same bounds in both states: if both
+// cut them wrongly, their rows differ.
 func compareCuts(a, b State, i, j int) error {
 	ia, err := a.Index(i)
 	if err != nil {
@@ -67,7 +65,7 @@ func compareCuts(a, b State, i, j int) error {
 			continue
 		}
 		for block := r.a[0]; block < r.a[1]; block++ {
-			if _, err := a.LoadKeys(i, block); err != nil { // which checks the cuts
+			if _, err := a.LoadKeys(i, block); err != nil { // this checks the cuts
 				return err
 			}
 		}
@@ -80,8 +78,8 @@ func compareCuts(a, b State, i, j int) error {
 	return nil
 }
 
-// contradiction returns the error of two tables whose digests differ and whose rows
-// do not: one of the states records a digest that its content does not give.
+// contradiction returns the error for two tables with different digests and equal rows: one of the states records a
+// digest that its content does not give.
 func (c *comparer) contradiction(p *pairing) error {
 	for _, side := range []struct {
 		s State

@@ -1,17 +1,17 @@
 package snapshot
 
-// A .snap says itself which of its tables are the state, and which are caches or noise, which no
-// root covers. Two peers may agree to call noise what the other peers play by.
+// A .snap itself declares which tables are the state and which are caches or noise, and no root covers the latter. One
+// peer may declare data as noise that the game of another peer depends on.
 
-// ClassChange is a label under which two states hold tables of different classes: what is
-// authoritative to one of them is not to the other.
+// ClassChange is a label under which two states have tables of different classes. One state treats the data as
+// authoritative, the other does not.
 type ClassChange struct {
 	Label string
 	A, B  Class
 }
 
-// CompareClasses returns the labels of the tables of noise that differ or that only one state has,
-// and the labels of which each state has a class that the other has not.
+// CompareClasses returns two lists: the labels of noise tables that differ or that only one state has, and the labels
+// for which each state has a class that the other lacks.
 func CompareClasses(a, b *Info) (noisy []string, changes []ClassChange) {
 	var onlyA, onlyB []*TableInfo
 	for i, j := range pairTables(a.Tables, b.Tables) {

@@ -5,50 +5,48 @@ import (
 	"fmt"
 )
 
-// DefaultLimit is how many changes and how many rows of one side only a diff
-// keeps of each table by default. It always counts all.
+// DefaultLimit is how many changes, and how many rows of one side only, a diff keeps of each table by default. The
+// counts always include all.
 const DefaultLimit = 1000
 
-// DiffOptions says how states are compared. The zero value compares
-// everything but noise.
+// DiffOptions configures a comparison. The zero value compares everything except noise.
 type DiffOptions struct {
-	Ignore *Ignore // what to hide
-	Limit  int     // changes kept of each table; 0 means DefaultLimit, below 0 all
-	Total  int     // changes and rows of one side kept of all tables, in equal shares; 0 means as Limit has it
+	Ignore *Ignore // rules for what to hide
+	Limit  int     // changes to keep per table; 0 means DefaultLimit, below 0 all
+	Total  int     // changes and rows of one side to keep in all tables, in equal shares; 0 means that only Limit applies
 	Noise  bool    // compare noise too
 	Force  bool    // compare states of different sessions or points
 }
 
-// Diff is what differs between two states, A and B.
+// Diff contains the differences between two states, A and B.
 type Diff struct {
 	A, B *Info
 
-	// Lost is for callers that searched for the states: what could not be read
-	// and might differ.
+	// Lost is for callers that searched for the states: the data that could not be read and might differ.
 	Lost []string
 
-	// Notes are for callers that know the files: what limits what the diff proves.
+	// Notes are for callers that know the files: reasons why the diff proves less.
 	Notes []string
 
-	// Findings are for callers that know more of the states than their values: sentences about what differs.
+	// Findings are for callers that know more about the states than their values: sentences about the differences.
 	Findings []string
 
-	// RNG is the change of the RNG state, nil if there is none. Its key is empty.
+	// RNG is the change of the RNG state, nil if there is none. It has an empty key.
 	RNG *Change
 
-	// Tables are those that differ, archetypes before caches before noise.
+	// Tables are the tables that differ: archetypes, then caches, then noise.
 	Tables []TableDiff
 
-	// Hidden says what ignore rules hid.
+	// Hidden lists the differences that ignore rules hid.
 	Hidden []Hidden
 
-	// NoisyTables counts tables of noise that differ and were left out; Noisy are the labels of all
-	// that differ, Classes the labels under which the states hold tables of different classes.
+	// NoisyTables counts noise tables that differ and were left out. Noisy are the labels of all noise tables that
+	// differ. Classes are the labels under which the states have tables of different classes.
 	NoisyTables int
 	Noisy       []string
 	Classes     []ClassChange
 
-	caches int // that differ, hidden or not
+	caches int // caches that differ, hidden or not
 }
 
 // Hidden is a difference that an ignore rule hid.
@@ -56,32 +54,31 @@ type Hidden struct {
 	Rule    string
 	Label   string
 	Column  string // "Component.field", or "" for a whole table
-	Changed uint64 // values of the column that differ; 0 for a whole table
+	Changed uint64 // values in the column that differ; 0 for a whole table
 }
 
-// TableDiff is what differs between two tables.
+// TableDiff contains the differences between two tables.
 type TableDiff struct {
 	Label string
 	Class Class
 
-	// InA and InB say which states have the table.
+	// InA and InB report which states have the table.
 	InA, InB bool
 
-	// OnlyA and OnlyB are the keys of rows that only one state has, ascending,
-	// as many as the limit allows; the counts are of all of them.
+	// OnlyA and OnlyB are the keys of rows that only one state has, ascending, up to the limit. The counts include all
+	// such rows.
 	OnlyA, OnlyB           []Key
 	OnlyACount, OnlyBCount uint64
 
-	// Schema lists columns that only one state has or that have another type,
-	// and keys of other parts: what cannot be compared by values.
+	// Schema lists differences that make values incomparable: columns that only one state has or that have another
+	// type, and keys with another number of parts.
 	Schema []SchemaChange
 
-	// Changes are the changed values by key, then column, as many as the limit
-	// allows; Columns counts all of them.
+	// Changes are the changed values by key, then column, up to the limit. Columns counts all of them.
 	Changes []Change
 	Columns []ColumnCount
 
-	// Reordered is set if both states have the same rows, which have no ids, in another order.
+	// Reordered is set if both states have the same rows in a different order, and the rows have no ids.
 	Reordered bool
 }
 
@@ -101,23 +98,23 @@ func (t *TableDiff) empty() bool {
 	return t.InA && t.InB && t.OnlyACount+t.OnlyBCount == 0 && len(t.Schema) == 0 && len(t.Columns) == 0
 }
 
-// SchemaChange says how the schema of a table differs between two states.
+// SchemaChange is a difference between the schemas of a table in two states.
 type SchemaChange struct {
-	// Column is Component.Field; empty if the keys have another number of parts, 1 or
-	// 2, which are then in PartsA and PartsB.
+	// Column is Component.Field. It is empty if the number of parts in the keys differs; PartsA and PartsB then contain
+	// these numbers, 1 or 2.
 	Column         string
 	PartsA, PartsB int
-	// A and B are the column's types, nil in the state that does not have it.
+	// A and B are the column's types, nil for a state without the column.
 	A, B *ColumnType
 }
 
-// ColumnType is what the values of a column are.
+// ColumnType is the type of a column's values.
 type ColumnType struct {
 	Type  Type
 	Scale uint32 // see Column
 }
 
-// ColumnCount says how many rows of a column differ.
+// ColumnCount counts the rows in which a column differs.
 type ColumnCount struct {
 	Component, Field string
 	Changed          uint64
@@ -126,22 +123,20 @@ type ColumnCount struct {
 // RootsDiffer reports whether the authoritative states differ.
 func (d *Diff) RootsDiffer() bool { return d.A.Root != d.B.Root }
 
-// HistoriesDiffer reports whether both states have a history hash and these
-// differ: the peers have parted at this point or before it.
+// HistoriesDiffer reports whether both states have history hashes and these differ. If so, the peers diverged at this
+// point or before it.
 func (d *Diff) HistoriesDiffer() bool {
 	return !d.A.History.IsZero() && !d.B.History.IsZero() && d.A.Epoch == d.B.Epoch && d.A.History != d.B.History
 }
 
-// StaleCache reports whether caches differ although the authoritative states,
-// from which they could be recomputed, are equal.
+// StaleCache reports whether caches differ although the authoritative states are equal, from which the caches could be
+// recomputed.
 func (d *Diff) StaleCache() bool { return !d.RootsDiffer() && d.caches > 0 }
 
-// Diverged reports whether the states prove a divergence. Ignore rules have no
-// say in it.
+// Diverged reports whether the states prove a divergence. Ignore rules have no effect on it.
 func (d *Diff) Diverged() bool { return d.RootsDiffer() || d.HistoriesDiffer() || d.caches > 0 }
 
-// LeftOut returns how many changed values and rows of one side were counted but not
-// kept.
+// LeftOut returns how many changed values and rows of one side were counted but not kept.
 func (d *Diff) LeftOut() uint64 {
 	n := uint64(0)
 	for i := range d.Tables {
@@ -151,8 +146,7 @@ func (d *Diff) LeftOut() uint64 {
 	return n
 }
 
-// MismatchError says that two states are not of the same moment of the same
-// session, so that their differences mean nothing.
+// MismatchError reports that two states belong to different sessions or points, so their differences mean nothing.
 type MismatchError struct {
 	What string // "seeds" or "state points"
 	A, B string
@@ -162,7 +156,7 @@ func (e *MismatchError) Error() string {
 	return fmt.Sprintf("states cannot be compared: %s are %s and %s", e.What, e.A, e.B)
 }
 
-// Comparable refuses states of different sessions or points.
+// Comparable returns an error for states of different sessions or points.
 func Comparable(a, b *Info) error {
 	if a.Seed != b.Seed {
 		return &MismatchError{"seeds", fmt.Sprintf("%016x", a.Seed), fmt.Sprintf("%016x", b.Seed)}
@@ -173,10 +167,9 @@ func Comparable(a, b *Info) error {
 	return nil
 }
 
-// Compare compares two states. It reads only tables, columns and blocks whose
-// digests differ, and holds a few blocks at a time. A file whose digests differ
-// only because it is damaged is a *frame.Error. Of incomplete states that are not Alike, what both
-// have is compared, see Common.
+// Compare compares two states. It reads only tables, columns and blocks with different digests, and keeps a few blocks
+// in memory. If a file's digests differ only because the file is damaged, the error is a *frame.Error. If one state is
+// incomplete and the states are not Alike, only the data that both contain is compared; see Common.
 func Compare(a, b State, opts DiffOptions) (*Diff, error) {
 	if !opts.Force {
 		if err := Comparable(a.Info(), b.Info()); err != nil {

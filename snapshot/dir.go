@@ -9,11 +9,9 @@ import (
 	"github.com/desynctool/desynctool/internal/file/files"
 )
 
-// Find returns the snapshots below a path: one Set for a folder that holds
-// snapshots or a file that is one; for a folder that holds none itself, one Set
-// for it, if it has files, and for each of its folders that has. Where files
-// name their peer, there is one Set for each instead. Formats are tried in
-// order.
+// Find returns the snapshots below a path. A file that is a snapshot, or a folder that contains some, gives one Set. A
+// folder without snapshots gives one Set for each of its folders that has any, and one for itself if it has files. If
+// files name their peer, there is one Set for each peer instead. Formats are tried in order.
 func Find(tree files.Tree, path string, formats []Format) ([]*Set, error) {
 	stat, err := tree.Stat(path)
 	if err != nil {
@@ -50,7 +48,7 @@ func Find(tree files.Tree, path string, formats []Format) ([]*Set, error) {
 	return sets, nil
 }
 
-// below returns the paths of folders in a folder.
+// below returns the paths of the folders in dir.
 func below(dir string, folders []string) (paths []string) {
 	for _, f := range folders {
 		paths = append(paths, filepath.Join(dir, f))
@@ -58,9 +56,8 @@ func below(dir string, folders []string) (paths []string) {
 	return paths
 }
 
-// ReadFolder is ReadDir for the folder of a peer: the states that an engine keeps in a
-// folder of its own beside its other files are among those of the set, and that folder is
-// not among the names returned.
+// ReadFolder is ReadDir for the folder of a peer. Some engines keep states in a separate folder next to the peer's
+// other files. The set includes those states, and the returned names do not include that folder.
 func ReadFolder(tree files.Tree, path string, formats []Format) (*Set, []string, error) {
 	set, folders, err := ReadDir(tree, path, formats)
 	if err != nil {
@@ -81,8 +78,8 @@ func ReadFolder(tree files.Tree, path string, formats []Format) (*Set, []string,
 	return set, rest, nil
 }
 
-// FindFile returns the states in a file, one Set for each peer that it names. A file of no
-// known format is an error.
+// FindFile returns the states in a file, one Set for each peer that the file names. A file of no known format is an
+// error.
 func FindFile(tree files.Tree, path string, formats []Format) ([]*Set, error) {
 	format, err := recognized(tree, path, formats)
 	if err != nil {
@@ -117,7 +114,7 @@ func FindFile(tree files.Tree, path string, formats []Format) ([]*Set, error) {
 	return []*Set{set}, nil
 }
 
-// openedEntry returns the entry of a file whose header was read.
+// openedEntry returns an entry for a file after its header was read.
 func openedEntry(tree files.Tree, dir, base string, format *Format, info *Info) *Entry {
 	e := &Entry{
 		Tree: tree, Dir: dir, Base: base, Seed: info.Seed, Point: info.Point, Format: format,
@@ -129,8 +126,8 @@ func openedEntry(tree files.Tree, dir, base string, format *Format, info *Info) 
 	return e
 }
 
-// partPeers takes files that hold several states for those of as many peers, named
-// after the files, if they overlap: one peer has no two of the same ticks.
+// partPeers handles files that contain several states each. If the files overlap, it treats each file as a separate
+// peer, named after the file, because one peer has only one state for each tick.
 func (s *Set) partPeers() {
 	type span struct{ first, last Point }
 	spans := map[string]span{}
@@ -165,7 +162,7 @@ func (s *Set) partPeers() {
 	}
 }
 
-// addParts adds the states of a file that holds several.
+// addParts adds the states of a file with several.
 func (s *Set) addParts(dir, base string, parts *partFile) {
 	for i := range parts.parts {
 		part := &parts.parts[i]
@@ -176,7 +173,7 @@ func (s *Set) addParts(dir, base string, parts *partFile) {
 	}
 }
 
-// ByPeer splits a set by the peers that its files name; the first has what is not a state.
+// ByPeer splits a set by the peers that its files name. The first set gets the files that are not states.
 func (s *Set) ByPeer() []*Set {
 	var out []*Set
 	for begin := 0; begin < len(s.Entries); {
@@ -199,9 +196,8 @@ func (s *Set) ByPeer() []*Set {
 
 // ReadDir returns the snapshots in a folder, and the names of the folders in it.
 //
-// Names select: a file whose name is of a format's pattern is not opened. Any
-// other file is looked at, and if it is a snapshot its header is read and a
-// warning says so. Names that begin with a dot are skipped.
+// Names select: a file is not opened if its name matches a format's pattern. Any other file is examined; if it is a
+// snapshot, its header is read and a warning reports it. Names that begin with a dot are skipped.
 func ReadDir(tree files.Tree, path string, formats []Format) (*Set, []string, error) {
 	names, err := tree.Names(path)
 	if err != nil {
@@ -210,7 +206,7 @@ func ReadDir(tree files.Tree, path string, formats []Format) (*Set, []string, er
 	set := &Set{Path: path}
 	path = filepath.Clean(path)
 	var folders, strangers []string
-	arena := make([]Entry, 0, len(names)) // pointers into it stay valid: it never grows
+	arena := make([]Entry, 0, len(names)) // never grows, so pointers into it stay valid
 	for _, base := range names {
 		if base[0] == '.' {
 			continue
@@ -239,15 +235,15 @@ func ReadDir(tree files.Tree, path string, formats []Format) (*Set, []string, er
 	for _, base := range strangers {
 		set.stranger(tree, path, base, formats, len(strangers) <= maxKeptFiles)
 	}
-	if len(strangers) > 0 { // a file that holds several states is known only by its content
+	if len(strangers) > 0 { // only the content shows that a file contains several states
 		set.partPeers()
 	}
 	set.order()
 	return set, folders, nil
 }
 
-// sorted returns pointers to entries, by tick and then as they come, with room
-// for some more. Entries of one tick are rare, and order sorts them out.
+// sorted returns pointers to entries by tick, with room for more. Entries with the same tick are rare and keep their
+// order; Set.order sorts them.
 func sorted(entries []Entry, room int) []*Entry {
 	places := make([]place, len(entries))
 	for i := range entries {
@@ -261,14 +257,14 @@ func sorted(entries []Entry, room int) []*Entry {
 	return out
 }
 
-// place is the tick of an entry and its number.
+// place is an entry's tick and index.
 type place struct {
 	tick uint64
 	i    int32
 }
 
-// sortPlaces sorts by tick and is stable. It counts digits of ticks, since a folder of a
-// long session has its names in the order of their hashes.
+// sortPlaces is a stable radix sort by tick. It pays because the names in the folder of a long session are in the order
+// of their hashes.
 func sortPlaces(places []place) {
 	const bits, few = 11, 256
 	if len(places) < few {
@@ -300,7 +296,7 @@ func sortPlaces(places []place) {
 	copy(places, from)
 }
 
-// named returns what a file's name announces, and the format whose pattern it has.
+// named returns the data in a file's name, and the format with the matching pattern.
 func named(base string, formats []Format) (FileName, *Format, bool) {
 	plain := compression.PlainName(base)
 	for i := range formats {
@@ -314,7 +310,7 @@ func named(base string, formats []Format) (FileName, *Format, bool) {
 	return FileName{}, nil, false
 }
 
-// stranger looks at a file whose name says nothing. Few says that the folder has few of them.
+// stranger examines a file with a name that matches no format. few is true if the folder has few such files.
 func (s *Set) stranger(tree files.Tree, dir, base string, formats []Format, few bool) {
 	path := filepath.Join(dir, base)
 	format, err := Recognize(tree, path, formats)

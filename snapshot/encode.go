@@ -10,7 +10,7 @@ import (
 	"github.com/vmihailenco/msgpack/v5"
 )
 
-// Encode returns w as a .snap in memory.
+// Encode returns w as the bytes of a .snap.
 func Encode(w *World, opts WriteOptions) ([]byte, error) {
 	var m memory
 	err := Write(&m, w, opts)
@@ -43,8 +43,8 @@ func (m *memory) Seek(offset int64, whence int) (int64, error) {
 	return offset, nil
 }
 
-// encodeHeader encodes the header. Its length depends on names and on the
-// number of tables only: integers are not compacted.
+// encodeHeader encodes the header. Integers have a fixed size, so the length depends only on names and on the number of
+// tables.
 func encodeHeader(info *Info, places []indexPlace) ([]byte, error) {
 	var buf bytes.Buffer
 	e := msgpack.NewEncoder(&buf)

@@ -6,31 +6,30 @@ import (
 	"strings"
 )
 
-// Entity is a thing of a game to which rows of several tables may belong.
+// Entity is an object in a game. Rows in several tables may belong to it.
 type Entity struct {
-	Kind string // what the game calls such things, else the label of a table
-	Key  Key    // among its kind
+	Kind string // the game's name for this kind of object, else the label of a table
+	Key  Key    // unique within the kind
 }
 
-// Naming says which entities the rows of one state are of, and what the game calls them. It
-// says what the state holds, and guesses nothing.
+// Naming maps the rows of one state to entities, and knows the game's names for them. It uses only what the state
+// contains, without guesses.
 type Naming interface {
-	// Entity returns the entity that a row of an archetype is of.
+	// Entity returns the entity to which a row of an archetype belongs.
 	Entity(label string, key Key) Entity
-	// Has reports whether the state has an entity that Entity returned. Where that cannot
-	// be read it is true: an entity is missing only if it is known to be.
+	// Has reports whether the state has an entity that Entity returned. It returns true if that cannot be read, so that
+	// an entity counts as missing only if that is certain.
 	Has(e Entity) bool
-	// Describe returns the entity's own name or type, and where it is ("x 8, y 25"), each
-	// empty if the state does not say.
+	// Describe returns the entity's own name or type, and its place ("x 8, y 25"). Either is empty if the state does
+	// not contain it.
 	Describe(e Entity) (name, place string)
 }
 
-// TableNaming is the naming of a state of which no more is known than its tables: a row of
-// a list, whose label continues that of an archetype and whose key is (owner, index), is of
-// its owner, and each other row is an entity.
+// TableNaming is the Naming for a state about which only the tables are known. If a row's key is (owner, index) and its
+// label continues an archetype's label, the row belongs to a list of its owner. Each other row is an entity.
 type TableNaming struct{ *Lookup }
 
-// NewTableNaming returns the naming of a state by its tables.
+// NewTableNaming returns the Naming of a state by its tables.
 func NewTableNaming(s State) TableNaming { return TableNaming{NewLookup(s)} }
 
 // Entity implements Naming.
@@ -49,16 +48,16 @@ func (n TableNaming) Entity(label string, key Key) Entity {
 // Has implements Naming.
 func (n TableNaming) Has(e Entity) bool { return n.HasRow(e.Kind, e.Key) }
 
-// Describe implements Naming: tables alone name nothing.
+// Describe implements Naming. Tables alone contain no names.
 func (n TableNaming) Describe(Entity) (name, place string) { return "", "" }
 
-// Lookup finds single rows and values of a state's archetypes.
+// Lookup finds single rows and values in a state's archetypes.
 type Lookup struct {
 	state  State
 	tables map[string]int
 }
 
-// NewLookup returns a Lookup of a state, which has to stay open.
+// NewLookup returns a Lookup for a state. The state must stay open.
 func NewLookup(s State) *Lookup {
 	l := &Lookup{s, map[string]int{}}
 	for i, t := range s.Info().Tables {
@@ -69,7 +68,7 @@ func NewLookup(s State) *Lookup {
 	return l
 }
 
-// Labels returns the archetypes whose keys have one part, in order.
+// Labels returns the labels of the archetypes with keys of one part, in order.
 func (l *Lookup) Labels() (list []string) {
 	for _, t := range l.state.Info().Tables {
 		if t.Class == Archetype && t.Parts == 1 {
@@ -79,7 +78,7 @@ func (l *Lookup) Labels() (list []string) {
 	return list
 }
 
-// parts returns how many parts the keys of an archetype have, 0 if there is none.
+// parts returns the number of parts in an archetype's keys, 0 if there is no such archetype.
 func (l *Lookup) parts(label string) int {
 	if i, ok := l.tables[label]; ok {
 		return l.state.Info().Tables[i].Parts
@@ -87,13 +86,13 @@ func (l *Lookup) parts(label string) int {
 	return 0
 }
 
-// HasRow reports whether an archetype has a row, and true if it cannot be read.
+// HasRow reports whether an archetype has a row. It returns true if that cannot be read.
 func (l *Lookup) HasRow(label string, key Key) bool {
 	_, _, _, found, err := l.find(label, key)
 	return found || err != nil
 }
 
-// find returns where a row is.
+// find returns the position of a row.
 func (l *Lookup) find(label string, key Key) (table, block, row int, found bool, err error) {
 	table, ok := l.tables[label]
 	if !ok || key.Two != (l.parts(label) == 2) {
@@ -115,8 +114,7 @@ func (l *Lookup) find(label string, key Key) (table, block, row int, found bool,
 	return table, block, row, found, nil
 }
 
-// Value returns the value of a row, false if there is none or it cannot be read. It may
-// alias the state.
+// Value returns a value from a row, false if there is none or it cannot be read. The value may alias the state.
 func (l *Lookup) Value(label, component, field string, key Key) (Value, bool) {
 	table, block, row, found, err := l.find(label, key)
 	if !found || err != nil {
@@ -137,7 +135,7 @@ func (l *Lookup) Value(label, component, field string, key Key) (Value, bool) {
 	return c.At(row), true
 }
 
-// Text returns a value of text, "" if there is none.
+// Text returns a text value, "" if there is none.
 func (l *Lookup) Text(label, component, field string, key Key) string {
 	if v, ok := l.Value(label, component, field, key); ok && v.Type == String {
 		return strings.ToValidUTF8(string(v.Raw), "\uFFFD")
@@ -145,8 +143,7 @@ func (l *Lookup) Text(label, component, field string, key Key) string {
 	return ""
 }
 
-// Number returns a whole number that is not below zero, or a reference; false if there is
-// none.
+// Number returns a non-negative integer or a reference, false if there is none.
 func (l *Lookup) Number(label, component, field string, key Key) (uint64, bool) {
 	v, ok := l.Value(label, component, field, key)
 	if !ok || v.Type.Width() == 0 || v.Type.Float() || v.Type == Fixed {

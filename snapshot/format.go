@@ -9,95 +9,87 @@ import (
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
 
-// SniffLen is how many leading bytes of a file a Format needs at most to
-// recognise it.
+// SniffLen is how many bytes from the begin of a file a Format needs at most to recognize it.
 const SniffLen = 64
 
-// FileName is what a file's name says of its content.
+// FileName is the information in a file's name.
 type FileName struct {
 	Seed  uint64
 	Point Point
 
-	// Peer is whose state it is, if names of this format say so: a folder may
-	// hold those of several peers then. Else it is empty.
+	// Peer is the peer that has this state. It is empty if names in this format do not contain the peer. If they do, a
+	// folder may contain states of several peers.
 	Peer string
 
-	// NoEvidence says that files of this name say nothing of a session, such
-	// as the state of a title screen. The other fields mean nothing then.
+	// NoEvidence means that a file with this name does not belong to a session, for example the state of a title
+	// screen. The other fields are then unused.
 	NoEvidence bool
 }
 
-// Format is a file format that holds a state. Formats are values, so that
-// whoever knows them all hands them in.
+// Format is a file format that contains a state. Formats are values; callers pass the list of formats they know.
 type Format struct {
-	Name  string // as `desynctool formats` lists it
+	Name  string // as listed by `desynctool formats`
 	Title string
 
-	// ParseName reads a base name; ok is false if the name is not of this
-	// format's pattern.
+	// ParseName parses a base name. ok is false if the name does not match the format's pattern.
 	ParseName func(base string) (name FileName, ok bool)
 
-	// Folders are the names of folders in which the game keeps a peer's states beside the
-	// peer's other files.
+	// Folders are the names of folders in which the game keeps a peer's states next to the peer's other files.
 	Folders []string
 
-	// Usual reports whether a name that ParseName makes nothing of is one that
-	// the game gives all the same. Nil means that there are none.
+	// Usual reports whether the game uses a name although ParseName does not match it. Nil means that there are no such
+	// names.
 	Usual func(base string) bool
 
-	// Sniff reports whether the leading bytes are of this format.
+	// Sniff reports whether the first bytes of a file show this format.
 	Sniff func(head []byte) bool
 
-	// Paths reports whether the file at a path is of this format, where only a survey of all files
-	// of a session shows that. Nil means that it is not so.
+	// Paths reports whether the file at a path has this format. It is for formats that only a survey of all files of a
+	// session can detect. Nil means that this is not such a format.
 	Paths func(path string) bool
 
-	// Described says that a page of the game's developers names the files of Paths: that comes before
-	// their content.
+	// Described means that the game's developers describe the files of Paths on a page. The names then take precedence
+	// over the content.
 	Described bool
 
-	// Unmarked says that Sniff cannot know all such files, since their content may be any
-	// text: a file that no format's Sniff accepts, and whose name is of the pattern, is one.
+	// Unmarked means that Sniff cannot recognize all such files, because their content may be any text. A file has this
+	// format if no format's Sniff accepts it and its name matches the pattern.
 	Unmarked bool
 
-	// Open opens a state of size bytes. Name is for errors. The State may read
-	// from r until it is closed.
+	// Open opens a state of size bytes. Errors contain name. The State may read from r until it is closed.
 	Open func(r io.ReaderAt, size int64, name string) (State, error)
 
-	// Naming returns what the game calls the entities of a state that Open returned, which
-	// has to stay open. Nil means that nothing but its tables says that: see TableNaming.
+	// Naming returns the game's names for the entities in a state that Open returned. The state must stay open. Nil
+	// means that only the tables have names: see TableNaming.
 	Naming func(s State) Naming
 
-	// Ground returns where the entities of a state that Open returned are, which has to stay
-	// open. Nil means that the game's format does not declare it.
+	// Ground returns the places of the entities in a state that Open returned. The state must stay open. Nil means that
+	// the game's format does not declare places.
 	Ground func(s State) *Ground
 
-	// Parts lists the states in a file that may hold several, by reading it once.
-	// It is nil if each file holds one. Open is given each part by itself, and
-	// the whole file only where it holds one state.
+	// Parts lists the states in a file that may contain several. It reads the file once. Nil means that each file
+	// contains one state. If Parts is set, Open receives each part separately, and the whole file only if it contains
+	// one state.
 	Parts func(r io.ReaderAt, size int64, name string) ([]Part, error)
 
-	// NamesPeer says that the content of such files shows whose state it is, and
-	// that a folder may hold those of several peers.
+	// NamesPeer means that the content of such files shows which peer the state belongs to, and that a folder may
+	// contain states of several peers.
 	NamesPeer bool
 
-	// Anonymous says that opening such a file shows no more of whose state it is than its Entry
-	// says.
+	// Anonymous means that opening a file reveals nothing about its peer that the Entry does not already contain.
 	Anonymous bool
 
-	// Light says that the head of a file is read without the rest of it. Where it
-	// is not, two files are compared byte by byte before both are taken apart.
+	// Light means that the head of a file can be read without the rest. For other formats, two files are compared byte
+	// by byte before both are parsed.
 	Light bool
 
-	// Checksummed says that files of this format carry checksums of their
-	// content, so that a state that opens and loads is what its writer wrote.
-	// Where only some files do, ChecksummedFile decides by the leading bytes.
+	// Checksummed means that files in this format contain checksums of their content. A state that opens and loads is
+	// then exactly what was written. If only some files have checksums, ChecksummedFile decides by the first bytes.
 	Checksummed     bool
 	ChecksummedFile func(head []byte) bool
 }
 
-// Checks reports whether a file with these leading bytes carries checksums of its
-// content.
+// Checks reports whether a file with these first bytes contains checksums of its content.
 func (f *Format) Checks(head []byte) bool {
 	if _, part := partial.ParseHead(head); part {
 		return false
@@ -105,8 +97,8 @@ func (f *Format) Checks(head []byte) bool {
 	return f.Checksummed || f.ChecksummedFile != nil && f.ChecksummedFile(head)
 }
 
-// Named reports whether the file at path is of this format by its name, where content need
-// not show it.
+// Named reports whether the file at path has this format by its name. It applies only to formats that need not be
+// visible in the content.
 func (f *Format) Named(path string) bool {
 	if !f.Unmarked {
 		return false
@@ -117,15 +109,14 @@ func (f *Format) Named(path string) bool {
 
 // Part is one of several states in a file.
 type Part struct {
-	Peer         string // whose state it is, if the file says so
+	Peer         string // the peer with this state, if the file names it
 	Seed         uint64
 	Point        Point
 	Offset, Size int64
 }
 
-// State is a state that is read piece by piece: only the head, then the index
-// of one table, then single blocks of single columns. A *File reads them from
-// a .snap; Hold gives them for a World in memory.
+// State is a state that is read piece by piece: the head, then the index of a table, then single blocks of single
+// columns. A *File reads them from a .snap; Hold provides them for a World in memory.
 type State interface {
 	// Info returns the head, the root and one entry for each table.
 	Info() *Info
@@ -143,21 +134,21 @@ type State interface {
 	io.Closer
 }
 
-// Info is what a state's head says.
+// Info is the information in a state's head.
 type Info struct {
 	Head
 	Root   merkle.Hash
 	Tables []TableInfo // ascending by class, then label
 }
 
-// TableInfo is what a state's head says of one table.
+// TableInfo is the information in a state's head about one table.
 type TableInfo struct {
 	Label  string
 	Class  Class
 	Rows   uint64
 	Placed bool        // see Table
 	Parts  int         // parts of each key, 1 or 2
-	Hash   merkle.Hash // the leaf hash, for caches and noise too
+	Hash   merkle.Hash // the leaf hash; caches and noise have one too
 }
 
 // Index describes the columns and blocks of a table.
@@ -174,7 +165,7 @@ type ColumnInfo struct {
 	Blocks []merkle.Hash // the digest of each block
 }
 
-// BlockInfo is a run of rows of a table.
+// BlockInfo describes a block of consecutive rows in a table.
 type BlockInfo struct {
 	First Key // key of the first row
 	Rows  int

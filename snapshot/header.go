@@ -97,7 +97,7 @@ func (c *cursor) meta(info *Info) {
 	}
 }
 
-// checkTable checks t, the next table of the header, and where its index is.
+// checkTable checks t, the next table of the header, and the position of its index.
 func (f *File) checkTable(t *TableInfo, place indexPlace) error {
 	if err := checkName(t.Label); err != nil {
 		return fmt.Errorf("label: %w", err)

@@ -10,8 +10,8 @@ import (
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
 
-// Hold checks w and returns it as a State that stays in memory. Its digests are computed when they are
-// asked for. The World must not change while the State is in use.
+// Hold checks w and returns it as a State that stays in memory. Digests are computed on first use. The World must not
+// change while the State is in use.
 func Hold(w *World) (State, error) {
 	if err := w.Validate(); err != nil {
 		return nil, err
@@ -22,15 +22,15 @@ func Hold(w *World) (State, error) {
 // held is a World with its digests.
 type held struct {
 	world *World
-	info  Info // but for its head once digested
+	info  Info // complete after digest; before that only the head is set
 
 	once    sync.Once
-	like    *held // whose digests are those of what is the same in both; nil for none
+	like    *held // state with digests to reuse for equal data; nil for none
 	starts  [][]int
 	indexes []Index
 }
 
-// of returns a state that is the same and of another peer.
+// of returns a copy of the state for another peer.
 func (s *held) of(peer string) *held {
 	s.digest()
 	same := &held{world: s.world, info: s.info, starts: s.starts, indexes: s.indexes}
@@ -47,7 +47,7 @@ func (s *held) computeDigests() {
 	s.starts, s.indexes = make([][]int, len(w.Tables)), make([]Index, len(w.Tables))
 	s.info.Tables = make([]TableInfo, len(w.Tables))
 	var h Hasher
-	same := -1 // the latest table of many rows, whose keys others may share, such as maps of the same tiles
+	same := -1 // the latest table with many rows; other tables may share its keys, such as maps of the same tiles
 	for i := range w.Tables {
 		t := &w.Tables[i]
 		s.index(i, same, &h)
@@ -63,8 +63,8 @@ func (s *held) computeDigests() {
 	s.like = nil
 }
 
-// index computes the index of table i. What the other state has, too, is looked up there, and keys in table same, -1 for
-// none.
+// index computes the index of table i. Equal data in s.like is not digested again, nor are equal keys in table same; -1
+// means no such table.
 func (s *held) index(i, same int, h *Hasher) {
 	t := &s.world.Tables[i]
 	known, starts, index := s.like.table(t)
@@ -82,8 +82,7 @@ func (s *held) index(i, same int, h *Hasher) {
 	h.addColumns(&s.indexes[i], t, s.starts[i], known, index)
 }
 
-// table returns the table of s that has the label and class of t, with its digests, nil if there is
-// none.
+// table returns s's table with the label and class of t, and its digests. It returns nil if there is none.
 func (s *held) table(t *Table) (*Table, []int, *Index) {
 	if s == nil {
 		return nil, nil, nil
@@ -96,13 +95,13 @@ func (s *held) table(t *Table) (*Table, []int, *Index) {
 	return &s.world.Tables[i], s.starts[i], &s.indexes[i]
 }
 
-// same reports whether two columns have one digest since they are alike to the byte.
+// same reports whether two columns are equal byte for byte and thus have the same digest.
 func (c *Column) same(d *Column) bool {
 	return c.Schema == d.Schema && (c.Present == nil) == (d.Present == nil) && bytes.Equal(c.Present, d.Present) &&
 		slices.Equal(c.Ends, d.Ends) && bytes.Equal(c.Data, d.Data)
 }
 
-// manyRows is from how many rows on it is worth the while to look for other tables with their keys.
+// manyRows is the number of rows from which it pays to look for other tables with the same keys.
 const manyRows = 256
 
 // equal reports whether k and l are the same keys.
@@ -129,8 +128,8 @@ func (h *Hasher) keysIndex(keys Keys, starts []int) Index {
 	return ix
 }
 
-// addColumns computes what ix says of the columns of a table that is cut at starts. Those that another table of the
-// same keys has, too, are looked up in its index; nil is no other table.
+// addColumns computes the columns in ix for a table that is cut at starts. Columns that are equal in other, a table
+// with the same keys, are taken from its index. other may be nil.
 func (h *Hasher) addColumns(ix *Index, t *Table, starts []int, other *Table, known *Index) {
 	ix.Columns = make([]ColumnInfo, len(t.Columns))
 	var all []merkle.Hash
@@ -176,7 +175,7 @@ func (s *held) Index(i int) (*Index, error) {
 	return &s.indexes[i], nil
 }
 
-// headOf returns the head of a state, which may be changed. It computes no digests.
+// headOf returns the head of a state, which the caller may change. It computes no digests.
 func headOf(s State) *Head {
 	if h := heldOf(s); h != nil {
 		return &h.info.Head
@@ -184,13 +183,13 @@ func headOf(s State) *Head {
 	return &s.Info().Head
 }
 
-// RenamePeer has a state say that it is of the peer whose name is returned for its own.
+// RenamePeer replaces the name of a state's peer by the result of rename.
 func RenamePeer(s State, rename func(peer string) string) {
 	head := headOf(s)
 	head.Peer = rename(head.Peer)
 }
 
-// heldOf returns the state in memory that s is, nil if it is another.
+// heldOf returns s as a state in memory, nil if it is another kind.
 func heldOf(s State) *held {
 	switch s := s.(type) {
 	case *held:
@@ -246,7 +245,7 @@ func (s *held) LoadBlock(i, block, column int) (Column, error) {
 	return part, nil
 }
 
-// InMemory returns a Format.Open for a format that is read as a whole.
+// InMemory returns a Format.Open for a format that is always read as a whole.
 func InMemory(read func(r io.ReaderAt, size int64, name string) (*World, error)) func(io.ReaderAt, int64, string) (State, error) {
 	return func(r io.ReaderAt, size int64, name string) (State, error) {
 		w, err := read(r, size, name)

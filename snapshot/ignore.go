@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Ignore is a list of rules that hide columns from a diff. Rules filter the
-// view only: whether states differ is not theirs to say.
+// Ignore is a list of rules that hide columns from a diff. Rules only filter the view; they do not change whether
+// states differ.
 type Ignore struct {
 	rules []ignoreRule
 }
@@ -18,9 +18,8 @@ type ignoreRule struct {
 	label, component, field string // globs; component and field are "" if the whole table is hidden
 }
 
-// Add adds a rule: "archetype/component.field", or "archetype" for a whole
-// table with its rows. Each of the three parts is a glob in which * stands for
-// any run of characters and ? for any one; everything else stands for itself.
+// Add adds a rule: "archetype/component.field", or "archetype" for a whole table with its rows. Each of the three parts
+// is a glob: * matches any run of characters, ? any single one, and everything else itself.
 func (g *Ignore) Add(rule string) error {
 	label, column, ok := strings.Cut(rule, "/")
 	r := ignoreRule{text: rule, label: label}
@@ -36,8 +35,7 @@ func (g *Ignore) Add(rule string) error {
 	return nil
 }
 
-// Read adds the rules in r, one a line. Empty lines and lines that begin with
-// # are skipped. Name is for errors.
+// Read adds the rules in r, one a line. Empty lines and lines that begin with # are skipped. Errors contain name.
 func (g *Ignore) Read(r io.Reader, name string) error {
 	scanner := bufio.NewScanner(r)
 	for line := 1; scanner.Scan(); line++ {
@@ -82,7 +80,7 @@ func (g *Ignore) column(label, component, field string) string {
 // glob matches s against a pattern of literals, * and ?.
 func glob(pattern, s string) bool {
 	p, i := 0, 0
-	star, mark := -1, 0 // where to go back to: the last * and what it took
+	star, mark := -1, 0 // where to resume: the last * and the characters it matched
 	for i < len(s) {
 		switch {
 		case p < len(pattern) && pattern[p] == '*':

@@ -1,15 +1,14 @@
 package snapshot
 
-// Properties of an incomplete state. They are in Head.Meta, so that whatever keeps the state
-// keeps them.
+// Properties of an incomplete state. They are in Head.Meta, so that every copy of the state keeps them.
 const (
-	incompleteKey = "incomplete" // what is not known
-	pasteKey      = "paste"      // of which diff the state is one side
+	incompleteKey = "incomplete" // describes the missing parts
+	pasteKey      = "paste"      // identifies the diff that contains this side
 )
 
-// SetIncomplete says that only a part of the state is known: text says what is missing, "lines
-// 8–1882 are not in it". Paste names the diff that it is one side of, and is empty for another
-// excerpt: see partial.Head.
+// SetIncomplete marks a state as known only in part. text describes the missing parts: "lines 8–1882 are not in it".
+// paste identifies the diff that contains the state as one side. It is empty for another kind of excerpt: see
+// partial.Head.
 func (h *Head) SetIncomplete(text, paste string) {
 	if text == "" {
 		text = "it is an excerpt"
@@ -23,14 +22,12 @@ func (h *Head) SetIncomplete(text, paste string) {
 	}
 }
 
-// Incomplete says what is not known of the state, "" for a whole one. The root and all other
-// hashes of an incomplete state are of what is known: they are never held against hashes that were
-// recorded elsewhere.
+// Incomplete describes the missing parts of the state, "" for a whole state. The root and all other hashes of an
+// incomplete state cover only the known part, so they are never compared with hashes that were recorded elsewhere.
 func (h *Head) Incomplete() string { return h.Meta[incompleteKey] }
 
-// Alike reports whether two states are known as far as each other: both whole, or the two sides
-// of one diff. What only one of them has is a difference then. Of others only what both have can be
-// compared.
+// Alike reports whether two states are known to the same extent: both are whole, or they are the two sides of one diff.
+// Data that only one of them has is then a difference. For other incomplete states, only data in both can be compared.
 func Alike(a, b *Head) bool {
 	if a.Incomplete() == "" && b.Incomplete() == "" {
 		return true
@@ -38,9 +35,9 @@ func Alike(a, b *Head) bool {
 	return a.Meta[pasteKey] != "" && a.Meta[pasteKey] == b.Meta[pasteKey]
 }
 
-// Common returns two states without what only one of them can show: a table, row, column or value
-// that an incomplete one lacks is left out of the other. States that are [Alike] are returned as they
-// are. Both are loaded whole, and may be closed when Common returns.
+// Common returns two states without data that only one of them can show: every table, row, column and value that an
+// incomplete state lacks is removed from the other state. States that are [Alike] are returned unchanged. Other states
+// are loaded completely, and may be closed when Common returns.
 func Common(a, b State) (State, State, error) {
 	ha, hb := &a.Info().Head, &b.Info().Head
 	if Alike(ha, hb) {
@@ -69,7 +66,7 @@ func Common(a, b State) (State, State, error) {
 	return ca, cb, err
 }
 
-// trimmed returns a state without what another one, which is incomplete, lacks.
+// trimmed returns a state without the data that other, an incomplete state, lacks.
 func trimmed(w, other *World) *World {
 	out := &World{Head: w.Head}
 	if other.RNG == nil {
@@ -84,7 +81,7 @@ func trimmed(w, other *World) *World {
 	return out
 }
 
-// trimmedTable returns a table without the rows, columns and values that another one lacks.
+// trimmedTable returns a table without the rows, columns and values that the other one lacks.
 func trimmedTable(t, o *Table) Table {
 	out := Table{Label: t.Label, Class: t.Class}
 	out.Keys = newKeys(t.Keys.Parts(), 0)

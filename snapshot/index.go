@@ -9,17 +9,16 @@ import (
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
 
-// fileTable is the index of a table as it stands in the file.
+// fileTable is the index of a table in the file.
 type fileTable struct {
 	Index
 	cells   cellTable
 	offsets []int64 // of each cell
 }
 
-// Index implements State. It reads the index of table i once and checks it
-// against the header: the leaf hash must follow from the digests, the row
-// count from the blocks, these must begin where the rule cuts, and the cells must lie without gaps between the table
-// before and the index.
+// Index implements State. It reads the index of table i once and checks it against the header. The digests must give
+// the leaf hash, and the blocks must give the row count and begin where the rule cuts. The cells must fill the space
+// between the table before and the index, without gaps.
 func (f *File) Index(i int) (*Index, error) {
 	t, err := f.table(i)
 	if err != nil {
@@ -28,7 +27,7 @@ func (f *File) Index(i int) (*Index, error) {
 	return &t.Index, nil
 }
 
-// indexMemory is how many bytes an index takes that was read, for each that it has in the file.
+// indexMemory is how many bytes of memory an index takes for each of its bytes in the file.
 const indexMemory = 4
 
 func (f *File) table(i int) (*fileTable, error) {
@@ -56,8 +55,7 @@ func (f *File) table(i int) (*fileTable, error) {
 	return t, nil
 }
 
-// dataStart returns where the cells of table i begin: after the index of the
-// table before, or after the header.
+// dataStart returns the offset of table i's cells. They follow the index of the table before, or the header.
 func (f *File) dataStart(i int) (int64, error) {
 	if i > 0 {
 		return int64(f.places[i-1].offset) + int64(f.places[i-1].length), nil
@@ -124,11 +122,10 @@ func (f *File) decodeIndex(i int, payload []byte) (*fileTable, error) {
 	return t, f.expand(t)
 }
 
-// smallContent is how many bytes of cells a small file may have whatever they are stored in.
+// smallContent is how many bytes of cells a small file may always have, whatever their stored size.
 const smallContent = 1 << 20
 
-// expand adds the cells of a table to those that were met before, which may not be out of all
-// proportion to the file.
+// expand adds the cells of a table to the total. The total must be in proportion to the file size.
 func (f *File) expand(t *fileTable) error {
 	allowed := max(f.expanded, smallContent, limits.Ratio.Max()*f.size)
 	for _, n := range t.cells.raw {
@@ -143,7 +140,7 @@ func (f *File) expand(t *fileTable) error {
 	return limits.Exceed(f.name, f.expanded-allowed)
 }
 
-// setBlocks fills in blocks and cells and checks digests against them.
+// setBlocks sets blocks and cells and checks the digests.
 func (t *fileTable) setBlocks(info *TableInfo, arrays [blockFields][]byte) error {
 	n := len(arrays[0]) / 8
 	cells := n * (1 + len(t.Columns))
@@ -196,7 +193,7 @@ func (t *fileTable) setBlocks(info *TableInfo, arrays [blockFields][]byte) error
 	return t.checkDigests(info)
 }
 
-// cell returns the number of the cell of a block and column, -1 for the keys.
+// cell returns the index of the cell for a block and column. Column -1 means the keys.
 func (t *fileTable) cell(block, column int) int { return block*(1+len(t.Columns)) + 1 + column }
 
 func (t *fileTable) digest(block, column int) merkle.Hash {
@@ -204,7 +201,7 @@ func (t *fileTable) digest(block, column int) merkle.Hash {
 	return merkle.Hash(t.cells.digests[at : at+merkle.HashSize])
 }
 
-// checkCells checks what can be known of a block's sizes before reading it.
+// checkCells checks a block's sizes as far as possible before reading it.
 func (t *fileTable) checkCells(info *TableInfo, block int) error {
 	rows := t.Blocks[block].Rows
 	for column := -1; column < len(t.Columns); column++ {
@@ -245,8 +242,7 @@ func (t *fileTable) checkCells(info *TableInfo, block int) error {
 	return nil
 }
 
-// checkDigests checks that the block digests lead to the column digests and
-// these to the leaf hash in the header.
+// checkDigests checks that the block digests give the column digests, and that these give the leaf hash in the header.
 func (t *fileTable) checkDigests(info *TableInfo) error {
 	var h Hasher
 	keys := make([]merkle.Hash, len(t.Blocks))
@@ -268,7 +264,7 @@ func (t *fileTable) checkDigests(info *TableInfo) error {
 	return nil
 }
 
-// place computes the offsets of the cells, which must end where the index begins.
+// place computes the offsets of the cells. The last cell must end where the index begins.
 func (t *fileTable) place(start, index int64) error {
 	t.offsets = make([]int64, len(t.cells.stored))
 	at := start

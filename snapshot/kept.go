@@ -7,23 +7,22 @@ import (
 	"github.com/desynctool/desynctool/internal/file/limits"
 )
 
-// What is read whole to learn of which moment it is would be read again when it is compared. A
-// folder of few such files keeps them, up to a size of all of them together. States that are small
-// are kept wherever they are opened.
+// Some states must be read whole to learn their point, and would be read again for the comparison. A folder with few
+// such files keeps them in memory, up to a total size. Small states are kept wherever they are opened.
 const (
-	maxKeptFiles = 16        // of one folder
-	maxKept      = 256 << 20 // bytes in memory, of all of the process, or an eighth of limits.Memory
-	smallState   = 4 << 20   // bytes in memory of the largest state that is small
-	maxSmall     = 64 << 20  // bytes up to which small ones are kept, of all that is
+	maxKeptFiles = 16        // in one folder
+	maxKept      = 256 << 20 // bytes in memory in the whole process, or an eighth of limits.Memory
+	smallState   = 4 << 20   // bytes in memory of the largest state that counts as small
+	maxSmall     = 64 << 20  // bytes of all kept states up to which small ones are kept
 )
 
-// keptBytes is how large the states are that are kept.
+// keptBytes is the size of all kept states.
 var keptBytes atomic.Int64
 
-// keeping holds the state of an entry that was read whole, for all clones of the entry.
+// keeping contains the state of an entry that was read whole. All clones of the entry share it.
 type keeping struct{ atomic.Pointer[held] }
 
-// newKeeping returns what keeps states of a format, nil for one that need not be read whole.
+// newKeeping returns a keeping for states of a format, nil for a format that need not be read whole.
 func newKeeping(format *Format) *keeping {
 	if format.Light {
 		return nil
@@ -31,7 +30,7 @@ func newKeeping(format *Format) *keeping {
 	return &keeping{}
 }
 
-// state returns the state, nil if it has to be read again.
+// state returns the state, nil if it must be read again.
 func (k *keeping) state() State {
 	if k != nil {
 		if s := k.Load(); s != nil {
@@ -41,11 +40,10 @@ func (k *keeping) state() State {
 	return nil
 }
 
-// keep has a state that was read whole stay in memory as long as its entry is used, if there is
-// room for it.
+// keep keeps a state that was read whole in memory as long as its entry is used, if there is room for it.
 func (k *keeping) keep(s State) { k.keepWithin(s, maxKept, maxKept) }
 
-// keepSmall is keep for states that are small.
+// keepSmall is keep for small states.
 func (k *keeping) keepSmall(s State) { k.keepWithin(s, smallState, maxSmall) }
 
 func (k *keeping) keepWithin(s State, most, all int64) {
@@ -65,7 +63,7 @@ func (k *keeping) keepWithin(s State, most, all int64) {
 	k.Store(world)
 }
 
-// memory returns about how many bytes the tables take.
+// memory returns the approximate size of the tables in bytes.
 func (w *World) memory() (bytes int64) {
 	for i := range w.Tables {
 		t := &w.Tables[i]

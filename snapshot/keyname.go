@@ -8,23 +8,23 @@ import (
 	"unicode/utf8"
 )
 
-// Some games identify an entity by a text, such as a UUID. The key of its row is a hash of the text, which is set apart from
-// numbers that games give by a bit. People want to see the text: it is looked up among those that this process has hashed.
-// The table is the inverse of a function, so that what it returns depends on nothing but the key.
+// Some games identify an entity by a text, such as a UUID. The key of its row is a hash of the text, with a bit set
+// that distinguishes it from numbers that games assign. Output should show the text, so it is looked up among the texts
+// that this process has hashed. The table is the inverse of a function, so its result depends only on the key.
 
 const (
-	textKey      = 1 << 52 // set in keys that are hashes; the bits above are not
+	textKey      = 1 << 52 // set in keys that are hashes; the higher bits are clear
 	mostKeyNames = 1 << 20
 	longestName  = 128
 )
 
-// keyNames are the texts of keys that are hashes.
+// keyNames contains the texts of keys that are hashes.
 var keyNames sync.Map // of uint64 to string
 
-// keyNamesLeft bounds their number.
+// keyNamesLeft limits the number of texts.
 var keyNamesLeft = make(chan struct{}, mostKeyNames)
 
-// TextKey returns the part of a key for a row that a text identifies.
+// TextKey returns the key part for a row that a text identifies.
 func TextKey(text []byte) uint64 {
 	key := HashedKey(text)
 	if len(text) <= longestName {
@@ -39,14 +39,14 @@ func TextKey(text []byte) uint64 {
 	return key
 }
 
-// HashedKey is TextKey for bytes that nobody wants to see.
+// HashedKey is like TextKey, for bytes that are never shown.
 func HashedKey(b []byte) uint64 {
 	h := fnv.New64a()
 	h.Write(b)
 	return h.Sum64()&(textKey-1) | textKey
 }
 
-// keyName returns a text as it is shown among the parts of keys: in quotes if it could be taken for something else.
+// keyName returns a text as shown among the parts of keys. It is in quotes if it could be mistaken for something else.
 func keyName(text []byte) string {
 	plain := len(text) > 0 && utf8.Valid(text) && (text[0] < '0' || text[0] > '9' || !digitsOnly(text))
 	for _, r := range string(text) {
@@ -60,7 +60,7 @@ func keyName(text []byte) string {
 
 func digitsOnly(text []byte) bool { return len(digitsOf(text)) == len(text) }
 
-// partName returns a part of a key as people see it.
+// partName returns a key part as shown to the user.
 func partName(part uint64) string {
 	if part>>52 == 1 {
 		if name, ok := keyNames.Load(part); ok {

@@ -17,29 +17,28 @@ import (
 //	           and the u32 CRC of it
 //	end        8 bytes, endMarker
 //
-// without gaps. Integers are little-endian and every CRC is CRC-32C. A cell is
-// one block of one column (or of the keys), in the canonical bytes of a block,
-// stored as they are or shuffled and compressed. Cells stand block by block,
-// the keys first, then the columns in order. docs/snapshot.md has the rest.
+// without gaps. Integers are little-endian and every CRC is CRC-32C. A cell is one block of one column (or of the
+// keys). It contains the canonical bytes of the block, plain or shuffled and compressed. Cells are ordered block by
+// block: the keys first, then the columns in order. docs/snapshot.md has the details.
 const (
 	magic        = "\x89SNAP\r\n\x1a"
 	endMarker    = "SNAP.END"
 	version      = 1
 	preambleSize = 32
 
-	codecPlain = 0 // a cell as it is
+	codecPlain = 0 // the canonical bytes
 	codecZstd  = 1 // shuffled, then one zstd frame
 )
 
-// Bounds of the format, which a writer keeps. A reader has package limits instead, whose values
-// are these, or lower ones, unless a user changes them.
+// Limits of the format, for writers. Readers use package limits, with the same values or lower ones, unless a user
+// changes them.
 const (
 	maxHeader    = 16 << 20  // bytes of the header
 	maxIndex     = 256 << 20 // bytes of a table's index
 	maxCell      = 256 << 20 // bytes of a cell
-	bigCell      = 16 << 20  // bytes from which on a cell may not expand more than maxExpansion times
+	bigCell      = 16 << 20  // bytes; larger cells may not expand more than maxExpansion times
 	maxExpansion = 1000
-	freeContent  = 64 << 20 // bytes from which on all cells may not have more than maxRatio times those of the file
+	freeContent  = 64 << 20 // bytes; beyond this, all cells together may not exceed maxRatio times the file size
 	maxRatio     = 200
 	maxTables    = 1 << 16
 	maxColumns   = 1 << 16
@@ -47,7 +46,7 @@ const (
 	maxRNG       = 1 << 16 // bytes of RNG state
 )
 
-// headerFields and so on are the lengths of the header's arrays.
+// headerFields and the other constants are the lengths of the header's arrays.
 const (
 	headerFields = 11
 	tableFields  = 7
@@ -60,15 +59,15 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 func checksum(b []byte) uint32 { return crc32.Checksum(b, castagnoli) }
 
-// IsSnap reports whether head, the leading bytes of a file, are a .snap's.
+// IsSnap reports whether head, the first bytes of a file, begins a .snap.
 func IsSnap(head []byte) bool { return len(head) >= len(magic) && string(head[:len(magic)]) == magic }
 
 func corrupt(name string, offset int64, msg string) error {
 	return &frame.Error{Name: name, Offset: offset, Msg: msg, Err: frame.ErrCorrupt}
 }
 
-// refused returns the error of a part of a file, which where names: that it is corrupt, or that a
-// limit is reached, which is no fault of the file.
+// refused returns the error for a part of a file; where names the part. The error reports corruption, or a limit that
+// was reached, which is not the file's fault.
 func refused(name string, offset int64, where string, err error) error {
 	if over := (*limits.Error)(nil); errors.As(err, &over) {
 		return &limits.Error{Limit: over.Limit, Path: name, Got: over.Got}

@@ -5,15 +5,15 @@ import (
 	"unsafe"
 )
 
-// Number is what LittleEndianBytes takes.
+// Number is the constraint of LittleEndianBytes.
 type Number interface {
 	~int8 | ~int16 | ~int32 | ~int64 | ~uint8 | ~uint16 | ~uint32 | ~uint64 | ~float32 | ~float64
 }
 
 var hostIsLittleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
 
-// LittleEndianBytes returns the values' little-endian bytes, as columns hold
-// them. On a little-endian machine the result aliases values.
+// LittleEndianBytes returns the values' little-endian bytes, as in a column. On a little-endian machine the result
+// aliases values.
 func LittleEndianBytes[T Number](values []T) []byte {
 	if len(values) == 0 {
 		return nil
@@ -32,8 +32,7 @@ func LittleEndianBytes[T Number](values []T) []byte {
 	return swapped
 }
 
-// FromLittleEndian returns the values whose little-endian bytes data holds. It
-// copies. Bytes after the last whole value are ignored.
+// FromLittleEndian decodes values from little-endian bytes. It copies. Bytes after the last whole value are ignored.
 func FromLittleEndian[T Number](data []byte) []T {
 	var zero T
 	width := int(unsafe.Sizeof(zero))

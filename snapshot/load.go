@@ -10,9 +10,8 @@ import (
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
 
-// Load loads a whole state into memory: a .snap whose cells have, uncompressed, at most as many
-// bytes as limits.Memory has left. Compare, Check and WriteText read block by block and have no such
-// bound.
+// Load loads a whole state into memory. For a .snap, the uncompressed size of the cells must not exceed what
+// limits.Memory has left. Compare, Check and WriteText read block by block and have no such limit.
 func Load(s State) (*World, error) {
 	if f, ok := s.(*File); ok {
 		total, err := f.ContentSize()
@@ -40,7 +39,7 @@ func Load(s State) (*World, error) {
 	return w, nil
 }
 
-// Decode loads a World from the bytes of a .snap. Name is for errors.
+// Decode loads a World from the bytes of a .snap. Errors contain name.
 func Decode(b []byte, name string) (*World, error) {
 	f, err := Open(bytes.NewReader(b), int64(len(b)), name)
 	if err != nil {
@@ -49,8 +48,7 @@ func Decode(b []byte, name string) (*World, error) {
 	return Load(f)
 }
 
-// ContentSize returns how many bytes the cells of all tables have when they are not
-// compressed. It reads the indexes.
+// ContentSize returns the uncompressed size of the cells of all tables in bytes. It reads the indexes.
 func (f *File) ContentSize() (uint64, error) {
 	total := uint64(0)
 	for i := range f.info.Tables {
@@ -101,9 +99,8 @@ func LoadTable(s State, i int) (*Table, error) {
 	return t, nil
 }
 
-// reserve makes room in b for n more elements, and ahead for those to come of total
-// in all: at most four times as many as there are then, since the total is what a file
-// claims.
+// reserve makes room in b for n more elements. It also reserves room for later elements, given the total, but at most
+// four times the current number, because the total is only claimed by the file.
 func reserve[T any](b []T, n, total int) []T {
 	if need := len(b) + n; need > cap(b) {
 		b = slices.Grow(b, max(n, min(total, 4*need)-len(b)))
@@ -147,11 +144,10 @@ func outlineTable(s State, i int) (*Table, error) {
 	return t, nil
 }
 
-// Check reads a whole state and recomputes every digest from the content, up
-// to the root. It needs the memory of one block and one index.
+// Check reads a whole state and recomputes every digest from the content, up to the root. It needs the memory for one
+// block and one index.
 //
-// The error is that of reading, or says which recorded hash the content does
-// not give.
+// The error comes from reading, or names the recorded hash that does not match the content.
 func Check(s State) error {
 	info := s.Info()
 	var h Hasher
@@ -171,8 +167,7 @@ func Check(s State) error {
 	return nil
 }
 
-// checkEnd checks that the end marker stands after the last index and ends
-// the file.
+// checkEnd checks that the end marker follows the last index and ends the file.
 func (f *File) checkEnd() error {
 	offset, err := f.dataStart(len(f.info.Tables))
 	if err != nil {
@@ -191,7 +186,7 @@ func (f *File) checkEnd() error {
 	return nil
 }
 
-// HashError says that a recorded hash is not that of the content.
+// HashError reports a recorded hash that does not match the content.
 type HashError struct {
 	What               string
 	Recorded, Computed merkle.Hash

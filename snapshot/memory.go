@@ -9,9 +9,9 @@ import (
 // memoryFormat is the format of states in memory.
 var memoryFormat = Format{Name: "memory", Title: "state in memory", Light: true}
 
-// SetOf returns the set of states in memory of one peer, such as those that [Hold]
-// makes of Worlds. The path is for texts. The states stay open: closing what an Entry
-// opens does nothing. Two states of one seed and state point are an error.
+// SetOf returns the set of one peer's states in memory, such as the states that [Hold] makes from Worlds. The path is
+// used in messages. The states stay open: closing a state that an Entry opened does nothing. Two states with the same
+// seed and state point are an error.
 func SetOf(path string, states ...State) (*Set, error) {
 	set := &Set{Path: path}
 	for _, s := range states {
@@ -51,13 +51,12 @@ func (s *Set) Clone() *Set {
 	return &c
 }
 
-// Info returns the head of the snapshot, which is read once and kept. The error is a
-// *[MisnamedError] if the header has another seed or point than the file's name; then
-// nothing is kept.
+// Info returns the head of the snapshot. It is read once and kept. The error is a *[MisnamedError] if the header has
+// another seed or point than the file's name; then nothing is kept.
 func (e *Entry) Info() (*Info, error) { return e.InfoLike(nil) }
 
-// InfoLike is Info of a snapshot of which much is as in another one: of what is the same to the byte the digests
-// are not computed again, if the other one is in memory. Nil is none.
+// InfoLike is Info for a snapshot that has much in common with another one. If the other one is in memory, digests of
+// equal data are not computed again. other may be nil.
 func (e *Entry) InfoLike(other *Entry) (*Info, error) {
 	if e.info != nil {
 		return e.info, nil
@@ -73,7 +72,7 @@ func (e *Entry) InfoLike(other *Entry) (*Info, error) {
 		}
 		return nil, err
 	}
-	kept := *s.Info() // without what else the state holds
+	kept := *s.Info() // only the Info, without the rest of the state
 	e.info = &kept
 	return e.info, nil
 }

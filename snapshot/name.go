@@ -8,12 +8,11 @@ import (
 	"strings"
 )
 
-// Name returns the file name of a snapshot: desync_<seed>_<tick>.snap, the seed
-// in 16 hex digits and the tick in 10 decimal ones.
+// Name returns the file name of a snapshot: desync_<seed>_<tick>.snap, with the seed as 16 hex digits and the tick as
+// 10 decimal digits.
 func Name(seed, tick uint64) string { return fmt.Sprintf("desync_%016x_%010d.snap", seed, tick) }
 
-// ParseName reads what Name returns. Missing and additional leading zeros are
-// accepted.
+// ParseName parses the result of Name. It accepts missing and additional leading zeros.
 func ParseName(base string) (FileName, bool) {
 	rest, ok := strings.CutPrefix(base, "desync_")
 	if !ok {
@@ -50,10 +49,9 @@ func SnapFormat() Format {
 	}
 }
 
-// PeerNames returns a distinct name for each of some peers: what its files say,
-// said, where that is not empty; else the shortest end of its path that sets
-// it apart from the others, after the ends that all paths share (such as the name of
-// a file that each peer has) are cut off. A name that is taken gets #2, #3, ….
+// PeerNames returns a unique name for each peer. A peer's name is the name in its files, said, if that is not empty.
+// Otherwise it is the shortest end of its path that differs from all other paths. Ends that all paths share are removed
+// first, such as the name of a file that each peer has. A name that is taken gets #2, #3, ….
 func PeerNames(said, paths []string) []string {
 	parts := make([][]string, len(paths))
 	for i, path := range paths {
@@ -62,7 +60,7 @@ func PeerNames(said, paths []string) []string {
 	parts = cutSharedEnd(parts)
 	names := make([]string, len(paths))
 	taken := map[string]bool{}
-	last := map[string]int{} // number after a name, up to which all are taken
+	last := map[string]int{} // the last number used after a name
 	ends := ends{paths: parts}
 	for i := range names {
 		if names[i] = said[i]; names[i] == "" {
@@ -78,8 +76,7 @@ func PeerNames(said, paths []string) []string {
 	return names
 }
 
-// cutSharedEnd removes the last parts that all paths have in common, as long as
-// each has another before it.
+// cutSharedEnd removes the last parts that all paths have in common, as long as each path keeps at least one.
 func cutSharedEnd(paths [][]string) [][]string {
 	for len(paths) > 1 {
 		last := paths[0][len(paths[0])-1]
@@ -98,10 +95,10 @@ func cutSharedEnd(paths [][]string) [][]string {
 // ends counts the ends that paths have in common.
 type ends struct {
 	paths [][]string
-	count []map[string]int // by the number of parts, from 1; filled as far as one was asked for
+	count []map[string]int // by the number of parts, from 1; filled on demand
 }
 
-// distinct returns the shortest end of path i that no other path ends in.
+// distinct returns the shortest end of path i that no other path has.
 func (e *ends) distinct(i int) string {
 	p := e.paths[i]
 	for n := 1; n < len(p); n++ {

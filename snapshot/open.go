@@ -12,9 +12,9 @@ import (
 	"github.com/desynctool/desynctool/internal/file/limits"
 )
 
-// OpenPath opens a state in a file of that format. Closing it closes the file.
+// OpenPath opens a state from a file of that format. Closing the state closes the file.
 //
-// A file that holds several states is an error.
+// A file that contains several states is an error.
 func OpenPath(tree files.Tree, path string, format *Format) (State, error) {
 	if format.Parts != nil {
 		p, err := openParts(tree, path, format)
@@ -30,7 +30,7 @@ func OpenPath(tree files.Tree, path string, format *Format) (State, error) {
 	return openWhole(f, format, path, size, func() (State, error) { return format.Open(f, size, path) })
 }
 
-// openContent opens the content of a file, which may be compressed, and returns its size. What is unpacked is in a
+// openContent opens the content of a file and returns its size. The content of a compressed file is unpacked into a
 // scratch file.
 func openContent(tree files.Tree, path string) (f files.File, size int64, unpacked bool, err error) {
 	raw, err := openRegular(tree, path)
@@ -44,11 +44,11 @@ func openContent(tree files.Tree, path string) (f files.File, size int64, unpack
 	return f, size, f != raw, err
 }
 
-// readMemory is how many times the bytes of a state that is read whole are in memory while it is.
+// readMemory is how many times the bytes of a state are in memory while it is read whole.
 const readMemory = 3
 
-// openWhole opens a state in f, which is closed with it: size bytes, read at once unless its format is
-// light.
+// openWhole opens a state of size bytes in f. Closing the state closes f. Unless its format is light, the state is read
+// at once.
 func openWhole(f files.File, format *Format, path string, size int64, open func() (State, error)) (State, error) {
 	c := &closing{file: f}
 	err := error(nil)
@@ -72,8 +72,8 @@ func openWhole(f files.File, format *Format, path string, size int64, open func(
 	return c, nil
 }
 
-// unpackFile returns f, or if it is compressed its content in a scratch file
-// that is gone when it is closed. It closes f if it does not return it.
+// unpackFile returns f. If f is compressed, it returns the content in a scratch file that is removed on close. It
+// closes f if it does not return it.
 func unpackFile(f files.File, path string) (files.File, error) {
 	head := make([]byte, SniffLen)
 	n, err := f.ReadAt(head, 0)
@@ -105,8 +105,7 @@ func unpackFile(f files.File, path string) (files.File, error) {
 	return temporary, nil
 }
 
-// openRegular opens a file that can be read at any offset. It does not wait
-// for the other end of a pipe.
+// openRegular opens a file that can be read at any offset. It does not block on a pipe.
 func openRegular(tree files.Tree, path string) (files.File, error) {
 	stat, err := tree.Stat(path)
 	if err != nil {
@@ -118,7 +117,7 @@ func openRegular(tree files.Tree, path string) (files.File, error) {
 	return tree.Open(path)
 }
 
-// sizeOf returns the size of an open file, which it closes if it is not a regular one.
+// sizeOf returns the size of an open file. If it is not a regular file, sizeOf closes it and returns an error.
 func sizeOf(f files.File, path string) (int64, error) {
 	stat, err := f.Stat()
 	if err == nil && !stat.Mode().IsRegular() {
@@ -143,8 +142,8 @@ func (c *closing) Close() error {
 	return errors.Join(c.State.Close(), c.file.Close())
 }
 
-// Recognize returns the format of the file at path by its leading bytes, else by its name
-// where content need not show it, nil if it is none of formats.
+// Recognize returns the format of the file at path by its first bytes. If these match none, it decides by the name for
+// formats that need not be visible in the content. It returns nil if no format matches.
 func Recognize(tree files.Tree, path string, formats []Format) (*Format, error) {
 	f, err := openRegular(tree, path)
 	if err != nil {
@@ -181,7 +180,7 @@ func Recognize(tree files.Tree, path string, formats []Format) (*Format, error) 
 	return nil, nil
 }
 
-// OpenAny opens a state in a file. The leading bytes decide its format.
+// OpenAny opens a state from a file. The first bytes decide its format.
 func OpenAny(tree files.Tree, path string, formats []Format) (State, error) {
 	format, err := recognized(tree, path, formats)
 	if err != nil {
@@ -190,7 +189,7 @@ func OpenAny(tree files.Tree, path string, formats []Format) (State, error) {
 	return OpenPath(tree, path, format)
 }
 
-// recognized is Recognize, with an error for a file of no format.
+// recognized is Recognize, with an error for a file that matches no format.
 func recognized(tree files.Tree, path string, formats []Format) (*Format, error) {
 	format, err := Recognize(tree, path, formats)
 	if err != nil || format != nil {

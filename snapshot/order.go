@@ -2,8 +2,8 @@ package snapshot
 
 import "hash/maphash"
 
-// reordered reports whether a table of both states has the same rows in another order: of rows without ids only their
-// places show which is which. Rows that belong to others stay with these.
+// reordered reports whether a table has the same rows in both states in a different order. This is for rows without
+// ids, which only their positions identify. Rows that belong to other rows stay with them.
 func (c *comparer) reordered(p *pairing) (bool, error) {
 	a, b := &c.diff.A.Tables[p.i], &c.diff.B.Tables[p.j]
 	if !a.Placed || !b.Placed || a.Rows != b.Rows || len(p.td.Schema) > 0 {
@@ -18,7 +18,7 @@ func (c *comparer) reordered(p *pairing) (bool, error) {
 	return first == second, err
 }
 
-// allRows returns two sums of hashes of all rows of a table, which do not depend on their order.
+// allRows returns two sums of hashes of all rows of a table. The sums do not depend on the order of the rows.
 func allRows(s State, table int, ix *Index, seed maphash.Seed) (sums [2]uint64, err error) {
 	for block := range ix.Blocks {
 		keys, err := s.LoadKeys(table, block)

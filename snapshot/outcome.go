@@ -1,5 +1,5 @@
 package snapshot
 
-// Incomplete reports whether something could not be read that might differ, or the states do not
-// mean the same by their tables.
+// Incomplete reports whether data that might differ could not be read, or whether the states have tables of different
+// classes.
 func (d *Diff) Incomplete() bool { return len(d.Lost)+len(d.Classes) > 0 }

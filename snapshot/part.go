@@ -8,14 +8,14 @@ import (
 	"github.com/desynctool/desynctool/internal/file/files"
 )
 
-// partFile is a file that holds several states. What is compressed is unpacked
-// once, into a temporary file that goes with the partFile.
+// partFile is a file that contains several states. A compressed file is unpacked once, into a temporary file that is
+// removed with the partFile.
 type partFile struct {
 	tree   files.Tree
 	path   string
 	format *Format
 	parts  []Part
-	temp   files.File // nil for a file that is not compressed
+	temp   files.File // nil if the file is not compressed
 }
 
 // openParts lists the states in a file.
@@ -34,8 +34,7 @@ func openParts(tree files.Tree, path string, format *Format) (*partFile, error) 
 	return p, err
 }
 
-// name returns what a part is called in output, which is how a command line names
-// it too.
+// name returns the name of a part, in output and on the command line.
 func (p *partFile) name(part *Part) string { return fmt.Sprintf("%s@%d", p.path, part.Point.Tick) }
 
 // open opens the state of one part.
@@ -55,7 +54,7 @@ func (p *partFile) openIn(r io.ReaderAt, part *Part) (State, error) {
 	if err != nil {
 		return nil, err
 	}
-	// What stands before all parts, a part cannot say of itself.
+	// A part does not contain the data that the file has before all parts.
 	head := headOf(s)
 	head.Seed, head.Point = part.Seed, part.Point
 	if part.Peer != "" {
@@ -64,7 +63,7 @@ func (p *partFile) openIn(r io.ReaderAt, part *Part) (State, error) {
 	return s, nil
 }
 
-// only opens the state of a file that holds one.
+// only opens the state of a file that contains one.
 func (p *partFile) only() (State, error) {
 	if len(p.parts) != 1 {
 		return nil, fmt.Errorf("%s: holds %d states; name one with %s@TICK", p.path, len(p.parts), p.path)
@@ -72,8 +71,7 @@ func (p *partFile) only() (State, error) {
 	return p.open(&p.parts[0])
 }
 
-// EachPart opens the states in a file that holds several, one after the other, in
-// the order of the file.
+// EachPart opens the states in a file that contains several, one after another, in the order of the file.
 func EachPart(r io.ReaderAt, size int64, name string, format *Format, f func(State) error) error {
 	parts, err := format.Parts(r, size, name)
 	if err != nil {
@@ -92,8 +90,7 @@ func EachPart(r io.ReaderAt, size int64, name string, format *Format, f func(Sta
 	return nil
 }
 
-// Several reports whether the file at path is of a format whose files may hold
-// several states.
+// Several reports whether the file at path has a format in which a file may contain several states.
 func Several(tree files.Tree, path string, formats []Format) bool {
 	stat, err := tree.Stat(path)
 	if err != nil || !stat.Mode().IsRegular() {

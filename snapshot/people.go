@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Names returns the point by the engine's own name and by ours: "2021-04-03 (1204)". A
-// point without a name of its own is "1204"; one that is not known has no number.
+// Names returns the point with the engine's own name and the tick: "2021-04-03 (1204)". A point without its own name is
+// "1204". An unknown point has no number.
 func (p Point) Names() string {
 	if p.Native == "" || !p.Known() {
 		return p.String()
@@ -14,18 +14,17 @@ func (p Point) Names() string {
 	return fmt.Sprintf("%s (%d)", p, p.Tick)
 }
 
-// FirstRun and SecondRun are the peers of a self-test, in which one machine computes the same
-// ticks twice.
+// FirstRun and SecondRun are the peers of a self-test, in which one machine computes the same ticks twice.
 const (
 	FirstRun  = "first run"
 	SecondRun = "second run"
 )
 
-// RNG is what the RNG is called where an archetype, a component or the scope of a checkpoint is
-// named. Its own label, as a leaf, is empty.
+// RNG is the name of the RNG where output names an archetype, a component or the scope of a checkpoint. As a leaf, the
+// RNG has an empty label.
 const RNG = "RNG"
 
-// LabelName returns the label of a leaf for people: the RNG has none.
+// LabelName returns the label of a leaf for output. The RNG has no label of its own.
 func LabelName(label string) string {
 	if label == "" {
 		return RNG
@@ -33,7 +32,7 @@ func LabelName(label string) string {
 	return label
 }
 
-// LabelNames lists labels for people: at most 40, and how many more there are.
+// LabelNames lists labels for output: at most 40, and how many more there are.
 func LabelNames(labels []string) string {
 	const most = 40
 	var shown []string

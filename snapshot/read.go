@@ -12,8 +12,7 @@ import (
 	"github.com/desynctool/desynctool/internal/file/limits"
 )
 
-// File is a .snap that is read piece by piece. It is not safe for concurrent
-// use.
+// File is a .snap that is read piece by piece. It is not safe for concurrent use.
 type File struct {
 	r      io.ReaderAt
 	size   int64
@@ -26,16 +25,15 @@ type File struct {
 	values cellBuffers
 	read   int64
 
-	expanded int64 // bytes of the cells of all tables whose index was read
+	expanded int64 // bytes of the cells in all tables with an index that was read
 	held     limits.Held
 }
 
-// headSize is how much of a file one read fetches for the header.
+// headSize is how much of a file the first read fetches for the header.
 const headSize = 16 << 10
 
-// Open reads the head of a .snap of size bytes: one read of at most 16 KiB,
-// and a second one where the header is longer. Name is for errors, which are a
-// *frame.Error where the file is at fault.
+// Open reads the head of a .snap of size bytes. It needs one read of at most 16 KiB, and a second one for a longer
+// header. Errors contain name. They are a *frame.Error if the file is at fault.
 func Open(r io.ReaderAt, size int64, name string) (*File, error) {
 	f := &File{r: r, size: size, name: name}
 	head := make([]byte, min(size, headSize))

@@ -7,8 +7,8 @@ import (
 	"io"
 )
 
-// Rehead writes a copy of the file with another peer and other properties. No hash covers these two.
-// Everything else stays as it is stored, but for offsets and checksums. It is read once.
+// Rehead writes a copy of the file with another peer and other properties. No hash covers these two. Everything else
+// stays as stored, except offsets and checksums. The file is read once.
 func (f *File) Rehead(out io.Writer, peer string, meta map[string]string) error {
 	info := f.info
 	info.Peer, info.Meta = peer, meta
@@ -16,7 +16,7 @@ func (f *File) Rehead(out io.Writer, peer string, meta map[string]string) error 
 		return fmt.Errorf("peer: %w", err)
 	}
 	places := append([]indexPlace(nil), f.places...)
-	header, err := encodeHeader(&info, places) // of the length that it has with other places
+	header, err := encodeHeader(&info, places) // its length does not depend on the values in places
 	if err != nil {
 		return err
 	}
@@ -61,7 +61,7 @@ func (f *File) Rehead(out io.Writer, peer string, meta map[string]string) error 
 	return f.copyTo(out, at, f.size)
 }
 
-// copyTo copies the bytes from an offset to another one.
+// copyTo copies the bytes between two offsets to out.
 func (f *File) copyTo(out io.Writer, from, to int64) error {
 	n, err := io.Copy(out, io.NewSectionReader(f.r, from, to-from))
 	f.read += n
@@ -71,13 +71,13 @@ func (f *File) copyTo(out io.Writer, from, to int64) error {
 	return err
 }
 
-// moveIndex changes the place of the first cell in an index, which ends with its checksum.
+// moveIndex changes the offset of the first cell in an index. The index ends with its checksum.
 func (f *File) moveIndex(index []byte, at, shift int64) error {
 	body := index[:len(index)-4]
 	if checksum(body) != binary.LittleEndian.Uint32(index[len(body):]) {
 		return corrupt(f.name, at, "checksum of an index does not fit")
 	}
-	const array4, uint64Code = 0x94, 0xcf // as a writer should give them, so that the length stays
+	const array4, uint64Code = 0x94, 0xcf // the fixed-size forms that a writer uses, so that the length stays the same
 	if len(body) < 10 || body[0] != array4 || body[1] != uint64Code {
 		return errors.New("its index has numbers of another form than that of their types")
 	}

@@ -1,10 +1,10 @@
 package snapshot
 
-// rngKey is the property of a state that says its RNG state in words.
+// rngKey is the property of a state that describes its RNG state in words.
 const rngKey = "rng"
 
-// SetRNG sets the state of the random number generator, and what people see of it: "count 12,
-// last 7" of a generator whose bytes are a number and a count.
+// SetRNG sets the state of the random number generator, and the text that output shows for it. Example: "count 12, last
+// 7" for a generator with a state that consists of a number and a count.
 func (h *Head) SetRNG(state []byte, words string) {
 	h.RNG = state
 	if h.Meta == nil {
@@ -13,8 +13,8 @@ func (h *Head) SetRNG(state []byte, words string) {
 	h.Meta[rngKey] = words
 }
 
-// rngValues returns the RNG states of two states that differ in them: in words if both have them and
-// these differ, else as bytes.
+// rngValues returns the different RNG states of two states. They are in words if both states have words and these
+// differ, else bytes.
 func rngValues(a, b *Head) (va, vb Value) {
 	wa, wb := a.Meta[rngKey], b.Meta[rngKey]
 	if a.RNG != nil && b.RNG != nil && wa != "" && wb != "" && wa != wb {

@@ -2,10 +2,10 @@ package snapshot
 
 import "slices"
 
-// appendRows appends all rows of src, which has the same columns.
+// appendRows appends all rows of src, a table with the same columns.
 func (t *Table) appendRows(src *Table) { t.appendRange(src, 0, src.Rows()) }
 
-// appendRange appends rows start to end of src, which has the same columns.
+// appendRange appends rows start to end of src, a table with the same columns.
 func (t *Table) appendRange(src *Table, start, end int) {
 	t.Keys.A = append(t.Keys.A, src.Keys.A[start:end]...)
 	if t.Keys.B != nil {

@@ -7,9 +7,8 @@ import (
 	"sync"
 )
 
-// SameBytes reports whether two snapshots are equal byte for byte, so that what is
-// in one is in the other. It reports false where finding out would take more than
-// reading their heads does, and for files that cannot be read. What is in memory of b is then that of a, too.
+// SameBytes reports whether two snapshots are equal byte for byte. It returns false for files that cannot be read, and
+// if the answer would cost more than reading their heads. If they are equal, b then uses the data that a has in memory.
 func SameBytes(a, b *Entry) bool {
 	same := sameBytes(a, b)
 	if same {
@@ -18,7 +17,7 @@ func SameBytes(a, b *Entry) bool {
 	return same
 }
 
-// share has e keep what another snapshot, of which it is a copy, keeps in memory.
+// share makes e use the data that another snapshot with the same bytes has in memory.
 func (e *Entry) share(other *Entry) {
 	if e.kept == nil || other.kept == nil || e.kept.Load() != nil || e.Seed != other.Seed || !e.Point.Same(other.Point) {
 		return
@@ -48,10 +47,10 @@ func sameBytes(a, b *Entry) bool {
 	return equalBytes(ra, rb, 0, 0, sizeA)
 }
 
-// comparing are what two files are read into.
+// comparing is a pool of buffers for reading two files.
 var comparing = sync.Pool{New: func() any { return new([2][32 << 10]byte) }}
 
-// equalBytes reports whether a from one offset on and b from another on have the same bytes, so many of them.
+// equalBytes reports whether left bytes of a from atA equal those in b from atB.
 func equalBytes(a, b io.ReaderAt, atA, atB, left int64) bool {
 	bufs := comparing.Get().(*[2][32 << 10]byte)
 	defer comparing.Put(bufs)
@@ -67,8 +66,8 @@ func equalBytes(a, b io.ReaderAt, atA, atB, left int64) bool {
 	return true
 }
 
-// OpenLike opens a snapshot of which much is as in another one of the same point. If it is a copy of that, byte for byte,
-// and that is in memory, it is not read again.
+// OpenLike opens a snapshot that has much in common with another one of the same point. If it is an exact copy of the
+// other one, and that one is in memory, it is not read again.
 func (e *Entry) OpenLike(other *Entry) (State, error) {
 	if other != nil && e.kept.state() == nil && other.kept.state() != nil {
 		SameBytes(e, other)
@@ -76,10 +75,10 @@ func (e *Entry) OpenLike(other *Entry) (State, error) {
 	return e.openLike(other)
 }
 
-// rawState is the bytes of a snapshot as they stand in its file.
+// rawState is the bytes of a snapshot as stored in its file.
 type rawState struct {
 	io.ReaderAt
-	file io.Closer // nil if it stays open
+	file io.Closer // nil if the file stays open
 }
 
 func (r rawState) Close() error {

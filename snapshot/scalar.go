@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// A Scalar column holds values of a notation without declared types, such as JSON. Each value carries its own type in
-// its first byte:
+// A Scalar column contains values of a notation without declared types, such as JSON. The first byte of each value
+// gives its type:
 //
 //	"…    text: a quotation mark and the text, which may be any bytes
 //	x…    raw bytes: the letter and the bytes
@@ -17,18 +17,18 @@ import (
 //	else  a decimal number in canonical form, or inf, -inf, nan
 //
 // The canonical form of a number has no more digits than it needs, no plus sign and no leading zeros: 3.0 is 3, and
-// 1.50 is 1.5. It has an exponent, as 1.5e+21 does, from 1e+21 on and below 1e-06. No digit is rounded away. The sign of
-// zero is kept. Two numbers of the same value have one form, so that an integer in one dump and 3.0 in the next are equal.
+// 1.50 is 1.5. It has an exponent, as in 1.5e+21, from 1e+21 on and below 1e-06. No digit is rounded away. The sign of
+// zero is kept. Equal numbers have one form, so an integer in one dump and 3.0 in the next are equal.
 
-// Numbers with an exponent: from this many digits before the point, or this many zeros after it.
+// Numbers have an exponent from this many digits before the point on, or this many zeros after it.
 const (
 	longestWhole = 21
 	mostZeros    = 5
 	maxExponent  = 1 << 30
 )
 
-// AppendNumber appends the canonical form of a decimal number to dst, as a Scalar holds it. It reports false if the text
-// is not a number, inf, -inf or nan.
+// AppendNumber appends the canonical form of a decimal number to dst, as in a Scalar. It returns false if the text is
+// not a number, inf, -inf or nan.
 func AppendNumber(dst, text []byte) ([]byte, bool) {
 	switch string(text) {
 	case "inf", "-inf", "nan":
@@ -135,7 +135,7 @@ func appendScalar(dst, raw []byte) []byte {
 	return append(dst, raw...)
 }
 
-// parseScalar parses what appendScalar appends.
+// parseScalar parses the output of appendScalar.
 func parseScalar(s string) ([]byte, error) {
 	if digits, ok := strings.CutPrefix(s, "0x"); ok {
 		raw, err := hex.DecodeString(digits)
@@ -155,8 +155,8 @@ func parseScalar(s string) ([]byte, error) {
 	return number, nil
 }
 
-// typed returns two Scalars as values of the narrowest type that holds both: of numbers I64 or U64 if both are whole,
-// F64 if that keeps all digits. Else they stay Scalars.
+// typed returns two Scalars as values of the narrowest type that fits both. For numbers that is I64 or U64 if both are
+// whole, or F64 if it keeps all digits. Otherwise they stay Scalars.
 func typed(a, b Value) (Value, Value) {
 	for _, typ := range []Type{Bool, I64, U64, F64, String, Bytes} {
 		x, ok := a.as(typ)
@@ -170,7 +170,7 @@ func typed(a, b Value) (Value, Value) {
 	return a, b
 }
 
-// as returns a Scalar as a value of another type, false if that loses something.
+// as returns a Scalar as a value of another type, false if the conversion loses something.
 func (v Value) as(typ Type) (Value, bool) {
 	if len(v.Raw) == 0 {
 		return v, false
@@ -199,13 +199,13 @@ func (v Value) as(typ Type) (Value, bool) {
 	return out, true
 }
 
-// sameNumber reports whether the shortest text of a float is the number in a text.
+// sameNumber reports whether the shortest text of a float is the same number as text.
 func sameNumber(f float64, text string) bool {
 	number, _ := AppendNumber(nil, strconv.AppendFloat(nil, f, 'e', -1, 64))
 	return math.IsInf(f, 0) || string(number) == text
 }
 
-// scalarKind returns the kind of change of two Scalars that no other type holds.
+// scalarKind returns the kind of change for two Scalars that fit no other type.
 func scalarKind(a, b []byte) Kind {
 	number := func(raw []byte) bool {
 		_, ok := AppendNumber(nil, raw)

@@ -11,56 +11,54 @@ import (
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
 
-// Set is the snapshots of one peer, by seed and state point. Which points there
-// are is read off the files' names; headers are read when a file is opened.
+// Set contains the snapshots of one peer, by seed and state point. The points come from the files' names; headers are
+// read when a file is opened.
 type Set struct {
 	Path     string      // the folder or file
-	Peer     string      // whose they are, if the files' names or contents say so
-	Entries  []*Entry    // ascending by seed, then point, one for each
-	Others   []string    // paths of the folder's files that are not snapshots
-	Warnings files.Notes // files left out, and why
-	Lost     files.Notes // states that cannot be read, as ReadFolder found by their content
-	Folders  []string    // paths of folders in it that were not looked into
+	Peer     string      // the peer, if the files' names or contents name it
+	Entries  []*Entry    // ascending by seed, then point; one for each point
+	Others   []string    // paths of files in the folder that are not snapshots
+	Warnings files.Notes // files that were left out, with the reasons
+	Lost     files.Notes // states that cannot be read, which ReadFolder recognized by their content
+	Folders  []string    // paths of folders in it that were not searched
 
-	// Conflicts are files for the same state point that hold different states,
-	// so that the peer's state there is not known.
+	// Conflicts are files for the same state point with different states. The peer's state at that point is not known.
 	Conflicts files.Notes
 
-	// Copies counts files that are left out since another one has the same state.
+	// Copies counts files that were left out because another file has the same state.
 	Copies int
 
-	session  *uint64 // the only seed that Entries may have, nil before Session
+	session  *uint64 // the only seed allowed in Entries; nil before Session is called
 	rechecks int
 }
 
 // Entry is one snapshot of a Set.
 type Entry struct {
-	Tree   files.Tree // that Dir is in
+	Tree   files.Tree // tree that contains Dir
 	Dir    string
 	Base   string // name of the file in Dir
-	Peer   string // whose state it is, if the name or the file says so
+	Peer   string // the peer, if the name or the file names it
 	Seed   uint64
 	Point  Point
 	Format *Format
 
-	checked bool        // seed and point are those of the header
-	root    merkle.Hash // if checked
+	checked bool        // seed and point are taken from the header
+	root    merkle.Hash // set if checked
 
-	// parts and part are set if the file holds several states.
+	// parts and part are set if the file contains several states.
 	parts *partFile
 	part  *Part
 
-	state State // in memory, nil if it is in a file
-	info  *Info // nil unless it was read
+	state State // set for a state in memory, nil for a file
+	info  *Info // nil until it was read
 
-	kept *keeping // nil for what need not be read whole
+	kept *keeping // nil if the format need not be read whole
 
-	content *content // nil unless Check has read it
-	bytes   *content // nil unless Undamaged has read it
+	content *content // nil until Check has read it
+	bytes   *content // nil until Undamaged has read it
 }
 
-// Path returns the path of the file, and for one of several states in it,
-// FILE@TICK.
+// Path returns the path of the file, or FILE@TICK for one of several states in a file.
 func (e *Entry) Path() string {
 	if e.part != nil {
 		return e.parts.name(e.part)
@@ -75,11 +73,11 @@ func (e *Entry) compare(f *Entry) int {
 	return cmp.Or(cmp.Compare(e.Peer, f.Peer), cmp.Compare(e.Seed, f.Seed), e.Point.Compare(f.Point))
 }
 
-// Open opens the snapshot. If its header has another seed or point than its
-// name, the error is a *MisnamedError and the State is open all the same.
+// Open opens the snapshot. If its header has another seed or point than its name, the error is a *MisnamedError and the
+// State is open nevertheless.
 func (e *Entry) Open() (State, error) { return e.openLike(nil) }
 
-// openLike opens the snapshot. What is the same in another one, if it is in memory, has its digests.
+// openLike opens the snapshot. If other is in memory, digests of equal data are taken from it.
 func (e *Entry) openLike(other *Entry) (State, error) {
 	if e.state != nil {
 		return staysOpen{e.state}, nil
@@ -107,7 +105,7 @@ func (e *Entry) openLike(other *Entry) (State, error) {
 	return s, nil
 }
 
-// likeOf has a state that was just opened look at e, if that is in memory.
+// likeOf lets a state that was just opened reuse the digests of e, if e is in memory.
 func (e *Entry) likeOf(s State) {
 	if e == nil || e.kept == nil {
 		return
@@ -117,11 +115,10 @@ func (e *Entry) likeOf(s State) {
 	}
 }
 
-// MisnamedError says that a file's name and its header disagree. The header is
-// right.
+// MisnamedError reports that a file's name contradicts its header. The header is right.
 type MisnamedError struct {
 	Path  string
-	Seed  uint64 // by the name
+	Seed  uint64 // from the name
 	Point Point
 
 	HeaderSeed  uint64
@@ -133,8 +130,8 @@ func (e *MisnamedError) Error() string {
 		e.Path, e.Seed, e.Point, e.HeaderSeed, e.HeaderPoint)
 }
 
-// join adds what another folder of the same peer holds. The states of a folder
-// of its own are more: where both have one of a point, it is theirs.
+// join adds the states from another folder of the same peer. If both have a state for a point, it keeps the state from
+// the folder that is only for states.
 func (s *Set) join(part *Set) {
 	s.Others = append(s.Others, part.Others...)
 	s.Warnings = append(s.Warnings, part.Warnings...)
@@ -148,9 +145,8 @@ func (s *Set) join(part *Set) {
 	}
 }
 
-// Merge adds what another place holds of the same peer: games keep copies of what
-// other peers sent them. Two states of one point are a conflict unless they are
-// equal.
+// Merge adds states of the same peer from another place, because games keep copies of states that other peers sent. Two
+// states for one point are a conflict unless they are equal.
 func (s *Set) Merge(other *Set) {
 	s.Others = append(s.Others, other.Others...)
 	s.Warnings = append(s.Warnings, other.Warnings...)
@@ -179,7 +175,7 @@ func (s *Set) Merge(other *Set) {
 	}
 }
 
-// Warn adds to the warnings that a file was left out.
+// Warn adds a warning that a file was left out.
 func (s *Set) Warn(path, format string, args ...any) {
 	s.Warnings = append(s.Warnings, files.Note{Path: path, Text: fmt.Sprintf(format, args...)})
 }
@@ -193,8 +189,8 @@ func compareEntries(a, b *Entry) int {
 	return cmp.Or(a.compare(b), cmp.Compare(a.Base, b.Base))
 }
 
-// order sorts the entries and keeps one for each seed and point. Where two
-// names claim the same, their headers are read.
+// order sorts the entries and keeps one for each seed and point. If two names have the same seed and point, the headers
+// are read.
 func (s *Set) order() {
 	if s.ascend() {
 		return
@@ -216,7 +212,7 @@ func (s *Set) order() {
 	}
 }
 
-// ascend reports whether the entries ascend, no two of them of the same point.
+// ascend reports whether the entries ascend and have different points.
 func (s *Set) ascend() bool {
 	for i := 1; i < len(s.Entries); i++ {
 		if s.Entries[i-1].compare(s.Entries[i]) >= 0 {
@@ -226,8 +222,7 @@ func (s *Set) ascend() bool {
 	return true
 }
 
-// believe gives e the seed and point of its header. A file that cannot be read
-// keeps those of its name.
+// believe sets e's seed and point from its header. If the file cannot be read, the values from the name stay.
 func (s *Set) believe(e *Entry) {
 	if e.checked {
 		return
@@ -247,9 +242,8 @@ func (s *Set) believe(e *Entry) {
 	}
 }
 
-// insert adds an entry whose header has been read. An entry that is there
-// already and has only its name to show is looked at first: it may have to
-// move.
+// insert adds an entry after its header was read. If an existing entry at that point is only known by its name, its
+// header is read first, and it may move.
 func (s *Set) insert(e *Entry) {
 	if s.session != nil && e.Seed != *s.session {
 		s.stale(e)
@@ -274,8 +268,8 @@ func (s *Set) insert(e *Entry) {
 	s.Entries = slices.Insert(s.Entries, i, e)
 }
 
-// Recheck moves an entry to the seed and point that its header has, and
-// whatever has only its name to show out of its way.
+// Recheck moves an entry to the seed and point in its header. Entries at that place that are only known by their names
+// may move too.
 func (s *Set) Recheck(e *Entry) {
 	if s.rechecks++; s.rechecks > trustedNames {
 		s.CheckAll()
@@ -287,8 +281,8 @@ func (s *Set) Recheck(e *Entry) {
 	s.insert(e)
 }
 
-// Session narrows the set to one seed and warns of every file of another, now
-// and whenever a header turns out to have another.
+// Session limits the set to one seed. It adds a warning for every file of another seed, now and whenever a header shows
+// another seed later.
 func (s *Set) Session(seed uint64) {
 	s.session = &seed
 	kept := s.Entries[:0]
@@ -306,8 +300,7 @@ func (s *Set) stale(e *Entry) {
 	s.Warn(e.Path(), "%s: stale: of seed %016x, the session is %016x", e.Path(), e.Seed, *s.session)
 }
 
-// CheckAll reads the headers of all entries that have only their names to show
-// and moves those that are misnamed.
+// CheckAll reads the headers of all entries that are only known by their names, and moves misnamed ones.
 func (s *Set) CheckAll() {
 	all := s.Entries
 	for _, e := range all {
@@ -324,17 +317,16 @@ func (s *Set) CheckAll() {
 	s.order()
 }
 
-// trustedNames is how many misnamed files a set may have before all of its
-// headers are read.
+// trustedNames is how many misnamed files a set may have before all headers are read.
 const trustedNames = 8
 
-// Has reports whether the set has an entry of the peer, seed and point of another.
+// Has reports whether the set has an entry with the same peer, seed and point as e.
 func (s *Set) Has(e *Entry) bool {
 	_, taken := slices.BinarySearchFunc(s.Entries, e, (*Entry).compare)
 	return taken
 }
 
-// At returns the entry at a point, or nil. The set must be of one seed.
+// At returns the entry at a point, or nil. The set must contain only one seed.
 func (s *Set) At(p Point) *Entry {
 	i, ok := slices.BinarySearchFunc(s.Entries, p, func(e *Entry, p Point) int { return e.Point.Compare(p) })
 	if !ok {

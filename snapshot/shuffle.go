@@ -2,10 +2,9 @@ package snapshot
 
 import "encoding/binary"
 
-// shuffle writes the bytes of src to dst, of the same length, by planes: first
-// byte 0 of every group of 8, then byte 1 of every group, and so on; the bytes
-// after the last whole group follow unchanged. Columns of numbers compress
-// better and faster that way.
+// shuffle writes the bytes of src to dst by planes: first byte 0 of every group of 8, then byte 1 of every group, and
+// so on. Bytes after the last whole group follow unchanged. dst has the same length as src. Columns of numbers compress
+// better and faster in this form.
 func shuffle(dst, src []byte) {
 	n := len(src) / 8
 	whole := n &^ 7
@@ -34,7 +33,7 @@ func shuffle(dst, src []byte) {
 	copy(dst[8*n:], src[8*n:])
 }
 
-// unshuffle undoes shuffle.
+// unshuffle reverses shuffle.
 func unshuffle(dst, src []byte) {
 	n := len(src) / 8
 	whole := n &^ 7
@@ -63,7 +62,7 @@ func unshuffle(dst, src []byte) {
 	copy(dst[8*n:], src[8*n:])
 }
 
-// planes returns the 8 planes of n bytes each that b begins with.
+// planes returns the first 8 planes in b, with n bytes each.
 func planes(b []byte, n int) (p [8][]byte) {
 	for k := range p {
 		p[k] = b[k*n : (k+1)*n : (k+1)*n]

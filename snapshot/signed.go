@@ -9,8 +9,7 @@ import (
 	"github.com/desynctool/desynctool/snapshot/signatures"
 )
 
-// UntoldError says why signatures do not tell whether a state is the one that
-// was signed.
+// UntoldError explains why signatures do not show whether a state is the one that was signed.
 type UntoldError struct{ Err error }
 
 func (e *UntoldError) Error() string { return e.Err.Error() }
@@ -22,13 +21,12 @@ func untold(format string, args ...any) error { return &UntoldError{fmt.Errorf(f
 type Signers struct {
 	Path string // of the chain
 	*signatures.Signed
-	Trusted bool  // its key is the one that the user gave
-	Refused error // why no state is held against it: it is by another key; nil if it is not
+	Trusted bool  // its key is the key that the user gave
+	Refused error // reason why no state is compared with it: it has another key; nil if there is none
 }
 
-// Check holds the full root of a state point against the chain. The error is an
-// [*UntoldError] if the chain says nothing of that point; any other says that the root
-// is not the one that is signed.
+// Check compares the full root of a state point with the chain. The error is an [*UntoldError] if the chain contains
+// nothing for that point. Any other error means that the root differs from the signed one.
 func (s *Signers) Check(root merkle.Hash, point Point) error {
 	if s.Refused != nil {
 		return s.Refused
@@ -43,7 +41,7 @@ func (s *Signers) Check(root merkle.Hash, point Point) error {
 	return sameRoot(root, signed, fmt.Sprintf("signed for tick %d", point.Tick), s.Signed)
 }
 
-// sameRoot compares a root with the one that is wanted, in full.
+// sameRoot compares a full root with the expected one.
 func sameRoot(root, want merkle.Hash, what string, chain *signatures.Signed) error {
 	switch {
 	case root == want:
@@ -58,8 +56,7 @@ func sameRoot(root, want merkle.Hash, what string, chain *signatures.Signed) err
 	return fmt.Errorf("the root is %s, %s is %s", root, what, want)
 }
 
-// checkSigned holds a state against the chain that is expected, if one is. Its errors are
-// those of Signers.Check.
+// checkSigned compares a state with the expected chain, if there is one. It returns the same errors as Signers.Check.
 func (want Expected) checkSigned(root merkle.Hash, seed *uint64, point Point) error {
 	if want.Signed == nil {
 		return nil
@@ -70,7 +67,7 @@ func (want Expected) checkSigned(root merkle.Hash, seed *uint64, point Point) er
 	return want.Signed.Check(root, point)
 }
 
-// settle takes what checking a file against signatures found into what is said of it.
+// settle stores the result of checking a file against signatures in v.
 func (v *Verified) settle(want Expected, err error) {
 	switch {
 	case want.Signed == nil:
@@ -83,8 +80,7 @@ func (v *Verified) settle(want Expected, err error) {
 	}
 }
 
-// VerifyChain says what verifying a chain found. The key, if not nil, is the one that is
-// trusted.
+// VerifyChain returns the result of verifying a chain. trusted, if not nil, is the key that the user trusts.
 func VerifyChain(c *signatures.Chain, path string, trusted *signatures.Key) Verified {
 	v := Verified{Path: path, What: "tick signatures", Chain: c, Trusted: trusted != nil}
 	var by error

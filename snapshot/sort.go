@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// SortRows puts rows in the order of their keys, which must be distinct. Rows that are not in order are
-// copied; what keys and columns were made of stays as it is.
+// SortRows sorts rows by their keys, which must be distinct. Rows that are not in order are copied; the original slices
+// of keys and columns stay unchanged.
 func (t *Table) SortRows() error {
 	if t.Keys.unordered() == 0 {
 		return nil
@@ -40,10 +40,11 @@ func (t *Table) SortRows() error {
 	return nil
 }
 
-// smallTable is up to how many bytes of values a table has them in one piece of memory when it is sorted.
+// smallTable is a number of bytes. A table with at most that many bytes of values gets one allocation for them when it
+// is sorted.
 const smallTable = 1 << 20
 
-// order returns the numbers of rows in the order of their keys.
+// order returns the indexes of rows in the order of their keys.
 func (k Keys) order() []int {
 	order := make([]int, len(k.A))
 	for i := range order {
@@ -53,7 +54,7 @@ func (k Keys) order() []int {
 	return order
 }
 
-// moved returns the column with its rows in another order. Its data is appended to room.
+// moved returns the column with its rows in another order. It appends the data to room.
 func (c *Column) moved(order []int, room []byte) Column {
 	to := Column{Schema: c.Schema, Data: room}
 	if c.Ends != nil {

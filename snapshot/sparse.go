@@ -9,12 +9,11 @@ import (
 	"github.com/desynctool/desynctool/internal/file/limits"
 )
 
-// ErrTwice says that a row was given a value of a column a second time.
+// ErrTwice reports that a row was given a second value for the same column.
 var ErrTwice = errors.New("a field is given twice")
 
-// Sparse collects the tables of a state whose rows and columns are known only by reading
-// it: rows come in any order, and have a value only in the columns that they were given one
-// of. The zero Sparse is empty.
+// Sparse collects the tables of a state with rows and columns that become known only while reading it. Rows come in any
+// order, and have values only in columns that were set. The zero Sparse is empty.
 type Sparse struct {
 	tables  map[sparseName]*SparseTable
 	columns int
@@ -49,12 +48,12 @@ type sparseCells struct {
 
 type sparseCell struct {
 	row  int
-	bits uint64 // of a value of fixed width
-	text string // of any other
+	bits uint64 // for a fixed-width value
+	text string // for any other value
 }
 
-// Table returns the table of that class and label, which is made the first time. Parts, 1 or
-// 2, is how many parts its keys have; a table with as many of another number is an error.
+// Table returns the table of that class and label. The first call creates it. parts is the number of parts in its keys,
+// 1 or 2. It is an error if the table already exists with another number.
 func (s *Sparse) Table(class Class, label string, parts int) (*SparseTable, error) {
 	name := sparseName{class, label}
 	t := s.tables[name]
@@ -76,7 +75,7 @@ func (s *Sparse) Table(class Class, label string, parts int) (*SparseTable, erro
 	return t, nil
 }
 
-// Row returns the row of a key, which is made the first time, and whether it was made now.
+// Row returns the row of a key and whether it is new. The first call for a key creates the row.
 func (t *SparseTable) Row(a, b uint64) (row int, added bool) {
 	k := Key{A: a}
 	if t.parts == 2 {
@@ -91,18 +90,17 @@ func (t *SparseTable) Row(a, b uint64) (row int, added bool) {
 	return row, !ok
 }
 
-// SetBits gives a row a value of a type of fixed width by its low bits, as Column.AppendUint
-// takes them.
+// SetBits sets a fixed-width value of a row by its low bits, like Column.AppendUint.
 func (t *SparseTable) SetBits(row int, component, field string, typ Type, bits uint64) error {
 	return t.set(component, field, typ, sparseCell{row: row, bits: bits})
 }
 
-// SetText gives a row a String.
+// SetText sets a String value of a row.
 func (t *SparseTable) SetText(row int, component, field, text string) error {
 	return t.set(component, field, String, sparseCell{row: row, text: text})
 }
 
-// SetRaw gives a row Bytes.
+// SetRaw sets a Bytes value of a row.
 func (t *SparseTable) SetRaw(row int, component, field string, raw []byte) error {
 	return t.set(component, field, Bytes, sparseCell{row: row, text: string(raw)})
 }
@@ -128,8 +126,8 @@ func (t *SparseTable) set(component, field string, typ Type, c sparseCell) error
 	return nil
 }
 
-// Tables returns the tables in order. Of columns with the same name and different types, all
-// but the one whose type has the lowest number get " (TYPE)" after their names.
+// Tables returns the tables in order. If columns have the same name and different types, all but the one with the
+// lowest type number get " (TYPE)" after their names.
 func (s *Sparse) Tables() ([]Table, error) {
 	cells, given := 0, 0
 	for _, t := range s.tables {
@@ -150,7 +148,7 @@ func (s *Sparse) Tables() ([]Table, error) {
 	return w.Tables, w.Validate()
 }
 
-// table returns the table with its rows in the order of their keys.
+// table returns the table with its rows sorted by key.
 func (t *SparseTable) table() Table {
 	order := make([]int, len(t.keys))
 	for i := range order {
@@ -158,7 +156,7 @@ func (t *SparseTable) table() Table {
 	}
 	slices.SortFunc(order, func(i, j int) int { return t.keys[i].Compare(t.keys[j]) })
 	out := Table{Label: t.label, Class: t.class, Keys: newKeys(t.parts, len(order))}
-	place := make([]int, len(order)) // of a row among those in order
+	place := make([]int, len(order)) // sorted position of each row
 	for n, i := range order {
 		place[i] = n
 		out.Keys.add(t.keys[i])
@@ -188,7 +186,7 @@ func (t *SparseTable) table() Table {
 	return out
 }
 
-// column returns the values as a column; place is where each row stands.
+// column returns the values as a column; place contains the position of each row.
 func (c *sparseCells) column(component, field string, typ Type, place []int) Column {
 	slices.SortFunc(c.cells, func(a, b sparseCell) int { return cmp.Compare(place[a.row], place[b.row]) })
 	out := NewColumn(component, field, typ, 0)

@@ -11,15 +11,15 @@ type stream struct {
 	s         State
 	table     int
 	ix        *Index
-	next, end int // blocks to come
-	block     int // the block at hand
+	next, end int // next blocks
+	block     int // the current block
 	keys      Keys
-	row       int // the next row of it
+	row       int // its next row
 	columns   map[int]Column
 	held      limits.Held
 }
 
-// nameOf returns the path of a state that is read from its file, "" for others.
+// nameOf returns the path of a state that is read from a file, "" for other states.
 func nameOf(s State) string {
 	if f, ok := s.(*File); ok {
 		return f.name
@@ -27,12 +27,12 @@ func nameOf(s State) string {
 	return ""
 }
 
-// size returns how many bytes of memory a column takes.
+// size returns a column's size in memory in bytes.
 func (c *Column) size() int64 { return int64(len(c.Data) + 4*len(c.Ends) + len(c.Present)) }
 
 func (s *stream) done() bool { return s.row == len(s.keys.A) && s.next == s.end }
 
-// fill makes sure that there is a row at hand, if any is left.
+// fill loads the next block if the current one has no rows left.
 func (s *stream) fill() (err error) {
 	if s.row < len(s.keys.A) || s.next == s.end {
 		return nil
@@ -44,7 +44,7 @@ func (s *stream) fill() (err error) {
 	return err
 }
 
-// column returns a column of the block at hand.
+// column returns a column of the current block.
 func (s *stream) column(k int) (*Column, error) {
 	c, ok := s.columns[k]
 	if !ok {
@@ -64,8 +64,8 @@ func (s *stream) column(k int) (*Column, error) {
 	return &c, nil
 }
 
-// span merges the rows at hand of both sides until one side runs out, then
-// compares the values of the rows that both have.
+// span merges the current rows of both sides until one side runs out. It then compares the values of rows that both
+// have.
 func (c *comparer) span(p *pairing, left, right *stream) error {
 	var keys []Key
 	var rowsA, rowsB []int32
@@ -107,8 +107,8 @@ func (c *comparer) values(p *pairing, left, right *stream, keys []Key, rowsA, ro
 	}
 	var changes []Change
 	for k, column := range p.columns {
-		// Blocks of equal digest are equal row by row where their keys are; here
-		// keys differ, so equality of the blocks says nothing.
+		// Usually blocks with equal digests are equal row by row, because their keys are equal. Here the keys differ,
+		// so equal blocks mean nothing.
 		a, err := left.column(column[0])
 		if err != nil {
 			return err

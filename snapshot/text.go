@@ -18,15 +18,13 @@ import (
 // textHeader is the first line of the text twin.
 const textHeader = "%desynctool snapshot 1"
 
-// IsText reports whether head, the leading bytes of a file, are the text twin
-// of a snapshot.
+// IsText reports whether head, the first bytes of a file, begins the text twin of a snapshot.
 func IsText(head []byte) bool {
 	return strings.HasPrefix(string(head), textHeader+"\n") || strings.HasPrefix(string(head), textHeader+"\r\n")
 }
 
-// WriteText writes the text twin of a state: one variable a line. Each line
-// says by itself whose value it is, so that line tools such as diff and grep
-// serve. ReadText undoes it. The notation is specified in docs/snapshot.md.
+// WriteText writes the text twin of a state: one variable a line. Each line contains the full path of its value, so
+// that line tools such as diff and grep are useful. ReadText reverses it. docs/snapshot.md specifies the notation.
 func WriteText(w io.Writer, s State) error {
 	out := bufio.NewWriterSize(w, 1<<16)
 	info := s.Info()
@@ -114,7 +112,7 @@ func writeRows(out *bufio.Writer, s State, i int) error {
 	return nil
 }
 
-// rowPrefix returns what the lines of a table's rows begin with, up to the key.
+// rowPrefix returns the begin of a table's lines, up to the key.
 func rowPrefix(t *Table) string {
 	class := ""
 	if t.Class != Archetype {
@@ -123,14 +121,13 @@ func rowPrefix(t *Table) string {
 	return class + PathName(t.Label, "[=%#") + "["
 }
 
-// columnPath returns what stands between the key and the value.
+// columnPath returns the text between key and value.
 func columnPath(c *Column) string {
 	return "." + PathName(c.Component, ".=") + "." + PathName(c.Field, "=")
 }
 
-// PathName returns a name as it stands in a path of the text twin: as it is, or
-// as a Go string literal if it holds a space, a quote, a backslash, anything
-// not printable or one of the special characters.
+// PathName returns a name in the form for a path of the text twin. It is a Go string literal if it contains a space, a
+// quote, a backslash, a non-printable character or one of the special characters. Otherwise it is unchanged.
 func PathName(name, special string) string {
 	for _, r := range name {
 		if r == ' ' || r == '"' || r == '\\' || !unicode.IsPrint(r) || r == unicode.ReplacementChar || strings.ContainsRune(special, r) {
@@ -140,7 +137,7 @@ func PathName(name, special string) string {
 	return name
 }
 
-// TextError says which line of a text twin is not as expected.
+// TextError reports the line of a text twin that is not as expected.
 type TextError struct {
 	Name string
 	Line int
@@ -149,13 +146,12 @@ type TextError struct {
 
 func (e *TextError) Error() string { return fmt.Sprintf("%s:%d: %s", e.Name, e.Line, e.Msg) }
 
-// maxLine is the length in bytes of the longest line of a text twin: that of any value
-// that a cell can hold, of which a byte takes four at most, and of what names it.
+// maxLine is the length in bytes of the longest line of a text twin. It has room for any value that fits a cell, at
+// four characters a byte, and for the path.
 const maxLine = 4*maxCell + 64<<10
 
-// ReadText reads a text twin and writes the .snap that it stands for. It holds
-// a few rows at a time. Name is for errors, which are a *TextError where the
-// text is at fault.
+// ReadText reads a text twin and writes the .snap that it describes. It keeps a few rows in memory. Errors contain
+// name. They are a *TextError if the text is at fault.
 func ReadText(ws io.WriteSeeker, r io.Reader, name string, opts WriteOptions) error {
 	p := textParser{in: bufio.NewReaderSize(r, 1<<16), name: name}
 	err := p.parse(ws, opts)
@@ -176,8 +172,7 @@ type textParser struct {
 	tables []Table
 	writer *Writer
 
-	// The table that rows are read for, the rows gathered so far and the
-	// column of the last row that comes next.
+	// The current table, the rows collected so far, and the column that comes next in the last row.
 	table    int
 	prefixes []string
 	paths    []string
@@ -185,8 +180,7 @@ type textParser struct {
 	column   int
 }
 
-// next returns the next line without its end, skipping comments and empty
-// lines; false at the end.
+// next returns the next line without its end, and false at the end. It skips comments and empty lines.
 func (p *textParser) next() (string, bool, error) {
 	for {
 		p.buf = p.buf[:0]
@@ -339,8 +333,7 @@ func (p *textParser) addColumn(fields []string) error {
 	return nil
 }
 
-// splitFields splits at spaces; a field that begins with a quote is a Go string
-// literal.
+// splitFields splits at spaces. A field that begins with a quote is a Go string literal.
 func splitFields(s string) ([]string, error) {
 	var fields []string
 	for s != "" {
@@ -366,7 +359,7 @@ func splitFields(s string) ([]string, error) {
 	return fields, nil
 }
 
-// enter makes table i the one that rows are read for.
+// enter makes table i the current table.
 func (p *textParser) enter(i int) {
 	p.table, p.column, p.paths = i, 0, p.paths[:0]
 	if i < len(p.tables) {
@@ -377,7 +370,7 @@ func (p *textParser) enter(i int) {
 	}
 }
 
-// flush hands the rows gathered so far to the writer.
+// flush passes the collected rows to the writer.
 func (p *textParser) flush() error {
 	if p.column != 0 {
 		return fmt.Errorf("row %s%s] lacks %s", p.prefixes[p.table], p.rows.Keys.At(p.rows.Rows()-1), p.rows.Columns[p.column].Name())
@@ -390,7 +383,7 @@ func (p *textParser) flush() error {
 	return err
 }
 
-// row reads one line of one row.
+// row parses one line of one row.
 func (p *textParser) row(line string) error {
 	for p.table < len(p.tables) && !strings.HasPrefix(line, p.prefixes[p.table]) {
 		if err := p.flush(); err != nil {

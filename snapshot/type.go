@@ -21,14 +21,13 @@ const (
 	F32    Type = 10
 	F64    Type = 11
 	Fixed  Type = 12 // i64, in units of 1/Scale
-	String Type = 13 // bytes meant as UTF-8 text; anything is kept
+	String Type = 13 // meant as UTF-8 text, but any bytes are kept
 	Bytes  Type = 14
 	Ref    Type = 15 // u64, the key of another entity
-	Scalar Type = 16 // a value whose type its file does not declare: see scalar.go
+	Scalar Type = 16 // a value without a declared type in its file: see scalar.go
 )
 
-// typeInfo says of each type its name in the text twin and its width in bytes,
-// 0 if values vary in length.
+// typeInfo contains each type's name in the text twin and its width in bytes, 0 for variable lengths.
 var typeInfo = [...]struct {
 	name  string
 	width int
@@ -72,15 +71,15 @@ func ParseType(name string) (Type, error) {
 	return 0, fmt.Errorf("unknown type %q", name)
 }
 
-// Class says what a table is to the sim.
+// Class is the role of a table in the sim.
 type Class uint8
 
 // The classes, in the order in which a World lists its tables. The numbers are
 // part of the .snap format.
 const (
 	Archetype Class = 0 // authoritative state; a leaf of the Merkle tree
-	Cache     Class = 1 // derived data that can be recomputed; outside the root
-	Noise     Class = 2 // known to differ between peers in sync; outside the root
+	Cache     Class = 1 // derived data that can be recomputed; not covered by the root
+	Noise     Class = 2 // known to differ between peers in sync; not covered by the root
 )
 
 var classNames = [...]string{Archetype: "archetype", Cache: "cache", Noise: "noise"}

@@ -23,7 +23,7 @@ func (c *Column) At(i int) Value {
 	return Value{Type: c.Type, Scale: c.Scale, Absent: !c.Has(i), Raw: c.Raw(i)}
 }
 
-// absentText is what stands for no value.
+// absentText represents a missing value.
 const absentText = "absent"
 
 // String returns the value in the notation of the text twin:
@@ -33,7 +33,7 @@ const absentText = "absent"
 //	f32, f64       the shortest decimal that reads back as the same bits, with
 //	               an exponent below 1e-06 and from 1e+21 on; inf, -inf; -0; a
 //	               NaN by its bits, nan(0x7ff8000000000001)
-//	fixed          the exact decimal where Scale is made of twos and fives,
+//	fixed          the exact decimal if Scale has no factors but two and five,
 //	               else units/scale
 //	string         a Go string literal: quoted, with \n, \", \\, \xNN, \uNNNN …
 //	bytes          0x and hex digits
@@ -89,7 +89,7 @@ func (v Value) appendFloat(dst []byte) []byte {
 	return appendFinite(dst, f, 8*v.Type.Width())
 }
 
-// appendFinite appends a finite float of so many bits.
+// appendFinite appends a finite float with size bits.
 func appendFinite(dst []byte, f float64, size int) []byte {
 	form := byte('f')
 	if magnitude := math.Abs(f); magnitude != 0 && (magnitude < 1e-6 || magnitude >= 1e21) {
@@ -101,8 +101,7 @@ func appendFinite(dst []byte, f float64, size int) []byte {
 // float returns an F32 or F64 as a float.
 func (v Value) float() float64 { return floatOf(v.bits(), v.Type) }
 
-// decimals returns how many decimal places units of 1/scale need, or -1 if no
-// number of places is enough.
+// decimals returns how many decimal places units of 1/scale need, or -1 if no number of places suffices.
 func decimals(scale uint32) int {
 	twos, fives := 0, 0
 	for ; scale%2 == 0; scale /= 2 {
@@ -141,7 +140,7 @@ func appendFixed(dst []byte, units int64, scale uint32) []byte {
 	return dst
 }
 
-// ParseValue parses what Value.String returns for a value of that type.
+// ParseValue parses the output of Value.String for a value of that type.
 func ParseValue(typ Type, scale uint32, s string) (Value, error) {
 	v := Value{Type: typ, Scale: scale}
 	var bits uint64
@@ -216,7 +215,7 @@ func parseFloat(typ Type, s string) (uint64, error) {
 		return bits, nil
 	}
 	if s != "inf" && s != "-inf" && strings.Trim(s, "0123456789+-.e") != "" {
-		return 0, strconv.ErrSyntax // what ParseFloat would take besides
+		return 0, strconv.ErrSyntax // other forms that ParseFloat accepts
 	}
 	f, err := strconv.ParseFloat(s, size)
 	if err != nil {
@@ -225,8 +224,8 @@ func parseFloat(typ Type, s string) (uint64, error) {
 	return floatBits(f, typ), nil
 }
 
-// maxFixedText is the length in bytes of the longest decimal that is read as a fixed
-// value. The longest that is written has 53.
+// maxFixedText is the length in bytes of the longest decimal that is read as a fixed value. The longest that is written
+// has 53.
 const maxFixedText = 64
 
 func parseFixed(s string, scale uint32) (int64, error) {

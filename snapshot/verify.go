@@ -9,15 +9,14 @@ import (
 	"github.com/desynctool/desynctool/snapshot/signatures"
 )
 
-// Proof is the Merkle inclusion proof of an archetype, and the state that it is of.
+// Proof is the Merkle inclusion proof of an archetype, with the state that it belongs to.
 type Proof struct {
 	Seed  uint64
 	Point Point
 	merkle.Proof
 }
 
-// Prove returns the proof that an archetype belongs to a state; "RNG" is the RNG unless
-// an archetype has that label.
+// Prove returns the proof that an archetype belongs to a state. "RNG" means the RNG unless an archetype has that label.
 func Prove(s State, label string) (*Proof, error) {
 	info := s.Info()
 	tree, err := merkle.New(info.Leaves())
@@ -43,13 +42,13 @@ func Prove(s State, label string) (*Proof, error) {
 	return p, nil
 }
 
-// Expected is what a verified file must agree with besides itself.
+// Expected contains external data that a verified file must agree with.
 type Expected struct {
-	Root  *merkle.Hash // the root of a proof or snapshot; nil for any
-	State State        // a state whose content must give a proof's leaf; nil for none
+	Root  *merkle.Hash // the required root of a proof or snapshot; nil for any
+	State State        // a state with content that must give the proof's leaf; nil for none
 
-	// Signed is the chain that must have signed the root for the point that the file is of;
-	// nil for none. Key is what a chain that is checked itself must be signed by; nil for any.
+	// Signed is the chain that must contain a signature of the root at the file's point; nil for none. Key is the
+	// required signer if the file itself is a chain; nil for any.
 	Signed *Signers
 	Key    *signatures.Key
 }
@@ -64,42 +63,42 @@ func (want Expected) checkRoot(got merkle.Hash) error {
 	return fmt.Errorf("root is %s, expected %s", got, *want.Root)
 }
 
-// Verification is what checking some files found.
+// Verification is the result of checking files.
 type Verification []Verified
 
-// Diverged reports whether the hash of any file does not hold.
+// Diverged reports whether a hash of any file does not match.
 func (v Verification) Diverged() bool {
 	return slices.ContainsFunc(v, func(f Verified) bool { return f.Err != nil })
 }
 
-// Incomplete reports whether signatures do not tell of any file whether it holds. A file
-// that cannot be read is an error.
+// Incomplete reports whether there is a file for which the signatures do not decide whether it is valid. A file that
+// cannot be read is an error instead.
 func (v Verification) Incomplete() bool {
 	return slices.ContainsFunc(v, func(f Verified) bool { return f.Untold != nil })
 }
 
-// Verified is what checking one file found.
+// Verified is the result of checking one file.
 type Verified struct {
 	Path string
 	What string      // "snapshot", "proof", "order log", "trace", "tick signatures" or the title of a format
-	Root merkle.Hash // of a snapshot or proof
-	Note string      // what was checked
-	Err  error       // which hash does not hold; nil if all do
+	Root merkle.Hash // for a snapshot or proof
+	Note string      // describes what was checked
+	Err  error       // the hash that does not match; nil if all match
 
-	// Unchecked says that the file carries no checksum of its content, and ReadOnly
-	// that it was held against nothing else either: it was read, no more.
+	// Unchecked means that the file has no checksum of its content. ReadOnly means that it was not compared with
+	// anything else either: it was only read.
 	Unchecked, ReadOnly bool
 
-	// Signed is the chain in which the root is signed for the tick that the file is of; nil if it
-	// is not, or none was given.
+	// Signed is the chain that contains a signature of the root for the file's tick. It is nil if there is no such
+	// signature or no chain was given.
 	Signed *Signers
 
-	// Untold is why the signatures that were given do not tell whether the file is what was
-	// signed; nil if they do, or none were given.
+	// Untold explains why the given signatures do not show whether the file is what was signed. It is nil if they do,
+	// or if none were given.
 	Untold error
 
-	// Chain is what was found of a chain of tick signatures; Trusted says that it was held
-	// against a key that the user trusts.
+	// Chain is the result of verifying a chain of tick signatures. Trusted means that it was compared with a key that
+	// the user trusts.
 	Chain   *signatures.Chain
 	Trusted bool
 }
@@ -121,8 +120,8 @@ func VerifyProof(p *merkle.Proof, path string, want Expected) (Verified, error) 
 	return v, err
 }
 
-// verifyLeaf checks that a state's content gives the proof's leaf. The second error says
-// that the state could not be read.
+// verifyLeaf checks that a state's content gives the proof's leaf. The second error reports that the state could not be
+// read.
 func verifyLeaf(p *merkle.Proof, s State) (wrong, err error) {
 	if err := Check(s); err != nil {
 		if errors.As(err, new(*HashError)) {
@@ -142,8 +141,8 @@ func verifyLeaf(p *merkle.Proof, s State) (wrong, err error) {
 	return fmt.Errorf("the state has no %s", LabelName(p.Label)), nil
 }
 
-// VerifyState recomputes a state's hashes. Checksummed says that its file carries
-// checksums, which reading it checks. The error is set if the file could not be read.
+// VerifyState recomputes a state's hashes. checksummed means that its file contains checksums, which are checked while
+// reading. The error is set if the file could not be read.
 func VerifyState(s State, path string, checksummed bool, want Expected) (Verified, error) {
 	if want.State != nil {
 		return Verified{}, fmt.Errorf("%s: a snapshot; --state is for proofs", path)

@@ -6,28 +6,25 @@ import (
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
 
-// Walk is a Merkle descent through two states: what two peers find out who exchange
-// nothing but hashes.
+// Walk is a Merkle descent through two states. It finds what two peers can find by exchanging only hashes.
 type Walk struct {
 	A, B         *Info
 	TreeA, TreeB *merkle.Tree
 	Comparison   merkle.Comparison
-	// Steps are those of Comparison with the hashes that were exchanged.
+	// Steps are the steps of Comparison with the hashes that were exchanged.
 	Steps []WalkStep
-	// Lost says what could not be read and might differ. The caller adds to it.
+	// Lost is the data that could not be read and might differ. The caller adds to it.
 	Lost []string
 }
 
-// WalkStep is an interior node that differs. Of its left and its right child it has the
-// hashes of A and B.
+// WalkStep is an interior node that differs, with the hashes of its left and right child in A and B.
 type WalkStep struct {
 	merkle.Step
 	LeftHash, RightHash [2]merkle.Hash
 }
 
-// Descend compares two states by their hashes, and the cuts of tables that differ by
-// them: see CompareCuts. It refuses states of different sessions or points unless force
-// is set.
+// Descend compares two states by their hashes. For tables that differ it also checks the cuts: see CompareCuts. It
+// refuses states of different sessions or points unless force is set.
 func Descend(a, b State, force bool) (*Walk, error) {
 	w := &Walk{A: a.Info(), B: b.Info()}
 	if !force {
@@ -54,8 +51,7 @@ func Descend(a, b State, force bool) (*Walk, error) {
 	return w, CompareCuts(a, b)
 }
 
-// common returns the tree of those leaves of a that b also has: the one that
-// merkle.Compare descends.
+// common returns the tree over those leaves of a that b also has. merkle.Compare descends this tree.
 func common(a, b *merkle.Tree) *merkle.Tree {
 	has := map[string]bool{}
 	for i := range b.Len() {
@@ -67,12 +63,12 @@ func common(a, b *merkle.Tree) *merkle.Tree {
 			leaves = append(leaves, merkle.Leaf{Label: a.Label(i), Hash: a.Leaf(i)})
 		}
 	}
-	t, _ := merkle.New(leaves) // in order, since a's leaves are
+	t, _ := merkle.New(leaves) // in order, because a's leaves are
 	return t
 }
 
 // Diverged reports whether the hashes differ.
 func (w *Walk) Diverged() bool { return !w.Comparison.Equal() }
 
-// Incomplete reports whether something could not be read that might differ.
+// Incomplete reports whether data that might differ could not be read.
 func (w *Walk) Incomplete() bool { return len(w.Lost) > 0 }

@@ -11,22 +11,20 @@ import (
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
 
-// MaxName is the largest length in bytes of a label, component, field, phase,
-// peer or native name.
+// MaxName is the maximum length in bytes of a label, component, field, phase, peer or native name.
 const MaxName = 1024
 
-// AfterOrders is the Phase of the point inside a tick at which its orders have
-// been applied and the rest of the step has not.
+// AfterOrders is the Phase of the point inside a tick after its orders were applied and before the rest of the step.
 const AfterOrders = "after-orders"
 
-// Point is a state point: the moment at which a state was taken. Point T with
-// an empty Phase is the state before tick T's orders are applied.
+// Point is a state point: the moment at which a state was taken. Point T with an empty Phase is the state before tick
+// T's orders are applied.
 type Point struct {
 	Tick   uint64
 	Phase  string // "" or AfterOrders
 	Native string // the engine's own name, "" if it has none
 
-	Relation Relation // of the point to what Native names; At if there is no name
+	Relation Relation // of the point to the moment in Native; At if there is no name
 }
 
 // Compare orders points in time. It ignores native names.
@@ -34,7 +32,7 @@ func (p Point) Compare(q Point) int {
 	return cmp.Or(cmp.Compare(p.Tick, q.Tick), strings.Compare(p.Phase, q.Phase))
 }
 
-// check reports a phase or native name that no point has.
+// check returns an error for an invalid phase or native name.
 func (p Point) check() error {
 	if p.Phase != "" && p.Phase != AfterOrders {
 		return fmt.Errorf("phase is %q, expected none or %q", p.Phase, AfterOrders)
@@ -51,8 +49,8 @@ func (p Point) check() error {
 // Same reports whether p and q are the same moment.
 func (p Point) Same(q Point) bool { return p.Compare(q) == 0 }
 
-// String returns the engine's own name of the point where it has one, else the
-// tick, followed by the phase if there is one.
+// String returns the engine's own name of the point if it has one, else the tick, followed by the phase if there is
+// one.
 func (p Point) String() string {
 	switch {
 	case p.Relation == Some && p.Native != "":
@@ -65,23 +63,22 @@ func (p Point) String() string {
 	return strconv.FormatUint(p.Tick, 10)
 }
 
-// Head is what is known of a state apart from its tables.
+// Head is the data about a state other than its tables.
 type Head struct {
 	Seed  uint64
 	Point Point
-	Peer  string // the peer's name, "" if the file does not say
+	Peer  string // the peer's name, "" if the file does not contain it
 
-	// RNG is the state of the sim's random number generator, nil if the game
-	// has none or does not save it.
+	// RNG is the state of the sim's random number generator, nil if the game has none or does not save it.
 	RNG []byte
 
-	// History is the history hash at Point; zero if the game keeps none. Epoch
-	// counts the loads, resyncs and joins of this peer before Point.
+	// History is the history hash at Point, zero if the game has none. Epoch counts the loads, resyncs and joins of
+	// this peer before Point.
 	History merkle.Hash
 	Epoch   uint32
 
-	// Meta is what else is known of the peer: build, os, cpu, locale,
-	// compiler, mods, data hash. It is outside the root.
+	// Meta contains other properties of the peer: build, os, cpu, locale, compiler, mods, data hash. It is not covered
+	// by the root.
 	Meta map[string]string
 }
 
@@ -91,12 +88,11 @@ type World struct {
 	Tables []Table // ascending by class, then label
 }
 
-// Table holds the entities of one archetype (or the rows of one cache or one
-// kind of noise).
+// Table contains the entities of one archetype, or the rows of one cache or one kind of noise.
 type Table struct {
 	Label   string
 	Class   Class
-	Placed  bool // keys are places in a list, since rows have no ids; a file of ours does not keep this
+	Placed  bool // keys are positions in a list, because rows have no ids; a .snap does not store this
 	Keys    Keys
 	Columns []Column // ascending by component, then field
 }
@@ -104,7 +100,7 @@ type Table struct {
 // Rows returns the number of rows.
 func (t *Table) Rows() int { return len(t.Keys.A) }
 
-// Column returns the column of that name, or nil.
+// Column returns the column with that name, or nil.
 func (t *Table) Column(component, field string) *Column {
 	for i := range t.Columns {
 		if c := &t.Columns[i]; c.Component == component && c.Field == field {
@@ -136,7 +132,7 @@ func (k Keys) At(i int) Key {
 	return Key{A: k.A[i], B: k.B[i], Two: true}
 }
 
-// newKeys returns keys of so many parts, with room for some.
+// newKeys returns keys with this number of parts, and room for more.
 func newKeys(parts, room int) Keys {
 	k := Keys{A: make([]uint64, 0, room)}
 	if parts == 2 {
@@ -145,7 +141,7 @@ func newKeys(parts, room int) Keys {
 	return k
 }
 
-// add appends a key, which has as many parts as the others.
+// add appends a key. It must have as many parts as the others.
 func (k *Keys) add(key Key) {
 	k.A = append(k.A, key.A)
 	if k.B != nil {
@@ -162,8 +158,7 @@ func (k Keys) slice(start, end int) Keys {
 	return part
 }
 
-// unordered returns the first row whose key does not follow the one before, or
-// 0 if all keys ascend.
+// unordered returns the first row with a key that does not follow the key before, or 0 if all keys ascend.
 func (k Keys) unordered() int {
 	for i := 1; i < len(k.A); i++ {
 		if k.A[i-1] < k.A[i] || k.B != nil && k.A[i-1] == k.A[i] && k.B[i-1] < k.B[i] {
@@ -174,7 +169,7 @@ func (k Keys) unordered() int {
 	return 0
 }
 
-// Key names one row of one table.
+// Key identifies one row of one table.
 type Key struct {
 	A, B uint64
 	Two  bool // the key has two parts, such as (owner, index)
@@ -185,7 +180,8 @@ func (k Key) Compare(l Key) int {
 	return cmp.Or(cmp.Compare(k.A, l.A), cmp.Compare(k.B, l.B))
 }
 
-// String returns "12" or "12:3". A part that is the hash of a text is that text, if this process has seen it: see TextKey.
+// String returns "12" or "12:3". A part that is the hash of a text is shown as that text if this process has hashed it:
+// see TextKey.
 func (k Key) String() string {
 	if !k.Two {
 		return partName(k.A)
@@ -193,7 +189,7 @@ func (k Key) String() string {
 	return partName(k.A) + ":" + partName(k.B)
 }
 
-// digits returns a key as the text twin has it.
+// digits returns a key in the notation of the text twin.
 func (k Key) digits() string {
 	if !k.Two {
 		return strconv.FormatUint(k.A, 10)
@@ -222,7 +218,7 @@ func parseKeyPart(s string) (uint64, error) {
 	return strconv.ParseUint(s, 10, 64)
 }
 
-// Table returns the table of that class and label, or nil.
+// Table returns the table with that class and label, or nil.
 func (w *World) Table(class Class, label string) *Table {
 	for i := range w.Tables {
 		if t := &w.Tables[i]; t.Class == class && t.Label == label {
@@ -232,7 +228,7 @@ func (w *World) Table(class Class, label string) *Table {
 	return nil
 }
 
-// Sort puts tables and columns into their order. Rows stay as they are.
+// Sort sorts tables and columns. Rows stay unchanged.
 func (w *World) Sort() {
 	slices.SortStableFunc(w.Tables, func(a, b Table) int { return a.compare(&b) })
 	for i := range w.Tables {
@@ -240,12 +236,12 @@ func (w *World) Sort() {
 	}
 }
 
-// compare is the order of tables in a state.
+// compare orders the tables in a state.
 func (t *Table) compare(u *Table) int {
 	return cmp.Or(cmp.Compare(t.Class, u.Class), strings.Compare(t.Label, u.Label))
 }
 
-// sortColumns sorts by way of numbers: columns are large, and often in order.
+// sortColumns sorts indexes first, because columns are large and often already in order.
 func (t *Table) sortColumns() {
 	compare := func(i, j int) int { return cmp.Or(t.Columns[i].compareName(&t.Columns[j].Schema), cmp.Compare(i, j)) }
 	if slices.IsSortedFunc(t.Columns, func(a, b Column) int { return a.compareName(&b.Schema) }) {
@@ -263,8 +259,8 @@ func (t *Table) sortColumns() {
 	t.Columns = columns
 }
 
-// Validate checks everything that readers and writers rely on: names, the
-// order of tables, columns and keys, and that every column fits its table.
+// Validate checks everything that readers and writers rely on: names, the order of tables, columns and keys, and that
+// every column fits its table.
 func (w *World) Validate() error {
 	if err := w.Point.check(); err != nil {
 		return err

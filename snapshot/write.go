@@ -15,13 +15,13 @@ import (
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
 
-// WriteOptions says how a .snap is written.
+// WriteOptions configures how a .snap is written.
 type WriteOptions struct {
 	Plain bool // store cells uncompressed
 }
 
-// WriteFile writes w to a new .snap at path, by way of a temporary file beside
-// it, so that path never holds half a snapshot.
+// WriteFile writes w to a new .snap at path. It uses a temporary file next to it, so that path never contains an
+// incomplete snapshot.
 func WriteFile(path string, w *World, opts WriteOptions) error {
 	return files.Replace(path, func(f *os.File) error {
 		if err := Write(f, w, opts); err != nil {
@@ -48,13 +48,13 @@ func Write(ws io.WriteSeeker, w *World, opts WriteOptions) error {
 	return sw.Close()
 }
 
-// Writer writes a .snap piece by piece, so that a World larger than memory can
-// be saved. It keeps the rows of one block and the index of one table.
+// Writer writes a .snap piece by piece, so that a World larger than memory can be saved. It keeps the rows of one block
+// and the index of one table in memory.
 type Writer struct {
 	ws       io.WriteSeeker
 	base     int64 // where the snapshot starts in ws
 	offset   int64 // of the next byte, from base
-	expanded int64 // bytes of all cells, not compressed
+	expanded int64 // uncompressed bytes of all cells
 	opts     WriteOptions
 	info     Info
 	places   []indexPlace
@@ -69,11 +69,11 @@ type Writer struct {
 	err    error
 }
 
-// outline is what the Writer knows of the table it is in.
+// outline is the Writer's data about the current table.
 type outline struct {
 	schemas []Table // without rows
 	current int
-	pending Table // rows of the block that is not complete yet
+	pending Table // rows of the block that is not yet complete
 	index   Index
 	cells   cellTable
 	data    int64 // where the table's cells begin
@@ -93,9 +93,8 @@ type indexPlace struct {
 	length uint32
 }
 
-// NewWriter starts a .snap. Outline holds the tables in order, with their
-// columns; their rows, if any, are not looked at: Keys.B says whether keys have
-// two parts.
+// NewWriter starts a .snap. tables contains the tables in order, with their columns. Rows in them are ignored; Keys.B
+// determines whether keys have two parts.
 func NewWriter(ws io.WriteSeeker, head Head, tables []Table, opts WriteOptions) (*Writer, error) {
 	base, err := ws.Seek(0, io.SeekCurrent)
 	if err != nil {
@@ -122,8 +121,8 @@ func NewWriter(ws io.WriteSeeker, head Head, tables []Table, opts WriteOptions) 
 			return nil, err
 		}
 	}
-	// The header has the same length whatever its numbers and hashes are. It
-	// is written last, so that an unfinished file has no magic.
+	// The header's length does not depend on its numbers and hashes. It is written last, so that an unfinished file has
+	// no magic.
 	header, err := encodeHeader(&w.info, w.places)
 	if err != nil {
 		return nil, err
@@ -148,9 +147,8 @@ func emptyLike(t *Table) Table {
 	return e
 }
 
-// Append writes the next rows of a table. Rows come in the order of their
-// keys, tables in the order of the outline; rows' columns are those of the
-// outline. Rows may be reused by the caller afterwards.
+// Append writes the next rows of a table. Rows must be in the order of their keys, tables in the order of the outline,
+// and columns the same as in the outline. The caller may reuse rows afterwards.
 func (w *Writer) Append(rows *Table) error {
 	for i := w.current; i < len(w.schemas); i++ {
 		if s := &w.schemas[i]; s.Class == rows.Class && s.Label == rows.Label {
@@ -180,8 +178,7 @@ func (w *Writer) checkRows(i int, rows *Table) error {
 	return nil
 }
 
-// appendRows appends rows to table i, finishing the tables before it. If all
-// is set no more rows of the table will come.
+// appendRows appends rows to table i and finishes the tables before it. all means that these are the table's last rows.
 func (w *Writer) appendRows(i int, rows *Table, all bool) error {
 	for w.current < i {
 		w.finish()
@@ -194,7 +191,7 @@ func (w *Writer) appendRows(i int, rows *Table, all bool) error {
 	w.cut = BlockStarts(w.cut[:0], rows.Keys)
 	blocks := len(w.cut)
 	if !all {
-		blocks = max(0, blocks-1) // the last may grow yet
+		blocks = max(0, blocks-1) // the last block may still grow
 	}
 	for b := range blocks {
 		w.block(rows, w.cut[b], blockEnd(w.cut, b, rows.Rows()))
@@ -231,7 +228,7 @@ func (w *Writer) Close() error {
 	return err
 }
 
-// withPreamble returns a preamble and the header, for a file of so many bytes.
+// withPreamble returns a preamble and the header for a file with this length.
 func withPreamble(header []byte, length int64) []byte {
 	pre := make([]byte, 0, preambleSize+len(header))
 	pre = append(pre, magic...)
@@ -272,7 +269,7 @@ func (w *Writer) begin(i int) {
 	}
 }
 
-// finish writes what is pending of the current table, and its index.
+// finish writes the pending rows of the current table, and its index.
 func (w *Writer) finish() {
 	if n := w.pending.Rows(); n > 0 {
 		w.block(&w.pending, 0, n)
@@ -321,8 +318,7 @@ func (w *Writer) block(t *Table, start, end int) {
 	}
 }
 
-// mayExpand reports whether readers take a cell of so many stored and raw bytes, after those that
-// were written.
+// mayExpand reports whether readers accept a cell with these stored and raw sizes, after the cells written so far.
 func (w *Writer) mayExpand(stored, raw int) bool {
 	all := w.expanded + int64(raw)
 	return (raw <= bigCell || raw/maxExpansion <= stored) && (all <= freeContent || all/maxRatio <= w.offset+int64(stored))

@@ -2,27 +2,25 @@ package merkle
 
 import "fmt"
 
-// Comparison is what a descent through two trees found.
+// Comparison is the result of a descent through two trees.
 type Comparison struct {
-	// OnlyA and OnlyB are labels that only one tree has. If there are any, the
-	// descent ran over the leaves that both have, and the roots of those.
+	// OnlyA and OnlyB are labels that only one tree has. If there are any, the descent covered only the leaves that
+	// both trees have, and the roots of these leaves.
 	OnlyA, OnlyB []string
 
-	// Diverged are the labels of the common leaves whose hashes differ, in
-	// order.
+	// Diverged are the labels of the common leaves with different hashes, in order.
 	Diverged []string
 
-	// Hashes is the number of child hashes that one peer sends so that the
-	// other finds all diverged leaves, the root excluded; Bytes is their size.
+	// Hashes is the number of child hashes that one peer sends so that the other finds all diverged leaves, without the
+	// root. Bytes is their size.
 	Hashes int
 	Bytes  int
 
-	// Steps are the diverged interior nodes in the order of the descent, which
-	// is depth first, left before right.
+	// Steps are the diverged interior nodes in the order of the descent: depth first, left before right.
 	Steps []Step
 
-	// Contradictions are nodes that differ although all their children agree.
-	// Full trees have none. In a truncated tree they are collisions or lies.
+	// Contradictions are nodes that differ although all their children agree. Full trees have none. In a truncated tree
+	// they are collisions or false hashes.
 	Contradictions []Step
 }
 
@@ -33,15 +31,14 @@ func (c *Comparison) Equal() bool {
 
 // Step is one diverged interior node.
 type Step struct {
-	Level int // 0 is the leaves
+	Level int // 0 for the leaves
 	Index int // from the left
 	Left  bool
-	Right bool // whether that child differs; never set for a promoted node's
+	Right bool // whether that child differs; never set for a promoted child
 }
 
-// Compare descends from the roots of two trees to all leaves that differ,
-// reading two child hashes for each diverged node. Trees with different labels
-// are compared by label first; the descent then runs over the common leaves.
+// Compare descends from the roots of two trees to all leaves that differ. It reads two child hashes for each diverged
+// node. If the trees have different labels, it compares the labels first and then descends over the common leaves.
 func Compare(a, b *Tree) Comparison {
 	var c Comparison
 	common := func(t *Tree, has map[string]bool, only *[]string) *Tree {
@@ -56,7 +53,7 @@ func Compare(a, b *Tree) Comparison {
 		if len(leaves) == len(t.labels) {
 			return t
 		}
-		sub, _ := New(leaves) // labels of t are in order
+		sub, _ := New(leaves) // the labels are already in order
 		return sub
 	}
 	a, b = common(a, labelSet(b.labels), &c.OnlyA), common(b, labelSet(a.labels), &c.OnlyB)
@@ -74,8 +71,7 @@ func labelSet(labels []string) map[string]bool {
 	return set
 }
 
-// descend walks the tree of the given number of levels over labels. same says
-// whether a node is equal in both trees.
+// descend walks a tree over labels with this number of levels. same reports whether a node is equal in both trees.
 func (c *Comparison) descend(labels []string, levels, size int, same func(level, i int) bool) {
 	if levels == 0 || same(levels-1, 0) {
 		return
@@ -111,8 +107,8 @@ func (c *Comparison) descend(labels []string, levels, size int, same func(level,
 	visit(levels-1, 0)
 }
 
-// Truncated is a tree of which only the first 8 bytes of each node are known,
-// as live sync checks exchange it. It can be compared but not recomputed.
+// Truncated is a tree with only the first 8 bytes of each node, as in the messages of live sync checks. It can be
+// compared but not recomputed.
 type Truncated struct {
 	Labels []string
 	Levels [][]Short // Levels[0] are the leaves, the last level the root
@@ -130,7 +126,7 @@ func (t *Tree) Truncate() *Truncated {
 	return s
 }
 
-// check refuses a shape that no tree has.
+// check returns an error for a shape that no tree has.
 func (t *Truncated) check() error {
 	n := len(t.Labels)
 	levels := 0
@@ -149,9 +145,8 @@ func (t *Truncated) check() error {
 	return nil
 }
 
-// CompareTruncated compares two truncated trees. Trees with different labels
-// have nothing in common above the leaves: their common leaves are compared one
-// by one. An error says that a tree has an impossible shape.
+// CompareTruncated compares two truncated trees. If the labels differ, nodes above the leaves cannot be compared, so
+// the common leaves are compared one by one. The error reports a tree with an impossible shape.
 func CompareTruncated(a, b *Truncated) (Comparison, error) {
 	var c Comparison
 	if err := a.check(); err != nil {

@@ -1,33 +1,30 @@
-// Package merkle computes, compares and proves the Merkle trees by which
-// peers of a lockstep game compare their states.
+// Package merkle computes, compares and proves Merkle trees. Peers of a lockstep game use these trees to compare their
+// states.
 //
-// A tree stands over named leaves: the RNG state under the empty label, if the
-// game has one, then one leaf for each archetype in the byte order of the
-// labels. Its root is the state hash; the first 8 bytes of the root are the
-// sync hash, which peers exchange every tick.
+// A tree has named leaves: the RNG state with the empty label, if the game has one, then one leaf for each archetype in
+// the byte order of the labels. The root is the state hash. The first 8 bytes of the root are the sync hash, which
+// peers exchange every tick.
 //
 // # Definition
 //
-// All hashes are SHA-256. Every variable part of a leaf is framed by its
-// length, and every preimage of a leaf begins with a domain byte and has a
-// length that is 1 modulo 8, so that no leaf preimage has the 64 bytes of an
-// interior node's:
+// All hashes are SHA-256. Every variable part of a leaf is preceded by its length. Every preimage of a leaf begins with
+// a domain byte and has a length that is 1 modulo 8. So no preimage of a leaf has 64 bytes, like the preimages of
+// interior nodes:
 //
 //	RNG leaf        0x01 ‖ u32(len state) ‖ u32(0) ‖ state padded to 8
 //	archetype leaf  0x02 ‖ u32(len label) ‖ u32(columns) ‖ u64(rows)
 //	                ‖ label padded to 8 ‖ the 32-byte digest of each column
 //	interior node   left ‖ right
 //
-// Integers are little-endian; "padded to 8" means followed by zero bytes up to
-// the next multiple of 8. The first column digest of an archetype is that of
-// its keys. Package snapshot defines column digests.
+// Integers are little-endian; "padded to 8" means followed by zero bytes up to the next multiple of 8. The first column
+// digest of an archetype is the digest of its keys. Package snapshot defines column digests.
 //
-// Level 0 holds the leaves in order. Level k+1 holds the hash of each pair of
-// level k; a last odd node is promoted, that is, moved up unchanged. The
-// root of one leaf is the leaf; the root of no leaves is SHA-256 of nothing.
+// Level 0 contains the leaves in order. Level k+1 contains the hash of each pair of nodes on level k; a last odd node
+// is promoted, that is, moved up unchanged. If there is one leaf, it is the root. If there are none, the root is
+// SHA-256 of nothing.
 //
-// docs/merkle.md states the same with a worked example, and
-// testdata/merkle/*.json holds vectors for other languages.
+// docs/merkle.md has the same definition with a worked example, and testdata/merkle/*.json contains vectors for other
+// languages.
 package merkle
 
 import (
@@ -41,8 +38,7 @@ import (
 // HashSize is the size of a full hash in bytes.
 const HashSize = sha256.Size
 
-// ShortSize is the size in bytes of a truncated hash, as live sync checks
-// exchange it.
+// ShortSize is the size in bytes of a truncated hash, which live sync checks exchange.
 const ShortSize = 8
 
 // Hash is a full SHA-256 hash of a node.
@@ -57,7 +53,7 @@ func (h Hash) String() string { return hex.EncodeToString(h[:]) }
 // Short returns the first 8 bytes of h.
 func (h Hash) Short() Short { return Short(h[:ShortSize]) }
 
-// IsZero reports whether h is all zero bytes, which no SHA-256 in practice is.
+// IsZero reports whether h is all zero bytes. In practice no SHA-256 hash is.
 func (h Hash) IsZero() bool { return h == Hash{} }
 
 // MarshalText returns h as 64 hex digits.
@@ -87,12 +83,10 @@ func ParseHash(s string) (Hash, error) {
 	return h, nil
 }
 
-// String returns the hash as 16 lower-case hex digits in byte order, so that
-// it is a prefix of the full hash's.
+// String returns the hash as 16 lower-case hex digits in byte order, which are a prefix of the full hash's digits.
 func (s Short) String() string { return hex.EncodeToString(s[:]) }
 
-// Uint64 returns the hash's little-endian value, the number that games
-// exchange as a sync hash.
+// Uint64 returns the hash as a little-endian number, which games exchange as a sync hash.
 func (s Short) Uint64() uint64 { return binary.LittleEndian.Uint64(s[:]) }
 
 // MarshalText returns s as 16 hex digits.
@@ -127,10 +121,10 @@ func RNGLeaf(state []byte) Hash {
 	return sha256.Sum256(buf)
 }
 
-// ArchetypeLeaf returns the leaf hash of an archetype from its label, its
-// number of rows and the digests of its columns, the keys' digest first.
+// ArchetypeLeaf returns the leaf hash of an archetype from its label, its number of rows and the digests of its
+// columns. The digest of the keys comes first.
 func ArchetypeLeaf(label string, rows uint64, columns []Hash) Hash {
-	var room [1024]byte // enough for most; append grows it otherwise
+	var room [1024]byte // enough for most leaves; append grows it if needed
 	buf := append(room[:0], domainArchetype)
 	buf = binary.LittleEndian.AppendUint32(buf, uint32(len(label)))
 	buf = binary.LittleEndian.AppendUint32(buf, uint32(len(columns)))
@@ -167,12 +161,12 @@ type Leaf struct {
 // Tree is a Merkle tree with all of its nodes. The zero Tree has no leaves.
 type Tree struct {
 	labels []string
-	// levels[0] are the leaves, the last level is only the root.
+	// levels[0] are the leaves; the last level is only the root.
 	levels [][]Hash
 }
 
-// New builds the tree over leaves, whose labels must be strictly ascending in
-// byte order, the empty label of the RNG first.
+// New builds the tree over leaves. Their labels must be strictly ascending in byte order, with the empty label of the
+// RNG first.
 func New(leaves []Leaf) (*Tree, error) {
 	t := &Tree{labels: make([]string, len(leaves))}
 	level := make([]Hash, len(leaves))
@@ -206,8 +200,7 @@ func parents(level []Hash) []Hash {
 	return up
 }
 
-// Root returns the root over leaves without keeping the tree. It reuses
-// nothing and does not check the order of labels.
+// Root returns the root over leaves without keeping the tree. It does not check the order of labels.
 func Root(leaves []Leaf) Hash {
 	if len(leaves) == 0 {
 		return sha256.Sum256(nil)
@@ -247,8 +240,7 @@ func (t *Tree) Root() Hash {
 // SyncHash returns the first 8 bytes of the root.
 func (t *Tree) SyncHash() Short { return t.Root().Short() }
 
-// Depth returns the number of levels below the root that a tree of n leaves
-// has: ⌈log₂ n⌉.
+// Depth returns the number of levels below the root in a tree with n leaves: ⌈log₂ n⌉.
 func Depth(n int) int {
 	if n <= 1 {
 		return 0
@@ -256,8 +248,8 @@ func Depth(n int) int {
 	return bits.Len(uint(n - 1))
 }
 
-// Node returns node i, from the left, of a level; level 0 is the leaves.
+// Node returns node i of a level, from the left. Level 0 contains the leaves.
 func (t *Tree) Node(level, i int) Hash { return t.levels[level][i] }
 
-// IsZero reports whether s is all zero bytes, which stands for no hash.
+// IsZero reports whether s is all zero bytes, which means no hash.
 func (s Short) IsZero() bool { return s == Short{} }

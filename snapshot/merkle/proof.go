@@ -5,20 +5,19 @@ import (
 	"fmt"
 )
 
-// Proof shows that one leaf belongs to a state: the root follows
-// from the leaf's hash and the siblings on its way up.
+// Proof shows that one leaf belongs to a state: the leaf's hash and the siblings on its path give the root.
 type Proof struct {
 	Root     Hash   `json:"root"`
-	Tick     uint64 `json:"point"`           // the state point, and
-	Phase    string `json:"phase,omitempty"` // its phase
-	Label    string `json:"label"`           // bound to the root by the leaf's preimage only
+	Tick     uint64 `json:"point"`           // the state point
+	Phase    string `json:"phase,omitempty"` // the phase of the state point
+	Label    string `json:"label"`           // only the leaf's preimage binds it to the root
 	Leaf     Hash   `json:"leaf"`
 	Index    int    `json:"leaf_index"`
 	Count    int    `json:"leaf_count"`
-	Siblings []Hash `json:"siblings"` // from the leaf upwards; levels where the node is promoted have none
+	Siblings []Hash `json:"siblings"` // from the leaf upwards; there is none on levels where the node is promoted
 }
 
-// ErrProof is what Verify returns for a proof that is well-formed but wrong.
+// ErrProof is returned by Verify for a proof that is well-formed but wrong.
 var ErrProof = errors.New("proof does not lead to its root")
 
 // Prove returns the proof of leaf i. The caller sets Tick and Phase.
@@ -33,8 +32,7 @@ func (t *Tree) Prove(i int) Proof {
 	return p
 }
 
-// Verify checks that the proof has the shape that its index and count demand
-// and leads from its leaf to its root.
+// Verify checks that the proof has the shape that its index and count require, and that its leaf leads to its root.
 func (p *Proof) Verify() error {
 	if p.Count <= 0 || p.Index < 0 || p.Index >= p.Count {
 		return fmt.Errorf("proof is for leaf %d of %d", p.Index, p.Count)

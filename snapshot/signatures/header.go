@@ -22,7 +22,7 @@ func (h *Header) append(b []byte) []byte {
 		_ = enc.EncodeBytesLen(len(b))
 		out.Write(b)
 	}
-	// Errors are those of writing to out, which has none.
+	// The errors come from writing to out, which cannot fail.
 	_ = enc.EncodeMapLen(4)
 	_ = enc.EncodeString("seed")
 	_ = enc.EncodeUint(h.Seed)
@@ -42,8 +42,7 @@ func (h *Header) check() error {
 	return nil
 }
 
-// parseHeader reads the payload of the header's frame. Keys may stand in any
-// order; those that are not known here are passed over.
+// parseHeader parses the payload of the header's frame. Keys may be in any order; unknown keys are ignored.
 func parseHeader(b []byte) (Header, error) {
 	var h Header
 	if err := frame.ScanMsgpack(b, frame.Limits{}); err != nil {
@@ -110,8 +109,7 @@ func text(dec *msgpack.Decoder, what string) (string, error) {
 	return dec.DecodeString()
 }
 
-// number reads an unsigned integer in any form, that of a signed one included
-// if the value is not negative.
+// number reads an unsigned integer in any form. A signed form is accepted if the value is not negative.
 func number(dec *msgpack.Decoder) (uint64, error) {
 	c, err := dec.PeekCode()
 	if err != nil {

@@ -6,19 +6,18 @@ import (
 	"github.com/desynctool/desynctool/internal/file/frame"
 )
 
-// Reader reads a chain from a stream, entry by entry, and checks its framing
-// alone; [Verify] checks what it says.
+// Reader reads a chain from a stream, entry by entry, and checks only its framing. [Verify] checks its content.
 type Reader struct {
 	frames    *frame.Reader
 	name      string
 	header    Header
 	end       *End
-	endOffset int64 // of the frame of the end
-	err       error // once reading has ended
+	endOffset int64 // of the end's frame
+	err       error // set when reading has ended
 }
 
-// NewReader reads the preamble and the header from r. The name is what errors
-// call the file. Errors are [*frame.Error], or of the underlying reader.
+// NewReader reads the preamble and the header from r. Errors contain name. They are [*frame.Error], or errors of the
+// underlying reader.
 func NewReader(r io.Reader, name string) (*Reader, error) {
 	frames, err := frame.NewReader(r, name, format)
 	if err != nil {
@@ -43,17 +42,14 @@ func NewReader(r io.Reader, name string) (*Reader, error) {
 // Header returns the header.
 func (r *Reader) Header() *Header { return &r.header }
 
-// Offset returns the offset in bytes at which the entry that Next returned last
-// begins, or the end.
+// Offset returns the byte offset of the entry that Next returned last, or of the end.
 func (r *Reader) Offset() int64 { return r.frames.Offset() }
 
-// End returns the signed end, or nil if there is none or Next has not come to
-// it.
+// End returns the signed end. It is nil if there is none or Next has not reached it.
 func (r *Reader) End() *End { return r.end }
 
-// Next returns the next entry. It returns io.EOF after the end marker, an
-// [*frame.Error] if the file is torn or corrupt, and any error of the underlying
-// reader. Once it has returned an error it returns the same one again.
+// Next returns the next entry. It returns io.EOF after the end marker, a [*frame.Error] if the file is torn or corrupt,
+// and any error of the underlying reader. After an error it returns the same error again.
 func (r *Reader) Next() (e Entry, err error) {
 	if r.err == nil {
 		e, r.err = r.next()

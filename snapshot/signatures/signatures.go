@@ -1,12 +1,11 @@
-// Package signatures writes, reads and verifies chains of tick signatures: what
-// one peer of a deterministic game signed of its state, tick by tick, so that a
-// state that somebody shows later can be held against it without a replay.
+// Package signatures writes, reads and verifies chains of tick signatures. With such a chain, one peer of a
+// deterministic game signs its state, tick by tick. A state that is presented later can then be checked against the
+// chain without a replay.
 //
 // # Format
 //
-// A chain is a file of package frame, version 1, whose magic is
-// "\x89TSIGS\r\n". Integers of entries are little-endian. The usual name is
-// tick-signatures.bin.
+// A chain is a file of package frame, version 1, with the magic "\x89TSIGS\r\n". Integers in entries are little-endian.
+// The usual name is tick-signatures.bin.
 //
 //	frame kind 1, header: the first frame and no other
 //	    a MessagePack map {seed u64, peer str, key bin(32), start bin(32)}
@@ -23,12 +22,10 @@
 //	link     SHA-256( "desynctool tick-signatures 1 link\n" ‖ the 144 bytes )
 //	end      signs "desynctool tick-signatures 1 end\n" ‖ last ‖ count
 //
-// The previous hash of the first entry is the genesis, that of every other one
-// the link hash of the entry before it. A state hash is the full Merkle root of
-// the state before the tick's orders. Ticks strictly ascend; skipped is the
-// number of ticks between an entry and the one before it, 0 for the first.
-// docs/signatures.md specifies the same for other languages, and what a chain
-// can and cannot prove; docs/vectors/signatures.json has bytes.
+// The previous hash of the first entry is the genesis. For every other entry it is the link hash of the entry before. A
+// state hash is the full Merkle root of the state before the tick's orders. Ticks strictly ascend. skipped is the
+// number of ticks between an entry and the entry before, 0 for the first. docs/signatures.md specifies the format for
+// other languages, and explains what a chain can and cannot prove. docs/vectors/signatures.json contains example bytes.
 package signatures
 
 import (
@@ -43,13 +40,13 @@ import (
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
 
-// Magic is what a chain begins with.
+// Magic is the begin of every chain.
 const Magic = "\x89TSIGS\r\n"
 
-// Version is the version of the format that is written, and the newest read.
+// Version is the format version that is written, and the newest version that can be read.
 const Version = 1
 
-// Name is what a chain's file is usually called.
+// Name is the usual file name of a chain.
 const Name = "tick-signatures.bin"
 
 // Kinds of frames, and sizes of payloads, are part of the format.
@@ -63,7 +60,7 @@ const (
 	endSize     = 32 + 8 + ed25519.SignatureSize
 )
 
-// Domains keep a signature of one purpose from being taken for another's.
+// The domains ensure that a signature for one purpose is not valid for another.
 const (
 	genesisDomain = "desynctool tick-signatures 1 genesis\n"
 	entryDomain   = "desynctool tick-signatures 1 entry\n"
@@ -95,13 +92,13 @@ func ParseKey(s string) (Key, error) {
 	return k, nil
 }
 
-// Header says whose chain it is. It is not signed itself: the first entry signs
-// the genesis, which covers all of it.
+// Header identifies the chain's session and signer. It is not signed itself: the first entry signs the genesis, which
+// covers all of it.
 type Header struct {
 	Seed  uint64
 	Peer  string
 	Key   Key         // of the signer
-	Start merkle.Hash // state hash of the state point at which the chain begins; zero if not known
+	Start merkle.Hash // state hash of the chain's first state point; zero if not known
 }
 
 // Genesis returns the previous hash of the first entry.
@@ -118,14 +115,14 @@ type Signature [ed25519.SignatureSize]byte
 
 // Entry signs the state of one tick.
 type Entry struct {
-	Previous  merkle.Hash // link hash of the entry before; the genesis for the first
-	Skipped   uint64      // ticks that the signer left out before this one
+	Previous  merkle.Hash // link hash of the entry before; the genesis for the first entry
+	Skipped   uint64      // ticks between the entry before and this one that were not signed
 	Tick      uint64      // the state point
 	State     merkle.Hash // the full root of the state there
 	Signature Signature
 }
 
-// AppendMessage appends what an entry signs.
+// AppendMessage appends the bytes that an entry signs.
 func (e *Entry) AppendMessage(b []byte) []byte { return e.appendFields(append(b, entryDomain...)) }
 
 func (e *Entry) appendFields(b []byte) []byte {
@@ -138,7 +135,7 @@ func (e *Entry) appendFields(b []byte) []byte {
 // Append appends the 144 bytes of an entry.
 func (e *Entry) Append(b []byte) []byte { return append(e.appendFields(b), e.Signature[:]...) }
 
-// Link returns the hash that the next entry has as its Previous.
+// Link returns the link hash, which is the next entry's Previous.
 func (e *Entry) Link() merkle.Hash {
 	var b [len(linkDomain) + entrySize]byte
 	return sha256.Sum256(e.Append(append(b[:0], linkDomain...)))
@@ -159,14 +156,14 @@ func parseEntry(b []byte) (e Entry) {
 	return e
 }
 
-// End signs how many entries a chain has, and which is the last.
+// End signs the number of entries in a chain, and the last one.
 type End struct {
 	Last      merkle.Hash // link hash of the last entry; the genesis if there is none
-	Count     uint64      // of entries
+	Count     uint64      // number of entries
 	Signature Signature
 }
 
-// AppendMessage appends what an end signs.
+// AppendMessage appends the bytes that an end signs.
 func (e *End) AppendMessage(b []byte) []byte { return e.appendFields(append(b, endDomain...)) }
 
 func (e *End) appendFields(b []byte) []byte {

@@ -7,16 +7,16 @@ import (
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
 
-// Signed is what a chain says of the state at each tick, as far as it is bound to
-// the chain's session: up to the first break.
+// Signed contains the state hashes that a chain signs for each tick. It includes only entries that are bound to the
+// chain's session: the entries before the first break.
 type Signed struct {
 	*Chain
 	ticks  []uint64
 	states []merkle.Hash
 }
 
-// ReadSigned verifies a chain and keeps the state hashes of its bound entries, 40
-// bytes an entry. Errors are those of [Verify].
+// ReadSigned verifies a chain and keeps the state hashes of its bound entries, which takes 40 bytes an entry. It
+// returns the same errors as [Verify].
 func ReadSigned(r *Reader) (*Signed, error) {
 	s := &Signed{}
 	chain, err := Verify(r, Options{Each: func(e *Entry, bound bool) {
@@ -28,8 +28,7 @@ func ReadSigned(r *Reader) (*Signed, error) {
 	return s, err
 }
 
-// State returns the state hash that is signed for a tick. Its error says why
-// none is.
+// State returns the state hash that is signed for a tick. The error explains why there is none.
 func (s *Signed) State(tick uint64) (merkle.Hash, error) {
 	i, ok := slices.BinarySearch(s.ticks, tick)
 	switch {
@@ -59,7 +58,7 @@ func (s *Signed) Tick(state merkle.Hash) (uint64, bool) {
 // Len returns the number of bound entries.
 func (s *Signed) Len() int { return len(s.ticks) }
 
-// By returns an error if the chain is not by a key that is trusted.
+// By returns an error unless the chain is signed with the trusted key.
 func (c *Chain) By(trusted Key) error {
 	if c.Header.Key == trusted {
 		return nil

@@ -22,17 +22,17 @@ const (
 	textCorrupt = "%corrupt"
 )
 
-// maxLine is the longest line of text that is read, in bytes: the name of a peer is quoted.
+// maxLine is the longest line of text that is read, in bytes. The name of a peer is quoted.
 const maxLine = 4*maxPeer + 1024
 
-// IsText reports whether a text that begins with head is the text twin of a chain.
+// IsText reports whether head, the first bytes of a file, begins the text twin of a chain.
 func IsText(head []byte) bool { return bytes.HasPrefix(head, []byte(textBegin)) }
 
-// WriteText writes the text twin of what is left of r, one entry a line. Nothing is
-// verified. [ParseText] turns it back into the same chain.
+// WriteText writes the text twin of the rest of r, one entry a line. It verifies nothing. [ParseText] turns the text
+// back into the same chain.
 //
-// If the chain is torn or corrupt, the text holds what precedes and ends with a line that
-// says so, and the error of r is returned.
+// If the chain is torn or corrupt, the text contains everything before the damage and ends with a line that reports it.
+// WriteText then returns the error of r.
 func WriteText(w io.Writer, r *Reader) error {
 	out := bufio.NewWriter(w)
 	h := r.Header()
@@ -59,9 +59,8 @@ func WriteText(w io.Writer, r *Reader) error {
 	}
 }
 
-// ParseText reads the text twin of a chain and writes the chain to w, with the signatures that it
-// states, whether they are valid or not. The name is what errors call the text; they give the
-// line. From the text of a torn or corrupt chain comes one without end marker.
+// ParseText reads the text twin of a chain and writes the chain to w. It copies the signatures without checking them.
+// Errors contain name and the line. The text of a torn or corrupt chain gives a chain without end marker.
 func ParseText(w io.Writer, r io.Reader, name string) error {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(make([]byte, 0, 4096), maxLine)
@@ -89,14 +88,14 @@ func ParseText(w io.Writer, r io.Reader, name string) error {
 // textParser turns lines into frames.
 type textParser struct {
 	w             io.Writer
-	out           *frame.Writer // nil while the header is read
+	out           *frame.Writer // nil until the header is complete
 	header        Header
-	known         int // variables of the header that were read
+	known         int // number of header variables that were read
 	begun, closed bool
 	ended         bool
 }
 
-// headerNames are the variables of the header, in their order.
+// headerNames are the variables of the header, in order.
 var headerNames = [...]string{"header.seed", "header.peer", "header.key", "header.start"}
 
 func (p *textParser) line(s string) error {
@@ -137,7 +136,7 @@ func (p *textParser) line(s string) error {
 	return fmt.Errorf("%.40q, expected tick[…], end or %s", s, textEnd)
 }
 
-// variable takes the value of the next variable of the header. With the last one the file begins.
+// variable takes the value of the header's next variable. After the last one it begins the file.
 func (p *textParser) variable(value string) (err error) {
 	h := &p.header
 	switch p.known {
@@ -189,7 +188,7 @@ func (p *textParser) end(value string) error {
 	return p.out.WriteFrame(endFrame, e.Append(nil))
 }
 
-// textFields are names and values in turn. The first error stays.
+// textFields are alternating names and values. It keeps the first error.
 type textFields struct {
 	rest []string
 	err  error

@@ -11,21 +11,21 @@ import (
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
 
-// BreakKind is a way in which a chain does not hold.
+// BreakKind is the way in which a chain is broken.
 type BreakKind uint8
 
-// The values are in the order in which a reader looks for them in an entry.
+// The values are in the order in which an entry is checked.
 const (
 	Tampered      BreakKind = iota + 1 // the signature is not valid
-	Missing                            // the entry does not follow the one before
+	Missing                            // the entry does not follow the entry before
 	Contradiction                      // the signer's ticks do not agree
 	EndTampered                        // the signature of the end is not valid
-	MissingAtEnd                       // the end is of a longer chain, or another
+	MissingAtEnd                       // the end belongs to a longer chain, or to another one
 )
 
 var breakNames = [...]string{Tampered: "tampered", Missing: "missing", Contradiction: "contradiction", EndTampered: "end-tampered", MissingAtEnd: "missing-at-end"}
 
-// String returns the name as docs/signatures.md has it.
+// String returns the name used in docs/signatures.md.
 func (k BreakKind) String() string {
 	if int(k) < len(breakNames) && breakNames[k] != "" {
 		return breakNames[k]
@@ -33,19 +33,19 @@ func (k BreakKind) String() string {
 	return fmt.Sprintf("break kind %d", uint8(k))
 }
 
-// Break is a place at which a chain does not hold.
+// Break is a place at which a chain is broken.
 type Break struct {
 	Kind    BreakKind
-	End     bool    // it is the end that does not hold, not an entry
-	Entry   uint64  // number of the entry in the file, from 0; of an end the number of entries
+	End     bool    // the end is broken, not an entry
+	Entry   uint64  // index of the entry in the file, from 0; for an end the number of entries
 	Offset  int64   // of its frame, in bytes
-	Tick    uint64  // that the entry states; 0 of an end
+	Tick    uint64  // in the entry; 0 for an end
 	Before  *uint64 // tick of the entry before in the file; nil if there is none
-	Skipped uint64  // that the entry states
-	Count   uint64  // that the end states
+	Skipped uint64  // in the entry
+	Count   uint64  // in the end
 }
 
-// Error says what is wrong, and where.
+// Error describes the break and where it is.
 func (b *Break) Error() string {
 	at := fmt.Sprintf("entry %d, tick %d, at offset %d", b.Entry, b.Tick, b.Offset)
 	switch b.Kind {
@@ -76,43 +76,40 @@ func (b *Break) Error() string {
 	return fmt.Sprintf("end, at offset %d: it is signed for %d entries, the file has %d: entries are missing at the end", b.Offset, b.Count, b.Entry)
 }
 
-// MaxBreaks is how many breaks are kept by default; all are counted.
+// MaxBreaks is how many breaks are kept by default. All are counted.
 const MaxBreaks = 100
 
-// Options changes how a chain is verified.
+// Options configures Verify.
 type Options struct {
-	// Workers is how many signatures are checked at a time; 0 means as many as
-	// the process may use cores.
+	// Workers is how many signatures are checked at a time. 0 means the number of cores that the process may use.
 	Workers int
 	// MaxBreaks is how many breaks are kept; 0 means [MaxBreaks].
 	MaxBreaks int
-	// Each is called for each entry, in the order of the file. Bound says that no
-	// break comes before the entry or in it: its signer signed that state for
-	// that tick of this session. The entry is valid during the call.
+	// Each is called for each entry, in the order of the file. bound means that there is no break before the entry or
+	// in it: the signer signed that state for that tick of this session. The entry is valid during the call.
 	Each func(e *Entry, bound bool)
 }
 
-// Chain is what verifying a chain found.
+// Chain is the result of verifying a chain.
 type Chain struct {
 	Header      Header
 	Entries     uint64
-	First, Last uint64 // ticks of the first and last entry of the file, if there are any
+	First, Last uint64 // ticks of the first and last entry in the file, if there are any
 
-	// Gaps counts entries that state, unbroken, that ticks were left out before
-	// them; Skipped is how many ticks in all, and FirstGap the first such entry's
-	// tick.
+	// Gaps counts unbroken entries with skipped ticks before them. Skipped is the sum of the skipped ticks. FirstGap is
+	// the tick of the first such entry.
 	Gaps, Skipped, FirstGap uint64
 
-	Breaks []Break // the first ones, in the order of the file
+	Breaks []Break // the first breaks, in the order of the file
 	Broken uint64  // number of all breaks
 
-	// Closed says that the chain has a signed end. Otherwise entries may be
-	// missing at the end, and Torn says where the file breaks off, if it does.
+	// Closed means that the chain has a signed end. Otherwise entries may be missing at the end, and Torn is where the
+	// file breaks off, if it does.
 	Closed bool
 	Torn   *frame.Error
 
-	// Count is how many entries a validly signed end states: more than Entries if
-	// some are missing. It is Entries without such an end.
+	// Count is the number of entries in a validly signed end. It is more than Entries if some are missing. Without such
+	// an end it equals Entries.
 	Count uint64
 }
 
@@ -139,10 +136,9 @@ func (b *batch) check(key Key) {
 	b.done <- struct{}{}
 }
 
-// Verify reads a chain to its end and checks every signature and link. Memory does not
-// grow with the chain. An error says that the file could not be read to its end
-// because it is corrupt, or that of the underlying reader; the chain is then what
-// was found before, and nothing is said of an end. A torn file is not an error.
+// Verify reads a chain to its end and checks every signature and link. Its memory does not grow with the chain. The
+// error reports a corrupt file that could not be read to its end, or comes from the underlying reader. The Chain then
+// contains what was found before, and nothing about an end. A torn file is not an error.
 func Verify(r *Reader, o Options) (*Chain, error) {
 	if o.Workers <= 0 {
 		o.Workers = runtime.GOMAXPROCS(0)
@@ -206,13 +202,13 @@ func Verify(r *Reader, o Options) (*Chain, error) {
 	return &v.Chain, nil
 }
 
-// verifier follows the entries of a chain in their order.
+// verifier checks the entries of a chain in order.
 type verifier struct {
 	Chain
 	each     func(*Entry, bool)
 	max      int
-	last     merkle.Hash // what the next entry's previous must be
-	tampered bool        // the last entry was
+	last     merkle.Hash // required previous hash of the next entry
+	tampered bool        // the last entry was tampered with
 }
 
 func (v *verifier) found(b Break) {
@@ -237,7 +233,7 @@ func (v *verifier) take(b *batch) {
 	}
 }
 
-// entry judges the entry that follows.
+// entry checks the next entry.
 func (v *verifier) entry(e *Entry, signed bool, offset int64) {
 	b := Break{Entry: v.Entries, Offset: offset, Tick: e.Tick, Skipped: e.Skipped}
 	if v.Entries > 0 {
@@ -249,7 +245,7 @@ func (v *verifier) entry(e *Entry, signed bool, offset int64) {
 	switch {
 	case !signed:
 		b.Kind = Tampered
-	case afterTampered: // what the entry followed is not known
+	case afterTampered: // it is unknown which entry comes before
 		return
 	case e.Previous != v.last:
 		b.Kind = Missing
@@ -268,7 +264,7 @@ func (v *verifier) entry(e *Entry, signed bool, offset int64) {
 	v.found(b)
 }
 
-// finish judges the end, which may be nil.
+// finish checks the end, which may be nil.
 func (v *verifier) finish(end *End, offset int64) {
 	if end == nil {
 		return

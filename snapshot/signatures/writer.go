@@ -10,26 +10,24 @@ import (
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
 
-// WriterOptions changes how a Writer writes.
+// WriterOptions configures a Writer.
 type WriterOptions struct {
-	// Sync flushes every entry to the disk if the underlying writer can, so
-	// that a crash of the whole machine loses one at most.
+	// Sync flushes every entry to the disk if the underlying writer can. A crash of the whole machine then loses at
+	// most one entry.
 	Sync bool
 }
 
-// Writer writes a chain, each entry in a single Write call, so that a crash of
-// the game costs none that was written.
+// Writer writes a chain, each entry in a single Write call. A crash of the game loses no entry that was written.
 type Writer struct {
 	frames *frame.Writer
 	key    ed25519.PrivateKey
 	last   merkle.Hash
-	tick   uint64 // of the last entry, if there is one
+	tick   uint64 // tick of the last entry, if there is one
 	count  uint64
 	buf    []byte
 }
 
-// NewWriter begins a chain on w that key signs. The header's Key is taken from
-// key.
+// NewWriter starts a chain on w that key signs. It sets the header's Key from key.
 func NewWriter(w io.Writer, h Header, key ed25519.PrivateKey, opts WriterOptions) (*Writer, error) {
 	if err := h.check(); err != nil {
 		return nil, err
@@ -43,12 +41,11 @@ func NewWriter(w io.Writer, h Header, key ed25519.PrivateKey, opts WriterOptions
 	return cw, frames.WriteFrame(headerFrame, h.append(nil))
 }
 
-// Public returns the public key of a secret one.
+// Public returns the public key of a private key.
 func Public(key ed25519.PrivateKey) Key { return Key(key.Public().(ed25519.PublicKey)) }
 
-// Sign appends the state hash, in full, of the state point tick. It refuses a
-// tick that does not ascend; ticks left out since the last one are counted as
-// skipped.
+// Sign appends the full state hash of the state point tick. It refuses a tick that does not ascend. Ticks between the
+// last signed tick and this one are counted as skipped.
 func (w *Writer) Sign(tick uint64, state merkle.Hash) error {
 	e := Entry{Previous: w.last, Tick: tick, State: state}
 	if w.count > 0 {
@@ -68,8 +65,7 @@ func (w *Writer) Sign(tick uint64, state merkle.Hash) error {
 	return nil
 }
 
-// Close signs the end and writes it, and the end marker. It does not close the
-// underlying writer.
+// Close writes the signed end and the end marker. It does not close the underlying writer.
 func (w *Writer) Close() error {
 	e := End{Last: w.last, Count: w.count}
 	w.buf = e.AppendMessage(w.buf[:0])
@@ -81,20 +77,18 @@ func (w *Writer) Close() error {
 	return w.frames.Close()
 }
 
-// File is what a chain is continued in; an [*os.File] that is open for reading
-// and writing is one.
+// File is the file of a chain to continue, for example an [*os.File] that is open for reading and writing.
 type File interface {
 	io.ReadWriteSeeker
 	Truncate(size int64) error
 }
 
-// Continue goes on with a chain that a crash has interrupted. What follows the
-// last whole entry is cut off. The name is what errors call the file.
+// Continue continues a chain that a crash interrupted. It cuts off the bytes after the last whole entry. Errors contain
+// name.
 //
-// It is an error if the chain was closed, is corrupt, is not by key, or is not
-// whole up to its last entry: of what was signed with this key since its
-// beginning, nothing may be gone or changed, which the signature of the last entry
-// shows together with the hashes that lead to it. The file is then left as it is.
+// It is an error if the chain was closed, is corrupt, was signed with another key, or is not intact up to its last
+// entry. Nothing that was signed with this key since the chain's begin may be missing or changed; the last entry's
+// signature and the hashes that lead to it show this. On error the file is not changed.
 func Continue(f File, name string, key ed25519.PrivateKey, opts WriterOptions) (*Writer, error) {
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		return nil, err

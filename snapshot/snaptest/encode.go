@@ -1,6 +1,5 @@
-// Package snaptest makes states for tests: files that are right in every checksum and digest, and
-// hostile. It has a writer of .snap of its own, which compresses whatever it is given and lets a
-// test change what the file says of itself.
+// Package snaptest makes states for tests: files with correct checksums and digests but hostile content. It has its own
+// writer of .snap files. This writer compresses any content, and a test can change what the file states about itself.
 package snaptest
 
 import (
@@ -16,7 +15,7 @@ import (
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
 
-// Cell is what an index says of a block of a column, or of the keys, and what the file stores of it.
+// Cell is a block of a column, or of the keys: its description in the index and its stored bytes.
 type Cell struct {
 	Table, Block, Column int // the column is -1 for the keys
 	Digest               merkle.Hash
@@ -25,7 +24,7 @@ type Cell struct {
 	Stored               []byte
 }
 
-// Edit changes cells as they are written; nil changes none. The checksums follow from what it leaves.
+// Edit changes cells as they are written; nil changes none. The checksums are computed from the result.
 type Edit func(*Cell)
 
 // Encode returns w as a .snap.
@@ -97,7 +96,7 @@ func Encode(w *snapshot.World, edit Edit) ([]byte, error) {
 
 func sum(b []byte) uint32 { return crc32.Checksum(b, crc32.MakeTable(crc32.Castagnoli)) }
 
-// place is where an index is.
+// place is the position of an index.
 type place struct {
 	offset uint64
 	length uint32

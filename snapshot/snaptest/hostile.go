@@ -7,19 +7,18 @@ import (
 	"github.com/desynctool/desynctool/snapshot"
 )
 
-// Hostile is a kind of state that is dear to read, compare or show. Both peers' states of it differ
-// as much as can be.
+// Hostile is a kind of state that is expensive to read, compare or show. The states of the two peers differ as much as
+// possible.
 type Hostile struct {
 	Name string
-	// World returns a state of the peer whose number is side, 0 or 1, that costs about in
-	// proportion to n, which is 1 or more.
+	// World returns the state of peer side, 0 or 1. Its cost is roughly proportional to n, which is at least 1.
 	World func(n, side int) *snapshot.World
 }
 
 // All returns all kinds.
 func All() []Hostile {
 	return []Hostile{
-		{"bomb", func(n, side int) *snapshot.World { // unpacks a thousandfold
+		{"bomb", func(n, side int) *snapshot.World { // unpacks to a thousand times its size
 			return worldOf(20*n, 12, 1, func(t, c, r int) string { return string(filled(1<<16, side)) })
 		}},
 		{"long-values", func(n, side int) *snapshot.World { // 64 KiB each, in many rows
@@ -28,14 +27,14 @@ func All() []Hostile {
 		{"every-row", func(n, side int) *snapshot.World { // all rows of all columns differ
 			return worldOf(1, 8, 5000*n, func(t, c, r int) string { return fmt.Sprint(side, c, r) })
 		}},
-		{"other-keys", otherKeys}, // no row is on both sides, and they alternate
-		{"tables", func(n, side int) *snapshot.World { // thousands of tables of a row
+		{"other-keys", otherKeys}, // the sides have no row in common, and their keys alternate
+		{"tables", func(n, side int) *snapshot.World { // thousands of tables with one row
 			return worldOf(500*n, 1, 1, func(t, c, r int) string { return fmt.Sprint(side, t) })
 		}},
 		{"columns", func(n, side int) *snapshot.World {
 			return worldOf(1, 500*n, 1, func(t, c, r int) string { return fmt.Sprint(side, c) })
 		}},
-		{"other-tables", func(n, side int) *snapshot.World { // no table is on both sides
+		{"other-tables", func(n, side int) *snapshot.World { // the sides have no table in common
 			w := worldOf(500*n, 1, 1, func(t, c, r int) string { return fmt.Sprint(t) })
 			for i := range w.Tables {
 				w.Tables[i].Label += fmt.Sprint(".", side)
@@ -54,7 +53,7 @@ func All() []Hostile {
 	}
 }
 
-// worldOf returns a state of so many tables, columns of text and rows.
+// worldOf returns a state with these numbers of tables, text columns and rows.
 func worldOf(tables, columns, rows int, value func(table, column, row int) string) *snapshot.World {
 	w := &snapshot.World{Head: snapshot.Head{Seed: 7, Point: snapshot.Point{Tick: 100}}}
 	for t := range tables {
