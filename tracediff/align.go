@@ -6,29 +6,29 @@ import (
 	"github.com/desynctool/desynctool/internal/file/limits"
 )
 
-// cell is what one peer has at the checkpoint at hand.
+// cell is one peer's part of the current checkpoint.
 type cell struct {
-	c         *Checkpoint // nil if it has none
+	c         *Checkpoint // nil if the peer has none
 	pos       Position
-	torn      bool   // of a last line without an end
+	torn      bool   // from a last line without an end
 	predicted bool   // and never confirmed
-	file      string // of a trace that is joined from several; "" where it is the one at hand
+	file      string // for a trace that is joined from several files; "" means the current one
 }
 
 type key struct{ system, scope string }
 
-// keyInfo is what is known of a system and scope.
+// keyInfo is the data about a system and scope.
 type keyInfo struct {
 	key
-	next    *keyInfo // that came after it last time
+	next    *keyInfo // the key that followed it last time
 	seen    uint64   // peers that have it
 	cadence []cadence
 	cascade *Cascade
-	lacking []lacking // two for each peer, if there is any: see lackingAt
+	lacking []lacking // two for each peer, if there are any: see lackingAt
 }
 
-// inOrder compares and consumes one record of each peer if all that have the
-// tick have the same checkpoint next.
+// inOrder is used when all peers with the tick have the same checkpoint next. It compares and consumes one record of
+// each peer.
 func (c *comparer) inOrder() bool {
 	var first *peer
 	at := uint64(0)
@@ -65,8 +65,8 @@ func (c *comparer) inOrder() bool {
 	return true
 }
 
-// key returns what is known of a system and scope. Traces repeat: what came
-// after the last one before is tried first.
+// key returns the keyInfo of a system and scope. Traces repeat, so it first tries the key that followed the previous
+// one last time.
 func (c *comparer) key(system, scope string) *keyInfo {
 	if c.last != nil && c.last.next != nil {
 		if k := c.last.next; k.system == system && k.scope == scope {
@@ -86,7 +86,7 @@ func (c *comparer) key(system, scope string) *keyInfo {
 	return k
 }
 
-// gather reads what is left of the tick from all peers and aligns it.
+// gather reads the rest of the tick from all peers and aligns it.
 func (c *comparer) gather() error {
 	g := &c.gathered
 	g.begin(len(c.peers))
@@ -110,8 +110,8 @@ func (c *comparer) gather() error {
 	return nil
 }
 
-// align pairs the checkpoints that peers have in the tick at hand, after those
-// of c.order, and compares them in the order of execution.
+// align pairs the checkpoints of the peers in the current tick, after the ones in c.order. It compares them in the
+// order of execution.
 func (c *comparer) align(lists [][]cell) {
 	g := &c.gathered
 	g.pair(len(lists))
@@ -148,8 +148,7 @@ func (c *comparer) align(lists [][]cell) {
 	}
 }
 
-// checkOrder reports where peer n executed the checkpoints that it shares with
-// the first one in another order.
+// checkOrder reports where peer n and the first peer executed their common checkpoints in a different order.
 func (c *comparer) checkOrder(n int, a, b []int, at func(int) (*keyInfo, cell, cell)) {
 	shared := func(list []int) (out []int) {
 		for _, i := range list {
@@ -188,8 +187,8 @@ func (c *comparer) find(f Finding) {
 	}
 }
 
-// slot compares c.cells, the checkpoints of one place in the tick at hand. The
-// occurrence is to be counted in c.order if it is below 0.
+// slot compares c.cells, the checkpoints of one place in the current tick. If occurrence is below 0, it is counted in
+// c.order.
 func (c *comparer) slot(k *keyInfo, occurrence int64) {
 	c.seq++
 	excused := c.drop()
@@ -230,7 +229,7 @@ func (c *comparer) slot(k *keyInfo, occurrence int64) {
 	}
 }
 
-// meet notes which peers have a value in common with another one.
+// meet notes which peers have a value in common with another peer.
 func (c *comparer) meet() {
 	if c.compared == 1<<len(c.peers)-1 {
 		return
@@ -244,8 +243,7 @@ func (c *comparer) meet() {
 	}
 }
 
-// common reports whether two checkpoints have counts or a sum of the same
-// name.
+// common reports whether two checkpoints both have counts, or both have a sum of the same name.
 func common(a, b *Checkpoint) bool {
 	if a.HasCount && b.HasCount {
 		return true
@@ -253,9 +251,9 @@ func common(a, b *Checkpoint) bool {
 	return slices.ContainsFunc(a.Sums, func(s Sum) bool { return find(b.Sums, s.Name) != nil })
 }
 
-// drop takes away the checkpoints that cannot be compared: those that were
-// predicted and never confirmed, and those of last lines without an end whose
-// values are not as long as another peer's and may go on. It returns whose.
+// drop removes the checkpoints that cannot be compared and returns their peers. These are checkpoints that were predicted
+// and never confirmed. They are also checkpoints from a last line without an end with values that have another length
+// than every other peer's, because the line may be cut inside the value.
 func (c *comparer) drop() (peers uint64) {
 	for i := range c.cells {
 		if c.cells[i].predicted {
@@ -279,8 +277,8 @@ func (c *comparer) drop() (peers uint64) {
 	return peers
 }
 
-// sameSums reports whether two checkpoints have the same values where they have
-// sums of the same name, but for those that are noise, if there is any.
+// sameSums reports whether two checkpoints have the same values for all sums that both have. Sums that are noise are
+// ignored; noise may be nil.
 func sameSums(a, b *Checkpoint, noise func(sum string) bool) bool {
 	if a.HasCount && b.HasCount && a.Count != b.Count {
 		return false

@@ -45,7 +45,7 @@ func appendName(b []byte, key, name string) []byte {
 	return appendValue(append(append(append(b, ' '), key...), '='), name)
 }
 
-// appendPhase appends the phase unless it is the usual one.
+// appendPhase appends the phase unless it is the default.
 func appendPhase(b []byte, p Phase) []byte {
 	if p == Confirmed {
 		return b
@@ -64,8 +64,8 @@ func appendSums(b []byte, sums []Sum) []byte {
 	return b
 }
 
-// appendValue appends a value as it is, or quoted if a reader would not take it
-// for one or a terminal would take it for more.
+// appendValue appends a value. It quotes the value if a reader would not accept it as one, or a terminal could
+// interpret it.
 func appendValue(b []byte, v string) []byte {
 	if v == "" || v[0] == '"' || strings.ContainsFunc(v, func(c rune) bool {
 		return c <= ' ' || c == utf8.RuneError || !strconv.IsPrint(c)
@@ -75,8 +75,7 @@ func appendValue(b []byte, v string) []byte {
 	return append(b, v...)
 }
 
-// appendDetail appends a detail on one line, in which nothing is left that a terminal would
-// take for more.
+// appendDetail appends a detail on one line, without characters that a terminal could interpret.
 func appendDetail(b []byte, d Detail) []byte {
 	for i, text := range []string{d.Text, d.Aside} {
 		if i > 0 && text != "" {
@@ -94,7 +93,7 @@ func appendDetail(b []byte, d Detail) []byte {
 	return b
 }
 
-// plainName reports whether a sum's name can stand in a key.
+// plainName reports whether a sum's name is valid in a key.
 func plainName(s string) bool {
 	return !strings.ContainsFunc(s, func(c rune) bool {
 		return c <= ' ' || c == '=' || c == '"' || c == utf8.RuneError || !strconv.IsPrint(c)

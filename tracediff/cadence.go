@@ -5,18 +5,17 @@ import (
 	"strings"
 )
 
-// cadence is at which ticks a peer has a checkpoint, or anything.
+// cadence describes at which ticks a peer has a checkpoint, or any record.
 type cadence struct {
 	last   Tick
 	stride uint64 // divides all distances so far
 	ticks  int64
 	least  uint64 // the smallest distance
-	even   int64  // how many distances are the smallest
+	even   int64  // how many distances equal the smallest
 }
 
-// regular reports whether most ticks follow each other at one distance: then whole ticks
-// that lack were not traced. Of a trace that has ticks only where something happens, it did
-// not happen in those.
+// regular reports whether most ticks have the same distance. If so, missing whole ticks were not traced. If not, the
+// trace has ticks only where something happens, and nothing happened in the missing ones.
 func (d *cadence) regular() bool { return 4*d.even >= 3*(d.ticks-1) }
 
 // see adds a tick.
@@ -40,7 +39,7 @@ func (d *cadence) see(t Tick) {
 	d.last = t
 }
 
-// off reports whether a tick is between those of the cadence.
+// off reports whether a tick is not one of the cadence's ticks.
 func (d *cadence) off(t Tick) bool {
 	if d.stride < 2 || t.Epoch != d.last.Epoch {
 		return false
@@ -48,21 +47,20 @@ func (d *cadence) off(t Tick) bool {
 	return (max(t.Number, d.last.Number)-min(t.Number, d.last.Number))%d.stride != 0
 }
 
-// settledCadence is how many ticks make a cadence that can be relied on.
+// settledCadence is how many ticks make a cadence reliable.
 const settledCadence = 8
 
-// knownCadence is how many ticks are the least from which anything follows.
+// knownCadence is the minimum number of ticks from which anything can be concluded.
 const knownCadence = 3
 
-// lacking is what a peer did not have while it was not yet known whether it
-// should.
+// lacking is a checkpoint that a peer did not have when it was not yet known whether it should.
 type lacking struct {
 	count      int64
 	first      *Difference
 	context    []Context
 	prev       Tick
 	hasPrev    bool
-	wholeTicks bool // of ticks of which the peer has nothing
+	wholeTicks bool // the peer has nothing from these ticks
 	last       Tick
 }
 
@@ -73,8 +71,8 @@ func gcd(a, b uint64) uint64 {
 	return a
 }
 
-// missing records which peers, but for those of have, lack a checkpoint that
-// they should have. A peer that did not confirm all of a tick stopped in it, or lost it: what it lacks there proves nothing.
+// missing records which peers lack a checkpoint that they should have; the peers in have are not checked. A peer that
+// did not confirm all of a tick stopped in it or lost part of it, so checkpoints that it lacks there prove nothing.
 func (c *comparer) missing(k *keyInfo, occurrence int64, have uint64) {
 	lack := uint64(0)
 	for i, p := range c.peers {
@@ -109,8 +107,7 @@ func (c *comparer) missing(k *keyInfo, occurrence int64, have uint64) {
 	c.differ(k, occurrence, Missing, lack)
 }
 
-// lack keeps in mind that peer i does not have a checkpoint. It may be something
-// that it does not trace, or not at such ticks.
+// lack notes that peer i does not have a checkpoint. The peer may not trace it at all, or not at such ticks.
 func (c *comparer) lack(k *keyInfo, occurrence int64, i int, wholeTick bool) {
 	if k.lacking == nil {
 		k.lacking = make([]lacking, 2*len(c.peers))
@@ -130,7 +127,7 @@ func (c *comparer) lack(k *keyInfo, occurrence int64, i int, wholeTick bool) {
 	}
 }
 
-// covers reports whether p was being traced when the tick at hand was over.
+// covers reports whether p was traced until the current tick was over.
 func (c *comparer) covers(p *peer) bool {
 	if !p.started || c.tick.compare(p.info.First) < 0 {
 		return false
@@ -142,8 +139,8 @@ func (c *comparer) covers(p *peer) bool {
 	return order < 0 || order == 0 && p.info.Ended
 }
 
-// resolve decides about checkpoints that peers lacked before they first had
-// them: those that never have them do not trace them.
+// resolve decides about checkpoints that peers lacked before they first had them. A peer that never has them does not
+// trace them.
 func (c *comparer) resolve() {
 	res := &c.result
 	for _, k := range c.keys {
@@ -180,8 +177,7 @@ func (c *comparer) resolve() {
 	slices.SortStableFunc(res.Differences, func(a, b Difference) int { return int(a.seq - b.seq) })
 }
 
-// late adds differences that were found to be some only later. Of several only
-// the first was kept.
+// late adds differences that became known only later. If there were several, only the first was kept.
 func (c *comparer) late(k *keyInfo, l lacking) {
 	res := &c.result
 	d := l.first

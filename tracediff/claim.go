@@ -8,94 +8,87 @@ import (
 	"github.com/desynctool/desynctool/snapshot"
 )
 
-// ClaimLog is what an engine wrote of desyncs into one file.
+// ClaimLog contains everything that an engine wrote about desyncs into one file.
 type ClaimLog struct {
 	File    string
 	Dialect Dialect
-	Peer    string // whose file it is, if it says
+	Peer    string // the peer that wrote the file, if known
 	Claims  []Claim
-	// Players are the names of the session's players by their numbers, as far as
-	// the file says.
+	// Players are the names of the session's players by number, as far as the file contains them.
 	Players map[uint32]string
-	// Start is what the file says of the game at its start that has to be the same
-	// on all peers, such as checksums of maps and mods, by peer and name.
+	// Start contains data about the game at its start that must be the same on all peers, such as checksums of maps and
+	// mods, by peer and name.
 	Start map[string]map[string]string
-	// Facts are what the file says of the game and of the machine that wrote it, by the names of
-	// facts: "build", "os", "map", …
+	// Facts contains data about the game and the machine that wrote the file, by name: "build", "os", "map", …
 	Facts map[string]string
-	// Trouble is what is wrong with the file, empty if nothing is: it breaks off,
-	// or has lines that a pattern of a claim fits and that are none.
+	// Trouble describes a problem of the file, empty if there is none. The file may break off, or have lines that match
+	// a claim's pattern but are not claims.
 	Trouble string
-	// Lost says what of the file is not in Claims, such as another match that follows the
-	// first, empty if all is.
+	// Lost describes parts of the file that are not in Claims, such as another match that follows the first. It is
+	// empty if there are none.
 	Lost string
 }
 
-// Claim is what an engine wrote of a desync. It is evidence of a third kind,
-// beside states and checksums: what it says of when and of whom holds no further
-// than the artifacts prove it.
+// Claim is an engine's message about a desync. It is a third kind of evidence, next to states and checksums. Its
+// statements about tick and peers hold only as far as states or checksums prove them.
 type Claim struct {
 	File string
 	Pos  Position
-	Text string // as it stands in the file, without what stands before it on the line
+	Text string // as in the file, without the text before it on the line
 
-	// Tick is the tick that it names, if HasTick. It is an upper bound: the peers
-	// parted in it at the latest.
+	// Tick is the tick in the message, if HasTick. It is an upper bound: the peers diverged in this tick or before.
 	Tick    uint64
 	HasTick bool
-	// Peers are those that it accuses, by name.
+	// Peers are the names of the peers that it accuses.
 	Peers []string
-	// Values are the checksums of that tick that it states, by peer; an empty name
-	// is a peer that it does not name.
+	// Values are the checksums that it contains for that tick, by peer. An empty name means a peer that it does not
+	// name.
 	Values []ClaimedValue
 
-	// By is the peer whose program wrote it, empty if the file does not say. It is
-	// the name that a value of that peer has in Values.
+	// By is the peer whose program wrote it, empty if the file does not show it. That peer's value in Values has the
+	// same name.
 	By string
-	// SelfTest says that one machine computed the same tick twice and came to different
-	// results. Values, if there are any, are of the first run and of the second.
+	// SelfTest means that one machine computed the same tick twice and got different results. Values, if there are any,
+	// belong to the first run and the second.
 	SelfTest bool
-	// Loaded says of a self-test that the runs differ before the tick is computed: the second had
-	// loaded what the first had saved, perhaps in an earlier tick.
+	// Loaded is for self-tests. It means that the runs differ before the tick is computed: the second run had loaded
+	// the state that the first had saved, perhaps in an earlier tick.
 	Loaded bool
-	// Replay says that what was computed the second time is a replay of a recording: the
-	// builds of both may differ. The value of By is the replay's, all others are as they were
-	// recorded.
+	// Replay means that the second computation replayed a recording, so the two builds may differ. The value of By
+	// comes from the replay, all others from the recording.
 	Replay bool
-	// Quoted says that it may be the words of a person, not of the program: it stands
-	// in a message of a chat, or where the log has nothing that tells these apart.
+	// Quoted means that a person may have written the text, not the program: it is in a chat message, or the log does
+	// not show the difference.
 	Quoted bool
-	// Detail says more of what it claims, as Dialect.Detail says.
+	// Detail contains details of the claim; see Dialect.Detail.
 	Detail []Detail
 }
 
 // ClaimedValue is a checksum in a claim.
 type ClaimedValue struct{ Peer, Value string }
 
-// OneSide and OtherSide are the peers of two values in a claim that does not show which machine had which.
+// OneSide and OtherSide are the peers of two values in a claim that does not show which machine had which value.
 const (
 	OneSide   = "one side"
 	OtherSide = "the other side"
 )
 
-// sides are further names of values that are no names of machines.
+// sides are the other names of values that do not name machines.
 var sides = []string{OneSide, OtherSide, "expected", "actual", "received", "computed", "calculated", "saved", "stored", "original", "recorded", "replay", "InGame", "live"}
 
-// IsSide reports whether a name of a value in a claim is that of a side, and not of a machine that could be asked for its
-// files.
+// IsSide reports whether the name of a value in a claim means a side. If not, it is a machine that may have files.
 func IsSide(name string) bool { return slices.Contains(sides, name) }
 
-// FirstRun and SecondRun are the peers of a self-test, in which one machine computes the same
-// ticks twice. A format whose files hold both sides of one gives its two peers these names; a
-// claim of one has SelfTest set. Of a replay that is held against a recording, the recording is
-// the first run: see Dialect.Replay.
+// FirstRun and SecondRun are the peers of a self-test, in which one machine computes the same ticks twice. A format
+// with both sides of a self-test in one file gives its two peers these names. A claim about a self-test has SelfTest
+// set. When a replay is compared with a recording, the recording is the first run: see Dialect.Replay.
 const (
 	FirstRun  = snapshot.FirstRun
 	SecondRun = snapshot.SecondRun
 )
 
-// Proves reports whether the claim states two different checksums of one tick, or that a
-// self-test failed. The words of a person never prove.
+// Proves reports whether the claim contains two different checksums for one tick, or the failure of a self-test. A text
+// that a person may have written proves nothing.
 func (c *Claim) Proves() bool {
 	if c.Quoted {
 		return false
@@ -111,12 +104,11 @@ func (c *Claim) Proves() bool {
 	return false
 }
 
-// EqualSums reports whether two values are the same checksum: equal as they stand, or the same
-// number of hex digits with or without 0x, in either case.
+// EqualSums reports whether two values are the same checksum: equal texts, or the same hex digits, with or without 0x
+// and in either case.
 func EqualSums(a, b string) bool { return equalSum([]byte(a), []byte(b)) }
 
-// SumKey returns what values have in common that are the same checksum, and no others, see
-// EqualSums.
+// SumKey returns a key that is equal for values that are the same checksum, and only for them; see EqualSums.
 func SumKey(v string) string {
 	if d := digits([]byte(v)); isHex(d) {
 		return strings.ToLower(string(d))
@@ -124,38 +116,38 @@ func SumKey(v string) string {
 	return v
 }
 
-// Standing is how a claim stands beside what was compared.
+// Standing is how a claim compares with the traces.
 type Standing string
 
 // Standings.
 const (
-	// Unchecked: no two traces have the tick that it names.
+	// Unchecked: no two traces have the tick in the claim.
 	Unchecked Standing = "unchecked"
-	// Borne: the traces first differ at the tick that it names.
+	// Borne: the traces first differ at the tick in the claim.
 	Borne Standing = "borne-out"
-	// Late: the traces differ at the tick that it names, and before.
+	// Late: the traces differ at the tick in the claim, and before.
 	Late Standing = "late"
-	// Fits: nothing is of the tick that it names, which lies where the peers parted.
+	// Fits: nothing is known about the tick in the claim, but it lies where the peers diverged.
 	Fits Standing = "fits"
-	// Contradicted: the traces agree at the tick that it names.
+	// Contradicted: the traces agree at the tick in the claim.
 	Contradicted Standing = "contradicted"
 )
 
-// JudgedClaim is a claim beside what the traces say.
+// JudgedClaim is a claim compared with the traces.
 type JudgedClaim struct {
 	Claim
-	Files    []string // all that hold it
+	Files    []string // all files that contain it
 	Standing Standing
-	// Contradictions say where the traces have it otherwise: who agrees with whom
-	// at that tick, and which checksums they have.
+	// Contradictions describe where the traces contradict it: which peers agree at that tick, and which checksums they
+	// have.
 	Contradictions []string
-	// Omits say what it leaves out, which does not make it wrong.
+	// Omits lists facts that it leaves out, which does not make it wrong.
 	Omits []string
 
 	dialect *Dialect
 }
 
-// TickName returns the name that the claim's engine has for its tick.
+// TickName returns the engine's name for the claim's tick.
 func (c *JudgedClaim) TickName() string {
 	if c.dialect == nil {
 		return strconv.FormatUint(c.Tick, 10)
@@ -163,8 +155,7 @@ func (c *JudgedClaim) TickName() string {
 	return c.dialect.name(Tick{Number: c.Tick})
 }
 
-// Start is something that had to be the same on all peers at the start, and that
-// engines' logs say was not.
+// Start is a value that had to be the same on all peers at the start, but was not according to the engines' logs.
 type Start struct {
 	Name   string
 	Values map[string]string // by peer

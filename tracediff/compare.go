@@ -13,20 +13,19 @@ const (
 	maxPeers = 64
 	// settleAfter is how many ticks a trace may go back by default.
 	settleAfter = 256
-	// progressStep is how many bytes of a trace are read at most between two calls
-	// of Options.Progress, unless it is read in larger pieces.
+	// progressStep is the maximum number of bytes that are read from a trace between two calls of Options.Progress,
+	// unless it is read in larger pieces.
 	progressStep = 8 << 20
 )
 
-// errRollback says that a comparison of traces without rollbacks came upon one.
+// errRollback reports that a comparison for traces without rollbacks found one.
 var errRollback = errors.New("trace goes back to an earlier tick or predicts")
 
-// Compare compares two or more traces. Records are aligned by epoch, tick,
-// system, scope, phase and occurrence; where traces are equal byte by byte,
-// nothing is read but their bytes. It holds a few megabytes of each.
+// Compare compares two or more traces. Records are aligned by epoch, tick, system, scope, phase and occurrence. Where
+// traces are equal byte by byte, only their bytes are read. It keeps a few megabytes of each trace in memory.
 //
-// An error means that no comparison was possible. A trace that is damaged or
-// breaks off is compared up to there, and its TraceInfo says so.
+// An error means that no comparison was possible. A trace that is damaged or breaks off is compared up to that place,
+// and its TraceInfo reports it.
 func Compare(list []*Trace, opts Options) (*Result, error) { return compare(list, opts, usual, true) }
 
 func compare(list []*Trace, opts Options, z sizes, mapped bool) (*Result, error) {
@@ -52,8 +51,7 @@ func compare(list []*Trace, opts Options, z sizes, mapped bool) (*Result, error)
 	if opts.Rollback == 0 {
 		opts.Rollback = settleAfter
 	}
-	// A comparison starts again if the traces turn out to have rollbacks, and if
-	// a file shrinks under it.
+	// A comparison restarts if the traces turn out to have rollbacks, and if a file shrinks during it.
 	rollback := false
 	for {
 		c := &comparer{opts: opts, list: list, sizes: z, mapped: mapped, rollback: rollback, noise: noiseOf(list)}
@@ -73,41 +71,41 @@ func compare(list []*Trace, opts Options, z sizes, mapped bool) (*Result, error)
 	}
 }
 
-// comparer holds what one comparison works with.
+// comparer is the working state of one comparison.
 type comparer struct {
 	opts     Options
 	list     []*Trace
 	sizes    sizes
 	mapped   bool
 	rollback bool
-	culprit  string // where errRollback comes from
+	culprit  string // the trace that caused errRollback
 
 	peers    []*peer
 	result   Result
-	compared uint64 // peers that have a value in common with another
-	seq      int64  // counts checkpoints compared, to order what was found
+	compared uint64 // peers that have a value in common with another peer
+	seq      int64  // counts compared checkpoints, to order the findings
 
-	// The tick at hand.
+	// The current tick.
 	tick     Tick
 	open     bool
-	inTick   uint64           // peers that have had confirmed records in it
+	inTick   uint64           // peers that have confirmed records in it
 	guessed  uint64           // peers that predicted a part of it and never confirmed that part
-	order    []visit          // checkpoints in it so far, in order
-	differs  bool             // at this tick
-	agreed   bool             // at the first checkpoints of this tick
-	apart    [maxPeers]uint64 // for each peer those that differ from it at this tick
-	cells    []cell           // scratch, one a peer
+	order    []visit          // its checkpoints so far, in order
+	differs  bool             // a checkpoint in this tick differs
+	agreed   bool             // the first checkpoints of this tick agree
+	apart    [maxPeers]uint64 // for each peer, the peers that differ from it at this tick
+	cells    []cell           // scratch, one for each peer
 	gathered gathered
 	noise    func(sum string) bool
 	noises   map[string]*Noise // by sum
 
 	partings     partings
-	parted       bool   // at the last tick that was compared
-	grouped      uint64 // inTick and apart when Groups was last looked at
+	parted       bool   // traces differed at the last tick that was compared
+	grouped      uint64 // inTick and apart when Groups was last computed
 	groupedApart [maxPeers]uint64
 
-	witnesses map[uint64]*witness // of ticks that claims name
-	mainSums  [][]byte            // of the tick at hand, if claims name it
+	witnesses map[uint64]*witness // for ticks that claims name
+	mainSums  [][]byte            // sums of the current tick, if claims name it
 
 	prev    Tick // the last tick that was compared and is over
 	hasPrev bool
@@ -116,7 +114,7 @@ type comparer struct {
 	last *keyInfo
 
 	alike   bool  // the same bytes mean the same in all traces
-	noSkip  int64 // offset in the first peer before which skipping is not tried
+	noSkip  int64 // offset in the first peer below which skipping is not tried
 	backoff int64
 
 	pending []pendingNotice // one for each schedule
@@ -188,8 +186,8 @@ func (c *comparer) plain() error {
 			}
 		}
 		if live < 2 {
-			// What only one trace goes on with is not a difference, except for the
-			// rest of a tick that the others have.
+			// If only one trace continues, that is not a difference. The exception is the rest of a tick that the
+			// others have.
 			if live == 0 || !c.open || tick != c.tick {
 				c.closeTick()
 				return nil
@@ -219,9 +217,8 @@ func (c *comparer) plain() error {
 	}
 }
 
-// pairwise goes on where two traces differ line by line: it does what plain
-// does, without its care for all that lines may be, as long as both traces have
-// lines like those before of the same checkpoints, and these differ.
+// pairwise is a fast path where two traces differ line by line. It does the same as plain, but handles only the usual
+// form of lines. It continues as long as both traces have lines of the same known checkpoints, and these differ.
 func (c *comparer) pairwise() {
 	if len(c.peers) != 2 || !c.alike || c.peers[0].r.grammar.kind != Pairs {
 		return
@@ -240,7 +237,7 @@ func (c *comparer) pairwise() {
 		x, y := &fa.c, &fb.c
 		if !fb.fast(lb) || x.Tick != y.Tick || x.System != y.System || x.Scope != y.Scope || x.Tick < c.tick.Number ||
 			x.Tick != c.tick.Number && c.opts.FirstOnly {
-			fa.last, fb.last = lastA, lastB // the lines are read again
+			fa.last, fb.last = lastA, lastB // these lines are read again
 			return
 		}
 		if x.Tick != c.tick.Number {
@@ -278,7 +275,7 @@ func (c *comparer) openTick(t Tick) {
 	}
 }
 
-// follow has the progress reported by the largest file whose size is known.
+// follow reports the progress of the largest file with a known size.
 func (c *comparer) follow() {
 	if c.opts.Progress == nil {
 		return
@@ -302,7 +299,7 @@ func (c *comparer) follow() {
 	})
 }
 
-// closeTick ends the tick at hand.
+// closeTick ends the current tick.
 func (c *comparer) closeTick() {
 	if !c.open {
 		return

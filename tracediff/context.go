@@ -7,7 +7,7 @@ import (
 	"github.com/sergi/go-diff/diffmatchpatch"
 )
 
-// Op is what happened to a line.
+// Op is the change of a line.
 type Op byte
 
 // Ops.
@@ -17,32 +17,30 @@ const (
 	Added   Op = '+' // only in the second one
 )
 
-// maxWindow is the number of lines of each side that DiffContext compares, and
-// maxMarked the length of lines in bytes up to which it compares characters.
+// maxWindow is the number of lines of each side that DiffContext compares. maxMarked is the length in bytes of the
+// longest lines that it compares by character.
 const (
 	maxWindow = 2000
 	maxMarked = maxContextLine + 4
 )
 
-// ContextLine is one line of two contexts laid side by side.
+// ContextLine is a line in a side-by-side view of two contexts.
 type ContextLine struct {
 	Op Op
-	// A and B are the numbers of the line in both traces, 0 where it is not or
-	// where lines have none.
+	// A and B are the numbers of the line in the two traces, 0 for a trace without the line or without line numbers.
 	A, B  int64
 	Text  string // valid UTF-8, not escaped
-	Spans []Span // what of a changed line is not in its counterpart
+	Spans []Span // parts of a changed line that its counterpart does not have
 }
 
 // Span is a range of bytes of a line's text.
 type Span struct{ Begin, End int }
 
-// DiffContext compares what surrounds a record in two traces, line by line and
-// within changed lines character by character. The answer depends only on
-// the lines, never on time.
+// DiffContext compares the lines around a record in two traces, and compares changed lines by character. The result
+// depends only on the lines, never on time.
 func DiffContext(a, b *Context) []ContextLine {
 	d := diffmatchpatch.New()
-	d.DiffTimeout = 0 // else a busy machine gets a coarser answer
+	d.DiffTimeout = 0 // no timeout: otherwise a busy machine gets a coarser result
 	left, right, lines := d.DiffLinesToRunes(joinLines(a), joinLines(b))
 	var out []ContextLine
 	na, nb := a.FirstLine, b.FirstLine
@@ -53,7 +51,7 @@ func DiffContext(a, b *Context) []ContextLine {
 		*n++
 		return *n - 1
 	}
-	begin := 0 // of the removed lines that added ones may answer
+	begin := 0 // of the removed lines that may match added ones
 	for _, part := range d.DiffCharsToLines(d.DiffMainRunes(left, right, false), lines) {
 		if part.Type != diffmatchpatch.DiffInsert {
 			begin = len(out)
@@ -84,8 +82,7 @@ func DiffContext(a, b *Context) []ContextLine {
 	return out
 }
 
-// joinLines makes a text that go-diff cannot mistake: every line ends, and all
-// of it is valid UTF-8.
+// joinLines makes a text that is safe for go-diff: every line has an end, and all of it is valid UTF-8.
 func joinLines(c *Context) string {
 	var b strings.Builder
 	for i, line := range c.Lines {
@@ -98,7 +95,7 @@ func joinLines(c *Context) string {
 	return b.String()
 }
 
-// mark fills the spans of a removed line and the added one in its place.
+// mark sets the spans of a removed line and of the added line that replaces it.
 func mark(d *diffmatchpatch.DiffMatchPatch, a, b *ContextLine) {
 	if len(a.Text) > maxMarked || len(b.Text) > maxMarked {
 		return

@@ -11,20 +11,19 @@ import (
 	"github.com/desynctool/desynctool/internal/file/limits"
 )
 
-// frames reads the frames of a binary trace. A frame is decoded whole; its
-// records are then handed out one by one.
+// frames reads the frames of a binary trace. It decodes a whole frame and then returns its records one by one.
 type frames struct {
 	r     *frame.Reader
 	names []string
 
 	payload []byte
-	at      int    // how far it is decoded
-	err     error  // of the current frame
-	from    uint64 // checkpoints of ticks before it are passed
+	at      int    // decoded up to here
+	err     error  // error in the current frame
+	from    uint64 // checkpoints of earlier ticks are skipped
 
-	// What the current frame holds.
+	// The content of the current frame.
 	checkpoints []Checkpoint
-	next        int // of checkpoints
+	next        int // index of the next one in checkpoints
 	sums        []Sum
 	values      []byte
 	event       Event
@@ -102,8 +101,8 @@ func (b *frames) decode(kind uint32, payload []byte) error {
 	return nil
 }
 
-// tickOf returns the tick of a payload of checkpoints; if it cannot be had at a
-// glance, the last one that there is.
+// tickOf returns the tick of a payload of checkpoints. If it cannot be found without decoding, tickOf returns the
+// highest possible tick.
 func tickOf(payload []byte) uint64 {
 	const pair, fixint = 0x92, 0x7f
 	if len(payload) < 10 || payload[0] != pair {
@@ -127,7 +126,7 @@ func tickOf(payload []byte) uint64 {
 	return math.MaxUint64
 }
 
-// begin prepares to decode a payload. Once scanned, its lengths can be trusted.
+// begin prepares the decoding of a payload. It scans the payload, so that its lengths can be trusted.
 func (b *frames) begin(payload []byte) {
 	b.err = frame.ScanMsgpack(payload, frame.Limits{})
 	b.payload, b.at = payload, 0
@@ -206,7 +205,7 @@ func (b *frames) decodeEvent() {
 	}
 }
 
-// decodeSums returns sums whose values stay until the next frame.
+// decodeSums returns sums with values that are valid until the next frame.
 func (b *frames) decodeSums() []Sum {
 	begin := len(b.sums)
 	for range b.array("sums") {
@@ -237,8 +236,7 @@ func (b *frames) decodeSums() []Sum {
 	return b.sums[begin:len(b.sums):len(b.sums)]
 }
 
-// The methods below decode one value. After the first error they return zero
-// values.
+// The methods below decode one value. After the first error they return zero values.
 
 func (b *frames) fail(format string, args ...any) {
 	if b.err == nil {
@@ -257,8 +255,7 @@ func (b *frames) code() byte {
 	return b.payload[b.at]
 }
 
-// number passes a code and the big-endian number of 1, 2, 4 or 8 bytes that follows,
-// which it returns.
+// number skips a code and returns the big-endian number of 1, 2, 4 or 8 bytes that follows.
 func (b *frames) number(size int) (n uint64) {
 	p := b.payload[b.at+1:]
 	if len(p) < size {
@@ -370,7 +367,7 @@ func (b *frames) text(what string) string {
 	return string(b.raw(what))
 }
 
-// name reads the number of a name.
+// name reads the number of a name and returns the name.
 func (b *frames) name(what string) string {
 	id := b.uint(maxNames, what)
 	if b.err == nil && id >= uint64(len(b.names)) {

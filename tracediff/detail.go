@@ -6,45 +6,41 @@ import (
 	"io"
 )
 
-// Detail is a line that says more of a checkpoint than its sums do, such as a frame of a
-// call stack. Details are shown beside a difference and are never compared to find one:
-// peers in sync may have different ones.
+// Detail is a line with more information about a checkpoint than its sums, such as a frame of a call stack. Details are
+// shown next to a difference but never compared to find one, because peers in sync may have different details.
 type Detail struct {
 	Text string
-	// Aside is what belongs to the line and may differ where the lines are the same, such as
-	// a place in a method.
+	// Aside is information about the line that may differ although the lines are the same, such as a place in a method.
 	Aside string
 }
 
-// MaxDetails is how many details a checkpoint has at most, and MaxDetail how many bytes a
-// text or aside of one.
+// MaxDetails is the maximum number of details of a checkpoint. MaxDetail is the maximum length in bytes of a detail's
+// text or aside.
 const (
 	MaxDetails = 256
 	MaxDetail  = 4 << 10
 )
 
-// DetailKind says what the details of an engine's checkpoints are.
+// DetailKind is the kind of details in an engine's checkpoints.
 type DetailKind string
 
 // Kinds of details.
 const (
 	NoDetails DetailKind = ""
-	// Stack: frames of the call stack that made the checkpoint, the innermost first.
+	// Stack: frames of the call stack that made the checkpoint, innermost first.
 	Stack DetailKind = "call-stack"
-	// Path: where in the state something differs, from the outside in, and then what is there.
+	// Path: the path to a difference in the state, outermost first, and then the value there.
 	Path DetailKind = "path"
 )
 
-// Side is what one peer has at the first difference, and the file that it stands in, from
-// its beginning.
+// Side is one peer's part of the first difference, with the file that contains it, from the file's begin.
 type Side struct {
 	Name  string // of the file
 	In    io.Reader
 	Value *Value
 }
 
-// narrow has the format of the traces say more of the first difference by reading the files
-// side by side.
+// narrow lets the traces' format add details to the first difference by reading the files side by side.
 func (c *comparer) narrow() {
 	d := c.result.First
 	if d == nil || d.Kind != Changed {
@@ -90,7 +86,7 @@ func (c *comparer) narrow() {
 	}
 }
 
-// SkipTo reads and drops what comes before an offset.
+// SkipTo reads and discards everything before an offset.
 func (s *Side) SkipTo(offset int64) error {
 	n, err := io.CopyN(io.Discard, s.In, offset)
 	if errors.Is(err, io.EOF) {
@@ -102,8 +98,8 @@ func (s *Side) SkipTo(offset int64) error {
 	return nil
 }
 
-// FirstOther returns the number of the first line in which lists of details differ, from 0,
-// and false if they do not. Asides count only where all texts are the same.
+// FirstOther returns the index of the first line in which lists of details differ, from 0, and false if they do not
+// differ. Asides count only if all texts are the same.
 func FirstOther(lists [][]Detail) (line int, ok bool) {
 	for _, same := range []func(a, b Detail) bool{
 		func(a, b Detail) bool { return a.Text == b.Text },

@@ -19,7 +19,7 @@ func (c *comparer) notice(i int, t Tick) {
 	}
 }
 
-// regroup keeps the groups of the tick if they are others than before.
+// regroup keeps the groups of the tick if they have changed.
 func (c *comparer) regroup() {
 	list := c.result.Groups
 	if len(list) == 0 && !c.differs || len(list) > 0 && c.inTick == c.grouped && c.apart == c.groupedApart {
@@ -36,10 +36,9 @@ func (c *comparer) regroup() {
 	c.result.Groups = append(list, Groups{c.tick, groups})
 }
 
-// groups returns who agrees with whom at the tick at hand. Peers that cannot be
-// told apart do not agree yet: who has only some of the checkpoints may be like two peers
-// that differ. Such a peer is in no group, and the others then fall into groups
-// whatever their order.
+// groups returns which peers agree at the current tick. Two peers without a difference do not always agree: a peer with
+// only some of the checkpoints may match two peers that differ. Such a peer is in no group. The groups of the other
+// peers do not depend on their order.
 func (c *comparer) groups() (groups [][]int) {
 	unclear := uint64(0)
 	for i := range c.peers {
@@ -67,18 +66,18 @@ func (c *comparer) groups() (groups [][]int) {
 	return groups
 }
 
-// split reports whether peers did not agree at the last tick compared.
+// split reports whether peers disagreed at the last tick that was compared.
 func (c *comparer) split() bool { return c.parted }
 
-// changed records that peers have other values.
+// changed records that peers have different values.
 func (c *comparer) changed(k *keyInfo, occurrence int64) {
 	c.result.Changed++
 	c.tellApart(0)
 	c.differ(k, occurrence, Changed, 0)
 }
 
-// tellApart notes which peers the checkpoint at hand separates: those that have
-// it by its value, and those that have it from the peers of lack.
+// tellApart notes which peers the current checkpoint separates: peers with different values, and peers that have it
+// from the peers in lack.
 func (c *comparer) tellApart(lack uint64) {
 	for i := range c.peers {
 		for j := range i {
@@ -97,8 +96,7 @@ func (c *comparer) tellApart(lack uint64) {
 	}
 }
 
-// differ records a difference; the peers of lack should have the checkpoint and
-// do not.
+// differ records a difference. The peers in lack should have the checkpoint but do not.
 func (c *comparer) differ(k *keyInfo, occurrence int64, kind DifferenceKind, lack uint64) {
 	c.partings.differs(k, c.differs)
 	c.differs = true
@@ -122,8 +120,7 @@ func (c *comparer) count(k *keyInfo) {
 	if k.cascade == nil {
 		group := k
 		if k.scope != "" {
-			// All systems share the scope's entry, which is that of the key without
-			// a system.
+			// All systems share the scope's entry, which is the key without a system.
 			group = c.keys[key{"\x00", k.scope}]
 			if group == nil {
 				group = &keyInfo{}
@@ -141,7 +138,7 @@ func (c *comparer) count(k *keyInfo) {
 	}
 }
 
-// difference makes a Difference of the cells.
+// difference makes a Difference from the cells.
 func (c *comparer) difference(k *keyInfo, occurrence int64, kind DifferenceKind) Difference {
 	if occurrence < 0 {
 		for _, v := range c.order {
@@ -172,7 +169,7 @@ func (c *comparer) difference(k *keyInfo, occurrence int64, kind DifferenceKind)
 	return d
 }
 
-// first takes d as the first difference.
+// first stores d as the first difference.
 func (c *comparer) first(d *Difference) {
 	c.result.First = d
 	c.result.Bracket = &Bracket{Good: c.prev, HasGood: c.hasPrev, Bad: c.tick}
@@ -182,12 +179,12 @@ func (c *comparer) first(d *Difference) {
 	c.result.Context = c.context(d)
 }
 
-// context returns what surrounds d in each trace.
+// context returns the lines around d in each trace.
 func (c *comparer) context(d *Difference) []Context {
 	if c.opts.Context < 0 {
 		return nil
 	}
-	// Cells may point into windows, which capturing moves.
+	// Cells may point into windows, and capturing moves these.
 	for i := range c.cells {
 		if c.cells[i].c != nil {
 			c.cells[i].c = c.cells[i].c.Clone()
@@ -200,8 +197,7 @@ func (c *comparer) context(d *Difference) []Context {
 	return list
 }
 
-// absences says why traces do not have a checkpoint, now that all is known of
-// them.
+// absences sets the reasons why traces do not have a checkpoint, now that everything about them is known.
 func (c *comparer) absences(d *Difference) {
 	for i, p := range c.peers {
 		v := &d.Values[i]
@@ -262,7 +258,7 @@ func (c *comparer) finish() *Result {
 		}
 	}
 	slices.SortFunc(res.Cascade, func(a, b Cascade) int { return int(a.seq - b.seq) })
-	// How much was skipped is nobody's business.
+	// The amount that was skipped is not part of the result.
 	for i := range res.Cascade {
 		res.Cascade[i].seq = 0
 	}
@@ -288,7 +284,7 @@ func (c *comparer) finish() *Result {
 		default:
 			text = fmt.Sprintf("%s: %s", prose.Path(t.File), t.What())
 		}
-		if !slices.Contains(res.Warnings, text) { // columns of one table say the same
+		if !slices.Contains(res.Warnings, text) { // the columns of one table have the same warning
 			res.Warnings = append(res.Warnings, text)
 		}
 	}

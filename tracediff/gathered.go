@@ -1,21 +1,20 @@
 package tracediff
 
-// gathered is the memory in which the checkpoints of one tick are paired. It is used again for the next
-// tick.
+// gathered is the memory for pairing the checkpoints of one tick. It is reused for the next tick.
 type gathered struct {
-	lists [][]cell // of each peer
+	lists [][]cell // by peer
 
-	// What the cells of lists hold.
+	// The content of the cells in lists.
 	checkpoints []Checkpoint
 	sums        []Sum
 	values      []byte
 	details     []Detail
 
 	slots       []slot
-	cells       []cell // of slots
+	cells       []cell // of the slots
 	index       map[place]int
 	counts, own map[*keyInfo]uint32
-	sequences   [][]int // of each peer: which slots it has, in its order
+	sequences   [][]int // by peer: its slots, in its order
 }
 
 // place is a checkpoint within a tick.
@@ -24,19 +23,19 @@ type place struct {
 	occurrence uint32
 }
 
-// slot is a place and what the peers have there.
+// slot is a place with the peers' checkpoints there.
 type slot struct {
 	place
 	cells []cell
-	next  int // slot after it, -1 at the end
+	next  int // next slot, -1 at the end
 }
 
 const (
-	maxGathered = 1024 // of how many checkpoints the memory is used again
-	maxCleared  = 64   // of how many places: clearing a map takes what it was made for
+	maxGathered = 1024 // reuse the memory of at most this many checkpoints
+	maxCleared  = 64   // and of this many places, because clearing a map costs as much as its largest size
 )
 
-// begin begins a tick of n peers.
+// begin starts a tick of n peers.
 func (g *gathered) begin(n int) {
 	if cap(g.checkpoints) > maxGathered {
 		*g = gathered{index: g.index, counts: g.counts, own: g.own}
@@ -50,7 +49,7 @@ func (g *gathered) begin(n int) {
 	g.checkpoints, g.sums, g.values, g.details = g.checkpoints[:0], g.sums[:0], g.values[:0], g.details[:0]
 }
 
-// clone returns a copy of a checkpoint that is good until the next tick begins.
+// clone returns a copy of a checkpoint that is valid until the next tick begins.
 func (g *gathered) clone(c *Checkpoint) *Checkpoint {
 	g.checkpoints = append(g.checkpoints, *c)
 	d := &g.checkpoints[len(g.checkpoints)-1]
@@ -71,7 +70,7 @@ func (g *gathered) clone(c *Checkpoint) *Checkpoint {
 	return d
 }
 
-// pair begins to pair the checkpoints of n peers.
+// pair starts the pairing of n peers' checkpoints.
 func (g *gathered) pair(n int) {
 	if g.index == nil || len(g.index) > maxCleared {
 		g.index, g.counts, g.own = map[place]int{}, map[*keyInfo]uint32{}, map[*keyInfo]uint32{}
@@ -87,7 +86,7 @@ func (g *gathered) pair(n int) {
 	}
 }
 
-// slot returns the slot of a place among n peers, and whether it was made.
+// slot returns the slot of a place among n peers, and whether it is new.
 func (g *gathered) slot(at place, n int) (i int, made bool) {
 	i, ok := g.index[at]
 	if ok {

@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// Join returns the trace of a peer whose checkpoints are in several files of an
-// engine, one after the other, such as one file a tick.
+// Join returns the trace of a peer with checkpoints in several files of an engine that follow each other, such as one
+// file a tick.
 func Join(parts []*Trace) (*Trace, error) {
 	type span struct {
 		t     *Trace
@@ -47,15 +47,14 @@ func Join(parts []*Trace) (*Trace, error) {
 	return &joined, nil
 }
 
-// Extent is which ticks a trace has.
+// Extent is the range of ticks in a trace.
 type Extent struct {
 	First, Last uint64
-	Any         bool // there is a record that can be read
-	Whole       bool // it could be read to its end
+	Any         bool // the trace has at least one readable record
+	Whole       bool // the trace could be read to its end
 }
 
-// Extent returns which ticks the trace has. Unless its source is a Spanner, it
-// reads all of it.
+// Extent returns the trace's range of ticks. It reads all of the trace unless the source is a Spanner.
 func (t *Trace) Extent() (Extent, error) {
 	if t.span {
 		return Extent{t.first, t.last, true, true}, nil
@@ -80,8 +79,7 @@ func (t *Trace) Extent() (Extent, error) {
 	}
 }
 
-// Damage reads the trace to its end and returns what keeps it from being whole, "" if nothing
-// does.
+// Damage reads the trace to its end and describes why it is not whole, "" if it is.
 func (t *Trace) Damage() string {
 	r, err := t.open(opening{names: new(names), sizes: usual})
 	if err != nil {
@@ -101,20 +99,20 @@ func (t *Trace) Damage() string {
 	}
 }
 
-// joinedSource reads files one after the other.
+// joinedSource reads files one after another.
 type joinedSource struct {
-	parts []*Trace // that come next
+	parts []*Trace // still to read
 	how   opening
 	now   *Reader
 	file  string
-	torn  error // of a part before the last one
+	torn  error // error of a part before the last one
 }
 
 func (s *joinedSource) Header() Header   { return s.now.header }
 func (s *joinedSource) Dialect() Dialect { return s.now.source.Dialect() }
 
-// Next returns the next record. A file that is torn does not keep the next ones
-// from being read, but the end of the last one then is not a clean end.
+// Next returns the next record. If a file is torn, the next files are still read, but then the end of the last file is
+// not a clean end.
 func (s *joinedSource) Next() (*Record, error) {
 	for {
 		rec, err := s.now.read()
@@ -144,10 +142,10 @@ func (s *joinedSource) Next() (*Record, error) {
 	}
 }
 
-// Close closes the file at hand.
+// Close closes the current file.
 func (s *joinedSource) Close() error { return s.now.Close() }
 
-// file returns the file at hand of a trace that is joined from several, else "".
+// file returns the current file of a trace that is joined from several, else "".
 func (r *Reader) file() string {
 	if s, ok := r.source.(*joinedSource); ok {
 		return s.file

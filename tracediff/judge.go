@@ -12,15 +12,15 @@ import (
 	"github.com/desynctool/desynctool/internal/prose"
 )
 
-// witness is what the traces have at a tick that claims name.
+// witness contains the traces' values at a tick that claims name.
 type witness struct {
 	tick    Tick
 	groups  [][]int
 	differs bool
-	values  [][]byte // by trace, of the first checkpoint; nil without one
+	values  [][]byte // by trace, from the first checkpoint; nil if it has none
 }
 
-// collectClaims merges the claims of all logs: engines repeat what they heard.
+// collectClaims merges the claims of all logs, because engines repeat messages that they received.
 func (c *comparer) collectClaims() {
 	type same struct{ text, values string }
 	index := map[same]int{}
@@ -57,7 +57,7 @@ func (c *comparer) collectClaims() {
 				}
 				continue
 			}
-			if limits.Claims.Over(int64(len(index)) + 1) { // it is counted all the same
+			if limits.Claims.Over(int64(len(index)) + 1) { // it is counted nevertheless
 				beyond = claim.File
 				continue
 			}
@@ -75,7 +75,7 @@ func (c *comparer) collectClaims() {
 		c.warn("%v", limits.Claims.Reached(beyond, 0))
 	}
 	slices.SortStableFunc(c.result.Claims, func(a, b JudgedClaim) int {
-		if a.HasTick != b.HasTick { // what names a tick says more
+		if a.HasTick != b.HasTick { // a claim with a tick contains more
 			if a.HasTick {
 				return -1
 			}
@@ -91,7 +91,7 @@ func (c *comparer) collectClaims() {
 	}
 }
 
-// session returns the match that the traces are of, else that of most logs.
+// session returns the match of the traces, else the match of most logs.
 func (c *comparer) session() string {
 	for _, t := range c.list {
 		if t.Dialect.Session != "" {
@@ -112,7 +112,7 @@ func (c *comparer) session() string {
 	return best
 }
 
-// testify keeps what traces have at the tick at hand for the claims that name it.
+// testify keeps the traces' values at the current tick, for the claims that name it.
 func (c *comparer) testify() {
 	if len(c.witnesses) == 0 || bits.OnesCount64(c.inTick) < 2 {
 		return
@@ -140,7 +140,7 @@ func (c *comparer) keepSums() {
 	}
 }
 
-// judge decides how each claim stands beside the traces.
+// judge compares each claim with the traces.
 func (c *comparer) judge() {
 	res := &c.result
 	for i := range res.Claims {
@@ -175,8 +175,8 @@ func (c *comparer) judge() {
 	}
 }
 
-// judgeCumulative decides how a claim of checksums stands that cover all that came
-// before: what traces have at its very tick does not matter.
+// judgeCumulative judges a claim with checksums that cover everything before. The traces' values at the claim's own
+// tick do not matter.
 func (c *comparer) judgeCumulative(j *JudgedClaim) {
 	res, t := &c.result, Tick{Number: j.Tick}
 	switch {
@@ -190,8 +190,7 @@ func (c *comparer) judgeCumulative(j *JudgedClaim) {
 	}
 }
 
-// passedEqual reports whether a tick is among those that were passed over because
-// the traces are equal byte for byte.
+// passedEqual reports whether a tick was skipped because the traces are equal byte for byte.
 func (c *comparer) passedEqual(tick uint64) bool {
 	t := Tick{Number: tick}
 	for _, p := range c.peers {
@@ -202,12 +201,12 @@ func (c *comparer) passedEqual(tick uint64) bool {
 	return len(c.peers) > 1 && t.compare(c.result.LastCompared) <= 0
 }
 
-// checkBlame compares whom a claim accuses with who agrees with whom.
+// checkBlame compares the peers that a claim accuses with the groups of peers that agree.
 func (c *comparer) checkBlame(j *JudgedClaim, w *witness) {
 	if !w.differs {
 		return
 	}
-	blame := map[string]bool{} // by all claims about the tick
+	blame := map[string]bool{} // from all claims about the tick
 	for i := range c.result.Claims {
 		if other := &c.result.Claims[i]; other.HasTick && other.Tick == j.Tick {
 			for _, name := range other.Peers {
@@ -223,7 +222,7 @@ func (c *comparer) checkBlame(j *JudgedClaim, w *witness) {
 	for _, group := range w.groups {
 		most = max(most, len(group))
 	}
-	alone := func(group []int) bool { // no other is as large
+	alone := func(group []int) bool { // no other group is as large
 		return len(group) == most && !slices.ContainsFunc(w.groups, func(g []int) bool { return len(g) == most && g[0] != group[0] })
 	}
 	for _, group := range w.groups {
@@ -251,8 +250,8 @@ func (c *comparer) checkBlame(j *JudgedClaim, w *witness) {
 	}
 }
 
-// statesOther reports whether a claim states the checksum of a peer that is not in a group: then
-// it says itself from whom those that it accuses differ.
+// statesOther reports whether a claim contains the checksum of a peer outside a group. Then the claim itself shows from
+// whom the accused peers differ.
 func statesOther(j *JudgedClaim, w *witness, group []int) bool {
 	for i, have := range w.values {
 		if have == nil || slices.Contains(group, i) {
@@ -265,8 +264,7 @@ func statesOther(j *JudgedClaim, w *witness, group []int) bool {
 	return false
 }
 
-// checkValues looks for the checksums that a claim states among those of the
-// traces.
+// checkValues searches for a claim's checksums among the traces' checksums.
 func (c *comparer) checkValues(j *JudgedClaim, w *witness) {
 	if c.result.Dialect().Values {
 		return // values of the game are not checksums
@@ -285,7 +283,7 @@ func (c *comparer) checkValues(j *JudgedClaim, w *witness) {
 	}
 }
 
-// claimed is a Result of claims only.
+// claimed returns a Result that contains only claims.
 func claimed(list []*Trace, opts Options) *Result {
 	c := &comparer{opts: opts, list: list}
 	for _, t := range list {

@@ -5,16 +5,15 @@ import (
 	"encoding/binary"
 )
 
-// memo is what lines have between tick and value: traces repeat it tick for
-// tick, so that most lines need not be taken apart.
+// memo is the part of a line between tick and value. Traces repeat it in every tick, so most lines need no full parse.
 type memo struct {
-	mid           string // "system=Combat scope=Infantry sum=", or up to "n=" if it has a count
+	mid           string // "system=Combat scope=Infantry sum=", or up to "n=" if the line has a count
 	system, scope string
 	count         bool
-	next          [2]*memo // that came after it the last times
+	next          [2]*memo // the memos that followed it the last times
 }
 
-// maxMemos bounds what is kept.
+// maxMemos limits the number of memos.
 const maxMemos = 1 << 14
 
 const (
@@ -22,8 +21,7 @@ const (
 	sumPrefix  = keySum + "="
 )
 
-// fast takes a line that is like one before. It reports false if it is not, and
-// leaves f in any state.
+// fast parses a line that is like an earlier one. It returns false if it is not; f is then undefined.
 func (f *fields) fast(line []byte) bool {
 	if f.last == nil {
 		return false
@@ -58,7 +56,7 @@ func (f *fields) fast(line []byte) bool {
 	if value[0] == '"' || len(value) > MaxText || hasBlank(value) {
 		return false
 	}
-	// Field by field: this is where most of the time goes.
+	// Field by field, because most of the time is spent here.
 	c := &f.c
 	c.Tick, c.System, c.Scope = f.beginTick, m.system, m.scope
 	c.Phase, c.Occurrence = Confirmed, 0
@@ -73,7 +71,7 @@ func (f *fields) fast(line []byte) bool {
 	return true
 }
 
-// fastTick takes what a line begins with, up to the blank after the tick.
+// fastTick parses the begin of a line, up to the blank after the tick.
 func (f *fields) fastTick(line []byte) bool {
 	if len(line) < len(tickPrefix) || string(line[:len(tickPrefix)]) != tickPrefix {
 		return false
@@ -90,7 +88,7 @@ func (f *fields) fastTick(line []byte) bool {
 	return true
 }
 
-// hasBlank reports whether a byte of b ends a value. It takes eight at a time.
+// hasBlank reports whether a byte in b ends a value. It checks eight at a time.
 func hasBlank(b []byte) bool {
 	const ones = 0x0101010101010101
 	blank := func(x uint64) bool { return (x-ones*(' '+1))&^x&(ones<<7) != 0 }
@@ -110,8 +108,7 @@ func hasBlank(b []byte) bool {
 	return false
 }
 
-// learn keeps what a line has between tick and value, if it is of the usual
-// form.
+// learn stores the part of a line between tick and value, if the line has the usual form.
 func (f *fields) learn(line []byte) {
 	f.last = nil
 	if len(f.c.Sums) != 1 || f.event || f.c.Phase != Confirmed || bytes.IndexByte(line, '"') >= 0 || !bytes.HasPrefix(line, []byte(tickPrefix)) {

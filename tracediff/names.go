@@ -1,14 +1,13 @@
 package tracediff
 
-// names keeps one string for each system, scope and sum, so that a checkpoint
-// needs no new ones. The zero names is ready.
+// names keeps one string for each system, scope and sum, so that a checkpoint needs no new strings. The zero names is
+// ready for use.
 type names struct {
 	recent [256]string
 	all    map[string]string
 }
 
-// maxInterned bounds the strings that are kept; a trace that has more names
-// than that gets new strings.
+// maxInterned limits the number of strings that are kept. Further names in a trace get new strings.
 const maxInterned = 1 << 16
 
 func (n *names) intern(b []byte) string {

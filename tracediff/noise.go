@@ -6,17 +6,17 @@ import (
 	"slices"
 )
 
-// Noise is a value that differs though the engine's developers know it to differ between peers
-// in sync. It is no difference.
+// Noise is a value that differs, but that the engine's developers know to differ between peers in sync. It is not a
+// difference.
 type Noise struct {
 	Sum   string
-	Count int64 // of checkpoints in which it differs
-	// Where it differs first.
+	Count int64 // checkpoints in which it differs
+	// The first place where it differs.
 	Tick          Tick
 	System, Scope string
 }
 
-// noiseOf returns which sums of traces are noise, nil if none is.
+// noiseOf returns a function that reports which sums are noise, or nil if none are.
 func noiseOf(list []*Trace) func(sum string) bool {
 	if len(list) == 0 {
 		return nil
@@ -24,7 +24,7 @@ func noiseOf(list []*Trace) func(sum string) bool {
 	return list[0].Dialect.Noise
 }
 
-// noted counts the noise in c.cells, the checkpoints of one place in the tick at hand.
+// noted counts the noise in c.cells, the checkpoints of one place in the current tick.
 func (c *comparer) noted(k *keyInfo) {
 	var first *Checkpoint
 	var seen []string // in this place
@@ -53,7 +53,7 @@ func (c *comparer) noted(k *keyInfo) {
 	}
 }
 
-// noiseFound returns the noise by the names of the sums.
+// noiseFound returns the noise, sorted by the names of the sums.
 func (c *comparer) noiseFound() (list []Noise) {
 	for _, name := range slices.Sorted(maps.Keys(c.noises)) {
 		list = append(list, *c.noises[name])

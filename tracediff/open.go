@@ -10,44 +10,43 @@ import (
 	"github.com/desynctool/desynctool/internal/file/files"
 )
 
-// maxTable is the size in bytes up to which a table that can be read only once
-// is held in memory, since each of its columns is read by itself.
+// maxTable is the maximum size in bytes of a table that can be read only once. It is kept in memory, because each
+// column is read separately.
 const maxTable = 256 << 20
 
 // Trace is the trace of one peer, ready to be compared.
 type Trace struct {
-	// Name is the peer's name: that in the header, or above its column, or else
-	// the name of the file. It may be changed.
+	// Name is the peer's name: from the header, from the title of its column, or else the name of the file. It may be
+	// changed.
 	Name    string
 	File    string // as given to Open
-	Column  int    // of a table
+	Column  int    // for a table
 	Header  Header
 	Grammar Grammar
 	Packing string // compression of the file, "" if there is none
-	// Dialect and Format are those of an engine's file; Format is nil for others.
+	// Dialect and Format are set for an engine's file. Format is nil for other files.
 	Dialect Dialect
 	Format  *Format
-	// Shared says that the file holds the traces of several peers.
+	// Shared means that the file contains the traces of several peers.
 	Shared bool
 
-	tree files.Tree // that File is in, nil for a stream
+	tree files.Tree // tree that contains File, nil for a stream
 	open func(opening) (*Reader, error)
 	once bool // it can be read only once
 
-	// The first and the last tick, if span says that they are known.
+	// The first and the last tick. They are known only if span is set.
 	span        bool
 	first, last uint64
 }
 
 // opening is how a comparison opens its traces.
 type opening struct {
-	names  *names // one for all
+	names  *names // shared by all
 	mapped bool
 	sizes  sizes
 }
 
-// Open recognises the traces in the file at path: one, or one for each column
-// of a table. See [NewReader].
+// Open recognizes the traces in the file at path: one, or one for each column of a table. See [NewReader].
 func Open(tree files.Tree, path string, opts ReadOptions) ([]*Trace, error) {
 	f, err := tree.Open(path)
 	if err != nil {
@@ -79,7 +78,7 @@ func Open(tree files.Tree, path string, opts ReadOptions) ([]*Trace, error) {
 	return list, err
 }
 
-// readFile begins to read the trace in an open file, which it closes if it cannot.
+// readFile starts reading the trace in an open file. On error it closes the file.
 func readFile(f files.File, path, packing string, opts ReadOptions, how opening) (*Reader, error) {
 	w, err := fileWindow(f, path, how.mapped, how.sizes)
 	var in *counted
@@ -107,8 +106,8 @@ func readFile(f files.File, path, packing string, opts ReadOptions, how opening)
 	return r, nil
 }
 
-// Read is Open for a stream, such as standard input. Unless it is a table, its
-// trace can be compared once. If r is an io.Closer, it is closed with the trace.
+// Read is like Open, for a stream such as standard input. Unless it is a table, its trace can be compared only once. If
+// r is an io.Closer, it is closed with the trace.
 func Read(r io.Reader, name string, opts ReadOptions) ([]*Trace, error) {
 	content, packing, err := compression.Unpack(r, opts.MaxUnpacked)
 	if err != nil {
@@ -124,7 +123,7 @@ func Read(r io.Reader, name string, opts ReadOptions) ([]*Trace, error) {
 		}
 	}
 	if first.grammar.kind == Table && len(first.grammar.columns) > 1 {
-		// The first line has not been consumed: what was sniffed is in the window.
+		// The first line was not consumed: everything that was sniffed is still in the window.
 		all, err := io.ReadAll(io.LimitReader(&remainder{first.win}, maxTable+1))
 		if err = errors.Join(err, first.Close()); err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
@@ -149,13 +148,13 @@ func Read(r io.Reader, name string, opts ReadOptions) ([]*Trace, error) {
 	return list, nil
 }
 
-// traces lists the traces of something that can be opened any number of times.
+// traces lists the traces in a source that can be opened any number of times.
 func traces(name, packing string, opts ReadOptions, open func(ReadOptions, opening) (*Reader, error)) ([]*Trace, error) {
 	r, err := open(opts, opening{names: new(names), sizes: usual})
 	if err != nil {
 		return nil, err
 	}
-	if n := len(r.grammar.columns); n > maxPeers { // each is read by itself
+	if n := len(r.grammar.columns); n > maxPeers { // each is read separately
 		return nil, errors.Join(fmt.Errorf("%s: a table of %d columns of checksums, expected at most %d", name, n, maxPeers), r.Close())
 	}
 	list := tracesOf(r, name, packing)

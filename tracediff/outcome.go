@@ -2,36 +2,35 @@ package tracediff
 
 import "slices"
 
-// Set is what was compared of one session's traces.
+// Set is the comparison of one session's traces.
 type Set struct {
-	// Results are those of each group of traces that can be compared, the one that
-	// says most first.
+	// Results are the results for each group of traces that can be compared with each other, the most informative one
+	// first.
 	Results []*Result
-	Missing []string // evidence that is lost or lacking
+	Missing []string // evidence that is lost or missing
 	Notes   []string
-	Copies  []string // files left out, since others say the same
+	Copies  []string // files that were left out because others have the same content
 }
 
-// Diverged reports whether anything in the traces is not as it must be on all peers.
+// Diverged reports whether anything in the traces is wrong: a difference, a contradiction or different starts.
 func (s *Set) Diverged() bool { return slices.ContainsFunc(s.Results, (*Result).Wrong) }
 
-// Incomplete reports whether evidence is lost or lacking.
+// Incomplete reports whether evidence is lost or missing.
 func (s *Set) Incomplete() bool {
 	return len(s.Missing) > 0 || slices.ContainsFunc(s.Results, (*Result).Incomplete)
 }
 
-// Wrong reports whether the traces differ, one of them contradicts itself, or what the
-// peers started from is not the same.
+// Wrong reports whether the traces differ, a trace contradicts itself, or the peers started with different data.
 func (r *Result) Wrong() bool { return r.Diverged() || r.FindingCount > 0 || len(r.Start) > 0 }
 
-// Incomplete reports whether a trace breaks off, has a gap while its peer is not known to
-// have been away, or could not be compared, or an engine claims what nothing bears out.
+// Incomplete reports whether evidence is missing or doubtful. A trace may break off, have a gap although its peer is
+// not known to have been away, or be incomparable; or nothing else confirms an engine's claim.
 func (r *Result) Incomplete() bool {
 	return len(r.Traces) < 2 || len(r.Uncompared) > 0 || r.Unsure > 0 || len(r.Claims) > 0 ||
 		slices.ContainsFunc(r.Traces, func(t TraceInfo) bool { return t.Torn || t.Trouble != "" || t.Empty || t.Unknown() })
 }
 
-// Unknown reports whether the trace has a gap that is not brief while its peer is not known to have been away.
+// Unknown reports whether the trace has a gap that is not brief although its peer is not known to have been away.
 func (t *TraceInfo) Unknown() bool {
 	return slices.ContainsFunc(t.Gaps, func(g Gap) bool { return !g.Away && !g.Brief() })
 }
@@ -44,7 +43,7 @@ func (r *Result) NativeName(t Tick) string {
 	return ""
 }
 
-// Kind says what kind of file a trace is.
+// Kind describes the kind of file that contains the trace.
 func (t *TraceInfo) Kind() string {
 	if t.Dialect.File != "" {
 		return t.Dialect.File

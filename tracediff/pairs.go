@@ -7,8 +7,8 @@ import (
 	"strconv"
 )
 
-// Keys of a line of key=value pairs, in the order in which they are written.
-// The reader takes them in any order and skips others.
+// Keys in a line of key=value pairs, in the order in which they are written. The reader accepts any order and skips
+// other keys.
 const (
 	keyEvent  = "event"
 	keyTick   = "tick"
@@ -22,17 +22,17 @@ const (
 	keySum    = "sum"
 )
 
-// fields are what a line has said so far.
+// fields is the parsed part of a line.
 type fields struct {
 	c     Checkpoint
 	e     Event
 	event bool
-	seen  uint16 // a bit for each known key but sum
+	seen  uint16 // one bit for each known key except sum
 
 	byMid     map[string]*memo
 	begin     []byte // of the last line, up to the blank after its tick
 	beginTick uint64
-	last      *memo // that fitted
+	last      *memo // the last one that matched
 }
 
 const (
@@ -47,8 +47,7 @@ const (
 	sawCount
 )
 
-// parse fills f from a line of key=value pairs. Values of sums are those of the
-// line itself.
+// parse fills f from a line of key=value pairs. The values of sums point into the line.
 func (f *fields) parse(line []byte, interned *names) error {
 	if f.fast(line) {
 		return nil
@@ -63,7 +62,7 @@ func (f *fields) parse(line []byte, interned *names) error {
 	return nil
 }
 
-// parsePairs is parse for lines of any form.
+// parsePairs is parse for lines in any form.
 func (f *fields) parsePairs(line []byte, interned *names) error {
 	sums := f.c.Sums[:0]
 	f.c = Checkpoint{}
@@ -113,7 +112,7 @@ func (f *fields) parsePairs(line []byte, interned *names) error {
 	return f.finish()
 }
 
-// pair takes one pair.
+// pair handles one pair.
 func (f *fields) pair(sums []Sum, key, value []byte, interned *names) ([]Sum, error) {
 	var bit uint16
 	ok := true
@@ -187,8 +186,7 @@ func addSum(sums []Sum, name string, value []byte) ([]Sum, error) {
 	return append(sums, Sum{name, value}), nil
 }
 
-// finish checks that the line has what it needs and nothing that does not
-// belong.
+// finish checks that the line has all required fields and no invalid ones.
 func (f *fields) finish() error {
 	switch {
 	case f.seen&sawTick == 0:
@@ -255,7 +253,7 @@ func parseEventKind(b []byte) (EventKind, bool) {
 	return 0, false
 }
 
-// quoteShort quotes what may be long and anything.
+// quoteShort quotes bytes that may be long and have any content.
 func quoteShort(b []byte) string {
 	if len(b) > 40 {
 		return strconv.Quote(string(b[:40])) + "…"

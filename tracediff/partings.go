@@ -1,43 +1,42 @@
 package tracediff
 
-// Parting is a run of compared ticks at the end of each of which traces differ, or, if Passing,
-// a single tick inside which they do, and no longer at its end. The end of a tick is its last
-// checkpoint of the whole state, which has no scope, or else the last one of each scope.
+// Parting is a run of compared ticks with different traces at the end of each tick. If Passing is set, it is a single
+// tick in which the traces differ inside the tick but not at its end. The end of a tick is its last checkpoint of the
+// whole state, which has no scope, or else the last checkpoint of each scope.
 type Parting struct {
-	// Good is the last tick before it that was compared and at whose end they are equal, if
-	// HasGood.
+	// Good is the last compared tick before it with equal traces at its end, if HasGood.
 	Good    Tick
 	HasGood bool
 
 	First, Last Tick
 	Passing     bool
-	// Again is the first tick after Last at whose end they are equal, each of those that had
-	// parted with each other, if HasAgain.
+	// Again is the first tick after Last at whose end all traces that had diverged from each other are equal, if
+	// HasAgain.
 	Again    Tick
 	HasAgain bool
 
-	// System and Scope are those of the first checkpoint that differs.
+	// System and Scope belong to the first checkpoint that differs.
 	System, Scope string
-	// Groups are the traces that agree with each other in First, by their numbers.
+	// Groups are the traces that agree with each other in First, by index.
 	Groups [][]int
 }
 
-// partings follows where traces differ at the ends of ticks.
+// partings tracks where traces differ at the ends of ticks.
 type partings struct {
-	open   bool            // a run is
+	open   bool            // a run is in progress
 	kept   bool            // it is the last of Result.Partings
-	scopes map[string]bool // that differ at the checkpoint at hand of the tick at hand
-	first  key             // that differed first in the tick at hand, if any does
+	scopes map[string]bool // scopes that differ at this point of the current tick
+	first  key             // the first that differs in the current tick, if any does
 
-	good    Tick // the last at whose end they were equal
+	good    Tick // the last tick at whose end they were equal
 	hasGood bool
 
-	// apart are for each trace those from which it differed at the end of the last tick that
-	// both have, as far as that is known: one that is away has not come back to the others.
+	// apart contains, for each trace, the traces from which it differed at the end of the last tick that both have, as
+	// far as that is known. A trace that is away has not rejoined the others.
 	apart [maxPeers]uint64
 }
 
-// meet takes who is apart from whom at the end of a tick, of the traces that are there.
+// meet updates apart at the end of a tick, for the traces that are there.
 func (s *partings) meet(there uint64, differ *[maxPeers]uint64) {
 	for i := range s.apart {
 		if there&(1<<i) != 0 {
@@ -46,12 +45,12 @@ func (s *partings) meet(there uint64, differ *[maxPeers]uint64) {
 	}
 }
 
-// away reports whether traces that had parted have had no tick in common since.
+// away reports whether traces that had diverged have had no common tick since.
 func (s *partings) away() bool {
 	return s.apart != [maxPeers]uint64{}
 }
 
-// begin forgets the tick before.
+// begin discards the tick before.
 func (s *partings) begin() { clear(s.scopes) }
 
 // differs notes a checkpoint that differs.
@@ -65,7 +64,7 @@ func (s *partings) differs(k *keyInfo, already bool) {
 	s.scopes[k.scope] = true
 }
 
-// equal notes one that does not: the whole state, without a scope, has healed with all parts.
+// equal notes a checkpoint that does not differ. If the whole state, without a scope, is equal again, all parts are.
 func (s *partings) equal(k *keyInfo) {
 	if k.scope == "" {
 		clear(s.scopes)
@@ -74,7 +73,7 @@ func (s *partings) equal(k *keyInfo) {
 	}
 }
 
-// closeParting takes the tick at hand, which is over, into the runs.
+// closeParting adds the current tick, which is over, to the runs.
 func (c *comparer) closeParting(compared bool) {
 	s := &c.partings
 	atEnd := c.differs && len(s.scopes) > 0
@@ -112,7 +111,7 @@ func (c *comparer) closeParting(compared bool) {
 	s.good, s.hasGood = c.tick, true
 }
 
-// part begins a run, and reports whether it is kept.
+// part starts a run, and reports whether it is kept.
 func (c *comparer) part(passing bool) bool {
 	c.result.PartingCount++
 	if c.opts.Limit >= 0 && len(c.result.Partings) >= c.opts.Limit {
@@ -120,15 +119,15 @@ func (c *comparer) part(passing bool) bool {
 	}
 	s := &c.partings
 	p := Parting{Good: s.good, HasGood: s.hasGood, First: c.tick, Last: c.tick, Passing: passing, System: s.first.system, Scope: s.first.scope, Groups: c.groups()}
-	if c.hasPrev && (!p.HasGood || p.Good.Before(c.prev)) { // it was skipped, byte by byte equal
+	if c.hasPrev && (!p.HasGood || p.Good.Before(c.prev)) { // it was skipped because it is equal byte by byte
 		p.Good, p.HasGood = c.prev, true
 	}
 	c.result.Partings = append(c.result.Partings, p)
 	return true
 }
 
-// addMissing adds the run of a first difference that is a checkpoint which a peer lacks: that
-// it should have had it is known only later.
+// addMissing adds a run if the first difference is a checkpoint that a peer lacks. It becomes known only later that the
+// peer should have had it.
 func (r *Result) addMissing() {
 	d, b := r.First, r.Bracket
 	if d == nil || b == nil || d.Kind != Missing || len(r.Partings) > 0 && !d.Tick.Before(r.Partings[0].First) {

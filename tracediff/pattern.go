@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// group is what a group of the pattern holds: a key, with a name for a sum.
+// group describes a group of the pattern: a key, with a name for a sum.
 type group struct{ key, name string }
 
 func patternGrammar(p *regexp.Regexp) (grammar, string) {

@@ -14,26 +14,25 @@ type peer struct {
 	r        *Reader
 	info     *TraceInfo
 	trace    *Trace
-	rec      *Record // that comes next, nil if it has not been read
-	torn     bool    // rec is of a last line without an end
+	rec      *Record // the next record, nil if it has not been read
+	torn     bool    // rec comes from a last line without an end
 	done     bool
-	at       Tick // of rec
-	last     Tick // of the record before
+	at       Tick // tick of rec
+	last     Tick // tick of the record before
 	started  bool
 	cadence  cadence  // of all its ticks
 	hurt     bool     // lines before the next record are malformed
-	lost     []span   // where malformed lines may have been checkpoints
-	settling *settler // with rollbacks
+	lost     []span   // ranges where malformed lines may have been checkpoints
+	settling *settler // for traces with rollbacks
 }
 
 // span is a range of ticks, both ends included.
 type span struct{ from, to Tick }
 
-// maxSpans bounds peer.lost; after that many the last one grows.
+// maxSpans limits the length of peer.lost. After that the last span grows.
 const maxSpans = 1 << 12
 
-// lose notes where malformed lines are, now that the record after them is
-// known to be of tick to.
+// lose notes where malformed lines are. The record after them belongs to tick to.
 func (p *peer) lose(from, to Tick) {
 	if p.hurt = false; len(p.lost) < maxSpans {
 		p.lost = append(p.lost, span{from, to})
@@ -42,8 +41,7 @@ func (p *peer) lose(from, to Tick) {
 	}
 }
 
-// mayHaveLost reports whether malformed lines may have been checkpoints of a
-// tick.
+// mayHaveLost reports whether malformed lines may have been checkpoints of a tick.
 func (p *peer) mayHaveLost(t Tick) bool {
 	i := len(p.lost)
 	for i > 0 && p.lost[i-1].to.compare(t) >= 0 {
@@ -54,7 +52,7 @@ func (p *peer) mayHaveLost(t Tick) bool {
 	return false
 }
 
-// pass takes the line at the position of p, of n bytes, for the checkpoint x.
+// pass treats the line of n bytes at p's position as checkpoint x.
 func (p *peer) pass(t Tick, n int, x *Checkpoint, to *cell) {
 	*to = cell{c: x, pos: Position{p.r.line, p.r.win.offset()}}
 	p.r.win.pos += n + 1
@@ -63,7 +61,7 @@ func (p *peer) pass(t Tick, n int, x *Checkpoint, to *cell) {
 	p.consume()
 }
 
-// peek reads the next record of p unless it is there.
+// peek reads the next record of p unless that was already done.
 func (c *comparer) peek(p *peer) error {
 	for p.rec == nil && !p.done {
 		rec, err := p.read()
@@ -99,7 +97,7 @@ func (c *comparer) peek(p *peer) error {
 	return nil
 }
 
-// newEpoch warns that a trace begins anew.
+// newEpoch warns that a trace starts a new epoch.
 func (c *comparer) newEpoch(p *peer, rec *Record, at Tick) {
 	p.info.Epochs++
 	if p.info.Epochs <= 3 {
@@ -107,8 +105,7 @@ func (c *comparer) newEpoch(p *peer, rec *Record, at Tick) {
 	}
 }
 
-// read returns the next record of p, nil at its end. Malformed lines are
-// counted and passed over.
+// read returns the next record of p, nil at its end. It counts malformed lines and skips them.
 func (p *peer) read() (*Record, error) {
 	for {
 		rec, err := p.r.read()
@@ -139,7 +136,7 @@ func (p *peer) read() (*Record, error) {
 	}
 }
 
-// end ends the trace; err is nil if nothing is wrong.
+// end ends the trace. err is nil if nothing is wrong.
 func (p *peer) end(err error) {
 	p.done, p.rec = true, nil
 	if p.hurt {
@@ -164,8 +161,8 @@ func (p *peer) end(err error) {
 	}
 }
 
-// cutOff says how a text that was read to its end breaks off though its last line does not, "" if
-// it does not.
+// cutOff describes how a text breaks off that was read to its end and has a complete last line. It returns "" if the
+// text does not break off.
 func (r *Reader) cutOff() (text string) {
 	if r.text.begun && !r.text.ended {
 		text = "no " + textEnd + " at the end"
@@ -182,7 +179,7 @@ func (r *Reader) cutOff() (text string) {
 	return text
 }
 
-// consume marks the next record of p as taken. It stays valid until p reads.
+// consume marks the next record of p as used. It stays valid until p reads again.
 func (p *peer) consume() {
 	if !p.started {
 		p.started = true

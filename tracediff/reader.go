@@ -26,26 +26,22 @@ const (
 
 var grammarNames = [...]string{"unknown", "binary trace", "key=value lines", "one checksum a line", "table of checksums", "lines that match a pattern", "an engine's own file"}
 
-// String returns what such files are.
+// String describes such files.
 func (g Grammar) String() string { return grammarNames[g] }
 
-// ReadOptions says how a trace is read. The zero value recognises the grammar
-// by content.
+// ReadOptions configures how a trace is read. With the zero value, the content determines the grammar.
 type ReadOptions struct {
-	// Pattern finds a checksum in a log line by groups named sum, and as far as
-	// the log has them tick, system, scope, phase, count and sum_NAME. Lines
-	// that do not match are skipped. Without a group for it the tick is the
-	// number of the matching line. A binary trace is read as one all the same.
+	// Pattern finds a checksum in a log line by a group named sum, and optional groups tick, system, scope, phase,
+	// count and sum_NAME. Lines that do not match are skipped. Without a tick group, the tick is the number of the
+	// matching line. A binary trace is read as such nevertheless.
 	Pattern *regexp.Regexp
-	// Column is the number of a peer's column in a table, from 0.
+	// Column is the index of a peer's column in a table, from 0.
 	Column int
-	// MaxUnpacked bounds the content of a compressed file; 0 means
-	// limits.File.
+	// MaxUnpacked limits the content of a compressed file. 0 means limits.File.
 	MaxUnpacked int64
 }
 
-// SyntaxError is a line that is not a record. The lines after it can still be
-// read.
+// SyntaxError reports a line that is not a record. The lines after it can still be read.
 type SyntaxError struct {
 	Name string
 	Pos  Position
@@ -59,7 +55,7 @@ func (e *SyntaxError) Error() string {
 	return fmt.Sprintf("%s:%d: %s", e.Name, e.Pos.Line, e.Msg)
 }
 
-// ErrUnrecognized says that a file is not a trace.
+// ErrUnrecognized reports that a file is not a trace.
 var ErrUnrecognized = errors.New("not a trace")
 
 // Reader reads a trace as a stream.
@@ -70,11 +66,11 @@ type Reader struct {
 	binary  *frames  // or nil
 	source  Source   // or nil
 	win     *window  // nil for a source
-	in      *counted // what is read of a compressed file or a source, or nil
+	in      *counted // counts what is read from a compressed file or a source, or nil
 
-	line    int64   // number of the line that comes next, from 1; 0 if jumped
-	jumped  bool    // over lines that were not counted
-	ahead   *Record // that comes next, if it has been read
+	line    int64   // number of the next line, from 1; 0 if jumped
+	jumped  bool    // after a jump over lines that were not counted
+	ahead   *Record // the next record, if it has been read
 	matched uint64
 	text    textHeader
 	names   *names
@@ -84,11 +80,11 @@ type Reader struct {
 	closers []io.Closer
 
 	tick    uint64
-	visited map[visit]uint32 // checkpoints of this pass over tick
-	err     error            // once reading has ended
+	visited map[visit]uint32 // checkpoints in this pass over tick
+	err     error            // set when reading has ended
 }
 
-// counted counts what is read of a file.
+// counted counts the bytes that are read from a file.
 type counted struct {
 	io.Reader
 	n, size int64
@@ -104,8 +100,7 @@ func (c *counted) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// progress returns how many bytes of the file are read, and their total, which is 0
-// if it is not known.
+// progress returns how many bytes of the file were read, and the total, 0 if unknown.
 func (r *Reader) progress() (done, total int64) {
 	switch {
 	case r.in != nil:
@@ -116,7 +111,7 @@ func (r *Reader) progress() (done, total int64) {
 	return 0, 0
 }
 
-// follow has moved called now and then while the file is read.
+// follow calls moved regularly while the file is read.
 func (r *Reader) follow(moved func()) {
 	if r.in != nil {
 		r.in.moved = moved
@@ -131,7 +126,7 @@ type visit struct {
 	phase         Phase
 }
 
-// grammar says how lines are read.
+// grammar determines how lines are parsed.
 type grammar struct {
 	kind    Grammar
 	pattern *regexp.Regexp
@@ -142,9 +137,8 @@ type grammar struct {
 	titled  bool     // the first row has names
 }
 
-// NewReader recognises the trace in r and reads its header. The name is what
-// errors call it. The content may be compressed, see [compression.Unpack]. A trace that is
-// none gives an error that wraps ErrUnrecognized.
+// NewReader recognizes the trace in r and reads its header. Errors contain name. The content may be compressed, see
+// [compression.Unpack]. If the content is not a trace, the error wraps ErrUnrecognized.
 func NewReader(r io.Reader, name string, opts ReadOptions) (*Reader, error) {
 	content, _, err := compression.Unpack(r, opts.MaxUnpacked)
 	if err != nil {
@@ -203,7 +197,7 @@ func newReader(w *window, name string, opts ReadOptions, interned *names) (*Read
 
 const byteOrderMark = "\xef\xbb\xbf"
 
-// remainder reads what a window has from its position on.
+// remainder reads the content of a window from its position on.
 type remainder struct{ w *window }
 
 func (r *remainder) Read(p []byte) (int, error) {
@@ -220,8 +214,7 @@ func (r *remainder) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// Header returns the trace's header. The caller must not change what it refers
-// to.
+// Header returns the trace's header. The caller must not change the data that it points to.
 func (r *Reader) Header() Header { return r.header }
 
 // Grammar returns the shape of the trace.
@@ -230,7 +223,7 @@ func (r *Reader) Grammar() Grammar { return r.grammar.kind }
 // Columns returns the names of a table's peers.
 func (r *Reader) Columns() []string { return r.grammar.columns }
 
-// Close frees what the Reader holds. It does not close what it reads from.
+// Close frees the Reader's resources. It does not close the underlying reader.
 func (r *Reader) Close() error {
 	if r.win != nil {
 		r.win.unmap()
@@ -243,13 +236,12 @@ func (r *Reader) Close() error {
 	return errors.Join(errs...)
 }
 
-// Next returns the next record. The record and all bytes in it are valid until
-// the next call, strings for good; [Checkpoint.Clone] keeps a checkpoint.
+// Next returns the next record. The record and its byte slices are valid until the next call; strings stay valid.
+// [Checkpoint.Clone] copies a checkpoint.
 //
-// A line that is malformed gives a [*SyntaxError]; reading goes on after it
-// with the next call. Next returns io.EOF at the end, and a [*frame.Error] if a
-// binary trace is torn or corrupt, in which case everything before has been
-// delivered. Once it has returned such an error it returns the same one again.
+// A malformed line gives a [*SyntaxError]; the next call continues after it. Next returns io.EOF at the end. If a
+// binary trace is torn or corrupt, it returns a [*frame.Error] after all records before that place. After io.EOF or a
+// [*frame.Error], every call returns the same error.
 //
 // [*frame.Error]: https://pkg.go.dev/github.com/desynctool/desynctool/internal/file/frame#Error
 func (r *Reader) Next() (*Record, error) {
@@ -333,8 +325,7 @@ func (r *Reader) syntax(format string, args ...any) error {
 	return &SyntaxError{r.name, r.rec.Pos, fmt.Sprintf(format, args...)}
 }
 
-// parse makes a record of a line. It reports false if the line is none and need
-// not be one.
+// parse makes a record from a line. It returns false if the line is not a record and need not be one.
 func (r *Reader) parse(line []byte) (bool, error) {
 	r.rec.Event, r.rec.Checkpoint = nil, &r.f.c
 	if r.grammar.kind == Pattern {

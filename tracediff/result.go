@@ -10,113 +10,100 @@ import (
 	"github.com/desynctool/desynctool/internal/prose"
 )
 
-// DefaultLimit is how many differences, findings and changes of groups a Result
-// keeps by default. All are counted.
+// DefaultLimit is how many differences, findings and changes of groups a Result keeps by default. The counts always
+// include all.
 const DefaultLimit = 1000
 
-// Options says how traces are compared. The zero value finds all differences.
+// Options configures a comparison. The zero value finds all differences.
 type Options struct {
-	// Force compares traces whose headers name different games.
+	// Force compares traces even if their headers name different games.
 	Force bool
-	// FirstOnly ends with the first tick that differs.
+	// FirstOnly stops after the first tick that differs.
 	FirstOnly bool
-	// Limit is the number of differences, findings and changes of groups that
-	// are kept; 0 means DefaultLimit, below 0 all.
+	// Limit is how many differences, findings and changes of groups are kept. 0 means DefaultLimit, below 0 all.
 	Limit int
-	// Context is the number of lines kept on each side of the first difference;
-	// 0 means 3, below 0 none.
+	// Context is how many lines are kept on each side of the first difference. 0 means 3, below 0 none.
 	Context int
-	// Rollback is by how many ticks a trace may go back and simulate again; 0
-	// means 256. Beyond that, the state was replaced and an epoch begins.
+	// Rollback is how many ticks a trace may go back and simulate again. 0 means 256. If it goes back further, the
+	// state was replaced and a new epoch begins.
 	Rollback uint64
-	// Schedules are those of relays that compare checksums now and then.
+	// Schedules describe relays that compare checksums at intervals.
 	Schedules []Schedule
-	// Claims are what engines wrote of desyncs beside the traces. With claims,
-	// fewer than two traces will do.
+	// Claims are messages about desyncs that engines wrote in addition to the traces. With claims, fewer than two
+	// traces are enough.
 	Claims []*ClaimLog
-	// Progress, if not nil, is called now and then with the bytes that are read of
-	// the largest file, compressed or not, and their total. Where all
-	// are streams it is not called.
+	// Progress, if not nil, is called regularly with the number of bytes read from the largest file, compressed or not,
+	// and the total. It is not called if all traces are streams.
 	Progress func(done, total int64)
 }
 
-// Result is what a comparison of traces found. Slices of one element a trace
-// are in the order of Traces.
+// Result is the result of comparing traces. Slices with one element for each trace are in the order of Traces.
 type Result struct {
 	Traces []TraceInfo
 
 	// First is the first checkpoint that differs, nil if none does.
 	First *Difference
-	// Context is what surrounds First in each trace.
+	// Context contains the lines around First in each trace.
 	Context []Context
-	// Bracket says between which ticks the traces parted, nil if they did not.
+	// Bracket is the range of ticks in which the traces diverged, nil if they did not.
 	Bracket *Bracket
 
-	// Differences are the first checkpoints that differ, in order; Changed and
-	// Missing count all.
+	// Differences are the first checkpoints that differ, in order. Changed and Missing count all of them.
 	Differences      []Difference
 	Changed, Missing int64
 
-	// Cascade has for each scope, and for checkpoints without one for each
-	// system, where it first differed, in order.
+	// Cascade contains, in order, where each scope first differed. Checkpoints without a scope are grouped by system.
 	Cascade []Cascade
 
-	// Partings are the runs of ticks at whose end traces differ, and the ticks inside which
-	// they do, in order, up to the limit; PartingCount counts all.
+	// Partings are the runs of ticks with different traces at their ends, and the ticks in which traces differ only
+	// inside. They are in order and up to the limit; PartingCount counts all.
 	Partings     []Parting
 	PartingCount int64
 
-	// Groups says which peers agree: an entry where it changed, the first one at
-	// First.
+	// Groups lists which peers agree. It has an entry for each change, the first one at First.
 	Groups []Groups
-	// LastDiffering is the last tick that differed, and LastCompared the last
-	// one that was compared. If the latter is greater, the traces have become
-	// equal again.
+	// LastDiffering is the last tick that differed. LastCompared is the last tick that was compared. If it is greater,
+	// the traces became equal again.
 	LastDiffering, LastCompared Tick
-	// EqualFrom is the first tick after LastDiffering that was compared, if there
-	// is one.
+	// EqualFrom is the first tick after LastDiffering that was compared, if there is one.
 	EqualFrom Tick
 
 	Findings     []Finding
 	FindingCount int64
 
-	// Noticed answers Options.Schedules.
+	// Noticed contains the results for Options.Schedules.
 	Noticed []Noticed
 
-	// Claims are what the engines themselves say, each once, by tick; ClaimCount
-	// counts them with their repetitions. Start is what had to be the same at the
-	// start and was not, by the engines' logs.
+	// Claims are the engines' own messages, each once, by tick. ClaimCount includes repetitions. Start lists data that,
+	// by the engines' logs, had to be the same at the start and was not.
 	Claims     []JudgedClaim
 	ClaimCount int64
 	Start      []Start
 	claimed    Dialect // of the logs with claims
 
-	// Uncompared are traces of which no checkpoint has a value in common with
-	// any other trace: nothing is known of them.
+	// Uncompared are traces that have no value in common with any other trace. Nothing is known about them.
 	Uncompared []int
 
-	// Unsure counts ticks that a trace lacks of which too little is known to say
-	// whether it should have them. They are not differences.
+	// Unsure counts ticks that a trace lacks, where too little is known to decide whether it should have them. They are
+	// not differences.
 	Unsure int64
 
-	// Noise are values that differ and that are no differences, by the names of their sums.
+	// Noise are values that differ but are not differences, by the names of their sums.
 	Noise []Noise
 
-	// Untraced are systems and scopes that some traces do not have at all, which
-	// is not a difference.
+	// Untraced are systems and scopes that some traces do not have at all. This is not a difference.
 	Untraced []Untraced
 
 	Warnings []string
 }
 
-// Diverged reports whether the traces differ, or, where none of them has the
-// tick, an engine states two checksums of one.
+// Diverged reports whether the traces differ. For a tick that no trace has, two checksums in an engine's claim also
+// count.
 func (r *Result) Diverged() bool {
 	return r.First != nil || slices.ContainsFunc(r.Claims, func(c JudgedClaim) bool { return c.Standing == Unchecked && c.Proves() })
 }
 
-// Dialect returns what the engine's checksums are: that of the traces, else that
-// of the logs with claims.
+// Dialect describes the engine's checksums. It comes from the traces, else from the logs with claims.
 func (r *Result) Dialect() Dialect {
 	for i := range r.Traces {
 		if d := r.Traces[i].Dialect; d.Engine != "" {
@@ -132,7 +119,7 @@ func (r *Result) TickName(t Tick) string {
 	return d.name(t)
 }
 
-// Tick is a tick in an epoch. Epochs count from 0; nearly all traces have one.
+// Tick is a tick in an epoch. Epochs count from 0; nearly all traces have only one.
 type Tick struct {
 	Epoch  uint64
 	Number uint64
@@ -151,7 +138,7 @@ func (t Tick) compare(u Tick) int {
 // Before reports whether t comes before u.
 func (t Tick) Before(u Tick) bool { return t.compare(u) < 0 }
 
-// String returns "12", or "12 of epoch 1" if it is not the first.
+// String returns "12", or "12 of epoch 1" if the epoch is not the first.
 func (t Tick) String() string {
 	if t.Epoch > 0 {
 		return fmt.Sprintf("%d of epoch %d", t.Number, t.Epoch)
@@ -159,55 +146,53 @@ func (t Tick) String() string {
 	return fmt.Sprint(t.Number)
 }
 
-// TraceInfo is what is known of a trace after it was compared.
+// TraceInfo is the information about a trace after the comparison.
 type TraceInfo struct {
 	Name, File string
 	Header     Header
 	Grammar    Grammar
-	Dialect    Dialect // of an engine's file
+	Dialect    Dialect // for an engine's file
 	Packing    string
 
-	// First and Last are the first and last tick that were read; both zero if
-	// Empty. Last may not be the trace's end: what no other trace reaches is
-	// not read.
+	// First and Last are the first and last tick that were read, both zero if Empty. Last may be before the trace's
+	// end: ticks that no other trace reaches are not read.
 	First, Last Tick
 	Empty       bool
 	Epochs      uint64
 
-	// Ended says that the trace's end was marked as such, Torn that it breaks
-	// off, and Trouble what went wrong if reading ended early.
-	// Running says that it ends as the file of a running game does.
+	// Ended means that the trace's end was marked, Torn that it breaks off. Running means that it ends like the file of
+	// a game that is still running. Trouble describes the error if reading ended early.
 	Ended, Torn, Running bool
 	Trouble              string
 
 	// Malformed counts lines that are not records.
 	Malformed int64
 
-	// Gaps are the ticks between others of which the trace has nothing, while another
-	// one has: they are not compared, and no difference.
+	// Gaps are ticks between others that the trace lacks and another trace has. They are not compared and not
+	// differences.
 	Gaps []Gap
 
 	// Rollback is nil if the trace has neither predictions nor rollbacks.
 	Rollback *RollbackStats
 }
 
-// Gap is a span of ticks, both ends included, of which a trace has nothing.
+// Gap is a span of ticks that a trace lacks, both ends included.
 type Gap struct {
 	First, Last Tick
-	// Ticks is of how many another trace has something.
+	// Ticks is how many of these ticks another trace has.
 	Ticks int
-	// Away says that the peer is known not to have played them.
+	// Away means that the peer is known not to have played them.
 	Away bool
 }
 
-// Brief reports whether so few ticks are lacking that a program rather failed to write them than that its peer was not
+// Brief reports whether the gap has so few ticks that a program probably failed to write them, while its peer was
 // there. The checksums around them decide.
 func (g *Gap) Brief() bool { return g.Ticks <= 2 }
 
-// maxGaps bounds TraceInfo.Gaps; after that many the last one grows.
+// maxGaps limits the length of TraceInfo.Gaps. After that the last gap grows.
 const maxGaps = 1 << 12
 
-// gap notes that the trace has nothing of a tick. Seen is the last one of which it has.
+// gap notes that the trace lacks a tick. seen is the last tick that it has.
 func (t *TraceInfo) gap(tick, seen Tick) {
 	if n := len(t.Gaps); n > 0 && (seen.Before(t.Gaps[n-1].First) || n == maxGaps) {
 		t.Gaps[n-1].Last = tick
@@ -217,7 +202,7 @@ func (t *TraceInfo) gap(tick, seen Tick) {
 	t.Gaps = append(t.Gaps, Gap{First: tick, Last: tick, Ticks: 1})
 }
 
-// early notes a gap that shows as one only later: it is before the others.
+// early notes a gap that became known only later. It lies before the others.
 func (t *TraceInfo) early(first, last Tick) {
 	if len(t.Gaps) > 0 && t.Gaps[0].First.compare(first) <= 0 {
 		if t.Gaps[0].Last.Before(last) {
@@ -244,27 +229,27 @@ func (t *TraceInfo) What() string {
 	return t.Trouble
 }
 
-// RollbackStats counts what a trace with rollbacks went through.
+// RollbackStats counts the events in a trace with rollbacks.
 type RollbackStats struct {
 	Rollbacks       int64 // restores, or returns to an earlier tick
 	Deepest         uint64
 	Predicted       int64 // checkpoints that were predicted
-	Mispredictions  int64 // of those, how many the confirmed value contradicted
-	Unconfirmed     int64 // of those, how many had no confirmed value by the end
+	Mispredictions  int64 // of those, contradicted by the confirmed value
+	Unconfirmed     int64 // of those, without a confirmed value at the end
 	Confirmed       int64
 	GuessedInputs   int64
-	WrongInputs     int64 // of those, how many the known input contradicted
-	BeyondWindow    int64 // checkpoints of ticks that had been settled
+	WrongInputs     int64 // of those, contradicted by the known input
+	BeyondWindow    int64 // checkpoints of ticks that were already settled
 	ConfirmedTwice  int64 // confirmed checkpoints that were confirmed again
-	ConfirmedChange int64 // of those, how many to another value
+	ConfirmedChange int64 // of those, with another value
 }
 
-// DifferenceKind is how traces differ at a checkpoint.
+// DifferenceKind is the way in which traces differ at a checkpoint.
 type DifferenceKind string
 
 // Kinds of differences.
 const (
-	Changed DifferenceKind = "changed" // other checksums or counts
+	Changed DifferenceKind = "changed" // different checksums or counts
 	Missing DifferenceKind = "missing" // some peers lack it and should have it
 )
 
@@ -275,8 +260,7 @@ type Difference struct {
 	System, Scope string
 	Phase         Phase
 	Occurrence    uint32
-	// Sums are the names of the sums that differ, and Count says whether the
-	// counts do.
+	// Sums are the names of the sums that differ. Count reports whether the counts differ.
 	Sums   []string
 	Count  bool
 	Values []Value
@@ -285,26 +269,25 @@ type Difference struct {
 	lack uint64 // traces that should have it
 }
 
-// Place names the system and scope of the checkpoint, as far as it has them.
+// Place returns the system and scope of the checkpoint, as far as it has them.
 func (d *Difference) Place() string {
 	return cmp.Or(strings.Trim(d.System+", "+d.Scope, ", "), "its checkpoint")
 }
 
-// Value is what one trace has at a checkpoint.
+// Value is one trace's part of a checkpoint.
 type Value struct {
-	Present  bool    // everything but Absent is zero if not
-	Absent   Absence // why it is not, "" if it is
-	File     string  // that it stands in, of a trace that is joined from several
+	Present  bool    // if false, everything but Absent is zero
+	Absent   Absence // the reason if it is not present, else ""
+	File     string  // the file with it, for a trace that is joined from several
 	Pos      Position
 	Sums     []Sum
 	Count    uint64
 	HasCount bool
-	// Detail says more of it, see [Dialect.Detail].
+	// Detail contains details of the checkpoint, see [Dialect.Detail].
 	Detail []Detail
 }
 
-// Absence says why a trace does not have a checkpoint. Only Lacking is a
-// difference.
+// Absence is the reason why a trace does not have a checkpoint. Only Lacking is a difference.
 type Absence string
 
 // Reasons.
@@ -312,12 +295,12 @@ const (
 	Lacking     Absence = "lacking"      // it should have it
 	NotBegun    Absence = "not-begun"    // it begins later
 	Over        Absence = "over"         // it ends before
-	Unreadable  Absence = "unreadable"   // it may stand in lines that are not records
+	Unreadable  Absence = "unreadable"   // lines that are not records may contain it
 	NotTraced   Absence = "untraced"     // it never has this system and scope
 	NotCompared Absence = "not-compared" // it has them at other ticks
 )
 
-// Sum returns the value of the sum of that name as text, "" if there is none.
+// Sum returns the sum with that name as text, "" if there is none.
 func (v *Value) Sum(name string) string {
 	for _, s := range v.Sums {
 		if s.Name == name {
@@ -327,16 +310,15 @@ func (v *Value) Sum(name string) string {
 	return ""
 }
 
-// Bracket says that traces agreed at tick Good and did not at tick Bad, and that
-// no tick between was compared. The mistake was made after Good, in Bad at the
-// latest.
+// Bracket means that traces agreed at tick Good and differed at tick Bad, and that no tick between them was compared.
+// The error happened after Good, and in Bad at the latest.
 type Bracket struct {
 	Good    Tick
 	HasGood bool // false if the first tick that was compared differs
 	Bad     Tick
 }
 
-// Exact reports whether Bad is the tick in which the traces parted.
+// Exact reports whether Bad is the tick in which the traces diverged.
 func (b *Bracket) Exact() bool {
 	return b.HasGood && b.Good.Epoch == b.Bad.Epoch && b.Good.Number+1 == b.Bad.Number
 }
@@ -346,38 +328,35 @@ type Cascade struct {
 	Scope  string // "" for checkpoints without one
 	System string
 	Tick   Tick
-	Count  int64 // differences in all
+	Count  int64 // number of differences
 	Last   Tick  // the last of them
 
 	seq int64
 }
 
-// Groups says which traces agree from a tick on.
+// Groups lists the traces that agree from a tick on.
 type Groups struct {
 	Tick Tick
-	// Groups are numbers of traces that nothing tells apart, in order. Those
-	// without the tick are in none, nor are those whose checkpoints would let them
-	// agree with two groups.
+	// Groups are indexes of traces without differences between them, in order. Traces without the tick are in no group.
+	// Traces that could belong to two groups by their checkpoints are in none either.
 	Groups [][]int
 }
 
-// FindingKind is something wrong within one trace, or in the order of several.
+// FindingKind is an error within one trace, or in the order of several.
 type FindingKind string
 
 // Kinds of findings.
 const (
-	// ConfirmedChanged: a checkpoint was confirmed and later confirmed with
-	// another value.
+	// ConfirmedChanged: a checkpoint was confirmed and later confirmed with another value.
 	ConfirmedChanged FindingKind = "confirmed-changed"
-	// RestoreMismatch: what a restore put back is not what was saved.
+	// RestoreMismatch: a restored state is not the saved one.
 	RestoreMismatch FindingKind = "restore-mismatch"
-	// ResimulationOff: the ticks simulated again are not those between the state
-	// that was restored and the tick at which it was.
+	// ResimulationOff: the ticks that were simulated again are not the ticks from the restored state to the tick of the
+	// restore.
 	ResimulationOff FindingKind = "resimulation-off"
-	// InputAfterConfirmed: an input was used after another was confirmed for the
-	// same tick and player.
+	// InputAfterConfirmed: an input was used after a different one was confirmed for the same tick and player.
 	InputAfterConfirmed FindingKind = "input-after-confirmed"
-	// Reordered: peers have the same checkpoints in a tick in another order.
+	// Reordered: peers have the same checkpoints in a tick, in a different order.
 	Reordered FindingKind = "reordered"
 )
 
@@ -389,32 +368,32 @@ var findingWords = map[FindingKind]string{
 	Reordered:           "the same checkpoints in another order",
 }
 
-// Words says what a finding of the kind is.
+// Words describes a finding of this kind.
 func (k FindingKind) Words() string { return findingWords[k] }
 
-// Finding is one of them.
+// Finding is an error of a FindingKind.
 type Finding struct {
 	Kind          FindingKind
 	Trace         int
 	Tick          Tick
 	System, Scope string
 	Player        uint32
-	Pos           Position // where it shows
-	Before        Position // of what it contradicts
+	Pos           Position // where it becomes visible
+	Before        Position // of the record that it contradicts
 	Expected, Got string
 }
 
 // Untraced is a system and scope that some traces do not have.
 type Untraced struct {
 	System, Scope string
-	Traces        []int // that do not have it
-	Count         int64 // checkpoints of the others
+	Traces        []int // traces that do not have it
+	Count         int64 // number of checkpoints in the others
 }
 
-// MismatchError says that traces are not of the same game.
+// MismatchError reports that traces belong to different games.
 type MismatchError struct {
 	What string // "seeds" or "matches"
-	A, B string // values
+	A, B string // the values
 	// NameA and NameB are the traces.
 	NameA, NameB string
 }
@@ -423,7 +402,7 @@ func (e *MismatchError) Error() string {
 	return fmt.Sprintf("traces cannot be compared: %s are %s (%s) and %s (%s)", e.What, e.A, e.NameA, e.B, e.NameB)
 }
 
-// Comparable refuses traces of different games.
+// Comparable returns an error for traces of different games.
 func Comparable(list []*Trace) error {
 	for i, b := range list {
 		for _, a := range list[:i] {
@@ -438,8 +417,8 @@ func Comparable(list []*Trace) error {
 	return nil
 }
 
-// otherBuilds says where traces are of different builds: these are compared all the same,
-// since another build is what explains most desyncs.
+// otherBuilds returns warnings about traces from different builds. These are compared nevertheless, because different
+// builds explain most desyncs.
 func otherBuilds(list []*Trace) (warnings []string) {
 	for i, b := range list {
 		for _, a := range list[:i] {
@@ -451,22 +430,19 @@ func otherBuilds(list []*Trace) (warnings []string) {
 	return nil
 }
 
-// Schedule is when a relay compares the peers' checksums, in ticks. The zero
-// Schedule compares every tick.
+// Schedule defines when a relay compares the peers' checksums, in ticks. The zero Schedule compares every tick.
 type Schedule struct {
-	Name string // what it is called in the answer
-	// Every compares each tick that it divides, if the intervals below are 0.
+	Name string // name in the result
+	// Every compares each tick that is a multiple of it, if the intervals below are 0.
 	Every uint64
-	// Early, Normal and Late are intervals: Early for EarlyTicks from the start
-	// and from each reconnect, Late from tick LateFrom on if that is not 0, and
-	// Normal otherwise.
+	// Early, Normal and Late are intervals. Early applies for EarlyTicks from the start and from each reconnect, Late
+	// from tick LateFrom on if that is not 0, and Normal otherwise.
 	Early, Normal, Late  uint64
 	EarlyTicks, LateFrom uint64
 	Reconnects           []uint64
 }
 
-// interval returns the interval that holds at a tick, and the tick at which
-// another one may begin.
+// interval returns the interval at a tick, and the tick at which another interval may begin.
 func (s *Schedule) interval(tick uint64) (n, until uint64) {
 	if s.Normal == 0 {
 		return max(s.Every, 1), ^uint64(0)
@@ -508,25 +484,24 @@ func (s *Schedule) Next(tick uint64) uint64 {
 	}
 }
 
-// Noticed says when a relay that compares on a schedule would have seen a
-// divergence.
+// Noticed is when a relay that compares on a schedule would have detected a divergence.
 type Noticed struct {
 	Schedule Schedule
-	// Noticed says whether it would have, at Tick, within the traces.
+	// Noticed reports whether it would have detected it, at Tick, within the traces.
 	Noticed bool
-	// Tick is that tick; if the traces still differ at their end, the next one
-	// after it.
+	// Tick is the tick of the detection. If the traces still differ at their end, it is the next scheduled tick after
+	// it.
 	Tick Tick
-	// Late is how many ticks after the first that differs.
+	// Late is the number of ticks since the first that differs.
 	Late uint64
-	// Open says that the traces still differ at their end.
+	// Open reports whether the traces still differ at their end.
 	Open bool
 }
 
-// Context is what surrounds a record in one trace.
+// Context contains the lines around a record in one trace.
 type Context struct {
 	FirstLine int64 // number of Lines[0], 0 in a binary trace
-	At        int   // which of Lines is the record; it may be one after the last
+	At        int   // index of the record in Lines; may be one after the last
 	Lines     []string
 }
 

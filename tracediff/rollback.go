@@ -5,12 +5,12 @@ import (
 	"slices"
 )
 
-// maxOpen is the number of checkpoints of ticks that may still change that are
-// held for a trace. Where a trace has more, its oldest ticks are settled early.
+// maxOpen is the maximum number of checkpoints, in ticks that may still change, to keep for a trace. If a trace has
+// more, its oldest ticks are settled early.
 const maxOpen = 1 << 18
 
-// settled compares traces that predict and roll back: a tick is compared when
-// no trace can go back to it any more, by the values that were confirmed last.
+// settled compares traces that predict and roll back. A tick is compared when no trace can go back to it any more, by
+// the values that were confirmed last.
 func (c *comparer) settled() error {
 	for _, p := range c.peers {
 		p.settling = &settler{
@@ -35,7 +35,7 @@ func (c *comparer) settled() error {
 			live++
 		}
 		if live < 2 {
-			// No other trace reaches further, but what this one says of itself counts.
+			// No other trace reaches further, but the findings within this trace still count.
 			for _, p := range c.peers {
 				for p.settling.ready != nil {
 					p.settling.ready = nil
@@ -75,25 +75,25 @@ func (c *comparer) settled() error {
 	}
 }
 
-// settler reads a trace and holds the ticks to which it may go back.
+// settler reads a trace and keeps the ticks to which it may go back.
 type settler struct {
 	c     *comparer
 	p     *peer
 	depth uint64 // in ticks
 	stats RollbackStats
 
-	queue    []*passes          // ticks that are held, in order
-	ticks    map[uint64]*passes // those of them of the current epoch
-	held     int                // checkpoints in them
-	ready    *passes            // settled and not taken yet
+	queue    []*passes          // ticks in memory, in order
+	ticks    map[uint64]*passes // the ticks in queue that belong to the current epoch
+	held     int                // checkpoints in these ticks
+	ready    *passes            // settled and not yet taken
 	over     bool
-	lastTick Tick // that was settled
+	lastTick Tick // the last settled tick
 
 	epoch   uint64
 	begun   bool   // the epoch has ticks
 	current uint64 // tick of the last checkpoint
 	newest  uint64
-	settled uint64 // ticks before this one are over
+	settled uint64 // earlier ticks are over
 	cadence cadence
 	pass    int
 	seq     int64
@@ -108,8 +108,8 @@ type passes struct {
 	tick  Tick
 	items []*confirmation
 	index map[spot]*confirmation
-	pass  int              // that is counted
-	n     map[visit]uint32 // checkpoints in it
+	pass  int              // the pass that n counts
+	n     map[visit]uint32 // checkpoints in that pass
 }
 
 // spot is a checkpoint within a tick, in either phase.
@@ -118,12 +118,12 @@ type spot struct {
 	n             uint32
 }
 
-// confirmation is what is known of one checkpoint.
+// confirmation is the data about one checkpoint.
 type confirmation struct {
-	predicted *Checkpoint // last one before it was confirmed
-	confirmed *Checkpoint // last one
+	predicted *Checkpoint // the last one before it was confirmed
+	confirmed *Checkpoint // the last one
 	pos       Position    // of confirmed
-	seq       int64       // of that value
+	seq       int64       // of confirmed
 	torn      bool
 }
 
@@ -271,7 +271,7 @@ func (s *settler) checkpoint(rec *Record) {
 	s.confirm(it, rec)
 }
 
-// confirm takes a confirmed checkpoint.
+// confirm handles a confirmed checkpoint.
 func (s *settler) confirm(it *confirmation, rec *Record) {
 	c := rec.Checkpoint
 	s.stats.Confirmed++
@@ -308,7 +308,7 @@ func describe(a, b []Sum) (before, after string) {
 	return "", ""
 }
 
-// at returns the tick of that number.
+// at returns the tick with that number.
 func (s *settler) at(number uint64) *passes {
 	t := s.ticks[number]
 	if t == nil {
@@ -323,8 +323,7 @@ func (s *settler) at(number uint64) *passes {
 	return t
 }
 
-// newEpoch begins an epoch because a checkpoint goes back further than any
-// rollback.
+// newEpoch begins an epoch because a checkpoint goes back further than a rollback may.
 func (s *settler) newEpoch(rec *Record) {
 	s.p.last = Tick{s.epoch, s.newest}
 	s.epoch++
@@ -344,8 +343,7 @@ func (s *settler) wentBack(n uint64) {
 	s.stats.Deepest = max(s.stats.Deepest, n)
 }
 
-// resimulated checks that the first checkpoint after a restore is of the tick
-// that the restored state comes before.
+// resimulated checks that the first checkpoint after a restore belongs to the tick after the restored state.
 func (s *settler) resimulated(rec *Record) {
 	tick := rec.Checkpoint.Tick
 	if r := s.restore; r != nil && s.cadence.stride == 1 && tick != r.point {
@@ -385,7 +383,7 @@ func (s *settler) event(rec *Record) {
 		f.Before = r.pos
 		f.Expected, f.Got = ticks(r.point, r.at-1), ticks(e.Tick, e.Other)
 		s.c.find(*f)
-		s.restore = &restore{e.Tick, 0, rec.Pos} // has been said; what follows is as announced
+		s.restore = &restore{e.Tick, 0, rec.Pos} // it was reported; the ticks that follow are as announced
 	case Input:
 		s.input(rec, sums)
 	}
@@ -393,7 +391,7 @@ func (s *settler) event(rec *Record) {
 
 func ticks(from, to uint64) string { return fmt.Sprintf("ticks %d to %d", from, to) }
 
-// input checks an input that was used against what is known of it.
+// input compares an input that was used with the known inputs.
 func (s *settler) input(rec *Record, used saved) {
 	e := rec.Event
 	k := inputKey{e.Tick, e.Player}

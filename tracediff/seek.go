@@ -9,11 +9,11 @@ import (
 	"github.com/desynctool/desynctool/internal/file/files"
 )
 
-// reading are the sizes of a Reader that compares nothing: it never steps back.
+// reading are the sizes for a Reader outside a comparison. It never steps back.
 var reading = sizes{window: maxLine + 256<<10, line: maxLine, head: 256 << 10}
 
-// OpenReader opens the trace in the file at path, which [Reader.Close] closes. It is
-// [NewReader] for a file, and lets [Reader.SeekTick] search it.
+// OpenReader opens the trace in the file at path. [Reader.Close] closes the file. It is like [NewReader] for a file,
+// and lets [Reader.SeekTick] search the file.
 func OpenReader(tree files.Tree, path string, opts ReadOptions) (*Reader, error) {
 	return openReader(tree, path, opts, reading)
 }
@@ -50,15 +50,13 @@ func packingOf(f files.File) (string, error) {
 	return compression.Packing(head[:n]), nil
 }
 
-// SeekTick passes over the records before the first one whose tick is tick or a later
-// one: that is what Next returns next. If there is none, Next returns io.EOF. What is
-// passed is not checked, but for the checksums of a binary trace. Where Next would
-// return an error after which nothing can be read, so does SeekTick.
+// SeekTick skips the records before the first one with this tick or a later one; Next returns that record next. If
+// there is none, Next returns io.EOF. Skipped data is not checked, except for the checksums of a binary trace. If Next
+// would return an error that ends reading, so does SeekTick.
 //
-// Text in a file opened by [OpenReader] that is not compressed is searched by halves,
-// as long as its lines have ticks. Their ticks are taken to ascend, unless what is seen
-// of them goes back; then, and in all other traces, SeekTick reads all that it passes.
-// After a search records have no line numbers.
+// Uncompressed text in a file opened by [OpenReader] is searched by bisection if its lines have ticks. SeekTick assumes
+// that ticks ascend, unless the lines that it samples go back. In that case, and in all other traces, it reads
+// everything that it skips. After a search, records have no line numbers.
 func (r *Reader) SeekTick(tick uint64) error {
 	if b := r.binary; b != nil {
 		b.from = tick
@@ -85,7 +83,7 @@ func (r *Reader) SeekTick(tick uint64) error {
 		ascending = rec.Event == nil && rec.Checkpoint.Phase == Confirmed && rec.Tick() >= last
 		last = rec.Tick()
 		if ascending && r.win.offset()-begun >= r.win.sizes.head {
-			ascending = false // once is all
+			ascending = false // only once
 			if at := (&search{r: r, tick: tick}).find(last); at > r.win.offset() {
 				if err := r.win.seek(at); err != nil {
 					r.err = err
@@ -97,7 +95,7 @@ func (r *Reader) SeekTick(tick uint64) error {
 	}
 }
 
-// offset returns how far a text is read.
+// offset returns how far a text was read.
 func (r *Reader) offset() int64 {
 	if r.win == nil {
 		return 0
@@ -105,8 +103,8 @@ func (r *Reader) offset() int64 {
 	return r.win.offset()
 }
 
-// searchable reports whether a line of r means the same wherever reading begins, and
-// any part of the file can be read.
+// searchable reports whether a line in r means the same wherever reading begins, and whether any part of the file can
+// be read.
 func (r *Reader) searchable() bool {
 	if r.win == nil || r.win.file == nil || r.binary != nil {
 		return false
@@ -121,9 +119,9 @@ func (r *Reader) searchable() bool {
 }
 
 const (
-	searchSamples = 32      // places at which ticks have to ascend
-	searchBlock   = 8 << 10 // bytes read at a place, more if no line with a tick begins in them
-	searchLimit   = 1 << 20 // bytes read at most
+	searchSamples = 32      // places at which ticks must ascend
+	searchBlock   = 8 << 10 // bytes to read at a place, more if no line with a tick begins in them
+	searchLimit   = 1 << 20 // maximum number of bytes to read
 )
 
 // search looks for a tick in a text.
@@ -132,21 +130,21 @@ type search struct {
 	tick  uint64
 	block []byte
 
-	// What is searched for begins between the offsets low and high, roughly; the ticks
-	// seen before low and after high are at most first and at least last.
+	// The target begins roughly between the offsets low and high. Ticks that were seen before low are first at most;
+	// ticks after high are last at least.
 	low, high   int64
 	first, last uint64
 }
 
-// lineTicks is what the lines say that begin in a block.
+// lineTicks describes the lines that begin in a block.
 type lineTicks struct {
 	first, last uint64 // ticks
-	below       int64  // where the last line of a tick before the one searched for begins, -1 if none does
+	below       int64  // begin of the last line with a tick before the wanted one, -1 if there is none
 }
 
-// find returns where a line begins before which all ticks are before the one searched
-// for, a few blocks before it at most; 0 if ticks do not ascend as far as was seen. The
-// tick before the position is last.
+// find returns the offset of a line that lies at most a few blocks before the wanted tick; all ticks before that line
+// are lower than the wanted one. It returns 0 if ticks do not ascend, as far as was seen. last is the tick before the
+// current position.
 func (s *search) find(last uint64) int64 {
 	s.low, s.high, s.first, s.last = s.r.win.offset(), s.r.win.size, last, ^uint64(0)
 	step := max((s.high-s.low)/searchSamples, 2*searchBlock)
@@ -169,7 +167,7 @@ func (s *search) find(last uint64) int64 {
 	return s.low
 }
 
-// narrow takes a sample at an offset between low and high, or after them.
+// narrow uses a sample at an offset between low and high, or after them.
 func (s *search) narrow(at int64, x lineTicks) {
 	if x.below >= 0 {
 		s.low, s.first = x.below, min(x.last, s.tick)
@@ -182,8 +180,8 @@ func (s *search) narrow(at int64, x lineTicks) {
 	}
 }
 
-// sample reads the lines that begin after offset at. It reports false if they are not
-// those of a trace whose ticks ascend.
+// sample reads the lines that begin after offset at. It returns false if they are not lines of a trace with ascending
+// ticks.
 func (s *search) sample(at int64) (x lineTicks, ok bool) {
 	x.below = -1
 	records := 0
@@ -218,7 +216,7 @@ func (s *search) sample(at int64) (x lineTicks, ok bool) {
 		switch {
 		case records > 0:
 			return x, true
-		case size == left: // nothing but the end: what is searched for is before it
+		case size == left: // only the end: the target is before it
 			x.first, x.last = ^uint64(0), ^uint64(0)
 			return x, true
 		case size >= searchLimit:
@@ -227,10 +225,10 @@ func (s *search) sample(at int64) (x lineTicks, ok bool) {
 	}
 }
 
-// tickOf returns the tick of a line. It reports false if the line is not a record.
+// tickOf returns the tick of a line. It returns false if the line is not a record.
 func (s *search) tickOf(line []byte) (uint64, bool) {
 	if s.r.grammar.kind == Pairs && len(line) > 0 && line[0] == '%' {
-		return 0, false // what ends a trace has an effect when it is read
+		return 0, false // a line that ends a trace has an effect when it is read
 	}
 	is, err := s.r.parse(line)
 	return s.r.f.c.Tick, is && err == nil

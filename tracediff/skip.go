@@ -15,7 +15,7 @@ func (c *comparer) sameGrammar() bool {
 			return false
 		}
 		if b.kind == Pattern {
-			// Without ticks in the lines, each match counts.
+			// Without ticks in the lines, the number of matches determines the tick.
 			hasTick := slices.ContainsFunc(b.groups, func(g group) bool { return g.key == keyTick })
 			if !hasTick || a.pattern.String() != b.pattern.String() {
 				return false
@@ -25,7 +25,7 @@ func (c *comparer) sameGrammar() bool {
 	return true
 }
 
-// next returns the offset of the record that comes next.
+// next returns the offset of the next record.
 func (p *peer) next() int64 {
 	if p.rec != nil {
 		return p.rec.Pos.Offset
@@ -33,7 +33,7 @@ func (p *peer) next() int64 {
 	return p.r.win.offset()
 }
 
-// unread puts back the record that comes next.
+// unread puts back the next record.
 func (p *peer) unread() {
 	if p.rec == nil {
 		return
@@ -64,8 +64,8 @@ func (c *comparer) maySkip() bool {
 	return at >= max(c.noSkip, c.sizes.head) && !c.split()
 }
 
-// skip moves all peers that have not ended over bytes that are equal, but back
-// to the start of the tick in which these end, so that all of that tick is read.
+// skip moves all peers that have not ended past bytes that are equal. It goes back to the start of the tick in which
+// the equal bytes end, so that all of that tick is read.
 func (c *comparer) skip() error {
 	live := c.live()
 	if len(live) < 2 {
@@ -102,11 +102,10 @@ func (c *comparer) skip() error {
 	return c.rewind(live, n)
 }
 
-// skipEqual moves windows forward to the last line that begins within the bytes
-// that are equal from their positions on. It returns how many bytes and lines
-// that is. Lines are counted in a second pass over the bytes, which with toEnd
-// is spared if all is equal to the end; with count they are counted at once,
-// which is quicker if not.
+// skipEqual moves windows forward to the last line that begins within the equal bytes at their positions. It returns
+// the number of bytes and lines that it skipped. Lines are counted in a second pass over the bytes; with toEnd, this
+// pass is omitted if everything is equal to the end. With count, lines are counted in the first pass, which is faster
+// otherwise.
 func skipEqual(windows []*window, count, toEnd bool) (total, lines int64, err error) {
 	first := windows[0]
 	far := true
@@ -146,7 +145,7 @@ func skipEqual(windows []*window, count, toEnd bool) (total, lines int64, err er
 			break
 		}
 		if far && total >= first.far {
-			far = false // once is all
+			far = false // only once
 			more, counted, err := equalAhead(windows, count)
 			if err != nil {
 				return 0, 0, err
@@ -169,7 +168,7 @@ func skipEqual(windows []*window, count, toEnd bool) (total, lines int64, err er
 			total += more
 		}
 	}
-	// Back to where the line begins.
+	// Go back to the begin of the line.
 	begin := max(0, first.pos-int(min(total, int64(first.sizes.line))))
 	back := first.pos - begin
 	if i := bytes.LastIndexByte(first.buf[begin:first.pos], '\n'); i >= 0 {
@@ -183,9 +182,8 @@ func skipEqual(windows []*window, count, toEnd bool) (total, lines int64, err er
 	return total - int64(back), lines, nil
 }
 
-// rewind moves peers that have skipped n equal bytes back to where the tick of
-// the last line begins, and takes the line before for the last of the tick that
-// is over. It goes no further than what is in memory.
+// rewind moves peers that have skipped n equal bytes back to the begin of the last line's tick. It treats the line
+// before as the last line of the previous tick. It goes back only as far as the data is in memory.
 func (c *comparer) rewind(live []*peer, n int64) error {
 	r := live[0].r
 	w := r.win
@@ -249,7 +247,7 @@ func (c *comparer) rewind(live []*peer, n int64) error {
 	return nil
 }
 
-// capture keeps the lines around a value, or around where p is if it is absent.
+// capture keeps the lines around a value, or around p's position if the value is absent.
 func (p *peer) capture(out *Context, v *Value, n int) {
 	if b := p.r.binary; b != nil {
 		b.capture(out, v, n)

@@ -7,8 +7,8 @@ import (
 	"github.com/desynctool/desynctool/internal/file/files"
 )
 
-// skipSources moves engines' files of the same format over what they have in
-// common from their start, byte for byte, but for the tick in which that ends.
+// skipSources moves engines' files of the same format past their common bytes at the start, except for the tick in
+// which these end.
 func (c *comparer) skipSources() error {
 	var skippers []Skipper
 	for _, p := range c.peers {
@@ -51,7 +51,7 @@ func (c *comparer) skipSources() error {
 	return nil
 }
 
-// sharedPrefix returns how many leading bytes the files have in common.
+// sharedPrefix returns how many bytes at the start are equal in all files.
 func (c *comparer) sharedPrefix() (int64, error) {
 	opened := make([]files.File, len(c.peers))
 	defer func() {

@@ -5,18 +5,17 @@ import (
 	"fmt"
 )
 
-// sniffLen is how much of a file decides what it is.
+// sniffLen is how much of a file is used to recognize it.
 const sniffLen = 64 << 10
 
-// Sniff returns the grammar of a trace with these leading bytes, Unknown if it
-// is none that is recognised without a pattern.
+// Sniff returns the grammar of a trace with these first bytes. It returns Unknown if none is recognized without a
+// pattern.
 func Sniff(head []byte) Grammar {
 	g, _ := sniff(head, len(head) < sniffLen)
 	return g.kind
 }
 
-// sniff finds what a file is; whole says that head is all of it. Without an
-// answer it gives the reason.
+// sniff recognizes a file. whole means that head is the whole file. If nothing matches, it returns the reason.
 func sniff(head []byte, whole bool) (grammar, string) {
 	if len(head) == 0 {
 		return grammar{}, "empty file"
@@ -41,7 +40,7 @@ func sniff(head []byte, whole bool) (grammar, string) {
 			return grammar{kind: Pairs}, ""
 		}
 	}
-	// A line or two may be damaged: most decide.
+	// A line or two may be damaged, so most lines decide.
 	hashes := 0
 	for _, line := range lines {
 		if value := bytes.TrimSpace(line); isChecksum(value) && len(digits(value)) >= 8 {
@@ -64,8 +63,7 @@ func sniff(head []byte, whole bool) (grammar, string) {
 	return grammar{}, fmt.Sprintf("line %s has no pairs of tick and sum, and is neither a checksum nor a row of a table; a pattern may find a checksum in it", quoteShort(lines[0]))
 }
 
-// sniffLines returns the first whole lines that are not empty and no comment, and
-// their numbers.
+// sniffLines returns the first whole lines that are neither empty nor comments, with their numbers.
 func sniffLines(head []byte, whole bool) (lines [][]byte, numbers []int) {
 	for n := 1; len(head) > 0 && len(lines) < 20; n++ {
 		line, rest, ended := bytes.Cut(head, newline)

@@ -11,28 +11,25 @@ import (
 	"github.com/desynctool/desynctool/internal/file/files"
 )
 
-// Source is a file of an engine, read as checkpoints. It is what sub-packages
-// give to [OpenForeign].
+// Source is an engine's file, read as checkpoints. Sub-packages pass it to [OpenForeign].
 //
-// Next returns the next record with its position. The record and all bytes in it
-// are valid until the next call, strings for good. A malformed part after which
-// reading can go on gives a [*SyntaxError]. Next returns io.EOF at the end, and a
-// *frame.Error where the file is torn (frame.ErrTorn) or corrupt; once it has
-// returned one of these it returns the same again. Occurrences are not set.
+// Next returns the next record with its position. The record and its byte slices are valid until the next call; strings
+// stay valid. A malformed part gives a [*SyntaxError] if reading can continue after it. Next returns io.EOF at the end,
+// and a *frame.Error if the file is torn (frame.ErrTorn) or corrupt. After one of these it returns the same error
+// again. Occurrences are not set.
 type Source interface {
 	Header() Header
 	Dialect() Dialect
 	Next() (*Record, error)
 }
 
-// ErrRunning is what the error at the end of a Source wraps whose file ends as
-// that of a running game does: it breaks off, and nothing is wrong with it.
+// ErrRunning is wrapped by the final error of a Source if its file ends like the file of a running game: it breaks off,
+// but nothing is wrong with it.
 var ErrRunning = errors.New("file of a running game")
 
-// Skipper is a Source that passes over records quicker than Next. Skip passes all
-// records of the ticks that end before a byte offset and returns the last tick
-// that it passed, false if it passed none. Sources of the same kind must make the
-// same records of the same leading bytes.
+// Skipper is a Source that skips records faster than Next. Skip skips all records of the ticks that end before a byte
+// offset. It returns the last tick that it skipped, false if there was none. Sources of the same kind must return the
+// same records for the same bytes at the start.
 type Skipper interface {
 	Source
 	Skip(offset int64) (last uint64, passed bool, err error)
@@ -44,61 +41,54 @@ type Spanner interface {
 	Span() (first, last uint64)
 }
 
-// Dialect says what an engine's ticks and checksums are. The zero Dialect is that
-// of a trace of ours: full checksums of each tick by itself.
+// Dialect describes an engine's ticks and checksums. The zero Dialect describes desynctool's own trace: full checksums,
+// independent for each tick.
 type Dialect struct {
 	Engine string // "Widelands"
 	File   string // "Widelands sync stream"
 
-	// TickName returns the engine's own name of a tick, nil if that is the number.
+	// TickName returns the engine's own name of a tick. It is nil if that is the number.
 	TickName func(tick uint64) string
-	// Unit is what ticks count where they are not steps of the sim: "ms".
+	// Unit is the unit of ticks if they are not steps of the sim: "ms".
 	Unit string
 
-	// Session sets the match apart from others, such as a game id; empty if the file
-	// does not say.
+	// Session identifies the match, such as a game id. It is empty if the file does not contain one.
 	Session string
 
-	// AtPoint says that a checkpoint of tick T is of state point T, not of the end
-	// of step T.
+	// AtPoint means that a checkpoint of tick T belongs to state point T, not to the end of step T.
 	AtPoint bool
-	// Endless says that files have no mark of their end: the last tick may lack
-	// checkpoints.
+	// Endless means that files have no mark at their end, so the last tick may lack checkpoints.
 	Endless bool
-	// Lossy is set if files may lack lines, as logs of different levels and rotated ones do. What only one peer
-	// has is lost on the other, and no difference.
+	// Lossy means that files may lack lines, for example because logs have different levels or are rotated. If only one
+	// peer has a checkpoint, the other lost it; that is not a difference.
 	Lossy bool
-	// Relative says that peers are called by what they are to who wrote the files, such as local:
-	// those of two folders are others.
+	// Relative means that peer names depend on the peer that wrote the files, such as "local". The same name in two
+	// folders means different peers.
 	Relative bool
-	// Values says that sums are values of the game and not checksums of them.
+	// Values means that sums are values from the game, not checksums of them.
 	Values bool
-	// Exists says that the count of a checkpoint without sums is whether its scope is there: 1 or 0.
+	// Exists means that the count of a checkpoint without sums is 1 if its scope exists and 0 if not.
 	Exists bool
-	// Running says that the checkpoints of a tick are of moments in it, one after the other,
-	// and each shows whether the peers have parted by then: where one of a tick is equal, they
-	// agreed when it began.
+	// Running means that the checkpoints of a tick are successive moments in it, and each shows whether the peers have
+	// diverged by then. If one checkpoint in a tick is equal, the peers agreed when the tick began.
 	Running bool
-	// Cumulative says that each checksum covers all that came before, so that
-	// peers that have parted never agree again.
+	// Cumulative means that each checksum covers everything before it, so peers that diverged never agree again.
 	Cumulative bool
-	// Reset, if not 0, says that a checksum runs on from tick to tick and begins
-	// anew after each tick that Reset divides: one difference taints the ticks up
-	// to there, and that they are equal after it proves nothing.
+	// Reset, if not 0, means that a checksum continues from tick to tick and restarts after each tick that is a
+	// multiple of Reset. One difference affects all ticks up to there, and equal checksums after it prove nothing.
 	Reset uint64
-	// Noise, if not nil, reports whether the engine's developers know a sum, by its name, to differ
-	// between peers in sync. Such sums are counted, and are no differences.
+	// Noise, if not nil, takes the name of a sum. It reports whether the engine's developers know the sum to differ
+	// between peers in sync. Such sums are counted, but they are not differences.
 	Noise func(sum string) bool
-	// Arbiter says that claims are those of a server which holds the peers' checksums against
-	// each other: a value without a peer is the one that it takes for right, not that of the
-	// machine which wrote the file.
+	// Arbiter means that claims come from a server that compares the peers' checksums. A value without a peer is the
+	// one that the server considers right, not the value of the machine that wrote the file.
 	Arbiter bool
-	// Replay says that the second of the two peers replayed what the first recorded. They are
-	// FirstRun and SecondRun.
+	// Replay means that the second of the two peers replayed the recording of the first. They are FirstRun and
+	// SecondRun.
 	Replay bool
-	// Covers says what a checksum covers and what not, where it is not everything.
+	// Covers describes the data that a checksum covers and does not cover, if it does not cover everything.
 	Covers string
-	// Detail says what the details of checkpoints are, if there are any.
+	// Detail is the kind of the checkpoints' details, if there are any.
 	Detail DetailKind
 }
 
@@ -117,11 +107,11 @@ func (d *Dialect) name(t Tick) string {
 	return s
 }
 
-// UnknownTick is the name of the tick of a file that does not say which it is. Its number says
+// UnknownTick is the name of the tick in a file that does not contain its tick. The number of such a tick means
 // nothing.
 const UnknownTick = "an unknown tick"
 
-// NoTick is the Dialect.TickName of such a file.
+// NoTick is the Dialect.TickName for such a file.
 func NoTick(uint64) string { return UnknownTick }
 
 // NameOf returns the engine's own name of a tick, empty if it has none.
@@ -133,54 +123,50 @@ func (d *Dialect) NameOf(tick uint64) string {
 	return ""
 }
 
-// Format is a file format of an engine. Formats are values, so that whoever knows
-// them all hands them in.
+// Format is a file format of an engine. Formats are values; callers pass the list of formats they know.
 type Format struct {
 	Name, Title string
 
-	// Sniff reports whether the leading bytes, at most SniffLen, are of the
-	// format.
+	// Sniff reports whether the first bytes of a file, at most SniffLen, show this format.
 	Sniff func(head []byte) bool
 
-	// Folder says that a peer's checkpoints are in many files of a folder of its own, such as one for
-	// each tick, none of which needs to name the peer.
+	// Folder means that a peer's checkpoints are in many files in a folder for this peer, such as one file for each
+	// tick. The files need not name the peer.
 	Folder bool
 
-	// Peers returns whose checkpoints the file holds, if it holds those of
-	// several; nil means that it is a file of one peer, and an empty name one
-	// without checkpoints. It may be nil itself.
+	// Peers returns the peers with checkpoints in the file, if it contains several. Nil means that the file belongs to
+	// one peer. An empty name means a peer without checkpoints. The function may be nil.
 	Peers func(r io.Reader, name string) ([]string, error)
 
-	// Read begins to read the checkpoints of one peer, a number in Peers or 0.
-	// It is nil if files of the format hold only claims.
+	// Read starts reading the checkpoints of one peer: an index in Peers, or 0. It is nil if files in this format
+	// contain only claims.
 	Read func(r io.Reader, name string, peer int) (Source, error)
 
-	// ReadAt is Read for a file whose tick, peer or facts stand in the names of the files
-	// beside it, or in these. It may be nil.
+	// ReadAt is Read for a file whose tick, peer or facts are in the files next to it, or in their names. It may be
+	// nil.
 	ReadAt func(tree files.Tree, path string, r io.Reader, peer int) (Source, error)
 
-	// Narrow reads the files of peers side by side from the first checkpoint that they do not
-	// have the same value of, and returns for each what its Value.Detail is to be, as far as it
-	// comes. It is nil if a checkpoint already says all that a file does.
+	// Narrow reads the peers' files side by side, from the first checkpoint at which their values differ. For each file
+	// it returns the details for Value.Detail, as far as it gets. It is nil if the checkpoint already contains
+	// everything in the file.
 	Narrow func(sides []Side) ([][]Detail, error)
 
-	// Verify reads a file to find out whether its own checksums hold, where these
-	// stand after what they cover. Nil means that there are none.
+	// Verify reads a file and checks it against its own checksums, if these follow the data that they cover. Nil means
+	// that there are none.
 	Verify func(r io.Reader, name string) error
 
-	// Claims reads what the engine itself wrote of desyncs, of the first match in the file. Nil
-	// means that files of the format have no such thing; it may return nil for one that is
-	// evidence of another kind and has none.
+	// Claims reads the engine's messages about desyncs, for the first match in the file. The field is nil if files in
+	// this format have no such messages. The function may return nil for a file that is evidence of another kind and
+	// has none.
 	Claims func(r io.Reader, name string) (*ClaimLog, error)
 
-	// Check computes the checksums of a file again from what lies beside it. It
-	// returns what it found, "" if there is nothing to check them by, and a
-	// *MisfitError if they do not fit. It is nil where no such file exists.
+	// Check recomputes the checksums of a file from files next to it. It returns a description of the result, "" if
+	// there is nothing to check them with, and a *MisfitError if they do not match. It is nil if no such files exist.
 	Check func(tree files.Tree, path string) (string, error)
 }
 
-// MisfitError says that two files of one peer contradict each other: the checksums
-// in File are not those of the content of Beside.
+// MisfitError reports that two files of one peer contradict each other: the checksums in File do not match the content
+// of Beside.
 type MisfitError struct {
 	File, Beside string
 	Msg          string
@@ -188,11 +174,11 @@ type MisfitError struct {
 
 func (e *MisfitError) Error() string { return e.Msg }
 
-// SniffLen is how many leading bytes of a file a Format needs at most.
+// SniffLen is how many bytes from the begin of a file a Format needs at most.
 const SniffLen = 4096
 
-// OpenForeign opens a file of an engine's format, which may be compressed: a
-// trace for each of its peers. There is none if the format has only claims.
+// OpenForeign opens a file in an engine's format, which may be compressed. It returns a trace for each peer in the
+// file, or none if the format has only claims.
 func OpenForeign(tree files.Tree, path string, f *Format, opts ReadOptions) ([]*Trace, error) {
 	if f.Read == nil {
 		return nil, nil
@@ -267,7 +253,7 @@ func OpenForeign(tree files.Tree, path string, f *Format, opts ReadOptions) ([]*
 	return list, nil
 }
 
-// read begins to read the checkpoints of a peer.
+// read starts reading the checkpoints of a peer.
 func (f *Format) read(tree files.Tree, path string, in io.Reader, peer int) (Source, error) {
 	if f.ReadAt != nil {
 		return f.ReadAt(tree, path, in, peer)
@@ -287,8 +273,7 @@ func packing(tree files.Tree, path string) string {
 	return compression.Packing(head[:n])
 }
 
-// ReadClaims reads the claims of a file of an engine's format, which may be
-// compressed.
+// ReadClaims reads the claims in a file in an engine's format, which may be compressed.
 func ReadClaims(tree files.Tree, path string, f *Format, opts ReadOptions) (*ClaimLog, error) {
 	in, err := openContent(tree, path, opts.MaxUnpacked)
 	if err != nil {
@@ -301,7 +286,7 @@ func ReadClaims(tree files.Tree, path string, f *Format, opts ReadOptions) (*Cla
 	return log, errors.Join(err, in.Close())
 }
 
-// content is what is in a file that may be compressed.
+// content is the content of a file that may be compressed.
 type content struct {
 	io.Reader
 	in      *counted
@@ -342,7 +327,7 @@ func openContent(tree files.Tree, path string, limit int64) (*content, error) {
 	return c, nil
 }
 
-// readSource is read for a file of an engine.
+// readSource is read for an engine's file.
 func (r *Reader) readSource() (*Record, error) {
 	rec, err := r.source.Next()
 	if err != nil {
@@ -354,8 +339,8 @@ func (r *Reader) readSource() (*Record, error) {
 	return rec, nil
 }
 
-// captureAgain keeps the records around a value, or around the one that p read
-// last, by reading the file a second time.
+// captureAgain keeps the records around a value, or around the record that p read last. It reads the file a second
+// time.
 func (p *peer) captureAgain(out *Context, v *Value, n int) {
 	at, file := v.Pos, v.File
 	if !v.Present {
@@ -375,7 +360,7 @@ func (p *peer) captureAgain(out *Context, v *Value, n int) {
 		}
 	}
 	var lines [][]byte
-	kept := -1 // records kept from the one at hand on
+	kept := -1 // records kept from the current one on
 	for kept < n {
 		rec, err := r.read()
 		if errors.As(err, new(*SyntaxError)) {
@@ -398,8 +383,7 @@ func (p *peer) captureAgain(out *Context, v *Value, n int) {
 	out.keep(lines, out.At, 0)
 }
 
-// line returns a record of an engine's file as a line, its tick by the engine's own
-// name.
+// line returns a record of an engine's file as a line, with the engine's own name of the tick.
 func (p *peer) line(rec *Record) []byte {
 	line := appendPairs(nil, rec)
 	d := &p.trace.Dialect

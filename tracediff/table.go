@@ -9,7 +9,7 @@ import (
 	"unicode"
 )
 
-// parseRow takes a row of a table.
+// parseRow parses a row of a table.
 func (r *Reader) parseRow(line []byte) (bool, error) {
 	g := &r.grammar
 	if g.titled {
@@ -43,7 +43,7 @@ func (r *Reader) parseRow(line []byte) (bool, error) {
 	return true, nil
 }
 
-// cutCell returns the first cell of a row, without blanks and quotes around it.
+// cutCell returns the first cell of a row, without surrounding blanks and quotes.
 func cutCell(row []byte, sep byte) (cell, rest []byte, more bool) {
 	if sep == ' ' {
 		row = bytes.TrimLeft(row, " ")
@@ -59,8 +59,7 @@ func cutCell(row []byte, sep byte) (cell, rest []byte, more bool) {
 	return bytes.TrimSpace(cell), rest, more
 }
 
-// cutQuoted is cutCell for a cell in quotes, in which there may be separators, and
-// quotes that are doubled.
+// cutQuoted is cutCell for a cell in quotes. It may contain separators and doubled quotes.
 func cutQuoted(row []byte, sep byte) (cell, rest []byte, more, ok bool) {
 	row = bytes.TrimLeft(row, " \t")
 	if len(row) < 2 || row[0] != '"' {
@@ -91,9 +90,8 @@ func cutQuoted(row []byte, sep byte) (cell, rest []byte, more, ok bool) {
 	return nil, nil, false, false
 }
 
-// sniffTable reports whether most of lines are rows of ticks and checksums, with
-// or without names above them. If they are not, but the first one is, misfit is the
-// first line that is none, else -1.
+// sniffTable reports whether most lines are rows of ticks and checksums, with or without titles above them. If they are
+// not but the first line is, misfit is the first line that is not a row, else -1.
 func sniffTable(lines [][]byte, sep byte) (g grammar, misfit int, ok bool) {
 	g = grammar{kind: Table, sep: sep}
 	first, rest, more := cutCell(lines[0], sep)
@@ -132,7 +130,8 @@ func sniffTable(lines [][]byte, sep byte) (g grammar, misfit int, ok bool) {
 	return g, misfit, len(g.columns) > 0 && 2*rows > len(lines)-begin && (rows > 1 || untitled || isTickTitle(first))
 }
 
-// isTickTitle reports whether a title is one for ticks. With one row below other titles a table may be of anything.
+// isTickTitle reports whether a title means ticks. With other titles and only one row below, a table may contain
+// anything.
 func isTickTitle(title []byte) bool {
 	title = bytes.ToLower(bytes.Trim(title, `"'`))
 	return slices.ContainsFunc([]string{"tick", "frame", "turn", "step", "cycle"}, func(word string) bool { return bytes.Contains(title, []byte(word)) })

@@ -17,15 +17,15 @@ const (
 	textCorrupt = "%corrupt"
 )
 
-// textHeader is what the lines that begin with a percent sign have said.
+// textHeader is the content of the lines that begin with a percent sign.
 type textHeader struct {
 	Header
 	begun, ended bool
 	seen         []string
-	trouble      string // what %torn or %corrupt says
+	trouble      string // the text of %torn or %corrupt
 }
 
-// line takes one line that begins with a percent sign.
+// line parses one line that begins with a percent sign.
 func (h *textHeader) line(line string) error {
 	word, rest, _ := strings.Cut(line, " ")
 	if h.ended {
@@ -140,8 +140,7 @@ func (r *Reader) readHeader() error {
 	return nil
 }
 
-// parsePercent takes a line that begins with a percent sign after the first
-// record.
+// parsePercent parses a line that begins with a percent sign after the first record.
 func (r *Reader) parsePercent(line []byte) error {
 	word, _, _ := strings.Cut(string(line), " ")
 	if word != textEnd && word != textTorn && word != textCorrupt {

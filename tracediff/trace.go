@@ -1,6 +1,6 @@
-// Package tracediff reads, writes and compares checksum traces: what a
-// deterministic game computed at its checkpoints, in execution order, so that
-// the first system of the first tick that differs between peers can be named.
+// Package tracediff reads, writes and compares checksum traces. A trace contains the checksums that a deterministic
+// game computed at its checkpoints, in execution order. A comparison can therefore name the first system in the first
+// tick that differs between peers.
 //
 // # Text
 //
@@ -15,17 +15,14 @@
 //	event=restore tick=100 at=102 sum=0x1f83d9ab
 //	%end
 //
-// The lines that begin with % may be left out. docs/trace.md has the grammar,
-// and the other shapes of text that a [Reader] knows: log lines with a checksum
-// somewhere in them, one hash a line, and tables with one row a tick and one
-// column a peer.
+// The lines that begin with % are optional. docs/trace.md has the grammar. It also describes the other text forms that
+// a [Reader] accepts: log lines with a checksum somewhere in them, one hash a line, and tables with one row a tick and
+// one column a peer.
 //
 // # Binary
 //
-// A binary trace is a file of package frame, version 1, whose magic is
-// "\x89DTR\r\n\x1a\n". Each payload is one MessagePack array, with the rules of
-// an order log: integers take the shortest form when written and any form when
-// read.
+// A binary trace is a file of package frame, version 1, with the magic "\x89DTR\r\n\x1a\n". Each payload is one
+// MessagePack array. As in an order log, integers are written in the shortest form and read in any form.
 //
 //	frame kind 1, header: the first frame and no other
 //	    [[seed u64] or [], peer str, build str, [num u32, den u32],
@@ -43,10 +40,9 @@
 //
 // # Words
 //
-// A checkpoint belongs to a tick, which leads from state point T to T + 1. A
-// tick may be simulated more than once, by prediction and rollback: each time
-// is a pass. Where ticks go back further than any rollback does, the state was
-// replaced, and an epoch begins.
+// A checkpoint belongs to a tick, which leads from state point T to T + 1. A tick may be simulated more than once, by
+// prediction and rollback; each time is a pass. If ticks go back further than a rollback can, the state was replaced
+// and a new epoch begins.
 package tracediff
 
 import (
@@ -58,37 +54,35 @@ import (
 	"github.com/desynctool/desynctool/internal/file/frame"
 )
 
-// Magic is what a binary trace begins with.
+// Magic is the begin of every binary trace.
 const Magic = "\x89DTR\r\n\x1a\n"
 
-// Version is the version of the binary format that is written, and the newest
-// one read.
+// Version is the version of the binary format that is written, and the newest version that can be read.
 const Version = 1
 
 var format = frame.Format{Name: "trace", Magic: Magic, Version: Version, MaxPayload: 16 << 20}
 
 // Limits of the formats.
 const (
-	MaxText  = 64 << 10 // bytes of a name, of a sum's value or of any string of the header
-	MaxSums  = 256      // sums of one checkpoint or event
-	maxNames = 1 << 20  // names of a binary trace
-	maxMeta  = 1 << 16  // pairs of a header
+	MaxText  = 64 << 10 // bytes of a name, of a sum's value or of a string in the header
+	MaxSums  = 256      // sums in one checkpoint or event
+	maxNames = 1 << 20  // names in a binary trace
+	maxMeta  = 1 << 16  // pairs in a header
 )
 
-// PasteMeta is the name in Header.Meta of what an excerpt is of: the diff of which the trace is one
-// side, or the file itself. Lines are missing in such a trace, the same ones in those of one diff.
+// PasteMeta is a name in Header.Meta for traces that are excerpts. Its value identifies the diff that contains the
+// trace as one side, or the file itself. Lines are missing in such a trace. Both sides of one diff lack the same lines.
 const PasteMeta = "paste"
 
-// Header is what holds for a whole trace. Nothing in it has to be known.
+// Header is the data that applies to a whole trace. All fields are optional.
 type Header struct {
 	Seed    uint64
 	HasSeed bool
 	Peer    string
 	Build   string
-	// RateNum and RateDen are the number of ticks per second as a fraction; both
-	// 0 if it is not known.
+	// RateNum and RateDen are the number of ticks per second as a fraction, both 0 if unknown.
 	RateNum, RateDen uint32
-	// Meta is what else is known of the peer or the game.
+	// Meta contains other data about the peer or the game.
 	Meta map[string]string
 }
 
@@ -111,7 +105,7 @@ func (h *Header) check() error {
 	return nil
 }
 
-// Phase says whether the inputs of a tick were known when it was simulated.
+// Phase is whether the inputs of a tick were known when it was simulated.
 type Phase uint8
 
 // Phases are part of the binary format.
@@ -133,18 +127,17 @@ func (p Phase) String() string {
 // Sum is one checksum of a checkpoint.
 type Sum struct {
 	Name string // "" for the main one
-	// Value is the checksum as text. Bytes are 0x and lower-case hex digits, two
-	// a byte; a binary trace keeps them as bytes. Anything else is kept as it is.
+	// Value is the checksum as text. Bytes are written as 0x and lower-case hex digits, two a byte; a binary trace
+	// stores them as bytes. Anything else is kept unchanged.
 	Value []byte
 }
 
-// BytesSum returns the sum with bytes b for its value.
+// BytesSum returns a sum with the value b.
 func BytesSum(name string, b []byte) Sum {
 	return Sum{name, hex.AppendEncode([]byte("0x"), b)}
 }
 
-// Bytes appends the value's bytes to dst. It reports false if the value is
-// text.
+// Bytes appends the value's bytes to dst. It returns false if the value is text.
 func (s Sum) Bytes(dst []byte) ([]byte, bool) {
 	digits, ok := s.hex()
 	if !ok {
@@ -154,7 +147,7 @@ func (s Sum) Bytes(dst []byte) ([]byte, bool) {
 	return dst, err == nil
 }
 
-// hex returns the digits of a value that stands for bytes.
+// hex returns the digits of a value that represents bytes.
 func (s Sum) hex() ([]byte, bool) {
 	v := s.Value
 	if len(v) < 4 || len(v)%2 != 0 || v[0] != '0' || v[1] != 'x' {
@@ -168,20 +161,19 @@ func (s Sum) hex() ([]byte, bool) {
 	return v[2:], true
 }
 
-// Checkpoint is what the game computed at one place of one tick.
+// Checkpoint contains the checksums that the game computed at one place in one tick.
 type Checkpoint struct {
 	Tick   uint64
-	System string // whose end it is; may be empty
-	Scope  string // subsystem or type of component that is covered; "" is all
+	System string // system that has just ended; may be empty
+	Scope  string // subsystem or component type that is covered; "" means everything
 	Phase  Phase
-	// Occurrence counts the checkpoints with the same system, scope and phase in
-	// the same pass over the tick, from 0. It follows from the order of a trace
-	// and is in no file.
+	// Occurrence is the index among the checkpoints with the same system, scope and phase in the same pass over the
+	// tick, from 0. It follows from the order of a trace and is not stored.
 	Occurrence uint32
 	Sums       []Sum // names are unique
 	Count      uint64
-	HasCount   bool // of entities, or what else the game counts
-	// Detail says more of the checkpoint, if an engine's file does. A trace of ours has none.
+	HasCount   bool // count of entities, or of whatever else the game counts
+	// Detail contains details from an engine's file. desynctool's own traces have none.
 	Detail []Detail
 }
 
@@ -226,18 +218,15 @@ type EventKind uint8
 const (
 	// Save: the state at point Tick was kept.
 	Save EventKind = 1
-	// Restore: tick Other was about to be simulated, and the state at point Tick
-	// was put back.
+	// Restore: tick Other was about to be simulated, and the state at point Tick was restored.
 	Restore EventKind = 2
 	// Resimulate: ticks Tick to Other, both included, are simulated again.
 	Resimulate EventKind = 3
-	// Input: an input of Player was used for tick Tick. Its phase says whether
-	// it was known or guessed.
+	// Input: an input of Player was used for tick Tick. The phase shows whether it was known or guessed.
 	Input EventKind = 4
 )
 
-// eventKinds is the one table of event kinds; other is the key of Event.Other
-// in text, "" if the kind has no use for it.
+// eventKinds is the only table of event kinds. other is the key of Event.Other in text, "" if the kind does not use it.
 var eventKinds = [...]struct {
 	name, other string
 	player      bool
@@ -258,14 +247,13 @@ func (k EventKind) String() string {
 	return eventKinds[k].name
 }
 
-// Event is something that happened to whole states, or an input that was used.
-// Fields that its kind has no use for are 0.
+// Event is an event that affects whole states, or an input that was used. Fields that its kind does not use are 0.
 type Event struct {
 	Kind   EventKind
 	Tick   uint64
 	Other  uint64
 	Player uint32
-	Phase  Phase // of an Input
+	Phase  Phase // for an Input
 	Sums   []Sum // of the state at point Tick, or of an input
 }
 
@@ -286,7 +274,7 @@ func (e *Event) check() error {
 // Position is where a record begins.
 type Position struct {
 	Line   int64 // from 1; 0 in a binary trace, and after a search by SeekTick
-	Offset int64 // in bytes, of the line or frame; in what was unpacked, if the file is compressed
+	Offset int64 // in bytes, of the line or frame; in the uncompressed content if the file is compressed
 }
 
 // String returns "line 7" or, for a binary trace, "offset 160".
@@ -297,8 +285,7 @@ func (p Position) String() string {
 	return fmt.Sprintf("offset %d", p.Offset)
 }
 
-// Record is one record of a trace: a checkpoint, or an event if Event is not
-// nil.
+// Record is one record of a trace: an event if Event is not nil, else a checkpoint.
 type Record struct {
 	Pos        Position
 	Checkpoint *Checkpoint
@@ -328,8 +315,8 @@ func cloneSums(sums []Sum) []Sum {
 	return out
 }
 
-// equalSum reports whether two values are the same checksum: equal as they
-// stand, or the same number of hex digits with or without 0x, in either case.
+// equalSum reports whether two values are the same checksum: equal texts, or the same hex digits, with or without 0x
+// and in either case.
 func equalSum(a, b []byte) bool {
 	if string(a) == string(b) {
 		return true

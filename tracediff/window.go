@@ -13,31 +13,29 @@ import (
 	"github.com/desynctool/desynctool/internal/file/files"
 )
 
-// maxLine is the longest line that is read as a record. It is less than what a
-// window holds ahead of its position.
+// maxLine is the longest line that is read as a record. It is shorter than the part of a window after its position.
 const maxLine = 1 << 20
 
-// sizes are in bytes. Tests make them small.
+// sizes are in bytes. Tests use small ones.
 type sizes struct {
-	// window is how much of a file is in memory at a time, more than margin, line
-	// and hugePage together.
+	// window is how much of a file is in memory at a time. It is more than margin, line and hugePage together.
 	window int
-	// margin is how much of what was read stays there, so that a comparison can
-	// step back to the start of a tick and show what precedes a difference.
+	// margin is how much already read data stays in memory. A comparison needs it to step back to the start of a tick
+	// and to show the lines before a difference.
 	margin int
 	// line is the longest line.
 	line int
-	// head is how much of the traces is read record by record even where they
-	// are equal, to learn which checkpoints they have, and whether they predict.
+	// head is how much of the traces is read record by record even where they are equal. This shows which checkpoints
+	// they have, and whether they predict.
 	head int64
-	// skip is the shortest run of equal bytes that is skipped, and far how long
-	// one must be before all processors are put to work on the rest of it.
+	// skip is the shortest run of equal bytes that is skipped. far is how long a run must be before all processors work
+	// on the rest of it.
 	skip, far int64
 }
 
 var usual = sizes{window: 4 << 20, margin: 1 << 20, line: maxLine, head: 256 << 10, skip: 4 << 10, far: 8 << 20}
 
-// errCut says that a file became shorter while it was mapped.
+// errCut reports that a file became shorter while it was mapped.
 var errCut = errors.New("file was cut while it was read")
 
 // window is the part of a file or stream that is in memory. It moves forward.
@@ -45,8 +43,8 @@ type window struct {
 	name string
 	sizes
 
-	// file and size are set for what can be read at any offset. What is written
-	// after size, its size when it was opened, is not looked at.
+	// file and size are set for data that can be read at any offset. size is the size when the file was opened; data
+	// written after it is ignored.
 	file   files.File
 	size   int64
 	mapped bool
@@ -58,14 +56,14 @@ type window struct {
 	pos  int   // in buf
 	eof  bool  // buf reaches the end
 	cut  bool  // the file ended before its size
-	torn error // how a stream ended that breaks off, such as a compressed file
+	torn error // error of a stream that breaks off, such as a compressed file
 
 	moved func() // called before the window moves, if not nil
 
 	own []byte // memory of a window that is not mapped
 }
 
-// fileWindow returns the window of an open file, mapped where the system can.
+// fileWindow returns a window for an open file. It maps the file if the system can.
 func fileWindow(f files.File, name string, mapped bool, z sizes) (*window, error) {
 	info, err := f.Stat()
 	if err != nil {
@@ -79,11 +77,10 @@ func fileWindow(f files.File, name string, mapped bool, z sizes) (*window, error
 
 func (w *window) offset() int64 { return w.base + int64(w.pos) }
 
-// rest is what is in memory from the position on.
+// rest returns the bytes in memory from the position on.
 func (w *window) rest() []byte { return w.buf[w.pos:] }
 
-// fill brings more bytes into memory, or sets eof. Bytes handed out before are
-// no longer valid.
+// fill reads more bytes into memory, or sets eof. Slices that were returned before become invalid.
 func (w *window) fill() error {
 	if w.eof {
 		return nil
@@ -130,8 +127,7 @@ func (w *window) fill() error {
 	return nil
 }
 
-// end returns how the file or stream ended: io.EOF, or an error that wraps
-// io.ErrUnexpectedEOF.
+// end returns how the file or stream ended: io.EOF, or an error that wraps io.ErrUnexpectedEOF.
 func (w *window) end() error {
 	if w.torn != nil {
 		return w.torn
@@ -143,7 +139,7 @@ func (w *window) full() error {
 	return fmt.Errorf("%s: more than %d bytes are needed at offset %d", w.name, w.window, w.offset())
 }
 
-// seek moves the window of a file so that it holds at and what surrounds it.
+// seek moves the window of a file so that it contains offset at and its surroundings.
 func (w *window) seek(at int64) error {
 	begin := max(0, at-int64(w.margin))
 	if w.mapped {
@@ -156,7 +152,7 @@ func (w *window) seek(at int64) error {
 			w.base, w.pos = begin, int(at-begin)
 			return nil
 		}
-		w.mapped = false // and never try again
+		w.mapped = false // and do not try again
 	}
 	if cap(w.own) < length {
 		w.own = make([]byte, length)
@@ -191,9 +187,8 @@ func (w *window) unmap() {
 	w.buf = nil
 }
 
-// line returns the next line without its end, and whether it had one. A line
-// that is longer than sizes.line is skipped and returned in part; ok is false for
-// it. At the end of the file it returns io.EOF.
+// line returns the next line without its end, and whether it had one. A line longer than sizes.line is skipped and
+// returned in part; ok is then false. At the end of the file it returns io.EOF.
 func (w *window) line() (line []byte, ended, ok bool, err error) {
 	scanned := 0
 	for {
@@ -220,8 +215,8 @@ func (w *window) line() (line []byte, ended, ok bool, err error) {
 	}
 }
 
-// wholeLine returns the next line, without its line feed, if all of it is in
-// memory, and else nil. It moves nothing.
+// wholeLine returns the next line without its line feed if all of it is in memory, else nil. It does not move the
+// window.
 func (w *window) wholeLine() []byte {
 	rest := w.rest()
 	i := bytes.IndexByte(rest, '\n')
@@ -231,8 +226,7 @@ func (w *window) wholeLine() []byte {
 	return rest[:i]
 }
 
-// longLine skips a line of which more than sizes.line bytes are in memory. What
-// it returns of the line is a copy.
+// longLine skips a line that is longer than sizes.line. The part of the line that it returns is a copy.
 func (w *window) longLine() (line []byte, ended, ok bool, err error) {
 	line = bytes.Clone(w.rest()[:min(64, len(w.rest()))])
 	for {
@@ -257,8 +251,8 @@ func trimReturn(line []byte) []byte {
 	return line
 }
 
-// equalPrefix returns how many bytes at the start of a and b are equal. It
-// compares blocks that grow, so that it is quick both for a byte and for many.
+// equalPrefix returns how many bytes at the start of a and b are equal. It compares blocks of growing size, so it is
+// fast for few bytes and for many.
 func equalPrefix(a, b []byte) int {
 	n := min(len(a), len(b))
 	done, block := 0, 64
@@ -273,7 +267,7 @@ func equalPrefix(a, b []byte) int {
 	if done == n {
 		return n
 	}
-	// The difference is within a block: halve it.
+	// The difference is inside a block, so bisect the block.
 	end := min(n, done+block)
 	for end-done > 16 {
 		mid := done + (end-done)/2
@@ -289,18 +283,17 @@ func equalPrefix(a, b []byte) int {
 	return done
 }
 
-// equalAhead returns how many bytes from their positions on are the same in
-// all windows, which are of files, and if count is set how many lines end in
-// them. It uses all processors and leaves the windows where they are.
+// equalAhead returns how many bytes after their positions are equal in all windows, which must be windows of files. If
+// count is set, it also returns how many lines end in them. It uses all processors and does not move the windows.
 func equalAhead(windows []*window, count bool) (n, lines int64, err error) {
 	limit := windows[0].size - windows[0].offset()
 	for _, w := range windows[1:] {
 		limit = min(limit, w.size-w.offset())
 	}
-	var equal atomic.Int64 // what is known to differ begins here
+	var equal atomic.Int64 // a difference is known to begin here
 	equal.Store(limit)
 	offset := windows[0].offset() % chunkSize
-	counts := make([]int64, limit/chunkSize+2) // of lines, by chunk
+	counts := make([]int64, limit/chunkSize+2) // number of lines, by chunk
 	err = chunks(windows[0].offset(), limit, func(begin, end int64) (bool, error) {
 		if begin >= equal.Load() {
 			return false, nil
@@ -327,8 +320,7 @@ func equalAhead(windows []*window, count bool) (n, lines int64, err error) {
 	return n, lines, err
 }
 
-// equalChunk is equalAhead for n bytes, from begin bytes after the positions
-// on.
+// equalChunk is equalAhead for n bytes, starting begin bytes after the positions.
 func equalChunk(windows []*window, begin, n int64, count bool) (equal, lines int64, err error) {
 	first, release, err := windows[0].chunk(begin, n)
 	if err != nil {
@@ -362,8 +354,7 @@ func equalChunk(windows []*window, begin, n int64, count bool) (equal, lines int
 	return equal, lines, nil
 }
 
-// countLines returns the number of line ends in n bytes from the position of w,
-// which is of a file, on.
+// countLines returns the number of line ends in n bytes from w's position on. w must be the window of a file.
 func countLines(w *window, n int64) (int64, error) {
 	var lines atomic.Int64
 	err := chunks(w.offset(), n, func(begin, end int64) (bool, error) {
@@ -383,9 +374,8 @@ var newline = []byte{'\n'}
 // chunkSize is the piece of a file that one processor takes at a time.
 const chunkSize = hugePage
 
-// chunks calls f for the pieces of n bytes, in ascending order on each of some
-// goroutines, until f returns false. The first piece ends where offset at, that
-// of the first byte, is aligned.
+// chunks calls f for the pieces of n bytes until f returns false. Several goroutines call it, each with ascending
+// pieces. The first piece begins at offset at and ends at an aligned offset.
 func chunks(at, n int64, f func(begin, end int64) (bool, error)) error {
 	workers := min(runtime.GOMAXPROCS(0), 4)
 	errs := make([]error, workers)
@@ -412,8 +402,7 @@ func chunks(at, n int64, f func(begin, end int64) (bool, error)) error {
 	return errors.Join(errs...)
 }
 
-// chunk returns n bytes from begin bytes after the position on. They are valid
-// until release is called.
+// chunk returns n bytes, starting begin bytes after the position. They are valid until release is called.
 func (w *window) chunk(begin, n int64) (b []byte, release func(), err error) {
 	begin += w.offset()
 	if w.mapped {
@@ -433,8 +422,8 @@ func (w *window) chunk(begin, n int64) (b []byte, release func(), err error) {
 	return b, func() {}, nil
 }
 
-// guard makes errors out of the faults by which the system says that a mapped
-// file has become shorter. It is deferred as "defer guard(&err)()".
+// guard turns a fault into an error. The system raises such faults when a mapped file has become shorter. Use it as
+// "defer guard(&err)()".
 func guard(err *error) func() {
 	old := debug.SetPanicOnFault(true)
 	return func() {
@@ -449,9 +438,8 @@ func guard(err *error) func() {
 	}
 }
 
-// capture returns up to n lines before the line at offset, that line, and up to
-// n lines after it, as far as they are in memory. Lines are valid until the
-// next fill.
+// capture returns the line at offset, up to n lines before it and up to n lines after it, as far as they are in memory.
+// Lines are valid until the next fill.
 func (w *window) capture(offset int64, n int) (lines [][]byte, before int) {
 	if offset < w.base || offset > w.base+int64(len(w.buf)) {
 		return nil, 0

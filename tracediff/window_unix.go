@@ -12,8 +12,8 @@ import (
 
 const canMap = true
 
-// hugePage is what mappings are aligned to, so that the system can map a file's
-// large pages in one piece. It is a multiple of the size of any page.
+// hugePage is the alignment of mappings, so that the system can map large pages of a file in one piece. It is a
+// multiple of every page size.
 const hugePage = 2 << 20
 
 func mapFile(f files.File, begin int64, length int) ([]byte, error) {

@@ -31,18 +31,17 @@ const (
 	eventLen      = 6
 )
 
-// maxBatch is the size in bytes at which a frame of checkpoints is written
-// before its tick is over. It is part of what makes two writers agree.
+// maxBatch is the size in bytes at which a frame of checkpoints is written before its tick is over. All writers must
+// use the same value to produce the same bytes.
 const maxBatch = 1 << 20
 
-// Writer writes a binary trace. Checkpoints of one tick that follow each other
-// go out in one Write call.
+// Writer writes a binary trace. Consecutive checkpoints of one tick are written in one Write call.
 type Writer struct {
 	frames  *frame.Writer
 	ids     map[string]uint32
-	fresh   []string // names that are not in the file yet
+	fresh   []string // names that are not yet in the file
 	tick    uint64
-	batch   payload // checkpoints of tick, encoded
+	batch   payload // encoded checkpoints of tick
 	batched int
 	body    *msgpack.Encoder // writes to batch
 	out     payload
@@ -50,13 +49,13 @@ type Writer struct {
 	buf     []byte
 }
 
-// payload is a buffer that a msgpack encoder writes to without fail.
+// payload is a buffer for a msgpack encoder; writing to it never fails.
 type payload []byte
 
 func (p *payload) Write(b []byte) (int, error) { *p = append(*p, b...); return len(b), nil }
 func (p *payload) WriteByte(c byte) error      { *p = append(*p, c); return nil }
 
-// NewWriter begins a binary trace on w with header h.
+// NewWriter starts a binary trace on w with header h.
 func NewWriter(w io.Writer, h Header) (*Writer, error) {
 	if err := h.check(); err != nil {
 		return nil, err
@@ -91,7 +90,7 @@ func NewWriter(w io.Writer, h Header) (*Writer, error) {
 	return tw, tw.frame(headerFrame)
 }
 
-// WriteCheckpoint appends a checkpoint. Its occurrence is not looked at.
+// WriteCheckpoint appends a checkpoint. It ignores the occurrence.
 func (w *Writer) WriteCheckpoint(c *Checkpoint) error {
 	if err := c.check(); err != nil {
 		return err
@@ -122,7 +121,7 @@ func (w *Writer) WriteCheckpoint(c *Checkpoint) error {
 	return nil
 }
 
-// WriteEvent appends an event of a rollback.
+// WriteEvent appends a rollback event.
 func (w *Writer) WriteEvent(v *Event) error {
 	if err := v.check(); err != nil {
 		return err
@@ -147,14 +146,12 @@ func (w *Writer) WriteEvent(v *Event) error {
 	return w.frame(eventFrame)
 }
 
-// Flush writes the checkpoints that are still held because more of their tick
-// may follow. A game calls it at the end of each tick: once it has returned, a crash of the
-// game, even kill -9, does not cost them.
+// Flush writes the buffered checkpoints, which wait because more of their tick may follow. A game calls it at the end
+// of each tick. Once it has returned, they survive a crash of the game, even kill -9.
 func (w *Writer) Flush() error { return w.flush() }
 
-// Sync is Flush, and brings all to the disk by the Sync method of the underlying writer: what
-// was written before it returned survives a loss of power. Where there is no such method the
-// error is errors.ErrUnsupported.
+// Sync flushes, and writes everything to the disk with the underlying writer's Sync method. Data written before it
+// returned survives a loss of power. If the underlying writer has no such method, the error is errors.ErrUnsupported.
 func (w *Writer) Sync() error {
 	if err := w.flush(); err != nil {
 		return err
@@ -211,7 +208,7 @@ func (w *Writer) flush() error {
 	return w.frame(checkpointsFrame)
 }
 
-// names writes the names that are new.
+// names writes the new names.
 func (w *Writer) names() error {
 	if len(w.fresh) == 0 {
 		return nil
@@ -237,7 +234,7 @@ type TextWriter struct {
 	err error
 }
 
-// NewTextWriter begins a text on w with header h.
+// NewTextWriter starts a text on w with header h.
 func NewTextWriter(w io.Writer, h Header) (*TextWriter, error) {
 	if err := h.check(); err != nil {
 		return nil, err
@@ -264,7 +261,7 @@ func NewTextWriter(w io.Writer, h Header) (*TextWriter, error) {
 	return t, nil
 }
 
-// WriteCheckpoint appends a checkpoint. Its occurrence is not looked at.
+// WriteCheckpoint appends a checkpoint. It ignores the occurrence.
 func (t *TextWriter) WriteCheckpoint(c *Checkpoint) error {
 	if err := c.check(); err != nil {
 		return err
@@ -272,7 +269,7 @@ func (t *TextWriter) WriteCheckpoint(c *Checkpoint) error {
 	return t.record(&Record{Checkpoint: c})
 }
 
-// WriteEvent appends an event of a rollback.
+// WriteEvent appends a rollback event.
 func (t *TextWriter) WriteEvent(e *Event) error {
 	if err := e.check(); err != nil {
 		return err
@@ -293,7 +290,7 @@ func (t *TextWriter) record(r *Record) error {
 	return t.Flush()
 }
 
-// Flush writes what is buffered.
+// Flush writes the buffered data.
 func (t *TextWriter) Flush() error {
 	if t.err == nil {
 		_, t.err = t.w.Write(t.buf)
@@ -302,8 +299,7 @@ func (t *TextWriter) Flush() error {
 	return t.err
 }
 
-// Close writes the last line and all that is buffered. It does not close the
-// underlying writer.
+// Close writes the last line and all buffered data. It does not close the underlying writer.
 func (t *TextWriter) Close() error { return t.close(textEnd) }
 
 func (t *TextWriter) close(last string) error {
@@ -315,10 +311,9 @@ func (t *TextWriter) close(last string) error {
 	return nil
 }
 
-// WriteText writes the text twin of what is left of r. Details of an engine's checkpoints
-// follow them in lines that readers skip. If the trace is torn or
-// corrupt, the text ends with a line that says so, and the error of r is
-// returned.
+// WriteText writes the text twin of the rest of r. Details of an engine's checkpoints follow the checkpoints in lines
+// that readers skip. If the trace is torn or corrupt, the text ends with a line that reports it. WriteText then returns
+// the error of r.
 func WriteText(w io.Writer, r *Reader) error {
 	t, err := NewTextWriter(w, r.Header())
 	if err != nil {
@@ -335,7 +330,7 @@ func WriteText(w io.Writer, r *Reader) error {
 	}
 }
 
-// finish writes the last line, which depends on how reading ended.
+// finish writes the last line, which shows how reading ended.
 func (t *TextWriter) finish(end error) error {
 	last := textEnd
 	var malformed *frame.Error
@@ -355,9 +350,8 @@ func (t *TextWriter) finish(end error) error {
 	return end
 }
 
-// ParseText reads the text twin of a trace from r and writes the trace to w.
-// From the text of a trace that was closed comes the same trace, byte for byte,
-// if a Writer wrote it; from that of a torn or corrupt one a trace without end
+// ParseText reads the text twin of a trace from r and writes the trace to w. The text of a closed trace gives the same
+// trace, byte for byte, if a Writer wrote the trace. The text of a torn or corrupt trace gives a trace without end
 // marker.
 func ParseText(w io.Writer, r io.Reader, name string) error {
 	in, err := NewReader(r, name, ReadOptions{})
