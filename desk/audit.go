@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Entry is something that somebody did to a desk.
+// Entry is an action of a user or program on a desk.
 type Entry struct {
 	At    time.Time
 	Who   string // a token, a user of the command line, or Tool
@@ -16,14 +16,14 @@ type Entry struct {
 	About string // the hash of a bundle, the code of a group, the name of a token
 }
 
-// AuditMark is a place in the list of what was done: the number of the last entry before it of what Audit wrote, of
-// receipts, and of events. The zero value is the beginning.
+// AuditMark is a position in the audit list. It contains the numbers of the last entries before it from Audit, from
+// receipts and from events. The zero value is the beginning.
 type AuditMark [3]int64
 
-// String is the mark as ParseAuditMark reads it.
+// String returns the mark in the form that ParseAuditMark reads.
 func (m AuditMark) String() string { return fmt.Sprintf("%d.%d.%d", m[0], m[1], m[2]) }
 
-// ParseAuditMark reads a mark, of which none is the beginning if the text is empty.
+// ParseAuditMark parses a mark. An empty text means the beginning.
 func ParseAuditMark(text string) (m AuditMark, err error) {
 	if text == "" {
 		return m, nil
@@ -35,14 +35,14 @@ func ParseAuditMark(text string) (m AuditMark, err error) {
 	return m, nil
 }
 
-// Audit writes that somebody did something that is neither a receipt nor an event.
+// Audit writes an entry for an action that has neither a receipt nor an event.
 func (tx *Tx) Audit(ctx context.Context, who, what, about string) error {
 	_, err := tx.run(ctx, "audit.insert", tx.store.Now().UnixMicro(), who, what, about)
 	return err
 }
 
-// AuditList returns what was last done from a place on, at most so many entries, the last one first: what came in, what
-// was done to groups, and what Audit wrote. Next is where the list goes on, the zero value if that was all.
+// AuditList returns the last actions from a position on, newest first, most at most: bundles that came in, edits of
+// groups, and the entries of Audit. next is where the list continues, the zero value if it is complete.
 func (s *Store) AuditList(ctx context.Context, from AuditMark, most int) (list []Entry, next AuditMark, err error) {
 	if from == (AuditMark{}) {
 		from = AuditMark{math.MaxInt64, math.MaxInt64, math.MaxInt64}
@@ -51,7 +51,7 @@ func (s *Store) AuditList(ctx context.Context, from AuditMark, most int) (list [
 		Entry
 		id int64
 	}
-	var all [3][]numbered // the last first
+	var all [3][]numbered // newest first
 	err = s.each(ctx, "audit.list", []any{most + 1, from[0], from[1], from[2]}, func(scan func(...any) error) error {
 		var e numbered
 		var at, source int64

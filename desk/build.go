@@ -9,12 +9,12 @@ import (
 // Build is a build of a game.
 type Build struct {
 	Name string
-	Day  int64 // the first on which it is known to have been played, in days since 1970; 0 if that is not known
+	Day  int64 // first day on which it is known to have been played, in days since 1970; 0 if unknown
 }
 
-// CompareBuilds says which of two builds of a game is older. Builds with a version in their names
-// are in the order of these, as Semantic Versioning 2.0.0, section 11, has it, for as many numbers as there
-// are; others come after them, by the first day on which they were played, then by name.
+// CompareBuilds compares the ages of two builds of a game. Builds with a version in their names are ordered as in
+// Semantic Versioning 2.0.0, section 11, with any number of numbers. Others follow, ordered by the first day on which
+// they were played, then by name.
 func CompareBuilds(a, b Build) int {
 	va, okA := parseVersion(a.Name)
 	vb, okB := parseVersion(b.Name)
@@ -29,14 +29,14 @@ func CompareBuilds(a, b Build) int {
 	return cmp.Or(cmp.Compare(a.Day, b.Day), strings.Compare(a.Name, b.Name))
 }
 
-// version is what the name of a build begins with: 1.4.3-rc.1.
+// version is the begin of a build's name: 1.4.3-rc.1.
 type version struct {
 	numbers []uint64
-	before  string // what comes after a dash: such a version precedes the one without it
+	before  string // the part after a dash; such a version precedes the one without it
 }
 
-// parseVersion reads a version: an optional v, two numbers or more between dots, then a dash and more,
-// or what is not part of it: "+5f2c1e0", " (r4711)".
+// parseVersion parses a version: an optional v, at least two numbers separated by dots, then a dash and more, or text
+// that is not part of the version: "+5f2c1e0", " (r4711)".
 func parseVersion(name string) (v version, ok bool) {
 	rest := strings.TrimPrefix(strings.TrimPrefix(name, "v"), "V")
 	for {

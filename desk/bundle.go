@@ -8,39 +8,39 @@ import (
 	"time"
 )
 
-// State is what has become of a bundle.
+// State is the state of a bundle.
 type State string
 
 // States of bundles.
 const (
 	Waiting State = "waiting" // to be triaged
 	Read    State = "read"    // it has reports
-	Aside   State = "aside"   // it cannot be triaged, as Why says; it is not tried again by itself
+	Aside   State = "aside"   // it cannot be triaged, see Why; it is not retried automatically
 )
 
-// Bundle is what somebody sent.
+// Bundle is a file, archive or folder that a desk received.
 type Bundle struct {
 	ID        int64
-	Hash      string // SHA-256 of what was received, 64 hex digits
-	Name      string // under which it came first
-	Bytes     int64  // of what was received
-	Kept      string // the hash of the blob that is kept of it, empty if it was deleted
-	KeptBytes int64  // of the blob as it is stored
+	Hash      string // SHA-256 of the received content, 64 hex digits
+	Name      string // name of the first arrival
+	Bytes     int64  // of the received content
+	Kept      string // hash of the blob that is stored for it, empty if it was deleted
+	KeptBytes int64  // of the blob in the store
 	State     State
-	Why       string // it is set aside
+	Why       string // reason why it is set aside
 	Received  time.Time
 }
 
-// Receipt is one time that a bundle came.
+// Receipt is one arrival of a bundle.
 type Receipt struct {
-	Name   string // of the file or folder, or as the upload calls it
-	Source string // who took it: a command, or the name of a token
+	Name   string // of the file or folder, or the name in the upload
+	Source string // receiver: a command, or the name of a token
 }
 
-// keptByHash is what the column kept has of a bundle whose blob has the hash of what was received.
+// keptByHash is the value of the column kept for a bundle with a blob that has the hash of the received content.
 const keptByHash = "="
 
-// maxReceipts is how many receipts of a bundle are kept, the first ones. Later times are only counted.
+// maxReceipts is how many receipts of a bundle are stored, the first ones. Later ones are only counted.
 const maxReceipts = 200
 
 // scanBundle reads the columns of bundle.by-hash and bundle.by-id.
@@ -52,8 +52,8 @@ func scanBundle(scan func(dest ...any) error) (*Bundle, error) {
 	return b, err
 }
 
-// Receive writes that a bundle came, which is on stable storage already, and returns it; isNew says
-// that its content was not there before. One whose blob was deleted has it again.
+// Receive records the arrival of a bundle that is already on stable storage, and returns it. isNew means that its
+// content is new. If the bundle's blob was deleted, the bundle has its content again.
 func (tx *Tx) Receive(ctx context.Context, b Bundle, r Receipt) (known *Bundle, isNew bool, err error) {
 	now := tx.store.Now().UnixMicro()
 	var id int64
@@ -85,34 +85,34 @@ func (tx *Tx) Receive(ctx context.Context, b Bundle, r Receipt) (known *Bundle, 
 	return known, isNew, err
 }
 
-// bundle returns a bundle by its hash or its number, as the statement has it.
+// bundle returns a bundle by its hash or its number, depending on the statement.
 func bundle(ctx context.Context, q reader, name string, arg any) (*Bundle, error) {
 	return readOne(ctx, q, fmt.Sprintf("bundle %v", arg), scanBundle, name, arg)
 }
 
-// Bundle returns a bundle by its number; errors.Is(err, fs.ErrNotExist) if there is none.
+// Bundle returns a bundle by its number, or an error that is fs.ErrNotExist.
 func (tx *Tx) Bundle(ctx context.Context, id int64) (*Bundle, error) {
 	return bundle(ctx, tx, "bundle.by-id", id)
 }
 
-// SetKept writes which blob is kept of a bundle: a copy without names, or none ("", 0).
+// SetKept records which blob is stored for a bundle: a copy without names, or none ("", 0).
 func (tx *Tx) SetKept(ctx context.Context, bundle int64, blob string, bytes int64) error {
 	_, err := tx.run(ctx, "bundle.kept-again", bundle, blob, bytes)
 	return err
 }
 
-// SetAside writes that a bundle is not to be tried again, and why.
+// SetAside records that a bundle is not to be retried, with the reason.
 func (tx *Tx) SetAside(ctx context.Context, bundle int64, why string) error {
 	_, err := tx.run(ctx, "bundle.state", bundle, Aside, why)
 	return err
 }
 
-// Bundle returns a bundle by its hash; errors.Is(err, fs.ErrNotExist) if there is none.
+// Bundle returns a bundle by its hash, or an error that is fs.ErrNotExist.
 func (s *Store) Bundle(ctx context.Context, hash string) (b *Bundle, err error) {
 	return bundle(ctx, s, "bundle.by-hash", hash)
 }
 
-// BundleByID returns a bundle by its number; errors.Is(err, fs.ErrNotExist) if there is none.
+// BundleByID returns a bundle by its number, or an error that is fs.ErrNotExist.
 func (s *Store) BundleByID(ctx context.Context, id int64) (b *Bundle, err error) {
 	return bundle(ctx, s, "bundle.by-id", id)
 }

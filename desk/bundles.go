@@ -6,8 +6,8 @@ import (
 	"math"
 )
 
-// Bundles lists bundles, those that came last first: of a state, or all if that is empty; those whose
-// number is less than before, or the first ones if that is 0; at most limit.
+// Bundles lists bundles in a state, or all if state is empty, newest first. It returns at most limit bundles with
+// numbers below before, or the newest if before is 0.
 func (s *Store) Bundles(ctx context.Context, state State, before int64, limit int) (list []Bundle, err error) {
 	if before <= 0 {
 		before = math.MaxInt64
@@ -27,15 +27,15 @@ func (s *Store) Bundles(ctx context.Context, state State, before int64, limit in
 	return list, err
 }
 
-// Outcome is what came of matches of a bundle that have the same status and the same group.
+// Outcome describes the matches of a bundle that have the same status and group.
 type Outcome struct {
 	Status  string
-	Group   string // its code, empty if they are of none
-	Called  string // how people call the group
+	Group   string // its code, empty if they belong to no group
+	Called  string // the group's name or title
 	Reports int64
 }
 
-// Outcomes returns what came of some bundles, by their numbers, the first matches first. One that was not read has none.
+// Outcomes returns the outcomes of bundles by their numbers, ordered by match. A bundle that was not read has none.
 func (s *Store) Outcomes(ctx context.Context, bundles []Bundle) (map[int64][]Outcome, error) {
 	all := map[int64][]Outcome{}
 	if len(bundles) == 0 {

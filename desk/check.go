@@ -11,20 +11,20 @@ import (
 	"github.com/desynctool/desynctool/internal/prose"
 )
 
-// FailOn is what a check of a build fails on.
+// FailOn is a condition that makes the check of a build fail.
 type FailOn string
 
 // What a check may fail on.
 const (
 	FailOnNew        FailOn = "new"        // a group that was not seen in an older build
-	FailOnRegression FailOn = "regression" // one that was closed and came back in this build
-	FailOnAny        FailOn = "any"        // any that is open
+	FailOnRegression FailOn = "regression" // a group that was closed and came back in this build
+	FailOnAny        FailOn = "any"        // any open group
 )
 
-// FailOns returns all of them.
+// FailOns returns all conditions.
 func FailOns() []FailOn { return []FailOn{FailOnNew, FailOnRegression, FailOnAny} }
 
-// ParseFailOn reads what a check fails on: words with commas between.
+// ParseFailOn parses conditions separated by commas.
 func ParseFailOn(words string) (list []FailOn, err error) {
 	var names []string
 	for _, f := range FailOns() {
@@ -41,15 +41,15 @@ func ParseFailOn(words string) (list []FailOn, err error) {
 	return list, nil
 }
 
-// Checked is what a check of a build found.
+// Checked is the result of checking a build.
 type Checked struct {
 	Build   string   `json:"build"`
 	FailOn  []FailOn `json:"fail_on"`
-	Reports int64    `json:"matches"` // of the build, whatever their status
-	Waiting int64    `json:"waiting"` // bundles that are not triaged yet, of whichever build
-	Aside   int64    `json:"aside"`   // bundles that cannot be
-	// Groups are those that were seen in the build, the most matches first; of the ignored and closed ones
-	// nothing fails.
+	Reports int64    `json:"matches"` // in the build, with any status
+	Waiting int64    `json:"waiting"` // bundles that are not triaged yet, from any build
+	Aside   int64    `json:"aside"`   // bundles that cannot be triaged
+	// Groups are the groups that were seen in the build, the group with the most matches first. Ignored and closed
+	// groups do not make the check fail.
 	Groups []CheckedGroup `json:"groups"`
 }
 
@@ -58,11 +58,11 @@ type CheckedGroup struct {
 	Group
 	New        bool `json:"new"`
 	Regression bool `json:"regression"`
-	// Fails says that the check fails on it.
+	// Fails reports whether the check fails because of this group.
 	Fails bool `json:"fails"`
 }
 
-// Failing returns how many groups the check fails on.
+// Failing returns how many groups make the check fail.
 func (c *Checked) Failing() (n int) {
 	for i := range c.Groups {
 		if c.Groups[i].Fails {
@@ -75,10 +75,10 @@ func (c *Checked) Failing() (n int) {
 // Diverged reports whether the check fails.
 func (c *Checked) Diverged() bool { return c.Failing() > 0 }
 
-// Incomplete reports whether there is nothing to check: no report is of the build.
+// Incomplete reports whether there is nothing to check because the build has no reports.
 func (c *Checked) Incomplete() bool { return c.Reports == 0 }
 
-// CheckBuild looks at the groups that were seen in a build, of those of a filter.
+// CheckBuild checks the groups that were seen in a build and match a filter.
 func (s *Store) CheckBuild(ctx context.Context, build string, failOn []FailOn, f Filter) (*Checked, error) {
 	if len(failOn) == 0 {
 		return nil, errors.New("a check that fails on nothing")
@@ -86,7 +86,7 @@ func (s *Store) CheckBuild(ctx context.Context, build string, failOn []FailOn, f
 	c := &Checked{Build: build, FailOn: failOn, Groups: []CheckedGroup{}}
 	of := Term{Key: "build", Op: "=", Value: build}
 	list := &where{}
-	var games Filter // reports of the build are counted in the game alone
+	var games Filter // reports of the build are counted by the filter's games only
 	for _, t := range f.Terms {
 		if t.Key == "game" {
 			games.Terms = append(games.Terms, t)

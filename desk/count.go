@@ -2,14 +2,14 @@ package desk
 
 import "context"
 
-// counted is what of a report is counted.
+// counted are the parts of a report that are counted.
 type counted struct {
 	variant, game, build, day int64
 	peers                     int64
 	traits                    []int64
 }
 
-// count adds a report to what is counted of its variant and its game, or takes it out.
+// count adds a report to the counts of its variant and its game, or removes it.
 func (tx *Tx) count(ctx context.Context, x *counted, by int64) error {
 	type step struct {
 		name string
@@ -32,7 +32,7 @@ func (tx *Tx) count(ctx context.Context, x *counted, by int64) error {
 		steps = append(steps, step{"variant.trait.add", []any{x.variant, trait, by}})
 		game("trait", trait)
 	}
-	if by < 0 { // filters take a row that is there for some reports
+	if by < 0 { // filters take a row as present for some reports
 		for _, name := range []string{"variant.builds.empty", "variant.days.empty", "variant.traits.empty"} {
 			steps = append(steps, step{name, []any{x.variant}})
 		}
@@ -45,7 +45,7 @@ func (tx *Tx) count(ctx context.Context, x *counted, by int64) error {
 	return nil
 }
 
-// lockedGroup is what of a group changes when a report joins it.
+// lockedGroup is the part of a group that changes when a report joins it.
 type lockedGroup struct {
 	id                  int64
 	code, fixed         string
@@ -55,7 +55,7 @@ type lockedGroup struct {
 	firstBuild, builtAt int64 // of the first and the last build
 }
 
-// lockGroup reads a group that no other transaction changes until this one ends.
+// lockGroup reads a group that no other transaction can change until this one ends.
 func (tx *Tx) lockGroup(ctx context.Context, id int64) (g lockedGroup, err error) {
 	name := "group.lock"
 	if tx.store.kind == Postgres {
@@ -65,8 +65,8 @@ func (tx *Tx) lockGroup(ctx context.Context, id int64) (g lockedGroup, err error
 	return g, err
 }
 
-// join adds a report to the group of its variant, which is opened again if it was closed before
-// the build of the report.
+// join adds a report to the group of its variant. The group is reopened if it was closed before the build of the
+// report.
 func (tx *Tx) join(ctx context.Context, c *Change, x *counted, build Build) error {
 	var group int64
 	if err := tx.row(ctx, "variant.group", []any{x.variant}, &group); err != nil {
@@ -106,8 +106,8 @@ func (tx *Tx) join(ctx context.Context, c *Change, x *counted, build Build) erro
 	if g.state != GroupClosed || x.build == 0 {
 		return nil
 	}
-	// Closed with a build, it comes back in that one or a later one; else in one that is later
-	// than all in which it was seen.
+	// If it was closed with a build, it comes back in that build or a later one. Otherwise it comes back in a build
+	// that is later than all in which it was seen.
 	back := g.builtAt != lastBuild
 	if g.fixed != "" {
 		back = CompareBuilds(build, Build{Name: g.fixed}) >= 0
@@ -126,7 +126,7 @@ func (tx *Tx) join(ctx context.Context, c *Change, x *counted, build Build) erro
 	return err
 }
 
-// olderBuild returns which of two builds comes first (sign -1) or last (1); 0 is none.
+// olderBuild returns the first (sign -1) or last (sign 1) of two builds; 0 means none.
 func (tx *Tx) olderBuild(ctx context.Context, have, id int64, b Build, sign int) (int64, error) {
 	if have == 0 || have == id {
 		return id, nil
@@ -141,7 +141,7 @@ func (tx *Tx) olderBuild(ctx context.Context, have, id int64, b Build, sign int)
 	return have, nil
 }
 
-// refresh computes what follows for a group from its variants.
+// refresh computes the derived data of a group from its variants.
 func (tx *Tx) refresh(ctx context.Context, group int64) error {
 	var reports, peers, weak, firstDay, lastDay int64
 	if err := tx.row(ctx, "group.sums", []any{group}, &reports, &peers, &weak); err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/desynctool/desynctool/report/document"
 )
 
-// describe writes what belongs to a report alone.
+// describe writes the data that belongs to only one report.
 func (tx *Tx) describe(ctx context.Context, id int64, r *document.Report) error {
 	body, err := pack(r)
 	if err != nil {
@@ -25,7 +25,7 @@ func (tx *Tx) describe(ctx context.Context, id int64, r *document.Report) error 
 	return nil
 }
 
-// dayOf returns when a match was played, in days since 1970; 0 if that is not known.
+// dayOf returns the day of a match, in days since 1970; 0 if unknown.
 func dayOf(r *document.Report) int64 {
 	if r.Session.Played == nil {
 		return 0
@@ -37,7 +37,7 @@ func dayOf(r *document.Report) int64 {
 	return max(0, t.Unix()/(24*60*60))
 }
 
-// tickOf returns the divergent tick, or the first that it may be, -1 if that is not known.
+// tickOf returns the divergent tick, or the first possible one, -1 if unknown.
 func tickOf(r *document.Report) int64 {
 	d := r.FirstDivergence
 	switch {
@@ -50,10 +50,10 @@ func tickOf(r *document.Report) int64 {
 	return -1
 }
 
-// maxVerdict is how long a sentence in a list may be.
+// maxVerdict is the maximum length of a sentence in a list.
 const maxVerdict = 240
 
-// firstSentence is what a list shows of a report.
+// firstSentence is the text that a list shows for a report.
 func firstSentence(r *document.Report) string {
 	if len(r.Verdict) == 0 {
 		return ""

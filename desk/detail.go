@@ -10,51 +10,50 @@ import (
 	"github.com/desynctool/desynctool/report/document"
 )
 
-// How much of a group a page holds.
+// How much of a group a page contains.
 const (
 	maxVariants   = 20
 	maxBest       = 3
 	maxNear       = 5
 	maxEvents     = 100
-	maxCandidates = 200 // groups that share one fingerprint, of which the nearest are taken
+	maxCandidates = 200 // groups that share one fingerprint, from which the nearest are taken
 )
 
-// GroupDetail is all that a group's page shows.
+// GroupDetail is everything that a group's page shows.
 type GroupDetail struct {
 	Group
-	// Variants are the exact fingerprints, those with the most reports first, of VariantCount.
+	// Variants are the exact fingerprints, the one with the most reports first. VariantCount counts all.
 	Variants     []Variant `json:"variants"`
 	VariantCount int64     `json:"variant_count"`
 	Builds       []Count   `json:"builds"` // from old to new
 	Days         []Count   `json:"days"`   // from old to new
-	// Platforms are what files state of the game and the machines, what sets the group apart first; Looked
-	// is how many of them were compared with other groups.
+	// Platforms are facts about the game and the machines from the files. Facts that set the group apart come first.
+	// Looked is how many of them were compared with other groups.
 	Platforms []Platform `json:"platforms"`
 	Looked    int        `json:"looked"`
 	Kinds     []Count    `json:"kinds"`
-	// LikelyCauses are the classes that reports have as the likeliest, the most frequent first.
+	// LikelyCauses are the classes of likeliest causes in the reports, the most frequent first.
 	LikelyCauses []Count `json:"causes"`
-	// Best are the reports of which most is known; the first is the one to open first.
+	// Best are the reports with the most complete data; open the first one first.
 	Best []Best `json:"best"`
-	// Send is what evidence would help most, by how many of the best reports lack it; Missing is what evidence
-	// is lost or lacking in them.
+	// Send lists the evidence that would help most, by how many of the best reports lack it. Missing is evidence that
+	// is lost or missing in them.
 	Send    []Wanted `json:"send"`
 	Missing []Wanted `json:"missing"`
-	// Unplaced says that no report of it has a step, a field or a cause: other groups may be the same bug.
-	// Near are the nearest of these; KindOnly says that nothing but the kind is known, which is not enough to
-	// look for them.
+	// Unplaced means that none of its reports has a step, a field or a cause, so other groups may be the same bug. Near
+	// are the nearest of these. KindOnly means that only the kind is known, which is not enough to search for them.
 	Unplaced bool   `json:"unplaced"`
 	Near     []Near `json:"near"`
 	KindOnly bool   `json:"kind_only,omitempty"`
-	// Events are what was done to it, the newest first, of EventCount.
+	// Events are the edits of the group, newest first. EventCount counts all.
 	Events     []Event `json:"-"`
 	EventCount int64   `json:"event_count"`
 }
 
-// Variant is a class of reports with the same exact fingerprint.
+// Variant is a set of reports with the same exact fingerprint.
 type Variant struct {
 	ID      int64  `json:"id"`
-	Key     string `json:"key"`         // by which it joined the group, 16 hex digits
+	Key     string `json:"key"`         // its key when it joined the group, 16 hex digits
 	Strict  string `json:"fingerprint"` // empty if too little is known for one
 	Title   string `json:"title"`
 	Weak    bool   `json:"weak"`
@@ -62,32 +61,32 @@ type Variant struct {
 	Peers   int64  `json:"peers"`
 }
 
-// Count is how many reports have something.
+// Count is how many reports have a value.
 type Count struct {
 	Name    string `json:"name"`
 	Reports int64  `json:"matches"`
 }
 
-// Platform is a fact that files state, and how the group differs in it from all other reports of the game
-// that diverged and state it.
+// Platform is a fact from files, with a comparison: the group against all other diverged reports of the game that
+// contain the fact.
 type Platform struct {
 	Fact  string `json:"fact"`
 	Value string `json:"value"`
 	Table
-	// Odds is nil where nothing can be compared: no other report states the fact, or all or none have the value.
+	// Odds is nil if there is nothing to compare: no other report contains the fact, or all or none have the value.
 	Odds *Odds `json:"odds"`
-	// SetsApart says that the difference is not by chance, however many facts were looked at.
+	// SetsApart means that the difference is not by chance, even for the number of facts that were examined.
 	SetsApart bool `json:"sets_apart"`
 }
 
-// Best is a report of which much is known.
+// Best is a report with much information.
 type Best struct {
 	Report
-	Why      []string         `json:"why"` // what is known, in a few words each, the most important first
+	Why      []string         `json:"why"` // the known facts, in a few words each, the most important first
 	Document *document.Report `json:"-"`
 }
 
-// Wanted is something that reports lack.
+// Wanted is evidence that reports lack.
 type Wanted struct {
 	What string `json:"what"`
 	In   int    `json:"reports"` // how many of the best lack it
@@ -97,11 +96,11 @@ type Wanted struct {
 type Near struct {
 	Code   string   `json:"code"`
 	Called string   `json:"title"`
-	Levels []string `json:"shared"` // the levels that they share, from coarse to fine
-	Names  []string `json:"names"`  // what these are made of
+	Levels []string `json:"shared"` // the shared levels, from coarse to fine
+	Names  []string `json:"names"`  // the names in these levels
 }
 
-// Group returns everything of a group, by its code or the beginning of it, else an *UnknownGroupError.
+// Group returns all details of a group by its code or the first digits of it, else an *UnknownGroupError.
 func (s *Store) Group(ctx context.Context, code string) (*GroupDetail, error) {
 	g, err := s.groupByCode(ctx, code)
 	if err != nil {
@@ -155,7 +154,7 @@ func (s *Store) readDays(ctx context.Context, d *GroupDetail) error {
 	})
 }
 
-// readTraits reads what is stated of the group's reports, and compares it with the others.
+// readTraits reads the facts in the group's reports, and compares them with the other reports.
 func (s *Store) readTraits(ctx context.Context, d *GroupDetail) error {
 	type key struct{ name, value string }
 	own, all := map[key]int64{}, map[key]int64{}
@@ -197,7 +196,8 @@ func (s *Store) readTraits(ctx context.Context, d *GroupDetail) error {
 	return err
 }
 
-// compare computes the odds of each fact that can be compared: others state it as well, and neither all nor none have the value.
+// compare computes the odds of each fact that can be compared: other reports contain it, and neither all nor none have
+// the value.
 func (d *GroupDetail) compare() {
 	for i := range d.Platforms {
 		p := &d.Platforms[i]
@@ -229,13 +229,13 @@ func (d *GroupDetail) compare() {
 	})
 }
 
-// readBest reads the reports of which most is known, and what they lack.
+// readBest reads the most complete reports, and the evidence that they lack.
 func (s *Store) readBest(ctx context.Context, d *GroupDetail) error {
 	ids, err := valuesOf[int64](ctx, s, "detail.best", d.ID, maxBest)
 	if err != nil {
 		return err
 	}
-	// The best of the group are among the best of the variants that the best of each variant are of.
+	// The best reports of the group are among the best reports of its best variants.
 	var all []int64
 	for _, id := range ids {
 		variant, err := s.one(ctx, "detail.variant-of", id)
@@ -277,7 +277,7 @@ func (s *Store) readBest(ctx context.Context, d *GroupDetail) error {
 	return nil
 }
 
-// wanted counts what reports lack, once a report.
+// wanted counts the evidence that reports lack, once per report.
 type wanted struct {
 	order []string
 	in    map[string][]int
@@ -295,7 +295,7 @@ func (w *wanted) add(i int, what string) {
 	}
 }
 
-// list returns the most wanted first; of those that are wanted as often, as the best report has them.
+// list returns the most wanted evidence first. In a tie it uses the order of the best report.
 func (w *wanted) list() []Wanted {
 	list := []Wanted{}
 	for _, what := range w.order {
@@ -305,8 +305,8 @@ func (w *wanted) list() []Wanted {
 	return list
 }
 
-// readNear looks for groups that share fingerprints with one without a place, beginning with the finest level. That of the kind
-// alone says nothing: most groups of the game have it.
+// readNear searches for groups that share fingerprints with an unplaced group, starting with the finest level. The
+// level of the kind alone is not enough, because most groups of the game share it.
 func (s *Store) readNear(ctx context.Context, d *GroupDetail) error {
 	type print struct{ level, digest string }
 	names := map[print]string{}

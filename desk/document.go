@@ -13,24 +13,24 @@ import (
 	"github.com/desynctool/desynctool/report/document"
 )
 
-// A document is kept as a byte that says how it is packed, and then
+// A document is stored as a byte for the kind of packing, followed by
 //
 //	1  a zstd frame of the JSON without indentation, with the dictionary 1
 //
-// The dictionary is document.dict, which is never changed, since documents need it. zstd --train made it of the documents of
-// all that testdata has, and of sessions of the reference game with each of its faults.
+// The dictionary is document.dict. It never changes, because documents need it. zstd --train made it from the documents
+// of everything in testdata, and of sessions of the reference game with each of its faults.
 const packedJSON = 1
 
 //go:embed document.dict
 var dictionary []byte
 
-// maxDocument is how large a document may be.
+// maxDocument is the maximum size of a document.
 const maxDocument = 256 << 20
 
 var packer = sync.OnceValue(func() *zstd.Encoder {
 	e, err := zstd.NewWriter(nil, zstd.WithEncoderDict(dictionary), zstd.WithEncoderLevel(zstd.SpeedBetterCompression), zstd.WithEncoderConcurrency(2), zstd.WithLowerEncoderMem(true))
 	if err != nil {
-		panic(err) // of options that are fixed
+		panic(err) // the options are fixed
 	}
 	return e
 })
@@ -43,7 +43,7 @@ var unpacker = sync.OnceValue(func() *zstd.Decoder {
 	return d
 })
 
-// pack returns a document as it is kept.
+// pack returns a document in the stored form.
 func pack(r *document.Report) ([]byte, error) {
 	text, err := json.Marshal(r)
 	if err != nil {
@@ -52,7 +52,7 @@ func pack(r *document.Report) ([]byte, error) {
 	return packText(text)
 }
 
-// packText is pack for a document that is JSON without line feeds already.
+// packText is pack for a document that is already JSON without line feeds.
 func packText(text []byte) ([]byte, error) {
 	if len(text) > maxDocument {
 		return nil, fmt.Errorf("a document of %d bytes, expected at most %d", len(text), maxDocument)
@@ -60,7 +60,7 @@ func packText(text []byte) ([]byte, error) {
 	return packer().EncodeAll(text, []byte{packedJSON}), nil
 }
 
-// unpackJSON returns the JSON of a document that is kept.
+// unpackJSON returns the JSON of a stored document.
 func unpackJSON(body []byte) ([]byte, error) {
 	if len(body) == 0 || body[0] != packedJSON {
 		return nil, fmt.Errorf("a document is damaged: expected one that begins with %d", packedJSON)
@@ -72,7 +72,7 @@ func unpackJSON(body []byte) ([]byte, error) {
 	return text, nil
 }
 
-// unpack reads a document that is kept.
+// unpack decodes a stored document.
 func unpack(body []byte) (*document.Report, error) {
 	text, err := unpackJSON(body)
 	if err != nil {
@@ -81,13 +81,12 @@ func unpack(body []byte) (*document.Report, error) {
 	return document.ReadReport(bytes.NewReader(text), "document")
 }
 
-// Document returns what triage wrote of a match.
+// Document returns the triage's document for a match.
 func (tx *Tx) Document(ctx context.Context, id int64) (*document.Report, error) {
 	return readDocument(ctx, tx, id)
 }
 
-// Document returns what triage wrote of a match, by the number of its report; sql.ErrNoRows if
-// there is none.
+// Document returns the triage's document for a match by the number of its report, or sql.ErrNoRows.
 func (s *Store) Document(ctx context.Context, id int64) (*document.Report, error) {
 	return readDocument(ctx, s, id)
 }

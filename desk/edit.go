@@ -13,34 +13,33 @@ import (
 	"strings"
 )
 
-// Editor is somebody who corrects groups. Each of its methods is one event, which Undo takes back,
-// and returns what was done. Groups are named by their codes, or by so many first digits that no other
-// group has them.
+// Editor corrects groups on behalf of a person. Each of its methods creates one event, which Undo reverts, and returns
+// a description of the edit. Groups are named by their codes, or by their first digits if these are unique.
 type Editor struct {
 	Store *Store
-	Who   string // for the events; never empty
+	Who   string // name for the events; never empty
 }
 
-// Done is an edit that was made.
+// Done describes an edit that was made.
 type Done struct {
-	Event int64 // by which it can be undone
+	Event int64 // number with which it can be undone
 	What  What
-	Group string // the code of the group that has it; of a split the new one
-	Other string // the code of the other group of a merge, a split or a move
-	Count int    // of the variants or reports that were moved
+	Group string // code of the edited group; for a split the new group
+	Other string // code of the other group of a merge, a split or a move
+	Count int    // number of variants or reports that were moved
 }
 
-// Limits of what people may write.
+// Limits of texts that people write.
 const (
 	maxName = 200
 	maxNote = 10_000
 	maxLink = 2_000
 )
 
-// UnknownGroupError says that a code is of no group, or of several.
+// UnknownGroupError reports that a code matches no group, or several.
 type UnknownGroupError struct {
 	Code string
-	Some []string // that begin so, if there are several
+	Some []string // codes that begin with it, if there are several
 }
 
 func (e *UnknownGroupError) Error() string {
@@ -50,7 +49,7 @@ func (e *UnknownGroupError) Error() string {
 	return fmt.Sprintf("group %s: there is none; desynctool desk list has them", e.Code)
 }
 
-// groupRow is what edits change of a group.
+// groupRow is the part of a group that edits change.
 type groupRow struct {
 	id, game, mergedIn int64
 	code, title, name  string
@@ -66,8 +65,7 @@ func (g *groupRow) before() *Before {
 	return &Before{Name: g.name, State: g.state, FixedIn: g.fixedIn, CameBack: g.cameBack}
 }
 
-// codeRange returns between which codes those lie that begin with a prefix; false if it is none of
-// hex digits.
+// codeRange returns the range of codes that begin with a prefix, false if the prefix is not hex digits.
 func codeRange(prefix string) (from, to string, ok bool) {
 	if prefix == "" || strings.Trim(prefix, "0123456789abcdef") != "" {
 		return "", "", false
@@ -75,7 +73,7 @@ func codeRange(prefix string) (from, to string, ok bool) {
 	return prefix, prefix + "g", true
 }
 
-// group returns a group by its code or the first digits of it, locked.
+// group returns a group by its code or the first digits of it, and locks it.
 func (tx *Tx) group(ctx context.Context, code string) (*groupRow, error) {
 	from, to, ok := codeRange(strings.ToLower(code))
 	if !ok {
@@ -151,7 +149,7 @@ func (e *Editor) edit(ctx context.Context, f func(*Tx) (Event, Done, error)) (do
 	return done, err
 }
 
-// setState edits what was decided about a group.
+// setState changes the state of a group.
 func (e *Editor) setState(ctx context.Context, code string, what What, build string, to GroupState) (Done, error) {
 	return e.edit(ctx, func(tx *Tx) (Event, Done, error) {
 		g, err := tx.live(ctx, code)
@@ -166,7 +164,7 @@ func (e *Editor) setState(ctx context.Context, code string, what What, build str
 	})
 }
 
-// stateText says what was decided about a group: "closed, fixed in 1.4.3".
+// stateText describes the state of a group: "closed, fixed in 1.4.3".
 func stateText(s GroupState, fixedIn string) string {
 	if s == GroupClosed && fixedIn != "" {
 		return "closed, fixed in " + fixedIn
@@ -174,8 +172,9 @@ func stateText(s GroupState, fixedIn string) string {
 	return string(s)
 }
 
-// CloseGroup closes a group, whose bug is fixed in a build; "" if that is not known. A report of this build or
-// a later one opens it again, without a build one of a later build than all in which it was seen.
+// CloseGroup closes a group with a bug that is fixed in a build, "" if the build is unknown. A report of that build or
+// a later one reopens the group. Without a build, a report reopens it if its build is later than all in which it was
+// seen.
 func (e *Editor) CloseGroup(ctx context.Context, group, build string) (Done, error) {
 	if len(build) > maxName {
 		return Done{}, fmt.Errorf("the name of a build has %d bytes, expected at most %d", len(build), maxName)
@@ -183,7 +182,7 @@ func (e *Editor) CloseGroup(ctx context.Context, group, build string) (Done, err
 	return e.setState(ctx, group, Closed, build, GroupClosed)
 }
 
-// Ignore has lists leave a group out that do not ask for it. It is never opened again by itself.
+// Ignore hides a group from lists that do not ask for ignored groups. It is never reopened automatically.
 func (e *Editor) Ignore(ctx context.Context, group string) (Done, error) {
 	return e.setState(ctx, group, Ignored, "", GroupIgnored)
 }
@@ -237,8 +236,8 @@ func (e *Editor) say(ctx context.Context, group string, what What, text string) 
 	})
 }
 
-// Merge moves all of a group into another one of the same game. Later reports that would have been of
-// the first are of the second.
+// Merge moves the whole content of a group into another one of the same game. Later reports for the first group go to
+// the second.
 func (e *Editor) Merge(ctx context.Context, from, into string) (Done, error) {
 	return e.edit(ctx, func(tx *Tx) (Event, Done, error) {
 		a, b, err := tx.two(ctx, from, into)
@@ -264,7 +263,7 @@ func (e *Editor) Merge(ctx context.Context, from, into string) (Done, error) {
 	})
 }
 
-// two returns two groups of one game, which are locked in one order whatever theirs is.
+// two returns two groups of one game. They are always locked in the same order.
 func (tx *Tx) two(ctx context.Context, from, into string) (a, b *groupRow, err error) {
 	first, second := from, into
 	if second < first {
@@ -289,8 +288,8 @@ func (tx *Tx) two(ctx context.Context, from, into string) (a, b *groupRow, err e
 	return a, b, nil
 }
 
-// Split moves variants of a group to a new group: all that are named, by their numbers, which are some
-// of the group and not all. Later reports of these variants follow.
+// Split moves variants of a group, given by their numbers, to a new group. They must be some of the group's variants,
+// but not all. Later reports of these variants follow.
 func (e *Editor) Split(ctx context.Context, group string, variants []int64) (Done, error) {
 	variants = slices.Compact(slices.Sorted(slices.Values(variants)))
 	return e.edit(ctx, func(tx *Tx) (Event, Done, error) {
@@ -323,7 +322,7 @@ func (e *Editor) Split(ctx context.Context, group string, variants []int64) (Don
 		if err != nil {
 			return Event{}, Done{}, err
 		}
-		for _, v := range moved { // keys of which nothing is left move with them
+		for _, v := range moved { // keys without variants move with them
 			if slices.Contains(keys, v.coarse) && !slices.Contains(about.Keys, v.coarse) && !slices.ContainsFunc(left, func(l variantRow) bool { return l.coarse == v.coarse }) {
 				about.Keys = append(about.Keys, v.coarse)
 			}
@@ -337,12 +336,12 @@ func (e *Editor) Split(ctx context.Context, group string, variants []int64) (Don
 	})
 }
 
-// byHand is the coarse key of variants of reports that were moved by hand; the strict one is the code
-// of the group to which they were moved first.
+// byHand is the coarse key for variants of reports that were moved by hand. The strict key is the code of the group to
+// which they were first moved.
 const byHand = "by hand"
 
-// Move moves reports, by their numbers, to a group, or to a new one if that is "". They stay there
-// when they are triaged again; reports like them do not follow.
+// Move moves reports, given by their numbers, to a group, or to a new one if to is "". They stay there when they are
+// triaged again. Similar reports do not follow.
 func (e *Editor) Move(ctx context.Context, reports []int64, to string) (Done, error) {
 	reports = slices.Compact(slices.Sorted(slices.Values(reports)))
 	return e.edit(ctx, func(tx *Tx) (Event, Done, error) {
@@ -406,7 +405,7 @@ func (tx *Tx) target(ctx context.Context, to string, x counted, report int64) (*
 	return tx.groupByHand(ctx, g, "move", fmt.Sprint(report))
 }
 
-// counted returns what of a report is counted.
+// counted returns the parts of a report that are counted.
 func (tx *Tx) counted(ctx context.Context, id int64) (x counted, pinned bool, err error) {
 	var bundle, match int64
 	err = tx.row(ctx, "report.counted", []any{id}, &bundle, &match, &x.variant, &pinned, &x.game, &x.build, &x.day, &x.peers)
@@ -419,13 +418,13 @@ func (tx *Tx) counted(ctx context.Context, id int64) (x counted, pinned bool, er
 	return x, pinned, err
 }
 
-// moveReport makes a report one of another variant.
+// moveReport moves a report to another variant.
 func (tx *Tx) moveReport(ctx context.Context, id int64, x *counted, variant int64, pinned bool) error {
 	for _, step := range []struct {
 		variant, by int64
 	}{{x.variant, -1}, {variant, 1}} {
 		if x.variant = step.variant; x.variant == 0 {
-			continue // of no group
+			continue // in no group
 		}
 		var group int64
 		if err := tx.row(ctx, "variant.group", []any{x.variant}, &group); err != nil {
@@ -476,8 +475,8 @@ func (tx *Tx) moveVariants(ctx context.Context, from, to *groupRow, variants []i
 	return nil
 }
 
-// groupByHand makes a group of the same game as another one. Its code follows from some parts, so
-// that the same split gives the same code; one that was emptied by an undo is used again.
+// groupByHand creates a group of the same game as another one. Its code is derived from parts, so the same split gives
+// the same code. A group that an undo emptied is reused.
 func (tx *Tx) groupByHand(ctx context.Context, of *groupRow, parts ...string) (*groupRow, error) {
 	h := sha256.Sum256([]byte(strings.Join(append([]string{fmt.Sprint(of.code)}, parts...), "\x00")))
 	digits := hex.EncodeToString(h[:])
@@ -504,7 +503,7 @@ func (tx *Tx) groupByHand(ctx context.Context, of *groupRow, parts ...string) (*
 	return nil, fmt.Errorf("group %s: no code is free", of.code)
 }
 
-// refreshSearch writes what a group is found by: its title, code and name, notes and links.
+// refreshSearch writes the texts by which a group is found: its title, code, name, notes and links.
 func (tx *Tx) refreshSearch(ctx context.Context, group int64) error {
 	g, err := tx.groupByID(ctx, group)
 	if err != nil {

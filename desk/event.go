@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// Tool is who did what no person did.
+// Tool is the name of the actor for automatic actions.
 const Tool = "desynctool"
 
-// What is what was done to a group.
+// What is a kind of edit of a group.
 type What string
 
-// What may be done.
+// The kinds of edits.
 const (
 	Merged   What = "merge"
 	Split    What = "split"
@@ -27,7 +27,7 @@ const (
 	CameBack What = "came-back"
 )
 
-// Event is something that was done to a group.
+// Event is an edit of a group.
 type Event struct {
 	ID    int64
 	At    time.Time
@@ -35,38 +35,37 @@ type Event struct {
 	What  What
 	Group int64
 	About About
-	// UndoneBy is the event that undid it, 0 if none did.
+	// UndoneBy is the event that undid it, 0 if there is none.
 	UndoneBy int64
 }
 
-// About is what an event is about, and what undoes it. Each What has some of the fields.
+// About contains the details of an event, and the data to undo it. Each What uses some of the fields.
 type About struct {
-	// Text is a note, a name, or the address of an issue; Build in which it is fixed, or was seen
-	// again.
+	// Text is a note, a name, or the address of an issue. Build is the build in which it is fixed, or was seen again.
 	Text  string `json:"text,omitempty"`
 	Build string `json:"build,omitempty"`
-	// Other is the code of the other group of a merge, a split or a move, and its number.
+	// Other is the code of the other group of a merge, a split or a move. The number is next to it.
 	Other   string `json:"other,omitempty"`
 	OtherID int64  `json:"other_id,omitempty"`
-	// Variants, Keys and Reports are what was moved.
+	// Variants, Keys and Reports were moved.
 	Variants []int64       `json:"variants,omitempty"`
 	Keys     []string      `json:"keys,omitempty"`
 	Reports  []MovedReport `json:"reports,omitempty"`
-	// Before is what held before.
+	// Before is the state before the event.
 	Before *Before `json:"before,omitempty"`
-	// Event is the one that is undone, and Undid what that was.
+	// Event is the event that was undone. Undid is its kind.
 	Event int64 `json:"event,omitempty"`
 	Undid What  `json:"undid,omitempty"`
 }
 
-// MovedReport is a report that was moved by hand, and the variant of which it was.
+// MovedReport is a report that was moved by hand, with its previous variant.
 type MovedReport struct {
 	Report  int64 `json:"report"`
 	Variant int64 `json:"variant"`
 	Pinned  bool  `json:"pinned,omitempty"`
 }
 
-// Before is what held of a group before an event.
+// Before is the state of a group before an event.
 type Before struct {
 	Name     string     `json:"name,omitempty"`
 	State    GroupState `json:"state,omitempty"`
@@ -74,7 +73,7 @@ type Before struct {
 	CameBack string     `json:"came_back,omitempty"`
 }
 
-// GroupState is what people have decided about a group.
+// GroupState is the state that people gave a group.
 type GroupState string
 
 // States of groups.
@@ -82,7 +81,7 @@ const (
 	GroupOpen    GroupState = "open"
 	GroupClosed  GroupState = "closed"
 	GroupIgnored GroupState = "ignored"
-	GroupMerged  GroupState = "merged" // it has no variants any more; another one has them
+	GroupMerged  GroupState = "merged" // it has no variants any more; another group has them
 )
 
 // Event writes an event, and returns its number.

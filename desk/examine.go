@@ -15,65 +15,66 @@ import (
 	"github.com/desynctool/desynctool/internal/file/limits"
 )
 
-// FaultKind is what of a store a fault is in.
+// FaultKind is the part of a store that has a fault.
 type FaultKind string
 
-// Kinds of faults, in the order in which they are looked for.
+// Kinds of faults, in the order of the checks.
 const (
-	DatabaseFault FaultKind = "database" // the database cannot be read, or says itself that it is damaged
-	RowFault      FaultKind = "row"      // a row refers to one that is not there, or lacks one that belongs to it
-	CountFault    FaultKind = "count"    // what is counted is not what there is
-	DocumentFault FaultKind = "document" // a document cannot be read, or is not the one of its report
-	ContentFault  FaultKind = "content"  // the content of a bundle is not there, or is damaged
+	DatabaseFault FaultKind = "database" // the database cannot be read, or itself reports damage
+	RowFault      FaultKind = "row"      // a row refers to a missing row, or lacks one that belongs to it
+	CountFault    FaultKind = "count"    // a stored count does not match the rows
+	DocumentFault FaultKind = "document" // a document cannot be read, or does not match its report
+	ContentFault  FaultKind = "content"  // the content of a bundle is missing or damaged
 )
 
-// Fault is something in a store that is not as it should be.
+// Fault is a problem in a store.
 type Fault struct {
 	Kind  FaultKind
 	Where string // a table, a report, a group, a bundle
 	Why   string
 }
 
-// Examined is what an examination of a store found.
+// Examined is the result of examining a store.
 type Examined struct {
 	Where string // the store, for messages
-	// Faults are the first ones of each kind, Found is how many there are.
+	// Faults are the first faults of each kind. Found counts all.
 	Faults []Fault
 	Found  int64
-	// LeftOver are the first blobs that no bundle needs, and that are older than a day; Left is how many there are, and
-	// LeftBytes what they take as they are stored.
+	// LeftOver are the first blobs that no bundle needs and that are older than a day. Left is how many there are,
+	// LeftBytes their size in the store.
 	LeftOver  []string
 	Left      int64
 	LeftBytes int64
-	// What was read: rows of all tables, documents, bundles, their contents and what these have unpacked.
+	// The amount that was read: rows of all tables, documents, bundles, their contents, and the unpacked bytes of
+	// these.
 	Rows, Documents, Bundles, Contents, Bytes int64
 }
 
-// Examination is how a store is examined.
+// Examination configures how a store is examined.
 type Examination struct {
-	// Most is how many faults of each kind, and how many left-overs, are listed; 0 means 100.
+	// Most is how many faults of each kind, and how many left-over blobs, are listed. 0 means 100.
 	Most int
-	// Progress is called with how many of all documents and contents were read; it may be nil.
+	// Progress is called with the number of documents and contents that were read, and the total. It may be nil.
 	Progress func(done, total int64)
 }
 
-// examining is one Examine.
+// examining is the state of one Examine.
 type examining struct {
 	*Store
 	blobs  blobs.Store
 	o      Examination
 	done   *Examined
 	listed map[FaultKind]int
-	// read and total are documents and contents.
+	// read and total count documents and contents.
 	read, total int64
 }
 
-// Examine reads all of the store at a place, and says what in it is not as it should be: what the database says of itself,
-// rows, what is counted, documents, the contents of bundles, and blobs that are left over. openBlobs opens where the contents are.
+// Examine reads the whole store and reports every fault: in the database's own checks, in rows, counts, documents and
+// contents of bundles, and blobs that are left over. openBlobs opens the store of the contents.
 //
-// Nothing is changed but an older schema, which is brought up to date as Open does. Others may work with the store meanwhile:
-// what is compared is read at one moment, and a content that was not what it should be is looked at again by the row of its
-// bundle. A database that is not one is a fault; an error is what kept the examination from being made.
+// It changes nothing, except that it updates an older schema, as Open does. Others may use the store meanwhile: data
+// that is compared is read at one moment, and a content with a fault is checked again against the current row of its
+// bundle. A file that is not a database is a fault. An error means that the examination was not possible.
 func Examine(ctx context.Context, where string, o Options, openBlobs func() (blobs.Store, error), e Examination) (*Examined, error) {
 	x := &examining{o: e, done: &Examined{Where: where}, listed: map[FaultKind]int{}}
 	x.o.Most = cmp.Or(e.Most, 100)
@@ -98,7 +99,7 @@ func Examine(ctx context.Context, where string, o Options, openBlobs func() (blo
 	return x.done, nil
 }
 
-// fault notes a fault.
+// fault records a fault.
 func (x *examining) fault(kind FaultKind, where, why string, args ...any) {
 	x.done.Found++
 	if x.listed[kind] < x.o.Most {
@@ -107,7 +108,7 @@ func (x *examining) fault(kind FaultKind, where, why string, args ...any) {
 	x.listed[kind]++
 }
 
-// tried makes an error a fault if the database is to blame for it.
+// tried turns an error into a fault if the database caused it.
 func (x *examining) tried(where string, err error) error {
 	if !isDamage(err) {
 		return err
@@ -116,23 +117,23 @@ func (x *examining) tried(where string, err error) error {
 	return nil
 }
 
-// step says that a document or a content was read.
+// step reports that a document or a content was read.
 func (x *examining) step() {
 	if x.read++; x.o.Progress != nil {
 		x.o.Progress(x.read, max(x.read, x.total))
 	}
 }
 
-// count says how much there is to be read.
+// count determines how much there is to read.
 func (x *examining) count(ctx context.Context) error {
 	return x.tried("documents and bundles", x.row(ctx, "examine.total", nil, &x.total))
 }
 
-// atOnce is how many bundles or documents are asked for at a time: what is held, and for how long an old state of the
-// database is.
+// atOnce is how many bundles or documents are requested at a time. It limits the memory, and how long an old state of
+// the database is held.
 const atOnce = 200
 
-// contents reads what is kept of all bundles.
+// contents reads the stored content of all bundles.
 func (x *examining) contents(ctx context.Context) error {
 	for after := int64(0); ; {
 		var list []Bundle
@@ -157,7 +158,8 @@ func (x *examining) contents(ctx context.Context) error {
 	}
 }
 
-// content reads what is kept of a bundle. Where it is not what it should be the bundle may have another content by now, or none.
+// content reads the stored content of a bundle. If it has a fault, the bundle may meanwhile have another content, or
+// none.
 func (x *examining) content(ctx context.Context, b *Bundle) error {
 	if b.Kept == "" {
 		return nil
@@ -195,7 +197,7 @@ func (x *examining) content(ctx context.Context, b *Bundle) error {
 	}
 }
 
-// readBlob reads a blob to its end, and says how long its content is, or why it is not what it should be.
+// readBlob reads a blob to its end. It returns the length of its content, or the reason why it is not as expected.
 func readBlob(ctx context.Context, b blobs.Store, hash string) (n int64, why string, err error) {
 	if !hashForm.MatchString(hash) {
 		return 0, "is not called by a SHA-256", nil
@@ -221,7 +223,7 @@ func readBlob(ctx context.Context, b blobs.Store, hash string) (n int64, why str
 	case errors.As(err, &long):
 		return 0, "is longer than may be read", nil
 	}
-	return 0, "", err // of a bucket that does not answer, for one
+	return 0, "", err // for example a bucket that does not answer
 }
 
 // leftOver finds the blobs that no bundle needs.
@@ -235,12 +237,12 @@ func (x *examining) leftOver(ctx context.Context) error {
 	}))
 }
 
-// unreadable is an error of values that are not what their columns hold.
+// unreadable is an error about values that do not fit their columns.
 type unreadable struct{ err error }
 
 func (u *unreadable) Error() string { return u.err.Error() }
 
-// scanned has what cannot be scanned be unreadable.
+// scanned makes errors of scan unreadable errors.
 func scanned(scan func(...any) error) func(...any) error {
 	return func(dest ...any) error {
 		if err := scan(dest...); err != nil {
@@ -250,17 +252,17 @@ func scanned(scan func(...any) error) func(...any) error {
 	}
 }
 
-// isDamage reports whether an error says that the database is damaged, and not that it cannot be reached.
+// isDamage reports whether an error means that the database is damaged, not that it is unreachable.
 func isDamage(err error) bool { return reason(err) != "" }
 
-// reason is what a damaged database says, without where it was met; "" for any other error. Statements are right for a schema
-// that is whole, so that one which names what is not there says so as well.
+// reason returns a damaged database's message, without the place, and "" for any other error. Statements are correct
+// for an intact schema, so a missing table or column also means damage.
 func reason(err error) string {
 	var u *unreadable
 	if errors.As(err, &u) {
 		return u.Error()
 	}
-	var code interface { // of PostgreSQL
+	var code interface { // PostgreSQL
 		error
 		SQLState() string
 	}
@@ -270,7 +272,7 @@ func reason(err error) string {
 			return code.Error()
 		}
 	}
-	var lite interface { // of SQLite
+	var lite interface { // SQLite
 		error
 		Code() int
 	}
@@ -280,10 +282,10 @@ func reason(err error) string {
 	return ""
 }
 
-// moment runs f in a transaction that reads, and sees one moment of the database.
+// moment runs f in a read transaction that sees one moment of the database.
 func (s *Store) moment(ctx context.Context, f func(*Tx) error) error {
 	var options *sql.TxOptions
-	if s.kind == Postgres { // SQLite shows a transaction one moment in any case
+	if s.kind == Postgres { // in SQLite, every transaction sees one moment
 		options = &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true}
 	}
 	t, err := s.read.BeginTx(ctx, options)

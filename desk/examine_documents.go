@@ -8,20 +8,20 @@ import (
 	"github.com/desynctool/desynctool/report/document"
 )
 
-// described is what the rows of a report say of it.
+// described is the data about a report in its rows.
 type described struct {
 	id, variant     int64
-	moved           bool   // a person said of which variant it is
+	moved           bool   // a person chose its variant
 	strict          string // of the variant
 	status          document.Status
 	game, build     string
 	seed            string
 	day, tick       int64
 	peers           int
-	names, rowNames []string // of the peers: by the document, by the rows
+	names, rowNames []string // names of peers in the document and in the rows
 }
 
-// documents reads all documents, and holds them against the rows that were made of them.
+// documents reads all documents, and compares them with the rows that were made from them.
 func (x *examining) documents(ctx context.Context) error {
 	for after := int64(0); ; {
 		before := after
@@ -52,7 +52,7 @@ func (x *examining) documents(ctx context.Context) error {
 	}
 }
 
-// document holds a document against the row of its report and its variant.
+// document compares a document with the row of its report and its variant.
 func (x *examining) document(d *described, body []byte) {
 	defer x.step()
 	x.done.Documents++
@@ -85,7 +85,7 @@ func (x *examining) document(d *described, body []byte) {
 	d.names = nil
 }
 
-// peers holds the peers of some documents against their rows.
+// peers compares the peers in documents with their rows.
 func (x *examining) peers(ctx context.Context, tx *Tx, list []*described, after int64) error {
 	byID := map[int64]*described{}
 	for _, d := range list {
@@ -105,7 +105,7 @@ func (x *examining) peers(ctx context.Context, tx *Tx, list []*described, after 
 	}
 	for _, d := range list {
 		if d.names == nil {
-			continue // it is at fault already, or of a triage that met no peer
+			continue // it already has a fault, or its triage found no peer
 		}
 		if slices.Sort(d.rowNames); !slices.Equal(d.names, d.rowNames) {
 			x.fault(DocumentFault, reportNumber(d.id), "the rows have %d of its %d peers", len(d.rowNames), len(d.names))

@@ -9,7 +9,7 @@ import (
 	"github.com/desynctool/desynctool/internal/prose"
 )
 
-// database has the database look at itself, reads all rows, and holds them against each other, as they are at one moment.
+// database runs the database's own checks, reads all rows, and compares them with each other, all at one moment.
 func (x *examining) database(ctx context.Context) error {
 	return x.moment(ctx, func(tx *Tx) error {
 		if err := x.integrity(ctx, tx); err != nil {
@@ -41,9 +41,9 @@ func (x *examining) database(ctx context.Context) error {
 	})
 }
 
-// guarded runs f, after whose error the transaction goes on.
+// guarded runs f. If f fails, the transaction can continue.
 func (tx *Tx) guarded(ctx context.Context, f func() error) error {
-	if tx.store.kind != Postgres { // SQLite goes on in any case
+	if tx.store.kind != Postgres { // SQLite continues in any case
 		return f()
 	}
 	if _, err := tx.ExecContext(ctx, "SAVEPOINT step"); err != nil {
@@ -60,7 +60,7 @@ func (tx *Tx) guarded(ctx context.Context, f func() error) error {
 	return err
 }
 
-// integrity has SQLite check its pages and its indexes. PostgreSQL has nothing like it that every server has.
+// integrity makes SQLite check its pages and indexes. PostgreSQL has no such check that every server supports.
 func (x *examining) integrity(ctx context.Context, tx *Tx) error {
 	if x.kind != SQLite {
 		return nil
@@ -79,7 +79,7 @@ func (x *examining) integrity(ctx context.Context, tx *Tx) error {
 	return x.tried(DatabaseName, err)
 }
 
-// tables reads all rows of all tables, but for the documents, which are read one by one.
+// tables reads all rows of all tables, except the documents, which are read one by one.
 func (x *examining) tables(ctx context.Context, tx *Tx) error {
 	list, err := migrations()
 	if err != nil {
@@ -105,7 +105,7 @@ func (x *examining) tables(ctx context.Context, tx *Tx) error {
 	return nil
 }
 
-// readAll reads what a query gives, and returns how many rows that are.
+// readAll reads the result of a query, and returns the number of rows.
 func readAll(ctx context.Context, q querier, query string) (n int64, err error) {
 	rows, err := q.QueryContext(ctx, query)
 	if err != nil {
@@ -128,13 +128,13 @@ func readAll(ctx context.Context, q querier, query string) (n int64, err error) 
 	return n, rows.Err()
 }
 
-// reference is a column with the numbers of rows of another table.
+// reference is a column with the numbers of rows in another table.
 type reference struct {
 	table, column, to string
-	none              bool // 0 is none
+	none              bool // 0 means none
 }
 
-// references are all of the store. News may be of a report that was deleted since.
+// references are all references in the store. News may belong to a report that was deleted since.
 var references = []reference{
 	{"receipts", "bundle_id", "bundles", false},
 	{"builds", "game_id", "games", false},
@@ -157,7 +157,7 @@ var references = []reference{
 	{"deliveries", "webhook_id", "webhooks", false}, {"deliveries", "news_id", "news", false},
 }
 
-// reference finds the rows that refer to none.
+// reference finds the rows with references to missing rows.
 func (x *examining) reference(ctx context.Context, tx *Tx, r *reference) error {
 	query := "SELECT count(*), coalesce(min(c." + r.column + "), 0), coalesce(max(c." + r.column + "), 0) FROM " + r.table + " c LEFT JOIN " + r.to + " r ON r.id = c." + r.column + " WHERE r.id IS NULL"
 	if r.none {
@@ -177,7 +177,7 @@ func (x *examining) reference(ctx context.Context, tx *Tx, r *reference) error {
 	return nil
 }
 
-// lacking are statements that find rows without something that belongs to them, and what they are said to lack.
+// lacking are statements that find rows without something that belongs to them, each with a description.
 var lacking = []struct{ statement, why string }{
 	{"examine.read", "it was read, and has no report"},
 	{"examine.undocumented", "it has no document"},
@@ -194,7 +194,7 @@ func (x *examining) lacking(ctx context.Context, tx *Tx, statement, why string) 
 	})
 }
 
-// countings are statements that find what is counted otherwise than the rows are from which it follows.
+// countings are statements that find counts that do not match the rows.
 var countings = []string{
 	"examine.receipts", "examine.sets", "examine.variants", "examine.variant-peers", "examine.variant-builds", "examine.variant-days", "examine.variant-traits",
 	"examine.groups", "examine.group-peers", "examine.group-first-day", "examine.group-last-day", "examine.game-counts",
@@ -216,7 +216,7 @@ func (x *examining) counting(ctx context.Context, tx *Tx, statement string) erro
 	})
 }
 
-// events reads what people did.
+// events reads the events of all groups.
 func (x *examining) events(ctx context.Context) error {
 	err := x.each(ctx, "examine.events", nil, func(scan func(...any) error) error {
 		e, err := scanEvent(scan)

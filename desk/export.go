@@ -35,14 +35,14 @@ const (
 type manifest struct {
 	Format  string  `json:"format"`
 	Version int     `json:"version"`
-	Schema  int     `json:"schema"` // the number of the last migration
+	Schema  int     `json:"schema"` // number of the last migration
 	Tables  []table `json:"tables"` // in the order in which they can be filled
 }
 
 // sums is the last file of an export.
 type sums struct {
-	Entries []entrySum `json:"entries"` // all files before, in order
-	// Missing are the bundles whose content was not in the store, or was damaged there: hashes, in order.
+	Entries []entrySum `json:"entries"` // all files before it, in order
+	// Missing are the hashes of contents that were missing or damaged in the store, in order.
 	Missing []string `json:"missing"`
 }
 
@@ -52,20 +52,19 @@ type entrySum struct {
 	SHA256 string `json:"sha256"`
 }
 
-// Exported is what an export has.
+// Exported describes the content of an export.
 type Exported struct {
 	Reports int64 `json:"reports"`
 	Bundles int64 `json:"bundles"` // rows
 	Blobs   int64 `json:"blobs"`   // contents of bundles
-	Bytes   int64 `json:"bytes"`   // of those, unpacked
-	// Missing are the bundles that should have content and have none, or whose content is damaged: hashes of
-	// blobs, in order.
+	Bytes   int64 `json:"bytes"`   // their unpacked bytes
+	// Missing are the hashes of blobs that bundles should have, but that are missing or damaged, in order.
 	Missing []string `json:"missing"`
 }
 
-// Export writes all that a store has: each table as it is at one moment, and the content of the bundles. Equal
-// stores give equal bytes, whichever databases they are in. What tokens and webhooks have to be kept secret is in it as it is
-// in the store.
+// Export writes the content of a store: all tables at one moment, and the content of the bundles. Equal stores give
+// equal bytes, in any database. Secrets of tokens and webhooks are in the export in the form in which the store has
+// them.
 func Export(ctx context.Context, s *Store, b blobs.Store, w io.Writer) (*Exported, error) {
 	out, err := zstd.NewWriter(w, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(1<<20))
 	if err != nil {
@@ -96,17 +95,17 @@ func Export(ctx context.Context, s *Store, b blobs.Store, w io.Writer) (*Exporte
 	return e.done, out.Close()
 }
 
-// exporting is one Export.
+// exporting is the state of one Export.
 type exporting struct {
 	tar  *tar.Writer
 	done *Exported
 	sums sums
 }
 
-// rows writes the manifest and all tables, in one transaction, and returns the blobs that bundles need, in order.
+// rows writes the manifest and all tables in one transaction. It returns the blobs that bundles need, in order.
 func (e *exporting) rows(ctx context.Context, s *Store) (kept []string, err error) {
 	var options *sql.TxOptions
-	if s.kind == Postgres { // SQLite shows a transaction one moment in any case
+	if s.kind == Postgres { // in SQLite, every transaction sees one moment
 		options = &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true}
 	}
 	tx, err := s.read.BeginTx(ctx, options)
@@ -155,7 +154,7 @@ func (e *exporting) rows(ctx context.Context, s *Store) (kept []string, err erro
 	return kept, err
 }
 
-// table writes the rows of a table, of which the size must be known before, so that they wait in a file.
+// table writes the rows of a table. Their size must be known first, so they wait in a file.
 func (e *exporting) table(ctx context.Context, k Kind, tx *sql.Tx, t *table) (n int64, err error) {
 	rows, err := tx.QueryContext(ctx, t.query(k))
 	if err != nil {
@@ -175,7 +174,7 @@ func (e *exporting) table(ctx context.Context, k Kind, tx *sql.Tx, t *table) (n 
 	return n, err
 }
 
-// blob writes the content of a bundle, if it is there and is what it should be.
+// blob writes the content of a bundle, if it exists and is intact.
 func (e *exporting) blob(ctx context.Context, b blobs.Store, hash string) error {
 	in, err := b.Open(ctx, hash)
 	if err == nil {
@@ -196,7 +195,7 @@ func (e *exporting) blob(ctx context.Context, b blobs.Store, hash string) error 
 	return err
 }
 
-// spooled writes a file of which the size is known when all of it is. If write fails nothing of it is in the archive.
+// spooled writes a file with a size that is known only at the end. If write fails, the archive contains nothing of it.
 func (e *exporting) spooled(name string, write func(io.Writer) error) error {
 	f, err := files.Temporary()
 	if err != nil {
@@ -213,7 +212,7 @@ func (e *exporting) spooled(name string, write func(io.Writer) error) error {
 	return e.entry(name, f, sum)
 }
 
-// text writes a file that is in memory.
+// text writes a file from memory.
 func (e *exporting) text(name string, text []byte) error {
 	return e.spooled(name, func(w io.Writer) error {
 		_, err := w.Write(text)
@@ -232,7 +231,7 @@ func (e *exporting) entry(name string, r io.Reader, sum *summing) error {
 	return nil
 }
 
-// summing hashes and counts what is written.
+// summing hashes and counts the bytes written.
 type summing struct {
 	w    io.Writer
 	hash hash.Hash

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// nameFiles gives a bundle and its receipts the names that the store has for files, see NameFiles.
+// nameFiles gives a bundle and its receipts the file names that the store uses, see NameFiles.
 func (tx *Tx) nameFiles(ctx context.Context, bundle int64, readings []Reading) error {
 	if tx.store.fileName == nil {
 		return nil
@@ -40,7 +40,7 @@ func (tx *Tx) nameFiles(ctx context.Context, bundle int64, readings []Reading) e
 	return nil
 }
 
-// nameOfFile is nameFiles for one name of a bundle that comes again.
+// nameOfFile is nameFiles for one name of a bundle that arrives again.
 func (tx *Tx) nameOfFile(ctx context.Context, b *Bundle, name string) (string, error) {
 	if tx.store.fileName == nil || b.State != Read || name == b.Name {
 		return name, nil

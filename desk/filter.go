@@ -12,31 +12,31 @@ import (
 	"github.com/desynctool/desynctool/report/document"
 )
 
-// Filter says which groups or reports are meant. All of its terms hold of them; without terms it is all
-// of them. docs/desk-filters.md has the words that it is written in.
+// Filter selects groups or reports that match all of its terms. Without terms it selects all. docs/desk-filters.md
+// describes the syntax.
 type Filter struct {
 	Terms []Term
 }
 
 // Term is one word of a filter.
 type Term struct {
-	Key   string // "build"; empty for a word that is searched for
-	Fact  string // what Key "fact" is of: "engine"
-	Op    string // =, <, <=, > or >=; the latter four of builds only
+	Key   string // "build"; empty for a search word
+	Fact  string // the fact if Key is "fact": "engine"
+	Op    string // =, <, <=, > or >=; the latter four only for builds
 	Value string
 }
 
-// Facts are the names of facts that are words of filters themselves, and how others write them.
+// Facts are the names of facts that are filter words themselves, with their other spellings.
 var facts = map[string]string{
 	"os": "os", "cpu": "cpu", "arch": "cpu", "compiler": "compiler", "locale": "locale", "language": "locale", "lang": "locale",
 	"timezone": "timezone", "threads": "threads", "gpu": "gpu", "driver": "driver", "engine": "engine", "mods": "mods", "mod": "mods",
 	"map": "map", "ruleset": "ruleset", "settings": "settings", "data-hash": "data hash", "tick-rate": "tick rate",
 }
 
-// notGiven is the value of a word with a colon and nothing after it.
+// errNoValue is returned for a word with a colon and nothing after it.
 var errNoValue = errors.New("expected a value after the colon")
 
-// keys are the words of filters that are no facts, with what checks and rewrites their values.
+// keys are the filter words that are not facts, each with the function that checks and rewrites its values.
 var keys = map[string]func(value string) (string, error){
 	"game": some, "build": some, "first": some, "back": some, "peer": some, "file": some, "cause": some, "kind": some,
 	"status": oneOf(string(document.InSync), string(document.Diverged), string(document.Inconclusive), string(document.Failed)),
@@ -46,7 +46,7 @@ var keys = map[string]func(value string) (string, error){
 	"since": date, "until": date,
 }
 
-// ofBuilds are the words that take <, <=, > and >=.
+// ofBuilds are the words that accept <, <=, > and >=.
 var ofBuilds = []string{"build", "first", "back"}
 
 func some(value string) (string, error) { return value, nil }
@@ -78,17 +78,17 @@ func date(value string) (string, error) {
 	return value, nil
 }
 
-// dayNumber returns a day that date has checked, in days since 1970.
+// dayNumber returns a day in days since 1970. date has already checked it.
 func dayNumber(value string) int64 {
 	t, _ := time.Parse(time.DateOnly, value)
 	return t.Unix() / (24 * 60 * 60)
 }
 
-// maxTerms is how many words a filter may have.
+// maxTerms is the maximum number of words in a filter.
 const maxTerms = 40
 
-// ParseFilter reads a filter: words with spaces between, KEY:VALUE or text that is searched for. What
-// has spaces stands between quotation marks: game:"0 A.D.", "out of sync".
+// ParseFilter parses a filter: words separated by spaces, either KEY:VALUE or a text to search for. Text with spaces is
+// in quotation marks: game:"0 A.D.", "out of sync".
 func ParseFilter(words string) (Filter, error) {
 	var f Filter
 	for rest := strings.TrimLeft(words, " \t\n"); rest != ""; rest = strings.TrimLeft(rest, " \t\n") {
@@ -113,7 +113,7 @@ func ParseFilter(words string) (Filter, error) {
 	return f, nil
 }
 
-// nextWord takes the first word off a text that begins with one. Quotation marks keep spaces in it.
+// nextWord splits off the first word of a text that begins with one. Quotation marks keep spaces in it.
 func nextWord(text string) (word string, quotedFirst bool, rest string, err error) {
 	var b strings.Builder
 	inside := false
@@ -133,7 +133,7 @@ func nextWord(text string) (word string, quotedFirst bool, rest string, err erro
 	return b.String(), text[0] == '"', "", nil
 }
 
-// parseTerm reads a word that is not between quotation marks.
+// parseTerm parses a word that is not in quotation marks.
 func parseTerm(word string) (Term, error) {
 	key, value, found := strings.Cut(word, ":")
 	if !found {
@@ -168,7 +168,7 @@ func parseTerm(word string) (Term, error) {
 	return t, nil
 }
 
-// FilterKeys returns the words that may stand before a colon, sorted.
+// FilterKeys returns the words that are valid before a colon, sorted.
 func FilterKeys() []string {
 	list := []string{"fact"}
 	for key := range keys {
@@ -181,7 +181,7 @@ func FilterKeys() []string {
 	return list
 }
 
-// String writes a filter so that ParseFilter reads the same.
+// String returns the filter in a form that ParseFilter reads back.
 func (f Filter) String() string {
 	var words []string
 	for _, t := range f.Terms {
@@ -190,7 +190,7 @@ func (f Filter) String() string {
 	return strings.Join(words, " ")
 }
 
-// String writes a term as a word of a filter.
+// String returns the term as a word of a filter.
 func (t Term) String() string {
 	before := ""
 	switch {
@@ -211,7 +211,7 @@ func (t Term) String() string {
 		return `"` + t.Value + `"`
 	}
 	if slices.Contains(ofBuilds, t.Key) && t.Op == "=" && strings.ContainsAny(t.Value[:1], "<>=") {
-		before += "=" // a build whose name begins so
+		before += "=" // builds with names that begin with it
 	}
 	return before + quoteSpaces(t.Value)
 }
@@ -233,7 +233,7 @@ func (f Filter) Of(key string) string {
 	return ""
 }
 
-// With returns the filter with one more term, instead of those of the same key and fact.
+// With returns the filter with one more term. It replaces terms with the same key and fact.
 func (f Filter) With(term Term) Filter {
 	return Filter{append(slices.DeleteFunc(slices.Clone(f.Terms), func(t Term) bool { return t.Key == term.Key && t.Fact == term.Fact }), term)}
 }
@@ -243,7 +243,7 @@ func (f Filter) Without(term Term) Filter {
 	return Filter{slices.DeleteFunc(slices.Clone(f.Terms), func(t Term) bool { return t == term })}
 }
 
-// Day returns a day as filters and lists write it, empty for 0.
+// Day returns a day in the form of filters and lists, empty for 0.
 func Day(day int64) string {
 	if day == 0 {
 		return ""
@@ -251,12 +251,12 @@ func Day(day int64) string {
 	return time.Unix(day*24*60*60, 0).UTC().Format(time.DateOnly)
 }
 
-// cursor is where a page ends: the value that lists are ordered by, and the number of the last one on it.
+// cursor is the end of a page: the sort value and the number of its last entry.
 type cursor struct{ value, id int64 }
 
 func (c cursor) String() string { return fmt.Sprintf("%d-%d", c.value, c.id) }
 
-// parseCursor reads what a page has said that the next one begins after.
+// parseCursor parses the cursor in the link to the next page.
 func parseCursor(s string) (c cursor, err error) {
 	value, id, found := strings.Cut(s, "-")
 	if found {

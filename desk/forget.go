@@ -16,42 +16,41 @@ import (
 	"github.com/desynctool/desynctool/internal/prose"
 )
 
-// Forgotten is what Forget has deleted, or would delete, and what it found and left.
+// Forgotten describes what Forget deleted, or would delete, and what it found and left.
 type Forgotten struct {
 	DryRun  bool `json:"dry_run"`
-	Reports int  `json:"reports"` // in which the player was a peer, with their documents
-	Bundles int  `json:"bundles"` // whose content is deleted, that had such a report
-	Rows    int  `json:"rows"`    // of those the ones that are deleted whole: no other match was in them
-	Names   int  `json:"names"`   // of bundles, receipts and uploads that had the name in them
-	Facts   int  `json:"facts"`   // values that files stated, with the name in them
-	// Mentions are reports of others that have the name in their text, Events and Groups what
-	// people wrote with it. They stay.
+	Reports int  `json:"reports"` // with the player as a peer, and their documents
+	Bundles int  `json:"bundles"` // with such a report; their content is deleted
+	Rows    int  `json:"rows"`    // those that are deleted completely because they had no other match
+	Names   int  `json:"names"`   // names of bundles, receipts and uploads that contained the name
+	Facts   int  `json:"facts"`   // values from files that contained the name
+	// Mentions are other reports with the name in their text. Events and Groups contain it in texts that people wrote.
+	// They stay.
 	Mentions []Mention `json:"mentions"`
 	Events   []int64   `json:"events"`
 	Groups   []string  `json:"groups"`
-	// Unread are blobs that other bundles have: what is in them was not looked into.
+	// Unread are the blobs of other bundles, which were not searched.
 	Unread int64 `json:"unread"`
 }
 
-// Mention is a match whose document has a name in it.
+// Mention is a match with a name in its document.
 type Mention struct {
 	Bundle string `json:"bundle"` // hash
 	Match  int    `json:"match"`  // from 1
 }
 
-// Forgot is what the event says that Forget writes. It has no name in it.
+// Forgot is the kind of event that Forget writes. The event does not contain the name.
 const Forgot What = "forget"
 
-// maxMentions is how many mentions are listed.
+// maxMentions is the maximum number of mentions in the list.
 const maxMentions = 1000
 
-// Forget deletes all reports in which a player is a peer: the reports, their documents, the bundles that they are from,
-// and the name wherever files were called by it. Names are what the player is called in the store: the name, and the
-// pseudonym that stands for it. Of two peers of one name the second is NAME#2, which counts as well.
+// Forget deletes all reports in which a player is a peer: the reports, their documents, the bundles that contain them,
+// and the name in file names. names are the player's names in the store: the name, and its pseudonym. If two peers have
+// the same name, the second is NAME#2, which also matches.
 //
-// Of a bundle with several matches the reports of those stay that the player is in no part of; its content goes, since
-// all matches are in it. What is said in texts and in the content of other bundles stays; Forgotten says what of that
-// was found.
+// If a bundle has several matches, the reports of matches without the player stay. The bundle's content is deleted,
+// because it contains all matches. Texts and the content of other bundles stay; Forgotten lists what was found there.
 func Forget(ctx context.Context, s *Store, b blobs.Store, names []string, who string, dryRun bool) (*Forgotten, error) {
 	names = slices.DeleteFunc(slices.Clone(names), func(n string) bool { return strings.TrimSpace(n) == "" })
 	if len(names) == 0 {
@@ -73,7 +72,7 @@ func Forget(ctx context.Context, s *Store, b blobs.Store, names []string, who st
 		}
 		gone = x.gone
 		if dryRun {
-			return errDry // what follows from the deletion was seen, and is taken back
+			return errDry // the result of the deletion was computed, and is now rolled back
 		}
 		_, err = tx.Event(ctx, Event{Who: who, What: Forgot, About: About{Text: fmt.Sprintf("%s, %s", prose.Count(int64(f.Reports), "report", "reports"), prose.Count(int64(f.Bundles), "bundle", "bundles"))}})
 		return err
@@ -96,7 +95,7 @@ func Forget(ctx context.Context, s *Store, b blobs.Store, names []string, who st
 	return f, s.settleDeleted(ctx)
 }
 
-// forgetting is one Forget.
+// forgetting is the state of one Forget.
 type forgetting struct {
 	tx    *Tx
 	names []string
@@ -122,7 +121,7 @@ func (x *forgetting) all(ctx context.Context) error {
 	return nil
 }
 
-// is reports whether a peer's name is one of those: NAME, or NAME#2 of a second peer that is called so.
+// is reports whether a peer's name is one of the names: NAME, or NAME#2 for a second peer with that name.
 func (x *forgetting) is(peer string) bool {
 	return slices.ContainsFunc(x.names, func(n string) bool {
 		rest, ok := strings.CutPrefix(peer, n)
@@ -130,7 +129,7 @@ func (x *forgetting) is(peer string) bool {
 	})
 }
 
-// bundles returns those in which a report has the player.
+// bundles returns the bundles with a report in which the player is a peer.
 func (x *forgetting) bundles(ctx context.Context) ([]int64, error) {
 	var ids []int64
 	for _, n := range x.names {
@@ -156,7 +155,7 @@ func (x *forgetting) bundles(ctx context.Context) ([]int64, error) {
 	return slices.Compact(ids), nil
 }
 
-// bundle deletes what a bundle has of the player.
+// bundle deletes a bundle's data about the player.
 func (x *forgetting) bundle(ctx context.Context, id int64) error {
 	type match struct {
 		number int
@@ -190,7 +189,7 @@ func (x *forgetting) bundle(ctx context.Context, id int64) error {
 		x.gone = append(x.gone, b.Kept)
 	}
 	if b.Hash != b.Kept {
-		x.gone = append(x.gone, b.Hash) // what was received, if names were taken out of a copy
+		x.gone = append(x.gone, b.Hash) // the received content, if a copy without names was made
 	}
 	x.done.Bundles++
 	x.done.Reports += len(theirs)
@@ -211,7 +210,7 @@ func (x *forgetting) bundle(ctx context.Context, id int64) error {
 	return nil
 }
 
-// unname takes away what bundles and receipts are called by the name.
+// unname removes the name from the names of bundles and receipts.
 func (x *forgetting) unname(ctx context.Context) error {
 	for _, table := range []struct{ list, change string }{
 		{"forget.bundle-names", "bundle.unname"}, {"forget.receipt-names", "receipt.unname"}, {"forget.upload-names", "upload.unname"},
@@ -239,7 +238,7 @@ func (x *forgetting) unname(ctx context.Context) error {
 	return nil
 }
 
-// traits deletes what files stated with the name in it, unless reports of others have it.
+// traits deletes facts from files that contain the name, unless reports of other players have them.
 func (x *forgetting) traits(ctx context.Context) error {
 	var ids []int64
 	err := x.tx.each(ctx, "forget.traits", nil, func(scan func(...any) error) error {
@@ -260,7 +259,7 @@ func (x *forgetting) traits(ctx context.Context) error {
 			return err
 		}
 		if used > 0 {
-			continue // their documents have it, and are listed
+			continue // their documents contain it, and are listed
 		}
 		x.done.Facts++
 		if err := x.traitSets(ctx, id); err != nil {
@@ -275,7 +274,7 @@ func (x *forgetting) traits(ctx context.Context) error {
 	return nil
 }
 
-// traitSets deletes the sets of traits that have one which no report has any more.
+// traitSets deletes the sets with a trait that no report has any more.
 func (x *forgetting) traitSets(ctx context.Context, trait int64) error {
 	sets, err := valuesOf[int64](ctx, x.tx, "trait.sets", trait)
 	for _, id := range sets {
@@ -288,7 +287,7 @@ func (x *forgetting) traitSets(ctx context.Context, trait int64) error {
 	return err
 }
 
-// mentions looks for the name in the documents that are left.
+// mentions searches for the name in the remaining documents.
 func (x *forgetting) mentions(ctx context.Context) error {
 	return x.tx.each(ctx, "forget.documents", nil, func(scan func(...any) error) error {
 		var m Mention
@@ -307,7 +306,7 @@ func (x *forgetting) mentions(ctx context.Context) error {
 	})
 }
 
-// said looks for the name in what people wrote.
+// said searches for the name in texts that people wrote.
 func (x *forgetting) said(ctx context.Context) error {
 	err := x.tx.each(ctx, "forget.events", nil, func(scan func(...any) error) error {
 		var id int64
@@ -335,7 +334,7 @@ func (x *forgetting) said(ctx context.Context) error {
 	return x.tx.row(ctx, "forget.unread", nil, &x.done.Unread)
 }
 
-// inJSON is mentioned for the texts of a JSON document. Few have a name anywhere, so that is looked at first.
+// inJSON is mentioned for the texts in a JSON document. Few documents contain a name, so that is checked first.
 func (x *forgetting) inJSON(document []byte) bool {
 	if !slices.ContainsFunc(x.names, func(n string) bool {
 		quoted, err := json.Marshal(n)
@@ -355,7 +354,7 @@ func (x *forgetting) inJSON(document []byte) bool {
 	}
 }
 
-// mentioned reports whether one of the names stands in a text as words of its own: Al is not in Alice.
+// mentioned reports whether a text contains one of the names as separate words: Alice does not contain Al.
 func (x *forgetting) mentioned(text []byte) bool {
 	return slices.ContainsFunc(x.names, func(n string) bool { return hasWord(text, []byte(n)) })
 }
@@ -378,7 +377,7 @@ func hasWord(text, word []byte) bool {
 	}
 }
 
-// overwriteDeleted has SQLite fill what it deletes with zeros.
+// overwriteDeleted makes SQLite overwrite deleted data with zeros.
 func (s *Store) overwriteDeleted(ctx context.Context) error {
 	if s.kind != SQLite {
 		return nil
@@ -387,8 +386,8 @@ func (s *Store) overwriteDeleted(ctx context.Context) error {
 	return s.write.QueryRowContext(ctx, "PRAGMA secure_delete = ON").Scan(&on)
 }
 
-// settleDeleted has SQLite bring what was deleted from its log into the database, and empty the log. While others
-// read, the log stays until later.
+// settleDeleted makes SQLite move deletions from its log into the database, and empty the log. While others read, the
+// log stays until later.
 func (s *Store) settleDeleted(ctx context.Context) error {
 	if s.kind != SQLite {
 		return nil

@@ -21,17 +21,17 @@ import (
 	"github.com/desynctool/desynctool/internal/lazyregexp"
 )
 
-// Limits of what an export may be. Contents of bundles are as large as they were taken.
+// Limits of an export. Contents of bundles may be as large as when they were received.
 const (
 	maxExportText   = 64 << 20 // of the manifest and the sums
 	maxExportLine   = maxDocument + 1<<20
 	maxExportWindow = 64 << 20 // of zstd
 )
 
-// ErrExport says that a file is not a whole export.
+// ErrExport reports that a file is not a complete export.
 var ErrExport = errors.New("not a whole export of a desk")
 
-// NotEmptyError says that an export cannot be brought into a store that has something already.
+// NotEmptyError reports that the store for an import is not empty.
 type NotEmptyError struct {
 	Where string
 	Table string
@@ -41,11 +41,11 @@ func (e *NotEmptyError) Error() string {
 	return fmt.Sprintf("%s: the store has %s already; an export is brought into an empty one", e.Where, e.Table)
 }
 
-// Import brings an export into a store that has nothing yet, which is made if it is not there; openBlobs opens where its bundles are.
-// The whole file is checked before the store is made or changed, and all rows are written in one transaction, so that
-// nothing is seen of an export that was cut off or changed. The error is ErrExport then.
+// Import imports an export into an empty store, which is created if needed. openBlobs opens the store of its bundles.
+// The whole file is checked before the store is created or changed, and all rows are written in one transaction.
+// Nothing of a truncated or modified export becomes visible; the error is then ErrExport.
 //
-// An export of an older program is read with the schema that it has, which is brought up to date afterwards.
+// An export of an older program is read with its own schema, which is updated afterwards.
 func Import(ctx context.Context, where string, o Options, openBlobs func() (blobs.Store, error), file string) (*Exported, error) {
 	m, _, err := walkExport(ctx, file, nil, nil)
 	if err != nil {
@@ -83,14 +83,14 @@ func Import(ctx context.Context, where string, o Options, openBlobs func() (blob
 	if err := s.Close(); err != nil {
 		return nil, err
 	}
-	o.schema = 0 // brings it up to date
+	o.schema = 0 // update it
 	if s, err = Open(ctx, where, o); err != nil {
 		return nil, err
 	}
 	return done, s.Close()
 }
 
-// bringIn writes what an export has; added are the blobs that were not there before.
+// bringIn writes the content of an export. added collects the blobs that did not exist before.
 func (tx *Tx) bringIn(ctx context.Context, file string, b blobs.Store, added *[]string) (*Exported, error) {
 	has, err := tx.schema(ctx)
 	if err != nil {
@@ -110,7 +110,7 @@ func (tx *Tx) bringIn(ctx context.Context, file string, b blobs.Store, added *[]
 		}
 	}
 	done := &Exported{}
-	need := map[string]bool{} // blobs of bundles that were not met yet
+	need := map[string]bool{} // blobs of bundles that have not occurred yet
 	rows := func(m *manifest, t *table, in io.Reader) error {
 		if m.Schema != has {
 			return fmt.Errorf("%s: the store has version %d of the schema, the export %d; bring it into a store that is not there yet", tx.store.where, has, m.Schema)
@@ -163,7 +163,7 @@ func (tx *Tx) schema(ctx context.Context) (has int, err error) {
 	return has, err
 }
 
-// fill writes the rows of a table, and returns how many there were. It notes the blobs that bundles need.
+// fill writes the rows of a table, and returns their number. It records the blobs that bundles need.
 func (tx *Tx) fill(ctx context.Context, t *table, in io.Reader, need map[string]bool) (n int64, err error) {
 	insert, err := tx.PrepareContext(ctx, t.insert())
 	if err != nil {
@@ -206,13 +206,13 @@ func (tx *Tx) fill(ctx context.Context, t *table, in io.Reader, need map[string]
 	}
 }
 
-// refused reports whether an error says that a row cannot be as it is: twice, or referring to none.
+// refused reports whether an error means that a row is not valid: a duplicate, or a reference to a missing row.
 func refused(err error) bool {
-	var code interface{ SQLState() string } // of PostgreSQL: wrong values, violated constraints
+	var code interface{ SQLState() string } // PostgreSQL: wrong values, violated constraints
 	if errors.As(err, &code) {
 		return strings.HasPrefix(code.SQLState(), "22") || strings.HasPrefix(code.SQLState(), "23")
 	}
-	var lite interface{ Code() int } // of SQLite: a constraint
+	var lite interface{ Code() int } // SQLite: a constraint
 	return errors.As(err, &lite) && lite.Code()&0xff == 19
 }
 
@@ -236,7 +236,7 @@ func readLine(r *bufio.Reader) ([]byte, error) {
 	}
 }
 
-// continueIDs has PostgreSQL number new rows after those that were brought in, as SQLite does.
+// continueIDs makes PostgreSQL number new rows after the imported ones, as SQLite does.
 func (tx *Tx) continueIDs(ctx context.Context, list []table) error {
 	if tx.store.kind != Postgres {
 		return nil
@@ -257,8 +257,8 @@ var (
 	hashForm = lazyregexp.New(`^[0-9a-f]{64}$`)
 )
 
-// walkExport reads an export from its beginning to its end, and gives what it has to rows and content, unless they are
-// nil. It returns nil only for a file that is whole: what the sums say is what was read, and nothing follows.
+// walkExport reads an export from begin to end, and passes its parts to rows and content, unless they are nil. It
+// returns nil only for a complete file: the sums match the data, and nothing follows.
 func walkExport(ctx context.Context, file string, rows func(*manifest, *table, io.Reader) error, content func(hash string, size int64, in io.Reader) error) (*manifest, *sums, error) {
 	f, err := os.Open(file)
 	if err != nil {
@@ -278,14 +278,14 @@ type exportWalk struct {
 	rows     func(*manifest, *table, io.Reader) error
 	content  func(hash string, size int64, in io.Reader) error
 	manifest manifest
-	tables   int // that were met
+	tables   int // tables read so far
 	last     string
 	seen     []entrySum
 	end      sums
 	ended    bool
 }
 
-// bad is an error of the file itself.
+// bad returns an error about the file itself.
 func (w *exportWalk) bad(format string, args ...any) error {
 	return fmt.Errorf("%s: %w: %w", w.file, ErrExport, fmt.Errorf(format, args...))
 }
@@ -308,7 +308,7 @@ func (w *exportWalk) read(f io.Reader) error {
 		} else {
 			err = w.bad("after %d files: %w", len(w.seen), err)
 		}
-		if source.err != nil { // which an entry would take for an end
+		if source.err != nil { // an entry would treat it as the end
 			return w.broken(source.err)
 		}
 		if err != nil {
@@ -338,7 +338,7 @@ func (w *exportWalk) broken(err error) error {
 	return w.bad("after %d files: %w", len(w.seen), err)
 }
 
-// watched remembers an error, and ends when a context does.
+// watched remembers an error, and ends when a context ends.
 type watched struct {
 	ctx context.Context
 	r   io.Reader
@@ -451,7 +451,7 @@ func (w *exportWalk) finish(body io.Reader) error {
 	return nil
 }
 
-// text reads a file of JSON.
+// text reads a JSON file.
 func (w *exportWalk) text(body io.Reader, name string, into any) error {
 	text, err := io.ReadAll(io.LimitReader(body, maxExportText+1))
 	if err != nil {

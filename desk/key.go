@@ -8,31 +8,28 @@ import (
 	"github.com/desynctool/desynctool/report/document"
 )
 
-// Key is by what a report is put together with others.
+// Key determines which reports are grouped together.
 type Key struct {
-	// Coarse is what reports of one bug have in common, 16 hex digits. It is of the game, the kind
-	// of the divergence and one place: the finest that is the same each time that a bug strikes.
+	// Coarse is common to all reports of one bug, 16 hex digits. It is derived from the game, the kind of divergence
+	// and one place: the finest place that is the same each time the bug occurs.
 	Coarse string
 	// Strict is the strict fingerprint, empty if too little is known.
 	Strict string
-	// Weak says that nothing but the kind, or what the game said itself, is known: reports of
-	// different bugs may have this key.
+	// Weak means that only the kind, or the game's own message, is known. Reports of different bugs may have this key.
 	Weak bool
-	// Title is what it is made of, for people: the game and the kind, then the names of the levels. It
-	// says each name once.
+	// Title describes the key for people: the game and the kind, then the names of the levels. Each name occurs once.
 	Title string
-	// By are the levels that Coarse is of, without that of the kind; none if nothing else is known.
+	// By are the levels in Coarse, without the level of the kind. It is empty if nothing else is known.
 	By []document.Level
 }
 
-// KeyOf returns the key of a report, and false for one without a divergence. It depends on the
-// report alone, so that groups do not depend on the order in which reports arrive.
+// KeyOf returns the key of a report, and false for a report without a divergence. It depends only on the report, so
+// groups do not depend on the order in which reports arrive.
 //
-// What a bug leaves differs from session to session: which archetypes it hits, how many entities,
-// how many fields follow in the same tick. What stays is, in this order: how the orders differ
-// and of which kind the first of them is; what differs in an initial state; the step, and the
-// component if it is the only one that differs after it; without a step the components.
-// docs/desk-accuracy.md measures it.
+// The traces of a bug differ from session to session: the affected archetypes, the number of entities, and the fields
+// that follow in the same tick. These properties stay the same, in this order: the way the orders differ and the kind
+// of the first different order; the differences in an initial state; the step, and the component if only one differs
+// after it; without a step the components. docs/desk-accuracy.md contains measurements.
 func KeyOf(r *document.Report) (Key, bool) {
 	if r.Status != document.Diverged || len(r.Fingerprints) == 0 {
 		return Key{}, false
@@ -80,8 +77,8 @@ func KeyOf(r *document.Report) (Key, bool) {
 	return k, true
 }
 
-// withName adds a name to a title, unless it stands there: a class of mistakes may be the kind and the
-// cause, and a component may be called after its step.
+// withName adds a name to a title, unless the title already contains it. A class of mistakes may be both the kind and
+// the cause, and a component may have the name of its step.
 func withName(title []string, name string) []string {
 	for i, part := range title {
 		if part == name || i == 0 && strings.HasSuffix(part, " "+name) {

@@ -12,25 +12,25 @@ import (
 	"github.com/desynctool/desynctool/internal/prose"
 )
 
-// Order is how a list of groups is ordered; groups that are equal in it are in the order of their age.
+// Order is the order of a list of groups. Groups that are equal in it are ordered by age.
 type Order string
 
-// Orders of groups, each from the most.
+// Orders of groups, each descending.
 const (
 	ByReports Order = "matches" // most matches
 	ByLast    Order = "last"    // the last that was played
-	ByFirst   Order = "first"   // the newest: its first match was played last
+	ByFirst   Order = "first"   // newest: its first match was played last
 )
 
-// Orders returns all orders, the usual first.
+// Orders returns all orders, the default first.
 func Orders() []Order { return []Order{ByReports, ByLast, ByFirst} }
 
 var orderColumns = map[Order]string{ByReports: "g.reports", ByLast: "g.last_day", ByFirst: "g.first_day"}
 
-// Page is which part of a list is wanted.
+// Page selects a part of a list.
 type Page struct {
-	After string // what the page before has as Next; empty for the first
-	Limit int    // of entries; 0 for 25, at most 500
+	After string // Next of the previous page; empty for the first page
+	Limit int    // number of entries; 0 for 25, at most 500
 }
 
 func (p Page) limit() int {
@@ -40,29 +40,29 @@ func (p Page) limit() int {
 	return min(p.Limit, 500)
 }
 
-// Group is what a list shows of a group.
+// Group is the part of a group that a list shows.
 type Group struct {
 	ID       int64      `json:"-"`
 	Code     string     `json:"code"`
 	Game     string     `json:"game"`
-	Title    string     `json:"title"` // made of its first report
-	Name     string     `json:"name"`  // that a person gave it, may be empty
+	Title    string     `json:"title"` // made from its first report
+	Name     string     `json:"name"`  // given by a person, may be empty
 	State    GroupState `json:"state"`
-	MergedIn string     `json:"merged_in,omitempty"` // the code of the group that has its reports
+	MergedIn string     `json:"merged_in,omitempty"` // code of the group that has its reports
 	FixedIn  string     `json:"fixed_in,omitempty"`
-	CameBack string     `json:"came_back,omitempty"` // the build in which it was seen after it was closed
-	Weak     bool       `json:"weak"`                // too little is known to tell it from others
+	CameBack string     `json:"came_back,omitempty"` // build in which it was seen after it was closed
+	Weak     bool       `json:"weak"`                // too little is known to distinguish it from others
 	Reports  int64      `json:"matches"`
-	Peers    int64      `json:"peers"` // of all of its matches
-	// OfGame is how many reports of its game diverged, its own included.
+	Peers    int64      `json:"peers"` // in all of its matches
+	// OfGame is how many reports of its game diverged, including its own.
 	OfGame     int64  `json:"matches_of_game"`
 	FirstBuild string `json:"first_build,omitempty"`
 	LastBuild  string `json:"last_build,omitempty"`
-	FirstDay   string `json:"first_day,omitempty"` // 2026-01-31; empty if no evidence says it
+	FirstDay   string `json:"first_day,omitempty"` // 2026-01-31; empty if the evidence does not contain it
 	LastDay    string `json:"last_day,omitempty"`
 	Trend      Trend  `json:"trend"`
-	// Cause is the class that most of its reports have as the likeliest, Causes how many do; empty and 0 if
-	// none of them has one.
+	// Cause is the most frequent class of likeliest causes in its reports, Causes how many reports have it. They are
+	// empty and 0 if no report has a cause.
 	Cause  string `json:"cause,omitempty"`
 	Causes int64  `json:"cause_matches,omitempty"`
 
@@ -70,7 +70,7 @@ type Group struct {
 	firstDay, lastDay int64
 }
 
-// Called is how people call a group: its name, else its title.
+// Called returns the name of the group, or its title.
 func (g *Group) Called() string {
 	if g.Name != "" {
 		return g.Name
@@ -78,14 +78,14 @@ func (g *Group) Called() string {
 	return g.Title
 }
 
-// Says reports whether what the group is called says a name, that of its game or of a class of mistakes,
-// so that it need not stand beside.
+// Says reports whether the group's name or title contains a name, such as the name of its game or of a class of
+// mistakes. The name need not be repeated then.
 func (g *Group) Says(name string) bool {
 	called := " " + strings.ReplaceAll(g.Called(), ",", " ") + " "
 	return name != "" && strings.Contains(called, " "+strings.ReplaceAll(name, ",", " ")+" ")
 }
 
-// Share is which part of all reports of the game that diverged are of the group, 0 to 1.
+// Share is the group's part of all diverged reports of the game, 0 to 1.
 func (g *Group) Share() float64 {
 	if g.OfGame == 0 {
 		return 0
@@ -93,30 +93,30 @@ func (g *Group) Share() float64 {
 	return float64(g.Reports) / float64(g.OfGame)
 }
 
-// TrendWeeks is of how many weeks a trend has counts.
+// TrendWeeks is the number of weeks in a trend.
 const TrendWeeks = 8
 
-// Trend is how many matches there were when, up to the last day that evidence of the game has.
+// Trend counts matches over time, up to the last day in the game's evidence.
 type Trend struct {
-	Until string `json:"until,omitempty"` // that day; empty if none is known
-	// Last7 are those of the last 7 days, Before7 of the 7 days before, and so on.
+	Until string `json:"until,omitempty"` // that day; empty if unknown
+	// Last7 counts the last 7 days, Before7 the 7 days before, and so on.
 	Last7    int64 `json:"last_7"`
 	Before7  int64 `json:"before_7"`
 	Last28   int64 `json:"last_28"`
 	Before28 int64 `json:"before_28"`
-	// Weeks are those of each week, the last one last.
+	// Weeks has the count of each week, the last week last.
 	Weeks [TrendWeeks]int64 `json:"weeks"`
 }
 
 // GroupList is a page of a list of groups.
 type GroupList struct {
 	Groups []Group
-	Total  int64  // of the list
-	Next   string // the page after, empty if there is none
+	Total  int64  // of the whole list
+	Next   string // next page, empty if there is none
 }
 
-// Groups lists the groups of a filter. Without a word about states, those that were merged into others are left out,
-// since they have no reports any more.
+// Groups lists the groups that match a filter. Unless the filter has a state, it omits groups that were merged into
+// others, because they have no reports any more.
 func (s *Store) Groups(ctx context.Context, f Filter, by Order, page Page) (*GroupList, error) {
 	column := orderColumns[by]
 	if column == "" {
@@ -171,7 +171,7 @@ func (s *Store) countGroups(ctx context.Context, w *where, total *int64) error {
 	return nil
 }
 
-// found looks for groups once, counts them and returns the numbers of those of a page.
+// found searches for groups once, counts them, and returns the numbers of the groups on a page.
 func (s *Store) found(ctx context.Context, w *where, column string, after *cursor, limit int, total *int64) (ids []int64, err error) {
 	behind := where{args: w.args}
 	if after != nil {
@@ -194,7 +194,7 @@ func (s *Store) found(ctx context.Context, w *where, column string, after *curso
 	return ids, err
 }
 
-// groups reads groups without what is counted over their variants.
+// groups reads groups without the counts over their variants.
 func (s *Store) groups(ctx context.Context, w *where, order string, f func(*Group)) error {
 	rows, err := s.read.QueryContext(ctx, w.fill("list.groups", order), w.args...)
 	if err != nil {
@@ -210,7 +210,7 @@ func (s *Store) groups(ctx context.Context, w *where, order string, f func(*Grou
 	})
 }
 
-// count adds what is counted of each group: its share, trend and cause.
+// count adds the counts of each group: its share, trend and cause.
 func (s *Store) count(ctx context.Context, list []Group) error {
 	if len(list) == 0 {
 		return nil
@@ -255,7 +255,7 @@ func (s *Store) count(ctx context.Context, list []Group) error {
 	})
 }
 
-// add counts n matches that were so many days before the last one.
+// add counts n matches that were ago days before the last day.
 func (t *Trend) add(ago, n int64) {
 	if ago < 0 || ago >= 7*TrendWeeks {
 		return
@@ -294,11 +294,11 @@ func (s *Store) gameReports(ctx context.Context) (map[int64]int64, error) {
 	return of, err
 }
 
-// lastDay returns the day that trends of a game end with: the last one that evidence has. Days that lie more than
-// 4 weeks after all others, and have less than a hundredth of the reports, are those of clocks that are wrong.
+// lastDay returns the day with which trends of a game end: the last day in the evidence. It ignores days that are more
+// than 4 weeks after all others and have less than a hundredth of the reports, because they come from wrong clocks.
 func (s *Store) lastDay(ctx context.Context, game int64) (int64, error) {
 	type count struct{ day, n int64 }
-	var days []count // the last first
+	var days []count // newest first
 	var all int64
 	err := s.each(ctx, "list.game-days", []any{game}, func(scan func(...any) error) error {
 		var c count
@@ -319,22 +319,22 @@ func (s *Store) lastDay(ctx context.Context, game int64) (int64, error) {
 	return days[last].day, nil
 }
 
-// Report is what a list shows of a report.
+// Report is the part of a report that a list shows.
 type Report struct {
 	ID       int64  `json:"id"`
-	Bundle   string `json:"bundle"` // the hash of what was received
-	File     string `json:"file"`   // under which it came first
+	Bundle   string `json:"bundle"` // hash of the received content
+	File     string `json:"file"`   // name of the first arrival
 	Match    int    `json:"match"`  // from 1
 	Status   string `json:"status"`
 	Game     string `json:"game"`
 	Build    string `json:"build,omitempty"`
 	Seed     string `json:"seed,omitempty"`
 	Day      string `json:"day,omitempty"`
-	Tick     *int64 `json:"tick"` // the divergent one or the first that may be, null if that is not known
+	Tick     *int64 `json:"tick"` // the divergent tick or the first possible one, null if unknown
 	Peers    int64  `json:"peers"`
 	Complete int    `json:"complete"` // how much is known, 0 to 100
 	Verdict  string `json:"verdict"`  // its first sentence
-	Tool     string `json:"tool"`     // the version that triaged it last
+	Tool     string `json:"tool"`     // version of the program that triaged it last
 	Times    int64  `json:"times"`    // how often it was triaged
 	Group    string `json:"group,omitempty"`
 	Title    string `json:"title,omitempty"` // of its variant
@@ -345,14 +345,14 @@ type Report struct {
 // ReportList is a page of a list of reports.
 type ReportList struct {
 	Reports []Report
-	Total   int64 // of the list; MostCounted says that there are at least so many
+	Total   int64 // of the whole list; MostCounted means at least that many
 	Next    string
 }
 
-// MostCounted is up to how many reports of a list are counted.
+// MostCounted is the limit up to which the reports of a list are counted.
 const MostCounted = 10_000
 
-// Reports lists the reports of a filter, those that came last first.
+// Reports lists the reports that match a filter, newest first.
 func (s *Store) Reports(ctx context.Context, f Filter, page Page) (*ReportList, error) {
 	var w where
 	if err := s.ofReports(ctx, &w, f); err != nil {
@@ -397,7 +397,7 @@ func (s *Store) reports(ctx context.Context, w *where, order string, f func(*Rep
 	})
 }
 
-// BundlesOf returns the numbers of the bundles that have a report of a filter, in order.
+// BundlesOf returns the numbers of the bundles with a report that matches a filter, in order.
 func (s *Store) BundlesOf(ctx context.Context, f Filter) (ids []int64, err error) {
 	var w where
 	if err := s.ofReports(ctx, &w, f); err != nil {
@@ -416,10 +416,10 @@ func (s *Store) BundlesOf(ctx context.Context, f Filter) (ids []int64, err error
 	return ids, err
 }
 
-// UnknownReportError says that no report is called so, or that several are.
+// UnknownReportError reports that no report has a name, or that several match it.
 type UnknownReportError struct {
 	Name string
-	Some []string // that may be meant
+	Some []string // reports that match
 }
 
 func (e *UnknownReportError) Error() string {
@@ -429,8 +429,8 @@ func (e *UnknownReportError) Error() string {
 	return fmt.Sprintf("report %s: there is none; desynctool desk list --reports has them", prose.Name(e.Name))
 }
 
-// ReportByName returns a report: by its number, or by its bundle's hash or the beginning of it, which is followed by
-// # and the number of the match if there are several. Else it is an *UnknownReportError.
+// ReportByName returns a report by its number, or by its bundle's hash or the first digits of it. If the bundle has
+// several matches, # and the number of the match follow. Otherwise the error is an *UnknownReportError.
 func (s *Store) ReportByName(ctx context.Context, name string) (*Report, error) {
 	hash, match, ofMatch := strings.Cut(strings.ToLower(name), "#")
 	no, err := strconv.Atoi(match)
@@ -467,7 +467,7 @@ func (s *Store) ReportByName(ctx context.Context, name string) (*Report, error) 
 	return nil, e
 }
 
-// groupByCode returns a group by its code, or by the beginning of a code that no other one has.
+// groupByCode returns a group by its code, or by the first digits of the code if they are unique.
 func (s *Store) groupByCode(ctx context.Context, code string) (*Group, error) {
 	unknown := &UnknownGroupError{Code: code}
 	from, to, ok := codeRange(strings.ToLower(code))

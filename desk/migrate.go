@@ -13,8 +13,7 @@ import (
 //go:embed migrations/*.sql
 var migrationFiles embed.FS
 
-// NewerError says that a store was written by a newer program, whose schema this one does not
-// know.
+// NewerError reports that a newer program wrote a store, with a schema that this program does not know.
 type NewerError struct {
 	Where      string
 	Has, Knows int
@@ -24,15 +23,15 @@ func (e *NewerError) Error() string {
 	return fmt.Sprintf("%s: its schema is version %d, and this program knows versions up to %d; use a newer desynctool", e.Where, e.Has, e.Knows)
 }
 
-// migration takes a schema from the version before to its own.
+// migration updates a schema from the previous version to its own.
 type migration struct {
 	version int
 	name    string
 	text    string
 }
 
-// migrations returns all, in order: the files of the folder, whose names begin with their versions,
-// 0001 and so on without a gap.
+// migrations returns all migrations in order: the files in the folder, with names that begin with their versions, 0001
+// and so on without a gap.
 func migrations() ([]migration, error) {
 	entries, err := migrationFiles.ReadDir("migrations")
 	if err != nil {
@@ -54,8 +53,8 @@ func migrations() ([]migration, error) {
 	return list, nil
 }
 
-// migrate brings the schema up to date, or to a version that is not 0, each version in a transaction of its own with the row that
-// says so: what was interrupted goes on where it was.
+// migrate updates the schema to the newest version, or to upTo if that is not 0. Each version is one transaction,
+// together with the row that records it, so an interrupted migration continues where it stopped.
 func (s *Store) migrate(ctx context.Context, create bool, upTo int) error {
 	list, err := migrations()
 	if err != nil {
@@ -82,7 +81,7 @@ func (s *Store) migrate(ctx context.Context, create bool, upTo int) error {
 	return nil
 }
 
-// versionTable holds the versions that were reached.
+// versionTable contains the versions that were reached.
 const versionTable = `CREATE TABLE IF NOT EXISTS desk_versions (version BIGINT NOT NULL PRIMARY KEY)`
 
 // version returns the version of the schema, 0 if there is none.
@@ -98,7 +97,7 @@ func (s *Store) version(ctx context.Context) (has int, err error) {
 	return has, err
 }
 
-// lockKey is what programs that migrate one PostgreSQL database wait for each other by.
+// lockKey is the advisory lock of programs that migrate the same PostgreSQL database.
 const lockKey = 0x6465736b // "desk"
 
 func (tx *Tx) migrate(ctx context.Context, m migration) error {
@@ -113,7 +112,7 @@ func (tx *Tx) migrate(ctx context.Context, m migration) error {
 	}
 	var there int
 	if err := tx.QueryRowContext(ctx, `SELECT count(*) FROM desk_versions WHERE version = $1`, m.version).Scan(&there); err != nil || there > 0 {
-		return err // another program was here first
+		return err // another program was faster
 	}
 	for text := range strings.SplitSeq(withoutComments(tx.store.kind.types(m.text)), ";") {
 		if text = strings.TrimSpace(text); text == "" {
@@ -127,8 +126,7 @@ func (tx *Tx) migrate(ctx context.Context, m migration) error {
 	return err
 }
 
-// withoutComments takes comments off, which may hold semicolons. No migration has two dashes in a
-// string.
+// withoutComments removes comments, which may contain semicolons. No migration has two dashes in a string.
 func withoutComments(text string) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {

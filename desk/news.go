@@ -13,13 +13,13 @@ import (
 // Kinds of news.
 const (
 	NewGroup  = "new"       // a group that was not there before
-	GroupBack = "came-back" // one that was closed and is open again
+	GroupBack = "came-back" // a group that was closed and is open again
 )
 
-// News is that a group is new, or came back.
+// News reports that a group is new, or came back.
 type News struct {
 	ID     int64
-	At     time.Time // when the report was written that made it so
+	At     time.Time // time of the report that caused it
 	What   string    // NewGroup or GroupBack
 	Group  string    // its code
 	Title  string    // or its name
@@ -28,8 +28,7 @@ type News struct {
 	Report int64
 }
 
-// tell writes news, and for each webhook that it is to be sent. It is part of the transaction that
-// makes the news.
+// tell writes news, and a delivery for each webhook. It is part of the transaction that causes the news.
 func (tx *Tx) tell(ctx context.Context, what string, group, report int64, build string) error {
 	now := tx.store.Now().UnixMicro()
 	var id int64
@@ -40,12 +39,12 @@ func (tx *Tx) tell(ctx context.Context, what string, group, report int64, build 
 	return err
 }
 
-// newsColumns are where the columns of a row of news go.
+// newsColumns are the destinations for the columns of a news row.
 func newsColumns(n *News, at *int64) []any {
 	return []any{at, &n.What, &n.Group, &n.Title, &n.Game, &n.Build, &n.Report}
 }
 
-// News returns the last news, at most so many, the last one first.
+// News returns the last news, most at most, newest first.
 func (s *Store) News(ctx context.Context, most int) (list []News, err error) {
 	err = s.each(ctx, "news.list", []any{most}, func(scan func(...any) error) error {
 		var n News
@@ -58,18 +57,18 @@ func (s *Store) News(ctx context.Context, most int) (list []News, err error) {
 	return list, err
 }
 
-// Webhook is an address that is told of news.
+// Webhook is an address that receives news.
 type Webhook struct {
 	ID      int64
 	Address string
-	Private bool // it may be in the own network
+	Private bool // it may be in the local network
 	Made    time.Time
-	// Due, Done and Failed are how many deliveries wait, arrived, or were given up.
+	// Due, Done and Failed count deliveries that wait, arrived, or were given up.
 	Due, Done, Failed int64
-	Last              string // what came of the last try, empty if there was none
+	Last              string // result of the last try, empty if there was none
 }
 
-// AddWebhook has an address told of news from now on. What is sent is signed with the secret.
+// AddWebhook sends news to an address from now on, signed with the secret.
 func (s *Store) AddWebhook(ctx context.Context, who string, w Webhook, secret string) (id int64, err error) {
 	err = s.Write(ctx, func(tx *Tx) error {
 		if err := tx.row(ctx, "webhook.insert", []any{w.Address, secret, w.Private, s.Now().UnixMicro()}, &id); err != nil {
@@ -96,7 +95,7 @@ func (s *Store) Webhooks(ctx context.Context) (list []Webhook, err error) {
 	return list, err
 }
 
-// RemoveWebhook ends a webhook; errors.Is(err, fs.ErrNotExist) if there is none of that number.
+// RemoveWebhook removes a webhook. The error is fs.ErrNotExist if there is none with that number.
 func (s *Store) RemoveWebhook(ctx context.Context, who string, id int64) error {
 	return s.Write(ctx, func(tx *Tx) error {
 		n, err := tx.run(ctx, "webhook.remove", id, s.Now().UnixMicro())
@@ -113,18 +112,18 @@ func (s *Store) RemoveWebhook(ctx context.Context, who string, id int64) error {
 	})
 }
 
-// Delivery is news that is to be sent to a webhook.
+// Delivery is news to send to a webhook.
 type Delivery struct {
 	ID      int64
-	Tries   int // this one included
+	Tries   int // including this one
 	Address string
 	Secret  string
 	Private bool
 	News    News
 }
 
-// ClaimDelivery takes a delivery that is due, which nobody else takes for the time of a lease; nil if
-// there is none.
+// ClaimDelivery claims a delivery that is due. No other process can claim it during the lease. It returns nil if there
+// is none.
 func (s *Store) ClaimDelivery(ctx context.Context, lease time.Duration) (d *Delivery, err error) {
 	err = s.Write(ctx, func(tx *Tx) error {
 		d = &Delivery{}
@@ -146,8 +145,8 @@ func (s *Store) ClaimDelivery(ctx context.Context, lease time.Duration) (d *Deli
 	return d, err
 }
 
-// EndDelivery writes what came of a try: it arrived if next is zero and failed is not set, was given up if
-// failed is set, and is tried again at next otherwise.
+// EndDelivery records the result of a try. If failed is set, the delivery is given up. Otherwise it arrived if next is
+// zero, and is retried at next if not.
 func (s *Store) EndDelivery(ctx context.Context, id int64, next time.Time, failed bool, last string) error {
 	state, at := "due", next.UnixMicro()
 	switch {

@@ -14,37 +14,36 @@ import (
 	"github.com/desynctool/desynctool/internal/file/limits"
 )
 
-// The window of what is written, which bounds the memory of a writer to about a mebibyte, and the largest
-// one that is read.
+// The window for writing, which limits a writer's memory to about one mebibyte, and the largest window for reading.
 const (
 	window    = 256 << 10
 	maxWindow = 8 << 20
 )
 
-// pieces is in what pieces content is read.
+// pieces is the size of the pieces in which content is read.
 const pieces = 64 << 10
 
-// encoders and decoders are reused: what one costs is its tables.
+// encoders and decoders are reused, because their tables are expensive.
 var (
 	encoders = sync.Pool{New: func() any {
 		e, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(window),
 			zstd.WithLowerEncoderMem(true), zstd.WithZeroFrames(true))
 		if err != nil {
-			panic(err) // of options that are constants
+			panic(err) // the options are constants
 		}
 		return e
 	}}
 	decoders = sync.Pool{New: func() any {
 		d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
 		if err != nil {
-			panic(err) // of options that are constants
+			panic(err) // the options are constants
 		}
 		return d
 	}}
 	buffers = sync.Pool{New: func() any { return new([pieces]byte) }}
 )
 
-// pour writes what r has to w, compressed, and says what it was.
+// pour writes the content of r to w, compressed, and returns its description.
 func pour(ctx context.Context, w io.Writer, r io.Reader, limit int64) (Kept, error) {
 	if limit <= 0 {
 		limit = limits.File.Max()
@@ -86,7 +85,7 @@ func pour(ctx context.Context, w io.Writer, r io.Reader, limit int64) (Kept, err
 	return k, nil
 }
 
-// counter counts what is written.
+// counter counts the bytes written.
 type counter struct {
 	w io.Writer
 	n int64
@@ -98,14 +97,14 @@ func (c *counter) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// content reads a blob and holds it against its name.
+// content reads a blob and compares it with its name.
 type content struct {
 	where, want string
 	in          *source
-	dec         *zstd.Decoder // nil once closed
+	dec         *zstd.Decoder // nil after Close
 	sum         hash.Hash
-	left        int64 // bytes until limits.File
-	err         error // with which reading ended
+	left        int64 // bytes left until limits.File
+	err         error // error that ended reading
 }
 
 func newContent(where, want string, in io.ReadCloser) (*content, error) {
@@ -159,7 +158,7 @@ func (c *content) Close() error {
 	return c.in.Close()
 }
 
-// source remembers the error of what is read, which is of the storage and not of the content.
+// source remembers a read error, which belongs to the storage and not to the content.
 type source struct {
 	io.ReadCloser
 	err error

@@ -17,17 +17,17 @@ import (
 )
 
 const (
-	incoming = "incoming"    // the folder of what is being written
-	left     = 6 * time.Hour // the age at which a file there is nobody's
+	incoming = "incoming"    // subfolder for files that are being written
+	left     = 6 * time.Hour // age at which a file there counts as abandoned
 )
 
-// folder is a store on a file system. A blob gets its name by a rename, which is the only step that others see: of
-// two that write one blob the second replaces the first by the same bytes, on whatever machine they are.
+// folder is a store on a file system. A blob gets its name by a rename, which is the only step that others see. If two
+// processes write the same blob, even on different machines, the second replaces the first with the same bytes.
 type folder struct {
 	dir string
 
 	mu      sync.Mutex
-	shelves map[string]bool // folders of two digits that are there and synced
+	shelves map[string]bool // two-digit folders that exist and are synced
 }
 
 func openFolder(dir string) (*folder, error) {
@@ -47,7 +47,7 @@ func openFolder(dir string) (*folder, error) {
 	return f, f.tidy(time.Now().Add(-left))
 }
 
-// tidy removes what writers have left that were killed before some time.
+// tidy removes files left by writers that were killed before some time.
 func (f *folder) tidy(before time.Time) error {
 	dir := filepath.Join(f.dir, incoming)
 	entries, err := os.ReadDir(dir)
@@ -57,7 +57,7 @@ func (f *folder) tidy(before time.Time) error {
 	for _, e := range entries {
 		info, err := e.Info()
 		if err == nil && info.Mode().IsRegular() && info.ModTime().Before(before) {
-			_ = os.Remove(filepath.Join(dir, e.Name())) // another process may have been faster
+			_ = os.Remove(filepath.Join(dir, e.Name())) // another process may have removed it
 		}
 	}
 	return nil
@@ -65,7 +65,7 @@ func (f *folder) tidy(before time.Time) error {
 
 func (f *folder) path(hash string) string { return filepath.Join(f.dir, filepath.FromSlash(key(hash))) }
 
-// create begins a file of which nobody knows the name yet.
+// create creates a file with a name that no other process knows.
 func (f *folder) create() (*os.File, error) {
 	for {
 		name := filepath.Join(f.dir, incoming, fmt.Sprintf("%016x%s", rand.Uint64(), suffix))
@@ -98,7 +98,7 @@ func (f *folder) Put(ctx context.Context, r io.Reader, limit int64) (k Kept, err
 	path := f.path(k.Hash)
 	old, err := os.Lstat(path)
 	if err == nil && old.Mode().IsRegular() && old.Size() == k.Stored && time.Since(old.ModTime()) < settled {
-		// Whoever gave it its name may not have synced the folder yet.
+		// The process that renamed it may not have synced the folder yet.
 		return k, syncFolder(filepath.Dir(path))
 	}
 	k.New = errors.Is(err, fs.ErrNotExist)
@@ -118,7 +118,7 @@ func (f *folder) Put(ctx context.Context, r io.Reader, limit int64) (k Kept, err
 	return k, syncFolder(filepath.Dir(path))
 }
 
-// shelf makes the folder of two digits.
+// shelf creates a two-digit folder.
 func (f *folder) shelf(name string) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -167,8 +167,8 @@ func (f *folder) Delete(_ context.Context, hash string) error {
 	return syncFolder(filepath.Dir(path))
 }
 
-// DeleteBefore implements Store. The file is taken away before its time is looked at for good, so that one that Put
-// writes meanwhile is put back, or stays.
+// DeleteBefore implements Store. It moves the file away before it finally checks the time. A file that Put writes
+// meanwhile is put back, or stays.
 func (f *folder) DeleteBefore(_ context.Context, hash string, t time.Time) (gone bool, err error) {
 	if err := checkHash(hash); err != nil {
 		return false, err
@@ -232,8 +232,8 @@ func (f *folder) List(ctx context.Context) iter.Seq2[Info, error] {
 	}
 }
 
-// syncFolder has the names in a folder reach the disk. Systems and file systems that know no such thing keep
-// names as they keep files.
+// syncFolder syncs the names in a folder to the disk. Systems and file systems without this operation store names like
+// files.
 func syncFolder(dir string) error {
 	if runtime.GOOS == "windows" {
 		return nil

@@ -15,21 +15,21 @@ import (
 	"github.com/desynctool/desynctool/internal/file/limits"
 )
 
-// What package archive reads of a name in an archive, so that whatever is packed is found again.
+// Limits of the names that package archive reads, so that every packed file can be read again.
 const (
 	longestName = 1024
 	mostFolders = 32
 )
 
-// packedMode is the mode of every file of a folder that is packed.
+// packedMode is the mode of every packed file.
 const packedMode = 0o644
 
-// Pack writes what is kept of a file or a folder: a file as it is, a folder as a tar archive. The archive has only what
-// the files hold and what they are called below the folder, each folder in the order of its names, so that equal
-// folders give equal bytes whatever their times, owners and modes are. Empty folders are not in it.
+// Pack writes a file or a folder in the form in which it is stored: a file unchanged, a folder as a tar archive. The
+// archive contains only the files' content and their names below the folder, with each folder sorted by name. Equal
+// folders therefore give equal bytes, whatever their times, owners and modes. Empty folders are omitted.
 //
-// Left names what is not in it and why, a line each: links, which are not followed, what is neither a file nor a
-// folder, and names that mean something else in an archive. More files than limits.Entries are an error.
+// left lists the omitted entries with reasons, one a line: links, which are not followed, entries that are neither
+// files nor folders, and names that have another meaning in an archive. More files than limits.Entries are an error.
 func Pack(name string, w io.Writer) (left []string, err error) {
 	stat, err := os.Stat(name)
 	if err != nil {
@@ -50,11 +50,11 @@ func Pack(name string, w io.Writer) (left []string, err error) {
 	return nil, err
 }
 
-// PackedName returns the name under which the triage reads what Pack wrote of a file or folder: that of the file, or
-// with .tar that of the folder.
+// PackedName returns the name under which the triage reads the output of Pack: the name of the file, or the name of the
+// folder with .tar.
 func PackedName(name string, isFolder bool) string {
 	if abs, err := filepath.Abs(name); err == nil {
-		name = abs // of "." as well
+		name = abs // also for "."
 	}
 	base := filepath.Base(name)
 	if isFolder {
@@ -65,7 +65,7 @@ func PackedName(name string, isFolder bool) string {
 
 // packFolder writes the tar archive of a folder.
 func packFolder(dir string, w io.Writer) (left []string, err error) {
-	root, err := os.OpenRoot(dir) // so that what becomes a link meanwhile leads nowhere
+	root, err := os.OpenRoot(dir) // a file that becomes a link meanwhile must not lead outside
 	if err != nil {
 		return nil, err
 	}
@@ -105,7 +105,7 @@ func packFolder(dir string, w io.Writer) (left []string, err error) {
 	return left, out.Close()
 }
 
-// unfit says why something in a folder cannot be in its archive, "" if it can.
+// unfit explains why an entry of a folder cannot be in its archive, "" if it can.
 func unfit(name string, e fs.DirEntry) string {
 	switch {
 	case e.Type()&fs.ModeSymlink != 0:

@@ -22,17 +22,17 @@ import (
 )
 
 const (
-	attempts  = 5               // of a request that is not answered, or answered by a failure of the service
-	stalled   = time.Minute     // without a byte, after which a connection is given up
+	attempts  = 5               // for a request without an answer, or with a failure of the service
+	stalled   = time.Minute     // without data, after which a connection is closed
 	roleWait  = 5 * time.Second // for the service that gives a machine its role
-	mostAtOne = int64(5 << 30)  // bytes of a single PUT, by the documentation of S3
+	mostAtOne = int64(5 << 30)  // maximum bytes of a single PUT in the documentation of S3
 	amazon    = "s3.amazonaws.com"
 )
 
-// bucket is a store in a service that speaks the protocol of S3. A blob is one PUT, never several parts: it is seen whole
-// or not at all, and nothing is left of a writer that was killed.
+// bucket is a store in an S3-compatible service. A blob is one PUT, never several parts. It is therefore visible as a
+// whole or not at all, and a killed writer leaves nothing.
 type bucket struct {
-	where    string // without what follows the question mark
+	where    string // without the part after the question mark
 	endpoint string
 	name     string
 	prefix   string // empty, or with a slash at its end
@@ -47,7 +47,7 @@ func openBucket(where string) (*bucket, error) {
 	return b, b.connect(options, stalled)
 }
 
-// options are those of an address.
+// options are the options in an address.
 type options struct {
 	region   string
 	insecure bool
@@ -61,7 +61,7 @@ func parseBucket(where string) (*bucket, options, error) {
 	}
 	u, err := url.Parse(where)
 	if err != nil {
-		return refuse("cannot be read") // the error would repeat what it holds
+		return refuse("cannot be read") // the error would repeat the address
 	}
 	if u.User != nil {
 		return refuse("has credentials in it, which belong in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY")
@@ -102,7 +102,7 @@ func parseBucket(where string) (*bucket, options, error) {
 	return b, o, nil
 }
 
-// connect makes the client.
+// connect creates the client.
 func (b *bucket) connect(o options, stalled time.Duration) error {
 	transport, err := minio.DefaultTransport(!o.insecure)
 	if err != nil {
@@ -143,7 +143,7 @@ func firstOf(variables ...string) string {
 
 var errNoCredentials = errors.New("no credentials: neither AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY are set, nor does the shared credentials file or a role of this machine give any")
 
-// required are credentials without which nothing is asked of a service.
+// required wraps credentials. Without credentials, no request is sent.
 type required struct{ *credentials.Chain }
 
 func (r required) RetrieveWithCredContext(cc *credentials.CredContext) (credentials.Value, error) {
@@ -161,7 +161,7 @@ func check(v credentials.Value, err error) (credentials.Value, error) {
 	return v, err
 }
 
-// conn is a connection that ends when nothing has moved on it for some time.
+// conn is a connection that ends when no data has moved for some time.
 type conn struct {
 	net.Conn
 	stalled time.Duration
@@ -172,13 +172,14 @@ func (c *conn) Read(p []byte) (int, error) {
 	return c.Conn.Read(p)
 }
 
-// Write puts off the end of a read that waits for the answer as well.
+// Write also extends the deadline of a read that waits for the answer.
 func (c *conn) Write(p []byte) (int, error) {
 	_ = c.SetDeadline(time.Now().Add(c.stalled))
 	return c.Conn.Write(p)
 }
 
-// Put implements Store. What is compressed waits in a temporary file: the key is known when all has been read.
+// Put implements Store. The compressed data waits in a temporary file, because the key is known only when everything is
+// read.
 func (b *bucket) Put(ctx context.Context, r io.Reader, limit int64) (Kept, error) {
 	file, err := files.Temporary()
 	if err != nil {
@@ -198,7 +199,7 @@ func (b *bucket) Put(ctx context.Context, r io.Reader, limit int64) (Kept, error
 		return k, nil
 	}
 	k.New = err != nil
-	// Whoever may write but not read learns nothing from the answer, and writes.
+	// A client that may write but not read learns nothing from the answer, and writes.
 	err = b.upload(ctx, at, file, k.Stored)
 	if err != nil {
 		return Kept{}, b.explain(ctx, k.Hash, err)
@@ -206,9 +207,9 @@ func (b *bucket) Put(ctx context.Context, r io.Reader, limit int64) (Kept, error
 	return k, nil
 }
 
-// upload puts an object, and tries again where the service had too much to do or a connection ended. Each try has a reader
-// of its own: minio-go would use one for all, of which the try before may still be reading. That a reader cannot seek keeps it
-// from trying by itself.
+// upload puts an object, and retries if the service was overloaded or a connection ended. Each try has its own reader:
+// minio-go would use one for all, and the previous try may still read it. The reader cannot seek, which prevents
+// minio-go from retrying itself.
 func (b *bucket) upload(ctx context.Context, at string, content io.ReaderAt, size int64) error {
 	for try := 1; ; try++ {
 		in := struct{ io.Reader }{io.NewSectionReader(content, 0, size)}
@@ -224,7 +225,7 @@ func (b *bucket) upload(ctx context.Context, at string, content io.ReaderAt, siz
 	}
 }
 
-// again reports whether what failed may succeed when it is tried once more.
+// again reports whether a retry may succeed after an error.
 func again(err error) bool {
 	var answer minio.ErrorResponse
 	if errors.As(err, &answer) {
@@ -297,7 +298,7 @@ func (b *bucket) List(ctx context.Context) iter.Seq2[Info, error] {
 	}
 }
 
-// explain makes one line of what a service, or the way to it, has answered about a blob, or about all.
+// explain turns an error of a service, or of the connection to it, into one line. The error is about one blob or all.
 func (b *bucket) explain(ctx context.Context, hash string, err error) error {
 	if err == nil {
 		return nil
@@ -331,7 +332,7 @@ func (b *bucket) explain(ctx context.Context, hash string, err error) error {
 	return fmt.Errorf("%s: %w", about, err)
 }
 
-// download is a blob that is read. Where a connection ends too early it is asked for from there on.
+// download reads a blob. If a connection ends too early, it requests the rest.
 type download struct {
 	*bucket
 	ctx    context.Context

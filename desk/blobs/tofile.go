@@ -12,11 +12,11 @@ import (
 	"github.com/desynctool/desynctool/internal/file/files"
 )
 
-// ToFile writes a blob to a temporary file on the local disk, in a folder of its own below dir (where that is empty, where
-// temporary files belong), and returns its path. Name is what the bundle was called when it arrived, with or without
-// folders: of that only the last part is used, and only characters that are harmless, so that formats that are known
-// by their names are known. The file is whole and is what the hash says. Cleanup removes it; what a process leaves
-// that was killed is removed by a later one.
+// ToFile writes a blob to a temporary file on the local disk and returns its path. The file is in its own folder below
+// dir, or below the system's temporary folder if dir is empty. name is the bundle's name on arrival, with or without
+// folders. Only its last part and only harmless characters are used, so that formats with typical names are recognized.
+// The file is complete and matches the hash. cleanup removes it. A later process removes the files that a killed
+// process left.
 func ToFile(ctx context.Context, s Store, hash, name, dir string) (file string, cleanup func() error, err error) {
 	in, err := s.Open(ctx, hash)
 	if err != nil {
@@ -62,8 +62,8 @@ func write(ctx context.Context, file string, in io.Reader) error {
 // longestFile is the length in bytes of the longest name that safeName returns.
 const longestFile = 128
 
-// safeName returns a name for a file, from one that a stranger gave: its last part, in characters that can be printed and
-// that every system allows in a name. The end of a long one stays, which says what it is.
+// safeName returns a safe file name for a name from an untrusted source: its last part, with only characters that are
+// printable and that every system allows. If it is too long, the end stays, because it shows the file type.
 func safeName(name string) string {
 	name = name[strings.LastIndexAny(name, `/\`)+1:]
 	name = name[max(0, len(name)-longestFile):]
@@ -75,7 +75,7 @@ func safeName(name string) string {
 		out.WriteRune(r)
 	}
 	name = strings.TrimLeft(out.String(), ".- ") // neither a hidden file nor an option
-	name = strings.TrimRight(name, ". ")         // which some systems leave out
+	name = strings.TrimRight(name, ". ")         // some systems omit these
 	if name == "" {
 		return "bundle"
 	}

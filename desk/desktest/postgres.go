@@ -26,22 +26,21 @@ import (
 	"github.com/desynctool/desynctool/internal/testkit/effort"
 )
 
-// Variable is the environment variable with which a PostgreSQL that is missing fails a test, and skips nothing.
+// Variable is an environment variable. If it is set, a missing PostgreSQL fails a test instead of skipping it.
 const Variable = "DESYNCTOOL_POSTGRES_TESTS"
 
-// Server is a PostgreSQL server of its own, on a port of loopback, whose files are in a temporary
-// folder.
+// Server is a separate PostgreSQL server on a loopback port, with its files in a temporary folder.
 type Server struct {
 	Dir  string
 	Port int
 
 	bin  string
-	cred *syscall.Credential // as whom it runs: it does not as root
+	cred *syscall.Credential // user to run as, because it does not run as root
 	cmd  *exec.Cmd
 	over chan struct{} // closed when cmd has ended
 }
 
-// programs finds the folder of initdb and postgres, empty if they are not installed.
+// programs returns the folder of initdb and postgres, empty if they are not installed.
 func programs() string {
 	list, _ := filepath.Glob("/usr/lib/postgresql/*/bin/postgres")
 	if len(list) == 0 {
@@ -53,8 +52,8 @@ func programs() string {
 	return filepath.Dir(slices.Max(list))
 }
 
-// Start starts a server, which ends with the test. It skips the test unless the tests try everything or [Variable] is
-// set, and where PostgreSQL is not installed; with Variable set, a missing PostgreSQL fails the test.
+// Start starts a server that ends with the test. It skips the test unless the tests try everything or [Variable] is
+// set, and if PostgreSQL is not installed. With Variable set, a missing PostgreSQL fails the test.
 func Start(t testing.TB) *Server {
 	t.Helper()
 	wanted(t)
@@ -75,7 +74,7 @@ func Start(t testing.TB) *Server {
 	return s
 }
 
-// wanted skips a test unless it may start a server, which takes more than all that the test does.
+// wanted skips a test unless it may start a server, which takes longer than the test itself.
 func wanted(t testing.TB) {
 	t.Helper()
 	if !effort.Full() && os.Getenv(Variable) == "" {
@@ -127,8 +126,8 @@ func (s *Server) command(name string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// Run starts the server, which must not be running, and waits until it answers. It is started again
-// where it finds that processes of one that was killed have not ended yet.
+// Run starts the server, which must not be running, and waits until it answers. It retries if processes of a killed
+// server have not ended yet.
 func (s *Server) Run() error {
 	log, err := os.OpenFile(filepath.Join(s.Dir, "log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o666)
 	if err != nil {
@@ -137,7 +136,7 @@ func (s *Server) Run() error {
 	defer log.Close()
 	start := func() error {
 		s.cmd = s.command("postgres", "-D", "data", "-p", strconv.Itoa(s.Port), "-h", "127.0.0.1", "-k", s.Dir, "-c", "max_connections=60",
-			"-c", "fsync=off", "-c", "full_page_writes=off") // what a kill leaves is in the cache of the system
+			"-c", "fsync=off", "-c", "full_page_writes=off") // after a kill, the data is in the system's cache
 		s.cmd.Stdout, s.cmd.Stderr = log, log
 		if err := s.cmd.Start(); err != nil {
 			return err
@@ -179,16 +178,14 @@ func (s *Server) Run() error {
 	}
 }
 
-// Kill ends the server at once, with all of its processes, as a loss of power would. Run starts
-// it again.
+// Kill ends the server with all of its processes at once, like a loss of power. Run starts it again.
 func (s *Server) Kill() {
 	if s.cmd == nil {
 		return
 	}
-	// Its processes have sessions of their own. One that is left would hold the memory that the next server
-	// must have.
+	// Its processes have their own sessions. A remaining one would hold the memory that the next server needs.
 	parent := s.cmd.Process.Pid
-	syscall.Kill(parent, syscall.SIGSTOP) // it starts none any more
+	syscall.Kill(parent, syscall.SIGSTOP) // stop it from starting more
 	children, _ := exec.Command("ps", "-o", "pid=", "--ppid", strconv.Itoa(parent)).Output()
 	for field := range strings.FieldsSeq(string(children)) {
 		if pid, err := strconv.Atoi(field); err == nil && pid > 1 {
@@ -235,8 +232,8 @@ func (s *Server) Database(t testing.TB) string {
 	return s.URL(name)
 }
 
-// Each runs a test on an empty store of each kind, given as what desk.Open takes: a folder, and a
-// database of a server that is shared by the tests of a process, see [Start] for when it is skipped.
+// Each runs a test on an empty store of each kind, given as the argument of desk.Open: a folder, and a database on a
+// server that the tests of a process share. See [Start] for when it is skipped.
 func Each(t *testing.T, f func(t *testing.T, where string)) {
 	t.Run("sqlite", func(t *testing.T) { f(t, filepath.Join(t.TempDir(), "desk")) })
 	t.Run("postgres", func(t *testing.T) { f(t, shared(t).Database(t)) })
@@ -249,11 +246,10 @@ var one struct {
 	tried  bool
 }
 
-// Database makes an empty database of the server that the tests of a process share, and returns its
-// address.
+// Database creates an empty database on the server that the tests of a process share, and returns its address.
 func Database(t testing.TB) string { return shared(t).Database(t) }
 
-// shared returns the server of this process. It is left to Stop.
+// shared returns the server of this process. Stop ends it.
 func shared(t testing.TB) *Server {
 	t.Helper()
 	wanted(t)

@@ -9,35 +9,35 @@ import (
 	"github.com/desynctool/desynctool/desk"
 )
 
-// Added is what became of one bundle.
+// Added is the result for one bundle.
 type Added struct {
 	Path string
-	// Bundle is as the desk has it, nil of one that is not stored; Err is why.
+	// Bundle is the bundle in the desk. It is nil if the bundle was not stored; Err is then the reason.
 	Bundle *desk.Bundle
 	Err    error
 	New    bool
-	// Left names what is not in what is kept, and why, a line each.
+	// Left lists what was not stored, with reasons, one a line.
 	Left []string
-	// Changes are those of its reports, nil if it was not triaged now. Triaged is what they were made of.
+	// Changes are the changes of its reports, nil if it was not triaged now. Triaged is the triage's result.
 	Changes []desk.Change
 	Triaged *Triaged
-	// Aside is why it cannot be triaged, empty if it can.
+	// Aside is the reason why it cannot be triaged, empty if it can.
 	Aside string
 }
 
-// Receive is how a bundle that is kept comes into a queue.
+// Receive puts a stored bundle into a queue.
 type Receive func(ctx context.Context, b desk.Bundle, r desk.Receipt) (bundle *desk.Bundle, isNew bool, err error)
 
-// Add triages bundles that are not triaged yet, jobs of them at once, and stores them with what was found; with a
-// queue it only stores them there. It writes to the store in the order of the bundles, so that the same bundles give
-// the same store, and calls each with what became of them in that order, from one goroutine. What could not be
-// stored does not end it: only an error of each does, or ctx. A bundle is in the store once each is called with it,
-// and what came is kept only where there is no copy without names.
+// Add triages bundles that are not triaged yet, jobs of them at once, and stores them with the result. With a queue, it
+// only stores and queues them. It writes to the store in the order of the bundles, so the same bundles give the same
+// store. It calls each with the results in that order, from one goroutine. A bundle that cannot be stored does not stop
+// it; only an error of each does, or ctx. When each is called, the bundle is in the store. The received content is
+// stored only if there is no copy without names.
 func (x *Intake) Add(ctx context.Context, list []Source, jobs int, queue Receive, each func(Added) error) error {
 	ctx, end := context.WithCancel(ctx)
 	defer end()
 	adding := &adding{Intake: x, ctx: ctx, queue: queue, reading: map[string]bool{}}
-	items := make(chan *item)          // to be copied and triaged
+	items := make(chan *item)          // to copy and triage
 	window := make(chan *item, 2*jobs) // the same, in order
 	looked := make(chan *item, 2*jobs)
 	var workers sync.WaitGroup
@@ -72,7 +72,7 @@ func (x *Intake) Add(ctx context.Context, list []Source, jobs int, queue Receive
 	var err error
 	for it := range looked {
 		<-it.done
-		if err == nil && context.Cause(ctx) == nil { // else it has ended: the rest is triaged when it comes again
+		if err == nil && context.Cause(ctx) == nil { // otherwise it has ended; the rest is triaged when it arrives again
 			adding.put(it)
 		}
 		if it.copy != nil {
@@ -94,15 +94,15 @@ func (x *Intake) Add(ctx context.Context, list []Source, jobs int, queue Receive
 	return err
 }
 
-// adding is one call of Add.
+// adding is the state of one call of Add.
 type adding struct {
 	*Intake
 	ctx     context.Context
 	queue   Receive         // nil to triage
-	reading map[string]bool // hashes of bundles that are read in this call; of look alone
+	reading map[string]bool // hashes of bundles that are read in this call; only look uses it
 }
 
-// item is a bundle on its way.
+// item is a bundle in progress.
 type item struct {
 	source Source
 	copy   *Kept
@@ -111,7 +111,7 @@ type item struct {
 	copied, looked, done chan struct{}
 }
 
-// work copies a bundle, and triages it if it is not known.
+// work copies a bundle, and triages it if it is new.
 func (a *adding) work(it *item) {
 	defer close(it.done)
 	it.Path = it.source.Path
@@ -121,7 +121,7 @@ func (a *adding) work(it *item) {
 		it.copy, it.Err = summed(it.source)
 	}
 	failed := it.Err
-	close(it.copied) // from here to looked the item is that of look
+	close(it.copied) // from here until looked, only look uses the item
 	if failed != nil {
 		return
 	}
@@ -136,7 +136,7 @@ func (a *adding) work(it *item) {
 	}
 }
 
-// look finds out whether a bundle is to be triaged; one of a queue is received.
+// look decides whether a bundle is to be triaged. With a queue, it records the arrival.
 func (a *adding) look(it *item) {
 	defer close(it.looked)
 	if it.Err != nil {
@@ -144,7 +144,7 @@ func (a *adding) look(it *item) {
 	}
 	if a.queue != nil {
 		it.Bundle, it.New, it.Err = a.queue(a.ctx, it.copy.Bundle, it.receipt(a))
-		if it.Err == nil && it.Bundle.State == desk.Read && it.Bundle.Kept != it.copy.Bundle.Kept { // a copy without names is kept
+		if it.Err == nil && it.Bundle.State == desk.Read && it.Bundle.Kept != it.copy.Bundle.Kept { // a copy without names is stored
 			it.Err = a.Blobs.Delete(a.ctx, it.copy.Bundle.Kept)
 		}
 		return
@@ -163,10 +163,10 @@ func (it *item) receipt(a *adding) desk.Receipt {
 	return desk.Receipt{Name: it.copy.Bundle.Name, Source: a.Source}
 }
 
-// errNotKept says that nothing of a bundle would be kept.
+// errNotKept reports that nothing of a bundle would be stored.
 var errNotKept = errors.New("its content is not in the store")
 
-// put writes that a bundle came, and what was read of it.
+// put records the arrival of a bundle and its readings.
 func (a *adding) put(it *item) {
 	aside := (*AsideError)(nil)
 	switch isAside := errors.As(it.Err, &aside); {
@@ -192,7 +192,7 @@ func (a *adding) put(it *item) {
 	}
 }
 
-// write writes to the store all that is known of an item.
+// write writes all data about an item to the store.
 func (a *adding) write(it *item) error {
 	found := it.read && it.Err == nil && it.Aside == ""
 	b := it.copy.Bundle

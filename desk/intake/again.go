@@ -14,39 +14,38 @@ import (
 	"github.com/desynctool/desynctool/report/document"
 )
 
-// Difference is what another triage says otherwise of a match.
+// Difference is a value that another triage of a match changed.
 type Difference struct {
 	What     string // status, tick, system, locus, cause, fingerprint or group
-	Old, New string // empty where nothing is known
+	Old, New string // empty if unknown
 }
 
-// Retriaged is what became of a bundle that was triaged anew.
+// Retriaged is the result for a bundle that was triaged again.
 type Retriaged struct {
 	Bundle *desk.Bundle
-	// Matches are those of it, in order, with what is said otherwise of each.
+	// Matches are its matches, in order, with the differences of each.
 	Matches []Match
-	// Skipped is why it was not triaged, empty if it was; its reports stay as they are.
+	// Skipped is the reason why it was not triaged, empty if it was. Its reports stay unchanged.
 	Skipped string
-	// Meanwhile is what another program has done with it while it was read, empty for nothing. What was
-	// found is not written then, and Matches are none.
+	// Meanwhile describes what another program did with the bundle while it was read, empty for nothing. If it is set,
+	// the result is not written, and Matches is empty.
 	Meanwhile string
 }
 
-// Match is a match of a bundle that was triaged anew.
+// Match is a match of a bundle that was triaged again.
 type Match struct {
 	Number      int  // from 1
-	Gone        bool // it is not a match of the bundle any more
-	New         bool // it was none before
+	Gone        bool // it is no longer a match of the bundle
+	New         bool // it was not a match before
 	Group       string
 	Differences []Difference
 }
 
-// errDry ends a transaction of which nothing is to stay.
+// errDry ends a transaction that must not change anything.
 var errDry = errors.New("nothing is written")
 
-// Again triages bundles anew, jobs of them at once, and writes what it finds, unless dry is set: then the
-// store stays as it is. It calls each with what became of them, in their order, from one goroutine. An error
-// of this machine ends it.
+// Again triages bundles again, jobs of them at once, and writes the results. If dry is set, it leaves the store
+// unchanged. It calls each with the results, in order, from one goroutine. An error of this machine ends it.
 func (x *Intake) Again(ctx context.Context, bundles []int64, jobs int, dry bool, each func(Retriaged) error) error {
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
@@ -55,7 +54,7 @@ func (x *Intake) Again(ctx context.Context, bundles []int64, jobs int, dry bool,
 		b   *desk.Bundle
 		t   *Triaged
 		err error
-		// times is how often it had been triaged when this was begun.
+		// times is how often it had been triaged when this triage began.
 		times int64
 		done  chan struct{}
 	}
@@ -127,17 +126,17 @@ func (x *Intake) Again(ctx context.Context, bundles []int64, jobs int, dry bool,
 	return err
 }
 
-// errMeanwhile ends a transaction for a bundle that is not as it was when its triage was begun.
+// errMeanwhile ends a transaction for a bundle that has changed since its triage began.
 var errMeanwhile = errors.New("another program was faster")
 
-// What another program may have done with a bundle while it was read.
+// Actions of another program on a bundle while it was read.
 const (
 	deleted = "it was deleted while it was read"
 	unkept  = "its content was deleted while it was read"
 	triaged = "another program triaged it while it was read"
 )
 
-// meanwhile says what another program has done with a bundle since it had been triaged that many times, empty for
+// meanwhile describes what another program has done with a bundle since it had been triaged this many times, empty for
 // nothing.
 func (x *Intake) meanwhile(ctx context.Context, bundle, times int64) (string, error) {
 	b, err := x.Store.BundleByID(ctx, bundle)
@@ -159,8 +158,7 @@ func (x *Intake) meanwhile(ctx context.Context, bundle, times int64) (string, er
 	return "", nil
 }
 
-// replace writes readings in place of what was there when the bundle had been triaged that many times, and returns
-// what they say otherwise.
+// replace replaces the readings of a bundle, if it has been triaged this many times, and returns the differences.
 func (x *Intake) replace(ctx context.Context, b *desk.Bundle, t *Triaged, times int64, dry bool) (matches []Match, err error) {
 	before, err := x.Store.InGroups(ctx, b.ID)
 	if err != nil {
@@ -202,7 +200,7 @@ func (x *Intake) replace(ctx context.Context, b *desk.Bundle, t *Triaged, times 
 	return matches, err
 }
 
-// Differences returns what two reports of a match say otherwise.
+// Differences returns the differences between two reports of a match.
 func Differences(before, after *document.Report) (list []Difference) {
 	for _, x := range []struct {
 		what string
@@ -244,7 +242,7 @@ func systemOf(r *document.Report) string {
 	return r.FirstDivergence.System
 }
 
-// most is how long a value is at most.
+// most is the maximum length of a value.
 const most = 120
 
 func locusOf(r *document.Report) string {

@@ -1,8 +1,8 @@
 // Package intake takes bundles into a desk: from a path to a blob, from a blob to readings.
 //
-// What is kept comes first: the bundle is on stable storage before the desk has a row of it, the row
-// is there before it is triaged, and the reports replace what was there before. Each of these steps
-// may be done twice with the same result, so that whatever was interrupted is simply done again.
+// Storage comes first. The bundle is on stable storage before the desk has a row for it, and the row exists before the
+// triage. The new reports replace the previous ones. Each of these steps may be repeated with the same result, so
+// interrupted work is simply done again.
 package intake
 
 import (
@@ -26,46 +26,46 @@ import (
 	"github.com/desynctool/desynctool/report/isolate"
 )
 
-// Reader triages what lies at a path: a report for each match, at least one. An error is about this
-// machine, not about the bundle.
+// Reader triages the file or folder at a path. It returns at least one report, one for each match. An error is about
+// this machine, not about the bundle.
 type Reader interface {
 	Read(ctx context.Context, path, name string) ([]*document.Report, error)
 }
 
-// Copier is a Reader that makes reports without the names of players, and copies of what it has read.
+// Copier is a Reader that makes reports without the names of players, and copies of the evidence that it reads.
 type Copier interface {
 	Reader
-	// ReadCopy is Read, and writes what was read to out without names. Copied says that it did, and left in what of the copy
-	// names may be, a line each, or why there is none.
+	// ReadCopy is Read, and also writes the evidence to out without names. copied reports whether it did. left lists
+	// where names may remain in the copy, one a line, or why there is no copy.
 	ReadCopy(ctx context.Context, path, name string, out io.Writer) (list []*document.Report, copied bool, left []string, err error)
 }
 
-// Intake takes bundles into a store. Its methods may be called at once.
+// Intake takes bundles into a store. Its methods are safe for concurrent use.
 type Intake struct {
 	Store  *desk.Store
 	Blobs  blobs.Store
 	Reader Reader
-	// Without, if not nil, reads in place of Reader, without the names of players. What is kept of a bundle is then
-	// the copy that it makes.
+	// Without, if not nil, is used instead of Reader, and omits the names of players. Its copy of a bundle is then
+	// stored.
 	Without Copier
-	// Tool is the version that triages.
+	// Tool is the version of the program that triages.
 	Tool string
-	// Wall is how long the triage of a bundle may take, 0 for any time.
+	// Wall is the maximum time for the triage of a bundle. 0 means no limit.
 	Wall time.Duration
-	// Source is who takes bundles, for receipts.
+	// Source is the receiver of bundles in receipts.
 	Source string
 }
 
-// AsideError says why a bundle cannot be triaged, and that it makes no sense to try it again as it is.
+// AsideError explains why a bundle cannot be triaged. Retrying it unchanged is useless.
 type AsideError struct{ Why string }
 
 func (e *AsideError) Error() string { return e.Why }
 
-// Kept is a bundle that is on stable storage, unless its Kept is empty, and a copy of it that can be read.
+// Kept is a bundle on stable storage, unless its Kept is empty, with a readable copy.
 type Kept struct {
 	Bundle desk.Bundle
 	File   string
-	// Left names what is not in the copy, and why, a line each.
+	// Left lists what the copy does not contain, with reasons, one a line.
 	Left   []string
 	remove func() error
 }
@@ -73,7 +73,7 @@ type Kept struct {
 // Close removes the copy.
 func (k *Kept) Close() error { return k.remove() }
 
-// Keep puts a bundle on stable storage. A folder is kept as a tar archive.
+// Keep puts a bundle on stable storage. A folder is stored as a tar archive.
 func (x *Intake) Keep(ctx context.Context, s Source) (*Kept, error) {
 	k, err := spool(s, io.Discard)
 	if err != nil {
@@ -85,7 +85,7 @@ func (x *Intake) Keep(ctx context.Context, s Source) (*Kept, error) {
 	return k, nil
 }
 
-// summed copies a bundle to where it can be read, and says what it is. It is not stored.
+// summed makes a readable copy of a bundle and describes it. It does not store the bundle.
 func summed(s Source) (*Kept, error) {
 	sum := sha256.New()
 	k, err := spool(s, sum)
@@ -103,7 +103,7 @@ func summed(s Source) (*Kept, error) {
 	return k, nil
 }
 
-// spool copies a bundle to where it can be read, and to another writer.
+// spool makes a readable copy of a bundle, and also writes it to another writer.
 func spool(s Source, also io.Writer) (*Kept, error) {
 	dir, remove, err := files.TemporaryFolder("")
 	if err != nil {
@@ -127,7 +127,7 @@ func spool(s Source, also io.Writer) (*Kept, error) {
 	return k, nil
 }
 
-// store puts what was copied on stable storage.
+// store puts the copied content on stable storage.
 func (x *Intake) store(ctx context.Context, name string, k *Kept) error {
 	f, err := os.Open(k.File)
 	if err != nil {
@@ -142,7 +142,7 @@ func (x *Intake) store(ctx context.Context, name string, k *Kept) error {
 	return nil
 }
 
-// copyAll copies what comes from elsewhere than the disk.
+// copyAll copies content that does not come from the disk.
 func copyAll(w io.Writer, s Source) error {
 	n, err := io.Copy(w, io.LimitReader(s.Content, limits.File.Max()+1))
 	if err == nil && limits.File.Over(n) {
@@ -151,22 +151,22 @@ func copyAll(w io.Writer, s Source) error {
 	return err
 }
 
-// afterWall is how long a triage that has been told to end may take for that.
+// afterWall is how long a triage may take to end after it was stopped.
 const afterWall = 5 * time.Second
 
 var errWall = errors.New("the time of the triage is over")
 
-// Triaged is what was found in a bundle.
+// Triaged is the result of triaging a bundle.
 type Triaged struct {
 	Readings []desk.Reading
-	// Copy is the blob that is kept in place of what came: that without the names of players. Nil leaves
-	// what came.
+	// Copy is the blob that replaces the received content: a copy without the names of players. If it is nil, the
+	// received content stays.
 	Copy *blobs.Kept
-	// Names says where names of players may be left, a line each.
+	// Names lists places where names of players may remain, one a line.
 	Names []string
 }
 
-// Write writes what was found, in place of what was found before.
+// Write writes the result and replaces the previous result.
 func (t *Triaged) Write(ctx context.Context, tx *desk.Tx, bundle int64, tool string) ([]desk.Change, error) {
 	changes, err := tx.Put(ctx, bundle, tool, t.Readings)
 	if err == nil && t.Copy != nil {
@@ -175,8 +175,8 @@ func (t *Triaged) Write(ctx context.Context, tx *desk.Tx, bundle int64, tool str
 	return changes, err
 }
 
-// Replaced deletes what came of a bundle, after a copy was written of it. What is not deleted because
-// this program ends before belongs to no bundle, and desk prune deletes it.
+// Replaced deletes the received content of a bundle after a copy was written. If the program ends before that, the
+// content belongs to no bundle, and desk prune deletes it.
 func (x *Intake) Replaced(ctx context.Context, b *desk.Bundle, t *Triaged) error {
 	if t.Copy == nil || t.Copy.Hash == b.Kept {
 		return nil
@@ -184,8 +184,8 @@ func (x *Intake) Replaced(ctx context.Context, b *desk.Bundle, t *Triaged) error
 	return x.Blobs.Delete(ctx, b.Kept)
 }
 
-// Triage reads what lies in a file; copied says that it is a copy without names already. An error is an
-// AsideError if it is about the bundle, else it is about this machine.
+// Triage reads a file. copied means that it already is a copy without names. The error is an AsideError if it is about
+// the bundle, otherwise it is about this machine.
 func (x *Intake) Triage(ctx context.Context, file, name string, copied bool) (*Triaged, error) {
 	wall := make(<-chan time.Time)
 	reading := ctx
@@ -221,7 +221,7 @@ func (x *Intake) Triage(ctx context.Context, file, name string, copied bool) (*T
 	}
 }
 
-// read triages, and copies what it has read without the names of players.
+// read triages a file, and makes a copy without the names of players.
 func (x *Intake) read(ctx context.Context, file, name string, copied bool) (*Triaged, error) {
 	if x.Without == nil || copied {
 		by := x.Reader
@@ -258,13 +258,13 @@ func readings(list []*document.Report) (all []desk.Reading) {
 	return all
 }
 
-// Stored triages a bundle that is kept. Errors are those of Triage.
+// Stored triages a stored bundle. It returns the same errors as Triage.
 func (x *Intake) Stored(ctx context.Context, b *desk.Bundle) (*Triaged, error) {
 	if b.Kept == "" {
 		return nil, &AsideError{"its content is not kept any more"}
 	}
 	file, remove, err := blobs.ToFile(ctx, x.Blobs, b.Kept, b.Name, "")
-	if errors.Is(err, fs.ErrNotExist) { // another program may have put a copy in its place
+	if errors.Is(err, fs.ErrNotExist) { // another program may have replaced it by a copy
 		now, nowErr := x.Store.BundleByID(ctx, b.ID)
 		if nowErr != nil && !errors.Is(nowErr, fs.ErrNotExist) {
 			return nil, nowErr
@@ -286,8 +286,7 @@ func (x *Intake) Stored(ctx context.Context, b *desk.Bundle) (*Triaged, error) {
 	return t, errors.Join(err, remove())
 }
 
-// Put writes what was found in a bundle that waits. Of one that does not wait any more nothing is written: written is
-// false.
+// Put writes the result for a waiting bundle. If the bundle no longer waits, it writes nothing and written is false.
 func (x *Intake) Put(ctx context.Context, b *desk.Bundle, t *Triaged) (changes []desk.Change, written bool, err error) {
 	err = x.Store.Write(ctx, func(tx *desk.Tx) error {
 		if written, err = tx.Claim(ctx, b.ID); err != nil || !written {
@@ -302,7 +301,7 @@ func (x *Intake) Put(ctx context.Context, b *desk.Bundle, t *Triaged) (changes [
 	return changes, written && err == nil, err
 }
 
-// SetAside writes that a bundle that waits is not tried again, and why.
+// SetAside records that a waiting bundle is not to be retried, with the reason.
 func (x *Intake) SetAside(ctx context.Context, bundle int64, why string) error {
 	return x.Store.Write(ctx, func(tx *desk.Tx) error {
 		if waits, err := tx.Claim(ctx, bundle); err != nil || !waits {

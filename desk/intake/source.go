@@ -14,32 +14,31 @@ import (
 	"github.com/desynctool/desynctool/report/document"
 )
 
-// Source is where a bundle comes from.
+// Source is the origin of a bundle.
 type Source struct {
 	Path   string
 	Name   string
 	Folder bool
-	// Content, if not nil, is read in place of Path.
+	// Content, if not nil, is read instead of Path.
 	Content io.Reader
 }
 
-// How says how folders are taken.
+// How is how folders are treated.
 type How int
 
 // Ways to take folders.
 const (
-	Look How = iota // by what they hold, see Find
+	Look How = iota // depends on the content, see Find
 	One             // a folder is one bundle
 	Each            // each entry of a folder is a bundle
 )
 
-// looked is how many entries of a folder are read at most to find one that can be read.
+// looked is how many entries of a folder are read at most to find a readable one.
 const looked = 8
 
-// Find lists the bundles of a path, in the order of their names. A file is a bundle. A folder is one bundle,
-// unless it holds nothing but archives and folders, and the first of these that can be read has files of
-// more than one peer, or of more than one match: then each of its entries is a bundle. Entries whose names
-// begin with a dot are left out of that.
+// Find lists the bundles at a path, in the order of their names. A file is a bundle. A folder is usually one bundle.
+// Each of its entries is a bundle if the folder contains only archives and folders, and the first readable one has
+// files of more than one peer or match. Entries with names that begin with a dot are then skipped.
 func (x *Intake) Find(ctx context.Context, path string, how How) (list []Source, err error) {
 	stat, err := os.Stat(path)
 	if err != nil {

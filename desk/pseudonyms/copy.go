@@ -17,15 +17,15 @@ import (
 	"github.com/desynctool/desynctool/report/formats"
 )
 
-// Copy writes a bundle, a file, an archive or a folder, as an uncompressed tar without names: those of
-// folders and files, and in files of our own formats those of the peers. Files of other formats, and what
-// a proof covers, are copied byte for byte. Left says in which of them names may be, in the order of
-// their paths, and what could not be copied; it names no player.
+// Copy writes a bundle (a file, an archive or a folder) as an uncompressed tar without names. It replaces names in the
+// names of folders and files, and the peers' names in files in desynctool's own formats. Files in other formats, and
+// data covered by a proof, are copied byte for byte. left lists the files that may contain names, ordered by path, and
+// what could not be copied. It contains no player's name.
 //
-// The same bundle and key give the same bytes: entries are in the order of their names, without times,
-// owners and modes. Archives in the bundle are folders in the copy. The bundle is the one that Open has
-// opened, by whatever name; if it has opened none, the names are learned first, by a triage. One file at a
-// time is rewritten, in memory or a temporary file. What Open has read is not read again while its tree is open.
+// The same bundle and key give the same bytes: entries are sorted by name, without times, owners and modes. Archives in
+// the bundle become folders in the copy. The bundle is the one that Open has opened, by any name. If Open has opened
+// none, a triage first collects the names. One file at a time is rewritten, in memory or in a temporary file. Data that
+// Open has read is not read again while its tree is open.
 func (s *Scrubber) Copy(ctx context.Context, in string, out io.Writer) (left []string, err error) {
 	name, err := s.learn(ctx, in)
 	if err != nil {
@@ -63,8 +63,7 @@ func (s *Scrubber) Copy(ctx context.Context, in string, out io.Writer) (left []s
 	return c.left, err
 }
 
-// learn finds out which names there are in a bundle, unless Open has opened it before. It returns what the
-// bundle is called in paths.
+// learn collects the names in a bundle, unless Open has opened it before. It returns the bundle's name in paths.
 func (s *Scrubber) learn(ctx context.Context, in string) (name string, err error) {
 	s.mu.Lock()
 	if len(s.roots) > 0 {
@@ -86,7 +85,7 @@ func (s *Scrubber) learn(ctx context.Context, in string) (name string, err error
 	for _, m := range matches.List {
 		session, err := m.Open()
 		if err == nil {
-			_, _ = compare.Triage(session, compare.Builds{}, nil) // evidence that cannot be compared has names all the same
+			_, _ = compare.Triage(session, compare.Builds{}, nil) // evidence that cannot be compared contains names too
 		}
 		if over := tree.Interrupted(); over != nil {
 			return "", over
@@ -106,7 +105,7 @@ type copier struct {
 	buffer []byte
 }
 
-// folder copies what is in a folder, which lies at a path in the copy.
+// folder copies the content of a folder to a path in the copy.
 func (c *copier) folder(f *folder, at string) error {
 	names := c.s.renamed(f)
 	order := make([]int, len(names))
@@ -145,7 +144,7 @@ func cmpText(a, b string) int {
 	return 0
 }
 
-// header is that of an entry; nothing in it is of a machine.
+// header returns the header of an entry, without data about a machine.
 func header(name string, size int64) *tar.Header {
 	h := &tar.Header{Typeflag: tar.TypeReg, Name: name, Size: size, Mode: 0o644, ModTime: time.Unix(0, 0), Format: tar.FormatPAX}
 	if name[len(name)-1] == '/' {
@@ -154,7 +153,7 @@ func header(name string, size int64) *tar.Header {
 	return h
 }
 
-// file copies one file: without names where its format is ours.
+// file copies one file, without names if its format is desynctool's own.
 func (c *copier) file(f *folder, at string) error {
 	stat, err := c.tree.Stat(f.path)
 	if err != nil || !stat.Mode().IsRegular() {

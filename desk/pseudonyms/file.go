@@ -7,13 +7,13 @@ import (
 	"unicode/utf8"
 )
 
-// maxParts is of how many words a name of a player may consist in the name of a file.
+// maxParts is the maximum number of words of a player's name in a file name.
 const maxParts = 5
 
-// File returns what a file is called without the names of some players, whose pseudonyms are given: alice-vs-bob.zip is
-// player-31a8cf9ebf-vs-bob.zip if Alice, or alice, is one of them. Words are found as they stand, in lower case, in
-// upper case, and with capital letters at the beginning; several of them with what is between, or blanks there. What shows of which kind
-// the file is stays.
+// File returns the name of a file without the names of players, given by their pseudonyms: alice-vs-bob.zip becomes
+// player-31a8cf9ebf-vs-bob.zip if Alice, or alice, is one of them. It finds words as written, in lower case, in upper
+// case, and with initial capitals; and several words with the characters between them, or blanks instead. The parts
+// that show the file type stay.
 func (k *Key) File(name string, pseudonyms []string) string {
 	if len(pseudonyms) == 0 {
 		return name
@@ -42,11 +42,11 @@ next:
 	return out.String() + stem[last:] + name[len(stem):]
 }
 
-// maxWord is how many characters of a word are looked through for names.
+// maxWord is how many characters of a word are searched for names.
 const maxWord = 40
 
-// within returns a word without the names that are parts of it: players, and games, write two names as one word, and put
-// numbers behind them. A part ends where [goesOn] has it end, where the script changes, and, in scripts without capitals,
+// within returns a word without the names that are parts of it, because players and games write two names as one word,
+// or append numbers. A part ends where [goesOn] says, where the script changes, and, in scripts without capitals,
 // anywhere.
 func (k *Key) within(word string, pseudonyms []string) string {
 	runes := []rune(word)
@@ -73,14 +73,14 @@ func (k *Key) within(word string, pseudonyms []string) string {
 	return word
 }
 
-// otherScript reports whether two letters are of different scripts, as far as these have small letters.
+// otherScript reports whether two letters belong to different scripts, as far as these have lower case.
 func otherScript(a, b rune) bool {
 	return slices.ContainsFunc([]*unicode.RangeTable{unicode.Latin, unicode.Cyrillic, unicode.Greek, unicode.Armenian, unicode.Georgian}, func(script *unicode.RangeTable) bool {
 		return unicode.Is(script, a) != unicode.Is(script, b)
 	})
 }
 
-// of returns the one of some pseudonyms that a text in the name of a file has, empty for none.
+// of returns the pseudonym for a text in a file name, empty if there is none.
 func (k *Key) of(text string, pseudonyms []string) string {
 	if IsRole(text) {
 		return ""
@@ -104,7 +104,7 @@ func (k *Key) of(text string, pseudonyms []string) string {
 	return ""
 }
 
-// capitals returns a text in lower case with a capital letter at the beginning of each word.
+// capitals returns a lower-case text with a capital letter at the beginning of each word.
 func capitals(lower string) string {
 	before := ' '
 	return strings.Map(func(r rune) rune {
@@ -117,7 +117,7 @@ func capitals(lower string) string {
 	}, lower)
 }
 
-// words returns where the words of a text begin and end: letters, marks and digits.
+// words returns the begins and ends of the words in a text: letters, marks and digits.
 func words(text string) (list [][2]int) {
 	from := -1
 	for i, r := range text {

@@ -20,11 +20,11 @@ import (
 // KeySize is how many bytes a key has.
 const KeySize = 32
 
-// Key is the secret that pseudonyms are made with. It has no method that a text is made with by
-// accident; Text gives it as its file has it.
+// Key is the secret for pseudonyms. It has no method that converts it to text by accident; Text returns the content of
+// its file.
 type Key struct{ secret [KeySize]byte }
 
-// keyPrefix begins the only line of a file with a key.
+// keyPrefix begins the only line of a key file.
 const keyPrefix = "desynctool-names-key-1 "
 
 // NewKey returns a new key.
@@ -34,8 +34,7 @@ func NewKey() *Key {
 	return k
 }
 
-// ParseKey reads a key as Text writes it. The name is that of the file, for errors, which never have any of
-// the key.
+// ParseKey parses the output of Text. Errors contain name, the name of the file, but never a part of the key.
 func ParseKey(text, name string) (*Key, error) {
 	rest, ok := strings.CutPrefix(strings.TrimRight(text, "\r\n"), keyPrefix)
 	if !ok {
@@ -48,10 +47,10 @@ func ParseKey(text, name string) (*Key, error) {
 	return k, nil
 }
 
-// Text is the key as its file has it: "desynctool-names-key-1 ", 64 lower-case hex digits, a line end.
+// Text returns the content of the key's file: "desynctool-names-key-1 ", 64 lower-case hex digits, a line end.
 func (k *Key) Text() string { return keyPrefix + hex.EncodeToString(k.secret[:]) + "\n" }
 
-// LoadKey reads the key in a file.
+// LoadKey reads the key from a file.
 func LoadKey(path string) (*Key, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -72,8 +71,8 @@ func LoadKey(path string) (*Key, error) {
 	return ParseKey(string(text), path)
 }
 
-// EnsureKey reads the key in a file, which is made, with mode 0600, if it is not there yet. Of several that make it
-// at once one does, and all have its key. A file that is there is never written.
+// EnsureKey reads the key from a file. If the file does not exist, it creates it with mode 0600. If several processes
+// create it at once, one succeeds, and all use its key. An existing file is never written.
 func EnsureKey(path string) (*Key, error) {
 	k, err := LoadKey(path)
 	if !errors.Is(err, fs.ErrNotExist) {
@@ -98,23 +97,23 @@ func EnsureKey(path string) (*Key, error) {
 	return LoadKey(path)
 }
 
-// ID tells keys apart and says nothing of them: 8 hex digits. A store notes with which key its
-// pseudonyms were made.
+// ID identifies a key without revealing anything about it: 8 hex digits. A store records the ID of the key for its
+// pseudonyms.
 func (k *Key) ID() string { return k.digest("id", "")[:8] }
 
-// Player returns the pseudonym of a player: "player-" and 10 hex digits, the same for names that
-// are the same in Unicode's form C without blanks around them. Names that differ in upper and lower
-// case are of two players, as they are in most games. An empty name, and what [IsRole] knows, stays.
+// Player returns the pseudonym of a player: "player-" and 10 hex digits. It is the same for names that are equal in
+// Unicode's form C without surrounding blanks. Names that differ in case belong to different players, as in most games.
+// An empty name, and a name that [IsRole] accepts, stay.
 func (k *Key) Player(name string) string { return k.pseudonym(player, name) }
 
 // Address returns the pseudonym of an address: "address-" and 10 hex digits.
 func (k *Key) Address(text string) string { return k.pseudonym(address, text) }
 
-// Pseudonyms begin with what they are of.
+// Pseudonyms begin with their kind.
 const (
 	player  = "player-"
 	address = "address-"
-	digits  = 10 // of a pseudonym: of a million players two have the same one with a probability of a third
+	digits  = 10 // of a pseudonym: among a million players, two have the same one with a probability of a third
 )
 
 func (k *Key) pseudonym(what, text string) string {
@@ -124,7 +123,7 @@ func (k *Key) pseudonym(what, text string) string {
 	return what + k.digest(what, norm.NFC.String(strings.TrimSpace(text)))[:digits]
 }
 
-// digest returns an HMAC in hex digits. What it is of separates the uses of a key.
+// digest returns an HMAC in hex digits. what separates the uses of a key.
 func (k *Key) digest(what, text string) string {
 	mac := hmac.New(sha256.New, k.secret[:])
 	io.WriteString(mac, what+"\x00"+text)

@@ -28,16 +28,16 @@ import (
 	"github.com/desynctool/desynctool/tracediff"
 )
 
-// rewriter writes content of a format of ours without names. Why says what of it stays.
+// rewriter writes a file in one of desynctool's own formats without names. why lists the names that stay.
 type rewriter func(s *Scrubber, in files.File, name string, out io.Writer) (why string, err error)
 
-// errKept is wrapped by errors of rewriters that say why a file is kept as it is.
+// errKept is wrapped by errors of rewriters that explain why a file is copied unchanged.
 var errKept = errors.New("kept as it is")
 
 func kept(why string) error { return fmt.Errorf("%s: %w", why, errKept) }
 
-// rewrite writes a file without names, if its format is ours; else it is to be copied. Why says which
-// names stay in either case, "" if there can be none.
+// rewrite writes a file without names, if its format is desynctool's own. Otherwise the file is to be copied. In both
+// cases why explains which names stay, "" if there can be none.
 func (s *Scrubber) rewrite(in files.File, size int64, name string, out files.ScratchFile) (done bool, why string, err error) {
 	head := make([]byte, min(size, 64))
 	if n, err := in.ReadAt(head, 0); err != nil && err != io.EOF || n < len(head) {
@@ -55,7 +55,7 @@ func (s *Scrubber) rewrite(in files.File, size int64, name string, out files.Scr
 		defer c.Close()
 	}
 	begin := bufio.NewReaderSize(content, tracediff.SniffLen)
-	if peeked, err := begin.Peek(tracediff.SniffLen); err == nil { // it is longer: what it begins with says what it is
+	if peeked, err := begin.Peek(tracediff.SniffLen); err == nil { // it is longer, so its first bytes decide
 		if write, why := rewriterFor(peeked, name); write == nil {
 			return false, why, nil
 		}
@@ -83,10 +83,10 @@ func (s *Scrubber) rewrite(in files.File, size int64, name string, out files.Scr
 	return true, why, nil
 }
 
-// foreign says why a file is copied.
+// foreign explains why a file is copied.
 const foreign = "its format is not ours: the names in it are kept as they are"
 
-// repack compresses content as it was.
+// repack compresses content in the original way.
 func repack(packing string, in io.Reader, out io.Writer) (err error) {
 	var w io.WriteCloser
 	switch packing {
@@ -133,7 +133,7 @@ type section struct {
 func (f section) Read(p []byte) (int, error)             { return f.SectionReader.Read(p) }
 func (f section) ReadAt(p []byte, at int64) (int, error) { return f.SectionReader.ReadAt(p, at) }
 
-// rewriterOf returns how a file is rewritten, nil if it is not; why says what is in it then.
+// rewriterOf returns the rewriter for a file, nil if there is none; why then describes the content.
 func rewriterOf(in io.ReaderAt, size int64, name string) (write rewriter, why string, err error) {
 	head := make([]byte, min(size, tracediff.SniffLen))
 	if _, err := in.ReadAt(head, 0); err != nil && err != io.EOF {
@@ -143,7 +143,7 @@ func rewriterOf(in io.ReaderAt, size int64, name string) (write rewriter, why st
 	return write, why, nil
 }
 
-// rewriterFor is rewriterOf for a file that begins with some bytes, or is of no more.
+// rewriterFor is rewriterOf for a file with these first bytes, which may be the whole file.
 func rewriterFor(head []byte, name string) (write rewriter, why string) {
 	base := filepath.Base(name)
 	switch {
@@ -166,7 +166,7 @@ func rewriterFor(head []byte, name string) (write rewriter, why string) {
 	return rewriteTextTrace, ""
 }
 
-// rewriteSnap replaces the peer and the properties of persons in a snapshot, which its root does not cover.
+// rewriteSnap replaces the peer and personal properties in a snapshot. The snapshot's root does not cover them.
 func rewriteSnap(s *Scrubber, in files.File, name string, out io.Writer) (string, error) {
 	stat, err := in.Stat()
 	if err != nil {
@@ -187,7 +187,7 @@ func rewriteSnap(s *Scrubber, in files.File, name string, out io.Writer) (string
 	return "", nil
 }
 
-// properties replaces the values of those that are of a person or a machine, and addresses.
+// properties replaces the values of properties about a person or a machine, and addresses.
 func (s *Scrubber) properties(all map[string]string) map[string]string {
 	if all == nil {
 		return nil
@@ -206,8 +206,7 @@ func (s *Scrubber) properties(all map[string]string) map[string]string {
 	return out
 }
 
-// rewriteLog replaces the header of an order log. What follows is copied: hashes of inputs cover the
-// orders.
+// rewriteLog replaces the header of an order log. The rest is copied, because input hashes cover the orders.
 func rewriteLog(s *Scrubber, in files.File, name string, out io.Writer) (string, error) {
 	r, err := orderlog.NewReader(io.NewSectionReader(in, 0, sizeOf(in)), name)
 	if err != nil {
@@ -243,8 +242,8 @@ func rewriteTrace(s *Scrubber, in files.File, name string, out io.Writer) (strin
 	return "", swapHeader(in, begin.Bytes(), out)
 }
 
-// swapHeader copies a framed file with another header, its first frame. The preamble and all that follows stay,
-// torn or damaged as it may be.
+// swapHeader copies a framed file with another header, its first frame. The preamble and all other data stay, even if
+// torn or damaged.
 func swapHeader(in files.File, begin []byte, out io.Writer) error {
 	length, err := frame.FirstEnd(in)
 	if err != nil {
@@ -269,8 +268,8 @@ func sizeOf(in files.File) int64 {
 	return stat.Size()
 }
 
-// rewriteTextTrace replaces names in the lines with %peer and %meta that begin a trace as text. All other
-// lines are copied.
+// rewriteTextTrace replaces names in the %peer and %meta lines at the begin of a text trace. All other lines are
+// copied.
 func rewriteTextTrace(s *Scrubber, in files.File, name string, out io.Writer) (string, error) {
 	r := bufio.NewReaderSize(in, 1<<16)
 	for begins := true; begins; {
@@ -297,8 +296,7 @@ func rewriteTextTrace(s *Scrubber, in files.File, name string, out io.Writer) (s
 	return "", err
 }
 
-// headerLine replaces the name in a line of the header of a trace as text; one that is not understood
-// stays.
+// headerLine replaces the name in a header line of a text trace. A line that cannot be parsed stays.
 func (s *Scrubber) headerLine(line string) string {
 	end := line[len(strings.TrimRight(line, "\r\n")):]
 	key, rest, _ := strings.Cut(strings.TrimSuffix(line, end), " ")
@@ -321,7 +319,7 @@ func (s *Scrubber) headerLine(line string) string {
 	return line
 }
 
-// rewritePeerReport replaces the peer in its own report and in the states that it holds.
+// rewritePeerReport replaces the peer in a peer's report and in the states that the report contains.
 func rewritePeerReport(s *Scrubber, in files.File, name string, out io.Writer) (string, error) {
 	r, err := peers.Read(in, name)
 	if err != nil {

@@ -17,18 +17,18 @@ import (
 	"github.com/desynctool/desynctool/report/formats"
 )
 
-// folder is a folder, or a file, as it lies in a bundle.
+// folder is a folder, or a file, in a bundle.
 type folder struct {
 	path    string
 	name    string
 	dir     bool
-	entries []*folder // in the order of their names
+	entries []*folder // sorted by name
 }
 
-// maxDepth is how deep folders are looked into; evidence is not read from deeper ones.
+// maxDepth is the maximum depth of folders. Evidence is not read from deeper ones.
 const maxDepth = 64
 
-// list returns what lies at a path and below it.
+// list returns the tree of files at and below a path.
 func list(tree files.Tree, path string) (*folder, error) {
 	count := 0
 	var at func(path string, depth int) (*folder, error)
@@ -36,7 +36,7 @@ func list(tree files.Tree, path string) (*folder, error) {
 		f := &folder{path: path, name: filepath.Base(path)}
 		stat, err := tree.Stat(path)
 		if err != nil {
-			return f, nil // a link to nowhere; whoever reads it says so
+			return f, nil // a broken link; reading it reports the error
 		}
 		if f.dir = stat.IsDir(); !f.dir || depth == 0 {
 			return f, nil
@@ -61,8 +61,8 @@ func list(tree files.Tree, path string) (*folder, error) {
 	return at(path, maxDepth)
 }
 
-// renamed returns what the entries of a folder are called without names, distinct ones: two names of one
-// player's, such as Alice and alice, get a number.
+// renamed returns unique names without player names for the entries of a folder. If the results are equal, as for Alice
+// and alice, they get a number.
 func (s *Scrubber) renamed(f *folder) []string {
 	out := make([]string, len(f.entries))
 	taken := map[string]bool{}
@@ -84,8 +84,8 @@ func (s *Scrubber) renamed(f *folder) []string {
 	return out
 }
 
-// pathPairs returns the paths of which an element changes, and what they become. A path below one of
-// these whose own name stays is not among them.
+// pathPairs returns the paths with a changed element, and their replacements. It omits paths below one of these if
+// their own name stays.
 func (s *Scrubber) pathPairs(root *folder) (out []pair) {
 	add := func(old, new string) {
 		out = append(out, pair{old, new})
@@ -105,7 +105,7 @@ func (s *Scrubber) pathPairs(root *folder) (out []pair) {
 			at := filepath.Join(now, names[i])
 			if names[i] != e.name {
 				add(e.path, at)
-				if below != "" { // a text may leave out what was given
+				if below != "" { // a text may omit the path that was given
 					add(filepath.Join(below, e.name), strings.TrimPrefix(at, filepath.Clean(root.path)+string(filepath.Separator)))
 				}
 			}
@@ -121,8 +121,7 @@ func (s *Scrubber) pathPairs(root *folder) (out []pair) {
 	return out
 }
 
-// element returns an element of a path without the names in it. What shows of which kind a file
-// is stays.
+// element returns an element of a path without the names in it. The parts that show the file type stay.
 func (s *Scrubber) element(name string, dir bool) string {
 	if usual()[name] || !dir && fixed(name) {
 		return name
@@ -136,8 +135,7 @@ func (s *Scrubber) element(name string, dir bool) string {
 	return out
 }
 
-// inElement replaces a known name that is the whole of it, else those that stand in it by themselves,
-// in upper or lower case.
+// inElement replaces a known name that is the whole text, or else the names in it that are separate words, in any case.
 func (s *Scrubber) inElement(text string) string {
 	if IsRole(text) {
 		return text
@@ -159,10 +157,10 @@ func (s *Scrubber) inElement(text string) string {
 	return text
 }
 
-// extension is how names of files end.
+// extension matches the end of a file name.
 var extension = lazyregexp.New(`^\.[A-Za-z][A-Za-z0-9]{0,9}$`)
 
-// stemOf returns the name of a file without what says of what kind it is, and how it is packed.
+// stemOf returns the name of a file without the parts that show its type and compression.
 func stemOf(name string) string {
 	plain := compression.PlainName(name)
 	if ext := filepath.Ext(plain); ext != plain && extension.MatchString(ext) {
@@ -171,13 +169,13 @@ func stemOf(name string) string {
 	return plain
 }
 
-// telling reports whether the name of a file is of a kind that games give: with numbers of two digits at least, or
-// with what a peer is.
+// telling reports whether a file name is typical of names that games give: with numbers of at least two digits, or with
+// the role of a peer.
 func telling(stem string) bool { return tells.MatchString(stem) }
 
 var tells = lazyregexp.New(`(?i)[0-9]{2}|host|client|server|peer|player|relay|replay|desync|debug|sync|dump|log|state|save|game|input|output|stdout|stderr|record`)
 
-// usual are names of files and folders that games give, whoever plays.
+// usual are names of files and folders that games give for all players.
 var usual = sync.OnceValue(func() map[string]bool {
 	out := map[string]bool{bundle.LogName: true, "tick-signatures.bin": true, "truth.json": true, "README.md": true, "README.txt": true}
 	for _, f := range formats.All() {
@@ -193,8 +191,7 @@ var usual = sync.OnceValue(func() map[string]bool {
 	return out
 })
 
-// fixed reports whether a file's name is one that a format gives all its files and that has no name of a
-// peer in it.
+// fixed reports whether a file has a name that a format gives to all its files and that does not contain a peer's name.
 func fixed(base string) bool {
 	if strings.HasPrefix(base, "desync_report_") {
 		return true
@@ -210,7 +207,7 @@ func fixed(base string) bool {
 	return false
 }
 
-// alike reports whether a file is taken for the same kind by both names.
+// alike reports whether both names show the same file type.
 func alike(a, b string) bool {
 	a, b = compression.PlainName(a), compression.PlainName(b)
 	for _, f := range formats.All() {

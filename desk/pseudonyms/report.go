@@ -10,17 +10,17 @@ import (
 	"github.com/desynctool/desynctool/report/document"
 )
 
-// kind is what a text of a report is.
+// kind is the kind of a text in a report.
 type kind int
 
 const (
-	sentence  kind = iota // ours: of names in it only those count that are no words of ours, and paths
-	quote                 // taken from a file
+	sentence  kind = iota // written by desynctool: only names that are not words of its own sentences count, and paths
+	quote                 // copied from a file
 	payload               // bytes of an order, in hex digits
-	fixedText             // made by us of nothing that has names
+	fixedText             // written by desynctool, without names
 )
 
-// kinds are those of fields that are not sentences, by their type and name. Map keys are sentences.
+// kinds are the kinds of fields that are not sentences, by type and name. Map keys are sentences.
 var kinds = map[string]kind{
 	"ClaimDocument.Text":   quote,
 	"DetailDocument.Text":  quote,
@@ -58,15 +58,14 @@ var kinds = map[string]kind{
 	"LocusSchema.Types":  fixedText,
 }
 
-// personal are facts, properties and parameters whose values are of a person or a machine of one.
+// personal are facts, properties and parameters about a person or a person's machine.
 var personal = map[string]bool{
 	"user": true, "username": true, "user_name": true, "user name": true, "login": true, "account": true, "nick": true, "nickname": true,
 	"name": true, "player": true, "player_name": true, "player name": true, "hostname": true, "host_name": true, "host name": true,
 	"computer": true, "computername": true, "machine": true, "machine_name": true, "steam_id": true, "steamid": true, "email": true, "e-mail": true,
 }
 
-// isPersonal reports whether a fact is of a person: parameters are facts too, and names of players have
-// numbers.
+// isPersonal reports whether a fact is about a person. Parameters are facts too, and names of players have numbers.
 func isPersonal(name string) bool {
 	name = strings.ToLower(strings.TrimPrefix(name, "parameter "))
 	if personal[name] {
@@ -76,7 +75,7 @@ func isPersonal(name string) bool {
 	return is && number != "" && strings.Trim(number, " _-0123456789") == ""
 }
 
-// isVersion reports whether a fact's value may look like an address and is none.
+// isVersion reports whether a fact's value may look like an address but is not one.
 func isVersion(name string) bool {
 	name = strings.ToLower(strings.TrimPrefix(name, "parameter "))
 	for _, word := range []string{"version", "build", "driver", "engine", "compiler", "gpu", "os", "mod", "data", "release"} {
@@ -87,13 +86,12 @@ func isVersion(name string) bool {
 	return false
 }
 
-// Report replaces what is left of names and addresses in a report of evidence that Open has opened, in
-// all its strings: names where a text was taken from a file, in paths and commands, and addresses
-// everywhere but in versions.
+// Report replaces the remaining names and addresses in all strings of a report about evidence that Open has opened. It
+// replaces names in texts from files, in paths and in commands, and addresses everywhere except in versions.
 func (s *Scrubber) Report(r *document.Report) { s.report(r, false) }
 
-// Saved replaces names and addresses in reports that were made elsewhere, with the names of players. The names are those
-// of their peers; sentences were made with them, so that every word is replaced there that is the name of one.
+// Saved replaces names and addresses in reports that were made elsewhere, with the names of players. The names come
+// from the reports' peers. Their sentences contain names, so every word in them that is a name is replaced.
 func (s *Scrubber) Saved(list []*document.Report) {
 	for _, r := range list {
 		for i := range r.Peers {
@@ -112,7 +110,7 @@ func (s *Scrubber) Saved(list []*document.Report) {
 	}
 }
 
-// report is Report, of one that was saved with names as Saved has it.
+// report implements Report, and Saved if saved is set.
 func (s *Scrubber) report(r *document.Report, saved bool) {
 	w := &walker{s: s, saved: saved, versions: map[string]bool{}, changed: map[string]string{}}
 	for _, facts := range [][]document.Fact{r.Facts, r.Stated} {
@@ -144,7 +142,7 @@ func (s *Scrubber) report(r *document.Report, saved bool) {
 	w.value(reflect.ValueOf(r), sentence)
 }
 
-// personal replaces the value of a fact that is of a person, unless it says only whether there is one.
+// personal replaces the value of a personal fact, unless it only shows whether there is one.
 func (s *Scrubber) personal(value string) string {
 	switch strings.ToLower(value) {
 	case "true", "false", "yes", "no", "none":
@@ -153,15 +151,14 @@ func (s *Scrubber) personal(value string) string {
 	return s.name(value)
 }
 
-// walker goes over all strings of a report, twice: quotations are collected first, since sentences quote
-// them again.
+// walker visits all strings of a report twice. It collects quotations first, because sentences repeat them.
 type walker struct {
 	s        *Scrubber
-	saved    bool // its sentences were made with names
+	saved    bool // its sentences contain names
 	versions map[string]bool
 	collect  bool
-	changed  map[string]string // quotations in which something is replaced
-	pairs    []pair            // of these, the longest first
+	changed  map[string]string // quotations with replacements
+	pairs    []pair            // the same, the longest first
 }
 
 func (w *walker) value(v reflect.Value, k kind) {
@@ -213,8 +210,8 @@ func (w *walker) value(v reflect.Value, k kind) {
 	}
 }
 
-// quotation notes what becomes of a quotation, in the forms in which sentences have it. Of single words
-// nothing is noted: sentences have such themselves.
+// quotation records the replacement of a quotation, in the forms in which sentences contain it. It skips single words,
+// because sentences themselves contain these.
 func (w *walker) quotation(text string, k kind) {
 	if k != quote || !strings.ContainsFunc(text, func(r rune) bool { return strings.ContainsRune(" \"'“:/\\.@", r) }) {
 		return
@@ -254,7 +251,7 @@ func (w *walker) text(text string, k kind) string {
 	return w.s.inSentence(text, w.versions)
 }
 
-// inSentence replaces paths, names that are no words of ours, and addresses.
+// inSentence replaces paths, addresses, and names that are not words of desynctool's own sentences.
 func (s *Scrubber) inSentence(text string, versions map[string]bool) string {
 	for _, p := range s.paths {
 		text = replaceWhole(text, p.old, p.new)

@@ -6,7 +6,7 @@ import (
 	"github.com/desynctool/desynctool/internal/lazyregexp"
 )
 
-// roles are what games, and this program, call peers by what they are. A number may follow.
+// roles are names for the role of a peer, used by games and this program. A number may follow.
 var roles = lazyregexp.New(`(?i)^(?:(?:the )?(?:` + strings.Join([]string{
 	"host", "client", "server", "dedicated server", "relay", "reference", "local", "remote", "recording", "recorder", "replay",
 	"player", "peer", "spectator", "observer", "machine", "game", "match", "session", "run", "side", "slot", "team", "column",
@@ -16,14 +16,14 @@ var roles = lazyregexp.New(`(?i)^(?:(?:the )?(?:` + strings.Join([]string{
 	"windows", "linux", "macos", "mac", "arm64", "amd64", "x86(?:_64)?",
 }, "|") + `)(?:[ _#-]{0,2}[0-9]{1,3})?|(?:first|second|third) (?:run|peer|player|machine)|[0-9]{1,3}|peer -?[0-9]{1,20})(?:#[0-9]{1,3})?$`)
 
-// pseudonyms are what this package returns.
+// pseudonyms matches the output of this package.
 var pseudonyms = lazyregexp.New(`^(?:player|address)-[0-9a-f]{10}(?:#[0-9]{1,3})?$`)
 
-// IsRole reports whether a name says what a peer is and not who: host, client 2, server, first run,
-// peer 3, player 1, client#2; or a number of up to three digits. It also knows pseudonyms.
+// IsRole reports whether a name is a role and not a person: host, client 2, server, first run, peer 3, player 1,
+// client#2; or a number of up to three digits. Pseudonyms count as roles.
 func IsRole(name string) bool {
 	return name == "" || roles.MatchString(name) || pseudonyms.MatchString(name)
 }
 
-// IsPseudonym reports whether a name has the form of those that [Key.Player] and [Key.Address] return.
+// IsPseudonym reports whether a name has the form of a result of [Key.Player] or [Key.Address].
 func IsPseudonym(name string) bool { return pseudonyms.MatchString(name) }

@@ -18,27 +18,27 @@ import (
 	"github.com/desynctool/desynctool/report/bundle/archive"
 )
 
-// Scrubber takes the names of players out of what is made of one bundle. It learns the names while the
-// bundle is read: Open comes before the triage, Report and Copy after it. It may be used by several
-// goroutines while it learns, and by one afterwards.
+// Scrubber removes the names of players from all output about one bundle. It collects the names while the bundle is
+// read: call Open before the triage, Report and Copy after it. While it collects names, it is safe for concurrent use;
+// afterwards only one goroutine may use it.
 type Scrubber struct {
 	key *Key
 
 	mu    sync.Mutex
-	known map[string]string // pseudonyms, by names; what stays as it is is not among them
-	roots []*folder         // what lies below the paths that were opened
-	tree  *archive.Tree     // in which they were opened; nil before
+	known map[string]string // pseudonyms, by name; names that stay are not included
+	roots []*folder         // the files below the opened paths
+	tree  *archive.Tree     // tree of these paths; nil before Open
 
-	quoted   []pair // the names that are looked for in what was quoted, the longest first
-	apart    []pair // of these the names that are no word of ours
-	paths    []pair // paths with names in them, the longest first
-	learned  int    // how many names there were when these were made
+	quoted   []pair // the names to search for in quotations, the longest first
+	apart    []pair // of these, the names that are not words of desynctool's own sentences
+	paths    []pair // paths that contain names, the longest first
+	learned  int    // number of names when these lists were made
 	prepared bool
 
 	remains map[string]bool
 }
 
-// pair is a text and what it becomes.
+// pair is a text and its replacement.
 type pair struct{ old, new string }
 
 // NewScrubber returns a Scrubber for one bundle.
@@ -46,8 +46,7 @@ func NewScrubber(key *Key) *Scrubber {
 	return &Scrubber{key: key, known: map[string]string{}, remains: map[string]bool{}}
 }
 
-// Open is bundle.OpenMatches, but everything that is found in the evidence calls peers by their
-// pseudonyms.
+// Open is bundle.OpenMatches, but all results use the peers' pseudonyms.
 func (s *Scrubber) Open(tree *archive.Tree, paths []string) (*bundle.Matches, error) {
 	m, err := bundle.OpenRenamed(tree, paths, s.Naming())
 	if err != nil {
@@ -66,11 +65,10 @@ func (s *Scrubber) Open(tree *archive.Tree, paths []string) (*bundle.Matches, er
 	return m, nil
 }
 
-// Naming is the naming that Open gives the evidence.
+// Naming is the naming that Open uses for the evidence.
 func (s *Scrubber) Naming() bundle.Naming { return bundle.Naming{Peer: s.name, Path: s.end} }
 
-// Remains says what could not be ruled out so far, in sentences that name no player. It is in
-// alphabetical order.
+// Remains lists what could not be excluded so far, in sentences without players' names. It is sorted.
 func (s *Scrubber) Remains() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -99,8 +97,8 @@ func (s *Scrubber) name(name string) string {
 	return out
 }
 
-// end is the naming of a peer by the end of its path: each element by itself, without what says of
-// what kind a file is.
+// end is the naming of a peer by the end of its path. It handles each element separately, without the parts that show
+// the file type.
 func (s *Scrubber) end(path string) string {
 	elements := strings.Split(path, "/")
 	for i, e := range elements {
@@ -118,7 +116,7 @@ func (s *Scrubber) end(path string) string {
 	return strings.Join(elements, "/")
 }
 
-// prepare makes the lists of texts to look for, if names were learned since it last did.
+// prepare makes the lists of texts to search for, if there are new names since the last call.
 func (s *Scrubber) prepare() {
 	s.mu.Lock()
 	known, done := maps.Clone(s.known), s.prepared && s.learned == len(s.known)
@@ -147,21 +145,21 @@ func (s *Scrubber) prepare() {
 	longestFirst(s.paths)
 }
 
-// longestFirst sorts pairs so that no text is replaced of which a longer one is a part.
+// longestFirst sorts pairs so that a text is never replaced inside a longer one.
 func longestFirst(list []pair) {
 	slices.SortFunc(list, func(a, b pair) int { return cmp.Or(len(b.old)-len(a.old), strings.Compare(a.old, b.old)) })
 }
 
-// forms are the ways in which a name may stand in a text: as it is, in both forms of Unicode, and with what
-// cannot be shown escaped.
+// forms are the ways in which a name may occur in a text: unchanged, in both Unicode forms, and with non-printable
+// characters escaped.
 func forms(name string) []string {
 	list := []string{name, strings.TrimSpace(name), norm.NFC.String(name), norm.NFD.String(name), prose.Printable(name), prose.Printable(norm.NFC.String(name))}
 	slices.Sort(list)
 	return slices.Compact(list)
 }
 
-// distinct reports whether a name cannot be a word of our own sentences: it has a letter that is not of
-// English, or digits beside three letters, or a capital letter after a small one.
+// distinct reports whether a name cannot be a word in desynctool's own sentences. Such a name has a letter that is not
+// English, or digits next to three letters, or a capital letter after a small one.
 func distinct(name string) bool {
 	letters, digits, humps := 0, 0, 0
 	last := ' '

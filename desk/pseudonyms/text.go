@@ -10,8 +10,8 @@ import (
 	"github.com/desynctool/desynctool/internal/lazyregexp"
 )
 
-// patterns find what may be an address, or a folder of a user, in a text. What it is is decided by
-// the functions below: none of them is taken for one by its form alone.
+// patterns finds candidates for addresses and user folders in a text. The functions below decide; the form alone is not
+// enough.
 var patterns = lazyregexp.New(`(?i)` +
 	`(?P<mail>[\pL\pN._%+-]+@[\pL\pN-]+(?:\.[\pL\pN-]+)+)` +
 	`|(?P<home>(?:[a-z]:)?[\\/]+(?:users|home|documents and settings)[\\/]+)(?P<user>[^\\/:*?"<>|\r\n\t]+)` +
@@ -19,15 +19,14 @@ var patterns = lazyregexp.New(`(?i)` +
 	`|(?P<four>[0-9]{1,3}(?:\.[0-9]{1,3}){3,}(?::[0-9]{1,5})?)` +
 	`|(?P<steam>\b7656119[0-9]{10}\b|\bSTEAM_[0-5]:[01]:[0-9]{1,10}\b|\[U:1:[0-9]{1,10}\])`)
 
-// mayMatch reports whether patterns may find something in a text: most texts have nothing of what they
-// look for.
+// mayMatch reports whether patterns may find something in a text. Most texts have no candidates.
 func mayMatch(text string) bool {
 	digit := func(i int) bool { return i >= 0 && i < len(text) && text[i] >= '0' && text[i] <= '9' }
 	dots, slashes, seven := 0, false, false
-	colon := -6 // the last one, or nowhere near
+	colon := -6 // the last one, or far away
 	for i := range len(text) {
 		switch c := text[i]; {
-		case c >= utf8.RuneSelf: // some such letters are taken for those of ASCII
+		case c >= utf8.RuneSelf: // some such letters count as ASCII letters
 			return strings.ContainsAny(text, `.:@/\7`)
 		case c == '@':
 			return true
@@ -54,9 +53,9 @@ func mayMatch(text string) bool {
 	return strings.Contains(text, "users") || strings.Contains(text, "home") || strings.Contains(text, "documents and settings")
 }
 
-// addresses replaces the addresses in a text, of e-mail too, numbers of Steam accounts, and the names of
-// users in paths of home folders. Loopback addresses and such as are nobody's stay. Versions are
-// texts that look like addresses and are none.
+// addresses replaces the addresses in a text, including e-mail, numbers of Steam accounts, and the names of users in
+// paths of home folders. It keeps loopback addresses and addresses that belong to nobody. versions are texts that look
+// like addresses but are not.
 func (s *Scrubber) addresses(text string, versions map[string]bool) string {
 	if !mayMatch(text) {
 		return text
@@ -99,7 +98,7 @@ func (s *Scrubber) addresses(text string, versions map[string]bool) string {
 	return out.String() + text[last:]
 }
 
-// common reports whether a home folder is of nobody in particular.
+// common reports whether a home folder does not belong to a particular user.
 func common(user string) bool {
 	switch strings.ToLower(user) {
 	case "public", "default", "all users", "shared", "runner", "user", "root", "build", "jenkins", "desynctool":
@@ -108,7 +107,7 @@ func common(user string) bool {
 	return IsRole(user)
 }
 
-// digitBeside reports whether a text goes on where what was found in it begins or ends.
+// digitBeside reports whether the text before or after a match continues it, for example with a letter or a digit.
 func digitBeside(text string, from, to int) bool {
 	before, _ := utf8.DecodeLastRuneInString(text[:from])
 	after, _ := utf8.DecodeRuneInString(text[to:])
@@ -118,7 +117,7 @@ func digitBeside(text string, from, to int) bool {
 	return word(before) || word(after) || before == '.' || before == ':'
 }
 
-// named reports whether a text ends with what says that a version follows.
+// named reports whether a text ends with a word that introduces a version.
 func named(before string) bool {
 	before = strings.ToLower(strings.TrimRight(before, " :=\"'“(v"))
 	for _, word := range []string{"version", "build", "release", "driver", "revision", "ver", "ver."} {
@@ -129,7 +128,7 @@ func named(before string) bool {
 	return false
 }
 
-// isFour reports whether a text is an IPv4 address of a machine, perhaps with a port.
+// isFour reports whether a text is the IPv4 address of a machine, perhaps with a port.
 func isFour(text string) bool {
 	host, port, hasPort := strings.Cut(text, ":")
 	if n, err := strconv.Atoi(port); hasPort && (err != nil || n > 65535) {
@@ -141,8 +140,8 @@ func isFour(text string) bool {
 
 var broadcast = netip.AddrFrom4([4]byte{255, 255, 255, 255})
 
-// isSix reports whether a text is an IPv6 address of a machine, and not a name such as add::bed or a
-// time: it has four groups, or a scope, or digits and a gap.
+// isSix reports whether a text is the IPv6 address of a machine, and not a name such as add::bed or a time. It has four
+// groups, or a scope, or digits and a gap.
 func isSix(text string) bool {
 	host := text
 	if rest, ok := strings.CutPrefix(text, "["); ok {
@@ -166,17 +165,16 @@ func isSix(text string) bool {
 	return groups >= 4 || a.Zone() != "" || a.Is4In6() || groups >= 2 && strings.ContainsAny(host, "0123456789") && strings.Contains(host, "::")
 }
 
-// minName is how many characters a name has at least that is looked for in what was quoted: shorter
-// ones are parts of everything.
+// minName is the minimum length in characters of a name that is searched for in quotations. Shorter names are parts of
+// everything.
 const minName = 3
 
-// inQuote replaces the names that are known in a text that was taken from a file, where they stand
-// by themselves, and addresses.
+// inQuote replaces the known names in a text from a file where they are separate words, and addresses.
 func (s *Scrubber) inQuote(text string, versions map[string]bool) string {
 	return s.addresses(s.replaced(text, s.quoted), versions)
 }
 
-// replaced replaces names that stand by themselves, the longest first.
+// replaced replaces names that are separate words, the longest first.
 func (s *Scrubber) replaced(text string, list []pair) string {
 	for _, p := range list {
 		text = replaceWhole(text, p.old, p.new)
@@ -184,7 +182,7 @@ func (s *Scrubber) replaced(text string, list []pair) string {
 	return text
 }
 
-// replaceWhole replaces a text where it is a name by itself: see [goesOn].
+// replaceWhole replaces a text where it is a separate name: see [goesOn].
 func replaceWhole(text, old, with string) string {
 	if !strings.Contains(text, old) {
 		return text
@@ -216,20 +214,20 @@ func replaceWhole(text, old, with string) string {
 	return out.String() + text[from:]
 }
 
-// longName is how many characters a name has at least that digits and capitals end as well: A1 and ABc are
-// words by themselves, Zaphod1 and ZaphodTrillian are made of names.
+// longName is the minimum length in characters of a name that digits and capitals also end. A1 and ABc are single
+// words; Zaphod1 and ZaphodTrillian consist of names.
 const longName = 5
 
-// goesOn reports whether a word goes on from one character to the next: the one rule of where a name ends. An underscore
-// ends it, as all signs do; of long names a digit beside a letter and a capital after a small letter do so too. A mark
-// belongs to the letter before it.
+// goesOn reports whether a word continues from one character to the next. It is the only rule for where a name ends. An
+// underscore ends it, like all signs. For long names, a digit next to a letter and a capital after a small letter end
+// it too. A mark belongs to the letter before it.
 func goesOn(a, b rune, long bool) bool {
 	word := func(r rune) bool { return unicode.In(r, unicode.L, unicode.Nd) }
 	switch {
 	case unicode.Is(unicode.M, b):
 		return true
 	case unicode.Is(unicode.M, a):
-		a = 'a' // a letter, whichever it is
+		a = 'a' // any letter
 	}
 	if !word(a) || !word(b) {
 		return false
