@@ -1,7 +1,8 @@
 // Package engines has the list of the engines that desynctool knows. Nothing else in the project names one.
 //
-// What an engine writes about desyncs is on a page in its folder, desynctool.toml, as any game's developers write one.
-// Most engines are nothing but a page; those with formats of their own are a package in the same folder.
+// A page in an engine's folder, desynctool.toml, describes what the engine writes about desyncs. The developers of any
+// game can write such a page. Most engines are only a page; engines with their own formats also have a package in the
+// folder.
 package engines
 
 import (

@@ -1,5 +1,5 @@
-// Package beaverbuddies reads logs of BeaverBuddies, a mod for Timberborn that lets several play. With detailed
-// logs a client writes where its own trace of a tick parts from that of the server:
+// Package beaverbuddies reads logs of BeaverBuddies, a mod for Timberborn that lets several play. With detailed logs a
+// client writes where its own trace of a tick diverges from the server's:
 //
 //	[14-55-11.50] Desync detected for tick 812!
 //	========== Trace history ==========
@@ -15,8 +15,8 @@
 //	--------------
 //	========== Desynced Log End ==========
 //
-// These are two traces of the tick, client and server, with a checkpoint for each line of a message. Call stacks
-// are passed over. A log without such a part is a trace of one peer, with what it says after each tick:
+// These are two traces of the tick, client and server, with a checkpoint for each line of a message. Call stacks are
+// passed over. A log without such a part is a trace of one peer, from the lines after each tick:
 //
 //	[14-55-11.20] Tick 00110 IO done; Order hash: 1A2B3C4D; Move hash: 00000007; Random s0: 5B1458C0
 package beaverbuddies
@@ -32,8 +32,8 @@ import (
 	"github.com/desynctool/desynctool/tracediff"
 )
 
-// Whose checkpoints are read: those of a log of one peer, or of the two sides of a part with two
-// traces. The last two are numbers in what peers returns.
+// Whose checkpoints are read: a log of one peer, or one side of a part with two traces. The last two are indices in the
+// result of peers.
 const (
 	ticks = iota
 	client
@@ -124,7 +124,7 @@ func cutTime(line []byte) ([]byte, bool) {
 	return line[len(pattern):], true
 }
 
-// hashes are what a line says after a tick.
+// hashes are the values in a line after a tick.
 type hashes struct {
 	tick uint64
 	sums [3][]byte
@@ -191,8 +191,8 @@ type side struct {
 	peer int
 
 	inPart bool
-	mine   bool // lines are of the client's trace
-	other  bool // lines are of the server's
+	mine   bool // the lines belong to the client's trace
+	other  bool // the lines belong to the server's
 	tick   uint64
 	last   uint64 // tick of the last part, which later ones repeat
 	parted bool

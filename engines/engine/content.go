@@ -15,7 +15,7 @@ import (
 type LineError struct {
 	Name string // of the file
 	Line int    // counts from 1 after decompression; 0 where the file as a whole cannot be read
-	Err  error  // what was expected
+	Err  error  // the expectation
 }
 
 func (e *LineError) Error() string {

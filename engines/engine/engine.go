@@ -1,15 +1,15 @@
 // Package engine has the types by which an engine tells the rest of desynctool everything about itself: which
 // files it leaves and how they are read, and how it plays its recordings again.
 //
-// An engine is a game, a game engine, or a library of netcode. Each one has a folder below engines/, whose
-// package returns one [Engine]. Package engines has the list of them.
+// An engine is a game, a game engine, or a library of netcode. Each one has a folder below engines/. The package in it
+// returns one [Engine]. Package engines has the list of them.
 package engine
 
 import "github.com/desynctool/desynctool/engines/messages"
 
 // Engine is one engine.
 type Engine struct {
-	// Game is whose files these are, as reports name it: "OpenTTD". It is empty for a library that many games use.
+	// Game is the name of the game in reports: "OpenTTD". It is empty for a library that many games use.
 	Game string
 
 	// Formats are the engine's files, in the order in which they are recognised.

@@ -110,7 +110,7 @@ func WholeLines(head []byte) iter.Seq[[]byte] {
 }
 
 // LogTrace returns the entry of a format of checkpoints that programs write into their logs among much else. Gives is
-// which evidence is in them besides.
+// the evidence that they contain in addition.
 func LogTrace(f tracediff.Format, gives ...string) Format {
 	entry := Trace(f, "*.log, *.txt", append([]string{"checkpoints"}, gives...)...)
 	entry.Amid = true

@@ -2,25 +2,25 @@ package engine
 
 // Log is what the logs of an engine have that others do not. What all logs have in common is known where they are read.
 type Log struct {
-	// Logger is who writes such logs, as reports name it. It is empty for a game whose logs are those of an engine
-	// that other games use too; such a Log has only Calls and Names.
+	// Logger is the program that writes such logs, as reports name it. It is empty for a game that shares its log
+	// format with other games of an engine; such a Log has only Calls and Names.
 	Logger string
 
 	// Marks are what only its lines have.
 	Marks []Mark
 
-	// Page says that the log is an HTML page, whose paragraphs are the messages.
+	// Page means that the log is an HTML page with the messages as paragraphs.
 	Page bool
 
-	// ManyGames says that games of many makers have such logs, which name versions and maps as they like.
+	// ManyGames means that games of many makers have such logs, and name versions and maps as they like.
 	ManyGames bool
 
-	// Facts takes what a message says of the game and the machine, nil if no message says that in a way of its own.
-	// The names of facts are those of docs/recording.md.
+	// Facts takes the facts about the game and the machine from a message, nil if no message has a special form for
+	// them. docs/recording.md has the names of facts.
 	Facts func(message []byte, to FactTaker)
 
 	// Tick returns the tick that a message names, in the engine's unit; empty if it names none. Nil means that ticks
-	// stand where logs of all engines have them. Messages that name one have one of the texts Telling.
+	// are where logs of all engines have them. Messages that name one have one of the texts Telling.
 	Tick    func(message []byte) (unit string, tick uint64)
 	Telling []string
 
@@ -45,7 +45,7 @@ type Call struct {
 	Severity string // warning, error, assertion or exception
 }
 
-// FactTaker takes what a log says of the game and the machine.
+// FactTaker takes a log's facts about the game and the machine.
 type FactTaker interface {
 	Know(name string, value []byte) // a fact; the first of a name counts
 	Mod(name string)                // one of the mods, with its version if the log has that

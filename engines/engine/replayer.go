@@ -23,7 +23,7 @@ type Replayer struct {
 	Dumps    bool     // it can dump states at wanted points
 	RealTime bool     // it plays no faster than it was played
 	OwnBuild bool     // it takes a build that neither players nor packages have, so reports do not advise it
-	Modes    []Mode   // besides Plain
+	Modes    []Mode   // in addition to Plain
 	// Recipe is raised when what the recipe leaves changes: kept results of another one are not used.
 	Recipe int
 
@@ -53,19 +53,19 @@ const (
 type Program struct {
 	Path    string            // on the disk
 	Options map[string]string // as the command line gives them
-	Version string            // as the program says it, empty if it does not; Check sets it
+	Version string            // as the program reports it, else empty; Check sets it
 	// Ask runs the program with some arguments, within limits and for a short time, and returns what
 	// it prints.
 	Ask func(ctx context.Context, args ...string) (output string, err error)
 }
 
-// Recording is an order log that a peer left, and what the game needs beside it.
+// Recording is an order log that a peer left, and the other files that the game needs.
 type Recording struct {
-	Peer string // whose it is
+	Peer string // the peer
 	Path string // as reports show it
 	File string // a copy on the disk
-	// Beside are copies of what else the peer left in the same folder, under its own name if that is
-	// plain: games may need the save that a log goes on from.
+	// Beside are copies of the peer's other files in the same folder, under their own names if these are plain: games
+	// may need the save that a log continues from.
 	Beside []string
 	Format string // Format.Name
 	Header orderlog.Header
@@ -88,29 +88,29 @@ type Ask struct {
 // Dirs are folders for one run, empty and nobody else's. Only these may be written.
 type Dirs struct {
 	Home string // HOME
-	Work string // what the game needs, and what nobody wants
+	Work string // files that the game needs, and files that are not kept
 	Out  string // what becomes evidence
 	Log  string // the file with all that the program printed, once it has ended
 }
 
 // Plan is how a game is run.
 type Plan struct {
-	Command confine.Command // Args, Dir and Env; limits and what it may write are set by whoever runs it
+	Command confine.Command // Args, Dir and Env; the caller sets limits and writable paths
 	Display bool            // it needs an X server: DISPLAY is added to Env
 	// Tick returns how far the game is, by a line of its output. It may be nil.
 	Tick func(line string) (tick uint64, ok bool)
-	// Over reports whether a line says that the replay has ended though the game runs on. It is then
-	// ended. It may be nil.
+	// Over reports whether a line shows that the replay has ended though the game still runs. The game is then ended.
+	// It may be nil.
 	Over func(line string) bool
 	// Poll is the same by files that the game writes; it is called about twice a second. It may be nil.
 	Poll func() (tick uint64, over bool)
-	// Seconds is about how long it takes, 0 if that is not known; games that play in real time say it.
+	// Seconds is about how long it takes, 0 if that is not known; games that play in real time set it.
 	Seconds float64
 	// Collect moves what the game left into Out, under names by which it is recognised as one peer's,
 	// and returns why it is no replay: a *Failure. Nil if the program writes there itself.
 	Collect func(ended *confine.Ended) error
-	// Next returns how the game is run once more for the same replay, after this run has ended; nil if that
-	// was all, and Collect is called. It may be nil. A game that dumps few states in one run has several.
+	// Next returns how the game is run again for the same replay, after this run has ended; nil if that was all, and
+	// Collect is called. It may be nil. A game that dumps few states in one run has several.
 	Next func(ended *confine.Ended) (*Plan, error)
 }
 
@@ -140,11 +140,11 @@ func (g *Replayer) Plays(format string) bool {
 	return false
 }
 
-// Refusal says why a recording is not played: nothing was started.
+// Refusal is why a recording is not played: nothing was started.
 type Refusal struct {
 	Path string // of the recording
 	Why  string // "it was recorded with 0.0.25, and pyrogenesis is 0.0.26"
-	// Version says that only the version is another one: with --force it is played all the same.
+	// Version reports whether only the version differs: with --force it is played anyway.
 	Version bool
 }
 
@@ -159,7 +159,7 @@ func (r *Refusal) Error() string {
 // ErrFailed is what a *Failure is.
 var ErrFailed = errors.New("the game did not play the recording")
 
-// Failure says why a run of a game is no replay.
+// Failure is why a run of a game is not a replay.
 type Failure struct {
 	Title string // of the game
 	Path  string // of the recording
@@ -178,8 +178,8 @@ func (f *Failure) Error() string {
 // Is reports that it is ErrFailed.
 func (f *Failure) Is(target error) bool { return target == ErrFailed }
 
-// Ended returns why a program's end is no end of a replay, nil if it exited with status 0. What a game that
-// ends otherwise has left is not evidence of its state.
+// Ended returns why a program's end is not the end of a replay, nil if it exited with status 0. Files of a game that
+// ended otherwise are not evidence of its state.
 func Ended(e *confine.Ended) error {
 	f := &Failure{Said: LastLine(e.Tail)}
 	switch {
@@ -195,7 +195,7 @@ func Ended(e *confine.Ended) error {
 	return f
 }
 
-// LastLine returns the last line that says anything.
+// LastLine returns the last line that is not blank.
 func LastLine(lines []string) string {
 	for i := len(lines) - 1; i >= 0; i-- {
 		if s := strings.TrimSpace(lines[i]); s != "" {

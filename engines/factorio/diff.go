@@ -14,8 +14,8 @@ import (
 	"github.com/desynctool/desynctool/tracediff"
 )
 
-// Lines of dat_diff: how tokens differ, an open tag with its place, and the bytes as Python
-// writes them. Tabs stand in pastes where the tool writes blanks.
+// Lines of dat_diff: how tokens differ, an open tag with its place, and the bytes as Python writes them. Pastes have
+// tabs where the tool writes blanks.
 var (
 	opLine   = lazyregexp.New(`^(replace|delete|insert)\s+ref\[\d+:\d+\] -> des\[\d+:\d+\]$`)
 	pathLine = lazyregexp.New(`^<([a-z-]{2,})( .*)?> pos=(\d{1,19})$`)
@@ -138,9 +138,9 @@ func (d *diff) end(err error) error {
 	return err
 }
 
-// line reads a line of a difference. Others may stand between: headings, what a person wrote.
+// line reads a line of a difference. There may be others in between: headings, a person's text.
 func (d *diff) line(line []byte) error {
-	side := 0 // whose path comes
+	side := 0 // the side whose path comes
 	if d.next.have[0] || d.next.op == "insert" {
 		side = 1
 	}

@@ -1,10 +1,9 @@
 // Package factorio reads desync reports of Factorio, desync-report-*.zip, and the output of
 // the tool dat_diff of Hornwitser's factorio_tools on one.
 //
-// A report has two saves of one tick: the server's, which is the reference, and that of the
-// client that noticed. Beside what the game needs each has level_with_tags_tick_N.dat and
-// level-heuristic-N: the state in the game's own binary format, and tags that the game puts
-// around its parts, like those of XML:
+// A report has two saves of one tick: the server's, which is the reference, and the save of the client that noticed. In
+// addition to the game's data each has level_with_tags_tick_N.dat and level-heuristic-N: the state in the game's own
+// binary format, and tags that the game puts around its parts, like those of XML:
 //
 //	<transport-belt-serialiser active-groups=128 active-lines=172>…
 //	  <transport-line belt=96489>…<line><transport-line-item>………</transport-line-item>
@@ -86,7 +85,7 @@ const (
 	desynced  = "desynced"
 )
 
-// peerOf returns whose save a file lies in by the names of its folders and archives.
+// peerOf returns the peer whose save contains a file, from the names of its folders and archives.
 func peerOf(name string) string {
 	for dir := path.Dir(filepath.ToSlash(name)); dir != "." && dir != "/" && dir != ""; dir = path.Dir(dir) {
 		switch base := path.Base(dir); {
@@ -99,7 +98,7 @@ func peerOf(name string) string {
 	return ""
 }
 
-// dialect returns what checkpoints of a file are; known says whether its tick is.
+// dialect returns what the checkpoints of a file are; known reports whether its tick is known.
 func dialect(file, covers string, known bool) tracediff.Dialect {
 	d := tracediff.Dialect{Engine: title, File: file, Detail: tracediff.Path, Covers: covers, Endless: true}
 	if !known {

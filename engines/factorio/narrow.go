@@ -112,7 +112,7 @@ func (n *narrower) run() {
 		case n.ended[0] || n.ended[1]:
 			n.finish()
 			return
-		case a.kind == data && b.kind == data: // the rest of both is of the same place
+		case a.kind == data && b.kind == data: // the rest of both belongs to the same place
 			for i := range n.sides {
 				for n.advance(i); !n.ended[i] && n.now[i].kind == data && !n.now[i].first; n.advance(i) {
 				}
@@ -129,8 +129,8 @@ func (n *narrower) run() {
 	n.finish()
 }
 
-// leave passes over the rest of the tag that holds what differs on both sides, of which no more
-// can be said than that the parts in it are not the same.
+// leave skips the rest of the tag that contains the difference on both sides: the only thing known about it is that its
+// parts differ.
 func (n *narrower) leave() bool {
 	depth := min(len(n.around(0)), len(n.around(1)))
 	if depth == 0 {
@@ -176,8 +176,8 @@ func (n *narrower) differ() {
 	}
 }
 
-// place names the tags around the token at hand from where they are others than those of the
-// first difference, or the innermost one.
+// place names the tags around the current token, from where they differ from the tags of the first difference, or the
+// innermost one.
 func (n *narrower) place(i int) string {
 	around := n.around(i)
 	same := 0
@@ -190,7 +190,7 @@ func (n *narrower) place(i int) string {
 	return places(around[same:])
 }
 
-// values says what both sides have at hand.
+// values describes what both sides have at the current token.
 func (n *narrower) values() (texts, asides [2]string) {
 	a, b := &n.now[0], &n.now[1]
 	from := 0
@@ -243,7 +243,7 @@ func hexOf(b []byte, from int) string {
 	return text
 }
 
-// finish says how many more places differ.
+// finish adds how many more places differ.
 func (n *narrower) finish() {
 	if n.count <= maxListed {
 		return

@@ -10,7 +10,7 @@ import (
 	"github.com/desynctool/desynctool/tracediff"
 )
 
-// Limits of tags. What is longer, or lies deeper, is taken for data.
+// Limits of tags. Longer or deeper ones are taken for data.
 const (
 	maxTag   = 1 << 10 // bytes of a tag, its brackets included
 	maxDepth = 200     // tags in each other
@@ -56,8 +56,8 @@ type scanner struct {
 	at         int64 // of buf[start]
 	run        int   // bytes of the data at hand that were returned
 
-	// stack are the open tags around the next token. A tag that closes ends all within it: in
-	// data of the game, bytes that look like a tag may stand, and are never closed.
+	// stack are the open tags around the next token. A tag that closes ends all within it: the game's data may contain
+	// bytes that look like a tag and are never closed.
 	stack []tag
 	// closed is the tag that the close tag ends that was returned last, nil if it ended none.
 	closed *tag
@@ -159,7 +159,7 @@ func matchTag(b []byte) (k kind, name string, length int) {
 	if k == open && b[i] == ' ' {
 		for i++; i < len(b) && b[i] != '>'; i++ {
 			switch c := b[i]; {
-			case c == '<': // a name in brackets may stand in an attribute
+			case c == '<': // an attribute may contain a name in brackets
 				from := i + 1
 				for i++; i < len(b) && ('a' <= b[i]|0x20 && b[i]|0x20 <= 'z'); i++ {
 				}

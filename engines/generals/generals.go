@@ -8,10 +8,10 @@
 //	100:00001 dumpCoord3D() aiupdate.cpp:2183 getObject()->getPosition() 43FA0000 42C80000 41A00000
 //	100:00002 RandomSeed: 1839201733
 //
-// Each is a checkpoint in the order of the file. Its numbers are sums, named after what stands before them;
-// the text without them is its system. Numbers that are the bits of a float are shown as the game
-// itself shows floats, 500/43FA0000. Lines without a number before them need not be the same on
-// all peers, and are passed over. docs/formats/generals.md has the rules.
+// Each is a checkpoint in the order of the file. Its numbers are sums, named after the text before them; the text
+// without them is its system. Numbers that are the bits of a float are shown as the game itself shows floats,
+// 500/43FA0000. Lines without a number before them may differ between peers, and are skipped. docs/formats/generals.md
+// has the rules.
 package generals
 
 import (
@@ -42,7 +42,7 @@ func Format() tracediff.Format {
 	}
 }
 
-// sniff looks for lines with a frame and a number, all of which follow each other.
+// sniff looks for lines with a frame and a number, in an unbroken sequence.
 func sniff(head []byte) bool {
 	var last entry
 	found := false
@@ -94,7 +94,7 @@ func parse(line []byte) (e entry, ok bool) {
 // canonical reports whether a number has no more zeros before it than make width digits.
 func canonical(digits []byte, width int) bool { return len(digits) == width || digits[0] != '0' }
 
-// frameOf returns the frame that the name of a file says.
+// frameOf returns the frame in the name of a file.
 func frameOf(path string) (uint64, bool) {
 	digits, ok := strings.CutPrefix(compression.PlainName(filepath.Base(path)), "DebugFrame_")
 	digits, end := strings.CutSuffix(digits, ".txt")
@@ -105,7 +105,7 @@ func frameOf(path string) (uint64, bool) {
 	return n, err == nil
 }
 
-// machine returns whose file it is by its name, empty if that does not say.
+// machine returns the machine that a file's name shows, empty if it shows none.
 func machine(path string) string {
 	name, ok := strings.CutPrefix(compression.PlainName(filepath.Base(path)), "crcDebug")
 	name, end := strings.CutSuffix(name, ".txt")
@@ -123,7 +123,7 @@ type source struct {
 	hold   bool
 	last   entry
 	any    bool
-	single bool // the file is of one frame
+	single bool // the file has one frame
 
 	matrix matrix
 	reader line

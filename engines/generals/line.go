@@ -9,7 +9,7 @@ import (
 	"github.com/desynctool/desynctool/tracediff"
 )
 
-// matrix is the one whose rows come next.
+// matrix is the matrix that the next rows belong to.
 type matrix struct {
 	system, scope string
 	rows          int // that were read
@@ -132,8 +132,8 @@ func (s *source) sum(name, value string) {
 	s.at.Sums = append(s.at.Sums, tracediff.Sum{Name: name, Value: []byte(value)})
 }
 
-// generic takes a message apart: numbers become sums that are named after the word before them, what is
-// left is the system. "object 12" is the scope, and the frame at hand is left out.
+// generic splits a message: numbers become sums that are named after the word before them, the rest is the system.
+// "object 12" is the scope, and the current frame is left out.
 func (s *source) generic(text string, frame uint64) {
 	s.reader.text.Reset()
 	out := &s.reader.text
@@ -262,7 +262,7 @@ func numberEnd(text string, i int) int {
 	return end
 }
 
-// wordBefore returns the word that stands before a number, without what separates them.
+// wordBefore returns the word before a number, without the separator.
 func wordBefore(text string) string {
 	text = strings.TrimRight(text, " \t:=(<[,")
 	from := len(text)

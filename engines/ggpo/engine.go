@@ -1,18 +1,18 @@
-// Package ggpo is all that desynctool knows of GGPO: the states that its sync test writes, and what that says.
+// Package ggpo is everything that desynctool knows about GGPO: the states that its sync test writes, and what they
+// show.
 //
 // # States
 //
 // The package reads the states that GGPO's self-test logs as text:
 // synclogs/state-0012-original.log and synclogs/state-0012-replay.log.
 //
-// The self-test plays a few frames, loads an older state and plays the same frames again on
-// the same machine with the same inputs. Where the checksum of a frame is another one the
-// second time, it has the game log both states. The files are two runs of one machine, not
-// two machines: the original is that of snapshot.FirstRun, the replay that of snapshot.SecondRun. The
-// number is that of the frame, so that the state is that of the state point before the frame is played.
+// The self-test plays a few frames, loads an older state and plays the same frames again on the same machine with the
+// same inputs. If the checksum of a frame differs the second time, it makes the game log both states. The files are two
+// runs of one machine, not two machines: the original belongs to snapshot.FirstRun, the replay to snapshot.SecondRun.
+// The number is the frame's, so the state is the state at the state point before the frame is played.
 //
-// What is in the files is up to the game. A line with a name and a value, separated by a colon or
-// an equals sign, is a field; other lines are kept as they are:
+// The game decides the content of the files. A line with a name and a value, separated by a colon or an equals sign, is
+// a field; other lines are kept as they are:
 //
 //	GameState object.
 //	  num_ships: 2.
@@ -24,9 +24,8 @@
 //
 // # Traces
 //
-// The package reads what the files of GGPO's self-test say by being there: the library has
-// the game log a state only where the checksum of a frame is another one when the frame
-// is played a second time. What is in the files is a state.
+// The existence of the self-test's files is evidence, which the package reads: the library makes the game log a state
+// only if the checksum of a frame differs when the frame is played a second time. The content of the files is a state.
 package ggpo
 
 import "github.com/desynctool/desynctool/engines/engine"

@@ -55,8 +55,7 @@ func ParseName(base string) (snapshot.FileName, bool) {
 	return snapshot.FileName{Point: snapshot.Point{Tick: frame}, Peer: runs[run]}, true
 }
 
-// Beside returns the path of the state of the first run, by that of the second, which may be
-// compressed.
+// Beside returns the path of the first run's state from the path of the second run's, which may be compressed.
 func Beside(path string) (string, bool) {
 	dir, base := filepath.Split(path)
 	plain := compression.PlainName(base)
@@ -67,8 +66,8 @@ func Beside(path string) (string, bool) {
 	return dir + base[:i] + original + base[i+len(replay):], true
 }
 
-// Read reads a logged state of size bytes. The name says of which frame and run it is; under
-// another name both are not known. What cannot be read is an *[Error].
+// Read reads a logged state of size bytes. The name contains the frame and the run; under another name both are not
+// known. A state that cannot be read gives an *[Error].
 func Read(r io.ReaderAt, size int64, name string) (*snapshot.World, error) {
 	text, err := engine.ReadText(r, size, name)
 	if err != nil {

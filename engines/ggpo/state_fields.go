@@ -11,7 +11,7 @@ import (
 
 // Names of what has none in a log.
 const (
-	stateLabel = "state"  // of fields whose names have no number
+	stateLabel = "state"  // of fields with names that have no number
 	linesLabel = "(line)" // of lines that are no fields
 	valueField = "value"  // of a name that ends with a number
 )
@@ -84,8 +84,7 @@ func (d *decoder) plain(text string) error {
 	return t.SetText(row, "line", "text", text)
 }
 
-// field adds a value. A second one of the same name is that of NAME#2; after many of them
-// lines are kept as they are.
+// field adds a value. A second one of the same name is NAME#2; after many of them lines are kept as they are.
 func (d *decoder) field(p spot, value, line string) error {
 	t, err := d.tables.Table(snapshot.Archetype, p.label, max(1, p.parts))
 	if err != nil {

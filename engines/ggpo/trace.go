@@ -22,9 +22,9 @@ func TraceFormat() tracediff.Format {
 	return tracediff.Format{Name: f.Name, Title: f.Title, Sniff: f.Sniff, Claims: claims, Check: check}
 }
 
-// claims returns that a frame failed the self-test. Of the two states of a frame the second
-// one says so. It takes nothing from the content. The claim has no tick that logged states
-// could contradict: they need not show all that the checksum covers.
+// claims returns that a frame failed the self-test. The second one of a frame's two states shows it. It takes nothing
+// from the content. The claim has no tick that logged states could contradict: they need not show all that the checksum
+// covers.
 func claims(_ io.Reader, name string) (*tracediff.ClaimLog, error) {
 	log := &tracediff.ClaimLog{Dialect: tracediff.Dialect{Engine: "GGPO", File: "GGPO self-test state"}}
 	base := compression.PlainName(filepath.Base(name))
@@ -42,9 +42,8 @@ func claims(_ io.Reader, name string) (*tracediff.ClaimLog, error) {
 	return log, nil
 }
 
-// check compares the text of a replayed state with that of the original beside it. Equal ones
-// are an error, which wraps frame.ErrLacking: their checksums differed, and the game does not
-// print by what.
+// check compares the text of a replayed state with the text of the original next to it. Equal texts are an error that
+// wraps frame.ErrLacking: their checksums differed, but the game does not print the difference.
 func check(tree files.Tree, path string) (string, error) {
 	beside, ok := Beside(path)
 	if !ok {

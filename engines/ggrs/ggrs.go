@@ -7,11 +7,11 @@
 //	DEBUG bevy_ggrs::schedule_systems: advancing to frame: 116
 //	DEBUG bevy_ggrs::schedule_systems: restoring snapshot for frame 112
 //
-// Anything may stand before the messages on their lines, and other lines between them. A frame's
-// state is saved before the inputs of the other players are known, and again after each rollback:
-// that of frame N is state point N. A checkpoint is predicted if the game rolled back to before it
-// afterwards, and confirmed once it can do so no more. The log does not say what inputs were
-// confirmed, so that the checkpoints of the last frames of a log remain predictions.
+// Lines may have anything before the messages, and there may be other lines between them. A frame's state is saved
+// before the inputs of the other players are known, and again after each rollback: the state of frame N is state point
+// N. A checkpoint is predicted if the game rolled back to before it afterwards, and confirmed once that is no longer
+// possible. The log does not contain which inputs were confirmed, so the checkpoints of the last frames of a log remain
+// predictions.
 package ggrs
 
 import (
@@ -75,7 +75,7 @@ const (
 	part
 )
 
-// message is what a line says.
+// message is the content of a line.
 type message struct {
 	kind  kind
 	frame uint64
@@ -97,7 +97,7 @@ var marks = []struct {
 	{part, []byte("Resource ")},
 }
 
-// parse reads a message that stands at the end of a line, but for spaces.
+// parse reads a message at the end of a line, except for spaces.
 func parse(line []byte) (m message) {
 	line = trimEnd(line)
 	if len(line) == 0 || !isHex(line[len(line)-1]) {
@@ -137,8 +137,8 @@ func parse(line []byte) (m message) {
 	return m
 }
 
-// standsAlone reports whether what stands before a message is nothing, or ends with a space:
-// the message is not the end of another one.
+// standsAlone reports whether the text before a message is empty or ends with a space, so that the message is not the
+// end of another one.
 func standsAlone(lead []byte) bool { return len(lead) == 0 || lead[len(lead)-1] == ' ' }
 
 // trimEnd cuts off spaces and what sets the colours of a terminal back.
@@ -265,7 +265,7 @@ func (r *reader) restore(point uint64, pos tracediff.Position) {
 	if !r.known || point >= r.current {
 		return
 	}
-	// What comes next is the state after the one that was put back.
+	// Next comes the state after the one that was put back.
 	e := &tracediff.Event{Kind: tracediff.Restore, Tick: point + 1, Other: r.current + 1}
 	r.held = append(r.held, &record{Record: tracediff.Record{Pos: pos, Event: e}, decided: true})
 	r.current = point

@@ -2,12 +2,12 @@
 //
 // # States
 //
-// The package reads the states in the logs of Godot Rollback Netcode, whose form is under Orders.
+// The package reads the states in the logs of Godot Rollback Netcode. Their format is under Orders.
 //
-// A log has a state after each tick whose inputs are confirmed: what each node gave of itself, by
-// the node's path. A node becomes a row. Nodes whose names differ only by the number at their ends
-// share a table: /root/Main/Bullet7 is row 7 of /root/Main/Bullet. What the node gave becomes
-// fields, those in dictionaries and arrays by their paths: position.x, ammo[2].
+// A log has a state after each tick with confirmed inputs: the data that each node saved, by the node's path. A node
+// becomes a row. Nodes with names that differ only by the number at the end share a table: /root/Main/Bullet7 is row 7
+// of /root/Main/Bullet. The node's data becomes fields, within dictionaries and arrays by their paths: position.x,
+// ammo[2].
 //
 // What keys that begin with an underscore hold, or negative ones, the addon leaves out of its hash:
 // it is noise here. The order of nodes and of keys is in the hash, and in the component order.
@@ -17,17 +17,16 @@
 // The package reads the logs of Godot Rollback Netcode, an addon for games made with Godot 3
 // and, by its ports, Godot 4.
 //
-// A log is a file of one peer, compressed as the engine does it (package compression). Its content is
-// a run of values, each of which is a u32 length and a dictionary in the engine's binary
-// encoding, little-endian:
+// A log is a file of one peer, compressed as the engine does it (package compression). Its content is a sequence of
+// values. Each one is a u32 length and a dictionary in the engine's binary encoding, little-endian:
 //
 //	{log_type: 0, peer_id: 1, match_info: {…}}               the header, first and once
 //	{log_type: 2, tick: 17, state: {"/root/Main/Player": {…}, "$": 1812042}}
 //	{log_type: 3, tick: 18, input: {1: {"/root/Main/Player": {…}, "$": 771}, 2: {…}}}
 //	{log_type: 1, frame_type: 1, tick: 18, duration: 1.2, …}  what a frame took
 //
-// A state is that after its tick, so that the state of tick T is that of state point T + 1. The first tick
-// is tick 1: nothing happens in tick 0, and its state is that of state points 0 and 1.
+// A state is the state after its tick, so the state of tick T belongs to state point T + 1. The first tick is tick 1:
+// nothing happens in tick 0, and its state belongs to state points 0 and 1.
 //
 // A state or input is logged once it is confirmed: predictions are not in the log. "$" is a
 // hash of the rest, without what keys that begin with an underscore, or are negative, hold.
@@ -56,7 +55,7 @@ func Engine() engine.Engine {
 	return engine.Engine{Logs: logs(), Formats: []engine.Format{f}}
 }
 
-// logs are those of every game made with Godot.
+// logs are the logs of every game made with Godot.
 func logs() []engine.Log {
 	return []engine.Log{{
 		Logger: "Godot", Marks: []engine.Mark{{Text: "Godot Engine v", Begin: true}},

@@ -36,12 +36,12 @@ var entryNames = [...]string{HeaderEntry: "header", FrameEntry: "frame", StateEn
 // Entry is one value of a log.
 type Entry struct {
 	Type EntryType
-	// Tick is that of a state or input, and of a frame if HasTick.
+	// Tick is the tick of a state or input, and of a frame if HasTick.
 	Tick    uint64
 	HasTick bool
 	// Value is the whole dictionary.
 	Value Value
-	// Offset and Size are where it stands in the content, with its length, in bytes.
+	// Offset and Size are its place in the content, including its length field, in bytes.
 	Offset, Size int64
 }
 
@@ -58,7 +58,7 @@ const (
 	stringName4 = 21
 )
 
-// IsLog reports whether content, unpacked, begins as that of a log does.
+// IsLog reports whether content, unpacked, begins like a log.
 func IsLog(head []byte) bool {
 	if len(head) < 28 || head[4] != dictionary3 && head[4] != dictionary4 {
 		return false
@@ -86,8 +86,8 @@ type last struct {
 	any  bool
 }
 
-// NewLog reads the header of a log, whose content is unpacked. The name is what errors call the
-// file. What is not a log gives a *frame.Error that wraps frame.ErrUnrecognized.
+// NewLog reads the header of a log with unpacked content. Errors have the name for the file. A file that is not a log
+// gives a *frame.Error that wraps frame.ErrUnrecognized.
 func NewLog(r io.Reader, name string) (*Log, error) {
 	l := &Log{name: name, r: r}
 	e, err := l.read()

@@ -11,8 +11,8 @@ import (
 	"unicode/utf8"
 )
 
-// AppendJSON appends a value as JSON, keys in order. What JSON has no word for is a string: what
-// is not finite, bytes as 0x and hex digits, an object as Object#NUMBER.
+// AppendJSON appends a value as JSON, keys in order. Values that JSON cannot express become strings: numbers that are
+// not finite, bytes as 0x and hex digits, an object as Object#NUMBER.
 func AppendJSON(dst []byte, v *Value) []byte {
 	switch v.Kind {
 	case Bool:

@@ -8,14 +8,13 @@ import (
 	"github.com/desynctool/desynctool/orderlog"
 )
 
-// InputKind is the kind of all orders: what one player put in in one tick.
+// InputKind is the kind of all orders: one player's input in one tick.
 const InputKind = "input"
 
 // Reader reads a log as an order log. It is an orderlog.Foreign.
 //
-// Each tick whose inputs were logged is a record. The input of a player is an order, whose player is
-// the peer's number and whose payload is the input as JSON, without its hash; a player without any
-// input has none.
+// Each tick with logged inputs is a record. The input of a player is an order: its player is the peer's number, its
+// payload the input as JSON, without the hash; a player without any input has none.
 type Reader struct {
 	log    *Log
 	header orderlog.Header
@@ -23,7 +22,7 @@ type Reader struct {
 	err    error
 }
 
-// NewReader reads the header of a log, whose content is unpacked. Errors are those of [NewLog].
+// NewReader reads the header of a log with unpacked content. It returns the errors of [NewLog].
 func NewReader(r io.Reader, name string) (*Reader, error) {
 	log, err := NewLog(r, name)
 	if err != nil {
@@ -51,12 +50,12 @@ const maxParams = 1 << 10
 // Header returns the peer, and what the game said of the match.
 func (r *Reader) Header() orderlog.Header { return r.header }
 
-// Dialect says how the log differs from one of ours.
+// Dialect describes how the log differs from our format.
 func (r *Reader) Dialect() orderlog.Dialect {
 	return orderlog.Dialect{Engine: Title, Counted: true, OwnMarkers: true}
 }
 
-// Next returns the inputs of the next tick. Errors are those of [Log.Next].
+// Next returns the inputs of the next tick. It returns the errors of [Log.Next].
 func (r *Reader) Next() (orderlog.Record, error) {
 	for r.err == nil {
 		e, err := r.log.Next()

@@ -31,7 +31,7 @@ const (
 type Value struct {
 	Kind Kind
 	Type string // the engine's own name: "PoolIntArray"
-	Bits uint64 // of Bool, Int (two's complement), Float (those of a float64) and Object
+	Bits uint64 // of Bool, Int (two's complement), Float (the bits of a float64) and Object
 	Text string // of Text, and of Bytes, byte by byte
 
 	Keys   []Value // of a Dictionary, in the order of insertion; texts for a Struct
@@ -65,7 +65,7 @@ func (v *Value) Number() (int64, bool) {
 
 // Limits of one value.
 const (
-	maxValues = 1 << 20 // values in it, those of keys and of packed arrays included
+	maxValues = 1 << 20 // values in it, including keys and the elements of packed arrays
 )
 
 // Bits of a header beyond the type, which is its lowest byte.
@@ -87,7 +87,7 @@ type shape struct {
 type elements uint8
 
 const (
-	reals   elements = iota // 32 bits, or 64 if the header says so
+	reals   elements = iota // 32 bits, or 64 if the header shows that
 	singles                 // 32 bits always
 	doubles
 	integers
@@ -109,8 +109,7 @@ var (
 	project = matrix(4)
 )
 
-// matrix returns the names of the elements of a matrix as they are stored: by rows, those of
-// a Projection by columns.
+// matrix returns the names of the elements of a matrix as they are stored: by rows, for a Projection by columns.
 func matrix(n int) (names []string) {
 	for i := range n {
 		for j := range n {
@@ -169,8 +168,8 @@ type variant struct {
 	values int
 }
 
-// decode returns the dictionary in b, which stands at an offset of a file. The engine's version
-// is that of the dictionary's type.
+// decode returns the dictionary in b, which is at an offset of a file. The type of the dictionary shows the engine's
+// version.
 func decode(b []byte, name string, offset int64) (Value, error) {
 	d := variant{name: name, start: offset, in: b}
 	if len(b) < 4 {
@@ -337,7 +336,7 @@ func (d *variant) element(as elements, header uint32) (Value, error) {
 	return d.number(Float, header&wide != 0)
 }
 
-// packed reads an array whose elements have no headers.
+// packed reads an array with elements without headers.
 func (d *variant) packed(t *shape, header uint32) (Value, error) {
 	v := Value{Kind: Array}
 	n, err := d.u32()
@@ -431,7 +430,7 @@ func (d *variant) nodePath() (string, error) {
 	return out.String(), nil
 }
 
-// container reads what a typed dictionary or array says of its elements; kind is 0 if nothing.
+// container skips the element type of a typed dictionary or array; kind is 0 if it has none.
 func (d *variant) container(kind uint32) error {
 	switch kind & 3 {
 	case 1:
@@ -444,7 +443,7 @@ func (d *variant) container(kind uint32) error {
 	return nil
 }
 
-// count reads how many elements follow, each of which has least bytes.
+// count reads how many elements follow, each with at least least bytes.
 func (d *variant) count(least int) (int, error) {
 	n, err := d.u32()
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/desynctool/desynctool/snapshot"
 )
 
-// Format returns the format of logs, each of which holds many states of one peer.
+// Format returns the format of logs, each with many states of one peer.
 func StateFormat() snapshot.Format {
 	return snapshot.Format{
 		Name:      "godot-rollback",
@@ -35,9 +35,9 @@ func point(tick uint64) snapshot.Point {
 // maxParts is how many states of a log are listed.
 const maxParts = 1 << 22
 
-// Parts lists the states in the content of a log. The one before the first tick, which is logged for
-// tick 0, is also that of state point 0; of several the last one counts. A log that is cut off or damaged has those before; where there are none, that is an
-// error of [NewLog] or of [Log.Next].
+// Parts lists the states in the content of a log. The state before the first tick, which is logged for tick 0, also
+// belongs to state point 0; if there are several, the last one counts. For a log that is cut off or damaged it returns
+// the states before the damage; if there are none, it returns the error of [NewLog] or [Log.Next].
 func Parts(r io.ReaderAt, size int64, name string) ([]snapshot.Part, error) {
 	log, err := NewLog(io.NewSectionReader(r, 0, size), name)
 	if err != nil {
@@ -95,8 +95,8 @@ func Read(r io.ReaderAt, size int64, name string) (*snapshot.World, error) {
 	return w, nil
 }
 
-// place returns the table and row of a node: the number at the end of its path is the row. A path
-// without one, or with zeros before it, is a table of its own.
+// place returns the table and row of a node: the number at the end of its path is the row. A path without one, or with
+// zeros before it, has a separate table.
 func place(path string) (label string, row uint64) {
 	label = strings.TrimRight(path, "0123456789")
 	digits := path[len(label):]

@@ -14,7 +14,7 @@ func ground(s snapshot.State) *snapshot.Ground {
 		}
 		index, err := s.Index(i)
 		if err != nil {
-			continue // whoever reads the table says so
+			continue // the code that reads the table reports that
 		}
 		fields := map[string]bool{}
 		for _, c := range index.Columns {
@@ -33,7 +33,7 @@ func ground(s snapshot.State) *snapshot.Ground {
 		}
 	}
 	if len(deep.Positions) > 0 {
-		return deep // what is flat beside it is of the screen
+		return deep // flat positions next to it belong to the screen
 	}
 	return flat
 }

@@ -18,7 +18,7 @@ const (
 	valueField     = "value" // of a node that gave something else than a dictionary
 )
 
-// noiseLabel stands after the label of what is not hashed.
+// noiseLabel follows the label of data that is not hashed.
 const noiseLabel = " (not hashed)"
 
 // maxPath is the longest name of a node or field in bytes.
@@ -33,10 +33,10 @@ type builder struct {
 	table *snapshot.SparseTable
 	row   int
 	keys  strings.Builder
-	lists int // arrays that the value at hand lies in: what is in one is hashed as it is
+	lists int // arrays around the current value: values in one are hashed as they are
 }
 
-// tables returns those of a state.
+// tables returns the tables of a state.
 func tables(state *Value) ([]snapshot.Table, error) {
 	b := &builder{}
 	before := ""
@@ -81,7 +81,7 @@ func (b *builder) node(name, before string, v *Value) (err error) {
 	return b.table.SetText(b.row, orderComponent, keysField, b.keys.String())
 }
 
-// dictionary adds what is in a dictionary, and its keys. Noise says that it is not hashed.
+// dictionary adds what is in a dictionary, and its keys. Noise means that it is not hashed.
 func (b *builder) dictionary(path string, v *Value, noise bool) error {
 	if !noise {
 		b.keys.WriteByte('{')
@@ -160,7 +160,7 @@ func (b *builder) value(path string, v *Value, noise bool) error {
 	return b.text(path, KeyName(v), noise) // null, or an object by its number
 }
 
-// at returns the table of the node at hand, or that of what is not hashed of it, and the row.
+// at returns the table of the current node, or the table of its data that is not hashed, and the row.
 func (b *builder) at(noise bool) (*snapshot.SparseTable, int, error) {
 	if !noise {
 		return b.table, b.row, nil

@@ -10,7 +10,7 @@ import (
 	"github.com/desynctool/desynctool/tracediff"
 )
 
-// Format returns the format of logs. A folder may hold those of several peers.
+// Format returns the format of logs. A folder may contain logs of several peers.
 func TraceFormat() tracediff.Format {
 	f := StateFormat()
 	return tracediff.Format{
@@ -26,7 +26,7 @@ func TraceFormat() tracediff.Format {
 	}
 }
 
-// dialect is that of every log.
+// dialect is the dialect of every log.
 func dialect() tracediff.Dialect {
 	return tracediff.Dialect{
 		Engine: Title, File: "Godot Rollback Netcode log", Endless: true,
@@ -81,10 +81,10 @@ func (s *source) Next() (*tracediff.Record, error) {
 	}
 }
 
-// mismatch is what a fatal error of the addon says that is about states.
+// mismatch is the text in a fatal error of the addon about states.
 const mismatch = "state mismatch"
 
-// claims returns the fatal errors that say that states differ. A peer notices some ticks later.
+// claims returns the fatal errors that report different states. A peer notices some ticks later.
 func claims(r io.Reader, name string) (*tracediff.ClaimLog, error) {
 	in, err := NewLog(r, name)
 	if err != nil {

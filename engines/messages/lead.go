@@ -9,9 +9,8 @@ var levels = []string{
 	"Trace", "Debug", "Info", "Notice", "Warn", "Warning", "Error", "Fatal", "Critical",
 }
 
-// owns reports whether a message is the program's own by what stands before it on its
-// line: times, levels, names of modules, places in source code, and what the engine in
-// particular writes there. A line of a chat has a player's name there.
+// owns reports whether a message is the program's own, from the text before it on its line: times, levels, names of
+// modules, places in source code, and the engine's own prefixes. A line of a chat has a player's name there.
 func (e *Grammar) owns(lead []byte) bool {
 	target := false // a word with a colon after a level names what logs
 	for {

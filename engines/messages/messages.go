@@ -1,11 +1,11 @@
 // Package messages finds what engines write about desyncs into their logs, one line among others: claims without a
 // trace. The messages are patterns, which pages describe, see package description.
 //
-// Anything may stand before and after them on the line, lines may be of any length, and the rest of the log may be
-// anything. A value whose peer the line does not name has an empty name; so does that of the log's own peer, which few
-// of them name.
+// There may be anything before and after them on the line, lines may be of any length, and the rest of the log may be
+// anything. A value has an empty name if the line does not name its peer. So does a value of the log's own peer, which
+// few of them name.
 //
-// What the file's end cuts off is not trusted: the log's Trouble says that it breaks off there.
+// A message that the file's end cuts off is not trusted: the log's Trouble reports that it breaks off there.
 package messages
 
 import (
@@ -27,8 +27,8 @@ type Grammar struct {
 	Dialect     tracediff.Dialect
 	Forms       []*Form
 
-	// Leads are what the program writes before its messages on a line, besides what logs of all programs have there.
-	// What stands after anything else may be a quotation. Nil means that nothing is one.
+	// Leads are the texts that the program writes before its messages on a line, in addition to those in logs of all
+	// programs. A message after any other text may be a quotation. Nil means that no message is a quotation.
 	Leads []string
 }
 
@@ -49,12 +49,12 @@ type Form struct {
 	Lines   int            // how many lines it reads
 	Follow  *regexp.Regexp // fits lines that follow and belong to the message; may be nil
 
-	// Weak says that it says less than the engine's other messages, and is repeated: it is kept only where a log has no
-	// claim before it.
+	// Weak means that it contains less than the engine's other messages, and is repeated: it is kept only where a log
+	// has no claim before it.
 	Weak bool
 
-	// Parse returns what a message says. Misfit is why a text that the pattern fits is no message, Equal if it says that
-	// all is well.
+	// Parse returns the content of a message. Misfit is why a text that fits the pattern is not a message; it is Equal
+	// if the message reports no difference.
 	Parse func(m *Match) (f Finding, misfit string)
 
 	// Literal is a text that every message has on its first line, empty if there is none. NewForm sets it.
@@ -156,7 +156,7 @@ func (m *Match) Expand(template string) []byte {
 	return m.Pattern.Expand(nil, []byte(template), m.Text, m.Places)
 }
 
-// Finding is what a message says.
+// Finding is the content of a message.
 type Finding struct {
 	Tick    uint64
 	HasTick bool
@@ -170,8 +170,8 @@ type Finding struct {
 	SelfTest bool
 }
 
-// Format returns the format of a log with the engine's messages. It has only claims. Its Sniff reports whether one
-// of the messages stands in the leading bytes; [Grammar.Read] finds them anywhere.
+// Format returns the format of a log with the engine's messages. It has only claims. Its Sniff reports whether one of
+// the messages is in the leading bytes; [Grammar.Read] finds them anywhere.
 func (g *Grammar) Format() tracediff.Format {
 	return tracediff.Format{Name: g.Name, Title: g.Title, Sniff: g.sniff, Claims: g.Read}
 }
@@ -181,9 +181,8 @@ func (g *Grammar) Read(r io.Reader, name string) (*tracediff.ClaimLog, error) {
 	return Scan(r, name, []*Grammar{g})
 }
 
-// Scan looks for the messages of some engines in a whole log. The name is what claims
-// and errors call it. The dialect is that of the first claim; without any the
-// ClaimLog is empty. At most 65536 claims are kept.
+// Scan looks for the messages of some engines in a whole log. Claims and errors have the name for the log. The dialect
+// comes from the first claim; without any the ClaimLog is empty. At most 65536 claims are kept.
 func Scan(r io.Reader, name string, list []*Grammar) (*tracediff.ClaimLog, error) {
 	logs, err := scan(r, name, list)
 	if err != nil {
@@ -210,7 +209,7 @@ func ScanEach(r io.Reader, name string, list []*Grammar) (all *tracediff.ClaimLo
 	return logs[0], each, nil
 }
 
-// sniff reports whether a claim stands in some bytes.
+// sniff reports whether there is a claim in some bytes.
 func (g *Grammar) sniff(head []byte) bool {
 	for _, f := range g.Forms {
 		if f.Kind != Claim || f.Literal == "" {
@@ -236,7 +235,7 @@ func (g *Grammar) sniff(head []byte) bool {
 type matched struct {
 	Finding
 	ok       bool // it is a message of the form
-	own      bool // and the program's own, as far as what stands before it shows
+	own      bool // and the program's own, as far as the text before it shows
 	cut      bool // the text ends in its line
 	misfit   string
 	from, to int // of what is quoted
@@ -286,8 +285,8 @@ func (g *Grammar) match(f *Form, text []byte, at int, begins bool) (m matched) {
 	return m
 }
 
-// lines returns a text up to the end of some lines, of which the first one has a place. Open says that there are not so
-// many, or that the last one has no end.
+// lines returns a text up to the end of some lines, of which the first one has a place. Open means that there are not
+// so many, or that the last one has no end.
 func lines(text []byte, at, n int) (part []byte, open bool) {
 	end := at
 	for range n {

@@ -17,7 +17,7 @@ import (
 const (
 	// MaxClaim is the largest length of a claim in bytes.
 	MaxClaim = 16 << 10
-	// maxLead is how much of what stands before a claim on its line is looked at.
+	// maxLead is how much of the text before a claim on its line is examined.
 	maxLead = 512
 	// WindowSize is how much of a log is in memory.
 	WindowSize = 256 << 10
@@ -31,7 +31,7 @@ const (
 	maxText = 4096
 )
 
-// known is a form and whose it is.
+// known is a form and its engine.
 type known struct {
 	engine *Grammar
 	form   *Form
@@ -62,7 +62,7 @@ type scanner struct {
 	eof  bool
 	base int64 // offset of buf in the log
 
-	// What was passed so far: line ends before the mark, and where its line began.
+	// What was scanned so far: line ends before the mark, and where its line began.
 	mark      int
 	from      int // where the search goes on
 	line      int64
@@ -83,7 +83,7 @@ type context struct {
 	facts   map[string]string
 }
 
-// learn takes facts of which nothing is known yet.
+// learn takes facts that are not known yet.
 func (c *context) learn(facts map[string]string) {
 	for name, value := range facts {
 		if _, known := c.facts[name]; value != "" && !known {
@@ -135,8 +135,8 @@ func scan(in io.Reader, name string, lists ...[]*Grammar) ([]*tracediff.ClaimLog
 	return out, nil
 }
 
-// searchers are those of the lists of literals that logs were searched for: of as many kinds as engines
-// are asked for together.
+// searchers are the searchers for the lists of literals that logs were searched for, one for each combination of
+// engines.
 var searchers sync.Map
 
 // searcher returns the searcher of some literals, which is made once.
@@ -200,7 +200,8 @@ func (s *scanner) search() {
 	}
 }
 
-// candidates returns the places in the window at which a literal begins, and those of all lines if forms need that.
+// candidates returns the places in the window at which a literal begins, and the beginnings of all lines if forms need
+// them.
 func (s *scanner) candidates() (all []int) {
 	if s.literals != nil {
 		all = s.literals.Find(s.buf[s.from:], &s.places)
@@ -333,7 +334,7 @@ func claimText(claim []byte) string {
 	return text
 }
 
-// trouble says what is wrong with the log.
+// trouble describes what is wrong with the log.
 func (s *scanner) trouble(log *claimLog) string {
 	var parts []string
 	for _, part := range []string{log.misfit, log.cut} {

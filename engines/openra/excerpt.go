@@ -39,8 +39,8 @@ type pieces struct {
 	first   int // line of the first one that makes no sense
 }
 
-// IsExcerpt reports whether some lines are of the middle of a report: one with a trait of an
-// actor among the first two, and another of the report's own form.
+// IsExcerpt reports whether some lines come from the middle of a report: a trait of an actor is among the first two,
+// and another line has the report's form.
 func IsExcerpt(lines []byte) bool {
 	traits, known := 0, 0
 	for n := 0; n < 8 && len(lines) > 0; n++ {
@@ -114,7 +114,7 @@ func (d *decoder) excerpt() *pieces {
 	return p
 }
 
-// cut says that the report breaks off after the last line that was read.
+// cut notes that the report breaks off after the last line that was read.
 func (p *pieces) cut() { p.missing.Cut(p.lines) }
 
 // gap forgets what earlier lines said.
@@ -194,8 +194,8 @@ func (p *pieces) plain(line []byte) error {
 	return d.errorf("%.60q, expected a line of a sync report", line)
 }
 
-// value takes a line of a value. Where it is not known what it belongs to it is a row of its
-// own, keyed by its line in the left file of the diff.
+// value takes a line of a value. If it is not known what it belongs to, it becomes a separate row, keyed by its line in
+// the left file of the diff.
 func (p *pieces) value(text []byte) error {
 	d := p.d
 	if p.t != nil {
@@ -220,7 +220,7 @@ func (p *pieces) value(text []byte) error {
 	return d.set(p.unnamed, name, value)
 }
 
-// orderLine reports whether a text is of an order.
+// orderLine reports whether a text belongs to an order.
 func (p *pieces) orderLine(text []byte) bool {
 	return bytes.HasPrefix(text, []byte("ClientId: ")) || p.section == inOrders
 }
@@ -246,7 +246,7 @@ func (p *pieces) orders(text []byte) error {
 	return d.orderField(t, text)
 }
 
-// mark says what is not known of the state.
+// mark notes the parts of the state that are not known.
 func (p *pieces) mark(h *snapshot.Head, e partial.Head) {
 	text := p.missing.String()
 	if p.wrong > 0 {

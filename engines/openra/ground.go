@@ -6,9 +6,8 @@ import (
 	"github.com/desynctool/desynctool/snapshot"
 )
 
-// places are the traits that say in a report where their actor is, as CenterPosition: a position
-// of the world, whose third number is the height (OpenRA/OpenRA, OpenRA.Mods.Common/Traits/Mobile.cs,
-// Air/Aircraft.cs and Husk.cs).
+// places are the traits that contain their actor's place in a report, as CenterPosition: a position in the world; its
+// third number is the height (OpenRA/OpenRA, OpenRA.Mods.Common/Traits/Mobile.cs, Air/Aircraft.cs and Husk.cs).
 var places = []string{"Mobile", "Aircraft", "Husk"}
 
 // ground returns where actors and effects are. Rows of all traits of an actor have its

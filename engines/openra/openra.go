@@ -25,10 +25,9 @@
 //	Out of sync frame: 1204
 //	Recorded frames: 1202,1203,1204,1198,1199,1200,1201
 //
-// The state is that of the net frame in which the hashes differed, after its
-// orders and before the rest of its step. The game keeps the states of the last
-// few net frames (7, up to release-20230225 5); if that frame is not among them
-// the report holds no state at all, and Read gives a [*LostFrameError].
+// The state belongs to the net frame in which the hashes differed, after its orders and before the rest of its step.
+// The game keeps the states of the last few net frames (7, up to release-20230225 5); if that frame is not among them
+// the report contains no state at all, and Read gives a [*LostFrameError].
 //
 // Each type of trait becomes a table, keyed by actor. docs/formats/openra.md has
 // the mapping at length.
@@ -57,8 +56,8 @@ import (
 	"github.com/desynctool/desynctool/snapshot"
 )
 
-// LostFrameError says that a whole report holds no state: the game no longer had
-// that of the net frame in which the hashes differed, or never had one.
+// LostFrameError means that a whole report contains no state: the game no longer had the state of the net frame in
+// which the hashes differed, or never had one.
 type LostFrameError struct {
 	Name string // of the file
 
@@ -66,9 +65,8 @@ type LostFrameError struct {
 	// release-20230225, which do not give it.
 	Frame int64
 
-	// Recorded are the net frames whose state the game had, in no order.
-	// They are 0 where it had kept none yet: all of them if sync
-	// reports are turned off. It is nil in reports up to release-20230225.
+	// Recorded are the net frames that the game had states of, in no order. They are 0 where it had kept none yet: all
+	// of them if sync reports are turned off. It is nil in reports up to release-20230225.
 	Recorded []int64
 }
 
@@ -123,9 +121,8 @@ func sniff(head []byte) bool {
 // platforms are those that the game knows, as it writes them.
 var platforms = [...]string{" (Windows ", " (Linux ", " (OSX ", " (Unknown "}
 
-// platform returns where the space stands between a player's name and the system
-// in parentheses, -1 if there is no such thing. Both may have parentheses in
-// them.
+// platform returns the position of the space between a player's name and the system in parentheses, -1 if there is
+// none. Both may have parentheses in them.
 func platform(line []byte) (at int, found bool) {
 	at = -1
 	for _, p := range platforms {
@@ -196,8 +193,8 @@ func newDecoder(name string, text []byte) *decoder {
 	return d
 }
 
-// isPartial reports whether an error may be due to a text that was shortened, by a person or by
-// what carried it: one that breaks off, says where lines were left out, or has lost its tabs.
+// isPartial reports whether an error may be due to a text that was shortened, by a person or in transit: it breaks off,
+// marks where lines were left out, or has lost its tabs.
 func isPartial(text []byte, err error) bool {
 	var wrong *engine.LineError
 	if !errors.As(err, &wrong) {

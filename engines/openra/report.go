@@ -12,7 +12,7 @@ import (
 	"github.com/desynctool/desynctool/snapshot"
 )
 
-// Lines that stand by themselves.
+// Lines that are independent of others.
 const (
 	host       = "Player is host."
 	traits     = "Synced Traits:"
@@ -46,7 +46,7 @@ type decoder struct {
 	spares []seen           // for more actors
 }
 
-// actor is the current one, whose traits stand one after the other.
+// actor is the current actor. Its traits follow one after the other.
 type actor struct {
 	id    uint64
 	known bool
@@ -454,8 +454,7 @@ func (d *decoder) table(of map[string]*table, prefix string, name []byte) (*tabl
 	return t, nil
 }
 
-// parseInt32 parses a number. Its sign is that of the system's language, which
-// may be U+2212.
+// parseInt32 parses a number. The sign follows the system's language, and may be U+2212.
 func parseInt32(text []byte) (int32, bool) {
 	digits, negative := bytes.CutPrefix(text, []byte("-"))
 	if !negative {

@@ -1,6 +1,6 @@
 package openra
 
-// seen is how many of an actor's traits are of a type. Most actors have few types.
+// seen is how many of an actor's traits have a type. Most actors have few types.
 type seen struct {
 	few  []typeCount
 	many map[*table]uint64 // of those after maxFew

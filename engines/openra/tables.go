@@ -22,7 +22,7 @@ const syncComponent = "sync"
 // orders.
 var orderFields = [...]string{"OrderString", "Type", "Subject", "Target", "TargetString", "IsImmediate", "Player(PlayerName)"}
 
-// tables are those of one report.
+// tables are the tables of one report.
 type tables struct {
 	actors, orders  *table
 	traits, effects map[string]*table // by type
@@ -188,7 +188,7 @@ func (ts *tables) finish() ([]snapshot.Table, error) {
 	return out, nil
 }
 
-// plain reports whether a name can be that of a table or column.
+// plain reports whether a table or column can have a name.
 func plain(name []byte) bool {
 	if len(name) == 0 || len(name) > snapshot.MaxName/2 || !utf8.Valid(name) {
 		return false

@@ -40,7 +40,7 @@ import (
 	"github.com/desynctool/desynctool/tracediff"
 )
 
-// TicksError says that a report compares states of different ticks.
+// TicksError means that a report compares states of different ticks.
 type TicksError struct {
 	Name        string // of the file
 	Left, Right uint32
@@ -64,8 +64,7 @@ func Formats() []tracediff.Format {
 	}}
 }
 
-// sides returns whose state is left and whose right, which only the file's name
-// says.
+// sides returns the peers of the left and the right state, which only the file's name contains.
 func sides(base string) []string {
 	switch {
 	case strings.HasPrefix(base, "desync_"):
@@ -76,7 +75,7 @@ func sides(base string) []string {
 	return []string{"left", "right"}
 }
 
-// warning begins the line that stands before all others if the ticks differ.
+// warning begins the line that precedes all others if the ticks differ.
 const warning = "WARNING: Comparing two snapshots with different ticks"
 
 func sniff(head []byte) bool {

@@ -33,7 +33,7 @@ type reader struct {
 	line []byte // that was read and is not used yet, nil if there is none
 	cut  error  // why there are no more lines
 
-	scope    string // of the sprite whose fields come next, "" if none do
+	scope    string // of the sprite that the next fields belong to, "" if none
 	scopePos tracediff.Position
 	wrong    *tracediff.SyntaxError // to be returned by the next call
 
@@ -124,7 +124,7 @@ func (r *reader) begin(scope string, pos tracediff.Position) {
 	r.values = r.values[:0]
 }
 
-// sum adds a value of so many bytes, of which a report has eight at most.
+// sum adds a value of length bytes. A report shows at most eight of them.
 func (r *reader) sum(name string, value uint64, length uint64) {
 	start := len(r.values)
 	r.values = append(r.values, "0x"...)
@@ -239,7 +239,7 @@ func (r *reader) fieldName(name []byte, offset uint64) string {
 	return s
 }
 
-// plain reports whether a name can be that of a sum.
+// plain reports whether a sum can have a name.
 func plain(name []byte) bool {
 	for _, c := range name {
 		if c <= ' ' || c > '~' || c == '=' || c == '"' {

@@ -14,8 +14,8 @@
 //	         u16      0
 //	container
 //
-// Everything is big-endian. The container holds chunks until a u32 of 0. A
-// chunk is a four-character id, a byte whose low four bits are its type, and
+// Everything is big-endian. The container holds chunks until a u32 of 0. A chunk is a four-character id, a byte with
+// its type in the low four bits, and
 //
 //	0 RIFF          a length of 28 bits (the high four bits of the type byte,
 //	                then three bytes) and as many bytes
@@ -24,10 +24,9 @@
 //	3 TABLE         as 1, and the first record describes the others
 //	4 SPARSE_TABLE  as 2, and the first record describes the others
 //
-// Since save version 295 all chunks but the map arrays describe themselves.
-// Each becomes a table of typed columns; lists and structs inside its records
-// become tables of their own. Chunks that do not describe themselves are kept
-// as bytes. docs/formats/openttd.md has the mapping at length.
+// Since save version 295 all chunks but the map arrays describe themselves. Each becomes a table of typed columns;
+// lists and structs inside its records become separate tables. Chunks that do not describe themselves are kept as
+// bytes. docs/formats/openttd.md has the mapping at length.
 //
 // A zlib or xz container and each LZO block carry a checksum, which is
 // verified; a raw container carries none.
@@ -37,9 +36,8 @@
 // The package reads commands-out.log, which OpenTTD writes with
 // -d desync=2 or more, as an order log.
 //
-// Numbers are hexadecimal. With show_date_in_logs a line begins with
-// "[YYYY-MM-DD HH:MM:SS] ". DATE counts days from year 0, FRACT the ticks of
-// the day, of which there are 74.
+// Numbers are hexadecimal. With show_date_in_logs a line begins with "[YYYY-MM-DD HH:MM:SS] ". DATE counts days from
+// year 0, FRACT the ticks of the day, which has 74.
 //
 //	new_map: SEED
 //	load: FILE
@@ -54,32 +52,29 @@
 //	cmd: DATE; FRACT; COMPANY; CMD; ERR; TILE; 0ARGS                   13
 //	cmd: DATE; FRACT; COMPANY; CMD; ERR; HEX (NAME)                    from 14 on
 //
-// cmdf is a cmd whose test run failed. The arguments of 13.0 are raw bytes, cut
-// at the first NUL, which may hold a line feed: so a line that does not begin
-// with a known kind and a stamp belongs to the command before it.
-// docs/formats/openttd-log.md says what each line becomes.
+// cmdf is a cmd with a failed test run. The arguments of 13.0 are raw bytes, cut at the first NUL, and may contain a
+// line feed: so a line that does not begin with a known kind and a stamp belongs to the command before it.
+// docs/formats/openttd-log.md describes what each line becomes.
 //
 // # Traces
 //
-// The package reads what OpenTTD writes besides its states and orders: who left because of a
-// desync, from commands-out.log, and what a client was told of the server, from the messages
-// of its network with -d net=9:
+// The package also reads other files of OpenTTD: which clients left because of a desync, from commands-out.log, and
+// what a client learned about the server, from its network messages with -d net=9:
 //
 //	[2026-04-28 20:04:20] dbg: [net:9] Client::Receive_SERVER_SYNC(): sync_frame=2008700, sync_seed_1=1892841807
 //	[2026-04-28 20:04:21] dbg: [net:9] Client::Receive_SERVER_COMMAND(): cmd=79, frame=2008707
 //
-// The second is a trace of the server, as its client received it: a checkpoint for each frame whose
-// random numbers the server sent, and one for each frame with commands. It says nothing of the
-// client's own game.
+// The second is a trace of the server, as its client received it: a checkpoint for each frame whose random numbers the
+// server sent, and one for each frame with commands. It contains nothing about the client's own game.
 //
 // # Replays
 //
 // The package has OpenTTD play its own logs of commands again.
 //
-// Only a build with command replay can do that: its developers compile it with DEBUG_DUMP_COMMANDS. Such a
-// build, as a dedicated server, reads commands.log from its folder of saves, and runs each command at its
-// time, as fast as it can. It compares the state of its random number generator with each that the log has,
-// and gives up at the first that differs. Meanwhile it writes a log and saves of its own.
+// Only a build with command replay can do that: its developers compile it with DEBUG_DUMP_COMMANDS. Such a build, as a
+// dedicated server, reads commands.log from its folder of saves, and runs each command at its time, as fast as it can.
+// It compares the state of its random number generator with each one in the log, and gives up at the first one that
+// differs. Meanwhile it writes its own log and saves.
 //
 // The log is played from the first of its saves that the peer left: a server's from when the map was made, a
 // client's from its first save after it joined.

@@ -18,7 +18,7 @@ import (
 // That two of them agree proves nothing about the rest of the state.
 const RNG = "rng"
 
-// Server is the player that company ff stands for: the server, or a spectator.
+// Server is the player with company ff: the server, or a spectator.
 const Server = 0xff
 
 const (
@@ -60,9 +60,8 @@ var names13 = sync.OnceValue(func() []string {
 	return names
 })
 
-// IsLog reports whether head, the leading bytes of a file, are those of a
-// commands-out.log: one of its first lines, of which the last may be cut off,
-// is as described.
+// IsLog reports whether head, the leading bytes of a file, belong to a commands-out.log: one of its first lines is as
+// described. The last line may be cut off.
 func IsLog(head []byte) bool {
 	for range 8 {
 		line, rest, whole := bytes.Cut(head, []byte("\n"))
@@ -76,12 +75,10 @@ func IsLog(head []byte) bool {
 
 // Reader reads a commands-out.log. It is an orderlog.Foreign.
 //
-// Each tick with a stamped line is a record. Commands are orders whose player is
-// the company, whose kind is the number, with the name if it is known
-// ("0x3b CMD_PLACE_SIGN"), and whose payload is the rest of the line. A cmdf is
-// an order with a FailedOrder marker. Messages are orders of the local kind
-// "msg". Where a session ends or begins inside the log, the next tick has a
-// Load marker that opens an epoch.
+// Each tick with a stamped line is a record. Commands are orders: the player is the company, the kind the number, with
+// the name if it is known ("0x3b CMD_PLACE_SIGN"), and the payload the rest of the line. A cmdf is an order with a
+// FailedOrder marker. Messages are orders of the local kind "msg". Where a session ends or begins inside the log, the
+// next tick has a Load marker that opens an epoch.
 type Reader struct {
 	lines   *orderlog.Lines
 	header  orderlog.Header
@@ -111,7 +108,7 @@ type Reader struct {
 
 	unknown      int64 // lines
 	firstUnknown int64
-	unknownNext  bool // some stand before the next tick
+	unknownNext  bool // some are before the next tick
 
 	returns bool   // a line that holds no raw arguments ends with a carriage return
 	feeds   bool   // … and one without
@@ -121,9 +118,8 @@ type Reader struct {
 	err     error
 }
 
-// NewReader begins to read a log. The name is what errors call it. A file that
-// is not a commands-out.log gives a *frame.Error that wraps frame.ErrUnrecognized;
-// Next returns those of orderlog.Lines.
+// NewReader begins to read a log. Errors have the name for the file. A file that is not a commands-out.log gives a
+// *frame.Error that wraps frame.ErrUnrecognized; Next returns the errors of orderlog.Lines.
 func NewReader(r io.Reader, name string) (*Reader, error) {
 	lr := &Reader{lines: orderlog.NewLines(r, name), kinds: map[string]uint32{}, fresh: true}
 	head := lr.lines.Peek(headSize)
@@ -173,19 +169,19 @@ func saveSeed(file []byte) (seed uint64, ok bool) {
 	return hexField(rest[:8])
 }
 
-// Header returns what the log says about itself. Only the seed is known, from its
-// first 64 KiB, 0 if it is not in there. Kinds grow as commands are met.
+// Header returns the log's header. Only the seed is known, from the first 64 KiB, 0 if it is not there. Kinds grow as
+// commands are met.
 func (r *Reader) Header() orderlog.Header { return r.header }
 
-// Dialect says how the log differs from one of ours.
+// Dialect describes how the log differs from our format.
 func (r *Reader) Dialect() orderlog.Dialect { return r.dialect }
 
 // Unknown returns the number of lines so far that are of unknown kind and
 // belong to no command, and the number of the first. They are skipped.
 func (r *Reader) Unknown() (lines, first int64) { return r.unknown, r.firstUnknown }
 
-// Mixed returns the number of the first line whose raw arguments end with a
-// carriage return that may be theirs or the line's, 0 if there is none.
+// Mixed returns the number of the first line with raw arguments that end with a carriage return that may be theirs or
+// the line's, 0 if there is none.
 func (r *Reader) Mixed() (line int64) { return r.mixed }
 
 // Next returns the next record.

@@ -60,7 +60,7 @@ type ordersLine struct {
 	command uint64
 	shape   shape
 	name    []byte // of the command
-	rest    []byte // what follows a command's number, or all of it if the number is not first
+	rest    []byte // the text after a command's number, or all of it if the number is not first
 }
 
 // parse parses a line. One that is not exactly as described is unknown.
@@ -86,8 +86,7 @@ func ordersParse(b []byte) (l ordersLine) {
 	return l
 }
 
-// fixed reports whether a line is of a known kind that has no raw arguments, so
-// that what it ends with is known.
+// fixed reports whether a line is of a known kind that has no raw arguments, so that its end is known.
 func (l *ordersLine) fixed() bool { return l.kind != unknown && l.shape != shape13 }
 
 // continues reports whether a line of unknown kind can be raw arguments of the
@@ -283,8 +282,7 @@ func isMismatch(b []byte) bool {
 	return true
 }
 
-// Fields splits a command's payload: those of tile, p1, p2, command,
-// error, text and args that its version has.
+// Fields splits a command's payload into the fields that its version has: tile, p1, p2, command, error, text and args.
 func Fields(kind string, payload []byte) []orderlog.Field {
 	var out []orderlog.Field
 	number := func(name string, width int) bool {
@@ -315,13 +313,13 @@ func Fields(kind string, payload []byte) []orderlog.Field {
 // desyncError ends the message that a client has left because it was out of sync.
 var desyncError = []byte(" has left the game (desync error)")
 
-// Desynced reads a line by which the game says that a client has left because it was out of
-// sync, and returns the tick and the client's name:
+// Desynced reads a line that reports that a client has left because it was out of sync, and returns the tick and the
+// client's name:
 //
 //	msg: 000ae760; 47; *** Bob has left the game (desync error)
 //
-// A mark of the direction of writing may stand before the stars, in whatever encoding. What
-// a player writes begins with "[All] Bob: " or the like.
+// A mark of the writing direction may precede the stars, in any encoding. A player's text begins with "[All] Bob: " or
+// the like.
 func Desynced(b []byte) (tick uint64, name string, ok bool) {
 	said, ok := bytes.CutSuffix(b, desyncError)
 	if !ok {

@@ -39,7 +39,7 @@ const (
 	startFile  = "start.sav"
 )
 
-// config has the game start nothing of its own, and speak to nobody.
+// config makes the game start nothing by itself, and contact no server.
 const config = `[gui]
 autosave = off
 [network]
@@ -89,8 +89,7 @@ func prepare(p *engine.Program, rec *engine.Recording, ask engine.Ask, dirs engi
 	}, nil
 }
 
-// freePort returns a port of the loopback that nobody listens at, for systems on which the game has no network
-// of its own.
+// freePort returns an unused loopback port, for systems on which the game does not have a separate network.
 func freePort() (int, error) {
 	l, err := net.Listen("tcp4", "127.0.0.1:0")
 	if err != nil {
@@ -154,7 +153,7 @@ func contains(path, text string) (bool, error) {
 	}
 }
 
-// played says why the save that a log goes on from cannot be loaded by a program.
+// played returns why a program cannot load the save that a log continues from.
 func (r *recorded) played(p *engine.Program) error {
 	f, err := os.Open(r.save)
 	if err != nil {

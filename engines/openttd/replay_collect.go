@@ -102,7 +102,7 @@ func readComputed(file string, r *recorded) (*computed, error) {
 			c.ended = true
 		case mismatch.MatchString(l.text):
 			c.parted = true
-			return c, nil // what follows is of the crash
+			return c, nil // the rest belongs to the crash
 		case l.word == "" || l.tick < r.start || l.tick > r.last:
 		case l.tick == r.start && l.word == "sync" && !r.ownSync:
 			// The state after the commands of that tick; logs have the one before.

@@ -25,7 +25,7 @@ type replayLine struct {
 	text string
 	word string // "cmd", "cmdf", "sync" or "save"; empty for all others
 	tick uint64
-	rest string // what follows the stamp
+	rest string // the text after the stamp
 }
 
 var (
@@ -87,7 +87,7 @@ func readRecorded(rec *engine.Recording) (*recorded, error) {
 		}
 		switch {
 		case r != nil && (strings.HasPrefix(l.text, "new_map: ") || strings.HasPrefix(l.text, "load: ") || strings.HasPrefix(l.text, "sync_err: ")):
-			return r, nil // what follows is another game, or the game after the peer was thrown out
+			return r, nil // the rest is another game, or the game after the peer was thrown out
 		case l.word == "save" && r == nil:
 			name, ok := ParseName(l.rest)
 			if !ok || name.NoEvidence {
@@ -123,7 +123,7 @@ func readRecorded(rec *engine.Recording) (*recorded, error) {
 	return r, nil
 }
 
-// lacks says what a command lacks to be run again, empty if nothing.
+// lacks returns what a command lacks to be run again, empty if nothing.
 func lacks(l *replayLine) string {
 	args := ""
 	if m := in13.FindStringSubmatch(l.rest); m != nil {

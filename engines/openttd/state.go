@@ -23,11 +23,10 @@ type Error struct {
 	Name   string // of the file
 	Offset int64  // of the byte that could not be read or understood
 
-	// Unpacked says that Offset counts the bytes that come out of the
-	// container, not those of the file.
+	// Unpacked means that Offset counts unpacked bytes, not bytes of the file.
 	Unpacked bool
 
-	Err error // what was expected
+	Err error // the expectation
 }
 
 func (e *Error) Error() string {
@@ -56,8 +55,8 @@ func Format() snapshot.Format {
 	}
 }
 
-// checksummed knows the containers that carry checksums. The second byte of the flags of an xz stream
-// says whether it does.
+// checksummed knows the containers that carry checksums. The second byte of the flags of an xz stream shows whether it
+// does.
 func checksummed(head []byte) bool {
 	if !stateSniff(head) || string(head[:4]) == rawTag {
 		return false
@@ -139,8 +138,8 @@ func (s *scratch) read(r io.ReaderAt, size int64, name string) (*snapshot.World,
 	return s.readBody(version, body, name)
 }
 
-// readBody reads what came out of the container. Tables may alias body if it is not that of s, or is too
-// large to be used again.
+// readBody reads the unpacked content of the container. Tables may alias body if it is not s's buffer, or is too large
+// to be used again.
 func (s *scratch) readBody(version uint16, body []byte, name string) (*snapshot.World, error) {
 	s.saves++
 	d := decoder{
@@ -188,9 +187,8 @@ func value(w *snapshot.World, chunk, field string) (v uint64, ok bool) {
 	return c.Uint(0), true
 }
 
-// saveDate returns the date that the game's log and file names use. Since
-// OpenTTD 14 that is the date of the economy, which may run beside the
-// calendar.
+// saveDate returns the date that the game's log and file names use. Since OpenTTD 14 that is the date of the economy,
+// which may differ from the calendar.
 func saveDate(w *snapshot.World) (date, fract uint64, ok bool) {
 	for _, prefix := range []string{"economy_", ""} {
 		date, ok = value(w, "DATE", prefix+"date")
@@ -205,9 +203,8 @@ func saveDate(w *snapshot.World) (date, fract uint64, ok bool) {
 	return 0, 0, false
 }
 
-// build returns the version of the game that wrote the save, "" if its log does
-// not say. Each change of version since the map was made has an entry; versions
-// up to 13 write the text as a list of bytes that ends with zeros.
+// build returns the version of the game that wrote the save, "" if its log does not contain it. Each change of version
+// since the map was made has an entry; versions up to 13 write the text as a list of bytes that ends with zeros.
 func build(w *snapshot.World) string {
 	const label, field = "GLOG.action.revision", "revision.text"
 	if t := w.Table(snapshot.Archetype, label); t != nil && t.Rows() > 0 {
@@ -267,9 +264,8 @@ func part(all []snapshot.Column, belongs func(field string) bool) (some, others 
 	return some, others
 }
 
-// noiseChunks are chunks that are not the sim's state: the log of what was
-// done to the save, scripts (which run on the server only) and the view of
-// whoever saved.
+// noiseChunks are chunks that are not the sim's state: the log of what was done to the save, scripts (which run on the
+// server only) and the view of the player who saved.
 var noiseChunks = map[string]bool{"AIPL": true, "GLOG": true, "GSDT": true, "VIEW": true}
 
 // noiseFields are single fields of that kind.

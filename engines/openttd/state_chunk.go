@@ -44,12 +44,12 @@ type decoder struct {
 	namesLeft int
 
 	*scratch
-	known *chunk   // what is known of the one being read
+	known *chunk   // the known chunk that is being read
 	tiles []uint64 // 0, 1, 2, …; shared by the keys of map arrays
 	notes []string // on chunks that could have become tables but were kept as bytes
 }
 
-// unflattened says why a well-formed chunk cannot become tables.
+// unflattened is why a well-formed chunk cannot become tables.
 type unflattened string
 
 func (u unflattened) Error() string { return string(u) }
@@ -81,9 +81,8 @@ func (d *decoder) take(n uint64, what string) ([]byte, error) {
 	return p, nil
 }
 
-// gamma reads a number of up to 32 bits. The leading ones of its first byte
-// say how many bytes follow; the first byte's other bits are the number's
-// highest, unless four bytes follow.
+// gamma reads a number of up to 32 bits. The leading ones of its first byte are the number of bytes that follow; the
+// first byte's other bits are the number's highest, unless four bytes follow.
 func (d *decoder) gamma(what string) (uint64, error) {
 	if d.pos == d.end {
 		return 0, d.errorf("expected %s: %w", what, io.ErrUnexpectedEOF)
@@ -333,7 +332,7 @@ func (d *decoder) addTable(l *layout) {
 	d.tables = append(d.tables, snapshot.Table{Label: l.label, Keys: snapshot.Keys{A: l.keysA, B: l.keysB}, Columns: l.columns})
 }
 
-// addTables adds the tables of l and of the layouts inside it, whose memory may be used again.
+// addTables adds the tables of l and of the layouts inside it. Their memory may be used again.
 func (d *decoder) addTables(l *layout) {
 	var n collected
 	n.add(l)

@@ -23,8 +23,7 @@ const (
 	// largest size expands about 1000 times.
 	freeBody = 2 << 20
 
-	// lzoBlock is the largest size of a decompressed LZO block, lzoPacked that
-	// of a compressed one.
+	// lzoBlock is the largest size of a decompressed LZO block, lzoPacked the size of a compressed one.
 	lzoBlock  = 8192
 	lzoPacked = lzoBlock + lzoBlock/16 + 64 + 3
 )
@@ -171,7 +170,7 @@ type inflater struct {
 	zlib io.ReadCloser
 }
 
-// inflaters are reused: what one costs is its window.
+// inflaters are reused: their cost is the window.
 var inflaters = sync.Pool{New: func() any { return new(inflater) }}
 
 func unpackZlib(file *bytes.Reader, out *limitedBuffer) (err error) {

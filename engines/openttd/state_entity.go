@@ -27,7 +27,7 @@ var chunks = func() map[string]string {
 // tile is the kind of what the map arrays are of. Their keys are the numbers of tiles.
 const tile = "tile"
 
-// tileFields are the columns of chunks that say on which tile a record is.
+// tileFields are the columns of chunks that contain the tile of a record.
 var tileFields = map[string]string{"CITY": "xy", "DEPT": "xy", "INDY": "location.tile", "OBJS": "location.tile"}
 
 type naming struct{ snapshot.TableNaming }
@@ -77,7 +77,7 @@ func (n naming) Describe(e snapshot.Entity) (name, place string) {
 	return name, place
 }
 
-// place returns the coordinates of a tile, "" if the save does not say how large the map is.
+// place returns the coordinates of a tile, "" if the save does not contain the size of the map.
 func (n naming) place(at uint64) string {
 	width, ok := n.Number("MAPS", "MAPS", "dim_x", snapshot.Key{})
 	height, okY := n.Number("MAPS", "MAPS", "dim_y", snapshot.Key{})
@@ -91,7 +91,7 @@ func (n naming) place(at uint64) string {
 // TILE_SIZE).
 const tileUnits = 16
 
-// ground returns on which tiles things are, as far as the save says how large the map is.
+// ground returns on which tiles things are, if the save contains the size of the map.
 func ground(s snapshot.State) *snapshot.Ground {
 	g := &snapshot.Ground{X: "tile x", Y: "tile y"}
 	width, ok := snapshot.NewLookup(s).Number("MAPS", "MAPS", "dim_x", snapshot.Key{})

@@ -10,7 +10,7 @@ import (
 // for names.
 type scratch struct {
 	content []byte // the file's
-	body    []byte // what comes out of its container
+	body    []byte // the unpacked content of the container
 
 	saves  int // that were read with it
 	chunks map[[4]byte]*chunk
@@ -94,7 +94,7 @@ func (s *scratch) chunk(id [4]byte) (c *chunk, again bool) {
 // part of a table as they are.
 const maxCopied = 64 << 10
 
-// exact is the memory of some tables, of which each takes what it needs.
+// exact is the memory of some tables. Each one takes the part that it needs.
 type exact struct {
 	columns []snapshot.Column
 	keys    []uint64

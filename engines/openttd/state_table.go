@@ -51,8 +51,7 @@ type layout struct {
 	rest  []rest
 }
 
-// field is a field of each record: a value, which goes to a column, or a list,
-// which goes to a table of its own.
+// field is a field of each record: a value, which goes to a column, or a list, which goes to a separate table.
 type stateField struct {
 	column int
 	width  int     // of a value, 0 for a string
@@ -236,7 +235,7 @@ func (d *decoder) readTables(typ byte) error {
 	return nil
 }
 
-// description reads the description that a chunk begins with. It is mostly that of the save before.
+// description reads the description that a chunk begins with. It is mostly the same as in the save before.
 func (d *decoder) description() (*layout, error) {
 	k, text := d.known, d.body[d.pos:d.end]
 	if k.layout != nil && string(k.description) == string(text) && k.names <= d.namesLeft && !limits.Depth.Over(int64(k.depth)) {
@@ -257,9 +256,8 @@ func (d *decoder) description() (*layout, error) {
 	return l, nil
 }
 
-// describe reads the description of a table: a type and a name for each field
-// until a type of 0, then the descriptions of the structs among them. Labels
-// are those of the chunk so far.
+// describe reads the description of a table: a type and a name for each field until a type of 0, then the descriptions
+// of the structs among them. Labels are the chunk's labels so far.
 func (d *decoder) describe(label, component string, depth int, labels map[string]bool) (*layout, error) {
 	if limits.Depth.Over(int64(depth)) {
 		return nil, d.errorf("structs: %w", limits.Depth.Reached("", int64(depth)))

@@ -16,7 +16,7 @@ func LogClaims(r io.Reader, name string) (*tracediff.ClaimLog, error) {
 		Engine: "OpenTTD", File: "commands-out.log", TickName: TickName,
 		Covers: "both words of the random number generator's state",
 	}}
-	// The order log says what is wrong with the file.
+	// The order log reports problems of the file.
 	err := engine.EachLine(r, name, func(line []byte, pos tracediff.Position) bool {
 		tick, client, ok := Desynced(line)
 		switch {

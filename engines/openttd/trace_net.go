@@ -53,7 +53,7 @@ var (
 	commandMark = []byte("Client::Receive_SERVER_COMMAND(): cmd=")
 )
 
-// message is what a line says.
+// message is the content of a line.
 type message struct {
 	frame   uint64
 	seed    uint32

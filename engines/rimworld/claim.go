@@ -10,8 +10,8 @@ import (
 	"github.com/desynctool/desynctool/tracediff"
 )
 
-// claims reads what the mod says of where the sides parted: the trace at the head of the
-// file, or a note that no trace differs.
+// claims reads where the mod reports that the sides diverged: the trace at the head of the file, or a note that no
+// trace differs.
 func claims(in io.Reader, name string) (*tracediff.ClaimLog, error) {
 	p := newParser(in, name)
 	head := p.lines.Peek(tracediff.SniffLen)
@@ -47,7 +47,7 @@ func claims(in io.Reader, name string) (*tracediff.ClaimLog, error) {
 	return log, nil
 }
 
-// say returns which of how many traces the claim is of, of what, and the stack.
+// say returns the trace's number among all, tick and hash, then its context and the stack.
 func (p *parser) say(t *item) []tracediff.Detail {
 	which := fmt.Sprintf("trace %d", t.number)
 	if p.hasCount {

@@ -9,7 +9,7 @@ import (
 	"github.com/desynctool/desynctool/internal/file/files"
 )
 
-// facts are what the files beside the traces say of the client that wrote them.
+// facts are what the files next to the traces contain about the client that wrote them.
 type facts struct {
 	build string // of the mod
 	meta  map[string]string
@@ -28,8 +28,8 @@ const (
 	maxMods  = 32 << 10
 )
 
-// readFacts reads desync_info and local_metadata.txt beside a file of traces, as far as they
-// are there. What cannot be read is not known.
+// readFacts reads desync_info and local_metadata.txt next to a file of traces, as far as they exist. Facts that cannot
+// be read are not known.
 func readFacts(tree files.Tree, path string) facts {
 	f := facts{meta: map[string]string{}}
 	folder := filepath.Dir(path)
@@ -53,7 +53,7 @@ func readFacts(tree files.Tree, path string) facts {
 			begun = line == "Loaded mods:"
 			return true
 		}
-		// Name(package id), what it says of its version, ": " and its assemblies.
+		// Name(package id), its version, ": " and its assemblies.
 		mod, _, ok := strings.Cut(line, ": ")
 		if size += len(mod) + 2; !ok || size > maxMods {
 			return false

@@ -18,10 +18,9 @@ type item struct {
 	line   string // the line that begins it, without blanks around it
 	pos    tracediff.Position
 
-	// What stands in quotes, if it has the shape of a trace with a stack. Info is the rest,
-	// or all of it.
+	// The text in quotes, if it has the shape of a trace with a stack. Info is the rest, or all of it.
 	gameTick, thing, faction, rng, info string
-	depth                               int // frames that it should have, -1 if it does not say
+	depth                               int // frames that it should have, -1 if it does not state a number
 	// stack are the lines that follow, frames taken apart.
 	stack []tracediff.Detail
 	more  int // lines left out, since there are too many
@@ -30,9 +29,8 @@ type item struct {
 // maxDepth is how many frames the mod keeps of a stack.
 const maxDepth = 32
 
-// stated is what stands in quotes: the game's tick, the thing, the faction, whose name may
-// have blanks and numbers, or be empty, the number of frames and the state of the generator,
-// then mostly nothing.
+// stated is the text in quotes: the game's tick, the thing, the faction (the name may have blanks and numbers, or be
+// empty), the number of frames and the state of the generator, then mostly nothing.
 var stated = lazyregexp.New(`^(-?\d+) (\S+)( .*) (\d{1,2}) (\d{1,20}) (.*)$`)
 
 // begins reports whether a line begins a trace.
@@ -83,10 +81,10 @@ func (t *item) add(line []byte) {
 	t.stack = append(t.stack, takeApart(line))
 }
 
-// cut reports whether the stack has fewer frames than the trace says.
+// cut reports whether the stack has fewer frames than the trace states.
 func (t *item) cut() bool { return len(t.stack) < t.depth }
 
-// context says of what the trace is: what was ticked, for whom, when.
+// context describes what the trace belongs to: the thing that was ticked, its faction, and the tick.
 func (t *item) context() tracediff.Detail {
 	text := t.info
 	if t.rng != "" {
@@ -129,9 +127,8 @@ func shorten(text string) string {
 // method's own name.
 const dynamic = "MonoMod.Utils.DynamicMethodDefinition"
 
-// takeApart splits a line of a stack: the method, by its own name if code was added to it at
-// run time, and aside the place in it. The module is left out: that of such a method has
-// another identifier each time.
+// takeApart splits a line of a stack: the method, by its own name if code was added to it at run time, and aside the
+// place in it. The module is left out: such a method's module has another identifier each time.
 func takeApart(line []byte) tracediff.Detail {
 	if string(line) == "Null" {
 		return tracediff.Detail{Text: "a method without a name"}

@@ -15,7 +15,7 @@ import (
 // maxTraces is how many traces of a file are read. The mod writes some 80.
 const maxTraces = 120_000
 
-// parser reads the traces of a file one after the other, as they stand there.
+// parser reads the traces of a file one after the other, in the file's order.
 type parser struct {
 	lines *orderlog.Lines
 	name  string
@@ -67,8 +67,8 @@ func (p *parser) pos() tracediff.Position {
 	return engine.PositionOf(p.lines)
 }
 
-// next reads a trace into t. First says that it is the one that the mod says differs first.
-// At the end it returns false. A line that cannot be read gives a *SyntaxError.
+// next reads a trace into t. First reports whether it is the one that, according to the mod, differs first. At the end
+// it returns false. A line that cannot be read gives a *SyntaxError.
 func (p *parser) next(t *item) (first, ok bool, err error) {
 	for {
 		line := p.line()
@@ -102,11 +102,11 @@ func (p *parser) next(t *item) (first, ok bool, err error) {
 		if p.begun || p.hasCount {
 			return false, true, p.syntax("%.60q, expected a trace", line)
 		}
-		// What stands before the traces in a paste is not of the file.
+		// Text before the traces in a paste does not belong to the file.
 	}
 }
 
-// head takes a line that stands before the traces.
+// head takes a line before the traces.
 func (p *parser) head(line []byte) bool {
 	if rest, ok := bytes.CutPrefix(line, []byte(countHead)); ok && !p.hasCount {
 		n, err := strconv.ParseUint(string(rest), 10, 31)
@@ -144,8 +144,8 @@ type reader struct {
 	p      *parser
 	header tracediff.Header
 
-	first   item // that the mod says differs first, number -1 if it names none
-	given   bool // first was returned, as it stands by itself or in the context
+	first   item // the first difference according to the mod, number -1 if it names none
+	given   bool // first was returned, either by itself or in the context
 	counted bool // the number of all traces was returned
 	last    item // that was read
 	pending bool // last was not returned yet
@@ -180,9 +180,8 @@ func newReader(in io.Reader, name string, about facts) (*reader, error) {
 func (r *reader) Header() tracediff.Header   { return r.header }
 func (r *reader) Dialect() tracediff.Dialect { return dialect() }
 
-// Next returns a checkpoint for each trace in the order of their numbers. The trace that the
-// mod says differs first stands before the others in the file, and mostly among them again.
-// After it comes the number of all traces.
+// Next returns a checkpoint for each trace in the order of their numbers. The trace that differs first according to the
+// mod precedes the others in the file, and mostly among them again. After it comes the number of all traces.
 func (r *reader) Next() (*tracediff.Record, error) {
 	if r.err != nil {
 		return nil, r.err

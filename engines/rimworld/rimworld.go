@@ -16,12 +16,12 @@
 //	21012 Tick:94992 Hash:-12841 '78002 Muffalo114 New Arrivals 1 3388471 '
 //	Verse.Rand.get_Value ()
 //
-// In quotes stand the game's tick, the thing that is being ticked, the player's faction,
-// the number of frames, the state of the random number generator, and what else there is.
+// The quotes contain the game's tick, the thing that is being ticked, the player's faction, the number of frames, the
+// state of the random number generator, and possibly more.
 //
-// Each file is the trace of one peer: a checkpoint for each of the mod's traces, its
-// number as scope, with the hash and what it covers as sums, and the stack as details. The
-// trace that the mod says is the first to differ is a claim.
+// Each file is the trace of one peer: a checkpoint for each of the mod's traces, its number as scope, with the hash and
+// what it covers as sums, and the stack as details. The trace that is the first to differ according to the mod is a
+// claim.
 package rimworld
 
 import (
@@ -86,7 +86,7 @@ func sniff(head []byte) bool {
 	return false
 }
 
-// side returns whose traces a file has by its name, "" if that does not say.
+// side returns the peer of a file's traces from its name, "" if the name does not show it.
 func side(path string) string {
 	base := filepath.Base(path)
 	for _, peer := range []string{"local", "host"} {

@@ -1,5 +1,5 @@
-// Package spring is all that desynctool knows of Spring and Recoil: dumps as states, demos as orders and traces, what its log
-// says, and how the engine plays its demos again.
+// Package spring is everything that desynctool knows about Spring and Recoil: dumps as states, demos as orders and
+// traces, the claims in its log, and how the engine plays its demos again.
 //
 // # States
 //
@@ -25,21 +25,19 @@
 //			teamID: 0
 //	frame: 30, seed: 0
 //
-// Tabs nest. Each kind of thing becomes a table keyed by the engine's ids, what a
-// unit has of them a table keyed by (unit, index). Columns follow from keys and from
-// the shapes of values, and not from what one file has. docs/formats/spring.md has
-// the mapping at length.
+// Tabs nest. Each kind of thing becomes a table keyed by the engine's ids; a unit's parts become a table keyed by
+// (unit, index). Columns follow from keys and from the shapes of values, and not from one file's content.
+// docs/formats/spring.md has the mapping at length.
 //
-// Recoil prints floats as their bits, and vectors as a hash of theirs; the values
-// follow them only if asked for.
+// Recoil prints floats as their bits, and vectors as a hash of their bits; the values follow them only if asked for.
 //
 // A dump carries no checksum. The numbers of units, pieces and so on that it gives
 // are checked against what follows, and no line is passed over.
 //
 // # Orders
 //
-// The package reads what the Spring engine and its successor Recoil leave of a
-// match besides dumps of the state: infolog.txt, and demos (.sdfz).
+// In addition to dumps of the state, the package reads other files that the Spring engine and its successor Recoil
+// leave: infolog.txt, and demos (.sdfz).
 //
 // # Infolog
 //
@@ -48,21 +46,21 @@
 //	[t=00:00:20.205818][f=0001039] Sync error for Bob in frame 1016 (got 67d9009b, correct is 3b04d30)
 //	[t=00:00:18.477922] [GameServer] Sync error for Bob in frame 615 (got d87354c3, correct is 729bb0de)
 //
-// What it says of a desync is a claim: its frame is an upper bound, since a
-// server drops answers that are late, and the peer that it accuses is the one
-// that differs from what the server takes for right, not the one that is wrong.
+// Its messages about a desync are claims: the frame is an upper bound, since a server drops answers that are late, and
+// the accused peer is the one that differs from the result that the server takes for right, not necessarily the one
+// that is wrong.
 //
 // # Demo
 //
-// What the server sent, compressed with gzip, little-endian:
+// The data that the server sent, compressed with gzip, little-endian:
 //
 //	header       352 bytes, see DemoHeader
 //	script       text
 //	chunk...     f32 time, u32 length, message
 //	statistics   not read
 //
-// A message begins with its type. Frames are messages of their own; a message
-// belongs to the last frame before it. docs/formats/spring.md has the rest.
+// A message begins with its type. Frames are separate messages; a message belongs to the last frame before it.
+// docs/formats/spring.md has the rest.
 //
 // # Checksum
 //
@@ -80,10 +78,10 @@
 //
 // The package has the Spring engine play its demos again, for package gamereplay.
 //
-// spring-headless plays a copy of the demo, see copying: it is simulated as the demo says, and the
-// engine logs its checksum of each frame. An interface of ours, ui.lua, loads the game's own, has the demo played as
-// fast as the machine can, and dumps the state at the start of wanted frames. What becomes evidence is
-// a demo, with the orders of the recording and the checksums that were computed, and states.
+// spring-headless plays a copy of the demo, see copying: the engine simulates it as recorded, and logs its checksum of
+// each frame. Our interface, ui.lua, loads the game's own, plays the demo as fast as the machine can, and dumps the
+// state at the start of wanted frames. The evidence is a demo, with the orders of the recording and the computed
+// checksums, and states.
 //
 // Spring checks the engine's version itself, but plays with other data than were recorded: the
 // checksums of game and map in its log are compared, and a replay with others is refused.

@@ -42,20 +42,19 @@ const (
 	MsgNewPlayer    = 75
 )
 
-// IsDemo reports whether head, the leading bytes of a file that has been
-// decompressed, are those of a demo.
+// IsDemo reports whether head, the leading bytes of a file that has been decompressed, belong to a demo.
 func IsDemo(head []byte) bool { return bytes.HasPrefix(head, []byte(DemoMagic)) }
 
-// DemoHeader is what stands before the messages.
+// DemoHeader is the part before the messages.
 type DemoHeader struct {
 	Version int32
 	Engine  string // version of the engine; may be empty
 	GameID  string // 32 hex digits; all demos of a match have the same
 	Script  string // that the game was started with
-	// Started is when the recording was begun, zero if the header does not say.
+	// Started is when the recording was begun, zero if the header does not contain it.
 	Started time.Time
-	// Players are the names in the script, by number, and those of players who
-	// joined later, as far as the messages have been read.
+	// Players are the names in the script, by number, and the names of players who joined later, as far as the messages
+	// have been read.
 	Players map[uint32]string
 	Map     string
 	Game    string
@@ -78,7 +77,7 @@ type Demo struct {
 	name    string
 	r       *bufio.Reader
 	offset  int64
-	end     int64 // where the messages end, -1 if the header does not say
+	end     int64 // where the messages end, -1 if the header does not contain it
 	frame   int64
 	buf     []byte
 	message Message
@@ -137,8 +136,7 @@ func (d *Demo) take(n int) ([]byte, error) {
 	return b[:got], err
 }
 
-// broken returns the error of a file that could not be read beyond an offset: that
-// of its reader, or that it is torn.
+// broken returns the error of a file that could not be read beyond an offset: its reader's error, or that it is torn.
 func (d *Demo) broken(offset int64, err error, format string, args ...any) error {
 	if d.err = fmt.Errorf("%s: %w", d.name, err); isEnd(err) {
 		d.err = &frame.Error{Name: d.name, Offset: offset, Lost: d.offset - offset, Msg: fmt.Sprintf(format, args...), Err: frame.ErrTorn}
@@ -151,13 +149,12 @@ func (d *Demo) corrupt(offset int64, format string, args ...any) error {
 	return d.err
 }
 
-// Next returns the next message, which is valid until the next call. It returns
-// io.EOF after the last one, a *frame.Error that wraps frame.ErrTorn if the file
-// ends before its header says so or inside a message, and one that wraps
-// frame.ErrCorrupt for a message that cannot be one.
+// Next returns the next message, which is valid until the next call. It returns io.EOF after the last one, a
+// *frame.Error that wraps frame.ErrTorn if the file ends before the end in its header or inside a message, and one that
+// wraps frame.ErrCorrupt for a message that cannot be one.
 //
-// A demo whose header does not give the size of the messages is of a game
-// that crashed: its messages go on to the end of the file.
+// If the header of a demo does not have the size of the messages, the game crashed: the messages extend to the end of
+// the file.
 func (d *Demo) Next() (*Message, error) {
 	if d.err != nil {
 		return nil, d.err

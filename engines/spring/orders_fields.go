@@ -30,7 +30,7 @@ func Fields(kind string, payload []byte) []orderlog.Field {
 			d.params(d.count(0))
 			break
 		}
-		n := d.count(4) // a number of the AI's stands between them
+		n := d.count(4) // the AI's number is between them
 		d.i32("number")
 		d.params(n)
 	case "command":
@@ -98,8 +98,7 @@ func (d *fieldReader) params(n int) {
 	}
 }
 
-// count returns the number of parameters, which stands before them and before some
-// other bytes.
+// count returns the number of parameters, which precedes them and some other bytes.
 func (d *fieldReader) count(others int64) int {
 	n := binary.LittleEndian.Uint32(d.skip(4))
 	if int64(n)*4 != int64(len(d.b))-others {

@@ -10,20 +10,19 @@ import (
 	"github.com/desynctool/desynctool/orderlog"
 )
 
-// Game is a stretch of an infolog that is of one game: files are appended to each other, and
-// one program plays several games.
+// Game is a stretch of an infolog that belongs to one game: files are appended to each other, and one program plays
+// several games.
 type LoggedGame struct {
 	ID       string // 32 hex digits, empty if none was named
 	From, To int64  // bytes of the content; To is math.MaxInt64 of the last game
 	Line     int64  // the number of its first line
 }
 
-// maxGames is how many games of a file are told apart.
+// maxGames is how many games of a file are distinguished.
 const maxGames = 1 << 10
 
-// Games returns the games of an infolog in the order in which they stand. A game begins at the
-// line that names another one than before, or earlier, where the time begins anew between the
-// two. What follows damage is of the last game.
+// Games returns the games of an infolog in their order. A game begins at the line that names another one than before,
+// or earlier, where the time restarts between the two. Everything after damage belongs to the last game.
 func Games(r io.Reader, name string) ([]LoggedGame, error) {
 	lines := orderlog.NewLines(r, name)
 	if !IsInfolog(lines.Peek(sniffLength)) {

@@ -12,7 +12,7 @@ import (
 	"github.com/desynctool/desynctool/orderlog"
 )
 
-// Infolog is what an infolog.txt says about sync.
+// Infolog is what an infolog.txt contains about sync.
 type Infolog struct {
 	GameID  string            // 32 hex digits, empty if the log has none
 	Players map[uint32]string // names by number, those that a server's log has
@@ -43,15 +43,15 @@ type SyncError struct {
 	Offset int64
 	Text   string // from "Sync error" or "[DESYNC WARNING]" on
 	Frame  uint64
-	// Logged is the last frame that had begun when it was written, -1 before the
-	// first and on a server, whose lines have none.
+	// Logged is the last frame that had begun when it was written, -1 before the first and on a server, since its lines
+	// have none.
 	Logged int64
 	// Players are those that the engine accuses. Got is their checksum, Correct
 	// the one that it takes for right.
 	Players      []string
 	Got, Correct uint32
-	// Replay says that the line is from a machine that replays: what Players had
-	// recorded differs from its own result, which is Correct.
+	// Replay reports whether the line comes from a machine that replays: the recorded result of Players differs from
+	// its own result, which is Correct.
 	Replay bool
 }
 
@@ -64,10 +64,9 @@ const (
 	sniffLength = 4096     // bytes
 )
 
-// IsInfolog reports whether head, the leading bytes of a file, are those of an
-// infolog.txt: a line that begins with the time since the start, such as
-// "[t=00:00:00.000926]", or with a frame, as before 105: "[f=0070684] ". Of a log whose
-// head was cut off the first line may be any part of one.
+// IsInfolog reports whether head, the leading bytes of a file, belong to an infolog.txt: a line that begins with the
+// time since the start, such as "[t=00:00:00.000926]", or with a frame, as before 105: "[f=0070684] ". If the head of a
+// log was cut off, the first line may be any part of one.
 func IsInfolog(head []byte) bool {
 	first := true
 	for line := range bytes.Lines(head) {
@@ -98,10 +97,10 @@ func isStamped(line []byte) bool {
 	return len(bytes.Trim(bytes.TrimPrefix(line[3:10], []byte("-")), "0123456789")) == 0
 }
 
-// ReadInfolog reads what a log says of its first game: to its end, or to the line that names
-// another game. The name is what errors call it. Of a log that ends inside a line, as that of a game that crashed or still runs does, or
-// that holds a line longer than limits.Line, it returns what precedes that
-// line together with a *frame.Error that wraps frame.ErrTorn or frame.ErrCorrupt.
+// ReadInfolog reads a log's part about its first game: to its end, or to the line that names another game. Errors have
+// the name for the file. If a log ends inside a line, as when a game crashed or still runs, or contains a line longer
+// than limits.Line, it returns the part before that line together with a *frame.Error that wraps frame.ErrTorn or
+// frame.ErrCorrupt.
 func ReadInfolog(r io.Reader, name string) (*Infolog, error) {
 	lines := orderlog.NewLines(r, name)
 	if !IsInfolog(lines.Peek(sniffLength)) {
@@ -125,11 +124,11 @@ func ReadInfolog(r io.Reader, name string) (*Infolog, error) {
 	return log, nil
 }
 
-// infologParser holds what one line says for the next ones.
+// infologParser keeps what one line contains for the next ones.
 type infologParser struct {
 	log        *Infolog
 	connecting string // the player of the last attempt to connect
-	sender     string // whose machine reports what the next lines have
+	sender     string // the machine that reported the data in the next lines
 	what       string
 	values     int
 	kept       int // bytes
@@ -208,14 +207,13 @@ func gameID(said []byte) (string, bool) {
 	return string(id), ok && len(id) == 32 && len(bytes.Trim(id, "0123456789abcdef")) == 0
 }
 
-// cutLead cuts off the lead of a line: the time, the frame, the severity and
-// the speaker. What players write begins with their names, so that
-// it is not taken for what the engine says.
+// cutLead cuts off the lead of a line: the time, the frame, the severity and the speaker. Players' texts begin with
+// their names, so they are not taken for the engine's messages.
 //
 //	[t=00:00:22.184280][f=0001012] Error: [Game::ClientReadNet]
 //	[f=0001012]
 //
-// The frame is as it stands there, nil if there is none.
+// The frame is returned as written, nil if there is none.
 func cutLead(line []byte) (said, begun []byte) {
 	said, timed := bytes.CutPrefix(line, []byte("[t="))
 	switch {
@@ -312,8 +310,7 @@ func (p *infologParser) keep(player, name, value string) {
 	p.log.Start[player][name] = value
 }
 
-// ParseSyncError parses both kinds of lines by which the engine claims a desync,
-// without what stands before them:
+// ParseSyncError parses both kinds of lines in which the engine claims a desync, without the text before them:
 //
 //	Sync error for Bob, Carol in frame 1401 (got 862e9672, correct is f3e962e7)
 //	[DESYNC WARNING] checksum feec838 from demo player 2 (Carol) does not match our checksum 90c6c4f5 for frame-number 360
@@ -371,7 +368,7 @@ func (e *SyncError) numbers(frame, got, correct string) bool {
 	return err1 == nil && err2 == nil && err3 == nil
 }
 
-// text returns what a log says as text that is not too long.
+// text returns a log's text, cut if it is too long.
 func ordersText(b []byte) string {
 	if len(b) > maxText {
 		b = b[:maxText]

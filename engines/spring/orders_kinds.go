@@ -22,7 +22,7 @@ const (
 // what it was sent while it loaded, so that they are not the same on all peers.
 const SetupKind = "setup"
 
-// messageKind says what a type of message becomes in an order log.
+// messageKind is what a type of message becomes in an order log.
 type messageKind struct {
 	typ    byte
 	name   string
@@ -30,8 +30,8 @@ type messageKind struct {
 	local  bool // need not be the same on all peers
 }
 
-// messageKinds is the one table of messages that are orders. Sizes stand in
-// one byte or two between the type and the player.
+// messageKinds is the one table of messages that are orders. Sizes are one or two bytes between the type and the
+// player.
 var messageKinds = [...]messageKind{
 	{7, "chat", 2, true},
 	{11, "command", 3, false},
@@ -66,16 +66,15 @@ var kindOf = func() (kinds [256]uint8) {
 
 // Reader reads a demo as an order log. It is an orderlog.Foreign.
 //
-// Each frame with orders, checksums or markers is a record. An order carries no
-// frame: it is of the last one that began before it. Its payload is the whole
-// message. Checksums are those that players' machines sent, of every 60th frame
-// in a demo; their point is the frame's number.
+// Each frame with orders, checksums or markers is a record. An order carries no frame: it belongs to the last one that
+// began before it. Its payload is the whole message. Checksums are the ones that players' machines sent, for every 60th
+// frame in a demo; their point is the frame's number.
 type Reader struct {
 	demo    *Demo
 	header  orderlog.Header
 	dialect orderlog.Dialect
 
-	queue []Message // before the first frame, which show whose demo it is
+	queue []Message // before the first frame, which show the demo's recorder
 	held  *Message  // of the next tick
 
 	rec    orderlog.Record
@@ -91,8 +90,8 @@ type Reader struct {
 // demo's owner.
 const maxQueued = 1 << 14
 
-// NewReader reads the header and what precedes the first frame. The name is what
-// errors call the file. Errors are those of NewDemo.
+// NewReader reads the header and the messages before the first frame. Errors have the name for the file; they are the
+// errors of NewDemo.
 func NewReader(r io.Reader, name string) (*Reader, error) {
 	demo, err := NewDemo(r, name)
 	if err != nil {
@@ -153,10 +152,10 @@ func NewReader(r io.Reader, name string) (*Reader, error) {
 	return lr, nil
 }
 
-// Header returns what the demo says about itself.
+// Header returns the demo's header.
 func (r *Reader) Header() orderlog.Header { return r.header }
 
-// Dialect says how the log differs from one of ours.
+// Dialect describes how the log differs from our format.
 func (r *Reader) Dialect() orderlog.Dialect { return r.dialect }
 
 // message returns the next message.

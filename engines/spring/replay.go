@@ -193,7 +193,7 @@ type run struct {
 	digests digests
 }
 
-// computed parses the line in which the engine says its checksum of a frame.
+// computed parses the line with the engine's checksum of a frame.
 func (r *run) computed(line string) (number uint64, sum uint32, ok bool) {
 	at := strings.Index(line, "[DESYNC WARNING] checksum ")
 	if at < 0 {
@@ -222,10 +222,10 @@ func (r *run) over(line string) bool {
 //		server=85f5…
 //		client=85f5…
 //
-// The server's are those of the recording, zeros if nobody knew them.
+// The server's are the recorded ones, zeros if they were not known.
 type digests struct {
 	of, server string
-	wrong      string // why they are not those of the recording
+	wrong      string // why they are not the recorded ones
 }
 
 // read takes a line of the log.
@@ -302,8 +302,8 @@ func lastLine(lines []string) string {
 	return lines[len(lines)-1]
 }
 
-// writeComputed writes the recording again, with the checksums that were computed in place of those
-// that were recorded, up to the last frame that was computed. They are those of a player who watches, "replay".
+// writeComputed writes the recording again, with the checksums that were computed instead of the recorded ones, up to
+// the last computed frame. They belong to a player who watches, "replay".
 func (r *run) writeComputed(path string, sums map[uint64]uint32, end int64) error {
 	in, err := openRecording(r.recording)
 	if err != nil {
@@ -329,7 +329,7 @@ func (r *run) writeComputed(path string, sums map[uint64]uint32, end int64) erro
 	for {
 		m, err := in.Next()
 		if err != nil || m.Frame > end {
-			break // what cannot be read was not played either
+			break // data that cannot be read was not played either
 		}
 		w.time = float32(max(m.Frame, 0)) / 30
 		switch m.Type {

@@ -15,7 +15,7 @@ import (
 	"github.com/desynctool/desynctool/internal/lazyregexp"
 )
 
-// dataFolders returns the folders with games, maps and the engine's own content, which a run has besides its
+// dataFolders returns the folders with games, maps and the engine's own content, which a run has in addition to its
 // own.
 func dataFolders(p *engine.Program) ([]string, error) {
 	var dirs []string
@@ -106,8 +106,8 @@ func readArchives(dirs []string) (archives, error) {
 // maxInfo bounds a file of an archive that is read, in bytes.
 const maxInfo = 1 << 20
 
-// file returns a file at the top of an archive, whatever the case of its name; nil if there is none
-// or the archive is of a kind that is not read.
+// file returns a file at the top of an archive, whatever the case of its name; nil if there is none or this kind of
+// archive is not read.
 func (a *archive) file(name string) []byte {
 	read := func(r io.ReadCloser, err error) []byte {
 		if err != nil {
@@ -153,9 +153,8 @@ var (
 	infoVersion = lazyregexp.New(`(?m)^[^-\n]*?\bversion\s*=\s*(?:"([^"\n]*)"|'([^'\n]*)'|\[\[([^\]\n]*)\]\])`)
 )
 
-// versioned returns the name by which start scripts call an archive, from its modinfo.lua or
-// mapinfo.lua: with the version, unless the name has it already. It is empty if the file says it in a way that
-// only Lua could read.
+// versioned returns the name of an archive in start scripts, from its modinfo.lua or mapinfo.lua: with the version,
+// unless the name has it already. It is empty if only Lua could evaluate the file.
 func versioned(info string) string {
 	first := func(re *lazyregexp.Regexp) string {
 		if m := re.FindStringSubmatch(info); m != nil {
@@ -170,8 +169,8 @@ func versioned(info string) string {
 	return name
 }
 
-// may reports whether an archive may be there: one has the name, or one cannot be read here, so that
-// the engine has to say.
+// may reports whether an archive may be there: one has the name, or one cannot be read here, so that only the engine
+// can decide.
 func (all archives) may(name string) bool {
 	return slices.ContainsFunc(all, func(a archive) bool {
 		return len(a.names) == 0 || slices.ContainsFunc(a.names, func(have string) bool { return strings.EqualFold(have, name) })

@@ -28,7 +28,7 @@ const (
 	atWinners    = 348 // i32
 )
 
-// Messages that the copy changes, besides those that the reader of demos names.
+// Messages that the copy changes, in addition to those that the reader of demos names.
 const (
 	msgQuit     = 3
 	msgLog      = 49
@@ -69,7 +69,7 @@ func openRecording(path string) (*recording, error) {
 // maxDemo bounds what is unpacked of a demo, in bytes.
 const maxDemo = 4 << 30
 
-// writer writes a demo. Its header says how long it is, so that it is written last.
+// writer writes a demo. The header contains the length, so it is written last.
 type writer struct {
 	file   *os.File
 	zip    *gzip.Writer
@@ -91,8 +91,8 @@ func (w *writer) chunk(body []byte) {
 	w.stream += int64(len(head) + len(body))
 }
 
-// create begins a demo with a header that is that of another, without statistics. The size of
-// its messages is not given, as after a crash: they go on to the end of the file.
+// create begins a demo with a copy of another demo's header, without statistics. The size of its messages is not given,
+// as after a crash: they extend to the end of the file.
 func create(path string, header []byte, script string) (*writer, error) {
 	head := bytes.Clone(header)
 	put := func(at int, v int) { binary.LittleEndian.PutUint32(head[at:], uint32(v)) }
@@ -114,7 +114,7 @@ func (w *writer) close() error {
 	return errors.Join(w.err, w.zip.Close(), w.file.Close())
 }
 
-// response is a message that says which checksum a player's machine computed for a frame.
+// response is a message with the checksum that a player's machine computed for a frame.
 func response(player uint32, number int64, sum uint32) []byte {
 	b := []byte{MsgSyncResponse, byte(player)}
 	b = binary.LittleEndian.AppendUint32(b, uint32(int32(number)))
@@ -123,27 +123,25 @@ func response(player uint32, number int64, sum uint32) []byte {
 
 // copying is how a recording is copied for the game to play.
 //
-// The game compares its checksum with each response in a demo, and writes both to its log where
-// they differ. Players' responses are of every 60th frame. They are left out, and a response with a
-// checksum of ours, the probe, stands after each frame: so the game writes its own checksum of each
-// frame. Responses change nothing in the simulation.
+// The game compares its checksum with each response in a demo, and writes both to its log where they differ. Players'
+// responses are for every 60th frame. They are left out, and a response with our checksum, the probe, follows each
+// frame: so the game writes its own checksum of each frame. Responses change nothing in the simulation.
 //
-// What is simulated stays byte for byte and in order. Left out besides are what only speaks: the
-// server's and the players' lines for the log, which could pass for the game's own. The
-// game's interface, ui.lua, has the demo played at a speed that is never reached: the server sends on as
-// soon as the game is less than 30 frames behind it.
+// Simulated messages stay byte for byte and in order. Messages that are only text are also left out: the server's and
+// the players' lines for the log, which could be taken for the game's own. The game's interface, ui.lua, sets a speed
+// that is never reached: the server sends more as soon as the game is less than 30 frames behind it.
 type copying struct {
 	until int64 // the last frame
 	probe uint32
-	// player is whose response the probe pretends to be.
+	// player is the player that the probe pretends to come from.
 	player uint32
 	// mutator is an archive that the game is to load over its own; "" for none.
 	mutator string
 }
 
 const (
-	// restSeconds is how long the demo goes on after its last frame, so that the game has computed
-	// that before the demo ends: what it computes later it does not compare. It is ended before.
+	// restSeconds is how long the demo continues after its last frame, so that the game computes that frame before the
+	// demo ends: it does not compare frames that it computes later. It is ended before.
 	restSeconds = 1 << 20
 )
 
@@ -214,8 +212,8 @@ func (c *copying) copy(in *recording, w *writer) (last int64, err error) {
 	if last < 0 {
 		return last, errors.New("it has no frame")
 	}
-	// One more frame, that the interface is called at its start: the state after the last step. What is
-	// compared stays what it was.
+	// One more frame, that the interface is called at its start: the state after the last step. The compared frames
+	// stay the same.
 	w.chunk([]byte{MsgNewFrame})
 	w.time += restSeconds
 	w.chunk(response(c.player, last, c.probe))

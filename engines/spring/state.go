@@ -36,8 +36,7 @@ func Format() snapshot.Format {
 	}
 }
 
-// sniff recognises the first line: what the engine writes before the first frame,
-// or the first frame.
+// sniff recognises the first line: the engine's text before the first frame, or the first frame.
 func sniff(head []byte) bool {
 	if bytes.HasPrefix(head, []byte(" mapName: ")) {
 		return true
@@ -52,7 +51,7 @@ func sniff(head []byte) bool {
 
 var framePrefix = []byte("frame: ")
 
-// dumpHead is what stands before the first frame.
+// dumpHead is the part before the first frame.
 type dumpHead struct {
 	seed   uint64 // the first 8 bytes of the game's id; 0 if there is none
 	engine bool   // the engine wrote the dump, not a script: of a frame's end
@@ -96,7 +95,7 @@ func (h *dumpHead) point(number uint64) snapshot.Point {
 	return p
 }
 
-// headOf returns what stands before the first frame, at offset at.
+// headOf returns the part before the first frame, at offset at.
 func headOf(r io.ReaderAt, at int64, name string) (h dumpHead, err error) {
 	if at > maxHead {
 		return h, malformed(name, 0, "no frame within the first %d bytes", maxHead)
@@ -171,9 +170,8 @@ func malformed(name string, offset int64, format string, args ...any) error {
 	return &frame.Error{Name: name, Offset: offset, Err: frame.Fault(args), Msg: fmt.Sprintf(format, args...)}
 }
 
-// Read reads the state of one frame: size bytes from the line that names it on, or
-// from what stands before the first frame. The name is for errors. A malformed
-// state is a *frame.Error: it wraps frame.ErrTorn if it breaks off and
+// Read reads the state of one frame: size bytes from the line that names it on, or from the part before the first
+// frame. The name is for errors. A malformed state is a *frame.Error: it wraps frame.ErrTorn if it breaks off and
 // frame.ErrCorrupt otherwise.
 //
 // Without what precedes the first frame it is not known who wrote the state:

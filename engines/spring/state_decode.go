@@ -37,9 +37,9 @@ type decoder struct {
 	rows   [maxDepth]*table
 	blocks [maxDepth]string
 
-	history uint64 // number of the frame whose checksums follow, plus one
+	history uint64 // number of the frame that the next checksums belong to, plus one
 	params  int    // of the current command
-	want    int    // parameters that it should have, -1 if it does not say
+	want    int    // parameters that it should have, -1 if it does not state a number
 	key     []byte // of a parameter
 }
 
@@ -464,8 +464,8 @@ func (d *decoder) pairs(row *table, component string, key, value []byte) error {
 	}
 }
 
-// checksum takes a line of the checksums that Recoil puts after the last frame:
-// whose they are, or one of them.
+// checksum takes a line of the checksums that Recoil writes after the last frame: the thing they belong to, or one of
+// them.
 func (d *decoder) checksum(line []byte, depth int) error {
 	if d.history == 0 {
 		if err := d.endSection(); err != nil {

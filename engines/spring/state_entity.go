@@ -2,8 +2,8 @@ package spring
 
 import "github.com/desynctool/desynctool/snapshot"
 
-// kinds are the engine's words for the things that tables are of. Rows of pieces, weapons
-// and commands are of their unit.
+// kinds are the engine's words for the things that tables are of. Rows of pieces, weapons and commands belong to their
+// unit.
 var kinds = map[string]string{
 	"Unit": "unit", "UnitPiece": "unit", "UnitWeapon": "unit", "UnitCommand": "unit", "UnitToBeRemoved": "unit",
 	"Feature": "feature", "Projectile": "projectile", "Team": "team", "AllyTeam": "ally team", "LosMap": "ally team",

@@ -1,20 +1,19 @@
 package spring
 
-// item says which lines begin a row. The engine's own names of things are in the
-// singular of the sections'.
+// item describes which lines begin a row. The engine's own names of things are in the singular of the sections'.
 type item struct {
 	section string // the heading around it
 	depth   int    // tabs before the line that begins a row
 	fields  int    // tabs before its further lines
 	key     string // of the line that begins a row
 	label   string // of the table
-	// count is the key that says how many rows follow, "" if the heading does.
+	// count is the key with the number of rows that follow, "" if the heading has it.
 	count string
 	child bool // keyed by (the row around it, number)
 	id    bool // the line has the row's number; else rows are counted
 }
 
-// uncounted is the count of rows whose number is not given.
+// uncounted is the count of rows if their number is not given.
 const uncounted = "-"
 
 // items is the one table of what becomes a row.
@@ -42,7 +41,7 @@ const (
 	allySection   = "allyteams"
 	engineSection = "unitsToBeRemoved" // that Recoil writes and scripts do not
 	commandLabel  = "UnitCommand"
-	commandParams = "params" // says how many numbers follow, one a line
+	commandParams = "params" // has how many numbers follow, one a line
 	historyLabel  = "FrameChecksum"
 )
 

@@ -21,8 +21,8 @@ const (
 	maxVector      = 16   // numbers in angle brackets
 )
 
-// table collects the rows of one table. The last row is the current one. The table of one state is used
-// again for those of others: what it has of slots and columns is of use to them.
+// table collects the rows of one table. The last row is the current one. The table of one state is used again for other
+// states: its slots and columns are useful for them.
 type table struct {
 	label string
 	class snapshot.Class
@@ -38,7 +38,7 @@ type table struct {
 	slotted int    // about how many bytes slots take
 	start   slot   // before the first line of a row
 	last    *slot  // of the line before
-	row     int    // number of the current row among those of all states
+	row     int    // number of the current row among the rows of all states
 	hint    int    // rows to make room for
 	cells   *cells // of all tables
 }
@@ -69,7 +69,7 @@ type slot struct {
 	row     int   // in which it was last met
 }
 
-// shape is the shape of a value. Each has a column of its own.
+// shape is the shape of a value. Each has a separate column.
 type shape int
 
 const (
@@ -81,8 +81,8 @@ const (
 	shapes
 )
 
-// shapeOf says of each shape the type of its column, and what is added to a key
-// to distinguish the column from those of other shapes that the key's class is met in.
+// shapeOf has, for each shape, the type of its column, and the suffix of a key that distinguishes the column from
+// columns with other shapes of the key's class.
 var shapeOf = [shapes]struct {
 	typ    snapshot.Type
 	suffix string
@@ -386,7 +386,7 @@ func (t *table) lacks() bool {
 	return false
 }
 
-// cells counts those of tables.
+// cells counts the cells of tables.
 type cells struct{ all, given int }
 
 // add counts cells without and with a value.
@@ -396,7 +396,7 @@ func (c *cells) add(absent, given int) error {
 	return limits.Filled(c.all, c.given)
 }
 
-// finish returns the table, its rows and columns sorted. What it was collected in may be used again.
+// finish returns the table, its rows and columns sorted. Its working memory may be used again.
 func (t *table) finish() (snapshot.Table, error) {
 	out := snapshot.Table{Label: t.label, Class: t.class, Keys: snapshot.Keys{A: t.keysA, B: t.keysB}}
 	for _, c := range t.columns {
@@ -433,7 +433,7 @@ func (t *table) finish() (snapshot.Table, error) {
 // part of a table as they are.
 const maxCopied = 64 << 10
 
-// own gives out memory of its own.
+// own gives out its own memory.
 func (t *table) own(out *snapshot.Table) {
 	out.Keys = snapshot.Keys{A: copied(&t.keysA)}
 	if t.two {

@@ -23,7 +23,7 @@ func Formats() []tracediff.Format {
 	}
 }
 
-// dialect says what the engine's checksums are.
+// dialect describes the engine's checksums.
 func dialect(file, gameID string) tracediff.Dialect {
 	if strings.Trim(gameID, "0") == "" {
 		gameID = ""
@@ -42,9 +42,8 @@ func player(h *DemoHeader, number uint32) string {
 	return fmt.Sprintf("player %d", number)
 }
 
-// demoPeers returns the names of the players whose checksums a demo holds, by
-// number. A demo that breaks off holds what precedes that. One that holds none is
-// an error, which wraps frame.ErrLacking if the demo is whole.
+// demoPeers returns the names of the players with checksums in a demo, by number. If a demo breaks off, it returns the
+// players before the break. A demo without checksums gives an error, which wraps frame.ErrLacking if the demo is whole.
 func demoPeers(r io.Reader, name string) (names []string, err error) {
 	d, err := NewDemo(r, name)
 	if err != nil {
@@ -180,7 +179,7 @@ func infologClaims(r io.Reader, name string) (*tracediff.ClaimLog, error) {
 	return log, nil
 }
 
-// replaying names the machine whose replay differs from what was recorded.
+// replaying names the machine with the replay that differs from the recording.
 const replaying = "this replay"
 
 func claim(file string, pos tracediff.Position, e *SyncError) tracediff.Claim {

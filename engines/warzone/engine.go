@@ -32,7 +32,7 @@
 // All integers are big-endian; varint is the engine's own, of one to five bytes.
 //
 //	"WZrp"
-//	u32 length, JSON        of the game: players, map, seed, whose recording it is
+//	u32 length, JSON        of the game: players, map, seed, the recorder's slot
 //	u32 version, u32 length, data    embedded map data, usually none
 //	messages                u8 queue, u8 type, varint length, payload
 //	u8 0, u8 133, u8 0      the end
@@ -68,10 +68,9 @@
 // The package reads the recordings and the sync dumps of Warzone 2100 as
 // traces.
 //
-// A recording, *.wzrp, holds what every peer sent of its state: a trace for each
-// slot, with one checksum a tick. A dump, desync25702_p1.txt, is what one peer
-// computed in one tick, line by line: each line is a checkpoint, whose values are
-// those of the game.
+// A recording, *.wzrp, contains the checksums that every peer sent: a trace for each slot, with one checksum a tick. A
+// dump, desync25702_p1.txt, has one peer's computation of one tick, line by line: each line is a checkpoint with the
+// game's values.
 package warzone
 
 import (
@@ -100,7 +99,7 @@ func Engine() engine.Engine {
 	return engine.Engine{Game: "Warzone 2100", Logs: logs(), Formats: list, Replayer: Game()}
 }
 
-// logs are the files that the game writes when it is told to debug.
+// logs are the files that the game writes with debugging enabled.
 func logs() []engine.Log {
 	return []engine.Log{{Logger: "Warzone 2100", Marks: []engine.Mark{{Text: "--- Starting log [", Begin: true}}}}
 }

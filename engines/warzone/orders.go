@@ -26,9 +26,8 @@ const (
 // passed the time that its last GAME_TIME message gave, up to the next one that
 // gives a later time. docs/formats/warzone2100.md has the rule with an example.
 //
-// GAME_TIME messages are not orders: each is an observed hash of the sender's
-// state at the point that it names, unless it names none. A PLAYER_LEFT message
-// is a Leave marker, whose peer is the queue.
+// GAME_TIME messages are not orders: each is an observed hash of the sender's state at the point that it names, unless
+// it names none. A PLAYER_LEFT message is a Leave marker; its peer is the queue.
 type Reader struct {
 	replay *Replay
 	header orderlog.Header
@@ -46,8 +45,8 @@ type Reader struct {
 	err    error // once reading has ended
 }
 
-// NewReader begins to read a recording. The name is what errors call it. Errors
-// are those of [NewReplay] and [Replay.Next].
+// NewReader begins to read a recording. Errors have the name for the file; they are the errors of [NewReplay] and
+// [Replay.Next].
 func NewReader(r io.Reader, name string) (*Reader, error) {
 	replay, err := NewReplay(r, name)
 	if err != nil {
@@ -95,17 +94,16 @@ func params(s *Settings) map[string]string {
 	return p
 }
 
-// Header returns what the recording says about its game. Peers are named by their
-// slots.
+// Header returns the recording's header. Peers are named by their slots.
 func (r *Reader) Header() orderlog.Header { return r.header }
 
-// Settings returns what the recording says about its game.
+// Settings returns the recording's facts about its game.
 func (r *Reader) Settings() *Settings { return r.replay.Settings() }
 
 // Session identifies a game: the map and the seed.
 func (s *Settings) Session() string { return s.Map + " " + strconv.FormatUint(uint64(s.Seed), 10) }
 
-// Dialect says how the recording differs from a log of ours.
+// Dialect describes how the recording differs from our format.
 func (r *Reader) Dialect() orderlog.Dialect {
 	return orderlog.Dialect{
 		Engine: "Warzone 2100", Session: r.Settings().Session(), Counted: true, TickName: TickName,
@@ -141,8 +139,7 @@ func (r *Reader) Next() (orderlog.Record, error) {
 	}
 }
 
-// finish returns the last tick, of which more may have followed, and err with the
-// next call.
+// finish returns the last tick, which may be incomplete, and err with the next call.
 func (r *Reader) finish(err error) (orderlog.Record, error) {
 	r.err = err
 	if r.building {

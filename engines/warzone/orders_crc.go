@@ -2,8 +2,7 @@ package warzone
 
 import "sync"
 
-// crcPoly is the polynomial of the engine's CRC-32, of which the highest bit
-// comes first. It begins with 0 and is inverted at the end.
+// crcPoly is the polynomial of the engine's CRC-32, highest bit first. It begins with 0 and is inverted at the end.
 const crcPoly = 0x04c11db7
 
 // crcTables are for one byte, and for those that have one, two and three bytes

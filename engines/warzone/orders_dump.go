@@ -13,7 +13,7 @@ import (
 	"github.com/desynctool/desynctool/orderlog"
 )
 
-// DumpHead is what the first and the last line of a dump say.
+// DumpHead is the content of the first and the last line of a dump.
 type DumpHead struct {
 	Time    uint32 // game time, the label of the dump
 	Entries uint64
@@ -57,7 +57,7 @@ type Dump struct {
 	line    int64 // of the file that an excerpt is of, as far as it is known
 }
 
-// Part says what is there of a dump that is an excerpt.
+// Part describes which lines an excerpt of a dump has.
 type Part struct {
 	Head    partial.Head
 	Timed   bool // the head of the dump is there
@@ -65,7 +65,7 @@ type Part struct {
 	missing *partial.Missing
 }
 
-// Missing says which lines are not there, once the dump was read to its end.
+// Missing describes which lines are missing, once the dump was read to its end.
 func (p *Part) Missing() string {
 	text := p.missing.String()
 	if p.Wrong > 0 {
@@ -83,8 +83,8 @@ const DumpFormat = "warzone-dump"
 // Part returns what is there of a dump that is an excerpt, nil for a whole one.
 func (d *Dump) Part() *Part { return d.part }
 
-// IsPart reports whether some lines are of the middle of a dump: the first one is an entry, and
-// one of them is of a form that is known.
+// IsPart reports whether some lines come from the middle of a dump: the first one is an entry, and one of them has a
+// known form.
 func IsPart(lines []byte) bool {
 	d := &Dump{names: map[string]string{}, crc: syncCRC{tables: crcTables()}}
 	for n := 0; n < 8 && len(lines) > 0; n++ {
@@ -104,7 +104,7 @@ func IsPart(lines []byte) bool {
 	return false
 }
 
-// IsDump reports whether head, the leading bytes of a file, are those of a dump.
+// IsDump reports whether head, the leading bytes of a file, belong to a dump.
 func IsDump(head []byte) bool {
 	if partial.Of(head, DumpFormat) {
 		return true
@@ -160,23 +160,22 @@ func parseEdge(line []byte, word string) (h DumpHead, ok bool) {
 	return DumpHead{uint32(t), n, uint32(c)}, ok1 && ok2 && err == nil
 }
 
-// Head returns what the first line says.
+// Head returns the content of the first line.
 func (d *Dump) Head() DumpHead { return d.head }
 
 // Version returns the version of the game that wrote the dump, "4.3.3". It is
 // known once its line has been read, which is one of the last.
 func (d *Dump) Version() string { return d.version }
 
-// Verified reports whether the lines give the CRC in the head. It is known once
-// Next has returned io.EOF. False means that this cannot be said: the dump has
-// lines whose part in the CRC is not known. Lines that do not give the CRC though
-// all are known are an error if the dump is of version 4.3.
+// Verified reports whether the lines give the CRC in the head. It is known once Next has returned io.EOF. False means
+// that this is not known: the dump has lines with an unknown part in the CRC. If all lines are known but do not give
+// the CRC, that is an error if the dump has version 4.3.
 func (d *Dump) Verified() bool {
 	return d.part == nil && d.err == io.EOF && !d.blind && d.crc.value() == d.head.CRC
 }
 
-// Sum returns the CRC of the entries so far, as the game computes it. Once all were read it is that of the head,
-// unless the dump is damaged, or has lines whose part in the CRC is not known: see Verified.
+// Sum returns the CRC of the entries so far, as the game computes it. Once all were read it equals the head's, unless
+// the dump is damaged, or has lines with an unknown part in the CRC: see Verified.
 func (d *Dump) Sum() uint32 { return d.crc.value() }
 
 // Next returns the next entry. It returns io.EOF after the last line, and a

@@ -25,8 +25,8 @@ type Entry struct {
 	HasID bool
 	// Subject is the part of Text that names it: "droid289", "counts[0]".
 	Subject []byte
-	// Object is set if the line is in the format of such an object, to its last
-	// byte. Values are then those of Object.Fields.
+	// Object is set if the line has the format of such an object, to its last byte. Values are then the values of
+	// Object.Fields.
 	Object Object
 
 	Values []Value
@@ -48,8 +48,8 @@ func (e *Entry) version() bool { return e.Kind == KindVersion && e.Function == "
 // Value is one named value of an entry.
 type Value struct {
 	Name string // "pos.x"; empty for the only value of a line
-	Text []byte // as it stands in the line; empty if it is not written
-	// Number is the value where the line is of an object: of a letter, its code.
+	Text []byte // as written in the line; empty if it is not written
+	// Number is the value if the line belongs to an object; for a letter, its code.
 	Number int64
 }
 
@@ -73,8 +73,8 @@ const (
 	KindVersion  = "My client version"
 )
 
-// Backtrace is the function of lines that say where the game was when it noticed
-// something odd. They differ between machines.
+// Backtrace is the function of lines that show where the game was when it noticed something odd. They differ between
+// machines.
 const Backtrace = "BT"
 
 // parse parses Text.
@@ -275,7 +275,7 @@ var (
 	updateText    = []byte(" game state update, gameTime = ")
 )
 
-// other takes lines of which a tick has one.
+// other takes lines that occur once in a tick.
 func (e *Entry) other(text []byte) bool {
 	if version, ok := bytes.CutPrefix(text, versionText); ok && len(version) > 0 {
 		e.Kind = KindVersion

@@ -36,7 +36,7 @@ func (in *input) peek(n int) []byte {
 	return in.buf[in.pos:min(in.end, in.pos+n)]
 }
 
-// fill reads once more, and makes room for n bytes as they come.
+// fill reads again, and makes room for n bytes as they come.
 func (in *input) fill(n int) {
 	if in.pos > 0 {
 		copy(in.buf, in.buf[in.pos:in.end])
@@ -75,7 +75,7 @@ func (in *input) skip(n int64) bool {
 	return true
 }
 
-// short is the error of something at offset at inside of which the file ends.
+// short is the error if the file ends inside of something at offset at.
 func (in *input) short(at int64, format string, args ...any) error {
 	if in.err != io.EOF && !errors.Is(in.err, io.ErrUnexpectedEOF) {
 		return fmt.Errorf("%s: reading at offset %d: %w", in.name, in.base+int64(in.end), in.err)

@@ -37,8 +37,8 @@ func (t MessageType) String() string {
 // Message is one message of a queue. All peers have the same messages in each
 // queue, up to where their recordings end.
 type Message struct {
-	// Queue is the slot whose queue it is in: of who sent it, or of the one that
-	// the host speaks for because it left.
+	// Queue is the slot whose queue it is in: the sender's, or the slot of a player who left, for which the host
+	// speaks.
 	Queue   uint8
 	Type    MessageType
 	Payload []byte // valid until the next message is read

@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// DumpName is what the name of a dump says.
+// DumpName is the content of a dump's name.
 type DumpName struct {
 	Time uint32 // game time, the label of the dump
-	Slot int    // whose state it is, 0 to 255
+	Slot int    // the slot that the state belongs to, 0 to 255
 }
 
 // ParseDumpName reads the base name of a dump, desync25702_p1.txt or, as the game

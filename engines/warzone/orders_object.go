@@ -1,6 +1,6 @@
 package warzone
 
-// Object is a kind of object whose fields are in lines of a dump.
+// Object is a kind of object with fields in lines of a dump.
 type Object uint8
 
 // The kinds of objects. Each has one line format in all versions known.
@@ -15,10 +15,10 @@ const (
 // Field is one number in the line of an object.
 type Field struct {
 	Name string // "pos.x"
-	// Unsigned says that the number is 32 bits without a sign, else with one.
+	// Unsigned reports whether the number is 32 bits without a sign, else it has one.
 	Unsigned bool
-	// Letter says that the value is a letter, not a number: r where a structure
-	// researches, p where it produces, else a space.
+	// Letter reports whether the value is a letter, not a number: r where a structure researches, p where it produces,
+	// else a space.
 	Letter bool
 
 	before string // text before the number

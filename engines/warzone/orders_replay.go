@@ -22,8 +22,7 @@ const (
 
 const formatVersion = 2
 
-// IsReplay reports whether head, the leading bytes of a file, are those of a
-// recording.
+// IsReplay reports whether head, the leading bytes of a file, belong to a recording.
 func IsReplay(head []byte) bool { return len(head) >= len(Magic) && string(head[:len(Magic)]) == Magic }
 
 // Replay reads a recording message by message.
@@ -37,8 +36,8 @@ type Replay struct {
 	err      error // once reading has ended
 }
 
-// NewReplay reads what stands before the messages. The name is what errors call
-// the file. An empty file, as it is while the game runs, is torn.
+// NewReplay reads the part before the messages. Errors have the name for the file. An empty file, as it is while the
+// game runs, is torn.
 func NewReplay(r io.Reader, name string) (*Replay, error) {
 	rr := &Replay{in: newInput(r, name)}
 	if err := rr.open(); err != nil {
@@ -92,11 +91,11 @@ func (r *Replay) open() error {
 	return nil
 }
 
-// Settings returns what the recording says about its game. It must not be changed.
+// Settings returns the recording's facts about its game. They must not be changed.
 func (r *Replay) Settings() *Settings { return r.settings }
 
-// Elapsed returns how long the game lasted in game time, as the end of the
-// recording says. It is known once Next has returned io.EOF.
+// Elapsed returns how long the game lasted in game time, from the end of the recording. It is known once Next has
+// returned io.EOF.
 func (r *Replay) Elapsed() (milliseconds uint64, ok bool) { return r.elapsed, r.ended }
 
 // End returns the type of the end marker, which is another one in newer versions. It is known once Next has

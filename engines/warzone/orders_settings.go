@@ -5,12 +5,12 @@ import (
 	"fmt"
 )
 
-// Settings is what a recording says about its game before the first message.
+// Settings is what a recording contains about its game before the first message.
 type Settings struct {
 	Format  int    // version of the format
 	Build   string // "4.3.3"
 	Seed    uint32 // of the sim's random number generator
-	Slot    int    // whose recording it is, -1 if it does not say
+	Slot    int    // the recorder's slot, -1 if it is not stated
 	Host    int    // slot of the host
 	Map     string
 	MapHash string
@@ -27,7 +27,7 @@ type Settings struct {
 // Player is who has a slot.
 type Player struct {
 	Name     string
-	Human    bool // a machine of its own; AIs run on that of another
+	Human    bool // a separate machine; AIs run on another player's
 	Position int
 	Team     int
 }

@@ -22,7 +22,7 @@ const (
 // mods returns the hashes of the mods that a recording names.
 func mods(rec *engine.Recording) []string { return strings.Fields(rec.Header.Params["mods"]) }
 
-// contentFiles returns the .wz files in a folder whose SHA-256 hashes are wanted.
+// contentFiles returns the .wz files in a folder that have the wanted SHA-256 hashes.
 func contentFiles(dir string, hashes []string) ([]string, error) {
 	if len(hashes) == 0 {
 		return nil, nil

@@ -1,10 +1,10 @@
 // Package warzone is the recipe by which Warzone 2100 plays its recordings again.
 //
-// The game needs no screen for it (--headless), and plays about thirty times as fast as it was played. It
-// compares the checksums of each tick that were recorded with those that it computes, says which differ,
-// and dumps its state at the first two ticks where one does. So a copy of the recording with a wrong
-// checksum at a tick makes it dump its state there, and one behind the last tick makes it say that it is
-// there. What it computed is left as a recording of one more slot, with the dumps of that slot.
+// The game needs no screen for it (--headless), and plays about thirty times as fast as it was played. It compares the
+// recorded checksums of each tick with the ones that it computes, prints which differ, and dumps its state at the first
+// two ticks with a difference. So a copy of the recording with a wrong checksum at a tick makes it dump its state
+// there, and a wrong one after the last tick makes it print that it got there. Its results are left as a recording of
+// one more slot, with that slot's dumps.
 package warzone
 
 import (
@@ -32,7 +32,7 @@ func Game() *engine.Replayer {
 	}
 }
 
-// says is what warzone2100 --version prints: "Warzone 2100 - Version: 4.3.3, Built: 2023-01-12". It ends with
+// says matches the output of warzone2100 --version: "Warzone 2100 - Version: 4.3.3, Built: 2023-01-12". It ends with
 // status 1.
 var says = lazyregexp.New(`Warzone 2100 - Version: (\S[^,]{0,98}), Built:`)
 

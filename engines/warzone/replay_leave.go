@@ -13,11 +13,10 @@ import (
 	"github.com/desynctool/desynctool/engines/engine"
 )
 
-// watching is the slot that the game itself has while it plays a recording, that of a spectator.
+// watching is the game's own slot while it plays a recording, a spectator's.
 const watching = 23
 
-// leave writes what the game computed: a recording of its own slot, with the orders of the one that it played, and
-// its dumps.
+// leave writes the game's results: a recording of its own slot, with the orders of the played recording, and its dumps.
 func (s *play) leave() error {
 	slot := watching
 	for _, t := range slices.Sorted(maps.Keys(s.dumps)) {
@@ -74,7 +73,7 @@ func (r *recording) writeComputed(w io.Writer, slot uint8, computed map[uint32]u
 	return err
 }
 
-// headOf returns what stands before the messages, as the recording of a slot, without an embedded map.
+// headOf returns the part before the messages, for the recording of a slot, without an embedded map.
 func (r *recording) headOf(slot int) ([]byte, error) {
 	var all, options map[string]json.RawMessage
 	if err := json.Unmarshal(r.settings.JSON, &all); err != nil {
@@ -97,7 +96,7 @@ func (r *recording) headOf(slot int) ([]byte, error) {
 	return append(b, 0, 0, 0, 1, 0, 0, 0, 0), nil
 }
 
-// tail returns what stands after the messages.
+// tail returns the part after the messages.
 func (r *recording) tail() []byte {
 	elapsed := r.elapsed
 	if elapsed == 0 {

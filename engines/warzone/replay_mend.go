@@ -8,10 +8,10 @@ import (
 	"github.com/desynctool/desynctool/engines/engine"
 )
 
-// mend makes a dump that was asked for what it would have been without asking. Of its lines, those of the GAME_TIME
-// messages that were read in its tick name the ones that were played: they are written as recorded, those that
-// were added are left out, and its head and end say the new CRC. Whether it then is the state that the first run
-// had, its caller sees by its checksum.
+// mend turns a requested dump into the dump as it would be without the request. Its lines about the GAME_TIME messages
+// that were read in its tick name the played messages: they are written as recorded, lines of added messages are left
+// out, and the head and end get the new CRC. The caller sees by the checksum whether it is then the state of the first
+// run.
 func (s *play) mend(file string, time uint32) (mended string, err error) {
 	b, err := os.ReadFile(file)
 	if err != nil {
@@ -54,7 +54,7 @@ func (s *play) mend(file string, time uint32) (mended string, err error) {
 	return mended, os.WriteFile(mended, text(crc), 0o666)
 }
 
-// sumOf returns the CRC of the lines of a dump whose head and end say another one.
+// sumOf returns the CRC of the lines of a dump with another one in its head and end.
 func sumOf(text []byte) (uint32, error) {
 	d, err := NewDump(bytes.NewReader(text), "dump")
 	if err != nil {
@@ -72,7 +72,7 @@ func sumOf(text []byte) (uint32, error) {
 
 const readForm = "[recvPlayerGameTime] GAME_GAME_TIME p%d;lat%d,ct%d,crc%04X,wlat%d\n"
 
-// readLine returns the line of a dump that says that a message was read.
+// readLine returns the line of a dump about a message that was read.
 func readLine(r report) []byte {
 	return fmt.Appendf(nil, readForm, r.queue, r.Latency, r.CheckTime, r.CRC, r.WantedLatency)
 }

@@ -52,7 +52,7 @@ func prepare(p *engine.Program, rec *engine.Recording, ask engine.Ask, dirs engi
 	until := uint32(math.MaxUint32)
 	if ask.Until != nil {
 		if t, ok := timeOf(*ask.Until); ok && t <= math.MaxUint32-TickLength {
-			until = t + TickLength // what follows from that tick shows in the next one
+			until = t + TickLength // the effects of that tick show in the next one
 		}
 	}
 	r, err := scan(rec.File, until)
@@ -140,11 +140,11 @@ func (r *recording) lastTime() uint32 {
 	return last
 }
 
-// write writes the recording as the game is to play it. It returns the reports by which the game says that it
-// has come to the end: wrong ones that were added.
+// write writes the recording as the game is to play it. It returns the reports that make the game print that it has
+// reached the end: wrong ones that were added.
 //
-// What a message says is part of the text of which the game computes the checksum of the tick in which it is read.
-// So with dumps wanted, no recorded checksum before the last of them is compared: see mend.
+// The content of a message is part of the text that the checksum of its tick is computed from. So if dumps are wanted,
+// no recorded checksum before the last of them is compared: see mend.
 func (s *play) write(name string, dump []uint32) (ends map[wrong]bool, err error) {
 	out, err := os.Create(name)
 	if err != nil {
@@ -196,7 +196,7 @@ func (s *play) write(name string, dump []uint32) (ends map[wrong]bool, err error
 	return ends, w.Flush()
 }
 
-// copyHead writes what stands before the messages as it is.
+// copyHead writes the part before the messages unchanged.
 func (r *recording) copyHead(w io.Writer) error {
 	in, err := os.Open(r.file)
 	if err != nil {
@@ -232,7 +232,7 @@ func (s *play) next(ended *confine.Ended, dump []uint32, ends map[wrong]bool) (*
 	if err := s.takeDumps(dump); err != nil {
 		return nil, err
 	}
-	// A dump of another run is that of this state only if its checksum says so.
+	// A dump of another run belongs to this state only if its checksum shows that.
 	s.ask = slices.DeleteFunc(s.ask, func(t uint32) bool {
 		_, have := s.dumps[t]
 		_, known := s.known[t]
@@ -248,8 +248,8 @@ func (s *play) next(ended *confine.Ended, dump []uint32, ends map[wrong]bool) (*
 	return s.plan(now)
 }
 
-// learn takes what the first run computed from what it found wrong: what it compared and did not call wrong is
-// right.
+// learn derives the results of the first run from the checksums that it reported as wrong: checksums that it compared
+// and did not report are right.
 func (s *play) learn(said *printed) error {
 	for _, t := range slices.Sorted(maps.Keys(s.rec.crcs)) {
 		if t > s.upTo {

@@ -10,13 +10,13 @@ import (
 	"github.com/desynctool/desynctool/engines/engine"
 )
 
-// wrong is a line in which the game says that a recorded checksum is not what it computed.
+// wrong is a line in which the game reports that a recorded checksum differs from its own.
 type wrong struct {
 	key
 	crc uint16
 }
 
-// wrong returns what the game says of a report that is wrong.
+// wrong returns the game's line for a wrong report.
 func (r report) wrong() wrong { return wrong{key{r.queue, r.CheckTime}, r.CRC} }
 
 // parseWrong takes "… [recvPlayerGameTime:474] Found CRC error when receiving GAME_GAME_TIME for player: 1
@@ -36,13 +36,13 @@ func parseWrong(line string) (w wrong, ok bool) {
 	return wrong{key{uint8(q), uint32(t)}, uint16(c)}, ok
 }
 
-// refusals are what the game says when it does not play a recording.
+// refusals are the game's messages when it does not play a recording.
 var refusals = []string{
 	"Could not load replay file ", "Unable to load replay", "Replay File Format Unsupported", "Missing map used for replay", "Failed to load replay",
 	"Unrecognised replay name", "Unable to find specified replay",
 }
 
-// cannot returns what a line says of why the game does not play the recording, empty if it does not say so.
+// cannot returns the reason in a line why the game does not play the recording, empty if it has none.
 func cannot(line string) string {
 	for _, text := range refusals {
 		if i := strings.Index(line, text); i >= 0 {

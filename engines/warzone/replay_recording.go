@@ -12,11 +12,11 @@ import (
 	"github.com/desynctool/desynctool/internal/file/frame"
 )
 
-// checked is how many queues the game compares the checksums of: those of players. Spectators have the ones
-// after them.
+// checked is how many queues the game compares the checksums of: the players' queues. Spectators have the queues after
+// them.
 const checked = 10
 
-// report is what one GAME_TIME message says.
+// report is the content of one GAME_TIME message.
 type report struct {
 	queue uint8
 	GameTime
@@ -97,8 +97,8 @@ func scan(file string, until uint32) (*recording, error) {
 // oldEnd is the type of the end marker of 4.3.
 const oldEnd = 133
 
-// each calls f for each message that is wanted, with the payload of a GAME_TIME. Where the recording is cut
-// off, what stands before counts.
+// each calls f for each message that is wanted, with the payload of a GAME_TIME. If the recording is cut off, the part
+// before counts.
 func (r *recording) each(f func(*Message, *GameTime) error) (*Replay, error) {
 	in, err := os.Open(r.file)
 	if err != nil {
@@ -160,7 +160,7 @@ func appendReport(b []byte, r report) []byte {
 
 // blank is a report that names no state, and after which its queue is read as far as after the other.
 //
-// What was said, time + 100 · latency, is 2 more than a multiple of 100, as the game's times are: the multiple
+// The reported value, time + 100 · latency, is 2 more than a multiple of 100, as the game's times are: the multiple
 // after it is as good.
 func blank(r report) report {
 	r.Latency = (r.CheckTime+r.Latency*TickLength)/TickLength + 1

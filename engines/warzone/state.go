@@ -13,8 +13,7 @@ import (
 	"github.com/desynctool/desynctool/snapshot"
 )
 
-// Format returns the format of sync dumps. Only its name says whose state a dump
-// is.
+// Format returns the format of sync dumps. Only the name of a dump shows the peer.
 func Format() snapshot.Format {
 	return snapshot.Format{
 		Name:        "warzone-dump",
@@ -54,8 +53,8 @@ func point(time uint32) snapshot.Point {
 	return snapshot.Point{Tick: uint64(time / TickLength), Native: fmt.Sprint(time)}
 }
 
-// Read reads a dump of size bytes. Name is for errors, and says whose state it
-// is. A dump that is torn or corrupt is a *frame.Error.
+// Read reads a dump of size bytes. Name is for errors, and contains the peer's slot. A dump that is torn or corrupt is
+// a *frame.Error.
 func Read(r io.ReaderAt, size int64, name string) (*snapshot.World, error) {
 	if limits.State.Over(size) {
 		return nil, limits.State.Reached(name, size)

@@ -33,7 +33,7 @@ type builder struct {
 	name   []byte // "droid 288", empty before the first one
 	key    uint64
 	open   *stateObjects // its table, if it is an object
-	power  int           // its lines so far, if it is of the economy
+	power  int           // its lines so far, if it belongs to the economy
 	mark   byte          // of its last line
 	before string        // function of the last line since then
 
@@ -138,7 +138,7 @@ func (b *builder) take(e *Entry) bool {
 	if e.Object != NoObject {
 		return b.object(e)
 	}
-	// What comes between the word and the number.
+	// The byte between the word and the number.
 	between := byte(0)
 	if e.HasID {
 		between = e.Subject[len(e.Kind)]
@@ -246,7 +246,7 @@ func (b *builder) addTime(e *Entry) bool {
 	return true
 }
 
-// digits decodes n hexadecimal digits, of which the letters are capital.
+// digits decodes n hexadecimal digits with capital letters.
 func digits(text []byte, n int) ([]byte, bool) {
 	if len(text) != n || bytes.ContainsAny(text, "abcdef") {
 		return nil, false

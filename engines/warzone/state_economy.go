@@ -4,8 +4,8 @@ import (
 	"github.com/desynctool/desynctool/snapshot"
 )
 
-// powerScale is the largest power of two that a column's scale can be. Power is a
-// 32.32 fixed-point number, whose lowest bit is kept in a column of its own.
+// powerScale is the largest power of two that a column's scale can be. Power is a 32.32 fixed-point number; its lowest
+// bit is kept in a separate column.
 const powerScale = 1 << 31
 
 // economyAmounts are the amounts of power in the lines about a player, as

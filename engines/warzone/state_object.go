@@ -18,7 +18,7 @@ const stateMarks = "<M>"
 type stateObjects struct {
 	object   Object
 	label    string
-	function string // whose lines make rows
+	function string // lines of this function make rows
 	fields   int
 	rows     []objectRow
 	keys     map[uint64]struct{}
@@ -26,7 +26,7 @@ type stateObjects struct {
 	numbers  []int64 // of all rows, phases and fields
 }
 
-// objectRow is an object whose lines have been read.
+// objectRow is an object with all its lines read.
 type objectRow struct {
 	key    uint64
 	place  int   // among the rows as they came

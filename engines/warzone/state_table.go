@@ -32,7 +32,7 @@ func (t *table) row(key uint64) {
 	t.keysA = append(t.keysA, key)
 }
 
-// next begins the next row whose key begins with a number.
+// next begins the next row, with a key that begins with a number.
 func (t *table) next(key uint64) {
 	t.keysB = append(t.keysB, t.keys[key])
 	t.row(key)
@@ -92,7 +92,7 @@ func (t *table) finish() snapshot.Table {
 	return out
 }
 
-// moved returns a column whose rows are those of c in another order.
+// moved returns a column with the rows of c in another order.
 func moved(c *snapshot.Column, order []int) snapshot.Column {
 	out := snapshot.NewColumn(c.Component, c.Field, c.Type, c.Scale)
 	out.Data = make([]byte, 0, len(c.Data))

@@ -29,7 +29,7 @@ func Formats() []tracediff.Format {
 	}
 }
 
-// dumpPeer returns whose dump a file's name says that it is.
+// dumpPeer returns the peer of a dump from the file's name.
 func dumpPeer(path string) string {
 	if n, ok := ParseDumpName(compression.PlainName(filepath.Base(path))); ok {
 		return SlotName(n.Slot)

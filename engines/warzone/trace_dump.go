@@ -109,8 +109,8 @@ func (d *traceDump) system(e *Entry) string {
 	return d.in.intern(d.buffer)
 }
 
-// scope returns what a line is about: "droid 288", "economy1". Lines that do not
-// say belong to the object that is being updated.
+// scope returns what a line is about: "droid 288", "economy1". Lines without one belong to the object that is being
+// updated.
 func (d *traceDump) scope(e *Entry) string {
 	if !e.About() {
 		if len(e.Subject) == 0 {

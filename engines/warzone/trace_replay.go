@@ -44,8 +44,8 @@ func (s *states) next() (*Message, GameTime, error) {
 	}
 }
 
-// replayPeers returns the slots that report a state: those of machines. Where
-// the recording breaks off, it returns those before.
+// replayPeers returns the slots that report a state: the slots of machines. If the recording breaks off, it returns the
+// slots before that.
 func replayPeers(r io.Reader, name string) ([]string, error) {
 	replay, err := NewReplay(r, name)
 	if err != nil {

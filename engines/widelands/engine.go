@@ -1,5 +1,5 @@
-// Package widelands is all that desynctool knows of Widelands: replays as orders, streams of its checksums as traces, what
-// its log says, and how the game plays its replays again.
+// Package widelands is everything that desynctool knows about Widelands: replays as orders, streams of its checksums as
+// traces, the claims in its log, and how the game plays its replays again.
 //
 // # Orders
 //
@@ -16,8 +16,8 @@
 //
 //	u32 length, version text, u32 length, build text, s32 player
 //
-// Both go on with entries: a tag, whose high nibble is the kind and whose low
-// nibble the length of the payload, and the payload:
+// Entries follow in both: a tag, with the kind in the high nibble and the length of the payload in the low nibble, and
+// the payload:
 //
 //	14  Desync                s32 player
 //	24  DestroyObject         u32 serial
@@ -33,9 +33,8 @@
 //	A8  Battle                u32 first, u32 second
 //	B8  BobSetPosition        u32 serial, s16 x, s16 y
 //
-// The due time of a RunQueue entry is the only clock. A .wse ends with a Desync
-// entry, a .wss anywhere: it has no end of its own, and the copy of one that is
-// being written is cut at a multiple of 4096 bytes.
+// The due time of a RunQueue entry is the only clock. A .wse ends with a Desync entry, a .wss anywhere: it has no end
+// marker, and the copy of one that is being written is cut at a multiple of 4096 bytes.
 //
 // # Replay
 //
@@ -44,18 +43,16 @@
 //	04  u32 time, MD5, 16 bytes            every 200 ms
 //	02  u32 time                           the end
 //
-// A command is u8 id, u8 player and parameters, whose length follows from the id.
-// The MD5 at time t is that of the sync stream from its start up to the first
-// RunQueue entry that is due at t or later. So it is cumulative: hashes of peers
-// that have parted never agree again.
+// A command is u8 id, u8 player and parameters; their length follows from the id. The MD5 at time t covers the sync
+// stream from its start up to the first RunQueue entry that is due at t or later. So it is cumulative: hashes of peers
+// that have diverged never agree again.
 //
 // docs/formats/widelands.md has the same at length, with the commands.
 //
 // # Traces
 //
-// The package reads what Widelands leaves of a network game as traces: sync
-// streams, in which each entry is a checkpoint, and replays, in which each hash is
-// one. What the game printed about a desync is read as claims.
+// The package reads files that Widelands leaves after a network game as traces: sync streams, in which each entry is a
+// checkpoint, and replays, in which each hash is one. The game's messages about a desync are read as claims.
 //
 // Ticks are ms of game time. docs/formats/widelands.md has the mapping.
 //
@@ -63,8 +60,8 @@
 //
 // The package has Widelands play its own replays again.
 //
-// The game checks the hashes that a replay records, and says which is the first that it cannot confirm and
-// what it has instead. That is all that it says, so three things are done for it to say all that it knows:
+// The game checks the hashes that a replay records, and prints the first one that it cannot confirm and its own hash.
+// It prints nothing else, so three things are done to get everything that it knows:
 //
 //   - A replay ends at its last command, and hashes after that are never checked. In the copy that is played,
 //     one more command follows at the end, due a day later, which is never run.
@@ -72,9 +69,9 @@
 //     registers its units, sets the speed.
 //   - It shows a window and waits, at the first hash that differs and at the end. It is ended then.
 //
-// What it computed is left as a replay with its hashes in the place of those recorded, up to the first that
-// differs; and as a sync stream, where the peer left its own and the game has confirmed the hash of its
-// leading part: that part is then what the game computed, byte by byte.
+// Its results are left as a replay with its hashes instead of the recorded ones, up to the first one that differs; and
+// as a sync stream, if the peer left its own and the game has confirmed the hash of its leading part: that part then
+// equals the game's computation, byte by byte.
 package widelands
 
 import (

@@ -2,8 +2,7 @@ package widelands
 
 import "strings"
 
-// Peer returns the peer that wrote a file, as its name says: "host" of
-// 2026-11-20T08.55.13_nethost.wrpl.wss, "client 1" of
+// Peer returns the peer that wrote a file, from its name: "host" of 2026-11-20T08.55.13_nethost.wrpl.wss, "client 1" of
 // 2026-11-20T08.55.14_netclient_1.wrpl, else "".
 func Peer(path string) string {
 	base := path[strings.LastIndexAny(path, `/\`)+1:]

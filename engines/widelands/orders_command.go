@@ -15,8 +15,7 @@ type param struct {
 	count  uint8 // of a list, the bytes of how many there are
 }
 
-// command is what the game's command queue can run. Those of players have
-// parameters and stand in replays.
+// command is a command that the game's command queue can run. Players' commands have parameters and are in replays.
 type command struct {
 	name   string
 	player bool
@@ -26,8 +25,7 @@ type command struct {
 // maxList bounds the lists of commands: no attack has as many soldiers.
 const maxList = 1 << 16
 
-// commands is the one table of commands, by id. The parameters are those of
-// version 3 of the replay.
+// commands is the one table of commands, by id. The parameters belong to version 3 of the replay.
 var commands = [256]command{
 	1:  {"Build", true, []param{{name: "building", width: 2, signed: true}, paramX, paramY}},
 	2:  {"BuildFlag", true, []param{paramX, paramY}},

@@ -5,8 +5,7 @@ import "strconv"
 // Kind is a kind of entries of a sync stream.
 type Kind uint8
 
-// Kinds of entries. The last two have no tag of their own: they are what
-// follows the payload of other entries.
+// Kinds of entries. The last two have no tag: they follow the payload of other entries.
 const (
 	Desync               Kind = iota + 1 // the peer noticed a desync
 	DestroyObject                        // a map object is destroyed
@@ -20,7 +19,7 @@ const (
 	Battle                               // two soldiers begin to fight
 	BobSetPosition                       // something that moves gets a position
 	ActiveSupply                         // one of HandleActiveSupplies
-	Launched                             // what a StartTransfer sends
+	Launched                             // the command that a StartTransfer sends
 )
 
 // field is one number of a payload: bits of its 8 bytes, taken as a little-endian

@@ -26,11 +26,10 @@ const (
 
 // Reader reads a .wrpl as an order log. It is an orderlog.Foreign.
 //
-// Ticks are ms of game time. Each time at which commands are due, or of which there
-// is a hash, is a record. A command is an order whose player is its sender, whose
-// sequence is its serial, whose kind is its name ("BuildRoad") and whose payload is
-// the command as it was serialised, from its id on. A hash at t is of point t:
-// before what is run at t. When a command was recorded is left out.
+// Ticks are ms of game time. Each time at which commands are due, or that has a hash, is a record. A command is an
+// order: its player is the sender, its sequence the serial, its kind the name ("BuildRoad") and its payload the
+// serialised command, from its id on. A hash at t belongs to point t, before the commands at t run. The time at which a
+// command was recorded is left out.
 type Reader struct {
 	replay *Replay
 	header orderlog.Header
@@ -38,7 +37,7 @@ type Reader struct {
 
 	now     uint32   // nothing due before it is still to come
 	packet  *Packet  // of time now, not yet taken, or nil
-	waiting []*order // by due time, those of the same time as recorded
+	waiting []*order // by due time; commands of the same time as recorded
 	bytes   int      // of payloads of waiting
 	hash    Packet
 	hashed  bool // hash is not yet delivered
@@ -58,8 +57,8 @@ type order struct {
 	payload     []byte
 }
 
-// NewReader reads the header of a replay. The name is what errors call it, and
-// names the peer. Errors are those of NewReplay.
+// NewReader reads the header of a replay. Errors have the name for the file, which also names the peer; they are the
+// errors of NewReplay.
 func NewReader(r io.Reader, name string) (*Reader, error) {
 	replay, err := NewReplay(r, name)
 	if err != nil {
@@ -79,11 +78,11 @@ func NewReader(r io.Reader, name string) (*Reader, error) {
 	return lr, nil
 }
 
-// Header returns what the replay says about itself. The seed is the state of the random
-// number generator at the start, the first number in its low half.
+// Header returns the replay's header. The seed is the state of the random number generator at the start, the first
+// number in its low half.
 func (r *Reader) Header() orderlog.Header { return r.header }
 
-// Dialect says how the replay differs from a log of ours.
+// Dialect describes how the replay differs from our format.
 func (r *Reader) Dialect() orderlog.Dialect {
 	return orderlog.Dialect{Engine: "Widelands", Counted: true, OwnMarkers: true, TickName: TickName, Fields: Fields}
 }
@@ -91,8 +90,8 @@ func (r *Reader) Dialect() orderlog.Dialect {
 // TickName returns a time with its unit: "161431 ms".
 func TickName(tick uint64) string { return strconv.FormatUint(tick, 10) + " ms" }
 
-// Next returns the next record. Errors are those of Replay.Next. Commands that are
-// due where the replay ends or later were never run, and are left out.
+// Next returns the next record. It returns the errors of Replay.Next. Commands that are due at the end of the replay or
+// later were never run, and are left out.
 func (r *Reader) Next() (orderlog.Record, error) {
 	for {
 		if at, ok := r.first(); ok && (at < r.now || r.err != nil) {
@@ -136,7 +135,7 @@ func (r *Reader) first() (at uint32, ok bool) {
 	return at, ok
 }
 
-// take keeps what a packet says.
+// take keeps the content of a packet.
 func (r *Reader) take(p *Packet) error {
 	switch p.Kind {
 	case Hash:

@@ -7,8 +7,7 @@ import (
 	"io"
 )
 
-// Recomputed says how the hashes that a replay recorded agree with the sync stream of
-// the same peer.
+// Recomputed describes how the hashes that a replay recorded agree with the sync stream of the same peer.
 type Recomputed struct {
 	Checked int // hashes that were recomputed
 	Fitting int // of these

@@ -63,8 +63,7 @@ type Replay struct {
 	err     error
 }
 
-// IsReplay reports whether head, the leading bytes of a file, are those of a
-// replay, of whatever version.
+// IsReplay reports whether head, the leading bytes of a file, belong to a replay, of any version.
 func IsReplay(head []byte) bool {
 	return len(head) >= 5 && string(head[1:4]) == replayMagic[1:] && head[0] <= 2
 }
@@ -104,11 +103,9 @@ func (p *Replay) RNG() [2]uint32 { return p.rng }
 
 // Next returns the next packet. It is valid until the next call.
 //
-// After the End it returns io.EOF. A [*frame.Error] says that the replay breaks
-// off (frame.ErrTorn), or holds something that it should not (frame.ErrCorrupt),
-// such as a command whose length is not known: packets have none of their own, so
-// that what follows cannot be read. Once Next has returned an error it returns the
-// same one again.
+// After the End it returns io.EOF. A [*frame.Error] means that the replay breaks off (frame.ErrTorn), or contains
+// something invalid (frame.ErrCorrupt), such as a command of unknown length: packets have no length field, so the rest
+// cannot be read. Once Next has returned an error it returns the same one again.
 func (p *Replay) Next() (*Packet, error) {
 	if p.err == nil {
 		p.err = p.next()
@@ -165,8 +162,7 @@ func (p *Replay) next() error {
 	return nil
 }
 
-// command reads a command's packet of which b is the beginning, and returns all of
-// it.
+// command reads a command's packet that begins with b, and returns all of it.
 func (p *Replay) command(b []byte) ([]byte, error) {
 	k := &p.packet
 	k.Due, k.Serial = binary.LittleEndian.Uint32(b[5:]), binary.LittleEndian.Uint32(b[9:])

@@ -19,11 +19,9 @@ func (s *Stream) back(p place) {
 	s.entry, s.next, s.supplies, s.launches, s.last = p.entry, p.next, p.supplies, p.launches, p.last
 }
 
-// Skip passes over the entries of all clock times that are over before a byte
-// offset: those after which the RunQueue that raises the clock ends at the offset
-// or before. It returns the last such time, and false if it passed over nothing. It
-// stops early at a time whose entries take more than 256 KiB, and where Next
-// would fail.
+// Skip skips the entries of all clock times that end before a byte offset: the RunQueue that raises the clock after
+// them ends at the offset or before. It returns the last such time, and false if it skipped nothing. It stops early at
+// a time with more than 256 KiB of entries, and where Next would fail.
 func (s *Stream) Skip(offset int64) (clock uint32, passed bool) {
 	if s.err != nil {
 		return 0, false

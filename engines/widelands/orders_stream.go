@@ -16,8 +16,8 @@ const (
 	window = 256 << 10 // bytes that are held of a stream
 	slack  = 16        // bytes after them, so that a payload is always 8 bytes
 
-	// longest is how many bytes are enough to read any entry, with the untagged serial
-	// and what may stand before it.
+	// longest is how many bytes are enough to read any entry, with the untagged serial and the bytes that may precede
+	// it.
 	longest = 16
 
 	// maxSupplies is more than any economy has idle at a time.
@@ -36,9 +36,8 @@ type Entry struct {
 	Offset int64 // of its first byte
 	Index  int64 // number of entries before it in the file
 
-	// Clock is the due time in ms of the last RunQueue up to this entry, or the
-	// highest before if that is higher: the game's time never goes back. Timed
-	// says whether there was one.
+	// Clock is the due time in ms of the last RunQueue up to this entry, or the highest before if that is higher: the
+	// game's time never goes back. Timed reports whether there was one.
 	Clock uint32
 	Timed bool
 	// Command is what the last RunQueue ran; see CommandName.
@@ -66,7 +65,7 @@ func (e *Entry) Text(i int) string {
 	return f.text(e.Value(i))
 }
 
-// Excerpt is what the header of a .wse says.
+// Excerpt is the header of a .wse.
 type Excerpt struct {
 	Version string // "1.1"
 	Build   string // "Release"
@@ -82,7 +81,7 @@ type Stream struct {
 	excerpt *Excerpt
 
 	buf      []byte // with slack after what it can hold
-	pos, end int    // what has not been read
+	pos, end int    // the part that has not been read
 	keep     int    // from where on bytes stay in buf, if that is before pos; below 0 if nowhere
 	base     int64  // offset of buf[0]
 	eof      bool
@@ -91,7 +90,7 @@ type Stream struct {
 	entry    Entry
 	next     int64  // index of the next entry
 	supplies uint32 // entries without a tag that come next
-	launches bool   // what a StartTransfer sends is yet to come
+	launches bool   // the command that a StartTransfer sends is yet to come
 	last     Kind
 
 	sum    hash.Hash // of what was read, if not nil
@@ -121,16 +120,14 @@ func NewStream(r io.Reader, name string) (*Stream, error) {
 	return s, nil
 }
 
-// IsStream reports whether head, the leading bytes of a file, are those of a sync
-// stream or of an excerpt of one.
+// IsStream reports whether head, the leading bytes of a file, belong to a sync stream or an excerpt of one.
 func IsStream(head []byte) bool {
 	head = head[:min(len(head), sniffLen)]
 	excerpt, _ := parseExcerpt(head)
 	return excerpt != nil || isStream(head)
 }
 
-// isStream reports whether entries of known kinds stand at the start, and among
-// them a command that is run.
+// isStream reports whether there are entries of known kinds at the start, including a command that is run.
 func isStream(head []byte) bool {
 	s := &Stream{buf: append(append(make([]byte, 0, len(head)+slack), head...), make([]byte, slack)...), end: len(head), eof: true, keep: -1}
 	n, ran := 0, false
@@ -207,7 +204,7 @@ func (s *Stream) Next() (*Entry, error) {
 	return e, nil
 }
 
-// step takes the next entry, of which as much is in memory as the file has.
+// step takes the next entry, which is in memory as far as the file has it.
 func (s *Stream) step() (*Entry, error) {
 	e := &s.entry
 	left := s.end - s.pos

@@ -31,9 +31,8 @@ func Game() *engine.Replayer {
 	}
 }
 
-// script is that sets the speed. Files of this name say what units there are, in folders
-// of any name; the game runs each when it makes a game, and again when it loads one. The first time there
-// is nothing yet whose speed could be set.
+// script is that sets the speed. Files of this name declare units, in folders of any name; the game runs each when it
+// makes a game, and again when it loads one. The first time there is nothing yet that has a speed.
 const script = `desynctool_loads = (desynctool_loads or 0) + 1
 if desynctool_loads == 2 then
    wl.Game().desired_speed = %d
@@ -93,7 +92,7 @@ func reached(line string) (uint64, bool) {
 	return ms, true
 }
 
-// over reports whether a line is the last of what the game says of a replay.
+// over reports whether a line is the last one that the game prints about a replay.
 func over(line string) bool {
 	return theirs.MatchString(line) || ending.MatchString(line) || closed.MatchString(line) || broken.MatchString(line)
 }
@@ -125,5 +124,5 @@ func check(ctx context.Context, p *engine.Program, rec *engine.Recording) error 
 	return nil
 }
 
-// version matches what the game says that it is, the release, or the commit, and the kind of build.
+// version matches the game's line with its release or commit, and the kind of build.
 var version = lazyregexp.New(`(?m)^This is Widelands version (.+) \S+\r?$`)

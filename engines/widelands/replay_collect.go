@@ -18,7 +18,7 @@ import (
 	"github.com/desynctool/desynctool/internal/lazyregexp"
 )
 
-// What the game prints of a replay, after the stamp.
+// Lines that the game prints about a replay, after the stamp.
 var (
 	lostSync = lazyregexp.New(`^\[[\d:.]+ game\] ERROR: REPLAY: Lost synchronization at time (\d+)$`)
 	own      = lazyregexp.New(`^\[[\d:.]+ game\] ERROR: I have: +([0-9a-f]{32})$`)
@@ -29,7 +29,7 @@ var (
 	broken = lazyregexp.New(`^\[[\d:.]+ (?:game|real)\] ERROR: REPLAY: Caught exception (.*)$`)
 )
 
-// verdict is what the game says of the hashes of a replay.
+// verdict is what the game printed about the hashes of a replay.
 type verdict struct {
 	differs  *confirmation // the first that the game does not confirm, with its own MD5
 	recorded [16]byte      // of that
@@ -112,7 +112,7 @@ func collect(ended *confine.Ended, rec *engine.Recording, asked []confirmation, 
 	return leaveStream(rec, confirmed[len(confirmed)-1], file+stream)
 }
 
-// confirmed returns those of the hashes that the game confirmed.
+// confirmed returns the hashes that the game confirmed.
 func (v *verdict) confirmed(asked []confirmation) ([]confirmation, error) {
 	switch {
 	case v.differs != nil:
@@ -134,8 +134,8 @@ func (v *verdict) confirmed(asked []confirmation) ([]confirmation, error) {
 // stream is what the name of a replay has after it in the name of the sync stream of the same peer.
 const stream = ".wss"
 
-// leaveStream leaves the leading part of the peer's sync stream of which the game has confirmed the hash,
-// if the peer left its stream and that part has this hash.
+// leaveStream leaves the leading part of the peer's sync stream whose hash the game has confirmed, if the peer left its
+// stream and that part has this hash.
 func leaveStream(rec *engine.Recording, h confirmation, to string) error {
 	name, file := beside(rec, stream)
 	if file == "" {

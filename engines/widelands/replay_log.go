@@ -12,9 +12,9 @@ import (
 	"github.com/desynctool/desynctool/internal/file/frame"
 )
 
-// A frame of the game is as long as the clock says, at most a second. The game reads commands and hashes up
-// to the end of a frame, and what it reads last may end the replay before the frame is played. So it has
-// this much to play after all that is asked, in ms of the game.
+// A frame of the game takes as long as the clock measures, at most a second. The game reads commands and hashes up to
+// the end of a frame, and the last one may end the replay before the frame is played. So this much is left to play
+// after the last requested tick, in ms of the game.
 const beyond = 1000*speed + 1000
 
 // day is how long after its end the last command of a replay is due, in ms: it is never run.
@@ -56,7 +56,8 @@ func copyReplay(from, to string, until *uint64) ([]confirmation, error) {
 		if enough {
 			break
 		}
-		// The hash at time t covers what is due before t, so that only one after the last tick says anything of that.
+		// The hash at time t covers everything that is due before t, so only a hash after the last tick covers that
+		// tick.
 		enough = k.Kind == Hash && uint64(k.Time) > last
 		end = max(end, k.Time)
 		switch k.Kind {
@@ -99,8 +100,8 @@ func words(list ...uint32) []byte {
 	return out
 }
 
-// writeComputed writes a replay whose commands are those of another one and whose hashes are what the game
-// computed: those recorded up to a time, which it confirmed, then its own if it is not the same.
+// writeComputed writes a replay with another one's commands and the hashes that the game computed: the recorded hashes
+// up to a time, which it confirmed, then its own if it differs.
 func writeComputed(from, to string, confirmed uint32, differs *confirmation) error {
 	in, err := os.Open(from)
 	if err != nil {

@@ -23,8 +23,8 @@ func startOf(rec *engine.Recording) (string, error) {
 	return file, nil
 }
 
-// beside returns the name of what a peer leaves beside a replay, its name and then a suffix, and the copy
-// of it, empty if it is not there.
+// beside returns the name of a file that a peer leaves next to a replay, the replay's name with a suffix, and the copy
+// of it, empty if it does not exist.
 func beside(rec *engine.Recording, suffix string) (name, file string) {
 	name = filepath.Base(rec.File) + suffix
 	for _, file := range rec.Beside {
@@ -35,16 +35,16 @@ func beside(rec *engine.Recording, suffix string) (name, file string) {
 	return name, ""
 }
 
-// saved is what a saved game says of itself.
+// saved is what a saved game contains about itself.
 type saved struct {
 	version string   // of the game, "1.1"
 	addons  []string // without their versions
 }
 
-// preloadLen is the most that is read of what a saved game says of itself.
+// preloadLen is how much is read, at most, of a saved game's facts about itself.
 const preloadLen = 64 << 10
 
-// readSaved reads what a saved game says of itself. The name is what errors call it.
+// readSaved reads a saved game's facts about itself. Errors have the name for the file.
 func readSaved(file, name string) (*saved, error) {
 	refuse := func(format string, args ...any) (*saved, error) {
 		return nil, &engine.Refusal{Path: name, Why: fmt.Sprintf(format, args...)}

@@ -11,8 +11,8 @@ import (
 	"github.com/desynctool/desynctool/tracediff"
 )
 
-// checkReplay recomputes the hashes of a replay from the sync stream beside it,
-// which has the replay's name with .wss added.
+// checkReplay recomputes the hashes of a replay from the sync stream next to it, which has the replay's name with .wss
+// added.
 func checkReplay(tree files.Tree, path string) (string, error) {
 	plain := compression.PlainName(path)
 	for _, suffix := range append([]string{""}, compression.Suffixes()...) {

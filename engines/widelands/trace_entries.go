@@ -14,10 +14,9 @@ import (
 // entries reads the entries of a sync stream as checkpoints. It is a
 // tracediff.Skipper.
 //
-// The tick is the stream's clock, 0 before the first RunQueue. An excerpt begins
-// inside a tick: what comes before the first RunQueue, and all of the first tick, is
-// left out, so that excerpts that begin at different times have whole ticks only.
-// The Desync entry is a claim, not a checkpoint.
+// The tick is the stream's clock, 0 before the first RunQueue. An excerpt begins inside a tick: everything before the
+// first RunQueue, and all of the first tick, is left out, so that excerpts that begin at different times have whole
+// ticks only. The Desync entry is a claim, not a checkpoint.
 type entries struct {
 	stream *Stream
 	header tracediff.Header
@@ -143,7 +142,7 @@ func streamClaims(r io.Reader, name string) (*tracediff.ClaimLog, error) {
 			return log, nil
 		}
 		if errors.Is(err, frame.ErrTorn) {
-			return log, nil // whoever reads the entries says so
+			return log, nil // the reader of the entries reports that
 		}
 		if err != nil {
 			return trouble(log, err)

@@ -18,8 +18,8 @@ const (
 	maxName   = 1 << 10 // bytes of a player's name
 )
 
-// What the game prints about a desync. The time follows the prefix, and two
-// lines with MD5s follow, of which the first begins with iHave.
+// Lines that the game prints about a desync. The time follows the prefix; two lines with MD5s follow, and the first one
+// begins with iHave.
 const (
 	hostLost   = "[Host]: lost synchronization with client "
 	hostLost0  = "[Host] lost synchronization with client " // up to 2012
@@ -41,8 +41,8 @@ func accused(n string) string { return "the host's client " + n }
 // firstLine is what the game prints first.
 const firstLine = "This is Widelands Version "
 
-// isLog reports whether one of the first lines is stamped as the game stamps
-// them, is the first of all, or is one of those of a desync.
+// isLog reports whether one of the first lines is stamped as the game stamps them, is the first of all, or is about a
+// desync.
 func isLog(head []byte) bool {
 	for len(head) > 0 {
 		line, rest, whole := bytes.Cut(head, []byte("\n"))
@@ -88,7 +88,7 @@ func cutStamp(line []byte) (text []byte, stamped bool) {
 	return line, false
 }
 
-// lost parses a line that says that synchronization was lost.
+// lost parses a line that reports that synchronization was lost.
 func traceLost(text []byte) (c tracediff.Claim, ok bool) {
 	var time []byte
 	rest, is := bytes.CutPrefix(text, []byte(hostLost))
@@ -128,7 +128,7 @@ func md5Of(text []byte, what string) (string, bool) {
 	return string(rest), true
 }
 
-// compared returns the time in the line that stands above those that name none.
+// compared returns the time in the line above lines that name none.
 func compared(text []byte) (time uint64, ok bool) {
 	rest, ok := bytes.CutPrefix(text, []byte(comparing))
 	if !ok {
@@ -163,9 +163,9 @@ func logClaims(r io.Reader, name string) (*tracediff.ClaimLog, error) {
 		Dialect: tracediff.Dialect{Engine: title, File: "Widelands log", Unit: unit, Cumulative: true},
 		Peer:    Peer(name),
 	}
-	var open *tracediff.Claim   // whose hashes are still to come
+	var open *tracediff.Claim   // its hashes are still to come
 	other := ""                 // what begins the line of the second one
-	var leaves *tracediff.Claim // whose client the host may now disconnect
+	var leaves *tracediff.Claim // the host may now disconnect its client
 	var time uint64             // that the host compares last
 	timed := false
 	incomplete := func() {
@@ -240,7 +240,7 @@ func logClaims(r io.Reader, name string) (*tracediff.ClaimLog, error) {
 	}
 }
 
-// owner returns whose checksum a line has.
+// owner returns the peer of the checksum in a line.
 func owner(what string, c *tracediff.Claim) string {
 	switch what {
 	case clientHas:

@@ -1,5 +1,5 @@
-// Package zeroad is all that desynctool knows of 0 A.D.: dumps as states, replays as orders, what a replaying game prints as
-// traces, and how the game plays its replays again.
+// Package zeroad is everything that desynctool knows about 0 A.D.: dumps as states, replays as orders, the output of a
+// replaying game as traces, and how the game plays its replays again.
 //
 // # States
 //
@@ -30,9 +30,8 @@
 // field, comp, with their state as JSON, which begins at column 0. An empty line
 // ends each entity.
 //
-// Each type of component becomes a table, keyed by entity; lists in it become
-// tables of their own, keyed (entity, index). docs/formats/zeroad-dump.md has
-// the mapping at length.
+// Each type of component becomes a table, keyed by entity; lists in it become separate tables, keyed (entity, index).
+// docs/formats/zeroad-dump.md has the mapping at length.
 //
 // A dump carries no checksum of its text and no mark of its end. One that was
 // cut off is recognised by the empty line and by the list of entities in
@@ -74,21 +73,20 @@
 //	hash-quick MISMATCH (35f00bbbe0ae79b5e4dd37d4a6538235 != 9b53ffb1272d1be2d5735193fcedf2da)
 //	# Final state: 4fa0a5e87822ff762d422697570de5fc
 //
-// The first hash of two is the computed one. The output becomes two traces, the first run, which
-// was recorded, and the second run, which replayed it, with a checkpoint a turn; those of quick hashes have the
-// scope quick. Other lines are those of the engine and mean nothing here. Without the
-// final state the replay did not come to its end. The engine exits with 0 either
-// way.
+// The first hash of two is the computed one. The output becomes two traces, the first run, which was recorded, and the
+// second run, which replayed it, with a checkpoint a turn; checkpoints of quick hashes have the scope quick. Other
+// lines come from the engine and mean nothing here. Without the final state the replay did not come to its end. The
+// engine exits with 0 either way.
 //
 // # Replays
 //
-// The package has 0 A.D. play its own recordings again: pyrogenesis -replay=commands.txt, without a
-// screen. What it computes becomes a commands.txt like those of the peers of a game, with the computed
-// hashes in place of the recorded ones, and dumps of the state after wanted turns.
+// The package makes 0 A.D. play its own recordings again: pyrogenesis -replay=commands.txt, without a screen. The
+// results become a commands.txt like the ones of a game's peers, with the computed hashes in place of the recorded
+// ones, and dumps of the state after wanted turns.
 //
-// The engine computes a hash where its file has one, and says whether both are equal. The file that it gets
-// is a copy of the recording in which every turn has a full hash: where none was recorded, one of
-// zeros. So two replays of one recording can be compared turn by turn, in all of their state.
+// The engine computes a hash where its file has one, and prints whether both are equal. It gets a copy of the recording
+// in which every turn has a full hash: zeros where none was recorded. So two replays of one recording can be compared
+// turn by turn, in all of their state.
 //
 // In the replay the engine takes the mods from the recording's start line. Mods that it does not find it
 // leaves out with a warning; therefore they are looked for before it starts, as is the map.

@@ -30,9 +30,8 @@ const (
 	ParamLines  = "line_end"    // "crlf" if lines end so, else absent
 )
 
-// LengthKind is the kind of an order that comes before all others of a turn
-// whose length differs from that of the turn before; its payload is the
-// length in milliseconds.
+// LengthKind is the kind of an order that comes before all others of a turn if the turn's length differs from the turn
+// before; its payload is the length in milliseconds.
 const LengthKind = "turn length"
 
 const (
@@ -40,14 +39,12 @@ const (
 	otherCmd = "cmd" // the kind of commands without a usable type
 )
 
-// IsLog reports whether head, the leading bytes of a file, are those of a
-// commands.txt.
+// IsLog reports whether head, the leading bytes of a file, belong to a commands.txt.
 func IsLog(head []byte) bool { return bytes.HasPrefix(head, []byte("start {")) }
 
 // Reader reads a commands.txt. It is an orderlog.Foreign.
 //
-// Each turn is a record. A command is an order whose kind is its type ("walk")
-// and whose payload is its JSON.
+// Each turn is a record. A command is an order; the kind is its type ("walk") and the payload its JSON.
 type Reader struct {
 	lines   *orderlog.Lines
 	header  orderlog.Header
@@ -71,9 +68,8 @@ type Reader struct {
 	err    error
 }
 
-// NewReader reads the start line. The name is what errors call the file. A file
-// that is not a commands.txt gives a *frame.Error that wraps
-// frame.ErrUnrecognized; Next returns those of orderlog.Lines.
+// NewReader reads the start line. Errors have the name for the file. A file that is not a commands.txt gives a
+// *frame.Error that wraps frame.ErrUnrecognized; Next returns the errors of orderlog.Lines.
 func NewReader(r io.Reader, name string) (*Reader, error) {
 	lr := &Reader{lines: orderlog.NewLines(r, name)}
 	if !IsLog(lr.lines.Peek(len("start {"))) {
@@ -134,7 +130,7 @@ func gcd(a, b uint64) uint64 {
 // Header returns the log's header. Kinds grow as commands are met.
 func (r *Reader) Header() orderlog.Header { return r.header }
 
-// Dialect says how the log differs from one of ours.
+// Dialect describes how the log differs from our format.
 func (r *Reader) Dialect() orderlog.Dialect { return r.dialect }
 
 // hold reads the next line and keeps it.
@@ -210,7 +206,7 @@ func (r *Reader) begin(label, length uint64) {
 	}
 }
 
-// order adds an order whose payload is what was appended to r.json.
+// order adds an order with the payload that was appended to r.json.
 func (r *Reader) order(player, kind uint32) {
 	t := &r.tick
 	t.Orders = append(t.Orders, orderlog.Order{Tick: t.Number, Player: player, Sequence: uint32(len(t.Orders)), Kind: kind})

@@ -39,7 +39,7 @@ func Game() *engine.Replayer {
 	}
 }
 
-// start is what a start line says of the game that is needed here.
+// start has the facts in a start line that are needed here.
 type start struct {
 	Map     string
 	MapType string `json:"mapType"`
@@ -50,7 +50,7 @@ type start struct {
 // mod is a mod as a start line names it.
 type mod struct {
 	name    string // of its folder
-	version string // empty if the line does not say it
+	version string // empty if the line does not contain it
 }
 
 // mods are lists of objects, of pairs of name and version in games before 0.0.26.
@@ -79,8 +79,8 @@ func (m *mods) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// own are the mods that each installation has besides: the engine's own, and what its user has
-// changed, of which other machines know nothing.
+// own are the mods that each installation has in addition: the engine's own, and its user's changes, which other
+// machines do not know.
 var own = []string{"mod", "user"}
 
 func startOf(rec *engine.Recording) (*start, error) {
@@ -100,7 +100,7 @@ func startOf(rec *engine.Recording) (*start, error) {
 	return s, nil
 }
 
-// plain reports whether a name is that of a file or folder, and no way to another one.
+// plain reports whether a name is a plain file or folder name, and not a path to another one.
 func replayPlain(name string) bool {
 	return name != "" && len(name) <= 255 && !strings.HasPrefix(name, ".") && !strings.ContainsAny(name, "/\\:\x00\r\n")
 }
@@ -109,8 +109,8 @@ func allPlain(path string) bool {
 	return !slices.ContainsFunc(strings.Split(path, "/"), func(p string) bool { return !replayPlain(p) })
 }
 
-// check says why a recording cannot be played: it does not begin at the start, another version recorded it,
-// mods or the map are not there.
+// check returns why a recording cannot be played: it does not begin at the start, another version recorded it, mods or
+// the map are not there.
 func check(ctx context.Context, p *engine.Program, rec *engine.Recording) error {
 	if first := rec.Header.FirstPoint; first != 0 {
 		return &engine.Refusal{Path: rec.Path, Why: fmt.Sprintf("it begins at turn %d: this peer joined then, and the state that it was sent is not in it; a recording of a peer that played from the start is needed", first)}
@@ -142,7 +142,7 @@ func check(ctx context.Context, p *engine.Program, rec *engine.Recording) error 
 	return nil
 }
 
-// version returns what follows "Pyrogenesis" in what the program says of itself.
+// version returns the text after "Pyrogenesis" in the program's version output.
 func version(said string) (string, error) {
 	for line := range strings.Lines(said) {
 		if v, ok := strings.CutPrefix(strings.TrimSpace(line), "Pyrogenesis "); ok && v != "" {

@@ -17,8 +17,7 @@ import (
 	"github.com/desynctool/desynctool/orderlog"
 )
 
-// testFailed begins the line by which the engine says that its two simulations differ, before it
-// writes both.
+// testFailed begins the line in which the engine reports that its two simulations differ, before it writes both.
 const testFailed = "Writing serializationtest-data to "
 
 // collect leaves the computed hashes as a commands.txt, the wanted dumps, and what a failed test of
@@ -55,10 +54,10 @@ func (r *run) collect(ended *confine.Ended) error {
 	if len(tests) == 0 {
 		return &engine.Failure{Why: "it wrote nothing of the test that failed", Said: said.failure}
 	}
-	return r.move(tests[0], testName, turnHead(said.turn)) // what follows differs too
+	return r.move(tests[0], testName, turnHead(said.turn)) // later states also differ
 }
 
-// turnHead is how a dump begins that says after which turn it was made.
+// turnHead is the beginning of a dump that contains the turn after which it was made.
 func turnHead(turn uint64) string { return fmt.Sprintf("oos turn: %d\nsim turn: %[1]d\n", turn+1) }
 
 // move moves the files of a folder to one of the evidence; dumps of a test get the turn, which the engine
@@ -108,7 +107,7 @@ type printed struct {
 	turn    uint64 // the last one that it played
 	whole   bool   // it came to the recording's end
 	test    bool   // its two simulations differ
-	failure string // the line by which the engine says that something failed in it
+	failure string // the engine's line about something that failed in it
 	missing string // a mod that it did not load
 }
 
@@ -190,7 +189,7 @@ type answered struct {
 	hashes []orderlog.Observed
 }
 
-// Next returns the next turn of which the engine printed all hashes.
+// Next returns the next turn for which the engine printed all hashes.
 func (s *answered) Next() (orderlog.Record, error) {
 	rec, err := s.asked.Next()
 	if err != nil || rec.Kind != orderlog.TickRecord {

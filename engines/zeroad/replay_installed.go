@@ -58,7 +58,7 @@ func installedBy(p *engine.Program) (*installed, error) {
 	return in, nil
 }
 
-// usualData are where the game's own mods are: beside a program that was built in its sources, and where systems
+// usualData are where the game's own mods are: next to a program that was built in its sources, and where systems
 // install them.
 func usualData(program string) []string {
 	if real, err := filepath.EvalSymlinks(program); err == nil {
@@ -90,7 +90,7 @@ func isFolder(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// folder returns the folder of a mod, empty if it is not installed; users says that the user has installed it.
+// folder returns the folder of a mod, empty if it is not installed; users reports whether the user has installed it.
 func (in *installed) folder(name string) (path string, users bool) {
 	if path = filepath.Join(in.data, name); isFolder(path) {
 		return path, false

@@ -82,8 +82,8 @@ func prepare(p *engine.Program, rec *engine.Recording, ask engine.Ask, dirs engi
 	}, nil
 }
 
-// link makes the mods of the game that a user has installed known to a game with another home folder. What that
-// user has changed besides is not: the mod user.
+// link makes the mods of the game that a user has installed known to a game with another home folder. The user's other
+// changes, the mod user, are not.
 func (in *installed) link(s *start, home string) error {
 	mods := filepath.Join(home, ".local", "share", "0ad", "mods")
 	if err := os.MkdirAll(mods, 0o777); err != nil {
@@ -103,8 +103,8 @@ func (in *installed) link(s *start, home string) error {
 	return nil
 }
 
-// environment is that of a game without a screen. PATH is empty: when something fails, the engine
-// starts programs that show it to a person, and debuggers.
+// environment is the environment of a game without a screen. PATH is empty: when something fails, the engine starts
+// programs that show it to a person, and debuggers.
 func environment(home string) []string {
 	env := slices.DeleteFunc(confine.Minimal(home), func(v string) bool { return strings.HasPrefix(v, "PATH=") })
 	return append(env, "PATH="+filepath.Join(home, "none"))
@@ -193,9 +193,9 @@ func (r *run) tick(line string) (uint64, bool) {
 	return turn, ok
 }
 
-// failed reports whether a line says that something has failed in the engine. It then asks whether to go on, and
-// waits, and where nobody answers for a debugger. That it cannot write the log of it, as in replays of 0.0.26, comes
-// before and is passed over.
+// failed reports whether a line shows that something has failed in the engine. The engine then asks whether to
+// continue, and waits; without an answer it waits for a debugger. The message that it cannot write its log of this, as
+// in replays of 0.0.26, comes before and is ignored.
 func failed(line string) bool {
 	return strings.Contains(line, "Assertion failed: ") || strings.HasPrefix(line, "Location: ") && !strings.Contains(line, "(debug_WriteCrashlog)")
 }
@@ -206,7 +206,7 @@ func (r *run) poll() (tick uint64, over bool) {
 	return r.turn.Load(), false
 }
 
-// written are the folders where the engine may leave those of a name: replays of 0.0.26 use the working folder.
+// written are the folders where the engine may leave folders of a name: replays of 0.0.26 use the working folder.
 func (r *run) written(name string) []string {
 	var found []string
 	for _, top := range []string{r.dirs.Work, filepath.Join(r.dirs.Home, ".config", "0ad", "logs")} {

@@ -39,9 +39,8 @@ func Format() snapshot.Format {
 	}
 }
 
-// testRun returns whose state a dump of the serialization test is, by the base name, "" for any
-// other name: debug.before.a, debug.after.b. The simulation a plays on, b was loaded from what a
-// had saved.
+// testRun returns the run that a dump of the serialization test belongs to, from the base name, "" for any other name:
+// debug.before.a, debug.after.b. Simulation a plays on; b was loaded from a save of a.
 func testRun(base string) string {
 	switch compression.PlainName(base) {
 	case "debug.before.a", "debug.after.a":
@@ -179,10 +178,9 @@ func rngBytes(value string) []byte {
 	return binary.BigEndian.AppendUint64(nil, n)
 }
 
-// place finds the state point of the dump. Its own head counts, then its name;
-// if neither says, the sim's clock at least distinguishes dumps of different
-// moments. Of a peer that joined later "sim turn" counts from there, so that
-// "net client turn" goes before it.
+// place finds the state point of the dump. Its own head counts, then its name; if neither contains it, the sim's clock
+// at least distinguishes dumps of different moments. For a peer that joined later "sim turn" counts from there, so "net
+// client turn" takes precedence.
 func (d *decoder) place(w *snapshot.World) {
 	for _, name := range []string{"net_client_turn", "sim_turn"} {
 		if n, err := strconv.ParseUint(w.Meta[name], 10, 32); err == nil && n > 0 {

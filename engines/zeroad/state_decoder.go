@@ -31,12 +31,12 @@ type scratch struct {
 	component int          // counts the components
 	lines     []nativeLine // of one component
 
-	// What the current objects look like, and what of them is kept as text:
-	// of a component, and of an element of a list in it.
+	// The shapes of the current objects, and their parts that are kept as text: of a component, and of an element of a
+	// list in it.
 	shapes, kept [2][]byte
 }
 
-// What of a decoder is kept for the next one.
+// Limits on what is kept of a decoder for the next one.
 const (
 	maxScratch = 4 << 20 // bytes of content
 	maxGrown   = 8 << 20 // bytes in which tables grew
@@ -220,8 +220,8 @@ var (
 	separator   = []byte(": ")
 )
 
-// fields reads the fields of one component, whose row exists already. Mostly they are those of the
-// component before it of the same type.
+// fields reads the fields of one component. Its row already exists. Mostly they are the same as in the component before
+// it of the same type.
 func (d *decoder) fields(own *table) error {
 	d.lines = d.lines[:0]
 	next := &own.first

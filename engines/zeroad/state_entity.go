@@ -6,21 +6,20 @@ import (
 	"github.com/desynctool/desynctool/snapshot"
 )
 
-// systemEntity is the entity whose components are the managers of the simulation. What they
-// list is of the entities that the lists name.
+// systemEntity is the entity that has the managers of the simulation as components. The items in their lists belong to
+// the entities that the lists name.
 const systemEntity = 1
 
-// byKey are lists of managers whose second key is the number of an entity, byColumn those
-// that have it in a column.
+// byKey are lists of managers with the number of an entity as second key, byColumn the lists that have it in a column.
 var (
 	byKey    = map[string]bool{"RangeManager.entity": true, "UnitMotionManager.unit": true, "TemplateManager.template": true}
 	byColumn = map[string]string{"ObstructionManager.unit shape": "entity", "ObstructionManager.static shape": "entity"}
 )
 
-// folders are what the folders of templates say that an entity is.
+// folders are the kinds of entities by the folders of their templates.
 var folders = map[string]string{"units": "unit", "structures": "structure"}
 
-// naming says of which entity the rows of all components are.
+// naming finds the entity that the rows of all components belong to.
 type naming struct {
 	snapshot.TableNaming
 	kinds map[uint64]string

@@ -14,8 +14,8 @@ import (
 // formatName is what excerpts of dumps call the format.
 const formatName = "0ad-dump"
 
-// IsExcerpt reports whether some lines are of the middle of a dump: an entity and a component of it, or
-// a component and a field of it.
+// IsExcerpt reports whether some lines come from the middle of a dump: an entity and a component of it, or a component
+// and a field of it.
 func IsExcerpt(lines []byte) bool {
 	first, rest, _ := bytes.Cut(lines, []byte("\n"))
 	second, _, _ := bytes.Cut(rest, []byte("\n"))

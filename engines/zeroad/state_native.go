@@ -19,8 +19,8 @@ type nativeLine struct {
 
 func (l *nativeLine) name() string { return l.field.name }
 
-// A group is a run of lines that describe one of many things, such as one
-// shape in ObstructionManager. Each becomes a row of a table of its own.
+// A group is a run of lines that describe one of many things, such as one shape in ObstructionManager. Each becomes a
+// row of a separate table.
 type group struct {
 	label string // of the table, after the component's name
 
@@ -28,15 +28,13 @@ type group struct {
 	// before a line that is not in lead or more, or that it already has.
 	lead, more []string
 
-	// key is the line whose number is the second part of the row's key; groups
-	// are counted where it is empty.
+	// key is the line with the number that is the second part of the row's key; if it is empty, groups are counted.
 	key string
 
 	// list is a line that may be repeated: its values are joined to one text.
 	list string
 
-	// each is a line that may be repeated and of which each makes a row, with
-	// its number as the second part of the key.
+	// each is a line that may be repeated; each occurrence makes a row, with its number as the second part of the key.
 	each string
 }
 
@@ -46,9 +44,8 @@ var request = []string{
 	"pass class", "avoid moving units", "group", "notify",
 }
 
-// groups are the lists of 0.0.26's native components whose elements have more
-// than one line. Without an entry here, repeated names are counted one by one,
-// and an element that only one peer has shifts those after it.
+// groups are the lists of 0.0.26's native components that have elements with more than one line. Without an entry here,
+// repeated names are counted one by one, and an element that only one peer has shifts the elements after it.
 var groups = map[string][]group{
 	"TemplateManager": {{
 		label: "template", lead: []string{"key", "length"}, each: "value",
@@ -84,8 +81,7 @@ var groups = map[string][]group{
 // the number of the line "length" before it, counted from 0.
 var joined = names("ObstructionManager.subdiv items", "RangeManager.modified entities")
 
-// perPlayer are fields that are repeated once for each player, so that the
-// first has no place of its own.
+// perPlayer are fields that are repeated once for each player, so that the first has no special place.
 var perPlayer = names(
 	"RangeManager.los reveal all", "RangeManager.global player visibility update",
 	"RangeManager.shared los masks", "RangeManager.shared dirty visibility masks",
@@ -168,7 +164,7 @@ type nativeField struct {
 	seen, runs, scripts uint64
 }
 
-// in returns f as of a component, of which it counts from 0.
+// in returns f as a field of a component, counted from 0 in it.
 func (f *nativeField) in(component int) *nativeField {
 	if f.component != component {
 		f.component, f.seen, f.runs, f.scripts = component, 0, 0, 0
@@ -428,8 +424,7 @@ func (g *group) length(lines []nativeLine) int {
 	return n
 }
 
-// row makes one row of a group. Keys that begin again are those of another list
-// of the same shape, which is a table of its own.
+// row makes one row of a group. If keys begin again, another list of the same shape begins, which is a separate table.
 func (d *decoder) row(own *table, g *group, key uint64, lines []nativeLine) error {
 	first := d.list(own, g.label)
 	t := first

@@ -36,7 +36,7 @@ type block struct {
 	entity      uint64
 	start, end  int // in the text
 	ops, opsEnd int
-	values      int // where those of its ops begin
+	values      int // where its ops' values begin
 	valuesEnd   int
 }
 
@@ -50,11 +50,11 @@ type op struct {
 // noRow is the field of an op that has a table be there, with a row or without.
 var noRow = new(field)
 
-// errRepeat says that reading has to begin again without repeating anything: that it has come to a limit, of
-// which nothing but the text says where.
+// errRepeat means that reading has to begin again without repeating anything: it has reached a limit, and only the text
+// shows where.
 var errRepeat = errors.New("at a limit while something was repeated")
 
-// What a recording may take: of a dump that has more, only the components until then are repeated.
+// Limits of a recording: if a dump has more, only the components up to there are repeated.
 const (
 	maxOps    = 1 << 18
 	maxValues = 4 << 20 // bytes
@@ -75,12 +75,11 @@ func (r *recorder) begin(text []byte) {
 // forget has the next dump repeat nothing.
 func (r *recorder) forget() { r.before, r.now = recording{}, recording{} }
 
-// stop neither records nor repeats anything in the rest of the dump: what a component's text means depends on what
-// stands before it there.
+// stop neither records nor repeats anything in the rest of the dump: the meaning of a component's text depends on the
+// text before it there.
 func (r *recorder) stop() { r.on, r.stopped = false, true }
 
-// full is stop for a table that has all columns that it may have: another one is not to be refused later than
-// where the text says so.
+// full is stop for a table that has all allowed columns: one more must be refused at its place in the text, not later.
 func (r *recorder) full() error {
 	r.stop()
 	if r.repeated {
@@ -153,7 +152,7 @@ func (r *recorder) repeat(b *block, start int) error {
 	return nil
 }
 
-// start begins to record a component, whose own row is there.
+// start begins to record a component. Its own row already exists.
 func (r *recorder) start(own *table, entity uint64, at int) {
 	if r.on = !r.stopped && !r.filled; r.on {
 		r.current = block{own: own, entity: entity, start: at, ops: len(r.now.ops), values: len(r.now.values)}

@@ -35,7 +35,7 @@ type path struct {
 	items   []*path
 	list    *table // the elements of the list that is here
 
-	// Of a member: its name, and how it begins if only one text stands for that name.
+	// Of a member: its name, and its beginning if only one text represents that name.
 	member string
 	lead   []byte
 
@@ -155,7 +155,7 @@ func (p *path) item(i int) *path {
 // maxLooked is among how many members one is looked for one by one.
 const maxLooked = 16
 
-// verbatim reports whether a name stands in quotes as it is.
+// verbatim reports whether a name is in quotes unchanged.
 func verbatim(name []byte) bool {
 	for _, c := range name {
 		if c < ' ' || c == '"' || c == '\\' {
@@ -193,8 +193,8 @@ func (d *decoder) listOf(p *path) *table {
 	return p.list.open()
 }
 
-// script reads a field that is JSON. That of a component written in
-// JavaScript is its state; other fields are lists of values.
+// script reads a field that is JSON. For a component written in JavaScript it is the component's state; other fields
+// are lists of values.
 func (d *decoder) script(own *table, field *nativeField) error {
 	start := d.pos
 	nth := field.in(d.component).scripts
@@ -216,8 +216,8 @@ func (d *decoder) script(own *table, field *nativeField) error {
 	return d.object(t, 1)
 }
 
-// object reads a value into the current row. Level is 0 for the row of a
-// component, 1 for that of an element of a list.
+// object reads a value into the current row. Level is 0 for the row of a component, 1 for the row of an element of a
+// list.
 func (d *decoder) object(t *table, level int) error {
 	start := d.pos
 	d.shapes[level], d.kept[level] = d.shapes[level][:0], d.kept[level][:0]
@@ -354,9 +354,8 @@ func shortest(v float64, text []byte) bool {
 	return string(digits)+"e"+string(exponent) == string(text)
 }
 
-// members reads an object. Members of the component's own objects that
-// have a number as name are rows, like elements of a list: mostly the number is
-// that of an entity.
+// members reads an object. Members of the component's own objects that have a number as name are rows, like elements of
+// a list: mostly the number is an entity's.
 func (d *decoder) members(p *path, level, depth int) error {
 	d.pos++
 	own := false // the object has a place in the shape
@@ -578,8 +577,8 @@ func (d *decoder) peek() (byte, error) {
 	return 0, d.errorf("the dump ends within a value: %w", io.ErrUnexpectedEOF)
 }
 
-// string reads a string without its quotes. Escapes are replaced unless one
-// of them is of a code unit, which may be half a character.
+// string reads a string without its quotes. Escapes are replaced unless one of them is a code unit, which may be half a
+// character.
 func (d *decoder) string() ([]byte, error) {
 	start := d.pos
 	escaped := false

@@ -15,8 +15,8 @@ const (
 	maxColumns = 4096
 )
 
-// tables are those of a dump, by class and label. What is known of their columns stays from one dump to the next, which
-// mostly has the same; what they hold, and which of them there are, does not.
+// tables are the tables of a dump, by class and label. Their known columns stay from one dump to the next, which mostly
+// has the same; their content, and the set of tables, does not.
 type tables struct {
 	byName map[tableName]*table
 	used   []*table // by this dump, in the order of their first rows
@@ -82,7 +82,7 @@ func (ts *tables) get(class snapshot.Class, label, component string, two bool) *
 	return t.open()
 }
 
-// open returns t as that of this dump.
+// open returns t as a table of this dump.
 func (t *table) open() *table {
 	if t.dump != t.all.dump {
 		t.dump, t.others, t.given, t.absent = t.all.dump, 0, 0, 0

@@ -35,7 +35,7 @@ func (s *scratch) unpack(r io.ReaderAt, size int64) error {
 	return err
 }
 
-// joinClose closes c and returns err, or what closing says if that is nil.
+// joinClose closes c and returns err, or the error of closing if err is nil.
 func joinClose(err error, c io.Closer) error {
 	if closeErr := c.Close(); err == nil {
 		return closeErr

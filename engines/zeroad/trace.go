@@ -14,7 +14,7 @@ import (
 // Quick is the scope of hashes that cover only a part of the state.
 const QuickScope = "quick"
 
-// peers are whose hashes the output has.
+// peers are the peers with hashes in the output.
 var peers = [...]string{tracediff.FirstRun, tracediff.SecondRun}
 
 // Formats returns the format of a replay's output.
@@ -72,7 +72,7 @@ func number(b []byte) (n uint64, ok bool) {
 	return n, len(b) > 0 && len(b) <= 18
 }
 
-// Hashes are those of the state after one turn, in hex. They are parts of the line.
+// Hashes are the hashes of the state after one turn, in hex. They are parts of the line.
 type Hashes struct {
 	Quick              bool
 	Recorded, Computed []byte

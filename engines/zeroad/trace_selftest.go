@@ -11,9 +11,8 @@ import (
 	"github.com/desynctool/desynctool/tracediff"
 )
 
-// testMoments are the moments of a turn at which -serializationtest and -rejointest hold two
-// simulations against each other, as names of files have them: after the second one has loaded the
-// state of the first, and after both have played the turn.
+// testMoments are the moments of a turn at which -serializationtest and -rejointest compare two simulations, as in the
+// names of files: after the second one has loaded the state of the first, and after both have played the turn.
 var testMoments = []string{"before", "after"}
 
 // maxHash is how long a file with a hash may be, in bytes.

@@ -159,7 +159,7 @@ func Pack(content []byte) []byte {
 	return append(out, "GCPF"...)
 }
 
-// fastLZ packs a block at level 1, taking the last place at which three bytes stood.
+// fastLZ packs a block at level 1, using the last place at which three bytes occurred.
 func fastLZ(in []byte) []byte {
 	var out []byte
 	var literals []byte
