@@ -35,7 +35,7 @@ type binaryParser struct {
 	stack   []binaryLevel
 	scratch []byte // of a scalar that is not a part of the file
 	named   int    // members that have the name of a variable
-	unnamed int    // members whose name is neither printable text nor a number
+	unnamed int    // members with names that are neither printable text nor a number
 }
 
 // binaryLevel is a map or list that is open.

@@ -7,7 +7,7 @@ import (
 	"strconv"
 )
 
-// cborNotation is CBOR, RFC 8949, with several documents one after the other. Tags are skipped, but for those of big
+// cborNotation is CBOR, RFC 8949, with several documents one after the other. Tags are skipped, except the tags of big
 // numbers.
 func cborNotation() Notation {
 	return Notation{
@@ -179,7 +179,7 @@ func appendNegative(out []byte, n uint64) []byte {
 	return strconv.AppendUint(append(out, '-'), n+1, 10)
 }
 
-// appendBig appends the big number whose bytes are b, or -1 minus it.
+// appendBig appends the big number with the bytes b, or -1 minus it.
 func appendBig(out, b []byte, negative bool) []byte {
 	n := new(big.Int).SetBytes(b)
 	if negative {

@@ -259,7 +259,7 @@ func (r *csvReader) give(names [][]byte, to Sink) error {
 	return nil
 }
 
-// cell reads a cell and the delimiter or end of line after it. More says that the line goes on.
+// cell reads a cell and the delimiter or end of line after it. More reports whether the line continues.
 func (r *csvReader) cell() (cell []byte, more bool, err error) {
 	text, i := r.text, r.at
 	for i < len(text) && text[i] == ' ' {

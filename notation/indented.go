@@ -26,7 +26,7 @@ func sniffIndented(head []byte, whole bool) bool {
 	}
 	p := indentedParser{text: head, document: document{to: discard{}}}
 	p.run(false)
-	perNumber := 2 // lines of which one has to have a number
+	perNumber := 2 // one in so many lines must have a number
 	if p.nested >= p.pairs {
 		perNumber = 4
 	}
@@ -107,7 +107,7 @@ func (p *indentedParser) indentAfter(at int) int {
 	return 0
 }
 
-// line reads a line, and reports whether it fits. More says that lines below it follow.
+// line reads a line, and reports whether it fits. More reports whether lines below it follow.
 func (p *indentedParser) line(line []byte, indent, at int, more bool) bool {
 	for len(p.outer) > 0 && p.outer[len(p.outer)-1].indent >= indent {
 		p.outer = p.outer[:len(p.outer)-1]

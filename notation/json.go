@@ -271,7 +271,7 @@ func (p *jsonParser) escaped(begin int) ([]byte, error) {
 	return nil, cut(begin, "a text in quotes")
 }
 
-// escapes are what stands after a backslash, and what it means.
+// escapes are the characters after a backslash, and their meanings.
 var escapes = map[byte]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t', '\'': '\''}
 
 // appendEscape appends what an escape means, and returns its length, 0 if there is no such escape. A lone surrogate is

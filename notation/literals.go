@@ -60,7 +60,7 @@ type literalDialect struct {
 	scalars     dialect
 	opens       string        // what begins a container
 	calls       string        // what begins one after the name of its type
-	assigns     map[byte]byte // what follows a name, by the begin of the container; 0 is the whole text
+	assigns     map[byte]byte // the byte after a name, by the begin of the container; 0 is the whole text
 	separators  string        // of members
 	mixed       bool          // members with and without names may be in one container
 	wordNames   bool          // names of members in braces need no quotes
@@ -106,7 +106,7 @@ type literalParser struct {
 	known  bool    // shapes are from a first reading
 	count  int     // of containers that have begun
 	silent int     // how many containers were open when one began that is a name; 0 if none is
-	name   []byte  // of the member whose value follows
+	name   []byte  // of the member that the next value belongs to
 	end    int     // of the last member
 
 	scalars, numbers, names int
@@ -121,7 +121,7 @@ type literal struct {
 	opens        byte   // 0 for the whole text
 	class        string // the name of its type
 	number       int    // its place in shapes
-	assign       byte   // what follows a name
+	assign       byte   // the byte after a name
 	items, named int
 	key          bool // p.name is the name of the next member
 	complete     bool // a member is, and a separator must follow
@@ -347,7 +347,7 @@ func (p *literalParser) named(name []byte) error {
 	return nil
 }
 
-// begins counts a member whose value begins, and gives its name.
+// begins counts a member when its value begins, and gives its name.
 func (p *literalParser) begins() {
 	top := p.top()
 	if p.silent == 0 && (top.shape == asMap || top.shape == asValue && top.outerKey) {

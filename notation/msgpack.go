@@ -29,12 +29,12 @@ type msgpackForm uint8
 const (
 	wrong    msgpackForm = iota
 	constant             // the byte is all
-	unsigned             // and so on: what the following number is
+	unsigned             // and so on: the type of the following number
 	signed
 	float
 	sized     // text or bytes with a size
 	extension // with a size
-	fixed     // an extension whose size the byte gives
+	fixed     // an extension with the size in the byte
 	members   // a map or list with a size
 )
 

@@ -3,7 +3,7 @@
 // A document is a value. A value is a scalar, a map of named members, or a list of elements. A file may contain several
 // documents, one after the other, as JSON Lines do.
 //
-// Each [Notation] says how its files are recognised, and parses a text into calls of a [Sink]:
+// Each [Notation] recognises its files, and parses a text into calls of a [Sink]:
 //
 //	{"tick": 5, "units": [{"id": 7, "hp": 1.50}]}
 //
@@ -41,15 +41,15 @@ const (
 	Null   Kind = iota // empty
 	Bool               // true or false
 	Number             // as the file has it: a number of JSON, or inf, -inf or nan; hexadecimal and other forms are converted
-	Text               // unescaped, UTF-8 where the file is; what is not UTF-8 is kept
+	Text               // unescaped, UTF-8 where the file is; other bytes are kept
 	Bytes              // raw bytes
 	Bare               // unescaped text of a notation without types, such as an attribute of XML: a number if it looks like one
 )
 
-// Sink takes documents while they are read. Offsets are those of the text. The bytes that a Sink is given are valid until it
-// returns.
+// Sink takes documents while they are read. Offsets are positions in the text. The bytes that a Sink is given are valid
+// until it returns.
 //
-// The members of a map may be given in pieces: if a name whose value is a map comes again, the second map adds to the first.
+// The members of a map may be given in pieces: if the name of a map comes again, the second map adds to the first.
 type Sink interface {
 	BeginMap(at int)
 	BeginList(at int)
@@ -76,24 +76,25 @@ type Notation struct {
 	Title      string   // for people: "JSON"
 	Extensions []string // with the dot, in lower case
 
-	// Lines says that any line may be the last, so that only a line that does not end shows that a text is cut.
+	// Lines means that any line may be the last, so that only a line that does not end shows that a text is cut.
 	Lines bool
 
-	// Sniff reports whether a text begins like one in this notation. Whole says that head is all of it. It is strict:
+	// Sniff reports whether a text begins like one in this notation. Whole means that head is all of it. It is strict:
 	// prose and logs are not in any notation.
 	Sniff func(head []byte, whole bool) bool
 
-	// Parse reads a whole text. What it cannot read is a *[Error]. The Sink has been given what precedes the fault.
+	// Parse reads a whole text. A text that it cannot read gives an *[Error]. The Sink has then received the part
+	// before the fault.
 	Parse func(text []byte, to Sink) error
 }
 
 // Check reads a whole text and keeps nothing of it.
 func (n *Notation) Check(text []byte) error { return n.Parse(text, discard{}) }
 
-// Error says where a text is not in its notation.
+// Error is where a text is not in its notation.
 type Error struct {
 	Offset int    // in bytes
-	Msg    string // what was found and what was expected
+	Msg    string // the text that was found, and the expectation
 	Cut    bool   // the text ends too early
 }
 

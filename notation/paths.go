@@ -38,8 +38,8 @@ type step struct {
 	item int // of a map that its own line begins: the offset of that line, plus 1
 }
 
-// fitsLines reports whether lines have paths and values, most of them with numbers, and no path twice in a document. Each
-// first name of a path must begin so many lines on the average. Ticks says that lines begin with a tick.
+// fitsLines reports whether lines have paths and values, most of them with numbers, and no path twice in a document.
+// Each first name of a path must begin so many lines on the average. Ticks means that lines begin with a tick.
 func fitsLines(head []byte, whole bool, split splitter, ticks bool, each int) bool {
 	var lines, fit, deep, wide, indexed, series, numbers, margin int
 	var path []step
@@ -113,7 +113,7 @@ func fitsLines(head []byte, whole bool, split splitter, ticks bool, each int) bo
 	if series == deep && len(first) == 1 { // checksum[300] = 17 is no state
 		return false
 	}
-	perNumber := 2 // lines of which one has to have a number
+	perNumber := 2 // one in so many lines must have a number
 	switch {
 	case each > 1 && 2*wide > deep:
 		perNumber = 4
@@ -123,7 +123,7 @@ func fitsLines(head []byte, whole bool, split splitter, ticks bool, each int) bo
 	return deep >= 3 && 20*(lines-fit) < lines && 2*deep > lines && perNumber*numbers >= fit && each*len(first) <= deep
 }
 
-// parseLines reads lines with paths and values. Ticks says that lines begin with a tick.
+// parseLines reads lines with paths and values. Ticks means that lines begin with a tick.
 func parseLines(text []byte, to Sink, split splitter, ticks bool) error {
 	doc := document{to: to}
 	var path []step
@@ -181,7 +181,7 @@ func (d *document) repeats(path []step, alone bool) bool {
 	return again
 }
 
-// enter closes and opens maps, up to those of a path.
+// enter closes and opens maps, up to the maps of a path.
 func (d *document) enter(path []step, at int) {
 	if !d.begun {
 		d.to.BeginMap(at)
@@ -423,7 +423,8 @@ func columnsOf(text []byte) (split splitter, ticks bool) {
 	}, ticks
 }
 
-// beginWithTicks reports whether all lines begin with a number that does not fall, and most with that of the line before.
+// beginWithTicks reports whether all lines begin with a number that does not fall, and most with the number of the line
+// before.
 func beginWithTicks(text []byte) bool {
 	last, lines, changes := uint64(0), 0, 0
 	for at := 0; at < len(text); {

@@ -185,7 +185,7 @@ func (s *scanner) escaped(kind Kind, begin, n int) ([]byte, error) {
 	return nil, cut(begin, "a text in quotes")
 }
 
-// oneByte has pairs: what follows a backslash, and its meaning.
+// oneByte has pairs: the byte after a backslash, and its meaning.
 const oneByte = "a\ab\bf\fn\nr\rt\tv\v\\\\''\"\"\n\n??"
 
 // escape appends the meaning of an escape, and returns its length, 0 if there is none.

@@ -38,7 +38,7 @@ type textprotoParser struct {
 	scanner
 	to      Sink
 	stack   []byte // '{', '<' or '[' of each open message and list
-	name    []byte // of the field whose value follows
+	name    []byte // of the field that the next value belongs to
 	isNamed bool
 	full    bool // a value is complete, and a separator may follow
 	names   [][]byte

@@ -9,15 +9,15 @@ import (
 // xmlNotation is XML 1.0 without definitions of entities: a DOCTYPE is skipped, and nothing outside the file is read.
 // Several root elements may follow each other.
 //
-// A document is a map whose only member is the root element. An element with attributes or child elements is a map of
-// them, in which other text is the member #text. Any other element is its text. Declarations of namespaces are skipped,
-// prefixes kept.
+// A document is a map with the root element as its only member. An element with attributes or child elements is a map
+// of them, in which other text is the member #text. Any other element is its text. Declarations of namespaces are
+// skipped, prefixes kept.
 func xmlNotation() Notation {
 	return Notation{Name: "xml", Title: "XML", Extensions: []string{".xml"}, Sniff: sniffXML, Parse: parseXML}
 }
 
-// sniffXML reports whether a text begins with elements of which at least one ends. So lines that begin with <name> are
-// none.
+// sniffXML reports whether a text begins with elements and at least one of them ends. So lines that begin with <name>
+// are not XML.
 func sniffXML(head []byte, whole bool) bool {
 	begin := bytes.TrimLeft(head[bomLen(head):], xmlBlanks)
 	if len(begin) == 0 || begin[0] != '<' || isHTML(begin) {
@@ -365,8 +365,8 @@ func (p *xmlParser) name(what string) ([]byte, error) {
 // entities are those that XML defines.
 var entities = map[string]byte{"amp": '&', "lt": '<', "gt": '>', "quot": '"', "apos": '\''}
 
-// appendXML appends a text in which line breaks are \n, and whose entities are resolved unless it is literal. The text
-// is at an offset, and last says that the file ends with it.
+// appendXML appends a text with \n as line breaks, and with entities resolved unless it is literal. The text is at an
+// offset, and last means that the file ends with it.
 func appendXML(out, text []byte, at int, literal, last bool) ([]byte, error) {
 	for {
 		i := 0

@@ -69,7 +69,7 @@ type yamlShape struct {
 	p              *yamlParser
 	open           []map[string]bool // names of each open map; nil for a list
 	pairs, blanks  int               // members of maps, and those with a blank in their name
-	values, prose  int               // scalars, and those of several words
+	values, prose  int               // scalars, and scalars of several words
 	nested, twice  bool
 	flow, sentence bool // a document is no map or list in block style; a name has no letter in front
 }

@@ -61,7 +61,7 @@ func (n yamlNode) with(other yamlNode) yamlNode {
 type yamlToken struct {
 	text  []byte
 	plain bool
-	alias []yamlCall // what it repeats; nil if it is no alias
+	alias []yamlCall // the calls that it repeats; nil if it is not an alias
 }
 
 const notName = "a map or list as the name of a member"
