@@ -23,8 +23,7 @@ type Again struct {
 	Options TrialOptions
 }
 
-// ErrUnplayable is in the error of a replay that the orders do not allow, whatever simulator
-// there is.
+// ErrUnplayable is wrapped by the error of a replay that the orders do not allow with any simulator.
 var ErrUnplayable = errors.New("nothing can be replayed")
 
 // Again replays the orders of a peer in another mode, or in another build: an experiment on what the first replay
@@ -85,8 +84,8 @@ func (rep *Replay) logOf(i int) *orderlog.Log {
 	return rep.runs[i].log
 }
 
-// OrdersFrom returns the players who give orders to all peers in the ticks from one to
-// before another, ascending, by the log of a peer.
+// OrdersFrom returns the players who give orders to all peers in the ticks from from to before to, ascending, according
+// to a peer's log.
 func (rep *Replay) OrdersFrom(peer string, from, to uint64) (players []uint32) {
 	i := slices.IndexFunc(rep.Peers, func(p ReplayedPeer) bool { return p.Name == peer })
 	if i < 0 {

@@ -15,7 +15,7 @@
 // and the states count. The content of the states at the ends of the bracket, or of the first and the last pair, is
 // read and compared with their digests.
 //
-// After the search, the pairs that it passed over and that no log knows of are opened as far as heads are read without
+// After the search, the pairs that it skipped and that no log covers are opened, as far as heads can be read without
 // whole files: to find where the first split heals, later splits, and, where nothing diverges, caches that differ while
 // states are equal. The traces that peers wrote are compared with all of this.
 //
@@ -65,7 +65,7 @@ type Options struct {
 type Result struct {
 	Peers []PeerInfo
 
-	// Bracket is where the first divergence lies, nil if none was found.
+	// Bracket contains the first divergence, nil if none was found.
 	Bracket *Bracket
 
 	// Exact reports whether the bracket is one tick wide; then Tick is the divergent tick.
@@ -78,8 +78,7 @@ type Result struct {
 	// Probes counts the pairs of snapshots that the search opened, both ends included.
 	// Surveyed counts those that were opened after it, for healings and later splits.
 	Probes, Surveyed int
-	// Pairs counts the pairs that there are: of every two peers, at every state point at which
-	// both have a snapshot.
+	// Pairs counts all pairs: for every two peers, the state points at which both have a snapshot.
 	Pairs int
 	// Content are the state points at which the content of two peers' snapshots was read whole and its digests were
 	// recomputed, ascending: the ends that the answer rests on, or all with Options.Verify. Elsewhere the root in a
@@ -119,7 +118,7 @@ type Result struct {
 	// known to; for StaleCache nothing else differs.
 	Caches *CacheSplit
 
-	// Noise is what the peers' files declare to be noise, and differs; it proves nothing.
+	// Noise lists the differences that the peers' files declare to be noise; they prove nothing.
 	Noise []NoiseSplit
 
 	// Kind is the kind of divergence, "" if none was found.
@@ -139,12 +138,12 @@ type Result struct {
 	// not fail.
 	SimFailed string
 
-	// Headers are what the peers' order logs and snapshots state that has to be the same
-	// and is not: the build, the tick rate.
+	// Headers are the facts in the peers' order logs and snapshots that must be the same and differ: the build, the
+	// tick rate.
 	Headers []orderlog.HeaderDifference
 
-	// Prefix is what was searched where a test judged prefixes of one log, nil
-	// elsewhere. Then Probes counts the prefixes that were tested.
+	// Prefix describes the search if a test judged prefixes of one log, else nil. Then Probes counts the prefixes that
+	// were tested.
 	Prefix *PrefixSearch
 
 	// Contradictions name two pieces of evidence that cannot both be right.
@@ -168,7 +167,7 @@ type PrefixSearch struct {
 	From, To uint64 // state points that the log begins and ends at
 }
 
-// PeerInfo is one peer as far as it is known.
+// PeerInfo is what is known about one peer.
 type PeerInfo struct {
 	Name      string
 	Path      string
@@ -184,7 +183,7 @@ type PeerInfo struct {
 type Loaded struct {
 	Peer  string
 	Began Beginning
-	After *uint64 // the state point that the peer had come to before, nil if it joined
+	After *uint64 // the state point that the peer had reached before, nil if it joined
 }
 
 // Bracket is a span (Good, Bad] of state points in which peers diverged.
@@ -209,7 +208,7 @@ func (b *Bracket) Same(other *Bracket) bool {
 	return b.Bad.Same(other.Bad)
 }
 
-// Source is what a bracket is known from.
+// Source is the evidence for a bracket.
 type Source string
 
 // Sources.
@@ -278,7 +277,7 @@ func commonAt(peers []*peer, at snapshot.Point) bool {
 // Diverged reports whether a divergence is proven.
 func (r *Result) Diverged() bool { return r.Bracket != nil || r.Kind != "" }
 
-// Failed reports whether the simulator that was asked for failed.
+// Failed reports whether the requested simulator failed.
 func (r *Result) Failed() bool { return r.SimFailed != "" }
 
 // Incomplete reports whether evidence was lost or contradicts itself.
@@ -351,7 +350,7 @@ func RunTraces(traces []*tracediff.Result) *Result {
 	return r
 }
 
-// mostPeers is how many peers are compared: every two of them are.
+// mostPeers is how many peers are compared at most, since every two of them are compared.
 const mostPeers = 256
 
 // Run finds when the peers diverged. It needs at least two peers. An error means that there is nothing to compare.

@@ -43,7 +43,7 @@ func digestOf(blocks []block) uint64 {
 	return maphash.Bytes(partSeed, buf)
 }
 
-// parting is when two logs part.
+// parting is when two logs diverge.
 type parting struct{ split, equal *uint64 }
 
 // parted returns when two peers' logs diverge. Logs with the same hashes as logs that were compared before diverge at

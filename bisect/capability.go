@@ -5,8 +5,7 @@ import (
 	"io"
 )
 
-// ErrUnsupported is in the error of a simulator that is asked for more than it can
-// do.
+// ErrUnsupported is wrapped by the error of a simulator that lacks a requested capability.
 var ErrUnsupported = errors.New("the target does not support it")
 
 // Capability is something that a simulator can do in addition to its steps.
@@ -46,7 +45,7 @@ func As[T Simulator](s Simulator, c Capability) (T, bool) {
 	return t, ok
 }
 
-// Close ends an instance that holds on to something outside this process.
+// Close ends an instance that uses resources outside this process.
 func Close(s Simulator) error {
 	if closer, ok := s.(io.Closer); ok {
 		return closer.Close()

@@ -10,7 +10,7 @@ import (
 	"github.com/desynctool/desynctool/tracediff"
 )
 
-// Kind is what kind of divergence was found.
+// Kind is the kind of a divergence.
 type Kind string
 
 // Kinds of divergences.
@@ -18,8 +18,8 @@ const (
 	// StateDiffers: states differ, and so do the checksums, as far as there are any of
 	// these states.
 	StateDiffers Kind = "state"
-	// BlindChecksum: states differ while every checksum agrees: the game did not
-	// notice, since its checksum does not cover what differs.
+	// BlindChecksum: states differ while every checksum agrees: the game did not notice, since its checksum does not
+	// cover the difference.
 	BlindChecksum Kind = "blind-checksum"
 	// ChecksumOnly: checksums differ while every state is equal: the hashed data came in another order, or the states
 	// do not contain the difference.

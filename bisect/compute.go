@@ -12,7 +12,7 @@ import (
 
 // ComputeOptions selects what is computed from the orders of a log.
 type ComputeOptions struct {
-	// Peer is the name of the peer that the result is of.
+	// Peer is the name of the peer in the result.
 	Peer string
 	// At are the state points, ascending, for which State is called with the state, as far as the stretch reaches. It
 	// is not called if the simulator cannot save its state.
@@ -24,8 +24,9 @@ type ComputeOptions struct {
 	Progress func(done, total int64)
 }
 
-// Compute plays the first stretch of a log in a simulator and returns the log of a peer that computes what the simulator
-// computes: the same orders, and the sync hash of every state point. The stretch has to begin at the start of the session.
+// Compute plays the first stretch of a log in a simulator and returns the log of a peer that computes the same as the
+// simulator: the same orders, and the sync hash of every state point. The stretch has to begin at the start of the
+// session.
 func Compute(log *orderlog.Log, sim *Sim, opts ComputeOptions) (_ *orderlog.Log, err error) {
 	list, _ := playedOf(log, false)
 	first := list[0]

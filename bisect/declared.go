@@ -7,8 +7,8 @@ import (
 	"github.com/desynctool/desynctool/snapshot"
 )
 
-// NoiseSplit is noise that differs, by the declaration of both peers' files: no root covers it, so
-// that it proves nothing, and hides whatever is called noise.
+// NoiseSplit is noise that differs, as both peers' files declare it: no root covers it, so it proves nothing, and
+// anything that is wrongly declared noise is hidden.
 type NoiseSplit struct {
 	Label string
 	// Good is the last point before Bad at which it is known to be equal, nil if none is; Bad the first

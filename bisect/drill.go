@@ -10,7 +10,7 @@ import (
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
 
-// Traced is the trace that a peer left. Only the tick at hand need be in memory.
+// Traced is the trace that a peer left. Only the current tick need be in memory.
 type Traced interface {
 	// Tick returns what was traced in a tick, system by system, until the next call. The caller asks for ascending
 	// ticks. It returns nothing for a tick that the trace does not have, and one error where the trace cannot be read
@@ -45,7 +45,7 @@ func (p *player) driller(s Simulator) (*drill, error) {
 	return &drill{p, stepper}, nil
 }
 
-// step plays the tick at hand. The replay departs at the first system after which it differs from the trace. If the
+// step plays the current tick. The replay departs at the first system after which it differs from the trace. If the
 // peer left a snapshot of the tick's end, step also finds the differences by then.
 func (d *drill) step() error {
 	tick := d.s.Point()
@@ -88,7 +88,7 @@ func (d *drill) step() error {
 	return nil
 }
 
-// stepTo plays the tick at hand until a system has run.
+// stepTo plays the current tick until a system has run.
 func (p *player) stepTo(s Stepper, last string) error {
 	if err := s.Begin(p.orders[s.Point()]); err != nil {
 		return fmt.Errorf("tick %d of %s: %w", s.Point(), p.log.Name, err)
@@ -143,8 +143,8 @@ func (d *drill) scopes(x *Departure, traced *TracedSystem) error {
 	return nil
 }
 
-// stepTogether plays the tick at hand in two instances, system by system, and stops
-// after the first system that leaves them different.
+// stepTogether plays the current tick in two instances, system by system, and stops after the first system that leaves
+// them different.
 func (p *player) stepTogether(a, b Simulator, nameA, nameB string) error {
 	x, ok1 := As[Stepper](a, CanSystems)
 	y, ok2 := As[Stepper](b, CanSystems)

@@ -59,9 +59,9 @@ type PartHash struct {
 	Epoch         uint32
 }
 
-// ReadLog reads a log to its end and keeps what a search needs of it, 16 bytes for
-// each state point. If the log is torn or corrupt, ReadLog returns both the error and
-// the Log with all that precedes. Name and Open are left to the caller.
+// ReadLog reads a log to its end and keeps the part that a search needs, 16 bytes for each state point. If the log is
+// torn or corrupt, ReadLog returns both the error and the Log with everything before it. Name and Open are left to the
+// caller.
 func ReadLog(source orderlog.Source) (*Log, error) {
 	hashes := NewHashes(source.Header())
 	for {
@@ -131,7 +131,7 @@ type Hashes struct {
 	count     int
 	epochs    []int                   // at which hash each epoch but the first begins
 	numbers   []uint32                // of the epochs
-	parts     map[hashPart][]PartHash // of the epoch at hand
+	parts     map[hashPart][]PartHash // of the current epoch
 	kept      map[hashPart][]PartHash // of those before
 	conflicts []uint64
 }
@@ -152,7 +152,7 @@ func NewHashes(h orderlog.Header) *Hashes {
 	}
 }
 
-// Add takes a record. It keeps nothing of its memory.
+// Add takes a record. It does not keep its memory.
 func (h *Hashes) Add(rec *orderlog.Record) {
 	if h.begun && rec.Epoch != h.epoch {
 		h.close()
@@ -234,7 +234,7 @@ func sortStable[T any](list []T, point func(*T) uint64) {
 	}
 }
 
-// Log returns what the records said, once all have been added.
+// Log returns the collected log, once all records have been added.
 func (h *Hashes) Log() *Log {
 	h.close()
 	all := make([]Hash, 0, h.count)

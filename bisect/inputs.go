@@ -30,15 +30,15 @@ func (rep *Replay) inputs(runs []run, parted []*uint64) {
 // at a point or before it.
 func (r *run) departsBy(point uint64) bool { return r.out.Departs != nil && *r.out.Departs <= point }
 
-// unused notes why there is no replay, after the simulator has been started once: one that cannot replay the session is
-// a failure though nobody needs it.
+// unused notes why there is no replay, after the simulator has been started once: a simulator that cannot replay the
+// session is a failure even if no replay is needed.
 func (r *Result) unused(sim *Sim, peers []*peer, why string) {
 	if sim == nil {
 		return
 	}
 	r.note("no replay: %s", why)
 	i := slices.IndexFunc(peers, func(p *peer) bool {
-		return p.log != nil && p.log.Open != nil && p.log.Header.FirstPoint == 0 // the log of a late joiner needs its state, too
+		return p.log != nil && p.log.Open != nil && p.log.Header.FirstPoint == 0 // the log of a late joiner also needs its state
 	})
 	if i < 0 {
 		return

@@ -8,9 +8,8 @@ import (
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
 
-// scanLogs finds the first point at which the recorded sync hashes differ.
-// Hashes of a tick are eight bytes; all of them are looked at, since states
-// can part and come back.
+// scanLogs finds the first point at which the recorded sync hashes differ. Hashes of a tick are eight bytes; all of
+// them are compared, since states can diverge and become equal again.
 func (p *pair) scanLogs() {
 	if p.a.log == nil || p.b.log == nil {
 		return

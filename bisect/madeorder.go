@@ -164,7 +164,7 @@ func (f *FieldForm) float(r *rand.Rand) float64 {
 	return float64(low) + r.Float64()*(float64(high)-float64(low))
 }
 
-// ends returns between what a number lies.
+// ends returns the bounds of a number.
 func (f *FieldForm) ends() (low, high int64) {
 	if f.Min == 0 && f.Max == 0 {
 		t := fieldTypes[f.Type]

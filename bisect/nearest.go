@@ -2,8 +2,8 @@ package bisect
 
 import "github.com/desynctool/desynctool/snapshot"
 
-// Nearest returns the snapshots of two peers of one state point, as near to a
-// given one as there are. It returns nil if there is no such pair.
+// Nearest returns the snapshots of two peers of one state point, the nearest to a given one. It returns nil if there is
+// no such pair.
 func Nearest(a, b *snapshot.Set, at snapshot.Point) *[2]*snapshot.Entry {
 	var best *snapshot.Point
 	distance := func(p snapshot.Point) uint64 { return max(p.Tick, at.Tick) - min(p.Tick, at.Tick) }

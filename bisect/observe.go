@@ -4,7 +4,7 @@ import (
 	"fmt"
 )
 
-// stepObserved plays the tick at hand system by system.
+// stepObserved plays the current tick system by system.
 func (p *player) stepObserved(s Simulator) error {
 	if err := p.ended(); err != nil {
 		return err

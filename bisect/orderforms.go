@@ -18,13 +18,13 @@ type OrderTeller interface {
 	OrderForms() (*OrderForms, error)
 }
 
-// OrderForms is what orders a session takes: who gives them, how often, and what is in them.
+// OrderForms describes the orders that a session takes: the players, the frequency, and the content.
 type OrderForms struct {
-	// Players are those who give orders, one at least.
+	// Players are the players who give orders, at least one.
 	Players []uint32
 	// Every is about how many ticks lie between two orders of one player, 1 at least.
 	Every uint32
-	// Owner is the column, as "Component.field", that has the player who owns an entity. Empty if no field asks for it.
+	// Owner is the column, as "Component.field", that has the player who owns an entity. Empty if no field needs it.
 	Owner string
 	// Forms are the kinds of orders. A kind may occur several times, with other fields.
 	Forms []OrderForm
@@ -49,8 +49,8 @@ type ParamForm struct {
 	Values []string
 }
 
-// FieldForm is what a value in a payload may be: one of Values or Texts, an entity, or
-// between Min and Max, both included. If both are 0 it is any value of the type.
+// FieldForm describes the possible values of a field in a payload: one of Values or Texts, an entity, or between Min
+// and Max, both included. If both are 0 it is any value of the type.
 type FieldForm struct {
 	Name     string
 	Type     FieldType
@@ -79,7 +79,7 @@ const (
 	Others Whose = "other"
 )
 
-// FieldType is how a value is encoded in a packed payload. In MessagePack all whole numbers are alike.
+// FieldType is how a value is encoded in a packed payload. MessagePack has one encoding for all whole numbers.
 type FieldType string
 
 // Types of fields. Int is for MessagePack alone. Str is UTF-8; in a packed payload it is
@@ -100,8 +100,7 @@ const (
 	Str  FieldType = "str"
 )
 
-// fieldTypes is the one table of types: bytes in a packed payload, and the values that
-// there are.
+// fieldTypes is the only table of types: bytes in a packed payload, and the possible values.
 var fieldTypes = map[FieldType]struct {
 	size     int
 	min, max int64
@@ -120,7 +119,7 @@ const (
 	maxFormParams  = 64
 )
 
-// Check reports what does not make sense.
+// Check reports inconsistencies.
 func (f *OrderForms) Check() error {
 	switch {
 	case len(f.Players) == 0 || len(f.Players) > maxFormPlayers:

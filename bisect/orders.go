@@ -32,7 +32,7 @@ func RunLogs(c *orderlog.Comparison) *Result {
 	return r
 }
 
-// noPair is said where nothing of the peers can be compared.
+// noPair is the text for peers with nothing that can be compared.
 const noPair = "no state point at which two peers have a snapshot or a recorded hash"
 
 // ByLogs finds when two peers diverged from the hashes in order logs of engines. If the peers left states, but none of

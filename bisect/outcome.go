@@ -14,5 +14,5 @@ type Trials []*Trial
 // Diverged reports whether anything departs in any of them.
 func (list Trials) Diverged() bool { return slices.ContainsFunc(list, (*Trial).Diverged) }
 
-// Incomplete reports whether any of them is incomplete.
+// Incomplete reports whether any trial is incomplete.
 func (list Trials) Incomplete() bool { return slices.ContainsFunc(list, (*Trial).Incomplete) }

@@ -13,9 +13,8 @@ import (
 // It can be the game's own checksum instead, which may not cover all of the state, or may be computed wrongly. Then
 // only the roots identify states, since they follow from the contents of the snapshots.
 
-// notRoots reports whether the recorded hashes are another kind of checksum than the
-// roots of the snapshots that were read: at two points at least, and at none of them
-// are they the same.
+// notRoots reports whether the recorded hashes are another kind of checksum than the roots of the snapshots that were
+// read: there are at least two points with both, and they differ at all of them.
 func (p *peer) notRoots() bool {
 	n := 0
 	for e, h := range p.heads {

@@ -19,7 +19,7 @@ type Peer struct {
 	Snapshots *snapshot.Set // nil if it left none
 	Log       *Log          // nil if it left none
 
-	// Lost names evidence of the peer that could not be used, Notes what limits it.
+	// Lost names evidence of the peer that could not be used, Notes its limits.
 	Lost, Notes []string
 }
 

@@ -122,7 +122,7 @@ func (p *player) ended() error {
 	return p.opts.Context.Err()
 }
 
-// step plays the tick at hand.
+// step plays the current tick.
 func (p *player) step(s Simulator) error {
 	if err := p.ended(); err != nil {
 		return err
@@ -403,7 +403,7 @@ func (p *player) source() string {
 	return p.log.Name
 }
 
-// held finds what departs by the peer's snapshot of that point, if it left one.
+// held finds the differences from the peer's snapshot of that point, if it left one.
 func (p *player) held(d *Departure, s Simulator) error {
 	if p.opts.Snapshots == nil {
 		return nil

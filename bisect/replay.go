@@ -67,8 +67,8 @@ type ReplayedPeer struct {
 	// Borrowed names the peer that the replayed orders come from, because this one has no log.
 	Borrowed string
 
-	// Drilled is the replay system by system of a peer that departs, nil if none
-	// was asked for or there is no trace to drill by.
+	// Drilled is the replay system by system of a peer that departs, nil if drilling was not requested or there is no
+	// trace for it.
 	Drilled *Trial
 }
 

@@ -50,8 +50,7 @@ func lineUp(peers []*peer) ([]run, error) {
 	return runs, nil
 }
 
-// reference is the replay that goes on where peers were away: its orders are of peers that
-// were there.
+// reference is the replay that continues where peers were away: its orders come from peers that were present.
 type reference struct {
 	part
 	lender *peer          // its orders come first
@@ -337,7 +336,7 @@ func (ref *reference) same(s *played, begin, end uint64) bool {
 	return true
 }
 
-// player returns what plays a part of the peer's log.
+// player returns a player for a part of the peer's log.
 func (run *run) player(sim *Sim, where *part, to uint64) *player {
 	log := run.log
 	if log == nil {

@@ -308,7 +308,7 @@ func (r *trialRun) noteGaps() {
 	}
 }
 
-// finish returns what all stretches came to.
+// finish returns the result of all stretches.
 func (r *trialRun) finish() (*Trial, error) {
 	out := r.out
 	if out.Mode == FromEachSnapshot {

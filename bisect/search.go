@@ -511,8 +511,8 @@ func (p *pair) files(i int) []string {
 	return []string{p.a.set.At(p.points[i]).Path(), p.b.set.At(p.points[i]).Path()}
 }
 
-// maxEarlier is how many pairs before a split that histories show are opened, if no more are
-// left: equal histories that lie would hide an earlier one there.
+// maxEarlier is how many pairs before a split that histories show are opened, if no more are left: wrong equal
+// histories would hide an earlier one there.
 const maxEarlier = 1000
 
 // sweep compares the roots of the pairs that a search by histories took for equal and did not

@@ -274,5 +274,5 @@ func (p *player) rollback() error {
 	return nil
 }
 
-// maxDepth is the deepest rollback: so many states are held.
+// maxDepth is the deepest rollback, which is the number of states in memory.
 const maxDepth = 64

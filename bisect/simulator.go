@@ -8,14 +8,13 @@ import (
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
 
-// Simulator is a running game that applies orders tick by tick. What else it can be
-// asked is said by the interfaces below, and by io.Closer if it holds on to something
-// outside the memory of this process.
+// Simulator is a running game that applies orders tick by tick. The interfaces below are optional capabilities, and so
+// is io.Closer for a simulator with resources outside the memory of this process.
 type Simulator interface {
 	// Point returns the state point that the simulator is at.
 	Point() uint64
-	// Step applies the orders of the tick at hand, in their order, and moves on
-	// to the next point. Their kinds are numbers in the log's header.
+	// Step applies the orders of the current tick, in their order, and moves on to the next point. Their kinds are
+	// numbers in the log's header.
 	Step(orders []orderlog.Order) error
 	// SyncHash returns the sync hash at Point.
 	SyncHash() merkle.Short
@@ -25,7 +24,7 @@ type Simulator interface {
 type Sim struct {
 	Name string
 
-	// Can is what its instances can be asked for.
+	// Can lists the capabilities of its instances.
 	Can []Capability
 
 	// Start starts a session from the header of its log.
@@ -69,12 +68,12 @@ type Restorer interface {
 	Restore(save []byte) error
 }
 
-// Predictor is a Simulator that shows what the orders of a player will do before they
-// are confirmed, as the machine of that player does.
+// Predictor is a Simulator that shows the effect of a player's orders before they are confirmed, as the machine of that
+// player does.
 type Predictor interface {
 	Simulator
-	// Predict plays ahead the tick at hand with only a player's own orders, and takes
-	// that back. It must not change the state.
+	// Predict plays the current tick ahead with only a player's own orders, and undoes that. It must not change the
+	// state.
 	Predict(player uint32, orders []orderlog.Order) error
 }
 
@@ -86,8 +85,8 @@ type CacheChecker interface {
 	StaleCaches() ([]string, error)
 }
 
-// Tester is a Simulator that knows whether an order is possible in the state at
-// hand, as a game does before it lets a player give it.
+// Tester is a Simulator that knows whether an order is possible in the current state, as a game does before it lets a
+// player give it.
 type Tester interface {
 	Simulator
 	// Test must not change the state.
@@ -97,8 +96,7 @@ type Tester interface {
 // Validator is a Simulator that knows which orders it ignores.
 type Validator interface {
 	Simulator
-	// Validate returns for each order of a tick why it would be ignored whatever the
-	// state, empty if it would not.
+	// Validate returns for each order of a tick why it would be ignored in any state, empty if it would not.
 	Validate(orders []orderlog.Order) (why []string, err error)
 }
 

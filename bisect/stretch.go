@@ -132,8 +132,7 @@ func (c *cutter) add(epoch uint32, t *orderlog.Tick) {
 	}
 }
 
-// maxPieces bounds the memory for a log that leaves out ticks without orders: of so many
-// pieces most are no stretches.
+// maxPieces bounds the memory for a log that leaves out ticks without orders: most of so many pieces are not stretches.
 const maxPieces = 1 << 14
 
 // compact puts pieces together of a log that leaves out ticks without orders, without a look
@@ -176,11 +175,11 @@ func (c *cutter) moves(t *orderlog.Tick) (comes Beginning, goes bool) {
 	return comes, goes
 }
 
-// maxGap is how many ticks without a record may have been played in a row. Writers may
-// leave ticks without orders out; but nobody plays for hours without any.
+// maxGap is how many ticks without a record may have been played in a row. Writers may leave out ticks without orders,
+// but no game goes on for hours without any.
 const maxGap = 100_000
 
-// writes reports whether the log has a record of ticks without orders too.
+// writes reports whether the log also has records of ticks without orders.
 func (c *cutter) writes() bool { return c.idle >= 4 && 4*c.direct >= 3*c.idle }
 
 // stretches puts the pieces together again where the writer left ticks out. Hashes returns the hashes of an epoch's
@@ -210,8 +209,8 @@ func (c *cutter) stretches(hashes func(epoch uint32) []Hash) []Stretch {
 	return list
 }
 
-// gap reports whether the peer was not there between a stretch and a piece after it in the
-// same epoch. Usual is how far its hashes are apart, 0 if it has too few.
+// gap reports whether the peer was absent between a stretch and a piece after it in the same epoch. Usual is how far
+// its hashes are apart, 0 if it has too few.
 func (c *cutter) gap(s *Stretch, p *piece, hashes []Hash, usual uint64) bool {
 	missing := p.From - s.To
 	switch {
@@ -318,8 +317,8 @@ func takeEpoch(e *orderlog.Epoch, list []*played) {
 	}
 }
 
-// observeEpoch gives stretches, ascending, the sync hashes that an epoch has of a peer, or what its
-// hashes of another kind and size begin with.
+// observeEpoch gives stretches, ascending, the sync hashes of a peer in an epoch, or the leading bytes of its hashes of
+// another kind and size.
 func observeEpoch(e *orderlog.Epoch, list []*played, own uint32, kind orderlog.HashKind, size int) {
 	observe := func(hashes []orderlog.Observed) {
 		for i := range hashes {

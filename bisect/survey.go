@@ -7,13 +7,11 @@ import (
 	"github.com/desynctool/desynctool/snapshot"
 )
 
-// maxSurvey is how many pairs of snapshots are opened beyond the search where a head is not
-// read without the whole file.
+// maxSurvey is how many pairs of snapshots are opened after the search if reading a head means reading the whole file.
 const maxSurvey = 16
 
-// survey opens the pairs that the search passed over and that may show more: those after the
-// first split, for its healing and later ones, and without histories those before it. What
-// two logs know of a point need not be opened.
+// survey opens the pairs that the search skipped and that may show more: the pairs after the first split, for its
+// healing and later ones, and without histories also those before it. Points that two logs cover need not be opened.
 func (p *pair) survey() {
 	roots := !p.ownSums && (!p.a.notRoots() || !p.b.notRoots())
 	begin := p.bad + 1

@@ -29,7 +29,7 @@ func (r *Result) weighOwn(own []*tracediff.Result, pairs []*pair) {
 		}
 		r.findings([]*tracediff.Result{t})
 		if r.Kind == ChecksumOnly || !t.Diverged() {
-			continue // a checksum that is wrong is wrong in traces too
+			continue // a checksum that is wrong is also wrong in traces
 		}
 		var lasting []Split
 		var passing *Split

@@ -24,8 +24,8 @@ const (
 	// Against steps two simulators side by side: two builds, or one with other
 	// data.
 	Against TrialMode = "against"
-	// Dual steps two instances of one simulator side by side: what depends on
-	// threads, time, addresses or the order of a map shows, if it shows at once.
+	// Dual steps two instances of one simulator side by side: it shows dependence on threads, time, addresses or the
+	// order of a map, if that has an effect at once.
 	Dual TrialMode = "dual"
 	// Serialize saves and loads one of two instances in every tick: state that a
 	// save forgets shows.
@@ -36,7 +36,7 @@ const (
 	// FromEachSnapshot begins at each of the peer's snapshots, as a peer that
 	// joins does.
 	FromEachSnapshot TrialMode = "from-each-snapshot"
-	// Repeat replays the whole log several times: what happens only now and then.
+	// Repeat replays the whole log several times. It shows divergences that happen only sometimes.
 	Repeat TrialMode = "runs"
 	// CheckCaches computes all caches again in every tick.
 	CheckCaches TrialMode = "check-caches"
@@ -55,14 +55,13 @@ type TrialOptions struct {
 	Against *Sim
 	// Depth is by how many ticks Rollback goes back, 1 at least.
 	Depth int
-	// Predict are one or two players for the mode Predict; of one, the second
-	// instance predicts nobody's orders.
+	// Predict are one or two players for the mode Predict; with one player, the second instance predicts no orders.
 	Predict []uint32
 	// Since is the first tick that CheckPurity tests and Predict predicts orders of, the first state point at which
 	// Serialize saves and loads, and the first from which Rollback goes back; ticks before are only played. If it is
 	// set, Predict plays ahead in each tick from then on, also in those for which the player gives no orders.
 	Since *uint64
-	// Lasting passes over what Predict does not take back and the tick itself puts right.
+	// Lasting ignores changes that Predict does not undo but the tick itself corrects.
 	Lasting bool
 	// Ahead is of how many more ticks CheckPurity tests the orders before each tick: of
 	// games in which an order takes effect so long after it was given.
@@ -80,8 +79,7 @@ type TrialOptions struct {
 	// Whole reports whether the log has no gaps: it was made, not recorded, and ticks that it leaves out have no
 	// orders.
 	Whole bool
-	// Snapshots are the peer's, for FromEachSnapshot, to begin stretches with, and to show
-	// what departs.
+	// Snapshots are the peer's, for FromEachSnapshot, to begin stretches with, and to show the differences.
 	Snapshots *snapshot.Set
 	// Expect are the hashes to compare the replay with, instead of the log's, by state point.
 	Expect map[uint64]merkle.Short
@@ -92,14 +90,13 @@ type TrialOptions struct {
 	// the sync hash of the state between it and the next one. It is for simulators that are
 	// Steppers, and goes with Observe, which is called after the last system of a tick.
 	ObserveSystem func(tick uint64, system string, hash merkle.Short) error
-	// Drill steps system by system, so that the first system after which anything
-	// departs is known, and what departs right after it. It is for Plain, Against,
-	// Dual and Serialize, and for simulators that are Steppers.
+	// Drill steps system by system, so that the first system after which anything departs is known, and the differences
+	// right after it. It is for Plain, Against, Dual and Serialize, and for simulators that are Steppers.
 	Drill bool
 	// DrillFrom is the state point from which on Drill does so, of two simulators side by
 	// side; before it they step by whole ticks.
 	DrillFrom uint64
-	// Traced is what the log's peer traced, for Plain with Drill.
+	// Traced is the trace of the log's peer, for Plain with Drill.
 	Traced Traced
 	// InTurn steps several instances one after the other, for callers that make several replays at once.
 	InTurn bool
@@ -109,7 +106,7 @@ type TrialOptions struct {
 	Progress func(done, total int64)
 }
 
-// Trial is what a replay in one mode found.
+// Trial is the result of a replay in one mode.
 type Trial struct {
 	Mode         TrialMode
 	Sim, Against string
@@ -162,7 +159,7 @@ type Departure struct {
 	// A and B are what is compared: instances of a simulator, or it and the log.
 	A, B          string
 	Expected, Got merkle.Short
-	// Diff is what differs, nil where only hashes are known.
+	// Diff lists the differences, nil if only hashes are known.
 	Diff *snapshot.Diff
 	// Caches are those that are stale.
 	Caches []string
@@ -174,8 +171,7 @@ type Departure struct {
 	// The next fields come from drilling. System is the first system in the tick after which anything departs; Diff
 	// then compares the states right after it.
 	System string
-	// Scopes are what departs after System as far as a trace shows it: archetypes,
-	// columns.
+	// Scopes are the differences after System as far as a trace shows them: archetypes, columns.
 	Scopes []string
 	// Loaded reports whether the log's peer loaded a state at Point that differs from the state that its orders had led
 	// to.
@@ -259,7 +255,7 @@ var modes = map[TrialMode]*mode{
 	},
 }
 
-// replay replays a part in the mode that was asked for.
+// replay replays a part in the requested mode.
 func (p *player) replay() (err error) {
 	defer func() { err = errors.Join(err, p.close()) }()
 	m := modes[p.opts.Mode]

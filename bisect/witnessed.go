@@ -30,7 +30,7 @@ type WitnessedReplay struct {
 	// last state point up to which they were compared and do not differ, nil if that is not known.
 	Departs *Bracket
 	Agrees  *uint64
-	Why     string // nothing of them could be compared, else empty
+	Why     string // why nothing of them could be compared, else empty
 }
 
 // Compared reports whether anything of the peer was compared with the replay.

@@ -11,7 +11,7 @@ import (
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
 
-// Session is what a target is tested with.
+// Session is the session that a target is tested with.
 type Session struct {
 	Header orderlog.Header
 	Orders map[uint64][]orderlog.Order // by tick
@@ -38,7 +38,7 @@ type Finding struct {
 	Detail  string  `json:"detail"` // what was compared, or the error
 }
 
-// Conformance is what a conformance test found.
+// Conformance is the result of a conformance test.
 type Conformance struct {
 	Target   string              `json:"target"`
 	Name     string              `json:"name"` // as the target reports it

@@ -218,8 +218,8 @@ func (s *simulator) arrive(limit uint32) error {
 	return nil
 }
 
-// exchange sends a request with params parameters, which put appends, and has take read the result.
-// A request that the target has not announced is not sent.
+// exchange sends a request with params parameters, which put appends, and take reads the result. A request that the
+// target has not announced is not sent.
 func (s *simulator) exchange(method string, limit uint32, params int, put func(), take func()) (err error) {
 	defer s.named(&err)
 	s.request(method, params)

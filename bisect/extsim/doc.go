@@ -105,7 +105,7 @@ type BrokenError struct {
 	Said string // the last line of its log, empty if there is none
 }
 
-// BrokenKind is what a target did wrong.
+// BrokenKind is the kind of error of a target.
 type BrokenKind string
 
 // Kinds of a BrokenError.

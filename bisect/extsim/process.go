@@ -179,7 +179,7 @@ func (p *process) breaks(kind BrokenKind, msg string) error {
 	return &BrokenError{Kind: kind, Msg: msg, Said: p.log.Last()}
 }
 
-// end lets the command leave by itself, and kills it when that takes too long.
+// end lets the command exit, and kills it if that takes too long.
 func (p *process) end(grace time.Duration) {
 	p.gone = true
 	p.conn.Close()

@@ -85,7 +85,8 @@ func (l *relay) open(value []byte) (id uint64, ok bool) {
 	return id, l.in.null("error")
 }
 
-// introduce writes the reply to hello with what the images make possible. It reports false for a reply that is passed on as it is.
+// introduce writes the reply to hello with what the images make possible. It reports false for a reply that is passed
+// on unchanged.
 func (l *relay) introduce(value []byte) bool {
 	id, ok := l.open(value)
 	if !ok {

@@ -10,8 +10,8 @@ import (
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
 
-// pace is how many ticks are asked for in one request: as many as take a tenth of a
-// second or so, so that neither the round trips nor the deadline of slow games matter.
+// pace is how many ticks one request contains: as many as take a tenth of a second or so, so that neither the round
+// trips nor the deadline of slow games matter.
 type pace struct{ ticks int }
 
 const (

@@ -65,7 +65,7 @@ func (b *Builder) Build(ctx context.Context, c Commit, fresh bool) (dir string, 
 	return dir, true, failed, err
 }
 
-// make builds a commit in a folder, which is no worktree any longer at the end.
+// make builds a commit in a folder, which is no longer a worktree at the end.
 func (b *Builder) make(ctx context.Context, c Commit, dir string) (failed string, err error) {
 	if err := b.remove(ctx, name(c.Tree)); err != nil {
 		return "", err
@@ -82,7 +82,7 @@ func (b *Builder) make(ctx context.Context, c Commit, dir string) (failed string
 			err = os.WriteFile(dir+builtSuffix, []byte(c.ID+"\n"), 0o600)
 		}
 	}()
-	// A folder of that name may be registered, and locked, that is no longer there.
+	// A folder of that name may be registered, and locked, even if it no longer exists.
 	if err := b.Repository.run(ctx, nil, "worktree", "add", "--quiet", "--force", "--force", "--detach", dir, c.ID); err != nil {
 		var said *gitError
 		if errors.As(err, &said) && ctx.Err() == nil {
@@ -155,7 +155,7 @@ func unregister(ctx context.Context, dir string) error {
 	if _, err := os.Lstat(aside); err != nil {
 		link, err := os.ReadFile(filepath.Join(dir, ".git"))
 		if err != nil || !strings.HasPrefix(string(link), "gitdir: ") {
-			return nil // it is no worktree
+			return nil // it is not a worktree
 		}
 		if err := os.Rename(dir, aside); err != nil {
 			return err

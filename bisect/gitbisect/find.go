@@ -41,7 +41,7 @@ type FindOptions struct {
 	Step func(Step, Commit)
 }
 
-// Found is what a search in a repository found.
+// Found is the result of a search in a repository.
 type Found struct {
 	*Result
 	Range *Range
@@ -53,7 +53,7 @@ type Found struct {
 	Resumed int
 	// Interrupted reports whether the search was ended early; the same search continues from there.
 	Interrupted bool
-	// Outputs is the folder with what builds printed that failed, empty if none did.
+	// Outputs is the folder with the output of failed builds, empty if none failed.
 	Outputs string
 }
 
@@ -71,8 +71,8 @@ func (o *FindOptions) key() (string, error) {
 	return string(b), err
 }
 
-// Find finds the first bad commit of a range. When ctx is done it returns what was found until then as well;
-// the next search with the same options goes on from there. See [Search] for its other errors.
+// Find finds the first bad commit of a range. When ctx is done it also returns the result so far; the next search with
+// the same options continues from there. See [Search] for its other errors.
 func Find(ctx context.Context, o FindOptions) (*Found, error) {
 	key, err := o.key()
 	if err != nil {

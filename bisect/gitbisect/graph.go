@@ -11,8 +11,8 @@ type Node struct {
 	Before bool
 }
 
-// Graph is what is searched: the ancestors of Bad that are not ancestors of a good end, and, as nodes
-// that are Before, the good ends and the parents of those that are searched.
+// Graph is the search space: the ancestors of Bad that are not ancestors of a good end and, as nodes that are Before,
+// the good ends and the parents of the searched nodes.
 type Graph struct {
 	Nodes []Node
 	Good  []int // the good ends, one at least
@@ -57,8 +57,7 @@ func (g *Graph) between(bad int, good []int) (list []int) {
 	return list
 }
 
-// weights returns of each of some nodes, in ascending order, how many of them are its ancestors,
-// itself included.
+// weights returns, for each of some nodes in ascending order, how many of them are its ancestors, including itself.
 func (g *Graph) weights(list []int) []int {
 	at := make(map[int]int, len(list))
 	for i, n := range list {

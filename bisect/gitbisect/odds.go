@@ -2,16 +2,16 @@ package gitbisect
 
 import "math"
 
-// MaxOdds is how likely it may be that a bad commit passes all runs by which it is taken for good.
+// MaxOdds is the highest accepted probability that a bad commit passes all runs and is taken for good.
 const MaxOdds = 1.0 / 1000
 
 // Prior is the share of breaks that are taken to show only in some runs, before anything was seen;
 // every rate at which such a break shows is taken to be equally likely.
 const Prior = 1.0 / 100
 
-// Odds returns how likely it is that a bad commit passes that many runs in a row, when runs of commits
-// that are known to be bad failed and passed so often. While all of them failed, the break is
-// steady but for the share Prior; once one has passed it is known not to be.
+// Odds returns how likely it is that a bad commit passes that many runs in a row, if runs of known bad commits failed
+// and passed so often. While all of them failed, the break is steady except for the share Prior; once one has passed it
+// is known not to be.
 func Odds(failed, passed, runs int) float64 {
 	if passed > 0 {
 		// The rate has a beta distribution then, and the runs a beta-binomial one.

@@ -116,7 +116,7 @@ func (r *Repository) line(ctx context.Context, args ...string) (string, error) {
 	return strings.TrimSuffix(line, "\r"), nil
 }
 
-// Range is what is searched, as the user named it.
+// Range is the searched range, as the user named it.
 type Range struct {
 	Spec  string
 	Graph *Graph

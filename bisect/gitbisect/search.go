@@ -27,8 +27,7 @@ type Run struct {
 	Why string `json:"why,omitempty"`
 }
 
-// Tester runs a commit once, and builds it before where it is not built; fresh has it built again. An
-// error ends the search.
+// Tester runs a commit once, and builds it first if necessary; fresh makes it build again. An error ends the search.
 type Tester func(ctx context.Context, commit int, fresh bool) (Run, error)
 
 // Role is why a commit is run.
@@ -62,7 +61,7 @@ type Tally struct {
 // Mixed reports whether runs of the commit passed and failed.
 func (t *Tally) Mixed() bool { return t.Passed > 0 && t.Failed > 0 }
 
-// Contradiction is what two pieces of evidence do not agree on.
+// Contradiction is the kind of a contradiction between two pieces of evidence.
 type Contradiction string
 
 // Contradictions.
@@ -83,9 +82,9 @@ type Contradicted struct {
 
 // Options configures a search.
 type Options struct {
-	// Rebuild has what confirms the finding begin with a clean build.
+	// Rebuild makes the runs that confirm the finding begin with a clean build.
 	Rebuild bool
-	// MaxRuns bounds how often one commit is run, 0 is DefaultMaxRuns. Odds are then what they are.
+	// MaxRuns bounds how often one commit is run, 0 is DefaultMaxRuns. Then Odds may stay higher.
 	MaxRuns int
 	// Step, if not nil, is called after each run.
 	Step func(Step)
@@ -121,7 +120,7 @@ func (e *EndError) Error() string {
 	return fmt.Sprintf("the %s, %s, %s: %s", e.Role, Short(e.ID), what, e.Why)
 }
 
-// Result is what a search found.
+// Result is the result of a search.
 type Result struct {
 	Graph *Graph
 
@@ -161,8 +160,8 @@ func (r *Result) Incomplete() bool {
 	return !r.BadIsGood && (r.First < 0 || !r.Confirmed || r.Odds >= MaxOdds)
 }
 
-// Builds returns how many builds were made, how many of them are of commits that were skipped, and how
-// many confirm the finding.
+// Builds returns how many builds were made, how many of them belong to skipped commits, and how many confirm the
+// finding.
 func (r *Result) Builds() (all, skipped, confirming int) {
 	for _, s := range r.Steps {
 		if !s.Built {
@@ -347,9 +346,8 @@ func (s *search) judge(ctx context.Context, n int, role Role) error {
 	return nil
 }
 
-// settle runs again what newer runs have put in doubt: the bad end once another commit passes and
-// fails, good ones that were run too few times since the break shows only in some runs, and good
-// ones that descend from a bad one.
+// settle runs commits again that newer runs have put in doubt: the bad end once another commit passes and fails, good
+// ones that were run too few times since the break shows only in some runs, and good ones that descend from a bad one.
 func (s *search) settle(ctx context.Context) error {
 	bad := &s.t[s.g.Bad]
 	doubtful := func() bool {
@@ -434,8 +432,8 @@ func (s *search) first(left []int) int {
 	return first
 }
 
-// confirm runs the lowest bad commit again, and the good ones before those that are left. It reports
-// whether the search has to go on, since one of them is not what it was taken for.
+// confirm runs the lowest bad commit again, and the good ones before those that are left. It reports whether the search
+// must continue because one of them has another verdict than before.
 func (s *search) confirm(ctx context.Context, lowest int, left []int) (again bool, err error) {
 	again, err = s.failsAgain(ctx, lowest)
 	if err != nil || again || len(s.out.Contradictions) > 0 {
@@ -468,7 +466,7 @@ func (s *search) contradict(kind Contradiction, n int) {
 	s.out.Contradictions = append(s.out.Contradictions, Contradicted{kind, n})
 }
 
-// again runs a commit to confirm it, from a clean build the first time if that was asked for.
+// again runs a commit to confirm it, from a clean build the first time if Rebuild is set.
 func (s *search) again(ctx context.Context, n int) (Verdict, error) {
 	fresh := s.opts.Rebuild && !s.fresh[n]
 	s.fresh[n] = true

@@ -50,9 +50,9 @@ const (
 // ErrSearchInUse means that another process makes the same search.
 var ErrSearchInUse = errors.New("another desynctool makes this search now")
 
-// OpenStore opens what is kept below root of a search in a repository, which key identifies; restart forgets it. What
-// other searches have built is removed, with what their builds printed and with worktrees that processes left that were killed, where the
-// system has locks that show that nobody uses them any longer.
+// OpenStore opens the kept state of a search in a repository below root; key identifies the search, restart forgets it.
+// It removes the builds of other searches, their output, and the worktrees of killed processes, if the system has locks
+// that show that they are no longer in use.
 func OpenStore(ctx context.Context, r *Repository, root, key string, restart bool) (*Store, error) {
 	sum := sha256.Sum256([]byte(key))
 	id := hex.EncodeToString(sum[:16])
@@ -173,8 +173,7 @@ func (s *Store) Resumed() int { return s.resumed }
 // Path returns the path of a file in the search's folder.
 func (s *Store) Path(name string) string { return filepath.Join(s.dir, name) }
 
-// Keep returns a tester that takes runs which are kept for its own, in their order, and keeps those that
-// test makes.
+// Keep returns a tester that returns the kept runs first, in their order, and then keeps the runs that test makes.
 func (s *Store) Keep(g *Graph, test Tester) Tester {
 	next := map[string]int{}
 	return func(ctx context.Context, n int, fresh bool) (Run, error) {
@@ -234,8 +233,7 @@ func (s *Store) tidy(ctx context.Context, root string) error {
 	return nil
 }
 
-// discard removes what another search has built, and what its builds printed; of one that came to its end
-// nothing is left.
+// discard removes another search's builds and their output; it leaves nothing of a search that was completed.
 func (s *Store) discard(ctx context.Context, dir string, journal *os.File) error {
 	builds := filepath.Join(dir, buildsName)
 	err := unregisterAll(ctx, s.repository, builds)
@@ -246,7 +244,7 @@ func (s *Store) discard(ctx context.Context, dir string, journal *os.File) error
 	return err
 }
 
-// KeepOutput keeps the end of what a build that failed has printed.
+// KeepOutput keeps the end of the output of a failed build.
 func (s *Store) KeepOutput(id string, output []byte) error {
 	dir := s.Path(outputsName)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -264,7 +262,7 @@ func (s *Store) Outputs() string {
 	return dir
 }
 
-// Finish forgets a search that has come to its end, but for the output of builds that failed.
+// Finish forgets a completed search, except for the output of failed builds.
 func (s *Store) Finish(ctx context.Context) error {
 	err := unregisterAll(ctx, s.repository, s.Path(buildsName))
 	list, errList := os.ReadDir(s.dir)
@@ -280,5 +278,5 @@ func (s *Store) Finish(ctx context.Context) error {
 	return errors.Join(err, s.Close())
 }
 
-// Close leaves the search for another process to go on with.
+// Close leaves the search so that another process can continue it.
 func (s *Store) Close() error { return s.journal.Close() }

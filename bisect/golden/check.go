@@ -27,7 +27,7 @@ const (
 	Unusable  Result = "unusable"   // its kept files are damaged or missing
 )
 
-// Outcome is what a check found of one replay.
+// Outcome is the result of a check for one replay.
 type Outcome struct {
 	Replay string  `json:"replay"`
 	Golden *Digest `json:"golden"` // of the golden trace; nil if the manifest is unusable
@@ -281,7 +281,7 @@ type progress struct {
 
 func newProgress(report func(done, total int64)) *progress { return &progress{report: report} }
 
-// part returns what the progress of one replay of so many ticks is handed to, and what ends it.
+// part returns a function that takes the progress of one replay of so many ticks, and a function that ends it.
 func (p *progress) part(ticks int64) (report func(done, total int64), end func()) {
 	if p.report == nil {
 		return nil, func() {}

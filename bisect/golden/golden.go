@@ -7,8 +7,7 @@
 //	skirmish/golden.trace.zst   the golden trace, compressed
 //	skirmish/order-log.bin      the log that is replayed, as the game wrote it
 //
-// docs/golden.md specifies the files. What plays a log is a [Play]: a simulator, or anything else
-// that gives checkpoints.
+// docs/golden.md specifies the files. A [Play] plays a log: a simulator, or anything else that gives checkpoints.
 package golden
 
 import (
@@ -40,7 +39,7 @@ type Job struct {
 	Log  string // path of the order log
 	// Systems asks for a checkpoint after each system.
 	Systems bool
-	// Recorded asks whether the replay departs from what the log's own peer recorded.
+	// Recorded requests a check whether the replay departs from the recording of the log's own peer.
 	Recorded bool
 	// Until is the last state point, nil the end of the log.
 	Until *uint64
@@ -48,17 +47,17 @@ type Job struct {
 	Progress func(done, total int64)
 }
 
-// Sink takes what a replay computes: Begin once and first, then checkpoints in the order of
-// execution. The checkpoint of tick T without a system is of state point T + 1.
+// Sink takes the results of a replay: Begin once and first, then checkpoints in the order of execution. The checkpoint
+// of tick T without a system belongs to state point T + 1.
 type Sink interface {
 	// Begin takes the header of the trace, which depends on the log alone, the first state point,
 	// and the hash of the state there, nil if it is not known.
 	Begin(h tracediff.Header, from uint64, start *merkle.Short) error
-	// Checkpoint takes a checkpoint, which it keeps nothing of.
+	// Checkpoint takes a checkpoint. It must not keep its memory.
 	Checkpoint(c *tracediff.Checkpoint) error
 }
 
-// Played is what is known of a log that was played.
+// Played is what is known about a log that was played.
 type Played struct {
 	To    uint64 // the last state point
 	Build Build
@@ -83,7 +82,7 @@ func (d Digest) String() string { return hex.EncodeToString(d[:]) }
 // MarshalText returns d as String does.
 func (d Digest) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
 
-// UnmarshalText reads what MarshalText returns.
+// UnmarshalText reads the output of MarshalText.
 func (d *Digest) UnmarshalText(text []byte) error {
 	if hex.DecodedLen(len(text)) != len(d) || strings.ToLower(string(text)) != string(text) {
 		return fmt.Errorf("%d characters, expected %d hex digits in lower case", len(text), hex.EncodedLen(len(d)))

@@ -102,7 +102,7 @@ func ParseManifest(text []byte) (*Manifest, error) {
 type manifestParser struct {
 	lines []string
 	at    int
-	rest  string // of the line at hand
+	rest  string // of the current line
 	err   error
 }
 
@@ -112,7 +112,7 @@ func (p *manifestParser) fail(format string, args ...any) {
 	}
 }
 
-// begins goes to the line at hand if it has this key.
+// begins moves to the current line if it has this key.
 func (p *manifestParser) begins(key string) bool {
 	if p.err != nil || p.at == len(p.lines) {
 		return false

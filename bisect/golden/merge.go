@@ -9,12 +9,12 @@ import (
 	"strings"
 )
 
-// Table is what runs on several platforms came to: replays × platforms.
+// Table has the results of runs on several platforms: replays × platforms.
 type Table struct {
 	Runs []Run `json:"runs"` // by platform, build and content
 	// Broken are the replays that diverged in a run at least, by name.
 	Broken []Broken `json:"broken"`
-	// Common is what all runs in which a replay diverged have in common, and not all others.
+	// Common are the properties that all runs in which a replay diverged share, and not all others.
 	Common []Common `json:"common"`
 	// Unread lists the results that could not be used.
 	Unread []string `json:"unread,omitempty"`
@@ -29,7 +29,7 @@ type Broken struct {
 	// Moment reports whether it diverged in the same tick everywhere, Agree whether it reached the same hash there.
 	Moment bool `json:"same_tick"`
 	Agree  bool `json:"same_hash"`
-	// Common is what these runs have in common, and not all that held.
+	// Common are the properties that these runs share, and not all runs in Held.
 	Common []Common `json:"common"`
 }
 
@@ -228,8 +228,8 @@ func (t *Table) Interrupted() bool {
 	return slices.ContainsFunc(t.Runs, func(r Run) bool { return r.Interrupted })
 }
 
-// Labels are what the runs are called, each by its own name: the platform, with the build where that tells
-// two apart, and with a number where nothing does.
+// Labels are distinct names of the runs: the platform, with the build if that distinguishes two, and with a number if
+// nothing does.
 func (t *Table) Labels() []string {
 	platforms := map[string]int{}
 	for i := range t.Runs {

@@ -31,20 +31,20 @@ type Source struct {
 type RecordOptions struct {
 	Play            Play
 	Platform, Build string // as in Options
-	// Name is what the only source is called, "" to name it after its file.
+	// Name is the name of the only source, "" to name it after its file.
 	Name string
-	// Every keeps the hashes of the state points that it divides; 0 is what is kept already, else 1.
+	// Every keeps the hashes of the state points that it divides; 0 is the value of the kept replay, else 1.
 	Every uint64
-	// Systems keeps a hash after each system; nil is what is kept already, else false.
+	// Systems keeps a hash after each system; nil is the value of the kept replay, else false.
 	Systems *bool
-	// Update replaces what is kept and differs.
+	// Update replaces kept replays that differ.
 	Update bool
 	// Workers and Progress are as in Options; progress counts thousandths of logs.
 	Workers  int
 	Progress func(done, total int64)
 }
 
-// RecordResult is what became of a log.
+// RecordResult is the result for a log.
 type RecordResult string
 
 // Results of recording.
@@ -58,21 +58,21 @@ const (
 	Damaged   RecordResult = "unusable" // its kept files are damaged, and stay
 )
 
-// Recording is what became of one log.
+// Recording is the result for one log.
 type Recording struct {
 	Replay string       `json:"replay"`
 	Log    string       `json:"log"` // name of its file
 	Result RecordResult `json:"result"`
 	Golden *Digest      `json:"golden"` // of the trace that is kept now; nil if there is none
 	Ticks  uint64       `json:"ticks"`
-	// First is where the replay differs from what was kept.
+	// First is where the replay differs from the kept one.
 	First *First `json:"first,omitempty"`
 	// Departs is where the replay differs from the recording of the log's own peer.
 	Departs string `json:"departs,omitempty"`
 	Why     string `json:"why,omitempty"`
 }
 
-// Recordings are what became of logs.
+// Recordings are the results for logs.
 type Recordings struct {
 	Platform string `json:"platform"`
 	Build
@@ -86,7 +86,7 @@ func (r *Recordings) any(results ...RecordResult) bool {
 	return slices.ContainsFunc(r.Replays, func(one Recording) bool { return slices.Contains(results, one.Result) })
 }
 
-// Diverged reports whether a replay differs from what is kept.
+// Diverged reports whether a replay differs from the kept one.
 func (r *Recordings) Diverged() bool { return r.any(Differs) }
 
 // Failed reports whether something that is kept is damaged.
@@ -101,7 +101,7 @@ type planned struct {
 	file   string // name of the log in the replay's folder
 	digest Digest
 	name   string
-	inside bool   // it lies there already
+	inside bool   // it is there already
 	twin   string // name of another log of the same bytes, "" if there is none
 	have   *Entry // nil if there is none of that name
 	err    error
@@ -144,7 +144,7 @@ func (f *Folder) Record(ctx context.Context, sources []Source, opts RecordOption
 // logParts is into how many parts progress divides a log.
 const logParts = 1000
 
-// make makes the folder, in which git leaves the ends of lines as they are.
+// make makes the folder, and sets it up so that git does not change line ends in it.
 func (f *Folder) make() error {
 	if err := os.MkdirAll(f.Path, 0o777); err != nil {
 		return err

@@ -135,8 +135,8 @@ func (o *Outcome) check() error {
 	return nil
 }
 
-// ResultsName is what the file with the results of a run is called: "linux-amd64.json", with the build, if
-// it is known, before the extension.
+// ResultsName is the name of the file with the results of a run: "linux-amd64.json", with the build, if it is known,
+// before the extension.
 func ResultsName(r *Run) string {
 	name := NameOf(strings.ReplaceAll(r.Platform, "/", "-"))
 	if r.Build.Build != "" {

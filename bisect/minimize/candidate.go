@@ -41,7 +41,7 @@ func (c *Candidate) order(n int) *orderlog.Order {
 	return c.in.order(n)
 }
 
-// Prefix returns what the candidate has up to a state point.
+// Prefix returns the part of the candidate up to a state point.
 func (c *Candidate) Prefix(until uint64) *Candidate {
 	if until >= c.until {
 		return c

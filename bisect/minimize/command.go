@@ -22,10 +22,9 @@ import (
 // Command is a Test by a command that is run on a file with the candidate, in the format
 // of the game's own logs, so that the game needs no change.
 //
-// Its exit status is the verdict, as for git bisect run: 0 in sync, 1 to 124 diverges, 125
-// unknown; 126 and more, and a signal, end the search, since then something is wrong
-// with the command. With Diverges the output is the verdict, with Against whether two
-// commands print the same; 125 and those that end the search remain what they are.
+// Its exit status is the verdict, as for git bisect run: 0 in sync, 1 to 124 diverges, 125 unknown; 126 and more, and a
+// signal, end the search, since they mean that the command itself failed. With Diverges the output is the verdict, with
+// Against whether two commands print the same; 125 and the statuses that end the search keep their meaning.
 type Command struct {
 	// Line is the command, in words as a shell has them; no shell runs it. {} is replaced by the path of the candidate.
 	Line string
@@ -201,7 +200,7 @@ func (c *Command) run(ctx context.Context, line, path string) (*ran, error) {
 		return nil, ctx.Err()
 	case limited.Err() != nil:
 		return &ran{why: fmt.Sprintf("%s took longer than %v", argv[0], c.Timeout)}, nil
-	case errors.Is(err, exec.ErrWaitDelay): // it ended, and what it started goes on
+	case errors.Is(err, exec.ErrWaitDelay): // it ended, and processes that it started continue
 		_ = processgroup.Kill(cmd.Process)
 	case err != nil && !errors.As(err, &exit):
 		return nil, err // it could not be started
@@ -226,7 +225,7 @@ type output struct {
 	last []byte
 }
 
-// Limits of what is held of an output.
+// Limits on how much of an output is kept.
 const (
 	maxOutputLine = 1 << 20 // a line that is longer is taken in pieces
 	maxOutputTail = 400

@@ -1,6 +1,6 @@
 package minimize
 
-// Diverged reports whether the search came to its end, with a session that diverges.
+// Diverged reports whether the search was completed, with a session that diverges.
 func (r *Result) Diverged() bool { return r.Stopped != Interrupted }
 
 // Incomplete reports whether the search was interrupted: the best session so far

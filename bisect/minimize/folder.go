@@ -21,7 +21,7 @@ type File struct {
 	Write func(w io.Writer, log *orderlog.Log) error
 }
 
-// Written is what was written of a result.
+// Written describes the written files of a result.
 type Written struct {
 	Dir string
 	// Sides are the folders of peers in Dir, empty where no simulator played them. Differ reports whether their last
@@ -33,11 +33,11 @@ type Written struct {
 	File string
 }
 
-// OutcomesName is the file in the folder of a result that a search goes on from.
+// OutcomesName is the file in the folder of a result from which a search continues.
 const OutcomesName = "minimize.state"
 
-// RunTo searches as Run does, and writes the result to dir, which must be empty, not
-// exist, or hold an unfinished search, which this one then continues.
+// RunTo searches as Run does, and writes the result to dir, which must be empty, not exist, or contain an unfinished
+// search, which this one then continues.
 func RunTo(ctx context.Context, dir string, in *Input, test Test, file File, opts Options) (_ *Result, err error) {
 	_, missing := os.Stat(dir)
 	if err := claim(dir, file.Name); err != nil {
@@ -60,7 +60,7 @@ func RunTo(ctx context.Context, dir string, in *Input, test Test, file File, opt
 	r, err := Run(ctx, in, test, opts)
 	if err = errors.Join(err, opts.Kept.Close()); err != nil {
 		if errors.Is(err, ErrSound) || errors.Is(err, ErrFlaky) {
-			err = errors.Join(err, os.Remove(state)) // nobody can go on from there
+			err = errors.Join(err, os.Remove(state)) // no search can continue from there
 		}
 		return nil, err
 	}
@@ -95,8 +95,8 @@ func claim(dir, file string) error {
 	return nil
 }
 
-// playAgain is how often the sides are played at most until they differ, since what diverges
-// only now and then may not do so at once.
+// playAgain is how often the sides are played at most until they differ, since a session that diverges only sometimes
+// may not do so at once.
 const playAgain = 50
 
 func (r *Result) write(ctx context.Context, dir string, test Test, file File) error {

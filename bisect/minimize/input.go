@@ -8,7 +8,7 @@ import (
 	"github.com/desynctool/desynctool/orderlog"
 )
 
-// Input is the session that is to be made smaller: the orders of one log.
+// Input is the session to minimize: the orders of one log.
 type Input struct {
 	Name   string
 	Header orderlog.Header
@@ -16,7 +16,7 @@ type Input struct {
 	ticks  []orderlog.Tick // ascending; of a tick that was played again, the last time
 	end    uint64          // the state point that they lead to
 	away   *bisect.Stretch // the stretch after the first gap; nothing is taken from it
-	orders []place         // those that may be left out, as they are applied
+	orders []place         // orders that may be left out, in the order of application
 
 	observed []orderlog.Observed // hashes that belong to no tick
 }

@@ -16,7 +16,7 @@ import (
 // Live is a Test by simulators that run side by side, or by one that checks itself. It ignores recorded hashes.
 type Live struct {
 	Sim *bisect.Sim
-	// Mode is any but Plain, FromEachSnapshot and Repeat, which need what was recorded.
+	// Mode is any but Plain, FromEachSnapshot and Repeat, which need recorded data.
 	Mode    bisect.TrialMode
 	Against *bisect.Sim // for that mode
 	Depth   int         // for Rollback

@@ -73,7 +73,7 @@ const (
 	Bounded     Stopped = "max-replays"
 )
 
-// Result is what a search found.
+// Result is the result of a search.
 type Result struct {
 	Test  string
 	Input *Input
@@ -83,8 +83,7 @@ type Result struct {
 	// Point is the first state point that departs, nil if the test does not report it.
 	Point *uint64
 
-	// Replays and Ticks are what the answer cost. What ran ahead in vain on other
-	// processors is not in them.
+	// Replays and Ticks are the cost of the answer, without candidates that other processors ran ahead in vain.
 	Replays int
 	Ticks   uint64
 	// Resumed counts the replays that began in the middle.
@@ -96,11 +95,11 @@ type Result struct {
 	// to the best candidate.
 	Runs                int
 	InputHits, BestHits int
-	Low, High           float64 // of the best one's rate, with 95 % confidence
+	Low, High           float64 // of the best candidate's rate, with 95 % confidence
 	Changed             int     // orders with content that differs from the input's
 	Stopped             Stopped
 
-	// Written is what RunTo wrote.
+	// Written describes the files that RunTo wrote.
 	Written *Written
 	// Lost names what of the input could not be used, Notes what limits the answer.
 	Lost, Notes []string

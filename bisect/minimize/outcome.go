@@ -42,7 +42,7 @@ type Outcome struct {
 	Signature Signature
 	// Point is the first state point that departs, nil if the test cannot report it.
 	Point *uint64
-	// Replays and Ticks are what it cost.
+	// Replays and Ticks are its cost.
 	Replays int
 	Ticks   uint64
 	// Why describes what is unknown, or anything else that is odd.

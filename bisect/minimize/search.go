@@ -65,7 +65,7 @@ func (s *search) whole(ctx context.Context) error {
 	return nil
 }
 
-// learn tests the input as often as asked for. Its way to diverge is the one seen most.
+// learn tests the input as often as Options requests. Its way to diverge is the most frequent one.
 func (s *search) learn(ctx context.Context, c *Candidate) (*judged, error) {
 	j := &judged{Whole: true}
 	hits := map[Signature]int{}
@@ -184,7 +184,7 @@ func (s *search) smaller(ctx context.Context) error {
 	if err != nil && !errors.Is(err, errBound) && ctx.Err() == nil {
 		return err
 	}
-	// The finding is confirmed even if there is no time to go on.
+	// The finding is confirmed even if there is no time to continue.
 	sound, err2 := s.confirm(context.WithoutCancel(ctx), err == nil)
 	if err2 != nil || sound {
 		return errors.Join(err, err2)

@@ -14,7 +14,7 @@ type states struct {
 	worlds []*snapshot.World // by ascending point
 }
 
-// Limits of what is kept to begin with.
+// Limits on the kept states.
 const (
 	maxStates      = 16
 	maxStatesBytes = 64 << 20

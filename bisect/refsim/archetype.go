@@ -42,8 +42,7 @@ const (
 // archetypeBits is how much of an id names the archetype.
 const archetypeBits = 5
 
-// kind is the data of one archetype. It is the same on every peer but for the
-// fault data-mismatch.
+// kind is the data of one archetype. It is the same on every peer, except with the fault data-mismatch.
 type kind struct {
 	label string
 	share int32     // of Config.Entities, in 1/1000; 0 if numbers follow another rule
@@ -116,9 +115,8 @@ func (a archetype) trains(b archetype) bool {
 	return b != oreField && kinds[b].share > 0 && kinds[b].maker == a && a != headquarters
 }
 
-// Archetypes returns the archetypes' own labels in order. An archetype's
-// place in it is the lowest 5 bits of its entities' ids, and what a train
-// order names.
+// Archetypes returns the archetypes' own labels in order. An archetype's place in it is the lowest 5 bits of its
+// entities' ids, and a train order names it.
 func Archetypes() []string {
 	labels := make([]string, archetypes)
 	for a := range kinds {

@@ -281,7 +281,7 @@ func removeRows[T any](v []T, rows []int) []T {
 	return v[:to]
 }
 
-// values is what a table knows of its columns, whatever their type.
+// values is a table's view of its columns, independent of their type.
 type values interface {
 	kind() (typ snapshot.Type, scale uint32)
 	grow()
@@ -302,7 +302,7 @@ type values interface {
 type field struct {
 	snapshot.Column // the name and type; the data only as long as a view lasts
 	values
-	own       string // its name in code, component and field, whatever the game calls it
+	own       string // its name in code, component and field, independent of the game's names
 	uncovered bool   // by the game's checksum, of the fault blind-checksum
 }
 

@@ -50,8 +50,8 @@ func (f *field) equal(g *field) bool {
 	return bytes.Equal(f.Data, g.Data) && slices.Equal(f.Ends, g.Ends)
 }
 
-// Differences lists in what two sims differ, the RNG first, then by label and
-// component. It compares the typed columns themselves.
+// Differences lists how two sims differ, the RNG first, then by label and component. It compares the typed columns
+// themselves.
 func Differences(a, b *Sim) []Difference {
 	var list []Difference
 	if a.rng != b.rng {

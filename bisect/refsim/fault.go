@@ -23,7 +23,7 @@ type Fault struct {
 	From uint64
 }
 
-// String returns what ParseFault parses.
+// String returns the form that ParseFault parses.
 func (f Fault) String() string {
 	s := f.Name
 	if f.Place != "" {

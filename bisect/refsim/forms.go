@@ -2,8 +2,8 @@ package refsim
 
 import "github.com/desynctool/desynctool/bisect"
 
-// OrderForms returns what orders the game takes, as its script gives them: about one in five
-// ticks a player. Trains are of what a building makes.
+// OrderForms describes the orders that the game takes, as its script gives them: about one in five ticks a player. A
+// train order names an archetype that the building makes.
 func (s *Sim) OrderForms() (*bisect.OrderForms, error) {
 	n := s.names
 	f := &bisect.OrderForms{

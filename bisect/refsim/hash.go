@@ -13,8 +13,8 @@ type tableDigests struct {
 	leaf    merkle.Hash
 }
 
-// blindTo is what the game's checksum does not cover with the fault blind-checksum,
-// by its place. Nothing reads these columns.
+// blindTo are the columns that the game's checksum does not cover with the fault blind-checksum, by its place. Nothing
+// reads these columns.
 var blindTo = columnsBySystem{sysMovement: "Heading.turn", sysMorale: "Morale.rank", sysFog: "Sweep.angle"}
 
 // uncover leaves a column of all tables out of the checksum.

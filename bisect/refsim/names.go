@@ -8,8 +8,7 @@ import (
 	"github.com/desynctool/desynctool/snapshot"
 )
 
-// names is what a game calls its things. In code they go by their own names; whatever
-// leaves a Sim has these.
+// names are the game's names for its things. Code uses their own names; all output of a Sim has these.
 type names struct {
 	archetypes [archetypes]string
 	systems    [numSystems]string
@@ -20,7 +19,7 @@ type names struct {
 	caches, cacheComponents, cacheFields map[string]string
 }
 
-// ownNames are the names that everything has by itself.
+// ownNames are the unshuffled names.
 var ownNames = sync.OnceValue(func() *names { return newNames(0) })
 
 // namesOf returns the names of Config.Names.
@@ -99,7 +98,7 @@ func (s *Sim) OrderKinds() []orderlog.OrderKind {
 	return list
 }
 
-// PlaceName returns what the game calls the place of a fault.
+// PlaceName returns the game's name for the place of a fault.
 func (s *Sim) PlaceName(place string) string {
 	if i := slices.Index(systemNames[:], place); i >= 0 {
 		return s.names.systems[i]

@@ -13,9 +13,8 @@ var carried = [...]struct {
 	kind uint32
 }{{sysMovement, OrderMove}, {sysCombat, OrderAttack}, {sysProduction, OrderTrain}}
 
-// Receive returns which of a tick's orders this peer's network layer hands on, and
-// in which order: all of them as they are to be applied, but for what the faults
-// order-… do to one. They are what the peer steps with and logs.
+// Receive returns which of a tick's orders this peer's network layer hands on, and in which order: all of them as they
+// are to be applied, except for the one that a fault order-… changes. The peer steps with these orders and logs them.
 func (s *Sim) Receive(orders []orderlog.Order) []orderlog.Order {
 	arriving := s.late
 	s.late = nil

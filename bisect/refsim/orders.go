@@ -10,9 +10,8 @@ import (
 	"github.com/desynctool/desynctool/orderlog"
 )
 
-// The kinds of orders, as orderlog.Order.Kind numbers them. A payload is one
-// MessagePack array of integers, of chat of one string. Coordinates are in
-// 1/65536 units.
+// The kinds of orders, as orderlog.Order.Kind numbers them. A payload is one MessagePack array of integers, for chat of
+// one string. Coordinates are in 1/65536 units.
 const (
 	OrderMove    uint32 = iota // [unit id, x, y]
 	OrderAttack                // [unit id, target id]
@@ -138,7 +137,7 @@ func (s *Sim) task(o *orderlog.Order) (k task, ok bool) {
 	}
 }
 
-// Test reports whether an order can be carried out in the state at hand. A peer tests its own players' orders, as the
+// Test reports whether an order can be carried out in the current state. A peer tests its own players' orders, as the
 // buttons on its screen do.
 func (s *Sim) Test(o *orderlog.Order) bool {
 	k, ok := s.task(o)

@@ -1,7 +1,7 @@
 package refsim
 
-// patches is what a unit table of another version of the game has otherwise.
-// None of it is read before the first tick.
+// patches are the differences in the unit table of another version of the game. None of it is read before the first
+// tick.
 var patches = [...]struct {
 	in    system
 	of    archetype

@@ -42,8 +42,8 @@ func newTerrain(seed uint64, width int) []uint8 {
 // runPathCost updates the cells with changed buildings or wrecks.
 func (s *Sim) runPathCost() { s.settlePath() }
 
-// settlePath computes the invalid cells from the state. Cleanup calls it too,
-// so that the cache is whole at every state point.
+// settlePath computes the invalid cells from the state. Cleanup also calls it, so that the cache is complete at every
+// state point.
 func (s *Sim) settlePath() {
 	if len(s.path.invalid) == 0 {
 		return

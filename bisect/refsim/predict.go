@@ -6,9 +6,8 @@ import (
 	"github.com/desynctool/desynctool/orderlog"
 )
 
-// Predict shows what a player's own orders of the tick at hand will do before all
-// peers have confirmed them: units turn and go, weapons fire, factories begin.
-// Whatever that touches is put back, so that the state is what it was.
+// Predict shows the effect of a player's own orders of the current tick before all peers have confirmed them: units
+// turn and go, weapons fire, factories begin. All changes are undone, so that the state is the same as before.
 func (s *Sim) Predict(player uint32, orders []orderlog.Order) {
 	var touched []func()
 	for i := range orders {
@@ -32,7 +31,7 @@ func (s *Sim) Predict(player uint32, orders []orderlog.Order) {
 	}
 }
 
-// lead goes beyond what an order sets: it does what the systems will do first.
+// lead does more than the order itself: it does the first work of the systems.
 func (s *Sim) lead(kind uint32, t *table, row int) {
 	switch kind {
 	case OrderMove, OrderAttack:
@@ -50,10 +49,10 @@ func (s *Sim) lead(kind uint32, t *table, row int) {
 	}
 }
 
-// leaks is what the fault prediction-leak forgets to put back, by its place.
+// leaks are the fields that the fault prediction-leak forgets to restore, by its place.
 var leaks = columnsBySystem{sysMovement: "Velocity.x", sysCombat: "Weapon.ready", sysProduction: "Production.queue"}
 
-// remember returns what puts a row back as it is now. The fault prediction-leak forgets a field.
+// remember returns a function that restores the current content of a row. The fault prediction-leak forgets a field.
 func (s *Sim) remember(t *table, row int) (putBack func()) {
 	forgotten := s.faulty(predictionLeak, &leaks)
 	var fields []func()

@@ -23,11 +23,9 @@ func NewScript(seed uint64) *Script { return &Script{seed: seed} }
 
 var chatLines = [...]string{"gg", "attack now!", "need ore", "Grüße aus dem Süden", "behind you", "wait for me", "lag?"}
 
-// Orders returns the orders of tick view.Point(). The players see what view
-// shows, so that the orders name entities that are alive; the same seed, tick
-// and state make the same orders, but for their sequence numbers, which count
-// a player's orders so far, chat by itself. They are in the order in which they
-// are applied.
+// Orders returns the orders of tick view.Point(). The players see the state of view, so that the orders name entities
+// that are alive; the same seed, tick and state make the same orders, except for their sequence numbers, which count a
+// player's orders so far, and chat separately. They are in the order in which they are applied.
 func (c *Script) Orders(view *Sim) []orderlog.Order {
 	r := newRNG(mix(c.seed^mix(view.tick)), 3)
 	var orders []orderlog.Order
@@ -55,8 +53,7 @@ func (c *Script) Orders(view *Sim) []orderlog.Order {
 	return orders
 }
 
-// newOrder returns an order of a player, without a payload if the one that came
-// to mind is not possible.
+// newOrder returns an order of a player, without a payload if the chosen one is not possible.
 func newOrder(r *rng, view *Sim, p uint8) orderlog.Order {
 	w := int64(view.width) * cellSize
 	o := orderlog.Order{Tick: view.tick, SubTick: r.below(33_333), Player: uint32(p)}

@@ -40,8 +40,8 @@ func firstThought(r *rng, view *Sim, orders []orderlog.Order, i int) []byte {
 			return appendPayload(nil, id, int64(t.id[row]))
 		}
 	case OrderTrain:
-		// Orders of one archetype add up. Only one of another replaces those
-		// before it, and only if these are not of the same tick.
+		// Orders for one archetype add up. Only an order for another archetype replaces the orders before it, and only
+		// if they are not from the same tick.
 		t, row, ok := view.find(uint64(id))
 		if !ok || t.production.Item.v[row] == uint8(args[1]) {
 			return nil

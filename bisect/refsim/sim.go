@@ -54,7 +54,7 @@ type Sim struct {
 
 	config   Config
 	names    *names
-	mistakes []Fault // as they were asked for
+	mistakes []Fault // as requested
 	faults   *faults // their state
 	rng      rng
 
@@ -66,7 +66,7 @@ type Sim struct {
 	tick    uint64 // the state point, or during a step its tick
 	running system // the next system of a step; numSystems between steps
 	orders  []orderlog.Order
-	late    []orderlog.Order // what Receive has held back for the next tick
+	late    []orderlog.Order // orders that Receive has held back for the next tick
 
 	tables  [archetypes]*table
 	byLabel [archetypes]*table // the same, as the state's leaves are ordered
@@ -175,7 +175,7 @@ func (s *Sim) begin(point uint64) error {
 	return nil
 }
 
-// Config returns what the game was started with, defaults filled in.
+// Config returns the configuration that the game was started with, with defaults filled in.
 func (s *Sim) Config() Config { return s.config }
 
 // Point returns the state point: how many ticks have been stepped through. In

@@ -66,8 +66,8 @@ func Simulator(mistakes ...Fault) *bisect.Sim {
 	}
 }
 
-// ofThisSim returns the game that a log is of, or one that nobody has played: of a header that
-// was made up without a log, as a conformance test does.
+// ofThisSim returns the game of a log, or a new game for a header that was made up without a log, as in a conformance
+// test.
 func ofThisSim(h *orderlog.Header) (Config, error) {
 	if fresh(h) {
 		params := map[string]string{"seed": strconv.FormatUint(h.Seed, 10)}
@@ -207,8 +207,8 @@ func (r *replayed) translate(orders []orderlog.Order) error {
 	return nil
 }
 
-// ParseSimulator parses what names the reference sim: "builtin", and after it any
-// number of ":fault=NAME[/PLACE][@TICK]".
+// ParseSimulator parses a name of the reference sim: "builtin", and after it any number of
+// ":fault=NAME[/PLACE][@TICK]".
 func ParseSimulator(spec string) (*bisect.Sim, error) {
 	parts := strings.Split(spec, ":")
 	if parts[0] != "builtin" {

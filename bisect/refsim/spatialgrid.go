@@ -66,5 +66,5 @@ func (s *Sim) runSpatialGrid() {
 	}
 }
 
-// sameColumn reports whether two cells lie above each other.
+// sameColumn reports whether two cells are in the same column.
 func (s *Sim) sameColumn(a, b uint32) bool { return a%uint32(s.width) == b%uint32(s.width) }

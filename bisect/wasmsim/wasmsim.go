@@ -61,7 +61,7 @@ const (
 type Options struct {
 	// Initialize is how long _initialize may take, 0 for no limit.
 	Initialize time.Duration
-	// Log gets what modules write to their stdout and stderr; nil for nobody.
+	// Log gets the output of modules to stdout and stderr; nil discards it.
 	Log io.Writer
 	// Cache is a folder of compiled modules, which is read and written; empty for none.
 	Cache string
@@ -80,7 +80,8 @@ func New(ctx context.Context, name, path string, opts extsim.Options) (*bisect.S
 	return extsim.Over(name, opts, start), nil
 }
 
-// Open compiles a module, and returns what starts an instance of it. In its calls a timeout of 0 is no limit.
+// Open compiles a module, and returns a function that starts an instance of it. A timeout of 0 in its calls means no
+// limit.
 func Open(ctx context.Context, path string, opts Options) (start func() (*extsim.Call, error), err error) {
 	info, err := os.Stat(path)
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/desynctool/desynctool/snapshot"
 )
 
-// Absence is a time in which a peer is not there: it plays no tick, records nothing, and
-// its players give no orders. Then it loads the state of the first peer and goes on.
+// Absence is a time in which a peer is absent: it plays no tick, records nothing, and its players give no orders. Then
+// it loads the state of the first peer and continues.
 type Absence struct {
 	Peer string
 	// From is the first tick that the peer does not play, Until the first one that it
@@ -121,9 +121,8 @@ func (s *session) comings() (any bool, err error) {
 	return any, nil
 }
 
-// load gives a peer the state of the first one as a save holds it: without caches, and
-// without what the peer's mistakes lose on the way. The first peer's history, which
-// includes the loaded point, becomes its own.
+// load gives a peer the first peer's state as a save contains it: without caches, and without the data that the peer's
+// mistakes lose on the way. The first peer's history, which includes the loaded point, becomes its own.
 func (s *session) load(peer int) error {
 	w := s.sims[0].World()
 	w.Tables = slices.DeleteFunc(w.Tables, func(t snapshot.Table) bool { return t.Class == snapshot.Cache })
@@ -142,8 +141,7 @@ func (s *session) load(peer int) error {
 	return s.sink.Header(peer, s.header(peer))
 }
 
-// goings notes the peers that do not play the tick at hand any more. They write down the
-// hashes of where they stopped.
+// goings notes the peers that no longer play the current tick. They record the hashes of the point where they stopped.
 func (s *session) goings() error {
 	tick := s.sims[0].Point()
 	for i := range s.sims {
@@ -164,8 +162,8 @@ func (s *session) present(orders []orderlog.Order) []orderlog.Order {
 	return slices.DeleteFunc(orders, func(o orderlog.Order) bool { return s.away(int(o.Player)%len(s.sims), tick) })
 }
 
-// marked returns the markers of the tick at hand in a peer's log: what all peers see, and
-// what it loaded itself.
+// marked returns the markers of the current tick in a peer's log: the markers that all peers see, and the peer's own
+// load.
 func (s *session) marked(peer int) []orderlog.Marker {
 	list := slices.DeleteFunc(slices.Clone(s.markers), func(m orderlog.Marker) bool { return m.Kind == orderlog.Save && peer != 0 })
 	if l := &s.logs[peer]; l.load != nil {

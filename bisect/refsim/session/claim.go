@@ -79,7 +79,7 @@ func (c *claimed) finish() error {
 	return errors.Join(c.state.Close(), os.Remove(c.state.Name()))
 }
 
-// discard removes all that was written to the folder, and the folder itself if it was not there.
+// discard removes everything that was written to the folder, and the folder itself if it did not exist before.
 func (c *claimed) discard() error {
 	err := c.state.Close()
 	if errors.Is(err, os.ErrClosed) {

@@ -32,7 +32,7 @@ type Recording struct {
 	Detected *uint64
 }
 
-// Recorded is what one peer left behind.
+// Recorded are the files of one peer.
 type Recorded struct {
 	Name      string
 	Dir       string
@@ -55,10 +55,9 @@ func (r *Recorded) At(point uint64) string {
 	return ""
 }
 
-// RecordTo plays a session and writes it to dir, which must be empty, not
-// exist, or hold what a RecordTo left that was killed: a folder for each peer with its
-// order log, its snapshots and its trace, what Options.Reports adds, and at last truth.json.
-// A folder without it was not finished. After an error nothing of it is left.
+// RecordTo plays a session and writes it to dir, which must be empty, not exist, or contain the files of a killed
+// RecordTo: a folder for each peer with its order log, its snapshots and its trace, the files that Options.Reports
+// adds, and finally truth.json. A folder without it was not finished. After an error nothing is left.
 func RecordTo(dir string, o Options, trace TraceLevel) (_ *Recording, err error) {
 	o, err = o.withDefaults()
 	if err != nil {

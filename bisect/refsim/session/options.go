@@ -39,8 +39,8 @@ type Options struct {
 	// in all.
 	Progress func(done, total int64)
 
-	// Reports, if not nil, writes what else belongs to a session that RecordTo has written,
-	// before it counts as finished.
+	// Reports, if not nil, writes additional files of a session that RecordTo has written, before it counts as
+	// finished.
 	Reports func(*Recording) error
 
 	// DetectEvery is how many ticks lie between two comparisons of sync hashes;
@@ -62,8 +62,8 @@ type Fault struct {
 	Peer string // empty means the second peer
 }
 
-// mistakes returns the mistakes of a peer. A blind checksum is the game's mistake, and
-// so every peer's; only one of them goes wrong in what it does not cover.
+// mistakes returns the mistakes of a peer. A blind checksum is the game's mistake, so every peer has it; only one of
+// them makes a mistake in the columns that it does not cover.
 func (o *Options) mistakes(peer string) []refsim.Fault {
 	var list []refsim.Fault
 	for _, f := range o.Faults {

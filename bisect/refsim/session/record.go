@@ -11,10 +11,9 @@ import (
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
 
-// Sink takes what a session leaves behind. Peers are numbered as Options.Peers
-// names them. A function owns what it gets, except for the bytes that an
-// Order's payload points to, which must not change. Functions that are nil are not
-// called; an error ends the session.
+// Sink takes the output of a session. Peers are numbered as Options.Peers names them. A function owns what it gets,
+// except for the bytes that an Order's payload points to, which must not change. Functions that are nil are not called;
+// an error ends the session.
 type Sink struct {
 	// Header is called once for each peer before anything else of it: at the start, or
 	// when it joins.
@@ -30,8 +29,8 @@ type Sink struct {
 	// hashes of the last state point.
 	Observed func(peer int, hashes []orderlog.Observed) error
 
-	// State is called for each peer with the state hash of each point that it comes to, in ascending
-	// order, after Header and before what it plays from there.
+	// State is called for each peer with the state hash of each point that it reaches, in ascending order, after Header
+	// and before the ticks that it plays from there.
 	State func(peer int, point uint64, hash merkle.Hash) error
 
 	// Snapshot is called for each peer that is there at state point 0, every

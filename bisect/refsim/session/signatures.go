@@ -9,9 +9,8 @@ import (
 	"github.com/desynctool/desynctool/snapshot/signatures"
 )
 
-// SigningKey returns the key with which a peer of the reference game signs its ticks. It is made of
-// the seed and the peer's name alone, so that a session is recorded as the same bytes
-// again: it is secret to nobody.
+// SigningKey returns the key with which a peer of the reference game signs its ticks. It depends only on the seed and
+// the peer's name, so that a session is recorded with the same bytes again. It is not secret.
 func SigningKey(seed uint64, peer string) ed25519.PrivateKey {
 	b := binary.LittleEndian.AppendUint64([]byte("desynctool reference game signing key\n"), seed)
 	secret := sha256.Sum256(append(b, peer...))

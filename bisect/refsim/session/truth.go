@@ -8,9 +8,8 @@ import (
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
 
-// Truth is what truth.json holds: what went wrong first, as it was made and
-// as a comparison of the states themselves shows. Bracket and what follows is
-// nil if no mistake ever showed.
+// Truth is the content of truth.json: the first mistake, as it was made and as a comparison of the states shows it.
+// Bracket and the fields after it are nil if no mistake ever showed.
 type Truth struct {
 	Fault string `json:"fault"` // name of the mistake, empty if there is none
 	Place string `json:"place"` // by the name that the game has for it
@@ -38,8 +37,7 @@ type Truth struct {
 	// are the same again.
 	HealedAt *uint64 `json:"healed_at"`
 
-	// Checksum is set if what the peers recorded of their states does not show
-	// when these differ.
+	// Checksum is set if the peers' recorded hashes do not show when their states differ.
 	Checksum *Checksum `json:"checksum,omitempty"`
 }
 
@@ -61,7 +59,7 @@ type Bracket struct {
 type observer struct {
 	truth  Truth
 	sims   []*refsim.Sim
-	there  []bool // which of them are at the state point, or play the tick
+	there  []bool // which peers are at the state point, or play the tick
 	names  []string
 	faults []Fault
 
@@ -214,8 +212,8 @@ func (b *observer) equal(peer int) bool {
 	return peer == 0 || !b.there[peer] || refsim.Equal(b.sims[0], b.sims[peer])
 }
 
-// loaded looks at a peer that has just loaded what the first one has. By what the first
-// one had come to it is the same again, whatever it was before.
+// loaded examines a peer that has just loaded the first peer's state. It is then equal to the first one again,
+// independent of its earlier state.
 func (b *observer) loaded(peer int, a *Absence) {
 	b.there[peer] = true
 	point := b.sims[0].Point()
