@@ -8,27 +8,27 @@ import (
 	"github.com/desynctool/desynctool/report/document"
 )
 
-// Reading is what triage made of one match of a bundle.
+// Reading is the triage's result for one match of a bundle.
 type Reading struct {
 	Report   *document.Report
 	Complete int // how much is known, 0 to 100
 }
 
-// Change is what a reading changed.
+// Change is the effect of a reading on the store.
 type Change struct {
 	Report int64 // its number
 	Match  int   // from 1
-	// Group is the code of the group that it is in, empty if no divergence is known.
+	// Group is the code of its group, empty if no divergence is known.
 	Group string
-	// NewGroup says that it is the first of its group, CameBack that the group was closed and is
-	// open again.
+	// NewGroup means that it is the first report in its group. CameBack means that the group was closed and is open
+	// again.
 	NewGroup, CameBack bool
 	// Before is the document that it replaces, nil for a match that is read for the first time.
 	Before *document.Report
 }
 
-// Put writes what triage made of a bundle, a reading for each match in order, instead of what it
-// made of it before; tool is the version that read it. Counts, groups and the state of the bundle follow.
+// Put writes the triage's results for a bundle, a reading for each match in order, and replaces the previous results.
+// tool is the version of the program that read it. Put also updates counts, groups and the state of the bundle.
 func (tx *Tx) Put(ctx context.Context, bundle int64, tool string, readings []Reading) ([]Change, error) {
 	if len(readings) == 0 {
 		return nil, errors.New("a bundle has at least one reading")
@@ -113,8 +113,7 @@ func (tx *Tx) put(ctx context.Context, bundle int64, match int, tool string, x *
 	return c, err
 }
 
-// forget takes a report out of the counts, and deletes what describes it, but for its row and its
-// document.
+// forget removes a report from the counts. It deletes the data about the report, except its row and its document.
 func (tx *Tx) forget(ctx context.Context, id int64, old *counted) error {
 	var err error
 	if old.traits, err = tx.reportTraits(ctx, id); err != nil {
@@ -139,7 +138,7 @@ func (tx *Tx) forget(ctx context.Context, id int64, old *counted) error {
 	return tx.refresh(ctx, group)
 }
 
-// dropBeyond deletes the reports of matches that a bundle does not have any more.
+// dropBeyond deletes the reports of matches that a bundle no longer has.
 func (tx *Tx) dropBeyond(ctx context.Context, bundle int64, matches int) error {
 	beyond, err := valuesOf[int](ctx, tx, "report.beyond", bundle, matches)
 	if err != nil {

@@ -10,40 +10,41 @@ import (
 	"github.com/desynctool/desynctool/desk/blobs"
 )
 
-// Retention is what may stay of the bundles that a store has. Zero values limit nothing.
+// Retention limits which bundles stay in a store. A zero value means no limit.
 type Retention struct {
-	// KeepFor is for how long a bundle stays after it came last.
+	// KeepFor is how long a bundle stays after its last arrival.
 	KeepFor time.Duration
-	// AtMost is how many bundles stay, Bytes how many bytes they take as they are stored.
+	// AtMost is how many bundles stay. Bytes is their maximum size in the store.
 	AtMost, Bytes int64
-	// KeepBest is how many bundles of each group stay in any case, the most complete ones.
+	// KeepBest is how many bundles of each group always stay: the most complete ones.
 	KeepBest int
-	// Busy are the numbers of bundles that have a job to be done: they stay, as those that wait for their first one do.
+	// Busy are the numbers of bundles with an unfinished job. They stay, and so do bundles that wait for their first
+	// job.
 	Busy []int64
-	// Reports deletes the reports of a bundle as well, and with them the bundle's row and its receipts.
+	// Reports means that the reports of a bundle are deleted too, together with the bundle's row and its receipts.
 	Reports bool
 	// DryRun changes nothing.
 	DryRun bool
 }
 
-// young is how long a bundle and a blob stay in any case: a blob of which no row knows may be one that was just
-// written, whose row is about to be. Package blobs writes anew what is older than half of that.
+// young is how long a bundle and a blob always stay. A blob without a row may have just been written, before its row.
+// Package blobs rewrites a blob that is older than half of that.
 const young = 24 * time.Hour
 
-// PruneReason is why a bundle goes.
+// PruneReason is the reason why a bundle is deleted.
 type PruneReason string
 
-// Why bundles go.
+// The reasons.
 const (
 	PrunedByAge   PruneReason = "age"   // older than KeepFor
 	PrunedByCount PruneReason = "count" // more than AtMost
 	PrunedByBytes PruneReason = "bytes" // more than Bytes
 )
 
-// PruneClass is what bundles go first by: those of a smaller class go before those of a larger one.
+// PruneClass is the order in which bundles are deleted: a smaller class before a larger one.
 type PruneClass int
 
-// Classes of bundles, by the state of their groups. One that is of several groups is of the largest class of these.
+// Classes of bundles, by the state of their groups. A bundle in several groups has the largest of their classes.
 const (
 	OfClosed  PruneClass = iota
 	OfIgnored            // groups that are ignored
@@ -58,12 +59,12 @@ func (c PruneClass) String() string { return pruneClasses[c] }
 // MarshalText writes a class by its name.
 func (c PruneClass) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
 
-// PrunedBundle is a bundle that goes.
+// PrunedBundle is a bundle that is deleted.
 type PrunedBundle struct {
 	Hash   string      `json:"hash"`
 	Name   string      `json:"name"`
-	Stored int64       `json:"stored"` // bytes that its blob takes
-	Came   time.Time   `json:"came"`   // last
+	Stored int64       `json:"stored"` // bytes of its blob
+	Came   time.Time   `json:"came"`   // last arrival
 	Class  PruneClass  `json:"class"`
 	Groups []string    `json:"groups,omitempty"` // codes
 	Reason PruneReason `json:"reason"`
@@ -72,27 +73,27 @@ type PrunedBundle struct {
 	kept string
 }
 
-// Pruned is what Prune has done, or would do.
+// Pruned is what Prune deleted, or would delete.
 type Pruned struct {
 	DryRun  bool           `json:"dry_run"`
-	Reports bool           `json:"reports"` // went as well
-	Bundles []PrunedBundle `json:"bundles"` // in the order in which they go
-	// Unknown are blobs that no bundle needs and that are older than a day: those of programs that were killed
-	// between the two.
+	Reports bool           `json:"reports"` // reports are deleted too
+	Bundles []PrunedBundle `json:"bundles"` // in the order of deletion
+	// Unknown are blobs that no bundle needs and that are older than a day. Programs that were killed between the two
+	// steps left them.
 	Unknown []string `json:"unknown"`
-	// Stay and StayBytes are how many bundles have a blob afterwards and what they take.
+	// Stay is how many bundles still have a blob afterwards, StayBytes their size.
 	Stay      int64 `json:"stay"`
 	StayBytes int64 `json:"stay_bytes"`
-	// Waiting, Young and Best are how many of those stay in any case: they are to be triaged, came less than a
-	// day ago, or are the most complete of a group.
+	// Waiting, Young and Best count the bundles that always stay: they are to be triaged, arrived less than a day ago,
+	// or are the most complete ones in a group.
 	Waiting int64 `json:"waiting"`
 	Young   int64 `json:"young"`
 	Best    int64 `json:"best"`
-	// Beyond says which limits are still exceeded, because of those.
+	// Beyond are the limits that are still exceeded because of those bundles.
 	Beyond []PruneReason `json:"beyond,omitempty"`
 }
 
-// candidate is a bundle as Prune weighs it.
+// candidate is a bundle that Prune considers.
 type candidate struct {
 	PrunedBundle
 	state  State
@@ -100,12 +101,12 @@ type candidate struct {
 	counts bool // it has a blob
 }
 
-// Prune deletes bundles until what is left is within r: of closed groups first, then of ignored ones, then
-// those of no group, at last those of open groups; in each class the ones first that came longest ago. What
-// groups know and the reports themselves stay, unless r.Reports is set.
+// Prune deletes bundles until the rest is within r: first bundles of closed groups, then of ignored groups, then
+// without a group, and finally of open groups. In each class, bundles that arrived longest ago are deleted first. The
+// groups' data and the reports stay, unless r.Reports is set.
 //
-// A row first says that its bundle is deleted, then the blob goes. Where a program is killed between the two the blob
-// is one that nobody knows of, which the next Prune removes.
+// Prune first records in the row that its bundle is deleted, then deletes the blob. If the program is killed between
+// the two steps, the blob belongs to no bundle, and the next Prune removes it.
 func Prune(ctx context.Context, s *Store, b blobs.Store, r Retention) (*Pruned, error) {
 	list, err := s.candidates(ctx, &r)
 	if err != nil {
@@ -132,7 +133,7 @@ func Prune(ctx context.Context, s *Store, b blobs.Store, r Retention) (*Pruned, 
 	return p, nil
 }
 
-// candidates returns all bundles in the order in which they go.
+// candidates returns all bundles in the order of deletion.
 func (s *Store) candidates(ctx context.Context, r *Retention) ([]*candidate, error) {
 	var list []*candidate
 	byID := map[int64]*candidate{}
@@ -150,7 +151,7 @@ func (s *Store) candidates(ctx context.Context, r *Retention) ([]*candidate, err
 	if err != nil {
 		return nil, err
 	}
-	best := map[int64]int{} // of each group, that stay
+	best := map[int64]int{} // how many of each group stay
 	err = s.each(ctx, "prune.groups", nil, func(scan func(...any) error) error {
 		var bundle, group int64
 		var code string
@@ -196,7 +197,7 @@ func classOf(s GroupState) PruneClass {
 	return OfOpen
 }
 
-// choose says which of some bundles go.
+// choose decides which bundles are deleted.
 func choose(list []*candidate, r *Retention, now time.Time) *Pruned {
 	p := &Pruned{DryRun: r.DryRun, Reports: r.Reports, Bundles: []PrunedBundle{}, Unknown: []string{}}
 	for _, c := range list {
@@ -229,7 +230,7 @@ func choose(list []*candidate, r *Retention, now time.Time) *Pruned {
 			p.StayBytes -= c.Stored
 		}
 	}
-	for _, c := range free { // of all classes, before others are counted
+	for _, c := range free { // from all classes, before others are counted
 		if r.KeepFor > 0 && now.Sub(c.Came) > r.KeepFor {
 			goes(c, PrunedByAge)
 		}
@@ -255,7 +256,7 @@ func choose(list []*candidate, r *Retention, now time.Time) *Pruned {
 	return p
 }
 
-// prune deletes some bundles: their rows in one transaction, then their blobs.
+// prune deletes bundles: their rows in one transaction, then their blobs.
 func (s *Store) prune(ctx context.Context, b blobs.Store, list []PrunedBundle, reports bool) error {
 	var gone []string
 	err := s.Write(ctx, func(tx *Tx) error {
@@ -267,7 +268,7 @@ func (s *Store) prune(ctx context.Context, b blobs.Store, list []PrunedBundle, r
 				return err
 			}
 			if n == 0 {
-				continue // it came again meanwhile, or is read anew
+				continue // it arrived again meanwhile, or is being triaged again
 			}
 			if c.kept != "" {
 				gone = append(gone, c.kept)
@@ -305,7 +306,7 @@ func (tx *Tx) dropBundle(ctx context.Context, id int64) error {
 	return nil
 }
 
-// dropBlob deletes a blob that no bundle needs and that was not written for a day.
+// dropBlob deletes a blob if no bundle needs it and it was not written for a day.
 func (s *Store) dropBlob(ctx context.Context, b blobs.Store, hash string) (gone bool, err error) {
 	needed, err := s.needed(ctx, hash)
 	if err != nil || needed {

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Share is a link to what players may see of a report, without its secret.
+// Share is a link to the players' view of a report, without its secret.
 type Share struct {
 	ID      int64
 	Report  int64 // 0 if it was deleted
@@ -19,8 +19,8 @@ type Share struct {
 	Revoked time.Time // zero if it is valid
 }
 
-// Share makes a link to a report and returns its secret, 22 characters of the URL alphabet of base64;
-// errors.Is(err, fs.ErrNotExist) if there is no such report. Whoever has the link sees what (*document.Report).Redact leaves.
+// Share creates a link to a report and returns its secret, 22 characters in the URL alphabet of base64. The error is
+// fs.ErrNotExist if there is no such report. With the link, anyone can see the result of (*document.Report).Redact.
 func (s *Store) Share(ctx context.Context, who string, report int64) (secret string, err error) {
 	secret = randomText(16)
 	err = s.Write(ctx, func(tx *Tx) error {
@@ -41,8 +41,8 @@ func (s *Store) Share(ctx context.Context, who string, report int64) (secret str
 	return secret, err
 }
 
-// Shared returns the number of the report that a link shows; errors.Is(err, fs.ErrNotExist) if it is not
-// one, was revoked, or the report was deleted.
+// Shared returns the number of the report behind a link. The error is fs.ErrNotExist if there is no such link, it was
+// revoked, or the report was deleted.
 func (s *Store) Shared(ctx context.Context, secret string) (report int64, err error) {
 	err = s.row(ctx, "share.report", []any{hashOf(secret)}, &report)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -51,7 +51,7 @@ func (s *Store) Shared(ctx context.Context, secret string) (report int64, err er
 	return report, err
 }
 
-// Shares returns all links, in the order in which they were made.
+// Shares returns all links, in the order of their creation.
 func (s *Store) Shares(ctx context.Context) (list []Share, err error) {
 	err = s.each(ctx, "share.list", nil, func(scan func(...any) error) error {
 		var x Share
@@ -64,7 +64,7 @@ func (s *Store) Shares(ctx context.Context) (list []Share, err error) {
 	return list, err
 }
 
-// Unshare ends a link; errors.Is(err, fs.ErrNotExist) if there is no valid one of that number.
+// Unshare revokes a link. The error is fs.ErrNotExist if there is no valid link with that number.
 func (s *Store) Unshare(ctx context.Context, who string, id int64) error {
 	return s.Write(ctx, func(tx *Tx) error {
 		n, err := tx.run(ctx, "share.revoke", id, s.Now().UnixMicro())

@@ -8,13 +8,13 @@ import (
 // SinceBuild is what is new since a build.
 type SinceBuild struct {
 	Since string `json:"since"`
-	// New are the groups that were seen in builds after it only, Back those that were closed and came back in
-	// such a build. None that is ignored or merged is among them.
+	// New are the groups that were seen only in later builds. Back are groups that were closed and came back in such a
+	// build. Ignored and merged groups are not included.
 	New  []Group `json:"new"`
 	Back []Group `json:"came_back"`
 }
 
-// allOf lists all groups of a filter, those with the most matches first.
+// allOf lists all groups that match a filter, the group with the most matches first.
 func (s *Store) allOf(ctx context.Context, f Filter) ([]Group, error) {
 	all := []Group{}
 	for page := (Page{Limit: 500}); ; {
@@ -29,8 +29,9 @@ func (s *Store) allOf(ctx context.Context, f Filter) ([]Group, error) {
 	}
 }
 
-// NewSince returns what is new since a build: of the groups of a filter, those that were first seen in a build after it, by CompareBuilds, and those
-// that came back in one. An *UnknownBuildError says that it has no place among the builds.
+// NewSince returns what is new since a build, among the groups that match a filter: groups that were first seen in a
+// later build, by CompareBuilds, and groups that came back in one. An *UnknownBuildError reports that the build has no
+// place among the builds.
 func (s *Store) NewSince(ctx context.Context, build string, f Filter) (*SinceBuild, error) {
 	n := &SinceBuild{Since: build}
 	var err error

@@ -5,23 +5,23 @@ import (
 	"slices"
 )
 
-// Stats is what a store holds.
+// Stats counts the content of a store.
 type Stats struct {
 	Bundles   []BundleCount `json:"bundles"`  // by state
-	Receipts  int64         `json:"receipts"` // how often a bundle came
+	Receipts  int64         `json:"receipts"` // number of arrivals
 	Reports   []Count       `json:"reports"`  // by status
 	Groups    []Count       `json:"groups"`   // by state
-	Weak      int64         `json:"weak"`     // groups that too little is known of to tell them from others
-	Games     []GameCount   `json:"games"`    // of groups, the most matches first
-	Builds    []Count       `json:"builds"`   // of matches that diverged, from old to new; of games with builds of one name together
-	Systems   []Count       `json:"systems"`  // operating systems of which a file says it; a match may have several
+	Weak      int64         `json:"weak"`     // groups that are too little known to distinguish them from others
+	Games     []GameCount   `json:"games"`    // by groups, most matches first
+	Builds    []Count       `json:"builds"`   // matches that diverged, from old to new; builds with the same name in several games are added
+	Systems   []Count       `json:"systems"`  // operating systems in the files; a match may have several
 	FirstDay  string        `json:"first_day,omitempty"`
 	LastDay   string        `json:"last_day,omitempty"`
-	Bytes     int64         `json:"bytes"`      // of what was received, each bundle once
-	KeptBytes int64         `json:"kept_bytes"` // of what is kept of it
+	Bytes     int64         `json:"bytes"`      // of the received content, each bundle once
+	KeptBytes int64         `json:"kept_bytes"` // of the stored content
 }
 
-// BundleCount is how many bundles are in a state, and how large they are.
+// BundleCount is the number and size of the bundles in a state.
 type BundleCount struct {
 	State     State `json:"state"`
 	Bundles   int64 `json:"bundles"`
@@ -29,14 +29,14 @@ type BundleCount struct {
 	KeptBytes int64 `json:"kept_bytes"`
 }
 
-// GameCount is how many groups and matches that diverged a game has.
+// GameCount is the number of groups and diverged matches of a game.
 type GameCount struct {
 	Name    string `json:"name"`
 	Groups  int64  `json:"groups"`
 	Reports int64  `json:"matches"`
 }
 
-// Of returns how many bundles are in a state.
+// Of returns the number of bundles in a state.
 func (x *Stats) Of(state State) int64 {
 	for _, b := range x.Bundles {
 		if b.State == state {
@@ -46,7 +46,7 @@ func (x *Stats) Of(state State) int64 {
 	return 0
 }
 
-// Stats counts what the store holds.
+// Stats counts the content of the store.
 func (s *Store) Stats(ctx context.Context) (*Stats, error) {
 	x := &Stats{Bundles: []BundleCount{}, Games: []GameCount{}}
 	err := s.each(ctx, "stats.bundles", nil, func(scan func(...any) error) error {

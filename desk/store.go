@@ -17,52 +17,50 @@ import (
 	_ "modernc.org/sqlite"             // the driver sqlite
 )
 
-// DatabaseName is the file of the database in the folder of a store.
+// DatabaseName is the name of the database file in a store's folder.
 const DatabaseName = "desk.sqlite"
 
-// Options are how a store is opened.
+// Options configures how a store is opened.
 type Options struct {
-	// Create makes a store that is not there yet. A PostgreSQL database must be there; the
-	// tables in it are made.
+	// Create creates the store if it does not exist. A PostgreSQL database must exist; its tables are created.
 	Create bool
 	// Now is the clock of receipts and events, nil for time.Now.
 	Now func() time.Time
 
-	// Unsynced leaves it to the system when SQLite's files reach the disk. That is much quicker. A loss of power may then
-	// damage the store; the death of the process alone loses nothing. It is for tests, and for stores that can be made
-	// again. It changes nothing about PostgreSQL, which has a setting of its own.
+	// Unsynced lets the system decide when SQLite's files are written to the disk. That is much faster. A loss of power
+	// may then damage the store; the end of the process loses nothing. It is for tests, and for stores that can be
+	// recreated. It has no effect on PostgreSQL, which has its own setting.
 	Unsynced bool
 
-	// schema is the version up to which a store is brought, 0 for the last one.
+	// schema is the version to which a store is updated, 0 for the last one.
 	schema int
 }
 
-// Store is an open store. Its methods may be called at once.
+// Store is an open store. Its methods are safe for concurrent use.
 type Store struct {
 	kind  Kind
-	where string // as messages have it, without a password
-	// write is where transactions that write are made, of SQLite a single connection; read serves
-	// everything else.
+	where string // for messages, without a password
+	// write is used for transactions that write; for SQLite it has a single connection. read serves everything else.
 	write, read *sql.DB
 	now         func() time.Time
-	// fileName is that of NameFiles, nil for none.
+	// fileName is set by NameFiles, nil by default.
 	fileName func(name string, known []string) string
 }
 
-// MissingError says that there is no store.
+// MissingError reports that the store does not exist.
 type MissingError struct{ Where string }
 
 func (e *MissingError) Error() string {
 	return e.Where + ": there is no desk yet; desynctool desk add makes one"
 }
 
-// IsURL reports whether a store is named by the address of a database, and not by a folder.
+// IsURL reports whether a store is given by the address of a database, not by a folder.
 func IsURL(where string) bool {
 	return strings.HasPrefix(where, "postgres://") || strings.HasPrefix(where, "postgresql://")
 }
 
-// Open opens the store in a folder, or in the database at a postgres:// address. An older one
-// is brought up to date, one of a newer program is a NewerError.
+// Open opens the store in a folder, or in the database at a postgres:// address. An older store is updated. A store of
+// a newer program is a NewerError.
 func Open(ctx context.Context, where string, o Options) (*Store, error) {
 	s := &Store{where: where, now: o.Now}
 	if s.now == nil {
@@ -81,8 +79,8 @@ func Open(ctx context.Context, where string, o Options) (*Store, error) {
 	return s, nil
 }
 
-// openFolder opens the SQLite database in a folder: in WAL mode, in which readers do not wait for the
-// writer, and synced unless it is opened unsynced, so that what is committed survives a loss of power.
+// openFolder opens the SQLite database in a folder. It uses WAL mode, so readers do not wait for the writer. Unless
+// unsynced is set, commits survive a loss of power.
 func (s *Store) openFolder(dir string, create, unsynced bool) error {
 	s.kind = SQLite
 	file := filepath.Join(dir, DatabaseName)
@@ -136,19 +134,19 @@ func (s *Store) openPostgres(address string, _ bool) error {
 // Kind returns which database the store is in.
 func (s *Store) Kind() Kind { return s.kind }
 
-// Where names the store, for messages.
+// Where returns the store's name for messages.
 func (s *Store) Where() string { return s.where }
 
 // Now returns the time of this machine, for receipts and events.
 func (s *Store) Now() time.Time { return s.now().UTC() }
 
-// NameFiles has file return what a bundle's file is called where it is kept, and where it came: given are its name
-// and the names of the peers in the bundle, and values that its files state, as the store has them. It must be called before the store
-// is written to. Without it files keep their names.
+// NameFiles sets the function that chooses the name of a bundle's file in the store, for the bundle and its receipts.
+// Its arguments are the file's name, and the names of the bundle's peers and values from its files, as in the store. It
+// must be called before the store is written to. Without it, files keep their names.
 func (s *Store) NameFiles(file func(name string, known []string) string) { s.fileName = file }
 
-// DB returns the database for transactions that write: a queue keeps its jobs there, so that a
-// job ends in the transaction that writes what it has done.
+// DB returns the database for transactions that write. A queue keeps its jobs there, so that a job ends in the
+// transaction that writes its results.
 func (s *Store) DB() *sql.DB { return s.write }
 
 // Close closes the database.
@@ -163,20 +161,19 @@ func (s *Store) Close() error {
 	return err
 }
 
-// Tx is a transaction. Its methods run statements by their names in the files of sql.
+// Tx is a transaction. Its methods run statements by their names in the files in sql.
 type Tx struct {
 	*sql.Tx
 	store    *Store
 	prepared map[string]*sql.Stmt
-	// games, traits and sets of traits are ids that were looked up.
+	// games, traits and sets of traits are cached ids.
 	games  map[string]int64
 	traits map[[2]string]int64
 	sets   map[string]int64
 }
 
-// Write runs f in a transaction that writes, and commits it unless f returns an error. What
-// the database could not do because of another transaction is tried again, so f may run more
-// than once.
+// Write runs f in a transaction that writes, and commits it unless f returns an error. It retries if another
+// transaction was in the way, so f may run more than once.
 func (s *Store) Write(ctx context.Context, f func(*Tx) error) error {
 	for try := 1; ; try++ {
 		err := s.once(ctx, f)
@@ -196,7 +193,7 @@ func (s *Store) once(ctx context.Context, f func(*Tx) error) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", s.where, err)
 	}
-	defer t.Rollback() // after Commit it does nothing
+	defer t.Rollback() // no effect after Commit
 	tx := s.In(t)
 	if err := f(tx); err != nil {
 		return err
@@ -207,21 +204,21 @@ func (s *Store) once(ctx context.Context, f func(*Tx) error) error {
 	return nil
 }
 
-// In returns a transaction of DB as one of the store.
+// In returns a transaction of DB as a transaction of the store.
 func (s *Store) In(t *sql.Tx) *Tx {
 	return &Tx{Tx: t, store: s, prepared: map[string]*sql.Stmt{}, games: map[string]int64{}, traits: map[[2]string]int64{}, sets: map[string]int64{}}
 }
 
-// conflict reports whether an error says that another transaction was in the way.
+// conflict reports whether an error means that another transaction was in the way.
 func conflict(err error) bool {
-	var code interface{ SQLState() string } // of PostgreSQL
+	var code interface{ SQLState() string } // PostgreSQL
 	if errors.As(err, &code) {
 		switch code.SQLState() {
 		case "40001", "40P01": // serialization failure, deadlock
 			return true
 		}
 	}
-	var lite interface{ Code() int } // of SQLite: busy
+	var lite interface{ Code() int } // SQLite: busy
 	return errors.As(err, &lite) && lite.Code()&0xff == 5
 }
 
@@ -238,7 +235,7 @@ func (tx *Tx) stmt(ctx context.Context, name string) (*sql.Stmt, error) {
 	return st, nil
 }
 
-// run runs a statement that returns nothing, and returns how many rows it changed.
+// run runs a statement without a result, and returns how many rows it changed.
 func (tx *Tx) run(ctx context.Context, name string, args ...any) (int64, error) {
 	st, err := tx.stmt(ctx, name)
 	if err != nil {
@@ -251,8 +248,7 @@ func (tx *Tx) run(ctx context.Context, name string, args ...any) (int64, error) 
 	return r.RowsAffected()
 }
 
-// row runs a statement that returns one row, and reads it into dest; sql.ErrNoRows if there is
-// none.
+// row runs a statement that returns one row, and reads it into dest. Without a row the error is sql.ErrNoRows.
 func (tx *Tx) row(ctx context.Context, name string, args []any, dest ...any) error {
 	st, err := tx.stmt(ctx, name)
 	if err != nil {
@@ -265,7 +261,7 @@ func (tx *Tx) row(ctx context.Context, name string, args []any, dest ...any) err
 	return err
 }
 
-// each runs a statement and calls f for each row, with what reads it.
+// each runs a statement and calls f for each row, with a function that reads it.
 func (tx *Tx) each(ctx context.Context, name string, args []any, f func(scan func(dest ...any) error) error) error {
 	st, err := tx.stmt(ctx, name)
 	if err != nil {
@@ -291,7 +287,7 @@ func eachOf(rows *sql.Rows, name string, f func(scan func(dest ...any) error) er
 	return nil
 }
 
-// row is (*Tx).row outside of transactions.
+// row is (*Tx).row without a transaction.
 func (s *Store) row(ctx context.Context, name string, args []any, dest ...any) error {
 	err := s.read.QueryRowContext(ctx, statement(name), args...).Scan(dest...)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
@@ -300,8 +296,8 @@ func (s *Store) row(ctx context.Context, name string, args []any, dest ...any) e
 	return err
 }
 
-// each is (*Tx).each outside of transactions. No other statement may be run from f that needs a
-// connection of its own while many do the same.
+// each is (*Tx).each without a transaction. f must not run another statement that needs its own connection, because
+// concurrent calls could then block each other.
 func (s *Store) each(ctx context.Context, name string, args []any, f func(scan func(dest ...any) error) error) error {
 	rows, err := s.read.QueryContext(ctx, statement(name), args...)
 	if err != nil {
@@ -310,13 +306,13 @@ func (s *Store) each(ctx context.Context, name string, args []any, f func(scan f
 	return eachOf(rows, name, f)
 }
 
-// reader runs statements that read: a store, or a transaction.
+// reader runs statements that read. It is a store or a transaction.
 type reader interface {
 	row(ctx context.Context, name string, args []any, dest ...any) error
 	each(ctx context.Context, name string, args []any, f func(scan func(dest ...any) error) error) error
 }
 
-// rowsOf returns a value for each row of a statement; into returns where the columns of a row go.
+// rowsOf returns a value for each row of a statement. into returns the destinations for a row's columns.
 func rowsOf[T any](ctx context.Context, q reader, into func(*T) []any, name string, args ...any) (list []T, err error) {
 	err = q.each(ctx, name, args, func(scan func(...any) error) error {
 		var x T
@@ -327,12 +323,12 @@ func rowsOf[T any](ctx context.Context, q reader, into func(*T) []any, name stri
 	return list, err
 }
 
-// valuesOf returns the values of a statement whose rows have one column.
+// valuesOf returns the values of a statement with one column.
 func valuesOf[T any](ctx context.Context, q reader, name string, args ...any) ([]T, error) {
 	return rowsOf(ctx, q, func(x *T) []any { return []any{x} }, name, args...)
 }
 
-// readRows returns what read makes of each row of a statement.
+// readRows returns the result of read for each row of a statement.
 func readRows[T any](
 	ctx context.Context, q reader, read func(scan func(...any) error) (T, error), name string, args ...any,
 ) (list []T, err error) {

@@ -14,7 +14,7 @@ import (
 	"github.com/desynctool/desynctool/internal/lazyregexp"
 )
 
-// columnType is what a column holds, in whichever database.
+// columnType is the type of a column, in both databases.
 type columnType string
 
 const (
@@ -22,16 +22,16 @@ const (
 	textColumn     columnType = "text"
 	boolColumn     columnType = "boolean"
 	bytesColumn    columnType = "bytes"
-	documentColumn columnType = "document" // what triage wrote, as JSON
+	documentColumn columnType = "document" // output of the triage, as JSON
 )
 
-// column is one of a table.
+// column is a column of a table.
 type column struct {
 	Name string     `json:"name"`
 	Type columnType `json:"type"`
 }
 
-// table is one of the store's, as an export has it.
+// table is a table of the store, as in an export.
 type table struct {
 	Name    string   `json:"name"`
 	Columns []column `json:"columns"`
@@ -39,8 +39,8 @@ type table struct {
 
 var createTable = lazyregexp.New(`(?m)^CREATE TABLE (\w+)`)
 
-// tableNames returns the tables of some migrations, each after those that it refers to: PostgreSQL makes them in no
-// other order.
+// tableNames returns the tables of migrations, each after the tables that it refers to. PostgreSQL requires this order
+// to create them.
 func tableNames(upTo int) ([]string, error) {
 	list, err := migrations()
 	if err != nil {
@@ -108,7 +108,7 @@ func typeOf(table string, c *sql.ColumnType) (columnType, error) {
 	}
 }
 
-// list returns the columns of a table as a statement has them.
+// list returns the columns of a table, as in a statement.
 func (t *table) list() string {
 	var names []string
 	for _, c := range t.Columns {
@@ -117,8 +117,8 @@ func (t *table) list() string {
 	return strings.Join(names, ", ")
 }
 
-// query selects all rows in an order that does not depend on the database: by id, or by all columns but those of
-// bytes, of which the first are the key.
+// query selects all rows in an order that does not depend on the database: by id, or by all columns except columns of
+// bytes. The first of these columns are the key.
 func (t *table) query(k Kind) string {
 	var by []string
 	for _, c := range t.Columns {
@@ -179,7 +179,7 @@ func (t *table) row(scan func(dest ...any) error) ([]byte, error) {
 	return line.Bytes(), nil
 }
 
-// packedBytes is how bytes, and texts that are not UTF-8, stand in a line.
+// packedBytes is the form of bytes, and of texts that are not UTF-8, in a line.
 type packedBytes struct {
 	Base64 string `json:"base64"`
 }
@@ -216,7 +216,7 @@ func cellJSON(c column, value any) ([]byte, error) {
 	return []byte("null"), nil
 }
 
-// plainJSON is json.Marshal that leaves what HTML would need escaped.
+// plainJSON is json.Marshal without escapes for HTML.
 func plainJSON(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -225,7 +225,7 @@ func plainJSON(v any) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }
 
-// values reads a line that row wrote.
+// values parses the output of row.
 func (t *table) values(line []byte) ([]any, error) {
 	var cells map[string]json.RawMessage
 	if err := json.Unmarshal(line, &cells); err != nil {

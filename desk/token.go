@@ -17,34 +17,34 @@ import (
 	"github.com/desynctool/desynctool/internal/lazyregexp"
 )
 
-// Scope is what a token allows.
+// Scope is the permission of a token.
 type Scope string
 
-// Scopes of tokens. Who may triage may do what the others may.
+// Scopes of tokens. Scope triage includes the others.
 const (
-	ScopeUpload Scope = "upload" // send bundles, and ask what became of them
+	ScopeUpload Scope = "upload" // send bundles, and query their state
 	ScopeRead   Scope = "read"   // read everything
 	ScopeTriage Scope = "triage" // merge, close, share and so on; read; send bundles
 )
 
-// Scopes are all of them.
+// Scopes are all scopes.
 var Scopes = []Scope{ScopeUpload, ScopeRead, ScopeTriage}
 
-// Allows reports whether a token of the scope may do what another is made for.
+// Allows reports whether a token with this scope has the permissions of another scope.
 func (s Scope) Allows(what Scope) bool { return s == what || s == ScopeTriage }
 
 // Token is a token, without its secret.
 type Token struct {
 	ID      int64
-	Public  string // the part of it by which it is found, 16 hex digits
+	Public  string // its public part, with which it is found, 16 hex digits
 	Name    string
 	Scope   Scope
 	Made    time.Time
 	Revoked time.Time // zero if it is valid
 }
 
-// A token is desk_, 16 hex digits by which its row is found, an underscore, and 32 random bytes in the
-// URL alphabet of base64. The store has the SHA-256 of what stands after the last underscore.
+// A token is desk_, 16 hex digits with which its row is found, an underscore, and 32 random bytes in the URL alphabet
+// of base64. The store contains the SHA-256 of the part after the last underscore.
 const tokenStart = "desk_"
 
 var tokenForm = lazyregexp.New(`^desk_([0-9a-f]{16})_([A-Za-z0-9_-]{43})$`)
@@ -58,8 +58,7 @@ func randomText(n int) string {
 	return base64.RawURLEncoding.EncodeToString(b)
 }
 
-// hashOf is what the store has of a secret. Secrets have 128 random bits or more, so that no slower
-// hash is needed.
+// hashOf returns the form of a secret in the store. Secrets have at least 128 random bits, so no slower hash is needed.
 func hashOf(secret string) string {
 	sum := sha256.Sum256([]byte(secret))
 	return hex.EncodeToString(sum[:])
@@ -73,10 +72,10 @@ func scanToken(scan func(...any) error, more ...any) (*Token, error) {
 	return t, err
 }
 
-// readToken reads the columns of a token alone.
+// readToken reads the columns of a token.
 func readToken(scan func(...any) error) (*Token, error) { return scanToken(scan) }
 
-// micros returns a time of the database, zero for 0.
+// micros returns a time from the database, zero for 0.
 func micros(n int64) time.Time {
 	if n == 0 {
 		return time.Time{}
@@ -84,8 +83,8 @@ func micros(n int64) time.Time {
 	return time.UnixMicro(n).UTC()
 }
 
-// AddToken makes a token and returns it as its holder needs it, which nobody can find out afterwards. A valid
-// one of that name is an error that is fs.ErrExist.
+// AddToken creates a token and returns it with its secret, which cannot be retrieved later. If there is a valid token
+// with that name, the error is fs.ErrExist.
 func (s *Store) AddToken(ctx context.Context, who, name string, scope Scope) (secret string, err error) {
 	if !tokenName.MatchString(name) {
 		return "", fmt.Errorf("%.80q is not a name of a token: expected up to 64 letters, digits, spaces and . _ @ + -", name)
@@ -118,8 +117,8 @@ func (tx *Tx) token(ctx context.Context, statement string, arg any) (t *Token, e
 	return readOne(ctx, tx, fmt.Sprintf("token %v", arg), readToken, statement, arg)
 }
 
-// RevokeToken ends a token, by its name, and the sessions of browsers that logged in with it.
-// errors.Is(err, fs.ErrNotExist) if no valid one has the name.
+// RevokeToken revokes a token, by its name, and ends the browser sessions that logged in with it. The error is
+// fs.ErrNotExist if there is no valid token with the name.
 func (s *Store) RevokeToken(ctx context.Context, who, name string) error {
 	return s.Write(ctx, func(tx *Tx) error {
 		t, err := tx.token(ctx, "token.named", name)
@@ -136,7 +135,7 @@ func (s *Store) RevokeToken(ctx context.Context, who, name string) error {
 	})
 }
 
-// Tokens returns all tokens in the order in which they were made, those that were revoked as well.
+// Tokens returns all tokens in the order of their creation, including revoked ones.
 func (s *Store) Tokens(ctx context.Context) (list []Token, err error) {
 	err = s.each(ctx, "token.list", nil, func(scan func(...any) error) error {
 		t, err := scanToken(scan)
@@ -146,7 +145,7 @@ func (s *Store) Tokens(ctx context.Context) (list []Token, err error) {
 	return list, err
 }
 
-// HasTokens reports whether any token was ever made, and whether one is valid.
+// HasTokens reports whether a token was ever created, and whether one is valid.
 func (s *Store) HasTokens(ctx context.Context) (ever, valid bool, err error) {
 	var made, left int
 	err = s.row(ctx, "token.any", nil, &made)
@@ -156,8 +155,7 @@ func (s *Store) HasTokens(ctx context.Context) (ever, valid bool, err error) {
 	return made > 0, left > 0, err
 }
 
-// TokenOf returns the token that a secret is of; errors.Is(err, fs.ErrNotExist) if it is not one, or
-// was revoked.
+// TokenOf returns the token with a secret. The error is fs.ErrNotExist if there is none, or it was revoked.
 func (s *Store) TokenOf(ctx context.Context, secret string) (*Token, error) {
 	none := fmt.Errorf("token: %w", fs.ErrNotExist)
 	m := tokenForm.FindStringSubmatch(secret)
@@ -179,7 +177,7 @@ func (s *Store) TokenOf(ctx context.Context, secret string) (*Token, error) {
 	return t, nil
 }
 
-// Login begins a session of a browser, and returns what its cookie holds.
+// Login starts a browser session, and returns the value of its cookie.
 func (s *Store) Login(ctx context.Context, t *Token, until time.Time) (cookie string, err error) {
 	cookie = randomText(32)
 	err = s.Write(ctx, func(tx *Tx) error {
@@ -194,7 +192,7 @@ func (s *Store) Login(ctx context.Context, t *Token, until time.Time) (cookie st
 	return cookie, err
 }
 
-// SessionOf returns the token of a session; errors.Is(err, fs.ErrNotExist) if it is over.
+// SessionOf returns the token of a session. The error is fs.ErrNotExist if the session is over.
 func (s *Store) SessionOf(ctx context.Context, cookie string) (t *Token, err error) {
 	return readOne(ctx, s, "session", readToken, "session.find", hashOf(cookie), s.Now().UnixMicro())
 }
@@ -207,7 +205,7 @@ func (s *Store) Logout(ctx context.Context, cookie string) error {
 	})
 }
 
-// setting returns what the desk knows of itself by a name; if it does not yet, it is what make returns.
+// setting returns a named setting of the desk. If there is none yet, it stores the result of make.
 func (s *Store) setting(ctx context.Context, name string, make func() string) (value string, err error) {
 	err = s.row(ctx, "setting.get", []any{name}, &value)
 	if !errors.Is(err, sql.ErrNoRows) {
@@ -222,13 +220,12 @@ func (s *Store) setting(ctx context.Context, name string, make func() string) (v
 	return value, err
 }
 
-// Identity is a random text that no other desk has, and that stays.
+// Identity is a random text that is unique to the desk and never changes.
 func (s *Store) Identity(ctx context.Context) (string, error) {
 	return s.setting(ctx, "identity", func() string { return strings.ToLower(rand.Text()) })
 }
 
-// NamesKey returns by which key the pseudonyms of the desk are made; if that is not known yet, it is the
-// one that is given.
+// NamesKey returns the ID of the key for the desk's pseudonyms. If there is none yet, it stores the given one.
 func (s *Store) NamesKey(ctx context.Context, id string) (string, error) {
 	return s.setting(ctx, "names-key", func() string { return id })
 }

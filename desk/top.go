@@ -10,31 +10,31 @@ import (
 	"github.com/desynctool/desynctool/internal/prose"
 )
 
-// Ranked is a group with the points that it has, and what for.
+// Ranked is a group with its points, and the reasons for them.
 type Ranked struct {
 	Group
 	Points  int      `json:"points"`
 	Reasons []Reason `json:"reasons"`
 }
 
-// Reason is what a group has points for.
+// Reason is a reason for points.
 type Reason struct {
 	Points int    `json:"points"`
 	Text   string `json:"text"`
 }
 
-// Points of groups. docs/desk-filters.md has them as a table.
+// Points of groups. docs/desk-filters.md lists them in a table.
 const (
 	pointsBack     = 30 // it came back
-	pointsNew      = 20 // it is of the last build, or of the last 7 days
-	pointsDoubled  = 10 // each time that matches doubled since the 7 days before
+	pointsNew      = 20 // it was seen in the last build, or in the last 7 days
+	pointsDoubled  = 10 // for each doubling of matches since the 7 days before
 	maxDoubled     = 20
-	pointsMatches  = 10 // each power of two of matches in the last 28 days, or of all if no day is known
-	pointsComplete = 10 // of a report that says all
+	pointsMatches  = 10 // for each power of two of matches in the last 28 days, or of all if no day is known
+	pointsComplete = 10 // for a report with complete data
 )
 
-// Top returns the open groups of a filter to look at first, n at most. What they have points for follows from the
-// store alone: today is the last day that evidence of the game has.
+// Top returns the open groups that match a filter and should be examined first, at most n. The points depend only on
+// the store: today is the last day in the game's evidence.
 func (s *Store) Top(ctx context.Context, f Filter, n int) ([]Ranked, error) {
 	var w where
 	if err := s.ofGroups(ctx, &w, f.With(Term{Key: "state", Op: "=", Value: string(GroupOpen)})); err != nil {
@@ -58,7 +58,7 @@ func (s *Store) Top(ctx context.Context, f Filter, n int) ([]Ranked, error) {
 		return cmp.Or(cmp.Compare(b.Points, a.Points), cmp.Compare(b.Reports, a.Reports), cmp.Compare(a.ID, b.ID))
 	}
 	slices.SortFunc(list, byPoints)
-	// How much is known adds pointsComplete at most: those that are further from the nth stay out.
+	// Completeness adds at most pointsComplete, so groups that are further from the nth cannot be in the result.
 	n = min(max(n, 1), len(list), 500)
 	near := n
 	for near < len(list) && list[near].Points+pointsComplete >= list[n-1].Points {
@@ -77,7 +77,7 @@ func (s *Store) Top(ctx context.Context, f Filter, n int) ([]Ranked, error) {
 	return list, s.describeTop(ctx, list)
 }
 
-// rankable reads of groups what they have points for, but for their days and how much is known.
+// rankable reads the data for points, except the groups' days and completeness.
 func (s *Store) rankable(ctx context.Context, w *where) (list []Ranked, err error) {
 	rows, err := s.read.QueryContext(ctx, w.fill("top.groups", ""), w.args...)
 	if err != nil {
@@ -93,7 +93,7 @@ func (s *Store) rankable(ctx context.Context, w *where) (list []Ranked, err erro
 	return list, err
 }
 
-// describeTop reads everything that a list shows of some groups.
+// describeTop reads everything that a list shows about groups.
 func (s *Store) describeTop(ctx context.Context, list []Ranked) error {
 	var ids []int64
 	for i := range list {
@@ -114,7 +114,7 @@ func (s *Store) describeTop(ctx context.Context, list []Ranked) error {
 	return nil
 }
 
-// trends counts the days of all groups of the games that are in a list.
+// trends counts the days of all groups in the games of a list.
 func (s *Store) trends(ctx context.Context, list []Ranked) error {
 	at, games := map[int64]*Ranked{}, map[int64]int64{}
 	for i := range list {
@@ -161,7 +161,7 @@ func (s *Store) lastBuilds(ctx context.Context) (map[int64]string, error) {
 	return names, err
 }
 
-// because adds points, and says why if that is wanted.
+// because adds points, and the reason if say is set.
 func (r *Ranked) because(say bool, points int, format string, args ...any) {
 	r.Points += points
 	if !say {
@@ -173,7 +173,7 @@ func (r *Ranked) because(say bool, points int, format string, args ...any) {
 // log2 returns the logarithm of 1+n, times points, rounded.
 func log2(n int64, points int) int { return int(math.Round(math.Log2(1+float64(n)) * float64(points))) }
 
-// rank gives a group its points, but for how much is known of it, and says why if that is wanted.
+// rank computes the points of a group, except for completeness. It adds the reasons if say is set.
 func (r *Ranked) rank(lastBuild string, say bool) {
 	if r.CameBack != "" {
 		after := ""
@@ -203,7 +203,7 @@ func (r *Ranked) rank(lastBuild string, say bool) {
 	}
 }
 
-// complete adds points for how much is known.
+// complete adds points for completeness.
 func (s *Store) complete(ctx context.Context, list []Ranked) error {
 	at := map[int64]*Ranked{}
 	var ids []int64

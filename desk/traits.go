@@ -11,23 +11,23 @@ import (
 	"github.com/desynctool/desynctool/report/document"
 )
 
-// Limits of what is kept of facts.
+// Limits of stored facts.
 const (
 	maxTraits     = 48
 	maxTraitValue = 120
 )
 
-// Names of traits that are what triage found, and that nothing states.
+// Names of traits that come from the triage, not from files.
 const (
 	traitKind  = ".kind"  // of the divergence
-	traitCause = ".cause" // the class of the likeliest cause
+	traitCause = ".cause" // class of the likeliest cause
 )
 
-// notTraits are facts that have columns of their own, or are of one match only.
+// notTraits are facts that have their own columns, or belong to only one match.
 var notTraits = []string{"game", "seed", "start state", "build", "time", "date"}
 
-// traitsOf returns the numbers of what the peers' files state: of each fact all values, and the empty
-// one for that it is stated at all; and of what triage found.
+// traitsOf returns the numbers of a report's traits: for each fact in the peers' files all values, and an empty value
+// because the fact is present; and the results of the triage.
 func (tx *Tx) traitsOf(ctx context.Context, r *document.Report) ([]int64, error) {
 	var list [][2]string
 	for i := range r.Stated {
@@ -69,7 +69,7 @@ func (tx *Tx) traitsOf(ctx context.Context, r *document.Report) ([]int64, error)
 	return slices.Compact(ids), nil
 }
 
-// traitSet returns the number of the set of some traits, which are in order; 0 if they are none.
+// traitSet returns the number of a set of traits, which must be sorted. It returns 0 for an empty set.
 func (tx *Tx) traitSet(ctx context.Context, traits []int64) (id int64, err error) {
 	if len(traits) == 0 {
 		return 0, nil

@@ -8,8 +8,8 @@ import (
 	"slices"
 )
 
-// Undo takes an event back, by its number; 0 is the last one of this editor that was not undone. It is
-// refused where a later one rests on it, which has to be undone first.
+// Undo reverts an event, given by its number; 0 means the last event of this editor that was not undone. If a later
+// event depends on it, Undo refuses, and that event must be undone first.
 func (e *Editor) Undo(ctx context.Context, event int64) (Done, error) {
 	return e.edit(ctx, func(tx *Tx) (Event, Done, error) {
 		if event == 0 {
@@ -57,14 +57,13 @@ func (tx *Tx) event(ctx context.Context, id int64) (x Event, err error) {
 	return x, err
 }
 
-// moves are events that move variants or reports between groups, states those with which people decide
-// about one.
+// moves are events that move variants or reports between groups. states are events that change the state of a group.
 var (
 	moves  = []What{Merged, Split, Moved}
 	states = []What{Closed, Reopened, Ignored, Merged}
 )
 
-// restedOn returns an error for an event on which a later one rests.
+// restedOn returns an error if a later event depends on an event.
 func (tx *Tx) restedOn(ctx context.Context, x Event) error {
 	var kinds []What
 	switch x.What {
@@ -91,11 +90,11 @@ func (tx *Tx) restedOn(ctx context.Context, x Event) error {
 	})
 }
 
-// undo takes back what an event did to a group.
+// undo reverts the effect of an event on a group.
 func (tx *Tx) undo(ctx context.Context, x Event, g *groupRow) error {
 	switch x.What {
 	case Noted, Linked:
-		return nil // lists leave out what is undone
+		return nil // lists omit undone events
 	case Named:
 		_, err := tx.run(ctx, "group.set-name", g.id, x.About.Before.Name)
 		return err
@@ -114,7 +113,7 @@ func (tx *Tx) undo(ctx context.Context, x Event, g *groupRow) error {
 		if err != nil {
 			return err
 		}
-		var ids []int64 // those that came since included
+		var ids []int64 // including reports that arrived since
 		for _, v := range all {
 			ids = append(ids, v.id)
 		}
@@ -127,8 +126,7 @@ func (tx *Tx) undo(ctx context.Context, x Event, g *groupRow) error {
 	return tx.undoMove(ctx, x)
 }
 
-// undoMerge gives a group back what was merged into another one, with what came since that would have been
-// its own.
+// undoMerge returns everything that was merged from a group, including later data that would have belonged to it.
 func (tx *Tx) undoMerge(ctx context.Context, x Event, into *groupRow) error {
 	from, err := tx.groupByID(ctx, x.About.OtherID)
 	if err != nil {
@@ -152,8 +150,8 @@ func (tx *Tx) undoMerge(ctx context.Context, x Event, into *groupRow) error {
 	return err
 }
 
-// undoMove puts reports back to where an earlier move had put them, else to the variants of which they are: perhaps
-// of another one than before, if they were triaged since.
+// undoMove returns reports to where an earlier move had put them, else to the variants of their documents. These may
+// differ from the variants before if the reports were triaged since.
 func (tx *Tx) undoMove(ctx context.Context, x Event) error {
 	for _, m := range x.About.Reports {
 		r, _, err := tx.counted(ctx, m.Report)
@@ -173,7 +171,7 @@ func (tx *Tx) undoMove(ctx context.Context, x Event) error {
 	return nil
 }
 
-// ownVariant returns of which variant a report is by its document, 0 if it is of no bug.
+// ownVariant returns the variant of a report according to its document, 0 if it has no bug.
 func (tx *Tx) ownVariant(ctx context.Context, id, game int64) (variant int64, err error) {
 	r, err := tx.Document(ctx, id)
 	if err != nil {

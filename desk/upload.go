@@ -7,21 +7,21 @@ import (
 	"time"
 )
 
-// Upload is a bundle that comes in pieces. Its bytes are in a file of the machine that takes them.
+// Upload is a bundle that arrives in pieces. Its bytes are in a file on the machine that receives them.
 type Upload struct {
-	Who    string // whose it is
+	Who    string // sender
 	Name   string
-	Build  string // what the upload says of its build
-	Length int64  // bytes that it will have
-	Synced int64  // bytes that are on stable storage
+	Build  string // build that the upload states
+	Length int64  // total bytes
+	Synced int64  // bytes on stable storage
 	Until  time.Time
-	Bundle string // the hash of the bundle that it became, empty before that
+	Bundle string // hash of the resulting bundle, empty before that
 }
 
-// StoredUpload names an upload, and its file, without what is in its address.
+// StoredUpload returns the name of an upload, and of its file, without the secret in its address.
 func StoredUpload(secret string) string { return hashOf(secret) }
 
-// NewUpload begins an upload and returns the secret that is in its address.
+// NewUpload starts an upload and returns the secret in its address.
 func (s *Store) NewUpload(ctx context.Context, u Upload) (secret string, err error) {
 	secret = randomText(16)
 	err = s.Write(ctx, func(tx *Tx) error {
@@ -39,7 +39,7 @@ func scanUpload(scan func(...any) error) (*Upload, error) {
 	return u, err
 }
 
-// UploadOf returns an upload by its secret; errors.Is(err, fs.ErrNotExist) if there is none.
+// UploadOf returns an upload by its secret, or an error that is fs.ErrNotExist.
 func (s *Store) UploadOf(ctx context.Context, secret string) (u *Upload, err error) {
 	err = s.each(ctx, "upload.find", []any{hashOf(secret)}, func(scan func(...any) error) (err error) {
 		u, err = scanUpload(scan)
@@ -51,7 +51,7 @@ func (s *Store) UploadOf(ctx context.Context, secret string) (u *Upload, err err
 	return u, err
 }
 
-// UploadSynced writes how many bytes of an upload are on stable storage, and until when it is kept.
+// UploadSynced records how many bytes of an upload are on stable storage, and until when it is kept.
 func (s *Store) UploadSynced(ctx context.Context, secret string, synced int64, until time.Time) error {
 	return s.Write(ctx, func(tx *Tx) error {
 		_, err := tx.run(ctx, "upload.synced", hashOf(secret), synced, until.UnixMicro())
@@ -59,13 +59,13 @@ func (s *Store) UploadSynced(ctx context.Context, secret string, synced int64, u
 	})
 }
 
-// UploadDone writes which bundle an upload became. It returns false if that was written before.
+// UploadDone records the bundle of an upload. It returns false if that was recorded before.
 func (tx *Tx) UploadDone(ctx context.Context, secret, bundle string) (bool, error) {
 	n, err := tx.run(ctx, "upload.done", hashOf(secret), bundle)
 	return n == 1, err
 }
 
-// DropUpload forgets an upload.
+// DropUpload deletes the record of an upload.
 func (s *Store) DropUpload(ctx context.Context, secret string) error {
 	return s.Write(ctx, func(tx *Tx) error {
 		_, err := tx.run(ctx, "upload.delete", hashOf(secret))
@@ -73,7 +73,7 @@ func (s *Store) DropUpload(ctx context.Context, secret string) error {
 	})
 }
 
-// DropOldUploads forgets the uploads whose time is over, and returns how StoredUpload names them.
+// DropOldUploads deletes the records of expired uploads, and returns their names in the form of StoredUpload.
 func (s *Store) DropOldUploads(ctx context.Context) (names []string, err error) {
 	err = s.Write(ctx, func(tx *Tx) error {
 		var err error
@@ -91,19 +91,19 @@ func (s *Store) DropOldUploads(ctx context.Context) (names []string, err error) 
 	return names, err
 }
 
-// OpenUploads returns how many uploads are under way, and how many bytes they will have.
+// OpenUploads returns the number of unfinished uploads, and their total bytes.
 func (s *Store) OpenUploads(ctx context.Context) (count, bytes int64, err error) {
 	err = s.row(ctx, "upload.open", []any{s.Now().UnixMicro()}, &count, &bytes)
 	return count, bytes, err
 }
 
-// WaitingBytes returns how many bytes the bundles have that are to be triaged.
+// WaitingBytes returns the total bytes of the bundles that wait for triage.
 func (s *Store) WaitingBytes(ctx context.Context) (n int64, err error) {
 	err = s.row(ctx, "bundle.waiting", nil, &n)
 	return n, err
 }
 
-// BundleReport is a report of a bundle, as far as an upload is told of it.
+// BundleReport is the part of a bundle's report that an upload's answer contains.
 type BundleReport struct {
 	ID     int64
 	Match  int // from 1
@@ -111,7 +111,7 @@ type BundleReport struct {
 	Group  string // its code, empty if no divergence is known
 }
 
-// BundleReports returns the reports of a bundle, at most so many, in the order of its matches.
+// BundleReports returns the reports of a bundle, most at most, ordered by match.
 func (s *Store) BundleReports(ctx context.Context, bundle int64, most int) (list []BundleReport, err error) {
 	return rowsOf(ctx, s, func(r *BundleReport) []any { return []any{&r.ID, &r.Match, &r.Status, &r.Group} }, "bundle.reports", bundle, most)
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/desynctool/desynctool/report/document"
 )
 
-// variant returns the variant of a key, which is made if there is none: in the group that has
-// its coarse key, or in a new one.
+// variant returns the variant of a key. If there is none, it creates one in the group with the coarse key, or in a new
+// group.
 func (tx *Tx) variant(ctx context.Context, game int64, key Key, r *document.Report) (id int64, newGroup bool, err error) {
 	var group int64
 	err = tx.row(ctx, "variant.find", []any{game, key.Coarse, key.Strict}, &id, &group)
@@ -37,8 +37,7 @@ func (tx *Tx) variant(ctx context.Context, game int64, key Key, r *document.Repo
 	return id, newGroup, nil
 }
 
-// newGroup makes the group of a coarse key. Its code is the first digits of the key, as many as no
-// other group has.
+// newGroup creates the group of a coarse key. Its code is the first digits of the key, as many as needed to be unique.
 func (tx *Tx) newGroup(ctx context.Context, game int64, key Key, r *document.Report) (id int64, isNew bool, err error) {
 	for n := 8; n <= len(key.Coarse); n++ {
 		code := key.Coarse[:n]
@@ -46,7 +45,7 @@ func (tx *Tx) newGroup(ctx context.Context, game int64, key Key, r *document.Rep
 		if !errors.Is(err, sql.ErrNoRows) {
 			break
 		}
-		// Another transaction may have made the very group.
+		// Another transaction may have created the same group.
 		if err = tx.row(ctx, "key.find", []any{game, key.Coarse}, &id); err == nil {
 			return id, false, nil
 		}
@@ -58,7 +57,7 @@ func (tx *Tx) newGroup(ctx context.Context, game int64, key Key, r *document.Rep
 	return id, true, err
 }
 
-// printNames are what the fingerprints of a report are made of.
+// printNames are the names in the fingerprints of a report.
 func printNames(r *document.Report) (names []string) {
 	for _, f := range r.Fingerprints {
 		names = append(names, f.Name)
@@ -66,10 +65,10 @@ func printNames(r *document.Report) (names []string) {
 	return names
 }
 
-// maxSearch is how long a text may be by which a group is found.
+// maxSearch is the maximum length of a group's search text.
 const maxSearch = 4000
 
-// searchText returns what a group is found by: some texts, each once, in lower case.
+// searchText returns the search text of a group: its texts, each once, in lower case.
 func searchText(texts []string) string {
 	var once []string
 	for _, text := range texts {

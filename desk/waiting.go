@@ -2,47 +2,48 @@ package desk
 
 import "context"
 
-// Claim reports whether a bundle waits to be triaged. If it does, no other transaction can say so of
-// it until this one ends: of several that have read it, one writes what they found.
+// Claim reports whether a bundle waits for triage. If it does, no other transaction can claim it until this one ends.
+// If several workers have read it, only one writes the result.
 func (tx *Tx) Claim(ctx context.Context, bundle int64) (bool, error) {
 	n, err := tx.run(ctx, "bundle.claim", bundle)
 	return n == 1, err
 }
 
-// ClaimAgain is Claim for a bundle that had been triaged that many times when its triage was begun anew. It reports
-// whether nobody has triaged it since, and its content is still kept: of what was forgotten meanwhile nothing is written again.
+// ClaimAgain is Claim for a bundle that had been triaged times times when a new triage began. It reports whether nobody
+// has triaged it since and its content is still stored, so that nothing is written about a bundle that was forgotten
+// meanwhile.
 func (tx *Tx) ClaimAgain(ctx context.Context, bundle, times int64) (bool, error) {
 	n, err := tx.run(ctx, "bundle.claim-again", bundle)
 	if err != nil || n == 0 {
 		return false, err
 	}
-	var now int64 // read after the row is locked, so that it is what the last transaction left
+	var now int64 // read after the row is locked, so that it is the last transaction's value
 	err = tx.row(ctx, "bundle.triages", []any{bundle}, &now)
 	return now == times, err
 }
 
-// Triages returns how often a bundle was triaged, 0 for one that waits or is not there.
+// Triages returns how often a bundle was triaged, 0 for a bundle that waits or does not exist.
 func (s *Store) Triages(ctx context.Context, bundle int64) (times int64, err error) {
 	err = s.row(ctx, "bundle.triages", []any{bundle}, &times)
 	return times, err
 }
 
-// TryAgain takes back that a bundle was set aside, and reports whether it was.
+// TryAgain makes a bundle that was set aside wait again, and reports whether it was set aside.
 func (tx *Tx) TryAgain(ctx context.Context, bundle int64) (bool, error) {
 	n, err := tx.run(ctx, "bundle.try-again", bundle)
 	return n == 1, err
 }
 
-// BundlesIn returns bundles in a state whose numbers are above after, in order, at most limit of them.
+// BundlesIn returns bundles in a state with numbers above after, in order, at most limit of them.
 func (s *Store) BundlesIn(ctx context.Context, state State, after int64, limit int) (list []*Bundle, err error) {
-	name := "bundle.unread" // which an index has
+	name := "bundle.unread" // it has an index
 	if state == Read {
 		name = "bundle.read"
 	}
 	return readRows(ctx, s, scanBundle, name, state, after, limit)
 }
 
-// NewestBuild returns the last of all builds that are known, by CompareBuilds; its name is empty if none is.
+// NewestBuild returns the newest of all known builds, by CompareBuilds. Its name is empty if there is none.
 func (s *Store) NewestBuild(ctx context.Context) (newest Build, err error) {
 	err = s.each(ctx, "build.names", nil, func(scan func(...any) error) error {
 		var b Build
@@ -57,7 +58,7 @@ func (s *Store) NewestBuild(ctx context.Context) (newest Build, err error) {
 	return newest, err
 }
 
-// InGroups returns the codes of the groups that the reports of a bundle are in, by match, empty for one without a
+// InGroups returns the codes of the groups of a bundle's reports, by match. A code is empty for a report without a
 // divergence.
 func (s *Store) InGroups(ctx context.Context, bundle int64) ([]string, error) {
 	return valuesOf[string](ctx, s, "report.groups", bundle)

@@ -14,12 +14,12 @@ import (
 type where struct {
 	conditions []string
 	args       []any
-	// searches says that a condition is looked for in other rows or in texts, so that to count what has it takes as long as to
-	// find it.
+	// searches means that a condition searches other rows or texts, so that counting the matches takes as long as
+	// finding them.
 	searches bool
 }
 
-// add adds a condition; {{value}} and {{end}} in it stand for values.
+// add adds a condition. {{value}} and {{end}} in it are placeholders for values.
 func (w *where) add(condition string, values ...any) {
 	for i, v := range values {
 		w.args = append(w.args, v)
@@ -28,7 +28,7 @@ func (w *where) add(condition string, values ...any) {
 	w.conditions = append(w.conditions, condition)
 }
 
-// ids adds a condition on rows that have been found already.
+// ids adds a condition on rows that were already found.
 func (w *where) ids(condition string, ids []int64) {
 	if len(ids) == 0 {
 		w.add("1 = 0")
@@ -37,7 +37,7 @@ func (w *where) ids(condition string, ids []int64) {
 	w.add(withIDs(condition, ids))
 }
 
-// withIDs fills the numbers of rows in.
+// withIDs inserts the numbers of rows.
 func withIDs(text string, ids []int64) string {
 	var b strings.Builder
 	for i, id := range ids {
@@ -61,7 +61,7 @@ func (w *where) fill(name, order string) string {
 	return strings.NewReplacer("{{where}}", w.String(), "{{order}}", order).Replace(statement(name))
 }
 
-// gameIDs returns the games that are called so, whatever the case, and the marks in the name.
+// gameIDs returns the games with a name, ignoring case and the marks in the name.
 func (s *Store) gameIDs(ctx context.Context, name string) (ids []int64, err error) {
 	letters := func(s string) string {
 		return strings.Map(func(r rune) rune {
@@ -83,7 +83,7 @@ func (s *Store) gameIDs(ctx context.Context, name string) (ids []int64, err erro
 	return ids, err
 }
 
-// knownBuild is a build of the store.
+// knownBuild is a build in the store.
 type knownBuild struct {
 	Build
 	id, game int64
@@ -93,29 +93,27 @@ func (s *Store) builds(ctx context.Context) (list []knownBuild, err error) {
 	return rowsOf(ctx, s, func(b *knownBuild) []any { return []any{&b.id, &b.game, &b.Name, &b.Day} }, "list.builds")
 }
 
-// named reports whether a build is called so: the name, or what it begins with before a plus, a
-// space or a bracket.
+// named reports whether a build has a name: the whole name, or its begin before a plus, a space or a bracket.
 func named(build, name string) bool {
 	rest, found := strings.CutPrefix(build, name)
 	return found && (rest == "" || strings.ContainsAny(rest[:1], "+ ("))
 }
 
-// UnknownBuildError says that a build has no place among others: it is of no report, and its name is
-// not a version.
+// UnknownBuildError reports that a build has no place among others: no report has it, and its name is not a version.
 type UnknownBuildError struct{ Build string }
 
 func (e *UnknownBuildError) Error() string {
 	return fmt.Sprintf("no report is of the build %s, and its name does not say which builds are older", strconv.Quote(e.Build))
 }
 
-// buildIDs returns the builds that stand so to the one that is called name, in each game.
+// buildIDs returns the builds with a relation to the build called name, in each game.
 func (s *Store) buildIDs(ctx context.Context, op, name string) (ids []int64, err error) {
 	all, err := s.builds(ctx)
 	if err != nil {
 		return nil, err
 	}
 	_, version := parseVersion(name)
-	of := map[int64]Build{} // the last of those that are called so, by game
+	of := map[int64]Build{} // the last build with that name, by game
 	for _, b := range all {
 		if have, found := of[b.game]; named(b.Name, name) && (!found || CompareBuilds(b.Build, have) > 0) {
 			of[b.game] = b.Build
@@ -145,7 +143,7 @@ func (s *Store) buildIDs(ctx context.Context, op, name string) (ids []int64, err
 	return ids, nil
 }
 
-// namesOf returns the names of builds, once each.
+// namesOf returns the names of builds, each once.
 func (s *Store) namesOf(ctx context.Context, ids []int64) (names []any, err error) {
 	all, err := s.builds(ctx)
 	for _, b := range all {
@@ -156,8 +154,8 @@ func (s *Store) namesOf(ctx context.Context, ids []int64) (names []any, err erro
 	return names, err
 }
 
-// traitIDs returns the traits of a fact whose values contain a text, whatever the case; exactly is for
-// values that are words of our own.
+// traitIDs returns the traits of a fact with values that contain a text, ignoring case. exactly is for values that are
+// desynctool's own words.
 func (s *Store) traitIDs(ctx context.Context, fact, text string, exactly bool) (ids []int64, err error) {
 	text = strings.ToLower(text)
 	err = s.each(ctx, "list.traits", []any{fact}, func(scan func(...any) error) error {
@@ -174,7 +172,7 @@ func (s *Store) traitIDs(ctx context.Context, fact, text string, exactly bool) (
 	return ids, err
 }
 
-// traitOf says which trait a term is about; ok is false if it is about none.
+// traitOf returns the trait of a term. ok is false if the term has none.
 func traitOf(t Term) (fact string, exactly, ok bool) {
 	switch t.Key {
 	case "fact":
@@ -187,12 +185,12 @@ func traitOf(t Term) (fact string, exactly, ok bool) {
 	return "", false, false
 }
 
-// likeText escapes what LIKE takes for more than itself.
+// likeText escapes the special characters of LIKE.
 var likeText = strings.NewReplacer(`\`, `\\`, "%", `\%`, "_", `\_`)
 
-// ofGroups adds what a filter says of groups. Each term is held against a group by itself.
+// ofGroups adds the conditions of a filter for groups. Each term is compared with a group separately.
 func (s *Store) ofGroups(ctx context.Context, w *where, f Filter) error {
-	merged := false // ones without reports are meant as well
+	merged := false // groups without reports are meant too
 	for _, t := range f.Terms {
 		if fact, exactly, ok := traitOf(t); ok {
 			ids, err := s.traitIDs(ctx, fact, t.Value, exactly)
@@ -212,7 +210,7 @@ func (s *Store) ofGroups(ctx context.Context, w *where, f Filter) error {
 			w.add("g.last_day >= {{value}}", dayNumber(t.Value))
 		case "until":
 			w.add("g.first_day <= {{value}} AND g.first_day > 0", dayNumber(t.Value))
-		case "status": // groups are of reports that diverged
+		case "status": // groups contain reports that diverged
 			if t.Value != string(document.Diverged) {
 				w.add("1 = 0")
 			}
@@ -244,7 +242,7 @@ func (s *Store) ofGroups(ctx context.Context, w *where, f Filter) error {
 	return nil
 }
 
-// ofGroup adds a term that is of the group itself.
+// ofGroup adds a term about the group itself.
 func (s *Store) ofGroup(ctx context.Context, w *where, t Term) error {
 	switch t.Key {
 	case "":
@@ -294,7 +292,7 @@ func (s *Store) buildsOfGroups(ctx context.Context, w *where, t Term) error {
 		} else {
 			w.add("g.came_back IN (" + strings.Join(list, ",") + ")")
 		}
-	// The last build of a group is as new as any that it has, and so on.
+	// The last build of a group is at least as new as all others, and so on.
 	case t.Op[0] == '>':
 		w.ids("g.last_build IN ({{ids}})", ids)
 	case t.Op[0] == '<':
@@ -306,7 +304,7 @@ func (s *Store) buildsOfGroups(ctx context.Context, w *where, t Term) error {
 	return nil
 }
 
-// ofReport adds a term that is of reports and needs no look at the store.
+// ofReport adds a term about reports that needs no query.
 func ofReport(w *where, t Term) {
 	switch t.Key {
 	case "peer":
@@ -326,7 +324,7 @@ func ofReport(w *where, t Term) {
 	}
 }
 
-// manyRows is from how many rows on a list of them is not made to look others up in; tests lower it.
+// manyRows is the number of rows from which on no list of them is made to look others up. Tests lower it.
 var manyRows int64 = 20_000
 
 // manyPeers reports whether a term names a peer that very many matches have: a role.
@@ -338,7 +336,7 @@ func (s *Store) manyPeers(ctx context.Context, t Term) (bool, error) {
 	return n == manyRows, err
 }
 
-// ofReports adds what a filter says of reports: all terms hold of each.
+// ofReports adds the conditions of a filter for reports. All terms must hold for a report.
 func (s *Store) ofReports(ctx context.Context, w *where, f Filter) error {
 	for _, t := range f.Terms {
 		if fact, exactly, ok := traitOf(t); ok {

@@ -8,8 +8,8 @@ import (
 	"github.com/desynctool/desynctool/desk"
 )
 
-// Busy returns the numbers of the bundles of a store that have a job to be done: none if nothing was ever put into its
-// queue.
+// Busy returns the numbers of the bundles in a store that have an unfinished job. It returns none if the store never
+// had a queue.
 func Busy(ctx context.Context, store *desk.Store) (bundles []int64, err error) {
 	find := `SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = 'river_job'`
 	if store.Kind() == desk.Postgres {

@@ -6,19 +6,19 @@ import (
 	"github.com/desynctool/desynctool/desk"
 )
 
-// life is that this process runs, as others see it.
+// life shows other workers that this process runs.
 type life interface {
 	// id is the name of this worker.
 	id() string
-	// keep makes sure that others see it still.
+	// keep makes sure that the other workers still see it.
 	keep(ctx context.Context) error
 	// alive reports which workers run.
 	alive(ctx context.Context, ids []string) (map[string]bool, error)
-	// Close ends it: its jobs are anyone's.
+	// Close ends it. Other workers may then take its jobs.
 	Close() error
 }
 
-// live begins the life of a worker.
+// live starts the life of a worker.
 func (q *Queue) live(ctx context.Context) (life, error) {
 	if q.store.Kind() == desk.Postgres {
 		l := &session{db: q.store.DB()}

@@ -12,15 +12,15 @@ import (
 	"github.com/desynctool/desynctool/internal/file/files"
 )
 
-// locked is the life of a worker of a folder: a file in it that is locked, or, where systems have no such locks, that cannot
-// be removed because it is open.
+// locked is the life of a worker for a folder. It is a locked file in the folder. On systems without such locks, it is
+// an open file, which cannot be removed.
 type locked struct {
 	dir  string
 	file *os.File
 	name string
 }
 
-// workersDir is the folder of these files in that of the store.
+// workersDir is the folder of these files in the store's folder.
 const workersDir = "workers"
 
 func newLocked(store string) (*locked, error) {
@@ -29,7 +29,7 @@ func newLocked(store string) (*locked, error) {
 		return nil, err
 	}
 	if entries, err := os.ReadDir(l.dir); err == nil {
-		for _, e := range entries { // left by workers that were killed, and have no jobs any more
+		for _, e := range entries { // left by killed workers, which have no jobs any more
 			l.runs(e.Name())
 		}
 	}
@@ -71,7 +71,7 @@ func (l *locked) alive(_ context.Context, ids []string) (map[string]bool, error)
 	return alive, nil
 }
 
-// runs reports whether the worker of a file runs. Of one that does not the file is removed.
+// runs reports whether the worker of a file runs. If it does not, runs removes the file.
 func (l *locked) runs(id string) bool {
 	path := filepath.Join(l.dir, filepath.Base(id))
 	f, err := os.Open(path)

@@ -8,9 +8,8 @@ import (
 	"math/rand/v2"
 )
 
-// session is the life of a worker of a PostgreSQL server: a connection that holds an advisory lock. The
-// server releases it when the connection ends, of itself or, of a machine that does not answer any more, after half a
-// minute.
+// session is the life of a worker for a PostgreSQL server: a connection with an advisory lock. The server releases the
+// lock when the connection ends. If the machine no longer answers, that takes half a minute.
 type session struct {
 	db     *sql.DB
 	conn   *sql.Conn // nil while there is none
@@ -24,7 +23,7 @@ func workerID(number int32) string { return fmt.Sprintf("worker-%08x", uint32(nu
 
 func (s *session) id() string { return workerID(s.number) }
 
-// keep sees that the connection is there, or makes another one that has the same lock.
+// keep checks the connection, or creates a new one with the same lock.
 func (s *session) keep(ctx context.Context) error {
 	if s.conn != nil {
 		if _, err := s.conn.ExecContext(ctx, `SELECT 1`); err == nil || ctx.Err() != nil {
@@ -55,7 +54,7 @@ func (s *session) keep(ctx context.Context) error {
 		case got && number != 0:
 			s.conn, s.number = conn, number
 			return nil
-		case s.number != 0: // by the connection before, of which the server does not know yet that it is gone
+		case s.number != 0: // by the previous connection, if the server does not know yet that it is gone
 			return conn.Close()
 		}
 	}
@@ -79,7 +78,7 @@ func (s *session) alive(ctx context.Context, ids []string) (map[string]bool, err
 	return alive, rows.Err()
 }
 
-// Close ends the lock. Where that fails the connection is gone, and the lock with it.
+// Close releases the lock. If that fails, the connection is gone, and so is the lock.
 func (s *session) Close() error {
 	if s.conn != nil {
 		_, _ = s.conn.ExecContext(context.Background(), `SELECT pg_advisory_unlock($1, $2)`, lockClass, s.number)

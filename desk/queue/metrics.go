@@ -19,22 +19,22 @@ type ending int
 // Endings of jobs.
 const (
 	done     ending = iota // its reports are written
-	skipped                // there was nothing to do any more
+	skipped                // there was nothing left to do
 	aside                  // its bundle is set aside
 	tried                  // it could not be done here
-	returned               // the worker was told to end
+	returned               // the worker was stopped
 	lost                   // another worker has it
 )
 
-// seconds are the upper bounds by which the times of bundles are counted.
+// seconds are the upper bounds of the buckets for triage times.
 var seconds = [...]float64{0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100, 300}
 
-// Metrics counts what a worker does. The zero value is ready.
+// Metrics counts the work of a worker. The zero value is ready for use.
 type Metrics struct {
 	mu     sync.Mutex
 	ended  [lost + 1]int
-	within [len(seconds)]int // bundles of done by seconds, each in one of them
-	sum    float64           // seconds of done
+	within [len(seconds)]int // done bundles by seconds, each counted in one bucket
+	sum    float64           // total seconds of done
 }
 
 func (m *Metrics) count(how ending, took time.Duration) {
@@ -59,7 +59,7 @@ func (m *Metrics) summary() Summary {
 	return Summary{Done: m.ended[done] + m.ended[skipped], Aside: m.ended[aside], Tried: m.ended[tried]}
 }
 
-// line says how far a worker is.
+// line describes the progress of a worker.
 func (m *Metrics) line(c Counts) string {
 	s := m.summary()
 	line := fmt.Sprintf("%d done, %d waiting, %d running", s.Done, c.Waiting, c.Running)
@@ -93,7 +93,8 @@ func (m *Metrics) write(out io.Writer, c Counts) error {
 	return err
 }
 
-// Serve answers GET /metrics at an address of loopback until end is called; at is where, with the port if that was 0.
+// Serve answers GET /metrics at a loopback address until end is called. at is the address, with the actual port if the
+// given port was 0.
 func (m *Metrics) Serve(ctx context.Context, q *Queue, address string) (at string, end func() error, err error) {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
@@ -114,7 +115,7 @@ func (m *Metrics) Serve(ctx context.Context, q *Queue, address string) (at strin
 			return
 		}
 		w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
-		_ = m.write(w, c) // whoever asked has gone
+		_ = m.write(w, c) // the client may have gone
 	})
 	server := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second, WriteTimeout: 10 * time.Second, MaxHeaderBytes: 16 << 10, BaseContext: func(net.Listener) context.Context { return ctx }}
 	go server.Serve(l)

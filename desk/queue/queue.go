@@ -1,18 +1,17 @@
-// Package queue hands bundles that wait to workers, on one machine or on many.
+// Package queue gives waiting bundles to workers, on one machine or on many.
 //
-// A job of River (riverqueue.com) is a row in the database of the desk. It is inserted in the
-// transaction that writes that the bundle came, and is completed in the one that writes its
-// reports: of workers that triage the same bundle, because one was taken for dead, the
-// first that is done writes, and the others find the job completed and write nothing. No clock decides that.
+// A job of River (riverqueue.com) is a row in the desk's database. It is inserted in the transaction that records the
+// bundle's arrival, and completed in the transaction that writes its reports. Two workers may triage the same bundle if
+// one was wrongly considered dead. The first that finishes writes; the other finds the job completed and writes
+// nothing. This does not depend on clocks.
 //
-// Which worker runs is known by a lock that the system takes from a process that ends, however it ends:
-// of a file in the folder of the desk, or of the PostgreSQL server for a connection. The job of a worker that
-// does not run goes back to the queue after a few looks. River's own rescue, which goes by the
-// clock and by an hour, is not used.
+// A lock shows whether a worker runs: a lock on a file in the desk's folder, or a lock of a connection to the
+// PostgreSQL server. The system releases it when the process ends in any way. If a worker does not run, its job returns
+// to the queue after a few checks. River's own rescue is not used, because it depends on the clock and takes an hour.
 //
-// A bundle that was read while its worker died is a suspect. It is read while its worker reads nothing
-// else, and that is written down before: when a suspect has been begun twice like that and never ended, three
-// workers have died of it, the last two of nothing else, and it is set aside.
+// A bundle whose worker died while reading it is a suspect. A worker reads a suspect only while it reads nothing else,
+// and records that first. If a suspect was started twice in this way and never ended, three workers have died, the last
+// two because of nothing else. The suspect is then set aside.
 package queue
 
 import (
@@ -33,35 +32,34 @@ import (
 	"github.com/desynctool/desynctool/desk"
 )
 
-// Priorities of jobs, from the first to the last.
+// Priorities of jobs, highest first.
 const (
 	First = 1 // bundles of the newest build
-	Usual = 2 // bundles of which nobody has said the build
+	Usual = 2 // bundles without a known build
 	Later = 3 // bundles of older builds
-	Last  = 4 // bundles that are triaged anew
+	Last  = 4 // bundles that are triaged again
 )
 
-// Queue is the queue of a store. Its methods may be called at once.
+// Queue is the queue of a store. Its methods are safe for concurrent use.
 type Queue struct {
 	store  *desk.Store
 	driver riverdriver.Driver[*sql.Tx]
 	insert *river.Client[*sql.Tx]
-	// clock is what River takes for the time, nil for that of the machine or of the server.
+	// clock is River's clock, nil for the clock of the machine or of the server.
 	clock rivertype.TimeGenerator
 }
 
-// job is what a worker is given.
+// job is the data of a job for a worker.
 type job struct {
 	Bundle int64 `json:"bundle" river:"unique"`
-	// Again says that the bundle is to be triaged though it has reports.
+	// Again means that the bundle is to be triaged although it has reports.
 	Again bool `json:"again,omitempty"`
 }
 
-// Kind is the name of such jobs.
+// Kind is the name of this type of jobs.
 func (job) Kind() string { return "bundle" }
 
-// Open opens the queue of a store. Its tables are made when that is done for the first time; what was interrupted
-// then goes on where it was.
+// Open opens the queue of a store. The first call creates its tables and continues if that was interrupted.
 func Open(ctx context.Context, store *desk.Store) (*Queue, error) {
 	q := &Queue{store: store}
 	if store.Kind() == desk.Postgres {
@@ -77,8 +75,8 @@ func Open(ctx context.Context, store *desk.Store) (*Queue, error) {
 	return q, err
 }
 
-// migrate makes the tables. Each version is a transaction with the row that says so; what another process did
-// at the same time is an error of one of both, and is there when it tries again.
+// migrate creates the tables. Each version is one transaction, together with the row that records it. If another
+// process does the same at the same time, one of them gets an error, and finds the version when it tries again.
 func (q *Queue) migrate(ctx context.Context) error {
 	migrator, err := rivermigrate.New(q.driver, &rivermigrate.Config{Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
@@ -99,7 +97,7 @@ func (q *Queue) migrate(ctx context.Context) error {
 func (q *Queue) migrateOnce(ctx context.Context, migrator *rivermigrate.Migrator[*sql.Tx]) error {
 	there, err := q.hasSuspects(ctx)
 	if err != nil || there {
-		return err // they are made last
+		return err // they are created last
 	}
 	if _, err := migrator.Migrate(ctx, rivermigrate.DirectionUp, nil); err != nil {
 		return err
@@ -110,8 +108,8 @@ func (q *Queue) migrateOnce(ctx context.Context, migrator *rivermigrate.Migrator
 	})
 }
 
-// Receive writes that a bundle came, which is on stable storage already, and has it triaged if it waits for that:
-// both or nothing. One that waits has one job however often it comes.
+// Receive records the arrival of a bundle that is already on stable storage, and queues it if it waits. It does both or
+// neither. A waiting bundle has one job, however often it arrives.
 func (q *Queue) Receive(ctx context.Context, b desk.Bundle, r desk.Receipt, priority int) (bundle *desk.Bundle, isNew bool, err error) {
 	err = q.store.Write(ctx, func(tx *desk.Tx) (err error) {
 		if bundle, isNew, err = tx.Receive(ctx, b, r); err != nil || bundle.State != desk.Waiting {
@@ -123,14 +121,14 @@ func (q *Queue) Receive(ctx context.Context, b desk.Bundle, r desk.Receipt, prio
 	return bundle, isNew, err
 }
 
-// Enqueue has a bundle that waits triaged, in the transaction that writes that it came. One that waits has one
-// job however often that is said.
+// Enqueue queues a waiting bundle, in the transaction that records its arrival. A waiting bundle has one job, however
+// often Enqueue is called.
 func (q *Queue) Enqueue(ctx context.Context, tx *desk.Tx, bundle int64, priority int) error {
 	_, err := q.add(ctx, tx, job{Bundle: bundle}, priority)
 	return err
 }
 
-// add inserts a job, unless its bundle has one.
+// add inserts a job, unless its bundle already has one.
 func (q *Queue) add(ctx context.Context, tx *desk.Tx, j job, priority int) (isNew bool, err error) {
 	result, err := q.insert.InsertTx(ctx, tx.Tx, j, &river.InsertOpts{Priority: priority, UniqueOpts: river.UniqueOpts{ByArgs: true, ByState: unfinished}})
 	if err != nil {
@@ -139,11 +137,11 @@ func (q *Queue) add(ctx context.Context, tx *desk.Tx, j job, priority int) (isNe
 	return !result.UniqueSkippedAsDuplicate, nil
 }
 
-// unfinished are the states of jobs that are to be done.
+// unfinished are the states of unfinished jobs.
 var unfinished = []rivertype.JobState{rivertype.JobStateAvailable, rivertype.JobStatePending, rivertype.JobStateRetryable, rivertype.JobStateRunning, rivertype.JobStateScheduled}
 
-// PriorityOf returns the priority of a bundle of a build: First for the newest that the store knows, or
-// a newer one; Usual if the build is not known.
+// PriorityOf returns the priority for bundles of a build: First for the newest build in the store or a newer one, Usual
+// if the build is not known.
 func (q *Queue) PriorityOf(ctx context.Context, build string) (int, error) {
 	if build == "" {
 		return Usual, nil
@@ -158,7 +156,7 @@ func (q *Queue) PriorityOf(ctx context.Context, build string) (int, error) {
 	return Later, nil
 }
 
-// Again has bundles triaged that have reports, and returns how many; those that have a job have no second one.
+// Again queues bundles that already have reports, and returns their number. Bundles with a job do not get a second one.
 func (q *Queue) Again(ctx context.Context, bundles []int64) (n int, err error) {
 	for _, id := range bundles {
 		err := q.store.Write(ctx, func(tx *desk.Tx) error {
@@ -178,7 +176,7 @@ func (q *Queue) Again(ctx context.Context, bundles []int64) (n int, err error) {
 // many is how many rows are read at a time.
 const many = 500
 
-// RetryAside has bundles triaged that were set aside, and returns how many.
+// RetryAside queues all bundles that were set aside, and returns their number.
 func (q *Queue) RetryAside(ctx context.Context) (n int, err error) {
 	err = q.each(ctx, desk.Aside, func(b *desk.Bundle) error {
 		return q.store.Write(ctx, func(tx *desk.Tx) error {
@@ -196,8 +194,8 @@ func (q *Queue) RetryAside(ctx context.Context) (n int, err error) {
 	return n, err
 }
 
-// Repair gives a job to every bundle that waits and has none, as one has that a desk add could not triage on its
-// machine, and returns how many these were.
+// Repair creates a job for every waiting bundle without one, and returns their number. A bundle lacks a job, for
+// example, if desk add could not triage it on its machine.
 func (q *Queue) Repair(ctx context.Context) (n int, err error) {
 	err = q.each(ctx, desk.Waiting, func(b *desk.Bundle) error {
 		return q.store.Write(ctx, func(tx *desk.Tx) error {
@@ -229,14 +227,14 @@ func (q *Queue) each(ctx context.Context, state desk.State, f func(*desk.Bundle)
 	}
 }
 
-// Counts is how many jobs there are.
+// Counts counts jobs.
 type Counts struct {
 	Waiting int // for a worker
 	Running int
-	Later   int // that could not be done and are tried again later
+	Later   int // failed and to be retried later
 }
 
-// Counts counts the jobs that are to be done.
+// Counts counts the unfinished jobs.
 func (q *Queue) Counts(ctx context.Context) (c Counts, err error) {
 	rows, err := q.store.DB().QueryContext(ctx, `SELECT state, count(*) FROM river_job WHERE state IN ('available', 'pending', 'retryable', 'running', 'scheduled') GROUP BY state`)
 	if err != nil {

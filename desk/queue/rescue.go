@@ -12,15 +12,15 @@ import (
 	"github.com/desynctool/desynctool/desk"
 )
 
-// patience is in how many looks in a row nobody must have a job before it goes back to the queue: a
-// server of a database that was started again knows its workers only after a moment.
+// patience is the number of consecutive checks in which no worker has a job before the job returns to the queue. A
+// restarted database server knows its workers only after a moment.
 const patience = 3
 
-// mostRunning is how many jobs that run are looked at.
+// mostRunning is how many running jobs are checked.
 const mostRunning = 10_000
 
-// rescue gives back jobs that run nowhere: of workers that have ended, and of this one where the server's
-// answer was lost that it has them.
+// rescue returns jobs to the queue that no worker runs: jobs of workers that have ended, and jobs that the server
+// assigned to this worker in an answer that was lost.
 func (w *worker) rescue(ctx context.Context) error {
 	list, err := w.driver.GetExecutor().JobGetStuck(ctx, &riverdriver.JobGetStuckParams{Max: mostRunning, StuckHorizon: time.Now().Add(never)})
 	if err != nil || len(list) == 0 {
@@ -53,10 +53,10 @@ func (w *worker) rescue(ctx context.Context) error {
 	return nil
 }
 
-// toEnd is how long River may take to write that a job could not be done: three tries of ten seconds.
+// toEnd is how long River may take to record that a job failed: three tries of ten seconds.
 const toEnd = 45 * time.Second
 
-// runs reports whether this process has a job.
+// runs reports whether this process runs a job.
 func (w *worker) runs(job int64) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -68,7 +68,7 @@ func (w *worker) runs(job int64) bool {
 	return ok
 }
 
-// lastOf returns who took a job last.
+// lastOf returns the worker that took a job last.
 func lastOf(j *rivertype.JobRow) string {
 	if len(j.AttemptedBy) == 0 {
 		return ""
@@ -76,7 +76,7 @@ func lastOf(j *rivertype.JobRow) string {
 	return j.AttemptedBy[len(j.AttemptedBy)-1]
 }
 
-// giveBack puts a job back in its place in the queue. Its bundle is a suspect if its worker died.
+// giveBack returns a job to its place in the queue. If its worker died, its bundle becomes a suspect.
 func (w *worker) giveBack(ctx context.Context, j *rivertype.JobRow, died bool) error {
 	var args job
 	if err := json.Unmarshal(j.EncodedArgs, &args); err != nil {

@@ -8,14 +8,14 @@ import (
 	"github.com/desynctool/desynctool/desk"
 )
 
-// createSuspects makes the table of bundles that were read while their worker died; alone is how
-// often they were begun since, each by itself in its worker, and did not end.
+// createSuspects creates the table of bundles whose worker died while reading them. alone counts how often they were
+// started since then, each alone in its worker, without an end.
 const createSuspects = `CREATE TABLE IF NOT EXISTS queue_suspects (bundle_id BIGINT NOT NULL PRIMARY KEY, alone BIGINT NOT NULL)`
 
-// mostAlone is how often a suspect is begun: with the time that made it one that is three workers.
+// mostAlone is how often a suspect is started. With the time that made it a suspect, this affects three workers.
 const mostAlone = 2
 
-// hasSuspects reports whether the table is there.
+// hasSuspects reports whether the table exists.
 func (q *Queue) hasSuspects(ctx context.Context) (bool, error) {
 	find := `SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = 'queue_suspects'`
 	if q.store.Kind() == desk.Postgres {
@@ -26,7 +26,7 @@ func (q *Queue) hasSuspects(ctx context.Context) (bool, error) {
 	return n > 0, err
 }
 
-// suspect reports whether a bundle is one, and how often it was begun by itself.
+// suspect reports whether a bundle is a suspect, and how often it was started alone.
 func (q *Queue) suspect(ctx context.Context, bundle int64) (is bool, alone int, err error) {
 	err = q.store.DB().QueryRowContext(ctx, `SELECT alone FROM queue_suspects WHERE bundle_id = $1`, bundle).Scan(&alone)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -35,7 +35,7 @@ func (q *Queue) suspect(ctx context.Context, bundle int64) (is bool, alone int, 
 	return err == nil, alone, err
 }
 
-// addAlone writes that a suspect is begun by itself (1), or that its worker did not die of it (-1).
+// addAlone records that a suspect is started alone (1), or that its worker did not die because of it (-1).
 func (q *Queue) addAlone(ctx context.Context, bundle int64, by int) error {
 	return q.store.Write(ctx, func(tx *desk.Tx) error {
 		_, err := tx.ExecContext(ctx, `UPDATE queue_suspects SET alone = alone + $2 WHERE bundle_id = $1`, bundle, by)

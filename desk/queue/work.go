@@ -19,32 +19,34 @@ import (
 	"github.com/desynctool/desynctool/desk/intake"
 )
 
-// Options are how a worker works.
+// Options configures a worker.
 type Options struct {
 	// Jobs is how many bundles it triages at once, at least 1.
 	Jobs int
-	// UntilEmpty ends it when no job waits or runs, anywhere.
+	// UntilEmpty ends it when there are no waiting or running jobs, in any worker.
 	UntilEmpty bool
-	// Stop is how long it has to finish what runs when it is told to end; 0 is half a minute. What is not done by then is
-	// given back.
+	// Stop is how long it may continue running jobs after it was stopped. 0 means half a minute. Jobs that are not done
+	// by then return to the queue.
 	Stop time.Duration
-	// Log is told what a person should know, a line each; nil for nobody.
+	// Log receives messages for the operator, a line each. It may be nil.
 	Log func(line string)
-	// Metrics count what is done, nil for nobody to look.
+	// Metrics counts the work. It may be nil.
 	Metrics *Metrics
-	// Look is how often it looks which workers run, 0 is two seconds. A job goes back to the queue after three looks.
+	// Look is the interval at which it checks which workers run. 0 means two seconds. A job returns to the queue after
+	// three checks.
 	Look time.Duration
 }
 
-// Summary is what a worker has done.
+// Summary is the result of a worker's run.
 type Summary struct {
-	Done  int // bundles with reports now, or that had them already
+	Done  int // bundles that now have reports, or already had them
 	Aside int // bundles that were set aside
-	Tried int // times that a bundle could not be triaged here, and is tried again
-	Later int // bundles that are tried again later, of all workers
+	Tried int // times that a bundle could not be triaged here and is retried
+	Later int // bundles that are retried later, in all workers
 }
 
-// Work triages what waits, until ctx is done or, if so asked for, nothing is left. That ctx is done is not an error.
+// Work triages waiting bundles until ctx is done, or until nothing is left if UntilEmpty is set. It is not an error if
+// ctx is done.
 func (q *Queue) Work(ctx context.Context, x *intake.Intake, o Options) (Summary, error) {
 	w := &worker{Queue: q, intake: x, Options: o, running: map[int64]time.Time{}, missed: map[attempt]int{}}
 	if w.Metrics == nil {
@@ -71,21 +73,21 @@ func (q *Queue) Work(ctx context.Context, x *intake.Intake, o Options) (Summary,
 	return s, errors.Join(err, errCount)
 }
 
-// worker is one call of Work.
+// worker is the state of one call of Work.
 type worker struct {
 	*Queue
 	Options
 	intake *intake.Intake
 	life   life
 
-	// alone is held by a suspect while it is read, and shared by all else that is.
+	// alone is locked exclusively while a suspect is read, and shared for all other bundles.
 	alone sync.RWMutex
 
 	mu      sync.Mutex
-	running map[int64]time.Time // jobs that this process has, and when it ended those whose end River writes
+	running map[int64]time.Time // jobs of this process; the time is set when a job has ended and River still has to record it
 
-	missed map[attempt]int // in how many looks nobody had the job
-	failed string          // what the last look said, so that it is said once
+	missed map[attempt]int // number of checks in which no worker had the job
+	failed string          // result of the last check, so that it is logged only once
 }
 
 // attempt is one time that a job was taken.
@@ -94,10 +96,10 @@ type attempt struct {
 	number int
 }
 
-// never is longer than any job runs: River's own rescue goes by the clock.
+// never is longer than any job runs. It disables River's own rescue, which depends on the clock.
 const never = 100 * 365 * 24 * time.Hour
 
-// How River looks for jobs: as soon as one is done, and else a few times a second.
+// How River looks for jobs: as soon as one is done, and a few times a second.
 const (
 	fetchCooldown = 2 * time.Millisecond
 	fetchPoll     = 200 * time.Millisecond
@@ -132,10 +134,10 @@ func (w *worker) work(ctx context.Context) error {
 	return w.stop(client)
 }
 
-// emptyEach is how often a worker that ends when nothing is left asks whether anything is.
+// emptyEach is the interval at which a worker with UntilEmpty checks whether jobs are left.
 const emptyEach = 200 * time.Millisecond
 
-// watch looks what the queue needs until the worker is to end.
+// watch maintains the queue until the worker is stopped.
 func (w *worker) watch(ctx context.Context) {
 	each := w.Look
 	if w.UntilEmpty {
@@ -171,7 +173,7 @@ func (w *worker) watch(ctx context.Context) {
 	}
 }
 
-// say says once that looking fails, and once that it does not any more.
+// say logs once that the check fails, and once that it works again.
 func (w *worker) say(err error) {
 	now := ""
 	if err != nil && !errors.Is(err, context.Canceled) {
@@ -186,8 +188,7 @@ func (w *worker) say(err error) {
 	w.failed = now
 }
 
-// look has others see that this worker runs, gives back the jobs of those that do not, and gives jobs to bundles
-// that have none.
+// look renews the life of this worker, returns the jobs of dead workers, and creates jobs for bundles without one.
 func (w *worker) look(ctx context.Context) error {
 	if err := w.life.keep(ctx); err != nil {
 		return err
@@ -209,10 +210,10 @@ func (w *worker) empty(ctx context.Context) (bool, error) {
 	return repaired == 0, err
 }
 
-// givingBack is how long a worker may take at least to give back what it was told to leave.
+// givingBack is the minimum time that a stopped worker gets to return its jobs.
 const givingBack = 30 * time.Second
 
-// stop finishes what runs, or gives it back, for which it has time of its own.
+// stop waits for running jobs, or returns them to the queue. It has its own time limit.
 func (w *worker) stop(client *river.Client[*sql.Tx]) error {
 	soft, end := context.WithTimeout(context.Background(), w.Stop)
 	defer end()
@@ -227,7 +228,7 @@ func (w *worker) stop(client *river.Client[*sql.Tx]) error {
 	return nil
 }
 
-// triager is what River calls.
+// triager is called by River.
 type triager struct {
 	river.WorkerDefaults[job]
 	*worker
@@ -249,7 +250,7 @@ func (w *worker) begin(job int64) {
 	w.running[job] = time.Time{}
 }
 
-// end says that a job is done, and whether the database knows it.
+// end records that a job is done, and whether the database knows it.
 func (w *worker) end(job int64, known bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -258,7 +259,7 @@ func (w *worker) end(job int64, known bool) {
 	}
 }
 
-// one triages the bundle of a job, and says how that ended.
+// one triages the bundle of a job, and returns how that ended.
 func (w *worker) one(ctx context.Context, j *river.Job[job]) (ending, error) {
 	id := j.Args.Bundle
 	times, err := w.store.Triages(ctx, id)
@@ -298,13 +299,13 @@ func (w *worker) one(ctx context.Context, j *river.Job[job]) (ending, error) {
 	return how, err
 }
 
-// triage reads a bundle that had been triaged that many times, and writes what is found, unless the bundle was deleted or
-// triaged by another program meanwhile.
+// triage reads a bundle that had been triaged this many times, and writes the result, unless the bundle was deleted or
+// another program triaged it meanwhile.
 func (w *worker) triage(ctx context.Context, j *river.Job[job], b *desk.Bundle, times int64) (ending, error) {
 	found, err := w.intake.Stored(ctx, b)
 	aside := (*intake.AsideError)(nil)
 	switch {
-	case errors.As(err, &aside) && b.State == desk.Read: // what was found before stays
+	case errors.As(err, &aside) && b.State == desk.Read: // the previous result stays
 		if now, err := w.store.BundleByID(ctx, b.ID); err == nil && now.Kept == b.Kept {
 			w.Log(fmt.Sprintf("%s: %s; its reports stay as they are", b.Name, aside.Why))
 		}
@@ -334,14 +335,14 @@ func (w *worker) triage(ctx context.Context, j *river.Job[job], b *desk.Bundle, 
 		if found.Copy == nil && len(found.Names) > 0 {
 			w.Log(fmt.Sprintf("bundle %d: names of players may be left: %s", b.ID, found.Names[0]))
 		}
-		if err := w.intake.Replaced(ctx, b, found); err != nil { // desk prune deletes what is left
+		if err := w.intake.Replaced(ctx, b, found); err != nil { // desk prune deletes the rest
 			w.Log(fmt.Sprintf("%s: what came of it is not deleted: %v", b.Name, err))
 		}
 	}
 	return how, err
 }
 
-// aside sets a bundle aside, unless it does not wait any more.
+// aside sets a bundle aside, unless it no longer waits.
 func (w *worker) aside(ctx context.Context, j *river.Job[job], b *desk.Bundle, why string) (ending, error) {
 	how, err := w.complete(ctx, j, skipped, func(ctx context.Context, tx *desk.Tx) (ending, error) {
 		if waits, err := tx.Claim(ctx, b.ID); err != nil || !waits {
@@ -355,11 +356,11 @@ func (w *worker) aside(ctx context.Context, j *river.Job[job], b *desk.Bundle, w
 	return how, err
 }
 
-// writing is how long a worker that is told to end may take to write what it has done.
+// writing is how long a stopped worker may take to write its results.
 const writing = time.Minute
 
-// complete ends a job in the transaction that writes what it has done, and returns how that ended: as write says, or
-// how if there is nothing to write. Of a job that is not this worker's any more, and has been done by another, nothing is written.
+// complete ends a job in the transaction that writes its results. It returns the ending from write, or how if write is
+// nil. If the job no longer belongs to this worker and another one has done it, nothing is written.
 func (w *worker) complete(ctx context.Context, j *river.Job[job], how ending, write func(context.Context, *desk.Tx) (ending, error)) (ending, error) {
 	ctx, end := context.WithTimeout(context.WithoutCancel(ctx), writing)
 	defer end()
@@ -377,7 +378,7 @@ func (w *worker) complete(ctx context.Context, j *river.Job[job], how ending, wr
 		how, err = write(ctx, tx)
 		return err
 	})
-	if errors.Is(err, rivertype.ErrNotFound) { // it is anyone's, or done
+	if errors.Is(err, rivertype.ErrNotFound) { // another worker may take it, or it is done
 		return lost, errLost
 	}
 	if err != nil {
@@ -386,13 +387,13 @@ func (w *worker) complete(ctx context.Context, j *river.Job[job], how ending, wr
 	return how, nil
 }
 
-// errLost is how a job ends that another worker has. River writes it only to a job that runs.
+// errLost is the error of a job that another worker has. River records it only for a job that runs.
 var errLost = errors.New("another worker has the job")
 
-// retries say when jobs are tried again.
+// retries determines when jobs are retried.
 type retries struct{ store *desk.Store }
 
-// NextRetry is when a job that could not be done is tried again: after a second, then each time four times later, at most ten
+// NextRetry returns when a failed job is retried: after a second, then four times as long each time, at most ten
 // minutes.
 func (r retries) NextRetry(j *rivertype.JobRow) time.Time {
 	wait := time.Second

@@ -11,41 +11,41 @@ import (
 	"github.com/desynctool/desynctool/report/document"
 )
 
-// Adding is what desk add has done. It is desynctool.desk-add/1.
+// Adding is the result of desk add. It is desynctool.desk-add/1.
 type Adding struct {
 	document.Head
-	Bundles int  `json:"bundles"` // that were given
+	Bundles int  `json:"bundles"` // number of given bundles
 	New     int  `json:"new"`     // stored for the first time
 	Before  int  `json:"seen_before"`
-	Queued  bool `json:"queued"` // triage is left to desk work
+	Queued  bool `json:"queued"` // desk work will triage
 	Triaged int  `json:"triaged"`
 	Reports int  `json:"reports"`
-	// NoGroup is of how many reports no divergence is known: in sync, inconclusive, or nothing that could be read.
+	// NoGroup counts reports without a known divergence: in sync, inconclusive, or without anything readable.
 	NoGroup int `json:"no_group"`
-	// NewGroups are groups that had no report before, CameBack those that were closed.
+	// NewGroups are groups that had no report before. CameBack are groups that were closed.
 	NewGroups []string `json:"new_groups"`
 	CameBack  []string `json:"came_back"`
-	// Aside are bundles that cannot be triaged, Waiting those that could not be triaged here; NotStored are those
-	// that are not in the store.
+	// Aside are bundles that cannot be triaged. Waiting are bundles that could not be triaged here. NotStored are
+	// bundles that are not in the store.
 	Aside     []Untaken `json:"aside"`
 	Waiting   []Untaken `json:"waiting"`
 	NotStored []Untaken `json:"not_stored"`
-	// Named are bundles in which names of players may be left, with the first file of which that is known.
+	// Named are bundles that may contain names of players, each with the first such file.
 	Named []Untaken `json:"names_left"`
 }
 
-// Untaken is a bundle that has no reports, and why.
+// Untaken is a bundle without reports, with the reason.
 type Untaken struct {
 	Path string `json:"path"`
 	Why  string `json:"why"`
 }
 
-// NewAdding returns an Adding of nothing yet.
+// NewAdding returns an empty Adding.
 func NewAdding(queued bool) *Adding {
 	return &Adding{Head: document.NewHead("desk-add", document.InSync, nil), Queued: queued, NewGroups: []string{}, CameBack: []string{}, Aside: []Untaken{}, Waiting: []Untaken{}, NotStored: []Untaken{}, Named: []Untaken{}}
 }
 
-// Add adds what became of a bundle.
+// Add adds the result for a bundle.
 func (a *Adding) Add(x *intake.Added) {
 	a.Bundles++
 	switch {
@@ -87,7 +87,7 @@ func (a *Adding) Add(x *intake.Added) {
 	a.Status = a.status()
 }
 
-// Refused adds a path of which nothing is stored.
+// Refused adds a path from which nothing was stored.
 func (a *Adding) Refused(path string, err error) {
 	a.NotStored = append(a.NotStored, Untaken{document.Safe(path), document.Safe(prose.Plainly(err))})
 	a.Status = a.status()
@@ -103,7 +103,7 @@ func (a *Adding) status() document.Status {
 	return document.InSync
 }
 
-// Text says what was done, in a few lines.
+// Text describes the result in a few lines.
 func (a *Adding) Text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %d new, %d seen before", prose.Count(a.Bundles, "bundle", "bundles"), a.New, a.Before)
@@ -132,7 +132,7 @@ func (a *Adding) Text() string {
 	return b.String()
 }
 
-// shown is how many groups or bundles are named at most.
+// shown is the maximum number of groups or bundles that are named.
 const shown = 12
 
 func groups(b *strings.Builder, what string, codes []string) {
@@ -157,7 +157,7 @@ func untaken(b *strings.Builder, what string, list []Untaken) {
 	}
 }
 
-// AddedLine says in a line what became of a bundle.
+// AddedLine describes the result for a bundle in one line.
 func AddedLine(x *intake.Added) string {
 	path := document.Safe(prose.OneLine(x.Path))
 	switch {

@@ -9,23 +9,23 @@ import (
 	"github.com/desynctool/desynctool/report/document"
 )
 
-// Again is desynctool.desk-again/1: what another triage of stored bundles says otherwise.
+// Again is desynctool.desk-again/1: the changes from another triage of stored bundles.
 type Again struct {
 	document.Head
-	DryRun  bool `json:"dry_run"` // the store is as it was
-	Queued  bool `json:"queued"`  // triage is left to desk work
+	DryRun  bool `json:"dry_run"` // the store was not changed
+	Queued  bool `json:"queued"`  // desk work will triage
 	Bundles int  `json:"bundles"`
 	Reports int  `json:"reports"`
-	Changed int  `json:"changed"` // reports that say something else, or are new or gone
-	// Counts is how many reports say something else of a field.
+	Changed int  `json:"changed"` // reports that changed, or are new or gone
+	// Counts is how many reports changed in each field.
 	Counts  map[string]int `json:"counts"`
 	Changes []AgainChange  `json:"changes"`
-	Skipped []Untaken      `json:"skipped"` // bundles that could not be triaged; their reports are as they were
-	// Meanwhile are bundles that another program deleted or triaged while they were read: nothing was written of them.
+	Skipped []Untaken      `json:"skipped"` // bundles that could not be triaged; their reports are unchanged
+	// Meanwhile are bundles that another program deleted or triaged while they were read. Nothing was written for them.
 	Meanwhile []Untaken `json:"meanwhile"`
 }
 
-// AgainChange is a report that says something else.
+// AgainChange is a report that changed.
 type AgainChange struct {
 	Bundle string       `json:"bundle"`
 	File   string       `json:"file"`
@@ -36,19 +36,19 @@ type AgainChange struct {
 	Fields []AgainField `json:"fields"`
 }
 
-// AgainField is what a report says otherwise.
+// AgainField is a field of a report that changed.
 type AgainField struct {
 	Field string `json:"field"`
-	Old   string `json:"old"` // empty where nothing was known
+	Old   string `json:"old"` // empty if it was unknown
 	New   string `json:"new"`
 }
 
-// NewAgain returns an Again of nothing yet.
+// NewAgain returns an empty Again.
 func NewAgain(dry bool) *Again {
 	return &Again{Head: document.NewHead("desk-again", document.InSync, nil), DryRun: dry, Counts: map[string]int{}, Changes: []AgainChange{}, Skipped: []Untaken{}, Meanwhile: []Untaken{}}
 }
 
-// Add adds what became of a bundle.
+// Add adds the result for a bundle.
 func (a *Again) Add(x intake.Retriaged) {
 	a.Bundles++
 	if x.Skipped != "" {
@@ -77,7 +77,7 @@ func (a *Again) Add(x intake.Retriaged) {
 	}
 }
 
-// Text is a line for each thing that a report says otherwise, then the counts.
+// Text returns a line for each change in a report, then the counts.
 func (a *Again) Text() string {
 	var b strings.Builder
 	if a.Queued {

@@ -1,3 +1,3 @@
-// Package render shows what a desk has: as text for people, as JSON, CSV and Markdown, and for systems of
-// continuous integration. It asks and decides nothing.
+// Package render shows the content of a desk: as text, as JSON, CSV and Markdown, and for continuous integration
+// systems. It makes no queries and no decisions.
 package render

@@ -9,13 +9,13 @@ import (
 	"github.com/desynctool/desynctool/report/document"
 )
 
-// Doctor is desynctool.desk-doctor/1: what of a store is not as it should be.
+// Doctor is desynctool.desk-doctor/1: the faults in a store.
 type Doctor struct {
 	document.Head
-	Found     int64         `json:"found"`      // faults
+	Found     int64         `json:"found"`      // number of faults
 	Faults    []DoctorFault `json:"faults"`     // the first of each kind
-	Left      int64         `json:"left"`       // blobs that no bundle needs
-	LeftBytes int64         `json:"left_bytes"` // that they take
+	Left      int64         `json:"left"`       // number of blobs that no bundle needs
+	LeftBytes int64         `json:"left_bytes"` // their size
 	LeftOver  []string      `json:"left_over"`  // the first of them
 	Do        []string      `json:"do"`
 	Rows      int64         `json:"rows"`
@@ -25,7 +25,7 @@ type Doctor struct {
 	Bytes     int64         `json:"bytes"` // of these, unpacked
 }
 
-// DoctorFault is something that is not as it should be.
+// DoctorFault is a fault in a store.
 type DoctorFault struct {
 	Kind  string `json:"kind"`
 	Where string `json:"where"`
@@ -58,7 +58,7 @@ func NewDoctor(x *desk.Examined) Doctor {
 	return d
 }
 
-// Text says what was found, a line for each fault, and what to do about it.
+// Text describes the result, a line for each fault, and what to do about it.
 func (d Doctor) Text() string {
 	var b strings.Builder
 	for _, f := range d.Faults {

@@ -9,7 +9,7 @@ import (
 	"github.com/desynctool/desynctool/report/document"
 )
 
-// Tokens is desynctool.desk-tokens/1: who may reach a desk by HTTP. Secrets are not in it.
+// Tokens is desynctool.desk-tokens/1: the tokens with access to a desk by HTTP, without their secrets.
 type Tokens struct {
 	document.Head
 	Tokens []Token `json:"tokens"`
@@ -40,13 +40,13 @@ func (x Tokens) Text() string {
 	})
 }
 
-// Audit is desynctool.desk-audit/1: who did what to a desk, the last first.
+// Audit is desynctool.desk-audit/1: the actions on a desk, newest first.
 type Audit struct {
 	document.Head
 	Entries []AuditEntry `json:"entries"`
 }
 
-// AuditEntry is something that somebody did.
+// AuditEntry is one action.
 type AuditEntry struct {
 	At    string `json:"at"`
 	Who   string `json:"who"`
@@ -54,7 +54,7 @@ type AuditEntry struct {
 	About string `json:"about,omitempty"`
 }
 
-// NewAudit returns the document of what was done.
+// NewAudit returns the document of a list of actions.
 func NewAudit(list []desk.Entry) Audit {
 	x := Audit{document.NewHead("desk-audit", document.InSync, nil), []AuditEntry{}}
 	for _, e := range list {
@@ -70,7 +70,7 @@ func (x Audit) Text() string {
 	})
 }
 
-// Shares is desynctool.desk-shares/1: links for players. Secrets are not in it.
+// Shares is desynctool.desk-shares/1: links for players, without their secrets.
 type Shares struct {
 	document.Head
 	Links []ShareLink `json:"links"`
@@ -105,13 +105,14 @@ func (x Shares) Text() string {
 	})
 }
 
-// Webhooks is desynctool.desk-webhooks/1: addresses that are told of groups. Secrets are not in it.
+// Webhooks is desynctool.desk-webhooks/1: addresses that receive news about groups, without their secrets.
 type Webhooks struct {
 	document.Head
 	Webhooks []Webhook `json:"webhooks"`
 }
 
-// Webhook is an address that is told of groups, and how many deliveries wait, arrived, or were given up.
+// Webhook is an address that receives news about groups. It also counts the deliveries that wait, arrived, or were
+// given up.
 type Webhook struct {
 	Webhook int64  `json:"webhook"`
 	Address string `json:"address"`
@@ -143,7 +144,7 @@ func (x Webhooks) Text() string {
 	})
 }
 
-// lines has one for each of a list, safe for a terminal, and says so if there is none.
+// lines returns a line for each entry of a list, safe for a terminal, or none if the list is empty.
 func lines[T any](list []T, none string, line func(T) string) string {
 	if len(list) == 0 {
 		return none + "\n"
@@ -162,7 +163,7 @@ func revoked(at string) string {
 	return ", revoked " + at
 }
 
-// stamp is a time to the second, empty for none.
+// stamp formats a time to the second, empty for the zero time.
 func stamp(t time.Time) string {
 	if t.IsZero() {
 		return ""

@@ -8,7 +8,7 @@ import (
 	"github.com/desynctool/desynctool/report/document"
 )
 
-// EditText says in a sentence what was done to a group.
+// EditText describes an edit of a group in a sentence.
 func EditText(d desk.Done) string {
 	variants := prose.Count(d.Count, "variant", "variants")
 	switch d.What {
@@ -39,11 +39,11 @@ func EditText(d desk.Done) string {
 // editDocument is desynctool.desk-edit/1.
 type editDocument struct {
 	document.Head
-	Event int64     `json:"event"` // by which it can be undone
+	Event int64     `json:"event"` // number with which it can be undone
 	What  desk.What `json:"what"`
 	Group string    `json:"group"`
 	Other string    `json:"other,omitempty"`
-	Count int       `json:"count,omitempty"` // of the variants or reports that were moved
+	Count int       `json:"count,omitempty"` // number of variants or reports that were moved
 }
 
 // EditDocument returns the JSON document of an edit.

@@ -18,7 +18,7 @@ import (
 type groupDocument struct {
 	document.Head
 	*desk.GroupDetail
-	Events []eventDocument `json:"events"` // the newest first
+	Events []eventDocument `json:"events"` // newest first
 }
 
 type eventDocument struct {
@@ -30,7 +30,7 @@ type eventDocument struct {
 	Undone int64           `json:"undone_by,omitempty"`
 }
 
-// How much of a group text and Markdown show.
+// How much of a group appears in text and Markdown.
 const (
 	mostPlatforms = 8
 	mostVariants  = 8
@@ -39,7 +39,7 @@ const (
 	mostWanted    = 5
 )
 
-// Group shows all of a group.
+// Group shows all details of a group.
 func Group(d *desk.GroupDetail) (*View, error) {
 	doc := groupDocument{document.NewHead("desk-group", document.InSync, nil), d, []eventDocument{}}
 	for i := range d.Events {
@@ -59,7 +59,7 @@ func Group(d *desk.GroupDetail) (*View, error) {
 	return v, nil
 }
 
-// groupLines are the sentences that a group's page begins with.
+// groupLines are the sentences at the begin of a group's page.
 func groupLines(d *desk.GroupDetail) (lines []string) {
 	if d.Name != "" {
 		lines = append(lines, "Made of: "+prose.Shorten(document.Safe(d.Title), maxCalled))
@@ -103,7 +103,7 @@ func groupLines(d *desk.GroupDetail) (lines []string) {
 	return lines
 }
 
-// counts writes "float 12, rng-leak 3", of what files and people have named.
+// counts formats values from files and people: "float 12, rng-leak 3".
 func counts(list []desk.Count, most int, name func(string) string) string {
 	text := tally(list[:min(len(list), most)], name)
 	if more := len(list) - most; more > 0 {
@@ -112,10 +112,10 @@ func counts(list []desk.Count, most int, name func(string) string) string {
 	return text
 }
 
-// same is a word of our own, which stands as it is.
+// same returns a word from desynctool itself, which needs no escaping.
 func same(word string) string { return word }
 
-// tally writes how many of each there are.
+// tally formats how many of each value there are.
 func tally(list []desk.Count, name func(string) string) string {
 	var parts []string
 	for _, c := range list {
@@ -143,7 +143,7 @@ func bestSection(d *desk.GroupDetail) (s section) {
 	return s
 }
 
-// Known says which steps of the narrowing a document answers, and which it leaves open.
+// Known describes which steps of narrowing down a document contains, and which are open.
 func Known(r *document.Report) string {
 	var found, open []string
 	for i := range r.Ladder {
@@ -196,8 +196,8 @@ func platformSection(d *desk.GroupDetail) (s section) {
 	return s
 }
 
-// Compared says how many facts of a group were compared with the others of its game, and what came of it; empty
-// if none is stated.
+// Compared describes how many facts of a group were compared with the other groups of its game, and the result. It is
+// empty if there are no facts.
 func Compared(d *desk.GroupDetail) string {
 	if s := platformSection(d); len(s.notes) > 0 {
 		return s.notes[0]
@@ -290,7 +290,7 @@ func eventSection(d *desk.GroupDetail) (s section) {
 	return s
 }
 
-// EventText says in a line when what was done to a group, and by whom: "12  2026-03-01 12:00  ann: note: seen on arm64 only".
+// EventText describes an event of a group in a line: "12  2026-03-01 12:00  ann: note: seen on arm64 only".
 func EventText(e *desk.Event) string {
 	a := &e.About
 	text := string(e.What)

@@ -12,10 +12,10 @@ import (
 	"github.com/desynctool/desynctool/report/formats"
 )
 
-// Mark is a few words about a group, and how good or bad that is: good, warn, bad, or empty.
+// Mark is a short remark about a group, with a class: good, warn, bad, or empty.
 type Mark struct{ Text, Class string }
 
-// Marks returns what is special about a group: that it came back, is weak, or is not open.
+// Marks returns the remarks about a group: that it came back, is weak, or is not open.
 func Marks(g *desk.Group) (list []Mark) {
 	switch {
 	case g.State == desk.GroupMerged && g.MergedIn != "":
@@ -33,7 +33,7 @@ func Marks(g *desk.Group) (list []Mark) {
 	return list
 }
 
-// markTexts returns the words of the marks of a group.
+// markTexts returns the texts of a group's marks.
 func markTexts(g *desk.Group) (list []string) {
 	for _, m := range Marks(g) {
 		list = append(list, m.Text)
@@ -41,7 +41,7 @@ func markTexts(g *desk.Group) (list []string) {
 	return list
 }
 
-// maxCalled is how many columns of what a group is called stand in a list.
+// maxCalled is the maximum width of a group's name in a list, in columns.
 const maxCalled = 60
 
 func called(g *desk.Group) string {
@@ -51,7 +51,7 @@ func called(g *desk.Group) string {
 	return prose.Shorten(document.Safe(g.Called()), maxCalled)
 }
 
-// game names a game, which may not be known. What a file calls its game stands like other words of theirs.
+// game returns the name of a game, which may be unknown. A name from a file is escaped like other texts from files.
 func game(name string) string {
 	switch {
 	case name == "":
@@ -62,8 +62,8 @@ func game(name string) string {
 	return prose.Name(name)
 }
 
-// beside is what stands below a group in a list, which may name the game: nothing that the group is
-// called after.
+// beside returns the line below a group in a list. It omits facts that the group's name already contains, and may
+// contain the game.
 func beside(g *desk.Group, withGame bool) string {
 	parts := markTexts(g)
 	if withGame && !g.Says(g.Game) {
@@ -84,7 +84,7 @@ func beside(g *desk.Group, withGame bool) string {
 	return strings.Join(parts, besides)
 }
 
-// builds names the builds of a group, which may be called as their game is.
+// builds returns the builds of a group. They may have the same name as their game.
 func builds(g *desk.Group) string {
 	word := "builds "
 	if g.FirstBuild == g.LastBuild {
@@ -93,13 +93,13 @@ func builds(g *desk.Group) string {
 	return word + Between(prose.Name(g.FirstBuild), prose.Name(g.LastBuild))
 }
 
-// besides stands between the parts of what is beside a group.
+// besides separates the parts of the line below a group.
 const besides = " · "
 
-// besideColumns is how wide what stands below a group is, so that it fits into 80 columns.
+// besideColumns is the width of the line below a group, which lets it fit into 80 columns.
 const besideColumns = 70
 
-// packed puts parts into lines of so many columns, if they fit.
+// packed puts parts into lines of this width, if they fit.
 func packed(parts []string, columns int) (lines []string) {
 	for _, part := range parts {
 		if last := len(lines) - 1; last >= 0 && prose.Columns(lines[last]+besides+part) <= columns {
@@ -113,7 +113,7 @@ func packed(parts []string, columns int) (lines []string) {
 
 var groupHeading = []string{"Code", "Matches", "Share", "Trend", "Group"}
 
-// groupTable returns a table of groups for Markdown, and the rows of it for text: two lines a group.
+// groupTable returns a table of groups for Markdown, and its rows for text: two lines for each group.
 func groupTable(list []desk.Group) (table, rows [][]string) {
 	table = [][]string{{"Code", "Matches", "Share", "Trend", "Group", "Game", "Builds", "Days", "Looks like", "Marks"}}
 	rows = [][]string{groupHeading}
@@ -149,11 +149,12 @@ type groupsDocument struct {
 	Filter string       `json:"filter"`
 	Order  desk.Order   `json:"order"`
 	Total  int64        `json:"total"`
-	Next   string       `json:"next,omitempty"` // what --after takes
+	Next   string       `json:"next,omitempty"` // value for --after
 	Groups []desk.Group `json:"groups"`
 }
 
-// Groups shows a page of a list of groups; hidden is how many of the filter are not shown since they are not open.
+// Groups shows a page of a list of groups. hidden is how many groups match the filter but are not shown because they
+// are not open.
 func Groups(f desk.Filter, by desk.Order, list *desk.GroupList, hidden int64) *View {
 	v := &View{Status: document.InSync, Document: groupsDocument{document.NewHead("desk-list", document.InSync, nil), f.String(), by, list.Total, list.Next, list.Groups}, csv: groupCSV(list.Groups)}
 	table, rows := groupTable(list.Groups)

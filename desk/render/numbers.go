@@ -10,7 +10,7 @@ import (
 	"github.com/desynctool/desynctool/internal/prose"
 )
 
-// Thousands writes a whole number with commas: 1,024.
+// Thousands formats a whole number with commas: 1,024.
 func Thousands(n int64) string {
 	s := strconv.FormatInt(n, 10)
 	for at := len(s) - 3; at > 0 && s[at-1] != '-'; at -= 3 {
@@ -19,7 +19,7 @@ func Thousands(n int64) string {
 	return s
 }
 
-// Many writes "1 match" and "1,024 matches".
+// Many formats "1 match" and "1,024 matches".
 func Many(n int64, one, several string) string {
 	if n == 1 {
 		return "1 " + one
@@ -27,7 +27,7 @@ func Many(n int64, one, several string) string {
 	return Thousands(n) + " " + several
 }
 
-// ratio writes a number with two or three digits that matter: 0.042, 4.2, 1,024.
+// ratio formats a number with two or three significant digits: 0.042, 4.2, 1,024.
 func ratio(x float64) string {
 	switch {
 	case x >= 1e15:
@@ -42,7 +42,7 @@ func ratio(x float64) string {
 	return fmt.Sprintf("%.2g", x)
 }
 
-// Percent writes a part of a whole: 0.314 is "31 %".
+// Percent formats a part of a whole: 0.314 is "31 %".
 func Percent(part float64) string {
 	switch {
 	case part > 0 && part < .01:
@@ -53,7 +53,7 @@ func Percent(part float64) string {
 	return fmt.Sprintf("%.0f %%", 100*part)
 }
 
-// Size writes a number of bytes: 1.5 MB.
+// Size formats a number of bytes: 1.5 MB.
 func Size(bytes int64) string {
 	x := float64(bytes)
 	for i, unit := range []string{"bytes", "kB", "MB", "GB", "TB"} {
@@ -68,7 +68,7 @@ func Size(bytes int64) string {
 	return ""
 }
 
-// Sparkline draws the weeks of a trend, the highest as high as it gets, and a dot where there was none.
+// Sparkline draws the weeks of a trend. The highest week has full height, and a week without matches is a dot.
 func Sparkline(t *desk.Trend) string {
 	const bars = "▁▂▃▄▅▆▇█"
 	var most int64
@@ -89,7 +89,8 @@ func Sparkline(t *desk.Trend) string {
 	return b.String()
 }
 
-// SetsApart says how a group differs in a fact: "17 of 17 with cpu arm64, 3 of 220 others; odds ratio 1,024 (52–20,000)".
+// SetsApart describes how a group differs in a fact: "17 of 17 with cpu arm64, 3 of 220 others; odds ratio 1,024
+// (52–20,000)".
 func SetsApart(p *desk.Platform) string {
 	text := fmt.Sprintf("%s of %s with %s %s, %s of %s others", Thousands(p.With), Thousands(p.Of), prose.Name(p.Fact), prose.Name(p.Value), Thousands(p.OthersWith), Thousands(p.OthersOf))
 	if p.Odds == nil {
@@ -98,12 +99,12 @@ func SetsApart(p *desk.Platform) string {
 	return text + "; odds ratio " + OddsRatio(p.Odds)
 }
 
-// OddsRatio writes an odds ratio and its interval: "1,024 (52–20,000)".
+// OddsRatio formats an odds ratio and its interval: "1,024 (52–20,000)".
 func OddsRatio(o *desk.Odds) string {
 	return ratio(o.Ratio) + " (" + ratio(o.Low) + "–" + ratio(o.High) + ")"
 }
 
-// Between writes a range, from and to, of which either may be unknown.
+// Between formats a range. from or to may be unknown.
 func Between(from, to string) string {
 	switch {
 	case from == to:

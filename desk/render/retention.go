@@ -11,10 +11,10 @@ import (
 	"github.com/desynctool/desynctool/report/document"
 )
 
-// shownHash is how many digits of a hash a text shows.
+// shownHash is how many digits of a hash appear in text.
 const shownHash = 12
 
-// Prune writes what was deleted, or would be, a line for each bundle, and what stays.
+// Prune writes a line for each bundle that was or would be deleted, and what stays.
 func Prune(w io.Writer, p *desk.Pruned) error {
 	var b strings.Builder
 	for _, x := range p.Bundles {
@@ -76,8 +76,8 @@ func PruneDocument(p *desk.Pruned) any {
 	}{document.NewHead("desk-prune", document.InSync, nil), p}
 }
 
-// Forget writes what was deleted of a player, what was found and left, and what cannot be known. Overwritten
-// says that the database keeps nothing of what it deletes.
+// Forget describes what was deleted about a player, what was found and left, and what cannot be known. overwritten
+// means that the database overwrites deleted data.
 func Forget(w io.Writer, f *desk.Forgotten, overwritten bool) error {
 	var b strings.Builder
 	what := "Deleted"
@@ -110,7 +110,7 @@ func Forget(w io.Writer, f *desk.Forgotten, overwritten bool) error {
 	return err
 }
 
-// ForgetDocument returns the JSON document of what was deleted of a player.
+// ForgetDocument returns the JSON document of a deletion of a player's data.
 func ForgetDocument(f *desk.Forgotten) any {
 	return struct {
 		document.Head
@@ -118,7 +118,7 @@ func ForgetDocument(f *desk.Forgotten) any {
 	}{document.NewHead("desk-forget", document.InSync, nil), f}
 }
 
-// Export writes what an export has; done is what was done: "Exported", "Imported".
+// Export describes the content of an export. done is the action: "Exported", "Imported".
 func Export(w io.Writer, done string, e *desk.Exported) error {
 	_, err := fmt.Fprintf(w, "%s: %s, %s, the content of %d, %s.\n", done, prose.Count(e.Reports, "report", "reports"), prose.Count(e.Bundles, "bundle", "bundles"), e.Blobs, prose.Count(e.Bytes, "byte", "bytes"))
 	for _, hash := range e.Missing {

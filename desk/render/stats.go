@@ -18,7 +18,7 @@ type statsDocument struct {
 	*desk.Stats
 }
 
-// Stats shows what a store holds.
+// Stats shows the content of a store.
 func Stats(x *desk.Stats) *View {
 	v := &View{Status: document.InSync, Document: statsDocument{document.NewHead("desk-stats", document.InSync, nil), x}}
 	v.csv = [][]string{{"what", "name", "count"}}
@@ -83,7 +83,7 @@ func Stats(x *desk.Stats) *View {
 	return v
 }
 
-// waiting says which bundles have no report.
+// waiting describes the bundles without a report.
 func waiting(waiting, aside int64) (list []string) {
 	if waiting > 0 {
 		list = append(list, Many(waiting, "bundle waits", "bundles wait")+" to be triaged: what is in them is not counted.")
@@ -100,7 +100,7 @@ type checkDocument struct {
 	*desk.Checked
 }
 
-// Check shows whether a build is well.
+// Check shows the result of checking a build.
 func Check(c *desk.Checked) *View {
 	status := document.StatusOf(c)
 	warnings := waiting(c.Waiting, c.Aside)
@@ -162,7 +162,7 @@ func Check(c *desk.Checked) *View {
 	return v
 }
 
-// why says what a group is to a build.
+// why describes the relation of a group to a build.
 func why(g *desk.CheckedGroup) string {
 	switch {
 	case g.Regression:

@@ -13,24 +13,24 @@ import (
 	"github.com/desynctool/desynctool/report/document"
 )
 
-// View is an answer, ready to be written in any format that it has.
+// View is a result that can be written in several formats.
 type View struct {
 	Status document.Status
-	// Document is what JSON has.
+	// Document is the JSON document.
 	Document any
 
 	title    string
 	lines    []string // below the title
 	sections []section
-	csv      [][]string // the first row is the heading; nil if there is no such format
-	suite    *ci.Suite  // nil if there is no such format
+	csv      [][]string // with the heading as the first row; nil if there is no CSV
+	suite    *ci.Suite  // nil if there is no JUnit
 }
 
-// section is a part of an answer, with a table, a list or both.
+// section is a part of a result, with a table, a list or both.
 type section struct {
 	title string
-	table [][]string // the first row is the heading
-	// rows are the table as text has it, nil if that is the same. A row of one cell goes over all columns.
+	table [][]string // with the heading as the first row
+	// rows are the table's rows for text, nil if they are the same. A row with one cell spans all columns.
 	rows  [][]string
 	items []string
 	notes []string
@@ -126,8 +126,8 @@ func (v *View) markdown(w io.Writer) error {
 	return err
 }
 
-// writeCSV writes rows as RFC 4180 has them. A cell that a spreadsheet would take for a formula begins with an apostrophe,
-// which makes it text.
+// writeCSV writes rows as CSV (RFC 4180). If a spreadsheet would interpret a cell as a formula, an apostrophe at its
+// begin makes it text.
 func writeCSV(w io.Writer, rows [][]string) error {
 	out := csv.NewWriter(w)
 	out.UseCRLF = true

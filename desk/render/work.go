@@ -9,16 +9,16 @@ import (
 	"github.com/desynctool/desynctool/report/document"
 )
 
-// Work is desynctool.desk-work/1: what a worker has done.
+// Work is desynctool.desk-work/1: the result of a worker's run.
 type Work struct {
 	document.Head
 	Done  int `json:"done"`
 	Aside int `json:"aside"`
 	Tried int `json:"tried"` // times that a bundle could not be triaged here
-	Later int `json:"later"` // bundles that are tried again later
+	Later int `json:"later"` // bundles that are retried later
 }
 
-// NewWork returns the document of what a worker has done.
+// NewWork returns the document of a worker's run.
 func NewWork(s queue.Summary) Work {
 	status := document.InSync
 	if s.Aside+s.Later > 0 {
@@ -27,7 +27,7 @@ func NewWork(s queue.Summary) Work {
 	return Work{document.NewHead("desk-work", status, nil), s.Done, s.Aside, s.Tried, s.Later}
 }
 
-// Text says what a worker has done, in a line.
+// Text describes the run in a line.
 func (w Work) Text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s done", prose.Count(w.Done, "bundle", "bundles"))

@@ -13,10 +13,10 @@ import (
 // feedPath is the feed of groups that are new or came back.
 const feedPath = "/groups.atom"
 
-// maxEntries is how many entries a feed has.
+// maxEntries is the number of entries in a feed.
 const maxEntries = 50
 
-// atomFeed is a feed as RFC 4287 has it.
+// atomFeed is a feed (RFC 4287).
 type atomFeed struct {
 	XMLName xml.Name    `xml:"http://www.w3.org/2005/Atom feed"`
 	ID      string      `xml:"id"`
@@ -65,8 +65,8 @@ func (d *Door) feed(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(append([]byte(xml.Header), append(out, '\n')...))
 }
 
-// feedOf makes a feed of news, the last one first. Ids follow from the identity of the desk and the number
-// of the news; times are those of the store.
+// feedOf makes a feed from news, newest first. Ids are derived from the identity of the desk and the number of the
+// news. Times come from the store.
 func feedOf(news []desk.News, identity, base string) *atomFeed {
 	f := &atomFeed{
 		ID: nameUUID(identity, "groups"), Title: "New groups of desyncs", Author: desk.Tool, Updated: atomTime(time.Unix(0, 0)),
@@ -104,7 +104,7 @@ func newsSummary(n desk.News) string {
 
 func atomTime(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
 
-// nameUUID makes a UUID of version 8 (RFC 9562, section 5.8) of what a thing is called.
+// nameUUID makes a version 8 UUID (RFC 9562, section 5.8) from a name.
 func nameUUID(identity, name string) string {
 	h := sha256.Sum256([]byte(identity + "\x00" + name))
 	b := h[:16]

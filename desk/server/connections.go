@@ -9,16 +9,16 @@ import (
 	"sync"
 )
 
-// strangers is how many connections an address may have that have shown no token yet.
+// strangers is how many connections without a valid token an address may have.
 const strangers = 64
 
-// keeper is a listener that bounds the connections at once, together and of one address. Where there is no room it closes
-// the connection that has been idle for longest; where all are at work, the next one waits, or is closed if its own
+// keeper is a listener that limits the number of open connections, in total and for each address. If there is no room,
+// it closes the connection that has been idle for longest. If all are busy, the next one waits, or is closed if its own
 // address has too many.
 type keeper struct {
 	net.Listener
 	max  int
-	each bool // addresses are those of clients, and not of a proxy
+	each bool // addresses belong to clients, not to a proxy
 
 	mu    sync.Mutex
 	room  sync.Cond // signalled when a connection is closed
@@ -30,8 +30,8 @@ type keeper struct {
 // held is a connection.
 type held struct {
 	from  netip.Addr
-	known bool // it has shown a token
-	idle  bool // no request is under way
+	known bool // it has shown a valid token
+	idle  bool // no request is in progress
 	since uint64
 }
 
@@ -64,7 +64,7 @@ func (k *keeper) Close() error {
 	return k.Listener.Close()
 }
 
-// take finds room for a connection, nil if there is none for its address.
+// take makes room for a connection. It returns nil if there is none for its address.
 func (k *keeper) take(c net.Conn) net.Conn {
 	at, _ := netip.ParseAddrPort(c.RemoteAddr().String())
 	h := &held{from: at.Addr().Unmap(), idle: true}
@@ -94,7 +94,7 @@ func (k *keeper) take(c net.Conn) net.Conn {
 	return kept
 }
 
-// evict closes the connection that has been idle for longest of those that a function accepts.
+// evict closes the longest idle connection among those that of accepts.
 func (k *keeper) evict(of func(*held) bool) bool {
 	var oldest net.Conn
 	for c, h := range k.conns {
@@ -110,7 +110,7 @@ func (k *keeper) evict(of func(*held) bool) bool {
 	return true
 }
 
-// changed follows which connections are idle.
+// changed records which connections are idle.
 func (k *keeper) changed(c net.Conn, state http.ConnState) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -145,12 +145,12 @@ func (c *keptConn) Close() error {
 
 type connKey struct{}
 
-// inConn keeps the connection of a request in its context.
+// inConn stores the connection of a request in its context.
 func inConn(ctx context.Context, c net.Conn) context.Context {
 	return context.WithValue(ctx, connKey{}, plain(c))
 }
 
-// introduce notes that the connection of a request has shown a token.
+// introduce records that the connection of a request has shown a valid token.
 func introduce(ctx context.Context) {
 	c, ok := ctx.Value(connKey{}).(*keptConn)
 	if !ok {

@@ -1,10 +1,10 @@
-// Package server is how a desk is reached by HTTP: who may come in, uploads, the feed, webhooks, and the
-// links that players get. docs/desk-upload.md specifies it.
+// Package server makes a desk available by HTTP. It contains access control, uploads, the feed, webhooks, and the links
+// for players. docs/desk-upload.md specifies it.
 //
-// A desk that never had a token is open to those who reach it from this machine, by a name of this
-// machine. Once a token was made, everything needs one. A Door hands what it does not serve itself to
-// the pages, and says there who asks (VisitorOf).
+// A desk that never had a token is open to clients on this machine, under a name of this machine. Once there is a
+// token, everything requires one. A Door passes requests that it does not serve itself to the pages, together with the
+// visitor (VisitorOf).
 //
-// What is acknowledged is on stable storage: the bundle in the blob store, its row and its job in one
+// Everything that is acknowledged is on stable storage: the bundle in the blob store, and its row and its job in one
 // transaction.
 package server

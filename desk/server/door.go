@@ -18,24 +18,24 @@ import (
 	"github.com/desynctool/desynctool/desk/blobs"
 )
 
-// Limits are how much comes in. The zero value of a field means what DefaultLimits has.
+// Limits limits incoming data. A zero field means the value of DefaultLimits.
 type Limits struct {
 	Bundle      int64 // bytes of a bundle
-	Waiting     int64 // bytes of all bundles that are to be triaged, beyond which nothing is taken
-	Unfinished  int64 // bytes that all uploads in pieces will have that are under way
+	Waiting     int64 // bytes of all bundles that wait for triage; above this, uploads are refused
+	Unfinished  int64 // total bytes of all unfinished uploads in pieces
 	AtOnce      int   // uploads at once
-	AtOnceEach  int   // of these from one address that is not of this machine
+	AtOnceEach  int   // of these, from one address of another machine
 	Connections int   // at once
 
 	Token   Rate // uploads of one token
-	Address Rate // uploads of one address that is not of this machine
-	Wrong   Rate // tokens and links of one address that are not known
+	Address Rate // uploads of one address of another machine
+	Wrong   Rate // unknown tokens and links from one address
 
-	Pace Pace          // of uploads and of who reads
-	Keep time.Duration // for how long an upload in pieces is kept after its last piece
+	Pace Pace          // of uploads and of readers
+	Keep time.Duration // how long an upload in pieces is kept after its last piece
 }
 
-// DefaultLimits are the limits where nothing else is said.
+// DefaultLimits are the default limits.
 var DefaultLimits = Limits{
 	Bundle: 256 << 20, Waiting: 64 << 30, Unfinished: 16 << 30, AtOnce: 128, AtOnceEach: 16, Connections: 1024,
 	Token: Rate{6000, 1000}, Address: Rate{120, 120}, Wrong: Rate{10, 10},
@@ -52,47 +52,46 @@ func (l Limits) orDefault() Limits {
 	}
 }
 
-// Hint is what an upload says of its bundle.
+// Hint is what an upload states about its bundle.
 type Hint struct {
-	Build string // empty if it says none
+	Build string // empty if unknown
 }
 
-// Enqueue makes the job that triages a bundle.
+// Enqueue creates the job that triages a bundle.
 type Enqueue func(ctx context.Context, tx *desk.Tx, b *desk.Bundle) error
 
-// Options are what a Door is made of.
+// Options configures a Door.
 type Options struct {
 	Store *desk.Store
 	Blobs blobs.Store
-	// Uploads is the folder of uploads in pieces. It is made when the first one begins.
+	// Uploads is the folder of uploads in pieces. It is created when the first one starts.
 	Uploads string
-	// Accept says how a bundle of an upload is queued: what it returns is called in the transaction that writes a
-	// bundle that waits to be triaged, each time that it comes, and makes the job, unless there is one. It
-	// uses no other connection of the store. Nil leaves bundles waiting.
+	// Accept decides how the bundle of an upload is queued. The returned function is called in the transaction that
+	// records a waiting bundle, on each arrival. It creates the job, unless there is one, and uses no other connection
+	// to the store. If Accept is nil, bundles stay waiting.
 	Accept func(ctx context.Context, h Hint) (Enqueue, error)
-	// Pages serves what the Door does not: GET and HEAD for who may read, all else for who may triage.
-	// It may be nil.
+	// Pages serves all other requests: GET and HEAD for visitors with scope read, everything else for visitors with
+	// scope triage. It may be nil.
 	Pages http.Handler
-	// Loopback says that only this machine reaches the Door. Without it, or once a token was made, everybody
-	// needs a token.
+	// Loopback means that only this machine can reach the Door. Otherwise, or if there is a token, every visitor needs
+	// a token.
 	Loopback bool
-	// Proxied says that a proxy stands before the Door, whose X-Forwarded-For and X-Forwarded-Proto are
-	// believed.
+	// Proxied means that there is a trusted proxy before the Door. Its X-Forwarded-For and X-Forwarded-Proto are used.
 	Proxied bool
-	// URL is where others reach the desk, for links in the feed, in webhooks and to players:
-	// https://desk.example.org. Empty, it is what a request names, and webhooks have paths only.
+	// URL is the public address of the desk, for links in the feed, in webhooks and for players:
+	// https://desk.example.org. If it is empty, links use the address of the request, and webhooks contain only paths.
 	URL    string
 	Limits Limits
-	// Log gets a line for each request. It may be nil.
+	// Log receives a line for each request. It may be nil.
 	Log io.Writer
 }
 
-// Door serves a desk. It may be used by several goroutines at once.
+// Door serves a desk. It is safe for concurrent use.
 type Door struct {
 	Options
 	limits   Limits
 	log      *log.Logger
-	key      []byte // of the CSRF tokens of visitors that have no session
+	key      []byte // for the CSRF tokens of visitors without a session
 	cross    *http.CrossOriginProtection
 	byToken  *buckets
 	byPlace  *buckets
@@ -100,7 +99,7 @@ type Door struct {
 	places   places
 	pieces   locks
 	waiting  waiting
-	closed   once // a token was made
+	closed   once // there is a token
 	identity func() (string, error)
 	handler  http.Handler
 }
@@ -125,7 +124,7 @@ func New(o Options) *Door {
 // ServeHTTP serves a request.
 func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) { d.handler.ServeHTTP(w, r) }
 
-// routes are what the Door serves, each with the scope that it needs.
+// routes are the requests that the Door serves, each with the required scope.
 func (d *Door) routes() *http.ServeMux {
 	mux := http.NewServeMux()
 	upload := func(h http.HandlerFunc) http.Handler { return d.need(desk.ScopeUpload, h) }
@@ -159,7 +158,7 @@ func (d *Door) routes() *http.ServeMux {
 	return mux
 }
 
-// pages hands a request to the pages.
+// pages passes a request to the pages.
 func (d *Door) pages(w http.ResponseWriter, r *http.Request) {
 	scope := desk.ScopeTriage
 	switch r.Method {
@@ -180,7 +179,7 @@ func (d *Door) pages(w http.ResponseWriter, r *http.Request) {
 	}).ServeHTTP(w, r)
 }
 
-// health says whether the store answers.
+// health reports whether the store answers.
 func (d *Door) health(w http.ResponseWriter, r *http.Request) {
 	if _, _, err := d.Store.HasTokens(r.Context()); err != nil {
 		d.broken(w, r, err)
@@ -189,7 +188,7 @@ func (d *Door) health(w http.ResponseWriter, r *http.Request) {
 	io.WriteString(w, "ok\n")
 }
 
-// base returns where the visitor reaches the desk, without a slash at the end.
+// base returns the address under which the visitor reaches the desk, without a slash at the end.
 func (d *Door) base(r *http.Request) string {
 	if d.URL != "" {
 		return d.URL
@@ -206,7 +205,7 @@ func (d *Door) secure(r *http.Request) bool {
 	return r.TLS != nil || d.Proxied && r.Header.Get("X-Forwarded-Proto") == "https"
 }
 
-// address returns where a request comes from.
+// address returns the address of the client.
 func (d *Door) address(r *http.Request) netip.Addr {
 	if d.Proxied {
 		list := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
@@ -227,16 +226,16 @@ func reply(w http.ResponseWriter, status int, v any) {
 	w.WriteHeader(status)
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)
-	_ = e.Encode(v) // of who does not listen any more
+	_ = e.Encode(v) // the client may have gone
 }
 
-// once is something that does not become false again.
+// once is a condition that never becomes false again.
 type once struct {
 	mu  sync.Mutex
 	yes bool
 }
 
-// check asks until the answer is yes.
+// check calls ask until the answer is yes.
 func (o *once) check(ask func() (bool, error)) (bool, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

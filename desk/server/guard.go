@@ -24,14 +24,14 @@ import (
 // cookieName is the cookie of a session.
 const cookieName = "desk_session"
 
-// maxForm is how large a form may be that is not an upload.
+// maxForm is the maximum size of a form that is not an upload.
 const maxForm = 256 << 10
 
-// policy is the Content-Security-Policy of answers that set none: nothing from elsewhere, no frames.
+// policy is the default Content-Security-Policy of answers: no external content, no frames.
 const policy = "default-src 'none'; style-src 'self' 'unsafe-inline'; script-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
-// outer is what holds for every request: headers, pace, who asks, and whether a page of somebody else
-// made the browser ask.
+// outer applies to every request. It sets headers, limits the pace, identifies the visitor, and checks whether a page
+// of another site caused the request.
 func (d *Door) outer(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		begin := time.Now()
@@ -60,8 +60,8 @@ func (d *Door) outer(next http.Handler) http.Handler {
 	})
 }
 
-// access writes the line of a request to the log: from where, who, what, the status, bytes in and out,
-// and how long it took. Parts of paths that are secrets are left out, and queries.
+// access writes the log line of a request: address, visitor, action, status, bytes in and out, and time. It omits
+// queries and secret parts of paths.
 func (d *Door) access(r *http.Request, v *Visitor, a *answer, in int64, took time.Duration) {
 	path := r.URL.EscapedPath()
 	for _, secret := range []string{"/r/", uploadsPath + "/"} {
@@ -80,7 +80,7 @@ func (d *Door) access(r *http.Request, v *Visitor, a *answer, in int64, took tim
 	d.log.Printf("%s %s %q %s %.200s %d %d %d %.3fs", d.Store.Now().Format(time.RFC3339), d.address(r), who, r.Method, path, status, in, a.bytes, took.Seconds())
 }
 
-// admit says who makes a request. It answers a request that nobody may make, and returns false.
+// admit identifies the visitor of a request. If the request is not allowed, it answers and returns false.
 func (d *Door) admit(w http.ResponseWriter, r *http.Request) (*Visitor, bool) {
 	nobody := &Visitor{}
 	secret, by := credential(r)
@@ -113,15 +113,15 @@ func (d *Door) admit(w http.ResponseWriter, r *http.Request) (*Visitor, bool) {
 		return nobody, true
 	}
 	if !localHost(r.Host) {
-		// A page of another site may have had its name point to this machine.
+		// The name of another site may point to this machine.
 		d.fail(w, r, http.StatusForbidden, "%.80q is not a name of this machine; a desk without tokens is open to http://localhost and http://127.0.0.1 only", r.Host)
 		return nobody, false
 	}
 	return &Visitor{Name: Local, Upload: true, Read: true, Triage: true, how: asLocal, csrf: csrfOf(d.key, Local)}, true
 }
 
-// open reports whether a desk is open to all of this machine: until a token was made. A request that a proxy brought
-// comes from elsewhere, whether the Door was told of the proxy or not.
+// open reports whether the desk is open to all of this machine, which is so until there is a token. A request that came
+// through a proxy comes from elsewhere, whether or not Proxied is set.
 func (d *Door) open(r *http.Request) (bool, error) {
 	from, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil || !d.Loopback || d.Proxied || !from.Addr().Unmap().IsLoopback() || forwarded(r) {
@@ -134,7 +134,7 @@ func (d *Door) open(r *http.Request) (bool, error) {
 	return !closed && err == nil, err
 }
 
-// forwarded reports whether a proxy brought a request, as far as its headers say.
+// forwarded reports whether a request came through a proxy, according to its headers.
 func forwarded(r *http.Request) bool {
 	for _, name := range []string{"Forwarded", "Via", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Real-Ip"} {
 		if len(r.Header.Values(name)) > 0 {
@@ -144,7 +144,7 @@ func forwarded(r *http.Request) bool {
 	return false
 }
 
-// credential returns the token that a request shows in its header.
+// credential returns the token in the header of a request.
 func credential(r *http.Request) (secret string, by how) {
 	h := r.Header.Get("Authorization")
 	if h == "" {
@@ -156,11 +156,11 @@ func credential(r *http.Request) (secret string, by how) {
 	if _, password, ok := r.BasicAuth(); ok {
 		return password, byBasic
 	}
-	return "", byBearer // something that is not a token
+	return "", byBearer // not a token
 }
 
-// known returns whose token it is. A right one is always let in. A wrong one is answered with 401, and with 429 where
-// many came from its address.
+// known returns the visitor of a token. A valid token is always accepted. An invalid one gets 401, or 429 if many came
+// from its address.
 func (d *Door) known(w http.ResponseWriter, r *http.Request, secret string, by how) (*Visitor, bool) {
 	t, err := d.Store.TokenOf(r.Context(), secret)
 	switch {
@@ -182,14 +182,14 @@ func (d *Door) known(w http.ResponseWriter, r *http.Request, secret string, by h
 // unknown answers 401.
 func (d *Door) unknown(w http.ResponseWriter, r *http.Request, text string) {
 	challenge := `Bearer realm="desk"`
-	if r.URL.Path == feedPath { // readers of feeds know names and passwords only
+	if r.URL.Path == feedPath { // feed readers support only names and passwords
 		challenge = `Basic realm="desk", charset="UTF-8"`
 	}
 	w.Header().Set("WWW-Authenticate", challenge)
 	d.fail(w, r, http.StatusUnauthorized, "%s", text)
 }
 
-// need serves h to who may do what a scope is for, and answers all others with 401 or 403.
+// need serves h to visitors with a scope, and answers all others with 401 or 403.
 func (d *Door) need(scope desk.Scope, h http.HandlerFunc) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		v := VisitorOf(r.Context())
@@ -206,11 +206,11 @@ func (d *Door) need(scope desk.Scope, h http.HandlerFunc) http.Handler {
 	})
 }
 
-// wantsPage reports whether it is a browser that asks for a page.
+// wantsPage reports whether a browser requests a page.
 func wantsPage(r *http.Request) bool { return strings.Contains(r.Header.Get("Accept"), "text/html") }
 
-// fromHere answers requests that change something and that a page of another site may have made the
-// browser send, and returns false.
+// fromHere checks requests that change something. If a page of another site may have made the browser send the request,
+// it answers and returns false.
 func (d *Door) fromHere(w http.ResponseWriter, r *http.Request, v *Visitor) bool {
 	switch r.Method {
 	case http.MethodGet, http.MethodHead, http.MethodOptions:
@@ -225,7 +225,7 @@ func (d *Door) fromHere(w http.ResponseWriter, r *http.Request, v *Visitor) bool
 	}
 	switch v.how {
 	case asNobody:
-		return true // who may log in, and nothing else
+		return true // visitors may log in, and nothing else
 	case byBasic:
 		d.fail(w, r, http.StatusForbidden, "a name and a password are for reading; send the token as Authorization: Bearer")
 		return false
@@ -233,11 +233,11 @@ func (d *Door) fromHere(w http.ResponseWriter, r *http.Request, v *Visitor) bool
 	return !NeedsForm(r) || r.URL.Path == themePath || d.checkForm(w, r, v)
 }
 
-// themePath is where a visitor chooses colours, which are in a cookie. No CSRF token is needed for that.
+// themePath is where a visitor chooses the colours, which are stored in a cookie. It needs no CSRF token.
 const themePath = "/theme"
 
-// NeedsForm reports whether a request that changes something needs the CSRF token of its visitor: who
-// is known by what a browser sends by itself. Programs on this machine that are not browsers need none.
+// NeedsForm reports whether a request that changes something needs the CSRF token of its visitor. It does if the
+// browser sends the visitor's credentials automatically. Programs on this machine that are not browsers need none.
 func NeedsForm(r *http.Request) bool {
 	switch VisitorOf(r.Context()).how {
 	case byCookie:
@@ -248,8 +248,8 @@ func NeedsForm(r *http.Request) bool {
 	return false
 }
 
-// checkForm holds the CSRF token of a request against that of the visitor. Where the form is an upload, whose
-// fields come one after the other, receive does so.
+// checkForm compares the CSRF token of a request with the visitor's token. For an upload form, whose fields arrive one
+// after another, receive does this.
 func (d *Door) checkForm(w http.ResponseWriter, r *http.Request, v *Visitor) bool {
 	given := r.Header.Get("X-CSRF-Token")
 	if kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); given == "" {
@@ -276,7 +276,7 @@ func (d *Door) checkCSRF(w http.ResponseWriter, r *http.Request, v *Visitor, giv
 	return true
 }
 
-// localHost reports whether the header Host names this machine.
+// localHost reports whether a Host header names this machine.
 func localHost(host string) bool {
 	if h, _, err := net.SplitHostPort(host); err == nil {
 		host = h
@@ -301,29 +301,29 @@ func (d *Door) fail(w http.ResponseWriter, r *http.Request, status int, format s
 	reply(w, status, problem{text})
 }
 
-// problem is the body of an answer that is an error.
+// problem is the body of an error answer.
 type problem struct {
 	Error string `json:"error"`
 }
 
-// later answers that something may be tried again after some time.
+// later answers that the client may retry after some time.
 func (d *Door) later(w http.ResponseWriter, r *http.Request, status int, wait time.Duration, text string) {
 	retryAfter(w, wait)
 	d.fail(w, r, status, "%s", text)
 }
 
-// retryAfter says after how many seconds something may be tried again.
+// retryAfter sets after how many seconds the client may retry.
 func retryAfter(w http.ResponseWriter, wait time.Duration) {
 	w.Header().Set("Retry-After", strconv.Itoa(max(1, int(math.Ceil(wait.Seconds())))))
 }
 
-// broken answers what went wrong inside.
+// broken answers with an internal error.
 func (d *Door) broken(w http.ResponseWriter, r *http.Request, err error) {
 	status, text := d.inside(w, r, err)
 	d.fail(w, r, status, "%s", text)
 }
 
-// inside returns the answer to what went wrong inside. What it was is in the log, for the operator alone.
+// inside returns the answer for an internal error. Only the log contains the error itself, for the operator.
 func (d *Door) inside(w http.ResponseWriter, r *http.Request, err error) (status int, text string) {
 	switch {
 	case r.Context().Err() != nil:
@@ -338,8 +338,8 @@ func (d *Door) inside(w http.ResponseWriter, r *http.Request, err error) (status
 	return http.StatusServiceUnavailable, "the desk cannot do this now"
 }
 
-// refused answers why a bundle is not kept: what the client did, or what went wrong here. kept are those
-// that the same request had brought before.
+// refused answers why a bundle is not stored, because of the client or because of an internal error. kept are bundles
+// that the same request brought before.
 func (d *Door) refused(w http.ResponseWriter, r *http.Request, err error, kept ...received) {
 	var read *blobs.ReadError
 	var long *http.MaxBytesError
@@ -370,16 +370,16 @@ func (d *Door) refused(w http.ResponseWriter, r *http.Request, err error, kept .
 	reply(w, status, several{text, kept})
 }
 
-// full reports whether an error says that a disk, a quota or a database is full.
+// full reports whether an error means that a disk, a quota or a database is full.
 func full(err error) bool {
 	var number syscall.Errno
 	if errors.As(err, &number) {
 		return number == syscall.ENOSPC || number == syscall.EDQUOT || runtime.GOOS == "windows" && (number == 112 || number == 39)
 	}
-	var state interface{ SQLState() string } // of PostgreSQL
+	var state interface{ SQLState() string } // PostgreSQL
 	if errors.As(err, &state) {
 		return state.SQLState() == "53100"
 	}
-	var lite interface{ Code() int } // of SQLite
+	var lite interface{ Code() int } // SQLite
 	return errors.As(err, &lite) && lite.Code()&0xff == 13
 }

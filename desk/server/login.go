@@ -24,10 +24,10 @@ func (d *Door) loginForm(w http.ResponseWriter, r *http.Request) { d.showLogin(w
 func (d *Door) showLogin(w http.ResponseWriter, status int, wrong string) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
-	_ = loginPage.Execute(w, struct{ Wrong string }{wrong}) // of who does not listen any more
+	_ = loginPage.Execute(w, struct{ Wrong string }{wrong}) // the client may have gone
 }
 
-// login is the form: a token for a cookie.
+// login handles the form that exchanges a token for a cookie.
 func (d *Door) login(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 	if err := r.ParseForm(); err != nil {

@@ -8,14 +8,14 @@ import (
 	"github.com/desynctool/desynctool/internal/prose"
 )
 
-// maxName is how long the name of a bundle may be, in characters.
+// maxName is the maximum length of a bundle's name, in characters.
 const maxName = 120
 
-// noName is what a bundle without a name is called.
+// noName is the name of a bundle without one.
 const noName = "upload"
 
-// CleanName returns what a bundle is called that came under a name. It is a label and never a path: what
-// follows the last slash or backslash, without characters that cannot be seen, and shortened.
+// CleanName returns a safe name for a bundle. It is a label and never a path: the part after the last slash or
+// backslash, without invisible characters, and shortened.
 func CleanName(name string) string {
 	if i := strings.LastIndexAny(name, `/\`); i >= 0 {
 		name = name[i+1:]
@@ -27,7 +27,7 @@ func CleanName(name string) string {
 	return prose.Shorten(name, maxName)
 }
 
-// label takes from a text what cannot be printed, and what turns the direction of the text around it.
+// label removes non-printable characters, and characters that change the direction of the text around them.
 func label(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r == utf8.RuneError || !unicode.IsPrint(r) {
@@ -37,8 +37,8 @@ func label(s string) string {
 	}, s)
 }
 
-// maxBuild is how long the hint of a build may be, in characters.
+// maxBuild is the maximum length of a build in a hint, in characters.
 const maxBuild = 80
 
-// cleanBuild returns what an upload says of its build.
+// cleanBuild returns the build that an upload states.
 func cleanBuild(s string) string { return prose.Shorten(strings.TrimSpace(label(s)), maxBuild) }

@@ -8,19 +8,19 @@ import (
 	"time"
 )
 
-// Pace is how slow the other side may be: in any moment of a transfer, the time it took is at most
-// Grace and a second for each Bytes that came.
+// Pace limits how slow a client may be. At any moment of a transfer, the elapsed time is at most Grace plus a second
+// for each Bytes transferred.
 type Pace struct {
 	Grace time.Duration
-	Bytes int64 // a second
+	Bytes int64 // per second
 }
 
-// allowed is how long a transfer may have taken that is at n bytes.
+// allowed is how long a transfer of n bytes may have taken.
 func (p Pace) allowed(n int64) time.Duration {
 	return p.Grace + time.Duration(float64(n)/float64(p.Bytes)*float64(time.Second))
 }
 
-// pacedBody reads the body of a request and gives up on who is too slow: Read returns an error that is
+// pacedBody reads the body of a request and stops if the client is too slow. Read then returns an error that is
 // os.ErrDeadlineExceeded.
 type pacedBody struct {
 	io.ReadCloser
@@ -32,7 +32,7 @@ type pacedBody struct {
 	over  atomic.Bool // stop was called
 }
 
-// stop ends the Read that waits, and all after it, as if the other side had been too slow.
+// stop ends the current Read, and all later ones, as if the client had been too slow.
 func (b *pacedBody) stop() {
 	b.over.Store(true)
 	_ = b.c.SetReadDeadline(time.Unix(1, 0))
@@ -42,7 +42,7 @@ func (b *pacedBody) Read(p []byte) (int, error) {
 	if b.begin.IsZero() {
 		b.begin = time.Now()
 	}
-	// A connection that has no deadlines is not of a network.
+	// A connection without deadlines is not a network connection.
 	_ = b.c.SetReadDeadline(b.begin.Add(b.pace.allowed(b.n)))
 	if b.over.Load() {
 		return 0, os.ErrDeadlineExceeded
@@ -51,19 +51,19 @@ func (b *pacedBody) Read(p []byte) (int, error) {
 	b.n += int64(n)
 	if err == io.EOF {
 		b.ended = true
-		_ = b.c.SetReadDeadline(time.Time{}) // what happens next is not about the body
+		_ = b.c.SetReadDeadline(time.Time{}) // later operations are not about the body
 	}
 	return n, err
 }
 
-// rest bounds how long the server reads what nobody wanted to read: it does so to be able to answer.
+// rest limits how long the server reads the unwanted rest of a body, which it does to be able to answer.
 func (b *pacedBody) rest() {
 	if !b.ended && !b.over.Load() {
 		_ = b.c.SetReadDeadline(time.Now().Add(b.pace.Grace))
 	}
 }
 
-// answer is what a handler writes to. It remembers what is logged, and gives up on readers that are too slow.
+// answer is the writer for handlers. It records the data for the log, and stops if the reader is too slow.
 type answer struct {
 	http.ResponseWriter
 	pace   Pace

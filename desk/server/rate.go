@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// Rate is how often something may be done: Often times a minute in the long run, Burst times at once.
+// Rate limits how often an action is allowed: Often times a minute in the long run, Burst times at once.
 type Rate struct {
 	Often float64
 	Burst int
 }
 
-// maxBuckets bounds the memory of a table of buckets, to about 10 MB. Of more, full ones are forgotten first.
+// maxBuckets limits the memory of a table of buckets to about 10 MB. If there are more, full buckets are dropped first.
 const maxBuckets = 1 << 16
 
 // buckets are token buckets by key.
@@ -29,7 +29,7 @@ type bucket struct {
 
 func newBuckets(r Rate) *buckets { return &buckets{rate: r, by: map[string]*bucket{}} }
 
-// look fills the bucket of a key for the time that went by.
+// look refills the bucket of a key for the elapsed time.
 func (b *buckets) look(key string, now time.Time) *bucket {
 	k := b.by[key]
 	if k == nil {
@@ -46,7 +46,7 @@ func (b *buckets) look(key string, now time.Time) *bucket {
 	return k
 }
 
-// sweep forgets the buckets that are full again, and all if none is.
+// sweep drops the buckets that are full again, and all buckets if none is full.
 func (b *buckets) sweep(now time.Time) {
 	for key, k := range b.by {
 		if k.left+now.Sub(k.at).Minutes()*b.rate.Often >= float64(b.rate.Burst) {
@@ -58,7 +58,7 @@ func (b *buckets) sweep(now time.Time) {
 	}
 }
 
-// take takes one from the bucket of a key. If it is empty, wait is how long it takes until there is one.
+// take takes one from the bucket of a key. If it is empty, wait is the time until there is one.
 func (b *buckets) take(key string, now time.Time) (wait time.Duration, ok bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -70,8 +70,7 @@ func (b *buckets) take(key string, now time.Time) (wait time.Duration, ok bool) 
 	return 0, true
 }
 
-// neighbourhood is whose rate a request counts for: an IPv4 address, or the network of 64 bits that one
-// holder of IPv6 has.
+// neighbourhood returns the key for a request's rate: an IPv4 address, or the 64-bit network that one IPv6 holder has.
 func neighbourhood(a netip.Addr) string {
 	if a = a.Unmap(); a.Is6() {
 		if p, err := a.WithZone("").Prefix(64); err == nil {
@@ -81,7 +80,7 @@ func neighbourhood(a netip.Addr) string {
 	return a.String()
 }
 
-// places are how many uploads are under way, together and by neighbourhood.
+// places counts uploads in progress, in total and by neighbourhood.
 type places struct {
 	mu        sync.Mutex
 	all, each int
@@ -89,7 +88,7 @@ type places struct {
 	by        map[string]int
 }
 
-// enter takes a place, which leave gives back. Uploads from this machine count only together.
+// enter takes a place, and leave releases it. Uploads from this machine count only in the total.
 func (p *places) enter(a netip.Addr) (leave func(), ok bool) {
 	key := ""
 	if !a.IsLoopback() {

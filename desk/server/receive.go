@@ -18,14 +18,14 @@ import (
 	"github.com/desynctool/desynctool/internal/lazyregexp"
 )
 
-// received is what an upload is answered with.
+// received is the answer to an upload.
 type received struct {
-	Bundle string     `json:"bundle"` // SHA-256 of what was received
-	URL    string     `json:"url"`    // where its state is
+	Bundle string     `json:"bundle"` // SHA-256 of the received content
+	URL    string     `json:"url"`    // address of its state
 	Name   string     `json:"name"`
 	Bytes  int64      `json:"bytes"`
 	State  desk.State `json:"state"`
-	Seen   bool       `json:"seen"` // its content was there before
+	Seen   bool       `json:"seen"` // its content already existed
 	Why    string     `json:"why,omitempty"`
 	Report []reportOf `json:"reports,omitempty"`
 }
@@ -38,14 +38,14 @@ type reportOf struct {
 	URL    string `json:"url"`
 }
 
-// several is what an upload of several files is answered with, and one that ended after some of them.
+// several is the answer to an upload of several files, and to one that ended after some of them.
 type several struct {
 	Error   string     `json:"error,omitempty"`
 	Bundles []received `json:"bundles"`
 }
 
-// receive is POST /reports: the bundle as the body, or in a form as a file. Of a form with several files
-// each is a bundle.
+// receive handles POST /reports, with the bundle as the body, or as a file in a form. In a form with several files,
+// each file is a bundle.
 func (d *Door) receive(w http.ResponseWriter, r *http.Request) {
 	leave, ok := d.enter(w, r)
 	if !ok {
@@ -87,10 +87,10 @@ func acknowledge(w http.ResponseWriter, r *http.Request, list []received, body a
 	reply(w, status, body)
 }
 
-// errEmpty says that there is nothing in a bundle.
+// errEmpty reports that a bundle has no content.
 var errEmpty = errors.New("the upload is empty")
 
-// keep brings a bundle to stable storage and notes it.
+// keep writes a bundle to stable storage and records it.
 func (d *Door) keep(r *http.Request, body io.Reader, name string, h Hint) (x received, err error) {
 	kept, err := d.Blobs.Put(r.Context(), body, d.limits.Bundle)
 	switch {
@@ -112,8 +112,8 @@ func stateOf(b *desk.Bundle) received {
 	return received{Bundle: b.Hash, URL: "/bundles/" + b.Hash, Name: b.Name, Bytes: b.Bytes, State: b.State, Seen: true, Why: b.Why}
 }
 
-// note writes that a bundle came, whose blob is on stable storage, and has it queued if it waits. more is
-// part of the transaction. It is finished also where the client does not wait for it.
+// note records the arrival of a bundle with a blob on stable storage, and queues it if it waits. more is part of the
+// transaction. It finishes even if the client does not wait.
 func (d *Door) note(ctx context.Context, kept blobs.Kept, name string, h Hint, who string, more func(*desk.Tx) (goOn bool, err error)) (b *desk.Bundle, isNew bool, err error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
 	defer cancel()
@@ -141,7 +141,7 @@ func (d *Door) note(ctx context.Context, kept blobs.Kept, name string, h Hint, w
 	return b, isNew, err
 }
 
-// enter lets an upload in, or answers why not.
+// enter admits an upload, or answers why not.
 func (d *Door) enter(w http.ResponseWriter, r *http.Request) (leave func(), ok bool) {
 	if err := d.mayBegin(r); err != nil {
 		d.refused(w, r, err)
@@ -150,7 +150,7 @@ func (d *Door) enter(w http.ResponseWriter, r *http.Request) (leave func(), ok b
 	return d.place(w, r)
 }
 
-// busy says that something may be tried again after some time.
+// busy reports that the client may retry after some time.
 type busy struct {
 	status int
 	wait   time.Duration
@@ -159,7 +159,7 @@ type busy struct {
 
 func (b *busy) Error() string { return b.text }
 
-// mayBegin returns why an upload may not begin: its token or its address has sent too many, or too much
+// mayBegin returns the reason why an upload may not start: its token or its address has sent too many, or too much
 // waits.
 func (d *Door) mayBegin(r *http.Request) error {
 	now, place, v := time.Now(), d.address(r), VisitorOf(r.Context())
@@ -180,7 +180,7 @@ func (d *Door) mayBegin(r *http.Request) error {
 	return err
 }
 
-// place takes one of the places for uploads, which leave gives back. If there is none it answers.
+// place takes one of the places for uploads, and leave releases it. If there is none, place answers.
 func (d *Door) place(w http.ResponseWriter, r *http.Request) (leave func(), ok bool) {
 	leave, ok = d.places.enter(d.address(r))
 	if !ok {
@@ -196,7 +196,7 @@ const (
 	maxValue  = 1024 // bytes of a field
 )
 
-// receiveForm takes the files of a form, each as it comes. The field csrf is before them.
+// receiveForm receives the files of a form, one by one as they arrive. The field csrf must come first.
 func (d *Door) receiveForm(w http.ResponseWriter, r *http.Request, h Hint) {
 	parts, err := r.MultipartReader()
 	if err != nil {
@@ -253,7 +253,7 @@ func (d *Door) receiveForm(w http.ResponseWriter, r *http.Request, h Hint) {
 	}
 }
 
-// keepPart keeps a file of a form that has so many before it.
+// keepPart stores a file of a form; before is the number of files before it.
 func (d *Door) keepPart(r *http.Request, part *multipart.Part, h Hint, before int) (x received, err error) {
 	if before > 0 {
 		if err := d.mayBegin(r); err != nil {
@@ -267,7 +267,7 @@ func (d *Door) keepPart(r *http.Request, part *multipart.Part, h Hint, before in
 	return d.keep(r, part, CleanName(name), h)
 }
 
-// nameIn is under which name a bundle comes: ?name=, else the filename of Content-Disposition.
+// nameIn returns the name of a bundle: ?name=, else the filename in Content-Disposition.
 func nameIn(r *http.Request) string {
 	if name := r.URL.Query().Get("name"); name != "" {
 		return name
@@ -281,10 +281,10 @@ func nameIn(r *http.Request) string {
 
 var hashForm = lazyregexp.New(`^[0-9a-f]{64}$`)
 
-// maxReports is how many reports of a bundle an upload is told of.
+// maxReports is how many reports of a bundle the answer lists.
 const maxReports = 100
 
-// bundle is GET /bundles/HASH: what became of a bundle. Its groups are for who may read.
+// bundle handles GET /bundles/HASH: the state of a bundle. Its groups are only for visitors with scope read.
 func (d *Door) bundle(w http.ResponseWriter, r *http.Request) {
 	v := VisitorOf(r.Context())
 	if wantsPage(r) && d.Pages != nil && v.Read {
@@ -321,7 +321,7 @@ func (d *Door) bundle(w http.ResponseWriter, r *http.Request) {
 	}).ServeHTTP(w, r)
 }
 
-// either is the scope to ask for where uploading and reading both are enough.
+// either returns the scope to require where upload or read is enough.
 func either(v *Visitor) desk.Scope {
 	if v.Read {
 		return desk.ScopeRead
@@ -329,7 +329,7 @@ func either(v *Visitor) desk.Scope {
 	return desk.ScopeUpload
 }
 
-// waiting is how many bytes are to be triaged, asked of the store once a second at most.
+// waiting is how many bytes wait for triage. The store is queried at most once a second.
 type waiting struct {
 	mu sync.Mutex
 	n  int64
@@ -355,7 +355,7 @@ func (x *waiting) bytes(now time.Time, ask func() (int64, error)) (int64, error)
 	return x.n, nil
 }
 
-// sameText compares texts in a time that does not depend on where they differ. Empty ones are never the same.
+// sameText compares texts in constant time. Empty texts are never equal.
 func sameText(a, b string) bool {
 	return a != "" && subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1
 }

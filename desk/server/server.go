@@ -15,15 +15,15 @@ const (
 	headerTime = 10 * time.Second
 	idleTime   = 60 * time.Second
 	maxHeader  = 16 << 10
-	// EndTime is how long what is under way may take when the server ends.
+	// EndTime is how long requests may continue when the server ends.
 	EndTime = 30 * time.Second
 
 	deliverEvery = 5 * time.Second
 	sweepEvery   = 10 * time.Minute
 )
 
-// CheckListen says whether a door may listen at an address: beyond this machine, or behind a proxy, only with a token.
-// loopback reports whether only this machine reaches it.
+// CheckListen checks whether a door may listen at an address. Beyond this machine, or behind a proxy, it needs a token.
+// loopback reports whether only this machine can reach it.
 func CheckListen(a net.Addr, hasToken, proxied bool) (loopback bool, err error) {
 	tcp, ok := a.(*net.TCPAddr)
 	loopback = ok && tcp.IP.IsLoopback()
@@ -37,9 +37,8 @@ func CheckListen(a net.Addr, hasToken, proxied bool) (loopback bool, err error) 
 	return loopback, err
 }
 
-// Serve serves a Door, delivers to webhooks, and sweeps, until ctx is done. Then it takes no more requests and
-// finishes those that are under way, for EndTime at most. l is closed. With a certificate it
-// speaks TLS.
+// Serve serves a Door, delivers to webhooks, and cleans up, until ctx is done. Then it accepts no more requests and
+// finishes the current ones, for EndTime at most. It closes l. With a certificate it uses TLS.
 func (d *Door) Serve(ctx context.Context, l net.Listener, certificate *tls.Certificate) error {
 	server := &http.Server{
 		Handler: d, ReadHeaderTimeout: headerTime, IdleTimeout: idleTime, MaxHeaderBytes: maxHeader, ErrorLog: d.log,
@@ -80,7 +79,7 @@ func (d *Door) Serve(ctx context.Context, l net.Listener, certificate *tls.Certi
 	return err
 }
 
-// every does something now and then, and logs what goes wrong.
+// every calls a function regularly, and logs its errors.
 func (d *Door) every(ctx context.Context, t time.Duration, f func(context.Context) error) {
 	tick := time.NewTicker(t)
 	defer tick.Stop()

@@ -12,10 +12,10 @@ import (
 	"github.com/desynctool/desynctool/report/page"
 )
 
-// SharePath returns the path of a link to what players may see of a report.
+// SharePath returns the path of a link to the players' view of a report.
 func SharePath(secret string) string { return "/r/" + secret }
 
-// share is POST /shares, with report=ID: a link for players.
+// share handles POST /shares with report=ID: it creates a link for players.
 func (d *Door) share(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 	id, err := strconv.ParseInt(r.FormValue("report"), 10, 64)
@@ -42,7 +42,7 @@ func (d *Door) share(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// unshare is POST /shares/N/revoke.
+// unshare handles POST /shares/N/revoke.
 func (d *Door) unshare(w http.ResponseWriter, r *http.Request) {
 	id, err := strconv.ParseInt(r.PathValue("share"), 10, 64)
 	if err == nil {
@@ -59,7 +59,7 @@ func (d *Door) unshare(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// shared is GET /r/SECRET: what players may see of a report.
+// shared handles GET /r/SECRET: the players' view of a report.
 func (d *Door) shared(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Referrer-Policy", "no-referrer")
 	id, err := d.Store.Shared(r.Context(), r.PathValue("secret"))
@@ -88,7 +88,7 @@ func (d *Door) shared(w http.ResponseWriter, r *http.Request) {
 		d.broken(w, r, err)
 		return
 	}
-	// The page has a policy of its own, which knows its script.
+	// The page has its own policy, which allows its script.
 	w.Header().Set("Content-Security-Policy", "frame-ancestors 'none'; form-action 'none'; base-uri 'none'")
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	_, _ = text.WriteTo(w)

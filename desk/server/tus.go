@@ -22,12 +22,11 @@ import (
 	"github.com/desynctool/desynctool/desk/blobs"
 )
 
-// Uploads in pieces are those of tus 1.0.0 with its extensions creation, checksum, expiration and
-// termination (tus/tus-resumable-upload-protocol, protocol.md at 30698e1). An offset that was
-// acknowledged is on stable storage: the file is synced before the row says how long it is, and what the file has beyond
-// that is cut off.
+// Uploads in pieces use tus 1.0.0 with its extensions creation, checksum, expiration and termination
+// (tus/tus-resumable-upload-protocol, protocol.md at 30698e1). An acknowledged offset is on stable storage: the file is
+// synced before the row records its length, and any bytes in the file beyond that are cut off.
 
-// uploadsPath is where uploads in pieces begin.
+// uploadsPath is the path of uploads in pieces.
 const uploadsPath = "/reports/uploads"
 
 const (
@@ -37,13 +36,13 @@ const (
 	tusType       = "application/offset+octet-stream"
 )
 
-// statusChecksum is what tus answers to bytes that do not have their checksum.
+// statusChecksum is the tus status for bytes that do not match their checksum.
 const statusChecksum = 460
 
-// syncEvery is after how many bytes of a piece they are synced, so that not all of it is lost.
+// syncEvery is after how many bytes a piece is synced, so that an interruption does not lose all of it.
 const syncEvery = 8 << 20
 
-// maxUnfinished is how many uploads in pieces may be under way.
+// maxUnfinished is the maximum number of unfinished uploads in pieces.
 const maxUnfinished = 100_000
 
 func (d *Door) tusOptions(w http.ResponseWriter, r *http.Request) {
@@ -67,7 +66,7 @@ func (d *Door) tus(w http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
-// headerNumber reads a header that is a number of bytes.
+// headerNumber parses a header that contains a number of bytes.
 func headerNumber(h http.Header, name string) (int64, error) {
 	text := h.Get(name)
 	n, err := strconv.ParseUint(text, 10, 63)
@@ -77,8 +76,8 @@ func headerNumber(h http.Header, name string) (int64, error) {
 	return int64(n), nil
 }
 
-// parseMetadata reads the header Upload-Metadata: pairs between commas, of a key, a space and base64; a
-// key may stand alone. Only the keys in want are kept.
+// parseMetadata parses the header Upload-Metadata: pairs separated by commas, each a key, a space and base64. A key may
+// have no value. Only the keys in want are kept.
 func parseMetadata(text string, want ...string) (map[string]string, error) {
 	out := map[string]string{}
 	if text == "" {
@@ -99,13 +98,13 @@ func parseMetadata(text string, want ...string) (map[string]string, error) {
 	return out, nil
 }
 
-// checksum is what the header Upload-Checksum asks for.
+// checksum is the value of the header Upload-Checksum.
 type checksum struct {
 	hash.Hash
 	want string
 }
 
-// parseChecksum reads the header Upload-Checksum; nil if there is none.
+// parseChecksum parses the header Upload-Checksum, nil if there is none.
 func parseChecksum(text string) (*checksum, error) {
 	if text == "" {
 		return nil, nil
@@ -127,7 +126,7 @@ func parseChecksum(text string) (*checksum, error) {
 	return c, nil
 }
 
-// tusCreate is POST: an upload begins.
+// tusCreate handles POST: it starts an upload.
 func (d *Door) tusCreate(w http.ResponseWriter, r *http.Request) {
 	if !d.tus(w, r) {
 		return
@@ -186,12 +185,12 @@ func expires(w http.ResponseWriter, until time.Time) {
 	w.Header().Set("Upload-Expires", until.UTC().Format(http.TimeFormat))
 }
 
-// file is where the bytes of an upload are.
+// file returns the path of the file with an upload's bytes.
 func (d *Door) file(secret string) string {
 	return filepath.Join(d.Uploads, desk.StoredUpload(secret))
 }
 
-// newFile makes the file of an upload.
+// newFile creates the file of an upload.
 func (d *Door) newFile(secret string) error {
 	if err := os.MkdirAll(d.Uploads, 0o700); err != nil {
 		return err
@@ -203,8 +202,8 @@ func (d *Door) newFile(secret string) error {
 	return errors.Join(f.Sync(), f.Close())
 }
 
-// hold finds the upload of a request and lets nobody else work on it; another request that still does is
-// ended first, since its client has begun anew. It answers what is not there.
+// hold finds the upload of a request and locks it. If another request still works on it, that request is ended first,
+// because its client has started again. If there is no such upload, hold answers.
 func (d *Door) hold(w http.ResponseWriter, r *http.Request) (u *desk.Upload, secret string, leave func(), ok bool) {
 	secret = r.PathValue("upload")
 	stop := func() {}
@@ -237,8 +236,8 @@ func (d *Door) hold(w http.ResponseWriter, r *http.Request) (u *desk.Upload, sec
 	return nil, "", nil, false
 }
 
-// tusHead is HEAD: how many bytes are there. An upload that has all of its bytes, and could not be finished
-// when the last ones came, is finished now: who sees the full offset will not come again.
+// tusHead handles HEAD: the number of bytes received. An upload with all of its bytes that could not be finished with
+// the last ones is finished now, because a client that sees the full offset does not come again.
 func (d *Door) tusHead(w http.ResponseWriter, r *http.Request) {
 	if !d.tus(w, r) {
 		return
@@ -257,13 +256,13 @@ func (d *Door) tusHead(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusOK)
 }
 
-// progress is what GET says of an upload that is not finished.
+// progress is the answer to GET for an unfinished upload.
 type progress struct {
 	Offset int64 `json:"offset"`
 	Length int64 `json:"length"`
 }
 
-// tusState is GET, which tus does not have: what became of the upload, as POST /reports says it.
+// tusState handles GET, which tus does not have: the state of the upload, as in the answer to POST /reports.
 func (d *Door) tusState(w http.ResponseWriter, r *http.Request) {
 	u, err := d.Store.UploadOf(r.Context(), r.PathValue("upload"))
 	switch {
@@ -278,7 +277,7 @@ func (d *Door) tusState(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// tusPatch is PATCH: the next bytes.
+// tusPatch handles PATCH: it adds the next bytes.
 func (d *Door) tusPatch(w http.ResponseWriter, r *http.Request) {
 	if !d.tus(w, r) {
 		return
@@ -327,11 +326,11 @@ func (d *Door) tusPatch(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// errLong says that a piece goes on after the end of its upload.
+// errLong reports that a piece continues after the end of its upload.
 var errLong = errors.New("the piece is longer than what is left of the upload")
 
-// take appends the body of a request to the file of an upload, and brings u up to date. It answers what
-// went wrong. Bytes that came before that count, unless they have a checksum.
+// take appends the body of a request to the file of an upload, and updates u. It answers errors. The bytes before an
+// error are kept, unless they have a checksum.
 func (d *Door) take(w http.ResponseWriter, r *http.Request, u *desk.Upload, secret string, sum *checksum) bool {
 	f, err := os.OpenFile(d.file(secret), os.O_RDWR, 0)
 	if err != nil {
@@ -349,7 +348,7 @@ func (d *Door) take(w http.ResponseWriter, r *http.Request, u *desk.Upload, secr
 		p.whole = true
 		into = io.MultiWriter(p, sum)
 	}
-	// One byte more shows that there is too much.
+	// One more byte shows that there is too much.
 	_, err = io.CopyBuffer(struct{ io.Writer }{into}, struct{ io.Reader }{&source{r: io.LimitReader(r.Body, u.Length-u.Synced+1)}}, make([]byte, 64<<10))
 	var read *blobs.ReadError
 	switch {
@@ -376,7 +375,7 @@ func (d *Door) take(w http.ResponseWriter, r *http.Request, u *desk.Upload, secr
 	return true
 }
 
-// source tells errors of the client from those of the disk.
+// source distinguishes errors of the client from errors of the disk.
 type source struct{ r io.Reader }
 
 func (s *source) Read(p []byte) (int, error) {
@@ -387,7 +386,7 @@ func (s *source) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// piece writes bytes to the file of an upload, and syncs it now and then.
+// piece writes bytes to the file of an upload, and syncs it regularly.
 type piece struct {
 	door   *Door
 	ctx    context.Context
@@ -410,7 +409,7 @@ func (p *piece) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// sync brings the bytes to stable storage, and then says so.
+// sync writes the bytes to stable storage, and then records their number.
 func (p *piece) sync() error {
 	if p.at == p.u.Synced {
 		return nil
@@ -426,8 +425,8 @@ func (p *piece) sync() error {
 	return nil
 }
 
-// finish makes the bundle of an upload that has all of its bytes, once. It answers what went wrong; the bytes
-// stay, and the next request tries again.
+// finish creates the bundle of an upload that has all of its bytes, once. It answers errors; the bytes then stay, and
+// the next request tries again.
 func (d *Door) finish(w http.ResponseWriter, r *http.Request, u *desk.Upload, secret string) bool {
 	if u.Bundle == "" {
 		ctx := context.WithoutCancel(r.Context())
@@ -449,13 +448,13 @@ func (d *Door) finish(w http.ResponseWriter, r *http.Request, u *desk.Upload, se
 			return false
 		}
 		u.Bundle = kept.Hash
-		_ = os.Remove(d.file(secret)) // Sweep removes what stays
+		_ = os.Remove(d.file(secret)) // Sweep removes the rest
 	}
 	w.Header().Set("Content-Location", "/bundles/"+u.Bundle)
 	return true
 }
 
-// tusDelete is DELETE: the upload is given up.
+// tusDelete handles DELETE: it removes the upload.
 func (d *Door) tusDelete(w http.ResponseWriter, r *http.Request) {
 	if !d.tus(w, r) {
 		return
@@ -473,7 +472,7 @@ func (d *Door) tusDelete(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// tusOverride is POST with X-HTTP-Method-Override, for clients that have no other methods.
+// tusOverride handles POST with X-HTTP-Method-Override, for clients without other methods.
 func (d *Door) tusOverride(w http.ResponseWriter, r *http.Request) {
 	switch method := r.Header.Get("X-HTTP-Method-Override"); method {
 	case http.MethodHead:
@@ -488,7 +487,7 @@ func (d *Door) tusOverride(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// Sweep removes uploads in pieces whose time is over, and files that nobody knows of.
+// Sweep removes expired uploads in pieces, and files that belong to no upload.
 func (d *Door) Sweep(ctx context.Context) error {
 	for {
 		names, err := d.Store.DropOldUploads(ctx)
@@ -514,7 +513,7 @@ func (d *Door) Sweep(ctx context.Context) error {
 	return nil
 }
 
-// locks hold uploads that a request works on.
+// locks locks uploads while a request works on them.
 type locks struct {
 	mu   sync.Mutex
 	held map[string]*holder
@@ -525,7 +524,7 @@ type holder struct {
 	over chan struct{}
 }
 
-// take takes a key. Who has it is told to stop, and waited for a while.
+// take locks a key. The current holder is told to stop, and take waits for a while.
 func (l *locks) take(ctx context.Context, key string, stop func()) (leave func(), ok bool) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()

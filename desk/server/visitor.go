@@ -9,11 +9,11 @@ import (
 	"github.com/desynctool/desynctool/desk"
 )
 
-// Visitor is who makes a request.
+// Visitor identifies the sender of a request.
 type Visitor struct {
-	// Name is that of the token, Local where the desk is open, empty for nobody.
+	// Name is the name of the token, Local if the desk is open, empty for an unknown visitor.
 	Name                 string
-	Upload, Read, Triage bool // what the visitor may do
+	Upload, Read, Triage bool // permissions
 
 	how    how
 	secret string // of the session
@@ -23,7 +23,7 @@ type Visitor struct {
 // Local is the name of visitors to a desk that is open to this machine.
 const Local = "local"
 
-// how is by what a visitor is known.
+// how is the kind of a visitor's credential.
 type how int
 
 const (
@@ -34,7 +34,7 @@ const (
 	asLocal
 )
 
-// may reports whether a visitor may do what a scope is for.
+// may reports whether a visitor has the permissions of a scope.
 func (v *Visitor) may(scope desk.Scope) bool {
 	switch scope {
 	case desk.ScopeUpload:
@@ -47,11 +47,11 @@ func (v *Visitor) may(scope desk.Scope) bool {
 	return false
 }
 
-// CSRF is what a form of a page that this visitor sees has in its hidden field csrf, and what a script
-// sends as X-CSRF-Token. It is empty for visitors whose browser does not send by itself what they are known by.
+// CSRF is the value for the hidden field csrf in this visitor's forms, and for the header X-CSRF-Token in scripts. It
+// is empty for visitors whose credential a browser does not send automatically.
 func (v *Visitor) CSRF() string { return v.csrf }
 
-// LoggedIn reports whether it is a browser with a session, which POST /logout ends.
+// LoggedIn reports whether the visitor is a browser with a session, which POST /logout ends.
 func (v *Visitor) LoggedIn() bool { return v.how == byCookie }
 
 // csrfOf derives the token of a session.
@@ -63,8 +63,8 @@ func csrfOf(key []byte, session string) string {
 
 type visitorKey struct{}
 
-// VisitorOf returns who made the request of a context. A request that came through no Door is of
-// nobody, who may do nothing.
+// VisitorOf returns the visitor of a request's context. A request that did not come through a Door has an unknown
+// visitor without permissions.
 func VisitorOf(ctx context.Context) *Visitor {
 	if v, ok := ctx.Value(visitorKey{}).(*Visitor); ok {
 		return v
@@ -76,7 +76,7 @@ func withVisitor(ctx context.Context, v *Visitor) context.Context {
 	return context.WithValue(ctx, visitorKey{}, v)
 }
 
-// visitor of a token.
+// visitorOf returns the visitor of a token.
 func visitorOf(t *desk.Token, by how) *Visitor {
 	return &Visitor{
 		Name:   t.Name,

@@ -23,8 +23,8 @@ import (
 	"github.com/desynctool/desynctool/desk"
 )
 
-// Delivering has these bounds: a try takes at most deliveryTime, and somebody else may try again after lease; after
-// maxTries, about three days, a delivery is given up.
+// Limits of deliveries. A try takes at most deliveryTime, and another process may try again after lease. After
+// maxTries, which is about three days, a delivery is given up.
 const (
 	deliveryTime = 15 * time.Second
 	lease        = time.Minute
@@ -48,10 +48,10 @@ type message struct {
 	URL      string `json:"url"` // of the group
 }
 
-// webhookSchema names what a message has.
+// webhookSchema identifies the format of a message.
 const webhookSchema = "desynctool.desk.webhook/1"
 
-// CheckWebhook says what is wrong with the address of a webhook.
+// CheckWebhook returns an error if the address of a webhook is not valid.
 func CheckWebhook(address string) error {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Hostname() == "" || u.User != nil {
@@ -60,15 +60,14 @@ func CheckWebhook(address string) error {
 	return nil
 }
 
-// Sign returns the header Desk-Signature of a message: sha256= and the HMAC-SHA-256 of the body in hex.
+// Sign returns the header Desk-Signature for a message: sha256= and the HMAC-SHA-256 of the body in hex.
 func Sign(secret string, body []byte) string {
 	m := hmac.New(sha256.New, []byte(secret))
 	m.Write(body)
 	return "sha256=" + hex.EncodeToString(m.Sum(nil))
 }
 
-// Deliver sends what is due to webhooks, until nothing is. What cannot be delivered now is tried again
-// later.
+// Deliver sends all deliveries that are due. Deliveries that fail are retried later.
 func (d *Door) Deliver(ctx context.Context) error {
 	for ctx.Err() == nil {
 		x, err := d.Store.ClaimDelivery(ctx, lease)
@@ -77,7 +76,7 @@ func (d *Door) Deliver(ctx context.Context) error {
 		}
 		answer, err := d.send(ctx, x)
 		if ctx.Err() != nil {
-			return nil // it is tried again after the lease
+			return nil // retried after the lease
 		}
 		var next time.Time
 		failed := err != nil && x.Tries >= maxTries
@@ -98,7 +97,7 @@ func backoff(try int) time.Duration {
 	return min(longestWait, firstWait<<min(try-1, 20))
 }
 
-// send sends a message once. Redirects are not followed, and no proxy is asked.
+// send sends a message once. It does not follow redirects and uses no proxy.
 func (d *Door) send(ctx context.Context, x *desk.Delivery) (string, error) {
 	if err := CheckWebhook(x.Address); err != nil {
 		return "", err
@@ -128,7 +127,7 @@ func (d *Door) send(ctx context.Context, x *desk.Delivery) (string, error) {
 	}
 	answer, err := client.Do(r)
 	if err != nil {
-		var at *url.Error // it has the address, whose path may be a secret
+		var at *url.Error // it contains the address, whose path may be secret
 		if errors.As(err, &at) {
 			err = at.Err
 		}
@@ -142,7 +141,7 @@ func (d *Door) send(ctx context.Context, x *desk.Delivery) (string, error) {
 	return strconv.Itoa(answer.StatusCode), nil
 }
 
-// notPublic are networks that the methods of netip.Addr do not name.
+// notPublic are networks without a method in netip.Addr.
 var notPublic = []netip.Prefix{
 	netip.MustParsePrefix("0.0.0.0/8"),
 	netip.MustParsePrefix("100.64.0.0/10"),  // shared by customers of a provider
@@ -156,13 +155,13 @@ var notPublic = []netip.Prefix{
 	netip.MustParsePrefix("fec0::/10"),      // site-local
 }
 
-// public reports whether an address is one of the Internet.
+// public reports whether an address is on the Internet.
 func public(a netip.Addr) bool {
 	a = a.Unmap().WithZone("")
 	return a.IsGlobalUnicast() && !a.IsPrivate() && !slices.ContainsFunc(notPublic, func(p netip.Prefix) bool { return p.Contains(a) })
 }
 
-// onlyPublic refuses to connect to addresses of the own network. It sees what a name has led to.
+// onlyPublic refuses to connect to addresses in local networks. It sees the address to which a name was resolved.
 func onlyPublic(_, address string, _ syscall.RawConn) error {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {

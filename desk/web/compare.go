@@ -12,32 +12,32 @@ import (
 	"github.com/desynctool/desynctool/report/document"
 )
 
-// field is something that two reports have, or one of them.
+// field is a field of two reports, or of one of them.
 type field struct {
 	Name  string
 	Sides [2]side
 	Same  bool
 }
 
-// side is what one of the reports has. None says that it lacks the field.
+// side is one report's part of a field. None means that the report lacks the field.
 type side struct {
 	Parts []part
 	None  bool
 }
 
-// part is a piece of a text; Other says that the other report does not have it.
+// part is a piece of a text. Other means that the other report does not have it.
 type part struct {
 	Text  string
 	Other bool
 }
 
-// fields are those of one kind.
+// fields are the fields of one kind.
 type fields struct {
 	ID, Title string
 	Rows      []field
 }
 
-// Differ counts the rows that are not the same.
+// Differ counts the rows that differ.
 func (f fields) Differ() int {
 	n := 0
 	for _, row := range f.Rows {
@@ -48,10 +48,10 @@ func (f fields) Differ() int {
 	return n
 }
 
-// maxRows is how many fields of one kind are compared; the documents have bounds of their own.
+// maxRows is how many fields of one kind are compared. The documents have their own limits.
 const maxRows = 200
 
-// compare aligns the fields of two reports. Fields that both lack are left out.
+// compare aligns the fields of two reports. It omits fields that both lack.
 func compare(a, b *document.Report) []fields {
 	both := [2]*document.Report{a, b}
 	var out []fields
@@ -76,11 +76,11 @@ func compare(a, b *document.Report) []fields {
 	return out
 }
 
-// named is a field of one report. An empty text is one that it lacks.
+// named is a field of one report. An empty text means that the report lacks it.
 type named struct{ name, text string }
 
-// align puts fields of one name beside each other, in the order of the first report, then those that only
-// the second has.
+// align pairs fields with the same name, in the order of the first report, followed by fields that only the second
+// report has.
 func align(a, b []named) []field {
 	texts := [2]map[string]string{{}, {}}
 	var names []string
@@ -109,16 +109,16 @@ func align(a, b []named) []field {
 	return rows
 }
 
-// maxWords is of how long a text the words are compared.
+// maxWords is the maximum length of a text that is compared by words.
 const maxWords = 120
 
-// apart splits two texts into words that both have, in one order, and those that one has.
+// apart splits two texts into words that both have, in the same order, and words that only one has.
 func apart(a, b string) (left, right []part) {
 	x, y := strings.SplitAfter(a, " "), strings.SplitAfter(b, " ")
 	if a == "" || b == "" || len(x) > maxWords || len(y) > maxWords {
 		return []part{{Text: a}}, []part{{Text: b}}
 	}
-	// common[i][j] is how many words x[i:] and y[j:] have in common.
+	// common[i][j] is the length of the longest common sequence of words in x[i:] and y[j:].
 	common := make([][]int, len(x)+1)
 	for i := range common {
 		common[i] = make([]int, len(y)+1)

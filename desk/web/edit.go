@@ -10,8 +10,8 @@ import (
 	"github.com/desynctool/desynctool/desk"
 )
 
-// edit changes a group as a form asks, and answers with the page of the group, which says what was
-// done and has the form that takes it back.
+// edit changes a group as requested by a form. It answers with the group's page, which describes the edit and has a
+// form that reverts it.
 func (v *visit) edit() error {
 	code, form := v.r.PathValue("code"), v.r.PostForm
 	e := &desk.Editor{Store: v.Store, Who: v.who.Name}
@@ -43,7 +43,7 @@ func (v *visit) edit() error {
 	return v.done(done, err)
 }
 
-// undo takes an edit back.
+// undo reverts an edit.
 func (v *visit) undo() error {
 	list, err := numbers(v.r.PostForm["event"])
 	if err != nil || len(list) != 1 || list[0] < 1 {
@@ -65,13 +65,13 @@ func (v *visit) done(d desk.Done, err error) error {
 		return err
 	case errors.As(err, &unknown):
 		return unknownGroup(unknown, " Nothing was changed.")
-	case errors.Unwrap(err) == nil: // a refusal; what the database could not do wraps its error
+	case errors.Unwrap(err) == nil: // a refusal; an error of the database is wrapped
 		return &failure{http.StatusConflict, "Nothing was changed: " + err.Error() + "."}
 	}
 	return err
 }
 
-// maxNumbers is how many variants a form may name.
+// maxNumbers is how many variants a form may contain.
 const maxNumbers = 1000
 
 func numbers(texts []string) ([]int64, error) {

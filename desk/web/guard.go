@@ -8,8 +8,7 @@ import (
 	"github.com/desynctool/desynctool/report/document"
 )
 
-// guard makes every value that the templates print go through printable, whether or not who
-// wrote the template thought of it.
+// guard makes every value in the templates go through printable, so that no template can forget it.
 func guard(t *template.Template) {
 	for _, one := range t.Templates() {
 		if one.Tree != nil {
@@ -44,7 +43,7 @@ func guardList(list *parse.ListNode) {
 	}
 }
 
-// printable escapes what is not printable in any kind of string.
+// printable escapes non-printable characters in any kind of string.
 func printable(v any) any {
 	if r := reflect.ValueOf(v); r.Kind() == reflect.String {
 		return document.Safe(r.String())

@@ -22,36 +22,37 @@ import (
 //go:embed templates/*.html style/*.css script/*.js
 var files embed.FS
 
-// Who is who asks.
+// Who is the visitor of a request.
 type Who struct {
-	// Name is of a token, or of whoever is at this machine; edits are written under it.
+	// Name is the name of a token, or of the user of this machine. It is recorded with edits.
 	Name string
-	// Read allows to see pages, Triage to correct groups, Upload to send bundles.
+	// Read permits viewing pages, Triage correcting groups, Upload sending bundles.
 	Read, Triage, Upload bool
-	// CSRF is what forms have in their hidden field csrf, if who lets visitors in has given one to
-	// this browser; empty, and pages make one.
+	// CSRF is the value for the hidden field csrf in forms, if the access control has given this browser one. If it is
+	// empty, pages create one.
 	CSRF string
-	// Program says that it is known by what no browser sends by itself: its forms need no field csrf.
+	// Program means that the visitor's credential is one that no browser sends automatically. Its forms need no field
+	// csrf.
 	Program bool
-	// LoggedIn says that it is a browser with a session, which POST /logout ends.
+	// LoggedIn means that the visitor is a browser with a session, which POST /logout ends.
 	LoggedIn bool
 }
 
-// Config is what pages are made with.
+// Config configures the pages.
 type Config struct {
 	Store *desk.Store
-	// Of says who asks.
+	// Of returns the visitor of a request.
 	Of func(*http.Request) Who
-	// Blob opens what is kept of a bundle as a file, by the name of its blob, and returns the name
-	// under which it is downloaded; nil if pages have no bundles. An fs.ErrNotExist is one that was deleted.
+	// Blob opens the stored content of a bundle as a file, and returns the name for the download. If it is nil, pages
+	// have no downloads of bundles. The error is fs.ErrNotExist if the content was deleted.
 	Blob func(ctx context.Context, b *desk.Bundle) (r io.ReadCloser, name string, err error)
 	// Feed is the address of an Atom feed, empty if there is none.
 	Feed string
-	// Log gets what went wrong on the side of the server; nil for slog.Default.
+	// Log receives errors of the server; nil means slog.Default.
 	Log *slog.Logger
 }
 
-// Pages are the pages of a desk, a handler of everything below "/".
+// Pages are the pages of a desk, a handler for all paths below "/".
 type Pages struct {
 	Config
 	mux       *http.ServeMux
@@ -60,8 +61,7 @@ type Pages struct {
 	script    asset
 }
 
-// asset is a file that pages load. Its address changes with its content, so that it may be kept
-// for ever.
+// asset is a file that pages load. Its address changes with its content, so browsers may cache it forever.
 type asset struct {
 	content []byte
 	Path    string
@@ -156,7 +156,7 @@ type visit struct {
 	who Who
 }
 
-// serve answers a request by f, or with the page of the error that it returns.
+// serve answers a request with f, or with an error page if f returns an error.
 func (p *Pages) serve(w http.ResponseWriter, r *http.Request, f func(*visit) error) {
 	v := &visit{p, w, r, r.Context(), p.Of(r)}
 	w.Header().Set("Cache-Control", "private, no-store")
@@ -181,7 +181,7 @@ func (p *Pages) serve(w http.ResponseWriter, r *http.Request, f func(*visit) err
 	}
 }
 
-// failure is an answer that is not what was asked for, and why.
+// failure is an error answer, with the reason.
 type failure struct {
 	code int
 	text string
@@ -192,7 +192,7 @@ func (f *failure) Error() string { return f.text }
 func notFound(text string) error   { return &failure{http.StatusNotFound, text} }
 func badRequest(text string) error { return &failure{http.StatusBadRequest, text} }
 
-// unknownGroup is the answer to a code that is of no group, or of several; more is what follows from that.
+// unknownGroup is the answer for a code that matches no group, or several. more is an additional hint.
 func unknownGroup(e *desk.UnknownGroupError, more string) *failure {
 	text := "There is no group " + strconv.Quote(e.Code) + "."
 	if len(e.Some) > 0 {
@@ -203,7 +203,7 @@ func unknownGroup(e *desk.UnknownGroupError, more string) *failure {
 
 var errUnread = &failure{http.StatusUnauthorized, "This needs a token with the scope read or triage."}
 
-// fail answers with the page of an error.
+// fail answers with an error page.
 func (v *visit) fail(err error) {
 	var f *failure
 	var unknown *desk.UnknownGroupError
@@ -214,7 +214,7 @@ func (v *visit) fail(err error) {
 	case errors.Is(err, fs.ErrNotExist):
 		f = &failure{http.StatusNotFound, "There is no such thing on this desk."}
 	case v.ctx.Err() != nil:
-		return // nobody listens any more
+		return // the client has gone
 	default:
 		v.Log.Error("a page failed", "method", v.r.Method, "path", v.r.URL.Path, "error", err)
 		f = &failure{http.StatusInternalServerError, "The store could not be read or written. The log of desk serve says why."}
@@ -224,26 +224,26 @@ func (v *visit) fail(err error) {
 	}
 }
 
-// Text is for the template.
+// Text is used by the template.
 func (f *failure) Text() string { return f.text }
 
-// shell is what every page has around its body.
+// shell is the frame of every page around its body.
 type shell struct {
 	*visit
 	Title         string
 	Theme         string
 	Style, Script string
-	Token         string // of forms: what is in their hidden field csrf
+	Token         string // for forms: the value of their hidden field csrf
 	Body          any
 }
 
-// Back is where a form returns to that changes nothing of the page.
+// Back is the address to which a form returns that does not change the page's content.
 func (s *shell) Back() string { return s.r.URL.RequestURI() }
 
-// Who is who asks.
+// Who returns the visitor.
 func (s *shell) Who() Who { return s.who }
 
-// show answers with a page. A page is made whole before its first byte is sent.
+// show answers with a page. The page is completed before its first byte is sent.
 func (v *visit) show(code int, name, title string, body any) error {
 	s := &shell{visit: v, Title: title, Theme: themeOf(v.r), Style: v.style.Path, Script: v.script.Path, Token: v.token(), Body: body}
 	var out bytes.Buffer
@@ -258,10 +258,10 @@ func (v *visit) show(code int, name, title string, body any) error {
 	return nil
 }
 
-// themeCookie holds "dark" or "light".
+// themeCookie contains "dark" or "light".
 const themeCookie = "desk-theme"
 
-// themeOf returns which colours the reader has chosen, empty for those of the system.
+// themeOf returns the colours that the reader has chosen, empty for the system's colours.
 func themeOf(r *http.Request) string {
 	c, err := r.Cookie(themeCookie)
 	if err != nil || c.Value != "dark" && c.Value != "light" {
@@ -270,8 +270,8 @@ func themeOf(r *http.Request) string {
 	return c.Value
 }
 
-// setTheme keeps which colours the reader has chosen. It changes nothing but the reader's own
-// cookie, so it asks for no token.
+// setTheme stores the colours that the reader has chosen. It changes only the reader's own cookie, so it needs no
+// token.
 func setTheme(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 	c := &http.Cookie{Name: themeCookie, Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: r.TLS != nil, MaxAge: 365 * 24 * 60 * 60}

@@ -23,16 +23,16 @@ type bundleRow struct {
 	*desk.Bundle
 	Short, At, State, Size, Stored string
 	Found                          []foundRow
-	More                           string // how many other groups there are
+	More                           string // number of other groups
 }
 
-// foundRow is what came of matches of a bundle.
+// foundRow is an outcome of a bundle's matches.
 type foundRow struct{ Status, Code, Title, Count string }
 
-// maxFound is of how many groups a bundle in a list says that it has matches.
+// maxFound is how many groups are shown for a bundle in a list.
 const maxFound = 3
 
-// stateWords are what pages call the states of bundles.
+// stateWords are the pages' words for the states of bundles.
 var stateWords = []struct {
 	state desk.State
 	text  string
@@ -93,7 +93,7 @@ func rowOf(b *desk.Bundle) bundleRow {
 	return row
 }
 
-// found adds what came of the matches of a bundle.
+// found adds the outcomes of the bundle's matches.
 func (b *bundleRow) found(list []desk.Outcome) {
 	for i := range list[:min(len(list), maxFound)] {
 		o := &list[i]
@@ -108,15 +108,15 @@ func (b *bundleRow) found(list []desk.Outcome) {
 	}
 }
 
-// bundlePage is one bundle, and what became of it.
+// bundlePage is one bundle and its state.
 type bundlePage struct {
 	bundleRow
-	CanLoad bool // what is kept of it may be downloaded
+	CanLoad bool // its content can be downloaded
 	Reports []reportRow
 	Rest    string
 }
 
-// bundle shows what became of a bundle.
+// bundle shows a bundle and its state.
 func (v *visit) bundle() error {
 	b, err := v.Store.Bundle(v.ctx, v.r.PathValue("hash"))
 	if err != nil {
@@ -146,13 +146,13 @@ func (v *visit) bundle() error {
 	return v.show(200, "bundle", b.Name, p)
 }
 
-// moment writes a time of this machine.
+// moment formats a time of this machine.
 func moment(t time.Time) string { return t.UTC().Format("2006-01-02 15:04 UTC") }
 
-// uploadPage has the address for programs.
+// uploadPage contains the address for programs.
 type uploadPage struct{ Address string }
 
-// upload shows the form by which bundles are sent; who takes them is not of the pages.
+// upload shows the form for sending bundles. Receiving them is not part of the pages.
 func (v *visit) upload() error {
 	if !v.who.Upload {
 		return &failure{403, "This needs a token with the scope upload or triage."}

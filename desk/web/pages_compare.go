@@ -11,12 +11,12 @@ import (
 
 // comparison is the page of two reports.
 type comparison struct {
-	A, B   string // their numbers, as the form has them
+	A, B   string // their numbers, as in the form
 	Sides  []comparedReport
 	Kinds  []fields
 	Same   int
 	Differ int
-	Only   bool // what differs
+	Only   bool // show only differences
 }
 
 // comparedReport is one of the two.
@@ -60,7 +60,7 @@ func (v *visit) compare() error {
 	return v.show(200, "compare", fmt.Sprintf("Reports %s and %s", c.A, c.B), c)
 }
 
-// onlyDiffering leaves out what is the same.
+// onlyDiffering removes the fields that are the same.
 func (c *comparison) onlyDiffering() {
 	var kinds []fields
 	for _, kind := range c.Kinds {
@@ -77,5 +77,5 @@ func (c *comparison) onlyDiffering() {
 	c.Kinds = kinds
 }
 
-// Fields counts what the two were compared by.
+// Fields counts the compared fields.
 func (c *comparison) Fields() int { return c.Same + c.Differ }

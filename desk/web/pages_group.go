@@ -15,16 +15,16 @@ import (
 
 // How much of a group its page shows.
 const (
-	maxBuilds  = 30 // the newest
-	maxTraits  = 25 // those that set it apart come first
+	maxBuilds  = 30 // newest first
+	maxTraits  = 25 // traits that set it apart come first
 	maxWanted  = 8
 	maxReports = 10
 )
 
-// groupPage is all of a group.
+// groupPage is everything about a group.
 type groupPage struct {
 	Code, Title, Name string
-	Made              string // of which the title is made, where it has a name
+	Made              string // generated title, if it has a name
 	Marks             []render.Mark
 	MergedInto        string
 	IsOpen            bool
@@ -52,28 +52,28 @@ type groupPage struct {
 // tile is one of the key facts.
 type tile struct{ Name, Value, More string }
 
-// undoForm is what a form that takes an event back needs.
+// undoForm is the data for a form that reverts an event.
 type undoForm struct {
 	Token string
-	Event int64 // 0 if there is nothing to take back
+	Event int64 // 0 if there is nothing to revert
 }
 
-// doneView says what was just done.
+// doneView describes the edit that was just made.
 type doneView struct {
 	Text string
 	Undo *undoForm // nil for an undo
 }
 
-// openView is the report to open first, and why.
+// openView is the report to open first, with the reason.
 type openView struct {
 	ID           int64
 	Name         string
 	Why, Verdict string
 	Links        []page.Link
-	Share        *shareForm // nil if the visitor may not
+	Share        *shareForm // nil if the visitor may not share
 }
 
-// shareForm makes a link to what players may see of a report. Who takes it is not of the pages.
+// shareForm creates a link to the players' view of a report. Handling it is not part of the pages.
 type shareForm struct {
 	Report int64
 	Token  string
@@ -82,7 +82,7 @@ type shareForm struct {
 type buildRow struct {
 	Name  string
 	Count int64
-	Part  int64 // of 1000
+	Part  int64 // per 1000
 	Share string
 }
 
@@ -99,7 +99,7 @@ type reportRow struct {
 	Tick                    string
 	Peers                   int64
 	Complete                int
-	Outcome                 *foundRow // nil where all are of one group
+	Outcome                 *foundRow // nil if all belong to one group
 }
 
 type eventRow struct {
@@ -110,7 +110,7 @@ type eventRow struct {
 	Undo    undoForm
 }
 
-// group shows all of a group.
+// group shows everything about a group.
 func (v *visit) group() error {
 	d, err := v.Store.Group(v.ctx, v.r.PathValue("code"))
 	if err != nil {
@@ -145,7 +145,7 @@ func (v *visit) group() error {
 	return v.show(200, "group", p.Title, p)
 }
 
-// reportsOf adds the reports of the group: the one to open first, and the last ones that came.
+// reportsOf adds the reports of the group: the one to open first, and the newest ones.
 func (v *visit) reportsOf(p *groupPage, d *desk.GroupDetail) error {
 	if len(d.Best) > 0 {
 		b := &d.Best[0]
@@ -171,7 +171,7 @@ func (v *visit) reportsOf(p *groupPage, d *desk.GroupDetail) error {
 	return nil
 }
 
-// ofGroup is the filter of a group's reports.
+// ofGroup returns the filter for a group's reports.
 func ofGroup(code string) desk.Filter {
 	return desk.Filter{Terms: []desk.Term{{Key: "group", Op: "=", Value: code}}}
 }
@@ -270,7 +270,7 @@ func days(list []desk.Count) *trend {
 	return t
 }
 
-// builds adds the newest builds, the newest first.
+// builds adds the newest builds, newest first.
 func (p *groupPage) builds(d *desk.GroupDetail) {
 	for i := len(d.Builds) - 1; i >= 0 && len(p.Builds) < maxBuilds; i-- {
 		b := d.Builds[i]

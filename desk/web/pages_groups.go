@@ -13,15 +13,15 @@ import (
 type groupsPage struct {
 	Title       string
 	Query       string // the words of the filter
-	Sort        string // empty for the usual order
-	Wrong       string // of the filter
+	Sort        string // empty for the default order
+	Wrong       string // error in the filter
 	Filters     []choices
 	Sorts       []choice
 	Rows        []groupLine
-	First, Next string // links, empty where there is nothing
+	First, Next string // links, empty if there is no such page
 }
 
-// choices are links of which one is where the reader is.
+// choices are links; one of them is the current one.
 type choices struct {
 	Name    string
 	Choices []choice
@@ -41,10 +41,10 @@ type groupLine struct {
 	Builds, Days             string
 }
 
-// usualFilter is what the list shows that nobody has asked otherwise of.
+// usualFilter is the list's filter if the reader has not chosen one.
 const usualFilter = "state:open"
 
-// groups shows the list of groups that a filter means.
+// groups shows the list of groups that match a filter.
 func (v *visit) groups() error {
 	q := v.r.URL.Query()
 	p := &groupsPage{Title: "Groups", Query: q.Get("q"), Sort: q.Get("sort")}
@@ -83,7 +83,7 @@ func (v *visit) groups() error {
 	return v.show(code, "groups", p.Title, p)
 }
 
-// choose is a link that adds a term to the filter, or takes it off if it is there.
+// choose is a link that adds a term to the filter, or removes it if it is there.
 func (p *groupsPage) choose(f desk.Filter, t desk.Term, text string) choice {
 	for _, have := range f.Terms {
 		if have == t {
@@ -142,7 +142,7 @@ func lineOf(g *desk.Group) groupLine {
 	return line
 }
 
-// share says which part of the matches of a game a group has.
+// share describes the group's part of the game's matches.
 func share(g *desk.Group) string {
 	if g.OfGame == 0 {
 		return ""

@@ -8,13 +8,13 @@ import (
 	"github.com/desynctool/desynctool/desk/render"
 )
 
-// statsPage is what a store holds.
+// statsPage shows the content of a store.
 type statsPage struct {
 	Tiles  []tile
 	Tables []countTable
 }
 
-// countTable is a table of counts, each with a link to the groups that are meant.
+// countTable is a table of counts, each with a link to the groups that it counts.
 type countTable struct {
 	ID, Title, Name, Unit string
 	Rows                  []countRow
@@ -24,13 +24,13 @@ type countTable struct {
 type countRow struct {
 	Name, To string
 	Count    string
-	Part     int64 // of 1000, of the largest
+	Part     int64 // per 1000, of the largest
 }
 
 // maxCounts is how many rows a table of counts has.
 const maxCounts = 40
 
-// stats shows what the store holds.
+// stats shows the content of the store.
 func (v *visit) stats() error {
 	x, err := v.Store.Stats(v.ctx)
 	if err != nil {
@@ -67,7 +67,7 @@ func (v *visit) stats() error {
 	return v.show(200, "stats", "Figures", p)
 }
 
-// count adds a table. Its rows lead to the groups of a term, if that has a key.
+// count adds a table. If the term has a key, the rows link to its groups.
 func (p *statsPage) count(id, title, name, unit string, list []desk.Count, term desk.Term) {
 	if len(list) == 0 {
 		return
@@ -91,7 +91,7 @@ func (p *statsPage) count(id, title, name, unit string, list []desk.Count, term 
 	p.Tables = append(p.Tables, t)
 }
 
-// topPage are the groups to look at first.
+// topPage shows the groups to examine first.
 type topPage struct {
 	Groups []topGroup
 }
@@ -102,10 +102,10 @@ type topGroup struct {
 	Reasons []desk.Reason
 }
 
-// maxTop is how many groups are said to be looked at first.
+// maxTop is how many groups the page of groups to examine first has.
 const maxTop = 10
 
-// top shows which groups to look at first, and why.
+// top shows the groups to examine first, with reasons.
 func (v *visit) top() error {
 	list, err := v.Store.Top(v.ctx, desk.Filter{}, maxTop)
 	if err != nil {
@@ -121,19 +121,19 @@ func (v *visit) top() error {
 // maxAudit is how many entries a page of the audit has.
 const maxAudit = 100
 
-// auditPage lists what was done.
+// auditPage lists actions.
 type auditPage struct {
 	Rows        []auditRow
 	First, Next string
 }
 
-// auditRow is something that somebody did.
+// auditRow is one action.
 type auditRow struct {
 	At, Who, What, About string
-	To                   string // what it is about, if that has a page
+	To                   string // link to its object, if that has a page
 }
 
-// audit shows who did what.
+// audit shows the actions of users.
 func (v *visit) audit() error {
 	if !v.who.Triage {
 		return &failure{403, "This needs a token with the scope triage."}

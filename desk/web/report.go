@@ -15,8 +15,7 @@ import (
 	"github.com/desynctool/desynctool/report/page"
 )
 
-// report shows what triage wrote of a match: as a page with links to what surrounds it, or as
-// JSON if the address ends so.
+// report shows the triage's report of a match: as a page with links around it, or as JSON if the address ends in .json.
 func (v *visit) report() error {
 	text, isJSON := strings.CutSuffix(v.r.PathValue("id"), ".json")
 	id, err := reportID(text)
@@ -34,8 +33,8 @@ func (v *visit) report() error {
 		err = document.WriteJSON(&out, r)
 	} else {
 		h.Set("Content-Type", "text/html; charset=utf-8")
-		// The page has a policy of its own, that lets it load nothing. What it cannot say in itself
-		// is said here.
+		// The page has its own policy, which lets it load nothing. The parts of the policy that a page cannot contain
+		// are sent here.
 		h.Set("Content-Security-Policy", "base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
 		in := page.Within{Theme: themeOf(v.r)}
 		if in.Links, err = v.around(id); err == nil {
@@ -50,7 +49,7 @@ func (v *visit) report() error {
 	return nil
 }
 
-// reportID reads the number of a report.
+// reportID parses the number of a report.
 func reportID(text string) (int64, error) {
 	id, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || id < 1 {
@@ -59,7 +58,7 @@ func reportID(text string) (int64, error) {
 	return id, nil
 }
 
-// document returns what triage wrote of a match.
+// document returns the triage's report of a match.
 func (v *visit) document(id int64) (*document.Report, error) {
 	r, err := v.Store.Document(v.ctx, id)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -68,7 +67,7 @@ func (v *visit) document(id int64) (*document.Report, error) {
 	return r, err
 }
 
-// download sends what is kept of a bundle.
+// download sends the stored content of a bundle.
 func (v *visit) download() error {
 	b, err := v.Store.Bundle(v.ctx, v.r.PathValue("hash"))
 	if err != nil {
@@ -90,12 +89,12 @@ func (v *visit) download() error {
 	_, err = io.Copy(v.w, r)
 	if err != nil {
 		v.Log.Warn("a bundle was not sent whole", "bundle", b.Hash, "error", err)
-		panic(http.ErrAbortHandler) // the reader sees that it broke off
+		panic(http.ErrAbortHandler) // shows the client that the download broke off
 	}
 	return nil
 }
 
-// around are links to what surrounds a report.
+// around returns links to related pages of a report.
 func (v *visit) around(id int64) ([]page.Link, error) {
 	r, err := v.Store.ReportByName(v.ctx, strconv.FormatInt(id, 10))
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/desynctool/desynctool/internal/prose"
 )
 
-// parseTemplates reads the templates. Each page has one of its own name.
+// parseTemplates parses the templates. Each page has one with its name.
 func parseTemplates() (*template.Template, error) {
 	t, err := template.New("").Funcs(template.FuncMap{"has": has, "pieces": prose.Pieces, "printable": printable}).ParseFS(files, "templates/*.html")
 	if err != nil {
@@ -17,7 +17,8 @@ func parseTemplates() (*template.Template, error) {
 	return t, nil
 }
 
-// has reports whether one of some reports has a build, a day, a tick or an outcome: a column of which all is empty is left out.
+// has reports whether any of the reports has a build, a day, a tick or an outcome. Columns that are empty in all rows
+// are omitted.
 func has(what string, rows []reportRow) bool {
 	return slices.ContainsFunc(rows, func(r reportRow) bool {
 		return map[string]bool{"Build": r.Build != "", "Day": r.Day != "", "Tick": r.Tick != "", "Outcome": r.Outcome != nil}[what]
@@ -30,5 +31,5 @@ type pageLink struct {
 	Here     bool
 }
 
-// Page is a link to a page, as the bar has it.
+// Page returns a link to a page for the bar.
 func (s *shell) Page(to, text string) pageLink { return pageLink{to, text, s.r.URL.Path == to} }

@@ -10,15 +10,15 @@ import (
 	"strings"
 )
 
-// sessionCookie holds a secret of the browser. Forms hold a token that is made from it and from who asks: a
-// page of another site knows neither, and the browser does not send the cookie with what
-// another site makes it post.
+// sessionCookie contains a secret of the browser. Forms contain a token that is derived from the secret and the
+// visitor. A page of another site knows neither, and the browser does not send the cookie with POST requests from other
+// sites.
 const sessionCookie = "desk-form"
 
-// maxForm is how large a form may be.
+// maxForm is the maximum size of a form.
 const maxForm = 64 << 10
 
-// token returns the token of forms, and gives the browser its secret if it has none.
+// token returns the token for forms. If the browser has no secret yet, it sets one.
 func (v *visit) token() string {
 	if v.who.CSRF != "" {
 		return v.who.CSRF
@@ -43,7 +43,7 @@ var (
 	errForm     = &failure{http.StatusForbidden, "This form is not from this page, or the page is too old. Nothing was changed. Open the page again."}
 )
 
-// checkToken refuses a form that is not from a page of this desk.
+// checkToken refuses a form that does not come from a page of this desk.
 func (v *visit) checkToken() error {
 	if err := crossOrigin.Check(v.r); err != nil && !v.who.Program {
 		return errForm
@@ -65,7 +65,7 @@ func (v *visit) checkToken() error {
 	return nil
 }
 
-// local returns an address of this desk, "/" for any other.
+// local returns an address if it belongs to this desk, and "/" for any other.
 func local(to string) string {
 	u, err := url.Parse(to)
 	if err != nil || u.IsAbs() || u.Host != "" || u.User != nil || !strings.HasPrefix(to, "/") || strings.HasPrefix(to, "//") || strings.Contains(to, `\`) {

@@ -8,25 +8,25 @@ import (
 	"github.com/desynctool/desynctool/internal/prose"
 )
 
-// trend is a picture of how many matches were played when.
+// trend is a chart of how many matches were played when.
 type trend struct {
 	Width int
-	End   int    // of the last day, up to which there is an axis
+	End   int    // of the last day, where the axis ends
 	Path  string // of the bars
 	Label string
 	Large bool
 }
 
-// dayCount is how many matches are of a day, in days since 1970.
+// dayCount is how many matches were played on a day, in days since 1970.
 type dayCount struct{ Day, Reports int64 }
 
-// newTrend draws the days from first to last, in at most so many bars; nil if no day is known. Days are in
-// order.
+// newTrend draws the days from first to last in at most this many bars. It returns nil if no day is known. days must be
+// sorted.
 func newTrend(days []dayCount, first, last int64, bars int64) *trend {
 	if len(days) == 0 || first == 0 || last < first {
 		return nil
 	}
-	each := (last - first + bars) / bars // days of a bar
+	each := (last - first + bars) / bars // days in a bar
 	n := (last-first)/each + 1
 	counts := make([]int64, n)
 	var most, all int64
@@ -55,7 +55,7 @@ func newTrend(days []dayCount, first, last int64, bars int64) *trend {
 	return t
 }
 
-// weeks draws a trend of weeks; nil if nothing was played in them.
+// weeks draws a trend of weeks, nil if nothing was played in them.
 func weeks(t *desk.Trend) *trend {
 	var most, all int64
 	for _, n := range t.Weeks {

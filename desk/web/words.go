@@ -12,13 +12,13 @@ import (
 	"github.com/desynctool/desynctool/internal/prose"
 )
 
-// sentence makes a sentence of an error's text.
+// sentence makes a sentence from an error's text.
 func sentence(text string) string {
 	first, size := utf8.DecodeRuneInString(text)
 	return string(unicode.ToUpper(first)) + strings.TrimSuffix(text[size:], ".") + "."
 }
 
-// why says why a report is the one to open first.
+// why explains why a report is the one to open first.
 func why(d *desk.GroupDetail) string {
 	b := &d.Best[0]
 	text := fmt.Sprintf("%d %% of what can be known", b.Complete)
@@ -31,7 +31,7 @@ func why(d *desk.GroupDetail) string {
 	return text + "."
 }
 
-// wanted says what evidence would help.
+// wanted describes the evidence that would help.
 func wanted(w desk.Wanted, of int) string {
 	if of == 1 {
 		return sentence(w.What)
@@ -39,7 +39,7 @@ func wanted(w desk.Wanted, of int) string {
 	return fmt.Sprintf("%s (lacking in %d of the %d most complete reports)", strings.TrimSuffix(w.What, "."), w.In, of)
 }
 
-// near says what a group has in common with another one.
+// near describes what a group has in common with another one.
 func near(n desk.Near) string {
 	var parts []string
 	for i, level := range n.Levels {
@@ -48,7 +48,7 @@ func near(n desk.Near) string {
 	return "shares " + prose.Few(parts, 4)
 }
 
-// traits adds the facts of the group, those that set it apart first.
+// traits adds the facts of the group. Facts that set it apart come first.
 func (p *groupPage) traits(d *desk.GroupDetail) {
 	p.TraitsAbout = render.Compared(d)
 	for i := range d.Platforms[:min(len(d.Platforms), maxTraits)] {
@@ -69,7 +69,7 @@ func (p *groupPage) traits(d *desk.GroupDetail) {
 
 func ofAll(n, of int64) string { return render.Thousands(n) + " of " + render.Thousands(of) }
 
-// events adds what was done to the group, and what was done just now.
+// events adds the events of the group, and the latest edit.
 func (v *visit) events(p *groupPage, d *desk.GroupDetail) {
 	token := v.token()
 	just, _ := strconv.ParseInt(v.r.URL.Query().Get("done"), 10, 64)
@@ -102,7 +102,7 @@ func (v *visit) events(p *groupPage, d *desk.GroupDetail) {
 	}
 }
 
-// said says what was done to a group, in a sentence.
+// said describes an event of a group in a sentence.
 func said(e *desk.Event) string {
 	a := &e.About
 	switch e.What {
@@ -138,7 +138,7 @@ func said(e *desk.Event) string {
 	return string(e.What)
 }
 
-// undone names what was taken back.
+// undone names the edit that was reverted.
 func undone(w desk.What) string {
 	switch w {
 	case desk.Merged, desk.Split, desk.Moved, desk.Named, desk.Noted, desk.Linked:
