@@ -94,7 +94,7 @@ func writer(log *tracediff.ClaimLog) string {
 	return by
 }
 
-// counterparts are what messages call the other machine where they call their own local, ours or mine.
+// counterparts are the words for the other machine in messages that use local, ours or mine for their own.
 var counterparts = []string{"remote", "theirs", "peer", "them", "his", "opponent", "you"}
 
 // unname takes away the name that a machine has for itself, and the one that it has for the other.

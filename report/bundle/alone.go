@@ -19,7 +19,7 @@ import (
 type AloneError struct {
 	Paths []string // that were given
 	Found []string // the evidence, such as "8 OpenTTD savegames"
-	Have  string   // what there is too little of, such as "1 order log, at least 2 are needed"
+	Have  string   // what there is not enough of, such as "1 order log, at least 2 are needed"
 	Lost  []string // why there may be no more
 	Hint  string
 	Other []string // paths of all files
@@ -68,7 +68,7 @@ func others(paths []string) string {
 	return fmt.Sprintf("; %s: %s, such as %s", prose.Count(len(paths), "file", "files"), strings.Join(parts, ", "), strings.Join(paths[:min(len(paths), maxOthers)], ", "))
 }
 
-// Is reports whether evidence lacks, rather than that there is none.
+// Is reports whether evidence is missing, as opposed to no evidence at all.
 func (e *AloneError) Is(target error) bool { return target == frame.ErrLacking && len(e.Found) > 0 }
 
 // Alone returns the error for evidence of fewer than two peers.

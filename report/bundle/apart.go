@@ -155,7 +155,7 @@ func (m *Matches) byOrders(logs []*unit) [][]*unit {
 	return groups
 }
 
-// fewOrders is how many orders are too few to tell logs apart.
+// fewOrders is how many orders are too few to distinguish logs.
 const fewOrders = 4
 
 // shared returns how many of the first orders of two logs are the same, and of how many: the orders of ticks that both

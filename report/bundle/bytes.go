@@ -22,7 +22,7 @@ type Bytes struct {
 }
 
 // CompareBytes compares the content of two files byte by byte, if one of them has no known format. It returns nil where
-// both have one, or where one of them is no file.
+// both have one, or where one of them is not a file.
 func CompareBytes(tree *archive.Tree, a, b string) (*Bytes, error) {
 	paths := []string{a, b}
 	known := 0

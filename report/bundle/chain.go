@@ -39,7 +39,7 @@ func verifyFolder(s *Session) (out snapshot.Verification, errs error) {
 			continue
 		}
 		v, err := s.verifyPeer(p)
-		if err != nil && !damaged(err) { // of a damaged log its own check has told
+		if err != nil && !damaged(err) { // the log's own check has reported that it is damaged
 			errs = errors.Join(errs, err)
 			continue
 		}
@@ -182,7 +182,7 @@ func (c *chain) sync(point uint64, hash merkle.Short) {
 	}
 }
 
-// snapshot holds a snapshot's head against what the log recorded of its point.
+// snapshot compares a snapshot's head with the log's record of its point.
 func (c *chain) snapshot(path string, info *snapshot.Info) {
 	at := moment{info.Epoch, info.Point.Tick}
 	if sync, ok := c.syncs[at]; ok {

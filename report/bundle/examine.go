@@ -254,7 +254,7 @@ func (x *examined) log(tree files.Tree) {
 	x.covered(x.Peer, r.Hashes)
 }
 
-// LogRead is what an order log said that was read to its end.
+// LogRead is the content of an order log that was read to its end.
 type LogRead struct {
 	Header        orderlog.Header
 	Foreign       bool      // an engine's
@@ -262,7 +262,7 @@ type LogRead struct {
 	Recorded      time.Time // when the log was begun as it states, else zero
 	Ticks, Hashes document.Coverage
 	Err           error // that it ended with, nil at a clean end
-	// Said is what its game wrote into it of desyncs.
+	// Said are its game's messages about desyncs.
 	Said tracediff.ClaimLog
 
 	last  uint64 // the tick read last, if began

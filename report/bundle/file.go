@@ -146,7 +146,7 @@ func (f *File) scan(tree files.Tree, opts tracediff.ReadOptions) (*tracediff.Cla
 	if err != nil {
 		return nil, err
 	}
-	if log.Dialect.Engine == "" && !f.given && !f.single { // several texts may tell of one log
+	if log.Dialect.Engine == "" && !f.given && !f.single { // several texts may be about one log
 		log.Claims = slices.DeleteFunc(log.Claims, func(c tracediff.Claim) bool { return c.Quoted })
 	}
 	if len(log.Claims) == 0 {

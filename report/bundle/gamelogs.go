@@ -19,8 +19,8 @@ import (
 // GameLogs are the games' own logs of several peers: infolog.txt, mainlog.html, Player.log.
 type GameLogs struct {
 	Peers []LogPeer
-	// Compared is what only some of them have before the split, nil if fewer than two peers
-	// left such a log.
+	// Compared are the entries that only some of them have before the split, nil if fewer than two peers left such a
+	// log.
 	Compared *document.GameLogs
 	// Stated are the facts in them about the game and the machines, Facts the facts that two peers state.
 	Stated, Facts []document.Fact
@@ -92,7 +92,7 @@ func (s *Session) GameLogs(names map[string]string, at gamelog.Split) *GameLogs 
 	return g
 }
 
-// logFacts returns what the logs of so many peers at least state.
+// logFacts returns the facts that the logs of at least so many peers state.
 func logFacts(peers []gamelog.Peer, least int) (facts []document.Fact) {
 	for _, f := range gamelog.Facts(peers, least) {
 		one := document.Fact{Name: f.Name, Must: MustMatch(f.Name), Values: f.Values}

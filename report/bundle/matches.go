@@ -53,13 +53,13 @@ type Match struct {
 // unit is a file, or a part of one, or the states in a folder, that is assigned as a whole.
 type unit struct {
 	identity
-	dir     string // of the folder that it lies in
+	dir     string // of the folder that contains it
 	path    string // of the file, or of the first state
 	file    *File  // nil for states
 	part    *part  // nil for a whole file
 	entries []*snapshot.Entry
-	home    string // the folder of a peer that it lies in, else empty
-	session string // the folder of several sessions that it lies in, else empty
+	home    string // the folder of a peer that contains it, else empty
+	session string // the folder of several sessions that contains it, else empty
 	match   *Match
 
 	begun *begun // of a log, once read
@@ -83,7 +83,7 @@ func openMatches(tree *archive.Tree, paths []string, names *naming) (*Matches, e
 	return m, nil
 }
 
-// Whole returns the session of all files, whatever matches they are of.
+// Whole returns the session of all files of all matches.
 func (m *Matches) Whole() (*Session, error) { return m.whole, m.whole.arrange() }
 
 // Open returns the session of one match. It reads no file of another match. If there is only one match, its session has
@@ -144,8 +144,8 @@ func (x *Match) file(f *File) *File {
 	return &own
 }
 
-// narrowed returns the folder that would have been given if the match had been given by
-// itself: the one that has nothing of another match and all of this one, else f.
+// narrowed returns the folder that a user would give for this match only: the folder with all files of this match and
+// none of another one, else f.
 func (x *Match) narrowed(f *folder) *folder {
 	for len(x.all.below[f.path]) > 1 {
 		var with []*folder

@@ -18,7 +18,7 @@ import (
 type MemoryType struct {
 	Program  string // a path: the game with its debug information
 	Declared string // a path: a text that declares the type; instead of Program
-	Type     string // the name, with [] for as many elements as fit, or [N] for so many
+	Type     string // the name, with [] for as many elements as fit, or [N] for N
 	Offset   int64  // bytes before the first element
 }
 

@@ -70,7 +70,7 @@ func (d *doctor) lone() {
 	}
 }
 
-// told returns the first file with messages of a peer, and what the messages of all its files cover.
+// told returns the first file with messages of a peer, and the coverage of the messages in all its files.
 func (d *doctor) told(w *verdict.Word, peer string) (path string, covers []document.Coverage) {
 	sum := span{}
 	for _, log := range w.Logs {

@@ -16,9 +16,8 @@ import (
 	"github.com/desynctool/desynctool/tracediff"
 )
 
-// Naming is how peers are called instead of by the names in their files. Both functions are called
-// from several goroutines, return the same for the same text, others for other texts, and what they
-// have returned as it is.
+// Naming replaces the names of peers in their files. Both functions are called from several goroutines. They return the
+// same for the same text, different results for different texts, and their own results unchanged.
 type Naming struct {
 	// Peer returns the name for a peer that a file names.
 	Peer func(name string) string
@@ -53,7 +52,7 @@ func (n *naming) peer(name string) string {
 	return out
 }
 
-// called returns what a peer is called now by its old name in lower case, "" if it is nobody's.
+// called returns the new name of a peer from its old name in lower case, "" if no peer has it.
 func (n *naming) called(word string) string {
 	if n == nil {
 		return ""
@@ -184,7 +183,7 @@ func (n *naming) snapshot(f snapshot.Format) *snapshot.Format {
 	return &f
 }
 
-// claims replaces the names in what a game wrote of desyncs, but for the text itself.
+// claims replaces the names in a game's claims about desyncs, except in the text itself.
 func (n *naming) claims(log *tracediff.ClaimLog) {
 	if n == nil || log == nil {
 		return
@@ -232,8 +231,8 @@ func (n *naming) messages(all *tracediff.ClaimLog, each map[string]*tracediff.Cl
 	}
 }
 
-// traces replaces the names of traces that were just opened. One that nobody names is called after
-// its path, which stays.
+// traces replaces the names of traces that were just opened. A trace without a name is named after its path, which
+// stays.
 func (n *naming) traces(list []*tracediff.Trace) []*tracediff.Trace {
 	if n == nil {
 		return list

@@ -109,7 +109,7 @@ func (s *Session) scatter() {
 	}
 }
 
-// adopt adds peers, and joins what several places hold of one that its files name.
+// adopt adds peers, and joins several places of one peer that the files name.
 func (s *Session) adopt(list []*Peer) {
 	for _, p := range list {
 		if p.loose && p.joins(s.peers) {
@@ -132,8 +132,8 @@ func (s *Session) adopt(list []*Peer) {
 	}
 }
 
-// joins adds what is in a loose file to the peer that it names, if that is there, and has
-// nothing of the same state point yet.
+// joins adds the content of a loose file to the peer that it names, if that peer exists and has nothing for the same
+// state point yet.
 func (p *Peer) joins(peers []*Peer) bool {
 	if p.Name == "" {
 		return false
@@ -238,7 +238,7 @@ func (s *Session) placePeers(place *place) []*Peer {
 	return list
 }
 
-// losePeer keeps what was lost of a peer that left nothing else.
+// losePeer keeps the lost files of a peer that left nothing else.
 func (s *Session) losePeer(p *Peer) {
 	for _, text := range p.Lost {
 		s.lose(p.Path, "%s", text)
@@ -312,7 +312,7 @@ func (s *Session) readLog(p *bisect.Peer, f *File) error {
 	return nil
 }
 
-// CompleteLog gives what was read of a log its name, and the way to read it whole.
+// CompleteLog adds the name to a log that was read, and the function that reads it whole.
 func (s *Session) CompleteLog(log *bisect.Log, f *File) {
 	log.Name = f.Path
 	log.Open = func() (*orderlog.Log, error) {

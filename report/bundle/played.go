@@ -24,8 +24,8 @@ const (
 	byEntries
 )
 
-// Times outside of these years are of clocks that were not set, and of archives that have none. Times that
-// are further apart than playedApart contradict each other: they are not of one match.
+// Times outside of these years come from clocks that were not set, and from archives without times. Times that are
+// further apart than playedApart contradict each other: they do not belong to one match.
 const (
 	firstYear   = 2000
 	lastYear    = 2100

@@ -21,7 +21,7 @@ import (
 type Recorded struct {
 	Peer  string   // its name, as Logs would call it
 	Said  string   // its name as the log has it
-	Paths []string // of all that this peer left
+	Paths []string // of everything that this peer left
 	File  *File
 	// Beside are the files in the same folder, including states.
 	Beside []*File
@@ -90,7 +90,7 @@ func (s *Session) ownStates(p *place, log *File) *snapshot.Set {
 	return nil
 }
 
-// statesBeside returns the states of a folder that lie in the same folder as a file.
+// statesBeside returns the states of a folder that are in the same folder as a file.
 func (s *Session) statesBeside(p *place, f *File) (list []*File) {
 	for _, e := range p.set.Entries {
 		info, err := s.tree.Stat(e.Path())
@@ -131,8 +131,8 @@ func (f *File) CopyTo(tree *archive.Tree, dir string) (string, error) {
 	return out.Name(), err
 }
 
-// plainName returns a name that is no option, no hidden file, and has nothing but letters, digits, dots, lines
-// and spaces of ASCII; what else there is becomes an underscore.
+// plainName returns a name that is not an option or a hidden file, and has only ASCII letters, digits, dots, lines and
+// spaces; other characters become underscores.
 func plainName(name string) string {
 	name = strings.Map(func(r rune) rune {
 		if r == '.' || r == '-' || r == '_' || r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z' {
@@ -232,7 +232,7 @@ func (s *Session) showsReplay() bool {
 	return slices.ContainsFunc(s.paths, func(path string) bool { return s.tree.Shown(path) != "" })
 }
 
-// Replayer returns how --sim names the game that plays the recordings of the session again, empty if there is no
+// Replayer returns the --sim name of the game that plays the recordings of the session again, empty if there is no
 // recipe for it.
 func (s *Session) Replayer() string {
 	for _, p := range s.places {

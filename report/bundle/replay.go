@@ -10,7 +10,7 @@ import (
 	"github.com/desynctool/desynctool/snapshot"
 )
 
-// Replayable is what one peer left that can be replayed.
+// Replayable are the files of one peer that can be replayed.
 type Replayable struct {
 	Log *orderlog.Log
 	// Snapshots are the peer's, nil if only a log was given.
@@ -43,7 +43,7 @@ func (s *Session) Replayable() (*Replayable, error) {
 				continue
 			}
 			if _, _, err := openLog(tree, f, nil); err != nil {
-				return nil, err // why it is nobody's
+				return nil, err // why no peer is known
 			}
 		}
 		return nil, s.Alone()

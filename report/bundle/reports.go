@@ -11,8 +11,8 @@ import (
 	"github.com/desynctool/desynctool/report/peers"
 )
 
-// Reports returns the paths of the reports: a file that is given is one, in folders they are named
-// desync_report_*.json. The path - is returned as it is. A folder without any is an error.
+// Reports returns the paths of the reports: a given file is a report, in folders they are named desync_report_*.json.
+// The path - is returned as it is. A folder without any is an error.
 func (s *Session) Reports() ([]string, error) {
 	var out []string
 	for _, path := range s.paths {

@@ -9,7 +9,7 @@ import (
 	"github.com/desynctool/desynctool/internal/prose"
 )
 
-// maxNeeds is how many things one player is asked for.
+// maxNeeds is how many things to ask one player for.
 const maxNeeds = 40
 
 // need is something to ask a player for.

@@ -3,8 +3,8 @@
 // A [Session] walks every folder once and recognises every file once, by its name or its first bytes. The meaning of a
 // folder is decided here, for all commands:
 //
-//   - A folder with the files of one peer in it, a state, an order log, a trace, is that
-//     peer's, with all that lies below it.
+//   - A folder with the files of one peer in it, a state, an order log, a trace, belongs to that peer, with everything
+//     below it.
 //   - A folder without any contains peers' folders, one for each peer, at any depth up to limits.Folders. Files next to
 //     these belong to the peers that they name: a table of all peers' checksums, a relay's log, the copy of another
 //     peer's dump.
@@ -177,8 +177,8 @@ func (s *Session) arrange() error {
 	return s.oneGame()
 }
 
-// maxPlaces is how many folders and loose files with what a peer leaves are compared. All pairs of
-// peers are, so that the cost grows with the square of their number; no game has so many.
+// maxPlaces is how many folders and loose files of peers are compared. All pairs of peers are compared, so the cost
+// grows with the square of their number; no game has so many.
 const maxPlaces = 256
 
 // bound leaves out the places beyond maxPlaces, and reports that.
@@ -280,7 +280,7 @@ func (s *Session) KnownBy() (list []string) {
 	return list
 }
 
-// Tables returns the tables of states in ordinary notations, and by what their rows are found again.
+// Tables returns the tables of states in ordinary notations, and how their rows are identified.
 func (s *Session) Tables() []document.Identified { return s.tables }
 
 // Lost lists what could not be used: entries of archives, files that cannot be read, folders that were not looked into.

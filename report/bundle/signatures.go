@@ -32,9 +32,9 @@ func OpenSigners(tree *archive.Tree, path string, key *signatures.Key) (*snapsho
 	return s, nil
 }
 
-// Donate tries the states that some peers offer, in their order, until the content of one gives
-// the full root that is wanted, by want.Root or want.Signed. It returns what was found of
-// each that was tried; the last one is accepted if its Err and Untold are nil.
+// Donate tries the states that some peers offer, in their order, until the content of one gives the wanted full root,
+// by want.Root or want.Signed. It returns the findings about each tried state; the last one is accepted if its Err and
+// Untold are nil.
 func Donate(tree *archive.Tree, donors []string, want snapshot.Expected) (list snapshot.Verification, accepted bool) {
 	for _, path := range donors {
 		v := donate(tree, path, want)
@@ -46,7 +46,7 @@ func Donate(tree *archive.Tree, donors []string, want snapshot.Expected) (list s
 	return list, false
 }
 
-// donate tries one donor. All that keeps it from being accepted is in Err.
+// donate tries one donor. Err has every reason against accepting it.
 func donate(tree *archive.Tree, path string, want snapshot.Expected) snapshot.Verified {
 	v, err := verifyState(tree, path, want)
 	if err != nil {
@@ -115,7 +115,7 @@ func (s *Session) VerifySigned(f *File) (snapshot.Verification, error) {
 		}
 	}
 	if p.Log != nil {
-		if err := c.log(s, p.Log); err != nil && !damaged(err) { // of a damaged log its own check has told
+		if err := c.log(s, p.Log); err != nil && !damaged(err) { // the log's own check has reported that it is damaged
 			return list, err
 		}
 	}

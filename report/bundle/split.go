@@ -102,7 +102,7 @@ func (m *Matches) bySession(units []*unit) {
 	}
 }
 
-// inSession is what a folder of a session holds of a match.
+// inSession is what a folder of a session contains of a match.
 type inSession struct {
 	homes map[string]bool // folders of peers
 	names map[string]bool // of peers, from the files

@@ -40,7 +40,7 @@ type TraceOptions struct {
 	tracediff.ReadOptions
 	// Stdin is read where - is among the paths.
 	Stdin io.Reader
-	// Force takes files of different matches all the same.
+	// Force takes files of different matches anyway.
 	Force bool
 	// Which are those to be opened.
 	Which Which
@@ -190,8 +190,7 @@ func (o *opened) matches(f *File) (list []match) {
 	return list
 }
 
-// openTrace opens the traces and reads the claims in a file, the first time that it is
-// asked for.
+// openTrace opens the traces and reads the claims in a file, the first time that it is called.
 func (s *Session) openTrace(f *File, opts TraceOptions) *opened {
 	if opts.Pattern != nil {
 		own, err := tracediff.Open(s.tree, f.Path, opts.ReadOptions)

@@ -136,8 +136,8 @@ func has(list []witness, kind string) bool {
 	return slices.ContainsFunc(list, func(w witness) bool { return w.kind == kind })
 }
 
-// keysOf returns the keys of the witnesses of a kind as one, and the peer that they name; "" if one
-// of them has none, or if there are none.
+// keysOf returns the keys of the witnesses of a kind as one key, and the peer that they name; "" if one of them has
+// none, or if there are none.
 func keysOf(list []witness, kind string) (key, peer string) {
 	for i := range list {
 		switch w := &list[i]; {

@@ -28,7 +28,7 @@ const (
 	Advice Level = "advice" // it conforms, and something costs more or shows less than it could
 )
 
-// Finding is one place where a rule does not hold.
+// Finding is one place where a rule is broken.
 type Finding struct {
 	Rule *Rule
 	Text string // the content and what was expected
@@ -41,7 +41,7 @@ type Finding struct {
 	In        string // the record: "frame 3, tick 7, order 2"; empty if there is none
 }
 
-// File is what was found in one file, or between the files of one folder.
+// File has the findings in one file, or between the files of one folder.
 type File struct {
 	Path   string
 	Format string // the name of the format; empty for what is between files
@@ -53,7 +53,7 @@ type File struct {
 	Errors, Advices int
 }
 
-// Result is what checking some paths found, file by file.
+// Result has the findings in some paths, file by file.
 type Result []*File
 
 // Diverged reports whether a file does not conform.
@@ -152,7 +152,7 @@ type input struct {
 	wanted map[uint64]bool // points for which an order log's hashes are kept
 }
 
-// headLen is how many bytes show what a file is.
+// headLen is how many bytes show the kind of a file.
 const headLen = 4096
 
 var kinds = []kind{

@@ -14,7 +14,7 @@ type facts struct {
 // logFacts are an order log's facts about the peer's states.
 type logFacts struct {
 	peer   string
-	hashes map[inEpoch][]byte // of the points that were asked for, peer 0 being the log's own
+	hashes map[inEpoch][]byte // of the requested points; peer 0 is the log's own
 }
 
 type snapLeaf struct {

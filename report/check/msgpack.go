@@ -75,7 +75,7 @@ func (w *walker) big(width int, what string) uint64 {
 	return n
 }
 
-// short reports a form in which used bytes hold what shortest bytes could.
+// short reports a value in used bytes that would fit in shortest bytes.
 func (w *walker) short(at int, used, shortest int, what string) {
 	if used > shortest && !w.bad && w.shortest != "" {
 		w.note(w.shortest, at, "%s takes %d bytes (code 0x%02x), %d are enough", what, used, w.b[at], shortest)

@@ -26,8 +26,8 @@ func isPeerReport(head []byte) bool {
 	return false
 }
 
-// checkPeerReport has package peers read the report, and the rules of snapshots checked in the
-// archetypes that it includes.
+// checkPeerReport reads the report with package peers, and checks the rules of snapshots in the archetypes that it
+// includes.
 func checkPeerReport(c *checker, in *input) (known facts, failed error) {
 	known.report = &reportFacts{}
 	b, err := io.ReadAll(io.LimitReader(in.content, limits.Report.Max()+1))

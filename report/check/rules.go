@@ -39,8 +39,7 @@ func slug(heading string) string {
 	return out.String()
 }
 
-// Rules returns all rules, by format and in the order of the pages. It is shared: nobody changes
-// it.
+// Rules returns all rules, by format and in the order of the pages. It is shared and must not be changed.
 func Rules() []Rule { return rules }
 
 var ruleByID = func() map[string]*Rule {

@@ -29,7 +29,7 @@ type chainChecker struct {
 	c     *checker
 	known facts
 
-	headed  bool // there was a header with all that the chain needs
+	headed  bool // there was a header with everything that the chain needs
 	key     []byte
 	last    []byte // link of the entry before, or the genesis
 	tick    uint64

@@ -56,10 +56,10 @@ func (r Result) Document() any {
 	return doc
 }
 
-// shownFindings is how many findings of a level of a file a person sees unless all is asked for.
+// shownFindings is how many findings of a level of a file are shown by default.
 const shownFindings = 8
 
-// Text writes what was found for a person. A rule is quoted where it is first broken.
+// Text writes the findings for a person. It quotes a rule where it is first broken.
 func (r Result) Text(w io.Writer, s document.Style, all bool) error {
 	out := s.Text(w)
 	quotedRules := map[*Rule]bool{}

@@ -6,7 +6,7 @@ import (
 	"github.com/desynctool/desynctool/report/document"
 )
 
-// Suite is what a command checked, as one suite of JUnit.
+// Suite has the results of a command, as one suite of JUnit.
 type Suite struct {
 	Name  string // of the command: "desk check"
 	Class string // "desynctool.desk"
@@ -19,7 +19,7 @@ type Suite struct {
 // Case is one thing that was checked.
 type Case struct {
 	Name string
-	// Status is how it went: Diverged fails, and what is neither that nor InSync is an error.
+	// Status is the outcome: Diverged is a failure, and any status other than that and InSync is an error.
 	Status  document.Status
 	Message string // of what is not well, in a line
 	Text    []string

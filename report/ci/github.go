@@ -10,9 +10,9 @@ import (
 	"github.com/desynctool/desynctool/report/document"
 )
 
-// What GitHub shows: 10 annotations of a kind from one step, and of a message what the
-// runner sends on (4,096 characters; the interface beyond it would take 64 KB). A job summary
-// has at most 1 MiB, or the step loses all of it.
+// Limits of GitHub: it shows 10 annotations of a kind from one step, and the part of a message that the runner sends on
+// (4,096 characters; the interface behind it would accept 64 KB). A job summary has at most 1 MiB, or the step loses
+// all of it.
 const (
 	maxAnnotations = 10
 	maxAnnotation  = 4000

@@ -11,7 +11,7 @@ import (
 	"github.com/desynctool/desynctool/report/document"
 )
 
-// goldenName is what suites of golden replays are called.
+// goldenName is the name of suites of golden replays.
 const goldenName = "desynctool golden"
 
 // JUnitOfGolden writes a suite for each run of golden replays, which is called after its platform and

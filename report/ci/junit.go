@@ -56,7 +56,7 @@ type junitOutcome struct {
 	Text    string `xml:",chardata"`
 }
 
-// triageName is what suites of triage are called.
+// triageName is the name of suites of triage.
 const triageName = "desynctool triage"
 
 // junitClass is the class that the test cases are of.
@@ -77,9 +77,9 @@ func (s *junitSuite) add(c junitCase) {
 // noTime is how long a test took: a report does not know.
 const noTime = "0"
 
-// JUnit writes a report as a suite of one test, which is named after the session. It fails if the
-// peers diverged, and has an error if there is no verdict: evidence is lost or lacking, or
-// unusable. The narrowing and the warnings are the suite's output.
+// JUnit writes a report as a suite of one test, which is named after the session. It fails if the peers diverged, and
+// has an error if there is no verdict: evidence is lost, missing or unusable. The narrowing and the warnings are the
+// suite's output.
 func JUnit(w io.Writer, r *document.Report) error {
 	return writeSuites(w, triageName, []junitSuite{suiteOf(r)})
 }
@@ -143,7 +143,7 @@ func writeSuites(w io.Writer, name string, suites []junitSuite) error {
 		return err
 	}
 	b.WriteByte('\n')
-	// No attribute holds a line end (see safe), and in an element it may be as it is.
+	// No attribute contains a line end (see safe), and in an element it needs no escape.
 	_, err := w.Write(bytes.ReplaceAll(b.Bytes(), []byte("&#xA;"), []byte("\n")))
 	return err
 }

@@ -65,7 +65,7 @@ type noisyDocument struct {
 type loadedDocument struct {
 	Peer  string           `json:"peer"`
 	Began bisect.Beginning `json:"began"`
-	After *uint64          `json:"after"` // the state point that it had come to before, null if it joined
+	After *uint64          `json:"after"` // the state point that it had reached before, null if it joined
 }
 
 // checksumDocument is the evidence of the checksums that engines recorded.
@@ -394,7 +394,7 @@ func diffOf(files []string) Step {
 	return Step{Command: []string{"diff", PathArgument(files[0]), PathArgument(files[1])}}
 }
 
-// recordedSums is what the hashes in order logs are called among checksums.
+// recordedSums is the name of the hashes in order logs among checksums.
 const recordedSums = "recorded sync hashes"
 
 func sumsText(m *bisect.Sums, s Style) string {

@@ -99,7 +99,7 @@ func claimsText(row func(string, ...string), r *tracediff.Result, s Style, more 
 	}
 }
 
-// claimDetail puts the details of a claim, the first of them unless all are asked for.
+// claimDetail puts the details of a claim, the first of them unless all is set.
 func claimDetail(list []DetailDocument, all bool, put func(text string)) {
 	for i, d := range list {
 		if i == shownOnly && !all {

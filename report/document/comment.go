@@ -14,7 +14,7 @@ import (
 // MaxComment is how many characters Comment writes at most, as chats allow them.
 const MaxComment = 2000
 
-// How much of one thing a comment shows.
+// Limits on what a comment shows.
 const (
 	commentValues   = 5
 	commentValue    = 32 // characters of a value, which is shortened in the middle
@@ -39,7 +39,7 @@ type comment struct{ parts []commentPart }
 
 // commentPart is a heading with items below it, or a line by itself.
 type commentPart struct {
-	head  string // with its line; empty if the items are lines by themselves
+	head  string // with its line; empty if the items are complete lines
 	items []commentItem
 	more  uint64 // number that is already left out
 	one   string // the name of one of more
@@ -104,7 +104,7 @@ func (c *comment) String() string {
 		}
 		bullet := ""
 		if b.Len() > 0 {
-			b.WriteByte('\n') // else a line would go on the item before it
+			b.WriteByte('\n') // else a line would continue the item before it
 		}
 		if p.head != "" {
 			b.WriteString(p.head + "\n")
@@ -331,7 +331,7 @@ func (c *comment) missing(r *Report) {
 	}
 }
 
-// send names what would answer more, and who should send it.
+// send names the files that would answer more, and who should send them.
 func (c *comment) send(r *Report) {
 	if r.Status == InSync {
 		return
@@ -375,7 +375,7 @@ func commentPrint(r *Report) string {
 	return "Fingerprint: " + text
 }
 
-// commentList names peers, at most so many, with a text between them.
+// commentList names peers, at most most of them, with a text in between.
 func commentList(names []string, most int, between string) string {
 	var out []string
 	for _, name := range names[:min(len(names), most)] {
@@ -392,8 +392,8 @@ func commentList(names []string, most int, between string) string {
 // mention, refer to or begin anything.
 const wordless = "\u200b"
 
-// commentCode returns a name or a value in the type of code, at most so many characters of it:
-// the middle is left out where it is longer. A name without any is called so.
+// commentCode returns a name or a value as code, of limited length: the middle of a longer one is left out. An empty
+// one becomes "(no name)".
 func commentCode(s string, most int) string {
 	s = strings.TrimSpace(middle(Safe(middle(s, 8*most)), most))
 	if s == "" {

@@ -15,8 +15,8 @@ type fullness struct {
 	has func(r *Report, points int) (int, string)
 }
 
-// completeness are all parts, which have 100 points together. Of what both sides of a divergence may leave,
-// one side counts for a third.
+// completeness are all parts, which have 100 points together. If both sides of a divergence may leave something, one
+// side counts for a third.
 var completeness = []fullness{
 	{14, exactTick},
 	{12, ofPeers("states", func(p *TriagedPeer) bool { return p.Snapshots > 0 })},

@@ -125,7 +125,7 @@ func (d *Details) About() string {
 	return fmt.Sprintf("line %d is the first that differs", len(d.Same)+1)
 }
 
-// How many lines of details the text shows unless all are asked for.
+// How many lines of details the text shows by default.
 const (
 	shownSame = 6 // before the first that differs
 	shownRest = 6 // of each peer from there on
@@ -176,7 +176,7 @@ func (d *Details) rows(all bool) (rows []detailRow) {
 	return rows
 }
 
-// Line returns a line with its number, or as deep as it lies, not escaped.
+// Line returns a line with its number, or indented by its depth, not escaped.
 func (d *Details) Line(n int, line DetailDocument) string {
 	text := line.words()
 	switch {

@@ -28,7 +28,7 @@ type diffDocument struct {
 	Notes       []string         `json:"notes,omitempty"`    // what limits what it proves
 }
 
-// TableDocument is what differs in one table.
+// TableDocument has the differences in one table.
 type TableDocument struct {
 	Label   string              `json:"label"`
 	Only    map[string][]string `json:"only"`
@@ -40,7 +40,7 @@ type TableDocument struct {
 	Reordered bool `json:"reordered,omitempty"`
 }
 
-// tableCounts counts all differences, those left out too.
+// tableCounts counts all differences, including those left out.
 type tableCounts struct {
 	Only    map[string]uint64 `json:"only"`
 	Fields  uint64            `json:"fields"`

@@ -8,8 +8,7 @@ import (
 	"github.com/desynctool/desynctool/snapshot"
 )
 
-// Differing writes what differs in a table between two peers: the first rows and values, or
-// all that the document holds.
+// Differing writes the differences in a table between two peers: the first rows and values, or all in the document.
 func (t *Text) Differing(d *TableDocument, peers [2]string, all bool) {
 	var parts []string
 	if d.Counts.Fields > 0 {

@@ -10,7 +10,7 @@ import (
 	"github.com/desynctool/desynctool/internal/prose"
 )
 
-// Checkup is what doctor finds out about evidence before anything is compared.
+// Checkup has doctor's findings about evidence, before anything is compared.
 type Checkup struct {
 	Peers []CheckedPeer `json:"peers"`
 	Files []CheckedFile `json:"files"`
@@ -20,7 +20,7 @@ type Checkup struct {
 	Steps   []NarrowingStep `json:"narrowing"`
 	// Lost lists evidence that cannot be used or is lacking.
 	Lost []string `json:"missing"`
-	// Ask is a text for the players that asks for what is lacking, empty if nothing is.
+	// Ask is a text that asks the players for missing files, empty if nothing is missing.
 	Ask string `json:"ask"`
 
 	// GameLogs are lines that only some of the games' own logs have, nil if fewer than two peers left
@@ -30,7 +30,7 @@ type Checkup struct {
 	Warnings []string `json:"-"`
 }
 
-// CheckedPeer is what one peer left.
+// CheckedPeer has the evidence of one peer.
 type CheckedPeer struct {
 	Name   string        `json:"name"`
 	Path   string        `json:"path"` // of its folder or file
@@ -40,18 +40,18 @@ type CheckedPeer struct {
 	Mentioned bool `json:"mentioned,omitempty"`
 }
 
-// Coverage is which ticks or state points the files of one kind are of.
+// Coverage is which ticks or state points the files of one kind cover.
 type Coverage struct {
 	What  string `json:"what"` // states, orders, hashes, checkpoints, claims or signatures
 	First uint64 `json:"first"`
 	Last  uint64 `json:"last"`
-	Count uint64 `json:"count"` // of what there is; claims without a tick count too
+	Count uint64 `json:"count"` // including claims without a tick
 }
 
 // CheckedFile is one file.
 type CheckedFile struct {
 	Path   string     `json:"path"`
-	Peer   string     `json:"peer"`   // that left it, empty if it belongs to the whole session or to nobody
+	Peer   string     `json:"peer"`   // the peer that left it, empty if it belongs to the whole session or to none
 	Format string     `json:"format"` // as formats lists it, empty if it is not known
 	What   string     `json:"-"`      // the format for people
 	Covers []Coverage `json:"covers"`
@@ -233,7 +233,7 @@ func firstValue(values map[string]string) string {
 	return ""
 }
 
-// CheckedMatch is what doctor finds out about one of several matches.
+// CheckedMatch has doctor's findings about one of several matches.
 type CheckedMatch struct {
 	MatchDocument
 	Status  Status `json:"status"`  // inconclusive if evidence is lost or lacking
@@ -260,7 +260,7 @@ type doctorMatchesDocument struct {
 	Matches []CheckedMatch `json:"matches"`
 }
 
-// DoctorOfMatches lists several matches. Next is what to do to see one of them whole.
+// DoctorOfMatches lists several matches. Next is the step that shows one of them in full.
 func DoctorOfMatches(matches []CheckedMatch, next Step) Document {
 	status := InSync
 	for _, m := range matches {

@@ -36,8 +36,7 @@ func (d Document) JSON(w io.Writer) error {
 	return WriteJSON(w, doc)
 }
 
-// Text writes the document for a person: about a screenful, or everything that the result
-// holds if all is set.
+// Text writes the document for a person: about a screenful, or everything in the result if all is set.
 func (d Document) Text(w io.Writer, s Style, all bool) error {
 	buffered := bufio.NewWriterSize(w, 64<<10)
 	out := s.Text(buffered)
@@ -61,8 +60,8 @@ func StatusOfError(err error) Status {
 	return Failed
 }
 
-// Result is what a command found. One that also has a method Failed reports with it that an argument
-// was unusable, such as a simulator. A proven divergence outweighs that.
+// Result is the finding of a command. A result may also have a method Failed, which reports that an argument was
+// unusable, such as a simulator. A proven divergence outweighs that.
 type Result interface {
 	Diverged() bool
 	Incomplete() bool

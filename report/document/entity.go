@@ -12,8 +12,7 @@ import (
 // Entity is a thing of the game with all of it that differs between two states: a unit with
 // its components, a town with its lists. The RNG has no key.
 type Entity struct {
-	// Kind is what the game calls such things, or the label of an archetype or cache; Key is
-	// its number among them.
+	// Kind is the game's word for such things, or the label of an archetype or cache; Key is its number among them.
 	Kind  string `json:"kind"`
 	Key   string `json:"key"`
 	Cache bool   `json:"cache,omitempty"`
@@ -34,7 +33,7 @@ type EntityRows struct {
 	Count     uint64 `json:"count"`
 }
 
-// Others counts what differs of entities that are not listed.
+// Others counts the differences of entities that are not listed.
 type Others struct {
 	Values uint64 `json:"values"`
 	Rows   uint64 `json:"rows"`
@@ -52,8 +51,8 @@ func (e *Entity) Short() string {
 	return name
 }
 
-// Title returns what an entity is called for people: "unit 151 (units/athen/infantry)",
-// "town 3 (Sunningfield, tile x 30, y 20)".
+// Title returns the name of an entity for people: "unit 151 (units/athen/infantry)", "town 3 (Sunningfield, tile x 30,
+// y 20)".
 func (e *Entity) Title() string {
 	if about := e.about(); about != "" {
 		return e.Short() + " (" + about + ")"
@@ -146,8 +145,8 @@ type rowName struct {
 	cache          bool
 }
 
-// Gathered is what differs between two states as texts show it: each entity once, in the
-// order of the locus. Values that both sides have come before values that one side lacks.
+// Gathered has the differences between two states as texts show them: each entity once, in the order of the locus.
+// Values that both sides have come before values that one side lacks.
 type Gathered struct {
 	Entities []GatheredEntity
 	// Absent are the entities that only one side has, by kind and side.
@@ -178,10 +177,10 @@ type AbsentEntities struct {
 	Peer     string
 	Entities []*Entity
 	Rows     uint64 // of all of them
-	Tables   int    // in so many archetypes
+	Tables   int    // in this many archetypes
 }
 
-// Gather puts together what differs of each entity.
+// Gather collects the differences of each entity.
 func (r *Report) Gather() *Gathered {
 	if r.Compared == nil && len(r.Locus) == 0 {
 		return &Gathered{}
@@ -265,7 +264,7 @@ func (e *GatheredEntity) lacking() int {
 // Each returns the values of an entity that are listed, each by itself.
 func (e *GatheredEntity) Each() []GatheredLine { return e.lines(true) }
 
-// Title names the entities: "units 151, 152 and 2 more", as many as asked for.
+// Title names the entities: "units 151, 152 and 2 more", most at most.
 func (a *AbsentEntities) Title(most int) string {
 	if len(a.Entities) == 1 {
 		return a.Entities[0].Title()
@@ -293,8 +292,8 @@ func (a *AbsentEntities) Rest() string {
 	return prose.Count(a.Rows, "row", "rows") + " in " + prose.Count(a.Tables, "archetype", "archetypes")
 }
 
-// plural returns the plural of a game's own word for a kind of things; a label of an archetype
-// stays as it is, and so does the name of a list, which is a plural.
+// plural returns the plural of a game's own word for a kind of things; a label of an archetype is returned unchanged,
+// and so is the name of a list, which is already a plural.
 func plural(kind string) string {
 	if kind == "" || strings.HasSuffix(kind, "s") || kind[0] < 'a' || kind[0] > 'z' || strings.IndexFunc(kind, func(r rune) bool { return r != ' ' && (r < 'a' || r > 'z') }) >= 0 {
 		return kind

@@ -7,11 +7,11 @@ import (
 	"unicode/utf8"
 )
 
-// EscapeBytes writes what in the strings of a report is not UTF-8 as \xff, as Safe does: JSON has no
-// such strings, and a report is the same once it was saved and read.
+// EscapeBytes writes bytes in the strings of a report that are not UTF-8 as \xff, as Safe does: JSON has no such
+// strings, and a report is the same once it was saved and read.
 func (r *Report) EscapeBytes() { escapeBytes(reflect.ValueOf(r)) }
 
-// EscapeBytes writes what in the strings of a match is not UTF-8 as \xff.
+// EscapeBytes writes bytes in the strings of a match that are not UTF-8 as \xff.
 func (d *MatchDocument) EscapeBytes() { escapeBytes(reflect.ValueOf(d)) }
 
 func escapeBytes(v reflect.Value) {

@@ -28,8 +28,8 @@ func keeper(names []string) func(text string) string {
 	return strings.NewReplacer(pairs...).Replace
 }
 
-// Fold cuts a line at spaces into lines of so many columns. All but the first are indented by hang
-// columns. A word that is wider than a line has a line to itself.
+// Fold cuts a line at spaces into lines of a number of columns. All but the first are indented by hang columns. A word
+// that is wider than a line has a line to itself.
 func Fold(line string, width, hang int) string { return fold(line, width, hang) }
 
 // fold cuts a line at spaces into lines of so many columns, 0 for one line whatever its length

@@ -11,8 +11,8 @@ import (
 // GameLogs are warnings and errors in the games' own logs that not all peers have.
 type GameLogs struct {
 	Files []GameLogFile `json:"files"`
-	// Lines are those before the split: first what a peer lacks, then what a peer has less
-	// often; of these those nearest to the split first.
+	// Lines are the lines before the split: first lines that a peer lacks, then lines that a peer has less often, each
+	// with the nearest to the split first.
 	Lines []GameLogLine `json:"lines"`
 	Total int           `json:"total"` // of lines, those included that are left out
 }

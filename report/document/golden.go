@@ -66,7 +66,7 @@ func goldenLabels(t *golden.Table) []string {
 	return labels
 }
 
-// maxGoldenLabel is how many characters of what a run is called are shown.
+// maxGoldenLabel is how many characters of a run's name are shown.
 const maxGoldenLabel = 60
 
 // goldenPlace names the only run, or counts them.
@@ -77,7 +77,7 @@ func goldenPlace(t *golden.Table) string {
 	return prose.Count(len(t.Runs), "platform or build", "platforms and builds")
 }
 
-// worst is what a replay comes to over all runs.
+// worst is the worst outcome of a replay over all runs.
 func worst(t *golden.Table, replay int) golden.Result {
 	for _, result := range []golden.Result{golden.Diverged, golden.Unusable, golden.NotPlayed} {
 		for i := range t.Runs {

@@ -56,8 +56,7 @@ func (s Status) ExitCode() int {
 	return 2
 }
 
-// Known returns s, or Failed if it is none of the outcomes: a document that was read may
-// hold anything.
+// Known returns s, or Failed if it is not one of the outcomes: a document that was read may contain anything.
 func (s Status) Known() Status {
 	switch s {
 	case InSync, Diverged, Inconclusive:
@@ -159,10 +158,9 @@ func WriteJSON(w io.Writer, document any) error {
 	return err
 }
 
-// EscapeJSON escapes what JSON allows in a string and a terminal may
-// take for a command, or show nothing of: control characters from U+007F on, marks that change
-// the direction of text, characters without a width; and U+FFFD, which the encoder escapes where a
-// string is not UTF-8, so that a document that was read is written as it was.
+// EscapeJSON escapes characters that JSON allows in a string but that a terminal may take for a command, or not show:
+// control characters from U+007F on, marks that change the direction of text, characters without a width; and U+FFFD,
+// which the encoder escapes where a string is not UTF-8, so that a document that was read is written unchanged.
 func EscapeJSON(doc []byte) []byte {
 	bad := func(r rune) bool { return r != '\n' && (prose.Unseen(r) || r == utf8.RuneError) }
 	if bytes.IndexFunc(doc, bad) < 0 {
@@ -200,8 +198,8 @@ const (
 	maxWidth = 200
 )
 
-// Wide returns the style for a terminal of so many columns: longer lines are cut at spaces, but
-// not within names, paths, commands and values. There are at least 60 and at most 200.
+// Wide returns the style for a terminal of a width in columns: longer lines are cut at spaces, but not within names,
+// paths, commands and values. There are at least 60 and at most 200.
 func (s Style) Wide(columns int) Style {
 	s.width = min(max(columns, minWidth), maxWidth)
 	return s
@@ -229,8 +227,7 @@ func NewStyle(on bool) Style {
 // Colored reports whether colours are on.
 func (s Style) Colored() bool { return s.on }
 
-// Meaning is what a piece of text is. Those who write texts know meanings; only Style
-// knows colours.
+// Meaning is the role of a piece of text. Code that writes texts uses meanings; only Style knows colours.
 type Meaning int
 
 // Meanings.

@@ -63,7 +63,7 @@ type huntDocFound struct {
 
 // HuntCommands has the commands that play the findings of a hunt again.
 type HuntCommands struct {
-	// Session are the arguments of a command that plays a session, but for its seed.
+	// Session are the arguments of a command that plays a session, except for its seed.
 	Session []string
 	// Replay returns the arguments of a command that plays the log at a path in the mode of a finding, nil if there is
 	// none.

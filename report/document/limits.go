@@ -6,7 +6,7 @@ import (
 	"github.com/desynctool/desynctool/internal/file/limits"
 )
 
-// Limits is desynctool.limits/1: the limits on what is read, as they hold.
+// Limits is desynctool.limits/1: the limits on input, as they are in effect.
 type Limits struct {
 	Head
 	Limits []LimitValue `json:"limits"`

@@ -13,8 +13,8 @@ import (
 	"github.com/desynctool/desynctool/internal/prose"
 )
 
-// maxMarkdown is how many bytes Markdown writes at most: an issue or comment on GitHub holds 65,536 characters, and a
-// job summary far more. The last parts are left out first.
+// maxMarkdown is how many bytes Markdown writes at most: an issue or comment on GitHub may have 65,536 characters, and
+// a job summary far more. The last parts are left out first.
 const maxMarkdown = 60_000
 
 // maxMarkdownText is how many characters of one text Markdown shows.
@@ -29,9 +29,8 @@ const (
 	maxMarkdownPeers = 8 // columns of values
 )
 
-// Markdown writes a report to paste into an issue, and as a job's summary: GitHub's
-// Markdown, which GitLab takes too. Whatever a file may have said is escaped for Markdown
-// and HTML, and mentions nobody and refers to nothing.
+// Markdown writes a report to paste into an issue, and as a job's summary: GitHub's Markdown, which GitLab also
+// accepts. All text from files is escaped for Markdown and HTML, so that it mentions no user and refers to nothing.
 func (r *Report) Markdown(w io.Writer) error {
 	var m markdown
 	m.verdict(r)
@@ -473,8 +472,8 @@ func bounded(s string) string {
 	return prose.Shorten(Safe(s), maxMarkdownText)
 }
 
-// markdownEntities are the characters that mean something to Markdown or HTML. As entities
-// they mean nothing to either, in tables too.
+// markdownEntities are the characters that mean something to Markdown or HTML. As entities they are plain text for
+// both, also in tables.
 const markdownEntities = "&<>`*_[]\\|~$^{}"
 
 // markdownBegins are those that mean something at the beginning of a line only: a heading, a

@@ -57,7 +57,7 @@ func NoReport(status Status, why string) *Report {
 	}
 }
 
-// Line returns what of a report MatchesText needs.
+// Line returns the part of a report that MatchesText needs.
 func (r *Report) Line() *Report {
 	return &Report{Head: r.Head, Verdict: r.Verdict[:min(1, len(r.Verdict))], Match: r.Match, Seen: r.Seen}
 }
@@ -157,7 +157,7 @@ func MatchesText(w io.Writer, s Style, each Each, next *Step, all bool) error {
 	return t.err
 }
 
-// shownMatches and shownDoubts are how many matches and doubts a text has unless all is asked for.
+// shownMatches and shownDoubts are how many matches and doubts a text has by default.
 const (
 	shownMatches = 28
 	shownDoubts  = 4

@@ -8,7 +8,7 @@ import (
 	"github.com/desynctool/desynctool/internal/prose"
 )
 
-// screenful is how many lines a text takes at most unless all is asked for.
+// screenful is how many lines a text takes at most by default.
 const screenful = 40
 
 // part is a part of a text, line by line. A line may take several on a terminal.
@@ -44,8 +44,7 @@ type stays struct {
 // others is the key for all parts with unknown names.
 const others = ""
 
-// importance are the parts of a report that may be cut, the most important first. The others
-// stay as they are.
+// importance are the parts of a report that may be cut, the most important first. The others are never cut.
 var importance = []stays{
 	{"next", 4}, {"values", 6}, {gameLogsTitle, 4}, {"orders", 4}, {"machines", 4}, {"cause", 4}, {"experiments", 4}, {"contradictions", 3}, {"lost or lacking", 3},
 	{others, 0}, {"splits", 0}, {"claims", 0}, {"cascade", 0}, {"notes", 0}, {"ask the players", 0},
@@ -168,7 +167,7 @@ func (t *reportText) write(w io.Writer) error {
 	return t.err
 }
 
-// longer reports whether the text is longer than so many lines, and should not be.
+// longer reports whether the text is longer than allowed.
 func (t *reportText) longer(most int) bool {
 	total := 0
 	for _, p := range t.parts {

@@ -10,7 +10,7 @@ import (
 type Step struct {
 	// Command are the arguments of one of our commands, as a program gets them; nil if the step is not a command.
 	Command []string
-	// About is what a command shows, or else all of what to do.
+	// About is what a command shows, or the whole step if it is not a command.
 	About string
 }
 

@@ -60,8 +60,8 @@ func (l *lines) hang(indent int, parts ...string) {
 	}
 }
 
-// guard escapes what is not printable in a line, whether or not who wrote the line thought of it,
-// but for colours and joints.
+// guard escapes characters in a line that are not printable, even if the code that wrote the line did not, except for
+// colours and joints.
 func guard(line string) string {
 	if strings.IndexFunc(line, func(r rune) bool { return prose.Unseen(r) && string(r) != joint }) < 0 {
 		return line
@@ -84,7 +84,7 @@ func guard(line string) string {
 	return out.String()
 }
 
-// colour is what a Style writes for its colours.
+// colour matches the codes that a Style writes for its colours.
 var colour = lazyregexp.New("\x1b\\[[0-9]{1,2}(;[0-9]{1,2})*m")
 
 // table configures the layout of a table.
@@ -105,10 +105,9 @@ func (l *lines) rows(rows [][]string, form table) {
 // leastLast is how wide the last column of a table must be to be cut into lines below each other.
 const leastLast = 24
 
-// table writes rows of columns. Each row is made twice, since all of them together may take
-// several times the memory of what they are made of. A row of one cell widens no column. Of
-// a row that is too wide the last cell is cut at spaces; where there is no room even for that,
-// whole cells go to the next line.
+// table writes rows of columns. Each row is made twice, since all rows together may take several times the memory of
+// their data. A row of one cell widens no column. If a row is too wide, the last cell is cut at spaces; if there is no
+// room even for that, whole cells go to the next line.
 func (l *lines) table(count int, row func(n int) []string, form table) {
 	var wide []int
 	for n := range count {

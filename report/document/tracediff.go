@@ -29,7 +29,7 @@ type traceDocument struct {
 	Uncompared  []string             `json:"uncompared"`
 	Unsure      int64                `json:"unsure_ticks"`
 
-	// Claims are what engines wrote themselves, ClaimCount with repetitions.
+	// Claims are the engines' own claims, ClaimCount counts them with repetitions.
 	Claims     []ClaimDocument `json:"claims"`
 	ClaimCount int64           `json:"claim_count"`
 	// Start has what the engines' logs contain about the start and differs.

@@ -18,10 +18,9 @@ import (
 	"github.com/desynctool/desynctool/tracediff"
 )
 
-// Report is desynctool.triage/1: what happened to a session, with the evidence for it, and
-// everything that a rendering shows. It is made once, and rendered as often as wanted, also
-// from its JSON. Peers are called by their names, values are in the notation of the text
-// twin.
+// Report is desynctool.triage/1: what happened to a session, with the evidence for it, and everything that a rendering
+// shows. It is made once, and can be rendered many times, also from its JSON. Peers have their names, values are in the
+// notation of the text twin.
 type Report struct {
 	Head
 	// Error is why there is no result; empty if there is one.
@@ -29,7 +28,7 @@ type Report struct {
 
 	// Verdict is what happened, in one to four sentences.
 	Verdict []string `json:"verdict"`
-	// Kind is what kind of divergence was found, empty if none was.
+	// Kind is the kind of the divergence, empty if none was found.
 	Kind bisect.Kind `json:"kind,omitempty"`
 
 	// Match identifies the match, nil unless there are reports of other matches next to this one.
@@ -68,7 +67,7 @@ type Report struct {
 	// OwnFailed reports whether it was the peer's own build.
 	OwnFailed bool `json:"own_failed,omitempty"`
 
-	// Witness is what a game said that played the recordings again, nil if none did.
+	// Witness is the result of a game that played the recordings again, nil if none did.
 	Witness *WitnessDocument `json:"witness,omitempty"`
 
 	// OnlyHistories reports whether only history hashes show that the peers diverged.
@@ -88,11 +87,11 @@ type Report struct {
 	// have, nil if there are none.
 	GameLogs *GameLogs `json:"game_logs,omitempty"`
 
-	// Next is what to do, the most useful first. Ask is a text for the players that asks
-	// for what is lacking, empty if nothing is.
+	// Next are the next steps, the most useful first. Ask is a text that asks the players for missing files, empty if
+	// nothing is missing.
 	Next []string `json:"next"`
 	Ask  string   `json:"ask,omitempty"`
-	// Send is what peers may send that would answer what is open, the most useful first.
+	// Send lists what peers may send to answer open steps, the most useful first.
 	Send []Request `json:"send,omitempty"`
 
 	// Fingerprint is the strict one: reports share it if equally much is known about them and all of it is the same;
@@ -151,7 +150,7 @@ func (i *Identified) Words() string {
 	return prose.Name(i.Key) + " (" + i.Why() + ")"
 }
 
-// Why returns why the rows are found again by their key, or else by what.
+// Why returns why the rows are identified by their key, or else how they are identified.
 func (i *Identified) Why() string {
 	switch i.By {
 	case "id":
@@ -181,7 +180,7 @@ type Request struct {
 	For  []string `json:"for"`            // the steps of the ladder that it may answer
 }
 
-// Parting is where recorded checksums part within the bracket of the states.
+// Parting is where recorded checksums diverge within the bracket of the states.
 type Parting struct {
 	Good   *uint64 `json:"good"` // the last tick in which they agree, null if none is known
 	Bad    uint64  `json:"bad"`  // the first in which they differ
@@ -252,7 +251,7 @@ type Rung struct {
 	Step  string    `json:"step"`
 	State RungState `json:"state"`
 	Found string    `json:"found"` // in a few words
-	// Evidence is what that is known from; of an open step, what would close it.
+	// Evidence is the evidence for that; for an open step, what would close it.
 	Evidence string `json:"evidence"`
 	// Needs are the artifacts that would close an open step; each of them would.
 	Needs []string `json:"needs,omitempty"`
@@ -291,8 +290,8 @@ func LocusPeers(r *Report) []string {
 	return names
 }
 
-// FactPeers returns who states a fact: in the order of the session, then those who left nothing
-// else, by name.
+// FactPeers returns the peers that state a fact: in the order of the session, then the peers that left nothing else, by
+// name.
 func (r *Report) FactPeers(f *Fact) []string {
 	var names []string
 	for _, p := range r.Peers {
@@ -385,8 +384,8 @@ type Cause struct {
 	Title string `json:"title"`
 	// Standing is "shown" (by experiments), "seen" (in the evidence itself), or "looks-like".
 	Standing string `json:"standing"`
-	// Score is 1 of what is shown or seen, and else Right of Of: in how many of the measured
-	// sessions with such evidence it was one of the classes that are listed.
+	// Score is 1 if the cause is shown or seen, else Right of Of: in how many of the measured sessions with such
+	// evidence it was one of the listed classes.
 	Score float64 `json:"score"`
 	Right int     `json:"measured_right,omitempty"`
 	Of    int     `json:"measured_of,omitempty"`
@@ -399,8 +398,8 @@ type Cause struct {
 	Refute  string `json:"refute,omitempty"`
 }
 
-// Measured returns how often the evidence was right that a cause was judged by, "" of a cause that was not
-// measured: it is shown, or seen, or too few sessions have such evidence.
+// Measured returns how often the evidence for a cause was right, "" for a cause that was not measured: it is shown, or
+// seen, or too few sessions have such evidence.
 func (c *Cause) Measured() string {
 	if c.Of == 0 {
 		return ""
@@ -434,7 +433,7 @@ type TriagedOrder struct {
 	Names string `json:"names,omitempty"`
 }
 
-// Content shows what an order holds: as text if most of it is, else as hex digits.
+// Content shows the content of an order: as text if most of it is, else as hex digits.
 func (o *TriagedOrder) Content() string { return payloadText(o.Payload) }
 
 // Inputs is how the orders of the peers differ.
@@ -464,11 +463,11 @@ func Levels() []Level {
 	return []Level{LevelKind, LevelMessage, LevelArchetype, LevelOrder, LevelComponent, LevelStep, LevelField, LevelCause}
 }
 
-// Seen reports whether reports that have this level in common are taken for reports of one
-// bug; those that have less in common are similar.
+// Seen reports whether reports that have this level in common count as reports of one bug; reports with less in common
+// are similar.
 func (l Level) Seen() bool { return l == LevelStep || l == LevelField || l == LevelCause }
 
-// Fingerprint is one level of what separates a bug from others.
+// Fingerprint is one level of the identity of a bug.
 type Fingerprint struct {
 	Level  Level  `json:"level"`
 	Name   string `json:"name"`   // what is hashed
@@ -580,7 +579,7 @@ const (
 type PositionsMap struct {
 	Peers [2]string `json:"peers"`
 	Point uint64    `json:"point"`
-	// X and Y are what the axes are called.
+	// X and Y are the names of the axes.
 	X    string  `json:"x"`
 	Y    string  `json:"y"`
 	Axes MapAxes `json:"axes,omitempty"`
@@ -592,8 +591,7 @@ type PositionsMap struct {
 
 // MapEntity is one entity; At has x and y of each peer, null where it lacks the entity.
 type MapEntity struct {
-	// Kind is what the game calls such things, as in Compared.Entities; Archetype is the one
-	// that has the position.
+	// Kind is the game's word for such things, as in Compared.Entities; Archetype is the one that has the position.
 	Kind      string         `json:"kind,omitempty"`
 	Archetype string         `json:"archetype"`
 	Key       string         `json:"key"`
@@ -602,8 +600,8 @@ type MapEntity struct {
 	Differs bool `json:"differs"`
 }
 
-// FirstCheckpoint returns the first checkpoint that differs between traces, with what each
-// peer has there as a text; nil if none differs.
+// FirstCheckpoint returns the first checkpoint that differs between traces, with each peer's content there as a text;
+// nil if none differs.
 func FirstCheckpoint(r *tracediff.Result) (c *CheckpointDocument, values []string) {
 	if r.First == nil {
 		return nil, nil
@@ -741,7 +739,7 @@ func ReadReports(r io.Reader, name string) (list []*Report, err error) {
 	return list, nil
 }
 
-// ParseReport reads a Report from its JSON; name is what it is called in errors.
+// ParseReport reads a Report from its JSON; name is its name in errors.
 func ParseReport(b []byte, name string) (*Report, error) {
 	if err := boundValues(b, name); err != nil {
 		return nil, err

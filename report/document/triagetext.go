@@ -16,7 +16,7 @@ import (
 // textWidth is how many columns the text of a report takes where it does not go to a terminal.
 const textWidth = 120
 
-// How much of a report its text shows unless all is asked for.
+// How much of a report its text shows by default.
 const (
 	shownValues  = 12
 	shownCascade = 8

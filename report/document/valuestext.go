@@ -8,8 +8,7 @@ import (
 	"github.com/desynctool/desynctool/internal/prose"
 )
 
-// besideTitle is how many columns an entity and its only field take at most in one line of a text
-// of so many columns.
+// besideTitle is how many columns an entity and its only field take at most in one line of a text of this width.
 func besideTitle(width int) int { return min(40, width/3) }
 
 // shownAbsent is how many kinds of entities that only one side has a text names.

@@ -18,7 +18,7 @@ type proofDocument struct {
 	Native *Native `json:"native,omitempty"`
 }
 
-// proofKind is what the schema of a proof is made of.
+// proofKind is the beginning of the schema of a proof.
 const proofKind = "proof"
 
 // Proof returns the document of a proof.
@@ -71,7 +71,7 @@ type verifiedFile struct {
 	Root     string `json:"root,omitempty"`
 	Reason   string `json:"reason,omitempty"`
 
-	// Untold is why the signatures that were given do not tell; the file is then not verified.
+	// Untold is why the given signatures do not decide; the file is then not verified.
 	Untold string `json:"untold,omitempty"`
 
 	// SignedBy is there if the root is signed for the tick that the file is of.
@@ -187,7 +187,7 @@ func verifyText(out *Text, list snapshot.Verification, all bool) {
 	}
 }
 
-// verifiedText writes what was found of one file.
+// verifiedText writes the findings about one file.
 func verifiedText(out *Text, word string, v *snapshot.Verified) {
 	out.put(word, "  ", v.What, "  ", prose.Path(v.Path), out.faint.Sprint("  "+Safe(v.Note)))
 	if !v.Root.IsZero() {

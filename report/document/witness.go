@@ -7,7 +7,7 @@ import (
 	"github.com/desynctool/desynctool/internal/prose"
 )
 
-// WitnessDocument is what a game said that played the recordings of the peers again.
+// WitnessDocument is the result of a game that played the recordings of the peers again.
 type WitnessDocument struct {
 	Sim     string          `json:"sim"`  // as the command line has it
 	Game    string          `json:"game"` // with its version, if it reports one
@@ -18,7 +18,7 @@ type WitnessDocument struct {
 	Differ *BracketDocument `json:"differ"`
 	// Narrowed reports whether the replays made the bracket of the peers narrower.
 	Narrowed bool     `json:"narrowed"`
-	Forced   []string `json:"forced,omitempty"` // recordings of another version that were played all the same
+	Forced   []string `json:"forced,omitempty"` // recordings of another version that were played anyway
 	Failed   []string `json:"failed"`           // recordings that were not played, and why
 }
 
@@ -30,7 +30,7 @@ type WitnessReplay struct {
 	Why     string           `json:"why,omitempty"`
 }
 
-// Witness returns the document of what a game said, nil for none.
+// Witness returns the document of a game's replays, nil for none.
 func Witness(w *bisect.Witnessed) *WitnessDocument {
 	if w == nil {
 		return nil

@@ -24,8 +24,7 @@ const (
 	maxWriteUpHead = 64 << 10
 )
 
-// WriteUp starts the write-up of a report: the header by which later reports find it, and
-// what is known.
+// WriteUp starts the write-up of a report: the header by which later reports find it, and the known facts.
 func (r *Report) WriteUp(w io.Writer) error {
 	title := "What happened"
 	if len(r.Verdict) > 0 {
@@ -50,8 +49,8 @@ func (r *Report) WriteUp(w io.Writer) error {
 	return err
 }
 
-// header returns a value of a header: a word of letters and digits as it is, anything else between
-// quotation marks as YAML and JSON have them.
+// header returns a value of a header: a word of letters and digits unchanged, anything else between quotation marks as
+// YAML and JSON have them.
 func header(s string) string {
 	if s != "" && strings.IndexFunc(s, func(r rune) bool { return (r < '0' || r > '9') && (r < 'a' || r > 'z') }) < 0 {
 		return s

@@ -10,7 +10,7 @@ import (
 	"github.com/desynctool/desynctool/report/document"
 )
 
-// commands are the command lines that show parts of a report by themselves.
+// commands are the command lines that show single parts of a report.
 type commands struct {
 	r     *document.Report
 	given Given
@@ -90,8 +90,7 @@ func (c commands) pair(command string, flags ...string) string {
 	return shellwords.Join(append(words, flags...)...)
 }
 
-// only returns the one of some files that lies in a folder of that name, empty if not exactly
-// one does.
+// only returns the one of some files that is in a folder of that name, empty if not exactly one does.
 func only(files []string, folder string) string {
 	found := ""
 	for _, f := range files {

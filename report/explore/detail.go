@@ -6,7 +6,7 @@ import (
 	"github.com/desynctool/desynctool/internal/prose"
 )
 
-// detail returns what is known of a node in lines of so many columns.
+// detail returns the facts about a node in lines of width columns.
 func (s *sheet) detail(n *Node, width int) []line {
 	var out []line
 	put := func(ink Ink, indent int, texts ...string) {

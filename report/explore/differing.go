@@ -312,7 +312,7 @@ func (b *builder) tree() *Node {
 // maxBits is the largest width of a number with bits that are shown.
 const maxBits = 128
 
-// bitsOf returns nil if there are no two raw values of one width.
+// bitsOf returns nil unless there are two raw values of one width.
 func bitsOf(a, b string, kind snapshot.Kind) *Bits {
 	x, y := binary(a), binary(b)
 	if x == "" || len(x) != len(y) {
@@ -339,7 +339,7 @@ func bitsOf(a, b string, kind snapshot.Kind) *Bits {
 	return &Bits{Digits: [2]string{x, y}, Cuts: cuts}
 }
 
-// binary returns hex digits as binary ones, empty if they are none or too many.
+// binary returns hex digits as binary ones, empty if there are none or too many.
 func binary(hex string) string {
 	if 4*len(hex) > maxBits {
 		return ""

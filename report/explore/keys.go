@@ -9,7 +9,7 @@ import (
 	"github.com/desynctool/desynctool/report/document"
 )
 
-// keys are what the help lists.
+// keys are the keys that the help lists.
 var keys = [][]string{
 	{"up, down, k, j", "walk the tree, or scroll the detail"},
 	{"right, l", "unfold, then go down"},

@@ -73,7 +73,7 @@ type (
 	}
 )
 
-// New returns a model that shows what load returns.
+// New returns a model that shows the reports that load returns.
 func New(load Load, options Options) *Model {
 	return &Model{sheet: newSheet(options.Color, options.ASCII), options: options, load: load, unfolded: map[*Node]bool{}}
 }
@@ -91,7 +91,7 @@ func redraw() tea.Cmd {
 	return tea.Tick(100*time.Millisecond, func(time.Time) tea.Msg { return again{} })
 }
 
-// Update takes a key, a new size, or what was waited for.
+// Update takes a key, a new size, or a result that the model waited for.
 func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:

@@ -14,9 +14,8 @@ import (
 // ErrInterrupted is returned if the user ended it before there was anything to show.
 var ErrInterrupted = errors.New("interrupted")
 
-// Run shows what load returns until the user ends it, and returns the reports. The input and the output are
-// a terminal. If the user ends it while load works, load goes on by itself, and the error is
-// ErrInterrupted.
+// Run shows the reports that load returns until the user ends it, and returns them. The input and the output are a
+// terminal. If the user ends it while load works, load continues in the background, and the error is ErrInterrupted.
 func Run(stdin io.Reader, stdout io.Writer, load Load, options Options) ([]*document.Report, error) {
 	profile := colorprofile.ASCII
 	if options.Color {
@@ -38,8 +37,8 @@ func (m *Model) run(stdin io.Reader, stdout io.Writer, options ...tea.ProgramOpt
 	return m.reports, nil
 }
 
-// ASCII reports whether a terminal is to be taken for one that has no other characters, by the
-// environment: its locale is not UTF-8, or it is the console of Linux or knows nothing.
+// ASCII reports whether to assume that a terminal has only ASCII characters, from the environment: its locale is not
+// UTF-8, or it is the Linux console or a dumb terminal.
 func ASCII(goos string, getenv func(string) string) bool {
 	switch getenv("TERM") {
 	case "linux", "dumb":

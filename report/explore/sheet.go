@@ -9,7 +9,7 @@ import (
 	"github.com/desynctool/desynctool/report/document"
 )
 
-// Ink is what a piece of text is.
+// Ink is the role of a piece of text.
 type Ink int
 
 // Inks.
@@ -164,8 +164,8 @@ func (s *sheet) reversed(l line) string {
 	return "\x1b[7m" + out.String() + "\x1b[27m"
 }
 
-// wrap cuts a text that was said into lines of so many columns, at spaces where there are
-// some. Further lines begin where the first does.
+// wrap cuts a text from say into lines of width columns, at spaces where there are some. Further lines begin where the
+// first does.
 func wrap(text string, width int) (out []string) {
 	width = max(width, 1)
 	indent := len(text) - len(strings.TrimLeft(text, " "))

@@ -19,8 +19,7 @@ type Node struct {
 	Aside string             // in a few words, next to the title
 	State document.RungState // how it went, of a step of the narrowing
 	Parts []Part             // the facts about it
-	// Command shows the same by itself, quoted for a shell. Text is what is worth copying instead,
-	// where it is not empty.
+	// Command shows the same by itself, quoted for a shell. Text, if not empty, is what to copy instead.
 	Command string
 	Text    string
 	// Tick is where it is on the time line, nil if it has no tick; Native is the engine's own name for the tick.
@@ -33,7 +32,7 @@ type Node struct {
 	report *document.Report // of a session
 }
 
-// Part is a piece of what is known of a node.
+// Part is a piece of the facts about a node.
 type Part struct {
 	Heading string
 	Text    []string // paragraphs
@@ -59,12 +58,10 @@ type Bits struct {
 	Cuts []int
 }
 
-// Given is what a report was made from: the paths, PATH… where there are none, and the
-// flags of triage.
+// Given are the inputs of a report: the paths, PATH… where there are none, and the flags of triage.
 type Given struct{ Paths, Flags []string }
 
-// Build returns the tree of a report, or of several, one for each match, with commands of what was
-// given.
+// Build returns the tree of a report, or of several, one for each match, with commands for the given inputs.
 func Build(reports []*document.Report, given Given) *Node {
 	if len(reports) == 1 {
 		root := session(reports[0], commands{reports[0], given, 0})
@@ -93,7 +90,7 @@ func Build(reports []*document.Report, given Given) *Node {
 	return root
 }
 
-// adopt tells all nodes below which they are below of.
+// adopt sets the parents of all nodes below.
 func (n *Node) adopt() {
 	for _, c := range n.Children {
 		c.parent = n

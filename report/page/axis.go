@@ -142,7 +142,7 @@ func (a *axis) place(tick uint64) float64 {
 	return 100 * min(float64(tick-a.From)/a.span(), 1)
 }
 
-// units is how wide the drawings of lanes are, which are stretched to the width that there is.
+// units is how wide the drawings of lanes are, which are stretched to the available width.
 const units = 10000
 
 // unit returns where a tick begins in a drawing.

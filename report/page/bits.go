@@ -16,8 +16,8 @@ type bitsView struct {
 	Tip   string
 }
 
-// bitsPart is a byte, or the sign, the exponent or a byte of the mantissa of a float: a piece
-// that is not broken where a line is too short for all.
+// bitsPart is a byte, or the sign, the exponent or a byte of the mantissa of a float: a piece that is not broken across
+// lines.
 type bitsPart struct {
 	Name string       // empty, or the name of the float's part
 	Runs [2][]bitsRun // of both peers
@@ -32,7 +32,7 @@ type bitsRun struct {
 // maxBits is the largest width of a value with bits that are shown.
 const maxBits = 128
 
-// newBits returns nil if there are no two raw values of one width.
+// newBits returns nil unless there are two raw values of one width.
 func newBits(a, b string, kind snapshot.Kind) *bitsView {
 	x, y := binary(a), binary(b)
 	if x == "" || len(x) != len(y) {
@@ -75,7 +75,7 @@ func (v *bitsView) bytes(name, p, q string) {
 	}
 }
 
-// binary returns hex digits as binary ones, empty if they are none or too many.
+// binary returns hex digits as binary ones, empty if there are none or too many.
 func binary(hex string) string {
 	if len(hex)*4 > maxBits {
 		return ""

@@ -39,8 +39,8 @@ type heatRow struct {
 	Spans string
 }
 
-// heatHeight is the height of a lane, minCell the least width of a cell in units, and maxFolded how many rows of one
-// lane its name lists.
+// heatHeight is the height of a lane, minCell the least width of a cell in units, and maxFolded how many rows the name
+// of a lane lists.
 const (
 	heatHeight = 20
 	minCell    = 60

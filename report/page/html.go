@@ -22,8 +22,8 @@ type html struct {
 // escape makes a text harmless within an element and within a quoted attribute.
 var escape = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&#34;", "'", "&#39;", "+", "&#43;", "\x00", "\uFFFD")
 
-// put writes markup. A value takes the place of each § in it, escaped and printable; a value that is markup itself is
-// written as it is.
+// put writes markup. A value takes the place of each § in it, escaped and printable; a value that is markup is written
+// unchanged.
 func (h *html) put(m markup, values ...any) {
 	for rest := string(m); ; {
 		before, after, more := strings.Cut(rest, "§")
@@ -62,7 +62,7 @@ func iff(condition bool, yes, no markup) markup {
 	return no
 }
 
-// id returns an id that the page has once, made of the parts.
+// id returns an id made of the parts that is unique in the page.
 func (h *html) id(parts ...any) string {
 	texts := make([]string, len(parts))
 	for i, part := range parts {

@@ -53,8 +53,7 @@ type gridLine struct {
 	Text, Anchor   string
 }
 
-// mapMark is an entity: where it is on both peers, empty where it is not, and the line from
-// the one to the other.
+// mapMark is an entity: its place on each peer, empty where it does not exist, and the line between the two.
 type mapMark struct {
 	At   [2]string
 	Move string
@@ -81,8 +80,7 @@ func (e extent) has(p *[2]float64) bool {
 	return p != nil && p[0] >= e.x0 && p[0] <= e.x1 && p[1] >= e.y0 && p[1] <= e.y1
 }
 
-// maxPlace is how far from the middle a position may be that is drawn: beyond it differences
-// of positions are not finite.
+// maxPlace is how far from the middle a drawn position may be: beyond that, differences of positions are not finite.
 const maxPlace = math.MaxFloat64 / 8
 
 // Limits on what a map shows about each entity.

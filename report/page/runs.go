@@ -31,7 +31,7 @@ func textRuns(text string) (runs []run) {
 	return runs
 }
 
-// marks are what surrounds a piece of a document in Markdown, and what it is then.
+// marks are the Markdown marks around a piece of a document, and the role of the piece.
 var marks = []struct{ mark, kind string }{{"`", "code"}, {"**", "strong"}, {"*", "em"}}
 
 // markedRuns splits a paragraph of our documents at its marks.

@@ -22,13 +22,13 @@ func (l Link) target() string {
 
 // Within describes where a page is, if it is part of other pages.
 type Within struct {
-	// Links lead to what surrounds the report. There may be none.
+	// Links lead to the pages around the report. There may be none.
 	Links []Link
-	// Theme is "dark" or "light", empty for what the system prefers.
+	// Theme is "dark" or "light", empty for the system's preference.
 	Theme string
 }
 
-// WriteWithin writes a report as Write does, with links to what surrounds it.
+// WriteWithin writes a report as Write does, with links to the pages around it.
 func WriteWithin(w io.Writer, r *document.Report, in Within) error { return write(w, r, in) }
 
 // Style returns the style that other pages share with reports: colours, type, tables, tags, callouts, and the rules for

@@ -13,7 +13,7 @@ import (
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
 
-// Limits of what a Merged lists.
+// Limits on what a Merged lists.
 const (
 	mergedValues = 100 // values of each archetype
 	mergedOrders = 100

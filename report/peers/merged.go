@@ -44,7 +44,7 @@ type Peer struct {
 	Group int `json:"group"`
 }
 
-// Point is what the peers reported of one state point.
+// Point is what the peers reported about one state point.
 type Point struct {
 	Point  uint64           `json:"point"`
 	Phase  string           `json:"phase,omitempty"`
@@ -54,7 +54,7 @@ type Point struct {
 	// known to be right.
 	Majority   int    `json:"majority"`
 	Archetypes []Leaf `json:"archetypes"` // that differ, the RNG under ""
-	// Differences compare what the reports include of these, two peers at a time.
+	// Differences compare the included content of these, two peers at a time.
 	Differences []Difference `json:"differences"`
 }
 

@@ -41,9 +41,8 @@ type Archetype struct {
 	World string `json:"world"` // base64 of a .snap that holds only the archetype
 }
 
-// New makes the report of one peer. Status is Diverged if it is known that
-// others have another state. Diverged are the labels of the leaves in which it differs
-// from others, excerpt the orders before the state point, nil for none.
+// New makes the report of one peer. Status is Diverged if others are known to have another state. Diverged are the
+// labels of the leaves in which it differs from others, excerpt the orders before the state point, nil for none.
 func New(player int, status document.Status, s snapshot.State, diverged []string, excerpt *Excerpt) (*Report, error) {
 	info := s.Info()
 	r := &Report{

@@ -32,10 +32,9 @@ const (
 	maxReportWorlds   = 1 << 30 // bytes of all included archetypes together, not compressed
 )
 
-// Read reads a peer's own report and checks it against itself: what does not
-// hold is in Contradictions. Keys that it does not know are skipped. An error is one line
-// with the name, the offset, and what was expected; it is a *frame.Error where the file is
-// at fault.
+// Read reads a peer's own report and checks that it agrees with itself; Contradictions lists what does not. Keys that
+// it does not know are skipped. An error is one line with the name, the offset, and what was expected; it is a
+// *frame.Error where the file is at fault.
 func Read(r io.Reader, name string) (*Report, error) {
 	b, err := readDocument(r, name)
 	if err != nil {
@@ -251,7 +250,7 @@ func (p *reader) delim(want json.Delim, what string) error {
 	return nil
 }
 
-// list reads a list of at most so many elements.
+// list reads a list with a limited number of elements.
 func (p *reader) list(key string, most int, element func(path string) error) error {
 	p.begin()
 	p.keepPlace(key)

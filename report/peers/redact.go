@@ -7,8 +7,8 @@ import (
 	"github.com/desynctool/desynctool/snapshot"
 )
 
-// Redact returns what players may see of a peer's own report: the state point and the
-// status. Each field that it keeps is named here.
+// Redact returns the part of a peer's own report that players may see: the state point and the status. Each field that
+// it keeps is named here.
 func (r *Report) Redact() *Report {
 	return &Report{
 		Head:     document.Head{Schema: Schema, Status: r.Status.Known(), Warnings: []string{}},
@@ -17,9 +17,8 @@ func (r *Report) Redact() *Report {
 	}
 }
 
-// Redact returns what players may see of merged reports: the state points, which players
-// agree, and how many orders are not on all of them. Each field that it keeps is named
-// here.
+// Redact returns the part of merged reports that players may see: the state points, which players agree, and how many
+// orders are not on all of them. Each field that it keeps is named here.
 func (m *Merged) Redact() *Merged {
 	out := &Merged{
 		Head:     document.Head{Schema: MergedSchema, Status: m.Status.Known(), Warnings: []string{}},

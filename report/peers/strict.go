@@ -12,7 +12,7 @@ import (
 	"github.com/desynctool/desynctool/snapshot"
 )
 
-// Checking is what Check tells about a report.
+// Checking receives what Check finds in a report.
 type Checking struct {
 	// Broken takes an error for each rule that the report breaks. Its offset is -1 where the rule
 	// is about the whole file.
@@ -21,8 +21,8 @@ type Checking struct {
 	World func(path string, offset int64, snap []byte) bool
 }
 
-// Check reads a report as Read does, and goes on after a value that breaks a rule. What could not
-// be read is empty in the result.
+// Check reads a report as Read does, and continues after a value that breaks a rule. Values that could not be read are
+// empty in the result.
 func Check(b []byte, to Checking) *Report {
 	p := newReader(b, "")
 	p.strict = &strict{Checking: to, places: map[string]int64{}, bad: map[string]bool{}}

@@ -10,7 +10,7 @@ import (
 	"github.com/desynctool/desynctool/snapshot"
 )
 
-// shownTexts is how many texts of a kind a person sees unless all is asked for.
+// shownTexts is how many texts of a kind are shown by default.
 const shownTexts = 8
 
 // Text writes the combined reports for a person: about a screenful, or everything that was kept if all is set.

@@ -236,7 +236,8 @@ func (f *found) parts(r io.ReaderAt, size int64, name string) ([]snapshot.Part, 
 	return out, nil
 }
 
-// Ordinary returns the entries of what a survey reads, for lists of formats. They recognise nothing by themselves.
+// Ordinary returns the entries of the formats that a survey reads, for lists of formats. They recognise nothing by
+// themselves.
 func Ordinary() (out []engine.Format) {
 	nothing := func([]byte) bool { return false }
 	for _, n := range notation.All() {

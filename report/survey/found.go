@@ -27,7 +27,7 @@ import (
 // Formats returns all known formats, and those that were found after them.
 func (s *Survey) Formats() []engine.Format { return s.list }
 
-// Notes are what to know of what was found.
+// Notes are remarks on the findings.
 func (s *Survey) Notes() []string { return s.notes }
 
 // Page returns the page that describes the files, nil if none does.
@@ -49,7 +49,7 @@ func (s *Survey) Format(path string) *engine.Format {
 	return nil
 }
 
-// Tables returns the tables of the states, as far as they were looked at, and by what their rows are found again.
+// Tables returns the tables of the states, as far as they were read, and how their rows are identified.
 func (s *Survey) Tables() []states.FoundTable { return s.seen.Tables }
 
 // RNG returns the paths to the state of the random number generator.
@@ -76,7 +76,7 @@ type Group struct {
 	Globs []string
 }
 
-// Groups returns what was found, states first.
+// Groups returns the found groups, states first.
 func (s *Survey) Groups() (out []Group) {
 	parts := map[string]bool{} // files with a table of a state that begins with another file
 	for _, list := range s.parts {
@@ -260,13 +260,13 @@ func (g *group) proves(of Group) bool {
 	})
 }
 
-// Content is what is in a file with states.
+// Content is the content of a file with states.
 type Content struct {
 	Worlds  []*snapshot.World
 	Misfits []Misfit
 }
 
-// Misfit is a place at which a file is not as it is read.
+// Misfit is a place where a file does not fit its format.
 type Misfit struct {
 	Line int // 0 for the file as a whole
 	Text string
@@ -310,7 +310,7 @@ func (s *Survey) States(path string) (*Content, error) {
 	return out, nil
 }
 
-// Open returns what is in a file, which may be compressed.
+// Open returns the content of a file, which may be compressed.
 func (s *Survey) Open(path string) (io.ReadCloser, error) {
 	f, err := s.tree.Open(path)
 	if err != nil {
@@ -394,7 +394,7 @@ func (s *Survey) ground() *snapshot.Ground {
 	return out
 }
 
-// axis returns how a map calls an axis: the last name of a path that is no number.
+// axis returns the name of an axis on a map: the last name in a path that is not a number.
 func axis(path string) string {
 	name := path[strings.LastIndexByte(path, '.')+1:]
 	if strings.Trim(name, "0123456789") == "" {

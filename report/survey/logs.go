@@ -239,13 +239,13 @@ func (s *Survey) logFormats() (out []engine.Format) {
 	return out
 }
 
-// one returns the format of all logs that are alike: each is read in its own way.
+// one returns one format for all similar logs: each is read in its own way.
 func one(f engine.Format, byPath map[string]engine.Format, alike func(engine.Format) bool) engine.Format {
 	of := func(path string) engine.Format {
 		if own, ok := byPath[path]; ok && alike(own) {
 			return own
 		}
-		return f // whatever it is called now
+		return f // independent of its current name
 	}
 	out := f
 	out.Paths = func(path string) bool {

@@ -78,7 +78,7 @@ func (s *Survey) name() {
 		inside := slices.ContainsFunc(folder, func(g *group) bool { return g.table != "" && g.tick < 0 && g.timed() })
 		for _, g := range folder {
 			if inside && g.table != "" {
-				g.tick = -1 // the numbers in the names of the parts of one state are no ticks
+				g.tick = -1 // the numbers in the names of the parts of one state are not ticks
 			}
 		}
 		for len(folder) > 0 {
@@ -157,8 +157,8 @@ func (g *group) samplesAgree(i int) bool {
 	})
 }
 
-// onlyTable returns the table that the names of all files show to be in them, for files that are one list of rows: the words
-// that do not vary and are no words for ticks and states. It is empty if there is none, or folders show different ones.
+// onlyTable returns the table of all files from their names, for files that are one list of rows: the words that do not
+// vary and are not words for ticks and states. It is empty if there is none, or folders show different ones.
 func (s *Survey) onlyTable() (name string) {
 	for _, folder := range s.byFolder() {
 		own := ""

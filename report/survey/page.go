@@ -27,7 +27,7 @@ type Described interface {
 	Description() *description.Description
 }
 
-// Page returns the page that describes what lies at some paths: the one that was given with the tree, else the nearest
+// Page returns the page that describes the files at some paths: the page that was given with the tree, else the nearest
 // in the folder of a path, a folder in it, or a folder above. It returns nil if there is none. Two that differ are an
 // error.
 func Page(tree files.Tree, paths []string) (*description.Description, error) {
@@ -43,8 +43,8 @@ func Page(tree files.Tree, paths []string) (*description.Description, error) {
 	return description.Parse(text, found)
 }
 
-// Path returns the path of the page that describes what lies at some paths, without reading more than its bytes; empty
-// if there is none.
+// Path returns the path of the page that describes the files at some paths, and reads only its bytes; empty if there is
+// none.
 func Path(tree files.Tree, paths []string) (string, error) {
 	found, _, err := find(tree, paths)
 	return found, err
@@ -98,7 +98,7 @@ func nearest(tree files.Tree, path string) (at string, text []byte, err error) {
 	return "", nil, nil
 }
 
-// around returns the folders in which a page of what lies at a path may be, the nearest first.
+// around returns the folders in which the page for a path may be, the nearest first.
 func around(tree files.Tree, path string) (dirs []string) {
 	dir := path
 	stat, err := tree.Stat(path)

@@ -156,7 +156,7 @@ func withoutCommon(folder []*group, begin, end int) (int, int) {
 	return begin, end
 }
 
-// alike reports whether two files have mostly the same columns.
+// alike reports whether two files mostly have the same columns.
 func alike(a, b map[column]bool) bool {
 	shared := 0
 	for c := range a {
@@ -184,8 +184,8 @@ func (g *group) columns() map[column]bool {
 	return out
 }
 
-// assemble puts together the files of each state: those with the same names but for the table. The first is the one that
-// is opened.
+// assemble joins the files of each state: files with the same names except for the table. The first is the one that is
+// opened.
 func (s *Survey) assemble(folder []*group) {
 	firsts := map[string]string{}
 	shared := map[string]map[string]bool{} // tables of each state

@@ -122,7 +122,7 @@ func (g *group) sibling(other *group) bool {
 		return g.shape == other.shape
 	}
 	a, b := g.words(g.bases[0]), other.words(other.bases[0])
-	if len(a) != len(b) || len(a) < 3 || a[len(a)-1] != b[len(b)-1] { // the extension is a word too
+	if len(a) != len(b) || len(a) < 3 || a[len(a)-1] != b[len(b)-1] { // the extension is also a word
 		return false
 	}
 	unlike := 0
@@ -134,7 +134,7 @@ func (g *group) sibling(other *group) bool {
 	return unlike == 1
 }
 
-// Survey is what was found out about some files.
+// Survey has the findings about some files.
 type Survey struct {
 	tree    files.Tree
 	page    *description.Description // nil for a game that is not described
@@ -177,7 +177,7 @@ type group struct {
 	known    bool     // its files have a known format
 	text     bool     // one of those that were tried is text
 	binary   bool
-	trace    bool               // its files look like traces too, as a table with two columns does
+	trace    bool               // its files also look like traces, as a table with two columns does
 	notation *notation.Notation // nil for text in none
 	samples  []sample
 
@@ -336,7 +336,7 @@ func (s *Survey) head(path string) (head []byte, whole bool, err error) {
 	return text[:min(len(text), headLen)], len(text) <= headLen, err
 }
 
-// read returns at most so many bytes of what is in a file, which may be compressed.
+// read returns at most most bytes of the content of a file, which may be compressed.
 func (s *Survey) read(path string, most int64) ([]byte, error) {
 	content, err := s.Open(path)
 	if err != nil {

@@ -20,8 +20,7 @@ type class struct {
 	refute  string
 }
 
-// check is what would show a cause: a replay of the orders of the peer that is wrong, or else
-// something in words.
+// check is something that would show a cause: a replay of the wrong peer's orders, or else a text.
 type check struct {
 	replay []string // flags
 	beside bool     // the peer's own build runs next to the trusted one, else by itself
@@ -42,7 +41,7 @@ var (
 	drilled = sideBySide("", "--drill")
 )
 
-// nothingDeparts is what confirms that no build made a value.
+// nothingDeparts is the check that confirms that no build made a value.
 const nothingDeparts = "nothing departs"
 
 var classes = map[string]class{
@@ -76,7 +75,7 @@ var classes = map[string]class{
 // title returns the title of a class of causes.
 func title(name string) string { return classes[name].title }
 
-// Causes writes what may have made the mistake, the likeliest first.
+// Causes writes the possible causes of the mistake, the likeliest first.
 func Causes(c *verdict.Conclusion) []document.Cause {
 	list := []document.Cause{}
 	for i := range c.Causes {
@@ -180,8 +179,8 @@ func experiment(x *verdict.Experiment) string {
 	return text
 }
 
-// confirm returns what would show a class of causes. It is a command if all is known that it
-// needs: the log of the peer that is wrong, and the builds.
+// confirm returns what would show a class of causes. It is a command if everything that it needs is known: the log of
+// the peer that is wrong, and the builds.
 func confirm(c *verdict.Conclusion, class, about string) document.Step {
 	check := classes[class].confirm
 	if check.replay == nil {

@@ -51,7 +51,7 @@ func Contradiction(k *verdict.Contradiction) string {
 	return k.Text
 }
 
-// Notes lists what limits the answer.
+// Notes lists the limits of the answer.
 func Notes(c *verdict.Conclusion) []string {
 	out := append(full(slices.Clone(c.Notes)), witnessNotes(c)...)
 	if n := c.Inputs.Misplaced; n > 0 {

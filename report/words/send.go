@@ -38,8 +38,8 @@ func Send(c *verdict.Conclusion) (list []document.Request) {
 	return list
 }
 
-// senders returns who should send something: the peers that it has to be of, those that lack such
-// things, or else the two that were compared; nobody known if it is another peer.
+// senders returns the peers that should send something: the peers that it must come from, the peers that lack it, or
+// else the two that were compared; it is empty if it is another, unknown peer.
 func senders(c *verdict.Conclusion, n verdict.Need) []string {
 	if n.What == verdict.OtherPeer {
 		return nil

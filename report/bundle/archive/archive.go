@@ -35,8 +35,7 @@ import (
 
 // Options bounds archives. Zero numbers have the values of package limits.
 type Options struct {
-	// Total is how many bytes of unpacked content all archives may hold in memory
-	// together: limits.Archive.
+	// Total is how many bytes of unpacked content all archives together may keep in memory: limits.Archive.
 	Total int64
 	// Ratio is how many times larger than its compressed bytes content may be, beyond
 	// its first Free bytes: limits.Ratio and limits.Free.
@@ -56,14 +55,13 @@ type Options struct {
 
 	// Stdin, if not nil, is read for the path -.
 	Stdin io.Reader
-	// Memory keeps what comes from Stdin in memory, however much it is: for a process that may make
-	// no files.
+	// Memory keeps the content of Stdin in memory, whatever its size: for a process that must not make files.
 	Memory bool
 
 	// Context, if not nil, ends all reading when it is done: with its cause.
 	Context context.Context
 
-	// Count counts what is read, for Tree.Usage.
+	// Count counts the bytes that are read, for Tree.Usage.
 	Count bool
 
 	// Beside, if not nil, is a tree of the same paths: while it is open, small files in archives that it has in memory
@@ -75,8 +73,7 @@ type Options struct {
 	Progress func(done, total int64)
 }
 
-// maxName is the length in bytes of the longest name of an entry, and maxFolders how many
-// folders deep it may lie.
+// maxName is the length in bytes of the longest name of an entry, and maxFolders how many folders deep it may be.
 const (
 	maxName    = 1024
 	maxFolders = 32
@@ -111,7 +108,7 @@ type Tree struct {
 	parts map[string][]Span
 
 	holding sync.Mutex // of held
-	packed  int64      // bytes of all archives that lie on the disk, or came from stdin
+	packed  int64      // bytes of all archives on the disk or from stdin
 
 	mu      sync.Mutex
 	mounts  map[string]*node // roots of archives by their cleaned paths; nil for files that are none
@@ -129,11 +126,10 @@ func (t *Tree) Description() *description.Description {
 	return t.limits.Description
 }
 
-// Open returns the tree in which paths lie, as a command line gives them: files,
-// folders, archives, or files in archives, perhaps followed by @TICK. Files that are
-// given are taken for archives by their content, those in folders by name and
-// content. One that is given and cannot be read is an error; of several paths one of a kind that is
-// not read is a file. The caller must Close the tree.
+// Open returns the tree of some paths, as a command line gives them: files, folders, archives, or files in archives,
+// perhaps followed by @TICK. Given files are recognised as archives by their content, files in folders by name and
+// content. A given archive that cannot be read is an error; if there are several paths, an archive of a kind that is
+// not read is a plain file. The caller must Close the tree.
 func Open(paths []string, limits Options) (*Tree, error) {
 	limits.setDefaults()
 	t := &Tree{limits: limits, mounts: map[string]*node{}}
@@ -245,7 +241,7 @@ func (t *Tree) hold(n int64) error {
 	return t.held.Resize("", all)
 }
 
-// count adds an archive that lies on the disk, or came from stdin, to those that hold bounds content by.
+// count adds an archive on the disk or from stdin to the bytes by which hold bounds the content.
 func (t *Tree) count(size int64) {
 	t.holding.Lock()
 	t.packed += size
@@ -291,8 +287,7 @@ func (t *Tree) mount(path string, given bool) (*node, error) {
 	return root, nil
 }
 
-// find returns the entry at a path if that leads into an archive. The error is set
-// where it does and there is no such entry.
+// find returns the entry at a path that leads into an archive. The error is set if there is no such entry.
 func (t *Tree) find(path string) (*node, error) {
 	clean := filepath.Clean(path)
 	t.mu.Lock()
@@ -411,7 +406,7 @@ func (t *Tree) Names(path string) ([]string, error) {
 	return names, nil
 }
 
-// Explain adds to an error what was lost in the archives, which may be why.
+// Explain adds to an error what was lost in the archives, which may be the reason.
 func (t *Tree) Explain(err error) error {
 	if err == nil {
 		return nil

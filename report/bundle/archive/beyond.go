@@ -12,7 +12,7 @@ func (a *archive) unread(entry string, l *limits.Limit) {
 	a.keep(entry, "was not read: "+l.Reached("", 0).Error()).why = files.OverLimit
 }
 
-// failed is the note that what lies at a path cannot be read.
+// failed is the note that a path cannot be read.
 func failed(path string, err error) files.Note {
 	note := files.Note{Path: path, Text: err.Error()}
 	if errors.As(err, new(*limits.Error)) {

@@ -19,10 +19,9 @@ type Span struct{ From, To int64 }
 // maxCut is how many bytes the unpacked content of a compressed file may have if only parts of it are shown.
 const maxCut = 256 << 20
 
-// Cut returns the tree in which only parts of some files are to be seen, by their cleaned
-// paths; spans ascend. What lies between them reads as spaces, with its line ends, so that
-// offsets and the numbers of lines stay what they are. After the last part the file ends.
-// Compressed files are shown unpacked. The whole tree is what has to be closed.
+// Cut returns a tree that shows only parts of some files, by their cleaned paths; spans ascend. The text between them
+// reads as spaces, with its line ends, so that offsets and line numbers stay the same. The file ends after the last
+// part. Compressed files are shown unpacked. The caller closes the original tree, not this one.
 func (t *Tree) Cut(parts map[string][]Span) *Tree { return &Tree{whole: t, parts: parts} }
 
 // openCut opens a file that is shown in part.

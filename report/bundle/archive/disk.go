@@ -10,8 +10,8 @@ import (
 	"github.com/desynctool/desynctool/internal/file/files"
 )
 
-// disk is what lies on the disk: everything, or only a file or folder at, which is called name. Paths
-// are then those below name, and no link is followed there.
+// disk is the file system: all of it, or only a file or folder at, which is named name. Paths are then those below
+// name, and no link is followed there.
 type disk struct{ name, at string }
 
 var errLink = errors.New("a link, which is not followed")
@@ -19,7 +19,7 @@ var errLink = errors.New("a link, which is not followed")
 // all reports whether everything on the disk can be seen.
 func (d disk) all() bool { return d.at == "" }
 
-// real returns where a path lies.
+// real returns the real place of a path.
 func (d disk) real(path string) (string, error) {
 	if d.all() {
 		return path, nil
@@ -100,7 +100,7 @@ func (d disk) existing(path string) (string, fs.FileInfo) {
 	}
 }
 
-// Real returns a path without links, empty for what is not on the disk under that name.
+// Real returns a path without links, empty if it is not on the disk under that name.
 func (t *Tree) Real(path string) string {
 	if t.whole != nil {
 		return t.whole.Real(path)

@@ -25,7 +25,7 @@ const (
 // well.
 var mayStayOpen = sync.OnceValue(func() int { return min(keptOpen, files.Handles()/8) })
 
-// keeper holds what was read of small files.
+// keeper keeps what was read of small files.
 type keeper struct {
 	mu     sync.Mutex
 	files  map[string]*kept

@@ -25,8 +25,8 @@ var pasted = []string{".diff", ".patch"}
 // temporary file.
 const maxSpool = 16 << 20
 
-// named reports whether a file, which nobody named, is looked into for what it is: it has the
-// name of an archive, or of a text that may be a paste.
+// named reports whether the content of a file that the user did not name is examined: it has the name of an archive, or
+// of a text that may be a paste.
 func (t *Tree) named(path string) bool {
 	return Named(path) || t.limits.Known.Whole != nil && slices.Contains(pasted, strings.ToLower(filepath.Ext(path)))
 }
@@ -92,7 +92,7 @@ func (a *archive) peel(f files.File, size int64) (*node, error) {
 	return root, nil
 }
 
-// mountStdin takes what is on standard input for a file or an archive at the path [Stdin].
+// mountStdin mounts standard input as a file or an archive at the path [Stdin].
 func (t *Tree) mountStdin(in io.Reader) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -122,7 +122,7 @@ func (t *Tree) mountStdin(in io.Reader) error {
 	return nil
 }
 
-// spool reads all that comes, into memory or a temporary file.
+// spool reads everything into memory or a temporary file.
 func (t *Tree) spool(in io.Reader) (io.ReaderAt, int64, error) {
 	var memory bytes.Buffer
 	in = t.limits.read(in)

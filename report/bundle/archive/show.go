@@ -10,7 +10,8 @@ import (
 )
 
 // Show makes a folder on the disk appear at a path that need not exist, as an archive does: files that were made for
-// this session, under their name in reports. Links in it are left out. It replaces what was shown there before.
+// this session, under their name in reports. Links in it are left out. It replaces the folder that was shown there
+// before.
 func (t *Tree) Show(path, dir string) error {
 	if t.whole != nil {
 		return t.whole.Show(path, dir)

@@ -13,5 +13,5 @@ func allocated(info fs.FileInfo) (int64, bool) {
 	if !ok {
 		return 0, false
 	}
-	return int64(stat.Blocks) * 512, true // whatever the size of a block of the disk
+	return int64(stat.Blocks) * 512, true // independent of the block size of the disk
 }

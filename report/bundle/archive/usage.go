@@ -9,7 +9,7 @@ import (
 	"github.com/desynctool/desynctool/internal/file/files"
 )
 
-// Usage is how much of what was given was read.
+// Usage is how much of the given files was read.
 type Usage struct {
 	Given, Files int64 // bytes and files below the paths; unpacked ones for archives
 	Read, Opened int64 // bytes that were read, some more than once, and files that were opened
@@ -25,7 +25,7 @@ func (u Usage) String() string {
 	return fmt.Sprintf("read %d bytes, %.2f times the %d that were given; opened %d of %d files, %.2f times each", u.Read, share, u.Given, u.Opened, u.Files, float64(u.Opens)/float64(max(u.Opened, 1)))
 }
 
-// Usage returns how much of what lies below some paths was read, if Options.Count is set.
+// Usage returns how much of the files below some paths was read, if Options.Count is set.
 func (t *Tree) Usage(paths []string) Usage {
 	if t.whole != nil {
 		return t.whole.Usage(paths)
@@ -65,7 +65,7 @@ type meter struct {
 	opens  atomic.Int64
 }
 
-// count counts what is read of a file that was opened, if that is asked for.
+// count counts the bytes that are read of an opened file, if Options.Count is set.
 func (m *meter) count(path string, f files.File, err error) (files.File, error) {
 	if err != nil || !m.on {
 		return f, err

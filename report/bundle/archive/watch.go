@@ -16,7 +16,7 @@ func (t *Tree) Watch(report func(done, total int64)) {
 	t.watch = &watch{report: report}
 }
 
-// watch counts what is read of files. It is nil if nobody wants to know.
+// watch counts the bytes that are read of files. It is nil if they are not counted.
 type watch struct {
 	report func(done, total int64)
 
@@ -65,7 +65,7 @@ func (f *watchedFile) read(count int) {
 	}
 }
 
-// Close takes back what was not read.
+// Close subtracts the bytes that were not read.
 func (f *watchedFile) Close() error {
 	f.mu.Lock()
 	left := f.left

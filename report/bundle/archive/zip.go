@@ -154,7 +154,7 @@ type reusable struct {
 	content bytes.Reader
 }
 
-// maxPacked is up to how many bytes what is inflated is read at once.
+// maxPacked is the largest compressed size that is read at once.
 const maxPacked = 1 << 20
 
 // inflaters are reused: their cost is the window.
@@ -194,8 +194,8 @@ type empty struct{}
 
 func (empty) Read([]byte) (int, error) { return 0, io.EOF }
 
-// inflating is an open file of a zip archive that is deflated. Read goes through it
-// as a stream; ReadAt keeps what is before the offset it was asked for in memory.
+// inflating is an open file of a zip archive that is deflated. Read goes through it as a stream; ReadAt keeps the
+// content before its offset in memory.
 type inflating struct {
 	info  *node
 	entry func() (io.ReadCloser, error)
@@ -263,8 +263,8 @@ const (
 	onceInflated  = 1 << 20  // up to how many bytes a file has memory for all of it at once
 )
 
-// part returns n bytes from an offset on as they are in memory, where they stay. It may be called as long as the file is
-// open; nil is to be read.
+// part returns n bytes from an offset on in memory, without a copy. It may be called as long as the file is open; nil
+// means that the file must be read instead.
 func (f *inflating) part(at, n int64) []byte {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -19,9 +19,8 @@ type Difference struct {
 	Severity     Severity
 	Text         string
 	Data, Desync bool
-	// Have are the places before the split, of those who have most first; Lack are the numbers
-	// of the peers that do not have it at all, in the order of the peers. If that is none, some
-	// have it less often.
+	// Have are the places before the split, the peers with most first; Lack are the numbers of the peers that do not
+	// have it at all, in the order of the peers. If it is empty, some peers have it less often.
 	Have []Place
 	Lack []int
 	// Unit is the unit of the ticks of Have, empty if no line before the entry has a tick.
@@ -152,9 +151,8 @@ func (c *comparer) near(d *Difference, log *Log, p *Places) {
 	}
 }
 
-// A log that has another tick so often, is taken to be of a program that writes down all ticks:
-// once it no longer has any for idle times as long as usual, it has ended. One that begins with a
-// tick within headless lines lacks what came before.
+// A log that has another tick this often is taken for a program's log of all ticks: once it has none for idle times the
+// usual interval, it has ended. A log that begins with a tick within headless lines lacks the part before.
 const (
 	dense    = 50
 	idle     = 10

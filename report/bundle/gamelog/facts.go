@@ -11,8 +11,8 @@ import (
 	"github.com/desynctool/desynctool/engines"
 )
 
-// said are the facts that lines "name: value" state, by how games call them; [named] has the engines' own names too.
-// Facts that have to be the same on all peers are taken from the first lines only, see firm.
+// said are the facts that lines "name: value" state, by the games' names for them; [named] has the engines' own names
+// too. Facts that have to be the same on all peers are taken from the first lines only, see firm.
 var said = map[string]string{
 	"operating system": "os", "os": "os", "platform": "os",
 	"cpu": "cpu", "processor": "cpu", "processor type": "cpu", "hardware config": "cpu",
@@ -33,8 +33,8 @@ var named = sync.OnceValue(func() map[string]string {
 	return all
 })
 
-// firm is within how many lines what has to be the same on all peers is looked for in lines
-// "name: value": later ones may be about anything.
+// firm is the number of lines in which facts that must be the same on all peers are looked for in lines "name: value":
+// later lines may be about anything.
 const firm = 200
 
 // fact takes a fact about the game or the machine from a message, if it has one.

@@ -6,7 +6,7 @@
 // finds the entries that some peers have before the split and others do not have at all, and [Facts] the facts that
 // differ.
 //
-// Any text is a log: the package knows how the loggers of many engines begin a line, and takes the rest as it comes.
+// Any text is a log: the package knows how the loggers of many engines begin a line, and takes the rest as plain text.
 // docs/formats/gamelogs.md lists what is known about each.
 package gamelog
 
@@ -47,8 +47,7 @@ func (s Severity) String() string {
 // Split is where the peers diverged, in the game's own terms for its ticks. The zero Split means unknown.
 type Split struct {
 	Known bool
-	// Unit is frame, turn, tick, beat, …; empty if the game has only numbers, whatever its log
-	// calls them.
+	// Unit is frame, turn, tick, beat, …; empty if the game has only numbers, whatever their name in the log.
 	Unit   string
 	Number uint64
 }
@@ -65,11 +64,11 @@ type Options struct {
 	// Claim is the line in which the game itself reports that it is out of sync, 0 if that is not known. This line and
 	// later ones are after the split.
 	Claim int64
-	// Own is what the game's logs have, as a page describes it; nil if none does.
+	// Own describes the game's logs, from a page; nil if no page does.
 	Own *engine.Log
 }
 
-// Log is what is kept of one log.
+// Log is the kept content of one log.
 type Log struct {
 	Name   string
 	Logger string // who writes such logs, such as "Spring"; empty if that is not known

@@ -18,8 +18,7 @@ const (
 	maxBracket = 80
 )
 
-// leadOf takes a line apart: time stamps, brackets, levels, in whatever order a logger has
-// them.
+// leadOf splits a line: time stamps, brackets, levels, in any order.
 //
 //	[t=00:00:02.378195][f=-000001] Error: …       Spring
 //	  39.267 Error GameActionHandler.cpp:3595: …  Factorio
@@ -153,8 +152,8 @@ func (l *lead) bracket(inner []byte) bool {
 	return stamp(text) > 0
 }
 
-// stamp returns how long the number at the beginning is, with all that belongs to a time or a
-// date, 0 if it is part of a word. Words of time after it belong to it: "00:05:48.836 real".
+// stamp returns the length of the number at the beginning, including the rest of a time or a date, 0 if it is part of a
+// word. Words of time after it belong to it: "00:05:48.836 real".
 func stamp(b []byte) int {
 	n := 0
 	for n < len(b) && n < 40 && (b[n] >= '0' && b[n] <= '9' || b[n] == ':' || b[n] == '.' || b[n] == '-' || b[n] == '/' || b[n] == ',' || b[n] == '+' || n > 0 && (b[n] == 'T' || b[n] == 'Z')) {
@@ -243,7 +242,7 @@ func adjective(word []byte) bool {
 
 var adjectives = []string{"user", "script", "lua", "internal", "network", "runtime", "load"}
 
-// tickWords are what games call a tick.
+// tickWords are the games' words for a tick.
 var tickWords = []string{"tick", "turn", "frame", "beat", "step", "cycle", "gametick", "simtick", "simframe"}
 
 // tickAt returns the tick that a text begins with, such as "Turn 12 (200)" or "tick=7", the

@@ -27,7 +27,7 @@ var loggers = sync.OnceValue(func() (list []*engine.Log) {
 	return list
 })
 
-// noLogger is the log of nobody who is known.
+// noLogger is a log without a known logger.
 var noLogger engine.Log
 
 // loggerOf returns the logger of a line, noLogger if the line does not show it. The log that a page describes comes

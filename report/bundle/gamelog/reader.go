@@ -32,7 +32,7 @@ type reader struct {
 	calls     []call
 	places    textsearch.Places
 	all       bool   // all lines may hold telling texts: nothing is searched for in many lines at once
-	text, key []byte // of the line at hand
+	text, key []byte // of the current line
 	unescaped []byte
 	coloured  []byte // a line without its colours
 }
@@ -100,8 +100,8 @@ func (r *reader) lines(text []byte) {
 	}
 }
 
-// line takes the next line, without its end. It may hold one of the telling texts if tells is set,
-// and have colours.
+// line takes the next line, without its end. It may contain one of the telling texts if tells is set, and may have
+// colours.
 func (r *reader) line(b []byte, tells bool) {
 	r.log.Lines++
 	b = b[:min(len(b), maxLine)]
@@ -195,7 +195,7 @@ func (r *reader) reached(unit string, tick uint64) {
 	}
 }
 
-// passed notes that the line at hand is after the split.
+// passed notes that the current line is after the split.
 func (r *reader) passed() {
 	if !r.cut {
 		r.cut, r.log.Cut = true, r.log.Lines

@@ -22,8 +22,8 @@ var telling = sync.OnceValue(func() *textsearch.Searcher {
 	}))
 })
 
-// unlabelled returns how bad a message is that has no level, by how it is put. It may hold one of the
-// telling texts if tells is set.
+// unlabelled returns the severity of a message without a level, from its wording. It may contain one of the telling
+// texts if tells is set.
 func unlabelled(b []byte, tells bool) Severity {
 	if tells {
 		if severity, told := told(b); told {
@@ -95,8 +95,7 @@ func containsAny(b []byte, list ...string) bool {
 	return false
 }
 
-// messages are what games write when they find that they are out of sync, and at no other
-// time.
+// messages are texts that games write only when they find that they are out of sync.
 var messages = []string{
 	"Sync error for ", "ut of sync in frame", "ut-Of-Sync on turn", "etwork out of sync", "lost synchronization with", "Synchronization loss!",
 	"Checksum for beat ", "Detected checksum mismatch", "MismatchedChecksum", "DesyncDetected", "Desync on frame", "desynchronisation: ",

@@ -1,5 +1,4 @@
-// Package archivetest has what tests of evidence share: archives of all kinds, recorded
-// sessions.
+// Package archivetest has helpers for tests of evidence: archives of all kinds, recorded sessions.
 package archivetest
 
 import (
