@@ -34,7 +34,7 @@ import (
 //go:embed */desynctool.toml
 var pages embed.FS
 
-// All returns the engines in the order in which their files are recognised. The list is shared: nobody changes it.
+// All returns the engines in the order in which their files are recognised. The list is shared and must not be changed.
 func All() []engine.Engine { return all() }
 
 var all = sync.OnceValue(func() []engine.Engine {
@@ -74,7 +74,7 @@ func with(folder string, e engine.Engine) engine.Engine {
 	return e
 }
 
-// Messages returns what the engines write about desyncs into any log.
+// Messages returns the engines' messages about desyncs in any log.
 func Messages() []*messages.Grammar { return grammars() }
 
 var grammars = sync.OnceValue(func() (list []*messages.Grammar) {
@@ -86,7 +86,7 @@ var grammars = sync.OnceValue(func() (list []*messages.Grammar) {
 	return list
 })
 
-// Logs returns what the engines' own logs have, in the order of the list.
+// Logs returns the descriptions of the engines' own logs, in the order of the list.
 func Logs() (list []engine.Log) {
 	for _, e := range All() {
 		list = append(list, e.Logs...)
@@ -94,7 +94,8 @@ func Logs() (list []engine.Log) {
 	return list
 }
 
-// ReplayerOf returns what plays recordings of a format again, by its name; nil if no engine has a recipe for it.
+// ReplayerOf returns the replayer for recordings of a format, by the format's name; nil if no engine has a recipe for
+// it.
 func ReplayerOf(format string) *engine.Replayer {
 	for _, e := range All() {
 		if e.Replayer != nil && e.Replayer.Formats != nil && e.Replayer.Plays(format) {

@@ -11,7 +11,7 @@ import (
 	"github.com/desynctool/desynctool/internal/file/limits"
 )
 
-// LineError is a malformed text that holds a state.
+// LineError is an error in the text of a state.
 type LineError struct {
 	Name string // of the file
 	Line int    // counts from 1 after decompression; 0 where the file as a whole cannot be read
@@ -27,7 +27,7 @@ func (e *LineError) Error() string {
 
 func (e *LineError) Unwrap() error { return e.Err }
 
-// ReadText returns the content of a text of size bytes that holds a state. An error in reading is a *[LineError].
+// ReadText returns the content of a state's text of size bytes. An error in reading is a *[LineError].
 func ReadText(r io.ReaderAt, size int64, name string) ([]byte, error) {
 	if limits.State.Over(size) {
 		return nil, limits.State.Reached(name, size)

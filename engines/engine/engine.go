@@ -15,10 +15,10 @@ type Engine struct {
 	// Formats are the engine's files, in the order in which they are recognised.
 	Formats []Format
 
-	// Messages are what the engine writes about desyncs into any log, nil if nothing is known of that. Its page has them.
+	// Messages are the engine's messages about desyncs in any log, nil if none are known. Its page has them.
 	Messages *messages.Grammar
 
-	// Logs are what the engine's own logs have, for the messages in them that are at least warnings.
+	// Logs describe the engine's own logs, for the messages in them that are at least warnings.
 	Logs []Log
 
 	// Replayer plays the engine's recordings again, nil if there is no recipe for it.

@@ -60,7 +60,7 @@ type Format struct {
 	// Shared means that a folder may contain such files of several peers, since each file names its own.
 	Shared bool
 
-	// Signs are what shows that a file was meant to be of the format, though Sniff does not accept it.
+	// Signs show that a file was meant to be in the format, though Sniff does not accept it.
 	Signs Signs
 
 	// Alone means that the lines of such a file are independent, so that some of them can be read like a whole file.
@@ -76,9 +76,8 @@ type Format struct {
 	// errors.
 	Log func(r io.Reader, name string) (orderlog.Source, error)
 
-	// Matches returns the matches in a file that may hold several, one after the other: in the
-	// order of the content, which is unpacked, and without gaps. Nil means that a file holds
-	// one.
+	// Matches returns the matches in a file that may contain several, one after the other: in the order of the unpacked
+	// content, and without gaps. Nil means that a file contains one.
 	Matches func(r io.Reader, name string) ([]MatchPart, error)
 
 	// SelfTest reads a folder that the game writes when its self-test finds that one machine computed two results for
@@ -117,13 +116,13 @@ type LogWriter struct {
 	Fixed func(kind string) bool
 }
 
-// State returns the entry of a format that contains states. Files is what such files are usually called; gives is the
+// State returns the entry of a format that contains states. Files is the usual word for such files; gives is the
 // evidence in them.
 func State(f snapshot.Format, files string, gives ...string) Format {
 	return Format{Name: f.Name, Title: f.Title, Files: files, Gives: gives, Checksummed: f.Checksummed, Sniff: f.Sniff, Snapshot: &f}
 }
 
-// Trace returns the entry of a format that holds checkpoints or claims; see [State].
+// Trace returns the entry of a format that contains checkpoints or claims; see [State].
 func Trace(f tracediff.Format, files string, gives ...string) Format {
 	return Format{Name: f.Name, Title: f.Title, Files: files, Gives: gives, Sniff: f.Sniff, Trace: &f}
 }

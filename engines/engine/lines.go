@@ -15,13 +15,14 @@ import (
 type Lines struct {
 	Name, Title string
 	Sniff       func(head []byte) bool
-	// Peers are the peers of a log that holds the checkpoints of several; see tracediff.Format.
+	// Peers are the peers of a log with the checkpoints of several; see tracediff.Format.
 	Peers func(r io.Reader, name string) ([]string, error)
 	// PeerName returns the name of a peer by its number in Peers. Nil means that the log does not name it.
 	PeerName func(peer int) string
 	Dialect  func(peer int) tracediff.Dialect
-	// Parser returns what reads the lines of one log, one after the other. It reports whether a line is a
-	// checkpoint, and sets that; the memory of its sums may be used again. The line is valid until it returns.
+	// Parser returns a function that reads the lines of one log, one after the other. It reports whether a line is a
+	// checkpoint, and sets the checkpoint; the memory of its sums may be used again. The line is valid until it
+	// returns.
 	Parser func(peer int) func(line []byte, to *tracediff.Checkpoint) bool
 }
 

@@ -1,12 +1,12 @@
 package engine
 
-// Log is what the logs of an engine have that others do not. What all logs have in common is known where they are read.
+// Log describes the special features of an engine's logs. The reader knows the features that all logs share.
 type Log struct {
 	// Logger is the program that writes such logs, as reports name it. It is empty for a game that shares its log
 	// format with other games of an engine; such a Log has only Calls and Names.
 	Logger string
 
-	// Marks are what only its lines have.
+	// Marks are texts that only its lines have.
 	Marks []Mark
 
 	// Page means that the log is an HTML page with the messages as paragraphs.
@@ -24,8 +24,8 @@ type Log struct {
 	Tick    func(message []byte) (unit string, tick uint64)
 	Telling []string
 
-	// Calls are the functions by which scripts log, in the stack that follows a message; lines of the stack begin
-	// with Stack. They tell how bad a message without a level is.
+	// Calls are the functions by which scripts log, in the stack that follows a message; lines of the stack begin with
+	// Stack. They show the severity of a message without a level.
 	Calls []Call
 	Stack string
 

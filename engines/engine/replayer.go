@@ -24,13 +24,13 @@ type Replayer struct {
 	RealTime bool     // it plays no faster than it was played
 	OwnBuild bool     // it takes a build that neither players nor packages have, so reports do not advise it
 	Modes    []Mode   // in addition to Plain
-	// Recipe is raised when what the recipe leaves changes: kept results of another one are not used.
+	// Recipe is raised when the output of the recipe changes: kept results of another recipe are not used.
 	Recipe int
 
-	// Check asks the program what it is, sets p.Version, and returns why it cannot play a recording:
-	// a *Refusal. It runs before the game does. Nil asks nothing.
+	// Check asks the program for its version, sets p.Version, and returns why it cannot play a recording: a *Refusal.
+	// It runs before the game does. If it is nil, nothing is checked.
 	Check func(ctx context.Context, p *Program, rec *Recording) error
-	// Prepare writes what the game needs below dirs, and returns how to run it.
+	// Prepare writes the files that the game needs below dirs, and returns how to run it.
 	Prepare func(p *Program, rec *Recording, ask Ask, dirs Dirs) (*Plan, error)
 }
 
@@ -54,8 +54,7 @@ type Program struct {
 	Path    string            // on the disk
 	Options map[string]string // as the command line gives them
 	Version string            // as the program reports it, else empty; Check sets it
-	// Ask runs the program with some arguments, within limits and for a short time, and returns what
-	// it prints.
+	// Ask runs the program with some arguments, within limits and for a short time, and returns its output.
 	Ask func(ctx context.Context, args ...string) (output string, err error)
 }
 
@@ -75,22 +74,21 @@ type Recording struct {
 	Progress func(done, total uint64)
 }
 
-// Ask is what is wanted of a replay. Numbers are ours, as importers give them: ordinals of ticks and
-// state points.
+// Ask are the wishes for a replay. Numbers are ours, as importers give them: ordinals of ticks and state points.
 type Ask struct {
 	Until *uint64  // the last tick to play, nil for all; a game that cannot stop there plays on
 	Dump  []uint64 // state points at which the state is wanted, ascending
 	Mode  Mode
-	// Run tells several runs of the same apart, from 0, so that the second one is not taken from the cache.
+	// Run numbers several runs of the same recording, from 0, so that the second one is not taken from the cache.
 	Run int
 }
 
-// Dirs are folders for one run, empty and nobody else's. Only these may be written.
+// Dirs are folders for one run, empty and not shared. Only these may be written.
 type Dirs struct {
 	Home string // HOME
 	Work string // files that the game needs, and files that are not kept
 	Out  string // what becomes evidence
-	Log  string // the file with all that the program printed, once it has ended
+	Log  string // the file with the whole output of the program, once it has ended
 }
 
 // Plan is how a game is run.
@@ -106,8 +104,8 @@ type Plan struct {
 	Poll func() (tick uint64, over bool)
 	// Seconds is about how long it takes, 0 if that is not known; games that play in real time set it.
 	Seconds float64
-	// Collect moves what the game left into Out, under names by which it is recognised as one peer's,
-	// and returns why it is no replay: a *Failure. Nil if the program writes there itself.
+	// Collect moves the game's files into Out, under names that show one peer, and returns why they are not a replay: a
+	// *Failure. Nil if the program writes there itself.
 	Collect func(ended *confine.Ended) error
 	// Next returns how the game is run again for the same replay, after this run has ended; nil if that was all, and
 	// Collect is called. It may be nil. A game that dumps few states in one run has several.
@@ -156,7 +154,7 @@ func (r *Refusal) Error() string {
 	return text
 }
 
-// ErrFailed is what a *Failure is.
+// ErrFailed is the target of errors.Is for every *Failure.
 var ErrFailed = errors.New("the game did not play the recording")
 
 // Failure is why a run of a game is not a replay.
@@ -215,7 +213,7 @@ func (p *Program) Words() []string {
 	return list
 }
 
-// Absolute returns the recording with paths that hold in any folder.
+// Absolute returns the recording with absolute paths.
 func (rec *Recording) Absolute() (*Recording, error) {
 	out := *rec
 	out.Beside = slices.Clone(rec.Beside)

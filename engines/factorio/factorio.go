@@ -8,15 +8,14 @@
 //	<transport-belt-serialiser active-groups=128 active-lines=172>…
 //	  <transport-line belt=96489>…<line><transport-line-item>………</transport-line-item>
 //
-// So a path leads to any byte, whatever the bytes mean. A file becomes a checkpoint for each
-// tag that lies in no other, with a hash of all its bytes and their number, and one for each
-// stretch of bytes before such a tag. Where they first differ, both files are read side by
-// side, which finds the path and the bytes.
+// So a path leads to any byte, whatever the bytes mean. A file becomes a checkpoint for each tag that is not in another
+// one, with a hash of all its bytes and their number, and one for each stretch of bytes before such a tag. Where they
+// first differ, both files are read side by side, which finds the path and the bytes.
 //
 // script.dat holds the data of mods, one part a mod. Its checkpoints are those parts.
 //
-// Everything is read as a stream: no file is held in memory, and no part of it that is
-// longer than a piece of data.
+// Everything is read as a stream: memory never contains a whole file, or a part of it that is longer than a piece of
+// data.
 package factorio
 
 import (
@@ -46,8 +45,8 @@ var (
 	heuristicName = lazyregexp.New(`^level-heuristic-(\d{1,10})$`)
 )
 
-// IsLevel reports whether a file is a state with tags by its name, which is all that shows it:
-// the bytes before the first tag are not documented.
+// IsLevel reports from its name whether a file is a state with tags. Only the name shows it: the bytes before the first
+// tag are not documented.
 func IsLevel(base string) bool {
 	base = compression.PlainName(base)
 	return levelName.MatchString(base) || heuristicName.MatchString(base)

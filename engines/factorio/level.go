@@ -11,7 +11,7 @@ import (
 	"github.com/desynctool/desynctool/tracediff"
 )
 
-// between is the scope of what lies in no tag, before one.
+// between is the scope of data outside of tags, before one.
 const between = "between tags"
 
 // sumSize is how many bytes of a SHA-256 a checkpoint has.
@@ -20,8 +20,8 @@ const sumSize = 8
 // maxParts is how many parts of a file are read: as many as can be compared in a tick.
 const maxParts = 100_000
 
-// part is what a checkpoint is of: a tag that lies in no other with all that is in it, or a
-// stretch of data before such a tag.
+// part is the content of a checkpoint: a tag that is not in another one, with everything in it, or a stretch of data
+// before such a tag.
 type part struct {
 	scope string
 	at    int64
@@ -73,8 +73,8 @@ func (l *level) Dialect() tracediff.Dialect {
 // Span returns the file's one tick.
 func (l *level) Span() (first, last uint64) { return l.tick, l.tick }
 
-// Next returns a checkpoint for each part of the file but bytes after the last tag. Where a tag is not closed before the file
-// ends, the file is torn there: the part may go on.
+// Next returns a checkpoint for each part of the file, except bytes after the last tag. If a tag is not closed before
+// the file ends, the file is torn there: the part may be incomplete.
 func (l *level) Next() (*tracediff.Record, error) {
 	if l.err != nil {
 		return nil, l.err

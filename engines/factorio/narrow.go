@@ -145,7 +145,7 @@ func (n *narrower) leave() bool {
 	return true
 }
 
-// around returns the tags that the token at hand lies in; a close tag lies in what it closes.
+// around returns the tags around the current token; a close tag is within the tag that it closes.
 func (n *narrower) around(i int) []tag {
 	s, t := n.sides[i], &n.now[i]
 	depth := len(s.stack)

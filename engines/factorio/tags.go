@@ -54,7 +54,7 @@ type scanner struct {
 	buf        []byte
 	start, end int
 	at         int64 // of buf[start]
-	run        int   // bytes of the data at hand that were returned
+	run        int   // bytes of the current data that were returned
 
 	// stack are the open tags around the next token. A tag that closes ends all within it: the game's data may contain
 	// bytes that look like a tag and are never closed.
@@ -67,7 +67,7 @@ func newScanner(in io.Reader, name string, at int64) *scanner {
 	return &scanner{name: name, in: in, at: at, buf: make([]byte, 8*(pieceSize+maxTag))}
 }
 
-// fill has a piece of data and a tag after it in the buffer, or all that is left.
+// fill reads until the buffer has a piece of data and a tag after it, or everything that is left.
 func (s *scanner) fill() {
 	const need = pieceSize + maxTag
 	if s.end-s.start >= need || s.err != nil {

@@ -1,6 +1,6 @@
-// Package generals reads what Command & Conquer Generals and Zero Hour write of their checksums, in
-// builds with DEBUG_CRC: DebugFrame_000100.txt, one file a frame in a folder of the peer
-// (-SaveDebugCRCPerFrame), and crcDebug<machine>.txt, the last lines before a desync.
+// Package generals reads the files that Command & Conquer Generals and Zero Hour write about their checksums, in builds
+// with DEBUG_CRC: DebugFrame_000100.txt, one file a frame in a folder of the peer (-SaveDebugCRCPerFrame), and
+// crcDebug<machine>.txt, the last lines before a desync.
 //
 // A line is a message of the simulation, with the frame and how many came before it in that frame:
 //

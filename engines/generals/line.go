@@ -26,7 +26,7 @@ type line struct {
 // axes are the names of the three numbers of a vector.
 var axes = [...]string{"x", "y", "z"}
 
-// checkpoint makes a line the checkpoint at hand.
+// checkpoint makes a line the current checkpoint.
 func (s *source) checkpoint(e entry) {
 	text := strings.TrimRight(strings.ToValidUTF8(string(e.text), "\uFFFD"), " ")
 	if s.dump(text) {

@@ -12,7 +12,7 @@
 // The number is the frame's, so the state is the state at the state point before the frame is played.
 //
 // The game decides the content of the files. A line with a name and a value, separated by a colon or an equals sign, is
-// a field; other lines are kept as they are:
+// a field; other lines are kept unchanged:
 //
 //	GameState object.
 //	  num_ships: 2.

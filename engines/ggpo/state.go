@@ -22,8 +22,8 @@ const (
 // runs are the peers that they are.
 var runs = map[string]string{original: snapshot.FirstRun, replay: snapshot.SecondRun}
 
-// Format returns the format of logged states. Only names show it, but for the text of the
-// game that comes with the library.
+// Format returns the format of logged states. Only names show it, except for the text of the game that comes with the
+// library.
 func StateFormat() snapshot.Format {
 	return snapshot.Format{
 		Name:      "ggpo-state",

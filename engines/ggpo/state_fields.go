@@ -9,10 +9,10 @@ import (
 	"github.com/desynctool/desynctool/snapshot"
 )
 
-// Names of what has none in a log.
+// Names for things that have no name in a log.
 const (
 	stateLabel = "state"  // of fields with names that have no number
-	linesLabel = "(line)" // of lines that are no fields
+	linesLabel = "(line)" // of lines that are not fields
 	valueField = "value"  // of a name that ends with a number
 )
 
@@ -24,8 +24,8 @@ const (
 // decoder puts the lines of one log into tables.
 type decoder struct {
 	tables   snapshot.Sparse
-	lines    uint64    // that are no fields
-	headings []heading // that the current line lies below
+	lines    uint64    // that are not fields
+	headings []heading // that contains the current line
 }
 
 // heading is a line with a name and no value. Lines that are indented more belong to it.
@@ -73,7 +73,7 @@ func (d *decoder) below(indent int, name string) bool {
 	return true
 }
 
-// plain adds a line that is no field.
+// plain adds a line that is not a field.
 func (d *decoder) plain(text string) error {
 	t, err := d.tables.Table(snapshot.Archetype, linesLabel, 1)
 	if err != nil {
@@ -84,7 +84,7 @@ func (d *decoder) plain(text string) error {
 	return t.SetText(row, "line", "text", text)
 }
 
-// field adds a value. A second one of the same name is NAME#2; after many of them lines are kept as they are.
+// field adds a value. A second one of the same name is NAME#2; after many of them lines are kept unchanged.
 func (d *decoder) field(p spot, value, line string) error {
 	t, err := d.tables.Table(snapshot.Archetype, p.label, max(1, p.parts))
 	if err != nil {

@@ -23,8 +23,8 @@ func TraceFormat() tracediff.Format {
 }
 
 // claims returns that a frame failed the self-test. The second one of a frame's two states shows it. It takes nothing
-// from the content. The claim has no tick that logged states could contradict: they need not show all that the checksum
-// covers.
+// from the content. The claim has no tick that logged states could contradict: they need not show everything that the
+// checksum covers.
 func claims(_ io.Reader, name string) (*tracediff.ClaimLog, error) {
 	log := &tracediff.ClaimLog{Dialect: tracediff.Dialect{Engine: "GGPO", File: "GGPO self-test state"}}
 	base := compression.PlainName(filepath.Base(name))

@@ -83,7 +83,7 @@ type message struct {
 	sum   []byte // hex digits
 }
 
-// marks are what messages begin with.
+// marks are the beginnings of messages.
 var marks = []struct {
 	kind  kind
 	begin []byte
@@ -174,7 +174,7 @@ type reader struct {
 	held    []*record
 	next    int // of held
 	newest  uint64
-	current uint64 // the frame that was come to last
+	current uint64 // the frame that was reached last
 	known   bool   // current is
 	err     error
 }

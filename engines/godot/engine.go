@@ -1,4 +1,5 @@
-// Package godot is all that desynctool knows of Godot Rollback Netcode: its logs as states, orders and traces.
+// Package godot is everything that desynctool knows about Godot Rollback Netcode: its logs as states, orders and
+// traces.
 //
 // # States
 //
@@ -9,8 +10,8 @@
 // of /root/Main/Bullet. The node's data becomes fields, within dictionaries and arrays by their paths: position.x,
 // ammo[2].
 //
-// What keys that begin with an underscore hold, or negative ones, the addon leaves out of its hash:
-// it is noise here. The order of nodes and of keys is in the hash, and in the component order.
+// The addon leaves the values of keys that begin with an underscore, or are negative, out of its hash: they are noise
+// here. The order of nodes and of keys is in the hash, and in the component order.
 //
 // # Orders
 //
@@ -28,9 +29,8 @@
 // A state is the state after its tick, so the state of tick T belongs to state point T + 1. The first tick is tick 1:
 // nothing happens in tick 0, and its state belongs to state points 0 and 1.
 //
-// A state or input is logged once it is confirmed: predictions are not in the log. "$" is a
-// hash of the rest, without what keys that begin with an underscore, or are negative, hold.
-// docs/formats/godot-rollback.md has it at length.
+// A state or input is logged once it is confirmed: predictions are not in the log. "$" is a hash of the rest, without
+// the values of keys that begin with an underscore or are negative. docs/formats/godot-rollback.md has it at length.
 //
 // # Traces
 //

@@ -11,7 +11,7 @@ import (
 	"github.com/desynctool/desynctool/internal/file/frame"
 )
 
-// Title is what the addon is called.
+// Title is the name of the addon.
 const Title = "Godot Rollback Netcode"
 
 // HashKey is the key of the hash in a state and in a player's input.
@@ -20,7 +20,7 @@ const HashKey = "$"
 // PeerName returns the name of a peer by its number.
 func PeerName(id int64) string { return "peer " + strconv.FormatInt(id, 10) }
 
-// EntryType is what an entry of a log is.
+// EntryType is the type of an entry of a log.
 type EntryType uint8
 
 // The types of entries, as log_type has them.
@@ -111,13 +111,13 @@ func NewLog(r io.Reader, name string) (*Log, error) {
 // Peer returns the number of the peer that wrote the log.
 func (l *Log) Peer() int64 { return l.peer }
 
-// MatchInfo returns what the game said of the match, which is the same on all peers. It is a
-// Dictionary, or Nil if it said nothing.
+// MatchInfo returns the game's data about the match, which is the same on all peers. It is a Dictionary, or Nil if
+// there is none.
 func (l *Log) MatchInfo() *Value { return &l.info }
 
-// Next returns the next entry after the header. It returns io.EOF after the last one, else a
-// *frame.Error, and from then on the same again: frame.ErrTorn where the log is cut off,
-// frame.ErrCorrupt for what is no entry, frame.ErrLacking where another match begins.
+// Next returns the next entry after the header. It returns io.EOF after the last one, else a *frame.Error, and from
+// then on the same again: frame.ErrTorn where the log is cut off, frame.ErrCorrupt for data that is not an entry,
+// frame.ErrLacking where another match begins.
 func (l *Log) Next() (*Entry, error) {
 	if l.err != nil {
 		return nil, l.err

@@ -69,8 +69,7 @@ func (v *Value) Order() []int {
 	return order
 }
 
-// KeyName returns a value as the name of what it is the key of: a text as it is, a number in
-// digits, others as JSON.
+// KeyName returns a key as a name: a text unchanged, a number in digits, others as JSON.
 func KeyName(v *Value) string {
 	switch v.Kind {
 	case Text:
@@ -97,9 +96,8 @@ func KeyName(v *Value) string {
 	return string(AppendJSON(nil, v))
 }
 
-// Unhashed reports whether the addon leaves what a key holds out of its hashes: one that begins
-// with an underscore, or a negative number. A single underscore is the type of what was made a
-// dictionary, and is kept.
+// Unhashed reports whether the addon leaves the value of a key out of its hashes: the key begins with an underscore, or
+// is a negative number. A single underscore is the type of a converted object, and is kept.
 func Unhashed(key *Value) bool {
 	switch key.Kind {
 	case Text:

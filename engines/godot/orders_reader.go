@@ -47,7 +47,7 @@ func NewReader(r io.Reader, name string) (*Reader, error) {
 // maxParams is how many values of the match are kept.
 const maxParams = 1 << 10
 
-// Header returns the peer, and what the game said of the match.
+// Header returns the peer, and the game's data about the match.
 func (r *Reader) Header() orderlog.Header { return r.header }
 
 // Dialect describes how the log differs from our format.

@@ -10,7 +10,7 @@ import (
 	"github.com/desynctool/desynctool/internal/file/limits"
 )
 
-// Kind is what a Value is, the same for all versions of the engine.
+// Kind is the kind of a Value, the same for all versions of the engine.
 type Kind uint8
 
 // Kinds.
@@ -48,8 +48,8 @@ func (v *Value) Get(key string) *Value {
 	return nil
 }
 
-// Number returns an integer, false for what is none. Floats that are whole numbers are integers
-// too: a game may have been through JSON.
+// Number returns an integer, false for other values. Floats that are whole numbers count as integers: the data may have
+// been through JSON.
 func (v *Value) Number() (int64, bool) {
 	switch {
 	case v == nil:
@@ -250,7 +250,7 @@ func (d *variant) text() (string, error) {
 	return string(b), err
 }
 
-// more counts values, which are bounded whatever they are.
+// more counts values, which are bounded whatever their kind.
 func (d *variant) more(n int) error {
 	if d.values += n; d.values > maxValues {
 		return d.corrupt("more than %d values in one", maxValues)

@@ -109,7 +109,7 @@ func (b *builder) dictionary(path string, v *Value, noise bool) error {
 	return nil
 }
 
-// value adds a value, or all that is in it.
+// value adds a value, or everything in it.
 func (b *builder) value(path string, v *Value, noise bool) error {
 	if path == "" {
 		path = `""`

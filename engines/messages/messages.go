@@ -21,7 +21,7 @@ import (
 	"github.com/desynctool/desynctool/tracediff"
 )
 
-// Grammar is what one engine writes.
+// Grammar describes the messages of one engine.
 type Grammar struct {
 	Name, Title string // of the format of logs with them
 	Dialect     tracediff.Dialect
@@ -32,7 +32,7 @@ type Grammar struct {
 	Leads []string
 }
 
-// Kind is what a form gives.
+// Kind is the result of a form.
 type Kind uint8
 
 // Kinds of forms.
@@ -176,7 +176,7 @@ func (g *Grammar) Format() tracediff.Format {
 	return tracediff.Format{Name: g.Name, Title: g.Title, Sniff: g.sniff, Claims: g.Read}
 }
 
-// Read looks for the engine's messages in a whole log. The name is what claims and errors call it.
+// Read looks for the engine's messages in a whole log. Claims and errors have the name for the log.
 func (g *Grammar) Read(r io.Reader, name string) (*tracediff.ClaimLog, error) {
 	return Scan(r, name, []*Grammar{g})
 }
@@ -191,8 +191,8 @@ func Scan(r io.Reader, name string, list []*Grammar) (*tracediff.ClaimLog, error
 	return logs[0], nil
 }
 
-// ScanEach reads a log once for what [Scan] returns and for what [Grammar.Read] does of each engine, by the
-// names of the grammars.
+// ScanEach reads a log once and returns the result of [Scan] and, by the names of the grammars, the result of
+// [Grammar.Read] for each engine.
 func ScanEach(r io.Reader, name string, list []*Grammar) (all *tracediff.ClaimLog, each map[string]*tracediff.ClaimLog, err error) {
 	lists := [][]*Grammar{list}
 	for i := range list {
@@ -241,12 +241,12 @@ type matched struct {
 	from, to int // of what is quoted
 }
 
-// match reads a message with its literal at a place of a text, which begins with a line, or with what follows another
-// message on it, or in the middle of a line that is too long.
+// match reads a message with its literal at a place of a text. The text begins with a line, or after another message on
+// a line, or in the middle of a line that is too long.
 func (g *Grammar) match(f *Form, text []byte, at int, begins bool) (m matched) {
 	part, open := lines(text, at, f.Lines)
 	end := len(part)
-	if open { // what ends there may go on: part of a number is a different number
+	if open { // it may continue: part of a number is a different number
 		part = append(part[:end:end], 0)
 	}
 	m.cut = open && bytes.IndexByte(text[at:], '\n') < 0
@@ -285,8 +285,8 @@ func (g *Grammar) match(f *Form, text []byte, at int, begins bool) (m matched) {
 	return m
 }
 
-// lines returns a text up to the end of some lines, of which the first one has a place. Open means that there are not
-// so many, or that the last one has no end.
+// lines returns a text up to the end of some lines; the first one contains a place. Open means that there are not so
+// many, or that the last one has no end.
 func lines(text []byte, at, n int) (part []byte, open bool) {
 	end := at
 	for range n {

@@ -42,15 +42,14 @@ type known struct {
 	tries int   // on it
 }
 
-// claimLog is what is known of the claims of some engines, as if there were no others: claims of
-// one log do not overlap.
+// claimLog has the claims of some engines, as if there were no others: claims of one log do not overlap.
 type claimLog struct {
 	out     *tracediff.ClaimLog
-	from    int64     // where the search goes on
+	from    int64     // where the search continues
 	after   int64     // where the last claim ends
 	context []context // by the engine's number
 	dropped int
-	misfit  string // the first text that a pattern fits and that is no message
+	misfit  string // the first text that fits a pattern but is not a message
 	cut     string // a message that the end of the file cuts off
 }
 
@@ -64,7 +63,7 @@ type scanner struct {
 
 	// What was scanned so far: line ends before the mark, and where its line began.
 	mark      int
-	from      int // where the search goes on
+	from      int // where the search continues
 	line      int64
 	lineStart int64
 
@@ -76,7 +75,7 @@ type scanner struct {
 	text     string // of the last claim
 }
 
-// context is what lines of an engine that are no claims said last.
+// context is the latest information from an engine's lines that are not claims.
 type context struct {
 	tick    uint64
 	hasTick bool
@@ -168,8 +167,7 @@ func (s *scanner) fill() error {
 	return nil
 }
 
-// search takes all claims that begin in the window, but for those that may end
-// after it, and moves it on to these.
+// search takes all claims that begin in the window, except claims that may end after it, and moves the window to these.
 func (s *scanner) search() {
 	end := len(s.buf)
 	if !s.eof {
@@ -312,8 +310,8 @@ func (s *scanner) take(k *known, at int) {
 	}
 }
 
-// begin returns where in the window the text begins that belongs to a literal at a place: where its line does, or where
-// the message before it ends; false if that is too far away.
+// begin returns where in the window the text begins that belongs to a literal at a place: where its line begins, or
+// where the message before it ends; false if that is too far away.
 func (s *scanner) begin(log *claimLog, at int) (begin int, begins bool) {
 	begin = int(max(s.lineStart, log.after) - s.base)
 	if begin < at-maxLead {
@@ -322,7 +320,7 @@ func (s *scanner) begin(log *claimLog, at int) (begin int, begins bool) {
 	return begin, true
 }
 
-// claimText returns a claim as it is shown: on one line, and not longer than maxText bytes.
+// claimText returns a claim for display: on one line, and not longer than maxText bytes.
 func claimText(claim []byte) string {
 	text := strings.ToValidUTF8(string(claim), "\uFFFD")
 	if strings.Contains(text, "\n") {

@@ -17,8 +17,7 @@ import (
 //	IsImmediate: False.
 //	Player(PlayerName): Commander
 //
-// and an empty line, each line after a tab and a space. A text in quotes may go
-// on in the next lines.
+// and an empty line, each line after a tab and a space. A text in quotes may continue in the next lines.
 func (d *decoder) orders() error {
 	t := d.tables.orders
 	issued := map[uint64]uint64{} // by client

@@ -10,7 +10,7 @@ import (
 	"github.com/desynctool/desynctool/snapshot"
 )
 
-// Limits of what a report may ask for.
+// Limits on what a report may contain.
 const (
 	maxSame = 8 // fields of one trait with the same name
 )

@@ -17,10 +17,9 @@
 // the right, one that was removed only on the left. Sprites that are equal
 // are not listed.
 //
-// The report becomes two traces of one tick: a checkpoint of the random number
-// generator's first word, and one for each sprite that is listed, with the fields
-// that differ as sums. If the ticks of the two states differ, nothing follows from
-// what differs, and reading gives a [*TicksError].
+// The report becomes two traces of one tick: a checkpoint of the random number generator's first word, and one for each
+// listed sprite, with the differing fields as sums. If the ticks of the two states differ, the differences prove
+// nothing, and reading gives a [*TicksError].
 //
 // A report carries no checksum and no mark of its end. One that was cut between
 // two lines looks whole.

@@ -55,8 +55,8 @@ func (r *reader) Dialect() tracediff.Dialect {
 	}
 }
 
-// isLink reports whether a field is a link of the lists in which sprites are: their order depends on
-// what was drawn and loaded, and the game's developers take it for no desync.
+// isLink reports whether a field is a link of the lists in which sprites are: their order depends on drawing and
+// loading, and the game's developers do not count it as a desync.
 func isLink(field string) bool {
 	_, name, _ := strings.Cut(field, "::")
 	return name == "next_in_quadrant" || name == "next" || name == "previous"

@@ -1,5 +1,5 @@
-// Package openttd is all that desynctool knows of OpenTTD: saves as states, logs of commands as orders, messages of its
-// network as traces, and how it plays its logs again.
+// Package openttd is everything that desynctool knows about OpenTTD: saves as states, logs of commands as orders,
+// messages of its network as traces, and how it plays its logs again.
 //
 // # States
 //

@@ -34,7 +34,7 @@ func TickName(tick uint64) string {
 	return string(appendHex(append(appendHex(room[:0], tick/DayTicks, 8), ';'), tick%DayTicks, 2))
 }
 
-// appendHex appends a number with at least so many digits.
+// appendHex appends a number with a minimum number of digits.
 func appendHex(b []byte, n uint64, digits int) []byte {
 	var room [16]byte
 	text := strconv.AppendUint(room[:0], n, 16)
@@ -103,7 +103,7 @@ type Reader struct {
 	tick     orderlog.Tick
 	bounds   []int // ends of the orders' payloads in args
 	args     []byte
-	lines13  bool // a line without a stamp goes on with the last order
+	lines13  bool // a line without a stamp continues the last order
 	rng      []byte
 
 	unknown      int64 // lines

@@ -30,7 +30,7 @@ func Game() *engine.Replayer {
 	}
 }
 
-// Places in the home folder that hold what the game reads and writes.
+// Places in the home folder with files that the game reads and writes.
 const (
 	configFile = "openttd.cfg"
 	replayFile = "save/commands.log"

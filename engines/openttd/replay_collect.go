@@ -14,7 +14,7 @@ import (
 	"github.com/desynctool/desynctool/internal/lazyregexp"
 )
 
-// What command replay writes into the log.
+// Lines that command replay writes into the log.
 const ending = "End of commands.log"
 
 var (
@@ -107,8 +107,8 @@ func readComputed(file string, r *recorded) (*computed, error) {
 		case l.tick == r.start && l.word == "sync" && !r.ownSync:
 			// The state after the commands of that tick; logs have the one before.
 		case pause.MatchString(l.text) && pauses[l.text] == 0:
-			// A server ends its pause by itself when it has loaded a save, and when nobody is joining: the
-			// latter was also recorded, and has been played.
+			// A server ends its pause by itself when it has loaded a save, and when no client is joining: the latter
+			// was also recorded, and has been played.
 		default:
 			if pauses[l.text] > 0 {
 				pauses[l.text]--

@@ -14,7 +14,7 @@ import (
 	"github.com/desynctool/desynctool/internal/lazyregexp"
 )
 
-// Limits of what is read of a log, and of what the game reads of a command.
+// Limits on reading a log, and limits of the game on reading a command.
 const (
 	lineLen = 8 << 20
 	argsLen = 255
@@ -46,7 +46,7 @@ func replayParse(text string) replayLine {
 
 // recorded is what is played of a log.
 type recorded struct {
-	name, save string       // of the save that it goes on from, and the copy of it
+	name, save string       // of the save that it continues from, and the copy of it
 	seed       string       // as the save's name has it
 	start      uint64       // the tick of the save
 	lines      []replayLine // commands, failed ones, and states of the random number generator after it

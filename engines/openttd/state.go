@@ -73,9 +73,8 @@ func stateSniff(head []byte) bool {
 	return ok
 }
 
-// ParseName reads the name of a save that the game writes for finding desyncs,
-// dmp_cmds_<seed>_<date>.sav, both in hex. dmp_cmds_00000000_00000000.sav holds
-// the game shown behind the title screen, which is not evidence of a session.
+// ParseName reads the name of a save that the game writes for finding desyncs, dmp_cmds_<seed>_<date>.sav, both in hex.
+// dmp_cmds_00000000_00000000.sav contains the game shown behind the title screen, which is not evidence of a session.
 func ParseName(base string) (snapshot.FileName, bool) {
 	rest, ok := strings.CutPrefix(base, "dmp_cmds_")
 	if !ok {

@@ -19,8 +19,8 @@ import (
 const (
 	headerSize = 8
 
-	// freeBody is up to how many bytes a container may expand whatever its size. An empty map of the
-	// largest size expands about 1000 times.
+	// freeBody is how many bytes a container may expand to, whatever its size. An empty map of the largest size expands
+	// about 1000 times.
 	freeBody = 2 << 20
 
 	// lzoBlock is the largest size of a decompressed LZO block, lzoPacked the size of a compressed one.
@@ -107,9 +107,8 @@ func readAll(r io.Reader, b []byte) ([]byte, error) {
 	}
 }
 
-// keptBody is the size above which a save is unpacked twice, the first time to learn
-// its size: a buffer that grows as it fills takes up to three times as much memory as
-// what is in it.
+// keptBody is the size above which a save is unpacked twice, the first time to learn its size: a buffer that grows as
+// it fills takes up to three times as much memory as its content.
 const keptBody = 64 << 20
 
 // limitedBuffer collects bytes, at most limit, and keeps them as long as there are no
@@ -192,7 +191,7 @@ func unpackZlib(file *bytes.Reader, out *limitedBuffer) (err error) {
 	return out.readFrom(z.zlib)
 }
 
-// aheads are what is read ahead of xz.
+// aheads are the buffers that are read ahead of xz.
 var aheads = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, 64<<10) }}
 
 func unpackXZ(file *bytes.Reader, out *limitedBuffer) error {

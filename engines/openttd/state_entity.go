@@ -9,7 +9,7 @@ import (
 	"github.com/desynctool/desynctool/snapshot"
 )
 
-// kinds are the game's words for what the records of a chunk are.
+// kinds are the game's words for the records of a chunk.
 var kinds = map[string]string{
 	"CAPA": "cargo packet", "CITY": "town", "DEPT": "depot", "ENGN": "engine", "GRPS": "vehicle group", "INDY": "industry", "OBJS": "object", "ORDL": "order list",
 	"ORDR": "order", "PLYR": "company", "SIGN": "sign", "STNN": "station", "SUBS": "subsidy", "VEHS": "vehicle",
@@ -24,7 +24,7 @@ var chunks = func() map[string]string {
 	return out
 }()
 
-// tile is the kind of what the map arrays are of. Their keys are the numbers of tiles.
+// tile is the kind of the rows of map arrays. Their keys are the numbers of tiles.
 const tile = "tile"
 
 // tileFields are the columns of chunks that contain the tile of a record.
@@ -45,7 +45,7 @@ func (n naming) Entity(label string, key snapshot.Key) snapshot.Entity {
 	return n.TableNaming.Entity(label, key)
 }
 
-// Has holds every tile to be there: maps have the same tiles on all peers.
+// Has reports that every tile exists: maps have the same tiles on all peers.
 func (n naming) Has(e snapshot.Entity) bool {
 	switch chunk := chunks[e.Kind]; {
 	case e.Kind == tile:

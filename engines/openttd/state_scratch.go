@@ -6,8 +6,7 @@ import (
 	"github.com/desynctool/desynctool/snapshot"
 )
 
-// scratch is memory that decoders use one after another. Nothing in it belongs to what they return, but
-// for names.
+// scratch is memory that decoders use one after another. Nothing in it belongs to their results, except names.
 type scratch struct {
 	content []byte // the file's
 	body    []byte // the unpacked content of the container
@@ -51,7 +50,7 @@ func (s *scratch) free() {
 	scratches.Put(s)
 }
 
-// clean leaves nothing of the save, nor more memory than is to be kept.
+// clean removes all data of the save, and memory beyond the limits.
 func (s *scratch) clean() {
 	if cap(s.content) > maxScratch {
 		s.content = nil
@@ -90,8 +89,8 @@ func (s *scratch) chunk(id [4]byte) (c *chunk, again bool) {
 	return c, false
 }
 
-// maxCopied is how many values are copied of what was collected, and the memory used again. More become
-// part of a table as they are.
+// maxCopied is how many collected values are copied, so that their memory is used again. Longer lists become part of a
+// table without a copy.
 const maxCopied = 64 << 10
 
 // exact is the memory of some tables. Each one takes the part that it needs.

@@ -9,8 +9,8 @@ import (
 	"github.com/desynctool/desynctool/tracediff"
 )
 
-// LogClaims reads who left because of a desync from a commands-out.log. The tick is that in
-// which the server heard of it. A log without such a line gives nil: it is evidence of another kind.
+// LogClaims reads from a commands-out.log which clients left because of a desync. The tick is the one in which the
+// server learned of it. A log without such a line gives nil: it is evidence of another kind.
 func LogClaims(r io.Reader, name string) (*tracediff.ClaimLog, error) {
 	log := &tracediff.ClaimLog{Dialect: tracediff.Dialect{
 		Engine: "OpenTTD", File: "commands-out.log", TickName: TickName,

@@ -92,7 +92,7 @@ func number(b []byte, limit uint64) (uint64, bool) {
 	return n, err == nil && n <= limit && b[0] != '+'
 }
 
-// received is what was received of one frame.
+// received is the received data of one frame.
 type received struct {
 	number   uint64
 	synced   bool

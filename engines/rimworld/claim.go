@@ -27,7 +27,7 @@ func claims(in io.Reader, name string) (*tracediff.ClaimLog, error) {
 	}
 	var t item
 	first, ok, err := p.next(&t)
-	for err != nil && ok && !p.context { // a line that is no trace
+	for err != nil && ok && !p.context { // a line that is not a trace
 		first, ok, err = p.next(&t)
 	}
 	if p.note != "" {

@@ -123,8 +123,7 @@ func shorten(text string) string {
 	return text
 }
 
-// dynamic is what the runtime calls a method to which code was added at run time, before the
-// method's own name.
+// dynamic is the runtime's prefix for the name of a method to which code was added at run time.
 const dynamic = "MonoMod.Utils.DynamicMethodDefinition"
 
 // takeApart splits a line of a stack: the method, by its own name if code was added to it at run time, and aside the

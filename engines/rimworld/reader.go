@@ -124,7 +124,7 @@ func (p *parser) head(line []byte) bool {
 func (p *parser) stack(t *item) {
 	for {
 		line := p.line()
-		if len(line) == 0 { // the end too
+		if len(line) == 0 { // also at the end
 			return
 		}
 		if string(line) == contextHead || string(line) == firstHead || begins(line) {

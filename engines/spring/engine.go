@@ -29,7 +29,7 @@
 // (unit, index). Columns follow from keys and from the shapes of values, and not from one file's content.
 // docs/formats/spring.md has the mapping at length.
 //
-// Recoil prints floats as their bits, and vectors as a hash of their bits; the values follow them only if asked for.
+// Recoil prints floats as their bits, and vectors as a hash of their bits; the values follow them only on request.
 //
 // A dump carries no checksum. The numbers of units, pieces and so on that it gives
 // are checked against what follows, and no line is passed over.

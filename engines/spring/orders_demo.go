@@ -16,7 +16,7 @@ import (
 	"github.com/desynctool/desynctool/internal/file/frame"
 )
 
-// DemoMagic is what the content of a demo begins with.
+// DemoMagic is the beginning of the content of a demo.
 const DemoMagic = "spring demofile\x00"
 
 const (
@@ -112,7 +112,7 @@ func NewDemo(r io.Reader, name string) (*Demo, error) {
 	if _, err := d.take(int(size - headerSize)); err != nil {
 		return nil, d.broken(0, err, "the file ends inside the header of %d bytes", size)
 	}
-	// No memory is taken for a script that is not there.
+	// No memory is allocated for a script that does not exist.
 	var b bytes.Buffer
 	n, err := io.CopyN(&b, d.r, script)
 	if d.offset += n; err != nil {

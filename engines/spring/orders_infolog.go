@@ -21,8 +21,8 @@ type Infolog struct {
 	// player and name. All of it has to be the same.
 	Start map[string]map[string]string
 
-	// Next is the game that follows in the same file, empty if none does, and NextLine the number of
-	// the line that names it. [Games] tells where each begins.
+	// Next is the game that follows in the same file, empty if none does, and NextLine the number of the line that
+	// names it. [Games] returns where each begins.
 	Next     string
 	NextLine int64
 
@@ -134,7 +134,7 @@ type infologParser struct {
 	kept       int // bytes
 }
 
-// What lines of interest begin with, once the lead is cut off.
+// The beginnings of interesting lines, once the lead is cut off.
 var (
 	clientMark    = []byte("\tclient=")
 	syncErrorMark = []byte("Sync error for ")
@@ -161,7 +161,7 @@ func (p *infologParser) line(line []byte, number, offset int64) {
 	}
 	switch said[0] {
 	case 'S', '[':
-		if c := said[1]; c != 'y' && c != 'L' && c != 'D' { // no mark goes on so
+		if c := said[1]; c != 'y' && c != 'L' && c != 'D' { // no mark continues like this
 			return
 		}
 		if rest, ok := bytes.CutPrefix(said, messageMark); ok {

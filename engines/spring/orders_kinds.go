@@ -18,8 +18,8 @@ const (
 	Checksum orderlog.Coverage = "checksum"
 )
 
-// SetupKind is the kind of all messages before the first frame. A machine records
-// what it was sent while it loaded, so that they are not the same on all peers.
+// SetupKind is the kind of all messages before the first frame. A machine records the messages that it received while
+// it loaded, so they differ between peers.
 const SetupKind = "setup"
 
 // messageKind is what a type of message becomes in an order log.
@@ -233,8 +233,7 @@ func (r *Reader) Next() (orderlog.Record, error) {
 	return r.rec, nil
 }
 
-// take adds a message to the current tick. It reports false if an order log
-// has nothing of the kind.
+// take adds a message to the current tick. It reports false for a message that an order log does not contain.
 func (r *Reader) take(m *Message) bool {
 	if k := kindOf[m.Type]; k > 0 {
 		kind := uint32(k - 1)

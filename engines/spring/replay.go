@@ -96,7 +96,7 @@ var interfaceLua string
 // mutatorName is the archive with the interface. The name has its version, as Spring has it.
 const mutatorName = "desynctool witness 1"
 
-// config is what the engine is configured with: one thread for what can take several, a whole log.
+// config is the engine's configuration: one thread for work that can use several, a complete log.
 const config = "Sound = 0\nWorkerThreadCount = 1\nLogFlushLevel = 0\nLogRepeatLimit = 1000000000\nRotateLogFiles = never\nServerRecordDemos = 0\nDemoFromDemo = 0\n"
 
 // prepare writes a copy of the demo, an archive with the interface, and a configuration.
@@ -122,7 +122,7 @@ func prepare(p *engine.Program, rec *engine.Recording, ask engine.Ask, dirs engi
 	for n := range header.Players {
 		r.player = min(r.player, n)
 	}
-	// A probe that nobody can know: what else is in the log does not pass for the engine's lines.
+	// A probe that cannot be guessed: other text in the log cannot be taken for the engine's lines.
 	var probe [4]byte
 	rand.Read(probe[:])
 	r.probe = binary.LittleEndian.Uint32(probe[:])

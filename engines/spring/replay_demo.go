@@ -66,7 +66,7 @@ func openRecording(path string) (*recording, error) {
 	return &recording{d, head, f}, nil
 }
 
-// maxDemo bounds what is unpacked of a demo, in bytes.
+// maxDemo bounds the unpacked size of a demo, in bytes.
 const maxDemo = 4 << 30
 
 // writer writes a demo. The header contains the length, so it is written last.

@@ -174,8 +174,8 @@ func malformed(name string, offset int64, format string, args ...any) error {
 // frame. The name is for errors. A malformed state is a *frame.Error: it wraps frame.ErrTorn if it breaks off and
 // frame.ErrCorrupt otherwise.
 //
-// Without what precedes the first frame it is not known who wrote the state:
-// it is taken for one of a script, at the start of its frame. Parts does know.
+// Without the part before the first frame it is not known what wrote the state: it is taken for a script's, at the
+// start of its frame. Parts does know.
 func Read(r io.ReaderAt, size int64, name string) (*snapshot.World, error) {
 	s := scratches.Get().(*scratch)
 	defer s.free()

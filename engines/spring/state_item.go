@@ -16,7 +16,7 @@ type item struct {
 // uncounted is the count of rows if their number is not given.
 const uncounted = "-"
 
-// items is the one table of what becomes a row.
+// items is the only table of the things that become rows.
 var items = [...]item{
 	{section: "units", depth: 2, fields: 3, key: "unitID", label: "Unit", id: true},
 	{section: "units", depth: 4, fields: 4, key: "name", label: "UnitPiece", count: "pieces", child: true},
@@ -53,7 +53,7 @@ const (
 	plain     class = iota // an integer, most often
 	float                  // a float, or its bits
 	vector                 // "<x, y, z>", or a hash of that
-	word                   // text, and all that follows is part of it
+	word                   // text, and the rest is part of it
 	parameter              // a float that may look like an integer
 	classes
 )

@@ -5,10 +5,9 @@ import (
 	"strconv"
 )
 
-// parseFloat returns the bits of the f32 that is printed as a number: with
-// however many decimals, or with as many digits as distinguish it from all others. A
-// number that no f32 is printed as, such as a longer one that only lies near one,
-// is refused.
+// parseFloat returns the bits of the f32 that is printed as a number: with however many decimals, or with as many
+// digits as distinguish it from all others. A number that is not the printed form of an f32, such as a longer one that
+// is only close to one, is refused.
 func parseFloat(b []byte) (bits uint32, ok bool) {
 	if f, ok := parseDecimal(b); ok {
 		return math.Float32bits(f), true

@@ -328,7 +328,7 @@ func (t *table) both(s *slot, n uint32, values, whole []byte) error {
 	return t.vector(s, values, whole)
 }
 
-// vector takes "1.0, 2.0, 3.0", which is all that is between the brackets.
+// vector takes "1.0, 2.0, 3.0", the whole text between the brackets.
 func (t *table) vector(s *slot, values, whole []byte) error {
 	var all [maxVector]uint32
 	n := 0
@@ -429,8 +429,8 @@ func (t *table) finish() (snapshot.Table, error) {
 	return out, nil
 }
 
-// maxCopied is how many values are copied of what was collected, and the memory used again. More become
-// part of a table as they are.
+// maxCopied is how many collected values are copied, so that their memory is used again. Longer lists become part of a
+// table without a copy.
 const maxCopied = 64 << 10
 
 // own gives out its own memory.

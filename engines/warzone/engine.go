@@ -1,5 +1,5 @@
-// Package warzone is all that desynctool knows of Warzone 2100: dumps as states and traces, recordings as orders and
-// traces, and how the game plays its recordings again.
+// Package warzone is everything that desynctool knows about Warzone 2100: dumps as states and traces, recordings as
+// orders and traces, and how the game plays its recordings again.
 //
 // # States
 //
@@ -13,13 +13,11 @@
 //	[droidUpdate] M droid160627 = p7;pos(5569,5558,378),…    in the middle of it
 //	[droidUpdate] > droid160627 = p7;pos(5573,5564,379),…    after it
 //
-// The last of them is the state, in columns such as pos.x; earlier ones are in
-// the components before and middle. The column update.after names the row before,
-// so that the order of updates, which must be the same on all peers, is kept as well.
-// Lines that fit into no row are rows of a table that is named like their function,
-// with their text. So no difference between the lines of two dumps is lost, except of
-// those that may differ: the game's version, which is a property of the head, and
-// backtraces, which are noise. docs/formats/warzone2100.md has all tables.
+// The last of them is the state, in columns such as pos.x; earlier ones are in the components before and middle. The
+// column update.after names the row before, so that the order of updates, which must be the same on all peers, is kept
+// as well. Lines that fit into no row become rows of a table that is named like their function, with their text. So no
+// difference between the lines of two dumps is lost, except lines that may differ: the game's version, which is a
+// property of the head, and backtraces, which are noise. docs/formats/warzone2100.md has all tables.
 //
 // # Orders
 //

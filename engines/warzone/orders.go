@@ -11,9 +11,8 @@ import (
 	"github.com/desynctool/desynctool/orderlog"
 )
 
-// CRC16 is the kind of the hashes of GAME_TIME messages, and SyncDebug what they
-// cover: the low half of the CRC of the sync debug text of one tick, big-endian.
-// That two agree proves nothing about what the text leaves out.
+// CRC16 is the kind of the hashes of GAME_TIME messages, and SyncDebug what they cover: the low half of the CRC of the
+// sync debug text of one tick, big-endian. That two agree proves nothing about data that the text leaves out.
 const (
 	CRC16     orderlog.HashKind = "crc16"
 	SyncDebug orderlog.Coverage = "sync-debug"

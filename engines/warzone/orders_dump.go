@@ -54,7 +54,7 @@ type Dump struct {
 	gap     partial.Gap
 	gapped  bool
 	missing partial.Missing
-	line    int64 // of the file that an excerpt is of, as far as it is known
+	line    int64 // of the file that the excerpt comes from, as far as it is known
 }
 
 // Part describes which lines an excerpt of a dump has.
@@ -77,10 +77,10 @@ func (p *Part) Missing() string {
 	return text
 }
 
-// DumpFormat is what excerpts of dumps call the format.
+// DumpFormat is the name of the format in excerpts of dumps.
 const DumpFormat = "warzone-dump"
 
-// Part returns what is there of a dump that is an excerpt, nil for a whole one.
+// Part describes which lines an excerpt of a dump has, nil for a whole dump.
 func (d *Dump) Part() *Part { return d.part }
 
 // IsPart reports whether some lines come from the middle of a dump: the first one is an entry, and one of them has a
@@ -114,7 +114,7 @@ func IsDump(head []byte) bool {
 	return whole && ok
 }
 
-// NewDump reads the first line. The name is what errors call the file.
+// NewDump reads the first line. Errors have the name for the file.
 func NewDump(r io.Reader, name string) (*Dump, error) {
 	d := &Dump{lines: orderlog.NewLines(r, name), names: map[string]string{}, crc: syncCRC{tables: crcTables()}}
 	line, err := d.lines.Next()

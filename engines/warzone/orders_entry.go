@@ -60,7 +60,7 @@ func (v *Value) Int() (int64, bool) {
 	return i, n > 0 && n == len(v.Text)
 }
 
-// Names of what lines are about.
+// Names of the things that lines are about.
 const (
 	KindEconomy  = "economy"           // power of a player, 32.32 fixed point
 	KindPower    = "updatePlayerPower" // the same before and after its update: from, to

@@ -8,8 +8,8 @@ import (
 	"github.com/desynctool/desynctool/internal/file/frame"
 )
 
-// input is a stream in which some bytes can be looked at in one piece. It holds
-// no more than has arrived, whatever a length may claim.
+// input is a stream that can return some bytes in one piece. It allocates only for bytes that have arrived, whatever a
+// length may claim.
 type input struct {
 	name     string
 	r        io.Reader

@@ -10,7 +10,7 @@ import (
 	"github.com/desynctool/desynctool/internal/file/frame"
 )
 
-// Magic is what a recording begins with.
+// Magic is the beginning of a recording.
 const Magic = "WZrp"
 
 // Limits in bytes of parts of a recording.

@@ -21,10 +21,10 @@ type Settings struct {
 	// game does not use.
 	DataHashes []uint32
 
-	JSON []byte // all of it, as it is in the file
+	JSON []byte // all of it, as in the file
 }
 
-// Player is who has a slot.
+// Player is the player in a slot.
 type Player struct {
 	Name     string
 	Human    bool // a separate machine; AIs run on another player's

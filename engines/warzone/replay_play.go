@@ -20,7 +20,7 @@ import (
 // dumpsOfRun is how many dumps the game writes while it plays one recording.
 const dumpsOfRun = 2
 
-// maxRuns is how often it plays a recording for what is wanted of one replay.
+// maxRuns is how often it plays a recording for one replay.
 const maxRuns = 16
 
 // play is the state of one replay: the game plays the recording once for all checksums, and again for dumps that
@@ -116,7 +116,7 @@ func (s *play) plan(dump []uint32) (*engine.Plan, error) {
 	if s.runs == 1 {
 		plan.Seconds *= float64(1 + (len(s.ask)+dumpsOfRun-1)/dumpsOfRun)
 	}
-	// A game that waits for something that does not come, or shows a message to nobody, is ended.
+	// A game that waits for something that does not come, or shows a message that no user sees, is ended.
 	began := time.Now()
 	plan.Poll = func() (uint64, bool) { return 0, time.Since(began) > patience+length }
 	plan.Collect = func(*confine.Ended) error { return s.leave() }
@@ -207,7 +207,7 @@ func (r *recording) copyHead(w io.Writer) error {
 	return err
 }
 
-// next reads what a run has left, and returns the next one, nil if there is all that is wanted.
+// next reads the files of a run, and returns the next run, nil if nothing is missing.
 func (s *play) next(ended *confine.Ended, dump []uint32, ends map[wrong]bool) (*engine.Plan, error) {
 	if err := engine.Ended(ended); err != nil {
 		return nil, err

@@ -31,7 +31,7 @@ func (n naming) Entity(label string, key snapshot.Key) snapshot.Entity {
 	return n.TableNaming.Entity(label, key)
 }
 
-// Has holds every player to be there: a player without a row has nothing that is counted.
+// Has reports that every player exists: a player without a row has nothing that is counted.
 func (n naming) Has(e snapshot.Entity) bool {
 	switch label := homes[e.Kind]; {
 	case label != "":

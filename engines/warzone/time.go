@@ -9,7 +9,7 @@ const TickLength = 100
 // firstTime is the game time at which a game begins; each tick adds TickLength.
 const ordersFirstTime = 2
 
-// TickName returns what the game calls a tick, its game time: "25702".
+// TickName returns the game's name for a tick, its game time: "25702".
 func TickName(tick uint64) string { return strconv.FormatUint(tick*TickLength+ordersFirstTime, 10) }
 
 // SlotName returns the name of the peer in a slot: "slot 1".

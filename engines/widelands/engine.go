@@ -3,9 +3,8 @@
 //
 // # Orders
 //
-// The package reads what Widelands leaves of a network game: sync streams,
-// which record what the simulation did entry by entry, and replays, which hold the
-// players' commands and hashes.
+// The package reads the files that Widelands leaves after a network game: sync streams, which record the simulation's
+// actions entry by entry, and replays, which contain the players' commands and hashes.
 //
 // All integers are little-endian.
 //

@@ -148,8 +148,8 @@ func (c *command) walk(b []byte, each func(path string, v int64)) (length int, w
 	return at, true, 0
 }
 
-// Fields takes the payload of an order apart: the serialised command, which begins
-// with its id and its player. It returns nil if that is not what the kind has.
+// Fields splits the payload of an order: the serialised command, which begins with its id and its player. It returns
+// nil if the payload does not fit the kind.
 func Fields(kind string, payload []byte) []orderlog.Field {
 	if len(payload) < 2 || commandNames[payload[0]] != kind || !commands[payload[0]].player {
 		return nil

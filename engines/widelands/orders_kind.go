@@ -88,7 +88,7 @@ func (k Kind) String() string {
 	return layouts[k].name
 }
 
-// NumFields returns how many numbers an entry of the kind holds, at most three.
+// NumFields returns how many numbers an entry of the kind contains, at most three.
 func (k Kind) NumFields() int { return len(layouts[k].fields) }
 
 // FieldName returns the name of field i: "serial".

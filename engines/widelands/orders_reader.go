@@ -10,15 +10,14 @@ import (
 	"github.com/desynctool/desynctool/orderlog"
 )
 
-// MD5 is the kind of a replay's hashes, and SyncStream what they cover: not the
-// state, but all that the peer's sync stream held before. That two agree means that
-// the simulation has done the same so far, in what the stream records.
+// MD5 is the kind of a replay's hashes, and SyncStream what they cover: not the state, but everything before in the
+// peer's sync stream. That two agree means that the simulation has done the same so far, in what the stream records.
 const (
 	MD5        orderlog.HashKind = "md5"
 	SyncStream orderlog.Coverage = "syncstream"
 )
 
-// Limits of the commands that are held until they are due.
+// Limits on the commands that are kept until they are due.
 const (
 	maxWaiting      = 1 << 16
 	maxWaitingBytes = 16 << 20
@@ -124,7 +123,7 @@ func (r *Reader) advance() error {
 	return nil
 }
 
-// first returns the earliest time of what is held.
+// first returns the earliest time of the kept records.
 func (r *Reader) first() (at uint32, ok bool) {
 	if len(r.waiting) > 0 {
 		at, ok = r.waiting[0].due, true
@@ -160,7 +159,7 @@ func (r *Reader) take(p *Packet) error {
 	return nil
 }
 
-// deliver returns what is held of a time, the earliest.
+// deliver returns the kept records of a time, the earliest.
 func (r *Reader) deliver(at uint32) orderlog.Record {
 	t := &r.tick
 	*t = orderlog.Tick{Number: uint64(at), Orders: t.Orders[:0], Hashes: t.Hashes[:0]}
@@ -184,8 +183,7 @@ func (r *Reader) deliver(at uint32) orderlog.Record {
 		r.bytes -= len(o.payload)
 		n++
 	}
-	// Payloads stay as they are until the next command is taken, which is not
-	// before the next call.
+	// Payloads stay valid until the next command is taken, which is not before the next call.
 	r.free = append(r.free, r.waiting[:n]...)
 	r.waiting = slices.Delete(r.waiting, 0, n)
 	rec.Offset = begin

@@ -13,7 +13,7 @@ type Recomputed struct {
 	Fitting int // of these
 	// First is the first that does not fit, nil if all do.
 	First *Misfit
-	// Beyond counts hashes of times that the stream does not reach.
+	// Beyond counts hashes at times that the stream does not reach.
 	Beyond int
 }
 
@@ -28,8 +28,8 @@ type Misfit struct {
 // both. The hash at time t is the MD5 of all entries before the first RunQueue that
 // is due at t or later; where there is none, the stream does not reach t.
 //
-// An error that is a *frame.Error means that a file breaks off or is damaged; the
-// result still holds for what comes before that. An excerpt cannot be used.
+// An error that is a *frame.Error means that a file breaks off or is damaged; the result is still valid for the part
+// before that. An excerpt cannot be used.
 func Recompute(stream *Stream, replay *Replay) (*Recomputed, error) {
 	if stream.excerpt != nil {
 		return nil, fmt.Errorf("%s: an excerpt does not begin where the game does, so that no hash can be computed from it", stream.name)

@@ -41,7 +41,7 @@ type Packet struct {
 	Time uint32
 
 	Due    uint32 // when the command is run
-	Serial uint32 // of the command; 0 in all that was seen
+	Serial uint32 // of the command; 0 in all known files
 	ID     uint8  // see CommandName
 	Player uint8
 	Bytes  []byte // of the command from its id on, valid until the next call
@@ -49,7 +49,7 @@ type Packet struct {
 	MD5 [16]byte
 }
 
-// Replay reads a .wrpl as what the game wrote.
+// Replay reads a .wrpl as the game wrote it.
 type Replay struct {
 	name    string
 	r       *bufio.Reader
@@ -68,8 +68,8 @@ func IsReplay(head []byte) bool {
 	return len(head) >= 5 && string(head[1:4]) == replayMagic[1:] && head[0] <= 2
 }
 
-// NewReplay reads the header of a .wrpl. The name is what errors call it. Another
-// file, and a replay of another version, gives a *frame.Error.
+// NewReplay reads the header of a .wrpl. Errors have the name for the file. Another file, and a replay of another
+// version, gives a *frame.Error.
 func NewReplay(r io.Reader, name string) (*Replay, error) {
 	p := &Replay{name: name, r: bufio.NewReaderSize(r, 4*maxList+64<<10)}
 	b, err := p.r.Peek(replayHeader)

@@ -1,6 +1,6 @@
 package widelands
 
-// place is where a stream can go on, as long as its bytes are in memory.
+// place is where a stream can continue, as long as its bytes are in memory.
 type place struct {
 	offset   int64
 	entry    Entry

@@ -40,7 +40,7 @@ type Entry struct {
 	// game's time never goes back. Timed reports whether there was one.
 	Clock uint32
 	Timed bool
-	// Command is what the last RunQueue ran; see CommandName.
+	// Command is the command that the last RunQueue ran; see CommandName.
 	Command uint8
 
 	payload uint64
@@ -56,7 +56,7 @@ func (e *Entry) Value(i int) int64 {
 	return int64(v & (1<<f.bits - 1))
 }
 
-// Text returns what field i means, "11 critter", or "" if it is just a number.
+// Text returns the meaning of field i, "11 critter", or "" if it is just a number.
 func (e *Entry) Text(i int) string {
 	f := &layouts[e.Kind].fields[i]
 	if f.text == nil {
@@ -80,7 +80,7 @@ type Stream struct {
 	r       io.Reader
 	excerpt *Excerpt
 
-	buf      []byte // with slack after what it can hold
+	buf      []byte // with slack after its capacity
 	pos, end int    // the part that has not been read
 	keep     int    // from where on bytes stay in buf, if that is before pos; below 0 if nowhere
 	base     int64  // offset of buf[0]
@@ -99,8 +99,8 @@ type Stream struct {
 	err error
 }
 
-// NewStream begins to read a .wss or .wse. The name is what errors call it. A file
-// that is neither gives a *frame.Error that wraps frame.ErrUnrecognized.
+// NewStream begins to read a .wss or .wse. Errors have the name for the file. A file that is neither gives a
+// *frame.Error that wraps frame.ErrUnrecognized.
 func NewStream(r io.Reader, name string) (*Stream, error) {
 	s := &Stream{name: name, r: r, buf: make([]byte, window+slack), keep: -1}
 	for s.end < sniffLen && !s.eof {

@@ -131,7 +131,7 @@ func (v *verdict) confirmed(asked []confirmation) ([]confirmation, error) {
 	return asked, nil
 }
 
-// stream is what the name of a replay has after it in the name of the sync stream of the same peer.
+// stream is the suffix that follows the name of a replay in the name of the same peer's sync stream.
 const stream = ".wss"
 
 // leaveStream leaves the leading part of the peer's sync stream whose hash the game has confirmed, if the peer left its

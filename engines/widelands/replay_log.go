@@ -26,8 +26,8 @@ type confirmation struct {
 	md5 [16]byte
 }
 
-// copyReplay writes a replay up to the first hash after a tick, nil for all of it, so that the game reads it to
-// its end. It returns the hashes in it. A replay that breaks off is taken as far as it is whole.
+// copyReplay writes a replay up to the first hash after a tick, nil for all of it, so that the game reads it to its
+// end. It returns the hashes in it. A replay that breaks off is copied as far as it is complete.
 func copyReplay(from, to string, until *uint64) ([]confirmation, error) {
 	in, err := os.Open(from)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/desynctool/desynctool/engines/engine"
 )
 
-// savedGame is what the name of a replay has after it in the name of the saved game that it begins with.
+// savedGame is the suffix that follows the name of a replay in the name of the saved game that it begins with.
 const savedGame = ".wgf"
 
 // startOf returns the saved game that a replay begins with.

@@ -8,7 +8,7 @@ import (
 
 const title = "Widelands"
 
-// unit is what ticks count.
+// unit is the unit of ticks.
 const unit = "ms"
 
 // Formats returns the formats of Widelands in the order in which they are to be

@@ -38,7 +38,7 @@ const (
 // That is not the number in the names of files, which counts users.
 func accused(n string) string { return "the host's client " + n }
 
-// firstLine is what the game prints first.
+// firstLine is the first line that the game prints.
 const firstLine = "This is Widelands Version "
 
 // isLog reports whether one of the first lines is stamped as the game stamps them, is the first of all, or is about a

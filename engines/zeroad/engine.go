@@ -75,7 +75,7 @@
 //
 // The first hash of two is the computed one. The output becomes two traces, the first run, which was recorded, and the
 // second run, which replayed it, with a checkpoint a turn; checkpoints of quick hashes have the scope quick. Other
-// lines come from the engine and mean nothing here. Without the final state the replay did not come to its end. The
+// lines come from the engine and mean nothing here. Without the final state the replay did not reach its end. The
 // engine exits with 0 either way.
 //
 // # Replays

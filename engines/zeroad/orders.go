@@ -342,10 +342,9 @@ func parseNumber(b []byte, limit uint64) (uint64, bool) {
 
 func logExcerpt(line []byte) string { return strconv.Quote(string(line[:min(len(line), 60)])) }
 
-// Write writes a log that was read from a commands.txt, or from an order log
-// that one was turned into, as a commands.txt: the same bytes, up to where
-// reading ended. If that was not the log's end, it returns the error of src
-// after what it has written.
+// Write writes a log that was read from a commands.txt, or from an order log that was made from one, as a commands.txt:
+// the same bytes, up to where reading ended. If that was not the log's end, it returns the error of src after writing
+// the part before.
 func Write(w io.Writer, src orderlog.Source) error {
 	h := src.Header()
 	start, ok := h.Params[ParamStart]

@@ -105,7 +105,7 @@ func prepend(head, from, to string) error {
 type printed struct {
 	hashes  []computed
 	turn    uint64 // the last one that it played
-	whole   bool   // it came to the recording's end
+	whole   bool   // it reached the recording's end
 	test    bool   // its two simulations differ
 	failure string // the engine's line about something that failed in it
 	missing string // a mod that it did not load

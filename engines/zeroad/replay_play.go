@@ -200,7 +200,7 @@ func failed(line string) bool {
 	return strings.Contains(line, "Assertion failed: ") || strings.HasPrefix(line, "Location: ") && !strings.Contains(line, "(debug_WriteCrashlog)")
 }
 
-// poll removes the dumps that are not wanted, which the engine writes each turn, while it goes on.
+// poll removes unwanted dumps, which the engine writes each turn, while it runs.
 func (r *run) poll() (tick uint64, over bool) {
 	r.sweep()
 	return r.turn.Load(), false

@@ -20,9 +20,8 @@ import (
 // corpses and previews of buildings. They are not part of the sim's state.
 const FirstLocal = 1 << 29
 
-// Format returns the format of 0 A.D.'s state dumps. Sniff knows only
-// the text: the first bytes of a compressed file do not show what is in it. Open
-// reads both.
+// Format returns the format of 0 A.D.'s state dumps. Sniff knows only the text: the first bytes of a compressed file do
+// not show its content. Open reads both.
 func Format() snapshot.Format {
 	return snapshot.Format{
 		Name:      formatName,
@@ -167,8 +166,7 @@ func (d *decoder) header(w *snapshot.World) error {
 	return d.errorf("no entities within %d lines", maxHeader)
 }
 
-// rngBytes returns the RNG's state, a number in quotes, as eight bytes,
-// big-endian; anything else as it is.
+// rngBytes returns the RNG's state, a number in quotes, as eight bytes, big-endian; anything else unchanged.
 func rngBytes(value string) []byte {
 	digits := strings.Trim(value, `"`)
 	n, err := strconv.ParseUint(digits, 10, 64)

@@ -2,8 +2,8 @@ package zeroad
 
 import "github.com/desynctool/desynctool/snapshot"
 
-// settle copies what tables hold from the memory in which they grew, which the next dump grows in, to where
-// it stays.
+// settle copies the content of tables from the memory in which they grew, which the next dump uses again, to its final
+// place.
 func settle(tables []snapshot.Table) {
 	bytes, ends, keys := 0, 0, 0
 	for i := range tables {
@@ -31,7 +31,7 @@ func settle(tables []snapshot.Table) {
 	}
 }
 
-// moved appends what from holds to all, and returns both as they are there.
+// moved appends the content of from to all, and returns both.
 func moved[T any](all, from []T) (after, there []T) {
 	if len(from) == 0 {
 		return all, nil

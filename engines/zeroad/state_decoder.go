@@ -22,7 +22,7 @@ type decoder struct {
 	*scratch
 }
 
-// scratch is what a decoder has from the one before it: memory, and what it knows of dumps.
+// scratch is what a decoder takes over from the one before it: memory, and knowledge about dumps.
 type scratch struct {
 	content []byte // the file's
 	tables  *tables

@@ -11,7 +11,7 @@ import (
 	"github.com/desynctool/desynctool/snapshot"
 )
 
-// formatName is what excerpts of dumps call the format.
+// formatName is the name of the format in excerpts of dumps.
 const formatName = "0ad-dump"
 
 // IsExcerpt reports whether some lines come from the middle of a dump: an entity and a component of it, or a component
@@ -94,7 +94,7 @@ func (p *pieces) key() uint64 {
 	return p.unnamed
 }
 
-// line takes a line. It reports false for one that is none of a dump.
+// line takes a line. It reports false for a line that does not belong to a dump.
 func (p *pieces) line(line []byte) bool {
 	d := p.d
 	if len(line) == 0 {
@@ -166,8 +166,8 @@ func (p *pieces) begin(component string) bool {
 	return true
 }
 
-// value takes "name: value" of a component written in C++, or a line of the JSON of one written in
-// JavaScript, which is indented by itself: names in it are in quotes.
+// value takes "name: value" of a component written in C++, or a line of the JSON of one written in JavaScript, which
+// has its own indent: names in it are in quotes.
 func (p *pieces) value(indent int, text []byte) bool {
 	d := p.d
 	text = bytes.TrimSuffix(text, []byte(","))

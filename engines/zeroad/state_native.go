@@ -98,9 +98,8 @@ func names(list ...string) map[string]bool {
 // fixedScale is the scale of the engine's fixed-point numbers.
 const fixedScale = 1 << 16
 
-// nativeTypes are the types of native fields, by name, or by component and
-// name where a name means different things. The dump does not distinguish a number
-// without a fraction from an integer, so that what is not listed here stays
+// nativeTypes are the types of native fields, by name, or by component and name where a name means different things.
+// The dump does not distinguish a number without a fraction from an integer, so fields that are not listed here stay
 // text.
 var nativeTypes = func() map[string]snapshot.Type {
 	types := map[string]snapshot.Type{}
@@ -503,8 +502,8 @@ func (d *decoder) join(lines []nativeLine, list uint64) (int, error) {
 	return n, t.text(&field.of(t).field, field.name, text)
 }
 
-// run makes a row of a run of equal values. Its key is where the run begins,
-// so that runs before and after a change stay as they are.
+// run makes a row of a run of equal values. Its key is where the run begins, so that runs before and after a change
+// stay the same.
 func (d *decoder) run(count, value *nativeLine) error {
 	n, ok := engine.ParseInt(count.value)
 	if !ok || n <= 0 || n > 1<<32 {

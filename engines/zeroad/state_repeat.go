@@ -172,7 +172,7 @@ func (r *recorder) end(at int) {
 	r.now.blocks = append(r.now.blocks, r.current)
 }
 
-// fill ends recording, without the component at hand.
+// fill ends recording, without the current component.
 func (r *recorder) fill() {
 	r.on, r.filled = false, true
 	r.now.ops, r.now.values = r.now.ops[:r.current.ops], r.now.values[:r.current.values]

@@ -31,7 +31,7 @@ type path struct {
 	token string // as in the shape: "" for a row as a whole
 
 	members []*path
-	keys    map[string]*path // members by name, from so many on that looking is slow
+	keys    map[string]*path // members by name, for so many members that a search would be slow
 	items   []*path
 	list    *table // the elements of the list that is here
 
@@ -430,8 +430,7 @@ func (d *decoder) members(p *path, level, depth int) error {
 	}
 }
 
-// maxListName leaves room for the component's name in a label, and for what
-// follows a list's name.
+// maxListName leaves room for the component's name in a label, and for the text after a list's name.
 const maxListName = snapshot.MaxName/2 - 64
 
 // element makes a row of an element of a list.

@@ -34,7 +34,7 @@ type tableName struct {
 // table collects the rows of one table. The last row is the current one.
 type table struct {
 	all       *tables
-	dump      int // that what it holds is of
+	dump      int // that its content belongs to
 	class     snapshot.Class
 	label     string
 	component string
@@ -54,9 +54,9 @@ type table struct {
 	given, absent int // values
 }
 
-// field is a column as far as it is filled: the rows after that are absent.
+// field is the filled part of a column: the rows after it are absent.
 type field struct {
-	dump   int // that what it holds is of
+	dump   int // that its content belongs to
 	name   string
 	column snapshot.Column
 	rows   int // of it

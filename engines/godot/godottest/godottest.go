@@ -1,5 +1,4 @@
-// Package godottest writes logs of Godot Rollback Netcode for tests. It knows nothing of the
-// packages that read them.
+// Package godottest writes logs of Godot Rollback Netcode for tests. It does not use the packages that read them.
 package godottest
 
 import (
@@ -88,8 +87,8 @@ func Content(version int, entries ...Dict) (out []byte) {
 	return out
 }
 
-// Header, State and Input return entries. A state and each player's input get a hash of what they
-// hold, which is the same for equal content only.
+// Header, State and Input return entries. A state and each player's input get a hash of their content, which is the
+// same only for equal content.
 func Header(peer int, info Dict) Dict {
 	return Dict{"log_type", 0, "peer_id", peer, "match_info", info}
 }
@@ -99,7 +98,7 @@ func State(tick int, state Dict) Dict {
 	return Dict{"log_type", 2, "tick", tick, "state", append(state[:len(state):len(state)], "$", sum(state))}
 }
 
-// Input returns the inputs of a tick: a player, what he put in, and so on.
+// Input returns the inputs of a tick: a player, the player's input, and so on.
 func Input(tick int, players Dict) Dict {
 	out := Dict{}
 	for i := 0; i < len(players); i += 2 {
@@ -109,7 +108,7 @@ func Input(tick int, players Dict) Dict {
 	return Dict{"log_type", 3, "tick", tick, "input", out}
 }
 
-// Frame returns what a frame took.
+// Frame returns the times of a frame.
 func Frame(tick int, more ...any) Dict {
 	return append(Dict{"frame_type", 1, "tick", tick, "start_time", 1700000000000 + 16*tick, "duration", 0.25}, append(more, "log_type", 1)...)
 }
