@@ -12,8 +12,8 @@ func jsonNotation() Notation {
 	return Notation{Name: "json", Title: "JSON", Extensions: []string{".json", ".jsonl", ".ndjson"}, Sniff: sniffJSON, Parse: parseJSON}
 }
 
-// sniffJSON reports whether a text begins with a map that has a member, or is lists and other values: a log may begin
-// with [12] too, but does not go on as JSON.
+// sniffJSON reports whether a text begins with a map that has a member, or is lists and other values: a log may also
+// begin with [12], but does not continue as JSON.
 func sniffJSON(head []byte, whole bool) bool {
 	if !whole {
 		head = bytes.TrimRight(head, ".eE+-") // of a number
@@ -101,7 +101,7 @@ func (p *jsonParser) skip() {
 	}
 }
 
-// document reads one value with all that is in it.
+// document reads one value with everything in it.
 func (p *jsonParser) document() error {
 	for {
 		p.space()
@@ -274,8 +274,8 @@ func (p *jsonParser) escaped(begin int) ([]byte, error) {
 // escapes are the characters after a backslash, and their meanings.
 var escapes = map[byte]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t', '\'': '\''}
 
-// appendEscape appends what an escape means, and returns its length, 0 if there is no such escape. A lone surrogate is
-// kept as three bytes, as WTF-8 has it, so that two of them differ.
+// appendEscape appends the meaning of an escape, and returns its length, 0 if there is no such escape. A lone surrogate
+// is kept as three bytes, as WTF-8 has it, so that two of them differ.
 func appendEscape(out, text []byte) ([]byte, int) {
 	if len(text) < 2 {
 		return out, 0
@@ -313,7 +313,7 @@ func hex4(text []byte) (r rune, ok bool) {
 	return r, true
 }
 
-// words are the scalars that are no text, but for numbers.
+// words are the scalars that are not text, except numbers.
 var words = []struct {
 	word string
 	kind Kind

@@ -55,7 +55,7 @@ func javascriptNotation() Notation {
 	return d.notation("javascript", "JavaScript objects", ".js", ".json5")
 }
 
-// literalDialect is what the containers of one language are like.
+// literalDialect describes the containers of one language.
 type literalDialect struct {
 	scalars     dialect
 	opens       string        // what begins a container

@@ -30,13 +30,13 @@ import (
 	"github.com/desynctool/desynctool/internal/file/frame"
 )
 
-// MaxDepth is how deep maps and lists may lie within each other. What lies deeper is an error.
+// MaxDepth is how deep maps and lists may be nested. Deeper ones are an error.
 const MaxDepth = 256
 
 // Kind is the kind of a scalar.
 type Kind uint8
 
-// The kinds of scalars, with what their text is.
+// The kinds of scalars, with their texts.
 const (
 	Null   Kind = iota // empty
 	Bool               // true or false
@@ -88,7 +88,7 @@ type Notation struct {
 	Parse func(text []byte, to Sink) error
 }
 
-// Check reads a whole text and keeps nothing of it.
+// Check parses a whole text and discards the result.
 func (n *Notation) Check(text []byte) error { return n.Parse(text, discard{}) }
 
 // Error is where a text is not in its notation.

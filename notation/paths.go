@@ -39,7 +39,7 @@ type step struct {
 }
 
 // fitsLines reports whether lines have paths and values, most of them with numbers, and no path twice in a document.
-// Each first name of a path must begin so many lines on the average. Ticks means that lines begin with a tick.
+// Each first name of a path must begin at least each lines on the average. Ticks means that lines begin with a tick.
 func fitsLines(head []byte, whole bool, split splitter, ticks bool, each int) bool {
 	var lines, fit, deep, wide, indexed, series, numbers, margin int
 	var path []step
@@ -110,7 +110,7 @@ func fitsLines(head []byte, whole bool, split splitter, ticks bool, each int) bo
 	if each > 1 && len(last) > 0 && (len(last) == deep || len(first) == 1) { // const A = 1
 		return false
 	}
-	if series == deep && len(first) == 1 { // checksum[300] = 17 is no state
+	if series == deep && len(first) == 1 { // checksum[300] = 17 is not a state
 		return false
 	}
 	perNumber := 2 // one in so many lines must have a number
@@ -234,7 +234,7 @@ func isRemark(line []byte) bool {
 	return value == nil
 }
 
-// fitLine splits a line. A heading with the tick, such as === Tick 300 ===, is a line with a value too.
+// fitLine splits a line. A heading with the tick, such as === Tick 300 ===, is also a line with a value.
 func fitLine(line []byte, path []step, split splitter) ([]step, []byte) {
 	path, value := split(line, path)
 	if len(path) > 1 || len(path) == 1 && isNumber(value) {
@@ -445,7 +445,7 @@ func beginWithTicks(text []byte) bool {
 	return lines > 2*changes
 }
 
-// leadingTick splits a line after the number that it begins with. Without one the line is all that is left.
+// leadingTick splits a line after the number that it begins with. Without one the rest is the whole line.
 func leadingTick(line []byte) (tick, rest []byte) {
 	line = bytes.TrimLeft(line, " \t")
 	n := bytes.IndexAny(line, " \t")

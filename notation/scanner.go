@@ -7,10 +7,10 @@ import (
 	"unicode/utf8"
 )
 
-// dialect is what the scalars and comments of one language are like.
+// dialect describes the scalars and comments of one language.
 type dialect struct {
 	comment   string               // begins a comment that ends with its line
-	words     map[string]fixedWord // scalars that are no text, but for numbers
+	words     map[string]fixedWord // scalars that are not text, except numbers
 	suffixes  []string             // of numbers, without a meaning here
 	hex       bool                 // 0x1f is a number
 	bareWords bool                 // any other word is a text

@@ -73,7 +73,7 @@ func (p *xmlParser) parse() error {
 	return nil
 }
 
-// skipped are the parts of a document that hold no data, by their begin and end.
+// skipped are the parts of a document without data, by their begin and end.
 var skipped = []struct{ begin, end, title string }{
 	{"<?", "?>", "a processing instruction"}, {"<!--", "-->", "a comment"},
 }

@@ -28,8 +28,8 @@ func sniffYAML(head []byte, whole bool) bool {
 	return false
 }
 
-// complete returns the complete lines of a text, and also, of one that goes on, its begin up to the last line that is
-// not indented.
+// complete returns the complete lines of a text and, if the text continues, also its beginning up to the last line that
+// is not indented.
 func complete(head []byte, whole bool) (texts [][]byte) {
 	if whole {
 		return [][]byte{head}
@@ -71,7 +71,7 @@ type yamlShape struct {
 	pairs, blanks  int               // members of maps, and those with a blank in their name
 	values, prose  int               // scalars, and scalars of several words
 	nested, twice  bool
-	flow, sentence bool // a document is no map or list in block style; a name has no letter in front
+	flow, sentence bool // a document is not a map or list in block style; a name has no letter in front
 }
 
 // begin counts a map or list.
@@ -134,7 +134,7 @@ func parseYAML(text []byte, to Sink) error {
 	return p.documents()
 }
 
-// yamlWords are the plain scalars that are no text, but for numbers.
+// yamlWords are the plain scalars that are not text, except numbers.
 var yamlWords = map[string]struct {
 	kind Kind
 	text string
@@ -154,7 +154,7 @@ func likeHash(number []byte) bool {
 	return ok && bytes.IndexByte(mantissa, '.') < 0 && exponent[0] != '-' && exponent[0] != '+'
 }
 
-// yamlScalar returns what a scalar is. Plain is whether it has no quotes and is no block.
+// yamlScalar returns the kind of a scalar. Plain reports whether it has no quotes and is not a block.
 func yamlScalar(text []byte, plain bool, tag string) (Kind, []byte) {
 	if tag == "!!binary" {
 		raw, err := base64.StdEncoding.AppendDecode(nil, bytes.Join(bytes.Fields(text), nil))

@@ -6,7 +6,8 @@ import (
 	"fmt"
 )
 
-// Bounds of what aliases repeat, in bytes: an alias may hold other aliases, so that a few lines mean millions of nodes.
+// Bounds on what aliases repeat, in bytes: an alias may contain other aliases, so that a few lines mean millions of
+// nodes.
 const (
 	maxRepeated = 4 // for each byte of the text
 	minRepeated = 1 << 16

@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// token reads an alias, a text in quotes, or a plain text as far as it is in this line.
+// token reads an alias, a text in quotes, or the part of a plain text in this line.
 func (p *yamlParser) token() (t yamlToken) {
 	c, next := p.peek(), p.byteAt(p.at+1)
 	space := isSpace(next) || p.flows > 0 && isFlow(next)
