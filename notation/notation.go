@@ -17,8 +17,8 @@
 //	  End(44)
 //	End(45)
 //
-// A parser keeps every digit of a number. It needs memory for the depth of the document, not for its size; the parser of TOML
-// holds a document, and the parser of YAML keeps nodes with anchors if there are aliases.
+// A parser keeps every digit of a number. It needs memory for the depth of the document, not for its size; the parser
+// of TOML keeps a document, and the parser of YAML keeps nodes with anchors if there are aliases.
 package notation
 
 import (

@@ -3,11 +3,10 @@
 //
 // # Protocol
 //
-// Both sides exchange frames: a u32, little-endian, the length of what follows, and one
-// MessagePack value of that length. A request is [id, method, [parameter...]], its reply
-// [id, error, result], where error is nil or a string. Replies come in the order of the
-// requests, and each has the id of its request. Hashes are the 8 bytes of a sync hash;
-// headers and orders are encoded as in an order log, see package orderlog.
+// Both sides exchange frames: a u32, little-endian, the length of the rest, and one MessagePack value of that length. A
+// request is [id, method, [parameter...]], its reply [id, error, result], where error is nil or a string. Replies come
+// in the order of the requests, and each has the id of its request. Hashes are the 8 bytes of a sync hash; headers and
+// orders are encoded as in an order log, see package orderlog.
 //
 //	hello     [version u, client str]        {"protocol": u, "name": str, "build": str,
 //	                                          "can": [str...], "max_request": u,
@@ -26,9 +25,8 @@
 //	predict   [tick u, player u, [order...]] hash                              "predict"
 //	orders    []                             map, see docs/extsim.md           "orders"
 //
-// The last column names the capability by which a target announces a request; the first
-// three requests are for every target. docs/extsim.md specifies the same for other
-// languages, byte by byte.
+// The last column names the capability by which a target announces a request; the first three requests are for every
+// target. docs/extsim.md specifies the protocol for other languages, byte by byte.
 //
 // # How a target is reached
 //

@@ -1,7 +1,7 @@
 // Package golden keeps the results of a game's replays, and compares later replays with them: other commits, other
 // platforms, other compilers.
 //
-// A folder holds a folder for each replay, which is called like the replay:
+// A folder contains a folder for each replay, with the replay's name:
 //
 //	skirmish/golden.txt         the manifest, a few lines of text
 //	skirmish/golden.trace.zst   the golden trace, compressed

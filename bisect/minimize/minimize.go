@@ -1,11 +1,10 @@
-// Package minimize makes a session that diverges as small as it can be made while it
-// still diverges in the same way.
+// Package minimize makes a diverging session as small as possible while it still diverges in the same way.
 //
-// # What is tried
+// # What it tries
 //
-// A candidate is a part of the session: its ticks up to a state point, and some of the
-// orders in these. The search keeps the smallest candidate that was seen to diverge in
-// the way the whole session does, the best one, which at first is the session itself:
+// A candidate is a part of the session: its ticks up to a state point, and some of the orders in these. The search
+// keeps the best candidate: the smallest one known to diverge in the same way as the whole session, at first the
+// session itself:
 //
 //  1. the shortest prefix: everything after the first state that departs is left out at once, or found by a binary
 //     search where a test reports no state;
@@ -15,14 +14,13 @@
 //     until no single one can be left out;
 //  5. smaller numbers in payloads with known fields, and players of a lower number.
 //
-// Whatever diverges sooner makes the candidate shorter.
+// A candidate that diverges sooner also becomes shorter.
 //
 // # Same result anywhere
 //
-// The candidates of a step have an order, and the first of them that diverges becomes
-// the best one. Others run ahead on other processors, and their outcomes are kept, but
-// count only when their turn has come: the result and its cost do not depend on how
-// many processors there are.
+// The candidates of a step have an order, and the first of them that diverges becomes the best one. Others run ahead on
+// other processors, and their outcomes are kept, but count only when their turn has come: the result and its cost do
+// not depend on the number of processors.
 //
 // # Cost
 //

@@ -1,5 +1,5 @@
-// Package refsim is the reference sim: a small real-time strategy game that is
-// deterministic, and that can be made to break its determinism on purpose.
+// Package refsim is the reference sim: a small deterministic real-time strategy game that can break its determinism on
+// purpose.
 //
 // It has 31 archetypes and one random number generator, so its Merkle tree has 32 leaves; it has twelve systems and
 // three caches, and plays with 100 to 100,000 entities. Two Sims with the same Config that are stepped with the same
@@ -31,12 +31,10 @@
 //
 // # Mistakes
 //
-// A [Fault] makes one peer go wrong from some tick on, by the mechanism that
-// makes real games go wrong, in the line of code where it would. The healthy
-// and the faulty path differ only in the mistake. Faults lists what there
-// is. To add one, add a constant and a row to the table in fault.go, and where
-// a system is to make the mistake, ask s.on(fault, system), or s.takes if it
-// happens once. TestFaultsBite then demands that it shows soon.
+// A [Fault] makes one peer go wrong from some tick on, by a mechanism from real games, in the line of code where it
+// would occur. The healthy and the faulty path differ only in the mistake. Faults lists them. To add one, add a
+// constant and a row to the table in fault.go, and call s.on(fault, system) where a system should make the mistake, or
+// s.takes if it happens once. TestFaultsBite then requires that it shows soon.
 //
 // docs/refsim.md describes the archetypes, orders, parameters and faults.
 package refsim

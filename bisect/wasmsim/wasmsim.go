@@ -1,10 +1,9 @@
-// Package wasmsim replays logs in simulators that are WebAssembly modules. They run in the process
-// that uses this package (for the command that is cmd/desynctool-wasm), see nothing outside their memory, and do the same everywhere.
+// Package wasmsim replays logs in simulators that are WebAssembly modules. They run in the process that uses this
+// package (for the command: cmd/desynctool-wasm), have no access outside their memory, and behave the same everywhere.
 //
 // # Module
 //
-// A module speaks the protocol of package extsim by two exported functions, instead of
-// frames over a connection:
+// A module implements the protocol of package extsim with two exported functions, instead of frames over a connection:
 //
 //	desynctool_alloc(len i32) i32
 //	    returns the address of len bytes for a request, good until the next call of
@@ -18,8 +17,8 @@
 // no files, arguments or variables, clocks advance by one step each time they are read and not otherwise, and random
 // numbers are the same in every run. The output of a module to its stderr or stdout is its log.
 //
-// The memory and the mutable globals are its whole state: to save and
-// restore it they are copied, and the module has no part in that.
+// The memory and the mutable globals are its whole state: saving and restoring copies them, without calls of the
+// module.
 package wasmsim
 
 import (

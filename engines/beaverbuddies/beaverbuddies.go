@@ -1,5 +1,5 @@
-// Package beaverbuddies reads logs of BeaverBuddies, a mod for Timberborn that lets several play. With detailed logs a
-// client writes where its own trace of a tick diverges from the server's:
+// Package beaverbuddies reads logs of BeaverBuddies, a multiplayer mod for Timberborn. With detailed logs a client
+// writes where its own trace of a tick diverges from the server's:
 //
 //	[14-55-11.50] Desync detected for tick 812!
 //	========== Trace history ==========
@@ -16,7 +16,7 @@
 //	========== Desynced Log End ==========
 //
 // These are two traces of the tick, client and server, with a checkpoint for each line of a message. Call stacks are
-// passed over. A log without such a part is a trace of one peer, from the lines after each tick:
+// skipped. A log without such a part is a trace of one peer, from the lines after each tick:
 //
 //	[14-55-11.20] Tick 00110 IO done; Order hash: 1A2B3C4D; Move hash: 00000007; Random s0: 5B1458C0
 package beaverbuddies

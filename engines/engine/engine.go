@@ -1,5 +1,5 @@
-// Package engine has the types by which an engine tells the rest of desynctool everything about itself: which
-// files it leaves and how they are read, and how it plays its recordings again.
+// Package engine has the types with which an engine describes itself to the rest of desynctool: the files that it
+// leaves, how they are read, and how it plays its recordings again.
 //
 // An engine is a game, a game engine, or a library of netcode. Each one has a folder below engines/. The package in it
 // returns one [Engine]. Package engines has the list of them.

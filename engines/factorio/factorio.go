@@ -3,16 +3,16 @@
 //
 // A report has two saves of one tick: the server's, which is the reference, and the save of the client that noticed. In
 // addition to the game's data each has level_with_tags_tick_N.dat and level-heuristic-N: the state in the game's own
-// binary format, and tags that the game puts around its parts, like those of XML:
+// binary format, with tags around its parts, as in XML:
 //
 //	<transport-belt-serialiser active-groups=128 active-lines=172>…
 //	  <transport-line belt=96489>…<line><transport-line-item>………</transport-line-item>
 //
-// So a path leads to any byte, whatever the bytes mean. A file becomes a checkpoint for each tag that is not in another
+// So every byte has a path, whatever the bytes mean. A file becomes a checkpoint for each tag that is not in another
 // one, with a hash of all its bytes and their number, and one for each stretch of bytes before such a tag. Where they
 // first differ, both files are read side by side, which finds the path and the bytes.
 //
-// script.dat holds the data of mods, one part a mod. Its checkpoints are those parts.
+// script.dat contains the data of mods, one part for each mod. These parts are its checkpoints.
 //
 // Everything is read as a stream: memory never contains a whole file, or a part of it that is longer than a piece of
 // data.

@@ -30,7 +30,7 @@
 // nothing happens in tick 0, and its state belongs to state points 0 and 1.
 //
 // A state or input is logged once it is confirmed: predictions are not in the log. "$" is a hash of the rest, without
-// the values of keys that begin with an underscore or are negative. docs/formats/godot-rollback.md has it at length.
+// the values of keys that begin with an underscore or are negative. docs/formats/godot-rollback.md has the details.
 //
 // # Traces
 //

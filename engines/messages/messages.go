@@ -1,5 +1,5 @@
-// Package messages finds what engines write about desyncs into their logs, one line among others: claims without a
-// trace. The messages are patterns, which pages describe, see package description.
+// Package messages finds the messages about desyncs in engines' logs, single lines among others: claims without a
+// trace. Pages describe the patterns of the messages, see package description.
 //
 // There may be anything before and after them on the line, lines may be of any length, and the rest of the log may be
 // anything. A value has an empty name if the line does not name its peer. So does a value of the log's own peer, which

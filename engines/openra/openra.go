@@ -2,8 +2,7 @@
 // syncreport-<UTC>-<client>.log that each client writes when the server reports that it
 // is out of sync.
 //
-// A report is text. Lines end as the system's do, but within an order there are
-// bare line feeds everywhere:
+// A report is text. Lines have the system's line ends, but within an order there are bare line feeds on every system:
 //
 //	Player: Commander (Linux Unix 6.1.0.13 .NET CLR 6.0.22)
 //	Player is host.
@@ -32,9 +31,8 @@
 // Each type of trait becomes a table, keyed by actor. docs/formats/openra.md has
 // the mapping at length.
 //
-// A report carries no checksum of its text. Since release-20231010 its last
-// section shows that it is whole. An older one ends with its orders, and looks
-// whole if it was cut between two lines of them; so does a newer one of a client
+// A report carries no checksum of its text. Since release-20231010 its last section shows that it is complete. An older
+// one ends with its orders, and looks complete if it was cut between two lines of them; so does a newer one of a client
 // that is not the host if its name no longer has the client's number.
 package openra
 

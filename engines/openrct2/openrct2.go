@@ -13,16 +13,14 @@
 //	Sprite added (Misc: Steam Particle), index: 1020
 //	Sprite removed (Litter), index: 1021
 //
-// Reports of 2019 have one tick, "tick: 010F4B0A". A sprite that was added is only on
-// the right, one that was removed only on the left. Sprites that are equal
-// are not listed.
+// Reports from 2019 have one tick, "tick: 010F4B0A". A sprite that was added is only on the right, one that was removed
+// only on the left. Sprites that are equal are not listed.
 //
 // The report becomes two traces of one tick: a checkpoint of the random number generator's first word, and one for each
 // listed sprite, with the differing fields as sums. If the ticks of the two states differ, the differences prove
 // nothing, and reading gives a [*TicksError].
 //
-// A report carries no checksum and no mark of its end. One that was cut between
-// two lines looks whole.
+// A report carries no checksum and no mark of its end. A report that was cut between two lines looks complete.
 package openrct2
 
 import (

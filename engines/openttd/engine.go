@@ -14,8 +14,8 @@
 //	         u16      0
 //	container
 //
-// Everything is big-endian. The container holds chunks until a u32 of 0. A chunk is a four-character id, a byte with
-// its type in the low four bits, and
+// Everything is big-endian. The container has chunks until a u32 of 0. A chunk is a four-character id, a byte with its
+// type in the low four bits, and
 //
 //	0 RIFF          a length of 28 bits (the high four bits of the type byte,
 //	                then three bytes) and as many bytes
@@ -69,7 +69,7 @@
 //
 // # Replays
 //
-// The package has OpenTTD play its own logs of commands again.
+// The package makes OpenTTD play its own logs of commands again.
 //
 // Only a build with command replay can do that: its developers compile it with DEBUG_DUMP_COMMANDS. Such a build, as a
 // dedicated server, reads commands.log from its folder of saves, and runs each command at its time, as fast as it can.

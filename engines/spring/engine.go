@@ -7,7 +7,7 @@
 // that the engine writes as ClientGameState-<random>-[<first>-<last>].txt or
 // ServerGameState-…, and that scripts of games write in the same shape.
 //
-// A dump holds the state of many frames, one after the other:
+// A dump contains the states of many frames, one after the other:
 //
 //	 mapName: MiniMap 1
 //	minFrame: 0
@@ -31,8 +31,8 @@
 //
 // Recoil prints floats as their bits, and vectors as a hash of their bits; the values follow them only on request.
 //
-// A dump carries no checksum. The numbers of units, pieces and so on that it gives
-// are checked against what follows, and no line is passed over.
+// A dump carries no checksum. The numbers of units, pieces and so on that it gives are checked against the content, and
+// no line is skipped.
 //
 // # Orders
 //
@@ -71,20 +71,20 @@
 //
 // # Traces
 //
-// The package reads the checksums in demos of the Spring engine and of Recoil
-// as traces, and what the engine claims in infologs and demos.
+// The package reads the checksums in demos of the Spring engine and of Recoil as traces, and the engine's claims in
+// infologs and demos.
 //
 // # Replays
 //
-// The package has the Spring engine play its demos again, for package gamereplay.
+// The package makes the Spring engine play its demos again, for package gamereplay.
 //
 // spring-headless plays a copy of the demo, see copying: the engine simulates it as recorded, and logs its checksum of
 // each frame. Our interface, ui.lua, loads the game's own, plays the demo as fast as the machine can, and dumps the
 // state at the start of wanted frames. The evidence is a demo, with the orders of the recording and the computed
 // checksums, and states.
 //
-// Spring checks the engine's version itself, but plays with other data than were recorded: the
-// checksums of game and map in its log are compared, and a replay with others is refused.
+// Spring checks the engine's version itself, but plays with other data than the recording's: the checksums of game and
+// map in its log are compared, and a replay with others is refused.
 package spring
 
 import (

@@ -6,8 +6,8 @@
 // The package reads the sync dumps of Warzone 2100, desync25702_p1.txt, as
 // states.
 //
-// A dump is what a peer computed in one tick, line by line; its
-// form is under Orders. The lines about one object become one row:
+// A dump is a peer's computation of one tick, line by line; its format is under Orders. The lines about one object
+// become one row:
 //
 //	[droidUpdate] < droid160627 = p7;pos(5569,5558,378),…    before its update
 //	[droidUpdate] M droid160627 = p7;pos(5569,5558,378),…    in the middle of it
@@ -21,9 +21,9 @@
 //
 // # Orders
 //
-// The package reads what Warzone 2100 4.x leaves of a multiplayer game: the
-// recording that each peer writes, replay/multiplay/*.wzrp, and the dumps that
-// all peers exchange when they notice a desync, logs/desync<time>_p<slot>.txt.
+// The package reads the files that Warzone 2100 4.x leaves after a multiplayer game: the recording that each peer
+// writes, replay/multiplay/*.wzrp, and the dumps that all peers exchange when they notice a desync,
+// logs/desync<time>_p<slot>.txt.
 //
 // # Recordings
 //
@@ -54,12 +54,10 @@
 //
 // # Time
 //
-// A tick is 100 ms of game time, and the game's clock begins at 2. Tick n is the
-// one that the game calls 100 n + 2: it reads the messages that are due, begins
-// the game state update of that time, takes the CRC, and then updates the
-// objects. So what is labelled with a time T, the dump and the CRC, covers the
-// objects' updates of T - 100, and the messages and the head of T: it is taken as
-// of the state point of tick n, before its objects are updated.
+// A tick is 100 ms of game time, and the game's clock begins at 2. Tick n is the game's 100 n + 2: it reads the
+// messages that are due, begins the game state update of that time, takes the CRC, and then updates the objects. So the
+// dump and the CRC with a time T cover the objects' updates of T - 100, and the messages and the head of T: they count
+// for the state point of tick n, before its objects are updated.
 //
 // # Traces
 //

@@ -46,7 +46,7 @@
 // stream from its start up to the first RunQueue entry that is due at t or later. So it is cumulative: hashes of peers
 // that have diverged never agree again.
 //
-// docs/formats/widelands.md has the same at length, with the commands.
+// docs/formats/widelands.md has the details, with the commands.
 //
 // # Traces
 //
@@ -57,16 +57,16 @@
 //
 // # Replays
 //
-// The package has Widelands play its own replays again.
+// The package makes Widelands play its own replays again.
 //
 // The game checks the hashes that a replay records, and prints the first one that it cannot confirm and its own hash.
 // It prints nothing else, so three things are done to get everything that it knows:
 //
 //   - A replay ends at its last command, and hashes after that are never checked. In the copy that is played,
 //     one more command follows at the end, due a day later, which is never run.
-//   - It plays as fast as it was played. A script in its home folder, which the game runs while it
-//     registers its units, sets the speed.
-//   - It shows a window and waits, at the first hash that differs and at the end. It is ended then.
+//   - It plays at the recorded speed. A script in its home folder, which the game runs while it registers its units,
+//     sets the speed.
+//   - It shows a window and waits, at the first hash that differs and at the end. Then we end it.
 //
 // Its results are left as a replay with its hashes instead of the recorded ones, up to the first one that differs; and
 // as a sync stream, if the peer left its own and the game has confirmed the hash of its leading part: that part then

@@ -48,24 +48,20 @@
 //	end
 //	hash-quick 5d3640d2b15d077118bd5c820882bcc3
 //
-// A turn has a label and a length in milliseconds, then commands with their
-// player, then end, then in network games a hash of the state after it: a full
-// one ("hash") at turns 0, 19, 39 and so on, else a quick one, which covers the
-// RNG, the next entity's id and positions only. That two quick hashes agree
-// proves nothing about the rest.
+// A turn has a label and a length in milliseconds, then commands with their player, then end, then in network games a
+// hash of the state after it: a full one ("hash") at turns 0, 19, 39 and so on, else a quick one, which covers the RNG,
+// the next entity's id and positions only. Equal quick hashes prove nothing about the rest.
 //
-// Turns are ticks: turn T leads from state point T to T + 1, so that the hash
-// after turn T is of point T + 1. (The engine's own messages count one more
-// than the label.)
+// Turns are ticks: turn T leads from state point T to T + 1, so the hash after turn T belongs to point T + 1. (The
+// engine's own messages count one more than the label.)
 //
-// [Write] turns what was read into the same bytes. A line that is not exactly
-// as above is an error, so that nothing is lost unseen.
+// [Write] writes the same bytes that were read. A line that is not exactly as above is an error, so that nothing is
+// lost silently.
 //
 // # Traces
 //
-// The package reads what 0 A.D. prints when it replays a commands.txt without
-// a picture: after each turn it computes the state's hash, and compares it with the
-// recorded one.
+// The package reads the output of 0 A.D. when it replays a commands.txt without graphics: after each turn it computes
+// the state's hash, and compares it with the recorded one.
 //
 //	Turn 16 (200)...
 //	hash-quick ok (27ce755d45e29f7dc478a5d25be6fbac)
@@ -88,8 +84,8 @@
 // in which every turn has a full hash: zeros where none was recorded. So two replays of one recording can be compared
 // turn by turn, in all of their state.
 //
-// In the replay the engine takes the mods from the recording's start line. Mods that it does not find it
-// leaves out with a warning; therefore they are looked for before it starts, as is the map.
+// In the replay the engine takes the mods from the recording's start line. It leaves out missing mods with a warning;
+// so we look for them before it starts, and for the map.
 package zeroad
 
 import (

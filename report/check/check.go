@@ -1,7 +1,6 @@
-// Package check checks files that a writer in any language made against the rules of the
-// formats, as docs/ has them. A reader stops at the first thing that it cannot use, and accepts
-// much that a writer should not write. This package reads on where that is possible, and reports
-// each broken rule.
+// Package check checks files against the rules of the formats in docs/, whatever program wrote them. A reader stops at
+// the first problem, and accepts much that a writer should not write. This package continues where that is possible,
+// and reports each broken rule.
 //
 // It uses the readers of the formats. The reference vectors in docs/vectors and the SDKs do not
 // share code with them.

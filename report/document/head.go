@@ -1,10 +1,9 @@
-// Package document renders results: as JSON documents for scripts and as text
-// for people. It computes and decides nothing; the packages that produce results do.
+// Package document renders results: as JSON documents for scripts and as text for people. It computes and decides
+// nothing; the packages that produce results do that.
 //
-// A function named as a command takes the command's result and returns its Document,
-// which is written as JSON or as text. The types that mirror results in JSON are not an API:
-// a script reads the keys. Only those of triage are exported, since a saved report of
-// triage can be read and rendered again.
+// A function with the name of a command takes the command's result and returns its Document, which can be written as
+// JSON or as text. The types that mirror results in JSON are not an API: a script reads the keys. Only triage's types
+// are exported, since a saved report of triage can be read and rendered again.
 //
 // Every JSON document is one object that begins with
 //

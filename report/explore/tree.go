@@ -1,8 +1,8 @@
 // Package explore shows a Report as a tree to walk in a terminal: from the session down to the bits of one value, with
 // the facts about each step next to it and the command that shows the same by itself.
 //
-// The tree (Build) is plain data, and knows no terminal. The model (New, Run) draws it. All text of a report reaches
-// the terminal through (*sheet).say, which escapes it.
+// The tree (Build) is plain data, independent of a terminal. The model (New, Run) draws it. All text of a report
+// reaches the terminal through (*sheet).say, which escapes it.
 package explore
 
 import (

@@ -1,10 +1,9 @@
 // Package page writes a Report as one self-contained HTML file: styles, script and pictures are in it, and its content
 // security policy lets it load nothing. The same report gives the same bytes.
 //
-// Each picture is drawn in Go, as SVG, and has a table with the same numbers behind it. The
-// script only adds what needs a hand: the line that names the number under the pointer or
-// the keys, the change between light and dark, the filter of what differs, and copying. What only it
-// can do is hidden until it runs. Without it the page still reads.
+// Go code draws each picture as SVG, and adds a table with the same numbers. The script only adds interaction: the line
+// that shows the number under the pointer or the keys, the change between light and dark, the filter for differences,
+// and copying. Controls that need the script are hidden until it runs. The page is readable without it.
 //
 // The content of a report comes from players' files. Every text that is put into the markup first goes through
 // document.Safe and is then escaped (see html.put), so that neither markup nor control characters nor marks of text

@@ -1,10 +1,10 @@
 // Package survey finds evidence in ordinary notations among files that belong to no known format.
 //
-// One such file does not show what it is: any program writes JSON. A survey looks at all files of a session, groups them
-// by their names, learns one schema from some of each group, and finds out which number in the names is the tick and
-// which part is the peer. Then a file is recognised by its name, and is only opened where its content is needed.
+// A single file does not show what it is: any program writes JSON. A survey looks at all files of a session, groups
+// them by their names, learns one schema from some of each group, and finds out which number in the names is the tick
+// and which part is the peer. Then a file is recognised by its name, and is only opened if its content is needed.
 //
-// Ordinary notations come last: where any file is of a known format, a survey finds nothing.
+// Ordinary notations come last: if any file has a known format, a survey finds nothing.
 package survey
 
 import (

@@ -1,6 +1,6 @@
-// Package words makes English of a conclusion. It is the only place with the sentences of a triage: its first lines,
+// Package words writes a conclusion in English. It is the only place with the sentences of a triage: its first lines,
 // the steps of the narrowing, the evidence for a cause, what is missing, the next steps. It decides nothing and reads
-// no files; each sentence follows from a verdict.Conclusion, which can be written down as a literal.
+// no files; each sentence follows from a verdict.Conclusion, which can be written as a literal.
 //
 // A text first states what is known, then what is not, in words that are clear to a person who has never used the tool.
 // It names the engine's own moments, with our numbers next to them.

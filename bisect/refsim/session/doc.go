@@ -1,5 +1,5 @@
-// Package session plays the reference sim as several peers, records what each
-// of them would leave behind, and knows the truth about what went wrong.
+// Package session plays the reference sim as several peers, records the files that each of them would leave, and knows
+// what really went wrong.
 //
 // [Record] steps all peers side by side with the same orders, except for those that a peer loses. It hands everything
 // for the files to a [Sink]: headers, ticks and hashes for the order logs, worlds for the snapshots, and the moments

@@ -1,13 +1,12 @@
-// Package archive shows archives as folders, archives in archives included, and texts that
-// people paste as the files that are in them.
+// Package archive shows archives as folders, including archives in archives, and pasted texts as the files in them.
 //
 // An archive appears as a folder at its own path, so that the file host/x.snap in report.zip is report.zip/host/x.snap,
 // and everything that reads folders reads archives. Nothing is unpacked to the disk. Zip archives and plain tar
 // archives are read in place, and deflated entries are inflated as far as they are read; compressed tar archives are
 // read once and kept in memory. If everything in an archive is in one folder, the names leave it out.
 //
-// A text in which package paste finds several files, a diff of two for example, is a folder as
-// well; one in which it finds a single file is that file, without what surrounds it.
+// A text in which package paste finds several files, for example a diff of two, is also a folder; a text with a single
+// file is that file, without the text around it.
 //
 // Nothing in an archive is trusted: [Options] bounds its unpacked size, and entries with names that lead elsewhere,
 // links, encrypted entries and the like are left out and listed by Lost.
