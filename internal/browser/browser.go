@@ -1,4 +1,4 @@
-// Package browser opens a file in the browser that the user has chosen.
+// Package browser opens a file in the user's browser.
 package browser
 
 import (
@@ -14,15 +14,13 @@ import (
 	"github.com/desynctool/desynctool/internal/shellwords"
 )
 
-// ErrNone is returned where nothing opens a file: there is no display, or none of the programs that
-// do it.
+// ErrNone is returned if nothing can open a file: there is no display, or no suitable program.
 var ErrNone = errors.New("no browser is known here; $BROWSER names one")
 
-// patience is how long a program may take to say that it failed. One that runs longer is taken to
-// be the browser itself.
+// patience is how long a program may take to report a failure. One that runs longer counts as the browser itself.
 const patience = time.Second
 
-// Open opens a file. The program that does it has no terminal, and outlives this one.
+// Open opens a file. The program that shows it has no terminal, and outlives this one.
 func Open(path string) error {
 	abs, err := filepath.Abs(path)
 	if err != nil {
@@ -41,9 +39,9 @@ func Open(path string) error {
 	return err
 }
 
-// start starts a program, and waits a moment for it to fail.
+// start starts a program, and waits a moment in case it fails.
 func start(program string, args []string) error {
-	cmd := exec.Command(program, args...) // its input and outputs are the null device
+	cmd := exec.Command(program, args...) // the null device for input and output
 	detach(cmd)
 	if err := cmd.Start(); err != nil {
 		return err
@@ -60,8 +58,8 @@ func start(program string, args []string) error {
 	return nil
 }
 
-// commands returns the command lines that may open a file, the one to try first at the front;
-// none where there is nothing to show it on.
+// commands returns the command lines that may open a file, the first one to try first. It returns none if there is no
+// display.
 func commands(goos string, getenv func(string) string, path string) (list [][]string) {
 	for _, one := range strings.Split(getenv("BROWSER"), listSeparator(goos)) {
 		if argv := chosen(one, fileURL(goos, path)); argv != nil {
@@ -83,8 +81,8 @@ func commands(goos string, getenv func(string) string, path string) (list [][]st
 	return list
 }
 
-// chosen returns the command line of one entry of $BROWSER: its words as a shell splits them, with the
-// address in place of %s, or at the end.
+// chosen returns the command line for one entry of $BROWSER: its words as split by a shell, with the address in place
+// of %s, or at the end.
 func chosen(entry, address string) []string {
 	argv, err := shellwords.Split(entry)
 	if err != nil || len(argv) == 0 {

@@ -7,5 +7,5 @@ import (
 	"syscall"
 )
 
-// detach has a program be of a session of its own, so that it does not end with the terminal.
+// detach starts a program in its own session, so that it does not end with the terminal.
 func detach(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} }

@@ -5,12 +5,13 @@ import (
 	"syscall"
 )
 
-// alone are the attributes of a server of ours: without a terminal, and ended with the thread that started it.
+// alone returns the attributes of a server that desynctool starts: without a terminal, and ended with the thread that
+// started it.
 func alone() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGTERM}
 }
 
-// withThread has the goroutine keep its thread.
+// withThread locks the goroutine to its thread.
 func withThread() (unlock func()) {
 	runtime.LockOSThread()
 	return runtime.UnlockOSThread

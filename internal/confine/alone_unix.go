@@ -4,7 +4,7 @@ package confine
 
 import "syscall"
 
-// alone are the attributes of a server of ours: without a terminal.
+// alone returns the attributes of a server that desynctool starts: without a terminal.
 func alone() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
 
 func withThread() (unlock func()) { return func() {} }

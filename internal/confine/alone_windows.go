@@ -2,7 +2,7 @@ package confine
 
 import "syscall"
 
-// alone are the attributes of a server of ours: without a window.
+// alone returns the attributes of a server that desynctool starts: without a window.
 func alone() *syscall.SysProcAttr { return &syscall.SysProcAttr{HideWindow: true} }
 
 func withThread() (unlock func()) { return func() {} }

@@ -2,5 +2,5 @@
 
 package confine
 
-// available does not know.
+// available is not known on this system.
 func available(string) (bytes int64, known bool) { return 0, false }

@@ -1,8 +1,8 @@
-// Package confine runs programs of others within limits: games that replay a recording which a stranger has
-// made, builds of games. Such a program has no terminal, no input, no screen but one that it is given, an environment
-// of its own, and ends with all that it started when its time, its disk space or its memory is used up.
+// Package confine runs untrusted programs within limits: builds of games, and games that replay a recording from an
+// unknown source. Such a program has no terminal, no input, no screen unless it is given one, and its own environment.
+// It ends, with all processes that it started, when its time, disk space or memory is used up.
 //
-// What holds depends on the system, and Ended.Confined says what did not:
+// The restrictions depend on the system, and Ended.Confined lists the missing ones:
 //
 //	           children                network             writing            memory
 //	Linux      PID namespace           network namespace   mounts, Landlock   watched
@@ -10,24 +10,25 @@
 //	Windows    job                     –                   –                  job
 //	others     process group           –                   –                  –
 //
-// The second line is of Linux where user namespaces are refused, as in most containers. There all that a program has
-// started is ended as well, but for what has killed its guard before.
+// The second line applies to Linux without user namespaces, as in most containers. There, too, all processes that a
+// program has started are ended, except processes that killed its guard before.
 //
-// On Linux this program starts itself again, with Commanded as its only argument: that process enters the namespaces,
-// gives up what it may do there, starts the program, ends what is left of it, and dies with this one. Package confine
-// takes over such a process before main begins, so a program, or a test, has nothing to do for it.
+// On Linux this program starts itself again, with Commanded as its only argument. That process enters the namespaces,
+// gives up its own permissions there, starts the program, ends its remaining processes, and dies with this one. Package
+// confine takes over such a process before main begins, so programs and tests need no code for it.
 //
 // # What a confined program may do on Linux
 //
-// It may read whatever the user may read, its home folder included, since games are installed there: with Network unset
-// nothing that it reads can leave, but in what it prints and writes. It writes only below Command.Writes and to a /dev/shm
-// of its own, of 256 MiB at most, so not to /tmp: Minimal has TMPDIR. Of the devices it has those without a state and those
-// for pictures, so no disk, no sound, no camera, no keyboard. Sockets at which other programs listen when it starts (D-Bus,
-// Wayland, tmux, agents of keys) are hidden from it, but for that of the display in Command.Env; so are terminals and other
-// processes. The user root is
-// called 1000 in there, since many games refuse to run as root.
+// It may read whatever the user may read, including the home folder, because games are installed there. If Network is
+// not set, the data that it reads can leave only in its output and the files that it writes. It may write only below
+// Command.Writes and to its own /dev/shm, of 256 MiB at most, so not to /tmp: Minimal sets TMPDIR. It has only devices
+// without state, and devices for graphics: no disk, no sound, no camera, no keyboard. Sockets at which other programs
+// listen when it starts (D-Bus, Wayland, tmux, key agents) are hidden from it, except the socket of the display in
+// Command.Env. Terminals and other processes are hidden too. Inside, the user root is 1000, because many games refuse
+// to run as root.
 //
-// Without namespaces Landlock alone restricts writing: a change of mode or owner is none, and shared memory is that of all.
+// Without namespaces, only Landlock restricts writing. It does not restrict changes of modes and owners, and shared
+// memory is shared with all programs.
 package confine
 
 import (
@@ -49,19 +50,19 @@ import (
 
 // Command is a program and what it may do.
 type Command struct {
-	Args    []string          // the program and its arguments, never through a shell
+	Args    []string          // the program and its arguments, never run by a shell
 	Dir     string            // its working folder, the first of Writes if empty
-	Env     []string          // the whole environment, "NAME=value"; Minimal returns a base. Its XDG_… folders below Writes are made
+	Env     []string          // the whole environment, "NAME=value"; Minimal returns a base. Its XDG_… folders below Writes are created
 	Writes  []string          // folders that it may write to
 	Time    time.Duration     // wall clock, 0 for no limit
-	Disk    int64             // bytes by which Writes may grow altogether, 0 for no limit; no single file becomes larger either. Files without names count where a disk has less than 1 GiB left
-	Memory  int64             // bytes that its processes hold in memory, looked at every quarter of a second, 0 for no limit
-	Network bool              // whether it may reach the network; else it has a loopback of its own where the system can
-	Line    func(line string) // each line of stdout and stderr as it comes, as it is, its first 4096 bytes; called from one goroutine
+	Disk    int64             // bytes by which Writes may grow in total, 0 for no limit; no single file may be larger either. Files without names count if a disk has less than 1 GiB left
+	Memory  int64             // bytes of memory of its processes, checked every quarter of a second, 0 for no limit
+	Network bool              // whether it may use the network; otherwise it has its own loopback if the system supports it
+	Line    func(line string) // receives each line of stdout and stderr as it arrives, unchanged, its first 4096 bytes; called from one goroutine
 	Log     io.Writer         // all of stdout and stderr, at most Disk bytes; may be nil
 }
 
-// Limit is what ended a program.
+// Limit is the limit that ended a program.
 type Limit string
 
 // The limits.
@@ -74,59 +75,59 @@ const (
 	Interrupted Limit = "interrupted" // the context was done
 )
 
-// What a system may be unable to restrict.
+// Restrictions that a system may not support.
 const (
-	Children = "children" // those that leave its process group may go on running
-	Network  = "network"  // it can be reached
+	Children = "children" // processes that leave its process group may continue
+	Network  = "network"  // the network is reachable
 	Writing  = "writing"  // files elsewhere can be written
-	Reaching = "sockets"  // other programs can be talked to
-	Weighing = "memory"   // it may take more than Command.Memory
+	Reaching = "sockets"  // other programs are reachable
+	Weighing = "memory"   // it may use more than Command.Memory
 )
 
-// Ended says how a program ended.
+// Ended describes how a program ended.
 type Ended struct {
 	Code     int           // exit status, -1 if it was killed
-	Signal   string        // what killed it, "segmentation fault"; empty if it exited
+	Signal   string        // the signal that killed it, "segmentation fault"; empty if it exited
 	Limit    Limit         // the limit that ended it; None if it ended by itself
-	Why      string        // what came of Limit, after "it": "ran longer than 5m0s", "wrote more than 2 GiB", "was interrupted"; empty if it ended by itself
-	Tail     []string      // its last lines, at most 20, fit to be shown
-	Confined []string      // what the system could not restrict: "network", "children"; empty if it could everything
-	Took     time.Duration // for progress only, never for results
+	Why      string        // the effect of Limit, after "it": "ran longer than 5m0s", "wrote more than 2 GiB", "was interrupted"; empty if it ended by itself
+	Tail     []string      // its last lines, at most 20, in printable form
+	Confined []string      // restrictions that the system does not support: "network", "children"; empty if it supports all
+	Took     time.Duration // only for progress, never for results
 }
 
-// grace is how long a program has to end once it was told to.
+// grace is how long a program may take to end after it was asked to.
 var grace = 3 * time.Second
 
-// patience is how long is waited for what must happen soon.
+// patience is how long to wait for events that should happen soon.
 const patience = 10 * time.Second
 
-// maxProcesses is how many processes and threads a program may have.
+// maxProcesses is the maximum number of a program's processes and threads.
 const maxProcesses = 4096
 
 // outcome is how a program ended by itself, or when it was killed.
 type outcome struct {
 	code   int
 	signal string
-	full   bool  // a file had reached its largest size
+	full   bool  // a file has reached its maximum size
 	err    error // it is not known
 }
 
-// process is a program that was started, as a system has it.
+// process is a program that was started, on a particular system.
 type process interface {
-	// wait returns when the program has ended and nothing of it runs, as far as the system can do that.
+	// wait returns when the program and all of its processes have ended, as far as the system can ensure that.
 	wait() outcome
-	// end tells the program to end, and ends it and its children by force after grace.
+	// end asks the program to end, and after grace kills it and its children.
 	end()
-	// kill ends the program and its children by force.
+	// kill kills the program and its children.
 	kill()
-	// usage returns the bytes that the program and its children hold in memory, and how many threads they have;
-	// false if the system does not say.
+	// usage returns the bytes of memory of the program and its children, and the number of their threads, false if the
+	// system does not report it.
 	usage() (held int64, threads int, known bool)
-	// missing are the kinds of things that the system could not restrict.
+	// missing are the restrictions that the system does not support.
 	missing() []string
 }
 
-// isFolder returns an error for what is not a folder.
+// isFolder returns an error unless path is a folder.
 func isFolder(path string) error {
 	stat, err := os.Stat(path)
 	if err == nil && !stat.IsDir() {
@@ -135,7 +136,7 @@ func isFolder(path string) error {
 	return err
 }
 
-// furnish makes the folders below Writes that programs expect in their home.
+// furnish creates the folders below Writes that programs expect in their home.
 func (c *Command) furnish() error {
 	for _, variable := range c.Env {
 		name, dir, _ := strings.Cut(variable, "=")
@@ -149,9 +150,9 @@ func (c *Command) furnish() error {
 	return nil
 }
 
-// Run runs a program to its end. Nothing of it runs when Run returns, as far as the system can ensure that. An error
-// without an Ended says that the program could not be started; one beside it, that how it ended is not known, or that Log
-// did not take what it printed.
+// Run runs a program to its end. When it returns, none of the program's processes runs, as far as the system can ensure
+// that. An error without an Ended means that the program could not be started. An error with an Ended means that the
+// end is not fully known, or that writing to Log failed.
 func Run(ctx context.Context, c Command) (*Ended, error) {
 	begun := time.Now()
 	if err := c.settle(); err != nil {
@@ -190,7 +191,7 @@ func Run(ctx context.Context, c Command) (*Ended, error) {
 	<-watching
 	select {
 	case <-read:
-	case <-time.After(patience): // somebody who got away has the pipe
+	case <-time.After(patience): // an escaped process has the pipe
 		_ = from.SetReadDeadline(time.Now())
 		<-read
 	}
@@ -198,7 +199,7 @@ func Run(ctx context.Context, c Command) (*Ended, error) {
 	if e.Limit == None && o.full {
 		e.Limit, e.Why = Disk, c.tooMuch()
 	}
-	if last := c.weighed(before); e.Limit == None && last.limit != None { // which it wrote since the last look
+	if last := c.weighed(before); e.Limit == None && last.limit != None { // written since the last check
 		e.Limit, e.Why = last.limit, last.text
 	}
 	for _, dir := range c.Writes {
@@ -209,7 +210,7 @@ func Run(ctx context.Context, c Command) (*Ended, error) {
 	return e, errors.Join(o.err, out.err)
 }
 
-// unreadable says that something which a program has left cannot be read. Its name is the program's.
+// unreadable is the error for data from a program that cannot be read. The program chose its name.
 func unreadable(err error) error {
 	var at *fs.PathError
 	if errors.As(err, &at) {
@@ -224,7 +225,7 @@ type breach struct {
 	text  string
 }
 
-// await waits for the end of a program, and ends it where it must.
+// await waits for the end of a program, and ends it if necessary.
 func (c *Command) await(ctx context.Context, p process, over <-chan outcome, full <-chan struct{}, cut <-chan breach) (outcome, breach) {
 	var late <-chan time.Time
 	if c.Time > 0 {
@@ -249,7 +250,7 @@ func (c *Command) await(ctx context.Context, p process, over <-chan outcome, ful
 		select {
 		case o := <-over:
 			return o, why
-		case <-full: // or what it does with the time that is left
+		case <-full: // or whatever it does with the time that is left
 		case <-cut:
 		}
 	}
@@ -257,10 +258,10 @@ func (c *Command) await(ctx context.Context, p process, over <-chan outcome, ful
 	return <-over, why
 }
 
-// tooMuch says that a program has written too much.
+// tooMuch reports that a program has written too much.
 func (c *Command) tooMuch() string { return "wrote more than " + sandbox.Size(c.Disk) }
 
-// settle checks a command and makes its paths whole.
+// settle checks a command and makes its paths absolute.
 func (c *Command) settle() error {
 	if len(c.Args) == 0 || c.Args[0] == "" {
 		return errors.New("no program is given")
@@ -294,7 +295,7 @@ func (c *Command) settle() error {
 		return err
 	}
 	if c.Env == nil {
-		c.Env = []string{} // nothing, not that of this process
+		c.Env = []string{} // empty, not the environment of this process
 	}
 	if err := c.furnish(); err != nil {
 		return err

@@ -18,25 +18,26 @@ import (
 	"github.com/desynctool/desynctool/internal/file/files"
 )
 
-// displays is the folder in which X servers have their sockets.
+// displays is the folder with the sockets of X servers.
 const displays = "/tmp/.X11-unix"
 
 // displayStarts is how long an X server may take to start.
 const displayStarts = 20 * time.Second
 
-// Screen is an X server without a screen, which only those can reach that have its key.
+// Screen is an X server without a physical screen. Only programs with its key can use it.
 type Screen struct {
-	// Name is what it is called, ":7".
+	// Name is its display name, ":7".
 	Name string
-	// Env are the variables by which programs find and may use it.
+	// Env are the variables with which programs find and may use it.
 	Env []string
 
 	cmd  *exec.Cmd
 	over chan struct{}
 }
 
-// Display starts an X server, Xvfb, with a screen of 1024 by 768, that listens at a socket in the file system only,
-// since others cannot be reached from a network namespace, and without shared memory, which is apart too. It ends when ctx is done, at Close, and with this process.
+// Display starts an X server, Xvfb, with a screen of 1024 by 768. It listens only at a socket in the file system,
+// because a network namespace cannot reach others. It uses no shared memory, because that is separate too. It ends when
+// ctx is done, at Close, and with this process.
 func Display(ctx context.Context) (*Screen, error) {
 	path, err := exec.LookPath("Xvfb")
 	if err != nil {
@@ -71,7 +72,7 @@ func Display(ctx context.Context) (*Screen, error) {
 		err := s.cmd.Start()
 		started <- err
 		if err == nil {
-			_ = s.cmd.Wait() // that it has ended is seen by who uses it
+			_ = s.cmd.Wait() // its users notice that it has ended
 			_ = remove()
 		}
 		close(s.over)
@@ -82,7 +83,7 @@ func Display(ctx context.Context) (*Screen, error) {
 		return nil, errors.Join(err, remove())
 	}
 	_ = number.SetReadDeadline(time.Now().Add(displayStarts))
-	text, err := bufio.NewReader(io.LimitReader(number, 16)).ReadString('\n') // which it writes last
+	text, err := bufio.NewReader(io.LimitReader(number, 16)).ReadString('\n') // written last
 	if text = strings.TrimSpace(text); err == nil && text != "" {
 		s.Name = ":" + text
 		s.Env = []string{"DISPLAY=" + s.Name, "XAUTHORITY=" + key}
@@ -107,11 +108,11 @@ func (s *Screen) Close() error {
 	return nil
 }
 
-// authority returns a file of X's keys with one for all displays: the family 65535 of any address, and four texts with
-// their lengths before them (2 bytes, big-endian): the address, the number, the key's kind, the key.
+// authority returns an X key file with one key for all displays: family 65535 for any address, and four texts preceded
+// by their lengths (2 bytes, big-endian): the address, the number, the kind of key, the key.
 func authority() []byte {
 	key := make([]byte, 16)
-	_, _ = rand.Read(key) // which does not fail
+	_, _ = rand.Read(key) // it does not fail
 	b := []byte{0xff, 0xff}
 	for _, text := range []string{"", "", "MIT-MAGIC-COOKIE-1", string(key)} {
 		b = binary.BigEndian.AppendUint16(b, uint16(len(text)))
@@ -128,7 +129,7 @@ func (h *head) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// lastLine returns the last line of what a server complained of, fit to be shown.
+// lastLine returns the last line of a server's error output in printable form.
 func lastLine(text string) string {
 	o := newOutput(&Command{})
 	o.take(strings.NewReader(text))

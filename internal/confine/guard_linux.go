@@ -17,34 +17,35 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The process that stands guard over a program is this one, started again. It takes over before main, so that every
-// program and every test that links this package can be it.
+// The process that guards a program is this program, started again. It takes over before main, so that every program
+// and every test that links this package can be the guard.
 func init() {
 	if len(os.Args) == 2 && os.Args[1] == Commanded {
 		os.Exit(stand())
 	}
 }
 
-// warden is what the guard knows of its program.
+// warden is the guard's data about its program.
 type warden struct {
 	plan
-	program int // its number
+	program int // its process id
 }
 
-// stand is the guard's life. All of it happens in one thread: what a thread gives up, its children do not have.
+// stand runs the guard. Everything happens in one thread: permissions that a thread gives up are missing in its
+// children.
 func stand() int {
 	runtime.LockOSThread()
 	asked, says := os.NewFile(3, "asked"), os.NewFile(4, "says")
 	unix.CloseOnExec(3)
 	unix.CloseOnExec(4)
-	_ = unix.CloseRange(5, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC) // what whoever started us has left open; not before Linux 5.11
+	_ = unix.CloseRange(5, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC) // files that this process inherited; not before Linux 5.11
 	read := bufio.NewReader(asked)
 	w := &warden{}
 	if err := msgpack.NewDecoder(read).Decode(&w.plan); err != nil {
 		fmt.Fprintf(os.Stderr, "%s is for this program's own use: %v\n", Commanded, err)
 		return 2
 	}
-	signal.Notify(make(chan os.Signal, 1)) // all are ignored, which the program does not inherit: it might send some
+	signal.Notify(make(chan os.Signal, 1)) // all signals are ignored, but the program does not inherit this: it might send some
 	say := msgpack.NewEncoder(says)
 	missing, err := w.begin()
 	if err != nil {
@@ -72,7 +73,7 @@ func (w *warden) begin() (missing []string, err error) {
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		return nil, err
 	}
-	_ = os.WriteFile("/proc/self/oom_score_adj", []byte("1000"), 0) // so that its children are ended first where memory is short
+	_ = os.WriteFile("/proc/self/oom_score_adj", []byte("1000"), 0) // so that its children are ended first if memory is short
 	written := errors.New("no namespaces")
 	if w.Loopback {
 		if err := loopback(); err != nil {
@@ -88,7 +89,7 @@ func (w *warden) begin() (missing []string, err error) {
 	if w.Probe {
 		return nil, written
 	}
-	if err := os.Chdir(w.Dir); err != nil { // also of what was mounted over it
+	if err := os.Chdir(w.Dir); err != nil { // even if another file system was mounted over it
 		return nil, err
 	}
 	if err := w.limit(); err != nil {
@@ -120,7 +121,7 @@ func (w *warden) begin() (missing []string, err error) {
 func (w *warden) limit() error {
 	limits := map[int]uint64{unix.RLIMIT_CORE: 0}
 	if w.FileSize > 0 {
-		limits[unix.RLIMIT_FSIZE] = uint64(w.FileSize) + 1 // which shows that it is more than it may be
+		limits[unix.RLIMIT_FSIZE] = uint64(w.FileSize) + 1 // one byte more shows that the limit was exceeded
 	}
 	for resource, most := range limits {
 		if err := unix.Setrlimit(resource, &unix.Rlimit{Cur: most, Max: most}); err != nil {
@@ -130,7 +131,7 @@ func (w *warden) limit() error {
 	return nil
 }
 
-// surrender gives up all capabilities of the thread, and the way to get others.
+// surrender gives up all capabilities of the thread, and any way to get others.
 func surrender() error {
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return err
@@ -139,18 +140,18 @@ func surrender() error {
 		return err
 	}
 	if os.Geteuid() == 0 {
-		return nil // without namespaces the program is what the user is
+		return nil // without namespaces the program keeps the user's permissions
 	}
 	var none [2]unix.CapUserData
 	return unix.Capset(&unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}, &none[0])
 }
 
-// obey does what the process that started this one asks.
+// obey executes the requests of the process that started this one.
 func (w *warden) obey(asked *bufio.Reader) {
 	for {
 		what, err := asked.ReadByte()
 		if err != nil || what == askKill {
-			for { // until there are none, which reap sees
+			for { // until there are none, which reap notices
 				w.signal(syscall.SIGKILL)
 				time.Sleep(5 * time.Millisecond)
 			}
@@ -161,10 +162,10 @@ func (w *warden) obey(asked *bufio.Reader) {
 	}
 }
 
-// signal sends a signal to the program and all that it has started.
+// signal sends a signal to the program and all processes that it has started.
 func (w *warden) signal(s syscall.Signal) {
 	if w.Namespaces {
-		_ = syscall.Kill(-1, s) // all but this one, the first in its namespace
+		_ = syscall.Kill(-1, s) // all but this one, which is the first in its namespace
 		return
 	}
 	list, _ := below(os.Getpid())
@@ -173,7 +174,7 @@ func (w *warden) signal(s syscall.Signal) {
 	}
 }
 
-// reap waits for the end of the program, then ends all that is left of it.
+// reap waits for the end of the program, then ends its remaining processes.
 func (w *warden) reap() syscall.WaitStatus {
 	var status, ended syscall.WaitStatus
 	for {

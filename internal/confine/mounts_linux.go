@@ -28,18 +28,19 @@ func loopback() error {
 	return unix.IoctlIfreq(s, unix.SIOCSIFFLAGS, lo)
 }
 
-// userFolder is where programs of a desktop have their sockets.
+// userFolder is the folder with the sockets of desktop programs.
 const userFolder = "/run/user"
 
-// sharedMemory is where programs share memory by names.
+// sharedMemory is the folder of named shared memory.
 const sharedMemory = "/dev/shm"
 
-// devices are those that a program may use: what all programs need, and what computes pictures. A game that root runs
-// could write to others, such as disks.
+// devices are the devices that a program may use: the ones that all programs need, and the ones for graphics. A game
+// that root runs could write to others, such as disks.
 var devices = []string{"null", "zero", "full", "random", "urandom", "dri", "dxg", "nvidia*"}
 
-// mount gives the program a view of the files in which only Writes can be written, with the devices that it may use, only
-// the processes in here, and without sockets and terminals. The second error is that something could not be hidden.
+// mount gives the program a view of the file system in which only Writes is writable, with the allowed devices, only
+// the processes in the namespace, and no sockets or terminals. The second error means that something could not be
+// hidden.
 func (w *warden) mount() (written, hidden error) {
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
 		return fmt.Errorf("mounts of its own: %w", err), err
@@ -47,7 +48,7 @@ func (w *warden) mount() (written, hidden error) {
 	within := func(dir string) bool {
 		return slices.ContainsFunc(w.Writes, func(path string) bool { return path == dir || strings.HasPrefix(path, dir+"/") })
 	}
-	kept := make([]*os.File, len(w.Writes)) // as what is mounted over them may hide them
+	kept := make([]*os.File, len(w.Writes)) // because mounts over them may hide them
 	for i, dir := range w.Writes {
 		var err error
 		if kept[i], err = open(dir); err != nil {
@@ -59,7 +60,7 @@ func (w *warden) mount() (written, hidden error) {
 		hidden = unix.Mount("none", userFolder, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, "size=4k,mode=0755")
 	}
 	for _, socket := range w.Hide {
-		if _, err := os.Lstat(socket); err == nil { // not below what is hidden already
+		if _, err := os.Lstat(socket); err == nil { // not below a hidden folder
 			hidden = errors.Join(hidden, unix.Mount(os.DevNull, socket, "", unix.MS_BIND, ""))
 		}
 	}
@@ -71,7 +72,7 @@ func (w *warden) mount() (written, hidden error) {
 			return fmt.Errorf("%s: %w", dir, err), hidden
 		}
 	}
-	// Where a container hides parts of its own /proc the kernel refuses another.
+	// If a container hides parts of its own /proc, the kernel refuses another one.
 	_ = unix.Mount("proc", "/proc", "proc", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, "")
 	if err := unix.MountSetattr(unix.AT_FDCWD, "/", unix.AT_RECURSIVE, &unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY}); err != nil {
 		return fmt.Errorf("a read-only view of files: %w", err), hidden
@@ -84,7 +85,7 @@ func (w *warden) mount() (written, hidden error) {
 	return nil, hidden
 }
 
-// mountDevices has a folder of devices with only some of them, and shared memory of its own.
+// mountDevices mounts a folder with only some of the devices, and separate shared memory.
 func mountDevices() error {
 	var all []*os.File
 	for _, path := range devicePaths() {
@@ -124,7 +125,7 @@ func mountDevices() error {
 	return unix.Mount("none", sharedMemory, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "size=256m,mode=1777")
 }
 
-// devicePaths returns the paths of devices that are there.
+// devicePaths returns the paths of the existing devices.
 func devicePaths() (paths []string) {
 	for _, name := range devices {
 		found, _ := filepath.Glob(filepath.Join("/dev", name))
@@ -133,7 +134,7 @@ func devicePaths() (paths []string) {
 	return paths
 }
 
-// open opens what a path leads to as a place, not as a file.
+// open opens a path as a location, not for reading or writing.
 func open(path string) (*os.File, error) {
 	fd, err := unix.Open(path, unix.O_PATH|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -142,10 +143,10 @@ func open(path string) (*os.File, error) {
 	return os.NewFile(uintptr(fd), path), nil
 }
 
-// byDescriptor returns a path of an open file that leads to it whatever is mounted over it.
+// byDescriptor returns a path that leads to an open file whatever is mounted over it.
 func byDescriptor(f *os.File) string { return fmt.Sprintf("/proc/self/fd/%d", f.Fd()) }
 
-// restrict has Landlock deny writing elsewhere than below some folders, in all threads.
+// restrict makes Landlock deny writing except below some folders, in all threads.
 func restrict(writes []string) error {
 	const modify = abi.AccessFSWriteFile | abi.AccessFSRemoveDir | abi.AccessFSRemoveFile | abi.AccessFSMakeChar | abi.AccessFSMakeDir |
 		abi.AccessFSMakeReg | abi.AccessFSMakeSock | abi.AccessFSMakeFifo | abi.AccessFSMakeBlock | abi.AccessFSMakeSym | abi.AccessFSRefer | abi.AccessFSTruncate
@@ -166,8 +167,8 @@ func restrict(writes []string) error {
 	return config.BestEffort().RestrictPaths(rules...)
 }
 
-// sockets returns the sockets with a path that programs of this system listen at, but for those below c.Writes
-// and that of the display that the command is given.
+// sockets returns the paths of the sockets at which programs on this system listen, except sockets below c.Writes and
+// the socket of the command's display.
 func sockets(c *Command) []string {
 	text, err := os.ReadFile("/proc/net/unix")
 	if err != nil {

@@ -8,22 +8,22 @@ import (
 	"github.com/desynctool/desynctool/internal/prose"
 )
 
-// What is kept of a program's output.
+// How much of a program's output is kept.
 const (
 	maxLine    = 4096 // bytes
 	maxTail    = 20   // lines
-	maxColumns = 200  // of each of these
+	maxColumns = 200  // in each of these
 )
 
 // output takes what a program prints.
 type output struct {
 	line  func(string)
 	log   io.Writer
-	left  int64 // bytes that the log may still take; below 0 for no limit
+	left  int64 // bytes that may still be written to the log; below 0 for no limit
 	full  chan struct{}
-	now   []byte // the line that has begun, as far as it is kept
-	begun bool   // something of it has come, be it nothing that is kept
-	// returned says that the last byte was a carriage return, to whose line a line feed belongs.
+	now   []byte // the kept part of the current line
+	begun bool   // the current line has begun, even if nothing of it is kept
+	// returned means that the last byte was a carriage return. A line feed after it belongs to the same line end.
 	returned bool
 	last     []string
 	err      error // of log
@@ -53,7 +53,7 @@ func (o *output) take(r io.Reader) {
 	}
 }
 
-// keep writes to the log what has room there.
+// keep writes as much to the log as it has room for.
 func (o *output) keep(b []byte) {
 	if o.log == nil || o.err != nil || len(b) == 0 {
 		return
@@ -74,7 +74,7 @@ func (o *output) keep(b []byte) {
 	}
 }
 
-// split makes lines. They end with a line feed, or a carriage return, as progress does.
+// split splits lines. They end with a line feed, or with a carriage return as in progress displays.
 func (o *output) split(b []byte) {
 	for len(b) > 0 {
 		end := bytes.IndexAny(b, "\r\n")
@@ -114,7 +114,7 @@ func (o *output) whole() {
 	}
 }
 
-// tail returns the last lines that are not empty, fit to be shown.
+// tail returns the last lines that are not empty, in printable form.
 func (o *output) tail() []string {
 	var lines []string
 	for _, text := range o.last {

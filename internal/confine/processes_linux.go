@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// below returns the numbers of all processes that one has started, directly or not, and how many threads they have.
+// below returns the ids of all direct and indirect children of a process, and the number of their threads.
 func below(ancestor int) (list []int, threads int) {
 	for next := children(ancestor); len(next) > 0 && len(list) <= maxProcesses; next = next[1:] {
 		pid := next[0]
@@ -18,7 +18,7 @@ func below(ancestor int) (list []int, threads int) {
 	return list, threads
 }
 
-// tasks returns the numbers of a process's threads, as texts; none if it has ended.
+// tasks returns the ids of a process's threads, as texts; none if it has ended.
 func tasks(pid int) []string {
 	dir, err := os.Open(fmt.Sprintf("/proc/%d/task", pid))
 	if err != nil {
@@ -29,7 +29,7 @@ func tasks(pid int) []string {
 	return names
 }
 
-// children returns the numbers of a process's children.
+// children returns the ids of a process's children.
 func children(pid int) (list []int) {
 	for _, task := range tasks(pid) {
 		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%s/children", pid, task))
@@ -45,8 +45,8 @@ func children(pid int) (list []int) {
 	return list
 }
 
-// usage returns the bytes that all below a process hold in memory, and how many threads they have. What they share
-// counts once, as what that one shares that shares most.
+// usage returns the bytes of memory of all processes below one, and the number of their threads. Shared memory counts
+// once, with the amount of the process that shares most.
 func usage(ancestor int) (held int64, threads int, known bool) {
 	list, threads := below(ancestor)
 	var most int64

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 )
 
-// program returns the path of a program that is named, as a shell finds it.
+// program returns the path of a program, looked up like in a shell.
 func program(name string) (string, error) {
 	path, err := exec.LookPath(name)
 	switch {
@@ -22,7 +22,7 @@ func program(name string) (string, error) {
 	return filepath.Abs(path)
 }
 
-// cannotRun says of a program that it could not be started.
+// cannotRun returns the error for a program that could not be started.
 func cannotRun(name string, err error) error {
 	var found *exec.Error
 	var started *fs.PathError
@@ -35,6 +35,6 @@ func cannotRun(name string, err error) error {
 	return fmt.Errorf("%s: cannot be run: %w", name, err)
 }
 
-// Minimal returns the environment of a program whose home is a folder of its own: nothing of this process's
-// environment but PATH, so neither a display nor an agent of keys, nor who asks for passwords. Games make no sound.
+// Minimal returns the environment for a program with a separate home folder. It contains only PATH from this process's
+// environment, so neither a display nor a key agent, nor a program that asks for passwords. Games make no sound.
 func Minimal(home string) []string { return minimal(home) }

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 )
 
-// usualPath is where programs are where PATH is not set. Debian has games apart.
+// usualPath is used if PATH is not set. Debian has separate folders for games.
 const usualPath = "/usr/local/bin:/usr/bin:/bin:/usr/local/games:/usr/games"
 
 func minimal(home string) []string {

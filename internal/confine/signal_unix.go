@@ -4,7 +4,7 @@ package confine
 
 import "syscall"
 
-// signalName returns what killed a program in words, empty for nothing.
+// signalName returns the name of the signal that killed a program, empty for none.
 func signalName(s syscall.Signal) string {
 	if s == 0 {
 		return ""

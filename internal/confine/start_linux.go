@@ -19,18 +19,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Commanded is the only argument of the process that stands between this one and a confined program.
+// Commanded is the only argument of the guard process between this process and a confined program.
 const Commanded = "run-confined"
 
-// plan is what that process is told, as MessagePack on its file 3: names need not be UTF-8. After it come single
-// bytes, askEnd or askKill; the end of the file is an askKill.
+// plan is the data for that process, as MessagePack on its file 3, because names need not be UTF-8. Single bytes
+// follow, askEnd or askKill; the end of the file means askKill.
 type plan struct {
 	Args, Env, Writes []string
 	Dir               string
 	FileSize          int64 // 0 for no limit
 	Grace             time.Duration
-	Namespaces        bool // it is in namespaces of its own: user, PID, mount, IPC
-	Loopback          bool // and in one of the network
+	Namespaces        bool // it has its own namespaces: user, PID, mount, IPC
+	Loopback          bool // and its own network namespace
 	Hide              []string
 	Probe             bool // nothing is run
 }
@@ -40,16 +40,16 @@ const (
 	askKill = 'k'
 )
 
-// event is what that process says, as MessagePack on its file 4: once when the program has been started or could not be,
-// once when it has ended.
+// event is a message of that process, as MessagePack on its file 4: one when the program has been started or could not
+// be, and one when it has ended.
 type event struct {
 	Missing []string
-	Failed  string // why it could not be started
+	Failed  string // reason why it could not be started
 	Code    int
 	Signal  syscall.Signal
 }
 
-// guarded is a program that another process stands guard over.
+// guarded is a program with a guard process.
 type guarded struct {
 	cmd        *exec.Cmd
 	namespaces bool
@@ -62,9 +62,9 @@ type guarded struct {
 	once       sync.Once
 }
 
-// namespaces reports whether programs can be given namespaces of their own, which is tried once.
+// namespaces reports whether programs can have their own namespaces. It tries once.
 //
-// Where they can, all but the hiding of sockets has been found to work.
+// If they can, everything except hiding sockets was found to work.
 var namespaces = sync.OnceValue(func() bool {
 	g, err := guard(&plan{Probe: true, Namespaces: true, Loopback: true}, nil)
 	if err != nil {
@@ -94,7 +94,7 @@ func start(c *Command, out *os.File) (process, error) {
 	return g, nil
 }
 
-// guard starts a process that stands guard over a program, which it starts.
+// guard starts a guard process, which starts a program.
 func guard(p *plan, out *os.File) (*guarded, error) {
 	in, to, err := os.Pipe()
 	if err != nil {
@@ -107,7 +107,7 @@ func guard(p *plan, out *os.File) (*guarded, error) {
 		return nil, err
 	}
 	defer said.Close()
-	cmd := exec.Command("/proc/self/exe") // which stays the same program where its file is replaced meanwhile
+	cmd := exec.Command("/proc/self/exe") // stays the same program even if its file is replaced
 	cmd.Args = []string{os.Args[0], Commanded}
 	cmd.Env = []string{"GOMAXPROCS=1"}
 	cmd.ExtraFiles = []*os.File{in, said}
@@ -118,12 +118,12 @@ func guard(p *plan, out *os.File) (*guarded, error) {
 	g := &guarded{cmd: cmd, namespaces: p.Namespaces, to: to, from: from, events: msgpack.NewDecoder(bufio.NewReader(from)), over: make(chan struct{})}
 	started := make(chan error)
 	go func() {
-		runtime.LockOSThread() // with which the guard ends
+		runtime.LockOSThread() // the guard ends with this thread
 		defer runtime.UnlockOSThread()
 		err := cmd.Start()
 		started <- err
 		if err == nil {
-			_ = cmd.Wait() // it says itself how the program ended
+			_ = cmd.Wait() // the guard itself reports how the program ended
 			close(g.over)
 		}
 	}()
@@ -157,8 +157,8 @@ func guard(p *plan, out *os.File) (*guarded, error) {
 // startsWithin is how long a program may take to start. Most start within milliseconds.
 const startsWithin = 30 * time.Second
 
-// rouse continues the guard until it has reported that the program started, and ends it where it never does. Without
-// namespaces the program can stop the guard before it has reported anything.
+// rouse continues the guard until it has reported that the program started, and kills it if it never does. Without
+// namespaces the program can stop the guard before it reports anything.
 func (g *guarded) rouse(begun <-chan struct{}) {
 	late := time.After(startsWithin)
 	for {
@@ -174,32 +174,32 @@ func (g *guarded) rouse(begun <-chan struct{}) {
 	}
 }
 
-// resume continues the guard, which the program may have stopped. With namespaces it cannot.
+// resume continues the guard, which the program may have stopped. With namespaces the program cannot do that.
 func (g *guarded) resume() {
 	if !g.namespaces {
 		_ = g.cmd.Process.Signal(syscall.SIGCONT)
 	}
 }
 
-// attributes are those of the process that stands guard.
+// attributes returns the attributes of the guard process.
 func attributes(p *plan) *syscall.SysProcAttr {
 	a := &syscall.SysProcAttr{Setsid: true}
 	if !p.Namespaces {
-		a.Pdeathsig = syscall.SIGCONT // the guard ends the others when this process is gone, even if the program has stopped it
+		a.Pdeathsig = syscall.SIGCONT // when this process ends, the guard ends the others, even if the program has stopped it
 		return a
 	}
-	a.Pdeathsig = syscall.SIGKILL // and all others die with it
+	a.Pdeathsig = syscall.SIGKILL // all others die with it
 	a.Cloneflags = unix.CLONE_NEWUSER | unix.CLONE_NEWPID | unix.CLONE_NEWNS | unix.CLONE_NEWIPC
 	if p.Loopback {
 		a.Cloneflags |= unix.CLONE_NEWNET
 	}
 	a.UidMappings = []syscall.SysProcIDMap{{ContainerID: inside(os.Geteuid()), HostID: os.Geteuid(), Size: 1}}
 	a.GidMappings = []syscall.SysProcIDMap{{ContainerID: inside(os.Getegid()), HostID: os.Getegid(), Size: 1}}
-	a.AmbientCaps = []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_NET_ADMIN} // over the namespaces, until the program starts
+	a.AmbientCaps = []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_NET_ADMIN} // for the namespaces, until the program starts
 	return a
 }
 
-// inside returns the number that a user or a group has in a user namespace. Many games refuse to run as root.
+// inside returns the id of a user or a group in a user namespace. Many games refuse to run as root.
 func inside(id int) int {
 	if id == 0 {
 		return 1000
@@ -222,7 +222,7 @@ func (g *guarded) wait() outcome {
 	return outcome{code: -1, err: fmt.Errorf("how the program ended is not known: %w", err)}
 }
 
-// close waits for the end of the guard, which ends when nobody is there any longer to ask it.
+// close waits for the end of the guard, which ends when it can get no more requests.
 func (g *guarded) close() {
 	g.once.Do(func() {
 		g.to.Close()
@@ -239,7 +239,7 @@ func (g *guarded) close() {
 func (g *guarded) end() { g.ask(askEnd, grace+patience) }
 
 func (g *guarded) kill() {
-	if g.namespaces { // all others in there die with the guard
+	if g.namespaces { // all others in the namespace die with the guard
 		g.killed.Store(true)
 		_ = g.cmd.Process.Kill()
 		return
@@ -247,10 +247,10 @@ func (g *guarded) kill() {
 	g.ask(askKill, patience)
 }
 
-// ask tells the guard something, and ends it where it does not do it in time.
+// ask sends a request to the guard, and kills the guard if it does not respond in time.
 func (g *guarded) ask(what byte, within time.Duration) {
 	g.resume()
-	_, _ = g.to.Write([]byte{what}) // that it is gone shows in what it says
+	_, _ = g.to.Write([]byte{what}) // its messages show if it is gone
 	time.AfterFunc(within, func() {
 		select {
 		case <-g.over:

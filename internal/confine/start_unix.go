@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// grouped is a program in a process group of its own.
+// grouped is a program in its own process group.
 type grouped struct {
 	cmd     *exec.Cmd
 	lacking []string
@@ -35,7 +35,7 @@ func start(c *Command, out *os.File) (process, error) {
 
 func (g *grouped) wait() outcome {
 	err := g.cmd.Wait()
-	g.kill() // what is left of the group
+	g.kill() // the rest of the group
 	var failed *exec.ExitError
 	if err != nil && !errors.As(err, &failed) {
 		return outcome{code: -1, err: fmt.Errorf("how the program ended is not known: %w", err)}
@@ -54,7 +54,7 @@ func (g *grouped) end() {
 
 func (g *grouped) kill() { g.signal(syscall.SIGKILL) }
 
-// signal sends a signal to all of the group.
+// signal sends a signal to the whole group.
 func (g *grouped) signal(s syscall.Signal) { _ = syscall.Kill(-g.cmd.Process.Pid, s) }
 
 func (g *grouped) usage() (held int64, threads int, known bool) { return 0, 0, false }

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// joined is a program in a job, with which all ends that it has started.
+// joined is a program in a job. All processes that it starts end with the job.
 type joined struct {
 	cmd     *exec.Cmd
 	job     windows.Handle
@@ -45,7 +45,7 @@ func start(c *Command, out *os.File) (process, error) {
 	}
 	own, err := windows.OpenProcess(windows.PROCESS_SET_QUOTA|windows.PROCESS_TERMINATE, false, uint32(cmd.Process.Pid))
 	if err == nil {
-		err = windows.AssignProcessToJobObject(job, own) // what it has started before that stays outside
+		err = windows.AssignProcessToJobObject(job, own) // processes that it started before stay outside
 		_ = windows.CloseHandle(own)
 	}
 	if err != nil {
@@ -56,7 +56,7 @@ func start(c *Command, out *os.File) (process, error) {
 
 func (j *joined) wait() outcome {
 	err := j.cmd.Wait()
-	j.kill() // what is left of the job
+	j.kill() // the rest of the job
 	_ = windows.CloseHandle(j.job)
 	var failed *exec.ExitError
 	if err != nil && !errors.As(err, &failed) {
@@ -65,7 +65,7 @@ func (j *joined) wait() outcome {
 	return outcome{code: j.cmd.ProcessState.ExitCode()}
 }
 
-// end is kill: a program without a console cannot be asked.
+// end is the same as kill, because a program without a console cannot be asked to end.
 func (j *joined) end() { j.kill() }
 
 func (j *joined) kill() {

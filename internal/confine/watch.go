@@ -13,28 +13,28 @@ import (
 	"github.com/desynctool/desynctool/internal/sandbox"
 )
 
-// watchEvery is how long is waited between two looks at what a program uses. Where a look takes long the pause is
-// twenty times as long as that, so that looking costs a twentieth of a processor at most.
+// watchEvery is the pause between two checks of a program's usage. If a check takes long, the pause is twenty times as
+// long, so that checks use at most a twentieth of a processor.
 const watchEvery = 250 * time.Millisecond
 
-// maxEntries is how many files and folders a program may make. More are a disk that is full of names.
+// maxEntries is the maximum number of files and folders that a program may create. More would fill the disk with names.
 const maxEntries = 1 << 20
 
-// spare is how much of a disk stays free: a program that has less left, and may be the cause, is ended.
+// spare is how much of a disk stays free. If less is left and a program may be the cause, it is ended.
 const spare = 1 << 30
 
-// weight is what folders hold.
+// weight is the size of folders.
 type weight struct {
 	bytes   int64
 	entries int
-	left    int64 // bytes that are free on the fullest of their disks; 0 if that is not known
+	left    int64 // free bytes on the fullest of their disks; 0 if unknown
 }
 
-// errHidden says that a folder cannot be looked into.
+// errHidden reports a folder that cannot be read.
 var errHidden = errors.New("a folder cannot be looked into")
 
-// weigh adds up the sizes of all that is below some folders. What is gone meanwhile counts nothing. A folder that is
-// not to be looked into, or is too deep for that, is errHidden.
+// weigh adds the sizes of everything below some folders. Files that disappear meanwhile count nothing. A folder that is
+// not readable, or is too deep, gives errHidden.
 func weigh(dirs []string) (w weight, err error) {
 	for _, dir := range dirs {
 		err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -45,7 +45,7 @@ func weigh(dirs []string) (w weight, err error) {
 			switch {
 			case errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.ENAMETOOLONG):
 				return fmt.Errorf("%w: %w", errHidden, err)
-			case err != nil: // it is gone, or something else
+			case err != nil: // it is gone, or has been replaced
 				return nil
 			}
 			w.entries++
@@ -67,7 +67,7 @@ func weigh(dirs []string) (w weight, err error) {
 	return w, nil
 }
 
-// links are those that were there before a program ran, by their paths, and what they lead to.
+// links are the links that existed before a program ran: paths and targets.
 type links map[string]string
 
 // linksIn returns the links below some folders.
@@ -86,14 +86,14 @@ func linksIn(dirs []string) links {
 	return l
 }
 
-// has reports whether a link is one of these, and leads to where it did.
+// has reports whether a link is one of these, with the same target.
 func (l links) has(path string) bool {
 	was, there := l[path]
 	to, err := os.Readlink(path)
 	return there && err == nil && to == was
 }
 
-// watch looks at what a program uses until ctx is done, and sends the limits that it passes.
+// watch checks the usage of a program until ctx is done, and sends the limits that it exceeds.
 func (c *Command) watch(ctx context.Context, p process, before weight, cut chan<- breach) {
 	for {
 		began := time.Now()
@@ -110,7 +110,7 @@ func (c *Command) watch(ctx context.Context, p process, before weight, cut chan<
 	}
 }
 
-// look returns the limit that a program has passed, if any.
+// look returns the limit that a program has exceeded, if any.
 func (c *Command) look(p process, before weight) breach {
 	if held, threads, known := p.usage(); known {
 		switch {
@@ -123,7 +123,7 @@ func (c *Command) look(p process, before weight) breach {
 	return c.weighed(before)
 }
 
-// weighed is look for the disk alone.
+// weighed is look for the disk only.
 func (c *Command) weighed(before weight) breach {
 	if c.Disk == 0 {
 		return breach{}
@@ -132,7 +132,7 @@ func (c *Command) weighed(before weight) breach {
 	return c.passed(before, now, err)
 }
 
-// passed returns the limit of the disk between two weights, with the error of the second one.
+// passed returns the disk limit that was exceeded between two weights. err is the error of the second one.
 func (c *Command) passed(before, now weight, err error) breach {
 	switch {
 	case now.bytes-before.bytes > c.Disk:
@@ -141,7 +141,7 @@ func (c *Command) passed(before, now weight, err error) breach {
 		return breach{Disk, fmt.Sprintf("made more than %d files", maxEntries)}
 	case errors.Is(err, errHidden):
 		return breach{Disk, "made a folder that cannot be looked into"}
-	case before.left-now.left > c.Disk && now.left < spare: // in files that have no names any longer
+	case before.left-now.left > c.Disk && now.left < spare: // in files without names
 		return breach{Disk, c.tooMuch()}
 	}
 	return breach{}

@@ -59,7 +59,7 @@ type Module struct {
 	License *string `json:"license"` // SPDX identifier; nil if it is not known
 }
 
-// List is what a program consists of.
+// List is the list of a program's parts.
 type List struct {
 	License string   `json:"license"` // of the program, SPDX identifier
 	Texts   []string `json:"texts"`   // files of a release with the full texts
@@ -77,8 +77,8 @@ func Running() List {
 	return Of(info)
 }
 
-// Of returns the list of a program by what its build recorded. A module that
-// docs/dependencies.md lacks is listed without a licence.
+// Of returns the list for a program from its build information. A module that is missing in docs/dependencies.md is
+// listed without a licence.
 func Of(info *debug.BuildInfo) List {
 	known := map[string]string{}
 	for _, r := range Rows() {
@@ -98,13 +98,13 @@ func Of(info *debug.BuildInfo) List {
 	return l
 }
 
-// standard returns Go's standard library as a module, by the version of Go.
+// standard returns Go's standard library as a module, with the version of Go.
 func standard(version string) Module {
 	id := Go
 	return Module{"std", strings.TrimPrefix(version, "go"), &id}
 }
 
-// Text writes the list for people.
+// Text writes the list as text.
 func (l List) Text(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "desynctool is licensed under %s. Copyright 2026 The desynctool authors.\nIt is linked with these modules:\n\n", l.License)
@@ -121,7 +121,7 @@ func (l List) Text(w io.Writer) error {
 		}
 		fmt.Fprintf(t, "%s\t%s\t%s\n", m.Module, version, id)
 	}
-	t.Flush() // into a strings.Builder, which takes all
+	t.Flush() // to a strings.Builder, which never fails
 	if !l.Complete {
 		fmt.Fprintln(&b, "\nThis build does not record its modules: the list has only Go's standard library.")
 	}

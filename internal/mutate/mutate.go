@@ -1,6 +1,5 @@
-// Package mutate changes single values of MessagePack, for fuzz targets and for orders that
-// are made up: what it returns is MessagePack again, so that whoever reads it gets past the
-// parser to what the values mean.
+// Package mutate changes single values in MessagePack, for fuzz targets and for generated orders. The result is valid
+// MessagePack again, so that it passes the parser and tests the handling of the values.
 package mutate
 
 import (
@@ -9,11 +8,11 @@ import (
 	"slices"
 )
 
-// Span is where a value is: its bytes are b[From:To]. Of a list or map that is all that is in it.
+// Span is the position of a value: its bytes are b[From:To]. For a list or map this includes its whole content.
 type Span struct{ From, To int }
 
-// Spans returns where the values of b are, one MessagePack value, in the order in which they begin.
-// It returns nil if b is not one.
+// Spans returns the positions of the values in b, ordered by their begins. b must be one MessagePack value; otherwise
+// the result is nil.
 func Spans(b []byte) []Span {
 	var list []Span
 	end, ok := scan(b, 0, 0, &list)
@@ -23,7 +22,7 @@ func Spans(b []byte) []Span {
 	return list
 }
 
-// maxDepth is how deep lists may lie in each other.
+// maxDepth is how deep lists may be nested.
 const maxDepth = 64
 
 func scan(b []byte, at, depth int, list *[]Span) (end int, ok bool) {
@@ -88,15 +87,14 @@ func scan(b []byte, at, depth int, list *[]Span) (end int, ok bool) {
 	return at, true
 }
 
-// edge are numbers at which something may turn over.
+// edge are numbers at which something may overflow.
 var edge = []uint64{
 	0, 1, 2, 7, 8, 63, 64, 65, math.MaxInt8, math.MaxUint8, math.MaxUint8 + 1, math.MaxUint16, math.MaxUint16 + 1, math.MaxInt32, math.MaxUint32,
 	math.MaxUint32 + 1, 1 << 48, 1<<53 + 1, math.MaxInt64, math.MaxInt64 + 1, math.MaxUint64 - 1, math.MaxUint64,
 }
 
-// Change makes changes in b, one MessagePack value: each four bytes of script are one: which value,
-// which change, and with what. A change that is not possible is left out. The result is
-// MessagePack again, of one value.
+// Change makes changes in b, one MessagePack value. Every four bytes of script are one change: which value, which
+// change, and with what. Impossible changes are skipped. The result is one valid MessagePack value.
 func Change(b, script []byte) []byte {
 	for ; len(script) >= 4; script = script[4:] {
 		list := Spans(b)
@@ -119,7 +117,7 @@ func change(b []byte, list []Span, s Span, how, with byte) []byte {
 		by = Number(edge[int(with)%len(edge)])
 	case 1:
 		by = Number(uint64(with))
-	case 2: // a number near by
+	case 2: // a nearby number
 		by = Number(number(old) + uint64(int64(int8(with))))
 	case 3:
 		by = slices.Clone(b[other.From:other.To]) // another value in its place
@@ -131,13 +129,13 @@ func change(b []byte, list []Span, s Span, how, with byte) []byte {
 		by = append([]byte{0xc4, with}, make([]byte, with)...)
 	case 7: // one item fewer or more
 		by = resize(b, list, s, with)
-	case 8: // another byte in it
+	case 8: // one byte in it is changed
 		if len(old) < 2 || container(old[0]) {
 			return b
 		}
 		by = slices.Clone(old)
 		by[1+int(with)%(len(by)-1)] ^= 1 << (with % 8)
-	case 9: // it and another trade places
+	case 9: // swapped with another value
 		if s.From >= other.To {
 			s, other = other, s
 		}
@@ -151,7 +149,7 @@ func change(b []byte, list []Span, s Span, how, with byte) []byte {
 	}
 	out := slices.Concat(b[:s.From], by, b[s.To:])
 	if Spans(out) == nil {
-		return b // a length became another
+		return b // the change affected a length
 	}
 	return out
 }
@@ -188,7 +186,7 @@ func Number(n uint64) []byte {
 	return be.AppendUint64([]byte{0xcf}, n)
 }
 
-// resize takes the last item from a short list, or repeats it. Of anything else it returns nil.
+// resize removes the last item of a short list, or repeats it. For anything else it returns nil.
 func resize(b []byte, list []Span, s Span, with byte) []byte {
 	c := b[s.From]
 	if c < 0x90 || c > 0x9f {
@@ -199,7 +197,7 @@ func resize(b []byte, list []Span, s Span, with byte) []byte {
 		return nil
 	}
 	last := Span{From: s.From + 1}
-	for _, item := range list { // the items of the list are those that follow each other in it
+	for _, item := range list { // the items of the list are consecutive spans in it
 		if item.From == last.From && item.To <= s.To && item.From > s.From {
 			if last = item; item.To == s.To {
 				break

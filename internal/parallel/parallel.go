@@ -1,5 +1,5 @@
-// Package parallel runs functions side by side, so that a mistake in one is one of whoever waits for it:
-// there it can be recovered from, while a panic of a goroutine by itself ends the program.
+// Package parallel runs functions side by side. A panic in one of them reaches the caller, who can recover from it; a
+// panic in an ordinary goroutine ends the program.
 package parallel
 
 import (
@@ -10,14 +10,14 @@ import (
 	"sync/atomic"
 )
 
-// Group is functions that run side by side. The zero value has none.
+// Group is a set of functions that run side by side. The zero value has none.
 type Group struct {
 	all   sync.WaitGroup
 	mu    sync.Mutex
 	first *Panic
 }
 
-// Panic is a panic of a function, which Wait panics with.
+// Panic is the panic of a function; Wait panics with it.
 type Panic struct {
 	Value any
 	Stack []byte // of the function
@@ -41,7 +41,7 @@ func (g *Group) Go(f func()) {
 	})
 }
 
-// Wait waits until all have returned. If one of them has panicked so does Wait, with a *Panic.
+// Wait waits until all functions have returned. If one has panicked, Wait panics with a *Panic.
 func (g *Group) Wait() {
 	g.all.Wait()
 	if g.first != nil {
@@ -49,7 +49,7 @@ func (g *Group) Wait() {
 	}
 }
 
-// Each calls a function with each of 0…n-1, so many at a time as there are workers; 0 means as many as there are processors.
+// Each calls a function with each of 0…n-1, with at most workers calls at a time. 0 means the number of processors.
 func Each(workers, n int, f func(i int)) {
 	if workers <= 0 {
 		workers = runtime.GOMAXPROCS(0)

@@ -7,8 +7,8 @@ import (
 	"os/exec"
 )
 
-// Own does nothing where there are no process groups.
+// Own does nothing, because this system has no process groups.
 func Own(*exec.Cmd) {}
 
-// Kill kills a process; what it started has to notice that by itself.
+// Kill kills a process. Processes that it started must notice this themselves.
 func Kill(p *os.Process) error { return p.Kill() }

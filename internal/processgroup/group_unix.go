@@ -8,9 +8,9 @@ import (
 	"syscall"
 )
 
-// Own has a command start in a process group of its own, so that what it starts can be killed with it,
-// and the terminal's Ctrl-C reaches only this process, which then ends it.
+// Own makes a command start in its own process group, so that its children can be killed with it. Ctrl-C in the
+// terminal then reaches only this process, which ends the command.
 func Own(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
 
-// Kill kills a process that began with [Own] and all that it started.
+// Kill kills a process that was started with [Own], and its children.
 func Kill(p *os.Process) error { return syscall.Kill(-p.Pid, syscall.SIGKILL) }

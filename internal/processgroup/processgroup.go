@@ -1,2 +1,2 @@
-// Package processgroup ends programs together with all that they started.
+// Package processgroup ends programs together with all of their children.
 package processgroup

@@ -13,7 +13,7 @@ import (
 // MissingError is the error for a program that cannot be found.
 type MissingError struct {
 	Name  string
-	Named string // the path or the name that the user gave instead; empty for none
+	Named string // the path or name that the user gave instead; empty if none
 }
 
 func (e *MissingError) Error() string {
@@ -23,8 +23,8 @@ func (e *MissingError) Error() string {
 	return fmt.Sprintf("%s is not installed: get it by go install github.com/desynctool/desynctool/cmd/%s@latest, or from the package of a release", e.Name, e.Name)
 }
 
-// Find returns the path of a program: the one that the user named, if any, else the one beside this program, else the one
-// in PATH. If there is none the error is a *MissingError.
+// Find returns the path of a program: the one that the user named, else the one next to this program, else the one in
+// PATH. If there is none, the error is a *MissingError.
 func Find(name, named string) (string, error) {
 	if named != "" {
 		path, err := inPath(named)
@@ -34,7 +34,7 @@ func Find(name, named string) (string, error) {
 		return path, nil
 	}
 	self, err := os.Executable()
-	if err != nil { // no /proc is mounted
+	if err != nil { // /proc is not mounted
 		self = os.Args[0]
 	}
 	if strings.ContainsRune(self, filepath.Separator) {
@@ -49,7 +49,8 @@ func Find(name, named string) (string, error) {
 	return path, nil
 }
 
-// inPath looks a program up as a shell does, and returns an absolute path: the program may be started in another folder.
+// inPath looks a program up like a shell, and returns an absolute path, because the program may be started in another
+// folder.
 func inPath(name string) (string, error) {
 	path, err := exec.LookPath(name)
 	if err != nil {
@@ -58,7 +59,7 @@ func inPath(name string) (string, error) {
 	return filepath.Abs(path)
 }
 
-// beside looks for a program in the folder of another one, and in the folder of the file that this is a link to.
+// beside looks for a program in the folder of another one, and in the folder of that program's link target.
 func beside(self, name string) (string, bool) {
 	if runtime.GOOS == "windows" {
 		name += ".exe"

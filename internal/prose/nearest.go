@@ -1,8 +1,7 @@
 package prose
 
-// DidYouMean returns "; did you mean WORD?" with the word of a list that a misspelt one is
-// nearest to, "" if none is near: one letter in three may be another, lacking, or too many, or
-// two neighbours may have changed places.
+// DidYouMean returns "; did you mean WORD?" with the word in a list that is nearest to a misspelt one, "" if none is
+// near. One letter in three may be different, missing or added, or two neighbours may be swapped.
 func DidYouMean(word string, list []string) string {
 	best, least := "", max(1, len(word)/3)+1
 	for _, w := range list {
@@ -16,8 +15,7 @@ func DidYouMean(word string, list []string) string {
 	return "; did you mean " + best + "?"
 }
 
-// distance counts the letters to change, add or take away, or the pairs to swap, that make one
-// word of another.
+// distance counts the letters to change, add or remove, or the pairs to swap, to turn one word into another.
 func distance(a, b string) int {
 	s, t := []rune(a), []rune(b)
 	rows := make([][]int, len(s)+1)

@@ -5,13 +5,13 @@ import (
 	"unicode"
 )
 
-// longWord is how many characters a word may have that no line ends in: such a word fits into the line of a telephone.
+// longWord is the maximum length of a word that is not broken. Such a word fits into a line on a phone.
 const longWord = 14
 
-// Pieces splits a text where a line may end within its long words: after dots, slashes and the like, and between the words
-// that a name is made of. All pieces together are the text.
+// Pieces splits a text where a line may end within a long word: after dots, slashes and similar characters, and between
+// the words of a compound name. The pieces together are the text.
 func Pieces(text string) (pieces []string) {
-	from := 0 // of the piece
+	from := 0 // begin of the piece
 	for at := 0; at < len(text); {
 		end := at + wordLength(text[at:])
 		if word := text[at:end]; len([]rune(word)) > longWord {

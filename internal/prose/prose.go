@@ -1,5 +1,5 @@
-// Package prose has what sentences and labels need in every package: numbers with their nouns,
-// and texts cut to a width.
+// Package prose contains text functions for sentences and labels in every package: numbers with nouns, and texts cut to
+// a width.
 package prose
 
 import (
@@ -21,8 +21,7 @@ func Count[N ~int | ~int64 | ~uint64](n N, one, many string) string {
 	return strconv.FormatUint(uint64(n), 10) + " " + many
 }
 
-// Few returns the first of some texts, up to a number, with semicolons between, and how many more
-// there are: "a; b; and 3 more".
+// Few returns at most most of the texts, separated by semicolons, and how many more there are: "a; b; and 3 more".
 func Few(texts []string, most int) string {
 	if len(texts) <= most {
 		return strings.Join(texts, "; ")
@@ -30,10 +29,10 @@ func Few(texts []string, most int) string {
 	return fmt.Sprintf("%s; and %d more", strings.Join(texts[:most], "; "), len(texts)-most)
 }
 
-// maxLine is how many bytes of a text OneLine takes.
+// maxLine is the number of bytes of a text that OneLine uses.
 const maxLine = 2000
 
-// OneLine makes one line of a text that may hold anything from a file.
+// OneLine makes one line from a text, which may contain anything from a file.
 func OneLine(s string) string {
 	if len(s) > maxLine {
 		s = s[:maxLine] + "…"
@@ -47,7 +46,7 @@ func OneLine(s string) string {
 	return Printable(strings.Join(parts, "; "))
 }
 
-// Plainly returns the text of an error. One of the system about a file is said in our words.
+// Plainly returns the text of an error. System errors about files get desynctool's own wording.
 func Plainly(err error) string {
 	failed, ok := err.(*fs.PathError)
 	if !ok {
@@ -59,11 +58,10 @@ func Plainly(err error) string {
 	return failed.Path + ": " + failed.Err.Error()
 }
 
-// terminal is the same whatever the locale is.
+// terminal does not depend on the locale.
 var terminal = runewidth.Condition{StrictEmojiNeutral: true}
 
-// Columns returns how many columns of a terminal s takes, which is printable and has no
-// colours.
+// Columns returns the width of s in terminal columns. s must be printable and without colours.
 func Columns(s string) int {
 	for i := range len(s) {
 		if s[i] >= utf8.RuneSelf {
@@ -73,8 +71,7 @@ func Columns(s string) int {
 	return len(s)
 }
 
-// Shorten cuts s to n columns at most, and to four characters for each of them: many take
-// no column of their own.
+// Shorten cuts s to at most n columns, and to four characters for each of them, because many characters take no column.
 func Shorten(s string, n int) string {
 	if len(s) <= n {
 		return s
@@ -89,7 +86,7 @@ func Shorten(s string, n int) string {
 	return terminal.Truncate(s, n, "…")
 }
 
-// Cut cuts s to n characters at most, whatever their width is.
+// Cut cuts s to at most n characters, whatever their width.
 func Cut(s string, n int) string {
 	if utf8.RuneCountInString(s) <= n {
 		return s

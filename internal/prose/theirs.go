@@ -10,25 +10,24 @@ import (
 	"unicode/utf8"
 )
 
-// What files bring (names of peers, archetypes, systems and builds, messages of games, paths)
-// stands in sentences of ours. Name and Quote make it fit for that: it is seen to be theirs, has
-// a bounded length, and holds nothing that a terminal acts on.
+// Texts from files (names of peers, archetypes, systems and builds, messages of games, paths) appear in desynctool's
+// sentences. Name and Quote make them safe for that: they are recognizable as foreign text, have a limited length, and
+// contain nothing that a terminal interprets.
 
-// Columns of a name, of a path and of a message in a sentence, at most, the quotation marks not
-// counted.
+// Maximum columns of a name, of a path and of a message in a sentence, without the quotation marks.
 const (
 	maxName  = 64
 	maxPath  = 200
 	maxQuote = 160
 )
 
-// Name returns a name for a sentence. A plain word stays as it is: letters, digits and marks
-// within it, beside which a number may stand, as in "client 1". Anything else is between quotation
-// marks. Of what is longer than 64 columns the beginning is left, and a checksum of the whole,
-// which tells it from others that begin so. A name that is quoted already stays as it is.
+// Name returns a name for a sentence. A plain word stays unchanged: letters, digits and marks within it, perhaps with a
+// number, as in "client 1". Anything else is put in quotation marks. If a name is longer than 64 columns, its begin is
+// kept, with a checksum of the whole that distinguishes it from others with the same begin. A name that is already
+// quoted stays unchanged.
 func Name(s string) string { return name(s, maxName) }
 
-// Path returns a path for a sentence, as Name does, of which up to 200 columns are left.
+// Path returns a path for a sentence, like Name, but keeps up to 200 columns.
 func Path(s string) string { return name(s, maxPath) }
 
 func name(s string, most int) string {
@@ -46,22 +45,23 @@ func name(s string, most int) string {
 	return "“" + inner(text) + "”"
 }
 
-// ours are the names that we give peers, facts and moments ourselves, and that are not plain.
+// ours are names that desynctool itself gives to peers, facts and moments, and that are not plain.
 var ours = []string{"first run", "second run", "another peer", "start state", "tick rate", "data hash", "mod checksum", "an unknown tick"}
 
-// quoted reports whether a text is what Name or Quote made of one.
+// quoted reports whether a text is a result of Name or Quote.
 func quoted(s string) bool {
 	text, begins := strings.CutPrefix(s, "“")
 	text, ends := strings.CutSuffix(text, "”")
 	return begins && ends && text == inner(text) && Columns(text) <= maxPath
 }
 
-// Moment returns an engine's name of a moment for a sentence: plain words of which one is a number,
-// as in "turn 12", "161431 ms" and "000adef0;0c", or two small words, as in "net frame", or else as Name has it.
+// Moment returns an engine's name of a moment for a sentence. It leaves plain words with a number unchanged, as in
+// "turn 12", "161431 ms" and "000adef0;0c", and also two lower-case words, as in "net frame". Other names are handled
+// as in Name.
 func Moment(s string) string {
 	words := strings.Split(s, " ")
 	if len(words) == 2 && Columns(s) <= maxName && strings.Trim(s, " abcdefghijklmnopqrstuvwxyz") == "" {
-		return s // the number is not known
+		return s // the number is unknown
 	}
 	if len(words) <= maxWords && Columns(s) <= maxName && strings.ContainsAny(s, "0123456789") && !slices.ContainsFunc(words, func(w string) bool { return !isWord(strings.ReplaceAll(w, ";", ":")) }) {
 		return s
@@ -69,7 +69,7 @@ func Moment(s string) string {
 	return Name(s)
 }
 
-// maxWords is how many words an engine's name of a moment has.
+// maxWords is the maximum number of words in an engine's name of a moment.
 const maxWords = 3
 
 // Names returns names for a sentence.
@@ -81,19 +81,19 @@ func Names(list []string) []string {
 	return out
 }
 
-// Quote returns a message between quotation marks, of which at most 160 columns are left.
+// Quote returns a message in quotation marks, with at most 160 columns.
 func Quote(s string) string {
-	s = s[:min(len(s), maxQuote*utf8.UTFMax+utf8.UTFMax)] // more than is left of it
+	s = s[:min(len(s), maxQuote*utf8.UTFMax+utf8.UTFMax)] // more than is kept
 	return "“" + inner(Shorten(Printable(s), maxQuote)) + "”"
 }
 
-// inner returns a text that does not end the quotation marks around it.
+// inner returns a text that cannot end the quotation marks around it.
 func inner(s string) string { return marks.Replace(s) }
 
 var marks = strings.NewReplacer("“", `"`, "”", `"`, "„", `"`, "‟", `"`)
 
-// plain reports whether a name is a word, or a word and a number, that no reader takes for a part
-// of a sentence. The empty name is.
+// plain reports whether a name is a word, or a word and a number, that a reader cannot mistake for a part of a
+// sentence. The empty name is plain.
 func plain(s string) bool {
 	words := strings.Split(strings.TrimSuffix(s, " a second"), " ") // a rate
 	if len(words) == 2 && (number(words[0]) || number(words[1])) {
@@ -102,7 +102,7 @@ func plain(s string) bool {
 	return s == "" || len(words) == 1 && isWord(words[0]) && !slices.Contains(verdicts, strings.ToLower(s))
 }
 
-// number reports whether a word is one, or hex digits after 0x.
+// number reports whether a word is a number, or hex digits after 0x.
 func number(s string) bool {
 	digits, hex := strings.CutPrefix(s, "0x")
 	if hex {
@@ -111,7 +111,7 @@ func number(s string) bool {
 	return s != "" && strings.Trim(s, "0123456789") == ""
 }
 
-// verdicts are words of which our own sentences consist where they say who is wrong.
+// verdicts are words in desynctool's own sentences about who is wrong.
 var verdicts = []string{
 	"diverged", "inconclusive", "error", "insync", "in-sync", "in_sync", "wrong", "right", "equal", "nobody", "none", "unknown", "neither", "both", "all", "not", "no", "and", "or", "only", "peers", "the", "it", "nothing",
 }
@@ -135,8 +135,8 @@ const (
 	ends   = "_/+#]"
 )
 
-// Printable returns text that came from a file as it may go anywhere: what is not printable, has
-// no width, or is not UTF-8 is escaped as in a string of Go.
+// Printable returns text from a file in a form that is safe anywhere. Characters that are not printable, have no width,
+// or are not UTF-8 are escaped as in a Go string.
 func Printable(s string) string {
 	if utf8.ValidString(s) && strings.IndexFunc(s, Unseen) < 0 {
 		return s
@@ -146,7 +146,7 @@ func Printable(s string) string {
 		switch {
 		case r == utf8.RuneError && !strings.HasPrefix(s[i:], "\uFFFD"):
 			fmt.Fprintf(&b, `\x%02x`, s[i])
-		case r == '\\': // or else what is escaped and what reads so are the same
+		case r == '\\': // otherwise an escape could not be distinguished from the same text
 			b.WriteString(`\\`)
 		case Unseen(r):
 			quoted := strconv.QuoteRuneToASCII(r)
@@ -158,8 +158,7 @@ func Printable(s string) string {
 	return b.String()
 }
 
-// Unseen reports whether nothing shows a character where it stands: controls, marks of
-// direction, letters and marks without a width.
+// Unseen reports whether a character is invisible: controls, direction marks, and letters and marks without a width.
 func Unseen(r rune) bool {
 	return !unicode.IsPrint(r) || r >= 0x34f && unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
 }

@@ -14,15 +14,15 @@ import (
 	"github.com/desynctool/desynctool/internal/file/files"
 )
 
-// content is the folder in an entry with what was kept, manifest the file beside it. The manifest is text: a line with
-// the key and the sum of all sizes, then a line for each folder, link and file in the order of their paths,
+// content is the folder in an entry with the stored data, and manifest the file next to it. The manifest is text: a
+// line with the key and the sum of all sizes, then a line for each folder, link and file, ordered by path,
 //
 //	desynctool-kept 1 KEY 12
 //	folder "a"
 //	file 12 e3069283 600 "a/b"
 //	link "b" "a/c"
 //
-// with size, CRC-32C and mode of files. An entry is whole if the same text comes of it again.
+// with size, CRC-32C and mode of files. An entry is intact if it gives the same text again.
 const (
 	content  = "content"
 	manifest = "manifest"
@@ -31,10 +31,10 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// errDamaged says that an entry is not what it was.
+// errDamaged reports that an entry has changed.
 var errDamaged = errors.New("the entry is damaged")
 
-// seal writes the manifest of a folder that is to be an entry, and returns the sum of all sizes.
+// seal writes the manifest of a folder that becomes an entry, and returns the sum of all sizes.
 func seal(made string, key Key) (size int64, err error) {
 	if err := files.Tidy(filepath.Join(made, content), nil); err != nil {
 		return 0, err
@@ -46,7 +46,7 @@ func seal(made string, key Key) (size int64, err error) {
 	return size, os.WriteFile(filepath.Join(made, manifest), text, 0o600)
 }
 
-// survey returns the manifest of an entry as it is.
+// survey returns the manifest for the current content of an entry.
 func survey(made, key string) (text []byte, size int64, err error) {
 	root, err := os.OpenRoot(filepath.Join(made, content))
 	if err != nil {
@@ -97,7 +97,7 @@ func survey(made, key string) (text []byte, size int64, err error) {
 	return append(fmt.Appendf(nil, "%s%s %d\n", heading, key, size), b.Bytes()...), size, nil
 }
 
-// check returns an error for an entry that is not as it was kept.
+// check returns an error for an entry that has changed since it was stored.
 func check(made string, key Key) error {
 	if stat, err := os.Lstat(filepath.Join(made, content)); err != nil || !stat.IsDir() {
 		return errors.Join(errDamaged, err)
@@ -121,7 +121,7 @@ func check(made string, key Key) error {
 	return nil
 }
 
-// sizeOf returns the sum of all sizes that the manifest of an entry has.
+// sizeOf returns the sum of all sizes in the manifest of an entry.
 func sizeOf(made, key string) (size int64, err error) {
 	f, err := openManifest(made)
 	if err != nil {
@@ -138,7 +138,7 @@ func sizeOf(made, key string) (size int64, err error) {
 	return size, nil
 }
 
-// openManifest opens the manifest of an entry, which is no link.
+// openManifest opens the manifest of an entry, which must not be a link.
 func openManifest(made string) (*os.File, error) {
 	root, err := os.OpenRoot(made)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"io/fs"
 )
 
-// ownedAlone returns an error for what is not a folder: whose it is follows from where the user's folders are.
+// ownedAlone returns an error unless it is a folder. The location of the user's folders determines the owner.
 func ownedAlone(stat fs.FileInfo) error {
 	if !stat.IsDir() {
 		return errors.New("expected a folder")

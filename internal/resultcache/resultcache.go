@@ -1,7 +1,7 @@
-// Package resultcache keeps folders of results on the disk, found by what they were made from: a replay that a game has
+// Package resultcache stores folders of results on the disk, by a key of their inputs. A replay that a game has
 // computed once need not be computed again.
 //
-// A cache is a folder of this user alone. In it are
+// A cache is a folder that belongs to this user only. It contains
 //
 //	KEY/manifest         sizes and CRC-32C of all files below content, checked before they are given out
 //	KEY/content/         what was kept; when KEY was used last is its time
@@ -10,8 +10,8 @@
 //	old-N                an entry that is being removed
 //	lock                 held while entries come and go, by one process at a time
 //
-// Locks are those of package internal/file/files: they end with their process. What a process has left that was killed is
-// removed by the next one. On a file system without locks a process may remove what another one reads.
+// The locks are locks of package internal/file/files, which end with their process. The next process removes data of
+// killed processes. On a file system without locks, a process may remove an entry that another one reads.
 package resultcache
 
 import (
@@ -31,13 +31,13 @@ import (
 	"github.com/desynctool/desynctool/internal/file/files"
 )
 
-// Key says what an entry was made from.
+// Key identifies the inputs of an entry.
 type Key [sha256.Size]byte
 
 // String returns a key as 64 hex digits.
 func (k Key) String() string { return hex.EncodeToString(k[:]) }
 
-// Of returns the key of some texts, in their order: the SHA-256 of each one's length (8 bytes, big-endian) and bytes.
+// Of returns the key of some texts in this order: the SHA-256 of each text's length (8 bytes, big-endian) and bytes.
 func Of(parts ...string) Key {
 	h := sha256.New()
 	for _, part := range parts {
@@ -47,7 +47,7 @@ func Of(parts ...string) Key {
 	return Key(h.Sum(nil))
 }
 
-// OfFile returns the SHA-256 of a file's content, which String makes a part of another key.
+// OfFile returns the SHA-256 of a file's content. Its String can be a part of another key.
 func OfFile(path string) (Key, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -61,17 +61,17 @@ func OfFile(path string) (Key, error) {
 	return Key(h.Sum(nil)), nil
 }
 
-// Cache is a folder of entries. It may be used by several goroutines, and the folder by several processes at once.
+// Cache is a folder of entries. It is safe for concurrent use, and several processes may use the folder at once.
 type Cache struct {
-	dir string // empty: nothing is kept
+	dir string // empty: nothing is stored
 	max int64
 
 	mu    sync.Mutex
 	uses  map[Key]*os.File
-	loose []func() error // remove folders that are not entries
+	loose []func() error // functions that remove folders outside the cache
 }
 
-// Folder returns the folder of a kind of cache, below the user's.
+// Folder returns the folder of a kind of cache, below the user's cache folder.
 func Folder(kind string) (string, error) {
 	dir, err := os.UserCacheDir()
 	if err != nil {
@@ -80,9 +80,9 @@ func Folder(kind string) (string, error) {
 	return filepath.Join(dir, "desynctool", kind), nil
 }
 
-// Open opens the cache in a folder, which is made if it is not there, and removes from it what killed processes have
-// left. Of all its entries together max bytes are kept. Where the folder cannot be used the cache keeps nothing and can
-// be used nevertheless: the error says why, and is worth a warning.
+// Open opens the cache in a folder, which is created if needed, and removes data of killed processes. All entries
+// together may have max bytes. If the folder is not usable, the cache works but stores nothing; the error explains why
+// and should be reported as a warning.
 func Open(dir string, max int64) (*Cache, error) {
 	c := None()
 	if err := usable(dir); err != nil {
@@ -98,10 +98,10 @@ func Open(dir string, max int64) (*Cache, error) {
 	return c, nil
 }
 
-// None returns a cache that keeps nothing.
+// None returns a cache that stores nothing.
 func None() *Cache { return &Cache{uses: map[Key]*os.File{}} }
 
-// usable makes a folder, and refuses one that others may have put something into.
+// usable creates a folder, and refuses one that other users may write to.
 func usable(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
@@ -116,7 +116,7 @@ func usable(dir string) error {
 	return nil
 }
 
-// Get returns the folder of an entry, if there is one and it is whole; a damaged one is removed. The folder stays until
+// Get returns the folder of an entry, if it exists and is intact. It removes a damaged one. The folder stays until
 // Release or Close, and must not be changed.
 func (c *Cache) Get(key Key) (folder string, ok bool) {
 	if c.dir == "" || !c.hold(key) {
@@ -135,7 +135,7 @@ func (c *Cache) Get(key Key) (folder string, ok bool) {
 	return "", false
 }
 
-// hold marks an entry as used by this process, and reports whether it is there.
+// hold marks an entry as used by this process, and reports whether it exists.
 func (c *Cache) hold(key Key) bool {
 	unlock, err := c.lock()
 	if err != nil {
@@ -145,7 +145,7 @@ func (c *Cache) hold(key Key) bool {
 	return c.mark(key)
 }
 
-// mark is hold for who has the lock.
+// mark is hold for a caller that has the lock.
 func (c *Cache) mark(key Key) bool {
 	entry := filepath.Join(c.dir, key.String())
 	if stat, err := os.Lstat(entry); err != nil || !stat.IsDir() {
@@ -161,11 +161,11 @@ func (c *Cache) mark(key Key) bool {
 		c.uses[key] = f
 	}
 	now := time.Now()
-	_ = os.Chtimes(entry, now, now) // or else it is removed earlier
+	_ = os.Chtimes(entry, now, now) // otherwise it is removed earlier
 	return true
 }
 
-// Release says that this process no longer reads an entry.
+// Release reports that this process no longer reads an entry.
 func (c *Cache) Release(key Key) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -175,10 +175,11 @@ func (c *Cache) Release(key Key) {
 	}
 }
 
-// Put has fill write an entry into an empty folder, keeps it, and returns the folder that it is in then, which
-// stays until Release or Close. Links that lead out of the folder, and what is neither link nor file nor folder, are left out. What cannot be kept, because
-// it is larger than the cache may be, the disk is full or another process has kept it meanwhile, is returned all the
-// same. An error is that of fill, or says that there is no place for a temporary folder.
+// Put calls fill to write an entry into an empty folder, stores it, and returns its folder, which stays until Release
+// or Close. Links that lead out of the folder are omitted, and so is everything that is neither link nor file nor
+// folder. If the entry cannot be stored, because it is larger than the cache, the disk is full or another process has
+// stored it meanwhile, the folder is returned nevertheless. The error comes from fill, or means that there is no place
+// for a temporary folder.
 func (c *Cache) Put(key Key, fill func(dir string) error) (folder string, err error) {
 	made, held, err := c.begin()
 	if err != nil {
@@ -214,7 +215,7 @@ func (c *Cache) Put(key Key, fill func(dir string) error) (folder string, err er
 	return folder, nil
 }
 
-// begin makes a folder for an entry, outside the cache if it cannot be in it: then it is held by nobody.
+// begin creates a folder for an entry. If that is not possible in the cache, it creates one outside, without a lock.
 func (c *Cache) begin() (made string, held *os.File, err error) {
 	if c.dir != "" {
 		if held, err = c.unique(newPrefix, heldSuffix); err == nil {
@@ -235,7 +236,7 @@ func (c *Cache) begin() (made string, held *os.File, err error) {
 	return made, nil, nil
 }
 
-// publish makes a folder an entry, used by this process, and removes the oldest ones that have no room beside it.
+// publish turns a folder into an entry that this process uses, and removes the oldest entries if there is no room.
 func (c *Cache) publish(made string, key Key) bool {
 	unlock, err := c.lock()
 	if err != nil {
@@ -247,7 +248,7 @@ func (c *Cache) publish(made string, key Key) bool {
 		return false
 	}
 	if !c.mark(key) {
-		_ = os.Rename(entry, made) // or else it is nowhere, which who opens it finds
+		_ = os.Rename(entry, made) // otherwise the entry is missing, which later users notice
 		unlock()
 		return false
 	}
@@ -257,7 +258,7 @@ func (c *Cache) publish(made string, key Key) bool {
 	return true
 }
 
-// Close ends the use of all entries and removes what could not be kept.
+// Close releases all entries and removes folders that could not be stored.
 func (c *Cache) Close() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -273,14 +274,14 @@ func (c *Cache) Close() error {
 	return err
 }
 
-// drop ends a lock and removes its file.
+// drop releases a lock and removes its file.
 func drop(f *os.File) {
 	os.Remove(f.Name()) // while it is held, where the system can
 	f.Close()
 	os.Remove(f.Name())
 }
 
-// remove removes folders, which nobody finds by a key any longer. What is left is removed by the next process.
+// remove removes folders that no key leads to any more. The next process removes the rest.
 func remove(folders []string) {
 	for _, folder := range folders {
 		os.RemoveAll(folder)

@@ -22,10 +22,10 @@ const (
 	heldSuffix = ".held"
 )
 
-// lockWaits is how long the lock is waited for. It is held for the time of some renames.
+// lockWaits is how long to wait for the lock. It is held for a few renames.
 const lockWaits = 10 * time.Second
 
-// lock has the folder for one of its users, of this process or others.
+// lock locks the folder for one user, in this process or another.
 func (c *Cache) lock() (unlock func(), err error) {
 	for began := time.Now(); ; time.Sleep(2 * time.Millisecond) {
 		f, err := files.Hold(filepath.Join(c.dir, "lock"))
@@ -38,7 +38,7 @@ func (c *Cache) lock() (unlock func(), err error) {
 	}
 }
 
-// unique makes a file of a name that nobody else has, which this process holds.
+// unique creates a file with a unique name, locked by this process.
 func (c *Cache) unique(prefix, suffix string) (*os.File, error) {
 	for {
 		f, err := files.Hold(filepath.Join(c.dir, fmt.Sprintf("%s%016x%s", prefix, rand.Uint64(), suffix)))
@@ -48,7 +48,7 @@ func (c *Cache) unique(prefix, suffix string) (*os.File, error) {
 	}
 }
 
-// sweep finds what killed processes have left, and returns the folders that are to be removed.
+// sweep finds data of killed processes, and returns the folders to remove.
 func (c *Cache) sweep() (gone []string, err error) {
 	unlock, err := c.lock()
 	if err != nil {
@@ -77,7 +77,7 @@ func (c *Cache) sweep() (gone []string, err error) {
 	return gone, nil
 }
 
-// stale reports whether nobody holds a file, which is gone then.
+// stale reports whether no process has a file locked. If so, it removes the file.
 func (c *Cache) stale(path string) bool {
 	f, err := files.Hold(path)
 	if err == nil {
@@ -86,7 +86,7 @@ func (c *Cache) stale(path string) bool {
 	return err == nil
 }
 
-// used reports whether some process reads an entry.
+// used reports whether any process reads an entry.
 func (c *Cache) used(key string) bool {
 	uses, _ := filepath.Glob(filepath.Join(escape(c.dir), usePrefix+key+"-*"))
 	used := false
@@ -96,13 +96,12 @@ func (c *Cache) used(key string) bool {
 	return used
 }
 
-// escape returns a path in which a pattern has no wildcards.
+// escape escapes the wildcards in a path.
 func escape(path string) string {
 	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(path)
 }
 
-// retire takes an entry that nobody reads out of the cache, for who has the lock, and returns the folder that is to be
-// removed.
+// retire takes an unused entry out of the cache and returns the folder to remove. The caller must have the lock.
 func (c *Cache) retire(key string) (gone []string) {
 	if c.used(key) {
 		return nil
@@ -114,15 +113,15 @@ func (c *Cache) retire(key string) (gone []string) {
 	return []string{path}
 }
 
-// entry is one that is there.
+// entry is an existing entry.
 type entry struct {
 	key  string
 	size int64
 	used time.Time
 }
 
-// makeRoom takes out the entries that were not used for the longest time until the others have room, for who has the
-// lock, and returns the folders that are to be removed.
+// makeRoom takes out the least recently used entries until the others have room, and returns the folders to remove. The
+// caller must have the lock.
 func (c *Cache) makeRoom() (gone []string) {
 	names, err := files.Disk.Names(c.dir)
 	if err != nil {

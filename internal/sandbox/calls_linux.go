@@ -13,7 +13,7 @@ import (
 )
 
 // The filter is a program that the kernel runs before each system call (seccomp(2), seccomp_data in linux/seccomp.h).
-// What it reads lies at these offsets in bytes. An argument has 64 bits, and the program reads 32 bits at a time; both
+// Its input has these offsets in bytes. An argument has 64 bits, and the program reads 32 bits at a time; both
 // architectures are little-endian.
 const (
 	callAt      = 0
@@ -78,7 +78,7 @@ func program(r Rules, pid int) []unix.SockFilter {
 		// amd64: calls by the x32 interface have this bit. No call of arm64 has it.
 		jump(unix.BPF_JGE, 1<<30, 0, 1),
 		fails(unix.ENOSYS),
-		// The flags of clone3 are in memory, where a filter cannot look. A C library then takes clone.
+		// The flags of clone3 are in memory, which a filter cannot read. A C library then uses clone.
 		callIs(unix.SYS_CLONE3),
 		fails(unix.ENOSYS),
 	}
@@ -88,7 +88,7 @@ func program(r Rules, pid int) []unix.SockFilter {
 	when := func(call uint32, conditions ...condition) {
 		var test []unix.SockFilter
 		for _, c := range conditions {
-			for half, shift := range []int{0, 32} { // the low half first
+			for half, shift := range []int{0, 32} { // low half first
 				if mask, value := uint32(c.mask>>shift), uint32(c.value>>shift); mask != 0 {
 					test = append(test, load(argumentsAt+8*c.argument+word*half), and(mask), unless(value, 0))
 				}
@@ -109,7 +109,7 @@ func program(r Rules, pid int) []unix.SockFilter {
 	when(unix.SYS_TGKILL, is(0, uint64(pid)))    // the runtime stops its own threads
 	when(unix.SYS_PRLIMIT64, is(0, 0), is(2, 0)) // it reads its own limits, and sets none
 	for _, command := range []uint64{unix.F_GETFD, unix.F_SETFD, unix.F_GETFL, unix.F_SETFL, unix.F_DUPFD_CLOEXEC} {
-		when(unix.SYS_FCNTL, is(1, command)) // others have signals sent
+		when(unix.SYS_FCNTL, is(1, command)) // the other commands send signals
 	}
 	if r.Code {
 		p = append(p, callIs(unix.SYS_MMAP), allowed(), callIs(unix.SYS_MPROTECT), allowed())
@@ -123,7 +123,7 @@ func program(r Rules, pid int) []unix.SockFilter {
 // restrictCalls filters the system calls of all threads.
 func restrictCalls(r Rules) error {
 	steps := program(r, os.Getpid())
-	runtime.LockOSThread() // the flag of prctl is the thread's; TSYNC gives it to the others
+	runtime.LockOSThread() // prctl sets the flag for one thread; TSYNC gives it to the others
 	defer runtime.UnlockOSThread()
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return fmt.Errorf("no new privileges: %w", err)

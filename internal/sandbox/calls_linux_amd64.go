@@ -2,7 +2,7 @@ package sandbox
 
 import "golang.org/x/sys/unix"
 
-// auditArch is the architecture in what a filter reads.
+// auditArch is the architecture in the filter's input.
 const auditArch = unix.AUDIT_ARCH_X86_64
 
 // callsOfArch are the harmless calls that arm64 does not have.

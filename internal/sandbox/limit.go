@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// limit sets what Linux and macOS have in common.
+// limit sets the limits that Linux and macOS have in common.
 func limit(l Limits) error {
 	seconds := uint64((l.Wall+time.Second-1)/time.Second) * uint64(runtime.NumCPU())
 	return errors.Join(
@@ -21,7 +21,7 @@ func limit(l Limits) error {
 	)
 }
 
-// lower sets a limit of the process, unless it has a lower one already.
+// lower sets a limit of the process, unless it already has a lower one.
 func lower(resource int, most uint64) error {
 	var now unix.Rlimit
 	if err := unix.Getrlimit(resource, &now); err != nil {

@@ -1,15 +1,16 @@
-// Package sandbox takes from the running process, for good, what it does not need to read a few
-// files: other files, the network, other processes, more memory and time than it may use.
+// Package sandbox permanently removes permissions from the running process that it does not need for reading a few
+// files: other files, the network, other processes, and more memory and time than it may use.
 //
-// What holds depends on the system, and Enter says it:
+// The restrictions depend on the system, and Enter reports them:
 //
 //	           files, network    system calls    memory          processor, files written
 //	Linux      Landlock          seccomp         RLIMIT_AS       limits of the process
 //	macOS      –                 –               –               limits of the process
 //	others     –                 –               –               –
 //
-// Landlock comes from github.com/landlock-lsm/go-landlock. The filter of system calls is ours, for amd64 and arm64: the
-// libraries that write such filters bring the calls of all architectures, and make tables of them at every start.
+// Landlock comes from github.com/landlock-lsm/go-landlock. The filter of system calls is written here, for amd64 and
+// arm64, because libraries for such filters contain the calls of all architectures, and build tables from them at every
+// start.
 package sandbox
 
 import (
@@ -19,17 +20,17 @@ import (
 	"time"
 )
 
-// Limits are those of one process.
+// Limits are the limits of one process.
 type Limits struct {
-	// Memory is how many bytes of address space the process may take, beyond what it has when
-	// it enters. The heap is collected harder from seven eighths of it on.
+	// Memory is how many bytes of address space the process may use, beyond its size when it enters. From seven eighths
+	// of it on, garbage collection is more frequent.
 	Memory int64
-	// Wall is how long it may run. The process itself is held to as much processor time of each
-	// of its processors; whoever started it ends it after that time.
+	// Wall is how long it may run. The process itself is limited to this much processor time for each of its
+	// processors. The parent process ends it after that time.
 	Wall time.Duration
-	// Files is how many files it may have open at once.
+	// Files is the maximum number of open files.
 	Files int
-	// Written is how many bytes a file may have that it writes, where the system cannot deny writing.
+	// Written is the maximum size in bytes of a file that it writes, if the system cannot deny writing.
 	Written int64
 }
 
@@ -38,35 +39,35 @@ func Defaults() Limits {
 	return Limits{Memory: 4 << 30, Wall: 10 * time.Minute, Files: 1024, Written: 4 << 30}
 }
 
-// Rules are what a process may do besides using what it has open. The zero value allows nothing.
+// Rules are permissions of a process in addition to using its open files. The zero value allows nothing.
 type Rules struct {
-	// Read are files that may be read, and folders in which all may be. No file may be written.
+	// Read are files that may be read, and folders whose whole content may be read. No file may be written.
 	Read []string
-	// Code says that the process makes machine code and runs it.
+	// Code means that the process generates machine code and runs it.
 	Code   bool
 	Limits Limits
 }
 
-// State is what holds for a process.
+// State lists the restrictions of a process.
 type State struct {
 	Holds   []string `json:"holds"`   // in a few words each
-	Missing []string `json:"missing"` // what the system cannot do, and what that leaves open
+	Missing []string `json:"missing"` // restrictions that the system does not support, and what that leaves open
 }
 
-// means are what a system has to restrict a process; nil for what it lacks.
+// means are a system's ways to restrict a process; nil for a missing one.
 type means struct {
-	// limit sets the limits of the process but for memory, which is limitMemory's.
+	// limit sets the limits of the process except memory, which limitMemory sets.
 	limit, limitMemory func(Limits) error
-	// files returns what restricts the files, in a few words.
+	// files returns the name of the mechanism that restricts the files.
 	files func(Rules) (string, error)
 	calls func(Rules) error
 }
 
-// errLacking is why a system has no means.
+// errLacking reports that a system does not support a restriction.
 var errLacking = errors.New("this system has none")
 
-// Enter restricts the process, all of its threads. It must be called before anything is opened that
-// is not trusted, and cannot be undone.
+// Enter restricts the process, with all of its threads. It must be called before any untrusted file is opened, and
+// cannot be undone.
 func Enter(r Rules) State { return enter(r, host()) }
 
 func enter(r Rules, m means) State {

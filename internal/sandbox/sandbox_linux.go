@@ -14,8 +14,8 @@ func host() means {
 	return means{limit: limit, limitMemory: limitMemory, files: restrictFiles, calls: restrictCalls}
 }
 
-// limitMemory limits the address space to what the process has already and as much more. Go reserves
-// far more addresses than it uses, most of them when it starts, so the limit counts from there.
+// limitMemory limits the address space to its current size plus the limit. Go reserves far more addresses than it uses,
+// most of them at the start, so the limit counts from there.
 func limitMemory(l Limits) error {
 	text, err := os.ReadFile("/proc/self/statm")
 	if err != nil {
@@ -28,8 +28,8 @@ func limitMemory(l Limits) error {
 	return lower(unix.RLIMIT_AS, pages*uint64(os.Getpagesize())+uint64(l.Memory))
 }
 
-// restrictFiles has Landlock deny all files but those of the rules, TCP and signals to other processes, as
-// far as the kernel knows these.
+// restrictFiles makes Landlock deny all files except the ones in the rules, TCP, and signals to other processes, as far
+// as the kernel supports this.
 func restrictFiles(r Rules) (string, error) {
 	version, err := abi.LandlockGetABIVersion()
 	switch {
@@ -44,7 +44,7 @@ func restrictFiles(r Rules) (string, error) {
 	for _, path := range r.Read {
 		stat, err := os.Stat(path)
 		if err != nil {
-			continue // whoever opens it says so
+			continue // opening it reports the error
 		}
 		rights := landlock.AccessFSSet(abi.AccessFSReadFile)
 		if stat.IsDir() {

@@ -11,25 +11,26 @@ import (
 	"unicode/utf8"
 )
 
-// Split returns the words of a line, in the syntax of POSIX shells: words lie between blanks and line ends; '…', "…" and \ quote, as does
-// $'…' of bash; # begins a comment; $NAME and ${NAME} are variables of this process, and split into several words unless they are
-// in double quotes; ~ and ~USER at the start of a word are folders. Patterns such as *.c stay as they are.
+// Split returns the words of a line in the syntax of POSIX shells. Blanks and line ends separate words. '…', "…" and \
+// quote, and so does $'…' of bash. # begins a comment. $NAME and ${NAME} are variables of this process, and are split
+// into several words unless they are in double quotes. ~ and ~USER at the start of a word are folders. Patterns such as
+// *.c stay unchanged.
 //
-// An error, which says where, is for what only a shell can do: operators such as | and >, substitution of commands,
+// Syntax that only a shell can handle is an error with its position: operators such as | and >, command substitution,
 // ${NAME…} with an operator.
 func Split(line string) ([]string, error) { return split(line, os.Getenv) }
 
-// Literal is Split without variables and folders: none of them has a value.
+// Literal is Split without variables and folders; neither has a value.
 func Literal(line string) ([]string, error) {
 	return split(line, func(string) string { return "" })
 }
 
-// splitter reads a line.
+// splitter splits a line.
 type splitter struct {
 	line   string
 	at     int
 	getenv func(string) string
-	first  bool // nothing of the line was read since the last blank
+	first  bool // nothing was read since the last blank
 
 	words []string
 	word  []byte
@@ -50,7 +51,7 @@ func split(line string, getenv func(string) string) ([]string, error) {
 // blanks are the bytes between words.
 const blanks = " \t\n"
 
-// operators are bytes with which a shell would do something else than split.
+// operators are bytes with which a shell would do more than split.
 const operators = "|&;<>()"
 
 // next reads the next part of a line.
@@ -260,7 +261,7 @@ func (s *splitter) home() {
 	s.at += len(name) + 1
 }
 
-// escapes are those of $'…' that stand for one byte.
+// escapes are the escapes in $'…' that mean one byte.
 var escapes = map[byte]string{
 	'a': "\a", 'b': "\b", 'e': "\x1b", 'E': "\x1b", 'f': "\f", 'n': "\n", 'r': "\r", 't': "\t", 'v': "\v",
 	'\\': `\`, '\'': "'", '"': `"`, '?': "?",
@@ -303,7 +304,7 @@ func (s *splitter) ansi() error {
 	return s.open('\'')
 }
 
-// number reads an escape of up to most digits after a letter of that many bytes: a byte, or a character.
+// number reads an escape of up to most digits after letter bytes. The result is a byte or a character.
 func (s *splitter) number(letter, most, base int, character bool) {
 	digits := s.line[s.at+letter:]
 	n := 0
@@ -315,7 +316,7 @@ func (s *splitter) number(letter, most, base int, character bool) {
 		s.at += letter
 		return
 	}
-	value, _ := strconv.ParseUint(digits[:n], base, 32) // of digits alone
+	value, _ := strconv.ParseUint(digits[:n], base, 32) // only digits
 	if character {
 		s.add(string(rune(value)))
 	} else {
@@ -329,7 +330,7 @@ func isDigit(c byte, base int) bool {
 	return err == nil
 }
 
-// active are the characters that have a meaning to a shell in some place. With ! a shell that somebody types to looks for an
+// active are the characters that have a meaning to a shell in some place. An interactive shell replaces ! with an
 // earlier command.
 const active = blanks + "\r" + `"'\$#{~*?[=!` + "`" + operators
 

@@ -3,34 +3,34 @@ package textsearch
 
 import "encoding/binary"
 
-// Searcher finds any of many literals, after Wu and Manber: it looks at the last bytes of a
-// window as long as the shortest literal. Most bytes of a log end no part of any literal, so
-// that the window moves on by almost its length. It does not change once it is made.
+// Searcher finds any of many literals, after Wu and Manber. It looks at the last bytes of a window that is as long as
+// the shortest literal. Most bytes in a log end no part of any literal, so the window usually moves by almost its
+// length. A Searcher does not change after New.
 type Searcher struct {
 	literals []string
 	length   int // of the shortest literal
 	shift    [1 << blockBits]uint8
-	ending   [1 << blockBits][]uint16 // literals whose first bytes end in such a block, ascending
+	ending   [1 << blockBits][]uint16 // literals whose first bytes end in this block, ascending
 }
 
 const (
 	blockBits = 13
 	blockSize = 3 // bytes
-	// MinLength is the least length of a literal in bytes: what is shorter would make all
-	// others slow.
+	// MinLength is the minimum length of a literal in bytes. Shorter literals would slow down the search for all
+	// others.
 	MinLength = 6
-	// strands is how many parts of a text are searched at the same time by one processor, which
-	// else waits for one look before it knows where the next one is.
+	// strands is how many parts of a text one processor searches at the same time. Otherwise it would wait for each
+	// lookup before it knows the position of the next.
 	strands   = 4
-	minStrand = 256 // bytes: shorter texts are searched as a whole
+	minStrand = 256 // bytes; shorter texts are searched as a whole
 )
 
-// block returns the number of the three bytes before an end, which is 4 at least.
+// block returns the number of the three bytes before an end, which must be at least 4.
 func block(text []byte, end int) uint32 {
 	return binary.LittleEndian.Uint32(text[end-4:end]) >> 8 * 0x9e3779b1 >> (32 - blockBits)
 }
 
-// New prepares the search for literals of MinLength bytes at least. It panics if one is shorter.
+// New prepares the search for literals of at least MinLength bytes. It panics if one is shorter.
 func New(literals []string) *Searcher {
 	s := &Searcher{literals: literals, length: 255}
 	for _, l := range literals {
@@ -54,8 +54,7 @@ func New(literals []string) *Searcher {
 	return s
 }
 
-// At returns the number of the first literal of from or more that stands at a place, -1 if none
-// does.
+// At returns the index of the first literal at a position, starting with index from, or -1.
 func (s *Searcher) At(text []byte, at, from int) int {
 	if at+s.length > len(text) {
 		return -1
@@ -68,17 +67,16 @@ func (s *Searcher) At(text []byte, at, from int) int {
 	return -1
 }
 
-// Places are where literals stand in a text. It may be used again for the next text.
+// Places are the positions of literals in a text. They can be reused for the next text.
 type Places struct {
 	strand [strands][]int
 	all    []int
 }
 
-// Find returns all places at which any literal begins, ascending. They are valid until p is used
-// again.
+// Find returns all positions at which any literal begins, ascending. They are valid until p is used again.
 func (s *Searcher) Find(text []byte, p *Places) []int {
 	p.all = p.all[:0]
-	part := (len(text) - s.length + 1) / strands // places of a strand
+	part := (len(text) - s.length + 1) / strands // positions in a strand
 	if part < minStrand {
 		p.all = s.rest(text, s.length, len(text), p.all)
 		return p.all
@@ -113,7 +111,7 @@ func (s *Searcher) Find(text []byte, p *Places) []int {
 	return p.all
 }
 
-// rest searches on, one window after the other.
+// rest continues the search, one window after another.
 func (s *Searcher) rest(text []byte, end, last int, out []int) []int {
 	for end <= last {
 		n := s.shift[block(text, end)]
@@ -125,7 +123,7 @@ func (s *Searcher) rest(text []byte, end, last int, out []int) []int {
 	return out
 }
 
-// take adds the place of a window if a literal stands there.
+// take adds the position of a window if a literal begins there.
 func (s *Searcher) take(text []byte, end int, out []int) []int {
 	if at := end - s.length; s.At(text, at, 0) >= 0 {
 		out = append(out, at)

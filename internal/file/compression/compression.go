@@ -1,6 +1,5 @@
-// Package compression reads files that may be compressed with gzip, zstd or xz, or as the Godot
-// engine does it. They are recognised by their leading bytes. What they may expand to and the memory
-// that they may claim are bounded.
+// Package compression reads files that may be compressed with gzip, zstd or xz, or in the format of the Godot engine.
+// It recognizes them by their first bytes. It limits the size of their content and the memory for decompression.
 package compression
 
 import (
@@ -16,14 +15,13 @@ import (
 	"github.com/desynctool/desynctool/internal/file/limits"
 )
 
-// The memory that a decompressor may claim. What a compressed file may grow to is bounded by package
-// limits: File, and StreamRatio times its size beyond Free. Traces of constant checksums reach several
-// hundred.
+// Limits of a decompressor's memory. Package limits restricts the content of a compressed file to File, and to
+// StreamRatio times its size beyond Free. Traces of constant checksums reach a ratio of several hundred.
 const (
-	maxDict = 64 << 20 // of zstd and xz, the largest preset of xz
+	maxDict = 64 << 20 // for zstd and xz, the largest preset of xz
 )
 
-// MagicLen is how many leading bytes show how a file is compressed.
+// MagicLen is how many bytes from the begin of a file show how it is compressed.
 const MagicLen = len(xzMagic)
 
 // packings are the known kinds of compression, by magic.
@@ -34,7 +32,7 @@ var packings = [...]struct {
 	{"gzip", ".gz", "\x1f\x8b\x08", openGzip},
 	{"zstd", ".zst", "\x28\xb5\x2f\xfd", openZstd},
 	{"xz", ".xz", xzMagic, openXZ},
-	{"Godot", "", godotMagic, openGodot}, // names do not show it
+	{"Godot", "", godotMagic, openGodot}, // not visible in names
 }
 
 // readAhead is how many bytes of a compressed file are read at a time.
@@ -54,8 +52,7 @@ func openZstd(r io.Reader) (io.Reader, error) {
 	return d.IOReadCloser(), nil
 }
 
-// Suffixes returns what stands at the end of the name of a file that is compressed: ".gz",
-// ".zst", ".xz".
+// Suffixes returns the endings of compressed files' names: ".gz", ".zst", ".xz".
 func Suffixes() []string {
 	var out []string
 	for _, p := range packings {
@@ -66,7 +63,7 @@ func Suffixes() []string {
 	return out
 }
 
-// PlainName returns a file's name without what says how it is compressed.
+// PlainName returns a file's name without the ending for its compression.
 func PlainName(name string) string {
 	for _, p := range packings {
 		if plain, ok := strings.CutSuffix(name, p.suffix); ok && p.suffix != "" {
@@ -76,8 +73,8 @@ func PlainName(name string) string {
 	return name
 }
 
-// Packing returns the name of the compression of a file with these leading
-// bytes: "gzip", "zstd", "xz", "Godot", or "" if there is none.
+// Packing returns the name of the compression of a file with these first bytes: "gzip", "zstd", "xz", "Godot", or "" if
+// there is none.
 func Packing(head []byte) string {
 	for _, p := range packings {
 		if bytes.HasPrefix(head, []byte(p.magic)) {
@@ -87,13 +84,12 @@ func Packing(head []byte) string {
 	return ""
 }
 
-// Unpack returns the content of r, which may be compressed in any known way, and the name of the compression, "" if there is none. Content of more
-// than limit bytes, 0 meaning limits.File, or out of all proportion to
-// the file, ends with an error. If the content is an io.Closer, closing it
-// frees what the decompressor holds.
+// Unpack returns the content of r, which may be compressed in any known way, and the name of the compression, "" if
+// there is none. The content ends with an error if it has more than limit bytes, where 0 means limits.File, or is out
+// of proportion to the file. If the content is an io.Closer, closing it frees the decompressor's resources.
 func Unpack(r io.Reader, limit int64) (content io.Reader, packing string, err error) {
 	in := &counted{r: r}
-	head := bufio.NewReaderSize(in, 512) // larger reads go around it
+	head := bufio.NewReaderSize(in, 512) // larger reads bypass it
 	magic, err := head.Peek(len(xzMagic))
 	if err != nil && err != io.EOF {
 		return nil, "", err
@@ -115,7 +111,7 @@ func Unpack(r io.Reader, limit int64) (content io.Reader, packing string, err er
 	return head, "", nil
 }
 
-// UnpackState is Unpack of a file of size bytes that holds a state: it may expand limits.Ratio times
+// UnpackState is Unpack for a file of size bytes that contains a state. It may expand to limits.Ratio times its size
 // beyond limits.Free, up to limits.State.
 func UnpackState(r io.Reader, size int64) (content io.Reader, packing string, err error) {
 	limit, over := limits.State.Max(), limits.State
@@ -128,9 +124,8 @@ func UnpackState(r io.Reader, size int64) (content io.Reader, packing string, er
 	return content, packing, err
 }
 
-// Check reads content to its end to find out whether it is what was compressed: a
-// checksum follows it. It returns nil for what is not compressed and, since
-// that shows by itself, for what is cut off.
+// Check reads content to its end and verifies the checksum that follows compressed content. It returns nil for content
+// that is not compressed. It also returns nil for truncated content, because that is noticed anyway.
 func Check(r io.Reader, limit int64) error {
 	content, packing, err := Unpack(r, limit)
 	if err != nil || packing == "" {
@@ -146,7 +141,7 @@ func Check(r io.Reader, limit int64) error {
 	return err
 }
 
-// counted counts what is read.
+// counted counts the bytes that are read.
 type counted struct {
 	r io.Reader
 	n int64
@@ -158,19 +153,19 @@ func (c *counted) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// unpacked is the bounded content of a compressed stream.
+// unpacked is the limited content of a compressed stream.
 type unpacked struct {
 	name   string
 	packed *counted
 	r      io.Reader
 	n      int64
 	limit  int64
-	over   *limits.Limit // that limit is of; nil for a number that the caller gave
+	over   *limits.Limit // limit that applies; nil for a number from the caller
 	failed bool
-	excess int64 // beyond StreamRatio, as far as it was counted
+	excess int64 // bytes beyond StreamRatio that were already counted
 }
 
-// beyond says that the content is longer than it may be.
+// beyond reports that the content is longer than allowed.
 func (u *unpacked) beyond() error {
 	if u.over == nil {
 		return fmt.Errorf("expands to more than %d bytes", u.limit)
@@ -199,8 +194,7 @@ func (u *unpacked) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Close frees what the decompressor holds. Errors of content that could not
-// be read have been returned by Read.
+// Close frees the decompressor's resources. It returns no errors about the content; Read has returned them.
 func (u *unpacked) Close() error {
 	if c, ok := u.r.(io.Closer); ok {
 		if err := c.Close(); err != nil && !u.failed {

@@ -17,18 +17,18 @@ import (
 //	blocks       the last one holds size % block size bytes, which may be none
 //	magic        again
 //
-// Only FastLZ is read, which the engine's programs choose unless they ask for another mode. Of
-// content of less than 16 bytes the engine packs 16. Everything is written when the file
-// is closed: sizes of 0 are those of a file that never was.
+// Only FastLZ is supported, which the engine's programs use unless they request another mode. If the content has fewer
+// than 16 bytes, the engine packs 16. Everything is written when the file is closed; sizes of 0 mean that it was never
+// closed.
 const godotMagic = "GCPF"
 
 var godotModes = [...]string{"FastLZ", "deflate", "zstd", "gzip", "brotli"}
 
-// Bounds on what a file of Godot may ask for.
+// Limits of a Godot file.
 const (
 	maxGodotBlock  = 4 << 20  // bytes of a block's content
 	maxGodotBlocks = 16 << 20 // blocks of a file
-	leastGodot     = 16       // bytes that are packed at least
+	leastGodot     = 16       // minimum number of bytes that are packed
 )
 
 type godotReader struct {
@@ -38,7 +38,7 @@ type godotReader struct {
 	size      uint32
 	at        int // of the next block
 	packed    []byte
-	block     []byte // content of a block, and what of it is to be delivered
+	block     []byte // content of a block, and the part that is still to be returned
 	rest      []byte
 	err       error
 }
@@ -90,7 +90,7 @@ func (g *godotReader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// next unpacks the next block. After the last one comes the magic.
+// next unpacks the next block. The magic follows the last one.
 func (g *godotReader) next() error {
 	if g.at == len(g.sizes) {
 		var end [len(godotMagic)]byte
@@ -132,15 +132,14 @@ var (
 	errFastLZRef = errors.New("it refers to what is before its content")
 )
 
-// fastLZ appends the content of a block of FastLZ to dst, which is empty. It has size bytes.
+// fastLZ appends the content of a FastLZ block to dst, which is empty. The content has size bytes.
 //
-// A block is a run of instructions, each of which begins with a byte. Below 32 it is a run of
-// that many literal bytes and one; else its upper three bits are the length of what is copied from
-// before, less 2, and its lower five the upper bits of how far before. A length of 7 is
-// continued in the next byte: in one at level 1, in as many as are 255 and one at level 2. The
-// next byte is the lower part of the distance, less 1. At level 2 one of 31 and 255 is
-// continued in two more bytes, added to 8191. The first instruction is a literal run, whose upper
-// bits are the level, less 1.
+// A block is a sequence of instructions, each of which begins with a byte. Below 32 it is followed by that many literal
+// bytes and one more. Otherwise it copies earlier content: its upper three bits are the length minus 2, and its lower
+// five bits the upper bits of the distance. A length of 7 continues in the next byte; at level 1 in one byte, at level
+// 2 in all bytes of 255 and one more. The next byte is the lower part of the distance minus 1. At level 2, if the
+// distance parts are 31 and 255, two more bytes follow, added to 8191. The first instruction is a literal run; its
+// upper bits are the level minus 1.
 func fastLZ(dst, src []byte, size int) ([]byte, error) {
 	if len(src) == 0 {
 		return dst, errFastLZEnd
@@ -199,7 +198,7 @@ func fastLZ(dst, src []byte, size int) ([]byte, error) {
 		case n > size-len(dst):
 			return dst, fmt.Errorf("more than %d bytes", size)
 		}
-		for range n { // what is copied may be what was just written
+		for range n { // it may copy bytes that it has just written
 			dst = append(dst, dst[len(dst)-distance])
 		}
 	}

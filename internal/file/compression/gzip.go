@@ -9,13 +9,13 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
-// gunzip is a decompressor and what it reads ahead.
+// gunzip is a decompressor with its read buffer.
 type gunzip struct {
 	ahead *bufio.Reader
 	gzip.Reader
 }
 
-// gunzips are reused: what one costs is its windows.
+// gunzips are reused, because their windows are expensive.
 var gunzips = sync.Pool{New: func() any { return &gunzip{ahead: bufio.NewReaderSize(nil, readAhead)} }}
 
 // openGzip returns the content of r, which begins with the magic of gzip.
@@ -29,7 +29,7 @@ func openGzip(r io.Reader) (io.Reader, error) {
 	return Lend(g, g.back), nil
 }
 
-// back closes g, and frees it.
+// back closes g, and makes it reusable.
 func (g *gunzip) back() error {
 	err := g.Close()
 	g.free()
@@ -39,7 +39,7 @@ func (g *gunzip) back() error {
 	return err
 }
 
-// free gives g to the next file, without this one.
+// free makes g reusable, without references to this file.
 func (g *gunzip) free() {
 	g.ahead.Reset(nil)
 	gunzips.Put(g)

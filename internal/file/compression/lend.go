@@ -6,12 +6,12 @@ import (
 	"sync"
 )
 
-// Lend returns a reader of what from has, until it is closed: then from is given back, once, and may be used for
-// something else. Closing waits for a Read that is under way.
+// Lend returns a reader of from. When it is closed, it calls back once; from may then be used for something else. Close
+// waits for a Read in progress.
 func Lend(from io.Reader, back func() error) io.ReadCloser { return &lent{from: from, back: back} }
 
 type lent struct {
-	mu   sync.Mutex // Close may come while Read waits
+	mu   sync.Mutex // Close may be called while Read waits
 	from io.Reader
 	back func() error
 }

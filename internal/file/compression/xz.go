@@ -14,18 +14,16 @@ import (
 	"github.com/ulikunitz/xz/lzma"
 )
 
-// A general xz reader would take the size of the dictionary, up to 4 GiB, from
-// each block's header and allocate it unseen. This one reads streams of any
-// number of blocks with only the LZMA2 filter, which is what xz writes by
-// default, and checks the size first.
+// A general xz reader would allocate a dictionary of the size in each block's header, up to 4 GiB, without a check.
+// This reader supports streams of any number of blocks with only the LZMA2 filter, which xz uses by default. It checks
+// the size first.
 
 const (
 	xzMagic  = "\xfd7zXZ\x00"
 	xzFooter = "YZ"
 )
 
-// xzChecks are the kinds of checksums over a block's content, by the second
-// byte of the stream's flags.
+// xzChecks are the checksums over a block's content, by the second byte of the stream's flags.
 var xzChecks = map[byte]func() hash.Hash{
 	0:  nil,
 	1:  func() hash.Hash { return crc32.NewIEEE() },
@@ -39,11 +37,11 @@ type xzReader struct {
 	flags [2]byte
 	check hash.Hash     // nil if there is none
 	block *lzma.Reader2 // nil between blocks
-	begun int64         // where the current block's data begins
+	begun int64         // begin of the current block's data
 }
 
-// NewXZ returns the content of r, streams of xz. Unpack is for files that may be xz: it
-// bounds what they may expand to.
+// NewXZ returns the content of r, which consists of xz streams. For files that may be xz, use Unpack: it limits the
+// size of the content.
 func NewXZ(r io.Reader) (io.Reader, error) { return newXZReader(r) }
 
 func newXZReader(r io.Reader) (*xzReader, error) {
@@ -51,7 +49,7 @@ func newXZReader(r io.Reader) (*xzReader, error) {
 	return x, x.streamHeader()
 }
 
-// ReadByte makes the decompressor read no more than it needs.
+// ReadByte ensures that the decompressor reads no more than it needs.
 func (x *xzReader) ReadByte() (byte, error) {
 	c, err := x.src.ReadByte()
 	if err == nil {
@@ -60,7 +58,7 @@ func (x *xzReader) ReadByte() (byte, error) {
 	return c, err
 }
 
-// source is what the decompressor reads from.
+// source is the input of the decompressor.
 type source struct{ *xzReader }
 
 func (s source) Read(p []byte) (int, error) {
@@ -121,8 +119,7 @@ func (x *xzReader) Read(p []byte) (int, error) {
 	}
 }
 
-// nextBlock reads the header of a block, or what follows the last one, up to
-// the next stream.
+// nextBlock reads the header of a block. After the last block, it reads everything up to the next stream.
 func (x *xzReader) nextBlock() error {
 	for {
 		size, err := x.ReadByte()
@@ -192,7 +189,7 @@ func (x *xzReader) endBlock() error {
 		return nil
 	}
 	sum := x.check.Sum(nil)
-	if len(sum) < sha256.Size { // the smaller ones are written the other way round
+	if len(sum) < sha256.Size { // smaller ones are written in reverse byte order
 		for i, j := 0, len(sum)-1; i < j; i, j = i+1, j-1 {
 			sum[i], sum[j] = sum[j], sum[i]
 		}
@@ -207,8 +204,8 @@ func (x *xzReader) endBlock() error {
 	return nil
 }
 
-// endStream reads the index after its first byte, the footer and padding, and
-// begins the next stream. It returns io.EOF if there is none.
+// endStream reads the index after its first byte, the footer and padding, and begins the next stream. It returns io.EOF
+// if there is none.
 func (x *xzReader) endStream() error {
 	begun := x.read - 1
 	index := crc32.NewIEEE()

@@ -6,14 +6,14 @@ type Counted struct {
 	Count func(n int)
 }
 
-// Read is that of the file.
+// Read implements io.Reader.
 func (c Counted) Read(p []byte) (int, error) {
 	n, err := c.File.Read(p)
 	c.Count(n)
 	return n, err
 }
 
-// ReadAt is that of the file.
+// ReadAt implements io.ReaderAt.
 func (c Counted) ReadAt(p []byte, at int64) (int, error) {
 	n, err := c.File.ReadAt(p, at)
 	c.Count(n)

@@ -1,5 +1,4 @@
-// Package files is where evidence is read from: the disk, or whatever else looks
-// like folders and files, such as archives.
+// Package files reads evidence from the disk, or from other sources with folders and files, such as archives.
 package files
 
 import (
@@ -8,21 +7,20 @@ import (
 	"os"
 )
 
-// Tree is a tree of folders and files. Paths are those of package path/filepath,
-// as a person gives them. A Tree may be used by several goroutines at once.
+// Tree is a tree of folders and files. Its paths are paths of package path/filepath, as given by the user. It is safe
+// for concurrent use.
 type Tree interface {
 	// Open opens a file. A folder can be opened but not read.
 	Open(path string) (File, error)
 
-	// Stat describes a file or folder; of a link, what it leads to.
+	// Stat describes a file or folder. It follows links.
 	Stat(path string) (fs.FileInfo, error)
 
-	// Names returns the names in a folder, in no order.
+	// Names returns the names in a folder, in any order.
 	Names(path string) ([]string, error)
 }
 
-// File is an open file. What is not a regular file, such as a pipe, can only be
-// read from start to end.
+// File is an open file. If it is not a regular file, such as a pipe, it can only be read from start to end.
 type File interface {
 	io.Reader
 	io.ReaderAt
@@ -54,5 +52,5 @@ func (disk) Names(path string) ([]string, error) {
 	return dir.Readdirnames(-1)
 }
 
-// usualHandles is how many files a process may have open where the system does not say.
+// usualHandles is how many files a process may have open if the system does not report it.
 const usualHandles = 1024

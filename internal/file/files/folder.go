@@ -7,16 +7,16 @@ import (
 	"time"
 )
 
-// temporaryFolders are the names of folders that TemporaryFolder makes.
+// temporaryFolders is the name pattern of folders that TemporaryFolder creates.
 const temporaryFolders = "desynctool-run-*"
 
-// settled is how old such a folder is before another process may take it for one that was left: whoever
-// made it has locked it by then.
+// settled is the minimum age at which another process may consider such a folder abandoned. The process that created it
+// has locked it by then.
 const settled = time.Minute
 
-// TemporaryFolder makes a folder that only this user reads, in dir or, where that is empty, where temporary
-// files belong. Remove removes it and what is in it. Such folders that processes have left there that were
-// killed are removed first, where the system has locks that show it.
+// TemporaryFolder creates a folder that only this user can read, in dir, or in the system's temporary folder if dir is
+// empty. remove removes it with its content. On systems with file locks, it first removes such folders of killed
+// processes.
 func TemporaryFolder(dir string) (path string, remove func() error, err error) {
 	if dir == "" {
 		dir = os.TempDir()

@@ -1,24 +1,23 @@
 package files
 
-// Note is what there is to say of a file or folder that was looked at: that it was lost, and why, or
-// what is odd about it.
+// Note is a message about a file or folder: that it was lost, and why, or that something is unusual.
 type Note struct {
-	Path string // of the file or folder, empty if it is about several
+	Path string // of the file or folder, empty if there are several
 	Why  Why
 	Text string // a sentence, which names the path
 }
 
-// Why is why a file was lost.
+// Why is the reason why a file was lost.
 type Why int
 
-// Why files are lost.
+// The reasons.
 const (
-	Unreadable Why = iota // damaged, or of a kind that is not read
+	Unreadable Why = iota // damaged, or of an unsupported kind
 	Encrypted
-	OverLimit // whoever reads it may raise the limit
+	OverLimit // the user may raise the limit
 )
 
-// Notes are notes in the order in which they were made.
+// Notes are notes in the order in which they were added.
 type Notes []Note
 
 // Texts returns the sentences.

@@ -7,12 +7,11 @@ import (
 	"path/filepath"
 )
 
-// Replace writes a file whole or not at all: what was there before stays until write has
-// succeeded and its bytes are on the disk. Until then the file has no name where the system
-// knows such files, so that nothing is left however the process ends. Elsewhere it has a
-// name of its own beside path, see IsUnfinished, which the next Replace of path takes over.
-// A link stays one, and a file keeps its permissions. A path that is not a regular file,
-// such as /dev/full or a pipe, is written directly. Errors name path.
+// Replace writes a file completely or not at all. The previous file stays until write has succeeded and the bytes are
+// on the disk. Until then the new file has no name, on systems with such files, so that nothing is left however the
+// process ends. On other systems it has a name next to path, see IsUnfinished, and the next Replace of path takes it
+// over. A link stays a link, and a file keeps its permissions. A path that is not a regular file, such as /dev/full or
+// a pipe, is written directly. Errors contain path.
 func Replace(path string, write func(f *os.File) error) error { return replace(path, begin, write) }
 
 func replace(path string, begin func(path string) (*unfinished, error), write func(f *os.File) error) (err error) {
@@ -55,14 +54,13 @@ func replace(path string, begin func(path string) (*unfinished, error), write fu
 	return nil
 }
 
-// unfinished is a file that Replace writes.
+// unfinished is a file that Replace is writing.
 type unfinished struct {
 	*os.File
-	name string // that it has until it is published, empty if it has none
+	name string // name until it is published, empty if it has none
 }
 
-// beginNamed begins the file that is to be at path under a name beside it. What another process
-// that was killed has left there is taken over.
+// beginNamed creates the file for path under a name next to it. It takes over a file that a killed process left there.
 func beginNamed(path string) (*unfinished, error) {
 	name := unfinishedName(path)
 	f, err := takeOver(name)
@@ -78,11 +76,10 @@ func beginNamed(path string) (*unfinished, error) {
 	return &unfinished{File: f, name: f.Name()}, nil
 }
 
-// publishNamed gives the file the name that it is to have.
+// publishNamed gives the file its final name.
 func (u *unfinished) publishNamed(path string) error {
-	// The name must not be another process's to take over before it is gone, so that
-	// systems with locks close the file, which ends its lock, after that. Others cannot rename
-	// what is open.
+	// Before the file's temporary name is gone, no other process may take it over. So systems with locks close the
+	// file, which releases its lock, after the rename. Other systems cannot rename an open file.
 	if !renamesOpen {
 		if err := u.Close(); err != nil {
 			return err
@@ -96,7 +93,7 @@ func (u *unfinished) publishNamed(path string) error {
 	return u.Close()
 }
 
-// discard removes a file that is not to be.
+// discard removes the file without publishing it.
 func (u *unfinished) discard() {
 	if u.name != "" && renamesOpen {
 		os.Remove(u.name) // while its lock is held
@@ -107,7 +104,7 @@ func (u *unfinished) discard() {
 	}
 }
 
-// naming has an error name the path that was asked for, not the one that it was written to.
+// naming replaces the path in an error by the path that the caller gave.
 func naming(err error, name, path string) error {
 	var at *fs.PathError
 	var link *os.LinkError
@@ -120,10 +117,10 @@ func naming(err error, name, path string) error {
 	return err
 }
 
-// syncFolder has the names in a folder reach the disk, where the system can.
+// syncFolder syncs the names in a folder to the disk, if the system can.
 func syncFolder(dir string) {
 	if f, err := os.Open(dir); err == nil {
-		_ = f.Sync() // some systems cannot, and the file itself is there
+		_ = f.Sync() // some systems cannot, and the file itself is synced
 		f.Close()
 	}
 }

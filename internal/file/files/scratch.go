@@ -14,25 +14,24 @@ type ScratchFile interface {
 	io.Writer
 }
 
-// smallScratch is how many bytes of a scratch file are in memory before they are moved to the disk.
+// smallScratch is the size in bytes up to which a scratch file is in memory.
 const smallScratch = 1 << 20
 
-// Scratch returns a file that is in memory while it is small, and then a temporary file, or stays in memory
-// where none can be made: for content of a bounded size.
+// Scratch returns a file that is in memory while it is small, and then becomes a temporary file. If no temporary file
+// can be created, it stays in memory, so it is meant for content of limited size.
 func Scratch() ScratchFile { return &scratch{now: new(Memory)} }
 
-// Spool is Scratch for content of any size: where no temporary file can be made, more than is small is an
-// error.
+// Spool is Scratch for content of any size. If no temporary file can be created, content that is not small is an error.
 func Spool() ScratchFile { return &scratch{now: new(Memory), large: true} }
 
-// scratch is a file in memory, or what it was moved to.
+// scratch is a file in memory, or the temporary file that replaced it.
 type scratch struct {
 	now   ScratchFile
-	stays bool // where it is
-	large bool // what is not small may not stay in memory
+	stays bool // it stays where it is
+	large bool // content that is not small may not stay in memory
 }
 
-// Write puts bytes at the end of the file.
+// Write appends bytes to the file.
 func (s *scratch) Write(b []byte) (int, error) {
 	if m, ok := s.now.(*Memory); ok && !s.stays && m.size+int64(len(b)) > smallScratch {
 		if err := s.move(m); err != nil {
@@ -42,10 +41,10 @@ func (s *scratch) Write(b []byte) (int, error) {
 	return s.now.Write(b)
 }
 
-// move moves what is in memory to a temporary file, if one can be made.
+// move moves the content from memory to a temporary file, if one can be created.
 func (s *scratch) move(m *Memory) error {
 	if m.closed {
-		return nil // which writing says
+		return nil // writing reports it
 	}
 	f, err := Temporary()
 	if err != nil && s.large {
@@ -53,7 +52,7 @@ func (s *scratch) move(m *Memory) error {
 	}
 	s.stays = true
 	if err != nil {
-		return nil // Scratch has said so
+		return nil // Scratch allows it
 	}
 	for _, block := range m.blocks {
 		if _, err := f.Write(block); err != nil {
@@ -64,7 +63,7 @@ func (s *scratch) move(m *Memory) error {
 	return m.Close()
 }
 
-// ReadFrom is for io.Copy.
+// ReadFrom is used by io.Copy.
 func (s *scratch) ReadFrom(r io.Reader) (n int64, err error) {
 	buf := copyBuffers.Get().(*[copyBuffer]byte)
 	defer copyBuffers.Put(buf)
@@ -94,7 +93,7 @@ func (s *scratch) Close() error                           { return s.now.Close()
 
 // Memory is a regular file in memory, empty at first.
 type Memory struct {
-	blocks [][]byte // of memoryBlock bytes each, but for the last
+	blocks [][]byte // of memoryBlock bytes each, except the last
 	size   int64
 	at     int64
 	closed bool
@@ -102,13 +101,13 @@ type Memory struct {
 
 const (
 	memoryBlock = 256 << 10
-	firstBlock  = 32 << 10 // up to which the first one grows: most files are small
+	firstBlock  = 32 << 10 // maximum size of the first one while it grows, because most files are small
 )
 
-// memoryBlocks are reused: clearing them takes longer than much of what is done with them.
+// memoryBlocks are reused, because clearing new ones is often slower than using them.
 var memoryBlocks = sync.Pool{New: func() any { return new([memoryBlock]byte) }}
 
-// Write puts bytes at the end of the file.
+// Write appends bytes to the file.
 func (m *Memory) Write(b []byte) (int, error) {
 	if m.closed {
 		return 0, fs.ErrClosed
@@ -131,7 +130,7 @@ func (m *Memory) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// Read reads on from the last read or write.
+// Read continues after the last read or write.
 func (m *Memory) Read(b []byte) (int, error) {
 	n, err := m.ReadAt(b, m.at)
 	m.at += int64(n)

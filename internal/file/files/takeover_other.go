@@ -9,11 +9,11 @@ import (
 	"time"
 )
 
-// renamesOpen says that a file can be renamed and removed while it is open.
+// renamesOpen means that a file can be renamed and removed while it is open.
 const renamesOpen = false
 
-// takeOver makes a file for this process alone. What a process that was killed has left is
-// removed; what one that runs has open cannot be, which is ErrInUse.
+// takeOver creates a file for this process only. It removes a file that a killed process left. If a running process has
+// the file open, it cannot be removed, and the error is ErrInUse.
 func takeOver(name string) (*os.File, error) {
 	os.Remove(name)
 	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
@@ -26,5 +26,5 @@ func takeOver(name string) (*os.File, error) {
 // Lock does nothing here.
 func Lock(*os.File) error { return nil }
 
-// removeLeftFolder does nothing: nothing shows whether a process still has the folder.
+// removeLeftFolder does nothing, because it is not known whether a process still uses the folder.
 func removeLeftFolder(string, time.Time) {}

@@ -10,11 +10,11 @@ import (
 	"time"
 )
 
-// renamesOpen says that a file can be renamed and removed while it is open.
+// renamesOpen means that a file can be renamed and removed while it is open.
 const renamesOpen = true
 
-// takeOver opens a file for this process alone and empties it. What a process that was killed
-// has left is nobody's; what one that runs writes is locked, which is ErrInUse.
+// takeOver opens a file for this process only and truncates it. A file from a killed process is not locked. If a
+// running process writes the file, it is locked, and the error is ErrInUse.
 func takeOver(name string) (*os.File, error) {
 	for {
 		f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW, 0o666)
@@ -25,7 +25,7 @@ func takeOver(name string) (*os.File, error) {
 			f.Close()
 			return nil, ErrInUse
 		}
-		// Whoever had it may have finished since: then this is no longer the file of that name.
+		// The previous owner may have finished since. Then f is no longer the file with that name.
 		own, err := f.Stat()
 		there, errThere := os.Lstat(name)
 		if errors.Is(errThere, fs.ErrNotExist) || err == nil && errThere == nil && !os.SameFile(own, there) {
@@ -40,19 +40,19 @@ func takeOver(name string) (*os.File, error) {
 	}
 }
 
-// Lock has a file for this process alone until it is closed or the process ends, among those that
-// ask. It returns ErrInUse if another has it. Where the system has no such locks it does nothing.
+// Lock locks a file for this process until it is closed or the process ends. The lock only affects other calls of Lock.
+// It returns ErrInUse if another process has it. On systems without such locks it does nothing.
 func Lock(f *os.File) error {
 	if errors.Is(flock(f), syscall.EWOULDBLOCK) {
 		return ErrInUse
 	}
-	return nil // or a file system that knows no locks
+	return nil // or a file system without locks
 }
 
 func flock(f *os.File) error { return syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) }
 
-// removeLeftFolder removes a folder that this user's processes made before some time and that nobody
-// holds any longer.
+// removeLeftFolder removes a folder that a process of this user created before some time and that no process uses any
+// more.
 func removeLeftFolder(path string, before time.Time) {
 	stat, err := os.Lstat(path)
 	if err != nil || !stat.IsDir() || stat.ModTime().After(before) {

@@ -9,9 +9,8 @@ import (
 	"runtime"
 )
 
-// Temporary returns a new file that can be read and written, and is gone when it is closed. Where
-// the system allows it the file has no name from the beginning, so that nothing is left
-// however the process ends.
+// Temporary returns a new file that can be read and written, and is removed when it is closed. If the system allows it,
+// the file never has a name, so that nothing is left however the process ends.
 func Temporary() (*TemporaryFile, error) {
 	dir := os.TempDir()
 	if f, err := openNameless(dir, filepath.Join(dir, "desynctool"), 0o600); err == nil {
@@ -26,7 +25,7 @@ func Temporary() (*TemporaryFile, error) {
 	return t, nil
 }
 
-// NoTemporary says that temporary files cannot be made in a folder, and why.
+// NoTemporary returns the error for a folder in which temporary files cannot be created.
 func NoTemporary(dir string, err error) error {
 	var at *fs.PathError
 	if errors.As(err, &at) {
@@ -42,13 +41,13 @@ func NoTemporary(dir string, err error) error {
 	return fmt.Errorf("%s: temporary files cannot be made there: %w; %s names another folder", dir, err, variable)
 }
 
-// TemporaryFile is a file that Temporary made.
+// TemporaryFile is a file from Temporary.
 type TemporaryFile struct {
 	*os.File
 	removed bool
 }
 
-// Close closes the file, and removes it where that was not possible before.
+// Close closes the file, and removes it if that was not possible before.
 func (t *TemporaryFile) Close() error {
 	err := t.File.Close()
 	if !t.removed && !errors.Is(err, fs.ErrClosed) {

@@ -8,24 +8,24 @@ import (
 	"syscall"
 )
 
-// Tidy makes what a program that is not trusted has left in a folder fit to be read: all files and folders can be read and
-// written by their owner, and what is neither a file nor a folder nor a relative link to one of them in the folder
-// is removed, such as a pipe, which would be waited for, and a link to somebody's keys. Links for which keep returns true stay;
-// nil keeps none.
+// Tidy makes a folder safe to read after an untrusted program has written to it. All files and folders become readable
+// and writable for their owner. Everything is removed that is neither a file, nor a folder, nor a relative link to one
+// of them in the folder. Examples are a pipe, which would block, and a link to a user's keys. Links for which keep
+// returns true stay. If keep is nil, no other links stay.
 func Tidy(dir string, keep func(path string) bool) error {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return err
 	}
 	defer root.Close()
-	for again := true; again; { // until no link leads to one that is gone
+	for again := true; again; { // until no link leads to a removed file
 		again = false
 		err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 			if err == nil && (d.Type() == 0 || d.IsDir()) {
 				err = allow(path, d)
 			}
 			switch {
-			case errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENAMETOOLONG): // by which nobody else finds it either
+			case errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENAMETOOLONG): // a name by which nothing else finds it either
 				return nil
 			case err != nil:
 				return err
@@ -52,7 +52,7 @@ func Tidy(dir string, keep func(path string) bool) error {
 	return nil
 }
 
-// allow has the owner of a file or folder read and write it.
+// allow makes a file or folder readable and writable for its owner.
 func allow(path string, d fs.DirEntry) error {
 	stat, err := d.Info()
 	if err != nil {

@@ -18,7 +18,7 @@ const (
 	followTheOld = 0x400
 )
 
-// openNameless opens a new file in a folder that has no name.
+// openNameless opens a new file without a name in a folder.
 func openNameless(dir, name string, mode uint32) (*os.File, error) {
 	for {
 		fd, err := syscall.Open(dir, nameless|syscall.O_RDWR|syscall.O_CLOEXEC, mode)
@@ -32,7 +32,7 @@ func openNameless(dir, name string, mode uint32) (*os.File, error) {
 	}
 }
 
-// begin begins the file that is to be at path.
+// begin creates the file for path.
 func begin(path string) (*unfinished, error) {
 	removeLeft(unfinishedName(path))
 	f, err := openNameless(filepath.Dir(path), path, 0o666)
@@ -42,7 +42,7 @@ func begin(path string) (*unfinished, error) {
 	case err != nil:
 		return nil, err
 	}
-	if _, err := os.Stat(openPath(f)); err != nil { // without /proc it could get no name
+	if _, err := os.Stat(openPath(f)); err != nil { // without /proc it could not get a name
 		f.Close()
 		return beginNamed(path)
 	}
@@ -50,7 +50,7 @@ func begin(path string) (*unfinished, error) {
 	return &unfinished{File: f}, nil
 }
 
-// removeLeft removes an unfinished file that a process has left that was killed.
+// removeLeft removes an unfinished file of a killed process.
 func removeLeft(name string) {
 	if _, err := os.Lstat(name); err != nil {
 		return
@@ -61,18 +61,17 @@ func removeLeft(name string) {
 	}
 }
 
-// openPath is where the system shows an open file.
+// openPath is the path under which the system shows an open file.
 func openPath(f *os.File) string { return fmt.Sprintf("/proc/self/fd/%d", f.Fd()) }
 
-// publish gives the file the name that it is to have, and closes it.
+// publish gives the file its final name, and closes it.
 func (u *unfinished) publish(path string) error {
 	if u.name != "" {
 		return u.publishNamed(path)
 	}
 	err := u.link(path)
 	if errors.Is(err, fs.ErrExist) {
-		// A name that another file has cannot be given at once, and a file without a name can be
-		// given one a single time.
+		// The name of an existing file cannot be given directly, and a file without a name can get a name only once.
 		step := unfinishedName(path)
 		for err = u.link(step); errors.Is(err, fs.ErrExist); err = u.link(step) {
 			step = filepath.Join(filepath.Dir(path), fmt.Sprintf("%s%d", unfinishedPrefix, rand.Uint64()))

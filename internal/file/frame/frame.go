@@ -1,11 +1,9 @@
-// Package frame reads and writes the framing that the binary files of
-// desynctool share, and checks MessagePack before anything decodes it.
+// Package frame reads and writes the framing of desynctool's binary files, and checks MessagePack before it is decoded.
 //
 // # Format
 //
-// A file is a preamble, any number of frames, and an end marker with nothing
-// after it. All integers are little-endian; every checksum is CRC-32C
-// (Castagnoli).
+// A file is a preamble, any number of frames, and an end marker with nothing after it. All integers are little-endian;
+// every checksum is CRC-32C (Castagnoli).
 //
 //	preamble, 16 bytes
 //	+-----------------+-------------+------------+------------------+
@@ -24,16 +22,15 @@
 //
 // # Three ways to end
 //
-// A writer that crashed must not look like a file that was damaged later, and
-// neither may look complete. So reading ends in one of three ways:
+// A file from a crashed writer must differ from a file that was damaged later, and neither may seem complete. So
+// reading ends in one of three ways:
 //
 //   - cleanly, with [io.EOF], after the end marker;
-//   - torn, with [ErrTorn]: the file ends inside a frame or without an end
-//     marker, or from some point inside a frame on it holds nothing but zero
-//     bytes, 16 at least, as a crashed file system leaves them;
+//   - torn, with [ErrTorn]: the file ends inside a frame or without an end marker, or contains only zero bytes, at
+//     least 16, from some point inside a frame on, as after a crash of the file system;
 //   - corrupt, with [ErrCorrupt]: anything else that is not as written.
 //
-// All frames before the trouble are delivered first.
+// In all cases the frames before that place are returned first.
 package frame
 
 import (
@@ -54,8 +51,8 @@ const (
 	EndKind uint32 = 0xFFFFFFFF
 )
 
-// DefaultMaxPayload is the longest payload in bytes that is read or written
-// unless a Format says otherwise.
+// DefaultMaxPayload is the maximum length in bytes of a payload that is read or written, unless a Format sets another
+// one.
 const DefaultMaxPayload = 64 << 20
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -66,7 +63,7 @@ func checksum(b []byte) uint32 { return crc32.Checksum(b, castagnoli) }
 type Format struct {
 	Name       string // noun for error messages, such as "order log"
 	Magic      string // exactly 8 bytes
-	Version    uint16 // the version written, and the newest one read; at least 1
+	Version    uint16 // the version that is written, and the newest one that can be read; at least 1
 	MaxPayload int    // in bytes; 0 means DefaultMaxPayload
 }
 
@@ -77,34 +74,32 @@ func (f Format) maxPayload() uint64 {
 	return DefaultMaxPayload
 }
 
-// What an [Error] wraps, or another error about a file.
+// The errors that an [Error] or another error about a file wraps.
 var (
-	// ErrTorn says that the writer never finished: what is delivered is whole,
-	// but more was to follow.
+	// ErrTorn reports that the writer never finished. The returned data is complete, but more was to follow.
 	ErrTorn = errors.New("torn")
-	// ErrCorrupt says that the file was damaged or badly written.
+	// ErrCorrupt reports that the file was damaged or written incorrectly.
 	ErrCorrupt = errors.New("corrupt")
-	// ErrUnrecognized says that the file is of another type.
+	// ErrUnrecognized reports that the file has another type.
 	ErrUnrecognized = errors.New("not recognized")
-	// ErrLacking says that a file is whole but lacks the evidence that it is
-	// for. It is wrapped by the errors of readers of engines' files.
+	// ErrLacking reports that a file is complete but does not contain the evidence that it should. Errors of readers of
+	// engines' files wrap it.
 	ErrLacking = errors.New("evidence is lacking")
-	// ErrVersion says that the file is of a version not known here.
+	// ErrVersion reports a file with an unknown version.
 	ErrVersion = errors.New("unknown version")
 )
 
-// Error says where and why a file could not be read any further. An error of
-// the underlying reader is not an Error.
+// Error reports where and why a file could not be read any further. An error of the underlying reader is not an Error.
 type Error struct {
 	Name   string // of the file, as given to NewReader
-	Offset int64  // in bytes; if torn, where the last whole frame ends
+	Offset int64  // in bytes; if torn, the end of the last complete frame
 	Lost   int64  // if torn, number of bytes after Offset
 	Msg    string
 	Err    error // ErrTorn, ErrCorrupt, ErrUnrecognized, ErrVersion or a *limits.Error
 
-	// Readers that can go on after an error set these.
-	Rule string // that the file breaks, as docs/rules.md names it
-	In   string // the record or value at fault, such as "merkle_nodes[3]"; empty for the whole file
+	// The fields below are set by readers that can continue after an error.
+	Rule string // rule that the file breaks, as in docs/rules.md
+	In   string // the wrong record or value, such as "merkle_nodes[3]"; empty for the whole file
 }
 
 func (e *Error) Error() string {
@@ -122,8 +117,8 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%s: %s", e.Name, e.Msg)
 }
 
-// Fault returns what an Error wraps that says that a file cannot be read any further: the
-// *limits.Error among the arguments of its message, else ErrCorrupt.
+// Fault returns the cause for an Error about a file that cannot be read any further: the *limits.Error among the
+// arguments of its message, else ErrCorrupt.
 func Fault(args []any) error {
 	for _, arg := range args {
 		if over, ok := arg.(*limits.Error); ok {

@@ -5,20 +5,19 @@ import (
 	"fmt"
 )
 
-// MaxDepth is how deep arrays and maps may nest in a scanned value.
+// MaxDepth is how deep arrays and maps may be nested in a scanned value.
 const MaxDepth = 64
 
-// DefaultMaxElements is the number of values that ScanMsgpack accepts by
-// default.
+// DefaultMaxElements is the default maximum number of values for ScanMsgpack.
 const DefaultMaxElements = 1 << 24
 
-// Limits bounds what ScanMsgpack accepts.
+// Limits limits the input of ScanMsgpack.
 type Limits struct {
-	Elements int  // values in all, containers and map keys included; 0 means DefaultMaxElements
+	Elements int  // values in total, including containers and map keys; 0 means DefaultMaxElements
 	Ext      bool // accept extension types
 }
 
-// ScanError says where a buffer stops being one MessagePack value.
+// ScanError reports where a buffer is not one MessagePack value.
 type ScanError struct {
 	Offset int // in bytes from the start of the buffer
 	Msg    string
@@ -26,23 +25,21 @@ type ScanError struct {
 
 func (e *ScanError) Error() string { return fmt.Sprintf("msgpack at byte %d: %s", e.Offset, e.Msg) }
 
-// ScanMsgpack checks that b is exactly one MessagePack value, with no byte
-// after it, no nesting beyond MaxDepth, no length that exceeds the bytes left
-// and no more values than the limit. It neither recurses nor allocates, so a
-// buffer that passes may be handed to a decoder that trusts lengths. Any error
-// is a [*ScanError].
+// ScanMsgpack checks that b is exactly one MessagePack value, with no byte after it, no nesting beyond MaxDepth, no
+// length that exceeds the remaining bytes, and no more values than the limit. It neither recurses nor allocates. A
+// buffer that passes is safe for a decoder that trusts lengths. Any error is a [*ScanError].
 func ScanMsgpack(b []byte, limits Limits) error {
 	budget := uint64(DefaultMaxElements)
 	if limits.Elements > 0 {
 		budget = uint64(limits.Elements)
 	}
 	var (
-		outer [MaxDepth]uint64 // values to come in each enclosing container
+		outer [MaxDepth]uint64 // remaining values in each enclosing container
 		depth int
-		open  = uint64(1) // values to come in the innermost one
+		open  = uint64(1) // remaining values in the innermost one
 		at    int
 	)
-	budget-- // for the value itself; those of a container are deducted as it opens
+	budget-- // for the value itself; a container's values are deducted when it opens
 	for {
 		if at >= len(b) {
 			return &ScanError{at, fmt.Sprintf("buffer ends, %d more values expected", open)}
@@ -86,8 +83,7 @@ func ScanMsgpack(b []byte, limits Limits) error {
 	}
 }
 
-// item is the head of a value: the bytes it takes without its children, and
-// how many values follow as its children.
+// item is the head of a value: its size without its children, and the number of values that follow as its children.
 type item struct{ size, children uint64 }
 
 // readItem reads the head of the value at the start of b, which is not empty.

@@ -12,11 +12,10 @@ import (
 )
 
 const (
-	// readStep is how much memory a length may claim before the bytes for it
-	// have been seen.
+	// readStep is how much memory is allocated for a length before the bytes have arrived.
 	readStep = 1 << 20
-	// zeroTail is the least number of zero bytes that count as the tail of a
-	// crashed file system. The count in an end marker has at most 8.
+	// zeroTail is the minimum number of zero bytes that count as the tail from a crashed file system. The count in an
+	// end marker has at most 8.
 	zeroTail = 16
 )
 
@@ -27,14 +26,14 @@ type Reader struct {
 	format  Format
 	version uint16
 	offset  int64 // of the current frame
-	end     int64 // of the last whole frame
+	end     int64 // of the last complete frame
 	frames  uint64
 	header  [headerSize]byte
 	payload []byte
-	err     error // once reading has ended
+	err     error // set when reading has ended
 }
 
-// NewReader reads the preamble from r. The name is what errors call the file.
+// NewReader reads the preamble from r. Errors contain name.
 func NewReader(r io.Reader, name string, f Format) (*Reader, error) {
 	if len(f.Magic) != magicSize || f.Version == 0 {
 		panic("frame: a format needs a magic of 8 bytes and a version")
@@ -46,7 +45,7 @@ func NewReader(r io.Reader, name string, f Format) (*Reader, error) {
 	return fr, nil
 }
 
-// readAhead is how many bytes are read at once: of what is smaller, all.
+// readAhead is how many bytes are read at once. If r is smaller, it is all of r.
 func readAhead(r io.Reader) int {
 	const most = 64 << 10
 	if sized, ok := r.(interface{ Size() int64 }); ok {
@@ -98,10 +97,9 @@ func (r *Reader) Version() uint16 { return r.version }
 // Offset returns the offset in bytes at which the current frame begins.
 func (r *Reader) Offset() int64 { return r.offset }
 
-// Next returns the next frame. The payload is valid until the next call. It
-// returns io.EOF after the end marker, an [*Error] if the file is torn or
-// corrupt, and any error of the underlying reader with name and offset. Once it
-// has returned an error it returns the same one again.
+// Next returns the next frame. The payload is valid until the next call. Next returns io.EOF after the end marker, a
+// [*Error] if the file is torn or corrupt, and any error of the underlying reader with name and offset. After an error
+// it returns the same error again.
 func (r *Reader) Next() (kind uint32, payload []byte, err error) {
 	if r.err != nil {
 		return 0, nil, r.err
@@ -153,8 +151,7 @@ func (r *Reader) next() (kind uint32, err error) {
 	return kind, nil
 }
 
-// readPayload reads n bytes and claims at most readStep bytes of memory more
-// than have arrived.
+// readPayload reads n bytes. It never allocates more than readStep bytes beyond the data that has arrived.
 func (r *Reader) readPayload(n int) error {
 	r.payload = r.payload[:0]
 	for len(r.payload) < n {
@@ -190,8 +187,8 @@ func (r *Reader) finish() error {
 	return io.EOF
 }
 
-// damaged distinguishes a zero tail from corruption, after part, which begins at byte
-// skip of the current frame, has failed its checksum.
+// damaged distinguishes a zero tail from corruption. part, which begins at byte skip of the current frame, has failed
+// its checksum.
 func (r *Reader) damaged(part []byte, skip int, format string, args ...any) error {
 	zeros := len(part) - len(bytes.TrimRight(part, "\x00"))
 	if zeros == 0 {
@@ -218,9 +215,8 @@ func (r *Reader) damaged(part []byte, skip int, format string, args ...any) erro
 	return r.torn(lost, "%d zero bytes at the end of the file", zeros)
 }
 
-// Corrupt returns an ErrCorrupt for something at byte at of the current
-// frame's payload. Readers built on this one use it for content whose
-// checksum is right but which is malformed.
+// Corrupt returns an ErrCorrupt for byte at of the current frame's payload. Readers that use this one call it for
+// malformed content with a correct checksum.
 func (r *Reader) Corrupt(at int, format string, args ...any) *Error {
 	return &Error{
 		Name:   r.name,
@@ -244,14 +240,14 @@ func (r *Reader) failed(err error) error {
 	return fmt.Errorf("%s: reading at offset %d: %w", r.name, r.end, err)
 }
 
-// ended reports whether the stream is over. A truncated compressed stream
-// says io.ErrUnexpectedEOF by itself and is torn as well.
+// ended reports whether the stream has ended. A truncated compressed stream returns io.ErrUnexpectedEOF and is torn
+// too.
 func ended(err error) bool { return err == io.EOF || err == io.ErrUnexpectedEOF }
 
-// PreambleSize is how many bytes precede the first frame.
+// PreambleSize is the number of bytes before the first frame.
 const PreambleSize = preambleSize
 
-// FirstEnd returns the offset at which the first frame of a file ends. What it holds is not checked.
+// FirstEnd returns the offset at which the first frame of a file ends. It does not check the frame's content.
 func FirstEnd(r io.ReaderAt) (int64, error) {
 	var b [4]byte
 	if _, err := r.ReadAt(b[:], preambleSize); err != nil {

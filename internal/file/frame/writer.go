@@ -7,21 +7,21 @@ import (
 	"io"
 )
 
-// WriterOptions changes how a Writer writes.
+// WriterOptions configures a Writer.
 type WriterOptions struct {
-	// Sync calls the underlying writer's Sync method, if it has one, after
-	// every frame, so that a crash of the whole machine loses one at most.
+	// Sync calls the underlying writer's Sync method, if it has one, after every frame. A crash of the whole machine
+	// then loses at most one frame.
 	Sync bool
 }
 
-// Writer writes one file. Each frame goes out in a single Write call.
+// Writer writes one file, each frame in a single Write call.
 type Writer struct {
 	w      io.Writer
-	sync   func() error // nil unless asked for
+	sync   func() error // nil unless requested
 	max    uint64
 	frames uint64
 	buf    []byte
-	err    error // of the first failed write; a frame after half a frame is lost
+	err    error // of the first failed write; a frame after an incomplete frame is lost
 	closed bool
 }
 
@@ -38,8 +38,8 @@ func NewWriter(w io.Writer, f Format, opts WriterOptions) (*Writer, error) {
 	return fw, fw.flush()
 }
 
-// ContinueWriter returns a Writer that goes on after a preamble and a number of
-// whole frames that w has, and writes nothing itself.
+// ContinueWriter returns a Writer that continues after a preamble and frames complete frames in w. It writes nothing
+// itself.
 func ContinueWriter(w io.Writer, f Format, frames uint64, opts WriterOptions) *Writer {
 	fw := &Writer{w: w, max: f.maxPayload(), frames: frames}
 	if s, ok := w.(interface{ Sync() error }); ok && opts.Sync {
@@ -48,9 +48,8 @@ func ContinueWriter(w io.Writer, f Format, frames uint64, opts WriterOptions) *W
 	return fw
 }
 
-// WriteFrame writes one frame. The kind must not be EndKind and the payload
-// not longer than the format allows; such a frame is refused and nothing is
-// written. After a failed write every call returns the same error.
+// WriteFrame writes one frame. If the kind is EndKind or the payload is longer than the format allows, it refuses the
+// frame and writes nothing. After a failed write every call returns the same error.
 func (w *Writer) WriteFrame(kind uint32, payload []byte) error {
 	if w.err != nil {
 		return w.err
@@ -68,8 +67,8 @@ func (w *Writer) WriteFrame(kind uint32, payload []byte) error {
 	return nil
 }
 
-// Sync has the underlying writer's Sync method bring all frames to the disk. Without such a method
-// the error is errors.ErrUnsupported.
+// Sync writes all frames to the disk with the underlying writer's Sync method. If there is none, the error is
+// errors.ErrUnsupported.
 func (w *Writer) Sync() error {
 	s, ok := w.w.(interface{ Sync() error })
 	switch {

@@ -2,16 +2,15 @@ package limits
 
 import "sync/atomic"
 
-// inUse is how many bytes of content are held by all of the process, and mostUsed how many there
-// have been at most.
+// inUse is how many bytes of content the whole process holds, and mostUsed the maximum so far.
 var inUse, mostUsed atomic.Int64
 
-// Held is the memory that one reader has taken of what [Memory] allows. The zero value has none. It
-// is not safe for concurrent use; several are.
+// Held is the memory that one reader has taken of the amount in [Memory]. The zero value has none. A Held is not safe
+// for concurrent use, but different ones are.
 type Held struct{ bytes int64 }
 
-// Take takes n more bytes, before they are allocated. The error is an *[Error] for the file at path,
-// and nothing is taken.
+// Take takes n more bytes, before they are allocated. On error, which is an *[Error] for the file at path, it takes
+// nothing.
 func (h *Held) Take(path string, n int64) error {
 	if n <= 0 {
 		return nil
@@ -30,7 +29,7 @@ func (h *Held) Take(path string, n int64) error {
 	}
 }
 
-// Resize takes or gives back what is between what is held and n bytes.
+// Resize takes or returns memory so that n bytes are held.
 func (h *Held) Resize(path string, n int64) error {
 	if n >= h.bytes {
 		return h.Take(path, n-h.bytes)
@@ -40,20 +39,20 @@ func (h *Held) Resize(path string, n int64) error {
 	return nil
 }
 
-// Bytes returns how much is held.
+// Bytes returns how many bytes are held.
 func (h *Held) Bytes() int64 { return h.bytes }
 
-// Free gives back all that is held.
+// Free returns all memory.
 func (h *Held) Free() {
 	inUse.Add(-h.bytes)
 	h.bytes = 0
 }
 
-// exceeded is how much content beyond [Ratio] was met.
+// exceeded is how much content beyond [Ratio] was read.
 var exceeded atomic.Int64
 
-// Exceed adds n bytes of content beyond [Ratio], of the file at path, to those of all files that the
-// process has read. The error is an *[Error].
+// Exceed adds n bytes of content beyond [Ratio], from the file at path, to the total of all files that the process has
+// read. The error is an *[Error].
 func Exceed(path string, n int64) error {
 	if all := exceeded.Add(n); Excess.Over(all) {
 		return Excess.Reached(path, all)
@@ -61,12 +60,12 @@ func Exceed(path string, n int64) error {
 	return nil
 }
 
-// streamed is how much content beyond [StreamRatio] was met.
+// streamed is how much content beyond [StreamRatio] was read.
 var streamed atomic.Int64
 
-// ExceedStream adds n bytes of content beyond [StreamRatio], of the log or trace at path, to those of all that the process
-// has read, each time that it reads one. Together they may be twice as much as [Free]: many small files that unpack to
-// much are one large one. The error is an *[Error].
+// ExceedStream adds n bytes of content beyond [StreamRatio], from the log or trace at path, to the total of all that
+// the process has read; a file counts each time it is read. The total may be twice [Free], because many small files
+// with a high ratio are like one large file. The error is an *[Error].
 func ExceedStream(path string, n int64) error {
 	if all := streamed.Add(n); all > 2*Free.Max() {
 		return StreamRatio.Reached(path, 0)
@@ -74,5 +73,5 @@ func ExceedStream(path string, n int64) error {
 	return nil
 }
 
-// InUse returns how many bytes are held, and how many there have been at most.
+// InUse returns how many bytes are held, and the maximum so far.
 func InUse() (now, most int64) { return inUse.Load(), mostUsed.Load() }

@@ -1,10 +1,9 @@
-// Package limits is the one table of what files may be: how large, how deep, how many of each
-// thing. It holds for files of every format, so that one name stands for one thing.
+// Package limits is the only table of limits for files: sizes, depths, and numbers of things. It applies to files in
+// every format, so that one name always means the same thing.
 //
-// The values are those of the process. A program sets them once, by [Use], before it reads
-// anything; readers ask for them by [Limit.Max] and return an [Error] where one is reached, which
-// names the limit and says how to raise it. What a format itself defines, such as the length of its
-// magic, is not a limit.
+// The values apply to the process. A program sets them once, with [Use], before it reads anything. Readers use
+// [Limit.Max] and return an [Error] if a limit is reached. The error names the limit and how to raise it. Values that a
+// format itself defines, such as the length of its magic, are not limits.
 package limits
 
 import (
@@ -21,11 +20,11 @@ type Unit int
 const (
 	Bytes Unit = iota
 	Count
-	Times    // how many times larger one thing is than another
+	Times    // ratio of two sizes
 	Duration // nanoseconds
 )
 
-// None is the value of a limit of [Duration] that bounds nothing.
+// None is the value of a [Duration] without a limit.
 const None = 0
 
 // Limit is one entry of the table.
@@ -33,20 +32,20 @@ type Limit struct {
 	Name    string
 	Unit    Unit
 	Default int64
-	Most    int64  // the largest value that it may be set to; the smallest is 1, or None for a Duration
-	Doc     string // what it bounds, without a full stop
+	Most    int64  // maximum value; the minimum is 1, or None for a Duration
+	Doc     string // what it limits, without a full stop
 
 	of  string // where the default comes from, "" for this table
 	now atomic.Pointer[setting]
 }
 
-// setting is a value, and where it comes from.
+// setting is a value with its origin.
 type setting struct {
 	value int64
 	from  string
 }
 
-// Max returns the largest value that is allowed, [None] if any is.
+// Max returns the maximum allowed value, [None] if there is no limit.
 func (l *Limit) Max() int64 {
 	if s := l.now.Load(); s != nil {
 		return s.value
@@ -54,7 +53,7 @@ func (l *Limit) Max() int64 {
 	return l.Default
 }
 
-// From says where the value comes from: "default" or what [Settings] say, such as "--limit".
+// From returns the origin of the value: "default" or the one in [Settings], such as "--limit".
 func (l *Limit) From() string {
 	if s := l.now.Load(); s != nil {
 		return s.from
@@ -69,11 +68,11 @@ func (l *Limit) defaultFrom() string {
 	return "default"
 }
 
-// Over reports whether n is more than is allowed.
+// Over reports whether n is more than allowed.
 func (l *Limit) Over(n int64) bool { return n > l.Max() }
 
-// Reached returns the error of a file, by its path, in which there are got of what l bounds, or at
-// least so many; 0 if that is not known.
+// Reached returns the error for a file, by its path, that contains got of what l limits, or at least that many; 0 if
+// unknown.
 func (l *Limit) Reached(path string, got int64) *Error {
 	return &Error{Limit: l, Path: path, Got: got}
 }
@@ -133,7 +132,7 @@ const (
 	gib = 1 << 30
 )
 
-// table is all limits in order.
+// table contains all limits in order.
 var table []*Limit
 
 func define(name string, unit Unit, value, most int64, doc string) *Limit {
@@ -142,11 +141,11 @@ func define(name string, unit Unit, value, most int64, doc string) *Limit {
 	return l
 }
 
-// All returns all limits, in the order in which they are shown.
+// All returns all limits in display order.
 func All() []*Limit { return append([]*Limit(nil), table...) }
 
-// Given returns the limits that were set, as NAME=VALUE, which [Settings.Assign] reads: what another
-// process needs to have the same.
+// Given returns the limits that were set, as NAME=VALUE, the input of [Settings.Assign]. With them, another process can
+// have the same limits.
 func Given() (list []string) {
 	for _, l := range table {
 		if s := l.now.Load(); s != nil {
@@ -156,10 +155,10 @@ func Given() (list []string) {
 	return list
 }
 
-// freeCells is how many cells a state may have for which [Sparse] does not count.
+// freeCells is how many cells a state may have before [Sparse] applies.
 const freeCells = 1 << 20
 
-// Filled bounds the tables of a state that an engine wrote by [Cells], and by [Spread].
+// Filled limits the tables of a state that an engine wrote, by [Cells] and by [Spread].
 func Filled(cells, given int) error {
 	if Cells.Over(int64(cells)) {
 		return Cells.Reached("", 0)
@@ -167,8 +166,8 @@ func Filled(cells, given int) error {
 	return Spread(cells, given)
 }
 
-// Spread bounds tables by [Sparse] where given of the cells have a value: rows that each have a column of
-// their own are rows times columns.
+// Spread limits tables by [Sparse] if only given of the cells have a value. Rows that each have their own column take
+// rows times columns cells.
 func Spread(cells, given int) error {
 	if cells > freeCells && Sparse.Over(int64(cells/max(given, 1))) {
 		return Sparse.Reached("", int64(cells/max(given, 1)))
@@ -176,7 +175,7 @@ func Spread(cells, given int) error {
 	return nil
 }
 
-// Named returns the limit of that name, nil if there is none.
+// Named returns the limit with that name, or nil.
 func Named(name string) *Limit {
 	for _, l := range table {
 		if l.Name == name {
@@ -186,7 +185,7 @@ func Named(name string) *Limit {
 	return nil
 }
 
-// share is the part of GOMEMLIMIT that content may take. The rest is for what is made of it.
+// share is the divisor of GOMEMLIMIT that gives the limit for content. The rest is for data derived from content.
 const share = 2
 
 func init() {
@@ -195,7 +194,7 @@ func init() {
 	}
 }
 
-// Deadline returns how long a command may take, and whether there is a bound.
+// Deadline returns how long a command may take, and whether there is a limit.
 func Deadline() (time.Duration, bool) {
 	n := Wall.Max()
 	return time.Duration(n), n != None

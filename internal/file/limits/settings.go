@@ -11,17 +11,16 @@ import (
 	"time"
 )
 
-// Settings are values for some limits. The zero value has none: all defaults.
+// Settings are values for some limits. The zero value has none: all defaults apply.
 type Settings struct{ of map[*Limit]setting }
 
-// UnknownError says that there is no limit of that name.
+// UnknownError reports that there is no limit with that name.
 type UnknownError struct{ Name string }
 
 func (e *UnknownError) Error() string { return fmt.Sprintf("there is no limit %q", e.Name) }
 
-// Set sets the limit of that name to what text says, as [Limit.Parse] reads it. From is where that
-// stands. It replaces what was set before. The error for a name that is not there is an
-// *[UnknownError].
+// Set sets the limit with that name to a value in the syntax of [Limit.Parse], and replaces an earlier value. from is
+// the origin of the value. If there is no such limit, the error is an *[UnknownError].
 func (s *Settings) Set(name, text, from string) error {
 	l := Named(name)
 	if l == nil {
@@ -38,8 +37,8 @@ func (s *Settings) Set(name, text, from string) error {
 	return nil
 }
 
-// Use makes these the limits of the process, and those that are not set their defaults. What is
-// counted for [Excess] begins at 0.
+// Use makes these the limits of the process. Limits without a setting get their defaults. The count for [Excess]
+// restarts at 0.
 func Use(s Settings) {
 	for _, l := range table {
 		if set, ok := s.of[l]; ok {
@@ -52,8 +51,8 @@ func Use(s Settings) {
 	streamed.Store(0)
 }
 
-// Read reads lines NAME VALUE; what follows # is a comment. From is the path of the file, which
-// errors name with the line.
+// Read reads lines of the form NAME VALUE; # begins a comment. from is the path of the file, for errors, which also
+// contain the line.
 func (s *Settings) Read(r io.Reader, from string) error {
 	lines := bufio.NewScanner(r)
 	for n := 1; lines.Scan(); n++ {
@@ -76,7 +75,7 @@ func (s *Settings) Read(r io.Reader, from string) error {
 	return nil
 }
 
-// List reads "NAME=VALUE,NAME=VALUE". From is where that stands.
+// List parses "NAME=VALUE,NAME=VALUE". from is the origin.
 func (s *Settings) List(text, from string) error {
 	for one := range strings.SplitSeq(text, ",") {
 		if one = strings.TrimSpace(one); one == "" {
@@ -89,7 +88,7 @@ func (s *Settings) List(text, from string) error {
 	return nil
 }
 
-// Assign reads "NAME=VALUE".
+// Assign parses "NAME=VALUE".
 func (s *Settings) Assign(text, from string) error {
 	name, value, ok := strings.Cut(text, "=")
 	if !ok {
@@ -98,11 +97,11 @@ func (s *Settings) Assign(text, from string) error {
 	return s.Set(strings.TrimSpace(name), strings.TrimSpace(value), from)
 }
 
-// suffixes are what numbers may end with. Of bytes they are powers of 1024, of other things of 1000.
+// suffixes are the suffixes of numbers. They mean powers of 1024 for bytes, and of 1000 for other units.
 const suffixes = "kmgt"
 
-// Parse reads a value: a number, perhaps with k, m, g or t after it, as in 64k, 10m, 1GiB; for a
-// [Duration] what time.ParseDuration reads, or "none".
+// Parse parses a value: a number, perhaps followed by k, m, g or t, as in 64k, 10m, 1GiB. For a [Duration], it accepts
+// the syntax of time.ParseDuration, or "none".
 func (l *Limit) Parse(text string) (int64, error) {
 	value, ok := l.parse(text)
 	switch {
@@ -161,7 +160,7 @@ func (l *Limit) parse(text string) (int64, bool) {
 	return int64(low), true
 }
 
-// Text returns a value as Parse reads it.
+// Text returns a value in a form that Parse reads.
 func (l *Limit) Text(value int64) string {
 	switch l.Unit {
 	case Duration:
@@ -175,7 +174,7 @@ func (l *Limit) Text(value int64) string {
 	return strconv.FormatInt(value, 10)
 }
 
-// Size returns a number of bytes in the largest unit of which it is a whole number: 64KiB, 1GiB.
+// Size formats a number of bytes as a whole number of the largest possible unit: 64KiB, 1GiB.
 func Size(n int64) string {
 	unit := 0
 	for ; n != 0 && n%1024 == 0 && unit < len(suffixes); unit++ {
@@ -187,15 +186,15 @@ func Size(n int64) string {
 	return strconv.FormatInt(n, 10) + []string{"KiB", "MiB", "GiB", "TiB"}[unit-1]
 }
 
-// Flag is how a command line raises a limit. It stands in the text of every [Error].
+// Flag is the flag that raises a limit on a command line. The text of every [Error] contains it.
 const Flag = "--limit"
 
-// Error says that a file reached a limit. What lies beyond it was not read: the file is neither
-// damaged nor equal to another.
+// Error reports that a file reached a limit. Data beyond the limit was not read, so the file is neither known to be
+// damaged nor known to equal another.
 type Error struct {
 	Limit *Limit
-	Path  string // of the file; "" if the caller names it
-	Got   int64  // how much there is, or more than is allowed; 0 if that is not known
+	Path  string // of the file; "" if the caller adds it
+	Got   int64  // the amount, or more than allowed; 0 if unknown
 }
 
 func (e *Error) Error() string {
@@ -213,13 +212,13 @@ func (e *Error) Error() string {
 	return text
 }
 
-// Is reports whether target says of the same limit that it is reached.
+// Is reports whether target is an error about the same limit.
 func (e *Error) Is(target error) bool {
 	other, ok := target.(*Error)
 	return ok && other.Limit == e.Limit
 }
 
-// amount says how much there is.
+// amount formats the amount.
 func (e *Error) amount() string {
 	if e.Limit.Unit == Bytes {
 		return strconv.FormatInt(e.Got, 10) + " bytes"
@@ -227,8 +226,8 @@ func (e *Error) amount() string {
 	return strconv.FormatInt(e.Got, 10)
 }
 
-// raised returns NAME=VALUE with a value that allows what there is, as far as that may be; twice as
-// much as now if what there is is not known.
+// raised returns NAME=VALUE with a value that allows the amount, up to the maximum. If the amount is unknown, the value
+// is twice the current one.
 func (e *Error) raised() string {
 	l, want := e.Limit, e.Got
 	if want <= 0 {

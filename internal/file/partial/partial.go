@@ -1,18 +1,17 @@
-// Package partial marks what is missing in a text of which only some lines are there: one
-// side of a diff, whose lines between the hunks nobody pasted, or a report that a person
-// shortened.
+// Package partial marks missing lines in incomplete texts: one side of a pasted diff without the lines between its
+// hunks, or a report that a person shortened.
 //
-// An excerpt is the text of a file with lines of ours in it, which begin with a byte that no
-// log has at the beginning of a line, 0x1D:
+// An excerpt is the text of a file with additional lines. These begin with the byte 0x1D, with which no line of a log
+// begins:
 //
 //	␝excerpt openra 3f81c2aa-01d94be7     of what format it is, and of what paste
 //	Player: …
 //	␝gap 8 1882 1883                      lines 8 to 1882 are missing; see Gap
 //	…
 //
-// A reader that allows for it takes the first line off with [Cut], takes each gap with
-// [ParseGap], forgets at a gap what earlier lines said of later ones, and collects the gaps in a
-// [Missing], which says in words what is not known.
+// A reader that supports excerpts removes the first line with [Cut] and parses each gap with [ParseGap]. At a gap it
+// discards state from earlier lines that applies to later ones. It collects the gaps in a [Missing], which describes
+// what is unknown.
 package partial
 
 import (
@@ -25,7 +24,7 @@ import (
 	"github.com/desynctool/desynctool/internal/prose"
 )
 
-// mark begins the lines of ours.
+// mark begins the additional lines.
 const mark = "\x1d"
 
 const (
@@ -36,20 +35,19 @@ const (
 
 // Head is the first line of an excerpt.
 type Head struct {
-	Format string // of the file that it is of, as `desynctool formats` lists it
+	Format string // of the original file, as listed by `desynctool formats`
 
-	// Paste names the diff that the excerpt is one side of. The excerpts of both sides lack the
-	// same lines, so that what only one of them has is a difference. It is empty for an excerpt
-	// that stands alone.
+	// Paste identifies the diff that contains the excerpt as one side. The excerpts of both sides lack the same lines,
+	// so data in only one of them is a difference. It is empty for an excerpt without another side.
 	Paste string
 
-	// Open says that the diff breaks off among lines of which only one side has some. The other side
-	// may have them in what is cut off, so that what only one side has is no difference.
+	// Open means that the diff is cut off among lines that only one side has. The other side may have them after the
+	// cut, so data in only one side is not a difference.
 	Open bool
 }
 
-// Twin names the diff whose other side has all that this side has, or differs. It is empty where
-// there is no such side.
+// Twin returns the diff whose other side contains or changes everything on this side. It is empty if there is no such
+// side.
 func (h Head) Twin() string {
 	if h.Open {
 		return ""
@@ -69,8 +67,7 @@ func (h Head) Line() []byte {
 	return []byte(line + "\n")
 }
 
-// ParseHead reads the first line of a text, which may be cut off after 64 bytes. It is ok
-// if the text is an excerpt.
+// ParseHead parses the first line of a text, which may be cut off after 64 bytes. ok is true if the text is an excerpt.
 func ParseHead(text []byte) (h Head, ok bool) {
 	rest, ok := bytes.CutPrefix(text, []byte(headWord))
 	if !ok {
@@ -82,14 +79,13 @@ func ParseHead(text []byte) (h Head, ok bool) {
 	return h, h.Format != ""
 }
 
-// Of reports whether a text begins as an excerpt of a file of some format does.
+// Of reports whether a text begins like an excerpt of a file in a format.
 func Of(text []byte, format string) bool {
 	h, ok := ParseHead(text)
 	return ok && h.Format == format
 }
 
-// Cut takes the first line off an excerpt. It is not ok, and takes nothing off, if the text
-// is none.
+// Cut removes the first line from an excerpt. If the text is not an excerpt, ok is false and nothing is removed.
 func Cut(text []byte) (h Head, rest []byte, ok bool) {
 	if h, ok = ParseHead(text); !ok {
 		return h, text, false
@@ -100,20 +96,19 @@ func Cut(text []byte) (h Head, rest []byte, ok bool) {
 
 // Gap is a run of lines that are missing.
 type Gap struct {
-	// First and Last are the numbers of the first and the last line that is missing, from 1.
-	// First is 0 where it is not known. Last is 0 where it is not known, and where nothing
-	// follows.
+	// First and Last are the numbers of the first and the last missing line, from 1. First is 0 if it is unknown. Last
+	// is 0 if it is unknown or nothing follows.
 	First, Last int64
 
-	// Next is the number of the line that follows in the left file of the diff, on both sides of
-	// it: what has no name after a gap is named by it. It is 0 where it is not known.
+	// Next is the number of the line after the gap in the left file of the diff, for both sides. Data without a name
+	// after a gap is identified by it. It is 0 if it is unknown.
 	Next int64
 }
 
-// Line returns the line of a gap, with its end.
+// Line returns the line for a gap, with its end.
 func (g Gap) Line() []byte { return g.Append(nil) }
 
-// Append appends the line of a gap to a text.
+// Append appends the line for a gap to a text.
 func (g Gap) Append(text []byte) []byte {
 	text = append(text, gapWord...)
 	for i, n := range [...]int64{g.First, g.Last, g.Next} {
@@ -125,8 +120,8 @@ func (g Gap) Append(text []byte) []byte {
 	return append(text, '\n')
 }
 
-// ParseGap reads a line without its end. It is ok for a line of ours, and for one with which
-// people say that they left lines out, "…", "[...]", of which nothing is known.
+// ParseGap parses a line without its end. ok is true for a gap line, and for a line with which people mark lines that
+// they left out: "…", "[...]". The size of such a gap is unknown.
 func ParseGap(line []byte) (g Gap, ok bool) {
 	rest, ok := bytes.CutPrefix(line, []byte(gapWord))
 	if !ok {
@@ -143,11 +138,10 @@ func ParseGap(line []byte) (g Gap, ok bool) {
 	return g, true
 }
 
-// elisions are what people write for lines that they left out.
+// elisions are words that people write in place of lines that they left out.
 var elisions = []string{"snip", "cut", "truncated", "shortened", "omitted", "and so on", "etc"}
 
-// Elided reports whether a line is one with which a person says that lines were left out:
-// nothing but dots, or a word for it in brackets.
+// Elided reports whether a line marks lines that a person left out: only dots, or a word for it in brackets.
 func Elided(line []byte) bool {
 	if len(line) > 64 {
 		return false
@@ -164,12 +158,12 @@ func Elided(line []byte) bool {
 	return len(bare) < len(text) && slices.Contains(elisions, strings.ToLower(word))
 }
 
-// Missing collects what is missing of a file. The zero value is of one that is whole.
+// Missing collects the missing parts of a file. The zero value means a whole file.
 type Missing struct {
 	ranges  [shown][2]int64
-	count   int   // of ranges whose lines are known by their numbers
-	after   int64 // the last line that is there before the end is missing, 0 if it is not
-	unknown bool  // some lines are missing, and it is not known which
+	count   int   // of ranges with known line numbers
+	after   int64 // last line before a missing end, 0 if the end is there
+	unknown bool  // some lines are missing, but it is unknown which
 	cut     bool  // the text ends before the file does
 }
 
@@ -190,14 +184,13 @@ func (m *Missing) Add(g Gap) {
 	}
 }
 
-// Cut says that the text ends before the file does, after a line.
+// Cut records that the text ends before the file does, after a line.
 func (m *Missing) Cut(line int64) { m.cut, m.after = true, line }
 
 // Any reports whether anything is missing.
 func (m *Missing) Any() bool { return m.count > 0 || m.after > 0 || m.unknown || m.cut }
 
-// String says what is missing: "lines 8–1882 and 1891–2117 are not in it". It is empty if
-// nothing is.
+// String describes the missing parts: "lines 8–1882 and 1891–2117 are not in it". It is empty if there are none.
 func (m *Missing) String() string {
 	var parts []string
 	if m.count > 0 {
@@ -237,7 +230,7 @@ func (m *Missing) String() string {
 	return and(parts) + " are not in it"
 }
 
-// and returns "a, b and c".
+// and joins words: "a, b and c".
 func and(words []string) string {
 	last := len(words) - 1
 	if last == 0 {

@@ -1,5 +1,5 @@
-// Package browsertest shows pages in a headless Chromium, for tests: what they look like, what a script in them says, and what the
-// browser complained about or asked for.
+// Package browsertest shows pages in a headless Chromium, for tests. It returns pictures, results of scripts,
+// complaints of the browser, and its requests.
 package browsertest
 
 import (
@@ -23,8 +23,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// Variable is the environment variable without which, at 1, tests in a browser are skipped. PicturesVariable names a folder in which their
-// pictures are kept; they are not without it.
+// Variable is an environment variable; unless it is 1, tests in a browser are skipped. PicturesVariable names a folder
+// for their pictures; without it, no pictures are stored.
 const (
 	Variable         = "DESYNCTOOL_BROWSER_TESTS"
 	PicturesVariable = "DESYNCTOOL_SCREENSHOTS"
@@ -33,7 +33,7 @@ const (
 // patience is how long a test in a browser may take.
 const patience = 10 * time.Minute
 
-// shared starts the browser that the tests of a process share. It is left to Main.
+// shared starts the browser that the tests of a process share. Main ends it.
 var shared = sync.OnceValues(func() (context.Context, error) {
 	program, err := exec.LookPath("chromium")
 	if err != nil {
@@ -56,7 +56,7 @@ func Main(m *testing.M) int {
 	return code
 }
 
-// Window is a window of the browser. A type that embeds one is taken wherever a window is.
+// Window is a window of the browser. A type that embeds one can be used wherever a window can.
 type Window struct {
 	t   testing.TB
 	ctx context.Context
@@ -66,12 +66,12 @@ type Window struct {
 	requests []string
 }
 
-// Held is a window, or what embeds one.
+// Held is a window, or a type that embeds one.
 type Held interface{ window() *Window }
 
 func (w *Window) window() *Window { return w }
 
-// Open opens a window, which is closed with the test. It skips the test unless Variable is 1.
+// Open opens a window that is closed with the test. It skips the test unless Variable is 1.
 func Open(t testing.TB) *Window {
 	t.Helper()
 	if os.Getenv(Variable) != "1" {
@@ -105,7 +105,7 @@ func (w *Window) listen(event any) {
 	case *runtime.EventExceptionThrown:
 		w.trouble = append(w.trouble, fmt.Sprintf("exception: %+v", e.ExceptionDetails))
 	case *log.EventEntryAdded:
-		if !strings.HasSuffix(e.Entry.URL, "/favicon.ico") { // which the browser asks for by itself
+		if !strings.HasSuffix(e.Entry.URL, "/favicon.ico") { // the browser requests it automatically
 			w.trouble = append(w.trouble, "log: "+e.Entry.Text+" "+e.Entry.URL)
 		}
 	case *audits.EventIssueAdded:
@@ -115,8 +115,7 @@ func (w *Window) listen(event any) {
 	}
 }
 
-// Quiet fails the test for whatever the browser complained about, and for each address that it asked for and that is not
-// expected.
+// Quiet fails the test for each complaint of the browser, and for each requested address that is not expected.
 func (w *Window) Quiet(expected func(address string) bool) {
 	w.t.Helper()
 	for _, text := range w.Trouble() {
@@ -129,28 +128,28 @@ func (w *Window) Quiet(expected func(address string) bool) {
 	}
 }
 
-// Trouble returns what the browser complained about.
+// Trouble returns the complaints of the browser.
 func (w *Window) Trouble() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.Clone(w.trouble)
 }
 
-// Requests returns the addresses that the browser asked for.
+// Requests returns the addresses that the browser requested.
 func (w *Window) Requests() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.Clone(w.requests)
 }
 
-// Forget forgets what the browser asked for.
+// Forget discards the browser's requests so far.
 func (w *Window) Forget() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.requests = nil
 }
 
-// Do has something done in the window.
+// Do performs steps in the window.
 func (w *Window) Do(steps ...chromedp.Action[chromedp.Void]) {
 	w.t.Helper()
 	if err := chromedp.Do(w.ctx, steps...); err != nil {
@@ -158,7 +157,7 @@ func (w *Window) Do(steps ...chromedp.Action[chromedp.Void]) {
 	}
 }
 
-// Call gives a command of the protocol to the window.
+// Call sends a protocol command to the window.
 func Call[P, R any](h Held, command cdp.Command[P, R], params P) {
 	w := h.window()
 	w.t.Helper()
@@ -167,7 +166,7 @@ func Call[P, R any](h Held, command cdp.Command[P, R], params P) {
 	}
 }
 
-// Eval returns what an expression is in the page, of a promise what comes of it.
+// Eval returns the value of an expression in the page. It waits for a promise.
 func Eval[T any](h Held, expression string) T {
 	w := h.window()
 	w.t.Helper()
@@ -178,7 +177,7 @@ func Eval[T any](h Held, expression string) T {
 	return v
 }
 
-// Until waits for a page of which an expression is true.
+// Until waits until an expression is true in the page.
 func (w *Window) Until(expression string) {
 	w.t.Helper()
 	for range 500 {
@@ -190,7 +189,7 @@ func (w *Window) Until(expression string) {
 	w.t.Fatalf("%s does not become true on %s", expression, Eval[string](w, `location.href`))
 }
 
-// Look sets how wide the window is and which colours the system prefers, light or dark. Nothing moves by itself.
+// Look sets the width of the window and the preferred colours of the system, light or dark. It turns animations off.
 func (w *Window) Look(width int64, scheme string) {
 	w.t.Helper()
 	w.Do(chromedp.EmulateViewport(width, 1000))
@@ -199,7 +198,8 @@ func (w *Window) Look(width int64, scheme string) {
 	}})
 }
 
-// Picture returns the whole page as PNG, and keeps it under a name in the folder of PicturesVariable, if there is one.
+// Picture returns the whole page as PNG. It also stores it under a name in the folder of PicturesVariable, if that is
+// set.
 func (w *Window) Picture(name string) []byte {
 	w.t.Helper()
 	shot, err := chromedp.Run(w.ctx, chromedp.FullScreenshot(100))

@@ -1,5 +1,5 @@
-// Package hostiletest has texts by which a file may try to act on what shows them, and checks of what shows them. It
-// is for tests alone.
+// Package hostiletest contains texts with which a file may try to affect the program that shows them, and checks for
+// output. It is only for tests.
 package hostiletest
 
 import (
@@ -13,11 +13,11 @@ import (
 	"github.com/desynctool/desynctool/internal/prose"
 )
 
-// Sentence is a name that reads as a verdict.
+// Sentence is a name that reads like a verdict.
 const Sentence = "client parted in tick 4: Position.x. Wrong: host, by a replay of the orders. Note: peer"
 
-// Tricks are names by which a file may try to act on what shows them. One has a word of its own,
-// since a page or a table may show nothing of a blank.
+// Tricks are names with which a file may try to affect the program that shows them. Each contains a word, because a
+// page or a table may not show blanks.
 var Tricks = []string{
 	Sentence, "Wrong: host", "DIVERGED", "a. IN SYNC", "Note:", "-rf", "--write-up=x", "x; touch pwned #", "$(touch pwned)", "`touch pwned`", "it's", `"a" 'b'`, "a\\", "a|b", "a && b > c", "~", "*", "{a,b}", "!!", "a=b",
 	"a\nb", "\r\nDIVERGED  x", "a\x00b", "a\x07b\x08\x0b\x0c", "a\x7fb", "a\u0085b\u009b31mb", "\x1b[31mred\x1b[0m", "\x1b]0;title\x07", "\x1b]8;;http://x.example\x1b\\link\x1b]8;;\x1b\\", "\x1b[2J\x1b[H\x1bc",
@@ -29,12 +29,12 @@ var Tricks = []string{
 	strings.Repeat("long ", 300), strings.Repeat("a", 5000), strings.Repeat("<b>@c", 500),
 }
 
-// Style matches the codes by which our commands colour a text.
+// Style matches the codes with which desynctool's commands colour a text.
 var Style = regexp.MustCompile("\x1b\\[(0|1|2|4|22|24|31|32|33|36)(;(0|1|2|4|22|24|31|32|33|36))*m")
 
 var verdictLine = regexp.MustCompile(`(?m)^(IN SYNC|DIVERGED|INCONCLUSIVE|ERROR)`)
 
-// Inert checks that no character of a document but its line ends does anything.
+// Inert checks that no character in a document except line ends has an effect.
 func Inert(doc []byte) error {
 	if !utf8.Valid(doc) {
 		return fmt.Errorf("not UTF-8")
@@ -53,8 +53,8 @@ func Screen(doc []byte) (string, error) {
 	return fmt.Sprint(len(verdictLine.FindAll(plain, -1)), " verdicts"), Inert(plain)
 }
 
-// OneCommand checks that a line is one command of ours for a shell, of words that mean themselves,
-// and perhaps a comment.
+// OneCommand checks that a line is one desynctool command for a shell, with words without special meaning, and perhaps
+// a comment.
 func OneCommand(line string) error {
 	f, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(line), "")
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package kill ends programs in the middle of their work, for tests of what they leave. On unix
-// that is SIGKILL: the program learns nothing of it.
+// Package kill kills programs during their work, for tests of the state that they leave. On unix it uses SIGKILL, which
+// the program cannot notice.
 package kill
 
 import (
@@ -15,9 +15,8 @@ import (
 	"github.com/desynctool/desynctool/internal/testkit/effort"
 )
 
-// After starts a program and kills it after some time. It returns the whole lines that it had
-// printed to stdout, and whether it had ended by itself; a program that ended by itself, and not
-// well, is an error. Nothing of it runs any longer.
+// After starts a program and kills it after some time. It returns the complete lines that it printed to stdout, and
+// whether it ended by itself. If it ended by itself with a failure, that is an error. No process of it runs any more.
 func After(cmd *exec.Cmd, d time.Duration) (lines []string, ended bool, err error) {
 	return run(cmd, new(printed), func() func() {
 		return stopper(time.AfterFunc(d, func() { _ = cmd.Process.Kill() }))
@@ -61,7 +60,7 @@ func killed(s *os.ProcessState) bool {
 	return !s.Exited() || runtime.GOOS == "windows" && s.ExitCode() == 1
 }
 
-// printed is what a program prints; at a number of lines it is killed.
+// printed collects a program's output and kills the program after a number of lines.
 type printed struct {
 	text bytes.Buffer
 	left int
@@ -77,11 +76,11 @@ func (p *printed) Write(b []byte) (int, error) {
 	return p.text.Write(b)
 }
 
-// Variable is the environment variable that says how often tests kill programs.
+// Variable is the environment variable for how often tests kill programs.
 const Variable = "DESYNCTOOL_KILLS"
 
-// Times is how often a test kills a program: three times, ten where the tests try everything, a hundred where they
-// try what is long, or as often as Variable says.
+// Times is how often a test kills a program: three times, ten if the tests try everything, a hundred if they try long
+// tests, or the number in Variable.
 func Times() int {
 	if n, err := strconv.Atoi(os.Getenv(Variable)); err == nil {
 		return n

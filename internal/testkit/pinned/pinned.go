@@ -1,6 +1,6 @@
-// Package pinned compares what tests get with files that are checked in, and writes those files where it is asked to:
-// by the flag -update, which each test binary has that imports this package, or by the environment variable
-// DESYNCTOOL_UPDATE=1, which go test passes on to all packages at once.
+// Package pinned compares the results of tests with checked-in files. It writes these files if requested: by the flag
+// -update, which each test binary that imports this package has, or by the environment variable DESYNCTOOL_UPDATE=1,
+// which go test passes to all packages at once.
 package pinned
 
 import (
@@ -11,25 +11,25 @@ import (
 	"strings"
 )
 
-// Variable is the environment variable that has the tests of all packages write their pinned files if it is 1.
+// Variable is the environment variable that makes the tests of all packages write their pinned files if it is 1.
 const Variable = "DESYNCTOOL_UPDATE"
 
 var update = flag.Bool("update", os.Getenv(Variable) == "1", "write the pinned files that the tests compare with")
 
-// Update reports whether pinned files are written. It is known once flags are parsed.
+// Update reports whether pinned files are written. It is valid after flags are parsed.
 func Update() bool { return *update }
 
-// Flag is where the value of Update is found once flags are parsed.
+// Flag returns a pointer to the value of Update, which is valid after flags are parsed.
 func Flag() *bool { return update }
 
-// T is as much of [testing.TB] as is needed.
+// T is the required part of [testing.TB].
 type T interface {
 	Helper()
 	Errorf(format string, args ...any)
 	Fatal(args ...any)
 }
 
-// File fails the test if a file does not have these bytes. With [Update] it writes them first.
+// File fails the test if a file does not contain these bytes. With [Update] it writes them first.
 func File(t T, path string, got []byte) {
 	t.Helper()
 	if Update() {
@@ -45,7 +45,8 @@ func File(t T, path string, got []byte) {
 	}
 }
 
-// Write writes a pinned file, for tests that compare it themselves. A file that has these bytes is left alone.
+// Write writes a pinned file, for tests that compare it themselves. A file that already has these bytes stays
+// untouched.
 func Write(t T, path string, b []byte) {
 	t.Helper()
 	if have, err := os.ReadFile(path); err == nil && bytes.Equal(have, b) {
