@@ -22,7 +22,7 @@ import (
 	"github.com/desynctool/desynctool/report/triage"
 )
 
-// defaultWall is how long the triage of a bundle may take where nothing else is said.
+// defaultWall is the default time limit for the triage of a bundle.
 const defaultWall = 10 * time.Minute
 
 // intakeFlags are the flags of commands of desk that triage.
@@ -30,7 +30,7 @@ type intakeFlags struct {
 	isolate string
 	jobs    int
 	wall    time.Duration
-	// keepNames leaves the names of players as they are.
+	// keepNames keeps the names of players unchanged.
 	keepNames bool
 }
 
@@ -57,7 +57,7 @@ func (f *intakeFlags) check() error {
 	return nil
 }
 
-// intake returns what takes bundles into a store.
+// intake returns the Intake for a store.
 func (d *deskEnv) intake(store *desk.Store, flags *intakeFlags, source string) (*intake.Intake, error) {
 	kept, err := d.openBlobs()
 	if err != nil {
@@ -84,8 +84,8 @@ func (d *deskEnv) intake(store *desk.Store, flags *intakeFlags, source string) (
 	return x, nil
 }
 
-// namesKey returns the key of the pseudonyms of a store, which is made if it is not there. With another
-// key than before, the reports of a player would not be found together.
+// namesKey returns the key for the pseudonyms of a store, and creates it if needed. With a different key than before,
+// the reports of a player could not be found together.
 func (d *deskEnv) namesKey(store *desk.Store) (*pseudonyms.Key, error) {
 	path := cmp.Or(d.key, d.beside("key"))
 	if path == "" {
@@ -105,7 +105,7 @@ func (d *deskEnv) namesKey(store *desk.Store) (*pseudonyms.Key, error) {
 	return key, nil
 }
 
-// openBlobs opens where the bundles are.
+// openBlobs opens the store of the bundles' content.
 func (d *deskEnv) openBlobs() (blobs.Store, error) {
 	where := cmp.Or(d.blobs, d.beside("blobs"))
 	if where == "" {
@@ -211,7 +211,7 @@ func (d *deskEnv) doAdd(args []string, flags *deskAddFlags) error {
 	return cli.Ended(doc.Status)
 }
 
-// queued returns what has bundles of a build wait for workers.
+// queued returns the function that queues bundles of a build for workers.
 func (d *deskEnv) queued(store *desk.Store, build string) (intake.Receive, error) {
 	q, err := queue.Open(d.Context, store)
 	if err != nil {
@@ -223,7 +223,7 @@ func (d *deskEnv) queued(store *desk.Store, build string) (intake.Receive, error
 	}, err
 }
 
-// sources lists the bundles of the paths. What cannot be one goes into the document.
+// sources lists the bundles at the paths. Paths that cannot be a bundle are added to the document.
 func (d *deskEnv) sources(x *intake.Intake, args []string, flags *deskAddFlags, doc *render.Adding) (list []intake.Source) {
 	how := intake.Look
 	switch {

@@ -14,10 +14,10 @@ import (
 	"github.com/desynctool/desynctool/report/document"
 )
 
-// deskVariable is the environment variable that names the store of desk where --store does not.
+// deskVariable is the environment variable that names the store if --store is not given.
 const deskVariable = "DESYNCTOOL_DESK"
 
-// deskEnv is what the commands share.
+// deskEnv is the state that the commands share.
 type deskEnv struct {
 	*cli.Env
 	store, blobs, key string
@@ -65,17 +65,17 @@ blobs in that of the store, or s3://BUCKET/PREFIX. docs/desk.md is an afternoon'
 	return cmd
 }
 
-// where returns which store the command line names.
+// where returns the store that the command line names.
 func (d *deskEnv) where() string {
 	return cmp.Or(d.store, os.Getenv(deskVariable), "desk")
 }
 
-// open opens the store that the command line names, and makes it if create is set.
+// open opens the store that the command line names. If create is set, it creates the store if needed.
 func (d *deskEnv) open(create bool) (*desk.Store, error) {
 	return desk.Open(d.Context, d.where(), desk.Options{Create: create})
 }
 
-// beside returns a path in the folder of the store, empty if that is a database.
+// beside returns a path in the folder of the store, empty if the store is a database.
 func (d *deskEnv) beside(name string) string {
 	if desk.IsURL(d.where()) {
 		return ""
@@ -86,7 +86,7 @@ func (d *deskEnv) beside(name string) string {
 // texts is a document of desk that has a text.
 type texts interface{ Text() string }
 
-// listing returns a command's work: it opens the store and writes what make makes of it.
+// listing returns the function that runs a command: it opens the store and writes the result of make.
 func (d *deskEnv) listing(format *cli.Outputs, make func(*desk.Store) (texts, error)) func(*cobra.Command, []string) error {
 	return func(*cobra.Command, []string) error {
 		store, err := d.open(false)
@@ -110,8 +110,8 @@ func (d *deskEnv) writeDocument(format *cli.Outputs, doc texts) error {
 	}, func() any { return doc })
 }
 
-// changing returns a command's work: it opens the store, changes something in the name of a person, and prints
-// what that returns.
+// changing returns the function that runs a command: it opens the store, makes a change in the name of a person, and
+// prints the result.
 func (d *deskEnv) changing(as *string, create bool, change func(s *desk.Store, who string, args []string) (string, error)) func(*cobra.Command, []string) error {
 	return func(_ *cobra.Command, args []string) error {
 		name, err := who(*as)

@@ -17,7 +17,7 @@ import (
 	"github.com/desynctool/desynctool/report/document"
 )
 
-// deskEdit is a command that edits groups: what it is called, what its help says, and what it does.
+// deskEdit is a command that edits groups: its name, its help, and its function.
 type deskEdit struct {
 	use, short, long, example string
 	args                      cobra.PositionalArgs
@@ -194,7 +194,7 @@ Exit status: 0 if it was done, 2 if it cannot be.`}
 	return cmd
 }
 
-// who returns who edits: as the command line says, else the user of this system.
+// who returns the name of the editor: from the command line, else the user of this system.
 func who(as string) (string, error) {
 	if as = strings.TrimSpace(as); as != "" {
 		return as, nil
@@ -206,7 +206,7 @@ func who(as string) (string, error) {
 	return u.Username, nil
 }
 
-// numbers reads the numbers of something that lists number.
+// numbers parses numbers; what is the kind of object that they identify.
 func numbers(what string, args []string) (ids []int64, err error) {
 	for _, arg := range args {
 		id, err := strconv.ParseInt(arg, 10, 64)

@@ -66,7 +66,7 @@ Exit status: 0 if it was done, 2 if it cannot be.`,
 	return cmd
 }
 
-// namesOf returns what a player is called in a store: the name, and the pseudonym that stands for it if there is a key.
+// namesOf returns a player's names in a store: the name, and its pseudonym if there is a key.
 func (d *deskEnv) namesOf(player string) ([]string, error) {
 	if pseudonyms.IsRole(player) && !pseudonyms.IsPseudonym(player) {
 		return nil, fmt.Errorf("%q says what a peer is and not who; every match has one", player)
@@ -79,7 +79,7 @@ func (d *deskEnv) namesOf(player string) ([]string, error) {
 	key, err := pseudonyms.LoadKey(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && d.key == "":
-		return list, nil // names are kept, or nothing came yet
+		return list, nil // names are kept, or nothing has arrived yet
 	case err != nil:
 		return nil, err
 	}

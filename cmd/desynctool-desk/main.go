@@ -1,5 +1,5 @@
-// Command desynctool-desk keeps many reports of desyncs, and puts the reports of one bug together. "desynctool desk"
-// starts it. See docs/desk.md, or run it with --help.
+// Command desynctool-desk stores many reports of desyncs, and groups the reports of each bug. "desynctool desk" starts
+// it. See docs/desk.md, or run it with --help.
 package main
 
 import (
@@ -24,7 +24,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	return cli.Run(program(), args, stdin, stdout, stderr)
 }
 
-// answering reads bundles in a process of its own, and replaces the names of players with pseudonyms.
+// answering reads bundles in a separate process, and replaces the names of players with pseudonyms.
 func answering() *triage.Answering {
 	return &triage.Answering{Names: func(key string) (triage.Scrubber, error) {
 		k, err := pseudonyms.ParseKey(key, "the key")

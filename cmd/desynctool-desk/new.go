@@ -49,7 +49,7 @@ Exit status: 0 on success, whatever is new; 2 if an argument is unusable.`,
 	return cmd
 }
 
-// filterOfGame reads the words of a filter, with what --game says.
+// filterOfGame parses the words of a filter, and adds the game from --game.
 func filterOfGame(args []string, game string) (desk.Filter, error) {
 	filter, err := parseFilter(args)
 	if err == nil && game != "" {

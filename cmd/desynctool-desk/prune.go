@@ -63,7 +63,7 @@ Exit status: 0 if it was done, 2 if it cannot be.`,
 	return cmd
 }
 
-// withBundles opens the store that is there, and where its bundles are.
+// withBundles opens the existing store, and the store of its bundles' content.
 func (d *deskEnv) withBundles(f func(*desk.Store, blobs.Store) error) error {
 	s, err := d.open(false)
 	if err != nil {
@@ -77,7 +77,7 @@ func (d *deskEnv) withBundles(f func(*desk.Store, blobs.Store) error) error {
 	return f(s, b)
 }
 
-// ageFlag is a time with days and weeks.
+// ageFlag is a duration in units up to days and weeks.
 type ageFlag time.Duration
 
 func (a *ageFlag) String() string {
@@ -109,7 +109,7 @@ func (a *ageFlag) Set(text string) error {
 	return nil
 }
 
-// bytesFlag is a number of bytes as --limit takes it.
+// bytesFlag is a number of bytes in the syntax of --limit.
 type bytesFlag int64
 
 func (b *bytesFlag) String() string {

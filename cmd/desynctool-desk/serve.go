@@ -82,7 +82,7 @@ Exit status: 2 if it cannot begin. Told to end it exits with 128 and the number 
 	return cmd
 }
 
-// check says what is wrong with the flags.
+// check returns an error if the flags are not valid.
 func (f *deskServeFlags) check() error {
 	for _, x := range []struct {
 		name string
@@ -175,7 +175,7 @@ func (d *deskEnv) doServe(flags *deskServeFlags) error {
 	}
 	fmt.Fprintf(d.Stderr, "desk: %s://%s/\n", scheme, l.Addr())
 
-	// Whichever of the two ends first ends the other.
+	// If either of the two ends, the other ends too.
 	ctx, end := context.WithCancelCause(d.Context)
 	defer end(nil)
 	worked := make(chan error, 1)
@@ -193,13 +193,13 @@ func (d *deskEnv) doServe(flags *deskServeFlags) error {
 	return errors.Join(err, <-worked)
 }
 
-// visitor is who asks, as the pages have it.
+// visitor returns the visitor of a request for the pages.
 func visitor(r *http.Request) web.Who {
 	v := server.VisitorOf(r.Context())
 	return web.Who{Name: v.Name, Read: v.Read, Triage: v.Triage, Upload: v.Upload, CSRF: v.CSRF(), Program: !server.NeedsForm(r), LoggedIn: v.LoggedIn()}
 }
 
-// bundleFile opens what is kept of bundles, for downloads.
+// bundleFile opens the stored content of bundles for downloads.
 func bundleFile(kept blobs.Store) func(ctx context.Context, b *desk.Bundle) (io.ReadCloser, string, error) {
 	return func(ctx context.Context, b *desk.Bundle) (io.ReadCloser, string, error) {
 		r, err := kept.Open(ctx, b.Kept)
@@ -210,7 +210,7 @@ func bundleFile(kept blobs.Store) func(ctx context.Context, b *desk.Bundle) (io.
 	}
 }
 
-// copied returns the copy that was made of a bundle, and what it is called: a tar archive, whatever came.
+// copied returns the copy of a bundle without names, and its name. It is always a tar archive.
 func copied(r io.ReadCloser, name string) (io.ReadCloser, string, error) {
 	const magic, at = "ustar", 257
 	b := bufio.NewReader(r)
@@ -218,7 +218,7 @@ func copied(r io.ReadCloser, name string) (io.ReadCloser, string, error) {
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, "", errors.Join(err, r.Close())
 	}
-	if len(head) == at+len(magic) && string(head[at:]) == magic { // else it is a saved report
+	if len(head) == at+len(magic) && string(head[at:]) == magic { // otherwise it is a saved report
 		name = tarName(name)
 	}
 	return struct {
@@ -227,10 +227,10 @@ func copied(r io.ReadCloser, name string) (io.ReadCloser, string, error) {
 	}{b, r}, name, nil
 }
 
-// packings are how names of archives end.
+// packings are the endings of archives' names.
 var packings = []string{".tar.gz", ".tar.xz", ".tar.zst", ".tar.bz2", ".tgz", ".txz", ".tbz2", ".tzst", ".zip", ".7z", ".rar", ".tar"}
 
-// tarName returns the name of a tar archive of what was in a file: report.tar of report.zip, game.log.tar of game.log.
+// tarName returns the name of a tar archive of a file's content: report.tar for report.zip, game.log.tar for game.log.
 func tarName(name string) string {
 	for _, end := range packings {
 		if stem := len(name) - len(end); stem > 0 && strings.EqualFold(name[stem:], end) {

@@ -12,13 +12,13 @@ import (
 	"github.com/desynctool/desynctool/report/document"
 )
 
-// filterHelp is part of the help of the commands of desk that take a filter.
+// filterHelp is part of the help of commands that accept a filter.
 const filterHelp = `FILTER are words that all have to hold: game:tanks, build:1.4.2, build:>=1.4.0,
 os:linux, state:closed, kind:state, cause:float, since:2026-01-01, until:…, peer:NAME,
 file:NAME, hash:ab12, group:3f9a, weak:yes, or text that is searched for in titles,
 names, notes and links. docs/desk-filters.md has all of them.`
 
-// parseFilter reads the words of a filter. A word that the shell has kept together is one.
+// parseFilter parses the words of a filter. An argument with spaces is one word.
 func parseFilter(args []string) (desk.Filter, error) {
 	for i, arg := range args {
 		if strings.ContainsAny(arg, " \t\n") && !strings.Contains(arg, `"`) {
@@ -32,7 +32,8 @@ func parseFilter(args []string) (desk.Filter, error) {
 	return desk.ParseFilter(strings.Join(args, " "))
 }
 
-// asking returns a command's work: it opens the store, asks it, and writes the answer in the formats asked for.
+// asking returns the function that runs a command: it opens the store, queries it, and writes the result in the
+// requested formats.
 func (d *deskEnv) asking(format *cli.Outputs, ask func(s *desk.Store, args []string) (*render.View, error)) func(*cobra.Command, []string) error {
 	return func(_ *cobra.Command, args []string) error {
 		store, err := d.open(false)

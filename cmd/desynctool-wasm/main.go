@@ -1,5 +1,5 @@
-// Command desynctool-wasm runs a simulator that is a WebAssembly module, for desynctool --sim wasm:FILE.
-// See docs/extsim.md.
+// Command desynctool-wasm runs a simulator in the form of a WebAssembly module, for desynctool --sim wasm:FILE. See
+// docs/extsim.md.
 package main
 
 import (

@@ -119,7 +119,7 @@ func doBisect(e *env, paths []string, flags bisectFlags, format *cli.Outputs) er
 		}
 	}
 	var options archive.Options
-	if sim == nil && game == nil { // else it is the replays that take long
+	if sim == nil && game == nil { // otherwise the replays take most of the time
 		options.Context = e.Context
 	}
 	tree, err := e.openWith(options, paths...)
@@ -150,7 +150,7 @@ func doBisect(e *env, paths []string, flags bisectFlags, format *cli.Outputs) er
 	return e.bisected(r, format)
 }
 
-// doBisectRun has a command decide which prefixes of a log diverge.
+// doBisectRun bisects with a command that decides which prefixes of a log diverge.
 func doBisectRun(e *env, path string, run runFlags, format *cli.Outputs) error {
 	session, err := e.openRecording(path)
 	if err != nil {

@@ -20,8 +20,8 @@ import (
 	"github.com/desynctool/desynctool/snapshot"
 )
 
-// completions returns how the values of a command's flags are completed, by name, and has its arguments
-// completed where these are states.
+// completions returns the completion of a command's flags, by name. It also sets up the completion of arguments that
+// are states.
 func completions(cmd *cobra.Command) map[string]cli.Completer {
 	of := map[string]cli.Completer{
 		"fail-on": completeFailOn, "sim": completeSim, "own": completeSim, "fault": completeFault,
@@ -54,7 +54,7 @@ func completeFailOn(_ *cobra.Command, _ []string, begun string) (list []string, 
 	return list, cobra.ShellCompDirectiveNoFileComp
 }
 
-// completeSim completes what names a simulator, or a game where a command takes one.
+// completeSim completes the name of a simulator, or of a game for commands that accept one.
 func completeSim(cmd *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
 	const fault, module = "builtin:fault=", "wasm:"
 	if mistake, ok := strings.CutPrefix(begun, fault); ok {
@@ -94,7 +94,7 @@ func completeFault(cmd *cobra.Command, _ []string, begun string) ([]string, cobr
 	if i := strings.LastIndexByte(begun, ':'); i >= 0 {
 		return recordedPeers(cmd, begun[:i+1], ""), cobra.ShellCompDirectiveNoFileComp
 	}
-	if i := strings.LastIndexByte(begun, '@'); i >= 0 && len(begun) > i+1 { // a tick, which nobody completes
+	if i := strings.LastIndexByte(begun, '@'); i >= 0 && len(begun) > i+1 { // nobody completes a tick
 		return recordedPeers(cmd, begun+":", ""), cobra.ShellCompDirectiveNoFileComp
 	}
 	return faults("", begun), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
@@ -105,7 +105,7 @@ func completeAbsence(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.
 	return recordedPeers(cmd, "", "@"), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 }
 
-// recordedPeers returns the peers that record plays, between two texts.
+// recordedPeers returns the names of the peers that record plays, each between two texts.
 func recordedPeers(cmd *cobra.Command, before, after string) (list []string) {
 	n, err := cmd.Flags().GetInt("peers")
 	if err != nil || n < 2 || n > session.MaxPeers {
@@ -171,13 +171,13 @@ func points(path, before string) (list []string) {
 	below([]string{path}, func(tree *archive.Tree) {
 		sets, err := bundle.StatesOf(tree, path)
 		if err != nil {
-			return // it is no folder or file with states: nothing is offered
+			return // not a folder or file with states, so there are no suggestions
 		}
 		for _, set := range sets {
 			for _, entry := range set.Entries {
 				point := entry.Point.Native
 				if plain := point != "" && shellwords.Quote(point) == point; !plain && entry.Point.Phase != "" {
-					continue // its number is that of another point as well
+					continue // another point has the same number
 				} else if !plain {
 					point = strconv.FormatUint(entry.Point.Tick, 10)
 				}
@@ -190,7 +190,7 @@ func points(path, before string) (list []string) {
 	return list
 }
 
-// below has use look at what lies below paths, if they can be read. There is no stdin.
+// below calls use with the tree of files below paths, if they are readable. It ignores stdin.
 func below(paths []string, use func(tree *archive.Tree)) {
 	if len(paths) == 0 || slices.Contains(paths, archive.Stdin) {
 		return
@@ -201,7 +201,7 @@ func below(paths []string, use func(tree *archive.Tree)) {
 	}
 }
 
-// matchesOf has use look at the matches below paths, if they can be read.
+// matchesOf calls use with the matches below paths, if they are readable.
 func matchesOf(paths []string, use func(m *bundle.Matches)) {
 	below(paths, func(tree *archive.Tree) {
 		if m, err := bundle.OpenMatches(tree, paths); err == nil {
@@ -210,5 +210,5 @@ func matchesOf(paths []string, use func(m *bundle.Matches)) {
 	})
 }
 
-// maxPoints is how many state points are offered.
+// maxPoints is the maximum number of suggested state points.
 const maxPoints = 500

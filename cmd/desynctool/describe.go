@@ -135,7 +135,7 @@ func doDescribeCheck(e *env, paths []string, all bool, format *cli.Outputs) erro
 	return cli.Ended(document.StatusOf(check))
 }
 
-// exist returns the error of the first path at which nothing is.
+// exist returns an error for the first path that does not exist.
 func exist(tree files.Tree, paths []string) error {
 	for _, path := range paths {
 		if _, err := tree.Stat(path); err != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/desynctool/desynctool/internal/programs"
 )
 
-// Where desk is looked for.
+// The name of the desk program, and the environment variable and flag that give its path.
 const (
 	deskName     = "desynctool-desk"
 	deskVariable = "DESYNCTOOL_DESK_PROGRAM"
@@ -44,7 +44,7 @@ Exit status: the status of the command; 2 if the program is missing or of anothe
 	}
 }
 
-// doDesk runs desynctool-desk with the arguments, and ends as it ends.
+// doDesk runs desynctool-desk with the arguments, and exits with its status.
 func doDesk(e *env, cmd *cobra.Command, args []string) error {
 	rest, named, err := splitDesk(args)
 	if err != nil {
@@ -68,7 +68,7 @@ func doDesk(e *env, cmd *cobra.Command, args []string) error {
 	return cli.Exit(status)
 }
 
-// splitDesk takes --desk PATH out of the arguments. Without it the environment names the program.
+// splitDesk removes --desk PATH from the arguments. Without it, the environment names the program.
 func splitDesk(args []string) (rest []string, named string, err error) {
 	named = os.Getenv(deskVariable)
 	for i := 0; i < len(args); i++ {
@@ -90,12 +90,12 @@ func splitDesk(args []string) (rest []string, named string, err error) {
 	return rest, named, nil
 }
 
-// wantsHelp reports whether the arguments ask for help only.
+// wantsHelp reports whether the arguments only ask for help.
 func wantsHelp(args []string) bool {
 	return len(args) == 0 || slices.Contains(args, "--help") || slices.Contains(args, "-h") || args[0] == "help"
 }
 
-// completeDesk has desynctool-desk complete its own command line. Without the program there is nothing to offer.
+// completeDesk lets desynctool-desk complete its own command line. Without the program there are no suggestions.
 func completeDesk(args []string, begun string) (list []string, _ cobra.ShellCompDirective) {
 	rest, named, err := splitDesk(args)
 	if err != nil {
@@ -111,7 +111,7 @@ func completeDesk(args []string, begun string) (list []string, _ cobra.ShellComp
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	// The last line is : and the directive, the others are words.
+	// The last line is : and the directive, the other lines are words.
 	lines := strings.Split(string(bytes.TrimRight(out, "\n")), "\n")
 	last := lines[len(lines)-1]
 	directive, err := strconv.Atoi(strings.TrimPrefix(last, ":"))

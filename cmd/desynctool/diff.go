@@ -70,7 +70,7 @@ they hid is listed.
 	return cmd
 }
 
-// jsonLimit is how many differences a JSON document lists unless --all is given.
+// jsonLimit is how many differences a JSON document contains unless --all is given.
 const jsonLimit = 100_000
 
 func doDiff(e *env, a, b string, flags diffFlags, format *cli.Outputs) error {

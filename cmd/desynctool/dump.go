@@ -68,7 +68,7 @@ func doDump(e *env, path string, asJSON, reverse bool, output string) error {
 	}
 	defer tree.Close()
 	if path != "-" {
-		if output != "" || !cli.IsTerminal(e.Stdout) { // else the text itself shows how it goes
+		if output != "" || !cli.IsTerminal(e.Stdout) { // otherwise the text itself shows the progress
 			defer e.watch(tree, "reading")()
 		}
 		if bundle.IsDir(tree, path) {
@@ -106,7 +106,7 @@ func doDump(e *env, path string, asJSON, reverse bool, output string) error {
 	return e.Paged(func(w io.Writer) error { return dump(w, in, name) })
 }
 
-// dumpState prints a state, and closes it: one of several, or one in an ordinary notation.
+// dumpState prints a state and closes it. The state is one of several in a file, or in an ordinary notation.
 func dumpState(e *env, state snapshot.State, asJSON bool, output string) error {
 	defer state.Close()
 	write := func(w io.Writer) error { return snapshot.WriteText(w, state) }

@@ -12,8 +12,7 @@ import (
 	"github.com/desynctool/desynctool/report/survey"
 )
 
-// open returns the tree that paths of the command line are read from, archives as
-// folders. Empty paths are none.
+// open returns the tree for paths on the command line, with archives as folders. It ignores empty paths.
 func (e *env) open(paths ...string) (*archive.Tree, error) {
 	return e.openWith(archive.Options{Context: e.Context}, paths...)
 }
@@ -39,7 +38,7 @@ func (e *env) openWith(options archive.Options, paths ...string) (*archive.Tree,
 	return archive.Open(given, options)
 }
 
-// openRecording reads one order log, whole.
+// openRecording reads one whole order log.
 func (e *env) openRecording(path string) (*bundle.Recording, error) {
 	tree, err := e.open(path)
 	if err != nil {
@@ -50,8 +49,7 @@ func (e *env) openRecording(path string) (*bundle.Recording, error) {
 	return recording, tree.Explain(err)
 }
 
-// watch shows a bar for what is read of all files that are opened in a tree, until the
-// function that it returns is called.
+// watch shows a progress bar for reading all files that are opened in a tree, until end is called.
 func (e *env) watch(tree *archive.Tree, what string) (end func()) {
 	report, end := e.Progress(what, "")
 	if report != nil {
@@ -60,12 +58,12 @@ func (e *env) watch(tree *archive.Tree, what string) (end func()) {
 	return end
 }
 
-// addGame adds the flag --game, which names the page that describes the game's files.
+// addGame adds the flag --game, which names the page with the description of the game's files.
 func addGame(e *env, cmd *cobra.Command) {
 	cmd.Flags().StringVar(&e.game, "game", "", "read the files as this page describes them, not as desynctool.toml does")
 }
 
-// addMatch adds the flag --match, which names one of several matches.
+// addMatch adds the flag --match, which selects one of several matches.
 func addMatch(cmd *cobra.Command) *matchFlag {
 	m := &matchFlag{}
 	cmd.Flags().IntVar(&m.number, "match", 0, "take this one of several matches, by its number")
@@ -87,9 +85,8 @@ func (m *matchFlag) named() *int {
 	return &m.number
 }
 
-// session opens what lies below some paths: of several matches the one that --match names.
-// Without it several matches are an error, but for files of other seeds, which every command
-// leaves out by itself; force takes them all.
+// session opens the match below some paths that --match selects. Without --match, several matches are an error, except
+// for files of other seeds, which every command omits anyway; with force all of them are used.
 func (e *env) session(tree *archive.Tree, paths []string, m *matchFlag, force bool) (*bundle.Session, error) {
 	matches, err := bundle.OpenMatches(tree, paths)
 	if err != nil {
@@ -120,7 +117,7 @@ func (e *env) session(tree *archive.Tree, paths []string, m *matchFlag, force bo
 	return s, err
 }
 
-// chosen returns the match that --match names, else the only one.
+// chosen returns the match that --match selects, else the only one.
 func chosen(matches *bundle.Matches, m *matchFlag) (*bundle.Match, error) {
 	if !m.given() {
 		return matches.List[0], nil

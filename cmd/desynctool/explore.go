@@ -78,7 +78,7 @@ func doExplore(e *env, paths []string, flags triageFlags) error {
 		options.Given = explore.Given{}
 		load = func(func(what string, done, total int64)) ([]*document.Report, error) { return saved, nil }
 	}
-	e.IgnoreSignals() // the screen takes the signals from here on
+	e.IgnoreSignals() // from here on the screen handles the signals
 	reports, err := explore.Run(stdin, e.Stdout, load, options)
 	if err != nil {
 		return err
@@ -90,7 +90,7 @@ func doExplore(e *env, paths []string, flags triageFlags) error {
 	return cli.Ended(status)
 }
 
-// simulated returns the flags that name simulators, as they are written.
+// simulated returns the flags that name simulators, as written on the command line.
 func (f *triageFlags) simulated() (list []string) {
 	for _, one := range [][2]string{{"--sim", f.sim}, {"--own", f.own}} {
 		if one[1] != "" {
@@ -103,14 +103,13 @@ func (f *triageFlags) simulated() (list []string) {
 	return list
 }
 
-// savedReports returns those of triage in the file that is the only path, nil if it holds something
-// else.
+// savedReports returns the saved triage reports if the only path is a file of them, nil if it contains something else.
 func savedReports(paths []string) ([]*document.Report, error) {
 	if len(paths) != 1 {
 		return nil, nil
 	}
 	if stat, err := os.Stat(paths[0]); err != nil || !stat.Mode().IsRegular() {
-		return nil, nil // triage says what is wrong with it
+		return nil, nil // triage reports the error
 	}
 	f, err := os.Open(paths[0])
 	if err != nil {
@@ -122,7 +121,7 @@ func savedReports(paths []string) ([]*document.Report, error) {
 		return nil, nil
 	}
 	defer content.Close()
-	const head = 256 // the schema is what a report begins with
+	const head = 256 // a report begins with the schema
 	r := bufio.NewReaderSize(content, head)
 	if begin, _ := r.Peek(head); !bytes.Contains(begin, []byte(document.ReportSchema)) {
 		return nil, nil
@@ -140,8 +139,7 @@ func savedReports(paths []string) ([]*document.Report, error) {
 	return nil, fmt.Errorf("%s: not a saved report of triage", paths[0])
 }
 
-// reportsOn returns the reports on all matches that lie below some paths, or on the one that is
-// asked for.
+// reportsOn returns the reports about all matches below some paths, or about the selected one.
 func reportsOn(paths []string, builds compare.Builds, flags triageFlags, progress func(what string, done, total int64)) ([]*document.Report, error) {
 	of := func(what string) func(done, total int64) {
 		return func(done, total int64) { progress(what, done, total) }

@@ -19,7 +19,7 @@ import (
 	"github.com/desynctool/desynctool/report/simulators"
 )
 
-// gitFlags are the flags of bisect for a search through commits.
+// gitFlags are the flags of bisect for a search in commits.
 type gitFlags struct {
 	span, repo      string
 	build, expect   string
@@ -60,7 +60,7 @@ func (f *gitFlags) add(flags *pflag.FlagSet) {
 	f.set = func(name string) bool { return flags.Changed(name) }
 }
 
-// unused says which flag means nothing without --git, if one is set.
+// unused returns an error if a flag is set that has no effect without --git.
 func (f *gitFlags) unused() error {
 	for _, name := range []string{"repo", "build", "build-timeout", "expect", "dual", "serialize", "runs", "keep-builds", "max-runs", "rebuild", "restart"} {
 		if f.set(name) {
@@ -70,7 +70,7 @@ func (f *gitFlags) unused() error {
 	return nil
 }
 
-// check says what is wrong with the flags of a search through commits, if anything is.
+// checkGit returns an error if the flags of a search in commits are not valid.
 func (f *bisectFlags) checkGit(paths []string) error {
 	g := &f.git
 	switch {
@@ -157,7 +157,7 @@ func doBisectGit(e *env, paths []string, flags bisectFlags, format *cli.Outputs)
 	return e.findCommit(o, format)
 }
 
-// findCommit makes a search and prints what it found.
+// findCommit runs a search and prints the result.
 func (e *env) findCommit(o gitbisect.FindOptions, format *cli.Outputs) error {
 	cache, err := os.UserCacheDir()
 	if err != nil {

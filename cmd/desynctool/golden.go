@@ -265,7 +265,7 @@ func writeResults(dir string, t *golden.Table) error {
 	return files.Replace(filepath.Join(dir, golden.ResultsName(&t.Runs[0])), func(f *os.File) error { return document.Golden(t).JSON(f) })
 }
 
-// renderGolden writes a table in every format asked for.
+// renderGolden writes a table in every requested format.
 func (e *env) renderGolden(o *cli.Outputs, t *golden.Table, all bool) error {
 	doc, summarized := document.Golden(t), false
 	return o.Each(func(out cli.Output) error {

@@ -55,7 +55,7 @@ func (s *seedFlag) Set(text string) error {
 	return nil
 }
 
-// seedsByDefault is how many sessions there are if nothing says how many.
+// seedsByDefault is the default number of sessions.
 const seedsByDefault = 100
 
 func newHunt(e *env) *cobra.Command {
@@ -114,7 +114,7 @@ Exit status:
 	return cmd
 }
 
-// check reports flags that do not go together.
+// check returns an error for flags that conflict.
 func (f *huntFlags) check() error {
 	switch {
 	case f.seedSet && (f.storeSet || f.seedsSet || f.firstSet || f.length != 0):
@@ -131,7 +131,7 @@ func (f *huntFlags) check() error {
 	return nil
 }
 
-// target returns what is hunted in, and the arguments that name it.
+// target returns the target of the hunt, and the arguments that name it.
 func (f *huntFlags) target(e *env, paths []string) (t hunt.Target, args []string, err error) {
 	args = []string{"hunt"}
 	for _, path := range paths {
@@ -201,7 +201,7 @@ func (e *env) openOrders(path string) (*orderlog.Log, error) {
 	return r.Log, nil
 }
 
-// replayOf returns the arguments of a replay of a finding's log.
+// replayOf returns the arguments for replaying a finding's log.
 func (f *huntFlags) replayOf(x *hunt.Finding, log string) []string {
 	args := []string{"replay", document.PathArgument(log), "--sim", f.sim}
 	switch x.Mode {
@@ -224,7 +224,7 @@ func (f *huntFlags) replayOf(x *hunt.Finding, log string) []string {
 	return args
 }
 
-// verdictName is the file of a finding's folder that has what is known of it.
+// verdictName is the file in a finding's folder that describes the finding.
 const verdictName = "finding.json"
 
 func doHunt(e *env, paths []string, flags huntFlags, format *cli.Outputs) (err error) {

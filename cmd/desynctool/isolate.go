@@ -20,7 +20,7 @@ func answering() *triage.Answering {
 	}}
 }
 
-// findIsolated is find by processes of their own.
+// findIsolated is find in separate processes.
 func (e *env) findIsolated(paths []string, flags triageFlags) (*triage.Found, error) {
 	x := triage.Isolated{
 		Reader: e.Reader, Stdin: e.Stdin, Require: flags.isolate == cli.IsolateRequired,
@@ -42,7 +42,7 @@ func (e *env) findIsolated(paths []string, flags triageFlags) (*triage.Found, er
 		if simulators.Program(spec) {
 			return nil, fmt.Errorf("%s %s: --isolate starts no programs; give builtin or wasm:FILE, or leave out --isolate", flag, spec)
 		}
-		if module, ok := simulators.Module(spec); ok { // which only that program can run within its own process
+		if module, ok := simulators.Module(spec); ok { // only that program can run them within its own process
 			program, err := simulators.FindModuleProgram()
 			if err != nil {
 				return nil, fmt.Errorf("%s %s: %w", flag, spec, err)

@@ -1,5 +1,5 @@
-// Command desynctool finds out where and why the peers of a deterministic game
-// diverged. See docs/cli.md, or run it with --help.
+// Command desynctool finds out where and why the peers of a deterministic game diverged. See docs/cli.md, or run it
+// with --help.
 package main
 
 import (

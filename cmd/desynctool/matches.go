@@ -20,7 +20,7 @@ import (
 	"github.com/desynctool/desynctool/report/triage"
 )
 
-// howToSee is how a command shows one of several matches.
+// howToSee returns the step with which a command shows one of several matches.
 func howToSee(command string, paths []string, number int) document.Step {
 	if slices.Contains(paths, archive.Stdin) {
 		return document.Step{About: command + " of the same text with --match N shows one in full"}
@@ -32,7 +32,7 @@ func howToSee(command string, paths []string, number int) document.Step {
 	return document.Step{Command: append(args, "--match", strconv.Itoa(number)), About: "shows one in full, by its number"}
 }
 
-// triageMatches reports on several matches, one after the other: a line each.
+// triageMatches reports on several matches, one after another, with a line each.
 func (e *env) triageMatches(found *triage.Found, paths []string, flags triageFlags, format *cli.Outputs) error {
 	if flags.start != "" {
 		return fmt.Errorf("--write-up is of one match; --match N takes one: %s", found.Named)
@@ -40,7 +40,7 @@ func (e *env) triageMatches(found *triage.Found, paths []string, flags triageFla
 	if flags.open {
 		return fmt.Errorf("%w: %s", errOpenMatches, found.Named)
 	}
-	whole := false // more than a line of each is asked for
+	whole := false // a format needs more than a line for each
 	for _, out := range format.Wanted() {
 		if out.Format == "html" {
 			return fmt.Errorf("--format html shows one match; --match N takes one: %s", found.Named)
@@ -56,11 +56,11 @@ func (e *env) triageMatches(found *triage.Found, paths []string, flags triageFla
 	}
 	progress, end := e.Progress("matches", "")
 	defer end()
-	status, number := document.InSync, 0 // of the first that is as bad as any
+	status, number := document.InSync, 0 // for the first of the worst matches
 	var short []*document.Report
 	for i, match := range found.Matches {
 		r, err := found.One(i)
-		if e.Context.Err() != nil { // what was found of this one may lack anything
+		if e.Context.Err() != nil { // the result of this match may be incomplete
 			e.Warn([]string{fmt.Sprintf("interrupted: %d of %d matches were looked at", i, len(found.Matches))})
 			break
 		}
@@ -99,8 +99,7 @@ func (e *env) triageMatches(found *triage.Found, paths []string, flags triageFla
 	return errors.Join(e.renderMatches(format, eachOf(short), saved.each, &next, flags.all), cli.Ended(status))
 }
 
-// renderMatches writes several reports in every format asked for; short are enough of them for
-// text.
+// renderMatches writes several reports in every requested format. short provides enough of each for text.
 func (e *env) renderMatches(o *cli.Outputs, short, saved document.Each, next *document.Step, all bool) error {
 	summarized := false
 	return o.Each(func(out cli.Output) error {
@@ -132,7 +131,7 @@ func (e *env) renderMatches(o *cli.Outputs, short, saved document.Each, next *do
 	})
 }
 
-// eachOf are reports that are in memory.
+// eachOf iterates over reports in memory.
 func eachOf(list []*document.Report) document.Each {
 	return func(yield func(*document.Report, error) bool) {
 		for _, r := range list {
@@ -178,7 +177,7 @@ func (s *spool) each(yield func(*document.Report, error) bool) {
 
 func (s *spool) Close() error { return s.file.Close() }
 
-// checkMatches lists several matches, and what lacks of each.
+// checkMatches lists several matches, and the evidence that each lacks.
 func (e *env) checkMatches(matches *bundle.Matches, paths []string, format *cli.Outputs) error {
 	progress, end := e.Progress("matches", "")
 	defer end()

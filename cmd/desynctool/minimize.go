@@ -103,7 +103,7 @@ Exit status:
 	return cmd
 }
 
-// test returns what decides whether a candidate diverges.
+// test returns the test that decides whether a candidate diverges.
 func (f *minimizeFlags) test(e *env, session *bundle.Recording) (minimize.Test, error) {
 	var live *minimize.Live
 	for _, m := range []struct {
@@ -142,7 +142,7 @@ func (f *minimizeFlags) test(e *env, session *bundle.Recording) (minimize.Test, 
 	if live.Predict, err = playersOf(f.predict); err != nil {
 		return nil, err
 	}
-	ctx := context.Background() // when interrupted, the search ends first, and with it what it started
+	ctx := context.Background() // on interruption, the search ends first, and then the processes that it started
 	if live.Sim, err = f.sims.parse(ctx, "--sim", f.sim); err != nil {
 		return nil, err
 	}
@@ -152,10 +152,10 @@ func (f *minimizeFlags) test(e *env, session *bundle.Recording) (minimize.Test, 
 	return live, nil
 }
 
-// judge returns a game as what decides whether a candidate diverges.
+// judge returns a test in which a game decides whether a candidate diverges.
 func (f *minimizeFlags) judge(e *env, game *compare.Witness, mode bisect.TrialMode, session *bundle.Recording) (minimize.Test, error) {
 	j := &compare.Judge{Witness: game.Witness, Mode: mode, Format: session.Format.Name, File: session.Format.File}
-	game.Cache = nil // candidates are kept by the search
+	game.Cache = nil // the search stores the candidates
 	switch mode {
 	case bisect.Dual, bisect.Serialize:
 	case bisect.Against:
@@ -207,7 +207,7 @@ func doMinimize(e *env, path string, flags minimizeFlags, format *cli.Outputs) e
 	r.Lost = session.Lost
 	doc := document.Minimize(r)
 	if err := e.RenderDocument(format, doc, flags.all); err != nil || doc.Status == document.Diverged {
-		return err // that it diverges is what was asked for
+		return err // divergence is the expected result
 	}
 	return cli.Ended(doc.Status)
 }

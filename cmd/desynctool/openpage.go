@@ -23,8 +23,8 @@ func addOpen(cmd *cobra.Command, open *bool) {
 	cmd.Flags().BoolVar(open, "open", false, "open the page with the pictures in a browser: that of --format html=FILE, else a temporary file")
 }
 
-// openPage opens the page of a report in a browser: the file that it was written to, else a
-// temporary one. What cannot be opened is named on stderr, and fails nothing.
+// openPage opens the page of a report in a browser: the file that it was written to, else a temporary one. If it cannot
+// be opened, stderr shows the path, and the command does not fail.
 func (e *env) openPage(o *cli.Outputs, r *document.Report) error {
 	var path string
 	if i := slices.IndexFunc(o.List, func(out cli.Output) bool { return out.Format == "html" && out.File != "" }); i >= 0 {
@@ -41,11 +41,11 @@ func (e *env) openPage(o *cli.Outputs, r *document.Report) error {
 	return nil
 }
 
-// errOpenMatches says that --open is of one report.
+// errOpenMatches reports that --open shows only one report.
 var errOpenMatches = errors.New("--open shows one match; --match N takes one")
 
-// writePage writes the page of a report into a temporary folder that only the user reads. It stays
-// there: a browser reads it when it likes.
+// writePage writes the page of a report into a temporary folder that only the user can read. The folder stays, because
+// a browser may read it at any time.
 func writePage(r *document.Report) (path string, err error) {
 	dir, err := os.MkdirTemp("", "desynctool-")
 	if err != nil {
@@ -59,13 +59,13 @@ func writePage(r *document.Report) (path string, err error) {
 	return path, errors.Join(page.Write(f, r), f.Close())
 }
 
-// openedPage opens pages of explore, each of them written once.
+// openedPage opens pages from explore and writes each of them once.
 type openedPage struct {
 	mu    sync.Mutex
 	paths map[*document.Report]string
 }
 
-// open opens the page of a report, and says where it is.
+// open opens the page of a report, and returns its path.
 func (o *openedPage) open(r *document.Report) (string, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -7,8 +7,8 @@ import (
 	"github.com/desynctool/desynctool/internal/file/files"
 )
 
-// copyTemporary lets write fill a temporary file and copies it to w: for what
-// needs to seek and goes to a pipe.
+// copyTemporary lets write fill a temporary file and copies it to w. It is for output that needs seeking but goes to a
+// pipe.
 func copyTemporary(w io.Writer, write func(f *os.File) error) error {
 	f, err := files.Temporary()
 	if err != nil {

@@ -109,7 +109,7 @@ hashes instead of those in the log: golden hashes across commits and platforms.
 	return cmd
 }
 
-// modes returns the ways of replaying that were asked for.
+// modes returns the requested modes of replaying.
 func (f *replayFlags) modes() (modes []bisect.TrialMode, err error) {
 	for _, m := range []struct {
 		on   bool
@@ -142,7 +142,7 @@ func (f *replayFlags) modes() (modes []bisect.TrialMode, err error) {
 	return modes, nil
 }
 
-// playersOf returns the players that --predict names.
+// playersOf returns the players in --predict.
 func playersOf(predict []uint) (players []uint32, err error) {
 	if n := len(predict); n > 2 {
 		return nil, fmt.Errorf("--predict names %d players, expected one or two", n)
@@ -220,7 +220,7 @@ func doReplay(e *env, path string, flags replayFlags, format *cli.Outputs) error
 		one.Mode = mode
 		t, err := e.try(session, sim, one, flags.writeTrace)
 		if e.Context.Err() != nil && len(trials) > 0 {
-			break // those that were made are shown
+			break // show the results so far
 		}
 		if err != nil {
 			return err
@@ -232,8 +232,7 @@ func doReplay(e *env, path string, flags replayFlags, format *cli.Outputs) error
 	return e.Finish(format, document.Trials(trials), flags.all)
 }
 
-// try replays in one mode, with a bar, and writes the hashes of a plain replay if
-// that was asked for.
+// try replays in one mode, with a progress bar, and writes the hashes of a plain replay if requested.
 func (e *env) try(session *bundle.Replayable, sim *bisect.Sim, opts bisect.TrialOptions, trace string) (*bisect.Trial, error) {
 	progress, end := e.Progress("replaying, "+string(opts.Mode), "ticks")
 	defer end()
@@ -250,7 +249,7 @@ func (e *env) try(session *bundle.Replayable, sim *bisect.Sim, opts bisect.Trial
 	return t, err
 }
 
-// playAgain has a game play a recording.
+// playAgain lets a game play a recording.
 func (e *env) playAgain(path string, game *compare.Witness, modes []bisect.TrialMode, flags *replayFlags, format *cli.Outputs) error {
 	for _, f := range []struct {
 		given bool

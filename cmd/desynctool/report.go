@@ -30,7 +30,7 @@ type reportFlags struct {
 	all, redact bool
 	open        bool // the page, in a browser
 
-	peer       string // write this peer's own report; the others are for it
+	peer       string // write this peer's own report; the other fields configure it
 	against    string
 	tick       string
 	player     int
@@ -39,7 +39,7 @@ type reportFlags struct {
 	output     string
 }
 
-// ofPeer are the flags that mean something with --peer only.
+// ofPeer are the flags that need --peer.
 var ofPeer = []string{"against", "tick", "player", "archetype", "excerpt", "output"}
 
 func newReport(e *env) *cobra.Command {
@@ -209,7 +209,7 @@ func (e *env) renderSaved(format *cli.Outputs, saved any, flags reportFlags) err
 	return fmt.Errorf("%T cannot be rendered", saved)
 }
 
-// playerByLog stands for the number that the order log gives its peer.
+// playerByLog means that the player is the peer's number in the order log.
 const playerByLog = math.MinInt
 
 func doPeerReport(e *env, flags reportFlags) error {
@@ -245,8 +245,8 @@ func doPeerReport(e *env, flags reportFlags) error {
 	return writePeerReport(e, r, info, flags)
 }
 
-// reportedState opens the state that a peer reports of. With another peer to compare with
-// it returns the archetypes that differ, and whether the states do.
+// reportedState opens the state for a peer's report. If there is another peer to compare with, it also returns the
+// archetypes that differ, and whether the states differ.
 func reportedState(tree *archive.Tree, flags reportFlags) (state snapshot.State, file string, diverged []string, status document.Status, err error) {
 	at := func(path string) string {
 		if flags.tick != "" {
@@ -278,7 +278,7 @@ func reportedState(tree *archive.Tree, flags reportFlags) (state snapshot.State,
 	return state, file, nil, document.Inconclusive, err
 }
 
-// parted returns the archetypes of the first state that are not those of the second.
+// parted returns the archetypes of the first state that differ from the second state.
 func parted(pair *bundle.Pair) ([]string, document.Status, error) {
 	if err := snapshot.Comparable(pair.A.Info(), pair.B.Info()); err != nil {
 		return nil, "", pair.Explain(err)
@@ -298,7 +298,7 @@ func parted(pair *bundle.Pair) ([]string, document.Status, error) {
 	return append(c.Diverged, c.OnlyA...), document.Diverged, nil
 }
 
-// excerptOf returns the orders of the only log in a folder.
+// excerptOf returns orders from the only log in a folder.
 func excerptOf(tree *archive.Tree, dir string, from, to uint64) (*peers.Excerpt, *orderlog.Header, error) {
 	s, err := bundle.Open(tree, []string{dir})
 	if err != nil {
@@ -307,8 +307,7 @@ func excerptOf(tree *archive.Tree, dir string, from, to uint64) (*peers.Excerpt,
 	return s.Excerpt(from, to)
 }
 
-// reportedOrders reads the orders before a state from the log beside it, and finds out
-// which player the peer is.
+// reportedOrders reads the orders before a state from the log next to it, and determines which player the peer is.
 func reportedOrders(e *env, tree *archive.Tree, flags reportFlags, file string, info *snapshot.Info) (*peers.Excerpt, int, error) {
 	player := max(flags.player, -1)
 	if flags.player == playerByLog {
@@ -341,7 +340,7 @@ func reportedOrders(e *env, tree *archive.Tree, flags reportFlags, file string, 
 	return excerpt, player, nil
 }
 
-// writePeerReport writes a peer's report to where the flags say.
+// writePeerReport writes a peer's report to the file given by the flags.
 func writePeerReport(e *env, r *peers.Report, info *snapshot.Info, flags reportFlags) error {
 	name := peers.FileName(info.Seed, info.Point.Tick)
 	if flags.redact {

@@ -12,19 +12,19 @@ import (
 	"github.com/desynctool/desynctool/report/document"
 )
 
-// env is what a command works with besides its flags.
+// env is the environment of a command, in addition to its flags.
 type env struct {
 	*cli.Env
-	// replayed keeps what games computed, nil until it is asked for.
+	// replayed is the cache of games' results, nil until it is needed.
 	replayed *resultcache.Cache
-	// game is the page that --game names, empty if the flag is not given.
+	// game is the page given by --game, empty if the flag is not given.
 	game string
 }
 
-// filesOnly are the commands that take paths, and no - for stdin.
+// filesOnly are the commands that accept paths, but not - for stdin.
 var filesOnly = []string{"doctor", "bisect", "replay", "minimize", "orders", "walk", "diff", "proof", "verify", "check", "describe", "explore", "hunt"}
 
-// groups are the commands of this program in the order of the help.
+// groups are the commands of this program, in the order of the help.
 var groups = []struct {
 	id, title string
 	commands  []command
@@ -35,7 +35,7 @@ var groups = []struct {
 	{"game", "For games that write the formats:", []command{{"formats", newFormats}, {"describe", newDescribe}, {"check", newCheck}, {"sim", newSim}, {"record", newRecord}, {"golden", newGolden}}},
 }
 
-// command is a command of this program with the function that builds it.
+// command is the name of a command with the function that creates it.
 type command struct {
 	name  string
 	build func(*env) *cobra.Command
@@ -52,7 +52,7 @@ func names() (list []string) {
 }
 
 // newRoot returns the root command with the commands of this program. If the command line names one of them, the others
-// have a name and nothing else.
+// only have a name.
 func newRoot(e *env) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "desynctool",
@@ -76,7 +76,7 @@ Results go to stdout, warnings and errors to stderr.
 	for _, g := range groups {
 		root.AddGroup(&cobra.Group{ID: g.id, Title: g.title})
 		for _, c := range g.commands {
-			cmd := &cobra.Command{Use: c.name, Run: func(*cobra.Command, []string) {}} // so that a mistake can name it
+			cmd := &cobra.Command{Use: c.name, Run: func(*cobra.Command, []string) {}} // so that error messages can suggest it
 			if needed(c.name) {
 				cmd = c.build(e)
 			}
@@ -87,14 +87,14 @@ Results go to stdout, warnings and errors to stderr.
 	return root
 }
 
-// simFailed says on stderr how the simulator of a flag failed, if it did.
+// simFailed prints on stderr how the simulator of a flag failed, if it did.
 func (e *env) simFailed(flag, how string) {
 	if how != "" && e.Interrupted() == 0 {
 		fmt.Fprintf(e.Stderr, "%s %s: %s\n", e.ErrStyle().Paint(document.Bad, "desynctool:"), flag, prose.OneLine(how))
 	}
 }
 
-// triageFailed says on stderr which simulator of a triage failed, if one did.
+// triageFailed prints on stderr which simulator of a triage failed, if one did.
 func (e *env) triageFailed(r *document.Report) {
 	flag := "--sim"
 	if r.OwnFailed {

@@ -12,7 +12,7 @@ import (
 	"github.com/desynctool/desynctool/report/bundle"
 )
 
-// runFlags are the flags of commands that let another command decide what diverges.
+// runFlags are the flags of commands that let another command decide whether a log diverges.
 type runFlags struct {
 	line, against  string
 	diverges, keep string
@@ -36,7 +36,7 @@ func (f *runFlags) add(flags *pflag.FlagSet) {
 	flags.DurationVar(&f.timeout, "run-timeout", 0, "with --run: a command that takes longer cannot tell (30s, 5m)")
 }
 
-// unused says which flags mean nothing without --run, if any is set.
+// unused returns an error if flags are set that have no effect without --run.
 func (f *runFlags) unused() error {
 	if f.diverges != "" || f.against != "" || f.keep != "" || f.timeout != 0 {
 		return errors.New("--run-diverges, --run-against, --run-keep and --run-timeout are for --run CMD")
@@ -44,7 +44,7 @@ func (f *runFlags) unused() error {
 	return nil
 }
 
-// command returns the test by the command.
+// command returns a test that runs the command.
 func (f *runFlags) command(session *bundle.Recording) (*minimize.Command, error) {
 	switch {
 	case f.diverges != "" && f.against != "":

@@ -143,12 +143,12 @@ func doSimCheck(e *env, argv []string, flags simCheckFlags, format *cli.Outputs)
 	return e.Finish(format, document.Conformance(c), false)
 }
 
-// simFlags parses what flags say of simulators and games; an empty specification is none.
+// simFlags parses the flags for simulators and games. An empty specification means none.
 type simFlags struct {
 	timeout time.Duration
-	// Of games.
+	// For games.
 	noCache, force bool
-	given          func(name string) bool // a flag
+	given          func(name string) bool // reports whether a flag was given
 }
 
 // addTimeout adds the flag --sim-timeout.
@@ -157,10 +157,10 @@ func (s *simFlags) addTimeout(cmd *cobra.Command) {
 	s.given = func(name string) bool { return cmd.Flags().Changed(name) }
 }
 
-// noCache is a flag of commands that take games.
+// noCache is a flag of commands that accept games.
 const noCache = "no-cache"
 
-// addGames adds the flags of games that play recordings again.
+// addGames adds the flags for games that play recordings again.
 func (s *simFlags) addGames(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&s.noCache, noCache, false, "with a game: play recordings again that it has played before")
 	if cmd.Flags().Lookup("force") == nil {
@@ -168,7 +168,7 @@ func (s *simFlags) addGames(cmd *cobra.Command) {
 	}
 }
 
-// game returns the game that a flag names, nil if it names none.
+// game returns the game in a flag, nil if there is none.
 func (s *simFlags) game(e *env, flag, spec string) (*compare.Witness, error) {
 	w, err := simulators.Witness(spec)
 	if err != nil {
@@ -196,16 +196,16 @@ func (s *simFlags) game(e *env, flag, spec string) (*compare.Witness, error) {
 	return &compare.Witness{Witness: w, Context: e.Context}, nil
 }
 
-// parse returns the simulator that a flag names, nil if it is empty. Its replays end, and what
-// was started for it, when ctx is done.
+// parse returns the simulator in a flag, nil if the flag is empty. When ctx is done, its replays end, and so do the
+// processes that were started for it.
 func (s *simFlags) parse(ctx context.Context, flag, spec string) (*bisect.Sim, error) {
 	return simulators.ParseFlag(ctx, flag, spec, simulators.Options{Timeout: s.timeout})
 }
 
-// maxKept is how many bytes of what games left are kept.
+// maxKept is how many bytes of games' results the cache may have.
 const maxKept = 4 << 30
 
-// replaysKept returns where the results of games are kept.
+// replaysKept returns the cache of games' results.
 func (e *env) replaysKept() *resultcache.Cache {
 	if e.replayed != nil {
 		return e.replayed

@@ -134,8 +134,8 @@ func doTracediff(e *env, paths []string, flags traceFlags, format *cli.Outputs) 
 // earlySeconds is how long after the start a relay compares more often.
 const earlySeconds = 60
 
-// schedules returns the relays asked for. Their early phase takes a number of
-// ticks that depends on the traces' tick rate, 30 a second if none says.
+// schedules returns the requested relays. Their early phase is a number of ticks that depends on the traces' tick rate,
+// or 30 a second if no trace has one.
 func schedules(flags traceFlags, traces []*tracediff.Trace) ([]tracediff.Schedule, error) {
 	var out []tracediff.Schedule
 	if flags.every > 0 {

@@ -28,7 +28,7 @@ type triageFlags struct {
 	verify   bool
 	sims     simFlags
 	known    string
-	start    string // of a write-up
+	start    string // file of a new write-up
 	failOn   string
 	isolate  string // empty, cli.IsolateOn or cli.IsolateRequired
 	match    *matchFlag
@@ -110,10 +110,10 @@ the match is inconclusive. What the system cannot restrict is named on stderr, a
 	return cmd
 }
 
-// verifyUsage is what --verify does.
+// verifyUsage describes --verify.
 const verifyUsage = "recompute the hashes of all states where none differ, not only of the first and the last"
 
-// builds returns the simulators that the flags name.
+// builds returns the simulators given by the flags.
 func (f *triageFlags) builds(e *env) (b compare.Builds, err error) {
 	named := simulators.Builds{Sim: f.sim, Own: f.own, Replays: f.replays}
 	if err := named.Check(); err != nil {
@@ -130,7 +130,7 @@ func (f *triageFlags) builds(e *env) (b compare.Builds, err error) {
 	return b, err
 }
 
-// gameAlone returns an error for flags that are of simulators, and not of games.
+// gameAlone returns an error for flags that apply to simulators but not to games.
 func (f *triageFlags) gameAlone(w *compare.Witness) error {
 	switch {
 	case f.own != "":
@@ -141,8 +141,8 @@ func (f *triageFlags) gameAlone(w *compare.Witness) error {
 	return nil
 }
 
-// replays returns a function that shows the progress of one replay after another,
-// which first ends what is shown before, and one that ends the last.
+// replays returns a function that shows the progress of consecutive replays, and a function that ends it. The former
+// calls before when the first replay starts.
 func (e *env) replays(before func()) (report func(what string, done, total int64), end func()) {
 	if !cli.IsTerminal(e.Stderr) {
 		return nil, before
@@ -230,21 +230,21 @@ func doTriage(e *env, paths []string, flags triageFlags, format *cli.Outputs) er
 	return cli.Ended(status)
 }
 
-// printUsage says how much was read.
+// printUsage prints how much was read.
 func printUsage(e *env, found *triage.Found) {
 	if usage := found.Usage(); usage != "" {
 		fmt.Fprintln(e.Stderr, usage)
 	}
 }
 
-// find looks at what lies below some paths, in this process.
+// find examines the files below some paths in this process.
 func (e *env) find(paths []string, flags triageFlags) (*triage.Found, error) {
 	builds, err := flags.builds(e)
 	if err != nil {
 		return nil, err
 	}
 	options := archive.Options{Count: flags.stats}
-	if builds.Sim == nil && builds.Witness == nil { // else it is the replays that take long, and what was found before them is shown
+	if builds.Sim == nil && builds.Witness == nil { // otherwise the replays take most of the time, and the results before them are shown
 		options.Context = e.Context
 	}
 	if slices.Contains(paths, archive.Stdin) {

@@ -80,7 +80,7 @@ type verifyFlags struct {
 	donors                       bool
 }
 
-// check refuses flags that do not go together.
+// check returns an error for flags that conflict.
 func (f *verifyFlags) check() error {
 	switch {
 	case f.donors && (f.root == "") == (f.signatures == ""):
@@ -158,11 +158,10 @@ func doVerify(e *env, paths []string, flags verifyFlags, format *cli.Outputs) er
 	return cli.Ended(doc.Status)
 }
 
-// maxKeyFile is the size in bytes of the largest file that is read for a key.
+// maxKeyFile is the maximum size in bytes of a key file.
 const maxKeyFile = 4096
 
-// parseKey reads a public key: hex digits, or the name of a file of them. It is nil if the text is
-// empty.
+// parseKey parses a public key: hex digits, or the name of a file that contains them. An empty text gives nil.
 func parseKey(text string) (*signatures.Key, error) {
 	if text == "" {
 		return nil, nil

@@ -1,5 +1,6 @@
-// Package wasmprogram is the program desynctool-wasm, apart from its main function: it runs simulators that are WebAssembly modules.
-// desynctool starts it, so that the compiler of WebAssembly is not part of desynctool itself.
+// Package wasmprogram is the program desynctool-wasm without its main function. It runs simulators in the form of
+// WebAssembly modules. desynctool starts it as a separate program, so that desynctool itself does not contain the
+// WebAssembly compiler.
 package wasmprogram
 
 import (
@@ -27,7 +28,7 @@ const usage = `usage: ` + simulators.ModuleProgram + ` ` + simulators.ServeModul
 
 desynctool starts it for --sim wasm:FILE.`
 
-// failed is the exit status of an error, apart from a module that ends while it is served, which is extsim.HostFailed.
+// failed is the exit status for an error. If a module ends while it is served, the status is extsim.HostFailed instead.
 const failed = 2
 
 // Main executes one command line and returns its exit status.
@@ -35,7 +36,7 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	var err error
 	switch {
 	case len(args) == 1 && args[0] == isolate.Command:
-		signal.Ignore(os.Interrupt, syscall.SIGTERM, syscall.SIGHUP) // the request to end comes on stdin
+		signal.Ignore(os.Interrupt, syscall.SIGTERM, syscall.SIGHUP) // the request to end arrives on stdin
 		err = triage.Serve(stdin, stdout, errInterrupted, &triage.Answering{Builds: builds})
 	case len(args) == 1 && (args[0] == "--help" || args[0] == "-h"):
 		fmt.Fprintln(stdout, usage)
@@ -50,7 +51,7 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	return end(err, stderr)
 }
 
-// errInterrupted is the error of a request that was told to end.
+// errInterrupted is the error of an interrupted request.
 var errInterrupted = errors.New("interrupted")
 
 // end reports an error, and returns the exit status.
@@ -80,13 +81,13 @@ func serve(path string, stdin io.Reader, stdout, stderr io.Writer) int {
 		return end(err, stderr)
 	}
 	if err := relay(conn, start); err != nil {
-		fmt.Fprintln(stderr, err) // the client shows this line for what happened to the module
+		fmt.Fprintln(stderr, err) // the client shows this line as the cause
 		return extsim.HostFailed
 	}
 	return 0
 }
 
-// relay has an instance of a module answer the requests of a connection.
+// relay answers the requests of a connection with an instance of a module.
 func relay(conn io.ReadWriteCloser, start func() (*extsim.Call, error)) error {
 	module, err := start()
 	if err == nil {
@@ -95,18 +96,18 @@ func relay(conn io.ReadWriteCloser, start func() (*extsim.Call, error)) error {
 	return errors.Join(err, conn.Close())
 }
 
-// maxKept is how many bytes of compiled modules are kept.
+// maxKept is how many bytes of compiled modules the cache may have.
 const maxKept = 1 << 30
 
-// open compiles a module, unless it was compiled before. The client limits the time, so that modules need not.
+// open compiles a module, unless it is in the cache. The client limits the time, so modules need no limit of their own.
 func open(path string, log io.Writer) (start func() (*extsim.Call, error), err error) {
 	ctx, opts := context.Background(), wasmsim.Options{Log: log, Endless: true}
 	cache := compiledModules()
 	defer cache.Close()
-	if file, err := resultcache.OfFile(path); err == nil { // whoever opens the file reports an error
+	if file, err := resultcache.OfFile(path); err == nil { // opening the file later reports the error
 		key, found := resultcache.Of("module", compiler(), file.String()), false
 		if opts.Cache, found = cache.Get(key); !found {
-			opts.Cache, _ = cache.Put(key, func(dir string) error { // it is compiled below if that fails
+			opts.Cache, _ = cache.Put(key, func(dir string) error { // if that fails, it is compiled below
 				_, err := wasmsim.Open(ctx, path, wasmsim.Options{Cache: dir, Endless: true})
 				return err
 			})
@@ -115,17 +116,17 @@ func open(path string, log io.Writer) (start func() (*extsim.Call, error), err e
 	return wasmsim.Open(ctx, path, opts)
 }
 
-// compiledModules returns the cache of compiled modules. Without one each process compiles.
+// compiledModules returns the cache of compiled modules. Without it, each process compiles.
 func compiledModules() *resultcache.Cache {
 	dir, err := resultcache.Folder("wasm")
 	if err != nil {
 		return resultcache.None()
 	}
-	cache, _ := resultcache.Open(dir, maxKept) // or one that keeps nothing
+	cache, _ := resultcache.Open(dir, maxKept) // or a cache that stores nothing
 	return cache
 }
 
-// compiler names the compiler of modules and its version.
+// compiler returns the name and version of the compiler for modules.
 func compiler() string {
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, dep := range info.Deps {

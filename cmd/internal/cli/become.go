@@ -9,11 +9,11 @@ import (
 	"os/signal"
 )
 
-// callerVariable is the environment variable by which a program tells the program that it starts its version.
+// callerVariable is the environment variable with which a program tells a started program its version.
 const callerVariable = "DESYNCTOOL_CALLER"
 
-// CallerVersion is the entry of an environment that tells a started program the version of this one. The programs of a
-// release belong together: one refuses to be started by another version.
+// CallerVersion returns the environment entry that tells a started program the version of this one. The programs of a
+// release belong together: a program refuses to be started by another version.
 func CallerVersion() string { return callerVariable + "=" + ThisBuild().Line("desynctool") }
 
 // checkCaller returns an error if a program of another version started this one.
@@ -22,10 +22,10 @@ func checkCaller(program string) error {
 	if own := ThisBuild().Line("desynctool"); caller != "" && caller != own {
 		return fmt.Errorf("%s started %s: the versions differ; install both from one release", caller, ThisBuild().Line(program))
 	}
-	return os.Unsetenv(callerVariable) // it is not for the programs that this one starts
+	return os.Unsetenv(callerVariable) // programs started by this one must not see it
 }
 
-// Exit is how a command ends whose exit status another program decided; nil for 0.
+// Exit returns the result of a command with an exit status from another program, nil for 0.
 func Exit(status int) error {
 	if status == 0 {
 		return nil
@@ -33,14 +33,14 @@ func Exit(status int) error {
 	return exited(status)
 }
 
-// exited is an exit status. It is returned as an error so that there is one way out of a command; nothing prints it.
+// exited is an exit status. It is returned as an error so that a command has only one way to end; nothing prints it.
 type exited int
 
 func (s exited) Error() string { return fmt.Sprintf("exit status %d", int(s)) }
 
-// Become runs another program of desynctool in place of this one. Where the system can replace a process, and the
-// command works with the streams of the process, it does not return. Else the program gets the signals that this one
-// is sent, and its exit status is returned.
+// Become runs another desynctool program in place of this one. If the system can replace a process, and the command
+// uses the streams of the process, it does not return. Otherwise the program receives the signals that are sent to this
+// one, and Become returns its exit status.
 func (e *Env) Become(path string, args []string) (status int, err error) {
 	environment := append(os.Environ(), CallerVersion())
 	if e.Stdin == io.Reader(os.Stdin) && e.Stdout == io.Writer(os.Stdout) && e.Stderr == io.Writer(os.Stderr) {
@@ -63,7 +63,7 @@ func (e *Env) Become(path string, args []string) (status int, err error) {
 	for {
 		select {
 		case s := <-signals:
-			_ = cmd.Process.Signal(s) // a program that has ended needs none
+			_ = cmd.Process.Signal(s) // the program may have ended
 		case err := <-ended:
 			if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
 				return statusOf(exit.ProcessState), nil

@@ -7,7 +7,7 @@ import (
 	"os"
 )
 
-// replaceProcess has this process run another program, which this system cannot.
+// replaceProcess would run another program in this process. This system does not support it.
 func replaceProcess(string, []string, []string) error { return errors.ErrUnsupported }
 
 // statusOf returns the exit status of a process.

@@ -1,6 +1,6 @@
-// Package cli runs the command lines of desynctool's programs. A program gives its commands; cli
-// gives them the flags that all have (limits, colour, pager), writes results in the formats asked
-// for, explains mistakes, and maps the end of a command to its exit status:
+// Package cli runs the command lines of desynctool's programs. A program provides its commands. cli adds the flags that
+// all commands have (limits, colour, pager), writes results in the requested formats, explains mistakes, and maps the
+// end of a command to its exit status:
 //
 //	func main() { cli.Main(program) }
 //
@@ -23,49 +23,48 @@ import (
 	"github.com/desynctool/desynctool/report/triage"
 )
 
-// TakesPaths is the annotation of a root command that names its command for files and folders, which is proposed to a
-// user who gave a path and no command.
+// TakesPaths is an annotation of a root command. It names the command for files and folders, which is suggested to a
+// user who gave a path without a command.
 const TakesPaths = "takes paths"
 
 // Program is one of the programs.
 type Program struct {
-	// Root returns the root command with the program's own commands below it. Its Use is the name
-	// of the executable.
+	// Root returns the root command with the program's own commands. Its Use is the name of the executable.
 	Root func(e *Env) *cobra.Command
-	// Complete returns how the values of flags are completed, by the names of the flags, beyond
-	// those of the flags that all commands have; nil for none.
+	// Complete returns the completion of flags, by name, in addition to the flags that all commands have. It may be
+	// nil.
 	Complete func(cmd *cobra.Command) map[string]Completer
-	// Answering returns what reads evidence in the process that --isolate starts.
+	// Answering returns the reader of evidence in the process that --isolate starts.
 	Answering func() *triage.Answering
-	// Reader is what --isolate reads with. Its zero value starts this program again.
+	// Reader is the reader for --isolate. Its zero value starts this program again.
 	Reader isolate.Reader
-	// Schema returns the name of the documents of a command, where it is not the command's name; nil for none.
+	// Schema returns the name of a command's documents, if it is not the command's name. It may be nil.
 	Schema func(cmd *cobra.Command) string
-	// End frees what a command line left; nil for nothing.
+	// End releases the resources of a command line. It may be nil.
 	End func()
 }
 
-// Env is what a command works with besides its flags.
+// Env is the environment of a command, in addition to its flags.
 type Env struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
-	// Context is done as soon as the process is told to end, or the limit of time is reached.
+	// Context is done when the process is asked to end, or the time limit is reached.
 	Context context.Context
 	// Color is auto, always or never.
 	Color string
 	// Reader is the Reader of the program.
 	Reader isolate.Reader
-	// Rendered is whether a result has been written.
+	// Rendered is set when a result has been written.
 	Rendered bool
 
 	program      *Program
 	args         []string
 	interrupts   *interrupts
-	bar          *progressBar // the last one; nil before there is any
+	bar          *progressBar // the last one; nil before the first
 	noPager      bool
-	gitBisectRun bool // statuses 2 and 3 become the status of a commit that cannot be tested
+	gitBisectRun bool // map statuses 2 and 3 to the status of a commit that cannot be tested
 	limits       limitFlags
-	endWall      func() // frees what limits.Wall takes; nil without it
+	endWall      func() // releases the timer of limits.Wall; nil without it
 }
 
 // Main runs the command line of the process and ends it.
@@ -99,14 +98,14 @@ func Run(p Program, args []string, stdin io.Reader, stdout, stderr io.Writer) in
 	return e.exit(cmd, err)
 }
 
-// NewEnv returns what the commands of a program work with where no command line is run, as in tests.
+// NewEnv returns an environment for commands that run without a command line, as in tests.
 func NewEnv(p Program, stdin io.Reader, stdout, stderr io.Writer) *Env {
 	return &Env{Stdin: stdin, Stdout: stdout, Stderr: stderr, Context: context.Background(), program: &p}
 }
 
-// Needs returns which of a program's commands this command line needs: the one that its first word names, and all of
-// them where the first word names none, such as a flag or help. To build all commands takes longer than most commands
-// run.
+// Needs returns which of a program's commands this command line needs: the command in its first word, or all commands
+// if the first word is something else, such as a flag or help. Creating all commands takes longer than running most of
+// them.
 func (e *Env) Needs(names []string) func(name string) bool {
 	if len(e.args) > 0 && (e.args[0] == "version" || slices.Contains(names, e.args[0])) {
 		return func(name string) bool { return name == e.args[0] }
@@ -131,7 +130,7 @@ func (e *Env) Commands() *cobra.Command {
 	return root
 }
 
-// heeded is stdout for what cobra prints, which heeds no error.
+// heeded is stdout for cobra's output. It keeps write errors, which cobra ignores.
 type heeded struct {
 	to  io.Writer
 	err error

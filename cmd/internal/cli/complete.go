@@ -10,10 +10,10 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Completer returns the words that may follow the beginning of a word, and whether a space follows them.
+// Completer returns the words that may complete the begin of a word, and whether a space follows them.
 type Completer func(cmd *cobra.Command, args []string, begun string) (list []string, directive cobra.ShellCompDirective)
 
-// Begun returns the completer without the words that begin otherwise.
+// Begun returns a completer that omits words with another begin.
 func (c Completer) Begun() cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
 		list, directive := c(cmd, args, begun)
@@ -21,7 +21,7 @@ func (c Completer) Begun() cobra.CompletionFunc {
 	}
 }
 
-// addCompletions lets the shell complete the values of flags, of a command and of those below it.
+// addCompletions sets up the shell completion for the flags of a command and its subcommands.
 func (e *Env) addCompletions(cmd *cobra.Command) {
 	of := map[string]Completer{
 		"format": completeFormat, "color": Words("auto", "always", "never"), "limit": completeLimit, "isolate": Words(IsolateOn, IsolateRequired),
@@ -42,7 +42,7 @@ func (e *Env) addCompletions(cmd *cobra.Command) {
 	}
 }
 
-// Words completes one of these words.
+// Words completes one of the words in a list.
 func Words(list ...string) Completer {
 	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return list, cobra.ShellCompDirectiveNoFileComp
@@ -61,7 +61,7 @@ func completeFormat(cmd *cobra.Command, _ []string, begun string) ([]string, cob
 	return formats, cobra.ShellCompDirectiveNoFileComp
 }
 
-// CompletePaths completes the path of a file that may have to end so, after a text.
+// CompletePaths completes the path of a file after a text. If ending is set, the path must end with it.
 func CompletePaths(before, begun, ending string) (list []string, directive cobra.ShellCompDirective) {
 	dir, base := filepath.Split(begun)
 	in := dir

@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// addCompletion adds cobra's completion command, with examples and the exit status such as
-// all others have. The output of the root must be set: the command keeps it.
+// addCompletion adds cobra's completion command, with examples and the exit status as in all other commands. The output
+// of the root must already be set, because the command keeps it.
 func addCompletion(root *cobra.Command) {
 	root.InitDefaultCompletionCmd()
 	name, path := root.Name(), root.CommandPath()
@@ -47,9 +47,8 @@ func addCompletion(root *cobra.Command) {
 	}
 }
 
-// writeBash writes the completion for bash. Bash takes what follows the last : or = for a word of
-// its own; cobra's script takes off what is before : and then finds = no more, as in
-// builtin:fault=map. The other way round both go.
+// writeBash writes the completion for bash. Bash treats the text after the last : or = as a separate word. cobra's
+// script removes the text before : and then no longer finds =, as in builtin:fault=map. In the reverse order both work.
 func writeBash(root *cobra.Command, w io.Writer, descriptions bool) error {
 	var script strings.Builder
 	if err := root.GenBashCompletionV2(&script, descriptions); err != nil {

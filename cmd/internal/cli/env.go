@@ -11,7 +11,7 @@ import (
 	"github.com/desynctool/desynctool/report/document"
 )
 
-// complete gives the root what all programs have: flags, version, help and manual pages.
+// complete adds to the root what all programs have: flags, version, help and manual pages.
 func (e *Env) complete(root *cobra.Command) {
 	root.SilenceErrors, root.SilenceUsage = true, true
 	version := root.Flags().BoolP("version", "v", false, "version for "+root.Name())
@@ -47,8 +47,8 @@ func (e *Env) complete(root *cobra.Command) {
 	root.AddCommand(newMan(root), newVersion(e, root))
 }
 
-// Style returns the style for text on w: coloured by --color, else NO_COLOR, else
-// FORCE_COLOR and CLICOLOR_FORCE, else by what w is; as wide as w if that is a terminal.
+// Style returns the style for text on w. --color decides about colours, then NO_COLOR, then FORCE_COLOR and
+// CLICOLOR_FORCE, then the kind of w. The width is the terminal's width if w is a terminal.
 func (e *Env) Style(w io.Writer) document.Style {
 	set := func(name string) bool { v := os.Getenv(name); return v != "" && v != "0" }
 	on, shown := false, IsTerminal(w)

@@ -14,18 +14,17 @@ import (
 	"github.com/desynctool/desynctool/report/isolate"
 )
 
-// outcome is how a command ends that did its work. It is returned as an error
-// so that there is one way out of a command; nothing prints it.
+// outcome is the end of a command that did its work. It is returned as an error so that a command has only one way to
+// end; nothing prints it.
 type outcome document.Status
 
 func (o outcome) Error() string { return string(o) }
 
-// exit is end, with the status that git bisect run takes for a commit that cannot be tested where that was
-// asked for.
+// exit is end, but with --git-bisect-run it returns the status that means a commit that cannot be tested.
 func (e *Env) exit(cmd *cobra.Command, err error) int {
 	status := e.end(cmd, err)
 	untested := status == document.Failed.ExitCode() || status == document.Inconclusive.ExitCode()
-	// A command line that is wrong may not have been read up to the flag.
+	// A wrong command line may not have been parsed up to the flag.
 	if untested && (e.gitBisectRun || slices.Contains(e.args, "--"+gitBisectRun)) {
 		return gitbisect.CannotTell
 	}
@@ -35,8 +34,8 @@ func (e *Env) exit(cmd *cobra.Command, err error) int {
 // gitBisectRun is the flag for commands that git bisect run runs.
 const gitBisectRun = "git-bisect-run"
 
-// end maps the error of a command to the exit status and prints it: one line
-// on stderr, whatever the error's text holds.
+// end maps the error of a command to the exit status and prints it as one line on stderr, whatever the error's text
+// contains.
 func (e *Env) end(cmd *cobra.Command, err error) int {
 	var (
 		o outcome
@@ -79,7 +78,7 @@ func (e *Env) complain(err error) {
 	e.Note(fmt.Sprintf("%s %s", e.ErrStyle().Paint(document.Bad, "desynctool:"), prose.OneLine(prose.Plainly(err))))
 }
 
-// Ended turns a result's status into the error that a command returns.
+// Ended turns a result's status into a command's error.
 func Ended(s document.Status) error {
 	if s == document.InSync {
 		return nil

@@ -10,8 +10,8 @@ import (
 	"github.com/desynctool/desynctool/report/document"
 )
 
-// failed writes, for what reads results by machine, that a command has none: in every format
-// asked for that can say so, to stdout or its file. A person reads why on stderr.
+// failed reports that a command has no result to programs that read its output. It writes every requested format that
+// can express this, to stdout or its file. The reason for people is on stderr.
 func (e *Env) failed(cmd *cobra.Command, why string, status document.Status) error {
 	flag := cmd.Flags().Lookup("format")
 	if flag == nil || e.Rendered {
@@ -42,8 +42,8 @@ func (e *Env) schemaOf(cmd *cobra.Command) string {
 	return cmd.Name()
 }
 
-// failure returns what writes in a format that a command has no result, nil if the format is not
-// for machines.
+// failure returns a function that writes in a format that a command has no result. It returns nil for formats that are
+// not for programs.
 func (e *Env) failure(command, format, why string, status document.Status) func(w io.Writer) error {
 	r := document.NoReport(status, why)
 	switch {
@@ -70,8 +70,7 @@ func (e *Env) failure(command, format, why string, status document.Status) func(
 	return nil
 }
 
-// rest takes from a command line the formats that were not read because an argument before them
-// is wrong.
+// rest collects the formats on a command line that were not parsed because an argument before them is wrong.
 func (o *Outputs) rest(args []string) {
 	for i, arg := range args {
 		value, found := strings.CutPrefix(arg, "--format=")
@@ -82,7 +81,7 @@ func (o *Outputs) rest(args []string) {
 			return
 		}
 		if found {
-			_ = o.Set(value) // what was read already is refused as a second one
+			_ = o.Set(value) // a value that was already parsed is refused as a duplicate
 		}
 	}
 }

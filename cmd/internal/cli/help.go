@@ -10,11 +10,11 @@ import (
 	"github.com/desynctool/desynctool/report/document"
 )
 
-// helpWidth is how many columns the help of commands takes.
+// helpWidth is the width of commands' help in columns.
 const helpWidth = 80
 
-// fitHelp has the help of a command, and of those below it, take that many columns. Their texts are filled when they are
-// shown. Nothing of it is a template of cobra's: to run one, the linker keeps every method of every type of the program.
+// fitHelp makes the help of a command and its subcommands fit this width. Their texts are filled when they are shown.
+// It uses no templates of cobra: to run one, the linker keeps every method of every type in the program.
 func fitHelp(root *cobra.Command) {
 	root.SetUsageFunc(func(cmd *cobra.Command) error {
 		_, err := io.WriteString(cmd.OutOrStderr(), usage(cmd))
@@ -29,10 +29,10 @@ func fitHelp(root *cobra.Command) {
 	})
 }
 
-// usage returns how a command is called: its line, examples, commands and flags.
+// usage returns the usage of a command: its line, examples, subcommands and flags.
 func usage(cmd *cobra.Command) string {
 	var out strings.Builder
-	local := cmd.LocalFlags() // which gives the command the flags of those above it, too: its line depends on them
+	local := cmd.LocalFlags() // this also adds the flags of the parent commands, on which its line depends
 	below := cmd.HasAvailableSubCommands()
 	out.WriteString("Usage:")
 	if cmd.Runnable() {
@@ -80,8 +80,8 @@ func usage(cmd *cobra.Command) string {
 	return out.String()
 }
 
-// filled ends the lines of a text that are too long. Of a paragraph all lines are filled anew, those
-// that are indented each by itself, below their second column if they have one.
+// filled breaks lines that are too long. All lines of a paragraph are filled again. An indented line is filled
+// separately, below its second column if it has one.
 func filled(text string) string {
 	var out, paragraph []string
 	flush := func() {

@@ -10,21 +10,21 @@ import (
 	"syscall"
 )
 
-// ErrInterrupted is how a command ends that was told to end before it had anything to say.
+// ErrInterrupted is the end of a command that was asked to end before it had a result.
 var ErrInterrupted = errors.New("interrupted")
 
-// endings are the signals that end a command in good order: what was found is written, and what it
-// started is ended. A second one ends it at once.
+// endings are the signals that end a command properly: results are written, and started processes are ended. A second
+// signal ends it at once.
 var endings = []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP}
 
-// listened returns the signals to listen for: all but those that the process was started to ignore, as by nohup.
+// listened returns the signals to handle: all except signals that the process was started to ignore, as by nohup.
 func listened() []os.Signal { return slices.DeleteFunc(slices.Clone(endings), signal.Ignored) }
 
-// interrupts is whether the process was told to end.
+// interrupts records whether the process was asked to end.
 type interrupts struct {
 	ctx     context.Context // done as soon as it was, with ErrInterrupted as its cause
 	signals chan os.Signal
-	got     atomic.Int32 // the number of the signal, 0 for none
+	got     atomic.Int32 // number of the signal, 0 for none
 }
 
 // listen begins to listen for signals; stop ends that.
@@ -50,22 +50,22 @@ func listen() (i *interrupts, stop func()) {
 	}
 }
 
-// ignore has the next signal end the process, as if nobody had listened.
+// ignore restores the default: the next signal ends the process.
 func (i *interrupts) ignore() { signal.Stop(i.signals) }
 
-// IgnoreSignals has the next signal end the process, as if nobody had listened: for commands that
-// leave nothing behind, and wait for others.
+// IgnoreSignals restores the default, so that the next signal ends the process. It is for commands that leave nothing
+// behind, and wait for others.
 func (e *Env) IgnoreSignals() {
 	if e.interrupts != nil {
 		e.interrupts.ignore()
 	}
 }
 
-// Interrupted returns the exit status of a command that was told to end, 0 if it was not.
+// Interrupted returns the exit status of a command that was asked to end, 0 if it was not.
 func (e *Env) Interrupted() int { return e.interrupts.status() }
 
-// status returns the exit status of a command that was told to end, as a shell has it: 128 and the
-// number of the signal; 0 if it was not, or if nobody listens.
+// status returns the exit status of a command that was asked to end, as in a shell: 128 plus the number of the signal.
+// It returns 0 if it was not, or if signals are not handled.
 func (i *interrupts) status() int {
 	if i == nil {
 		return 0

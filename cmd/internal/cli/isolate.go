@@ -13,7 +13,7 @@ import (
 	"github.com/desynctool/desynctool/report/triage"
 )
 
-// What --isolate may be.
+// Values of --isolate.
 const (
 	IsolateOn       = "on"
 	IsolateRequired = "require"
@@ -39,9 +39,9 @@ func AddIsolate(cmd *cobra.Command, value *string) {
 	cmd.Flags().Lookup("isolate").NoOptDefVal = IsolateOn
 }
 
-// serveIsolated is the process that reads for --isolate.
+// serveIsolated runs the process that reads for --isolate.
 func serveIsolated(p *Program, stdin io.Reader, stdout, stderr io.Writer) int {
-	signal.Ignore(endings...) // it is told on stdin, or ended
+	signal.Ignore(endings...) // requests to end arrive on stdin
 	if err := triage.Serve(stdin, stdout, ErrInterrupted, p.Answering()); err != nil {
 		(&Env{Stdout: stdout, Stderr: stderr, Color: "never"}).complain(err)
 		return document.Failed.ExitCode()

@@ -43,7 +43,7 @@ func (f *limitFlags) Set(text string) error {
 	return nil
 }
 
-// nearLimit says of a limit that is not there which may be meant.
+// nearLimit adds a suggestion to an error about an unknown limit.
 func nearLimit(err error) error {
 	unknown := (*limits.UnknownError)(nil)
 	if !errors.As(err, &unknown) {
@@ -63,7 +63,7 @@ func limitNames() (names []string) {
 	return names
 }
 
-// addLimits gives all commands the flags of limits. It is called when their Args and RunE are set.
+// addLimits adds the flags of limits to all commands. It must be called after their Args and RunE are set.
 func addLimits(e *Env, root *cobra.Command) {
 	f := root.PersistentFlags()
 	f.BoolVar(&e.limits.show, "limits", false, "list the limits on what is read, their values, and where these come from")
@@ -108,8 +108,8 @@ func (e *Env) showLimits(format *Outputs) error {
 		func() any { return document.NewLimits() })
 }
 
-// useLimits sets the limits of the process: by the file limits of the configuration, else by the
-// environment, else by flags; what comes later counts.
+// useLimits sets the limits of the process from the configuration file limits, the environment and flags. Later sources
+// override earlier ones.
 func (e *Env) useLimits() error {
 	var s limits.Settings
 	if dir, err := os.UserConfigDir(); err == nil { // without a home there is no configuration
@@ -141,7 +141,7 @@ func (e *Env) useLimits() error {
 	return nil
 }
 
-// WallReached returns the line that says that the run took too long, "" if it did not.
+// WallReached returns a line which reports that the run took too long, "" if it did not.
 func (e *Env) WallReached() string {
 	if over := (*limits.Error)(nil); e.Context.Err() != nil && errors.As(context.Cause(e.Context), &over) {
 		return over.Error()
@@ -157,7 +157,7 @@ func completeLimit(*cobra.Command, []string, string) (list []string, _ cobra.She
 	return list, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 }
 
-// ofAll are flags that the help of the root alone lists: they say nothing of one command.
+// ofAll are flags that only the help of the root lists, because they are not specific to a command.
 var ofAll = []string{"limits", "limit"}
 
 // globalFlags returns the flags that the help of a command lists below its own.

@@ -47,7 +47,7 @@ func doMan(root *cobra.Command, dir string) error {
 	})
 }
 
-// eachCommand calls do with a command and all below it.
+// eachCommand calls do with a command and all of its subcommands.
 func eachCommand(c *cobra.Command, do func(c *cobra.Command) error) error {
 	if err := do(c); err != nil {
 		return err
@@ -60,7 +60,7 @@ func eachCommand(c *cobra.Command, do func(c *cobra.Command) error) error {
 	return nil
 }
 
-// listed returns the commands below one that its help lists, without help itself.
+// listed returns the subcommands in a command's help, without help itself.
 func listed(c *cobra.Command) []*cobra.Command {
 	return slices.DeleteFunc(slices.Clone(c.Commands()), func(sub *cobra.Command) bool {
 		return !sub.IsAvailableCommand() || sub.Name() == "help"
@@ -70,11 +70,11 @@ func listed(c *cobra.Command) []*cobra.Command {
 // manName returns the name of a command's page, desynctool-sim-check.
 func manName(c *cobra.Command) string { return strings.ReplaceAll(c.CommandPath(), " ", "-") }
 
-// roff is a manual page in the making, in the macros of man(7).
+// roff builds a manual page with the macros of man(7).
 type roff struct{ bytes.Buffer }
 
-// manPage returns the manual page of a command. What help says is plain text, which is why
-// this reads it as such: paragraphs, indented examples, and lists of two columns.
+// manPage returns the manual page of a command. The help is plain text, so this parses it as such: paragraphs, indented
+// examples, and lists with two columns.
 func manPage(c *cobra.Command, b Build) []byte {
 	c.InitDefaultHelpFlag()
 	c.InitDefaultVersionFlag()
@@ -84,7 +84,7 @@ func manPage(c *cobra.Command, b Build) []byte {
 	}
 	var r roff
 	r.macro("TH", strings.ToUpper(manName(c)), "1", date, "desynctool "+b.Version, "desynctool")
-	r.line(".nh") // commands and flags are not to be hyphenated
+	r.line(".nh") // no hyphens in commands and flags
 	r.line(".ad l")
 	r.macro("SH", "NAME")
 	r.line(roffText(manName(c)) + ` \- ` + roffText(strings.ToLower(c.Short[:1])+c.Short[1:]))
@@ -166,7 +166,7 @@ func (r *roff) macro(name string, args ...string) {
 	r.WriteByte('\n')
 }
 
-// begin begins a paragraph; the first below a heading needs no macro.
+// begin begins a paragraph. The first one below a heading needs no macro.
 func (r *roff) begin() {
 	lines := bytes.Split(r.Bytes(), []byte("\n"))
 	if !bytes.HasPrefix(lines[len(lines)-2], []byte(".SH ")) {
@@ -174,7 +174,7 @@ func (r *roff) begin() {
 	}
 }
 
-// paragraph writes lines to be filled, and what is indented in them as it is.
+// paragraph writes lines to be filled, and the indented ones among them unchanged.
 func (r *roff) paragraph(p string) {
 	lines := strings.Split(p, "\n")
 	for len(lines) > 0 {
@@ -193,11 +193,10 @@ func (r *roff) paragraph(p string) {
 	}
 }
 
-// entry is a line of a list in two columns, the second of which may be on the next line,
-// indented further.
+// entry matches a line of a list with two columns. The second column may be on the next line, indented further.
 var entry = lazyregexp.New(`^  (\S+(?: \S+)*)(?:  +(\S.*))?$`)
 
-// block writes an indented block: a list in two columns as such, all else as it is.
+// block writes an indented block: a list with two columns as such, everything else unchanged.
 func (r *roff) block(text string) {
 	type item struct{ term, text string }
 	var items []item
@@ -230,7 +229,7 @@ func (r *roff) item(term, text string) {
 	r.prose(text)
 }
 
-// verbatim writes lines as they are, further to the right.
+// verbatim writes lines unchanged, further to the right.
 func (r *roff) verbatim(text string) {
 	r.begin()
 	r.line(".RS 4")
@@ -248,10 +247,10 @@ func (r *roff) verbatim(text string) {
 	r.line(".RE")
 }
 
-// flagWord is a flag in a sentence, escaped.
+// flagWord matches a flag in a sentence, escaped.
 var flagWord = lazyregexp.New(`(^|[ (])(\\-\\-[a-z]+(?:\\-[a-z]+)*)`)
 
-// prose writes lines that are filled, flags in bold.
+// prose writes lines that are filled, with flags in bold.
 func (r *roff) prose(text string) {
 	for line := range strings.Lines(text) {
 		line = roffText(strings.TrimSpace(line))

@@ -8,23 +8,22 @@ import (
 	"sync/atomic"
 )
 
-// headroom is by how many bytes the heap may grow before it is collected, or by
-// half of what is live, if that is more. A command is short-lived: most end before
-// the first collection, and the work of those that do not stays in proportion to what
-// they allocate, however much is live.
+// headroom is how many bytes the heap may grow before garbage collection, or half of the live bytes if that is more. A
+// command is short-lived: most end before the first collection. For longer ones, the cost stays in proportion to the
+// bytes that they allocate, however much is live.
 const headroom = 48 << 20
 
-// maxRoom is how many times headroom the heap may grow at most.
+// maxRoom is the maximum multiple of headroom by which the heap may grow.
 const maxRoom = 4
 
-// rooms is how many bundles are triaged at once: each has the headroom of a command.
+// rooms is how many bundles are triaged at once. Each has the headroom of a command.
 var rooms atomic.Int64
 
-// RoomFor has the heap grow for as many triages at once, from its next collection on until the process ends.
+// RoomFor lets the heap grow for this many triages at once, from its next collection until the process ends.
 func RoomFor(jobs int) { rooms.Store(int64(min(jobs, maxRoom))) }
 
-// TuneMemory sets when memory is collected. GOGC, if it is set, does so instead;
-// GOMEMLIMIT limits memory as it does in any Go program.
+// TuneMemory sets when garbage is collected. If GOGC is set, it decides instead. GOMEMLIMIT limits memory as in any Go
+// program.
 func TuneMemory() {
 	if os.Getenv("GOGC") != "" {
 		return
@@ -33,7 +32,7 @@ func TuneMemory() {
 	runtime.SetFinalizer(&collected{new(atomic.Int64)}, (*collected).again)
 }
 
-// collected is collected in every cycle, and comes back.
+// collected is collected in every cycle, and then allocated again.
 type collected struct{ percent *atomic.Int64 }
 
 func (c *collected) again() {
@@ -46,9 +45,9 @@ func (c *collected) again() {
 	runtime.SetFinalizer(c, (*collected).again)
 }
 
-// gcPercent returns by how many percent of what is live the heap may grow.
+// gcPercent returns by how many percent of the live bytes the heap may grow.
 func gcPercent(live uint64) int {
-	const floor = 4 << 20 // the runtime takes no heap for smaller
+	const floor = 4 << 20 // the runtime treats no heap as smaller
 	room := headroom * uint64(max(1, rooms.Load()))
 	return int(max(50, room*100/max(live, floor)))
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/desynctool/desynctool/internal/prose"
 )
 
-// explainMistakes has the commands say in our words what is wrong with a command line.
+// explainMistakes gives commands desynctool's own messages for mistakes on the command line.
 func explainMistakes(cmd *cobra.Command) {
 	cmd.SetFlagErrorFunc(flagMistake)
 	expected := cmd.Args
@@ -37,7 +37,7 @@ func explainMistakes(cmd *cobra.Command) {
 	}
 }
 
-// CountArguments says how many arguments there are.
+// CountArguments formats the number of arguments.
 func CountArguments(n int) string {
 	if n == 0 {
 		return "no argument"
@@ -45,7 +45,7 @@ func CountArguments(n int) string {
 	return prose.Count(n, "argument", "arguments")
 }
 
-// unknownCommand says that there is no such command, and which may be meant.
+// unknownCommand returns an error for an unknown command, with a suggestion.
 func unknownCommand(parent *cobra.Command, name string) error {
 	var names []string
 	for _, c := range parent.Commands() {
@@ -97,7 +97,7 @@ func newHelp(root *cobra.Command) *cobra.Command {
 	}
 }
 
-// flagMistake says what is wrong with a flag.
+// flagMistake returns an error for a mistake in a flag.
 func flagMistake(cmd *cobra.Command, err error) error {
 	var (
 		unknown *pflag.NotExistError
@@ -120,13 +120,13 @@ func flagMistake(cmd *cobra.Command, err error) error {
 	return err
 }
 
-// expectedOf says what flags take, by the types of their values.
+// expectedOf describes the values of flags, by their types.
 var expectedOf = map[string]string{
 	"int": "a number", "uint64": "a number, 0 or more", "uintSlice": "numbers with commas between", "bool": "true or false",
 	"duration": "a number and its unit, such as 30s or 5m",
 }
 
-// unknownFlag says that a command has no such flag, and which may be meant.
+// unknownFlag returns an error for an unknown flag, with a suggestion.
 func unknownFlag(cmd *cobra.Command, err *pflag.NotExistError) error {
 	var names, begin []string
 	short := err.GetSpecifiedShortnames()

@@ -15,14 +15,13 @@ import (
 	"github.com/desynctool/desynctool/report/document"
 )
 
-// Outputs is the flag --format: formats, each with the file it goes to, "" for
-// stdout. The first of those allowed is the default.
+// Outputs is the flag --format: formats, each with its file, "" for stdout. The first allowed format is the default.
 type Outputs struct {
 	Allowed []string
 	List    []Output
 }
 
-// Output is one format, and the file it goes to; "" for stdout.
+// Output is one format with its file; "" for stdout.
 type Output struct{ Format, File string }
 
 func (o *Outputs) String() string { return "" }
@@ -50,7 +49,7 @@ func (o *Outputs) Set(s string) error {
 	return nil
 }
 
-// Wanted returns what to write: the default goes to stdout if nothing was asked for.
+// Wanted returns the formats to write. If none was requested, it is the default on stdout.
 func (o *Outputs) Wanted() []Output {
 	if len(o.List) == 0 {
 		return []Output{{o.Allowed[0], ""}}
@@ -58,8 +57,8 @@ func (o *Outputs) Wanted() []Output {
 	return o.List
 }
 
-// Each calls render for every output. Files come first: whoever reads stdout may stop at any time, which ends the
-// process. One that cannot be written does not keep the others from being written.
+// Each calls render for every output. Files come first, because the reader of stdout may stop at any time, which ends
+// the process. If one cannot be written, the others are still written.
 func (o *Outputs) Each(render func(out Output) error) error {
 	list := slices.Clone(o.Wanted())
 	slices.SortStableFunc(list, func(a, b Output) int {
@@ -96,8 +95,7 @@ func AddFormats(cmd *cobra.Command, allowed ...string) *Outputs {
 	return o
 }
 
-// Render writes a result in every format asked for, which text and json are. Other formats
-// are of reports, see renderReport.
+// Render writes a result in every requested format, text or json. Reports have other formats, see RenderReport.
 func (e *Env) Render(o *Outputs, text func(w io.Writer, s document.Style) error, of func() any) error {
 	return o.Each(func(out Output) error {
 		return e.RenderTo(out, func(w io.Writer, style document.Style) error {
@@ -112,7 +110,7 @@ func (e *Env) Render(o *Outputs, text func(w io.Writer, s document.Style) error,
 	})
 }
 
-// RenderDocument writes a document in every format asked for.
+// RenderDocument writes a document in every requested format.
 func (e *Env) RenderDocument(o *Outputs, d document.Document, all bool) error {
 	return o.Each(func(out Output) error {
 		return e.RenderTo(out, func(w io.Writer, style document.Style) error {
@@ -132,8 +130,8 @@ func (e *Env) Finish(o *Outputs, d document.Document, all bool) error {
 	return Ended(d.Status)
 }
 
-// RenderTo lets write write to stdout or a file. Only stdout is coloured and shown in a pager,
-// and only if it is a terminal.
+// RenderTo lets write write to stdout or a file. Colours and the pager are used only on stdout, and only if it is a
+// terminal.
 func (e *Env) RenderTo(out Output, write func(w io.Writer, s document.Style) error) error {
 	e.Rendered = true
 	if out.File == "" {

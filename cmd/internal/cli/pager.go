@@ -13,9 +13,8 @@ import (
 	"github.com/desynctool/desynctool/report/document"
 )
 
-// pagerCommand returns the words of the pager's command, nil for none: DESYNCTOOL_PAGER, else
-// PAGER, else less. The one that is set counts, and switches the pager off if it is empty or
-// cat.
+// pagerCommand returns the words of the pager's command, nil for none. The variable DESYNCTOOL_PAGER decides if it is
+// set, else PAGER if it is set, else the pager is less. An empty value or cat switches the pager off.
 func pagerCommand() []string {
 	line := "less"
 	for _, name := range []string{"DESYNCTOOL_PAGER", "PAGER"} {
@@ -31,8 +30,7 @@ func pagerCommand() []string {
 	return words
 }
 
-// Paged lets write write to stdout, through a pager if that is a terminal and the text is
-// longer than its screen.
+// Paged lets write write to stdout. It uses a pager if stdout is a terminal and the text is longer than the screen.
 func (e *Env) Paged(write func(w io.Writer) error) error {
 	words := pagerCommand()
 	if e.noPager || words == nil || !IsTerminal(e.Stdout) || os.Getenv("TERM") == "dumb" {
@@ -43,20 +41,19 @@ func (e *Env) Paged(write func(w io.Writer) error) error {
 	return errors.Join(write(p), p.Close())
 }
 
-// pager shows a text on a terminal: as it is if a screen has room for all of it, else in a
-// program. What it shows once that program has ended is lost, which is no error: somebody has
-// seen enough.
+// pager shows a text on a terminal: directly if it fits the screen, otherwise in a program. Output after that program
+// has ended is discarded without an error, because the user does not want more.
 type pager struct {
 	words         []string
 	stdout        *os.File
 	columns, rows int // of the terminal
 
-	held   []byte         // until it is longer than a screen
-	to     io.WriteCloser // then where it goes
-	cmd    *exec.Cmd      // nil if the program cannot be started: then that is stdout
-	ended  bool           // nobody reads any more
-	over   func()         // takes Ctrl-C again
-	begins func()         // the command no longer listens for it
+	held   []byte         // the text while it fits the screen
+	to     io.WriteCloser // the destination after that
+	cmd    *exec.Cmd      // nil if the program cannot be started; the destination is then stdout
+	ended  bool           // the program no longer reads
+	over   func()         // handles Ctrl-C again
+	begins func()         // stops handling it
 }
 
 func (p *pager) Write(b []byte) (int, error) {
@@ -73,7 +70,7 @@ func (p *pager) Write(b []byte) (int, error) {
 	return p.pass(b)
 }
 
-// lines returns how many lines of the terminal the text takes that is held.
+// lines returns how many lines of the terminal the held text takes.
 func (p *pager) lines() (n int) {
 	for line := range bytes.Lines(p.held) {
 		n++
@@ -105,7 +102,7 @@ func (p *pager) start() {
 	p.to, p.cmd = in, cmd
 	interrupts := make(chan os.Signal, 1)
 	p.begins()
-	signal.Notify(interrupts, os.Interrupt) // it is for the program, which may take it for a command
+	signal.Notify(interrupts, os.Interrupt) // it is for the program, in which it may be a command
 	p.over = func() { signal.Stop(interrupts) }
 }
 
@@ -132,7 +129,7 @@ func (p *pager) Close() error {
 		return nil
 	}
 	_ = p.to.Close()
-	_ = p.cmd.Wait() // its exit status is not that of the command
+	_ = p.cmd.Wait() // its exit status is not the command's
 	p.over()
 	return nil
 }

@@ -9,15 +9,14 @@ import (
 )
 
 const (
-	progressAfter = time.Second            // how long something takes before it shows a bar
-	redrawAfter   = 100 * time.Millisecond // how long a bar stays as it is
-	barWidth      = 60                     // at most, with its brackets
+	progressAfter = time.Second            // how long something takes before a bar appears
+	redrawAfter   = 100 * time.Millisecond // minimum time between updates of a bar
+	barWidth      = 60                     // maximum, including brackets
 )
 
-// Progress returns a function that takes how much of the total is done, and
-// one that ends it. Unit is what is counted, empty if how many of it a second are of no
-// interest. On a terminal a bar appears on stderr after a second, and is
-// gone at the end; elsewhere report is nil.
+// Progress returns a function that reports how much of the total is done, and a function that ends it. unit is the unit
+// of the count, empty if the rate is not shown. On a terminal a bar appears on stderr after a second, and disappears at
+// the end; otherwise report is nil.
 func (e *Env) Progress(what, unit string) (report func(done, total int64), end func()) {
 	if !IsTerminal(e.Stderr) {
 		return nil, func() {}
@@ -37,7 +36,7 @@ func (e *Env) Note(line string) {
 	fmt.Fprintln(e.Stderr, line)
 }
 
-// progressBar is a bar that appears late. It is erased by blanks, which every terminal and console understands.
+// progressBar is a bar that appears late. It is erased with blanks, which work on every terminal and console.
 type progressBar struct {
 	what    string
 	unit    string
@@ -47,7 +46,7 @@ type progressBar struct {
 
 	mu          sync.Mutex
 	done, total int64
-	timer       *time.Timer // draws the bar again; nil before the bar appears
+	timer       *time.Timer // redraws the bar; nil before the bar appears
 	drawn       string      // the last line, empty if there is no bar
 	over        bool
 }
@@ -75,7 +74,7 @@ func (b *progressBar) redraw() {
 	}
 }
 
-// draw replaces the line that was drawn. An empty one leaves the cursor in the first column.
+// draw replaces the previous line. An empty line leaves the cursor in the first column.
 func (b *progressBar) draw(line string) {
 	if line == b.drawn {
 		return
@@ -85,10 +84,10 @@ func (b *progressBar) draw(line string) {
 		out += "\r"
 	}
 	b.drawn = line
-	_, _ = io.WriteString(b.to, out) // a terminal that is gone
+	_, _ = io.WriteString(b.to, out) // the terminal may be gone
 }
 
-// line returns the bar after some time. It has fewer columns than the terminal, so that the cursor stays in its line.
+// line returns the bar after some time. It is narrower than the terminal, so that the cursor stays in its line.
 func (b *progressBar) line(elapsed time.Duration) string {
 	part := min(max(float64(b.done)/float64(b.total), 0), 1)
 	seconds := int(elapsed.Seconds())

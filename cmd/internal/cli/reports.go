@@ -17,8 +17,8 @@ func AddReportFormats(cmd *cobra.Command) *Outputs {
 	return AddFormats(cmd, "text", "json", "html", "markdown", "comment", "junit", "sarif", "github")
 }
 
-// RenderReport writes a report in every format asked for, and GitHub's summary of a job once
-// if one of them is github.
+// RenderReport writes a report in every requested format. If one of them is github, it also writes GitHub's job summary
+// once.
 func (e *Env) RenderReport(o *Outputs, r *document.Report, all bool) error {
 	summarized := false
 	return o.Each(func(out Output) error {

@@ -9,14 +9,14 @@ import (
 	"github.com/mattn/go-isatty"
 )
 
-// IsTerminal reports whether somebody reads what is written to w on a terminal.
+// IsTerminal reports whether w is a terminal.
 func IsTerminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	return ok && (isatty.IsTerminal(f.Fd()) || isatty.IsCygwinTerminal(f.Fd()))
 }
 
-// terminalSize returns how many columns and lines a terminal has: by its own word, else by
-// COLUMNS and LINES, else 80 and 24.
+// terminalSize returns the columns and lines of a terminal: from the terminal, else from COLUMNS and LINES, else 80 and
+// 24.
 func terminalSize(w io.Writer) (columns, rows int) {
 	if f, ok := w.(*os.File); ok {
 		columns, rows, _ = term.GetSize(f.Fd())

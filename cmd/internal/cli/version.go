@@ -42,12 +42,12 @@ Exit status: 0.`,
 	return cmd
 }
 
-// Build is what is known of how the running program was built.
+// Build describes how the running program was built.
 type Build struct {
-	Version  string  `json:"version"`  // the module's version; "devel", and the commit if it is known, where there is none
+	Version  string  `json:"version"`  // the module's version; without one "devel", and the commit if it is known
 	Commit   *string `json:"commit"`   // of the source, in full or its first 12 digits; nil if unknown
 	Date     *string `json:"date"`     // of the commit, RFC 3339 in UTC; nil if unknown
-	Modified *bool   `json:"modified"` // whether files had been changed since the commit; nil if unknown
+	Modified *bool   `json:"modified"` // whether files were changed since the commit; nil if unknown
 	Go       string  `json:"go"`
 	Platform string  `json:"platform"`
 }
@@ -61,9 +61,8 @@ func ThisBuild() Build {
 	return buildOf(info)
 }
 
-// buildOf reads what the Go command recorded: of a build in a clone the commit itself, of
-// one by go install MODULE@VERSION only the version, which names a commit if it is a
-// pseudo-version.
+// buildOf uses the data that the Go command recorded: the commit for a build in a clone, only the version for go
+// install MODULE@VERSION. A pseudo-version contains a commit.
 func buildOf(info *debug.BuildInfo) Build {
 	b := Build{Version: info.Main.Version, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
 	if module.IsPseudoVersion(b.Version) {
@@ -103,7 +102,7 @@ func (b *Build) dated(at time.Time) {
 
 func short(commit string) string { return commit[:min(12, len(commit))] }
 
-// Line returns one line: the program and the version, then in parentheses the commit if it is known.
+// Line returns one line: the program and the version, and the commit in parentheses if it is known.
 func (b Build) Line(program string) string {
 	var of []string
 	if b.Commit != nil {

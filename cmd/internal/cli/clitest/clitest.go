@@ -1,5 +1,5 @@
-// Package clitest has the tests that every program of desynctool passes: transcripts, helps, manual pages, examples,
-// what happens before main. It is for tests alone.
+// Package clitest contains the tests that every desynctool program must pass: transcripts, helps, manual pages,
+// examples, and the work before main. It is only for tests.
 package clitest
 
 import (
@@ -21,10 +21,10 @@ import (
 	"github.com/desynctool/desynctool/internal/prose"
 )
 
-// helpWidth is how many columns a help takes at most.
+// helpWidth is the maximum width of a help, in columns.
 const helpWidth = 80
 
-// Commands returns every command of a program, as words after the program's name; the root has none.
+// Commands returns every command of a program, as the words after the program's name. The root has none.
 func Commands(p cli.Program) (list [][]string) {
 	var collect func(c *cobra.Command, before []string)
 	collect = func(c *cobra.Command, before []string) {
@@ -63,7 +63,7 @@ func examplesOf(help string) (list []string) {
 	return list
 }
 
-// Helps checks that every command of a program shows how it is called, in the columns of any terminal.
+// Helps checks that every command of a program shows its usage, and fits any terminal.
 func Helps(t *testing.T, p func() cli.Program, least int) {
 	commands := Commands(p())
 	if len(commands) < least {
@@ -71,7 +71,7 @@ func Helps(t *testing.T, p func() cli.Program, least int) {
 	}
 	top := root(p())
 	for _, words := range commands {
-		if c, _, _ := top.Find(words); c.DisableFlagParsing { // another program has its help
+		if c, _, _ := top.Find(words); c.DisableFlagParsing { // the help belongs to another program
 			continue
 		}
 		help := helpOf(t, p, words)
@@ -93,7 +93,7 @@ func Helps(t *testing.T, p func() cli.Program, least int) {
 }
 
 // ManPages checks that the manual page of each command has all its flags, examples and the exit status. The program
-// writes at least so many pages.
+// must write at least least pages.
 func ManPages(t *testing.T, p func() cli.Program, least int) {
 	dir := t.TempDir()
 	var errs strings.Builder
@@ -116,7 +116,7 @@ func ManPages(t *testing.T, p func() cli.Program, least int) {
 		name := strings.ReplaceAll(c.CommandPath(), " ", "-")
 		b, err := os.ReadFile(filepath.Join(dir, name+".1"))
 		if err != nil {
-			if c.DisableFlagParsing { // another program has its page
+			if c.DisableFlagParsing { // the page belongs to another program
 				continue
 			}
 			t.Error(err)
@@ -147,15 +147,14 @@ func ManPages(t *testing.T, p func() cli.Program, least int) {
 	}
 }
 
-// Bounds of what our packages do before main is called. Bytes and not time are bounded, since these do not depend on
-// the machine and its load. A regular expression is 2 to 30 KiB, one of classes of Unicode more.
+// Limits of the work that desynctool's packages do before main. They limit bytes and not time, because bytes do not
+// depend on the machine and its load. A regular expression takes 2 to 30 KiB, one with Unicode classes more.
 const (
-	maxInit    = 128 << 10 // bytes that all of them allocate
-	maxOneInit = 48 << 10  // bytes that one of them allocates
+	maxInit    = 128 << 10 // bytes that all packages allocate
+	maxOneInit = 48 << 10  // bytes that one package allocates
 )
 
-// Start bounds what a program does before main is called: tables and regular expressions are made when they are
-// first used.
+// Start limits the work of a program before main: tables and regular expressions must be created on first use.
 func Start(t *testing.T, program string) {
 	self, err := os.Executable()
 	if err != nil {
@@ -163,7 +162,7 @@ func Start(t *testing.T, program string) {
 	}
 	var said bytes.Buffer
 	cmd := exec.Command(self, "version")
-	cmd.Args[0] = program // so that it is the command, as TestMain has it
+	cmd.Args[0] = program // so that it is the command, as in TestMain
 	cmd.Env = append(os.Environ(), "GODEBUG=inittrace=1")
 	cmd.Stderr = &said
 	if out, err := cmd.Output(); err != nil || !bytes.Contains(out, []byte(program)) {
@@ -171,7 +170,7 @@ func Start(t *testing.T, program string) {
 	}
 	own, total := 0, 0
 	for _, m := range regexp.MustCompile(`(?m)^init (\S+) @.* (\d+) bytes, \d+ allocs$`).FindAllStringSubmatch(said.String(), -1) {
-		if !strings.HasPrefix(m[1], "github.com/desynctool/desynctool/") || strings.HasSuffix(m[1], "/cmd/"+program) { // which has its tests in it
+		if !strings.HasPrefix(m[1], "github.com/desynctool/desynctool/") || strings.HasSuffix(m[1], "/cmd/"+program) { // contains its tests
 			continue
 		}
 		n, err := strconv.Atoi(m[2])
@@ -191,9 +190,9 @@ func Start(t *testing.T, program string) {
 	t.Logf("%d packages allocate %d bytes", own, total)
 }
 
-// Examples runs the examples in the help of every command of a program in bash, in the order in which the commands are
-// listed; of all commands it takes each every-th. prepare fills the folder in which the examples of a command run; it
-// returns false where they cannot be run.
+// Examples runs the examples in the help of every command of a program in bash, in the order of the list of commands.
+// Of all commands it runs one in every. prepare fills the folder for the examples of a command; it returns false if
+// they cannot be run.
 func Examples(t *testing.T, p func() cli.Program, every int, prepare func(command, dir string) bool) {
 	bash, err := exec.LookPath("bash")
 	if err != nil {

@@ -79,7 +79,7 @@ func Leave(document []byte, args []string) {
 	name := filepath.Join(folder, fmt.Sprintf("%x", sha256.Sum256(document)))
 	err := os.WriteFile(name+".args", []byte(strings.Join(args, " ")), 0o666)
 	if err == nil {
-		part := fmt.Sprintf("%s.%d", name, os.Getpid()) // tests kill programs, which must leave no half of a document
+		part := fmt.Sprintf("%s.%d", name, os.Getpid()) // tests kill programs, which must not leave incomplete documents
 		if err = os.WriteFile(part, document, 0o666); err == nil {
 			err = os.Rename(part, name+".json")
 		}
@@ -89,8 +89,7 @@ func Leave(document []byte, args []string) {
 	}
 }
 
-// documentsOf returns whether a command line asks for JSON on stdout, and the files that it
-// asks for.
+// documentsOf returns whether a command line requests JSON on stdout, and the files that it requests.
 func documentsOf(args []string) (stdout bool, files []string) {
 	for i, arg := range args {
 		value, found := strings.CutPrefix(arg, "--format=")

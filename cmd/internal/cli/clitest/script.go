@@ -19,8 +19,8 @@ import (
 	"github.com/desynctool/desynctool/internal/testkit/pinned"
 )
 
-// Scripts runs the transcripts in testdata/script of a program. Each sees the project's
-// corpus as the folder corpus, and edits files with these commands:
+// Scripts runs the transcripts in testdata/script of a program. Each can use the project's corpus as the folder corpus,
+// and these commands for files:
 //
 //	cut FILE N         keep the first N bytes
 //	flip FILE OFFSET   flip the lowest bit of one byte
@@ -60,9 +60,9 @@ func Scripts(t *testing.T, program string) {
 	})
 }
 
-// heedSignals has the programs that tests start heed the signals that tests send them. A program ignores a signal that was
-// ignored when it was started, as those are that the test itself was started to ignore, by nohup or by a shell in the
-// background. Where this process handles a signal, the programs that it starts begin with the default.
+// heedSignals makes the programs that tests start react to signals. A program ignores a signal that was ignored when it
+// was started. The test itself may have been started with ignored signals, by nohup or by a shell in the background. If
+// this process handles a signal, the programs that it starts begin with the default.
 func heedSignals() {
 	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
 		if signal.Ignored(s) {
@@ -112,7 +112,7 @@ func cut(ts *testscript.TestScript, neg bool, args []string) {
 	edit(ts, args[0], func(b []byte) []byte { return b[:number(ts, args[1])] })
 }
 
-// sub replaces what matches a regular expression in a file; it has to match.
+// sub replaces the matches of a regular expression in a file. It must match.
 func sub(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 3 {
 		ts.Fatalf("usage: sub FILE REGEXP TEXT")
@@ -147,7 +147,7 @@ func flip(ts *testscript.TestScript, neg bool, args []string) {
 	})
 }
 
-// await waits until a file that another process writes has so many lines.
+// await waits until a file that another process writes has n lines.
 func await(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: await FILE N")
@@ -162,7 +162,7 @@ func await(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Fatalf("%s has less than %s lines after a minute", args[0], args[1])
 }
 
-// rename replaces what a pattern matches in a file.
+// rename replaces the matches of a pattern in a file.
 func rename(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 3 {
 		ts.Fatalf("usage: rename FILE PATTERN TEXT")
