@@ -14,7 +14,7 @@ import (
 // Again describes another replay of a peer's orders.
 type Again struct {
 	Peer string // by its name in the result
-	// Whole begins with the session; else the replay begins where the first one did.
+	// Whole begins with the session; else the replay begins at the same point as the first one.
 	Whole bool
 	// Until is the last state point; the orders may end before.
 	Until uint64

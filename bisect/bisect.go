@@ -42,10 +42,10 @@ import (
 type Options struct {
 	// Sim replays the orders between the ends of the bracket, if it is set.
 	Sim *Sim
-	// Verify reads the content of all pairs of snapshots and recomputes their digests where no states differ, not only of
+	// Verify reads the content of all pairs of snapshots and recomputes their digests if no states differ, not only for
 	// the first and the last pair.
 	Verify bool
-	// Progress, if not nil, is called during that replay with the ticks that are done and all.
+	// Progress, if not nil, is called during that replay with the number of finished ticks and of all ticks.
 	Progress func(done, total int64)
 
 	// Traced opens the trace that a peer left, nil if there is none. If it is set, peers that depart from Sim are
@@ -85,7 +85,7 @@ type Result struct {
 	// snapshot's header is believed; where no states differ, the checksums of all bytes were compared. Snapshots of a
 	// format without digests are read whole anyway.
 	Content []snapshot.Point
-	// Snapshots counts the state points at which two peers or more have one.
+	// Snapshots counts the state points at which at least two peers have one.
 	Snapshots int
 	// Recorded counts the state points for which two or more peers' logs have a sync hash. If there are none, it counts
 	// those for which they have another hash of one kind.
@@ -114,8 +114,8 @@ type Result struct {
 	// Sums is when recorded hashes diverge; for ChecksumOnly it is the finding.
 	Sums *Sums
 
-	// Caches is where caches differ first though the states are equal, nil if none are
-	// known to; for StaleCache nothing else differs.
+	// Caches is where caches differ first though the states are equal, nil if none are known; for StaleCache nothing
+	// else differs.
 	Caches *CacheSplit
 
 	// Noise lists the differences that the peers' files declare to be noise; they prove nothing.
@@ -179,7 +179,7 @@ type PeerInfo struct {
 	States *snapshot.Set
 }
 
-// Loaded is a state that a peer loaded, and that was not the one it should have been.
+// Loaded is a wrong state that a peer loaded.
 type Loaded struct {
 	Peer  string
 	Began Beginning
@@ -188,7 +188,7 @@ type Loaded struct {
 
 // Bracket is a span (Good, Bad] of state points in which peers diverged.
 type Bracket struct {
-	// Good is the last point known to be equal, nil if none is.
+	// Good is the last point known to be equal, nil if none is known.
 	Good *snapshot.Point
 	Bad  snapshot.Point
 

@@ -6,8 +6,7 @@ import (
 	"github.com/desynctool/desynctool/snapshot"
 )
 
-// CacheSplit is where caches began to differ though the authoritative states, from which they
-// could be recomputed, are equal.
+// CacheSplit is where caches began to differ while the authoritative states, which they derive from, are equal.
 type CacheSplit struct {
 	// Good is the last point before Bad at which both the states and the caches are known
 	// to be equal, nil if none is; Bad the first at which only caches differ. Again is the

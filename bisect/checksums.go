@@ -27,8 +27,8 @@ const (
 	// InputsDiffer: the peers were given different orders; no state is known to
 	// differ. Only order logs show it.
 	InputsDiffer Kind = "inputs"
-	// StaleCache: data that a game derives from the state differs, or a game found it
-	// wrong and said so in its order log; the states agree.
+	// StaleCache: data that a game derives from the state differs, or a game found it wrong and recorded that in its
+	// order log; the states agree.
 	StaleCache Kind = "stale-cache"
 	// Claimed: a game itself reports two results, and there is nothing else to compare.
 	Claimed Kind = "claim"

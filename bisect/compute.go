@@ -20,7 +20,7 @@ type ComputeOptions struct {
 	State func(*snapshot.World) error
 	// Until is the last state point, nil for the end of the stretch.
 	Until *uint64
-	// Progress, if not nil, is called with the ticks that are done and all.
+	// Progress, if not nil, is called with the number of finished ticks and of all ticks.
 	Progress func(done, total int64)
 }
 

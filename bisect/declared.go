@@ -11,8 +11,8 @@ import (
 // anything that is wrongly declared noise is hidden.
 type NoiseSplit struct {
 	Label string
-	// Good is the last point before Bad at which it is known to be equal, nil if none is; Bad the first
-	// at which it differs, Points the number of those at which it does.
+	// Good is the last point before Bad at which it is known to be equal, nil if there is none; Bad the first point at
+	// which it differs, Points the number of points at which it differs.
 	Good   *snapshot.Point
 	Bad    snapshot.Point
 	Points int

@@ -35,8 +35,8 @@ type Log struct {
 	// coverage and epoch. Ascending.
 	Conflicts []uint64
 
-	// Stretches are the parts of the log in which each state follows from the one
-	// before, in the order of the log; one at least.
+	// Stretches are the parts of the log in which each state follows from the one before, in the order of the log; at
+	// least one.
 	Stretches []Stretch
 
 	// Open returns the whole log, for replays. It is nil if the orders are not
@@ -53,7 +53,7 @@ type PartHashes struct {
 	Hashes   []PartHash
 }
 
-// PartHash is such a hash, digested: good only to compare it within one process.
+// PartHash is such a hash, digested: it can only be compared within one process.
 type PartHash struct {
 	Point, Digest uint64
 	Epoch         uint32

@@ -85,8 +85,8 @@ func (e *Entities) pick(r *rand.Rand, form *EntityForm, player uint32, players [
 // One number in atEdge is at an end of its range.
 const atEdge = 16
 
-// Make makes the payload of an order of a form, false if it would name an entity that is not
-// there. The same generator, state and form give the same payload.
+// Make makes the payload of an order of a form, false if it would name an entity that does not exist. The same
+// generator, state and form give the same payload.
 func (f *OrderForms) Make(r *rand.Rand, form int, player uint32, e *Entities) (payload []byte, ok bool) {
 	o := &f.Forms[form]
 	var buf bytes.Buffer

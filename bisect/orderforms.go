@@ -22,7 +22,7 @@ type OrderTeller interface {
 type OrderForms struct {
 	// Players are the players who give orders, at least one.
 	Players []uint32
-	// Every is about how many ticks lie between two orders of one player, 1 at least.
+	// Every is about how many ticks lie between two orders of one player, at least 1.
 	Every uint32
 	// Owner is the column, as "Component.field", that has the player who owns an entity. Empty if no field needs it.
 	Owner string
@@ -64,7 +64,7 @@ type FieldForm struct {
 
 // EntityForm is an entity that a field names by the first part of its key.
 type EntityForm struct {
-	// Archetypes are the labels of those that it may be of, empty for all.
+	// Archetypes are the labels of the archetypes that it may belong to, empty for all.
 	Archetypes []string
 	Of         Whose
 }
@@ -82,8 +82,8 @@ const (
 // FieldType is how a value is encoded in a packed payload. MessagePack has one encoding for all whole numbers.
 type FieldType string
 
-// Types of fields. Int is for MessagePack alone. Str is UTF-8; in a packed payload it is
-// the last field, and has no length.
+// Types of fields. Int is only for MessagePack. Str is UTF-8; in a packed payload it is the last field, and has no
+// length.
 const (
 	Int  FieldType = "int"
 	Bool FieldType = "bool"

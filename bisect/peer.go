@@ -9,7 +9,7 @@ import (
 	"github.com/desynctool/desynctool/snapshot"
 )
 
-// Peer is what one peer left, as far as a search needs it. Run changes none of it.
+// Peer is the evidence of one peer, as far as a search needs it. Run does not change it.
 type Peer struct {
 	// Name is the peer's name from the headers; "" if no header is known to have one. Run gives the peers distinct
 	// names in its Result.

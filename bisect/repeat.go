@@ -80,8 +80,7 @@ func (p *player) hashes(keep func(n int, hash merkle.Short) bool) (list []merkle
 	return list, nil
 }
 
-// Wilson returns the bounds of a rate that was seen hits times of n, with 95 %
-// confidence (Wilson's score interval).
+// Wilson returns the bounds of a rate with hits out of n, with 95 % confidence (Wilson's score interval).
 func Wilson(hits, n int) (low, high float64) {
 	const z = 1.959963984540054
 	rate, size := float64(hits)/float64(n), float64(n)
@@ -91,6 +90,5 @@ func Wilson(hits, n int) (low, high float64) {
 	return max(0, (centre-spread)/scale), min(1, (centre+spread)/scale)
 }
 
-// RunsFor returns how many replays see something at least once, with 95 %
-// probability, that happens at a rate.
+// RunsFor returns how many replays are needed to see an event with this rate at least once, with 95 % probability.
 func RunsFor(rate float64) int { return int(math.Ceil(math.Log(0.05) / math.Log1p(-rate))) }

@@ -580,9 +580,9 @@ func commonPoints(peers []*peer) int {
 	return n
 }
 
-// FirstDifferent returns the paths of the snapshots of two peers at the first
-// common state point that differs by snapshots, else at the first at which caches differ, or
-// at the last one if none does. It returns warnings about files, and which could not be used.
+// FirstDifferent returns the paths of the snapshots of two peers at the first common state point that differs by
+// snapshots, else at the first one with different caches, or at the last one if there is none. It also returns warnings
+// about files, and the files that could not be used.
 func FirstDifferent(a, b *Peer) (paths [2]string, warnings, lost []string, err error) {
 	peers := newPeers([]*Peer{a, b})
 	if err := oneSession(peers); err != nil {

@@ -38,7 +38,7 @@ type Sim struct {
 	Context context.Context
 }
 
-// Interrupted reports whether replays in the simulator are ended before their time.
+// Interrupted reports whether replays in the simulator are ended early.
 func (s *Sim) Interrupted() bool { return s.Context != nil && s.Context.Err() != nil }
 
 // Batcher is a Simulator for which many ticks at once are cheaper than one by one,

@@ -13,9 +13,8 @@ type Split struct {
 	// they are known to have diverged.
 	Good *snapshot.Point
 	Bad  snapshot.Point
-	// Healed is the first point from Bad on at which they are known to be equal again, nil
-	// if none is. It is Bad itself where something of the time before it proves the split:
-	// histories that differ, or traces inside a tick.
+	// Healed is the first point from Bad on at which they are known to be equal again, nil if none is. It is Bad itself
+	// if something before it proves the split: histories that differ, or traces inside a tick.
 	Healed *snapshot.Point
 
 	By Source // what Bad is known from
@@ -148,7 +147,7 @@ func hashMark(point uint64, kind markKind) mark {
 	return mark{at: snapshot.Point{Tick: point}, kind: kind, by: ByHashes}
 }
 
-// manyHashes is from how many hashes of a kind on not each is a mark.
+// manyHashes is the number of hashes of a kind above which not every hash becomes a mark.
 const manyHashes = 50_000
 
 // hashMarks compares the hashes in order logs. Given are the marks of snapshots.

@@ -20,8 +20,7 @@ type Stretch struct {
 	From, To uint64
 	Began    Beginning
 	Epoch    uint32 // as the log counts
-	// After is where the stretch before it ended, nil for the first one. If it is below
-	// From there is a gap between.
+	// After is where the stretch before it ended, nil for the first one. If it is below From there is a gap in between.
 	After *uint64
 }
 

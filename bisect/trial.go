@@ -12,8 +12,7 @@ import (
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
 
-// TrialMode is a way of replaying the orders of a log. Each finds another kind of
-// mistake.
+// TrialMode is a way of replaying the orders of a log. Each mode finds another kind of mistake.
 type TrialMode string
 
 // Modes.
@@ -27,8 +26,7 @@ const (
 	// Dual steps two instances of one simulator side by side: it shows dependence on threads, time, addresses or the
 	// order of a map, if that has an effect at once.
 	Dual TrialMode = "dual"
-	// Serialize saves and loads one of two instances in every tick: state that a
-	// save forgets shows.
+	// Serialize saves and loads one of two instances in every tick: it shows state that a save forgets.
 	Serialize TrialMode = "serialize"
 	// Rollback goes back some ticks in every tick and plays them again. It shows state that a restore does not put
 	// back, even if the game reads it only some ticks later.
@@ -53,7 +51,7 @@ type TrialOptions struct {
 	Mode TrialMode
 	// Against is the second simulator of that mode.
 	Against *Sim
-	// Depth is by how many ticks Rollback goes back, 1 at least.
+	// Depth is how many ticks Rollback goes back, at least 1.
 	Depth int
 	// Predict are one or two players for the mode Predict; with one player, the second instance predicts no orders.
 	Predict []uint32
@@ -63,16 +61,15 @@ type TrialOptions struct {
 	Since *uint64
 	// Lasting ignores changes that Predict does not undo but the tick itself corrects.
 	Lasting bool
-	// Ahead is of how many more ticks CheckPurity tests the orders before each tick: of
-	// games in which an order takes effect so long after it was given.
+	// Ahead is the number of later ticks that CheckPurity also tests the orders of before each tick, for games in which
+	// an order takes effect that long after it was given.
 	Ahead int
-	// Runs is how often the log is replayed, 2 at least.
+	// Runs is how often the log is replayed, at least 2.
 	Runs int
 	// From is the state to begin with, in the last stretch that has its point; nil is the
 	// start of the session.
 	From *snapshot.World
-	// Force takes states of another seed, map or build than the log, which are
-	// refused otherwise.
+	// Force accepts states with another seed, map or build than the log's, which are otherwise refused.
 	Force bool
 	// Until is the last state point, nil the end of the log.
 	Until *uint64
@@ -86,15 +83,15 @@ type TrialOptions struct {
 	// Observe, if not nil, is called with the sync hash of each state point of a
 	// plain replay.
 	Observe func(point uint64, hash merkle.Short) error
-	// ObserveSystem, if not nil, is called in a plain replay after each system of each tick, with
-	// the sync hash of the state between it and the next one. It is for simulators that are
-	// Steppers, and goes with Observe, which is called after the last system of a tick.
+	// ObserveSystem, if not nil, is called in a plain replay after each system of each tick, with the sync hash of the
+	// state between it and the next one. It is for simulators that are Steppers, and is used together with Observe,
+	// which is called after the last system of a tick.
 	ObserveSystem func(tick uint64, system string, hash merkle.Short) error
 	// Drill steps system by system, so that the first system after which anything departs is known, and the differences
 	// right after it. It is for Plain, Against, Dual and Serialize, and for simulators that are Steppers.
 	Drill bool
-	// DrillFrom is the state point from which on Drill does so, of two simulators side by
-	// side; before it they step by whole ticks.
+	// DrillFrom is the state point from which on Drill steps two simulators side by side system by system; before it
+	// they step by whole ticks.
 	DrillFrom uint64
 	// Traced is the trace of the log's peer, for Plain with Drill.
 	Traced Traced
@@ -102,7 +99,7 @@ type TrialOptions struct {
 	InTurn bool
 	// Context, if not nil, ends the replay early when it is done.
 	Context context.Context
-	// Progress, if not nil, is called with the ticks that are done and all.
+	// Progress, if not nil, is called with the number of finished ticks and of all ticks.
 	Progress func(done, total int64)
 }
 
@@ -120,8 +117,7 @@ type Trial struct {
 	// Agreed is the last point before First that was compared and agrees.
 	Agreed *uint64
 
-	// End is the sync hash at To of a plain replay that got there, and of the first one of
-	// Repeat.
+	// End is the sync hash at To of a plain replay that got there, and of the first replay of Repeat.
 	End merkle.Short
 
 	// Runs and Hits are for Repeat: how many replays there were after the first, and how many departed from it. Low and
@@ -153,7 +149,7 @@ func (t *Trial) Tick() (uint64, bool) {
 	return t.First.Point - 1, true
 }
 
-// Departure is a state point at which two things are not the same that should be.
+// Departure is a state point at which two things differ that should be equal.
 type Departure struct {
 	Point uint64
 	// A and B are what is compared: instances of a simulator, or it and the log.

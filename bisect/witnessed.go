@@ -26,8 +26,8 @@ type Witnessed struct {
 type WitnessedReplay struct {
 	Peer   string
 	Replay string // its name
-	// Departs is where the peer departs from it, nil if it does not as far as they were compared. Agrees is the
-	// last state point up to which they were compared and do not differ, nil if that is not known.
+	// Departs is where the peer departs from it, nil if it does not, as far as they were compared. Agrees is the last
+	// state point up to which they were compared and do not differ, nil if that is not known.
 	Departs *Bracket
 	Agrees  *uint64
 	Why     string // why nothing of them could be compared, else empty

@@ -2,8 +2,8 @@ package notation
 
 import "bytes"
 
-// iniNotation is the files of settings that have many names: sections in square brackets, and lines of a key, = or :,
-// and a value. Lines that begin with ; or # are comments.
+// iniNotation is the notation of settings files, which have many names: sections in square brackets, and lines of a
+// key, = or :, and a value. Lines that begin with ; or # are comments.
 //
 // The name of a section is split at dots and slashes, and at the first colon or blank: [units.17], [unit 17], [unit:a-17]
 // and [unit "a b"] are maps in maps. Sections of the same name are a list.

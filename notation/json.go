@@ -242,7 +242,7 @@ func (p *jsonParser) quoted() ([]byte, error) {
 	return p.escaped(begin)
 }
 
-// shortText is up to which length a text is read byte by byte, which is faster than a search.
+// shortText is the length up to which a text is read byte by byte, which is faster than a search.
 const shortText = 24
 
 // escaped reads a text in quotes with escapes.

@@ -63,8 +63,8 @@ type Sink interface {
 	Scalar(kind Kind, text []byte)
 }
 
-// Placer is a Sink that takes where the next name or scalar is. Only TOML gives it that: other notations have
-// the offsets of maps and lists alone.
+// Placer is a Sink that takes the place of the next name or scalar. Only TOML reports it: other notations have only the
+// offsets of maps and lists.
 type Placer interface {
 	Sink
 	At(offset int)
@@ -155,8 +155,8 @@ func All() []Notation {
 	}
 }
 
-// Of returns the notation of a text by its first bytes, and of its name where those fit several; nil if there is none. A
-// whole text that does not end with its line may be cut, and has the notation that it would have as a beginning.
+// Of returns the notation of a text from its first bytes, and from its name if these fit several; nil if there is none.
+// A whole text that does not end with a line end may be cut off, and has the same notation as if it were a beginning.
 func Of(name string, head []byte, whole bool) *Notation {
 	list := All()
 	torn := whole && !bytes.HasSuffix(head, []byte("\n"))

@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// xmlNotation is XML 1.0 without definitions of entities: a DOCTYPE is skipped, and nothing outside the file is read.
-// Several root elements may follow each other.
+// xmlNotation is XML 1.0 without definitions of entities: a DOCTYPE is skipped, and no other file is read. Several root
+// elements may follow each other.
 //
 // A document is a map with the root element as its only member. An element with attributes or child elements is a map
 // of them, in which other text is the member #text. Any other element is its text. Declarations of namespaces are

@@ -82,7 +82,7 @@ const (
 	maxSave = maxState + 1<<20
 )
 
-// Deadlines of a request, and of leaving when the connection ends.
+// Deadlines for a request, and for the exit after the connection ends.
 const (
 	DefaultTimeout = time.Minute
 	leaveTimeout   = 5 * time.Second

@@ -97,8 +97,7 @@ func (s *simulator) steps(ticks [][]orderlog.Order) ([]merkle.Short, error) {
 	return hashes, nil
 }
 
-// keepEvery is how many ticks lie between two states that are saved on the way, to come
-// back to.
+// keepEvery is how many ticks lie between two states that are saved on the way, to return to.
 const keepEvery = 2048
 
 // keep saves the state if it is time.

@@ -142,8 +142,7 @@ func (s *Server) do(method string, params int) error {
 	return m.do(s)
 }
 
-// served is the one table of requests: how many parameters each has, and whether a
-// session must be running.
+// served is the only table of requests: how many parameters each has, and whether a session must be running.
 var served = map[string]struct {
 	params  int
 	running bool

@@ -18,7 +18,7 @@ import (
 type Builder struct {
 	Repository *Repository
 	Store      *Store
-	// Command builds a commit in the folder of its worktree; empty takes it as it is checked out.
+	// Command builds a commit in the folder of its worktree; if empty, the checkout is used as it is.
 	Command []string
 	Timeout time.Duration // of Command, 0 for none
 	// Most is how many builds are kept in addition to the needed ones, 0 is DefaultMost.

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Test is how a commit that is built is tested.
+// Test tests a built commit.
 type Test interface {
 	// Name identifies the test with everything that its verdicts depend on, except the commit. Runs are kept for
 	// searches with a test of the same name.
@@ -47,7 +47,7 @@ type Found struct {
 	Range *Range
 	Build []string
 	Test  string
-	// Commits are those that were run or are named, by their node.
+	// Commits are the commits that were run or are mentioned, by their node.
 	Commits map[int]Commit
 	// Resumed is how many runs an earlier process has made.
 	Resumed int

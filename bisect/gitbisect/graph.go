@@ -5,7 +5,7 @@ import "slices"
 // Node is a commit of a graph.
 type Node struct {
 	ID string // its hash
-	// Parents are those in the graph, by their index, each lower than the node's own.
+	// Parents are the parents in the graph, by their index, each lower than the node's own.
 	Parents []int
 	// Before reports whether the node is a good end or an ancestor of one: it is not searched.
 	Before bool
@@ -19,7 +19,7 @@ type Graph struct {
 	Bad   int
 }
 
-// Candidates returns the nodes that are searched, Bad among them.
+// Candidates returns the nodes to search, including Bad.
 func (g *Graph) Candidates() []int { return g.between(g.Bad, nil) }
 
 // ancestors marks a node and all its ancestors.

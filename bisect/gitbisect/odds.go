@@ -5,8 +5,8 @@ import "math"
 // MaxOdds is the highest accepted probability that a bad commit passes all runs and is taken for good.
 const MaxOdds = 1.0 / 1000
 
-// Prior is the share of breaks that are taken to show only in some runs, before anything was seen;
-// every rate at which such a break shows is taken to be equally likely.
+// Prior is the assumed share of breaks that show only in some runs, before any run; every rate at which such a break
+// shows is assumed to be equally likely.
 const Prior = 1.0 / 100
 
 // Odds returns how likely it is that a bad commit passes that many runs in a row, if runs of known bad commits failed

@@ -130,10 +130,10 @@ type Result struct {
 	// First is the first bad commit, -1 if it is not known. Its parents are good, as far as Edge was
 	// run.
 	First int
-	// Left are the candidates that are left, First alone if it was found so; else those among them that
-	// were not skipped are First and those that pass and fail.
+	// Left are the remaining candidates. This may be First alone; otherwise the ones that were not skipped are First
+	// and commits that both pass and fail.
 	Left []int
-	// Edge are the parents of those, which are good.
+	// Edge are the good parents of Left.
 	Edge []int
 	// Confirmed reports whether the lowest bad commit failed again at the end, and the commits of Edge passed.
 	Confirmed bool
@@ -281,8 +281,8 @@ func (s *search) needed() int { return runsFor(s.odds, s.opts.maxRuns()) }
 // certain returns how many runs of one commit have to agree where its own doubts count as well.
 func (s *search) certain() int { return max(s.needed(), runsFor(OddsAlone, s.opts.maxRuns())) }
 
-// Where the break shows only in some runs, the bad end is run until it has failed so often, and at
-// most so often: each failure there saves runs of every good commit.
+// If the break shows only in some runs, the bad end is run until it has failed this often, and at most this often: each
+// failure there saves runs of every good commit.
 const (
 	rateFailures = 10
 	rateRuns     = 40

@@ -69,14 +69,14 @@ type Options struct {
 	Only []string
 	// Workers is how many replays are played side by side, 0 for as many as there are processors.
 	Workers int
-	// Progress, if not nil, is called with the ticks that are done and all.
+	// Progress, if not nil, is called with the number of finished ticks and of all ticks.
 	Progress func(done, total int64)
 }
 
 // ThisPlatform is the platform of this process: "linux/amd64".
 func ThisPlatform() string { return runtime.GOOS + "/" + runtime.GOARCH }
 
-// CheckPatterns reports the first pattern that path.Match does not take.
+// CheckPatterns reports the first pattern that path.Match does not accept.
 func CheckPatterns(only []string) error {
 	for _, pattern := range only {
 		if _, err := path.Match(pattern, ""); err != nil {
@@ -86,7 +86,7 @@ func CheckPatterns(only []string) error {
 	return nil
 }
 
-// Chosen returns the entries that one of the patterns fits, all without any.
+// Chosen returns the entries that match one of the patterns, or all without patterns.
 func (f *Folder) Chosen(only []string) (list []Entry) {
 	for _, e := range f.Entries {
 		fits := len(only) == 0

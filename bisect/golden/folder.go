@@ -27,7 +27,7 @@ type Entry struct {
 	Err      error     // why the manifest cannot be used
 }
 
-// errNoManifest is the error of a trace without a manifest: it was being recorded when that ended.
+// errNoManifest is the error of a trace without a manifest: its recording was interrupted.
 var errNoManifest = fmt.Errorf("%s is missing, beside %s", ManifestName, TraceName)
 
 // Open reads the manifests in a folder. A manifest that cannot be used is in its entry; a

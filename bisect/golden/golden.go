@@ -43,7 +43,7 @@ type Job struct {
 	Recorded bool
 	// Until is the last state point, nil the end of the log.
 	Until *uint64
-	// Progress, if not nil, is called with the ticks that are done and all.
+	// Progress, if not nil, is called with the number of finished ticks and of all ticks.
 	Progress func(done, total int64)
 }
 
@@ -91,10 +91,10 @@ func (d *Digest) UnmarshalText(text []byte) error {
 	return err
 }
 
-// validName are the names of replays: those that every system takes for a file.
+// validName matches the names of replays: names that every system accepts for a file.
 var validName = lazyregexp.New(`^[\p{L}\p{N}_][\p{L}\p{N}._-]*$`)
 
-// maxName is how many bytes the name of a replay or of a log has at most.
+// maxName is the maximum length in bytes of the name of a replay or a log.
 const maxName = 128
 
 // reserved are the names that Windows keeps for devices.

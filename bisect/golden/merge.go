@@ -12,7 +12,7 @@ import (
 // Table has the results of runs on several platforms: replays × platforms.
 type Table struct {
 	Runs []Run `json:"runs"` // by platform, build and content
-	// Broken are the replays that diverged in a run at least, by name.
+	// Broken are the replays that diverged in at least one run, by name.
 	Broken []Broken `json:"broken"`
 	// Common are the properties that all runs in which a replay diverged share, and not all others.
 	Common []Common `json:"common"`

@@ -107,8 +107,8 @@ type planned struct {
 	err    error
 }
 
-// Record plays logs and keeps their traces in the folder, which is made if it is not there. Of a
-// log that is kept already nothing is written if its trace is the same.
+// Record plays logs and keeps their traces in the folder, which is created if necessary. For a log that is already
+// kept, nothing is written if its trace is the same.
 func (f *Folder) Record(ctx context.Context, sources []Source, opts RecordOptions) (*Recordings, error) {
 	plan := f.plan(sources, opts.Name)
 	dir, remove, err := files.TemporaryFolder("")
@@ -141,7 +141,7 @@ func (f *Folder) Record(ctx context.Context, sources []Source, opts RecordOption
 	return r, remove()
 }
 
-// logParts is into how many parts progress divides a log.
+// logParts is the number of parts into which progress divides a log.
 const logParts = 1000
 
 // make makes the folder, and sets it up so that git does not change line ends in it.

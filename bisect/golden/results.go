@@ -23,7 +23,7 @@ const (
 	maxRuns    = 1 << 12
 )
 
-// ParseResults reads the runs in a document that a check wrote. Keys that are not known are passed over.
+// ParseResults reads the runs in a document that a check wrote. Unknown keys are skipped.
 func ParseResults(b []byte) ([]Run, error) {
 	if len(b) > maxResults {
 		return nil, fmt.Errorf("%d bytes, expected at most %d", len(b), maxResults)

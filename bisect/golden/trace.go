@@ -168,14 +168,15 @@ func (f *Folder) kept(name string, m *Manifest, path string) error {
 
 // First is where a replay first differs from its golden trace.
 type First struct {
-	// Tick is the tick in which they part; nil if the state at the start differs, or if only every N-th hash is known.
+	// Tick is the tick in which they diverge; nil if the state at the start differs, or if only every N-th hash is
+	// known.
 	Tick *uint64 `json:"tick"`
 	// Start reports whether the states at the start differ, before any tick.
 	Start bool `json:"start,omitempty"`
 	// Equal is the last tick that is known to be equal, nil if there is none; Differs the first that differs.
 	Equal   *uint64 `json:"last_equal"`
 	Differs *uint64 `json:"first_differing"`
-	// System is after which they differ, "" if it is not known.
+	// System is the system after which they differ, "" if it is not known.
 	System string `json:"system,omitempty"`
 	// Expected and Got are the hashes as hex, empty where that side has none after the system.
 	Expected string `json:"expected"`

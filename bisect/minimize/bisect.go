@@ -12,9 +12,9 @@ import (
 // test judges the session up to ever closer points. Both ends are judged first. A prefix without a verdict is stepped
 // around, and the bracket is wider than a tick if that leaves nothing between its ends.
 //
-// Invariant: the prefix up to the bracket's good end was judged to be in sync, unless that
-// end is nil, and the one up to the bad end to diverge. At the end both are judged again:
-// a test that then gives another verdict does not agree with itself, and nothing is found.
+// Invariant: the prefix up to the bracket's good end was judged to be in sync, unless that end is nil, and the prefix
+// up to the bad end to diverge. Both are judged again at the end: if the test then gives another verdict it does not
+// agree with itself, and nothing is found.
 func Bisect(ctx context.Context, in *Input, test Test) (*bisect.Result, error) {
 	s := &prefixes{ctx: ctx, in: in, test: test, known: map[uint64]Outcome{}}
 	r := &bisect.Result{

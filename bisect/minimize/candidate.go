@@ -77,9 +77,8 @@ func (c *Candidate) with(n int, o orderlog.Order) *Candidate {
 	return &out
 }
 
-// Log returns the candidate as a log that shares no memory that may change. It
-// has the hashes that were recorded up to the first tick that lacks an order or has
-// a different one: those after it are void.
+// Log returns the candidate as a log that shares no memory that may change. It has the recorded hashes up to the first
+// tick that lacks an order or has a different one: later hashes are invalid.
 func (c *Candidate) Log() *orderlog.Log {
 	in := c.in
 	log := &orderlog.Log{Name: in.Name, Header: in.Header}

@@ -33,8 +33,7 @@ type Command struct {
 	// Diverges matches a line of the output if a candidate diverges, Keep the parts
 	// of lines that are compared with Against. Without Keep all output is.
 	Diverges, Keep *regexp.Regexp
-	// Timeout is how long a command may take, without a limit if it is 0. One that takes
-	// longer has no verdict.
+	// Timeout is how long a command may take, 0 for no limit. A command that takes longer has no verdict.
 	Timeout time.Duration
 
 	// File is how candidates are written.

@@ -10,8 +10,8 @@
 //     search where a test reports no state;
 //  2. no orders at all, then only the orders of the last tick, of the last 16, 256, …;
 //  3. all orders except one player's, all except one kind;
-//  4. delta debugging: half of the orders are left out, a quarter, …, at last one by one
-//     until no single one can be left out;
+//  4. delta debugging: half of the orders are left out, a quarter, …, finally one by one until no single one can be
+//     left out;
 //  5. smaller numbers in payloads with known fields, and players of a lower number.
 //
 // A candidate that diverges sooner also becomes shorter.
@@ -41,20 +41,18 @@ import (
 
 // Options configures a search. The zero value tests each candidate once, on all processors, with the usual bounds.
 type Options struct {
-	// Runs is how often each candidate is tested, 1 if it is 0. With more a candidate
-	// counts if its rate of divergences is at least the lower bound of the input's rate
-	// (Wilson, 95 %), so that nothing rarer than the input's becomes the result.
+	// Runs is how often each candidate is tested; 0 means 1. With more runs a candidate counts if its rate of
+	// divergences is at least the lower bound of the input's rate (Wilson, 95 %), so that nothing rarer than the
+	// input's becomes the result.
 	Runs int
-	// MaxReplays bounds the replays that count, DefaultMaxReplays if it is 0. Then the
-	// best one so far is the result.
+	// MaxReplays bounds the replays that count; 0 means DefaultMaxReplays. Then the best one so far is the result.
 	MaxReplays int
-	// Jobs is how many candidates are tested at once, as many as there are processors if
-	// it is 0. The result does not depend on it.
+	// Jobs is how many candidates are tested at once; 0 means the number of processors. The result does not depend on
+	// it.
 	Jobs int
 	// Kept, if not nil, has outcomes of an earlier search; outcomes of this search are added to it.
 	Kept *Outcomes
-	// Progress, if not nil, is called with the replays that are done and those expected
-	// at most.
+	// Progress, if not nil, is called with the number of finished replays and the maximum that is expected.
 	Progress func(done, total int64)
 }
 
@@ -106,7 +104,7 @@ type Result struct {
 // ErrSound means that an input does not diverge, so that there is nothing to minimise.
 var ErrSound = errors.New("the unmodified session does not diverge")
 
-// errBound ends a search that has had its replays.
+// errBound ends a search that has used its replays.
 var errBound = errors.New("as many replays as were allowed")
 
 // Run searches. Its error wraps ErrSound if the input does not diverge. If ctx ends, the

@@ -2,8 +2,8 @@ package refsim
 
 import "time"
 
-// frameTime is the length of a frame when a machine keeps up, maxFrames the most
-// that are made up for if it does not.
+// frameTime is the length of a frame when a machine keeps up, maxFrames the most frames that it catches up on if it
+// does not.
 const (
 	frameTime = time.Second / 30
 	maxFrames = 4

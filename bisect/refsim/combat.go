@@ -2,7 +2,7 @@ package refsim
 
 import "slices"
 
-// corpseTicks is how long the dead and the spent stay at least.
+// corpseTicks is how long dead and spent entities stay at least.
 const corpseTicks = 8
 
 // runCombat finds targets and fires. The tables that are due are divided among

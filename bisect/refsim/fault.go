@@ -73,9 +73,8 @@ const (
 	numFaults
 )
 
-// faultKinds is the one table of faults. A new fault is a constant above, a
-// row here, and an s.on (or s.takes, if it happens once) where a system is to
-// make the mistake.
+// faultKinds is the only table of faults. A new fault is a constant above, a row here, and an s.on (or s.takes, if it
+// happens once) where a system should make the mistake.
 var faultKinds = [numFaults]FaultKind{
 	rngLeak: {
 		"rng-leak", []string{"Movement", "Combat", "Projectiles", "Production"},

@@ -7,7 +7,7 @@ import (
 	"github.com/desynctool/desynctool/orderlog"
 )
 
-// carried is which kind of order a mistake of the network befalls, by its place.
+// carried is the kind of order that a mistake of the network affects, by its place.
 var carried = [...]struct {
 	in   system
 	kind uint32

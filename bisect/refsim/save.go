@@ -10,7 +10,7 @@ import (
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
 
-// A save is the state in a form of the sim's own, without caches, in little-endian:
+// A save is the state in the sim's own format, without caches, in little-endian:
 //
 //	u64 seed, u64 names, u32 entities, u32 players   the game's identity
 //	u64 state point, 16 bytes RNG
@@ -23,7 +23,7 @@ const saveHead = 8 + 8 + 4 + 4 + 8 + rngSize
 // these columns; a game that is loaded from it does not.
 var unsaved = columnsBySystem{sysMovement: "Fatigue.level", sysCombat: "Weapon.ready", sysProduction: "Production.ready"}
 
-// Save returns the state at the state point in a form that Restore takes.
+// Save returns the state at the state point in the format that Restore takes.
 func (s *Sim) Save() ([]byte, error) {
 	if s.running != numSystems {
 		return nil, s.unfinished()

@@ -182,9 +182,8 @@ func (s *Sim) Config() Config { return s.config }
 // AfterSystem it is the tick of the step.
 func (s *Sim) Point() uint64 { return s.tick }
 
-// Step plays one tick. All orders must be of tick Point(); they are applied as they
-// come. The network layer brings them in the order of sub-tick time, player and
-// sequence.
+// Step plays one tick. All orders must belong to tick Point(); they are applied in the given order. The network layer
+// brings them in the order of sub-tick time, player and sequence.
 func (s *Sim) Step(orders []orderlog.Order) error {
 	if err := s.Begin(orders); err != nil {
 		return err

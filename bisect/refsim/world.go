@@ -8,8 +8,7 @@ import (
 	"github.com/desynctool/desynctool/snapshot"
 )
 
-// World returns a copy of the state, the caches included. The peer's name and
-// its history are the caller's to add.
+// World returns a copy of the state, the caches included. The caller adds the peer's name and history.
 func (s *Sim) World() *snapshot.World {
 	w := &snapshot.World{Head: snapshot.Head{
 		Seed:  s.config.Seed,
@@ -40,9 +39,8 @@ func cloneKeys(k snapshot.Keys) snapshot.Keys {
 	return snapshot.Keys{A: slices.Clone(k.A), B: slices.Clone(k.B)}
 }
 
-// Load returns the game that World saved. It plays on exactly as the saved one
-// does, caches included; where w has none they are computed from the state.
-// Mistakes that happen once are made only if their tick is still to come.
+// Load returns the game that World saved. It continues exactly like the saved one, including its caches; if w has none
+// they are computed from the state. Mistakes that happen once are made only if their tick is still to come.
 func Load(w *snapshot.World, mistakes ...Fault) (*Sim, error) {
 	if err := w.Validate(); err != nil {
 		return nil, err

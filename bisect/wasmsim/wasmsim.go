@@ -64,8 +64,8 @@ type Options struct {
 	Log io.Writer
 	// Cache is a folder of compiled modules, which is read and written; empty for none.
 	Cache string
-	// Endless is for a process that is killed when a module takes too long. Calls end neither when ctx is done nor after a time,
-	// and modules are faster, since loops in them do not check for that.
+	// Endless is for a process that is killed when a module takes too long. Calls do not end when ctx is done or after
+	// a timeout, and modules are faster, since their loops do not check for that.
 	Endless bool
 }
 

@@ -42,7 +42,7 @@ func ReadText(r io.ReaderAt, size int64, name string) ([]byte, error) {
 	return text, nil
 }
 
-// ParseInt parses digits as engines print them: at most 18, a minus if the number is below zero, and no leading
+// ParseInt parses digits as engines print them: at most 18, a minus sign if the number is negative, and no leading
 // zeros.
 func ParseInt(text []byte) (int64, bool) {
 	digits := text
@@ -91,7 +91,7 @@ func CopyFile(to, from string) error {
 	})
 }
 
-// GlobOf returns a pattern for filepath.Glob that only a path itself matches.
+// GlobOf returns a pattern for filepath.Glob that matches only a path itself.
 func GlobOf(path string) string {
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
 }

@@ -48,9 +48,8 @@ type Format struct {
 	// Page means that a page describes the files: an engine's own page, or one by the game's developers.
 	Page bool
 
-	// Lines reports whether some whole lines, at most HeadLen bytes, are from the middle of
-	// such a file. It is nil where single lines do not show that, and where the reader takes no
-	// excerpts.
+	// Lines reports whether some whole lines, at most HeadLen bytes, come from the middle of such a file. It is nil if
+	// single lines do not show that, or if the reader takes no excerpts.
 	Lines func(lines []byte) bool
 
 	// Amid means that such a file is a program's log with much other content: formats that the leading bytes show take
@@ -66,14 +65,13 @@ type Format struct {
 	// Alone means that the lines of such a file are independent, so that some of them can be read like a whole file.
 	Alone bool
 
-	// Snapshot opens the file as a state, nil if it is none.
+	// Snapshot opens the file as a state, nil if the format has none.
 	Snapshot *snapshot.Format
 
 	// Trace reads the file as checkpoints or an engine's claims, nil if it contains neither or is one of our traces.
 	Trace *tracediff.Format
 
-	// Log reads the file as an order log, nil if it is none. The name is for
-	// errors.
+	// Log reads the file as an order log, nil if the format has none. The name is for errors.
 	Log func(r io.Reader, name string) (orderlog.Source, error)
 
 	// Matches returns the matches in a file that may contain several, one after the other: in the order of the unpacked
@@ -111,8 +109,7 @@ type MatchPart struct {
 type LogWriter struct {
 	Name string
 	File minimize.File
-	// Fixed reports whether orders of a kind belong to their tick and are never left out.
-	// Nil is none.
+	// Fixed reports whether orders of a kind belong to their tick and are never left out. Nil means none.
 	Fixed func(kind string) bool
 }
 

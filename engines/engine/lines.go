@@ -67,7 +67,7 @@ func (s *lineSource) Next() (*tracediff.Record, error) {
 }
 
 // NextLine returns the next line of a log that programs write until they are ended: any line may be cut off, and is
-// left out then.
+// then left out.
 func NextLine(lines *orderlog.Lines) ([]byte, error) {
 	line, err := lines.Next()
 	if errors.Is(err, frame.ErrTorn) {
@@ -99,7 +99,7 @@ func PositionOf(lines *orderlog.Lines) tracediff.Position {
 	return tracediff.Position{Line: lines.Number(), Offset: lines.Offset()}
 }
 
-// WholeLines returns the lines of the leading bytes of a file that have an end, without it.
+// WholeLines returns the lines of the leading bytes of a file that have a line end, without the line end.
 func WholeLines(head []byte) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		for line := range bytes.Lines(head) {

@@ -39,7 +39,7 @@ type Option struct {
 	Name, Help string
 }
 
-// Mode is in which way a game plays a recording.
+// Mode is the way in which a game plays a recording.
 type Mode string
 
 // Modes.
@@ -95,12 +95,12 @@ type Dirs struct {
 type Plan struct {
 	Command confine.Command // Args, Dir and Env; the caller sets limits and writable paths
 	Display bool            // it needs an X server: DISPLAY is added to Env
-	// Tick returns how far the game is, by a line of its output. It may be nil.
+	// Tick returns how far the game is, from a line of its output. It may be nil.
 	Tick func(line string) (tick uint64, ok bool)
 	// Over reports whether a line shows that the replay has ended though the game still runs. The game is then ended.
 	// It may be nil.
 	Over func(line string) bool
-	// Poll is the same by files that the game writes; it is called about twice a second. It may be nil.
+	// Poll is the same from files that the game writes; it is called about twice a second. It may be nil.
 	Poll func() (tick uint64, over bool)
 	// Seconds is about how long it takes, 0 if that is not known; games that play in real time set it.
 	Seconds float64

@@ -21,7 +21,7 @@ var (
 	pathLine = lazyregexp.New(`^<([a-z-]{2,})( .*)?> pos=(\d{1,19})$`)
 )
 
-// maxValue is how many bytes of a difference are kept; of more their hash is.
+// maxValue is how many bytes of a difference are kept; of a longer one the hash is kept.
 const maxValue = 16 << 10
 
 func sniffDiff(head []byte) bool {
@@ -80,7 +80,7 @@ func (d *diff) Dialect() tracediff.Dialect {
 	return c
 }
 
-// Next returns a checkpoint for each difference that is whole.
+// Next returns a checkpoint for each complete difference.
 func (d *diff) Next() (*tracediff.Record, error) {
 	if d.err != nil {
 		return nil, d.err

@@ -1,5 +1,5 @@
-// Package factorio reads desync reports of Factorio, desync-report-*.zip, and the output of
-// the tool dat_diff of Hornwitser's factorio_tools on one.
+// Package factorio reads desync reports of Factorio, desync-report-*.zip, and the output of the tool dat_diff of
+// Hornwitser's factorio_tools for one.
 //
 // A report has two saves of one tick: the server's, which is the reference, and the save of the client that noticed. In
 // addition to the game's data each has level_with_tags_tick_N.dat and level-heuristic-N: the state in the game's own

@@ -10,13 +10,13 @@ import (
 	"github.com/desynctool/desynctool/tracediff"
 )
 
-// How many places that differ are listed, and counted.
+// How many differing places are listed, and counted.
 const (
 	maxListed  = 5
 	maxCounted = 1000
 )
 
-// window is how many bytes of data are shown, and before how many of them the first differs.
+// window is how many bytes of data are shown, and before how many of them precede the first difference.
 const (
 	window = 16
 	before = 4

@@ -81,7 +81,7 @@ func (s *script) Dialect() tracediff.Dialect {
 	return dialect("Factorio data of mods", "the data that mods and the scenario keep: not the map", s.known)
 }
 
-// Next returns a checkpoint for each mod: a hash of its data, and how many bytes that has.
+// Next returns a checkpoint for each mod: a hash and the length of its data.
 func (s *script) Next() (*tracediff.Record, error) {
 	if s.err != nil {
 		return nil, s.err
@@ -246,7 +246,7 @@ func narrowScript(sides []tracediff.Side) ([][]tracediff.Detail, error) {
 	}
 }
 
-// How many bytes a text has that is named.
+// How many bytes a named text has.
 const (
 	minText = 3
 	maxText = 80

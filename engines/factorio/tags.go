@@ -16,8 +16,8 @@ const (
 	maxDepth = 200     // tags in each other
 )
 
-// pieceSize is how many bytes of data a token has at most. Data that is longer is cut at
-// multiples of it from its beginning, so that equal data gives equal tokens.
+// pieceSize is how many bytes of data a token has at most. Longer data is cut at multiples of it from its beginning, so
+// that equal data gives equal tokens.
 const pieceSize = 16 << 10
 
 // kind is the kind of a token.

@@ -28,7 +28,7 @@ import (
 	"github.com/desynctool/desynctool/tracediff"
 )
 
-// ring is how many lines the game keeps at most: of a frame with more the first ones are lost.
+// ring is how many lines the game keeps at most: if a frame has more, the first ones are lost.
 const ring = 64000
 
 // Format returns the format of both kinds of files.

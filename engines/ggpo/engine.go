@@ -19,8 +19,7 @@
 //	  ship 0 position:  320.0000, 240.0000
 //	  ship 0 bullet 3: 12.00 8.50 -> 5.00 0.00.
 //
-// docs/formats/ggpo.md has the mapping at length. The files carry no checksum and no mark of
-// their end.
+// docs/formats/ggpo.md has the mapping in detail. The files carry no checksum and no mark of their end.
 //
 // # Traces
 //

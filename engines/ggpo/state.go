@@ -13,7 +13,7 @@ import (
 	"github.com/desynctool/desynctool/snapshot"
 )
 
-// The runs that a state is of, as file names have them.
+// The runs that a state can belong to, as in file names.
 const (
 	original = "original" // the first time that the frames were played
 	replay   = "replay"   // after an older state was loaded
@@ -38,7 +38,7 @@ func StateFormat() snapshot.Format {
 	}
 }
 
-// ParseName reads the name of a logged state. The library writes four digits at least.
+// ParseName reads the name of a logged state. The library writes at least four digits.
 func ParseName(base string) (snapshot.FileName, bool) {
 	rest, ok := strings.CutPrefix(base, "state-")
 	if !ok {

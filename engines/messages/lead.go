@@ -2,7 +2,7 @@ package messages
 
 import "bytes"
 
-// levels are the words for how grave a message is, in the case that logs have them in.
+// levels are the words for the severity of a message, in the case that logs use.
 var levels = []string{
 	"TRACE", "DEBUG", "INFO", "NOTICE", "WARN", "WARNING", "ERROR", "FATAL", "CRITICAL",
 	"trace", "debug", "info", "notice", "warn", "warning", "error", "fatal", "critical", "dbg",

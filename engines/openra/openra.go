@@ -116,7 +116,7 @@ func sniff(head []byte) bool {
 	return ok && at >= 0
 }
 
-// platforms are those that the game knows, as it writes them.
+// platforms are the platforms that the game knows, as it writes them.
 var platforms = [...]string{" (Windows ", " (Linux ", " (OSX ", " (Unknown "}
 
 // platform returns the position of the space between a player's name and the system in parentheses, -1 if there is

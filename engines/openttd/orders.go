@@ -13,9 +13,8 @@ import (
 	"github.com/desynctool/desynctool/orderlog"
 )
 
-// RNG is the kind and the coverage of the hashes of sync lines: both words of
-// the sim's random number generator, big-endian, before the tick's commands.
-// That two of them agree proves nothing about the rest of the state.
+// RNG is the kind and the coverage of the hashes of sync lines: both words of the sim's random number generator,
+// big-endian, before the tick's commands. Equal ones prove nothing about the rest of the state.
 const RNG = "rng"
 
 // Server is the player with company ff: the server, or a spectator.
@@ -176,8 +175,8 @@ func (r *Reader) Header() orderlog.Header { return r.header }
 // Dialect describes how the log differs from our format.
 func (r *Reader) Dialect() orderlog.Dialect { return r.dialect }
 
-// Unknown returns the number of lines so far that are of unknown kind and
-// belong to no command, and the number of the first. They are skipped.
+// Unknown returns the number of lines so far that have an unknown kind and belong to no command, and the number of the
+// first. They are skipped.
 func (r *Reader) Unknown() (lines, first int64) { return r.unknown, r.firstUnknown }
 
 // Mixed returns the number of the first line with raw arguments that end with a carriage return that may be theirs or

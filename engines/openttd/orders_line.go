@@ -25,7 +25,7 @@ const (
 	cacheMismatch
 )
 
-// keywords is the one table of kinds that a keyword names.
+// keywords is the only table of the kinds that keywords name.
 var keywords = []struct {
 	word    string
 	kind    lineKind

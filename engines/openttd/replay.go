@@ -192,7 +192,7 @@ type watched struct {
 	idle int    // how often nothing was new since then
 }
 
-// patience is how often nothing may be new after the end of the log: a game that it leaves paused stays so.
+// patience is how many polls may show nothing new after the end of the log: a game that is paused by then stays paused.
 const patience = 10
 
 // poll reads what the game has written since, see gamereplay.Plan.Poll.

@@ -56,8 +56,8 @@ func (n naming) Has(e snapshot.Entity) bool {
 	return n.TableNaming.Has(e)
 }
 
-// Describe returns the name that a player gave a thing, and the tile that it is on. Names
-// that the game makes itself of a number are not in the save.
+// Describe returns the name that a player gave a thing, and the tile that it is on. Names that the game generates from
+// a number are not in the save.
 func (n naming) Describe(e snapshot.Entity) (name, place string) {
 	if e.Kind == tile {
 		return "", n.place(e.Key.A)

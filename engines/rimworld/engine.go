@@ -2,7 +2,7 @@ package rimworld
 
 import "github.com/desynctool/desynctool/engines/engine"
 
-// Engine returns RimWorld with its mod for several players.
+// Engine returns RimWorld with its multiplayer mod.
 func Engine() engine.Engine {
 	e := engine.Engine{Game: "RimWorld", Logs: logs()}
 	for _, f := range Formats() {

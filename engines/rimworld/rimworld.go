@@ -1,6 +1,5 @@
-// Package rimworld reads the traces of RimWorld Multiplayer: local_traces.txt and
-// host_traces.txt of a Desync-NN.zip, which a client writes when it has left the
-// host's game, or either of them alone, cut anywhere.
+// Package rimworld reads the traces of RimWorld Multiplayer: local_traces.txt and host_traces.txt of a Desync-NN.zip,
+// which a client writes when it has left the host's game, or one of them, cut anywhere.
 //
 // The mod takes a trace of each draw of the random number generator, and of some other
 // events: the tick, a hash, and the call stack. It compares the hashes of both sides,
@@ -50,8 +49,7 @@ const (
 
 var emptyHeads = []string{"No traces (remote: ", "No host traces", "Traces not available"}
 
-// traceLine is the line that begins a trace. The quote that ends it lacks if the text in
-// quotes has several lines.
+// traceLine is the line that begins a trace. The closing quote is missing if the text in quotes has several lines.
 var traceLine = lazyregexp.New(`^(-?\d{1,19}) Tick:(-?\d{1,11}) Hash:(-?\d{1,11}) '(.*)$`)
 
 // Formats returns the format of the traces.

@@ -41,7 +41,7 @@
 //
 // # Infolog
 //
-// A log of text. Its lines begin with the time and, in a client, the frame:
+// A text log. Its lines begin with the time and, in a client, the frame:
 //
 //	[t=00:00:20.205818][f=0001039] Sync error for Bob in frame 1016 (got 67d9009b, correct is 3b04d30)
 //	[t=00:00:18.477922] [GameServer] Sync error for Bob in frame 615 (got d87354c3, correct is 729bb0de)

@@ -27,7 +27,7 @@ const (
 	chunkHeader = 8        // f32 time, u32 length
 )
 
-// serverPlayer is the number by which a server sends messages.
+// serverPlayer is the player number in a server's messages.
 const serverPlayer = 255
 
 // Message types. NetMessageTypes.h of the engine has the list.

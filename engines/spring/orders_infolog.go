@@ -46,8 +46,7 @@ type SyncError struct {
 	// Logged is the last frame that had begun when it was written, -1 before the first and on a server, since its lines
 	// have none.
 	Logged int64
-	// Players are those that the engine accuses. Got is their checksum, Correct
-	// the one that it takes for right.
+	// Players are the players that the engine accuses. Got is their checksum, Correct the one that it takes for right.
 	Players      []string
 	Got, Correct uint32
 	// Replay reports whether the line comes from a machine that replays: the recorded result of Players differs from

@@ -66,7 +66,7 @@ type archive struct {
 // archives are the games and maps in some folders.
 type archives []archive
 
-// archiveKinds are the extensions: a folder, zip, 7-Zip, a package of Rapid. The last two are not read.
+// archiveKinds are the extensions: a folder, zip, 7-Zip, a Rapid package. The last two are not read.
 var archiveKinds = []string{".sdd", ".sdz", ".sd7", ".sdp"}
 
 func readArchives(dirs []string) (archives, error) {

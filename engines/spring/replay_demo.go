@@ -121,7 +121,7 @@ func response(player uint32, number int64, sum uint32) []byte {
 	return binary.LittleEndian.AppendUint32(b, sum)
 }
 
-// copying is how a recording is copied for the game to play.
+// copying copies a recording for the game to play.
 //
 // The game compares its checksum with each response in a demo, and writes both to its log where they differ. Players'
 // responses are for every 60th frame. They are left out, and a response with our checksum, the probe, follows each

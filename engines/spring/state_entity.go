@@ -10,7 +10,7 @@ var kinds = map[string]string{
 	"Model": "model", "ModelPiece": "model",
 }
 
-// homes are the tables that have a row of each thing of a kind.
+// homes are the tables that have a row for each thing of a kind.
 var homes = map[string][]string{
 	"unit": {"Unit", "UnitToBeRemoved"}, "feature": {"Feature"}, "projectile": {"Projectile"}, "team": {"Team"}, "ally team": {"AllyTeam"}, "model": {"Model"},
 }

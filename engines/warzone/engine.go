@@ -48,9 +48,8 @@
 //	[droidUpdate] > droid289 = p0;pos(2752,3008,242),rot(0,0,0),…
 //	===== END gameTime=25702, 205 entries, CRC 0xDD89782C =====
 //
-// A [Dump] delivers the lines as entries with named values, and checks the
-// number of entries and the CRC. docs/formats/warzone2100.md has both formats
-// at length.
+// A [Dump] delivers the lines as entries with named values, and checks the number of entries and the CRC.
+// docs/formats/warzone2100.md has both formats in detail.
 //
 // # Time
 //

@@ -5,8 +5,7 @@ import "sync"
 // crcPoly is the polynomial of the engine's CRC-32, highest bit first. It begins with 0 and is inverted at the end.
 const crcPoly = 0x04c11db7
 
-// crcTables are for one byte, and for those that have one, two and three bytes
-// after them.
+// crcTables are for a byte alone, and for a byte with one, two and three bytes after it.
 var crcTables = sync.OnceValue(func() *[4][256]uint32 {
 	t := new([4][256]uint32)
 	for i := range t[0] {

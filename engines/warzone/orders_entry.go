@@ -6,8 +6,7 @@ import (
 	"github.com/desynctool/desynctool/internal/file/partial"
 )
 
-// Entry is one line of a dump. It is valid until the next one is read, its
-// strings for good.
+// Entry is one line of a dump. It is valid until the next one is read; its strings stay valid.
 type Entry struct {
 	Line     int64 // from 1
 	Offset   int64 // of the line, in bytes
@@ -18,8 +17,8 @@ type Entry struct {
 	// before the object's update, 'M' in the middle of it, '>' after it, and
 	// others elsewhere. It is 0 if there is none.
 	Mark byte
-	// Kind is what the line is about, "droid", "economy" or "counts", empty if
-	// the line is of unknown form; ID is its number, if HasID.
+	// Kind is what the line is about, "droid", "economy" or "counts", empty if the line has an unknown form; ID is its
+	// number, if HasID.
 	Kind  string
 	ID    uint32
 	HasID bool
@@ -35,8 +34,7 @@ type Entry struct {
 	Gap *partial.Gap
 }
 
-// About reports whether the line is about an object, whatever the form of its
-// values. It then has a Mark.
+// About reports whether the line is about an object, in any form of its values. It then has a Mark.
 func (e *Entry) About() bool { return e.Object != NoObject || e.Mark != 0 && isObject(e.Kind) }
 
 // MayDiffer reports whether the line need not be the same on peers in sync: the

@@ -11,8 +11,8 @@ type DumpName struct {
 	Slot int    // the slot that the state belongs to, 0 to 255
 }
 
-// ParseDumpName reads the base name of a dump, desync25702_p1.txt or, as the game
-// names those that it writes on request, sync25702_p1.txt.
+// ParseDumpName reads the base name of a dump, desync25702_p1.txt or, as the game names dumps that it writes on
+// request, sync25702_p1.txt.
 func ParseDumpName(base string) (name DumpName, ok bool) {
 	rest, ok := strings.CutSuffix(base, ".txt")
 	if !ok {

@@ -3,7 +3,7 @@ package warzone
 // Object is a kind of object with fields in lines of a dump.
 type Object uint8
 
-// The kinds of objects. Each has one line format in all versions known.
+// The kinds of objects. Each has one line format in all known versions.
 const (
 	NoObject Object = iota
 	Droid

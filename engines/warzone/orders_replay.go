@@ -98,8 +98,7 @@ func (r *Replay) Settings() *Settings { return r.settings }
 // returned io.EOF.
 func (r *Replay) Elapsed() (milliseconds uint64, ok bool) { return r.elapsed, r.ended }
 
-// End returns the type of the end marker, which is another one in newer versions. It is known once Next has
-// returned io.EOF.
+// End returns the type of the end marker, which differs in newer versions. It is known once Next has returned io.EOF.
 func (r *Replay) End() (t MessageType, ok bool) { return r.end, r.ended }
 
 // Next returns the next message, which is valid until the next call. It returns

@@ -17,8 +17,7 @@ type Settings struct {
 	Mods    []string // hashes
 	// Players has an element for each slot.
 	Players []Player
-	// DataHashes are checksums of groups of the game's data, 0 for those that the
-	// game does not use.
+	// DataHashes are checksums of groups of the game's data, 0 for groups that the game does not use.
 	DataHashes []uint32
 
 	JSON []byte // all of it, as in the file

@@ -158,7 +158,7 @@ func appendReport(b []byte, r report) []byte {
 	return m.Append(b)
 }
 
-// blank is a report that names no state, and after which its queue is read as far as after the other.
+// blank returns a report that names no state but has its queue read as far as after the given one.
 //
 // The reported value, time + 100 · latency, is 2 more than a multiple of 100, as the game's times are: the multiple
 // after it is as good.

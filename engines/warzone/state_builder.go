@@ -47,7 +47,7 @@ func column(component, field string, typ snapshot.Type) snapshot.Column {
 	return snapshot.NewColumn(component, field, typ, 0)
 }
 
-// Columns of tables. Where rows name the row before, that is column 0.
+// Columns of tables. If rows name the row before, that is column 0.
 const (
 	countFirst = 1
 

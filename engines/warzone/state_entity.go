@@ -11,7 +11,7 @@ var kinds = map[string]string{
 	"Droid": Droid.String(), "Structure": Structure.String(), "Feature": Feature.String(), "Economy": "player", "Count": "player",
 }
 
-// homes are the tables that have a row of each thing of a kind.
+// homes are the tables that have a row for each thing of a kind.
 var homes = map[string]string{Droid.String(): "Droid", Structure.String(): "Structure", Feature.String(): "Feature"}
 
 // types are the columns with the number of a thing's type.

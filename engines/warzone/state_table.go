@@ -7,7 +7,7 @@ import (
 	"github.com/desynctool/desynctool/snapshot"
 )
 
-// usualRows is for how many rows memory is taken at first.
+// usualRows is how many rows memory is first allocated for.
 const usualRows = 32
 
 // table collects the rows of one table in the order of the dump.

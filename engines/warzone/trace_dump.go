@@ -72,8 +72,7 @@ func (d *traceDump) Dialect() tracediff.Dialect {
 // Span returns the one tick of the dump.
 func (d *traceDump) Span() (first, last uint64) { return d.at.Tick, d.at.Tick }
 
-// Next returns the next line. Those that may differ between peers in sync are
-// passed over.
+// Next returns the next line. Lines that may differ between peers in sync are skipped.
 func (d *traceDump) Next() (*tracediff.Record, error) {
 	for {
 		e, err := d.in.Next()

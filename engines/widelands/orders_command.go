@@ -22,7 +22,7 @@ type command struct {
 	params []param
 }
 
-// maxList bounds the lists of commands: no attack has as many soldiers.
+// maxList bounds the lists of commands: no attack has that many soldiers.
 const maxList = 1 << 16
 
 // commands is the one table of commands, by id. The parameters belong to version 3 of the replay.

@@ -69,8 +69,7 @@ var kinds = func() (t [256]Kind) {
 	return t
 }()
 
-// sizes has the length of an entry by its tag, 0 if the tag is unknown or the entry
-// cannot simply be passed over.
+// sizes has the length of an entry by its tag, 0 if the tag is unknown or the entry cannot simply be skipped.
 var sizes = func() (t [256]uint8) {
 	for k := Desync; int(k) < len(layouts); k++ {
 		if l := &layouts[k]; l.tag != 0 && k != HandleActiveSupplies && k != StartTransfer && k != RunQueue {

@@ -11,7 +11,7 @@ import (
 type Recomputed struct {
 	Checked int // hashes that were recomputed
 	Fitting int // of these
-	// First is the first that does not fit, nil if all do.
+	// First is the first hash that does not fit, nil if all do.
 	First *Misfit
 	// Beyond counts hashes at times that the stream does not reach.
 	Beyond int
@@ -24,9 +24,8 @@ type Misfit struct {
 	Offset             int64 // how many bytes of the stream Computed is the MD5 of
 }
 
-// Recompute computes the hashes of a replay from a sync stream, in one pass through
-// both. The hash at time t is the MD5 of all entries before the first RunQueue that
-// is due at t or later; where there is none, the stream does not reach t.
+// Recompute computes the hashes of a replay from a sync stream, in one pass through both. The hash at time t is the MD5
+// of all entries before the first RunQueue that is due at t or later; if there is none, the stream does not reach t.
 //
 // An error that is a *frame.Error means that a file breaks off or is damaged; the result is still valid for the part
 // before that. An excerpt cannot be used.

@@ -179,7 +179,7 @@ func printable(b []byte) bool {
 	return true
 }
 
-// Excerpt returns the header of a .wse, nil of a .wss.
+// Excerpt returns the header of a .wse, nil for a .wss.
 func (s *Stream) Excerpt() *Excerpt { return s.excerpt }
 
 // Next returns the next entry. It is valid until the next call.

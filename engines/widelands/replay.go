@@ -16,7 +16,7 @@ import (
 // with under the same name.
 const played = "replay.wrpl"
 
-// speed is how much faster than a clock the game plays, if the machine can.
+// speed is how much faster than real time the game plays, if the machine can.
 const speed = 100
 
 // Game returns the recipe.

@@ -116,8 +116,7 @@ func running(err error) error {
 	return err
 }
 
-// Skip passes over ticks. A tick is over where the RunQueue that begins the next one
-// ends at the offset or before.
+// Skip skips ticks. A tick is over if the RunQueue that begins the next one ends at the offset or before.
 func (s *entries) Skip(offset int64) (last uint64, passed bool, err error) {
 	clock, passed := s.stream.Skip(offset)
 	if passed {

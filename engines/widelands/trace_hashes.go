@@ -40,7 +40,7 @@ func (h *hashes) Dialect() tracediff.Dialect {
 	}
 }
 
-// Next returns the next hash. Commands are passed over.
+// Next returns the next hash. Commands are skipped.
 func (h *hashes) Next() (*tracediff.Record, error) {
 	for {
 		p, err := h.replay.Next()

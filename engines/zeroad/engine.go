@@ -33,9 +33,8 @@
 // Each type of component becomes a table, keyed by entity; lists in it become separate tables, keyed (entity, index).
 // docs/formats/zeroad-dump.md has the mapping at length.
 //
-// A dump carries no checksum of its text and no mark of its end. One that was
-// cut off is recognised by the empty line and by the list of entities in
-// TemplateManager, damage elsewhere only where it breaks the format.
+// A dump carries no checksum of its text and no mark of its end. A dump that was cut off is recognised by the empty
+// line and by the list of entities in TemplateManager, damage elsewhere only where it breaks the format.
 //
 // # Orders
 //

@@ -118,7 +118,7 @@ type computed struct {
 	recorded, value []byte
 }
 
-// maxLine is how long a line may be that counts, in bytes.
+// maxLine is the longest line that counts, in bytes.
 const maxLine = 4096
 
 func (r *run) printed() (*printed, error) {

@@ -16,8 +16,8 @@ import (
 	"github.com/desynctool/desynctool/snapshot"
 )
 
-// FirstLocal is the first id of entities that a peer has for itself, such as
-// corpses and previews of buildings. They are not part of the sim's state.
+// FirstLocal is the first id of entities that only one peer has, such as corpses and previews of buildings. They are
+// not part of the sim's state.
 const FirstLocal = 1 << 29
 
 // Format returns the format of 0 A.D.'s state dumps. Sniff knows only the text: the first bytes of a compressed file do
@@ -90,8 +90,8 @@ func afterTurn(label uint64) snapshot.Point {
 	return snapshot.Point{Tick: label + 1, Native: fmt.Sprintf("turn %d", label), Relation: snapshot.After}
 }
 
-// Read reads a dump of size bytes. Name is for errors, and gives the turn of a
-// dump that does not. A malformed dump is an *engine.LineError.
+// Read reads a dump of size bytes. Name is for errors, and contains the turn of a dump that does not. A malformed dump
+// is an *engine.LineError.
 func Read(r io.ReaderAt, size int64, name string) (*snapshot.World, error) {
 	used := scratches.Get().(*scratch)
 	defer used.free()

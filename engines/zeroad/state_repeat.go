@@ -47,7 +47,7 @@ type op struct {
 	bits  uint64 // the second part of the row's key; or the value; or of a text where it ends, and 32 bits above where it begins
 }
 
-// noRow is the field of an op that has a table be there, with a row or without.
+// noRow is the field of an op that makes a table exist, with or without a row.
 var noRow = new(field)
 
 // errRepeat means that reading has to begin again without repeating anything: it has reached a limit, and only the text
@@ -61,7 +61,7 @@ const (
 	maxBlocks = 1 << 16
 )
 
-// maxBeside is among how many components of an entity one is looked for.
+// maxBeside is how many components of an entity are searched for one.
 const maxBeside = 64
 
 // begin begins a dump.

@@ -152,7 +152,7 @@ func (p *path) item(i int) *path {
 	return p.items[i].opened()
 }
 
-// maxLooked is among how many members one is looked for one by one.
+// maxLooked is how many members are searched one by one.
 const maxLooked = 16
 
 // verbatim reports whether a name is in quotes unchanged.

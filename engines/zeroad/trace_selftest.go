@@ -18,13 +18,11 @@ var testMoments = []string{"before", "after"}
 // maxHash is how long a file with a hash may be, in bytes.
 const maxHash = 256
 
-// ReadTest reads the folder that 0 A.D. writes when -serializationtest or -rejointest finds a
-// difference, serializationtest/DATE_INDEX: hash.MOMENT.a and .b with the hashes of both
-// simulations in hex, state.MOMENT.a and .b with their states in the engine's binary form, and
-// debug.after.a and .b with both as text, where they part in the turn. MOMENT is before or
-// after; a is the simulation that plays on, b the one that was loaded from its saved state.
-// The turn is in none of them. It returns nil for any other folder, and an error for a hash
-// that cannot be read.
+// ReadTest reads the folder that 0 A.D. writes when -serializationtest or -rejointest finds a difference,
+// serializationtest/DATE_INDEX: hash.MOMENT.a and .b with the hashes of both simulations in hex, state.MOMENT.a and .b
+// with their states in the engine's binary form, and debug.after.a and .b with both as text, if they diverge in the
+// turn. MOMENT is before or after; a is the simulation that plays on, b the one that was loaded from its saved state.
+// The turn is in none of them. It returns nil for any other folder, and an error for a hash that cannot be read.
 func ReadTest(tree files.Tree, folder string) (*tracediff.ClaimLog, error) {
 	names, err := tree.Names(folder)
 	if err != nil {

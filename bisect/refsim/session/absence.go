@@ -38,7 +38,7 @@ func ParseRejoin(s string) (Absence, error) {
 	return Absence{Peer: peer, From: begin, Until: begin + n}, err
 }
 
-// ParseJoin parses PEER@TICK: a peer that is there from TICK on.
+// ParseJoin parses PEER@TICK: a peer that is present from TICK on.
 func ParseJoin(s string) (Absence, error) {
 	peer, tick, ok := strings.Cut(s, "@")
 	if !ok || peer == "" {

@@ -11,8 +11,7 @@ import (
 	"github.com/desynctool/desynctool/internal/file/files"
 )
 
-// StateName is the name of the file in a session's folder that is there until the session is
-// finished.
+// StateName is the name of the file in a session's folder that exists until the session is finished.
 const StateName = "record.state"
 
 const stateText = "desynctool has not finished this session; the next record to this folder takes its place\n"

@@ -16,27 +16,25 @@ type Options struct {
 	Config refsim.Config
 	Ticks  uint64 // length of the session, 1 at least
 
-	// Peers are the names of the peers, 2 at least; nil means host and client.
-	// The scripted players look at the first peer's screen.
+	// Peers are the names of the peers, at least 2; nil means host and client. The scripted players look at the first
+	// peer's screen.
 	Peers []string
 
 	Faults []Fault
 
-	// Absences are when peers other than the first are not there.
+	// Absences are the times in which peers other than the first are absent.
 	Absences []Absence
 
 	// SnapshotEvery is how many ticks lie between two snapshots; 0 means 300.
 	SnapshotEvery uint64
 
-	// Signatures has RecordTo write a chain of tick signatures for each peer, with the key that
-	// SigningKey returns.
+	// Signatures makes RecordTo write a chain of tick signatures for each peer, with the key that SigningKey returns.
 	Signatures bool
 
 	// Context, if not nil, ends the session early when it is done: with its cause as an error.
 	Context context.Context
 
-	// Progress, if not nil, is called after each tick with the ticks done and the ticks
-	// in all.
+	// Progress, if not nil, is called after each tick with the number of finished ticks and of all ticks.
 	Progress func(done, total int64)
 
 	// Reports, if not nil, writes additional files of a session that RecordTo has written, before it counts as

@@ -15,8 +15,7 @@ import (
 // except for the bytes that an Order's payload points to, which must not change. Functions that are nil are not called;
 // an error ends the session.
 type Sink struct {
-	// Header is called once for each peer before anything else of it: at the start, or
-	// when it joins.
+	// Header is called once for each peer before anything else about it: at the start, or when it joins.
 	Header func(peer int, h orderlog.Header) error
 
 	// Tick is called for each peer and tick that it plays, with the orders as applied, their
@@ -33,9 +32,8 @@ type Sink struct {
 	// and before the ticks that it plays from there.
 	State func(peer int, point uint64, hash merkle.Hash) error
 
-	// Snapshot is called for each peer that is there at state point 0, every
-	// SnapshotEvery ticks, where a peer loads, where comparing sync hashes first shows
-	// a difference, and at the end; never twice for the same point.
+	// Snapshot is called for each peer that is present at state point 0, every SnapshotEvery ticks, where a peer loads,
+	// where comparing sync hashes first shows a difference, and at the end; never twice for the same point.
 	Snapshot func(peer int, w *snapshot.World) error
 
 	// Detected is called once, with the first point at which comparing sync

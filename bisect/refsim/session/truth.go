@@ -25,9 +25,8 @@ type Truth struct {
 	// no System then.
 	LoadedAt *uint64 `json:"loaded_at,omitempty"`
 
-	// System is the first after which something differed that still did at
-	// the end of the tick; nil for an initial state. Archetype, Component and
-	// Entities are the first that differ, the RNG before the archetypes.
+	// System is the first one after which something differed that still differs at the end of the tick; nil for an
+	// initial state. Archetype, Component and Entities are the first that differ, the RNG before the archetypes.
 	System    *string  `json:"system"`
 	Archetype *string  `json:"archetype"` // empty for the RNG
 	Component *string  `json:"component"` // "RNG" for the RNG
