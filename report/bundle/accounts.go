@@ -128,7 +128,7 @@ func (s *Session) holder(f *File) *Peer {
 	return nil
 }
 
-// Hear adds the words of a record of an order log that its game has desynced.
+// Hear adds the claims in a record of an order log that its game has desynced.
 func (r *LogRead) Hear(file string, rec *orderlog.Record, d orderlog.Dialect) {
 	if rec.Tick != nil {
 		r.last, r.began = rec.Tick.Number, true

@@ -17,7 +17,7 @@ var (
 	MachineFacts = []string{"os", "cpu", "arch", "compiler", "locale", "language", "lang", "timezone", "threads", "gpu", "driver"}
 )
 
-// TickRate is the name of the fact how many ticks a second has.
+// TickRate is the name of the fact about the number of ticks in a second.
 const TickRate = "tick rate"
 
 // OfGame and OfMachine report whether a fact that a file states by that name is about the game, or about a machine.
@@ -27,7 +27,7 @@ func OfMachine(name string) bool { return slices.Contains(MachineFacts, name) }
 // MustMatch reports whether a fact has to be the same on all peers.
 func MustMatch(name string) bool { return name == TickRate || OfGame(name) }
 
-// askedFor are the facts that should be known of any match, and other names of them.
+// askedFor are the facts that should be known about any match, and other names for them.
 var askedFor = [][]string{
 	{"seed"}, {"start state"}, {"build", "version", "engine_version"}, {TickRate}, {"mods", "mod", "mod checksum"}, {"data hash", "data_hash", "data"},
 	{"os"}, {"cpu", "arch"}, {"compiler"}, {"locale", "language", "lang"},

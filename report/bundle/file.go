@@ -16,7 +16,7 @@ import (
 	"github.com/desynctool/desynctool/tracediff"
 )
 
-// File is a file below the paths, other than one that its name makes a state.
+// File is a file below the paths, except files that are states by their names.
 type File struct {
 	Path   string
 	Size   int64
@@ -131,7 +131,7 @@ func (f *File) speaks() bool {
 	return ext == ".log" || ext == ".txt" || f.text && (f.given || !f.ownLog && !slices.Contains(written, ext))
 }
 
-// written are how the names of documents, programs and settings end.
+// written are the name ends of documents, programs and settings.
 var written = []string{
 	".md", ".markdown", ".rst", ".adoc", ".toml", ".ini", ".cfg", ".conf", ".yml", ".yaml", ".sh", ".bat", ".ps1",
 	".go", ".c", ".h", ".cc", ".cpp", ".hpp", ".cs", ".rs", ".py", ".lua", ".js", ".ts", ".java", ".kt", ".gd",

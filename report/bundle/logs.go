@@ -177,7 +177,7 @@ func (s *Session) LogFiles() []*File {
 	return list
 }
 
-// LogBytes returns how many bytes the order logs have.
+// LogBytes returns the size of the order logs in bytes.
 func (s *Session) LogBytes() (n int64) {
 	for _, f := range s.LogFiles() {
 		n += f.Size

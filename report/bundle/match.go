@@ -43,8 +43,7 @@ func (e *OtherGamesError) Error() string {
 // Game returns the game that the artifacts come from, empty if they are in our formats or may belong to any game.
 func (s *Session) Game() string { return s.game }
 
-// Given returns the paths that the evidence was read from, and of several matches the number of
-// this one.
+// Given returns the paths that the evidence was read from, and, if there are several matches, the number of this one.
 func (s *Session) Given() verdict.Given {
 	g := verdict.Given{Paths: s.paths}
 	if s.match != nil {

@@ -65,8 +65,7 @@ type unit struct {
 	begun *begun // of a log, once read
 }
 
-// OpenMatches walks some paths as Open does and returns the matches below them. There is one
-// at least.
+// OpenMatches walks some paths as Open does and returns the matches below them. There is at least one.
 func OpenMatches(tree *archive.Tree, paths []string) (*Matches, error) {
 	return openMatches(tree, paths, nil)
 }
@@ -516,7 +515,7 @@ func (u *unit) where() string {
 	return u.path
 }
 
-// Get returns the match of a number, from 1.
+// Get returns the match with a number, from 1.
 func (m *Matches) Get(number int) (*Match, error) {
 	if number < 1 || number > len(m.List) {
 		return nil, fmt.Errorf("--match %d: of %s: %s", number, prose.Count(len(m.List), "match", "matches"), m)

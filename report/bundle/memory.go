@@ -61,7 +61,7 @@ func (m MemoryType) layout() (l *memory.Layout, opt memory.Options, err error) {
 	return l, opt, nil
 }
 
-// maxDeclared is the most bytes that a text with declarations has.
+// maxDeclared is the maximum size in bytes of a text with declarations.
 const maxDeclared = 1 << 20
 
 // declared returns a type that a text declares.

@@ -111,8 +111,7 @@ func statedTime(meta map[string]string) time.Time {
 	return t
 }
 
-// named finds a date and a time in the name of a file: 20261120_085851, 2026-11-20T08.55.14,
-// 2023-11-05T181504Z.
+// named matches a date and a time in the name of a file: 20261120_085851, 2026-11-20T08.55.14, 2023-11-05T181504Z.
 var named = lazyregexp.New(`(?:^|\D)(20\d\d)[-_]?([01]\d)[-_]?([0-3]\d)[-_ T]([0-2]\d)[.:_-]?([0-5]\d)[.:_-]?([0-5]\d)(?:\D|$)`)
 
 // timeInName returns the time that the name of a file has, zero without one.

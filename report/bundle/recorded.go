@@ -101,8 +101,8 @@ func (s *Session) statesBeside(p *place, f *File) (list []*File) {
 	return list
 }
 
-// CopyTo writes the unpacked content of a file into a folder on the disk, under its own name if that is
-// plain, and returns the copy's path. No more than limits.File bytes are written.
+// CopyTo writes the unpacked content of a file into a folder on the disk, under its own name if that is plain, and
+// returns the copy's path. It writes at most limits.File bytes.
 func (f *File) CopyTo(tree *archive.Tree, dir string) (string, error) {
 	in, err := tree.Open(f.Path)
 	if err != nil {

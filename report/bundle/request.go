@@ -63,7 +63,7 @@ func (d *doctor) match() string {
 	return ""
 }
 
-// playersKnow are the facts that a player knows where no file states them.
+// playersKnow are the facts that a player knows if no file states them.
 var playersKnow = []struct{ fact, text string }{
 	{"build", "the version of the game"}, {"mods", "your mods"}, {"os", "your operating system"},
 	{"locale", "the language that it is set to"}, {"cpu", "your processor"},

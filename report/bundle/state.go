@@ -29,9 +29,8 @@ type Pair struct {
 // Close closes both states.
 func (p *Pair) Close() error { return errors.Join(p.A.Close(), p.B.Close()) }
 
-// OpenPair opens the states of two arguments. Each is a file, or a folder of
-// snapshots, or FOLDER@TICK or FILE@TICK for the one of a state point; of two folders the
-// first states that differ are taken.
+// OpenPair opens the states of two arguments. Each is a file, or a folder of snapshots, or FOLDER@TICK or FILE@TICK for
+// the state at a state point; for two folders, the first states that differ.
 func OpenPair(tree *archive.Tree, argA, argB string) (*Pair, error) {
 	paths := [2]string{argA, argB}
 	known, err := statesAt(tree, argA, argB)

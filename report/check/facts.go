@@ -42,8 +42,8 @@ type reportFacts struct {
 	hash                []byte // of 8 or 32 bytes
 }
 
-// machineFacts are names of facts that belong to the machine, sharedFacts of those that must be
-// the same on all peers: the table of docs/recording.md.
+// machineFacts are names of facts about the machine, sharedFacts of facts that must be the same on all peers: the table
+// of docs/recording.md.
 var (
 	machineFacts = set("os", "cpu", "arch", "compiler", "locale", "language", "lang", "timezone", "threads", "gpu", "driver")
 	sharedFacts  = set("seed", "start state", "build", "version", "engine_version", "tick rate", "engine", "mods", "mod", "data hash", "data_hash", "data",

@@ -14,8 +14,7 @@ import (
 	"github.com/desynctool/desynctool/internal/file/files"
 )
 
-// maxDepth is how many levels of folders below a path are looked into, and maxFiles how many files
-// they may have.
+// maxDepth is how many levels of folders below a path are read, and maxFiles how many files they may have.
 const (
 	maxDepth = 5
 	maxFiles = 20000

@@ -79,7 +79,7 @@ const (
 	theFile  = "The file"
 )
 
-// rules is the one table of rules: docs/rules.md is written from it.
+// rules is the only table of rules: docs/rules.md is generated from it.
 var rules = []Rule{
 	{"frame-magic", Error, logPage, "Framing", "| magic | 8 bytes | `89 44 4f 4c 0d 0a 1a 0a` for an order log |", "a file that begins otherwise is of another kind: exit status 2"},
 	{"frame-version", Error, logPage, "Framing", "a reader refuses 0 and any version it does not know", ""},

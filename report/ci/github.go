@@ -20,9 +20,8 @@ const (
 	maxJobSummary  = 1 << 20
 )
 
-// GitHub writes a report as workflow commands, which GitHub Actions shows as annotations: an
-// error for a divergence, a warning for evidence that lacks or contradicts itself, a notice
-// for peers in sync.
+// GitHub writes a report as workflow commands, which GitHub Actions shows as annotations: an error for a divergence, a
+// warning for evidence that is missing or contradicts itself, a notice for peers in sync.
 func GitHub(w io.Writer, r *document.Report) error {
 	var out strings.Builder
 	kind := "error"

@@ -14,9 +14,9 @@ import (
 // goldenName is the name of suites of golden replays.
 const goldenName = "desynctool golden"
 
-// JUnitOfGolden writes a suite for each run of golden replays, which is called after its platform and
-// build, with a test for each replay: it fails if the replay differs from its golden trace, and has an error if it was
-// not played or is unusable.
+// JUnitOfGolden writes a suite for each run of golden replays, which is named after its platform and build, with a test
+// for each replay: it fails if the replay differs from its golden trace, and has an error if it was not played or is
+// unusable.
 func JUnitOfGolden(w io.Writer, t *golden.Table) error {
 	var suites []junitSuite
 	labels := t.Labels()
@@ -62,7 +62,7 @@ func JUnitOfGoldenFailed(w io.Writer, why string) error {
 	return writeSuites(w, goldenName, []junitSuite{suite})
 }
 
-// goldenClass is the class that the test cases are of.
+// goldenClass is the class of the test cases.
 const goldenClass = "desynctool.golden"
 
 func goldenSuite(label string, id int) junitSuite {

@@ -59,7 +59,7 @@ type junitOutcome struct {
 // triageName is the name of suites of triage.
 const triageName = "desynctool triage"
 
-// junitClass is the class that the test cases are of.
+// junitClass is the class of the test cases.
 const junitClass = "desynctool.triage"
 
 // add adds a test and counts it.
@@ -74,7 +74,7 @@ func (s *junitSuite) add(c junitCase) {
 	}
 }
 
-// noTime is how long a test took: a report does not know.
+// noTime is the time that a test took: a report does not contain it.
 const noTime = "0"
 
 // JUnit writes a report as a suite of one test, which is named after the session. It fails if the peers diverged, and

@@ -128,10 +128,9 @@ const (
 	levelNote    = "note"
 )
 
-// SARIF writes a report as a log of SARIF 2.1.0. The rules are classes of causes. A
-// divergence is an error of the class that most speaks for; classes that the evidence cannot
-// separate from it are warnings, the others notes. Missing evidence that leaves no verdict, and
-// contradictions, are warnings. Places in the state are logical locations
+// SARIF writes a report as a log of SARIF 2.1.0. The rules are classes of causes. A divergence is an error of the
+// likeliest class; classes that the evidence cannot separate from it are warnings, the others notes. Missing evidence
+// that leaves no verdict, and contradictions, are warnings. Places in the state are logical locations
 // (System/Archetype/Component.field), files of evidence physical ones.
 //
 // The partial fingerprints come from the report; GitHub's code scanning reads only primaryLocationLineHash, which is

@@ -36,7 +36,7 @@ type bisectDocument struct {
 	Missing        []string          `json:"missing"`
 	Notes          []string          `json:"notes"`
 	Native         map[string]string `json:"native,omitempty"`
-	// Headers are the build and the tick rate where peers state others.
+	// Headers are the build and the tick rate if they differ between peers.
 	Headers []orderlog.HeaderDifference `json:"headers,omitempty"`
 
 	Prefix *prefixDocument `json:"prefix,omitempty"` // there if prefixes were searched

@@ -11,7 +11,7 @@ import (
 	"github.com/desynctool/desynctool/internal/prose"
 )
 
-// MaxComment is how many characters Comment writes at most, as chats allow them.
+// MaxComment is how many characters Comment writes at most, as chats allow.
 const MaxComment = 2000
 
 // Limits on what a comment shows.
@@ -375,7 +375,7 @@ func commentPrint(r *Report) string {
 	return "Fingerprint: " + text
 }
 
-// commentList names peers, at most most of them, with a text in between.
+// commentList names peers, up to most of them, with a text in between.
 func commentList(names []string, most int, between string) string {
 	var out []string
 	for _, name := range names[:min(len(names), most)] {

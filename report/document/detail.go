@@ -35,11 +35,11 @@ func detailDocuments(details []tracediff.Detail) (docs []DetailDocument) {
 type Details struct {
 	Kind tracediff.DetailKind
 	Same []DetailDocument // that all peers have, up to the first in which they differ
-	// Peers are the rest of each, empty if all lines are the same.
+	// Peers are the remaining lines of each peer, empty if all lines are the same.
 	Peers []PeerDetails
 }
 
-// PeerDetails are the lines that one peer has from the first on that differs.
+// PeerDetails are one peer's lines from the first difference on.
 type PeerDetails struct {
 	Peer string
 	Rest []DetailDocument
@@ -58,8 +58,8 @@ func (r *Report) FirstDetails() *Details {
 	return f.Checkpoint.Details(order...)
 }
 
-// Details returns the details of the peers that have the checkpoint, nil if there are none.
-// The peers that are named come first, in that order.
+// Details returns the details of the peers that have the checkpoint, nil if there are none. The named peers come first,
+// in that order.
 func (c *CheckpointDocument) Details(order ...string) *Details {
 	for _, name := range slices.Sorted(maps.Keys(c.Values)) {
 		if !slices.Contains(order, name) {

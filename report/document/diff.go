@@ -63,8 +63,8 @@ type FieldDocument struct {
 	Kind      snapshot.Kind     `json:"kind"`
 	Bits      int               `json:"bits_changed"`
 	ULP       *uint64           `json:"ulp,omitempty"`
-	// Difference is the second value less the first, Relative that as a part of the first, Units
-	// how many units of a fixed number it is: see snapshot.Apart.
+	// Difference is the second value minus the first, Relative the difference divided by the first, Units the
+	// difference in units of a fixed-point number: see snapshot.Apart.
 	Difference string   `json:"difference,omitempty"`
 	Relative   *float64 `json:"relative,omitempty"`
 	Units      uint64   `json:"units,omitempty"`

@@ -18,7 +18,7 @@ type Checkup struct {
 	// Unknown are facts of the game and the machines that no file states.
 	Unknown []string        `json:"unknown"`
 	Steps   []NarrowingStep `json:"narrowing"`
-	// Lost lists evidence that cannot be used or is lacking.
+	// Lost lists evidence that cannot be used or is missing.
 	Lost []string `json:"missing"`
 	// Ask is a text that asks the players for missing files, empty if nothing is missing.
 	Ask string `json:"ask"`
@@ -26,7 +26,7 @@ type Checkup struct {
 	// GameLogs are lines that only some of the games' own logs have, nil if fewer than two peers left
 	// a log.
 	GameLogs *GameLogs `json:"-"`
-	// Warnings are about what is odd and harmless. The head of the document has them.
+	// Warnings are about odd but harmless things. The head of the document has them.
 	Warnings []string `json:"-"`
 }
 

@@ -51,8 +51,8 @@ type Failure struct {
 	Error string `json:"error"` // on one line
 }
 
-// StatusOfError returns the status of a command that an error ended: Inconclusive where evidence is
-// lacking, else Failed.
+// StatusOfError returns the status of a command that ended with an error: Inconclusive if evidence is missing, else
+// Failed.
 func StatusOfError(err error) Status {
 	if errors.Is(err, frame.ErrLacking) || errors.Is(err, hunt.ErrCannot) {
 		return Inconclusive

@@ -9,8 +9,8 @@ import (
 	"github.com/desynctool/desynctool/snapshot"
 )
 
-// Entity is a thing of the game with all of it that differs between two states: a unit with
-// its components, a town with its lists. The RNG has no key.
+// Entity is a thing in the game with all its differences between two states: a unit with its components, a town with
+// its lists. The RNG has no key.
 type Entity struct {
 	// Kind is the game's word for such things, or the label of an archetype or cache; Key is its number among them.
 	Kind  string `json:"kind"`
@@ -19,9 +19,9 @@ type Entity struct {
 	// Name is its own name or type, Place where it is; each empty if the states do not contain it, or do not agree.
 	Name  string `json:"name,omitempty"`
 	Place string `json:"place,omitempty"`
-	// OnlyOn is the peer that alone has it, empty if both have it or that is not known.
+	// OnlyOn is the only peer that has it, empty if both have it or that is not known.
 	OnlyOn string `json:"only_on,omitempty"`
-	// Values counts the values of it that differ, Rows are those that one side has.
+	// Values counts its differing values, Rows are its rows that only one side has.
 	Values uint64       `json:"values"`
 	Rows   []EntityRows `json:"rows,omitempty"`
 }
@@ -154,7 +154,7 @@ type Gathered struct {
 	Others Others
 }
 
-// GatheredEntity is an entity that both sides have, with its values that are listed.
+// GatheredEntity is an entity that both sides have, with its listed values.
 type GatheredEntity struct {
 	*Entity
 	Lines []GatheredLine
@@ -261,10 +261,10 @@ func (e *GatheredEntity) lacking() int {
 	return e.Lines[0].lacking()
 }
 
-// Each returns the values of an entity that are listed, each by itself.
+// Each returns the listed values of an entity, one by one.
 func (e *GatheredEntity) Each() []GatheredLine { return e.lines(true) }
 
-// Title names the entities: "units 151, 152 and 2 more", most at most.
+// Title names the entities: "units 151, 152 and 2 more", with up to most of them.
 func (a *AbsentEntities) Title(most int) string {
 	if len(a.Entities) == 1 {
 		return a.Entities[0].Title()
@@ -313,8 +313,7 @@ func (e *Entity) RowsText() (list []string) {
 	return list
 }
 
-// Names returns the fields of a line: "Position.x (= Minimap.x and 2 more)", with at most so
-// many others.
+// Names returns the fields of a line: "Position.x (= Minimap.x and 2 more)", with up to most others.
 func (l *GatheredLine) Names(most int) string {
 	name := l.Of.fieldName(l.LocusField)
 	if len(l.Same) == 0 {

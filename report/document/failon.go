@@ -17,9 +17,9 @@ const (
 	FailInconclusive = "inconclusive" // in addition, evidence that is lost or lacking
 )
 
-// ExitFor returns the status with which a command ends that made the report, by what is to
-// fail. An empty failOn is "diverged,inconclusive", the exit status of every other command.
-// What does not fail ends as InSync does; Failed always stays Failed.
+// ExitFor returns the exit status of the command that made the report, according to failOn. An empty failOn is
+// "diverged,inconclusive", as for every other command. A status that does not fail ends like InSync; Failed always
+// stays Failed.
 //
 //	failOn               diverged  known before  inconclusive
 //	""                   1         1             3

@@ -25,7 +25,7 @@ type GameLogFile struct {
 	Lines    int64  `json:"lines"`
 	Warnings int64  `json:"warnings"`
 	Errors   int64  `json:"errors"` // and worse
-	// Split is the first line after the split, one more than there are if none is.
+	// Split is the first line after the split, one more than the number of lines if there is none.
 	Split int64 `json:"split_line"`
 	// Left counts distinct lines that there was no room for.
 	Left int64 `json:"left_out,omitempty"`

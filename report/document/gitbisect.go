@@ -16,7 +16,7 @@ type gitBisectDocument struct {
 	Range string `json:"range"`
 	Build string `json:"build,omitempty"` // the command
 	Test  string `json:"test"`            // the simulator or the command
-	// First is the first bad commit, null if it is not known; Left are those that it may be.
+	// First is the first bad commit, null if it is not known; Left are the commits that it may be.
 	First     *commitDocument  `json:"first_bad"`
 	Left      []commitDocument `json:"left"`
 	Good      []commitDocument `json:"good"` // the parents of those, which are good

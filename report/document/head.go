@@ -191,7 +191,7 @@ type Style struct {
 	width int // columns of a line, 0 if it is not cut
 }
 
-// Least and most columns of a line that a terminal is taken to have.
+// The least and the most columns that we assume a terminal to have.
 const (
 	minWidth = 60
 	maxWidth = 200

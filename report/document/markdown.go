@@ -476,8 +476,8 @@ func bounded(s string) string {
 // both, also in tables.
 const markdownEntities = "&<>`*_[]\\|~$^{}"
 
-// markdownBegins are those that mean something at the beginning of a line only: a heading, a
-// list, a rule, a command to GitHub Actions or to GitLab.
+// markdownBegins are the characters that have a meaning only at the beginning of a line: a heading, a list, a rule, a
+// command to GitHub Actions or to GitLab.
 const markdownBegins = "#-+=:/"
 
 // markdownText returns a text that is safe anywhere in a line of Markdown.

@@ -7,8 +7,8 @@ import (
 
 // Names are an engine's names for the things that the pictures of a report show, where it has its own names.
 type Names struct {
-	// Ticks is the rule for ticks, nil if their names are the numbers, or follow no rule; States is
-	// that for state points, from the first to the last of Points, nil if there is none.
+	// Ticks is the rule for ticks, nil if their names are the numbers, or follow no rule; States is the rule for state
+	// points, from the first to the last of Points, nil if there is none.
 	Ticks  *TickNames  `json:"ticks,omitempty"`
 	States *TickNames  `json:"states,omitempty"`
 	Points []PointWord `json:"points,omitempty"` // state points that the pictures have, in order

@@ -31,8 +31,7 @@ func (t *Text) Row(name string, parts ...string) {
 	t.hang(rowIndent, "  ", t.faint.Sprint(pad(name, len(name), rowIndent-2)), strings.Join(parts, ""))
 }
 
-// Rows writes rows of columns, each with a name before it. The first column is of names of
-// peers.
+// Rows writes rows of columns, each with a name before it. The first column has the names of peers.
 func (t *Text) Rows(name string, rows [][]string) {
 	t.rows(rows, table{indent: "  " + t.faint.Sprint(pad(name, len(name), rowIndent-2)), colours: map[int]printer{0: t.name}})
 }

@@ -94,8 +94,8 @@ type CheckpointDocument struct {
 	DetailOf tracediff.DetailKind `json:"detail_of,omitempty"`
 }
 
-// Differing returns the names of the sums that are not the same on all peers, "" for the main
-// one; nothing if it is lacking on one.
+// Differing returns the names of the sums that differ between peers, "" for the main one; nothing if a peer lacks the
+// checkpoint.
 func (c *CheckpointDocument) Differing() (names []string) {
 	all := map[string]map[string]bool{}
 	add := func(name, value string) {

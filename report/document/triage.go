@@ -56,9 +56,9 @@ type Report struct {
 	Excluded map[string]string `json:"excluded,omitempty"`
 	// Experiments are the replays that were made to find it, in order.
 	Experiments []Experiment `json:"experiments,omitempty"`
-	// Cascade is which system, or part of the state, differed when, in order.
+	// Cascade lists when each system, or part of the state, first differed, in order.
 	Cascade []CascadeDocument `json:"cascade"`
-	// Orders are those around the divergence, Inputs how the orders of the peers differ.
+	// Orders are the orders around the divergence, Inputs how the orders of the peers differ.
 	Orders []TriagedOrder `json:"orders"`
 	Inputs *Inputs        `json:"inputs,omitempty"` // nil if fewer than two logs were compared
 
@@ -80,8 +80,8 @@ type Report struct {
 	Claims []ClaimDocument `json:"claims,omitempty"`
 	// Facts of the game and the machines that differ between the peers.
 	Facts []Fact `json:"facts,omitempty"`
-	// Stated are all facts of the game and the machines that the peers' files state, those
-	// included that are the same on all, or that only one peer states.
+	// Stated are all facts of the game and the machines that the peers' files state, including facts that are the same
+	// on all, or that only one peer states.
 	Stated []Fact `json:"stated,omitempty"`
 	// GameLogs are warnings and errors before the split that not all of the games' own logs
 	// have, nil if there are none.
@@ -121,7 +121,7 @@ type Session struct {
 	Played *Played `json:"played,omitempty"`
 	// KnownBy is how the formats of the evidence are known: KnownByBytes, KnownByPage, KnownByItself, in this order.
 	KnownBy []string `json:"known_by,omitempty"`
-	// Tables are the tables of states in ordinary notations, with how their rows are found again.
+	// Tables are the tables of states in ordinary notations, with the way in which their rows are identified.
 	Tables []Identified `json:"tables,omitempty"`
 }
 
@@ -132,7 +132,7 @@ const (
 	KnownByItself = "itself" // it is an ordinary notation, or a message in ordinary words
 )
 
-// Identified is how the rows of a table are found again in another state.
+// Identified is how the rows of a table are matched with the rows of another state.
 type Identified struct {
 	Table string `json:"table"`
 	Key   string `json:"key,omitempty"` // a member of the rows, empty if none identifies them
@@ -142,7 +142,7 @@ type Identified struct {
 	By string `json:"by"`
 }
 
-// Words returns how the rows are found again, and why.
+// Words returns how the rows are identified, and why.
 func (i *Identified) Words() string {
 	if i.Key == "" {
 		return i.Why()
@@ -220,8 +220,8 @@ type FirstDivergence struct {
 	Root       bool     `json:"root"`
 	Component  string   `json:"component,omitempty"`
 	Native     *Native  `json:"native,omitempty"`
-	// Checkpoint is the first that differs in the traces of an engine, Checksums where
-	// checksums of whole ticks part; null if there are none within the bracket.
+	// Checkpoint is the first differing checkpoint in the traces of an engine, Checksums where checksums of whole ticks
+	// diverge; null if there are none within the bracket.
 	Checkpoint *CheckpointDocument `json:"checkpoint,omitempty"`
 	Checksums  *Parting            `json:"checksums,omitempty"`
 	Healed     *uint64             `json:"healed_at"` // the states are equal again
@@ -229,7 +229,7 @@ type FirstDivergence struct {
 	// Majority is the number of the largest group, 0 if none is the largest. It is not
 	// known to be right.
 	Majority int `json:"majority"`
-	// Wrong are the peers that are known to be wrong, by a replay of the orders; none if that is not known.
+	// Wrong are the peers that are known to be wrong from a replay of the orders; empty if that is not known.
 	Wrong []string `json:"wrong,omitempty"`
 }
 
@@ -317,7 +317,7 @@ type Compared struct {
 	Rows   []LocusRows `json:"rows"`
 	// Columns counts the differing values of each column.
 	Columns []LocusColumn `json:"columns"`
-	// Schema are columns that only one side has, or that have another type or scale.
+	// Schema are columns that only one side has, or that have different types or scales.
 	Schema []LocusSchema `json:"schema,omitempty"`
 	// Reordered are the tables with the same rows, without ids, in another order on both sides.
 	Reordered []string `json:"reordered,omitempty"`
@@ -443,7 +443,7 @@ type Inputs struct {
 	Differences []orderlog.Difference `json:"differences"` // the first
 }
 
-// Level is which question of the narrowing a fingerprint is of.
+// Level is the question of the narrowing that a fingerprint covers.
 type Level string
 
 // Levels, from coarse to fine. Each covers the game, the kind of the divergence, and its own answer.
@@ -472,8 +472,8 @@ type Fingerprint struct {
 	Level  Level  `json:"level"`
 	Name   string `json:"name"`   // what is hashed
 	Digest string `json:"digest"` // 16 hex digits
-	// Of are the archetypes, components or fields that it is made of, sorted; of orders that
-	// differ how they do, and the kind of the first. It is nil where nothing is counted.
+	// Of are the archetypes, components or fields that it covers, sorted; for differing orders, how they differ and the
+	// kind of the first one. It is nil if nothing is counted.
 	Of []string `json:"of,omitempty"`
 }
 
@@ -575,7 +575,7 @@ const (
 	AxesSpread   MapAxes = "spread"   // by the names of three: of y and z, the one with the closer values is the height
 )
 
-// PositionsMap is where entities of the kinds that differ are on both peers.
+// PositionsMap has the positions of entities of the differing kinds on both peers.
 type PositionsMap struct {
 	Peers [2]string `json:"peers"`
 	Point uint64    `json:"point"`
@@ -633,8 +633,7 @@ func onlyOn(r *tracediff.Result, d *tracediff.Difference) string {
 	return strings.Join(names, ", ")
 }
 
-// BothNames returns an engine's own name of a tick or a state point, and the number of it
-// unless that is part of the name.
+// BothNames returns an engine's own name of a tick or a state point, and its number unless that is part of the name.
 func BothNames(native string, n uint64) string {
 	number := strconv.FormatUint(n, 10)
 	if native != tracediff.UnknownTick {
@@ -677,8 +676,7 @@ func AtPoint(p snapshot.Point) string {
 	return "at " + PointName(p)
 }
 
-// PointOf returns the state point that a document has by its number and the words of its
-// native name.
+// PointOf returns a state point from its number and the words of its native name in a document.
 func PointOf(native string, n uint64) snapshot.Point { return snapshot.Point{Tick: n}.Named(native) }
 
 // InTick names a tick within a sentence. The name may already contain the unit: "turn 12", "tick 000adee0".

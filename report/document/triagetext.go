@@ -13,7 +13,7 @@ import (
 	"github.com/desynctool/desynctool/tracediff"
 )
 
-// textWidth is how many columns the text of a report takes where it does not go to a terminal.
+// textWidth is how many columns the text of a report takes if it does not go to a terminal.
 const textWidth = 120
 
 // How much of a report its text shows by default.

@@ -2,8 +2,8 @@ package document
 
 import "fmt"
 
-// maxValues is how many values a saved report may have, lists and objects included: some take a
-// hundred times more memory than their text.
+// maxValues is how many values a saved report may have, including lists and objects: some take a hundred times more
+// memory than their text.
 const maxValues = 2 << 20
 
 // boundValues returns an error if a JSON text has more values than a saved report may have, before

@@ -11,7 +11,7 @@ import (
 // besideTitle is how many columns an entity and its only field take at most in one line of a text of this width.
 func besideTitle(width int) int { return min(40, width/3) }
 
-// shownAbsent is how many kinds of entities that only one side has a text names.
+// shownAbsent is how many kinds of entities a text names that only one side has.
 const shownAbsent = 6
 
 // maxAbsent is how many entities of one kind that only one side has are named.

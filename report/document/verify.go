@@ -74,10 +74,10 @@ type verifiedFile struct {
 	// Untold is why the given signatures do not decide; the file is then not verified.
 	Untold string `json:"untold,omitempty"`
 
-	// SignedBy is there if the root is signed for the tick that the file is of.
+	// SignedBy is present if the root is signed for the file's tick.
 	SignedBy *signerDocument `json:"signed_by,omitempty"`
 
-	// Signatures is there for a chain of tick signatures.
+	// Signatures is present for a chain of tick signatures.
 	Signatures *chainDocument `json:"signatures,omitempty"`
 
 	// Checksummed is false if the file carries no checksum, so that none can fail.

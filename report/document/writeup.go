@@ -71,9 +71,8 @@ func value(s string) (text string) {
 	return strings.Trim(s, `"'`)
 }
 
-// FindSeen returns the write-ups in a folder, and in folders in it, that have a fingerprint
-// of the report, those that have the most in common first. The kind of the divergence alone is
-// nothing in common.
+// FindSeen returns the write-ups in a folder, and in folders in it, that have a fingerprint of the report, the ones
+// with the most in common first. The same kind of divergence alone does not count.
 func (r *Report) FindSeen(folder fs.FS) (seen []SeenBefore, err error) {
 	if len(r.Fingerprints) == 0 {
 		return nil, nil

@@ -47,7 +47,7 @@ func (s *sheet) detail(n *Node, width int) []line {
 	return out
 }
 
-// tableGap is between columns, tableLeast is how narrow a column may be that is cut into lines.
+// tableGap is the gap between columns, tableLeast the least width of a column that is cut into lines.
 const (
 	tableGap   = 2
 	tableLeast = 9

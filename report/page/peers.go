@@ -17,7 +17,7 @@ type peer struct {
 // Path returns the peer's mark for a picture of 14 by 14 pixels.
 func (p peer) Path() string { return shape(p.Shape, 7, 7, 5) }
 
-// colours is how many the style has, c0 to c7.
+// colours is the number of colours in the style, c0 to c7.
 const colours = 8
 
 // peers are the peers of a session, by name.

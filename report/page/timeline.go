@@ -36,7 +36,7 @@ type markRow struct {
 	Name string // of its tick
 }
 
-// Heights of lanes, and how many bars the orders of all peers have together in a drawing.
+// Heights of lanes, and the number of bars for the orders of all peers together in a drawing.
 const (
 	eventHeight = 20
 	orderHeight = 30

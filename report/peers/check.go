@@ -107,9 +107,8 @@ func (r *Report) checkExcerpt() (out []contradiction) {
 
 func orderPath(i int) string { return fmt.Sprintf("order_log_excerpt[%d]", i) }
 
-// World returns the content of an archetype that a report which was read includes, with
-// the state of the RNG; nil if it does not include it, or if the content does not have
-// the hashes that it should.
+// World returns the content of an archetype that a report which was read includes, with the state of the RNG; nil if it
+// does not include it, or if the content does not match its hashes.
 func (r *Report) World(label string) (snapshot.State, error) {
 	w := r.worlds[label]
 	if !w.good {

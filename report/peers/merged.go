@@ -39,8 +39,7 @@ type Peer struct {
 	Phase     string           `json:"phase,omitempty"`
 	Native    *document.Native `json:"native,omitempty"`
 	StateHash string           `json:"state_hash,omitempty"`
-	// Group is the number of its group at that point, from 1; 0 if no other peer reported
-	// of it.
+	// Group is the number of its group at that point, from 1; 0 if no other peer reported on the point.
 	Group int `json:"group"`
 }
 

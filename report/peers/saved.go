@@ -24,8 +24,8 @@ func readDocument(r io.Reader, name string) ([]byte, error) {
 	return b, nil
 }
 
-// maxReportValues is how many values a saved document may have that is read as a whole:
-// small ones take many times more memory than text. Real ones have some ten thousand.
+// maxReportValues is how many values a saved document may have to be read as a whole: small values take many times more
+// memory than their text. Real ones have some ten thousand.
 const maxReportValues = 1 << 20
 
 // boundValues refuses a document with too many values. It need not be JSON.
@@ -47,8 +47,8 @@ func boundValues(b []byte, name string) error {
 	return nil
 }
 
-// ReadSaved reads a *document.Report, a *Report or a *Merged, by its schema, or of several matches
-// a []*document.Report.
+// ReadSaved reads a *document.Report, a *Report or a *Merged, by its schema, or a []*document.Report for several
+// matches.
 func ReadSaved(r io.Reader, name string) (any, error) {
 	b, err := readDocument(r, name)
 	if err != nil {

@@ -24,7 +24,7 @@ import (
 	"github.com/desynctool/desynctool/snapshot"
 )
 
-// Formats returns all known formats, and those that were found after them.
+// Formats returns all known formats, followed by the found ones.
 func (s *Survey) Formats() []engine.Format { return s.list }
 
 // Notes are remarks on the findings.
@@ -33,13 +33,13 @@ func (s *Survey) Notes() []string { return s.notes }
 // Page returns the page that describes the files, nil if none does.
 func (s *Survey) Page() *description.Description { return s.page }
 
-// Known returns a file of a known format, empty if there is none. Where there is one, a survey finds nothing.
+// Known returns a file of a known format, empty if there is none. If there is one, a survey finds nothing.
 func (s *Survey) Known() string { return s.known }
 
-// Files returns the files that were looked at, in the order of the paths and their names.
+// Files returns the files that were examined, in the order of the paths and their names.
 func (s *Survey) Files() []string { return s.all }
 
-// Format returns the format that was found of a file, nil if nothing in it is read.
+// Format returns the format that was found for a file, nil if nothing in it is read.
 func (s *Survey) Format(path string) *engine.Format {
 	for i := range s.own {
 		if f := &s.own[i]; f.Paths(path) {
@@ -146,10 +146,10 @@ func (g *group) put(out []Group, one Group) []Group {
 	return append(out, one)
 }
 
-// signs are the characters that mean something in a glob.
+// signs are the characters with a meaning in a glob.
 const signs = `*?[\\`
 
-// Literal returns a glob that fits a text alone.
+// Literal returns a glob that matches only a text.
 func Literal(text string) string {
 	var out strings.Builder
 	for _, r := range text {
@@ -272,7 +272,7 @@ type Misfit struct {
 	Text string
 }
 
-// States reads a file with states, each by itself.
+// States reads a file with states, one by one.
 func (s *Survey) States(path string) (*Content, error) {
 	g := s.groups[s.groupOf(path)]
 	if g == nil || g.schema == nil {
@@ -331,7 +331,7 @@ type opened struct {
 
 func (o opened) Close() error { return errors.Join(o.ReadCloser.Close(), o.file.Close()) }
 
-// Missing returns the paths of the page that are in none of the states that were looked at.
+// Missing returns the paths of the page that are in none of the examined states.
 func (s *Survey) Missing() (out []string) {
 	hints := s.hints()
 	if hints == nil || len(s.order) == 0 {

@@ -83,7 +83,7 @@ func (s *Survey) logs() {
 	})
 }
 
-// lineNotations are those that lines of a log may look like.
+// lineNotations are the notations that lines of a log may resemble.
 var lineNotations = []string{"paths", "columns", "indented", "ini"}
 
 // describedLog returns the format of a log in which a pattern of the page finds a line, and of one of the logs of a

@@ -17,7 +17,8 @@ import (
 // probably noise: a clock, a path, the name of a machine, an address. They are put into tables of the class noise if
 // something else differs later. If nothing else ever differs they stay where they are, since they are all there is.
 
-// fewestQuiet is in how many dumps nothing but a column must differ if its name and its values do not show that it is noise.
+// fewestQuiet is the number of dumps in which only a column must differ to count as noise if its name and its values do
+// not show it.
 const fewestQuiet = 2
 
 // mostNamed is how many columns a note names.
@@ -50,8 +51,8 @@ func (c *compared) add(d *compared) {
 type NoisyColumn struct {
 	Table, Component, Field string
 	Path                    string // in the states, empty if it has none
-	// Looks is set if its name or its values look like a clock, a path, a machine or an address. Else nothing but it
-	// differs in several dumps.
+	// Looks is set if its name or its values look like a clock, a path, a machine or an address. Else it is the only
+	// difference in several dumps.
 	Looks bool
 }
 

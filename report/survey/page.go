@@ -17,10 +17,10 @@ import (
 	"github.com/desynctool/desynctool/snapshot"
 )
 
-// maxBelow is in how many folders of a path a page is looked for.
+// maxBelow is how many folders of a path are searched for a page.
 const maxBelow = 64
 
-// Described is a tree for which a page was given.
+// Described is a tree with a given page.
 type Described interface {
 	files.Tree
 	// Description returns the page, nil if none was given.

@@ -336,7 +336,7 @@ func (s *Survey) head(path string) (head []byte, whole bool, err error) {
 	return text[:min(len(text), headLen)], len(text) <= headLen, err
 }
 
-// read returns at most most bytes of the content of a file, which may be compressed.
+// read returns up to most bytes of the content of a file, which may be compressed.
 func (s *Survey) read(path string, most int64) ([]byte, error) {
 	content, err := s.Open(path)
 	if err != nil {
@@ -575,7 +575,7 @@ type seen struct {
 	world *snapshot.World
 }
 
-// Picks returns at most so many of some names or ticks: the first, the last, and some between them.
+// Picks returns up to most of some names or ticks: the first, the last, and some between them.
 func Picks[T cmp.Ordered](list []T, most int) (out []T) {
 	if len(list) <= most {
 		return list

@@ -9,7 +9,7 @@ import (
 	"github.com/desynctool/desynctool/report/verdict"
 )
 
-// Missing lists the evidence that is lost or lacking.
+// Missing lists the evidence that is lost or missing.
 func Missing(c *verdict.Conclusion) []string {
 	out := append([]string{}, c.Lost...)
 	for _, n := range c.Lacking {

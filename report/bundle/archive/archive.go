@@ -67,8 +67,7 @@ type Options struct {
 	// are not read again.
 	Beside *Tree
 
-	// Progress, if not nil, is called with how much is read of a compressed archive, in
-	// bytes.
+	// Progress, if not nil, is called with how many bytes of a compressed archive have been read.
 	Progress func(done, total int64)
 }
 
@@ -117,7 +116,7 @@ type Tree struct {
 	notes   files.Notes
 }
 
-// Description returns the page that was given, nil if none was.
+// Description returns the given page, nil if there is none.
 func (t *Tree) Description() *description.Description {
 	if t.whole != nil {
 		return t.whole.Description()
@@ -418,5 +417,5 @@ func (t *Tree) Explain(err error) error {
 	return fmt.Errorf("%w; %s", err, prose.Few(lost, maxReasons))
 }
 
-// maxReasons is how many things that were lost an error names.
+// maxReasons is how many lost things an error names.
 const maxReasons = 20

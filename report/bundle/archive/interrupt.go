@@ -15,7 +15,7 @@ func (l *Options) ended() error {
 	return context.Cause(l.Context)
 }
 
-// Interrupted returns why reading was ended before its time, nil if it was not.
+// Interrupted returns why reading was ended early, nil if it was not.
 func (t *Tree) Interrupted() error { return t.limits.ended() }
 
 // longRead is the size from which on each read of a file checks whether to continue.

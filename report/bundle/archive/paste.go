@@ -21,8 +21,7 @@ const Stdin = "-"
 // next to their files only quote them, and are not evidence.
 var pasted = []string{".diff", ".patch"}
 
-// maxSpool is up to how many bytes of standard input are kept in memory. More are put into a
-// temporary file.
+// maxSpool is how many bytes of standard input are kept in memory. Longer input goes into a temporary file.
 const maxSpool = 16 << 20
 
 // named reports whether the content of a file that the user did not name is examined: it has the name of an archive, or

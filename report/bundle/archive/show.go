@@ -51,7 +51,7 @@ func (t *Tree) Show(path, dir string) error {
 	return nil
 }
 
-// Shown returns the path that Show was given of the folder in which a file is, empty if it is in none.
+// Shown returns the path that Show was given for the folder of a file, empty if it is in none.
 func (t *Tree) Shown(path string) string {
 	if t.whole != nil {
 		return t.whole.Shown(path)

@@ -6,8 +6,7 @@ import (
 	"github.com/desynctool/desynctool/internal/file/files"
 )
 
-// Watch calls report with how much is read of all files that are opened from now on, and how
-// much there is of them.
+// Watch calls report with the number of bytes read from all files that are opened from now on, and their total size.
 func (t *Tree) Watch(report func(done, total int64)) {
 	if t.whole != nil {
 		t.whole.Watch(report)

@@ -24,7 +24,7 @@ var said = map[string]string{
 	"ruleset": "ruleset", "settings": "settings",
 }
 
-// named is said with the names that single engines have.
+// named is said with the names of single engines.
 var named = sync.OnceValue(func() map[string]string {
 	all := maps.Clone(said)
 	for _, log := range engines.Logs() {

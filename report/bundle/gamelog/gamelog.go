@@ -27,10 +27,10 @@ const (
 	maxValue   = 200 // bytes of a fact's value
 )
 
-// Severity is how bad a line is by its own words.
+// Severity is the severity of a line by its own words.
 type Severity int
 
-// Severities, from harmless to worst. Of None nothing is kept.
+// Severities, from harmless to worst. Lines with None are not kept.
 const (
 	None Severity = iota
 	Warning
@@ -150,8 +150,8 @@ func Read(in io.Reader, name string, opts Options) (*Log, error) {
 	return r.log, err
 }
 
-// Serves reports whether reading the log with other options would give the same: the claim is the
-// same, and so is the split, or no line has a later tick than either.
+// Serves reports whether reading the log with other options would give the same result: the claim is the same, and so
+// is the split, or no line has a later tick than either.
 func (l *Log) Serves(opts Options) bool {
 	return opts.Claim == l.opts.Claim && (opts.Split == l.opts.Split || !l.beyond(l.opts.Split) && !l.beyond(opts.Split))
 }

@@ -13,7 +13,7 @@ import (
 // headLines is how many lines are searched for a logger's marks, and for facts.
 const headLines = 8192
 
-// markLen is within how many bytes of a line a mark that need not begin it is looked for.
+// markLen is how many bytes of a line are searched for a mark that need not begin it.
 const markLen = 200
 
 // loggers are the engines' logs that have distinctive marks.
@@ -51,7 +51,7 @@ func wrote(log *engine.Log, b []byte) bool {
 	})
 }
 
-// paragraphOf takes a paragraph of a page apart, as 0 A.D. writes them:
+// paragraphOf splits a paragraph of a page, as 0 A.D. writes them:
 //
 //	<p class="error">ERROR: Failed to load entity template 'units/x'</p>
 //

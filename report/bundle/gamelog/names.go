@@ -9,7 +9,7 @@ import (
 	"github.com/desynctool/desynctool/internal/file/compression"
 )
 
-// begins are how the names of logs begin that are not called .log.
+// begins are the beginnings of the names of logs that do not end in .log.
 var begins = []string{"infolog", "mainlog", "interestinglog", "stdout", "stderr", "output_log", "wzlog", "player-prev", "error", "exception", "console", "debug"}
 
 // Named reports whether a file has a name that games give their logs: infolog.txt,

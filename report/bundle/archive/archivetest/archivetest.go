@@ -49,7 +49,7 @@ func Entries(t testing.TB, dir, prefix string) (list []Entry) {
 	return list
 }
 
-// Packings make an archive of each kind, by how its name ends.
+// Packings make an archive of each kind, by the end of its name.
 var Packings = map[string]func(testing.TB, []Entry) []byte{
 	".zip":     func(t testing.TB, list []Entry) []byte { return Zip(t, zip.Deflate, list) },
 	".0.zip":   func(t testing.TB, list []Entry) []byte { return Zip(t, zip.Store, list) },
@@ -124,7 +124,7 @@ func Pack(t testing.TB, how string, b []byte) []byte {
 	return out.Bytes()
 }
 
-// Heap runs f and returns by how many bytes more the heap grew at most than before.
+// Heap runs f and returns by how many bytes the heap grew at most.
 func Heap(f func()) int64 {
 	runtime.GC()
 	var before, now runtime.MemStats
