@@ -11,7 +11,7 @@ import (
 	"github.com/desynctool/desynctool/tools/accuracy/verdicts"
 )
 
-// recorded are desyncs of real games, by what was done to make them.
+// recorded are desyncs of real games, named by how they were caused.
 var recorded = []verdicts.Recorded{
 	{Bug: "0ad walkspeed", Dir: "testdata/0ad/mp_orders_walkspeed"},
 	{Bug: "0ad walkspeed", Dir: "testdata/0ad/replay_walkspeed"},
@@ -31,9 +31,9 @@ var recorded = []verdicts.Recorded{
 // bugsPlanted is how many bugs are planted.
 const bugsPlanted = 24
 
-// groups measures how reports group into bugs, so many sessions of each, and writes the tables of
-// docs/desk-accuracy.md. With mix it writes the sessions with all of their evidence, the recordings and
-// the truth to that folder instead.
+// groups measures how well reports are grouped by bug, with this many sessions of each, and writes the tables of
+// docs/desk-accuracy.md. With mix, it writes the sessions with all of their evidence, the recordings and the truth to
+// that folder instead.
 func groups(names []string, seed uint64, sessions int, mix string) error {
 	dir, err := os.MkdirTemp("", "accuracy-")
 	if err != nil {

@@ -1,9 +1,9 @@
-// Command accuracy plays seeded sessions of three games and prints how often the verdicts on
-// them are right, as docs/accuracy.md has it:
+// Command accuracy plays seeded sessions of three games and prints how often the verdicts about them are right, as in
+// docs/accuracy.md:
 //
 //	go run ./tools/accuracy -sessions 240 -clean 60 -games refsim,arena,trade
 //
-// or how reports of planted bugs group, as docs/desk-accuracy.md has it:
+// or how reports of planted bugs are grouped, as in docs/desk-accuracy.md:
 //
 //	go run ./tools/accuracy -desk -games arena,trade
 package main
@@ -60,12 +60,12 @@ func run() error {
 		list = append(append(list, verdicts.Faulty(game, *faulty)...), verdicts.Clean(game, *clean)...)
 	}
 	list = slices.DeleteFunc(list, func(s verdicts.Session) bool {
-		odd := s.Seed*0x9e3779b97f4a7c15>>63 == 1 // whatever its mistake, which comes by turns
+		odd := s.Seed*0x9e3779b97f4a7c15>>63 == 1 // independent of its mistake, which alternates
 		other := *half == "odd" && !odd || *half == "even" && odd
 		return other || s.Seed <= uint64(*skip) || *only != "" && !strings.HasPrefix(s.Fault, *only)
 	})
 	measured := conclude
-	if *rules { // they are of what is concluded without a simulator
+	if *rules { // the rules concern conclusions without a simulator
 		measured = func(dirs []string, sim, own *bisect.Sim) (*verdict.Conclusion, error) {
 			if sim != nil {
 				return &verdict.Conclusion{}, nil
@@ -105,7 +105,7 @@ func conclude(dirs []string, sim, own *bisect.Sim) (*verdict.Conclusion, error) 
 	return compare.Conclude(s, compare.Builds{Sim: sim, Own: own}, nil)
 }
 
-// gameOf returns a game; the examples of docs/sdk are compiled to dir.
+// gameOf returns a game. The examples of docs/sdk are compiled to dir.
 func gameOf(name, dir string) (verdicts.Game, error) {
 	if name == "refsim" {
 		return verdicts.Reference{}, nil

@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// anygame measures the readers of ordinary notations against general tools: states of JSON against jq and diff, raw
-// memory against cmp. For logs and folders it prints the bytes that one core reads in a second.
+// anygame compares the readers of ordinary notations with general tools: JSON states with jq and diff, raw memory with
+// cmp. For logs and folders it prints how many bytes one core reads in a second.
 func (b *bench) anygame() error {
 	dir := filepath.Join(b.dir, "anygame")
 	defer os.RemoveAll(dir)
@@ -27,8 +27,8 @@ func (b *bench) anygame() error {
 	return nil
 }
 
-// cpuRow prints the processor time of two commands that run by turns, the least of each, since what disturbs them only
-// adds to it, and the peak memory of ours.
+// cpuRow prints the processor time of two commands that run alternately, and desynctool's peak memory. It uses the
+// minimum of each time, because disturbances only add to it.
 func (b *bench) cpuRow(what, goal string, ours, peer []string) error {
 	var least [2]float64
 	var most int64
@@ -50,7 +50,7 @@ func (b *bench) cpuRow(what, goal string, ours, peer []string) error {
 	return nil
 }
 
-// rateRow prints how many bytes of files a command reads in a second of processor time.
+// rateRow prints how many bytes in files a command reads per second of processor time.
 func (b *bench) rateRow(what, goal string, bytes int64, args ...string) error {
 	var least float64
 	var most int64
@@ -68,7 +68,7 @@ func (b *bench) rateRow(what, goal string, bytes int64, args ...string) error {
 	return nil
 }
 
-// jsonPair measures two states of JSON in which one value differs.
+// jsonPair measures two JSON states with one different value.
 func (b *bench) jsonPair(dir string) error {
 	paths := [2]string{filepath.Join(dir, "a", "state.json"), filepath.Join(dir, "b", "state.json")}
 	rows := 7000 * b.mib / 10
@@ -82,7 +82,7 @@ func (b *bench) jsonPair(dir string) error {
 	return b.cpuRow(what, "≤ 0.2", []string{b.tool, "diff", paths[0], paths[1]}, []string{"sh", "-c", script})
 }
 
-// rawPair measures two equal files of no format.
+// rawPair measures two equal files without a known format.
 func (b *bench) rawPair(dir string) error {
 	paths := [2]string{filepath.Join(dir, "a.bin"), filepath.Join(dir, "b.bin")}
 	for _, path := range paths {
@@ -102,7 +102,7 @@ func (b *bench) rawPair(dir string) error {
 		[]string{b.tool, "diff", paths[0], paths[1]}, []string{"cmp", paths[0], paths[1]})
 }
 
-// hashLogs measures logs in which every line, and every tenth line, has a tick and a checksum.
+// hashLogs measures logs with a tick and a checksum in every line, and in every tenth line.
 func (b *bench) hashLogs(dir string) error {
 	for _, each := range []int{1, 10} {
 		var bytes int64
@@ -128,7 +128,7 @@ func (b *bench) hashLogs(dir string) error {
 	return nil
 }
 
-// writeLog writes a log. The second peer has other checksums in the second half.
+// writeLog writes a log. The second peer has different checksums in the second half.
 func writeLog(w *bufio.Writer, ticks, each, peer int) {
 	words := strings.Fields("loading texture units/knight.dds path found player moved to (12.5, 88.1) cache hit ok network ping 34 ms")
 	for tick := range ticks {
@@ -149,7 +149,7 @@ func writeLog(w *bufio.Writer, ticks, each, peer int) {
 	}
 }
 
-// jsonFolders measures two folders of states, which differ from some tick on.
+// jsonFolders measures two folders of states that differ from some tick on.
 func (b *bench) jsonFolders(dir string) error {
 	files := b.pairs / 10
 	var bytes int64
@@ -169,11 +169,11 @@ func (b *bench) jsonFolders(dir string) error {
 	return b.rateRow(fmt.Sprintf("bisect of 2 × %d states of 1 MiB as JSON", files), "a tenth of the bytes is parsed", bytes, "bisect", dir)
 }
 
-// jsonShape is what a state of JSON is like.
+// jsonShape describes a JSON state.
 type jsonShape struct {
 	tick, rows, fields int
-	depth              int // of maps within maps in each row
-	changed            int // what is added to a value of the last row
+	depth              int // nested maps in each row
+	changed            int // added to a value in the last row
 }
 
 // writeJSON writes a state.
@@ -230,7 +230,7 @@ func size(path string) int64 {
 	return stat.Size()
 }
 
-// writeJSONSession writes two peers with states of JSON that grow in one quantity:
+// writeJSONSession writes two peers with JSON states that grow in one quantity:
 //
 //	json rows    a state of each; so many rows
 //	json fields  a state of each, 200 rows; so many members of each

@@ -26,16 +26,16 @@ import (
 	"github.com/desynctool/desynctool/report/triage"
 )
 
-// deskOf says what of the desk is measured.
+// deskOf determines which parts of the desk are measured.
 type deskOf struct {
-	bundles  int    // that are added, read in process; 0 for none
-	isolated int    // that are added, each read by a process of its own
+	bundles  int    // to add, read in this process; 0 for none
+	isolated int    // to add, each read by a separate process
 	uploads  int    // of 1 MB each
-	queued   int    // bundles that one worker reads, and two, if postgres is set
-	reports  int    // synthetic ones that are put in; 0 for none
+	queued   int    // bundles that one worker reads, and then two, if postgres is set
+	reports  int    // synthetic ones to insert; 0 for none
 	groups   int    // of the synthetic reports
-	copies   int    // of each of them that are made in the database; the others are put in
-	postgres string // the address of an empty database, which is measured as well; empty to measure SQLite alone
+	copies   int    // copies of each that the database creates; the others are inserted
+	postgres string // address of an empty database to measure too; empty to measure only SQLite
 }
 
 // desk measures the store of reports.
@@ -57,7 +57,7 @@ func (b *bench) desk(of deskOf) error {
 	return b.deskMany(ctx, of.postgres, of)
 }
 
-// putOne puts in what was read of a bundle whose content is its name.
+// putOne inserts the reports of a bundle with its name as its content.
 func putOne(ctx context.Context, tx *desk.Tx, name string, reports []*document.Report) error {
 	sum := sha256.Sum256([]byte(name))
 	hash := hex.EncodeToString(sum[:])
@@ -73,11 +73,11 @@ func putOne(ctx context.Context, tx *desk.Tx, name string, reports []*document.R
 	return err
 }
 
-// inTransaction is how many synthetic reports are put in at once.
+// inTransaction is how many synthetic reports one transaction inserts.
 const inTransaction = 1000
 
-// deskMany measures a store of many synthetic reports: how long it takes to put them in, what they
-// weigh, and how long lists, searches and the pages of groups take.
+// deskMany measures a store of many synthetic reports: the time to insert them, their size, and the time for lists,
+// searches and the pages of groups.
 func (b *bench) deskMany(ctx context.Context, where string, of deskOf) error {
 	s, err := desk.Open(ctx, where, desk.Options{Create: true})
 	if err != nil {
@@ -93,7 +93,7 @@ func (b *bench) deskMany(ctx context.Context, where string, of deskOf) error {
 			return err
 		}
 	} else {
-		of.reports = has // those of an earlier run
+		of.reports = has // from an earlier run
 	}
 	kind := s.Kind()
 	if _, err := s.DB().ExecContext(ctx, "ANALYZE"); err != nil {
@@ -108,7 +108,7 @@ func (b *bench) deskMany(ctx context.Context, where string, of deskOf) error {
 	}
 	for _, q := range deskQueries(ctx, s, of, codes) {
 		n := 60
-		if q.what == "desk stats" { // which counts all rows
+		if q.what == "desk stats" { // it counts all rows
 			n = 5
 		}
 		took, used, err := times(n, q.ask)
@@ -116,7 +116,7 @@ func (b *bench) deskMany(ctx context.Context, where string, of deskOf) error {
 			return fmt.Errorf("%s: %w", q.what, err)
 		}
 		of := ""
-		if kind == desk.SQLite { // the other one computes in a process of its own
+		if kind == desk.SQLite { // the other one uses a separate process
 			of = fmt.Sprintf("; processor time %.1f ms, **%.1f ms**", ms(used[len(used)/2]), ms(used[len(used)*95/100]))
 		}
 		fmt.Printf("| %s: %s, median and 95th percentile | %.1f ms, **%.1f ms**%s | ≤ 100 ms |\n", kind, q.what, ms(took[len(took)/2]), ms(took[len(took)*95/100]), of)
@@ -124,13 +124,13 @@ func (b *bench) deskMany(ctx context.Context, where string, of deskOf) error {
 	return nil
 }
 
-// deskQuery is what a page or a command of a desk asks for.
+// deskQuery is a query of a desk page or command.
 type deskQuery struct {
 	what string
 	ask  func(i int) error
 }
 
-// deskQueries are all kinds of questions of a store, with other words each time.
+// deskQueries are all kinds of queries of a store, with different words each time.
 func deskQueries(ctx context.Context, s *desk.Store, of deskOf, codes []string) []deskQuery {
 	dice := rand.New(rand.NewPCG(1, 1))
 	in := func(format string, n int) func() string {
@@ -207,7 +207,7 @@ func deskQueries(ctx context.Context, s *desk.Store, of deskOf, codes []string) 
 	}
 }
 
-// deskFill puts synthetic reports in, and has the database copy them.
+// deskFill inserts synthetic reports, and lets the database copy them.
 func (b *bench) deskFill(ctx context.Context, s *desk.Store, of deskOf) error {
 	base, err := b.realReport(ctx)
 	if err != nil {
@@ -254,7 +254,7 @@ func (b *bench) deskFill(ctx context.Context, s *desk.Store, of deskOf) error {
 	return nil
 }
 
-// listing is the processor time that the list of groups takes in this process, the median.
+// listing returns the median processor time of the list of groups in this process.
 func listing(ctx context.Context, s *desk.Store) (time.Duration, error) {
 	_, took, err := times(40, func(int) error { _, err := s.Groups(ctx, desk.Filter{}, desk.ByReports, desk.Page{}); return err })
 	if err != nil {
@@ -263,17 +263,17 @@ func listing(ctx context.Context, s *desk.Store) (time.Duration, error) {
 	return took[len(took)/2], nil
 }
 
-// now is the processor time of this process: other programs on the machine add nothing to it.
+// now returns the processor time of this process, which does not depend on other programs on the machine.
 func now() time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		panic(err) // of arguments that are fixed
+		panic(err) // the arguments are constants
 	}
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// multiply copies each report of a store until it is there so often, as bundles of other content, names and seeds. What is
-// counted of variants and groups follows; a copy is of the build, day and machines of its report.
+// multiply copies each report in a store until the store has it copies times, as bundles with different contents, names
+// and seeds. The counts of variants and groups follow. A copy has the same build, day and machines as its report.
 func multiply(ctx context.Context, db *sql.DB, copies int) error {
 	var bundles, reports int64
 	if err := db.QueryRowContext(ctx, "SELECT (SELECT MAX(id) FROM bundles), (SELECT MAX(id) FROM reports)").Scan(&bundles, &reports); err != nil {
@@ -338,7 +338,7 @@ func codesOf(ctx context.Context, s *desk.Store) (codes []string, err error) {
 	return codes, nil
 }
 
-// deskSize says how many bytes a report takes in the database.
+// deskSize prints how many bytes a report takes in the database.
 func (b *bench) deskSize(ctx context.Context, s *desk.Store, where string, reports int) error {
 	var size int64
 	if s.Kind() == desk.Postgres {
@@ -362,8 +362,8 @@ func (b *bench) deskSize(ctx context.Context, s *desk.Store, where string, repor
 	return nil
 }
 
-// times calls f so often and returns how long the calls took, and the processor time of this process in
-// them, the least first; one before them is not counted.
+// times calls f n times. It returns how long the calls took and the processor time of this process, both sorted
+// ascending. A first call is not counted.
 func times(n int, f func(int) error) (took, used []time.Duration, err error) {
 	for i := range n + 1 {
 		start, cpu := time.Now(), now()
@@ -381,7 +381,7 @@ func times(n int, f func(int) error) (took, used []time.Duration, err error) {
 
 func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
-// builds is how many builds synthetic reports are of, days on how many days they were played.
+// builds is the number of builds in synthetic reports, days the number of days on which they were played.
 const builds, days = 60, 365
 
 // realReport triages a session of the reference game.
@@ -404,8 +404,8 @@ func (b *bench) realReport(ctx context.Context) ([]byte, error) {
 	return json.Marshal(reports[0])
 }
 
-// synthetic returns the ith report: the real one with another seed, tick, entities and values, build, day,
-// platform and place. Each group has one of the first reports, and a few have most of the others.
+// synthetic returns the ith report: the real one with a different seed, tick, entities and values, build, day, platform
+// and place. Each group has one of the first reports, and a few groups have most of the others.
 func synthetic(base []byte, i, groups int) *document.Report {
 	dice := rand.New(rand.NewPCG(uint64(i), 3))
 	g := i
@@ -414,7 +414,7 @@ func synthetic(base []byte, i, groups int) *document.Report {
 	}
 	r := &document.Report{}
 	if err := json.Unmarshal(base, r); err != nil {
-		panic(err) // it was marshalled here
+		panic(err) // it was encoded here
 	}
 	r.Session.Seed, r.Session.Build = fmt.Sprintf("%016x", dice.Uint64()), fmt.Sprintf("1.%d", i*builds/(1+i+dice.IntN(1+i)))
 	day := time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC).AddDate(0, 0, dice.IntN(days))
@@ -439,7 +439,7 @@ func synthetic(base []byte, i, groups int) *document.Report {
 		f.Digest = hex.EncodeToString(sum[:8])
 	}
 	systems := []string{"linux", "windows", "windows", "windows", "darwin"}
-	// Where the bundle is kept, these can be had again; docs/performance.md says what they weigh.
+	// These parts can be computed again if the bundle is stored. docs/performance.md contains their sizes.
 	r.Tree, r.Map, r.Heat, r.Timeline, r.Orders = nil, nil, nil, nil, []document.TriagedOrder{}
 	r.Stated = []document.Fact{
 		{Name: "os", Values: map[string]string{"host": systems[dice.IntN(len(systems))], "client": systems[dice.IntN(len(systems))]}},

@@ -19,12 +19,12 @@ import (
 	"time"
 )
 
-// comes reports whether anything of what comes into a desk is measured.
+// comes reports whether a measurement of incoming data is selected.
 func (of *deskOf) comes() bool {
 	return of.bundles+of.isolated+of.uploads > 0 || of.queued > 0 && of.postgres != ""
 }
 
-// only leaves one part of the measurements, or all.
+// only selects one part of the measurements, or all.
 func (of *deskOf) only(part string) error {
 	all := *of
 	*of = deskOf{groups: all.groups, copies: all.copies, postgres: all.postgres}
@@ -49,7 +49,7 @@ func (of *deskOf) only(part string) error {
 	return nil
 }
 
-// deskComes measures what comes into a desk, by the commands that take it.
+// deskComes measures incoming data, with the commands that receive it.
 func (b *bench) deskComes(of deskOf) error {
 	if of.bundles+of.isolated+of.queued > 0 {
 		w, err := newBundler(filepath.Join(b.dir, "record"))
@@ -78,10 +78,10 @@ func (b *bench) deskComes(of deskOf) error {
 	return nil
 }
 
-// spent is what a process took.
+// spent is the resource usage of a process.
 type spent struct {
-	clock, cpu time.Duration // cpu with that of the processes it has waited for
-	rss        int64         // at most, of the largest of them, in bytes
+	clock, cpu time.Duration // cpu includes the processes that it waited for
+	rss        int64         // maximum of the largest of them, in bytes
 }
 
 // run runs a command of the tool to its end.
@@ -103,8 +103,8 @@ func spentBy(cmd *exec.Cmd, start time.Time) spent {
 	return s
 }
 
-// deskAdd measures desk add of n bundles, names replaced and copies kept as it does by default. They come in
-// so many parts of equal size, one call each, so that growth shows and not all are on the disk at once.
+// deskAdd measures desk add of n bundles, with the default of replaced names and stored copies. They are added in this
+// many calls with equal numbers of bundles, so that growth is visible and not all are on the disk at once.
 func (b *bench) deskAdd(w *bundler, n, parts int, what, goal string, flags ...string) error {
 	store, dir := filepath.Join(b.dir, "store"), filepath.Join(b.dir, "bundles")
 	defer os.RemoveAll(store)
@@ -135,8 +135,8 @@ func (b *bench) deskAdd(w *bundler, n, parts int, what, goal string, flags ...st
 	return nil
 }
 
-// deskWorkers measures how long one worker with one job takes for n bundles on PostgreSQL, and how long two take
-// for as many others of the same kinds.
+// deskWorkers measures how long one worker with one job takes for n bundles on PostgreSQL, and how long two workers
+// take for as many other bundles of the same kinds.
 func (b *bench) deskWorkers(w *bundler, postgres string, n int) error {
 	dir, blobs, key := filepath.Join(b.dir, "bundles"), filepath.Join(b.dir, "blobs"), filepath.Join(b.dir, "key")
 	defer os.RemoveAll(blobs)
@@ -172,7 +172,7 @@ func (b *bench) deskWorkers(w *bundler, postgres string, n int) error {
 	return nil
 }
 
-// atOnce is how many uploads are under way at once, uploadBytes how large each is.
+// atOnce is the number of concurrent uploads, uploadBytes the size of each.
 const (
 	atOnce      = 100
 	uploadBytes = 1_000_000
@@ -209,7 +209,7 @@ func (b *bench) deskUploads(n int) error {
 	return nil
 }
 
-// upload uploads once a server answers, and returns how long that took.
+// upload uploads when a server answers, and returns how long that took.
 func upload(base string, n int) (time.Duration, error) {
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: atOnce}, Timeout: 5 * time.Minute}
 	for end := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {
@@ -224,7 +224,7 @@ func upload(base string, n int) (time.Duration, error) {
 	}
 	content := make([]byte, uploadBytes)
 	source := rand.NewChaCha8([32]byte{1})
-	_, _ = source.Read(content) // which has no error
+	_, _ = source.Read(content) // never fails
 	errs := make(chan error, atOnce)
 	next := make(chan int)
 	start := time.Now()
@@ -250,7 +250,7 @@ func upload(base string, n int) (time.Duration, error) {
 	return time.Since(start), err
 }
 
-// uploadOne uploads content behind a number, so that no two are equal.
+// uploadOne uploads content preceded by a number, so that no two uploads are equal.
 func uploadOne(client *http.Client, base string, i int, content []byte) error {
 	number := []byte(fmt.Sprintf("%016d", i))
 	body := io.MultiReader(bytes.NewReader(number), bytes.NewReader(content[len(number):]))

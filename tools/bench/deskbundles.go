@@ -14,20 +14,20 @@ import (
 	"github.com/desynctool/desynctool/bisect/refsim/session"
 )
 
-// corpus are cases of real games that are small.
+// corpus are small cases of real games.
 var corpus = []string{
 	"0ad/mp_late_damage", "0ad/mp_orders_walkspeed", "openttd/money_poke", "openttd/dropped_sign", "warzone2100/player_power_3peer", "widelands/cmdact_serial",
 	"spring/pos_1ulp", "openra", "rimworld", "claims/ggrs", "ggpo/vectorwar", "godot-rollback/input",
 }
 
-// sessions is how many sessions of the reference game are recorded, each with a seed of its own.
+// sessions is how many sessions of the reference game are recorded, each with its own seed.
 const sessions = 96
 
-// bundler writes bundles as players send them: zip archives, one after the other of a session of the
-// reference game and of a real game. A file beside the evidence makes each another content.
+// bundler writes bundles as players send them: zip archives, alternately with a session of the reference game and of a
+// real game. An additional file makes the content of each unique.
 type bundler struct{ cases [][]byte }
 
-// newBundler records the sessions, in a folder that it removes.
+// newBundler records the sessions in a folder, and removes the folder.
 func newBundler(scratch string) (*bundler, error) {
 	defer os.RemoveAll(scratch)
 	w := &bundler{}
@@ -78,7 +78,7 @@ func (w *bundler) bundle(i int) ([]byte, error) {
 	var b bytes.Buffer
 	out := zip.NewWriter(&b)
 	for _, f := range in.File {
-		if err := out.Copy(f); err != nil { // as it is compressed
+		if err := out.Copy(f); err != nil { // without recompression
 			return nil, err
 		}
 	}
@@ -93,7 +93,7 @@ func (w *bundler) bundle(i int) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// write writes the bundles from one number up to another into a folder.
+// write writes the bundles with numbers from from up to to into a folder.
 func (w *bundler) write(dir string, from, to int) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return err

@@ -21,15 +21,15 @@ import (
 	"github.com/desynctool/desynctool/snapshot"
 )
 
-// A curve is how a command grows with one quantity of a session.
+// A curve is the growth of a command's cost with one quantity of a session.
 type curve struct {
 	command, by string
 	sizes       []int
 	goal        string
 }
 
-// growth measures curves: CPU time and peak memory of ever larger sessions, and the
-// exponent between the last two sizes, 1 for linear.
+// growth measures curves: CPU time and peak memory for sessions of growing size, and the exponent between the last two
+// sizes, 1 for linear growth.
 func (b *bench) growth() error {
 	fmt.Println("\n| Command | By | Size | CPU | Peak memory | Exponent | Goal |")
 	fmt.Println("|---|---|---|---|---|---|---|")
@@ -57,7 +57,7 @@ func (b *bench) growth() error {
 	return b.anygameCurves()
 }
 
-// anygameGrowth measures only the curves of any game's files.
+// anygameGrowth measures only the curves for files of any game.
 func (b *bench) anygameGrowth() error {
 	fmt.Println("\n| Command | By | Size | CPU | Peak memory | Exponent | Goal |")
 	fmt.Println("|---|---|---|---|---|---|---|")
@@ -89,7 +89,7 @@ func (b *bench) curve(c curve) error {
 				return err
 			}
 		}
-		var cpu float64 // the least of some runs: what disturbs them only adds to it
+		var cpu float64 // minimum of several runs, because disturbances only add to it
 		var rss int64
 		for k := range 3 {
 			args := strings.Fields(c.command)
@@ -133,8 +133,8 @@ func (b *bench) curve(c curve) error {
 //	values     2 peers, one snapshot each, which differ in so many values
 //	json …     see writeJSONSession
 //
-// Each log has the sync hash of every tick and the state hash of every 30th. The
-// last peer has another state in the second half.
+// Each log has the sync hash of every tick and the state hash of every 30th tick. The last peer has a different state
+// in the second half.
 func writeSession(by string, n int, dir string) error {
 	if strings.HasPrefix(by, "json ") {
 		return writeJSONSession(by, n, dir)
@@ -145,7 +145,7 @@ func writeSession(by string, n int, dir string) error {
 	case "values":
 		return writeStates(true, 1, n, dir)
 	}
-	peers, ticks, orders := 2, 0, 0 // orders of all ticks
+	peers, ticks, orders := 2, 0, 0 // in all ticks together
 	switch by {
 	case "ticks":
 		ticks, orders = n, n
@@ -169,8 +169,8 @@ func writeSession(by string, n int, dir string) error {
 	return nil
 }
 
-// writeStates writes so many snapshots of each of two peers, with a table of so many rows.
-// In the second half, or in the only one, all values differ.
+// writeStates writes count snapshots for each of two peers, with a table of rows rows. All values differ in the second
+// half of the snapshots, or in the only one.
 func writeStates(named bool, count, rows int, dir string) error {
 	for peer := range 2 {
 		name := fmt.Sprintf("peer%02d", peer)
@@ -248,8 +248,7 @@ func writeOne(dir string, h orderlog.Header, own uint32, ticks, orders int) (err
 	return errors.Join(w.Close(), out.Flush())
 }
 
-// cpuOf runs a program to its end and returns the seconds of processor time that it
-// took, and its peak memory in bytes.
+// cpuOf runs a program to its end and returns its processor time in seconds, and its peak memory in bytes.
 func cpuOf(name string, args ...string) (cpu float64, rss int64, err error) {
 	cmd := exec.Command(name, args...)
 	var said bytes.Buffer

@@ -1,13 +1,11 @@
 //go:build unix
 
-// Command bench measures desynctool against its peers and prints ratios: each
-// pair of measurements alternates, so that a busy machine slows both. It needs
-// cmp, openssl, jq and diff. Run it as
+// Command bench compares desynctool with other tools and prints ratios. Each pair of measurements alternates, so that a
+// busy machine slows both. It needs cmp, openssl, jq and diff. Run it as
 //
 //	go run ./tools/bench [-quick] [-triage | -anygame | -growth | -desk [-part PART]] [DIR]
 //
-// DIR holds up to 6 GiB of files while it runs; the default is a temporary
-// folder.
+// DIR contains up to 6 GiB of files during the run; the default is a temporary folder.
 package main
 
 import (
@@ -36,7 +34,7 @@ func main() {
 	flag.StringVar(&of.postgres, "postgres", "", "with -desk: the address of an empty database of PostgreSQL, to measure as well as SQLite")
 	generate := flag.String("generate", "", "")
 	flag.Parse()
-	if *generate != "" { // in a process of its own, so that its memory is not counted
+	if *generate != "" { // in a separate process, so that its memory is not counted
 		if err := writeBig(*generate); err != nil {
 			fmt.Fprintln(os.Stderr, "bench:", err)
 			os.Exit(1)
@@ -55,11 +53,11 @@ func main() {
 	}
 }
 
-// bench is what the measurements share.
+// bench is the state that the measurements share.
 type bench struct {
 	dir    string
 	mib    int // size of a large file
-	pairs  int // snapshots of a long session
+	pairs  int // snapshots in a long session
 	rounds int
 	quick  bool
 	tool   string // the built desynctool

@@ -58,8 +58,8 @@ func (b *bench) bisect() error {
 		func() error { return command("ls", "-U", dirs[0], dirs[1]) })
 }
 
-// bigWorld returns a state of about that many MiB in 31 archetypes. Values of
-// archetype 7 differ in every so many rows, none if every is 0.
+// bigWorld returns a state of about mib MiB in 31 archetypes. Values of archetype 7 differ in every every-th row, or in
+// none if every is 0.
 func bigWorld(mib, every int) *snapshot.World {
 	const archetypes, rowBytes = 31, 8 + 8 + 8 + 4 + 8
 	rows := mib << 20 / archetypes / rowBytes
@@ -90,8 +90,7 @@ func bigWorld(mib, every int) *snapshot.World {
 	return w
 }
 
-// hashing measures the state hash of a World in memory against openssl's
-// SHA-256 of a file of as many bytes.
+// hashing compares the state hash of a World in memory with openssl's SHA-256 of a file of the same size.
 func (b *bench) hashing() error {
 	w := bigWorld(b.mib/4, 0)
 	path := filepath.Join(b.dir, "canonical")
@@ -109,7 +108,7 @@ func (b *bench) hashing() error {
 		func() error { return command("openssl", "dgst", "-sha256", path) })
 }
 
-// sim measures the reference sim hashing every tick against the same without.
+// sim compares the reference sim with and without hashing in every tick.
 func (b *bench) sim() error {
 	play := func(hash bool) func() error {
 		return func() error {
@@ -132,7 +131,7 @@ func (b *bench) sim() error {
 	return b.compare(fmt.Sprintf("reference sim unhashed, against hashed each tick (%d ticks, 5000 entities): ticks/s hashed over unhashed", 300*b.rounds), "≥ 0.65", b.rounds, play(false), play(true))
 }
 
-// columnDiff measures the diff of two .snap files against cmp -l on the same.
+// columnDiff compares the diff of two .snap files with cmp -l of the same files.
 func (b *bench) columnDiff() error {
 	for _, every := range []int{128, 2} {
 		var paths [2]string
@@ -187,8 +186,7 @@ func oneColumn(mib, every int) *snapshot.World {
 	return &snapshot.World{Tables: []snapshot.Table{t}}
 }
 
-// cells measures writing and reading a .snap, whose cells are shuffled and
-// compressed, against plain zstd of the same bytes.
+// cells compares writing and reading a .snap, with shuffled and compressed cells, with plain zstd of the same bytes.
 func (b *bench) cells() error {
 	w := bigWorld(b.mib/8, 0)
 	plain, err := snapshot.Encode(w, snapshot.WriteOptions{Plain: true})
@@ -238,7 +236,7 @@ func (b *bench) generate(path string, mib, every int) error {
 	return command(self, "-generate", fmt.Sprintf("%d,%d,%s", mib, every, path))
 }
 
-// writeBig does in that process what generate asks for.
+// writeBig does the work of generate in that process.
 func writeBig(what string) error {
 	var mib, every int
 	var path string
@@ -248,8 +246,7 @@ func writeBig(what string) error {
 	return snapshot.WriteFile(path, bigWorld(mib, every), snapshot.WriteOptions{Plain: true})
 }
 
-// bytesRead measures how much of two large snapshots a diff reads if one
-// archetype of 31 differs, and the memory that it needs.
+// bytesRead measures how much of two large snapshots a diff reads if one of 31 archetypes differs, and its memory.
 func (b *bench) bytesRead() error {
 	var paths [2]string
 	for i := range paths {

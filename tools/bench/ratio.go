@@ -12,11 +12,11 @@ import (
 	"time"
 )
 
-// command runs a program to its end; what it prints is read and thrown away.
+// command runs a program to its end and discards its output.
 func command(name string, args ...string) error { _, err := process(nil, name, args...); return err }
 
-// process runs a program and returns its peak memory in bytes. An exit status
-// of 1 is what comparing programs end with.
+// process runs a program and returns its peak memory in bytes. It accepts exit status 1, which comparing programs
+// return for a difference.
 func process(stdout io.Writer, name string, args ...string) (rss int64, err error) {
 	cmd := exec.Command(name, args...)
 	if stdout == nil {
@@ -36,14 +36,12 @@ func process(stdout io.Writer, name string, args ...string) (rss int64, err erro
 	return rss, err
 }
 
-// drain is a writer that is not a file, so that no program sees /dev/null and
-// saves itself the work.
+// drain is a writer that is not a file. Otherwise a program might detect /dev/null and skip the work.
 type drain struct{}
 
 func (drain) Write(p []byte) (int, error) { return len(p), nil }
 
-// compare runs ours and peer alternately and prints a row with the medians and
-// the median of the ratios.
+// compare runs ours and peer alternately and prints a row with the medians and the median of the ratios.
 func (b *bench) compare(what, goal string, rounds int, ours, peer func() error) error {
 	var a, p, ratios []float64
 	for i := range rounds + 1 {

@@ -14,8 +14,8 @@ import (
 	"github.com/desynctool/desynctool/report/compare"
 )
 
-// triage measures what an engineer waits for: the report on a session of an hour, on one of
-// a quarter of it, and on one with eight peers.
+// triage measures what an engineer waits for: the report about a session of an hour, of a quarter of an hour, and with
+// eight peers.
 func (b *bench) triage() error {
 	const hour = 54_000
 	for _, s := range []struct {
@@ -45,7 +45,7 @@ func (b *bench) triage() error {
 	return nil
 }
 
-// record plays a session in which one peer goes wrong in the middle.
+// record plays a session in which one peer diverges in the middle.
 func (b *bench) record(dir string, ticks uint64, peers int) error {
 	o := session.Options{Config: refsim.Config{Seed: 7, Entities: 5000}, Ticks: ticks, SnapshotEvery: 300, Peers: []string{"host", "client"}}
 	for i := 2; i < peers; i++ {
@@ -60,7 +60,7 @@ func (b *bench) record(dir string, ticks uint64, peers int) error {
 	return err
 }
 
-// report prints how long triage of a session takes, and how much of it is read.
+// report prints how long the triage of a session takes, and how much of the session is read.
 func (b *bench) report(what, goal, dir string) error {
 	var times []float64
 	var most int64

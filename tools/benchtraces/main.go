@@ -1,8 +1,7 @@
 //go:build unix
 
-// Command benchtraces measures desynctool tracediff against cmp and GNU diff. It
-// generates pairs of traces, runs each comparison and its peer in turn and prints a
-// table of ratios in Markdown. .ci/bench-traces starts it.
+// Command benchtraces compares desynctool tracediff with cmp and GNU diff. It generates pairs of traces, runs each
+// comparison and the other tool alternately, and prints a table of ratios in Markdown. .ci/bench-traces starts it.
 package main
 
 import (

@@ -34,13 +34,13 @@ var measurements = []measurement{
 	{"everything differs after the middle", half, "diff", 0, false, 0.10, 0},
 }
 
-// change says how the second trace of a pair differs from the first.
+// change is the difference of the second trace in a pair from the first.
 type change int
 
 const (
 	identical change = iota
 	lastLine         // one sum near the end
-	two              // one sum at a third, one line inserted at two thirds
+	two              // one sum at a third, one inserted line at two thirds
 	scattered        // 1000 sums
 	half             // all sums of the second half
 )
@@ -106,9 +106,8 @@ func (m *measurement) run(tool []string, a, b string, rounds int) error {
 	return nil
 }
 
-// process runs a program and returns its time in seconds and its peak memory in
-// bytes. What it prints goes through a pipe: no program sees /dev/null and saves
-// itself the work.
+// process runs a program and returns its time in seconds and its peak memory in bytes. Its output goes through a pipe,
+// because a program might detect /dev/null and skip the work.
 func process(procs int, args ...string) (elapsed float64, rss int64, err error) {
 	cmd := exec.Command(args[0], args[1:]...)
 	cmd.Stdout, cmd.Stderr = drain{}, os.Stderr
@@ -158,11 +157,11 @@ func generate(path string, mib int, what change) error {
 		return err
 	}
 	defer f.Close()
-	// Large writes get large pages in the page cache, for all who read them.
+	// Large writes get large pages in the page cache, which speeds up all readers.
 	w := bufio.NewWriterSize(f, 4<<20)
 	w.WriteString("%desynctool trace 1\n%seed 7\n")
 	size := int64(mib) << 20
-	lineLength := int64(62) // about
+	lineLength := int64(62) // approximately
 	every := max(1, size/lineLength/1000)
 	var buf []byte
 	written, lines := int64(0), int64(0)

@@ -2,7 +2,7 @@
 
 package main
 
-// games are those that have a recipe, with the cases of testdata that their recipes play again.
+// games are the games with a recipe, each with the cases in testdata that the recipe plays again.
 var games = []game{
 	{name: "0ad", make: makeZeroad, cases: []made{
 		recorded("0ad/control_mp_orders", "nothing differs", "", nil),
@@ -21,7 +21,7 @@ var games = []game{
 	{name: "openttd", make: makeOpenttd},
 }
 
-// recorded is a case of testdata with a folder for each peer, host and client.
+// recorded returns a case in testdata with a folder for each peer, host and client.
 func recorded(folder, truth, guilty string, at *uint64) made {
 	return made{name: folder, paths: []string{"testdata/" + folder + "/host", "testdata/" + folder + "/client"}, truth: truth, guilty: guilty, tick: at}
 }

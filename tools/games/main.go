@@ -1,8 +1,7 @@
 //go:build unix
 
-// Command witness holds the recipes of games against the games: it plays real sessions, changes something in one of
-// their processes, and prints what desynctool says of them without and with the game as a witness, as
-// docs/games.md has it:
+// Command witness checks the recipes of games with the games themselves. It plays real sessions, changes something in
+// one of their processes, and prints desynctool's verdicts without and with the game as a witness, as in docs/games.md:
 //
 //	go run ./tools/games -games 0ad,spring -seed 7
 //
@@ -23,27 +22,27 @@ import (
 	"time"
 )
 
-// made is a session that really happened, and what is true of it.
+// made is a session that was really played, with the truth about it.
 type made struct {
 	name   string   // "late damage on the client"
-	paths  []string // what triage is given
+	paths  []string // input of triage
 	truth  string   // in one line
-	guilty string   // the peers that are wrong, as the files name them, with ", "; empty if none is or it cannot be known
+	guilty string   // the wrong peers by their names in the files, separated by ", "; empty if there is none or it cannot be known
 	random bool     // the game itself is not deterministic here: two replays of one log differ
-	tick   *uint64  // the divergent tick in our ordinals, where it is known
-	// unplayed says that a recording cannot be played: that of a peer that joined later.
+	tick   *uint64  // the divergent tick as desynctool numbers it, if known
+	// unplayed means that a recording cannot be played, because its peer joined later.
 	unplayed bool
-	sim      string // what --sim gets, if not the game's name alone
+	sim      string // value of --sim, if it is not just the game's name
 }
 
-// game is a game whose recipe is held against it.
+// game is a game whose recipe is checked with it.
 type game struct {
 	name  string // of the recipe
 	make  func(ctx context.Context, dir string, seed uint64) ([]made, error)
-	cases []made // of testdata
+	cases []made // in testdata
 }
 
-// errSkipped says that no session can be made here.
+// errSkipped reports that no session can be made on this machine.
 var errSkipped = errors.New("skipped")
 
 func main() {
@@ -113,7 +112,7 @@ func run() (wrong int, err error) {
 	return wrong, nil
 }
 
-// triaged is what the tool says, as far as it is judged.
+// triaged is the part of the tool's output that is judged.
 type triaged struct {
 	Status  string   `json:"status"`
 	Verdict []string `json:"verdict"`
@@ -128,7 +127,7 @@ type triaged struct {
 	} `json:"witness"`
 }
 
-// wrong are the peers that the tool names.
+// wrong returns the peers that the tool names.
 func (t *triaged) wrong() []string {
 	if t.First == nil {
 		return nil
@@ -141,7 +140,7 @@ func (t *triaged) differs() bool {
 	return t.Witness != nil && len(t.Witness.Differ) > 0 && string(t.Witness.Differ) != "null"
 }
 
-// judge triages a session without and with the game, and prints a row. It reports whether all that was said is true.
+// judge triages a session without and with the game, and prints a row. It reports whether all of the output is true.
 func judge(tool, game string, m *made) (bool, error) {
 	sim := m.sim
 	if sim == "" {
@@ -164,7 +163,7 @@ func judge(tool, game string, m *made) (bool, error) {
 	return ok, nil
 }
 
-// right reports whether what the tool says of a session is true, and says who is wrong where somebody is.
+// right reports whether the tool's output about a session is true. If a peer is wrong, the output must name it.
 func (m *made) right(t *triaged) bool {
 	switch {
 	case t.Witness == nil || len(t.Witness.Failed) > 0 != m.unplayed:
@@ -181,7 +180,7 @@ func (m *made) right(t *triaged) bool {
 	return m.tick == nil || t.First.Tick == nil || *t.First.Tick == *m.tick
 }
 
-// says is a verdict in a few words.
+// says returns a verdict in a few words.
 func (t *triaged) says() string {
 	var parts []string
 	parts = append(parts, t.Status)

@@ -22,14 +22,14 @@ import (
 	"github.com/desynctool/desynctool/internal/file/files"
 )
 
-// openttdCase is a session of OpenTTD that is made.
+// openttdCase is a session of OpenTTD to play.
 type openttdCase struct {
 	name   string
-	poked  string // in whose memory a bit is changed: "server", "client" or nobody's
-	symbol string // where
+	poked  string // process in whose memory a bit is changed: "server", "client" or none
+	symbol string // place of the bit
 	offset int64
 	silent bool // the game does not notice
-	alone  bool // only what the guilty peer left is given: nothing that both left differs
+	alone  bool // only the guilty peer's files are given: the files of both have no difference
 	guilty string
 	truth  string
 }
@@ -41,9 +41,9 @@ var openttdCases = []openttdCase{
 	{name: "openttd interest rate of the client, which it does not notice", poked: "client", symbol: "_economy", offset: 10, silent: true, guilty: "client"},
 }
 
-// makeOpenttd plays sessions of OpenTTD: a dedicated server with two companies of a script, and a client who
-// watches. Both programs are made by openttd-build, in the folder that OPENTTD_BUILD names: Debian's writes
-// logs that nothing can play.
+// makeOpenttd plays sessions of OpenTTD: a dedicated server with two companies of a script, and a client who watches.
+// openttd-build creates both programs, in the folder given by OPENTTD_BUILD, because Debian's build writes logs that
+// nothing can play.
 func makeOpenttd(ctx context.Context, dir string, seed uint64) ([]made, error) {
 	builds := os.Getenv("OPENTTD_BUILD")
 	if builds == "" {
@@ -62,7 +62,7 @@ func makeOpenttd(ctx context.Context, dir string, seed uint64) ([]made, error) {
 	return all, nil
 }
 
-// The script that plays on the server, and what both are configured with.
+// The script that plays on the server, and the configuration of both.
 const (
 	openttdInfo = `class Planter extends AIInfo {
 	function GetAuthor() { return "desynctool"; }
@@ -145,7 +145,7 @@ func (c *openttdCase) play(ctx context.Context, program, dir string, random *ran
 	}
 	defer client.end()
 	peers := map[string]*openttdPeer{"server": server, "client": client}
-	// The client's first save, which is at the first day that 32 divides.
+	// The client's first save is at the first day that is a multiple of 32.
 	if err := client.waits(ctx, "save: 000a", 1); err != nil {
 		return m, err
 	}
@@ -186,7 +186,7 @@ func (c *openttdCase) play(ctx context.Context, program, dir string, random *ran
 	return m, nil
 }
 
-// openttdPeer is a game that runs.
+// openttdPeer is a running game.
 type openttdPeer struct {
 	dir     string
 	cmd     *exec.Cmd
@@ -228,7 +228,7 @@ func (p *openttdPeer) end() {
 	}
 }
 
-// waits waits until the game has logged something so many times.
+// waits waits until the game has logged a text this many times.
 func (p *openttdPeer) waits(ctx context.Context, text string, times int) error {
 	for {
 		b, err := os.ReadFile(filepath.Join(p.dir, "save", "autosave", "commands-out.log"))
@@ -243,7 +243,7 @@ func (p *openttdPeer) waits(ctx context.Context, text string, times int) error {
 	}
 }
 
-// poke changes a bit in the game's memory while it stands still, and returns the tick.
+// poke changes a bit in the game's memory while the game is stopped, and returns the tick.
 func (p *openttdPeer) poke(program, symbol string, offset int64) (uint64, error) {
 	pid := p.cmd.Process.Pid // nice has become the game
 	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {

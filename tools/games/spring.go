@@ -18,16 +18,16 @@ import (
 	"time"
 )
 
-// springCase is a session of Spring that is made.
+// springCase is a session of Spring to play.
 type springCase struct {
 	name    string
 	players []string
-	host    string // a player who hosts, or none: a dedicated server does
+	host    string // a player who hosts, or empty for a dedicated server
 	poked   []string
-	field   string // of the unit that is poked
+	field   string // of the unit that is changed
 	change  func(float32) float32
 	truth   string // after the numbers
-	every   int    // how many frames lie between two states that the game's script leaves
+	every   int    // number of frames between two states that the game's script writes
 }
 
 var springCases = []springCase{
@@ -56,8 +56,8 @@ var springCases = []springCase{
 
 func nextFloat(v float32) float32 { return math.Nextafter32(v, math.MaxFloat32) }
 
-// makeSpring plays sessions of Spring: headless clients, and a dedicated server or a host who plays. A
-// client waits at the start of a frame while a value in its memory is changed.
+// makeSpring plays sessions of Spring: headless clients, and a dedicated server or a host who plays. A client waits at
+// the start of a frame while a value in its memory is changed.
 func makeSpring(ctx context.Context, dir string, seed uint64) ([]made, error) {
 	data := filepath.Join(dir, "data")
 	if err := writeSpringData(data); err != nil {
@@ -75,10 +75,10 @@ func makeSpring(ctx context.Context, dir string, seed uint64) ([]made, error) {
 	return all, nil
 }
 
-// springConfig is what every instance is configured with.
+// springConfig is the configuration of every instance.
 const springConfig = "RotateLogFiles = never\nSound = 0\nWorkerThreadCount = 1\nLogFlushLevel = 0\nServerRecordDemos = 1\n"
 
-// springInstance is a client or server that runs.
+// springInstance is a running client or server.
 type springInstance struct {
 	name, dir string
 	cmd       *exec.Cmd
@@ -196,7 +196,7 @@ func (c *springCase) play(ctx context.Context, dir, data string, random *rand.Ra
 	return m, nil
 }
 
-// keep copies what an instance left.
+// keep copies the files that an instance left.
 func (one *springInstance) keep(dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
@@ -229,7 +229,7 @@ func copyFile(to, from string) error {
 	return errors.Join(err, out.Close())
 }
 
-// freePort returns a port for UDP that nobody listens at.
+// freePort returns an unused UDP port.
 func freePort() (int, error) {
 	c, err := net.ListenPacket("udp", "127.0.0.1:0")
 	if err != nil {

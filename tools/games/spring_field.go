@@ -11,8 +11,8 @@ import (
 	"path/filepath"
 )
 
-// The game and the map of the sessions of Spring: Debian has none. They are written anew each
-// time, with the same bytes.
+// The game and the map of the sessions of Spring, because Debian has none. They are written each time, with the same
+// bytes.
 const (
 	springGame = "Witness Tanks 1"
 	springMap  = "Witness Field 1"
@@ -56,7 +56,7 @@ const fieldInfo = `return {
 // fieldSide is the side of the map in squares of 8.
 const fieldSide = 128
 
-// fieldMap is hills, as sums of waves of whole numbers.
+// fieldMap is a map of hills, as sums of integer waves.
 func fieldMap() []byte {
 	var out bytes.Buffer
 	put := func(v ...any) {
@@ -133,8 +133,7 @@ func boxModel() []byte {
 	return out.Bytes()
 }
 
-// springScript is a start script: who plays, by which rules, and who of them is poked at which
-// frame.
+// springScript is a start script: the players, the rules, and which player's memory is changed at which frame.
 func springScript(port int, players []string, host string, me string, options map[string]int) string {
 	var b bytes.Buffer
 	p := func(format string, args ...any) { fmt.Fprintf(&b, format, args...) }

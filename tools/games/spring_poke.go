@@ -16,14 +16,14 @@ import (
 	"time"
 )
 
-// poke is what a waiting game says of the unit that is to be poked.
+// poke is a waiting game's description of the unit to change.
 type poke struct {
 	unit               int
 	pos, speed         [3]float32
 	health, experience float32
 }
 
-// awaitPoke waits until a game waits to be poked.
+// awaitPoke waits until a game waits for a change.
 func awaitPoke(ctx context.Context, dir string) (poke, error) {
 	var p poke
 	for {
@@ -40,13 +40,13 @@ func awaitPoke(ctx context.Context, dir string) (poke, error) {
 	}
 }
 
-// donePoke has a game go on.
+// donePoke lets a game continue.
 func donePoke(dir string) error {
 	return os.WriteFile(filepath.Join(dir, "poke-done.txt"), nil, 0o644)
 }
 
-// memory changes a value of a unit in the memory of a running game. A unit is found by its position,
-// which its velocity follows.
+// memory changes a value of a unit in the memory of a running game. It finds the unit by its position, which is
+// followed by its velocity.
 func (p *poke) memory(pid int, field string, change func(float32) float32) (before, after float32, err error) {
 	maps, err := os.Open(fmt.Sprintf("/proc/%d/maps", pid))
 	if err != nil {
@@ -63,7 +63,7 @@ func (p *poke) memory(pid int, field string, change func(float32) float32) (befo
 	for lines := bufio.NewScanner(maps); lines.Scan(); {
 		from, to, ok := writable(lines.Text())
 		for ; ok && from < to; from += int64(len(buf) - unitSize) {
-			n, _ := mem.ReadAt(buf[:min(int64(len(buf)), to-from)], from) // what is not there is not read
+			n, _ := mem.ReadAt(buf[:min(int64(len(buf)), to-from)], from) // missing parts are not read
 			for _, at := range p.find(buf[:n], len(buf)-unitSize, field) {
 				found = append(found, from+int64(at))
 			}
@@ -83,10 +83,10 @@ func (p *poke) memory(pid int, field string, change func(float32) float32) (befo
 	return before, after, err
 }
 
-// unitSize is at least how far from a unit's position what is poked lies, in bytes.
+// unitSize is the minimum distance of the changed value from a unit's position, in bytes.
 const unitSize = 4096
 
-// find returns where in some memory a field of the unit is, for units that begin before a limit.
+// find returns the offsets of a field of the unit in some memory, for units that begin before a limit.
 func (p *poke) find(b []byte, limit int, field string) (found []int) {
 	var pos []byte
 	for _, v := range p.pos {
@@ -114,7 +114,7 @@ func (p *poke) find(b []byte, limit int, field string) (found []int) {
 	}
 }
 
-// moves reports whether the velocity is what some memory begins with, to nine decimals.
+// moves reports whether memory begins with the velocity, to nine decimals.
 func (p *poke) moves(b []byte) bool {
 	if len(b) < 12 {
 		return false
@@ -127,7 +127,7 @@ func (p *poke) moves(b []byte) bool {
 	return true
 }
 
-// writable parses a line of /proc/PID/maps of memory that the program writes to and no file has.
+// writable parses a line of /proc/PID/maps. ok is true for writable memory without a file.
 func writable(line string) (from, to int64, ok bool) {
 	fields := strings.Fields(line)
 	if len(fields) < 5 || !strings.HasPrefix(fields[1], "rw") || len(fields) > 5 && strings.HasPrefix(fields[5], "/") {

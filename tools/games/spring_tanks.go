@@ -2,8 +2,8 @@
 
 package main
 
-// tanksGame is a game of tanks that drive and shoot. Its script dumps the state every few frames,
-// as scripts of games do where the engine has no dump.
+// tanksGame is a game of tanks that drive and shoot. Its script dumps the state every few frames, like scripts of games
+// for engines without a dump.
 var tanksGame = map[string]string{
 	"modinfo.lua": `return {name = "Witness Tanks", version = "1", modtype = 1, depend = {"Spring content v1", "Spring Cursors"}}
 `,

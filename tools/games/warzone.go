@@ -24,13 +24,13 @@ import (
 
 const warzoneProgram = "/usr/games/warzone2100"
 
-// warzoneCase is a session of Warzone 2100 that is made.
+// warzoneCase is a session of Warzone 2100 to play.
 type warzoneCase struct {
 	name, truth string
-	poked       string // host or client; nobody if empty
-	player      int    // whose power is changed
-	by          int64  // by how much, in 1/2³²
-	script      string // of rules that both have
+	poked       string // host or client; empty for none
+	player      int    // player whose power is changed
+	by          int64  // amount, in 1/2³²
+	script      string // rules that both have
 	random      bool
 }
 
@@ -46,11 +46,11 @@ var warzoneCases = []warzoneCase{
 	},
 }
 
-// warzoneSlots are the names by which the files call the peers.
+// warzoneSlots are the peers' names in the files.
 var warzoneSlots = map[string]string{"host": "slot 0", "client": "slot 1"}
 
-// makeWarzone plays sessions of Warzone 2100: a host without a screen, and a client with one that nobody sees, since
-// it has to press the button Ready. Both are in one network namespace.
+// makeWarzone plays sessions of Warzone 2100: a host without a screen, and a client with an invisible one, because it
+// must press the button Ready. Both are in one network namespace.
 func makeWarzone(ctx context.Context, dir string, seed uint64) ([]made, error) {
 	var all []made
 	for i := range warzoneCases {
@@ -58,7 +58,7 @@ func makeWarzone(ctx context.Context, dir string, seed uint64) ([]made, error) {
 		random := rand.New(rand.NewPCG(seed, uint64(i)))
 		var m made
 		var err error
-		for range 3 { // a lobby that does not come to a game is no session
+		for range 3 { // a lobby that does not lead to a game is not a session
 			m, err = c.play(ctx, filepath.Join(dir, fmt.Sprintf("session%d", i)), random)
 			if err == nil || !errors.Is(err, errWarzoneLobby) {
 				break
@@ -72,7 +72,7 @@ func makeWarzone(ctx context.Context, dir string, seed uint64) ([]made, error) {
 	return all, nil
 }
 
-// warzoneLobby is the configuration of the host's game. Two humans, and two AIs that the host plays.
+// warzoneLobby is the configuration of the host's game: two humans, and two AIs that the host plays.
 const warzoneLobby = `{"locked":{"power":true,"alliances":true,"teams":true,"difficulty":true,"ai":true,"scavengers":true,"position":true,"bases":true},
 "challenge":{"map":"Sk-Rush","maxPlayers":4,"scavengers":1,"alliances":0,"powerLevel":2,"bases":1,"name":"session","techLevel":1,"spectatorHost":false,"openSpectatorSlots":0},
 "player_0":{"team":0},"player_1":{"team":1},"player_2":{"team":2,"ai":"nexus.js","difficulty":"Medium"},"player_3":{"team":3,"ai":"nexus.js","difficulty":"Medium"}}
@@ -80,7 +80,7 @@ const warzoneLobby = `{"locked":{"power":true,"alliances":true,"teams":true,"dif
 
 var errWarzoneLobby = errors.New("the game did not begin")
 
-// warzonePeer is an instance that runs.
+// warzonePeer is a running instance.
 type warzonePeer struct {
 	dir, config string
 	cmd         *exec.Cmd
@@ -186,7 +186,7 @@ func (c *warzoneCase) play(ctx context.Context, dir string, random *rand.Rand) (
 		}
 		m.guilty = warzoneSlots[c.poked]
 	}
-	// A machine that is busy plays slower than in real time.
+	// A busy machine plays slower than in real time.
 	for end := time.Now().Add(2 * time.Minute); c.poked != "" || c.random; {
 		dumps, err := filepath.Glob(filepath.Join(host.config, "logs", "desync*_p*.txt"))
 		if err == nil {
@@ -226,9 +226,8 @@ func (c *warzoneCase) play(ctx context.Context, dir string, random *rand.Rand) (
 	return m, err
 }
 
-// warzoneScreen starts an X server whose screen is as large as the game's window, and returns DISPLAY=…. It has a
-// number that is not likely to be taken by another: with -displayfd, servers of two network namespaces take the
-// same.
+// warzoneScreen starts an X server with a screen as large as the game's window, and returns DISPLAY=…. It uses a number
+// that is probably unused: with -displayfd, servers in two network namespaces use the same number.
 func warzoneScreen(ctx context.Context) (display string, end func(), err error) {
 	number := 1000 + rand.IntN(9000)
 	cmd := exec.CommandContext(ctx, "Xvfb", fmt.Sprintf(":%d", number), "-nolisten", "tcp", "-noreset", "-screen", "0", "640x480x24")
@@ -242,7 +241,7 @@ func warzoneScreen(ctx context.Context) (display string, end func(), err error) 
 	return fmt.Sprintf("DISPLAY=:%d", number), end, nil
 }
 
-// await waits until a peer has printed something.
+// await waits until a peer has printed a text.
 func (p *warzonePeer) await(ctx context.Context, long time.Duration, text string) error {
 	for end := time.Now().Add(long); time.Now().Before(end); {
 		b, err := os.ReadFile(filepath.Join(p.dir, "printed.log"))
@@ -256,7 +255,7 @@ func (p *warzonePeer) await(ctx context.Context, long time.Duration, text string
 	return fmt.Errorf("%w: %s does not print %q", errWarzoneLobby, filepath.Base(p.dir), text)
 }
 
-// ready presses the client's button until the game begins. Where it is, is known for a window of 640 by 480.
+// ready presses the client's button until the game begins. The button's position is known for a window of 640 by 480.
 func ready(ctx context.Context, client *warzonePeer, display string) error {
 	last := errWarzoneLobby
 	for range 6 {
@@ -276,7 +275,7 @@ func ready(ctx context.Context, client *warzonePeer, display string) error {
 	return last
 }
 
-// left copies what a peer leaves: its recording and dumps.
+// left copies a peer's files: its recording and dumps.
 func (p *warzonePeer) left(dir string) (string, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", err
@@ -302,7 +301,7 @@ func (p *warzonePeer) left(dir string) (string, error) {
 	return dir, nil
 }
 
-// firstWarzoneDump returns the tick before the first dump: in it the peers parted, by the game's own word.
+// firstWarzoneDump returns the tick before the first dump. According to the game, the peers diverged in that tick.
 func firstWarzoneDump(dirs []string) (*uint64, error) {
 	var times []uint32
 	for _, dir := range dirs {

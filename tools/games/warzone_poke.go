@@ -12,14 +12,14 @@ import (
 	"strings"
 )
 
-// startPower is what both humans have while they do nothing, in 1/2³².
+// startPower is the power of both humans while they do nothing, in 1/2³².
 const startPower = int64(1300) << 32
 
-// maxPlayerPower is at most how far the power of two players lies apart in memory.
+// maxPlayerPower is the maximum distance in memory between the power of two players.
 const maxPlayerPower = 512
 
-// pokePower changes the power of a player, 0 or 1, in the memory of a running game. It is found as what both
-// have: two equal numbers near each other in the program's own data.
+// pokePower changes the power of a player, 0 or 1, in the memory of a running game. It finds the value because both
+// players have the same: two equal numbers close to each other in the program's own data.
 func (p *warzonePeer) pokePower(player int, by int64) error {
 	pid := p.cmd.Process.Pid
 	mem, err := os.OpenFile(fmt.Sprintf("/proc/%d/mem", pid), os.O_RDWR, 0)
@@ -49,7 +49,7 @@ func (p *warzonePeer) pokePower(player int, by int64) error {
 			last = at
 		}
 	}
-	for i := range found { // those of more players may follow
+	for i := range found { // more players' numbers may follow
 		if i > 0 && found[i][0] != found[i-1][1] {
 			return fmt.Errorf("the power of two players is in memory in several places: %x", found)
 		}
@@ -66,7 +66,7 @@ func pokeNumber(mem *os.File, at, by int64) error {
 	return err
 }
 
-// programData returns the memory of a process that the program's own variables are in.
+// programData returns the memory ranges of a process with the program's own variables.
 func programData(pid int) (list [][2]int64, err error) {
 	maps, err := os.Open(fmt.Sprintf("/proc/%d/maps", pid))
 	if err != nil {

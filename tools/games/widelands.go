@@ -20,11 +20,11 @@ import (
 	"github.com/desynctool/desynctool/internal/file/files"
 )
 
-// widelandsCase is a session of Widelands that is made.
+// widelandsCase is a session of Widelands to play.
 type widelandsCase struct {
 	name   string
-	poked  int  // 1 for the host, 2 for the client: of a queued act, the object that acts is changed in its memory
-	data   bool // the client has other animals
+	poked  int  // 1 for the host, 2 for the client: the acting object of a queued act is changed in its memory
+	data   bool // the client has different animals
 	guilty string
 	truth  string
 }
@@ -36,9 +36,9 @@ var widelandsCases = []widelandsCase{
 	{name: "widelands other animals on the client", data: true, guilty: "client 1", truth: "animals breed at another rate on the client"},
 }
 
-// makeWidelands plays sessions of Widelands: a host and a client, who has the first player's tribe and does
-// nothing, and the game's own player, on a map of 64 by 64. The menus are worked by clicks at known places
-// of a screen of 800 by 600, for which it needs Xvfb and xdotool; both are in a network of their own.
+// makeWidelands plays sessions of Widelands: a host and a client, who has the first player's tribe and does nothing,
+// and the game's own player, on a map of 64 by 64. Clicks at known places of a screen of 800 by 600 operate the menus,
+// which needs Xvfb and xdotool. Both peers are in a separate network.
 func makeWidelands(ctx context.Context, dir string, seed uint64) ([]made, error) {
 	var all []made
 	for i, c := range widelandsCases {
@@ -85,8 +85,8 @@ func (c *widelandsCase) play(ctx context.Context, dir string, random *rand.Rand)
 	host, client := peers[0], peers[1]
 	for _, step := range []struct {
 		p    *widelandsPeer
-		do   string // keys, or where to click
-		seen string // what is printed then
+		do   string // keys, or the place of a click
+		seen string // expected output
 	}{
 		{host, "key p", "[LAN] Will broadcast"},
 		{client, "key p", "[LAN] Will broadcast"},
@@ -117,13 +117,13 @@ func (c *widelandsCase) play(ctx context.Context, dir string, random *rand.Rand)
 		}
 	}
 	m = made{name: c.name, truth: c.truth, guilty: c.guilty}
-	after := 150_000 + random.Uint64N(150_000) // ms of the game
+	after := 150_000 + random.Uint64N(150_000) // ms of game time
 	if err := client.reaches(ctx, after); err != nil {
 		return m, err
 	}
 	switch {
 	case c.poked > 0:
-		for range 4 { // not as often as it was made faster: a key may have been lost, and slowest is a pause
+		for range 4 { // fewer times than it was made faster: a key may have been lost, and slowest is a pause
 			for _, p := range peers {
 				if err := p.x(ctx, "key", "Page_Down"); err != nil {
 					return m, err
@@ -154,7 +154,7 @@ func (c *widelandsCase) play(ctx context.Context, dir string, random *rand.Rand)
 	return m, nil
 }
 
-// startWidelandsNetwork starts a process that holds a network of its own open, with a loopback.
+// startWidelandsNetwork starts a process that keeps a separate network open, with a loopback.
 func startWidelandsNetwork(ctx context.Context) (*exec.Cmd, error) {
 	cmd := exec.CommandContext(ctx, "unshare", "--map-root-user", "--net", "--kill-child", "--fork", "sh", "-c", "ip link set lo up && echo up && exec sleep infinity")
 	out, err := cmd.StdoutPipe()
@@ -170,7 +170,7 @@ func startWidelandsNetwork(ctx context.Context) (*exec.Cmd, error) {
 	return cmd, nil
 }
 
-// widelandsPeer is a game that runs on a screen of its own.
+// widelandsPeer is a game that runs on its own screen.
 type widelandsPeer struct {
 	home, printed string
 	screen, game  *exec.Cmd
@@ -198,7 +198,7 @@ func startWidelands(ctx context.Context, network int, home string) (*widelandsPe
 		return nil, err
 	}
 	defer out.Close()
-	// The process that holds the network is a child of the one that was started.
+	// The process that keeps the network open is a child of the one that was started.
 	inside, err := childOf(network)
 	if err != nil {
 		return nil, err
@@ -229,7 +229,7 @@ func (p *widelandsPeer) kill() {
 	}
 }
 
-// x has xdotool press keys or buttons.
+// x presses keys or buttons with xdotool.
 func (p *widelandsPeer) x(ctx context.Context, words ...string) error {
 	cmd := exec.CommandContext(ctx, "xdotool", words...)
 	cmd.Env = append(os.Environ(), "DISPLAY="+p.display)
@@ -240,7 +240,7 @@ func (p *widelandsPeer) x(ctx context.Context, words ...string) error {
 	return nil
 }
 
-// do presses keys or clicks, until the game prints something more often than before.
+// do presses keys or clicks, until the game has printed a text more often than before.
 func (p *widelandsPeer) do(ctx context.Context, what, seen string) error {
 	words := strings.Fields(what)
 	if words[0] != "key" {
@@ -271,7 +271,7 @@ func (p *widelandsPeer) count(text string) (int, error) {
 	return bytes.Count(b, []byte(text)), err
 }
 
-// waits waits until the game has printed something.
+// waits waits until the game has printed a text.
 func (p *widelandsPeer) waits(ctx context.Context, text string) error {
 	for {
 		n, err := p.count(text)
@@ -288,7 +288,7 @@ func (p *widelandsPeer) waits(ctx context.Context, text string) error {
 
 var widelandsTime = regexp.MustCompile(`(?m)^\[(\d\d):(\d\d):(\d\d)\.(\d{3}) game\]`)
 
-// now returns the latest time of the game that was printed, in ms.
+// now returns the latest game time in the output, in ms.
 func (p *widelandsPeer) now() (uint64, error) {
 	b, err := os.ReadFile(p.printed)
 	if err != nil {
@@ -305,7 +305,7 @@ func (p *widelandsPeer) now() (uint64, error) {
 	return ((n[0]*60+n[1])*60+n[2])*1000 + n[3], nil
 }
 
-// reaches waits until a time of the game.
+// reaches waits until a game time.
 func (p *widelandsPeer) reaches(ctx context.Context, ms uint64) error {
 	for {
 		now, err := p.now()
@@ -323,7 +323,7 @@ func (p *widelandsPeer) reaches(ctx context.Context, ms uint64) error {
 	}
 }
 
-// leaves ends a game and moves its replay and what lies beside it.
+// leaves ends a game and moves its replay and the files next to it.
 func (p *widelandsPeer) leaves(to string) error {
 	if err := p.game.Process.Signal(syscall.SIGTERM); err != nil {
 		return err
@@ -351,7 +351,7 @@ func (p *widelandsPeer) leaves(to string) error {
 
 var animalRate = regexp.MustCompile(`reproduction_rate = \d+`)
 
-// otherAnimals writes units into a peer's home that take the place of the game's.
+// otherAnimals writes units into a peer's home that replace the game's units.
 func otherAnimals(home string, random *rand.Rand) error {
 	const data = "/usr/share/games/widelands/data"
 	list, err := filepath.Glob(data + "/world/critters/*/*.lua")

@@ -15,18 +15,17 @@ import (
 	"time"
 )
 
-// widelandsAct is an act that waits in a game's queue. In memory it begins with a pointer to what its class
-// can do, then u32 when it is due, u32 the object that acts, u32 an argument.
+// widelandsAct is an act in a game's queue. In memory it begins with a pointer to the functions of its class, followed
+// by the due time (u32), the acting object (u32), and an argument (u32).
 type widelandsAct struct {
-	at     int64 // where it is in memory
+	at     int64 // address in memory
 	class  uint64
 	due    uint32
 	object uint32
 }
 
-// pokeWidelands changes the object of a queued act to the next one, 10 to 30 seconds before it is due,
-// while the game stands still. Of which class acts are is not known: no other class has as many objects
-// that look like one.
+// pokeWidelands changes the object of a queued act to the next one, 10 to 30 seconds before it is due, while the game
+// is stopped. The class of acts is not known in advance, but no other class has as many objects that look like an act.
 func pokeWidelands(p *widelandsPeer, random *rand.Rand) (due, from, to uint64, err error) {
 	pid := p.game.Process.Pid // nsenter and nice have become the game
 	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
@@ -59,7 +58,7 @@ func pokeWidelands(p *widelandsPeer, random *rand.Rand) (due, from, to uint64, e
 	return uint64(a.due), uint64(a.object), uint64(a.object) + 1, nil
 }
 
-// widelandsActs returns what looks like acts that are due within a minute.
+// widelandsActs returns objects that look like acts due within a minute.
 func widelandsActs(pid int, mem io.ReaderAt, now uint32) ([]widelandsAct, error) {
 	maps, err := os.ReadFile(fmt.Sprintf("/proc/%d/maps", pid))
 	if err != nil {
@@ -76,7 +75,7 @@ func widelandsActs(pid int, mem io.ReaderAt, now uint32) ([]widelandsAct, error)
 		}
 		switch {
 		case len(f) > 5 && strings.HasSuffix(f[5], "/widelands") && f[1] == "r--p":
-			classes = s // the last is what is read only once the program has been linked
+			classes = s // the last one becomes read-only after the program is linked
 		case strings.HasPrefix(f[1], "rw") && (len(f) < 6 || f[5] == "[heap]"):
 			written = append(written, s)
 		}
@@ -85,7 +84,7 @@ func widelandsActs(pid int, mem io.ReaderAt, now uint32) ([]widelandsAct, error)
 	for _, s := range written {
 		b := make([]byte, s.to-s.from)
 		if _, err := mem.ReadAt(b, int64(s.from)); err != nil {
-			continue // the kernel keeps some to itself
+			continue // the kernel does not give access to all
 		}
 		for i := 0; i+24 <= len(b); i += 8 {
 			a := widelandsAct{int64(s.from) + int64(i), binary.LittleEndian.Uint64(b[i:]), binary.LittleEndian.Uint32(b[i+8:]), binary.LittleEndian.Uint32(b[i+12:])}

@@ -22,7 +22,7 @@ import (
 	"time"
 )
 
-// Where Debian has the game.
+// Paths of the game in Debian.
 const (
 	zeroadProgram = "/usr/games/pyrogenesis"
 	zeroadPublic  = "/usr/share/games/0ad/mods/public/public.zip"
@@ -33,12 +33,12 @@ const (
 type zeroadCase struct {
 	name, truth, guilty string
 	random              bool
-	// mods are files of mods that both peers have and name in their recordings; the user's files are those that one peer
-	// has changed, which no recording names. By path below the folder of mods, as functions of random numbers.
+	// mods returns files of mods that both peers have and name in their recordings. host and client return files that
+	// only one peer has changed, which no recording names. The maps are keyed by path below the folder of mods.
 	mods, host, client func(r *rand.Rand) map[string]string
-	// meddle does what happens while the game runs. It may be nil.
+	// meddle is called while the game runs. It may be nil.
 	meddle func(s *zeroadSession, ctx context.Context) error
-	// lost is a text in the message of the host that the client never gets, empty if it gets all.
+	// lost is a text in the host's message that the client never receives, empty if it receives all.
 	lost string
 }
 
@@ -70,13 +70,13 @@ var zeroadCases = []zeroadCase{
 	},
 }
 
-// makeZeroad plays sessions of 0 A.D., each in a network of its own. It must be root: networks are root's, and the game
-// refuses to run as root, so that it runs as nobody.
+// makeZeroad plays sessions of 0 A.D., each in a separate network. It must run as root to create networks. The game
+// refuses to run as root, so it runs as nobody.
 func makeZeroad(ctx context.Context, dir string, seed uint64) (list []made, err error) {
 	for i, c := range zeroadCases {
 		folder := filepath.Join(dir, fmt.Sprintf("zeroad%d", i))
 		var m *made
-		for range 3 { // a machine with other work may be too slow for the engine's network
+		for range 3 { // a busy machine may be too slow for the engine's network
 			if m, err = c.play(ctx, folder, rand.New(rand.NewPCG(seed, uint64(i)))); err == nil || ctx.Err() != nil {
 				break
 			}
@@ -89,7 +89,7 @@ func makeZeroad(ctx context.Context, dir string, seed uint64) (list []made, err 
 	return list, nil
 }
 
-// zeroadSession is one that runs.
+// zeroadSession is a running session.
 type zeroadSession struct {
 	c            *zeroadCase
 	dir          string
@@ -109,7 +109,7 @@ func (c *zeroadCase) play(ctx context.Context, dir string, r *rand.Rand) (m *mad
 	}
 	done := make(chan error)
 	go func() {
-		// Never unlocked, so that the thread with the other network ends with this goroutine.
+		// It is never unlocked, so that the thread with the other network ends with this goroutine.
 		runtime.LockOSThread()
 		done <- s.run(ctx)
 	}()
@@ -119,7 +119,7 @@ func (c *zeroadCase) play(ctx context.Context, dir string, r *rand.Rand) (m *mad
 	return s.made()
 }
 
-// write writes what both peers have.
+// write writes the files that both peers have.
 func (s *zeroadSession) write() error {
 	files := func(f func(*rand.Rand) map[string]string) map[string]string {
 		if f == nil {
@@ -168,10 +168,11 @@ func zeroadTree(top string, files map[string]string) error {
 	return os.MkdirAll(top, 0o755)
 }
 
-// afterwards is how many turns are played after the game has noticed, or were the game does not.
+// zeroadAfterwards is how many turns are played after the game has noticed the desync.
+// notice.
 const zeroadAfterwards = 30
 
-// run plays the session, on a thread of its own.
+// run plays the session, on a separate thread.
 func (s *zeroadSession) run(ctx context.Context) error {
 	if err := syscall.Unshare(syscall.CLONE_NEWNET); err != nil {
 		return fmt.Errorf("a network of its own: %w", err)
@@ -233,7 +234,7 @@ func zeroadPause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// zeroadPatience is how long nothing may happen.
+// zeroadPatience is how long to wait without progress.
 const zeroadPatience = 90 * time.Second
 
 // until waits until peers have played a turn.
@@ -243,7 +244,7 @@ func (s *zeroadSession) until(ctx context.Context, turn uint64, peers ...*zeroad
 	})
 }
 
-// noticed waits until both peers have said that they are out of sync.
+// noticed waits until both peers have reported that they are out of sync.
 func (s *zeroadSession) noticed(ctx context.Context) error {
 	return s.wait(ctx, "the game noticed nothing", func() bool {
 		for _, p := range []*zeroadPeer{s.host, s.client} {
@@ -267,7 +268,7 @@ func (s *zeroadSession) wait(ctx context.Context, what string, done func() bool)
 	return nil
 }
 
-// zeroadUser is the user, nobody, and the group as which the game runs.
+// zeroadUser is the user (nobody) and the group that run the game.
 const zeroadUser = 65534
 
 // zeroadPeer is one of the two programs.
@@ -315,7 +316,7 @@ func (p *zeroadPeer) dump() string {
 	return filepath.Join(p.dir, "config", "0ad", "logs", "oos_dump.txt")
 }
 
-// turn returns the last turn that it plays, by what it printed.
+// turn returns the last turn in the peer's output.
 func (p *zeroadPeer) turn() (last uint64) {
 	text, _ := os.ReadFile(p.printed())
 	at := bytes.LastIndex(text, []byte("\nTurn "))
@@ -325,7 +326,7 @@ func (p *zeroadPeer) turn() (last uint64) {
 	return last
 }
 
-// newest returns the last of the files with a pattern below its folder.
+// newest returns the last file that matches a pattern below its folder.
 func (p *zeroadPeer) newest(pattern string) (string, error) {
 	found, err := filepath.Glob(filepath.Join(p.dir, pattern))
 	if err != nil || len(found) == 0 {
@@ -334,7 +335,7 @@ func (p *zeroadPeer) newest(pattern string) (string, error) {
 	return slices.Max(found), nil
 }
 
-// states returns the hash of the whole state after each turn, which the engine writes beside the game.
+// states returns the hash of the whole state after each turn. The engine writes these hashes next to the game's files.
 func (p *zeroadPeer) states() (map[uint64]string, error) {
 	any, err := p.newest("config/0ad/logs/oos_logs/*/*.txt")
 	if err != nil {
@@ -361,7 +362,7 @@ func (p *zeroadPeer) states() (map[uint64]string, error) {
 	return out, err
 }
 
-// made keeps what players would send, and finds out in which turn the states parted.
+// made keeps the files that players would send, and determines the turn in which the states diverged.
 func (s *zeroadSession) made() (*made, error) {
 	m := &made{name: s.c.name, truth: s.c.truth, guilty: s.c.guilty, random: s.c.random}
 	var states [2]map[uint64]string
@@ -413,13 +414,13 @@ func zeroadCopy(dir, file string) error {
 	return os.WriteFile(filepath.Join(dir, filepath.Base(file)), text, 0o644)
 }
 
-// zeroadModJSON is what describes a mod.
+// zeroadModJSON is the description of a mod.
 func zeroadModJSON(name, version string) string {
 	text, _ := json.Marshal(map[string]any{"name": name, "version": version, "label": name, "description": name, "dependencies": []string{"0ad=0.0.26"}})
 	return string(text)
 }
 
-// zeroadHits wraps the function by which hits reduce health.
+// zeroadHits wraps the function with which hits reduce health.
 const zeroadHits = `%s
 {
 	const reduce = Health.prototype.Reduce;
@@ -440,7 +441,7 @@ func zeroadClock(r *rand.Rand) map[string]string {
 	return map[string]string{"clock/mod.json": zeroadModJSON("clock", "0.3.1"), "clock/simulation/components/HealthClock.js": script}
 }
 
-// zeroadTemplate is a template of spearmen in which one number is another one.
+// zeroadTemplate is a template of spearmen with one changed number.
 func zeroadTemplate(r *rand.Rand) map[string]string {
 	const name = "simulation/templates/template_unit_infantry_melee_spearman.xml"
 	text, err := zeroadFile(name)
@@ -470,8 +471,8 @@ func zeroadFile(name string) (string, error) {
 	return string(text), err
 }
 
-// zeroadWalk is a script by which a peer gives its soldiers an order at some turn, as a person would. It counts turns
-// beside the state.
+// zeroadWalk is a script in which a peer gives its soldiers an order at some turn, as a person would. It counts turns
+// outside the state.
 func zeroadWalk(r *rand.Rand) map[string]string {
 	return map[string]string{"user/simulation/components/TimerWalk.js": fmt.Sprintf(`var g_WalkTurns = 0;
 {

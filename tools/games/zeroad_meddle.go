@@ -20,8 +20,8 @@ import (
 	"time"
 )
 
-// joinAgain ends the client and has it join again: it then gets the host's state. The engine plays as fast as it
-// can without a screen, so that the host is slowed while the client loads.
+// joinAgain ends the client and lets it join again, so that it receives the host's state. Without a screen the engine
+// plays as fast as it can, so the host is slowed while the client loads.
 func (s *zeroadSession) joinAgain(ctx context.Context) error {
 	if err := s.until(ctx, 20+uint64(s.r.IntN(10)), s.host, s.client); err != nil {
 		return err
@@ -72,8 +72,8 @@ func (s *zeroadSession) joinAgain(ctx context.Context) error {
 
 var zeroadHealth = regexp.MustCompile(`"hitpoints": (\d+\.\d{6,})\b`)
 
-// pokeClient changes the health of a soldier in the client's memory. Values of scripts are doubles there; one with many
-// digits occurs nowhere else.
+// pokeClient changes the health of a soldier in the client's memory. Scripts store values as doubles there, and a
+// double with many digits occurs nowhere else.
 func (s *zeroadSession) pokeClient(ctx context.Context) error {
 	if err := s.until(ctx, 35+uint64(s.r.IntN(20)), s.client); err != nil {
 		return err
@@ -95,7 +95,7 @@ func (s *zeroadSession) pokeClient(ctx context.Context) error {
 	return errors.New("no health of a soldier was found in the client's memory")
 }
 
-// poke takes 7 from a soldier's health, and returns how often it was found.
+// poke subtracts 7 from a soldier's health, and returns how often the value was found.
 func (s *zeroadSession) poke() (n int, err error) {
 	file, err := s.client.newest("config/0ad/logs/oos_logs/*/*.txt")
 	if err != nil {
@@ -108,7 +108,7 @@ func (s *zeroadSession) poke() (n int, err error) {
 	found := zeroadHealth.FindAllSubmatch(text, -1)
 	for _, i := range s.r.Perm(len(found)) {
 		old, err := strconv.ParseFloat(string(found[i][1]), 64)
-		if err != nil || old < 20 || bytes.Count(text, found[i][1]) > 2 { // AIProxy may have it, too
+		if err != nil || old < 20 || bytes.Count(text, found[i][1]) > 2 { // AIProxy may also have it
 			continue
 		}
 		return zeroadReplace(s.client.cmd.Process.Pid, old, old-7)
@@ -116,7 +116,7 @@ func (s *zeroadSession) poke() (n int, err error) {
 	return 0, nil
 }
 
-// zeroadReplace writes a number over another one wherever the memory of a process has it.
+// zeroadReplace replaces a number wherever it occurs in the memory of a process.
 func zeroadReplace(pid int, old, now float64) (n int, err error) {
 	maps, err := os.ReadFile(fmt.Sprintf("/proc/%d/maps", pid))
 	if err != nil {
@@ -149,13 +149,14 @@ func zeroadReplace(pid int, old, now float64) (n int, err error) {
 	return n, nil
 }
 
-// zeroadPort is where a host listens.
+// zeroadPort is the port of a host.
 const zeroadPort = 20595
 
-// zeroadProxy passes what a client and the host of this thread's network say to each other, and returns the address for the
-// client. The host's first message with a text reaches the client as one that the game does not know.
+// zeroadProxy relays the messages between a client and the host of this thread's network, and returns the address for
+// the client. It changes the host's first message with a text so that the game does not know its kind.
 func zeroadProxy(ctx context.Context, lost []byte) (string, error) {
-	// The game takes no port for its address, and the host has it on all of them; the system leads one of them here.
+	// The game accepts no port with an address, and the host uses the port on all addresses. The system redirects one
+	// of them here.
 	const address, port = "127.0.0.9", 20600
 	rule := exec.CommandContext(ctx, "iptables", "-t", "nat", "-A", "OUTPUT", "-p", "udp", "-d", address, "--dport", strconv.Itoa(zeroadPort),
 		"-j", "DNAT", "--to-destination", fmt.Sprintf("127.0.0.1:%d", port))
@@ -197,7 +198,7 @@ func zeroadProxy(ctx context.Context, lost []byte) (string, error) {
 			if errors.Is(err, net.ErrClosed) {
 				return
 			} else if err != nil {
-				continue // nobody listens yet
+				continue // the host does not listen yet
 			}
 			if !gone {
 				gone = zeroadSpoil(buf[:n], lost)
@@ -208,8 +209,8 @@ func zeroadProxy(ctx context.Context, lost []byte) (string, error) {
 	return address, nil
 }
 
-// zeroadSpoil makes the first message in a datagram of ENet that has a text one of a kind that the game does not know, and
-// reports whether there was one. ENet delivers it, so that nothing is sent again; the game passes over it.
+// zeroadSpoil finds the first message with a text in an ENet datagram and gives it a kind that the game does not know.
+// It reports whether there was one. ENet delivers the message, so nothing is sent again; the game ignores it.
 func zeroadSpoil(datagram, text []byte) bool {
 	if len(datagram) < 2 {
 		return false

@@ -2,16 +2,15 @@ package verdicts
 
 import "math"
 
-// Agreement is how groups agree with bugs. Reports without a key are in none of its numbers but
-// Unkeyed.
+// Agreement measures how groups agree with bugs. Reports without a key are counted only in Unkeyed.
 type Agreement struct {
 	Reports, Unkeyed, Weak int
 	Bugs, Groups           int
-	// Purity is the share of reports that are of the bug that most of their group are of,
-	// Completeness that of reports that are in the group which most of their bug are in.
+	// Purity is the share of reports with the most frequent bug in their group. Completeness is the share of reports in
+	// the most frequent group of their bug.
 	Purity, Completeness float64
-	// Homogeneity and Conformity are the two halves of the V-measure: 1 less the entropy of bugs given
-	// groups, and of groups given bugs, by that of the bugs, and of the groups.
+	// Homogeneity and Conformity are the two halves of the V-measure. Homogeneity is 1 - H/B, where H is the entropy of
+	// bugs given groups and B the entropy of bugs. Conformity is the same with groups and bugs exchanged.
 	Homogeneity, Conformity float64
 	// Mixed are the groups with more than one bug, Split the bugs with more than one group.
 	Mixed, Split int
@@ -49,8 +48,8 @@ func count(table map[string]map[string]int, a, b string) {
 	table[a][b]++
 }
 
-// halves returns how much the parts of a partition are of one part of another: by the largest
-// share, by entropy, and how many are not of one alone.
+// halves compares each part of a partition with the parts of another: the largest share, the entropy, and the number of
+// parts that belong to several.
 func halves(of, in map[string]map[string]int, n int) (share, entropy float64, several int) {
 	most, given, whole := 0, 0.0, 0.0
 	for _, parts := range of {

@@ -12,10 +12,10 @@ import (
 	"github.com/desynctool/desynctool/report/verdict"
 )
 
-// What a verdict answers besides the questions of narrowing.
+// Questions that a verdict answers in addition to the questions of narrowing down.
 const (
-	// WhichLocus is where a verdict without a simulator has the first divergence: tick, system,
-	// archetype and component at once.
+	// WhichLocus is the place of the first divergence in a verdict without a simulator: tick, system, archetype and
+	// component at once.
 	WhichLocus Question = "locus"
 )
 
@@ -24,7 +24,7 @@ var ofReports = []Question{WhichLocus}
 // maxGroup is how many classes may be named as indistinguishable.
 const maxGroup = 3
 
-// classes are the classes of docs/causes.md that the games' mistakes are of.
+// classes are the classes in docs/causes.md for the games' mistakes.
 var classes = map[string][]string{
 	"rng-leak":          {verdict.RNGLeak},
 	"map-order":         {verdict.IterationOrder},
@@ -57,10 +57,10 @@ var classes = map[string][]string{
 	"checksum-only":     {verdict.ChecksumDefect},
 }
 
-// Shape is what evidence of the cause there is.
+// Shape is the kind of evidence about the cause.
 type Shape string
 
-// Shapes. In all of them but the last two nothing is replayed.
+// Shapes. Only the last two include a replay.
 const (
 	OfTick   Shape = "states of the end of the tick"
 	Traced   Shape = "none of that moment, traces"
@@ -73,32 +73,32 @@ const (
 // Shapes returns all shapes.
 func Shapes() []Shape { return []Shape{OfTick, Traced, Untraced, LogsOnly, WithSim, WithOwn} }
 
-// Outcome is what was said of a cause.
+// Outcome is how well a cause was named.
 type Outcome string
 
-// Outcomes. Right is a group of at most three classes with the true one in it.
+// Outcomes. Right is a group of at most three classes that contains the true one.
 const (
 	Right    Outcome = "right"
 	NotKnown Outcome = "not known"
 	False    Outcome = "wrong"
 )
 
-// CauseScore is how the causes of one verdict did.
+// CauseScore is the score of the causes in one verdict.
 type CauseScore struct {
 	Shape   Shape
-	Truth   []string // the classes that count as that of the session's mistake
+	Truth   []string // the classes that are correct for the session's mistake
 	Said    []string
 	Outcome Outcome
-	Tested  []string // the experiments that were made, and how they ended
+	Tested  []string // the experiments that were made, with their results
 }
 
-// RuleScore is how one rule did that fits what differs, whether or not it was said.
+// RuleScore is the score of one rule that fits the differences, whether or not it was reported.
 type RuleScore struct {
 	Sign  verdict.SignKind
 	Right bool
 }
 
-// shape says what evidence of the cause there is.
+// shape returns the kind of evidence about the cause.
 func (s Session) shape(r *session.Recording) Shape {
 	switch {
 	case s.Lack == NoStates && s.Trace == session.TraceNone:
@@ -146,8 +146,8 @@ func overlap(a, b []string) bool {
 	return slices.ContainsFunc(a, func(name string) bool { return slices.Contains(b, name) })
 }
 
-// locus scores where a report has the first divergence. It is exact if each of its parts
-// that the evidence shows is, and it names none of the others.
+// locus scores the place of the first divergence in a report. It is exact if each part that the evidence shows is
+// exact, and no other part is named.
 func (s *Score) locus(t *session.Truth, h held, c *verdict.Conclusion) {
 	if t.Bracket == nil || t.Checksum != nil {
 		return
@@ -184,11 +184,11 @@ func (s *Score) locus(t *session.Truth, h held, c *verdict.Conclusion) {
 		tickOf(c), c.System, list, c.Component, good, system, *t.Archetype, *t.Component)
 }
 
-// severity orders marks, the worst last.
+// severity orders marks from best to worst.
 var severity = []Mark{Exact, Unknown, Missed, Guessed, Wrong}
 
-// CauseTable writes two tables in Markdown: what is said of causes by what there was to go by,
-// and by mistakes; and below them each verdict that is wrong.
+// CauseTable writes two Markdown tables: the outcomes by kind of evidence, and by mistake. Below them it lists each
+// wrong verdict.
 func CauseTable(w io.Writer, scores []*Score) error {
 	var b strings.Builder
 	b.WriteString("| Evidence | sessions | right | not known | wrong |\n|---|---|---|---|---|\n")
@@ -223,7 +223,7 @@ func CauseTable(w io.Writer, scores []*Score) error {
 	return err
 }
 
-// worstFirst returns the names of the mistakes, those first that are told right least often.
+// worstFirst returns the names of the mistakes, starting with the one that is named right least often.
 func worstFirst(scores []*Score) []string {
 	names := faults(scores)
 	right := map[string]float64{}
@@ -235,8 +235,7 @@ func worstFirst(scores []*Score) []string {
 	return names
 }
 
-// RuleTable writes how often each rule was right by which causes are told from likenesses, as
-// Go source.
+// RuleTable writes how often each rule was right that separates causes from similar differences, as Go source.
 func RuleTable(w io.Writer, scores []*Score) error {
 	right, all := map[verdict.SignKind]int{}, map[verdict.SignKind]int{}
 	for _, s := range scores {
@@ -272,7 +271,7 @@ func tallyCauses(scores []*Score, only func(*Score, *CauseScore) bool) causeTall
 
 func (n causeTally) all() int { return n[Right] + n[NotKnown] + n[False] }
 
-// String is right of all; wrong ones are told as well.
+// String returns how many of all are right. It also reports the wrong ones.
 func (n causeTally) String() string {
 	switch {
 	case n.all() == 0:

@@ -18,20 +18,20 @@ import (
 	"github.com/desynctool/desynctool/bisect/refsim/session"
 )
 
-// Game is a game whose sessions are played, with mistakes.
+// Game is a game that can play sessions with mistakes.
 type Game interface {
 	Name() string
-	// Mistakes returns what it can do wrong, with the places, in rounds: the first place of
-	// each mistake, then the second of each that has one, and so on.
+	// Mistakes returns the possible mistakes with their places, in rounds: the first place of each mistake, then the
+	// second of each that has one, and so on.
 	Mistakes() []string
-	// Play plays a session to a folder that is not there.
+	// Play plays a session into a folder that must not exist.
 	Play(s Session, dir string) (*session.Recording, error)
-	// Sim returns the sound build, or, with a fault, that of the peer who makes it. A fault
-	// that is not of the code leaves the build sound.
+	// Sim returns the correct build, or, with a fault, the build of the peer with the mistake. A fault outside the code
+	// does not change the build.
 	Sim(fault string) (*bisect.Sim, error)
 }
 
-// rounds brings places of mistakes into the order that Game.Mistakes has.
+// rounds sorts places of mistakes in the order of Game.Mistakes.
 func rounds(names []string, places map[string][]string) (list []string) {
 	for round := range 8 {
 		for _, name := range names {
@@ -45,7 +45,7 @@ func rounds(names []string, places map[string][]string) (list []string) {
 
 // Reference is the reference sim.
 type Reference struct {
-	// Names are the names that everything has in it (refsim.Config), which make it another game.
+	// Names selects the names of everything in it (refsim.Config). Other names make it another game.
 	Names uint64
 }
 
@@ -97,15 +97,15 @@ func (g Reference) Play(s Session, dir string) (*session.Recording, error) {
 	return session.RecordTo(dir, o, s.Trace)
 }
 
-// Program is a game that is a program of its own: one of the examples of docs/sdk. It plays
-// with "record DIR", replays with "serve", and lists its mistakes with "faults".
+// Program is a game in a separate program: one of the examples of docs/sdk. It plays with "record DIR", replays with
+// "serve", and lists its mistakes with "faults".
 type Program struct {
 	name     string
 	command  []string
 	mistakes []string
 }
 
-// NewProgram asks a command for the mistakes that it can make.
+// NewProgram gets the list of possible mistakes from a command.
 func NewProgram(name string, command ...string) (*Program, error) {
 	p := &Program{name: name, command: command}
 	out, err := p.run("faults")
@@ -164,7 +164,7 @@ func (p *Program) Play(s Session, dir string) (*session.Recording, error) {
 	return recording(dir)
 }
 
-// recording reads what a program left.
+// recording reads the files that a program left.
 func recording(dir string) (*session.Recording, error) {
 	r := &session.Recording{Truth: &session.Truth{}}
 	text, err := os.ReadFile(filepath.Join(dir, session.TruthName))
@@ -174,7 +174,7 @@ func recording(dir string) (*session.Recording, error) {
 	if err := json.Unmarshal(text, r.Truth); err != nil {
 		return nil, fmt.Errorf("%s: %w", session.TruthName, err)
 	}
-	loads := struct{ Load bool }{} // that the peer parted by loading
+	loads := struct{ Load bool }{} // the peer diverged by loading
 	if err := json.Unmarshal(text, &loads); err != nil {
 		return nil, fmt.Errorf("%s: %w", session.TruthName, err)
 	}
@@ -195,7 +195,7 @@ func recording(dir string) (*session.Recording, error) {
 		}
 		r.Peers = append(r.Peers, peer)
 	}
-	slices.SortStableFunc(r.Peers, func(a, b session.Recorded) int { // the host comes first, then who makes the mistake
+	slices.SortStableFunc(r.Peers, func(a, b session.Recorded) int { // the host comes first, then the peer with the mistake
 		return rankOf(a.Name) - rankOf(b.Name)
 	})
 	return r, nil
@@ -215,7 +215,7 @@ func peerFiles(p *session.Recorded) error {
 	if err != nil {
 		return err
 	}
-	for _, file := range files { // by their names in the order of their points
+	for _, file := range files { // sorted names are in the order of their points
 		tick := strings.TrimSuffix(file[strings.LastIndex(file, "_")+1:], ".snap")
 		point, err := strconv.ParseUint(tick, 10, 64)
 		if err != nil {
@@ -226,9 +226,8 @@ func peerFiles(p *session.Recorded) error {
 	return nil
 }
 
-// Compile compiles an example of docs/sdk to a folder and returns it as a game: arena, in C, or
-// trade, in C#. Root is that of the repository. An error says which compiler is missing, or
-// what it says.
+// Compile compiles an example of docs/sdk to a folder and returns it as a game: arena, in C, or trade, in C#. root is
+// the root of the repository. The error names the missing compiler, or contains its output.
 func Compile(root, name, dir string) (Game, error) {
 	out, in := filepath.Join(dir, name), filepath.Join(root, "docs", "sdk")
 	switch name {

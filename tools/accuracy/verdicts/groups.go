@@ -10,7 +10,7 @@ import (
 	"github.com/desynctool/desynctool/report/document"
 )
 
-// Grouped is how a report was put together with others.
+// Grouped is how a report was grouped with others.
 type Grouped struct {
 	Bug   string
 	View  View
@@ -19,17 +19,16 @@ type Grouped struct {
 	Found []document.Fingerprint
 }
 
-// Triaged triages what peers left in some folders.
+// Triaged triages the files of the peers in some folders.
 type Triaged func(dirs []string) (*document.Report, error)
 
-// Keyed returns the key by which a report is grouped, whether that is a weak one, and false if it
-// has none.
+// Keyed returns the key by which a report is grouped, and whether the key is weak. ok is false if the report has none.
 type Keyed func(*document.Report) (key string, weak, ok bool)
 
-// Group plays sessions, two at once, triages what each view leaves of them, and returns the keys, and
-// the sessions in which the mistake never showed. An error of a triage counts as a report without a key.
-// Dir returns a folder that is not there for the session of a number; progress is called after each. All
-// views but the first are measured of the first session of each bug and of every third from there.
+// Group plays sessions, two at once, and triages what each view leaves of them. It returns the keys, and the sessions
+// in which the mistake never appeared. A triage error counts as a report without a key. dir returns a folder for a
+// session number; the folder must not exist. progress is called after each session. All views except the first are only
+// measured for the first session of each bug and for every third from there.
 func Group(strikes []Strike, views []View, dir func(int) string, triage Triaged, key Keyed, progress func(done int)) (list []Grouped, hidden []Strike, err error) {
 	var (
 		all    = make([][]Grouped, len(strikes))

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// GroupTable writes how groups agree with bugs in each view, as Markdown.
+// GroupTable writes a Markdown table of how groups agree with bugs in each view.
 func GroupTable(w io.Writer, list []Grouped) error {
 	var b strings.Builder
 	b.WriteString("| Evidence | reports | without a key | weak | bugs | groups | purity | completeness | homogeneity | V-completeness | right group nearest | in the first three |\n")
@@ -43,7 +43,7 @@ func GroupTable(w io.Writer, list []Grouped) error {
 	return err
 }
 
-// Together lists the groups of several bugs, and the bugs of several groups, of complete evidence.
+// Together lists the groups with several bugs, and the bugs with several groups, for complete evidence.
 func Together(list []Grouped) (lines []string) {
 	of, in := map[string]map[string]int{}, map[string]map[string]int{}
 	for _, g := range only(list, func(g *Grouped) bool { return g.View == Complete && g.Key != "" }) {

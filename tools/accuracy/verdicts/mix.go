@@ -14,20 +14,19 @@ import (
 	"github.com/desynctool/desynctool/bisect/refsim/session"
 )
 
-// Planted is what a bundle of a folder of planted bugs is of.
+// Planted is the bug of a bundle in a folder of planted bugs.
 type Planted struct {
-	Bundle string `json:"bundle"` // the name of its folder
+	Bundle string `json:"bundle"` // name of its folder
 	Bug    string `json:"bug"`
 	View   View   `json:"evidence"`
 }
 
-// Recorded is a desync of a real game that was recorded before: its bug, and the folder of what the
-// peers left.
+// Recorded is a desync of a real game that was recorded before: its bug, and the folder of the peers' files.
 type Recorded struct{ Bug, Dir string }
 
-// Mix writes sessions into one folder, a folder for each, whose names say nothing of their bugs, and the
-// truth beside them as truth.json. Those in which a mistake never showed are left out. Recordings are
-// copied without the pages that say what they are of.
+// Mix writes sessions into one folder, each in a subfolder with a name that does not reveal its bug, and the truth next
+// to them as truth.json. Sessions in which the mistake never appeared are omitted. Recordings are copied without the
+// pages that describe them.
 func Mix(dir string, strikes []Strike, view View, recorded []Recorded) ([]Planted, error) {
 	list := []Planted{}
 	for _, r := range recorded {
@@ -39,7 +38,7 @@ func Mix(dir string, strikes []Strike, view View, recorded []Recorded) ([]Plante
 		list = append(list, Planted{name, r.Bug, Complete})
 	}
 	for _, s := range strikes {
-		name := fmt.Sprintf("%016x", s.Seed*0x9e3779b97f4a7c15) // another for each seed
+		name := fmt.Sprintf("%016x", s.Seed*0x9e3779b97f4a7c15) // unique for each seed
 		to := filepath.Join(dir, name)
 		shown, err := s.Leave(to+".played", []View{view}, func(_ View, dirs []string) error {
 			return os.Rename(filepath.Dir(dirs[0]), to)
@@ -59,7 +58,7 @@ func Mix(dir string, strikes []Strike, view View, recorded []Recorded) ([]Plante
 	return list, os.WriteFile(filepath.Join(dir, session.TruthName), append(text, '\n'), 0o666)
 }
 
-// unsaid is a folder without the pages that say what it is of.
+// unsaid is a folder without the pages that describe it.
 type unsaid struct{ fs.FS }
 
 // ReadDir implements fs.ReadDirFS.

@@ -7,10 +7,10 @@ import (
 	"github.com/desynctool/desynctool/report/document"
 )
 
-// Nearest returns for each report of a view how many groups of the complete evidence are nearer
-// than the one that has most of its bug: 0 if that is offered first, -1 if it shares nothing with
-// it. Groups are ranked by the finest fingerprint in common, then by how many, then by size, as far as
-// something is in common.
+// Nearest returns, for each report of a view, how many groups of the complete evidence are nearer than the main group
+// of its bug: 0 if that group comes first, -1 if they have nothing in common. Groups are ranked by the finest common
+// fingerprint, then by the number of common fingerprints, then by size. Groups without a common fingerprint are not
+// ranked.
 func Nearest(list []Grouped, view View) (ranks []int) {
 	type group struct {
 		size    int

@@ -12,13 +12,13 @@ import (
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
 
-// held says which questions a session's artifacts can answer at all.
+// held records which questions a session's artifacts can answer at all.
 type held struct {
 	kind, tick, system, archetype, component, guilty bool
 }
 
-// shows reports whether anything that was recorded and not taken away differs: only snapshots
-// do where the game's checksums are blind.
+// shows reports whether there is a difference in the recorded artifacts that were not removed. If the game's checksums
+// do not cover the difference, only snapshots show it.
 func (s Session) shows(r *session.Recording) bool {
 	if c := r.Truth.Checksum; c != nil && c.Kind == string(bisect.BlindChecksum) && s.Lack == NoStates {
 		return false
@@ -26,20 +26,21 @@ func (s Session) shows(r *session.Recording) bool {
 	return r.Truth.Bracket != nil || r.Truth.Checksum != nil
 }
 
-// states are the archetypes and components in which the states of two peers differ at the end of the first tick that
-// differs; none if these states are not there.
+// states are the archetypes and components that differ between the states of two peers at the end of the first tick
+// that differs. It is empty if these states do not exist.
 type states struct {
 	archetypes []string
 	components map[string][]string // by archetype
 }
 
-// holds works out what a recording without its lost artifacts can show; states of the divergent tick are those that
-// are there or can be computed. Where no trace shows which archetype was first, these states do if they differ in one only.
+// holds determines what a recording without its removed artifacts can show. differ describes the states of the
+// divergent tick, which exist or can be computed. If no trace shows the first archetype, these states do if they differ
+// in only one.
 func (s Session) holds(r *session.Recording, differ states) (held, error) {
 	t := r.Truth
 	logs := s.Lack != LogsGone
 	h := held{kind: logs || t.Checksum == nil, guilty: logs && !s.network()}
-	if t.Checksum != nil { // what was recorded of the states says nothing of them
+	if t.Checksum != nil { // nothing recorded covers the states
 		if h.kind && t.Checksum.Kind == string(bisect.ChecksumOnly) {
 			var err error
 			h.kind, err = contradicted(r)
@@ -51,7 +52,7 @@ func (s Session) holds(r *session.Recording, differ states) (held, error) {
 	}
 	initial := *t.InitialState || t.LoadedAt != nil // there is no divergent tick
 	if t.LoadedAt != nil && !logs {
-		return h, nil // nobody knows that a peer loaded
+		return h, nil // nothing shows that a peer loaded
 	}
 	h.tick = !initial && (logs || s.Trace != session.TraceNone)
 	h.system = !initial && s.Trace != session.TraceNone
@@ -64,13 +65,12 @@ func (s Session) holds(r *session.Recording, differ states) (held, error) {
 		return h, nil
 	}
 	h.archetype = h.archetype || len(differ.archetypes) == 1 || *t.InitialState && len(differ.archetypes) > 0
-	// Of an archetype that a trace names the states show the component if it differs in
-	// one only.
+	// For an archetype in a trace, the states show the component if it differs in only one.
 	h.component = *t.Archetype == "" && h.archetype || h.archetype && len(differ.components[*t.Archetype]) == 1
 	return h, nil
 }
 
-// showsTick reports whether the states of both sides right after the divergent tick are there.
+// showsTick reports whether there are states of both sides right after the divergent tick.
 func (s Session) showsTick(r *session.Recording) bool {
 	if r.Truth.Bracket == nil {
 		return false
@@ -83,8 +83,8 @@ func (s Session) showsTick(r *session.Recording) bool {
 	return true
 }
 
-// contradicted reports whether two peers left snapshots of a state point at which their
-// recorded hashes differ: without one nobody knows that the states were equal there.
+// contradicted reports whether two peers left snapshots of a state point at which their recorded hashes differ. Without
+// such a point, nothing shows that the states were equal there.
 func contradicted(r *session.Recording) (bool, error) {
 	var hashes [2]map[uint64]merkle.Short
 	for i := range hashes {
@@ -102,8 +102,8 @@ func contradicted(r *session.Recording) (bool, error) {
 	return false, nil
 }
 
-// differing compares the columns of two peers' snapshots at the end of the first tick
-// that differs, byte by byte. An entity that one side lacks differs in all components.
+// differing compares the columns of two peers' snapshots at the end of the first tick that differs, byte by byte. If
+// one side lacks an entity, the entity differs in all components.
 func differing(r *session.Recording) (s states, err error) {
 	if r.Truth.Bracket == nil {
 		return s, nil
@@ -116,7 +116,7 @@ func differing(r *session.Recording) (s states, err error) {
 		}
 		f, err := snapshot.OpenFile(path)
 		if err != nil {
-			return s, nil // it was taken away
+			return s, nil // it was removed
 		}
 		w, err := snapshot.Load(f)
 		f.Close()

@@ -14,11 +14,10 @@ type Bug struct {
 	Mistake string // NAME/PLACE
 }
 
-// Bugs plants n bugs in games, by turns, as a seed has it: each mistake once, and where apart is true
-// no two in one place of a game, but for orders that the network changes. Else any place may have any
-// number of them. One of which shows returns false is left for another place of the same mistake, in
-// another game if there is none, and for another mistake at last; nil stands for all. There are fewer
-// than n if there are not as many mistakes.
+// Bugs plants n bugs in games alternately, based on a seed, each mistake once. If apart is true, a place in a game has
+// at most one bug, except for orders that the network changes. Otherwise a place may have any number. If shows returns
+// false for a bug, another place of the same mistake is used, or another game, or finally another mistake; nil accepts
+// all. The result has fewer than n bugs if there are not enough mistakes.
 func Bugs(games []Game, n int, seed uint64, apart bool, shows func(Bug) (bool, error)) (bugs []Bug, err error) {
 	dice := rand.New(rand.NewPCG(seed, 2))
 	var names []string // of mistakes
@@ -79,8 +78,8 @@ func Bugs(games []Game, n int, seed uint64, apart bool, shows func(Bug) (bool, e
 	return bugs, nil
 }
 
-// Shows returns a function for Bugs: whether a bug shows in a session, which it plays in a folder that
-// is not there.
+// Shows returns a function for Bugs that reports whether a bug appears in a session. It plays the session in a folder
+// that must not exist.
 func Shows(seed uint64, dir string) func(Bug) (bool, error) {
 	return func(b Bug) (bool, error) {
 		s := Strike{Bug: b, Seed: seed}

@@ -11,12 +11,12 @@ import (
 	"github.com/desynctool/desynctool/report/verdict"
 )
 
-// Question is what a verdict may answer.
+// Question is a question that a verdict may answer.
 type Question string
 
 // Questions.
 const (
-	WhichKind      Question = "kind" // do states differ, checksums, or both
+	WhichKind      Question = "kind" // whether states differ, checksums, or both
 	WhichTick      Question = "tick"
 	WhichSystem    Question = "system"
 	WhichArchetype Question = "archetype"
@@ -24,7 +24,7 @@ const (
 	WhichPeer      Question = "peer"
 )
 
-// Questions returns the questions of narrowing, in order.
+// Questions returns the questions of narrowing down, in order.
 func Questions() []Question {
 	return []Question{WhichKind, WhichTick, WhichSystem, WhichArchetype, WhichComponent, WhichPeer}
 }
@@ -35,27 +35,27 @@ type Mark string
 // Marks.
 const (
 	Exact   Mark = "exact"
-	Unknown Mark = "unknown" // as it has to be, since the evidence does not show it
-	Missed  Mark = "missed"  // not answered, though the evidence shows it
+	Unknown Mark = "unknown" // correct, because the evidence does not show it
+	Missed  Mark = "missed"  // not answered, although the evidence shows it
 	Wrong   Mark = "wrong"
-	Guessed Mark = "guessed" // answered, though the evidence does not show it
+	Guessed Mark = "guessed" // answered, although the evidence does not show it
 )
 
-// Good reports whether nothing is wrong with an answer.
+// Good reports whether an answer is not wrong.
 func (m Mark) Good() bool { return m == Exact || m == Unknown }
 
-// Score is how the verdict on one session did.
+// Score is the score of the verdict about one session.
 type Score struct {
 	Session Session
-	Bit     bool // the mistake showed
+	Bit     bool // the mistake appeared
 	Marks   map[Question]Mark
-	Answers map[Question]string // that are not good: what was said, and the truth
-	Alarm   string              // of a clean session: what was said
+	Answers map[Question]string // answers that are not good, and the truth
+	Alarm   string              // for a clean session: the false report
 	Causes  []CauseScore        // without a simulator, with one, with the peer's own
-	Rules   []RuleScore         // that fit without a simulator
+	Rules   []RuleScore         // rules that fit without a simulator
 }
 
-// Measure plays a session in dir and scores what is concluded.
+// Measure plays a session in dir and scores the conclusion.
 func Measure(s Session, dir string, m Measured) (*Score, error) {
 	defer os.RemoveAll(filepath.Join(dir, "s"))
 	r, err := s.Game.Play(s, filepath.Join(dir, "s"))
@@ -95,7 +95,7 @@ func Measure(s Session, dir string, m Measured) (*Score, error) {
 		return nil, fmt.Errorf("%s: %w", s, err)
 	}
 	replayed := h
-	if s.network() && s.Lack != LogsGone { // the sound build computes the states of both sides
+	if s.network() && s.Lack != LogsGone { // the correct build computes the states of both sides
 		if replayed, err = s.holds(r, played); err != nil {
 			return nil, fmt.Errorf("%s: %w", s, err)
 		}
@@ -123,7 +123,7 @@ func Measure(s Session, dir string, m Measured) (*Score, error) {
 	return score, nil
 }
 
-// alarm notes what is said of a session in which nothing went wrong.
+// alarm records a verdict about a session without a mistake.
 func (s *Score) alarm(v *verdict.Conclusion) {
 	if v.Kind == "" {
 		return
@@ -149,7 +149,7 @@ func (s *Score) mark(t *session.Truth, h held, v *verdict.Conclusion) {
 	}
 	told := v.Kind
 	if told == bisect.InputsDiffer {
-		told = "" // of states and checksums that says nothing
+		told = "" // for states and checksums that means nothing
 	}
 	unseen := !h.kind && (told == bisect.StateDiffers || told == "")
 	good(WhichKind, h.kind, told != "" && !unseen, told == kind, true, told, kind)
@@ -187,8 +187,8 @@ func (s *Score) mark(t *session.Truth, h held, v *verdict.Conclusion) {
 	good(WhichPeer, h.guilty, len(v.Guilty) > 0 || v.Inputs.Differ(), slices.Equal(v.Guilty, []string{s.Session.guilty()}) && !v.Inputs.Differ(), true, blamed, s.Session.guilty())
 }
 
-// markOf marks an answer: whether the evidence holds it, whether it was given, is right,
-// and, if it was not, whether the truth is among what was left open.
+// markOf marks an answer: whether the evidence contains it, whether it was given, and whether it is right or the truth
+// is among the remaining possibilities.
 func markOf(held, known, right, bounded bool) Mark {
 	switch {
 	case held && known && right:

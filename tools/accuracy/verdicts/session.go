@@ -1,11 +1,9 @@
-// Package verdicts measures how often the verdicts on desyncs are right: it plays many
-// sessions with a mistake in each, leaves some of their artifacts out, and compares what is
-// concluded from the rest with what really happened. What happened is known from a
-// comparison of the sims while they ran, without hashes and without the code that is
-// measured.
+// Package verdicts measures how often the verdicts about desyncs are right. It plays many sessions with a mistake in
+// each, removes some of their artifacts, and compares the conclusions from the rest with the truth. The truth comes
+// from a comparison of the sims while they run, without hashes and without the measured code.
 //
-// It plants bugs too ([Bugs]), lets each strike in many sessions ([Strikes]), and compares the
-// groups of their reports with them ([Group], [Agree]).
+// It also plants bugs ([Bugs]), lets each occur in many sessions ([Strikes]), and compares the groups of their reports
+// with them ([Group], [Agree]).
 package verdicts
 
 import (
@@ -21,7 +19,7 @@ import (
 	"github.com/desynctool/desynctool/report/verdict"
 )
 
-// Lack is what is taken away from a session's artifacts.
+// Lack is the evidence that is removed from a session's artifacts.
 type Lack string
 
 // Lacks.
@@ -46,8 +44,7 @@ type Session struct {
 	Shuffled bool // its archetypes, columns, systems and orders have swapped names
 }
 
-// Ticks is how long a session is, and snapshotEvery how many ticks lie between two
-// snapshots.
+// Ticks is the length of a session. snapshotEvery is the number of ticks between two snapshots.
 const (
 	Ticks         = 360
 	snapshotEvery = 100
@@ -69,9 +66,9 @@ func (s Session) String() string {
 	return text
 }
 
-// Faulty returns n sessions of a game with every mistake in every place, in several sizes, with
-// and without traces, with artifacts missing, half of them with shuffled names where the game
-// can do that. The same number is the same session.
+// Faulty returns n sessions of a game with every mistake in every place, in several sizes, with and without traces, and
+// with missing artifacts. Half of them have shuffled names if the game supports that. The same number always gives the
+// same session.
 func Faulty(g Game, n int) []Session {
 	list, mistakes := Clean(g, n), g.Mistakes()
 	for i := range list {
@@ -80,7 +77,7 @@ func Faulty(g Game, n int) []Session {
 	return list
 }
 
-// traces are the levels of traces that sessions have.
+// traces are the trace levels of sessions.
 var traces = []session.TraceLevel{session.TraceColumn, session.TraceSystem, session.TraceArchetype, session.TraceNone}
 
 // Clean returns n sessions of a game without a mistake.
@@ -89,24 +86,24 @@ func Clean(g Game, n int) []Session {
 	sizes := []int{200, 400, 700}
 	list := make([]Session, n)
 	for i := range list {
-		// What a session is like must not depend on its fault, which comes by turns.
+		// The properties of a session must not depend on its fault, which alternates.
 		dice := rand.New(rand.NewPCG(uint64(i), 1))
 		list[i] = Session{
 			Game: g, Seed: uint64(1 + i), Peers: 2, Entities: sizes[dice.IntN(len(sizes))],
 			Trace: traces[dice.IntN(len(traces))], Lack: lacks[dice.IntN(len(lacks))],
 		}
-		if dice.IntN(4) == 0 { // the cost of a session is that of its peers
+		if dice.IntN(4) == 0 { // the cost of a session grows with its peers
 			list[i].Peers = 3 + dice.IntN(6)
 		}
 		list[i].Shuffled = dice.IntN(2) == 0
-		if _, own := g.(Reference); !own { // other games have peers and names of their own
+		if _, own := g.(Reference); !own { // other games have their own peers and names
 			list[i].Peers, list[i].Entities, list[i].Shuffled = 0, 0, false
 		}
 	}
 	return list
 }
 
-// guilty returns the peer that makes the mistake.
+// guilty returns the peer with the mistake.
 func (s Session) guilty() string {
 	if strings.HasPrefix(s.Fault, "host-only/") {
 		return "host"
@@ -114,17 +111,17 @@ func (s Session) guilty() string {
 	return "client"
 }
 
-// ticks is how long it is.
+// ticks returns the length of the session.
 func (s Session) ticks() uint64 { return cmp.Or(s.Ticks, Ticks) }
 
-// take removes what a session is to lack.
+// take removes the artifacts that a session must lack.
 func (s Session) take(r *session.Recording) error {
 	for _, p := range r.Peers {
 		reports, err := filepath.Glob(filepath.Join(p.Dir, "*.json"))
 		if err != nil {
 			return err
 		}
-		gone := reports // they say what the rest is to show
+		gone := reports // they contain the answer that the rest should show
 		if s.Lack == LogsGone {
 			gone = append(gone, p.Log)
 		}
@@ -143,9 +140,9 @@ func (s Session) take(r *session.Recording) error {
 	return os.Remove(filepath.Join(filepath.Dir(r.Peers[0].Dir), session.TruthName))
 }
 
-// network reports whether the mistake is made on the way of an order.
+// network reports whether the mistake happens to an order on its way.
 func (s Session) network() bool { return strings.HasPrefix(s.Fault, "order-") }
 
-// Measured concludes from what the peers in some folders left; sim and own are the builds to
-// replay it in, nil if there are none.
+// Measured draws a conclusion from the peers' files in some folders. sim and own are the builds for replays, nil if
+// there are none.
 type Measured func(dirs []string, sim, own *bisect.Sim) (*verdict.Conclusion, error)

@@ -10,10 +10,10 @@ import (
 	"github.com/desynctool/desynctool/bisect/refsim/session"
 )
 
-// Strike is a session in which a bug strikes.
+// Strike is a session in which a bug occurs.
 type Strike struct {
 	Bug    Bug
-	Number int // from 0, of those of its bug
+	Number int // from 0, among the sessions of its bug
 	Seed   uint64
 }
 
@@ -27,11 +27,11 @@ func Strikes(bugs []Bug, n int, seed uint64) (list []Strike) {
 	return list
 }
 
-// lengths are how many ticks the sessions have that are played, one after the other, until the mistake
-// shows in one. Some mistakes show when a peer comes back, long after the beginning.
+// lengths are the lengths in ticks of the sessions that are played one after another until the mistake appears. Some
+// mistakes appear when a peer comes back, long after the beginning.
 var lengths = []uint64{120, 120, 240, 240, 240, 240}
 
-// session returns what to play: each has another seed, tick, size and number of peers.
+// session returns the session to play. Each has a different seed, tick, size and number of peers.
 func (s Strike) session(again int, trace session.TraceLevel) Session {
 	dice := rand.New(rand.NewPCG(s.Seed, uint64(again)))
 	list := Session{
@@ -41,15 +41,15 @@ func (s Strike) session(again int, trace session.TraceLevel) Session {
 	if dice.IntN(4) == 0 {
 		list.Peers = 3
 	}
-	if _, own := s.Bug.Game.(Reference); !own { // other games have peers of their own
+	if _, own := s.Bug.Game.(Reference); !own { // other games have their own peers
 		list.Peers, list.Entities = 0, 0
 	}
 	return list
 }
 
-// Leave plays it in a folder that is not there, with other seeds, sizes and lengths until the mistake
-// shows, and calls each with the folders of the peers for each view. It removes all of it at the end,
-// and reports whether the mistake showed.
+// Leave plays it in a folder that must not exist, with different seeds, sizes and lengths until the mistake appears. It
+// calls each with the peers' folders for each view. It removes everything at the end, and reports whether the mistake
+// appeared.
 func (s Strike) Leave(dir string, views []View, each func(View, []string) error) (shown bool, err error) {
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	for again := range lengths {
@@ -63,7 +63,7 @@ func (s Strike) Leave(dir string, views []View, each func(View, []string) error)
 				}
 				recordings[x.Trace] = r
 			}
-			if !x.shows(r) { // the same with any trace, but for threads that run as they like
+			if !x.shows(r) { // the same with any trace, except for threads with random timing
 				break
 			}
 			shown = true

@@ -43,14 +43,14 @@ func Run(list []Session, dir func(i int) string, m Measured, progress func(done 
 	return scores, nil
 }
 
-// Tally counts the marks of scores.
+// Tally counts the marks in scores.
 type Tally struct {
 	Sessions, Bit int
 	Marks         map[Question]map[Mark]int
-	Alarms        int // of clean sessions
+	Alarms        int // for clean sessions
 }
 
-// Count counts what scores say, of those for which only returns true.
+// Count counts the marks in the scores for which only returns true.
 func Count(scores []*Score, only func(*Score) bool) Tally {
 	t := Tally{Marks: map[Question]map[Mark]int{}}
 	for _, q := range append(Questions(), ofReports...) {
@@ -88,8 +88,7 @@ func cell(marks map[Mark]int) string {
 	return strings.Join(parts, " ")
 }
 
-// Table writes a table in Markdown, a row for each fault, and below it what falls short,
-// by session.
+// Table writes a Markdown table with a row for each fault, and below it the answers that are not good, by session.
 func Table(w io.Writer, scores []*Score) error {
 	var b strings.Builder
 	b.WriteString("| Fault | Bit |")
@@ -123,7 +122,7 @@ func Table(w io.Writer, scores []*Score) error {
 	return err
 }
 
-// Short lists what falls short, by session.
+// Short lists the answers that are not good, by session.
 func Short(scores []*Score) (lines []string) {
 	for _, s := range scores {
 		if s.Alarm != "" {
@@ -138,7 +137,7 @@ func Short(scores []*Score) (lines []string) {
 	return lines
 }
 
-// faults returns the names of the faults of scores, in the order in which they come.
+// faults returns the names of the faults in scores, in order of first appearance.
 func faults(scores []*Score) (names []string) {
 	for _, s := range scores {
 		if name := s.fault(); name != "" && !slices.Contains(names, name) {

@@ -9,10 +9,10 @@ import (
 	"github.com/desynctool/desynctool/bisect/refsim/session"
 )
 
-// View is what is left of a session's artifacts.
+// View is the part of a session's artifacts that is left.
 type View string
 
-// Views, those with less evidence later.
+// Views, in order of decreasing evidence.
 const (
 	Complete     View = "complete"
 	ArchetypesOf View = "traces of archetypes"
@@ -29,10 +29,10 @@ func Views() []View {
 	return []View{Complete, ArchetypesOf, SystemsOf, Untracked, Unlogged, BracketOnly, OnePeer, Claimed}
 }
 
-// claimedTick is a line of a library that both peers may write, as testdata/loglines has it.
+// claimedTick is a library's log line that both peers may write, as in testdata/loglines.
 const claimedTick = "2026-03-02T18:04:13.874002Z  INFO game: Event: DesyncDetected { frame: %d, local_checksum: %d, remote_checksum: %d, addr: 127.0.0.1:7001 }\n"
 
-// trace is the finest trace that it has.
+// trace returns the finest trace in the view.
 func (v View) trace() session.TraceLevel {
 	switch v {
 	case ArchetypesOf:
@@ -43,7 +43,7 @@ func (v View) trace() session.TraceLevel {
 	return session.TraceColumn
 }
 
-// show lays out what a view leaves of a recording, in a folder for each peer below dir, and returns
+// show creates a folder below dir for each peer, with the artifacts of a recording that the view leaves, and returns
 // these folders.
 func (v View) show(r *session.Recording, dir string) (dirs []string, err error) {
 	for i := range r.Peers {
@@ -78,7 +78,7 @@ func (v View) show(r *session.Recording, dir string) (dirs []string, err error) 
 	return dirs, nil
 }
 
-// keeps reports whether a view has a file of a peer.
+// keeps reports whether a view contains a file of a peer.
 func (v View) keeps(r *session.Recording, p *session.Recorded, file string) bool {
 	trace := strings.HasSuffix(file, ".trace")
 	switch {
@@ -95,7 +95,7 @@ func (v View) keeps(r *session.Recording, p *session.Recorded, file string) bool
 	return true
 }
 
-// claimOf is what a peer's game says of the desync, and nothing else.
+// claimOf returns a peer's log with only the game's message about the desync.
 func claimOf(r *session.Recording, peer int) []byte {
 	tick := uint64(0)
 	if r.Truth.Bracket != nil {

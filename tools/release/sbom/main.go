@@ -1,6 +1,5 @@
-// Command sbom writes a CycloneDX bill of materials of a Go program: the modules that the
-// toolchain recorded in it. It has no serial number and no time: the same program gives
-// the same bytes.
+// Command sbom writes a CycloneDX bill of materials for a Go program: the modules that the toolchain recorded in it. It
+// has no serial number and no time: the same program gives the same bytes.
 //
 //	sbom PROGRAM FILE
 package main
