@@ -32,7 +32,7 @@ type Traces struct {
 	s          *Session
 	distrusted map[string]bool    // files that contradict their peer's own hashes
 	lone       []*tracediff.Trace // with which nothing can be compared
-	besides    int                // of Claims, how many come from files that are order logs: there is something else to compare
+	besides    int                // of Claims, those from order logs: there is something else to compare
 }
 
 // TraceOptions selects which traces are opened, and how. The zero value opens all.

@@ -22,7 +22,7 @@ type bisectDocument struct {
 	Probes         int               `json:"probes"`
 	Surveyed       int               `json:"surveyed"` // pairs opened after the search, for healings and later splits
 	Pairs          int               `json:"pairs"`    // that there are, of every two peers
-	Content        []uint64          `json:"content"`  // state points at which both snapshots were read whole and compared with their digests
+	Content        []uint64          `json:"content"`  // state points whose snapshots were read whole and compared with their digests
 	Snapshots      int               `json:"snapshots"`
 	Recorded       int               `json:"recorded_hashes"`
 	Groups         [][]string        `json:"groups"`

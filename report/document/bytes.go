@@ -17,7 +17,7 @@ type bytesDocument struct {
 	Sizes    map[string]int64           `json:"sizes"`
 	Prefix   int64                      `json:"equal_begin"`
 	Suffix   int64                      `json:"equal_end"`
-	Inserted string                     `json:"inserted,omitempty"` // the peer with the file that has extra bytes, and is equal otherwise
+	Inserted string                     `json:"inserted,omitempty"` // the peer whose file has extra bytes, and is otherwise equal
 	Bytes    int64                      `json:"bytes"`
 	Count    int64                      `json:"range_count"`
 	Ranges   []byteRange                `json:"ranges"`

@@ -51,7 +51,7 @@ type departureDocument struct {
 	Scopes   []string        `json:"scopes,omitempty"`
 	Proof    string          `json:"proof,omitempty"`    // where it ends
 	Loaded   bool            `json:"loaded,omitempty"`   // it departs by loading a state
-	TickEnd  bool            `json:"tick_end,omitempty"` // archetypes belongs to the end of the tick, not right after the system
+	TickEnd  bool            `json:"tick_end,omitempty"` // archetypes shows the tick's end, not right after System
 	Tables   []TableDocument `json:"archetypes,omitempty"`
 }
 

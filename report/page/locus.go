@@ -249,7 +249,7 @@ func (t *treeBuilder) entity(e *document.GatheredEntity) *node {
 		a.Count = prose.Count(total, "value", "values")
 		if len(a.Nodes) == 1 {
 			c := a.Nodes[0]
-			if !slices.Contains(strings.Split(a.Title, "."), c.Title) && !strings.HasPrefix(a.Title, c.Title+".") && c.Title != "" { // else the archetype already names it
+			if !slices.Contains(strings.Split(a.Title, "."), c.Title) && !strings.HasPrefix(a.Title, c.Title+".") && c.Title != "" { // else the archetype names it
 				a.Title += " › " + c.Title
 			}
 			a.Rows, a.Nodes = c.Rows, nil
