@@ -29,7 +29,7 @@ func CompareBuilds(a, b Build) int {
 	return cmp.Or(cmp.Compare(a.Day, b.Day), strings.Compare(a.Name, b.Name))
 }
 
-// version is the begin of a build's name: 1.4.3-rc.1.
+// version is the first part of a build's name: 1.4.3-rc.1.
 type version struct {
 	numbers []uint64
 	before  string // the part after a dash; such a version precedes the one without it

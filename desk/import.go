@@ -257,7 +257,7 @@ var (
 	hashForm = lazyregexp.New(`^[0-9a-f]{64}$`)
 )
 
-// walkExport reads an export from begin to end, and passes its parts to rows and content, unless they are nil. It
+// walkExport reads an export from start to end, and passes its parts to rows and content, unless they are nil. It
 // returns nil only for a complete file: the sums match the data, and nothing follows.
 func walkExport(ctx context.Context, file string, rows func(*manifest, *table, io.Reader) error, content func(hash string, size int64, in io.Reader) error) (*manifest, *sums, error) {
 	f, err := os.Open(file)

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// SinceBuild is what is new since a build.
+// SinceBuild lists what is new since a build.
 type SinceBuild struct {
 	Since string `json:"since"`
 	// New are the groups that were seen only in later builds. Back are groups that were closed and came back in such a

@@ -93,7 +93,7 @@ func (s *Store) builds(ctx context.Context) (list []knownBuild, err error) {
 	return rowsOf(ctx, s, func(b *knownBuild) []any { return []any{&b.id, &b.game, &b.Name, &b.Day} }, "list.builds")
 }
 
-// named reports whether a build has a name: the whole name, or its begin before a plus, a space or a bracket.
+// named reports whether a build has a name: the whole name, or its first part, up to a plus, a space or a bracket.
 func named(build, name string) bool {
 	rest, found := strings.CutPrefix(build, name)
 	return found && (rest == "" || strings.ContainsAny(rest[:1], "+ ("))

@@ -15,7 +15,7 @@ type Named struct {
 	Source Source
 }
 
-// CompareOptions changes what Compare does.
+// CompareOptions configures Compare.
 type CompareOptions struct {
 	// Reference is the name of the peer that the others are compared with.
 	Reference string

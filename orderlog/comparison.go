@@ -127,7 +127,7 @@ type PeerRange struct {
 	Name      string    `json:"name"`
 	Stretches []Stretch `json:"stretches"` // the first ones, up to the limit
 	// Before, Between and After count the orders of other peers that this log cannot contain, because their ticks come
-	// before its begin, between two of its stretches, or after its end.
+	// before its start, between two of its stretches, or after its end.
 	Before  uint64 `json:"before"`
 	Between uint64 `json:"between"`
 	After   uint64 `json:"after"`

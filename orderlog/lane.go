@@ -31,7 +31,7 @@ type lane struct {
 	ranges     PeerRange
 	stretches  int
 	waiting    []int // indexes in Comparison.Claims of claims that no tick follows yet
-	hasFirst   bool  // an order log with a header that gives its begin
+	hasFirst   bool  // an order log with a header that gives its start
 
 	idle, direct int // records without orders, and how many of them directly follow the tick before
 }

@@ -45,7 +45,7 @@ import (
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
 
-// Magic is the begin of every order log.
+// Magic is the start of every order log.
 const Magic = "\x89DOL\r\n\x1a\n"
 
 // Version is the format version that is written, and the newest version that can be read.

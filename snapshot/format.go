@@ -9,7 +9,7 @@ import (
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
 
-// SniffLen is how many bytes from the begin of a file a Format needs at most to recognize it.
+// SniffLen is how many bytes at the start of a file a Format needs at most to recognize it.
 const SniffLen = 64
 
 // FileName is the information in a file's name.

@@ -9,7 +9,7 @@ import (
 	"github.com/desynctool/desynctool/snapshot/signatures"
 )
 
-// UntoldError explains why signatures do not show whether a state is the one that was signed.
+// UntoldError explains why signatures do not show whether a state was signed.
 type UntoldError struct{ Err error }
 
 func (e *UntoldError) Error() string { return e.Err.Error() }

@@ -112,7 +112,7 @@ func writeRows(out *bufio.Writer, s State, i int) error {
 	return nil
 }
 
-// rowPrefix returns the begin of a table's lines, up to the key.
+// rowPrefix returns the start of a table's lines, up to the key.
 func rowPrefix(t *Table) string {
 	class := ""
 	if t.Class != Archetype {

@@ -33,7 +33,7 @@ const (
 	Path DetailKind = "path"
 )
 
-// Side is one peer's part of the first difference, with the file that contains it, from the file's begin.
+// Side is one peer's part of the first difference, with the file that contains it, from the file's start.
 type Side struct {
 	Name  string // of the file
 	In    io.Reader

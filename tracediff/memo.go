@@ -71,7 +71,7 @@ func (f *fields) fast(line []byte) bool {
 	return true
 }
 
-// fastTick parses the begin of a line, up to the blank after the tick.
+// fastTick parses the start of a line, up to the blank after the tick.
 func (f *fields) fastTick(line []byte) bool {
 	if len(line) < len(tickPrefix) || string(line[:len(tickPrefix)]) != tickPrefix {
 		return false

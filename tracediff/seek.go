@@ -139,7 +139,7 @@ type search struct {
 // lineTicks describes the lines that begin in a block.
 type lineTicks struct {
 	first, last uint64 // ticks
-	below       int64  // begin of the last line with a tick before the wanted one, -1 if there is none
+	below       int64  // start of the last line with a tick before the wanted one, -1 if there is none
 }
 
 // find returns the offset of a line that lies at most a few blocks before the wanted tick; all ticks before that line

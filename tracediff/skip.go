@@ -168,7 +168,7 @@ func skipEqual(windows []*window, count, toEnd bool) (total, lines int64, err er
 			total += more
 		}
 	}
-	// Go back to the begin of the line.
+	// Go back to the start of the line.
 	begin := max(0, first.pos-int(min(total, int64(first.sizes.line))))
 	back := first.pos - begin
 	if i := bytes.LastIndexByte(first.buf[begin:first.pos], '\n'); i >= 0 {
@@ -182,7 +182,7 @@ func skipEqual(windows []*window, count, toEnd bool) (total, lines int64, err er
 	return total - int64(back), lines, nil
 }
 
-// rewind moves peers that have skipped n equal bytes back to the begin of the last line's tick. It treats the line
+// rewind moves peers that have skipped n equal bytes back to the start of the last line's tick. It treats the line
 // before as the last line of the previous tick. It goes back only as far as the data is in memory.
 func (c *comparer) rewind(live []*peer, n int64) error {
 	r := live[0].r

@@ -174,7 +174,7 @@ type MisfitError struct {
 
 func (e *MisfitError) Error() string { return e.Msg }
 
-// SniffLen is how many bytes from the begin of a file a Format needs at most.
+// SniffLen is how many bytes at the start of a file a Format needs at most.
 const SniffLen = 4096
 
 // OpenForeign opens a file in an engine's format, which may be compressed. It returns a trace for each peer in the

@@ -54,7 +54,7 @@ import (
 	"github.com/desynctool/desynctool/internal/file/frame"
 )
 
-// Magic is the begin of every binary trace.
+// Magic is the start of every binary trace.
 const Magic = "\x89DTR\r\n\x1a\n"
 
 // Version is the version of the binary format that is written, and the newest version that can be read.

@@ -117,7 +117,7 @@ func capitals(lower string) string {
 	}, lower)
 }
 
-// words returns the begins and ends of the words in a text: letters, marks and digits.
+// words returns the starts and ends of the words in a text: letters, marks and digits.
 func words(text string) (list [][2]int) {
 	from := -1
 	for i, r := range text {

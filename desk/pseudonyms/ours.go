@@ -268,7 +268,7 @@ func sizeOf(in files.File) int64 {
 	return stat.Size()
 }
 
-// rewriteTextTrace replaces names in the %peer and %meta lines at the begin of a text trace. All other lines are
+// rewriteTextTrace replaces names in the %peer and %meta lines at the start of a text trace. All other lines are
 // copied.
 func rewriteTextTrace(s *Scrubber, in files.File, name string, out io.Writer) (string, error) {
 	r := bufio.NewReaderSize(in, 1<<16)

@@ -59,7 +59,7 @@ func Group(d *desk.GroupDetail) (*View, error) {
 	return v, nil
 }
 
-// groupLines are the sentences at the begin of a group's page.
+// groupLines are the sentences at the start of a group's page.
 func groupLines(d *desk.GroupDetail) (lines []string) {
 	if d.Name != "" {
 		lines = append(lines, "Made of: "+prose.Shorten(document.Safe(d.Title), maxCalled))

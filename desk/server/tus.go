@@ -524,7 +524,7 @@ type holder struct {
 	over chan struct{}
 }
 
-// take locks a key. The current holder is told to stop, and take waits for a while.
+// take locks a key. take asks the current holder to stop, and waits for a while.
 func (l *locks) take(ctx context.Context, key string, stop func()) (leave func(), ok bool) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()

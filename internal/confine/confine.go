@@ -48,7 +48,7 @@ import (
 	"github.com/desynctool/desynctool/internal/sandbox"
 )
 
-// Command is a program and what it may do.
+// Command is a program with its permissions.
 type Command struct {
 	Args    []string          // the program and its arguments, never run by a shell
 	Dir     string            // its working folder, the first of Writes if empty
@@ -109,7 +109,7 @@ type outcome struct {
 	code   int
 	signal string
 	full   bool  // a file has reached its maximum size
-	err    error // it is not known
+	err    error // why the end is not known
 }
 
 // process is a program that was started, on a particular system.

@@ -15,7 +15,7 @@ const (
 	maxColumns = 200  // in each of these
 )
 
-// output takes what a program prints.
+// output receives a program's output.
 type output struct {
 	line  func(string)
 	log   io.Writer

@@ -11,7 +11,7 @@ import (
 // Span is the position of a value: its bytes are b[From:To]. For a list or map this includes its whole content.
 type Span struct{ From, To int }
 
-// Spans returns the positions of the values in b, ordered by their begins. b must be one MessagePack value; otherwise
+// Spans returns the positions of the values in b, ordered by their starts. b must be one MessagePack value; otherwise
 // the result is nil.
 func Spans(b []byte) []Span {
 	var list []Span

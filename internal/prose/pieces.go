@@ -11,7 +11,7 @@ const longWord = 14
 // Pieces splits a text where a line may end within a long word: after dots, slashes and similar characters, and between
 // the words of a compound name. The pieces together are the text.
 func Pieces(text string) (pieces []string) {
-	from := 0 // begin of the piece
+	from := 0 // start of the piece
 	for at := 0; at < len(text); {
 		end := at + wordLength(text[at:])
 		if word := text[at:end]; len([]rune(word)) > longWord {

@@ -22,8 +22,8 @@ const (
 )
 
 // Name returns a name for a sentence. A plain word stays unchanged: letters, digits and marks within it, perhaps with a
-// number, as in "client 1". Anything else is put in quotation marks. If a name is longer than 64 columns, its begin is
-// kept, with a checksum of the whole that distinguishes it from others with the same begin. A name that is already
+// number, as in "client 1". Anything else is put in quotation marks. If a name is longer than 64 columns, its start is
+// kept, with a checksum of the whole that distinguishes it from others with the same start. A name that is already
 // quoted stays unchanged.
 func Name(s string) string { return name(s, maxName) }
 

@@ -37,7 +37,7 @@ var harmless = []uint32{
 	unix.SYS_GETRANDOM, unix.SYS_UNAME, unix.SYS_SYSINFO, unix.SYS_GETRUSAGE, unix.SYS_EXIT, unix.SYS_EXIT_GROUP,
 }
 
-// condition is what an argument of a call must be: argument & mask == value.
+// condition is a condition on an argument of a call: argument & mask == value.
 type condition struct {
 	argument    int
 	mask, value uint64

@@ -107,7 +107,7 @@ func (s *splitter) end() {
 	s.word, s.begun = s.word[:0], false
 }
 
-// escaped reads a backslash outside of quotes, which removes the line end after it. At the end of the line it stands for itself.
+// escaped reads a backslash outside of quotes, which removes the line end after it. At the end of the text it means itself.
 func (s *splitter) escaped() {
 	rest := s.line[s.at+1:]
 	switch {
@@ -141,7 +141,7 @@ func (s *splitter) open(quote byte) error {
 	return s.refuse(s.at, "reached the end without closing quote `%c`", quote)
 }
 
-// doubleQuoted reads "…", in which a backslash quotes only what has a meaning there.
+// doubleQuoted reads "…", in which a backslash quotes only special characters.
 func (s *splitter) doubleQuoted() error {
 	began := s.at
 	s.add("")
@@ -173,7 +173,7 @@ func (s *splitter) doubleQuoted() error {
 // special are the parameters of a shell with a name of one character. None has a value here.
 const special = "@*#?-$!0123456789"
 
-// expanded reads what begins with $ or `.
+// expanded reads an expression that begins with $ or `.
 func (s *splitter) expanded(quoted bool) error {
 	rest := s.line[s.at+1:]
 	switch {
@@ -238,7 +238,7 @@ func (s *splitter) value(name string, quoted bool) {
 	}
 }
 
-// home reads ~ or ~USER, which stand for themselves where they name no folder.
+// home reads ~ or ~USER, which stay unchanged if they name no folder.
 func (s *splitter) home() {
 	name := s.line[s.at+1:]
 	if n := strings.IndexAny(name, "/"+blanks+operators+"\r"); n >= 0 {
@@ -338,8 +338,8 @@ const active = blanks + "\r" + `"'\$#{~*?[=!` + "`" + operators
 const keywords = " ]] case coproc do done else esac fi for function if in select then time until while } "
 
 // Quote returns a word as shells read it, in quotes only if it needs them, on one line and without control characters:
-// those, and what is not UTF-8, are in $'…', which bash, zsh and ksh know. A word with a zero byte, which
-// no argument of a program has, is empty.
+// these, and bytes that are not UTF-8, are in $'…', which bash, zsh and ksh support. A word with a zero byte, which no
+// argument of a program can contain, becomes empty.
 func Quote(word string) string {
 	switch {
 	case word == "" || strings.ContainsRune(word, 0):

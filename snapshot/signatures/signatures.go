@@ -40,7 +40,7 @@ import (
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
 
-// Magic is the begin of every chain.
+// Magic is the start of every chain.
 const Magic = "\x89TSIGS\r\n"
 
 // Version is the format version that is written, and the newest version that can be read.

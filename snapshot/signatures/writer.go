@@ -87,7 +87,7 @@ type File interface {
 // name.
 //
 // It is an error if the chain was closed, is corrupt, was signed with another key, or is not intact up to its last
-// entry. Nothing that was signed with this key since the chain's begin may be missing or changed; the last entry's
+// entry. Nothing that was signed with this key since the chain's start may be missing or changed; the last entry's
 // signature and the hashes that lead to it show this. On error the file is not changed.
 func Continue(f File, name string, key ed25519.PrivateKey, opts WriterOptions) (*Writer, error) {
 	if _, err := f.Seek(0, io.SeekStart); err != nil {

@@ -169,7 +169,6 @@ func zeroadTree(top string, files map[string]string) error {
 }
 
 // zeroadAfterwards is how many turns are played after the game has noticed the desync.
-// notice.
 const zeroadAfterwards = 30
 
 // run plays the session, on a separate thread.

@@ -10,10 +10,10 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Completer returns the words that may complete the begin of a word, and whether a space follows them.
+// Completer returns the words that may complete the start of a word, and whether a space follows them.
 type Completer func(cmd *cobra.Command, args []string, begun string) (list []string, directive cobra.ShellCompDirective)
 
-// Begun returns a completer that omits words with another begin.
+// Begun returns a completer that omits words that start differently.
 func (c Completer) Begun() cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
 		list, directive := c(cmd, args, begun)

@@ -11,7 +11,7 @@ import (
 	"github.com/desynctool/desynctool/report/document"
 )
 
-// complete adds to the root what all programs have: flags, version, help and manual pages.
+// complete adds the parts that all programs have to the root: flags, version, help and manual pages.
 func (e *Env) complete(root *cobra.Command) {
 	root.SilenceErrors, root.SilenceUsage = true, true
 	version := root.Flags().BoolP("version", "v", false, "version for "+root.Name())

@@ -288,8 +288,7 @@ func (r *roff) options(heading string, flags *pflag.FlagSet) {
 
 var roffEscapes = strings.NewReplacer(`\`, `\e`, "-", `\-`, "'", `\(aq`, "`", `\(ga`, "^", `\(ha`, "~", `\(ti`)
 
-// roffText escapes what troff would take for something else or print as another character,
-// and all that is not ASCII.
+// roffText escapes characters that troff would interpret or replace, and all that are not ASCII.
 func roffText(s string) string {
 	var b strings.Builder
 	for _, c := range roffEscapes.Replace(s) {
@@ -302,7 +301,7 @@ func roffText(s string) string {
 	return b.String()
 }
 
-// roffLine keeps a line of text from being taken for a macro.
+// roffLine escapes a line of text that troff would treat as a macro.
 func roffLine(s string) string {
 	if strings.HasPrefix(s, ".") || strings.HasPrefix(s, "\t") {
 		return `\&` + s

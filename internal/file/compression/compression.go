@@ -21,7 +21,7 @@ const (
 	maxDict = 64 << 20 // for zstd and xz, the largest preset of xz
 )
 
-// MagicLen is how many bytes from the begin of a file show how it is compressed.
+// MagicLen is how many bytes at the start of a file show how it is compressed.
 const MagicLen = len(xzMagic)
 
 // packings are the known kinds of compression, by magic.

@@ -37,7 +37,7 @@ type xzReader struct {
 	flags [2]byte
 	check hash.Hash     // nil if there is none
 	block *lzma.Reader2 // nil between blocks
-	begun int64         // begin of the current block's data
+	begun int64         // start of the current block's data
 }
 
 // NewXZ returns the content of r, which consists of xz streams. For files that may be xz, use Unpack: it limits the
