@@ -26,7 +26,7 @@ type Reason struct {
 // Points of groups. docs/desk-filters.md lists them in a table.
 const (
 	pointsBack     = 30 // it came back
-	pointsNew      = 20 // it was seen in the last build, or in the last 7 days
+	pointsNew      = 20 // it was first seen in the last build, or in the last 7 days
 	pointsDoubled  = 10 // for each doubling of matches since the 7 days before
 	maxDoubled     = 20
 	pointsMatches  = 10 // for each power of two of matches in the last 28 days, or of all if no day is known

@@ -97,8 +97,7 @@ func (f *Format) Checks(head []byte) bool {
 	return f.Checksummed || f.ChecksummedFile != nil && f.ChecksummedFile(head)
 }
 
-// Named reports whether the file at path has this format by its name. It applies only to formats that need not be
-// visible in the content.
+// Named reports whether the name of the file at path shows this format. It is false unless the format is Unmarked.
 func (f *Format) Named(path string) bool {
 	if !f.Unmarked {
 		return false
