@@ -7,18 +7,19 @@ import (
 
 // Stats counts the content of a store.
 type Stats struct {
-	Bundles   []BundleCount `json:"bundles"`  // by state
-	Receipts  int64         `json:"receipts"` // number of arrivals
-	Reports   []Count       `json:"reports"`  // by status
-	Groups    []Count       `json:"groups"`   // by state
-	Weak      int64         `json:"weak"`     // groups that are too little known to distinguish them from others
-	Games     []GameCount   `json:"games"`    // by groups, most matches first
-	Builds    []Count       `json:"builds"`   // matches that diverged, from old to new; builds with the same name in several games are added
-	Systems   []Count       `json:"systems"`  // operating systems in the files; a match may have several
-	FirstDay  string        `json:"first_day,omitempty"`
-	LastDay   string        `json:"last_day,omitempty"`
-	Bytes     int64         `json:"bytes"`      // of the received content, each bundle once
-	KeptBytes int64         `json:"kept_bytes"` // of the stored content
+	Bundles  []BundleCount `json:"bundles"`  // by state
+	Receipts int64         `json:"receipts"` // number of arrivals
+	Reports  []Count       `json:"reports"`  // by status
+	Groups   []Count       `json:"groups"`   // by state
+	Weak     int64         `json:"weak"`     // groups that are too little known to distinguish them from others
+	Games    []GameCount   `json:"games"`    // by groups, most matches first
+	// Builds are the matches that diverged, from old to new. Builds with the same name in several games are added.
+	Builds    []Count `json:"builds"`
+	Systems   []Count `json:"systems"` // operating systems in the files; a match may have several
+	FirstDay  string  `json:"first_day,omitempty"`
+	LastDay   string  `json:"last_day,omitempty"`
+	Bytes     int64   `json:"bytes"`      // of the received content, each bundle once
+	KeptBytes int64   `json:"kept_bytes"` // of the stored content
 }
 
 // BundleCount is the number and size of the bundles in a state.

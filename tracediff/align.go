@@ -251,9 +251,9 @@ func common(a, b *Checkpoint) bool {
 	return slices.ContainsFunc(a.Sums, func(s Sum) bool { return find(b.Sums, s.Name) != nil })
 }
 
-// drop removes the checkpoints that cannot be compared and returns their peers. These are checkpoints that were predicted
-// and never confirmed. They are also checkpoints from a last line without an end with values that have another length
-// than every other peer's, because the line may be cut inside the value.
+// drop removes the checkpoints that cannot be compared and returns their peers. These are checkpoints that were
+// predicted and never confirmed. They are also checkpoints from a last line without an end with values that have
+// another length than every other peer's, because the line may be cut inside the value.
 func (c *comparer) drop() (peers uint64) {
 	for i := range c.cells {
 		if c.cells[i].predicted {

@@ -244,7 +244,7 @@ func (e *env) find(paths []string, flags triageFlags) (*triage.Found, error) {
 		return nil, err
 	}
 	options := archive.Options{Count: flags.stats}
-	if builds.Sim == nil && builds.Witness == nil { // otherwise the replays take most of the time, and the results before them are shown
+	if builds.Sim == nil && builds.Witness == nil { // else the replays take long, and earlier results are shown
 		options.Context = e.Context
 	}
 	if slices.Contains(paths, archive.Stdin) {

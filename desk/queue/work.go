@@ -84,7 +84,7 @@ type worker struct {
 	alone sync.RWMutex
 
 	mu      sync.Mutex
-	running map[int64]time.Time // jobs of this process; the time is set when a job has ended and River still has to record it
+	running map[int64]time.Time // jobs of this process; the time is set when a job has ended but River must record it
 
 	missed map[attempt]int // number of checks in which no worker had the job
 	failed string          // result of the last check, so that it is logged only once

@@ -50,16 +50,21 @@ import (
 
 // Command is a program with its permissions.
 type Command struct {
-	Args    []string          // the program and its arguments, never run by a shell
-	Dir     string            // its working folder, the first of Writes if empty
-	Env     []string          // the whole environment, "NAME=value"; Minimal returns a base. Its XDG_… folders below Writes are created
-	Writes  []string          // folders that it may write to
-	Time    time.Duration     // wall clock, 0 for no limit
-	Disk    int64             // bytes by which Writes may grow in total, 0 for no limit; no single file may be larger either. Files without names count if a disk has less than 1 GiB left
-	Memory  int64             // bytes of memory of its processes, checked every quarter of a second, 0 for no limit
-	Network bool              // whether it may use the network; otherwise it has its own loopback if the system supports it
-	Line    func(line string) // receives each line of stdout and stderr as it arrives, unchanged, its first 4096 bytes; called from one goroutine
-	Log     io.Writer         // all of stdout and stderr, at most Disk bytes; may be nil
+	Args []string // the program and its arguments, never run by a shell
+	Dir  string   // its working folder, the first of Writes if empty
+	// Env is the whole environment, "NAME=value"; Minimal returns a base. Its XDG_… folders below Writes are created.
+	Env    []string
+	Writes []string      // folders that it may write to
+	Time   time.Duration // wall clock, 0 for no limit
+	// Disk is how many bytes Writes may grow in total, 0 for no limit; no single file may be larger either. Files
+	// without names count if a disk has less than 1 GiB left.
+	Disk    int64
+	Memory  int64 // bytes of memory of its processes, checked every quarter of a second, 0 for no limit
+	Network bool  // whether it may use the network; otherwise it gets its own loopback where possible
+	// Line receives each line of stdout and stderr as it arrives, unchanged, its first 4096 bytes. It is called from
+	// one goroutine.
+	Line func(line string)
+	Log  io.Writer // all of stdout and stderr, at most Disk bytes; may be nil
 }
 
 // Limit is the limit that ended a program.
@@ -86,12 +91,14 @@ const (
 
 // Ended describes how a program ended.
 type Ended struct {
-	Code     int           // exit status, -1 if it was killed
-	Signal   string        // the signal that killed it, "segmentation fault"; empty if it exited
-	Limit    Limit         // the limit that ended it; None if it ended by itself
-	Why      string        // the effect of Limit, after "it": "ran longer than 5m0s", "wrote more than 2 GiB", "was interrupted"; empty if it ended by itself
+	Code   int    // exit status, -1 if it was killed
+	Signal string // the signal that killed it, "segmentation fault"; empty if it exited
+	Limit  Limit  // the limit that ended it; None if it ended by itself
+	// Why is the effect of Limit, after "it": "ran longer than 5m0s", "wrote more than 2 GiB", "was interrupted". It is
+	// empty if the program ended by itself.
+	Why      string
 	Tail     []string      // its last lines, at most 20, in printable form
-	Confined []string      // restrictions that the system does not support: "network", "children"; empty if it supports all
+	Confined []string      // restrictions that the system lacks: "network", "children"; empty if it has all
 	Took     time.Duration // only for progress, never for results
 }
 

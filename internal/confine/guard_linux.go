@@ -38,14 +38,14 @@ func stand() int {
 	asked, says := os.NewFile(3, "asked"), os.NewFile(4, "says")
 	unix.CloseOnExec(3)
 	unix.CloseOnExec(4)
-	_ = unix.CloseRange(5, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC) // files that this process inherited; not before Linux 5.11
+	_ = unix.CloseRange(5, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC) // inherited files; not before Linux 5.11
 	read := bufio.NewReader(asked)
 	w := &warden{}
 	if err := msgpack.NewDecoder(read).Decode(&w.plan); err != nil {
 		fmt.Fprintf(os.Stderr, "%s is for this program's own use: %v\n", Commanded, err)
 		return 2
 	}
-	signal.Notify(make(chan os.Signal, 1)) // all signals are ignored, but the program does not inherit this: it might send some
+	signal.Notify(make(chan os.Signal, 1)) // ignores all signals, which the program may send; it does not inherit this
 	say := msgpack.NewEncoder(says)
 	missing, err := w.begin()
 	if err != nil {
@@ -73,7 +73,7 @@ func (w *warden) begin() (missing []string, err error) {
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		return nil, err
 	}
-	_ = os.WriteFile("/proc/self/oom_score_adj", []byte("1000"), 0) // so that its children are ended first if memory is short
+	_ = os.WriteFile("/proc/self/oom_score_adj", []byte("1000"), 0) // its children are ended first if memory is short
 	written := errors.New("no namespaces")
 	if w.Loopback {
 		if err := loopback(); err != nil {

@@ -107,7 +107,8 @@ func (s *splitter) end() {
 	s.word, s.begun = s.word[:0], false
 }
 
-// escaped reads a backslash outside of quotes, which removes the line end after it. At the end of the text it means itself.
+// escaped reads a backslash outside of quotes, which removes the line end after it. At the end of the text it means
+// itself.
 func (s *splitter) escaped() {
 	rest := s.line[s.at+1:]
 	switch {

@@ -27,7 +27,7 @@ type made struct {
 	name   string   // "late damage on the client"
 	paths  []string // input of triage
 	truth  string   // in one line
-	guilty string   // the wrong peers by their names in the files, separated by ", "; empty if there is none or it cannot be known
+	guilty string   // the wrong peers as named in the files, separated by ", "; empty if none or unknowable
 	random bool     // the game itself is not deterministic here: two replays of one log differ
 	tick   *uint64  // the divergent tick as desynctool numbers it, if known
 	// unplayed means that a recording cannot be played, because its peer joined later.

@@ -25,7 +25,7 @@ func Tidy(dir string, keep func(path string) bool) error {
 				err = allow(path, d)
 			}
 			switch {
-			case errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENAMETOOLONG): // a name by which nothing else finds it either
+			case errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENAMETOOLONG): // nothing else finds it either
 				return nil
 			case err != nil:
 				return err

@@ -71,8 +71,8 @@ func (l *Limit) defaultFrom() string {
 // Over reports whether n is more than allowed.
 func (l *Limit) Over(n int64) bool { return n > l.Max() }
 
-// Reached returns the error for a file, by its path, that contains got of the things that l limits, or at least that many; 0 if
-// unknown.
+// Reached returns the error for a file, by its path, that contains got of the things that l limits, or at least that
+// many; 0 if unknown.
 func (l *Limit) Reached(path string, got int64) *Error {
 	return &Error{Limit: l, Path: path, Got: got}
 }

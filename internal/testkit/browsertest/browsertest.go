@@ -189,7 +189,7 @@ func (w *Window) Until(expression string) {
 	w.t.Fatalf("%s does not become true on %s", expression, Eval[string](w, `location.href`))
 }
 
-// Look sets the width of the window and the preferred colours of the system, light or dark. It turns animations off.
+// Look sets the width of the window and the preferred colours of the system, light or dark. It asks for reduced motion.
 func (w *Window) Look(width int64, scheme string) {
 	w.t.Helper()
 	w.Do(chromedp.EmulateViewport(width, 1000))

@@ -195,7 +195,7 @@ func recording(dir string) (*session.Recording, error) {
 		}
 		r.Peers = append(r.Peers, peer)
 	}
-	slices.SortStableFunc(r.Peers, func(a, b session.Recorded) int { // the host comes first, then the peer with the mistake
+	slices.SortStableFunc(r.Peers, func(a, b session.Recorded) int { // first the host, then the peer with the mistake
 		return rankOf(a.Name) - rankOf(b.Name)
 	})
 	return r, nil

@@ -170,7 +170,7 @@ func Start(t *testing.T, program string) {
 	}
 	own, total := 0, 0
 	for _, m := range regexp.MustCompile(`(?m)^init (\S+) @.* (\d+) bytes, \d+ allocs$`).FindAllStringSubmatch(said.String(), -1) {
-		if !strings.HasPrefix(m[1], "github.com/desynctool/desynctool/") || strings.HasSuffix(m[1], "/cmd/"+program) { // contains its tests
+		if !strings.HasPrefix(m[1], "github.com/desynctool/desynctool/") || strings.HasSuffix(m[1], "/cmd/"+program) { // has its tests
 			continue
 		}
 		n, err := strconv.Atoi(m[2])
