@@ -108,7 +108,7 @@ func TestEdits(t *testing.T) {
 						put(rt, s, int64(at+1), r)
 						break
 					}
-					b, _ := receive(rt, s, fmt.Sprint("bundle", i))
+					b, _ := receive(rt, s, hexOf(fmt.Sprint("bundle", i)))
 					plain = append(plain, r)
 					put(rt, s, b.ID, r)
 				case "merge":

@@ -79,7 +79,7 @@ func (x *examining) integrity(ctx context.Context, tx *Tx) error {
 	return x.tried(DatabaseName, err)
 }
 
-// tables reads all rows of all tables, except the documents, which are read one by one.
+// tables reads all rows of all tables, except the documents, which are read one by one, and checks the rules of their columns.
 func (x *examining) tables(ctx context.Context, tx *Tx) error {
 	list, err := migrations()
 	if err != nil {
@@ -96,7 +96,10 @@ func (x *examining) tables(ctx context.Context, tx *Tx) error {
 		err := tx.guarded(ctx, func() error {
 			n, err := readAll(ctx, tx.Tx, "SELECT * FROM "+name)
 			x.done.Rows += n
-			return err
+			if err != nil {
+				return err
+			}
+			return x.columns(ctx, tx, name)
 		})
 		if err := x.tried("table "+name, err); err != nil {
 			return err

@@ -84,7 +84,31 @@ func TestExamineSound(t *testing.T) {
 // unchecked runs a statement without checks of references.
 func (k *kept) unchecked(t *testing.T, statement string) {
 	t.Helper()
-	ctx := context.Background()
+	if err := k.try(t, statement); err != nil {
+		t.Fatalf("%s: %v", statement, err)
+	}
+}
+
+func (k *kept) try(t *testing.T, statement string) error {
+	t.Helper()
+	return k.unguarded(t, func(c *sql.Conn) error {
+		_, err := c.ExecContext(t.Context(), statement)
+		return err
+	})
+}
+
+// value returns the only value of a query, as a text.
+func (k *kept) value(t *testing.T, query string) (text string) {
+	t.Helper()
+	if err := k.unguarded(t, func(c *sql.Conn) error { return c.QueryRowContext(t.Context(), query).Scan(&text) }); err != nil {
+		t.Fatalf("%s: %v", query, err)
+	}
+	return text
+}
+
+// unguarded runs f beside the store, without checks of references.
+func (k *kept) unguarded(t *testing.T, f func(c *sql.Conn) error) error {
+	t.Helper()
 	driver, address, off := "pgx", k.where, "SET session_replication_role = replica"
 	if k.Kind() == desk.SQLite {
 		driver, address, off = "sqlite", filepath.Join(k.where, desk.DatabaseName), "PRAGMA foreign_keys = 0"
@@ -94,16 +118,15 @@ func (k *kept) unchecked(t *testing.T, statement string) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	c, err := db.Conn(ctx)
+	c, err := db.Conn(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	for _, s := range []string{off, statement} {
-		if _, err := c.ExecContext(ctx, s); err != nil {
-			t.Fatalf("%s: %v", s, err)
-		}
+	if _, err := c.ExecContext(t.Context(), off); err != nil {
+		t.Fatal(err)
 	}
+	return f(c)
 }
 
 // TestExaminePlanted: what is taken from a store, or changed in it, is found, and named.
@@ -155,6 +178,9 @@ func TestExaminePlanted(t *testing.T) {
 		"a day":            {sql: "UPDATE groups SET last_day = 5 WHERE id = 1", want: []string{"count: group 1: its last day is \"1970-01-06\", expected \"2026-02-03\""}},
 		"a day's count":    {sql: "DELETE FROM variant_days WHERE variant_id = 1", want: []string{"count: group 1: its first day is \"2026-02-03\", expected \"\"", "count: group 1: its last day", "count: variant 1 on day"}},
 		"a game's count":   {sql: "UPDATE game_counts SET reports = 9 WHERE name = 'reports'", want: []string{"count: game 1: it counts 9 reports, expected 2"}},
+		"a path as a hash": {sql: "UPDATE bundles SET hash = '../../../../etc/passwd' WHERE id = 3", want: []string{"content: bundle ../../../../etc/passwd: ", "row: table bundles: hash is \"../../../../etc/passwd\", expected a SHA-256"}},
+		"a state":          {sql: "UPDATE groups SET state = 'zzz' WHERE id = 1", want: []string{"row: table groups: state is \"zzz\", expected one of open, closed, ignored, merged"}},
+		"fewer than none":  {sql: "UPDATE bundles SET kept_bytes = -5", want: []string{"row: table bundles: kept_bytes is \"-5\", expected no negative number (3 rows)"}},
 		"a table":          {sql: "DROP TABLE shares", want: []string{"database: table shares: "}},
 	}
 	for i, name := range slices.Sorted(maps.Keys(faults)) {
@@ -191,6 +217,88 @@ func TestExaminePlanted(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// TestExamineColumns: a value of the wrong type, a negative number and a text that no rule allows are found in every column
+// that has a rule.
+func TestExamineColumns(t *testing.T) {
+	desktest.Each(t, func(t *testing.T, where string) {
+		k := openKept(t, where)
+		k.send(t, "first", "first.zip", 40, diverged("Combat", "Combat.x", "combat", "1.0.0", "linux"))
+		for _, statement := range []string{
+			"INSERT INTO tokens (public, hash, name, scope, made_at) VALUES ('0123456789abcdef', '" + hexOf("secret") + "', 'ci', 'upload', 1)",
+			"INSERT INTO shares (hash, bundle, match_no, who, made_at) VALUES ('" + hexOf("link") + "', '" + hexOf("first") + "', 1, 'command', 1)",
+			"INSERT INTO webhooks (address, secret, private, made_at) VALUES ('https://example.org/hook', 's', FALSE, 1)",
+			"INSERT INTO sessions (hash, token_id, until) VALUES ('" + hexOf("cookie") + "', 1, 1)",
+			"INSERT INTO audit (at, who, what, about) VALUES (1, 'command', 'token', '')",
+			"INSERT INTO uploads (secret, who, name, build, length, synced, until) VALUES ('" + hexOf("upload") + "', 'ci', 'a.zip', '', 5, 0, 1)",
+			"INSERT INTO deliveries (webhook_id, news_id, next_at) VALUES (1, 1, 1)",
+		} {
+			k.unchecked(t, statement)
+		}
+		if _, faults := k.examine(t); len(faults) > 0 {
+			t.Fatalf("sound rows are faults: %v", faults)
+		}
+		for _, column := range []string{
+			"bundles.bytes", "bundles.received_at", "bundles.times", "receipts.at", "groups.reports", "groups.peers", "groups.first_day", "variants.reports", "variant_days.reports", "variant_days.day",
+			"game_counts.reports", "reports.tick", "reports.match_no", "reports.day", "reports.peers", "reports.times", "reports.complete", "tokens.made_at", "tokens.revoked_at", "sessions.until", "audit.at",
+			"uploads.length", "uploads.synced", "uploads.until", "shares.match_no", "shares.made_at", "news.at", "webhooks.made_at", "deliveries.tries", "deliveries.next_at",
+			"bundles.hash", "bundles.state", "groups.code", "groups.state", "trait_sets.list", "reports.status", "tokens.public", "tokens.hash", "tokens.scope", "sessions.hash", "uploads.secret", "uploads.bundle",
+			"shares.hash", "shares.bundle", "news.what", "webhooks.address", "deliveries.state",
+		} {
+			table, name, _ := strings.Cut(column, ".")
+			for _, value := range []string{"-5", "'zz'"} {
+				had := k.value(t, "SELECT min("+name+") FROM "+table)
+				err := k.try(t, "UPDATE "+table+" SET "+name+" = "+value+" WHERE CAST("+name+" AS TEXT) = '"+had+"'")
+				if err != nil { // a database that keeps no text in a column of numbers
+					continue
+				}
+				_, faults := k.examine(t)
+				if !slices.ContainsFunc(faults, func(f string) bool {
+					return strings.Contains(f, "row: table "+table+": "+name+" is \""+strings.Trim(value, "'")+"\"")
+				}) {
+					t.Errorf("%s = %s: %q", column, value, faults)
+				}
+				if err := k.try(t, "UPDATE "+table+" SET "+name+" = '"+had+"' WHERE CAST("+name+" AS TEXT) = '"+strings.Trim(value, "'")+"'"); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	})
+}
+
+// TestPrivate: only its owner reads a desk, whatever its files allowed before.
+func TestPrivate(t *testing.T) {
+	where := filepath.Join(t.TempDir(), "desk")
+	for _, loose := range []bool{false, true} {
+		if loose {
+			for path, mode := range map[string]os.FileMode{where: 0o755, filepath.Join(where, desk.DatabaseName): 0o644} {
+				if err := os.Chmod(path, mode); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		store, err := desk.Open(t.Context(), where, desk.Options{Create: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		files, err := filepath.Glob(filepath.Join(where, desk.DatabaseName+"*"))
+		if err != nil || len(files) < 2 {
+			t.Fatal(files, err)
+		}
+		for _, path := range append(files, where) {
+			info, err := os.Stat(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if info.Mode().Perm()&0o077 != 0 {
+				t.Errorf("%s has mode %v, loose before: %v", filepath.Base(path), info.Mode(), loose)
+			}
+		}
+		if err := store.Close(); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 

@@ -88,10 +88,13 @@ func (s *Store) openFolder(dir string, create, unsynced bool) error {
 	case errors.Is(err, fs.ErrNotExist) && !create:
 		return &MissingError{dir}
 	case errors.Is(err, fs.ErrNotExist):
-		if err := os.MkdirAll(dir, 0o777); err != nil {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return err
 		}
 	case err != nil:
+		return err
+	}
+	if err := private(dir, file); err != nil {
 		return err
 	}
 	sync := "FULL"
@@ -112,6 +115,34 @@ func (s *Store) openFolder(dir string, create, unsynced bool) error {
 	}
 	s.read.SetMaxOpenConns(max(4, runtime.GOMAXPROCS(0)))
 	s.read.SetMaxIdleConns(4)
+	return nil
+}
+
+// private has only their owner read the folder of a store and its database, in which the secrets of webhooks are. SQLite
+// gives its other files the mode of the database.
+func private(dir, file string) error {
+	f, err := os.OpenFile(file, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	if err := f.Close(); err != nil {
+		return err
+	}
+	if runtime.GOOS == "windows" { // where a folder's own list decides
+		return nil
+	}
+	for _, path := range []string{dir, file, file + "-wal", file + "-shm"} {
+		info, err := os.Stat(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err == nil && info.Mode().Perm()&0o077 != 0 {
+			err = os.Chmod(path, info.Mode().Perm()&0o700)
+		}
+		if err != nil {
+			return fmt.Errorf("others may read a file of the desk: %w", err)
+		}
+	}
 	return nil
 }
 

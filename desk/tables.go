@@ -68,26 +68,35 @@ func tables(ctx context.Context, q querier, schema int) ([]table, error) {
 	}
 	var list []table
 	for _, name := range names {
-		t := table{Name: name}
-		rows, err := q.QueryContext(ctx, "SELECT * FROM "+name+" WHERE 1 = 0")
+		t, err := describe(ctx, q, name)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
-		}
-		columns, err := rows.ColumnTypes()
-		rows.Close()
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
-		}
-		for _, c := range columns {
-			kind, err := typeOf(name, c)
-			if err != nil {
-				return nil, err
-			}
-			t.Columns = append(t.Columns, column{c.Name(), kind})
+			return nil, err
 		}
 		list = append(list, t)
 	}
 	return list, nil
+}
+
+// describe describes one table of the store.
+func describe(ctx context.Context, q querier, name string) (t table, err error) {
+	t.Name = name
+	rows, err := q.QueryContext(ctx, "SELECT * FROM "+name+" WHERE 1 = 0")
+	if err != nil {
+		return t, fmt.Errorf("%s: %w", name, err)
+	}
+	columns, err := rows.ColumnTypes()
+	rows.Close()
+	if err != nil {
+		return t, fmt.Errorf("%s: %w", name, err)
+	}
+	for _, c := range columns {
+		kind, err := typeOf(name, c)
+		if err != nil {
+			return t, err
+		}
+		t.Columns = append(t.Columns, column{c.Name(), kind})
+	}
+	return t, nil
 }
 
 func typeOf(table string, c *sql.ColumnType) (columnType, error) {
