@@ -65,6 +65,7 @@ var layers = [][]string{
 	{"internal/parallel"},
 	{"internal/testkit/kill"},
 	{"internal/testkit"}, // of tests alone
+	{"internal/testkit/effort"},
 	{"internal/licenses"},
 	{"internal/browser", "engines/godot/godottest"},
 	{"internal/lazyregexp", "internal/mutate", "internal/prose", "internal/textsearch", "internal/sandbox", "internal/processgroup", "internal/programs", "internal/shellwords", "docs"},

@@ -122,7 +122,7 @@ func execute(t *testing.T, stdin []byte, name string, args ...string) (stdout, s
 }
 
 // everything reports whether the tests try all that they know, of all languages.
-func everything() bool { return effort.Full() || os.Getenv("DESYNCTOOL_SDK_TESTS") == "1" }
+func everything() bool { return effort.Full() || effort.Asked("DESYNCTOOL_SDK_TESTS") }
 
 // whole skips a test of one more language unless all are tried: by default the game in C is played for all of them.
 func whole(t *testing.T) {
@@ -136,8 +136,8 @@ func whole(t *testing.T) {
 // of each language, and judges it. Such tests run beside each other.
 func thorough(t *testing.T) {
 	t.Helper()
-	if os.Getenv("DESYNCTOOL_SDK_TESTS") != "1" {
-		t.Skip("DESYNCTOOL_SDK_TESTS is not 1")
+	if !effort.Asked("DESYNCTOOL_SDK_TESTS") {
+		t.Skip("DESYNCTOOL_SDK_TESTS is not 1, or it is not the turn of the package")
 	}
 	t.Parallel()
 }

@@ -21,6 +21,8 @@ import (
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
+
+	"github.com/desynctool/desynctool/internal/testkit/effort"
 )
 
 // Variable is an environment variable; unless it is 1, tests in a browser are skipped. PicturesVariable names a folder
@@ -74,8 +76,8 @@ func (w *Window) window() *Window { return w }
 // Open opens a window that is closed with the test. It skips the test unless Variable is 1.
 func Open(t testing.TB) *Window {
 	t.Helper()
-	if os.Getenv(Variable) != "1" {
-		t.Skip(Variable + " is not 1")
+	if !effort.Asked(Variable) {
+		t.Skip(Variable + " is not 1, or it is not the turn of the package")
 	}
 	ctx, err := shared()
 	if err != nil {

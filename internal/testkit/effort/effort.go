@@ -1,12 +1,17 @@
-// Package effort determines how much a test tries. By default all tests together take some minutes, so they try only a
-// part. The environment variable DESYNCTOOL_FULL_TESTS makes them try more: with 1 the whole samples, as in .ci/run,
-// which runs some of them by turns; with long also the tests that take hours together.
+// Package effort decides how much of what a test could try it does try. A newcomer
+// waits some minutes for all tests together, so they try some of it. The environment
+// variable DESYNCTOOL_FULL_TESTS has them try more. With 1 they try the whole samples.
+// With turns, as .ci/run has it, half of the packages do, and the other half in the next
+// run. With long they also try what takes hours together.
 package effort
 
 import (
 	"flag"
+	"hash/crc32"
 	"os"
+	"path/filepath"
 	"strconv"
+	"sync"
 )
 
 // asked returns how much is tried. When pinned files are written, all of them are.
@@ -14,7 +19,40 @@ func asked() string {
 	if os.Getenv("DESYNCTOOL_UPDATE") == "1" {
 		return "1"
 	}
-	return os.Getenv("DESYNCTOOL_FULL_TESTS")
+	full := os.Getenv("DESYNCTOOL_FULL_TESTS")
+	if full != "turns" {
+		return full
+	}
+	if turn, ok := turn(); ok && (half()+turn)%2 != 0 {
+		return ""
+	}
+	return "1"
+}
+
+// turn returns DESYNCTOOL_TURN, a number that grows by one from run to run: .ci/run counts the commits.
+func turn() (uint64, bool) {
+	n, err := strconv.ParseUint(os.Getenv("DESYNCTOOL_TURN"), 10, 64)
+	return n, err == nil
+}
+
+// half returns 0 or 1 for the package whose tests run: a checksum of its path, by which both halves take about as long.
+var half = sync.OnceValue(func() uint64 {
+	dir, err := os.Getwd() // where go test runs the tests of a package
+	if err != nil {
+		return 0
+	}
+	for root := dir; ; root = filepath.Dir(root) {
+		if _, err := os.Stat(filepath.Join(root, "go.mod")); err == nil || root == filepath.Dir(root) {
+			path, _ := filepath.Rel(root, dir)
+			return uint64(crc32.ChecksumIEEE([]byte(filepath.ToSlash(path))) % 2)
+		}
+	}
+})
+
+// Asked reports whether a variable has the tests try more: it is 1, and where packages take turns it is the turn of this
+// package.
+func Asked(variable string) bool {
+	return os.Getenv(variable) == "1" && (os.Getenv("DESYNCTOOL_FULL_TESTS") != "turns" || asked() == "1")
 }
 
 // Full reports whether the tests try everything except long tests: DESYNCTOOL_FULL_TESTS is 1 or long.
@@ -37,12 +75,15 @@ func Long[T any](some, full T) T {
 	return some
 }
 
-// Turn reports whether it is the turn of the i-th of several long, similar tests; one in every runs at a time.
-// DESYNCTOOL_TURN is a number that grows by one from run to run, so that every runs cover all tests: .ci/run counts the
-// commits. Without it, and if long tests are requested, it is always the turn.
+// Turn reports whether it is the turn of the i-th of some things that take long and are alike, of which one in every is
+// tried at a time: as many runs try all of them, twice as many where packages take turns, too. DESYNCTOOL_TURN is the
+// number of the run. Without it, and where what is long is asked for, it is everything's turn.
 func Turn(i, every int) bool {
-	turn, err := strconv.ParseUint(os.Getenv("DESYNCTOOL_TURN"), 10, 64)
-	return err != nil || asked() == "long" || (uint64(i)+turn)%uint64(every) == 0
+	n, ok := turn()
+	if os.Getenv("DESYNCTOOL_FULL_TESTS") == "turns" {
+		n /= 2
+	}
+	return !ok || asked() == "long" || (uint64(i)+n)%uint64(every) == 0
 }
 
 // InTurn is [Whole], and also skips the test unless it is its turn, see [Turn].

@@ -50,3 +50,37 @@ func ExampleTurn() {
 	// "813" [arena chess]
 	// "" [arena trade skirmish chess]
 }
+
+// Packages take turns. In four runs this package tries its whole sample twice, and each of two games once.
+func ExampleFull() {
+	os.Setenv("DESYNCTOOL_FULL_TESTS", "turns")
+	for _, turn := range []string{"812", "813", "814", "815"} {
+		os.Setenv("DESYNCTOOL_TURN", turn)
+		if effort.Full() {
+			fmt.Println(turn, effort.Turn(0, 2), effort.Turn(1, 2))
+		} else {
+			fmt.Println(turn, "a sample")
+		}
+	}
+	// Output:
+	// 812 a sample
+	// 813 true false
+	// 814 a sample
+	// 815 false true
+}
+
+func ExampleAsked() {
+	os.Setenv("DESYNCTOOL_SDK_TESTS", "1")
+	for _, full := range []string{"", "turns"} {
+		os.Setenv("DESYNCTOOL_FULL_TESTS", full)
+		for _, turn := range []string{"812", "813"} {
+			os.Setenv("DESYNCTOOL_TURN", turn)
+			fmt.Printf("%q %s %v\n", full, turn, effort.Asked("DESYNCTOOL_SDK_TESTS"))
+		}
+	}
+	// Output:
+	// "" 812 true
+	// "" 813 true
+	// "turns" 812 false
+	// "turns" 813 true
+}
