@@ -2,9 +2,12 @@ package desk
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"time"
 )
 
@@ -35,10 +38,32 @@ func ParseAuditMark(text string) (m AuditMark, err error) {
 	return m, nil
 }
 
-// Audit writes an entry for an action that has neither a receipt nor an event.
+// Audit writes an entry for an action that has neither a receipt nor an event. It is chained to the entry before it.
 func (tx *Tx) Audit(ctx context.Context, who, what, about string) error {
-	_, err := tx.run(ctx, "audit.insert", tx.store.Now().UnixMicro(), who, what, about)
+	if tx.store.kind == Postgres { // SQLite has one writer at a time
+		if _, err := tx.ExecContext(ctx, "LOCK TABLE audit IN EXCLUSIVE MODE"); err != nil {
+			return err
+		}
+	}
+	var last string
+	err := tx.each(ctx, "audit.last", nil, func(scan func(...any) error) error { return scan(&last) })
+	if err != nil {
+		return err
+	}
+	at := tx.store.Now().UnixMicro()
+	_, err = tx.run(ctx, "audit.insert", at, who, what, about, link(last, at, who, what, about))
 	return err
+}
+
+// link returns the hash of an entry: the SHA-256, as hex digits, of the link of the entry before it and the entry's own
+// texts, the time in microseconds since 1970 as decimal digits among them. Each text is written as its length in bytes in
+// decimal digits, a colon, and its bytes.
+func link(last string, at int64, who, what, about string) string {
+	h := sha256.New()
+	for _, text := range []string{last, strconv.FormatInt(at, 10), who, what, about} {
+		fmt.Fprintf(h, "%d:%s", len(text), text)
+	}
+	return hex.EncodeToString(h.Sum(nil))
 }
 
 // AuditList returns the last actions from a position on, newest first, most at most: bundles that came in, edits of

@@ -48,6 +48,8 @@ type Examined struct {
 	// The amount that was read: rows of all tables, documents, bundles, their contents, and the unpacked bytes of
 	// these.
 	Rows, Documents, Bundles, Contents, Bytes int64
+	// Audit is the link of the last entry of the audit, empty if none has one: all entries follow from it.
+	Audit string
 }
 
 // Examination configures how a store is examined.

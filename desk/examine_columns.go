@@ -60,6 +60,7 @@ var columnRules = []columnRule{
 	{"sessions", "hash", aHash, "expected a SHA-256"},
 	{"sessions", "until", notNegative, "expected no negative number"},
 	{"audit", "at", notNegative, "expected no negative number"},
+	{"audit", "link", "§ = '' OR " + aHash, "expected a SHA-256, or nothing"},
 	{"uploads", "secret", aHash, "expected a SHA-256"},
 	{"uploads", "length synced until", notNegative, "expected no negative number"},
 	{"uploads", "bundle", "§ = '' OR " + aHash, "expected a SHA-256, or nothing"},

@@ -18,6 +18,9 @@ func (x *examining) database(ctx context.Context) error {
 		if err := x.tables(ctx, tx); err != nil {
 			return err
 		}
+		if err := x.tried("table audit", tx.guarded(ctx, func() error { return x.audit(ctx, tx) })); err != nil {
+			return err
+		}
 		for i := range references {
 			r := &references[i]
 			err := tx.guarded(ctx, func() error { return x.reference(ctx, tx, r) })
@@ -129,6 +132,25 @@ func readAll(ctx context.Context, q querier, query string) (n int64, err error) 
 		}
 	}
 	return n, rows.Err()
+}
+
+// audit follows the chain of the audit: an entry that was changed, or one that was taken out or put in, breaks it. The
+// entries of an older program, which have no link, come before it.
+func (x *examining) audit(ctx context.Context, tx *Tx) error {
+	last := ""
+	return tx.each(ctx, "audit.chain", nil, func(scan func(...any) error) error {
+		var id, at int64
+		var who, what, about, has string
+		if err := scanned(scan)(&id, &at, &who, &what, &about, &has); err != nil {
+			return err
+		}
+		if expected := link(last, at, who, what, about); has != expected && (has != "" || last != "") {
+			x.fault(RowFault, fmt.Sprintf("audit %d", id), "its link is %q, expected %s: it was changed, or an entry before it is gone", has, expected)
+		}
+		last = has
+		x.done.Audit = has
+		return nil
+	})
 }
 
 // reference is a column with the numbers of rows in another table.

@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -95,6 +96,16 @@ func (k *kept) try(t *testing.T, statement string) error {
 		_, err := c.ExecContext(t.Context(), statement)
 		return err
 	})
+}
+
+// audited writes so many entries of the audit.
+func (k *kept) audited(t *testing.T, n int) {
+	t.Helper()
+	for i := range n {
+		if err := k.Write(t.Context(), func(tx *desk.Tx) error { return tx.Audit(t.Context(), "ann", "token added", fmt.Sprint("ci", i)) }); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 // value returns the only value of a query, as a text.
@@ -181,6 +192,9 @@ func TestExaminePlanted(t *testing.T) {
 		"a path as a hash": {sql: "UPDATE bundles SET hash = '../../../../etc/passwd' WHERE id = 3", want: []string{"content: bundle ../../../../etc/passwd: ", "row: table bundles: hash is \"../../../../etc/passwd\", expected a SHA-256"}},
 		"a state":          {sql: "UPDATE groups SET state = 'zzz' WHERE id = 1", want: []string{"row: table groups: state is \"zzz\", expected one of open, closed, ignored, merged"}},
 		"fewer than none":  {sql: "UPDATE bundles SET kept_bytes = -5", want: []string{"row: table bundles: kept_bytes is \"-5\", expected no negative number (3 rows)"}},
+		"an entry":         {sql: "UPDATE audit SET who = 'eve' WHERE id = 2", want: []string{"row: audit 2: its link is "}},
+		"a missing entry":  {sql: "DELETE FROM audit WHERE id = 2", want: []string{"row: audit 3: its link is "}},
+		"a link":           {sql: "UPDATE audit SET link = '' WHERE id = 2", want: []string{"row: audit 2: its link is \"\"", "row: audit 3: its link is "}},
 		"a table":          {sql: "DROP TABLE shares", want: []string{"database: table shares: "}},
 	}
 	for i, name := range slices.Sorted(maps.Keys(faults)) {
@@ -194,6 +208,7 @@ func TestExaminePlanted(t *testing.T) {
 				hash := k.send(t, strings.Repeat("first ", 30), "first.zip", 40, diverged("Combat", "Combat.x", "combat", "1.0.0", "linux"))
 				k.send(t, "second", "second.zip", 40, diverged("Move", "Move.x", "move", "1.1.0", "windows"))
 				last := k.send(t, "third", "third.zip", 40, nothing())
+				k.audited(t, 3)
 				if c.plant != nil {
 					c.plant(t, k, hash)
 				} else {
@@ -231,12 +246,12 @@ func TestExamineColumns(t *testing.T) {
 			"INSERT INTO shares (hash, bundle, match_no, who, made_at) VALUES ('" + hexOf("link") + "', '" + hexOf("first") + "', 1, 'command', 1)",
 			"INSERT INTO webhooks (address, secret, private, made_at) VALUES ('https://example.org/hook', 's', FALSE, 1)",
 			"INSERT INTO sessions (hash, token_id, until) VALUES ('" + hexOf("cookie") + "', 1, 1)",
-			"INSERT INTO audit (at, who, what, about) VALUES (1, 'command', 'token', '')",
 			"INSERT INTO uploads (secret, who, name, build, length, synced, until) VALUES ('" + hexOf("upload") + "', 'ci', 'a.zip', '', 5, 0, 1)",
 			"INSERT INTO deliveries (webhook_id, news_id, next_at) VALUES (1, 1, 1)",
 		} {
 			k.unchecked(t, statement)
 		}
+		k.audited(t, 1)
 		if _, faults := k.examine(t); len(faults) > 0 {
 			t.Fatalf("sound rows are faults: %v", faults)
 		}
@@ -264,6 +279,37 @@ func TestExamineColumns(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
+		}
+	})
+}
+
+// TestAuditChain: the links are those of the definition in docs/formats/desk-export.md, also where several write at once.
+func TestAuditChain(t *testing.T) {
+	desktest.Each(t, func(t *testing.T, where string) {
+		k := openKept(t, where)
+		var all sync.WaitGroup
+		for range 4 {
+			all.Go(func() { k.audited(t, 5) })
+		}
+		all.Wait()
+		if n := k.count(t, "audit"); n != 20 {
+			t.Fatal(n)
+		}
+		last := ""
+		for i := 1; i <= 20; i++ {
+			row := func(column string) string {
+				return k.value(t, fmt.Sprintf("SELECT CAST(%s AS TEXT) FROM audit WHERE id = %d", column, i))
+			}
+			var text string
+			for _, part := range []string{last, row("at"), row("who"), row("what"), row("about")} {
+				text += fmt.Sprintf("%d:%s", len(part), part)
+			}
+			if last = row("link"); last != hexOf(text) {
+				t.Fatalf("entry %d has the link %s, expected that of %s", i, last, text)
+			}
+		}
+		if x, faults := k.examine(t); len(faults) > 0 || x.Audit != last {
+			t.Errorf("%v, %q, expected %q", faults, x.Audit, last)
 		}
 	})
 }

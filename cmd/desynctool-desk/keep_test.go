@@ -90,6 +90,10 @@ func TestDeskKeeps(t *testing.T) {
 			t.Errorf("%s\nexpected\n%s", got, c.want)
 		}
 	}
+	open := filepath.Join(t.TempDir(), "key")
+	if err := os.WriteFile(open, make([]byte, 32), 0o644); err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct {
 		args []string
 		want string
@@ -99,7 +103,7 @@ func TestDeskKeeps(t *testing.T) {
 		{[]string{"prune", "--at-most=-1"}, "0 or more"},
 		{[]string{"forget"}, "--player NAME is needed"},
 		{[]string{"forget", "--player", "host"}, "what a peer is and not who"},
-		{[]string{"forget", "--player", "alice", "--key", where}, "expected mode 0600"},
+		{[]string{"forget", "--player", "alice", "--key", open}, "expected mode 0600"},
 		{[]string{"forget", "--player", "alice", "--key", where + "2"}, "no such file"},
 		{[]string{"export", "x", "--store", where + "2"}, "there is no desk yet"},
 		{[]string{"export", "x", "--store", "postgres://desk@127.0.0.1:1/desk?connect_timeout=1"}, "127.0.0.1"},

@@ -23,6 +23,7 @@ type Doctor struct {
 	Bundles   int64         `json:"bundles"`
 	Contents  int64         `json:"contents"`
 	Bytes     int64         `json:"bytes"` // of these, unpacked
+	Audit     string        `json:"audit"` // the link of its last entry
 }
 
 // DoctorFault is a fault in a store.
@@ -39,7 +40,7 @@ func NewDoctor(x *desk.Examined) Doctor {
 		status = document.Inconclusive
 	}
 	d := Doctor{Head: document.NewHead("desk-doctor", status, nil), Found: x.Found, Faults: []DoctorFault{}, Left: x.Left, LeftBytes: x.LeftBytes, LeftOver: append([]string{}, x.LeftOver...), Do: []string{},
-		Rows: x.Rows, Documents: x.Documents, Bundles: x.Bundles, Contents: x.Contents, Bytes: x.Bytes}
+		Rows: x.Rows, Documents: x.Documents, Bundles: x.Bundles, Contents: x.Contents, Bytes: x.Bytes, Audit: x.Audit}
 	kinds := map[desk.FaultKind]bool{}
 	for _, f := range x.Faults {
 		kinds[f.Kind] = true
@@ -79,6 +80,9 @@ func (d Doctor) Text() string {
 	}
 	fmt.Fprintf(&b, "%s. Read: %s, %s, %s, the content of %d, %s.\n", verdict, prose.Count(d.Rows, "row", "rows"), prose.Count(d.Documents, "document", "documents"),
 		prose.Count(d.Bundles, "bundle", "bundles"), d.Contents, prose.Count(d.Bytes, "byte", "bytes"))
+	if d.Audit != "" {
+		fmt.Fprintf(&b, "The chain of the audit ends with %s.\n", prose.Printable(d.Audit))
+	}
 	for _, line := range d.Do {
 		b.WriteString(line + "\n")
 	}

@@ -52,7 +52,13 @@ DELETE FROM sessions WHERE until <= $1
 DELETE FROM sessions WHERE token_id = $1
 
 -- name: audit.insert
-INSERT INTO audit (at, who, what, about) VALUES ($1, $2, $3, $4)
+INSERT INTO audit (at, who, what, about, link) VALUES ($1, $2, $3, $4, $5)
+
+-- name: audit.last
+SELECT link FROM audit ORDER BY id DESC LIMIT 1
+
+-- name: audit.chain
+SELECT id, at, who, what, about, link FROM audit ORDER BY id
 
 -- name: audit.list
 SELECT at, source_no, id, who, what, about FROM (
