@@ -649,3 +649,22 @@ func TestDamageIsNotInSync(t *testing.T) {
 		}
 	}
 }
+
+// TestFolderOfAnother: a peer that calls itself by the name of another's folder does not take that name.
+func TestFolderOfAnother(t *testing.T) {
+	for _, says := range [][2]string{{"host", "host"}, {"host", "client"}, {"", "host"}, {"alice", "host"}} {
+		peers := []*peer{{Peer: &Peer{Path: "s/alice"}, says: says[0]}, {Peer: &Peer{Path: "s/host"}, says: says[1]}}
+		r := &Result{}
+		r.name(peers)
+		want := [2]string{"alice", "host"}
+		if says[1] == "client" {
+			want[1] = "client" // nobody's folder
+		}
+		if got := [2]string{peers[0].name, peers[1].name}; got != want {
+			t.Errorf("%q: %q, expected %q", says, got, want)
+		}
+		if told := len(r.notes) > 0; told != (says[0] == "host") {
+			t.Errorf("%q: %v", says, r.notes)
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/snapshot"
@@ -185,6 +186,10 @@ func (r *Result) name(peers []*peer) {
 		peers[i].name = n
 	}
 	for i, p := range peers {
+		if p.says != "" && p.name != p.says && !strings.HasPrefix(p.name, p.says+"#") {
+			r.note("the files in %s name their peer %q, which is the name of another peer's folder: here %s has the name of its folder", p.Path, p.says, p.name)
+			continue
+		}
 		k := slices.IndexFunc(peers[:i], func(q *peer) bool { return q.says != "" && q.says == p.says })
 		if k >= 0 {
 			r.note("%s and %s both call themselves %q: here %q is that of %s; which of them is that peer is not known", peers[k].Path, p.Path, p.says, p.name, p.Path)

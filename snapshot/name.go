@@ -49,7 +49,8 @@ func SnapFormat() Format {
 	}
 }
 
-// PeerNames returns a unique name for each peer. A peer's name is the name in its files, said, if that is not empty.
+// PeerNames returns a unique name for each peer. A peer's name is the name in its files, said, if that is neither
+// empty nor the name of another peer's folder.
 // Otherwise it is the shortest end of its path that differs from all other paths. Ends that all paths share are removed
 // first, such as the name of a file that each peer has. A name that is taken gets #2, #3, ….
 func PeerNames(said, paths []string) []string {
@@ -62,8 +63,12 @@ func PeerNames(said, paths []string) []string {
 	taken := map[string]bool{}
 	last := map[string]int{} // the last number used after a name
 	ends := ends{paths: parts}
-	for i := range names {
-		if names[i] = said[i]; names[i] == "" {
+	folders := map[string]bool{}
+	for _, p := range parts {
+		folders[p[len(p)-1]] = true
+	}
+	for i, p := range parts {
+		if names[i] = said[i]; names[i] == "" || folders[names[i]] && p[len(p)-1] != names[i] {
 			names[i] = ends.distinct(i)
 		}
 		base := names[i]

@@ -36,6 +36,11 @@ func peerNamesPlain(said, paths []string) (names []string) {
 		if base == "" {
 			base = distinct(i)
 		}
+		for j := range paths {
+			if last := parts[j][len(parts[j])-1]; j != i && last == said[i] && parts[i][len(parts[i])-1] != last {
+				base = distinct(i) // the name of another one's folder
+			}
+		}
 		name := base
 		for n := 2; slices.Contains(names, name); n++ {
 			name = fmt.Sprintf("%s#%d", base, n)

@@ -379,9 +379,9 @@ func TestOneWitness(t *testing.T) {
 	snaps(t, bundle+"/host", list("host")...)
 	snaps(t, bundle+"/eve", list("host")...)
 	r, _ := trusted(t, bundle)
-	expect(t, r, document.Inconclusive, "one witness", "both call themselves")
+	expect(t, r, document.Inconclusive, "one witness", "the name of another peer's folder")
 	r, _ = trusted(t, host, again) // two runs, named by the user
-	expect(t, r, document.InSync, "both call themselves")
+	expect(t, r, document.InSync, "the name of another peer's folder")
 	if len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0], "identical to the files of") {
 		t.Errorf("%q", r.Warnings)
 	}
@@ -391,7 +391,7 @@ func TestOneWitness(t *testing.T) {
 		t.Errorf("%d peers", len(b.Peers))
 	}
 	r, _ = trusted(t, host, other) // another file: the name is said, and nothing follows
-	expect(t, r, document.InSync, "both call themselves")
+	expect(t, r, document.InSync, "the name of another peer's folder")
 	nameless, too := snaps(t, dir+"/a", list("")...), snaps(t, dir+"/b", list("")...)
 	r, _ = trusted(t, nameless, too) // peers in sync whose files name nobody are the same
 	if expect(t, r, document.InSync); len(r.Missing)+len(r.Notes) > 0 {
