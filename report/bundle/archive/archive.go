@@ -132,8 +132,9 @@ func Open(paths []string, limits Options) (*Tree, error) {
 	limits.setDefaults()
 	t := &Tree{limits: limits, mounts: map[string]*node{}}
 	if limits.At != "" {
-		t.disk = disk{filepath.Clean(limits.Name), limits.At}
+		t.disk = disk{name: filepath.Clean(limits.Name), at: limits.At}
 	}
+	t.disk.inside = new(sync.Map)
 	t.meter.on = limits.Count
 	if limits.Beside != nil {
 		t.keeper.beside = &limits.Beside.keeper
@@ -149,6 +150,9 @@ func Open(paths []string, limits Options) (*Tree, error) {
 		}
 		onDisk, stat := t.disk.existing(path)
 		if stat == nil || !stat.Mode().IsRegular() {
+			if stat != nil && stat.IsDir() && t.disk.all() {
+				t.disk.give(onDisk)
+			}
 			continue
 		}
 		root, err := t.mount(onDisk, true)

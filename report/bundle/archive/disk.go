@@ -5,16 +5,76 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 
 	"github.com/desynctool/desynctool/internal/file/files"
 )
 
-// disk is the file system: all of it, or only a file or folder at, which is named name. Paths are then those below
-// name, and no link is followed there.
-type disk struct{ name, at string }
+// disk is what lies on the disk: everything, or only a file or folder at, which is called name. Paths
+// are then those below name, and no link is followed there. Of everything, links below given folders are followed that
+// lead to somewhere in a given folder.
+type disk struct {
+	name, at string
+	given    []givenFolder
+	inside   *sync.Map // whether folders below given ones are in one: bool, by path
+}
 
-var errLink = errors.New("a link, which is not followed")
+// givenFolder is a folder of a command line, and where it is without links.
+type givenFolder struct{ path, real string }
+
+var (
+	errLink    = errors.New("a link, which is not followed")
+	errOutside = errors.New("a link that leads out of the folders that were given, which is not followed; name its target to read it")
+)
+
+// give adds a folder of the command line.
+func (d *disk) give(path string) {
+	real, err := filepath.EvalSymlinks(path)
+	if err == nil {
+		real, err = filepath.Abs(real)
+	}
+	if err == nil {
+		d.given = append(d.given, givenFolder{filepath.Clean(path), real})
+	}
+}
+
+// leadsOut reports whether a path below a given folder is, by a link, in none of them.
+func (d disk) leadsOut(path string) bool {
+	for _, g := range d.given {
+		rest, below := strings.CutPrefix(path, g.path)
+		if g.path == "." && !filepath.IsAbs(path) {
+			rest, below = string(filepath.Separator)+path, path != "."
+		}
+		if !below || rest == "" || rest[0] != filepath.Separator {
+			continue
+		}
+		if out, known := d.inside.Load(path); known {
+			return !out.(bool)
+		}
+		stat, err := os.Lstat(path)
+		if err != nil {
+			return false // the error is of who opens it
+		}
+		out := d.leadsOut(filepath.Dir(path))
+		if !out && stat.Mode()&fs.ModeSymlink != 0 {
+			real, err := filepath.EvalSymlinks(path)
+			if err == nil {
+				real, err = filepath.Abs(real)
+			}
+			out = err == nil && !slices.ContainsFunc(d.given, func(g givenFolder) bool {
+				rest, below := strings.CutPrefix(real, strings.TrimSuffix(g.real, string(filepath.Separator)))
+				return below && (rest == "" || rest[0] == filepath.Separator)
+			})
+		}
+		if out || stat.IsDir() {
+			d.inside.Store(path, !out)
+		}
+		return out
+	}
+	return false
+}
 
 // all reports whether everything on the disk can be seen.
 func (d disk) all() bool { return d.at == "" }
@@ -22,6 +82,9 @@ func (d disk) all() bool { return d.at == "" }
 // real returns the real place of a path.
 func (d disk) real(path string) (string, error) {
 	if d.all() {
+		if d.leadsOut(filepath.Clean(path)) {
+			return "", &fs.PathError{Op: "open", Path: path, Err: errOutside}
+		}
 		return path, nil
 	}
 	rest, below := strings.CutPrefix(filepath.Clean(path), d.name)
