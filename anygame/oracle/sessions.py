@@ -79,7 +79,7 @@ class Session:
     def __init__(self, r, name, kind, clean):
         self.r, self.name, self.kind, self.clean = r, name, kind, clean
         self.peers = r.choice(PEERS)
-        self.files, self.noise = {}, []
+        self.files, self.noise, self.rumours = {}, [], []
         self.every = r.choice([1, 10, 10, 30, 100])
         self.dumps = r.randrange(3, 9)
 
@@ -302,6 +302,7 @@ class Session:
             q, out = random.Random(seed + len(p) + hash_(p)), []
             for i, t in enumerate(ticks):
                 if q.random() < .3: out.append(chatter(q, p, t, wall))
+                if self.rumours and self.kind != 'log-jsonl': out += [stamp(q, wall, i) + rumour(q, x, t) for x in self.rumours]
                 if i in skip[p]: continue
                 v = {x: show(sum_(p, i, x), form) for x in systems}
                 if self.kind == 'log-line': out.append(stamp(q, wall, i) + line_shape(shape, t, v['']))
@@ -352,6 +353,7 @@ class Session:
             else:
                 name, q = r.choice(['inputs.log', 'commands.txt']) if p == self.peers[0] else name, random.Random(hash_(p))
                 text = ''.join([chatter(q, p, m[0], False) + '\n' if q.random() < .1 else '', ['[tick %d] player %d: %s %d %d %d\n', 'Turn %d: player %d issued %s unit=%d x=%d y=%d\n', '%d P%d %s %d %d %d\n'][shape] % m][k] for m in mine for k in (0, 1))
+                if self.rumours and self.kind == 'inputs-log': text = ''.join(line + rumour(q, i + self.rumours[0], 40 + i) + '\n' for i, line in enumerate(text.splitlines(True)))
             self.put(p + '/' + name, text)
         found = {'in_sync': True} if clean else {'in_sync': False, 'kind': 'inputs', 'how': how, 'ticks': [inputs[at][0]] + [inputs[at][0] + 2] * (how == 'late'), 'player': inputs[at][1], 'peer': bad if len(self.peers) > 2 else None}
         if not where: self.truth = {**found, 'kind': 'inputs', 'peers': self.peers}
@@ -368,6 +370,12 @@ class Session:
 
     def put(self, path, content):
         self.files[path] = content if isinstance(content, bytes) else content.encode()
+
+    def spread(self):
+        """A log of each peer, in which nothing differs."""
+        for p in self.peers:
+            q = random.Random(hash_(p))
+            self.put(p + '/console.log', ''.join(stamp(q, True, i) + (chatter(q, p, i, False) if i % 2 else rumour(q, i // 2 + self.rumours[0], 100 + i)) + '\n' for i in range(300)))
 
     def save(self, folder):
         r = self.r
@@ -407,6 +415,22 @@ def chatter(q, p, t, wall):
         'fps: %d' % q.randrange(30, 144), 'ping %d ms' % q.randrange(300), 'GC freed %d objects' % q.randrange(99999), 'chat <%s> gg' % p, 'render thread stalled for %d frames' % q.randrange(9), 'WARN audio buffer underrun', 'autosave written'])
 
 
+def rumour(q, i, t):
+    """A line with words for desyncs or with sums, of a session without a desync. The sums of tick t are the same on all machines."""
+    sum_ = lambda x: '%08x' % (x * 2654435761 % 2**32)
+    h, late, other = sum_(t + 7), sum_(t + 4), '%08x' % q.getrandbits(32)
+    return [
+        'lockstep: frame %d local crc %s remote crc %s' % (t, h, h), 'tick %d ok, server=%s client=%s' % (t, h, h.upper()), 'ack %d: local %s, last remote %s' % (t, h, late),
+        'sync: sent hash of turn %d, received hash of turn %d' % (t, t - 3), 'desync detection enabled, every %d frames' % q.randrange(9, 99), 'no desync until tick %d' % t, 'resync clock: offset %d ms at tick %d' % (q.randrange(99), t),
+        'vsync off, frame %d took 16.%d ms' % (t, q.randrange(99)), 'audio out of sync by %d ms, resampling' % q.randrange(99), 'download of islands.zip: expected sha1 %s got %s, trying another mirror' % (other * 5, sum_(q.randrange(9**9)) * 5),
+        'asset cache: checksum mismatch for texture_%d.png (expected %s, got %s), rebuilding' % (q.randrange(99), other, late), 'rollback to frame %d: input of player 2 mispredicted (%s != %s)' % (t, other[:2], other[2:4]),
+        'frame %d predicted %s confirmed %s' % (t, other, h), 'checksum OK (%s)' % h, 'stats: desyncs=0 mismatches=0 frames=%d' % t, 'packet %d dropped: bad crc %s should be %s' % (q.randrange(9999), other[:4], other[4:]),
+        'session host=%s guest=%s turn=0' % (other, late), 'fsync of replay took %d ms' % q.randrange(99), 'savegame slot %d: stored hash %s differs from computed hash %s, using the backup' % (q.randrange(9), other, h),
+        'mod list in sync with server', 'player 2 state ready, player 1 state ready', 'seed %d, players in sync: 4 of 4' % q.randrange(9**9), 'waiting for checksum of player 2 for frame %d' % t, 'async load finished at step %d: %s' % (t, other),
+        'sync stats: frame %d rtt %d jitter %d sent %d received %d' % (t, q.randrange(99), q.randrange(9), t * 1021, t * 1019), 'voice: decoder lost sync at packet %d' % q.randrange(999), 'db: schema hash %s != expected %s, migrating' % (other, late),
+    ][i % 27]
+
+
 def line_shape(i, t, v):
     return ['Frame %d checksum: %s', 'tick=%d crc=%s', 'INFO sim: turn %d hash %s', 'checksum(%d) = %s', 'Sync check @%d -> %s', 'step %d state_hash=%s', 'CRC for frame #%d is %s', 'DEBUG lockstep [frame:%d] [checksum:%s]',
             'Turn %d, sync hash %s', 'SIM T=%d H=%s', 'game tick %d world checksum is %s', '[net] local checksum for frame %d: %s', '<sync frame="%d" crc="%s"/>'][i] % (t, v)
@@ -428,14 +452,17 @@ def main():
     a.add_argument('outdir')
     a.add_argument('--clean', type=int, default=0)
     a.add_argument('--only', default='')
+    a.add_argument('--rumours', action='store_true', help='lines about sums and desyncs in sessions without one')
     args = a.parse_args()
     for name, kind, clean in plan(args):
         if args.only and name != args.only: continue
         s = Session(random.Random('%d %s' % (args.seed, name)), name, kind, clean)
+        if args.rumours: s.rumours = random.Random(name).sample(range(27), 3)
         if kind in LOGS: s.write_logs()
         elif kind in INPUTS: s.write_inputs()
         elif kind == 'both': s.write_both()
         else: s.write_states()
+        if args.rumours and kind not in LOGS + INPUTS and all(f.split('/')[0] in s.peers for f in s.files): s.spread()
         s.save(args.outdir)
 
 

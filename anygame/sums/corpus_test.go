@@ -23,6 +23,7 @@ var accepted = []string{
 	"testdata/generals/position/*/DebugFrame_*.txt",
 	"testdata/generals/ring/crcDebug*.txt",
 	"testdata/messages/beaverbuddies-server.log",
+	"cmd/desynctool/testdata/script/statements.txtar",
 	"testdata/orderlog/rejoin.txt", // hashes of ticks, one a line
 	"testdata/trace/zeroad_*.txt",  // two columns
 }

@@ -191,7 +191,7 @@ func findSums(columns []column, tick, rows int, named bool) (sums []int, worded 
 	ticks := columns[tick].figures.distinct
 	for i := range columns {
 		c := &columns[i]
-		if i == tick || c.word || c.unit || remote(c.name) || remote(c.qualifier) {
+		if i == tick || c.word || c.unit || remote(c.name) || remote(c.qualifier) || predicted(c.name) {
 			continue
 		}
 		f := &c.figures
@@ -226,6 +226,12 @@ func remote(name string) bool {
 	return slices.ContainsFunc(vocabulary.Parts(name), func(part string) bool {
 		return strings.Contains(remotely, " "+part+" ")
 	})
+}
+
+// predicted reports whether a name is for a value that its peer predicted: frame 5 predicted 9f3acc01 confirmed 5d1c22aa.
+func predicted(name string) bool {
+	phase := phaseWord(name)
+	return phase == "predicted" || phase == "speculative"
 }
 
 // locally are parts of names of checksums that a peer computed itself, where the line has those of others.

@@ -12,6 +12,8 @@ type template struct {
 	fixed string // words of it that belong to no value
 	// others is set if the lines also have checksums of other peers.
 	others bool
+	// vague is set if no word of the lines means a checksum, and some words mean something else. See [Confirm].
+	vague bool
 }
 
 // matched is a line that has a template.

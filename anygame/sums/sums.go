@@ -54,6 +54,83 @@ func Learn(sample []byte, name string) *Pattern {
 	return &Pattern{records: form, templates: list, peers: slices.ContainsFunc(list, named)}
 }
 
+// Vague reports whether [Confirm] may remove lines of the pattern.
+func (p *Pattern) Vague() bool {
+	return slices.ContainsFunc(p.templates, func(t template) bool { return t.vague })
+}
+
+// Sample is the beginning of a log, with its pattern.
+type Sample struct {
+	Pattern *Pattern
+	Text    []byte
+}
+
+// Confirm removes from the patterns of logs the lines that have no word for a checksum, and of which no value is the same in
+// two of the logs at the same tick: then the values are of the machine, such as addresses, and not of the state. A pattern
+// without lines is set to nil.
+func Confirm(logs []Sample) {
+	const fewest = 3 // ticks that two logs have in common
+	values := map[string][]map[uint64]string{}
+	agree := map[string]bool{}
+	for _, log := range logs {
+		for i := range log.Pattern.templates {
+			t := &log.Pattern.templates[i]
+			if !t.vague {
+				continue
+			}
+			key := t.text.String()
+			mine := log.Pattern.valuesOf(t, log.Text)
+			for _, other := range values[key] {
+				common, same := 0, false
+				for tick, value := range mine {
+					if v, ok := other[tick]; ok {
+						common++
+						same = same || v == value
+					}
+				}
+				if common < fewest || same {
+					agree[key] = true
+				}
+			}
+			values[key] = append(values[key], mine)
+		}
+	}
+	for i := range logs {
+		p := *logs[i].Pattern
+		p.templates = slices.DeleteFunc(slices.Clone(p.templates), func(t template) bool {
+			key := t.text.String()
+			return t.vague && len(values[key]) > 1 && !agree[key]
+		})
+		switch {
+		case len(p.templates) == 0:
+			logs[i].Pattern = nil
+		case len(p.templates) < len(logs[i].Pattern.templates):
+			logs[i].Pattern = &p
+		}
+	}
+}
+
+// valuesOf returns the checksums of a template in a text by their ticks.
+func (p *Pattern) valuesOf(t *template, text []byte) map[uint64]string {
+	out := map[uint64]string{}
+	r := newReader(p, bytes.NewReader(nil), "", 0)
+	for _, line := range linesOf(text) {
+		if line = r.text(line); !t.text.match(line, r.matched) {
+			continue
+		}
+		if tick, ok := t.roles.tickOf(r.matched.values[t.roles.tick]); ok {
+			var all []byte
+			for _, point := range t.roles.points {
+				for _, s := range point.sums {
+					all = append(append(all, r.matched.values[s.slot]...), ' ')
+				}
+			}
+			out[tick] += string(all)
+		}
+	}
+	return out
+}
+
 // linesOf returns the lines of a text that are not empty, without colours.
 func linesOf(text []byte) [][]byte {
 	text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))

@@ -525,9 +525,26 @@ func accept(list []*group, lines int) []template {
 			continue
 		}
 		taken[key] = true
-		out = append(out, template{text: form, roles: r, fixed: fixed, others: told})
+		out = append(out, template{text: form, roles: r, fixed: fixed, others: told, vague: isVague(g.line)})
 	}
 	return separate(out)
+}
+
+// isVague reports whether a line has words, and none for a checksum.
+func isVague(line []byte) bool {
+	words := false
+	for _, t := range tokens(line, nil) {
+		if t.kind != word {
+			continue
+		}
+		switch vocabulary.Of(string(line[t.from:t.to])) {
+		case vocabulary.Sum, vocabulary.WeakSum:
+			return false
+		case vocabulary.Other:
+			words = words || t.to-t.from > 1
+		}
+	}
+	return words
 }
 
 // separate names templates with the same checkpoints after their words. Of those without such words, the first one

@@ -27,6 +27,7 @@ import (
 const (
 	sampleLen = 1 << 20 // bytes of a log by which its lines are learned
 	mostLogs  = 256     // logs that are looked at
+	vagueLen  = 1 << 17 // bytes of a log that confirm what its checksums are
 )
 
 // log is a log with checksums or orders.
@@ -35,6 +36,7 @@ type log struct {
 	path  string
 	trace *tracediff.Format // or nil
 	sums  *sums.Pattern     // of the trace, nil if the page has its lines
+	text  []byte            // its beginning, until all logs are known, if the pattern is vague
 	order *inputs.Pattern   // or nil
 }
 
@@ -81,6 +83,36 @@ func (s *Survey) logs() {
 		}
 		return found || g.notation == nil || !g.may(description.State)
 	})
+	s.confirm()
+}
+
+// confirm leaves out what only looks like checksums, by the beginnings of all logs together.
+func (s *Survey) confirm() {
+	var samples []sums.Sample
+	for _, l := range s.found {
+		if l.text != nil {
+			samples = append(samples, sums.Sample{Pattern: l.sums, Text: l.text})
+		}
+	}
+	sums.Confirm(samples)
+	kept := s.found[:0]
+	for _, l := range s.found {
+		if l.text != nil {
+			pattern := samples[0].Pattern
+			if samples, l.text = samples[1:], nil; pattern == nil {
+				if g := l.group; g.notation == nil && !slices.Contains(s.unread, g) {
+					s.unread = append(s.unread, g)
+				}
+				continue
+			}
+			if pattern != l.sums {
+				format := pattern.Format()
+				l.sums, l.trace.Read, l.trace.Sniff, l.trace.Peers = pattern, format.Read, format.Sniff, format.Peers
+			}
+		}
+		kept = append(kept, l)
+	}
+	s.found = kept
 }
 
 // lineNotations are the notations that lines of a log may resemble.
@@ -113,7 +145,9 @@ func (l *log) learn(sample []byte, base string) {
 	if g.may(description.Log) && (l.trace == nil || l.trace.Read == nil) {
 		if p := sums.Learn(sample, base); p != nil && !isMessage(sample, base) {
 			trace := p.Format()
-			l.sums = p
+			if l.sums = p; p.Vague() {
+				l.text = bytes.Clone(sample[:min(len(sample), vagueLen)])
+			}
 			if trace.Claims = messages; l.trace != nil && l.trace.Claims != nil {
 				trace.Claims = l.trace.Claims
 			}
