@@ -53,3 +53,15 @@ func TestConfirm(t *testing.T) {
 		}
 	}
 }
+
+// TestVague takes no unnamed values for checksums where other lines have a word for one, however many of them there are.
+func TestVague(t *testing.T) {
+	text := append(lines("async load finished at step %d: %08x", 0, 0), lines("CRC for frame #%d is %08x", 1, 40)...)
+	p := sums.Learn(text, "x.log")
+	if p == nil {
+		t.Fatal("nothing is learned")
+	}
+	if got, want := p.Title(), `tick is the number at "frame", checksum is "CRC"`; got != want {
+		t.Errorf("%s, expected %s", got, want)
+	}
+}

@@ -58,6 +58,13 @@ type sum struct {
 	hex  bool
 }
 
+// named reports whether a checksum has a name.
+func (r *roles) named() bool {
+	return slices.ContainsFunc(r.points, func(p point) bool {
+		return slices.ContainsFunc(p.sums, func(s sum) bool { return s.word != "" })
+	})
+}
+
 // title describes the roles in words.
 func (r *roles) title() string {
 	tick := "the first number that grows"
