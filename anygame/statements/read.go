@@ -54,9 +54,10 @@ type trigger struct {
 }
 
 // readBlock reads the statements in a line, between the previous line and the rest of the text. Used is how many bytes
-// of the rest belong to the last statement.
-func readBlock(previous, first, rest []byte) (found []*statement, used int) {
+// of the rest belong to the last statement. Dull reports that no line of this shape is a statement, see shapeOf.
+func readBlock(previous, first, rest []byte) (found []*statement, used int, dull bool) {
 	lines := plain(first)
+	dull = true
 	own := len(lines)
 	var ends []int // of each line of the rest
 	for i := 0; i < own; i++ {
@@ -64,7 +65,7 @@ func readBlock(previous, first, rest []byte) (found []*statement, used int) {
 		t, ok := m.trigger(0)
 		if !ok {
 			if s := m.pair(); s != nil {
-				found = append(found, s)
+				found, dull = append(found, s), false
 			}
 			continue
 		}
@@ -74,6 +75,7 @@ func readBlock(previous, first, rest []byte) (found []*statement, used int) {
 		if !ok {
 			continue
 		}
+		dull = false
 		if ends == nil {
 			lines, ends = following(lines, rest)
 		}
@@ -91,7 +93,7 @@ func readBlock(previous, first, rest []byte) (found []*statement, used int) {
 			used = ends[i-own]
 		}
 	}
-	return found, used
+	return found, used, dull
 }
 
 // following adds the lines of the rest that may belong to a statement.
@@ -208,7 +210,7 @@ const maxNaming = 12
 func (m *message) counts(s *statement, t trigger, prose int) bool {
 	if !t.strong {
 		switch tick, sums := s.tickWord != "", len(s.values) > 0; {
-		case m.lead.file || m.hasBefore(stored, t.to+4):
+		case m.lead.file || m.hasBefore(stored, t.to+4) || len(m.ticks) == 0 && m.has(elsewhere):
 			return false
 		case sums && outcomes.has(s.values[0].Peer) && !(tick && t.noun):
 			s.quoted = s.quoted || !tick && !m.has(playful)

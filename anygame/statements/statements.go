@@ -33,6 +33,8 @@ const (
 	maxFollow, maxBlock = 8, 4 << 10
 	// windowSize is how many bytes are read before they are searched.
 	windowSize = 256 << 10
+	// maxShapes is how many shapes of lines are remembered.
+	maxShapes = 1 << 12
 	// maxText is how many bytes of a statement are kept as its text.
 	maxText = 1 << 10
 )
@@ -53,6 +55,7 @@ type Scanner struct {
 	word    string // for a tick, of the first claim that has one
 	dropped int64
 	pairs   pairs
+	dull    map[uint64]bool // shapes of lines without a word for a desync and without sums of two peers
 
 	buf  []byte
 	base int64 // offset of buf in the text
@@ -158,13 +161,23 @@ func (s *Scanner) read(start, at int) int {
 	if !isPromising(first, !s.pairs.equal) {
 		return to
 	}
+	shape := shapeOf(first)
+	if s.dull[shape] {
+		return to
+	}
 	rest := text[min(len(text), at-start+end+1):]
 	var previous []byte
 	if start > 0 {
 		previous = s.buf[max(0, start-before) : start-1]
 		previous = previous[bytes.LastIndexByte(previous, '\n')+1:]
 	}
-	found, lines := readBlock(previous, first, rest)
+	found, lines, dull := readBlock(previous, first, rest)
+	if dull {
+		if s.dull == nil || len(s.dull) == maxShapes {
+			s.dull = map[uint64]bool{}
+		}
+		s.dull[shape] = true
+	}
 	if len(found) > 0 {
 		to += lines
 	}

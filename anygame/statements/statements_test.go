@@ -242,6 +242,25 @@ func TestRepository(t *testing.T) {
 	}
 }
 
+// TestShapes reads each message after many lines that differ from it in their numbers or in a word: no line is passed over
+// because an earlier one was none.
+func TestShapes(t *testing.T) {
+	dull := []string{
+		"Turn 134: checksum 1f31aa02, sync", "sync: tick 640 ours 5f3a91c7 theirs 5f3a91c7", "InGame:D9C721A5 Replay:D9C721A5 Frame:110", "[sync] Frame 617 checksum: 5f3a91c7",
+		"no desync at turn 5", "0 desyncs in turn 5", "desync: 0", "state mismatch count: 12", "hash mismatch in map 1234abcd != 5678abcd",
+	}
+	for _, said := range []string{
+		"Simulation checksum mismatch on turn 134: local=0x1f31, remote=0x2f", "sync: tick 640 ours 5f3a91c7 theirs 77e01f3b", "InGame:D9C721A5 Replay:D8A198C0 Frame:110",
+		"desync at turn 5", "Desync: tick 12",
+	} {
+		text := strings.Repeat(strings.Join(dull, "\n")+"\n", 3)
+		alone := scanned(t, said)
+		if got := scanned(t, text+said); alone == "" || got != "28"+alone[1:] {
+			t.Errorf("%s\n got %s\nwant %s", said, got, alone)
+		}
+	}
+}
+
 func FuzzScan(f *testing.F) {
 	f.Add([]byte("Desync on frame 100. Local checksum: 7B, remote checksum: 1C8\n<b>x</b> &amp; \x1b[31m"))
 	f.Add([]byte("OOS at turn 5\nAlice: 1a2b3c4d\nBob: 5e6f7a8b"))
