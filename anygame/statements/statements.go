@@ -158,11 +158,8 @@ func (s *Scanner) read(start, at int) int {
 	}
 	first := text[:at-start+min(end, after)]
 	to := start + len(first)
-	if !isPromising(first, !s.pairs.equal) {
-		return to
-	}
 	shape := shapeOf(first)
-	if s.dull[shape] {
+	if s.dull[shape] || !isPromising(first, !s.pairs.equal) {
 		return to
 	}
 	rest := text[min(len(text), at-start+end+1):]
