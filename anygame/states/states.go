@@ -74,6 +74,10 @@ func (s *Schema) Learn(n *notation.Notation, text []byte) error {
 	return err
 }
 
+// EndsAnywhere reports whether a file in a notation may end after any of its rows, so that one that is cut there is read as
+// a whole one.
+func (s *Schema) EndsAnywhere(n *notation.Notation) bool { return n.Lines || s.several }
+
 // ended reports whether a text ends with the end of a line.
 func ended(text []byte) bool { return len(text) == 0 || text[len(text)-1] == '\n' }
 

@@ -120,6 +120,10 @@ func doDiff(e *env, a, b string, flags diffFlags, format *cli.Outputs) error {
 		return pair.Explain(err)
 	}
 	d.Lost = append(pair.Lost, tree.Lost().Texts()...)
+	if !d.Diverged() && !snapshot.Alike(&pair.A.Info().Head, &pair.B.Info().Head) {
+		unknown := pair.Unknown()
+		d.Lost, pair.Warnings = append(d.Lost, unknown...), append(pair.Warnings, unknown...)
+	}
 	if d.Diverged() {
 		d.Findings, d.Notes = pair.Findings, formats.Unchecked(tree, pair.Paths[:])
 	}

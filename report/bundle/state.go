@@ -70,6 +70,16 @@ func OpenPair(tree *archive.Tree, argA, argB string) (*Pair, error) {
 	return p, nil
 }
 
+// Unknown returns what is not known of the states that are incomplete.
+func (p *Pair) Unknown() (out []string) {
+	for i, s := range []snapshot.State{p.A, p.B} {
+		if text := s.Info().Incomplete(); text != "" {
+			out = append(out, fmt.Sprintf("%s: incomplete: %s", p.Paths[i], text))
+		}
+	}
+	return out
+}
+
 // Check reads both states whole if their files have digests of their content, and returns an error that names the first
 // file with other content.
 func (p *Pair) Check() error {

@@ -157,21 +157,34 @@ func (f *found) decode(r io.ReaderAt, size int64, name string) ([]*snapshot.Worl
 	if err != nil {
 		return nil, err
 	}
-	g := f.group(name)
+	g, path := f.group(name), filepath.Clean(name)
 	if g == nil { // a part of a file, or a copy: they are read as the first group is
-		g = f.first
+		return f.whole(f.first, path, text)
 	}
-	worlds, err := g.decode(text, name)
+	worlds, err := f.whole(g, path, text)
 	if err == nil {
-		worlds, err = f.survey.join(worlds, filepath.Clean(name))
+		f.doubt(g, path, worlds)
 	}
-	if err != nil {
+	return worlds, err
+}
+
+// whole reads the states in a file of a group, as its text has them. A nil text is read.
+func (f *found) whole(g *group, path string, text []byte) (worlds []*snapshot.World, err error) {
+	if text == nil {
+		if text, err = f.survey.read(path, wholeText); err != nil {
+			return nil, err
+		}
+	}
+	if worlds, err = g.decode(text, path); err != nil {
+		return nil, err
+	}
+	if worlds, err = f.survey.join(worlds, path); err != nil {
 		return nil, err
 	}
 	for _, w := range worlds {
 		divide(w, f.survey.noise)
 		if w.Peer == "" {
-			w.Peer = g.peerOf(filepath.Base(name))
+			w.Peer = g.peerOf(filepath.Base(path))
 		}
 	}
 	return worlds, nil
