@@ -479,7 +479,7 @@ func (b *builder) Name(name []byte) {
 	b.item = false
 	top := &b.stack[len(b.stack)-1]
 	switch {
-	case top.rows && !top.list:
+	case top.rows && !top.list && !top.spot.node.apart(name):
 		b.named = append(b.named[:0], name...)
 		return
 	case top.spot.list && top.spot.node.collapsed:

@@ -11,8 +11,12 @@ import (
 )
 
 const (
-	// mostMembers is how many names of a map are told apart. More of them are ids.
+	// mostMembers is how many names of a map are told apart, unless they are those of a record.
 	mostMembers = 64
+	// mostFields is how many names a record may have.
+	mostFields = 1 << 12
+	// mostKinds is how many times more names the records at one path may have together than the largest one has.
+	mostKinds = 16
 	// mostNodes bounds the memory of a Schema.
 	mostNodes = 1 << 16
 	// mostIdentities is how many members of a row may identify it.
@@ -35,7 +39,10 @@ type node struct {
 	repeated            bool               // it came several times in one map, in a notation without lists
 	ids                 bool               // all names of its members look like ids
 	counting            bool               // the names of its members count, from 0 or 1 on
-	collapsed           bool               // it has so many members that they are in item
+	collapsed           bool               // it has so many members that those which are alike are in item
+	rowIDs              bool               // the names of all that are in item look like ids
+	largest             int                // members of one map, at most
+	identifies          bool               // it may identify the rows that it is in
 	vectors             int                // texts that consist of a few numbers: "1, 2.5"
 
 	unique *uniqueness // of a scalar that may identify a row
@@ -45,35 +52,86 @@ func newNode(name string) *node { return &node{name: name, shortest: -1, ids: tr
 
 // member returns the member of that name, which is made the first time.
 func (n *node) member(name []byte, nodes *int) *node {
-	if n.collapsed {
-		return n.item
-	}
 	if i, ok := n.index[string(name)]; ok {
 		return n.members[i]
 	}
-	n.ids = n.ids && looksLikeID(string(name))
-	if len(n.members) == mostMembers || *nodes >= mostNodes {
-		n.collapse(nodes)
+	id := looksLikeID(string(name))
+	if n.collapsed && (id || !n.rowIDs || len(n.members) >= mostMembers || *nodes >= mostNodes) {
 		return n.item
+	}
+	n.ids = n.ids && id
+	if !n.collapsed && (*nodes >= mostNodes || len(n.members) > 0 && len(n.members)%mostMembers == 0 && !n.record()) {
+		n.collapse(nodes)
+		return n.member(name, nodes)
 	}
 	if n.index == nil {
 		n.index = map[string]int{}
 	}
 	m := newNode(string(name))
 	m.hint = n.hint.at(m.name)
+	m.identifies = len(n.members) <= mostIdentities || idRank(m.name) > 0 || rank(tickWords, m.name) > 0
 	*nodes++
 	n.index[m.name] = len(n.members)
 	n.members = append(n.members, m)
 	return m
 }
 
-// collapse makes one node of all members.
-func (n *node) collapse(nodes *int) {
-	n.element()
+// record reports whether the members, of which there are many, are the fields of records: most are scalars, and maps do not
+// each have others.
+func (n *node) record() bool {
+	scalars := 0
 	for _, m := range n.members {
+		if m.scalar() {
+			scalars++
+		}
+	}
+	return !n.ids && 2*scalars >= len(n.members) && len(n.members) < mostFields && (n.maps == 1 || len(n.members) <= mostKinds*n.largest)
+}
+
+// collapse makes one node of the members that are alike, all if there are no others.
+func (n *node) collapse(nodes *int) {
+	common := map[string]int{} // members that have a member of that name
+	for _, m := range n.members {
+		for name := range m.index {
+			common[name]++
+		}
+	}
+	maps := 0
+	for _, m := range n.members {
+		if m.maps > 0 {
+			maps++
+		}
+	}
+	unlike := func(m *node) bool {
+		shared := 0
+		for name := range m.index {
+			if 2*common[name] >= maps {
+				shared++
+			}
+		}
+		return m.scalar() || len(m.index) > 0 && 2*shared < len(m.index)
+	}
+	all := n.members
+	n.element()
+	n.members, n.index, n.collapsed, n.rowIDs = nil, nil, true, true
+	for _, m := range all {
+		if 2*maps > len(all) && unlike(m) {
+			if n.index == nil {
+				n.index = map[string]int{}
+			}
+			n.index[m.name] = len(n.members)
+			n.members = append(n.members, m)
+			continue
+		}
+		n.rowIDs = n.rowIDs && looksLikeID(m.name)
 		n.item.merge(m, nodes)
 	}
-	n.collapsed = true
+	if n.item.values == 0 { // no two are alike
+		for _, m := range n.members {
+			n.item.merge(m, nodes)
+		}
+		n.members, n.index, n.rowIDs = nil, nil, false
+	}
 }
 
 // element returns the node of the elements of lists.
@@ -100,6 +158,11 @@ func (n *node) merge(m *node, nodes *int) {
 	n.vectors += m.vectors
 	n.repeated = n.repeated || m.repeated
 	n.counting = n.counting && m.counting
+	n.largest = max(n.largest, m.largest)
+	n.identifies = n.identifies || m.identifies
+	if m.collapsed && !n.collapsed {
+		n.collapse(nodes)
+	}
 	for _, other := range m.members {
 		n.member([]byte(other.name), nodes).merge(other, nodes)
 	}
@@ -257,6 +320,8 @@ func (l *learner) End(int) {
 			n.shortest = top.count
 		}
 		n.longest = max(n.longest, top.count)
+	} else {
+		n.largest = max(n.largest, top.count)
 	}
 }
 
@@ -306,7 +371,7 @@ func (l *learner) Scalar(kind notation.Kind, text []byte) {
 		return
 	}
 	top := &l.stack[len(l.stack)-1]
-	if kind == notation.Null || kind == notation.Bool || len(top.node.members) > mostIdentities && idRank(n.name) == 0 {
+	if kind == notation.Null || kind == notation.Bool || !n.identifies {
 		return
 	}
 	if n.unique == nil {

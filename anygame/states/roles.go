@@ -66,6 +66,15 @@ func (n *node) asMap() role {
 	return inline
 }
 
+// apart reports whether a member of a map of rows is a field of the row that the map is in, and no row.
+func (n *node) apart(name []byte) bool {
+	if n == nil || !n.collapsed {
+		return false
+	}
+	_, ok := n.index[string(name)]
+	return ok
+}
+
 // same reports whether all members, maps, always have the same members, two at least.
 func (n *node) same() bool {
 	first := n.members[0]
