@@ -71,7 +71,7 @@ func OpenMatches(tree *archive.Tree, paths []string) (*Matches, error) {
 }
 
 func openMatches(tree *archive.Tree, paths []string, names *naming) (*Matches, error) {
-	s, err := look(tree, paths, names)
+	s, err := look(tree, paths, names, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +92,7 @@ func (x *Match) Open() (*Session, error) {
 		return x.all.Whole()
 	}
 	whole := x.all.whole
-	s, err := newSession(whole.tree, whole.paths, whole.names)
+	s, err := newSession(whole.tree, whole.paths, whole.names, whole.survey)
 	if err != nil {
 		return nil, err
 	}

@@ -25,7 +25,7 @@ type OrderLog struct {
 // and so is a folder without any.
 func OrderLogs(tree *archive.Tree, paths []string) (list []OrderLog, lost []string, err error) {
 	for _, path := range paths {
-		s, err := look(tree, []string{path}, nil)
+		s, err := look(tree, []string{path}, nil, nil)
 		if err != nil {
 			return nil, nil, err
 		}

@@ -37,10 +37,11 @@ type snapshotFormat = snapshot.Format
 
 // Session is the evidence below some paths.
 type Session struct {
-	tree  *archive.Tree
-	paths []string
-	names *naming // how peers are called, nil for the names in their files
-	list  []engine.Format
+	survey *survey.Survey
+	tree   *archive.Tree
+	paths  []string
+	names  *naming // how peers are called, nil for the names in their files
+	list   []engine.Format
 	// gameLog is what the game's logs have, as a page describes it; nil if none does.
 	gameLog *engine.Log
 	// tables are in states in ordinary notations.
@@ -97,19 +98,20 @@ func (p *place) loose() *File {
 // does not exist, or is given twice, is an error; Lost lists the files below the paths that cannot be used. The caller
 // closes the tree after the last use of the session.
 func Open(tree *archive.Tree, paths []string) (*Session, error) {
-	s, err := look(tree, paths, nil)
+	s, err := look(tree, paths, nil, nil)
 	if err != nil {
 		return nil, err
 	}
 	return s, s.arrange()
 }
 
-// look walks the paths and recognises the files. It does not assign the folders to peers yet.
-func look(tree *archive.Tree, paths []string, names *naming) (*Session, error) {
+// look walks the paths and recognises the files, by a survey of them unless it is nil. It does not assign the folders to
+// peers yet.
+func look(tree *archive.Tree, paths []string, names *naming, found *survey.Survey) (*Session, error) {
 	if err := distinct(tree, paths); err != nil {
 		return nil, err
 	}
-	s, err := newSession(tree, paths, names)
+	s, err := newSession(tree, paths, names, found)
 	if err != nil {
 		return nil, err
 	}
@@ -139,12 +141,13 @@ func (s *Session) single() {
 	}
 }
 
-func newSession(tree *archive.Tree, paths []string, names *naming) (*Session, error) {
-	found, err := survey.For(tree, paths)
-	if err != nil {
-		return nil, err
+func newSession(tree *archive.Tree, paths []string, names *naming, found *survey.Survey) (_ *Session, err error) {
+	if found == nil {
+		if found, err = survey.For(tree, paths); err != nil {
+			return nil, err
+		}
 	}
-	s := &Session{tree: tree, paths: paths, names: names, list: names.formats(found.Formats()), byPath: map[string]*File{}, digests: map[string][sha256.Size]byte{}}
+	s := &Session{tree: tree, survey: found, paths: paths, names: names, list: names.formats(found.Formats()), byPath: map[string]*File{}, digests: map[string][sha256.Size]byte{}}
 	if page := found.Page(); page != nil {
 		s.gameLog = page.Log
 	}

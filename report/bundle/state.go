@@ -33,13 +33,14 @@ func (p *Pair) Close() error { return errors.Join(p.A.Close(), p.B.Close()) }
 // the state at a state point; for two folders, the first states that differ.
 func OpenPair(tree *archive.Tree, argA, argB string) (*Pair, error) {
 	paths := [2]string{argA, argB}
-	known, err := statesAt(tree, argA, argB)
+	found, err := statesAt(tree, argA, argB)
 	if err != nil {
 		return nil, err
 	}
+	known := formats.SnapshotsOf(found.Formats())
 	var warnings, lost []string
 	if several(tree, argA, known) && several(tree, argB, known) {
-		files, w, l, err := firstDifferent(tree, argA, argB)
+		files, w, l, err := firstDifferent(tree, argA, argB, found)
 		if err != nil {
 			return nil, err
 		}
@@ -110,26 +111,22 @@ func (p *Pair) Explain(err error) error {
 // holdsSeveral reports whether a path is a folder, or a file that may hold
 // several states.
 func holdsSeveral(tree *archive.Tree, path string) bool {
-	known, _ := statesAt(tree, path)
-	return several(tree, path, known)
+	found, err := statesAt(tree, path)
+	return err == nil && several(tree, path, formats.SnapshotsOf(found.Formats()))
 }
 
 func several(tree *archive.Tree, path string, known []snapshot.Format) bool {
 	return IsDir(tree, path) || snapshot.Several(tree, path, known)
 }
 
-// statesAt returns the formats of states at some arguments, which are FILE, FOLDER, or one with @TICK.
-func statesAt(tree *archive.Tree, args ...string) ([]snapshot.Format, error) {
+// statesAt surveys some arguments, which are FILE, FOLDER, or one with @TICK.
+func statesAt(tree *archive.Tree, args ...string) (*survey.Survey, error) {
 	var paths []string
 	for _, arg := range args {
 		path, _, _ := formats.CutTick(tree, arg)
 		paths = append(paths, path)
 	}
-	found, err := survey.For(tree, paths)
-	if err != nil {
-		return nil, err
-	}
-	return formats.SnapshotsOf(found.Formats()), nil
+	return survey.For(tree, paths)
 }
 
 // IsDir reports whether a path is a folder, or an archive, which looks like one.
@@ -140,8 +137,11 @@ func IsDir(tree *archive.Tree, path string) bool {
 
 // firstDifferent returns the snapshots at the first pair that differs of two
 // folders, or at the last common state point if none does.
-func firstDifferent(tree *archive.Tree, a, b string) (paths [2]string, warnings, lost []string, err error) {
-	s, err := Open(tree, []string{a, b})
+func firstDifferent(tree *archive.Tree, a, b string, found *survey.Survey) (paths [2]string, warnings, lost []string, err error) {
+	s, err := look(tree, []string{a, b}, nil, found)
+	if err == nil {
+		err = s.arrange()
+	}
 	if err != nil {
 		return paths, nil, nil, err
 	}
@@ -158,11 +158,11 @@ func firstDifferent(tree *archive.Tree, a, b string) (paths [2]string, warnings,
 // StatesOf returns the snapshots below a path, one set for each peer that left any.
 func StatesOf(tree *archive.Tree, path string) (sets []*snapshot.Set, err error) {
 	if !IsDir(tree, path) {
-		known, err := statesAt(tree, path)
+		found, err := statesAt(tree, path)
 		if err != nil {
 			return nil, err
 		}
-		return snapshot.FindFile(tree, path, known)
+		return snapshot.FindFile(tree, path, formats.SnapshotsOf(found.Formats()))
 	}
 	s, err := Open(tree, []string{path})
 	if err != nil {
@@ -179,11 +179,11 @@ func StatesOf(tree *archive.Tree, path string) (sets []*snapshot.Set, err error)
 // OpenState opens FILE, or the snapshot of a state point in FOLDER@TICK or
 // FILE@TICK.
 func OpenState(tree *archive.Tree, arg string) (snapshot.State, string, error) {
-	known, err := statesAt(tree, arg)
+	found, err := statesAt(tree, arg)
 	if err != nil {
 		return nil, "", err
 	}
-	return openState(tree, arg, known)
+	return openState(tree, arg, formats.SnapshotsOf(found.Formats()))
 }
 
 func openState(tree *archive.Tree, arg string, known []snapshot.Format) (snapshot.State, string, error) {
@@ -195,7 +195,13 @@ func openState(tree *archive.Tree, arg string, known []snapshot.Format) (snapsho
 		s, err := snapshot.OpenAny(tree, path, known)
 		return s, path, err
 	}
-	sets, err := StatesOf(tree, path)
+	var sets []*snapshot.Set
+	var err error
+	if IsDir(tree, path) {
+		sets, err = StatesOf(tree, path)
+	} else {
+		sets, err = snapshot.FindFile(tree, path, known)
+	}
 	if err != nil {
 		return nil, "", err
 	}
