@@ -50,11 +50,11 @@ type Range struct {
 	Numbers        []Number  // the bytes at its begin as numbers
 }
 
-// Diverged reports whether the files differ.
-func (r *Result) Diverged() bool { return r.Bytes > 0 || r.Sizes[0] != r.Sizes[1] }
+// Diverged reports whether the files differ, and none of them may be cut.
+func (r *Result) Diverged() bool { return r.Bytes > 0 }
 
-// Incomplete returns false: a file that cannot be read whole is an error.
-func (r *Result) Incomplete() bool { return false }
+// Incomplete reports whether one file is the beginning of the other one, so that it may be cut.
+func (r *Result) Incomplete() bool { return r.Bytes == 0 && r.Sizes[0] != r.Sizes[1] }
 
 // Inserted reports whether the files are equal but for bytes that one of them has in addition, and returns the number of
 // that file.
@@ -72,7 +72,7 @@ func Compare(a, b File) (*Result, error) {
 	if err := r.scan(pair); err != nil {
 		return nil, err
 	}
-	if !r.Diverged() {
+	if !r.Diverged() && !r.Incomplete() {
 		r.Prefix = a.Size
 		return r, nil
 	}

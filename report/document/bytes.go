@@ -134,7 +134,7 @@ func bytesText(out *Text, r *bytediff.Result, names [2]string, all bool) {
 	s := out.Style
 	a, b := s.name.Sprint(prose.Name(names[0])), s.name.Sprint(prose.Name(names[1]))
 	out.put(s.Verdict(StatusOf(r)), "  byte by byte, since no format of both is known  ", a, " | ", b)
-	if !r.Diverged() {
+	if !r.Diverged() && !r.Incomplete() {
 		out.Row("size", fmt.Sprintf("%s, equal in all", prose.Count(r.Prefix, "byte", "bytes")))
 		return
 	}
@@ -146,11 +146,16 @@ func bytesText(out *Text, r *bytediff.Result, names [2]string, all bool) {
 		size = fmt.Sprintf("%d | %s", r.Sizes[0], prose.Count(r.Sizes[1], "byte", "bytes"))
 	}
 	out.Row("size", size, fmt.Sprintf("; equal are the first %d and the last %d", r.Prefix, r.Suffix))
+	file, inserted := r.Inserted()
+	if r.Incomplete() {
+		out.Row("cut", fmt.Sprintf("%s ends at offset %d, and %s goes on there: either the file is cut, or it lacks the %s that follow",
+			prose.Name(names[1-file]), r.Prefix, prose.Name(names[file]), prose.Count(r.Sizes[file]-r.Prefix, "byte", "bytes")))
+		return
+	}
 	if t := r.Text; t != nil {
 		textText(out, t, names)
 		return
 	}
-	file, inserted := r.Inserted()
 	if inserted {
 		out.Row("differs", fmt.Sprintf("%s has %s more at offset %d; the rest is equal", prose.Name(names[file]),
 			prose.Count(r.Sizes[file]-r.Sizes[1-file], "byte", "bytes"), r.Prefix))
