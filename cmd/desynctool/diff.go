@@ -91,10 +91,16 @@ func doDiff(e *env, a, b string, flags diffFlags, format *cli.Outputs) error {
 	} else {
 		pair, err = bundle.OpenPair(tree, a, b)
 	}
+	warnings := tree.Warnings().Texts()
+	if pair != nil && pair.Raw {
+		a, b, warnings = pair.Paths[0], pair.Paths[1], append(pair.Warnings, warnings...)
+		err = errors.Join(frame.ErrUnrecognized, pair.Close())
+	}
 	if errors.Is(err, frame.ErrUnrecognized) {
 		bytes, errBytes := bundle.CompareBytes(tree, a, b)
 		if end(); bytes != nil {
-			return e.Finish(format, document.Bytes(bytes.Result, bytes.Names, tree.Warnings().Texts()), flags.all)
+			e.Warn(warnings)
+			return e.Finish(format, document.Bytes(bytes.Result, bytes.Names, warnings), flags.all)
 		}
 		err = cmp.Or(errBytes, err)
 	}

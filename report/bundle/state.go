@@ -22,6 +22,7 @@ type Pair struct {
 	Warnings     []string
 	Lost         []string // states that could not be read
 	Findings     []string // about differences other than values, of raw memory
+	Raw          bool     // the files are raw memory of no known type
 
 	tree *archive.Tree
 }
@@ -68,6 +69,7 @@ func OpenPair(tree *archive.Tree, argA, argB string) (*Pair, error) {
 		return nil, errors.Join(givenTwice(argA, argB), p.Close())
 	}
 	p.Names = [2]string(snapshot.PeerNames(said, p.Paths[:]))
+	p.Raw = found.Raw(p.Paths[0]) && found.Raw(p.Paths[1])
 	return p, nil
 }
 

@@ -22,7 +22,7 @@ const mostSiblings = 8
 
 // doubt marks the last state of a file as incomplete if the file may be cut.
 func (f *found) doubt(g *group, path string, worlds []*snapshot.World) {
-	if len(worlds) == 0 || !g.schema.EndsAnywhere(g.notation) {
+	if len(worlds) == 0 || !g.raw && !g.schema.EndsAnywhere(g.notation) {
 		return
 	}
 	last := worlds[len(worlds)-1]
@@ -70,6 +70,9 @@ func (f *found) longer(g *group, path string, last *snapshot.World) (other strin
 		}
 		if line <= 0 {
 			continue
+		}
+		if g.raw {
+			return s.path, line, last.Tables[:1] // a part of a word is not known
 		}
 		all, err := f.whole(s.group, s.path, nil)
 		if err != nil {
@@ -155,6 +158,11 @@ func (s *Survey) tableOf(path string) string { return s.groups[s.groupOf(path)].
 // lines before the last one that both have. It returns -1 if one of these is missing, and 0 if the file is as long. The
 // lines of both may be in different orders.
 func (s *Survey) cutAfter(path, other string) int {
+	a, errA := s.tree.Stat(path)
+	b, errB := s.tree.Stat(other)
+	if errA != nil || errB != nil || a.Size() == b.Size() {
+		return 0
+	}
 	binary := s.groups[s.groupOf(path)].binary
 	n, more := 0, 0
 	if !binary {

@@ -15,6 +15,7 @@ import (
 	"io"
 	"maps"
 	"math"
+	"net/http"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -73,6 +74,13 @@ func Under(tree files.Tree, paths []string, page *description.Description) *Surv
 	s.choose()
 	if len(s.order) > 0 {
 		s.learn()
+	} else {
+		s.raw()
+	}
+	for _, g := range s.kinds {
+		if g.kind == description.State && g.binary && g.notation == nil {
+			s.notes = slices.Insert(s.notes, 0, g.misdescribed())
+		}
 	}
 	s.own = s.described(slices.Concat(s.logFormats(), s.formats()))
 	s.list = slices.Concat(formats.All(), s.own)
@@ -181,7 +189,9 @@ type group struct {
 	notation *notation.Notation // nil for text in none
 	samples  []sample
 
-	several bool // a file has several states
+	several bool   // a file has several states
+	raw     bool   // its files are raw memory
+	content string // the kind of one of its binary files, as browsers find it
 
 	tick   int            // the number of the names that is the tick, -1 if none is
 	peer   []int          // the words of the names that show the peer
@@ -292,6 +302,7 @@ func (s *Survey) recognize(g *group, path string) {
 	binary := bytes.IndexByte(head, 0) >= 0
 	g.notation, g.text = found, g.text || !binary
 	g.binary = binary && (found != nil || !g.text)
+	g.content = http.DetectContentType(head)
 }
 
 // recognized takes the groups that may be evidence, and notes what else there is.
@@ -301,13 +312,18 @@ func (s *Survey) recognized() {
 		case g.known:
 		case g.notation != nil || g.text && g.kind != description.State:
 			s.order = append(s.order, g)
-		case g.kind != description.Undescribed:
-			s.notes = append(s.notes, fmt.Sprintf("%s: described as %s, and in no notation that is read", filepath.Join(g.dir, g.bases[0]), g.kind))
+		case g.kind != description.Undescribed && !(g.binary && g.kind == description.State):
+			s.notes = append(s.notes, g.misdescribed())
 		}
 	}
 	if s.left > 0 {
 		s.notes = append(s.notes, fmt.Sprintf("files with more than %d kinds of names: %d were not looked at", mostGroups, s.left))
 	}
+}
+
+// misdescribed returns the note about described files that cannot be read.
+func (g *group) misdescribed() string {
+	return fmt.Sprintf("%s: described as %s, and in no notation that is read", filepath.Join(g.dir, g.bases[0]), g.kind)
 }
 
 // groupOf returns the name of the group of a file.

@@ -1,0 +1,77 @@
+package survey
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/desynctool/desynctool/anygame/description"
+	"github.com/desynctool/desynctool/anygame/states"
+	"github.com/desynctool/desynctool/notation"
+	"github.com/desynctool/desynctool/snapshot"
+)
+
+// Rollback games copy the memory of their state. Such files are in no notation, and only their names show what they are.
+// They become states whose rows are words of four bytes, so that the first pair that differs is found as for any others.
+
+// rawNotation is the notation of raw memory.
+var rawNotation = notation.Notation{Name: "raw", Title: "raw memory"}
+
+// rawLabel is the table of the words.
+const rawLabel = "bytes"
+
+// raw takes groups of binary files as states if nothing else is evidence, and two of them have files of the same ticks.
+func (s *Survey) raw() {
+	var list []*group
+	for _, g := range s.kinds {
+		if g.binary && g.notation == nil && !g.known && len(g.bases) > 1 && (g.kind == description.State || g.namesMemory()) {
+			g.notation, g.raw = &rawNotation, true
+			g.findTick()
+			list = append(list, g)
+		}
+	}
+	s.order = list
+	s.choose()
+	s.name()
+	if len(list) < 2 || slices.ContainsFunc(list, func(g *group) bool { return g.alone || g.tick < 0 }) {
+		s.order = nil
+		for _, g := range list {
+			g.notation, g.raw = nil, false
+		}
+	}
+}
+
+// Raw reports whether a file is raw memory.
+func (s *Survey) Raw(path string) bool {
+	g := s.groups[s.groupOf(path)]
+	return g != nil && g.raw
+}
+
+// namesMemory reports whether names are those of states, and a file is of no kind that other programs write.
+func (g *group) namesMemory() bool {
+	if g.content != "application/octet-stream" {
+		return false
+	}
+	return slices.Contains([]string{".bin", ".dat", ".raw", ".mem", ".ram", ".dump", ".dmp", ".state"}, strings.ToLower(filepath.Ext(g.shape))) ||
+		slices.ContainsFunc(g.words(g.bases[0]), states.NamesState)
+}
+
+// rawState returns the state that consists of the words of a file, by their offsets. What is left of the last one is a table
+// of its own.
+func rawState(text []byte) *snapshot.World {
+	const width = 4
+	whole := len(text) / width * width
+	keys := snapshot.Keys{A: make([]uint64, 0, whole/width)}
+	for at := 0; at < whole; at += width {
+		keys.A = append(keys.A, uint64(at))
+	}
+	words := snapshot.NewColumn("word", "u32", snapshot.U32, 0)
+	words.Data = text[:whole]
+	w := &snapshot.World{Head: snapshot.Head{Point: snapshot.Point{Native: "state", Relation: snapshot.Some}}, Tables: []snapshot.Table{{Label: rawLabel, Keys: keys, Columns: []snapshot.Column{words}}}}
+	if whole < len(text) {
+		rest := snapshot.NewColumn("word", "rest", snapshot.Bytes, 0)
+		rest.AppendBytes(text[whole:])
+		w.Tables = append(w.Tables, snapshot.Table{Label: rawLabel + ".rest", Keys: snapshot.Keys{A: []uint64{uint64(whole)}}, Columns: []snapshot.Column{rest}})
+	}
+	return w
+}

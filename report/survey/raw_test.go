@@ -1,0 +1,106 @@
+package survey_test
+
+import (
+	"encoding/binary"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/desynctool/desynctool/bisect"
+	"github.com/desynctool/desynctool/internal/file/files"
+	"github.com/desynctool/desynctool/report/formats"
+	"github.com/desynctool/desynctool/report/survey"
+	"github.com/desynctool/desynctool/snapshot"
+)
+
+// memory returns the bytes of structs with a counter each, of which some differ.
+func memory(seed, differ int) string {
+	var out []byte
+	for i := range 300 {
+		value := uint32(seed * 7919 * (i + 1))
+		if i < differ {
+			value++
+		}
+		out = binary.LittleEndian.AppendUint32(append(out, "unit\x00\x00\x00\x00"...), value)
+	}
+	return string(out)
+}
+
+// TestRaw: folders of raw memory are bisected by their bytes, of which few are read.
+func TestRaw(t *testing.T) {
+	const dumps, from, size = 200, 123, 512 << 10
+	texts := map[string]string{}
+	for i := range dumps {
+		for _, peer := range []string{"a", "b"} {
+			text := memory(i+1, 0)
+			if peer == "b" && i >= from {
+				text = memory(i+1, 3)
+			}
+			texts[fmt.Sprintf("%s/state_%06d.bin", peer, 100*i)] = text
+		}
+	}
+	dir, tree := write(t, texts), &counting{Tree: files.Disk}
+	for name := range texts {
+		if err := os.Truncate(filepath.Join(dir, name), size); err != nil { // zeros follow
+			t.Fatal(err)
+		}
+	}
+	all, err := survey.For(tree, []string{dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var peers []*bisect.Peer
+	for _, name := range []string{"a", "b"} {
+		sets, err := snapshot.Find(tree, filepath.Join(dir, name), formats.SnapshotsOf(all.Formats()))
+		if err != nil || len(sets) != 1 || len(sets[0].Entries) != dumps {
+			t.Fatal(sets, err)
+		}
+		peers = append(peers, &bisect.Peer{Name: name, Path: name, Snapshots: sets[0]})
+	}
+	paths, _, _, err := bisect.FirstDifferent(peers[0], peers[1])
+	if want := fmt.Sprintf("state_%06d.bin", 100*from); err != nil || filepath.Base(paths[0]) != want || filepath.Base(paths[1]) != want {
+		t.Fatal(paths, err)
+	}
+	if all := int64(2 * dumps * size); 5*tree.read > all {
+		t.Errorf("%d of %d bytes were read, more than a fifth", tree.read, all)
+	}
+}
+
+// TestRawOnly: pictures, and binary files beside states in a notation, are no states, and neither are files without a tick.
+func TestRawOnly(t *testing.T) {
+	png := "\x89PNG\r\n\x1a\n" + memory(1, 0)
+	for name, texts := range map[string]map[string]string{
+		"pictures":      {"a/state_1.bin": png, "a/state_2.bin": png, "b/state_1.bin": png, "b/state_2.bin": png},
+		"other names":   {"a/chunk_1.xyz": memory(1, 0), "a/chunk_2.xyz": memory(2, 0), "b/chunk_1.xyz": memory(1, 0), "b/chunk_2.xyz": memory(2, 0)},
+		"one folder":    {"a/state_1.bin": memory(1, 0), "a/state_2.bin": memory(2, 0)},
+		"no ticks":      {"a/state_x.bin": memory(1, 0), "a/state_y.bin": memory(1, 0), "b/state_x.bin": memory(1, 0), "b/state_y.bin": memory(1, 0)},
+		"beside states": {"a/d_1.bin": memory(1, 0), "a/d_2.bin": memory(2, 0), "b/d_1.bin": memory(1, 1), "b/d_2.bin": memory(2, 1), "a/s_1.json": fmt.Sprintf(state, 1, 3), "b/s_1.json": fmt.Sprintf(state, 1, 3)},
+	} {
+		for _, line := range found(t, write(t, texts)) {
+			if filepath.Ext(line) != ".json" {
+				t.Errorf("%s: %s", name, line)
+			}
+		}
+	}
+}
+
+// TestRawCut: raw memory that is cut does not differ.
+func TestRawCut(t *testing.T) {
+	texts := map[string]string{}
+	for i := range 3 {
+		for _, peer := range []string{"a", "b"} {
+			texts[fmt.Sprintf("%s/mem%d.dump", peer, 10*(i+1))] = memory(i, 0)
+		}
+	}
+	for cut, want := range map[int]string{0: "equal", 1: "unknown", 2: "unknown", 400: "unknown"} {
+		texts["b/mem20.dump"] = texts["a/mem20.dump"][:len(texts["a/mem20.dump"])-cut]
+		if got := compare(t, texts); got != want {
+			t.Errorf("without %d bytes: %s, expected %s", cut, got, want)
+		}
+	}
+	texts["b/mem20.dump"] = memory(1, 1)
+	if got := compare(t, texts); got != "differ" {
+		t.Errorf("another value: %s", got)
+	}
+}
