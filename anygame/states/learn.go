@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	// mostMembers is how many names of a map are told apart, unless they are those of a record.
+	// mostMembers is how many names of a map are told apart, unless they are the fields of a record.
 	mostMembers = 64
 	// mostFields is how many names a record may have.
 	mostFields = 1 << 12
@@ -76,8 +76,7 @@ func (n *node) member(name []byte, nodes *int) *node {
 	return m
 }
 
-// record reports whether the members, of which there are many, are the fields of records: most are scalars, and maps do not
-// each have others.
+// record reports whether many members are the fields of records: most are scalars, and maps do not each have others.
 func (n *node) record() bool {
 	scalars := 0
 	for _, m := range n.members {

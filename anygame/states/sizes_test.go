@@ -205,7 +205,7 @@ var writers = map[string]func(s plainState) string{
 	},
 }
 
-// play returns the states of a session at some ticks: units that come and go, whose values change.
+// play returns the states of a session at some ticks: units come and go, and their values change.
 func play(draw func(label string, low, high int) int, units, fields, ticks int) (out []plainState) {
 	next := draw("first id", 1, 500)
 	random := uint32(next)

@@ -30,7 +30,7 @@ func (f *found) doubt(g *group, path string, worlds []*snapshot.World) {
 	if other == "" {
 		return
 	}
-	for _, near := range g.beside(filepath.Base(path)) {
+	for _, near := range g.nextTo(filepath.Base(path)) {
 		near = filepath.Join(g.dir, near)
 		if worlds, err := f.whole(g, near, nil); err == nil && len(worlds) > 0 {
 			if again, _, _ := f.longer(g, near, worlds[len(worlds)-1]); again != "" {
@@ -46,15 +46,15 @@ func (f *found) doubt(g *group, path string, worlds []*snapshot.World) {
 	last.SetIncomplete(fmt.Sprintf("the file %s, and %s goes on there: either the file is cut, or its state lacks what follows", end, other), "")
 }
 
-// beside returns the files of a peer before and after one of them.
-func (g *group) beside(base string) (out []string) {
+// nextTo returns the files of a peer before and after one of them.
+func (g *group) nextTo(base string) (out []string) {
 	own := slices.DeleteFunc(slices.Clone(g.bases), func(b string) bool { return g.peerOf(b) != g.peerOf(base) })
 	i := slices.Index(own, base)
 	return slices.Concat(own[max(i-1, 0):max(i, 0)], own[i+1:min(i+2, len(own))])
 }
 
-// longer returns a file that has all of another one, whose last state is given, and goes on after its end. With it are the
-// last line of the other one, and what is known of its state. It is empty if there is none.
+// longer returns a file that has all of another one and goes on after its end, empty if there is none. Last is the last
+// state of the other one. With the file are the last line of the other one, and the tables that are known.
 func (f *found) longer(g *group, path string, last *snapshot.World) (other string, line int, known []snapshot.Table) {
 	for _, s := range f.siblings(g, path) {
 		line := f.survey.cutAfter(path, s.path)
@@ -131,8 +131,7 @@ type sibling struct {
 	path  string
 }
 
-// siblings returns files of other peers with states of the same tick, or of those whose names show no tick the ones of the
-// same name.
+// siblings returns files of other peers with states of the same tick, or files of the same name if names show no tick.
 func (f *found) siblings(g *group, path string) (out []sibling) {
 	base := filepath.Base(path)
 	tick, named := g.tickOf(base)

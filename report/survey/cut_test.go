@@ -74,7 +74,7 @@ func compare(t *testing.T, texts map[string]string) string {
 	return "equal"
 }
 
-// session returns the dumps of two peers, of which one has other content in the second and the third.
+// session returns the dumps of two peers. One peer has other content in the second and the third.
 func session(ext string, whole, second, third string) map[string]string {
 	out := map[string]string{}
 	for peer, texts := range map[string][]string{"a": {whole, whole, whole}, "b": {whole, second, third}} {

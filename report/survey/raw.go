@@ -12,7 +12,7 @@ import (
 )
 
 // Rollback games copy the memory of their state. Such files are in no notation, and only their names show what they are.
-// They become states whose rows are words of four bytes, so that the first pair that differs is found as for any others.
+// They become states, and their rows are words of four bytes, so that the first pair that differs is found as for any others.
 
 // rawNotation is the notation of raw memory.
 var rawNotation = notation.Notation{Name: "raw", Title: "raw memory"}
@@ -47,13 +47,16 @@ func (s *Survey) Raw(path string) bool {
 	return g != nil && g.raw
 }
 
-// namesMemory reports whether names are those of states, and a file is of no kind that other programs write.
+// media are how pictures, sounds, archives, programs and databases begin.
+var media = []string{
+	"\x89PNG", "\xff\xd8\xff", "GIF8", "BM", "RIFF", "OggS", "ID3", "fLaC", "DDS ", "\xabKTX", "%PDF", "SQLite format",
+	"PK\x03\x04", "Rar!", "7z\xbc\xaf", "\x1f\x8b", "\x28\xb5\x2f\xfd", "\xfd7zXZ", "BZh", "\x7fELF", "MZ", "\xcf\xfa\xed\xfe", "\x00asm",
+}
+
+// namesMemory reports whether names look like names of states, and a file does not begin like one of another program.
 func (g *group) namesMemory() bool {
-	if g.content != "application/octet-stream" {
-		return false
-	}
-	return slices.Contains([]string{".bin", ".dat", ".raw", ".mem", ".ram", ".dump", ".dmp", ".state"}, strings.ToLower(filepath.Ext(g.shape))) ||
-		slices.ContainsFunc(g.words(g.bases[0]), states.NamesState)
+	return !g.medium && (slices.Contains([]string{".bin", ".dat", ".raw", ".mem", ".ram", ".dump", ".dmp", ".state"}, strings.ToLower(filepath.Ext(g.shape))) ||
+		slices.ContainsFunc(g.words(g.bases[0]), states.NamesState))
 }
 
 // rawState returns the state that consists of the words of a file, by their offsets. What is left of the last one is a table

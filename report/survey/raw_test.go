@@ -14,7 +14,7 @@ import (
 	"github.com/desynctool/desynctool/snapshot"
 )
 
-// memory returns the bytes of structs with a counter each, of which some differ.
+// memory returns the bytes of structs with a counter each. Some counters differ.
 func memory(seed, differ int) string {
 	var out []byte
 	for i := range 300 {
@@ -27,7 +27,7 @@ func memory(seed, differ int) string {
 	return string(out)
 }
 
-// TestRaw: folders of raw memory are bisected by their bytes, of which few are read.
+// TestRaw: folders of raw memory are bisected by their bytes, and few bytes are read.
 func TestRaw(t *testing.T) {
 	const dumps, from, size = 200, 123, 512 << 10
 	texts := map[string]string{}
@@ -67,7 +67,7 @@ func TestRaw(t *testing.T) {
 	}
 }
 
-// TestRawOnly: pictures, and binary files beside states in a notation, are no states, and neither are files without a tick.
+// TestRawOnly: pictures, and binary files next to states in a notation, are no states, and neither are files without a tick.
 func TestRawOnly(t *testing.T) {
 	png := "\x89PNG\r\n\x1a\n" + memory(1, 0)
 	for name, texts := range map[string]map[string]string{

@@ -15,7 +15,6 @@ import (
 	"io"
 	"maps"
 	"math"
-	"net/http"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -189,9 +188,9 @@ type group struct {
 	notation *notation.Notation // nil for text in none
 	samples  []sample
 
-	several bool   // a file has several states
-	raw     bool   // its files are raw memory
-	content string // the kind of one of its binary files, as browsers find it
+	several bool // a file has several states
+	raw     bool // its files are raw memory
+	medium  bool // its files are pictures, programs and the like
 
 	tick   int            // the number of the names that is the tick, -1 if none is
 	peer   []int          // the words of the names that show the peer
@@ -302,7 +301,7 @@ func (s *Survey) recognize(g *group, path string) {
 	binary := bytes.IndexByte(head, 0) >= 0
 	g.notation, g.text = found, g.text || !binary
 	g.binary = binary && (found != nil || !g.text)
-	g.content = http.DetectContentType(head)
+	g.medium = slices.ContainsFunc(media, func(magic string) bool { return bytes.HasPrefix(head, []byte(magic)) })
 }
 
 // recognized takes the groups that may be evidence, and notes what else there is.
@@ -386,11 +385,10 @@ func (s *Survey) learn() {
 	left := int64(learnLen)
 	for _, g := range s.order {
 		for _, base := range Picks(g.bases, each) {
-			text, err := s.read(filepath.Join(g.dir, base), min(left, sampleText))
+			text, cut, err := s.sample(filepath.Join(g.dir, base), left)
 			if left -= int64(len(text)); err != nil || left <= 0 {
 				continue
 			}
-			cut := len(text) == sampleText
 			if cut {
 				text = bytes.TrimRight(text, "\n") // the cut end shows nothing about how files end
 			}
@@ -430,6 +428,27 @@ func (s *Survey) learn() {
 	s.missing()
 	s.name()
 	s.findNoise(left)
+}
+
+// sample reads the begin of a file: at most sampleText bytes, or its first two lines if these are longer and not more than
+// most bytes, since a line may be a state.
+func (s *Survey) sample(path string, most int64) (text []byte, cut bool, err error) {
+	text, err = s.read(path, min(most, sampleText))
+	if err != nil || len(text) < sampleText || bytes.IndexByte(text, '\n') >= 0 {
+		return text, len(text) == sampleText, err
+	}
+	all, err := s.read(path, most)
+	if err != nil {
+		return nil, false, err
+	}
+	n := bytes.IndexByte(all, '\n') + 1
+	if n > 0 && n < len(all) {
+		n += bytes.IndexByte(all[n:], '\n') + 1
+	}
+	if n == 0 {
+		return text, true, nil
+	}
+	return all[:n:n], n < len(all), nil
 }
 
 // findNoise compares states of peers, to find out what is noise. If only what may be noise differs in some, all are read.

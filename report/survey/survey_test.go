@@ -328,3 +328,20 @@ func (c counted) ReadAt(p []byte, at int64) (int, error) {
 	c.in.read += int64(n)
 	return n, err
 }
+
+// TestLongLines: each line is a state that is longer than the sample of other files. The lines are several states, and
+// their ticks may be at their ends.
+func TestLongLines(t *testing.T) {
+	texts := map[string]string{}
+	for _, peer := range []string{"a", "b"} {
+		var out strings.Builder
+		for tick := range 3 {
+			fmt.Fprintf(&out, `{"map": [%s0], "units": [{"id": 1, "hp": %d}, {"id": 2, "hp": 7}], "tick": %d}`+"\n", strings.Repeat("1, ", 2<<20), 5-tick, tick+1)
+		}
+		texts[peer+"/s.jsonl"] = out.String()
+	}
+	want := " 1 a/s.jsonl@1\n 1 b/s.jsonl@1\n 2 a/s.jsonl@2\n 2 b/s.jsonl@2\n 3 a/s.jsonl@3\n 3 b/s.jsonl@3"
+	if got := strings.Join(found(t, write(t, texts)), "\n"); got != want {
+		t.Errorf("%s\nwant\n%s", got, want)
+	}
+}
