@@ -213,10 +213,10 @@ weak = true
 		t.Fatal(err)
 	}
 	want := []tracediff.Claim{
-		{File: "a.log", Pos: tracediff.Position{Line: 3, Offset: 24}, Text: "lost sync, turn 30", Tick: 3, HasTick: true},
-		{File: "a.log", Pos: tracediff.Position{Line: 5, Offset: 62}, Text: "OUT OF SYNC with #3 gold: 1/2 wood: 3/3 food: 4/5", Tick: 5, HasTick: true, Peers: []string{"player 3"},
+		{File: "a.log", Pos: tracediff.Position{Line: 3, Offset: 24}, Text: "lost sync, turn 30", Lead: "[net]", Tick: 3, HasTick: true},
+		{File: "a.log", Pos: tracediff.Position{Line: 5, Offset: 62}, Text: "OUT OF SYNC with #3 gold: 1/2 wood: 3/3 food: 4/5", Lead: "WARN", Tick: 5, HasTick: true, Peers: []string{"player 3"},
 			Values: []tracediff.ClaimedValue{{Value: "gold 1, food 4"}, {Peer: "player 3", Value: "gold 2, food 5"}}},
-		{File: "a.log", Pos: tracediff.Position{Line: 10, Offset: 127}, Text: "Mine 255 THEIRS 4096", By: "client", SelfTest: true, Quoted: true,
+		{File: "a.log", Pos: tracediff.Position{Line: 10, Offset: 127}, Text: "Mine 255 THEIRS 4096", Lead: "Bob:", By: "client", SelfTest: true, Quoted: true,
 			Values: []tracediff.ClaimedValue{{Peer: "client", Value: "0x00ff"}, {Peer: "server", Value: "0x1000"}}},
 	}
 	if !reflect.DeepEqual(got.Claims, want) || got.Trouble != "" {
@@ -254,7 +254,7 @@ func TestClaims(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []tracediff.Claim{
-		{File: "a.log", Pos: tracediff.Position{Line: 2, Offset: 6}, Text: "lost sync at 40: ab != cd", Tick: 40, HasTick: true,
+		{File: "a.log", Pos: tracediff.Position{Line: 2, Offset: 6}, Text: "lost sync at 40: ab != cd", Lead: "12:00", Tick: 40, HasTick: true,
 			Values: []tracediff.ClaimedValue{{Value: "ab"}, {Value: "cd"}}},
 		{File: "a.log", Pos: tracediff.Position{Line: 3, Offset: 39}, Text: "lost sync with bob at 0x29: 1 != 2", Tick: 41, HasTick: true,
 			Peers: []string{"bob"}, Values: []tracediff.ClaimedValue{{Value: "1"}, {Peer: "bob", Value: "2"}}},

@@ -29,6 +29,8 @@ type identity struct {
 	peer  string  // the file's peer, empty if the file does not name it
 	log   *logHead
 	known bool // it is evidence, whatever it contains
+
+	said []tracediff.Claim // its messages, of a part of a file that these split
 }
 
 // logHead is what an order log contains before its first order.

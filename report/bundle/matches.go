@@ -257,6 +257,9 @@ func (m *Matches) units() (list []*unit) {
 	files := func(dir string, all []*File) {
 		for _, f := range all {
 			parts := s.identify(f)
+			if len(parts) == 1 {
+				parts = m.byClaims(&unit{path: f.Path, file: f}, parts[0])
+			}
 			for i := range parts {
 				u := &unit{identity: parts[i].identity, dir: dir, path: f.Path, file: f}
 				if len(parts) > 1 {

@@ -16,6 +16,7 @@ func (m *Matches) split(units []*unit) {
 	m.bySeed(units)
 	m.bySession(units)
 	m.ofOneSeed()
+	m.ofClaims(units)
 	m.companions(units)
 	m.byFolder(units)
 	m.doubtSessions()
