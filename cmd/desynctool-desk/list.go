@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -36,7 +37,7 @@ Exit status: 0 on success, 2 if an argument is unusable.`,
 	f := cmd.Flags()
 	f.BoolVar(&reports, "reports", false, "list reports")
 	f.StringVar(&order, "order", string(desk.ByReports), "the order of groups: matches (most first), last (last played) or first (newest)")
-	f.IntVarP(&page.Limit, "number", "n", 25, "how many to show, 500 at most")
+	f.IntVarP(&page.Limit, "number", "n", 25, "how many to show, 500 at most; without it json and csv have all")
 	f.StringVar(&page.After, "after", "", "go on after this, as the list before says it")
 	format := cli.AddFormats(cmd, "text", "json", "csv", "markdown")
 	cmd.RunE = d.asking(format, func(s *desk.Store, args []string) (*render.View, error) {
@@ -49,34 +50,59 @@ Exit status: 0 on success, 2 if an argument is unusable.`,
 		case reports && cmd.Flags().Changed("order"):
 			return nil, fmt.Errorf("--order is of groups, --reports lists reports")
 		}
+		machine := slices.ContainsFunc(format.List, func(o cli.Output) bool { return o.Format == "json" || o.Format == "csv" })
+		all := machine && !cmd.Flags().Changed("number")
+		if all {
+			page.Limit = 500
+		}
+		var v *render.View
+		var shown int
+		var next string
 		if reports {
 			list, err := s.Reports(d.Context, filter, page)
+			for err == nil && all && list.Next != "" {
+				var more *desk.ReportList
+				if more, err = s.Reports(d.Context, filter, desk.Page{After: list.Next, Limit: page.Limit}); err == nil {
+					list.Reports, list.Next = append(list.Reports, more.Reports...), more.Next
+				}
+			}
 			if err != nil {
 				return nil, err
 			}
-			return render.Reports(filter, list), nil
+			v, shown, next = render.Reports(filter, list), len(list.Reports), list.Next
+		} else {
+			list, hidden, shownFilter, err := listGroups(d, s, filter, desk.Order(order), page, all)
+			if err != nil {
+				return nil, err
+			}
+			v, shown, next = render.Groups(shownFilter, desk.Order(order), list, hidden), len(list.Groups), list.Next
 		}
-		return listGroups(d, s, filter, desk.Order(order), page)
+		if machine && next != "" {
+			d.Warn([]string{fmt.Sprintf("the first %d only; --after %s lists the next", shown, next)})
+		}
+		return v, nil
 	})
 	return cmd
 }
 
-func listGroups(d *deskEnv, s *desk.Store, filter desk.Filter, order desk.Order, page desk.Page) (*render.View, error) {
-	shown := filter
+// listGroups returns a page of groups, or all, the filter with what it leaves out itself, and how many that are.
+func listGroups(d *deskEnv, s *desk.Store, filter desk.Filter, order desk.Order, page desk.Page, all bool) (list *desk.GroupList, hidden int64, shown desk.Filter, err error) {
+	shown = filter
 	if filter.Of("state") == "" && filter.Of("group") == "" {
 		shown = filter.With(desk.Term{Key: "state", Op: "=", Value: string(desk.GroupOpen)})
 	}
-	list, err := s.Groups(d.Context, shown, order, page)
-	if err != nil {
-		return nil, err
-	}
-	var hidden int64
-	if len(shown.Terms) > len(filter.Terms) {
-		all, err := s.Groups(d.Context, filter, order, desk.Page{Limit: 1})
-		if err != nil {
-			return nil, err
+	list, err = s.Groups(d.Context, shown, order, page)
+	for err == nil && all && list.Next != "" {
+		var more *desk.GroupList
+		if more, err = s.Groups(d.Context, shown, order, desk.Page{After: list.Next, Limit: page.Limit}); err == nil {
+			list.Groups, list.Next = append(list.Groups, more.Groups...), more.Next
 		}
-		hidden = all.Total - list.Total
 	}
-	return render.Groups(shown, order, list, hidden), nil
+	if err == nil && len(shown.Terms) > len(filter.Terms) {
+		var whole *desk.GroupList
+		if whole, err = s.Groups(d.Context, filter, order, desk.Page{Limit: 1}); err == nil {
+			hidden = whole.Total - list.Total
+		}
+	}
+	return list, hidden, shown, err
 }
