@@ -10,6 +10,7 @@ import (
 	"github.com/desynctool/desynctool/internal/testkit/effort"
 	"github.com/desynctool/desynctool/report/compare"
 	"github.com/desynctool/desynctool/report/document"
+	"github.com/desynctool/desynctool/report/verdict"
 	"github.com/desynctool/desynctool/snapshot"
 
 	"pgregory.net/rapid"
@@ -140,5 +141,53 @@ func TestTracesWithoutWhatDiffers(t *testing.T) {
 	r := judged(t, compare.Builds{}, dir)
 	if d := r.FirstDivergence; d == nil || d.Tick == nil || *d.Tick != 20 || strings.Contains(r.Verdict[0], "last system") {
 		t.Errorf("%+v: %v", d, r.Verdict)
+	}
+}
+
+// TestRestoredOtherState: a restore that does not give back what was saved is the divergence of its tick. One of an earlier tick,
+// after which the peers agree, is not.
+func TestRestoredOtherState(t *testing.T) {
+	for name, mismatch := range map[string]int{"of the divergent tick": 12, "of an earlier tick": 8} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			for side, peer := range []string{"anna", "bert"} {
+				lines := []string{"%desynctool trace 1", "%seed 7", fmt.Sprintf("%%peer %q", peer)}
+				for tick := range 20 {
+					apart := 0
+					if tick >= 12 {
+						apart = 500 * side
+					}
+					if side == 1 && tick%4 == 0 && tick > 0 {
+						lines = append(lines, fmt.Sprintf("event=save tick=%d sum=0x%016x", tick, 7000+tick))
+						for predicted := tick; predicted < tick+2; predicted++ {
+							lines = append(lines, fmt.Sprintf("tick=%d system=Move phase=predicted sum=0x%016x", predicted, 9000+predicted),
+								fmt.Sprintf("tick=%d system=Combat phase=predicted sum=0x%016x", predicted, 9100+predicted))
+						}
+						restored := 7000 + tick
+						if tick == mismatch {
+							restored++
+						}
+						lines = append(lines, fmt.Sprintf("event=restore tick=%d at=%d sum=0x%016x", tick, tick+2, restored))
+					}
+					lines = append(lines, fmt.Sprintf("tick=%d system=Move sum=0x%016x", tick, 1000*tick+1), fmt.Sprintf("tick=%d system=Combat sum=0x%016x", tick, 1000*tick+2+apart))
+				}
+				if err := os.MkdirAll(filepath.Join(dir, peer), 0o777); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(filepath.Join(dir, peer, "checkpoints.trace"), []byte(strings.Join(append(lines, "%end"), "\n")+"\n"), 0o666); err != nil {
+					t.Fatal(err)
+				}
+			}
+			r := judged(t, compare.Builds{}, dir)
+			said := strings.Join(r.Verdict, " ")
+			restored := strings.Contains(said, "that bert restored before tick 12 is not the state that it had saved there (expected 0x0000000000001b64, got 0x0000000000001b65)")
+			d := r.FirstDivergence
+			if d == nil || d.Tick == nil || *d.Tick != 12 || len(r.Contradictions) > 0 {
+				t.Fatalf("%+v, contradictions %q", d, r.Contradictions)
+			}
+			if restored != (mismatch == 12) || restored == (d.System == "Combat") || restored != (len(r.Causes) == 2 && r.Causes[0].Class == verdict.SaveForgets) {
+				t.Errorf("system %q, causes %v: %s", d.System, r.Causes, said)
+			}
+		})
 	}
 }

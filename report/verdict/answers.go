@@ -108,7 +108,7 @@ func (c *Conclusion) answerTick() {
 		c.put(StepTick, document.RungOpen, needs(TickHashes, Traces)...)
 	}
 	switch {
-	case c.System != "" || c.Checkpoint != nil || c.SystemBy == SystemByOutside:
+	case c.System != "" || c.Checkpoint != nil || c.SystemBy == SystemByOutside || c.SystemBy == SystemByRestore:
 		c.put(StepSystem, document.RungFound)
 	case late:
 		c.put(StepSystem, document.RungOpen, needs(EarlierState)...)

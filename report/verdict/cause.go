@@ -102,6 +102,8 @@ func (c *Conclusion) seen(t *traits) bool {
 		return c.caused(Seen, nil, append([]Sign{sign(StartDiffers)}, t.data...), InitialState, DifferentData)
 	case c.Loaded != nil:
 		return c.caused(Seen, nil, []Sign{signOf(PartedByLoading, c.Loaded.Peer)}, t.byLoading(c.Loaded)...)
+	case c.Restored != nil:
+		return c.caused(Seen, nil, []Sign{signOf(RestoredOther, c.Restored.Peer, c.Restored.Expected, c.Restored.Got)}, SaveForgets, ForeignWrite)
 	case t.exact && t.shape.notations:
 		return c.caused(Seen, nil, []Sign{sign(DecimalSigns)}, Locale)
 	case len(t.caches) > 0:

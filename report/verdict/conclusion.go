@@ -50,6 +50,9 @@ type Conclusion struct {
 	SystemBy SystemBy
 	// LastSystem is the last one of the tick where they differ only after it.
 	LastSystem string
+	// Restored is a restore of a rollback after which a peer had another state than it had saved, the first of those at
+	// the beginning of the divergent tick; nil if the traces show none.
+	Restored *Restored
 	// Passing is an earlier tick in which the peers differed between two systems, and no
 	// longer at its end; nil if there is none.
 	Passing *Passing
@@ -285,8 +288,15 @@ const (
 	SystemByReplay                     // the replay departs from a peer's trace there
 	SystemByCheckpoint                 // a value that an engine wrote down there differs
 	SystemByOutside                    // none: the traces of two peers agree after the last one, which is LastSystem, and differ at the tick's end
+	SystemByRestore                    // none: the state that was restored before the tick differs from the saved one, see Restored
 	SystemByPassing                    // the traces of two peers differ after it, and agree again at the tick's end
 )
+
+// Restored is a restore at the beginning of the divergent tick that did not give back what was saved.
+type Restored struct {
+	Peer          string
+	Expected, Got string // the checksums of the save and of the restore
+}
 
 // Passing is a difference that did not last to the end of its tick.
 type Passing struct {

@@ -64,6 +64,9 @@ func (c *Conclusion) fingerprints(t *traits) {
 	if cp := c.Checkpoint; cp != nil && c.SystemBy == SystemByCheckpoint {
 		step = checkpointName(cp)
 	}
+	if c.Restored != nil {
+		step = "restore"
+	}
 	if c.Kind == bisect.ChecksumOnly && len(c.Cascade) > 0 {
 		step = c.Cascade[0].System // in whose checksums it shows
 	}

@@ -36,6 +36,9 @@ func (c *Conclusion) narrow(e Evidence) error {
 	if outside && within == nil {
 		c.SystemBy = SystemByOutside
 	}
+	if c.Restored = c.restored(e); c.Restored != nil {
+		within, c.SystemBy = nil, SystemByRestore // no system of the tick began with the state that it should have
+	}
 	c.within = within
 	if within != nil && !c.InitialState {
 		c.System = within.System
@@ -133,6 +136,21 @@ func (c *Conclusion) byChecksums(e Evidence) (*Within, error) {
 		c.Passing = &Passing{*c.tick(e, at), first.System}
 	}
 	return within, nil
+}
+
+// restored returns the restore that made the divergent tick begin with another state than the saved one.
+func (c *Conclusion) restored(e Evidence) *Restored {
+	if c.Tick == nil {
+		return nil
+	}
+	for _, t := range e.Traces {
+		for i := range t.Findings {
+			if f := &t.Findings[i]; f.Kind == tracediff.RestoreMismatch && f.Tick.Epoch == 0 && f.Tick.Number == c.Tick.Number {
+				return &Restored{t.Traces[f.Trace].Name, f.Expected, f.Got}
+			}
+		}
+	}
+	return nil
 }
 
 // firstTraced returns the first checkpoint after a system that differs, nil if there is

@@ -17,6 +17,7 @@ const (
 	FactDiffers                       // a fact of the game is not the same on all peers; Names: the fact, then its values
 	FactSame                          // a fact of a machine is the same on a peer that is right; Names: the fact, its value
 	PartedByLoading                   // a peer parted by loading a state; Names: the peer
+	RestoredOther                     // a peer restored another state than it had saved; Names: the peer, the checksum of the save, that of the restore
 	LoadedThere                       // a peer loaded a state where the peers parted; Names: the peer, the kind of marker; Numbers: the tick
 	Experimented                      // an experiment; Names: its mode, the build
 	OwnIsSound                        // the peer's own build comes to what the others have, in every experiment; Names: the build
@@ -55,6 +56,7 @@ var signNames = [...]string{
 	FactDiffers:       "FactDiffers",
 	FactSame:          "FactSame",
 	PartedByLoading:   "PartedByLoading",
+	RestoredOther:     "RestoredOther",
 	LoadedThere:       "LoadedThere",
 	Experimented:      "Experimented",
 	OwnIsSound:        "OwnIsSound",

@@ -282,6 +282,8 @@ func Sign(s verdict.Sign) string {
 		return fmt.Sprintf("%s is %s on the peer who is wrong and on one who is right", name(0), name(1))
 	case verdict.PartedByLoading:
 		return fmt.Sprintf("the state that %s loaded is not the one that the others have", name(0))
+	case verdict.RestoredOther:
+		return fmt.Sprintf("the rollback of %s did not restore what was saved: expected %s, got %s", name(0), said(1), said(2))
 	case verdict.LoadedThere:
 		return fmt.Sprintf("%s has a %s marker in tick %d, where the states part", name(0), name(1), number(0))
 	case verdict.Experimented:

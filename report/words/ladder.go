@@ -413,6 +413,12 @@ func from(s *verdict.Checksums) string {
 	return point(*s.From)
 }
 
+// restored says what a restore did.
+func restored(c *verdict.Conclusion) string {
+	r := c.Restored
+	return fmt.Sprintf("the state that %s restored before %s is not the state that it had saved there (expected %s, got %s)", prose.Name(r.Peer), tick(*c.Tick), prose.Name(r.Expected), prose.Name(r.Got))
+}
+
 func system(c *verdict.Conclusion) (found, evidence string) {
 	if c.SystemBy == verdict.SystemByCheckpoint {
 		cp := c.Checkpoint
@@ -420,6 +426,9 @@ func system(c *verdict.Conclusion) (found, evidence string) {
 	}
 	if c.SystemBy == verdict.SystemByPassing {
 		return c.System, "the first after which the traces of two peers differ; they agree again at the end of the tick"
+	}
+	if c.SystemBy == verdict.SystemByRestore {
+		return "none", restored(c)
 	}
 	if c.SystemBy == verdict.SystemByOutside {
 		return "none", fmt.Sprintf("the traces of two peers agree after %s, the last system of the tick, and differ at its end: what made them differ is outside of all systems", c.LastSystem)

@@ -271,6 +271,8 @@ func parted(c *verdict.Conclusion) string {
 	}
 	if cp := c.Checkpoint; cp != nil && c.SystemBy == verdict.SystemByCheckpoint {
 		text.WriteString(", in " + checkpoint(cp))
+	} else if c.SystemBy == verdict.SystemByRestore {
+		text.WriteString(", by a rollback: " + restored(c))
 	} else if c.SystemBy == verdict.SystemByOutside {
 		text.WriteString(", after its last system")
 	} else if c.System != "" {
@@ -577,6 +579,9 @@ func who(c *verdict.Conclusion) string {
 		return "Which peer is wrong is not known: the simulator does not agree with itself, replays of the same orders differ."
 	case c.Replayed:
 		return "Which peer is wrong is not known: the replay departs from none there, or from every one."
+	}
+	if r := c.Restored; r != nil {
+		return fmt.Sprintf("%s departs from the state that it had saved itself; a replay of the orders would show whether the others are right (--sim).", prose.Name(r.Peer))
 	}
 	would := "a replay of the orders would show it (--sim)"
 	if c.Held.Logs == 0 {
