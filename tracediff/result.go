@@ -274,6 +274,30 @@ func (d *Difference) Place() string {
 	return cmp.Or(strings.Trim(d.System+", "+d.Scope, ", "), "its checkpoint")
 }
 
+// Parts returns the names of the sums that differ at a checkpoint of a whole tick that has a sum for each of several parts
+// of the game (sum.move, sum.combat). All parts have their sums at once: several parts that differ have no order.
+func (d *Difference) Parts() (names []string) {
+	named := 0
+	for i := range d.Values {
+		n := 0
+		for k := range d.Values[i].Sums {
+			if d.Values[i].Sums[k].Name != "" {
+				n++
+			}
+		}
+		named = max(named, n)
+	}
+	if d.Kind != Changed || d.System != "" || d.Scope != "" || named < 2 {
+		return nil
+	}
+	for _, name := range d.Sums {
+		if name != "" {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
 // Value is one trace's part of a checkpoint.
 type Value struct {
 	Present  bool    // if false, everything but Absent is zero

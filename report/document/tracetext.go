@@ -233,9 +233,12 @@ func traceHeadline(r *tracediff.Result) string {
 		return fmt.Sprintf("  in %s, after system %s, in %s", tickText(r, r.First.Tick), prose.Name(r.First.System), prose.Name(r.First.Scope))
 	case r.First.System != "":
 		return fmt.Sprintf("  in %s, after system %s", tickText(r, r.First.Tick), prose.Name(r.First.System))
-	default:
-		return fmt.Sprintf("  in %s", tickText(r, r.First.Tick))
 	}
+	text := fmt.Sprintf("  in %s", tickText(r, r.First.Tick))
+	if parts := prose.Names(r.First.Parts()); len(parts) > 0 {
+		text += ", in " + strings.Join(parts, " and ")
+	}
+	return text
 }
 
 // compared reports whether two traces have anything in common.

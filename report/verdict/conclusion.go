@@ -289,6 +289,7 @@ const (
 	SystemByCheckpoint                 // a value that an engine wrote down there differs
 	SystemByOutside                    // none: the traces of two peers agree after the last one, which is LastSystem, and differ at the tick's end
 	SystemByRestore                    // none: the state that was restored before the tick differs from the saved one, see Restored
+	SystemByParts                      // the sums of these parts of the game differ at the end of the tick, others agree
 	SystemByPassing                    // the traces of two peers differ after it, and agree again at the tick's end
 )
 

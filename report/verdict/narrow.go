@@ -46,6 +46,9 @@ func (c *Conclusion) narrow(e Evidence) error {
 	if first := firstTraced(e.Traces); c.Within && within == nil && first != nil {
 		c.System, c.SystemBy = first.System, SystemByPassing
 	}
+	if parts := c.parts(e); c.System == "" && c.SystemBy != SystemByOutside && c.Restored == nil && len(parts) > 0 {
+		c.System, c.SystemBy = strings.Join(parts, " and "), SystemByParts
+	}
 	c.narrowArchetype(e.Diff, within)
 	c.narrowComponent(e.Diff, within)
 	if len(c.Archetypes) == 0 {
@@ -147,6 +150,22 @@ func (c *Conclusion) restored(e Evidence) *Restored {
 		for i := range t.Findings {
 			if f := &t.Findings[i]; f.Kind == tracediff.RestoreMismatch && f.Tick.Epoch == 0 && f.Tick.Number == c.Tick.Number {
 				return &Restored{t.Traces[f.Trace].Name, f.Expected, f.Got}
+			}
+		}
+	}
+	return nil
+}
+
+// parts returns the parts of the game that differ at the end of the divergent tick, as its traces have a sum for each.
+func (c *Conclusion) parts(e Evidence) []string {
+	for _, t := range slices.Concat(e.Traces, e.Bisect.Traces) {
+		if d := t.First; c.Tick != nil && d != nil && d.Tick.Epoch == 0 && t.Bracket != nil && t.Bracket.Exact() && d.Tick.Number == t.Bracket.Bad.Number {
+			point := d.Tick.Number
+			if !t.Dialect().AtPoint {
+				point++
+			}
+			if point == c.Tick.Number+1 {
+				return d.Parts()
 			}
 		}
 	}

@@ -427,6 +427,9 @@ func system(c *verdict.Conclusion) (found, evidence string) {
 	if c.SystemBy == verdict.SystemByPassing {
 		return c.System, "the first after which the traces of two peers differ; they agree again at the end of the tick"
 	}
+	if c.SystemBy == verdict.SystemByParts {
+		return c.System, "the parts of the game with checksums that differ at the end of the tick"
+	}
 	if c.SystemBy == verdict.SystemByRestore {
 		return "none", restored(c)
 	}
