@@ -35,6 +35,7 @@ type Claim struct {
 	File string
 	Pos  Position
 	Text string // as in the file, without the text before it on the line
+	Lead string // the text before it, such as the time of day, if that is short
 
 	// Tick is the tick in the message, if HasTick. It is an upper bound: the peers diverged in this tick or before.
 	Tick    uint64

@@ -302,6 +302,9 @@ func (s *scanner) take(k *known, at int) {
 		Tick: m.Tick, HasTick: m.HasTick, Peers: m.Peers, Values: m.Values,
 		By: m.By, SelfTest: m.SelfTest, Quoted: !m.own,
 	})
+	if m.from <= keptLead {
+		log.out.Claims[len(log.out.Claims)-1].Lead = string(bytes.TrimSpace(s.buf[begin : begin+m.from]))
+	}
 	if m.Players != nil {
 		if log.out.Players == nil {
 			log.out.Players = map[uint32]string{}
@@ -309,6 +312,9 @@ func (s *scanner) take(k *known, at int) {
 		maps.Copy(log.out.Players, m.Players)
 	}
 }
+
+// keptLead is how many bytes before a claim are kept.
+const keptLead = 48
 
 // begin returns where in the window the text begins that belongs to a literal at a place: where its line begins, or
 // where the message before it ends; false if that is too far away.

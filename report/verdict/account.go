@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/tracediff"
@@ -305,6 +306,20 @@ func (w *Word) mention(h *hearing) {
 	}
 }
 
+// sameSecond reports whether two messages have the same time before them.
+func sameSecond(a, b *tracediff.Claim) bool {
+	return a.Lead == b.Lead && strings.Count(a.Lead, ":") >= 2
+}
+
+// manyAtOnce is from how many accused peers on, at one moment, it is no longer likely that each is wrong by itself.
+const manyAtOnce = 3
+
+// AllAtOnce reports whether a game accuses many peers at one moment, all that it names, and states no checksums: they may agree with
+// each other, and differ from the peer whose program says so.
+func (w *Word) AllAtOnce() bool {
+	return w.Kind == WordOnly && len(w.Sums) == 0 && len(w.Accused) >= manyAtOnce && !slices.Contains(w.Accused, w.By) && (w.Claim.HasTick || w.Claim.Lead != "")
+}
+
 // sums groups the peers by the checksums that messages of the tick give them, and finds who
 // accuses whom there.
 func (w *Word) sums(h *hearing) {
@@ -319,7 +334,7 @@ func (w *Word) sums(h *hearing) {
 		a := &h.accounts[i]
 		for k := range a.Claims {
 			c := &a.Claims[k]
-			if c.Quoted != w.Claim.Quoted || c.HasTick != w.Claim.HasTick || c.Tick != w.Claim.Tick || !c.HasTick && !sameWords(c, &w.Claim) {
+			if c.Quoted != w.Claim.Quoted || c.HasTick != w.Claim.HasTick || c.Tick != w.Claim.Tick || !c.HasTick && !sameWords(c, &w.Claim) && !sameSecond(c, &w.Claim) {
 				continue
 			}
 			by := h.owner(a, c)

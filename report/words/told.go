@@ -76,6 +76,9 @@ func said(w *verdict.Word) string {
 	if w.At != nil {
 		text += ", in " + tick(*w.At)
 	}
+	if w.AllAtOnce() {
+		return text + fmt.Sprintf(". It accuses %s at once: one side are all of them, the other side is the peer that accuses them, and either may be wrong.", upTo(w.Accused, maxTold))
+	}
 	if len(w.Accused) > 0 {
 		text += "; it accuses " + upTo(w.Accused, maxTold)
 	}
