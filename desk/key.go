@@ -15,7 +15,8 @@ type Key struct {
 	Coarse string
 	// Strict is the strict fingerprint, empty if too little is known.
 	Strict string
-	// Weak means that only the kind, or the game's own message, is known. Reports of different bugs may have this key.
+	// Weak means that only the class of mistakes, or the game's own message, is known. Reports of different bugs may have
+	// this key.
 	Weak bool
 	// Title describes the key for people: the game and the kind, then the names of the levels. Each name occurs once.
 	Title string
@@ -23,13 +24,15 @@ type Key struct {
 	By []document.Level
 }
 
-// KeyOf returns the key of a report, and false for a report without a divergence. It depends only on the report, so
-// groups do not depend on the order in which reports arrive.
+// KeyOf returns the key of a report, and false for a report without a divergence. If only the kind of the divergence is
+// known, KeyOf also returns false: the report is in no group. The key depends only on the report, so groups do not depend
+// on the order in which reports arrive.
 //
 // The traces of a bug differ from session to session: the affected archetypes, the number of entities, and the fields
 // that follow in the same tick. These properties stay the same, in this order: the way the orders differ and the kind
 // of the first different order; the differences in an initial state; the step, and the component if only one differs
-// after it; without a step the components. docs/desk-accuracy.md contains measurements.
+// after it, with its fields and the pattern of their values; without a step the components. docs/desk-accuracy.md contains
+// measurements.
 func KeyOf(r *document.Report) (Key, bool) {
 	if r.Status != document.Diverged || len(r.Fingerprints) == 0 {
 		return Key{}, false
@@ -56,6 +59,14 @@ func KeyOf(r *document.Report) (Key, bool) {
 		return true
 	}
 	use(document.LevelKind)
+	pattern := func() bool { // the fields by their names, and how they differ
+		if f := has[document.LevelField]; f != nil {
+			parts = append(append(parts, string(document.LevelField), f.Pattern), f.Of...)
+			k.By = append(k.By, document.LevelField)
+			title = withName(title, strings.TrimSpace(strings.Join(f.Of, "+")+" "+f.Pattern))
+		}
+		return true
+	}
 	of := func(level document.Level) int {
 		if has[level] == nil {
 			return 0
@@ -64,12 +75,14 @@ func KeyOf(r *document.Report) (Key, bool) {
 	}
 	switch {
 	case of(document.LevelOrder) > 0 && use(document.LevelOrder): // the orders differ
-	case of(document.LevelComponent) == 1 && use(document.LevelStep, document.LevelComponent):
+	case of(document.LevelComponent) == 1 && use(document.LevelStep, document.LevelComponent) && pattern():
 	case use(document.LevelStep):
-	case use(document.LevelComponent) || use(document.LevelArchetype) || use(document.LevelCause):
-	default:
-		use(document.LevelMessage)
+	case of(document.LevelComponent) == 1 && use(document.LevelComponent) && pattern():
+	case use(document.LevelComponent) || use(document.LevelArchetype):
+	case use(document.LevelCause) || use(document.LevelMessage):
 		k.Weak = true
+	default:
+		return Key{}, false // every divergence of the game has the kind
 	}
 	k.Title = strings.TrimSpace(strings.Join(title, ", ")) // no game begins with a blank
 	h := sha256.Sum256([]byte(strings.Join(parts, "\x00")))

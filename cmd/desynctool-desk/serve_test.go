@@ -98,7 +98,7 @@ func TestServe(t *testing.T) {
 // downloaded under a name that says what it is.
 func TestServePages(t *testing.T) {
 	store := filepath.Join(t.TempDir(), "desk")
-	runDesk(t, 0, "add", "../../testdata/openttd/rng_poke", "--store", store)
+	runDesk(t, 0, "add", "../../testdata/openttd/dropped_sign", "--store", store)
 	secret := strings.TrimSpace(runDesk(t, 0, "token", "add", "ann", "--scope", "triage", "--store", store))
 	secret = secret[strings.LastIndexByte(secret, '\n')+1:]
 	_, at := startServe(t, store)
@@ -144,7 +144,7 @@ func TestServePages(t *testing.T) {
 	}
 	_, text, _ = post(browser, "/audit", nil)
 	hash := bundle.FindString(text)
-	if _, _, a := post(browser, hash+"/download", nil); a.StatusCode != 200 || !strings.Contains(a.Header.Get("Content-Disposition"), "rng_poke.tar") {
+	if _, _, a := post(browser, hash+"/download", nil); a.StatusCode != 200 || !strings.Contains(a.Header.Get("Content-Disposition"), "dropped_sign.tar") {
 		t.Error(a.Status, a.Header)
 	}
 

@@ -20,7 +20,7 @@ type Adding struct {
 	Queued  bool `json:"queued"` // desk work will triage
 	Triaged int  `json:"triaged"`
 	Reports int  `json:"reports"`
-	// NoGroup counts reports without a known divergence: in sync, inconclusive, or without anything readable.
+	// NoGroup is how many reports are in no group: in sync, inconclusive, nothing that could be read, or too little known of what differs.
 	NoGroup int `json:"no_group"`
 	// NewGroups are groups that had no report before. CameBack are groups that were closed.
 	NewGroups []string `json:"new_groups"`
@@ -117,7 +117,7 @@ func (a *Adding) Text() string {
 	case !a.Queued && a.Triaged > 0:
 		fmt.Fprintf(&b, "%s, %s", prose.Count(a.Reports, "report", "reports"), prose.Count(len(a.NewGroups), "new group", "new groups"))
 		if a.NoGroup > 0 {
-			fmt.Fprintf(&b, "; of %d no divergence is known (desynctool desk list --reports)", a.NoGroup)
+			fmt.Fprintf(&b, "; %d in no group (desynctool desk list --reports)", a.NoGroup)
 		}
 		b.WriteString(".\n")
 	}

@@ -224,7 +224,7 @@ func diverged() *document.Report {
 	r.Session = document.Session{Game: "arena", Build: "1.4.2"}
 	r.Peers = []document.TriagedPeer{{Name: "host", Group: 1}, {Name: "Xqzvk", Group: 2}}
 	r.Fingerprint = "00000000000000bb"
-	r.Fingerprints = []document.Fingerprint{{Level: document.LevelKind, Name: "arena <state>", Digest: "00000000000000aa"}}
+	r.Fingerprints = []document.Fingerprint{{Level: document.LevelKind, Name: "arena <state>", Digest: "00000000000000aa"}, {Level: document.LevelStep, Name: "Move", Digest: "00000000000000ab"}}
 	return r
 }
 

@@ -56,7 +56,7 @@ func (m *Matches) byClaims(u *unit, one part) []part {
 		begins, other, left := between(text[end:at], c, names)
 		if i == 0 {
 			begin(0, 0)
-		} else if earlier := claims[first:i]; other || c.HasTick && farFrom(c, earlier, left) {
+		} else if earlier := claims[first:i]; other || c.HasTick && !c.SelfTest && farFrom(c, earlier, left) {
 			begin(i, end+begins)
 		}
 		list[len(list)-1].said = append(list[len(list)-1].said, *c)
@@ -79,7 +79,7 @@ func farFrom(c *tracediff.Claim, earlier []tracediff.Claim, left bool) bool {
 		for _, name := range accusedBy(&earlier[i]) {
 			accused[name] = true
 		}
-		if earlier[i].HasTick {
+		if earlier[i].HasTick && !earlier[i].SelfTest { // which runs over the same ticks again and again
 			least, most, known = min(least, earlier[i].Tick), max(most, earlier[i].Tick), true
 		}
 	}

@@ -26,6 +26,7 @@ func TestOneLogOfSeveralMatches(t *testing.T) {
 			[]int{1, 3}},
 		"one match, many peers":    {[]string{beat("900", "1a", "2b", "Nina"), "", beat("900", "1a", "2d", "Otto"), "", beat("950", "1e", "2f", "Piet"), beat("1200", "1f", "3f", "Nina")}, []int{1}},
 		"one match, a late report": {[]string{beat("9000", "1a", "2b", "Nina"), beat("8950", "1c", "2d", "Nina"), beat("9050", "1e", "2f", "Nina")}, []int{1}},
+		"self-tests":               {[]string{"Detected checksum mismatch during rollback on frame 308, mismatched frames: [305, 306]", "Detected checksum mismatch during rollback on frame 12, mismatched frames: [10]"}, []int{1}},
 		"one match, cut":           {[]string{beat("900", "1a", "2b", "Nina"), "[...]", beat("9000", "1c", "2d", "Nina")}, []int{1}},
 		"random seeds of ticks":    {[]string{"tick 511 seed: 1f00", "Network desync at frame 512 (local 1a2b3c4d remote 5e6f7a8b)", "tick 512 seed: 1f01", "Network desync at frame 513 (local 1a2b3c4e remote 5e6f7a8c)"}, []int{1}},
 	} {

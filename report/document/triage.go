@@ -475,7 +475,17 @@ type Fingerprint struct {
 	// Of are the archetypes, components or fields that it covers, sorted; for differing orders, how they differ and the
 	// kind of the first one. It is nil if nothing is counted.
 	Of []string `json:"of,omitempty"`
+	// Pattern is how the values of fields differ, where that is the same each time: see the constants. It is not part of
+	// the digest.
+	Pattern string `json:"pattern,omitempty"`
 }
+
+// Patterns of values that differ.
+const (
+	PatternRounding  = "rounding"  // nothing but floats differ, by no more than rounding makes of them
+	PatternExchanged = "exchanged" // a field has the same values on both sides, in other rows
+	PatternOneBit    = "one bit"   // one bit of one float differs, and rounding does not make that
+)
 
 // SeenBefore is an earlier write-up that has a fingerprint in common.
 type SeenBefore struct {

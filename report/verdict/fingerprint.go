@@ -74,6 +74,9 @@ func (c *Conclusion) fingerprints(t *traits) {
 	list(document.LevelArchetype, first.archetypes)
 	list(document.LevelComponent, first.components)
 	list(document.LevelField, first.fields, few(first.kinds))
+	if has[document.LevelField] {
+		c.Levels[len(c.Levels)-1].Pattern = t.pattern()
+	}
 	if in := &c.Inputs; in.Differ() && in.Parting != nil {
 		if put(document.LevelOrder, string(in.Parting.Kind), in.Parting.Order); has[document.LevelOrder] {
 			c.Levels[len(c.Levels)-1].Of = []string{string(in.Parting.Kind), in.Parting.Order}
@@ -96,6 +99,20 @@ func (c *Conclusion) fingerprints(t *traits) {
 		}
 		c.Fingerprint = digest(all)
 	}
+}
+
+// pattern says how values differ, as far as that is the same each time that a bug strikes.
+func (t *traits) pattern() string {
+	switch s := t.shape; {
+	case s == nil || !t.exact:
+	case s.floats && s.near:
+		return document.PatternRounding
+	case s.single != nil && s.single.Kind == snapshot.KindFloat && s.single.BitsChanged == 1:
+		return document.PatternOneBit
+	case s.traded > 0:
+		return document.PatternExchanged
+	}
+	return ""
 }
 
 // form says how values differ: about how many entities, whether by rounding, whether a column
