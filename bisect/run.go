@@ -235,6 +235,9 @@ func (r *trialRun) merge(p *player, first bool) {
 	for i, hit := range p.hits {
 		r.hits[i] = r.hits[i] || hit
 	}
+	if t.Changed != nil {
+		out.Changed = t.Changed // of the last stretch
+	}
 	if out.First != nil {
 		return
 	}

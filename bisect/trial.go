@@ -44,6 +44,9 @@ const (
 	// Predict predicts another player's orders in each of two instances, as the machines of these players do. It shows
 	// state that taking back a prediction forgets.
 	Predict TrialMode = "predict"
+	// Changing plays the log and notes the columns that change: if a column does not change in
+	// some ticks, no mode can show there that a save lacks it.
+	Changing TrialMode = "changing"
 )
 
 // TrialOptions configures the replay of a log.
@@ -56,7 +59,7 @@ type TrialOptions struct {
 	// Predict are one or two players for the mode Predict; with one player, the second instance predicts no orders.
 	Predict []uint32
 	// Since is the first tick that CheckPurity tests and Predict predicts orders of, the first state point at which
-	// Serialize saves and loads, and the first from which Rollback goes back; ticks before are only played. If it is
+	// Serialize saves and loads, the first from which Rollback goes back, and the first tick of Changing; ticks before are only played. If it is
 	// set, Predict plays ahead in each tick from then on, also in those for which the player gives no orders.
 	Since *uint64
 	// Lasting ignores changes that Predict does not undo but the tick itself corrects.
@@ -124,6 +127,10 @@ type Trial struct {
 	// High bound the rate of departures with 95 % confidence.
 	Runs, Hits int
 	Low, High  float64
+
+	// Changed is for Changing, the places that changed: snapshot.RNG, Archetype/Component.field,
+	// and Archetype/ if entities come or go.
+	Changed map[string]bool
 
 	// Snapshots counts those that a replay began at.
 	Snapshots int
@@ -244,6 +251,7 @@ var modes = map[TrialMode]*mode{
 		agrees:  "no test of an order changes the state",
 		departs: "the test of an order changes the state: the machine that tests it before it is given departs from the others",
 	},
+	Changing: {replay: (*player).changing},
 	Predict: {
 		replay:  (*player).predict,
 		agrees:  "whose orders are predicted makes no difference",

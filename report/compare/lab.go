@@ -38,6 +38,7 @@ const (
 	depth      = 8
 	latency    = 8
 	maxPlayers = 8
+	vicinity   = 64 // ticks before and after the divergent one
 )
 
 // bench replays the orders of the peers once more.
@@ -80,7 +81,7 @@ func (x *bench) allowed(t verdict.Trying) bool {
 
 // takes returns how many replays an experiment takes at most.
 func (x *bench) takes(t verdict.Trying) int {
-	switch n := replays(t.Mode); {
+	switch n := replays(t); {
 	case t.Mode == bisect.Predict:
 		return n * len(x.players(t))
 	case t.Mode == bisect.Against && !x.steps(): // a second time if they have no systems
@@ -90,13 +91,17 @@ func (x *bench) takes(t verdict.Trying) int {
 	}
 }
 
-// replays returns how many replays a trial in a mode takes.
-func replays(mode bisect.TrialMode) int {
-	switch mode {
-	case bisect.Plain, bisect.CheckCaches:
+// replays returns how many replays a trial takes.
+func replays(t verdict.Trying) int {
+	switch t.Mode {
+	case bisect.Plain, bisect.CheckCaches, bisect.Changing:
 		return 1
 	case bisect.Repeat:
 		return repeats
+	case bisect.Rollback:
+		if t.Wide { // each tick is rolled back as often as the rollback is deep
+			return depth + 1
+		}
 	}
 	return 2 // instances side by side; what is rolled back is only the last ticks
 }
@@ -112,15 +117,19 @@ func (x *bench) try(t verdict.Trying) (*bisect.Trial, error) {
 		return x.predict(t)
 	}
 	opts := bisect.TrialOptions{Mode: t.Mode}
+	since := t.Tick
+	if t.Wide {
+		since -= min(since, vicinity)
+	}
 	switch t.Mode {
 	case bisect.CheckPurity:
 		opts.Since, opts.Ahead = &t.Tick, latency
-	case bisect.Serialize:
-		opts.Since = &t.Tick
+	case bisect.Serialize, bisect.Changing:
+		opts.Since = &since
 	case bisect.Repeat:
 		opts.Runs = repeats
 	case bisect.Rollback:
-		opts.Depth, opts.Since = depth, &t.Tick
+		opts.Depth, opts.Since = depth, &since
 	case bisect.Against:
 		opts.Against = x.own
 		opts.DrillFrom = t.Tick
@@ -137,8 +146,12 @@ func (x *bench) try(t verdict.Trying) (*bisect.Trial, error) {
 
 // predict plays the tick ahead with the orders of each player in turn, and takes it back.
 func (x *bench) predict(t verdict.Trying) (trial *bisect.Trial, err error) {
+	since := t.Tick
+	if t.Wide {
+		since -= min(since, vicinity)
+	}
 	for _, player := range x.players(t) {
-		trial, err = x.again(x.own, t, bisect.TrialOptions{Mode: bisect.Predict, Since: &t.Tick, Lasting: true, Predict: []uint32{player}})
+		trial, err = x.again(x.own, t, bisect.TrialOptions{Mode: bisect.Predict, Since: &since, Lasting: true, Predict: []uint32{player}})
 		if err != nil || trial.First != nil {
 			return trial, err
 		}
@@ -149,6 +162,9 @@ func (x *bench) predict(t verdict.Trying) (trial *bisect.Trial, err error) {
 // players returns those whose orders are predicted: who gives some in the tick, else around it.
 func (x *bench) players(t verdict.Trying) []uint32 {
 	players := x.replay.OrdersFrom(t.Peer, t.Tick, t.Tick+1)
+	if t.Wide {
+		players = x.replay.OrdersFrom(t.Peer, t.Tick-min(t.Tick, vicinity), t.Tick+vicinity)
+	}
 	if len(players) == 0 {
 		players = x.replay.OrdersFrom(t.Peer, t.Tick-min(t.Tick, latency), t.Tick+latency)
 	}
@@ -160,11 +176,15 @@ func (x *bench) players(t verdict.Trying) []uint32 {
 
 // again replays until the end of the divergent tick.
 func (x *bench) again(sim *bisect.Sim, t verdict.Trying, opts bisect.TrialOptions) (*bisect.Trial, error) {
-	x.made += replays(t.Mode)
+	x.made += replays(t)
 	if p := x.builds.Progress; p != nil {
 		opts.Progress = func(done, total int64) { p("experiment, "+string(t.Mode), done, total) }
 	}
-	trial, err := x.replay.Again(sim, bisect.Again{Peer: t.Peer, Whole: t.Whole, Until: t.Tick + 1, Options: opts})
+	until := t.Tick + 1
+	if t.Wide {
+		until += vicinity
+	}
+	trial, err := x.replay.Again(sim, bisect.Again{Peer: t.Peer, Whole: t.Whole, Until: until, Options: opts})
 	if sim.Interrupted() { // what it found until then proves nothing
 		return nil, fmt.Errorf("%w: %w", bisect.ErrUnplayable, context.Cause(sim.Context))
 	}

@@ -382,14 +382,16 @@ type LocusRows struct {
 type Cause struct {
 	Class string `json:"class"` // a heading of docs/causes.md
 	Title string `json:"title"`
-	// Standing is "shown" (by experiments), "seen" (in the evidence itself), or "looks-like".
+	// Standing is "shown" (by experiments), "seen" (in the evidence itself), "not-excluded" (no
+	// experiment shows or excludes it), or "looks-like".
 	Standing string `json:"standing"`
 	// Score is 1 if the cause is shown or seen, else Right of Of: in how many of the measured sessions with such
 	// evidence it was one of the listed classes.
 	Score float64 `json:"score"`
 	Right int     `json:"measured_right,omitempty"`
 	Of    int     `json:"measured_of,omitempty"`
-	// Group is 1: the evidence does not separate the classes that are listed.
+	// Group is the same number for classes that the evidence does not separate. Classes with
+	// different numbers hold together.
 	Group    int      `json:"group"`
 	Evidence []string `json:"evidence"`
 	// Confirm is what would show it, a command where there is one; Refute what would exclude
@@ -413,13 +415,18 @@ type Experiment struct {
 	Sim   string `json:"sim"`
 	Peer  string `json:"peer"` // the peer that the replayed orders come from
 	Whole bool   `json:"whole,omitempty"`
+	// Wide is whether it was made in the ticks before and after the divergent one too.
+	Wide bool `json:"wide,omitempty"`
 	// Result is "agrees", "departs" as the peers did, "elsewhere", "impossible" or "not-made".
 	Result string   `json:"result"`
 	Tick   *uint64  `json:"tick"` // in which it departs
 	System string   `json:"system,omitempty"`
 	Labels []string `json:"archetypes,omitempty"` // that differ then
-	Shows  []string `json:"shows,omitempty"`      // classes of causes
-	Text   string   `json:"text"`
+	// Uncovered is whether its outcome excludes nothing: the mistake need not have shown in its
+	// ticks.
+	Uncovered bool     `json:"uncovered,omitempty"`
+	Shows     []string `json:"shows,omitempty"` // classes of causes
+	Text      string   `json:"text"`
 }
 
 // TriagedOrder is one order around the divergence.

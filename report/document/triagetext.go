@@ -221,7 +221,7 @@ func (t *reportText) evidence(before string, indent int, text string) {
 func (t *reportText) causes() {
 	if len(t.r.Causes) > 0 {
 		first := &t.r.Causes[0]
-		about := map[string]string{"shown": "shown by experiments", "seen": "the evidence shows it"}[first.Standing]
+		about := map[string]string{"shown": "shown by experiments", "seen": "the evidence shows it", "not-excluded": "no experiment shows it; not excluded"}[first.Standing]
 		if about == "" {
 			about = "looks like it, nothing more"
 			if measured := first.Measured(); measured != "" {
@@ -230,6 +230,12 @@ func (t *reportText) causes() {
 		}
 		if len(t.r.Causes) > 1 {
 			about += "; these are not told apart"
+			switch {
+			case first.Standing == "not-excluded":
+				about = "no experiment shows it; these are not excluded"
+			case t.r.Causes[1].Group != first.Group:
+				about = strings.TrimSuffix(about, "these are not told apart") + "these hold together"
+			}
 		}
 		t.section("cause", about)
 		for i := range t.r.Causes {

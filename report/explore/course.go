@@ -31,7 +31,7 @@ func (b *builder) causes() *Node {
 	for i := range b.Causes {
 		c := &b.Causes[i]
 		one := &Node{Title: c.Class, Aside: c.Title, Command: b.triage()}
-		about := map[string]string{"shown": "experiments show it", "seen": "the evidence shows it", "looks-like": "it looks like it, nothing more"}[c.Standing]
+		about := map[string]string{"shown": "experiments show it", "seen": "the evidence shows it", "not-excluded": "no experiment shows it, or excludes it", "looks-like": "it looks like it, nothing more"}[c.Standing]
 		one.Parts = []Part{{Text: []string{c.Title}, Ink: Bold}, {Text: []string{about}}}
 		if measured := c.Measured(); measured != "" {
 			one.Parts = append(one.Parts, Part{Text: []string{measured}})

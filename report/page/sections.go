@@ -277,6 +277,8 @@ func (h *html) causes(v *view) {
 			title = "Cause, shown by experiments"
 		case "seen":
 			title = "Cause, as the evidence shows it"
+		case "not-excluded":
+			title = "Cause: no experiment shows it; not excluded"
 		default:
 			title = "It looks like"
 		}

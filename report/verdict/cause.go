@@ -11,7 +11,10 @@ type Standing string
 const (
 	Looks Standing = "looks-like" // the divergence looks like it
 	Seen  Standing = "seen"       // the evidence shows it: orders that differ, a checksum of another state
-	Shown Standing = "shown"      // an experiment made the same difference, or excluded all else
+	Shown Standing = "shown"      // an experiment made the same difference
+	// NotExcluded is a class that no experiment shows and none excludes. All such classes are
+	// listed.
+	NotExcluded Standing = "not-excluded"
 )
 
 // Rate is how often something was right in measured sessions.
@@ -26,6 +29,9 @@ type Cause struct {
 	// Rate is how often, in measured sessions with such evidence, it was one of the classes
 	// of the conclusion; nil if that was not measured.
 	Rate *Rate
+	// Together is set if all classes of the conclusion hold: the states are equal again, and this
+	// is why they differed.
+	Together bool
 }
 
 // Confirmed reports whether the cause is more than a likeness.
@@ -57,6 +63,8 @@ func (c *Conclusion) excluded(class string) bool {
 	}
 	return false
 }
+
+func (c *Conclusion) open(class string) bool { return !c.excluded(class) }
 
 func (c *Conclusion) exclude(by Sign, classes ...string) {
 	for _, class := range classes {

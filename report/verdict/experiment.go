@@ -16,10 +16,16 @@ type bench struct {
 	peer string
 	seen *shape   // what differs between the peers at the end of the tick, nil if that is not known
 	own  ownBuild // what the peer's own build has been seen to do
+	wide bool     // the experiments are made around the tick, not in it alone
+	// lost are the places that a state must have lost to differ so: those that differ first, as
+	// far as they are known. Changed are the places that change in the tick, and around it.
+	lost    map[string]bool
+	changed map[bool]map[string]bool
 	// wavers says that an experiment departed, and made anew did not: the build does not do
 	// the same twice. Unproven says that one departed, and that nothing shows whether it does
 	// so each time: then nothing is shown by it, nor by what else departs or does not.
 	wavers, unproven bool
+	spent            bool // no more replays are allowed
 }
 
 // ownBuild is what the peer's own build does with the peer's orders.
@@ -50,7 +56,7 @@ func (c *Conclusion) experiment(e Evidence, t *traits) bool {
 		return false
 	}
 	if t.exact {
-		b.seen = shapeOf(e.Diff, nil)
+		b.seen, b.lost = shapeOf(e.Diff, nil), t.shape.places
 	}
 	if e.Lab.Given {
 		b.own = b.replayed(false)
@@ -61,7 +67,9 @@ func (c *Conclusion) experiment(e Evidence, t *traits) bool {
 	case len(c.Guilty) == 0: // whose build it is is not known
 		b.own = ownUnknown
 	case b.own == ownAgrees: // what it keeps beside its state may be older
-		b.own = b.replayed(true)
+		if b.own = b.replayed(true); b.own == ownRepeats {
+			return b.kept()
+		}
 	}
 	switch b.own {
 	case ownRepeats:
@@ -87,6 +95,9 @@ func (b *bench) replayed(whole bool) ownBuild {
 	switch d := trial.First; {
 	case d == nil && trial.Compared > 0:
 		x.Result = DepartsSo
+		if !whole { // from the state in which the peers were equal, by playing alone
+			b.c.exclude(x.sign(), passing...)
+		}
 		return ownRepeats
 	case d == nil:
 		x.Result, x.Why = Impossible, "the peer left no hash of these ticks"
@@ -115,10 +126,28 @@ func (b *bench) inPassing() bool {
 	if b.so(bisect.CheckCaches, false) {
 		return b.show(StaleCache)
 	}
-	saved, predicted := b.so(bisect.Serialize, false), b.so(bisect.Predict, false)
-	departs := saved || predicted || b.so(bisect.Rollback, false)
+	// From the start too, since little may have changed since the last state in which the peers
+	// were equal; and around the tick, since the game may have predicted, or saved, where
+	// something changes that does not in that tick.
+	defer func() { b.wide = false }()
+	for _, at := range []Trying{{}, {Whole: true}, {Wide: true}} {
+		more := at != Trying{}
+		if b.unproven || more && (b.spent || b.own == ownEarlier || b.own == ownNoReplay) || at.Whole && !b.e.Bisect.Replay.FromState {
+			continue
+		}
+		if b.wide = at.Wide; b.takesBack(at.Whole) {
+			return true
+		}
+	}
+	return false
+}
+
+// takesBack looks for a state that is not put back completely.
+func (b *bench) takesBack(whole bool) bool {
+	saved, predicted := b.so(bisect.Serialize, whole), b.so(bisect.Predict, whole)
+	departs := saved || predicted || b.so(bisect.Rollback, whole)
 	if departs && !b.unproven { // two instances may depart without being treated otherwise
-		b.control()
+		b.control(whole)
 	}
 	switch {
 	case b.wavers:
@@ -151,11 +180,11 @@ func (b *bench) inReplay(sure bool) bool {
 
 // control looks whether the build does the same each time: else nothing follows from two
 // instances that depart because one of them is treated otherwise.
-func (b *bench) control() {
+func (b *bench) control(whole bool) {
 	if !b.wavers {
-		b.wavers = b.varies(false)
+		b.wavers = b.varies(whole)
 	}
-	if !b.wavers && b.made(b.trying(bisect.Repeat, false)) == nil {
+	if !b.wavers && b.made(b.trying(bisect.Repeat, whole)) == nil {
 		b.unproven = true
 	}
 }
@@ -206,7 +235,7 @@ func (b *bench) repeats(t *traits) bool {
 	}
 	saved := b.so(bisect.Serialize, false)
 	if saved {
-		b.control()
+		b.control(false)
 	}
 	switch {
 	case b.wavers || b.varies(false): // last, since it takes the most replays
@@ -217,7 +246,28 @@ func (b *bench) repeats(t *traits) bool {
 		// What has just loaded has clean buffers; and no number of replays excludes a rare race.
 		return b.show(t.andHealed(s, Uninitialized, IterationOrder)...)
 	}
-	return b.left(t.andHealed(s, b.inBuild(s, t)...)...)
+	classes, alone := b.inBuild(s, t)
+	if healed := t.andHealed(s, classes...); !alone {
+		return b.left(healed...)
+	} else if !b.show(healed...) {
+		return false
+	}
+	for i := range b.c.Causes {
+		b.c.Causes[i].Together = len(b.c.Causes) > 1
+	}
+	return true
+}
+
+// kept separates the classes of mistakes that the build makes again from the start, and not from
+// the last state in which the peers were equal: it keeps something that the state lacks.
+func (b *bench) kept() bool {
+	if b.so(bisect.CheckCaches, true) {
+		return b.show(StaleCache)
+	}
+	if b.control(true); b.wavers {
+		return b.show(b.unsteady()...)
+	}
+	return !b.unproven && b.take(Shown, slices.DeleteFunc([]string{Uninitialized, SaveForgets, IterationOrder, StaleCache}, b.c.excluded))
 }
 
 // mostClasses is how many classes are said not to be told apart: more would say nothing.
@@ -227,7 +277,11 @@ const mostClasses = 3
 // not excluded.
 func (b *bench) show(classes ...string) bool {
 	classes = unique(slices.DeleteFunc(classes, b.c.excluded))
-	classes = classes[:min(len(classes), mostClasses)]
+	return b.take(Shown, classes[:min(len(classes), mostClasses)])
+}
+
+// take takes classes, as far as they are not excluded.
+func (b *bench) take(standing Standing, classes []string) bool {
 	var signs []Sign
 	var last *Experiment
 	for i := range b.c.Experiments {
@@ -235,16 +289,22 @@ func (b *bench) show(classes ...string) bool {
 			signs, last = append(signs, x.sign()), x
 		}
 	}
-	if last != nil {
-		last.Shows = classes
-	} else {
+	switch {
+	case last == nil:
 		signs = append(signs, signOf(OwnIsSound, b.lab.Own))
+	case standing == Shown:
+		last.Shows = classes
 	}
-	return b.c.caused(Shown, nil, signs, classes...)
+	return b.c.caused(standing, nil, signs, classes...)
 }
 
 // sign is the experiment as what speaks for a cause.
 func (x *Experiment) sign() Sign { return signOf(Experimented, string(x.Mode), x.Sim) }
+
+// passing are the classes of mistakes that are not made by playing: testing, predicting, saving,
+// and writes from outside of the game. A build that repeats the peer's state by playing does not
+// need them.
+var passing = []string{ImpureValidation, PredictionLeak, SaveForgets, TimerOff, ForeignWrite, BitFlip}
 
 // excludes are the classes that one mode excludes if nothing departs in it, where the build is
 // known to be the peer's.
@@ -270,7 +330,7 @@ var chancy = []bisect.TrialMode{bisect.CheckPurity, bisect.Predict, bisect.Seria
 
 // so makes an experiment and reports whether it departs where the peers parted.
 func (b *bench) so(mode bisect.TrialMode, whole bool) bool {
-	if b.wavers { // no more can be learned from it
+	if b.wavers || b.wide && b.spent { // no more can be learned from it
 		return false
 	}
 	trial, x := b.try(mode, whole)
@@ -278,8 +338,11 @@ func (b *bench) so(mode bisect.TrialMode, whole bool) bool {
 		return false
 	}
 	if trial.First == nil {
-		if (b.own == ownRepeats || b.own == ownAgrees) && trial.Compared > 0 {
-			b.c.exclude(x.sign(), excludes[mode]...)
+		if b.own == ownRepeats || b.own == ownAgrees {
+			x.Uncovered = slices.ContainsFunc(excludes[mode], b.c.open) && !(trial.Compared > 0 && b.covers(mode, whole))
+			if !x.Uncovered {
+				b.c.exclude(x.sign(), excludes[mode]...)
+			}
 		}
 		return false
 	}
@@ -291,8 +354,42 @@ func (b *bench) so(mode bisect.TrialMode, whole bool) bool {
 		x.Result = DepartsSo
 	case trial.First.Point == tick+1 && b.meets(trial.First.Diff):
 		x.Result = DepartsSo
+	case b.wide && b.seen != nil && trial.First.Diff != nil && b.meets(trial.First.Diff):
+		x.Result = DepartsSo
 	}
 	return x.Result == DepartsSo && (!slices.Contains(chancy, mode) || b.again(x))
+}
+
+// covers reports whether a mode had to show its kind of mistake if that was the cause: a state
+// that lacks a value departs only where the value has changed since.
+func (b *bench) covers(mode bisect.TrialMode, whole bool) bool {
+	switch {
+	case mode == bisect.CheckCaches || mode == bisect.CheckPurity:
+		return true
+	case whole: // how much has changed since the start is not looked at
+		return false
+	}
+	changed, made := b.changed[b.wide]
+	if !made {
+		if t := b.trying(bisect.Changing, false); b.lab.Allowed(t) {
+			if trial, err := b.lab.Try(t); err == nil {
+				changed = trial.Changed
+			}
+		}
+		if b.changed == nil {
+			b.changed = map[bool]map[string]bool{}
+		}
+		b.changed[b.wide] = changed
+	}
+	if len(b.lost) == 0 { // what differs is not known
+		return b.wide && len(changed) > 0
+	}
+	for place := range b.lost {
+		if !changed[place] {
+			return false
+		}
+	}
+	return true
 }
 
 // again makes an experiment that departed anew, and reports whether it departs each time.
@@ -326,7 +423,7 @@ func (b *bench) meets(d *snapshot.Diff) bool {
 
 // trying is an experiment on the peer and the tick.
 func (b *bench) trying(mode bisect.TrialMode, whole bool) Trying {
-	return Trying{Mode: mode, Peer: b.peer, Tick: b.c.Tick.Number, Whole: whole}
+	return Trying{Mode: mode, Peer: b.peer, Tick: b.c.Tick.Number, Whole: whole, Wide: b.wide}
 }
 
 // made returns an experiment that was made already, nil if it was not.
@@ -351,7 +448,7 @@ func (b *bench) try(mode bisect.TrialMode, whole bool) (*bisect.Trial, *Experime
 	b.c.Experiments = append(b.c.Experiments, x)
 	at := &b.c.Experiments[len(b.c.Experiments)-1]
 	if !b.lab.Allowed(x.Trying) {
-		at.Result = NotMade
+		at.Result, b.spent = NotMade, true
 		return nil, at
 	}
 	trial, err := b.lab.Try(x.Trying)

@@ -39,7 +39,13 @@ type fakeLab struct {
 }
 
 func (l *fakeLab) try(x Trying) (*bisect.Trial, error) {
-	l.made = append(l.made, string(x.Mode))
+	mode := string(x.Mode)
+	if x.Whole {
+		if o, ok := l.outcomes[x.Mode+" whole"]; ok {
+			l.outcomes[x.Mode], mode = o, mode+" whole"
+		}
+	}
+	l.made = append(l.made, mode)
 	l.left--
 	o := l.outcomes[x.Mode]
 	made := 0
@@ -53,6 +59,12 @@ func (l *fakeLab) try(x Trying) (*bisect.Trial, error) {
 		return nil, o.err
 	}
 	t := &bisect.Trial{Mode: x.Mode, Compared: 5, To: 61, End: o.end}
+	if o.end.IsZero() {
+		t.End = peerSum
+	}
+	if x.Mode == bisect.Changing && !o.blind && (x.Wide || o.n == 0) {
+		t.Changed = map[string]bool{"Tank/Health.hp": true}
+	}
 	if o.blind {
 		t.Compared = 0
 	}
@@ -84,6 +96,7 @@ func TestExperiments(t *testing.T) {
 	here := differAt(partedIn(60, 61), 61).Diff
 	elsewhere := diffOf(change(1, "x", f64(1), f64(2)))
 	agrees := outcome{point: 61, got: soundSum} // of the peer's own build: not what the peer recorded
+	left := func(classes ...string) []string { return append([]string{"not excluded:"}, classes...) }
 	type outcomes = map[bisect.TrialMode]outcome
 	for _, test := range []struct {
 		name     string
@@ -95,12 +108,12 @@ func TestExperiments(t *testing.T) {
 	}{
 		{"tests of orders change the state", false, outcomes{bisect.CheckPurity: {point: 61, diff: here}}, 50, []string{ImpureValidation}, []string{"check-purity", "check-purity", "check-purity", "check-purity"}},
 		{"tests of orders change something else", false, outcomes{bisect.CheckPurity: {point: 61, diff: elsewhere}}, 50, nil, nil},
-		{"nothing departs in the trusted build", false, outcomes{}, 50, nil, []string{"check-purity", "check-caches", "serialize", "predict", "rollback", "runs"}},
+		{"nothing departs in the trusted build", false, outcomes{}, 50, nil, []string{"check-purity", "check-caches", "serialize", "predict", "rollback", "serialize", "predict", "rollback", "runs"}},
 		{"a prediction is not taken back", true, outcomes{bisect.Plain: agrees, bisect.Predict: {point: 61, diff: here}}, 50, []string{PredictionLeak, Uninitialized}, nil},
 		{"a prediction departs, and so does every replay", true, outcomes{bisect.Plain: agrees, bisect.Predict: {point: 61, diff: here}, bisect.Repeat: {point: 61}}, 50,
 			[]string{WallClock, IterationOrder, Uninitialized}, nil},
 		{"a prediction departs by chance", true, outcomes{bisect.Plain: agrees, bisect.Predict: {point: 61, diff: here, n: 4, then: &outcome{}}}, 50,
-			[]string{WallClock, IterationOrder, Uninitialized}, []string{"plain", "plain", "check-purity", "check-caches", "serialize", "predict", "predict", "predict", "predict"}},
+			[]string{WallClock, IterationOrder, Uninitialized}, []string{"plain", "plain", "check-purity", "check-caches", "serialize", "changing", "predict", "predict", "predict", "predict"}},
 		{"a rollback departs in another tick the next time", true, outcomes{bisect.Plain: agrees, bisect.Rollback: {point: 61, diff: here, n: 2, then: &outcome{point: 60}}}, 50,
 			[]string{WallClock, IterationOrder, Uninitialized}, nil},
 		{"a prediction departs, and no more was allowed", true, outcomes{bisect.Plain: agrees, bisect.Predict: {point: 61, diff: here}}, 8, nil, nil},
@@ -112,7 +125,7 @@ func TestExperiments(t *testing.T) {
 			[]string{WallClock, IterationOrder, Uninitialized}, nil},
 		{"a save forgets", true, outcomes{bisect.Plain: agrees, bisect.Serialize: {point: 60, diff: here}}, 50, []string{SaveForgets, Uninitialized}, nil},
 		{"the own build repeats it, and caches are stale", true, outcomes{bisect.CheckCaches: {point: 50}}, 50, []string{StaleCache}, []string{"plain", "check-caches"}},
-		{"the own build repeats it, and nothing else departs", true, outcomes{bisect.Against: {point: 61, diff: here}}, 50, []string{DifferentData, UnstableSort, Locale}, nil},
+		{"the own build repeats it, and nothing else departs", true, outcomes{bisect.Against: {point: 61, diff: here}}, 50, left(DifferentData, UnstableSort, Locale, IterationOrder), nil},
 		{"the own build repeats it, and rounds otherwise", true, outcomes{bisect.Against: {point: 61, diff: diffOf(change(1, "x", f64(1), f64(1+1e-12)))}}, 50, []string{Float}, nil},
 		{"the own build repeats it only until it is loaded", true, outcomes{bisect.Serialize: {point: 61, diff: here}}, 50, []string{Uninitialized, IterationOrder}, nil},
 		{"the own build repeats it until it is loaded, and the control breaks", true, outcomes{bisect.Serialize: {point: 61, diff: here}, bisect.Repeat: {err: errors.New("no")}}, 50, nil, nil},
@@ -121,17 +134,22 @@ func TestExperiments(t *testing.T) {
 			[]string{WallClock, IterationOrder, Uninitialized}, []string{"plain", "runs"}},
 		{"what is predicted and what is saved forget the same", true, outcomes{bisect.Plain: agrees, bisect.Predict: {point: 61, diff: here}, bisect.Serialize: {point: 60, diff: here}}, 50,
 			[]string{SaveForgets, PredictionLeak, Uninitialized}, nil},
-		{"the own build is sound in every way", true, outcomes{bisect.Plain: agrees}, 50, []string{ForeignWrite}, nil},
+		{"the own build repeats it from the start alone", true, outcomes{bisect.Plain: agrees, "plain whole": {}}, 50, []string{Uninitialized, SaveForgets, IterationOrder}, nil},
+		{"the own build repeats it from the start alone, and has a stale cache", true, outcomes{bisect.Plain: agrees, "plain whole": {}, bisect.CheckCaches: {point: 60}}, 50, []string{StaleCache}, nil},
+		{"the own build is sound in every way", true, outcomes{bisect.Plain: agrees}, 50, left(ForeignWrite), nil},
+		{"the own build is sound, and what differs never changes", true, outcomes{bisect.Plain: agrees, bisect.Changing: {blind: true}}, 50, left(ForeignWrite, PredictionLeak, SaveForgets), nil},
+		{"the own build is sound, and what differs changes near the tick", true, outcomes{bisect.Plain: agrees, bisect.Changing: {n: 9}}, 50, left(ForeignWrite), nil},
 		{"the own build is sound, by chance", true, outcomes{bisect.Plain: agrees, bisect.Repeat: {point: 50}}, 50, []string{WallClock, IterationOrder, Uninitialized}, nil},
 		{"the own build is sound, and there was no control", true, outcomes{bisect.Plain: agrees}, 7, nil, nil},
 		{"the own build is sound, but nothing more was allowed", true, outcomes{bisect.Plain: agrees}, 3, nil, nil},
-		{"the own build is sound, and cannot predict", true, outcomes{bisect.Plain: agrees, bisect.Predict: {err: errors.New("no")}}, 50, []string{ForeignWrite, PredictionLeak}, nil},
-		{"the own build is sound, and can do little", true, outcomes{bisect.Plain: agrees, bisect.Predict: {err: errors.New("no")}, bisect.Serialize: {err: errors.New("no")}, bisect.CheckPurity: {err: errors.New("no")}}, 50, nil, nil},
+		{"the own build is sound, and cannot predict", true, outcomes{bisect.Plain: agrees, bisect.Predict: {err: errors.New("no")}}, 50, left(ForeignWrite, PredictionLeak), nil},
+		{"the own build is sound, and can do little", true, outcomes{bisect.Plain: agrees, bisect.Predict: {err: errors.New("no")}, bisect.Serialize: {err: errors.New("no")}, bisect.CheckPurity: {err: errors.New("no")}}, 50,
+			left(ForeignWrite, Uninitialized, ImpureValidation, PredictionLeak, SaveForgets), nil},
 		{"the own build repeats it, but nothing more was allowed", true, outcomes{}, 3, nil, []string{"plain", "check-caches", "check-caches"}},
 		{"the own build has another hash for the same state", true, outcomes{bisect.Against: {point: 61, diff: &snapshot.Diff{A: &snapshot.Info{}, B: &snapshot.Info{}}}}, 50, []string{ChecksumDefect}, nil},
-		{"the own build repeats it, and its caches cannot be checked", true, outcomes{bisect.CheckCaches: {err: errors.New("no")}}, 50, nil, nil},
+		{"the own build repeats it, and its caches cannot be checked", true, outcomes{bisect.CheckCaches: {err: errors.New("no")}}, 50, left(DifferentData, UnstableSort, Locale, IterationOrder, StaleCache), nil},
 		{"the own build repeats it, rounds otherwise, and its caches cannot be checked", true,
-			outcomes{bisect.CheckCaches: {err: errors.New("no")}, bisect.Against: {point: 61, diff: diffOf(change(1, "x", f64(1), f64(1+1e-12)))}}, 50, []string{Float, StaleCache}, nil},
+			outcomes{bisect.CheckCaches: {err: errors.New("no")}, bisect.Against: {point: 61, diff: diffOf(change(1, "x", f64(1), f64(1+1e-12)))}}, 50, []string{Float}, nil},
 		{"the own build is another one", true, outcomes{bisect.Plain: {point: 12, got: otherSum}}, 50, nil, nil},
 		{"the own build cannot replay it", true, outcomes{bisect.Plain: {err: fmt.Errorf("no: %w", bisect.ErrUnsupported)}}, 50, nil, nil},
 		{"the own build breaks", true, outcomes{bisect.Plain: {err: errors.New("no")}}, 50, nil, []string{"plain"}},
@@ -141,9 +159,12 @@ func TestExperiments(t *testing.T) {
 		var got []string
 		for i := range c.Causes {
 			got = append(got, c.Causes[i].Class)
-			if c.Causes[i].Standing != Shown || len(c.Causes[i].Signs) == 0 {
+			if c.Causes[i].Standing != c.Causes[0].Standing || len(c.Causes[i].Signs) == 0 {
 				t.Errorf("%s: %+v", test.name, c.Causes[i])
 			}
+		}
+		if len(got) > 0 && c.Causes[0].Standing == NotExcluded {
+			got = append([]string{"not excluded:"}, got...)
 		}
 		if !slices.Equal(got, test.want) {
 			t.Errorf("%s: %v, expected %v; made %v", test.name, got, test.want, l.made)
@@ -194,7 +215,11 @@ func TestBudget(t *testing.T) {
 				notMade++
 			}
 		}
-		if len(l.made) != left || notMade != 6-left {
+		want := 6 - left
+		if left == 5 { // the first of those around the tick, and the control
+			want = 2
+		}
+		if len(l.made) != left || notMade != want {
 			t.Errorf("%s: %d made, %d said not to be", fmt.Sprint(left), len(l.made), notMade)
 		}
 	}

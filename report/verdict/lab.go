@@ -11,7 +11,8 @@ type Lab struct {
 	Sim, Own string
 	Given    bool
 	// Try replays the orders of a peer in a mode: Plain, Against (Sim beside Own), and all
-	// others with Own. An error says that the simulator cannot do it.
+	// others with Own. An error means that the simulator cannot do it. The trial of Changing has
+	// the places that change in the ticks of Serialize, Rollback and Predict.
 	Try func(x Trying) (*bisect.Trial, error)
 	// Allowed reports whether the replays that an experiment takes may still be made.
 	Allowed func(x Trying) bool
@@ -25,6 +26,8 @@ type Trying struct {
 	// Whole begins with the session: what a build keeps beside its state may be older than
 	// the last state in which the peers were equal.
 	Whole bool
+	// Wide makes the experiment in the ticks before and after Tick too, as far as the orders go.
+	Wide bool
 }
 
 // Experiment is one that was made, or could not be.
@@ -39,6 +42,9 @@ type Experiment struct {
 	Labels []string
 	Why    string // of Impossible
 	Shows  []string
+	// Uncovered is set if the class need not have shown even if it was the cause: then it is
+	// not excluded where nothing departs.
+	Uncovered bool
 	// Hits of Runs departed: of Repeat the replays beside the first, of others the
 	// experiment itself, which was made anew.
 	Hits, Runs int

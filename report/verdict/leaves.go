@@ -8,21 +8,22 @@ import (
 )
 
 // inBuild are the classes of mistakes in a build's code or data, by what it makes otherwise
-// than the trusted one; right after the first system that does, where that is known.
-func (b *bench) inBuild(s *shape, t *traits) []string {
-	order := []string{DifferentData, UnstableSort, Locale, IterationOrder} // the last where one is excluded
+// than the trusted one; right after the first system that does, where that is known. Alone is
+// set if the difference itself shows the classes.
+func (b *bench) inBuild(s *shape, t *traits) (order []string, alone bool) {
+	order = []string{DifferentData, UnstableSort, Locale, IterationOrder}
 	switch {
 	case s == nil:
 	case s.rng && s.rows == 0:
-		return []string{RNGLeak}
+		return []string{RNGLeak}, true
 	case s.floats && s.near:
-		return []string{Float}
-	case s.rng && s.traded > 0:
-		order = []string{IterationOrder, UnstableSort, RNGLeak}
-	case s.rng:
-		order = []string{RNGLeak, DifferentData, Locale}
-	case s.archetypes > 1 || s.traded > 0 || s.only[0] > 0 && s.only[0] == s.only[1]: // data is mostly of one kind of entity
+		return []string{Float}, true
+	case s.traded > 0: // neither other numbers nor other draws give the same values in other rows
 		order = []string{UnstableSort, IterationOrder, Locale}
+	case s.rng:
+		order = []string{RNGLeak, DifferentData, Locale, UnstableSort, IterationOrder}
+	case s.archetypes > 1 || s.only[0] > 0 && s.only[0] == s.only[1]: // data is mostly of one kind of entity
+		order = []string{UnstableSort, IterationOrder, Locale, DifferentData}
 	}
 	if b.onHost() {
 		order = append([]string{HostOnly}, order...)
@@ -30,7 +31,7 @@ func (b *bench) inBuild(s *shape, t *traits) []string {
 	if t.locale != nil {
 		order = append([]string{Locale}, order...)
 	}
-	return order
+	return order, false
 }
 
 // onHost reports whether the peer that is wrong is the host.
@@ -57,6 +58,8 @@ func (b *bench) outside(t *traits) bool {
 	classes := []string{ForeignWrite, BitFlip, ThreadTiming}
 	switch s := b.seen; {
 	case s == nil:
+	case s.rng && s.rows == 0: // a replay does not run the code outside of the sim, which may draw
+		classes = []string{RNGLeak, ForeignWrite, ThreadTiming}
 	case s.floats && s.near:
 		classes = []string{Float, ForeignWrite}
 	case s.single != nil && s.single.BitsChanged == 1:
@@ -70,37 +73,34 @@ func (b *bench) outside(t *traits) bool {
 	return b.left(classes...)
 }
 
-// unmade are the classes that nothing excludes where an experiment in a mode was not made.
+// unmade are the classes that nothing excludes if an experiment in a mode was not made, in
+// addition to the classes of excludes.
 var unmade = map[bisect.TrialMode][]string{
-	bisect.CheckCaches: {StaleCache},
-	bisect.CheckPurity: {ImpureValidation},
-	bisect.Predict:     {PredictionLeak},
-	bisect.Serialize:   {SaveForgets, Uninitialized},
-	bisect.Repeat:      {WallClock, IterationOrder},
-	bisect.Against:     {Float, RNGLeak},
+	bisect.Serialize: {Uninitialized},
+	bisect.Repeat:    {WallClock, IterationOrder},
+	bisect.Against:   {Float, RNGLeak},
 }
 
-// left takes classes as what is left after all experiments. Those that only an experiment
-// excludes that could not be made are left too; where that makes them too many nothing is
-// shown.
+// mostLeft is how many classes may be left after experiments: a longer list is of no use.
+const mostLeft = 6
+
+// left takes classes as not excluded, and with them each class whose experiment was not made or
+// could not have shown it.
 func (b *bench) left(classes ...string) bool {
 	if b.unproven {
 		return false
 	}
-	var more []string
 	for i := range b.c.Experiments {
-		x := &b.c.Experiments[i]
-		switch {
+		switch x := &b.c.Experiments[i]; {
 		case x.Result == NotMade:
 			return false
 		case x.Result == Impossible && !x.Whole:
-			more = append(more, unmade[x.Mode]...)
+			classes = append(classes, unmade[x.Mode]...)
 		}
 	}
-	classes = slices.DeleteFunc(classes, b.c.excluded)
-	all := unique(slices.Concat(classes[:min(len(classes), mostClasses)], more))
-	if len(more) > 0 && len(slices.DeleteFunc(slices.Clone(all), b.c.excluded)) > mostClasses {
-		return false
+	for _, mode := range []bisect.TrialMode{bisect.CheckCaches, bisect.CheckPurity, bisect.Predict, bisect.Serialize} {
+		classes = append(classes, excludes[mode]...)
 	}
-	return b.show(all...)
+	classes = unique(slices.DeleteFunc(classes, b.c.excluded))
+	return len(classes) <= mostLeft && b.take(NotExcluded, classes)
 }

@@ -61,6 +61,8 @@ func TestShape(t *testing.T) {
 		{"an f64 that follows from an f32", diffOf(change(1, "x", f64(1.0), f64(1.0+1e-7))), func(s *shape) bool { return s.near }},
 		{"floats that are far apart", diffOf(change(1, "x", f64(15.36), f64(15.61))), func(s *shape) bool { return s.floats && !s.near }},
 		{"near zero beside large ones", diffOf(change(1, "x", f64(1000), f64(1000.0001)), change(2, "x", f64(1e-9), f64(-1e-9))), func(s *shape) bool { return s.near }},
+		{"a float that is flushed to zero", diffOf(change(1, "x", f32(0), f32(9.9e-39))), func(s *shape) bool { return s.floats && s.near }},
+		{"a small float beside zero", diffOf(change(1, "x", f32(0), f32(9.9e-38))), func(s *shape) bool { return s.floats && !s.near }},
 		{"NaN", diffOf(change(1, "x", f64(1), f64(math.NaN()))), func(s *shape) bool { return !s.near }},
 		{"an integer beside a float", diffOf(change(1, "x", f64(1), f64(1+1e-9)), change(1, "n", i32(3), i32(4))), func(s *shape) bool { return !s.floats }},
 		{"one bit", diffOf(change(1, "n", i32(4096), i32(0))), func(s *shape) bool { return s.single != nil && s.single.BitsChanged == 1 }},

@@ -49,7 +49,7 @@ func (c *Conclusion) restsOn(step Step) []string {
 		switch {
 		case c.Cache != nil:
 			return eachOnce(c.Cache.Peer)
-		case len(c.Causes) > 0 && c.Causes[0].Standing == Shown:
+		case len(c.Causes) > 0 && (c.Causes[0].Standing == Shown || c.Causes[0].Standing == NotExcluded):
 			return c.replayedWord()
 		}
 	case StepClaims:

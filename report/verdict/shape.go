@@ -31,7 +31,7 @@ type shape struct {
 	steps map[float64]bool // by how much whole numbers differ, without sign
 
 	keys   map[string]bool // of the rows, with their archetypes: label/key
-	places map[string]bool // where they differ: label/Component.field, and label/ for rows
+	places map[string]bool // where they differ, as bisect.Places has it
 }
 
 // shapeOf looks at the difference of two states; scopes, if there are any, say which columns
@@ -39,6 +39,9 @@ type shape struct {
 func shapeOf(d *snapshot.Diff, scopes []string) *shape {
 	s := &shape{rng: d.RNG != nil, floats: true, near: true, steps: map[float64]bool{}, keys: map[string]bool{}, places: map[string]bool{}}
 	fields := map[string]*blanks{}
+	if s.rng && (len(scopes) == 0 || slices.Contains(scopes, rngScope)) {
+		s.places[snapshot.RNG] = true
+	}
 	var changes []*snapshot.Change
 	for i := range d.Tables {
 		table := &d.Tables[i]
@@ -138,7 +141,7 @@ func (s *shape) column(list []*snapshot.Change, zero *blanks) {
 		default:
 			s.floats = false
 		}
-		a, b := amount(c.A), amount(c.B)
+		a, b := normal(c.A), normal(c.B)
 		switch {
 		case a < b:
 			up++
@@ -194,9 +197,6 @@ func (s *shape) offBy(n uint64) bool {
 // meets reports whether two differences have a place in common: a column, or entities of an
 // archetype that only one side has.
 func (s *shape) meets(t *shape) bool {
-	if s.rng && t.rng {
-		return true
-	}
 	for place := range s.places {
 		if t.places[place] {
 			return true
@@ -207,6 +207,15 @@ func (s *shape) meets(t *shape) bool {
 
 func isZero(v snapshot.Value) bool {
 	return v.Absent || !slices.ContainsFunc(v.Raw, func(b byte) bool { return b != 0 })
+}
+
+// normal is amount, but 0 for a float so small that some processors flush it to 0.
+func normal(v snapshot.Value) float64 {
+	n := amount(v)
+	if v.Type == snapshot.F32 && math.Abs(n) < 0x1p-126 || v.Type == snapshot.F64 && math.Abs(n) < 0x1p-1022 {
+		return 0
+	}
+	return n
 }
 
 // amount returns a number as a float, whatever its scale; 0 for what is none.

@@ -84,6 +84,9 @@ func Causes(c *verdict.Conclusion) []document.Cause {
 			Class: from.Class, Title: title(from.Class), Standing: string(from.Standing), Group: 1, Evidence: full(signs(from.Signs)),
 			Confirm: confirm(c, from.Class, "").String(), Refute: classes[from.Class].refute,
 		}
+		if from.Together {
+			cause.Group += i
+		}
 		if from.Confirmed() {
 			cause.Score = 1
 		} else if r := from.Rate; r != nil && r.Of > 0 {
@@ -100,7 +103,11 @@ func Excluded(c *verdict.Conclusion) map[string]string {
 	for i := range c.Excluded {
 		x := &c.Excluded[i]
 		out[x.Class] = Sign(x.By)
-		if x.By.Kind == verdict.Experimented {
+		switch {
+		case x.By.Kind != verdict.Experimented:
+		case x.By.Names[0] == string(bisect.Plain):
+			out[x.Class] = "it comes to the peer's states without it: " + out[x.Class]
+		default:
 			out[x.Class] = "nothing departs: " + out[x.Class]
 		}
 	}
@@ -113,7 +120,7 @@ func Experiments(c *verdict.Conclusion) []document.Experiment {
 	for i := range c.Experiments {
 		x := &c.Experiments[i]
 		out := document.Experiment{
-			Mode: string(x.Mode), Sim: x.Sim, Peer: x.Peer, Whole: x.Whole, Result: string(x.Result), System: x.System,
+			Mode: string(x.Mode), Sim: x.Sim, Peer: x.Peer, Whole: x.Whole, Wide: x.Wide, Uncovered: x.Uncovered, Result: string(x.Result), System: x.System,
 			Shows: x.Shows, Text: experiment(theirs(x)),
 		}
 		for _, l := range x.Labels {
@@ -140,6 +147,9 @@ func experiment(x *verdict.Experiment) string {
 	if x.Whole {
 		text += ", from the start"
 	}
+	if x.Wide {
+		text += ", before and after the tick too"
+	}
 	text += ": "
 	where := ""
 	if x.At != nil {
@@ -161,6 +171,9 @@ func experiment(x *verdict.Experiment) string {
 			break
 		}
 		text += "it departs as the peer did" + where
+		if x.Wide {
+			text = strings.Replace(text, "as the peer did", "in values that differ between the peers", 1)
+		}
 	case verdict.Elsewhere:
 		text += "it departs, but not as the peer did" + where
 	case verdict.Agrees:
@@ -168,6 +181,9 @@ func experiment(x *verdict.Experiment) string {
 			return text + "it comes to what the others have, and not to the peer's state"
 		}
 		text += "nothing departs"
+		if x.Uncovered {
+			text += ", which excludes nothing: the values that differ between the peers do not change there"
+		}
 	case verdict.Impossible:
 		return text + "not possible: " + x.Why
 	default:

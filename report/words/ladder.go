@@ -114,7 +114,7 @@ func answer(c *verdict.Conclusion, a verdict.Answer) (found, evidence string) {
 	case verdict.StepCause:
 		switch {
 		case !open:
-			return join(likeliest(c), "or"), strings.Join(signs(c.Causes[0].Signs), "; ")
+			return join(likeliest(c), map[bool]string{false: "or", true: "and"}[c.Causes[0].Together]), strings.Join(signs(c.Causes[0].Signs), "; ")
 		case c.Compared != nil:
 			return "not known", unfit(c)
 		}

@@ -505,13 +505,15 @@ func why(c *verdict.Conclusion) string {
 		return "The cause is not known: " + unfit(c) + "."
 	}
 	first := &c.Causes[0]
-	text := join(names, "or")
+	text := join(names, map[bool]string{false: "or", true: "and"}[first.Together])
 	if len(names) == 1 {
 		text = fmt.Sprintf("%s (%s)", lower(title(names[0])), names[0])
 	}
 	switch first.Standing {
 	case verdict.Shown:
 		text = "Cause, by experiment: " + text
+	case verdict.NotExcluded:
+		return "No experiment shows the cause. Not excluded: " + text + "."
 	case verdict.Seen:
 		text = "Cause: " + text
 	default:
@@ -520,7 +522,10 @@ func why(c *verdict.Conclusion) string {
 			text += fmt.Sprintf("; of %d measured sessions with such evidence that was right in %d", r.Of, r.Right)
 		}
 	}
-	if len(names) > 1 {
+	switch {
+	case len(names) > 1 && first.Together:
+		text += ", which hold together"
+	case len(names) > 1:
 		text += "; this evidence does not separate them"
 	}
 	return text + "."

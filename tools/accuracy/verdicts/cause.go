@@ -80,6 +80,7 @@ type Outcome string
 const (
 	Right    Outcome = "right"
 	NotKnown Outcome = "not known"
+	Open     Outcome = "not excluded" // more than three classes are, the true one among them, and the verdict says so
 	False    Outcome = "wrong"
 )
 
@@ -88,6 +89,7 @@ type CauseScore struct {
 	Shape   Shape
 	Truth   []string // the classes that are correct for the session's mistake
 	Said    []string
+	Shown   bool // by an experiment, or by the evidence: not as what is left
 	Outcome Outcome
 	Tested  []string // the experiments that were made, with their results
 }
@@ -117,10 +119,13 @@ func (s *Score) cause(shape Shape, c *verdict.Conclusion) {
 	for i := range c.Causes {
 		x.Said = append(x.Said, c.Causes[i].Class)
 	}
+	x.Shown = len(c.Causes) > 0 && c.Causes[0].Confirmed()
 	switch {
 	case len(x.Said) == 0:
 	case len(x.Said) <= maxGroup && overlap(x.Said, x.Truth):
 		x.Outcome = Right
+	case c.Causes[0].Standing == verdict.NotExcluded && overlap(x.Said, x.Truth):
+		x.Outcome = Open
 	default:
 		x.Outcome = False
 	}
@@ -191,11 +196,11 @@ var severity = []Mark{Exact, Unknown, Missed, Guessed, Wrong}
 // wrong verdict.
 func CauseTable(w io.Writer, scores []*Score) error {
 	var b strings.Builder
-	b.WriteString("| Evidence | sessions | right | not known | wrong |\n|---|---|---|---|---|\n")
+	b.WriteString("| Evidence | sessions | right | not excluded | not known | wrong |\n|---|---|---|---|---|---|\n")
 	for _, shape := range Shapes() {
 		n := tallyCauses(scores, func(_ *Score, c *CauseScore) bool { return c.Shape == shape })
 		if all := n.all(); all > 0 {
-			fmt.Fprintf(&b, "| %s | %d | %d | %d | %s |\n", shape, all, n[Right], n[NotKnown], percent(n[False], all))
+			fmt.Fprintf(&b, "| %s | %d | %d | %d | %d | %s |\n", shape, all, n[Right], n[Open], n[NotKnown], percent(n[False], all))
 		}
 	}
 	b.WriteString("\n| Mistake |")
@@ -212,6 +217,9 @@ func CauseTable(w io.Writer, scores []*Score) error {
 		b.WriteString("\n")
 	}
 	b.WriteString("\n")
+	shown := tallyCauses(scores, func(_ *Score, c *CauseScore) bool { return c.Shape == WithOwn && c.Shown })
+	left := tallyCauses(scores, func(_ *Score, c *CauseScore) bool { return c.Shape == WithOwn && !c.Shown })
+	fmt.Fprintf(&b, "With `--sim --own`, shown: %d right, %d wrong; not excluded: %d right, %d of more than three, %d wrong.\n\n", shown[Right], shown[False], left[Right], left[Open], left[False])
 	for _, s := range scores {
 		for _, c := range s.Causes {
 			if c.Outcome == False {
@@ -269,7 +277,7 @@ func tallyCauses(scores []*Score, only func(*Score, *CauseScore) bool) causeTall
 	return n
 }
 
-func (n causeTally) all() int { return n[Right] + n[NotKnown] + n[False] }
+func (n causeTally) all() int { return n[Right] + n[Open] + n[NotKnown] + n[False] }
 
 // String returns how many of all are right. It also reports the wrong ones.
 func (n causeTally) String() string {

@@ -79,7 +79,7 @@ func TestSample(t *testing.T) {
 		}
 	}
 	for shape, n := range count {
-		right, unknown, wrong := n[verdicts.Right], n[verdicts.NotKnown], n[verdicts.False]
+		right, unknown, wrong := n[verdicts.Right]+n[verdicts.Open], n[verdicts.NotKnown], n[verdicts.False]
 		switch {
 		case shape == verdicts.WithOwn:
 			if right < 9*unknown || right < 12*wrong {
