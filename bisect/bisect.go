@@ -551,6 +551,15 @@ func (r *Result) compare(peers []*peer, verify bool) (first, sums *pair) {
 			}
 		}
 	}
+	if first == nil || len(groups(peers, first.bracket.Bad)) != 2 {
+		return first, sums
+	}
+	// The peers of each side are equal there: two of them may show more nearly where both sides were equal.
+	for _, p := range r.pairs {
+		if b := p.bracket; b != nil && b.Bad.Same(first.bracket.Bad) && first.before(p) {
+			first = p
+		}
+	}
 	return first, sums
 }
 
