@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/snapshot"
@@ -130,6 +131,9 @@ func replay(r *Result, peers []*peer, opts Options) error {
 		rep.To = b.Bad.Tick
 		err = rep.play(runs, ref, sim)
 	}
+	if err == nil && ref.from.world != nil && rep.departsFromAll(runs) {
+		ref, err = rep.fromStart(r, runs, ref, sim)
+	}
 	if err != nil {
 		r.SimFailed = err.Error()
 		return nil
@@ -147,6 +151,37 @@ func replay(r *Result, peers []*peer, opts Options) error {
 	r.Replay = rep
 	r.narrowByReplay(runs)
 	return nil
+}
+
+// departsFromAll reports whether the replay departs from every peer.
+func (rep *Replay) departsFromAll(runs []run) bool {
+	return !rep.Unsteady && !slices.ContainsFunc(runs, func(run run) bool { return run.out.Departs == nil })
+}
+
+// fromStart replays from the start of the session after a replay from a state departed from every
+// peer. The state may lack what later ticks read; then the replay from the start agrees with a peer.
+// Otherwise the first replay counts.
+func (rep *Replay) fromStart(r *Result, runs []run, ref *reference, sim *Sim) (*reference, error) {
+	first, firstRuns := *rep, slices.Clone(runs)
+	start := refer(runs, nil, r.Bracket.Bad.Tick)
+	if start == nil {
+		return ref, nil
+	}
+	rep.To = r.Bracket.Bad.Tick
+	err := rep.play(runs, start, sim)
+	var agree []string
+	for i := range runs {
+		if out := &runs[i].out; err == nil && !rep.Unsteady && out.MatchesReference() {
+			agree = append(agree, runs[i].peer.String())
+		}
+	}
+	if len(agree) == 0 {
+		*rep = first
+		copy(runs, firstRuns)
+		return ref, nil
+	}
+	r.note("from the state at point %d the replay departs from every peer, from the start of the session it agrees with %s: the snapshots lack state that later ticks read", first.From, strings.Join(agree, ", "))
+	return start, nil
 }
 
 func beginning(good *snapshot.Point) string {

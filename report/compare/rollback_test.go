@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/desynctool/desynctool/bisect"
@@ -22,7 +23,8 @@ import (
 // the RNG says how much is in it. No other order touches the RNG. Its mistake is in the save
 // to which a rollback returns; the dumps of the state are whole.
 type regatta struct {
-	lacks string // what a save lacks: "rng", "catch", "" for nothing
+	lacks string // the field that a save lacks: "rng", "catch", "" for none
+	wind  uint64 // moves the boats; no dump of the state has it where it blows
 	tick  uint64
 	rng   uint64
 	place [4]uint64
@@ -33,7 +35,10 @@ func (g *regatta) Point() uint64 { return g.tick }
 
 func (g *regatta) Step(orders []orderlog.Order) error {
 	for i := range g.place {
-		g.place[i] += uint64(i + 1)
+		g.place[i] += uint64(i+1) + g.wind/4
+	}
+	if g.wind > 0 {
+		g.wind++
 	}
 	for _, o := range orders {
 		g.rng = g.rng*6364136223846793005 + 1442695040888963407
@@ -118,6 +123,7 @@ type regattaPlay struct {
 	ticks, every   uint64 // every: ticks from snapshot to snapshot, 0 for none
 	casts          map[uint64]uint32
 	predicts, upTo uint64
+	wind           uint64
 	written        uint64 // tick before which something outside of the game writes into the client's catch, 0 for none
 }
 
@@ -144,6 +150,7 @@ func (play *regattaPlay) record(t *testing.T, lacks string) (dirs []string) {
 		dirs = append(dirs, dir)
 		s, _ := regattaSim("", lacks).Start(nil)
 		g := s.(*regatta)
+		g.wind = play.wind
 		var out bytes.Buffer
 		kinds := []orderlog.OrderKind{{Name: "cast"}}
 		w, err := orderlog.NewWriter(&out, orderlog.Header{Seed: 5, Peer: peer, Peers: []string{"host", "client"}, Kinds: kinds}, orderlog.WriterOptions{})
@@ -192,6 +199,26 @@ func concluded(t *testing.T, dirs []string, builds compare.Builds) *verdict.Conc
 		t.Fatal(err)
 	}
 	return c
+}
+
+// TestStateThatSnapshotsLack: where a replay from a snapshot departs from every peer, one from the
+// start shows who is wrong.
+func TestStateThatSnapshotsLack(t *testing.T) {
+	play := regattaPlay{ticks: 200, every: 50, written: 110, wind: 1, casts: map[uint64]uint32{5: 0, 90: 2}}
+	dirs := play.record(t, "")
+	sim := regattaSim("sound", "")
+	start := sim.Start
+	sim.Start = func(h *orderlog.Header) (bisect.Simulator, error) {
+		s, err := start(h)
+		s.(*regatta).wind = 1
+		return s, err
+	}
+	c := concluded(t, dirs, compare.Builds{Sim: sim})
+	if !slices.Equal(c.Guilty, []string{"client"}) || !slices.ContainsFunc(c.Notes, func(s string) bool {
+		return strings.Contains(s, "agrees with") && strings.Contains(s, "the snapshots lack state")
+	}) {
+		t.Errorf("guilty are %v, notes %q", c.Guilty, c.Notes)
+	}
 }
 
 func causesOf(c *verdict.Conclusion) (classes []string) {

@@ -68,7 +68,7 @@ func (c *Conclusion) experiment(e Evidence, t *traits) bool {
 		b.own = ownUnknown
 	case b.own == ownAgrees: // what it keeps beside its state may be older
 		if b.own = b.replayed(true); b.own == ownRepeats {
-			return b.kept()
+			return b.kept(t)
 		}
 	}
 	switch b.own {
@@ -260,14 +260,15 @@ func (b *bench) repeats(t *traits) bool {
 
 // kept separates the classes of mistakes that the build makes again from the start, and not from
 // the last state in which the peers were equal: it keeps something that the state lacks.
-func (b *bench) kept() bool {
+func (b *bench) kept(t *traits) bool {
 	if b.so(bisect.CheckCaches, true) {
 		return b.show(StaleCache)
 	}
 	if b.control(true); b.wavers {
 		return b.show(b.unsteady()...)
 	}
-	return !b.unproven && b.take(Shown, slices.DeleteFunc([]string{Uninitialized, SaveForgets, IterationOrder, StaleCache}, b.c.excluded))
+	classes := t.andHealed(b.seen, Uninitialized, SaveForgets, IterationOrder, StaleCache)
+	return !b.unproven && b.take(Shown, slices.DeleteFunc(classes, b.c.excluded))
 }
 
 // mostClasses is how many classes are said not to be told apart: more would say nothing.
