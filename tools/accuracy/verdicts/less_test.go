@@ -1,0 +1,57 @@
+package verdicts_test
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/desynctool/desynctool/bisect/refsim"
+	"github.com/desynctool/desynctool/bisect/refsim/session"
+	"github.com/desynctool/desynctool/internal/testkit/effort"
+	"github.com/desynctool/desynctool/tools/accuracy/verdicts"
+)
+
+// TestLessEvidence takes pieces of evidence away one by one: what is known may only shrink. No
+// answer that is right with less evidence is wrong or lost with more.
+func TestLessEvidence(t *testing.T) {
+	less := func(list []verdicts.Session) {
+		for i, s := range list {
+			if strings.HasPrefix(s.Fault, "unsorted-merge") { // threads do it again or not, with whatever evidence
+				continue
+			}
+			s.Lack, s.Trace = verdicts.Nothing, session.TraceColumn
+			lines, err := verdicts.Less(s, t.TempDir(), conclude, s.Seed)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, line := range lines {
+				t.Error(line)
+			}
+			if !effort.Full() && i == 1 {
+				return
+			}
+		}
+	}
+	faults := len(refsim.Faults())
+	list := verdicts.Faulty(verdicts.Reference{}, 3*faults)
+	for i := range list {
+		list[i].Peers, list[i].Entities, list[i].Ticks = min(list[i].Peers, 3), 100, effort.Of[uint64](120, 250)
+	}
+	if !effort.Full() { // a mistake of the code, and one of the network
+		list = []verdicts.Session{list[15], list[6]}
+	}
+	less(list)
+	if !effort.Full() {
+		return
+	}
+	game, err := verdicts.Compile("../../..", "arena", t.TempDir())
+	if errors.Is(err, exec.ErrNotFound) && os.Getenv("DESYNCTOOL_SDK_TESTS") == "" {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	less(verdicts.Faulty(game, 12))
+}
