@@ -151,7 +151,7 @@ func (b *bench) takesBack(whole bool) bool {
 	}
 	switch {
 	case b.wavers:
-		return b.show(b.unsteady()...)
+		return b.showUnsteady()
 	case b.unproven || !departs:
 		return false
 	case saved && predicted:
@@ -168,11 +168,11 @@ func (b *bench) takesBack(whole bool) bool {
 // replay has been seen to come to another state than the peer.
 func (b *bench) inReplay(sure bool) bool {
 	if b.so(bisect.Repeat, false) {
-		return b.show(b.unsteady()...)
+		return b.showUnsteady()
 	}
 	for _, whole := range []bool{false, true} {
 		if sure && b.varies(whole) {
-			return b.show(b.unsteady()...)
+			return b.showUnsteady()
 		}
 	}
 	return false
@@ -209,12 +209,24 @@ func (b *bench) varies(whole bool) bool {
 	return true
 }
 
-// unsteady are the classes of mistakes by which two replays in one build differ.
-func (b *bench) unsteady() []string {
+// showUnsteady takes the classes of mistakes by which two replays in one build differ. Where no states
+// are known but hashes, the checksum may be one that does not depend on the state alone: two
+// instances show that.
+func (b *bench) showUnsteady() bool {
+	classes := []string{WallClock, IterationOrder, Uninitialized}
 	if s := b.seen; s != nil && (s.traded > 0 || s.only[0] > 0 && s.only[0] == s.only[1]) {
-		return []string{IterationOrder, ThreadTiming, Uninitialized}
+		classes[0], classes[1], classes[2] = IterationOrder, ThreadTiming, Uninitialized
 	}
-	return []string{WallClock, IterationOrder, Uninitialized}
+	if b.c.Compared == nil {
+		trial, x := b.try(bisect.Dual, false)
+		switch {
+		case trial == nil || trial.First == nil || trial.First.Diff == nil:
+			classes = append(classes, ChecksumDefect)
+		case !trial.First.Diff.RootsDiffer():
+			x.Result, classes = DepartsSo, []string{ChecksumDefect}
+		}
+	}
+	return b.take(Shown, slices.DeleteFunc(classes, b.c.excluded))
 }
 
 // repeats separates the classes of mistakes that the build makes again with the same orders.
@@ -231,6 +243,7 @@ func (b *bench) repeats(t *traits) bool {
 		if !trial.First.Diff.RootsDiffer() { // the states are equal, what is recorded of them is not
 			return b.show(ChecksumDefect)
 		}
+		b.c.exclude(x.sign(), ChecksumDefect)
 		s = shapeOf(trial.First.Diff, nil)
 	}
 	saved := b.so(bisect.Serialize, false)
@@ -239,7 +252,7 @@ func (b *bench) repeats(t *traits) bool {
 	}
 	switch {
 	case b.wavers || b.varies(false): // last, since it takes the most replays
-		return b.show(b.unsteady()...)
+		return b.showUnsteady()
 	case b.unproven:
 		return false
 	case saved:
@@ -265,7 +278,7 @@ func (b *bench) kept(t *traits) bool {
 		return b.show(StaleCache)
 	}
 	if b.control(true); b.wavers {
-		return b.show(b.unsteady()...)
+		return b.showUnsteady()
 	}
 	classes := t.andHealed(b.seen, Uninitialized, SaveForgets, IterationOrder, StaleCache)
 	return !b.unproven && b.take(Shown, slices.DeleteFunc(classes, b.c.excluded))

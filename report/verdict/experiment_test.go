@@ -78,7 +78,11 @@ func (l *fakeLab) try(x Trying) (*bisect.Trial, error) {
 // being wrong.
 func experimented(t *testing.T, l *fakeLab, given bool) *Conclusion {
 	t.Helper()
-	e := differAt(partedIn(60, 61), 61)
+	return experimentedOn(t, differAt(partedIn(60, 61), 61), l, given)
+}
+
+func experimentedOn(t *testing.T, e Evidence, l *fakeLab, given bool) *Conclusion {
+	t.Helper()
 	point := uint64(61)
 	e.Bisect.Replay = &bisect.Replay{Peers: []bisect.ReplayedPeer{
 		{Name: "client", Compared: 2, Departs: &point, Expected: soundSum, Got: peerSum}, {Name: "host", Compared: 2},
@@ -221,6 +225,30 @@ func TestBudget(t *testing.T) {
 		}
 		if len(l.made) != left || notMade != want {
 			t.Errorf("%s: %d made, %d said not to be", fmt.Sprint(left), len(l.made), notMade)
+		}
+	}
+}
+
+// TestHashesAlone: where hashes differ and no states are known, the checksum may be wrong.
+func TestHashesAlone(t *testing.T) {
+	same, other := &snapshot.Diff{A: &snapshot.Info{}, B: &snapshot.Info{}}, differAt(partedIn(60, 61), 61).Diff
+	agrees := outcome{point: 61, got: soundSum}
+	for _, test := range []struct {
+		name     string
+		outcomes map[bisect.TrialMode]outcome
+		standing Standing
+		has      bool
+	}{
+		{"the own build is sound", map[bisect.TrialMode]outcome{bisect.Plain: agrees}, NotExcluded, true},
+		{"the own build repeats it in its state", map[bisect.TrialMode]outcome{bisect.Against: {point: 61, diff: other}}, NotExcluded, false},
+		{"the own build varies", map[bisect.TrialMode]outcome{bisect.Plain: {point: 61, got: otherSum}, bisect.Repeat: {point: 61}}, Shown, true},
+		{"the own build varies in its state", map[bisect.TrialMode]outcome{bisect.Plain: {point: 61, got: otherSum}, bisect.Repeat: {point: 61}, bisect.Dual: {point: 61, diff: other}}, Shown, false},
+		{"the own build varies in its checksum", map[bisect.TrialMode]outcome{bisect.Plain: {point: 61, got: otherSum}, bisect.Repeat: {point: 61}, bisect.Dual: {point: 61, diff: same}}, Shown, true},
+	} {
+		c := experimentedOn(t, partedIn(60, 61), &fakeLab{outcomes: test.outcomes, left: 50}, true)
+		i := slices.IndexFunc(c.Causes, func(x Cause) bool { return x.Class == ChecksumDefect })
+		if len(c.Causes) == 0 || c.Causes[0].Standing != test.standing || (i >= 0) != test.has {
+			t.Errorf("%s: %+v; excluded %+v", test.name, c.Causes, c.Excluded)
 		}
 	}
 }

@@ -53,7 +53,7 @@ func (t *traits) andHealed(s *shape, classes ...string) []string {
 // come from it, or comes with the machine.
 func (b *bench) outside(t *traits) bool {
 	if b.varies(false) { // it came to what the others have by chance
-		return b.show(b.unsteady()...)
+		return b.showUnsteady()
 	}
 	classes := []string{ForeignWrite, BitFlip, ThreadTiming}
 	switch s := b.seen; {
@@ -97,6 +97,9 @@ func (b *bench) left(classes ...string) bool {
 		case x.Result == Impossible && !x.Whole:
 			classes = append(classes, unmade[x.Mode]...)
 		}
+	}
+	if b.c.Compared == nil { // hashes differ, and that states do is not known
+		classes = append(classes, ChecksumDefect)
 	}
 	for _, mode := range []bisect.TrialMode{bisect.CheckCaches, bisect.CheckPurity, bisect.Predict, bisect.Serialize} {
 		classes = append(classes, excludes[mode]...)

@@ -107,6 +107,8 @@ func Excluded(c *verdict.Conclusion) map[string]string {
 		case x.By.Kind != verdict.Experimented:
 		case x.By.Names[0] == string(bisect.Plain):
 			out[x.Class] = "it comes to the peer's states without it: " + out[x.Class]
+		case x.Class == verdict.ChecksumDefect:
+			out[x.Class] = "states differ: " + out[x.Class]
 		default:
 			out[x.Class] = "nothing departs: " + out[x.Class]
 		}
@@ -137,6 +139,7 @@ func Experiments(c *verdict.Conclusion) []document.Experiment {
 // modes describe what a replay does.
 var modes = map[bisect.TrialMode]string{
 	bisect.Plain: "the peer's orders played again", bisect.Against: "two builds side by side", bisect.Repeat: "the orders played several times",
+	bisect.Dual:      "two instances side by side",
 	bisect.Serialize: "saved and loaded in the tick", bisect.Rollback: "rolled back in the tick", bisect.CheckCaches: "all caches computed again",
 	bisect.CheckPurity: "orders tested before the tick is played", bisect.Predict: "the tick predicted and taken back",
 }

@@ -300,12 +300,12 @@ func parted(c *verdict.Conclusion) string {
 	case c.Within:
 		text.WriteString("; the traces agree again at its end")
 	case c.Healed != nil && n > 0:
-		fmt.Fprintf(&text, "; the states are equal again %s, and part again %s", at(*c.Healed), again(&c.Splits[1]))
+		fmt.Fprintf(&text, "; the %s are equal again %s, and part again %s", healedBy(c), at(*c.Healed), again(&c.Splits[1]))
 		if n > 1 {
 			fmt.Fprintf(&text, " and %s", prose.Count(n-1, "more time", "more times"))
 		}
 	case c.Healed != nil:
-		fmt.Fprintf(&text, "; the states are equal again %s", at(*c.Healed))
+		fmt.Fprintf(&text, "; the %s are equal again %s", healedBy(c), at(*c.Healed))
 	}
 	return text.String() + "."
 }
@@ -496,6 +496,14 @@ func several(c *verdict.Conclusion, list []string) string {
 		return fmt.Sprintf("%s and %d more", strings.Join(names, ", "), n)
 	}
 	return join(names, "and")
+}
+
+// healedBy names the things that are equal again: states, or hashes alone.
+func healedBy(c *verdict.Conclusion) string {
+	if c.Compared == nil && (len(c.Splits) == 0 || len(c.Splits[0].HealedFiles) == 0) {
+		return "hashes"
+	}
+	return "states"
 }
 
 // why names the cause, or what the divergence looks like, or explains why no cause is known.

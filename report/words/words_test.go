@@ -209,7 +209,7 @@ func TestVerdict(t *testing.T) {
 			c.Tick, c.Exact, c.Bracket = nil, false, bracketOf(frame(52718784, "000adee0", snapshot.At), frame(52721152, "000adf00", snapshot.At))
 			c.Healed = number(52721154)
 		}), []string{
-			"client and host parted between state points 000adee0 (52718784) and 000adf00 (52721152); the states are equal again at state point 52721154.",
+			"client and host parted between state points 000adee0 (52718784) and 000adf00 (52721152); the hashes are equal again at state point 52721154.",
 			"The cause is not known: no states of the moment at which the peers parted were compared.",
 			"Which peer is wrong is not known: a replay of the orders would show it (--sim).",
 		}},

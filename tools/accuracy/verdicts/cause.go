@@ -124,7 +124,7 @@ func (s *Score) cause(shape Shape, c *verdict.Conclusion) {
 	case len(x.Said) == 0:
 	case len(x.Said) <= maxGroup && overlap(x.Said, x.Truth):
 		x.Outcome = Right
-	case c.Causes[0].Standing == verdict.NotExcluded && overlap(x.Said, x.Truth):
+	case (c.Causes[0].Standing == verdict.NotExcluded || c.Causes[0].Standing == verdict.Shown) && overlap(x.Said, x.Truth):
 		x.Outcome = Open
 	default:
 		x.Outcome = False
