@@ -85,9 +85,12 @@ func (c *Conclusion) causes(e Evidence, t *traits) {
 	case c.seen(t):
 	case c.Kind != bisect.StateDiffers && c.Kind != bisect.BlindChecksum:
 	case c.Compared != nil && !c.valuesDiffer(): // only the columns of the files differ
-	case c.experiment(e, t):
+	case c.experiment(e, t) && (c.Causes[0].Standing != NotExcluded || len(c.Causes) == 1):
 	default:
-		c.looks(t)
+		left := c.Causes
+		if c.looks(t); len(c.Causes) == 0 { // a likeness may single out one of the classes that are left
+			c.Causes = left
+		}
 	}
 }
 

@@ -70,6 +70,7 @@ func (c *Conclusion) experiment(e Evidence, t *traits) bool {
 		if b.own = b.replayed(true); b.own == ownRepeats {
 			return b.kept(t)
 		}
+		c.exclude(signOf(Experimented, string(bisect.Plain), b.lab.Own), DifferentData)
 	}
 	switch b.own {
 	case ownRepeats:

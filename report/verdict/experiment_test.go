@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/desynctool/desynctool/bisect"
+	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
@@ -250,5 +251,20 @@ func TestHashesAlone(t *testing.T) {
 		if len(c.Causes) == 0 || c.Causes[0].Standing != test.standing || (i >= 0) != test.has {
 			t.Errorf("%s: %+v; excluded %+v", test.name, c.Causes, c.Excluded)
 		}
+	}
+}
+
+// TestLikenessAmongLeft: experiments that leave several classes do not take away the likeness of one
+// of them, which is known without them.
+func TestLikenessAmongLeft(t *testing.T) {
+	e := differAt(partedIn(60, 61), 61)
+	e.Facts = []document.Fact{{Name: "data", Must: true, Values: map[string]string{"client": "1", "host": "2"}}}
+	against := map[bisect.TrialMode]outcome{bisect.Against: {point: 61, diff: e.Diff}}
+	if c := experimentedOn(t, e, &fakeLab{outcomes: against, left: 50}, true); len(c.Causes) != 1 || c.Causes[0].Class != DifferentData || c.Causes[0].Standing != Looks {
+		t.Errorf("the own build repeats it: %+v", c.Causes)
+	}
+	sound := map[bisect.TrialMode]outcome{bisect.Plain: {point: 61, got: soundSum}}
+	if c := experimentedOn(t, e, &fakeLab{outcomes: sound, left: 50}, true); len(c.Causes) != 1 || c.Causes[0].Standing != NotExcluded || !c.excluded(DifferentData) {
+		t.Errorf("the own build is sound: %+v, excluded %+v", c.Causes, c.Excluded)
 	}
 }

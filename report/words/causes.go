@@ -105,6 +105,8 @@ func Excluded(c *verdict.Conclusion) map[string]string {
 		out[x.Class] = Sign(x.By)
 		switch {
 		case x.By.Kind != verdict.Experimented:
+		case x.Class == verdict.DifferentData:
+			out[x.Class] = "it comes to the states of the others: " + out[x.Class]
 		case x.By.Names[0] == string(bisect.Plain):
 			out[x.Class] = "it comes to the peer's states without it: " + out[x.Class]
 		case x.Class == verdict.ChecksumDefect:
