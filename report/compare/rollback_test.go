@@ -20,7 +20,7 @@ import (
 )
 
 // regatta is a rollback game of four boats. They drift in each tick; an order casts a net, and
-// the RNG says how much is in it. No other order touches the RNG. Its mistake is in the save
+// the RNG decides how much is in it. No other order touches the RNG. Its mistake is in the save
 // to which a rollback returns; the dumps of the state are whole.
 type regatta struct {
 	lacks string // the field that a save lacks: "rng", "catch", "" for none
@@ -135,7 +135,7 @@ func (play *regattaPlay) orders(tick uint64) []orderlog.Order {
 	return []orderlog.Order{{Tick: tick, Player: who, Sequence: uint32(tick)}}
 }
 
-// record writes what two peers leave who both have a build whose saves lack something.
+// record writes the files of two peers. The saves of their build lack a field.
 func (play *regattaPlay) record(t *testing.T, lacks string) (dirs []string) {
 	t.Helper()
 	must := func(err error) {
@@ -269,7 +269,7 @@ func TestUncovered(t *testing.T) {
 			play.casts[120] = 2
 		}
 		c := concluded(t, play.record(t, ""), compare.Builds{Sim: regattaSim("sound", ""), Own: regattaSim("own", "")})
-		want := []string{verdict.ForeignWrite, verdict.StaleCache, verdict.ImpureValidation} // caches and tests it does not show
+		want := []string{verdict.ForeignWrite, verdict.ThreadTiming, verdict.StaleCache, verdict.ImpureValidation} // caches and tests it does not show
 		if !casts {
 			want = append(want, verdict.PredictionLeak, verdict.SaveForgets)
 		}

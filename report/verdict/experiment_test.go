@@ -141,15 +141,15 @@ func TestExperiments(t *testing.T) {
 			[]string{SaveForgets, PredictionLeak, Uninitialized}, nil},
 		{"the own build repeats it from the start alone", true, outcomes{bisect.Plain: agrees, "plain whole": {}}, 50, []string{Uninitialized, SaveForgets, IterationOrder}, nil},
 		{"the own build repeats it from the start alone, and has a stale cache", true, outcomes{bisect.Plain: agrees, "plain whole": {}, bisect.CheckCaches: {point: 60}}, 50, []string{StaleCache}, nil},
-		{"the own build is sound in every way", true, outcomes{bisect.Plain: agrees}, 50, left(ForeignWrite), nil},
-		{"the own build is sound, and what differs never changes", true, outcomes{bisect.Plain: agrees, bisect.Changing: {blind: true}}, 50, left(ForeignWrite, PredictionLeak, SaveForgets), nil},
-		{"the own build is sound, and what differs changes near the tick", true, outcomes{bisect.Plain: agrees, bisect.Changing: {n: 9}}, 50, left(ForeignWrite), nil},
+		{"the own build is sound in every way", true, outcomes{bisect.Plain: agrees}, 50, left(ForeignWrite, ThreadTiming), nil},
+		{"the own build is sound, and what differs never changes", true, outcomes{bisect.Plain: agrees, bisect.Changing: {blind: true}}, 50, left(ForeignWrite, ThreadTiming, PredictionLeak, SaveForgets), nil},
+		{"the own build is sound, and what differs changes near the tick", true, outcomes{bisect.Plain: agrees, bisect.Changing: {n: 9}}, 50, left(ForeignWrite, ThreadTiming), nil},
 		{"the own build is sound, by chance", true, outcomes{bisect.Plain: agrees, bisect.Repeat: {point: 50}}, 50, []string{WallClock, IterationOrder, Uninitialized}, nil},
 		{"the own build is sound, and there was no control", true, outcomes{bisect.Plain: agrees}, 7, nil, nil},
 		{"the own build is sound, but nothing more was allowed", true, outcomes{bisect.Plain: agrees}, 3, nil, nil},
-		{"the own build is sound, and cannot predict", true, outcomes{bisect.Plain: agrees, bisect.Predict: {err: errors.New("no")}}, 50, left(ForeignWrite, PredictionLeak), nil},
+		{"the own build is sound, and cannot predict", true, outcomes{bisect.Plain: agrees, bisect.Predict: {err: errors.New("no")}}, 50, left(ForeignWrite, ThreadTiming, PredictionLeak), nil},
 		{"the own build is sound, and can do little", true, outcomes{bisect.Plain: agrees, bisect.Predict: {err: errors.New("no")}, bisect.Serialize: {err: errors.New("no")}, bisect.CheckPurity: {err: errors.New("no")}}, 50,
-			left(ForeignWrite, Uninitialized, ImpureValidation, PredictionLeak, SaveForgets), nil},
+			left(ForeignWrite, ThreadTiming, Uninitialized, ImpureValidation, PredictionLeak, SaveForgets), nil},
 		{"the own build repeats it, but nothing more was allowed", true, outcomes{}, 3, nil, []string{"plain", "check-caches", "check-caches"}},
 		{"the own build has another hash for the same state", true, outcomes{bisect.Against: {point: 61, diff: &snapshot.Diff{A: &snapshot.Info{}, B: &snapshot.Info{}}}}, 50, []string{ChecksumDefect}, nil},
 		{"the own build repeats it, and its caches cannot be checked", true, outcomes{bisect.CheckCaches: {err: errors.New("no")}}, 50, left(DifferentData, UnstableSort, Locale, IterationOrder, StaleCache), nil},
@@ -264,7 +264,7 @@ func TestLikenessAmongLeft(t *testing.T) {
 		t.Errorf("the own build repeats it: %+v", c.Causes)
 	}
 	sound := map[bisect.TrialMode]outcome{bisect.Plain: {point: 61, got: soundSum}}
-	if c := experimentedOn(t, e, &fakeLab{outcomes: sound, left: 50}, true); len(c.Causes) != 1 || c.Causes[0].Standing != NotExcluded || !c.excluded(DifferentData) {
+	if c := experimentedOn(t, e, &fakeLab{outcomes: sound, left: 50}, true); len(c.Causes) != 2 || c.Causes[0].Standing != NotExcluded || !c.excluded(DifferentData) {
 		t.Errorf("the own build is sound: %+v, excluded %+v", c.Causes, c.Excluded)
 	}
 }

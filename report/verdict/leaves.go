@@ -56,16 +56,22 @@ func (b *bench) outside(t *traits) bool {
 		return b.showUnsteady()
 	}
 	classes := []string{ForeignWrite, BitFlip, ThreadTiming}
-	switch s := b.seen; {
-	case s == nil:
-	case s.rng && s.rows == 0: // a replay does not run the code outside of the sim, which may draw
-		classes = []string{RNGLeak, ForeignWrite, ThreadTiming}
-	case s.floats && s.near:
-		classes = []string{Float, ForeignWrite}
-	case s.single != nil && s.single.BitsChanged == 1:
-		classes = []string{BitFlip, ForeignWrite}
-	case s.single != nil:
-		classes = []string{ForeignWrite}
+	if s := b.seen; s != nil {
+		switch {
+		case s.single != nil && s.single.BitsChanged == 1:
+			classes = []string{BitFlip, ForeignWrite, ThreadTiming}
+		case s.single != nil:
+			classes = []string{ForeignWrite, ThreadTiming}
+		}
+		switch {
+		case s.floats && s.near:
+			classes = append([]string{Float}, classes...)
+		case s.rng && s.rows == 0: // a replay does not run the code outside of the sim, which may draw
+			classes = append([]string{RNGLeak}, classes...)
+		}
+	}
+	if b.onHost() { // nor a script that runs on the host
+		classes = append([]string{HostOnly}, classes...)
 	}
 	if t.locale != nil {
 		classes = append([]string{Locale}, classes...)

@@ -80,7 +80,7 @@ type Outcome string
 const (
 	Right    Outcome = "right"
 	NotKnown Outcome = "not known"
-	Open     Outcome = "not excluded" // more than three classes are, the true one among them, and the verdict says so
+	Open     Outcome = "not excluded" // more than three classes are, and the true one is among them
 	False    Outcome = "wrong"
 )
 
