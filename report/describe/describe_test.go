@@ -103,6 +103,56 @@ func TestPage(t *testing.T) {
 	}
 }
 
+// TestLines reads logs by the patterns that their page has as comments: the ticks and checksums are those that are written.
+func TestLines(t *testing.T) {
+	for _, c := range []struct {
+		form string
+		want string // of tick 3
+	}{
+		{"Frame %d checksum: %d", "3 =577090040"},
+		{"[12:00:01] [sync] tick=%d hash=0x%08x players=4", "3 =0x2265b1f8"},
+		{"it's turn %d, sync hash  %x now", "3 =2265b1f8"},
+		{"step %d: physics %08x ai %08x rng %08x", "3 physics=2265b1f8 ai=dd9a4e07 rng=673115e8"},
+	} {
+		var text strings.Builder
+		for tick := 1; tick < 40; tick++ {
+			sum := uint32(tick) * 2654435761
+			if tick == 3 {
+				sum = 577090040
+			}
+			values := []any{tick, sum, ^sum, sum * 3}
+			fmt.Fprintf(&text, c.form+"\nunit 7 moved\n", values[:strings.Count(c.form, "%")]...)
+		}
+		guess, err := describe.New(survey.Under(files.Disk, []string{folder(t, map[string]string{"a/net.log": text.String(), "b/net.log": text.String()})}, nil))
+		if err != nil {
+			t.Fatalf("%s: %v", c.form, err)
+		}
+		page := strings.NewReplacer("#[[line]]", "[[line]]", "#pattern", "pattern").Replace(guess.Page)
+		d, err := description.Parse([]byte(page), "page")
+		if err != nil {
+			t.Errorf("%s: %v\n%s", c.form, err, page)
+			continue
+		}
+		read, got := 0, ""
+		var to description.Checkpoint
+		for line := range strings.Lines(text.String()) {
+			if ok, misfit := d.Checkpoint([]byte(strings.TrimSpace(line)), &to); misfit != "" {
+				t.Errorf("%s: %s", line, misfit)
+			} else if ok {
+				if read++; to.Tick == 3 {
+					got = fmt.Sprint(to.Tick)
+					for _, s := range to.Sums {
+						got += fmt.Sprintf(" %s=%s", s.Name, s.Value)
+					}
+				}
+			}
+		}
+		if read != 39 || got != c.want {
+			t.Errorf("%s: %d lines are read, of tick 3 %s, expected %s\n%s", c.form, read, got, c.want, page)
+		}
+	}
+}
+
 func TestNothing(t *testing.T) {
 	if _, err := describe.New(survey.Under(files.Disk, []string{folder(t, map[string]string{"a.txt": "hello\n"})}, nil)); !errors.Is(err, frame.ErrLacking) {
 		t.Error(err)

@@ -56,6 +56,7 @@ func (w *writer) page() string {
 	w.line("")
 	w.line("game = \"My game\"  # its name in reports")
 	w.files()
+	w.lines()
 	w.names()
 	w.state()
 	w.tables()
@@ -93,6 +94,27 @@ func (w *writer) files() {
 			w.line("# No globs fit these files and no others: left to desynctool.")
 		case len(globs) > 0:
 			w.line("%s = %s", kind, list(globs))
+		}
+	}
+}
+
+// lines writes patterns for the lines with checksums, as comments: desynctool reads these lines without them, and also
+// sees then which checksums were predicted or of other peers.
+func (w *writer) lines() {
+	var done []string
+	for _, g := range w.groups {
+		for _, pattern := range g.Lines {
+			if slices.Contains(done, pattern) {
+				continue
+			}
+			if len(done) == 0 {
+				w.line("")
+				w.line("# The lines with checksums. desynctool finds them by itself: %s", prose.Printable(g.Title))
+				w.line("# Where that is wrong, remove the signs # and correct the patterns. Then no other lines have checksums.")
+			}
+			done = append(done, pattern)
+			w.line("#[[line]]  # %s", prose.Printable(filepath.Base(g.Files[0])))
+			w.line("#pattern = '%s'", pattern)
 		}
 	}
 }

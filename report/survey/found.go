@@ -74,6 +74,8 @@ type Group struct {
 	Pattern string
 	// Globs fit the names. The later ones fit fewer others.
 	Globs []string
+	// Lines are regular expressions for the lines of logs with checksums that no page describes.
+	Lines []string
 }
 
 // Groups returns the found groups, states first.
@@ -113,6 +115,9 @@ func (s *Survey) Groups() (out []Group) {
 				order = append(order, l.group)
 			}
 			one.Files = append(one.Files, l.path)
+			if l.sums != nil && one.Lines == nil {
+				one.Lines = l.sums.Expressions()
+			}
 		}
 		for _, g := range order {
 			out = g.put(out, *of[g])
