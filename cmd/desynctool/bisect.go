@@ -30,25 +30,28 @@ func newBisect(e *env) *cobra.Command {
 	var flags bisectFlags
 	cmd := &cobra.Command{
 		Use:   "bisect PATH...",
-		Short: "Find between which state points the peers parted, and the tick",
+		Short: "Find between which state points the peers diverged, and the tick",
 		Long: `bisect compares the snapshots of two or more peers and finds the first state
-points between which they parted, by reading only the headers of about log2 of
-them. With order logs that recorded sync hashes it finds the exact tick; with
---sim it replays the orders from the last equal snapshot and says which peer
-departs from the simulator; --drill then steps the tick system by system beside
-the trace that the peer left, and says what departs first.
+points between which the peers diverged. It reads only the headers of about log2
+of the snapshots. With order logs that contain sync hashes it finds the exact
+tick. With --sim it replays the orders from the last equal snapshot and reports
+which peer departs from the simulator. --drill then steps through the tick
+system by system, compares each step with the peer's trace, and reports the
+first departure.
 
-Each PATH is the folder of one peer, or one folder that holds a folder for each.
-Checksums that engines recorded beside the states (demos, sync streams, tables,
-logs) are weighed against these; without states they alone give the bracket.
+Each PATH is the folder of one peer, or one folder that contains a folder for
+each peer. bisect compares the states with checksums that engines recorded next
+to them (demos, sync streams, tables, logs). Without states the checksums alone
+give the bracket.
 
 ` + simulators.Help + `
 
 ` + simulators.GamesHelp() + `
 
---run 'CMD {}' takes one order log instead (order-log.bin, its text twin, 0 A.D.'s
-commands.txt), and runs a command, such as the game itself, on ever closer
-prefixes of it to learn whether they diverge; {} is the path of the prefix.
+--run 'CMD {}' takes one order log instead (order-log.bin, its text twin, 0
+A.D.'s commands.txt). It runs a command, such as the game itself, on ever closer
+prefixes of the log to find out whether they diverge; {} is the path of the
+prefix.
 ` + runHelp + gitHelp + `
 ` + cli.ExitHelp,
 		Example: `  desynctool bisect report/host report/client
@@ -68,7 +71,7 @@ prefixes of it to learn whether they diverge; {} is the path of the prefix.
 	cmd.Flags().StringVar(&flags.sim, "sim", "", "replay in this simulator: builtin, builtin:fault=…, exec:COMMAND, …")
 	flags.sims.addTimeout(cmd)
 	flags.sims.addGames(cmd)
-	cmd.Flags().BoolVar(&flags.drill, "drill", false, "with --sim: the system in which a peer departs, and what it wrote")
+	cmd.Flags().BoolVar(&flags.drill, "drill", false, "with --sim: find the system in which a peer departs, and the data that it wrote")
 	cmd.Flags().BoolVar(&flags.verify, "verify", false, verifyUsage)
 	flags.run.add(cmd.Flags())
 	flags.git.add(cmd.Flags())

@@ -15,28 +15,31 @@ func newCheck(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check PATH...",
 		Short: "Test whether files that a game wrote keep the rules of the formats",
-		Long: `check is for those who write order logs, snapshots, traces, tick signatures or
-peers' reports themselves. It tests a file against the pages that specify it, down to what a reader
-forgives: numbers in the shortest form, ascending keys, zeros where something has no use,
-each checksum, digest and hash computed anew. It reads on after a mistake where that is
-possible, and says of each where it is and which line of which page it breaks, by the
-name that docs/rules.md has for the rule. An error breaks a rule; an advice is of what is
-allowed and costs something, such as a log without hashes.
+		Long: `check is for games that write order logs, snapshots, traces, tick signatures or
+peers' reports themselves. It tests a file against the pages that specify it. It
+also tests the rules that a reader does not enforce: numbers in the shortest
+form, ascending keys, zeros in unused fields. It computes each checksum, digest
+and hash again. After a mistake it continues if that is possible. For each
+mistake it reports the place and the broken rule: the page, the line, and the
+name of the rule in docs/rules.md. An error breaks a rule. An advice is about
+something that is allowed but has a cost, such as a log without hashes.
 
-Of a folder each file of ours is checked, and the files of one peer, which lie in one
-folder, against each other: hashes in the order log against snapshots and reports.
+Of a folder each file of ours is checked, and the files of one peer, which lie
+in one folder, against each other: hashes in the order log against snapshots and
+reports.
 
-verify asks something else, of any file that desynctool reads: whether evidence is as it
-was written. sim check does for a simulator what check does for files.
+verify tests something else, for any file that desynctool reads: whether the
+evidence is still as it was written. sim check tests a simulator as check tests
+files.
 
-Exit status: 0 if all files conform, 1 if one does not, 2 if one cannot be read or is of
-no format that check knows.`,
+Exit status: 0 if all files conform, 1 if one does not, 2 if one cannot be read
+or has no format that check knows.`,
 		Example: `  desynctool check session/host/order-log.bin
   desynctool check session
   desynctool check --format json host.trace`,
 		Args: cobra.MinimumNArgs(1),
 	}
-	cmd.Flags().BoolVar(&all, "all", false, "show every finding that is kept, at most 1000 of a file")
+	cmd.Flags().BoolVar(&all, "all", false, "show every finding, at most 1000 for each file")
 	format := cli.AddFormat(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return doCheck(e, args, all, format) }
 	return cmd

@@ -27,21 +27,22 @@ func newDescribe(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "describe PATH...",
 		Short: "Write desynctool.toml, the page about a game's files, or check it",
-		Long: `describe writes a page desynctool.toml from what desynctool understands by itself of
-the files of a game that is on no list, and ignores pages that are there. Comments show why each line
-was guessed. Every command reads such files in the same way with the page and
-without it, until someone corrects it.
+		Long: `describe writes a page desynctool.toml from what desynctool understands by
+itself of the files of a game that is on no list, and ignores pages that are
+there. Comments show why each line was guessed. Every command reads such files
+in the same way with the page and without it, until someone corrects the page.
 
-With --check it shows what the page reads of each file: its kind, peer, ticks,
-tables with rows and columns, checkpoints, orders. Then it lists, with file and
-line, what does not fit: faults in files, rows without the described key, files
-that no glob fits, and parts of the page that fit nothing. The page is the one that
-other commands take: beside the files, above them, or given by --game.
+With --check it shows how the page reads each file: its kind, peer, ticks,
+tables with rows and columns, checkpoints, orders. Then it lists the misfits,
+with file and line: faults in files, rows without the described key, files that
+no glob fits, and parts of the page that fit nothing. describe takes the same
+page as other commands: the page next to the files, above them, or given by
+--game.
 
-docs/anygame.md has the keys of a page.
+docs/anygame.md describes the keys of a page.
 
-Exit status: 0 if the page was written, or if all fits; 2 if a file or the page is
-unusable; 3 if something does not fit, or nothing is understood.`,
+Exit status: 0 if the page was written, or if all fits; 2 if a file or the page
+is unusable; 3 if something does not fit, or nothing is understood.`,
 		Example: `  desynctool describe host client -o desynctool.toml
   desynctool describe --check host client`,
 		Args: cobra.MinimumNArgs(1),

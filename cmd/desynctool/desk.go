@@ -27,13 +27,16 @@ func newDesk(e *env) *cobra.Command {
 	return &cobra.Command{
 		Use:   "desk COMMAND...",
 		Short: "Keep many reports, and put the reports of one bug together",
-		Long: `desk starts desynctool-desk, which stores what many players sent, triages it, and groups the
-reports of one bug. "desynctool desk --help" lists its commands. docs/desk.md is the guide.
+		Long: `desk starts desynctool-desk, which stores the evidence that many players sent,
+triages it, and groups the reports of one bug. "desynctool desk --help" lists
+its commands. docs/desk.md is the guide.
 
-The program is looked for beside this one, then in PATH. --desk PATH, or the environment
-variable ` + deskVariable + `, names another. Both programs must be of one version.
+desynctool looks for the program next to itself, then in PATH. --desk PATH, or
+the environment variable ` + deskVariable + `, names another program.
+Both programs must have the same version.
 
-Exit status: the status of the command; 2 if the program is missing or of another version.`,
+Exit status: the status of the command; 2 if the program is missing or has
+another version.`,
 		Example: `  desynctool desk add report.zip
   desynctool desk list`,
 		DisableFlagParsing: true,

@@ -30,20 +30,22 @@ func newDiff(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "diff A B",
 		Short: "Show which fields of which entities differ between two states",
-		Long: `diff compares two states by component: rows that one side lacks, and every value
-that differs with the kind of change. Only archetypes, columns and blocks whose
-digests differ are read; where no digest differs both states are read whole,
-since a digest is only what a file says of its content.
+		Long: `diff compares two states by component. It shows rows that one side lacks, and
+every value that differs, with the kind of change. It reads only archetypes,
+columns and blocks with different digests. If no digest differs it reads both
+states completely, since a digest is only the file's own claim about its
+content.
 
-A and B are snapshots, savegames or dumps, FOLDER@TICK or FILE@TICK for the state
-of a point, or two folders, or two files that hold several states, for the first
-states that differ. Two files are compared byte by byte if one of them has no
-known format.
+A and B are snapshots, savegames or dumps; FOLDER@TICK or FILE@TICK is the state
+of a point. If A and B are two folders, or two files that contain several
+states, diff compares the first states that differ. Two files are compared byte
+by byte if one of them has no known format.
 
-Dumps of raw memory are compared by the members of their type: --debug-info is
-the game with its debug information (DWARF in ELF, PE or Mach-O), and --type the
-name of the struct; or --struct is a file that declares it as C does. TYPE[] is
-as many elements as fit, TYPE[N] so many.
+Dumps of raw memory are compared by the members of their type. --debug-info is
+the game with its debug information (DWARF in ELF, PE or Mach-O), and --type is
+the name of the struct. Instead of --debug-info, --struct is a file that
+declares the struct as C does. TYPE[] is as many elements as fit, TYPE[N] is N
+elements.
 
 An ignore rule is archetype/component.field, or archetype for a whole table;
 * and ? are wildcards. Rules hide, they never change the exit status, and what
@@ -54,15 +56,15 @@ they hid is listed.
   desynctool diff host@1242 client@1242 --ignore 'Projectile/*.*' --all`,
 		Args: cobra.ExactArgs(2),
 	}
-	cmd.Flags().StringArrayVar(&flags.ignore, "ignore", nil, "hide what this rule matches (repeatable)")
+	cmd.Flags().StringArrayVar(&flags.ignore, "ignore", nil, "hide differences that match this rule (repeatable)")
 	cmd.Flags().StringArrayVar(&flags.ignoreFile, "ignore-file", nil, "read rules from a file, one a line")
 	cmd.Flags().BoolVar(&flags.all, "all", false, "print every difference")
-	cmd.Flags().BoolVar(&flags.noise, "noise", false, "also compare what is known to differ in sync")
+	cmd.Flags().BoolVar(&flags.noise, "noise", false, "also compare data that is known to differ between peers in sync")
 	cmd.Flags().BoolVar(&flags.force, "force", false, "compare states of different sessions or state points")
-	cmd.Flags().StringVar(&flags.memory.Program, "debug-info", "", "the game of which A and B are raw memory, with debug information")
-	cmd.Flags().StringVar(&flags.memory.Declared, "struct", "", "a file that declares the struct of which A and B are raw memory")
-	cmd.Flags().StringVar(&flags.memory.Type, "type", "", "the struct of which A and B are raw memory")
-	cmd.Flags().Int64Var(&flags.memory.Offset, "offset", 0, "bytes before that struct")
+	cmd.Flags().StringVar(&flags.memory.Program, "debug-info", "", "A and B are raw memory of this game, which contains debug information")
+	cmd.Flags().StringVar(&flags.memory.Declared, "struct", "", "A and B are raw memory of a struct that this file declares")
+	cmd.Flags().StringVar(&flags.memory.Type, "type", "", "A and B are raw memory of this struct")
+	cmd.Flags().Int64Var(&flags.memory.Offset, "offset", 0, "how many bytes precede the struct")
 	cmd.MarkFlagsMutuallyExclusive("debug-info", "struct")
 	addGame(e, cmd)
 	format := cli.AddFormat(cmd)

@@ -12,21 +12,21 @@ func newDoctor(e *env) *cobra.Command {
 	var all bool
 	cmd := &cobra.Command{
 		Use:   "doctor PATH...",
-		Short: "Say what evidence there is, what is wrong with it, what is missing",
-		Long: `doctor reads all evidence to its end before anything is compared: are the files of
-one match, with the same build, mods, data, start state and tick rate; where do the
-machines differ (system, processor, compiler, language); which files are truncated,
-corrupt, empty, stale, duplicated or misnamed; which ticks each peer's files cover;
-how far that lets a divergence be narrowed. If something is lacking it ends with a
-text that asks the players for exactly that. Of several matches it lists what there is of
-each; --match N is for one of them.
+		Short: "List the evidence, the problems with it, and the missing evidence",
+		Long: `doctor reads all evidence to its end before anything is compared: are the files
+of one match, with the same build, mods, data, start state and tick rate; where
+do the machines differ (system, processor, compiler, language); which files are
+truncated, corrupt, empty, stale, duplicated or misnamed; which ticks each
+peer's files cover; how far that lets a divergence be narrowed. If something is
+lacking it ends with a text that asks the players for exactly that. For several
+matches it lists the evidence of each match; --match N examines one of them.
 
-Each PATH is a file, a folder or an archive, as for bisect. doctor does not judge a
-divergence.
+Each PATH is a file, a folder or an archive, as for bisect. doctor does not
+judge a divergence.
 
 Exit status:
   0  the evidence is complete
-  2  an argument is unusable: wrong usage, unreadable, nothing that is known
+  2  an argument is unusable: wrong usage, unreadable, no known files
   3  evidence is lost or missing, the output says which`,
 		Example: `  desynctool doctor report.zip
   desynctool doctor host client --format json`,

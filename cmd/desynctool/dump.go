@@ -25,11 +25,12 @@ func newDump(e *env) *cobra.Command {
 		Use:   "dump FILE|FILE@TICK",
 		Short: "Print any file it knows as text, one variable a line, and back",
 		Long: `dump prints the text twin of a snapshot, an order log, a trace, a chain of tick
-signatures, or an engine's save, replay, stream or log: one variable a line. Each
-line says by itself whose value it is, so that diff, grep and git serve. With
---reverse it turns the text back into the binary file. A file of desynctool's own comes back byte for byte; a
-savegame becomes a .snap. Of a file that holds several states all follow each
-other; FILE@TICK prints one.
+signatures, or an engine's save, replay, stream or log: one variable a line.
+Each line contains the full name of its variable, so that diff, grep and git
+work on single lines. With --reverse it turns the text back into the binary
+file. A file in a format of desynctool comes back byte for byte; a savegame
+becomes a .snap. If a file contains several states, dump prints all of them, one
+after the other; FILE@TICK prints one.
 
 As git's textconv:
 

@@ -27,20 +27,23 @@ func newExplore(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "explore PATH...",
 		Short: "Walk the verdict of triage as a tree, in the terminal",
-		Long: `explore shows what triage finds as a tree to walk with the arrow keys: the session, its
-peers, each step of the narrowing with its evidence, what differs down to the bits of a
-value on both peers, causes and experiments, the orders around the tick, what differed
-after it, what the engine claims, what is missing, and what to do. Below it is the
-session from its first to its last tick.
+		Long: `explore shows the findings of triage as a tree to walk with the arrow keys: the
+session, its peers, each step of the narrowing with its evidence, the
+differences down to the bits of a value on both peers, causes and experiments,
+the orders around the tick, later differences, the engine's claims, the missing
+evidence, and the next steps. Below the tree is the session from its first to
+its last tick.
 
-PATH is what triage takes, or one saved report of triage (--format json=FILE).
+PATH is a path as for triage, or one saved triage report (--format json=FILE).
 
-? lists the keys: y copies the command that shows the same by itself, o opens the page
-with the pictures in a browser, / filters, q ends. It needs a terminal of 50 by 14 at
-least, and works without colour (--color never, NO_COLOR), without a mouse, and over SSH;
-where the locale is not UTF-8, or TERM is linux or dumb, it draws with ASCII alone.
+? lists the keys: y copies the command that shows the selected line by itself, o
+opens the page with the pictures in a browser, / filters, q ends. explore needs
+a terminal of at least 50 by 14 characters. It works without colour (--color
+never, NO_COLOR), without a mouse, and over SSH. If the locale is not UTF-8, or
+TERM is linux or dumb, it draws only with ASCII.
 
-The exit status is that of the verdict, of several matches that of the worst.
+The exit status is the status of the verdict; with several matches, the status
+of the worst verdict.
 
 ` + cli.ExitHelp,
 		Example: `  desynctool explore report.zip
@@ -49,8 +52,8 @@ The exit status is that of the verdict, of several matches that of the worst.
 	}
 	f := cmd.Flags()
 	f.StringVar(&flags.sim, "sim", "", "replay in this simulator: builtin, builtin:fault=…, exec:COMMAND, …")
-	f.StringVar(&flags.own, "own", "", "the build that the peer had which is wrong, if it is not that of --sim")
-	f.IntVar(&flags.replays, "replays", 0, "how many replays to make to find the cause; 0 for those of a minute")
+	f.StringVar(&flags.own, "own", "", "the build of the peer that is wrong, if it is not the build of --sim")
+	f.IntVar(&flags.replays, "replays", 0, "how many replays to make to find the cause; 0 for as many as are begun in a minute")
 	flags.sims.addTimeout(cmd)
 	flags.match = addMatch(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return doExplore(e, args, flags) }

@@ -15,10 +15,10 @@ import (
 func newFormats(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "formats",
-		Short: "List the file formats it reads and what each gives",
+		Short: "List the file formats that are read, and the evidence in each",
 		Long: `formats lists the file formats in the order in which they are tried. Files are
-recognised by content. Notations that any game may use come last: what their files
-are is found out by all files of a session together.
+recognised by content. Notations that any game may use come last: all files of a
+session together determine the kind of each of their files.
 
 Exit status: 0.`,
 		Example: `  desynctool formats

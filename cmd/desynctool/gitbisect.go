@@ -34,14 +34,15 @@ type gitFlags struct {
 
 // gitHelp is part of the help of bisect.
 const gitHelp = `
---git GOOD..BAD finds the first commit whose build no longer gives the hashes that
-GOOD gives, or those in --expect GOLDEN.trace, or no longer agrees with itself
-(--dual, --serialize, --runs N). It builds about log2 of the commits, in folders of
-its own; the repository's files, index, HEAD and branches stay as they are. --build
-CMD and what is tested run in the folder of the commit: --sim exec:COMMAND replays
-the log at PATH, --run 'CMD {log} {out}' plays it and writes a trace. A commit
-that does not build, or whose program fails, is skipped; one that fails now and
-then is run again. The same command goes on after Ctrl-C. docs/which-commit.md
+--git GOOD..BAD finds the first commit whose build no longer gives the hashes
+that GOOD gives, or those in --expect GOLDEN.trace, or no longer agrees with
+itself (--dual, --serialize, --runs N). It builds about log2 of the commits, in
+its own folders; the repository's files, index, HEAD and branches stay as they
+are. --build CMD and the tested program run in the folder of the commit: --sim
+exec:COMMAND replays the log at PATH, --run 'CMD {log} {out}' plays the log and
+writes a trace. A commit is skipped if it does not build or its program fails. A
+commit that fails now and then is run again. After Ctrl-C the same command
+continues the search. docs/which-commit.md has more.
 `
 
 func (f *gitFlags) add(flags *pflag.FlagSet) {
@@ -49,14 +50,14 @@ func (f *gitFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.repo, "repo", ".", "with --git: a folder in the repository")
 	flags.StringVar(&f.build, "build", "", "with --git: the command that builds a commit, in its folder")
 	flags.DurationVar(&f.buildTimeout, "build-timeout", 0, "with --git: a build that takes longer has failed (10m)")
-	flags.StringVar(&f.expect, "expect", "", "with --git: golden hashes, or a golden trace, instead of those of GOOD")
+	flags.StringVar(&f.expect, "expect", "", "with --git: golden hashes, or a golden trace, instead of the hashes of GOOD")
 	flags.BoolVar(&f.dual, "dual", false, "with --git --sim: two instances have to agree")
 	flags.BoolVar(&f.serialize, "serialize", false, "with --git --sim: an instance that is saved and loaded has to agree")
-	flags.IntVar(&f.runs, "runs", 0, "with --git: so many runs have to agree, 2 at least")
-	flags.IntVar(&f.keep, "keep-builds", gitbisect.DefaultMost, "with --git: builds kept besides those that are needed")
-	flags.IntVar(&f.most, "max-runs", gitbisect.DefaultMaxRuns, "with --git: how often one commit is run at most")
-	flags.BoolVar(&f.rebuild, "rebuild", false, "with --git: confirm the finding in builds made anew")
-	flags.BoolVar(&f.restart, "restart", false, "with --git: forget what an interrupted search has learned")
+	flags.IntVar(&f.runs, "runs", 0, "with --git: this many runs have to agree, at least 2")
+	flags.IntVar(&f.keep, "keep-builds", gitbisect.DefaultMost, "with --git: how many builds to keep in addition to the needed ones")
+	flags.IntVar(&f.most, "max-runs", gitbisect.DefaultMaxRuns, "with --git: how often to run one commit at most")
+	flags.BoolVar(&f.rebuild, "rebuild", false, "with --git: confirm the finding in new builds")
+	flags.BoolVar(&f.restart, "restart", false, "with --git: forget the results of an interrupted search")
 	f.set = func(name string) bool { return flags.Changed(name) }
 }
 

@@ -21,11 +21,12 @@ import (
 func newGolden(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "golden",
-		Short: "Keep the hashes of replays, and find what no longer gives them",
-		Long: `golden keeps the hashes of many replays in a folder, one folder for each replay: the
-order log, its golden trace and a manifest. The folder belongs into the game's
-repository. Each commit is then checked on every platform: which replays differ, in
-which tick and system, and where. docs/golden.md has the files.
+		Short: "Keep the hashes of replays, and find replays that no longer match",
+		Long: `golden keeps the hashes of many replays in a folder, one folder for each replay:
+the order log, its golden trace and a manifest. The folder belongs in the game's
+repository. Then each commit can be checked on every platform. The check shows
+which replays differ, in which tick and system, and on which platforms.
+docs/golden.md describes the files.
 
 ` + cli.ExitHelp,
 		Example: `  desynctool golden record golden s/host --sim "exec:./mygame --headless"
@@ -50,7 +51,7 @@ func (f *goldenFlags) add(cmd *cobra.Command, sim string) {
 	flags.StringVar(&f.sim, "sim", sim, "the simulator: builtin, builtin:fault=…, exec:COMMAND, …")
 	f.sims.addTimeout(cmd)
 	flags.StringVar(&f.platform, "platform", "", "the name of this platform (default: system and processor, "+`such as "linux/amd64")`)
-	flags.StringVar(&f.build, "build", "", "the name of the game's build (default: what the simulator says)")
+	flags.StringVar(&f.build, "build", "", "the name of the game's build (default: the name that the simulator reports)")
 	flags.BoolVar(&f.all, "all", false, "print every replay")
 }
 
@@ -69,20 +70,22 @@ func newGoldenRecord(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "record DIR LOG...",
 		Short: "Play order logs and keep their hashes",
-		Long: `record plays order logs and keeps each with its golden trace in a folder of its own
-in DIR. LOG is an order log, or a folder or archive with any number of them. A log
-that lies in such a folder already stays there, any other is copied. Replays are
-named after the logs' files or folders; a log that is kept already keeps its name.
+		Long: `record plays order logs and keeps each log and its golden trace in a separate
+folder in DIR. LOG is an order log, or a folder or archive with any number of
+order logs. A log that is already in such a folder stays there; any other log is
+copied. Replays are named after the logs' files or folders; a log that was kept
+before keeps its name.
 
-Recording again changes no byte where the result is the same. Where it differs, what
-is kept stays, and the exit status is 1; --update replaces it.
+If you record a log again and the result is the same, no byte changes. If the
+result differs, the kept replay stays as it is, and the exit status is 1;
+--update replaces the replay.
 
 ` + simulators.Help + `
 
 Exit status:
-  0  every log is recorded, or was and gives the same
-  1  a replay differs from what is kept
-  2  an argument is unusable, or what is kept is damaged
+  0  every log is recorded, or was recorded before and gives the same result
+  1  a replay differs from the kept replay
+  2  an argument is unusable, or a kept file is damaged
   3  a log was not played: it is torn, or the simulator failed`,
 		Example: `  desynctool golden record golden s/host --sim exec:./mygame --systems
   desynctool golden record golden golden --sim builtin --update
@@ -91,10 +94,10 @@ Exit status:
 	}
 	flags.add(cmd, "builtin")
 	f := cmd.Flags()
-	f.StringVar(&flags.name, "name", "", "the name of the replay, of one log")
-	f.Uint64Var(&flags.every, "every", 1, "keep the hashes of every so many ticks, and of the last")
+	f.StringVar(&flags.name, "name", "", "the name of the replay, for one log")
+	f.Uint64Var(&flags.every, "every", 1, "keep the hashes at this interval in ticks, and of the last tick")
 	f.BoolVar(&systems, "systems", false, "keep a hash after each system, if the simulator can step by systems")
-	f.BoolVar(&flags.update, "update", false, "replace what is kept and differs")
+	f.BoolVar(&flags.update, "update", false, "replace kept replays that differ")
 	format := cli.AddFormat(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		switch {
@@ -166,14 +169,16 @@ func newGoldenCheck(e *env) *cobra.Command {
 	var flags goldenCheckFlags
 	cmd := &cobra.Command{
 		Use:   "check DIR",
-		Short: "Play golden replays again, and say what differs",
-		Long: `check plays all replays in DIR, side by side, and holds each against its golden
-trace: which differ, in which tick, and after which system if the traces have systems.
-What is wrong with one replay keeps none of the others from being checked.
+		Short: "Play golden replays again, and report the differences",
+		Long: `check plays all replays in DIR, side by side, and compares each replay with its
+golden trace. It reports which replays differ, in which tick, and after which
+system if the traces contain systems. If one replay has a fault, the others are
+still checked.
 
---write-results DIR2 writes what was found to a small file, named after the platform.
---results reads such files, or all in a folder, and puts them together: replays ×
-platforms. With --results and without --sim nothing is played.
+--write-results DIR2 writes the results to a small file, which is named after
+the platform. --results reads such files, or all in a folder, and puts them
+together: replays × platforms. With --results and without --sim nothing is
+played.
 
 ` + simulators.Help + `
 
@@ -190,8 +195,8 @@ Exit status:
 	flags.add(cmd, "")
 	f := cmd.Flags()
 	f.StringArrayVar(&flags.results, "results", nil, "results of other platforms: a file or a folder (repeatable)")
-	f.StringVar(&flags.write, "write-results", "", "write what was found to a file in this folder")
-	f.StringArrayVar(&flags.only, "only", nil, "only the replays whose names fit this pattern, such as skirmish-* (repeatable)")
+	f.StringVar(&flags.write, "write-results", "", "write the results to a file in this folder")
+	f.StringArrayVar(&flags.only, "only", nil, "only the replays with names that fit this pattern, such as skirmish-* (repeatable)")
 	format := cli.AddFormats(cmd, "text", "json", "junit", "github", "markdown")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		switch {

@@ -62,21 +62,22 @@ func newHunt(e *env) *cobra.Command {
 	flags := huntFlags{first: 1}
 	cmd := &cobra.Command{
 		Use:   "hunt [PATH...] --sim SIM",
-		Short: "Make sessions up until one departs, and keep the smallest",
+		Short: "Play made-up sessions, and keep the smallest for each failure",
 		Long: `hunt plays sessions that nobody has played yet, in every mode that the simulator
-allows, and keeps the smallest session of each failure: departures, crashes, answers
-that do not come, and such as break the protocol.
+allows, and keeps the smallest session of each failure: departures, crashes,
+answers that do not come, and such as break the protocol.
 
-Orders are made as the simulator tells (capability orders of docs/extsim.md), and by
-changing those of the order logs given as PATH. Modes are ` + "`checksum`" + `, which holds the
-sync hash against the state, and those of replay: ` + "`dual`, `serialize`, `rollback`,\n`predict`, `check-purity`, `check-caches`, `against`" + `.
+hunt makes orders as the simulator describes them (capability orders of
+docs/extsim.md), and by changing the orders in the order logs given as PATH. The
+modes are ` + "`checksum`" + `, which compares the sync hash with the state, and the modes
+of replay: ` + "`dual`, `serialize`, `rollback`, `predict`, `check-purity`,\n`check-caches`, `against`" + `.
 
-A session follows from its seed, and from the simulators, modes, logs, parameters and
---ticks. --seed plays that of one seed again. The same seeds give the same findings in
-the same order, whatever --jobs is.
+A session follows from its seed, and from the simulators, modes, logs,
+parameters and --ticks. --seed plays the session of one seed again. The same
+seeds give the same findings in the same order, whatever --jobs is.
 
-What is found is in --store, and the next hunt with the same arguments goes on there
-where this one stopped, by Ctrl-C or --for. docs/hunt.md has more.
+The findings are in the folder --store. If Ctrl-C or --for stopped a hunt, the
+next hunt with the same arguments continues there. docs/hunt.md has more.
 
 ` + simulators.Help + `
 
@@ -94,16 +95,16 @@ Exit status:
 	f.StringVar(&flags.sim, "sim", "builtin", "the simulator: builtin, builtin:fault=…, exec:COMMAND, …")
 	f.StringVar(&flags.against, "against", "", "a second simulator, side by side with the first")
 	flags.sims.addTimeout(cmd)
-	f.Uint64Var(&flags.seeds, "seeds", seedsByDefault, "how many sessions, those of earlier hunts in the store included; with --for no bound unless it is given")
-	f.Var(&flags.first, "first", "the seed of the first session; those of the next follow it")
-	f.DurationVar(&flags.length, "for", 0, "begin no more sessions after so long, such as 8h")
+	f.Uint64Var(&flags.seeds, "seeds", seedsByDefault, "how many sessions, including the sessions of earlier hunts in the store; with --for there is no bound unless --seeds is given")
+	f.Var(&flags.first, "first", "the seed of the first session; the seeds of the next sessions follow it")
+	f.DurationVar(&flags.length, "for", 0, "begin no more sessions after this time, such as 8h")
 	f.Var(&flags.seed, "seed", "play only the session of this seed, and keep nothing")
-	f.StringVar(&flags.store, "store", "hunt", "folder of what is found, which a later hunt goes on from")
+	f.StringVar(&flags.store, "store", "hunt", "folder of the findings, from which a later hunt continues")
 	f.StringSliceVar(&flags.modes, "modes", nil, "only these modes, separated by commas")
-	f.StringArrayVar(&flags.params, "param", nil, "KEY=VALUE[,VALUE...]: a parameter of sessions, one of these values each (repeatable)")
-	f.Uint64Var(&flags.ticks, "ticks", hunt.DefaultTicks, "how long a session is at most")
-	f.IntVar(&flags.most, "max-replays", hunt.DefaultMaxReplays, "minimise a failure with so many replays at most")
-	f.IntVar(&flags.jobs, "jobs", 0, "sessions played at once; 0 is as many as there are processors")
+	f.StringArrayVar(&flags.params, "param", nil, "KEY=VALUE[,VALUE...]: a parameter of sessions; each session has one of these values (repeatable)")
+	f.Uint64Var(&flags.ticks, "ticks", hunt.DefaultTicks, "how many ticks a session has at most")
+	f.IntVar(&flags.most, "max-replays", hunt.DefaultMaxReplays, "minimise a failure with at most this many replays")
+	f.IntVar(&flags.jobs, "jobs", 0, "how many sessions to play at once; 0 for as many as there are processors")
 	f.BoolVar(&flags.all, "all", false, "print every finding")
 	format := cli.AddFormat(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
