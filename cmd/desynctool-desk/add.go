@@ -36,7 +36,7 @@ type intakeFlags struct {
 
 func (f *intakeFlags) add(cmd *cobra.Command) {
 	cli.AddIsolate(cmd, &f.isolate)
-	cmd.Flags().Lookup("isolate").Usage = "triage each bundle in a process that can do nothing else; =require: refuse where the system cannot"
+	cmd.Flags().Lookup("isolate").Usage = "triage each bundle in a process that can do nothing else; =require: fail where the system cannot ensure it"
 	f.addNames(cmd)
 	cmd.Flags().IntVar(&f.jobs, "jobs", runtime.NumCPU(), "how many bundles are triaged at once")
 	cmd.Flags().DurationVar(&f.wall, "wall", defaultWall, "how long the triage of a bundle may take")
@@ -127,22 +127,25 @@ func newDeskAdd(d *deskEnv) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "add PATH...",
 		Short: "Store bundles, and triage each match in them",
-		Long: `add stores bundles and writes a report for each match in them. The store is made if it
-is not there. A bundle that is there already has one more receipt, and is not triaged
-again. One that cannot be read is stored with a report that says why.
+		Long: `add stores bundles and writes a report for each match in them. It makes the
+store if it does not exist. A bundle that is already in the store gets one more
+receipt, and is not triaged again. A bundle that cannot be read is stored with a
+report that contains the reason.
 
-A file is a bundle, - is one on stdin. A folder is a bundle, unless it holds nothing but
-archives and folders, and the first of these that can be read has files of more than one
-peer or match by itself: then each of them is a bundle. --one takes every folder as one
-bundle, --each takes every file and folder in it as one. Names that begin with a dot are
-left out of a folder of bundles.
+A file is a bundle; - is a bundle on stdin. A folder is a bundle, unless it
+contains only archives and folders, and the first of these that can be read has
+files of more than one peer or match by itself. In that case each of them is a
+bundle. --one takes every folder as one bundle; --each takes every file and
+folder in a folder as one bundle. In a folder of bundles, names that begin with
+a dot are left out.
 
-With --queue bundles are only stored; desk work triages them. Without it add triages
-them itself, as many at once as --jobs says, and stores them in the order of the paths.
-An add that was ended, however, is gone on with by the same command.
+With --queue bundles are only stored; desk work triages them. Without it add
+triages the bundles itself, as many at once as --jobs, and stores them in the
+order of the paths. No matter how an add was ended, run the same command
+again to continue it.
 
 Exit status:
-  0  every bundle is stored, whatever its reports say
+  0  every bundle is stored, whatever its reports show
   2  a bundle is not stored, or an argument is unusable
   3  all are stored, but one has no report: it takes too long, its process died, or this
      machine could not triage it
@@ -154,10 +157,10 @@ Exit status:
 	flags.add(cmd)
 	f := cmd.Flags()
 	f.BoolVar(&flags.queue, "queue", false, "store the bundles only; desk work triages them")
-	f.StringVar(&flags.build, "build", "", "with --queue: the build that the bundles are of, so that the newest are triaged first")
+	f.StringVar(&flags.build, "build", "", "with --queue: the build of the bundles, so that the newest are triaged first")
 	f.BoolVar(&flags.one, "one", false, "take every folder as one bundle")
 	f.BoolVar(&flags.each, "each", false, "take every file and folder in a folder as a bundle")
-	f.BoolVar(&flags.verbose, "verbose", false, "say on stderr what became of each bundle")
+	f.BoolVar(&flags.verbose, "verbose", false, "print on stderr the result for each bundle")
 	cmd.MarkFlagsMutuallyExclusive("one", "each")
 	flags.format = cli.AddFormat(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return d.doAdd(args, &flags) }

@@ -24,12 +24,13 @@ func newDeskAgain(d *deskEnv) *cobra.Command {
 	var flags deskAgainFlags
 	cmd := &cobra.Command{
 		Use:   "again",
-		Short: "Triage stored bundles anew, and show what changed",
-		Long: `again triages bundles that have reports with this version of the tool, puts the new
-reports in place of the old ones, and lists what they say otherwise: status, tick,
-system, locus, cause, fingerprint, group. --where takes the words of desk list; a bundle
-is meant if one of its reports is. A bundle whose content is not kept any more, or that
-cannot be triaged now, keeps its reports.
+		Short: "Triage stored bundles again, and show what changed",
+		Long: `again triages bundles that already have reports, with this version of the tool.
+It replaces the old reports with the new ones, and lists the differences:
+status, tick, system, locus, cause, fingerprint, group. --where takes the words
+of desk list; it selects a bundle if it selects one of its reports. A bundle
+keeps its reports if its content is no longer stored, or if it cannot be triaged
+now.
 
 With --queue the bundles wait for desk work, after all others.
 
@@ -44,9 +45,9 @@ Exit status:
 	}
 	flags.add(cmd)
 	f := cmd.Flags()
-	f.StringVar(&flags.where, "where", "", "only bundles that have such reports, in the words of desk list")
+	f.StringVar(&flags.where, "where", "", "only bundles with a report that these words of desk list select")
 	f.BoolVar(&flags.dry, "dry-run", false, "show what would change, and write nothing")
-	f.BoolVar(&flags.queued, "queue", false, "leave it to desk work")
+	f.BoolVar(&flags.queued, "queue", false, "leave the triage to desk work")
 	cmd.MarkFlagsMutuallyExclusive("dry-run", "queue")
 	flags.format = cli.AddFormat(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return d.doAgain(&flags) }

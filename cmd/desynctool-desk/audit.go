@@ -15,9 +15,9 @@ func newDeskAudit(d *deskEnv) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "audit",
 		Short: "List who did what to the desk",
-		Long: `audit lists what was done last, the last first: what came in, what was done to groups,
-logins, and changes of tokens, links and webhooks. Of a bundle that came more than 200
-times the first 200 are listed.
+		Long: `audit lists the last actions, newest first: arrivals, edits of groups, logins,
+and changes of tokens, links and webhooks. If a bundle arrived more than 200
+times, the first 200 arrivals are listed.
 
 Exit status: 0, or 2 if there is no desk.`,
 		Example: `  desynctool desk audit

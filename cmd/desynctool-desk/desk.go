@@ -30,13 +30,15 @@ func newRoot(e *cli.Env) *cobra.Command {
 		Use:         "desynctool-desk",
 		Annotations: map[string]string{cobra.CommandDisplayNameAnnotation: "desynctool desk", cli.TakesPaths: "desynctool desk add"},
 		Short:       "Keep many reports, and put the reports of one bug together",
-		Long: `desk keeps what many players sent: each bundle once, a report for each match in it, and
-groups of reports that are of one bug. Its commands say how many bugs these are, which
-are new since a build, which came back, and on which platforms they happen.
+		Long: `desk stores the bundles that many players sent: each bundle once, a report for
+each match in it, and groups of reports about the same bug. Its commands show
+how many bugs these are, which bugs are new since a build, which came back, and
+on which platforms they happen.
 
-A store is a folder, by default desk, or the address of a PostgreSQL database, of which
-several machines may work at once. --blobs is where the bundles are: a folder, by default
-blobs in that of the store, or s3://BUCKET/PREFIX. docs/desk.md is an afternoon's set-up.
+A store is a folder, by default desk, or the address of a PostgreSQL database,
+on which several machines may work at once. --blobs is the place of the bundles:
+a folder, by default blobs in the folder of the store, or s3://BUCKET/PREFIX.
+docs/desk.md describes a set-up that takes an afternoon.
 
 ` + cli.ExitHelp,
 		Example: `  desynctool desk add report.zip
@@ -132,5 +134,5 @@ func (d *deskEnv) changing(as *string, create bool, change func(s *desk.Store, w
 }
 
 func addAs(cmd *cobra.Command) *string {
-	return cmd.Flags().String("as", "", "who does it, for the list of what was done (default: the user of this system)")
+	return cmd.Flags().String("as", "", "who does it, for the list of actions (default: the user of this system)")
 }

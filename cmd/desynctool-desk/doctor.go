@@ -14,19 +14,22 @@ func newDeskDoctor(d *deskEnv) *cobra.Command {
 	most := 100
 	cmd := &cobra.Command{
 		Use:   "doctor",
-		Short: "Read all of a store, and say what in it is damaged",
-		Long: `doctor reads all that a store has: the database, which SQLite checks page by page; rows,
-and whether what they refer to is there; what is counted beside them; every document, and
-whether it is the one of its report and its group; the content of every bundle, and whether
-it has its hash. Other commands read what they need, and do not see damage elsewhere.
+		Short: "Read all of a store, and list the damage in it",
+		Long: `doctor reads everything in a store: the database, which SQLite checks page by
+page; rows, and whether the objects that they refer to exist; the counts that
+are stored next to them; every document, and whether it is the document of its
+report and its group; the content of every bundle, and whether it has its hash.
+Other commands read only the data that they need, and do not see damage
+elsewhere.
 
-Each fault is a line, with what to do about it at the end. Content that no bundle needs is
-listed and is not a fault. Nothing is mended. Others may work with the store meanwhile.
+Each fault is a line; the end of the output shows what to do about the faults.
+Content that no bundle needs is listed and is not a fault. Nothing is repaired.
+Others may work with the store at the same time.
 
 Exit status:
   0  the store is sound
   2  it cannot be read: wrong usage, no store, one of a newer program, no answer
-  3  it is damaged, the output says where`,
+  3  it is damaged, the output shows where`,
 		Example: `  desynctool desk doctor
   desynctool desk doctor --store other --format json`,
 		Args: cobra.NoArgs,

@@ -30,9 +30,9 @@ func newDeskEdits(d *deskEnv) (list []*cobra.Command) {
 	var fixedIn, to string
 	for _, x := range []deskEdit{
 		{
-			use: "merge FROM INTO", short: "Move all of a group into another one",
-			long: `merge moves all reports of a group into another one of the same game. Later reports
-that would have been of the first are of the second.`,
+			use: "merge FROM INTO", short: "Move all reports of a group into another group",
+			long: `merge moves all reports of a group into another group of the same game. Later
+reports that would have joined the first group join the second.`,
 			example: `  desynctool desk merge 3f9a2c12 77ab01cd
   desynctool desk undo`,
 			args: cobra.ExactArgs(2),
@@ -40,10 +40,10 @@ that would have been of the first are of the second.`,
 				return e.Merge(ctx, args[0], args[1])
 			},
 		}, {
-			use: "split GROUP VARIANT...", short: "Move variants of a group to a group of their own",
-			long: `split moves some variants of a group to a new group: reports whose exact fingerprint
-is one of theirs, later ones too. desk show lists the variants of a group with their
-numbers.`,
+			use: "split GROUP VARIANT...", short: "Move variants of a group to a new group",
+			long: `split moves some variants of a group to a new group: the reports with the exact
+fingerprint of one of these variants, and also later ones. desk show lists the
+variants of a group with their numbers.`,
 			example: `  desynctool desk split 3f9a2c12 1
   desynctool desk undo`,
 			args: cobra.MinimumNArgs(2),
@@ -56,8 +56,8 @@ numbers.`,
 			},
 		}, {
 			use: "move REPORT...", short: "Move single reports to another group, or to a new one",
-			long: `move puts reports into a group by hand, where they stay when they are triaged again.
-Other reports like them do not follow: that is what split is for.`,
+			long: `move puts reports into a group by hand. They stay there when they are triaged
+again. Other reports like them do not follow; use split for that.`,
 			example: `  desynctool desk move 1 --to 77ab01cd
   desynctool desk move 1 2`,
 			args:  cobra.MinimumNArgs(1),
@@ -71,8 +71,8 @@ Other reports like them do not follow: that is what split is for.`,
 			},
 		}, {
 			use: "name GROUP NAME", short: "Give a group a name",
-			long: `name gives a group a name, which lists show instead of what it was made from. An empty
-name takes it away.`,
+			long: `name gives a group a name. Lists show the name instead of the data that the
+group was made from. An empty name removes it.`,
 			example: `  desynctool desk name 3f9a2c12 "two medics heal at once"
   desynctool desk name 3f9a2c12 ""`,
 			args: cobra.ExactArgs(2),
@@ -80,10 +80,10 @@ name takes it away.`,
 				return e.Name(ctx, args[0], args[1])
 			},
 		}, {
-			use: "close GROUP", short: "Say that the bug of a group is fixed",
-			long: `close says that a bug is fixed. A report of the build in which it is fixed, or of a
-later one, opens the group again. Without --fixed-in a report does that whose build is
-later than all in which the bug was seen.`,
+			use: "close GROUP", short: "Mark the bug of a group as fixed",
+			long: `close marks a bug as fixed. A report from the build with the fix, or from a
+later build, opens the group again. Without --fixed-in, a report opens the group
+again if its build is later than all builds in which the bug was seen.`,
 			example: `  desynctool desk close 3f9a2c12 --fixed-in 1.4.3
   desynctool desk close 3f9a2c12`,
 			args: cobra.ExactArgs(1),
@@ -104,8 +104,8 @@ later than all in which the bug was seen.`,
 			},
 		}, {
 			use: "ignore GROUP", short: "Leave a group out of lists",
-			long: `ignore leaves a group out of lists, unless they ask for it. Reports are still counted,
-and nothing opens it again by itself.`,
+			long: `ignore leaves a group out of lists, unless they ask for it. Its reports are
+still counted, and nothing opens the group again by itself.`,
 			example: `  desynctool desk ignore 3f9a2c12
   desynctool desk ignore 77ab01cd --format json`,
 			args: cobra.ExactArgs(1),
@@ -114,8 +114,8 @@ and nothing opens it again by itself.`,
 			},
 		}, {
 			use: "note GROUP TEXT", short: "Write a note on a group",
-			long: `note writes a note on a group. desk show lists the notes, and desk list finds a group by
-their words.`,
+			long: `note writes a note on a group. desk show lists the notes, and desk list finds a
+group by the words in its notes.`,
 			example: `  desynctool desk note 3f9a2c12 "only with the new path finder"
   desynctool desk note 3f9a2c12 "seen at the tournament" --as ann`,
 			args: cobra.ExactArgs(2),
@@ -133,9 +133,9 @@ their words.`,
 			},
 		}, {
 			use: "undo [EVENT]", short: "Take an edit back",
-			long: `undo takes an edit back: the one with that number, which every edit prints and desk show
-lists, or your last one. An edit on which a later one rests is refused until that is
-undone.`,
+			long: `undo takes an edit back: the edit with the number EVENT, or your last edit.
+Every edit prints its number, and desk show lists it. If a later edit depends on
+an edit, undo refuses to take it back until the later edit is undone.`,
 			example: `  desynctool desk note 3f9a2c12 "not this one"
   desynctool desk undo`,
 			args: cobra.MaximumNArgs(1),
@@ -160,7 +160,8 @@ undone.`,
 func (x deskEdit) command(d *deskEnv) *cobra.Command {
 	cmd := &cobra.Command{Use: x.use, Short: x.short, Args: x.args, Example: x.example, Long: x.long + `
 
-A group is named by its code, or by so many first digits that no other group has them.
+A group is named by its code, or by enough first digits of the code that no
+other group has them.
 
 Exit status: 0 if it was done, 2 if it cannot be.`}
 	as := addAs(cmd)

@@ -18,12 +18,13 @@ func newDeskExport(d *deskEnv) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "export FILE",
 		Short: "Write all of a store into one file",
-		Long: `export writes all that a store has into one file: reports, groups, what people decided,
-and the content of the bundles. desk import makes a store of it, in a folder or in a
-database. Equal stores give equal files.
+		Long: `export writes everything in a store into one file: reports, groups, the
+decisions of people, and the content of the bundles. desk import makes a store
+from it, in a folder or in a database. Equal stores give equal files.
 
-The file has what the store has to keep secret, as the secrets of webhooks. Jobs of the
-queue are not in it: bundles that are to be triaged are so afterwards.
+The file contains the secrets of the store, such as the secrets of webhooks. It
+does not contain the jobs of the queue: bundles that wait to be triaged still
+wait afterwards.
 
 Exit status: 0 if it was done, 2 if it cannot be, 3 if content of bundles is missing.`,
 		Example: `  desynctool desk export desk.tar.zst

@@ -24,14 +24,16 @@ func newDeskForget(d *deskEnv) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "forget",
 		Short: "Delete all reports of a player",
-		Long: `forget deletes all reports in which a player is a peer, with their documents and the
-content of their bundles, and takes the name out of what files were called. In a bundle
-with several matches the reports of those stay that the player was not in.
+		Long: `forget deletes all reports in which a player is a peer, with their documents and
+the content of their bundles. It also removes the name from the names of files.
+In a bundle with several matches, the reports of matches without the player
+stay.
 
-The player is found by the name, and by the pseudonym that stands for it if the key of
-pseudonyms is there. It says what has the name and stays, such as a note that somebody wrote, and what cannot
-be known: the content of other bundles is not looked into. It cannot be undone. That
-something was forgotten is an event of the store, which does not have the name.
+The player is found by the name, and by the pseudonym of the name if the key of
+pseudonyms is there. The output lists the data that has the name and stays, such
+as a note of a person, and the data that cannot be known: forget does not look
+into the content of other bundles. It cannot be undone. An event in the store
+records that something was forgotten, without the name.
 
 Exit status: 0 if it was done, 2 if it cannot be.`,
 		Example: `  desynctool desk forget --player alice --dry-run
@@ -39,9 +41,9 @@ Exit status: 0 if it was done, 2 if it cannot be.`,
 		Args: cobra.NoArgs,
 	}
 	f := cmd.Flags()
-	f.StringVar(&player, "player", "", "what the player is called")
+	f.StringVar(&player, "player", "", "the name of the player")
 	as := addAs(cmd)
-	f.BoolVar(&dryRun, "dry-run", false, "only say what would be deleted")
+	f.BoolVar(&dryRun, "dry-run", false, "only show what would be deleted")
 	format := cli.AddFormat(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if player = strings.TrimSpace(player); player == "" {

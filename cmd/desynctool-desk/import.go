@@ -10,13 +10,13 @@ import (
 func newDeskImport(d *deskEnv) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "import FILE",
-		Short: "Make a store of what desk export wrote",
-		Long: `import makes a store of a file that desk export wrote, in a folder or in a database. The
-store must be empty, or not there yet. The file is checked first: one that was cut off or
-changed leaves everything as it was.
+		Short: "Make a store from a file that desk export wrote",
+		Long: `import makes a store from a file that desk export wrote, in a folder or in a
+database. The store must be empty, or must not exist yet. The file is checked
+first: a file that was cut off or changed leaves everything as it was.
 
-Exit status: 0 if it was done, 2 if it cannot be, 3 if the export says that content of
-bundles is missing.`,
+Exit status: 0 if it was done, 2 if it cannot be, 3 if the export reports that
+content of bundles is missing.`,
 		Example: `  desynctool desk import desk.tar.zst
   desynctool desk import desk.tar.zst --store other --format json`,
 		Args: cobra.ExactArgs(1),

@@ -18,16 +18,18 @@ func newDeskList(d *deskEnv) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list [FILTER...]",
 		Short: "List groups, or reports",
-		Long: `list shows the groups of a desk: how many matches each has, which part that is of all
-matches of the game that diverged, how many there were in each of the last 8 weeks that
-evidence has, in which builds and on which days it was seen, and which cause most of
-its reports look like. Without a word about states it shows those that are open.
---reports lists single reports instead, those that came last first.
+		Long: `list shows the groups of a desk. For each group it shows how many matches it
+has, their share of all matches of the game that diverged, their number in each
+of the last 8 weeks of the evidence, the builds and days in which it was seen,
+and the cause that most of its reports look like. Without a word about states it
+shows the open groups. --reports lists single reports instead, in the order in
+which they arrived, the last first.
 
 ` + filterHelp + `
 
-A word is held against a group by itself: os:linux build:1.4.2 are groups with a match
-on Linux and one of that build. With --reports all words hold of each report.
+Each word is compared with a group separately: os:linux build:1.4.2 lists groups
+with a match on Linux and a match of that build. With --reports each report must
+match all words.
 
 Exit status: 0 on success, 2 if an argument is unusable.`,
 		Example: `  desynctool desk list
@@ -37,8 +39,8 @@ Exit status: 0 on success, 2 if an argument is unusable.`,
 	f := cmd.Flags()
 	f.BoolVar(&reports, "reports", false, "list reports")
 	f.StringVar(&order, "order", string(desk.ByReports), "the order of groups: matches (most first), last (last played) or first (newest)")
-	f.IntVarP(&page.Limit, "number", "n", 25, "how many to show, 500 at most; without it json and csv have all")
-	f.StringVar(&page.After, "after", "", "go on after this, as the list before says it")
+	f.IntVarP(&page.Limit, "number", "n", 25, "number of entries to show, at most 500; without it json and csv contain all")
+	f.StringVar(&page.After, "after", "", "continue after this entry, as the list before shows it")
 	format := cli.AddFormats(cmd, "text", "json", "csv", "markdown")
 	cmd.RunE = d.asking(format, func(s *desk.Store, args []string) (*render.View, error) {
 		filter, err := parseFilter(args)

@@ -15,12 +15,12 @@ func newDeskNew(d *deskEnv) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "new --since BUILD [FILTER...]",
 		Short: "List the groups that are new since a build, or came back",
-		Long: `new lists the groups that were seen in builds after BUILD only, and those that were
-closed and came back in such a build. Groups that are ignored are left out.
+		Long: `new lists the groups that were seen only in builds after BUILD, and the groups
+that were closed and came back in such a build. Ignored groups are left out.
 
-Builds with a version in their names are in the order of these (Semantic Versioning
-2.0.0); others come after them, by the first day on which they were played. BUILD need
-not be one that a report is of, if it is a version.
+Builds with a version in their names are in the order of the versions (Semantic
+Versioning 2.0.0); other builds come after them, by the first day on which they
+were played. If BUILD is a version, it need not be the build of a report.
 
 ` + filterHelp + `
 
@@ -30,7 +30,7 @@ Exit status: 0 on success, whatever is new; 2 if an argument is unusable.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&since, "since", "", "the build")
-	f.StringVar(&game, "game", "", "of this game only")
+	f.StringVar(&game, "game", "", "only groups of this game")
 	format := cli.AddFormats(cmd, "text", "json", "csv", "markdown")
 	cmd.RunE = d.asking(format, func(s *desk.Store, args []string) (*render.View, error) {
 		if since == "" {

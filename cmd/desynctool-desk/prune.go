@@ -23,14 +23,16 @@ func newDeskPrune(d *deskEnv) *cobra.Command {
 	r := desk.Retention{}
 	cmd := &cobra.Command{
 		Use:   "prune",
-		Short: "Delete bundles that are old, or more than are to be kept",
-		Long: `prune deletes the content of bundles: of closed groups first, then of ignored ones, then
-of those without a group, at last of open ones, each time the ones first that came
-longest ago. Reports, and what groups count, stay.
+		Short: "Delete bundles that are old or too many",
+		Long: `prune deletes the content of bundles: first of closed groups, then of ignored
+groups, then of bundles without a group, at last of open groups. In each case
+the bundles that arrived first go first. Reports, and the counts of groups,
+stay.
 
-The most complete bundles of each group stay in any case, and so do bundles that came less
-than a day ago or are yet to be triaged. Content that no bundle needs, as a program that
-was killed leaves it, is deleted a day later, without any flag.
+The most complete bundles of each group always stay, and so do bundles that
+arrived less than a day ago or are yet to be triaged. Content that no bundle
+needs, such as the content that a killed program leaves, is deleted a day later,
+without any flag.
 
 Exit status: 0 if it was done, 2 if it cannot be.`,
 		Example: `  desynctool desk prune --keep-for 90d --dry-run
@@ -38,12 +40,12 @@ Exit status: 0 if it was done, 2 if it cannot be.`,
 		Args: cobra.NoArgs,
 	}
 	f := cmd.Flags()
-	f.Var((*ageFlag)(&r.KeepFor), "keep-for", "delete what came longer ago: 90d, 12w, 36h")
-	f.Int64Var(&r.AtMost, "at-most", 0, "delete until at most so many bundles have content")
-	f.Var((*bytesFlag)(&r.Bytes), "bytes", "delete until their content takes at most so much: 500MiB, 10GiB")
-	f.IntVar(&r.KeepBest, "keep-best", 3, "how many bundles of each group stay in any case")
-	f.BoolVar(&r.Reports, "reports", false, "delete the reports of these bundles as well")
-	f.BoolVar(&r.DryRun, "dry-run", false, "only say what would be deleted")
+	f.Var((*ageFlag)(&r.KeepFor), "keep-for", "delete bundles that arrived longer ago: 90d, 12w, 36h")
+	f.Int64Var(&r.AtMost, "at-most", 0, "delete until at most this many bundles have content")
+	f.Var((*bytesFlag)(&r.Bytes), "bytes", "delete until the content takes at most this many bytes: 500MiB, 10GiB")
+	f.IntVar(&r.KeepBest, "keep-best", 3, "number of bundles of each group that always stay")
+	f.BoolVar(&r.Reports, "reports", false, "also delete the reports of these bundles")
+	f.BoolVar(&r.DryRun, "dry-run", false, "only show what would be deleted")
 	format := cli.AddFormat(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if r.AtMost < 0 || r.KeepBest < 0 {

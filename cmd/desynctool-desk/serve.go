@@ -42,20 +42,23 @@ func newDeskServe(d *deskEnv) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Serve the desk's pages, and take uploads",
-		Long: `serve is the desk by HTTP: its pages, uploads by POST /reports and in pieces, a feed of new
-groups, webhooks, and links for players. docs/desk-upload.md specifies it, with curl.
+		Long: `serve offers the desk by HTTP: its pages, uploads by POST /reports and in
+pieces, a feed of new groups, webhooks, and links for players.
+docs/desk-upload.md specifies it, with curl.
 
-It listens on this machine alone, by default, and there needs no token until one is made.
-On another address it listens once there is a token (desk token add), and then everybody
-needs one. Tokens should not pass a network in the clear: give --tls-cert and --tls-key, or
-let a proxy speak TLS and give --behind-proxy.
+By default it listens only on this machine, and there it needs no token until
+one is made. On another address it listens only if there is a token (desk token
+add), and then everybody needs one. Tokens should not pass a network in the
+clear: give --tls-cert and --tls-key, or let a proxy speak TLS and give
+--behind-proxy.
 
-What is uploaded is on stable storage when it is acknowledged, and waits for desk work;
---work N triages in this process, N bundles at once. The log on stderr has a line for each
-request, without secrets. Told to end, serve finishes what is under way within half a
-minute.
+An upload is on stable storage when it is acknowledged, and waits for desk work;
+--work N triages in this process, N bundles at once. The log on stderr has a
+line for each request, without secrets. When a signal ends serve, it finishes
+its current work within half a minute.
 
-Exit status: 2 if it cannot begin. Told to end it exits with 128 and the number of the signal.`,
+Exit status: 2 if it cannot begin. If a signal ends it, it exits with 128 and
+the number of the signal.`,
 		Example: `  desynctool desk serve --work 2
   desynctool desk serve --listen 0.0.0.0:8443 \
     --tls-cert cert.pem --tls-key key.pem`,
@@ -68,13 +71,13 @@ Exit status: 2 if it cannot begin. Told to end it exits with 128 and the number 
 	cli.AddIsolate(cmd, &flags.isolate)
 	flags.addNames(cmd)
 	f.DurationVar(&flags.wall, "wall", defaultWall, "how long the triage of a bundle may take, with --work")
-	f.StringVar(&flags.url, "url", "", "where others reach the desk, for links: https://desk.example.org")
+	f.StringVar(&flags.url, "url", "", "the address at which others reach the desk, for links: https://desk.example.org")
 	f.StringVar(&flags.uploads, "uploads", "", "the folder for uploads in pieces; else uploads in the folder of the store")
 	f.StringVar(&flags.cert, "tls-cert", "", "the file with the certificate, to speak TLS")
 	f.StringVar(&flags.certKey, "tls-key", "", "the file with the key of the certificate")
 	f.BoolVar(&flags.proxied, "behind-proxy", false, "believe X-Forwarded-For and X-Forwarded-Proto")
-	f.Int64Var(&flags.bundle, "max-bundle", def.Bundle>>20, "how large a bundle may be, in MiB")
-	f.Int64Var(&flags.waiting, "max-waiting", def.Waiting>>20, "how much may wait to be triaged, in MiB")
+	f.Int64Var(&flags.bundle, "max-bundle", def.Bundle>>20, "maximum size of a bundle, in MiB")
+	f.Int64Var(&flags.waiting, "max-waiting", def.Waiting>>20, "maximum size of the bundles that wait to be triaged, in MiB")
 	f.IntVar(&flags.atOnce, "uploads-at-once", def.AtOnce, "how many uploads may be under way at once")
 	f.Float64Var(&flags.rateToken, "rate-token", def.Token.Often, "how many uploads a minute one token may begin")
 	f.Float64Var(&flags.rateAddress, "rate-address", def.Address.Often, "how many uploads a minute one address may begin")

@@ -14,12 +14,12 @@ import (
 func newDeskShare(d *deskEnv) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "share",
-		Short: "Give players a link to what they may see of a report",
-		Long: `share makes links to what triage --redact leaves of a report. Nobody can guess one, and
-nothing else of the desk can be seen with it. Whoever has the link can pass it on; desk
-share revoke ends it.
+		Short: "Give players a link to the part of a report that they may see",
+		Long: `share makes links to the part of a report that triage --redact leaves. Nobody
+can guess a link, and a link shows nothing else of the desk. Anyone who has the
+link can pass it on; desk share revoke ends it.
 
-Exit status: that of its commands.`,
+Exit status: the status of its commands.`,
 		Example: `  desynctool desk share add 1
   desynctool desk share list`,
 		RunE: func(cmd *cobra.Command, args []string) error { return cmd.Help() },
@@ -27,14 +27,15 @@ Exit status: that of its commands.`,
 	var base string
 	add := &cobra.Command{
 		Use: "add REPORT", Short: "Make a link to a report, and print it once",
-		Long: `add prints the link to a report, whose number desk show and the address of its page have.
+		Long: `add prints the link to a report. desk show and the address of the report's page
+contain the number of the report.
 
 Exit status: 0 if it was made, 2 if there is no such report.`,
 		Example: `  desynctool desk share add 1
   desynctool desk share add 1 --url https://desk.example.org`,
 		Args: cobra.ExactArgs(1),
 	}
-	add.Flags().StringVar(&base, "url", "", "where others reach the desk; without it the path of the link is printed")
+	add.Flags().StringVar(&base, "url", "", "the address at which others reach the desk; without it the path of the link is printed")
 	add.RunE = d.changing(addAs(add), false, func(s *desk.Store, who string, args []string) (string, error) {
 		ids, err := numbers("report", args)
 		if err != nil {
@@ -45,7 +46,7 @@ Exit status: 0 if it was made, 2 if there is no such report.`,
 	})
 	list := &cobra.Command{
 		Use: "list", Short: "List the links, without their secrets",
-		Long: `list numbers all links, those that were revoked as well.
+		Long: `list shows all links with their numbers, also the revoked links.
 
 Exit status: 0, or 2 if there is no desk.`,
 		Example: `  desynctool desk share list
@@ -58,9 +59,9 @@ Exit status: 0, or 2 if there is no desk.`,
 	})
 	revoke := &cobra.Command{
 		Use: "revoke LINK", Short: "End a link, by its number",
-		Long: `revoke ends a link: it shows nothing any more.
+		Long: `revoke ends a link: the link shows nothing any more.
 
-Exit status: 0 if it was revoked, 2 if there is no valid one of the number.`,
+Exit status: 0 if it was revoked, 2 if there is no valid link with the number.`,
 		Example: `  desynctool desk share revoke 1
   desynctool desk share revoke 2 --as ann`,
 		Args: cobra.ExactArgs(1),

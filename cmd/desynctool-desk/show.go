@@ -13,17 +13,17 @@ import (
 func newDeskShow(d *deskEnv) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "show GROUP",
-		Short: "Show all that is known of a group, or a report",
-		Long: `show shows a group: which report to open first, the platforms that set it apart from the
-other matches of the game that diverged (a table of two by two each, as odds ratio with
-its 95 % interval), what evidence would help most, its variants and builds, and what was
-done to it. Of a group of which too little is known it shows others that may be the same
-bug. A group is named by its code, or by so many first digits that no other group has
-them.
+		Short: "Show everything that is known about a group, or a report",
+		Long: `show shows a group: the report to open first, the platforms that set the group
+apart from the other matches of the game that diverged (a table of two by two
+each, as odds ratio with its 95 % interval), the evidence that would help most,
+its variants and builds, and its edits. If too little is known about a group,
+show lists other groups that may be the same bug. A group is named by its code,
+or by enough first digits of the code that no other group has them.
 
-show report REPORT shows what triage wrote of a match. A report is named by its number,
-or by the first digits of its bundle's hash, with # and the number of the match where
-the bundle has several.
+show report REPORT shows the report that triage wrote about a match. A report is
+named by its number, or by the first digits of its bundle's hash, with # and the
+number of the match where the bundle has several.
 
 Exit status: 0 on success, 2 if there is no such group.`,
 		Example: `  desynctool desk show 3f9a2c12
@@ -46,10 +46,10 @@ func newDeskShowReport(d *deskEnv) *cobra.Command {
 	var all bool
 	cmd := &cobra.Command{
 		Use:   "report REPORT",
-		Short: "Show what triage wrote of a match",
-		Long: `report shows what triage wrote of a match, as triage itself would. REPORT is its number, or
-the first digits of its bundle's hash, with # and the number of the match where the
-bundle has several: ab12cd34#2.
+		Short: "Show the report that triage wrote about a match",
+		Long: `report shows the report that triage wrote about a match, as triage itself would.
+REPORT is its number, or the first digits of its bundle's hash, with # and the
+number of the match where the bundle has several: ab12cd34#2.
 
 Exit status: 0 on success, 2 if there is no such report.`,
 		Example: `  desynctool desk show report 1

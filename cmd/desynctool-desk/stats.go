@@ -11,10 +11,10 @@ import (
 func newDeskStats(d *deskEnv) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "stats",
-		Short: "Say how much a desk holds",
-		Long: `stats counts bundles by state, reports by status, groups by state, games, builds and
-operating systems, and the bytes that were received and are kept. Bundles that wait to
-be triaged, or that triage did not get through, are in no other list.
+		Short: "Show how much a desk contains",
+		Long: `stats counts bundles by state, reports by status, groups by state, games, builds
+and operating systems, and the bytes that were received and are stored. No other
+list shows bundles that wait to be triaged, or that triage did not get through.
 
 Exit status: 0 on success, 2 if there is no store.`,
 		Example: `  desynctool desk stats

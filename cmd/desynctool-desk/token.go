@@ -13,12 +13,13 @@ import (
 func newDeskToken(d *deskEnv) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "token",
-		Short: "Say who may reach the desk by HTTP",
-		Long: `token makes, lists and revokes tokens. A desk that never had one is open to this machine
-alone; once one was made, desk serve asks everybody for one, and may listen on other
-addresses. Of a token the desk keeps a hash, so it is shown once.
+		Short: "Set who may reach the desk by HTTP",
+		Long: `token makes, lists and revokes tokens. A desk that never had a token is open
+only to this machine. Once a token was made, desk serve asks everybody for one,
+and may listen on other addresses. The desk stores only a hash of a token, so
+the token is shown once.
 
-Exit status: that of its commands.`,
+Exit status: the status of its commands.`,
 		Example: `  desynctool desk token add bob --scope read
   desynctool desk token list`,
 		RunE: func(cmd *cobra.Command, args []string) error { return cmd.Help() },
@@ -26,15 +27,16 @@ Exit status: that of its commands.`,
 	var scope string
 	add := &cobra.Command{
 		Use: "add NAME", Short: "Make a token, and print it once",
-		Long: `add makes a token and prints it. --scope says what it is for: upload sends bundles and asks
-what became of them, read reads everything, triage does both and corrects groups.
+		Long: `add makes a token and prints it. --scope sets its purpose: upload sends bundles
+and asks for their results, read reads everything, triage does both and corrects
+groups.
 
-Exit status: 0 if it was made, 2 if a valid one has the name.`,
+Exit status: 0 if it was made, 2 if a valid token has the name.`,
 		Example: `  desynctool desk token add ci --scope upload
   desynctool desk token add bob --scope triage`,
 		Args: cobra.ExactArgs(1),
 	}
-	add.Flags().StringVar(&scope, "scope", "", "what it is for: upload, read or triage")
+	add.Flags().StringVar(&scope, "scope", "", "the purpose of the token: upload, read or triage")
 	as := addAs(add)
 	add.RunE = d.changing(as, true, func(s *desk.Store, who string, args []string) (string, error) {
 		if scope == "" {
@@ -44,7 +46,7 @@ Exit status: 0 if it was made, 2 if a valid one has the name.`,
 	})
 	list := &cobra.Command{
 		Use: "list", Short: "List the tokens, without their secrets",
-		Long: `list names all tokens, those that were revoked as well.
+		Long: `list shows all tokens by name, also the revoked tokens.
 
 Exit status: 0, or 2 if there is no desk.`,
 		Example: `  desynctool desk token list
@@ -57,9 +59,9 @@ Exit status: 0, or 2 if there is no desk.`,
 	})
 	revoke := &cobra.Command{
 		Use: "revoke NAME", Short: "End a token, and the sessions of browsers that logged in with it",
-		Long: `revoke ends a token. A server that runs knows it at once.
+		Long: `revoke ends a token. A running server applies this at once.
 
-Exit status: 0 if it was revoked, 2 if there is no valid one of the name.`,
+Exit status: 0 if it was revoked, 2 if there is no valid token with the name.`,
 		Example: `  desynctool desk token revoke crash-uploader
   desynctool desk token revoke ann --as root`,
 		Args: cobra.ExactArgs(1),

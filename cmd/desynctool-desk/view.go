@@ -13,10 +13,11 @@ import (
 )
 
 // filterHelp is part of the help of commands that accept a filter.
-const filterHelp = `FILTER are words that all have to hold: game:tanks, build:1.4.2, build:>=1.4.0,
-os:linux, state:closed, kind:state, cause:float, since:2026-01-01, until:…, peer:NAME,
-file:NAME, hash:ab12, group:3f9a, weak:yes, or text that is searched for in titles,
-names, notes and links. docs/desk-filters.md has all of them.`
+const filterHelp = `FILTER is a list of words that must all match: game:tanks, build:1.4.2,
+build:>=1.4.0, os:linux, state:closed, kind:state, cause:float,
+since:2026-01-01, until:…, peer:NAME, file:NAME, hash:ab12, group:3f9a,
+weak:yes, or text that is searched for in titles, names, notes and links.
+docs/desk-filters.md lists all of them.`
 
 // parseFilter parses the words of a filter. An argument with spaces is one word.
 func parseFilter(args []string) (desk.Filter, error) {

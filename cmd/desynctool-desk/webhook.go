@@ -17,12 +17,13 @@ import (
 func newDeskWebhook(d *deskEnv) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "webhook",
-		Short: "Tell another program of groups that are new or came back",
-		Long: `webhook names addresses to which desk serve sends a message for each group that is new or
-came back: JSON, signed with HMAC-SHA-256. docs/desk-upload.md has the format. A message
-is sent again for three days until it is answered with 2xx, so it may come twice.
+		Short: "Notify another program of groups that are new or came back",
+		Long: `webhook sets the addresses to which desk serve sends a message for each group
+that is new or came back: JSON, signed with HMAC-SHA-256. docs/desk-upload.md
+specifies the format. A message is sent again for three days until it is
+answered with 2xx, so it may arrive twice.
 
-Exit status: that of its commands.`,
+Exit status: the status of its commands.`,
 		Example: `  desynctool desk webhook add https://chat.example.org/desyncs
   desynctool desk webhook list`,
 		RunE: func(cmd *cobra.Command, args []string) error { return cmd.Help() },
@@ -30,17 +31,18 @@ Exit status: that of its commands.`,
 	var file string
 	var private bool
 	add := &cobra.Command{
-		Use: "add URL", Short: "Have an address told from now on",
-		Long: `add has an address told of groups. It prints the secret that signs the messages, unless
---secret-file has it. Addresses of private networks and of this machine are refused when
-a message is sent, whatever the name led to, unless --private is given.
+		Use: "add URL", Short: "Notify an address from now on",
+		Long: `add sets an address to notify of groups. It prints the secret that signs the
+messages, unless --secret-file contains it. When a message is sent, addresses of
+private networks and of this machine are refused, even if a name led to them,
+unless --private is given.
 
 Exit status: 0 if it was added, 2 if the address cannot be one.`,
 		Example: `  desynctool desk webhook add https://chat.example.org/hooks/desk
   desynctool desk webhook add http://127.0.0.1:9000/desk --private --as ann`,
 		Args: cobra.ExactArgs(1),
 	}
-	add.Flags().StringVar(&file, "secret-file", "", "the file with the secret; without it one is made, and printed")
+	add.Flags().StringVar(&file, "secret-file", "", "the file with the secret; without it a secret is made, and printed")
 	add.Flags().BoolVar(&private, "private", false, "the address may be in a private network, or on this machine")
 	add.RunE = d.changing(addAs(add), true, func(s *desk.Store, who string, args []string) (string, error) {
 		if err := server.CheckWebhook(args[0]); err != nil {
@@ -68,7 +70,7 @@ Exit status: 0 if it was added, 2 if the address cannot be one.`,
 	})
 	list := &cobra.Command{
 		Use: "list", Short: "List the webhooks, and how their deliveries went",
-		Long: `list says of each webhook how many messages arrived, wait, or were given up.
+		Long: `list shows for each webhook how many messages arrived, wait, or were given up.
 
 Exit status: 0, or 2 if there is no desk.`,
 		Example: `  desynctool desk webhook list
@@ -81,9 +83,9 @@ Exit status: 0, or 2 if there is no desk.`,
 	})
 	remove := &cobra.Command{
 		Use: "remove WEBHOOK", Short: "End a webhook, by its number",
-		Long: `remove ends a webhook. What was not delivered is given up.
+		Long: `remove ends a webhook. Messages that were not delivered are given up.
 
-Exit status: 0 if it was removed, 2 if there is none of the number.`,
+Exit status: 0 if it was removed, 2 if there is no webhook with the number.`,
 		Example: `  desynctool desk webhook remove 1
   desynctool desk webhook remove 2 --as ann`,
 		Args: cobra.ExactArgs(1),

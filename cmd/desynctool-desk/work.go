@@ -24,26 +24,28 @@ func newDeskWork(d *deskEnv) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "work",
 		Short: "Triage the bundles that wait in the queue",
-		Long: `work triages what desk add --queue and uploads have stored: bundles of the newest build
-first, those of desk again last. Any number of workers may do so at once, on one folder,
-or with PostgreSQL on many machines. Whatever ends a worker, each bundle has its reports
-once: they are written in the transaction that ends its job.
+		Long: `work triages the bundles that desk add --queue and uploads have stored: bundles
+of the newest build first, bundles of desk again last. Any number of workers may
+do so at once, on one folder, or with PostgreSQL on many machines. However a
+worker ends, each bundle has its reports once: they are written in the
+transaction that ends its job.
 
-The bundles of a worker that was killed are taken again a few seconds later. What a machine cannot do, such
-as reaching the bundles, is tried again: after a second, then each time four times
-later, at most ten minutes. A bundle that takes longer than --wall, whose process dies
-under --isolate, or of which three workers have died is set aside; desk work
---retry-aside tries those again.
+The bundles of a killed worker are taken again a few seconds later. Work that a
+machine cannot do, such as reaching the bundles, is tried again: after a second,
+then each time after four times as long, at most ten minutes. A bundle is set
+aside if it takes longer than --wall, if its process dies under --isolate, or if
+three workers have died with it; desk work --retry-aside tries these bundles
+again.
 
-Told to end, work finishes what it triages within half a minute, or gives it back. A
-line each minute says on stderr how far it is; --metrics serves that at /metrics for
-Prometheus, on an address of loopback.
+When a signal ends work, it finishes its current bundles within half a minute,
+or gives them back. A line each minute on stderr shows its progress; --metrics
+serves the progress at /metrics for Prometheus, on a loopback address.
 
 Exit status:
   0  all that it took is done
   2  an argument or the store is unusable
   3  a bundle was set aside, or is tried again later
-Told to end it exits with 128 and the number of the signal.
+If a signal ends it, it exits with 128 and the number of the signal.
 `,
 		Example: `  desynctool desk work --until-empty
   desynctool desk work --until-empty --isolate --jobs 4 --store desk`,
@@ -52,8 +54,8 @@ Told to end it exits with 128 and the number of the signal.
 	flags.add(cmd)
 	f := cmd.Flags()
 	f.BoolVar(&flags.untilEmpty, "until-empty", false, "end when nothing waits and nothing runs, on any machine")
-	f.BoolVar(&flags.retryAside, "retry-aside", false, "first give back to the queue what was set aside")
-	f.StringVar(&flags.metrics, "metrics", "", "serve metrics at this address of loopback, such as 127.0.0.1:9100")
+	f.BoolVar(&flags.retryAside, "retry-aside", false, "first give the bundles that were set aside back to the queue")
+	f.StringVar(&flags.metrics, "metrics", "", "serve metrics at this loopback address, such as 127.0.0.1:9100")
 	flags.format = cli.AddFormat(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return d.doWork(&flags) }
 	return cmd

@@ -36,13 +36,13 @@ func newMinimize(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "minimize PATH -o DIR",
 		Short: "Find the shortest session that still diverges in the same way",
-		Long: `minimize leaves out orders and ticks of a session as long as it still diverges in
-the same way: in the same archetype, component, field and kind of change. It
-finds the shortest prefix, then a set of orders of which no single one can be
-left out, then smaller numbers in their payloads and lower players.
+		Long: `minimize removes orders and ticks from a session as long as the session still
+diverges in the same way: in the same archetype, component, field and kind of
+change. It finds the shortest prefix, then a set of orders from which no single
+order can be removed, then smaller numbers in their payloads and lower players.
 
-One of these decides what diverges, never the hashes that were recorded, which
-are void once an order is left out:
+One of these decides whether the session diverges. The recorded hashes never
+decide, because they are void once an order is removed:
 
   --against SIM    two simulators side by side
   --dual, --serialize, --rollback N, --check-caches, --check-purity, --predict P,Q
@@ -53,15 +53,17 @@ are void once an order is left out:
 ` + simulators.Help + `
 
 ` + simulators.GamesHelp() + `
-A game decides by --against, --dual (two runs) or --serialize (its own test).
+If SIM is a game, use --against, --dual (two runs) or --serialize (the game's
+own test).
 
-Outcomes are kept in DIR until the search has ended: after Ctrl-C the best session
-so far is written, and the same command goes on. With --runs N each candidate is
-tested N times, and counts if it diverges at least as often as the lower bound of
-the input's rate (Wilson, 95 %).
+DIR contains the outcomes until the search has ended. After Ctrl-C the best
+session so far is written; run the same command again to continue. With --runs N
+each candidate is tested N times. It counts if it diverges at least as often as
+the lower bound of the input's rate (Wilson, 95 %).
 
-DIR holds a folder for each side, as record writes them, with hashes of their own,
-and for other formats and commands the log in the format of PATH.
+At the end DIR contains a folder for each side, in the form that record writes,
+with its own hashes. For other formats and for commands DIR contains the log in
+the format of PATH.
 
 Exit status:
   0  the session was minimised
@@ -74,21 +76,21 @@ Exit status:
 		Args: cobra.ExactArgs(1),
 	}
 	f := cmd.Flags()
-	f.StringVarP(&flags.dir, "output", "o", "", "folder to write to; must be empty, not exist, or hold an interrupted search")
+	f.StringVarP(&flags.dir, "output", "o", "", "folder to write to; it must be empty, not exist, or contain an interrupted search")
 	f.StringVar(&flags.sim, "sim", "builtin", "the simulator: builtin, builtin:fault=…, exec:COMMAND, …")
 	flags.sims.addTimeout(cmd)
 	flags.sims.addGames(cmd)
 	f.StringVar(&flags.against, "against", "", "a second simulator, side by side with the first")
 	f.BoolVar(&flags.dual, "dual", false, "two instances of the simulator side by side")
 	f.BoolVar(&flags.serialize, "serialize", false, "save and load one of two instances in each tick")
-	f.IntVar(&flags.rollback, "rollback", 0, "in each tick, go back by so many and play them again")
+	f.IntVar(&flags.rollback, "rollback", 0, "in each tick, go back by this many ticks and play them again")
 	f.BoolVar(&flags.checkCaches, "check-caches", false, "compute all caches again in each tick")
-	f.BoolVar(&flags.checkPurity, "check-purity", false, "test each order before its tick: that must change nothing")
-	f.UintSliceVar(&flags.predict, "predict", nil, "predict the orders of these players, one or two, in an instance each")
+	f.BoolVar(&flags.checkPurity, "check-purity", false, "test each order before its tick; the test must change nothing")
+	f.UintSliceVar(&flags.predict, "predict", nil, "predict the orders of these players, one or two, each in a separate instance")
 	flags.run.add(f)
-	f.IntVar(&flags.runs, "runs", 1, "test each candidate so many times, for what diverges now and then")
-	f.IntVar(&flags.most, "max-replays", minimize.DefaultMaxReplays, "stop with the best session so far after so many replays")
-	f.IntVar(&flags.jobs, "jobs", 0, "candidates tested at once; 0 is as many as there are processors, with --run one")
+	f.IntVar(&flags.runs, "runs", 1, "test each candidate this many times, for sessions that diverge only sometimes")
+	f.IntVar(&flags.most, "max-replays", minimize.DefaultMaxReplays, "stop after this many replays, with the best session so far")
+	f.IntVar(&flags.jobs, "jobs", 0, "number of candidates tested at once; 0 is one for each processor, or a single one with --run")
 	f.BoolVar(&flags.all, "all", false, "print every order that is left")
 	format := cli.AddFormat(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {

@@ -20,7 +20,7 @@ import (
 
 // addOpen adds the flag --open.
 func addOpen(cmd *cobra.Command, open *bool) {
-	cmd.Flags().BoolVar(open, "open", false, "open the page with the pictures in a browser: that of --format html=FILE, else a temporary file")
+	cmd.Flags().BoolVar(open, "open", false, "open the page with the pictures in a browser: the file of --format html=FILE, else a temporary file")
 }
 
 // openPage opens the page of a report in a browser: the file that it was written to, else a temporary one. If it cannot

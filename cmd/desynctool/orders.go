@@ -22,13 +22,15 @@ func newOrders(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "orders PATH...",
 		Short: "Show which orders differ between the logs of two or more peers",
-		Long: `orders compares the order logs of two or more peers by tick, player and content:
-orders that are missing, extra, duplicated, reordered, late, altered or failed
-on one side. Before anyone blames the simulation its inputs must be equal.
+		Long: `orders compares the order logs of two or more peers by tick, player and content.
+It finds orders that are missing, extra, duplicated, reordered, late, altered or
+failed on one side. The inputs of the simulation must be equal before anyone
+blames the simulation.
 
-Each PATH is a log, the folder of one peer, or one folder that holds a folder
-for each; an archive serves as a folder. Logs of desynctool and those of games are
-recognised by content, compressed or not; formats lists the games with orders.
+Each PATH is a log, the folder of one peer, or one folder that contains a folder
+for each peer; an archive serves as a folder. Logs of desynctool and logs of
+games are recognised by content, compressed or not; formats lists the games with
+orders.
 
 ` + cli.ExitHelp,
 		Example: `  desynctool orders server/commands-out.log client/commands-out.log
@@ -37,8 +39,8 @@ recognised by content, compressed or not; formats lists the games with orders.
 	}
 	f := cmd.Flags()
 	f.StringVar(&flags.options.Reference, "against", "", "name of the peer that the others are compared with")
-	f.StringArrayVar(&flags.options.LocalKinds, "local", nil, "a kind of orders that need not be the same on all peers (repeatable)")
-	f.Uint64Var(&flags.options.LateWindow, "late", 4096, "ticks that an order may be late and still be the same")
+	f.StringArrayVar(&flags.options.LocalKinds, "local", nil, "a kind of order that need not be the same on all peers (repeatable)")
+	f.Uint64Var(&flags.options.LateWindow, "late", 4096, "number of ticks by which an order may be late and still count as the same")
 	f.BoolVar(&flags.options.Force, "force", false, "compare logs of different sessions")
 	f.BoolVar(&flags.all, "all", false, "print every difference")
 	flags.match = addMatch(cmd)

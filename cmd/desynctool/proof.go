@@ -16,10 +16,10 @@ func newProof(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "proof FILE LABEL",
 		Short: "Prove that an archetype belongs to a state",
-		Long: `proof writes a Merkle inclusion proof as JSON: the leaf hash of one archetype and
-the sibling hashes that lead from it to the state hash. LABEL is the archetype's
-label, or RNG for the state of the random number generator. verify checks the
-proof, with nothing but the state hash to trust.
+		Long: `proof writes a Merkle inclusion proof as JSON: the leaf hash of one archetype
+and the sibling hashes that lead from it to the state hash. LABEL is the
+archetype's label, or RNG for the state of the random number generator. verify
+checks the proof. It needs to trust nothing but the state hash.
 
 Exit status: 0 on success, 2 if the file is unusable or has no such archetype.`,
 		Example: `  desynctool proof desync_0000000000000007_0000001242.snap Infantry > proof.json

@@ -31,18 +31,20 @@ func newRecord(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "record -o DIR",
 		Short: "Play the reference sim as several peers, with faults",
-		Long: `record plays the built-in reference sim as several peers in lockstep, makes the
-faults that --fault names, and writes what each peer would leave behind: an order
-log, a trace of checksums, snapshots at the start, every so many ticks, where the
-difference is first detected and at the end, and a report. truth.json says what really happened,
-found by comparing the peers' states after every system.
+		Long: `record plays the built-in reference sim as several peers in lockstep, and makes
+the faults in --fault. For each peer it writes the files that the peer would
+leave: an order log, a trace of checksums, a report, and snapshots at the start,
+every so many ticks, where the difference is first detected, and at the end.
+truth.json contains what really happened. record finds this out by comparing the
+peers' states after every system.
 
---rejoin PEER@TICK+LENGTH has a peer be away for LENGTH ticks from TICK on: it leaves
-nothing of them, then loads what the first peer has and goes on. --join PEER@TICK has
-one come in only then. With save-omits-field by then the load loses a field.
+With --rejoin PEER@TICK+LENGTH a peer is away for LENGTH ticks from TICK on. It
+leaves nothing about these ticks, then loads the state of the first peer and
+continues. With --join PEER@TICK a peer joins only at TICK. If the fault
+save-omits-field has begun by then, the load loses a field.
 
-A fault is NAME[/PLACE][@TICK][:PEER]; without a peer it is the second one's.
-A place is a system, or for initial-state an archetype:
+A fault is NAME[/PLACE][@TICK][:PEER]; without PEER the second peer has it.
+PLACE is a system, or for initial-state an archetype:
 
 ` + faultHelp() + `
 Exit status: 0 on success, 2 on wrong usage.`,
@@ -52,19 +54,19 @@ Exit status: 0 on success, 2 on wrong usage.`,
 		Args: cobra.NoArgs,
 	}
 	f := cmd.Flags()
-	f.StringVarP(&flags.dir, "output", "o", "", "folder to write to; must be empty, not exist, or hold a record that was killed")
+	f.StringVarP(&flags.dir, "output", "o", "", "folder to write to; it must be empty, not exist, or contain a record that was killed")
 	f.Uint64Var(&o.Config.Seed, "seed", 1, "seed of the game")
 	f.Uint64Var(&o.Ticks, "ticks", 3000, "length of the session")
-	f.IntVar(&o.Config.Entities, "entities", refsim.DefaultEntities, "about how many entities live")
-	f.IntVar(&o.Config.Players, "players", refsim.DefaultPlayers, "scripted players")
-	f.IntVar(&flags.peers, "peers", 2, "peers: host, client, client2, …")
-	f.StringArrayVar(&flags.faults, "fault", nil, "a mistake that a peer makes (repeatable)")
+	f.IntVar(&o.Config.Entities, "entities", refsim.DefaultEntities, "approximate number of living entities")
+	f.IntVar(&o.Config.Players, "players", refsim.DefaultPlayers, "number of scripted players")
+	f.IntVar(&flags.peers, "peers", 2, "number of peers: host, client, client2, …")
+	f.StringArrayVar(&flags.faults, "fault", nil, "a fault that a peer makes (repeatable)")
 	f.StringArrayVar(&flags.rejoins, "rejoin", nil, "PEER@TICK+LENGTH: a peer that is away for LENGTH ticks (repeatable)")
 	f.StringArrayVar(&flags.joins, "join", nil, "PEER@TICK: a peer that joins late (repeatable)")
 	f.Uint64Var(&o.SnapshotEvery, "snapshot-every", session.DefaultSnapshotEvery, "ticks between two snapshots")
 	f.Uint64Var(&o.DetectEvery, "detect-every", session.DefaultDetectEvery, "ticks between two comparisons of sync hashes")
-	f.BoolVar(&o.Signatures, "signatures", false, "also write "+signatures.Name+" for each peer: every tick signed, with a key that is made of seed and name")
-	f.StringVar(&flags.trace, "trace", string(session.TraceSystem), "how fine the traces are: none, system, archetype, column")
+	f.BoolVar(&o.Signatures, "signatures", false, "also write "+signatures.Name+" for each peer: every tick is signed, with a key that is made from seed and name")
+	f.StringVar(&flags.trace, "trace", string(session.TraceSystem), "level of detail of the traces: none, system, archetype, column")
 	format := cli.AddFormat(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return doRecord(e, flags, format) }
 	return cmd

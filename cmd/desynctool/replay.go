@@ -38,34 +38,37 @@ func newReplay(e *env) *cobra.Command {
 	var flags replayFlags
 	cmd := &cobra.Command{
 		Use:   "replay PATH",
-		Short: "Replay an order log in a simulator, and say what departs",
-		Long: `replay plays the orders of a log again. Each way of doing so finds another kind
-of mistake; several may be given, and without one it is the plain replay:
+		Short: "Replay an order log in a simulator, and show what differs",
+		Long: `replay plays the orders of a log again. Each way to do so finds another kind of
+mistake. You can give several ways; without one it is the plain replay:
 
-  (plain)               against the hashes that the log's peer recorded: who is wrong
+  (plain)               compared with the peer's recorded hashes: who is wrong
   --against SIM         two simulators side by side: builds, platforms, data
   --dual                two instances of one simulator: threads, map order, memory
   --serialize           one of two instances is saved and loaded in each tick
-  --rollback N          in each tick back by N and played again
+  --rollback N          in each tick, N ticks are taken back and played again
   --from-each-snapshot  from each of the peer's snapshots, as a peer that joins
-  --runs N              N times, with the rate of what happens now and then
-  --check-caches        all caches computed again in each tick
-  --check-purity        each order tested before its tick, which must change nothing
-  --predict P,Q         the orders of player P predicted in one instance, of Q in another:
-                        predictions must be taken back; with P alone nobody's in the other
+  --runs N              N times, with the rate of differences that come and go
+  --check-caches        all caches are computed again in each tick
+  --check-purity        tests each order before its tick; must change nothing
+  --predict P,Q         player P's orders are predicted in one instance, Q's in
+                        another; predictions must be taken back; with P alone,
+                        none are predicted in the other
 
 PATH is an order log, or the folder of one peer with its snapshots.
 
 ` + simulators.Help + `
 
 ` + simulators.GamesHelp() + `
-Of a game, --serialize and --from-each-snapshot are its own tests of saved states.
+For a game, --serialize and --from-each-snapshot are the game's own tests of
+saved states.
 
---drill steps system by system: two simulators side by side, or one beside the
-trace that the peer left, as far as that proves it.
+--drill steps system by system: two simulators side by side, or one simulator
+next to the trace that the peer left, as far as the trace proves the difference.
 
---write-trace keeps the hashes of the replay, --expect holds a replay against such
-hashes instead of those in the log: golden hashes across commits and platforms.
+--write-trace writes the hashes of the replay. --expect compares a replay with
+such hashes instead of the hashes in the log: golden hashes across commits and
+platforms.
 
 ` + cli.ExitHelp,
 		Example: `  desynctool replay s/client
@@ -80,18 +83,18 @@ hashes instead of those in the log: golden hashes across commits and platforms.
 	f.StringVar(&flags.against, "against", "", "a second simulator, side by side with the first")
 	f.BoolVar(&flags.dual, "dual", false, "two instances of the simulator side by side")
 	f.BoolVar(&flags.serialize, "serialize", false, "save and load one of two instances in each tick")
-	f.IntVar(&flags.rollback, "rollback", 0, "in each tick, go back by so many and play them again")
+	f.IntVar(&flags.rollback, "rollback", 0, "in each tick, go back by this many ticks and play them again")
 	f.BoolVar(&flags.fromEach, "from-each-snapshot", false, "begin at each snapshot of the peer")
-	f.IntVar(&flags.runs, "runs", 0, "replay so many times, 2 at least")
+	f.IntVar(&flags.runs, "runs", 0, "replay this many times, at least 2")
 	f.BoolVar(&flags.checkCaches, "check-caches", false, "compute all caches again in each tick")
-	f.BoolVar(&flags.checkPurity, "check-purity", false, "test each order before its tick: that must change nothing")
-	f.UintSliceVar(&flags.predict, "predict", nil, "predict the orders of these players, one or two, in an instance each")
-	f.Uint64Var(&flags.until, "until", 0, "the last state point; without it the log's end")
+	f.BoolVar(&flags.checkPurity, "check-purity", false, "test each order before its tick; the test must change nothing")
+	f.UintSliceVar(&flags.predict, "predict", nil, "predict the orders of these players, one or two, each in a separate instance")
+	f.Uint64Var(&flags.until, "until", 0, "the last state point; without it the end of the log")
 	f.StringVar(&flags.from, "from", "", "begin with the state in this snapshot")
 	f.StringVar(&flags.writeTrace, "write-trace", "", "write the hash of each state point to this trace")
-	f.StringVar(&flags.expect, "expect", "", "hold the replay against the hashes in this trace")
-	f.BoolVar(&flags.drill, "drill", false, "step system by system: the first that departs, and what it wrote")
-	f.BoolVar(&flags.force, "force", false, "take snapshots of another seed, map or build than the log; with a game: a recording of another version")
+	f.StringVar(&flags.expect, "expect", "", "compare the replay with the hashes in this trace")
+	f.BoolVar(&flags.drill, "drill", false, "step system by system: find the first system that differs, and the values that it wrote")
+	f.BoolVar(&flags.force, "force", false, "accept snapshots of another seed, map or build than the log; with a game: accept a recording of another version")
 	f.BoolVar(&flags.all, "all", false, "print every difference")
 	flags.sims.addGames(cmd)
 	flags.match = addMatch(cmd)

@@ -47,19 +47,22 @@ func newReport(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "report FILE...",
 		Short: "Merge the peers' own reports, write one, or show a saved one",
-		Long: `report merges what peers reported themselves, desync_report_<seed>_<tick>.json: which
-of them agree, which archetypes and values differ, which orders some of them lack,
-and what in the reports contradicts the rest. FILE is a report, - for stdin, a folder
-or an archive with reports. The format is in docs/peer-report.md.
+		Long: `report merges the reports that the peers wrote,
+desync_report_<seed>_<tick>.json. It shows which peers agree, which archetypes
+and values differ, which orders some peers lack, and which parts of the reports
+contradict the rest. FILE is a report, - for stdin, a folder or an archive with
+reports. docs/peer-report.md specifies the format.
 
-Given one saved report of triage, or one of merged reports, it renders that again.
+Given one saved report of triage, or one saved merged report, it renders this
+report again.
 
---peer PATH writes the report of one peer, from its folder or one of its snapshots:
-of its last state, or of that at --tick, or with --against OTHER of the first one
-that differs from that of another peer, with the archetypes that differ.
+--peer PATH writes the report of one peer, from its folder or one of its
+snapshots. The report is about the last state, or about the state at --tick.
+With --against OTHER it is about the first state that differs from the state of
+another peer, with the archetypes that differ.
 
---redact leaves what players may see: state points, verdict, who agrees; no names,
-no state, no orders, no files.
+--redact leaves only the facts that players may see: state points, verdict, who
+agrees; no names, no state, no orders, no files.
 
 Exit status: 0 on success, whatever the reports show; 2 if an argument is unusable.`,
 		Example: `  desynctool report host/desync_report_0000000000000007_0000001242.json \
@@ -70,14 +73,14 @@ Exit status: 0 on success, whatever the reports show; 2 if an argument is unusab
 	}
 	f := cmd.Flags()
 	f.BoolVar(&flags.all, "all", false, "print all of a long answer")
-	f.BoolVar(&flags.redact, "redact", false, "leave only what players may see")
+	f.BoolVar(&flags.redact, "redact", false, "leave only the facts that players may see")
 	addOpen(cmd, &flags.open)
-	f.StringVar(&flags.peer, "peer", "", "write the report of the peer whose folder or snapshot this is")
+	f.StringVar(&flags.peer, "peer", "", "write the report of the peer with this folder or snapshot")
 	f.StringVar(&flags.against, "against", "", "with --peer: another peer's folder or snapshot")
 	f.StringVar(&flags.tick, "tick", "", "with --peer: the state point")
 	f.IntVar(&flags.player, "player", 0, "with --peer: number of the player; -1 for none (default: by the order log)")
 	f.StringArrayVar(&flags.archetypes, "archetype", nil, "with --peer: include the content of this archetype (repeatable)")
-	f.Uint64Var(&flags.excerpt, "excerpt", 30, "with --peer: ticks whose orders to include")
+	f.Uint64Var(&flags.excerpt, "excerpt", 30, "with --peer: include the orders of this many ticks")
 	f.StringVarP(&flags.output, "output", "o", "", "with --peer: write to this file or folder instead of the current folder; - is stdout")
 	format := cli.AddReportFormats(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {

@@ -57,9 +57,10 @@ func newRoot(e *env) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "desynctool",
 		Short: "Find out where and why the peers of a deterministic game diverged",
-		Long: `desynctool reads what is left of a desync (snapshots, order logs, savegames of
-several engines) and narrows it down: the state points between which the peers
-diverged, the tick, the archetype, the component, the entity, the field.
+		Long: `desynctool reads the files that remain after a desync (snapshots, order logs,
+savegames of several engines) and narrows the desync down: the state points
+between which the peers diverged, the tick, the archetype, the component, the
+entity, the field.
 
 Results go to stdout, warnings and errors to stderr.
 

@@ -21,19 +21,19 @@ type runFlags struct {
 
 // runHelp is part of the help of these commands.
 const runHelp = `
-The exit status of CMD is its verdict: 0 in sync, 1 to 124 diverges, 125 cannot
-tell; 126 and above, or a signal, ends everything with exit status 2. With
---run-diverges a line of the output is the verdict, with --run-against whether
-another build prints the same. CMD is split into words as a shell does; for more
-of a shell write sh -c '…'.
+The exit status of CMD is its verdict: 0 means in sync, 1 to 124 diverges, 125
+undecided; 126 and above, or a signal, ends everything with exit status 2. With
+--run-diverges a line of the output is the verdict. With --run-against the
+verdict is whether another build prints the same. CMD is split into words as a
+shell does it; to use other features of a shell, write sh -c '…'.
 `
 
 func (f *runFlags) add(flags *pflag.FlagSet) {
-	flags.StringVar(&f.line, "run", "", "a command that decides what diverges; {} is the path of a log")
-	flags.StringVar(&f.diverges, "run-diverges", "", "with --run: it diverges if a line of the output matches this")
-	flags.StringVar(&f.against, "run-against", "", "with --run: it diverges if this command prints otherwise")
-	flags.StringVar(&f.keep, "run-keep", "", "with --run-against: compare only what matches this")
-	flags.DurationVar(&f.timeout, "run-timeout", 0, "with --run: a command that takes longer cannot tell (30s, 5m)")
+	flags.StringVar(&f.line, "run", "", "a command that decides whether a log diverges; {} is the path of the log")
+	flags.StringVar(&f.diverges, "run-diverges", "", "with --run: the log diverges if a line of the output matches this pattern")
+	flags.StringVar(&f.against, "run-against", "", "with --run: the log diverges if this command prints a different output")
+	flags.StringVar(&f.keep, "run-keep", "", "with --run-against: compare only the parts of lines that match this pattern")
+	flags.DurationVar(&f.timeout, "run-timeout", 0, "with --run: a command that takes longer is undecided (30s, 5m)")
 }
 
 // unused returns an error if flags are set that have no effect without --run.

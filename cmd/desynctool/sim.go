@@ -23,11 +23,11 @@ import (
 func newSim(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "sim [builtin[:fault=NAME[/PLACE][@TICK]]]",
-		Short: "Serve the built-in reference sim, or test a simulator of yours",
-		Long: `sim serves the reference sim over the protocol by which desynctool asks external
-simulators: on stdin and stdout, or on the socket that the environment variable
-` + extsim.AddressVar + ` names. It is an example of a target, and what the protocol is
-tested with: replay s/host --sim "exec:desynctool sim".
+		Short: "Serve the built-in reference sim, or test your simulator",
+		Long: `sim serves the reference sim over the protocol that desynctool uses to ask
+external simulators: on stdin and stdout, or on the socket in the environment
+variable ` + extsim.AddressVar + `. It is an example of a target, and the
+protocol is tested with it: replay s/host --sim "exec:desynctool sim".
 
 docs/extsim.md specifies the protocol; docs/sdk has single files that speak it.
 
@@ -75,17 +75,18 @@ func newSimCheck(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check [flags] -- COMMAND...",
 		Short: "Test whether a simulator speaks the protocol",
-		Long: `check starts a simulator of your own several times and tests all that it says it
-supports: the same run twice, ticks in batches and one by one, a second session in
-one process, the state it reports against its hash, save and restore and load against a
-straight run, steps system by system, caches, tests of orders, bad requests, and
-that it leaves when its connection is closed.
+		Long: `check starts your simulator several times and tests everything that the
+simulator claims to support: the same run twice, ticks in batches and one by
+one, a second session in one process, the reported state compared with its hash,
+save, restore and load compared with a straight run, steps system by system,
+caches, tests of orders, bad requests, and that the simulator exits when its
+connection is closed.
 
-In place of a command, wasm:FILE tests a WebAssembly module.
+Instead of a command, wasm:FILE tests a WebAssembly module.
 
-With --log it plays the orders of a log that your game wrote, and holds its hashes
-against those in there. Without one the session has a seed and parameters but no
-orders, which tests less.
+With --log it plays the orders of a log that your game wrote, and compares the
+hashes with the hashes in the log. Without a log the session has a seed and
+parameters but no orders, which tests less.
 
 Exit status: 0 if all is well, 1 if something is wrong, 2 if the simulator cannot
 be started.`,
@@ -97,7 +98,7 @@ be started.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&flags.log, "log", "", "an order log of the game, or the folder of one peer")
-	f.Uint64Var(&flags.ticks, "ticks", 300, "how many ticks to play; with --log at most those it has")
+	f.Uint64Var(&flags.ticks, "ticks", 300, "number of ticks to play; with --log at most the ticks in the log")
 	f.Uint64Var(&flags.seed, "seed", 1, "without --log: the session's seed")
 	f.StringArrayVar(&flags.params, "param", nil, "without --log: KEY=VALUE, a parameter of the session (repeatable)")
 	f.StringVar(&flags.transport, "transport", "stdio", "stdio, unix or tcp")
@@ -162,9 +163,9 @@ const noCache = "no-cache"
 
 // addGames adds the flags for games that play recordings again.
 func (s *simFlags) addGames(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&s.noCache, noCache, false, "with a game: play recordings again that it has played before")
+	cmd.Flags().BoolVar(&s.noCache, noCache, false, "with a game: play recordings again that the game has played before")
 	if cmd.Flags().Lookup("force") == nil {
-		cmd.Flags().BoolVar(&s.force, "force", false, "with a game: play recordings of another version, too")
+		cmd.Flags().BoolVar(&s.force, "force", false, "with a game: also play recordings of another version")
 	}
 }
 

@@ -33,19 +33,21 @@ func newTracediff(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "tracediff PATH...",
 		Short: "Find the first checksum that differs between traces",
-		Long: `tracediff compares the checksum traces of two or more peers: the first
-checkpoint that differs with its tick, system and scope, the lines around it, and
-for each scope where it differed first.
+		Long: `tracediff compares the checksum traces of two or more peers. It shows the first
+checkpoint that differs, with its tick, system and scope, the lines around it,
+and for each scope the first difference.
 
 Each PATH is a trace, a table with one row a tick and one column a peer, a file
-of an engine (see formats), the folder of one peer, or one folder that holds a
-folder for each; an archive serves as a folder. Traces are binary or text: key=value lines, one checksum a line,
-or with --pattern any log with checksums in it. They may be compressed with gzip,
-zstd or xz; - is stdin. What engines' logs claim is judged by the traces.
+of an engine (see formats), the folder of one peer, or one folder that contains
+a folder for each peer; an archive serves as a folder. Traces are binary or
+text: key=value lines, one checksum a line, or with --pattern any log with
+checksums in it. They may be compressed with gzip, zstd or xz; - is stdin. The
+traces decide whether the claims in logs of engines are true.
 
---schedule EARLY,NORMAL,LATE says when a relay would have noticed that compares
-every EARLY ticks for the first 60 s and after each --reconnect, every NORMAL
-ticks then, and every LATE ticks from --late-from on; --every N for one that always compares every N ticks.
+--schedule EARLY,NORMAL,LATE shows when a relay would have noticed the
+difference. The relay compares every EARLY ticks for the first 60 s and after
+each --reconnect, then every NORMAL ticks, and every LATE ticks from --late-from
+on. --every N is for a relay that always compares every N ticks.
 
 ` + cli.ExitHelp,
 		Example: `  desynctool tracediff host/checkpoints.trace client/checkpoints.trace
@@ -56,11 +58,11 @@ ticks then, and every LATE ticks from --late-from on; --every N for one that alw
 	f := cmd.Flags()
 	f.StringVar(&flags.pattern, "pattern", "", "regular expression with groups sum, tick, system, scope, phase, count")
 	f.StringVar(&flags.schedule, "schedule", "", "intervals of a relay in ticks: EARLY,NORMAL,LATE")
-	f.Uint64Var(&flags.lateFrom, "late-from", 0, "tick from which LATE holds")
-	f.UintSliceVar(&flags.rejoins, "reconnect", nil, "ticks of reconnects, after which EARLY holds again")
+	f.Uint64Var(&flags.lateFrom, "late-from", 0, "tick from which LATE applies")
+	f.UintSliceVar(&flags.rejoins, "reconnect", nil, "ticks of reconnects, after which EARLY applies again")
 	f.Uint64Var(&flags.every, "every", 0, "interval of a relay in ticks")
 	f.IntVar(&flags.options.Context, "context", 3, "lines around the first difference")
-	f.Uint64Var(&flags.options.Rollback, "rollback", 256, "ticks that a trace may go back and simulate again")
+	f.Uint64Var(&flags.options.Rollback, "rollback", 256, "number of ticks that a trace may go back and simulate again")
 	f.BoolVar(&flags.options.FirstOnly, "first", false, "stop at the first tick that differs")
 	f.BoolVar(&flags.options.Force, "force", false, "compare traces of different games")
 	f.BoolVar(&flags.all, "all", false, "print everything")

@@ -38,43 +38,50 @@ func newTriage(e *env) *cobra.Command {
 	var flags triageFlags
 	cmd := &cobra.Command{
 		Use:   "triage PATH...",
-		Short: "Say what happened: when, where, what differs, what is missing",
-		Long: `triage takes all that the peers left (folders, archives, single files; snapshots,
-savegames, order logs, traces, logs of engines, in any mixture) and narrows the desync
-down: the tick, the system, the archetype, the component, the entities, the values, the
-peers, and the kinds of mistakes that look like this. Every step is shown with the
-evidence for it, or with what would answer it. docs/causes.md describes the kinds.
+		Short: "Show what happened: when, where, differences, missing evidence",
+		Long: `triage takes all files that the peers left (folders, archives, single files;
+snapshots, savegames, order logs, traces, logs of engines, in any mixture) and
+narrows the desync down: the tick, the system, the archetype, the component, the
+entities, the values, the peers, and the kinds of mistakes that look like this.
+Every step is shown with the evidence for it, or with the evidence that would
+answer it. docs/causes.md describes the kinds.
 
-What is of several matches, of one game or of several, is split by game, match, seed and
-folder, and each has a line; the exit status is that of the worst. --match N shows one in
-full. Two matches are never merged, and what cannot be told apart is said.
+Files of several matches, of one game or of several, are split by game, match,
+seed and folder. Each match has a line; the exit status is the status of the
+worst match. --match N shows one match in full. Two matches are never merged,
+and the output reports files that cannot be separated.
 
-What people paste into posts is taken apart: a diff of two reports, dumps or logs is evidence of two
-peers, as far as its lines show it; quoting, fences, time stamps and the like are taken off, and said.
-The path - stands for stdin. docs/formats/paste.md has the details.
+Text that people paste into posts is taken apart. A diff of two reports, dumps
+or logs is evidence of two peers, as far as its lines show it. Quoting, fences,
+time stamps and the like are removed, and the output reports this. The path -
+means stdin. docs/formats/paste.md has the details.
 
-With --sim the orders are replayed, which shows which peer is wrong. Then replays in other
-modes are made to find out why: orders tested, predicted, states saved and loaded, caches
-computed again, the same played several times. They show what that build does wrong. --own
-names the build that the peer had, if it is another one: then what they do not show is
-excluded. --replays N is how many may be made; without it they are begun for a minute.
-The files of one peer are enough: they are compared with a replay of its orders.
+With --sim the orders are replayed, which shows which peer is wrong. Replays in
+other modes then find out why: orders are tested and predicted, states are saved
+and loaded, caches are computed again, the same orders are played several times.
+These replays show the mistakes of that build. --own names the build that the
+peer had, if it is another one; then mistakes that the replays do not show are
+excluded. --replays N is the maximum number of replays; without it replays are
+begun for a minute. The files of one peer are enough: they are compared with a
+replay of its orders.
 
 ` + simulators.Help + `
 
 ` + simulators.GamesHelp() + `
 
---known DIR holds the report against earlier write-ups, Markdown files with a line
-"fingerprint: …" in their header; --write-up FILE starts one.
+--known DIR compares the report with earlier write-ups, Markdown files with a
+line "fingerprint: …" in their header; --write-up FILE starts one.
 
---fail-on decides which outcomes end with an exit status other than 0: diverged, new (a
-divergence that no write-up in --known has), inconclusive, never. The default is
-diverged,inconclusive. docs/ci.md has the table.
+--fail-on sets which outcomes end with an exit status other than 0: diverged,
+new (a divergence that no write-up in --known has), inconclusive, never. The
+default is diverged,inconclusive. docs/ci.md has the table.
 
---isolate has a process of its own read each match, which can open no other files, nor
-reach the network and other processes, and has limits of memory and time. If it dies,
-the match is inconclusive. What the system cannot restrict is named on stderr, and with
---isolate=require refused. Simulators that are programs (exec:), and games, cannot run in it.
+With --isolate a separate process reads each match. It cannot open other files,
+cannot reach the network and other processes, and has limits of memory and time.
+If it dies, the match is inconclusive. stderr names the restrictions that the
+system cannot enforce; with --isolate=require triage refuses to run without
+them. Simulators that are programs (exec:), and games, cannot run in this
+process.
 
 ` + cli.ExitHelp,
 		Example: `  desynctool triage report.zip
@@ -91,16 +98,16 @@ the match is inconclusive. What the system cannot restrict is named on stderr, a
 	f := cmd.Flags()
 	f.BoolVar(&flags.all, "all", false, "print all of a long answer")
 	f.StringVar(&flags.sim, "sim", "", "replay in this simulator: builtin, builtin:fault=…, exec:COMMAND, …")
-	f.StringVar(&flags.own, "own", "", "the build that the peer had which is wrong, if it is not that of --sim")
+	f.StringVar(&flags.own, "own", "", "the build of the wrong peer, if it is not the build in --sim")
 	f.BoolVar(&flags.verify, "verify", false, verifyUsage)
-	f.IntVar(&flags.replays, "replays", 0, "how many replays to make to find the cause; 0 for those of a minute")
+	f.IntVar(&flags.replays, "replays", 0, "maximum number of replays to find the cause; 0 begins replays for a minute")
 	flags.sims.addTimeout(cmd)
 	flags.sims.addGames(cmd)
 	f.StringVar(&flags.known, "known", "", "a folder with earlier write-ups")
-	f.StringVar(&flags.start, "write-up", "", "start a write-up in this file, which must not be there yet")
+	f.StringVar(&flags.start, "write-up", "", "start a write-up in this file, which must not exist yet")
 	f.StringVar(&flags.failOn, "fail-on", "", "which outcomes fail: diverged, new or never, and inconclusive")
-	f.BoolVar(&flags.stats, "stats", false, "say on stderr how much of what was given was read")
-	f.BoolVar(&flags.redact, "redact", false, "leave only what players may see")
+	f.BoolVar(&flags.stats, "stats", false, "print on stderr how much of the input was read")
+	f.BoolVar(&flags.redact, "redact", false, "leave only the facts that players may see")
 	cli.AddIsolate(cmd, &flags.isolate)
 	addOpen(cmd, &flags.open)
 	flags.match = addMatch(cmd)
@@ -111,7 +118,7 @@ the match is inconclusive. What the system cannot restrict is named on stderr, a
 }
 
 // verifyUsage describes --verify.
-const verifyUsage = "recompute the hashes of all states where none differ, not only of the first and the last"
+const verifyUsage = "if no states differ, recompute the hashes of all of them, not only of the first and the last"
 
 // builds returns the simulators given by the flags.
 func (f *triageFlags) builds(e *env) (b compare.Builds, err error) {

@@ -24,29 +24,32 @@ func newVerify(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "verify PATH...",
 		Short: "Check hashes against content, and states against signatures",
-		Long: `verify recomputes hashes. Of a proof it checks that the leaf and its siblings
-lead to the root; of a snapshot that its content gives every digest in it, up to
-the state hash. Of an engine's file that carries no checksum it says that it was
-read, not verified. An order log is read to its end marker, and each tick's input
-hash is recomputed. Of a folder each file is checked, and what the files of one peer
-say of the same moment: history hashes against the chain of sync hashes, the log's
-hashes against the roots of snapshots, epochs against the markers that begin them.
+		Long: `verify recomputes hashes. For a proof it checks that the leaf and its siblings
+lead to the root. For a snapshot it checks that the content gives every digest
+in it, up to the state hash. A file of an engine without a checksum is reported
+as read, not verified. An order log is read to its end marker, and each tick's
+input hash is recomputed. In a folder each file is checked. Files of one peer
+about the same moment are compared with each other: history hashes with the
+chain of sync hashes, the log's hashes with the roots of snapshots, epochs with
+the markers that begin them.
 
-A chain of tick signatures is verified by itself: the first break, whether somebody
-tampered with it or entries are missing, and which ticks its signer left out. With
---signatures a state, or a proof of one of its archetypes, must be what the chain
-signs for its tick, in full; nothing is replayed. With --donors the paths are states
-that other peers offer: they are tried in their order, and the first one whose content
-gives the signed hash, or that of --root, is accepted. The first 8 bytes of a hash, as
-peers exchange them in play, are never enough.
+A chain of tick signatures is verified by itself. verify shows the first break,
+whether the chain was tampered with or entries are missing, and which ticks its
+signer left out. With --signatures a state, or a proof of one of its archetypes,
+must match the hash that the chain signs for its tick, in full; nothing is
+replayed. With --donors the paths are states that other peers offer. They are
+tried in their order, and verify accepts the first state with content that gives
+the signed hash, or the hash in --root. The first 8 bytes of a hash, as peers
+exchange them in play, are never enough.
 
-It shows whether evidence is as it was written. Whether a game writes our formats by
-their rules is what check tests.
+verify shows whether evidence is unchanged since it was written. Use check to
+test whether a game writes our formats by their rules.
 
-Exit status: 0 if everything holds, 1 if a hash is not that of the content or not the
-one signed, a chain is broken, or no donor is accepted; 2 if a file is unusable:
-unreadable, corrupt, or with hashes that contradict each other; 3 if a folder has
-nothing to check, or a state is of a point that the chain does not sign.`,
+Exit status: 0 if everything holds, 1 if a hash does not match the content or
+the signature, a chain is broken, or no donor is accepted; 2 if a file is
+unusable: unreadable, corrupt, or with hashes that contradict each other; 3 if a
+folder has nothing to check, or a state belongs to a point that the chain does
+not sign.`,
 		Example: `  desynctool verify session
   desynctool verify desync_0000000000000007_0000001242.snap
   desynctool verify proof.json \
@@ -58,9 +61,9 @@ nothing to check, or a state is of a point that the chain does not sign.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&flags.root, "root", "", "the state hash that each file must have, 64 hex digits")
-	f.StringVar(&flags.state, "state", "", "a state whose content must give a proof's leaf")
-	f.StringVar(&flags.signatures, "signatures", "", "the chain of tick signatures that states and proofs must be signed in")
-	f.StringVar(&flags.key, "key", "", "the public key that chains must be signed by: 64 hex digits, or a file of them")
+	f.StringVar(&flags.state, "state", "", "a state with content that must give the leaf of a proof")
+	f.StringVar(&flags.signatures, "signatures", "", "the chain of tick signatures that must sign the states and proofs")
+	f.StringVar(&flags.key, "key", "", "the public key that must have signed the chains: 64 hex digits, or a file that contains them")
 	f.BoolVar(&flags.donors, "donors", false, "try the states in their order, and accept the first one that is signed")
 	format := cli.AddFormat(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {

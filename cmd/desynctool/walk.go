@@ -14,10 +14,11 @@ func newWalk(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "walk A B",
 		Short: "Descend two states' Merkle trees to the archetypes that differ",
-		Long: `walk descends from the roots of two states to every leaf that differs, and prints
-each hash that two peers would exchange to find them: two for each differing
-node. It reads nothing but hashes, and the keys of blocks that the states cut
-differently: a damaged file would have other hashes for the same rows.
+		Long: `walk descends from the roots of two states to every leaf that differs, and
+prints each hash that two peers would exchange to find them: two for each
+differing node. It reads nothing but hashes, and the keys of blocks that the
+states cut differently, because a damaged file would have other hashes for the
+same rows.
 
 A and B are snapshots or savegames, FOLDER@TICK for the state of a point, or
 two folders for the first states that differ.

@@ -25,7 +25,7 @@ func (e *Env) complete(root *cobra.Command) {
 	f := root.PersistentFlags()
 	f.StringVar(&e.Color, "color", "auto", "colour the text: auto, always or never")
 	f.BoolVar(&e.noPager, "no-pager", false, "do not show a long text in a pager")
-	f.BoolVar(&e.gitBisectRun, gitBisectRun, false, "exit with 125 for 2 and 3, as git bisect run has it")
+	f.BoolVar(&e.gitBisectRun, gitBisectRun, false, "exit with 125 instead of 2 and 3, as git bisect run expects")
 	own := root.PersistentPreRunE
 	root.PersistentPreRunE = func(cmd *cobra.Command, args []string) error {
 		switch e.Color {

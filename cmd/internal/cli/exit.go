@@ -91,6 +91,6 @@ const ExitHelp = `Exit status:
   0  no difference found
   1  a divergence is proven
   2  an argument is unusable: wrong usage, unreadable, corrupt, another game
-  3  inconclusive: evidence is lost or missing, the output says which
-A command that is told to end exits with 128 and the number of the signal, 130
-for Ctrl-C, after it has printed what was found until then.`
+  3  inconclusive: evidence is lost or missing, the output shows which
+A command that a signal ends exits with 128 and the number of the signal, 130
+for Ctrl-C, after it has printed the findings so far.`

@@ -35,7 +35,7 @@ func (f isolateFlag) Set(s string) error {
 
 // AddIsolate adds the flag --isolate.
 func AddIsolate(cmd *cobra.Command, value *string) {
-	cmd.Flags().Var(isolateFlag{value}, "isolate", "read each match in a process that can do nothing else; =require: refuse where the system cannot")
+	cmd.Flags().Var(isolateFlag{value}, "isolate", "read each match in a process that can do nothing else; =require: fail where the system cannot ensure it")
 	cmd.Flags().Lookup("isolate").NoOptDefVal = IsolateOn
 }
 

@@ -66,10 +66,10 @@ func limitNames() (names []string) {
 // addLimits adds the flags of limits to all commands. It must be called after their Args and RunE are set.
 func addLimits(e *Env, root *cobra.Command) {
 	f := root.PersistentFlags()
-	f.BoolVar(&e.limits.show, "limits", false, "list the limits on what is read, their values, and where these come from")
+	f.BoolVar(&e.limits.show, "limits", false, "list the limits on reading, their values, and where the values come from")
 	f.Var(&e.limits, "limit", "set a limit, such as --limit memory=2GiB; may be repeated")
 	format := AddFormat(root)
-	root.Flags().Lookup("format").Usage = "of --limits: text (the default) or json"
+	root.Flags().Lookup("format").Usage = "with --limits: text (the default) or json"
 	var each func(c *cobra.Command)
 	each = func(c *cobra.Command) {
 		args, run := c.Args, c.RunE

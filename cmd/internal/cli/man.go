@@ -21,8 +21,9 @@ func newMan(root *cobra.Command) *cobra.Command {
 	return &cobra.Command{
 		Use:   "man DIR",
 		Short: "Write the manual pages into a folder",
-		Long: "man writes a page for each command, " + name + ".1, " + name + "-version.1 and so on, into the folder DIR, which is made" + `
-if it is not there. Their date is the date of the commit from which this program was built.
+		Long: "man writes a page for each command, " + name + ".1, " + name + "-version.1 and so on, into the folder DIR. It" + `
+creates DIR if necessary. The date of the pages is the date of the commit from
+which this program was built.
 
 Exit status: 0 on success, 2 if a file cannot be written.`,
 		Example: "  " + path + " man ~/.local/share/man/man1\n  " + path + " man pages && man -l pages/" + name + "-version.1",

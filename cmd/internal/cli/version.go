@@ -22,7 +22,7 @@ func newVersion(e *Env, root *cobra.Command) *cobra.Command {
 		Short: "Print the version of " + program + ", its commit and date",
 		Long: `version prints which build this is: the version, the commit and its date (UTC),
 whether files had been changed since that commit, the Go version, the platform.
-What the build does not record is left out, and null in JSON.
+Facts that the build does not record are left out, and null in JSON.
 
 --licenses prints the licence of desynctool and of each module linked into it, with
 the module's version, and where the full texts are.
