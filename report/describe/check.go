@@ -224,7 +224,7 @@ func (c *checker) trace(f *File, format *engine.Format) {
 	if t.Claims != nil {
 		c.read(f, func(r io.Reader) error {
 			log, err := t.Claims(r, f.Path)
-			if err == nil {
+			if err == nil && log != nil { // a log of checksums need not have messages
 				f.Claims = len(log.Claims)
 			}
 			return err
