@@ -45,23 +45,27 @@ func Parse(text, name string) (*Layout, error) {
 // plainTypes returns the types that need no declaration.
 func plainTypes() map[string]*typ {
 	types := map[string]*typ{}
-	add := func(kind Kind, size int64, names string) {
-		for name := range strings.FieldsSeq(names) {
-			types[name] = &typ{kind: kind, name: name, size: size, align: size}
+	for _, plain := range []struct {
+		kind  Kind
+		size  int64
+		names string
+	}{
+		{Bool, 1, "bool _Bool"},
+		{Unsigned, 1, "u8 uint8 uint8_t byte"},
+		{Unsigned, 2, "u16 uint16 uint16_t char16_t"},
+		{Unsigned, 4, "u32 uint32 uint32_t unsigned uint char32_t"},
+		{Unsigned, 8, "u64 uint64 uint64_t"},
+		{Signed, 1, "i8 s8 int8 int8_t char"},
+		{Signed, 2, "i16 s16 int16 int16_t short"},
+		{Signed, 4, "i32 s32 int32 int32_t int"},
+		{Signed, 8, "i64 s64 int64 int64_t"},
+		{Float, 4, "f32 float float32"},
+		{Float, 8, "f64 double float64"},
+	} {
+		for name := range strings.FieldsSeq(plain.names) {
+			types[name] = &typ{kind: plain.kind, name: name, size: plain.size, align: plain.size}
 		}
 	}
-	add(Bool, 1, "bool _Bool")
-	add(Unsigned, 1, "u8 uint8 uint8_t byte")
-	add(Unsigned, 2, "u16 uint16 uint16_t char16_t")
-	add(Unsigned, 4, "u32 uint32 uint32_t unsigned uint char32_t")
-	add(Unsigned, 8, "u64 uint64 uint64_t")
-	add(Signed, 1, "i8 s8 int8 int8_t")
-	add(Signed, 2, "i16 s16 int16 int16_t short")
-	add(Signed, 4, "i32 s32 int32 int32_t int")
-	add(Signed, 8, "i64 s64 int64 int64_t")
-	add(Float, 4, "f32 float float32")
-	add(Float, 8, "f64 double float64")
-	add(Signed, 1, "char")
 	types["char"].isText = true
 	for bits := range 31 {
 		name := fmt.Sprintf("fixed%d", bits+1)
