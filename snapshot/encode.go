@@ -3,6 +3,7 @@ package snapshot
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"maps"
 	"slices"
@@ -66,6 +67,9 @@ func encodeHeader(info *Info, places []indexPlace) ([]byte, error) {
 		e.EncodeMapLen(len(info.Meta)),
 	)
 	for _, k := range slices.Sorted(maps.Keys(info.Meta)) {
+		if long := checkText(k); long != nil {
+			return nil, fmt.Errorf("property name: %w", long)
+		}
 		err = errors.Join(err, e.EncodeString(k), e.EncodeString(info.Meta[k]))
 	}
 	err = errors.Join(err, e.EncodeArrayLen(len(info.Tables)))

@@ -638,6 +638,7 @@ func FuzzReadText(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(text)
+	f.Add([]byte(strings.Replace(string(text), "%seed 7\n", "%seed 7\n%meta \"a"+strings.Repeat("b", MaxName)+"\" \"long\"\n", 1)))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		var m memory
 		if err := ReadText(&m, bytes.NewReader(text), "t.txt", WriteOptions{Plain: true}); err != nil {

@@ -295,6 +295,7 @@ func (p *textParser) directive(line string) error {
 			p.head.Meta = map[string]string{}
 		}
 		p.head.Meta[fields[0]] = fields[1]
+		err = checkText(fields[0])
 	case "table":
 		t := Table{Label: fields[1]}
 		if t.Class, err = ParseClass(fields[0]); err == nil && fields[2] == "2" {
