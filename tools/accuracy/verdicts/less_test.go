@@ -37,8 +37,8 @@ func TestLessEvidence(t *testing.T) {
 	for i := range list {
 		list[i].Peers, list[i].Entities, list[i].Ticks = min(list[i].Peers, 3), 100, effort.Of[uint64](120, 250)
 	}
-	if !effort.Full() { // a mistake of the code, and one of the network
-		list = []verdicts.Session{list[15], list[6]}
+	if !effort.Full() {
+		list = []verdicts.Session{list[6]}
 	} else {
 		list = slices.DeleteFunc(list, func(s verdicts.Session) bool { return !effort.Turn(int(s.Seed), 18) })
 	}
