@@ -219,7 +219,7 @@ func CauseTable(w io.Writer, scores []*Score) error {
 	b.WriteString("\n")
 	shown := tallyCauses(scores, func(_ *Score, c *CauseScore) bool { return c.Shape == WithOwn && c.Shown })
 	left := tallyCauses(scores, func(_ *Score, c *CauseScore) bool { return c.Shape == WithOwn && !c.Shown })
-	fmt.Fprintf(&b, "With `--sim --own`, shown: %d right, %d wrong; not excluded: %d right, %d of more than three, %d wrong.\n\n", shown[Right], shown[False], left[Right], left[Open], left[False])
+	fmt.Fprintf(&b, "With `--sim --own`, shown: %d right, %d of more than three, %d wrong; not excluded: %d right, %d of more than three, %d wrong.\n\n", shown[Right], shown[Open], shown[False], left[Right], left[Open], left[False])
 	for _, s := range scores {
 		for _, c := range s.Causes {
 			if c.Outcome == False {
