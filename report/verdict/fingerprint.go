@@ -168,7 +168,11 @@ func (c *Conclusion) differsFirst() (d firstDifferences) {
 		d.fields, d.kinds = differingSumsOf(cp), []string{cp.Kind}
 		return d
 	}
-	for _, a := range c.Archetypes {
+	differ := c.Archetypes
+	if blind { // no tick is known, and no checksum covers what differs
+		differ = c.MayBeFirst()
+	}
+	for _, a := range differ {
 		if c.Written || exact {
 			d.archetypes = append(d.archetypes, label(a))
 		}
@@ -188,13 +192,13 @@ func (c *Conclusion) differsFirst() (d firstDifferences) {
 	for i := range c.Compared.Columns {
 		k := &c.Compared.Columns[i]
 		column := k.Component + "." + k.Field
-		if k.Cache || label(k.Archetype) == snapshot.RNG || !slices.Contains(c.Archetypes, k.Archetype) || len(traced) > 0 && !slices.Contains(traced, k.Archetype+"/"+column) {
+		if k.Cache || label(k.Archetype) == snapshot.RNG || !slices.Contains(differ, k.Archetype) || len(traced) > 0 && !slices.Contains(traced, k.Archetype+"/"+column) {
 			continue
 		}
 		d.components, d.fields = append(d.components, k.Component), append(d.fields, column)
 	}
 	for _, rows := range c.Compared.Rows {
-		if !rows.Cache && slices.Contains(c.Archetypes, rows.Archetype) {
+		if !rows.Cache && slices.Contains(differ, rows.Archetype) {
 			d.components, d.fields = append(d.components, "rows"), append(d.fields, "rows")
 			d.kinds = append(d.kinds, "rows")
 		}
