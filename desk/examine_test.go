@@ -263,7 +263,7 @@ func TestExamineColumns(t *testing.T) {
 			"shares.hash", "shares.bundle", "news.what", "webhooks.address", "deliveries.state",
 		} {
 			table, name, _ := strings.Cut(column, ".")
-			for _, value := range []string{"-5", "'zz'"} {
+			for _, value := range []string{"-5", "'zz'"}[:effort.Of(1, 2)] {
 				had := k.value(t, "SELECT min("+name+") FROM "+table)
 				err := k.try(t, "UPDATE "+table+" SET "+name+" = "+value+" WHERE CAST("+name+" AS TEXT) = '"+had+"'")
 				if err != nil { // a database that keeps no text in a column of numbers

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/desynctool/desynctool/anygame/inputs"
+	"github.com/desynctool/desynctool/internal/testkit/effort"
 )
 
 // accepted are the files of the repository that hold inputs.
@@ -19,7 +20,7 @@ var accepted = []string{
 
 // TestOtherText: no file of the repository but those that hold inputs is taken for one.
 func TestOtherText(t *testing.T) {
-	found := map[int]bool{}
+	found, seen := map[int]bool{}, 0
 	err := filepath.WalkDir("../..", func(at string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			if d != nil && strings.HasPrefix(d.Name(), ".git") {
@@ -30,6 +31,11 @@ func TestOtherText(t *testing.T) {
 		if strings.HasSuffix(at, "_test.go") || strings.Contains(filepath.ToSlash(at), "/anygame/") {
 			return nil
 		}
+		file := filepath.ToSlash(strings.TrimPrefix(at, "../../"))
+		i := slices.IndexFunc(accepted, func(pattern string) bool { ok, _ := path.Match(pattern, file); return ok })
+		if seen++; i < 0 && seen%effort.Of(4, 1) != 0 {
+			return nil
+		}
 		text, err := os.ReadFile(at)
 		if err != nil {
 			return err
@@ -38,8 +44,6 @@ func TestOtherText(t *testing.T) {
 		if p == nil {
 			return nil
 		}
-		file := filepath.ToSlash(strings.TrimPrefix(at, "../../"))
-		i := slices.IndexFunc(accepted, func(pattern string) bool { ok, _ := path.Match(pattern, file); return ok })
 		if i < 0 {
 			got, err := readWith(p, at, string(text))
 			t.Errorf("%s: %+v %v %.300s", file, p, err, got)

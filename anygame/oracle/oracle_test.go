@@ -69,7 +69,7 @@ func TestSessions(t *testing.T) {
 	if effort.Full() {
 		found = append(found, judged(t, python, program, first, filepath.Join(dir, "clean"), "--clean", effort.Long("100", "500"))...)
 	}
-	found = append(found, judged(t, python, program, first, filepath.Join(dir, "rumours"), "--rumours", "--clean", strconv.Itoa(effort.Of(20, effort.Long(100, 500))))...)
+	found = append(found, judged(t, python, program, first, filepath.Join(dir, "rumours"), "--rumours", "--clean", strconv.Itoa(effort.Of(8, effort.Long(100, 500))))...)
 	t.Log(table(found))
 	for _, r := range found {
 		if r.outcome > exact {

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/desynctool/desynctool/anygame/sums"
+	"github.com/desynctool/desynctool/internal/testkit/effort"
 )
 
 // accepted are the files of the repository that are such logs.
@@ -30,7 +31,7 @@ var accepted = []string{
 
 // TestOtherText: no text of the repository but those that are such logs is taken for one.
 func TestOtherText(t *testing.T) {
-	found := map[int]bool{}
+	found, seen := map[int]bool{}, 0
 	err := filepath.WalkDir("../..", func(at string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			if d != nil && strings.HasPrefix(d.Name(), ".git") {
@@ -39,6 +40,11 @@ func TestOtherText(t *testing.T) {
 			return err
 		}
 		if strings.HasSuffix(at, "_test.go") || strings.Contains(filepath.ToSlash(at), "/anygame/") {
+			return nil
+		}
+		file := filepath.ToSlash(strings.TrimPrefix(at, "../../"))
+		i := slices.IndexFunc(accepted, func(pattern string) bool { ok, _ := path.Match(pattern, file); return ok })
+		if seen++; i < 0 && seen%effort.Of(4, 1) != 0 {
 			return nil
 		}
 		text, err := os.ReadFile(at)
@@ -50,8 +56,6 @@ func TestOtherText(t *testing.T) {
 			return nil
 		}
 		if p := sums.Learn(text, at); p != nil {
-			file := filepath.ToSlash(strings.TrimPrefix(at, "../../"))
-			i := slices.IndexFunc(accepted, func(pattern string) bool { ok, _ := path.Match(pattern, file); return ok })
 			if i < 0 {
 				t.Errorf("%s: %s", file, p.Title())
 				return nil

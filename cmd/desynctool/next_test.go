@@ -95,7 +95,7 @@ func TestNextCommands(t *testing.T) {
 	if len(cases) < 60 {
 		t.Fatalf("only %d folders", len(cases))
 	}
-	every, seen, ran := effort.Of(36, 1), map[string]bool{}, 0
+	every, seen, ran := effort.Of(60, 1), map[string]bool{}, 0
 	for i, path := range cases {
 		if i%every != 0 {
 			continue

@@ -128,7 +128,7 @@ func TestFaultsAreFound(t *testing.T) {
 	known := map[string]bool{}
 	for n, kind := range refsim.Faults() {
 		known[kind.Name] = true
-		if n%effort.Of(8, 1) != 0 || !effort.Turn(n, 6) {
+		if n%effort.Of(12, 1) != 0 || !effort.Turn(n, 6) {
 			continue
 		}
 		want, ok := large[kind.Name]

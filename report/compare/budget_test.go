@@ -64,7 +64,7 @@ func TestReplays(t *testing.T) {
 			}
 		}
 		ended := 0
-		for allowed := 1; ended == 0 && allowed < 100; allowed += effort.Of(9, 1) {
+		for allowed := 1; ended == 0 && allowed < 100; allowed += effort.Of(24, 1) {
 			var n atomic.Int64
 			s, err := bundle.OpenPaths(dir)
 			if err != nil {

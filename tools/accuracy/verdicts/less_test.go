@@ -35,7 +35,7 @@ func TestLessEvidence(t *testing.T) {
 	faults := len(refsim.Faults())
 	list := verdicts.Faulty(verdicts.Reference{}, 3*faults)
 	for i := range list {
-		list[i].Peers, list[i].Entities, list[i].Ticks = min(list[i].Peers, 3), 100, effort.Of[uint64](120, 250)
+		list[i].Peers, list[i].Entities, list[i].Ticks = min(list[i].Peers, 3), 100, effort.Of[uint64](60, 250)
 	}
 	if !effort.Full() {
 		list = []verdicts.Session{list[6]}

@@ -56,7 +56,7 @@ func TestSample(t *testing.T) {
 	faulty := verdicts.Faulty(game, effort.Long(1, 2)*faults)
 	clean := verdicts.Clean(game, effort.Of(2, effort.Long(6, 12)))
 	if !effort.Full() {
-		faulty = cheap(each(9, faulty[:faults]))
+		faulty = cheap(each(14, faulty[:faults]))
 		clean = cheap(clean)
 	}
 	scores, err := verdicts.Run(append(faulty, clean...), func(int) string { return t.TempDir() }, conclude, nil)
