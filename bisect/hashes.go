@@ -215,7 +215,7 @@ func (h *Hashes) others() (list []PartHashes) {
 		sortStable(hashes, partPoint)
 		list = append(list, PartHashes{part.kind, part.coverage, lastOfEach(hashes, partPoint)})
 	}
-	slices.SortFunc(list, byPart)
+	slices.SortStableFunc(list, byPart)
 	return list
 }
 

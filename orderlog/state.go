@@ -251,7 +251,7 @@ func (s *stateLedger) summary(c *comparer) State {
 			out.Hashes = append(out.Hashes, *sum)
 		}
 	}
-	slices.SortFunc(out.Hashes, func(a, b HashSummary) int {
+	slices.SortStableFunc(out.Hashes, func(a, b HashSummary) int {
 		return cmp.Or(cmp.Compare(a.Coverage, b.Coverage), cmp.Compare(a.Kind, b.Kind))
 	})
 	for i := range out.Hashes {

@@ -171,7 +171,7 @@ func (c *comparer) resolve() {
 			res.Untraced = append(res.Untraced, untraced)
 		}
 	}
-	slices.SortFunc(res.Untraced, func(a, b Untraced) int {
+	slices.SortStableFunc(res.Untraced, func(a, b Untraced) int {
 		return strings.Compare(a.System+"\x00"+a.Scope, b.System+"\x00"+b.Scope)
 	})
 	slices.SortStableFunc(res.Differences, func(a, b Difference) int { return int(a.seq - b.seq) })

@@ -257,7 +257,7 @@ func (c *comparer) finish() *Result {
 			res.Cascade = append(res.Cascade, *k.cascade)
 		}
 	}
-	slices.SortFunc(res.Cascade, func(a, b Cascade) int { return int(a.seq - b.seq) })
+	slices.SortStableFunc(res.Cascade, func(a, b Cascade) int { return int(a.seq - b.seq) })
 	// The amount that was skipped is not part of the result.
 	for i := range res.Cascade {
 		res.Cascade[i].seq = 0

@@ -238,7 +238,7 @@ func finish(l *Layout, covered ...span) {
 
 // gaps returns the ranges of whole that nothing covers.
 func gaps(covered []span, whole span) (list []span) {
-	slices.SortFunc(covered, func(a, b span) int { return cmp.Compare(a.from, b.from) })
+	slices.SortStableFunc(covered, func(a, b span) int { return cmp.Compare(a.from, b.from) })
 	at := whole.from
 	for _, c := range covered {
 		if c.from >= whole.to {

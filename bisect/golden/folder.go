@@ -55,7 +55,7 @@ func Open(dir string) (*Folder, error) {
 		}
 		f.Entries = append(f.Entries, e)
 	}
-	slices.SortFunc(f.Entries, func(a, b Entry) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortStableFunc(f.Entries, func(a, b Entry) int { return strings.Compare(a.Name, b.Name) })
 	return f, nil
 }
 

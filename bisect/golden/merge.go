@@ -64,7 +64,7 @@ func Merge(entries []Entry, runs []Run) *Table {
 			t.Runs = append(t.Runs, r)
 		}
 	}
-	slices.SortFunc(t.Runs, func(a, b Run) int {
+	slices.SortStableFunc(t.Runs, func(a, b Run) int {
 		return cmp.Or(cmp.Compare(a.Platform, b.Platform), cmp.Compare(a.Game, b.Game), cmp.Compare(a.Build.Build, b.Build.Build), cmp.Compare(keyOf(&a), keyOf(&b)))
 	})
 	var broke, held []int

@@ -51,7 +51,7 @@ func (s *Sim) Caches() []snapshot.Table {
 		}
 	}
 	list := []snapshot.Table{fogTable, path, s.sightTable(), grid}
-	slices.SortFunc(list, func(a, b snapshot.Table) int { return strings.Compare(a.Label, b.Label) })
+	slices.SortStableFunc(list, func(a, b snapshot.Table) int { return strings.Compare(a.Label, b.Label) })
 	return list
 }
 

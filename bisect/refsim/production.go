@@ -25,7 +25,7 @@ func (s *Sim) runProduction() {
 		demands = append(demands, d)
 	}
 	if !s.on(mapOrder, sysProduction) {
-		slices.SortFunc(demands, func(a, b demand) int {
+		slices.SortStableFunc(demands, func(a, b demand) int {
 			return cmp.Or(cmp.Compare(a.archetype, b.archetype), cmp.Compare(a.player, b.player))
 		})
 	}

@@ -133,7 +133,7 @@ func (t *table) rename(n *names) {
 }
 
 func (t *table) sortFields() {
-	slices.SortFunc(t.fields, func(a, b field) int {
+	slices.SortStableFunc(t.fields, func(a, b field) int {
 		return cmp.Or(strings.Compare(a.Component, b.Component), strings.Compare(a.Field, b.Field))
 	})
 }

@@ -25,7 +25,7 @@ func (d *doctor) copies() {
 		}
 	}
 	shared := map[[2]string]int{}
-	for _, k := range slices.SortedFunc(maps.Keys(alike), func(a, b key) int {
+	for _, k := range slices.SortedStableFunc(maps.Keys(alike), func(a, b key) int {
 		return cmp.Or(cmp.Compare(a.format, b.format), cmp.Compare(a.size, b.size))
 	}) {
 		if len(alike[k]) < 2 {
@@ -50,7 +50,7 @@ func (d *doctor) copies() {
 			}
 		}
 	}
-	for _, pair := range slices.SortedFunc(maps.Keys(shared), func(a, b [2]string) int { return slices.Compare(a[:], b[:]) }) {
+	for _, pair := range slices.SortedStableFunc(maps.Keys(shared), func(a, b [2]string) int { return slices.Compare(a[:], b[:]) }) {
 		d.lose("%s and %s: their order logs are the same file: one player's evidence was given twice", prose.Name(pair[0]), prose.Name(pair[1]))
 		d.ask(pair[1], "your own files: what we have of you are copies of %s's", prose.Name(pair[0]))
 	}

@@ -174,7 +174,7 @@ func after(sets []named, bad snapshot.Point) (points []snapshot.Point) {
 			}
 		}
 	}
-	slices.SortFunc(points, snapshot.Point.Compare)
+	slices.SortStableFunc(points, snapshot.Point.Compare)
 	return points[:min(len(points), maxAfter)]
 }
 

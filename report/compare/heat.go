@@ -56,7 +56,7 @@ func (g *gatherer) heat() {
 	for label, digits := range differs {
 		h.Rows = append(h.Rows, document.HeatRow{Label: label, Differs: string(digits)})
 	}
-	slices.SortFunc(h.Rows, func(x, y document.HeatRow) int { return cmp.Compare(x.Label, y.Label) })
+	slices.SortStableFunc(h.Rows, func(x, y document.HeatRow) int { return cmp.Compare(x.Label, y.Label) })
 	if len(h.Points) > 1 {
 		g.e.Heat = h
 	}
@@ -65,7 +65,7 @@ func (g *gatherer) heat() {
 // nearest returns at most so many of some points in order: those around one of them where
 // there are more.
 func nearest(points []snapshot.Point, at snapshot.Point, most int) []snapshot.Point {
-	slices.SortFunc(points, snapshot.Point.Compare)
+	slices.SortStableFunc(points, snapshot.Point.Compare)
 	if len(points) <= most {
 		return points
 	}

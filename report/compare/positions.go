@@ -273,7 +273,7 @@ func (m *mapping) result() *document.PositionsMap {
 	if !any {
 		return nil
 	}
-	slices.SortFunc(out.Entities, func(a, b document.MapEntity) int {
+	slices.SortStableFunc(out.Entities, func(a, b document.MapEntity) int {
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(len(a.Key), len(b.Key)), cmp.Compare(a.Key, b.Key))
 	})
 	around(out)

@@ -382,7 +382,7 @@ func (g *gatherer) facts(all map[string]map[string]string) {
 			g.e.Facts = append(g.e.Facts, f)
 		}
 	}
-	slices.SortFunc(g.e.Facts, func(a, b document.Fact) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortStableFunc(g.e.Facts, func(a, b document.Fact) int { return cmp.Compare(a.Name, b.Name) })
 }
 
 // maxPoints is how many snapshots of a peer a timeline lists.

@@ -234,7 +234,7 @@ func (g *Gathered) telling(most int) []*GatheredLine {
 			break
 		}
 	}
-	slices.SortFunc(chosen, func(a, b at) int {
+	slices.SortStableFunc(chosen, func(a, b at) int {
 		if a.entity != b.entity {
 			return a.entity - b.entity
 		}

@@ -115,7 +115,7 @@ func (m *merger) points() error {
 		}
 		at[p] = append(at[p], i)
 	}
-	slices.SortFunc(points, snapshot.Point.Compare)
+	slices.SortStableFunc(points, snapshot.Point.Compare)
 	for _, p := range points {
 		list := at[p]
 		if len(list) > 1 {
@@ -166,7 +166,7 @@ func groups(list []int, hash func(i int) (string, bool)) (out [][]int, shared bo
 		slices.Sort(found[i].list)
 		out = append(out, found[i].list)
 	}
-	slices.SortFunc(out, func(a, b []int) int { return cmp.Compare(a[0], b[0]) })
+	slices.SortStableFunc(out, func(a, b []int) int { return cmp.Compare(a[0], b[0]) })
 	return out, shared
 }
 
@@ -383,7 +383,7 @@ func (m *merger) orders() {
 			m.doc.Orders = append(m.doc.Orders, diff)
 		}
 	}
-	slices.SortFunc(m.doc.Orders, func(a, b Order) int {
+	slices.SortStableFunc(m.doc.Orders, func(a, b Order) int {
 		return cmp.Or(cmp.Compare(a.Tick, b.Tick), cmp.Compare(a.SubTick, b.SubTick), cmp.Compare(a.Player, b.Player),
 			cmp.Compare(a.Sequence, b.Sequence), strings.Compare(a.Kind, b.Kind), strings.Compare(a.Payload, b.Payload))
 	})

@@ -90,7 +90,7 @@ func noise(list []compared) (found []NoisyColumn, all bool, note string) {
 			names = append(names, col.name())
 		}
 	}
-	slices.SortFunc(found, func(a, b NoisyColumn) int {
+	slices.SortStableFunc(found, func(a, b NoisyColumn) int {
 		return cmp.Or(cmp.Compare(a.Table, b.Table), cmp.Compare(a.Component, b.Component), cmp.Compare(a.Field, b.Field))
 	})
 	slices.Sort(names)

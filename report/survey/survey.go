@@ -588,7 +588,7 @@ func complete(pairs map[pair]*compared) (list []compared) {
 	for _, c := range pairs {
 		most = max(most, c.tables)
 	}
-	for _, who := range slices.SortedFunc(maps.Keys(pairs), func(a, b pair) int {
+	for _, who := range slices.SortedStableFunc(maps.Keys(pairs), func(a, b pair) int {
 		return cmp.Or(cmp.Compare(a.tick, b.tick), cmp.Compare(a.first, b.first), cmp.Compare(a.second, b.second))
 	}) {
 		if pairs[who].tables == most {

@@ -378,7 +378,7 @@ func (w *Word) sums(h *hearing) {
 			w.Sums[i].Peers = append(w.Sums[i].Peers, s.peer)
 		}
 	}
-	for _, pair := range slices.SortedFunc(maps.Keys(accuses), func(a, b [2]string) int {
+	for _, pair := range slices.SortedStableFunc(maps.Keys(accuses), func(a, b [2]string) int {
 		return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1]))
 	}) {
 		if pair[0] < pair[1] && accuses[pair] && accuses[[2]string{pair[1], pair[0]}] {

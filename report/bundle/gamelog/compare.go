@@ -258,7 +258,7 @@ func Facts(peers []Peer, least int) []FactValues {
 			keys = append(keys, k)
 		}
 	}
-	slices.SortFunc(keys, func(a, b key) int {
+	slices.SortStableFunc(keys, func(a, b key) int {
 		return cmp.Or(cmp.Compare(a.name, b.name), -cmp.Compare(len(all[a]), len(all[b])), cmp.Compare(a.kind, b.kind))
 	})
 	var list []FactValues
