@@ -134,6 +134,8 @@ type Result struct {
 	Replay *Replay
 	// Witnessed is the outcome of a game that played the recordings again, nil if none did.
 	Witnessed *Witnessed
+	// Computed are the states that were computed and written to files.
+	Computed []Computed
 	// SimFailed is how the simulator of Options failed: it did not start, refused the session, or died. Empty if it did
 	// not fail.
 	SimFailed string

@@ -24,6 +24,25 @@ type ComputeOptions struct {
 	Progress func(done, total int64)
 }
 
+// Computed is the state of a peer at a point, computed from the orders of its log in the build that it had.
+type Computed struct {
+	Peer, Sim string
+	Point     uint64
+	Hash      merkle.Short
+	// Confirmed reports whether the peer recorded this hash, or left a state with it.
+	Confirmed bool
+	File      string // "" if it is in none
+}
+
+// String describes it.
+func (c *Computed) String() string {
+	confirmed := "no hash that it recorded confirms it"
+	if c.Confirmed {
+		confirmed = "its hash is the one that " + c.Peer + " recorded"
+	}
+	return fmt.Sprintf("the state of %s at state point %d is computed in %s from the orders of its log; %s", c.Peer, c.Point, c.Sim, confirmed)
+}
+
 // Compute plays the first stretch of a log in a simulator and returns the log of a peer that computes the same as the
 // simulator: the same orders, and the sync hash of every state point. The stretch has to begin at the start of the
 // session.

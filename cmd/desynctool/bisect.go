@@ -18,6 +18,8 @@ import (
 // bisectFlags are the flags of bisect.
 type bisectFlags struct {
 	sim    string
+	own    string
+	write  string
 	sims   simFlags
 	drill  bool
 	verify bool
@@ -44,6 +46,12 @@ each peer. bisect compares the states with checksums that engines recorded next
 to them (demos, sync streams, tables, logs). Without states the checksums alone
 give the bracket.
 
+--write DIR computes the states of the first point at which the peers differ,
+each from the orders of the peer's log: in --sim for a peer that agrees with it,
+in --own for one that departs. DIR/PEER then contains the state as a file. The
+output shows whether its hash is the one that the peer recorded; a state with
+another hash is not written.
+
 ` + simulators.Help + `
 
 ` + simulators.GamesHelp() + `
@@ -57,6 +65,8 @@ prefix.
 		Example: `  desynctool bisect report/host report/client
   desynctool bisect report --sim builtin --drill
   desynctool bisect report --sim builtin --format json
+  desynctool bisect report --sim 'exec:good/game' --own 'exec:bad/game' \
+    --write states
   desynctool bisect commands.txt --run 'replay.sh {}' --run-diverges MISMATCH
   desynctool bisect s/host --git v1.0..v1.1 --sim 'exec:./mygame'
   desynctool bisect s/host --git v1.0..HEAD --build 'make replay' \
@@ -69,6 +79,8 @@ prefix.
 		},
 	}
 	cmd.Flags().StringVar(&flags.sim, "sim", "", "replay in this simulator: builtin, builtin:fault=…, exec:COMMAND, …")
+	cmd.Flags().StringVar(&flags.own, "own", "", "with --write: the build of the wrong peer")
+	cmd.Flags().StringVar(&flags.write, "write", "", "with --sim: compute the peers' states where they first differ, and write them to this folder")
 	flags.sims.addTimeout(cmd)
 	flags.sims.addGames(cmd)
 	cmd.Flags().BoolVar(&flags.drill, "drill", false, "with --sim: find the system in which a peer departs, and the data that it wrote")
@@ -79,6 +91,12 @@ prefix.
 	addGame(e, cmd)
 	format := cli.AddFormat(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		switch {
+		case flags.write == "" && flags.own != "":
+			return errors.New("--own is the build that --write computes states in")
+		case flags.write != "" && (flags.sim == "" || flags.git.span != ""):
+			return errors.New("--write computes states of a session: name a simulator with --sim")
+		}
 		if flags.git.span != "" {
 			return doBisectGit(e, args, flags, format)
 		}
@@ -112,14 +130,19 @@ func doBisect(e *env, paths []string, flags bisectFlags, format *cli.Outputs) er
 	if err != nil {
 		return err
 	}
-	if game != nil && flags.drill {
-		return fmt.Errorf("--drill steps a simulator that speaks the protocol, and %s is a game", game.Game.Title)
-	}
-	var sim *bisect.Sim
-	if game == nil {
-		if sim, err = flags.sims.parse(e.Context, "--sim", flags.sim); err != nil {
+	var sim, own *bisect.Sim
+	switch {
+	case game == nil:
+		sim, own, err = simulators.Builds{Sim: flags.sim, Own: flags.own}.Parse(e.Context, simulators.Options{Timeout: flags.sims.timeout})
+		if err != nil {
 			return err
 		}
+	case flags.drill || flags.write != "":
+		flag := "--drill"
+		if !flags.drill {
+			flag = "--write"
+		}
+		return fmt.Errorf("%s steps a simulator that speaks the protocol, and %s is a game", flag, game.Game.Title)
 	}
 	var options archive.Options
 	if sim == nil && game == nil { // otherwise the replays take most of the time
@@ -130,7 +153,7 @@ func doBisect(e *env, paths []string, flags bisectFlags, format *cli.Outputs) er
 		return err
 	}
 	defer tree.Close()
-	builds := compare.Builds{Sim: sim, Witness: game, Verify: flags.verify}
+	builds := compare.Builds{Sim: sim, Own: own, Witness: game, Verify: flags.verify}
 	end := func() {}
 	if sim == nil && game == nil {
 		end = e.watch(tree, "comparing")
@@ -142,13 +165,16 @@ func doBisect(e *env, paths []string, flags bisectFlags, format *cli.Outputs) er
 	if err != nil {
 		return tree.Explain(err)
 	}
-	r, err := compare.Bisect(s, builds, flags.drill)
+	r, err := compare.Bisect(s, builds, compare.BisectOptions{Drill: flags.drill, Write: flags.write})
 	end()
 	if err := tree.Interrupted(); err != nil {
 		return err
 	}
 	if err != nil {
 		return tree.Explain(err)
+	}
+	if flags.write != "" && r.Bracket == nil {
+		e.Warn([]string{"--write: no divergence is known, so there is nothing to compute"})
 	}
 	return e.bisected(r, format)
 }

@@ -255,7 +255,7 @@ func (g *game) check(t *rapid.T, paths ...string) {
 	if err != nil {
 		t.Fatalf("triage: %v", err)
 	}
-	b, err := compare.Bisect(s, compare.Builds{}, false)
+	b, err := compare.Bisect(s, compare.Builds{}, compare.BisectOptions{})
 	if err != nil {
 		t.Fatalf("bisect: %v", err)
 	}

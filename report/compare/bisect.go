@@ -16,17 +16,30 @@ import (
 	"github.com/desynctool/desynctool/tracediff"
 )
 
+// BisectOptions selects what Bisect does beside its search.
+type BisectOptions struct {
+	// Drill replays peers that depart from Builds.Sim system by system beside the traces that they left.
+	Drill bool
+	// Write is a folder for the states at the point at which the peers first differ, as the builds compute them; "" for
+	// none.
+	Write string
+}
+
 // Bisect finds when the peers of a session parted: by their states, with the checksums that
-// engines recorded beside them, or, where no two peers left states, by only these. With
-// drill, peers that depart from builds.Sim are replayed system by system beside the traces that
-// they left. Evidence of fewer than two peers is an bundle.AloneError.
-func Bisect(s *bundle.Session, builds Builds, drill bool) (*bisect.Result, error) {
+// engines recorded beside them, or, where no two peers left states, by only these. Evidence
+// of fewer than two peers is an bundle.AloneError.
+func Bisect(s *bundle.Session, builds Builds, opts BisectOptions) (*bisect.Result, error) {
+	if opts.Write != "" {
+		if err := claim(opts.Write, nil); err != nil {
+			return nil, err
+		}
+	}
 	if err := s.Unknown(); err != nil {
 		return nil, err
 	}
 	g := &gatherer{s: s, builds: builds}
 	defer g.Close()
-	r, err := g.bisected(drill)
+	r, err := g.bisected(opts.Drill)
 	alone := errors.As(err, new(*bundle.AloneError))
 	if alone && !s.Untraced() {
 		r, err = byLogs(s, err)
@@ -37,7 +50,10 @@ func Bisect(s *bundle.Session, builds Builds, drill bool) (*bisect.Result, error
 			return nil, err
 		}
 		defer pair.Close()
-		return pair.e.Bisect, nil
+		return pair.e.Bisect, pair.write(opts.Write)
+	}
+	if g.e.Bisect = r; err == nil {
+		err = g.write(opts.Write)
 	}
 	if err != nil && !alone || builds.Witness == nil {
 		return r, err
@@ -53,7 +69,6 @@ func Bisect(s *bundle.Session, builds Builds, drill bool) (*bisect.Result, error
 		defer pair.Close()
 		return pair.e.Bisect, nil
 	}
-	g.e.Bisect = r
 	err = g.witnessed()
 	r.Warnings = append(r.Warnings, g.e.Warnings...)
 	return r, err

@@ -3,11 +3,14 @@ package compare
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/desynctool/desynctool/bisect"
+	"github.com/desynctool/desynctool/bisect/golden"
 	"github.com/desynctool/desynctool/internal/file/files"
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/report/bundle"
@@ -86,7 +89,7 @@ func (b *Builds) replaying() func(done, total int64) {
 // hash that the peer recorded. It returns nil where that is not so, or cannot be computed.
 func (g *gatherer) computed(at snapshot.Point) (*verdict.Parted, error) {
 	r := g.e.Bisect
-	if !r.Exact || r.Replay == nil || r.Replay.Unsteady || len(r.Groups) < 2 {
+	if !r.Exact || len(r.Groups) < 2 {
 		return nil, nil
 	}
 	p := &verdict.Parted{}
@@ -94,14 +97,15 @@ func (g *gatherer) computed(at snapshot.Point) (*verdict.Parted, error) {
 		name := r.Groups[i][0]
 		state, entry := g.stateAt(name, at)
 		if state == nil {
-			var build *bisect.Sim
-			if state, build = g.computedOf(name, at.Tick); state == nil {
+			c, held, err := g.computedOf(name, at.Tick)
+			if err != nil || !c.Confirmed {
 				closeStates(p)
 				return nil, nil
 			}
+			state = held
 			format := snapshot.SnapFormat()
 			entry = &snapshot.Entry{Format: &format}
-			r.Notes = append(r.Notes, fmt.Sprintf("the state of %s at state point %d is computed in %s from the orders of its log; its hash is the one that %s recorded", name, at.Tick, build.Name, name))
+			r.Notes = append(r.Notes, c.String())
 		}
 		p.Names[i], p.States[i], p.Naming[i], p.Files[i], p.Ground[i] = name, state, namingOf(entry, state), fileOf(entry), groundOf(entry, state)
 	}
@@ -129,34 +133,132 @@ func (g *gatherer) stateAt(name string, at snapshot.Point) (snapshot.State, *sna
 	return state, entry
 }
 
-// computedOf computes the state of a peer at a point in the build that it had; nil if its hash is not the one that the peer
-// recorded, or if it is not known which build that was.
-func (g *gatherer) computedOf(name string, point uint64) (state snapshot.State, build *bisect.Sim) {
-	i := slices.IndexFunc(g.e.Bisect.Replay.Peers, func(p bisect.ReplayedPeer) bool { return p.Name == name })
-	if i < 0 || g.e.Bisect.Replay.Peers[i].Borrowed != "" {
-		return nil, nil
-	}
-	build = g.builds.Sim
-	if g.e.Bisect.Replay.Peers[i].Departs != nil {
-		build = g.builds.Own
+// computedOf computes the state of a peer at a point in the build that it had. It is an error if it is not known which
+// build that was, or if the hash is not the one that the peer recorded or that its own state of the point has.
+func (g *gatherer) computedOf(name string, point uint64) (c bisect.Computed, state snapshot.State, err error) {
+	build, err := g.buildOf(name, point)
+	if err != nil {
+		return c, nil, err
 	}
 	at := slices.IndexFunc(g.e.Bisect.Peers, func(p bisect.PeerInfo) bool { return p.Name == name })
-	of := slices.IndexFunc(g.peers, func(p *bundle.Peer) bool { return at >= 0 && p.Path == g.e.Bisect.Peers[at].Path })
-	if build == nil || of < 0 || g.peers[of].Log == nil {
-		return nil, nil
+	of := slices.IndexFunc(g.s.Peers(), func(p *bundle.Peer) bool { return at >= 0 && p.Path == g.e.Bisect.Peers[at].Path })
+	if of < 0 || g.s.Peers()[of].Log == nil {
+		return c, nil, errors.New("it left no order log")
 	}
-	log, err := g.s.WholeLog(g.peers[of])
+	log, err := g.s.WholeLog(g.s.Peers()[of])
 	if err != nil {
-		return nil, nil // which was reported when its hashes were read
+		return c, nil, err
 	}
 	_, hashes, _ := bisect.Recorded(log)
-	_, err = bisect.Compute(log, build, bisect.ComputeOptions{Peer: name, At: []uint64{point}, Until: &point, Progress: g.builds.replaying(), State: func(w *snapshot.World) error {
-		var err error
+	want, known := hashes[point]
+	if left, _ := g.stateAt(name, snapshot.Point{Tick: point}); left != nil && !known {
+		want, known = left.Info().Root.Short(), left.Close() == nil
+	}
+	_, err = bisect.Compute(log, build, bisect.ComputeOptions{Peer: name, At: []uint64{point}, Until: &point, Progress: g.builds.replaying(), State: func(w *snapshot.World) (err error) {
 		state, err = snapshot.Hold(w)
 		return err
 	}})
-	if want, ok := hashes[point]; err != nil || state == nil || !ok || state.Info().Root.Short() != want {
-		return nil, nil
+	switch {
+	case err != nil:
+		return c, nil, err
+	case state == nil:
+		return c, nil, fmt.Errorf("%s does not give its states", build.Name)
 	}
-	return state, build
+	c = bisect.Computed{Peer: name, Sim: build.Name, Point: point, Hash: state.Info().Root.Short(), Confirmed: known}
+	if known && c.Hash != want {
+		return c, nil, fmt.Errorf("%s computes hash %s at state point %d, and the peer had %s", c.Sim, c.Hash, point, want)
+	}
+	return c, state, nil
+}
+
+// buildOf returns the build that computes what a peer had at a point.
+func (g *gatherer) buildOf(name string, point uint64) (*bisect.Sim, error) {
+	rep := g.e.Bisect.Replay
+	if rep == nil {
+		return nil, errors.New("the orders were not replayed")
+	}
+	i := slices.IndexFunc(rep.Peers, func(p bisect.ReplayedPeer) bool { return p.Name == name })
+	if i < 0 || rep.Peers[i].Borrowed != "" {
+		return nil, errors.New("it left no order log")
+	}
+	switch p := &rep.Peers[i]; {
+	case rep.Unsteady:
+		return nil, fmt.Errorf("%s is not deterministic", rep.Sim)
+	case p.LastAgreed != nil && (p.Departs == nil || *p.LastAgreed >= point):
+		return g.builds.Sim, nil
+	case p.Departs == nil || *p.Departs > point:
+		return nil, errors.New("it recorded no hash that shows which build it had")
+	case g.builds.Own == nil:
+		return nil, fmt.Errorf("it departs from %s, and the build that it had is not given", rep.Sim)
+	}
+	return g.builds.Own, nil
+}
+
+// write leaves the states of all peers at the point at which they first differ as files, as far as they can be computed.
+func (g *gatherer) write(dir string) error {
+	r := g.e.Bisect
+	if dir == "" || r.Bracket == nil {
+		return nil
+	}
+	var states []snapshot.State
+	var lost []string
+	for _, p := range r.Peers {
+		c, state, err := g.computedOf(p.Name, r.Bracket.Bad.Tick)
+		if err != nil {
+			lost = append(lost, fmt.Sprintf("no state of %s is computed: %v", p.Name, err))
+			continue
+		}
+		folder := golden.NameOf(p.Name)
+		for slices.ContainsFunc(r.Computed, func(c bisect.Computed) bool { return strings.EqualFold(filepath.Base(filepath.Dir(c.File)), folder) }) {
+			folder += "_"
+		}
+		r.Notes = slices.DeleteFunc(r.Notes, func(n string) bool { return n == c.String() })
+		c.File = filepath.Join(dir, folder, snapshot.Name(state.Info().Seed, c.Point))
+		r.Computed, states = append(r.Computed, c), append(states, state)
+	}
+	if len(states) == 0 {
+		if r.SimFailed != "" {
+			lost = []string{r.SimFailed}
+		}
+		return errors.New("nothing is computed: " + strings.Join(lost, "; "))
+	}
+	if err := claim(dir, r.Computed); err != nil {
+		return err
+	}
+	for i, c := range r.Computed {
+		w, err := snapshot.Load(states[i])
+		if err == nil {
+			err = os.MkdirAll(filepath.Dir(c.File), 0o777)
+		}
+		if err == nil {
+			err = snapshot.WriteFile(c.File, w, snapshot.WriteOptions{})
+		}
+		if err != nil {
+			return err
+		}
+	}
+	r.Notes = append(r.Notes, lost...)
+	return nil
+}
+
+// claim returns an error if a folder contains anything other than some states. Nil stands for any.
+func claim(dir string, states []bisect.Computed) error {
+	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) || err == nil && d.IsDir() {
+			return nil
+		}
+		_, ours := snapshot.ParseName(filepath.Base(path))
+		if i := slices.IndexFunc(states, func(c bisect.Computed) bool { return c.File == path }); i >= 0 {
+			f, err := snapshot.OpenFile(path)
+			if ours = err == nil && f.Info().Root.Short() == states[i].Hash; err == nil {
+				f.Close()
+			}
+		} else if states != nil {
+			ours = false
+		}
+		if err != nil || ours {
+			return err
+		}
+		return fmt.Errorf("%s is there: the computed states need a folder of their own", path)
+	})
 }

@@ -7,12 +7,16 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/bisect/refsim"
 	"github.com/desynctool/desynctool/bisect/refsim/session"
+	"github.com/desynctool/desynctool/internal/file/files"
 	"github.com/desynctool/desynctool/internal/testkit/effort"
+	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/report/bundle"
 	"github.com/desynctool/desynctool/report/compare"
 	"github.com/desynctool/desynctool/report/document"
+	"github.com/desynctool/desynctool/snapshot"
 )
 
 // judged returns what triage says of some paths with builds.
@@ -58,12 +62,14 @@ func TestComputedStates(t *testing.T) {
 			t.Fatal(err)
 		}
 		var reports []*document.Report
+		var last string
 		for _, every := range []uint64{1, 40} { // when a difference is noticed, and states are saved
 			dir := filepath.Join(t.TempDir(), "s")
 			o := session.Options{Config: refsim.Config{Seed: 7, Entities: 150}, Ticks: 160, SnapshotEvery: 40, DetectEvery: every, Faults: []session.Fault{f}}
 			if _, err := session.RecordTo(dir, o, session.TraceSystem); err != nil {
 				t.Fatal(err)
 			}
+			last = dir
 			reports = append(reports, judged(t, compare.Builds{Sim: refsim.Simulator(), Own: own, Replays: 4}, dir))
 		}
 		left, computed := reports[0], reports[1]
@@ -76,6 +82,118 @@ func TestComputedStates(t *testing.T) {
 		if !slices.ContainsFunc(computed.Notes, func(n string) bool { return strings.Contains(n, "is computed in builtin") }) {
 			t.Errorf("%s: no note that states are computed: %q", fault, computed.Notes)
 		}
+		written(t, last, own, left)
+	}
+}
+
+// written checks the files of the states that bisect computes: they differ as the report of recorded ones says.
+func written(t *testing.T, dir string, own *bisect.Sim, want *document.Report) {
+	t.Helper()
+	out := filepath.Join(t.TempDir(), "out")
+	builds := compare.Builds{Sim: refsim.Simulator(), Own: own}
+	for range 2 { // the second time the same files are there
+		r := bisected(t, builds, out, dir)
+		if len(r.Computed) != 2 || !r.Computed[0].Confirmed || !r.Computed[1].Confirmed {
+			t.Fatalf("computed %+v", r.Computed)
+		}
+	}
+	if r := judged(t, compare.Builds{}, out); !slices.Equal(entities(r), entities(want)) {
+		t.Errorf("%q differ in the files, with recorded states %q", entities(r), entities(want))
+	}
+}
+
+// bisected returns what bisect finds with builds, and leaves states in a folder.
+func bisected(t *testing.T, builds compare.Builds, out string, paths ...string) *bisect.Result {
+	t.Helper()
+	r, err := bisectInto(builds, out, paths...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func bisectInto(builds compare.Builds, out string, paths ...string) (*bisect.Result, error) {
+	s, err := bundle.OpenPaths(paths...)
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	return compare.Bisect(s, builds, compare.BisectOptions{Write: out})
+}
+
+// TestComputedFiles: a state is written only in the build that its peer had, and said to be confirmed only by a hash that
+// the peer recorded.
+func TestComputedFiles(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "s")
+	f, err := session.ParseFault("rng-leak@30:client")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := session.Options{Config: refsim.Config{Seed: 7, Entities: 100}, Ticks: 60, SnapshotEvery: 60, DetectEvery: 60, Peers: session.PeerNames(3), Faults: []session.Fault{f}}
+	recording, err := session.RecordTo(dir, o, session.TraceNone)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bad := recording.Truth.Bracket.Bad
+	path := filepath.Join(dir, "client2", bundle.LogName)
+	log, err := orderlog.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range log.Epochs {
+		for i := range e.Ticks {
+			if e.Ticks[i].Number == bad {
+				e.Ticks[i].Hashes = nil
+			}
+		}
+	}
+	if err := files.Replace(path, func(w *os.File) error { return orderlog.WriteLog(w, log) }); err != nil {
+		t.Fatal(err)
+	}
+	own, err := refsim.ParseSimulator("builtin:fault=rng-leak@30")
+	if err != nil {
+		t.Fatal(err)
+	}
+	trusted := refsim.Simulator()
+	for _, test := range []struct {
+		what, want string
+		builds     compare.Builds
+	}{
+		{"both builds", "client confirmed, client2, host confirmed", compare.Builds{Sim: trusted, Own: own}},
+		{"the trusted build", "client2, host confirmed; no state of client is computed: it departs from builtin", compare.Builds{Sim: trusted}},
+		{"another build than the peer's", "client2, host confirmed; no state of client is computed: builtin computes hash", compare.Builds{Sim: trusted, Own: trusted}},
+	} {
+		r := bisected(t, test.builds, filepath.Join(t.TempDir(), "out"), dir)
+		var list []string
+		for _, c := range r.Computed {
+			text := c.Peer
+			if c.Confirmed {
+				text += " confirmed"
+			}
+			if s, err := snapshot.OpenFile(c.File); err != nil || s.Info().Root.Short() != c.Hash || s.Info().Point.Tick != bad || s.Info().Peer != c.Peer || s.Close() != nil {
+				t.Errorf("%s: %s: %v", test.what, c.File, err)
+			}
+			list = append(list, text)
+		}
+		got := strings.Join(list, ", ")
+		for _, n := range r.Notes {
+			if strings.HasPrefix(n, "no state of") {
+				got += "; " + n
+			}
+		}
+		if !strings.HasPrefix(got, test.want) {
+			t.Errorf("%s: %s, want %s", test.what, got, test.want)
+		}
+	}
+	out := t.TempDir()
+	if _, err := bisectInto(compare.Builds{}, out, dir); err == nil || !strings.Contains(err.Error(), "nothing is computed") {
+		t.Errorf("without a build: %v", err)
+	}
+	if err := os.WriteFile(filepath.Join(out, "notes.txt"), nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := bisectInto(compare.Builds{Sim: trusted}, out, dir); err == nil || !strings.Contains(err.Error(), "folder of their own") {
+		t.Errorf("into a folder with other files: %v", err)
 	}
 }
 

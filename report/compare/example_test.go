@@ -15,7 +15,7 @@ func ExampleBisect() {
 		log.Fatal(err)
 	}
 	defer session.Close()
-	r, err := compare.Bisect(session, compare.Builds{}, false)
+	r, err := compare.Bisect(session, compare.Builds{}, compare.BisectOptions{})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -56,7 +56,7 @@ func TestTraceWithGap(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b, err := compare.Bisect(s, compare.Builds{}, false)
+		b, err := compare.Bisect(s, compare.Builds{}, compare.BisectOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -99,7 +99,7 @@ func TestTracesNotNeeded(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	b, err := compare.Bisect(s, compare.Builds{}, false)
+	b, err := compare.Bisect(s, compare.Builds{}, compare.BisectOptions{})
 	if err != nil || !b.Diverged() || len(b.Lost) > 0 {
 		t.Errorf("bisect: %+v, %v", b, err)
 	}

@@ -53,7 +53,7 @@ func TestHashesBesideStates(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r, err := compare.Bisect(s, compare.Builds{}, false)
+			r, err := compare.Bisect(s, compare.Builds{}, compare.BisectOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -37,7 +37,7 @@ func (p *player) compare(paths []string, replays ...shown) (*bundle.Session, *bi
 	if err != nil {
 		return nil, nil, err
 	}
-	r, err := Bisect(s, Builds{}, false)
+	r, err := Bisect(s, Builds{}, BisectOptions{})
 	return s, r, err
 }
 
@@ -49,7 +49,7 @@ func (p *player) compareOwn(r *recording, replay *gamereplay.Replay) (*bundle.Se
 		return nil, nil, err
 	}
 	s.KeepTraces(r.Said)
-	result, err := Bisect(s, Builds{}, false)
+	result, err := Bisect(s, Builds{}, BisectOptions{})
 	return s, result, err
 }
 

@@ -18,7 +18,7 @@ import (
 // bisectText returns what bisect prints about paths in a tree.
 func bisectText(t testing.TB, tree *archive.Tree, paths ...string) string {
 	t.Helper()
-	r, err := compare.Bisect(walked(t, tree, paths), compare.Builds{}, false)
+	r, err := compare.Bisect(walked(t, tree, paths), compare.Builds{}, compare.BisectOptions{})
 	if err != nil {
 		t.Fatalf("%v: %v", paths, err)
 	}
@@ -47,12 +47,12 @@ func TestLooseFiles(t *testing.T) {
 	}
 	slices.Reverse(paths)
 	archive := archivetest.Write(t, filepath.Join(t.TempDir(), "x.zip"), archivetest.Packings[".zip"](t, list))
-	want, err := compare.Bisect(walked(t, archivetest.Open(t, folder), []string{folder}), compare.Builds{}, false)
+	want, err := compare.Bisect(walked(t, archivetest.Open(t, folder), []string{folder}), compare.Builds{}, compare.BisectOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, given := range [][]string{paths, {dir}, {archive}} {
-		r, err := compare.Bisect(walked(t, archivetest.Open(t, given...), given), compare.Builds{}, false)
+		r, err := compare.Bisect(walked(t, archivetest.Open(t, given...), given), compare.Builds{}, compare.BisectOptions{})
 		if err != nil {
 			t.Errorf("%s: %v", given, err)
 			continue
@@ -73,14 +73,14 @@ func TestTwoMatches(t *testing.T) {
 	one, two := archivetest.Record(t, filepath.Join(t.TempDir(), "s"), 1), archivetest.Record(t, filepath.Join(t.TempDir(), "s"), 2)
 	list := append(archivetest.Entries(t, filepath.Join(one, "host"), "host/"), archivetest.Entries(t, filepath.Join(two, "client"), "client/")...)
 	path := archivetest.Write(t, filepath.Join(t.TempDir(), "x.zip"), archivetest.Packings[".zip"](t, list))
-	_, err := compare.Bisect(walked(t, archivetest.Open(t, path), []string{path}), compare.Builds{}, false)
+	_, err := compare.Bisect(walked(t, archivetest.Open(t, path), []string{path}), compare.Builds{}, compare.BisectOptions{})
 	var other *bisect.OtherGameError
 	if !errors.As(err, &other) {
 		t.Errorf("two matches: %v", err)
 	}
 	list = append(archivetest.Entries(t, one, ""), archivetest.Entries(t, filepath.Join(two, "client"), "client/old-")...)
 	path = archivetest.Write(t, filepath.Join(t.TempDir(), "x.zip"), archivetest.Packings[".zip"](t, list))
-	r, err := compare.Bisect(walked(t, archivetest.Open(t, path), []string{path}), compare.Builds{}, false)
+	r, err := compare.Bisect(walked(t, archivetest.Open(t, path), []string{path}), compare.Builds{}, compare.BisectOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +88,7 @@ func TestTwoMatches(t *testing.T) {
 		t.Errorf("files of another match: bracket %v, warnings %q", r.Bracket, text)
 	}
 	path = archivetest.Write(t, filepath.Join(t.TempDir(), "x.zip"), archivetest.Packings[".zip"](t, archivetest.Entries(t, filepath.Join(one, "host"), "host/")))
-	if _, err = compare.Bisect(walked(t, archivetest.Open(t, path), []string{path}), compare.Builds{}, false); err == nil || !strings.Contains(err.Error(), "evidence of 1 peer") {
+	if _, err = compare.Bisect(walked(t, archivetest.Open(t, path), []string{path}), compare.Builds{}, compare.BisectOptions{}); err == nil || !strings.Contains(err.Error(), "evidence of 1 peer") {
 		t.Errorf("one peer: %v", err)
 	}
 }

@@ -90,7 +90,7 @@ func withSim(t *testing.T, dir string, sim *bisect.Sim) (*document.Report, *bise
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := compare.Bisect(walked(t, archivetest.Open(t, dir), []string{dir}), compare.Builds{Sim: sim}, true)
+	b, err := compare.Bisect(walked(t, archivetest.Open(t, dir), []string{dir}), compare.Builds{Sim: sim}, compare.BisectOptions{Drill: true})
 	if err != nil {
 		t.Fatal(err)
 	}

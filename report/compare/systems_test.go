@@ -46,7 +46,7 @@ func TestTriageWithoutSystems(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	b, err := compare.Bisect(s, compare.Builds{Sim: &sim}, false)
+	b, err := compare.Bisect(s, compare.Builds{Sim: &sim}, compare.BisectOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

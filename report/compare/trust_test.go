@@ -117,7 +117,7 @@ func trusted(t *testing.T, paths ...string) (*document.Report, *bisect.Result) {
 		t.Fatal(err)
 	}
 	defer other.Close()
-	b, err := compare.Bisect(other, compare.Builds{}, false)
+	b, err := compare.Bisect(other, compare.Builds{}, compare.BisectOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

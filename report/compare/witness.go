@@ -157,7 +157,7 @@ func (g *gatherer) besideOther() error {
 		if err != nil {
 			return err
 		}
-		pair, err := Bisect(s, Builds{}, false)
+		pair, err := Bisect(s, Builds{}, BisectOptions{})
 		if err != nil || pair.Bracket == nil {
 			return nil // what it left cannot be compared
 		}

@@ -30,6 +30,7 @@ type bisectDocument struct {
 	Healed         *uint64           `json:"healed_at"`
 	Loaded         *loadedDocument   `json:"loaded,omitempty"` // there if a peer diverged by loading a state
 	Replay         *replayDocument   `json:"replay,omitempty"`
+	Computed       []computedState   `json:"computed,omitempty"`
 	SimFailed      string            `json:"simulator_failed,omitempty"` // how
 	Witness        *WitnessDocument  `json:"witness,omitempty"`
 	Contradictions []string          `json:"contradictions"`
@@ -50,6 +51,16 @@ type bisectDocument struct {
 	Caches    *CachesDocument    `json:"caches,omitempty"`
 	Checksums []checksumDocument `json:"checksums,omitempty"`
 	Claims    []ClaimDocument    `json:"claims,omitempty"`
+}
+
+// computedState is a state that was computed and written to a file.
+type computedState struct {
+	Peer      string `json:"peer"`
+	Point     uint64 `json:"point"`
+	Sim       string `json:"sim"`
+	Hash      string `json:"hash"`
+	Confirmed bool   `json:"confirmed"` // by a hash that the peer recorded
+	File      string `json:"file"`
 }
 
 // noisyDocument is noise that differs, from Bad on.
@@ -205,6 +216,10 @@ func bisectJSON(r *bisect.Result) *bisectDocument {
 	if p := r.Prefix; p != nil {
 		d.Prefix = &prefixDocument{p.Test, p.From, p.To}
 	}
+	for i := range r.Computed {
+		c := &r.Computed[i]
+		d.Computed = append(d.Computed, computedState{c.Peer, c.Point, c.Sim, c.Hash.String(), c.Confirmed, c.File})
+	}
 	d.Kind, d.Caches, d.OnlyHistories = r.Kind, Caches(r.Caches), r.OnlyHistories
 	for i := range r.Noise {
 		n := &r.Noise[i]
@@ -344,6 +359,14 @@ func bisectText(out *Text, r *bisect.Result, all bool) {
 	replayText(row, r.Replay, s)
 	witnessRows(out, r.Witnessed)
 	drillText(out, r.Replay)
+	var written []string // with different states
+	for i := range r.Computed {
+		c := &r.Computed[i]
+		row("computed", prose.Path(c.File), "  ", Safe(c.String()))
+		if i == 0 || len(written) == 1 && c.Hash != r.Computed[0].Hash {
+			written = append(written, c.File)
+		}
+	}
 	for _, part := range []struct {
 		name  string
 		texts []string
@@ -361,7 +384,9 @@ func bisectText(out *Text, r *bisect.Result, all bool) {
 			row(part.name, text)
 		}
 	}
-	if b := r.Bracket; b != nil && len(b.BadFiles) == 2 {
+	if len(written) == 2 {
+		out.next(diffOf(written))
+	} else if b := r.Bracket; b != nil && len(b.BadFiles) == 2 {
 		out.next(diffOf(b.BadFiles))
 	} else if c := r.Caches; c != nil && r.Kind == bisect.StaleCache {
 		out.next(diffOf(c.Files[:]))

@@ -26,7 +26,7 @@ func bisectText(t testing.TB, tree *archive.Tree, paths ...string) string {
 	if err != nil {
 		t.Fatalf("%v: %v", paths, err)
 	}
-	r, err := compare.Bisect(found, compare.Builds{}, false)
+	r, err := compare.Bisect(found, compare.Builds{}, compare.BisectOptions{})
 	if err != nil {
 		t.Fatalf("%v: %v", paths, err)
 	}
