@@ -187,7 +187,7 @@ func TestActionTriage(t *testing.T) {
 			name: "diverged", exit: 1,
 			env:     map[string]string{"PATHS": "host\nclient\n", "FORMATS": "junit=j.xml\nsarif=a b.sarif\n"},
 			args:    []string{"--format", "junit=j.xml", "--format", "sarif=a b.sarif", "--", "host", "client"},
-			outputs: []string{"status=diverged", "exit-status=1", "fingerprint=5a1f00c2d3e4b596", "report-json=r.json", "verdict=host and client parted in tick 1234 (1234 → 1235), in Combat: Infantry, Health.hp of 3 entities."},
+			outputs: []string{"status=diverged", "exit-status=1", "fingerprint=5a1f00c2d3e4b596", "report-json=r.json", "verdict=host and client diverged in tick 1234 (1234 → 1235), in Combat: Infantry, Health.hp of 3 entities."},
 		},
 		{
 			name: "policy", exit: 0,
@@ -244,7 +244,7 @@ func TestActionTriage(t *testing.T) {
 					t.Fatal(err)
 				}
 				from = filepath.Join(temp, "sample.json")
-				write(t, from, regexp.MustCompile(`"host and client parted[^"]*"`).ReplaceAllLiteralString(string(text), `"`+c.verdict+`"`), 0o644)
+				write(t, from, regexp.MustCompile(`"host and client diverged[^"]*"`).ReplaceAllLiteralString(string(text), `"`+c.verdict+`"`), 0o644)
 			}
 			if c.noReport {
 				from = ""

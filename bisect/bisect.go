@@ -408,11 +408,11 @@ func Run(list []*Peer, opts Options) (*Result, error) {
 		}
 	case sums != nil:
 		r.checksumOnly(sums)
-		r.unused(opts.Sim, peers, "the states do not part")
+		r.unused(opts.Sim, peers, "the states do not diverge")
 	case r.Snapshots == 0 && r.Recorded == 0 && len(opts.Traces)+len(own) == 0:
 		r.lose(noPair)
 	default:
-		r.unused(opts.Sim, peers, "the peers do not part")
+		r.unused(opts.Sim, peers, "the peers do not diverge")
 	}
 	cached := r.findCaches()
 	r.limits(peers)

@@ -153,8 +153,8 @@ func TestBrackets(t *testing.T) {
 		say     string // in notes, contradictions or lost
 	}{
 		"in sync, by both ends":       {a: list(same, same, same, same), b: list(same, same, same, same), want: "in sync", probes: 2},
-		"parted in the middle":        {a: list(same, same, same, same), b: list(same, same, parted, parted), want: "(100,200]", probes: 4},
-		"parted at the start":         {a: list(same, same), b: list(parted, parted), want: "(-,0]", initial: true, probes: 2},
+		"diverged in the middle":      {a: list(same, same, same, same), b: list(same, same, parted, parted), want: "(100,200]", probes: 4},
+		"diverged at the start":       {a: list(same, same), b: list(parted, parted), want: "(-,0]", initial: true, probes: 2},
 		"healed at once":              {a: list(same, same, same), b: list(same, healed, healed), want: "(0,100]", probes: 3, healed: "100"},
 		"healed later":                {a: list(same, same, same, same), b: list(same, parted, healed, healed), want: "(0,100]", probes: 3, healed: "200"},
 		"without history":             {a: list(bare, bare, bare), b: list(bare, bareParted, bareParted), want: "(0,100]", probes: 3},

@@ -73,7 +73,7 @@ func (r *Result) weigh(given []*tracediff.Result, peers []*peer) {
 		what := "checksums differ from tick %s on, the states are still equal %s"
 		if d := differ.Dialect(); d.Cumulative || d.Reset > 0 {
 			// One difference taints what follows: the states may have healed.
-			r.note(what+": a split that healed, or writes in another order", differ.TickName(differ.First.Tick), b.Good.When())
+			r.note(what+": a divergence that healed, or writes in another order", differ.TickName(differ.First.Tick), b.Good.When())
 		} else {
 			r.contradict(what, differ.TickName(differ.First.Tick), b.Good.When())
 		}

@@ -353,7 +353,7 @@ func (r *Result) narrowByReplay(runs []run) {
 				r.note("%s departs from %s at state point %d, when %s was not there; it loaded a state after that, so that nothing follows for the bracket", rep.peers[i], rep.Sim, *p.Departs, rep.peers[j])
 				return
 			}
-			r.note("%s departs from %s at state point %d, before the peers part: %s is another build or has other data than the game", rep.peers[i], rep.Sim, *p.Departs, rep.Sim)
+			r.note("%s departs from %s at state point %d, before the peers diverge: %s is another build or has other data than the game", rep.peers[i], rep.Sim, *p.Departs, rep.Sim)
 			return
 		}
 		bad = min(bad, *p.Departs)

@@ -36,7 +36,7 @@ func (p *pair) survey() {
 		p.surveying = false
 	}
 	if left > 0 && !p.moved {
-		p.result.note("%s of states not opened: a healing or another split between them would not show", prose.Count(left, "pair", "pairs"))
+		p.result.note("%s of states not opened: a healing or another divergence between them would not show", prose.Count(left, "pair", "pairs"))
 	}
 }
 

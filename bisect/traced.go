@@ -128,7 +128,7 @@ func (r *Result) addSplit(t *tracediff.Result, s Split) {
 	r.set(b)
 	r.Healed, r.Kind = s.Healed, StateDiffers
 	if s.Healed == nil || !s.Healed.Same(s.Bad) {
-		r.note("no state and no recorded hash shows that the peers parted in tick %d: their traces do", t.First.Tick.Number)
+		r.note("no state and no recorded hash shows that the peers diverged in tick %d: their traces do", t.First.Tick.Number)
 	}
 }
 

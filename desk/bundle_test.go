@@ -56,7 +56,7 @@ func TestOutcomes(t *testing.T) {
 		a, _ := receive(t, s, "a")
 		b, _ := receive(t, s, "b")
 		c, _ := receive(t, s, "c")
-		put(t, s, a.ID, move, document.NoReport(document.InSync, "nothing parted"), combat, move)
+		put(t, s, a.ID, move, document.NoReport(document.InSync, "nothing diverged"), combat, move)
 		changes := put(t, s, b.ID, combat)
 		e := &desk.Editor{Store: s, Who: "ada"}
 		if _, err := e.Name(t.Context(), changes[0].Group, "the melee"); err != nil {

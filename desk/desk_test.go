@@ -65,7 +65,7 @@ func emptied(t *rapid.T, where string, n int) *desk.Store {
 
 // diverged is a report of a bug that has a place and a field.
 func diverged(step, field, strict, build, os string) *document.Report {
-	r := document.NoReport(document.Diverged, "host and client parted")
+	r := document.NoReport(document.Diverged, "host and client diverged")
 	r.Error = ""
 	r.Session = document.Session{Game: "arena", Build: build, Seed: "0000000000000007", Played: &document.Played{First: "2026-02-03T10:00:00Z", Last: "2026-02-03T10:30:00Z", By: "the header"}}
 	r.Peers = []document.TriagedPeer{{Name: "host", Group: 1}, {Name: "client", Group: 2}}

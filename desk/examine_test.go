@@ -585,7 +585,7 @@ func examined(t failing, s *desk.Store) {
 }
 
 // nothing is a report that is of no bug.
-func nothing() *document.Report { return document.NoReport(document.InSync, "nothing parted") }
+func nothing() *document.Report { return document.NoReport(document.InSync, "nothing diverged") }
 
 // TestExamineWhile: a store that others write to all the time is sound at each moment.
 func TestExamineWhile(t *testing.T) {

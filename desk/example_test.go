@@ -24,7 +24,7 @@ func Example() {
 	}
 	defer store.Close()
 
-	r := document.NoReport(document.Diverged, "host and client parted in tick 77.")
+	r := document.NoReport(document.Diverged, "host and client diverged in tick 77.")
 	r.Session.Game = "arena"
 	r.Fingerprints = []document.Fingerprint{{Level: document.LevelKind, Name: "arena state", Digest: "aa"}, {Level: document.LevelStep, Name: "Combat", Digest: "bb"}}
 	var group string

@@ -123,7 +123,7 @@ func fill(t *testing.T, k *kept) map[string]string {
 			send(fmt.Sprint(g, n), []int{40, 90, 60}[n], diverged(groups[g], groups[g]+".x", "", "1.0.0", "linux"))
 		}
 	}
-	send("n0", 10, document.NoReport(document.InSync, "nothing parted"))
+	send("n0", 10, document.NoReport(document.InSync, "nothing diverged"))
 	send("w0", 0)
 	for name, f := range map[string]func(e *desk.Editor, code string) error{
 		"c0": func(e *desk.Editor, code string) error {

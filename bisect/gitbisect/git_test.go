@@ -532,7 +532,7 @@ func TestRange(t *testing.T) {
 		"c1..HEAD^{tree}": `no commit is called "HEAD^{tree}" in this repository`,
 		"c9..c9":          `there is nothing between c9 and c9: they are the same commit`,
 		"c9..c3":          `there is nothing between c9 and c3: c3 is the older one`,
-		"c10..c9":         `c10 is not an ancestor of c9: they parted after ` + Short(r.git("rev-parse", "c3")) + `; is that one good?`,
+		"c10..c9":         `c10 is not an ancestor of c9: they diverged after ` + Short(r.git("rev-parse", "c3")) + `; is that one good?`,
 		"c11..c9":         `c11 is not an ancestor of c9, and they have no ancestor in common`,
 	} {
 		if _, err := repository.Range(t.Context(), span); err == nil || err.Error() != want {

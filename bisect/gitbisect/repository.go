@@ -227,7 +227,7 @@ func (r *Repository) before(ctx context.Context, good, bad, goodName, badName st
 	if err != nil {
 		return fmt.Errorf("%s is not an ancestor of %s, and they have no ancestor in common", goodName, badName)
 	}
-	return fmt.Errorf("%s is not an ancestor of %s: they parted after %s; is that one good?", goodName, badName, Short(base))
+	return fmt.Errorf("%s is not an ancestor of %s: they diverged after %s; is that one good?", goodName, badName, Short(base))
 }
 
 // listed is a commit and its parents.

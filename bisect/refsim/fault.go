@@ -119,7 +119,7 @@ var faultKinds = [numFaults]FaultKind{
 	reconverge: {
 		"reconverge", []string{"Morale", "Fog", "AI"},
 		"a value that nothing reads is computed wrongly once, and from scratch later",
-		"the state hashes part and meet again; only the history hashes stay apart",
+		"the state hashes differ and become equal again; only the history hashes stay different",
 	},
 	orderAltered: {
 		"order-altered", []string{"Movement", "Combat", "Production"},

@@ -63,7 +63,7 @@ func (p *playground) desk() {
 	for i, step := range []string{"Combat", "Movement", "Combat"} {
 		k, err := kept.Put(ctx, strings.NewReader(fmt.Sprint("bundle ", i)), 0)
 		p.check(err)
-		r := document.NoReport(document.Diverged, "alice and bob parted.")
+		r := document.NoReport(document.Diverged, "alice and bob diverged.")
 		r.Error = ""
 		r.Session.Game, r.Session.Build = "mygame", "1.4.2"
 		r.Peers = []document.TriagedPeer{{Name: "alice", Group: 1}, {Name: "bob", Group: 2}}

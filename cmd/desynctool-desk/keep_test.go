@@ -40,7 +40,7 @@ func fillDesk(t *testing.T, where string) (hashes []string, first time.Time) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := document.NoReport(document.InSync, "Nothing parted.")
+		r := document.NoReport(document.InSync, "Nothing diverged.")
 		r.Peers = []document.TriagedPeer{{Name: []string{"alice", "bob"}[i%2], Group: 1}, {Name: "carol", Group: 1}}
 		err = s.Write(ctx, func(tx *desk.Tx) error {
 			bundle, _, err := tx.Receive(ctx, desk.Bundle{Hash: k.Hash, Name: "x.zip", Bytes: k.Bytes, Kept: k.Hash, KeptBytes: k.Stored}, desk.Receipt{Name: "x.zip", Source: "desk add"})

@@ -37,7 +37,7 @@ var deskBugs = []deskBug{
 // deskReport is a report of a bug.
 func deskReport(b *deskBug, i int, random *rand.Rand) *document.Report {
 	r := document.NoReport(document.Diverged, "")
-	r.Error, r.Verdict = "", []string{"host and client parted in tick 77, in " + b.step + "."}
+	r.Error, r.Verdict = "", []string{"host and client diverged in tick 77, in " + b.step + "."}
 	r.Kind = bisect.StateDiffers
 	at := time.Date(2026, 1, b.firstDay+i, 10, 0, 0, 0, time.UTC)
 	r.Session = document.Session{Game: "arena", Build: b.builds[i*len(b.builds)/b.reports], Seed: fmt.Sprintf("%016x", 7+i),

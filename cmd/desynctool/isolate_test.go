@@ -123,7 +123,7 @@ func TestHostileBundle(t *testing.T) {
 		t.Errorf("--fail-on diverged: exit status %d\n%s", status, stdout)
 	}
 	status, stdout, stderr := runHostile(t, "", "triage", path, "--isolate")
-	if status != 1 || !strings.HasPrefix(stdout, "DIVERGED  client and server parted") {
+	if status != 1 || !strings.HasPrefix(stdout, "DIVERGED  client and server diverged") {
 		t.Errorf("not hostile: exit status %d\n%s%s", status, stdout, stderr)
 	}
 }

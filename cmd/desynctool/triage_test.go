@@ -47,7 +47,7 @@ var triageTruths = []triageTruth{
 		archetypes: []string{"PLYR", "PLYR.old_economy"},
 		fields:     []string{"PLYR 0 PLYR.money", "PLYR.old_economy 0:0 old_economy.company_value", "PLYR.old_economy 0:0 old_economy.performance_history"},
 		groups:     [][]string{{"client"}, {"server"}}, inputs: "failed",
-		verdict: []string{"PLYR and PLYR.old_economy of company 0 differ"}, ladder: []string{"equal until the states parted", "the order 0x1e CMD_PLANT_TREE of player 0 failed on client", "000adef4;32"},
+		verdict: []string{"PLYR and PLYR.old_economy of company 0 differ"}, ladder: []string{"equal until the states diverged", "the order 0x1e CMD_PLANT_TREE of player 0 failed on client", "000adef4;32"},
 	},
 	{
 		dir: "openttd/town_poke", exit: 1, status: document.Diverged, kind: "state", good: "000adea0", bad: "000adec0",
@@ -71,7 +71,7 @@ var triageTruths = []triageTruth{
 			"BattleDetection 3 BattleDetection.damage", "BattleDetection.damageRecord 4:0 BattleDetection.damageRecord[]", "Health 35 Health.hitpoints", "Health 148 Health.hitpoints",
 		},
 		groups:  [][]string{{"client"}, {"host"}},
-		verdict: []string{"parted in tick 24 (equal after turn 23, different after turn 24)"}, ladder: []string{"hashes in the order logs differ from state point 40 on"},
+		verdict: []string{"diverged in tick 24 (equal after turn 23, different after turn 24)"}, ladder: []string{"hashes in the order logs differ from state point 40 on"},
 	},
 	{
 		dir: "0ad/replay_walkspeed", exit: 1, status: document.Diverged, kind: "state", good: "after turn 16", bad: "after turn 17", tick: 17,

@@ -31,14 +31,14 @@ func TestFile(t *testing.T) {
 func TestSaved(t *testing.T) {
 	r := document.NoReport(document.Diverged, "")
 	r.Peers = []document.TriagedPeer{{Name: "Ottokar", Group: 1}, {Name: "Wil", Group: 2}, {Name: "a", Group: 2}, {Name: "host", Group: 2}}
-	r.Verdict = []string{"Ottokar and Wil parted at tick 7; a host saw it. Will it be Ottokar's?"}
+	r.Verdict = []string{"Ottokar and Wil diverged at tick 7; a host saw it. Will it be Ottokar's?"}
 	r.Stated = []document.Fact{{Name: "os", Values: map[string]string{"Ottokar": "linux", "Zed": "macos", "a": "linux"}}}
 	r.Next = []string{"desynctool diff 'Ottokar/order-log.bin' Wil/order-log.bin"}
 	s := pseudonyms.NewScrubber(key(t))
 	s.Saved([]*document.Report{r})
 	k := key(t)
 	o, w := k.Player("Ottokar"), k.Player("Wil")
-	want := o + " and " + w + " parted at tick 7; a host saw it. Will it be " + o + "'s?"
+	want := o + " and " + w + " diverged at tick 7; a host saw it. Will it be " + o + "'s?"
 	if r.Verdict[0] != want || r.Peers[0].Name != o || r.Peers[2].Name != k.Player("a") || r.Peers[3].Name != "host" {
 		t.Errorf("%q %+v", r.Verdict, r.Peers)
 	}

@@ -71,7 +71,7 @@ func (r *toy) Read(ctx context.Context, path, name string) ([]*document.Report, 
 
 // bug is the report of a bug.
 func bug(name, build, os string) *document.Report {
-	r := document.NoReport(document.Diverged, "host and client parted")
+	r := document.NoReport(document.Diverged, "host and client diverged")
 	r.Error = ""
 	r.Session = document.Session{Game: "arena", Build: build}
 	r.Peers = []document.TriagedPeer{{Name: "host", Group: 1}, {Name: "client", Group: 2}}

@@ -219,7 +219,7 @@ func formOf(t *testing.T, fields map[string]string, files ...string) (io.Reader,
 
 // diverged is a report of a match.
 func diverged() *document.Report {
-	r := document.NoReport(document.Diverged, "host and Xqzvk parted")
+	r := document.NoReport(document.Diverged, "host and Xqzvk diverged")
 	r.Error = ""
 	r.Session = document.Session{Game: "arena", Build: "1.4.2"}
 	r.Peers = []document.TriagedPeer{{Name: "host", Group: 1}, {Name: "Xqzvk", Group: 2}}

@@ -60,7 +60,7 @@ func compare(a, b *document.Report) []fields {
 		list      func(*document.Report) []named
 	}{
 		{"verdict", "Verdict", verdictFields},
-		{"where", "Where they parted", whereFields},
+		{"where", "Where they diverged", whereFields},
 		{"session", "Session", sessionFields},
 		{"peers", "Peers", peerFields},
 		{"causes", "Causes", causeFields},

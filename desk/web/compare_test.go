@@ -68,7 +68,7 @@ func within(p, q []string, chosen uint) bool {
 // only, differs there and nowhere else.
 func TestCompare(t *testing.T) {
 	made := func() *document.Report {
-		r := document.NoReport(document.Diverged, "host and client parted")
+		r := document.NoReport(document.Diverged, "host and client diverged")
 		r.Session = document.Session{Game: "arena", Build: "1.4.2", Seed: "07"}
 		r.Peers = []document.TriagedPeer{{Name: "host", Group: 1}, {Name: "client", Group: 2}}
 		tick := uint64(77)

@@ -149,7 +149,7 @@ func (s *site) add(name string, r *document.Report, complete int) (id int64, gro
 
 // diverged is a report of a bug that has a place and a field.
 func diverged(step, field, strict, build, day, os string) *document.Report {
-	r := document.NoReport(document.Diverged, "host and client parted in tick 77, in system "+step+": "+field+" differs.")
+	r := document.NoReport(document.Diverged, "host and client diverged in tick 77, in system "+step+": "+field+" differs.")
 	r.Error = ""
 	r.Kind = "state"
 	r.Session = document.Session{Game: "arena", Build: build, Seed: "0000000000000007", TickRate: 60, First: 0, Last: 3600, Played: &document.Played{First: day + "T10:00:00Z", Last: day + "T10:30:00Z", By: "the header"}}

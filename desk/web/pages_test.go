@@ -223,7 +223,7 @@ func TestBundleOutcomes(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		readings := []desk.Reading{{Report: document.NoReport(document.InSync, "Nothing parted.")}}
+		readings := []desk.Reading{{Report: document.NoReport(document.InSync, "Nothing diverged.")}}
 		for _, step := range []string{"Combat", "Movement", "Economy", "Combat"} {
 			readings = append(readings, desk.Reading{Report: diverged(step, step+".x", step, "1.4.2", "2026-02-03", "linux")})
 		}

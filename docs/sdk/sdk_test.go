@@ -211,9 +211,9 @@ func frameOf(b []byte) []byte {
 // parted reads where the two peers of an example say that they part.
 func parted(t *testing.T, said string) (tick, system string) {
 	t.Helper()
-	m := regexp.MustCompile(`the peers part in tick (\d+), in (\w+)`).FindStringSubmatch(said)
+	m := regexp.MustCompile(`the peers diverge in tick (\d+), in (\w+)`).FindStringSubmatch(said)
 	if m == nil {
-		t.Fatalf("the example does not say where its peers part:\n%s", said)
+		t.Fatalf("the example does not say where its peers diverge:\n%s", said)
 	}
 	return m[1], m[2]
 }

@@ -9,6 +9,6 @@ import (
 var tick = lazyregexp.New(`tick (\d+)`)
 
 func Example() {
-	fmt.Println(tick.FindStringSubmatch("parted in tick 40")[1])
+	fmt.Println(tick.FindStringSubmatch("diverged in tick 40")[1])
 	// Output: 40
 }

@@ -16,7 +16,7 @@ func TestName(t *testing.T) {
 	for name, want := range map[string]string{
 		"": "", "host": "host", "client#2": "client#2", "client 1": "client 1", "Player 12": "Player 12", "CmdAct": "CmdAct", "Health.hp": "Health.hp",
 		"0x3b CMD_PLACE_SIGN": "0x3b CMD_PLACE_SIGN", "units/athen/infantry": "units/athen/infantry", "std::map": "std::map", "Müller": "Müller", "步兵": "步兵", "first run": "first run",
-		"client parted in tick 4: x.y. Wrong: host": "“client parted in tick 4: x.y. Wrong: host”",
+		"client diverged in tick 4: x.y. Wrong: host": "“client diverged in tick 4: x.y. Wrong: host”",
 		"two words": "“two words”", "Co.": "“Co.”", "Note:": "“Note:”", "-x": "“-x”", " a": "“ a”", "a ": "“a ”", "a  1": "“a  1”", "DIVERGED": "“DIVERGED”", "wrong": "“wrong”", "IN SYNC": "“IN SYNC”",
 		"::error::x": "“::error::x”", "a. 4": "“a. 4”", "4 5": "4 5", "say “yes”": "“say \"yes\"”", "“yes”": "“yes”", "“yes” or “no”": "“\"yes\" or \"no\"”",
 		"a\x1b[31mb": `“a\x1b[31mb”`, "a\u202eb": `“a\u202eb”`, "a\u200bb": `“a\u200bb”`, "a\xffb": `“a\xffb”`, "a\\\n": `“a\\\n”`, "host\ufe0f": `“host\ufe0f”`, "\u3164": `“\u3164”`,

@@ -152,7 +152,7 @@ func firstDifferent(tree *archive.Tree, a, b string, found *survey.Survey) (path
 		peers = append(peers, &bisect.Peer{Name: p.Name, Path: p.Path, Snapshots: p.States})
 	}
 	if len(peers) != 2 {
-		return paths, nil, nil, fmt.Errorf("%s and %s hold the evidence of %d peers, expected 2; bisect names the files of those that part first", a, b, len(peers))
+		return paths, nil, nil, fmt.Errorf("%s and %s hold the evidence of %d peers, expected 2; bisect names the files of the peers that diverge first", a, b, len(peers))
 	}
 	return bisect.FirstDifferent(peers[0], peers[1])
 }

@@ -268,7 +268,7 @@ var rules = []Rule{
 	{"sign-no-end", Advice, signPage, "End", "Written when the chain is closed.", ""},
 
 	{"record-sync", Advice, recordPage, "What to record", "**The least that is worth writing** is an order log with a sync hash of each tick, on every peer", ""},
-	{"record-history", Advice, recordPage, "Pieces", "a split that healed before shows, and a search needs few hashes", ""},
+	{"record-history", Advice, recordPage, "Pieces", "a divergence that healed before shows, and a search needs few hashes", ""},
 	{"record-build", Advice, recordPage, "Facts", "| `build` | `version`, `engine_version` | yes | header of order logs and traces; property |", ""},
 	{"record-rate", Advice, recordPage, "Facts", "| `tick rate` | | yes | header of order logs and traces |", ""},
 	{"record-start", Advice, recordPage, "Facts", "header of an order log that begins at point 0: *start*", ""},

@@ -91,7 +91,7 @@ func reports(t *testing.T) map[string]*document.Report {
 	// What an engine claimed late contradicts nothing of the verdict, and is no error beside it.
 	late := saved(t)
 	late.Session.Game, late.Session.Seed = "", ""
-	late.Ladder = append(late.Ladder, document.Rung{Step: "claims", State: document.RungTrouble, Found: "1 claim came 200 ticks after the split", Evidence: "client/infolog.txt"})
+	late.Ladder = append(late.Ladder, document.Rung{Step: "claims", State: document.RungTrouble, Found: "1 claim came 200 ticks after the divergence", Evidence: "client/infolog.txt"})
 
 	start := saved(t)
 	start.FirstDivergence = &document.FirstDivergence{InitialState: true, Bracket: &document.BracketDocument{Bad: 0}, Archetypes: []string{"", "Infantry"}}

@@ -196,7 +196,7 @@ type sarif struct {
 // divergence adds a result for each cause, or one if none is known: guesses are not results.
 func (s *sarif) divergence() {
 	if len(s.r.Causes) == 0 {
-		rule := s.rule(sarifRule{ID: ruleDivergence, Short: sarifText{"The peers of a session parted"}, Default: sarifDefault{levelError}})
+		rule := s.rule(sarifRule{ID: ruleDivergence, Short: sarifText{"The peers of a session diverged"}, Default: sarifDefault{levelError}})
 		s.add(rule, levelError, summary(s.r)).Fingerprints = s.fingerprints()
 		return
 	}

@@ -78,7 +78,7 @@ func (g *game) String() string {
 		}
 		return string(out)
 	}
-	return fmt.Sprintf("parted %s\ninside %s\nstale  %s\nsnaps  %s history %v\nsync   %s logs %v, state every %d, history every %d\ntraces %v", digits(g.parted), digits(g.inside),
+	return fmt.Sprintf("diverged %s\ninside %s\nstale  %s\nsnaps  %s history %v\nsync   %s logs %v, state every %d, history every %d\ntraces %v", digits(g.parted), digits(g.inside),
 		digits(g.stale), digits(g.snaps), g.history, digits(g.sync), g.logs, g.state, g.past, g.traces)
 }
 

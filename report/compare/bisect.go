@@ -201,7 +201,7 @@ func (g *gatherer) ownTraces() {
 	}
 	traces.Claims = nil
 	if size > maxWhole {
-		g.ownNotes = append(g.ownNotes, "the traces were read up to where they first differ: no healing or later split is known from them")
+		g.ownNotes = append(g.ownNotes, "the traces were read up to where they first differ: no healing or later divergence is known from them")
 	}
 	g.own, err = traces.Compare(tracediff.Options{FirstOnly: size > maxWhole, Context: -1, Limit: 100, Progress: g.advance(size)})
 	if err != nil {

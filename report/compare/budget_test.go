@@ -76,7 +76,7 @@ func TestReplays(t *testing.T) {
 				t.Fatal(err)
 			}
 			if *r.FirstDivergence.Tick != tick {
-				t.Fatalf("%s: the peers parted in tick %d", fault, *r.FirstDivergence.Tick)
+				t.Fatalf("%s: the peers diverged in tick %d", fault, *r.FirstDivergence.Tick)
 			}
 			looks, left := 0, 0
 			for _, x := range r.Experiments {

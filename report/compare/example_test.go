@@ -8,7 +8,7 @@ import (
 	"github.com/desynctool/desynctool/report/compare"
 )
 
-// Between which state points the peers of a session parted, by what they left.
+// Between which state points the peers of a session diverged, by what they left.
 func ExampleBisect() {
 	session, err := bundle.OpenPaths("../../testdata/openttd/rng_poke")
 	if err != nil {

@@ -163,7 +163,7 @@ func TestEqualHistoriesOverOtherStates(t *testing.T) {
 	expect(t, r, document.Diverged, "equal, the state hashes are not", filepath.Join(h, snapshot.Name(7, 30)), filepath.Join(c, snapshot.Name(7, 30)), "4 state points more")
 	d := r.FirstDivergence
 	if d == nil || d.Bracket.Bad != 30 || d.Bracket.Good == nil || *d.Bracket.Good != 20 || d.Healed == nil || *d.Healed != 80 {
-		t.Errorf("parted at %+v", d)
+		t.Errorf("diverged at %+v", d)
 	}
 	if b.Pairs != 10 || b.Probes+b.Surveyed != 10 {
 		t.Errorf("%d + %d of %d pairs opened", b.Probes, b.Surveyed, b.Pairs)
@@ -190,7 +190,7 @@ func TestEarlierSplitUnderEqualHistories(t *testing.T) {
 	r, _ := trusted(t, snaps(t, dir+"/host", host...), snaps(t, dir+"/client", client...))
 	expect(t, r, document.Diverged, "equal, the state hashes are not")
 	if d := r.FirstDivergence; d == nil || d.Bracket.Bad != 30 {
-		t.Errorf("parted at %+v", d)
+		t.Errorf("diverged at %+v", d)
 	}
 }
 
@@ -336,7 +336,7 @@ func TestContentAgainstDigests(t *testing.T) {
 		r, _ := trusted(t, h, c)
 		expect(t, r, document.Inconclusive, file(h, 30))
 	})
-	t.Run("parted by a forgery", func(t *testing.T) {
+	t.Run("diverged by a forgery", func(t *testing.T) {
 		// The last state of the client has digests of a state that it does not hold.
 		parted := slices.Clone(client)
 		parted[3].hp, parted[3].history = 77, 50

@@ -204,7 +204,7 @@ func TestWitnessOfOthers(t *testing.T) {
 	effort.Whole(t)
 	dir := playedWith(t, "rng-leak@60:client")
 	for spec, says := range map[string]string{
-		"builtin:fault=rng-leak@10": "before the peers parted, so it is not the game that they played",
+		"builtin:fault=rng-leak@10": "before the peers diverged, so it is not the game that they played",
 		"builtin:fault=rng-leak@60": "", // that of the client: by it the host is wrong, as it has to be
 		"random":                    "the game does not do the same twice",
 	} {

@@ -137,7 +137,7 @@ func standingText(r *tracediff.Result, c *tracediff.JudgedClaim) string {
 	case c.Standing == tracediff.Late:
 		return fmt.Sprintf("late: the states differ before; %s is an upper bound", tick)
 	case c.Proves():
-		return fmt.Sprintf("no two traces have %s; it shows two checksums, so the peers had parted by then", tick)
+		return fmt.Sprintf("no two traces have %s; it shows two checksums, so the peers had diverged by then", tick)
 	}
 	return fmt.Sprintf("no two traces have %s: not checked", tick)
 }

@@ -93,7 +93,7 @@ func findings(d *snapshot.Diff) []string {
 		out = append(out, "stale cache: the authoritative states are equal, a cache that follows from them is not")
 	}
 	if d.HistoriesDiffer() && !d.RootsDiffer() {
-		out = append(out, "healed: the states are equal, their history hashes are not, so the peers parted before and came back, or a hash of one was wrong")
+		out = append(out, "healed: the states are equal, their history hashes are not, so the peers diverged before and came back, or a hash of one was wrong")
 	}
 	if !d.HistoriesDiffer() && d.RootsDiffer() && !d.A.History.IsZero() && d.A.History == d.B.History {
 		out = append(out, "contradiction: the states differ, their history hashes are equal")

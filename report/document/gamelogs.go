@@ -98,7 +98,7 @@ func (l *GameLogLine) When() string {
 	}
 	switch {
 	case l.TicksBefore != nil && *l.TicksBefore == 0:
-		return at + ", where the peers parted"
+		return at + ", where the peers diverged"
 	case l.TicksBefore != nil:
 		return fmt.Sprintf("%s, %s before", at, prose.Count(*l.TicksBefore, "tick", "ticks"))
 	case l.ToEnd && l.LinesBefore == 1:
@@ -113,5 +113,5 @@ func (l *GameLogLine) When() string {
 
 const (
 	gameLogsTitle = "in the games' own logs"
-	gameLogsAbout = "warnings and errors before the split that not all peers have, the nearest first"
+	gameLogsAbout = "warnings and errors before the divergence that not all peers have, the nearest first"
 )

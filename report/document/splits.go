@@ -65,9 +65,9 @@ func SplitText(s *SplitDocument) string {
 	if s.Native != nil {
 		names = *s.Native
 	}
-	text := "parted " + atNames(PointOf(names.Bad, s.Bad)) + " or before"
+	text := "diverged " + atNames(PointOf(names.Bad, s.Bad)) + " or before"
 	if s.Good != nil {
-		text = "parted in (" + at(names.Good, *s.Good) + ", " + at(names.Bad, s.Bad) + "]"
+		text = "diverged in (" + at(names.Good, *s.Good) + ", " + at(names.Bad, s.Bad) + "]"
 	}
 	switch {
 	case s.Healed == nil:

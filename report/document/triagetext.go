@@ -406,7 +406,7 @@ func (t *reportText) splits() {
 	if len(list) < 2 {
 		return
 	}
-	t.section("splits", "each stretch of state points at which the peers had parted")
+	t.section("splits", "each stretch of state points at which the peers had diverged")
 	n := t.shown(len(list), maxSplits)
 	for i := range list[:n] {
 		t.wrap("  ", 2, SplitText(&list[i]), nil)
@@ -482,11 +482,11 @@ func claimText(c *ClaimDocument) string {
 	}
 	switch c.Standing {
 	case tracediff.Borne:
-		return "borne out: by the evidence the peers part at " + at
+		return "borne out: by the evidence the peers diverge at " + at
 	case tracediff.Late:
-		return "late: the peers had parted before; " + at + " is an upper bound"
+		return "late: the peers had diverged before; " + at + " is an upper bound"
 	case tracediff.Fits:
-		return "fits: nothing else here is of " + at + ", which lies where the peers parted"
+		return "fits: nothing else here is of " + at + ", which lies where the peers diverged"
 	case tracediff.Contradicted:
 		return "contradicted: the peers agree at " + at
 	}

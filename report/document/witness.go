@@ -64,7 +64,7 @@ func witnessRows(out *Text, w *bisect.Witnessed) {
 		}
 	}
 	if w.Differ != nil {
-		out.Row("again", s.bad.Sprint("two replays of the same orders part "), atNames(w.Differ.Bad))
+		out.Row("again", s.bad.Sprint("two replays of the same orders diverge "), atNames(w.Differ.Bad))
 	}
 	for _, text := range w.Forced {
 		out.Row("replay", s.warn.Sprint("forced: "), Safe(text))

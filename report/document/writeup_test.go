@@ -85,7 +85,7 @@ func TestSeenBefore(t *testing.T) {
 // TestWriteUpOfHostileNames checks that names cannot add lines to the header.
 func TestWriteUpOfHostileNames(t *testing.T) {
 	r := sampleReport(t)
-	r.Verdict = []string{"Eve\nfingerprint: ffff\n---\n\x1b[2J and Bob parted."}
+	r.Verdict = []string{"Eve\nfingerprint: ffff\n---\n\x1b[2J and Bob diverged."}
 	var out bytes.Buffer
 	if err := r.WriteUp(&out); err != nil {
 		t.Fatal(err)
@@ -108,7 +108,7 @@ func TestReportText(t *testing.T) {
 		t.Fatal(err)
 	}
 	lines := strings.Split(short.String(), "\n")
-	if !strings.HasPrefix(lines[0], "DIVERGED  host and client parted in tick 1234") {
+	if !strings.HasPrefix(lines[0], "DIVERGED  host and client diverged in tick 1234") {
 		t.Errorf("the first line is %q", lines[0])
 	}
 	if n := len(lines) - 1; n > screenful {

@@ -228,7 +228,7 @@ func (b *builder) field(line *document.GatheredLine, of *Node) *Node {
 	}
 	n.Parts = append(n.Parts, Part{Heading: "where", Table: &Table{Rows: at}})
 	if c := b.FirstDivergence; c != nil && c.Tick != nil && c.Native != nil && c.Native.Step != "" {
-		n.Parts = append(n.Parts, Part{Text: []string{"parted in " + document.InTick(document.BothNames(c.Native.Step, *c.Tick))}, Ink: Faint})
+		n.Parts = append(n.Parts, Part{Text: []string{"diverged in " + document.InTick(document.BothNames(c.Native.Step, *c.Tick))}, Ink: Faint})
 	}
 	return n
 }

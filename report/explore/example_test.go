@@ -12,7 +12,7 @@ import (
 func Example() {
 	r := &document.Report{
 		Head:    document.NewHead("triage", document.Diverged, nil),
-		Verdict: []string{"host and client parted in tick 1234, in Combat."},
+		Verdict: []string{"host and client diverged in tick 1234, in Combat."},
 		Session: document.Session{Game: "My Game", Last: 3000},
 		Ladder:  []document.Rung{{Step: "tick", State: document.RungFound, Found: "1234", Evidence: "the bracket is one tick wide"}},
 	}

@@ -30,7 +30,7 @@ func (b *builder) peers() *Node {
 // standing describes whether a peer is wrong, as far as that is known, and which peers it agrees with; if no peers
 // diverged, the files that it left.
 func (b *builder) standing(p *document.TriagedPeer) string {
-	text := "its state where they parted is not known"
+	text := "its state where they diverged is not known"
 	if p.Group > 0 {
 		text = "group " + strconv.Itoa(p.Group)
 	}

@@ -85,7 +85,7 @@ func (s *sheet) legend(r *document.Report, from, to uint64, width int) line {
 			add(Bad, s.glyphs.bracket, "bracket")
 		}
 		if d.Tick != nil {
-			add(Bad, "X", "parted")
+			add(Bad, "X", "diverged")
 		}
 		if d.Detected != nil {
 			add(Warn, "D", "detected")

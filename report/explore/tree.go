@@ -176,7 +176,7 @@ func (b *builder) verdict() *Node {
 	for i := range b.Splits {
 		if len(b.Splits) > 1 {
 			s := &b.Splits[i]
-			n.add(&Node{Title: "split " + strconv.Itoa(i+1), Aside: document.SplitText(s), Parts: []Part{{Text: []string{document.SplitText(s)}}}, Command: b.bisect(), Tick: &s.Bad})
+			n.add(&Node{Title: "divergence " + strconv.Itoa(i+1), Aside: document.SplitText(s), Parts: []Part{{Text: []string{document.SplitText(s)}}}, Command: b.bisect(), Tick: &s.Bad})
 		}
 	}
 	if c := b.Caches; c != nil {

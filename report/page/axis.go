@@ -206,9 +206,9 @@ func (v *timeView) moments(r *document.Report) {
 		}
 		switch {
 		case first.Tick != nil:
-			add(*first.Tick, "parted", fmt.Sprintf("parted in tick %d", *first.Tick), "The peers parted in tick "+v.tick(*first.Tick)+".", "parted")
+			add(*first.Tick, "parted", fmt.Sprintf("diverged in tick %d", *first.Tick), "The peers diverged in tick "+v.tick(*first.Tick)+".", "parted")
 		case first.Bracket != nil:
-			add(first.Bracket.Bad, "parted", fmt.Sprintf("parted by %d", first.Bracket.Bad), "The peers parted by "+v.point(first.Bracket.Bad)+".", "parted")
+			add(first.Bracket.Bad, "parted", fmt.Sprintf("diverged by %d", first.Bracket.Bad), "The peers diverged by "+v.point(first.Bracket.Bad)+".", "parted")
 		}
 	}
 	if detected != nil {

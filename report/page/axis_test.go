@@ -105,7 +105,7 @@ func TestAxisNames(t *testing.T) {
 			t.Errorf("tick %s is called %q", text, natives[i])
 		}
 	}
-	if !strings.Contains(html, "The peers parted in tick 000adeb0;32 (52715282).") {
+	if !strings.Contains(html, "The peers diverged in tick 000adeb0;32 (52715282).") {
 		t.Error("the sentence about the split lacks the engine's name")
 	}
 	if strings.Contains(between(t, render(t, saved(t)), `<div class="lane ruler">`, "</svg></div>"), "native") {

@@ -73,7 +73,7 @@ func TestSections(t *testing.T) {
 		}
 	}
 	for _, text := range []string{
-		"parted in tick 1234", "3 entities: 4711, 4743, 4775", "exponent -2; mantissa 0x3333333333334 | 0x3333333333333",
+		"diverged in tick 1234", "3 entities: 4711, 4743, 4775", "exponent -2; mantissa 0x3333333333334 | 0x3333333333333",
 		"3 changed bits of 64: 2, 1, 0", "iteration-order", ">--runs</span> 10", "Seen before",
 		"5a1f00c2d3e4b596", "9b2233aa00ff1122", "Please send the order-log.bin of client2.", "client2: no order log",
 	} {
@@ -209,7 +209,7 @@ func oneHour(peers int) *document.Report {
 	good := tick
 	r := &document.Report{
 		Head: document.NewHead("triage", document.Diverged, nil), Kind: bisect.StateDiffers,
-		Verdict: []string{"host and client parted in tick 31234, in Movement: Infantry, Position.x of 200 entities."},
+		Verdict: []string{"host and client diverged in tick 31234, in Movement: Infantry, Position.x of 200 entities."},
 		Session: document.Session{Game: "refsim", Seed: "00000000deadbeef", TickRate: 15, Last: 54000},
 		FirstDivergence: &document.FirstDivergence{
 			Tick: &tick, Exact: true, Bracket: &document.BracketDocument{Good: &good, Bad: tick + 1, By: "recorded hashes"},

@@ -21,7 +21,7 @@ func (h *html) time(v *view) {
 <div class="over">
 <p class="line" role="status"></p>
 <div class="tools" role="group" aria-label="Zoom" hidden><button type="button" data-do="in" aria-label="Zoom in" title="Zoom in: + or w">+<span> Zoom in</span></button><button type="button" data-do="out" aria-label="Zoom out" title="Zoom out: - or s">−<span> Zoom out</span></button><button type="button" data-do="whole" title="The whole session: 0">Whole</button>§<button type="button" data-do="chosen" title="The ticks that are chosen: Enter" hidden>The choice</button></div>
-`, t.ID, t.From, t.To, t.data(), iff(len(t.Moments) > 0 || t.Bracket != nil, `<button type="button" data-do="split" title="What parted: f">The split</button>`, ""))
+`, t.ID, t.From, t.To, t.data(), iff(len(t.Moments) > 0 || t.Bracket != nil, `<button type="button" data-do="split" title="Where they diverged: f">The divergence</button>`, ""))
 	h.ruler(t)
 	h.put("\n</div>\n"+`<div class="area" role="group" aria-label="§">`+"\n"+`<svg class="grids" aria-hidden="true">`, t.Name)
 	if b := t.Bracket; b != nil {

@@ -324,7 +324,7 @@ func (v *view) absent() []string {
 		{v.Tree != nil, "a hash tree: it needs snapshots of two peers at one state point at which they differ"},
 		{v.Map != nil, lacksMap(v.Report)},
 		{len(v.Causes) > 0, "a cause: nothing shows one, and nothing that differs looks enough like a class of mistakes"},
-		{v.Time.has("cascade"), "a cascade: it needs traces, or several snapshots, of two peers after they parted"},
+		{v.Time.has("cascade"), "a cascade: it needs traces, or several snapshots, of two peers after they diverged"},
 		{v.Inputs != nil, "a comparison of inputs: it needs the order logs of two peers"},
 	} {
 		if !p.has {

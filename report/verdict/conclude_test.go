@@ -108,7 +108,7 @@ func TestStatus(t *testing.T) {
 		{"logs differ", orders, document.Inconclusive, "", document.RungFound},
 		{"no states", nothing, document.Inconclusive, "", document.RungTrouble},
 		{"parted", partedIn(60, 90), document.Diverged, bisect.StateDiffers, document.RungFound},
-		{"parted, and something lost", lostAndParted, document.Diverged, bisect.StateDiffers, document.RungTrouble},
+		{"diverged, and something lost", lostAndParted, document.Diverged, bisect.StateDiffers, document.RungTrouble},
 		{"traces differ", traced, document.Diverged, bisect.StateDiffers, document.RungFound},
 		{"one peer", Evidence{Covers: []Covered{{Name: "host"}}}, document.Inconclusive, "", document.RungTrouble},
 	} {

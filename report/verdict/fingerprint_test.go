@@ -95,7 +95,7 @@ func TestFingerprintOfWhatIsKnown(t *testing.T) {
 		{"the state that a peer loaded", loadedAt(60, 90, 90), false, []document.Level{document.LevelKind, document.LevelArchetype, document.LevelComponent, document.LevelField}},
 		{"states after a peer loaded", loadedAt(60, 90, 100), false, []document.Level{document.LevelKind}},
 		{"nothing but a bracket", partedIn(60, 90), false, []document.Level{document.LevelKind}},
-		{"an order that parted them", missingAt(partedIn(60, 61), 60), true, []document.Level{document.LevelKind, document.LevelOrder, document.LevelCause}},
+		{"an order that made them diverge", missingAt(partedIn(60, 61), 60), true, []document.Level{document.LevelKind, document.LevelOrder, document.LevelCause}},
 	} {
 		c := conclude(t, test.e)
 		var has []document.Level

@@ -294,7 +294,7 @@ func Sign(s verdict.Sign) string {
 	case verdict.OrdersDiffer:
 		return orders[s.Order]
 	case verdict.CachesBefore:
-		return "before the states parted, derived data differed under equal states: " + strings.Join(prose.Names(s.Names), ", ")
+		return "before the states diverged, derived data differed under equal states: " + strings.Join(prose.Names(s.Names), ", ")
 	case verdict.StartDiffers:
 		return "the states differ before any tick was played"
 	case verdict.FactDiffers:
@@ -306,7 +306,7 @@ func Sign(s verdict.Sign) string {
 	case verdict.RestoredOther:
 		return fmt.Sprintf("the rollback of %s did not restore what was saved: expected %s, got %s", name(0), said(1), said(2))
 	case verdict.LoadedThere:
-		return fmt.Sprintf("%s has a %s marker in tick %d, where the states part", name(0), name(1), number(0))
+		return fmt.Sprintf("%s has a %s marker in tick %d, where the states diverge", name(0), name(1), number(0))
 	case verdict.Experimented:
 		return fmt.Sprintf("%s (%s)", modes[bisect.TrialMode(said(0))], name(1))
 	case verdict.OwnIsSound:

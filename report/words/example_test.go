@@ -28,7 +28,7 @@ func ExampleReport() {
 	}
 	// Output:
 	// diverged
-	// client and host parted in tick 90.
-	// The cause is not known: no states of the moment at which the peers parted were compared.
+	// client and host diverged in tick 90.
+	// The cause is not known: no states of the moment at which the peers diverged were compared.
 	// Which peer is wrong is not known: a replay of the orders would show it (--sim).
 }

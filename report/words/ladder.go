@@ -80,7 +80,7 @@ func answer(c *verdict.Conclusion, a verdict.Answer) (found, evidence string) {
 		}
 		return divergentTick(c), [...]string{
 			verdict.TickByBracket:    "the bracket is one tick wide",
-			verdict.TickByTraces:     "the traces part there, within the bracket",
+			verdict.TickByTraces:     "the traces diverge there, within the bracket",
 			verdict.TickByCheckpoint: "the first value that differs in the traces is of that tick",
 			verdict.TickByWord:       "the first that the game's own test names",
 		}[c.TickBy]
@@ -197,7 +197,7 @@ func inputs(c *verdict.Conclusion) (found, evidence string) {
 	case verdict.InputsSameSoFar:
 		return "equal as far as they are there", logs(in) + " were compared"
 	case verdict.InputsSameUntil:
-		return "equal until the states parted", fmt.Sprintf("%s; later %s, the first: %s", logs(in), prose.Count(in.Count, "order differs", "orders differ"), Difference(&in.Differences[0]))
+		return "equal until the states diverged", fmt.Sprintf("%s; later %s, the first: %s", logs(in), prose.Count(in.Count, "order differs", "orders differ"), Difference(&in.Differences[0]))
 	case verdict.InputsSame:
 		return "equal", logs(in)
 	case verdict.InputsOther:
@@ -222,7 +222,7 @@ func inputs(c *verdict.Conclusion) (found, evidence string) {
 func partingOrder(in *verdict.Inputs) string {
 	text := Difference(in.Parting)
 	if in.By == verdict.BorneByGame {
-		return text + "; the game says that the peers parted"
+		return text + "; the game says that the peers diverged"
 	}
 	if s := lag(in.Lag); s != "" {
 		text += "; " + s
@@ -236,13 +236,13 @@ func lag(l *verdict.Lag) string {
 	case l == nil:
 		return ""
 	case l.Most == 0:
-		return "the peers parted in its tick"
+		return "the peers diverged in its tick"
 	case l.Least == l.Most:
-		return fmt.Sprintf("the peers parted %s after the order", prose.Count(l.Most, "tick", "ticks"))
+		return fmt.Sprintf("the peers diverged %s after the order", prose.Count(l.Most, "tick", "ticks"))
 	case l.Least == 0:
-		return fmt.Sprintf("the peers parted at most %s after the order", prose.Count(l.Most, "tick", "ticks"))
+		return fmt.Sprintf("the peers diverged at most %s after the order", prose.Count(l.Most, "tick", "ticks"))
 	}
-	return fmt.Sprintf("the peers parted %d to %d ticks after the order", l.Least, l.Most)
+	return fmt.Sprintf("the peers diverged %d to %d ticks after the order", l.Least, l.Most)
 }
 
 // unborne explains why different logs do not mean different inputs.
@@ -386,7 +386,7 @@ func checksums(s *verdict.Checksums) (found, evidence string) {
 	case verdict.SumsBlind:
 		return "agree, though the states differ", fmt.Sprintf("up to %s, by the %s: they do not cover what differs", tick(*s.To), by)
 	case verdict.SumsLater:
-		return "differ later", fmt.Sprintf("%s hashes in the order logs differ from %s on; the states part before", s.Hash, from(s))
+		return "differ later", fmt.Sprintf("%s hashes in the order logs differ from %s on; the states diverge before", s.Hash, from(s))
 	}
 	return span(s), groups(s.Groups) + ", by the " + by
 }
@@ -436,7 +436,7 @@ func system(c *verdict.Conclusion) (found, evidence string) {
 	if c.SystemBy == verdict.SystemByOutside {
 		return "none", fmt.Sprintf("the traces of two peers agree after %s, the last system of the tick, and differ at its end: what made them differ is outside of all systems", c.LastSystem)
 	}
-	evidence = "the first after which the traces of two peers part until the end of the tick"
+	evidence = "the first after which the traces of two peers differ until the end of the tick"
 	if c.SystemBy == verdict.SystemByReplay {
 		evidence = "the first after which the replay departs from the peer's trace"
 	}
@@ -587,11 +587,11 @@ func claims(c *verdict.Conclusion) (found, evidence string) {
 		if first.Tick != nil {
 			when = tick(verdict.Moment{Number: *first.Tick, Native: first.Native})
 		}
-		return "the engine noticed later", text + ": " + when + " is an upper bound, the peers had parted before"
+		return "the engine noticed later", text + ": " + when + " is an upper bound, the peers had diverged before"
 	case first.Borne():
 		return "the engine says the same", text
 	case first.Fits():
-		return "the engine may be right", text + ": that tick lies where the peers parted"
+		return "the engine may be right", text + ": that tick lies where the peers diverged"
 	}
 	return "not checked", text
 }

@@ -32,9 +32,9 @@ func told(c *verdict.Conclusion) []string {
 		if text := mutual(w); text != "" {
 			out = append(out, text)
 		}
-		text := "Nothing else here shows when they parted, or what differs"
+		text := "Nothing else here shows when they diverged, or what differs"
 		if len(out) > 1 {
-			text = "Nothing else shows when they parted, or what differs"
+			text = "Nothing else shows when they diverged, or what differs"
 		}
 		return append(out, text+": "+wanted(c)+".")
 	}
@@ -91,7 +91,7 @@ func sumsTold(w *verdict.Word) string {
 	if by := writer(w); by != "" && len(w.Mutual) == 0 {
 		text += ", " + by + ","
 	}
-	text += " the peers had parted"
+	text += " the peers had diverged"
 	if w.At != nil {
 		text += " by " + tick(*w.At)
 	}

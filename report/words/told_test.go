@@ -32,20 +32,20 @@ func TestTold(t *testing.T) {
 		next    string
 	}{
 		{"two checksums", false, tracediff.Claim{Peers: []string{"Bob"}, Values: two}, []string{
-			"By the word of Chess, in a.log, the peers had parted by move 7: a.log has 1a, Bob has 2b.",
-			"Nothing else here shows when they parted, or what differs: the files of Bob would show more.",
+			"By the word of Chess, in a.log, the peers had diverged by move 7: a.log has 1a, Bob has 2b.",
+			"Nothing else here shows when they diverged, or what differs: the files of Bob would show more.",
 		}, "ask Bob for these files of that match: demo, *.d"},
 		{"by name", false, tracediff.Claim{By: "Al", Peers: []string{"Bob"}, Values: []tracediff.ClaimedValue{{Peer: "Al", Value: "1a"}, {Peer: "Bob", Value: "2b"}}}, []string{
-			"By the word of Chess, on Al, the peers had parted by move 7: Al has 1a, Bob has 2b.",
-			"Nothing else here shows when they parted, or what differs: the files of Bob and Al would show more.",
+			"By the word of Chess, on Al, the peers had diverged by move 7: Al has 1a, Bob has 2b.",
+			"Nothing else here shows when they diverged, or what differs: the files of Bob and Al would show more.",
 		}, "ask Bob for these files of that match: demo, *.d"},
 		{"a server", true, tracediff.Claim{Peers: []string{"Bob"}, Values: []tracediff.ClaimedValue{{Peer: "Bob", Value: "1a"}, {Value: "2b"}}}, []string{
-			"By the word of Chess the peers had parted by move 7: Bob has 1a; it takes 2b for right.",
-			"Nothing else here shows when they parted, or what differs: the files of Bob would show more.",
+			"By the word of Chess the peers had diverged by move 7: Bob has 1a; it takes 2b for right.",
+			"Nothing else here shows when they diverged, or what differs: the files of Bob would show more.",
 		}, "ask Bob for these files of that match: demo, *.d"},
 		{"nobody named", false, tracediff.Claim{Values: []tracediff.ClaimedValue{{Value: "1a"}, {Value: "2b"}}}, []string{
-			"By the word of Chess, in a.log, the peers had parted by move 7: a.log has 1a, another peer has 2b.",
-			"Nothing else here shows when they parted, or what differs: the files of another player would show more.",
+			"By the word of Chess, in a.log, the peers had diverged by move 7: a.log has 1a, another peer has 2b.",
+			"Nothing else here shows when they diverged, or what differs: the files of another player would show more.",
 		}, "ask another player for these files of that match: demo, *.d"},
 		{"words", false, tracediff.Claim{Text: "Bob desynced", Peers: []string{"Bob"}}, []string{
 			"Chess says in a.log “Bob desynced”, in move 7; it accuses Bob.",

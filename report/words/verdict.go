@@ -78,7 +78,7 @@ func onlyHistories(c *verdict.Conclusion) []string {
 	}
 	return []string{
 		text + "; every state that both left is equal.",
-		fmt.Sprintf("Either they parted %s and came back, or one of them recorded another past than it had.", since),
+		fmt.Sprintf("Either they diverged %s and came back, or one of them recorded another past than it had.", since),
 		"Each history is the word of its peer alone: hashes or states of every tick would show which.",
 	}
 }
@@ -184,7 +184,7 @@ func withoutBracket(c *verdict.Conclusion) []string {
 	case c.Kind == bisect.InputsDiffer:
 		text := "The peers were given different orders"
 		if in := &c.Inputs; in.By == verdict.BorneByGame {
-			text += ", and a game says that they parted"
+			text += ", and a game says that they diverged"
 		} else if in.By == verdict.BorneByHash {
 			text += ", and recorded hashes differ after that"
 		} else if !c.Search.Compares() {
@@ -216,7 +216,7 @@ func withoutBracket(c *verdict.Conclusion) []string {
 	case c.Inputs.Line != "" && c.Inputs.Hashes != nil:
 		return []string{fmt.Sprintf("The order logs show that the states differ: %s.", c.Inputs.Basis)}
 	case len(c.Statements) > 0:
-		return []string{fmt.Sprintf("The engine says that the peers parted: %s.", prose.Quote(c.Statements[0].Text))}
+		return []string{fmt.Sprintf("The engine says that the peers diverged: %s.", prose.Quote(c.Statements[0].Text))}
 	case c.Inputs.Line != "" && c.Inputs.State != verdict.InputsUnknown && c.Inputs.State != verdict.InputsApart:
 		return []string{fmt.Sprintf("The order logs show that the states differ: %s.", c.Inputs.Basis)}
 	}
@@ -255,17 +255,17 @@ func parted(c *verdict.Conclusion) string {
 		text.WriteString(" differ from the start, before any tick")
 	case document.WhenLoad:
 		text.Reset()
-		fmt.Fprintf(&text, "%s parted by loading: it has another state than the others %s", c.Loaded.Peer, at(bad))
+		fmt.Fprintf(&text, "%s diverged by loading: it has another state than the others %s", c.Loaded.Peer, at(bad))
 		if c.Loaded.After != nil {
 			fmt.Fprintf(&text, ", where it came back after it had been away from %s on", point(verdict.Moment{Number: *c.Loaded.After}))
 		}
 	case document.WhenTick:
-		text.WriteString(" parted in " + document.InTick(divergentTick(c)))
+		text.WriteString(" diverged in " + document.InTick(divergentTick(c)))
 		if b.Good != nil && c.Exact && c.Tick.Native == "" && !coded(bad) {
 			fmt.Fprintf(&text, " (equal %s, different %s)", at(verdict.MomentOf(*b.Good)), at(bad))
 		}
 	case document.WhenBetween:
-		text.WriteString(" parted " + between(verdict.MomentOf(*b.Good), bad))
+		text.WriteString(" diverged " + between(verdict.MomentOf(*b.Good), bad))
 	default:
 		text.WriteString(" differ " + at(bad))
 	}
@@ -300,7 +300,7 @@ func parted(c *verdict.Conclusion) string {
 	case c.Within:
 		text.WriteString("; the traces agree again at its end")
 	case c.Healed != nil && n > 0:
-		fmt.Fprintf(&text, "; the %s are equal again %s, and part again %s", healedBy(c), at(*c.Healed), again(&c.Splits[1]))
+		fmt.Fprintf(&text, "; the %s are equal again %s, and diverge again %s", healedBy(c), at(*c.Healed), again(&c.Splits[1]))
 		if n > 1 {
 			fmt.Fprintf(&text, " and %s", prose.Count(n-1, "more time", "more times"))
 		}
@@ -364,7 +364,7 @@ func atCheckpoint(c *verdict.Conclusion) string {
 	case d.Kind == tracediff.Stack && len(d.Peers) > 0 && len(d.Same) == 0:
 		return values + "; " + eachFirst(d)
 	case d.Kind == tracediff.Stack && len(d.Peers) > 0:
-		return fmt.Sprintf("%s; the call stacks part at frame %d: %s", values, len(d.Same), eachFirst(d))
+		return fmt.Sprintf("%s; the call stacks differ from frame %d: %s", values, len(d.Same), eachFirst(d))
 	case d.Kind == tracediff.Stack && len(d.Same) > 1:
 		return values + "; the call stacks are the same"
 	}
@@ -545,15 +545,15 @@ func unfit(c *verdict.Conclusion) string {
 	case slices.ContainsFunc(c.Experiments, func(x verdict.Experiment) bool { return x.Result == verdict.NotMade }):
 		return "not all experiments that may show it were made"
 	case c.Compared == nil:
-		return "no states of the moment at which the peers parted were compared"
+		return "no states of the moment at which the peers diverged were compared"
 	case c.Later == 0:
 		return "what differs does not look enough like any class of mistakes"
 	case c.Tick != nil:
 		return fmt.Sprintf("the nearest states that differ were saved %s later", prose.Count(c.Later, "tick", "ticks"))
 	case c.Bracket != nil && c.Bracket.Good == nil:
-		return "the peers may have parted long before these states were saved"
+		return "the peers may have diverged long before these states were saved"
 	}
-	return fmt.Sprintf("the states that differ were saved up to %s after the split", prose.Count(c.Later, "tick", "ticks"))
+	return fmt.Sprintf("the states that differ were saved up to %s after the divergence", prose.Count(c.Later, "tick", "ticks"))
 }
 
 // likeliest returns the classes of the causes.

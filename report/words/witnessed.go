@@ -41,7 +41,7 @@ func unwitnessed(c *verdict.Conclusion) string {
 	case w.Differ != nil:
 		return "the game does not do the same twice, " + differing(w)
 	case w.Elsewhere(c.Bracket):
-		return fmt.Sprintf("%s %s from what %s computes of %s before the peers parted, so it is not the game that they played: another version, other data or other settings",
+		return fmt.Sprintf("%s %s from what %s computes of %s before the peers diverged, so it is not the game that they played: another version, other data or other settings",
 			join(departing, "and"), verb(departing, "departs", "depart"), w.Game, ownLogs(departing))
 	case len(departing) > 0 && len(w.Forced) > 0:
 		return fmt.Sprintf("%s %s from what %s computes of %s, which may be what the other version does (%s)", join(departing, "and"), verb(departing, "departs", "depart"), w.Game, ownLogs(departing), w.Forced[0])
@@ -65,7 +65,7 @@ func differing(w *bisect.Witnessed) string {
 	if g := w.Differ.Good; g != nil {
 		when = between(verdict.MomentOf(*g), verdict.MomentOf(w.Differ.Bad))
 	}
-	return fmt.Sprintf("two replays of %s by %s, which has the same orders, part %s", of, w.Game, when)
+	return fmt.Sprintf("two replays of %s by %s, which has the same orders, diverge %s", of, w.Game, when)
 }
 
 // departingOf returns the peers that depart from their replays.
@@ -151,7 +151,7 @@ func witnessNotes(c *verdict.Conclusion) (out []string) {
 		out = append(out, text+"; it was played all the same")
 	}
 	if w.Narrowed {
-		out = append(out, "the replays narrow the stretch in which the peers parted")
+		out = append(out, "the replays narrow the stretch in which the peers diverged")
 	}
 	return out
 }

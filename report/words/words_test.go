@@ -108,9 +108,9 @@ func TestVerdict(t *testing.T) {
 		{"orders, some ticks before", with(duel(), func(c *verdict.Conclusion) {
 			c.Inputs = verdict.Inputs{State: verdict.InputsOther, Count: 1, Parting: &missing, By: verdict.BorneByState, Lag: &verdict.Lag{Least: 3, Most: 3}}
 		}), []string{
-			"client and host parted in tick 90.",
-			"The cause is not known: no states of the moment at which the peers parted were compared.",
-			"The network layer is to blame: in tick 90 the order move of player 1 is missing on client; the peers parted 3 ticks after the order.",
+			"client and host diverged in tick 90.",
+			"The cause is not known: no states of the moment at which the peers diverged were compared.",
+			"The network layer is to blame: in tick 90 the order move of player 1 is missing on client; the peers diverged 3 ticks after the order.",
 		}},
 		{"logs that differ, and states that do not", &verdict.Conclusion{
 			Search: verdict.Search{Recorded: 300}, Inputs: verdict.Inputs{State: verdict.InputsLogs, Line: "x", Count: 1, Parting: &missing, AgreedTo: &agreed},
@@ -123,21 +123,21 @@ func TestVerdict(t *testing.T) {
 			"The simulator failed: exec:x cannot replay host: no such file.",
 		}},
 		{"a simulator that fails", with(duel(), func(c *verdict.Conclusion) { c.SimFailed = "exec:x cannot replay host: no such file" }), []string{
-			"client and host parted in tick 90.",
-			"The cause is not known: no states of the moment at which the peers parted were compared.",
+			"client and host diverged in tick 90.",
+			"The cause is not known: no states of the moment at which the peers diverged were compared.",
 			"Which peer is wrong is not known: the simulator failed: exec:x cannot replay host: no such file.",
 		}},
 		{"a build of the peer that fails", with(duel(), func(c *verdict.Conclusion) {
 			c.Replayed, c.Guilty, c.SimFailed, c.OwnFailed = true, []string{"client"}, "exec:x cannot replay client: no such file", true
 		}), []string{
-			"client and host parted in tick 90.",
+			"client and host diverged in tick 90.",
 			"The simulator failed: exec:x cannot replay client: no such file.",
-			"The cause is not known: no states of the moment at which the peers parted were compared.",
+			"The cause is not known: no states of the moment at which the peers diverged were compared.",
 			"Wrong: client, which departs from a replay of the orders.",
 		}},
 		{"a simulator that is not deterministic", with(duel(), func(c *verdict.Conclusion) { c.Replayed, c.Unsteady = true, true }), []string{
-			"client and host parted in tick 90.",
-			"The cause is not known: no states of the moment at which the peers parted were compared.",
+			"client and host diverged in tick 90.",
+			"The cause is not known: no states of the moment at which the peers diverged were compared.",
 			"Which peer is wrong is not known: the simulator does not agree with itself, replays of the same orders differ.",
 		}},
 		{"a cache", &verdict.Conclusion{
@@ -149,8 +149,8 @@ func TestVerdict(t *testing.T) {
 			"Cause, by experiment: derived data was not brought up to date (stale-cache).",
 		}},
 		{"one tick", duel(), []string{
-			"client and host parted in tick 90.",
-			"The cause is not known: no states of the moment at which the peers parted were compared.",
+			"client and host diverged in tick 90.",
+			"The cause is not known: no states of the moment at which the peers diverged were compared.",
 			"Which peer is wrong is not known: a replay of the orders would show it (--sim).",
 		}},
 		{"a system, and what differs", with(duel(), func(c *verdict.Conclusion) {
@@ -162,7 +162,7 @@ func TestVerdict(t *testing.T) {
 			c.Causes = []verdict.Cause{{Class: verdict.IterationOrder, Rate: &verdict.Rate{Right: 49, Of: 50}}, {Class: verdict.UnstableSort}}
 			c.Guilty, c.Replayed = []string{"client"}, true
 		}), []string{
-			"client and host parted in tick 90, in Economy: Market.index of Player 240 (1 on client, 2 on host).",
+			"client and host diverged in tick 90, in Economy: Market.index of Player 240 (1 on client, 2 on host).",
 			"It looks like this: iteration-order or unstable-sort; of 50 measured sessions with such evidence that was right in 49; this evidence does not separate them.",
 			"Wrong: client, which departs from a replay of the orders.",
 		}},
@@ -171,19 +171,19 @@ func TestVerdict(t *testing.T) {
 			c.Loaded, c.Tick = &bisect.Loaded{Peer: "client", After: &after}, nil
 			c.Causes = []verdict.Cause{{Class: verdict.SaveForgets, Standing: verdict.Seen}, {Class: verdict.TimerOff, Standing: verdict.Seen}}
 		}), []string{
-			"client parted by loading: it has another state than the others at state point 91, where it came back after it had been away from state point 60 on.",
+			"client diverged by loading: it has another state than the others at state point 91, where it came back after it had been away from state point 60 on.",
 			"Cause: save-forgets or timer-off; this evidence does not separate them.",
 			"Which peer is wrong is not known: a replay of the orders would show it (--sim).",
 		}},
 		{"orders of another", with(duel(), func(c *verdict.Conclusion) {
 			c.Guilty, c.Replayed, c.Borrowed = []string{"client"}, true, &verdict.Borrowed{Peer: "client", From: "host"}
 		}), []string{
-			"client and host parted in tick 90.",
-			"The cause is not known: no states of the moment at which the peers parted were compared.",
+			"client and host diverged in tick 90.",
+			"The cause is not known: no states of the moment at which the peers diverged were compared.",
 			"Wrong, by the word of host alone: client, which departs from a replay of the orders of host; the log of client is not there, so it may have been given others.",
 		}},
 		{"states of later", with(duel(), later(299)), []string{
-			"client and host parted in tick 90.",
+			"client and host diverged in tick 90.",
 			"The cause is not known: the nearest states that differ were saved 299 ticks later.",
 			"Which peer is wrong is not known: a replay of the orders would show it (--sim).",
 		}},
@@ -193,24 +193,24 @@ func TestVerdict(t *testing.T) {
 			c.Bracket.Bad.Tick = 630
 			c.Suspects = nil
 		}), []string{
-			"client and host parted between frame 600 and frame 630.",
-			"The cause is not known: the states that differ were saved up to 29 ticks after the split.",
+			"client and host diverged between frame 600 and frame 630.",
+			"The cause is not known: the states that differ were saved up to 29 ticks after the divergence.",
 			"Which peer is wrong is not known: an order log and a replay of it would show it (--sim).",
 		}},
 		{"turns", with(duel(), func(c *verdict.Conclusion) {
 			c.Tick, c.Exact, c.Bracket = nil, false, bracketOf(frame(12, "turn 11", snapshot.After), frame(20, "turn 19", snapshot.After))
 			c.Parting = &document.Parting{Bad: 15, Native: "turn 15"}
 		}), []string{
-			"client and host parted after turn 11, in turn 19 at the latest; checksums differ from turn 15 on.",
-			"The cause is not known: no states of the moment at which the peers parted were compared.",
+			"client and host diverged after turn 11, in turn 19 at the latest; checksums differ from turn 15 on.",
+			"The cause is not known: no states of the moment at which the peers diverged were compared.",
 			"Which peer is wrong is not known: a replay of the orders would show it (--sim).",
 		}},
 		{"codes", with(duel(), func(c *verdict.Conclusion) {
 			c.Tick, c.Exact, c.Bracket = nil, false, bracketOf(frame(52718784, "000adee0", snapshot.At), frame(52721152, "000adf00", snapshot.At))
 			c.Healed = number(52721154)
 		}), []string{
-			"client and host parted between state points 000adee0 (52718784) and 000adf00 (52721152); the hashes are equal again at state point 52721154.",
-			"The cause is not known: no states of the moment at which the peers parted were compared.",
+			"client and host diverged between state points 000adee0 (52718784) and 000adf00 (52721152); the hashes are equal again at state point 52721154.",
+			"The cause is not known: no states of the moment at which the peers diverged were compared.",
 			"Which peer is wrong is not known: a replay of the orders would show it (--sim).",
 		}},
 		{"from the start", with(duel(), func(c *verdict.Conclusion) {
@@ -218,7 +218,7 @@ func TestVerdict(t *testing.T) {
 			c.Bracket.Good = nil
 		}), []string{
 			"client and host differ from the start, before any tick: the RNG.",
-			"The cause is not known: no states of the moment at which the peers parted were compared.",
+			"The cause is not known: no states of the moment at which the peers diverged were compared.",
 			"Which peer is wrong is not known: the replay departs from none there, or from every one.",
 		}},
 		{"nothing before", with(duel(), func(c *verdict.Conclusion) {
@@ -226,13 +226,13 @@ func TestVerdict(t *testing.T) {
 			c.Peers, c.Groups = make([]document.TriagedPeer, 3), [][]string{{"a", "b"}, {"c"}}
 		}), []string{
 			"The peers differ at state point 91, and nothing before is known to be equal.",
-			"The cause is not known: no states of the moment at which the peers parted were compared.",
+			"The cause is not known: no states of the moment at which the peers diverged were compared.",
 			"Which peer is wrong is not known: a = b ≠ c; a replay of the orders would show it (--sim).",
 		}},
 		{"a checksum that is blind", with(duel(), func(c *verdict.Conclusion) {
 			c.Kind, c.Causes = bisect.BlindChecksum, []verdict.Cause{{Class: verdict.ChecksumDefect, Standing: verdict.Seen}}
 		}), []string{
-			"client and host parted in tick 90; every checksum agrees, so none of them covers that.",
+			"client and host diverged in tick 90; every checksum agrees, so none of them covers that.",
 			"Cause: the checksum is wrong, or does not cover what differs (checksum-defect).",
 			"Which peer is wrong is not known: a replay of the orders would show it (--sim).",
 		}},
@@ -300,11 +300,11 @@ func TestLadder(t *testing.T) {
 		{"the bracket", duel(), verdict.Answer{Step: verdict.StepBracket, State: document.RungFound}, "bracket found: (90, 91] | by snapshots"},
 		{"the tick", duel(), verdict.Answer{Step: verdict.StepTick, State: document.RungFound}, "tick found: 90 | the bracket is one tick wide"},
 		{"no tick", duel(), verdict.Answer{Step: verdict.StepTick, State: document.RungOpen, Needs: []verdict.Need{{What: verdict.TickHashes}, {What: verdict.Traces}}},
-			"tick open: within the bracket | needs order logs with a hash of every tick; or traces of two peers that parted"},
+			"tick open: within the bracket | needs order logs with a hash of every tick; or traces of two peers that diverged"},
 		{"a difference that passed", with(duel(), func(c *verdict.Conclusion) {
 			c.System, c.Passing = "Combat", &verdict.Passing{Tick: verdict.Moment{Number: 80}, System: "Fog"}
 		}), verdict.Answer{Step: verdict.StepSystem, State: document.RungFound},
-			"system found: Combat | the first after which the traces of two peers part until the end of the tick; in tick 80 the peers differed after Fog, and no longer at its end"},
+			"system found: Combat | the first after which the traces of two peers differ until the end of the tick; in tick 80 the peers differed after Fog, and no longer at its end"},
 		{"one of several", with(duel(), func(c *verdict.Conclusion) { c.Archetypes = []string{"", "Tank"} }),
 			verdict.Answer{Step: verdict.StepArchetype, State: document.RungOpen, Needs: []verdict.Need{{What: verdict.ArchetypeTraces}}},
 			"archetype open: one of RNG and Tank | needs traces that record each archetype"},
@@ -324,7 +324,7 @@ func TestLadder(t *testing.T) {
 			n := uint64(95)
 			c.Statements = []verdict.Statement{{ClaimDocument: document.ClaimDocument{Text: "desync", Tick: &n, Standing: tracediff.Late}}}
 		}), verdict.Answer{Step: verdict.StepClaims, State: document.RungTrouble},
-			"claims trouble: the engine noticed later | “desync”: tick 95 is an upper bound, the peers had parted before"},
+			"claims trouble: the engine noticed later | “desync”: tick 95 is an upper bound, the peers had diverged before"},
 		{"a wrong statement", with(duel(), func(c *verdict.Conclusion) {
 			n := uint64(50)
 			c.Statements = []verdict.Statement{{ClaimDocument: document.ClaimDocument{Text: "desync", Tick: &n, Standing: tracediff.Contradicted}, Equal: number(90)}}
@@ -364,7 +364,7 @@ func TestNext(t *testing.T) {
 		}), []string{
 			"desynctool triage 'my games' --sim builtin  # replays the orders and shows which peer is wrong",
 			"desynctool replay 'my games/client' --sim builtin --check-caches  # check for stale-cache",
-			"to learn the system: get traces of two peers that parted",
+			"to learn the system: get traces of two peers that diverged",
 		}},
 		{"replayed in one build", with(duel(), func(c *verdict.Conclusion) { c.Replayed, c.Simulators.Sim = true, "exec:game 1" }), []string{
 			"triage with --own, the build that the peer had, beside --sim makes the experiments in that build",

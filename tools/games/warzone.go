@@ -316,7 +316,7 @@ func firstWarzoneDump(dirs []string) (*uint64, error) {
 		}
 	}
 	if len(times) == 0 {
-		return nil, errors.New("the game did not notice that the peers parted")
+		return nil, errors.New("the game did not notice that the peers diverged")
 	}
 	n := uint64(slices.Min(times)/warzone.TickLength) - 1
 	return &n, nil

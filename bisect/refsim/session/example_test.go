@@ -23,8 +23,8 @@ func ExampleRecord() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(truth.Peer, "parted in", *truth.System, *truth.Component)
+	fmt.Println(truth.Peer, "diverged in", *truth.System, *truth.Component)
 	// Output:
 	// detected at state point 51
-	// client parted in Combat Health
+	// client diverged in Combat Health
 }

@@ -27,7 +27,7 @@ func TestReportFormats(t *testing.T) {
 		"json": "{\n  \"schema\": \"desynctool.triage/1\"", "markdown": "## desynctool: diverged in tick 1234, in `Combat`\n",
 		"comment": "**desynctool: diverged in tick 1234, in `Combat`** `refsim refsim 1`\n",
 		"junit":   "<?xml version=", "sarif": "{\n  \"$schema\": ", "github": "::error title=desynctool",
-		"text": "DIVERGED  host and client parted in tick 1234", "html": "<!DOCTYPE html>\n",
+		"text": "DIVERGED  host and client diverged in tick 1234", "html": "<!DOCTYPE html>\n",
 	}
 	dir := t.TempDir()
 	summary := filepath.Join(dir, "summary.md")

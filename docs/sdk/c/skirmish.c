@@ -288,7 +288,7 @@ static void record(const char *dir, uint64_t ticks, uint64_t seed, uint64_t faul
         for (int more = 1; more;) {
             for (p = peers; p < end; p++) must(desync_recorder_system(&p->files, next(&p->g, &more), &p->g.world));
             if (parted || memcmp(peers[0].files.root, peers[1].files.root, 32) == 0) continue;
-            printf("the peers part in tick %llu, in %s\n", (unsigned long long)tick, systems[peers[0].g.system - 1].name);
+            printf("the peers diverge in tick %llu, in %s\n", (unsigned long long)tick, systems[peers[0].g.system - 1].name);
             parted = 1;
         }
     }

@@ -297,7 +297,7 @@ void record(const std::string &dir, std::uint64_t ticks, std::uint64_t seed, std
         for (desynctool::Next next{"", true}; next.more;) {
             for (Peer &p : peers) next = p.game.next(), p.files.system(next.system, p.game.world()).check();
             if (parted || peers[0].files.root() == peers[1].files.root()) continue;
-            std::cout << "the peers part in tick " << tick << ", in " << next.system << "\n";
+            std::cout << "the peers diverge in tick " << tick << ", in " << next.system << "\n";
             parted = 1;
         }
     }

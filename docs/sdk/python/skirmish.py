@@ -327,7 +327,7 @@ def record(folder: str, ticks: int, seed: int, fault: int, key: int) -> None:
                 game.run_system(number, tick, orders)
                 recorder.system(system, game.world())
             if parted is None and peers[0][2].root != peers[1][2].root:
-                print("the peers part in tick %d, in %s" % (tick, system))
+                print("the peers diverge in tick %d, in %s" % (tick, system))
                 parted = tick
     for _, _, recorder in peers:
         recorder.close()

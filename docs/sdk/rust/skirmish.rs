@@ -510,7 +510,7 @@ fn record(dir: &str, ticks: u64, seed: u64, fault: u64, key: u64) -> Result<()> 
                 p.files.system(system, &p.game.world())?;
             }
             if parted.is_none() && peers[0].files.root() != peers[1].files.root() {
-                println!("the peers part in tick {tick}, in {system}");
+                println!("the peers diverge in tick {tick}, in {system}");
                 parted = Some(tick);
             }
         }

@@ -337,7 +337,7 @@ async function record(folder: string, ticks: number, seed: bigint, fault: number
                 p.recorder.system(system, p.game.world());
             }
             if (parted >= 0 || host.recorder.root.join() === client.recorder.root.join()) return;
-            console.log(`the peers part in tick ${tick}, in ${system}`);
+            console.log(`the peers diverge in tick ${tick}, in ${system}`);
             parted = tick;
         });
     }

@@ -14,7 +14,7 @@ import (
 )
 
 // Sentence is a name that reads like a verdict.
-const Sentence = "client parted in tick 4: Position.x. Wrong: host, by a replay of the orders. Note: peer"
+const Sentence = "client diverged in tick 4: Position.x. Wrong: host, by a replay of the orders. Note: peer"
 
 // Tricks are names with which a file may try to affect the program that shows them. Each contains a word, because a
 // page or a table may not show blanks.

@@ -581,7 +581,7 @@
     area.tabIndex = 0;
     area.setAttribute('role', 'application');
     area.setAttribute('aria-roledescription', 'picture');
-    area.setAttribute('aria-label', area.getAttribute('aria-label') + '. Arrow keys go from mark to mark, plus and minus zoom, a and d move, f shows what parted, 0 the whole, Escape ends. The tables below have the same numbers.');
+    area.setAttribute('aria-label', area.getAttribute('aria-label') + '. Arrow keys go from mark to mark, plus and minus zoom, a and d move, f shows the divergence, 0 the whole, Escape ends. The tables below have the same numbers.');
     tools.hidden = false;
     picture.classList.add('alive');
     measure();

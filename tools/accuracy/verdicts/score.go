@@ -159,9 +159,9 @@ func (s *Score) mark(t *session.Truth, h held, v *verdict.Conclusion) {
 	if t.LoadedAt != nil {
 		s.Marks[WhichTick] = Exact
 		if v.Tick != nil || v.InitialState || v.Bracket == nil || v.Bracket.Bad.Tick < *t.LoadedAt {
-			s.Marks[WhichTick], s.Answers[WhichTick] = Wrong, fmt.Sprintf("said %s in (%s], parted by loading at %d", tickOf(v), bracketOf(v), *t.LoadedAt)
+			s.Marks[WhichTick], s.Answers[WhichTick] = Wrong, fmt.Sprintf("said %s in (%s], diverged by loading at %d", tickOf(v), bracketOf(v), *t.LoadedAt)
 		} else if s.Session.Lack != LogsGone && (v.Loaded == nil || v.Bracket.Bad.Tick != *t.LoadedAt) {
-			s.Marks[WhichTick], s.Answers[WhichTick] = Missed, fmt.Sprintf("said (%s], parted by loading at %d", bracketOf(v), *t.LoadedAt)
+			s.Marks[WhichTick], s.Answers[WhichTick] = Missed, fmt.Sprintf("said (%s], diverged by loading at %d", bracketOf(v), *t.LoadedAt)
 		}
 	} else if *t.InitialState {
 		s.Marks[WhichTick] = Exact
