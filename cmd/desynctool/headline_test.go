@@ -41,7 +41,7 @@ func TestFormatsAgree(t *testing.T) {
 	for _, fault := range effort.Of([]string{"map-order@60", "initial-state"},
 		[]string{"map-order@60", "initial-state", "save-omits-field@20", "reconverge@40", "order-dropped@50"}) {
 		recorded := filepath.Join(dir, fault)
-		desynctool(t, 0, nil, "record", "-o", recorded, "--seed", "7", "--ticks", effort.Of("90", "120"), "--entities", effort.Of("200", "8000"), "--fault", fault+":client")
+		desynctool(t, 0, nil, "record", "-o", recorded, "--seed", "7", "--ticks", effort.Of("90", "120"), "--entities", effort.Of("1000", "8000"), "--fault", fault+":client")
 		paths[fault] = []string{recorded}
 		if fault == "initial-state" || effort.Full() {
 			paths[fault+", replayed"] = []string{recorded, "--sim", "builtin"}
