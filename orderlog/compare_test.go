@@ -841,3 +841,33 @@ func TestAlteredTakesMostSimilar(t *testing.T) {
 		t.Errorf("%s\nwant %s", strings.Join(got, ", "), want)
 	}
 }
+
+// cutSource is a log that ends inside its last tick.
+type cutSource struct {
+	Source
+	last uint64
+}
+
+func (s cutSource) Next() (Record, error) {
+	r, err := s.Source.Next()
+	r.TailCut = err == nil && r.Kind == TickRecord && r.Tick.Number == s.last
+	return r, err
+}
+
+// TestCutTick: a log that ends inside a tick may have had the orders that follow in it, so it is not among those that
+// lack one.
+func TestCutTick(t *testing.T) {
+	whole, lacking := tick(5, "1 1 a", "2 1 b"), tick(5, "1 1 a")
+	var peers []Named
+	for i, ticks := range [][]Tick{{tick(4), whole, tick(6)}, {tick(4), lacking, tick(6)}, {tick(4), lacking}} {
+		peers = append(peers, source(t, peerNames[i], peerLog(t, Header{}, ticks)))
+	}
+	peers[2].Source = cutSource{peers[2].Source, 5}
+	c, err := Compare(peers, CompareOptions{Reference: peerNames[0]})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(c.Differences) != 1 || !slices.Equal(c.Differences[0].Lack, peerNames[1:2]) {
+		t.Errorf("%+v, want one order that only %s lacks", c.Differences, peerNames[1])
+	}
+}

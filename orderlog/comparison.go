@@ -105,8 +105,8 @@ type Difference struct {
 	PayloadLen int   `json:"payload_len"`
 	// At is the position in the logs of Base and Peer, for each that has the order.
 	At []Place `json:"at"`
-	// Have and Lack are the peers with and without the order, among the peers that cover the tick. They are set for
-	// missing and extra orders only.
+	// Have and Lack are the peers with and without the order. A peer whose log covers none of the tick, or perhaps not
+	// that part of it, is in neither. They are set for missing and extra orders only.
 	Have []string     `json:"have,omitempty"`
 	Lack []string     `json:"lack,omitempty"`
 	Diff *PayloadDiff `json:"diff,omitempty"` // for altered orders

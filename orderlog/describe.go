@@ -65,11 +65,18 @@ func (c *comparer) lone(kind DifferenceKind, base, peer *lane, x, y *item) Diffe
 			d.Peer, d.Base = base.name, peer.name
 		}
 	}
+	lacks := peer
+	if x == nil {
+		lacks = base
+	}
 	for _, i := range c.covers {
-		if c.tables[i].has(it.key) {
-			d.Have = append(d.Have, c.lanes[i].name)
-		} else {
-			d.Lack = append(d.Lack, c.lanes[i].name)
+		l := &c.lanes[i]
+		at := l.at(c.generation, c.now)
+		switch partly := at && (l.rec.HeadCut || l.rec.TailCut || l.rec.UnknownBehind) || l.head && l.rec.UnknownBefore; {
+		case c.tables[i].has(it.key):
+			d.Have = append(d.Have, l.name)
+		case i == lacks.index || !partly: // the part of the tick that a log does not show may contain it
+			d.Lack = append(d.Lack, l.name)
 		}
 	}
 	return d

@@ -400,7 +400,7 @@ func (m *markdown) orders(r *Report) {
 		}
 		return []string{
 			fmt.Sprint(o.Tick), fmt.Sprint(o.SubTick), fmt.Sprint(o.Player), markdownCode(o.Kind), strings.Join(peers, ", "),
-			markdownText(string(o.Difference)), markdownText(o.Names),
+			markdownText(o.Differs()), markdownText(o.Names),
 		}
 	})
 }

@@ -351,15 +351,15 @@ func (t *reportText) orders() {
 	n := t.shown(len(list), shownOrders)
 	for _, o := range list[:n] {
 		at := Safe(BothNames(o.Native, o.Tick))
-		note := ""
+		note, differs := "", ""
 		if o.Names != "" {
-			note = "names " + Safe(o.Names)
+			note = "names " + Safe(o.Names) + "  "
 		}
-		if o.Difference != "" {
-			note = t.s.bad.Sprint(Safe(string(o.Difference))) + " " + note
+		if how := o.Differs(); how != "" {
+			differs = ", " + t.s.bad.Sprint(Safe(how))
 		}
 		t.put("  ", pad(at, prose.Columns(at), 8), "  player ", strconv.FormatUint(uint64(o.Player), 10), "  ",
-			pad(prose.Name(o.Kind), prose.Columns(prose.Name(o.Kind)), 10), "  ", t.s.faint.Sprint(prose.Shorten(payloadText(o.Payload), 40)), "  ", note, t.s.faint.Sprint("  on "+strings.Join(prose.Names(o.Peers), ", ")))
+			pad(prose.Name(o.Kind), prose.Columns(prose.Name(o.Kind)), 10), "  ", t.s.faint.Sprint(prose.Shorten(payloadText(o.Payload), 40)), "  ", note, t.s.faint.Sprint("on "+strings.Join(prose.Names(o.Peers), ", ")), differs)
 	}
 	t.more(len(list), n)
 }

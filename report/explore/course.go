@@ -145,7 +145,7 @@ func (b *builder) ordersOf(orders []document.TriagedOrder) *Node {
 	}
 	for i := range orders {
 		o := &orders[i]
-		note := string(o.Difference)
+		note := o.Differs()
 		if o.Names != "" {
 			note = strings.TrimSpace(note + " names " + o.Names)
 		}

@@ -426,7 +426,7 @@ func (h *html) order(o *orderRow) {
 	h.anchor(id)
 	h.put(`§</td><td class="n" data-label="µs">§</td><td class="n" data-label="Player">§</td><td class="n" data-label="Sequence">§</td><td data-label="Kind"><bdi>§</bdi>`, o.Tick, o.SubTick, o.Player, o.Sequence, o.Kind)
 	if o.Difference != "" {
-		h.put(` <span class="tag bad">§</span>`, o.Difference)
+		h.put(` <span class="tag bad">§</span>`, o.Differs())
 	}
 	h.put(`</td><td data-label="Names">`)
 	if o.Names != "" {

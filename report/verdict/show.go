@@ -2,9 +2,11 @@ package verdict
 
 import (
 	"cmp"
+	"encoding/hex"
 	"slices"
 	"strings"
 
+	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/tracediff"
@@ -279,9 +281,10 @@ func (c *Conclusion) around(e Evidence) {
 	for _, o := range e.Around {
 		o.Native = nameOf(e.TickName, o.Tick)
 		for i := range c.Inputs.Differences {
-			d := &c.Inputs.Differences[i]
-			if !d.Marker && d.Tick == o.Tick && d.Player == o.Player && d.Order == o.Kind && (d.Sequence == o.Sequence || len(o.Peers) < len(e.Peers)) {
-				o.Difference = d.Kind
+			if d := &c.Inputs.Differences[i]; !d.Marker && d.Player == o.Player && d.Order == o.Kind {
+				if on := differsOn(d, &o); len(on) > 0 {
+					o.Difference, o.On = d.Kind, on
+				}
 			}
 		}
 		for i := range c.Locus {
@@ -291,4 +294,27 @@ func (c *Conclusion) around(e Evidence) {
 		}
 		c.Orders = append(c.Orders, o)
 	}
+}
+
+// differsOn returns the peers on which an order differs as d describes, none if d describes another order of the player.
+func differsOn(d *orderlog.Difference, o *document.TriagedOrder) []string {
+	here := slices.ContainsFunc(d.At, func(at orderlog.Place) bool {
+		return at.Tick == o.Tick && slices.Contains(o.Peers, at.Peer) && (d.Sequence == o.Sequence || at.Index == int(o.Sequence))
+	})
+	has := func(name string) bool { return slices.Contains(o.Peers, name) }
+	same := strings.HasPrefix(o.Payload, hex.EncodeToString(d.Payload))
+	on := []string{d.Peer}
+	switch d.Kind {
+	case orderlog.Missing, orderlog.Extra:
+		if on = d.Lack; slices.ContainsFunc(on, has) {
+			return nil
+		}
+	case orderlog.Late, orderlog.Altered: // on the peer that has it otherwise
+		on = slices.DeleteFunc([]string{d.Base, d.Peer}, has)
+		same = same || d.Kind == orderlog.Altered
+	}
+	if !here || !same {
+		return nil
+	}
+	return on
 }
