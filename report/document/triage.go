@@ -442,6 +442,17 @@ type TriagedOrder struct {
 	Names string `json:"names,omitempty"`
 }
 
+// rank orders what reports show first: orders that differ, then those that name what differs.
+func (o *TriagedOrder) rank() int {
+	switch {
+	case o.Difference != "":
+		return 0
+	case o.Names != "":
+		return 1
+	}
+	return 2
+}
+
 // Differs describes how it differs, and on which peers; "" if it does not.
 func (o *TriagedOrder) Differs() string {
 	words := map[orderlog.DifferenceKind]string{

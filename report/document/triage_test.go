@@ -2,10 +2,16 @@ package document
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/desynctool/desynctool/orderlog"
+	"github.com/desynctool/desynctool/snapshot"
 )
 
 // TestCauses checks that the text says what a cause rests on, and the experiments.
@@ -72,6 +78,42 @@ func TestSavedReport(t *testing.T) {
 	for _, bad := range []string{"", "{}", "[]", `{"schema":"desynctool.bisect/1"}`, `{"schema":1}`} {
 		if _, err := ReadReport(bytes.NewReader([]byte(bad)), "x.json"); err == nil {
 			t.Errorf("%q was read as a report", bad)
+		}
+	}
+}
+
+// TestFirstFacts: text and comment begin with the same facts: a value of each entity before more of them, and the orders
+// that differ before others.
+func TestFirstFacts(t *testing.T) {
+	r := &Report{Head: Head{Status: Diverged}, Compared: &Compared{Peers: [2]string{"host", "client"}, Values: 31}}
+	add := func(entity int, field string) {
+		r.Locus = append(r.Locus, LocusField{Archetype: "Unit", Entity: &entity, FieldDocument: FieldDocument{Key: strconv.Itoa(entity), Component: "C", Field: field, Kind: snapshot.KindInteger,
+			Values: map[string]string{"host": strconv.Itoa(len(r.Locus)), "client": "-1"}}})
+	}
+	for n := range 30 {
+		add(0, fmt.Sprintf("many%d", n))
+	}
+	add(1, "one")
+	for n := range 2 {
+		r.Compared.Entities = append(r.Compared.Entities, Entity{Kind: "Unit", Key: strconv.Itoa(n)})
+	}
+	for n := range uint64(20) {
+		o := TriagedOrder{ReportedOrder: ReportedOrder{Tick: n, Kind: "move"}, Peers: []string{"host"}, Names: "Unit 0"}
+		if n == 19 {
+			o.Difference, o.On = orderlog.Missing, []string{"client"}
+		}
+		r.Orders = append(r.Orders, o)
+	}
+	r.Inputs = &Inputs{Count: 1, Differences: []orderlog.Difference{{Kind: orderlog.Missing, Tick: 19, Order: "move", Peer: "client"}}}
+	var text, comment bytes.Buffer
+	if err := errors.Join(r.Text(&text, NewStyle(false), false), r.Comment(&comment)); err != nil {
+		t.Fatal(err)
+	}
+	for name, out := range map[string]string{"text": text.String(), "comment": comment.String()} {
+		for _, fact := range []string{"C.many0", "C.one", "missing on"} {
+			if !strings.Contains(out, fact) {
+				t.Errorf("the %s does not have %q:\n%s", name, fact, out)
+			}
 		}
 	}
 }

@@ -85,13 +85,19 @@ func (t *reportText) valueRows(g *Gathered, blocks bool) (rows [][]string, shown
 		head = append([]string{"entity"}, head...)
 	}
 	rows = append(rows, head)
-	lines := 0
+	var first []*GatheredLine
+	if !t.all {
+		first = g.telling(shownValues)
+	}
 	for i := range g.Entities {
 		e := &g.Entities[i]
-		for n, line := range e.lines(t.all) {
-			if lines++; lines > shownValues && !t.all {
-				return rows, shown
-			}
+		lines := e.lines(t.all)
+		if !t.all {
+			lines = slices.DeleteFunc(slices.Clone(lines), func(l GatheredLine) bool {
+				return !slices.ContainsFunc(first, func(f *GatheredLine) bool { return f.LocusField == l.LocusField })
+			})
+		}
+		for n, line := range lines {
 			shown += uint64(1 + len(line.Same))
 			row := []string{line.Names(1), prose.Shorten(Safe(line.Values[peers[0]]), 28), prose.Shorten(Safe(line.Values[peers[1]]), 28), line.apart(peers, "")}
 			if t.all {
@@ -100,7 +106,7 @@ func (t *reportText) valueRows(g *Gathered, blocks bool) (rows [][]string, shown
 			switch {
 			case !blocks:
 				row = append([]string{e.Title()}, row...)
-			case len(e.lines(t.all)) == 1 && prose.Columns(e.Title())+2+prose.Columns(row[0]) <= besideTitle(t.width):
+			case len(lines) == 1 && prose.Columns(e.Title())+2+prose.Columns(row[0]) <= besideTitle(t.width):
 				row[0] = e.Title() + "  " + row[0]
 				rows = append(rows, row)
 				continue
