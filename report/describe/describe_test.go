@@ -71,7 +71,7 @@ func TestPage(t *testing.T) {
 		{"noise", map[string]string{"a/s1.json": state(1, `, "clock": 5`), "b/s1.json": state(1, `, "clock": 6`), "a/s2.json": state(2, `, "clock": 7, "n": 1`), "b/s2.json": state(2, `, "clock": 8, "n": 2`)},
 			`[files] states = ["s*.json"] [names] pattern = '^s(?P<tick>[0-9]+)\.json$' [state] noise = [ "clock", ] [[table]] path = "units" key = "id"`},
 		{"nothing but noise differs", map[string]string{"a/s1.json": state(1, `, "clock": 5`), "b/s1.json": state(1, `, "clock": 6`), "a/s2.json": state(2, `, "clock": 7`), "b/s2.json": state(2, `, "clock": 8`)},
-			`[files] states = ["s*.json"] [names] pattern = '^s(?P<tick>[0-9]+)\.json$' [state] [[table]] path = "units" key = "id"`},
+			`[files] states = ["s*.json"] [names] pattern = '^s(?P<tick>[0-9]+)\.json$' [state] noise = [ "clock", ] [[table]] path = "units" key = "id"`},
 		{"kinds in one list", map[string]string{"a/s.csv": "tick,kind,id,hp\n1,unit,1,2\n1,town,1,5\n2,unit,1,2\n2,town,1,5\n"},
 			`[files] states = ["s.csv"] [state] tick = "tick"`},
 		{"logs and inputs", map[string]string{"a/net.log": sums, "a/in.csv": "tick,player,cmd\n1,0,go\n2,1,stop\n3,0,go\n", "a/x.txt": "hello\n"},

@@ -15,7 +15,8 @@ import (
 
 // Columns that differ between peers in every dump from the first one on, while nothing else differs in the first dumps, are
 // probably noise: a clock, a path, the name of a machine, an address. They are put into tables of the class noise if
-// something else differs later. If nothing else ever differs they stay where they are, since they are all there is.
+// something else differs later. If nothing else ever differs they stay where they are, unless all of them look like noise
+// in several dumps: a clock in dumps of peers that are in sync is no divergence.
 
 // fewestQuiet is the number of dumps in which only a column must differ to count as noise if its name and its values do
 // not show it.
@@ -58,10 +59,10 @@ type NoisyColumn struct {
 
 func (n *NoisyColumn) column() column { return column{n.Table, n.Component, n.Field} }
 
-// noise finds the columns that are noise, and the note about them. All is set if nothing else differs.
-func noise(list []compared) (found []NoisyColumn, all bool, note string) {
+// noise finds the columns that are noise. Alone is set if nothing else differs.
+func noise(list []compared) (found []NoisyColumn, alone bool) {
 	if len(list) == 0 {
-		return nil, false, ""
+		return nil, false
 	}
 	slices.SortStableFunc(list, func(a, b compared) int { return cmp.Compare(a.tick, b.tick) })
 	always := maps.Clone(list[0].columns)
@@ -82,25 +83,38 @@ func noise(list []compared) (found []NoisyColumn, all bool, note string) {
 			more = true
 		}
 	}
-	var names []string
 	for col := range always {
 		looks := list[0].looks[col]
 		if looks || quiet >= fewestQuiet && len(list[0].columns) == len(always) && !list[0].other {
 			found = append(found, NoisyColumn{Table: col.label, Component: col.component, Field: col.field, Looks: looks})
-			names = append(names, col.name())
 		}
 	}
 	slices.SortStableFunc(found, func(a, b NoisyColumn) int {
 		return cmp.Or(cmp.Compare(a.Table, b.Table), cmp.Compare(a.Component, b.Component), cmp.Compare(a.Field, b.Field))
 	})
+	return found, len(found) > 0 && !more && len(found) == len(always)
+}
+
+// believed reports whether columns are noise although nothing else differs: all look like it, in the dumps of several
+// state points.
+func believed(found []NoisyColumn, list []compared) bool {
+	return list[len(list)-1].tick > list[0].tick && !slices.ContainsFunc(found, func(n NoisyColumn) bool { return !n.Looks })
+}
+
+// noiseNote returns the note about columns that are noise, empty if there are none.
+func noiseNote(found []NoisyColumn, quiet bool) string {
+	var names []string
+	for i := range found {
+		names = append(names, found[i].column().name())
+	}
 	slices.Sort(names)
 	switch {
 	case len(names) == 0:
-		return nil, false, ""
-	case !more && len(found) == len(always):
-		return found, true, fmt.Sprintf("%s %s between peers in every dump, and nothing else does: probably noise, such as a clock or a path", prose.Few(names, mostNamed), differ(names))
+		return ""
+	case quiet:
+		return fmt.Sprintf("%s %s between peers in every dump, and nothing else does: probably noise, such as a clock or a path", prose.Few(names, mostNamed), differ(names))
 	}
-	return found, false, fmt.Sprintf("%s %s between peers in every dump: taken for noise and not compared", prose.Few(names, mostNamed), differ(names))
+	return fmt.Sprintf("%s %s between peers in every dump: taken for noise and not compared", prose.Few(names, mostNamed), differ(names))
 }
 
 func differ(names []string) string {

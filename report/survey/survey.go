@@ -163,7 +163,7 @@ type Survey struct {
 	seen    states.Found
 	noise   map[column]bool // that are not compared
 	noisy   []NoisyColumn
-	quiet   bool // nothing but noise differs
+	quiet   bool // nothing but noise differs, and it is compared
 	notes   []string
 }
 
@@ -454,15 +454,18 @@ func (s *Survey) sample(path string, most int64) (text []byte, cut bool, err err
 // findNoise compares states of peers, to find out what is noise. If only what may be noise differs in some, all are read.
 func (s *Survey) findNoise(left int64) {
 	pairs := map[pair]*compared{} // of all tables
-	var note string
 	for _, most := range []int{mostMatched, math.MaxInt} {
 		left = s.match(pairs, left, most)
 		s.compare(pairs)
-		if s.noisy, s.quiet, note = noise(complete(pairs)); !s.quiet {
+		list := complete(pairs)
+		if s.noisy, s.quiet = noise(list); !s.quiet {
 			break
 		}
+		if most == math.MaxInt {
+			s.quiet = !believed(s.noisy, list)
+		}
 	}
-	if note != "" {
+	if note := noiseNote(s.noisy, s.quiet); note != "" {
 		s.notes = append(s.notes, note)
 	}
 	s.noise = map[column]bool{}

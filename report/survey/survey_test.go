@@ -231,6 +231,20 @@ func TestNoise(t *testing.T) {
 	if len(notes) != 1 || !strings.Contains(notes[0], "probably noise") {
 		t.Errorf("%q", notes)
 	}
+	for dumps, compared := range map[int]bool{1: true, 2: false} { // only a clock differs
+		texts := map[string]string{}
+		for i, peer := range []string{"host", "guest"} {
+			for tick := range dumps {
+				texts[fmt.Sprintf("%s/s_%d.json", peer, tick)] = fmt.Sprintf(`{"tick": %d, "saved_at": %d, "units": [{"id": 1, "hp": 9}]}`, tick, 10*tick+i)
+			}
+		}
+		if all, err = survey.For(files.Disk, []string{write(t, texts)}); err != nil {
+			t.Fatal(err)
+		}
+		if list, is := all.Noise(); len(list) != 1 || is != compared {
+			t.Errorf("%d dumps: %v, compared %t", dumps, list, is)
+		}
+	}
 }
 
 // TestFewAreRead: of two folders with many dumps at most a tenth of the bytes is read until it is known where they
