@@ -39,6 +39,7 @@ const (
 	latency    = 8
 	maxPlayers = 8
 	vicinity   = 64 // ticks before and after the divergent one
+	maxBack    = 1024
 )
 
 // bench replays the orders of the peers once more.
@@ -46,6 +47,7 @@ type bench struct {
 	builds Builds
 	own    *bisect.Sim
 	replay *bisect.Replay
+	back   func(peer string) uint64
 	made   int
 	ends   time.Time
 }
@@ -57,12 +59,38 @@ func (g *gatherer) lab() *verdict.Lab {
 		return nil
 	}
 	l := &verdict.Lab{Sim: b.Sim.Name, Own: b.Sim.Name, Given: b.Own != nil}
-	x := &bench{builds: b, own: b.Sim, replay: g.e.Bisect.Replay}
+	x := &bench{builds: b, own: b.Sim, replay: g.e.Bisect.Replay, back: g.wentBack}
 	if b.Own != nil {
 		l.Own, x.own = b.Own.Name, b.Own
 	}
-	l.Try, l.Allowed = x.try, x.allowed
+	l.Try, l.Allowed, l.Back = x.try, x.allowed, x.back
 	return l
+}
+
+// wentBack returns by how many ticks a peer rolled back at most, as its trace shows; 0 if it does not.
+func (g *gatherer) wentBack(peer string) (ticks uint64) {
+	for _, t := range slices.Concat(g.e.Traces, g.e.Bisect.Traces) {
+		for i := range t.Traces {
+			if r := t.Traces[i].Rollback; r != nil && t.Traces[i].Name == peer {
+				ticks = max(ticks, r.Deepest)
+			}
+		}
+	}
+	return min(ticks, maxBack)
+}
+
+// around returns how many ticks before and after the divergent one an experiment is made in: a rollback over that tick, as
+// the peer made them, is among them.
+func (x *bench) around(t verdict.Trying) uint64 { return max(vicinity, x.back(t.Peer)) }
+
+// deep returns by how many ticks an experiment rolls back: as many as the peer did, unless that takes more replays than are
+// allowed.
+func (x *bench) deep(t verdict.Trying) int {
+	back := max(depth, min(int(x.back(t.Peer)), vicinity))
+	if n := x.builds.Replays; n > 0 && x.made+back+1 > n {
+		return depth
+	}
+	return back
 }
 
 // allowed reports whether as many replays may still be made as an experiment takes.
@@ -81,7 +109,7 @@ func (x *bench) allowed(t verdict.Trying) bool {
 
 // takes returns how many replays an experiment takes at most.
 func (x *bench) takes(t verdict.Trying) int {
-	switch n := replays(t); {
+	switch n := x.replays(t); {
 	case t.Mode == bisect.Predict:
 		return n * len(x.players(t))
 	case t.Mode == bisect.Against && !x.steps(): // a second time if they have no systems
@@ -92,7 +120,7 @@ func (x *bench) takes(t verdict.Trying) int {
 }
 
 // replays returns how many replays a trial takes.
-func replays(t verdict.Trying) int {
+func (x *bench) replays(t verdict.Trying) int {
 	switch t.Mode {
 	case bisect.Plain, bisect.CheckCaches, bisect.Changing:
 		return 1
@@ -100,7 +128,7 @@ func replays(t verdict.Trying) int {
 		return repeats
 	case bisect.Rollback:
 		if t.Wide { // each tick is rolled back as often as the rollback is deep
-			return depth + 1
+			return x.deep(t) + 1
 		}
 	}
 	return 2 // instances side by side; what is rolled back is only the last ticks
@@ -119,7 +147,7 @@ func (x *bench) try(t verdict.Trying) (*bisect.Trial, error) {
 	opts := bisect.TrialOptions{Mode: t.Mode}
 	since := t.Tick
 	if t.Wide {
-		since -= min(since, vicinity)
+		since -= min(since, x.around(t))
 	}
 	switch t.Mode {
 	case bisect.CheckPurity:
@@ -129,7 +157,7 @@ func (x *bench) try(t verdict.Trying) (*bisect.Trial, error) {
 	case bisect.Repeat:
 		opts.Runs = repeats
 	case bisect.Rollback:
-		opts.Depth, opts.Since = depth, &since
+		opts.Depth, opts.Since = x.deep(t), &since
 	case bisect.Against:
 		opts.Against = x.own
 		opts.DrillFrom = t.Tick
@@ -148,7 +176,7 @@ func (x *bench) try(t verdict.Trying) (*bisect.Trial, error) {
 func (x *bench) predict(t verdict.Trying) (trial *bisect.Trial, err error) {
 	since := t.Tick
 	if t.Wide {
-		since -= min(since, vicinity)
+		since -= min(since, x.around(t))
 	}
 	for _, player := range x.players(t) {
 		trial, err = x.again(x.own, t, bisect.TrialOptions{Mode: bisect.Predict, Since: &since, Lasting: true, Predict: []uint32{player}})
@@ -163,7 +191,7 @@ func (x *bench) predict(t verdict.Trying) (trial *bisect.Trial, err error) {
 func (x *bench) players(t verdict.Trying) []uint32 {
 	players := x.replay.OrdersFrom(t.Peer, t.Tick, t.Tick+1)
 	if t.Wide {
-		players = x.replay.OrdersFrom(t.Peer, t.Tick-min(t.Tick, vicinity), t.Tick+vicinity)
+		players = x.replay.OrdersFrom(t.Peer, t.Tick-min(t.Tick, x.around(t)), t.Tick+x.around(t))
 	}
 	if len(players) == 0 {
 		players = x.replay.OrdersFrom(t.Peer, t.Tick-min(t.Tick, latency), t.Tick+latency)
@@ -176,13 +204,13 @@ func (x *bench) players(t verdict.Trying) []uint32 {
 
 // again replays until the end of the divergent tick.
 func (x *bench) again(sim *bisect.Sim, t verdict.Trying, opts bisect.TrialOptions) (*bisect.Trial, error) {
-	x.made += replays(t)
+	x.made += x.replays(t)
 	if p := x.builds.Progress; p != nil {
 		opts.Progress = func(done, total int64) { p("experiment, "+string(t.Mode), done, total) }
 	}
 	until := t.Tick + 1
 	if t.Wide {
-		until += vicinity
+		until += x.around(t)
 	}
 	trial, err := x.replay.Again(sim, bisect.Again{Peer: t.Peer, Whole: t.Whole, Until: until, Options: opts})
 	if sim.Interrupted() { // what it found until then proves nothing

@@ -124,6 +124,7 @@ type regattaPlay struct {
 	casts          map[uint64]uint32
 	predicts, upTo uint64
 	wind           uint64
+	traced         bool   // both leave a trace, in which the rollback is
 	written        uint64 // tick before which something outside of the game writes into the client's catch, 0 for none
 }
 
@@ -159,6 +160,7 @@ func (play *regattaPlay) record(t *testing.T, lacks string) (dirs []string) {
 			h := g.SyncHash()
 			return []orderlog.Observed{{Point: g.tick, Peer: uint32(number), Kind: orderlog.SyncHash, Bytes: h[:]}}
 		}
+		trace := bytes.NewBufferString("%desynctool trace 1\n%seed 5\n%peer \"" + peer + "\"\n")
 		for tick := range play.ticks {
 			if play.every > 0 && tick%play.every == 0 {
 				world, _ := g.World()
@@ -170,15 +172,22 @@ func (play *regattaPlay) record(t *testing.T, lacks string) (dirs []string) {
 			must(w.WriteTick(&record))
 			if number == 1 && tick == play.predicts {
 				save, _ := g.Save()
+				fmt.Fprintf(trace, "event=save tick=%d\n", tick)
 				for ahead := tick; ahead < play.upTo; ahead++ {
 					must(g.Step(play.orders(ahead)))
+					fmt.Fprintf(trace, "tick=%d phase=predicted sum=0x%s\n", ahead, g.SyncHash())
 				}
 				must(g.Restore(save))
+				fmt.Fprintf(trace, "event=restore tick=%d at=%d\nevent=resimulate tick=%d to=%d\n", tick, play.upTo, tick, play.upTo-1)
 			}
 			if number == 1 && tick == play.written && tick > 0 {
 				g.catch[2] = 999
 			}
 			must(g.Step(record.Orders))
+			fmt.Fprintf(trace, "tick=%d sum=0x%s\n", tick, g.SyncHash())
+		}
+		if play.traced {
+			must(os.WriteFile(filepath.Join(dir, "checkpoints.trace"), append(trace.Bytes(), "%end\n"...), 0o666))
 		}
 		must(w.WriteObserved(hashes()))
 		must(w.Close())
@@ -275,6 +284,28 @@ func TestUncovered(t *testing.T) {
 		}
 		if got := causesOf(c); !slices.Equal(got, want) || c.Causes[0].Standing != verdict.NotExcluded {
 			t.Errorf("casts %v: causes %v, expected %v; made %s", casts, got, want, made(c))
+		}
+	}
+}
+
+// TestWindows: experiments reach as far as the peer's trace shows that it rolled back. The client predicts 90 ticks, and what
+// its save lacks changes only in the 75th of them.
+func TestWindows(t *testing.T) {
+	for _, traced := range []bool{false, true} {
+		play := regattaPlay{ticks: 220, every: 37, traced: traced, casts: map[uint64]uint32{185: 1}, predicts: 110, upTo: 200}
+		c := concluded(t, play.record(t, "rng"), compare.Builds{Sim: regattaSim("sound", ""), Own: regattaSim("own", "rng")})
+		back := uint64(0)
+		if traced {
+			back = 90
+		}
+		shown := len(c.Causes) > 0 && c.Causes[0].Standing == verdict.Shown && slices.Contains(causesOf(c), verdict.SaveForgets)
+		if c.Tick == nil || c.Tick.Number != 110 || shown != traced {
+			t.Errorf("traced %v: tick %v, causes %+v; made %s", traced, c.Tick, c.Causes, made(c))
+		}
+		for _, x := range c.Experiments {
+			if x.Wide && x.Back != back {
+				t.Errorf("traced %v: %s reaches %d ticks, expected %d", traced, x.Mode, x.Back, back)
+			}
 		}
 	}
 }

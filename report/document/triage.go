@@ -417,6 +417,8 @@ type Experiment struct {
 	Whole bool   `json:"whole,omitempty"`
 	// Wide is whether it was made in the ticks before and after the divergent one too.
 	Wide bool `json:"wide,omitempty"`
+	// RolledBack is by how many ticks the peer rolled back at most, where its trace shows that: Wide reaches as far.
+	RolledBack uint64 `json:"rolled_back,omitempty"`
 	// Result is "agrees", "departs" as the peers did, "elsewhere", "impossible" or "not-made".
 	Result string   `json:"result"`
 	Tick   *uint64  `json:"tick"` // in which it departs

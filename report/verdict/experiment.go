@@ -460,6 +460,9 @@ func (b *bench) try(mode bisect.TrialMode, whole bool) (*bisect.Trial, *Experime
 	if y := b.made(x.Trying); y != nil {
 		return y.trial, y
 	}
+	if b.wide && b.lab.Back != nil {
+		x.Back = b.lab.Back(b.peer)
+	}
 	b.c.Experiments = append(b.c.Experiments, x)
 	at := &b.c.Experiments[len(b.c.Experiments)-1]
 	if !b.lab.Allowed(x.Trying) {

@@ -16,6 +16,9 @@ type Lab struct {
 	Try func(x Trying) (*bisect.Trial, error)
 	// Allowed reports whether the replays that an experiment takes may still be made.
 	Allowed func(x Trying) bool
+	// Back returns by how many ticks the trace of a peer shows that it rolled back, 0 if it does not show that. Experiments
+	// around a tick reach as far.
+	Back func(peer string) uint64
 }
 
 // Trying is an experiment to make.
@@ -48,6 +51,8 @@ type Experiment struct {
 	// Hits of Runs departed: of Repeat the replays beside the first, of others the
 	// experiment itself, which was made anew.
 	Hits, Runs int
+	// Back is by how many ticks the peer rolled back at most, if that was known for the choice of the ticks.
+	Back uint64
 
 	trial *bisect.Trial // nil if none was made
 	err   error         // why it was not

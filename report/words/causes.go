@@ -124,7 +124,7 @@ func Experiments(c *verdict.Conclusion) []document.Experiment {
 	for i := range c.Experiments {
 		x := &c.Experiments[i]
 		out := document.Experiment{
-			Mode: string(x.Mode), Sim: x.Sim, Peer: x.Peer, Whole: x.Whole, Wide: x.Wide, Uncovered: x.Uncovered, Result: string(x.Result), System: x.System,
+			Mode: string(x.Mode), Sim: x.Sim, Peer: x.Peer, Whole: x.Whole, Wide: x.Wide, RolledBack: x.Back, Uncovered: x.Uncovered, Result: string(x.Result), System: x.System,
 			Shows: x.Shows, Text: experiment(theirs(x)),
 		}
 		for _, l := range x.Labels {
@@ -154,6 +154,9 @@ func experiment(x *verdict.Experiment) string {
 	}
 	if x.Wide {
 		text += ", before and after the tick too"
+	}
+	if x.Back > 0 {
+		text += fmt.Sprintf(" (the peer's trace shows rollbacks by up to %s)", prose.Count(x.Back, "tick", "ticks"))
 	}
 	text += ": "
 	where := ""
