@@ -1,6 +1,8 @@
 package survey
 
 import (
+	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -94,6 +96,30 @@ func (s *Survey) name() {
 			s.findPeers(same)
 			folder = rest
 		}
+	}
+	s.supposed()
+}
+
+// supposed adds a note if nothing but the names of given files shows ticks, and no two have the same one: then none are
+// compared, and the numbers may be those of players or parts.
+func (s *Survey) supposed() {
+	of := map[uint64]string{} // the file of a tick
+	for _, g := range s.order {
+		if !g.given || g.tick < 0 || slices.ContainsFunc(g.samples, func(p sample) bool { return len(p.ticks) > 0 }) {
+			return
+		}
+		for _, base := range g.bases {
+			n, ok := g.tickOf(base)
+			if !ok || of[n] != "" {
+				return
+			}
+			of[n] = base
+		}
+	}
+	if len(of) > 1 {
+		ticks := slices.Sorted(maps.Keys(of))
+		s.notes = append(s.notes, fmt.Sprintf("the numbers in the names are taken for ticks (%s is tick %d, %s tick %d), so these files are not compared; if they are of one tick, give names without numbers, or describe the names in a desynctool.toml",
+			of[ticks[0]], ticks[0], of[ticks[1]], ticks[1]))
 	}
 }
 

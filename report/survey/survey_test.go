@@ -359,3 +359,28 @@ func TestLongLines(t *testing.T) {
 		t.Errorf("%s\nwant\n%s", got, want)
 	}
 }
+
+// TestSupposedTicks: where only the names of two given files show ticks, and different ones, a note shows why the files are
+// not compared.
+func TestSupposedTicks(t *testing.T) {
+	timed, untimed := fmt.Sprintf(state, 100, 3), `{"units": [{"id": 1, "hp": 3}, {"id": 2, "hp": 7}]}`
+	for _, test := range []struct {
+		names [2]string
+		text  string
+		want  bool
+	}{
+		{[2]string{"report_part_1.json", "report_part_2.json"}, untimed, true},
+		{[2]string{"report_part_1.json", "report_part_2.json"}, timed, false},
+		{[2]string{"host/s_100.json", "client/s_100.json"}, untimed, false},
+		{[2]string{"alice.json", "bob.json"}, untimed, false},
+	} {
+		dir := write(t, map[string]string{test.names[0]: test.text, test.names[1]: test.text})
+		all, err := survey.For(files.Disk, []string{filepath.Join(dir, test.names[0]), filepath.Join(dir, test.names[1])})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := slices.ContainsFunc(all.Notes(), func(n string) bool { return strings.Contains(n, "report_part_1.json is tick 1,") }); got != test.want {
+			t.Errorf("%v: notes %q", test.names, all.Notes())
+		}
+	}
+}
