@@ -35,6 +35,12 @@ type Skipper interface {
 	Skip(offset int64) (last uint64, passed bool, err error)
 }
 
+// Passer is a Source that passes what is before a byte offset without reading it, except what the records behind it need.
+type Passer interface {
+	Source
+	Pass(offset int64)
+}
+
 // Spanner is a Source that knows its first and last tick without being read.
 type Spanner interface {
 	Source
@@ -349,17 +355,30 @@ func (p *peer) captureAgain(out *Context, v *Value, n int) {
 		}
 		at, file = p.rec.Pos, p.r.file()
 	}
+	const near = 64 << 10
+	lines, before := p.around(at, file, n, near)
+	if before < n && at.Offset > near {
+		lines, before = p.around(at, file, n, at.Offset) // the records are further apart
+	}
+	out.keep(lines, before, 0)
+}
+
+// around returns up to n records before a position, the one there, and up to n behind it, as lines. Records that are
+// more than some bytes before it are passed without being written.
+func (p *peer) around(at Position, file string, n int, near int64) (lines [][]byte, before int) {
 	r, err := p.trace.open(opening{names: new(names), sizes: usual})
 	if err != nil {
-		return
+		return nil, 0
 	}
 	defer r.Close()
 	if s, ok := r.source.(Skipper); ok {
 		if _, _, err := s.Skip(at.Offset); err != nil {
-			return
+			return nil, 0
 		}
 	}
-	var lines [][]byte
+	if s, ok := r.source.(Passer); ok {
+		s.Pass(at.Offset - near)
+	}
 	kept := -1 // records kept from the current one on
 	for kept < n {
 		rec, err := r.read()
@@ -371,16 +390,18 @@ func (p *peer) captureAgain(out *Context, v *Value, n int) {
 		}
 		if kept < 0 && r.file() == file && (rec.Pos.Offset > at.Offset || rec.Pos == at) {
 			lines = lines[max(0, len(lines)-n):]
-			out.At, kept = len(lines), 0
+			before, kept = len(lines), 0
 		} else if kept >= 0 {
 			kept++
 		}
 		if kept < 0 && len(lines) > 4*n {
 			lines = append(lines[:0], lines[len(lines)-n:]...)
 		}
-		lines = append(lines, p.line(rec))
+		if kept >= 0 || r.file() != file || rec.Pos.Offset >= at.Offset-near {
+			lines = append(lines, p.line(rec))
+		}
 	}
-	out.keep(lines, out.At, 0)
+	return lines, before
 }
 
 // line returns a record of an engine's file as a line, with the engine's own name of the tick.

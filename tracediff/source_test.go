@@ -366,3 +366,66 @@ func TestSession(t *testing.T) {
 		t.Errorf("%q", r.Warnings)
 	}
 }
+
+// passing is a lineSource that passes what is far before a place, and counts the records that are read.
+type passing struct {
+	*lineSource
+	read *int
+}
+
+func (s passing) Pass(offset int64) {
+	if offset > 0 {
+		s.pos = int(offset) + bytes.IndexByte(s.text[offset:], '\n') + 1
+	}
+}
+
+func (s passing) Next() (*Record, error) {
+	*s.read++
+	return s.lineSource.Next()
+}
+
+// TestContextIsNear: what surrounds the first difference is the same whether a source can pass what is before it or not.
+// Far records are neither read again nor written.
+func TestContextIsNear(t *testing.T) {
+	named, read := 0, 0
+	far := func(value string) string { // the records around the difference are far from each other
+		gap := strings.Repeat("-\n", 40<<10)
+		return "1 x\n2 x\n" + gap + "3 x\n" + gap + "4 " + value + "\n" + gap + "5 x\n"
+	}
+	for _, c := range []struct {
+		a, b  string
+		lines int // around the difference
+		again int // records that are read again
+	}{
+		{turns(0, 30_000, value), turns(0, 30_000, differFrom(29_000, 29_000)), 7, 10_000},
+		{far("x"), far("y"), 5, 30},
+	} {
+		var contexts [][]Context
+		for _, f := range []*Format{lineFormat(), lineFormat()} {
+			plain := f.Read
+			if f.Peers = nil; len(contexts) > 0 {
+				f.Read = func(r io.Reader, name string, peer int) (Source, error) {
+					s, err := plain(r, name, peer)
+					return passing{s.(*lineSource), &read}, err
+				}
+			}
+			traces := openLines(t, f, c.a, c.b)
+			for _, one := range traces {
+				name := one.Dialect.TickName
+				one.Dialect.TickName = func(tick uint64) string {
+					named++
+					return name(tick)
+				}
+			}
+			named, read = 0, 0
+			contexts = append(contexts, mustCompare(t, traces, Options{}).Context)
+		}
+		records := strings.Count(c.a, " ")
+		if fmt.Sprint(contexts[0]) != fmt.Sprint(contexts[1]) || len(contexts[1]) != 2 || len(contexts[1][1].Lines) != c.lines {
+			t.Errorf("%v\nand, with what is before passed,\n%v", contexts[0], contexts[1])
+		}
+		if again := read - 2*(records+1); again > c.again || named > c.again {
+			t.Errorf("%d of %d records are read again, %d written, expected at most %d", again, records, named, c.again)
+		}
+	}
+}

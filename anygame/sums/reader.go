@@ -111,6 +111,20 @@ func (r *reader) Next() (*tracediff.Record, error) {
 	}
 }
 
+// Pass passes the lines before an offset. Where lines belong to several peers or to one record, all of them are needed.
+func (r *reader) Pass(offset int64) {
+	if r.peer >= 0 || r.records != nil {
+		return
+	}
+	for r.err == nil {
+		var line []byte
+		if line, r.err = engine.NextLine(r.lines); r.err == nil && r.lines.Offset() >= offset {
+			r.take(line)
+			return
+		}
+	}
+}
+
 // text returns a line as text.
 func (r *reader) text(line []byte) []byte {
 	if line = plain(line); r.records != nil {

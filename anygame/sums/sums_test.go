@@ -363,3 +363,40 @@ func TestOthers(t *testing.T) {
 		}
 	}
 }
+
+// TestPass: the checkpoints behind a place are the same where what is before it is passed.
+func TestPass(t *testing.T) {
+	for _, l := range logs {
+		p := sums.Learn([]byte(l.log), "game.log")
+		if p == nil {
+			continue
+		}
+		for peer := range 2 {
+			records := func(pass, from int64) (list []string) {
+				s, err := p.Format().Read(strings.NewReader(l.log), "game.log", peer)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if s, ok := s.(tracediff.Passer); !ok {
+					t.Fatalf("%s: its source passes nothing", l.name)
+				} else if pass > 0 {
+					s.Pass(pass)
+				}
+				for {
+					r, err := s.Next()
+					if err != nil {
+						return list
+					}
+					if r.Checkpoint != nil && r.Pos.Offset >= from {
+						list = append(list, fmt.Sprint(r.Pos.Offset, r.Checkpoint.Tick, r.Checkpoint.Sums))
+					}
+				}
+			}
+			for at := range int64(len(l.log)) {
+				if want, got := records(0, at), records(at, at); !cmp.Equal(want, got) {
+					t.Fatalf("%s: from byte %d on: %s", l.name, at, cmp.Diff(want, got))
+				}
+			}
+		}
+	}
+}
