@@ -152,7 +152,8 @@ func shapeOf(line []byte) uint64 {
 			}
 			i++
 		}
-		word := i < len(line) && isLetter(line[i]) || begin > 0 && isLetter(line[begin-1])
+		hex := begin > 1 && line[begin-1]|0x20 == 'x' && line[begin-2] == '0' && (begin == 2 || !isLetter(line[begin-3]) && !isDigit(line[begin-3]))
+		word := i < len(line) && isLetter(line[i]) || begin > 0 && isLetter(line[begin-1]) && !hex
 		if digits == 0 || word { // dead, frame, frame2
 			for _, c := range line[begin:i] {
 				h = (h ^ uint64(c)) * prime

@@ -159,7 +159,13 @@ func (s *Scanner) read(start, at int) int {
 	first := text[:at-start+min(end, after)]
 	to := start + len(first)
 	shape := shapeOf(first)
-	if s.dull[shape] || !isPromising(first, !s.pairs.equal) {
+	if s.dull[shape] {
+		return to
+	}
+	if !isPromising(first, !s.pairs.equal) {
+		if !s.pairs.equal || !isPromising(first, true) { // neither its words nor its sums, whatever they are
+			s.bore(shape)
+		}
 		return to
 	}
 	rest := text[min(len(text), at-start+end+1):]
@@ -170,10 +176,7 @@ func (s *Scanner) read(start, at int) int {
 	}
 	found, lines, dull := readBlock(previous, first, rest)
 	if dull {
-		if s.dull == nil || len(s.dull) == maxShapes {
-			s.dull = map[uint64]bool{}
-		}
-		s.dull[shape] = true
+		s.bore(shape)
 	}
 	if len(found) > 0 {
 		to += lines
@@ -184,6 +187,14 @@ func (s *Scanner) read(start, at int) int {
 		}
 	}
 	return to
+}
+
+// bore remembers that lines of a shape are no statements.
+func (s *Scanner) bore(shape uint64) {
+	if s.dull == nil || len(s.dull) == maxShapes {
+		s.dull = map[uint64]bool{}
+	}
+	s.dull[shape] = true
 }
 
 // add keeps a claim.

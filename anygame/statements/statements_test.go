@@ -294,3 +294,19 @@ func BenchmarkScan(b *testing.B) {
 		}
 	}
 }
+
+// TestDull: a line is read to its end once for each shape that it has, unless its sums may make it a statement.
+func TestDull(t *testing.T) {
+	s := NewScanner("x")
+	for i := range 1000 {
+		fmt.Fprintf(s, "net: packet %03d of the peer\nFrame %03d: the client has 0x%08x\n", i%100+100, i%100+100, i+1<<20)
+	}
+	if log := s.Log(); len(log.Claims) > 0 || len(s.dull) == 0 || len(s.dull) > 8 {
+		t.Errorf("%d claims, %d shapes", len(log.Claims), len(s.dull))
+	}
+	equal := strings.Repeat("InGame:D9C721A5 Replay:D9C721A5 Frame:108\n", 3)
+	before := scanned(t, equal)
+	if got := scanned(t, equal+"InGame:D9C721A5 Replay:D8A198C0 Frame:110\n"); got == before || !strings.Contains(got, "frame 110") {
+		t.Errorf("after lines of the same shape with equal sums: %q, and %q without the last line", got, before)
+	}
+}
