@@ -256,7 +256,7 @@ func (m *mapping) result() *document.PositionsMap {
 		}
 		out.X, out.Y = string(names[:1]), string(names[second:second+1])
 	}
-	any := false
+	var first *document.MapEntity // of those that differ
 	for e, s := range m.at {
 		one := document.MapEntity{Kind: e.Kind, Archetype: s.archetype, Key: e.Key.String(), Differs: m.differ[e] || s.at[0] == nil || s.at[1] == nil}
 		for side, at := range s.at {
@@ -267,46 +267,45 @@ func (m *mapping) result() *document.PositionsMap {
 		if one.At[0] == nil && one.At[1] == nil {
 			continue
 		}
-		any = any || one.Differs
+		if one.Differs && (first == nil || byName(&one, first) < 0) {
+			kept := one
+			first = &kept
+		}
 		out.Entities = append(out.Entities, one)
 	}
-	if !any {
+	if first == nil {
 		return nil
 	}
-	slices.SortStableFunc(out.Entities, func(a, b document.MapEntity) int {
-		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(len(a.Key), len(b.Key)), cmp.Compare(a.Key, b.Key))
-	})
-	around(out)
+	around(out, cmp.Or(first.At[0], first.At[1]))
 	return out
 }
 
-// around keeps the entities that differ, and of the others those that are nearest to the
-// first of these.
-func around(m *document.PositionsMap) {
-	var centre *[2]float64
+// byName orders entities by their kinds and keys.
+func byName(a, b *document.MapEntity) int {
+	return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(len(a.Key), len(b.Key)), cmp.Compare(a.Key, b.Key))
+}
+
+// around keeps the entities that differ, and of the others those that are nearest to a place.
+func around(m *document.PositionsMap, centre *[2]float64) {
+	type ranked struct {
+		distance float64 // below zero if it differs
+		of       *document.MapEntity
+	}
+	list := make([]ranked, len(m.Entities))
 	for i := range m.Entities {
-		if e := &m.Entities[i]; e.Differs {
-			centre = cmp.Or(e.At[0], e.At[1])
-			break
+		e := &m.Entities[i]
+		if list[i] = (ranked{-1, e}); !e.Differs {
+			at := cmp.Or(e.At[0], e.At[1])
+			list[i].distance = math.Hypot(at[0]-centre[0], at[1]-centre[1])
 		}
 	}
-	distance := func(e *document.MapEntity) float64 {
-		w := cmp.Or(e.At[0], e.At[1])
-		return math.Hypot(w[0]-centre[0], w[1]-centre[1])
+	slices.SortFunc(list, func(a, b ranked) int { return cmp.Or(cmp.Compare(a.distance, b.distance), byName(a.of, b.of)) })
+	if n := len(list); n > maxEntities {
+		list, m.Left = list[:maxEntities], uint64(n-maxEntities)
 	}
-	slices.SortStableFunc(m.Entities, func(a, b document.MapEntity) int {
-		switch {
-		case a.Differs && b.Differs:
-			return 0
-		case a.Differs:
-			return -1
-		case b.Differs:
-			return 1
-		}
-		return cmp.Compare(distance(&a), distance(&b))
-	})
-	if n := len(m.Entities); n > maxEntities {
-		m.Entities, m.Left = m.Entities[:maxEntities], uint64(n-maxEntities)
+	m.Entities = make([]document.MapEntity, len(list))
+	for i, r := range list {
+		m.Entities[i] = *r.of
 	}
 }
 
