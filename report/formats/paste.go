@@ -1,6 +1,8 @@
 package formats
 
 import (
+	"bytes"
+
 	"github.com/desynctool/desynctool/engines/engine"
 	"github.com/desynctool/desynctool/report/paste"
 )
@@ -10,12 +12,15 @@ func loose(f *engine.Format) bool {
 	return f.Name == textTrace().Name || f.Trace != nil && f.Trace.Read == nil && f.Log == nil && f.Snapshot == nil && !f.Alone
 }
 
+// traceHeader begins the first line of a text trace. Such a text is nothing else.
+const traceHeader = "%desynctool trace "
+
 // Pasted returns what is recognised in texts that people paste: files of all formats of the
 // list but those whose lines may stand in any log.
 func Pasted() paste.Known {
 	return paste.Known{
 		Whole: func(head []byte) string {
-			if f := Recognize("", head); f != nil && !loose(f) {
+			if f := Recognize("", head); f != nil && (!loose(f) || bytes.HasPrefix(head, []byte(traceHeader))) {
 				return f.Name
 			}
 			return ""
