@@ -208,7 +208,7 @@ func TestPieces(t *testing.T) {
 }
 
 // TestRepository counts what is found in the documents and programs of the repository, which are about desyncs and quote
-// statements, but say of none themselves.
+// statements, but report none themselves. Eight are verdicts of desynctool in a test, without the word that begins them.
 func TestRepository(t *testing.T) {
 	found := map[string]int{}
 	err := filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {
@@ -237,7 +237,7 @@ func TestRepository(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if found[".go"] > 6 || found[".md"] > 20 || len(found) > 2 {
+	if found[".go"] > 14 || found[".md"] > 20 || len(found) > 2 {
 		t.Errorf("found %v", found)
 	}
 }
