@@ -402,7 +402,7 @@ func TestNamesAndHeaders(t *testing.T) {
 		t.Errorf("%s", span(r))
 	}
 	all := strings.Join(r.Warnings, "\n")
-	for _, want := range []string{"stale: of seed 0000000000000063", "the name says seed 0000000000000007, state point 7777; the header says seed 0000000000000007, state point 300"} {
+	for _, want := range []string{"stale: of seed 0000000000000063", "the name has seed 0000000000000007, state point 7777; the header has seed 0000000000000007, state point 300"} {
 		if !strings.Contains(all, want) {
 			t.Errorf("no warning %q in\n%s", want, all)
 		}

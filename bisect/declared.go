@@ -74,7 +74,7 @@ func (r *Result) declared(p *pair) {
 		r.note("%q of %s and %s differs %s, %s in all: their files declare it noise, so no state hash covers it", n.Label, p.a, p.b, since, prose.Count(n.Points, "state point", "state points"))
 	}
 	if left > 0 {
-		r.note("more than %d kinds of noise of %s and %s differ; the first are told", maxDeclared, p.a, p.b)
+		r.note("more than %d kinds of noise of %s and %s differ; the first are listed", maxDeclared, p.a, p.b)
 	}
 	for k, c := range changes {
 		files := p.files(at[k])

@@ -107,7 +107,7 @@ func stranger(h *orderlog.Header) bool { return len(h.Peers) > 0 && !slices.Cont
 // lost reports what is wrong with the hashes.
 func (l *Log) lost() []string {
 	if l.stranger() {
-		return []string{fmt.Sprintf("%s: its peer %q is not among those of the session, so none of its hashes are known to be its own", prose.Path(l.Name), l.Header.Peer)}
+		return []string{fmt.Sprintf("%s: its peer %q is not in the session, so none of its hashes are known to be its own", prose.Path(l.Name), l.Header.Peer)}
 	}
 	var list []string
 	for _, point := range l.Conflicts {

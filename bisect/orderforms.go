@@ -144,7 +144,7 @@ func (f *OrderForms) Check() error {
 	}
 	for i, p := range f.Params {
 		if p.Key == "" || len(p.Values) == 0 || slices.ContainsFunc(f.Params[:i], func(q ParamForm) bool { return q.Key == p.Key }) {
-			return fmt.Errorf("parameter %q: expected a name of its own, and a value at least", p.Key)
+			return fmt.Errorf("parameter %q: expected a name that no other has, and a value at least", p.Key)
 		}
 	}
 	if component, field, ok := strings.Cut(f.Owner, "."); f.Owner != "" && (!ok || component == "" || field == "") {
@@ -199,7 +199,7 @@ func (f *FieldForm) check(owner string) error {
 	case f.Entity.Of != Anyone && f.Entity.Of != Own && f.Entity.Of != Others:
 		return fmt.Errorf("an entity of %q, expected own, other or nothing", f.Entity.Of)
 	case f.Entity.Of != Anyone && owner == "":
-		return errors.New("an entity that belongs to somebody, and no column of owners")
+		return errors.New("an entity that belongs to a player, and no column of owners")
 	}
 	return nil
 }

@@ -35,7 +35,7 @@ func (r *trialRun) origin(p *player, s *played) (*part, error) {
 				continue
 			}
 			if at := r.snapshotOf(p, s, point); at != nil {
-				r.out.Lost = append(r.out.Lost, fmt.Sprintf("%s: ticks %d to %d, after a %s, are not judged: the peer left no snapshot before that of state point %d", prose.Path(r.log.Name), s.From, point-1, s.Began, point))
+				r.out.Lost = append(r.out.Lost, fmt.Sprintf("%s: ticks %d to %d, after a %s, are not judged: the peer left no snapshot before state point %d", prose.Path(r.log.Name), s.From, point-1, s.Began, point))
 				return at, nil
 			}
 		}

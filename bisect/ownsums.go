@@ -138,7 +138,7 @@ func (p *player) byRoots(point uint64, got merkle.Short) {
 		return
 	}
 	p.recorded, p.rooted = roots, true
-	p.out.Notes = append(p.out.Notes, fmt.Sprintf("the hashes in %s are not the roots of the peer's snapshots but a checksum of the game's own; the replay is held against %d snapshots instead", prose.Path(p.log.Name), len(roots)))
+	p.out.Notes = append(p.out.Notes, fmt.Sprintf("the hashes in %s are not the roots of the peer's snapshots but a checksum of the game's own; the replay is compared with %d snapshots instead", prose.Path(p.log.Name), len(roots)))
 }
 
 func rootAt(e *snapshot.Entry) (root merkle.Short, ok bool) {

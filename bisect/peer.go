@@ -192,7 +192,7 @@ func (r *Result) name(peers []*peer) {
 		}
 		k := slices.IndexFunc(peers[:i], func(q *peer) bool { return q.says != "" && q.says == p.says })
 		if k >= 0 {
-			r.note("%s and %s both call themselves %q: here %q is that of %s; which of them is that peer is not known", peers[k].Path, p.Path, p.says, p.name, p.Path)
+			r.note("%s and %s both call themselves %q: here %q is the peer in %s; which of them is that peer is not known", peers[k].Path, p.Path, p.says, p.name, p.Path)
 		}
 	}
 }

@@ -270,7 +270,7 @@ func (rep *Replay) drill(r *Result, runs []run, opts Options) error {
 			continue
 		}
 		if run.lent {
-			r.note("%s is not drilled into: it left no orders of its own", run.peer)
+			r.note("%s is not drilled into: it left no orders", run.peer)
 			continue
 		}
 		if run.peer.ownSums {

@@ -393,7 +393,7 @@ func (run *run) say(r *Result, bad uint64) {
 		r.note("%s: %s", run.peer, run.unsteady)
 	}
 	if run.taken != nil {
-		r.note("%s loaded a state at point %d that is not the replay's, but another peer's: what it did from there on is not judged", run.peer, *run.taken)
+		r.note("%s loaded a state at point %d that is not the replay's, but another peer's: its states from there on are not judged", run.peer, *run.taken)
 	}
 	if n := len(run.list); n > 0 && run.list[n-1].To < bad {
 		r.note("the orders in %s are known up to state point %d only", run.log.Name, run.list[n-1].To)

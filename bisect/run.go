@@ -123,7 +123,7 @@ func (r *trialRun) beginAt(w *snapshot.World) error {
 		end.From, end.To, last = point, point, len(r.list)-1
 	}
 	if last < 0 {
-		return fmt.Errorf("%s: state point %d is of no stretch of the log, whose first is of %s", r.log.Name, point, r.list[0])
+		return fmt.Errorf("%s: state point %d is in no stretch of the log; the first is %s", r.log.Name, point, r.list[0])
 	}
 	r.list = r.list[last:]
 	return nil

@@ -124,7 +124,7 @@ func (p *pair) confirmed() bool {
 			continue
 		}
 		if p.corrupt++; p.corrupt == maxCorrupt {
-			p.result.lose("%s and %s: the content of %d pairs of states is not what their digests say; no other is believed", p.a.Path, p.b.Path, maxCorrupt)
+			p.result.lose("%s and %s: the content of %d pairs of states does not match their digests; no other pair is believed", p.a.Path, p.b.Path, maxCorrupt)
 			for k := range p.pairs {
 				p.pairs[k].read, p.pairs[k].ok = true, false
 			}

@@ -244,7 +244,7 @@ var modes = map[TrialMode]*mode{
 	CheckCaches: {
 		replay:  (*player).caches,
 		agrees:  "every cache is what its state gives",
-		departs: "a cache was not updated when what it follows from changed; whoever reads it departs later, while hashes still agree",
+		departs: "a cache was not updated when its source changed; the code that reads it departs later, while hashes still agree",
 	},
 	CheckPurity: {
 		replay:  (*player).purity,
@@ -254,7 +254,7 @@ var modes = map[TrialMode]*mode{
 	Changing: {replay: (*player).changing},
 	Predict: {
 		replay:  (*player).predict,
-		agrees:  "whose orders are predicted makes no difference",
+		agrees:  "it makes no difference which player's orders are predicted",
 		departs: "the taking back of a prediction forgets something: each machine predicts its own players and departs from the others",
 	},
 }
@@ -293,7 +293,7 @@ func means(t *Trial) string {
 	}
 	if same && !d.TickEnd && t.Mode != Predict {
 		if t.Mode == Plain {
-			return fmt.Sprintf("the state of %s is what its orders give, what it recorded is not: its checksum is wrong, or of another kind", prose.Name(d.A))
+			return fmt.Sprintf("the state of %s follows from its orders, the recorded checksum does not: its checksum is wrong, or of another kind", prose.Name(d.A))
 		}
 		return "the states are the same, their hashes are not: a checksum is wrong, or of another kind"
 	}

@@ -46,7 +46,7 @@ var statements = sync.OnceValue(func() map[string]string {
 				continue
 			}
 			if all[name] != "" {
-				panic(fmt.Sprintf("%s: the statement %s stands there twice", e.Name(), name))
+				panic(fmt.Sprintf("%s: the statement %s is there twice", e.Name(), name))
 			}
 			all[name] = statement
 		}

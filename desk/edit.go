@@ -126,7 +126,7 @@ func (tx *Tx) live(ctx context.Context, code string) (*groupRow, error) {
 // edit makes an edit in a transaction.
 func (e *Editor) edit(ctx context.Context, f func(*Tx) (Event, Done, error)) (done Done, err error) {
 	if e.Who == "" {
-		return done, errors.New("an edit has somebody who makes it")
+		return done, errors.New("an edit needs the name of its author")
 	}
 	err = e.Store.Write(ctx, func(tx *Tx) error {
 		event, d, err := f(tx)
@@ -356,7 +356,7 @@ func (e *Editor) Move(ctx context.Context, reports []int64, to string) (Done, er
 				return Event{}, Done{}, err
 			}
 			if x.variant == 0 {
-				return Event{}, Done{}, fmt.Errorf("report %d has no divergence, so it is of no bug", id)
+				return Event{}, Done{}, fmt.Errorf("report %d has no divergence, so it belongs to no bug", id)
 			}
 			if len(list) > 0 && x.game != list[0].game {
 				return Event{}, Done{}, fmt.Errorf("reports %d and %d are of different games", reports[0], id)
@@ -369,7 +369,7 @@ func (e *Editor) Move(ctx context.Context, reports []int64, to string) (Done, er
 			return Event{}, Done{}, err
 		}
 		if target.game != list[0].game {
-			return Event{}, Done{}, fmt.Errorf("group %s is of another game than report %d", target.code, reports[0])
+			return Event{}, Done{}, fmt.Errorf("group %s belongs to another game than report %d", target.code, reports[0])
 		}
 		var variant, group int64
 		if err := tx.row(ctx, "variant.insert", []any{target.game, byHand, target.code, target.id, "put here by hand", false}, &variant, &group); err != nil {

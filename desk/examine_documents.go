@@ -70,15 +70,15 @@ func (x *examining) document(d *described, body []byte) {
 	_, key := KeyOf(r)
 	switch {
 	case r.Status != d.status:
-		x.fault(DocumentFault, where, "its status is %s, and that of its document %s", d.status, r.Status)
+		x.fault(DocumentFault, where, "its status is %s, its document has %s", d.status, r.Status)
 	case !d.moved && key != (d.variant != 0):
-		x.fault(DocumentFault, where, "its variant is %d, and its document %s", d.variant, map[bool]string{true: "is of a bug", false: "is of none"}[key])
+		x.fault(DocumentFault, where, "its variant is %d, and its document %s", d.variant, map[bool]string{true: "belongs to a bug", false: "belongs to none"}[key])
 	case d.variant != 0 && !d.moved && r.Fingerprint != d.strict:
-		x.fault(DocumentFault, where, "the fingerprint of its variant is %q, and that of its document %q", d.strict, r.Fingerprint)
+		x.fault(DocumentFault, where, "the fingerprint of its variant is %q, its document has %q", d.strict, r.Fingerprint)
 	case r.Session.Game != d.game || r.Session.Build != d.build || r.Session.Seed != d.seed:
-		x.fault(DocumentFault, where, "its game, build and seed are %q, %q and %q, and those of its document %q, %q and %q", d.game, d.build, d.seed, r.Session.Game, r.Session.Build, r.Session.Seed)
+		x.fault(DocumentFault, where, "its game, build and seed are %q, %q and %q, its document has %q, %q and %q", d.game, d.build, d.seed, r.Session.Game, r.Session.Build, r.Session.Seed)
 	case dayOf(r) != d.day || tickOf(r) != d.tick || len(r.Peers) != d.peers:
-		x.fault(DocumentFault, where, "its day, tick and number of peers are %q, %d and %d, and those of its document %q, %d and %d", Day(d.day), d.tick, d.peers, Day(dayOf(r)), tickOf(r), len(r.Peers))
+		x.fault(DocumentFault, where, "its day, tick and number of peers are %q, %d and %d, its document has %q, %d and %d", Day(d.day), d.tick, d.peers, Day(dayOf(r)), tickOf(r), len(r.Peers))
 	default:
 		return
 	}

@@ -214,7 +214,7 @@ func (s *Store) complete(ctx context.Context, list []Ranked) error {
 		var id, complete int64
 		err := scan(&id, &complete)
 		if points := int(complete * pointsComplete / 100); points > 0 {
-			at[id].because(true, points, "a report says %d %% of what can be known", complete)
+			at[id].because(true, points, "a report contains %d %% of what can be known", complete)
 		}
 		return err
 	})

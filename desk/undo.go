@@ -75,7 +75,7 @@ func (tx *Tx) restedOn(ctx context.Context, x Event) error {
 		kinds = []What{Named, Merged}
 	case Noted, Linked:
 	default:
-		return fmt.Errorf("event %d is of a kind that is not undone: %s", x.ID, x.What)
+		return fmt.Errorf("event %d has a kind that is not undone: %s", x.ID, x.What)
 	}
 	groups := []int64{x.Group}
 	if x.About.OtherID != 0 {

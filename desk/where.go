@@ -103,7 +103,7 @@ func named(build, name string) bool {
 type UnknownBuildError struct{ Build string }
 
 func (e *UnknownBuildError) Error() string {
-	return fmt.Sprintf("no report is of the build %s, and its name does not say which builds are older", strconv.Quote(e.Build))
+	return fmt.Sprintf("no report has the build %s, and its name does not show which builds are older", strconv.Quote(e.Build))
 }
 
 // buildIDs returns the builds with a relation to the build called name, in each game.

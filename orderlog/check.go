@@ -18,7 +18,7 @@ func (h *Header) check() error {
 	names := make(map[string]bool, len(h.Kinds))
 	for i, k := range h.Kinds {
 		if k.Name == "" || names[k.Name] {
-			return fmt.Errorf("order kind %d is named %q, expected a name of its own", i, k.Name)
+			return fmt.Errorf("order kind %d is named %q, expected a name that no other has", i, k.Name)
 		}
 		names[k.Name] = true
 		if err := checkText("name of an order kind", k.Name); err != nil {

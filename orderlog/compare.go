@@ -281,7 +281,7 @@ func (c *comparer) finish() *Comparison {
 			r.Unknown, r.UnknownLine = lossy.Unknown()
 		}
 		if r.Unknown > 0 {
-			c.warn("%s: %s of no known kind, first at line %d: orders of the ticks beside them may be lacking", prose.Path(r.Name), lines(r.Unknown), r.UnknownLine)
+			c.warn("%s: %s of no known kind, first at line %d: orders of the ticks next to them may be missing", prose.Path(r.Name), lines(r.Unknown), r.UnknownLine)
 		}
 		out.Peers = append(out.Peers, *r)
 	}

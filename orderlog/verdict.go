@@ -65,7 +65,7 @@ func (c *comparer) verdict() {
 		out.Verdict = InputsEqual
 		out.Basis = fmt.Sprintf("%d orders from %s to %s", w.Orders, namedTick(w.From, w.NativeFrom), namedTick(w.To, w.NativeTo))
 		if out.ClaimCount > 0 {
-			out.Basis += "; " + out.Claims[0].says() + ", which nothing here bears out"
+			out.Basis += "; " + out.Claims[0].says() + ", which nothing here confirms"
 		}
 	}
 }

@@ -188,7 +188,7 @@ func (t *fileTable) setBlocks(info *TableInfo, arrays [blockFields][]byte) error
 		}
 	}
 	if total != info.Rows {
-		return fmt.Errorf("blocks have %d rows, the header says %d", total, info.Rows)
+		return fmt.Errorf("blocks have %d rows, the header has %d", total, info.Rows)
 	}
 	return t.checkDigests(info)
 }
@@ -250,12 +250,12 @@ func (t *fileTable) checkDigests(info *TableInfo) error {
 		keys[b] = t.Blocks[b].Keys
 	}
 	if h.keysDigest(info.Parts, keys) != t.KeysDigest {
-		return errors.New("digest of the keys does not follow from those of the blocks")
+		return errors.New("digest of the keys does not follow from the digests of the blocks")
 	}
 	for i := range t.Columns {
 		c := &t.Columns[i]
 		if h.columnDigest(&c.Schema, c.Blocks) != c.Digest {
-			return fmt.Errorf("digest of column %s does not follow from those of the blocks", c.Name())
+			return fmt.Errorf("digest of column %s does not follow from the digests of the blocks", c.Name())
 		}
 	}
 	if t.leaf(info.Label, info.Rows) != info.Hash {

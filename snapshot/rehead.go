@@ -79,7 +79,7 @@ func (f *File) moveIndex(index []byte, at, shift int64) error {
 	}
 	const array4, uint64Code = 0x94, 0xcf // the fixed-size forms that a writer uses, so that the length stays the same
 	if len(body) < 10 || body[0] != array4 || body[1] != uint64Code {
-		return errors.New("its index has numbers of another form than that of their types")
+		return errors.New("its index has numbers of another form than the form of their types")
 	}
 	binary.BigEndian.PutUint64(body[2:], uint64(int64(binary.BigEndian.Uint64(body[2:]))+shift))
 	binary.LittleEndian.PutUint32(index[len(body):], checksum(body))

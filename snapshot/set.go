@@ -126,7 +126,7 @@ type MisnamedError struct {
 }
 
 func (e *MisnamedError) Error() string {
-	return fmt.Sprintf("%s: the name says seed %016x, state point %s; the header says seed %016x, state point %s",
+	return fmt.Sprintf("%s: the name has seed %016x, state point %s; the header has seed %016x, state point %s",
 		e.Path, e.Seed, e.Point, e.HeaderSeed, e.HeaderPoint)
 }
 

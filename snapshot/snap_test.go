@@ -327,7 +327,7 @@ func TestHostileTables(t *testing.T) {
 		"duplicate columns":          {func(w *Writer, t *Table) { w.index.Columns[1].Field = "a" }, "column A.a does not follow A.a"},
 		"unordered columns":          {func(w *Writer, t *Table) { w.index.Columns[0].Field = "z" }, "column A.b does not follow A.z"},
 		"a column of another width":  {func(w *Writer, t *Table) { w.index.Columns[0].Type = U16 }, "which 3 rows cannot have"},
-		"a row count that disagrees": {func(w *Writer, t *Table) { w.info.Tables[0].Rows = 5 }, "blocks have 3 rows, the header says 8"},
+		"a row count that disagrees": {func(w *Writer, t *Table) { w.info.Tables[0].Rows = 5 }, "blocks have 3 rows, the header has 8"},
 		"a boolean of 2":             {func(w *Writer, t *Table) { w.index.Columns[0].Type = Bool }, "boolean is 2"},
 		"no parts":                   {func(w *Writer, t *Table) { w.info.Tables[0].Parts = 0 }, "keys of 0 parts"},
 		"duplicate archetypes": {func(w *Writer, t *Table) {

@@ -168,7 +168,7 @@ func (w *Writer) checkRows(i int, rows *Table) error {
 	s := &w.schemas[i]
 	same := slices.EqualFunc(s.Columns, rows.Columns, func(a, b Column) bool { return a.Schema == b.Schema })
 	if !same || s.Keys.Parts() != rows.Keys.Parts() {
-		return fmt.Errorf("%s %q: columns or keys are not those of the outline", rows.Class, rows.Label)
+		return fmt.Errorf("%s %q: columns or keys do not match the outline", rows.Class, rows.Label)
 	}
 	if n := w.pending.Rows(); i == w.current && n > 0 && rows.Rows() > 0 {
 		if last, next := w.pending.Keys.At(n-1), rows.Keys.At(0); last.Compare(next) >= 0 {

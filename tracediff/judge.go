@@ -273,7 +273,7 @@ func (c *comparer) checkValues(j *JudgedClaim, w *witness) {
 		i := slices.IndexFunc(c.list, func(t *Trace) bool { return t.Name == v.Peer && v.Peer != "" })
 		if i >= 0 && i < len(w.values) && w.values[i] != nil {
 			if !equalSum(w.values[i], []byte(v.Value)) {
-				j.Contradictions = append(j.Contradictions, fmt.Sprintf("it says that %s had %s, its trace has %s", prose.Name(v.Peer), prose.Name(v.Value), prose.Name(string(w.values[i]))))
+				j.Contradictions = append(j.Contradictions, fmt.Sprintf("it reports that %s had %s, its trace has %s", prose.Name(v.Peer), prose.Name(v.Value), prose.Name(string(w.values[i]))))
 			}
 			continue
 		}

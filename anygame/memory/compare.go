@@ -109,7 +109,7 @@ func (l *Layout) Findings(a, b []byte, opt Options) (sentences []string) {
 	say("padding differs: %s: uninitialised memory in what was compared", &c.padding)
 	say("pointers differ in %s: they differ on every machine", &c.pointers)
 	say("only one side has a null pointer in %s", &c.nulls)
-	say("text differs only after the zero that ends it: %s: what the memory held before", &c.behind)
+	say("text differs only after the zero that ends it: %s: bytes that the memory held before", &c.behind)
 	switch values := c.values.texts(); {
 	case len(sentences) == 0:
 	case len(values) > 0:

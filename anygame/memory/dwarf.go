@@ -403,7 +403,7 @@ func (t *reader) typeOf(n node) (*typ, error) {
 	case dwarf.Offset:
 		return t.at(at)
 	case uint64:
-		return nil, errors.New("types are in units of their own: build without -fdebug-types-section")
+		return nil, errors.New("types are in separate units: build without -fdebug-types-section")
 	}
 	return nil, errors.New("a type that is void or not given")
 }
@@ -613,7 +613,7 @@ func (t *reader) member(made *typ, n node) error {
 		}
 	case dwarf.TagInheritance:
 		if n.integer(dwarf.AttrVirtuality, 0) != 0 {
-			return fmt.Errorf("%s has a virtual base class, whose place only the program knows", made.name)
+			return fmt.Errorf("%s has a virtual base class, and only the program knows its place", made.name)
 		}
 	default:
 		return nil

@@ -167,7 +167,7 @@ func TestC(t *testing.T) {
 			"padding differs: 3 bits after Unit.high in 6 of 6 Units; 2 bytes after Unit.high in 6 of 6 Units; 3 bits after Unit.delta in 6 of 6 Units; " +
 				"3 bytes after Unit.delta in 6 of 6 Units; 2 bytes after Unit.inner.a in 6 of 6 Units; and 3 more: uninitialised memory in what was compared",
 			"pointers differ in Unit.target in 5 of 6 Units; GameState.first in 1 of 2 elements: they differ on every machine",
-			"text differs only after the zero that ends it: Unit.name in 6 of 6 Units: what the memory held before",
+			"text differs only after the zero that ends it: Unit.name in 6 of 6 Units: bytes that the memory held before",
 			"nothing else differs: the values of the game are equal",
 		}
 		// Where the bit field begins in its unit, and so the padding around it, is the same in all of these compilers.

@@ -20,7 +20,7 @@ func (s *simulator) OrderForms() (f *bisect.OrderForms, err error) {
 	}
 	defer s.named(&err)
 	if err := f.Check(); err != nil {
-		return nil, s.link.broken("what it says of its orders: " + err.Error())
+		return nil, s.link.broken("its description of its orders: " + err.Error())
 	}
 	return f, nil
 }

@@ -18,10 +18,10 @@ import (
 
 func (c *checker) starts(s *simulator) (string, error) {
 	if s.point != c.first() {
-		return "", wrongf("it begins at state point %d, the header says %d", s.point, c.first())
+		return "", wrongf("it begins at state point %d, the header has %d", s.point, c.first())
 	}
 	if want := c.session.Header.Start; !want.IsZero() && s.hash != want.Short() {
-		return "", wrongf("it begins with hash %s, the log's header says %s", s.hash, want.Short())
+		return "", wrongf("it begins with hash %s, the log's header has %s", s.hash, want.Short())
 	}
 	c.start = s.hash
 	return fmt.Sprintf("state point %d, hash %s", s.point, s.hash), nil
@@ -59,7 +59,7 @@ func (c *checker) recorded() (string, error) {
 	if n == 0 {
 		return "no log was given, or it recorded none", nil
 	}
-	return fmt.Sprintf("%d hashes are those of the log", n), nil
+	return fmt.Sprintf("%d hashes match the log", n), nil
 }
 
 func (c *checker) twice(s *simulator) (string, error) {

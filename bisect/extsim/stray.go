@@ -30,7 +30,7 @@ func strayText(r *bufio.Reader, limit uint32) string {
 	if !ended && r.Buffered() > maxStray {
 		text += "…"
 	}
-	return fmt.Sprintf("it printed %s where only replies belong: what a target has to say goes to stderr", text)
+	return fmt.Sprintf("it printed %s where only replies belong: a target prints everything else to stderr", text)
 }
 
 // isArray reports whether a value that begins with a byte is an array, as replies are.

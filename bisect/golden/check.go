@@ -249,7 +249,7 @@ func (c *check) otherLog(job Job, m *Manifest) error {
 	if r, err := run(c.ctx, c.play, job, m.Every, os.DevNull); err == nil && len(r.Lost) > 0 {
 		return errors.New(r.Lost[0])
 	}
-	return unusable{fmt.Errorf("%s is not the log that was recorded: its SHA-256 is another than the manifest says", m.Log)}
+	return unusable{fmt.Errorf("%s is not the log that was recorded: its SHA-256 is not the one in the manifest", m.Log)}
 }
 
 // again plays a log that diverged a second time, to the tick after which it differs: a replay that is not the same

@@ -28,7 +28,7 @@ type Entry struct {
 }
 
 // errNoManifest is the error of a trace without a manifest: its recording was interrupted.
-var errNoManifest = fmt.Errorf("%s is missing, beside %s", ManifestName, TraceName)
+var errNoManifest = fmt.Errorf("%s is missing next to %s", ManifestName, TraceName)
 
 // Open reads the manifests in a folder. A manifest that cannot be used is in its entry; a
 // folder may have no entries.

@@ -363,7 +363,7 @@ func TestDamage(t *testing.T) {
 		{"log torn", edit("a/log", func(b []byte) []byte { return append(cut(b), '?') }), good, golden.NotPlayed, "the log breaks off"},
 		{"logs swapped", swap("log"), good, golden.Unusable, "log is not the log that was recorded"},
 		{"manifest cut", edit("a/golden.txt", cut), good, golden.Unusable, "breaks off"},
-		{"manifest missing", remove("a/golden.txt"), good, golden.Unusable, "golden.txt is missing, beside golden.trace.zst"},
+		{"manifest missing", remove("a/golden.txt"), good, golden.Unusable, "golden.txt is missing next to golden.trace.zst"},
 		{"manifest of another trace", edit("a/golden.txt", func(b []byte) []byte {
 			return bytes.Replace(b, []byte("\npoints"), nil, 1)
 		}), good, golden.Unusable, "golden.txt: line 4"},

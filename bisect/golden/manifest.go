@@ -267,7 +267,7 @@ func (p *manifestParser) manifest() *Manifest {
 		m.Facts[name], last = value, name
 	}
 	if p.err == nil && p.at < len(p.lines) {
-		p.fail("%q: expected the end, or this is of a newer version", p.lines[p.at])
+		p.fail("%q: expected the end, or the file has a newer version", p.lines[p.at])
 	}
 	return m
 }

@@ -46,7 +46,7 @@ type Common struct {
 // Why a replay of results is not counted.
 const (
 	NotInResults = "it is not in the results"
-	OtherGolden  = "the results are of another golden trace"
+	OtherGolden  = "the results belong to another golden trace"
 )
 
 // Merge returns the table of runs, of the given replays: those that a run does not have were not played. The same runs

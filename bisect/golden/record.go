@@ -314,7 +314,7 @@ func (w *recording) into(out *Recording) error {
 			out.Golden, out.Ticks = &old.Trace, old.Ticks()
 		}
 		if old == nil && !w.Update {
-			return unusable{fmt.Errorf("%w; --update records it anew", w.have.Err)}
+			return unusable{fmt.Errorf("%w; --update records it again", w.have.Err)}
 		}
 	}
 	if old != nil && old.LogDigest == w.digest {
@@ -367,12 +367,12 @@ func (w *recording) other(old, m *Manifest) string {
 	case old.LogDigest != m.LogDigest:
 		return "another log is kept under this name; --update replaces it, --name keeps both"
 	case old.Every != m.Every:
-		return fmt.Sprintf("it is kept with the hashes of %s, not of %s; --update records it anew", everyTick(old.Every), everyTick(m.Every))
+		return fmt.Sprintf("it is kept with the hashes of %s, not of %s; --update records it again", everyTick(old.Every), everyTick(m.Every))
 	case old.Systems != m.Systems:
 		if old.Systems {
-			return "it is kept with a hash after each system, not without; --update records it anew"
+			return "it is kept with a hash after each system, not without; --update records it again"
 		}
-		return "it is kept without a hash after each system, not with; --update records it anew"
+		return "it is kept without a hash after each system, not with; --update records it again"
 	}
 	return ""
 }
@@ -396,7 +396,7 @@ func (w *recording) same(old, m *Manifest, r *replayed, out *Recording) (bool, e
 	}
 	if err := w.Folder.kept(w.name, old, w.place+goldenFile); err != nil {
 		if !w.Update {
-			return false, unusable{fmt.Errorf("%w; --update records it anew", err)}
+			return false, unusable{fmt.Errorf("%w; --update records it again", err)}
 		}
 		out.Why = err.Error()
 		return false, nil

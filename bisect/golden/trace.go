@@ -161,7 +161,7 @@ func (f *Folder) kept(name string, m *Manifest, path string) error {
 		return fmt.Errorf("%s: %w", TraceName, err)
 	}
 	if got := Digest(h.Sum(nil)); got != m.Trace {
-		return fmt.Errorf("%s has SHA-256 %.16s…, the manifest says %.16s…: it is damaged, or of another replay", TraceName, got, m.Trace)
+		return fmt.Errorf("%s has SHA-256 %.16s…, the manifest has %.16s…: it is damaged, or of another replay", TraceName, got, m.Trace)
 	}
 	return nil
 }
@@ -184,7 +184,7 @@ type First struct {
 }
 
 // errNoDifference means that two traces are not the same bytes and have no hash that differs.
-var errNoDifference = errors.New("no hash differs, but the ticks or systems of which there are hashes are others")
+var errNoDifference = errors.New("no hash differs, but the hashes are of other ticks or systems")
 
 // differ finds where the trace in a file first differs from the golden one. Starts are the hashes
 // at the first point, from.

@@ -89,7 +89,7 @@ func New(t Target) (_ *Hunter, err error) {
 			return nil, err
 		}
 	} else if len(h.base) == 0 {
-		return nil, fmt.Errorf("%w: %s does not tell its orders (capability %q), and there is no log of which to change some", ErrCannot, t.Sim.Name, bisect.CanOrders)
+		return nil, fmt.Errorf("%w: %s does not list its orders (capability %q), and there is no log with orders to change", ErrCannot, t.Sim.Name, bisect.CanOrders)
 	}
 	for _, mode := range Modes() {
 		if len(t.Modes) > 0 && !slices.Contains(t.Modes, mode) {

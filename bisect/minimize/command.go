@@ -63,7 +63,7 @@ func words(line, path string) ([]string, error) {
 		}
 	}
 	if !found {
-		return nil, fmt.Errorf("%q: no %s, which stands for the path of the log", line, Placeholder)
+		return nil, fmt.Errorf("%q: no %s, the placeholder for the path of the log", line, Placeholder)
 	}
 	return list, nil
 }

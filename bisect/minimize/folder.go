@@ -90,7 +90,7 @@ func claim(dir, file string) error {
 	ours := []string{OutcomesName, SideA, SideB, file}
 	foreign := slices.ContainsFunc(names, func(name string) bool { return !slices.Contains(ours, name) && !files.IsUnfinished(name) })
 	if foreign || !slices.Contains(names, OutcomesName) {
-		return fmt.Errorf("%s: not empty, the result needs a folder of its own", dir)
+		return fmt.Errorf("%s: not empty, the result needs an empty folder", dir)
 	}
 	return nil
 }

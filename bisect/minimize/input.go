@@ -82,7 +82,7 @@ func (in *Input) Left() string {
 	if in.away == nil {
 		return ""
 	}
-	return fmt.Sprintf("%s: what comes after state point %d is not searched: the peer was away, up to state point %d", in.Name, in.end, in.away.From)
+	return fmt.Sprintf("%s: the ticks after state point %d are not searched: the peer was away, up to state point %d", in.Name, in.end, in.away.From)
 }
 
 // lastTimes returns the ticks of a log in ascending order. Where a log goes back and

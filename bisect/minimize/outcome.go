@@ -76,11 +76,11 @@ func (s Signature) String() string {
 	case KindHash:
 		return "the state hash"
 	case KindCommand:
-		return "diverges, as the command says"
+		return "diverges, according to the command"
 	case KindBroken:
 		return "the simulator " + s.Archetype
 	case KindSum:
-		return "a hash that is not that of the state"
+		return "a hash that is not the state's"
 	case KindCache:
 		return "stale cache " + s.Archetype
 	}

@@ -99,7 +99,7 @@ var faultKinds = [numFaults]FaultKind{
 	staleCache: {
 		"stale-cache", []string{"SpatialGrid", "PathCost", "Fog"},
 		"the invalidation of a cache is forgotten",
-		"the cache departs from what its state says while the hashes still agree; who reads it diverges later",
+		"the cache no longer follows from its state while the hashes still agree; the code that reads it diverges later",
 	},
 	initialState: {
 		"initial-state", []string{"OreField", "Player", "Headquarters"},
@@ -123,13 +123,13 @@ var faultKinds = [numFaults]FaultKind{
 	},
 	orderAltered: {
 		"order-altered", []string{"Movement", "Combat", "Production"},
-		"one bit of an order flips on its way: of where to move, whom to attack or what to train",
+		"one bit of an order flips on its way: of the place to move to, the target to attack or the unit to train",
 		"the order's content differs in one peer's log; the entity it names diverges in that tick, in Orders",
 	},
 	orderLate: {
 		"order-late", []string{"Movement", "Combat", "Production"},
 		"the network hands one order on a tick late: a move, an attack or a train order",
-		"the order stands one tick later in one peer's log; the entity it names diverges in the earlier tick, in Orders",
+		"the order is one tick later in one peer's log; the entity it names diverges in the earlier tick, in Orders",
 	},
 	impureValidation: {
 		"impure-validation", []string{"Movement", "Combat", "Production"},
@@ -153,7 +153,7 @@ var faultKinds = [numFaults]FaultKind{
 	},
 	unstableSort: {
 		"unstable-sort", []string{"Movement", "Combat", "Economy"},
-		"a list is sorted by chunks of 1024 entities instead of by entity; those of a chunk stay as they were gathered, table by table",
+		"a list is sorted by chunks of 1024 entities instead of by entity; the entities of a chunk stay as they were gathered, table by table",
 		"like map-order: values of entities trade places; but two runs of the same peer agree",
 	},
 	floatReassoc: {
@@ -179,7 +179,7 @@ var faultKinds = [numFaults]FaultKind{
 	orderDuplicated: {
 		"order-duplicated", []string{"Movement", "Combat", "Production"},
 		"the network delivers an order a second time in the next tick, after the one that replaced it: a move, an attack or a train order",
-		"an order that was applied stands once more in one peer's log, a tick later; the entity it names diverges in that tick, in Orders",
+		"an order that was applied is in one peer's log again, a tick later; the entity it names diverges in that tick, in Orders",
 	},
 	orderReordered: {
 		"order-reordered", []string{"Movement", "Combat", "Production"},

@@ -106,7 +106,7 @@ func (s *Sim) parse(save []byte) (*saved, error) {
 	le := binary.LittleEndian
 	game := Config{Seed: le.Uint64(head), Names: le.Uint64(head[8:]), Entities: int(le.Uint32(head[16:])), Players: int(le.Uint32(head[20:]))}
 	if game != s.config {
-		return nil, fmt.Errorf("the save is of the game %v, not of %v", game, s.config)
+		return nil, fmt.Errorf("the save belongs to the game %v, not to %v", game, s.config)
 	}
 	out := &saved{point: le.Uint64(head[24:]), rng: head[32:]}
 	for a, t := range s.tables {
@@ -227,7 +227,7 @@ func (t *table) restore(src *savedTable, b *baseTable) error {
 		setLittleEndian(t.index, src.keys[half:])
 	}
 	if i := unordered(t.keys()); i > 0 {
-		return fmt.Errorf("the key of row %d does not follow that of row %d", i, i-1)
+		return fmt.Errorf("the key of row %d does not follow the key of row %d", i, i-1)
 	}
 	t.keysDirty, t.restored = true, b
 	for i := range t.fields {

@@ -58,7 +58,7 @@ func Simulator(mistakes ...Fault) *bisect.Sim {
 				h = &orderlog.Header{Kinds: sim.OrderKinds()}
 			}
 			if saved := sim.Config(); config != nil && (saved.Entities != config.Entities || saved.Players != config.Players) {
-				return nil, fmt.Errorf("the state is of a game with %d entities and %d players, the log of one with %d and %d",
+				return nil, fmt.Errorf("the state belongs to a game with %d entities and %d players, the log of one with %d and %d",
 					saved.Entities, saved.Players, config.Entities, config.Players)
 			}
 			return newReplayed(sim, h)
@@ -75,7 +75,7 @@ func ofThisSim(h *orderlog.Header) (Config, error) {
 		return ParseParams(params)
 	}
 	if name := h.Params["sim"]; name != SimName {
-		return Config{}, fmt.Errorf("the log is of the simulator %q, not of %q", name, SimName)
+		return Config{}, fmt.Errorf("the log belongs to the simulator %q, not to %q", name, SimName)
 	}
 	config, err := ParseParams(h.Params)
 	if err != nil {

@@ -131,7 +131,7 @@ func (s *Sim) check() error {
 		for i, id := range t.id {
 			switch {
 			case t.index == nil && (id%(1<<archetypeBits) != uint64(a) || id>>archetypeBits >= next):
-				return fmt.Errorf("archetype %s: id %d is of another archetype or still to come", t.label, id)
+				return fmt.Errorf("archetype %s: id %d belongs to another archetype or does not exist yet", t.label, id)
 			case t.position != nil && (uint64(t.position.X.v[i]) >= uint64(limit) || uint64(t.position.Y.v[i]) >= uint64(limit)):
 				return fmt.Errorf("archetype %s, entity %d: position is off the map", t.label, t.id[i])
 			case t.owner != nil && int(t.owner.Player.v[i]) >= s.config.Players:

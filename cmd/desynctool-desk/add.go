@@ -109,7 +109,7 @@ func (d *deskEnv) namesKey(store *desk.Store) (*pseudonyms.Key, error) {
 func (d *deskEnv) openBlobs() (blobs.Store, error) {
 	where := cmp.Or(d.blobs, d.beside("blobs"))
 	if where == "" {
-		return nil, errors.New("the store is a database: --blobs says where the bundles are")
+		return nil, errors.New("the store is a database: name the place of the bundles with --blobs")
 	}
 	return blobs.Open(where)
 }

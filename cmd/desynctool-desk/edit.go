@@ -202,7 +202,7 @@ func who(as string) (string, error) {
 	}
 	u, err := user.Current()
 	if err != nil || u.Username == "" {
-		return "", errors.New("the system does not say who you are; give --as NAME")
+		return "", errors.New("the system does not know who you are; give --as NAME")
 	}
 	return u.Username, nil
 }

@@ -71,7 +71,7 @@ Exit status: 0 if it was done, 2 if it cannot be.`,
 // namesOf returns a player's names in a store: the name, and its pseudonym if there is a key.
 func (d *deskEnv) namesOf(player string) ([]string, error) {
 	if pseudonyms.IsRole(player) && !pseudonyms.IsPseudonym(player) {
-		return nil, fmt.Errorf("%q says what a peer is and not who; every match has one", player)
+		return nil, fmt.Errorf("%q is a role and not a player; every match has one", player)
 	}
 	list := []string{player}
 	path := cmp.Or(d.key, d.beside("key"))

@@ -131,7 +131,7 @@ func (d *deskEnv) doServe(flags *deskServeFlags) error {
 	}
 	flags.uploads = cmp.Or(flags.uploads, d.beside("uploads"))
 	if flags.uploads == "" {
-		return errors.New("the store is a database: --uploads says where uploads in pieces are")
+		return errors.New("the store is a database: name the place of uploads in pieces with --uploads")
 	}
 	store, err := d.open(true)
 	if err != nil {

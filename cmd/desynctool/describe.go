@@ -119,7 +119,7 @@ func doDescribeCheck(e *env, paths []string, all bool, format *cli.Outputs) erro
 		return err
 	}
 	if found.Page() == nil {
-		return fmt.Errorf("no %s lies beside these files or above them; describe writes one, --game names another", description.Base)
+		return fmt.Errorf("no %s is next to these files or above them; describe writes one, --game names another", description.Base)
 	}
 	end := e.watch(tree, "checking")
 	defer end()

@@ -104,12 +104,12 @@ func (e *env) session(tree *archive.Tree, paths []string, m *matchFlag, force bo
 	if n := len(matches.List); n > 1 && !force {
 		switch {
 		case err == nil && matches.OnlySeeds():
-			e.Warn([]string{fmt.Sprintf("files of %d matches; --match N takes only those of one: %s", n, matches)})
+			e.Warn([]string{fmt.Sprintf("files of %d matches; --match N takes only the files of one: %s", n, matches)})
 			return s, nil
 		case err == nil:
 			err = errors.New("files of several matches")
 		}
-		return nil, fmt.Errorf("%w; --match N takes those of one: %s", err, matches)
+		return nil, fmt.Errorf("%w; --match N takes the files of one: %s", err, matches)
 	}
 	if n := len(matches.List); n == 1 && err == nil {
 		e.Warn(matches.List[0].Doubts)

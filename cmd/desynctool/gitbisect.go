@@ -179,7 +179,7 @@ func (e *env) findCommit(o gitbisect.FindOptions, format *cli.Outputs) error {
 		return err
 	}
 	if f.Resumed > 0 {
-		fmt.Fprintf(e.Stderr, "%s of an earlier search that was interrupted were taken over; --restart begins anew\n", prose.Count(f.Resumed, "run", "runs"))
+		fmt.Fprintf(e.Stderr, "%s of an earlier search that was interrupted were taken over; --restart begins from the start\n", prose.Count(f.Resumed, "run", "runs"))
 	}
 	if f.Outputs != "" {
 		fmt.Fprintf(e.Stderr, "what builds printed that failed is in %s\n", document.Safe(f.Outputs))

@@ -35,7 +35,7 @@ func howToSee(command string, paths []string, number int) document.Step {
 // triageMatches reports on several matches, one after another, with a line each.
 func (e *env) triageMatches(found *triage.Found, paths []string, flags triageFlags, format *cli.Outputs) error {
 	if flags.start != "" {
-		return fmt.Errorf("--write-up is of one match; --match N takes one: %s", found.Named)
+		return fmt.Errorf("--write-up describes one match; --match N selects one: %s", found.Named)
 	}
 	if flags.open {
 		return fmt.Errorf("%w: %s", errOpenMatches, found.Named)

@@ -166,7 +166,7 @@ func (f *minimizeFlags) judge(e *env, game *compare.Witness, mode bisect.TrialMo
 			return nil, err
 		}
 		if against == nil {
-			return nil, fmt.Errorf("--against: %s is a game, and is held against a game", game.Game.Title)
+			return nil, fmt.Errorf("--against: %s is a game, and is compared with a game", game.Game.Title)
 		}
 		against.Cache = nil
 		j.Against = against.Witness

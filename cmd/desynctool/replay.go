@@ -275,7 +275,7 @@ func (e *env) playAgain(path string, game *compare.Witness, modes []bisect.Trial
 			return err
 		}
 		if against == nil {
-			return fmt.Errorf("--against: %s is a game, and is held against a game", game.Game.Title)
+			return fmt.Errorf("--against: %s is a game, and is compared with a game", game.Game.Title)
 		}
 		against.Force = flags.force
 		opts.Against = against.Witness

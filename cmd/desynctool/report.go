@@ -332,7 +332,7 @@ func reportedOrders(e *env, tree *archive.Tree, flags reportFlags, file string, 
 		e.Warn([]string{dir + ": not one order log: the report has no orders"})
 		return nil, player, nil
 	case header.Seed != info.Seed || header.Peer != "" && info.Peer != "" && header.Peer != info.Peer:
-		e.Warn([]string{fmt.Sprintf("the order log in %s is of another session or peer than %s: the report has no orders", dir, file)})
+		e.Warn([]string{fmt.Sprintf("the order log in %s belongs to another session or peer than %s: the report has no orders", dir, file)})
 		return nil, player, nil
 	case err != nil:
 		e.Warn([]string{fmt.Sprintf("%v: the report has the orders before that", err)})

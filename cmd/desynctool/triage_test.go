@@ -97,7 +97,7 @@ var triageTruths = []triageTruth{
 	{
 		dir: "spring/checksum_only", exit: 1, status: document.Diverged, kind: "checksum-only",
 		verdict: []string{"Only checksums differ, the states are equal at all 151", "from tick 3500 to 4096 and agree again from 4097 on: Alice ≠ Bob ≠ Carol", "checksum-defect"},
-		ladder:  []string{"no state differs", "the engine says the same"},
+		ladder:  []string{"no state differs", "the engine reports the same"},
 	},
 	{dir: "warzone2100/insync_3peer", status: document.InSync, verdict: []string{"2 of 2 pairs of states"}},
 	{

@@ -93,7 +93,7 @@ func (f *verifyFlags) check() error {
 	case f.donors && f.key != "" && f.signatures == "":
 		return errors.New("--key is for tick signatures; give them with --signatures FILE")
 	case f.root != "" && f.signatures != "":
-		return errors.New("--root and --signatures both say what the state hash must be; give one of them")
+		return errors.New("--root and --signatures both set the expected state hash; give one of them")
 	}
 	return nil
 }

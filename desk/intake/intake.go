@@ -217,7 +217,7 @@ func (x *Intake) Triage(ctx context.Context, file, name string, copied bool) (*T
 		}
 		return r.Triaged, nil
 	case <-wall:
-		return nil, &AsideError{fmt.Sprintf("its triage took longer than %s, and did not end when it was told to", x.Wall)}
+		return nil, &AsideError{fmt.Sprintf("its triage took longer than %s, and did not end on request", x.Wall)}
 	}
 }
 

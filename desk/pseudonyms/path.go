@@ -129,7 +129,7 @@ func (s *Scrubber) element(name string, dir bool) string {
 	stem := stemOf(name)
 	out := s.inElement(stem) + name[len(stem):]
 	if out != name && !dir && !alike(name, out) {
-		s.remain("the name of a file shows of which kind it is and keeps the name of a player in it")
+		s.remain("the name of a file shows its kind and keeps the name of a player in it")
 		return name
 	}
 	return out

@@ -107,7 +107,7 @@ func (s *Scrubber) end(path string) string {
 		case usual()[e]:
 		case stem != e && telling(stem):
 			if !fixed(e) {
-				s.remain("a file whose name has numbers, or says what a peer is, keeps its name, since the game gives such names; a player's may be in it")
+				s.remain("a file keeps its name if the name has numbers or the role of a peer, since the game gives such names; a player's may be in it")
 			}
 		default:
 			elements[i] = s.name(stem) + e[len(stem):]

@@ -336,7 +336,7 @@ func (w *worker) triage(ctx context.Context, j *river.Job[job], b *desk.Bundle, 
 			w.Log(fmt.Sprintf("bundle %d: names of players may be left: %s", b.ID, found.Names[0]))
 		}
 		if err := w.intake.Replaced(ctx, b, found); err != nil { // desk prune deletes the rest
-			w.Log(fmt.Sprintf("%s: what came of it is not deleted: %v", b.Name, err))
+			w.Log(fmt.Sprintf("%s: its result is not deleted: %v", b.Name, err))
 		}
 	}
 	return how, err

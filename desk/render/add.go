@@ -124,7 +124,7 @@ func (a *Adding) Text() string {
 	groups(&b, "New", a.NewGroups)
 	groups(&b, "Came back", a.CameBack)
 	if n := len(a.Named); n > 0 {
-		fmt.Fprintf(&b, "Names of players: %s, files of which are kept as they came (docs/privacy.md).\n", prose.Count(n, "bundle", "bundles"))
+		fmt.Fprintf(&b, "Names of players: %s, whose files are kept as they came (docs/privacy.md).\n", prose.Count(n, "bundle", "bundles"))
 	}
 	untaken(&b, "set aside", a.Aside)
 	untaken(&b, "stored, not triaged", a.Waiting)

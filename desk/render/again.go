@@ -107,7 +107,7 @@ func (a *Again) Text() string {
 	if b.Len() > 0 {
 		b.WriteByte('\n')
 	}
-	fmt.Fprintf(&b, "%s of %s triaged anew: %d changed.", prose.Count(a.Reports, "report", "reports"), prose.Count(a.Bundles-len(a.Skipped)-len(a.Meanwhile), "bundle", "bundles"), a.Changed)
+	fmt.Fprintf(&b, "%s of %s triaged again: %d changed.", prose.Count(a.Reports, "report", "reports"), prose.Count(a.Bundles-len(a.Skipped)-len(a.Meanwhile), "bundle", "bundles"), a.Changed)
 	var counts []string
 	for _, what := range []string{"status", "tick", "system", "locus", "cause", "fingerprint", "group"} {
 		if n := a.Counts[what]; n > 0 {

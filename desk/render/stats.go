@@ -86,7 +86,7 @@ func Stats(x *desk.Stats) *View {
 // waiting describes the bundles without a report.
 func waiting(waiting, aside int64) (list []string) {
 	if waiting > 0 {
-		list = append(list, Many(waiting, "bundle waits", "bundles wait")+" to be triaged: what is in them is not counted.")
+		list = append(list, Many(waiting, "bundle waits", "bundles wait")+" to be triaged: their content is not counted.")
 	}
 	if aside > 0 {
 		list = append(list, Many(aside, "bundle is", "bundles are")+" set aside: triage did not get through.")
@@ -116,7 +116,7 @@ func Check(c *desk.Checked) *View {
 	case document.InSync:
 		result += " passes."
 	default:
-		result = "No report is of it: there is nothing to check."
+		result = "It has no report: there is nothing to check."
 	}
 	v.lines = append([]string{result}, warnings...)
 	v.suite = &ci.Suite{Name: "desk check", Class: "desynctool.desk", Warnings: warnings,

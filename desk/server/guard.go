@@ -270,7 +270,7 @@ func (d *Door) checkForm(w http.ResponseWriter, r *http.Request, v *Visitor) boo
 
 func (d *Door) checkCSRF(w http.ResponseWriter, r *http.Request, v *Visitor, given string) bool {
 	if !sameText(given, v.csrf) {
-		d.fail(w, r, http.StatusForbidden, "the form is of another session; load the page again")
+		d.fail(w, r, http.StatusForbidden, "the form belongs to another session; load the page again")
 		return false
 	}
 	return true

@@ -217,7 +217,7 @@ func (v *visit) fail(err error) {
 		return // the client has gone
 	default:
 		v.Log.Error("a page failed", "method", v.r.Method, "path", v.r.URL.Path, "error", err)
-		f = &failure{http.StatusInternalServerError, "The store could not be read or written. The log of desk serve says why."}
+		f = &failure{http.StatusInternalServerError, "The store could not be read or written. The log of desk serve contains the reason."}
 	}
 	if err := v.show(f.code, "error", http.StatusText(f.code), f); err != nil {
 		v.Log.Error("a page failed", "path", v.r.URL.Path, "error", err)

@@ -157,7 +157,7 @@ func (v *visit) reportsOf(p *groupPage, d *desk.GroupDetail) error {
 			p.Open.Links = append(p.Open.Links, page.Link{Text: "Its bundle", To: "/bundles/" + b.Bundle + "/download"})
 		}
 		if len(d.Best) > 1 {
-			p.Open.Links = append(p.Open.Links, page.Link{Text: fmt.Sprintf("Beside report %d, the next one", d.Best[1].ID), To: fmt.Sprintf("/compare?a=%d&b=%d", b.ID, d.Best[1].ID)})
+			p.Open.Links = append(p.Open.Links, page.Link{Text: fmt.Sprintf("Next to report %d, the next one", d.Best[1].ID), To: fmt.Sprintf("/compare?a=%d&b=%d", b.ID, d.Best[1].ID)})
 		}
 	}
 	list, err := v.Store.Reports(v.ctx, ofGroup(d.Code), desk.Page{Limit: maxReports})

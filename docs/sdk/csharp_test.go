@@ -209,7 +209,7 @@ func TestCSharpCleanSession(t *testing.T) {
 
 	for _, transport := range []string{"stdio", "tcp", "unix"} {
 		out := run(t, 0, "sim", "check", "--transport", transport, "--ticks", "400", "--log", filepath.Join(host, "order-log.bin"), "--", "mono", exe, "serve")
-		wants(t, out, "CONFORMS: 16 parts, all it supports", "401 hashes are those of the log",
+		wants(t, out, "CONFORMS: 16 parts, all it supports", "401 hashes match the log",
 			`5 of them: ["Orders" "Targeting" "Movement" "Combat" "Reinforcements"]`)
 	}
 	for _, file := range append(filesOf(t, dir, "*/*.snap", 10), filesOf(t, dir, "*/order-log.bin", 2)...) {

@@ -75,7 +75,7 @@ func (d *diff) Header() tracediff.Header {
 }
 
 func (d *diff) Dialect() tracediff.Dialect {
-	c := dialect("output of dat_diff on a Factorio desync report", "what the tool lists: what is equal it does not write", false)
+	c := dialect("output of dat_diff on a Factorio desync report", "the differences that the tool lists: it does not write equal values", false)
 	c.Values = true
 	return c
 }

@@ -67,7 +67,7 @@ func newLevel(in io.Reader, name string) (*level, error) {
 func (l *level) Header() tracediff.Header { return l.header }
 
 func (l *level) Dialect() tracediff.Dialect {
-	return dialect("Factorio state with tags", "what stands in tags, and between them: bytes after the last tag are not compared, since nothing shows whether they are all", l.known)
+	return dialect("Factorio state with tags", "the content of tags, and the text between them: bytes after the last tag are not compared, since nothing shows whether they are all", l.known)
 }
 
 // Span returns the file's one tick.

@@ -164,7 +164,7 @@ func newSource(r io.Reader, name string) (tracediff.Source, error) {
 	s.rec.Pos = engine.PositionOf(s.lines)
 	switch {
 	case named && s.held.frame != number:
-		return nil, s.lines.Corrupt("of frame %d, and the file is named as that of frame %d", s.held.frame, number)
+		return nil, s.lines.Corrupt("of frame %d, and its name contains frame %d", s.held.frame, number)
 	case named && s.held.index > 0:
 		s.wrong = s.syntax("the frame begins with its line %d: the game keeps %d lines, the first ones are lost", s.held.index, ring)
 	}

@@ -60,7 +60,7 @@ func check(tree files.Tree, path string) (string, error) {
 	if err != nil || !bytes.Equal(first, second) {
 		return "", err
 	}
-	return "", fmt.Errorf("%s: its text is that of %s, and the checksums of both states differed: the game does not log what differs: %w",
+	return "", fmt.Errorf("%s: it has the text of %s, and the checksums of both states differed: the game does not log what differs: %w",
 		path, filepath.Base(beside), frame.ErrLacking)
 }
 

@@ -150,7 +150,7 @@ func (l *Log) follows(e *Entry) error {
 	if seen.any && (e.Tick < seen.tick || e.Tick == seen.tick && e.Tick > 0) {
 		return &frame.Error{
 			Name: l.name, Offset: e.Offset, Err: frame.ErrLacking,
-			Msg: fmt.Sprintf("%s of tick %d after that of tick %d: the log of another match follows at byte %d of the content, and is not read", entryNames[e.Type], e.Tick, seen.tick, e.Offset),
+			Msg: fmt.Sprintf("%s of tick %d after tick %d: the log of another match follows at byte %d of the content, and is not read", entryNames[e.Type], e.Tick, seen.tick, e.Offset),
 		}
 	}
 	*seen = last{e.Tick, true}

@@ -115,7 +115,7 @@ func (b *builder) value(path string, v *Value, noise bool) error {
 		path = `""`
 	}
 	if len(path) > maxPath {
-		return fmt.Errorf("a field whose path has %d bytes, expected at most %d", len(path), maxPath)
+		return fmt.Errorf("a field has a path of %d bytes, expected at most %d", len(path), maxPath)
 	}
 	switch v.Kind {
 	case Dictionary:

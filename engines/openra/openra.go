@@ -74,7 +74,7 @@ func (e *LostFrameError) Unwrap() error { return frame.ErrLacking }
 func (e *LostFrameError) Error() string {
 	switch {
 	case e.Frame == 0:
-		return e.Name + ": no state in the report: the game no longer had that of the net frame that is out of sync"
+		return e.Name + ": no state in the report: the game no longer had the state of the net frame that is out of sync"
 	case !slices.ContainsFunc(e.Recorded, func(n int64) bool { return n != 0 }):
 		return fmt.Sprintf("%s: no state in the report: net frame %d is out of sync, the game had recorded none (sync reports are off, or the game had just begun)", e.Name, e.Frame)
 	}

@@ -184,7 +184,7 @@ func TestLost(t *testing.T) {
 	}{
 		lateReport: {LostFrameError{lateReport, 1204, []int64{1211, 1212, 1213, 1214, 1208, 1209, 1210}}, "net frame 1204 is out of sync, the game had recorded net frames 1211,1212,1213,1214,1208,1209,1210 only"},
 		offReport:  {LostFrameError{offReport, 1, make([]int64, 7)}, "net frame 1 is out of sync, the game had recorded none"},
-		oldLost:    {LostFrameError{oldLost, 0, nil}, "the game no longer had that of the net frame that is out of sync"},
+		oldLost:    {LostFrameError{oldLost, 0, nil}, "the game no longer had the state of the net frame that is out of sync"},
 	} {
 		text := content(t, name)
 		_, err := Read(bytes.NewReader(text), int64(len(text)), name)
@@ -293,7 +293,7 @@ func TestMalformed(t *testing.T) {
 		"Player: A (Linux x)\nGame ID: g\n":           "expected a game's id",
 		minimal("", "", "") + "x\n":                   "expected an order",
 		minimal("", "", "") + "\n":                    "expected an order",
-		minimal("x\n", "", ""):                        `line 6: "x", expected "Synced Effects:" or what stands before it`,
+		minimal("x\n", "", ""):                        `line 6: "x", expected "Synced Effects:" or the line before it`,
 		minimal("\t\t a: b\n", "", ""):                "expected \"Synced Effects:\"",
 		minimal("\t 1 a o T\n", "", ""):               "expected it to end with a hash",
 		minimal("\t 1 a T (5)\n", "", ""):             "expected an actor's id, kind, owner and trait",

@@ -319,7 +319,7 @@ func (d *decoder) blocks(next string, begin func(line []byte) (*table, error)) e
 		case string(line) == next:
 			return nil
 		default:
-			err = d.errorf("%.40q, expected %q or what stands before it", line, next)
+			err = d.errorf("%.40q, expected %q or the line before it", line, next)
 		}
 		if err != nil {
 			return err

@@ -240,7 +240,7 @@ func (r *Reader) line(b []byte, number, offset int64) (orderlog.Record, error) {
 		return none, nil
 	case newMap, load:
 		if l.kind == newMap && l.seed != 0 && r.header.Seed != 0 && l.seed != r.header.Seed && r.began {
-			return none, r.lines.Corrupt("a game with seed %d begins after one with seed %d; give it in a file of its own", l.seed, r.header.Seed)
+			return none, r.lines.Corrupt("a game with seed %d begins after one with seed %d; give it in a separate file", l.seed, r.header.Seed)
 		}
 		if r.building {
 			r.hold(b, number, offset)

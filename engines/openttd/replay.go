@@ -111,7 +111,7 @@ func check(ctx context.Context, p *engine.Program, rec *engine.Recording) error 
 	}
 	m := version.FindStringSubmatch(said)
 	if m == nil {
-		return &engine.Refusal{Why: fmt.Sprintf("%s -h does not say that it is OpenTTD", filepath.Base(p.Path))}
+		return &engine.Refusal{Why: fmt.Sprintf("%s -h does not name OpenTTD", filepath.Base(p.Path))}
 	}
 	p.Version = m[1]
 	can, err := contains(p.Path, reading)

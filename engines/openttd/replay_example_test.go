@@ -16,5 +16,5 @@ func ExampleGame() {
 	var refused *engine.Refusal
 	fmt.Println(errors.As(err, &refused), refused.Why)
 	// Output:
-	// true true -h does not say that it is OpenTTD
+	// true true -h does not name OpenTTD
 }

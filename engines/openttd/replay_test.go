@@ -219,7 +219,7 @@ func TestCheck(t *testing.T) {
 		{"good", says, reading, log, []string{startSave}, "", false},
 		{"of another version", "OpenTTD 14.1\n", reading, log, []string{startSave}, "it was recorded with 13.0, and openttd is 14.1; --force plays it all the same", true},
 		{"without command replay", says, "commands-out.log", log, []string{startSave}, "openttd 13.0 is built without command replay (DEBUG_DUMP_COMMANDS, docs/games.md)", false},
-		{"another program", "usage\n", reading, log, []string{startSave}, "openttd -h does not say that it is OpenTTD", false},
+		{"another program", "usage\n", reading, log, []string{startSave}, "openttd -h does not name OpenTTD", false},
 		{"no save", says, reading, log, nil, startSave + " is not there, the save that it goes on from, nor any other that it names", false},
 		{"no name of a save", says, reading, "sync: 000ade1f; 00; d4d4af15; 6777aa46\n", []string{startSave}, "it names no save that it goes on from: -d desync=3 writes them", false},
 		{"save that is a path", says, reading, "save: 000ade1f; 00; ../" + startSave + "\n", []string{startSave}, "it names no save that it goes on from: -d desync=3 writes them", false},

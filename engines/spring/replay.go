@@ -36,7 +36,7 @@ func check(ctx context.Context, p *engine.Program, rec *engine.Recording) error 
 	}
 	_, version, ok := strings.Cut(firstLine(said), " version ")
 	if !ok {
-		return &engine.Refusal{Why: fmt.Sprintf("%s is not a program of Spring: it does not say its version", filepath.Base(p.Path))}
+		return &engine.Refusal{Why: fmt.Sprintf("%s is not a program of Spring: it does not print its version", filepath.Base(p.Path))}
 	}
 	p.Version = version
 	synced, err := p.Ask(ctx, "--sync-version")

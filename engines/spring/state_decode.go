@@ -302,7 +302,7 @@ func (d *decoder) settle(r *rule) error {
 		if d.pos >= len(d.text) && r.got < r.want {
 			kind = frame.ErrTorn
 		}
-		return d.malformed(kind, "%d of %s, line %d says %d", r.got, r.label, r.line, r.want)
+		return d.malformed(kind, "%d of %s, line %d has %d", r.got, r.label, r.line, r.want)
 	}
 	r.got, r.want = 0, -1
 	return nil

@@ -174,7 +174,7 @@ func infologClaims(r io.Reader, name string) (*tracediff.ClaimLog, error) {
 		log.Trouble = fmt.Sprintf("%s: %d claims after the first %d were left out", name, in.Dropped, len(in.Errors))
 	}
 	if in.Next != "" {
-		log.Lost = fmt.Sprintf("%s: line %d: game %s begins after game %s; what follows was not looked at with it: give it in a file of its own", name, in.NextLine, in.Next, in.GameID)
+		log.Lost = fmt.Sprintf("%s: line %d: game %s begins after game %s; the rest was not read with it: give it in a file of its own", name, in.NextLine, in.Next, in.GameID)
 	}
 	return log, nil
 }

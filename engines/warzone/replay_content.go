@@ -28,7 +28,7 @@ func contentFiles(dir string, hashes []string) ([]string, error) {
 		return nil, nil
 	}
 	if dir == "" {
-		return nil, fmt.Errorf("it was recorded with mods of these SHA-256 hashes; %s=DIR says where their files are: %.200s", modsOption, strings.Join(hashes, " "))
+		return nil, fmt.Errorf("it was recorded with mods of these SHA-256 hashes; %s=DIR names the folder of their files: %.200s", modsOption, strings.Join(hashes, " "))
 	}
 	list, err := wzFiles(dir)
 	if err != nil {

@@ -45,7 +45,7 @@ func check(ctx context.Context, p *engine.Program, rec *engine.Recording) error 
 	if m == nil {
 		last := strings.TrimSpace(said)
 		last = last[strings.LastIndexByte(last, '\n')+1:]
-		return &engine.Refusal{Why: fmt.Sprintf("%s --version does not say which version of Warzone 2100 it is: %.100q", filepath.Base(p.Path), last)}
+		return &engine.Refusal{Why: fmt.Sprintf("%s --version does not print a version of Warzone 2100: %.100q", filepath.Base(p.Path), last)}
 	}
 	p.Version = m[1]
 	if _, err := contentFiles(p.Options[modsOption], mods(rec)); err != nil {
@@ -53,7 +53,7 @@ func check(ctx context.Context, p *engine.Program, rec *engine.Recording) error 
 	}
 	switch build := rec.Header.Build; {
 	case build == "":
-		return &engine.Refusal{Why: "it does not say which version recorded it, and " + filepath.Base(p.Path) + " is " + p.Version, Version: true}
+		return &engine.Refusal{Why: "it does not name the version that recorded it, and " + filepath.Base(p.Path) + " is " + p.Version, Version: true}
 	case build != p.Version:
 		return &engine.Refusal{Why: fmt.Sprintf("it was recorded with %.100s, and %s is %s", build, filepath.Base(p.Path), p.Version), Version: true}
 	}

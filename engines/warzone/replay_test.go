@@ -265,7 +265,7 @@ func TestNoReplay(t *testing.T) {
 		{"crash", real(replayHostFile), `it ended with status 3; it said last: “error   |18:58:45: [debug:1] Assert in Warzone”`},
 		{"silent", real(replayHostFile), "it ended before the end of the recording"},
 		{"refuses", real(replayHostFile), `it does not play it; it said last: “Could not load replay file x: bad header”`},
-		{"good", header(`"modHashes":[],"name":"",`, `"modHashes":["../x"]    ,`), "mods=DIR says where their files are: ../x"},
+		{"good", header(`"modHashes":[],"name":"",`, `"modHashes":["../x"]    ,`), "mods=DIR names the folder of their files: ../x"},
 		{"good", header(`"versionString":"4.3.3"`, `"versionString":"-x;$("`), "recorded with -x;$("},
 		{"good", cut, ""},
 	} {

@@ -125,7 +125,7 @@ func (s *replay) Dialect() tracediff.Dialect {
 	return tracediff.Dialect{
 		Engine: "Warzone 2100", File: "Warzone 2100 recording", TickName: TickName, AtPoint: true,
 		Session: s.replay.Settings().Session(),
-		Covers: "the lower half of the CRC of one tick's sync debug text: what the game prints of objects, power and orders; " +
+		Covers: "the lower half of the CRC of one tick's sync debug text: the game's text about objects, power and orders; " +
 			"texts that differ have the same one once in 65536",
 	}
 }

@@ -112,7 +112,7 @@ func check(ctx context.Context, p *engine.Program, rec *engine.Recording) error 
 	}
 	m := version.FindStringSubmatch(said)
 	if m == nil {
-		return &engine.Refusal{Why: fmt.Sprintf("%s --version does not say that it is Widelands", filepath.Base(p.Path))}
+		return &engine.Refusal{Why: fmt.Sprintf("%s --version does not name Widelands", filepath.Base(p.Path))}
 	}
 	p.Version = m[1]
 	if len(saved.addons) > 0 {

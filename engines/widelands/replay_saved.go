@@ -83,7 +83,7 @@ func readSaved(file, name string) (*saved, error) {
 			return refuse("its preload is not read: %v", err)
 		}
 		if s.version == "" {
-			return refuse("its preload does not say which version wrote it")
+			return refuse("its preload does not name the version that wrote it")
 		}
 		return s, nil
 	}

@@ -347,8 +347,8 @@ func TestCheck(t *testing.T) {
 		{"of another version", strings.Replace(preload, `"1.1"`, `"1.0"`, 1), versionText, "it was recorded with 1.0, and widelands is 1.1; --force plays it all the same", true},
 		{"of a commit", strings.Replace(preload, `"1.1"`, `"1.2~git26000 (0123456@master)"`, 1), "This is Widelands version 1.2~git26000 (0123456@master) Debug\n", "", false},
 		{"add-ons", strings.Replace(preload, "addons=", `addons="../../x.wad:1.2,--y.wad:3"`, 1), versionText, `it was played with the add-on "../../x.wad"; replays with add-ons are not played`, false},
-		{"another program", preload, "desktop widgets 2.0\n", "widelands --version does not say that it is Widelands", false},
-		{"no version", "[global]\n", versionText, "its preload does not say which version wrote it", false},
+		{"another program", preload, "desktop widgets 2.0\n", "widelands --version does not name Widelands", false},
+		{"no version", "[global]\n", versionText, "its preload does not name the version that wrote it", false},
 		{"a long preload", strings.Repeat("x", 1<<20), versionText, "its preload is not read: bufio.Scanner: token too long", false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

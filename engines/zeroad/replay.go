@@ -150,5 +150,5 @@ func version(said string) (string, error) {
 		}
 	}
 	first, _, _ := strings.Cut(strings.TrimSpace(said), "\n")
-	return "", fmt.Errorf("the program does not say its version when it is started with -version, it says %s", prose.Quote(first))
+	return "", fmt.Errorf("the program does not print its version when it is started with -version, it prints %s", prose.Quote(first))
 }

@@ -53,7 +53,7 @@ func installedBy(p *engine.Program) (*installed, error) {
 		}
 	}
 	if in.data == "" {
-		return nil, fmt.Errorf("the game's own mods are not found; %s=FOLDER after its name says where they are", optData)
+		return nil, fmt.Errorf("the game's own mods are not found; %s=FOLDER after its name shows where they are", optData)
 	}
 	return in, nil
 }
@@ -122,7 +122,7 @@ func (in *installed) has(s *start) error {
 		if in.user != "" {
 			where += " and " + prose.Path(in.user)
 		}
-		return fmt.Errorf("it was played with mods that are not in %s: %s; %s=FOLDER after the game's name says where they are", where, prose.Few(missing, 5), optMods)
+		return fmt.Errorf("it was played with mods that are not in %s: %s; %s=FOLDER after the game's name shows where they are", where, prose.Few(missing, 5), optMods)
 	}
 	if !found {
 		return fmt.Errorf("its map %s is in none of its mods", prose.Path(s.Map))

@@ -564,7 +564,7 @@ func TestGuard(t *testing.T) {
 		if spaces && (err != nil || !slices.Equal(e.Tail, []string{"sent", "alive"})) {
 			t.Errorf("%+v, %v", e, err)
 		}
-		if !spaces && (err == nil || err.Error() != "how the program ended is not known: somebody ended what stood guard over it") {
+		if !spaces && (err == nil || err.Error() != "how the program ended is not known: something ended its guard") {
 			t.Errorf("%+v, %v", e, err)
 		}
 		for range 5 {

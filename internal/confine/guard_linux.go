@@ -77,7 +77,7 @@ func (w *warden) begin() (missing []string, err error) {
 	written := errors.New("no namespaces")
 	if w.Loopback {
 		if err := loopback(); err != nil {
-			return nil, fmt.Errorf("a loopback of its own: %w", err)
+			return nil, fmt.Errorf("a separate loopback: %w", err)
 		}
 	}
 	if w.Namespaces {

@@ -43,7 +43,7 @@ var devices = []string{"null", "zero", "full", "random", "urandom", "dri", "dxg"
 // hidden.
 func (w *warden) mount() (written, hidden error) {
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
-		return fmt.Errorf("mounts of its own: %w", err), err
+		return fmt.Errorf("separate mounts: %w", err), err
 	}
 	within := func(dir string) bool {
 		return slices.ContainsFunc(w.Writes, func(path string) bool { return path == dir || strings.HasPrefix(path, dir+"/") })
@@ -65,7 +65,7 @@ func (w *warden) mount() (written, hidden error) {
 		}
 	}
 	if err := mountDevices(); err != nil {
-		return fmt.Errorf("devices of its own: %w", err), hidden
+		return fmt.Errorf("separate devices: %w", err), hidden
 	}
 	for i, dir := range w.Writes {
 		if err := errors.Join(os.MkdirAll(dir, 0o700), unix.Mount(byDescriptor(kept[i]), dir, "", unix.MS_BIND|unix.MS_REC, "")); err != nil {

@@ -144,7 +144,7 @@ func guard(p *plan, out *os.File) (*guarded, error) {
 	close(begun)
 	if err != nil {
 		g.close()
-		return nil, fmt.Errorf("what should stand guard over the program ended: %w", err)
+		return nil, fmt.Errorf("the guard of the program ended: %w", err)
 	}
 	if e.Failed != "" {
 		g.close()
@@ -217,7 +217,7 @@ func (g *guarded) wait() outcome {
 	case g.killed.Load():
 		return outcome{code: -1, signal: signalName(syscall.SIGKILL)}
 	case errors.Is(err, io.EOF):
-		err = errors.New("somebody ended what stood guard over it")
+		err = errors.New("something ended its guard")
 	}
 	return outcome{code: -1, err: fmt.Errorf("how the program ended is not known: %w", err)}
 }

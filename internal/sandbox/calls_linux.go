@@ -136,7 +136,7 @@ func restrictCalls(r Rules) error {
 	case e != 0:
 		return e
 	case other != 0:
-		return fmt.Errorf("thread %d has a filter of its own", other)
+		return fmt.Errorf("thread %d has another filter", other)
 	}
 	return nil
 }

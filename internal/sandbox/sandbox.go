@@ -91,7 +91,7 @@ func enter(r Rules, m means) State {
 			name = "Landlock"
 		}
 	}
-	note(name, err, "files beside the evidence can be read and written")
+	note(name, err, "files next to the evidence can be read and written")
 	note("seccomp", with(m.calls, r), "the network and other processes can be reached")
 	return s
 }

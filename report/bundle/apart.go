@@ -35,7 +35,7 @@ func (m *Matches) ofOneSeed() {
 				for _, u := range logs {
 					paths = append(paths, u.path)
 				}
-				x.Doubts = append(x.Doubts, fmt.Sprintf("these may be of two matches: %s; they have the same seed, two of them are of the same peer, and nothing shows which belong together",
+				x.Doubts = append(x.Doubts, fmt.Sprintf("these may belong to two matches: %s; they have the same seed, two of them belong to the same peer, and nothing shows which belong together",
 					strings.Join(shortened(paths), ", ")))
 			})
 			continue

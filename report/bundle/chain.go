@@ -46,8 +46,8 @@ func verifyFolder(s *Session) (out snapshot.Verification, errs error) {
 		out = append(out, v)
 	}
 	if len(out) == 0 && errs == nil {
-		return nil, &AloneError{Paths: s.paths, Found: s.holdings(), Have: "nothing in the folder is a snapshot, an order log, a trace or a chain of signatures of ours, " +
-			"whose hashes could be checked; engines' files are checked one by one", Lost: s.Lost()}
+		return nil, &AloneError{Paths: s.paths, Found: s.holdings(), Have: "nothing in the folder is a snapshot, an order log, a trace or a chain of signatures of desynctool " +
+			"with hashes to check; engines' files are checked one by one", Lost: s.Lost()}
 	}
 	return out, errs
 }

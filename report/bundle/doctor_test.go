@@ -122,12 +122,12 @@ func TestDoctorTrouble(t *testing.T) {
 		t.Errorf("%v\n%s", got, checkupText(t, c))
 	}
 	client, host, _ := strings.Cut(c.Ask, "From host:")
-	for _, words := range []string{"seed 0000000000000001", "order-log.bin once more: the one that we have is cut off", "checkpoints.trace once more: the one that we have is damaged", snapshot.Name(1, 30)} {
+	for _, words := range []string{"seed 0000000000000001", "order-log.bin again: the one that we have is cut off", "checkpoints.trace again: the one that we have is damaged", snapshot.Name(1, 30)} {
 		if !strings.Contains(client, words) {
 			t.Errorf("%q is not asked of client:\n%s", words, c.Ask)
 		}
 	}
-	for _, words := range []string{snapshot.Name(1, 30) + " once more: the one that we have is empty", snapshot.Name(1, 60)} {
+	for _, words := range []string{snapshot.Name(1, 30) + " again: the one that we have is empty", snapshot.Name(1, 60)} {
 		if !strings.Contains(host, words) || strings.Contains(host, "seed 2") {
 			t.Errorf("%q is not asked of host:\n%s", words, c.Ask)
 		}

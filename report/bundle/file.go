@@ -234,5 +234,5 @@ func (f *File) misnamed() string {
 	if f.Size == 0 || f.Err != nil || f.other || f.Format != nil || !ownExtension(f.Path) {
 		return ""
 	}
-	return fmt.Sprintf("%s: its content is of no known format, whatever its name says", f.Path)
+	return fmt.Sprintf("%s: its content has no known format, whatever the name of the file is", f.Path)
 }

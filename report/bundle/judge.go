@@ -27,7 +27,7 @@ func (d *doctor) judge() {
 		case files.Encrypted:
 			d.ask("", "the archive without a password")
 		case files.Unreadable:
-			d.ask("", "the archive once more: a part of it could not be read")
+			d.ask("", "the archive again: a part of it could not be read")
 		}
 	}
 	if len(d.peers) < 2 {
@@ -52,16 +52,16 @@ func (d *doctor) troubled(x *examined, t document.FileTrouble) {
 	name := prose.Path(filepath.Base(x.Path))
 	switch t.Kind {
 	case "stale":
-		d.ask(x.Peer, "your files of this match: those that we have are of another one")
+		d.ask(x.Peer, "your files of this match: the files that we have belong to another one")
 	case "lacking", "several", "limit": // the files contain no more, or the reader of the report may raise the limit
 	case "contradicted":
-		d.ask(x.Peer, "%s once more, the original: what we have contradicts itself or your other files", name)
+		d.ask(x.Peer, "%s again, the original: our copy contradicts itself or your other files", name)
 	case "empty":
-		d.ask(x.Peer, "%s once more: the one that we have is empty. Please close the game before you copy it", name)
+		d.ask(x.Peer, "%s again: the one that we have is empty. Please close the game before you copy it", name)
 	case "truncated":
-		d.ask(x.Peer, "%s once more: the one that we have is cut off. Please close the game before you copy it", name)
+		d.ask(x.Peer, "%s again: the one that we have is cut off. Please close the game before you copy it", name)
 	default:
-		d.ask(x.Peer, "%s once more: the one that we have is damaged", name)
+		d.ask(x.Peer, "%s again: the one that we have is damaged", name)
 	}
 }
 

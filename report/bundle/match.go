@@ -16,7 +16,7 @@ type match struct{ session, file string }
 func oneMatch(files []match) error {
 	for _, f := range files {
 		if first := files[0]; f.session != first.session {
-			return fmt.Errorf("files of two matches: %s is of %s, %s of %s; give those of one", first.file, first.session, f.file, f.session)
+			return fmt.Errorf("files of two matches: %s is of %s, %s of %s; give the files of one", first.file, first.session, f.file, f.session)
 		}
 	}
 	return nil
@@ -37,7 +37,7 @@ func (e *OtherGamesError) Error() string {
 	for _, f := range e.Found {
 		list = append(list, fmt.Sprintf("%s is of %s (%s)", f.Path, f.Game, f.Title))
 	}
-	return fmt.Sprintf("artifacts of several games: %s; give those of one match", strings.Join(list, ", "))
+	return fmt.Sprintf("artifacts of several games: %s; give the files of one match", strings.Join(list, ", "))
 }
 
 // Game returns the game that the artifacts come from, empty if they are in our formats or may belong to any game.

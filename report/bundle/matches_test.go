@@ -92,7 +92,7 @@ func TestSplit(t *testing.T) {
 		},
 		"one seed, nothing shows which": {
 			map[string]any{"a.bin": logOf(1, "host", "x", nil), "b.bin": logOf(1, "client", "x", nil), "c.bin": spoken{logOf(1, "host", "", nil).header, []string{"x0", "x1", "other"}}},
-			[]string{"seed 0000000000000001: a.bin b.bin c.bin"}, "these may be of two matches: ",
+			[]string{"seed 0000000000000001: a.bin b.bin c.bin"}, "these may belong to two matches: ",
 		},
 		"one log twice": {
 			map[string]any{"a.bin": logOf(1, "host", "x", nil), "b.bin": logOf(1, "client", "x", nil), "c.bin": logOf(1, "host", "x", nil)},
@@ -125,7 +125,7 @@ func TestSplit(t *testing.T) {
 				"u/b.bin": logOf(2, "host", "x", nil),
 			},
 			[]string{"seed 0000000000000001 in s: s/client/a.bin s/host/a.bin", "seed 0000000000000002: s/client/b.bin u/b.bin", "Supreme Commander, s/client/game.log: s/client/game.log", "seed 0000000000000001 in t: t/client/a.bin t/host/a.bin", "Supreme Commander, t: t/client/game.log"},
-			"s/client/game.log may be of the same match as t: no file in them says of which match it is, and nothing but the folders tells them apart; t may be of the same match as s/client/game.log",
+			"s/client/game.log may be of the same match as t: no file in them shows the match, and nothing but the folders tells them apart; t may be of the same match as s/client/game.log",
 		},
 		"two games": {
 			map[string]any{"a.bin": logOf(1, "host", "x", nil), "b.bin": logOf(1, "client", "x", nil), "game.log": strings.Repeat("far from the start\n", 500) + faf},
@@ -141,7 +141,7 @@ func TestSplit(t *testing.T) {
 		},
 		"a table beside two matches": {
 			map[string]any{"a.bin": logOf(1, "host", "x", nil), "b.bin": logOf(2, "host", "x", nil), "sums.csv": table},
-			[]string{"seed 0000000000000001: a.bin", "seed 0000000000000002: b.bin", "sums.csv: sums.csv"}, "sums.csv: no file in it says of which match it is; it may be of one of these: 1: seed 0000000000000001; 2: seed 0000000000000002",
+			[]string{"seed 0000000000000001: a.bin", "seed 0000000000000002: b.bin", "sums.csv: sums.csv"}, "sums.csv: no file in it shows its match; it may be one of these: 1: seed 0000000000000001; 2: seed 0000000000000002",
 		},
 		"messages of two games in one log": {
 			map[string]any{"x.log": faf + "Network out of sync seed: 1!=2 , hash: 3!=4 Cycle 145\n" + faf},

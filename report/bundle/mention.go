@@ -105,7 +105,7 @@ func (d *doctor) lonely(peers int) {
 		if strings.Contains(name, "host") || strings.Contains(name, "server") {
 			known = ""
 		}
-		known += ": we have only those of " + prose.Name(name)
+		known += ": we have only the files of " + prose.Name(name)
 	}
 	d.lose("evidence of %s, at least 2 are needed", prose.Count(peers, "peer", "peers"))
 	d.ask("", "the same files from another player of that match%s", known)

@@ -49,7 +49,7 @@ func OpenRecording(tree *archive.Tree, path string) (*Recording, error) {
 				names = append(names, known.Name)
 			}
 		}
-		return nil, fmt.Errorf("%s: a log of format %s, which cannot be written; those of %s can", f.Path, f.Format.Name, strings.Join(append(names, formats.TextLog().Name), ", "))
+		return nil, fmt.Errorf("%s: a log of format %s, which cannot be written; logs of %s can", f.Path, f.Format.Name, strings.Join(append(names, formats.TextLog().Name), ", "))
 	}
 	r := &Recording{Path: f.Path, Format: *f.Format.Writer}
 	log, err := readWhole(tree, f)

@@ -60,7 +60,7 @@ func (s *Session) Peers() []*Peer {
 	for _, p := range stray {
 		if !p.joins(s.peers) {
 			path := p.States.Entries[0].Path()
-			s.warnings = append(s.warnings, files.Note{Path: path, Text: path + ": left out, since it lies beside the peers' folders and not in one"})
+			s.warnings = append(s.warnings, files.Note{Path: path, Text: path + ": left out, since it is next to the peers' folders and not in one"})
 		}
 	}
 	if len(s.peers) < 2 {

@@ -53,7 +53,7 @@ func (s *Session) Replayable() (*Replayable, error) {
 	}
 	p, r := peers[0], &Replayable{}
 	if p.Log == nil {
-		return nil, fmt.Errorf("%s: no %s in it, whose orders could be replayed", path, LogName)
+		return nil, fmt.Errorf("%s: no %s in it with orders to replay", path, LogName)
 	}
 	if !p.loose {
 		r.Snapshots = p.States

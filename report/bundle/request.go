@@ -97,7 +97,7 @@ func (d *doctor) text() string {
 			fmt.Fprintf(&out, "  - and %d more.\n", n)
 		}
 	}
-	out.WriteString("\nPlease do not open or rename the files. Put those of one computer into one folder or\nzip archive without a password, and call it by the player's name.\n")
+	out.WriteString("\nPlease do not open or rename the files. Put the files of one computer into one folder or\nzip archive without a password, and call it by the player's name.\n")
 	var tell []string
 	for _, q := range playersKnow {
 		if slices.Contains(d.checkup.Unknown, q.fact) {

@@ -220,7 +220,7 @@ func (m *Matches) doubt(x *Match, others []*Match) {
 		if n := len(names); n > maxDoubted {
 			names = append(names[:maxDoubted], fmt.Sprintf("and %d more", n-maxDoubted))
 		}
-		x.Doubts = append(x.Doubts, fmt.Sprintf("%s: no file in it says of which match it is; it may be of one of these: %s", strings.Join(shortened(x.Files), ", "), strings.Join(names, "; ")))
+		x.Doubts = append(x.Doubts, fmt.Sprintf("%s: no file in it shows its match; it may be one of these: %s", strings.Join(shortened(x.Files), ", "), strings.Join(names, "; ")))
 	})
 }
 
@@ -302,7 +302,7 @@ func (m *Matches) doubtSessions() {
 // doubtAlike notes that matches in other folders may be the same as a match.
 func (m *Matches) doubtAlike(x *Match, others []*Match) {
 	m.doubts = append(m.doubts, func() {
-		what := "no file in them says of which match it is"
+		what := "no file in them shows the match"
 		switch {
 		case x.id != "":
 			what = "all are of match " + x.id

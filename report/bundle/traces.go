@@ -305,7 +305,7 @@ func (t *Traces) alike(list []*tracediff.Trace) []*tracediff.Trace {
 		if paste(one) == of {
 			return false
 		}
-		t.Missing = append(t.Missing, fmt.Sprintf("%s: an excerpt, whose lines cannot be held one by one against those of others", one.File))
+		t.Missing = append(t.Missing, fmt.Sprintf("%s: an excerpt: its lines cannot be compared one by one with the lines of other files", one.File))
 		return true
 	})
 }

@@ -136,7 +136,7 @@ func (t *Traces) compareTwin(kept, twin *tracediff.Trace) error {
 		t.Missing = append(t.Missing, fmt.Sprintf("%s and %s contradict each other about %s, at tick %s; the latter was left out",
 			kept.File, twin.File, saidName(kept), r.TickName(r.First.Tick)))
 	default:
-		t.Copies = append(t.Copies, fmt.Sprintf("%s says the same of %s as %s", twin.File, saidName(kept), kept.File))
+		t.Copies = append(t.Copies, fmt.Sprintf("%s reports the same about %s as %s", twin.File, saidName(kept), kept.File))
 	}
 	return nil
 }

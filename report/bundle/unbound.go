@@ -19,7 +19,7 @@ func (m *Matches) doubtUnbound() {
 		if len(groups) < 2 {
 			continue
 		}
-		x.Doubts = append(x.Doubts, fmt.Sprintf("%s and %s may be of different matches: neither says of which it is, and no tick of a message stands in both",
+		x.Doubts = append(x.Doubts, fmt.Sprintf("%s and %s may belong to different matches: neither shows its match, and no tick of a message is in both",
 			groups[0][0].path, groups[1][0].path))
 	}
 }

@@ -107,10 +107,10 @@ func (s *Session) oneWitness() {
 			for _, kind := range copies {
 				own[kind]--
 			}
-			s.lose(p.path, "%s: left out: its files are those of %s, byte for byte, and name the peer %q themselves", p.path, s.places[of].path, peer)
+			s.lose(p.path, "%s: left out: its files are equal to the files of %s, byte for byte, and name the peer %q themselves", p.path, s.places[of].path, peer)
 			continue
 		default:
-			s.lose(p.path, "%s: its %s are those of %s, byte for byte, and name the peer %q themselves: the two are one witness, and that they agree shows nothing", p.path, what, s.places[of].path, peer)
+			s.lose(p.path, "%s: its %s are equal to the same files of %s, byte for byte, and name the peer %q themselves: the two are one witness, and that they agree shows nothing", p.path, what, s.places[of].path, peer)
 		}
 		out = append(out, p)
 	}

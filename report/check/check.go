@@ -188,7 +188,7 @@ func Check(tree files.Tree, paths []string, opts Options) (Result, error) {
 		case stat.IsDir():
 			list, err := checkFolder(tree, path, opts)
 			if len(list) == 0 && err == nil {
-				err = fmt.Errorf("%s: no order log, .snap, trace, tick signatures or peer report of ours in this folder", path)
+				err = fmt.Errorf("%s: no order log, .snap, trace, tick signatures or peer report of desynctool in this folder", path)
 			}
 			out, errs = append(out, list...), errors.Join(errs, err)
 		case !stat.Mode().IsRegular():

@@ -172,7 +172,7 @@ func between(folder string, known []facts, opts Options) *File {
 		}
 		own := ownChecksum(l.log, known)
 		if own {
-			c.add("folder-own-checksum", place{in: filepath.Base(l.path)}, "no sync hash is the beginning of the state hash of a snapshot or report: a checksum of the game's own, which its states cannot be held against")
+			c.add("folder-own-checksum", place{in: filepath.Base(l.path)}, "no sync hash is the beginning of the state hash of a snapshot or report: a checksum of the game's own, which cannot be compared with its states")
 		}
 		for _, k := range known {
 			where := place{in: filepath.Base(k.path)}
@@ -231,7 +231,7 @@ func reports(c *checker, known []facts) {
 				continue
 			}
 			if !sameHash(s.snap.root, r.report.hash) {
-				c.add("folder-report", place{in: filepath.Base(r.path)}, "its state hash of point %d is %x, that of %s %x", r.report.tick, r.report.hash, filepath.Base(s.path), s.snap.root)
+				c.add("folder-report", place{in: filepath.Base(r.path)}, "its state hash of point %d is %x, in %s it is %x", r.report.tick, r.report.hash, filepath.Base(s.path), s.snap.root)
 			}
 		}
 	}
@@ -294,7 +294,7 @@ func snapName(c *checker, path string, f facts) {
 	seed, tick, ok := named(path, "desync_", ".snap")
 	want := fmt.Sprintf("desync_%016x_%010d.snap", f.seed, f.snap.tick)
 	if ok && (seed != f.seed || tick != f.snap.tick) {
-		c.add("snap-file-name", place{}, "the name says seed %016x, tick %d, the header seed %016x, tick %d", seed, tick, f.seed, f.snap.tick)
+		c.add("snap-file-name", place{}, "the name has seed %016x, tick %d, the header seed %016x, tick %d", seed, tick, f.seed, f.snap.tick)
 	} else if !ok {
 		c.add("snap-usual-name", place{}, "the name is not the usual one, %s", want)
 	}
@@ -307,6 +307,6 @@ func reportName(c *checker, path string, f facts) {
 	case !ok:
 		c.add("report-file-name", place{}, "the name is not desync_report_%016x_%010d.json: folders are not searched for other names", f.seed, f.report.tick)
 	case seed != f.seed || tick != f.report.tick:
-		c.add("report-file-name", place{}, "the name says seed %016x, tick %d, the content seed %016x, tick %d", seed, tick, f.seed, f.report.tick)
+		c.add("report-file-name", place{}, "the name has seed %016x, tick %d, the content seed %016x, tick %d", seed, tick, f.seed, f.report.tick)
 	}
 }

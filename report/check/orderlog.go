@@ -172,7 +172,7 @@ func (l *logChecker) header() {
 			return
 		}
 		if k.name == "" || names[k.name] {
-			w.note("order-kind-names", at, "%s is named %s, expected a name of its own", what, quoted(k.name))
+			w.note("order-kind-names", at, "%s is named %s, expected a name that no other has", what, quoted(k.name))
 		}
 		names[k.name] = true
 		l.kinds = append(l.kinds, k)
@@ -396,7 +396,7 @@ func (l *logChecker) markers(tick uint64) *opening {
 		switch kind {
 		case markJoin, markLeave, markRemoval, markReconnect, markResync:
 			if point != tick {
-				w.note("order-marker-point", pointAt, "the point is %d, expected that of the tick, %d", point, tick)
+				w.note("order-marker-point", pointAt, "the point is %d, expected the point of the tick, %d", point, tick)
 			}
 		}
 		if len(history) != 0 && len(history) != hashSize {

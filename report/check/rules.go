@@ -81,7 +81,7 @@ const (
 
 // rules is the only table of rules: docs/rules.md is generated from it.
 var rules = []Rule{
-	{"frame-magic", Error, logPage, "Framing", "| magic | 8 bytes | `89 44 4f 4c 0d 0a 1a 0a` for an order log |", "a file that begins otherwise is of another kind: exit status 2"},
+	{"frame-magic", Error, logPage, "Framing", "| magic | 8 bytes | `89 44 4f 4c 0d 0a 1a 0a` for an order log |", "a file that begins otherwise has another format: exit status 2"},
 	{"frame-version", Error, logPage, "Framing", "a reader refuses 0 and any version it does not know", ""},
 	{"frame-flags", Error, logPage, "Framing", "0; a reader refuses anything else", ""},
 	{"frame-preamble-sum", Error, logPage, "Framing", "| checksum | u32 | of the 12 bytes before |", ""},
@@ -103,7 +103,7 @@ var rules = []Rule{
 	{"order-rate", Error, logPage, header, "Both above 0, or both 0 if not known", ""},
 	{"order-kind-names", Error, logPage, header, "Names are unique and not empty", ""},
 	{"order-peer-name", Advice, logPage, header, "if the name is not in the list no hash is known to be its own", ""},
-	{"order-peer-twice", Advice, logPage, header, "The number of the log's own peer is that of its name here", ""},
+	{"order-peer-twice", Advice, logPage, header, "The number of the log's own peer is the number of its name here", ""},
 	{"order-params", Error, logPage, header, "keys strictly ascending by bytes", ""},
 	{"order-no-input-hash", Advice, logPage, tickPart, "as the peer computed it; all zero if it did not", ""},
 	{"order-ascending", Error, logPage, tickPart, "Within an epoch ticks strictly ascend.", ""},
@@ -129,7 +129,7 @@ var rules = []Rule{
 	{"hash-sync", Error, treePage, "Nodes and root", "The **sync hash** is the first 8 bytes of the root.", ""},
 	{"hash-history", Error, treePage, "History", "h(T) = SHA-256( h(T − 1) ‖ the 8 bytes of the sync hash at point T )", ""},
 
-	{"snap-magic", Error, snapPage, "File", "| magic | 0 | 89 53 4E 41 50 0D 0A 1A |", "a file that begins otherwise is of another kind: exit status 2"},
+	{"snap-magic", Error, snapPage, "File", "| magic | 0 | 89 53 4E 41 50 0D 0A 1A |", "a file that begins otherwise has another format: exit status 2"},
 	{"snap-usual-name", Advice, snapPage, "Names", "desync_<seed, 16 hex digits>_<tick, 10 decimal digits>.snap", ""},
 	{"snap-file-name", Advice, snapPage, "Names", "Where name and header disagree the header counts.", ""},
 	{"snap-phase", Error, snapPage, "Model", "The phase of a point is empty, or `after-orders`", ""},
@@ -167,9 +167,9 @@ var rules = []Rule{
 	{"snap-class", Error, snapPage, "File", "0 archetype, 1 cache, 2 noise", ""},
 	{"snap-codec", Error, snapPage, "File", "A cell is stored as its canonical bytes (codec 0), or,", ""},
 	{"snap-shorter", Error, snapPage, "File", "only where that is shorter", ""},
-	{"snap-zstd", Error, snapPage, "File", "It is exactly one frame: no second and no skippable one stands before or after it.", ""},
+	{"snap-zstd", Error, snapPage, "File", "It is exactly one frame: no second and no skippable one is before or after it.", ""},
 	{"snap-index-sum", Error, snapPage, "File", "**Index**: one MessagePack value, then the u32 CRC of it.", ""},
-	{"snap-bins", Error, snapPage, "File", "the bins hold little-endian numbers, those of cells in the order of the file", ""},
+	{"snap-bins", Error, snapPage, "File", "the bins hold little-endian numbers, the numbers of cells in the order of the file", ""},
 	{"snap-first-key", Error, snapPage, "File", "first part of the key of each block's first row", ""},
 	{"snap-rows", Error, snapPage, "File", "rows of each block", ""},
 	{"snap-cell-size", Error, snapPage, "File", "bytes of the cell's canonical form", ""},

@@ -470,7 +470,7 @@ func (s *snapChecker) index(t *snapTable, payload []byte, indexAt, start int64) 
 		total += uint64(x.u32(2, b))
 	}
 	if total != t.rows {
-		w.note("snap-rows", blocksAt, "the blocks have %d rows, the header says %d", total, t.rows)
+		w.note("snap-rows", blocksAt, "the blocks have %d rows, the header has %d", total, t.rows)
 	}
 	// Digests of blocks up to the leaf.
 	var list []byte
@@ -479,7 +479,7 @@ func (s *snapChecker) index(t *snapTable, payload []byte, indexAt, start int64) 
 	}
 	head := append(binary.LittleEndian.AppendUint32([]byte{0x05, byte(t.parts), 0, 0}, uint32(x.blocks)), list...)
 	if got := sha256.Sum256(head); !bytes.Equal(got[:], keysDigest) {
-		w.note("snap-keys-digest", keysAt, "the digest of the keys is %x, those of the blocks give %x", keysDigest, got)
+		w.note("snap-keys-digest", keysAt, "the digest of the keys is %x, the blocks give %x", keysDigest, got)
 	}
 	digests := slices.Clone(keysDigest)
 	for k := range x.columns {
@@ -494,7 +494,7 @@ func (s *snapChecker) index(t *snapTable, payload []byte, indexAt, start int64) 
 			head = append(head, x.digest(b*(1+len(x.columns))+1+k)...)
 		}
 		if got := sha256.Sum256(head); !bytes.Equal(got[:], c.digest) {
-			w.note("snap-column-digest", columnsAt[k], "the digest of %s is %x, those of the blocks give %x", quoted(c.component+"."+c.field), c.digest, got)
+			w.note("snap-column-digest", columnsAt[k], "the digest of %s is %x, the blocks give %x", quoted(c.component+"."+c.field), c.digest, got)
 		}
 		digests = append(digests, c.digest...)
 	}
@@ -684,7 +684,7 @@ func (s *snapChecker) keys(t *snapTable, x *snapIndex, block int, raw, before []
 		return nil
 	}
 	if uint64(raw[1]) != t.parts {
-		s.c.add("snap-block-head", s.place(at, where), "the keys have %d parts, the header says %d", raw[1], t.parts)
+		s.c.add("snap-block-head", s.place(at, where), "the keys have %d parts, the header has %d", raw[1], t.parts)
 		return nil
 	}
 	if want := 8 + 8*int(t.parts)*rows; len(raw) != want {

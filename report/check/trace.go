@@ -59,7 +59,7 @@ func (s *steps) checkpoint(at func() place, tick uint64, system, scope string) {
 			if s.tick-tick > epochGap {
 				s.c.add("trace-back", at(), "tick %d follows tick %d without a restore event: a reader takes it for a state that was replaced", tick, s.tick)
 			} else {
-				s.c.add("trace-back", at(), "tick %d follows tick %d without a restore event: what was put back cannot be checked", tick, s.tick)
+				s.c.add("trace-back", at(), "tick %d follows tick %d without a restore event: the restored state cannot be checked", tick, s.tick)
 			}
 		}
 		s.end()

@@ -10,5 +10,5 @@ import (
 func ExampleProgramTest() {
 	_, err := commits.ProgramTest("./game --replay {log}", commits.ProgramOptions{})
 	fmt.Println(err)
-	// Output: no {out} in "./game --replay {log}", which stands for the path of the trace that it writes
+	// Output: no {out} in "./game --replay {log}", the placeholder for the path of the trace that it writes
 }

@@ -54,11 +54,11 @@ func ProgramTest(line string, opts ProgramOptions) (*Program, error) {
 	takes := func(place string) bool { return strings.Contains(strings.Join(words, " "), place) }
 	switch {
 	case !takes(OutPlace):
-		return nil, fmt.Errorf("no %s in %q, which stands for the path of the trace that it writes", OutPlace, line)
+		return nil, fmt.Errorf("no %s in %q, the placeholder for the path of the trace that it writes", OutPlace, line)
 	case takes(LogPlace) && opts.Log == "":
-		return nil, fmt.Errorf("%s in %q stands for the log at PATH, and no PATH is given", LogPlace, line)
+		return nil, fmt.Errorf("%s in %q is the placeholder for the log at PATH, and no PATH is given", LogPlace, line)
 	case !takes(LogPlace) && opts.Log != "":
-		return nil, fmt.Errorf("no %s in %q, which stands for the log at %s", LogPlace, line, opts.Log)
+		return nil, fmt.Errorf("no %s in %q, the placeholder for the log at %s", LogPlace, line, opts.Log)
 	}
 	p := &Program{line: line, words: words, expect: opts.Expect, runs: opts.Runs, timeout: opts.Timeout}
 	p.name = fmt.Sprintf("program %q %d", words, opts.Runs)

@@ -248,7 +248,7 @@ func byTraces(s *bundle.Session) (*bisect.Result, error) {
 		r.Lost = append(r.Lost, "checksums of two peers: without these nothing shows whether a claim is right")
 	}
 	if n := len(traces.Copies); n > 0 {
-		r.Notes = append(r.Notes, "left out, since others say the same: "+prose.Count(n, "file", "files"))
+		r.Notes = append(r.Notes, "left out, since others show the same: "+prose.Count(n, "file", "files"))
 	}
 	return r, nil
 }

@@ -105,7 +105,7 @@ func TestPlayersOfOneLog(t *testing.T) {
 func TestAccusedWrongly(t *testing.T) {
 	cleared := func(r *document.Report) (n int) {
 		for _, c := range r.Claims {
-			if slices.Contains(c.Contradictions, "it accuses the wrong one: Carol agrees with the replay of its own log") {
+			if slices.Contains(c.Contradictions, "it accuses the wrong one: Carol agrees with the replay of its log") {
 				n++
 			}
 		}

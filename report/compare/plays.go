@@ -46,7 +46,7 @@ func Play(s *bundle.Session, w Witness, opts Plays) (bisect.Trials, []string, er
 	case len(p.list) == 0:
 		return nil, nil, fmt.Errorf("no recording that %s plays is among the files", w.Game.Title)
 	case len(p.list) > 1:
-		return nil, nil, fmt.Errorf("the recordings of %d peers, expected that of one", len(p.list))
+		return nil, nil, fmt.Errorf("the recordings of %d peers, expected one peer", len(p.list))
 	}
 	var out bisect.Trials
 	for _, mode := range opts.Modes {
@@ -102,7 +102,7 @@ func (p *player) plain(t *bisect.Trial, r *recording, ask engine.Ask) error {
 	s, result, err := p.compareOwn(r, a.replay)
 	var alone *bundle.AloneError
 	if errors.As(err, &alone) {
-		t.Lost = append(t.Lost, "what the game leaves cannot be held against what is there: "+alone.Have)
+		t.Lost = append(t.Lost, "the files that the game leaves cannot be compared with the files here: "+alone.Have)
 		t.Means = "nothing was compared, so nothing follows"
 		return nil
 	}
@@ -167,7 +167,7 @@ func (p *player) selfTest(t *bisect.Trial, r *recording, ask engine.Ask) error {
 	}
 	t.Means = fmt.Sprintf("%s found no difference in its own test", p.w.Game.Title)
 	if t.First != nil {
-		t.Means = "a state that is saved and loaded goes on otherwise than one that is not: something is not saved, or is made anew in another way"
+		t.Means = "a state that is saved and loaded goes on otherwise than one that is not: something is not saved, or is made again in another way"
 	}
 	return nil
 }

@@ -176,7 +176,7 @@ func (g *gatherer) verify(entries ...*snapshot.Entry) {
 			continue
 		}
 		if err := e.Check(entries[max(i-1, 0)]); err != nil {
-			g.e.Contradictions = append(g.e.Contradictions, fmt.Sprintf("the hashes of %s are not those of its content: %v", e.Path(), err))
+			g.e.Contradictions = append(g.e.Contradictions, fmt.Sprintf("the hashes of %s do not match its content: %v", e.Path(), err))
 			continue
 		}
 		g.e.Checked = append(g.e.Checked, e.Path())

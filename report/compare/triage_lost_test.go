@@ -30,7 +30,7 @@ func TestTriageLostEntry(t *testing.T) {
 	if len(r.Missing) != 1 || !strings.Contains(r.Missing[0], "evil.sav") {
 		t.Errorf("missing is %q", r.Missing)
 	}
-	if len(r.Next) == 0 || !strings.Contains(r.Ask, "the archive once more") {
+	if len(r.Next) == 0 || !strings.Contains(r.Ask, "the archive again") {
 		t.Errorf("next is %q, and the players are asked %q", r.Next, r.Ask)
 	}
 }

@@ -358,7 +358,7 @@ func TestContentAgainstDigests(t *testing.T) {
 			forge(t, file(c, 10*i), 6000+i, 99)
 		}
 		r, _ := trusted(t, h, c)
-		expect(t, r, document.Inconclusive, "no other is believed")
+		expect(t, r, document.Inconclusive, "no other pair is believed")
 	})
 }
 

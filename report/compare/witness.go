@@ -71,7 +71,7 @@ func (g *gatherer) heardOf(p *player) *bisect.Witnessed {
 			one.Agrees = agrees(r.pair)
 		}
 		if !one.Compared() && one.Why == "" {
-			one.Why = "nothing in them is of the same kind"
+			one.Why = "nothing in them has the same kind"
 		}
 		out.Replays = append(out.Replays, one)
 	}

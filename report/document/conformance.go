@@ -38,7 +38,7 @@ func conformanceText(out *Text, c *extsim.Conformance, all bool) {
 		verdict = s.bad.Sprintf("WRONG in %d of %d parts", wrong, supported)
 	}
 	out.put(verdict, ": ", Safe(c.Target))
-	out.put("  it says it is ", Safe(fmt.Sprintf("%q, build %q", c.Name, c.Build)))
+	out.put("  it calls itself ", Safe(fmt.Sprintf("%q, build %q", c.Name, c.Build)))
 	out.put()
 	for _, f := range c.Findings {
 		name := fmt.Sprintf("%-17s ", f.Name)

@@ -195,7 +195,7 @@ func doctorText(out *Text, c *Checkup, everything bool) {
 		row("differs", s.warn.Sprint(prose.Name(f.Name)), "  ", strings.Join(values, "  "), s.faint.Sprint("  "+why))
 	}
 	if len(c.Unknown) > 0 {
-		row("unknown", strings.Join(c.Unknown, ", "), s.faint.Sprint("  no file says"))
+		row("unknown", strings.Join(c.Unknown, ", "), s.faint.Sprint("  no file shows it"))
 	}
 	for _, step := range c.Steps {
 		can := s.good.Sprint("yes")

@@ -137,7 +137,7 @@ func contradictionText(f *gitbisect.Found, c gitbisect.Contradicted) string {
 	case gitbisect.GoodFails:
 		return fmt.Sprintf("%s was to be good, as a good end or an ancestor of one, and fails in %d of %s: %s", id, t.Failed, prose.Count(t.Failed+t.Passed, "run", "runs"), t.Why)
 	case gitbisect.Heals:
-		return fmt.Sprintf("%s is good and descends from a bad commit: what was broken was repaired there or before, and broken again; there may be another first bad commit", id)
+		return fmt.Sprintf("%s is good and descends from a bad commit: the fault was repaired there or before, and came back; there may be another first bad commit", id)
 	}
 	return string(c.Kind)
 }
@@ -179,7 +179,7 @@ func gitBisectHeadline(f *gitbisect.Found) string {
 	case f.First >= 0:
 		return "  first bad commit " + gitbisect.Short(f.Graph.Nodes[f.First].ID) + "  " + Safe(f.Commits[f.First].Subject)
 	}
-	return fmt.Sprintf("  the first bad commit is one of %d, of which only the last can be tested", len(f.Left))
+	return fmt.Sprintf("  the first bad commit is one of %d, and only the last of them can be tested", len(f.Left))
 }
 
 func gitBisectText(out *Text, f *gitbisect.Found, all bool) {
@@ -220,9 +220,9 @@ func gitBisectText(out *Text, f *gitbisect.Found, all bool) {
 	if f.Confirmed {
 		again := "in the builds of the search"
 		if confirming > 0 {
-			again = "of which " + prose.Count(confirming, "build was", "builds were") + " made anew"
+			again = prose.Count(confirming, "build of them was", "builds of them were") + " made again"
 		}
-		out.Row("again", fmt.Sprintf("both ends were run once more, %s; odds that a good one is bad: %s", again, oddsText(f.Odds)))
+		out.Row("again", fmt.Sprintf("both ends were run again, %s; odds that a good one is bad: %s", again, oddsText(f.Odds)))
 	}
 	for _, c := range f.Contradictions {
 		out.Row("conflict", s.warn.Sprint(Safe(contradictionText(f, c))))

@@ -226,7 +226,7 @@ func goldenCommon(c golden.Common) string {
 	}
 	text += fmt.Sprintf("%d of %d that are the same", c.Same, others)
 	if c.Unknown > 0 {
-		text += fmt.Sprintf("; %d do not say", c.Unknown)
+		text += fmt.Sprintf("; %d do not show it", c.Unknown)
 	}
 	return text
 }

@@ -433,7 +433,7 @@ func (m *markdown) claims(r *Report) {
 	if len(r.Claims) == 0 {
 		return
 	}
-	m.heading("What the engines say")
+	m.heading("Messages of the engines")
 	m.table([]string{"Claim", "File", "Stands", "Contradicted by"}, len(r.Claims), func(i int) []string {
 		c := &r.Claims[i]
 		file := ""

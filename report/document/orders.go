@@ -83,7 +83,7 @@ func ordersText(out *Text, c *orderlog.Comparison, all bool) {
 		row("claim", s.name.Sprint(prose.Name(claim.Peer)), " line ", fmt.Sprint(claim.Line), ": ", Safe(claim.Text), s.faint.Sprintf("  (after %s; the game's own word)", tickName(claim.After, claim.NativeAfter)))
 	}
 	if c.Engine != "" {
-		row("note", "logs of ", Safe(c.Engine), " carry no checksums of their own: damage that leaves a line readable looks like a difference")
+		row("note", "logs of ", Safe(c.Engine), " contain no checksums: damage that leaves a line readable looks like a difference")
 	}
 	for _, part := range []struct {
 		count     int
@@ -91,7 +91,7 @@ func ordersText(out *Text, c *orderlog.Comparison, all bool) {
 	}{
 		{c.LocalCount, "order that need not be the same on all peers differs", "orders that need not be the same on all peers differ"},
 		{c.MisplacedCount, "order was applied out of order", "orders were applied out of order"},
-		{c.InputHashCount, "recorded input hash is not that of the orders", "recorded input hashes are not those of the orders"},
+		{c.InputHashCount, "recorded input hash does not match the orders", "recorded input hashes do not match the orders"},
 		{c.State.ContradictionCount, "hash contradicts another", "hashes contradict each other"},
 	} {
 		if part.count > 0 {

@@ -30,7 +30,7 @@ func traceText(out *Text, t *tracediff.Set, all bool) {
 		out.Row("note", Safe(note))
 	}
 	if n := len(t.Copies); n > 0 && !all {
-		out.Row("note", fmt.Sprintf("%s left out, since others say the same", prose.Count(n, "file is", "files are")), s.faint.Sprint("  (--all)"))
+		out.Row("note", fmt.Sprintf("%s left out, since others show the same", prose.Count(n, "file is", "files are")), s.faint.Sprint("  (--all)"))
 	} else {
 		for _, c := range t.Copies {
 			out.Row("note", Safe(c))
@@ -94,7 +94,7 @@ func traceResult(out *Text, r *tracediff.Result, verdict string, missing []strin
 		row("lost", s.warn.Sprint(prose.Name(r.Traces[i].Name)+" has no checksum in common with any other trace"))
 	}
 	if r.Unsure > 0 {
-		row("lost", s.warn.Sprintf("%s that a trace lacks: too little is known of it to say whether it should have them", prose.Count(r.Unsure, "tick", "ticks")))
+		row("lost", s.warn.Sprintf("%s that a trace lacks: too little is known of it to decide whether it should have them", prose.Count(r.Unsure, "tick", "ticks")))
 	}
 	gapsText(row, r, s)
 	for _, m := range missing {
@@ -199,10 +199,10 @@ func persistence(row func(string, ...string), r *tracediff.Result) {
 		row("lasts", "to the end of what was compared, as it must: each checksum covers all that came before")
 	case !last.Before(r.LastCompared):
 	case d.Reset > 0 && (last.Number+d.Reset-1)/d.Reset*d.Reset < r.EqualFrom.Number:
-		row("lasts", fmt.Sprintf("up to tick %s; the checksum begins anew after every %d ticks: that it is equal from %s on proves nothing of the state",
+		row("lasts", fmt.Sprintf("up to tick %s; the checksum starts again after every %d ticks: that it is equal from %s on proves nothing of the state",
 			r.TickName(last), d.Reset, r.TickName(r.EqualFrom)))
 	case d.Values && last == r.First.Tick:
-		row("lasts", fmt.Sprintf("in this tick only; what was compared after it, up to %s, is equal", tickText(r, r.LastCompared)))
+		row("lasts", fmt.Sprintf("in this tick only; the ticks compared after it, up to %s, are equal", tickText(r, r.LastCompared)))
 	default:
 		row("lasts", fmt.Sprintf("up to tick %s; equal again from %s to %s", r.TickName(last), r.TickName(r.EqualFrom), r.TickName(r.LastCompared)))
 	}

@@ -348,7 +348,7 @@ func (t *reportText) orders() {
 		return
 	}
 	slices.SortStableFunc(list, func(a, b TriagedOrder) int { return a.rank() - b.rank() })
-	t.section("orders", "those that differ, that name what differs, or that are of the last tick before it shows")
+	t.section("orders", "those that differ, that name what differs, or that are in the last tick before it shows")
 	n := t.shown(len(list), shownOrders)
 	for _, o := range list[:n] {
 		at := Safe(BothNames(o.Native, o.Tick))
@@ -483,7 +483,7 @@ func claimText(c *ClaimDocument) string {
 	}
 	switch c.Standing {
 	case tracediff.Borne:
-		return "borne out: by the evidence the peers diverge at " + at
+		return "confirmed: by the evidence the peers diverge at " + at
 	case tracediff.Late:
 		return "late: the peers had diverged before; " + at + " is an upper bound"
 	case tracediff.Fits:
@@ -494,7 +494,7 @@ func claimText(c *ClaimDocument) string {
 	if c.Tick != nil {
 		return "not checked: nothing else here is of " + at
 	}
-	return "names no tick; nothing bears it out or contradicts it"
+	return "names no tick; nothing confirms or contradicts it"
 }
 
 func (t *reportText) next() {

@@ -54,13 +54,13 @@ func witnessRows(out *Text, w *bisect.Witnessed) {
 		name := s.name.Sprint(prose.Name(r.Peer))
 		switch {
 		case r.Departs != nil && r.Departs.Good != nil:
-			out.Row("replay", name, s.bad.Sprint(" departs"), fmt.Sprintf(" from the replay of its own log by %s %s, and agrees %s", w.Game, atNames(r.Departs.Bad), atNames(*r.Departs.Good)))
+			out.Row("replay", name, s.bad.Sprint(" departs"), fmt.Sprintf(" from the replay of its log by %s %s, and agrees %s", w.Game, atNames(r.Departs.Bad), atNames(*r.Departs.Good)))
 		case r.Departs != nil:
-			out.Row("replay", name, s.bad.Sprint(" departs"), fmt.Sprintf(" from the replay of its own log by %s %s", w.Game, atNames(r.Departs.Bad)))
+			out.Row("replay", name, s.bad.Sprint(" departs"), fmt.Sprintf(" from the replay of its log by %s %s", w.Game, atNames(r.Departs.Bad)))
 		case r.Agrees != nil:
-			out.Row("replay", name, s.good.Sprint(" agrees"), fmt.Sprintf(" with the replay of its own log by %s up to state point %d", w.Game, *r.Agrees))
+			out.Row("replay", name, s.good.Sprint(" agrees"), fmt.Sprintf(" with the replay of its log by %s up to state point %d", w.Game, *r.Agrees))
 		default:
-			out.Row("replay", name, " cannot be held against the replay of its own log: ", Safe(r.Why))
+			out.Row("replay", name, " cannot be compared with the replay of its log: ", Safe(r.Why))
 		}
 	}
 	if w.Differ != nil {

@@ -217,7 +217,7 @@ func (m *Model) open() tea.Cmd {
 	case m.options.Open == nil:
 		return nil
 	case r == nil:
-		m.message = "the page is of one match: select one"
+		m.message = "the page shows one match: select one"
 		return nil
 	}
 	m.message = "opening the page"

@@ -75,7 +75,7 @@ func Looks(head []byte) string {
 func beginning(head []byte) string {
 	for line := range bytes.Lines(head) {
 		if line = bytes.TrimSpace(line); len(line) > 0 {
-			return fmt.Sprintf(", whose first line is %.60q", line)
+			return fmt.Sprintf(", its first line is %.60q", line)
 		}
 	}
 	return " of blanks"

@@ -48,7 +48,7 @@ func Verify(tree files.Tree, path string, want snapshot.Expected) (snapshot.Veri
 	if f := Recognize(path, head); f != nil && f.Snapshot == nil && f.Trace != nil && f.Trace.Check != nil {
 		note, err := f.Trace.Check(tree, path)
 		if note == "" && err == nil {
-			return snapshot.Verified{}, fmt.Errorf("%s: %s: nothing beside it to compute its checksums from", path, f.Title)
+			return snapshot.Verified{}, fmt.Errorf("%s: %s: nothing next to it to compute its checksums from", path, f.Title)
 		}
 		return snapshot.Verified{Path: path, What: f.Title, Note: note, Err: err}, nil
 	}

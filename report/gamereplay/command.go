@@ -129,7 +129,7 @@ func valueOf(name string, rec *engine.Recording, ask engine.Ask, dirs engine.Dir
 		value = rec.Header.Params[name]
 	}
 	if value == "" {
-		return "", false, &engine.Refusal{Path: rec.Path, Why: fmt.Sprintf("its header does not say {%s}, which the command wants", name)}
+		return "", false, &engine.Refusal{Path: rec.Path, Why: fmt.Sprintf("its header does not contain {%s}, which the command wants", name)}
 	}
 	if strings.ContainsRune(value, 0) {
 		return "", false, &engine.Refusal{Path: rec.Path, Why: fmt.Sprintf("its %s has a zero byte", name)}

@@ -102,7 +102,7 @@ func (r Reader) Ask(ctx context.Context, q *Request, stdin io.Reader) (*Asking, 
 		return nil, nil, fmt.Errorf("--isolate: this program cannot be started again: %w", err)
 	}
 	p.stop = context.AfterFunc(ctx, func() {
-		time.AfterFunc(grace, func() { p.kill(died("did not end when it was told to")) })
+		time.AfterFunc(grace, func() { p.kill(died("did not end on request")) })
 		_ = p.to.send(interrupt, nil) // it may be gone
 	})
 	go p.tell(q, stdin)

@@ -25,7 +25,7 @@ type Asked struct {
 }
 
 // errAlone says that whoever asked is gone.
-var errAlone = errors.New("whoever started this process is gone")
+var errAlone = errors.New("the process that started this process is gone")
 
 // Serve restricts this process and answers the request that comes in by first, then for other matches by
 // other, and writes copies by copies, nil for a process that writes none; these are not called at once. Interrupted is the cause with which the context ends. When

@@ -203,7 +203,7 @@ func axesText(m *document.PositionsMap) string {
 		if m.Y == "y" {
 			height = "z"
 		}
-		return fmt.Sprintf("The axes are %s and %s: the state does not say which of x, y and z is the height, and the values of %s lie closest together.", m.X, m.Y, height)
+		return fmt.Sprintf("The axes are %s and %s: the state does not show which of x, y and z is the height, and the values of %s lie closest together.", m.X, m.Y, height)
 	}
 	return fmt.Sprintf("The axes are %s and %s, by the names of the fields.", m.X, m.Y)
 }

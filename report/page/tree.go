@@ -98,11 +98,11 @@ func newTree(r *document.Report, peers peers) *treeView {
 		trees[side] = tree
 	}
 	if len(common) == 0 {
-		v.Why = "The two states have no leaf in common; the table has those of each."
+		v.Why = "The two states have no leaf in common; the table has the leaves of each."
 		return v
 	}
 	if len(common) < len(t.Leaves) {
-		v.Notes = append(v.Notes, fmt.Sprintf("%s on one peer only: the tree is that of the leaves that both have, as a descent compares them.", prose.Count(len(t.Leaves)-len(common), "leaf is", "leaves are")))
+		v.Notes = append(v.Notes, fmt.Sprintf("%s on one peer only: the tree contains the leaves that both have, as a descent compares them.", prose.Count(len(t.Leaves)-len(common), "leaf is", "leaves are")))
 	} else {
 		v.Checked = true
 		for side, tree := range trees {

@@ -137,10 +137,10 @@ func (d *pair) finish(b *body, more bool) bool {
 		d.p.note("the diff ends within a hunk")
 	}
 	if d.short > 0 {
-		d.p.note("hunks with fewer lines than their heads say: %d", d.short)
+		d.p.note("hunks with fewer lines than their heads announce: %d", d.short)
 	}
 	if d.long > 0 {
-		d.p.note("hunks with more lines than their heads say: %d", d.long)
+		d.p.note("hunks with more lines than their heads announce: %d", d.long)
 	}
 	return true
 }

@@ -49,7 +49,7 @@ const (
 type UnreadError struct{ Format string }
 
 func (e *UnreadError) Error() string {
-	return fmt.Sprintf("a diff of two files of the format %s, of which only whole ones are read: the files themselves are needed", e.Format)
+	return fmt.Sprintf("a diff of two files of the format %s: only whole files of it are read: the files themselves are needed", e.Format)
 }
 
 // HeadLen is how many bytes the functions of Known are given at most, and SearchLen how many
@@ -278,7 +278,7 @@ func (p *peeler) post(b *body, format string, text []byte) error {
 	}
 	b.say(p)
 	if start > 1 {
-		p.note("what stands before line %d is left out", start)
+		p.note("the text before line %d is left out", start)
 	}
 	p.posts++
 	p.files = append(p.files, File{Format: format, Text: text})

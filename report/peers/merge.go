@@ -425,7 +425,7 @@ func (m *merger) finish() {
 	}
 	if status == document.InSync && slices.ContainsFunc(m.reports, func(r *Report) bool { return r.Status == document.Diverged }) {
 		status = document.Inconclusive
-		m.missing = append(m.missing, "all reports of the same state point agree: that of a peer with another state is lacking")
+		m.missing = append(m.missing, "all reports of the same state point agree: the report of a peer with another state is missing")
 	}
 	peers := map[string]bool{}
 	for _, name := range m.names {

@@ -85,7 +85,7 @@ func TestMergeContradictions(t *testing.T) {
 	}
 	// A sync hash is the beginning of the state hash; two states that share it are reported.
 	m, _ = merged(t, host, reported(t, world("client", 50), func(r *Report) { r.StateHash = r.StateHash[:16] }))
-	if len(m.Points[0].Groups) != 1 || m.Status != document.Inconclusive || !contains(m.Missing, "that of a peer with another state is lacking") {
+	if len(m.Points[0].Groups) != 1 || m.Status != document.Inconclusive || !contains(m.Missing, "the report of a peer with another state is missing") {
 		t.Errorf("sync hash: %+v", m)
 	}
 	m, _ = merged(t, host,

@@ -156,7 +156,7 @@ func (p *reader) reader(key string) func() error {
 			if err := p.value(key, &r.Redacted); err != nil || !r.Redacted {
 				return err
 			}
-			const text = "the report is redacted: it says nothing of the state"
+			const text = "the report is redacted: it contains nothing about the state"
 			if p.strict != nil {
 				return p.fail("report-redacted", key, text)
 			}

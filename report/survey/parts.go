@@ -209,7 +209,7 @@ func (s *Survey) assemble(folder []*group) {
 			for _, base := range g.bases {
 				s.rest[filepath.Join(g.dir, base)] = true
 			}
-			s.notes = append(s.notes, fmt.Sprintf("%s has no tick as the files beside it have: not compared", filepath.Join(g.dir, g.bases[0])))
+			s.notes = append(s.notes, fmt.Sprintf("%s has no tick as the files next to it have: not compared", filepath.Join(g.dir, g.bases[0])))
 			continue
 		}
 		for _, base := range g.bases {

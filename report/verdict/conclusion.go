@@ -275,7 +275,7 @@ type TickBy int
 const (
 	TickByBracket    TickBy = iota // the bracket is one tick wide
 	TickByTraces                   // the traces part there, within the bracket
-	TickByCheckpoint               // the first value that differs in the traces is of that tick
+	TickByCheckpoint               // the first value that differs in the traces is in that tick
 	TickByWord                     // the game's own self-test names it as the first with two results
 )
 

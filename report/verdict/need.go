@@ -17,7 +17,7 @@ const (
 	TickHashes                      // order logs with a hash of every tick
 	TickChecks                      // hashes or checkpoints of the same ticks
 	Traces                          // traces of peers that parted
-	CoveringTraces                  // traces whose checksums cover what differs
+	CoveringTraces                  // traces with checksums that cover the difference
 	SystemTraces                    // traces with checkpoints inside ticks
 	ArchetypeTraces                 // traces that record each archetype
 	ColumnTraces                    // traces that record each column

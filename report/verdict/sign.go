@@ -9,7 +9,7 @@ type SignKind int
 const (
 	OnlySumsDiffer    SignKind = iota // the states are equal while the checksums differ
 	SumsAreBlind                      // the states differ while every checksum agrees
-	CacheRecomputed                   // a game computed derived data anew and found it wrong; Names: the peer, what it wrote
+	CacheRecomputed                   // a game computed derived data again and found it wrong; Names: the peer, what it wrote
 	CachesUnderEqual                  // derived data differs under equal states
 	OrdersDiffer                      // the peers were given different orders; Order: how the first one differs
 	CachesBefore                      // derived data differed under equal states before these parted; Names: the caches

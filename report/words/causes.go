@@ -61,14 +61,14 @@ var classes = map[string]class{
 	verdict.ImpureValidation: {"Testing whether an order is possible changes the state", own("--check-purity"), "the tests of all orders of that tick, after which the state is as before"},
 	verdict.PredictionLeak:   {"What was predicted is not taken back completely", own("--predict", "0,1"), "predictions of all players in that tick, after which the state is as before"},
 	verdict.SaveForgets:      {"A save or a restore leaves a part of the state out", own("--serialize"), "a state that is saved and loaded in that tick and goes on as the others do"},
-	verdict.TimerOff:         {"A timer or counter is off after a reconnect", own("--from-each-snapshot"), "values that are off by another number than that of the ticks missed"},
+	verdict.TimerOff:         {"A timer or counter is off after a reconnect", own("--from-each-snapshot"), "values that are off by another number than the number of ticks missed"},
 	verdict.ThreadTiming:     {"The result depends on the timing of threads", own("--runs", "100"), "the same divergence with one thread"},
 	verdict.Locale:           {"The result depends on the machine's language", check{with: "the peers' locales, as doctor lists them; a replay under each of them"}, "the same divergence between machines of one locale"},
 	verdict.WallClock:        {"The sim reads the machine's clock", ownRuns, "replays that are all the same"},
 	verdict.HostOnly:         {"Something that runs on one machine only changed the state", check{with: "a replay of the host's orders in a build without that script or bot"}, "the same divergence of a peer that is not the host"},
 	verdict.ForeignWrite:     {"A value was overwritten from outside: a memory editor, a cheat, a broken memory", sideBySide(nothingDeparts), "the peer's own build making the same value again"},
 	verdict.BitFlip:          {"A bit of memory flipped", sideBySide(nothingDeparts + "; and a memory test of the machine"), "the peer's own build making the same value again; the same field in another report"},
-	verdict.SelfHealed:       {"A value was wrong for a while and was computed anew", drilled, "something later that depends on the value and differs"},
+	verdict.SelfHealed:       {"A value was wrong for a while and was computed again", drilled, "something later that depends on the value and differs"},
 	verdict.ChecksumDefect:   {"The checksum is wrong, or does not cover what differs", check{with: "hashes that are computed again from content, which verify does"}, "states that differ, with checksums that differ as well"},
 }
 
@@ -291,7 +291,7 @@ func Sign(s verdict.Sign) string {
 	case verdict.SumsAreBlind:
 		return "the states differ while every checksum agrees: none of them covers what differs"
 	case verdict.CacheRecomputed:
-		return fmt.Sprintf("%s's game computed derived data anew and found it wrong: %s", name(0), prose.Quote(said(1)))
+		return fmt.Sprintf("%s's game computed derived data again and found it wrong: %s", name(0), prose.Quote(said(1)))
 	case verdict.CachesUnderEqual:
 		return "derived data differs under equal states"
 	case verdict.OrdersDiffer:

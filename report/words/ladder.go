@@ -81,7 +81,7 @@ func answer(c *verdict.Conclusion, a verdict.Answer) (found, evidence string) {
 		return divergentTick(c), [...]string{
 			verdict.TickByBracket:    "the bracket is one tick wide",
 			verdict.TickByTraces:     "the traces diverge there, within the bracket",
-			verdict.TickByCheckpoint: "the first value that differs in the traces is of that tick",
+			verdict.TickByCheckpoint: "the first value that differs in the traces is in that tick",
 			verdict.TickByWord:       "the first that the game's own test names",
 		}[c.TickBy]
 	case verdict.StepSystem:
@@ -222,7 +222,7 @@ func inputs(c *verdict.Conclusion) (found, evidence string) {
 func partingOrder(in *verdict.Inputs) string {
 	text := Difference(in.Parting)
 	if in.By == verdict.BorneByGame {
-		return text + "; the game says that the peers diverged"
+		return text + "; the game reports that the peers diverged"
 	}
 	if s := lag(in.Lag); s != "" {
 		text += "; " + s
@@ -589,7 +589,7 @@ func claims(c *verdict.Conclusion) (found, evidence string) {
 		}
 		return "the engine noticed later", text + ": " + when + " is an upper bound, the peers had diverged before"
 	case first.Borne():
-		return "the engine says the same", text
+		return "the engine reports the same", text
 	case first.Fits():
 		return "the engine may be right", text + ": that tick lies where the peers diverged"
 	}

@@ -35,7 +35,7 @@ var artifacts = map[verdict.Artifact]artifact{
 	verdict.TickHashes:      {"order logs with a hash of every tick", "an order log with a hash of every tick", aLog},
 	verdict.TickChecks:      {"hashes or checkpoints of the same ticks from two peers", "hashes or checkpoints of the same ticks as the others'", aTrace},
 	verdict.Traces:          {"traces of two peers that diverged", "a trace", aTrace},
-	verdict.CoveringTraces:  {"traces whose checksums cover what differs", "a trace whose checksums cover what differs", aTrace},
+	verdict.CoveringTraces:  {"traces with checksums that cover the difference", "a trace with checksums that cover the difference", aTrace},
 	verdict.SystemTraces:    {"traces with checkpoints inside ticks", "a trace with checkpoints inside ticks", aTrace},
 	verdict.ArchetypeTraces: {"traces that record each archetype", "a trace that records each archetype", aTrace},
 	verdict.ColumnTraces:    {"traces that record each column", "a trace that records each column", aTrace},
@@ -47,7 +47,7 @@ var artifacts = map[verdict.Artifact]artifact{
 	verdict.MorePeers:       {need: "states of more peers or hashes of them"},
 	verdict.PeerFiles:       {need: "the files of another player"},
 	verdict.LoadedStates:    {need: "both states as text"},
-	verdict.SecondTest:      {need: "the same test of the same inputs once more"},
+	verdict.SecondTest:      {need: "the same test of the same inputs again"},
 	verdict.SameBuildReplay: {need: "a replay by the same build on the machine that recorded it"},
 	verdict.OtherPeer:       {"the files of two players of one match", "the same files as the others", aState},
 }

@@ -20,7 +20,7 @@ var toLearn = []verdict.Step{
 func Next(c *verdict.Conclusion) []document.Step {
 	out := next(c)
 	if l := c.LackedData(); l != nil && !c.Inputs.Differ() {
-		look := fmt.Sprintf("compare the data of %s with that of %s: only %s has %s in its log (%s)", l.Have[0].Peer, join(l.Lack, "and"), l.Have[0].Peer, prose.Quote(l.Text), l.Where())
+		look := fmt.Sprintf("compare the data of %s with the data of %s: only %s has %s in its log (%s)", l.Have[0].Peer, join(l.Lack, "and"), l.Have[0].Peer, prose.Quote(l.Text), l.Where())
 		out = slices.Insert(out, 0, document.Step{About: look})
 	}
 	return out
@@ -78,7 +78,7 @@ func replays(c *verdict.Conclusion) (out []document.Step) {
 		out = append(out, advice("triage with --sim, the game as a simulator, replays the orders and shows which peer is wrong (docs/extsim.md)"))
 	}
 	if c.Replayed && c.Witnessed == nil && !c.Unsteady && c.Simulators.Own == "" && len(c.Causes) == 0 && c.Bracket != nil && !c.Inputs.Differ() {
-		out = append(out, advice("triage with --own, the build that the peer had, beside --sim makes the experiments in that build"))
+		out = append(out, advice("triage with --sim and --own, the build that the peer had, makes the experiments in that build"))
 	}
 	return out
 }

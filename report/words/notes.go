@@ -17,9 +17,9 @@ func Missing(c *verdict.Conclusion) []string {
 		case verdict.StatesOrHashes:
 			out = append(out, "states of two peers, or hashes of them: without these nothing shows whether the states agree")
 		case verdict.PeerFiles:
-			out = append(out, Need(n)+": nothing else bears out what the game says")
+			out = append(out, Need(n)+": nothing else confirms the game's message")
 		case verdict.OtherPeer:
-			out = append(out, fmt.Sprintf("evidence of a second peer: there is that of %s only", prose.Count(len(n.Of), "peer", "peers")))
+			out = append(out, fmt.Sprintf("evidence of a second peer: there is only evidence of %s", prose.Count(len(n.Of), "peer", "peers")))
 		default:
 			out = append(out, Need(n))
 		}
@@ -40,7 +40,7 @@ func Contradictions(c *verdict.Conclusion) []string {
 func Contradiction(k *verdict.Contradiction) string {
 	switch k.Kind {
 	case verdict.InputHash:
-		return fmt.Sprintf("%s: the recorded input hash of %s is not that of its orders (%s)", k.Peers[0], tick(k.At), prose.Count(k.Count, "such tick", "such ticks"))
+		return fmt.Sprintf("%s: the recorded input hash of %s does not match its orders (%s)", k.Peers[0], tick(k.At), prose.Count(k.Count, "such tick", "such ticks"))
 	case verdict.TraceEnd:
 		return fmt.Sprintf("the trace of %s at the end of %s has %s, the state that it left there has the root %s", k.Peers[0], tick(k.At), k.Sums[0], k.Sums[1])
 	case verdict.TwoSums:
@@ -77,9 +77,9 @@ func contradictionsOf(s *verdict.Statement) []string {
 		out = append(out, fmt.Sprintf("the states are equal %s, after that tick", at(*s.Equal)))
 	}
 	if len(s.Cleared) > 0 {
-		verb := "agrees with the replay of its own log"
+		verb := "agrees with the replay of its log"
 		if len(s.Cleared) > 1 {
-			verb = "agree with the replays of their own logs"
+			verb = "agree with the replays of their logs"
 		}
 		out = append(out, fmt.Sprintf("it accuses the wrong one: %s %s", join(s.Cleared, "and"), verb))
 	}

@@ -17,7 +17,7 @@ func Prospect(p *verdict.Prospect) string {
 		case p.Can:
 			return fmt.Sprintf("states of %s that two peers or more have, %d to %d", prose.Count(p.Points, "state point", "state points"), p.From, p.To)
 		case len(p.Have) > 1:
-			return "the states of no two peers are of the same state point"
+			return "no two peers have a state of the same state point"
 		}
 		return lacking("states", p)
 	case verdict.StepSystem:
@@ -42,7 +42,7 @@ func Prospect(p *verdict.Prospect) string {
 	case p.Can:
 		return fmt.Sprintf("%s of %d peers, ticks %d to %d in common", p.By, len(p.Have), p.From, p.To)
 	case len(p.Have) > 1:
-		return fmt.Sprintf("the %s of no two peers are of the same ticks", p.By)
+		return fmt.Sprintf("no two peers have %s of the same ticks", p.By)
 	}
 	return lacking(p.By, p)
 }

@@ -38,7 +38,7 @@ func told(c *verdict.Conclusion) []string {
 		}
 		return append(out, text+": "+wanted(c)+".")
 	}
-	return []string{said(w), "Nothing bears it out yet: no state and no checksum was compared, and " + wanted(c) + "."}
+	return []string{said(w), "Nothing confirms it yet: no state and no checksum was compared, and " + wanted(c) + "."}
 }
 
 // engine names the game.
@@ -168,7 +168,7 @@ func selfTest(w *verdict.Word) string {
 	if w.At != nil {
 		text += " in " + tick(*w.At)
 	}
-	text += fmt.Sprintf(": the self-test of %s says %s", cmp.Or(w.Engine, "the game"), prose.Quote(w.Claim.Text))
+	text += fmt.Sprintf(": the self-test of %s reports %s", cmp.Or(w.Engine, "the game"), prose.Quote(w.Claim.Text))
 	return text + "."
 }
 
@@ -197,7 +197,7 @@ func separates(c *verdict.Conclusion) string {
 	if c.Runs == verdict.RunsOfReplay {
 		return "a second replay by the same build on the machine that recorded it would tell these apart"
 	}
-	return "the same test once more would tell these apart, if the same inputs then fail in another tick, or in none"
+	return "the same test again would tell these apart, if the same inputs then fail in another tick, or in none"
 }
 
 // files names what a game leaves.
@@ -246,7 +246,7 @@ func tellClaims(c *verdict.Conclusion) (found, evidence string) {
 	case verdict.WordQuoted:
 		return "quoted, perhaps", quote
 	}
-	return "nothing bears it out yet", quote
+	return "nothing confirms it yet", quote
 }
 
 // tellPreflight counts the peers and the peers with a log.
@@ -266,9 +266,9 @@ func tellPreflight(c *verdict.Conclusion) string {
 	}
 	switch {
 	case logs == 0:
-		return text + ", only mentioned: whose log it is is not known"
+		return text + ", only mentioned: the owner of the log is not known"
 	case logs == all && all == 1:
-		return text + ", of which there is a log"
+		return text + ", with a log"
 	case logs == all:
 		return text + ", of each there is a log"
 	}

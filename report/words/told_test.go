@@ -49,23 +49,23 @@ func TestTold(t *testing.T) {
 		}, "ask another player for these files of that match: demo, *.d"},
 		{"words", false, tracediff.Claim{Text: "Bob desynced", Peers: []string{"Bob"}}, []string{
 			"Chess says in a.log “Bob desynced”, in move 7; it accuses Bob.",
-			"Nothing bears it out yet: no state and no checksum was compared, and the files of Bob would show more.",
+			"Nothing confirms it yet: no state and no checksum was compared, and the files of Bob would show more.",
 		}, "ask Bob for these files of that match: demo, *.d"},
 		{"a name with a full stop", false, tracediff.Claim{Text: "Co. desynced", Peers: []string{"Bob & Co."}}, []string{
 			"Chess says in a.log “Co. desynced”, in move 7; it accuses “Bob & Co.”.",
-			"Nothing bears it out yet: no state and no checksum was compared, and the files of “Bob & Co.” would show more.",
+			"Nothing confirms it yet: no state and no checksum was compared, and the files of “Bob & Co.” would show more.",
 		}, "ask “Bob & Co.” for these files of that match: demo, *.d"},
 		{"a quotation", false, tracediff.Claim{Text: "Bob 1a 2b", Peers: []string{"Bob"}, Values: two, Quoted: true}, []string{
 			"Quoted, perhaps by a person: “Bob 1a 2b”, in move 7; it accuses Bob.",
-			"Nothing bears it out yet: no state and no checksum was compared, and the files of Bob would show more.",
+			"Nothing confirms it yet: no state and no checksum was compared, and the files of Bob would show more.",
 		}, "ask Bob for these files of that match: demo, *.d"},
 		{"a self-test", false, tracediff.Claim{Text: "twice", SelfTest: true}, []string{
-			"One machine came to two results in move 7: the self-test of Chess says “twice”.",
+			"One machine came to two results in move 7: the self-test of Chess reports “twice”.",
 			"The inputs were the same: either the game does not compute the same each time, or what it saves and loads again is not all of its state.",
-			"The cause is not known: the same test once more would tell these apart, if the same inputs then fail in another tick, or in none.",
+			"The cause is not known: the same test again would tell these apart, if the same inputs then fail in another tick, or in none.",
 		}, "run the same test of the same inputs again, twice or more: if it fails in another tick, or not at all, the game does not compute the same each time"},
 		{"a self-test after loading", false, tracediff.Claim{Text: "loaded", SelfTest: true, Loaded: true}, []string{
-			"One machine came to two results in move 7: the self-test of Chess says “loaded”.",
+			"One machine came to two results in move 7: the self-test of Chess reports “loaded”.",
 			"They differ before the tick is computed: where the second run has only just loaded what the first saved, saving and loading changed the state; in a rejoin test ticks may lie between.",
 			"What is left out or changed is not known: both states as text would show it.",
 		}, "have the game write both states as text, and give them to desynctool diff"},

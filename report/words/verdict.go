@@ -111,7 +111,7 @@ func alone(c *verdict.Conclusion) string {
 func says(c *verdict.Conclusion) []string {
 	for i := range c.Statements {
 		if s := &c.Statements[i]; s.Standing != tracediff.Borne {
-			return []string{fmt.Sprintf("Yet the game says %s, and nothing here bears that out.", prose.Quote(s.Text))}
+			return []string{fmt.Sprintf("Yet the game reports %s, and nothing here confirms that.", prose.Quote(s.Text))}
 		}
 	}
 	return nil
@@ -184,7 +184,7 @@ func withoutBracket(c *verdict.Conclusion) []string {
 	case c.Kind == bisect.InputsDiffer:
 		text := "The peers were given different orders"
 		if in := &c.Inputs; in.By == verdict.BorneByGame {
-			text += ", and a game says that they diverged"
+			text += ", and a game reports that they diverged"
 		} else if in.By == verdict.BorneByHash {
 			text += ", and recorded hashes differ after that"
 		} else if !c.Search.Compares() {
@@ -201,7 +201,7 @@ func withoutBracket(c *verdict.Conclusion) []string {
 		return staleCaches(c)
 	case c.Kind == bisect.StaleCache:
 		k := c.Cache
-		text := fmt.Sprintf("Data that %s derives from its state was stale: its game says %s after %s", k.Peer, prose.Quote(k.Text),
+		text := fmt.Sprintf("Data that %s derives from its state was stale: its game reports %s after %s", k.Peer, prose.Quote(k.Text),
 			tick(verdict.Moment{Number: k.After, Native: k.NativeAfter}))
 		if k.Before != nil {
 			text += fmt.Sprintf(", before %s", both(verdict.Moment{Number: *k.Before, Native: k.NativeBefore}))
@@ -216,7 +216,7 @@ func withoutBracket(c *verdict.Conclusion) []string {
 	case c.Inputs.Line != "" && c.Inputs.Hashes != nil:
 		return []string{fmt.Sprintf("The order logs show that the states differ: %s.", c.Inputs.Basis)}
 	case len(c.Statements) > 0:
-		return []string{fmt.Sprintf("The engine says that the peers diverged: %s.", prose.Quote(c.Statements[0].Text))}
+		return []string{fmt.Sprintf("The engine reports that the peers diverged: %s.", prose.Quote(c.Statements[0].Text))}
 	case c.Inputs.Line != "" && c.Inputs.State != verdict.InputsUnknown && c.Inputs.State != verdict.InputsApart:
 		return []string{fmt.Sprintf("The order logs show that the states differ: %s.", c.Inputs.Basis)}
 	}

@@ -46,13 +46,13 @@ func unwitnessed(c *verdict.Conclusion) string {
 	case len(departing) > 0 && len(w.Forced) > 0:
 		return fmt.Sprintf("%s %s from what %s computes of %s, which may be what the other version does (%s)", join(departing, "and"), verb(departing, "departs", "depart"), w.Game, ownLogs(departing), w.Forced[0])
 	case len(departing) > 1:
-		return fmt.Sprintf("%s all depart from what %s computes of their own logs", join(departing, "and"), w.Game)
+		return fmt.Sprintf("%s all depart from the results of %s for their logs", join(departing, "and"), w.Game)
 	case c.Replayed:
 		return fmt.Sprintf("as far as it can be compared, each peer does what %s computes of its log", w.Game)
 	case len(w.Failed) > 0:
 		return w.Failed[0]
 	}
-	return fmt.Sprintf("what %s leaves cannot be held against what the peers left", w.Game)
+	return fmt.Sprintf("the files that %s leaves cannot be compared with the files of the peers", w.Game)
 }
 
 // differing describes where two replays of the same orders diverge.
@@ -110,7 +110,7 @@ func witnessedLine(c *verdict.Conclusion) string {
 	case w.Differ != nil:
 		return w.Game + " does not do the same twice"
 	case len(c.Guilty) > 0:
-		return "from the replay of its own log by " + w.Game
+		return "from the replay of its log by " + w.Game
 	case w.Elsewhere(c.Bracket):
 		return w.Game + " is not the game that they played"
 	case !c.Replayed:
@@ -129,13 +129,13 @@ func witnessNotes(c *verdict.Conclusion) (out []string) {
 		r := &w.Replays[i]
 		switch {
 		case r.Departs != nil && r.Departs.Good != nil:
-			out = append(out, fmt.Sprintf("%s departs from the replay of its own log by %s %s", r.Peer, w.Game, between(verdict.MomentOf(*r.Departs.Good), verdict.MomentOf(r.Departs.Bad))))
+			out = append(out, fmt.Sprintf("%s departs from the replay of its log by %s %s", r.Peer, w.Game, between(verdict.MomentOf(*r.Departs.Good), verdict.MomentOf(r.Departs.Bad))))
 		case r.Departs != nil:
-			out = append(out, fmt.Sprintf("%s differs from the replay of its own log by %s %s; earlier ones were not compared", r.Peer, w.Game, at(verdict.MomentOf(r.Departs.Bad))))
+			out = append(out, fmt.Sprintf("%s differs from the replay of its log by %s %s; earlier ones were not compared", r.Peer, w.Game, at(verdict.MomentOf(r.Departs.Bad))))
 		case r.Agrees != nil:
-			out = append(out, fmt.Sprintf("%s agrees with the replay of its own log by %s up to state point %d, the last that was compared", r.Peer, w.Game, *r.Agrees))
+			out = append(out, fmt.Sprintf("%s agrees with the replay of its log by %s up to state point %d, the last that was compared", r.Peer, w.Game, *r.Agrees))
 		default:
-			out = append(out, fmt.Sprintf("the replay of %s's log by %s cannot be held against what %s left: %s", r.Peer, w.Game, r.Peer, r.Why))
+			out = append(out, fmt.Sprintf("the replay of %s's log by %s cannot be compared with the files of %s: %s", r.Peer, w.Game, r.Peer, r.Why))
 		}
 	}
 	if w.Differ != nil {

@@ -78,7 +78,7 @@ func TestVerdict(t *testing.T) {
 			Statements: []verdict.Statement{{ClaimDocument: document.ClaimDocument{Text: "Out of sync!", Standing: tracediff.Unchecked}}},
 		}, []string{
 			"No difference was found: 3 recorded hashes.",
-			"Yet the game says “Out of sync!”, and nothing here bears that out.",
+			"Yet the game reports “Out of sync!”, and nothing here confirms that.",
 		}},
 		{"in sync, and a contradiction", &verdict.Conclusion{Search: verdict.Search{Recorded: 3}, Contradictions: make([]verdict.Contradiction, 1)}, []string{
 			"No difference was found: 3 recorded hashes.",
@@ -144,7 +144,7 @@ func TestVerdict(t *testing.T) {
 			Kind: bisect.StaleCache, Cache: &orderlog.PeerClaim{Peer: "client", Text: "town cache mismatch", After: 52721152, NativeAfter: "000adf00;00"},
 			Causes: []verdict.Cause{{Class: verdict.StaleCache, Standing: verdict.Shown}},
 		}, []string{
-			"Data that client derives from its state was stale: its game says “town cache mismatch” after tick 000adf00;00 (52721152).",
+			"Data that client derives from its state was stale: its game reports “town cache mismatch” after tick 000adf00;00 (52721152).",
 			"The orders are equal, and no state was compared.",
 			"Cause, by experiment: derived data was not brought up to date (stale-cache).",
 		}},
@@ -367,7 +367,7 @@ func TestNext(t *testing.T) {
 			"to learn the system: get traces of two peers that diverged",
 		}},
 		{"replayed in one build", with(duel(), func(c *verdict.Conclusion) { c.Replayed, c.Simulators.Sim = true, "exec:game 1" }), []string{
-			"triage with --own, the build that the peer had, beside --sim makes the experiments in that build",
+			"triage with --sim and --own, the build that the peer had, makes the experiments in that build",
 		}},
 		{"a simulator that failed", with(duel(), func(c *verdict.Conclusion) { c.SimFailed, c.Simulators.Sim = "it hangs", "exec+tcp:game 'de DE'" }), []string{
 			"desynctool sim check --transport tcp -- game 'de DE'  # tests the simulator, which failed (docs/extsim.md)",

@@ -53,7 +53,7 @@ func (b *Break) Error() string {
 		return at + ": tampered with: its checksum is right, its signature is not by the chain's key"
 	case Missing:
 		if b.Before == nil {
-			return at + ": does not follow the header: entries are missing at the start, or the header is that of another chain"
+			return at + ": does not follow the header: entries are missing at the start, or the header belongs to another chain"
 		}
 		return fmt.Sprintf("%s: does not follow the entry before, tick %d: entries between them are missing or were moved, or it is from another chain of the same key", at, *b.Before)
 	case Contradiction:

@@ -106,7 +106,7 @@ func Continue(f File, name string, key ed25519.PrivateKey, opts WriterOptions) (
 	for {
 		e, err := r.Next()
 		if err == io.EOF || r.end != nil {
-			return nil, fmt.Errorf("%s: the chain was closed after %d entries; what follows begins a new one", name, w.count)
+			return nil, fmt.Errorf("%s: the chain was closed after %d entries; the next entries begin a new one", name, w.count)
 		}
 		if errors.As(err, &torn) && torn.Err == frame.ErrTorn {
 			break

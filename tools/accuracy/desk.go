@@ -89,7 +89,7 @@ func groups(names []string, seed uint64, sessions int, mix string) error {
 		}
 		list = append(list, g)
 	}
-	fmt.Print("Each bug in a place of its own:\n\n")
+	fmt.Print("Each bug in a separate place:\n\n")
 	if err := show(list); err != nil {
 		return err
 	}

@@ -35,7 +35,7 @@ func run() error {
 	names := flag.String("games", "refsim", "games, by comma: refsim, arena, trade")
 	skip := flag.Int("skip", 0, "leave out so many of the first sessions of each game")
 	half := flag.String("half", "", "only the odd or the even seeds")
-	only := flag.String("only", "", "only mistakes whose names begin so")
+	only := flag.String("only", "", "only mistakes with names that begin so")
 	rules := flag.Bool("rules", false, "print how often each rule of likeness is right")
 	tested := flag.Bool("tested", false, "print the experiments on each session")
 	many := flag.Bool("desk", false, "measure how reports of bugs group")

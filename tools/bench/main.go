@@ -25,7 +25,7 @@ func main() {
 	var of deskOf
 	part := flag.String("part", "all", "with -desk: measure only add, isolate, uploads, workers or queries")
 	flag.IntVar(&of.bundles, "bundles", 10_000, "with -desk: bundles to add")
-	flag.IntVar(&of.isolated, "isolated", 1000, "with -desk: bundles to add, each read by a process of its own")
+	flag.IntVar(&of.isolated, "isolated", 1000, "with -desk: bundles to add, each read by a separate process")
 	flag.IntVar(&of.uploads, "uploads", 2000, "with -desk: uploads of 1 MB each")
 	flag.IntVar(&of.queued, "queued", 400, "with -desk and -postgres: bundles for one worker, and for two")
 	flag.IntVar(&of.reports, "reports", 1_000_000, "with -desk: synthetic reports")

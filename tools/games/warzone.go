@@ -40,7 +40,7 @@ var warzoneCases = []warzoneCase{
 	{name: "power on the host", truth: "the least power less for player 1 on the host", poked: "host", player: 1, by: -1},
 	{name: "power of the other player on the client", truth: "1/16 of power more for player 0 on the client", poked: "client", player: 0, by: 1 << 28},
 	{
-		name: "a random number of its own in a script", truth: "rules of a mod give random power on both", random: true,
+		name: "an additional random number in a script", truth: "rules of a mod give random power on both", random: true,
 		script: "namespace(\"luck_\");\nfunction luck_eventGameInit() { setTimer(\"luck_turn\", 5000); }\n" +
 			"function luck_turn() { setPower(1000 + Math.floor(Math.random() * 1000), 0); }\n",
 	},

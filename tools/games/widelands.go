@@ -165,7 +165,7 @@ func startWidelandsNetwork(ctx context.Context) (*exec.Cmd, error) {
 		return nil, err
 	}
 	if _, err := out.Read(make([]byte, 3)); err != nil {
-		return nil, fmt.Errorf("no network of its own: %w", err)
+		return nil, fmt.Errorf("no separate network: %w", err)
 	}
 	return cmd, nil
 }

@@ -65,7 +65,7 @@ var zeroadCases = []zeroadCase{
 		mods: zeroadClock,
 	},
 	{
-		name: "order that the client never got", truth: "a message with an order was lost; both do what their own orders say",
+		name: "order that the client never got", truth: "a message with an order was lost; both carry out the orders that they have",
 		host: zeroadWalk, lost: "walk",
 	},
 }
@@ -174,7 +174,7 @@ const zeroadAfterwards = 30
 // run plays the session, on a separate thread.
 func (s *zeroadSession) run(ctx context.Context) error {
 	if err := syscall.Unshare(syscall.CLONE_NEWNET); err != nil {
-		return fmt.Errorf("a network of its own: %w", err)
+		return fmt.Errorf("a separate network: %w", err)
 	}
 	if out, err := exec.CommandContext(ctx, "ip", "link", "set", "lo", "up").CombinedOutput(); err != nil {
 		return fmt.Errorf("ip link: %w: %s", err, out)

@@ -65,7 +65,7 @@ func (s *zeroadSession) joinAgain(ctx context.Context) error {
 	}
 	_, turns, _ := strings.Cut(string(text), "\n")
 	if _, err := fmt.Sscanf(turns, "turn %d", &s.client.joined); err != nil || s.client.joined == 0 {
-		return fmt.Errorf("the client's second log does not say when it joined: %w", err)
+		return fmt.Errorf("the client's second log does not show when it joined: %w", err)
 	}
 	return nil
 }

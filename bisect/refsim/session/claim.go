@@ -42,7 +42,7 @@ func claim(dir string, peers []string) (_ *claimed, err error) {
 		names = append(names, entry.Name())
 	}
 	if len(names) > 0 && !unfinished(names, peers) {
-		return nil, fmt.Errorf("%s: not empty, a session needs a folder of its own", dir)
+		return nil, fmt.Errorf("%s: not empty, a session needs an empty folder", dir)
 	}
 	if c.state, err = files.Hold(filepath.Join(dir, StateName)); err != nil {
 		return nil, err

@@ -74,7 +74,7 @@ func usage(cmd *cobra.Command) string {
 		flags("Global Flags:", globalFlags(cmd))
 	}
 	if below {
-		fmt.Fprintf(&out, "\n\n\"%s COMMAND --help\" says more about a command.", cmd.CommandPath())
+		fmt.Fprintf(&out, "\n\n\"%s COMMAND --help\" shows more about a command.", cmd.CommandPath())
 	}
 	out.WriteString("\n")
 	return out.String()

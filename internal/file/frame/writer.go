@@ -55,7 +55,7 @@ func (w *Writer) WriteFrame(kind uint32, payload []byte) error {
 		return w.err
 	}
 	if kind == EndKind {
-		return fmt.Errorf("frame kind %#x is that of the end marker", kind)
+		return fmt.Errorf("frame kind %#x is reserved for the end marker", kind)
 	}
 	if uint64(len(payload)) > w.max {
 		return fmt.Errorf("payload of %d bytes, limit is %d", len(payload), w.max)

@@ -208,7 +208,7 @@ func (m *Missing) String() string {
 		}
 		text := word + and(lines)
 		if m.count > shown {
-			text = word + strings.Join(lines, ", ") + " and those of " + prose.Count(m.count-shown, "more gap", "more gaps")
+			text = word + strings.Join(lines, ", ") + " and the lines of " + prose.Count(m.count-shown, "more gap", "more gaps")
 		}
 		parts = append(parts, text)
 	}
@@ -219,7 +219,7 @@ func (m *Missing) String() string {
 		parts = append(parts, "what follows")
 	}
 	if m.unknown {
-		parts = append(parts, "some lines whose numbers are not known")
+		parts = append(parts, "some lines with numbers that are not known")
 	}
 	switch {
 	case len(parts) == 0:

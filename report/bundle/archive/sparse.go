@@ -14,7 +14,7 @@ func (l *Options) dense(f files.File) error {
 		return nil // the code that reads it will report that
 	}
 	if held, known := allocated(info); known && info.Size()/l.Ratio > held {
-		return fmt.Errorf("%d bytes, of which the disk holds %d: a sparse file, which is not read", info.Size(), held)
+		return fmt.Errorf("%d bytes, and the disk holds %d of them: a sparse file, which is not read", info.Size(), held)
 	}
 	return nil
 }

@@ -44,7 +44,7 @@ var errManyEntries = errors.New("too many entries")
 
 // errOtherList means that the list of entries belongs to an archive in the archive, for example because the outer one
 // is cut off.
-var errOtherList = errors.New("the list is of an archive in it")
+var errOtherList = errors.New("the list belongs to an archive in it")
 
 // listsFirst reports whether the list of an archive has the entry with which the file begins, if
 // it begins with one.
@@ -75,10 +75,10 @@ func (a *archive) readZip(r io.ReaderAt, size int64) (*node, error) {
 	case err != nil:
 		root := newFolder("")
 		if n := a.salvage(root, r, size); n > 0 {
-			a.leave(fmt.Sprintf("after %d entries", n), "the archive is cut off or damaged: its list of entries, which stands at its end, cannot be read")
+			a.leave(fmt.Sprintf("after %d entries", n), "the archive is cut off or damaged: its list of entries, which is at its end, cannot be read")
 			return root, nil
 		}
-		return nil, fmt.Errorf("a zip archive whose list of entries, which stands at its end, is cut off or damaged (%v): %w", err, frame.ErrTorn)
+		return nil, fmt.Errorf("a zip archive with a list of entries, at its end, that is cut off or damaged (%v): %w", err, frame.ErrTorn)
 	}
 	z.RegisterDecompressor(zip.Deflate, inflater)
 	if len(z.File) > a.tree.limits.Entries {
@@ -87,7 +87,7 @@ func (a *archive) readZip(r io.ReaderAt, size int64) (*node, error) {
 	packed := uint64(0)
 	for _, f := range z.File {
 		if packed += f.CompressedSize64; packed > uint64(size) {
-			return nil, fmt.Errorf("a zip archive of %d bytes whose entries claim more: they overlap", size)
+			return nil, fmt.Errorf("a zip archive of %d bytes with entries that claim more: they overlap", size)
 		}
 	}
 	root := newFolder("")
@@ -300,7 +300,7 @@ func (f *inflating) inflate(end int64) error {
 	if err == nil && int64(len(f.buf)) == f.info.size {
 		// The checksum is compared after the last byte.
 		if n, err = f.again.Read(make([]byte, 1)); n > 0 {
-			err = errors.New("it is longer than it says")
+			err = errors.New("it is longer than its declared length")
 		}
 		if err != nil && err != io.EOF {
 			f.buf = f.buf[:0] // none of it is to be believed
