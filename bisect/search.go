@@ -135,20 +135,26 @@ func (p *pair) confirmed() bool {
 }
 
 // undamaged compares all bytes of the snapshots of all pairs with the checksums in their files, and reports whether they
-// fit. Equal roots in two headers do not show that nothing differs where one of the files is damaged.
+// fit. Equal roots in two headers do not show that nothing differs where one of the files is damaged. Where the roots are
+// equal and the stored bytes are not, it also reads the content.
 func (p *pair) undamaged() bool {
 	whole := true
 	for i := range p.pairs {
 		pr := &p.pairs[i]
-		if !pr.ok {
+		if !pr.ok || !p.checksummed(i) {
 			continue
 		}
-		for _, e := range []*snapshot.Entry{p.a.set.At(p.points[i]), p.b.set.At(p.points[i])} {
+		a, b := p.a.set.At(p.points[i]), p.b.set.At(p.points[i])
+		for _, e := range []*snapshot.Entry{a, b} {
 			if err := e.Undamaged(); err != nil {
 				p.result.lose("%v", err)
-				pr.ok, whole = false, false
+				pr.ok = false
 			}
 		}
+		if pr.ok && !a.StoredLike(b) && p.sound(i) {
+			p.read = append(p.read, i)
+		}
+		whole = whole && pr.ok
 	}
 	return whole
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"slices"
 )
 
@@ -29,7 +30,7 @@ func (e *Entry) Check(like *Entry) error {
 
 // Undamaged reads all bytes of a snapshot once and compares them with the file's own checksums. Unlike [Entry.Check] it
 // neither decompresses the content nor computes digests, so it costs little more than reading. It returns nil for a
-// snapshot that is not Checksummed, and for a snapshot that was already checked.
+// snapshot that is not Checksummed, and the result of Check where there is one.
 func (e *Entry) Undamaged() error {
 	if !e.Checksummed() {
 		return nil
@@ -38,31 +39,52 @@ func (e *Entry) Undamaged() error {
 		return e.content.err
 	}
 	if e.bytes == nil {
-		e.bytes = &content{err: e.undamaged()}
+		e.bytes = &stored{}
+		e.bytes.err = e.undamaged()
 	}
 	return e.bytes.err
 }
 
+// StoredLike reports whether Undamaged has read two snapshots and their states are the same stored bytes. Where their
+// roots are equal and these bytes are not, different programs wrote them, or the content of one contradicts its digests.
+func (e *Entry) StoredLike(other *Entry) bool {
+	return e.bytes != nil && other.bytes != nil && e.bytes.hash == other.bytes.hash
+}
+
+// stored is what reading the bytes of a snapshot shows.
+type stored struct {
+	err  error
+	hash uint64 // of the stored cells of its state
+}
+
+// seed makes the hashes of stored cells unpredictable to whoever writes a file.
+var seed = maphash.MakeSeed()
+
 func (e *Entry) undamaged() error {
 	s, err := e.Open()
-	if err != nil {
+	if s != nil {
+		defer s.Close()
+	}
+	if err != nil && !errors.As(err, new(*MisnamedError)) {
 		return err
 	}
-	defer s.Close()
 	f, ok := s.(*File)
 	if !ok {
 		return Check(s)
 	}
+	var hash maphash.Hash
+	hash.SetSeed(seed)
 	for i := range f.info.Tables {
-		if err := f.checkSums(i); err != nil {
+		if err := f.checkSums(i, &hash); err != nil {
 			return err
 		}
 	}
+	e.bytes.hash = hash.Sum64()
 	return f.checkEnd()
 }
 
-// checkSums compares the stored cells of table i with their checksums.
-func (f *File) checkSums(i int) error {
+// checkSums compares the stored cells of table i with their checksums, and adds those of a state to a hash.
+func (f *File) checkSums(i int, hash *maphash.Hash) error {
 	t, err := f.table(i)
 	if err != nil {
 		return err
@@ -77,6 +99,9 @@ func (f *File) checkSums(i int) error {
 		}
 		if checksum(f.keys.stored) != t.cells.crcs[cell] {
 			return corrupt(f.name, t.offsets[cell], fmt.Sprintf("a cell of %s %q: checksum does not fit", f.info.Tables[i].Class, f.info.Tables[i].Label))
+		}
+		if f.info.Tables[i].Class == Archetype {
+			hash.Write(f.keys.stored)
 		}
 	}
 	return nil

@@ -55,7 +55,7 @@ type Entry struct {
 	kept *keeping // nil if the format need not be read whole
 
 	content *content // nil until Check has read it
-	bytes   *content // nil until Undamaged has read it
+	bytes   *stored  // nil until Undamaged has read it
 }
 
 // Path returns the path of the file, or FILE@TICK for one of several states in a file.

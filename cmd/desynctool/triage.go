@@ -118,7 +118,7 @@ process.
 }
 
 // verifyUsage describes --verify.
-const verifyUsage = "if no states differ, recompute the hashes of all of them, not only of the first and the last"
+const verifyUsage = "if no states differ, read all of them whole and recompute their hashes, not only the first and the last pair"
 
 // builds returns the simulators given by the flags.
 func (f *triageFlags) builds(e *env) (b compare.Builds, err error) {

@@ -16,10 +16,17 @@ import (
 // verifyFolder checks each file of a folder by itself, and compares what each peer's files state about the same moment.
 func verifyFolder(s *Session) (out snapshot.Verification, errs error) {
 	for _, f := range s.everything() {
+		if f.Err != nil {
+			errs = errors.Join(errs, f.Err)
+			continue
+		}
 		if f.isChain() {
 			list, err := s.VerifySigned(f)
 			out, errs = append(out, list...), errors.Join(errs, err)
 			continue
+		}
+		if what := expectedBy(f.Path); f.Format == nil && what != "" {
+			errs = errors.Join(errs, fmt.Errorf("%s: not %s, whatever its name says", f.Path, what))
 		}
 		if f.Format == nil || !f.Format.Native && !f.pairs {
 			continue

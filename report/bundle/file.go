@@ -216,9 +216,13 @@ func ownExtension(path string) bool {
 	return ext != "" && slices.ContainsFunc(formats.All(), func(f engine.Format) bool { return slices.Contains(f.Extensions, ext) })
 }
 
-// lost reports an empty file that is evidence by its name, "" if it is not.
+// lost reports a file with a beginning that cannot be read, since nobody knows what it is, and an empty file that is
+// evidence by its name. It returns "" for other files.
 func (f *File) lost() string {
-	if f.Size > 0 || f.Err != nil || f.other {
+	if f.Err != nil {
+		return f.Err.Error()
+	}
+	if f.Size > 0 || f.other {
 		return ""
 	}
 	base := filepath.Base(f.Path)

@@ -37,6 +37,15 @@ func Bisect(s *bundle.Session, builds Builds, opts BisectOptions) (*bisect.Resul
 	if err := s.Unknown(); err != nil {
 		return nil, err
 	}
+	r, err := bisectBy(s, builds, opts)
+	if err == nil && !r.Diverged() { // chains show no tick, but damage and contradictions in them are never behind "in sync"
+		texts, _, lost := s.Contradictions()
+		r.Contradictions, r.Lost = append(r.Contradictions, texts...), append(r.Lost, lost...)
+	}
+	return r, err
+}
+
+func bisectBy(s *bundle.Session, builds Builds, opts BisectOptions) (*bisect.Result, error) {
 	g := &gatherer{s: s, builds: builds}
 	defer g.Close()
 	r, err := g.bisected(opts.Drill)
@@ -124,7 +133,7 @@ func hashesCompared(c *orderlog.Comparison) bool {
 func (g *gatherer) bisected(drill bool) (*bisect.Result, error) {
 	s := g.s
 	if len(s.Peers()) < 2 {
-		return byTraces(s)
+		return g.byTraces()
 	}
 	peers, err := s.Compared(g.hashes())
 	if err != nil {
@@ -169,7 +178,7 @@ func (g *gatherer) bisected(drill bool) (*bisect.Result, error) {
 	if r.Diverged() {
 		r.Notes = append(r.Notes, g.ownNotes...)
 	}
-	conclude(r, s, traces)
+	g.conclude(r, traces)
 	return r, nil
 }
 
@@ -209,15 +218,36 @@ func (g *gatherer) ownTraces() {
 	}
 }
 
-// conclude adds what of the session could not be used.
-func conclude(r *bisect.Result, s *bundle.Session, traces *bundle.Traces) {
+// conclude adds what of the session could not be used. Where nothing differs it also reads the states that were compared
+// with none.
+func (g *gatherer) conclude(r *bisect.Result, traces *bundle.Traces) {
+	s := g.s
 	lost, warnings := s.Unused()
+	for i, p := range s.Peers() {
+		set := p.States
+		if i < len(r.Peers) && r.Peers[i].States != nil {
+			set = r.Peers[i].States // with what is known of them
+		}
+		for _, e := range set.Entries {
+			if r.Diverged() {
+				break
+			}
+			err := e.Undamaged()
+			if err == nil && g.builds.Verify {
+				err = e.Check(nil)
+			}
+			if err != nil && !slices.Contains(r.Lost, err.Error()) {
+				lost = append(lost, err.Error())
+			}
+		}
+	}
 	r.Lost = slices.Concat(r.Lost, traces.Missing, lost, s.Lost())
 	r.Warnings = slices.Concat(r.Warnings, warnings, s.Warnings())
 }
 
 // byTraces bisects by only the traces, where fewer than two peers left a state or a log of ours.
-func byTraces(s *bundle.Session) (*bisect.Result, error) {
+func (g *gatherer) byTraces() (*bisect.Result, error) {
+	s := g.s
 	traces, err := s.Traces(bundle.TraceOptions{Logs: true})
 	if errors.As(err, new(*bundle.AloneError)) {
 		return nil, s.Alone()
@@ -242,7 +272,7 @@ func byTraces(s *bundle.Session) (*bisect.Result, error) {
 	if len(r.Peers) == 0 { // only what games wrote was there to compare
 		r.Peers = left(s)
 	}
-	conclude(r, s, traces)
+	g.conclude(r, traces)
 	compared := slices.ContainsFunc(results, func(t *tracediff.Result) bool { return len(t.Traces) > 1 })
 	if !compared && !r.Diverged() && !r.Incomplete() {
 		r.Lost = append(r.Lost, "checksums of two peers: without these nothing shows whether a claim is right")

@@ -303,6 +303,12 @@ func TestContentAgainstDigests(t *testing.T) {
 			t.Errorf("read whole at %s", got)
 		}
 	})
+	t.Run("in the middle of one side", func(t *testing.T) { // where only hashes are compared
+		h, c := session(t, host, client)
+		forge(t, file(c, 10), 12, 99)
+		r, _ := trusted(t, h, c)
+		expect(t, r, document.Inconclusive, file(c, 10)+": corrupt")
+	})
 	t.Run("both alike", func(t *testing.T) {
 		h, c := session(t, host, client)
 		forge(t, file(c, 30), 14, 99)

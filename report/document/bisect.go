@@ -400,11 +400,19 @@ func pairsText(r *bisect.Result) string {
 	if r.Bracket == nil {
 		opened += r.Surveyed
 	}
-	text := fmt.Sprintf("%s opened of %d", prose.Count(opened, "pair", "pairs"), r.Pairs)
-	if len(r.Peers) > 2 {
-		text = fmt.Sprintf("%s opened at %s", prose.Count(opened, "pair", "pairs"), prose.Count(r.Snapshots, "state point", "state points"))
+	n, how := len(r.Content), "opened"
+	switch {
+	case r.Bracket != nil || n == 0:
+	case n == r.Snapshots:
+		n, how = 0, "read whole"
+	default:
+		how = "compared by hash"
 	}
-	if n := len(r.Content); n > 0 && r.Bracket == nil {
+	text := fmt.Sprintf("%s %s of %d", prose.Count(opened, "pair", "pairs"), how, r.Pairs)
+	if len(r.Peers) > 2 {
+		text = fmt.Sprintf("%s %s at %s", prose.Count(opened, "pair", "pairs"), how, prose.Count(r.Snapshots, "state point", "state points"))
+	}
+	if n > 0 && r.Bracket == nil {
 		names := make([]string, n)
 		for i, at := range r.Content {
 			names[i] = pointName(at)

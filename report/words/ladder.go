@@ -316,10 +316,11 @@ func searched(c *verdict.Conclusion) string {
 	s := &c.Search
 	var parts []string
 	if s.Points > 0 {
+		how, whole := compared(s)
 		if s.Peers == 2 {
-			parts = append(parts, fmt.Sprintf("%d of %s of states opened", s.Opened, prose.Count(s.Pairs, "pair", "pairs")))
+			parts = append(parts, fmt.Sprintf("%d of %s of states %s", s.Opened, prose.Count(s.Pairs, "pair", "pairs"), how)+whole)
 		} else {
-			parts = append(parts, fmt.Sprintf("%s of states opened at %s", prose.Count(s.Opened, "pair", "pairs"), prose.Count(s.Points, "state point", "state points")))
+			parts = append(parts, fmt.Sprintf("%s of states %s at %s", prose.Count(s.Opened, "pair", "pairs"), how, prose.Count(s.Points, "state point", "state points"))+whole)
 		}
 	}
 	if s.Recorded > 0 {
@@ -333,16 +334,20 @@ func searched(c *verdict.Conclusion) string {
 	return strings.Join(parts, ", ")
 }
 
-// readWhole names the state points at which more was compared than the roots in the states' headers.
-func readWhole(c *verdict.Conclusion) string {
+// compared returns how states were compared, and the state points at which more was compared than the hashes in the
+// states' headers.
+func compared(s *verdict.Search) (how, whole string) {
+	switch len(s.Content) {
+	case 0:
+		return "opened", ""
+	case s.Points:
+		return "read whole", ""
+	}
 	var names []string
-	for _, m := range c.Search.Content {
+	for _, m := range s.Content {
 		names = append(names, short(m))
 	}
-	if len(names) == 0 {
-		return ""
-	}
-	return ", read whole at " + upTo(names, 4)
+	return "compared by hash", ", read whole at " + upTo(names, 4)
 }
 
 func bracket(c *verdict.Conclusion, open bool) (found, evidence string) {
@@ -353,7 +358,7 @@ func bracket(c *verdict.Conclusion, open bool) (found, evidence string) {
 	case b == nil && c.Kind == bisect.ChecksumOnly:
 		return "no state differs", searched(c)
 	case b == nil:
-		return "no difference found", searched(c) + readWhole(c)
+		return "no difference found", searched(c)
 	}
 	good, numbers := "…", fmt.Sprintf("at or before %d", b.Bad.Tick)
 	bad := verdict.MomentOf(b.Bad)
