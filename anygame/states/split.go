@@ -292,6 +292,7 @@ func (b *builder) fillBelow(t *table, to, from int, below []lower) {
 // fill puts rows into the tables of a state.
 func (b *builder) fill(l *list, group []int, below []lower) {
 	byKey := map[rowKey]int{}
+	byPlace := l.field == nil && !l.identified() // no two rows have one key
 	for _, row := range group {
 		label := l.source.label
 		if kind := l.kind.get(row); kind != nil {
@@ -311,14 +312,19 @@ func (b *builder) fill(l *list, group []int, below []lower) {
 			t.why = OnlyRow
 		}
 		t.path = l.source.path
-		to, ok := byKey[at]
+		to, ok := 0, false
+		if !byPlace {
+			to, ok = byKey[at]
+		}
 		if row < len(l.source.starts) {
 			b.fit(l.source, row, id != nil, ok && l.field == nil)
 		}
 		if !ok {
 			to = t.addRow(0)
 			t.keys[to] = at.key
-			byKey[at] = to
+			if !byPlace {
+				byKey[at] = to
+			}
 		}
 		if l.field != nil {
 			if id != nil && !ok {
@@ -338,6 +344,16 @@ func (b *builder) fill(l *list, group []int, below []lower) {
 		}
 		b.fillBelow(t, to, row, below)
 	}
+}
+
+// identified reports whether a column identifies rows.
+func (l *list) identified() bool {
+	for _, c := range l.ids {
+		if c != nil {
+			return true
+		}
+	}
+	return false
 }
 
 // component returns the component of a column in the table of that label.

@@ -25,9 +25,11 @@ import (
 )
 
 const (
-	sampleLen = 1 << 20 // bytes of a log by which its lines are learned
-	mostLogs  = 256     // logs that are looked at
-	vagueLen  = 1 << 17 // bytes of a log that confirm what its checksums are
+	sampleLen                = 1 << 20      // bytes of a log by which its lines are learned
+	leastSample, sampleRatio = 64 << 10, 64 // of it, in bytes and for each byte of the file
+
+	mostLogs = 256     // logs that are looked at
+	vagueLen = 1 << 17 // bytes of a log that confirm what its checksums are
 )
 
 // log is a log with checksums or orders.
@@ -58,11 +60,12 @@ func (s *Survey) logs() {
 				break
 			}
 			path := filepath.Join(g.dir, base)
-			sample, err := s.read(path, sampleLen)
+			most := s.sampleOf(path)
+			sample, err := s.read(path, most)
 			if err != nil {
 				continue
 			}
-			if i := bytes.LastIndexByte(sample, '\n'); i >= 0 && len(sample) == sampleLen {
+			if i := bytes.LastIndexByte(sample, '\n'); i >= 0 && int64(len(sample)) == most {
 				sample = sample[:i+1]
 			}
 			l := log{group: g, path: path, trace: g.describedLog(sample)}
@@ -84,6 +87,16 @@ func (s *Survey) logs() {
 		return found || g.notation == nil || !g.may(description.State)
 	})
 	s.confirm()
+}
+
+// sampleOf returns how many bytes of a log are read to learn its lines. Of a compressed log that is in proportion to its
+// file, so that many small files cost no more than their sizes suggest.
+func (s *Survey) sampleOf(path string) int64 {
+	stat, err := s.tree.Stat(path)
+	if err != nil {
+		return sampleLen
+	}
+	return min(sampleLen, max(leastSample, sampleRatio*stat.Size()))
 }
 
 // confirm leaves out what only looks like checksums, by the beginnings of all logs together.

@@ -19,6 +19,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/desynctool/desynctool/internal/file/limits"
+	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/report/isolate"
 	"github.com/desynctool/desynctool/report/triage"
 )
@@ -64,7 +66,8 @@ type Env struct {
 	noPager      bool
 	gitBisectRun bool // map statuses 2 and 3 to the status of a commit that cannot be tested
 	limits       limitFlags
-	endWall      func() // releases the timer of limits.Wall; nil without it
+	endWall      func()        // releases the timers of limits.Wall; nil without it
+	overdue      chan struct{} // closed if the command still runs some time after limits.Wall
 }
 
 // Main runs the command line of the process and ends it.
@@ -80,17 +83,30 @@ func Run(p Program, args []string, stdin io.Reader, stdout, stderr io.Writer) in
 	}
 	interrupts, stop := listen()
 	defer stop()
-	e := &Env{Stdin: stdin, Stdout: stdout, Stderr: stderr, Context: interrupts.ctx, Reader: p.Reader, program: &p, args: args, interrupts: interrupts}
+	e := &Env{Stdin: stdin, Stdout: stdout, Stderr: stderr, Context: interrupts.ctx, Reader: p.Reader, program: &p, args: args, interrupts: interrupts, overdue: make(chan struct{})}
+	status := make(chan int, 1)
+	go func() { status <- e.run(stdout) }()
+	select {
+	case s := <-status:
+		return s
+	case <-e.overdue: // it computes, and does not look at its context
+		e.complain(limits.Wall.Reached("", 0))
+		return e.exit(nil, Ended(document.Inconclusive))
+	}
+}
+
+// run runs the command line and returns its exit status.
+func (e *Env) run(stdout io.Writer) int {
 	root := e.Commands()
 	help := &heeded{to: stdout}
 	root.SetOut(help)
-	root.SetArgs(args)
+	root.SetArgs(e.args)
 	cmd, err := root.ExecuteC()
 	if err == nil {
 		err = help.err
 	}
-	if p.End != nil {
-		defer p.End()
+	if e.program.End != nil {
+		defer e.program.End()
 	}
 	if e.endWall != nil {
 		defer e.endWall()

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -136,7 +137,10 @@ func (e *Env) useLimits() error {
 	}
 	limits.Use(s)
 	if wall, ok := limits.Deadline(); ok {
-		e.Context, e.endWall = context.WithTimeoutCause(e.Context, wall, limits.Wall.Reached("", 0))
+		var cancel func()
+		e.Context, cancel = context.WithTimeoutCause(e.Context, wall, limits.Wall.Reached("", 0))
+		hard := time.AfterFunc(wall+max(wall/4, time.Second), func() { close(e.overdue) })
+		e.endWall = func() { hard.Stop(); cancel() }
 	}
 	return nil
 }

@@ -111,11 +111,14 @@ func Unpack(r io.Reader, limit int64) (content io.Reader, packing string, err er
 	return head, "", nil
 }
 
+// freeState is the part of limits.Free that a state may have, which takes many times its text in memory.
+const freeState = 16
+
 // UnpackState is Unpack for a file of size bytes that contains a state. It may expand to limits.Ratio times its size
-// beyond limits.Free, up to limits.State.
+// beyond a sixteenth of limits.Free, up to limits.State.
 func UnpackState(r io.Reader, size int64) (content io.Reader, packing string, err error) {
 	limit, over := limits.State.Max(), limits.State
-	if expanded := limits.Free.Max() + limits.Ratio.Max()*size; expanded < limit {
+	if expanded := limits.Free.Max()/freeState + limits.Ratio.Max()*size; expanded < limit {
 		limit, over = expanded, limits.Ratio
 	}
 	if content, packing, err = Unpack(r, limit); err == nil && packing != "" {

@@ -64,10 +64,10 @@ func Exceed(path string, n int64) error {
 var streamed atomic.Int64
 
 // ExceedStream adds n bytes of content beyond [StreamRatio], from the log or trace at path, to the total of all that
-// the process has read; a file counts each time it is read. The total may be twice [Free], because many small files
+// the process has read; a file counts each time it is read. The total may be half of [Free], because many small files
 // with a high ratio are like one large file. The error is an *[Error].
 func ExceedStream(path string, n int64) error {
-	if all := streamed.Add(n); all > 2*Free.Max() {
+	if all := streamed.Add(n); all > Free.Max()/2 {
 		return StreamRatio.Reached(path, 0)
 	}
 	return nil
