@@ -150,8 +150,14 @@ func (r *Result) lostTraces(t *tracediff.Result) {
 
 // lostGaps notes the ticks for which a trace has nothing, if its peer is not known to have been away.
 func (r *Result) lostGaps(t *tracediff.Result, info *tracediff.TraceInfo) {
+	for i := range info.Gaps {
+		if g := &info.Gaps[i]; g.Guessed && !g.Away {
+			r.lose("%s: ticks %s to %s differ and may be guesses, which no rollback could replace", info.File, t.TickName(g.First), t.TickName(g.Last))
+			break
+		}
+	}
 	for _, brief := range []bool{false, true} {
-		gaps := slices.DeleteFunc(slices.Clone(info.Gaps), func(g tracediff.Gap) bool { return g.Away || g.Brief() != brief })
+		gaps := slices.DeleteFunc(slices.Clone(info.Gaps), func(g tracediff.Gap) bool { return g.Away || g.Guessed || g.Brief() != brief })
 		if len(gaps) == 0 {
 			continue
 		}

@@ -257,6 +257,7 @@ func common(a, b *Checkpoint) bool {
 func (c *comparer) drop() (peers uint64) {
 	for i := range c.cells {
 		if c.cells[i].predicted {
+			c.guess(i)
 			c.cells[i].c = nil
 			peers |= 1 << i
 		}
@@ -275,6 +276,21 @@ func (c *comparer) drop() (peers uint64) {
 		}
 	}
 	return peers
+}
+
+// guess notes a checkpoint that may be a guess and differs from what another peer has: nothing shows whether the states do,
+// unless the peers differ before it.
+func (c *comparer) guess(i int) {
+	x := c.cells[i].c
+	if !x.Unsettled || c.result.First != nil || !slices.ContainsFunc(c.cells, func(y cell) bool { return y.c != nil && !sameSums(x, y.c, c.noise) }) {
+		return
+	}
+	c.peers[i].info.guess(c.tick)
+	for j := range c.cells { // cells before it were dropped
+		if y := c.cells[j].c; y != nil && y.Unsettled {
+			c.peers[j].info.guess(c.tick)
+		}
+	}
 }
 
 // sameSums reports whether two checkpoints have the same values for all sums that both have. Sums that are noise are

@@ -183,11 +183,13 @@ type Gap struct {
 	Ticks int
 	// Away means that the peer is known not to have played them.
 	Away bool
+	// Guessed means that the trace has these ticks, with values that differ from another trace's and may be guesses.
+	Guessed bool
 }
 
 // Brief reports whether the gap has so few ticks that a program probably failed to write them, while its peer was
 // there. The checksums around them decide.
-func (g *Gap) Brief() bool { return g.Ticks <= 2 }
+func (g *Gap) Brief() bool { return g.Ticks <= 2 && !g.Guessed }
 
 // maxGaps limits the length of TraceInfo.Gaps. After that the last gap grows.
 const maxGaps = 1 << 12
@@ -200,6 +202,19 @@ func (t *TraceInfo) gap(tick, seen Tick) {
 		return
 	}
 	t.Gaps = append(t.Gaps, Gap{First: tick, Last: tick, Ticks: 1})
+}
+
+// guess notes a tick of which the trace may have guesses only.
+func (t *TraceInfo) guess(tick Tick) {
+	n := len(t.Gaps)
+	if n == 0 || !t.Gaps[n-1].Guessed {
+		t.Gaps = append(t.Gaps, Gap{First: tick, Guessed: true})
+	}
+	g := &t.Gaps[len(t.Gaps)-1]
+	if g.Ticks == 0 || g.Last != tick {
+		g.Last = tick
+		g.Ticks++
+	}
 }
 
 // early notes a gap that became known only later. It lies before the others.

@@ -175,6 +175,8 @@ type Checkpoint struct {
 	HasCount   bool // count of entities, or of whatever else the game counts
 	// Detail contains details from an engine's file. desynctool's own traces have none.
 	Detail []Detail
+	// Unsettled means that it may be confirmed, although Phase is Predicted: a log that does not show which ends there.
+	Unsettled bool
 }
 
 func (c *Checkpoint) check() error {

@@ -33,6 +33,7 @@ func TestCompare(t *testing.T) {
 		var traces []*tracediff.Trace
 		var logs [2]string
 		first, last := 0, n
+		guessed := n // first tick that may be a guess at the end of a log
 		for peer := range 2 {
 			var log strings.Builder
 			from, to := rapid.IntRange(0, 5).Draw(t, "from"), n-rapid.IntRange(0, 5).Draw(t, "to")
@@ -55,6 +56,7 @@ func TestCompare(t *testing.T) {
 					for ahead := range 3 {
 						line(tick+ahead, 0xff00)
 					}
+					guessed = min(guessed, to-16)
 					log.WriteString([]string{"rollback to the tick before\n", ""}[chance.IntN(2)])
 				}
 				line(tick, flip)
@@ -84,6 +86,7 @@ func TestCompare(t *testing.T) {
 			if result.First != nil {
 				t.Fatalf("in sync: %+v\n%s\n%s", result.First, logs[0], logs[1])
 			}
+		case result.First == nil && bad >= guessed:
 		case result.First == nil || result.First.Tick.Number != uint64(bad):
 			t.Fatalf("tick %d: %+v\n%s\n%s", bad, result.First, logs[0], logs[1])
 		}
@@ -91,6 +94,85 @@ func TestCompare(t *testing.T) {
 			t.Errorf("%+v", f)
 		}
 	})
+}
+
+// TestEndsInGuesses: the log of a peer that is gone ends in ticks that it guessed, and so does the part of a log before a
+// gap. They are not compared if the log shows rollbacks. What differs before them is found, and so are lines that are
+// called confirmed.
+func TestEndsInGuesses(t *testing.T) {
+	const all, back, gone = 80, 20, 60
+	folder := t.TempDir()
+	for _, one := range []struct {
+		name          string
+		rolls         bool
+		word          string
+		bad, at, next int // ticks from bad on differ, up to at; then the log goes on with the tick next
+		want          int // -1 for no difference
+	}{
+		{"a peer is gone", true, "", 53, gone, all, -1},
+		{"a gap", true, "", 53, gone, 79, -1},
+		{"another session", true, "", 53, gone, 0, -1},
+		{"no rollback in the log", false, "", 53, gone, all, 53},
+		{"it differs before", true, "", 30, gone, all, 30},
+		{"it is confirmed", true, " confirmed", 53, gone, all, 53},
+	} {
+		var traces []*tracediff.Trace
+		for peer := range 2 {
+			var log strings.Builder
+			line := func(tick int, flip uint32) {
+				fmt.Fprintf(&log, "frame %d hash %08x%s\n", tick, uint32(tick+1)*2654435761*uint32(tick+7)^flip, one.word)
+			}
+			for tick := range all {
+				switch {
+				case one.rolls && tick == back:
+					for ahead := range 4 {
+						line(tick+ahead, 0xff00)
+					}
+					log.WriteString("rollback\n")
+				case peer == 1 && tick >= one.at && (tick < one.next || one.next == 0):
+					continue
+				}
+				flip := uint32(0)
+				if peer == 1 && tick >= one.bad && tick < one.at {
+					flip = 0x1000
+				}
+				line(tick, flip)
+			}
+			if peer == 1 && one.next == 0 {
+				for tick := range 20 {
+					line(tick, 0)
+				}
+			}
+			path := filepath.Join(folder, fmt.Sprintf("peer%d.log", peer))
+			if err := os.WriteFile(path, []byte(log.String()), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			p := sums.Learn([]byte(log.String()), path)
+			if p == nil {
+				t.Fatalf("not learned:\n%s", log.String())
+			}
+			f := p.Format()
+			list, err := tracediff.OpenForeign(files.Disk, path, &f, tracediff.ReadOptions{})
+			if err != nil || len(list) != 1 {
+				t.Fatal(list, err)
+			}
+			traces = append(traces, list[0])
+		}
+		result, err := tracediff.Compare(traces, tracediff.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := -1
+		if result.First != nil {
+			got = int(result.First.Tick.Number)
+		}
+		if got != one.want {
+			t.Errorf("%s: tick %d, expected %d", one.name, got, one.want)
+		}
+		if unknown := result.Incomplete(); unknown != (one.want < 0) {
+			t.Errorf("%s: incomplete is %t", one.name, unknown)
+		}
+	}
 }
 
 // TestOtherPeer: a pattern that was learned from the log of one peer reads that of another one.

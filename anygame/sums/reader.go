@@ -17,6 +17,10 @@ import (
 // maxHeld is how many checkpoints that may still become predictions are held.
 const maxHeld = 1 << 13
 
+// fewestUnsettled is how many ticks at the end of a log with rollbacks are guesses at least. Libraries for rollback predict
+// 8 ticks unless a game changes it.
+const fewestUnsettled = 16
+
 // maxBetween is how many bytes of lines between checkpoints are looked at for words.
 const maxBetween = 64 << 10
 
@@ -38,6 +42,7 @@ type reader struct {
 	tick    uint64  // of the last line
 	any     bool
 	pass    int
+	deepest uint64      // how many ticks a rollback went back at most, 0 if the log shows none
 	nth     map[int]int // lines of the tick by template and phase
 	around  [2]surroundings
 	between []byte // lines since the last checkpoint
@@ -53,6 +58,7 @@ type held struct {
 	bytes      []byte
 	key        int // template and checkpoint in it
 	pass       int
+	named      bool // its line names its phase
 }
 
 func newReader(p *Pattern, r io.Reader, name string, peer int) *reader {
@@ -105,6 +111,7 @@ func (r *reader) Next() (*tracediff.Record, error) {
 		line, err := engine.NextLine(r.lines)
 		if err != nil {
 			r.err = err
+			r.guessed()
 			continue
 		}
 		r.take(line)
@@ -123,6 +130,26 @@ func (r *reader) Pass(offset int64) {
 			return
 		}
 	}
+}
+
+// guessed makes predictions of the last checkpoints before an end of the log, or a gap in it, if the log shows that ticks
+// are simulated again: no rollback could replace what was guessed in them.
+func (r *reader) guessed() {
+	last := r.unsettled()
+	for _, one := range r.held {
+		if c := &one.checkpoint; last > 0 && one.Event == nil && !one.named && c.Phase == tracediff.Confirmed && c.Tick+last > r.newest {
+			c.Phase, c.Unsettled = tracediff.Predicted, true
+		}
+	}
+}
+
+// unsettled returns how many ticks at the end of the log may be guesses, 0 if the log shows no rollback. A machine that waits
+// for another one plays on for as many ticks as it predicts at most, which is more than usual.
+func (r *reader) unsettled() uint64 {
+	if r.deepest == 0 {
+		return 0
+	}
+	return min(window, max(fewestUnsettled, 2*r.deepest))
 }
 
 // text returns a line as text.
@@ -222,6 +249,7 @@ func (r *reader) checkpoints(n int, phase tracediff.Phase) bool {
 		clear(r.nth)
 	}
 	r.step(tick)
+	named := roles.phase >= 0 || phase != unknown
 	if roles.phase >= 0 {
 		phase = phaseOf(roles.phaseOf, r.matched.values[roles.phase])
 	} else if phase == unknown {
@@ -237,7 +265,7 @@ func (r *reader) checkpoints(n int, phase tracediff.Phase) bool {
 		}
 	}
 	for i := range roles.points {
-		r.hold(n*maxSlots+i, tick, &roles.points[i], scope, phase)
+		r.hold(n*maxSlots+i, tick, &roles.points[i], scope, phase, named)
 	}
 	return true
 }
@@ -306,6 +334,9 @@ func (r *reader) step(tick uint64) {
 		one.event = tracediff.Event{Kind: tracediff.Restore, Tick: tick, Other: r.tick + 1}
 		one.Record = tracediff.Record{Pos: engine.PositionOf(r.lines), Event: &one.event}
 	}
+	if r.any && (tick > r.newest+r.unsettled() || r.newest > tick+window) { // a gap, or another session
+		r.guessed()
+	}
 	if !r.any || tick > r.newest || r.newest-tick > window { // further back: another session
 		r.newest = tick
 	}
@@ -324,29 +355,32 @@ func (r *reader) push() *held {
 }
 
 // hold holds a checkpoint. What it replaces was predicted.
-func (r *reader) hold(key int, tick uint64, p *point, scope string, phase tracediff.Phase) {
+func (r *reader) hold(key int, tick uint64, p *point, scope string, phase tracediff.Phase, named bool) {
 	if p.scope != "" {
 		if scope != "" {
 			scope += "."
 		}
 		scope += p.scope
 	}
-	if r.pass > 0 {
-		for _, one := range r.held {
-			c := &one.checkpoint
-			if one.Event == nil && one.key == key && c.Tick == tick && one.pass < r.pass && c.Scope == scope {
-				c.Phase = tracediff.Predicted
-			}
-		}
-	}
 	one := r.push()
-	one.key, one.pass, one.bytes = key, r.pass, one.bytes[:0]
+	one.key, one.pass, one.named, one.bytes = key, r.pass, named, one.bytes[:0]
 	one.checkpoint = tracediff.Checkpoint{Tick: tick, Scope: scope, Phase: phase, Sums: one.checkpoint.Sums[:0]}
 	for _, s := range p.sums {
 		begin := len(one.bytes)
 		one.bytes = s.append(one.bytes, r.matched.values[s.slot])
 		value := one.bytes[begin:len(one.bytes):len(one.bytes)]
 		one.checkpoint.Sums = append(one.checkpoint.Sums, tracediff.Sum{Name: s.name, Value: value})
+	}
+	if r.pass > 0 {
+		for _, before := range r.held[:len(r.held)-1] {
+			c := &before.checkpoint
+			if before.Event == nil && before.key == key && c.Tick == tick && before.pass < r.pass && c.Scope == scope {
+				c.Phase = tracediff.Predicted
+				if !bytes.Equal(before.bytes, one.bytes) && tick <= r.newest {
+					r.deepest = max(r.deepest, r.newest-tick+1)
+				}
+			}
+		}
 	}
 	one.Record = tracediff.Record{Pos: engine.PositionOf(r.lines), Checkpoint: &one.checkpoint}
 }

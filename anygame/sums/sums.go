@@ -13,7 +13,7 @@
 //
 // Lines that report a difference between two checksums are no checkpoints, nor are the checksums of other peers that a
 // peer was sent. A value that the log replaces with another one for the same tick, after it went back by at most 64 ticks
-// or told of a rollback, was predicted. Several lines of one tick without names that tell them apart are parts of the
+// or told of a rollback, was predicted. So may be the last ticks of such a log, and those before a gap. Several lines of one tick without names that tell them apart are parts of the
 // state in their order. A line that only one log has is lost in the other, and no difference.
 package sums
 

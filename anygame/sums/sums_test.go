@@ -158,8 +158,8 @@ var logs = []struct{ name, log, want, title string }{
 	{
 		"a rollback",
 		"frame 10 hash 0000000a\nframe 11 hash 0000000b\nframe 12 hash 0000000c\nrollback to 11\nframe 11 hash 000000b1\nframe 12 hash 000000c1\nframe 13 hash 0000000d\n",
-		"tick=10 sum=0x0000000a\ntick=11 phase=predicted sum=0x0000000b\ntick=12 phase=predicted sum=0x0000000c\nevent=restore tick=11 at=13\n" +
-			"tick=11 sum=0x000000b1\ntick=12 sum=0x000000c1\ntick=13 sum=0x0000000d\n", "",
+		"tick=10 phase=predicted sum=0x0000000a\ntick=11 phase=predicted sum=0x0000000b\ntick=12 phase=predicted sum=0x0000000c\nevent=restore tick=11 at=13\n" +
+			"tick=11 phase=predicted sum=0x000000b1\ntick=12 phase=predicted sum=0x000000c1\ntick=13 phase=predicted sum=0x0000000d\n", "",
 	},
 	{
 		"phases",

@@ -40,8 +40,8 @@ func traceText(out *Text, t *tracediff.Set, all bool) {
 
 // gapsText names the gaps of traces, first those that may be lost evidence.
 func gapsText(row func(string, ...string), r *tracediff.Result, s Style) {
-	const unknown, away, brief = 0, 1, 2
-	for kind := range 3 {
+	const unknown, guessed, away, brief = 0, 1, 2, 3
+	for kind := range 4 {
 		for i := range r.Traces {
 			var spans []string
 			for _, g := range r.Traces[i].Gaps {
@@ -49,6 +49,8 @@ func gapsText(row func(string, ...string), r *tracediff.Result, s Style) {
 				switch {
 				case g.Away:
 					own = away
+				case g.Guessed:
+					own = guessed
 				case g.Brief():
 					own = brief
 				}
@@ -64,6 +66,8 @@ func gapsText(row func(string, ...string), r *tracediff.Result, s Style) {
 			text := prose.Name(r.Traces[i].Name) + " has nothing from " + strings.Join(spans, ", ")
 			switch {
 			case spans == nil:
+			case kind == guessed:
+				row("lost", s.warn.Sprintf("%s differs from %s, in what may be guesses that no rollback could replace", prose.Name(r.Traces[i].Name), strings.Join(spans, ", ")))
 			case kind == brief:
 				row("note", text+": the checksums around them were compared")
 			case kind == away:
