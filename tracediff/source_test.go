@@ -275,7 +275,7 @@ func TestClaims(t *testing.T) {
 		{"true", differFrom(40, 100), value, claim(40, "ffffffff", value(40), "peer1"), Borne, nil, nil},
 		{"late", differFrom(40, 100), value, claim(60, "ffffffff", value(60), "peer1"), Late, nil, nil},
 		{"after the traces", differFrom(40, 100), value, claim(200, "ffffffff", value(60), "peer1"), Late, nil, nil},
-		{"in sync", value, value, claim(60, "ffffffff", value(60), "peer1"), Contradicted, []string{"agree at tick turn 60", "says that peer1 had ffffffff"}, nil},
+		{"in sync", value, value, claim(60, "ffffffff", value(60), "peer1"), Contradicted, []string{"agree at tick turn 60", "reports that peer1 had ffffffff"}, nil},
 		{"in sync, after the traces", value, value, claim(200, "ffffffff", value(60), "peer1"), Unchecked, nil, nil},
 		{"before the split", differFrom(40, 100), value, claim(20, "ffffffff", value(20), "peer1"), Contradicted, []string{"agree at tick", "peer1 had"}, nil},
 		{"one of two that agree", differFrom(40, 100), differFrom(40, 100), claim(40, "ffffffff", value(40), "peer1"), Borne, nil, []string{"does not accuse peer2"}},
