@@ -91,6 +91,7 @@ func (r *aligner) pass(c *comparer, a, b *lane, local bool) {
 		r.again(c, out, a, b)
 		for _, it := range r.leftA {
 			if d := c.lone(Missing, a, b, it, nil); d.Kind != Failed || r.once(Failed, a, it) {
+				d.Either = !it.marker && c.counted && r.counts[it.key] > 0
 				out.wait(c, d, it.key, b)
 			}
 		}

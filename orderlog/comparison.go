@@ -110,6 +110,9 @@ type Difference struct {
 	Have []string     `json:"have,omitempty"`
 	Lack []string     `json:"lack,omitempty"`
 	Diff *PayloadDiff `json:"diff,omitempty"` // for altered orders
+	// Either is set where orders have no numbers and both peers have an equal order in the tick: the one peer may have
+	// applied it twice, or the other once too few.
+	Either bool `json:"-"`
 }
 
 // Place is a position in a peer's log.

@@ -18,7 +18,9 @@ func (r *aligner) duplicated(c *comparer, out *ledger, a, b *lane) {
 	r.leftB = slices.DeleteFunc(r.leftB, func(it *item) bool {
 		again := !it.marker && r.counts[it.key] > 0
 		if again {
-			out.add(c, c.difference(Duplicated, a, b, nil, it))
+			d := c.difference(Duplicated, a, b, nil, it)
+			d.Either = c.counted
+			out.add(c, d)
 		}
 		return again
 	})

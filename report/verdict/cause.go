@@ -105,6 +105,8 @@ func (c *Conclusion) seen(t *traits) bool {
 		return c.caused(Seen, nil, []Sign{sign(OnlySumsDiffer)}, ChecksumDefect)
 	case c.Kind == bisect.BlindChecksum:
 		return c.caused(Seen, nil, []Sign{sign(SumsAreBlind)}, ChecksumDefect)
+	case t.either:
+		return c.caused(Seen, nil, []Sign{{Kind: OrdersDiffer, Order: t.inputs}}, InputDropped, InputDuplicated)
 	case t.inputs != "":
 		return c.caused(Seen, nil, []Sign{{Kind: OrdersDiffer, Order: t.inputs}}, inputClasses[t.inputs])
 	case c.Kind != bisect.StateDiffers:

@@ -23,6 +23,7 @@ type traits struct {
 	// inputs is how orders around the divergence differ, "" if they do not or are not
 	// known; order the kind of the first one that differs, or that names what differs.
 	inputs orderlog.DifferenceKind
+	either bool // an order was applied twice, or once too few on the other peer
 	order  string
 	// named is the kind of the order that names all entities that differ, where the orders
 	// are equal; "" if there is none.
@@ -93,7 +94,7 @@ func (t *traits) rngAlone() bool {
 // orders takes the difference of the inputs that parted the peers.
 func (t *traits) orders(c *Conclusion) {
 	if in := &c.Inputs; in.Differ() && in.Parting != nil {
-		t.inputs, t.order = in.Parting.Kind, in.Parting.Order
+		t.inputs, t.either, t.order = in.Parting.Kind, in.Parting.Either, in.Parting.Order
 	}
 }
 
