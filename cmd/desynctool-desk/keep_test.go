@@ -102,7 +102,7 @@ func TestDeskKeeps(t *testing.T) {
 		{[]string{"prune", "--bytes", "many"}, "expected bytes, such as 500MiB"},
 		{[]string{"prune", "--at-most=-1"}, "0 or more"},
 		{[]string{"forget"}, "--player NAME is needed"},
-		{[]string{"forget", "--player", "host"}, "what a peer is and not who"},
+		{[]string{"forget", "--player", "host"}, "a role and not a player"},
 		{[]string{"forget", "--player", "alice", "--key", open}, "expected mode 0600"},
 		{[]string{"forget", "--player", "alice", "--key", where + "2"}, "no such file"},
 		{[]string{"export", "x", "--store", where + "2"}, "there is no desk yet"},

@@ -183,7 +183,7 @@ func TestDeskRefuses(t *testing.T) {
 	viewedDesk(t, "desk")
 	for _, x := range []struct{ args, says string }{
 		{"list biuld:1", "did you mean build"}, {"list -n 0", "expected 1 to 500"}, {"list --order size", "order"}, {"list --after x", "after x"},
-		{"show ffff", "there is none"}, {"show report 9999", "there is none"}, {"new", "--since is missing"}, {"new --since summer", "no report is of the build"},
+		{"show ffff", "there is none"}, {"show report 9999", "there is none"}, {"new", "--since is missing"}, {"new --since summer", "no report has the build"},
 		{"check", "--build is missing"}, {"check --build 1 --fail-on old", "expected new, regression or any"}, {"--store nowhere list", "there is no desk yet"},
 	} {
 		var out, errors bytes.Buffer
