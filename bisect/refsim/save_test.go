@@ -342,7 +342,7 @@ func TestRestoreRefuses(t *testing.T) {
 	}
 	sameAll(t, "after bad saves", s, fullRestore(t, newTestSim(t, s.config)))
 	other := newTestSim(t, Config{Seed: 7, Entities: 100, Players: 2})
-	if err := other.Restore(save); err == nil || !strings.Contains(err.Error(), "the save is of the game") {
+	if err := other.Restore(save); err == nil || !strings.Contains(err.Error(), "the save belongs to the game") {
 		t.Errorf("%v", err)
 	}
 	if err := s.Begin(nil); err != nil {

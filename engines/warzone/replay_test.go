@@ -261,7 +261,7 @@ func TestNoReplay(t *testing.T) {
 	}
 	for _, test := range []struct{ kind, file, want string }{
 		{"other", real(replayHostFile), "was recorded with 4.3.3, and"},
-		{"mute", real(replayHostFile), "does not say which version of Warzone 2100 it is"},
+		{"mute", real(replayHostFile), "does not print a version of Warzone 2100"},
 		{"crash", real(replayHostFile), `it ended with status 3; it said last: “error   |18:58:45: [debug:1] Assert in Warzone”`},
 		{"silent", real(replayHostFile), "it ended before the end of the recording"},
 		{"refuses", real(replayHostFile), `it does not play it; it said last: “Could not load replay file x: bad header”`},

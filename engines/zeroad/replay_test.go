@@ -249,7 +249,7 @@ func TestRefused(t *testing.T) {
 		version bool
 	}{
 		{"another version", func(_ *testing.T, g *game) { g.stands.Version = "Pyrogenesis 0.27.0" }, "it was recorded with 0 A.D. 0.0.26, and ", true},
-		{"not the game", func(_ *testing.T, g *game) { g.stands.Version = "ls (GNU coreutils) 9.1" }, "does not say its version", false},
+		{"not the game", func(_ *testing.T, g *game) { g.stands.Version = "ls (GNU coreutils) 9.1" }, "does not print its version", false},
 		{"missing mod", func(t *testing.T, g *game) { g.record(with(t, thePublicMod, mod("counter", "1.2.0"))) }, "mods that are not in", false},
 		{"another version of a mod", func(t *testing.T, g *game) {
 			g.record(with(t, thePublicMod, mod("counter", "1.2.0")))

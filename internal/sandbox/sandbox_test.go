@@ -20,7 +20,7 @@ func TestMissing(t *testing.T) {
 		{"all", means{limit: works, limitMemory: works, files: func(Rules) (string, error) { done++; return "Landlock 7", nil }, calls: func(Rules) error { done++; return nil }},
 			"1 MiB of memory, 2 KiB a file written, 3 open files, Landlock 7, seccomp", nil},
 		{"no Landlock", means{limit: works, limitMemory: works, files: func(Rules) (string, error) { return "", fails }, calls: func(Rules) error { done++; return nil }},
-			"1 MiB of memory, 2 KiB a file written, 3 open files, seccomp", []string{"Landlock (the kernel is too old): files beside the evidence"}},
+			"1 MiB of memory, 2 KiB a file written, 3 open files, seccomp", []string{"Landlock (the kernel is too old): files next to the evidence"}},
 		{"no seccomp", means{limit: works, limitMemory: works, files: func(Rules) (string, error) { done++; return "Landlock 1", nil }, calls: func(Rules) error { return fails }},
 			"1 MiB of memory, 2 KiB a file written, 3 open files, Landlock 1", []string{"seccomp (the kernel is too old): the network"}},
 		{"nothing", means{}, "", []string{"1 MiB of memory (this system has none)", "2 KiB a file written, 3 open files (", "Landlock (this system has none)", "seccomp (this system has none)"}},

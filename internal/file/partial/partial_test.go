@@ -14,7 +14,7 @@ func TestMissing(t *testing.T) {
 		{[]Gap{{First: 3}}, 0, "what follows line 2 is not in it"},
 		{nil, 7, "what follows line 7 is not in it"},
 		{[]Gap{{First: 1, Last: 2}, {First: 4, Last: 4}, {First: 9}}, 0, "lines 1–2 and 4 and what follows line 8 are not in it"},
-		{[]Gap{{1, 2, 3}, {4, 5, 6}, {7, 8, 9}, {10, 11, 12}}, 0, "lines 1–2, 4–5, 7–8 and those of 1 more gap are not in it"},
+		{[]Gap{{1, 2, 3}, {4, 5, 6}, {7, 8, 9}, {10, 11, 12}}, 0, "lines 1–2, 4–5, 7–8 and the lines of 1 more gap are not in it"},
 		{[]Gap{{}}, 0, "some lines with numbers that are not known are not in it"},
 	} {
 		var m Missing
