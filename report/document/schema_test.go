@@ -63,6 +63,9 @@ func fieldsOf(t reflect.Type, defs, properties map[string]any, required *[]strin
 	for i := range t.NumField() {
 		f := t.Field(i)
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if name == "-" {
+			continue
+		}
 		if f.Anonymous && name == "" {
 			fieldsOf(f.Type, defs, properties, required)
 			continue
