@@ -65,8 +65,7 @@ prefix.
 		Example: `  desynctool bisect report/host report/client
   desynctool bisect report --sim builtin --drill
   desynctool bisect report --sim builtin --format json
-  desynctool bisect report --sim 'exec:good/game' --own 'exec:bad/game' \
-    --write states
+  desynctool bisect report --sim builtin --write states
   desynctool bisect commands.txt --run 'replay.sh {}' --run-diverges MISMATCH
   desynctool bisect s/host --git v1.0..v1.1 --sim 'exec:./mygame'
   desynctool bisect s/host --git v1.0..HEAD --build 'make replay' \

@@ -147,6 +147,12 @@ func flip(t *testing.T, path string, r *rand.Rand) (what string, restore func())
 	if r.IntN(4) == 0 {
 		at %= 16 // by which a file is recognised
 	}
+	switch { // docs/reliability.md lists what is not noticed
+	case filepath.Ext(path) == ".gz":
+		at = max(at, min(512, len(sound)-1)) // of the header nothing covers the time, and no byte is unpacked after a fault in the first table
+	case filepath.Base(path) == "tick-signatures.bin":
+		at = max(at, 8) // without its magic it is a file of no known format
+	}
 	b := bytes.Clone(sound)
 	b[at] ^= 1 << bit
 	write := func(b []byte) {
@@ -170,7 +176,7 @@ func TestDamage(t *testing.T) {
 			if s.change != nil {
 				path = s.change(t, dir)
 			}
-			r := rand.New(rand.NewPCG(effort.Of[uint64](1, rand.Uint64()), uint64(n)))
+			r := rand.New(rand.NewPCG(effort.Of(1, effort.Long(2, rand.Uint64())), uint64(n)))
 			for i, file := range filesOf(t, path) {
 				commands := []string{"triage", "bisect", "doctor", "verify"}
 				if filepath.Ext(file) == ".json" { // a peer's report, which has no checksum
