@@ -13,7 +13,7 @@ import (
 // valueField is the column of a row that is one scalar.
 const (
 	valueField = "value"
-	rowsLabel  = "rows" // of a table whose name is not known
+	rowsLabel  = "rows" // the label of a table without a name
 )
 
 // spot is where in the tables of a state the values at one path belong. Spots mirror nodes; a path that was not learned
@@ -23,7 +23,7 @@ type spot struct {
 	hint     *hint
 	name     string
 	children map[string]*spot
-	element  *spot // of elements, and of members whose names are ids
+	element  *spot // the elements, or the members if their names are ids
 	last     *spot // of the members, the one that came last
 	after    *spot // the member that came after this one the last time
 
@@ -40,7 +40,7 @@ type spot struct {
 
 	class    snapshot.Class
 	places   bool // it is a row that its place in a list identifies, if nothing else does
-	named    bool // it is a row whose name is a number
+	named    bool // it is a row, and its name is a number
 	list     bool // its elements are the states
 	state    bool // it is a state
 	tick     bool // its value is the tick
@@ -61,7 +61,7 @@ type table struct {
 	columns []*column
 	named   map[[2]string]*column // of them, by component and field
 	current int
-	byName  map[nameOf]int32 // rows of maps whose names are ids
+	byName  map[nameOf]int32 // the rows of maps with ids as names
 
 	path   string // of its list or map, from the document
 	key    string // the path from a row to what identifies it, empty if nothing in the row does
@@ -103,7 +103,7 @@ func (c *column) addRaw(row int, raw []byte) {
 	c.ends = append(c.ends, uint32(len(c.data)))
 }
 
-// begin notes that the next value is that of a row.
+// begin notes that the next value belongs to a row.
 func (c *column) begin(row int) {
 	if c.rows == nil && row != len(c.ends) {
 		c.rows = make([]int32, len(c.ends), len(c.ends)+16)
@@ -376,7 +376,7 @@ func (b *builder) elementOf(s *spot) *spot {
 	return s.element
 }
 
-// together returns a node for the members of a map whose names are ids.
+// together returns one node for all members of a map with ids as names.
 func (n *node) together() *node {
 	all, nodes := newNode(""), 0
 	for _, m := range n.members {

@@ -7,13 +7,13 @@ import (
 	"github.com/desynctool/desynctool/snapshot"
 )
 
-// Hints are what is known of states before one is read. A path consists of names with dots between them. Lists, and
-// maps whose names are ids, add nothing to it. It begins at the document, or with the name of the table in files that
-// have only one.
+// Hints are what is known of states before one is read. A path consists of names with dots between them. Lists add
+// nothing to it, and neither do maps with ids as names. It begins at the document, or with the name of the table in
+// files that have only one.
 type Hints struct {
 	Tick, Peer string // where these are, empty if that is not known
-	// RNG, Noise and Cache are the state of the random number generator, what differs between peers in sync, and what
-	// is computed from the rest, each with all that is below it.
+	// RNG is the state of the random number generator. Noise differs between peers in sync. Cache is computed from the
+	// rest. Each includes everything below its path.
 	RNG, Noise, Cache []string
 	Tables            []Table
 }
@@ -27,10 +27,10 @@ type Table struct {
 	Position []string
 }
 
-// hint is what is known of one path. The zero hint is that of most paths.
+// hint is what is known of one path. The zero hint applies to most paths.
 type hint struct {
 	members map[string]*hint
-	item    *hint // of elements, and of members whose names are ids
+	item    *hint // the elements, or the members if their names are ids
 
 	table           *Table // its elements or members are the rows
 	row             *Table // it is a row
@@ -190,8 +190,8 @@ func (n *node) way(to func(*hint) bool) []*node {
 	return nil
 }
 
-// within returns the shape of files whose states are elements of the last list on the way to the tick that is known;
-// false if there is none.
+// within returns the shape of files in which the states are elements of the last list on the way to the known tick. It
+// returns false if there is no such list.
 func (s *Schema) within(base *node) (shape, bool) {
 	if s.Hints == nil || s.Hints.Tick == "" {
 		return shape{}, false

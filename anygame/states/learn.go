@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	// mostMembers is how many names of a map are told apart, unless they are the fields of a record.
+	// mostMembers is how many names of a map are kept apart, unless they are the fields of a record.
 	mostMembers = 64
 	// mostFields is how many names a record may have.
 	mostFields = 1 << 12
@@ -31,7 +31,7 @@ type node struct {
 	hint    *hint
 	members []*node // of maps, in the order in which they came
 	index   map[string]int
-	item    *node // the elements of lists, and the members of a map whose names are ids
+	item    *node // the elements of lists, and the members of maps with ids as names
 
 	values, maps, lists int                // how often there was a value, and a map or list
 	scalars             [notation.Bare]int // a bare one counts as what it looks like
@@ -179,7 +179,7 @@ func (n *node) merge(m *node, nodes *int) {
 // scalar reports whether the values are scalars alone.
 func (n *node) scalar() bool { return n.maps == 0 && n.lists == 0 }
 
-// uniqueness says whether a member identifies the rows of its list.
+// uniqueness notes whether a member identifies the rows of its list.
 type uniqueness struct {
 	seen   map[uint64]place
 	broken bool // two rows of one list have the same value, or one is not a whole number or a text
@@ -221,8 +221,8 @@ func (u *uniqueness) merge(v *uniqueness) {
 	u.again += v.again
 }
 
-// How many of a hundred values have to be in every document, so that a member identifies rows: those of rows that come and
-// go are in some. Two peers at one tick have the same values even where these change.
+// How many of a hundred values have to be in every document, so that a member identifies rows. If rows come and go,
+// fewer of their ids are in every document. Two peers at one tick have the same values even where these change.
 const (
 	manyValues = 40
 	mostValues = 90
@@ -294,7 +294,8 @@ func (l *learner) BeginMap(int) {
 	l.stack = append(l.stack, learning{node: n, container: in, inner: in})
 }
 
-// inner returns the number of the list that a value is in which begins now: that of the file for a document.
+// inner returns the number of the list that contains a value which begins now. At the top of a document, the number
+// belongs to the file.
 func (l *learner) inner() int {
 	if len(l.stack) == 0 {
 		return -l.schema.files

@@ -86,8 +86,8 @@ func (n *node) same() bool {
 	})
 }
 
-// counts reports whether the names of members are 1, 2, 3, … or 0, 1, 2, … in every map, as those of a list that is written
-// as a map. They may be no more than places.
+// counts reports whether the names of members are 1, 2, 3, … or 0, 1, 2, … in every map, so that the maps are written
+// lists. They may be no more than places.
 func (n *node) counts() bool { return n.maps > 0 && n.counting && (n.collapsed || len(n.members) > 0) }
 
 // numbers reports whether the members are always the same few numbers.
@@ -139,8 +139,9 @@ func (n *node) vector(most int) bool {
 		n.item.scalars[notation.Text]+n.item.scalars[notation.Null]+n.item.scalars[notation.Bytes] == 0
 }
 
-// identity returns the member that identifies the rows whose node this is, nil if their place does. Numbered says that they
-// are members of a map, under numbers that count: only a member with the name of an id is better than that.
+// identity returns the member that identifies the rows of this node, nil if their place does. If numbered is set, the
+// rows are members of a map, under numbers that count: then only a member with the name of an id is better than the
+// number.
 func (n *node) identity(documents int, numbered bool) *node {
 	var best *node
 	score := 0
@@ -170,8 +171,8 @@ func (n *node) identity(documents int, numbered bool) *node {
 	return best
 }
 
-// best returns the member whose name comes first in a list of words, nil if there is none. Numbers says that its values
-// have to be numbers.
+// best returns the member with the name that comes first in a list of words, nil if there is none. If numbers is set,
+// its values have to be numbers.
 func (n *node) best(words []string, numbers bool) *node {
 	var best *node
 	score := 0
@@ -201,9 +202,9 @@ func (n *node) tick() []*node {
 	return nil
 }
 
-// shape says where in a file its states are.
+// shape is where in a file its states are.
 type shape struct {
-	state *node // whose values are states: the documents, a value within each, or the elements of a list
+	state *node // its values are states: the documents, a value within each, or the elements of a list
 	list  *node // that the states are the elements of, nil if there is none
 	table bool  // a file is a list of rows, of as many states as there are ticks and peers in it
 	each  bool  // each document is a state, or a row
@@ -260,8 +261,8 @@ func (n *node) elements() *node {
 	return nil
 }
 
-// collapse makes lists of the maps whose members are states under the names 1, 2, 3 and so on: that of the file, and
-// those in it.
+// collapse makes lists of the maps that have states as members, under the names 1, 2, 3 and so on: the map of the file,
+// and the maps directly in it.
 func (s *Schema) collapse(nodes *int) {
 	for _, n := range append([]*node{s.root}, s.root.members...) {
 		if n.lists == 0 && !n.collapsed && n.counts() && s.tick(n.together()) != nil {
@@ -305,7 +306,7 @@ func unwrap(n *node) *node {
 }
 
 // Tabular reports whether the files are states and not a log of single values, such as checksums or inputs: they have
-// tables, rows that are fields of entities, or rows whose ids come again and again.
+// tables, rows that are fields of entities, or rows with ids that recur.
 func (s *Schema) Tabular() bool {
 	if s.root == nil {
 		return false

@@ -9,7 +9,8 @@ import (
 	"github.com/desynctool/desynctool/snapshot"
 )
 
-// list is a file that is one list of rows, with the columns whose names show what they are; nil for those that it lacks.
+// list is a file that is one list of rows, with the columns that have a known role by their names; nil for the roles
+// that it lacks.
 type list struct {
 	rows   int
 	source *table
@@ -19,7 +20,7 @@ type list struct {
 	ids                            map[string]*cells // by kind
 }
 
-// cells are a column whose values are found by their rows.
+// cells are a column in which values are found by their rows.
 type cells struct {
 	column *column
 	at     []int32 // of each row, the number of its value and 1
@@ -132,7 +133,7 @@ func newList(t *table, rows int, hints *Hints) *list {
 	return l
 }
 
-// recurs reports whether a value comes again, as that of an id does in the next state and a pointer does not.
+// recurs reports whether a value recurs: an id does so in the next state, a pointer does not.
 func (c *cells) recurs() bool {
 	seen := map[string]bool{}
 	return slices.ContainsFunc(c.at, func(i int32) bool {
@@ -156,7 +157,7 @@ func (c *cells) ticks() bool {
 	return true
 }
 
-// named returns the column of which every row has a value and whose name comes first in a list of words.
+// named returns the column that has a value in every row and a name that comes first in a list of words.
 func (l *list) named(words []string) (best *cells) {
 	score := 0
 	for i := range l.cells {
@@ -168,7 +169,7 @@ func (l *list) named(words []string) (best *cells) {
 	return best
 }
 
-// hinted returns the column that is known beforehand and of which every row has a value.
+// hinted returns the column that is known beforehand and has a value in every row.
 func (l *list) hinted(is func(*hint) bool) *cells {
 	for i := range l.cells {
 		if c := &l.cells[i]; c.column.hint != nil && is(c.column.hint) && c.full() {
@@ -206,7 +207,8 @@ func (l *list) identify() {
 	}
 }
 
-// broken returns the kinds of which not all rows have a value in a column, or two of one state the same one.
+// broken returns the kinds for which a column does not identify rows: a row has no value, or two rows of one state have
+// the same value.
 func (l *list) broken(c *cells) map[string]bool {
 	out, seen := map[string]bool{}, map[string]bool{}
 	var key []byte
@@ -245,16 +247,17 @@ func (l *list) groups() (out [][]int) {
 	return out
 }
 
-// lower is a table whose rows belong to those of another one.
+// lower is a table with rows that belong to the rows of another table.
 type lower struct {
-	label string        // after that of the table above
+	label string        // follows the label of the table above
 	of    map[int][]int // the rows that belong to a row
 	list  *list
 	keys  []uint64
 	below []lower
 }
 
-// belowOf returns the tables whose rows belong to those of a table, of all tables by those that they belong to.
+// belowOf returns the tables with rows that belong to the rows of a table. Owned contains such tables by the table that
+// they belong to.
 func belowOf(t *table, owned map[*table][]*table, hints *Hints) (out []lower) {
 	for _, c := range owned[t] {
 		x := lower{label: strings.TrimPrefix(c.label, t.label), of: map[int][]int{}, list: newList(c, len(c.keys), hints), keys: c.keys, below: belowOf(c, owned, hints)}

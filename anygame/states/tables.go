@@ -107,7 +107,7 @@ func keyOf(kind notation.Kind, text []byte) uint64 {
 	return snapshot.TextKey(text)
 }
 
-// addRow adds a row whose place in its list is its key, and makes it current.
+// addRow adds a row with its place in the list as its key, and makes it current.
 func (t *table) addRow(index int) int {
 	row := len(t.keys)
 	owner := int32(-1)
@@ -158,8 +158,8 @@ func (t *table) namedRow(name []byte, begins int) {
 	t.byName[at] = int32(row)
 }
 
-// settle gives each value a column in which its row has no other, and checks how large the tables become: rows that each
-// have a column of their own are rows times columns. It reports false after an error.
+// settle gives each value a column in which its row has no other. It checks how large the tables become: if each row
+// has a separate column, the cells are rows times columns. It reports false after an error.
 func (b *builder) settle() bool {
 	columns := 0
 	for _, t := range b.tables {
@@ -243,7 +243,7 @@ func (t *table) finish(b *builder) (snapshot.Table, bool) {
 	return out, true
 }
 
-// divide puts columns of another class than the table's into tables of their own.
+// divide moves columns of another class than the table's to separate tables.
 func (t *table) divide(all snapshot.Table) []snapshot.Table {
 	other := map[[2]string]snapshot.Class{}
 	for _, c := range t.columns {
@@ -320,7 +320,7 @@ func (t *table) flatKeys(b *builder) snapshot.Keys {
 	return keys
 }
 
-// mix returns the key of an owner whose own key has two parts.
+// mix returns the key of an owner that has a key of two parts.
 func mix(a, b uint64) uint64 {
 	const half = 26
 	if a < 1<<half && b < 1<<half {

@@ -19,7 +19,7 @@ var (
 		"no", "name", "label", "callsign", "tag",
 	}
 	weakWords   = []string{"index", "idx", "slot", "number", "num", "no", "name", "label", "callsign", "tag"} // of idWords, those that may change
-	steadyWords = []string{"name", "index", "idx"}                                                            // of weakWords, those of rows that come and go
+	steadyWords = []string{"name", "index", "idx"}                                                            // of weakWords, names of rows that come and go
 	rowWords    = []string{"id", "uid", "uuid", "guid", "eid", "entityid", "entity", "objectid", "unitid", "netid"}
 	orderWords  = []string{"cmd", "command", "action", "order", "input", "op", "event"}
 	kindWords   = []string{"kind", "type", "table", "class", "archetype", "entitytype", "component", "category", "subsystem", "system", "section"}
