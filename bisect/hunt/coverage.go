@@ -8,7 +8,7 @@ import (
 	"github.com/desynctool/desynctool/snapshot"
 )
 
-// Coverage is what sessions had in them. The zero value is that of none.
+// Coverage is what sessions had in them. The zero value is the coverage of no session.
 type Coverage struct {
 	Sessions uint64 `json:"sessions"`
 	// Played are the ticks of the sessions, each once; Ticks those that were stepped, of all
@@ -26,7 +26,7 @@ type KindCoverage struct {
 	Kind  string `json:"kind"`
 	Local bool   `json:"local,omitempty"`
 	Given uint64 `json:"given"`
-	// Tested counts those of which the simulator said whether they are possible, Possible those that were.
+	// Tested counts the orders that the simulator judged, Possible the ones that it judged possible.
 	Tested   uint64 `json:"tested"`
 	Possible uint64 `json:"possible"`
 }
@@ -104,7 +104,8 @@ func (c *Coverage) add(o *Coverage) {
 
 // Never is what no session had in it.
 type Never struct {
-	// Given are kinds of which no order was given, Possible those that were given and tested, and never possible.
+	// Given are the kinds without an order in any session. Possible are kinds of orders that were given and tested, but
+	// were never possible.
 	Given    []string `json:"given"`
 	Possible []string `json:"possible"`
 	// Archetypes never had a row.

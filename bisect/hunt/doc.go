@@ -4,11 +4,10 @@
 //
 // # Sessions by seed
 //
-// A session follows from one number of 64 bits, its seed, and from what is hunted in: the
-// simulators, the modes, the bound of ticks, the recorded logs. From it come the seed and the
-// parameters of the game, how long it is, the orders, by how many ticks it is rolled
-// back, whose orders are predicted. The generator is PCG of math/rand/v2, a stream for each use,
-// and what is drawn from it stays the same within a Version.
+// A session follows from one number of 64 bits, its seed, and from what is hunted in: the simulators, the modes, the
+// bound of ticks, the recorded logs. Everything else is drawn from it: the seed and the parameters of the game, how
+// long it is, the orders, by how many ticks it is rolled back, and the players that are predicted. The generator is PCG
+// of math/rand/v2, a stream for each use, and what is drawn from it stays the same within a Version.
 //
 // Orders are made as the simulator tells (bisect.OrderTeller), or by changing recorded ones: some
 // are left out, given twice, given earlier or later, by another player, with other payloads,
@@ -37,15 +36,15 @@ import (
 	"github.com/desynctool/desynctool/bisect"
 )
 
-// Version is that of what a seed leads to.
+// Version counts the changes of how a session follows from its seed.
 const Version = 1
 
 // Modes that only a hunt has.
 const (
 	// Play is the session itself as it is made up: the simulator may break off.
 	Play bisect.TrialMode = "play"
-	// Checksum holds the sync hash against the state that the simulator returns: a checksum
-	// that leaves something out, or was not brought up to date.
+	// Checksum compares the sync hash with the state that the simulator returns. It finds a checksum that leaves
+	// something out, or was not brought up to date.
 	Checksum bisect.TrialMode = "checksum"
 )
 

@@ -24,10 +24,10 @@ type Failure struct {
 	// System is the one after which the states depart, empty if that is not known.
 	System    string             `json:"system,omitempty"`
 	Signature minimize.Signature `json:"signature"`
-	// Broke says how the simulator broke off, empty if it did not; Why in its own words.
+	// Broke is how the simulator broke off, empty if it did not. Why is the simulator's own explanation.
 	Broke Broke  `json:"broke,omitempty"`
 	Why   string `json:"why,omitempty"`
-	// Means says in a sentence what follows.
+	// Means is a sentence on what follows.
 	Means string `json:"means"`
 }
 

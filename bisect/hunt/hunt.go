@@ -23,7 +23,7 @@ import (
 // is known of them.
 type Finding struct {
 	Fingerprint string `json:"fingerprint"`
-	// Seed is that of the first session that failed so; Sessions counts them.
+	// Seed is the seed of the first session that failed so. Sessions counts such sessions.
 	Seed     uint64 `json:"seed"`
 	Sessions uint64 `json:"sessions"`
 
@@ -41,7 +41,7 @@ type ModeCount struct {
 	Failed   uint64           `json:"failed"`
 }
 
-// Options says how a hunt goes.
+// Options sets how a hunt goes.
 type Options struct {
 	// Sessions is how many there are to be, counted from the first one; 0 for no end.
 	Sessions uint64
@@ -112,7 +112,7 @@ type Result struct {
 	*State
 	Hunter *Hunter
 	Store  *Store // nil if nothing is kept
-	// Interrupted says that it was ended before its time.
+	// Interrupted is set if the hunt was ended before its time.
 	Interrupted bool
 }
 
@@ -122,15 +122,15 @@ func (r *Result) Diverged() bool { return len(r.Findings) > 0 }
 // Incomplete reports whether the hunt was interrupted, or has played no session.
 func (r *Result) Incomplete() bool { return r.Interrupted || r.Done == 0 }
 
-// turn is a session whose turn comes.
+// turn is a session that is next.
 type turn struct {
 	session *Session
 	err     error
 	done    chan struct{}
 }
 
-// Run hunts on from a state, of a store if there is one. If ctx ends, what was found until then is the result; sessions
-// whose turn had not come are played again by the next one.
+// Run hunts on from a state, of a store if there is one. If ctx ends, Run returns what was found until then. The next
+// Run plays the sessions again that had not been counted.
 func (h *Hunter) Run(ctx context.Context, state *State, store *Store, opts Options) (*Result, error) {
 	if opts.Jobs == 0 {
 		opts.Jobs = runtime.GOMAXPROCS(0)
@@ -180,7 +180,7 @@ func (h *Hunter) Run(ctx context.Context, state *State, store *Store, opts Optio
 
 // ahead plays sessions, several at once, and returns them in the order of their seeds.
 func (h *Hunter) ahead(ctx context.Context, state *State, opts Options) <-chan *turn {
-	const waiting = 4 // sessions for each that is played, whose turn has not come
+	const waiting = 4 // sessions that wait for their turn, for each that is played
 	turns := make(chan *turn, waiting*opts.Jobs)
 	free := make(chan struct{}, opts.Jobs)
 	next := state.Done
@@ -293,7 +293,8 @@ func (h *Hunter) keep(ctx context.Context, store *Store, f *Finding, failure *Fa
 	return true, errors.Join(os.RemoveAll(dir), os.Rename(begun, dir))
 }
 
-// Kept returns the log of a finding's smallest session, in its folder: that of the first of its sides, if there are several.
+// Kept returns the log of a finding's smallest session, in its folder. If the session has several sides, it is the log
+// of the first.
 func (f *Finding) Kept(dir string) string {
 	side := filepath.Join(dir, minimize.SideA, bisect.LogName)
 	if _, err := os.Stat(side); err == nil {
@@ -302,7 +303,7 @@ func (f *Finding) Kept(dir string) string {
 	return filepath.Join(dir, bisect.LogName)
 }
 
-// Name says in a line what a finding is.
+// Name describes a finding in a line.
 func (f *Finding) Name() string {
 	parts := []string{string(f.Mode)}
 	if f.System != "" {

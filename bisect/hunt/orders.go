@@ -11,8 +11,7 @@ import (
 
 // source gives the orders of a session, tick by tick.
 type source interface {
-	// orders returns those of a tick, as they are applied. Entities are nil if the state is
-	// not known.
+	// orders returns the orders of a tick, as they are applied. Entities are nil if the state is not known.
 	orders(tick uint64, e *bisect.Entities) []orderlog.Order
 	// judged takes whether an order was possible.
 	judged(o *orderlog.Order, possible bool)
@@ -113,7 +112,7 @@ func (m *maker) choose() int {
 
 // judged implements source.
 func (m *maker) judged(o *orderlog.Order, possible bool) {
-	if possible || m.kinds[o.Kind].Local { // of which nothing follows
+	if possible || m.kinds[o.Kind].Local { // a local order changes no state
 		m.possible[o.Kind]++
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/desynctool/desynctool/orderlog"
 )
 
-// recorded is a log whose orders are changed.
+// recorded is a log from which sessions are made by changing its orders.
 type recorded struct {
 	header  orderlog.Header
 	orders  map[uint64][]orderlog.Order

@@ -58,8 +58,8 @@ func (h *Hunter) plan(seed uint64) *plan {
 	return p
 }
 
-// Session plays the session of a seed, in every mode. An error is that of ctx: whatever
-// the simulator does is a Failure.
+// Session plays the session of a seed, in every mode. An error comes only from ctx: whatever the simulator does is a
+// Failure.
 func (h *Hunter) Session(ctx context.Context, seed uint64) (*Session, error) {
 	s := &Session{Seed: seed}
 	p := h.plan(seed)
@@ -133,8 +133,8 @@ func (h *Hunter) unsteady(ctx context.Context, log *orderlog.Log, f *Failure) (u
 	return false, ticks, nil
 }
 
-// compares reports whether a mode compares two instances, so that it says nothing of a
-// simulator that does not agree with itself.
+// compares reports whether a mode compares two instances. Such a mode shows nothing about a simulator that does not
+// agree with itself.
 func compares(mode bisect.TrialMode) bool {
 	return mode != bisect.CheckCaches && mode != bisect.CheckPurity
 }
@@ -237,7 +237,7 @@ func (h *Hunter) make(ctx context.Context, p *plan, s *Session) (broken bool, er
 	return false, nil
 }
 
-// sums holds the sync hash against the state, if that is wanted and has not failed yet.
+// sums compares the sync hash with the state, if that is wanted and has not failed yet.
 func (h *Hunter) sums(s *Session, w *snapshot.World, sim bisect.Simulator, point uint64) error {
 	if !slices.Contains(h.Modes, Checksum) || len(s.Failures) > 0 {
 		return nil
@@ -251,7 +251,7 @@ func (h *Hunter) sums(s *Session, w *snapshot.World, sim bisect.Simulator, point
 	return nil
 }
 
-// summed reports whether the sync hash of a simulator is that of its state.
+// summed reports whether the sync hash of a simulator matches its state.
 func summed(w *snapshot.World, sim bisect.Simulator) (bool, error) {
 	held, err := snapshot.Hold(w)
 	if err != nil {
@@ -290,7 +290,7 @@ func (h *Hunter) try(ctx context.Context, log *orderlog.Log, f *Failure, point u
 	return true, t.Ticks, nil
 }
 
-// options are those of a replay in the mode of a failure.
+// options are the options of a replay in the mode of a failure.
 func (h *Hunter) options(f *Failure, until uint64) bisect.TrialOptions {
 	return bisect.TrialOptions{Mode: f.Mode, Against: h.target.Against, Depth: f.Depth, Predict: f.Predict, Lasting: true, Until: &until, Whole: true, InTurn: true}
 }

@@ -80,7 +80,7 @@ func (b *breaks) Run(ctx context.Context, c *minimize.Candidate, _ *snapshot.Wor
 	return out, nil
 }
 
-// sums is a test of whether the sync hash is that of the state, at every point.
+// sums is a test of whether the sync hash matches the state at every point.
 type sums struct{ h *Hunter }
 
 // Name implements minimize.Test.
@@ -137,14 +137,14 @@ const unsteadyRuns = 4
 
 // Smaller is the smallest session found of a failure.
 type Smaller struct {
-	// Orders and Ticks are of the smallest session, GivenOrders and GivenTicks of the one that
-	// failed, up to where it did.
+	// Orders and Ticks count the smallest session, GivenOrders and GivenTicks the session that failed, up to where it
+	// did.
 	Orders      int    `json:"orders"`
 	Ticks       uint64 `json:"ticks"`
 	GivenOrders int    `json:"given_orders"`
 	GivenTicks  uint64 `json:"given_ticks"`
 	Replays     int    `json:"replays"`
-	// Minimal says that no order could be left out any more; else Why says why not.
+	// Minimal is set if no further order could be left out; otherwise Why explains why not.
 	Minimal bool   `json:"minimal"`
 	Why     string `json:"why,omitempty"`
 }

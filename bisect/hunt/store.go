@@ -44,7 +44,7 @@ type Store struct {
 	lock  *os.File
 }
 
-// ErrOtherHunt says that a store is of another hunt.
+// ErrOtherHunt reports that a store belongs to another hunt.
 var ErrOtherHunt = errors.New("it holds another hunt: of other simulators, modes, logs, parameters, seeds or ticks")
 
 // OpenStore opens the store of a hunt in a folder, or begins it.

@@ -16,11 +16,11 @@ type Target struct {
 	Against *bisect.Sim // for the mode Against, nil without it
 	// Modes are those to play, all that the simulator allows if it is empty.
 	Modes []bisect.TrialMode
-	// Logs are recorded ones, from the start of a session, whose orders are changed. Without any
-	// the simulator has to tell its orders; with both, sessions are of either sort.
+	// Logs are recorded logs, from the start of a session. The hunt changes their orders. Without any the simulator has
+	// to tell its orders; with both, sessions are of either sort.
 	Logs []*orderlog.Log
-	// Params are parameters of sessions, each with the values that it may have, beside those that the
-	// simulator tells, and before them.
+	// Params are parameters of sessions, each with the values that it may have. They are used in addition to the
+	// parameters that the simulator reports, and instead of a parameter with the same key.
 	Params map[string][]string
 	// MaxTicks is how long a session is at most, DefaultTicks if it is 0.
 	MaxTicks uint64
@@ -41,17 +41,17 @@ type Hunter struct {
 	// Modes are those that are played, Cannot why others are not.
 	Modes  []bisect.TrialMode
 	Cannot []Cannot
-	// Systems are those of a step, nil if it cannot be taken system by system.
+	// Systems are the systems of a step, nil if it cannot be taken system by system.
 	Systems []string
 }
 
-// Cannot says why a mode is not played.
+// Cannot is a mode that is not played, and the reason.
 type Cannot struct {
 	Mode bisect.TrialMode `json:"mode"`
 	Why  string           `json:"why"`
 }
 
-// ErrCannot says that a simulator cannot be hunted in.
+// ErrCannot reports that no hunt is possible in a simulator.
 var ErrCannot = errors.New("nothing can be hunted")
 
 // New finds out what a simulator allows. Its error wraps ErrCannot if there is nothing to
@@ -164,7 +164,7 @@ func (h *Hunter) systems(s bisect.Simulator) error {
 	return nil
 }
 
-// Kinds returns the kinds of orders that there are: those that the simulator tells, then those of the logs.
+// Kinds returns all kinds of orders: first the kinds that the simulator reports, then the kinds in the logs.
 func (h *Hunter) Kinds() []orderlog.OrderKind {
 	var list []orderlog.OrderKind
 	if h.forms != nil {
