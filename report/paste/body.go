@@ -8,7 +8,7 @@ type body struct {
 	real   *lines
 	in     *fence // nil if nothing encloses the lines
 	layers []layer
-	html   bool // entities stand for signs
+	html   bool // signs are written as entities
 	trail  bool // blanks at the ends of lines are taken off
 
 	closed  bool // the end of the block was met
@@ -17,7 +17,7 @@ type body struct {
 	ok      bool
 	after   lines // what follows it
 	used    bool
-	talker  bool // names stand before messages
+	talker  bool // names come before messages
 	dropped int  // blanks taken off
 }
 
@@ -63,8 +63,8 @@ func (p *peeler) layers(ls *lines, in *fence, begin func(b *body) (bool, error))
 // reset makes the layer take the line off at which it was found.
 func (l *layer) reset() { l.next-- }
 
-// room returns how many bytes a side of the first diff of a text may have, where lines that are the
-// same in both stand in the diff so many times.
+// room returns how many bytes a side of the first diff of a text may have, if lines that are the same in both appear in
+// the diff so many times.
 func (p *peeler) room(b *body, times int) int {
 	if p.diffs > 0 {
 		return 0
@@ -165,7 +165,7 @@ func (b *body) read() (line []byte, ok bool) {
 // take has the text read on after the lines that are taken of the body.
 func (b *body) take() { b.used = true; *b.real = b.ls }
 
-// say notes what was taken off.
+// say notes the layers that were taken off.
 func (b *body) say(p *peeler) {
 	for f := b.in; f != nil; f = f.outer {
 		p.note("%s taken off", f.kind)

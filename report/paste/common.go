@@ -2,7 +2,7 @@ package paste
 
 import "bytes"
 
-// sampled is how many lines show what stands before all lines of a text.
+// sampled is how many lines show what comes before all lines of a text.
 const sampled = 200
 
 // common takes off what nearly all lines of a text begin with, prose included: the quoting of a mail, the

@@ -16,8 +16,7 @@ const hunkStars = "***************"
 //	  both
 //	! right
 //
-// The lines of a side on which nothing differs are left out, and are those of the other side that
-// are in both.
+// If nothing differs on a side, its lines are left out: they are the lines of the other side that are in both.
 func (p *peeler) context(b *body) (bool, error) {
 	found := false
 	for {
@@ -150,8 +149,8 @@ func (d *pair) section(b *body, signs string) (list []signedLine) {
 	}
 }
 
-// follows reports whether the line after an empty one belongs to the section too, so that the
-// empty one is one whose blanks were lost.
+// follows reports whether the line after an empty one belongs to the section too, so that the empty one is a line that
+// lost its blanks.
 func (d *pair) follows(b *body, signs string) bool {
 	c := b.clone()
 	c.next()

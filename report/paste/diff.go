@@ -13,7 +13,7 @@ import (
 
 // side is one of the two files of a diff, as far as its lines show it.
 type side struct {
-	path string // as the diff has it, empty if it does not say
+	path string // as in the diff, empty if it has none
 	text []byte
 	buf  []byte // text after room for the first line of an excerpt
 	next int64  // the number of the line that comes next, 0 where that is not known
@@ -27,7 +27,7 @@ type pair struct {
 	left  side
 	right side
 	hunks int
-	short int // hunks that have fewer lines than their heads say
+	short int // hunks that have fewer lines than their heads announce
 	long  int // and more
 	// around is how many lines in both sides are at the beginning or the end of a hunk at most:
 	// fewer after the last one show that the files end with it.
@@ -100,8 +100,7 @@ func (d *pair) mayFollow(before, after int) bool {
 	return after >= d.around
 }
 
-// finish adds the two files, if they are of a known format. More says that the files may go
-// on after the last hunk.
+// finish adds the two files, if they are of a known format. If more is set, the files may go on after the last hunk.
 func (d *pair) finish(b *body, more bool) bool {
 	if d.hunks == 0 {
 		return false

@@ -11,8 +11,7 @@ import (
 // of any depth is one.
 const maxLayers = 8
 
-// layer is what stands at the beginning of lines. It is a pointer receiver's state where lines
-// follow from each other.
+// layer is text at the beginning of lines. It is a pointer receiver's state where lines follow from each other.
 type layer struct {
 	kind  layerKind
 	depth int    // of quoting
@@ -30,7 +29,7 @@ const (
 	indent
 )
 
-// words says what was taken off.
+// words describes what was taken off.
 func (l *layer) words() string {
 	switch l.kind {
 	case quoting:
@@ -255,7 +254,8 @@ func opens(ls *lines) *fence {
 			left = left[end+1:]
 		}
 	}
-	if f.close == nil || len(rest) < len(line) && len(left) > 0 { // else the first line would be without what stands before all
+	// else the first line would lack what comes before all lines
+	if f.close == nil || len(rest) < len(line) && len(left) > 0 {
 		return nil
 	}
 	ls.at += len(line) - len(left)
@@ -281,7 +281,7 @@ func (f *fence) nests() bool {
 	return true
 }
 
-// isHTML reports whether entities stand for signs in the block.
+// isHTML reports whether signs are written as entities in the block.
 func (f *fence) isHTML() bool {
 	for ; f != nil; f = f.outer {
 		if f.html {

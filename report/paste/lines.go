@@ -2,7 +2,7 @@ package paste
 
 import "bytes"
 
-// lines are those of a text.
+// lines are the lines of a text.
 type lines struct {
 	text   []byte
 	at     int // where the next line begins

@@ -12,7 +12,7 @@ import (
 //	---
 //	> right
 //
-// The command that made it may stand before it, and names the files.
+// The diff command may come before it, and names the files.
 func (p *peeler) normal(b *body) (bool, error) {
 	found := false
 	for {

@@ -7,7 +7,7 @@
 // lines show them; see package partial for the marks between. What is in a text that is
 // recognised as it is is never changed. docs/formats/paste.md has all of it.
 //
-// The package knows no format: [Known] says what is one.
+// The package knows no format: [Known] decides what is one.
 package paste
 
 import (
@@ -28,24 +28,24 @@ type Known struct {
 	// Lines returns the name of the format of a file by some whole lines from the middle of
 	// it, at most HeadLen bytes, "" if there is none.
 	Lines func(lines []byte) string
-	// Takes returns how the reader of a format takes a file of which lines are missing. Nil is
-	// that all take excerpts.
+	// Takes returns how the reader of a format takes a file with lines missing. If it is nil, all readers take
+	// excerpts.
 	Takes func(format string) Way
 }
 
-// Way is how the reader of a format takes a file of which lines are missing.
+// Way is how the reader of a format takes a file with lines missing.
 type Way int
 
 const (
 	// Excerpts are taken with marks where lines are missing, see package partial.
 	Excerpts Way = iota
-	// Loose lines each stand alone: those that are there are taken without marks.
+	// Loose lines do not depend on each other: the lines that are there are taken without marks.
 	Loose
 	// WholeOnly files are taken, and no others.
 	WholeOnly
 )
 
-// UnreadError says that a text is a diff of two files of a format of which excerpts are not read.
+// UnreadError reports that a text is a diff of two files in a format that is not read in excerpts.
 type UnreadError struct{ Format string }
 
 func (e *UnreadError) Error() string {
@@ -63,8 +63,7 @@ const (
 // maxFiles is how many files a text may hold.
 const maxFiles = 1000
 
-// ErrNone says that a text holds nothing that is known, or nothing that would have to be taken
-// off.
+// ErrNone reports that a text contains nothing that is known, or nothing that would have to be taken off.
 var ErrNone = errors.New("nothing to take off")
 
 // Paste is a text that was taken apart.
@@ -72,7 +71,7 @@ type Paste struct {
 	// Files are those that were found, in their order. If there is only one, and its Folder is
 	// empty, the text is that file, and something around it.
 	Files []File
-	// Notes say what was taken off and what is missing, one line each.
+	// Notes list what was taken off and what is missing, one line each.
 	Notes []string
 }
 
@@ -106,7 +105,7 @@ func Peel(text []byte, known Known) (*Paste, error) {
 		return nil, &UnreadError{p.unread}
 	}
 	if len(p.files) == 0 && isText16(text, plain) {
-		// What engines' messages stand in is not looked for here: any log may hold them.
+		// Text around the messages of engines is not looked for here: any log may contain such messages.
 		return &Paste{Files: []File{{Name: "paste", Text: plain}}, Notes: p.notes}, nil
 	}
 	if len(p.files) == 0 {
@@ -147,8 +146,8 @@ func (p *peeler) note(format string, args ...any) {
 	p.notes = append(p.notes, text)
 }
 
-// run finds all files: as the text is, or without what stands before all its lines. Pieces of files
-// are looked for where nothing else is found.
+// run finds all files: in the text as it is, or without what comes before all its lines. Pieces of files are looked for
+// where nothing else is found.
 func (p *peeler) run() error {
 	if isDocument(p.text) {
 		return nil

@@ -6,15 +6,15 @@ import (
 	"github.com/desynctool/desynctool/internal/file/partial"
 )
 
-// sideLines is how many lines show the columns of a side-by-side diff, and maxColumn the
-// last column in which its signs may stand.
+// sideLines is how many lines show the columns of a side-by-side diff. maxColumn is the last column in which its signs
+// may be.
 const (
 	sideLines = 400
 	maxColumn = 1000
 )
 
-// sideBySide takes what `diff -y` writes: the lines of both files beside each other, with a sign
-// between them where they differ.
+// sideBySide takes the output of `diff -y`: the lines of both files side by side, with a sign between them where they
+// differ.
 //
 //	log of a game                     log of a game
 //	tick 1                          | tick 2
@@ -78,8 +78,8 @@ func (p *peeler) sideBySide(b *body) (bool, error) {
 	return true, nil
 }
 
-// IsSideBySide reports whether a text begins as a side-by-side diff does. The first line may be
-// recognised as that of a file, which the text then is not.
+// IsSideBySide reports whether a text begins as a side-by-side diff does. The first line may look like the first line
+// of a file that the text is not.
 func IsSideBySide(head []byte) bool {
 	_, ok := findGutter(&body{ls: lines{text: head[:bytes.LastIndexByte(head, '\n')+1]}})
 	return ok
@@ -91,15 +91,15 @@ func (s *side) gap(next int64) {
 	s.next++
 }
 
-// gutter is where the signs stand.
+// gutter is where the signs are.
 type gutter struct {
 	column int // of the sign, from 0
 	right  int // where the right half begins
 	half   int // how wide each half may be
 }
 
-// findGutter finds the column in which all signs stand. At least one line must have a sign, and one
-// the same text on both sides.
+// findGutter finds the column that contains all signs. At least one line must have a sign, and one the same text on
+// both sides.
 func findGutter(b *body) (g gutter, ok bool) {
 	var list [][]byte
 	for range sideLines {
@@ -187,7 +187,7 @@ func (g gutter) split(line []byte) (left []byte, sign byte, right []byte, whole 
 	return left, sign, right, wide < g.half-1 && column-g.right < g.half-1
 }
 
-// width returns how many columns a byte takes. Those of a character after its first take none.
+// width returns how many columns a byte takes. The bytes of a character after its first take none.
 func width(c byte, column int) int {
 	switch {
 	case c == '\t':

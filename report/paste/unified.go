@@ -73,8 +73,7 @@ func fileName(text []byte) string {
 	return strings.TrimSpace(name)
 }
 
-// between passes over lines that stand between the files of one diff, and reports whether
-// another one follows.
+// between passes over lines between the files of one diff, and reports whether another one follows.
 func (b *body) between() bool {
 	c := b.clone()
 	for range 8 {
@@ -115,8 +114,7 @@ func (d *pair) unifiedHunks(b *body) (more bool, err error) {
 // stretch is where lines of a hunk are in one file.
 type stretch struct{ first, count int64 }
 
-// at returns the number of the first line; that of a hunk without lines is given as the one
-// before.
+// at returns the number of the first line. For a hunk without lines, diff gives the line before.
 func (s stretch) at() int64 {
 	if s.count == 0 {
 		return s.first + 1
