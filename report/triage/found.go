@@ -20,11 +20,11 @@ type Found struct {
 	Named   string                                // all of them, in a line
 	One     func(i int) (*document.Report, error) // reports on Matches[i]
 
-	// Copy writes what was read without the names of players, and says in what of the copy names may be, a line each. It
-	// may be called once, after all reports were made. Nil where names are not replaced.
+	// Copy writes the evidence without the names of players. It returns where in the copy names may be left, a line
+	// each. It may be called once, after all reports were made. Nil where names are not replaced.
 	Copy func(ctx context.Context, out io.Writer) (left []string, err error)
 
-	// Died is how the process ended that was to read, of which Report is; nil if it did not.
+	// Died is how the reading process ended, and Report reports on it; nil if it did not end early.
 	Died *isolate.DiedError
 
 	Usage func() string // how much was read
@@ -40,8 +40,8 @@ type Opened struct {
 
 	// Context ends with the command, or with its time.
 	Context context.Context
-	// Wall says which limit of time has ended the context, "" for none; what was found until then is a
-	// report. Nil for none.
+	// Wall returns which limit of time has ended the context, "" for none; what was found until then is a report. Nil
+	// for none.
 	Wall func() string
 	// Progress is how far comparing is, nil to hear nothing.
 	Progress func(done, total int64)
@@ -95,7 +95,7 @@ func (o *Opened) Find(number *int) (*Found, error) {
 	return f, nil
 }
 
-// report reports on a match that is the only one, or that somebody named.
+// report reports on the only match, or on the match that the user named.
 func (o *Opened) report(x *bundle.Match) (*document.Report, error) {
 	s, err := x.Open()
 	if err != nil {

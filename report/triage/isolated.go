@@ -20,15 +20,15 @@ import (
 	"github.com/desynctool/desynctool/report/survey"
 )
 
-// Isolated finds what [Opened] does by processes of their own, which call [Serve].
+// Isolated finds what [Opened] does, in separate processes that call [Serve].
 type Isolated struct {
 	Reader isolate.Reader
 	// Asked is what a process is asked. Limits of this process are added, and what it reads.
 	Asked isolate.Request
-	// Stdin is what the path - stands for.
+	// Stdin is read for the path -.
 	Stdin io.Reader
-	// Require refuses a system that cannot restrict a process. Missing is told what cannot be
-	// restricted, of the first process; nil to hear nothing.
+	// Require refuses a system that cannot restrict a process. Missing receives what cannot be restricted, for the
+	// first process. It may be nil.
 	Require bool
 	Missing func(what string)
 	// Bars begins to show how far something is, and ends it; nil for nobody to look.
@@ -65,8 +65,8 @@ func (x *Isolated) Find(ctx context.Context) (*Found, error) {
 	return f, nil
 }
 
-// withUsual returns limits of a process that reads, with the usual ones for those that are 0: what was set
-// for the reading has room in them.
+// withUsual returns limits of a process that reads. Limits that are 0 become the usual ones, large enough for the
+// limits that were set for reading.
 func withUsual(l sandbox.Limits) sandbox.Limits {
 	usual := sandbox.Defaults()
 	usual.Memory = max(usual.Memory, limits.Memory.Max()+1<<30)
@@ -84,7 +84,7 @@ type processes struct {
 	Isolated
 	ctx    context.Context
 	asking *isolate.Asking      // the process that is asked; nil for none
-	stdin  *files.TemporaryFile // what came on stdin, for each process anew; nil without -
+	stdin  *files.TemporaryFile // what came on stdin, given to each process; nil without -
 	size   int64
 
 	state  sandbox.State // of the first process
@@ -92,7 +92,7 @@ type processes struct {
 	usages []string      // of those before
 }
 
-// spool keeps what comes on stdin, until the command is told to end.
+// spool keeps what comes on stdin, until the command is interrupted.
 func (x *processes) spool() error {
 	var err error
 	if x.stdin, err = files.Temporary(); err != nil {
@@ -170,13 +170,13 @@ func (x *processes) one(match document.MatchDocument) (*document.Report, error) 
 	if err != nil {
 		return nil, err
 	}
-	if x.Asked.Names == "" { // else the names in the list are those of before all were known
-		answer.Report.Match = &match // as the list has it, whatever this process says
+	if x.Asked.Names == "" { // else the list was made before all names were known
+		answer.Report.Match = &match // as in the list, whatever this process returned
 	}
 	return answer.Report, nil
 }
 
-// errGone says that nobody is left who knows what was read.
+// errGone reports that the process which knows the evidence has ended.
 var errGone = errors.New("the process that read it has ended")
 
 // copy has the process that has read write a copy.
@@ -196,7 +196,7 @@ func (x *processes) copy(_ context.Context, out io.Writer) ([]string, error) {
 	return left, err
 }
 
-// start has a process answer, and shows its progress if somebody sees it.
+// start has a process answer, and shows its progress if a progress display is wanted.
 func (x *processes) start(q isolate.Request) (*isolate.Answer, error) {
 	var stdin io.Reader
 	if x.stdin != nil {
@@ -239,7 +239,7 @@ func (x *processes) took(a *isolate.Answer, err error) (*isolate.Answer, error) 
 	return a, err
 }
 
-// read says what holds for the processes, and how much each of them read.
+// read describes the restrictions of the processes, and how much each of them read.
 func (x *processes) read() string {
 	lines := append([]string{"isolated: " + prose.OneLine(strings.Join(append(x.state.Holds, x.Asked.Rules.Limits.Wall.String()), ", "))}, x.usages...)
 	if x.usage != "" {
@@ -248,7 +248,8 @@ func (x *processes) read() string {
 	return strings.Join(lines, "\n")
 }
 
-// holds takes what holds for a process: says of the first what does not, or refuses that.
+// holds takes the restrictions of a process. It reports the missing ones of the first process, or refuses to go on
+// without them.
 func (x *processes) holds(s sandbox.State) error {
 	if len(s.Missing) > 0 && x.Require {
 		return fmt.Errorf("--isolate=require: here is missing: %s", prose.OneLine(strings.Join(s.Missing, "; ")))
@@ -267,7 +268,7 @@ func (x *processes) holds(s sandbox.State) error {
 	return nil
 }
 
-// name says which evidence a process read.
+// name names the evidence that a process read.
 func (x *processes) name() string {
 	return document.Safe(prose.Shorten(strings.Join(x.Asked.Paths, ", "), 200))
 }

@@ -26,12 +26,12 @@ type Scrubber interface {
 	Report(*document.Report)
 	// Saved replaces the names in reports that were made elsewhere, with the names of players.
 	Saved([]*document.Report)
-	// Copy writes what lies at a path, which Open has opened, without names, and says in what of it names may be,
-	// a line each.
+	// Copy writes the evidence at a path, which Open has opened, without names. It returns where in the copy names may
+	// be left, a line each.
 	Copy(ctx context.Context, path string, out io.Writer) (left []string, err error)
 }
 
-// errNames says that a process was asked for names that it cannot replace.
+// errNames reports that a process was asked for names that it cannot replace.
 var errNames = errors.New("this process does not know how to replace names")
 
 // kept is the Scrubber that leaves names as they are.

@@ -17,7 +17,7 @@ const maxHead = 4 << 10
 func saved(path, name string) (list []*document.Report, several bool, err error) {
 	stat, err := os.Stat(path)
 	if err != nil || !stat.Mode().IsRegular() || stat.Size() == 0 {
-		return nil, false, nil // whoever reads it as evidence says so
+		return nil, false, nil // reading it as evidence reports the error
 	}
 	f, err := os.Open(path)
 	if err != nil {

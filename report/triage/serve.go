@@ -15,9 +15,9 @@ import (
 	"github.com/desynctool/desynctool/report/survey"
 )
 
-// Serve is the process that [Isolated] starts: it restricts itself, and answers as [Opened.Find] does, in
-// a process that is trusted with nothing else. Interrupted is the error of a request that was told to
-// end. When Serve returns the process is to end.
+// Serve is the process that [Isolated] starts: it restricts itself, and answers as [Opened.Find] does, in a process
+// that is trusted with nothing else. Interrupted is the error of a request that was interrupted. When Serve returns the
+// process is to end.
 func Serve(stdin io.Reader, stdout io.Writer, interrupted error, a *Answering) error {
 	return isolate.Serve(stdin, stdout, interrupted, a.First, a.Other, a.Copy)
 }

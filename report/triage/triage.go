@@ -27,28 +27,28 @@ import (
 // Reader triages bundles. The zero value reads in this process. It may be used by several goroutines at
 // once.
 type Reader struct {
-	// Isolate starts a process of its own for each bundle; nil reads in this one.
+	// Isolate starts a separate process for each bundle; nil reads in this one.
 	Isolate *isolate.Reader
 	// Require refuses a system that cannot restrict that process in everything.
 	Require bool
-	// Limits are those of that process; what is 0 is as triage --isolate has it.
+	// Limits are the limits of that process. A limit of 0 becomes the default of triage --isolate.
 	Limits sandbox.Limits
 	// Names takes the names of players out of the reports; nil leaves them. What the bundle is called
 	// stays.
 	Names *Names
-	// Died has Read return an error, a [*isolate.DiedError], where that process died before it had anything to
-	// say. Else that is a report.
+	// Died has Read return an error, a [*isolate.DiedError], if that process died before it reported anything. Else
+	// that is a report.
 	Died bool
 }
 
-// Read returns a report for each match of what lies at path, in their order, at least one. What could not
-// be read is a report of status error or inconclusive that says why, as [document.NoReport] makes them. An
-// error is returned only where nothing is known of the bundle because of this machine: it cannot be
-// opened, ctx is done, no process can be started, or it cannot be restricted as Require has it.
+// Read returns a report for each match of what lies at path, in their order, at least one. Evidence that could not be
+// read is a report of status error or inconclusive with the reason, as [document.NoReport] makes it. An error is
+// returned only where nothing is known of the bundle because of this machine: it cannot be opened, ctx is done, no
+// process can be started, or it cannot be restricted as Require has it.
 //
-// Name is what the bundle is called in reports, such as report.zip; of one that is empty, absolute or
-// leads upwards only the last part counts. The path is in none of them. A saved report of triage, or an
-// array of such reports, stands for itself.
+// Name is what the bundle is called in reports, such as report.zip; of one that is empty, absolute or leads upwards
+// only the last part counts. The path is in none of them. A saved report of triage, or an array of such reports, is
+// returned as it is.
 func (r *Reader) Read(ctx context.Context, path, name string) ([]*document.Report, error) {
 	read, err := r.read(ctx, path, name, nil)
 	if err != nil {
@@ -58,8 +58,8 @@ func (r *Reader) Read(ctx context.Context, path, name string) ([]*document.Repor
 }
 
 // ReadCopy is Read, and writes what was read to out without the names of players, as Names has it: a saved report as
-// JSON, all else as a tar archive. Copied says that it did, and left in what of the copy names may be, a line each, or why there
-// is none; what was written to out does not count then.
+// JSON, all else as a tar archive. Copied is set if it did. Left lists where in the copy names may be left, a line
+// each, or why there is no copy; in that case, discard what was written to out.
 func (r *Reader) ReadCopy(ctx context.Context, path, name string, out io.Writer) (list []*document.Report, copied bool, left []string, err error) {
 	read, err := r.read(ctx, path, name, out)
 	if err != nil {
@@ -206,7 +206,7 @@ func (r *Reader) matches(ctx context.Context, path, name string, read *result, o
 	return nil
 }
 
-// uncopied begins what says why there is no copy.
+// uncopied begins the reasons why there is no copy.
 const uncopied = "the bundle is kept as it came: "
 
 // written remembers that it could not be written.
@@ -256,7 +256,7 @@ func (e *failedError) report() *document.Report {
 	return r
 }
 
-// failedFor says why there is nothing to report on, without the names of players.
+// failedFor explains why there is nothing to report on, without the names of players.
 func failedFor(err error, names Scrubber) *failedError {
 	r := document.NoReport(document.StatusOfError(err), said(err))
 	names.Report(r)
