@@ -181,10 +181,9 @@ func dumpClaims(w io.Writer, log *tracediff.ClaimLog) error {
 	return out.Flush()
 }
 
-// DumpJSON writes the text twin of a file as one JSON document, desynctool.dump/1:
-// each line is an object with the name and the value of its variable, the value
-// as it stands in the text. Comments are left out; a line that is not a variable,
-// such as a checkpoint of a trace, has only a name.
+// DumpJSON writes the text twin of a file as one JSON document, desynctool.dump/1: each line is an object with the name
+// and the value of its variable. The value is the same text as in the twin. Comments are left out; a line that is not a
+// variable, such as a checkpoint of a trace, has only a name.
 func DumpJSON(w io.Writer, r io.Reader, name string) error {
 	return TextJSON(w, func(w io.Writer) error { return Dump(w, r, name) })
 }
@@ -234,9 +233,8 @@ func variable(line string) []byte {
 	return document.EscapeJSON(b)
 }
 
-// readerAt returns r, whose content begins with what is in, for reading at any
-// offset. What is not a regular file, or is compressed, is copied to a temporary one,
-// which done removes.
+// readerAt returns r for reading at any offset. The content of r begins with in. What is not a regular file, or is
+// compressed, is copied to a temporary one, which done removes.
 func readerAt(r, content io.Reader, packing string) (at io.ReaderAt, size int64, done func(), err error) {
 	if f, ok := r.(files.File); ok && packing == "" {
 		if stat, err := f.Stat(); err == nil && stat.Mode().IsRegular() {

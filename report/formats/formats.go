@@ -1,6 +1,5 @@
-// Package formats is the one ordered list of the file formats that desynctool
-// reads. Files are recognised by content: the first format whose Sniff accepts
-// a file's leading bytes has it.
+// Package formats is the one ordered list of the file formats that desynctool reads. Files are recognised by content: a
+// file belongs to the first format whose Sniff accepts its leading bytes.
 package formats
 
 import (
@@ -33,12 +32,12 @@ var all = sync.OnceValue(func() []engine.Format {
 		known,
 		[]engine.Format{ownTrace()},
 		amid,
-		Messages(), // their lines may stand in any log
+		Messages(), // any log may contain their lines
 		[]engine.Format{textTrace()},
 	)
 })
 
-// IsGame reports whether a format is of a game of that name, which is a name of ours then.
+// IsGame reports whether a format belongs to a game of that name. The name is then one of our own.
 func IsGame(name string) bool { return name != "" && games()[name] }
 
 var games = sync.OnceValue(func() map[string]bool {

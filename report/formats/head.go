@@ -31,7 +31,7 @@ func headOf(tree files.Tree, path string, size int) ([]byte, error) {
 	defer content.Close()
 	head := make([]byte, size)
 	n, err := io.ReadFull(content, head)
-	if err != nil && err != io.EOF && n == 0 { // else whoever reads on will say so
+	if err != nil && err != io.EOF && n == 0 { // else the next reader of the file reports it
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return head[:n], nil

@@ -34,8 +34,8 @@ var kinds = []struct{ magic, what string }{
 	{"\x1aE\xdf\xa3", "a video (Matroska)"},
 }
 
-// Looks says what a file of no known format looks like by its leading bytes: an image, an
-// executable, a text and its encoding, "a binary file" where nothing else is known.
+// Looks describes by its leading bytes what a file of no known format looks like: an image, an executable, a text and
+// its encoding, "a binary file" where nothing else is known.
 func Looks(head []byte) string {
 	for _, k := range kinds {
 		if bytes.HasPrefix(head, []byte(k.magic)) && (len(k.magic) > 2 || bytes.IndexByte(head, 0) >= 0) {

@@ -11,7 +11,7 @@ import (
 	"github.com/desynctool/desynctool/tracediff"
 )
 
-// Messages are the formats of messages that may stand in any log.
+// Messages are the formats of messages that any log may contain.
 func Messages() []engine.Format {
 	var list []engine.Format
 	for _, e := range engines.All() {
@@ -24,8 +24,8 @@ func Messages() []engine.Format {
 	return list
 }
 
-// ReadMessages reads the engines' messages anywhere in a log of any program, once: those of all, and
-// by the names of [Messages] what each of these formats has. Where no engine's message is found, all has the
+// ReadMessages reads the engines' messages anywhere in a log of any program, once. All has the messages of all formats.
+// Each has the messages of each format of [Messages] by its name. Where no engine's message is found, all has the
 // messages of a program that is not known, see package statements.
 func ReadMessages(tree files.Tree, path string, opts tracediff.ReadOptions) (all *tracediff.ClaimLog, each map[string]*tracediff.ClaimLog, err error) {
 	all, err = tracediff.ReadClaims(tree, path, &tracediff.Format{Claims: func(r io.Reader, name string) (log *tracediff.ClaimLog, err error) {

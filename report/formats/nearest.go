@@ -20,12 +20,12 @@ const NearestLen = 1 << 20
 // Signs that count: a few bytes are alike by chance.
 const (
 	fewestLines   = 2
-	shortestBegin = 6  // of those with others beside them, and those that no text begins with
+	shortestBegin = 6  // if other lines of the format confirm it, or no text begins so
 	longEnough    = 10 // by itself
 )
 
-// Nearest says of what format a file of no known format seems to be, by its name and its leading
-// bytes, and where it is not of it: "nearest is openra: line 1: "Plaier: x", expected it to begin with
+// Nearest names the format that a file of no known format seems to have, by its name and its leading bytes, and the
+// first place where it differs from the format: "nearest is openra: line 1: "Plaier: x", expected it to begin with
 // "Player: "". It is empty where nothing is near.
 func Nearest(name string, head []byte) string {
 	head = head[:min(len(head), NearestLen)]
@@ -68,7 +68,7 @@ func (n *near) score() int {
 	return s
 }
 
-// compare holds the beginning of a file against those of the format.
+// compare compares the beginning of a file with the beginnings of the format.
 func (n *near) compare(head []byte) {
 	text := bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf")), "\r\n")
 	for _, begin := range n.format.Signs.Begins {
@@ -80,7 +80,7 @@ func (n *near) compare(head []byte) {
 	}
 }
 
-// stop says where the file is not of the format.
+// stop reports where the file differs from the format.
 func (n *near) stop(name string, head []byte) string {
 	if n.begin != "" && n.edits == 0 { // what is wrong is behind it
 		if text := readError(n.format, name, head); text != "" {
@@ -94,7 +94,7 @@ func (n *near) stop(name string, head []byte) string {
 	return unlike(begin, head)
 }
 
-// unlike says that a file does not begin as it should.
+// unlike reports that a file does not begin as it should.
 func unlike(begin string, head []byte) string {
 	if strings.IndexByte(begin, '\x00') >= 0 || strings.IndexByte(begin, '\x1a') >= 0 || bytes.IndexByte(head[:min(len(head), HeadLen)], 0) >= 0 {
 		have := head[:min(len(head), max(len(begin), 4))]
@@ -118,8 +118,7 @@ func unlike(begin string, head []byte) string {
 	return fmt.Sprintf("the file ends, expected %q", begin)
 }
 
-// readError returns why the reader of a format does not take a file, "" if it has no reader that
-// says so.
+// readError returns why the reader of a format does not take a file, "" if the format has no reader that reports it.
 func readError(f *engine.Format, name string, head []byte) string {
 	var err error
 	switch {
@@ -185,7 +184,7 @@ func prefixEdits(begin string, text []byte) int {
 	return least
 }
 
-// patterns are the names of files of a format, those that say more than how any text may be named.
+// patterns are the names of files of a format, without names that any text may have.
 var patterns = sync.OnceValue(func() map[string]*regexp.Regexp {
 	out := map[string]*regexp.Regexp{}
 	placeholder := regexp.MustCompile(`<[^>]*>|\*`)
@@ -230,8 +229,8 @@ func nearestNamed(name string, head []byte) string {
 	return ""
 }
 
-// Unrecognized says what a file of no known format looks like and of what format it nearly is. The
-// bytes are its first, at most [NearestLen].
+// Unrecognized describes what a file of no known format looks like and which format is nearest. The bytes are its
+// first, at most [NearestLen].
 func Unrecognized(name string, head []byte) string {
 	text := "not a file of a known format, but " + Looks(head[:min(len(head), HeadLen)])
 	if nearest := Nearest(name, head); nearest != "" {

@@ -7,7 +7,7 @@ import (
 	"github.com/desynctool/desynctool/report/paste"
 )
 
-// loose are the formats that say too little of what a text is to be looked for in others.
+// loose reports whether the signs of a format are too weak to look for it inside other texts.
 func loose(f *engine.Format) bool {
 	return f.Name == textTrace().Name || f.Trace != nil && f.Trace.Read == nil && f.Log == nil && f.Snapshot == nil && !f.Alone
 }
@@ -15,8 +15,8 @@ func loose(f *engine.Format) bool {
 // traceHeader begins the first line of a text trace. Such a text is nothing else.
 const traceHeader = "%desynctool trace "
 
-// Pasted returns what is recognised in texts that people paste: files of all formats of the
-// list but those whose lines may stand in any log.
+// Pasted returns what is recognised in texts that people paste: files of all formats of the list, except formats with
+// lines that any log may contain.
 func Pasted() paste.Known {
 	return paste.Known{
 		Whole: func(head []byte) string {

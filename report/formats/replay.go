@@ -16,8 +16,8 @@ import (
 // HashWriter keeps the sync hash of a state point.
 type HashWriter func(point uint64, hash merkle.Short) error
 
-// WriteHashes writes a trace of sync hashes: the checkpoint of tick T has that of
-// state point T + 1. The trace is only there if play succeeds.
+// WriteHashes writes a trace of sync hashes: the checkpoint of tick T has the sync hash of state point T + 1. The trace
+// is only there if play succeeds.
 func WriteHashes(path string, h *orderlog.Header, play func(HashWriter) error) error {
 	return files.Replace(path, func(f *os.File) error {
 		w, err := tracediff.NewWriter(f, tracediff.Header{Seed: h.Seed, HasSeed: true, Build: h.Build, RateNum: h.TickRate.Num, RateDen: h.TickRate.Den})

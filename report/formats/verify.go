@@ -20,8 +20,8 @@ import (
 // maxProof is the size in bytes of the largest proof that is read.
 const maxProof = 16 << 20
 
-// Verify checks the hashes of a proof, a state, an order log or a trace, and the signatures of a chain. An error says that
-// the file could not be read; what is wrong with its hashes is in the result.
+// Verify checks the hashes of a proof, a state, an order log or a trace, and the signatures of a chain. An error
+// reports that the file could not be read; wrong hashes are in the result.
 func Verify(tree files.Tree, path string, want snapshot.Expected) (snapshot.Verified, error) {
 	head, err := leading(tree, path)
 	if err != nil {
@@ -60,8 +60,7 @@ func Verify(tree files.Tree, path string, want snapshot.Expected) (snapshot.Veri
 	return snapshot.VerifyState(state, path, len(Unchecked(tree, []string{path})) == 0, want)
 }
 
-// CutTick splits PATH@TICK. It reports false for a path that is there as it stands, or that
-// has no @.
+// CutTick splits PATH@TICK. It reports false for a path that exists as it is, or that has no @.
 func CutTick(tree files.Tree, arg string) (path, tick string, ok bool) {
 	if _, err := tree.Stat(arg); err == nil {
 		return arg, "", false
