@@ -25,7 +25,7 @@ import (
 	"github.com/desynctool/desynctool/report/document"
 )
 
-// grace is how long a process may take to answer once it was told to end.
+// grace is how long a process may take to answer once it was asked to end.
 const grace = 10 * time.Second
 
 // Reader starts processes that read.
@@ -39,8 +39,8 @@ type Reader struct {
 	Progress func(what, unit string, done, total int64)
 }
 
-// environment are the variables that a process gets: those of the Go runtime, and where temporary files
-// are made. Others, such as the tokens of a CI system, are not its business.
+// environment are the variables that a process gets: the variables of the Go runtime, and the places of temporary
+// files. Others, such as the tokens of a CI system, are not its business.
 var environment = []string{"GOGC", "GOMEMLIMIT", "GOMAXPROCS", "GODEBUG", "TMPDIR", "TMP", "TEMP", "SystemRoot"}
 
 // Process returns this program, as a process that calls Serve.
@@ -84,10 +84,10 @@ type Asking struct {
 	once   sync.Once
 }
 
-// Ask starts a process and has it answer a request. Stdin is what the path - stands for. When ctx is
-// done the process is told to end, and may still answer. How the process failed is a *DiedError, what it
-// could not do a *Failure, which comes with the answer; other errors are those of this process. Without an
-// error the caller must Close the process, in the same goroutine.
+// Ask starts a process and has it answer a request. Stdin is read for the path -. When ctx is done the process is asked
+// to end, and may still answer. If the process fails, the error is a *DiedError. If it could not do the request, the
+// error is a *Failure, which comes with the answer. Other errors come from this process. Without an error the caller
+// must Close the process, in the same goroutine.
 func (r Reader) Ask(ctx context.Context, q *Request, stdin io.Reader) (*Asking, *Answer, error) {
 	process := r.Process
 	if process == nil {
@@ -120,7 +120,7 @@ func (p *Asking) Another(match int) (*Answer, error) {
 	return p.answer(match, true)
 }
 
-// mostLeft is how many lines of a copy are kept that say in what of it names may be.
+// mostLeft is how many lines are kept that list where in a copy names may be left.
 const mostLeft = 10_000
 
 // Copy has the process write a copy of what it has read, of at most that many bytes, and returns in what of it names
@@ -176,7 +176,7 @@ func (p *Asking) hearCopy(out io.Writer, most int64) (*copied, error) {
 func (p *Asking) Close() error {
 	p.once.Do(func() {
 		p.stop()
-		p.kill(nil) // it has nothing more to say
+		p.kill(nil) // it will send nothing more
 		_ = p.cmd.Wait()
 		runtime.UnlockOSThread()
 	})
@@ -305,7 +305,7 @@ func (p *Asking) answer(match int, ofSeveral bool) (*Answer, error) {
 	return nil, p.failed(err, wall)
 }
 
-// failed ends a process that gave no answer because of err, and says how it failed.
+// failed ends a process that gave no answer because of err, and returns how it failed.
 func (p *Asking) failed(err error, wall *time.Timer) error {
 	var ours refused
 	if !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, os.ErrClosed) {
@@ -325,7 +325,7 @@ func (p *Asking) failed(err error, wall *time.Timer) error {
 	return p.how(waited)
 }
 
-// how says how a process ended that nobody ended here.
+// how describes how a process ended that this process did not end.
 func (p *Asking) how(waited error) *DiedError {
 	said := p.stderr.String()
 	for _, text := range []string{"out of memory", "cannot allocate memory", "failed to create new OS thread"} {

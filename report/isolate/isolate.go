@@ -1,6 +1,6 @@
-// Package isolate has evidence read by a process of its own, which may be taken over by what it
-// reads: it is restricted by package sandbox, it writes nothing but its answers, and these are
-// distrusted as saved reports are.
+// Package isolate has evidence read by a separate process, since hostile evidence may take over the process that reads
+// it: it is restricted by package sandbox, it writes nothing but its answers, and these are distrusted as saved reports
+// are.
 //
 // The program starts itself again, see Process, or another program, see Program. Both talk over the standard input and output of the
 // second process, in frames of a letter, a length (4 bytes, big-endian) and that many bytes:
@@ -10,7 +10,7 @@
 //	                   e  the end of these
 //	                   m  the number of another match, in decimal digits, after an Answer
 //	                   c  a copy without names is asked for, after an Answer
-//	                   i  the command was told to end
+//	                   i  the command was interrupted
 //	from the process   s  the sandbox.State, first, before anything is opened that is not trusted
 //	                   p  progress
 //	                   r  a report, if the answer has one, as JSON
@@ -18,9 +18,9 @@
 //	                   c  bytes of the copy
 //	                   k  the end of the copy
 //
-// A process that dies, hangs, answers anything else or of another match is a DiedError, of which
-// a report is made; for the next match there is another process. A process ends when its standard
-// input does: with whoever started it.
+// A process that dies, hangs, or answers with anything else or for another match is a DiedError, which becomes a
+// report; for the next match there is another process. A process ends when its standard input does, and so with the
+// process that started it.
 package isolate
 
 import (
@@ -48,8 +48,8 @@ type Request struct {
 	Game string
 	// Names, if not empty, is the key by which names of players are replaced.
 	Names string
-	// Match is the number of one of several matches, from 1; 0 for none. OfSeveral says that the
-	// report is for a list of all of them, else it is for a person who named it.
+	// Match is the number of one of several matches, from 1; 0 for none. OfSeveral is set if the report belongs to a
+	// list of all matches; otherwise a person named the match.
 	Match     int
 	OfSeveral bool
 
@@ -69,12 +69,12 @@ type Request struct {
 // Answer is what comes of a Request: a report, a list of matches, or a failure.
 type Answer struct {
 	Report *document.Report `json:"-"`
-	// Matches are those of the evidence if there are several and the request names none. Named are
-	// all of them in one line.
+	// Matches are the matches of the evidence if there are several and the request names none. Named are all of them in
+	// one line.
 	Matches []document.MatchDocument `json:"matches,omitempty"`
 	Named   string                   `json:"named,omitempty"`
 	Failure *Failure                 `json:"failure,omitempty"`
-	// Usage says how much was read, if the request counts.
+	// Usage is how much was read, if the request counts.
 	Usage string `json:"usage,omitempty"`
 }
 
@@ -92,12 +92,12 @@ func (f *Failure) Is(target error) bool {
 	return target == frame.ErrLacking && f.Status == document.Inconclusive
 }
 
-// CopyError says why a process wrote no copy.
+// CopyError is why a process wrote no copy.
 type CopyError struct{ Why string }
 
 func (e *CopyError) Error() string { return e.Why }
 
-// DiedError says how a process ended that gave no answer. Evidence is lacking then.
+// DiedError is how a process ended that gave no answer. Evidence is lacking then.
 type DiedError struct{ How string }
 
 func (e *DiedError) Error() string { return "the isolated process " + e.How }
@@ -122,8 +122,8 @@ const (
 	answer      = 'a'
 )
 
-// most is how many bytes frames may have. Those of the process that reads are held to it by the
-// other one, which is why that takes no larger memory for them.
+// most is how many bytes frames may have. The other process holds the reading process to this limit, and so allocates
+// no more memory for its frames.
 func most(kind byte) int64 {
 	switch kind {
 	case reportFrame, answer:

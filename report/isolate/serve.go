@@ -18,13 +18,13 @@ import (
 // Asked is a Request as the process sees it that is to answer.
 type Asked struct {
 	Request
-	Context context.Context // done when the command is told to end
-	Stdin   io.Reader       // what the path - stands for
+	Context context.Context // done when the command is interrupted
+	Stdin   io.Reader       // read for the path -
 	// Progress shows how far something is; nil if nobody looks.
 	Progress func(what, unit string, done, total int64)
 }
 
-// errAlone says that whoever asked is gone.
+// errAlone reports that the process which asked is gone.
 var errAlone = errors.New("the process that started this process is gone")
 
 // Serve restricts this process and answers the request that comes in by first, then for other matches by
@@ -72,10 +72,10 @@ func Serve(in io.Reader, out io.Writer, interrupted error, first func(*Asked) *A
 	return <-ended
 }
 
-// aCopy stands for a copy among the numbers of matches.
+// aCopy is the number of a copy among the numbers of matches.
 const aCopy = -1
 
-// errNoCopies says that a process was asked for what it cannot do.
+// errNoCopies reports that a process was asked for a copy and cannot write one.
 var errNoCopies = errors.New("this process writes no copies")
 
 // copy sends a copy, and how it ended.
