@@ -13,14 +13,13 @@ import (
 	"github.com/desynctool/desynctool/internal/confine"
 )
 
-// Command returns the witness run:COMMAND: any program that replays an order log and leaves files. Its words
-// may have {log}, a file, {out}, an empty folder for what it leaves, {until} and {dump}, the last tick and the
-// state points that are wanted, with commas, {seed}, and {NAME}, what the log's header says: {build}, {mods},
-// {map}. A word with {until} or {dump} is left out where all is played, or nothing is dumped. What it
-// prints counts too, if it is of a format that is read.
+// Command returns the witness run:COMMAND: any program that replays an order log and leaves files. Its words may
+// contain {log}, a file, {out}, an empty folder for what it leaves, {until} and {dump}, the last tick and the state
+// points that are wanted, with commas, {seed}, and names of the log's header: {build}, {mods}, {map}. A word with
+// {until} or {dump} is left out where all is played, or nothing is dumped. Its output counts too, if it is in a format
+// that is read.
 //
-// The words are arguments: nothing in a log becomes a word of its own or, at a word's beginning, an
-// option.
+// The words are arguments: text from a log never becomes a separate word or, at a word's beginning, an option.
 func Command(words []string) (*engine.Replayer, *engine.Program, error) {
 	if len(words) == 0 {
 		return nil, nil, errors.New("no command")
@@ -101,12 +100,12 @@ func fillWord(word string, rec *engine.Recording, ask engine.Ask, dirs engine.Di
 	return b.String(), nil
 }
 
-// isName reports whether what stands in braces is a name, rather than a brace of the command's own.
+// isName reports whether text in braces is a name. Otherwise the braces belong to the command itself.
 func isName(s string) bool {
 	return s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyz0123456789_") == ""
 }
 
-// valueOf returns what a name in braces stands for; own says that it is ours, and not from a log.
+// valueOf returns the value for a name in braces; own reports that it is ours, and not from a log.
 func valueOf(name string, rec *engine.Recording, ask engine.Ask, dirs engine.Dirs) (value string, own bool, err error) {
 	switch name {
 	case "log":

@@ -1,10 +1,9 @@
 // Package gamereplay has games play their own recordings again.
 //
-// An [engine.Replayer] says how one game is started without a person, and where it leaves what it computes. A
-// [Witness] is a game as a command line names it, with a program, options and limits. [Witness.Play] has the
-// game play an [engine.Recording], and returns the folder with the files that the game left. They are
-// recognised as all evidence is, and compared with the peer's files as those of any two peers are; nothing
-// here compares.
+// An [engine.Replayer] describes how one game is started without a person, and where it leaves what it computes. A
+// [Witness] is a game as a command line names it, with a program, options and limits. [Witness.Play] has the game play
+// an [engine.Recording], and returns the folder with the files that the game left. They are recognised like all
+// evidence, and compared with the peer's files like the files of any two peers; nothing here compares.
 //
 //	recording → Check → Prepare → confine.Run → Collect → folder → evidence
 //
@@ -42,7 +41,7 @@ const (
 	DefaultTime   = time.Hour
 	DefaultDisk   = 4 << 30
 	DefaultMemory = 8 << 30
-	askTime       = 20 * time.Second // for what a program says of itself
+	askTime       = 20 * time.Second // for the output of a program about itself
 	longRun       = 10               // seconds
 )
 
@@ -56,7 +55,7 @@ type Witness struct {
 	Time   time.Duration // how long one run may take, 0 for DefaultTime
 	Disk   int64         // how many bytes it may write, 0 for DefaultDisk
 	Memory int64         // how much memory it may take, 0 for DefaultMemory
-	// Reads reports whether a file is of a format that is read, by its name and its leading bytes, which are unpacked.
+	// Reads reports whether a file is in a format that is read, by its name and its leading bytes, which are unpacked.
 	// Nil takes every file for evidence.
 	Reads func(name string, head []byte) bool
 	// Force plays recordings of other versions too.
@@ -64,7 +63,7 @@ type Witness struct {
 	// Cache keeps what replays left, nil for none.
 	Cache *resultcache.Cache
 
-	// Say, if not nil, is called before a run that takes long, with how long.
+	// Say, if not nil, is called before a run that takes long, with the expected time.
 	Say func(text string)
 
 	mu      sync.Mutex
@@ -78,7 +77,7 @@ type Replay struct {
 	*engine.Recording
 	Ask    engine.Ask
 	Folder string // with the files
-	// Key says what it depends on: equal ones are of one run, of all that is kept.
+	// Key is what a replay depends on: equal keys mean the same run, among all that are kept.
 	Key resultcache.Key
 
 	close func() error
@@ -87,7 +86,7 @@ type Replay struct {
 // Close removes the folder, unless it is kept.
 func (r *Replay) Close() error { return r.close() }
 
-// Check says why a recording cannot be played, see Game.Check: a *Refusal. It asks once for each.
+// Check returns why a recording cannot be played, see Game.Check: a *Refusal. It asks once for each.
 func (w *Witness) Check(ctx context.Context, rec *engine.Recording) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -134,21 +133,21 @@ func (w *Witness) warn(text string) {
 	}
 }
 
-// Forced says which recordings of another version were played all the same, since Force is set: a line each.
+// Forced lists the recordings of another version that were played all the same, since Force is set: a line each.
 func (w *Witness) Forced() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.Clone(w.forced)
 }
 
-// Warnings returns what is odd about the replays so far: what the system could not keep the game from.
+// Warnings returns what is odd about the replays so far: the restrictions of the game that the system lacked.
 func (w *Witness) Warnings() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.Clone(w.said)
 }
 
-// ask runs the program for what it says of itself.
+// ask runs the program for its output about itself.
 func (w *Witness) ask(ctx context.Context, args ...string) (string, error) {
 	home, remove, err := files.TemporaryFolder("")
 	if err != nil {
@@ -231,8 +230,8 @@ func (w *Witness) program() *engine.Program {
 	return &p
 }
 
-// key is what a replay depends on: the recipe, the program and what files its words name, the recording and what
-// lies beside it, and what was asked.
+// key is what a replay depends on: the recipe, the program and the files that its words name, the recording and the
+// files next to it, and what was asked.
 func (w *Witness) key(program *engine.Program, rec *engine.Recording, ask engine.Ask) (key resultcache.Key, err error) {
 	parts := []string{"replay", w.Game.Name, strconv.Itoa(w.Game.Recipe), program.Version}
 	file := func(path string) {
@@ -410,8 +409,8 @@ func (w *Witness) watch(ctx context.Context, plan *engine.Plan, rec *engine.Reco
 	return ended, nil
 }
 
-// keepPrinted leaves what a program printed beside what it wrote, if that is of a format that is read. Status 1 is
-// how programs say that something differs.
+// keepPrinted keeps the output of a program next to the files that it wrote, if the output is in a format that is read.
+// Programs use status 1 to report that something differs.
 func (w *Witness) keepPrinted(ended *confine.Ended, dirs engine.Dirs) error {
 	if err := engine.Ended(ended); err != nil && ended.Code != 1 {
 		return err
@@ -440,7 +439,7 @@ func (w *Witness) recognised(dir string) (found bool, err error) {
 	return found, err
 }
 
-// recognise reports whether a file, under a name, is of a format that is read.
+// recognise reports whether a file, under a name, is in a format that is read.
 func (w *Witness) recognise(path, name string) (bool, error) {
 	f, err := os.Open(path)
 	if err != nil {
