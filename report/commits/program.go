@@ -24,9 +24,9 @@ const (
 	OutPlace = "{out}"
 )
 
-// Program tests a commit by a program that is built from it and writes a trace, which is compared with a
-// golden one. One that writes no trace, is ended by a signal, or exits with 125 or more says that the commit
-// cannot be tested; a lower status says nothing beside the trace, but that of a golden one is 0.
+// Program tests a commit by a program that is built from it and writes a trace, which is compared with a golden one. A
+// commit cannot be tested if its program writes no trace, is ended by a signal, or exits with 125 or more. A lower
+// status does not matter if there is a trace; but a golden trace needs status 0.
 type Program struct {
 	line    string
 	words   []string
@@ -37,9 +37,9 @@ type Program struct {
 	name    string
 }
 
-// ProgramOptions says what else a Program takes.
+// ProgramOptions are the other settings of a Program.
 type ProgramOptions struct {
-	Log     string // path of what stands for {log}, empty for none
+	Log     string // path that replaces {log}, empty for none
 	Expect  string // path of the golden trace, empty for what the good end gives
 	Runs    int    // the program is run so often in one test, and has to agree with itself; 0 for once
 	Timeout time.Duration
@@ -151,8 +151,7 @@ func trace(n int) string {
 	return fmt.Sprintf("%d traces", n)
 }
 
-// run runs the program once. Failed says why there is no trace to go by, how what else it ended with than
-// status 0.
+// run runs the program once. Failed is why there is no trace to use. How is the program's end if that was not status 0.
 func (p *Program) run(ctx context.Context, dir string, c gitbisect.Commit, out string) (how, failed string, err error) {
 	var argv []string
 	for _, w := range p.words {
@@ -177,12 +176,12 @@ func (p *Program) run(ctx context.Context, dir string, c gitbisect.Commit, out s
 	return how, "", nil
 }
 
-// short returns an error's text without the folder of a file of ours.
+// short returns an error's text without the folder of our own files.
 func short(err error, path string) string {
 	return strings.ReplaceAll(err.Error(), path, OutPlace)
 }
 
-// tracesIn opens the traces in a file of ours, of any format that holds one.
+// tracesIn opens the traces in one of our own files, of any format that has traces.
 func tracesIn(path string) ([]*tracediff.Trace, error) {
 	head, err := formats.Head(files.Disk, path)
 	if err != nil {
@@ -198,7 +197,7 @@ func tracesIn(path string) ([]*tracediff.Trace, error) {
 	return tracediff.Open(files.Disk, path, tracediff.ReadOptions{})
 }
 
-// compare compares the traces in a file with those that are expected, and says of what it departs.
+// compare compares the traces in a file with the expected ones, and returns where it departs.
 func compare(expected, got, of string) (gitbisect.Verdict, string) {
 	want, err := tracesIn(expected)
 	if err != nil {
@@ -230,7 +229,7 @@ func compare(expected, got, of string) (gitbisect.Verdict, string) {
 	return gitbisect.Good, last
 }
 
-// judge says what a comparison of an expected trace with another says.
+// judge returns what a comparison of an expected trace with another shows.
 func judge(r *tracediff.Result, of string) (gitbisect.Verdict, string) {
 	if d := r.First; d != nil {
 		why := fmt.Sprintf("departs from %s in tick %s", of, r.TickName(d.Tick))
@@ -261,7 +260,7 @@ func judge(r *tracediff.Result, of string) (gitbisect.Verdict, string) {
 	return gitbisect.Good, fmt.Sprintf("agrees with %s up to tick %s", of, r.TickName(r.LastCompared))
 }
 
-// reaches says whether a trace that agrees with another goes as far.
+// reaches returns whether a trace that agrees with another goes as far.
 func reaches(want, have *tracediff.Trace, why, of string) (gitbisect.Verdict, string) {
 	x, err := want.Extent()
 	y, errHave := have.Extent()

@@ -18,10 +18,10 @@ import (
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
 
-// Sim tests a commit by a simulator that is built from it, which replays a log. Without Modes, or
-// with golden hashes, it is held against these; each of Modes has it agree with itself.
+// Sim tests a commit by a simulator that is built from it, which replays a log. Without Modes, or with golden hashes,
+// it is compared with these; in each of Modes it has to agree with itself.
 type Sim struct {
-	Spec    string        // as on a command line; paths are of the commit's folder
+	Spec    string        // as on a command line; paths are relative to the commit's folder
 	Request time.Duration // how long one request may take, 0 for the default
 	Timeout time.Duration // of a whole run, 0 for none
 
@@ -89,14 +89,14 @@ func (t *Sim) Run(ctx context.Context, store *gitbisect.Store, dir string, c git
 	return verdict, why, nil
 }
 
-// storeError is an error of our own files, which says nothing of a commit.
+// storeError is an error of our own files, which shows nothing about a commit.
 type storeError struct{ err error }
 
 func (e *storeError) Error() string { return e.err.Error() }
 func (e *storeError) Unwrap() error { return e.err }
 
-// replays replays the log in each way that was asked for, until one departs. An error says that the
-// commit's simulator cannot be tested.
+// replays replays the log in each way that was asked for, until one departs. An error reports that the commit's
+// simulator cannot be tested.
 func (t *Sim) replays(store *gitbisect.Store, sim *bisect.Sim, golden bool) (gitbisect.Verdict, string, error) {
 	var said []string
 	if len(t.Modes) == 0 || t.Expect != nil {
@@ -116,7 +116,7 @@ func (t *Sim) replays(store *gitbisect.Store, sim *bisect.Sim, golden bool) (git
 	return gitbisect.Good, strings.Join(said, "; "), nil
 }
 
-// plain holds a replay against the golden hashes, or makes them.
+// plain compares a replay with the golden hashes, or makes them.
 func (t *Sim) plain(store *gitbisect.Store, sim *bisect.Sim, golden bool) (gitbisect.Verdict, string, error) {
 	expect := t.Expect
 	if expect == nil {
