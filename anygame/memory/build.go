@@ -10,7 +10,7 @@ import (
 // Bounds of what is a type. Debug information may be damaged, or made to be large.
 const (
 	maxDepth  = 64     // types within each other
-	maxFields = 20_000 // of a struct, those of structs in it included
+	maxFields = 20_000 // of a struct, including the fields of structs in it
 	maxSize   = 1 << 40
 )
 
@@ -18,7 +18,7 @@ const (
 type typ struct {
 	kind    Kind
 	isText  bool // an element of texts
-	isPlain bool // a struct, whose kind says nothing
+	isPlain bool // a struct; its kind has no meaning
 	name    string
 	size    int64
 	used    int64 // bytes that hold the value, if they are fewer; else 0
@@ -95,7 +95,7 @@ func (b *builder) layout(t *typ) (*Layout, error) {
 	return l, nil
 }
 
-// members adds the members of a struct, those of structs in it included.
+// members adds the members of a struct, including the members of structs in it.
 func (b *builder) members(l *Layout, t *typ) error {
 	for _, m := range t.members {
 		sub, err := b.layout(m.typ)

@@ -23,7 +23,7 @@ const (
 	indexField    = "(index)"
 )
 
-// Options says how memory is decoded.
+// Options sets how memory is decoded.
 type Options struct {
 	Offset   int64             // bytes before the first element
 	Elements int64             // how many there are, one after the other; 0 means one, below 0 as many as fit
@@ -54,9 +54,9 @@ func (l *Layout) elements(size int64, name string, opt Options) (count int64, er
 	return count, nil
 }
 
-// Decode returns memory as a state. What is in no array is one row of the archetype "state". Arrays are archetypes of
-// their own, with keys that are an index or, as opt.Keys has it, a member; arrays in their elements have keys of two parts.
-// Every bit of the memory is in some value: those that belong to no member are in the archetype "(padding)".
+// Decode returns memory as a state. What is in no array is one row of the archetype "state". Each array is a separate
+// archetype, with keys that are an index or a member, as opt.Keys sets. Arrays in the elements of arrays have keys of
+// two parts. Every bit of the memory is in some value: bits that belong to no member are in the archetype "(padding)".
 func (l *Layout) Decode(memory []byte, name string, opt Options) (*snapshot.World, error) {
 	count, err := l.elements(int64(len(memory)), name, opt)
 	if err != nil {
@@ -267,7 +267,7 @@ func (d *decoder) short(f *Field, t *table, in scope) (step, error) {
 	return p.run, nil
 }
 
-// array decodes an array into a table of its own. Elements that are only arrays are rows with the indexes of both.
+// array decodes an array into a separate table. Elements that are only arrays are rows with the indexes of both.
 func (d *decoder) array(f *Field, in scope, depth int) (step, error) {
 	e := f.Element
 	in.depth++

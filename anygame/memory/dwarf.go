@@ -76,7 +76,7 @@ func measure(sections []section, missing string) error {
 		found = found || strings.HasSuffix(s.name, "debug_info")
 		size := s.size
 		head := make([]byte, 12)
-		if s.ReaderAt != nil { // else it is compressed in the way of ELF, whose sizes are those of the content
+		if s.ReaderAt != nil { // else it is compressed in the way of ELF, and its sizes are the sizes of the content
 			_, _ = s.ReadAt(head, 0)
 		}
 		if bytes.HasPrefix(head, []byte("ZLIB")) {
@@ -314,7 +314,7 @@ type reader struct {
 
 var errCyclic = errors.New("a type that contains itself")
 
-// node is an entry of debug information, with those of its children that a type is made of.
+// node is an entry of debug information, with the children that a type is made of.
 type node struct {
 	*dwarf.Entry
 	kids []node

@@ -27,8 +27,8 @@ const (
 	Text          // array of char, up to a zero
 	Opaque        // bytes of a type that is none of these
 	Array         // elements
-	Union         // alternatives, of which memory does not say which one it holds
-	Variant       // alternatives, of which a tag says which one it is
+	Union         // alternatives; memory does not show which one it contains
+	Variant       // alternatives; a tag shows which one it is
 )
 
 // Layout is how a type lies in memory.
@@ -115,7 +115,7 @@ func (p *Padding) place() string {
 	return "after " + p.Struct + "." + p.After
 }
 
-// Explain says what lies at an offset. The memory, if it is given, tells more of texts and variants.
+// Explain describes what lies at an offset. If the memory is given, it also describes texts and variants.
 func (l *Layout) Explain(offset int, memory ...byte) string {
 	return l.explain(int64(offset), 0, "", "", memory)
 }

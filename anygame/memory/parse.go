@@ -16,8 +16,8 @@ import (
 //	struct GameState { u64 tick; Unit units[64]; };
 //
 // Members lie as gcc and clang lay them; after #pragma pack(N), and in structs that are packed, closer. Types have the
-// names of C, of <stdint.h>, or short ones such as u8, i16, f32. A fixed16 is a signed integer of 32 bits, 16 of them after
-// the point. Types whose size depends on the compiler, such as long, are errors.
+// names of C, of <stdint.h>, or short ones such as u8, i16, f32. A fixed16 is a signed integer of 32 bits, 16 of them
+// after the point. Types with a size that depends on the compiler, such as long, are errors.
 func Parse(text, name string) (*Layout, error) {
 	tokens, err := scan(text)
 	if err != nil {
@@ -491,7 +491,7 @@ func (p *parser) declarator(t *typ) (m member, err error) {
 			return m, p.fault("a bit field of %d bits", m.bits)
 		}
 		if m.bits == 0 {
-			m.bits = -1 // the next one begins anew
+			m.bits = -1 // the next one begins in a new unit
 		}
 	}
 	if m.typ.size < 0 || m.typ.name == "void" && m.typ.size == 0 {
@@ -525,7 +525,7 @@ func (p *parser) number() (int64, error) {
 	}
 }
 
-// enum reads the values of an enum, whose names are constants.
+// enum reads the values of an enum, and makes constants of their names.
 func (p *parser) enum(t *typ) error {
 	of := p.types["u32"]
 	if p.take(":") {
