@@ -52,7 +52,7 @@ type Description struct {
 	Stride uint64 // how much its numbers of ticks grow from tick to tick, at least 1
 	Source string // what its logs are called: "console"
 
-	// States, Logs and Inputs are globs of files. Where there are any of a kind, no other files are of the kind.
+	// States, Logs and Inputs are globs of files. If a kind has any, no other files belong to that kind.
 	States, Logs, Inputs []string
 	// Others are globs of files that are no evidence.
 	Others []string
@@ -86,15 +86,15 @@ type Sums struct {
 	Covers     string // what they cover
 	Cumulative bool   // they also cover all that was before
 	Values     bool   // they are values of the game
-	Complete   bool   // logs lack none: what one peer has alone is a difference
-	After      bool   // they are of the state after the tick
+	Complete   bool   // logs lack none: if only one peer has one, that is a difference
+	After      bool   // they are taken from the state after the tick
 }
 
 // Line returns the first line of the page with a text as a value, or with a path below a table; 0 if it has none.
 func (d *Description) Line(text string) int { return d.lines[text] }
 
-// Table is a table of states. A path consists of names with dots between them. Lists, and maps whose names are ids, add
-// nothing to it: world.units.hp is the member hp of each element of the list world.units.
+// Table is a table of states. A path consists of names with dots between them. Lists add nothing to it, and neither do
+// maps with ids as names: world.units.hp is the member hp of each element of the list world.units.
 type Table struct {
 	Path  string // empty for files that are lists of rows
 	Key   string // the path from a row to what identifies it; empty if that is not described
@@ -159,7 +159,7 @@ func (d *Description) KindOf(file string) Kind {
 	return Undescribed
 }
 
-// Chooses reports whether globs decide which files are of a kind.
+// Chooses reports whether globs decide which files belong to a kind.
 func (d *Description) Chooses(k Kind) bool { return len(d.Globs(k)) > 0 }
 
 // Fits reports whether a glob fits the end of a path: as many names as the glob has. What shows in a name how a file is

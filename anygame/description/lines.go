@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// maxPeers is how many peers of one log are told apart.
+	// maxPeers is how many peers of one log are kept apart.
 	maxPeers = 256
 )
 
@@ -66,7 +66,7 @@ func (d *Description) sniff(head []byte) bool {
 	return false
 }
 
-// Checkpoint is a checkpoint of a line and whose it is.
+// Checkpoint is a checkpoint of a line and the peer that it belongs to.
 type Checkpoint struct {
 	tracediff.Checkpoint
 	Peer string // empty if the line does not name it
@@ -169,7 +169,7 @@ func (d *Description) parser(peer int) func(line []byte, to *tracediff.Checkpoin
 	}
 }
 
-// peersOf returns the peers of a log whose lines name them.
+// peersOf returns the peers of a log with lines that name them.
 func (d *Description) peersOf(r io.Reader, name string) ([]string, error) {
 	seen := peers{}
 	var c Checkpoint

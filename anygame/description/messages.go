@@ -28,7 +28,7 @@ type claim struct {
 	selfTest, next      bool
 }
 
-// finding returns what a message says.
+// finding returns the contents of a message.
 func (c *claim) finding(m *messages.Match) (f messages.Finding, misfit string) {
 	f.By, f.SelfTest = c.by, c.selfTest
 	if digits := m.Group("tick"); len(digits) > 0 {

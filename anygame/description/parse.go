@@ -155,7 +155,7 @@ type key struct {
 // take takes the value of a key.
 type take func(name string, v *value)
 
-// is reports whether a value is of a form, and notes a fault if it is not.
+// is reports whether a value has a form, and notes a fault if it does not.
 func (r *reader) is(name string, v *value, f form) bool {
 	if v.form != f {
 		r.fail(v.at, "%s is %s, expected %s", name, v.form, f)
@@ -355,7 +355,7 @@ func (r *reader) message(v *value, c *claim, p *Pattern, lines uint64, templates
 	r.page.Messages = append(r.page.Messages, messages.NewForm(c.form))
 }
 
-// template returns what a part of a message is made of: the group of its name where the page does not say it.
+// template returns what a part of a message is made of: the group with the part's name if the page has no template.
 func (r *reader) template(v *value, p *Pattern, part, given string) string {
 	if given == "" && p.has(part) {
 		return "${" + part + "}"
@@ -378,8 +378,8 @@ func inTemplate(template string) (names []string) {
 
 var groupName = lazyregexp.New(`\$(?:(\w+)|\{(\w+)\})`)
 
-// groups checks the groups of a pattern: those that have a meaning, of which those that end in _ may go on with any name,
-// and those that templates name.
+// groups checks the groups of a pattern. Known groups have a meaning; a known group that ends in _ may go on with any
+// name. Templates name the other groups.
 func (r *reader) groups(v *value, p *Pattern, templates []string, known ...string) {
 	expected := strings.Join(known, ", ")
 	for _, t := range templates {
@@ -472,7 +472,7 @@ func (r *reader) log(name string, v *value) {
 	r.page.Log = l
 }
 
-// pairs returns what takes a table of names and texts, of which one is some words if there are any.
+// pairs returns a take for a table of names and texts. If there are words, each text has to be one of them.
 func (r *reader) pairs(add func(name, value string), words ...string) take {
 	return func(name string, v *value) {
 		if !r.is(name, v, table) {
