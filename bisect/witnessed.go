@@ -22,7 +22,7 @@ type Witnessed struct {
 	Failed []string
 }
 
-// WitnessedReplay is how a peer compares with the replay of its own log.
+// WitnessedReplay is how a peer compares with the replay of its log.
 type WitnessedReplay struct {
 	Peer   string
 	Replay string // its name

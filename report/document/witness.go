@@ -22,7 +22,7 @@ type WitnessDocument struct {
 	Failed   []string `json:"failed"`           // recordings that were not played, and why
 }
 
-// WitnessReplay is how a peer compares with the replay of its own log.
+// WitnessReplay is how a peer compares with the replay of its log.
 type WitnessReplay struct {
 	Peer    string           `json:"peer"`
 	Departs *BracketDocument `json:"departs"` // null if it does not, as far as they were compared
