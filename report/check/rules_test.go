@@ -96,7 +96,7 @@ func TestUsed(t *testing.T) {
 	}
 }
 
-// TestPage holds docs/rules.md against the table.
+// TestPage compares docs/rules.md with the table.
 func TestPage(t *testing.T) {
 	pinned.File(t, filepath.Join("..", "..", "docs", "rules.md"), []byte(rulesPage()))
 }
@@ -106,40 +106,53 @@ func rulesPage() string {
 	var out strings.Builder
 	out.WriteString(`# Rules of the formats
 
-Each rule of the format pages has a name, by which ` + "`desynctool check`" + ` says that a file breaks it. The names stay as they are. What a rule says in full, and
-the table or layout around it, is where its link leads. This page is written from the table in ` + "`report/check/rules.go`" + `; a test holds each quotation against its page.
+` + "`desynctool check`" + ` names the rules that a file breaks. The names never change. Each rule is quoted from its format page,
+under the link to its section.
 
-An **error** says that the file does not conform. An **advice** is of a file that conforms: something is not known, or costs more than it has to. A file does not show whether
-the rules hold that are **not checked**.
+A file that breaks a rule does not conform. An *advice* applies to files that conform: something is not known, or costs
+more than it has to. *Not checked*: a file does not show whether the rule holds, for the given reason.
 `)
 	for _, part := range []struct {
 		title, text string
 		prefixes    []string
 	}{
-		{"Framing", "Of order logs, binary traces and tick signatures.", []string{"frame"}},
+		{"Framing", "For order logs, binary traces and tick signatures.", []string{"frame"}},
 		{"Order logs", "", []string{"order", "hash"}},
-		{"Snapshots", "Those of the header and of the blocks hold also for the content of a peer's report.", []string{"snap"}},
-		{"Traces", "`trace-` are rules of binary traces, `text-` those of text.", []string{"trace", "text"}},
+		{"Snapshots", "The rules on the header and on blocks also apply to the states in a peer's report.", []string{"snap"}},
+		{"Traces", "`trace-`: binary traces. `text-`: traces as text.", []string{"trace", "text"}},
 		{"Peers' reports", "", []string{"report"}},
 		{"Tick signatures", "", []string{"sign"}},
-		{"Between files", "Where a folder is checked: of the files of one peer, which lie in one folder, and of the seeds of all.", []string{"folder"}},
+		{"Between files", "If a folder is checked: the files of one peer, which lie in one folder, and the seeds of all.", []string{"folder"}},
 		{"What to record", "", []string{"record"}},
 	} {
-		fmt.Fprintf(&out, "\n## %s\n\n", part.title)
+		fmt.Fprintf(&out, "\n## %s\n", part.title)
 		if part.text != "" {
-			out.WriteString(part.text + "\n\n")
+			out.WriteString("\n" + part.text + "\n")
 		}
-		out.WriteString("| Rule | | Where | It says |\n|---|---|---|---|\n")
+		var anchors []string // in the order of their first rules
+		bySection := map[string]string{}
 		for _, r := range Rules() {
 			prefix, _, _ := strings.Cut(r.ID, "-")
 			if !slices.Contains(part.prefixes, prefix) {
 				continue
 			}
-			level := string(r.Level)
-			if r.Unchecked != "" {
-				level = "not checked: " + r.Unchecked
+			anchor := r.Page + "#" + slug(r.Section)
+			if bySection[anchor] == "" {
+				anchors = append(anchors, anchor)
+				bySection[anchor] = fmt.Sprintf("\n[%s](%s):\n\n", r.Section, anchor)
 			}
-			fmt.Fprintf(&out, "| <a id=\"%s\"></a>`%s` | %s | [%s](%s#%s) | %s |\n", r.ID, r.ID, level, r.Section, r.Page, slug(r.Section), r.Said())
+			level := ""
+			if r.Level == Advice {
+				level = " (advice)"
+			}
+			bySection[anchor] += fmt.Sprintf("- `%s`%s: %s", r.ID, level, r.Said())
+			if r.Unchecked != "" {
+				bySection[anchor] += " *Not checked: " + r.Unchecked + ".*"
+			}
+			bySection[anchor] += "\n"
+		}
+		for _, anchor := range anchors {
+			out.WriteString(bySection[anchor])
 		}
 	}
 	return out.String()
