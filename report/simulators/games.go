@@ -26,7 +26,7 @@ func Games() []*engine.Replayer {
 	return list
 }
 
-// GamesHelp says for the help of commands what names a game that plays its recordings again.
+// GamesHelp describes for the help of commands how to name a game that plays its recordings again.
 func GamesHelp() string {
 	var names []string
 	for _, g := range Games() {

@@ -78,7 +78,7 @@ type unnamed struct {
 func (u unnamed) Error() string { return strings.ReplaceAll(u.error.Error(), u.name, "the simulator") }
 func (u unnamed) Unwrap() error { return u.error }
 
-// about returns what the simulator says of itself. It is asked once, by a session of its own.
+// about returns the simulator's own description of its build. It is asked once, in a separate session.
 func (p *gamePlayer) about(h *orderlog.Header) golden.Build {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -17,19 +17,19 @@ import (
 	"github.com/desynctool/desynctool/internal/shellwords"
 )
 
-// Help says for the help of commands what names a simulator.
+// Help describes for the help of commands how to name a simulator.
 const Help = `SIM is builtin, or builtin:fault=NAME[/PLACE][@TICK] for one with a mistake;
 exec:COMMAND starts a program that speaks the protocol of docs/extsim.md over its
 stdin and stdout, exec+unix:COMMAND and exec+tcp:COMMAND over a socket. COMMAND is
 split into words as a shell does, without running one. wasm:FILE is a WebAssembly
 module that speaks the same by function calls; desynctool-wasm runs it.`
 
-// Options says how simulators outside this process are treated.
+// Options sets how simulators outside this process are treated.
 type Options struct {
 	// Timeout is how long one request may take, 0 for the default of extsim.
 	Timeout time.Duration
-	// Dir is the folder that programs are started in, and of which relative paths in a specification
-	// are; empty is the current one. Env are variables that they get besides those of this process.
+	// Dir is the folder in which programs are started. Relative paths in a specification start there too. Empty is the
+	// current folder. Env are variables that programs get in addition to the variables of this process.
 	Dir string
 	Env []string
 	// Module returns the simulator in a WebAssembly module, for a program that runs modules itself;
