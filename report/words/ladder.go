@@ -253,7 +253,7 @@ func unborne(in *verdict.Inputs) string {
 	return fmt.Sprintf("everything else agrees up to state point %d", *in.AgreedTo)
 }
 
-// logs describes how many orders were compared, and of which ticks.
+// logs describes how many orders were compared, and in which ticks.
 func logs(in *verdict.Inputs) string {
 	w := in.Window
 	if w == nil {
@@ -418,7 +418,7 @@ func from(s *verdict.Checksums) string {
 	return point(*s.From)
 }
 
-// restored says what a restore did.
+// restored describes the result of a restore.
 func restored(c *verdict.Conclusion) string {
 	r := c.Restored
 	return fmt.Sprintf("the state that %s restored before %s is not the state that it had saved there (expected %s, got %s)", prose.Name(r.Peer), tick(*c.Tick), prose.Name(r.Expected), prose.Name(r.Got))
