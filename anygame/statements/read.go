@@ -192,7 +192,7 @@ func (m *message) state(t trigger, next []string) (s *statement, n int) {
 	return s, n
 }
 
-// isTrace reports whether a line is of the trace of calls that a program writes after a message.
+// isTrace reports whether a line belongs to the trace of calls that a program writes after a message.
 func isTrace(line string) bool {
 	line = strings.TrimLeft(line, " ")
 	for _, begin := range []string{"at ", "UnityEngine.", "Traceback ", "goroutine ", "stack ", "Stack trace"} {

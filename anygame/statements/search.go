@@ -173,8 +173,8 @@ func shapeOf(line []byte) uint64 {
 	return h
 }
 
-// findStem returns the first place from one on where a stem of four letters or more stands, the text's length if there
-// is none.
+// findStem returns the place of the first stem of four letters or more from a place on, the text's length if there is
+// none.
 func findStem(text []byte, from int) int {
 	table := shifts()
 	for at := from + least; at <= len(text); {

@@ -71,7 +71,7 @@ func (m *message) stated(from, to int) (list []stated) {
 	return list
 }
 
-// writer returns the name of the value that is that of who wrote the message.
+// writer returns the name of the value that belongs to the writer of the message.
 func writer(list ...stated) string {
 	for _, v := range list {
 		if writers.has(v.role) {

@@ -13,9 +13,9 @@ type class uint32
 const (
 	nouns       class = 1 << iota // things that may differ between peers
 	playful                       // words of games, which messages of other programs about checksums do not have
-	plural                        // words for ticks whose number follows only after a mark
+	plural                        // words for ticks after which the number follows only after a mark
 	numbering                     // words between one for a tick and its number
-	settled                       // words before another tick than that of the desync
+	settled                       // words before a tick other than the tick of the desync
 	roles                         // what a peer is to who wrote the message, or to the other
 	outcomes                      // words for a value that was to be, and for the one that was
 	writers                       // the roles of who wrote the message
@@ -133,7 +133,7 @@ var lexicon = sync.OnceValue(func() map[string]class {
 	return all
 })
 
-// has reports whether a word is of one of the classes.
+// has reports whether a word belongs to one of the classes.
 func (c class) has(w string) bool { return lexicon()[w]&c != 0 }
 
 // spelled are long words that are known when they are misspelled.
