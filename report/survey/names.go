@@ -101,7 +101,7 @@ func (s *Survey) name() {
 }
 
 // supposed adds a note if nothing but the names of given files shows ticks, and no two have the same one: then none are
-// compared, and the numbers may be those of players or parts.
+// compared, and the numbers may be numbers of players or parts.
 func (s *Survey) supposed() {
 	of := map[uint64]string{} // the file of a tick
 	for _, g := range s.order {

@@ -11,7 +11,7 @@ import (
 	"github.com/desynctool/desynctool/snapshot"
 )
 
-// Some games write each table of a state into a file of its own: units_300.csv next to players_300.csv. Files in one
+// Some games write each table of a state into a separate file: units_300.csv next to players_300.csv. Files in one
 // folder with tables that have different columns are such parts of one state, and a word of their names is the table.
 // Files with the same columns are the states of several peers, unless the same names are in several folders.
 

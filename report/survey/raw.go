@@ -59,8 +59,8 @@ func (g *group) namesMemory() bool {
 		slices.ContainsFunc(g.words(g.bases[0]), states.NamesState))
 }
 
-// rawState returns the state that consists of the words of a file, by their offsets. What is left of the last one is a table
-// of its own.
+// rawState returns the state that consists of the words of a file, by their offsets. The remaining bytes of the last
+// one become a separate table.
 func rawState(text []byte) *snapshot.World {
 	const width = 4
 	whole := len(text) / width * width
