@@ -65,9 +65,9 @@ type Sample struct {
 	Text    []byte
 }
 
-// Confirm removes from the patterns of logs the lines that have no word for a checksum, and of which no value is the same in
-// two of the logs at the same tick: then the values are of the machine, such as addresses, and not of the state. A pattern
-// without lines is set to nil.
+// Confirm removes from the patterns of logs the lines that have no word for a checksum and share no value between two
+// of the logs at the same tick: then the values belong to the machine, such as addresses, and not to the state. A
+// pattern without lines is set to nil.
 func Confirm(logs []Sample) {
 	const fewest = 3 // ticks that two logs have in common
 	values := map[string][]map[uint64]string{}
