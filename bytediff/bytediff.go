@@ -28,7 +28,7 @@ type File struct {
 	Size int64
 }
 
-// Result is how two files differ. The first of two values is that of the first file.
+// Result is how two files differ. The first of two values belongs to the first file.
 type Result struct {
 	Sizes          [2]int64
 	Prefix, Suffix int64 // bytes that are equal at the begin, and from the end of both; they do not overlap in either
@@ -207,7 +207,7 @@ func (g *Range) fill(pair [2]File, stride *Stride) error {
 	return nil
 }
 
-// Stride says that ranges begin at one offset of every so many bytes.
+// Stride is set if ranges begin at one offset of every so many bytes.
 type Stride struct {
 	Distance, Offset int64 // ranges begin at Offset + n × Distance
 	Ranges           int   // so many of those that are kept do

@@ -13,14 +13,14 @@ import (
 	"strings"
 )
 
-// Program is what a program or library says of itself.
+// Program is the information that a program or library contains about itself.
 type Program struct {
 	Format  string // ELF, PE or Mach-O
 	Machine string
 	Build   string // the build id, "" if it has none
 }
 
-// programsOf returns what two programs say of themselves, nil if one of the files is none.
+// programsOf returns the information of two programs about themselves, nil if one of the files is not a program.
 func programsOf(pair [2]File) *[2]Program {
 	var out [2]Program
 	for i, f := range pair {
@@ -35,8 +35,8 @@ func programsOf(pair [2]File) *[2]Program {
 
 var errNoProgram = errors.New("not a program")
 
-// programOf returns what a program says of itself. The readers of the standard library are not made for hostile files:
-// what has them panic is no program.
+// programOf returns the information of a program about itself. The readers of the standard library are not made for
+// hostile files: a file is not a program if it makes them panic.
 func programOf(f File) (p Program, err error) {
 	defer func() {
 		if recover() != nil {
