@@ -29,7 +29,7 @@ type Guess struct {
 	Page          string
 }
 
-// Files are files of a kind with names of one form. Those of the kind other are not read.
+// Files are files of a kind with names of one form. The files of the kind other are not read.
 type Files struct {
 	Kind  string   `json:"kind"`
 	Title string   `json:"title,omitempty"`
@@ -47,7 +47,7 @@ type Table struct {
 	Position []string `json:"position,omitempty"`
 	Columns  []Column `json:"columns"`
 
-	described bool // it has a place of its own on the page
+	described bool // it has a separate place on the page
 }
 
 // Column is a column of a table.

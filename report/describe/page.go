@@ -63,7 +63,7 @@ func (w *writer) page() string {
 	return w.out.String()
 }
 
-// files writes which files are of each kind.
+// files writes the patterns of each kind of files.
 func (w *writer) files() {
 	w.line("")
 	w.line("[files]")
@@ -193,8 +193,8 @@ func (w *writer) names() {
 	}
 }
 
-// fits reports whether the first pattern that fits the name of a file is the right one, and none fits files of which
-// the names show nothing.
+// fits reports whether the first pattern that fits the name of a file is the right one, and no pattern fits a file with
+// a name that shows nothing.
 func (w *writer) fits(patterns []string) bool {
 	if len(patterns) == 0 {
 		return false
