@@ -35,7 +35,7 @@ func turn() (uint64, bool) {
 	return n, err == nil
 }
 
-// half returns 0 or 1 for the package whose tests run: a checksum of its path, by which both halves take about as long.
+// half returns 0 or 1 for the package under test: a checksum of its path, by which both halves take about as long.
 var half = sync.OnceValue(func() uint64 {
 	dir, err := os.Getwd() // where go test runs the tests of a package
 	if err != nil {
@@ -75,9 +75,9 @@ func Long[T any](some, full T) T {
 	return some
 }
 
-// Turn reports whether it is the turn of the i-th of some things that take long and are alike, of which one in every is
-// tried at a time: as many runs try all of them, twice as many where packages take turns, too. DESYNCTOOL_TURN is the
-// number of the run. Without it, and where what is long is asked for, it is everything's turn.
+// Turn reports whether it is the turn of the i-th of some things that take long and are alike. One in every of them is
+// tried at a time: every runs try all of them, and twice as many runs if packages take turns too. DESYNCTOOL_TURN is
+// the number of the run. Without it, and where what is long is asked for, it is everything's turn.
 func Turn(i, every int) bool {
 	n, ok := turn()
 	if os.Getenv("DESYNCTOOL_FULL_TESTS") == "turns" {
