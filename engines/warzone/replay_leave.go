@@ -16,7 +16,8 @@ import (
 // watching is the game's own slot while it plays a recording, a spectator's.
 const watching = 23
 
-// leave writes the game's results: a recording of its own slot, with the orders of the played recording, and its dumps.
+// leave writes the game's results: a recording of the game's slot, with the orders of the played recording, and its
+// dumps.
 func (s *play) leave() error {
 	slot := watching
 	for _, t := range slices.Sorted(maps.Keys(s.dumps)) {

@@ -27,8 +27,8 @@ func (b *builder) peers() *Node {
 	return n
 }
 
-// standing describes whether a peer is wrong, as far as that is known, and which peers it agrees with; if no peers
-// diverged, the files that it left.
+// standing describes whether a peer is wrong, if that is known, and which peers it agrees with; if no peers diverged,
+// the files that it left.
 func (b *builder) standing(p *document.TriagedPeer) string {
 	text := "its state where they diverged is not known"
 	if p.Group > 0 {

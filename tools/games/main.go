@@ -35,7 +35,7 @@ type made struct {
 	sim      string // value of --sim, if it is not just the game's name
 }
 
-// game is a game whose recipe is checked with it.
+// game is a game that its recipe is checked with.
 type game struct {
 	name  string // of the recipe
 	make  func(ctx context.Context, dir string, seed uint64) ([]made, error)

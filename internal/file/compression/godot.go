@@ -11,9 +11,9 @@ import (
 //
 //	magic        "GCPF"
 //	mode         u32: 0 FastLZ, 1 deflate, 2 zstd, 3 gzip, 4 brotli
-//	block size   u32, 4096 unless a program says otherwise
+//	block size   u32, 4096 unless a program sets another
 //	size         u32, of the content
-//	sizes        u32 for each block, of which there are size / block size + 1
+//	sizes        u32 for each block; there are size / block size + 1 blocks
 //	blocks       the last one holds size % block size bytes, which may be none
 //	magic        again
 //
