@@ -54,7 +54,7 @@ type trigger struct {
 }
 
 // readBlock reads the statements in a line, between the previous line and the rest of the text. Used is how many bytes
-// of the rest belong to the last statement. Dull reports that no line of this shape is a statement, see shapeOf.
+// of the rest belong to the last statement. Dull reports that no line of this shape is a statement, see textsearch.Shape.
 func readBlock(previous, first, rest []byte) (found []*statement, used int, dull bool) {
 	lines := plain(first)
 	dull = true

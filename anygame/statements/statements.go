@@ -21,6 +21,7 @@ import (
 	"strconv"
 
 	"github.com/desynctool/desynctool/internal/file/limits"
+	"github.com/desynctool/desynctool/internal/textsearch"
 	"github.com/desynctool/desynctool/tracediff"
 )
 
@@ -158,7 +159,7 @@ func (s *Scanner) read(start, at int) int {
 	}
 	first := text[:at-start+min(end, after)]
 	to := start + len(first)
-	shape := shapeOf(first)
+	shape := textsearch.Shape(first)
 	if s.dull[shape] {
 		return to
 	}

@@ -18,9 +18,16 @@ const traceHeader = "%desynctool trace "
 // Pasted returns what is recognised in texts that people paste: files of all formats of the list, except formats with
 // lines that any log may contain.
 func Pasted() paste.Known {
+	list := All()
+	for loose(&list[len(list)-1]) { // those before others hide them
+		list = list[:len(list)-1]
+	}
 	return paste.Known{
 		Whole: func(head []byte) string {
-			if f := Recognize("", head); f != nil && (!loose(f) || bytes.HasPrefix(head, []byte(traceHeader))) {
+			if bytes.HasPrefix(head, []byte(traceHeader)) {
+				return Recognize("", head).Name
+			}
+			if f := Among(list, "", head); f != nil && !loose(f) {
 				return f.Name
 			}
 			return ""

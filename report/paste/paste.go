@@ -63,6 +63,10 @@ const (
 // maxFiles is how many files a text may hold.
 const maxFiles = 1000
 
+// maxTries is how many lines are tried as the first one of a file that are the same but for their numbers, and are followed
+// by lines that are. A log has thousands of them. MaxShapes is how many such pairs are remembered.
+const maxTries, maxShapes = 8, 1 << 12
+
 // ErrNone reports that a text contains nothing that is known, or nothing that would have to be taken off.
 var ErrNone = errors.New("nothing to take off")
 
@@ -188,6 +192,7 @@ func isDocument(text []byte) bool {
 func (p *peeler) search(begin func(ls *lines, fenced *fence) (bool, error)) error {
 	ls := &lines{text: p.text}
 	var in *fence
+	vain := map[uint64]int{} // how often a line began nothing, by its shape and the next one's
 	for !ls.ended() {
 		if len(p.files) == 0 && ls.at > SearchLen {
 			return nil
@@ -207,13 +212,21 @@ func (p *peeler) search(begin func(ls *lines, fenced *fence) (bool, error)) erro
 				continue
 			}
 		}
-		found, err := begin(ls, in)
-		if err != nil {
-			return err
+		shape := ls.shape()
+		if vain[shape] < maxTries {
+			found, err := begin(ls, in)
+			if err != nil {
+				return err
+			}
+			if found {
+				continue
+			}
+			if len(vain) == maxShapes {
+				clear(vain)
+			}
+			vain[shape]++
 		}
-		if !found {
-			ls.next()
-		}
+		ls.next()
 	}
 	return nil
 }

@@ -613,8 +613,32 @@ func TestDocumentsAreNoPastes(t *testing.T) {
 			t.Errorf("%.20q: %v, after %d tries", text, err, tried)
 		}
 	}
-	text := "{\"lines\": [\n" + strings.Repeat("\"a line\",\n", 1000) + "?\n"
+	text := "{\"lines\": [\n"
+	for n := range 1000 {
+		text += "\"a line" + strings.Repeat("!", n%50) + strings.Repeat("?", n/50) + "\",\n"
+	}
+	text += "?\n"
 	if _, err := Peel([]byte(text), known); !errors.Is(err, ErrNone) || tried < 1000 {
 		t.Errorf("%v, after %d tries of what is not a document", err, tried)
+	}
+}
+
+// TestLogsAreTriedSeldom: of lines that are the same but for their numbers few are tried, and a file after them is found.
+func TestLogsAreTriedSeldom(t *testing.T) {
+	tried := 0
+	counting := Known{
+		Whole: func(head []byte) string { tried++; return known.Whole(head) },
+		Lines: func(lines []byte) string { tried++; return known.Lines(lines) },
+	}
+	var log strings.Builder
+	for n := range 20000 {
+		fmt.Fprintf(&log, "[%02d:%02d:%02d] Frame %d checksum: %08x\nunit %d moved to (%d, 3)\n", n/3600, n/60%60, n%60, n, uint32(n)*2654435761, n%700, n%90)
+	}
+	if _, err := Peel([]byte(log.String()), counting); !errors.Is(err, ErrNone) || tried > 5000 {
+		t.Errorf("%v, after %d tries of 40000 lines", err, tried)
+	}
+	text := log.String()[log.Len()-SearchLen/2:] + "log of a game\ntick 1\n"
+	if found, err := Peel([]byte(text), counting); err != nil || len(found.Files) != 1 || string(found.Files[0].Text) != "log of a game\ntick 1\n" {
+		t.Errorf("the file after a log: %v, %v", found, err)
 	}
 }
