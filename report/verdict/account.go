@@ -13,27 +13,26 @@ import (
 // Account is what a game wrote of desyncs into one file.
 type Account struct {
 	File string
-	// Peer is whose file it is. Said says that it says so itself; else it is called after its
-	// path.
+	// Peer is the owner of the file. Said is set if the file names its owner; else the name comes from its path.
 	Peer string
 	Said bool
-	// Placed says that it lies among other evidence of Peer.
+	// Placed is set if the file lies among other evidence of Peer.
 	Placed bool
-	// Engine is whose messages they are. Arbiter says that a value without a peer is the one
-	// that a server takes for right, as tracediff.Dialect has it.
+	// Engine is the engine that wrote the messages. Arbiter is set if a value without a peer is the value that a server
+	// takes for right, as tracediff.Dialect has it.
 	Engine  string
 	Arbiter bool
 	// TickName returns the engine's own name of a tick, nil if that is the number.
 	TickName func(tick uint64) string
 	Claims   []tracediff.Claim
-	// Facts are what the file says of the game and of the machine, by name.
+	// Facts are what the file contains about the game and the machine, by name.
 	Facts map[string]string
 }
 
-// WordKind is how much the messages of games say.
+// WordKind is how much the messages of games show.
 type WordKind int
 
-// Kinds of words, by the first message that says most.
+// Kinds of words, by the first message that shows most.
 const (
 	WordOnly     WordKind = iota // that there is a desync, and no two checksums of one tick
 	WordQuoted                   // the same, in what may be a quotation
@@ -48,38 +47,38 @@ func (k WordKind) Proves() bool { return k >= WordSums }
 // Unnamed is the peer that a message means without naming it.
 const Unnamed = "another peer"
 
-// Word is what the messages of games say together.
+// Word is the content of all messages of games.
 type Word struct {
 	Kind WordKind
-	// Engine is whose message Claim is: the first one that says most. At is the tick that it
-	// names, nil if it names none.
+	// Claim is the first message that shows most, and Engine the engine that wrote it. At is the tick that it names,
+	// nil if it names none.
 	Engine string
 	Claim  tracediff.Claim
 	At     *Moment
-	// By is whose program wrote it, as far as that is known, and Accused whom the messages of
-	// that tick accuse.
+	// By is the peer with the program that wrote Claim, empty if that is not known. Accused are the peers that the
+	// messages of that tick accuse.
 	By      string
 	Accused []string
-	// Logs are the files, Mentioned the peers that the messages name and of whom there is no file.
+	// Logs are the files. Mentioned are the peers that the messages name and that have no file.
 	Logs      []WordLog
 	Mentioned []string
-	// Sums are the peers by the checksum that the messages say each had at that tick, in the order of
-	// the messages. There are none if they state none.
+	// Sums are the peers by the checksum that they had at that tick according to the messages, in the order of the
+	// messages. There are none if they state none.
 	Sums []WordSum
 	// Mutual are the pairs of peers that accuse each other there.
 	Mutual [][2]string
-	// Torn are peers to whom the messages give two checksums of that tick.
+	// Torn are peers with two checksums of that tick in the messages.
 	Torn []string
 }
 
 // WordLog is one file with messages.
 type WordLog struct {
 	File string
-	// Peer is whose it is. It is empty if it is of one of the peers that the messages of others
-	// name, and not known of which.
+	// Peer is the owner of the file. It is empty if the owner is one of the peers that other files' messages name, and
+	// it is not known which one.
 	Peer string
 	By   OwnerBy
-	// Called is what the file is called after its path, or says itself.
+	// Called is the name of the owner in the file or its path.
 	Called string
 }
 
@@ -89,20 +88,20 @@ type OwnerBy int
 // Ways to know the owner.
 const (
 	OwnerByPath  OwnerBy = iota // it is called after its path
-	OwnerSaid                   // the file says so
-	OwnerMatched                // it accuses somebody whose own file accuses this peer, with the checksums the other way round
+	OwnerSaid                   // the file names it
+	OwnerMatched                // the peer that it accuses accuses this one, with the checksums the other way round
 	OwnerOpen                   // it is not known: Peer is empty
 )
 
-// WordSum is a checksum with the peers that had it. Right says that a server takes it for right.
+// WordSum is a checksum with the peers that had it. Right is set if a server takes it for right.
 type WordSum struct {
 	Sum   string
 	Peers []string
 	Right bool
 }
 
-// Hear puts together what accounts say, nil if they say nothing. What one of them says counts
-// as it stands: nothing is known but that the game wrote it.
+// Hear combines what accounts contain, nil if they contain nothing. What an account contains counts as it is: it is
+// only known that the game wrote it.
 func Hear(accounts []Account) *Word {
 	w := &Word{}
 	first, at := w.choose(accounts)
@@ -121,8 +120,8 @@ func Hear(accounts []Account) *Word {
 	return w
 }
 
-// choose finds the message that says most: one that proves, else one that names a tick, else the
-// first; of several the earliest. It returns it with its account, nil if there is none.
+// choose finds the message that shows most: one that proves, else one that names a tick, else the first; of several the
+// earliest. It returns it with its account, nil if there is none.
 func (w *Word) choose(accounts []Account) (first *tracediff.Claim, of *Account) {
 	rank := func(c *tracediff.Claim) int {
 		switch {
@@ -165,8 +164,7 @@ func (w *Word) choose(accounts []Account) (first *tracediff.Claim, of *Account) 
 	return first, of
 }
 
-// onceRecorded reports whether all that messages say to have been recorded of a replay's tick
-// is the same.
+// onceRecorded reports whether all messages agree on the recorded value of a replay's tick.
 func onceRecorded(accounts []Account, first *tracediff.Claim) bool {
 	recorded := ""
 	for i := range accounts {
@@ -212,13 +210,13 @@ func (w *Word) runs(accounts []Account) {
 	}
 }
 
-// hearing is accounts with whose they are.
+// hearing is accounts with their owners.
 type hearing struct {
 	accounts []Account
 	owners   []WordLog // of each account
 }
 
-// own returns whether a value of a claim is that of the peer whose program wrote it.
+// own returns whether a value of a claim belongs to the peer with the program that wrote it.
 func (a *Account) own(c *tracediff.Claim, i int) bool {
 	v := c.Values[i]
 	if v.Peer != "" {
@@ -228,9 +226,9 @@ func (a *Account) own(c *tracediff.Claim, i int) bool {
 	return !a.Arbiter && !slices.ContainsFunc(c.Values[:i], func(before tracediff.ClaimedValue) bool { return before.Peer == "" || before.Peer == c.By })
 }
 
-// owner returns whose program wrote a claim, "" if that is not known.
+// owner returns the peer with the program that wrote a claim, "" if that is not known.
 func (h *hearing) owner(a *Account, c *tracediff.Claim) string {
-	if c.By != "" && !c.Replay { // a replay is of whose log it is
+	if c.By != "" && !c.Replay { // a replay belongs to the owner of the log
 		return c.By
 	}
 	for i := range h.accounts {
@@ -286,7 +284,7 @@ func (h *hearing) names(a *Account, c *tracediff.Claim) (list []string) {
 	return list
 }
 
-// mention lists the files, and the peers of whom there is none.
+// mention lists the files, and the peers that have no file.
 func (w *Word) mention(h *hearing) {
 	w.Logs = h.owners
 	has := map[string]bool{}
@@ -314,14 +312,14 @@ func sameSecond(a, b *tracediff.Claim) bool {
 // manyAtOnce is from how many accused peers on, at one moment, it is no longer likely that each is wrong by itself.
 const manyAtOnce = 3
 
-// AllAtOnce reports whether a game accuses many peers at one moment, all that it names, and states no checksums: they may agree with
-// each other, and differ from the peer whose program says so.
+// AllAtOnce reports whether a game accuses many peers at one moment, all that it names, and states no checksums: they
+// may agree with each other, and differ from the peer with the program that wrote the message.
 func (w *Word) AllAtOnce() bool {
 	return w.Kind == WordOnly && len(w.Sums) == 0 && len(w.Accused) >= manyAtOnce && !slices.Contains(w.Accused, w.By) && (w.Claim.HasTick || w.Claim.Lead != "")
 }
 
-// sums groups the peers by the checksums that messages of the tick give them, and finds who
-// accuses whom there.
+// sums groups the peers by the checksums that messages of the tick give them, and finds the peers that accuse each
+// other there.
 func (w *Word) sums(h *hearing) {
 	type known struct {
 		sum string
@@ -391,10 +389,10 @@ func sameWords(a, b *tracediff.Claim) bool {
 	return a.File == b.File && a.Pos == b.Pos && a.Text == b.Text
 }
 
-// Runs reports whether the two sides are of one game that was computed twice, and no two peers.
+// Runs reports whether the two sides are one game that was computed twice, instead of two peers.
 func (w *Word) Runs() bool { return w.Kind == WordSelfTest || w.Kind == WordReplay }
 
-// Peers returns the peers of which there is a file, then those that are only mentioned.
+// Peers returns the peers that have a file, then the peers that are only mentioned.
 func (w *Word) Peers() (list []document.TriagedPeer) {
 	group := map[string]int{}
 	for i, g := range w.Sums {

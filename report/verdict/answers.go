@@ -119,7 +119,7 @@ func (c *Conclusion) answerTick() {
 		if c.SimFailed != "" && !c.OwnFailed || c.Unsteady {
 			trace = OtherSimulator
 		}
-		if c.Witnessed != nil { // no game says what it does within a tick
+		if c.Witnessed != nil { // games report nothing that happens within a tick
 			c.put(StepSystem, document.RungOpen, needs(Traces)...)
 			return
 		}
@@ -158,7 +158,7 @@ func (c *Conclusion) answerArchetype(e Evidence) {
 	}
 }
 
-// answerValues says whether the entities and the fields are known.
+// answerValues answers whether the entities and the fields are known.
 func (c *Conclusion) answerValues() {
 	if c.Compared == nil {
 		if c.Checkpoint == nil {
@@ -280,7 +280,7 @@ func pointOf(k *document.Compared) uint64 {
 	return k.Point
 }
 
-// answerClaims holds the first word of the engine against the evidence.
+// answerClaims compares the engine's first statement with the evidence.
 func (c *Conclusion) answerClaims() {
 	first, wrong := c.FirstStatement()
 	if first == nil || c.Kind == bisect.StaleCache {

@@ -4,7 +4,7 @@ import (
 	"github.com/desynctool/desynctool/bisect"
 )
 
-// Standing is what a cause rests on, by the name that the JSON document has for it.
+// Standing is the kind of evidence for a cause, by its name in the JSON document.
 type Standing string
 
 // Standings.
@@ -20,8 +20,8 @@ const (
 // Rate is how often something was right in measured sessions.
 type Rate struct{ Right, Of int }
 
-// Cause is a class of mistakes that may have caused a divergence. Those of a conclusion are
-// what the evidence leaves open, the likeliest first: it does not separate them.
+// Cause is a class of mistakes that may have caused a divergence. The causes of a conclusion are the classes that the
+// evidence leaves open, the likeliest first: it does not separate them.
 type Cause struct {
 	Class    string
 	Standing Standing
@@ -74,9 +74,8 @@ func (c *Conclusion) exclude(by Sign, classes ...string) {
 	}
 }
 
-// causes says what may have made the mistake: what the evidence itself shows, else what
-// experiments leave, else what the divergence looks like. What only later states show is no
-// evidence of it.
+// causes decides what may have made the mistake: what the evidence itself shows, else what experiments leave, else what
+// the divergence looks like. Evidence that only later states show does not count.
 func (c *Conclusion) causes(e Evidence, t *traits) {
 	if c.Kind == bisect.StateDiffers && (c.Compared == nil || c.valuesDiffer()) {
 		c.Likenesses = likenesses(t)

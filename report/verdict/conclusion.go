@@ -15,29 +15,27 @@ import (
 type Conclusion struct {
 	// Kind is what kind of divergence it is, "" if none was found.
 	Kind bisect.Kind
-	// Alone says that nothing could be compared; then Covers is what there is.
+	// Alone is set if nothing could be compared; then Covers is what there is.
 	Alone  bool
 	Covers []Covered
 
-	// Bracket is where the states of the peers parted, nil if no states are known to
-	// differ. Exact says that it is one tick wide.
+	// Bracket is where the states of the peers diverged, nil if no states are known to differ. Exact is set if it is
+	// one tick wide.
 	Bracket      *bisect.Bracket
 	Exact        bool
 	InitialState bool    // the peers differ before any tick
 	Healed       *Moment // the first state point after it at which the states are known to be equal again
-	// Splits are all stretches at which the peers had parted; the first is that of Bracket.
+	// Splits are all stretches at which the peers had diverged; the first is the stretch of Bracket.
 	Splits []bisect.Split
-	// Within says that the only difference lies inside one tick: traces show it, and agree
-	// at its end.
+	// Within is set if the only difference lies inside one tick: traces show it, and agree at its end.
 	Within bool
 
-	// OnlyHistories says that nothing but history hashes shows that the peers parted.
+	// OnlyHistories is set if nothing but history hashes shows that the peers diverged.
 	OnlyHistories bool
 	// Noise are the labels of what the files declare to be noise, and differs.
 	Noise []string
 
-	// Loaded is set if a peer parted by loading a state at the bad end: then no tick is the
-	// divergent one.
+	// Loaded is set if a peer diverged by loading a state at the bad end: then no tick is the divergent one.
 	Loaded *bisect.Loaded
 
 	// Tick is the divergent tick, nil if only the bracket is known, or if the peers differ
@@ -56,13 +54,12 @@ type Conclusion struct {
 	// Passing is an earlier tick in which the peers differed between two systems, and no
 	// longer at its end; nil if there is none.
 	Passing *Passing
-	// Archetypes are those that may have diverged first, the RNG under "". One is
-	// exact; several are what the evidence cannot separate, unless Written says that
-	// System left them all different: then the first in order counts as the root.
+	// Archetypes are the archetypes that may have diverged first, the RNG under "". One archetype is exact. The
+	// evidence cannot separate several ones, unless Written is set, as System left them all different: then the first
+	// in order counts as the root.
 	Archetypes []string
 	Written    bool
-	// Component is that of the first archetype, "" if it is not known; that of the RNG
-	// is RNG.
+	// Component is the component that differs in the first archetype, "" if it is not known; for the RNG it is RNG.
 	Component string
 	// Suspects are the archetypes that differ where states were compared first, if it is
 	// not known which may have diverged first.
@@ -70,16 +67,16 @@ type Conclusion struct {
 
 	Inputs Inputs
 
-	// Groups are the names of the peers by their state where they parted; Majority is the
-	// number of the largest group, from 1, 0 if none is the largest. Guilty are the peers
-	// that departed from the simulator, Replayed says that one replayed the orders.
+	// Groups are the names of the peers by their state where they diverged. Majority is the number of the largest
+	// group, from 1, 0 if none is the largest. Guilty are the peers that departed from the simulator. Replayed is set
+	// if a simulator replayed the orders.
 	Groups   [][]string
 	Majority int
 	Guilty   []string
 	Replayed bool
-	// SimFailed says how the simulator failed, "" if it did not; OwnFailed that it was the
-	// build of the peer, and the trusted one did not; Unsteady that the trusted one does not
-	// agree with itself, so that nothing follows from it.
+	// SimFailed is how the simulator failed, "" if it did not. OwnFailed is set if the build of the peer failed, and
+	// the trusted one did not. Unsteady is set if the trusted one does not agree with itself, so that nothing follows
+	// from it.
 	SimFailed string
 	OwnFailed bool
 	Unsteady  bool
@@ -87,12 +84,12 @@ type Conclusion struct {
 	Replayer string
 	// Witnessed is what the game said that played the recordings again, nil without one.
 	Witnessed *bisect.Witnessed
-	// Borrowed is whose orders were replayed for a guilty peer that left none.
+	// Borrowed is the peer with the orders that were replayed for a guilty peer that left none.
 	Borrowed *Borrowed
 
-	// Checkpoint is the first that differs in the traces of an engine, Parting where
-	// checksums of whole ticks part; nil if there are none within the bracket. Checksums
-	// is what the games' own checksums say beside the states.
+	// Checkpoint is the first checkpoint that differs in the traces of an engine. Parting is where checksums of whole
+	// ticks diverge. They are nil if there are none within the bracket. Checksums is how the games' own checksums
+	// compare with the states.
 	Checkpoint *Checkpoint
 	Parting    *document.Parting
 	Checksums  *Checksums
@@ -101,8 +98,8 @@ type Conclusion struct {
 	// Caches is where states show caches to differ that are derived from equal states, nil
 	// if they show none.
 	Caches *bisect.CacheSplit
-	// Word is what the messages of games say, where nothing else shows whether the peers parted,
-	// else nil. Runs says that the two sides are one game that was computed twice.
+	// Word is the content of the messages of games, where nothing else shows whether the peers diverged, else nil. Runs
+	// is set if the two sides are one game that was computed twice.
 	Word *Word
 	Runs RunsOf
 	// Statements are what engines said themselves.
@@ -132,7 +129,7 @@ type Conclusion struct {
 	Lost           []string
 	Lacking        []Need
 	Contradictions []Contradiction
-	LogsUnsure     bool // the comparison of order logs says that it is not complete
+	LogsUnsure     bool // the comparison of order logs reports that it is not complete
 	Notes          []string
 	Warnings       []string
 	Ask            string // a text for the players, "" if nothing is asked for
@@ -142,9 +139,8 @@ type Conclusion struct {
 	Peers   []document.TriagedPeer
 	Facts   []document.Fact
 	Stated  []document.Fact // those that are the same on all peers too
-	// GameLogs are the warnings and errors before the split that not all of the games' own logs
-	// have, nil if there are none, or if the peers are not known to have parted though something was
-	// compared. They show no cause.
+	// GameLogs are the warnings and errors before the split that not all of the games' own logs have. It is nil if
+	// there are none, or if something was compared and the peers are not known to have diverged. They show no cause.
 	GameLogs *document.GameLogs
 	Held     Held
 	Search   Search
@@ -171,7 +167,7 @@ type Conclusion struct {
 	within *Within // nil if it is not known where in the tick they part
 }
 
-// Diverged reports whether it is proven that the peers parted.
+// Diverged reports whether it is proven that the peers diverged.
 func (c *Conclusion) Diverged() bool { return c.Kind != "" }
 
 // Failed reports whether the simulator that was asked for failed.
@@ -216,8 +212,8 @@ type Given struct {
 	Match int      // the number of the match among several, 0 if there is only one
 }
 
-// Wrong returns the first peer that is wrong, or, if that is not known, the first one, and the
-// path of its folder or file, "" if it left none of its own.
+// Wrong returns the first peer that is wrong, or the first peer if none is known to be wrong, and the path of its
+// folder or file, "" if it has none.
 func (c *Conclusion) Wrong() (name, path string) {
 	switch {
 	case len(c.Guilty) > 0:
@@ -250,7 +246,7 @@ type RunsOf int
 const (
 	RunsOfPeers    RunsOf = iota
 	RunsOfSelfTest        // one machine computed the same ticks twice
-	RunsOfReplay          // a replay is held against its recording
+	RunsOfReplay          // a recording and its replay
 )
 
 // Answer is how one step of the narrowing went.
@@ -259,8 +255,8 @@ type Answer struct {
 	State document.RungState
 	// Needs are what would close an open step; each of them would.
 	Needs []Need
-	// RestsOn are peers on whose own words the finding rests, borne out by nobody else; nil if it
-	// rests on more than that.
+	// RestsOn are peers that the finding depends on: each of them alone reported it, and no other peer confirms it. It
+	// is nil if the finding rests on more than that.
 	RestsOn []string
 }
 
@@ -313,12 +309,13 @@ const (
 	InputsUnknown   InputsState = iota // there are no order logs of two peers
 	InputsApart                        // no two logs cover a common tick
 	InputsSame                         // the orders are equal
-	InputsSameUntil                    // they are equal until the states parted, and differ later
+	InputsSameUntil                    // they are equal until the states diverged, and differ later
 	InputsSameSoFar                    // they are equal as far as the logs of Unheard reach
 	InputsOther                        // the peers were given different orders
 	InputsLogs                         // the logs differ, and nothing shows that the peers were given different orders
-	InputsEarlier                      // they differ long before the states parted, which agreed in between
-	InputsHarmless                     // they differ before the states parted, and replays of both lead to the same states
+	InputsEarlier                      // they differ long before the states diverged, which agreed in between
+	// they differ before the states diverged, and replays of both lead to the same states
+	InputsHarmless
 )
 
 // BorneBy is what shows that orders which differ between logs were different inputs.
@@ -330,10 +327,10 @@ const (
 	BorneByState           // the states part after the order
 	BorneByHash            // recorded hashes, or checksums, part after it
 	BorneByReplay          // replays of the logs lead to different states
-	BorneByGame            // a game itself says that the peers parted
+	BorneByGame            // a game itself reports that the peers diverged
 )
 
-// Lag is how many ticks after an order, 0 for its own tick, the peers parted.
+// Lag is how many ticks after an order, 0 for the order's tick, the peers diverged.
 type Lag struct{ Least, Most uint64 }
 
 // Inputs is what is known of the orders that the peers were given.
@@ -345,11 +342,10 @@ type Inputs struct {
 	// Count is how many orders differ, Differences are the first of them.
 	Count       int
 	Differences []orderlog.Difference
-	// Parting is the order, or marker, that may have parted the peers: the one that differs
-	// nearest to where they did; nil if none differs before. By is what bears it out, Lag how
-	// much later that shows, nil if that is not known. AgreedTo is the last state point at
-	// which everything else agrees, if nothing bears it out; nil if nothing was compared
-	// after it.
+	// Parting is the order, or marker, that may have made the peers diverge: the difference nearest to where they did;
+	// nil if none differs before. By is the evidence that confirms it. Lag is how much later that evidence differs, nil
+	// if that is not known. AgreedTo is the last state point at which everything else agrees, if nothing confirms it;
+	// nil if nothing was compared after it.
 	Parting  *orderlog.Difference
 	By       BorneBy
 	Lag      *Lag
@@ -358,15 +354,13 @@ type Inputs struct {
 	Line string
 	// Basis is what the comparison rests on where no order differs.
 	Basis string
-	// Replayed says that the replays of two peers' orders differ from each other.
+	// Replayed is set if the replays of two peers' orders differ from each other.
 	Replayed bool
-	// Unheard are the peers that parted from others and of whose orders until then
-	// nothing is known.
+	// Unheard are the peers that diverged from others while nothing is known about their orders until then.
 	Unheard []string
 	// Misplaced counts orders that were applied out of order.
 	Misplaced int
-	// Hashes says where the hashes that games wrote into their order logs differ first,
-	// nil if they do not.
+	// Hashes is where the hashes that games wrote into their order logs differ first, nil if they do not.
 	Hashes *LoggedHash
 }
 
@@ -379,7 +373,7 @@ type LoggedHash struct {
 	At   Moment
 }
 
-// Borrowed says that the orders of one peer were replayed for another that left none.
+// Borrowed is a peer that left no orders, and the peer with the orders that were replayed for it.
 type Borrowed struct{ Peer, From string }
 
 // Checkpoint is the first value that differs in the traces of an engine.
@@ -387,11 +381,11 @@ type Checkpoint struct {
 	document.CheckpointDocument
 	At     Moment
 	Values []string // what each peer has there, with its name
-	// Sure says that everything before it was compared.
+	// Sure is set if everything before it was compared.
 	Sure bool
 }
 
-// SumsState is how checksums stand beside states.
+// SumsState is how checksums compare with states.
 type SumsState int
 
 // States of checksums.
@@ -402,7 +396,7 @@ const (
 	SumsLater                  // they differ only after the states do
 )
 
-// Checksums is what the checksums say that games recorded.
+// Checksums is the comparison of the checksums that games recorded.
 type Checksums struct {
 	State SumsState
 	By    string // the kind of file; "" for the hashes in order logs
@@ -421,8 +415,7 @@ type Statement struct {
 	// Equal is a state point after the tick that it names at which the states are equal,
 	// nil if there is none.
 	Equal *Moment
-	// Cleared are the peers whom it accuses, and who did what the game computes of their own
-	// logs, while others departed.
+	// Cleared are the accused peers that did what the game computes from their logs, while others departed.
 	Cleared []string
 }
 
@@ -432,7 +425,7 @@ type ContradictionKind int
 // Contradictions, with what they hold.
 const (
 	Told      ContradictionKind = iota // Text, by the package that found it
-	InputHash                          // a recorded input hash is not that of its orders: Peers[0], At the first, Count
+	InputHash                          // a recorded input hash does not match its orders: Peers[0], At the first, Count
 	TraceEnd                           // a peer's trace and state of one moment: Peers[0], At the tick, Sums of both
 	TwoSums                            // messages give Peers[0] two checksums of one tick
 	Collision                          // two roots that differ have the same sync hash: Peers, At the state point
@@ -448,10 +441,10 @@ type Contradiction struct {
 	Count int
 }
 
-// Held is what there is of all peers.
+// Held counts what there is of all peers.
 type Held struct {
 	States, Logs, Traces int
-	Checked              int // files whose hashes were computed again from their content
+	Checked              int // files with hashes that were computed again from their content
 	Chains               int // of tick signatures that hold
 }
 
@@ -467,7 +460,7 @@ type Search struct {
 	// Kinds are the kinds of traces that were compared, of so many peers.
 	Kinds      []string
 	TracePeers int
-	// Traced says that traces of two peers were compared that have a value in common.
+	// Traced is set if traces of two peers were compared that have a value in common.
 	Traced bool
 }
 

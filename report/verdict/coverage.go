@@ -8,7 +8,7 @@ import (
 	"github.com/desynctool/desynctool/report/document"
 )
 
-// What evidence there is of a peer, as document.Coverage names it.
+// Kinds of evidence of a peer, with their names in document.Coverage.
 const (
 	CoversStates      = "states"
 	CoversOrders      = "orders"
@@ -24,10 +24,9 @@ type Covered struct {
 	Spans []document.Coverage
 	// Points are the state points of the peer's states, ascending.
 	Points []uint64
-	// FromStart says that its orders begin at the start of the session, so that a
-	// simulator can replay them.
+	// FromStart is set if its orders begin at the start of the session, so that a simulator can replay them.
 	FromStart bool
-	// Systems says that its checkpoints are of systems inside ticks, not of whole ticks.
+	// Systems is set if its checkpoints belong to systems inside ticks, not to whole ticks.
 	Systems bool
 }
 
@@ -42,8 +41,7 @@ func (c *Covered) span(what string) (document.Coverage, bool) {
 // Prospect is whether evidence, before any of it is compared, can answer a step.
 type Prospect struct {
 	Step Step
-	// Can says that it can. By is what it would be known from, "" for a replay by a
-	// simulator.
+	// Can is set if it can. By is what it would be known from, "" for a replay by a simulator.
 	Can bool
 	By  string
 	// Have are the peers that left such evidence, and Lack those that left none.

@@ -5,7 +5,7 @@ import (
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
 
-// crossCheck holds pieces of evidence of one moment against each other.
+// crossCheck compares pieces of evidence of one moment with each other.
 func (c *Conclusion) crossCheck(e Evidence) {
 	for _, text := range append(append([]string{}, e.Bisect.Contradictions...), e.Contradictions...) {
 		c.Contradictions = append(c.Contradictions, Contradiction{Kind: Told, Text: text})

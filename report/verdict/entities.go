@@ -8,7 +8,7 @@ import (
 	"github.com/desynctool/desynctool/snapshot"
 )
 
-// maxEntities is how many entities a report lists beside those of the locus.
+// maxEntities is how many entities a report lists in addition to the entities of the locus.
 const maxEntities = 120
 
 // grouping finds out which entity each row that differs is of.
@@ -79,7 +79,7 @@ func (g *grouping) table(t *snapshot.TableDiff) {
 	}
 }
 
-// entities lists the entities of all that differs, those of the locus first.
+// entities lists all entities that differ, the entities of the locus first.
 func (c *Conclusion) entities(g *grouping, locus []*grouped, rows uint64) {
 	k := c.Compared
 	add := func(e *grouped) {
@@ -113,7 +113,7 @@ func (c *Conclusion) entities(g *grouping, locus []*grouped, rows uint64) {
 	}
 }
 
-// describe says of an entity what both states say of it.
+// describe describes an entity by what both states contain about it.
 func (g *grouping) describe(e *grouped) document.Entity {
 	out := document.Entity{Kind: e.id.Kind, Key: e.id.Key.String(), Cache: e.id.cache, Values: e.values, Rows: e.rows}
 	if e.id.cache {
@@ -153,7 +153,7 @@ func (g *grouping) describe(e *grouped) document.Entity {
 	return out
 }
 
-// agreed returns what all say.
+// agreed returns the text of the list if all its texts are equal.
 func agreed(list []string) string {
 	if len(list) == 0 || slices.ContainsFunc(list, func(s string) bool { return s != list[0] }) {
 		return ""

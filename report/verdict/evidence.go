@@ -12,8 +12,7 @@ import (
 // Evidence is what the comparisons of a session's artifacts found. What is not there is
 // nil.
 type Evidence struct {
-	// Bisect is nil if nothing could be compared, such as the evidence of one peer only.
-	// Then Covers says what there is.
+	// Bisect is nil if nothing could be compared, such as the evidence of one peer only. Then Covers is what there is.
 	Bisect *bisect.Result
 	Orders *orderlog.Comparison
 	Traces []*tracediff.Result
@@ -27,19 +26,17 @@ type Evidence struct {
 	// Lab makes experiments; nil without a simulator.
 	Lab *Lab
 
-	// Lost is evidence that could not be used, besides what Bisect and Orders say: files,
-	// entries of archives, whole archives; a line each. It must be complete before the
-	// conclusion is drawn.
+	// Lost is evidence that could not be used, in addition to what Bisect and Orders report: files, entries of
+	// archives, whole archives; a line each. It must be complete before the conclusion is drawn.
 	Lost []string
-	// Warnings are what is odd about the evidence and harmless, besides what Bisect and
-	// Orders say.
+	// Warnings are what is odd about the evidence and harmless, in addition to what Bisect and Orders report.
 	Warnings []string
 	// Covers is what each peer's evidence covers; it is used where nothing was compared.
 	Covers []Covered
 	// Accounts are what games wrote of desyncs into their logs.
 	Accounts []Account
-	// Leaves are the files that the game leaves on each machine, each by what it is and how it is
-	// called: "Spring demo, *.sdfz". More are those of them with more than messages.
+	// Leaves are the files that the game leaves on each machine, each by what it is and how it is called: "Spring demo,
+	// *.sdfz". More are the files among them that contain more than messages.
 	Leaves, More []string
 	// Ask returns a text that asks the players for what is lacking; nil if there is none.
 	// It is called at most once, and only if the conclusion needs it.
@@ -49,19 +46,19 @@ type Evidence struct {
 
 	// Given is what all of this was taken from.
 	Given Given
-	// Parted are the states of two peers at the bad end of the bracket, or else at the
-	// first later state point at which both left one.
+	// Parted are the states of two peers at the bad end of the bracket, or else at the first later state point at which
+	// both left one.
 	Parted *Parted
 	// Before compares the same peers' states at the good end: caches may differ there.
 	Before *snapshot.Diff
-	// Around are the orders around the divergence, Peers what there is of each peer.
+	// Around are the orders around the divergence. Peers are the files that each peer left.
 	Around []document.TriagedOrder
 	Peers  []Left
 	// Bin is how many ticks one number of Left.Orders counts, BinFrom the first of them.
 	Bin, BinFrom uint64
 	// Logged is from which to which tick the order logs go, nil if there are none.
 	Logged *document.TimelineSpan
-	// Session and Facts are what the files say of the game and the machines.
+	// Session and Facts are what the files contain about the game and the machines.
 	Session document.Session
 	// Replayer is how --sim names the game that plays the recordings again, empty if none does.
 	Replayer string
@@ -78,8 +75,8 @@ type Evidence struct {
 	Cascade []document.CascadeDocument
 	Heat    *document.Heat
 	Map     *document.PositionsMap
-	// Checked are the files whose hashes were computed again from their content, and Contradictions
-	// where they were others.
+	// Checked are the files with hashes that were computed again from their content. Contradictions are where the
+	// computed hashes differ.
 	Checked        []string
 	Chains         int // of tick signatures that hold, and contradict nothing
 	Contradictions []string
@@ -93,11 +90,9 @@ type Parted struct {
 	Paths  [2]string // of the peers' folders or files
 	Files  [2]string // of the states, empty if they are in no file
 	States [2]snapshot.State
-	// Naming is what the game calls the entities of each state, nil where its format does not
-	// say it.
+	// Naming is what the game calls the entities of each state, nil if its format contains no names.
 	Naming [2]snapshot.Naming
-	// Ground is where each state says its entities are, nil where its format does not declare
-	// it.
+	// Ground is where the entities of each state are, nil if its format does not declare it.
 	Ground [2]*snapshot.Ground
 	Diff   *snapshot.Diff
 }
@@ -112,8 +107,7 @@ type Left struct {
 type Within struct {
 	Tick   uint64
 	System string
-	// Index is the number of the system among those of the tick, from 0; below 0 if that
-	// is not known.
+	// Index is the number of the system in the tick, from 0; below 0 if that is not known.
 	Index int
 	// Scopes are the parts of the state that were traced and differ after it: RNG, an
 	// archetype's label, label/Component.field.
@@ -121,6 +115,6 @@ type Within struct {
 	// Ends are the sums of the whole state at the end of the tick, by the path of the
 	// peer's folder.
 	Ends map[string]merkle.Short
-	// Outside says that the traces agree after every system of the tick, the last of which is System.
+	// Outside is set if the traces agree after every system of the tick. System is then the last of them.
 	Outside bool
 }

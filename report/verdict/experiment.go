@@ -21,9 +21,9 @@ type bench struct {
 	// far as they are known. Changed are the places that change in the tick, and around it.
 	lost    map[string]bool
 	changed map[bool]map[string]bool
-	// wavers says that an experiment departed, and made anew did not: the build does not do
-	// the same twice. Unproven says that one departed, and that nothing shows whether it does
-	// so each time: then nothing is shown by it, nor by what else departs or does not.
+	// wavers is set if an experiment departed, and did not when it was repeated: the build does not do the same twice.
+	// unproven is set if one departed, and nothing shows whether it does so each time: then nothing follows from it, or
+	// from other experiments that depart or do not.
 	wavers, unproven bool
 	spent            bool // no more replays are allowed
 }
@@ -40,8 +40,8 @@ const (
 	ownNoReplay          // it cannot replay the orders
 )
 
-// experiment chooses experiments whose outcomes separate the classes that are open, the
-// cheapest first, and stops when one shows the cause. It reports whether any is shown.
+// experiment chooses experiments with outcomes that separate the classes that are open, the cheapest first, and stops
+// when one shows the cause. It reports whether any is shown.
 func (c *Conclusion) experiment(e Evidence, t *traits) bool {
 	if e.Lab == nil || c.Tick == nil || c.InitialState || e.Bisect.Replay == nil {
 		return false
@@ -64,9 +64,9 @@ func (c *Conclusion) experiment(e Evidence, t *traits) bool {
 	switch {
 	case c.OwnFailed:
 		return false
-	case len(c.Guilty) == 0: // whose build it is is not known
+	case len(c.Guilty) == 0: // it is not known which peer had the build
 		b.own = ownUnknown
-	case b.own == ownAgrees: // what it keeps beside its state may be older
+	case b.own == ownAgrees: // its data outside the state may be older
 		if b.own = b.replayed(true); b.own == ownRepeats {
 			return b.kept(t)
 		}
@@ -83,7 +83,7 @@ func (c *Conclusion) experiment(e Evidence, t *traits) bool {
 	return b.inPassing() || b.inReplay(false)
 }
 
-// replayed replays the peer's orders in its own build, held against what it recorded.
+// replayed replays the peer's orders in its own build, and compares the replay with the peer's record.
 func (b *bench) replayed(whole bool) ownBuild {
 	trial, x := b.try(bisect.Plain, whole)
 	if trial == nil {
@@ -118,8 +118,8 @@ func (b *bench) replayed(whole bool) ownBuild {
 	}
 }
 
-// inPassing looks for what a build does beside playing: testing orders, saving and loading,
-// predicting. A game may take predictions back by loading what it saved, so that both depart.
+// inPassing looks for mistakes that a build makes outside plain playing: when it tests orders, saves and loads, or
+// predicts. A game may take predictions back by loading what it saved, so that both depart.
 func (b *bench) inPassing() bool {
 	if b.so(bisect.CheckPurity, false) {
 		return b.show(ImpureValidation)
@@ -165,8 +165,8 @@ func (b *bench) takesBack(whole bool) bool {
 	return b.show(SaveForgets, PredictionLeak, Uninitialized)
 }
 
-// inReplay looks for a build that does not come to the same state twice; sure says that its
-// replay has been seen to come to another state than the peer.
+// inReplay looks for a build that does not come to the same state twice. sure is set if its replay has been seen to
+// come to another state than the peer.
 func (b *bench) inReplay(sure bool) bool {
 	if b.so(bisect.Repeat, false) {
 		return b.showUnsteady()
@@ -241,7 +241,7 @@ func (b *bench) repeats(t *traits) bool {
 		if trial.First.Point == b.c.Tick.Number+1 {
 			x.Result = DepartsSo
 		}
-		if !trial.First.Diff.RootsDiffer() { // the states are equal, what is recorded of them is not
+		if !trial.First.Diff.RootsDiffer() { // the states are equal, but the recorded data about them is not
 			return b.show(ChecksumDefect)
 		}
 		b.c.exclude(x.sign(), ChecksumDefect)
@@ -285,7 +285,7 @@ func (b *bench) kept(t *traits) bool {
 	return !b.unproven && b.take(Shown, slices.DeleteFunc(classes, b.c.excluded))
 }
 
-// mostClasses is how many classes are said not to be told apart: more would say nothing.
+// mostClasses is how many classes may be named as not separated: a longer list is of no use.
 const mostClasses = 3
 
 // show takes classes as shown by the experiments that were made, the first of those that are
@@ -330,20 +330,18 @@ var excludes = map[bisect.TrialMode][]string{
 	bisect.Serialize:   {SaveForgets},
 }
 
-// anew is how often an experiment that departs in a pair of instances is made once more: it is
-// believed only if it departs in the same tick each time, since a build that does not do the
-// same twice may depart by chance. Such a build that comes to one of two states, to the rarer
-// one with probability q, departs by chance with probability 2q(1-q), four times with
-// (2q(1-q))⁴; and then the control must not notice, 24 replays that agree with each other:
-// q²⁴+(1-q)²⁴. The product is largest for q = 1/8, 1 in 10,000, and smaller for more states.
-// Without the repetition it would be 1 in 34, and 1 in 10 with six replays.
+// anew is how often an experiment that departs in a pair of instances is repeated. It is believed only if it departs in
+// the same tick each time, since a build that does not do the same twice may depart by chance. Such a build that comes
+// to one of two states, to the rarer one with probability q, departs by chance with probability 2q(1-q), four times
+// with (2q(1-q))⁴; and then the control must not notice, 24 replays that agree with each other: q²⁴+(1-q)²⁴. The
+// product is largest for q = 1/8, 1 in 10,000, and smaller for more states. Without the repetition it would be 1 in 34,
+// and 1 in 10 with six replays.
 const anew = 3
 
-// chancy are the modes whose departure may be chance, since they hold two instances against
-// each other.
+// chancy are the modes that may depart by chance, since they compare two instances with each other.
 var chancy = []bisect.TrialMode{bisect.CheckPurity, bisect.Predict, bisect.Serialize, bisect.Rollback}
 
-// so makes an experiment and reports whether it departs where the peers parted.
+// so makes an experiment and reports whether it departs where the peers diverged.
 func (b *bench) so(mode bisect.TrialMode, whole bool) bool {
 	if b.wavers || b.wide && b.spent { // no more can be learned from it
 		return false
@@ -407,7 +405,7 @@ func (b *bench) covers(mode bisect.TrialMode, whole bool) bool {
 	return true
 }
 
-// again makes an experiment that departed anew, and reports whether it departs each time.
+// again repeats an experiment that departed, and reports whether it departs each time.
 func (b *bench) again(x *Experiment) bool {
 	x.Hits, x.Runs = 1, 1
 	for range anew {

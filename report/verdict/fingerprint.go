@@ -18,12 +18,11 @@ import (
 // from others.
 const maxNames = 8
 
-// fingerprints separates reports of one bug from others, by what is the same each time that it
-// strikes: by no tick, entity, value, peer or path. Each level is of one question of the
-// narrowing, and is there if that is answered by evidence of the divergence itself; states of
-// later show what followed from it. The strict one is of all levels together, and takes at least
-// a place inside the tick and the fields that differ first there, which look like one class of mistakes
-// only, or the orders that differ, or an experiment that confirms the cause.
+// fingerprints separates reports of one bug from others, by what is the same each time that it strikes: by no tick,
+// entity, value, peer or path. Each level belongs to one question of the narrowing, and is there if evidence of the
+// divergence itself answers the question; later states show what followed from it. The strict fingerprint covers all
+// levels. It needs a place inside the tick and the fields that differ first there, which look like one class of
+// mistakes only, or the orders that differ, or an experiment that confirms the cause.
 func (c *Conclusion) fingerprints(t *traits) {
 	if c.Word != nil {
 		c.messagePrints()
@@ -68,7 +67,7 @@ func (c *Conclusion) fingerprints(t *traits) {
 		step = "restore"
 	}
 	if c.Kind == bisect.ChecksumOnly && len(c.Cascade) > 0 {
-		step = c.Cascade[0].System // in whose checksums it shows
+		step = c.Cascade[0].System // its checksums show it
 	}
 	put(document.LevelStep, step)
 	list(document.LevelArchetype, first.archetypes)
@@ -101,7 +100,7 @@ func (c *Conclusion) fingerprints(t *traits) {
 	}
 }
 
-// pattern says how values differ, as far as that is the same each time that a bug strikes.
+// pattern describes how values differ, as far as that is the same each time that a bug strikes.
 func (t *traits) pattern() string {
 	switch s := t.shape; {
 	case s == nil || !t.exact:
@@ -115,8 +114,8 @@ func (t *traits) pattern() string {
 	return ""
 }
 
-// form says how values differ: about how many entities, whether by rounding, whether a column
-// differs one way or both. Bugs that meet in a place part in it.
+// form describes how values differ: in about how many entities, whether by rounding, whether a column differs one way
+// or both. Bugs that meet in a place differ in their form.
 func (t *traits) form() string {
 	s := t.shape
 	if s == nil || !t.exact {
@@ -130,8 +129,8 @@ func (t *traits) form() string {
 	return fmt.Sprint(rows, s.archetypes, s.scattered > 0, bit, s.floats, s.near, s.only[0] > 0, s.only[1] > 0)
 }
 
-// told reports whether one class of mistakes is left, confirmed or by all that it looks like, so that
-// two bugs of the same place can be told apart. An engine's own checkpoints are finer than that.
+// told reports whether one class of mistakes is left, confirmed or by everything that the divergence looks like, so
+// that two bugs of the same place can be separated. An engine's own checkpoints are finer than that.
 func (c *Conclusion) told() bool {
 	switch {
 	case len(c.Causes) > 0:
@@ -227,8 +226,8 @@ func few(names []string) string {
 	return strings.Join(names, "+")
 }
 
-// checkpointName is the place of an engine's checkpoint inside its tick, without the numbers of
-// players and objects that a scope may end with, and with what its details say of the place.
+// checkpointName is the place of an engine's checkpoint inside its tick, without the numbers of players and objects
+// that a scope may end with, and with the place in its details.
 func checkpointName(cp *Checkpoint) string {
 	name := []string{cp.System, strings.TrimRight(cp.Scope, "0123456789")}
 	if d := cp.Details(); d != nil {

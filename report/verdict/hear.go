@@ -8,9 +8,8 @@ import (
 	"github.com/desynctool/desynctool/tracediff"
 )
 
-// hear takes what the games themselves said. Where nothing was compared it is all that there
-// is: the peers are those that the messages name, and two checksums of one tick prove, by the
-// game's word, that they parted.
+// hear takes the games' own messages. Where nothing was compared they are all that there is: the peers are the ones
+// that the messages name. Two checksums of one tick prove, according to the game, that they diverged.
 func (c *Conclusion) hear(e Evidence) {
 	c.runs(e)
 	w := Hear(e.Accounts)
@@ -66,7 +65,7 @@ func (c *Conclusion) hear(e Evidence) {
 	c.Answers = nil
 }
 
-// onlyWords reports whether nothing but messages says whether the peers parted.
+// onlyWords reports whether nothing but messages shows whether the peers diverged.
 func (c *Conclusion) onlyWords() bool {
 	return !c.Search.Compares() && !c.Inputs.Differ() && c.Inputs.Hashes == nil && c.Cache == nil && c.Caches == nil &&
 		(c.Bracket == nil || c.Bracket.By == bisect.ByClaim)
@@ -86,7 +85,7 @@ func (c *Conclusion) runs(e Evidence) {
 	}
 }
 
-// peerNames returns where each peer stands in c.Peers, the first of a name.
+// peerNames returns the place of each peer in c.Peers, the first of a name.
 func (c *Conclusion) peerNames() map[string]int {
 	at := make(map[string]int, len(c.Peers))
 	for i, p := range slices.Backward(c.Peers) {
@@ -95,8 +94,8 @@ func (c *Conclusion) peerNames() map[string]int {
 	return at
 }
 
-// mentioned adds the peers that only messages name, where these call peers of whom there is
-// evidence by the same names: else they may be the same peers under other names.
+// mentioned adds the peers that only messages name, if the messages call peers with evidence by the same names: else
+// they may be the same peers under other names.
 func (c *Conclusion) mentioned(w *Word) {
 	known := c.peerNames()
 	called := func(name string) bool { _, ok := known[name]; return ok }
@@ -110,11 +109,10 @@ func (c *Conclusion) mentioned(w *Word) {
 	}
 }
 
-// tell makes statements of accounts in files that no comparison has looked at. That a claim
-// lies where it says itself that the peers parted bears nothing out. Whose word a statement is
-// follows from whose the file is.
+// tell makes statements of accounts in files that no comparison has looked at. A claim at the place where it reports
+// the divergence confirms nothing. The writer of a statement follows from the owner of the file.
 func (c *Conclusion) tell(e Evidence, w *Word) {
-	writers := map[string]string{} // by file; what a server found is its word, whoever's log has it
+	writers := map[string]string{} // by file; what a server found belongs to the server, in any log
 	for i := range e.Accounts {
 		a := &e.Accounts[i]
 		if !a.Arbiter && !w.Runs() {
@@ -163,7 +161,7 @@ func (c *Conclusion) lackingFiles(e Evidence) []Need {
 	return []Need{{What: StatesOrHashes, Of: c.Word.have(), Files: e.More}}
 }
 
-// have returns the peers of whom there is a file.
+// have returns the peers that have a file.
 func (w *Word) have() (list []string) {
 	for _, log := range w.Logs {
 		if log.Peer != "" && !slices.Contains(list, log.Peer) {
@@ -173,8 +171,7 @@ func (w *Word) have() (list []string) {
 	return list
 }
 
-// Absent returns the peers that are named and of whom there is no file. Of one that is not
-// named nothing can be asked.
+// Absent returns the peers that are named and have no file. A peer without a name cannot be asked for anything.
 func (w *Word) Absent() []string {
 	if w.Runs() {
 		return nil

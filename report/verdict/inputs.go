@@ -12,7 +12,7 @@ import (
 // maxInputs is how many differences of orders a conclusion lists.
 const maxInputs = 20
 
-// inputs says what is known of the orders that the peers were given.
+// inputs describes what is known of the orders that the peers were given.
 func (c *Conclusion) inputs(e Evidence) {
 	in := &c.Inputs
 	in.Replayed = replaysPart(e)
@@ -45,8 +45,8 @@ func (c *Conclusion) inputs(e Evidence) {
 	}
 }
 
-// unheard returns the peers that parted from others and of whose orders until then nothing is
-// known, so that nobody can say whether they were given the same ones.
+// unheard returns the peers that diverged from others while nothing is known about their orders until then, so that it
+// is not known whether they were given the same ones.
 func unheard(e Evidence) (peers []string) {
 	if e.Bisect.Bracket == nil {
 		return nil
@@ -83,8 +83,7 @@ type apart struct {
 	by        BorneBy
 }
 
-// parting returns when the peers parted, by states, else by any hashes, else by their games'
-// own word.
+// parting returns when the peers diverged, by states, else by any hashes, else by their games' own messages.
 func parting(e Evidence) (a apart) {
 	b := e.Bisect
 	see := func(good, bad *uint64, by BorneBy) {
@@ -123,7 +122,7 @@ func parting(e Evidence) (a apart) {
 	return a
 }
 
-// complains reports whether a game said itself that the peers parted.
+// complains reports whether a game itself reported that the peers diverged.
 func complains(e Evidence) bool {
 	if e.Detected != nil {
 		return true
@@ -136,9 +135,8 @@ func complains(e Evidence) bool {
 	return e.Orders != nil && slices.ContainsFunc(e.Orders.Claims, func(c orderlog.PeerClaim) bool { return c.Kind == orderlog.ClaimDesync })
 }
 
-// weigh decides what differences between logs come to. Logs that differ are not yet inputs
-// that differ: a log may lack a line that its peer applied. It returns false if orders differ
-// only after the peers parted.
+// weigh decides what differences between logs come to. Logs that differ are not yet inputs that differ: a log may lack
+// a line that its peer applied. It returns false if orders differ only after the peers diverged.
 func (in *Inputs) weigh(e Evidence) bool {
 	a := parting(e)
 	if !in.place(e.Orders, a) {
@@ -189,8 +187,8 @@ func lastEqual(e Evidence) (last uint64) {
 	return last
 }
 
-// place finds the order, or marker, that may have parted the peers: the first that differs since
-// they are known to be equal, else the last before. It returns false if all differ later.
+// place finds the order, or marker, that may have made the peers diverge: the first that differs since they are known
+// to be equal, else the last before. It returns false if all differ later.
 func (in *Inputs) place(o *orderlog.Comparison, a apart) bool {
 	if o == nil {
 		return false
@@ -198,7 +196,7 @@ func (in *Inputs) place(o *orderlog.Comparison, a apart) bool {
 	for i := range o.Differences {
 		d := &o.Differences[i]
 		if d.Kind == orderlog.Failed {
-			continue // the order is the same, what it met is not
+			continue // the order is the same, its effect is not
 		}
 		if a.bad != nil && d.Tick >= *a.bad {
 			break

@@ -90,8 +90,8 @@ var unmade = map[bisect.TrialMode][]string{
 // mostLeft is how many classes may be left after experiments: a longer list is of no use.
 const mostLeft = 6
 
-// left takes classes as not excluded, and with them each class whose experiment was not made or
-// could not have shown it.
+// left takes classes as not excluded, and with them each class with an experiment that was not made or could not have
+// shown it.
 func (b *bench) left(classes ...string) bool {
 	if b.unproven {
 		return false

@@ -24,8 +24,8 @@ func (c *Conclusion) looks(t *traits) {
 	}
 }
 
-// likenesses returns the rules that fit, those that say more first. They do not know the
-// names of archetypes, fields and systems.
+// likenesses returns the rules that fit, the most specific first. They do not know the names of archetypes, fields and
+// systems.
 func likenesses(t *traits) (list []Likeness) {
 	add := func(s Sign, classes ...string) { list = append(list, Likeness{s, classes}) }
 	if t.loaded != nil {

@@ -18,8 +18,7 @@ const (
 	maxLocusKeys  = 16
 )
 
-// locus lists the values that differ: those of the root first, then of other archetypes,
-// then of caches.
+// locus lists the values that differ: first the root, then other archetypes, then caches.
 func (c *Conclusion) locus(p *Parted) {
 	d := p.Diff
 	k := &document.Compared{Peers: p.Names, Point: d.A.Point.Tick, Native: d.A.Point.Words(), Rows: []document.LocusRows{}, Columns: []document.LocusColumn{}}

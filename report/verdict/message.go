@@ -7,9 +7,9 @@ import (
 	"github.com/desynctool/desynctool/report/document"
 )
 
-// messagePrints makes the fingerprint of a report of messages alone: whose message it is, what
-// form it has, and what it names. Names of players, ticks and checksums are not in it. There is no
-// strict one: one message is that of every desync of a game.
+// messagePrints makes the fingerprint of a report of messages alone: the engine that wrote the message, its form, and
+// what it names. Names of players, ticks and checksums are not in it. There is no strict fingerprint: every desync of a
+// game has the same message.
 func (c *Conclusion) messagePrints() {
 	w := c.Word
 	kind := map[WordKind]string{WordSelfTest: "failed self-test", WordReplay: "departing replay"}[w.Kind]
@@ -22,7 +22,7 @@ func (c *Conclusion) messagePrints() {
 	c.level(document.LevelMessage, form+", names "+few(names), append(slices.Clone(base), append([]string{form}, names...)...))
 }
 
-// names says what the message names.
+// names returns what the message names.
 func (w *Word) names() (list []string) {
 	for _, n := range []struct {
 		is   bool
@@ -66,8 +66,7 @@ func (w *Word) form() string {
 	return strings.ToValidUTF8(form[:min(len(form), maxForm)], "")
 }
 
-// ReplaceName puts something in place of a name in a message, where it stands by itself. An empty name
-// stands nowhere.
+// ReplaceName replaces a name in a message, where it is a word by itself. An empty name replaces nothing.
 func ReplaceName(text, name, with string) string {
 	if name == "" {
 		return text

@@ -62,7 +62,7 @@ func (c *Conclusion) tick(e Evidence, n uint64) *Moment {
 	return &Moment{Number: n, Native: nameOf(e.TickName, n)}
 }
 
-// blame says who departed from the simulator.
+// blame finds the peers that departed from the simulator.
 func (c *Conclusion) blame(e Evidence) {
 	c.majority()
 	if c.Witnessed != nil {

@@ -3,20 +3,20 @@ package verdict
 // Artifact is what may close a step that is open.
 type Artifact int
 
-// Artifacts. Unless it says otherwise, one is of any two peers.
+// Artifacts. Unless noted, the artifact may come from any two peers.
 const (
 	OrderLogs       Artifact = iota // order logs
 	CommonOrderLogs                 // order logs that have a tick in common
-	WholeOrderLogs                  // the order logs of Of, until the peers parted
+	WholeOrderLogs                  // the order logs of Of, until the peers diverged
 	States                          // states, at At if that is set
 	CommonStates                    // states of one state point
 	StatesOrHashes                  // states, or hashes of them
-	EarlierState                    // a state, or a hash of one, from before the peers parted
-	NearerStates                    // states nearer to the tick in which the peers parted
-	SameColumns                     // states whose files have the same columns
+	EarlierState                    // a state, or a hash of one, from before the peers diverged
+	NearerStates                    // states nearer to the tick in which the peers diverged
+	SameColumns                     // states in files with the same columns
 	TickHashes                      // order logs with a hash of every tick
 	TickChecks                      // hashes or checkpoints of the same ticks
-	Traces                          // traces of peers that parted
+	Traces                          // traces of peers that diverged
 	CoveringTraces                  // traces with checksums that cover the difference
 	SystemTraces                    // traces with checkpoints inside ticks
 	ArchetypeTraces                 // traces that record each archetype
@@ -30,7 +30,7 @@ const (
 	OtherPeer                       // the same files of another peer than Of
 	PeerFiles                       // Files, which the game leaves on each machine, of Of; of any other peer if it is empty
 	LoadedStates                    // the states of both runs of a self-test, before and after loading, in a form that can be compared
-	SecondTest                      // the same self-test of the same inputs once more
+	SecondTest                      // the same self-test of the same inputs again
 	SameBuildReplay                 // a second replay, by the same machine with the recording's build and data
 )
 

@@ -6,11 +6,11 @@ import (
 	"github.com/desynctool/desynctool/tracediff"
 )
 
-// owners finds whose each account is: as it says itself, else by what others say. A file is a
-// peer's if another file that it disagrees with has that peer with the checksums that it states as
-// its own, and no other peer; and if it never accuses that peer. What a server found may stand in
-// the log of anybody: such a file is of whom its path names only where paths are known to name
-// players, since the messages name one of them.
+// owners finds the owner of each account: the one that it names itself, else the one that follows from the other
+// accounts. A file belongs to a peer if another file that it disagrees with has that peer with the checksums that it
+// states as its own, and no other peer; and if it never accuses that peer. Any log may contain what a server found:
+// such a file belongs to the peer in its path only where paths are known to name players, since the messages name one
+// of them.
 func owners(accounts []Account) []WordLog {
 	out := make([]WordLog, len(accounts))
 	players := namesPlayers(accounts)
@@ -77,7 +77,7 @@ func (a *Account) sumsOf() (own map[uint64]string, others map[uint64]map[string]
 	return own, others
 }
 
-// candidates returns the peers of whom account i may be by what the others say.
+// candidates returns the possible owners of account i according to the other accounts.
 func candidates(accounts []Account, i int) (list []string) {
 	own, accused := accounts[i].sumsOf()
 	fits := map[string]bool{} // by name: whether every other account has it as this one has itself
@@ -87,7 +87,7 @@ func candidates(accounts []Account, i int) (list []string) {
 		}
 		theirs, said := accounts[k].sumsOf()
 		for tick, mine := range own {
-			answered := false // this account says of somebody what the other says of itself
+			answered := false // this account has the same checksum of a peer as the other has of itself
 			for _, sum := range accused[tick] {
 				answered = answered || tracediff.EqualSums(sum, theirs[tick])
 			}
@@ -103,7 +103,7 @@ func candidates(accounts []Account, i int) (list []string) {
 			}
 		}
 	}
-	here := map[string]bool{} // whom it accuses
+	here := map[string]bool{} // the peers that it accuses
 	for k := range accounts[i].Claims {
 		for _, name := range accounts[i].Claims[k].Peers {
 			here[name] = true
@@ -118,8 +118,7 @@ func candidates(accounts []Account, i int) (list []string) {
 	return list
 }
 
-// disagree reports whether two accounts state different checksums of one tick, of their own or of
-// the same peer.
+// disagree reports whether two accounts state different checksums of one tick, for themselves or for the same peer.
 func disagree(a, b *Account) bool {
 	x, saidX := a.sumsOf()
 	y, saidY := b.sumsOf()

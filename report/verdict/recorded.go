@@ -9,8 +9,8 @@ import (
 	"github.com/desynctool/desynctool/tracediff"
 )
 
-// recorded looks at what games recorded themselves of where the peers parted, within the
-// bracket of the states: values of single systems, and checksums of whole ticks.
+// recorded looks at the games' own records of where the peers diverged, within the bracket of the states: values of
+// single systems, and checksums of whole ticks.
 func (c *Conclusion) recorded(e Evidence) {
 	if c.Bracket == nil {
 		return
@@ -68,7 +68,7 @@ func traceGroups(t *tracediff.Result) (groups [][]string) {
 	return groups
 }
 
-// checkSums holds the games' own checksums beside the states.
+// checkSums compares the games' own checksums with the states.
 func (c *Conclusion) checkSums(e Evidence) {
 	if c.Checksums != nil && !c.narrowed() {
 		return // they part within the bracket

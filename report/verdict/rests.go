@@ -6,9 +6,9 @@ import (
 	"github.com/desynctool/desynctool/report/document"
 )
 
-// What peers left is what they say. Where two peers' files agree each bears the other out, and where
-// states differ two words stand against each other, each of them shown. Other lines rest on what only
-// one peer wrote: a forger who has that peer's files could have written it.
+// The files of a peer show only what that peer recorded. Where two peers' files agree, they confirm each other. Where
+// states differ, the report shows both. Other findings rest on the files of one peer only: a forger who has that peer's
+// files could have written them.
 
 // rests finds the steps that rest on the word of one peer alone.
 func (c *Conclusion) rests() {
@@ -19,8 +19,8 @@ func (c *Conclusion) rests() {
 	}
 }
 
-// restsOn returns the peers on whose own words the finding of a step rests, each of them by itself and
-// borne out by nobody else; nil if it rests on more than that.
+// restsOn returns the peers that the finding of a step depends on: each of them alone reported it, and no other peer
+// confirms it. It returns nil if the finding rests on more than that.
 func (c *Conclusion) restsOn(step Step) []string {
 	switch step {
 	case StepInputs:
@@ -65,8 +65,8 @@ func (c *Conclusion) restsOn(step Step) []string {
 	return nil
 }
 
-// orderWord returns who alone says that the parting order was, or was not, applied: a log may lack
-// what its peer applied, and have what nobody sent.
+// orderWord returns the peers that alone show that the parting order was, or was not, applied: a log may lack an order
+// that its peer applied, and have an order that no peer sent.
 func (c *Conclusion) orderWord() (list []string) {
 	d := c.Inputs.Parting
 	if d == nil {
@@ -86,7 +86,7 @@ func (c *Conclusion) orderWord() (list []string) {
 	return list
 }
 
-// alone returns whose word it is, if no other peer's log has the same.
+// alone returns the writer of the message, if no other peer's log has the same.
 func (w *Word) alone() []string {
 	if len(w.Mutual) > 0 {
 		return nil
@@ -94,7 +94,7 @@ func (w *Word) alone() []string {
 	return eachOnce(w.By)
 }
 
-// replayedWord returns whose log was replayed, if no other peer's log has the same orders.
+// replayedWord returns the peer with the log that was replayed, if no other peer's log has the same orders.
 func (c *Conclusion) replayedWord() []string {
 	switch s := c.Inputs.State; {
 	case c.Borrowed != nil:

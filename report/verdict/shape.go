@@ -23,8 +23,8 @@ type shape struct {
 	single *snapshot.Change
 
 	blank     int // values of one field of all archetypes that are nearly all zero on one side
-	traded    int // columns whose values are the same, in other rows
-	scattered int // columns whose values differ up and down
+	traded    int // columns with the same values, in other rows
+	scattered int // columns with values that differ up and down
 
 	notations bool // nothing but texts differ, which are one number in two notations
 
@@ -34,8 +34,8 @@ type shape struct {
 	places map[string]bool // where they differ, as bisect.Places has it
 }
 
-// shapeOf looks at the difference of two states; scopes, if there are any, say which columns
-// and archetypes of it count.
+// shapeOf looks at the difference of two states; scopes, if there are any, select the columns and archetypes that
+// count.
 func shapeOf(d *snapshot.Diff, scopes []string) *shape {
 	s := &shape{rng: d.RNG != nil, floats: true, near: true, steps: map[float64]bool{}, keys: map[string]bool{}, places: map[string]bool{}}
 	fields := map[string]*blanks{}

@@ -76,7 +76,7 @@ func (c *Conclusion) search(e Evidence) {
 	s.Traced = slices.ContainsFunc(slices.Concat(b.Traces, e.Traces), func(t *tracediff.Result) bool { return len(t.Traces) > len(t.Uncompared)+1 })
 }
 
-// peers says of each peer what it left, and with whom it agrees where they parted.
+// peers describes for each peer what it left, and which peers it agrees with where they diverged.
 func (c *Conclusion) peers(e Evidence) {
 	for _, info := range e.Bisect.Peers {
 		p := document.TriagedPeer{Name: info.Name, Snapshots: info.Snapshots, OrderLog: info.Log}
@@ -150,8 +150,8 @@ func timeline(e Evidence) *document.Timeline {
 	return t
 }
 
-// engineNames returns how the engine calls the ticks of a timeline, and its state points of which there
-// are states; nil if it has no names of its own.
+// engineNames returns the engine's names of the ticks of a timeline, and of its state points with states; nil if the
+// engine has no such names.
 func engineNames(e Evidence, t *document.Timeline) *document.Names {
 	var points []uint64
 	for i := range t.Peers {
@@ -229,7 +229,8 @@ func cascade(e Evidence) []document.CascadeDocument {
 	named := map[[2]string]bool{}
 	add := func(t *tracediff.Result) {
 		for _, c := range t.Cascade {
-			if place := [2]string{c.System, c.Scope}; t == longest || c.Scope != "" && !named[place] { // files of another kind name parts of their own
+			// another kind of file may name parts that this one does not
+			if place := [2]string{c.System, c.Scope}; t == longest || c.Scope != "" && !named[place] {
 				named[place] = true
 				list = append(list, document.CascadeDocument{
 					Scope: c.Scope, Tick: c.Tick.Number, Native: t.NativeName(tracediff.Tick{Number: c.Tick.Number}), System: c.System, Count: c.Count, Last: c.Last.Number,

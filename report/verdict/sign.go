@@ -5,20 +5,20 @@ import "github.com/desynctool/desynctool/orderlog"
 // SignKind is what speaks for a cause.
 type SignKind int
 
-// Signs, with what they hold beside their kind.
+// Signs, and the contents of their fields.
 const (
 	OnlySumsDiffer    SignKind = iota // the states are equal while the checksums differ
 	SumsAreBlind                      // the states differ while every checksum agrees
-	CacheRecomputed                   // a game computed derived data again and found it wrong; Names: the peer, what it wrote
+	CacheRecomputed                   // a game computed derived data again and found it wrong; Names: the peer, the data
 	CachesUnderEqual                  // derived data differs under equal states
 	OrdersDiffer                      // the peers were given different orders; Order: how the first one differs
-	CachesBefore                      // derived data differed under equal states before these parted; Names: the caches
+	CachesBefore                      // derived data differed earlier, under equal states; Names: the caches
 	StartDiffers                      // the states differ before any tick was played
 	FactDiffers                       // a fact of the game is not the same on all peers; Names: the fact, then its values
 	FactSame                          // a fact of a machine is the same on a peer that is right; Names: the fact, its value
-	PartedByLoading                   // a peer parted by loading a state; Names: the peer
-	RestoredOther                     // a peer restored another state than it had saved; Names: the peer, the checksum of the save, that of the restore
-	LoadedThere                       // a peer loaded a state where the peers parted; Names: the peer, the kind of marker; Numbers: the tick
+	PartedByLoading                   // a peer diverged by loading a state; Names: the peer
+	RestoredOther                     // a peer restored another state than it had saved; Names: the peer, the saved checksum, the restored one
+	LoadedThere                       // a peer loaded a state where the peers diverged; Names: the peer, the kind of marker; Numbers: the tick
 	Experimented                      // an experiment; Names: its mode, the build
 	OwnIsSound                        // the peer's own build comes to what the others have, in every experiment; Names: the build
 	DecimalSigns                      // texts differ that are one number with another decimal sign
@@ -28,7 +28,7 @@ const (
 	NamedByUncompared                 // the same, and the orders of some peers are not there to be compared
 	OneBit                            // one bit of one value differs
 	ZeroOnOneSide                     // values of one field are zero on one side; Numbers: how many
-	ValuesInOtherRows                 // the same values stand in other rows; Numbers: in how many columns
+	ValuesInOtherRows                 // the same values are in other rows; Numbers: in how many columns
 	EachOthersKeys                    // new entities have each other's keys; Numbers: those on the first side only, on the second
 	RNGFirst                          // the RNG alone differs after the first system, or at the end of the tick
 )

@@ -8,8 +8,8 @@ import (
 	"github.com/desynctool/desynctool/tracediff"
 )
 
-// statements takes what engines wrote themselves, into traces first, then into order logs,
-// and holds each against all evidence that there is of its tick.
+// statements takes what engines wrote themselves, into traces first, then into order logs, and compares each statement
+// with all evidence of its tick.
 func (c *Conclusion) statements(e Evidence) {
 	c.Detected = detected(e)
 	c.ofTraces(e)
@@ -24,8 +24,8 @@ func (c *Conclusion) statements(e Evidence) {
 	}
 }
 
-// ofTraces takes the claims beside traces. Each comparison of traces has judged all of them by
-// its own checksums; the word of one that has the tick counts.
+// ofTraces takes the claims that come with traces. Each comparison of traces has judged all of them by its own
+// checksums; the word of one that has the tick counts.
 func (c *Conclusion) ofTraces(e Evidence) {
 	first := len(c.Statements)
 	at := map[string][]int{} // statements by their texts
@@ -64,8 +64,8 @@ func (c *Conclusion) ofLogs(e Evidence, said *orderlog.PeerClaim) {
 	c.Statements = append(c.Statements, s)
 }
 
-// hold judges a statement that names a tick which no checksum beside it is of: by
-// checksums elsewhere, by hashes in order logs, by the states.
+// hold judges a statement about a tick for which its file has no checksum: by checksums elsewhere, by hashes in order
+// logs, by the states.
 func (c *Conclusion) hold(e Evidence, s *Statement) {
 	if s.Tick == nil || s.Standing != tracediff.Unchecked {
 		return
@@ -108,8 +108,8 @@ func (c *Conclusion) hold(e Evidence, s *Statement) {
 	}
 }
 
-// strength orders standings by how much they say. Once anything shows that the peers had parted
-// before a tick, the claim is true whatever else agrees then: a checksum may not cover all.
+// strength orders standings by how much they show. Once anything shows that the peers had diverged before a tick, the
+// claim is true whatever else agrees then: a checksum may not cover all.
 var strength = map[tracediff.Standing]int{
 	tracediff.Unchecked: 0, tracediff.Fits: 1, tracediff.Contradicted: 2, tracediff.Borne: 3, tracediff.Late: 4,
 }
@@ -147,8 +147,7 @@ func byTrace(t *tracediff.Result) (a apartBy, ok bool) {
 	return a, true
 }
 
-// holds says how a claim stands that the peers parted in a tick at the latest, which the state
-// point after that tick shows.
+// holds judges a claim that the peers diverged in a tick at the latest. The state point after that tick shows it.
 func (a apartBy) holds(tick uint64) tracediff.Standing {
 	switch point := tick + 1; {
 	case a.good != nil && *a.good >= point && (a.bad == nil || *a.bad > point):
@@ -166,14 +165,14 @@ func (a apartBy) holds(tick uint64) tracediff.Standing {
 // Borne reports whether the evidence bears the statement out.
 func (s *Statement) Borne() bool { return s.Standing == tracediff.Borne }
 
-// Late reports whether the peers had parted before the tick that the statement names.
+// Late reports whether the peers had diverged before the tick that the statement names.
 func (s *Statement) Late() bool { return s.Standing == tracediff.Late }
 
 // Contradicted reports whether the evidence contradicts the statement.
 func (s *Statement) Contradicted() bool { return s.Standing == tracediff.Contradicted }
 
-// Fits reports whether the evidence neither bears the statement out nor contradicts it, and the
-// peers parted around its tick.
+// Fits reports whether the evidence neither confirms the statement nor contradicts it, and the peers diverged around
+// its tick.
 func (s *Statement) Fits() bool { return s.Standing == tracediff.Fits }
 
 // Wrong reports whether the evidence contradicts any of the statement. That it comes late, or
@@ -182,9 +181,8 @@ func (s *Statement) Wrong() bool {
 	return s.Contradicted() || len(s.Contradictions) > 0 || s.Equal != nil || len(s.Cleared) > 0
 }
 
-// FirstStatement returns the statement that says most: one that is wrong, else the
-// first that names a tick, else the first; nil if there is none. Wrong counts the statements
-// that are contradicted in part at least.
+// FirstStatement returns the statement that shows most: one that is wrong, else the first that names a tick, else the
+// first; nil if there is none. Wrong counts the statements that are contradicted in part at least.
 func (c *Conclusion) FirstStatement() (first *Statement, wrong int) {
 	for i := range c.Statements {
 		s := &c.Statements[i]

@@ -9,7 +9,7 @@ const (
 	StepInputs    Step = "inputs"        // were the peers given the same orders
 	StepInitial   Step = "initial-state" // did they begin with the same state
 	StepBracket   Step = "bracket"       // between which two state points did they diverge
-	StepChecksums Step = "checksums"     // what do the games' own checksums say
+	StepChecksums Step = "checksums"     // what do the games' own checksums show
 	StepTick      Step = "tick"          // in which tick
 	StepSystem    Step = "system"        // in which system of it
 	StepArchetype Step = "archetype"     // which archetype was first
@@ -18,5 +18,5 @@ const (
 	StepField     Step = "field"         // which fields, with which values
 	StepPeers     Step = "peers"         // who is wrong
 	StepCause     Step = "cause"         // what kind of mistake
-	StepClaims    Step = "claims"        // what do the engines say themselves
+	StepClaims    Step = "claims"        // what do the engines report themselves
 )

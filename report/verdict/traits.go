@@ -18,7 +18,7 @@ import (
 type traits struct {
 	initial bool
 	healed  bool
-	// uncompared says that the orders of some who parted are not there until they did.
+	// uncompared is set if some of the peers that diverged left no orders until then.
 	uncompared bool
 	// inputs is how orders around the divergence differ, "" if they do not or are not
 	// known; order the kind of the first one that differs, or that names what differs.
@@ -28,7 +28,7 @@ type traits struct {
 	// named is the kind of the order that names all entities that differ, where the orders
 	// are equal; "" if there is none.
 	named string
-	// loaded says that a peer loaded a state at the moment at which the peers parted.
+	// loaded is set if a peer loaded a state at the moment at which the peers diverged.
 	loaded *Sign
 
 	// system is the first one after which the peers differ, scopes what differs after it;
@@ -36,9 +36,9 @@ type traits struct {
 	system string
 	scopes []string
 
-	// shape is of the values that differ: of the columns that the trace shows to differ
-	// after the first system if it is fine enough, else of all at the end of the tick. It
-	// counts only if exact: else the states are of a later point. Nil without states.
+	// shape describes the values that differ: in the columns that differ after the first system according to the trace
+	// if it is fine enough, else in all columns at the end of the tick. It counts only if exact: else the states belong
+	// to a later point. Nil without states.
 	shape *shape
 	point uint64 // of those states
 	exact bool
@@ -91,14 +91,14 @@ func (t *traits) rngAlone() bool {
 	return t.shape.rng && t.shape.rows == 0
 }
 
-// orders takes the difference of the inputs that parted the peers.
+// orders takes the difference of the inputs that made the peers diverge.
 func (t *traits) orders(c *Conclusion) {
 	if in := &c.Inputs; in.Differ() && in.Parting != nil {
 		t.inputs, t.either, t.order = in.Parting.Kind, in.Parting.Either, in.Parting.Order
 	}
 }
 
-// loads finds a peer that loaded a state where the peers parted, by a marker in its log.
+// loads finds a peer that loaded a state where the peers diverged, by a marker in its log.
 func (t *traits) loads(e Evidence, c *Conclusion) {
 	if c.Tick == nil {
 		return
@@ -134,8 +134,8 @@ func factsThatDiffer(facts []document.Fact) (out []Sign) {
 // languages are the names of the fact what language a machine has.
 var languages = []string{"locale", "language", "lang"}
 
-// byFacts looks at the machines of peers that are wrong and of those that are right: what is
-// the same on both is no cause.
+// byFacts compares the machines of peers that are wrong with the machines of peers that are right: a fact that is the
+// same on both is not a cause.
 func (c *Conclusion) byFacts(facts []document.Fact, t *traits) {
 	for _, f := range facts {
 		if !slices.Contains(languages, f.Name) {
@@ -191,9 +191,8 @@ func named(e Evidence, c *Conclusion, s *shape) (kind string) {
 	return kind
 }
 
-// mentions reports whether the hex digits of a payload hold the key of an entity: as one of
-// its numbers if it names its fields, else as 8 bytes, or as 4 on a multiple of 4 if that is
-// not a small number, which may stand for anything.
+// mentions reports whether the hex digits of a payload contain the key of an entity: as one of its numbers if it names
+// its fields, else as 8 bytes, or as 4 on a multiple of 4 unless it is a small number, which may mean anything.
 func mentions(payload, key string) bool {
 	b, err := hex.DecodeString(payload)
 	if err != nil {

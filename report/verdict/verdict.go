@@ -1,7 +1,6 @@
-// Package verdict concludes what happened to a session from all of its evidence: whether
-// the peers parted, in which tick, which system of it, which archetype, which component,
-// who is wrong, and what kind of mistake looks like that. It is the only place that decides
-// any of this.
+// Package verdict concludes what happened to a session from all of its evidence: whether the peers diverged, in which
+// tick, which system of it, which archetype, which component, who is wrong, and what kind of mistake looks like that.
+// It is the only place that decides any of this.
 //
 // Each step takes what one comparison found. A step that the evidence does not answer stays
 // open, with the artifacts that would close it. Everything in a Conclusion is typed, so that
@@ -20,9 +19,8 @@ import (
 	"github.com/desynctool/desynctool/snapshot"
 )
 
-// Conclude draws the conclusion. Without a divergence it says so; without anything that
-// could be compared it says what would be needed. The same evidence gives the same
-// Conclusion. An error is one of Evidence.Within.
+// Conclude draws the conclusion. Without a divergence the conclusion has none; if nothing could be compared, it lists
+// what would be needed. The same evidence gives the same Conclusion. An error comes from Evidence.Within.
 func Conclude(e Evidence) (*Conclusion, error) {
 	c := &Conclusion{Given: e.Given, Session: e.Session, Replayer: e.Replayer, Facts: differing(e.Facts), Stated: e.Stated, Covers: e.Covers, Lost: unique(e.Lost), Warnings: e.Warnings}
 	if l := e.Lab; l != nil {
@@ -78,8 +76,8 @@ func differing(facts []document.Fact) []document.Fact {
 	return slices.DeleteFunc(slices.Clone(facts), func(f document.Fact) bool { return !f.Differs() })
 }
 
-// kind takes over where the peers parted, and names the divergence: where states and
-// checksums show nothing of it, what the order logs show.
+// kind takes over where the peers diverged, and names the divergence: by the order logs, where states and checksums
+// show nothing of it.
 func (c *Conclusion) kind(e Evidence) {
 	b := e.Bisect
 	c.Kind, c.Bracket, c.Exact, c.Groups = b.Kind, b.Bracket, b.Exact, b.Groups
@@ -112,7 +110,7 @@ func (c *Conclusion) kind(e Evidence) {
 	}
 }
 
-// lastly says what of the machinery around the evidence is told.
+// lastly takes the warnings about the evidence, and the text that asks for more.
 func (c *Conclusion) lastly(e Evidence) {
 	if b := e.Bisect; b != nil {
 		c.Warnings = unique(slices.Concat(b.Warnings, warningsOf(e.Orders), e.Warnings))
@@ -129,7 +127,7 @@ func warningsOf(o *orderlog.Comparison) []string {
 	return o.Warnings
 }
 
-// unique returns texts without those that stand there twice.
+// unique returns texts without repetitions.
 func unique(list []string) (out []string) {
 	for _, text := range list {
 		if !slices.Contains(out, text) {
@@ -190,7 +188,7 @@ func (c *Conclusion) lost(e Evidence) {
 		}
 		c.LogsUnsure = o.Incomplete()
 	}
-	// What says how much of a file was used says all that is wrong with it.
+	// A text that goes on with how much of the file was used includes all problems of the file.
 	c.Lost = slices.DeleteFunc(unique(list), func(text string) bool {
 		return slices.ContainsFunc(list, func(more string) bool { return strings.HasPrefix(more, text+"; ") })
 	})

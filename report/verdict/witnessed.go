@@ -6,7 +6,7 @@ import (
 	"github.com/desynctool/desynctool/bisect"
 )
 
-// blameWitnessed says who departed from the replay of their own log.
+// blameWitnessed finds the peers that departed from the replay of their own log.
 func (c *Conclusion) blameWitnessed(e Evidence) {
 	w := c.Witnessed
 	c.Replayed = slices.ContainsFunc(w.Replays, func(r bisect.WitnessedReplay) bool { return r.Compared() })
@@ -17,7 +17,7 @@ func (c *Conclusion) blameWitnessed(e Evidence) {
 	c.borrow(w)
 }
 
-// borrow finds the peer that left no recording, where the one with which it parted did what the game does.
+// borrow finds the peer that left no recording, where the peer that it diverged from did what the game does.
 func (c *Conclusion) borrow(w *bisect.Witnessed) {
 	if len(c.Groups) != 2 {
 		return
@@ -40,8 +40,8 @@ func (c *Conclusion) borrow(w *bisect.Witnessed) {
 	}
 }
 
-// cleared returns which of some peers did what the game computes of their own logs, beyond where the peers
-// parted, while others are known to have departed.
+// cleared returns the peers that did what the game computes from their logs, beyond where the peers diverged, while
+// others are known to have departed.
 func (c *Conclusion) cleared(accused []string) (list []string) {
 	if c.Witnessed == nil || c.Bracket == nil || len(c.Guilty) == 0 {
 		return nil
