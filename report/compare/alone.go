@@ -13,8 +13,8 @@ import (
 	"github.com/desynctool/desynctool/tracediff"
 )
 
-// alone concludes from evidence that cannot be compared with any other; why says so. Without
-// any that can be used it stays an error.
+// alone concludes from evidence that cannot be compared with any other; why is the reason. Without any that can be used
+// it stays an error.
 func alone(s *bundle.Session, why error) (*document.Report, error) {
 	if !errors.As(why, new(*bundle.AloneError)) {
 		return nil, why

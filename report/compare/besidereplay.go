@@ -8,7 +8,7 @@ import (
 	"github.com/desynctool/desynctool/report/verdict"
 )
 
-// unplayedError says that evidence of one peer cannot be compared, since its recording could not be played either.
+// unplayedError reports that evidence of one peer cannot be compared, since its recording could not be played either.
 type unplayedError struct {
 	error
 	lost []string
@@ -16,8 +16,8 @@ type unplayedError struct {
 
 func (e *unplayedError) Unwrap() error { return e.error }
 
-// withReplay compares the evidence of one peer with the replay of its own log; why says that there is nothing else to
-// compare it with. The caller closes what it returns.
+// withReplay compares the evidence of one peer with the replay of its log; why is the reason that there is nothing else
+// to compare it with. The caller closes what it returns.
 func (g *gatherer) withReplay(why error) (*gatherer, error) {
 	p, err := newPlayer(g.s, *g.builds.Witness, g.logs, g.builds.Progress)
 	if err != nil {
@@ -40,7 +40,7 @@ func (g *gatherer) withReplay(why error) (*gatherer, error) {
 	return nil, &unplayedError{why, p.lost}
 }
 
-// besideReplay compares what one peer left with the replay of its own log. The caller closes what it returns.
+// besideReplay compares the files that one peer left with the replay of its log. The caller closes what it returns.
 func (g *gatherer) besideReplay(r *recording, heard *bisect.Witnessed) (*gatherer, error) {
 	s, err := g.player.beside(r.Paths, shown{r.name, r.replay.Folder})
 	if err != nil {

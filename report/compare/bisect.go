@@ -1,5 +1,5 @@
-// Package compare runs the comparisons that the evidence of a session allows, and narrows a
-// desync down with them: the bracket of state points, the tick, what differs there.
+// Package compare runs the comparisons that the evidence of a session allows, and narrows a desync down with them: the
+// bracket of state points, the tick, the differences there.
 package compare
 
 import (
@@ -16,18 +16,19 @@ import (
 	"github.com/desynctool/desynctool/tracediff"
 )
 
-// BisectOptions selects what Bisect does beside its search.
+// BisectOptions selects what Bisect does in addition to its search.
 type BisectOptions struct {
-	// Drill replays peers that depart from Builds.Sim system by system beside the traces that they left.
+	// Drill replays peers that depart from Builds.Sim system by system, and compares them with the traces that they
+	// left.
 	Drill bool
 	// Write is a folder for the states at the point at which the peers first differ, as the builds compute them; "" for
 	// none.
 	Write string
 }
 
-// Bisect finds when the peers of a session parted: by their states, with the checksums that
-// engines recorded beside them, or, where no two peers left states, by only these. Evidence
-// of fewer than two peers is an bundle.AloneError.
+// Bisect finds when the peers of a session diverged. It compares their states, and the checksums that engines recorded
+// with them; or only the checksums, where no two peers left states. Evidence of fewer than two peers is an
+// bundle.AloneError.
 func Bisect(s *bundle.Session, builds Builds, opts BisectOptions) (*bisect.Result, error) {
 	if opts.Write != "" {
 		if err := claim(opts.Write, nil); err != nil {
@@ -83,7 +84,7 @@ func bisectBy(s *bundle.Session, builds Builds, opts BisectOptions) (*bisect.Res
 	return r, err
 }
 
-// byLogs bisects by only the hashes in order logs; why says why nothing else will do.
+// byLogs bisects by only the hashes in order logs; why is the reason that nothing else can be used.
 func byLogs(s *bundle.Session, why error) (*bisect.Result, error) {
 	logs, err := s.Logs(nil)
 	if err != nil {
@@ -102,8 +103,8 @@ func byLogs(s *bundle.Session, why error) (*bisect.Result, error) {
 	return r, nil
 }
 
-// foreignHashes returns the comparison of the logs of engines beside the peers' states, nil if there are
-// none: hashes in logs of ours are compared as roots of the states.
+// foreignHashes returns the comparison of the logs of engines, in addition to the peers' states, nil if there are none.
+// Hashes in our own logs are compared as roots of the states.
 func (g *gatherer) foreignHashes() *orderlog.Comparison {
 	foreign := slices.ContainsFunc(g.s.LogFiles(), func(f *bundle.File) bool { return f.Format.Name != "order-log" })
 	if !foreign {
@@ -114,7 +115,7 @@ func (g *gatherer) foreignHashes() *orderlog.Comparison {
 	}
 	logs, err := g.s.Logs(nil)
 	if err != nil {
-		return nil // whoever needs them says so
+		return nil // the code that needs them reports it
 	}
 	defer logs.Close()
 	c, err := orderlog.Compare(logs.Named, orderlog.CompareOptions{})
@@ -129,7 +130,7 @@ func hashesCompared(c *orderlog.Comparison) bool {
 	return slices.ContainsFunc(c.State.Hashes, func(h orderlog.HashSummary) bool { return h.Equal+h.Differ > 0 })
 }
 
-// bisected is Bisect; what the order logs say is known if they were read.
+// bisected is Bisect. The contents of the order logs are known if they were read.
 func (g *gatherer) bisected(drill bool) (*bisect.Result, error) {
 	s := g.s
 	if len(s.Peers()) < 2 {
@@ -182,9 +183,8 @@ func (g *gatherer) bisected(drill bool) (*bisect.Result, error) {
 	return r, nil
 }
 
-// maxWhole is how many bytes of traces of ours are read to their end, for healings, later
-// splits, and to see how a divergence spreads. Larger ones are read up to where they first
-// differ.
+// maxWhole is how many bytes of our own traces are read to their end, for healings, later splits, and to see how a
+// divergence spreads. Larger ones are read up to where they first differ.
 const maxWhole = 64 << 20
 
 // ownTraces compares the traces that the peers left by docs/trace.md.
@@ -245,7 +245,7 @@ func (g *gatherer) conclude(r *bisect.Result, traces *bundle.Traces) {
 	r.Warnings = slices.Concat(r.Warnings, warnings, s.Warnings())
 }
 
-// byTraces bisects by only the traces, where fewer than two peers left a state or a log of ours.
+// byTraces bisects by only the traces, where fewer than two peers left a state or one of our own logs.
 func (g *gatherer) byTraces() (*bisect.Result, error) {
 	s := g.s
 	traces, err := s.Traces(bundle.TraceOptions{Logs: true})

@@ -18,8 +18,8 @@ import (
 	"github.com/desynctool/desynctool/snapshot"
 )
 
-// withComputed compares the evidence of one peer with a peer that plays the orders of its log in the simulator; why says
-// that there is nothing else to compare it with. The caller closes what it returns.
+// withComputed compares the evidence of one peer with a peer that plays the orders of its log in the simulator; why is
+// the reason that there is nothing else to compare it with. The caller closes what it returns.
 func (g *gatherer) withComputed(why error) (*gatherer, error) {
 	r, err := g.s.Replayable()
 	if err != nil {
@@ -241,7 +241,7 @@ func (g *gatherer) write(dir string) error {
 	return nil
 }
 
-// claim returns an error if a folder contains anything other than some states. Nil stands for any.
+// claim returns an error if a folder contains anything other than some states. Nil means any.
 func claim(dir string, states []bisect.Computed) error {
 	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) || err == nil && d.IsDir() {

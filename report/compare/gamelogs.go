@@ -10,9 +10,8 @@ import (
 	"github.com/desynctool/desynctool/report/document"
 )
 
-// gameLogs gathers what only some of the peers have in their games' own logs, and the facts that
-// these state. Facts that other files state are theirs: values are told apart only where they
-// are written alike.
+// gameLogs gathers what only some of the peers have in their games' own logs, and the facts that these state. Facts
+// that other files state are taken from these: values are distinguished only where they are written alike.
 func (g *gatherer) gameLogs() {
 	names := map[string]string{}
 	for _, p := range g.e.Bisect.Peers {
@@ -25,8 +24,9 @@ func (g *gatherer) gameLogs() {
 	g.e.Stated = logs.Stated
 }
 
-// stated keeps when the match was played, and all facts of the game and of the machines: those of logs of ours, traces and states, then
-// what games wrote beside messages of desyncs, then games' own logs.
+// stated keeps when the match was played, and all facts of the game and of the machines: first the facts of our own
+// logs, traces and states, then the facts that games wrote next to messages of desyncs, then the facts of games' own
+// logs.
 func (g *gatherer) stated() {
 	var beside bundle.Said
 	for _, a := range g.e.Accounts {
@@ -56,7 +56,7 @@ func withFacts(facts []document.Fact, logs *bundle.GameLogs) []document.Fact {
 	return facts
 }
 
-// split is where the peers parted in the game's own words: the end of the bracket.
+// split is where the peers diverged in the game's own words: the end of the bracket.
 func (g *gatherer) split() gamelog.Split {
 	b := g.e.Bisect.Bracket
 	if b == nil {

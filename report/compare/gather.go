@@ -122,7 +122,7 @@ func (g *gatherer) states() error {
 	return nil
 }
 
-// caches opens the states of which caches differ first.
+// caches opens the states in which caches differ first.
 func (g *gatherer) caches() error {
 	c := g.e.Bisect.Caches
 	p := &verdict.Parted{Names: [2]string{c.A, c.B}}
@@ -161,7 +161,7 @@ func (g *gatherer) sets() (list []named) {
 // maxAfter is how many state points after the bad end are looked at for states.
 const maxAfter = 4
 
-// after returns the first state points after one of which two peers have a state.
+// after returns the first state points after bad at which two peers have a state.
 func after(sets []named, bad snapshot.Point) (points []snapshot.Point) {
 	count := map[uint64]int{}
 	for _, s := range sets {
@@ -221,8 +221,7 @@ func (g *gatherer) differing(sets []named, at snapshot.Point) (*verdict.Parted, 
 	return nil, nil
 }
 
-// namingOf returns what the game calls the entities of a state, nil if its format does not say
-// it.
+// namingOf returns what the game calls the entities of a state, nil if its format contains no names.
 func namingOf(e *snapshot.Entry, s snapshot.State) snapshot.Naming {
 	if e.Format == nil || e.Format.Naming == nil {
 		return nil

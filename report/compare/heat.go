@@ -9,15 +9,15 @@ import (
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
 
-// maxHeat is how many state points a heat map has, and maxHeatForeign how many of a format
-// of which a whole file has to be read for its hashes.
+// maxHeat is how many state points a heat map has. maxHeatForeign is how many it has for a format with hashes that need
+// a whole file to be read.
 const (
 	maxHeat        = 160
 	maxHeatForeign = 8
 )
 
-// heat compares the leaves of the two peers that parted at all state points of which both
-// left states, or at the ones around the bracket if there are very many.
+// heat compares the leaves of the two peers that diverged at all state points where both left states, or at the points
+// around the bracket if there are very many.
 func (g *gatherer) heat() {
 	p := g.e.Parted
 	if p == nil || g.e.Bisect.Bracket == nil {

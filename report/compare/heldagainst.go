@@ -9,7 +9,7 @@ import (
 	"github.com/desynctool/desynctool/snapshot"
 )
 
-// hold holds every peer against the replay of its own log.
+// hold compares every peer with the replay of its log.
 func (p *player) hold() {
 	for _, r := range p.list {
 		if r.replay == nil {
@@ -21,7 +21,7 @@ func (p *player) hold() {
 			r.why = err.Error()
 			continue
 		}
-		// What the peer's game said was of another peer, and not of the replay.
+		// The message of the peer's game was about another peer, and not about the replay.
 		if b := r.pair.Bracket; b != nil && b.By == bisect.ByClaim {
 			r.pair.Bracket = nil
 		}
@@ -41,7 +41,7 @@ func (p *player) compare(paths []string, replays ...shown) (*bundle.Session, *bi
 	return s, r, err
 }
 
-// compareOwn holds a peer against a replay of its log, by what the peer itself computed: its log may hold what
+// compareOwn compares a peer with a replay of its log, by what the peer itself computed: its log may contain what
 // others did.
 func (p *player) compareOwn(r *recording, replay *gamereplay.Replay) (*bundle.Session, *bisect.Result, error) {
 	s, err := p.beside(r.Paths, shown{r.name, replay.Folder})
@@ -53,7 +53,7 @@ func (p *player) compareOwn(r *recording, replay *gamereplay.Replay) (*bundle.Se
 	return s, result, err
 }
 
-// beside returns the session of what lies below some paths, and of replays.
+// beside returns the session of the files below some paths, and of replays.
 func (p *player) beside(paths []string, replays ...shown) (*bundle.Session, error) {
 	paths = slices.Clone(paths)
 	for _, r := range replays {

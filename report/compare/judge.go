@@ -16,8 +16,8 @@ import (
 	"github.com/desynctool/desynctool/snapshot"
 )
 
-// Judge is a minimize.Test by a game that plays candidates: beside another game, or itself, or by its own test of
-// saved states. Hashes that were recorded have no say in it.
+// Judge is a minimize.Test by a game that plays candidates: two games side by side, one game twice, or the game's own
+// test of saved states. It ignores hashes that were recorded.
 type Judge struct {
 	Witness *gamereplay.Witness
 	Mode    bisect.TrialMode    // Against, Dual, Serialize or FromEachSnapshot
@@ -89,7 +89,7 @@ func (j *Judge) judged(o minimize.Outcome, p *player, list []*asked) (minimize.O
 	}
 	_, r, err := p.compare(nil, shownList...)
 	switch {
-	case err != nil && len(list) == 1: // a test that has nothing to say of two runs found nothing
+	case err != nil && len(list) == 1: // a test that left nothing about two runs found nothing
 		o.Verdict = minimize.InSync
 	case err != nil:
 		o.Verdict, o.Why = minimize.Unknown, err.Error()

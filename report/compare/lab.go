@@ -17,8 +17,8 @@ type Builds struct {
 	Sim, Own *bisect.Sim
 	// Witness is a game that plays the recordings of the peers again, nil for none.
 	Witness *Witness
-	// Replays is how many replays experiments may take, beside those that find the peer who
-	// is wrong, and a second look at what departs; 0 for as many as are begun in a minute.
+	// Replays is how many replays experiments may take. The replays that find the peer who is wrong, and a second look
+	// at what departs, do not count. 0 is as many as are begun in a minute.
 	Replays int
 	// Verify recomputes the digests of all states where none differ, see bisect.Options.
 	Verify bool
@@ -27,12 +27,11 @@ type Builds struct {
 	Progress func(what string, done, total int64)
 }
 
-// maxTime is for how long experiments are begun if nobody says how many there may be.
+// maxTime is for how long experiments are begun if their number is not set.
 const maxTime = time.Minute
 
-// The sizes of experiments: how many replays show that a build does not do the same twice,
-// how far games roll back and how long before its tick an order is given, in ticks, and
-// whose predictions are tried.
+// The sizes of experiments: how many replays show that a build does not do the same twice, how far games roll back and
+// how long before its tick an order is given, in ticks, and how many players are predicted.
 const (
 	repeats    = 24
 	depth      = 8
@@ -42,7 +41,7 @@ const (
 	maxBack    = 1024
 )
 
-// bench replays the orders of the peers once more.
+// bench replays the orders of the peers again.
 type bench struct {
 	builds Builds
 	own    *bisect.Sim
@@ -131,7 +130,7 @@ func (x *bench) replays(t verdict.Trying) int {
 			return x.deep(t) + 1
 		}
 	}
-	return 2 // instances side by side; what is rolled back is only the last ticks
+	return 2 // instances side by side; only the last ticks are rolled back
 }
 
 // steps reports whether both builds are known to have systems.
@@ -187,7 +186,7 @@ func (x *bench) predict(t verdict.Trying) (trial *bisect.Trial, err error) {
 	return trial, nil
 }
 
-// players returns those whose orders are predicted: who gives some in the tick, else around it.
+// players returns the players to predict: the players with orders in the tick, or, if there are none, around it.
 func (x *bench) players(t verdict.Trying) []uint32 {
 	players := x.replay.OrdersFrom(t.Peer, t.Tick, t.Tick+1)
 	if t.Wide {

@@ -60,8 +60,8 @@ func (s *logSummary) add(rec *orderlog.Record) {
 // are of interest; of a log with more than its part, they are read again.
 const maxHeld = 16 << 20
 
-// heldHead is the size of what stands before the payload of a held order: tick, number
-// within the tick, player, sequence, kind, length.
+// heldHead is the size of the head before the payload of a held order: tick, number within the tick, player, sequence,
+// kind, length.
 const heldHead = 8 + 5*4
 
 // hold keeps the orders of a tick, one after the other in a single piece of memory.
@@ -93,7 +93,7 @@ func (s *logSummary) eachHeld(f func(tick uint64, o *orderlog.Order)) {
 	}
 }
 
-// between returns the orders of ticks from one to before another. Again opens the log anew.
+// between returns the orders of ticks from one to before another. Again opens the log again.
 func (s *logSummary) between(from, to uint64, again func() (orderlog.Source, io.Closer, error)) (list []document.ReportedOrder) {
 	if !s.overflown {
 		s.eachHeld(func(tick uint64, o *orderlog.Order) {
@@ -185,7 +185,7 @@ const (
 	maxAround   = 60
 )
 
-// window returns the ticks whose orders are of interest.
+// window returns the ticks with orders that are of interest.
 func (g *gatherer) window() (from, to uint64) {
 	at := uint64(0)
 	b := g.e.Bisect.Bracket
@@ -256,11 +256,11 @@ func (g *gatherer) sameBins() {
 	g.e.Logged = &document.TimelineSpan{First: first, Last: last, Count: last - first + 1}
 }
 
-// around joins the orders of all logs that stand around the divergence.
+// around joins the orders of all logs around the divergence.
 func (g *gatherer) around() {
 	type identity struct {
 		document.ReportedOrder
-		n int // the same order may stand in a log twice
+		n int // a log may contain the same order twice
 	}
 	have := map[identity][]string{}
 	from, to := g.window()

@@ -9,8 +9,7 @@ import (
 	"github.com/desynctool/desynctool/snapshot"
 )
 
-// places are words in the name of a component or field that say that it is where an entity is,
-// rather than where it heads.
+// places are words in the name of a component or field for where an entity is, rather than where it heads.
 var places = []string{"position", "pos", "location", "globalposition", "fixedposition"}
 
 // PlaceColumns returns the columns of a position by their names, where no format declares it, and
@@ -37,7 +36,7 @@ func PlaceColumns(columns []snapshot.ColumnInfo) (axes string, names []string) {
 	return "", nil
 }
 
-// axisOf cuts the name of an axis out of that of a field: "x", "pos.x", "x_pos".
+// axisOf cuts the name of an axis out of the name of a field: "x", "pos.x", "x_pos".
 func axisOf(field, axis string) (before, after string, ok bool) {
 	switch {
 	case field == axis:
@@ -50,8 +49,8 @@ func axisOf(field, axis string) (before, after string, ok bool) {
 	return "", "", false
 }
 
-// placed reports whether a name says that it is where an entity is: that of the field without
-// its axis, or where nothing is left of it that of the component.
+// placed reports whether a name is for where an entity is. The name is the field without its axis, or the component
+// where nothing is left of the field.
 func placed(component, rest string) bool {
 	if rest == "" {
 		rest = component
@@ -64,8 +63,8 @@ func numeric(t snapshot.Type) bool { return t.Width() >= 2 && t != snapshot.Ref 
 
 func columnName(c *snapshot.ColumnInfo) string { return c.Component + "." + c.Field }
 
-// eachRow calls f with some columns of each row, the row being that of the columns. A table that
-// lacks one of the columns has no rows.
+// eachRow calls f with some columns of each row. row is the row's number in the columns. A table that lacks one of the
+// columns has no rows.
 func eachRow(s snapshot.State, table int, columns []string, f func(key snapshot.Key, of []snapshot.Column, row int)) error {
 	index, err := s.Index(table)
 	if err != nil {
@@ -117,8 +116,7 @@ func number(c *snapshot.Column, row int) float64 {
 	return float64(c.Uint(row))
 }
 
-// twoNumbers returns the first two numbers of a text in which commas stand between them:
-// "8761,67072,0".
+// twoNumbers returns the first two numbers of a text with commas between them: "8761,67072,0".
 func twoNumbers(text string) (x, y float64, ok bool) {
 	first, rest, ok := strings.Cut(strings.Trim(text, "() "), ",")
 	if !ok {

@@ -19,8 +19,8 @@ import (
 	"github.com/desynctool/desynctool/snapshot"
 )
 
-// How many state points a replay is asked to dump: those before the split, in the bracket, and after
-// it, at which the peer left a state of its own; and in each round between two replays that part.
+// How many state points a replay is asked to dump: points before the split, in the bracket and after it, at which the
+// peer left a state; and points in each round between two replays that diverge.
 const (
 	dumpsBefore = 2
 	dumpsWithin = 32
@@ -32,8 +32,7 @@ const (
 // maxPlayed is how many recordings of a session are played again.
 const maxPlayed = 16
 
-// maxBeside is how many files beside a recording are given to the game, and maxBesideBytes how large
-// they may be.
+// maxBeside is how many files next to a recording are given to the game, and maxBesideBytes how large they may be.
 const (
 	maxBeside      = 4096
 	maxBesideBytes = 1 << 30
@@ -61,12 +60,12 @@ type recording struct {
 	copy   *engine.Recording
 	replay *gamereplay.Replay // nil if it could not be played
 	name   string             // of the replay, as a peer
-	in     *recording         // that of another peer, which holds what this one's machine computed; else nil
-	pair   *bisect.Result     // the peer held against it, nil if nothing was
+	in     *recording         // another peer's recording, if it contains what this peer's machine computed; else nil
+	pair   *bisect.Result     // the comparison of the peer with it, nil if nothing was compared
 	why    string             // nothing was
 }
 
-// newPlayer copies the recordings of a session out of it, with what their games need beside them.
+// newPlayer copies the recordings of a session out of it, with the files next to them that their games need.
 func newPlayer(s *bundle.Session, w Witness, logs []*readLog, progress func(what string, done, total int64)) (*player, error) {
 	p := &player{w: w, s: s, tree: s.Tree(), done: map[*recording]uint64{}}
 	dir, remove, err := files.TemporaryFolder("")
@@ -93,8 +92,8 @@ func newPlayer(s *bundle.Session, w Witness, logs []*readLog, progress func(what
 	return p, nil
 }
 
-// heard returns the peers who left no recording of their own, but whose checksums those of others hold, as of
-// all who played: each is held against the replay of the first of these.
+// heard returns the peers that left no recording, but have checksums in the recordings of others, as all players have
+// in some games. Each is compared with the replay of the first recording that has them.
 func (p *player) heard() (list []*recording) {
 	known := map[string]bool{}
 	for _, r := range p.list {
@@ -111,7 +110,7 @@ func (p *player) heard() (list []*recording) {
 	return list
 }
 
-// copyOut copies a recording, and what lies beside it, to the disk.
+// copyOut copies a recording, and the files next to it, to the disk.
 func (p *player) copyOut(r *recording, dir string, logs []*readLog) error {
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return err
@@ -202,8 +201,8 @@ func (p *player) play(list []*asked) {
 	}
 }
 
-// all plays every recording once, up to where the peers had parted, and dumps states of the points around
-// it at which the peer left states, or one whose recording is not played.
+// all plays every recording once, up to where the peers had diverged. It dumps states of the points around it at which
+// the peer left states, or a peer whose recording is not played.
 func (p *player) all(b *bisect.Bracket) {
 	var list []*asked
 	others := p.unplayed()
@@ -261,8 +260,9 @@ func (p *player) make(list []*asked) {
 	}
 }
 
-// nearest plays every recording whose peer has nobody to be held against, and holds it against the replay: first
-// by what the recording itself says, then with states around where that departs, or of all points if it does not.
+// nearest plays every recording if its peer has no other peer to be compared with, and compares the peer with the
+// replay: first by the contents of the recording itself, then with states around where that departs, or of all points
+// if it does not.
 func (p *player) nearest() {
 	var list, dumped []*asked
 	for _, r := range p.list {

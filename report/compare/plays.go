@@ -12,7 +12,7 @@ import (
 	"github.com/desynctool/desynctool/report/gamereplay"
 )
 
-// Plays says in which ways a game plays a recording again.
+// Plays sets in which ways a game plays a recording again.
 type Plays struct {
 	Modes   []bisect.TrialMode  // Plain, Repeat, Serialize, FromEachSnapshot, Against
 	Runs    int                 // for Repeat, at least 2
@@ -22,11 +22,11 @@ type Plays struct {
 	Progress func(what string, done, total int64)
 }
 
-// gameModes are the ways of playing that games have modes of their own for.
+// gameModes are the ways of playing for which games have a mode.
 var gameModes = map[bisect.TrialMode]engine.Mode{bisect.Serialize: engine.Serialize, bisect.FromEachSnapshot: engine.Rejoin}
 
-// Play has a game play the only recording of a session in some ways. An error says that it cannot be played at
-// all; what one way lacks is in its Trial.
+// Play has a game play the only recording of a session in some ways. An error reports that it cannot be played at all;
+// what one way lacks is in its Trial.
 func Play(s *bundle.Session, w Witness, opts Plays) (bisect.Trials, []string, error) {
 	if err := s.Unknown(); err != nil {
 		return nil, nil, err
@@ -91,7 +91,7 @@ func (p *player) one(a *asked) error {
 	return a.err
 }
 
-// plain holds the recording against its replay.
+// plain compares the recording with its replay.
 func (p *player) plain(t *bisect.Trial, r *recording, ask engine.Ask) error {
 	ask.Dump = dumpsAround(setAt(p.s, r.Paths), nil)
 	a := &asked{of: r, by: p.w.Witness, ask: ask}
@@ -146,7 +146,7 @@ func (p *player) departs(t *bisect.Trial, s *bundle.Session, r *bisect.Result, a
 	return nil
 }
 
-// selfTest has the game hold itself against itself; what it leaves says of two runs of the same ticks.
+// selfTest has the game compare two runs of the same ticks, and reads the results that it leaves.
 func (p *player) selfTest(t *bisect.Trial, r *recording, ask engine.Ask) error {
 	a := &asked{of: r, by: p.w.Witness, ask: ask}
 	if err := p.one(a); err != nil {
@@ -154,7 +154,7 @@ func (p *player) selfTest(t *bisect.Trial, r *recording, ask engine.Ask) error {
 	}
 	t.Ticks = 2 * t.To
 	s, result, err := p.compare(nil, shown{r.name, a.replay.Folder})
-	if errors.As(err, new(*bundle.AloneError)) { // it has nothing to say of two runs
+	if errors.As(err, new(*bundle.AloneError)) { // it left nothing about two runs
 		t.Compared = t.To
 		t.Means = fmt.Sprintf("%s found no difference in its own test", p.w.Game.Title)
 		return nil
@@ -212,7 +212,7 @@ func (p *player) repeat(t *bisect.Trial, r *recording, ask engine.Ask, runs int)
 	return nil
 }
 
-// other plays the recording with another game beside: builds, data.
+// other plays the recording with another game in addition: other builds, other data.
 func (p *player) other(t *bisect.Trial, r *recording, ask engine.Ask, w *gamereplay.Witness) error {
 	t.Against = w.Spec
 	list := []*asked{{of: r, by: p.w.Witness, ask: ask}, {of: r, by: w, ask: ask}}

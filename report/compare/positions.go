@@ -150,7 +150,7 @@ func (m *mapping) put(side int, e snapshot.Entity, archetype string, at [3]float
 	}
 }
 
-// byKeys takes the numbers of the entities that differ for those of their tiles.
+// byKeys takes the numbers of the entities that differ as the numbers of their tiles.
 func (m *mapping) byKeys(side int, p snapshot.Position) {
 	for e := range m.differ {
 		if e.Kind == p.Kind && m.names[side].Has(e) {
@@ -198,8 +198,8 @@ func (m *mapping) declared(side int, s snapshot.State, table int, p snapshot.Pos
 	})
 }
 
-// entity returns the entity that a row of a position is of. A row of another table than those of
-// the kind is of the entity with its number.
+// entity returns the entity that a row of a position belongs to. A row of a table other than the table of the kind
+// belongs to the entity with its number.
 func (m *mapping) entity(side int, p snapshot.Position, key snapshot.Key) snapshot.Entity {
 	if p.Kind != p.Archetype {
 		if e := m.names[side].Entity(p.Archetype, key); e.Kind != p.Archetype {

@@ -12,12 +12,12 @@ import (
 	"github.com/desynctool/desynctool/report/verdict"
 )
 
-// readLog is what one order log says, read once for all purposes.
+// readLog is the content of one order log, read once for all purposes.
 type readLog struct {
 	*logSummary
 	name   string // of its peer
 	file   *bundle.File
-	hashes *bisect.Hashes // of a log of ours, else nil
+	hashes *bisect.Hashes // for one of our own logs, else nil
 	source orderlog.Source
 	again  func() (orderlog.Source, io.Closer, error)
 	heard  bundle.LogRead // what its game wrote into it of desyncs
@@ -76,8 +76,8 @@ type foreignLog struct{ *readLog }
 // Dialect implements orderlog.Foreign.
 func (l foreignLog) Dialect() orderlog.Dialect { return l.source.(orderlog.Foreign).Dialect() }
 
-// readLogs reads all order logs once, compares them where there are two or more, and keeps
-// what they say. An error says that they are of different games.
+// readLogs reads all order logs once, compares them where there are two or more, and keeps their contents. An error
+// reports that they belong to different games.
 func (g *gatherer) readLogs() error {
 	logs, err := g.s.Logs(g.advance(g.s.LogBytes()))
 	if errors.As(err, new(*bundle.AloneError)) {
@@ -118,7 +118,7 @@ func (g *gatherer) readAlone() error {
 	for _, f := range g.s.LogFiles() {
 		source, closer, err := g.s.OpenLog(f)
 		if err != nil {
-			continue // whoever needs the log says so
+			continue // the code that needs the log reports it
 		}
 		r := newReadLog(g.s, f, source)
 		r.rest()
@@ -129,7 +129,7 @@ func (g *gatherer) readAlone() error {
 	return nil
 }
 
-// hashes returns what the logs of ours say of their own peers, by their paths.
+// hashes returns what our own logs contain about their own peers, by their paths.
 func (g *gatherer) hashes() map[string]*bisect.Log {
 	out := map[string]*bisect.Log{}
 	for _, r := range g.logs {

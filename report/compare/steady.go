@@ -4,8 +4,8 @@ import (
 	"github.com/desynctool/desynctool/bisect"
 )
 
-// steady finds out whether two replays of the same orders are the same: those of two peers' logs if their orders
-// are equal, else a second one of the first log.
+// steady finds out whether two replays of the same orders are the same: the replays of two peers' logs if their orders
+// are equal, else a second replay of the first log.
 func (p *player) steady(sameOrders bool) (of []*recording, differ *bisect.Bracket) {
 	var played []*recording
 	for _, r := range p.list {
@@ -42,7 +42,7 @@ func (p *player) steady(sameOrders bool) (of []*recording, differ *bisect.Bracke
 	return of, p.closer(again, [2]string{first.name, second.name}, r.Bracket)
 }
 
-// against holds two replays against each other, nil if nothing of them can be compared.
+// against compares two replays with each other, nil if nothing of them can be compared.
 func (p *player) against(a, b shown) *bisect.Result {
 	_, r, err := p.compare(nil, a, b)
 	if err != nil || r.Bracket == nil && r.Recorded+r.Pairs+compared(r) == 0 {

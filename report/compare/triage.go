@@ -16,9 +16,9 @@ import (
 	"github.com/desynctool/desynctool/tracediff"
 )
 
-// Triage looks at all that the peers of a session left and reports what happened. With
-// a simulator it says who is wrong, and makes experiments that show the cause. Progress, if
-// not nil, is called with the bytes that are read of order logs and traces, and of all.
+// Triage looks at all that the peers of a session left and reports what happened. With a simulator it finds who is
+// wrong, and makes experiments that show the cause. Progress, if not nil, is called with the bytes that are read of
+// order logs and traces, and of all.
 func Triage(s *bundle.Session, builds Builds, progress func(done, total int64)) (*document.Report, error) {
 	c, err := Conclude(s, builds, progress)
 	if err != nil {
@@ -71,7 +71,7 @@ func Conclude(s *bundle.Session, builds Builds, progress func(done, total int64)
 	return g.rest()
 }
 
-// rest gathers what a report shows beside the comparisons, and concludes.
+// rest gathers what a report shows in addition to the comparisons, and concludes.
 func (g *gatherer) rest() (*verdict.Conclusion, error) {
 	if err := g.before(); err != nil {
 		return nil, err
@@ -100,16 +100,14 @@ func (g *gatherer) rest() (*verdict.Conclusion, error) {
 	return verdict.Conclude(g.e)
 }
 
-// hear takes what games wrote of desyncs; names are whose files these are, by path, as far as that
-// is known.
+// hear takes what games wrote of desyncs; names are the owners of the files, by path, if they are known.
 func hear(e *verdict.Evidence, s *bundle.Session, names map[string]string) {
 	if e.Accounts = s.Accounts(names); len(e.Accounts) > 0 {
 		e.Leaves, e.More = s.Leaves(e.Accounts[0].Engine)
 	}
 }
 
-// before compares the states of the two peers at the good end of the bracket, whose caches
-// may differ already.
+// before compares the states of the two peers at the good end of the bracket: their caches may differ already.
 func (g *gatherer) before() error {
 	p := g.e.Parted
 	if p == nil || g.e.Bisect.Bracket == nil || g.e.Bisect.Bracket.Good == nil {
@@ -155,7 +153,7 @@ func (g *gatherer) of(name string) *snapshot.Set {
 	return &snapshot.Set{}
 }
 
-// ends counts the snapshots whose content was read since the answer rests on them.
+// ends verifies the snapshots that were read whole, since the answer rests on them.
 func (g *gatherer) ends() {
 	for _, at := range g.e.Bisect.Content {
 		for _, s := range g.sets() {
@@ -166,7 +164,7 @@ func (g *gatherer) ends() {
 	}
 }
 
-// verify computes the hashes of snapshots of ours again from their content, unless that was done.
+// verify computes the hashes of our own snapshots again from their content, unless that was done.
 func (g *gatherer) verify(entries ...*snapshot.Entry) {
 	for i, e := range entries {
 		if e == nil || !e.Checksummed() {
@@ -233,7 +231,7 @@ func (g *gatherer) checkReport(path string, r *peers.Report) {
 	g.e.Checked = append(g.e.Checked, path)
 }
 
-// left gathers what there is of each peer.
+// left gathers the files and facts of each peer.
 func (g *gatherer) left() {
 	facts := map[string]map[string]string{}
 	for _, info := range g.e.Bisect.Peers {
@@ -276,7 +274,7 @@ func (g *gatherer) left() {
 	g.facts(facts)
 }
 
-// about takes what a log's header says of the session.
+// about takes the session's data from a log's header.
 func (g *gatherer) about(h *orderlog.Header, d orderlog.Dialect) {
 	s := &g.e.Session
 	if d.TickName != nil {
@@ -287,7 +285,7 @@ func (g *gatherer) about(h *orderlog.Header, d orderlog.Dialect) {
 	} else if sim := h.Params["sim"]; sim != "" {
 		s.Game = sim
 	}
-	if s.Build == "" { // that of the first; where others differ, Facts has them all
+	if s.Build == "" { // the build of the first; where others differ, Facts has them all
 		s.Build = h.Build
 	}
 	if h.TickRate.Den > 0 && s.TickRate == 0 {
@@ -298,8 +296,8 @@ func (g *gatherer) about(h *orderlog.Header, d orderlog.Dialect) {
 	}
 }
 
-// names finds the engine's own names of state points and ticks: those that files have, else
-// those of logs and traces.
+// names finds the engine's own names of state points and ticks: first the names in files, else the names in logs and
+// traces.
 func (g *gatherer) names() {
 	points := map[uint64]string{}
 	for _, p := range g.e.Bisect.Peers {
@@ -330,7 +328,7 @@ func (g *gatherer) names() {
 	}
 }
 
-// meta returns what a peer's first state of ours, or one that is open, says of the peer.
+// meta returns the metadata of a peer in its first state in our format, or in one that is open.
 func (g *gatherer) meta(name string, set *snapshot.Set) map[string]string {
 	if p := g.e.Parted; p != nil {
 		for i, s := range p.States {
@@ -350,7 +348,7 @@ func (g *gatherer) meta(name string, set *snapshot.Set) map[string]string {
 	return nil
 }
 
-// addFacts adds what a file says of a peer.
+// addFacts adds what a file contains about a peer.
 func addFacts(facts map[string]map[string]string, peer, build string, meta map[string]string) {
 	addFact(facts, peer, "build", build)
 	for name, value := range meta {
@@ -370,7 +368,7 @@ func addFact(facts map[string]map[string]string, peer, name, value string) {
 	}
 }
 
-// facts keeps what the peers say of the game and of their machines.
+// facts keeps what the peers' files contain about the game and their machines.
 func (g *gatherer) facts(all map[string]map[string]string) {
 	for peer, list := range all {
 		for name, value := range list {

@@ -12,9 +12,8 @@ import (
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
 
-// within finds the first of some ticks at whose end the first peer's trace and another
-// peer's differ, and the system after which they began to; of several peers the earliest
-// system counts.
+// within finds the first of some ticks at the end of which the first peer's trace and another peer's differ, and the
+// system after which they began to; of several peers the earliest system counts.
 func (g *gatherer) within(from, to uint64) (found *verdict.Within, err error) {
 	var traces []bisect.Traced
 	var folders []string
@@ -97,7 +96,7 @@ func agree(a, b []bisect.TracedSystem) string {
 	return a[len(a)-1].System
 }
 
-// differing returns the scopes whose sums differ, in order.
+// differing returns the scopes with different sums, in order.
 func differing(a, b map[string]merkle.Short) (scopes []string) {
 	for _, scope := range slices.Sorted(maps.Keys(a)) {
 		if sum, ok := b[scope]; ok && scope != "" && sum != a[scope] {

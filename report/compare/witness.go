@@ -18,7 +18,7 @@ type Witness struct {
 	Context context.Context
 }
 
-// witnessed has the game play the recordings again, and holds the peers against what it computes.
+// witnessed has the game play the recordings again, and compares the peers with what it computes.
 func (g *gatherer) witnessed() error {
 	w := g.builds.Witness
 	if w == nil || g.e.Bisect == nil {
@@ -96,7 +96,7 @@ func (g *gatherer) nameOf(r *recording) string {
 	return r.Peer
 }
 
-// setAt returns the states of the peer whose folder or file is among some paths.
+// setAt returns the states of the peer that has its folder or file among some paths.
 func setAt(s *bundle.Session, paths []string) *snapshot.Set {
 	for _, p := range s.Peers() {
 		if slices.Contains(paths, p.Path) {
@@ -106,8 +106,8 @@ func setAt(s *bundle.Session, paths []string) *snapshot.Set {
 	return nil
 }
 
-// nearer takes over what the replays narrow: the bracket, if one peer departs inside that of the peers while
-// the others agree, and the values, if the peers left no states of one moment.
+// nearer takes over what the replays narrow: the bracket, if one peer departs inside the bracket of the peers while the
+// others agree, and the values, if the peers left no states of one moment.
 func (g *gatherer) nearer() error {
 	guilty := g.e.Bisect.Witnessed.Guilty(g.e.Bisect)
 	if len(guilty) == 0 {
@@ -132,7 +132,7 @@ func (g *gatherer) nearer() error {
 	return nil
 }
 
-// valuesOf compares the states of a peer with those of its replay.
+// valuesOf compares the states of a peer with the states of its replay.
 func (g *gatherer) valuesOf(r *recording) error {
 	s, err := g.player.beside(r.Paths, shown{r.name, r.replay.Folder})
 	if err != nil {
@@ -141,8 +141,8 @@ func (g *gatherer) valuesOf(r *recording) error {
 	return g.valuesIn(s, r.pair)
 }
 
-// besideOther compares the states of a peer whose recording cannot be played with those of the replay of the only
-// other peer's log, if that peer agrees with it.
+// besideOther handles a peer with a recording that cannot be played: it compares the peer's states with the replay of
+// the only other peer's log, if that peer agrees with the replay.
 func (g *gatherer) besideOther() error {
 	w, others := g.e.Bisect.Witnessed, g.player.unplayed()
 	if len(g.e.Bisect.Peers) != 2 || len(w.Replays) != 1 || len(others) != 1 || w.Differ != nil || g.e.Bisect.Bracket == nil ||
