@@ -25,21 +25,29 @@ func adoptPage(t *testing.T) string {
 	return string(b)
 }
 
-// adoptCode writes the code of docs/adopt.md in a language into a folder.
-func adoptCode(t *testing.T, language string, files ...string) (dir string) {
-	t.Helper()
-	dir = t.TempDir()
-	var got []string
-	for _, m := range regexp.MustCompile("(?s)\n```"+language+` (\S+)`+"\n(.*?)\n```\n").FindAllStringSubmatch(adoptPage(t), -1) {
-		got = append(got, m[1])
-		if err := os.WriteFile(filepath.Join(dir, m[1]), []byte(m[2]+"\n"), 0o644); err != nil {
+// TestAdoptCode: each block of code in docs/adopt.md is a part of the program that it names, apart from the indentation.
+func TestAdoptCode(t *testing.T) {
+	blocks := regexp.MustCompile("(?s)\n```(c|csharp) (\\S+)\n(.*?)\n```\n").FindAllStringSubmatch(adoptPage(t), -1)
+	if len(blocks) < 10 {
+		t.Fatalf("only %d blocks of code", len(blocks))
+	}
+	for _, m := range blocks {
+		b, err := os.ReadFile(filepath.Join(m[1], "carts", m[2]))
+		if err != nil {
 			t.Fatal(err)
 		}
+		if !slices.ContainsFunc([]int{4, 8, 12, 16}, func(columns int) bool {
+			return strings.Contains(string(b), indented(m[3], columns)+"\n")
+		}) {
+			t.Errorf("%s does not contain\n%s", m[2], m[3])
+		}
 	}
-	if !slices.Equal(got, files) {
-		t.Fatalf("docs/adopt.md has the files %q, expected %q", got, files)
-	}
-	return dir
+}
+
+// indented returns lines with some spaces before each.
+func indented(lines string, columns int) string {
+	space := strings.Repeat(" ", columns)
+	return space + strings.ReplaceAll(lines, "\n", "\n"+space)
 }
 
 // steps returns the state of each step of a triage, and its text.
@@ -58,7 +66,7 @@ func steps(t *testing.T, args ...string) map[string]string {
 	return out
 }
 
-// levels plays the levels of docs/adopt.md, and holds what triage says against the page.
+// levels plays the levels of docs/adopt.md, and compares the answers of triage with the page.
 func levels(t *testing.T, dir string, program func(level string) []string) {
 	t.Helper()
 	play := func(level string) string {
@@ -94,18 +102,14 @@ func levels(t *testing.T, dir string, program func(level string) []string) {
 	wants(t, run(t, 0, append([]string{"sim", "check", "--log", filepath.Join(three, "host"), "--"}, four...)...), "CONFORMS", "ok     recorded hashes")
 }
 
-// TestAdoptC builds and runs the C code of docs/adopt.md.
+// TestAdoptC builds and runs the C programs of docs/adopt.md.
 func TestAdoptC(t *testing.T) {
 	effort.Whole(t)
 	needTool(t, "cc")
-	dir := adoptCode(t, "c", "game.h", "level1.c", "state.h", "level2.c", "level3.c", "level4.c")
-	header, err := filepath.Abs("c")
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := t.TempDir()
 	levels(t, dir, func(level string) []string {
 		path := filepath.Join(dir, "level"+level)
-		out, err := exec.Command("cc", "-std=c99", effort.Of("-O0", "-O2"), "-Wall", "-Wextra", "-Wno-unused-function", "-Wno-unused-variable", "-Werror", "-I", header, "-o", path, path+".c").CombinedOutput()
+		out, err := exec.Command("cc", "-std=c99", effort.Of("-O0", "-O2"), "-Wall", "-Wextra", "-Wno-unused-function", "-Wno-unused-variable", "-Werror", "-I", "c", "-o", path, filepath.Join("c", "carts", "level"+level+".c")).CombinedOutput()
 		if err != nil {
 			t.Fatalf("%v\n%s", err, out)
 		}
@@ -113,18 +117,15 @@ func TestAdoptC(t *testing.T) {
 	})
 }
 
-// TestAdoptCSharp builds and runs the C# code of docs/adopt.md.
+// TestAdoptCSharp builds and runs the C# programs of docs/adopt.md.
 func TestAdoptCSharp(t *testing.T) {
 	whole(t)
 	needTool(t, "mcs")
 	needTool(t, "mono")
-	dir := adoptCode(t, "csharp", "Game.cs", "Level1.cs", "State.cs", "Level2.cs", "Level3.cs", "Level4.cs")
+	dir, code := t.TempDir(), filepath.Join("csharp", "carts")
 	levels(t, dir, func(level string) []string {
 		path := filepath.Join(dir, "Level"+level)
-		args := []string{"-out:" + path + ".exe", path + ".cs", filepath.Join(dir, "Game.cs"), filepath.Join("csharp", "Desynctool.cs")}
-		if level != "1" {
-			args = append(args, filepath.Join(dir, "State.cs"))
-		}
+		args := []string{"-out:" + path + ".exe", filepath.Join(code, "Level"+level+".cs"), filepath.Join(code, "Game.cs"), filepath.Join(code, "State.cs"), filepath.Join("csharp", "Desynctool.cs")}
 		if out, err := exec.Command("mcs", args...).CombinedOutput(); err != nil {
 			t.Fatalf("%v\n%s", err, out)
 		}
@@ -156,11 +157,10 @@ func TestAdoptSame(t *testing.T) {
 	needTool(t, "cc")
 	needTool(t, "mcs")
 	needTool(t, "mono")
-	dir := adoptCode(t, "c", "game.h", "level1.c", "state.h", "level2.c", "level3.c", "level4.c")
-	other := adoptCode(t, "csharp", "Game.cs", "Level1.cs", "State.cs", "Level2.cs", "Level3.cs", "Level4.cs")
+	dir, other, code := t.TempDir(), t.TempDir(), filepath.Join("csharp", "carts")
 	for _, build := range [][]string{
-		{"cc", "-std=c99", "-O2", "-I", "c", "-o", filepath.Join(dir, "level2"), filepath.Join(dir, "level2.c")},
-		{"mcs", "-out:" + filepath.Join(other, "Level2.exe"), filepath.Join(other, "Level2.cs"), filepath.Join(other, "Game.cs"), filepath.Join(other, "State.cs"), filepath.Join("csharp", "Desynctool.cs")},
+		{"cc", "-std=c99", "-O2", "-I", "c", "-o", filepath.Join(dir, "level2"), filepath.Join("c", "carts", "level2.c")},
+		{"mcs", "-out:" + filepath.Join(other, "Level2.exe"), filepath.Join(code, "Level2.cs"), filepath.Join(code, "Game.cs"), filepath.Join(code, "State.cs"), filepath.Join("csharp", "Desynctool.cs")},
 	} {
 		if out, err := exec.Command(build[0], build[1:]...).CombinedOutput(); err != nil {
 			t.Fatalf("%v\n%s", err, out)
