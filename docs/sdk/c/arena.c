@@ -2,8 +2,8 @@
    Copyright 2026 The desynctool authors */
 /* arena.c: a larger game with desynctool.h, one that rolls back. Four players with four fighters each, drones, shots, pickups and
    hazards; nine systems. What a player orders takes effect two ticks later, at once on each machine: a machine that does not
-   know the others' orders yet assumes that they repeat their last ones, plays ahead, and plays again when it knows. Only ticks of
-   which all orders are known are hashed, logged and saved.
+   know the others' orders yet assumes that they repeat their last ones, plays ahead, and plays again when it knows. A
+   tick is hashed, logged and saved only when all its orders are known.
 
        cc -std=c99 -O2 -pthread -o arena arena.c
        ./arena record DIR [--seed N] [--ticks N] [--peers N] [--snapshot-every N] [--trace none|system|archetype|column]
@@ -186,7 +186,7 @@ static double add_up(game *g, const char *place, const double *v, size_t n) {
 }
 
 static float magnitude(float v) { return v < 0 ? -v : v; }
-static float length(float x, float y) { /* about: no square root, whose library differs */
+static float length(float x, float y) { /* about: no square root, since libraries differ in it */
     x = magnitude(x), y = magnitude(y);
     return x > y ? x + y * 0.375f : y + x * 0.375f;
 }
@@ -305,7 +305,7 @@ static uint64_t scattered(const void *address) { /* a hash table's idea of a key
     return v ^ v >> 29;
 }
 
-/* Lists as a hash table does whose keys are pointers to entities. */
+/* Lists entities like a hash table with pointers as keys. */
 static void by_address(entry *list, size_t n) {
     for (size_t i = 1, at; i < n; i++) {
         entry e = list[i];
@@ -1003,13 +1003,13 @@ typedef struct {
     game g;
     const char *name;
     int number, peers;
-    uint64_t sure;           /* the first tick of which not all orders are known */
+    uint64_t sure;           /* the first tick with orders that are not known */
     box boxes[RING][PLAYERS];
     desync_buffer saved;     /* the state at point `sure` */
     uint64_t script[PLAYERS]; /* random numbers of the players, which are not the game's */
     uint32_t sequence[PLAYERS];
     reel reels[RING];
-    state start, now, stale; /* now: at the point that is being recorded; stale: what an unmarked column was */
+    state start, now, stale; /* now: at the point that is being recorded; stale: the value of an unmarked column */
     int is_stale;
     view v;
     desync_recorder files;
@@ -1074,7 +1074,7 @@ static void receive(peer *p, uint64_t tick, uint32_t who, const box *sent) {
     box_of(p, tick, who)->known = 1;
 }
 
-/* Orders of a tick for the game: those that are known, and guesses for players whose are not. */
+/* Orders of a tick for the game: the known ones, and guesses for the other players. */
 static size_t orders_of(peer *p, uint64_t tick, given *to, desync_order *orders) {
     size_t n = 0;
     for (uint32_t who = 0; who < PLAYERS; who++) {
@@ -1188,7 +1188,7 @@ static void add_key(difference *d, const uint64_t key[2]) {
     memcpy(d->keys[i], key, sizeof d->keys[i]);
 }
 
-/* An entity has the same slot on all peers, as its key says. */
+/* An entity has the same slot on all peers, the number of its key. */
 static void compare_rows(const desync_table *a, const desync_table *b, const char *component, difference *d) {
     *d = (difference){.table = a->label, .component = component, .two = a->key2 != NULL};
     for (size_t i = 0; i < a->slots; i++) {
@@ -1454,7 +1454,7 @@ static void open_peer(peer *p, const options *o, int number) {
     describe_machine(p, o);
 }
 
-/* Orders on their way: each machine gets those of another in order, none to seven frames late. */
+/* Orders on their way: each machine gets another machine's orders in order, none to seven frames late. */
 typedef struct { box sent[RING][PLAYERS]; uint64_t arrives[RING][PLAYERS][MAX_PEERS], last[PLAYERS][MAX_PEERS], rng; } network;
 
 static void post(network *n, const options *o, uint32_t who, uint64_t tick, uint64_t frame) {

@@ -19,8 +19,9 @@
        desync_signatures  tick-signatures.bin: state hashes that the peer signed, written and checked
        desync_serve       replays for desynctool: `desynctool replay s/host --sim "exec:./mygame --headless"`
 
-   skirmish.c beside this file is a whole small game in lockstep, arena.c a larger one that rolls back. The formats are those of
-   docs/snapshot.md, docs/merkle.md, docs/orderlog.md, docs/trace.md, docs/peer-report.md and docs/extsim.md.
+   skirmish.c next to this file is a whole small game in lockstep, arena.c a larger one that rolls back.
+   docs/snapshot.md, docs/merkle.md, docs/orderlog.md, docs/trace.md, docs/peer-report.md and docs/extsim.md describe
+   the formats.
 
    Functions that return `const char *` return NULL if all went well, else why not, in a text that lives for ever.
 
@@ -80,7 +81,7 @@ void desync_sha256_begin(desync_sha256 *s);
 void desync_sha256_add(desync_sha256 *s, const void *data, size_t n);
 void desync_sha256_end(desync_sha256 *s, uint8_t out[32]);
 
-/* CRC-32C of more bytes after those that `crc` is of; 0 is that of no bytes. */
+/* CRC-32C of more bytes after the bytes that `crc` covers; 0 covers no bytes. */
 uint32_t desync_crc32c(uint32_t crc, const void *data, size_t n);
 
 /* The Merkle root over n leaves. */
@@ -119,7 +120,7 @@ typedef struct {
     const char *label; /* 1 to 1024 bytes, unique in its class */
     int table_class;
     size_t slots;      /* how many the arrays have */
-    size_t stride;     /* bytes from one slot to the next, of all that says no other */
+    size_t stride;     /* bytes from one slot to the next, where nothing sets another */
     const void *alive; /* NULL: each slot is a row; else a byte for each slot, 0 is no row */
     const void *key;   /* NULL: the number of the slot; else an unsigned integer for each slot, unique among rows */
     size_t key_size;   /* 1, 2, 4 or 8 bytes; 0 is 8 */
@@ -128,8 +129,8 @@ typedef struct {
     size_t column_count;
 } desync_table;
 
-/* Slots, columns and tables may be in any order: they are hashed and written in that of keys and names. What decides
-   the future of the game belongs into archetypes and the RNG. */
+/* Slots, columns and tables may be in any order: they are hashed and written in the order of keys and names. What
+   decides the future of the game belongs into archetypes and the RNG. */
 typedef struct {
     const void *rng; /* NULL if the game has none */
     size_t rng_size; /* at most 65536 */
@@ -154,8 +155,8 @@ typedef struct {
     const char *peer;       /* NULL if not known */
     uint32_t epoch;
     const uint8_t *history; /* 32 bytes, NULL if not known */
-    const desync_param *properties; /* of the peer: "build", what the session's parameters are, os, compiler; each once. A
-                                       replay refuses a state whose build or parameters are not those of the log */
+    const desync_param *properties; /* of the peer: "build", the session's parameters, os, compiler; each once. A replay
+                                       refuses a state with another build or other parameters than the log */
     size_t property_count;          /* at most 4096 */
 } desync_point;
 
@@ -163,8 +164,8 @@ typedef struct {
 const char *desync_snapshot(const desync_world *w, const desync_point *at, desync_buffer *out);
 
 /* A .snap that was read. Its rows are the slots of its tables, by ascending keys, and everything is packed: keys are
-   uint64_t, values are as an enum above says, strings and bytes are desync_bytes, `present` has a byte a row. Strings of the
-   point are "" rather than NULL. */
+   uint64_t, values are as described at the enum above, strings and bytes are desync_bytes, `present` has a byte a row.
+   Strings of the point are "" rather than NULL. */
 typedef struct {
     desync_point at;
     desync_world world;
@@ -172,8 +173,9 @@ typedef struct {
     void *kept, *file;
 } desync_snap;
 
-/* Reads the bytes of a .snap whose cells are not compressed, and checks all of it up to the state hash, whoever it is from.
-   The bytes must stay as long as it is used: contents of strings lie in them. If it is refused there is nothing to free. */
+/* Reads the bytes of a .snap without compressed cells, and checks all of it up to the state hash. It may come from any
+   source. The bytes must stay as long as it is used: contents of strings lie in them. If it is refused there is nothing
+   to free. */
 const char *desync_snap_read(desync_snap *s, const void *data, size_t n);
 void desync_snap_free(desync_snap *s);
 
@@ -186,9 +188,9 @@ typedef size_t desync_place(void *user, const desync_table *t, uint64_t key, uin
 
 /* Puts a state into the game's own memory, through the description that it writes it by: the RNG, and of each archetype keys,
    alive (1 or 0), present and values; zero where there is none. Caches, noise, and what is not described stay as they are.
-   Rows of tables without `key` go to the slot that the key says, others to where `place` says, or if that is NULL to slots 0, 1
-   and so on. A string or bytes without `size` then points into the bytes that were read: copy it. If the state does not fit
-   the description, nothing is written. Whether values make sense to the game is the game's to check. */
+   Rows of tables without `key` go to the slot with the key's number, others to where `place` says, or if that is NULL
+   to slots 0, 1 and so on. A string or bytes without `size` then points into the bytes that were read: copy it. If the
+   state does not fit the description, nothing is written. The game checks whether values make sense. */
 const char *desync_fill(const desync_world *w, const desync_snap *from, desync_place *place, void *user);
 
 /* ---- Sessions and orders */
@@ -271,21 +273,21 @@ typedef struct {
 } desync_marker;
 
 /* In each tick: desync_log_state with the state before its orders, then desync_log_tick with its orders; after the last
-   one desync_log_state once more, and desync_log_close. Each frame is one write, so that a crash loses none. */
+   one desync_log_state again, and desync_log_close. Each frame is one write, so that a crash loses none. */
 const char *desync_log_open(desync_log *l, const char *path, const desync_header *h);
 
 /* Notes the state hash at a point: the sync hash goes into the log, and every 30 ticks the state and history hash. */
 const char *desync_log_state(desync_log *l, uint64_t point, const uint8_t root[32]);
 
-/* For a game that has a checksum of its own instead, of at most 8 bytes. */
+/* For a game with another checksum instead, of at most 8 bytes. */
 const char *desync_log_checksum(desync_log *l, uint64_t point, const void *sum, size_t n);
 
 /* Notes any hash of 1 to 64 bytes, of any peer. Coverage is "" for the whole state. */
 const char *desync_log_hash(desync_log *l, uint64_t point, uint32_t peer, const char *kind, const char *coverage, const void *hash,
                             size_t n);
 
-/* Adds an event to the next tick. One that opens an epoch comes before the first state that is noted in it; what was noted
-   before is written at once, as it belongs to the epoch that ends. */
+/* Adds an event to the next tick. An event that opens an epoch comes before the first state that is noted in it.
+   Earlier states are written at once, as they belong to the epoch that ends. */
 const char *desync_log_marker(desync_log *l, const desync_marker *m);
 const char *desync_log_tick(desync_log *l, uint64_t tick, const desync_order *orders, size_t n);
 
@@ -342,8 +344,8 @@ const char *desync_trace_event(desync_trace *t, const desync_event *e);
 
 enum { DESYNC_BY_SYSTEM, DESYNC_BY_ARCHETYPE, DESYNC_BY_COLUMN, DESYNC_NO_TRACE /* of a recorder only */ };
 
-/* Appends checkpoints of the whole state after a system, and of its archetypes and columns as `detail` says: what
-   `replay --drill` compares a replay with. The root is the state hash. */
+/* Appends checkpoints of the whole state after a system, and of its archetypes and columns as set by `detail`. A replay
+   with --drill is compared with them. The root is the state hash. */
 const char *desync_trace_world(desync_trace *t, uint64_t tick, const char *system, const desync_world *w, int detail, uint8_t root[32]);
 
 /* Writes out what is held until more of its tick comes. A game calls it at the end of each tick. */
@@ -354,7 +356,7 @@ const char *desync_trace_sync(desync_trace *t);
 const char *desync_trace_close(desync_trace *t);
 
 /* All of the above for one peer: DIR/<peer>/order-log.bin, checkpoints.trace, snapshots and reports. In each tick: state with
-   the state before its orders, tick, system after each system if there are any; at the end state once more, and close. */
+   the state before its orders, tick, system after each system if there are any; at the end state again, and close. */
 typedef struct {
     desync_log log;
     desync_trace trace;
@@ -368,8 +370,8 @@ typedef struct {
     uint64_t recent_from, played; /* the ticks from recent_from to played - 1 are among them */
 } desync_recorder;
 
-/* Makes the folders and begins the files, in place of those of an earlier session: each needs a DIR of its own. The start hash
-   of the header is filled in. Detail is what desync_trace_world takes, or DESYNC_NO_TRACE. */
+/* Makes the folders and begins the files. They replace the files of an earlier session: each session needs another DIR.
+   The start hash of the header is filled in. Detail is what desync_trace_world takes, or DESYNC_NO_TRACE. */
 const char *desync_recorder_open(desync_recorder *r, const char *dir, const desync_header *h, const desync_world *w, int detail);
 
 /* What is known of this peer's machine and game, each key once: os, cpu, compiler, locale, mods, data_hash. Snapshots have them as
@@ -391,9 +393,9 @@ const char *desync_recorder_sync(desync_recorder *r);
 /* Writes a snapshot of the state that was noted last, with its history hash, and facts, build and parameters as properties. */
 const char *desync_recorder_snapshot(desync_recorder *r, const desync_world *w);
 
-/* Writes the peer's report that the state that was noted last is not that of others: desync_report_<seed>_<tick>.json, with all hashes,
-   the content of the archetypes that are named, and the orders of up to 64 ticks before. Player is the number of the peer's
-   first player, -1 if it plays none. */
+/* Writes the peer's report that the state noted last differs from the other peers' states:
+   desync_report_<seed>_<tick>.json, with all hashes, the content of the archetypes that are named, and the orders of up
+   to 64 ticks before. Player is the number of the peer's first player, -1 if it plays none. */
 const char *desync_recorder_report(desync_recorder *r, const desync_world *w, int player, const char *const *archetypes, size_t n);
 const char *desync_recorder_close(desync_recorder *r);
 
@@ -414,32 +416,33 @@ typedef struct {
     size_t kind_count;
     size_t max_request;       /* bytes; 0 is 1 GiB, in WebAssembly 16 MiB. Saves come back in requests */
 
-    /* Begins a session from its start, whatever was before it, or says why not. The header stays until the next one.
+    /* Begins a session from its start, whatever was before it, or returns why not. The header stays until the next one.
        A session that does not begin at state point 0 is refused before. */
     const char *(*start)(void *user, const desync_header *h);
 
-    /* Begins a session with a state in the place of start, or says why not, with the current state as it was. The snapshot stays
-       until it returns; the header is NULL if none is known. A snapshot that is damaged, of another seed than the header or of
-       the middle of a tick is refused before. Caches must be recomputed: those of a snapshot may be what is wrong. */
+    /* Begins a session with a state in the place of start. If it cannot, it returns why, and keeps the current state.
+       The snapshot stays until it returns; the header is NULL if none is known. A snapshot that is damaged, of another
+       seed than the header or of the middle of a tick is refused before. Caches must be recomputed: the snapshot's
+       caches may be wrong. */
     const char *(*load)(void *user, const desync_snap *from, const desync_header *h);
 
     /* Plays one tick. Orders that make no sense are ignored as the game ignores them. They stay until it is over. */
     const char *(*step)(void *user, uint64_t tick, const desync_order *orders, size_t n);
 
-    /* The sync hash, for games that already have it. With `world` it must be that of the world. */
+    /* The sync hash, for games that already have it. With `world` it must match the world. */
     void (*hash)(void *user, uint8_t out[8]);
 
     /* The current state; the world stays until the next callback. Also between the systems of a tick. */
     const desync_world *(*world)(void *user);
 
     /* The state in the game's own form. Or, if all that the simulation reads and writes is one block of memory without
-       pointers, these two say where it is. In WebAssembly the host keeps all memory instead. */
+       pointers, these two describe where it is. In WebAssembly the host keeps all memory instead. */
     const char *(*save)(void *user, desync_buffer *out);
     const char *(*restore)(void *user, const void *data, size_t n);
     void *memory;
     size_t memory_size;
 
-    /* A tick in parts: next runs one system, returns its name and says whether more are to come in this tick. */
+    /* A tick in parts: next runs one system, returns its name and whether more are to come in this tick. */
     const char *(*begin)(void *user, uint64_t tick, const desync_order *orders, size_t n);
     const char *(*next)(void *user, int *more);
 
@@ -464,7 +467,7 @@ const desync_target *desync_game(void);
 #else
 
 /* Answers requests until the connection ends, on the socket that DESYNCTOOL_SIM names, else on stdin and stdout. While it
-   runs, what the game prints to stdout goes to stderr (not on Windows: print nothing there). Returns the exit status of
+   runs, the game's output to stdout goes to stderr (not on Windows: print nothing there). Returns the exit status of
    the process: 0, or 2 after a line on stderr. */
 int desync_serve(const desync_target *target);
 
@@ -512,10 +515,11 @@ typedef struct {
 /* Each entry is one write, so that a crash loses none. */
 const char *desync_signatures_open(desync_signatures *s, const char *path, const desync_signer *signer);
 
-/* Signs the state hash of a tick, that of the state before its orders. Ticks ascend; those that are left out are counted. */
+/* Signs the state hash of a tick: the hash of the state before its orders. Ticks ascend; those that are left out are
+   counted. */
 const char *desync_signatures_append(desync_signatures *s, uint64_t tick, const uint8_t hash[32]);
 
-/* Signs how many entries there are, and closes the file. Without it nobody can say whether some were cut off. */
+/* Signs how many entries there are, and closes the file. Without it, it is not known whether entries were cut off. */
 const char *desync_signatures_close(desync_signatures *s);
 
 #endif
@@ -552,12 +556,12 @@ typedef struct {
 } desync_checked;
 
 /* Checks the bytes of a tick-signatures.bin, which must stay as long as the result is used. `trusted` is the public key that
-   is trusted, or NULL: then the file shows that it is whole, and by one signer, but not by whom. If its header cannot be read it
-   is refused, and there is nothing to free. */
+   is trusted, or NULL: then the file shows that it is whole, and by one signer, but not by which one. If its header
+   cannot be read it is refused, and there is nothing to free. */
 const char *desync_signatures_check(desync_checked *c, const void *data, size_t n, const uint8_t *trusted);
 void desync_checked_free(desync_checked *c);
 
-/* The state hash of a tick; 0 if no bound entry is of it. */
+/* The state hash of a tick; 0 if the tick has no bound entry. */
 int desync_checked_hash(const desync_checked *c, uint64_t tick, uint8_t hash[32]);
 
 #endif
@@ -1280,7 +1284,7 @@ DESYNC__OWN void desync__snap_header(desync_buffer *b, const desync_world *w, co
     }
 }
 
-/* The index of a table whose cells begin at an offset in the file. */
+/* The index of a table with cells that begin at an offset in the file. */
 DESYNC__OWN void desync__snap_index(desync_buffer *b, const desync__hashing *h, uint64_t cells) {
     const desync_table *t = h->table;
     desync_buffer list = {NULL, 0, 0, 0};
@@ -1319,7 +1323,7 @@ DESYNC__OWN void desync__snap_index(desync_buffer *b, const desync__hashing *h, 
     desync_free(&list);
 }
 
-/* Appends all tables, the first cell of which will stand at an offset in the file. */
+/* Appends all tables. Their first cell will be at an offset in the file. */
 DESYNC__OWN const char *desync__snap_tables(desync_buffer *body, const desync_world *w, const size_t *order, uint64_t base,
                                             desync__written *written, desync_buffer *leaves) {
     const char *err = NULL;
@@ -1527,7 +1531,7 @@ DESYNC__OWN const char *desync__create(desync_frames *f, const char *path, const
     return fwrite(preamble, 1, 16, f->file) == 16 ? NULL : "the file cannot be written";
 }
 
-/* Writes the frame whose payload is in f->out, and makes room for the next one. */
+/* Writes the frame with the payload in f->out, and makes room for the next one. */
 DESYNC__OWN const char *desync__frame(desync_frames *f, uint32_t kind) {
     desync_buffer *b = &f->out;
     size_t n = b->len - DESYNC__FRAME, len = b->len;
@@ -1900,7 +1904,7 @@ DESYNC__API const char *desync_trace_world(desync_trace *t, uint64_t tick, const
     s.detail = detail;
     err = desync_digests(w, root, desync__trace_part, &s);
     if (!err) err = s.err;
-    s.detail = DESYNC_BY_ARCHETYPE; /* the whole comes last: the first that differs says most */
+    s.detail = DESYNC_BY_ARCHETYPE; /* the whole comes last: the first that differs shows most */
     if (!err) desync__trace_part(&s, "", NULL, NULL, root);
     desync_free(&s.scope);
     return err ? err : s.err;
@@ -2094,7 +2098,7 @@ DESYNC__API const char *desync_recorder_snapshot(desync_recorder *r, const desyn
 
 typedef struct {
     desync_buffer text;
-    int rng; /* the next leaf is that of the RNG */
+    int rng; /* the next leaf belongs to the RNG */
 } desync__nodes;
 
 DESYNC__OWN void desync__node(void *user, const char *label, const char *component, const char *field, const uint8_t hash[32]) {
@@ -2196,7 +2200,7 @@ DESYNC__API const char *desync_recorder_close(desync_recorder *r) {
 
 enum { DESYNC__ANY, DESYNC__UINT, DESYNC__BOOL, DESYNC__NIL, DESYNC__STR, DESYNC__BIN, DESYNC__ARRAY, DESYNC__MAP };
 
-/* The first thing that is wrong stays in `err`; what is read after it is 0. */
+/* The first thing that is wrong stays in `err`; all values read after it are 0. */
 typedef struct {
     const uint8_t *at, *end;
     const char *err;
@@ -2394,8 +2398,8 @@ DESYNC__OWN const char *desync__read_columns(desync_snap *s, desync__reader *r, 
     return r->err;
 }
 
-/* Reads the index of a table, whose cells begin at `cells` and end where it begins. All lengths in it are checked: each cell
-   is in the file, and has room for its rows. */
+/* Reads the index of a table. Its cells begin at `cells` and end where the index begins. All lengths in it are checked:
+   each cell is in the file, and has room for its rows. */
 DESYNC__OWN const char *desync__read_index(desync_snap *s, desync_table *t, desync__cells *c, const uint8_t *file, size_t cells, size_t index,
                                            size_t len, size_t parts) {
     static const char misfit[] = "the index of a table does not fit together";
@@ -2532,7 +2536,7 @@ DESYNC__OWN const char *desync__read_cells(desync_snap *s, desync_table *t, cons
     return NULL;
 }
 
-/* Reads a table and hashes it: what is hashed are the canonical bytes of what was read, which have to be those in the file. */
+/* Reads a table and hashes its canonical bytes, which have to equal the bytes in the file. */
 DESYNC__OWN const char *desync__read_table(desync_snap *s, desync_table *t, const uint8_t *file, size_t cells, size_t index, size_t len,
                                            size_t parts, const uint8_t *leaf, desync_buffer *leaves) {
     desync__cells c;
@@ -2570,7 +2574,7 @@ DESYNC__OWN const char *desync__read_properties(desync_snap *s, desync__reader *
     return r->err;
 }
 
-/* Reads what the header says before its tables. */
+/* Reads the header up to its tables. */
 DESYNC__OWN const char *desync__read_point(desync_snap *s, desync__reader *r) {
     const uint8_t *root;
     desync__read_tuple(r, 11);
@@ -2861,7 +2865,7 @@ DESYNC__OWN const char *desync__text(desync__session *s, desync__reader *r) {
     return to;
 }
 
-/* Room for an array of the header; that of an empty one is not NULL, either. */
+/* Room for an array of the header; it is not NULL for an empty array either. */
 DESYNC__OWN void *desync__room(desync__reader *r, size_t n, size_t size) {
     void *p = calloc(n + 1, size);
     if (!p) desync__fail(r, desync__no_memory);
@@ -3493,7 +3497,7 @@ DESYNC__OWN const char *desync__connect(desync__connection *c) {
     }
     fflush(stdout);
     c->in = 0;
-    c->out = dup(1); /* what the game prints must not stand between replies */
+    c->out = dup(1); /* the game's output must not get between replies */
     if (c->out < 0 || dup2(2, 1) < 0) return "stdout cannot be moved";
     return NULL;
 }
@@ -3898,7 +3902,8 @@ DESYNC__OWN void desync__comb_of_base(desync__comb *out) {
     desync__comb_of(&p, out);
 }
 
-/* Adds the sum of a comb that bit i of a number's four parts says. It looks at all of them, so that the time says nothing of the number. */
+/* Adds the sum of a comb that bit i of a number's four parts selects. It looks at all sums, so that the time shows
+   nothing about the number. */
 DESYNC__OWN void desync__comb_add(const desync__comb *c, const uint8_t n[32], int i, desync__curve *at) {
     desync__curve picked;
     const uint32_t *from;
@@ -4128,7 +4133,7 @@ DESYNC__API const char *desync_signatures_open(desync_signatures *s, const char 
     return desync__opened(&s->frames, NULL);
 }
 
-/* Signs what a frame says, appends the signature, and writes the frame. */
+/* Signs the content of a frame, appends the signature, and writes the frame. */
 DESYNC__OWN const char *desync__chain_frame(desync_signatures *s, uint32_t kind, const char *purpose, uint8_t *body, size_t n) {
     uint8_t message[128 + DESYNC__ENTRY];
     size_t len = desync__chain_message(message, purpose, body, n);

@@ -6,8 +6,8 @@
        ./skirmish record DIR [--ticks N] [--seed N] [--fault TICK] [--sign N]   two peers play, and leave DIR/host and DIR/client
        ./skirmish serve [--fault TICK]                                          replays for desynctool
    The fault hides: from TICK on the client (or what is served) forgets to take the dead out of the grid, a cache.
-   Nothing differs until somebody walks where the grid wrongly says that it is crowded. With --sign each peer signs its states, with a key
-   made of N; those of a real game are secret. */
+   Nothing differs until a unit walks where the grid wrongly shows a crowd. With --sign each peer signs its states, with
+   a key made of N; the keys of a real game are secret. */
 #define DESYNCTOOL_IMPLEMENTATION
 #include "desynctool.h"
 
@@ -30,7 +30,7 @@ typedef struct { /* all that the simulation reads and writes, and no pointers: a
     uint64_t rng, serial;       /* serial: of the last unit; hashed with the RNG */
     uint32_t kills[2];
     unit units[UNITS];          /* infantry, then tanks */
-    uint16_t grid[SIDE * SIDE]; /* how many units stand in each cell: derived, and kept up to date by the systems */
+    uint16_t grid[SIDE * SIDE]; /* how many units are in each cell: derived, and kept up to date by the systems */
 } state;
 
 typedef struct {

@@ -15,8 +15,8 @@
 //     OrderLog, Trace the files by themselves
 //     TickSignatures  state hashes that the peer signed; CheckedSignatures reads them
 //
-// skirmish.cpp beside this file is a whole small game. The formats are those of docs/snapshot.md, docs/merkle.md, docs/orderlog.md,
-// docs/trace.md, docs/peer-report.md and docs/extsim.md.
+// skirmish.cpp next to this file is a whole small game. docs/snapshot.md, docs/merkle.md, docs/orderlog.md,
+// docs/trace.md, docs/peer-report.md and docs/extsim.md describe the formats.
 //
 // Nothing here throws. What can go wrong returns a Status or a Result, which must be looked at; check() and value() throw an Error
 // for who likes that better. With -fno-exceptions these two end the process with the text on stderr. RTTI is not needed.
@@ -128,7 +128,7 @@ using SyncHash = std::array<std::uint8_t, 8>; // the first bytes of a Hash
 using Bytes = std::vector<std::uint8_t>;
 using Texts = std::map<std::string, std::string>; // by ascending key
 
-/// Elements that lie one after the other and belong to somebody else.
+/// Elements that lie one after the other and belong to another container.
 template <class T> class Span {
 public:
     constexpr Span() = default;
@@ -150,7 +150,7 @@ private:
 
 using ByteView = Span<const std::uint8_t>;
 
-/// The bytes of a struct, such as the payload of an order. It must have no padding, whose bytes would be any.
+/// The bytes of a struct, such as the payload of an order. It must have no padding, since padding may have any bytes.
 template <class T> ByteView bytes_of(const T &value) {
     static_assert(std::is_trivially_copyable_v<T> && std::has_unique_object_representations_v<T>, "a struct without padding and pointers");
     return {reinterpret_cast<const std::uint8_t *>(&value), sizeof value};
@@ -197,7 +197,8 @@ struct Buffer : desync_buffer {
 
 enum class TableClass { archetype = DESYNC_ARCHETYPE, cache = DESYNC_CACHE, noise = DESYNC_NOISE };
 
-/// What a column is, where its C++ type does not say it: ref, the key of another entity; fixed(scale), an integer in units of 1/scale.
+/// What a column is, where its C++ type does not show it: ref, the key of another entity; fixed(scale), an integer in
+/// units of 1/scale.
 struct As {
     int type;
     std::uint32_t scale;
@@ -205,13 +206,13 @@ struct As {
 inline constexpr As ref{DESYNC_REF, 0};
 constexpr As fixed(std::uint32_t scale) { return {DESYNC_FIXED, scale}; }
 
-/// The column of a container whose elements are plain numbers: `world.cache("Grid", grid).column("Cell", "units", value)`.
+/// The column of a container of plain numbers: `world.cache("Grid", grid).column("Cell", "units", value)`.
 struct Value {
     template <class T> T &operator()(T &v) const { return v; }
 };
 inline constexpr Value value{};
 
-/// The point of a snapshot, and what else its header says.
+/// The point of a snapshot, and the rest of its header.
 struct Point {
     std::uint64_t seed = 0, tick = 0; // state T is the one before the orders of tick T
     std::string phase;                // empty, or "after-orders" inside of the tick
@@ -300,13 +301,13 @@ struct Column {
     std::string component, field;
     As as{0, 0};
     std::size_t size = 0;      // of an array
-    At at, present;            // where the value is in a row; the byte that says whether there is one
-    std::unique_ptr<Rows> own; // values in a container of their own
+    At at, present;            // where the value is in a row; the byte that is set if there is one
+    std::unique_ptr<Rows> own; // values in a separate container
     std::function<void(void *row, Cell &)> get;
     std::function<void(void *row, const Cell &)> set;
     std::function<bool(const void *)> fits; // whether a value of a file has room
     std::vector<Cell> cells;
-    bool optional = false; // rows without a value are told by the cells
+    bool optional = false; // the cells show which rows have no value
 };
 
 struct TableOf {
@@ -394,7 +395,7 @@ template <class T> T take(const Cell &cell, int type) {
 
 } // namespace detail
 
-/// The description of a table, whose rows are of type Row. Columns are given by member pointers, or by lambdas that return a
+/// The description of a table with rows of type Row. Columns are given by member pointers, or by lambdas that return a
 /// reference to a field of the row: `[](Unit &u) -> auto & { return u.at.x; }`.
 template <class Row> class Table {
 public:
@@ -410,7 +411,7 @@ public:
         return t_->key = part(first), t_->key2 = part(second), *this;
     }
 
-    /// The byte or bool that says whether a slot is a row.
+    /// The byte or bool that is set if a slot is a row.
     template <class A> Table &alive(A alive) { return t_->alive = flag(alive), *this; }
 
     /// Where World::fill puts a row by its key: the number of a slot, SIZE_MAX if there can be no such row. Without it rows go to
@@ -421,7 +422,7 @@ public:
         return *this;
     }
 
-    /// A column; its type is that of the field.
+    /// A column; it has the type of the field.
     template <class F> Table &column(std::string component, std::string field, F f) {
         return add<F>(std::move(component), std::move(field), {detail::type_of<FieldOf<F>>(), 0}, std::move(f));
     }
@@ -429,14 +430,14 @@ public:
         return add<F>(std::move(component), std::move(field), as, std::move(f));
     }
 
-    /// The byte or bool that says whether a row has a value in the column before. A std::optional says it by itself.
+    /// The byte or bool that is set if a row has a value in the column before. A std::optional does not need it.
     template <class P> Table &present(P present) {
         if (t_->columns.empty() || t_->columns.back().get || t_->columns.back().own) t_->wrong = "`present` comes after a column that is a field of the row";
         else t_->columns.back().present = flag(present);
         return *this;
     }
 
-    /// A column whose values lie in a container of their own, one for each row.
+    /// A column with values in a separate container, one for each row.
     template <class C> Table &array(std::string component, std::string field, C &values) {
         return array(std::move(component), std::move(field), {detail::type_of<std::decay_t<decltype(*std::data(values))>>(), 0}, values);
     }
@@ -617,8 +618,9 @@ public:
     }
 
     /// Puts a state into the game's containers: the RNG, and keys, `alive`, presence and values of each archetype; zero where there is none.
-    /// Caches, noise and what is not described stay as they are (in a std::vector that gets its elements anew, as a new element has them).
-    /// A state that does not fit the description is refused, and nothing is written. Whether values make sense is the game's to check.
+    /// Caches, noise and what is not described stay as they are (in a std::vector with new elements, as a new element
+    /// has them). A state that does not fit the description is refused, and nothing is written. Whether values make
+    /// sense is the game's to check.
     Status fill(const Snapshot &from);
 
     /// For the parts below: the description as desynctool.h has it, of what the containers hold now.
@@ -747,7 +749,7 @@ private:
 /// A .snap that was read and checked whole, up to the state hash.
 class Snapshot {
 public:
-    /// Reads the bytes of a .snap whose cells are not compressed, whoever they are from.
+    /// Reads the bytes of a .snap without compressed cells. They may come from any source.
     static Result<Snapshot> read(Bytes file) {
         Snapshot s;
         s.own_ = std::make_unique<Own>();
@@ -1005,8 +1007,8 @@ inline Status mark(const Marker &m, desync_marker &out) {
 
 } // namespace detail
 
-/// order-log.bin: the orders that were applied, and hashes. In each tick: state with the state before its orders, then tick; at the end
-/// state once more, and close. Each frame is one write, so that a crash loses none.
+/// order-log.bin: the orders that were applied, and hashes. In each tick: state with the state before its orders, then
+/// tick; at the end state again, and close. Each frame is one write, so that a crash loses none.
 class OrderLog {
 public:
     OrderLog() = default;
@@ -1024,7 +1026,7 @@ public:
     /// Notes the state hash at a point: the sync hash goes into the log, and every 30 ticks the state and history hash.
     Status state(std::uint64_t point, const Hash &hash) { return detail::status(desync_log_state(&own_->log, point, hash.data())); }
 
-    /// For a game that has a checksum of its own instead, of at most 8 bytes.
+    /// For a game with another checksum instead, of at most 8 bytes.
     Status checksum(std::uint64_t point, ByteView sum) { return detail::status(desync_log_checksum(&own_->log, point, sum.data(), sum.size())); }
 
     /// Notes any hash of 1 to 64 bytes, of any peer. Coverage is empty for the whole state.
@@ -1163,14 +1165,14 @@ private:
 };
 
 /// All of the above for one peer: DIR/<peer>/order-log.bin, checkpoints.trace, snapshots and reports. In each tick: state with the state
-/// before its orders, tick, and system after each system if there are any; at the end state once more, and close.
+/// before its orders, tick, and system after each system if there are any; at the end state again, and close.
 class Recorder {
 public:
     Recorder() = default;
     Recorder(Recorder &&) = default;
     Recorder &operator=(Recorder &&) = default;
 
-    /// Makes the folders and begins the files. The start hash of the session is that of the world.
+    /// Makes the folders and begins the files. The start hash of the session is the hash of the world.
     static Result<Recorder> create(const std::string &dir, const Session &session, World &w, Detail detail) {
         Recorder r;
         r.own_ = std::make_unique<Own>(session);
@@ -1211,9 +1213,9 @@ public:
     /// Writes a snapshot of the state that was noted last, with its history hash, and facts, build and parameters as properties.
     Status snapshot(World &w) { return with(w, [&](const desync_world *d) { return desync_recorder_snapshot(&own_->files, d); }); }
 
-    /// Writes the peer's report that the state that was noted last is not that of others: desync_report_<seed>_<tick>.json, with all
-    /// hashes, the content of the archetypes that are named, and the orders of up to 64 ticks before. Player is the number of the
-    /// peer's first player, -1 if it plays none.
+    /// Writes the peer's report that the state noted last differs from the other peers' states:
+    /// desync_report_<seed>_<tick>.json, with all hashes, the content of the archetypes that are named, and the orders
+    /// of up to 64 ticks before. Player is the number of the peer's first player, -1 if it plays none.
     Status report(World &w, int player, const std::vector<std::string> &archetypes) {
         std::vector<const char *> labels;
         for (const std::string &label : archetypes) labels.push_back(label.c_str());
@@ -1276,7 +1278,7 @@ public:
     /// Empty: the game looks at the session's kinds itself.
     virtual std::vector<Kind> kinds() const { return {}; }
 
-    /// Begins a session from its start, whatever was before it, or says why not.
+    /// Begins a session from its start, whatever was before it, or returns why not.
     virtual Status start(const Session &session) = 0;
 };
 
@@ -1307,16 +1309,16 @@ public:
     virtual World &world() = 0;
 };
 
-/// The sync hash, for games that already have it. With HasWorld it must be that of the world.
+/// The sync hash, for games that already have it. With HasWorld it must match the world.
 class HasHash {
 public:
     virtual ~HasHash() = default;
     virtual SyncHash hash() = 0;
 };
 
-/// Begins a session with a state in the place of start, or says why not, with the current state as it was. A snapshot that is damaged, of
-/// another seed than the session or of the middle of a tick is refused before. The session is null if none is known. Caches must be
-/// recomputed: those of a snapshot may be what is wrong.
+/// Begins a session with a state in the place of start. If it cannot, it returns why, and keeps the current state. A
+/// snapshot that is damaged, of another seed than the session or of the middle of a tick is refused before. The session
+/// is null if none is known. Caches must be recomputed: the snapshot's caches may be wrong.
 class Loads {
 public:
     virtual ~Loads() = default;
@@ -1331,7 +1333,7 @@ public:
     virtual Status restore(ByteView saved) = 0;
 };
 
-/// The same, where all that the simulation reads and writes is one struct without pointers: says where it is.
+/// The same, where all that the simulation reads and writes is one struct without pointers: returns where it is.
 class Memory {
 public:
     virtual ~Memory() = default;
@@ -1462,9 +1464,9 @@ template <class G> struct Served {
 
 } // namespace detail
 
-/// Answers requests until the connection ends, on the socket that DESYNCTOOL_SIM names, else on stdin and stdout. While it runs, what
-/// the game prints to stdout goes to stderr (not on Windows: print nothing there). Returns the exit status of the process: 0, or 2 after
-/// a line on stderr. An exception of the game ends it as a crash does, with its text.
+/// Answers requests until the connection ends, on the socket that DESYNCTOOL_SIM names, else on stdin and stdout. While
+/// it runs, the game's output to stdout goes to stderr (not on Windows: print nothing there). Returns the exit status
+/// of the process: 0, or 2 after a line on stderr. An exception of the game ends it as a crash does, with its text.
 template <class G> int serve(G &game) {
     detail::Served<G> served(game);
     const desync_target target = served.target();
@@ -1530,13 +1532,14 @@ public:
         return open(path, seed, peer, start, signer, std::move(sign));
     }
 
-    /// Signs the state hash of a tick, that of the state before its orders. Ticks ascend; those that are left out are counted.
+    /// Signs the state hash of a tick: the hash of the state before its orders. Ticks ascend; those that are left out
+    /// are counted.
     Status append(std::uint64_t tick, const Hash &hash) {
         const char *err = desync_signatures_append(&own_->file, tick, hash.data());
         return own_->said(err);
     }
 
-    /// Signs how many entries there are, and closes the file. Without it nobody can say whether some were cut off.
+    /// Signs how many entries there are, and closes the file. Without it, it is not known whether entries were cut off.
     Status close() { return own_->close(); }
 
 private:
@@ -1600,11 +1603,11 @@ struct Finding {
     std::optional<std::uint64_t> after, tick; // tick of the entry before, and of this one, if there is one and it is known
 };
 
-/// What a file of signatures says, and what is found in it.
+/// The content of a file of signatures, and what is found in it.
 class CheckedSignatures {
 public:
-    /// Checks the bytes of a tick-signatures.bin. Trusted is the public key that is trusted: without it the file shows that it is whole, and
-    /// by one signer, but not by whom. A file whose header cannot be read is refused.
+    /// Checks the bytes of a tick-signatures.bin. Trusted is the public key that is trusted: without it the file shows
+    /// that it is whole, and by one signer, but not by which one. A file is refused if its header cannot be read.
     static Result<CheckedSignatures> read(ByteView file, const std::optional<Hash> &trusted = std::nullopt) {
         CheckedSignatures c;
         c.own_ = std::make_unique<Own>();
@@ -1640,7 +1643,7 @@ public:
     const std::vector<Finding> &findings() const { return findings_; }
     std::uint64_t found() const { return own_->c.found; }
 
-    /// The state hash of a tick; none if no bound entry is of it.
+    /// The state hash of a tick; none if the tick has no bound entry.
     std::optional<Hash> state_hash(std::uint64_t tick) const {
         Hash h;
         return desync_checked_hash(&own_->c, tick, h.data()) ? std::optional<Hash>(h) : std::nullopt;

@@ -7,9 +7,9 @@
 //     ./skirmish record DIR [--ticks N] [--seed N] [--fault TICK] [--sign N]   two peers play, and leave DIR/host and DIR/client
 //     ./skirmish serve [--fault TICK]                                          replays for desynctool
 //
-// The fault hides: from TICK on the client (or what is served) forgets to take the dead out of the grid, a cache. Nothing differs until
-// somebody walks where the grid wrongly says that it is crowded. With --sign each peer signs its states, with a key made of N; those of a real
-// game are secret.
+// The fault hides: from TICK on the client (or what is served) forgets to take the dead out of the grid, a cache.
+// Nothing differs until a unit walks where the grid wrongly shows a crowd. With --sign each peer signs its states, with
+// a key made of N; the keys of a real game are secret.
 #include "desynctool.hpp"
 
 #include <algorithm>
@@ -53,7 +53,7 @@ struct State {
     Random random{};
     std::array<std::uint32_t, 2> kills{};
     std::array<Unit, 2 * slots> units{}; // infantry, then tanks
-    Grid grid{};                         // how many units stand in each cell: derived, and kept up to date by the systems
+    Grid grid{};                         // how many units are in each cell: derived, and kept up to date by the systems
 
     static std::size_t cell(const Unit &u) { return static_cast<std::size_t>(u.y / one / cell_size * static_cast<std::int64_t>(side) + u.x / one / cell_size); }
     bool infantry(const Unit &u) const { return &u < &units[slots]; }

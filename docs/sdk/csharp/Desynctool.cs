@@ -18,7 +18,7 @@ namespace Desynctool
 {
     // ---- state ----
 
-    /// <summary>The types of columns. The numbers are those of the file format.</summary>
+    /// <summary>The types of columns. The numbers belong to the file format.</summary>
     public enum ColumnType : byte
     {
         Bool = 1, I8, I16, I32, I64, U8, U16, U32, U64, F32, F64, Fixed, String, Bytes, Ref
@@ -41,7 +41,7 @@ namespace Desynctool
         public ulong Tick;
         /// <summary>Empty, or "after-orders" inside the tick.</summary>
         public string Phase = "";
-        /// <summary>What the engine calls the point, if it has a name of its own.</summary>
+        /// <summary>The engine's name of the point, if it has one.</summary>
         public string Native = "";
         public string Peer = "";
         public uint Epoch;
@@ -57,8 +57,8 @@ namespace Desynctool
 
         public IReadOnlyList<Table> Tables { get { return tables; } }
 
-        /// <summary>The table of that class and label, made if there is none. Keys have one part or two. In a world that
-        /// was read nothing is made: what it lacks is a RefusedException.</summary>
+        /// <summary>The table of that class and label, made if there is none. Keys have one part or two. In a world
+        /// that was read nothing is made: a missing table is a RefusedException.</summary>
         public Table Table(TableClass kind, string label, int keyParts = 1)
         {
             Table found = Find(kind, label);
@@ -221,7 +221,7 @@ namespace Desynctool
             }
         }
 
-        /// <summary>Reads a .snap whose cells are not compressed and checks it whole, up to the state hash.
+        /// <summary>Reads a .snap without compressed cells and checks it whole, up to the state hash.
         /// InvalidDataException: damaged, compressed, or of another version.</summary>
         public static World Decode(byte[] file)
         {
@@ -388,7 +388,7 @@ namespace Desynctool
             Append(key, 0);
         }
 
-        /// <summary>Begins a row with a key of two parts, of which the first counts more.</summary>
+        /// <summary>Begins a row with a key of two parts; the first counts more.</summary>
         public void Row(ulong key, ulong second)
         {
             if (KeyParts != 2) throw new InvalidOperationException(Label + " has keys of one part");
@@ -511,7 +511,8 @@ namespace Desynctool
             length = (uint)(file.Length - index);
         }
 
-        /// <summary>Reads a table. The result says, once it is sealed, whether its digests are those of its index.</summary>
+        /// <summary>Reads a table. The result returns, once it is sealed, whether its digests match its
+        /// index.</summary>
         internal Func<bool> Decode(byte[] file, int firstCell, int offset, int size, ulong rowCount)
         {
             string where = Class + " \"" + Label + "\": ";
@@ -630,7 +631,7 @@ namespace Desynctool
             return changed;
         }
 
-        /// <summary>Hashes what s.Preimage begins with, the number of blocks, what follows it, and the digests.</summary>
+        /// <summary>Hashes the beginning of s.Preimage, the number of blocks, the rest, and the digests.</summary>
         public void DigestOf(Scratch s, byte[] component = null, byte[] field = null)
         {
             Bytes p = s.Preimage;
@@ -856,10 +857,10 @@ namespace Desynctool
         public uint Epoch;
         public readonly List<OrderKind> Kinds = new List<OrderKind>();
         public readonly List<string> Peers = new List<string>();
-        /// <summary>What a simulator needs to start beside the seed, such as the map.</summary>
+        /// <summary>What a simulator needs next to the seed, such as the map.</summary>
         public readonly SortedDictionary<string, string> Parameters = new SortedDictionary<string, string>(Utf8.Order);
         /// <summary>What is known of this peer's machine and game: os, cpu, compiler, locale, mods, data_hash. A Recorder writes
-        /// them into snapshots. They are not in the header, whose parameters are the same on all peers.</summary>
+        /// them into snapshots. They are not in the header: its parameters are the same on all peers.</summary>
         public readonly SortedDictionary<string, string> Facts = new SortedDictionary<string, string>(Utf8.Order);
 
         internal int KindOf(string name)
@@ -1094,8 +1095,8 @@ namespace Desynctool
             hashCount++;
         }
 
-        /// <summary>Adds an event to the next tick. One that opens an epoch comes before the first state that is observed in it; what
-        /// was observed before is written at once, as it belongs to the epoch that ends.</summary>
+        /// <summary>Adds an event to the next tick. An event that opens an epoch comes before the first state that is
+        /// observed in it. Earlier states are written at once, as they belong to the epoch that ends.</summary>
         public void Mark(Marker m)
         {
             if (m.NewEpoch) Observed();
@@ -1257,8 +1258,8 @@ namespace Desynctool
 
         public void Checkpoint(ulong tick, string system, string scope, byte[] sum) { Checkpoint(tick, system, scope, false, null, new Sum("", sum)); }
 
-        /// <summary>The state's checksums after a system. Scope is what the sums cover, empty for all; predicted says
-        /// that inputs of the tick were guessed; count is that of entities, if it is known.</summary>
+        /// <summary>The state's checksums after a system. Scope is what the sums cover, empty for all; predicted is set
+        /// if inputs of the tick were guessed; count is the number of entities, if it is known.</summary>
         public void Checkpoint(ulong tick, string system, string scope, bool predicted, ulong? count, params Sum[] sums)
         {
             if (this.count > 0 && (tick != this.tick || checkpoints.Length >= FullFrame)) Flush();
@@ -1376,7 +1377,8 @@ namespace Desynctool
         }
     }
 
-    /// <summary>What a peer writes down when it learns that its state is not that of the others: docs/peer-report.md.</summary>
+    /// <summary>What a peer writes down when it learns that its state differs from the other peers' states:
+    /// docs/peer-report.md.</summary>
     public sealed class PeerReport
     {
         /// <summary>The state, with its seed, point and peer.</summary>
@@ -1386,9 +1388,10 @@ namespace Desynctool
         /// <summary>diverged, in-sync or inconclusive.</summary>
         public string Status = "diverged";
         public readonly List<string> Warnings = new List<string>();
-        /// <summary>The archetypes whose content is included: those that differ from others, if that is known.</summary>
+        /// <summary>The archetypes that are included with their content: the archetypes that differ from others, if
+        /// that is known.</summary>
         public readonly List<string> Archetypes = new List<string>();
-        /// <summary>The first and the last tick whose orders are all in the excerpt; without one null.</summary>
+        /// <summary>The first and the last tick with all orders in the excerpt; without one null.</summary>
         public ulong? From, To;
         readonly StringBuilder orders = new StringBuilder();
 
@@ -1445,10 +1448,11 @@ namespace Desynctool
     }
 
     /// <summary>All that one peer leaves, in one folder: order log, trace, snapshots, reports. For each tick: State with the state
-    /// before it, Tick, and if there is a trace System after each system. At the end State once more, and Dispose.</summary>
+    /// before it, Tick, and if there is a trace System after each system. At the end State again, and
+    /// Dispose.</summary>
     public sealed class Recorder : IDisposable
     {
-        const int Excerpt = 64; // ticks whose orders a report has
+        const int Excerpt = 64; // ticks with orders in a report
 
         public readonly OrderLog Log;
         /// <summary>Null if none is written.</summary>
@@ -1462,8 +1466,9 @@ namespace Desynctool
         readonly Queue<KeyValuePair<ulong, Order[]>> recent = new Queue<KeyValuePair<ulong, Order[]>>();
         bool begun;
 
-        /// <summary>Makes the folder and begins the files, in place of those of an earlier session: each needs one of its own. The session's Start is the state hash at its first point. Detail: null
-        /// writes no trace.</summary>
+        /// <summary>Makes the folder and begins the files. They replace the files of an earlier session: each session
+        /// needs another folder. The session's Start is the state hash at its first point. Detail: null writes no
+        /// trace.</summary>
         public Recorder(string folder, Session session, TraceDetail? detail = null)
         {
             this.folder = Directory.CreateDirectory(folder).FullName;
@@ -1588,10 +1593,10 @@ namespace Desynctool
     /// <summary>Capability load.</summary>
     public interface ILoader
     {
-        /// <summary>Begins a session with a state, in the place of Start. The session is null if it is not known; else its
-        /// seed is that of the state. Tables and columns are asked for as when they are written; what the state lacks is a
-        /// RefusedException, and what makes no sense to the game should be one, with the current state as it was. Caches
-        /// must be recomputed: those of a state may be what is wrong with it.</summary>
+        /// <summary>Begins a session with a state, in the place of Start. The session is null if it is not known; else
+        /// it has the seed of the state. Tables and columns are asked for as when they are written; a missing one is a
+        /// RefusedException. A state that makes no sense to the game should be one too, and leave the current state as
+        /// it was. Caches must be recomputed: the state's caches may be wrong.</summary>
         void Load(World state, Session session);
     }
 
@@ -1642,8 +1647,8 @@ namespace Desynctool
         const string AddressVariable = "DESYNCTOOL_SIM", TokenVariable = "DESYNCTOOL_SIM_TOKEN";
 
         /// <summary>Answers requests until the connection ends and returns the exit code of the process: 0, or 2 with a
-        /// line on stderr. The connection is the socket that DESYNCTOOL_SIM names, else stdin and stdout; what the
-        /// game prints goes to stderr then.</summary>
+        /// line on stderr. The connection is the socket that DESYNCTOOL_SIM names, else stdin and stdout; the game's
+        /// output goes to stderr then.</summary>
         public static int Serve(IGame game)
         {
             string address = Environment.GetEnvironmentVariable(AddressVariable);
@@ -1690,7 +1695,7 @@ namespace Desynctool
     /// <summary>The address of a Unix socket, which .NET Standard 2.0 has none for.</summary>
     sealed class UnixEndPoint : EndPoint
     {
-        const int MaxPath = 103; // that of the system that takes least
+        const int MaxPath = 103; // the limit of the system that takes least
         readonly byte[] path;
 
         public UnixEndPoint(string path)
@@ -2364,7 +2369,7 @@ namespace Desynctool
             return s;
         }
 
-        /// <summary>A string of which nobody knows whether it is UTF-8.</summary>
+        /// <summary>A string that may not be UTF-8.</summary>
         public byte[] StrBytes(string what, int max = Session.MaxText)
         {
             var b = new byte[StrHead(what, max)];
@@ -2452,7 +2457,7 @@ namespace Desynctool
         }
     }
 
-    /// <summary>SHA-256 that allocates nothing: that of the class library makes garbage in every tick.</summary>
+    /// <summary>SHA-256 that allocates nothing: the class library's SHA-256 makes garbage in every tick.</summary>
     sealed class Sha256
     {
         public const int Size = 32;
@@ -2679,7 +2684,7 @@ namespace Desynctool
             Mul(e, f, to.X); Mul(g, h, to.Y); Mul(f, g, to.Z); Mul(e, h, to.T);
         }
 
-        /// <summary>Adds a point whose T is multiplied by 2d.</summary>
+        /// <summary>Adds a point with its T multiplied by 2d.</summary>
         void Add(CurvePoint p, CurvePoint q, CurvePoint to)
         {
             Sub(p.Y, p.X, e); Sub(q.Y, q.X, f); Mul(e, f, a);
@@ -2976,7 +2981,8 @@ namespace Desynctool
     }
 
     /// <summary>Writes tick-signatures.bin: the state hashes of ticks, each signed together with all that were before.
-    /// Dispose signs how many there are, and ends it: without that nobody can say whether some were cut off.</summary>
+    /// Dispose signs how many there are, and ends it: without that it is not known whether entries were cut
+    /// off.</summary>
     public sealed class TickSignatures : IDisposable
     {
         readonly Frames file;
@@ -3031,7 +3037,8 @@ namespace Desynctool
         /// <summary>The public key.</summary>
         public byte[] Key { get { return (byte[])key.Clone(); } }
 
-        /// <summary>Signs the state hash of a tick, that of the state before its orders. Ticks ascend; those that are left out are counted.</summary>
+        /// <summary>Signs the state hash of a tick: the hash of the state before its orders. Ticks ascend; those that
+        /// are left out are counted.</summary>
         public void Append(ulong tick, byte[] stateHash)
         {
             if (stateHash.Length != Sha256.Size) throw new ArgumentException("a state hash has 32 bytes");
@@ -3099,7 +3106,7 @@ namespace Desynctool
         }
     }
 
-    /// <summary>What a file of signatures says, and what is found in it, in the order of the file.</summary>
+    /// <summary>The content of a file of signatures, and what is found in it, in the order of the file.</summary>
     public sealed class CheckedSignatures
     {
         const int MaxFindings = 1000, MaxPayload = 1 << 20, Head = 16;
@@ -3126,11 +3133,12 @@ namespace Desynctool
         uint kind;
         ulong frames;
 
-        /// <summary>Checks the bytes of a tick-signatures.bin. Trusted is the public key that is trusted: without it the file shows
-        /// that it is whole, and by one signer, but not by whom. InvalidDataException: its header cannot be read.</summary>
+        /// <summary>Checks the bytes of a tick-signatures.bin. Trusted is the public key that is trusted: without it
+        /// the file shows that it is whole, and by one signer, but not by which one. InvalidDataException: its header
+        /// cannot be read.</summary>
         public static CheckedSignatures Read(byte[] file, byte[] trusted = null) { return new CheckedSignatures(file, trusted); }
 
-        /// <summary>The state hash of a tick, null if no bound entry is of it.</summary>
+        /// <summary>The state hash of a tick, null if the tick has no bound entry.</summary>
         public byte[] StateHash(ulong tick)
         {
             int place;

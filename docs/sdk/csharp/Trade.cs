@@ -5,7 +5,7 @@
 // and come back with the host's save, a late one joins in the middle. Skirmish.cs is the small example; begin there.
 //     mcs Trade.cs Desynctool.cs && mono Trade.exe record session --fault rng-leak
 //     desynctool bisect session --sim "exec:mono Trade.exe serve" --drill
-// `mono Trade.exe faults` lists the mistakes that a peer can be told to make; docs/refsim.md says what such mistakes are.
+// `mono Trade.exe faults` lists the mistakes that a peer can be told to make; docs/refsim.md describes such mistakes.
 using System;
 using System.Collections;
 using System.Collections.Generic;
@@ -215,7 +215,7 @@ sealed class Roster<T> : IRoster where T : Item, new()
 
 sealed class State
 {
-    public ulong Production = 1; // one generator is in the RNG leaf, that of events in the table Realm
+    public ulong Production = 1; // one generator is in the RNG leaf, the generator of events in the table Realm
 
     public readonly Roster<Caravan> Caravans = new Roster<Caravan>("Caravan")
         .Has("Cargo", "amount", ColumnType.I32, c => c.Cargo, (c, v) => c.Cargo = (int)v).Has("Cargo", "good", ColumnType.U8, c => c.Good, (c, v) => c.Good = (byte)v)
@@ -271,7 +271,8 @@ sealed class State
 
 // ---- mistakes ----
 
-/// <summary>A mistake that a peer can be told to make. Code: it is one of the program, so that `serve` makes it.</summary>
+/// <summary>A mistake that a peer can be told to make. Code: it is a mistake of the program, so that `serve` makes
+/// it.</summary>
 sealed class FaultKind
 {
     public readonly string Name, Does; public readonly string[] Places; public readonly bool Code;
@@ -318,7 +319,7 @@ sealed class Fault
     public FaultKind Kind; public string Place, Peer; public ulong? From;
     public bool Made; // of those that are made once
 
-    /// <summary>Reads NAME[/PLACE][@TICK][:PEER]. What it does not say the seed decides.</summary>
+    /// <summary>Reads NAME[/PLACE][@TICK][:PEER]. The seed decides the parts that are missing.</summary>
     public static Fault Parse(string text)
     {
         string rest = text, peer = After(ref rest, ':'), tick = After(ref rest, '@'), place = After(ref rest, '/');
@@ -342,7 +343,7 @@ sealed class Fault
 
 // ---- the game ----
 
-/// <summary>What an order says. The entity that it names is not the first of its fields.</summary>
+/// <summary>The command of an order. The entity that it names is not the first of its fields.</summary>
 sealed class Command
 {
     public bool Haste; public int Number; public byte Good; public double Price; public string Agent = ""; public ulong To, Subject;
@@ -398,7 +399,7 @@ sealed class Trade : IGame, IState, ISaver, ILoader, ISystems, ICaches, IValidat
     uint[] cost = new uint[0];                // derived: of the way between two towns, in 1/256 miles
     double[] index = new double[Goods];       // derived: mean price of a good
     int[] pool = new int[MaxTowns], glut = new int[Goods]; // scratch: hands of a town that are free, the largest stock of a good
-    ulong now, frames;                        // frames: ticks that this process has played, a clock of its own
+    ulong now, frames;                        // frames: ticks that this process has played, its clock
     bool costChanged, indexChanged, predicting;
     World hashed = new World();
 
@@ -484,7 +485,7 @@ sealed class Trade : IGame, IState, ISaver, ILoader, ISystems, ICaches, IValidat
     int ByName(string a, string b, string place) => On("locale-sort", place) ? string.Compare(a, b, false, German) : string.CompareOrdinal(a, b);
     ulong Clock(string place) => On("wall-clock", place) ? (ulong)(Stopwatch.GetTimestamp() / 64 % 3) : 0;
 
-    /// <summary>A hash table without hash functions of its own goes by the addresses of its keys.</summary>
+    /// <summary>A hash table without hash functions for its keys goes by their addresses.</summary>
     static List<T> Hashed<T>(List<T> list) where T : class
     {
         var table = new Hashtable();
@@ -933,7 +934,7 @@ sealed class Trade : IGame, IState, ISaver, ILoader, ISystems, ICaches, IValidat
     /// <summary>What this peer asks the host for, at a point.</summary>
     public string OmittedAt(ulong point) { now = point; return Omitted; }
 
-    /// <summary>A save for a build whose saves lack a column.</summary>
+    /// <summary>A save for a build that leaves a column out of its saves.</summary>
     public byte[] Save(string without)
     {
         var memory = new MemoryStream(); var w = new BinaryWriter(memory);
@@ -996,7 +997,7 @@ sealed class Peer
     public uint House => (uint)Number + 1;
 }
 
-/// <summary>A peer is offline in these ticks, of which the first is From and Back is the first after them.</summary>
+/// <summary>A peer is offline in these ticks. From is the first of them, Back the first after them.</summary>
 sealed class Gap { public string Peer; public ulong From, Back; }
 
 /// <summary>What really happened, found by comparing the peers' memory after every system, without hashes.</summary>
@@ -1087,7 +1088,7 @@ sealed class Match
 
     public ulong Seed = 7, Ticks = 360, SnapshotEvery = 100;
     public TraceDetail? Detail = TraceDetail.System;
-    public List<Fault> Faults = new List<Fault>(); public List<Gap> Gaps; // null: as the seed says
+    public List<Fault> Faults = new List<Fault>(); public List<Gap> Gaps; // null: the seed decides
     public readonly List<Gap> Late = new List<Gap>();
 
     Peer[] peers; Truth truth;

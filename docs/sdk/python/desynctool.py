@@ -16,15 +16,15 @@ In the order in which a game takes it in:
        world.rng = rng_state.to_bytes(8, "little")
 
 2. Write: a Recorder leaves all that a peer leaves, in one folder. In each tick state and tick, and after each system system; when
-   peers differ, snapshot and report. Session.facts says what machine it is; marker notes joins, leaves, saves, and loads.
+   peers differ, snapshot and report. Session.facts describes the machine; marker notes joins, leaves, saves, and loads.
 3. Serve: derive from Game and call serve. start, one of step and systems with run_system, and one of world and checksum are needed.
-   What else a class has is announced, what it does not have is not.
+   Only what a class has is announced.
 4. Load: Game.load gets a World that was read and checked. It asks for tables and columns as for writing, checks values that it
    takes for granted, and recomputes its caches.
-5. `desynctool sim check --log s/host -- python3 mygame.py serve` says what is not right yet.
+5. `desynctool sim check --log s/host -- python3 mygame.py serve` lists what is not right yet.
 
-skirmish.py beside this file is a whole small game. The formats are those of docs/snapshot.md, docs/merkle.md, docs/orderlog.md,
-docs/trace.md, docs/peer-report.md and docs/extsim.md.
+skirmish.py next to this file is a whole small game. docs/snapshot.md, docs/merkle.md, docs/orderlog.md, docs/trace.md,
+docs/peer-report.md and docs/extsim.md describe the formats.
 
 Errors: Damaged is for bytes that are not what was expected, Refused for what a game does not do; both are ValueErrors. A value that
 does not fit its column, or a name that is too long, is a ValueError as well. Files raise OSError.
@@ -376,7 +376,7 @@ def _key_bytes(item: Tuple[str, Any]) -> bytes:
 # ---- The state
 
 class Type(enum.IntEnum):
-    """Types of columns. The numbers are those of the file format."""
+    """Types of columns. The numbers belong to the file format."""
     BOOL = 1
     I8 = 2
     I16 = 3
@@ -592,7 +592,8 @@ class Table:
         return self._by_names
 
     def column(self, component: str, field: str, type: Type, scale: int = 0) -> Column:
-        """The column of that name, made if there is none. In a table that was read nothing is made: what it lacks is Refused."""
+        """The column of that name, made if there is none. In a table that was read nothing is made: a missing column is
+        Refused."""
         c = self._by_name.get((component, field))
         if c is not None and (c.type, c.scale) == (type, scale):
             return c
@@ -693,7 +694,7 @@ class Table:
 
 
 def _cut(parts: Sequence[Sequence[int]]) -> List[int]:
-    """Where the blocks begin of rows whose keys have these parts, and where the last one ends."""
+    """Where the blocks of rows with these parts of keys begin, and where the last one ends."""
     rows, at = len(parts[0]), 0
     starts = [0] if rows else []
     seconds = parts[1] if len(parts) == 2 else [0] * rows
@@ -705,7 +706,7 @@ def _cut(parts: Sequence[Sequence[int]]) -> List[int]:
 
 
 class World:
-    """One peer's state: typed tables, kept from tick to tick and filled anew for each hash.
+    """One peer's state: typed tables, kept from tick to tick and filled again for each hash.
 
     rng is the state of the game's random numbers, at most 65536 bytes; None if it has none. What decides the future of the game
     belongs into it and into archetypes.
@@ -722,7 +723,8 @@ class World:
         return sorted(self._tables.values(), key=lambda t: (t.cls, t._label))
 
     def table(self, cls: TableClass, label: str, key_parts: int = 1) -> Table:
-        """The table of that class and label, made if there is none. In a world that was read nothing is made: what it lacks is Refused."""
+        """The table of that class and label, made if there is none. In a world that was read nothing is made: a missing
+        table is Refused."""
         t = self._tables.get((cls, label))
         if t is None and not self._whole:
             if len(self._tables) == _MAX_NAMES:
@@ -773,7 +775,7 @@ class Point:
     seed: int = 0
     tick: int = 0
     phase: str = ""  # or "after-orders", inside the tick
-    native: str = ""  # what the engine calls the point, if it has a name of its own
+    native: str = ""  # the engine's name of the point, if it has one
     peer: str = ""
     epoch: int = 0
     history: Optional[bytes] = None  # history hash of 32 bytes, None if it is not known
@@ -878,7 +880,7 @@ def read_snapshot(path: str) -> Tuple[Point, World]:
 
 
 def decode_snapshot(data: bytes) -> Tuple[Point, World]:
-    """Reads a .snap whose cells are not compressed and checks it whole, up to the state hash.
+    """Reads a .snap without compressed cells and checks it whole, up to the state hash.
 
     Raises Damaged if it is damaged, compressed, or of another version. Values are unpacked when they are asked for.
     """
@@ -947,7 +949,8 @@ def _ascend(items: Sequence[Any], what: str) -> None:
 
 
 def _decode_table(data: bytes, first_cell: int, index: int, end: int, cls: TableClass, label: str, rows: int, parts: int) -> Table:
-    """Reads a table whose cells begin at first_cell, and whose index is from index to end, with all its digests but the leaf."""
+    """Reads a table with cells that begin at first_cell and an index from index to end, with all its digests but the
+    leaf."""
     try:
         t = Table(label, cls, parts)
         _fill_table(t, data, first_cell, index, end, rows)
@@ -1059,9 +1062,9 @@ class Session:
     epoch: int = 0
     kinds: List[OrderKind] = field(default_factory=list)
     peers: List[str] = field(default_factory=list)
-    params: Dict[str, str] = field(default_factory=dict)  # what a simulator needs to start beside the seed, such as the map
+    params: Dict[str, str] = field(default_factory=dict)  # what a simulator needs next to the seed, such as the map
     # What is known of this peer's machine and game: os, cpu, compiler, locale, mods, data_hash. A Recorder writes them into
-    # snapshots. They are not in the header, whose parameters are the same on all peers.
+    # snapshots. They are not in the header: its parameters are the same on all peers.
     facts: Dict[str, str] = field(default_factory=dict)
 
     def _self(self) -> int:
@@ -1274,8 +1277,8 @@ class OrderLog(contextlib.AbstractContextManager):
         self.hash(point, self.peer, "sync", "", value.ljust(8, b"\0"))
 
     def marker(self, m: Marker) -> None:
-        """Adds an event to the next tick. One that opens an epoch comes before the first state that is noted in it; what was noted
-        before is written at once, as it belongs to the epoch that ends."""
+        """Adds an event to the next tick. An event that opens an epoch comes before the first state that is noted in
+        it. Earlier states are written at once, as they belong to the epoch that ends."""
         if m.history is not None and not m.new_epoch:
             raise ValueError("a marker has a history hash and opens no epoch")
         if m.new_epoch and m.kind not in _OPENING:
@@ -1361,8 +1364,8 @@ class Sum:
 
 @dataclass
 class Checkpoint:
-    """Checksums after a system of a tick. Scope is what they cover, empty for all; predicted says that inputs of the tick were guessed;
-    count is that of entities, None if it is not counted."""
+    """Checksums after a system of a tick. Scope is what they cover, empty for all; predicted is set if inputs of the
+    tick were guessed; count is the number of entities, None if it is not counted."""
     tick: int
     system: str
     scope: str = ""
@@ -1435,7 +1438,8 @@ class Trace(contextlib.AbstractContextManager):
                 o.bin(s.value)
 
     def add(self, c: Checkpoint) -> None:
-        """Adds a checkpoint. Those of one tick are written together, by the next tick, an event, flush or close."""
+        """Adds a checkpoint. The checkpoints of one tick are written together, by the next tick, an event, flush or
+        close."""
         if not c.sums and c.count is None:
             raise ValueError("a checkpoint has neither a checksum nor a count")
         self._begin(c.tick)
@@ -1528,10 +1532,12 @@ def _json_text(text: str) -> str:
 
 def peer_report(world: World, at: Point, player: int = -1, archetypes: Sequence[str] = (), status: str = "diverged",
                 window: Optional[Tuple[int, int]] = None, orders: Sequence[Tuple[int, Order, bool]] = ()) -> str:
-    """What a peer writes down when it learns that its state is not that of the others: docs/peer-report.md, as JSON.
+    """What a peer writes down when it learns that its state differs from the other peers' states: docs/peer-report.md,
+    as JSON.
 
-    player is -1 if the peer plays none. archetypes are those whose content is included: what differs from others, if that is known.
-    window is the first and the last tick whose orders are all there; orders are triples of tick, order, and whether its kind is local.
+    player is -1 if the peer plays none. archetypes are those included with their content: the ones that differ from
+    others, if that is known. window is the first and the last tick with all orders there; orders are triples of tick,
+    order, and whether its kind is local.
     """
     part = Point(at.seed, at.tick, at.phase, at.native, at.peer)
     nodes = ["\n[%s,\"%s\"]" % (_json_text(label), leaf.hex()) for label, leaf in world.leaves()]
@@ -1561,12 +1567,12 @@ def peer_report(world: World, at: Point, player: int = -1, archetypes: Sequence[
 class Recorder(contextlib.AbstractContextManager):
     """All that one peer leaves, in one folder: order log, trace, snapshots, reports.
 
-    For each tick: state with the state before it, tick, and if there is a trace system after each system. At the end state once more,
-    and close, or the end of a with block. The folder is made, and files of an earlier session in it are replaced: each needs one of
-    its own. The session's start becomes the hash of the world.
+    For each tick: state with the state before it, tick, and if there is a trace system after each system. At the end
+    state again, and close, or the end of a with block. The folder is made, and files of an earlier session in it are
+    replaced: each session needs another folder. The session's start becomes the hash of the world.
     """
 
-    EXCERPT = 64  # ticks whose orders a report has
+    EXCERPT = 64  # ticks with orders in a report
 
     def __init__(self, folder: str, session: Session, world: World, detail: Optional[Detail] = Detail.SYSTEM) -> None:
         """detail None writes no trace."""
@@ -1589,8 +1595,8 @@ class Recorder(contextlib.AbstractContextManager):
         return self.root
 
     def marker(self, m: Marker) -> None:
-        """Notes an event. A peer whose state is replaced gives one with new_epoch, and the state point and the history hash of the peer
-        that sent the state; then it notes that state, and goes on with that point's tick."""
+        """Notes an event. If its state is replaced, a peer gives an event with new_epoch, and the state point and the
+        history hash of the peer that sent the state; then it notes that state, and goes on with that point's tick."""
         self.log.marker(m)
         if m.new_epoch:
             self._recent.clear()  # an excerpt has no gap
@@ -1653,7 +1659,7 @@ class Recorder(contextlib.AbstractContextManager):
 # ---- Serving a game
 
 class Game:
-    """A game that can be replayed. Derive from it; what a class overrides is announced.
+    """A game that can be replayed. Derive from it; the methods that a class overrides are announced.
 
     Needed are start, one of step and systems with run_system, and one of world and checksum. Raise Refused for what cannot be done and
     has changed nothing. Any other exception is reported to desynctool, its traceback goes to stderr, and the session ends.
@@ -1695,8 +1701,8 @@ class Game:
     def load(self, state: World, at: Point, session: Optional[Session]) -> None:
         """Begins a session with a state, in the place of start. Capability load.
 
-        session is None if it is not known; else its seed is that of the state. Caches must be recomputed: those of a state may be what
-        is wrong with it. What makes no sense to the game should be Refused, with the current state as it was.
+        session is None if it is not known; else it has the seed of the state. Caches must be recomputed: the state's
+        caches may be wrong. What makes no sense to the game should be Refused, with the current state as it was.
         """
         raise NotImplementedError
 
@@ -1887,7 +1893,7 @@ class _Server:
         o.bin(encode_snapshot(self.game.world(), Point(session.seed, self.point, peer=session.peer)))
 
     def save(self, r: _Reader, o: _Pack) -> None:
-        # A head of our own tells a save from other bytes, so that the game need not.
+        # Our head distinguishes a save from other bytes, so that the game need not.
         body = struct.pack("<QQ", self.running().seed, self.point) + self.game.save()
         o.bin(b"DSV1" + struct.pack("<I", zlib.crc32(body)) + body)
 
@@ -2145,10 +2151,10 @@ def _genesis(seed: int, key: bytes, start: bytes, peer: bytes) -> bytes:
 class TickSignatures(contextlib.AbstractContextManager):
     """Writes tick-signatures.bin: the state hashes of ticks, each signed together with all that were before.
 
-    The secret key is the 32 bytes of its seed. Instead of it there can be a public key, and a function that signs with it, such as that
-    of a key store; what that returns is checked. start is the state hash at the first point, zeros if it is not known. Each entry is
-    one write, so that a crash loses none. close, or the end of a with block, signs how many there are: without it nobody can say whether
-    some were cut off.
+    The secret key is the 32 bytes of its seed. Instead of it there can be a public key, and a function that signs with
+    it, such as the function of a key store; its results are checked. start is the state hash at the first point, zeros
+    if it is not known. Each entry is one write, so that a crash loses none. close, or the end of a with block, signs
+    how many there are: without it, it is not known whether entries were cut off.
     """
 
     def __init__(self, path: str, seed: int, peer: str, secret: Optional[bytes] = None, start: bytes = bytes(32), *,
@@ -2183,7 +2189,8 @@ class TickSignatures(contextlib.AbstractContextManager):
         return body + signature
 
     def append(self, tick: int, state_hash: bytes) -> None:
-        """Signs the state hash of a tick: that of the state before its orders. Ticks ascend; those that are left out are counted."""
+        """Signs the state hash of a tick: the hash of the state before its orders. Ticks ascend; those that are left
+        out are counted."""
         if not self.tick < tick <= _U64:
             raise ValueError("tick %d after tick %d" % (tick, self.tick))
         skipped = tick - self.tick - 1 if self.count else 0
@@ -2235,8 +2242,8 @@ _MAX_FINDINGS = 1000
 
 @dataclass(frozen=True)
 class Finding:
-    """Where something is found: the frame's offset in bytes, the number of the entry, its tick and that of the entry before, None where
-    there is none or nobody knows."""
+    """Where something is found: the frame's offset in bytes, the number of the entry, its tick and the tick of the
+    entry before, None where there is none or it is not known."""
     kind: FindingKind
     offset: int
     entry: int
@@ -2246,10 +2253,10 @@ class Finding:
 
 @dataclass
 class CheckedSignatures:
-    """What a file of signatures says, and what is found in it, in the order of the file.
+    """The content of a file of signatures, and what is found in it, in the order of the file.
 
-    bound is how many entries from the start have no break before them or in them: key signed them for this session. Whose key it is, the
-    file cannot show. found is how many findings there are; the list has the first 1000.
+    bound is how many entries from the start have no break before them or in them: key signed them for this session. The
+    file cannot show who has the key. found is how many findings there are; the list has the first 1000.
     """
     seed: int
     peer: str
@@ -2268,13 +2275,13 @@ class CheckedSignatures:
         return all(f.kind in (FindingKind.SKIPPED, FindingKind.OPEN) for f in self.findings) and self.found <= _MAX_FINDINGS
 
     def state_hash(self, tick: int) -> Optional[bytes]:
-        """The state hash of a tick, None if no bound entry is of it."""
+        """The state hash of a tick, None if the tick has no bound entry."""
         return self._hashes.get(tick)
 
 
 def check_signatures(data: bytes, key: Optional[bytes] = None) -> CheckedSignatures:
-    """Checks the bytes of a tick-signatures.bin. Key is the public key that is trusted: without it the file shows that it is whole, and by
-    one signer, but not by whom. A file whose header cannot be read is Damaged."""
+    """Checks the bytes of a tick-signatures.bin. Key is the public key that is trusted: without it the file shows that
+    it is whole, and by one signer, but not by which one. A file is Damaged if its header cannot be read."""
     return _ChainReader(data).check(key)
 
 

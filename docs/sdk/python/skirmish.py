@@ -6,8 +6,8 @@
     python3 skirmish.py serve [--fault TICK]                                          replays for desynctool
 
 The rules are those of c/skirmish.c: the same session leaves the same bytes. The fault hides: from TICK on the client (or what is served)
-forgets to take the dead out of the grid, a cache. Nothing differs until somebody walks where the grid wrongly says that it is crowded.
-With --sign each peer signs its states, with a key made of N; those of a real game are secret.
+forgets to take the dead out of the grid, a cache. Nothing differs until a unit walks where the grid wrongly shows a
+crowd. With --sign each peer signs its states, with a key made of N; the keys of a real game are secret.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class Skirmish(Game):
         self.serial = 0  # of the last unit; hashed with the RNG
         self.kills = [0, 0]
         self.units = [Unit() for _ in range(UNITS)]  # infantry, then tanks
-        self.grid = [0] * (SIDE * SIDE)  # how many units stand in each cell: derived, and kept up to date by the systems
+        self.grid = [0] * (SIDE * SIDE)  # how many units are in each cell: derived, and kept up to date by the systems
         self.described = World()
         for label in LABELS:
             t = self.described.archetype(label)

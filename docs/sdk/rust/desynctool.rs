@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT-0
 // Copyright 2026 The desynctool authors
 
-//! desynctool.rs: desync forensics for a deterministic game, in one file of safe Rust without crates. Copy it beside the game's own
-//! files and say `mod desynctool;`. It needs Rust 1.63 or later.
+//! desynctool.rs: desync forensics for a deterministic game, in one file of safe Rust without crates. Copy it next to
+//! the game's own files and write `mod desynctool;`. It needs Rust 1.63 or later.
 //!
 //! In the order in which a game takes it in:
 //!
-//! - [`World`]: the state as tables of typed columns, made anew from the game's own memory when it is hashed or written
+//! - [`World`]: the state as tables of typed columns, made again from the game's own memory when it is hashed or
+//!   written
 //! - [`World::hash`]: the hash by which peers compare states
 //! - [`Recorder`]: the files of one peer: order log, trace, snapshots, and its report when states differ
 //! - [`serve`]: replays for desynctool: `desynctool replay s/host --sim "exec:./mygame --headless"`
@@ -14,11 +15,11 @@
 //! - [`OrderLog`], [`Trace`]: the files by themselves, into whatever implements [`Write`]
 //! - [`TickSignatures`]: state hashes that the peer signed; [`CheckedSignatures`] reads them
 //!
-//! skirmish.rs beside this file is a whole small game. The formats are those of docs/snapshot.md, docs/merkle.md, docs/orderlog.md,
-//! docs/trace.md, docs/peer-report.md and docs/extsim.md.
+//! skirmish.rs next to this file is a whole small game. docs/snapshot.md, docs/merkle.md, docs/orderlog.md,
+//! docs/trace.md, docs/peer-report.md and docs/extsim.md describe the formats.
 //!
-//! It writes no compressed snapshots and reads none; those that a target is asked to load are not compressed. Nothing panics because of
-//! what a file or a request says.
+//! It writes no compressed snapshots and reads none; those that a target is asked to load are not compressed. No
+//! content of a file or a request makes it panic.
 #![forbid(unsafe_code)]
 #![allow(dead_code, clippy::all)] // a game needs only some of it, and it keeps to what Rust 1.63 has
 
@@ -311,7 +312,7 @@ impl Pack for Vec<u8> {
     }
 }
 
-/// The head of a value: what it is, and its number or length.
+/// The head of a value: its kind, and its number or length.
 #[derive(Clone, Copy, PartialEq)]
 enum Head {
     Uint(u64),
@@ -451,7 +452,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A string of which nobody knows whether it is UTF-8.
+    /// A string that may not be UTF-8.
     fn str_bytes(&mut self) -> Result<&'a [u8]> {
         match self.head()? {
             Head::Str(n) => self.take(n),
@@ -496,7 +497,7 @@ fn le64(b: &[u8]) -> u64 {
 
 // ---- The state
 
-/// The types of columns. The numbers are those of the file format.
+/// The types of columns. The numbers belong to the file format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Type {
     Bool = 1,
@@ -557,7 +558,7 @@ pub struct Fixed<const SCALE: u32>(pub i64);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ref(pub u64);
 
-/// A string whose bytes need not be UTF-8.
+/// A string of bytes that need not be UTF-8.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Text<'a>(pub &'a [u8]);
 
@@ -947,7 +948,7 @@ impl Table {
         Ok(sealed)
     }
 
-    /// The index of the table, whose cells begin at an offset in the file.
+    /// The index of the table. Its cells begin at an offset in the file.
     fn index(&self, sealed: &Sealed, cells: u64, out: &mut Vec<u8>) {
         let start = out.len();
         out.array(4);
@@ -1021,7 +1022,7 @@ impl World {
         self.rng.as_deref()
     }
 
-    /// Adds a table that is hashed, with a row for each of `rows`, whose key no other one has. Columns follow:
+    /// Adds a table that is hashed, with a row for each of `rows`. The keys must be unique. Columns follow:
     /// `world.archetype("Unit", &units, |u| u.id).column("Health", "points", |u| u.health);`
     pub fn archetype<R: Copy, K: Key>(
         &mut self,
@@ -1086,8 +1087,8 @@ impl World {
         self.tables.iter().find(|t| t.class == class && t.label == label).ok_or_else(|| format!("the state lacks the table {label}").into())
     }
 
-    /// An error if the archetypes of another state are not those of this one, with the same columns: what a game that loads would miss,
-    /// or lose.
+    /// An error if another state has not the same archetypes as this one, with the same columns: a game that loads
+    /// would miss, or lose, the difference.
     pub fn same_shape(&self, other: &World) -> Result<()> {
         let shape = |w: &World| -> Vec<(String, u8, Vec<(String, Type, u32)>)> {
             let columns = |t: &Table| t.columns.iter().map(|c| (format!("{}.{}", c.component, c.field), c.of, c.scale)).collect();
@@ -1308,7 +1309,7 @@ impl<R: Copy> Rows<'_, R> {
     }
 }
 
-/// The point of a snapshot, and what else its header says.
+/// The point of a snapshot, and the rest of its header.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Point {
     pub seed: u64,
@@ -1321,7 +1322,7 @@ pub struct Point {
     pub peer: String,
     pub epoch: u32,
     pub history: Option<Hash>,
-    /// Of the peer: "build", what the session's parameters are, os, compiler.
+    /// Of the peer: "build", the session's parameters, os, compiler.
     pub properties: BTreeMap<String, String>,
 }
 
@@ -1353,7 +1354,7 @@ impl Snapshot {
         Self::read(&fs::read(path)?)
     }
 
-    /// Reads the bytes of a .snap whose cells are not compressed, whoever they are from.
+    /// Reads the bytes of a .snap without compressed cells. They may come from any source.
     pub fn read(file: &[u8]) -> Result<Self> {
         require(file.starts_with(SNAP), "not a .snap")?;
         require(file.len() >= 40, "the .snap is torn")?;
@@ -1408,7 +1409,8 @@ impl Snapshot {
         Ok((at, rng, hash))
     }
 
-    /// Reads a table whose cells begin at an offset, its leaf hash, and where it ends. What it has must be its own canonical form.
+    /// Reads a table with cells that begin at an offset, its leaf hash, and where it ends. What it has must be its own
+    /// canonical form.
     fn read_table(r: &mut Reader<'_>, file: &[u8], cells: usize, end: usize) -> Result<(Table, Hash, usize)> {
         const MISFIT: &str = "the index of a table does not fit together";
         r.tuple(7)?;
@@ -1504,7 +1506,8 @@ impl Snapshot {
         Ok(())
     }
 
-    /// Reads a block of values after those of so many rows. Whether it is in its canonical form shows when it is written again.
+    /// Reads a block of values after the values of so many rows. Whether it is in its canonical form shows when it is
+    /// written again.
     fn read_values(c: &mut Column, before: usize, cell: &[u8], n: usize) -> Result<()> {
         const MALFORMED: &str = "a block of values is malformed";
         require(cell.len() >= 8 && cell[0] == 4 && cell[1] <= 1 && cell[2..4] == [0, 0] && le32(&cell[4..]) as usize == n, MALFORMED)?;
@@ -1762,8 +1765,8 @@ pub struct Marker {
     pub text: String,
 }
 
-/// order-log.bin: the orders that were applied, and hashes. In each tick: `state` with the state before its orders, then `tick`; at the
-/// end `state` once more, and `close`. A log that is not closed is one of a game that crashed.
+/// order-log.bin: the orders that were applied, and hashes. In each tick: `state` with the state before its orders,
+/// then `tick`; at the end `state` again, and `close`. A log that is not closed comes from a game that crashed.
 pub struct OrderLog<W: Write> {
     frames: Frames<W>,
     session: Session,
@@ -1855,7 +1858,7 @@ impl<W: Write> OrderLog<W> {
         Ok(())
     }
 
-    /// For a game that has a checksum of its own instead of the state hash, of at most 8 bytes.
+    /// For a game with another checksum instead of the state hash, of at most 8 bytes.
     pub fn checksum(&mut self, point: u64, sum: &[u8]) -> Result<()> {
         require((1..=8).contains(&sum.len()), "a checksum has 1 to 8 bytes")?;
         let mut hash = [0; 8];
@@ -1900,8 +1903,8 @@ impl<W: Write> OrderLog<W> {
         Ok(())
     }
 
-    /// Adds an event to the next tick. One that opens an epoch comes before the first state that is noted in it; what was noted before
-    /// is written at once, as it belongs to the epoch that ends.
+    /// Adds an event to the next tick. An event that opens an epoch comes before the first state that is noted in it.
+    /// Earlier states are written at once, as they belong to the epoch that ends.
     pub fn marker(&mut self, m: &Marker) -> Result<()> {
         use MarkerKind::*;
         require(m.history.is_none() || m.new_epoch, "a marker has a history hash and opens no epoch")?;
@@ -2151,7 +2154,8 @@ impl<W: Write> Trace<W> {
         self.frames.write(4, b)
     }
 
-    /// Appends checkpoints of the state after a system, and of its archetypes and columns as `detail` says. Returns the state hash.
+    /// Appends checkpoints of the state after a system, and of its archetypes and columns as set by `detail`. Returns
+    /// the state hash.
     pub fn world(&mut self, tick: u64, system: &str, world: &World, detail: Detail) -> Result<Hash> {
         let mut result = Ok(());
         let root = world.digests(|label, column, hash| {
@@ -2162,7 +2166,7 @@ impl<W: Write> Trace<W> {
             }
         })?;
         result?;
-        // The whole comes last: the first that differs says most.
+        // The whole comes last: the first that differs shows most.
         self.checkpoint(tick, (system, ""), false, std::iter::once(("", &root[..8])), None)?;
         Ok(root)
     }
@@ -2189,7 +2193,7 @@ impl<W: Write> Trace<W> {
 // ---- All files of a peer
 
 /// All of the above for one peer: DIR/<peer>/order-log.bin, checkpoints.trace, snapshots and reports. In each tick: `state` with the state
-/// before its orders, `tick`, and `system` after each system if there are any; at the end `state` once more, and `close`.
+/// before its orders, `tick`, and `system` after each system if there are any; at the end `state` again, and `close`.
 pub struct Recorder {
     log: OrderLog<File>,
     trace: Option<(Trace<File>, Detail)>,
@@ -2201,7 +2205,8 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Makes the folders and begins the files, in place of those of an earlier session: each needs a DIR of its own. The start hash of the session is that of the world. Without a detail there is no trace.
+    /// Makes the folders and begins the files. They replace the files of an earlier session: each session needs another
+    /// DIR. The start hash of the session is the hash of the world. Without a detail there is no trace.
     pub fn create(dir: impl AsRef<Path>, session: &Session, world: &World, detail: Option<Detail>) -> Result<Self> {
         let session = Session { start: world.hash()?, ..session.clone() };
         let dir = dir.as_ref().join(&session.peer);
@@ -2294,13 +2299,13 @@ impl Recorder {
         world.write_snapshot(&at, &self.dir)
     }
 
-    /// Writes the peer's report that the state that was noted last is not that of others: desync_report_<seed>_<tick>.json, with all
-    /// hashes, the content of the archetypes that are named, and the orders of up to 64 ticks before. Player is the number of the peer's
-    /// first player, None if it plays none.
+    /// Writes the peer's report that the state noted last differs from the other peers' states:
+    /// desync_report_<seed>_<tick>.json, with all hashes, the content of the archetypes that are named, and the orders
+    /// of up to 64 ticks before. Player is the number of the peer's first player, None if it plays none.
     pub fn report(&self, world: &World, player: Option<u32>, archetypes: &[&str]) -> Result<()> {
         let at = Point { history: None, epoch: 0, ..self.noted() };
         let mut nodes = Vec::new();
-        let mut rng = world.rng.is_some(); // the next leaf is that of the RNG
+        let mut rng = world.rng.is_some(); // the next leaf belongs to the RNG
         let root = world.digests(|label, column, hash| {
             if column.is_none() {
                 nodes.push(format!("\n[{},\"{}\"]", json(if rng { "" } else { label }), hex(hash)));
@@ -2386,7 +2391,7 @@ fn base64(bytes: &[u8]) -> String {
 
 // ---- Replaying for desynctool
 
-/// A game as it replays. What it can do beyond this trait it says by the methods below `hash`, which return the game itself: these
+/// A game as it replays. The methods below `hash` return the game itself for what it can do beyond this trait: these
 /// capabilities are announced, and nothing else. `fn saves(&mut self) -> Option<&mut dyn Saves> { Some(self) }`.
 pub trait Game {
     fn name(&self) -> &str;
@@ -2398,7 +2403,7 @@ pub trait Game {
         Vec::new()
     }
 
-    /// Begins a session from its start, whatever was before it, or says why not.
+    /// Begins a session from its start, whatever was before it, or returns why not.
     fn start(&mut self, session: &Session) -> Result<()>;
 
     /// Plays one tick. Orders that make no sense are ignored as the game ignores them. A game with systems need not have it.
@@ -2413,7 +2418,7 @@ pub trait Game {
         refuse("a tick has more than 10000 systems")
     }
 
-    /// The sync hash. A game with a state need not have it; if it does it must be that of the state.
+    /// The sync hash. A game with a state need not have it; if it does, it must match the state.
     fn hash(&mut self) -> Result<SyncHash> {
         let state = self.state().ok_or_else(|| Error::from("the game has neither hash nor state"))?;
         Ok(sync_hash(&state.world().hash()?))
@@ -2456,9 +2461,9 @@ pub trait Saves {
     fn restore(&mut self, saved: &[u8]) -> Result<()>;
 }
 
-/// Begins a session with a state in the place of `start`, or says why not, with the current state as it was. A snapshot that is damaged,
-/// of another seed than the session or of the middle of a tick is refused before. The session is None if none is known. Caches must be
-/// recomputed: those of a snapshot may be what is wrong.
+/// Begins a session with a state in the place of `start`. If it cannot, it returns why, and keeps the current state. A
+/// snapshot that is damaged, of another seed than the session or of the middle of a tick is refused before. The session
+/// is None if none is known. Caches must be recomputed: the snapshot's caches may be wrong.
 pub trait Loads {
     fn load(&mut self, from: &Snapshot, session: Option<&Session>) -> Result<()>;
 }
@@ -3193,7 +3198,8 @@ impl Comb {
         Comb::of(&Curve::decode(&b).unwrap_or(NEUTRAL))
     }
 
-    /// The sum that bit i of a number's four parts says. It looks at all of them, so that the time says nothing of the number.
+    /// The sum that bit i of a number's four parts selects. It looks at all sums, so that the time shows nothing about
+    /// the number.
     fn pick(&self, n: &[u8; 32], i: usize) -> Curve {
         let number = (0..4).fold(0, |v, k| v | u64::from(n[8 * k + i / 8] >> (i % 8) & 1) << k);
         let mut out = Curve { x: ZERO, y: ZERO, z: ZERO, t: ZERO };
@@ -3371,8 +3377,8 @@ enum Signs {
     Store(Box<Verifier>, Box<dyn FnMut(&[u8]) -> Result<[u8; 64]>>),
 }
 
-/// tick-signatures.bin: the state hashes of ticks, each signed together with all that were before. One that is not closed is that of a game
-/// that crashed: nobody can say whether some were cut off.
+/// tick-signatures.bin: the state hashes of ticks, each signed together with all that were before. A file that is not
+/// closed comes from a game that crashed: it is not known whether entries were cut off.
 pub struct TickSignatures<W: Write> {
     frames: Frames<W>,
     signs: Signs,
@@ -3419,7 +3425,7 @@ impl<W: Write> TickSignatures<W> {
         self.key
     }
 
-    /// What a frame says, and its signature.
+    /// The content of a frame, and its signature.
     fn signed(&mut self, purpose: &str, mut body: Vec<u8>) -> Result<Vec<u8>> {
         let message = chain_message(purpose, &body);
         let signature = match &mut self.signs {
@@ -3440,7 +3446,8 @@ impl<W: Write> TickSignatures<W> {
         self.frames.write(kind, b)
     }
 
-    /// Signs the state hash of a tick, that of the state before its orders. Ticks ascend; those that are left out are counted.
+    /// Signs the state hash of a tick: the hash of the state before its orders. Ticks ascend; those that are left out
+    /// are counted.
     pub fn append(&mut self, tick: u64, hash: &Hash) -> Result<()> {
         let skipped = match self.tick {
             Some(last) if tick <= last => return refuse("ticks do not ascend"),
@@ -3506,7 +3513,7 @@ pub struct Finding {
     pub tick: Option<u64>,
 }
 
-/// What a file of signatures says, and what is found in it, in the order of the file.
+/// The content of a file of signatures, and what is found in it, in the order of the file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CheckedSignatures {
     pub seed: u64,
@@ -3583,8 +3590,8 @@ impl<'a> Framed<'a> {
 }
 
 impl CheckedSignatures {
-    /// Checks the bytes of a tick-signatures.bin. Trusted is the public key that is trusted: without it the file shows that it is whole, and
-    /// by one signer, but not by whom. A file whose header cannot be read is refused.
+    /// Checks the bytes of a tick-signatures.bin. Trusted is the public key that is trusted: without it the file shows
+    /// that it is whole, and by one signer, but not by which one. A file is refused if its header cannot be read.
     pub fn read(file: &[u8], trusted: Option<&[u8; 32]>) -> Result<Self> {
         require(file.starts_with(b"\x89TSIGS\r\n"), "not a tick-signatures.bin")?;
         require(file.len() >= 16, "torn in the preamble")?;
@@ -3701,7 +3708,7 @@ impl CheckedSignatures {
         self.found <= 1000 && self.findings.iter().all(|f| matches!(f.kind, FindingKind::Skipped | FindingKind::Open))
     }
 
-    /// The state hash of a tick, if a bound entry is of it.
+    /// The state hash of a tick, if the tick has a bound entry.
     pub fn state_hash(&self, tick: u64) -> Option<Hash> {
         let at = self.bound.binary_search_by_key(&tick, |p| p.0).ok()?;
         Some(self.bound[at].1)

@@ -7,9 +7,9 @@
 //!     ./skirmish record DIR [--ticks N] [--seed N] [--fault TICK] [--sign N]   two peers play, and leave DIR/host and DIR/client
 //!     ./skirmish serve [--fault TICK]                                          replays for desynctool
 //!
-//! The fault hides: from TICK on the client (or what is served) forgets to take the dead out of the grid, a cache. Nothing differs until
-//! somebody walks where the grid wrongly says that it is crowded. With --sign each peer signs its states, with a key made of N; those of a real
-//! game are secret.
+//! The fault hides: from TICK on the client (or what is served) forgets to take the dead out of the grid, a cache.
+//! Nothing differs until a unit walks where the grid wrongly shows a crowd. With --sign each peer signs its states,
+//! with a key made of N; the keys of a real game are secret.
 mod desynctool;
 
 use desynctool::*;
@@ -87,7 +87,7 @@ struct Skirmish {
     serial: u64, // of the last unit; hashed with the RNG
     kills: [u32; 2],
     units: [Unit; UNITS],                // infantry, then tanks
-    grid: [u16; (SIDE * SIDE) as usize], // how many units stand in each cell: derived, and kept up to date by the systems
+    grid: [u16; (SIDE * SIDE) as usize], // how many units are in each cell: derived, and kept up to date by the systems
     fault: u64,                          // first tick with it
     tick: u64,                           // the one that is being played
     orders: Vec<Order>,                  // its orders
@@ -127,7 +127,7 @@ impl Skirmish {
         self.units[i] = u;
     }
 
-    /// The unit that an order is for and what it says, None if it is not possible now.
+    /// The unit that an order is for and its command, None if it is not possible now.
     fn ordered(&self, o: &Order) -> Option<(usize, Command)> {
         let command = Command::from_bytes(&o.payload).filter(|_| self.validate(0, o).is_none())?;
         let i = self.find(command.id).filter(|i| u32::from(self.units[*i].owner) == o.player)?;

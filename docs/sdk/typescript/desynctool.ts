@@ -17,22 +17,23 @@
 //        units.fill(alive.map(u => u.id), alive.map(u => u.health), alive.map(u => u.x));
 //
 // 2. Write: a Recorder leaves all that a peer leaves: in a folder (openFolder) or, in a browser, in memory (MemoryFiles). In each tick
-//    state and tick, and after each system system; when peers differ, snapshot and report. Session.facts says what machine it is; marker
-//    notes joins, leaves, saves, and loads.
-// 3. Serve: give an object that is a Game to serve. What it has is announced, what it does not have is not.
+//    state and tick, and after each system system; when peers differ, snapshot and report. Session.facts describes the
+//    machine; marker notes joins, leaves, saves, and loads.
+// 3. Serve: give an object that is a Game to serve. Only what it has is announced.
 // 4. Load: Game.load gets a World that was read and checked. It asks for tables and columns as for writing, checks values that it takes
 //    for granted, and recomputes its caches.
-// 5. `desynctool sim check --log s/host -- node mygame.js serve` says what is not right yet.
+// 5. `desynctool sim check --log s/host -- node mygame.js serve` lists what is not right yet.
 //
-// skirmish.ts beside this file is a whole small game. The formats are those of docs/snapshot.md, docs/merkle.md, docs/orderlog.md,
-// docs/trace.md, docs/peer-report.md and docs/extsim.md.
+// skirmish.ts next to this file is a whole small game. docs/snapshot.md, docs/merkle.md, docs/orderlog.md,
+// docs/trace.md, docs/peer-report.md and docs/extsim.md describe the formats.
 //
 // Errors: Damaged is for bytes that are not what was expected, Refused for what a game does not do. A value that does not fit its column,
 // or a name that is too long, is a RangeError.
 //
 // What it does not do: compressed snapshots, to write or to read. What a target is asked to load is not compressed.
 
-/** An unsigned integer of 64 bits: a number where that is exact, else a bigint. What is read has this form, what is given may have either. */
+/** An unsigned integer of 64 bits: a number where that is exact, else a bigint. Values that are read have this form,
+    values that are given may have either. */
 export type U64 = number | bigint;
 
 /** Bytes that are not what was expected. */
@@ -261,7 +262,7 @@ function shaCompress(b: Uint8Array, at: number): void {
     h[0]! += s0; h[1]! += s1; h[2]! += s2; h[3]! += s3; h[4]! += s4; h[5]! += s5; h[6]! += s6; h[7]! += s7;
 }
 
-/** SHA-256, at once: that of browsers answers later. */
+/** SHA-256, at once: the SHA-256 of browsers answers later. */
 export function sha256(b: Uint8Array): Uint8Array {
     shaState.set([0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19]);
     const rest = b.length & 63, whole = b.length - rest, last = rest < 56 ? 64 : 128;
@@ -278,7 +279,7 @@ export function sha256(b: Uint8Array): Uint8Array {
     return out;
 }
 
-const scratch = new Bytes(); // of preimages: what is in it is used at once
+const scratch = new Bytes(); // of preimages: its content is used at once
 
 /** The history hash at a point, of that at the point before, or null at the first one, and the state hash at the point. */
 export function historyHash(history: Uint8Array | null, root: Uint8Array): Uint8Array {
@@ -449,7 +450,8 @@ class Reader {
 
 // ---- The state
 
-/** Types of columns. The numbers are those of the file format. FIXED is an integer in units of 1/scale, REF the key of another entity. */
+/** Types of columns. The numbers belong to the file format. FIXED is an integer in units of 1/scale, REF the key of
+    another entity. */
 export const Type = {
     BOOL: 1, I8: 2, I16: 3, I32: 4, I64: 5, U8: 6, U16: 7, U32: 8, U64: 9, F32: 10, F64: 11, FIXED: 12, STRING: 13, BYTES: 14, REF: 15,
 } as const;
@@ -721,7 +723,8 @@ export class Table {
         return out;
     }
 
-    /** The column of that name, made if there is none. In a table that was read nothing is made: what it lacks is Refused. */
+    /** The column of that name, made if there is none. In a table that was read nothing is made: a missing column is
+        Refused. */
     column(component: string, field: string, type: Type, scale = 0): Column {
         const c = this.byName.get(nameKey(component, field));
         if (c && c.type === type && c.scale === scale) return c;
@@ -887,7 +890,8 @@ export class Table {
         return [index, file.length - index];
     }
 
-    /** @internal Reads a table whose cells begin at an offset, and whose index is from index to end, with all its digests but the leaf. */
+    /** @internal Reads a table with cells that begin at an offset and an index from index to end, with all its digests
+        but the leaf. */
     decode(data: Uint8Array, at: number, index: number, end: number, rows: U64): void {
         const r = new Reader(data, index, end - 4);
         if (crc32c(data.subarray(index, end - 4)) !== r.view.getUint32(end - 4, true)) throw new Damaged("the index fails its checksum");
@@ -959,8 +963,9 @@ export class Table {
     }
 }
 
-/** One peer's state: typed tables, kept from tick to tick and filled anew for each hash. What decides the future of the game belongs into
-    rng, the state of its random numbers (at most 65536 bytes; null if it has none), and into archetypes. */
+/** One peer's state: typed tables, kept from tick to tick and filled again for each hash. What decides the future of
+    the game belongs into rng, the state of its random numbers (at most 65536 bytes; null if it has none), and into
+    archetypes. */
 export class World {
     rng: Uint8Array | null = null;
     /** @internal */ whole = false;
@@ -972,7 +977,8 @@ export class World {
     /** The table of that class and label, undefined if there is none. */
     find(cls: TableClass, label: string): Table | undefined { return this.list.find((t) => t.cls === cls && t.label === label); }
 
-    /** The table of that class and label, made if there is none. In a world that was read nothing is made: what it lacks is Refused. */
+    /** The table of that class and label, made if there is none. In a world that was read nothing is made: a missing
+        table is Refused. */
     table(cls: TableClass, label: string, keyParts = 1): Table {
         const found = this.find(cls, label);
         if (!found && !this.whole) {
@@ -1033,7 +1039,7 @@ export interface Point {
     seed: U64;
     tick: U64;
     phase?: string; // or "after-orders", inside the tick
-    native?: string; // what the engine calls the point, if it has a name of its own
+    native?: string; // the engine's name of the point, if it has one
     peer?: string;
     epoch?: number;
     history?: Uint8Array | null; // history hash of 32 bytes, null if it is not known
@@ -1106,8 +1112,8 @@ export function encodeSnapshot(world: World, at: Point): Uint8Array { return enc
 /** The name of a snapshot's file: desync_SEED_TICK.snap. */
 export function snapshotName(at: Point): string { return `desync_${hex64(at.seed)}_${text10(at.tick)}.snap`; }
 
-/** Reads a .snap whose cells are not compressed and checks it whole, up to the state hash. Throws Damaged if it is damaged, compressed, or
-    of another version. Values are unpacked when they are asked for. */
+/** Reads a .snap without compressed cells and checks it whole, up to the state hash. Throws Damaged if it is damaged,
+    compressed, or of another version. Values are unpacked when they are asked for. */
 export function decodeSnapshot(data: Uint8Array): { at: Required<Point>; world: World } {
     if (data.length < 8 || !equal(data.subarray(0, 8), SNAP_MAGIC)) throw new Damaged("not a .snap");
     if (data.length < 32) throw new Damaged("torn in the preamble");
@@ -1189,9 +1195,9 @@ export interface Session {
     epoch?: number;
     kinds?: readonly OrderKind[];
     peers?: readonly string[];
-    params?: Record<string, string>; // what a simulator needs to start beside the seed, such as the map
-    /** What is known of this peer's machine and game: os, cpu, compiler, locale, mods, data_hash. A Recorder writes them into snapshots. They
-        are not in the header, whose parameters are the same on all peers. */
+    params?: Record<string, string>; // what a simulator needs next to the seed, such as the map
+    /** What is known of this peer's machine and game: os, cpu, compiler, locale, mods, data_hash. A Recorder writes
+        them into snapshots. They are not in the header: its parameters are the same on all peers. */
     facts?: Record<string, string>;
 }
 
@@ -1425,8 +1431,8 @@ export class OrderLog {
     /** Adds a checksum of 1 to 8 bytes of the game's own as sync hash, in place of state. */
     checksum(point: U64, value: Uint8Array): void { this.hash(point, this.peer, "sync", "", eight(value)); }
 
-    /** Adds an event to the next tick. One that opens an epoch comes before the first state that is noted in it; what was noted before is
-        written at once, as it belongs to the epoch that ends. */
+    /** Adds an event to the next tick. An event that opens an epoch comes before the first state that is noted in it.
+        Earlier states are written at once, as they belong to the epoch that ends. */
     marker(m: Marker): void {
         const history = m.history ?? null;
         if (history && !m.newEpoch) throw new RangeError("a marker has a history hash and opens no epoch");
@@ -1504,8 +1510,8 @@ function eight(checksum: Uint8Array): Uint8Array {
 /** A named checksum; the main one has no name. It is bytes, or else text as the game prints it. */
 export interface Sum { name?: string; value: Uint8Array | string }
 
-/** Checksums after a system of a tick. Scope is what they cover, empty for all; predicted says that inputs of the tick were guessed; count is
-    that of entities. */
+/** Checksums after a system of a tick. Scope is what they cover, empty for all; predicted is set if inputs of the tick
+    were guessed; count is the number of entities. */
 export interface Checkpoint { tick: U64; system: string; scope?: string; sums?: readonly Sum[]; predicted?: boolean; count?: U64 }
 
 export const EventKind = { SAVE: 1, RESTORE: 2, RESIMULATE: 3, INPUT: 4 } as const;
@@ -1559,7 +1565,8 @@ export class Trace {
         }
     }
 
-    /** Adds a checkpoint. Those of one tick are written together, by the next tick, an event, flush or close. */
+    /** Adds a checkpoint. The checkpoints of one tick are written together, by the next tick, an event, flush or close.
+        */
     add(c: Checkpoint): void {
         if (!c.sums?.length && c.count === undefined) throw new RangeError("a checkpoint has neither a checksum nor a count");
         if (this.batch.count && (c.tick !== this.now || this.batch.values.length >= 1 << 20)) this.flush();
@@ -1627,16 +1634,16 @@ export class Trace {
 
 // ---- All files of a peer
 
-/** What a report has beside the state: docs/peer-report.md. */
+/** What a report has in addition to the state: docs/peer-report.md. */
 export interface ReportOptions {
     player?: number; // -1, the default, if the peer plays none
-    archetypes?: readonly string[]; // whose content is included: what differs from others, if that is known
+    archetypes?: readonly string[]; // included with their content: the ones that differ from others, if that is known
     status?: "diverged" | "in-sync" | "inconclusive";
-    window?: readonly [U64, U64]; // the first and the last tick whose orders are all there
+    window?: readonly [U64, U64]; // the first and the last tick with all orders there
     orders?: readonly (readonly [tick: U64, order: Order, local: boolean])[];
 }
 
-/** What a peer writes down when it learns that its state is not that of the others, as JSON. */
+/** What a peer writes down when it learns that its state differs from the other peers' states, as JSON. */
 export function peerReport(world: World, at: Point, options: ReportOptions = {}): string {
     const quoted = (text: string): string => JSON.stringify(text), leaves = world.leaves();
     const contents = (options.archetypes ?? []).map((label) => {
@@ -1722,10 +1729,10 @@ export async function openFolder(path: string): Promise<Files> {
     };
 }
 
-const EXCERPT = 64; // ticks whose orders a report has
+const EXCERPT = 64; // ticks with orders in a report
 
 /** All that one peer leaves: order log, trace, snapshots, reports. For each tick: state with the state before it, tick, and if there is a trace
-    system after each system. At the end state once more, and close. */
+    system after each system. At the end state again, and close. */
 export class Recorder {
     /** The hash of the state that was noted or traced last. */
     root: Uint8Array;
@@ -1755,8 +1762,8 @@ export class Recorder {
         return this.root;
     }
 
-    /** Notes an event. A peer whose state is replaced gives one with newEpoch, and the state point and the history hash of the peer that sent
-        the state; then it notes that state, and goes on with that point's tick. */
+    /** Notes an event. If its state is replaced, a peer gives an event with newEpoch, and the state point and the
+        history hash of the peer that sent the state; then it notes that state, and goes on with that point's tick. */
     marker(m: Marker): void {
         this.log.marker(m);
         if (m.newEpoch) this.recent = []; // an excerpt has no gap
@@ -1840,9 +1847,9 @@ export interface Game {
     save?(): Uint8Array;
     /** A save of this process, or of another one that began the same session. */
     restore?(save: Uint8Array): void;
-    /** Begins a session with a state, in the place of start. Capability load. The session is null if it is not known; else its seed is that of
-        the state. Caches must be recomputed: those of a state may be what is wrong with it. What makes no sense to the game should be Refused,
-        with the current state as it was. */
+    /** Begins a session with a state, in the place of start. Capability load. The session is null if it is not known;
+        else it has the seed of the state. Caches must be recomputed: the state's caches may be wrong. What makes no
+        sense to the game should be Refused, with the current state as it was. */
     load?(state: World, at: Required<Point>, session: Required<Session> | null): void;
     /** Computes derived data again, aside, and names what is not the same. Capability caches. */
     caches?(): string[];
@@ -2033,7 +2040,7 @@ class Server {
         o.bin(encodeSnapshot(this.game.world!(), { seed: this.session!.seed, tick: this.point, peer: this.session!.peer }));
     }
 
-    /** A head of our own tells a save from other bytes, so that the game need not. */
+    /** Our head distinguishes a save from other bytes, so that the game need not. */
     private save(o: Bytes): void {
         const b = new Bytes();
         b.raw(SAVE_MAGIC); b.u32(0); b.w64(this.session!.seed); b.w64(this.point); b.raw(this.game.save!());
@@ -2137,7 +2144,7 @@ async function connect(address: string, token: string): Promise<Stream> {
 }
 
 /** Answers requests until the connection ends and returns the exit status of the process: 0, or 2 with a line on stderr. The connection is the
-    socket that DESYNCTOOL_SIM names, else stdin and stdout; what the game prints goes to stderr then. Node only:
+    socket that DESYNCTOOL_SIM names, else stdin and stdout; the game's output goes to stderr then. Node only:
     `process.exitCode = await serve(game)`. */
 export async function serve(game: Game): Promise<number> {
     const { process } = globalThis as unknown as { process: NodeProcess };
@@ -2420,8 +2427,9 @@ function chainGenesis(seed: U64, key: Uint8Array, start: Uint8Array, peer: Uint8
 /** Who signs: a secret key, the 32 bytes of its seed; or a public key and what signs with it, such as a key store. What that gives is checked. */
 export type Signer = { secret: Uint8Array } | { key: Uint8Array; sign: (message: Uint8Array) => Uint8Array };
 
-/** Writes tick-signatures.bin: the state hashes of ticks, each signed together with all that were before. close signs how many there are, and ends
-    the file: without that nobody can say whether some were cut off. Start is the state hash at the first point, zeros if it is not known. */
+/** Writes tick-signatures.bin: the state hashes of ticks, each signed together with all that were before. close signs
+    how many there are, and ends the file: without that it is not known whether entries were cut off. Start is the state
+    hash at the first point, zeros if it is not known. */
 export class TickSignatures {
     readonly key: Uint8Array;
     private readonly file: Frames;
@@ -2457,7 +2465,8 @@ export class TickSignatures {
         this.file.frame(1, header);
     }
 
-    /** Signs the state hash of a tick, that of the state before its orders. Ticks ascend; those that are left out are counted. */
+    /** Signs the state hash of a tick: the hash of the state before its orders. Ticks ascend; those that are left out
+        are counted. */
     append(tick: U64, stateHash: Uint8Array): void {
         const now = BigInt(u64(tick, "a tick")), o = new Bytes();
         if (this.last !== null && now <= this.last) throw new RangeError(`tick ${now} after tick ${this.last}`);
@@ -2471,7 +2480,7 @@ export class TickSignatures {
         this.count++;
     }
 
-    /** Signs what a frame says, and writes both. */
+    /** Signs the content of a frame, and writes both. */
     private write(kind: number, purpose: string, o: Bytes): void {
         o.raw(this.sign(chainMessage(purpose, o.bytes()).bytes().slice()));
         this.file.frame(kind, o);
@@ -2510,11 +2519,11 @@ const MAX_FINDINGS = 1000;
 /** What a kind of finding means. */
 export function findingWords(kind: FindingKind): string { return FINDINGS[kind - 1]!; }
 
-/** Where something is found: the frame's offset in bytes, the number of the entry, its tick and that of the entry before, null where there is none
-    or nobody knows. */
+/** Where something is found: the frame's offset in bytes, the number of the entry, its tick and the tick of the entry
+    before, null where there is none or it is not known. */
 export interface Finding { kind: FindingKind; offset: number; entry: number; after: U64 | null; tick: U64 | null }
 
-/** What a file of signatures says, and what is found in it, in the order of the file. */
+/** The content of a file of signatures, and what is found in it, in the order of the file. */
 export class CheckedSignatures {
     seed: U64 = 0;
     peer = "";
@@ -2537,8 +2546,8 @@ export class CheckedSignatures {
     private kind = 0;
     private payload: Uint8Array = new Uint8Array(0);
 
-    /** Checks the bytes of a tick-signatures.bin. Trusted is the public key that is trusted: without it the file shows that it is whole, and by
-        one signer, but not by whom. A file whose header cannot be read is Damaged. */
+    /** Checks the bytes of a tick-signatures.bin. Trusted is the public key that is trusted: without it the file shows
+        that it is whole, and by one signer, but not by which one. A file is Damaged if its header cannot be read. */
     constructor(data: Uint8Array, trusted: Uint8Array | null = null) {
         this.data = data;
         this.view = new DataView(data.buffer, data.byteOffset, data.byteLength);
@@ -2558,7 +2567,7 @@ export class CheckedSignatures {
         return this.found <= MAX_FINDINGS && this.findings.every((f) => f.kind === FindingKind.SKIPPED || f.kind === FindingKind.OPEN);
     }
 
-    /** The state hash of a tick, null if no bound entry is of it. */
+    /** The state hash of a tick, null if the tick has no bound entry. */
     stateHash(tick: U64): Uint8Array | null { return this.hashes.get(u64(tick)) ?? null; }
 
     /** How the file ends where a part of it fails its checksum: torn if from some byte of it on there is nothing but zero, as a crash leaves it. */

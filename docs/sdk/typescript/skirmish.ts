@@ -7,8 +7,8 @@
 //     node skirmish.ts serve [--fault TICK]                                          replays for desynctool
 //
 // The rules are those of c/skirmish.c: the same session leaves the same bytes. The fault hides: from TICK on the client (or what is served)
-// forgets to take the dead out of the grid, a cache. Nothing differs until somebody walks where the grid wrongly says that it is crowded.
-// With --sign each peer signs its states, with a key made of N; those of a real game are secret.
+// forgets to take the dead out of the grid, a cache. Nothing differs until a unit walks where the grid wrongly shows a
+// crowd. With --sign each peer signs its states, with a key made of N; the keys of a real game are secret.
 //
 // Ids are numbers here: in C they are of 64 bits, and none that a session comes to is above 2^53. One that is loaded is refused.
 
@@ -60,7 +60,7 @@ class Skirmish implements Game {
     private rng = new Random(0n);
     private serial = 0; // of the last unit; hashed with the RNG
     private kills = new Uint32Array(2);
-    private grid: Uint16Array = new Uint16Array(SIDE * SIDE); // how many units stand in each cell: derived, and kept up to date by the systems
+    private grid: Uint16Array = new Uint16Array(SIDE * SIDE); // how many units are in each cell: derived, and kept up to date by the systems
     private readonly described = new World();
 
     constructor(fault: number) {
