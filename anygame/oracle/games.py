@@ -1,7 +1,7 @@
 """Made-up games: a random schema, a small deterministic simulation, and a planted desync.
 
-A state is a dict: "tick", "globals" (name -> value), "rng" (an integer) and "tables" (name -> list of rows). A row is a
-dict whose first member is its id, if the table has ids. Nothing here knows how a state is written: see notations.py.
+A state is a dict: "tick", "globals" (name -> value), "rng" (an integer) and "tables" (name -> list of rows). The first
+member of a row is its id, if the table has ids. Nothing here knows how a state is written: see notations.py.
 """
 import copy, math
 
@@ -159,7 +159,7 @@ class Game:
             if idname == 'guid': ids = 'guid'
             rows = r.choice([3, 4, 5, 8, 8, 12, 20, 20, 40]) if r.random() < .93 else r.randrange(60, 200)
             self.tables.append(Table(r, n, idname, ids, rows))
-        if simple:  # flat rows: what has no lists of records
+        if simple:  # flat rows: no lists of records
             for t in self.tables:
                 t.fields = [f for f in t.fields if f.kind not in ('list', 'strs')] or [Field(r, 'int', {t.idname})]
         used = set()

@@ -5,7 +5,7 @@
     sessions.py SEED OUTDIR --clean N       N sessions without a desync
     sessions.py SEED OUTDIR --only NAME     one session again
 
-Each session is a folder OUTDIR/NAME to give to triage. OUTDIR/NAME.truth.json says what was planted.
+Each session is a folder OUTDIR/NAME to give to triage. OUTDIR/NAME.truth.json contains what was planted.
 """
 import argparse, gzip, hashlib, io, json, os, random, sys, zipfile
 import notations as n

@@ -4,7 +4,7 @@
 set -euo pipefail
 module=$(awk '$1 == "module" { print $2 }' go.mod)
 go get github.com/AdamKorcz/go-118-fuzz-build/testing
-# The targets stand in tests, which import what is for tests alone.
+# The targets are in tests, which import test-only packages.
 grep -rEo --include='*_test.go' '^func Fuzz[A-Za-z0-9]+\(f \*testing\.F\)' . | sort | while IFS=: read -r file function; do
 	folder=$(dirname "${file#./}")
 	target=${function#func }

@@ -1,4 +1,4 @@
-// Does with Desynctool.cs what signatures.py says.
+// Does with Desynctool.cs what signatures.py describes.
 using System;
 using System.Diagnostics;
 using System.IO;

@@ -38,8 +38,8 @@ static class Vectors
         return 0;
     }
 
-    // Reads one .snap after another, each after its length, and says of each "ok" or why it is refused; or, instead of "ok", what
-    // hash the state has, and whether it is written as the same bytes.
+    // Reads one .snap after another, each after its length, and prints for each "ok" or why it is refused; or, instead
+    // of "ok", the hash of the state, and whether it is written as the same bytes.
     static void Reads(Stream input, bool hash)
     {
         var r = new BinaryReader(new BufferedStream(input, 1 << 20));
@@ -167,7 +167,7 @@ static class Vectors
         }
     }
 
-    // A world that is filled anew has the hash of a new one, whatever it held before.
+    // A world that is filled again has the hash of a new one, whatever it held before.
     static void Again()
     {
         var kept = new World { Seed = 1 };

@@ -1,5 +1,6 @@
-//! Reads one .snap after another from stdin, each after its length in 4 bytes, and says of each "ok" or why it is refused. With an
-//! argument it says instead of "ok" what hash the state that was read has, and whether it is written as the same bytes.
+//! Reads one .snap after another from stdin, each after its length in 4 bytes, and prints for each "ok" or why it is
+//! refused. With an argument it prints instead of "ok" the hash of the state that was read, and whether it is written
+//! as the same bytes.
 #[path = "../rust/desynctool.rs"]
 mod desynctool;
 

@@ -1,4 +1,4 @@
-/* Does with desynctool.h what signatures.py says. */
+/* Does with desynctool.h what signatures.py describes. */
 #define DESYNCTOOL_IMPLEMENTATION
 #include "../c/desynctool.h"
 
@@ -69,7 +69,7 @@ static void write_chain(const char *path) {
     _Exit(0);
 }
 
-/* The next record in memory of its own, so that a sanitizer sees what is read past it; NULL at the end. */
+/* The next record in separate memory, so that a sanitizer sees what is read past it; NULL at the end. */
 static uint8_t *record(size_t *n) {
     uint8_t head[4], *b;
     if (fread(head, 1, 4, stdin) != 4) return NULL;

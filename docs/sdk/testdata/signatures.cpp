@@ -1,4 +1,4 @@
-// Does with desynctool.hpp what signatures.py says.
+// Does with desynctool.hpp what signatures.py describes.
 #include "../cpp/desynctool.hpp"
 
 #include <chrono>

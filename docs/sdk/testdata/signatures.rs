@@ -1,4 +1,4 @@
-//! Does with desynctool.rs what signatures.py says.
+//! Does with desynctool.rs what signatures.py describes.
 #[path = "../rust/desynctool.rs"]
 mod desynctool;
 

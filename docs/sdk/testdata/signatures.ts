@@ -1,4 +1,4 @@
-// Does with desynctool.ts what signatures.py says.
+// Does with desynctool.ts what signatures.py describes.
 import {
     CheckedSignatures, Damaged, FindingKind, TickSignatures, findingWords, publicKey, sign, verify,
 } from "../typescript/desynctool.ts";

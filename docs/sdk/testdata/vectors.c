@@ -268,7 +268,7 @@ static void order_log(const char *dir) {
     must(desync_log_close(&l));
 }
 
-/* A peer goes on to point 2, and back to the state of point 1, whose history hash it knows. */
+/* A peer goes on to point 2, and back to the state of point 1. It knows the history hash of point 1. */
 static void epochs(const char *dir) {
     const desync_header h = {.seed = 7, .peer = "host"};
     uint8_t root[32] = {1}, history[32];

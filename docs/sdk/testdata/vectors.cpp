@@ -248,7 +248,7 @@ static void order_log(const std::string &dir) {
     must(l.hash(2, 0, "sync", "", unhex("0f1e2d3c4b5a6978")));
     must(l.hash(2, 1, "sync", "quick", quick));
     must(l.close());
-    must(l.close()); // once more is nothing
+    must(l.close()); // a second close does nothing
     const SyncHash empty = must(input_hash(s.kinds, 0, {}));
     must(Bytes(empty.begin(), empty.end()) == unhex("df3f619804a92fdb"), "the input hash of nothing is another one");
 }

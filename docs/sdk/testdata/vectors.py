@@ -1,8 +1,9 @@
 """Writes with desynctool.py what vectors.c writes with desynctool.h, and the example of docs/trace.md whole, into the folder that is its
 argument, and checks what can be checked in Python.
 
-With --read it reads one .snap after another from stdin, each after its length in 4 bytes, and says of each "ok" or why it is refused. With
---hash it says instead of "ok" what hash the state that was read has, and whether it is written as the same bytes.
+With --read it reads one .snap after another from stdin, each after its length in 4 bytes, and prints for each "ok" or
+why it is refused. With --hash it prints instead of "ok" the hash of the state that was read, and whether it is written
+as the same bytes.
 """
 
 import os
@@ -152,7 +153,7 @@ def misfits():
 
 
 def filled_again():
-    """A world that is filled anew has the hash of a new one, whatever it held before."""
+    """A world that is filled again has the hash of a new one, whatever it held before."""
     def fill(w, version, rows):
         t = w.archetype("Many")
         t.column("A", "n", Type.U32)
@@ -184,7 +185,7 @@ def order_log(folder):
 
 
 def epochs(folder):
-    """A peer goes on to point 2, and back to the state of point 1, whose history hash it knows."""
+    """A peer goes on to point 2, and back to the state of point 1. It knows the history hash of point 1."""
     root = bytes([1] + [0] * 31)
     with OrderLog(os.path.join(folder, "epochs.bin"), Session(7, "host")) as log:
         log.state(0, root)

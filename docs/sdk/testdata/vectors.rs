@@ -114,7 +114,7 @@ fn everything(dir: &str) -> Result<()> {
     Ok(())
 }
 
-/// What a description gets wrong is said when it is used, and states of another shape are told apart.
+/// Mistakes in a description are reported when it is used, and states of another shape are recognised.
 fn mistakes() {
     let wrong = |describe: &dyn Fn(&mut World)| {
         let mut w = World::new();
@@ -194,7 +194,7 @@ fn order_log(dir: &str) -> Result<()> {
     Ok(())
 }
 
-/// A peer goes on to point 2, and back to the state of point 1, whose history hash it knows.
+/// A peer goes on to point 2, and back to the state of point 1. It knows the history hash of point 1.
 fn epochs(dir: &str) -> Result<()> {
     let session = Session { seed: 7, peer: "host".into(), ..Session::default() };
     let mut root = [0; 32];

@@ -1,8 +1,9 @@
 // Writes with desynctool.ts what vectors.c writes with desynctool.h, and the example of docs/trace.md whole, into the folder that is its
 // argument, and checks what can be checked in TypeScript.
 //
-// With --read it reads one .snap after another from stdin, each after its length in 4 bytes, and says of each "ok" or why it is refused. With
-// --hash it says instead of "ok" what hash the state that was read has, and whether it is written as the same bytes.
+// With --read it reads one .snap after another from stdin, each after its length in 4 bytes, and prints for each "ok"
+// or why it is refused. With --hash it prints instead of "ok" the hash of the state that was read, and whether it is
+// written as the same bytes.
 
 import {
     Damaged, EventKind, MarkerKind, MemoryFiles, OrderLog, Recorder, Refused, Trace, Type, World, crc32c, decodeSnapshot, encodeSnapshot, openFolder,
@@ -150,7 +151,7 @@ function misfits(): void {
     refuses(() => t.column("C", "h", Type.U8), "a column after rows");
 }
 
-/** A world that is filled anew has the hash of a new one, whatever it held before. */
+/** A world that is filled again has the hash of a new one, whatever it held before. */
 function filledAgain(): void {
     const fill = (w: World, version: number, rows: number): World => {
         const t = w.archetype("Many");
@@ -184,7 +185,7 @@ function orderLog(files: Files): void {
     refuses(() => log.tick(2, []), "a tick after the end");
 }
 
-/** A peer goes on to point 2, and back to the state of point 1, whose history hash it knows. */
+/** A peer goes on to point 2, and back to the state of point 1. It knows the history hash of point 1. */
 function epochs(files: Files): void {
     const root = Uint8Array.from({ length: 32 }, (_, i) => i ? 0 : 1), log = new OrderLog((b) => files.append("epochs.bin", b), { seed: 7, peer: "host" });
     log.state(0, root);

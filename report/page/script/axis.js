@@ -1,8 +1,8 @@
 'use strict';
 (() => {
   // The pictures of time show one range of ticks, together. The page has them drawn at the whole
-  // range; here they are drawn anew, from the numbers beside each lane, wherever one looks. Places
-  // are ticks from the begin of the axis, as fractions.
+  // range; here they are drawn again, from the numbers next to each lane, for the range in view. Places are ticks from
+  // the begin of the axis, as fractions.
   const make = (name, parent, attributes = {}) => {
     const e = document.createElementNS('http://www.w3.org/2000/svg', name);
     for (const a in attributes) e.setAttribute(a, attributes[a]);
@@ -54,8 +54,8 @@
     };
   };
 
-  // Kinds of lanes. Each draws what is between two places, and has items in order: where they
-  // begin and end, and what they say.
+  // Kinds of lanes. Each draws what is between two places, and has items in order: where they begin and end, and their
+  // text.
   const kinds = {
     points: (svg, names) => {
       const at = sums(svg.dataset.at), path = make('path', svg, { class: svg.querySelector('path').getAttribute('class') + ' live' });
@@ -143,8 +143,8 @@
       const kind = (i) => (cells[i] === '1' ? 1 : cells[i] === '0' ? 0 : 2);
       const bar = (x, to) => `M${x.toFixed(1)} 1H${to.toFixed(1)}v18H${x.toFixed(1)}z`;
       const dash = (x, to) => `M${x.toFixed(1)} 10H${to.toFixed(1)}`;
-      // Where there are more state points than pixels, a pixel says what differs before what is not
-      // known before what is equal.
+      // Where there are more state points than pixels, a pixel shows points that differ before points that are not
+      // known, and these before points that are equal.
       const dense = (view, first, last) => {
         const d = ['', '', '', '', ''];
         let from = null, to = 0, best = 0;
@@ -219,7 +219,7 @@
       near(at) { return limit(this.x(at), 0, this.edge).toFixed(1); },
     };
 
-    // What stands over all lanes.
+    // The marks over all lanes.
     const bracket = grids.querySelector('.bracket'), band = bracket && make('rect', grids, { class: 'bracket live', y: 0, height: '100%' });
     const grid = make('g', grids, { class: 'live' }), labels = make('g', ruler, { class: 'live' });
     const chosen = make('rect', grids, { class: 'chosen live', y: 0, height: '100%', width: 0 });
@@ -317,7 +317,7 @@
       chosen.setAttribute('width', b - a);
     };
 
-    // Lanes that nobody sees wait until the view stands still.
+    // Lanes outside the window wait until the view stops moving.
     const drawLanes = (which) => {
       for (const lane of lanes) {
         if (!lane.late || !which(lane)) continue;
@@ -384,7 +384,7 @@
       tell({ at: Math.floor(middle) });
     };
 
-    // What is told.
+    // The text that is shown.
     const tell = (to) => {
       cursor = to;
       let text = hint;

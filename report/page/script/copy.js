@@ -1,6 +1,6 @@
 'use strict';
 (() => {
-  // Buttons that copy the text of an element. What they say of it they say for two seconds.
+  // Buttons that copy the text of an element. They show the result for two seconds.
   for (const b of document.querySelectorAll('[data-copy]')) {
     const name = b.textContent;
     let timer = 0;

@@ -1,6 +1,6 @@
 'use strict';
 (() => {
-  // A picture names one of its marks at a time: elements that carry what they say.
+  // A picture names one of its marks at a time: elements that carry their text.
   const marks = (area) => {
     const all = [...area.querySelectorAll('[data-tip]')];
     let boxes = null;
@@ -17,7 +17,7 @@
     };
     new ResizeObserver(() => { boxes = null; }).observe(area);
     const gap = (a0, a1, b0, b1) => Math.max(0, a0 - b1, b0 - a1);
-    // The nearest mark in a direction; one that is beside the way counts as farther.
+    // The nearest mark in a direction; one that is off the way counts as farther.
     const towards = (from, dx, dy) => {
       const list = measured(), a = list[from];
       let best = from, least = Infinity;
