@@ -17,7 +17,7 @@ import (
 	"github.com/desynctool/desynctool/internal/testkit/effort"
 )
 
-// damaged is a session in whose files bits are flipped.
+// damaged is a session with files in which bits are flipped.
 type damaged struct {
 	name   string
 	record string                                // arguments of record
@@ -190,7 +190,7 @@ func TestDamage(t *testing.T) {
 					what, restore := flip(t, file, r)
 					for _, command := range commands[:effort.Of(2, len(commands))] {
 						if want != "" && entriesOf(file) == want {
-							break // what only the archive says about its entries
+							break // the archive's own data about its entries
 						}
 						var out bytes.Buffer
 						if status := run([]string{command, path}, strings.NewReader(""), &out, &out); status < 1 || status > 3 {

@@ -111,7 +111,7 @@ func (p *playground) others() {
 	p.repository()
 }
 
-// repository makes the folder a repository of a game, of which version 1.1 plays otherwise than 1.0.
+// repository makes the folder a repository of a game. Version 1.1 plays otherwise than 1.0.
 func (p *playground) repository() {
 	p.t.Helper()
 	git := func(args ...string) {

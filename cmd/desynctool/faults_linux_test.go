@@ -36,8 +36,8 @@ func mounted(t *testing.T, ro bool, script string, args ...string) string {
 	return strings.ReplaceAll(string(out), disk, "DISK")
 }
 
-// On a disk that fills up, or that nobody may write to, each command says in one line which file it cannot write,
-// ends with 2, and leaves neither half a file nor a temporary one: the old file stays.
+// On a disk that fills up, or is not writable, each command names in one line the file that it cannot write, ends with
+// 2, and leaves neither half a file nor a temporary one: the old file stays.
 func TestDiskFaults(t *testing.T) {
 	dir := t.TempDir()
 	s := filepath.Join(dir, "s")
@@ -75,8 +75,8 @@ func TestDiskFaults(t *testing.T) {
 	}
 }
 
-// A trace that becomes shorter while it is compared, which the system says by SIGBUS where it is mapped, is a file that
-// breaks off: never a crash, and never peers that parted.
+// A trace that becomes shorter while it is compared is a file that breaks off: never a crash, and never peers that
+// diverged. The system reports it by SIGBUS where the trace is mapped.
 func TestFileShrinks(t *testing.T) {
 	effort.Whole(t)
 	dir := t.TempDir()

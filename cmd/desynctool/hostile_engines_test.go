@@ -31,8 +31,8 @@ func ofLog(name, file string, size int, write func(out *bufio.Writer, peer, n in
 	return h
 }
 
-// hostileEngines are states and logs of games whose form is right and whose content is too much of
-// one thing: entities, components, fields that no other entity has, depth, one name, one turn.
+// hostileEngines are states and logs of games with a valid form and too much of one thing in their content: entities,
+// components, fields that no other entity has, depth, one name, one turn.
 func hostileEngines() []hostile {
 	const zeroadDump, zeroadLog, springState, openraReport, ggpoState, ttdLog = "oos_dump.txt", "commands.txt", "GameState.txt", "syncreport-2023-11-05T181502Z-0.log", "state-0014-original.log", "commands-out.log"
 	zeroad := func(out *bufio.Writer) {

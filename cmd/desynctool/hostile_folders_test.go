@@ -25,7 +25,7 @@ func link(t testing.TB, target, path string) {
 	}
 }
 
-// smallTrace is a trace of a peer in whose last tick the checksum is another one.
+// smallTrace is a trace of a peer with another checksum in its last tick.
 func smallTrace(peer string, last string) string {
 	return fmt.Sprintf("%%desynctool trace 1\n%%seed 7\n%%peer %q\ntick=1 system=A sum=0x01\ntick=2 system=A sum=%s\n%%end\n", peer, last)
 }

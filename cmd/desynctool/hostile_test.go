@@ -54,7 +54,7 @@ type cost struct {
 // patience is how long a command may take before it is taken to hang.
 const patience = 60 * time.Second
 
-// spend runs a command in a process of its own.
+// spend runs a command in a separate process.
 func spend(t testing.TB, dir string, h *hostile, command string) cost {
 	t.Helper()
 	args := append(strings.Fields(command), dir)
@@ -126,8 +126,8 @@ func weight(t testing.TB, dir string) (bytes int64) {
 	return bytes
 }
 
-// TestHostile: whatever a file says, a command ends with one of its statuses, says the same twice,
-// and at eight times the size allocates eight times as much, not sixty-four.
+// TestHostile: whatever a file contains, a command ends with one of its statuses, has the same output twice, and at
+// eight times the size allocates eight times as much, not sixty-four.
 func TestHostile(t *testing.T) {
 	for i, h := range hostileCases() {
 		if i%effort.Long(12, 1) != 0 {
@@ -158,8 +158,8 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// BenchmarkHostile says what each hostile case costs at eight times its size, from one to the other
-// doubled: bytes that are given, processor time, and the most memory that is held.
+// BenchmarkHostile reports the costs of each hostile case at eight times its size, from one to the other doubled: bytes
+// that are given, processor time, and the most memory that is held.
 func BenchmarkHostile(b *testing.B) {
 	for _, h := range hostileCases() {
 		for _, times := range []int{1, 2, 4, 8} {

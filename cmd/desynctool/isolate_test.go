@@ -47,7 +47,7 @@ func withoutMissing(stderr string) string {
 	return strings.Join(kept, "")
 }
 
-// runHostile runs a command line whose evidence a hostile process reads.
+// runHostile runs a command line with evidence that a hostile process reads.
 func runHostile(t *testing.T, match string, args ...string) (status int, stdout, stderr string) {
 	t.Helper()
 	var out, errs bytes.Buffer
@@ -61,8 +61,8 @@ func runHostile(t *testing.T, match string, args ...string) (status int, stdout,
 	return status, out.String(), withoutMissing(errs.String())
 }
 
-// TestHostileMatch: a match whose files end the process that reads them is inconclusive, whatever the
-// format, and the others are judged as ever.
+// TestHostileMatch: a match is inconclusive if its files end the process that reads them, whatever the format, and the
+// others are judged as ever.
 func TestHostileMatch(t *testing.T) {
 	effort.Whole(t)
 	const path = "../../testdata/openttd"
@@ -128,7 +128,7 @@ func TestHostileBundle(t *testing.T) {
 	}
 }
 
-// TestIsolatedIsTheSame: what is said does not depend on --isolate, in any format.
+// TestIsolatedIsTheSame: the output does not depend on --isolate, in any format.
 func TestIsolatedIsTheSame(t *testing.T) {
 	all, err := filepath.Glob("../../testdata/*/*")
 	if err != nil || len(all) < 80 {

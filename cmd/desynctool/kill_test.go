@@ -110,14 +110,14 @@ func differs(got, want map[string]string) (names []string) {
 	return names
 }
 
-// grows reports whether a file is written piece by piece: what there is of it is readable.
+// grows reports whether a file is written piece by piece: the pieces that are there are readable.
 func grows(name string) bool {
 	return strings.HasSuffix(name, "/"+session.LogName) || strings.HasSuffix(name, "/"+session.TraceName)
 }
 
-// What a record that was killed leaves is the beginning of what it would have left: logs and traces
-// up to some record, all else whole. It does not count as a session before all of it is there, is
-// never taken for peers that parted, and is no hindrance for the next.
+// A record that was killed leaves the beginning of what it would have left: logs and traces up to some record, all else
+// whole. It does not count as a session before all of it is there, is never taken for peers that diverged, and is no
+// hindrance for the next.
 func TestKilledRecord(t *testing.T) {
 	effort.Whole(t)
 	dir := filepath.Join(t.TempDir(), "s")

@@ -16,10 +16,10 @@ import (
 	"github.com/desynctool/desynctool/report/document"
 )
 
-// nextInText finds what texts of commands other than triage say of what to do next.
+// nextInText finds the next steps in texts of commands other than triage.
 var nextInText = regexp.MustCompile(`(?m)^ *next +(desynctool .*)$`)
 
-// nextCommands runs a command in JSON and as text, and returns the commands that it says to run next.
+// nextCommands runs a command in JSON and as text, and returns the commands that its output recommends next.
 func nextCommands(t *testing.T, args ...string) (list []string) {
 	t.Helper()
 	var stdout bytes.Buffer
@@ -77,7 +77,7 @@ func runsInShell(t *testing.T, shell, line string) {
 	}
 }
 
-// TestNextCommands runs every command that the corpus is told to run next.
+// TestNextCommands runs every command that the reports on the corpus recommend next.
 func TestNextCommands(t *testing.T) {
 	t.Chdir(filepath.Join("..", ".."))
 	var cases []string
@@ -116,8 +116,7 @@ func TestNextCommands(t *testing.T) {
 	t.Logf("%d commands of %d folders", ran, len(cases)/every)
 }
 
-// TestNextCommandsOfOddPaths checks that names of folders stay names where somebody pastes what to do
-// next into a shell.
+// TestNextCommandsOfOddPaths checks that names of folders stay names when a person pastes the next step into a shell.
 func TestNextCommandsOfOddPaths(t *testing.T) {
 	effort.Whole(t)
 	bash, err := exec.LookPath("bash")

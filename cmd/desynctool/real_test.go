@@ -94,8 +94,8 @@ func realRows(t *testing.T, heading string) (rows [][]string) {
 	return rows[1:]
 }
 
-// TestRealTable: the rows of fixtures in docs/formats/real.md are what triage says, and the
-// fixture of each post is recognised and judged as the post was.
+// TestRealTable: the rows of fixtures in docs/formats/real.md match the reports of triage, and the fixture of each post
+// is recognised and judged as the post was.
 func TestRealTable(t *testing.T) {
 	fixtures := map[string]said{}
 	for _, row := range realRows(t, "Fixtures") {
@@ -168,8 +168,8 @@ func eachLine(format string) func(string) string {
 	}
 }
 
-// TestRealWrapped: each shape is recognised and judged the same in what surrounds texts where
-// people post them, except where docs/formats/real.md says that it is not.
+// TestRealWrapped: each shape is recognised and judged the same inside the text around it where people post it, with
+// the exceptions in docs/formats/real.md.
 func TestRealWrapped(t *testing.T) {
 	excepted := map[string]string{} // fixture and wrapping, to what is said of it
 	for _, row := range realRows(t, "Wrapped") {

@@ -13,9 +13,8 @@ import (
 	"github.com/desynctool/desynctool/internal/testkit/effort"
 )
 
-// TestRejoins plays sessions in which a peer is away and comes back, and holds what the
-// commands say against what the comparison of the sims said. The client is away in ticks
-// 120 to 159.
+// TestRejoins plays sessions in which a peer is away and comes back, and compares the output of the commands with the
+// comparison of the sims. The client is away in ticks 120 to 159.
 func TestRejoins(t *testing.T) {
 	effort.Whole(t)
 	for n, c := range []struct {
@@ -59,8 +58,8 @@ func TestRejoins(t *testing.T) {
 	}
 }
 
-// rejoined plays a session and holds all commands against its truth. A lean one has no
-// snapshots but those of the start.
+// rejoined plays a session and compares all commands with its truth. A lean session has no snapshots except at the
+// start.
 func rejoined(t *testing.T, flags []string, lean bool) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "s")
@@ -95,7 +94,7 @@ type rejoin struct {
 	truth truth
 }
 
-// run runs a command, whose exit status must be one of those given, and decodes its JSON.
+// run runs a command, checks that its exit status is one of the given ones, and decodes its JSON.
 func (r *rejoin) run(document any, want []int, args ...string) (status int, stderr string) {
 	r.t.Helper()
 	var out, errs bytes.Buffer
@@ -111,7 +110,7 @@ func (r *rejoin) run(document any, want []int, args ...string) (status int, stde
 	return status, errs.String()
 }
 
-// inSync are the statuses of a session in which nothing parted.
+// inSync are the statuses of a session in which nothing diverged.
 var inSync = []int{0, 3}
 
 func (r *rejoin) statuses() []int {
@@ -187,8 +186,8 @@ func (r *rejoin) traces() {
 	}
 }
 
-// replay holds a peer against its own orders. What is wrong with its simulation shows, from
-// the tick on in which it went wrong.
+// replay compares a peer with its orders. What is wrong with its simulation shows, from the tick on in which it went
+// wrong.
 func (r *rejoin) replay(peer string, flags ...string) {
 	r.t.Helper()
 	want := inSync

@@ -9,7 +9,7 @@ import (
 	"github.com/desynctool/desynctool/cmd/internal/cli/clitest"
 )
 
-// fresh returns the program with an environment of its own.
+// fresh returns the program with a new environment.
 func fresh() cli.Program { return program(new(env)) }
 
 func TestHelp(t *testing.T) { clitest.Helps(t, fresh, 25) }

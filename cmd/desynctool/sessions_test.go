@@ -115,15 +115,15 @@ type played struct{ seeds, bite int }
 // small is how many are of faults that large does not name.
 var small = played{6, 5}
 
-// large has the faults whose mechanism depends on what happens in a session, each
-// with the sessions that it is promised to be found in.
+// large has the faults with a mechanism that depends on what happens in a session, each with the sessions that it is
+// promised to be found in.
 var large = map[string]played{
 	"rng-leak": {10, 9}, "map-order": {10, 9}, "unsorted-merge": {10, 9}, "float-fma": {10, 9}, "stale-cache": {10, 9},
 	"initial-state": {10, 9}, "order-dropped": {10, 9}, "bit-flip": {10, 9}, "reconverge": {10, 9},
 }
 
-// TestFaultsAreFound plays sessions of every fault and holds what the commands
-// say against what the comparison of the sims said.
+// TestFaultsAreFound plays sessions of every fault and compares the output of the commands with the comparison of the
+// sims.
 func TestFaultsAreFound(t *testing.T) {
 	known := map[string]bool{}
 	for n, kind := range refsim.Faults() {
@@ -198,8 +198,8 @@ func checkSession(t *testing.T, seed int, fault string) bool {
 	return true
 }
 
-// checkChecksum checks what is said of a session whose checksums do not show its
-// states: that by name, and no more than the evidence gives.
+// checkChecksum checks the report on a session with checksums that do not show its states: it names that, and no more
+// than the evidence gives.
 func checkChecksum(t *testing.T, name, dir string, tr truth) {
 	t.Helper()
 	host, client := filepath.Join(dir, "host"), filepath.Join(dir, "client")

@@ -22,9 +22,9 @@ import (
 	"github.com/desynctool/desynctool/tracediff"
 )
 
-// writeTheirs writes what two peers leave of a match that parts in its second half, in folders a and
-// b: states, order logs, traces, a log of a game, reports of their own. Whatever has a name or a text
-// in them has the given one.
+// writeTheirs writes the files that two peers leave of a match that diverges in its second half, in folders a and b:
+// states, order logs, traces, a log of a game, reports of the game itself. Whatever has a name or a text in them has
+// the given one.
 func writeTheirs(t *testing.T, dir, name string) {
 	t.Helper()
 	check := func(err error) {
@@ -114,7 +114,7 @@ func writeTheirs(t *testing.T, dir, name string) {
 	}
 }
 
-// theirCommands are the commands that say something of files, with the formats in which they do.
+// theirCommands are the commands that print text from files, with the formats in which they do.
 func theirCommands(dir string) (list [][]string) {
 	a, b := filepath.Join(dir, "a"), filepath.Join(dir, "b")
 	for _, x := range [][]string{
@@ -134,13 +134,13 @@ func theirCommands(dir string) (list [][]string) {
 	return list
 }
 
-// quotation is what stands between quotation marks, ours or those of Go.
+// quotation is text between quotation marks, ours or Go's.
 var quotation = regexp.MustCompile(`“[^“”]*”|"(\\.|[^"\\])*"`)
 
-// lines are those of two traces, which stand below each other.
+// lines are lines of two traces, one below the other.
 var lines = regexp.MustCompile(`(?m)^.*(tick=|scope=|sum=).*$|^ *[+-] ….*$`)
 
-// betrayed returns what stands around a name that is a sentence where nothing shows that it is theirs.
+// betrayed returns the text around a name that is a sentence where nothing shows that it comes from a file.
 func betrayed(text string) string {
 	text = lines.ReplaceAllString(html.UnescapeString(text), "")
 	text = strings.Join(strings.Fields(hostiletest.Style.ReplaceAllString(text, "")), " ")
@@ -151,8 +151,8 @@ func betrayed(text string) string {
 	return ""
 }
 
-// TestTheirsInFiles: names that are sentences stand between quotation marks wherever a command says
-// something of them, and whatever names files bring, what commands print does nothing.
+// TestTheirsInFiles: names that are sentences are between quotation marks wherever a command prints them, and no name
+// from a file has an effect in the output.
 func TestTheirsInFiles(t *testing.T) {
 	effort.Whole(t)
 	for _, name := range []string{"GITHUB_STEP_SUMMARY", "NO_COLOR", "FORCE_COLOR"} {

@@ -25,7 +25,7 @@ type triageTruth struct {
 	good, bad  string
 	tick       uint64 // 0 if it is not known
 	system     string
-	archetypes []string // that differ where the peers parted, or may have first
+	archetypes []string // that differ where the peers diverged, or may have first
 	fields     []string // archetype key component.field, some of them
 	rows       []string // archetype key peer, of entities on one side only
 	groups     [][]string
@@ -141,7 +141,7 @@ func TestTriageTruth(t *testing.T) {
 				}
 			}
 			if entries, _ := filepath.Glob(filepath.Join(dir, "*", "*")); len(entries) > 0 && tr.kind != "checksum-only" && tr.dir != "spring/pos_1ulp" {
-				// Those two have their traces beside the folders.
+				// Those two have their traces next to the folders.
 				var apart document.Report
 				args := []string{"triage", "--format", "json"}
 				for _, path := range entries {

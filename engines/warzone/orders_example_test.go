@@ -10,8 +10,8 @@ import (
 	"github.com/desynctool/desynctool/orderlog"
 )
 
-// A session of three peers, of which one had a different amount of power: the orders
-// are the same, and the checksums say which peer differs from the others.
+// A session of three peers. One had a different amount of power: the orders are the same, and the checksums show which
+// peer differs from the others.
 func ExampleReader() {
 	var peers []orderlog.Named
 	for _, name := range []string{"host_p0/20261120_085851_multiplay_p0.wzrp", "gamma_p1/20261120_085852_multiplay_p1.wzrp"} {

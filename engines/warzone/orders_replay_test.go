@@ -469,8 +469,7 @@ func appendVarint(b []byte, v uint64) []byte {
 	panic("too large")
 }
 
-// long is a recording whose messages are those of a real one, many times, with
-// check times that go on.
+// long is a recording with the messages of a real one, many times, with check times that go on.
 func long(b *testing.B, size int) []byte {
 	file := ordersLoad(b, ordersHostFile)
 	list := naive(file)

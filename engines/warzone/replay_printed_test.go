@@ -23,7 +23,7 @@ func TestWrong(t *testing.T) {
 	}
 }
 
-// TestRead writes and reads the lines of a dump that say that a message was read; the first is a real one.
+// TestRead writes and reads the lines of a dump that report that a message was read; the first is a real one.
 func TestRead(t *testing.T) {
 	const said = "[recvPlayerGameTime] GAME_GAME_TIME p0;lat10,ct24702,crc056A,wlat1235\n"
 	rep, ok := parseRead([]byte(said))
@@ -38,7 +38,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// TestBlank checks that after a blank report a queue is read as far as after the one that it stands for: the game
+// TestBlank checks that after a blank report a queue is read as far as after the report that it replaces: the game
 // compares with times that are 2 more than a multiple of 100.
 func TestBlank(t *testing.T) {
 	for time := uint32(102); time < 3000; time += 100 {

@@ -22,7 +22,7 @@ const (
 	replayGammaFile = "gamma_p1/20261120_085852_multiplay_p1.wzrp"
 )
 
-// TestMain is the game where the test binary is called by the name of a stand-in.
+// TestMain runs the game if the test binary has the name of a stand-in.
 func TestMain(m *testing.M) {
 	if kind, ok := strings.CutPrefix(filepath.Base(os.Args[0]), "wz-"); ok {
 		os.Exit(standIn(kind))
@@ -232,7 +232,7 @@ func (g *game) begin(time uint32, read []warzone.Message) {
 	delete(g.crcs, time-1200)
 }
 
-// check compares what a message says.
+// check compares the content of a message.
 func (g *game) check(m warzone.Message) {
 	t, _ := m.GameTime()
 	if t.CheckTime == 0 {

@@ -41,7 +41,7 @@ func recording(t *testing.T, file string) *engine.Recording {
 
 func real(name string) string { return filepath.Join(replaySession, filepath.FromSlash(name)) }
 
-// play has a stand-in play a recording, and returns what it left by name.
+// play has a stand-in play a recording, and returns the files that it left by name.
 func play(t *testing.T, kind, file string, ask engine.Ask) (map[string]string, error) {
 	t.Helper()
 	w := &gamereplay.Witness{Game: warzone.Game(), Spec: "warzone2100", Program: engine.Program{Path: program(t, kind), Options: map[string]string{}}}
@@ -90,7 +90,7 @@ func sums(t *testing.T, text string, queue uint8) (crcs map[uint32]uint16, order
 		case m.Queue == queue:
 			crcs[g.CheckTime] = g.CRC
 		case g.CheckTime != 0 || g.CRC != 0:
-			// those of others are not what the game computed
+			// the other players' checksums are not what the game computed
 			crcs[0]++
 		}
 	}
@@ -105,8 +105,8 @@ func replayLoad(t *testing.T, name string) string {
 	return string(b)
 }
 
-// TestReplay has the recordings of both peers played: that of slot 0, which is right, and that of slot 1, whose
-// power was changed.
+// TestReplay has the recordings of both peers played: the recording of slot 0, which is right, and the recording of
+// slot 1, which had its power changed.
 func TestReplayReplay(t *testing.T) {
 	for name, last := range map[string]uint32{replayHostFile: 66702, replayGammaFile: 65602} {
 		left, err := play(t, "good", real(name), engine.Ask{})
@@ -131,7 +131,7 @@ func TestReplayReplay(t *testing.T) {
 	}
 }
 
-// ticks reads a recording as an order log, without its hashes: what is in which tick.
+// ticks reads a recording as an order log, without its hashes: the orders of each tick.
 func ticks(t *testing.T, text string, until uint64) (list []string) {
 	t.Helper()
 	r, err := warzone.NewReader(strings.NewReader(text), "x.wzrp")

@@ -10,7 +10,7 @@ import (
 	"github.com/desynctool/desynctool/snapshot"
 )
 
-// The dumps of two peers, of which one has another amount of power.
+// The dumps of two peers. One has another amount of power.
 func ExampleFormat() {
 	var states [2]snapshot.State
 	for slot := range states {

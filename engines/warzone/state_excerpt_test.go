@@ -25,8 +25,8 @@ func shown(t testing.TB, text []byte) *snapshot.World {
 	return w
 }
 
-// TestExcerpt reads a real dump as an excerpt without gaps, whose tables are those of the whole one, and
-// without each of its lines, which changes no value of the rows that stay.
+// TestExcerpt reads a real dump as an excerpt without gaps, which has the tables of the whole one, and without each of
+// its lines, which changes no value of the rows that stay.
 func TestExcerpt(t *testing.T) {
 	text, err := os.ReadFile("../../testdata/warzone2100/player_power_3peer/host_p0/desync25702_p0.txt")
 	if err != nil {

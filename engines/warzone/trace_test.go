@@ -104,8 +104,7 @@ func TestTraceReplay(t *testing.T) {
 	}
 }
 
-// TestReplays compares the recordings of two peers, of which each has what all
-// three sent.
+// TestReplays compares the recordings of two peers. Each has what all three sent.
 func TestReplays(t *testing.T) {
 	list := traceOpen(t, "warzone-replay", traceHostFile, traceSession+"/gamma_p1/20261120_085852_multiplay_p1.wzrp")
 	r := compare(t, list)
@@ -292,7 +291,7 @@ func fuzz(f *testing.F, name string, seeds ...[]byte) {
 			if rec, err = s.Next(); err != nil {
 				break
 			}
-			// What the reader gives must be what a trace of ours can hold.
+			// The reader must give what one of our traces can contain.
 			c := rec.Checkpoint
 			if len(c.Sums) == 0 && !c.HasCount || len(c.System) > tracediff.MaxText || len(c.Scope) > tracediff.MaxText {
 				t.Errorf("%+v", c)

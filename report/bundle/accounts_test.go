@@ -10,7 +10,7 @@ import (
 	"github.com/desynctool/desynctool/report/verdict"
 )
 
-// whose returns whose the accounts of some files are, and who wrote the first claim of each.
+// whose returns the owners of the accounts in some files, and the writer of the first claim in each.
 func whose(t *testing.T, content map[string]string) (got [][2]string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -46,8 +46,7 @@ const (
 	lostB = "[Host]: lost synchronization with client 0 at time 1000!\nI have:     1a5aa5608d3dcad2f0d083d595e31d34\nClient has: 702b49ed3f2ec67887b35653b4ace2f6\n"
 )
 
-// Two machines that both call themselves host are told apart by their places, and lose that
-// name in what they say.
+// Two machines that both call themselves host are distinguished by their places, and lose that name in their claims.
 func TestAccounts(t *testing.T) {
 	for name, test := range map[string]struct {
 		content map[string]string
@@ -60,7 +59,8 @@ func TestAccounts(t *testing.T) {
 				"a/game.log":  "[12:00] ERROR net: checksum mismatch at tick 77: remote cd000001, local ab000001\n",
 				"b/game.log":  "[12:00] ERROR net: checksum mismatch at tick 77: local cd000001, remote ab000001\n",
 				"a/README.md": "Desync at tick 3: local ab000001, remote cd000001\n", // a document, which was not given
-				"b/notes.txt": "it was a desync at tick 4\n",                         // a person's words beside other evidence
+				// a person's words next to other evidence
+				"b/notes.txt": "it was a desync at tick 4\n",
 			},
 			[][2]string{{"a", "=ab =cd "}, {"b", "=cd =ab "}},
 		},
@@ -73,7 +73,7 @@ func TestAccounts(t *testing.T) {
 	}
 }
 
-// A message that a session has only by name is asked for from whom it names.
+// If a session has a message only by name, its text asks the peer that it names for it.
 func TestMentioned(t *testing.T) {
 	s, err := OpenPaths("../../testdata/claims/openttd-server")
 	if err != nil {

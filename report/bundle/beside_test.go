@@ -9,7 +9,7 @@ import (
 	"github.com/desynctool/desynctool/report/bundle/archive"
 )
 
-// What a game needs to play a log again lies beside it: saves, which are states, among them.
+// The files that a game needs to play a log again lie next to it, including saves, which are states.
 func TestRecordings(t *testing.T) {
 	paths := []string{"../../testdata/openttd/dropped_sign"}
 	tree, err := archive.Open(paths, archive.Options{})

@@ -12,8 +12,8 @@ import (
 	"github.com/desynctool/desynctool/report/bundle"
 )
 
-// TestManyPeers: of more folders of peers than any game has the first are compared, and the session
-// says how many were not. Files that are no evidence do not count.
+// TestManyPeers: if there are more folders of peers than any game has, the first are compared, and the session reports
+// how many were not. Files that are no evidence do not count.
 func TestManyPeers(t *testing.T) {
 	for _, c := range []struct {
 		folders int

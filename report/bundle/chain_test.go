@@ -16,8 +16,8 @@ import (
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
 
-// TestVerifyFolder: of a log with a load in it, whose history begins again with the one that the
-// marker adopts, everything holds; each hash that is changed is told by itself.
+// TestVerifyFolder: a log contains a load, and its history begins again with the history that the marker adopts.
+// Everything holds; each hash that is changed is reported separately.
 func TestVerifyFolder(t *testing.T) {
 	full := func(i byte) merkle.Hash { return sha256.Sum256([]byte{i}) }
 	next := func(h merkle.Hash, s merkle.Hash) merkle.Hash {
@@ -95,7 +95,7 @@ func TestVerifyFolder(t *testing.T) {
 	}
 }
 
-// TestVerifyFolderOfEngine: a folder of engines' files alone has nothing to check, whoever left them.
+// TestVerifyFolderOfEngine: a folder with nothing but engines' files has nothing to check, whichever peer left them.
 func TestVerifyFolderOfEngine(t *testing.T) {
 	dir := []string{"../../testdata/openttd/money_poke"}
 	tree, err := archive.Open(dir, archive.Options{})

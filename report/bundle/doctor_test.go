@@ -76,8 +76,7 @@ func TestDoctorComplete(t *testing.T) {
 	}
 }
 
-// TestDoctorTrouble: each kind of damage has its name, and the text asks for what is
-// lost of whom.
+// TestDoctorTrouble: each kind of damage has its name, and the text asks the right peer for what is lost.
 func TestDoctorTrouble(t *testing.T) {
 	dir := archivetest.Record(t, filepath.Join(t.TempDir(), "s"), 1)
 	stale := archivetest.Record(t, filepath.Join(t.TempDir(), "s"), 2)
@@ -189,7 +188,7 @@ func TestDoctorFacts(t *testing.T) {
 	}
 }
 
-// TestDoctorUnread: what cannot be read in a folder is named.
+// TestDoctorUnread: each file in a folder that cannot be read is named.
 func TestDoctorUnread(t *testing.T) {
 	dir := archivetest.Record(t, filepath.Join(t.TempDir(), "s"), 1)
 	archivetest.Write(t, filepath.Join(dir, "host", "more.7z"), []byte("7z\xbc\xaf\x27\x1c and more"))

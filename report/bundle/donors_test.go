@@ -43,7 +43,7 @@ func writeState(t *testing.T, path string, seed, tick uint64, value int) merkle.
 	return s.Info().Root
 }
 
-// forgeRoot has a state's header say another root, with all checksums right.
+// forgeRoot writes another root into a state's header, with all checksums right.
 func forgeRoot(t *testing.T, path string, root, other merkle.Hash) {
 	t.Helper()
 	b, err := os.ReadFile(path)
@@ -64,13 +64,13 @@ func forgeRoot(t *testing.T, path string, root, other merkle.Hash) {
 	}
 }
 
-// TestDonors: only a state whose content gives the full signed hash is accepted; each other is refused
-// with its reason, and the next one is tried.
+// TestDonors: only a state with content that gives the full signed hash is accepted; each other is refused with its
+// reason, and the next one is tried.
 func TestDonors(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
 	right := writeState(t, at("right.snap"), 7, 100, 1)
-	alike := right // the first 8 bytes are the same: what a forger who knows the sync hash alone can aim at
+	alike := right // the first 8 bytes are the same: a forger who knows only the sync hash can do that
 	alike[31] ^= 1
 	write := func(name string, root merkle.Hash) string {
 		f, err := os.Create(at(name))

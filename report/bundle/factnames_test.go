@@ -49,9 +49,8 @@ func pageFacts(t *testing.T) (list []pageFact) {
 	return list
 }
 
-// TestFactsOnThePage holds the table of facts in docs/recording.md against the names that
-// doctor knows, and what it says of each against what doctor does with snapshots that have
-// such a property.
+// TestFactsOnThePage compares the table of facts in docs/recording.md with the names that doctor knows, and its
+// description of each fact with what doctor does with snapshots that have such a property.
 func TestFactsOnThePage(t *testing.T) {
 	var game, machine []string
 	for _, f := range pageFacts(t) {

@@ -27,7 +27,7 @@ func gameLogs(t *testing.T, names map[string]string, at gamelog.Split, paths ...
 	return s.GameLogs(names, at)
 }
 
-// shown is what a log of differences says, in short.
+// shown is the content of a log of differences, in short.
 func shown(g *document.GameLogs) (list []string) {
 	for i := range g.Lines {
 		l := &g.Lines[i]
@@ -37,8 +37,8 @@ func shown(g *document.GameLogs) (list []string) {
 	return list
 }
 
-// TestGameLogs: what testdata/gamelogs/README.md says was planted comes out, and nothing that
-// both peers have; and the facts that differ do, these and no others.
+// TestGameLogs: the lines that were planted according to testdata/gamelogs/README.md come out, and no line that both
+// peers have; and so do the facts that differ, these and no others.
 func TestGameLogs(t *testing.T) {
 	for _, c := range []struct {
 		folder  string
@@ -97,7 +97,7 @@ func TestGameLogsInSync(t *testing.T) {
 	}
 }
 
-// TestWhoseLog: a log belongs to the peer that left the folder, or that its name says.
+// TestWhoseLog: a log belongs to the peer that left the folder, or to the peer in its name.
 func TestWhoseLog(t *testing.T) {
 	dir := t.TempDir()
 	text := []byte("ERROR: x\n")
@@ -146,7 +146,7 @@ func TestWhoseLog(t *testing.T) {
 	}
 }
 
-// TestDoctorOfGameLogs: logs alone are peers, whose logs are listed and whose facts are compared.
+// TestDoctorOfGameLogs: logs alone are peers. Doctor lists the logs and compares their facts.
 func TestDoctorOfGameLogs(t *testing.T) {
 	c := examine(t, logsBelow("unity"))
 	if len(c.Peers) != 2 || len(c.Peers[0].Logs) != 1 || c.Peers[0].Logs[0].Logger != "Unity" || len(c.Files) != 2 {

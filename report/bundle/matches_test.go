@@ -22,7 +22,7 @@ import (
 // spoken is an order log of a match.
 type spoken struct {
 	header orderlog.Header
-	orders []string // what the order of each tick says
+	orders []string // the text in the order of each tick
 }
 
 func (l spoken) bytes(t *testing.T) []byte {
@@ -46,7 +46,7 @@ func (l spoken) bytes(t *testing.T) []byte {
 	return out.Bytes()
 }
 
-// logOf returns an order log of a peer whose orders begin with a word.
+// logOf returns an order log of a peer with orders that begin with a word.
 func logOf(seed uint64, peer, word string, change func(h *orderlog.Header)) spoken {
 	l := spoken{header: orderlog.Header{Seed: seed, Peer: peer, Peers: []string{"host", "client"}}}
 	if change != nil {
@@ -58,8 +58,8 @@ func logOf(seed uint64, peer, word string, change func(h *orderlog.Header)) spok
 	return l
 }
 
-// TestSplit lays logs of ours, messages of engines, tables and other files: those of each match
-// are named, by the letters of their folders and files.
+// TestSplit puts logs of ours, messages of engines, tables and other files side by side: the files of each match are
+// named, by the letters of their folders and files.
 func TestSplit(t *testing.T) {
 	build := func(name string) func(h *orderlog.Header) { return func(h *orderlog.Header) { h.Build = name } }
 	const faf = "x\nChecksum for beat 1950 mismatched: ab (sim) != cd (someone).\n"
@@ -238,8 +238,7 @@ func TestSplitMany(t *testing.T) {
 			t.Fatalf("%s has %d files", x, len(x.Files))
 		}
 	}
-	// The bounds are 3 s and 256 MiB for 10,000 files; a machine that does other things besides
-	// may take longer.
+	// The bounds are 3 s and 256 MiB for 10,000 files; a busy machine may take longer.
 	if took > 30*time.Second || held > 256<<20 {
 		t.Errorf("%d files: %v, %d MiB", files, took, held>>20)
 	}

@@ -50,8 +50,8 @@ func TestPlayed(t *testing.T) {
 	}
 }
 
-// TestPlayedEntries: archives say when their entries were changed; files on the disk do not, nor entries that
-// are far apart or have no time.
+// TestPlayedEntries: archives contain the times of changes of their entries. Files on the disk do not, and entries that
+// are far apart or have no time do not count.
 func TestPlayedEntries(t *testing.T) {
 	day := time.Date(2025, 3, 1, 20, 0, 0, 0, time.UTC)
 	entries := archivetest.Entries(t, "../../testdata/openttd/rng_poke", "")
@@ -102,7 +102,7 @@ func TestPlayedEntries(t *testing.T) {
 	}
 }
 
-// TestPlayedContradicted: two logs whose dates are far apart say nothing together.
+// TestPlayedContradicted: two logs with dates that are far apart give no date.
 func TestPlayedContradicted(t *testing.T) {
 	for second, want := range map[string]string{"2026-04-29": "2026-04-28T20:04:20Z", "2026-05-28": ""} {
 		dir := t.TempDir()

@@ -11,8 +11,8 @@ import (
 
 const warzoneSession = "../../testdata/warzone2100/player_power_3peer"
 
-// TestRecorded takes the real session of Warzone 2100 whose folders have the dumps of all three peers, and
-// recordings with the checksums of all.
+// TestRecorded takes the real session of Warzone 2100 with the dumps of all three peers in its folders, and recordings
+// with the checksums of all.
 func TestRecorded(t *testing.T) {
 	paths := []string{filepath.Join(warzoneSession, "host_p0"), filepath.Join(warzoneSession, "gamma_p1"), filepath.Join(warzoneSession, "beta_p2")}
 	tree, err := archive.Open(paths, archive.Options{})
@@ -43,7 +43,7 @@ func TestRecorded(t *testing.T) {
 		if got := tracesOf(t, r.File.Path, ""); len(got) != 3 {
 			t.Errorf("traces of %s alone: %q, want those of 3 slots", r.Peer, got)
 		}
-		// Its own recording stands in for what a replay leaves.
+		// Its recording is used in place of a replay's.
 		const replay = "replay"
 		if got := tracesOf(t, r.File.Path, replay); !slices.Equal(got, []string{r.Peer, replay}) {
 			t.Errorf("traces of %s beside a replay: %q, want its own and that of the replay", r.Peer, got)
@@ -51,7 +51,7 @@ func TestRecorded(t *testing.T) {
 	}
 }
 
-// tracesOf returns the names of the traces of a file, beside a replay that left the same file if it has a name.
+// tracesOf returns the names of the traces of a file, and of a replay that left the same file if it has a name.
 func tracesOf(t *testing.T, file, replay string) (names []string) {
 	t.Helper()
 	paths := []string{file}

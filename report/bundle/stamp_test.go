@@ -37,7 +37,7 @@ func TestStamps(t *testing.T) {
 	}
 }
 
-// TestStated: a header of ours states a time in one way.
+// TestStated: our headers state a time in one way.
 func TestStated(t *testing.T) {
 	for value, want := range map[string]string{"2026-11-20T10:58:51+02:00": "2026-11-20T08:58:51Z", "2026-11-20": "", "yesterday": "", "": "", "9999-11-20T10:58:51Z": ""} {
 		var p period

@@ -10,7 +10,8 @@ import (
 	"github.com/desynctool/desynctool/report/bundle/archive"
 )
 
-// TestUnbound has logs that say nothing of their match: those that have a tick in common are of one, the others may be of several.
+// TestUnbound has logs without any sign of their match: logs that have a tick in common belong to one match, the others
+// may belong to several.
 func TestUnbound(t *testing.T) {
 	line := func(beat, own, other, name string) string {
 		return "warning: Checksum for beat " + beat + " mismatched: " + strings.Repeat(own, 32) + " (sim) != " + strings.Repeat(other, 32) + " (" + name + ").\n"

@@ -23,7 +23,7 @@ import (
 	"github.com/desynctool/desynctool/tracediff"
 )
 
-// game is a generated session of two peers: what is true of it, and what they leave.
+// game is a generated session of two peers: its truth, and the files that they leave.
 type game struct {
 	ticks   int
 	parted  []bool // by state point, 0 to ticks
@@ -33,7 +33,7 @@ type game struct {
 	history bool   // the snapshots have history hashes
 	sync    []bool // by state point: both logs have the sync hash
 	state   int    // every so many points the logs have the state hash, 0 never
-	past    int    // likewise the history hash
+	past    int    // the history hash in the same form
 	logs    bool
 	traces  bool
 	chat    bool // the client's log has chat that the host's lacks
@@ -214,8 +214,7 @@ func (g *game) hidden() bool {
 	return false
 }
 
-// TestCommandsAgree holds what the commands say of generated sessions against the truth, and
-// so against one another.
+// TestCommandsAgree compares the output of the commands for generated sessions with the truth, and so with each other.
 func TestCommandsAgree(t *testing.T) {
 	effort.Checks(t, 8)
 	dir := t.TempDir()
@@ -334,15 +333,14 @@ func (g *game) points() []int {
 	return list
 }
 
-// firstStale reports whether caches are told of the first point at which they are seen to be
-// wrong.
+// firstStale reports whether caches are reported at the first point at which they are seen to be wrong.
 func (g *game) firstStale(c *bisect.CacheSplit) bool {
 	i := slices.IndexFunc(g.points(), func(i int) bool { return g.snaps[i] && g.stale[i] && !g.parted[i] })
 	return c != nil && int(c.Bad.Tick) == i
 }
 
-// checkSplits holds splits against what is true: each begins where the peers part, ends where
-// they are equal, and all that is seen is in one.
+// checkSplits compares splits with the truth: each begins where the peers diverge, ends where they are equal, and
+// everything that is seen is in one.
 func (g *game) checkSplits(t *rapid.T, b *bisect.Result, any bool) {
 	if !any {
 		return // at most one that lies inside a tick
@@ -372,7 +370,7 @@ func (g *game) checkSplits(t *rapid.T, b *bisect.Result, any bool) {
 		}
 	}
 	for i := range in {
-		if g.seen(i) && (!near[i] || !in[i] && g.stateSeen(i)) { // traces may show more than the bracket of the states says
+		if g.seen(i) && (!near[i] || !in[i] && g.stateSeen(i)) { // traces may show more than the bracket of the states
 			t.Fatalf("that the peers differ at %d is in no split of %+v", i, b.Splits)
 		}
 	}
@@ -386,7 +384,7 @@ func (g *game) checkSplits(t *rapid.T, b *bisect.Result, any bool) {
 	}
 }
 
-// checkTraces holds a comparison of traces against the truth.
+// checkTraces compares a comparison of traces with the truth.
 func (g *game) checkTraces(t *rapid.T, r *tracediff.Result) {
 	first := -1
 	for i := range g.ticks {

@@ -36,7 +36,7 @@ func (c *counted) Begin(orders []orderlog.Order) error {
 	return c.full.Begin(orders)
 }
 
-// counting returns a simulator whose instances count how often they play a tick.
+// counting returns a simulator with instances that count how often they play a tick.
 func counting(whole *bisect.Sim, tick uint64, n *atomic.Int64) *bisect.Sim {
 	sim := *whole
 	wrap := func(s bisect.Simulator, err error) (bisect.Simulator, error) {
@@ -50,8 +50,8 @@ func counting(whole *bisect.Sim, tick uint64, n *atomic.Int64) *bisect.Sim {
 	return &sim
 }
 
-// TestReplays counts the replays that experiments make in the peer's build: never more than
-// are allowed, beside a second look at a plain replay that departs, and each that is said to be made.
+// TestReplays counts the replays that experiments make in the peer's build: never more than are allowed, except a
+// second look at a plain replay that departs, and all that are reported.
 func TestReplays(t *testing.T) {
 	const tick = 70
 	faults := []string{"bit-flip/Movement@70", "data-mismatch/Movement@70"}

@@ -19,7 +19,7 @@ import (
 	"github.com/desynctool/desynctool/snapshot"
 )
 
-// judged returns what triage says of some paths with builds.
+// judged returns the report of triage on some paths with builds.
 func judged(t interface {
 	Helper()
 	Fatal(args ...any)
@@ -86,7 +86,7 @@ func TestComputedStates(t *testing.T) {
 	}
 }
 
-// written checks the files of the states that bisect computes: they differ as the report of recorded ones says.
+// written checks the files of the states that bisect computes: they differ as in the report of recorded states.
 func written(t *testing.T, dir string, own *bisect.Sim, want *document.Report) {
 	t.Helper()
 	out := filepath.Join(t.TempDir(), "out")

@@ -11,9 +11,9 @@ import (
 	"github.com/desynctool/desynctool/report/document"
 )
 
-// TestGameLogsBesideStates: beside the artifacts of a session, what one peer alone has in its
-// log before the split is shown, counted in the session's ticks, and what comes later is not. It
-// makes no cause. In a session without a divergence nothing is shown.
+// TestGameLogsBesideStates: in addition to the artifacts of a session, the report shows what one peer alone has in its
+// log before the split, in the session's ticks. It does not show what comes later. It makes no cause. In a session
+// without a divergence nothing is shown.
 func TestGameLogsBesideStates(t *testing.T) {
 	folder := archivetest.Record(t, filepath.Join(t.TempDir(), "s"), 1)
 	before, why := triaged(t, archive.Options{}, folder)

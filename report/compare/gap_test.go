@@ -16,8 +16,8 @@ import (
 	"github.com/desynctool/desynctool/tracediff"
 )
 
-// TestTraceWithGap: where a trace has nothing of some ticks and nothing shows that its peer was
-// away, triage, bisect and tracediff alike say that evidence may be lost.
+// TestTraceWithGap: where a trace has nothing of some ticks and nothing shows that its peer was away, triage, bisect
+// and tracediff all report that evidence may be lost.
 func TestTraceWithGap(t *testing.T) {
 	for _, states := range []bool{false, true} {
 		dir := t.TempDir()

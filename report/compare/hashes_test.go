@@ -11,8 +11,8 @@ import (
 	"github.com/desynctool/desynctool/report/compare"
 )
 
-// Peers of a real game whose logs have equal full hashes at state point 20 and other ones at 40, and which left
-// states of moments that differ, or of one after the split, parted between 20 and 40.
+// Peers of a real game diverged between state points 20 and 40 if their logs have equal full hashes at 20 and different
+// ones at 40, even if they left states of different moments, or only of one after the split.
 func TestHashesBesideStates(t *testing.T) {
 	const real = "../../testdata/0ad/mp_late_damage"
 	for _, c := range []struct {

@@ -14,8 +14,8 @@ import (
 	"github.com/desynctool/desynctool/report/compare"
 )
 
-// TestJudge: two builds of a game decide which parts of a session still diverge: no tick is left after the one in which the
-// fault shows, which is that of the recording.
+// TestJudge: two builds of a game decide which parts of a session still diverge. No tick is left after the tick in
+// which the fault shows, which is known from the recording.
 func TestJudge(t *testing.T) {
 	effort.Whole(t)
 	fault, err := session.ParseFault("rng-leak@60:client")

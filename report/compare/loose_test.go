@@ -29,8 +29,7 @@ func bisectText(t testing.TB, tree *archive.Tree, paths ...string) string {
 	return out.String()
 }
 
-// TestLooseFiles: files that lie beside each other, or are given one by one, belong to
-// the peers that they name.
+// TestLooseFiles: files that lie side by side, or are given one by one, belong to the peers that they name.
 func TestLooseFiles(t *testing.T) {
 	folder := archivetest.Record(t, filepath.Join(t.TempDir(), "s"), 1)
 	dir := t.TempDir()
@@ -67,8 +66,8 @@ func TestLooseFiles(t *testing.T) {
 	}
 }
 
-// TestTwoMatches: a bundle with artifacts of two matches is about one of them and says
-// so; one peer's evidence is not enough and says so.
+// TestTwoMatches: a bundle with artifacts of two matches is about one of them and reports it; one peer's evidence is
+// not enough, and the report shows that.
 func TestTwoMatches(t *testing.T) {
 	one, two := archivetest.Record(t, filepath.Join(t.TempDir(), "s"), 1), archivetest.Record(t, filepath.Join(t.TempDir(), "s"), 2)
 	list := append(archivetest.Entries(t, filepath.Join(one, "host"), "host/"), archivetest.Entries(t, filepath.Join(two, "client"), "client/")...)

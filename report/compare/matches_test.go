@@ -32,10 +32,10 @@ type played struct {
 	files []archivetest.Entry
 }
 
-// The numbers of two matches of Spring in the pool, one of which has states that name no match.
+// The numbers of two matches of Spring in the pool. One has states that name no match.
 const spring1, spring2 = 7, 8
 
-// The number of a match in the pool of which no file says of which match it is.
+// The number of a match in the pool without a file that names its match.
 const nameless = 6
 
 // pool returns matches of several games. Two of them have one seed.
@@ -80,7 +80,7 @@ func pool(t *testing.T) (list []played) {
 	return list
 }
 
-// layouts are how the matches lie beside each other: where a file of match i is.
+// layouts are how the matches lie side by side: where a file of match i is.
 var layouts = map[string]func(i int, name string) string{
 	"folders": func(i int, name string) string { return fmt.Sprintf("m%d/%s", i, name) },
 	"deep":    func(i int, name string) string { return fmt.Sprintf("up/load/m%d/%s", i, name) },
@@ -155,10 +155,9 @@ func triagedMatch(x *bundle.Match, given string) string {
 	return plain(out.String())
 }
 
-// TestMatches lays recorded sessions and files of other games beside each other. The files of
-// each match come out together, and only those, and what is said of it is what is said of it
-// when it is given alone. Two sessions of one seed come out apart, or it is said that they may be
-// two.
+// TestMatches puts recorded sessions and files of other games side by side. The files of each match come out together,
+// and only those, and the report is the same as for the match alone. Two sessions of one seed come out as two, or the
+// report states that they may be two.
 func TestMatches(t *testing.T) {
 	effort.InTurn(t, 1, 2)
 	outer := t
@@ -173,7 +172,7 @@ func TestMatches(t *testing.T) {
 		zipped := rapid.Bool().Draw(t, "zip")
 		both := func(a, b int) bool { return slices.Contains(chosen, a) && slices.Contains(chosen, b) }
 		twins := both(0, 1) // of one seed
-		// Files that name no match beside two matches of their game, or in folders of several sessions.
+		// Files that name no match next to two matches of their game, or in folders of several sessions.
 		unclear := func(i int) bool {
 			return i < 2 && twins || layout == "flat" && both(spring1, spring2) && (i == spring1 || i == spring2) ||
 				layout == "by peer" && twins && i == nameless
@@ -224,7 +223,7 @@ func TestMatches(t *testing.T) {
 					if len(x.Doubts) == 0 && i == nameless && len(x.Files) < len(all[i].files)-unread(all[i]) {
 						t.Errorf("%s: %s has some of the files, and no doubt", layout, x)
 					}
-					continue // what cannot be told apart may be a match of its own
+					continue // files that cannot be assigned may become a separate match
 				}
 				if want := len(all[i].files); len(x.Files) < want-unread(all[i]) {
 					t.Errorf("%s: %s has %d of the %d files of %s: %q", layout, x, len(x.Files), want, all[i].name, x.Files)
@@ -256,7 +255,7 @@ func unread(p played) (n int) {
 	return n
 }
 
-// triagedAlone is triagedMatch for a match without any beside it.
+// triagedAlone is triagedMatch for a match without any other match next to it.
 func triagedAlone(t testing.TB, all []played, i int, place func(i int, name string) string, zipped bool) string {
 	dir := t.TempDir()
 	given := layMatches(t, dir, all, []int{i}, place, zipped)

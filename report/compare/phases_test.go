@@ -115,8 +115,8 @@ func TestOutsideOfSystems(t *testing.T) {
 	}
 }
 
-// TestTracesWithoutWhatDiffers: traces that never differ beside states that do have no checksum of what differs, and do not
-// show that no system wrote it.
+// TestTracesWithoutWhatDiffers: traces that never differ, with states that do, have no checksum of what differs, and do
+// not show that no system wrote it.
 func TestTracesWithoutWhatDiffers(t *testing.T) {
 	dir := t.TempDir()
 	for side, peer := range []string{"anna", "bert"} {

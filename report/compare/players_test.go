@@ -15,8 +15,8 @@ import (
 	"github.com/desynctool/desynctool/report/document"
 )
 
-// playTable is Spring, of which a table has the checksum that it computes of each frame, as the column of one player:
-// it leaves the recording with these in place of those that were recorded.
+// playTable is Spring. A table has the checksum that it computes for each frame, as the column of one player: it leaves
+// the recording with these in place of the recorded ones.
 func playTable(column, log, out string) error {
 	player, path, _ := strings.Cut(column, "@")
 	f, err := os.Open(path)
@@ -87,8 +87,8 @@ func byTable(t *testing.T, player string, paths ...string) *document.Report {
 	return witnessed(t, asGame(t, fmt.Sprintf("'table=%s@%s'", player, table)), paths...)
 }
 
-// A demo of Spring holds the checksums of all who played. Each is held against the replay by itself: in the session
-// on the disk Carol departed, and nobody else.
+// A demo of Spring contains the checksums of all players. Each player is compared with the replay separately: in the
+// session on the disk only Carol departed.
 func TestPlayersOfOneLog(t *testing.T) {
 	for _, paths := range [][]string{{"server/demo.sdfz"}, {"server", "Alice", "Bob", "Carol"}} {
 		if have := wrong(byTable(t, "player0", slices.Clone(paths)...)); !slices.Equal(have, []string{"Carol"}) {

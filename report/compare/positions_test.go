@@ -108,7 +108,7 @@ func TestMapOfGames(t *testing.T) {
 	}
 }
 
-// TestMapSpring: every unit is where the dumps say that it is.
+// TestMapSpring: every unit is where the dumps have it.
 func TestMapSpring(t *testing.T) {
 	const session = "../../testdata/spring/pos_1ulp/"
 	m := triagedPaths(t, session).Map
@@ -148,8 +148,8 @@ func near(a, b float64) error {
 	return nil
 }
 
-// TestMapOpenTTD: the sign that only the server has stands on the tile of the command that was
-// dropped, 0x612 of a map that is 64 tiles wide.
+// TestMapOpenTTD: the sign that only the server has is on the tile of the command that was dropped, 0x612 of a map that
+// is 64 tiles wide.
 func TestMapOpenTTD(t *testing.T) {
 	m := triagedPaths(t, "../../testdata/openttd/dropped_sign").Map
 	for side, at := range m.Entities[0].At {
@@ -162,8 +162,8 @@ func TestMapOpenTTD(t *testing.T) {
 	}
 }
 
-// TestMapByNames: where no format declares the ground, of y and z that of which values lie closer
-// together is the height; and what has no position has no map.
+// TestMapByNames: where no format declares the ground, the height is y or z, the one with values that lie closer
+// together; and a table without a position has no map.
 func TestMapByNames(t *testing.T) {
 	column := func(component, field string, values ...float64) snapshot.Column {
 		c := snapshot.NewColumn(component, field, snapshot.F64, 0)

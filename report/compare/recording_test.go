@@ -25,7 +25,7 @@ import (
 	"github.com/desynctool/desynctool/tracediff"
 )
 
-// The pieces of docs/recording.md: what a peer may leave.
+// The pieces of docs/recording.md: the files that a peer may leave.
 const (
 	pieceOrders     = "orders"
 	pieceSync       = "sync"
@@ -40,8 +40,8 @@ const (
 	pieceReport     = "report"
 )
 
-// mistaken are the sessions that the page was measured on, with the mistake in each and its class. The
-// first ones are those of a small sample.
+// mistaken are the sessions that the page was measured on, with the mistake in each and its class. The first ones
+// belong to a small sample.
 var mistaken = []struct {
 	fault string
 	seed  uint64
@@ -69,7 +69,7 @@ type known struct {
 	traces  map[string]string // paths of traces of less detail, by path and detail
 }
 
-// playMistaken plays a session of which everything is written.
+// playMistaken plays a session and writes everything of it.
 func playMistaken(t *testing.T, fault string, seed uint64, class string) known {
 	t.Helper()
 	f, err := session.ParseFault(fault + ":client")
@@ -227,7 +227,7 @@ func copyTrace(t *testing.T, from, to, detail string) {
 	}
 }
 
-// conclude triages folders, with the trusted build, and with that of the peer that went wrong.
+// conclude triages folders, with the trusted build, and with the build of the peer that went wrong.
 func (k known) conclude(t *testing.T, dirs []string, sim, own bool) *document.Report {
 	t.Helper()
 	var b compare.Builds
@@ -255,7 +255,7 @@ func (k known) conclude(t *testing.T, dirs []string, sim, own bool) *document.Re
 	return r
 }
 
-// The answers that a cell of the page stands for, of one session.
+// The answers that a cell of the page may have for one session.
 const (
 	told  = "yes"
 	later = "late" // values, of a later point
@@ -382,7 +382,7 @@ func recordingPage(t *testing.T, heading string) (names []string, rows []map[str
 
 var coded = regexp.MustCompile("`([^`]+)`")
 
-// codes returns what stands in backquotes.
+// codes returns the text in backquotes.
 func codes(text string) (list []string) {
 	for _, m := range coded.FindAllStringSubmatch(text, -1) {
 		list = append(list, m[1])
@@ -390,9 +390,8 @@ func codes(text string) (list []string) {
 	return list
 }
 
-// TestRecordingTable holds what docs/recording.md says that pieces give against sessions with
-// a mistake in each, of which only these pieces are left. A small sample of sessions shows
-// what all give and what none does, and no more.
+// TestRecordingTable compares the table of pieces in docs/recording.md with sessions that have a mistake each, and
+// leave only these pieces. A small sample of sessions shows what all give and what none does, and no more.
 func TestRecordingTable(t *testing.T) {
 	effort.Whole(t)
 	var sessions []known
@@ -477,8 +476,8 @@ func causes(t *testing.T, k known, r *document.Report, column string, add func(c
 
 var cost = regexp.MustCompile(`^([0-9,]+) (a tick|a file)`)
 
-// TestRecordingCosts measures what the pieces of docs/recording.md cost. The sizes there are those of
-// this session, to a tenth.
+// TestRecordingCosts measures what the pieces of docs/recording.md cost. The sizes there belong to this session, to a
+// tenth.
 func TestRecordingCosts(t *testing.T) {
 	effort.Whole(t)
 	f, err := session.ParseFault("unstable-sort/Movement@20:client")

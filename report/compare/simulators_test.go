@@ -97,7 +97,7 @@ func withSim(t *testing.T, dir string, sim *bisect.Sim) (*document.Report, *bise
 	return r, b
 }
 
-// guilty returns the peers that a triage says departed.
+// guilty returns the peers that departed according to a triage.
 func guilty(r *document.Report) (names []string) {
 	for _, p := range r.Peers {
 		if p.MatchesReference != nil && !*p.MatchesReference {
@@ -107,8 +107,8 @@ func guilty(r *document.Report) (names []string) {
 	return names
 }
 
-// TestCapabilities: a simulator that can do little still gives all that this allows, whoever asks
-// it: who is wrong and in which tick takes nothing but steps.
+// TestCapabilities: a simulator that can do little still gives all that this allows, in each command: who is wrong and
+// in which tick needs nothing but steps.
 func TestCapabilities(t *testing.T) {
 	dir := playedWith(t, "rng-leak/Movement@70:client")
 	optional := []bisect.Capability{bisect.CanState, bisect.CanLoad, bisect.CanSystems, bisect.CanCaches, bisect.CanValidate, bisect.CanTest, bisect.CanPredict}
@@ -149,9 +149,8 @@ func (d *dying) Step(orders []orderlog.Order) error {
 	return d.Simulator.Step(orders)
 }
 
-// TestFailedSimulators: a simulator that does not start, refuses or dies is said in the first
-// lines, is an unusable argument unless the peers are known to have parted, and nobody asks
-// for a replay again.
+// TestFailedSimulators: the first lines report a simulator that does not start, refuses or dies. It is an unusable
+// argument unless the peers are known to have diverged, and the report asks for no further replay.
 func TestFailedSimulators(t *testing.T) {
 	whole := refsim.Simulator()
 	sims := map[string]*bisect.Sim{
@@ -189,7 +188,7 @@ func TestFailedSimulators(t *testing.T) {
 	}
 }
 
-// salted is a simulator whose hashes are not those of another instance.
+// salted is a simulator with other hashes in each instance.
 type salted struct {
 	bisect.Simulator
 	salt byte

@@ -14,7 +14,7 @@ import (
 	"github.com/desynctool/desynctool/snapshot"
 )
 
-// bare hides all that a simulator can do besides playing ticks.
+// bare hides all that a simulator can do except playing ticks.
 type bare struct{ bisect.Simulator }
 
 // TestTriageWithoutSystems: a target that cannot be stepped system by system names who is wrong

@@ -9,8 +9,8 @@ import (
 	"github.com/desynctool/desynctool/report/bundle/archive"
 )
 
-// TestTimelineEnds: a session ends with the last state point of which there is anything, however
-// many ticks the timeline counts together.
+// TestTimelineEnds: a session ends with the last state point that has any evidence, however many ticks the timeline
+// counts together.
 func TestTimelineEnds(t *testing.T) {
 	effort.Whole(t)
 	const ticks = 901

@@ -40,7 +40,7 @@ func triaged(t *testing.T, limits archive.Options, paths ...string) (*document.R
 	return r, ""
 }
 
-// textOf returns the text of a report, whose lines must be fit for a terminal.
+// textOf returns the text of a report, and checks that its lines are fit for a terminal.
 func textOf(t *testing.T, r *document.Report) string {
 	t.Helper()
 	var out strings.Builder
@@ -58,8 +58,7 @@ func textOf(t *testing.T, r *document.Report) string {
 	return out.String()
 }
 
-// TestTriageBadBundles: whatever a bundle holds, triage gives one line that says what is
-// wrong with it, or a report.
+// TestTriageBadBundles: whatever a bundle contains, triage gives one line with what is wrong with it, or a report.
 func TestTriageBadBundles(t *testing.T) {
 	effort.Whole(t)
 	folder := archivetest.Record(t, filepath.Join(t.TempDir(), "s"), 5)
@@ -112,7 +111,7 @@ func TestTriageBadBundles(t *testing.T) {
 		"text of no format":   {"x.zip", archivetest.Zip(t, zip.Store, []archivetest.Entry{{Name: "host/readme.txt", Content: []byte("hello")}, {Name: "client/readme.txt", Content: []byte("hello")}}), document.Failed, ""},
 	} {
 		if effort.Of(name == "too many files, tar" || name == "a bomb in a stream", false) {
-			continue // those in zips are of the same kind
+			continue // bundles in zips are of the same kind
 		}
 		t.Run(name, func(t *testing.T) {
 			limits := archive.Options{}
@@ -217,8 +216,7 @@ func TestTriageTwoMatches(t *testing.T) {
 	}
 }
 
-// TestTriageEscapes: what comes from files commands no terminal and is not markup, in any
-// format.
+// TestTriageEscapes: text from files sends no commands to the terminal and is not markup, in any format.
 func TestTriageEscapes(t *testing.T) {
 	const evil = "\x1b]0;x\a\u202e<script>alert(1)</script>`|**[x](javascript:y)::error::%0A\n"
 	folder := archivetest.Record(t, filepath.Join(t.TempDir(), "s"), 1)

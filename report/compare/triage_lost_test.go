@@ -11,8 +11,8 @@ import (
 	"github.com/desynctool/desynctool/report/document"
 )
 
-// TestTriageLostEntry: of an archive of a session in sync that lost one entry, the status, the
-// first line, the first step, the next step and the text for the players say so alike.
+// TestTriageLostEntry: an archive of a session in sync lost one entry. The status, the first line, the first step, the
+// next step and the text for the players all report it.
 func TestTriageLostEntry(t *testing.T) {
 	dir := t.TempDir()
 	recordCalm(t, filepath.Join(dir, "calm"))

@@ -19,13 +19,13 @@ import (
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
 
-// The files of these tests are right in every checksum, and wrong in what they say.
+// The files of these tests are right in every checksum, and wrong in their content.
 
-// stated is what a peer's snapshot of a point says.
+// stated is the content of a peer's snapshot of a point.
 type stated struct {
 	hp      uint64
 	history byte
-	extra   uint64         // of a table besides
+	extra   uint64         // of an additional table
 	class   snapshot.Class // of that table; 0 is an archetype
 	peer    string
 }
@@ -218,7 +218,7 @@ func TestOnlyHistoriesDiffer(t *testing.T) {
 	}
 }
 
-// TestNoiseThatDiffers: what both declare to be noise is told, and only one of them is a contradiction.
+// TestNoiseThatDiffers: noise that both declare is reported; noise that only one of them declares is a contradiction.
 func TestNoiseThatDiffers(t *testing.T) {
 	var host, client, honest []stated
 	for i := range 6 {
@@ -370,7 +370,7 @@ func TestContentAgainstDigests(t *testing.T) {
 
 func both(a, b string) []string { return []string{a, b} }
 
-// TestOneWitness: files that name their peer and lie in the folders of two are of one.
+// TestOneWitness: files that name their peer and lie in the folders of two peers belong to one.
 func TestOneWitness(t *testing.T) {
 	list := func(peer string) (out []stated) {
 		for i := range 4 {
@@ -399,7 +399,7 @@ func TestOneWitness(t *testing.T) {
 	r, _ = trusted(t, host, other) // another file: the name is said, and nothing follows
 	expect(t, r, document.InSync, "the name of another peer's folder")
 	nameless, too := snaps(t, dir+"/a", list("")...), snaps(t, dir+"/b", list("")...)
-	r, _ = trusted(t, nameless, too) // peers in sync whose files name nobody are the same
+	r, _ = trusted(t, nameless, too) // peers in sync with files that name no peer are the same
 	if expect(t, r, document.InSync); len(r.Missing)+len(r.Notes) > 0 {
 		t.Error(says(r))
 	}

@@ -27,8 +27,8 @@ import (
 	"github.com/desynctool/desynctool/snapshot"
 )
 
-// TestAsGame is no test: it is the game that plays a recording again, in a process of its own. Its arguments are
-// what it is (a specification of the reference sim, or a way to fail), the log, the folder, until and dump.
+// TestAsGame is no test: it is the game that plays a recording again, in a separate process. Its arguments are what it
+// is (a specification of the reference sim, or a way to fail), the log, the folder, until and dump.
 func TestAsGame(t *testing.T) {
 	args := flag.Args()
 	if len(args) < 3 {
@@ -146,7 +146,7 @@ func witnessed(t *testing.T, w *compare.Witness, paths ...string) *document.Repo
 	return r
 }
 
-// wrong are the peers that a report says are wrong.
+// wrong are the peers that are wrong according to a report.
 func wrong(r *document.Report) []string {
 	if r.FirstDivergence == nil {
 		return nil
@@ -154,8 +154,8 @@ func wrong(r *document.Report) []string {
 	return r.FirstDivergence.Wrong
 }
 
-// TestWitness: a game that plays the recordings again shows who is wrong, of two peers and of one alone, and the tick; the
-// truth is that of the recording, which knows nothing of hashes.
+// TestWitness: a game that plays the recordings again shows who is wrong, for two peers and for one alone, and the
+// tick. The truth comes from the recording, which knows nothing of hashes.
 func TestWitness(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "s")
 	f, err := session.ParseFault("rng-leak@60:client")
@@ -198,14 +198,14 @@ func TestWitness(t *testing.T) {
 	}
 }
 
-// TestWitnessOfOthers: a build that is not that of the peers is not taken for proof, and one that does not do the same
-// twice says so.
+// TestWitnessOfOthers: a build other than the peers' build is not taken as proof, and one that does not do the same
+// twice is reported.
 func TestWitnessOfOthers(t *testing.T) {
 	effort.Whole(t)
 	dir := playedWith(t, "rng-leak@60:client")
 	for spec, says := range map[string]string{
 		"builtin:fault=rng-leak@10": "before the peers diverged, so it is not the game that they played",
-		"builtin:fault=rng-leak@60": "", // that of the client: by it the host is wrong, as it has to be
+		"builtin:fault=rng-leak@60": "", // the client's build: it shows the host as wrong, as it has to
 		"random":                    "the game does not do the same twice",
 	} {
 		r := witnessed(t, asGame(t, spec), dir)
@@ -290,8 +290,8 @@ func TestPlays(t *testing.T) {
 	}
 }
 
-// TestWitnessForced: of a version that was forced to play nothing follows for a peer alone, and the report says which it was; a
-// peer beside it that agrees shows that it computes the same.
+// TestWitnessForced: if a version was forced to play, nothing follows for a peer alone, and the report names the
+// version; a second peer that agrees shows that it computes the same.
 func TestWitnessForced(t *testing.T) {
 	effort.Whole(t)
 	dir := playedWith(t, "rng-leak@60:client")

@@ -7,7 +7,7 @@ import (
 	"github.com/desynctool/desynctool/snapshot"
 )
 
-// TestApartText says of pairs of values what a person would.
+// TestApartText describes pairs of values as a person would.
 func TestApartText(t *testing.T) {
 	peers := [2]string{"host", "client"}
 	f32 := func(a, b float32) FieldDocument {
@@ -77,7 +77,7 @@ func changed(t *testing.T, typ snapshot.Type, scale uint32, add func(*snapshot.C
 	return Field(&d.Tables[0].Changes[0], "1", peers)
 }
 
-// TestGatheredTitles: what one peer alone has is one line for each kind of things.
+// TestGatheredTitles: rows that one peer alone has are one line for each kind of things.
 func TestGatheredTitles(t *testing.T) {
 	r := &Report{Compared: &Compared{Peers: [2]string{"host", "client"}}}
 	for i, key := range []string{"151", "152", "183", "184"} {

@@ -182,8 +182,8 @@ func TestCommentOfAnyReport(t *testing.T) {
 	})
 }
 
-// TestCommentDropsWholeItems: where there is no room for all, what is left stands whole, the
-// rest is counted, and the first of each part goes last.
+// TestCommentDropsWholeItems: where there is no room for all, the items that are left are whole, the rest is counted,
+// and the first of each part goes last.
 func TestCommentDropsWholeItems(t *testing.T) {
 	r := &Report{Head: Head{Status: Diverged}, Compared: &Compared{Peers: [2]string{"host", "client"}, Values: 7000}}
 	for range 3 {

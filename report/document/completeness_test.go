@@ -7,7 +7,7 @@ import (
 	"github.com/desynctool/desynctool/bisect"
 )
 
-// TestCompleteness: the parts are those of the table, by hand, and together 100.
+// TestCompleteness: the parts are the parts of the table, by hand, and their sum is 100.
 func TestCompleteness(t *testing.T) {
 	good := uint64(10)
 	peers := func(n int) (list []TriagedPeer) {

@@ -36,8 +36,8 @@ func TestFold(t *testing.T) {
 	}
 }
 
-// TestFoldKeepsWords checks of any line that nothing but spaces is lost or added, that no word is
-// cut, and that only a word with a line of its own is wider than it should be.
+// TestFoldKeepsWords checks that folding a line adds or loses nothing but spaces, cuts no word, and makes a line wider
+// than allowed only for a single word.
 func TestFoldKeepsWords(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		words := rapid.SliceOfN(rapid.StringOfN(rapid.RuneFrom([]rune("ab步é(/")), 1, 30, -1), 1, 12).Draw(t, "words")

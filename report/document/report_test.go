@@ -59,8 +59,8 @@ func TestMarks(t *testing.T) {
 	}
 }
 
-// TestDiffFitsAScreen: however many tables and values differ, the default text
-// is about a screenful and says what it leaves out.
+// TestDiffFitsAScreen: however many tables and values differ, the default text is about a screenful and shows how much
+// it leaves out.
 func TestDiffFitsAScreen(t *testing.T) {
 	world := func(salt uint64) *snapshot.World {
 		w := &snapshot.World{}

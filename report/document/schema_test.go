@@ -20,8 +20,7 @@ const (
 	matchesSchemaFile = "../../docs/triage-matches.schema.json"
 )
 
-// schemaOfType returns the JSON Schema of a Go type, as encoding/json writes it. Structs stand
-// once, under $defs.
+// schemaOfType returns the JSON Schema of a Go type, as encoding/json writes it. Each struct appears once, under $defs.
 func schemaOfType(t reflect.Type, defs map[string]any) map[string]any {
 	switch t.Kind() {
 	case reflect.Pointer:

@@ -32,8 +32,8 @@ import (
 // harmless is a name that no renderer has to do anything with.
 const harmless = "harmless"
 
-// rendering is a document of some kind that says something of files of others. Skeleton returns
-// what of it is not text: it may not depend on what the files bring.
+// rendering is a document of some kind with text from other people's files. Skeleton returns the parts that are not
+// text: they may not depend on the files.
 type rendering struct {
 	name     string
 	write    func(w io.Writer, r *document.Report) error
@@ -112,7 +112,7 @@ var github = goldmark.New(goldmark.WithExtensions(extension.GFM, extension.Footn
 
 var mentions = regexp.MustCompile(`(^|[^\w&])[@#]\w|\bGH-\d`)
 
-// blocks returns the blocks and what stands in them of a document in GitHub's Markdown, texts left out.
+// blocks returns the blocks and their contents of a document in GitHub's Markdown, texts left out.
 func blocks(doc []byte) (string, error) {
 	var out strings.Builder
 	var bad error
@@ -208,7 +208,7 @@ func xmlElements(doc []byte) (string, error) {
 	}
 }
 
-// keys returns the keys of a JSON document but for those of maps by names, and how long its lists are.
+// keys returns the keys of a JSON document except the keys of maps by names, and how long its lists are.
 func keys(doc []byte) (string, error) {
 	var v any
 	if err := json.Unmarshal(doc, &v); err != nil {
@@ -253,7 +253,7 @@ func objects(doc []byte) (string, error) {
 		case map[string]any:
 			fmt.Fprintln(&out, slices.Sorted(maps.Keys(v)))
 			for key, e := range v {
-				if key != "partialFingerprints" { // by levels, whose names a saved report has
+				if key != "partialFingerprints" { // by levels; a saved report has their names
 					walk(e)
 				}
 			}
@@ -293,8 +293,8 @@ type place struct {
 	put  func(s string) (undo func())
 }
 
-// placesOf returns every string in a value, the names of maps included, after filling what is empty.
-// Of long lists it returns those of the first entries.
+// placesOf returns every string in a value, the names of maps included, after filling what is empty. For long lists it
+// returns the places of the first entries.
 func placesOf(path string, v reflect.Value) (list []place) {
 	const most = 3
 	switch v.Kind() {
@@ -433,10 +433,10 @@ func TestTheirsInSavedReports(t *testing.T) {
 	t.Logf("%d strings, %d tricks, %d renderings: %d cases", len(places), len(hostiletest.Tricks), len(all), cases)
 }
 
-// alike reports whether a skeleton is as it should be. What is long may leave out other parts of a
-// comment, whose length is bounded, and SARIF names no file that is not within the folder.
+// alike reports whether a skeleton is as it should be. In a long document other parts of a comment may be left out,
+// since its length is bounded, and SARIF names no file that is not within the folder.
 func alike(name, trick, want, got string) bool {
-	if name == "HTML" { // rows stand in the order of their names
+	if name == "HTML" { // rows are in the order of their names
 		a, b := strings.Split(want, "\n"), strings.Split(got, "\n")
 		slices.Sort(a)
 		slices.Sort(b)
@@ -449,7 +449,7 @@ func alike(name, trick, want, got string) bool {
 	return !slices.ContainsFunc(strings.Split(got, "\n"), func(line string) bool { return !slices.Contains(lines, line) })
 }
 
-// firstLine says where two texts differ.
+// firstLine returns where two texts differ.
 func firstLine(want, got string) string {
 	a, b := strings.Split(want, "\n"), strings.Split(got, "\n")
 	for i := range min(len(a), len(b)) {

@@ -14,7 +14,7 @@ import (
 	"github.com/desynctool/desynctool/snapshot"
 )
 
-// TestCauses checks that the text says what a cause rests on, and the experiments.
+// TestCauses checks that the text shows what a cause rests on, and the experiments.
 func TestCauses(t *testing.T) {
 	likeness := Cause{Class: "rng-leak", Title: "The RNG leaks", Standing: "looks-like", Right: 49, Of: 50, Confirm: "desynctool replay", Refute: "a value"}
 	shown := Cause{Class: "rng-leak", Title: "The RNG leaks", Standing: "shown", Score: 1, Confirm: "desynctool replay"}
@@ -46,7 +46,7 @@ func TestCauses(t *testing.T) {
 	}
 }
 
-// TestLocusPeers pins the one order of peers beside values: those compared, then the session's.
+// TestLocusPeers pins the one order of peers next to values: the compared ones, then the session's.
 func TestLocusPeers(t *testing.T) {
 	field := LocusField{FieldDocument: FieldDocument{Values: map[string]string{"z": "1", "a": "2", "host": "3", "client": "4"}}}
 	r := &Report{

@@ -96,8 +96,8 @@ func TestWriteUpOfHostileNames(t *testing.T) {
 	}
 }
 
-// TestReportText checks what stands where, that a long report is cut, and that nothing of a
-// player's goes to the terminal as it is.
+// TestReportText checks the order of the parts, that a long report is cut, and that no text of a player goes to the
+// terminal as it is.
 func TestReportText(t *testing.T) {
 	r := sampleReport(t)
 	var short, all bytes.Buffer

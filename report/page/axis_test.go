@@ -28,8 +28,8 @@ func found(html, pattern string) (list []string) {
 	return list
 }
 
-// TestHeatOrder: what parted first stands first, then what differs earlier; rows that say the same are
-// one, and those that never differ are only named.
+// TestHeatOrder: rows that diverged first come first, then rows that differ earlier; equal rows are one row, and rows
+// that never differ are only named.
 func TestHeatOrder(t *testing.T) {
 	r := saved(t)
 	r.FirstDivergence.Archetypes = []string{"Root"}

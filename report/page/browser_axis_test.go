@@ -374,8 +374,8 @@ func turns(t testing.TB) *document.Report {
 	return r
 }
 
-// TestAxisSizes: on a telephone, on a desk and at 4K, by script and without, each lane has its marks,
-// no name is clipped, and no label stands over another.
+// TestAxisSizes: on a telephone, on a desk and at 4K, with and without script, each lane has its marks, no name is
+// clipped, and no label overlaps another.
 func TestAxisSizes(t *testing.T) {
 	for name, r := range map[string]*document.Report{"sample": saved(t), "long names": longNames(t), "one hour": oneHour(8), "state points": turns(t)} {
 		b := timeline{open(t, r)}
@@ -405,8 +405,7 @@ func TestAxisSizes(t *testing.T) {
 	}
 }
 
-// layoutTrouble lists texts of the pictures of time that are clipped, that run out of the picture or
-// stand over each other.
+// layoutTrouble lists texts of the pictures of time that are clipped, that run out of the picture or overlap.
 const layoutTrouble = `(() => {
 	const out = [], picture = document.getElementById("timeline-picture").getBoundingClientRect();
 	const seen = (e) => getComputedStyle(e).visibility !== "hidden" && e.getClientRects().length > 0 && e.textContent !== "";
@@ -427,7 +426,7 @@ const layoutTrouble = `(() => {
 	return [...new Set(out)].slice(0, 8);
 })()`
 
-// TestAxisFolds: rows that say the same are one lane, which unfolds to their names.
+// TestAxisFolds: rows with the same content are one lane, which unfolds to their names.
 func TestAxisFolds(t *testing.T) {
 	r := saved(t)
 	b := openTimeline(t, r, 1440)

@@ -17,7 +17,7 @@ import (
 	"github.com/desynctool/desynctool/report/document"
 )
 
-// fixtures are sessions in testdata of games and libraries whose pages are looked at.
+// fixtures are sessions in testdata of games and libraries that the page tests look at.
 var fixtures = []string{
 	"spring/pos_1ulp", "spring/silent_health", "0ad/mp_orders_walkspeed", "0ad/mp_late_damage", "openttd/dropped_sign", "openttd/rng_poke",
 	"openttd/money_poke", "warzone2100/player_power_3peer", "widelands/cmdact_serial", "openra", "ggpo/vectorwar", "godot-rollback/tank",
@@ -43,8 +43,8 @@ func triaged(t *testing.T, name string) *document.Report {
 	return r
 }
 
-// TestMapArchetypes: a map shows kinds of entities that differ, and what differs is on it; where
-// there is none, the page says why.
+// TestMapArchetypes: a map shows kinds of entities that differ, and the differences are on it; where there is no map,
+// the page gives the reason.
 func TestMapArchetypes(t *testing.T) {
 	maps := 0
 	for _, name := range fixtures {
@@ -148,7 +148,7 @@ func TestNothingIsCut(t *testing.T) {
 	b.quiet()
 }
 
-// TestAxe holds the pages against the rules of axe-core, whose axe.min.js DESYNCTOOL_AXE names.
+// TestAxe checks the pages with the rules of axe-core. DESYNCTOOL_AXE names its axe.min.js.
 func TestAxe(t *testing.T) {
 	path := os.Getenv("DESYNCTOOL_AXE")
 	if path == "" {
@@ -205,8 +205,7 @@ func TestWithoutScript(t *testing.T) {
 	}
 }
 
-// TestLinks: each row that can be linked has an id of its own, and each link within the page leads
-// somewhere.
+// TestLinks: each row that can be linked has a unique id, and each link within the page leads somewhere.
 func TestLinks(t *testing.T) {
 	b := open(t, saved(t))
 	for _, name := range append([]string{"sample", "hostile"}, fixtures...) {
@@ -248,8 +247,8 @@ func TestPrint(t *testing.T) {
 	}
 }
 
-// TestManyValues: of a session in which very many values differ the page has the first, says how
-// many it leaves out, and stays small.
+// TestManyValues: if very many values of a session differ, the page has the first, shows how many it leaves out, and
+// stays small.
 func TestManyValues(t *testing.T) {
 	r := many(t, 100_000)
 	r.Map, r.Tree, r.Heat, r.Timeline = nil, nil, nil, nil

@@ -209,7 +209,7 @@ func TestPointer(t *testing.T) {
 	b.quiet()
 }
 
-// TestBrowserLarge shows the largest session and one whose every text is hostile.
+// TestBrowserLarge shows the largest session and one with hostile text everywhere.
 func TestBrowserLarge(t *testing.T) {
 	hour := open(t, oneHour(8))
 	hour.show(360, "light")

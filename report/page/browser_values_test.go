@@ -21,8 +21,8 @@ func shownLeaves(b *browser) []int {
 	]`)
 }
 
-// TestFilter: the filter of what differs shows what has all of its words, says how many of how
-// many, and Escape brings everything back as it was folded.
+// TestFilter: the filter of differences shows the rows that have all of its words, and how many of how many. Escape
+// brings everything back as it was folded.
 func TestFilter(t *testing.T) {
 	b := open(t, triaged(t, "0ad/mp_orders_walkspeed"))
 	b.show(1280, "light")
@@ -52,8 +52,7 @@ func TestFilter(t *testing.T) {
 	b.quiet()
 }
 
-// TestCopy: each button that copies says so for a while, and then its own name again; each is
-// of something.
+// TestCopy: each button that copies shows so for a while, and then its name again; each copies something.
 func TestCopy(t *testing.T) {
 	b := open(t, saved(t))
 	b.show(1280, "light")
@@ -101,8 +100,8 @@ func TestEscape(t *testing.T) {
 	b.quiet()
 }
 
-// TestBitsFit: the bits of the widest numbers are on the page as a whole at 360 pixels, and those
-// of both peers stand below each other.
+// TestBitsFit: the bits of the widest numbers are on the page as a whole at 360 pixels, with the bits of both peers one
+// below the other.
 func TestBitsFit(t *testing.T) {
 	r := saved(t)
 	for i := range r.Locus {
@@ -129,8 +128,7 @@ func TestBitsFit(t *testing.T) {
 	b.quiet()
 }
 
-// many returns a report of a session in which so many values of two fields differ, all of which it
-// lists.
+// many returns a report of a session in which so many values of two fields differ, and lists them all.
 func many(t *testing.T, values int) *document.Report {
 	r := saved(t)
 	one := r.Locus[0]

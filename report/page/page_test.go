@@ -22,7 +22,7 @@ import (
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
 
-// sections are those of a report that has everything, in order.
+// sections are the sections of a report that has everything, in order.
 var sections = []string{
 	"verdict", "ladder", "locus", "timeline", "heat", "cascade", "tree", "map", "causes", "inputs", "peers", "evidence", "next", "fingerprint",
 }
@@ -92,8 +92,7 @@ func TestSameBytes(t *testing.T) {
 	}
 }
 
-// TestPolicy: what the policy allows is the page's own style and script, and nothing in the
-// page needs more.
+// TestPolicy: the policy allows the page's own style and script, and nothing in the page needs more.
 func TestPolicy(t *testing.T) {
 	html := render(t, saved(t))
 	for _, kind := range []string{"style", "script"} {
@@ -176,8 +175,8 @@ func hostileReport(t testing.TB) *document.Report {
 	return full
 }
 
-// TestHostile puts hostile text into every field of a report, once by itself and once among those
-// of the sample, and looks for any of it in the page as it was.
+// TestHostile puts hostile text into every field of a report, once by itself and once among the sample's text, and
+// looks for any of it in the page as it was.
 func TestHostile(t *testing.T) {
 	empty := new(document.Report)
 	spoil(reflect.ValueOf(empty).Elem(), 0)
@@ -324,8 +323,7 @@ func TestLittle(t *testing.T) {
 	}
 }
 
-// TestTree: hundreds of leaves stay a picture of some dozen lines, and what parted first is
-// among them.
+// TestTree: hundreds of leaves stay a picture of some dozen lines, and the leaf that diverged first is among them.
 func TestTree(t *testing.T) {
 	for _, n := range []int{1, 2, 3, 5, 31, 500} {
 		for _, every := range []int{1, 2, 7, 1000} {

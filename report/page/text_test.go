@@ -35,7 +35,7 @@ func TestClassTexts(t *testing.T) {
 	}
 }
 
-// TestTextRuns: the pieces are the text, and options of commands are pieces of their own.
+// TestTextRuns: the pieces are the text, and options of commands are separate pieces.
 func TestTextRuns(t *testing.T) {
 	for text, want := range map[string]string{
 		"needs a replay (--sim), or --own BUILD":  "--sim --own",

@@ -15,8 +15,8 @@ import (
 	"github.com/desynctool/desynctool/tracediff"
 )
 
-// match is a game of which the truth is known: what each player had in each tick, and who left a
-// log. Each log has what its player's game says: whoever has another checksum than the player.
+// match is a game with a known truth: what each player had in each tick, and which players left a log. Each log
+// contains what its player's game reports: the players with another checksum than the player.
 type match struct {
 	players []string
 	sums    map[string][]string // of each tick, by player
@@ -56,7 +56,7 @@ func drawMatch(t *rapid.T) *match {
 	return m
 }
 
-// speaks returns the ticks in which a player's log says anything: all in which anybody differs.
+// speaks returns the ticks in which a player's log has a message: all in which any player differs.
 func (m *match) speaks(name string) (ticks []int) {
 	for tick := range m.sums[name] {
 		if slices.ContainsFunc(m.players, func(other string) bool { return m.sums[other][tick] != m.sums[name][tick] }) {
@@ -66,8 +66,8 @@ func (m *match) speaks(name string) (ticks []int) {
 	return ticks
 }
 
-// recognisable reports whether the logs show whose log a player's is: another log has it that the
-// player differs, and nobody else had the same as the player whenever the player's log speaks.
+// recognisable reports whether the logs show the owner of a player's log: another log contains that the player differs,
+// and no other player had the same whenever the player's log has a message.
 func (m *match) recognisable(name string) (named, only bool) {
 	only = true
 	for _, other := range m.players {
@@ -291,8 +291,8 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// Reports of one message have one fingerprint, whoever it names, and whenever; those of another
-// message, or another game, have another.
+// Reports of one message have one fingerprint, for any names and any time; reports of another message, or another game,
+// have another.
 func TestMessageFingerprint(t *testing.T) {
 	account := func(engine, text string, tick uint64, name, a, b string) Account {
 		return Account{File: "f", Peer: "f", Engine: engine, Claims: []tracediff.Claim{claimOf(tick, tracediff.Claim{
@@ -321,8 +321,8 @@ func TestMessageFingerprint(t *testing.T) {
 	})
 }
 
-// A log is not recognised by an accusation that it does not return, nor as that of a peer whom it
-// accuses itself, nor where logs that are called the same disagree.
+// A log is not recognised by an accusation that it does not return, nor as the log of a peer that it accuses itself,
+// nor where logs with the same name disagree.
 func TestOwners(t *testing.T) {
 	account := func(name, own string, others ...string) Account {
 		a := Account{File: name, Peer: name}
@@ -364,7 +364,7 @@ func TestOwners(t *testing.T) {
 	}
 }
 
-// Tens of thousands of peers, each with a checksum of its own, are put together as quickly as a few.
+// Tens of thousands of peers, each with a different checksum, are grouped as quickly as a few.
 func TestHearMany(t *testing.T) {
 	const n = 60_000
 	a := Account{File: "a.log", Peer: "a.log"}

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestClassesAreDescribed holds the classes against the page that reports refer to.
+// TestClassesAreDescribed compares the classes with the page that reports refer to.
 func TestClassesAreDescribed(t *testing.T) {
 	page, err := os.ReadFile("../../docs/causes.md")
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/desynctool/desynctool/tracediff"
 )
 
-// inSync is evidence of two peers whose states agree.
+// inSync is evidence of two peers with equal states.
 func inSync() Evidence {
 	return Evidence{Bisect: &bisect.Result{
 		Peers:     []bisect.PeerInfo{{Name: "client", Snapshots: 3, Log: true}, {Name: "host", Snapshots: 3, Log: true}},
@@ -20,7 +20,7 @@ func inSync() Evidence {
 	}}
 }
 
-// partedIn is evidence of two peers who parted between two state points.
+// partedIn is evidence of two peers that diverged between two state points.
 func partedIn(good, bad uint64) Evidence {
 	e := inSync()
 	e.Bisect.Kind = bisect.StateDiffers
@@ -80,7 +80,7 @@ func states(c *Conclusion) map[Step]document.RungState {
 	return out
 }
 
-// TestStatus pins status, and what the first step says, for each kind of evidence.
+// TestStatus pins the status and the first step for each kind of evidence.
 func TestStatus(t *testing.T) {
 	lost := inSync()
 	lost.Lost = []string{"evil.zip: ../evil.sav was left out"}
@@ -122,7 +122,7 @@ func TestStatus(t *testing.T) {
 	}
 }
 
-// TestOneFactOfTheInputs checks that orders that differ are one fact, whoever found it.
+// TestOneFactOfTheInputs checks that orders that differ are one fact, whatever found it.
 func TestOneFactOfTheInputs(t *testing.T) {
 	e := partedIn(60, 61)
 	point := uint64(61)
@@ -136,7 +136,7 @@ func TestOneFactOfTheInputs(t *testing.T) {
 	}
 }
 
-// TestGuilty says who is wrong by a replay.
+// TestGuilty finds who is wrong by a replay.
 func TestGuilty(t *testing.T) {
 	e := partedIn(60, 61)
 	point := uint64(61)
@@ -201,8 +201,8 @@ func TestCauseNeeds(t *testing.T) {
 	}
 }
 
-// TestFirstCheckpointDiffers: traces that differ from their first checkpoint on do not show that
-// the peers parted in its tick; those that agree after a system of it do.
+// TestFirstCheckpointDiffers: traces that differ from their first checkpoint on do not show that the peers diverged in
+// its tick; traces that agree after a system of the tick do.
 func TestFirstCheckpointDiffers(t *testing.T) {
 	for index, known := range []bool{false, true} {
 		e := partedIn(0, 1)
@@ -238,7 +238,7 @@ func causeNeeds(c *Conclusion) (list []Artifact) {
 	return list
 }
 
-// TestOpenStepsNeedSomething checks that each open step says what would close it.
+// TestOpenStepsNeedSomething checks that each open step names what would close it.
 func TestOpenStepsNeedSomething(t *testing.T) {
 	for name, e := range map[string]Evidence{
 		"parted":     partedIn(60, 90),

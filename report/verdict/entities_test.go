@@ -10,13 +10,13 @@ import (
 	"github.com/desynctool/desynctool/snapshot"
 )
 
-// fakeNaming says that every row is of the entity with the last digit of its key's first part,
-// and knows which are there.
+// fakeNaming assigns every row to the entity with the last digit of its key's first part, and knows which entities are
+// there.
 type fakeNaming map[uint64]bool
 
 func (fakeNaming) Entity(label string, key snapshot.Key) snapshot.Entity {
 	if label == "T3" {
-		return snapshot.Entity{Kind: label, Key: key} // a table of its own
+		return snapshot.Entity{Kind: label, Key: key} // a separate table
 	}
 	return snapshot.Entity{Kind: "unit", Key: snapshot.Key{A: key.A % 10}}
 }
@@ -27,8 +27,8 @@ func (fakeNaming) Describe(e snapshot.Entity) (name, place string) {
 	return fmt.Sprintf("name %d", e.Key.A), ""
 }
 
-// TestEntitiesCountAll holds the entities of a report against a count of every row and value by
-// itself: each belongs to one entity, or to the others, and to no second one.
+// TestEntitiesCountAll compares the entities of a report with a separate count of every row and value: each belongs to
+// one entity, or to the others, and to no second one.
 func TestEntitiesCountAll(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		info := func() *snapshot.Info { return &snapshot.Info{} }
@@ -78,7 +78,7 @@ func TestEntitiesCountAll(t *testing.T) {
 					naming[0][of(0, key).Key.A], naming[1][of(0, key).Key.A] = true, true
 				}
 			}
-			// What a diff counted and did not keep is of no entity.
+			// Rows that a diff counted and did not keep belong to no entity.
 			left := rapid.Uint64Range(0, 50).Draw(t, "left out")
 			if len(table.Changes) > 0 {
 				table.Columns = []snapshot.ColumnCount{{Component: "C", Field: "f", Changed: uint64(len(table.Changes)) + left}}
@@ -148,7 +148,7 @@ func TestEntitiesCountAll(t *testing.T) {
 				t.Fatalf("%s %s is of %s", f.Archetype, f.Key, e.Title())
 			}
 		}
-		// And what texts are made of has each listed value and each row once more.
+		// And the parts of texts have each listed value and each row again.
 		g := (&document.Report{Compared: k, Locus: c.Locus}).Gather()
 		shown, folded := 0, others.Values
 		var gathered uint64

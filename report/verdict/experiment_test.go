@@ -75,8 +75,7 @@ func (l *fakeLab) try(x Trying) (*bisect.Trial, error) {
 	return t, nil
 }
 
-// experimented concludes of peers who parted in tick 60 in Health.hp of Tank 7, the client
-// being wrong.
+// experimented concludes on peers that diverged in tick 60 in Health.hp of Tank 7, the client being wrong.
 func experimented(t *testing.T, l *fakeLab, given bool) *Conclusion {
 	t.Helper()
 	return experimentedOn(t, differAt(partedIn(60, 61), 61), l, given)

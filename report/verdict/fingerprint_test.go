@@ -114,7 +114,7 @@ func TestFingerprintOfWhatIsKnown(t *testing.T) {
 	}
 }
 
-// TestFingerprintByLoading: what a peer loaded is another bug than what it computed.
+// TestFingerprintByLoading: a difference that a peer loaded is another bug than one that it computed.
 func TestFingerprintByLoading(t *testing.T) {
 	loaded, computed := digests(conclude(t, loadedAt(60, 90, 90))), digests(conclude(t, differAt(partedIn(60, 61), 61)))
 	for level, digest := range loaded {
@@ -133,7 +133,7 @@ func TestFingerprintOfOrders(t *testing.T) {
 	twice.Orders.Differences[0].Order, twice.Orders.Differences[0].Kind = "plant tree", orderlog.Duplicated
 	line := missingAt(inSync(), 60) // in one log only: no divergence at all
 	line.Orders.Differences[0].Order = "plant tree"
-	word := missingAt(inSync(), 60) // borne out by the game's word
+	word := missingAt(inSync(), 60) // confirmed by the game's message
 	word.Orders.Differences[0].Order = "plant tree"
 	word.Orders.Claims = []orderlog.PeerClaim{{Kind: orderlog.ClaimDesync, Text: "out of sync"}}
 	seen := map[string]string{}

@@ -9,7 +9,7 @@ import (
 	"github.com/desynctool/desynctool/tracediff"
 )
 
-// missingAt adds logs of which one lacks an order of a tick.
+// missingAt adds two logs; one lacks an order of a tick.
 func missingAt(e Evidence, ticks ...uint64) Evidence {
 	e.Orders = &orderlog.Comparison{Verdict: orderlog.InputsDiffer, Window: &orderlog.Window{To: 1000}, Peers: []orderlog.PeerRange{{Name: "client"}, {Name: "host"}}}
 	for _, tick := range ticks {
@@ -19,8 +19,7 @@ func missingAt(e Evidence, ticks ...uint64) Evidence {
 	return e
 }
 
-// TestLogsAreNotInputs holds orders that differ between logs against everything else that may
-// bear them out.
+// TestLogsAreNotInputs combines orders that differ between logs with everything else that may confirm them.
 func TestLogsAreNotInputs(t *testing.T) {
 	change := func(e Evidence, f func(e *Evidence)) Evidence {
 		f(&e)
@@ -40,7 +39,7 @@ func TestLogsAreNotInputs(t *testing.T) {
 		status document.Status
 		state  InputsState
 		by     BorneBy
-		at     uint64 // tick of the order that parted the peers
+		at     uint64 // tick of the order that made the peers diverge
 		lag    *Lag
 		cause  string
 	}{
@@ -93,7 +92,7 @@ func TestLogsAreNotInputs(t *testing.T) {
 	}
 }
 
-// TestEqualInputs: a simulator that is not deterministic says nothing of the inputs.
+// TestEqualInputs: a simulator that is not deterministic shows nothing about the inputs.
 func TestEqualInputs(t *testing.T) {
 	e := partedIn(60, 61)
 	e.Orders = &orderlog.Comparison{Verdict: orderlog.InputsEqual, Window: &orderlog.Window{}, Peers: []orderlog.PeerRange{{Name: "client"}, {Name: "host"}}}

@@ -50,7 +50,7 @@ func diffOf(changes ...snapshot.Change) *snapshot.Diff {
 	return &snapshot.Diff{A: a, B: b, Tables: []snapshot.TableDiff{{Label: "Unit", Class: snapshot.Archetype, Changes: changes}}}
 }
 
-// TestShape holds what is seen in differences against what they were made of.
+// TestShape compares the properties that are seen in differences with the way they were made.
 func TestShape(t *testing.T) {
 	for _, test := range []struct {
 		name string

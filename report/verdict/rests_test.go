@@ -8,7 +8,7 @@ import (
 	"github.com/desynctool/desynctool/orderlog"
 )
 
-// restsOn returns whose word alone a step of a conclusion rests on.
+// restsOn returns the peers that a step of a conclusion depends on alone.
 func restsOn(c *Conclusion, step Step) []string {
 	for i := range c.Answers {
 		if c.Answers[i].Step == step {
@@ -18,7 +18,7 @@ func restsOn(c *Conclusion, step Step) []string {
 	return nil
 }
 
-// TestRestsOn: a line says whose word alone it rests on, and says nothing where two bear it out.
+// TestRestsOn: a line names the peer that it depends on alone, and none where two confirm it.
 func TestRestsOn(t *testing.T) {
 	e := partedIn(60, 70)
 	c := conclude(t, e)
@@ -57,8 +57,7 @@ func TestRestsOn(t *testing.T) {
 	}
 }
 
-// TestOrderWord: an order that differs is the word of whoever alone says that it was applied, or
-// was not.
+// TestOrderWord: an order that differs depends on the peer that alone reports that it was applied, or was not.
 func TestOrderWord(t *testing.T) {
 	for _, test := range []struct {
 		d    orderlog.Difference

@@ -20,7 +20,7 @@ func table(last, parts uint64) *tracediff.Result {
 	return t
 }
 
-// TestStatements holds what a game says of a tick against each kind of evidence, and several.
+// TestStatements compares a game's statement about a tick with each kind of evidence, and several.
 func TestStatements(t *testing.T) {
 	const said = 610
 	point := func(n uint64) *uint64 { return &n }
