@@ -83,7 +83,8 @@ func readAction(t *testing.T) string {
 	return string(text)
 }
 
-// TestAction holds action.yml together: what it uses is there, what is there it uses.
+// TestAction checks that the parts of action.yml fit: everything that it uses is there, and it uses everything that is
+// there.
 func TestAction(t *testing.T) {
 	text := readAction(t)
 	scripts := runBlocks(t, text)

@@ -102,8 +102,8 @@ printf '#!/bin/sh\necho desynctool stand-in\n' > "$to"
 chmod +x "$to"
 `
 
-// goPath returns a PATH with the go command, or with one that stands in for it where the tests try some of
-// everything: what is installed from a clone is compiled from the start, which takes a minute.
+// goPath returns a PATH with the go command, or with a replacement where the tests try some of everything: an
+// installation from a clone is compiled from the start, which takes a minute.
 func goPath(t *testing.T) string {
 	t.Helper()
 	if effort.Full() {
@@ -115,8 +115,8 @@ func goPath(t *testing.T) string {
 	return dir + string(os.PathListSeparator) + os.Getenv("PATH")
 }
 
-// TestInstall runs the lines of the workflows that build desynctool, in a repository that has a
-// clone where docs/ci.md says: none of them needs a module that is published somewhere.
+// TestInstall runs the lines of the workflows that build desynctool, in a repository with a clone where docs/ci.md puts
+// it: none of them needs a module that is published somewhere.
 func TestInstall(t *testing.T) {
 	if _, err := exec.LookPath("bash"); err != nil {
 		t.Skip("no bash")
@@ -224,8 +224,8 @@ func TestMain(m *testing.M) {
 	os.Exit(status)
 }
 
-// TestGolden runs the scripts of docs/ci.md that keep golden hashes: they hold for the game
-// that wrote them, fail for another, and say so where something is missing.
+// TestGolden runs the scripts of docs/ci.md that keep golden hashes: they hold for the game that wrote them, fail for
+// another, and report it where something is missing.
 func TestGolden(t *testing.T) {
 	effort.Whole(t) // builds the command
 	if _, err := exec.LookPath("bash"); err != nil {

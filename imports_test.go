@@ -17,8 +17,8 @@ import (
 
 const module = "github.com/desynctool/desynctool"
 
-// layers says what a package may import of this module: packages of a later layer only. The longest prefix that fits
-// a package's path decides.
+// layers are the packages of this module that a package may import: packages of a later layer only. The longest prefix
+// that fits a package's path decides.
 var layers = [][]string{
 	{"tools"}, // what .ci runs
 	{"cmd"},
@@ -98,7 +98,7 @@ func TestImportMap(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		if d.IsDir() && (d.Name() == "testdata" || strings.HasPrefix(d.Name(), ".") && file != "." || file == "tools/release") { // a module of its own
+		if d.IsDir() && (d.Name() == "testdata" || strings.HasPrefix(d.Name(), ".") && file != "." || file == "tools/release") { // a separate module
 			return fs.SkipDir
 		}
 		if !strings.HasSuffix(file, ".go") || strings.HasSuffix(file, "_test.go") {

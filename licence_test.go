@@ -140,7 +140,7 @@ const ofPages = "Licence of the code on this page: MIT-0 (`docs/sdk/LICENSE`)."
 // shown are languages of blocks that show a format or a command, and are no code of a game.
 var shown = []string{"sh", "json", "order", "trace"}
 
-// TestLicenceOfPages: a page with a block of code for a game or its workflows says under which licence it is.
+// TestLicenceOfPages: a page with a block of code for a game or its workflows names its licence.
 func TestLicenceOfPages(t *testing.T) {
 	language := regexp.MustCompile("(?m)^```([a-z]+)")
 	pages := 0

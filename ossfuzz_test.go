@@ -14,8 +14,8 @@ import (
 
 var fuzzTarget = regexp.MustCompile(`(?m)^func (Fuzz\w+)\(f \*testing\.F\)`)
 
-// TestOSSFuzz runs the script that builds the fuzz targets for OSS-Fuzz, with stand-ins for what
-// compiles, and expects each target of the module once, under a name of its own.
+// TestOSSFuzz runs the script that builds the fuzz targets for OSS-Fuzz, with stand-ins for the compilers, and expects
+// each target of the module once, under a unique name.
 func TestOSSFuzz(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("it is for Linux")

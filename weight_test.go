@@ -13,7 +13,7 @@ import (
 	"github.com/desynctool/desynctool/internal/testkit/pinned"
 )
 
-// Bounds of the main program: what a newcomer waits for before the first answer.
+// Bounds of the main program: a newcomer waits for so much before the first answer.
 const (
 	maxPackages = 330
 	maxModules  = 36

@@ -12,7 +12,7 @@ import (
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
 
-// tester is the game whose test of an order changes the value, from a tick on.
+// tester is the game in which the test of an order changes the value, from a tick on.
 type tester struct{ *counting }
 
 func (s tester) Test(o *orderlog.Order) (bool, error) {
@@ -32,8 +32,8 @@ func testerSim(mistake string, from uint64) *Sim {
 	return sim
 }
 
-// TestTrialSince: what a mode does in each tick it does from a tick on only, so that an
-// experiment on one tick is not ended by another.
+// TestTrialSince: a mode does its extra work only from a tick on, so that an experiment on one tick is not ended by
+// another.
 func TestTrialSince(t *testing.T) {
 	log := countingLog(t, countingSim("", 0, 5)) // orders in each third tick
 	since := uint64(20)
@@ -65,7 +65,7 @@ func TestTrialSince(t *testing.T) {
 	}
 }
 
-// overwritten is the game whose ticks put right what a prediction leaves.
+// overwritten is the game in which a tick overwrites the effects of a prediction.
 type overwritten struct{ *counting }
 
 func (s overwritten) Predict(uint32, []orderlog.Order) error {
@@ -78,7 +78,7 @@ func (s overwritten) Step(orders []orderlog.Order) error {
 	return s.counting.Step(orders)
 }
 
-// TestTrialLasting: what a prediction leaves until the tick is played is no divergence.
+// TestTrialLasting: effects of a prediction that last until the tick is played are no divergence.
 func TestTrialLasting(t *testing.T) {
 	sim := countingSim("", 0, 5)
 	log, start := countingLog(t, sim), sim.Start
@@ -96,8 +96,8 @@ func TestTrialLasting(t *testing.T) {
 	}
 }
 
-// TestAgain replays a peer's orders once more, from where the first replay began or from the
-// start, held against what the peer recorded.
+// TestAgain replays a peer's orders again, from where the first replay began or from the start, and compares it with
+// what the peer recorded.
 func TestAgain(t *testing.T) {
 	wrong := countingLog(t, countingSim("wrong", 17, 5))
 	hashes := map[uint64]merkle.Short{}

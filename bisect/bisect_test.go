@@ -83,8 +83,7 @@ func run1(t fataler, dirs []string, opts Options) *Result {
 	return r
 }
 
-// gather returns the peers whose snapshots and order logs are in folders, or in those in
-// them.
+// gather returns the peers that have snapshots and order logs in folders, or in the folders in them.
 func gather(t fataler, dirs []string) (peers []*Peer) {
 	t.Helper()
 	for _, dir := range dirs {
@@ -285,12 +284,11 @@ func splitsText(list []Split) string {
 	return strings.Join(parts, "; ")
 }
 
-// scanSplits finds the splits by one scan over every pair that can be read: a pair has parted
-// where its values differ, or its histories do and nothing since they were last equal, in
-// that epoch, has shown it.
+// scanSplits finds the splits by one scan over every pair that can be read: a pair has diverged if its values differ,
+// or if its histories do and nothing has shown it in that epoch since they were last equal.
 func scanSplits(a, b []*state, broken []bool) string {
 	var parts []string
-	good, apart, told := "-", false, false // told: the histories of this epoch are known to have parted
+	good, apart, told := "-", false, false // told: the histories of this epoch are known to have diverged
 	epoch := uint32(0)
 	for i := range a {
 		if b[i] == nil || broken[i] {
@@ -299,7 +297,7 @@ func scanSplits(a, b []*state, broken []bool) string {
 		point := fmt.Sprint(i * 100)
 		sameValue, sameHistory := a[i].value == b[i].value, a[i].history == b[i].history
 		if b[i].epoch != epoch {
-			epoch, told = b[i].epoch, !sameHistory // histories that do not go on from the same one say nothing
+			epoch, told = b[i].epoch, !sameHistory // histories that do not go on from the same one show nothing
 		}
 		if sameHistory {
 			told = false
@@ -572,8 +570,7 @@ func TestSwappedNames(t *testing.T) {
 	}
 }
 
-// TestRunChangesNothing: what a caller hands in stays as it was, so that it can be
-// searched again.
+// TestRunChangesNothing: the caller's input stays as it was, so that it can be searched again.
 func TestRunChangesNothing(t *testing.T) {
 	same, parted := state{1, 1, 0}, state{2, 2, 0}
 	dirs := peersOf(t, t.TempDir(), list(same, same, same, same), list(same, same, parted, parted))

@@ -9,8 +9,7 @@ import (
 	"github.com/desynctool/desynctool/tracediff"
 )
 
-// checksums compares two traces of ticks 0 to last, the second of which differs
-// from tick from to tick to.
+// checksums compares two traces of ticks 0 to last; the second differs from tick from to tick to.
 func checksums(t *testing.T, last, from, to int, claims ...tracediff.Claim) *tracediff.Result {
 	t.Helper()
 	var text [2]strings.Builder

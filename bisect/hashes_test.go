@@ -80,7 +80,7 @@ func TestHashesAgainstMaps(t *testing.T) {
 	})
 }
 
-// TestHashesOfAStranger: a peer that is not among those of the session has no hashes.
+// TestHashesOfAStranger: a peer outside the session has no hashes.
 func TestHashesOfAStranger(t *testing.T) {
 	h := NewHashes(orderlog.Header{Peer: "c", Peers: []string{"a", "b"}})
 	h.Add(&orderlog.Record{Kind: orderlog.ObservedRecord, Observed: []orderlog.Observed{{Kind: orderlog.SyncHash, Bytes: make([]byte, 8)}}})
@@ -147,7 +147,7 @@ func TestBlocksAgainstPoints(t *testing.T) {
 	})
 }
 
-// BenchmarkReadLog reads a log of which a search keeps a hash for each tick.
+// BenchmarkReadLog reads a log in which a search keeps a hash for each tick.
 func BenchmarkReadLog(b *testing.B) {
 	var file bytes.Buffer
 	w, err := orderlog.NewWriter(&file, orderlog.Header{Seed: testSeed, Kinds: []orderlog.OrderKind{{Name: "move"}}}, orderlog.WriterOptions{})

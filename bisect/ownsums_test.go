@@ -28,7 +28,7 @@ func twoPeers(t *testing.T, syncs [2][]merkle.Short, states [2]map[uint64]state)
 	return dirs
 }
 
-// TestRecordedHashesBesideStates: what recorded hashes and states say together.
+// TestRecordedHashesBesideStates: the combined result of recorded hashes and states.
 func TestRecordedHashesBesideStates(t *testing.T) {
 	own := func(list ...byte) (out []merkle.Short) { // checksums of the game's own
 		for _, b := range list {
@@ -97,13 +97,13 @@ func TestWrongChecksumBeforeStatesPart(t *testing.T) {
 	}
 }
 
-// TestTrialByRoots: a replay of a log with a checksum of the game's own is held against
-// the snapshots, and a peer of which only the checksum is wrong did not go wrong.
+// TestTrialByRoots: a replay of a log with the game's checksum is compared with the snapshots, and a peer did not go
+// wrong if only its checksum is wrong.
 func TestTrialByRoots(t *testing.T) {
 	healthy, wrong := countingSim("", 0, 5), countingSim("wrong", 17, 5)
 	for _, c := range []struct {
-		sim, in *Sim // the peer's, and that of the replay
-		own     bool // its log has a checksum of its own
+		sim, in *Sim // the peer's, and the replay's
+		own     bool // its log has the game's checksum
 		departs bool
 		point   uint64
 		notes   int

@@ -17,8 +17,7 @@ import (
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
 
-// TestRejoinVector reads a log with a join, a gap, a load and a resync. Its hashes chain as
-// docs/orderlog.md says.
+// TestRejoinVector reads a log with a join, a gap, a load and a resync. Its hashes chain as docs/orderlog.md describes.
 func TestRejoinVector(t *testing.T) {
 	text, err := os.ReadFile("../testdata/orderlog/rejoin.txt")
 	if err != nil {
@@ -74,8 +73,8 @@ func listed(list []Stretch) string {
 	return strings.Join(out, "; ")
 }
 
-// TestGapRule: ticks without a record are a gap where the log does not leave out ticks
-// without orders, or the peer says that it went or came.
+// TestGapRule: ticks without a record are a gap if the log does not leave out ticks without orders, or if the peer
+// reports that it went or came.
 func TestGapRule(t *testing.T) {
 	type tick struct {
 		n       uint64
@@ -176,8 +175,8 @@ func TestGapRule(t *testing.T) {
 	}
 }
 
-// gapLog is what a peer records that is away in ticks from to until - 1, and then has what
-// load makes of the right state. It says so with a marker.
+// gapLog is the record of a peer that is away in ticks from to until - 1, and then has the state that load makes of the
+// right one. A marker reports it.
 func gapLog(t *testing.T, sim *Sim, from, until uint64, load func(s *counting)) (log *orderlog.Log, worlds map[uint64]*snapshot.World) {
 	t.Helper()
 	log = countingLog(t, sim)
@@ -283,8 +282,8 @@ func TestTrialManyStretches(t *testing.T) {
 	}
 }
 
-// TestTrialOlderLoad: what an older state leads to is judged by what the orders before had
-// come to there; loading that loses something shows.
+// TestTrialOlderLoad: the result of an older state is judged by the result of the orders before; loading that loses
+// something shows.
 func TestTrialOlderLoad(t *testing.T) {
 	sim := countingSim("", 0, 5)
 	build := func(loaded uint64) *orderlog.Log {

@@ -250,8 +250,8 @@ func TestTrials(t *testing.T) {
 	}
 }
 
-// TestTrialPredict: what a prediction leaves departs in the tick in which it was
-// made, or in the next if no hash covers it.
+// TestTrialPredict: an effect of a prediction departs in the tick in which it was made, or in the next if no hash
+// covers it.
 func TestTrialPredict(t *testing.T) {
 	healthy := countingSim("", 0, 5)
 	log := countingLog(t, healthy) // orders in each third tick
@@ -306,7 +306,7 @@ func TestTrialPredict(t *testing.T) {
 	}
 }
 
-// TestTrialStart: what is wrong from the start is not any tick's fault.
+// TestTrialStart: if a state is wrong from the start, no tick is at fault.
 func TestTrialStart(t *testing.T) {
 	trial := try(t, countingLog(t, countingSim("", 0, 6)), countingSim("", 0, 5), TrialOptions{Mode: Plain})
 	if _, ok := trial.Tick(); ok || trial.First == nil || trial.First.Point != 0 || !strings.Contains(trial.Means, "the state at the start is not") {
@@ -344,8 +344,8 @@ func (t ticksTraced) Tick(tick uint64) ([]TracedSystem, error) { return t[tick],
 
 func (t ticksTraced) Close() error { return nil }
 
-// TestTrialDrill: beside a trace the system is found, and a simulator that is not
-// deterministic is found out before the peer is blamed.
+// TestTrialDrill: with a trace the system is found, and a simulator that is not deterministic is found out before the
+// peer is blamed.
 func TestTrialDrill(t *testing.T) {
 	healthy := countingSim("", 0, 5)
 	wrong := countingSim("wrong", 17, 5)

@@ -27,7 +27,7 @@ func compare(t *testing.T, a, b []byte) *bytediff.Result {
 	return r
 }
 
-// check holds a result against the definition of it.
+// check compares a result with its definition.
 func check(t *testing.T, a, b []byte) {
 	t.Helper()
 	r := compare(t, a, b)
@@ -251,7 +251,7 @@ func TestShorter(t *testing.T) {
 	}
 }
 
-// TestELF holds build ids against those that the linker was told to write.
+// TestELF compares build ids with the ids that the linker was given.
 func TestELF(t *testing.T) {
 	gcc, err := exec.LookPath("gcc")
 	if err != nil {

@@ -48,7 +48,7 @@ func TestKept(t *testing.T) {
 	})
 }
 
-// TestOutcomes: of each bundle there is what came of its matches, those of one group together.
+// TestOutcomes: each bundle has the outcomes of its matches, grouped by group.
 func TestOutcomes(t *testing.T) {
 	desktest.Each(t, func(t *testing.T, where string) {
 		s := open(t, where)

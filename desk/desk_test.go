@@ -29,10 +29,10 @@ func TestMain(m *testing.M) {
 	os.Exit(desktest.Main(m))
 }
 
-// clock stands.
+// clock does not move.
 func clock() time.Time { return time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC) }
 
-// open opens a store whose clock stands.
+// open opens a store with a clock that does not move.
 func open(t *testing.T, where string) *desk.Store {
 	t.Helper()
 	s, err := desk.Open(context.Background(), where, desk.Options{Create: true, Now: clock, Unsynced: true})
@@ -43,8 +43,7 @@ func open(t *testing.T, where string) *desk.Store {
 	return s
 }
 
-// emptied opens the nth store for a property: a folder beside the one that is named, or the database
-// without what is in it.
+// emptied opens the nth store for a property: a folder next to the named one, or the database without its content.
 func emptied(t *rapid.T, where string, n int) *desk.Store {
 	if !desk.IsURL(where) {
 		where = fmt.Sprint(where, n)
@@ -127,8 +126,8 @@ func put(t failing, s *desk.Store, bundle int64, list ...*document.Report) (chan
 	return changes
 }
 
-// TestPut: reports of one place and field are of one group, the same bundle twice is one bundle, and
-// what is read again replaces what was read before.
+// TestPut: reports of one place and field belong to one group, the same bundle twice is one bundle, and a bundle that
+// is read again replaces its earlier reading.
 func TestPut(t *testing.T) {
 	desktest.Each(t, func(t *testing.T, where string) {
 		s := open(t, where)

@@ -46,7 +46,7 @@ func rows(t failing, db *sql.DB, query string) (lines []string) {
 	return lines
 }
 
-// agree holds what is counted against the rows that are counted: the left side is kept, the right one computed.
+// agree compares counts with the rows that they count: the left side is kept, the right one computed.
 func agree(t failing, db *sql.DB) {
 	t.Helper()
 	for what, q := range map[string][2]string{
@@ -183,7 +183,7 @@ func TestClosed(t *testing.T) {
 		for _, x := range []struct {
 			build string
 			back  bool
-		}{{"1.3.0", false}, {"1.4.2", false}, {"1.4.3-rc.1", false}, {"1.5.0", true}, {"1.6.0", false}} { // the last one is of an open group
+		}{{"1.3.0", false}, {"1.4.2", false}, {"1.4.3-rc.1", false}, {"1.5.0", true}, {"1.6.0", false}} { // the last group is open
 			if c := send(x.build); c.CameBack != x.back || c.Group != group {
 				t.Errorf("%s: %+v", x.build, c)
 			}

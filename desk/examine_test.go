@@ -117,7 +117,7 @@ func (k *kept) value(t *testing.T, query string) (text string) {
 	return text
 }
 
-// unguarded runs f beside the store, without checks of references.
+// unguarded runs f next to the store, without checks of references.
 func (k *kept) unguarded(t *testing.T, f func(c *sql.Conn) error) error {
 	t.Helper()
 	driver, address, off := "pgx", k.where, "SET session_replication_role = replica"
@@ -140,7 +140,7 @@ func (k *kept) unguarded(t *testing.T, f func(c *sql.Conn) error) error {
 	return f(c)
 }
 
-// TestExaminePlanted: what is taken from a store, or changed in it, is found, and named.
+// TestExaminePlanted: data that is taken from a store, or changed in it, is found, and named.
 func TestExaminePlanted(t *testing.T) {
 	of := func(k *kept, hash string) string { return filepath.Join(k.dir, hash[:2], hash+".zst") }
 	flipped := func(t *testing.T, path string) {
@@ -156,7 +156,7 @@ func TestExaminePlanted(t *testing.T) {
 	faults := map[string]struct {
 		plant func(t *testing.T, k *kept, hash string)
 		sql   string
-		want  []string // the beginnings of what is found, HASH for that of the bundle
+		want  []string // the beginnings of the findings, with HASH for the bundle's hash
 	}{
 		"a blob": {plant: func(t *testing.T, k *kept, hash string) {
 			if err := os.Remove(of(k, hash)); err != nil {
@@ -283,7 +283,7 @@ func TestExamineColumns(t *testing.T) {
 	})
 }
 
-// TestAuditChain: the links are those of the definition in docs/formats/desk-export.md, also where several write at once.
+// TestAuditChain: the links match the definition in docs/formats/desk-export.md, also where several write at once.
 func TestAuditChain(t *testing.T) {
 	desktest.Each(t, func(t *testing.T, where string) {
 		k := openKept(t, where)
@@ -401,8 +401,8 @@ func TestExaminePages(t *testing.T) {
 	}
 }
 
-// TestExaminePostgresPages: a page of a table that is overwritten is found. Its server is its own: by
-// default TestExaminePages stands for it.
+// TestExaminePostgresPages: a page of a table that is overwritten is found. It needs a separate server: by default
+// TestExaminePages runs in its place.
 func TestExaminePostgresPages(t *testing.T) {
 	server := desktest.Start(t)
 	where := server.Database(t)
@@ -572,7 +572,7 @@ func TestExamineCannot(t *testing.T) {
 	}
 }
 
-// examined fails a test whose store has faults in its rows. Its bundles have no content.
+// examined fails a test if its store has faults in its rows. Its bundles have no content.
 func examined(t failing, s *desk.Store) {
 	t.Helper()
 	faults, err := s.ExamineRows(context.Background())
@@ -584,7 +584,7 @@ func examined(t failing, s *desk.Store) {
 	}
 }
 
-// nothing is a report that is of no bug.
+// nothing is a report without a bug.
 func nothing() *document.Report { return document.NoReport(document.InSync, "nothing diverged") }
 
 // TestExamineWhile: a store that others write to all the time is sound at each moment.

@@ -76,8 +76,8 @@ func lived(t *testing.T, k *kept) {
 	}
 }
 
-// TestExport: what was brought in is exported as the same bytes, from either database into the other and back, and the
-// store goes on working.
+// TestExport: imported data is exported as the same bytes, from either database into the other and back, and the store
+// goes on working.
 func TestExport(t *testing.T) {
 	desktest.Each(t, func(t *testing.T, where string) {
 		k := openKept(t, where)
@@ -109,7 +109,7 @@ func TestExport(t *testing.T) {
 				if !bytes.Equal(first, second) {
 					t.Errorf("%d bytes, then %d others: %s", len(first), len(second), differ(t, first, second))
 				}
-				// What comes now has numbers of its own.
+				// New data gets new numbers.
 				other.send(t, "new", "new.zip", 20, diverged("New", "New.x", "", "2.0.0", "linux"))
 				if _, err := desk.Import(t.Context(), where, desk.Options{}, open, file); err == nil || !strings.Contains(err.Error(), "already") {
 					t.Errorf("into a store that has something: %v", err)
@@ -319,7 +319,8 @@ func TestImportRefuses(t *testing.T) {
 		cases[fmt.Sprintf("cut at %d", at)] = whole[:at]
 		b := bytes.Clone(whole)
 		b[at] ^= 4
-		// A bit of the compression may say the same in another way, as where in a run of zeros to copy from.
+		// A bit of the compression may lead to the same content in another way, such as where in a run of zeros to copy
+		// from.
 		if text, err := unpacked(b); err != nil || !bytes.Equal(text, plain) {
 			cases[fmt.Sprintf("bit changed at %d", at)] = b
 		}

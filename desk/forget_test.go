@@ -14,7 +14,7 @@ import (
 	"github.com/desynctool/desynctool/report/document"
 )
 
-// of is a report whose peers have names.
+// of is a report on peers with names.
 func of(r *document.Report, peers ...string) *document.Report {
 	r.Peers = nil
 	for i, p := range peers {
@@ -96,7 +96,7 @@ func TestForget(t *testing.T) {
 		if err := k.DB().QueryRow("SELECT sum(reports) FROM groups").Scan(&sum); err != nil || sum != 4 {
 			t.Errorf("groups count %d reports, %v", sum, err)
 		}
-		// It cannot be undone, and does not stand in the way of undoing what was before.
+		// It cannot be undone, and does not prevent undoing earlier changes.
 		var event int64
 		if err := k.DB().QueryRow("SELECT id FROM events WHERE what = 'forget'").Scan(&event); err != nil {
 			t.Fatal(err)

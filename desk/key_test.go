@@ -10,20 +10,19 @@ import (
 	"github.com/desynctool/desynctool/report/document"
 )
 
-// print returns a fingerprint whose digest is of its level and name.
+// print returns a fingerprint with a digest made of its level and name.
 func print(level document.Level, name string, of ...string) document.Fingerprint {
 	return document.Fingerprint{Level: level, Name: name, Digest: string(level) + ":" + name, Of: of}
 }
 
-// known returns a report with fingerprints, beginning with that of its kind.
+// known returns a report with fingerprints, beginning with the fingerprint of its kind.
 func known(prints ...document.Fingerprint) *document.Report {
 	r := &document.Report{Head: document.Head{Status: document.Diverged}}
 	r.Fingerprints = append([]document.Fingerprint{print(document.LevelKind, "rts state")}, prints...)
 	return r
 }
 
-// TestKeyOf: which levels a key is of. The pinned keys are what sha256sum says of the levels and
-// digests.
+// TestKeyOf: the levels that a key is made of. The pinned keys are the output of sha256sum for the levels and digests.
 func TestKeyOf(t *testing.T) {
 	step, one := print(document.LevelStep, "Combat"), print(document.LevelComponent, "Weapon", "Weapon")
 	two := print(document.LevelComponent, "Goal+Weapon", "Goal", "Weapon")
@@ -76,8 +75,7 @@ func TestKeyOf(t *testing.T) {
 	}
 }
 
-// TestKeyRests: a key is the same whatever else a report says, and changes with each level that
-// it is of.
+// TestKeyRests: a key is the same whatever else a report contains, and changes with each of its levels.
 func TestKeyRests(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var prints []document.Fingerprint

@@ -58,7 +58,7 @@ func some(t *rapid.T) *document.Report {
 	return r
 }
 
-// holds says whether a term holds of a report, by the words of docs/desk-filters.md.
+// holds returns whether a term holds for a report, as described in docs/desk-filters.md.
 func holds(t desk.Term, x *stored) bool {
 	any := func(fact string, fits func(string) bool) bool {
 		for _, f := range x.r.Stated {
@@ -313,7 +313,7 @@ func checkDetail(t *rapid.T, s *desk.Store, code string, all []*stored) {
 	}
 }
 
-// TestParseFilter: what is not a word of filters is refused, with the word that may be meant.
+// TestParseFilter: a word that is not a filter word is refused, with the word that may be meant.
 func TestParseFilter(t *testing.T) {
 	for words, want := range map[string]string{
 		"": "", "combat hp": "combat hp", `game:"0 A.D."`: `game:"0 A.D."`, `"a:b" x`: `"a:b" x`, "BUILD:>=1.4.0": "build:>=1.4.0", "arch:arm64": "cpu:arm64",

@@ -89,7 +89,7 @@ func TestNewer(t *testing.T) {
 	})
 }
 
-// TestMissing: what is not there is made only by who asks for it.
+// TestMissing: a store that is not there is made only by a caller that asks for it.
 func TestMissing(t *testing.T) {
 	desktest.Each(t, func(t *testing.T, where string) {
 		var missing *desk.MissingError

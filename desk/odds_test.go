@@ -10,7 +10,7 @@ import (
 
 func near(a, b, within float64) bool { return math.Abs(a-b) <= within*math.Abs(b) }
 
-// TestOdds holds ratios against tables of the literature.
+// TestOdds compares ratios with tables of the literature.
 func TestOdds(t *testing.T) {
 	for _, x := range []struct {
 		name             string
@@ -37,7 +37,7 @@ func TestOdds(t *testing.T) {
 	}
 }
 
-// TestFisher: the sum is that of exact fractions.
+// TestFisher: the sum equals the sum of exact fractions.
 func TestFisher(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		x := Table{Of: rapid.Int64Range(1, 40).Draw(t, "of"), OthersOf: rapid.Int64Range(1, 60).Draw(t, "others")}

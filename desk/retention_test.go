@@ -151,7 +151,7 @@ func names(p *desk.Pruned) (list []string) {
 	return list
 }
 
-// TestPrune: what goes, in which order, and why, is what a person would say who has the rules.
+// TestPrune: the order and the reasons of deletions match what a person with the rules would do.
 func TestPrune(t *testing.T) {
 	desktest.Each(t, func(t *testing.T, where string) {
 		k := openKept(t, where)
@@ -207,7 +207,7 @@ func TestPrune(t *testing.T) {
 		if p := k.prune(t, desk.Retention{AtMost: 1}); slices.ContainsFunc(p.Bundles, func(b desk.PrunedBundle) bool { return b.Name == "c0.zip" }) {
 			t.Errorf("what came a moment ago was deleted: %q", names(p))
 		}
-		// With reports, those go as well whose content went before.
+		// With reports, the reports of content that went before go as well.
 		k.now = k.now.Add(48 * time.Hour)
 		k.prune(t, desk.Retention{KeepFor: time.Hour, Reports: true})
 		if n, m := k.count(t, "reports"), k.count(t, "bundles"); n != 0 || m != 1 || k.count(t, "documents") != 0 {
@@ -220,8 +220,8 @@ func TestPrune(t *testing.T) {
 	})
 }
 
-// TestPruneUnknown: a blob of which no bundle knows goes after a day, and no other. One whose bundle says that it is
-// deleted is one of those: the program was killed between the two.
+// TestPruneUnknown: a blob that belongs to no bundle goes after a day, and no other. So does the blob of a bundle that
+// is marked as deleted: the program was killed between the two.
 func TestPruneUnknown(t *testing.T) {
 	desktest.Each(t, func(t *testing.T, where string) {
 		k := openKept(t, where)
@@ -264,8 +264,8 @@ func (readOnly) DeleteBefore(context.Context, string, time.Time) (bool, error) {
 	return false, errors.New("the disk is read-only")
 }
 
-// TestPruneInterrupted: rows say first that a bundle is deleted, so that none promises content that is gone. The next
-// prune ends what was begun.
+// TestPruneInterrupted: rows are marked as deleted first, so that none promises content that is gone. The next prune
+// ends what was begun.
 func TestPruneInterrupted(t *testing.T) {
 	desktest.Each(t, func(t *testing.T, where string) {
 		k := openKept(t, where)

@@ -24,7 +24,7 @@ func timeline(t *testing.T, s *desk.Store, step string, list ...[2]string) (code
 	return code
 }
 
-// TestTop: points by hand, by the table of docs/desk-filters.md. Every report says 50 %.
+// TestTop: points by hand, by the table of docs/desk-filters.md. Every report has 50 %.
 func TestTop(t *testing.T) {
 	desktest.Each(t, func(t *testing.T, where string) {
 		s := open(t, where)
@@ -89,7 +89,7 @@ func TestTop(t *testing.T) {
 	})
 }
 
-// TestWrongClock: one match of a machine whose clock is years ahead moves no trend, a tenth of all does.
+// TestWrongClock: one match of a machine with a clock years ahead moves no trend, a tenth of all does.
 func TestWrongClock(t *testing.T) {
 	desktest.Each(t, func(t *testing.T, where string) {
 		s := open(t, where)

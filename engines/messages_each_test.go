@@ -16,8 +16,8 @@ import (
 	"github.com/desynctool/desynctool/tracediff"
 )
 
-// TestScanEach holds one reading for all against a reading for each, over logs in which messages of
-// several engines stand beside and inside each other.
+// TestScanEach compares one reading for all with a reading for each, over logs with messages of several engines next to
+// and inside each other.
 func TestScanEach(t *testing.T) {
 	paths, err := filepath.Glob(folder + "/*.log")
 	if err != nil || len(paths) == 0 {

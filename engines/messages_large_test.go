@@ -21,8 +21,8 @@ func (r *repeated) Read(b []byte) (n int, err error) {
 	return n, nil
 }
 
-// BenchmarkScanLarge reads a log of 1 GiB whose last line is a claim, as a stream: one of network messages,
-// which have parts of literals everywhere, and one of another program.
+// BenchmarkScanLarge reads a log of 1 GiB with a claim in its last line, as a stream: one of network messages, which
+// have parts of literals everywhere, and one of another program.
 func BenchmarkScanLarge(b *testing.B) {
 	const size = 1 << 30
 	for name, text := range map[string]string{

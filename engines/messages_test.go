@@ -278,8 +278,7 @@ func TestAnywhere(t *testing.T) {
 	}
 }
 
-// TestTruncated cuts logs at every byte: no claim may say anything else than in
-// the whole log.
+// TestTruncated cuts logs at every byte: no claim may differ from the claim in the whole log.
 func TestTruncated(t *testing.T) {
 	for _, l := range logs {
 		text := content(t, l.name)
@@ -301,8 +300,8 @@ func TestTruncated(t *testing.T) {
 	}
 }
 
-// saysNothingElse reports whether a claim of a log that was cut off says the same as in the whole
-// log, or less: a list that follows it may be shorter.
+// saysNothingElse reports whether a claim of a log that was cut off equals the claim in the whole log, or is a part of
+// it: a list that follows it may be shorter.
 func saysNothingElse(cut, whole *tracediff.Claim) bool {
 	same := *cut
 	same.Text = whole.Text

@@ -49,7 +49,7 @@ func TestSniffOthers(t *testing.T) {
 	}
 }
 
-// TestSniffNamed: a file whose name shows that it is CSV may have one column, or no column of numbers.
+// TestSniffNamed: a file with a name for CSV may have one column, or no column of numbers.
 func TestSniffNamed(t *testing.T) {
 	for text, want := range map[string]bool{
 		"seed\n1234\n": true, "weather\nsun\n": true, "kind,id,name\nunit,a,b\nunit,c,d\n": true,

@@ -7,7 +7,7 @@ import (
 
 func TestTOML(t *testing.T) {
 	n := tomlNotation()
-	// The examples are those of TOML 1.0, but for the offsets.
+	// The examples come from TOML 1.0, except for the offsets.
 	parses(t, n, "# This is a TOML document\ntitle = \"TOML Example\"\n[owner]\nname = \"Tom\"\ndob = 1979-05-27T07:32:00-08:00\n"+
 		"[database]\nenabled = true\nports = [ 8000, 8001 ]\ntemp_targets = { cpu = 79.50, case = 72.0 }\n[servers]\n[servers.alpha]\nip = '10.0.0.1'\n",
 		`{@0 "title": text(TOML Example) "owner": {@50 "name": text(Tom) "dob": text(1979-05-27T07:32:00-08:00) end@76 `+

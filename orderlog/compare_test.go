@@ -147,7 +147,7 @@ func TestCompareKinds(t *testing.T) {
 			"inputs differ: network layer: 3 duplicated move of player 1 on client"},
 		{"duplicated on the first", edit(2, "1 1 c", "1 2 d", "1 2 d", "2 1 e"), base(), []string{"2 duplicated move of player 1 on host"},
 			"inputs differ: network layer: 2 duplicated move of player 1 on host"},
-		// Of two that changed places either one may be told.
+		// Of two that changed places either one may be reported.
 		{"reordered", base(), edit(2, "1 1 c", "2 1 e", "1 2 d"), []string{"2 reordered move of player 2 on client"},
 			"inputs differ: network layer: 2 reordered move of player 2 on client"},
 		{"altered", base(), edit(4, "1 3 x"), []string{"4 altered move of player 1 on client: byte 0: 0x66, 0x78"},
@@ -271,8 +271,8 @@ func TestCompareThree(t *testing.T) {
 	}
 }
 
-// Chat that each peer has by itself does not change who has what most peers have, and so
-// not which peer an order is told of.
+// Chat that each peer has by itself does not change which peers have what most peers have, and so not the peer that an
+// order is reported for.
 func TestCompareLocalDecidesNothing(t *testing.T) {
 	logs := func(chat ...string) [][]byte {
 		var out [][]byte
@@ -307,7 +307,7 @@ func TestCompareHost(t *testing.T) {
 	}
 }
 
-// What only the base has is told once, whoever it is compared with.
+// An order that only the base has is reported once, whichever peer it is compared with.
 func TestCompareThreeFailed(t *testing.T) {
 	plain := []Tick{tick(0, "1 0 a", "1 1 b"), tick(1)}
 	failed := []Tick{withMarker(tick(0, "1 0 a", "1 1 b"), Marker{Kind: FailedOrder, Player: 1, Sequence: 1}), tick(1)}
@@ -453,7 +453,7 @@ func TestCompareHashes(t *testing.T) {
 	if c.State.First == nil || c.State.First.Point != 3 || c.State.Good == nil || *c.State.Good != 1 {
 		t.Errorf("state: %+v, expected a bracket from 1 (the quick hash of 2 proves nothing) to 3", c.State)
 	}
-	// The host was told another hash of the client than the client computed.
+	// The host received another hash for the client than the client computed.
 	if c.State.ContradictionCount != 1 || c.State.Contradictions[0].Values[0].Peer != "client" {
 		t.Errorf("contradictions: %+v", c.State.Contradictions)
 	}
@@ -523,8 +523,8 @@ func TestCompareRefuses(t *testing.T) {
 	}
 }
 
-// Another build and another tick rate are told, and refuse nothing; a header that does not
-// state one is like any other.
+// Another build and another tick rate are reported, and refuse nothing; a header that does not state one is like any
+// other.
 func TestCompareHeaders(t *testing.T) {
 	log := func(h Header) []byte { return peerLog(t, h, []Tick{tick(0)}) }
 	c := compare(t, CompareOptions{}, log(Header{Build: "1.0", TickRate: Rate{30, 1}}), log(Header{}), log(Header{Build: "1.1", TickRate: Rate{20, 1}}))
@@ -791,8 +791,7 @@ func FuzzCompare(f *testing.F) {
 	})
 }
 
-// FuzzDiffPayload: whatever the payloads are, both sides can be put together
-// again from what is told of the bytes.
+// FuzzDiffPayload: whatever the payloads are, both sides can be put together again from the reported bytes.
 func FuzzDiffPayload(f *testing.F) {
 	f.Add([]byte(`{"type":"walk","entities":[151,152],"x":78}`), []byte(`{"type":"walk","entities":[151],"x":78.5}`))
 	f.Add([]byte("\x93\x01\xcd\x04\x00\xa2hi"), []byte("\x83\x01\xc0\xa1x\xcb\x3f\xf8\x00\x00\x00\x00\x00\x00\xc2\xd4\x01\x02"))

@@ -118,8 +118,7 @@ func TestWriterKilled(t *testing.T) {
 	}
 }
 
-// readKilled reads a log, whose ticks must be those that were written, and returns their number and how
-// the log ends.
+// readKilled reads a log, checks that its ticks are the written ones, and returns their number and how the log ends.
 func readKilled(t *testing.T, path string) (ticks int, end error) {
 	t.Helper()
 	f, err := os.Open(path)

@@ -595,8 +595,7 @@ func TestRoundTrip(t *testing.T) {
 	})
 }
 
-// Whatever is cut off or flipped, what is delivered is as it was written, and
-// the end is never clean.
+// Whatever is cut off or flipped, the delivered records are as they were written, and the end is never clean.
 func TestDamage(t *testing.T) {
 	full := encodeText(t, readText(t, fullText))
 	checkCuts(t, full)

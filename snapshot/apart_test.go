@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestApart holds differences against exact arithmetic on what values are written as.
+// TestApart compares differences with exact arithmetic on the written forms of values.
 func TestApart(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		typ := rapid.SampledFrom([]Type{U8, U16, U32, U64, I8, I16, I32, I64, Fixed, F32, F64}).Draw(t, "type")
@@ -92,7 +92,7 @@ func TestApart(t *testing.T) {
 	})
 }
 
-// TestNotApart: what is no number, or not there, is not apart.
+// TestNotApart: a value that is not a number, or not there, is not apart.
 func TestNotApart(t *testing.T) {
 	for _, pair := range [][2]Value{
 		{{Type: String, Raw: []byte("1")}, {Type: String, Raw: []byte("2")}},

@@ -9,7 +9,7 @@ import (
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
 
-// units returns a table whose keys and values are 0 to n - 1.
+// units returns a table with keys and values from 0 to n - 1.
 func units(n int) Table {
 	t := Table{Label: "Units", Columns: []Column{NewColumn("A", "x", U32, 0)}}
 	for i := range n {

@@ -6,8 +6,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestCommon compares a state with a part of it and of another one: what differs is what a comparison
-// of all their values, one by one, finds in what both have.
+// TestCommon compares a state with a part of it and of another one: the differences match a comparison of all values
+// that both have, one by one.
 func TestCommon(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		draw := func(name string, partial bool) (*World, map[[2]uint64]int64) {

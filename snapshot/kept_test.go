@@ -23,8 +23,7 @@ func (c *counting) Open(path string) (files.File, error) {
 	return c.Tree.Open(path)
 }
 
-// TestKept reads a folder of reports, which have to be read whole: those of a folder of few are
-// not read again.
+// TestKept reads a folder of reports, which have to be read whole: in a folder of few they are not read again.
 func TestKept(t *testing.T) {
 	report, err := os.ReadFile("../testdata/openra/syncreport-2023-11-05T181502Z-0.log")
 	if err != nil {

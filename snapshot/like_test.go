@@ -64,7 +64,7 @@ func altered(t *rapid.T, w *World) *World {
 	return out
 }
 
-// TestOpenLike: a copy of a state in memory is not read, and is of its own peer; what differs is read.
+// TestOpenLike: a copy of a state in memory is not read, and belongs to its own peer; a state that differs is read.
 func TestOpenLike(t *testing.T) {
 	reads := 0
 	format := Format{

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestSetOf: states in memory are a set like those of files.
+// TestSetOf: states in memory are a set like states in files.
 func TestSetOf(t *testing.T) {
 	state := func(tick, value uint64) State {
 		c := NewColumn("Health", "hp", U64, 0)

@@ -126,8 +126,7 @@ func TestPartsOfAFile(t *testing.T) {
 	}
 }
 
-// TestPeersOfAFolder: files may say whose state they hold; a folder then has a set
-// for each peer.
+// TestPeersOfAFolder: files may name the peer of their state; a folder then has a set for each peer.
 func TestPeersOfAFolder(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"one10_b", "one20_b", "one10_a", "one20_a", "note"} {

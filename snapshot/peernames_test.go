@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// peerNamesPlain is what PeerNames says, looked up name by name and path by path.
+// peerNamesPlain returns the result of PeerNames, looked up name by name and path by path.
 func peerNamesPlain(said, paths []string) (names []string) {
 	var parts [][]string
 	for _, path := range paths {

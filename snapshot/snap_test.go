@@ -289,8 +289,8 @@ func hostileTable(offset uint64, length uint32) []byte {
 	return b
 }
 
-// hostile writes a .snap whose checksums and digests fit and whose tables no
-// World may have: spoil changes what the writer believes.
+// hostile writes a .snap with checksums and digests that fit and tables that no World may have: spoil changes what the
+// writer believes.
 func hostile(t *testing.T, spoil func(w *Writer, table *Table)) []byte {
 	t.Helper()
 	c, d := NewColumn("A", "a", U8, 0), NewColumn("A", "b", U8, 0)
@@ -472,8 +472,7 @@ func set(t *testing.T, name, value string) {
 	t.Cleanup(func() { limits.Use(limits.Settings{}) })
 }
 
-// TestOneFormOfABlock: what is equal has one form only, else digests would tell
-// apart what is the same.
+// TestOneFormOfABlock: equal values have one form only, else digests would differ for equal values.
 func TestOneFormOfABlock(t *testing.T) {
 	for what, raw := range map[string][]byte{
 		"a bitmap of values that are all there": {domainValueBlock, 1, 0, 0, 2, 0, 0, 0, 0b11, 7, 8},

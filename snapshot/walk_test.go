@@ -27,8 +27,8 @@ func labelled(t *testing.T, value uint64, labels ...string) State {
 	return s
 }
 
-// TestDescend: the steps have the hashes of the trees that were descended, which are those
-// of the leaves that both states have.
+// TestDescend: the steps have the hashes of the trees that were descended: the trees over the leaves that both states
+// have.
 func TestDescend(t *testing.T) {
 	a, b := labelled(t, 1, "Aircraft", "Infantry", "Mine"), labelled(t, 2, "Infantry", "Mine", "Tank")
 	w, err := Descend(a, b, false)
@@ -61,7 +61,7 @@ func TestDescend(t *testing.T) {
 	}
 }
 
-// TestProof proves each archetype, and holds the proof against other roots and states.
+// TestProof proves each archetype, and tries the proof with other roots and states.
 func TestProof(t *testing.T) {
 	a, b := labelled(t, 1, "Infantry", "Mine", "RNG"), labelled(t, 2, "Infantry", "Mine", "Tank")
 	for _, label := range []string{"Infantry", "Mine", "RNG"} {

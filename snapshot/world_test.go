@@ -386,8 +386,8 @@ func TestValidateRefuses(t *testing.T) {
 	}
 }
 
-// TestNumberGrammar holds what docs/snapshot.md says a reader takes besides what is
-// written, and what it refuses.
+// TestNumberGrammar checks the numbers that a reader takes in addition to the written ones, and the ones that it
+// refuses, as docs/snapshot.md lists them.
 func TestNumberGrammar(t *testing.T) {
 	for _, c := range []struct {
 		typ   Type

@@ -73,7 +73,7 @@ func summary(res *Result) string {
 	return b.String()
 }
 
-// check compares in all ways of reading and holds them against one summary.
+// check compares in all ways of reading and checks that they have one summary.
 func check(t *testing.T, list []*Trace, opts Options, want string) *Result {
 	t.Helper()
 	var last *Result

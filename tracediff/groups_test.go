@@ -26,7 +26,7 @@ func orders(n int) [][]int {
 	return out
 }
 
-// groupTexts lists the groups of a comparison by name, in an order of their own.
+// groupTexts lists the groups of a comparison by name, in a fixed order.
 func groupTexts(res *Result) []string {
 	var out []string
 	for _, g := range res.Groups {

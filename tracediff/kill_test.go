@@ -36,8 +36,8 @@ func TestMain(m *testing.M) {
 // killedTicks is how long the trace is that is written until its writer is killed.
 const killedTicks = 3000
 
-// killedCheckpoints are those of a tick of that trace. Now and then a system is new, so that the trace
-// also has names to write.
+// killedCheckpoints are the checkpoints of a tick of that trace. Now and then a system is new, so that the trace also
+// has names to write.
 func killedCheckpoints(n uint64) (list []tracediff.Checkpoint) {
 	r := rand.New(rand.NewPCG(n, 0))
 	for i := range 1 + r.IntN(5) {
@@ -114,8 +114,8 @@ func TestWriterKilled(t *testing.T) {
 	}
 }
 
-// readKilled reads a trace, whose checkpoints must be those that were written, and returns the number of its
-// ticks and how it ends.
+// readKilled reads a trace, checks that its checkpoints are the written ones, and returns the number of its ticks and
+// how it ends.
 func readKilled(t *testing.T, path string) (ticks int, end error) {
 	t.Helper()
 	f, err := os.Open(path)

@@ -209,8 +209,7 @@ func TestOracle(t *testing.T) {
 	})
 }
 
-// checkPartings holds the runs of ticks that differ against the ticks of what the oracle found:
-// every tick is compared.
+// checkPartings compares the runs of ticks that differ with the ticks that the oracle found: every tick is compared.
 func checkPartings(t *rapid.T, res *Result, ticks int, differences []string) {
 	differs := make([]bool, ticks+1)
 	for _, d := range differences {

@@ -11,7 +11,7 @@ func replaceTick(s, tick string) string { return strings.ReplaceAll(s, "tick=5",
 // TestPartingEndsEqual: whether the traces of a tick agree again at its end, by hand.
 func TestPartingEndsEqual(t *testing.T) {
 	for _, test := range []struct {
-		name, other string // of tick 5, whose lines are A, B/Infantry, C
+		name, other string // of tick 5, with the lines A, B/Infantry, C
 		equal       bool
 	}{
 		{"to the end", "tick=5 system=A sum=01\ntick=5 system=B scope=Infantry sum=02\ntick=5 system=C sum=ff\n", false},
@@ -40,8 +40,8 @@ func TestPartingEndsEqual(t *testing.T) {
 	}
 }
 
-// TestPartingOfOneAway: a peer that had parted and is then away has not come back to the others,
-// which agree all the while; it has in the first tick that it and they have in common and agree in.
+// TestPartingOfOneAway: a peer that had diverged and is then away has not come back to the others, which agree all the
+// while; it has in the first tick that it and they have in common and agree in.
 func TestPartingOfOneAway(t *testing.T) {
 	var away, left, others string
 	for i := range 40 {

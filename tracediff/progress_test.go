@@ -9,8 +9,7 @@ import (
 	"github.com/desynctool/desynctool/internal/testkit/effort"
 )
 
-// TestProgress compares traces of every way of reading: what is done only grows,
-// and comes near the size of the file.
+// TestProgress compares traces of every way of reading: the progress only grows, and comes near the size of the file.
 func TestProgress(t *testing.T) {
 	small := textOf(session(20))
 	for name, packing := range map[string]string{"plain": "", "gzip": "gzip", "zstd": "zstd"} {
@@ -27,7 +26,7 @@ func TestProgress(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			// The largest one counts, wherever it stands.
+			// The largest one counts, wherever it is.
 			list := append(open(t, "small.txt", small), large...)
 			calls, last := 0, int64(0)
 			_, err = Compare(append(list, large...), Options{Progress: func(done, total int64) {

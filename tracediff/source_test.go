@@ -322,7 +322,7 @@ func TestClaimsAlone(t *testing.T) {
 	}
 }
 
-// TestStart: what logs say of the start must be the same on all peers.
+// TestStart: the start in the logs must be the same on all peers.
 func TestStart(t *testing.T) {
 	log := &ClaimLog{Start: map[string]map[string]string{"a": {"map": "1", "mod": "5"}, "b": {"map": "1", "mod": "6"}}}
 	r := mustCompare(t, nil, Options{Claims: []*ClaimLog{log, log}})
@@ -336,7 +336,7 @@ func TestStart(t *testing.T) {
 	}
 }
 
-// TestClaimsOfAnotherMatch: a log of another match says nothing of this one.
+// TestClaimsOfAnotherMatch: a log of another match shows nothing about this one.
 func TestClaimsOfAnotherMatch(t *testing.T) {
 	log := func(session string) *ClaimLog {
 		return &ClaimLog{File: session + ".log", Dialect: Dialect{Engine: "Lines", Session: session}, Claims: []Claim{{Text: "of " + session, Tick: 7, HasTick: true}}}

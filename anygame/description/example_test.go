@@ -7,7 +7,7 @@ import (
 	"github.com/desynctool/desynctool/anygame/description"
 )
 
-// A page of a game that calls its ticks frames, and whose logs have a line of its own.
+// A page of a game that calls its ticks frames, and has an unusual line in its logs.
 func ExampleParse() {
 	page, err := description.Parse([]byte(`
 game = "Castle Siege"

@@ -184,7 +184,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestSeed has the seed beside the orders, and before them.
+// TestSeed has the seed next to the orders, and before them.
 func TestSeed(t *testing.T) {
 	for _, text := range []string{
 		`{"orders":[{"tick":1,"cmd":"a"},{"tick":2,"cmd":"a"},{"tick":3,"cmd":"b"}],"seed":77}`,

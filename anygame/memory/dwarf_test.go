@@ -91,7 +91,7 @@ func structure(name string, size any, members ...die) die {
 	return die{label: name, tag: dwarf.TagStructType, attrs: []any{dwarf.AttrName, name, dwarf.AttrByteSize, size}, kids: members}
 }
 
-// TestHostileTypes: what no compiler writes ends with one line, at once.
+// TestHostileTypes: debug information that no compiler writes ends with one line, at once.
 func TestHostileTypes(t *testing.T) {
 	number := die{label: "u32", tag: dwarf.TagBaseType, attrs: []any{dwarf.AttrName, "u32", dwarf.AttrByteSize, 4, dwarf.AttrEncoding, 7}}
 	array := func(name, of string, count any) die {

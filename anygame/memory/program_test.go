@@ -151,7 +151,7 @@ func combinations(t *testing.T, compilers []string, options [][]string, test fun
 	}
 }
 
-// TestC decodes memory of a program in C, whose values the test knows.
+// TestC decodes memory of a program in C with values that the test knows.
 func TestC(t *testing.T) {
 	combinations(t, []string{"gcc", "clang"}, [][]string{{"-O0"}, {"-O2", "-gdwarf-4"}, {"-O0", "-gdwarf-2", "-gz"}}[:effort.Of(1, 3)], func(t *testing.T, compiler string, flags []string) {
 		program := compile(t, compiler, "game.c", sourceC, flags...)
@@ -285,7 +285,7 @@ fn main() {
 }
 `
 
-// TestRust decodes enums with data, whose other bytes are not the same in all runs.
+// TestRust decodes enums with data. Their other bytes are not the same in all runs.
 func TestRust(t *testing.T) {
 	combinations(t, []string{"rustc"}, [][]string{{"-Copt-level=0"}, {"-Copt-level=2"}}[:effort.Of(1, 2)], func(t *testing.T, compiler string, flags []string) {
 		program := compile(t, compiler, "game.rs", sourceRust, flags...)
@@ -351,7 +351,7 @@ const short = `typedef unsigned char u8; typedef signed char i8; typedef unsigne
 typedef unsigned long long u64; typedef long long i64; typedef float f32; typedef double f64; typedef _Bool bool;
 `
 
-// TestParseLikeCompilers holds the layouts of random declarations against those of compilers.
+// TestParseLikeCompilers compares the layouts of random declarations with the compilers' layouts.
 func TestParseLikeCompilers(t *testing.T) {
 	combinations(t, []string{"gcc", "clang"}[:effort.Of(1, 2)], [][]string{{}, {"-gdwarf-4"}}[:effort.Of(1, 2)], func(t *testing.T, compiler string, flags []string) {
 		const count = 150

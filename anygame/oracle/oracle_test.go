@@ -25,10 +25,10 @@ import (
 
 // Thresholds in sessions of a hundred. Raise them as the tool learns.
 const (
-	minExact  = 95.0 // with a desync, of which the answer names everything
-	maxWrong  = 1.0  // with a desync, of which the answer names something else, or nothing
-	maxAlarms = 0.0  // without a desync, of which the answer names one
-	minClean  = 70.0 // without a desync, of which the answer is that there is none
+	minExact  = 95.0 // with a desync, and everything in the answer right
+	maxWrong  = 1.0  // with a desync, and the answer names something else, or nothing
+	maxAlarms = 0.0  // without a desync, and the answer names one
+	minClean  = 70.0 // without a desync, and the answer is that there is none
 )
 
 // outcome is what one answer is worth.

@@ -22,7 +22,7 @@ def singular(name): return SINGULAR.get(name) or (name[:-1] if name.endswith('s'
 def repeated(name): return dict(TABLES).get(name, name)
 
 
-# The notations: name -> (extensions, arrangements, what the game must do without, writer of a list of documents).
+# The notations: name -> (extensions, arrangements, features that the game must not use, writer of a list of documents).
 # A writer gets one document, or several where all states are in one file.
 def writers():
     def one(f): return lambda docs, st: f(docs[0], st)

@@ -13,8 +13,8 @@ import (
 	"github.com/desynctool/desynctool/tracediff"
 )
 
-// shown is a claim in short: LINE TICK, its values by peer, whose word it is, the peers that it accuses, and ~ if it may be
-// a person's.
+// shown is a claim in short: LINE TICK, its values by peer, its writer, the peers that it accuses, and ~ if it may be a
+// person's.
 func shown(log *tracediff.ClaimLog) string {
 	var out []string
 	for _, c := range log.Claims {
@@ -139,7 +139,7 @@ func TestSaid(t *testing.T) {
 	}
 }
 
-// TestUnsaid reads what has a word for a desync and says of none, or of data of another kind.
+// TestUnsaid reads texts that have a word for a desync and report none, or one of data of another kind.
 func TestUnsaid(t *testing.T) {
 	for _, text := range []string{
 		"", "we got desyncs since 1.2", "no desync at tick 5", "desync check passed at tick 7", "0 desyncs", "desyncs: 0", "desync: 3", "checksums match at tick 4",

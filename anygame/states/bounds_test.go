@@ -62,8 +62,8 @@ func TestLinear(t *testing.T) {
 	}
 }
 
-// TestSparse: rows that each have a column of their own are rows times columns. They are refused, as one document and as
-// many.
+// TestSparse: if each row has a separate column, the cells are rows times columns. They are refused, as one document
+// and as many.
 func TestSparse(t *testing.T) {
 	learned := []byte(`{"tick": 1, "u": [{"id": 1}]}`)
 	json := notation.Of("x.json", learned, true)

@@ -153,7 +153,7 @@ state[0].state.x = 2
 	}
 }
 
-// TestHas has a state whose maps lie within each other under names that could be ids, and a path through all of them.
+// TestHas has a state with maps within each other under names that could be ids, and a path through all of them.
 func TestHas(t *testing.T) {
 	const deep = 200
 	text := strings.Repeat(`{"1":`, deep) + "5" + strings.Repeat("}", deep)

@@ -258,8 +258,8 @@ units[bob].units.x = 1
 	}
 }
 
-// TestManySections: a map of many members whose names do not count is the state, and no list of states, though one of its
-// members has a tick.
+// TestManySections: a map of many members with names that do not count is the state, and not a list of states, though
+// one of its members has a tick.
 func TestManySections(t *testing.T) {
 	for _, n := range []int{mostMembers - 2, mostMembers, 5 * mostMembers} {
 		var text strings.Builder

@@ -175,7 +175,7 @@ func TestEndsInGuesses(t *testing.T) {
 	}
 }
 
-// TestOtherPeer: a pattern that was learned from the log of one peer reads that of another one.
+// TestOtherPeer: a pattern that was learned from one peer's log reads another peer's log.
 func TestOtherPeer(t *testing.T) {
 	p := sums.Learn([]byte("[1] tick 5 hash aaaa0001 units 3\n[2] tick 6 hash baaa0001 units 3\n[3] tick 7 hash caaa0001 units 4\n"), "a")
 	if p == nil {

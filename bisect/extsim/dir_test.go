@@ -10,8 +10,7 @@ import (
 	"github.com/desynctool/desynctool/orderlog"
 )
 
-// TestDirAndEnv: a target starts in the folder that was asked for, of which its path is, with the variables
-// that were asked for.
+// TestDirAndEnv: a target starts in the requested folder, to which its path is relative, with the requested variables.
 func TestDirAndEnv(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "target"), []byte("#!/bin/sh\necho \"$OWN\" >seen\n"), 0o777); err != nil {

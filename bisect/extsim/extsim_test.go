@@ -166,7 +166,7 @@ func TestChildrenAreKilled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for range 100 { // a killed child is a zombie until somebody waits for it
+	for range 100 { // a killed child is a zombie until its parent waits for it
 		state, err := os.ReadFile(fmt.Sprintf("/proc/%s/stat", pid))
 		if err != nil || strings.Contains(string(state), ") Z ") {
 			return
@@ -198,7 +198,7 @@ func checkSession(t *testing.T, ticks int) Session {
 	return Session{Header: log.Header, Orders: orders, Recorded: recorded, Ticks: uint64(ticks)}
 }
 
-// TestCheck checks what the conformance test says of targets, good and bad.
+// TestCheck checks the output of the conformance test for targets, good and bad.
 func TestCheck(t *testing.T) {
 	session := checkSession(t, 60)
 	for mode, want := range map[string]struct{ part, msg string }{

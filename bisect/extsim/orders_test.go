@@ -75,7 +75,7 @@ func formsOf(t *testing.T, sim *bisect.Sim) (*bisect.OrderForms, error) {
 	return teller.OrderForms()
 }
 
-// TestOrdersOverTheWire: what a target tells arrives as it is, and nonsense is refused.
+// TestOrdersOverTheWire: the orders that a target reports arrive as they are, and nonsense is refused.
 func TestOrdersOverTheWire(t *testing.T) {
 	want := allForms()
 	got, err := formsOf(t, Over("target", Options{}, calls(tells(want))))
@@ -103,7 +103,7 @@ func TestOrdersOverTheWire(t *testing.T) {
 	}
 }
 
-// TestTellsWrong: a target whose orders are not those that it tells.
+// TestTellsWrong: a target with other orders than it reports.
 func TestTellsWrong(t *testing.T) {
 	session := Session{Header: orderlog.Header{Seed: 3}, Ticks: 4}
 	finding := func(sim *bisect.Sim) Finding {
@@ -136,7 +136,7 @@ func TestTellsWrong(t *testing.T) {
 	}
 }
 
-// TestMade: orders are within what was told, and every value of a small range comes.
+// TestMade: orders are within the reported ranges, and every value of a small range comes.
 func TestMade(t *testing.T) {
 	f := allForms()
 	r := rand.New(rand.NewPCG(1, 2))
@@ -170,7 +170,7 @@ func TestMadeStays(t *testing.T) {
 	}
 }
 
-// TestMadeOfEntities: an entity is of the archetypes and the owner that a field asks for.
+// TestMadeOfEntities: an entity belongs to the archetypes and the owner that a field asks for.
 func TestMadeOfEntities(t *testing.T) {
 	sim, err := refsim.New(refsim.Config{Seed: 1, Entities: 200})
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/desynctool/desynctool/orderlog"
 )
 
-// FuzzReplyValues changes single values of the replies of a target that is right: what it says is
-// MessagePack, and means something else.
+// FuzzReplyValues changes single values of the replies of a target that is right: they stay MessagePack, and mean
+// something else.
 func FuzzReplyValues(f *testing.F) {
 	f.Add(uint16(0), []byte{1, 0, 0, 3})
 	f.Add(uint16(1), []byte{2, 0, 1, 9})

@@ -13,7 +13,7 @@ import (
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
 
-// fixed is a game whose hash is its state point.
+// fixed is a game with its state point as hash.
 type fixed struct{ point uint64 }
 
 func (f *fixed) Point() uint64                 { return f.point }

@@ -7,7 +7,7 @@ import (
 	"github.com/desynctool/desynctool/bisect/gitbisect"
 )
 
-// A history of a hundred commits of which the 42nd broke something.
+// A history of a hundred commits. The 42nd broke something.
 func ExampleSearch() {
 	g := &gitbisect.Graph{Good: []int{0}, Bad: 100, Nodes: []gitbisect.Node{{Before: true}}}
 	for n := range 100 {

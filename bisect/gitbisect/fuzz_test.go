@@ -39,7 +39,7 @@ func FuzzJournal(f *testing.F) {
 	})
 }
 
-// FuzzRevisions: what names a range has one bad end and a good one, none of which is an option.
+// FuzzRevisions: the names of a range have one bad end and a good one, and none is an option.
 func FuzzRevisions(f *testing.F) {
 	for _, spec := range []string{"a..b", "b ^a", "..", "a...b", "--all ^a", "^..b", ""} {
 		f.Add(spec)

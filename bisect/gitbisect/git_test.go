@@ -116,8 +116,8 @@ func (r *repo) unchanged(before map[string]string) {
 	}
 }
 
-// states is a Test that compares the file state with that of the good end. "fails 1 2 0" fails in the runs 1
-// and 2 of each five, by what a file outside of the commit counts.
+// states is a Test that compares the file state with the state of the good end. "fails 1 2 0" fails in the runs 1 and 2
+// of each five, counted in a file outside of the commit.
 type states struct {
 	counts map[string]int
 	ran    func(c Commit) // nil or called in each run
@@ -171,7 +171,7 @@ func (r *repo) options(root, span string) FindOptions {
 	return FindOptions{Repository: repository, Range: x, Test: &states{counts: map[string]int{}}, Root: root, Build: []string{"sh", "build.sh"}}
 }
 
-// straight returns commits in a line of which broken and those after it have another state. Each has another tree.
+// straight returns commits in a line. broken and those after it have another state. Each has another tree.
 func straight(n, broken int) (list []made) {
 	for i := 1; i <= n; i++ {
 		state := "right"
@@ -203,7 +203,7 @@ func TestTwoHundred(t *testing.T) {
 		}
 	}
 	r.git("add", "state")
-	// A hook of the user's must not run for worktrees of ours.
+	// A hook of the user must not run for our worktrees.
 	hook := filepath.Join(r.dir, ".git", "hooks", "post-checkout")
 	if err := os.MkdirAll(filepath.Dir(hook), 0o777); err != nil {
 		t.Fatal(err)
@@ -451,7 +451,7 @@ func TestStoreInUse(t *testing.T) {
 	}
 }
 
-// TestJournalCutOff: a journal whose last line was not finished is read up to there.
+// TestJournalCutOff: a journal with an unfinished last line is read up to there.
 func TestJournalCutOff(t *testing.T) {
 	root := t.TempDir()
 	g := &Graph{Nodes: []Node{{ID: "a"}, {ID: "b"}}}
@@ -548,7 +548,7 @@ func TestRange(t *testing.T) {
 	}
 }
 
-// TestShallow: a clone that lacks commits says so, and one that has submodules.
+// TestShallow: a clone that lacks commits is reported, and one that has submodules.
 func TestShallow(t *testing.T) {
 	list := straight(9, 7)
 	list[8].files[".gitmodules"] = "[submodule \"x\"]\n\tpath = x\n\turl = ../x\n"
@@ -568,7 +568,7 @@ func TestShallow(t *testing.T) {
 	}
 }
 
-// TestProgram: what a program started ends with it, and one that takes too long is ended.
+// TestProgram: processes that a program started end with it, and one that takes too long is ended.
 func TestProgram(t *testing.T) {
 	dir := t.TempDir()
 	run := func(timeout string, line string) *Ended {

@@ -124,7 +124,7 @@ func randomGraph(t *rapid.T) *Graph {
 	return g
 }
 
-// TestWeights holds the weights against counting.
+// TestWeights compares the weights with counting.
 func TestWeights(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g := randomGraph(t)
@@ -143,8 +143,8 @@ func TestWeights(t *testing.T) {
 	})
 }
 
-// TestMerges: whatever the history and whatever cannot be tested, the break is the commit that is found,
-// or among those that are left, of which all others were skipped.
+// TestMerges: whatever the history and whatever cannot be tested, the break is the commit that is found, or one of the
+// commits that are left; all others of these were skipped.
 func TestMerges(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g := randomGraph(t)
@@ -339,7 +339,7 @@ func TestHeals(t *testing.T) {
 	}
 }
 
-// TestOdds holds the odds against integrals over all rates.
+// TestOdds compares the odds with integrals over all rates.
 func TestOdds(t *testing.T) {
 	const steps = 1 << 16
 	integral := func(f func(rate float64) float64) (sum float64) {

@@ -22,8 +22,8 @@ import (
 	"github.com/desynctool/desynctool/tracediff"
 )
 
-// game is a Play whose logs are texts: the hash of a tick is that of all letters up to it, after two
-// systems. A letter "!" ends the game.
+// game is a Play of logs that are texts: the hash of a tick covers all letters up to it, after two systems. A letter
+// "!" ends the game.
 type game struct {
 	from  byte // tick from which on the hashes are others, 0 for never
 	shaky int  // if not 0, every second replay has other hashes than the one before
@@ -173,7 +173,7 @@ func content(t *testing.T, dir string) map[string]string {
 
 var logs = map[string]string{"short": "abcdefgh", "long": strings.Repeat("xyz", 40)}
 
-// TestFiles holds the files against docs/golden.md, read by other means.
+// TestFiles compares the files with docs/golden.md, read by other means.
 func TestFiles(t *testing.T) {
 	dir := recorded(t, logs, golden.RecordOptions{})
 	all := content(t, dir)
@@ -312,7 +312,7 @@ func TestWhere(t *testing.T) {
 	}
 }
 
-// TestDamage: what is damaged is unusable or not played, never diverged, and keeps the others from nothing.
+// TestDamage: a damaged replay is unusable or not played, never diverged, and hinders no other.
 func TestDamage(t *testing.T) {
 	edit := func(file string, change func(b []byte) []byte) func(t *testing.T, dir string) {
 		return func(t *testing.T, dir string) {
@@ -407,7 +407,7 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// probe is a Sink that refuses hashes that are not those of the logs in TestDamage.
+// probe is a Sink that refuses hashes that differ from the logs in TestDamage.
 type probe struct{}
 
 func (probe) Begin(tracediff.Header, uint64, *merkle.Short) error { return nil }
@@ -420,7 +420,7 @@ func (probe) Checkpoint(c *tracediff.Checkpoint) error {
 	return nil
 }
 
-// TestInterrupted: what was not played says so.
+// TestInterrupted: a replay that was not played is reported as such.
 func TestInterrupted(t *testing.T) {
 	dir := recorded(t, logs, golden.RecordOptions{})
 	ctx, cancel := context.WithCancel(context.Background())
@@ -434,7 +434,7 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// TestUnfinished: a replay whose recording was killed before its manifest was written is recorded anew.
+// TestUnfinished: a replay is recorded again if its recording was killed before the manifest was written.
 func TestUnfinished(t *testing.T) {
 	dir := recorded(t, logs, golden.RecordOptions{})
 	before := content(t, dir)

@@ -18,7 +18,7 @@ import (
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
 
-// entries are replays whose golden traces have digests of their own.
+// entries are replays with different digests of their golden traces.
 func entries(n int) (list []golden.Entry) {
 	for i := range n {
 		list = append(list, golden.Entry{Name: fmt.Sprint("r", i), Manifest: &golden.Manifest{Log: "log", Trace: golden.Digest{byte(i)}, To: 100, Every: 1, Platform: "x"}})
@@ -88,7 +88,7 @@ func TestMergeOrder(t *testing.T) {
 	})
 }
 
-// count holds a table against a count of what the runs say, one by one.
+// count compares a table with a count of the runs, one by one.
 func count(t *rapid.T, list []golden.Entry, runs []golden.Run, table *golden.Table) {
 	diverged := map[string]bool{}
 	for _, r := range runs {
@@ -140,7 +140,7 @@ func count(t *rapid.T, list []golden.Entry, runs []golden.Run, table *golden.Tab
 	}
 }
 
-// property is what a run says of one thing.
+// property is one property of a run.
 func property(r *golden.Run, name string) string {
 	os, arch, split := strings.Cut(r.Platform, "/")
 	platform := ""
@@ -269,7 +269,7 @@ func TestManifest(t *testing.T) {
 	}
 }
 
-// FuzzManifest: what is read is written again in the same bytes.
+// FuzzManifest: a manifest that is read is written again in the same bytes.
 func FuzzManifest(f *testing.F) {
 	f.Add([]byte(sample))
 	f.Add([]byte(strings.ReplaceAll(sample, "\n", "\r\n")))

@@ -107,7 +107,7 @@ func TestBreaks(t *testing.T) {
 	}
 }
 
-// TestDiesAtOnce: a simulator that does not begin is no finding, since nobody can say what it plays.
+// TestDiesAtOnce: a simulator that does not begin is no finding, since it is not known what it plays.
 func TestDiesAtOnce(t *testing.T) {
 	sim := extsim.Over("gone", extsim.Options{}, func() (*extsim.Call, error) { return nil, os.ErrNotExist })
 	if _, err := New(Target{Sim: sim}); !errors.Is(err, os.ErrNotExist) || errors.Is(err, ErrCannot) {

@@ -60,8 +60,8 @@ var within = []struct {
 	{"locale-sort", bisect.Against, 6},
 }
 
-// TestFaults: every fault of the reference sim but those of its network is found by a session of the
-// first seeds, in the mode that it is of, and its session becomes smaller.
+// TestFaults: every fault of the reference sim except network faults is found by a session of the first seeds, in the
+// fault's mode, and its session becomes smaller.
 func TestFaults(t *testing.T) {
 	var all []string
 	for _, k := range refsim.Faults() {
@@ -225,7 +225,7 @@ func TestGoesOn(t *testing.T) {
 	}
 }
 
-// TestStoreOfAnother: a store is of one hunt, and of one process.
+// TestStoreOfAnother: a store belongs to one hunt, and to one process.
 func TestStoreOfAnother(t *testing.T) {
 	dir := t.TempDir()
 	h := hunter(t, faulty())
@@ -279,7 +279,7 @@ func log(t testing.TB, seed uint64, ticks int) *orderlog.Log {
 	return l
 }
 
-// TestSessionsStay: what a seed leads to is a promise within a Version: these are the digests of whole logs.
+// TestSessionsStay: the session of a seed is a promise within a Version: these are the digests of whole logs.
 func TestSessionsStay(t *testing.T) {
 	told := hunter(t, Target{Sim: refsim.Simulator(), Modes: []bisect.TrialMode{bisect.Dual}})
 	silent := refsim.Simulator()
@@ -371,7 +371,7 @@ func TestChangedOrdersAreALog(t *testing.T) {
 	}
 }
 
-// TestCannot: what a simulator does not allow is said.
+// TestCannot: modes that a simulator does not allow are reported.
 func TestCannot(t *testing.T) {
 	bare := refsim.Simulator()
 	start := bare.Start

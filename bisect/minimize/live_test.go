@@ -24,8 +24,7 @@ type duel struct {
 
 type mistake struct {
 	arm, fire uint64
-	// forgets says that a save lacks whether it is armed; wakes that what was resumed makes
-	// the mistake in tick fire in any case.
+	// forgets: a save lacks whether it is armed; wakes: a resumed simulator makes the mistake in tick fire in any case
 	forgets, wakes, none bool
 }
 

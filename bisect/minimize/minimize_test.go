@@ -76,8 +76,8 @@ func has(c *Candidate, set []int) bool {
 	return true
 }
 
-// TestOneMinimal compares the search with brute force: what is left diverges, and does not
-// without any one order, nor with any shorter prefix if the rule is monotone.
+// TestOneMinimal compares the search with brute force: the result diverges, and does not without any one order, nor
+// with any shorter prefix if the rule is monotone.
 func TestOneMinimal(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 24).Draw(t, "orders")
@@ -240,8 +240,8 @@ func TestRate(t *testing.T) {
 	}
 }
 
-// TestLuck minimises what diverges in every run with order 9, and without it in the first
-// runs of each candidate only: what is found at first does not hold, and is not the result.
+// TestLuck minimises a log that diverges in every run with order 9, and without it in the first runs of each candidate
+// only: the first finding does not hold, and is not the result.
 func TestLuck(t *testing.T) {
 	in := input(t, 60)
 	var mu sync.Mutex

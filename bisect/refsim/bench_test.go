@@ -68,8 +68,8 @@ func recorded(tb testing.TB, s *Sim, ticks int) *orderlog.Log {
 	return log
 }
 
-// BenchmarkReplay replays 600 ticks of a clean session in each mode. Ticks are those of
-// the session: a mode that plays each twice has half as many a second.
+// BenchmarkReplay replays 600 ticks of a clean session in each mode. Ticks are ticks of the session: a mode that plays
+// each twice has half as many a second.
 func BenchmarkReplay(b *testing.B) {
 	log := recorded(b, newTestSim(b, Config{Seed: 1, Entities: 5000}), 600)
 	for _, opts := range []bisect.TrialOptions{

@@ -10,8 +10,8 @@ import (
 	"github.com/desynctool/desynctool/snapshot"
 )
 
-// TestFaultsBite makes every mistake in every place beside a healthy game: it
-// must show soon after its tick, whatever the seed.
+// TestFaultsBite makes every mistake in every place next to a healthy game: it must show soon after its tick, whatever
+// the seed.
 func TestFaultsBite(t *testing.T) {
 	seeds := effort.Of[uint64](2, 20)
 	bites := map[string][]bite{}

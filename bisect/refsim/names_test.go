@@ -8,8 +8,8 @@ import (
 	"github.com/desynctool/desynctool/snapshot"
 )
 
-// TestNames plays a game under other names beside the same game under its own: tables and
-// columns hold the same and are called otherwise, and no two are called the same.
+// TestNames plays a game under other names next to the same game under its own: tables and columns have the same
+// content and different names, and no two have the same name.
 func TestNames(t *testing.T) {
 	a, b := newTestSim(t, Config{Seed: 5, Entities: 150}), newTestSim(t, Config{Seed: 5, Entities: 150, Names: 77})
 	script := NewScript(5)

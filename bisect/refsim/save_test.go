@@ -17,8 +17,7 @@ import (
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
 
-// fullRestore is what Restore is held against: a new sim that is loaded from a World
-// without caches.
+// fullRestore is compared with Restore: a new sim that is loaded from a World without caches.
 func fullRestore(t *testing.T, s *Sim) *Sim {
 	t.Helper()
 	w := s.World()
@@ -26,8 +25,7 @@ func fullRestore(t *testing.T, s *Sim) *Sim {
 	return load(t, w, s.mistakes...)
 }
 
-// memory is what two sims may have otherwise: what is only there to be used again, and
-// functions.
+// memory is where two sims may differ: memory that is only there to be used again, and functions.
 var memory = map[string]bool{
 	"Sim.base": true, "pool.run": true, "pool.task": true, "pool.done": true, "pool.n": true, "scratch.hashed": true,
 	"tableDigests.hasher": true, "refs.present": true, "texts.data": true, "texts.ends": true,
@@ -313,7 +311,7 @@ func nonzero(s *Sim, column string) (n int) {
 	return n
 }
 
-// TestRestoreRefuses: what is not a save of the game is refused, and nothing worse happens.
+// TestRestoreRefuses: bytes that are not a save of the game are refused, and nothing worse happens.
 func TestRestoreRefuses(t *testing.T) {
 	s := newTestSim(t, Config{Seed: 6, Entities: 100, Players: 2})
 	save, err := s.Save()

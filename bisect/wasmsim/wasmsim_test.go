@@ -154,7 +154,7 @@ func TestBadModules(t *testing.T) {
 	}
 }
 
-// module assembles a module whose request function has a body.
+// module assembles a module with a body for its request function.
 func module(body string) string {
 	section := func(id byte, content string) string { return string(id) + string(rune(len(content))) + content }
 	code := func(body string) string { return string(rune(len(body)+2)) + "\x00" + body + "\x0b" }

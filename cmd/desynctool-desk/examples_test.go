@@ -96,7 +96,7 @@ func TestExamples(t *testing.T) {
 	p.door()
 	clitest.Examples(t, program, effort.Of(3, 1), func(command, dir string) bool {
 		switch command {
-		case "completion powershell", "serve": // not for bash; ends when it is told to
+		case "completion powershell", "serve": // not for bash; ends when it is interrupted
 			return false
 		case "export", "import": // out of two that are there, into two that are not
 			for _, name := range []string{"desk", "other"} {

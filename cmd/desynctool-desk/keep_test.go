@@ -59,7 +59,7 @@ func fillDesk(t *testing.T, where string) (hashes []string, first time.Time) {
 	return hashes, first
 }
 
-// What the commands say and do that delete what a store has.
+// The output and effects of the commands that delete data of a store.
 func TestDeskKeeps(t *testing.T) {
 	where := filepath.Join(t.TempDir(), "desk")
 	hashes, first := fillDesk(t, where)
@@ -154,7 +154,7 @@ func TestDeskExport(t *testing.T) {
 	}
 }
 
-// A player whose name is not in the store is found by the pseudonym that stands for it.
+// A player with a name that is not in the store is found by the pseudonym.
 func TestDeskForgetsPseudonyms(t *testing.T) {
 	dir := t.TempDir()
 	where := filepath.Join(dir, "desk")
@@ -180,7 +180,7 @@ func TestDeskForgetsPseudonyms(t *testing.T) {
 	}
 }
 
-// The doctor of a desk says what is damaged, and what to do.
+// The doctor of a desk reports the damage, and what to do.
 func TestDeskDoctor(t *testing.T) {
 	dir := t.TempDir()
 	where := filepath.Join(dir, "desk")

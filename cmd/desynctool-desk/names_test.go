@@ -24,8 +24,8 @@ import (
 	"github.com/desynctool/desynctool/report/triage"
 )
 
-// TestDeskNames: the name of no player is in a store: of what came as an archive, as a folder and as a saved report, in no
-// report, no bundle and no name of a file, in this process and in others, whose copies are the same.
+// TestDeskNames: no player's name is in a store, whether the evidence came as an archive, as a folder or as a saved
+// report: in no report, no bundle and no name of a file, in this process and in others, which write the same copies.
 func TestDeskNames(t *testing.T) {
 	dir := t.TempDir()
 	folder := filepath.Join(dir, "wilhelmina-vs-Ottokar")

@@ -40,8 +40,8 @@ func startServe(t *testing.T, store string) (*exec.Cmd, string) {
 	return cmd, m[1]
 }
 
-// TestServe: desk serve takes an upload, triages it, shows it, asks for a token once there is one, and ends as it is
-// told to, with nothing of it left.
+// TestServe: desk serve takes an upload, triages it, shows it, asks for a token once there is one, and ends when it is
+// interrupted, with nothing of it left.
 func TestServe(t *testing.T) {
 	store := filepath.Join(t.TempDir(), "desk")
 	cmd, at0 := startServe(t, store)
@@ -94,8 +94,8 @@ func TestServe(t *testing.T) {
 	}
 }
 
-// TestServePages: a browser logs in and out, a program corrects groups by its token alone, and what is kept of a bundle is
-// downloaded under a name that says what it is.
+// TestServePages: a browser logs in and out, a program corrects groups by its token alone, and the kept bundle is
+// downloaded under a name that shows what it is.
 func TestServePages(t *testing.T) {
 	store := filepath.Join(t.TempDir(), "desk")
 	runDesk(t, 0, "add", "../../testdata/openttd/dropped_sign", "--store", store)

@@ -63,8 +63,8 @@ func deskReport(b *deskBug, i int, random *rand.Rand) *document.Report {
 	return r
 }
 
-// viewedDesk makes a store in a folder, whose clock stands: reports of some bugs, one of which is only claimed, one in sync,
-// one bundle that waits. The first bug is closed, and comes back.
+// viewedDesk makes a store in a folder, with a clock that does not move: reports of some bugs, one only claimed, one in
+// sync, one bundle that waits. The first bug is closed, and comes back.
 func viewedDesk(t *testing.T, dir string) {
 	t.Helper()
 	check := func(err error) {
@@ -128,7 +128,7 @@ func viewedDesk(t *testing.T, dir string) {
 	add(0)
 }
 
-// TestDeskViews pins what the commands that ask a desk write. -update writes the files anew.
+// TestDeskViews pins the output of the commands that ask a desk. -update writes the files again.
 func TestDeskViews(t *testing.T) {
 	t.Chdir(t.TempDir())
 	viewedDesk(t, "desk")
@@ -177,7 +177,7 @@ func weakCode(t *testing.T) string {
 	return strings.Split(deskRun(t, 0, "list", "weak:yes", "--format", "csv"), "\r\n")[1][:8]
 }
 
-// TestDeskRefuses: what cannot be asked is one line that says why.
+// TestDeskRefuses: an impossible request is one line with the reason.
 func TestDeskRefuses(t *testing.T) {
 	t.Chdir(t.TempDir())
 	viewedDesk(t, "desk")

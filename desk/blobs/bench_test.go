@@ -38,7 +38,7 @@ func BenchmarkUploads(b *testing.B) {
 	b.ReportMetric(peak(b), "MiB-peak")
 }
 
-// upload is content without end, of which half can be compressed. It arrives in pieces, and others have their turn after each.
+// upload is endless content; half of it can be compressed. It arrives in pieces, and others have their turn after each.
 type upload struct{ noise *rand.ChaCha8 }
 
 func (u *upload) Read(p []byte) (int, error) {
@@ -52,7 +52,7 @@ func (u *upload) Read(p []byte) (int, error) {
 	return len(p), err
 }
 
-// peak returns the largest resident set of this process in MiB, 0 where the system does not say it.
+// peak returns the largest resident set of this process in MiB, 0 where the system does not report it.
 func peak(b *testing.B) float64 {
 	text, err := os.ReadFile("/proc/self/status")
 	if err != nil {

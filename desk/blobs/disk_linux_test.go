@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestDiskFull: a write that fails in the middle is an error, what was there stays, and nothing half is left. The test runs
-// itself as a process that may write no file beyond 100 kB, which fails as a full disk does.
+// TestDiskFull: a write that fails in the middle is an error, the earlier content stays, and nothing half is left. The
+// test runs itself as a process that may write no file beyond 100 kB, which fails as a full disk does.
 func TestDiskFull(t *testing.T) {
 	const variable = "BLOBS_TEST_FULL"
 	if dir := os.Getenv(variable); dir != "" {

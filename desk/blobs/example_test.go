@@ -38,7 +38,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	defer r.Close()
-	content, err := io.ReadAll(r) // io.EOF means that it is what the hash says
+	content, err := io.ReadAll(r) // io.EOF means that it matches the hash
 	fmt.Printf("%s %v\n", content, err)
 	// Output:
 	// 67021060 18 true

@@ -15,8 +15,8 @@ import (
 	"github.com/desynctool/desynctool/internal/testkit/kill"
 )
 
-// TestKilled: what a writer said was kept is there and whole after it was killed at any moment, what else is there is
-// whole as well, and what it left is gone once it is old. The test runs itself as the writer.
+// TestKilled: a blob that a writer reported as kept is there and whole after it was killed at any moment. All other
+// blobs are whole as well, and the writer's leftovers are gone once they are old. The test runs itself as the writer.
 func TestKilled(t *testing.T) {
 	const variable, round = "BLOBS_TEST_KILLED", "BLOBS_TEST_ROUND"
 	content := func(round, n int) []byte { return noise(uint64(1000*round+n), 150_000+n) }

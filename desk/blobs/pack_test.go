@@ -233,7 +233,7 @@ func FuzzSafeName(f *testing.F) {
 	})
 }
 
-// FuzzOpen: whatever lies where a blob should be, what is read to its end is the content.
+// FuzzOpen: whatever lies where a blob should be, a blob that can be read to its end is the content.
 func FuzzOpen(f *testing.F) {
 	content := bytes.Repeat([]byte("tick\n"), 300)
 	var packed bytes.Buffer

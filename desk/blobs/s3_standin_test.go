@@ -20,8 +20,8 @@ import (
 	"github.com/minio/minio-go/v7"
 )
 
-// service is a service like S3, in memory, with one bucket "bundles" and one key. It knows what this package asks of one, and
-// fails as it is told.
+// service is a service like S3, in memory, with one bucket "bundles" and one key. It knows the requests that this
+// package makes, and fails as set.
 type service struct {
 	*httptest.Server
 
@@ -55,7 +55,7 @@ func newService(t *testing.T) *service {
 	return s
 }
 
-// address is that of the bucket.
+// address is the address of the bucket.
 func (s *service) address(bucket, prefix string) string {
 	return "s3://" + bucket + prefix + "?insecure=1&region=desk-1&endpoint=" + strings.TrimPrefix(s.URL, "http://")
 }

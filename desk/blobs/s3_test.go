@@ -22,7 +22,7 @@ func openService(t *testing.T, s *service) Store {
 	return store
 }
 
-// A service that has too much to do, or whose connections end, is asked again; what is read goes on where it ended.
+// A service that has too much to do, or breaks its connections, is asked again; reading goes on where it ended.
 func TestServiceRecovers(t *testing.T) {
 	content := noise(9, 400_000)
 	drop := func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
@@ -78,7 +78,7 @@ func TestReplacedWhileRead(t *testing.T) {
 	}
 }
 
-// What cannot work is one line that says what, and never a secret.
+// An impossible request is one line with the reason, and never a secret.
 func TestServiceRefuses(t *testing.T) {
 	for name, c := range map[string]struct {
 		prepare func(t *testing.T, s *service)

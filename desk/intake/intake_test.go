@@ -23,7 +23,7 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(desktest.Main(m)) }
 
-// toy reads bundles whose text is how many peers they have, and a bug: "2 bug3".
+// toy reads bundles with a text that is the number of their peers, and a bug: "2 bug3".
 type toy struct {
 	read  atomic.Int64
 	pause func(name string)
@@ -89,7 +89,7 @@ func write(t *testing.T, path, text string) string {
 	return path
 }
 
-// TestFind: what a folder is follows from what is in it, or is said.
+// TestFind: the kind of a folder follows from its content, or is given.
 func TestFind(t *testing.T) {
 	x, _ := open(t, filepath.Join(t.TempDir(), "desk"))
 	dir := t.TempDir()
@@ -242,7 +242,7 @@ func TestSameStore(t *testing.T) {
 	}
 }
 
-// TestAgain: what another version says otherwise is listed, and written unless it is a trial.
+// TestAgain: results that differ in another version are listed, and written unless it is a trial.
 func TestAgain(t *testing.T) {
 	desktest.Each(t, func(t *testing.T, where string) {
 		ctx := context.Background()

@@ -20,7 +20,8 @@ import (
 	"github.com/desynctool/desynctool/report/document"
 )
 
-// without is a reader that copies bundles without names, unless they say that it cannot, and fails where they say so.
+// without is a reader that copies bundles without names, unless they contain that it cannot, and fails where they
+// contain that.
 type without struct{ *toy }
 
 var errMachine = errors.New("this machine is too small")
@@ -146,7 +147,7 @@ var errFull = errors.New("no space left on device")
 
 func (full) Put(context.Context, io.Reader, int64) (blobs.Kept, error) { return blobs.Kept{}, errFull }
 
-// TestAddFull: of a bundle whose content cannot be stored, nothing is.
+// TestAddFull: if the content of a bundle cannot be stored, nothing of the bundle is.
 func TestAddFull(t *testing.T) {
 	ctx := context.Background()
 	x, r := open(t, filepath.Join(t.TempDir(), "desk"))

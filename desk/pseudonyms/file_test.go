@@ -8,7 +8,7 @@ import (
 	"github.com/desynctool/desynctool/report/document"
 )
 
-// TestFile: in the name of a file names of players are found in any case, between whatever stands there; nothing else changes.
+// TestFile: in the name of a file names of players are found in any case, between any other text; nothing else changes.
 func TestFile(t *testing.T) {
 	k := key(t)
 	known := []string{k.Player("Alice"), k.Player("bob") + "#2", k.Player("Ada Lovelace"), k.Player("x_Sniper_x"), k.Player("Зоя"), "host"}

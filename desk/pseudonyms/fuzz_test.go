@@ -13,8 +13,7 @@ import (
 	"github.com/desynctool/desynctool/snapshot"
 )
 
-// FuzzRewrite rewrites files of any content: what is written is of the same format, and a second rewriting changes
-// nothing.
+// FuzzRewrite rewrites files of any content: the output is in the same format, and a second rewriting changes nothing.
 func FuzzRewrite(f *testing.F) {
 	dir := f.TempDir()
 	o := session.Options{Config: refsim.Config{Seed: 7, Entities: 100}, Ticks: 12, SnapshotEvery: 6, Peers: []string{"Wilhelmina", "Ottokar"}, Signatures: true, Reports: peers.WriteAll}

@@ -10,8 +10,8 @@ import (
 	"github.com/desynctool/desynctool/report/bundle/archive/archivetest"
 )
 
-// TestCopyOnce: a bundle that was opened by another name than its path is not opened and triaged once more
-// for its copy, and the path is not in what is said of it.
+// TestCopyOnce: a bundle that was opened by another name than its path is not opened and triaged again for its copy,
+// and the path is not in its reports.
 func TestCopyOnce(t *testing.T) {
 	dir := archivetest.Record(t, filepath.Join(t.TempDir(), "session"), 1)
 	key, err := EnsureKey(filepath.Join(t.TempDir(), "key"))

@@ -11,7 +11,7 @@ import (
 	"github.com/desynctool/desynctool/desk/pseudonyms"
 )
 
-// A copy that is stopped, or cannot be written, says so.
+// A copy that is stopped, or cannot be written, is reported.
 func TestCopyStops(t *testing.T) {
 	path := filepath.Join("..", "..", "testdata", "gamelogs", "spring")
 	ctx, cancel := context.WithCancelCause(context.Background())

@@ -16,8 +16,8 @@ import (
 	"github.com/desynctool/desynctool/desk/desktest"
 )
 
-// BenchmarkWork is how many bundles that are read in no time, or as long as pauseVariable says, workers of 2 jobs
-// do in a second: one worker, then two.
+// BenchmarkWork is how many bundles workers of 2 jobs do in a second, if reading takes no time, or as long as set by
+// pauseVariable: one worker, then two.
 func BenchmarkWork(b *testing.B) {
 	for _, database := range []string{"sqlite", "postgres"} {
 		for _, workers := range []int{1, 2} {

@@ -17,7 +17,7 @@ import (
 	"github.com/desynctool/desynctool/report/document"
 )
 
-// gate is a Reader whose reading is done only when it is let go.
+// gate is a Reader that finishes reading only when it is let go.
 type gate struct {
 	intake.Reader
 	begun, letGo chan struct{}
@@ -83,7 +83,7 @@ func TestAgainBeside(t *testing.T) {
 	})
 }
 
-// TestAgainCounts: whoever triages at once, the counts are those of the reports.
+// TestAgainCounts: whichever processes triage at once, the counts match the reports.
 func TestAgainCounts(t *testing.T) {
 	desktest.Each(t, func(t *testing.T, where string) {
 		d := open(t, where, filepath.Join(t.TempDir(), "blobs"), desk.Options{})
@@ -115,8 +115,8 @@ func TestAgainCounts(t *testing.T) {
 	})
 }
 
-// TestDeletedMeanwhile: of a bundle that is forgotten while it waits to be read anew, or is read, nothing is written again, its job
-// ends without a word, and no other bundle ever has its number.
+// TestDeletedMeanwhile: a bundle is forgotten while it waits to be read again, or is read. Nothing of it is written
+// again, its job ends without a word, and no other bundle ever has its number.
 func TestDeletedMeanwhile(t *testing.T) {
 	desktest.Each(t, func(t *testing.T, where string) {
 		ctx := context.Background()

@@ -29,8 +29,8 @@ import (
 	"github.com/desynctool/desynctool/internal/testkit/kill"
 )
 
-// workVariable has this program be a worker, or a sender, of the store that it names; the others say where the blobs are, which
-// bundles are sent (FIRST-LAST, empty for a worker), and how many hours its clock is ahead.
+// workVariable has this program be a worker, or a sender, of the store that it names; the others set where the blobs
+// are, which bundles are sent (FIRST-LAST, empty for a worker), and how many hours its clock is ahead.
 const (
 	workVariable  = "DESYNCTOOL_QUEUE_TEST_WORK"
 	blobsVariable = "DESYNCTOOL_QUEUE_TEST_BLOBS"
@@ -108,8 +108,8 @@ func program(t testing.TB, where, blobDir, send string, clock int) *exec.Cmd {
 	return cmd
 }
 
-// TestKilled: senders, workers and the PostgreSQL server are killed at any time. What was acknowledged is there, every bundle
-// is triaged once in effect, and what is counted is what the bundles say.
+// TestKilled: senders, workers and the PostgreSQL server are killed at any time. Acknowledged bundles are there, every
+// bundle is triaged once in effect, and the counts match the bundles.
 func TestKilled(t *testing.T) {
 	effort.Whole(t)
 	kills := effort.Of(2, effort.Long(4, 10))
@@ -129,8 +129,8 @@ func killed(t *testing.T, where string, kills int, server *desktest.Server) {
 	random := rand.New(rand.NewPCG(17, uint64(kills)))
 	start := time.Now()
 
-	// Half of the bundles are sent by a program that is killed again and again, and sends what was not acknowledged
-	// anew; it makes the store as well.
+	// Half of the bundles are sent by a program that is killed again and again, and sends unacknowledged bundles again;
+	// it makes the store as well.
 	acknowledged := map[string]bool{}
 	sent, senders := 0, 0
 	for sent < bundles {
@@ -210,7 +210,7 @@ func killed(t *testing.T, where string, kills int, server *desktest.Server) {
 	checkCounts(t, d, bundles)
 }
 
-// checkCounts holds what a store counts against the texts of its bundles.
+// checkCounts compares a store's counts with the texts of its bundles.
 func checkCounts(t *testing.T, d *desk1, bundles int) {
 	t.Helper()
 	for query, want := range map[string]int{

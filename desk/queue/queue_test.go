@@ -158,8 +158,8 @@ func (d *desk1) number(t testing.TB, query string) (n int) {
 	return n
 }
 
-// TestQueue: what is received is triaged once, however often it comes; what hangs is set aside and can be tried
-// again.
+// TestQueue: a received bundle is triaged once, however often it comes; a bundle that hangs is set aside and can be
+// tried again.
 func TestQueue(t *testing.T) {
 	desktest.Each(t, func(t *testing.T, where string) {
 		d := open(t, where, filepath.Join(t.TempDir(), "blobs"), desk.Options{})
@@ -212,7 +212,7 @@ func TestQueue(t *testing.T) {
 	})
 }
 
-// TestTriedAgain: what a machine cannot do is tried again, and a bundle that nobody gave a job has one.
+// TestTriedAgain: a bundle that a machine cannot do is tried again, and a bundle without a job gets one.
 func TestTriedAgain(t *testing.T) {
 	desktest.Each(t, func(t *testing.T, where string) {
 		d := open(t, where, filepath.Join(t.TempDir(), "blobs"), desk.Options{})
@@ -243,7 +243,7 @@ func TestTriedAgain(t *testing.T) {
 	})
 }
 
-// TestStop: a worker that is told to end gives back what it does not finish.
+// TestStop: a worker that is asked to end gives back the bundles that it does not finish.
 func TestStop(t *testing.T) {
 	desktest.Each(t, func(t *testing.T, where string) {
 		d := open(t, where, filepath.Join(t.TempDir(), "blobs"), desk.Options{})
@@ -272,7 +272,7 @@ func TestStop(t *testing.T) {
 	})
 }
 
-// TestPoisoned: a bundle of which its worker dies is set aside when three have died, and the others are triaged.
+// TestPoisoned: a bundle that kills its worker is set aside when three have died, and the others are triaged.
 func TestPoisoned(t *testing.T) {
 	desktest.Each(t, func(t *testing.T, where string) {
 		blobDir := filepath.Join(t.TempDir(), "blobs")
@@ -320,7 +320,7 @@ func TestPoisoned(t *testing.T) {
 	})
 }
 
-// TestClocks: workers whose clocks are hours ahead and behind take the same bundles, and write each once.
+// TestClocks: workers with clocks hours ahead and behind take the same bundles, and write each once.
 func TestClocks(t *testing.T) {
 	desktest.Each(t, func(t *testing.T, where string) {
 		blobDir := filepath.Join(t.TempDir(), "blobs")

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestDocumented: docs/desk-json.md has every field of the documents that have no schema of their own, and no other.
+// TestDocumented: docs/desk-json.md has every field of the documents that have no schema, and no other.
 func TestDocumented(t *testing.T) {
 	text, err := os.ReadFile("../../docs/desk-json.md")
 	if err != nil {

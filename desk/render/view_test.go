@@ -60,7 +60,7 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// TestBeside: what a group is called after does not stand beside it once more.
+// TestBeside: the line below a group does not repeat the group's name.
 func TestBeside(t *testing.T) {
 	list := &desk.GroupList{Total: 3, Groups: []desk.Group{
 		{Code: "1", State: desk.GroupOpen, Game: "OpenTTD", Title: "OpenTTD stale-cache", Cause: "stale-cache", FirstBuild: "OpenTTD", LastBuild: "OpenTTD"},
@@ -78,7 +78,7 @@ func TestBeside(t *testing.T) {
 	}
 }
 
-// TestGame: games whose formats are read are called what they are called, others what files call them.
+// TestGame: games with formats that are read have their names, others have the names in files.
 func TestGame(t *testing.T) {
 	stats := &desk.Stats{Games: []desk.GameCount{{Name: "0 A.D.", Reports: 3}, {Name: "nobody diverged", Reports: 2}, {Name: "C&C Generals", Reports: 1}}}
 	var b bytes.Buffer

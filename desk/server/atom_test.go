@@ -85,8 +85,8 @@ func TestFeed(t *testing.T) {
 	})
 }
 
-// TestWebhook: a webhook gets what is new, signed, again until it says 2xx; never at a private address unless that
-// is allowed.
+// TestWebhook: a webhook gets news, signed, again until it answers 2xx; never at a private address unless that is
+// allowed.
 func TestWebhook(t *testing.T) {
 	desktest.Each(t, func(t *testing.T, where string) {
 		ctx := context.Background()
@@ -157,7 +157,7 @@ func TestWebhook(t *testing.T) {
 	})
 }
 
-// TestShare: a link shows what redaction leaves, to whoever has it, until it is revoked.
+// TestShare: a link shows the redacted report to anyone who has it, until it is revoked.
 func TestShare(t *testing.T) {
 	g := newRig(t, filepath.Join(t.TempDir(), "desk"), func(o *server.Options) { o.Limits.Wrong = server.Rate{Often: 0.001, Burst: 2} })
 	ctx := context.Background()

@@ -92,7 +92,7 @@ func TestForwarded(t *testing.T) {
 	behind.want(behind.send("GET", "/groups.atom", nil, "X-Forwarded-For", "127.0.0.1"), 401, "")
 }
 
-// TestRightTokenAfterWrongOnes: whoever guesses does not keep those out who share an address.
+// TestRightTokenAfterWrongOnes: a guesser does not keep out others at the same address.
 func TestRightTokenAfterWrongOnes(t *testing.T) {
 	g := newRig(t, filepath.Join(t.TempDir(), "desk"), nil)
 	secret, err := g.store.AddToken(t.Context(), "test", "ann", desk.ScopeRead)

@@ -124,7 +124,7 @@ func TestKilled(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := io.Copy(io.Discard, r); err != nil { // it is held against its name
+			if _, err := io.Copy(io.Discard, r); err != nil { // it is compared with its name
 				t.Error(err)
 			}
 			r.Close()

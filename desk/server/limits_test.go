@@ -80,7 +80,7 @@ func TestSlow(t *testing.T) {
 	if _, err := g.store.Bundle(context.Background(), hashOf(bytes.Repeat([]byte("x"), 10))); err == nil {
 		t.Error("half a bundle is kept")
 	}
-	// One whose client ends its body by itself, and one that is slow but not too slow, is kept.
+	// An upload is kept if the client itself ends its body, or if it is slow but not too slow.
 	r, w := io.Pipe()
 	go func() {
 		for range 10 {
@@ -141,7 +141,7 @@ func TestSlowReader(t *testing.T) {
 	}
 }
 
-// TestTooMuch: what is beyond a limit is refused before it is read, by the limit that it is.
+// TestTooMuch: a request beyond a limit is refused before it is read, by that limit.
 func TestTooMuch(t *testing.T) {
 	ctx := context.Background()
 	where := func() string { return filepath.Join(t.TempDir(), "desk") }

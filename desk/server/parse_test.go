@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// FuzzHeaders: headers of an upload are read, or refused; what is read is what was written.
+// FuzzHeaders: headers of an upload are read, or refused; the values that are read are the ones that were written.
 func FuzzHeaders(f *testing.F) {
 	for _, s := range []string{"filename YS56aXA=", "filename YS56aXA=,build MS40", "a", ",", "filename !", " filename  YQ==", "sha1 2jmj7l5rSw0yVb/vlWAYkK/YBwk=", "sha1 x", "sha256", "18446744073709551616", "-1", "0x10"} {
 		f.Add(s)
@@ -30,7 +30,7 @@ func FuzzHeaders(f *testing.F) {
 	})
 }
 
-// TestPublic: addresses of which networks a webhook may have.
+// TestPublic: the networks in which a webhook may have its address.
 func TestPublic(t *testing.T) {
 	for address, want := range map[string]bool{
 		"93.184.216.34": true, "2606:2800:220:1::1": true, "::ffff:93.184.216.34": true,

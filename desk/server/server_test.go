@@ -228,8 +228,8 @@ func diverged() *document.Report {
 	return r
 }
 
-// TestScopes holds every route against every scope: what a scope does not allow answers 401 to nobody and
-// 403 to who has another token.
+// TestScopes tries every route with every scope: a route outside the scope answers 401 without a token and 403 with
+// another token.
 func TestScopes(t *testing.T) {
 	g := newRig(t, filepath.Join(t.TempDir(), "desk"), func(o *server.Options) {
 		o.Pages = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -231,7 +231,7 @@ func TestExpired(t *testing.T) {
 	}
 }
 
-// TestAnyPieces: whatever pieces a file comes in, with whatever is wrong with some of them, what is kept at the end is the
+// TestAnyPieces: whatever pieces a file comes in, with whatever is wrong with some of them, the kept content is the
 // file, and the offset never falls.
 func TestAnyPieces(t *testing.T) {
 	effort.Checks(t, 15)

@@ -87,7 +87,7 @@ func TestScreenshots(t *testing.T) {
 	}
 }
 
-// long serves a store whose groups have long names.
+// long serves a store of groups with long names.
 func long(t *testing.T) *site {
 	t.Helper()
 	s := serve(t)
@@ -138,7 +138,7 @@ func TestBreaks(t *testing.T) {
 	b.quiet()
 }
 
-// TestAxe holds all pages against the rules of axe-core, whose axe.min.js DESYNCTOOL_AXE names.
+// TestAxe checks all pages with the rules of axe-core. DESYNCTOOL_AXE names its axe.min.js.
 func TestAxe(t *testing.T) {
 	path := os.Getenv("DESYNCTOOL_AXE")
 	if path == "" {

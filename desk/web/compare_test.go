@@ -10,8 +10,8 @@ import (
 	"github.com/desynctool/desynctool/report/document"
 )
 
-// TestApart: the parts of both sides are their texts, what is not marked is the same on both, and no longer
-// text of words could be: all choices of words of the first are tried.
+// TestApart: the parts of both sides are their texts, unmarked parts are the same on both, and no longer text of words
+// could be: all choices of words of the first are tried.
 func TestApart(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		words := rapid.SliceOfN(rapid.SampledFrom([]string{"host", "client", "tick", "7"}), 1, 8)
@@ -64,8 +64,8 @@ func within(p, q []string, chosen uint) bool {
 	return true
 }
 
-// TestCompare: a report is the same as itself, in all fields; what is changed in one field, or is in one report
-// only, differs there and nowhere else.
+// TestCompare: a report is the same as itself, in all fields; a change in one field, or a field in one report only,
+// differs there and nowhere else.
 func TestCompare(t *testing.T) {
 	made := func() *document.Report {
 		r := document.NoReport(document.Diverged, "host and client diverged")

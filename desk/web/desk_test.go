@@ -204,7 +204,7 @@ func filled(t *testing.T) *site {
 	return s
 }
 
-// claimed is a report of which only what the game said is known.
+// claimed is a report with nothing but the game's claim.
 func claimed(text string) *document.Report {
 	r := diverged("", "", "", "1.4.2", "2026-02-20", "linux")
 	r.Verdict = []string{"The game says that it is out of sync."}

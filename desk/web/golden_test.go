@@ -12,7 +12,7 @@ import (
 // addresses of style and script.
 var changing = regexp.MustCompile(`(name="csrf" value="|/style-|/script-)[^".]*`)
 
-// TestGolden holds pages of a small store against those in testdata, which were read.
+// TestGolden compares pages of a small store with the pages in testdata, which were read.
 func TestGolden(t *testing.T) {
 	s := filled(t)
 	list := codes(s.page("/"))

@@ -14,8 +14,7 @@ import (
 	"github.com/desynctool/desynctool/report/document"
 )
 
-// hostile serves a store each string of which holds a text: what players and those who triage may
-// write anywhere.
+// hostile serves a store with a text in each string that players and those who triage may write.
 func hostile(t *testing.T, text string) *site {
 	t.Helper()
 	s := serve(t)

@@ -15,7 +15,7 @@ import (
 
 var link = regexp.MustCompile(`href="/groups/([0-9a-f]{8})"`)
 
-// codes are those of the groups on a page, in order.
+// codes are the codes of the groups on a page, in order.
 func codes(html string) (list []string) {
 	for _, m := range link.FindAllStringSubmatch(html, -1) {
 		list = append(list, m[1])
@@ -88,7 +88,7 @@ func TestEdits(t *testing.T) {
 	for _, one := range []struct {
 		edit string
 		form url.Values
-		says string // what the page says that it leads to
+		says string // where it leads according to the page
 		on   string // what the page of the group then has, and has not after the undo; empty if that is the event
 	}{
 		{"name", url.Values{"name": {"The <b> bug"}}, "Done: Named", "<h1><bdi>The &lt;b&gt; bug</bdi></h1>"},

@@ -51,7 +51,7 @@ func TestArena(t *testing.T) {
 	}
 }
 
-// TestArenaCompilers: what one compiler makes of the game plays as what another does.
+// TestArenaCompilers: two compilers' builds of the game play the same.
 func TestArenaCompilers(t *testing.T) {
 	thorough(t)
 	needTool(t, "clang")
@@ -106,8 +106,7 @@ func TestArenaFaults(t *testing.T) {
 	}
 }
 
-// arenaFault plays a session with a fault, and checks that bisect finds what the truth says.
-// It reports whether the fault showed.
+// arenaFault plays a session with a fault, and checks that bisect finds the truth. It reports whether the fault showed.
 func arenaFault(t *testing.T, program, fault string, seed int) bool {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "session")
@@ -155,7 +154,7 @@ func arenaFault(t *testing.T, program, fault string, seed int) bool {
 	return true
 }
 
-// TestArenaMistreated: what is not a request, a save or a state ends in one line.
+// TestArenaMistreated: bytes that are not a request, a save or a state end in one line.
 func TestArenaMistreated(t *testing.T) {
 	thorough(t)
 	if runtime.GOOS != "linux" {

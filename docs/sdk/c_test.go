@@ -293,7 +293,7 @@ func TestCRecorder(t *testing.T) {
 	}
 	snap := filepath.Join(client, "desync_000000000000000b_0000000009.snap")
 	wants(t, run(t, 0, "verify", filepath.Join(client, "order-log.bin"), snap), "VERIFIED", "73 ticks")
-	// What the header says counts where a fact has the same name.
+	// The header counts where a fact has the same name.
 	wants(t, run(t, 0, "dump", snap), "%epoch 1\n", fmt.Sprintf("%%history 09%062d\n", 0), `%meta "build" "1.0"`, `%meta "locale" "de_DE.UTF-8"`,
 		`%meta "map" "green valley"`, `%meta "os" "linux"`)
 	// The state before the gap belongs to the epoch that ends, that after it to the new one.
@@ -338,7 +338,7 @@ func TestCRecorder(t *testing.T) {
 	if last.Player != -1 || len(last.Archetypes) != 2 || last.RNGState != "5000000000000000" {
 		t.Errorf("the last report: player %d, %d archetypes, RNG %s", last.Player, len(last.Archetypes), last.RNGState)
 	}
-	// 64 ticks, of which each third has none and each third two orders.
+	// 64 ticks: each third has none and each third two orders.
 	if last.Window == nil || *last.Window != (peers.Window{From: 16, To: 79}) || len(last.Excerpt) != 64 {
 		t.Errorf("the last report has %d orders of the ticks %v", len(last.Excerpt), last.Window)
 	}
@@ -351,8 +351,8 @@ func TestCRecorder(t *testing.T) {
 	}
 }
 
-// TestCMalformed: what is not a request ends the target with one line, what is a wrong one
-// is refused, and nothing reads or writes where it must not.
+// TestCMalformed: bytes that are not a request end the target with one line, a wrong request is refused, and nothing
+// reads or writes where it must not.
 func TestCMalformed(t *testing.T) {
 	thorough(t)
 	if runtime.GOOS != "linux" {

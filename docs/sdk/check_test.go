@@ -13,7 +13,7 @@ func keepsRules(t *testing.T, dir string) {
 	}
 }
 
-// TestCChecked: what the C examples write keeps every rule of the formats.
+// TestCChecked: files that the C examples write keep every rule of the formats.
 func TestCChecked(t *testing.T) {
 	thorough(t)
 	skirmish := compile(t, "c/skirmish.c", "-O2")
@@ -28,7 +28,7 @@ func TestCChecked(t *testing.T) {
 	}
 }
 
-// TestCSharpChecked: what the C# examples write keeps every rule of the formats.
+// TestCSharpChecked: files that the C# examples write keep every rule of the formats.
 func TestCSharpChecked(t *testing.T) {
 	thorough(t)
 	exe := compileCSharp(t, csharpGame, csharpSDK)

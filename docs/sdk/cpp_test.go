@@ -120,8 +120,8 @@ func TestCPPMalformed(t *testing.T) {
 	malformed(t, sanitizedCPP(t, "cpp/skirmish.cpp"))
 }
 
-// TestCPPHeader: the header needs nothing beside it, in as many source files as include it, with each standard and compiler, without
-// exceptions and RTTI, and in one folder with the C header.
+// TestCPPHeader: the header needs no other file, in as many source files as include it, with each standard and
+// compiler, without exceptions and RTTI, and in one folder with the C header.
 func TestCPPHeader(t *testing.T) {
 	thorough(t)
 	needTool(t, "c++")

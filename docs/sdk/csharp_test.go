@@ -46,7 +46,7 @@ func recordCSharp(t *testing.T, exe string, args ...string) (dir, said string) {
 	return dir, string(out)
 }
 
-// filesOf returns the files below a folder, none of which may be missing.
+// filesOf returns the files below a folder; none may be missing.
 func filesOf(t *testing.T, dir, pattern string, want int) []string {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, pattern))

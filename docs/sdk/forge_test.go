@@ -11,8 +11,7 @@ import (
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
 
-// A forged snapshot is a .snap whose checksums and hashes are right whatever it says: what
-// is wrong with it is only its form.
+// A forged snapshot is a .snap with checksums and hashes that are right whatever its content: only its form is wrong.
 type forged struct {
 	version  uint32
 	head     []any // what the header has before the root
@@ -22,7 +21,7 @@ type forged struct {
 	more     []any  // after the tables in the header
 	behind   []byte // the tables
 	end      string
-	longer   int // than it is, it says
+	longer   int // by how much its stated length exceeds its length
 	rootSize int
 	tail     []byte // after the header's value
 }
@@ -289,7 +288,7 @@ func forgeries(t *testing.T) []mutant {
 			{cell(3, 1, 1, le64(8)), cell(4, 0, 1, []byte{1}), cell(4, 0, 1, le64(15)), cell(4, 1, 1, []byte{0}, le32(0))}}
 	})
 	const most = 65536
-	uncut := func(n int) []uint64 { // keys of which none but the first begins a block
+	uncut := func(n int) []uint64 { // keys; only the first begins a block
 		keys := make([]uint64, n)
 		for i, next := 0, uint64(1); i < len(keys); next++ {
 			h := next * 0x9E3779B97F4A7C15

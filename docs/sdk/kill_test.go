@@ -56,9 +56,9 @@ func TestKilledTypeScript(t *testing.T) {
 // killedTicks is how many ticks such a program plays.
 const killedTicks = 200
 
-// survives kills a program at random moments that plays one peer and prints what it has acknowledged: a tick after
-// it was played, snapshots and reports after they were written. All of that is there afterwards as it
-// was written, what is there besides is whole or breaks off, and the next one in the folder leaves nothing of it.
+// survives kills a program at random moments that plays one peer and prints what it has acknowledged: a tick after it
+// was played, snapshots and reports after they were written. All of that is there afterwards as it was written, other
+// files are whole or break off, and the next one in the folder leaves nothing of it.
 func survives(t *testing.T, command ...string) {
 	t.Helper()
 	folder := t.TempDir()

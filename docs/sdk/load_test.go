@@ -21,8 +21,8 @@ import (
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
 
-// loads checks what becomes possible by load, with sessions that a game recorded: two in
-// sync, of which the second has another seed, and one whose client departs in a tick.
+// loads checks what load makes possible, with sessions that a game recorded: two in sync, the second with another seed,
+// and one with a client that departs in a tick.
 func loads(t *testing.T, sim, clean, other, faulty, tick string) {
 	t.Helper()
 	client := filepath.Join(clean, "client")
@@ -45,14 +45,14 @@ func loads(t *testing.T, sim, clean, other, faulty, tick string) {
 	if exit != 2 || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, "the target refuses: ") || !strings.Contains(stderr, "the state is of another session: its seed is ") {
 		t.Errorf("a state of another seed: exit status %d, %q", exit, stderr)
 	}
-	// The snapshots say of which game they are.
+	// The snapshots name their game.
 	wants(t, run(t, 0, "dump", from(clean)), "%meta \"build\" \"1.0\"\n", "\"plain\"\n")
 }
 
-// A mender makes the checksums of a .snap right again in which bytes were changed, at the
-// places where they stand in the one that it was made from.
+// A mender makes the checksums of a .snap right again after bytes were changed, at the same places as in the .snap that
+// it was made from.
 type mender struct {
-	header, root int // the length of the header; where the root stands
+	header, root int // the length of the header; where the root is
 	rng          []byte
 	tables       []mendedTable
 }
@@ -61,12 +61,12 @@ type mendedTable struct {
 	class, parts     byte
 	rows             uint64
 	label            string
-	leaf             int // where it stands
+	leaf             int // where it is
 	cells            []int
 	index, end       int // after the index
 	blocks           int
-	keys             int   // where the digest of the keys stands
-	columns          []int // where those of the columns stand
+	keys             int   // where the digest of the keys is
+	columns          []int // where the digests of the columns are
 	heads            [][]byte
 	names            []string
 	digests, crcs    int
@@ -260,7 +260,7 @@ func good(file []byte) bool {
 	return err == nil && snapshot.Check(f) == nil
 }
 
-// judges lets a program read mutants, and checks what it says of them.
+// judges lets a program read mutants, and checks its verdicts.
 func judges(t *testing.T, list []mutant, program string, args ...string) {
 	t.Helper()
 	var stdin bytes.Buffer

@@ -13,7 +13,7 @@ var (
 	nameParts = regexp.MustCompile(`\.|::`)
 )
 
-// piecesOf returns what stands in backquotes in the cells of the rows of a table.
+// piecesOf returns the texts in backquotes in the cells of the rows of a table.
 func piecesOf(t *testing.T, page, heading string) (rows [][][]string) {
 	t.Helper()
 	b, err := os.ReadFile(page)

@@ -48,9 +48,9 @@ func playScript(t *testing.T, command []string, args ...string) (dir, said strin
 	return dir, said
 }
 
-// plays checks a game: its sessions are those of the game in C, byte by byte, and desynctool
-// finds its fault, and nothing else. Without DESYNCTOOL_FULL_TESTS it is replayed in one way and the fault
-// is found in one: the game in C goes all ways.
+// plays checks a game: its sessions equal the sessions of the game in C, byte by byte, and desynctool finds its fault,
+// and nothing else. Without DESYNCTOOL_FULL_TESTS it is replayed in one way and the fault is found in one: the game in
+// C goes all ways.
 func (s *scripted) plays(t *testing.T) {
 	all := everything()
 	long := effort.Long(220, 600)
@@ -211,7 +211,7 @@ func (s *scripted) writesVectors(t *testing.T) {
 	}
 }
 
-// reads has a program read snapshots that are damaged, and those of testdata/snapshot.
+// reads has a program read snapshots that are damaged, and the snapshots of testdata/snapshot.
 func (s *scripted) reads(t *testing.T) {
 	args := func(mode string) []string { return append(slices.Clone(s.vectors[1:]), mode) }
 	for _, file := range readable(t) {

@@ -31,15 +31,15 @@ func TestMain(m *testing.M) {
 		panic(err)
 	}
 	built = dir
-	os.Setenv("PYTHONPYCACHEPREFIX", filepath.Join(dir, "pycache")) // else Python leaves folders beside the sources
+	os.Setenv("PYTHONPYCACHEPREFIX", filepath.Join(dir, "pycache")) // else Python leaves folders next to the sources
 	takeTurns()
 	code := m.Run()
 	os.RemoveAll(dir)
 	os.Exit(code)
 }
 
-// takeTurns skips the tests of all languages but the one whose turn it is. The tests of C always run: the other files
-// are compared with it.
+// takeTurns skips the tests of all languages except the one that has its turn. The tests of C always run: the other
+// files are compared with it.
 func takeTurns() {
 	var not []string
 	for i, tests := range []string{"CPP", "Python", "CSharp|Trade", "TypeScript", "Rust"} {
@@ -132,8 +132,8 @@ func whole(t *testing.T) {
 	}
 }
 
-// thorough skips a test unless DESYNCTOOL_SDK_TESTS is 1. What is left without it plays the game
-// of each language, and judges it. Such tests run beside each other.
+// thorough skips a test unless DESYNCTOOL_SDK_TESTS is 1. The tests that are left without it play the game of each
+// language, and judge it. Such tests run in parallel.
 func thorough(t *testing.T) {
 	t.Helper()
 	if !effort.Asked("DESYNCTOOL_SDK_TESTS") {
@@ -208,7 +208,7 @@ func frameOf(b []byte) []byte {
 	return append(binary.LittleEndian.AppendUint32(nil, uint32(len(b))), b...)
 }
 
-// parted reads where the two peers of an example say that they part.
+// parted reads where the two peers of an example diverge according to its output.
 func parted(t *testing.T, said string) (tick, system string) {
 	t.Helper()
 	m := regexp.MustCompile(`the peers diverge in tick (\d+), in (\w+)`).FindStringSubmatch(said)

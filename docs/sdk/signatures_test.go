@@ -100,7 +100,7 @@ func (c *chain) add(kind uint32, payload []byte) {
 	c.frames = append(c.frames, chainFrame{kind, payload})
 }
 
-// sign appends what a frame says, and the signature of that.
+// sign appends the content of a frame, and its signature.
 func (c *chain) sign(kind uint32, what string, body []byte) {
 	c.add(kind, append(body, ed25519.Sign(c.secret, append([]byte(chainDomain+what+"\n"), body...))...))
 }
@@ -108,7 +108,7 @@ func (c *chain) sign(kind uint32, what string, body []byte) {
 // stateAt is the state hash that the chains of these tests have for a tick.
 func stateAt(tick uint64) [32]byte { return sha256.Sum256(fmt.Append(nil, "state ", tick)) }
 
-// entry appends an entry that says that so many ticks were skipped.
+// entry appends an entry with the number of ticks that were skipped.
 func (c *chain) entry(tick, skipped uint64) {
 	state := stateAt(tick)
 	body := binary.LittleEndian.AppendUint64(bytes.Clone(c.link[:]), skipped)
@@ -153,7 +153,7 @@ func (c *chain) bytes(closed bool) []byte {
 	return b.Bytes()
 }
 
-// judged reads a file of signatures and says what SDKs have to say of it, in the words of testdata/signatures.py.
+// judged reads a file of signatures and returns what SDKs have to report on it, in the words of testdata/signatures.py.
 func judged(file, trusted []byte, asked uint64) string {
 	r, err := frame.NewReader(bytes.NewReader(file), "", chainFormat)
 	if err != nil {
@@ -269,7 +269,7 @@ func judged(file, trusted []byte, asked uint64) string {
 		flags[closed], flags[wholly], total, state, strings.Join(found, " ")), " ")
 }
 
-// A signer is a program that answers as testdata/signatures.py says.
+// A signer is a program that answers as testdata/signatures.py describes.
 type signer []string
 
 // asks gives records to a program and returns a line for each.
@@ -413,8 +413,9 @@ func (s signer) isStrict(t *testing.T) {
 			add(key, append(bytes.Clone(good[:32]), little(v)...), message)
 		}
 	}
-	// With a key whose multiples are few, R is S times the base point for some message, whatever S is. Encodings of y: 0, 1, -1, and those of 2^255 - 19
-	// and more, each with both signs; most of them are of points with few multiples or of none.
+	// With a key that has few multiples, R is S times the base point for some message, whatever S is. Encodings of y:
+	// 0, 1, -1, and the encodings of 2^255 - 19 and more, each with both signs; most of them are points with few
+	// multiples or no points.
 	keys := [][]byte{}
 	for _, y := range []*big.Int{big.NewInt(0), big.NewInt(1), new(big.Int).Sub(prime, big.NewInt(1))} {
 		keys = append(keys, little(y), little(new(big.Int).SetBit(y, 255, 1)))
@@ -424,7 +425,7 @@ func (s signer) isStrict(t *testing.T) {
 		keys = append(keys, little(y), little(new(big.Int).SetBit(y, 255, 1)))
 	}
 	random := rand.New(rand.NewPCG(5, 6))
-	for range effort.Long(10, 40) { // half of all y are of no point
+	for range effort.Long(10, 40) { // half of all y belong to no point
 		k := make([]byte, 32)
 		for i := range k {
 			k[i] = byte(random.Uint32())
@@ -501,8 +502,8 @@ func (s signer) writesTheBytes(t *testing.T) {
 	}
 }
 
-// A forgery is what somebody made of a chain, and what is found in it by docs/signatures.md. Findings are "kind@frame#entry:after:tick", the frame by
-// its number in the file, from the header's 0.
+// A forgery is a changed chain, and the findings in it by docs/signatures.md. Findings are
+// "kind@frame#entry:after:tick", the frame by its number in the file, from the header's 0.
 type forgery struct {
 	name   string
 	change func(c *chain) []byte
@@ -511,7 +512,7 @@ type forgery struct {
 	found  string
 }
 
-// forgeries are of a chain of eight entries, of which the one of tick 135 comes after 29 ticks that its signer left out.
+// forgeries are made of a chain of eight entries. The one of tick 135 comes after 29 ticks that its signer left out.
 func chainForgeries() []forgery {
 	const skip = "6@7#6:105:135"
 	frames := func(change func(f []chainFrame) []chainFrame) func(c *chain) []byte {
@@ -665,7 +666,8 @@ func frameOffsets(file []byte) []int {
 	return append(list[1:], list[len(list)-1]+16+int(binary.LittleEndian.Uint32(file[list[len(list)-1]:])))
 }
 
-// TestSignaturesJudged: what these tests compare the SDKs with says of each forgery what stands in the table.
+// TestSignaturesJudged: the reference that these tests compare the SDKs with has the findings of the table for each
+// forgery.
 func TestSignaturesJudged(t *testing.T) {
 	for _, f := range chainForgeries() {
 		file := f.change(baseChain())
@@ -688,7 +690,7 @@ func TestSignaturesJudged(t *testing.T) {
 	}
 }
 
-// namesForgeries has a program say what is found in each forgery, and refuse files whose header cannot be read.
+// namesForgeries has a program report the findings in each forgery, and refuse files if their header cannot be read.
 func (s signer) namesForgeries(t *testing.T) {
 	var names, want []string
 	var records [][]byte

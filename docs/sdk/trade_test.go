@@ -18,7 +18,7 @@ import (
 
 const tradeGame = "csharp/Trade.cs"
 
-// tradeTruth is what truth.json of a session says; with a load that went wrong also that.
+// tradeTruth is the content of truth.json of a session, with a load that went wrong if there was one.
 type tradeTruth struct {
 	session.Truth
 	Load bool `json:"load"`
@@ -106,7 +106,7 @@ func TestTradeClean(t *testing.T) {
 	}
 }
 
-// TestTradeGaps: what a peer that was away, one that comes late, and those that saw it write down.
+// TestTradeGaps: the records of a peer that was away, one that comes late, and the peers that saw it.
 func TestTradeGaps(t *testing.T) {
 	thorough(t)
 	exe := compileCSharp(t, tradeGame, csharpSDK)

@@ -76,8 +76,8 @@ func TestTypeScriptMistakes(t *testing.T) {
 	})
 }
 
-// TestTypeScriptCrash: an error of the game ends the replay, with its name, and its stack goes
-// to the log; what a game prints does not disturb.
+// TestTypeScriptCrash: an error of the game ends the replay, with its name, and its stack goes to the log; the game's
+// output does not disturb.
 func TestTypeScriptCrash(t *testing.T) {
 	thorough(t)
 	s := typescript(t)

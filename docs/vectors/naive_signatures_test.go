@@ -7,8 +7,8 @@ import (
 	"encoding/json"
 )
 
-// What follows is written from docs/signatures.md alone, as naive_test.go is from the other pages. Ed25519
-// is that of the standard library.
+// What follows is written from docs/signatures.md alone, as naive_test.go is from the other pages. Ed25519 comes from
+// the standard library.
 
 // chainPiece is one entry of a chain while a file is put together.
 type chainPiece struct{ previous, fields, signature []byte }

@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// What follows is written from the pages of docs/ alone, as plainly as can be. It shares nothing with
-// the rest of the module, and is what the vectors are held against.
+// What follows is written from the pages of docs/ alone, as plainly as can be. It shares nothing with the rest of the
+// module. The vectors are compared with it.
 
 type buf []byte
 
@@ -170,7 +170,7 @@ func endMarker(frames int) buf {
 	return frame(0xffffffff, count)
 }
 
-// inputHash is that of a tick of an order log, with the list of order kinds of its header.
+// inputHash is the input hash of a tick of an order log, with the list of order kinds of its header.
 func inputHash(kinds, tick []any) []byte {
 	var b, orders buf
 	n := uint64(0)
@@ -403,8 +403,7 @@ func cutHash(a, b uint64) uint64 {
 	return h ^ h>>32
 }
 
-// snapFile is a .snap of one archetype with keys of one part, in one block, whose numbers have the form of
-// their type.
+// snapFile is a .snap of one archetype with keys of one part, in one block; its numbers have the form of their type.
 func snapFile(seed, tick uint64, peer string, rng []byte, label string, keys []any, columns []column) []byte {
 	num := func(code byte, n uint64) buf {
 		b := buf{code}

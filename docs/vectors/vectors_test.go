@@ -30,7 +30,7 @@ import (
 	"github.com/desynctool/desynctool/tracediff"
 )
 
-// vector is one entry of a file of vectors: what is put in, and what comes out.
+// vector is one entry of a file of vectors: the input, and the output.
 type vector struct {
 	Name string `json:"name"`
 	In   any    `json:"in"`
@@ -56,7 +56,7 @@ func hexes(list [][]byte) (out []any) {
 	return out
 }
 
-// parsed is a value as it is read from JSON, with numbers as they stand there.
+// parsed is a value as it is read from JSON, with numbers as they are written there.
 func parsed(text string) any {
 	d := json.NewDecoder(strings.NewReader(text))
 	d.UseNumber()
@@ -426,7 +426,7 @@ func computed(t *testing.T) (names []string, all map[string]*file) {
 	return names, all
 }
 
-// TestVectors holds the files against the naive implementation.
+// TestVectors compares the files with the naive implementation.
 func TestVectors(t *testing.T) {
 	names, all := computed(t)
 	for _, name := range names {

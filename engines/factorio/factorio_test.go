@@ -326,7 +326,7 @@ func TestScript(t *testing.T) {
 	}
 }
 
-// output is that of the tool for two saves, as its own source writes it.
+// output is the tool's output for two saves, as its own source writes it.
 const output = `Unzipping desync-report-2024-01-01_00-00-00.zip
 
 level_with_tags.dat differs

@@ -93,7 +93,7 @@ func (s save) script() []byte {
 	return b.Bytes()
 }
 
-// report writes a report with the names that the game has from 2.0 on, or those of before.
+// report writes a report with the names that the game has from 2.0 on, or the names from before.
 func report(t *testing.T, old bool) []byte {
 	t.Helper()
 	var b bytes.Buffer

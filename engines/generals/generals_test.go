@@ -80,7 +80,7 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// TestFiles: what was planted is where the fixtures' README says, and nothing else differs.
+// TestFiles: the planted differences are where the fixtures' README describes them, and nothing else differs.
 func TestFiles(t *testing.T) {
 	for n := 100; n < 105; n++ {
 		var got [2][]string

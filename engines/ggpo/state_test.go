@@ -61,7 +61,7 @@ func differences(t *testing.T, session string, frame int) string {
 	return out.String()
 }
 
-// TestTruth: what was planted, as the README of the fixtures has it.
+// TestTruth: the planted differences, as in the README of the fixtures.
 func TestTruth(t *testing.T) {
 	for _, test := range []struct {
 		session string

@@ -9,7 +9,7 @@ import (
 	"github.com/desynctool/desynctool/tracediff"
 )
 
-// What it says that the state of a frame was logged.
+// The message with which it logs the state of a frame.
 func ExampleFormat() {
 	format := ggpo.TraceFormat()
 	claims, err := tracediff.ReadClaims(files.Disk, "../../testdata/ggpo/vectorwar/synclogs/state-0013-replay.log", &format, tracediff.ReadOptions{})

@@ -20,7 +20,7 @@ import (
 	"github.com/desynctool/desynctool/orderlog"
 )
 
-// one returns a value that stands in a log of that version.
+// one returns a value that is in a log of that version.
 func one(t *testing.T, version int, v any) (*godot.Value, error) {
 	t.Helper()
 	log, err := godot.NewLog(bytes.NewReader(godottest.Content(version, godottest.Header(1, ordersDict{"v", v}))), "x")
@@ -190,7 +190,7 @@ func TestOrders(t *testing.T) {
 	}
 }
 
-// TestDamage: what stands before damage is delivered, and the error says what is wrong.
+// TestDamage: the records before damage are delivered, and the error describes the damage.
 func TestDamage(t *testing.T) {
 	header, in := godottest.Header(1, ordersDict{}), func(tick int) ordersDict { return godottest.Input(tick, ordersDict{1, ordersDict{"a", ordersDict{}}}) }
 	content := func(list ...ordersDict) []byte { return godottest.Content(3, list...) }

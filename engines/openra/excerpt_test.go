@@ -40,7 +40,7 @@ func cell(t *testing.T, w *snapshot.World, label, column string, key uint64) str
 	return ""
 }
 
-// TestExcerpt reads one side of a diff: a value whose trait is not shown has no name.
+// TestExcerpt reads one side of a diff: a value has no name if its trait is not shown.
 func TestExcerpt(t *testing.T) {
 	text := string(partial.Head{Format: "openra", Paste: "p"}.Line()) +
 		"Player: A B (Linux x)\nSync for net frame 7 -------------\n" +
@@ -74,7 +74,7 @@ func TestExcerpt(t *testing.T) {
 	}
 }
 
-// TestSpaces reads reports whose tabs have become spaces, as whole as they were.
+// TestSpaces reads reports with spaces in place of tabs, as whole as they were.
 func TestSpaces(t *testing.T) {
 	for _, width := range []int{0, 1, 2, 4, 8} {
 		text := content(t, hostReport)

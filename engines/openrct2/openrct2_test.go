@@ -216,7 +216,7 @@ func TestPeers(t *testing.T) {
 	}
 }
 
-// head is that of a report without sprites.
+// head is the head of a report without sprites.
 const head = "tick left = 00000001, tick right = 00000001\nsrand0 left = 00000002, srand0 right = 00000003\n"
 
 const headRecord = "1 \"\" \"srand0\" line 2 at 44 =0x00000002\n"
@@ -271,7 +271,7 @@ func TestMany(t *testing.T) {
 	}
 }
 
-// TestTruncated cuts a report at every byte: what stands before is delivered.
+// TestTruncated cuts a report at every byte: everything before is delivered.
 func TestTruncated(t *testing.T) {
 	text := content(t, report)
 	whole, _ := list(t, text, report, 0)

@@ -66,7 +66,7 @@ func TestLineEnds(t *testing.T) {
 	}
 }
 
-// TestUnknownLines damages lines: what they said is lost, and no proof.
+// TestUnknownLines damages lines: their content is lost, and is no proof.
 func TestUnknownLines(t *testing.T) {
 	log13 := real13(t)
 	for _, test := range []struct {
@@ -98,7 +98,7 @@ func TestUnknownLines(t *testing.T) {
 					t.Errorf("line %d, expected %d", n, line)
 				}
 			}
-			// Elsewhere a missing order is told all the same; the hashes agree after it.
+			// Elsewhere a missing order is reported all the same; the hashes agree after it.
 			last := strings.LastIndex(damaged, "\ncmd: ") + 1
 			_, rest, _ := strings.Cut(damaged[last:], "\n")
 			if c := compare(t, test.log, damaged[:last]+rest); c.DifferenceCount != 1 || c.Verdict != orderlog.LogsDiffer {
@@ -108,8 +108,7 @@ func TestUnknownLines(t *testing.T) {
 	}
 }
 
-// TestBack lets a log go back without a word: what follows was compared
-// with nothing.
+// TestBack lets a log go back without a word: the rest was compared with nothing.
 func TestBack(t *testing.T) {
 	back := log14 + log14[strings.Index(log14, "cmd: 000ade21"):]
 	c := compare(t, log14, back)

@@ -85,7 +85,7 @@ func TestOrdersTruth(t *testing.T) {
 			if diff := cmp.Diff(test.want, lines(c)); diff != "" {
 				t.Errorf("differences (-expected +got):\n%s", diff)
 			}
-			// That the game says it has desynced proves nothing by itself.
+			// The game's claim that it has desynced proves nothing by itself.
 			incomplete := test.verdict == orderlog.InputsEqual && test.claims != nil
 			if c.Verdict != test.verdict || c.Incomplete() != incomplete || c.Reference != "server" {
 				t.Errorf("%s; incomplete %v; reference %q", c.Line(), c.Incomplete(), c.Reference)
@@ -275,7 +275,7 @@ func TestNotALog(t *testing.T) {
 func TestFields(t *testing.T) {
 	server := "new_map: 00000309\ncmd: 000adef4; 2a; 00; 0000001e; 00000000; 000b1a; 0\x1a\x0b\nsync: 000adef5; 00; 1f11c6ea; efd44bfd\n"
 	client := "load: opntitle.dat\ncmd: 000adef4; 2a; 00; 0000001e; 00000000; 000b1b; 0\x1b\x0b\nmsg: 000adef5; 00; x\n"
-	// An order stands before, or the client's log could begin in this tick.
+	// An order comes before, or the client's log could begin in this tick.
 	server = strings.Replace(server, "cmd", "cmd: 000adef3; 00; 00; 00000001; 00000000; 000000; 0\ncmd", 1)
 	client = strings.Replace(client, "cmd", "cmd: 000adef3; 00; 00; 00000001; 00000000; 000000; 0\ncmd", 1)
 	c := compare(t, server, client)
@@ -366,8 +366,8 @@ func rapidCompare(t *rapid.T, logs ...string) *orderlog.Comparison {
 	return c
 }
 
-// FuzzReader: what is read keeps the rules of records, and is the same when the
-// text comes in small pieces.
+// FuzzReader: the records that are read keep the rules of records, and are the same when the text comes in small
+// pieces.
 func FuzzReader(f *testing.F) {
 	for _, session := range []string{"insync", "dropped_sign", "money_poke", "rng_poke", "town_poke", "cache_poke"} {
 		for _, peer := range []string{"server", "client"} {

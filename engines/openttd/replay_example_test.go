@@ -9,7 +9,7 @@ import (
 	"github.com/desynctool/desynctool/engines/openttd"
 )
 
-// A program that does not say that it is OpenTTD plays nothing.
+// A program that does not report that it is OpenTTD plays nothing.
 func ExampleGame() {
 	p := &engine.Program{Path: "/usr/bin/true", Ask: func(context.Context, ...string) (string, error) { return "", nil }}
 	err := openttd.Game().Check(context.Background(), p, &engine.Recording{Path: "server/commands-out.log"})

@@ -42,7 +42,7 @@ func write(t testing.TB, text string, path ...string) string {
 	return file
 }
 
-// recording returns a log with saves of the corpus beside it, which have the same seed and days.
+// recording returns a log with saves of the corpus next to it, which have the same seed and days.
 func recording(t testing.TB, log string, saves ...string) *engine.Recording {
 	t.Helper()
 	dir := t.TempDir()
@@ -53,7 +53,7 @@ func recording(t testing.TB, log string, saves ...string) *engine.Recording {
 	return rec
 }
 
-// program returns a program that says what it is, and has a text in it.
+// program returns a program that prints its version, and has a text in it.
 func program(t testing.TB, says, has string) *engine.Program {
 	t.Helper()
 	file := write(t, strings.Repeat("x", 3<<20-5)+has+strings.Repeat("y", 100), t.TempDir(), "openttd")
@@ -86,7 +86,7 @@ func playing(t *testing.T, rec *engine.Recording, ask engine.Ask, log string, en
 
 var date = regexp.MustCompile(`(?m)^\[[^]]*\] `)
 
-// session returns the lines of a log that are of the game itself, without dates.
+// session returns the lines of a log that belong to the game itself, without dates.
 func session(log string) string {
 	log = date.ReplaceAllString(log, "")
 	_, log, _ = strings.Cut(log, "new_map: 00000309\n")
@@ -186,8 +186,8 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// A log whose first save is not there is played from the next one; the state of the random number generator
-// that the game logs at its tick is after the commands of that tick, and is left out.
+// A log is played from its second save if the first is not there. The log has the state of the random number generator
+// at that save's tick after the commands of the tick, so it is left out.
 func TestLaterSave(t *testing.T) {
 	dirs, _, err := playing(t, recording(t, text(t, recordedLog), laterSave), engine.Ask{}, text(t, replayedLog), confine.Ended{})
 	if err != nil {

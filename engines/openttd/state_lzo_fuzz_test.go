@@ -8,7 +8,7 @@ import (
 	"github.com/anchore/go-lzo"
 )
 
-// FuzzBlock gives the LZO reader blocks whose sizes and checksums are right.
+// FuzzBlock gives the LZO reader blocks with right sizes and checksums.
 func FuzzBlock(f *testing.F) {
 	f.Add([]byte{0x11, 0, 0})
 	f.Add([]byte("\x15MAPS\x11\x00\x00")) // four literals and the end

@@ -59,7 +59,7 @@ func TestReadAgain(t *testing.T) {
 	}
 }
 
-// TestScratchIsBounded: what a large save takes is not kept.
+// TestScratchIsBounded: the memory of a large save is not kept.
 func TestScratchIsBounded(t *testing.T) {
 	var s stateSave
 	s.riff("RAWB", make([]byte, maxScratch)...)

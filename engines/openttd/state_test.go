@@ -140,7 +140,7 @@ func different(a, b map[string]string) []string {
 
 var truthLine = regexp.MustCompile(`^(\S+\.sav): (\d+) differ, (\d+) ignored$`)
 
-// truth is what TRUTH.md says of two saves. It lists at most ten differences.
+// truth is the description of two saves in TRUTH.md. It lists at most ten differences.
 type truth struct {
 	count  int
 	listed []string

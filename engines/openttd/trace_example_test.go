@@ -8,7 +8,7 @@ import (
 	"github.com/desynctool/desynctool/tracediff"
 )
 
-// What a client was told of the server.
+// The server's messages to a client.
 func ExampleFormats() {
 	f, err := os.Open("../../testdata/messages/openttd-net.log")
 	if err != nil {

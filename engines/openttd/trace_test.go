@@ -77,7 +77,7 @@ tick=12 sum=0x00000007
 	}
 }
 
-// TestWindow has commands for frames to come, so that frames do not stand in order.
+// TestWindow has commands for frames to come, so that frames are not in order.
 func TestWindow(t *testing.T) {
 	var b, want strings.Builder
 	want.WriteString("%desynctool trace 1\n%peer \"server\"\n")

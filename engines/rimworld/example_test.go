@@ -8,7 +8,7 @@ import (
 	"github.com/desynctool/desynctool/engines/rimworld"
 )
 
-// What a paste of traces says of where the peers diverged.
+// Where the peers diverged according to a paste of traces.
 func ExampleFormats() {
 	paste := `Trace count: 1000
 Trace of first desynced map random state:

@@ -14,9 +14,8 @@ import (
 
 const folder = "../../testdata/rimworld"
 
-// played is one trace as the mod keeps it, and side those of one peer. Writing is by the
-// mod's own steps (ClientSyncOpinion.GetFormattedStackTracesForRange), reading knows nothing
-// of it.
+// played is one trace as the mod keeps it, and side the traces of one peer. Writing is by the mod's own steps
+// (ClientSyncOpinion.GetFormattedStackTracesForRange), reading knows nothing of it.
 type played struct {
 	tick, hash, gameTick int
 	thing                string

@@ -164,7 +164,7 @@ func TestEqual(t *testing.T) {
 	}
 }
 
-// TestNone: what stands in place of traces that were not to be had.
+// TestNone: the texts in place of traces that were not available.
 func TestNone(t *testing.T) {
 	for _, text := range []string{"No host traces", "Traces not available", "No traces (remote: 12, local: 0)"} {
 		got, err := list(t, text, "host_traces.txt")
@@ -242,8 +242,8 @@ func TestMalformed(t *testing.T) {
 	}
 }
 
-// TestTruncated cuts a file at every byte: the traces that are whole are those of the file, and
-// a file that is cut inside its last trace says so.
+// TestTruncated cuts a file at every byte: the whole traces equal the traces of the file, and a file that is cut inside
+// its last trace is reported as cut.
 func TestTruncated(t *testing.T) {
 	_, content := fixture()
 	text := content["host_traces.txt"]
@@ -252,7 +252,7 @@ func TestTruncated(t *testing.T) {
 		t.Fatal(err)
 	}
 	seen := map[string]bool{}
-	at := regexp.MustCompile(` line \d+\n$`) // the first that differs stands twice
+	at := regexp.MustCompile(` line \d+\n$`) // the first that differs appears twice
 	for line := range strings.Lines(whole) {
 		seen[at.ReplaceAllString(line, "")] = true
 	}

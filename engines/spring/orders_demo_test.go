@@ -179,14 +179,13 @@ func TestOrders(t *testing.T) {
 	}
 }
 
-// chunk returns a message as it stands in a demo.
+// chunk returns a message as it is in a demo.
 func chunk(body string) string {
 	b := binary.LittleEndian.AppendUint32([]byte{0, 0, 0x80, 0x3f}, uint32(len(body)))
 	return string(b) + body
 }
 
-// demo returns a demo that is made by hand: its header says that the messages have
-// that many bytes.
+// demo returns a demo that is made by hand, with that length of the messages in its header.
 func demo(stream int32, script string, bodies ...string) []byte {
 	b := make([]byte, 352)
 	copy(b, "spring demofile\x00")
@@ -498,7 +497,7 @@ func FuzzOrdersDemo(f *testing.F) {
 	})
 }
 
-// large returns a demo whose messages are those of a real one, many times.
+// large returns a demo with the messages of a real one, many times.
 func ordersLarge(b *testing.B) []byte {
 	one := ordersLoad(b, "control", "server", "demo.sdfz")
 	list := naive(one)

@@ -57,7 +57,7 @@ func TestGames(t *testing.T) {
 	}
 }
 
-// FuzzGames holds what precedes each game against what reading the infolog says of it.
+// FuzzGames compares the text before each game with the result of reading the infolog.
 func FuzzGames(f *testing.F) {
 	f.Add([]byte("[t=00:00:00.000926] Spring\n[t=00:00:02.000000] GameID: " + gameA + "\n[t=00:00:01.000000] x\n[t=00:00:02.000000] GameID: " + gameB + "\n"))
 	f.Add([]byte("[t=00:00:00.000926] Spring\n[t=0"))

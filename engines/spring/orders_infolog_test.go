@@ -137,7 +137,7 @@ func TestStart(t *testing.T) {
 	}
 }
 
-// TestHeads has logs of old versions and logs whose heads were cut off.
+// TestHeads has logs of old versions and logs without the beginning of their heads.
 func TestHeads(t *testing.T) {
 	const line = "[f=0070684] Sync error for Bob in frame 70676 (got 4558668, correct is eabb33c9)\n"
 	for text, want := range map[string]int{
@@ -155,8 +155,7 @@ func TestHeads(t *testing.T) {
 	}
 }
 
-// TestNext has three games in one file, of which the first and the last have errors: only the
-// first is read.
+// TestNext has three games in one file; the first and the last have errors: only the first is read.
 func TestNext(t *testing.T) {
 	text := ""
 	for _, id := range []string{"a", "b", "c"} {

@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// plainStamp and plainLead say the same as stamp and cutLead in the plainest way.
+// plainStamp and plainLead do the same as stamp and cutLead in the plainest way.
 func plainStamp(line string) (string, bool) {
 	rest, ok := strings.CutPrefix(line, "[t=")
 	now, _, closed := strings.Cut(rest, "]")

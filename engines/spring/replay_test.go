@@ -32,8 +32,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// standIn is a program in the place of spring-headless. It says what the real one said, for the
-// demo that it is given: the checksum of each frame that has a response in it.
+// standIn is a program in the place of spring-headless. It prints what the real one printed, for the demo that it is
+// given: the checksum of each frame that has a response in it.
 func standIn(how string, args []string) int {
 	if slices.Contains(args, "--version") {
 		fmt.Println("spring-headless version 106.0 (Headless)\n[gflags::flush_exit]")
@@ -139,7 +139,7 @@ func computedSums() map[uint64]uint32 {
 	return sums
 }
 
-// fixture is a folder with data in which the demo's game and map are, and a stand-in.
+// fixture is a folder with the data of the demo's game and map, and a stand-in.
 type fixture struct {
 	data, program string
 }
@@ -260,7 +260,7 @@ func TestReplay(t *testing.T) {
 	if !slices.Equal(orders, wantOrders) || len(orders) < 8 {
 		t.Errorf("%d orders, expected the %d that were recorded", len(orders), len(wantOrders))
 	}
-	for n, sum := range recorded { // what the player's machine said, whom nobody had disturbed
+	for n, sum := range recorded { // the results of the player's machine, which was not disturbed
 		if sums[n] != sum {
 			t.Errorf("frame %d: %08x, recorded %08x", n, sums[n], sum)
 		}
@@ -349,7 +349,7 @@ func TestStates(t *testing.T) {
 	if !slices.Equal(points, []uint64{60, 120, 191}) {
 		t.Errorf("states %v", points)
 	}
-	// A game whose scripts leave states: peers leave the same, so that ours are not taken.
+	// A game with scripts that leave states: peers leave the same, so that ours are not taken.
 	r, _, err = newFixture(t, "own states").play(t, "testdata/demo.sdfz", engine.Ask{Dump: []uint64{60}}, false)
 	if err != nil {
 		t.Fatal(err)
@@ -395,7 +395,7 @@ func TestRefusals(t *testing.T) {
 	field := newFixture(t, "good")
 	os.RemoveAll(filepath.Join(field.data, "maps"))
 	refused(field, false, `the map "Witness Field 1"`)
-	// An archive that cannot be read here may be the one: the engine says.
+	// An archive that cannot be read here may be the right one: the engine decides.
 	if err := os.MkdirAll(filepath.Join(field.data, "maps", "field.sd7"), 0o755); err != nil {
 		t.Fatal(err)
 	}

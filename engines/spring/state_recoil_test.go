@@ -70,7 +70,7 @@ func TestRecoilParts(t *testing.T) {
 		if last := list[1]; last.Offset+last.Size != int64(len(text)) {
 			t.Errorf("%+v of %d bytes", last, len(text))
 		}
-		// The whole file of one frame says of itself what its part cannot.
+		// The whole file of one frame contains data about itself that its part cannot.
 		head := text[:list[1].Offset]
 		w := stateRead(t, head)
 		if w.Point != list[0].Point || w.Seed != list[0].Seed || w.Meta["map"] != "Test Map v1" || w.Meta["game"] != "Test Game 7" ||

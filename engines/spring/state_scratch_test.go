@@ -75,7 +75,7 @@ func TestReadAgain(t *testing.T) {
 	}
 }
 
-// TestScratchIsBounded: what a large state takes is not kept.
+// TestScratchIsBounded: the memory of a large state is not kept.
 func TestScratchIsBounded(t *testing.T) {
 	var text strings.Builder
 	text.WriteString("frame: 1, seed: 0\n\tteams: 1\n\t\tteamID: 0\n")

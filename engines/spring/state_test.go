@@ -473,7 +473,7 @@ func TestBad(t *testing.T) {
 	}
 }
 
-// TestManyCells has rows whose columns would fill memory: each row is a few bytes.
+// TestManyCells has rows with columns that would fill memory: each row is a few bytes.
 func TestManyCells(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("frame: 1, seed: 0\n\tunits: 200000\n")

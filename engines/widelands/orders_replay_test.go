@@ -391,7 +391,7 @@ func FuzzReader(f *testing.F) {
 	})
 }
 
-// longReplay repeats a replay's packets, whose times go on.
+// longReplay repeats a replay's packets, with times that go on.
 func longReplay(t testing.TB, n int) []byte {
 	content := read(t, ordersPeers[0])
 	p, err := widelands.NewReplay(bytes.NewReader(content), "test")

@@ -290,8 +290,8 @@ func TestOrdersEveryKind(t *testing.T) {
 	}
 }
 
-// TestCut: wherever a stream ends, what is whole is delivered, and it is reported as
-// torn unless it ends between two entries.
+// TestCut: wherever a stream ends, the whole entries are delivered, and it is reported as torn unless it ends between
+// two entries.
 func TestCut(t *testing.T) {
 	b := unhex(t, ordersEvery)
 	for n := 9; n < len(b); n++ {
@@ -556,7 +556,7 @@ func BenchmarkStream(b *testing.B) {
 	}
 }
 
-// longer returns a stream n times as long, whose clock goes on.
+// longer returns a stream n times as long, with a clock that goes on.
 func longer(t testing.TB, content []byte, n int) []byte {
 	s, err := widelands.NewStream(bytes.NewReader(content), "test")
 	if err != nil {

@@ -19,14 +19,14 @@ import (
 
 const corpus = "../../testdata/widelands/cmdact_serial/"
 
-// Files of the real session of the corpus, see its README. The first hash that differs is that of 161600.
+// Files of the real session of the corpus, see its README. The first hash that differs is the hash of 161600.
 const (
 	hostReplay   = corpus + "host/2026-11-20T08.55.13_nethost.wrpl"
 	clientReplay = corpus + "client/2026-11-20T08.55.14_netclient_1.wrpl"
 	parted       = 161600
 )
 
-// preload is what a real saved game of 1.1 says of itself.
+// preload is the description that a real saved game of 1.1 has of itself.
 const preload = `# Automatically created by Widelands 1.1 Release
 
 [global]
@@ -66,7 +66,7 @@ const (
 `
 )
 
-// saving writes a saved game that says of itself what a text says.
+// saving writes a saved game with a text as its description.
 func saving(t testing.TB, file, name, text string) {
 	t.Helper()
 	var b bytes.Buffer
@@ -80,7 +80,7 @@ func saving(t testing.TB, file, name, text string) {
 	}
 }
 
-// recording returns a replay of the corpus with its sync stream and a saved game beside it.
+// recording returns a replay of the corpus with its sync stream and a saved game next to it.
 func recording(t testing.TB, replay string) *engine.Recording {
 	t.Helper()
 	dir := t.TempDir()
@@ -238,7 +238,7 @@ func TestDiffers(t *testing.T) {
 		}
 	}
 
-	// Without the peer's own stream, and with one that is not that of its hashes, none is left.
+	// Without the peer's stream, and with a stream that does not match its hashes, none is left.
 	rec := recording(t, clientReplay)
 	rec.Beside = rec.Beside[:1]
 	if dirs, _, err = playing(t, rec, engine.Ask{}, printed, confine.Ended{}); err != nil {
@@ -294,7 +294,7 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// A replay that is cut is played as far as it goes; so is one of which less is asked.
+// A replay that is cut is played as far as it goes; and so is a replay that is asked for in part.
 func TestReplayCut(t *testing.T) {
 	b, err := os.ReadFile(hostReplay)
 	if err != nil {

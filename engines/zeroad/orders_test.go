@@ -203,7 +203,7 @@ func TestLossless(t *testing.T) {
 	}
 }
 
-// As an order log of ours it loses nothing either.
+// As our order log it loses nothing either.
 func TestThroughOrderLog(t *testing.T) {
 	for _, path := range logFiles(t) {
 		text := readFile(t, path)
@@ -299,8 +299,8 @@ func TestCoverage(t *testing.T) {
 	}
 }
 
-// lineEnds matches the end of a line, however many carriage returns it has: a file that mixes
-// them is written with those of its first line.
+// lineEnds matches the end of a line, however many carriage returns it has: a file that mixes them is written with the
+// line ends of its first line.
 var lineEnds = regexp.MustCompile("\r*\n")
 
 // FuzzReader: what can be read is written again as it was, but for mixed line ends, or ends in

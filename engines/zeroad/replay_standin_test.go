@@ -14,8 +14,8 @@ import (
 	"github.com/desynctool/desynctool/engines/zeroad"
 )
 
-// standIn is how the test binary plays the engine, when it is started as one: it says what 0.0.26 has said,
-// recorded in testdata/printed.txt, of each hash that the file asks for.
+// standIn is how the test binary plays the engine, when it is started as one: it prints what 0.0.26 has printed,
+// recorded in testdata/printed.txt, for each hash that the file asks for.
 type standIn struct {
 	Version string
 	Printed string   // the recorded output

@@ -20,7 +20,7 @@ import (
 	"github.com/desynctool/desynctool/report/gamereplay"
 )
 
-// game is a program with mods of its own, and a recording for it.
+// game is a program with its mods, and a recording for it.
 type game struct {
 	t      *testing.T
 	dir    string
@@ -148,8 +148,8 @@ func hashes(text string) (quick, full []string) {
 	return quick, full
 }
 
-// The replay of an honest peer has the recorded hashes, and besides a full one of each turn, which
-// the engine has printed in testdata/printed.txt.
+// The replay of an honest peer has the recorded hashes, and in addition a full one of each turn, which the engine has
+// printed in testdata/printed.txt.
 func TestGood(t *testing.T) {
 	g := newGame(t)
 	dir, err := g.play(engine.Ask{Dump: []uint64{25, 41}})
@@ -185,7 +185,7 @@ func TestGood(t *testing.T) {
 	}
 }
 
-// A recording whose hashes are others than the engine's gets the engine's.
+// A recording with other hashes than the engine's gets the engine's.
 func TestMismatch(t *testing.T) {
 	g := newGame(t)
 	const is, other = "hash-quick b9af397ea8f7fd318c4a4a2a0857d901", "hash-quick 00af397ea8f7fd318c4a4a2a0857d901"
@@ -316,7 +316,7 @@ func TestPairs(t *testing.T) {
 	}
 }
 
-// Recordings of newer games do not say the version: their mods do.
+// Recordings of newer games do not contain the version: their mods do.
 func TestWithoutVersion(t *testing.T) {
 	g := newGame(t)
 	g.stands.Version = "Pyrogenesis 0.28.0"
@@ -398,7 +398,7 @@ func TestSerialization(t *testing.T) {
 	}
 }
 
-// A start line is never played as something that it does not say, and no reading of it panics.
+// A start line is never played as something that it does not contain, and no reading of it panics.
 func FuzzStart(f *testing.F) {
 	text, err := os.Open(filepath.Join("testdata", "commands.txt"))
 	if err != nil {

@@ -29,7 +29,7 @@ func TestNaming(t *testing.T) {
 		"RangeManager.entity":      {A: 1, B: 151, Two: true},
 		"UnitMotionManager.unit":   {A: 1, B: 151, Two: true},
 		"TemplateManager.template": {A: 1, B: 151, Two: true},
-		// Shapes have numbers of their own, and a column for the entity.
+		// Shapes have separate numbers, and a column for the entity.
 		"ObstructionManager.unit shape": {A: 1, B: 1, Two: true},
 	} {
 		if e := n.Entity(label, key); e != unit {

@@ -10,7 +10,7 @@ import (
 	"github.com/desynctool/desynctool/snapshot"
 )
 
-// What differs first between two peers whose units do different damage.
+// The first difference between two peers with units that do different damage.
 func ExampleFormat() {
 	var states [2]snapshot.State
 	for i, peer := range []string{"host", "client"} {

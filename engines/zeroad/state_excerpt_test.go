@@ -42,8 +42,8 @@ func shown(t testing.TB, text []byte) *snapshot.World {
 	return w
 }
 
-// TestExcerptRows reads a real dump as an excerpt without gaps: entities and components are those of the
-// whole reader, and no line makes no sense.
+// TestExcerptRows reads a real dump as an excerpt without gaps: entities and components equal the whole reader's, and
+// no line makes no sense.
 func TestExcerptRows(t *testing.T) {
 	text := realDump(t)
 	whole := shown(t, text)
@@ -68,7 +68,7 @@ func TestExcerptRows(t *testing.T) {
 	}
 }
 
-// TestExcerptGap: after a gap a value has no name, and then that of its component.
+// TestExcerptGap: after a gap a value has no name, and then the name of its component.
 func TestExcerptGap(t *testing.T) {
 	text := string(partial.Head{Format: formatName}.Line()) + "rng: \"5\"\nentities:\n- id: 7\n  Position:\n    x: 1.5\n" +
 		string(partial.Gap{First: 6, Last: 99, Next: 100}.Line()) +

@@ -150,7 +150,7 @@ func differentBlocks(a, b map[string]string) []string {
 	return out
 }
 
-// diffBlocks returns what a Diff says of which blocks differ.
+// diffBlocks returns the blocks that differ according to a Diff.
 func diffBlocks(d *snapshot.Diff) []string {
 	set := map[string]bool{}
 	for _, t := range d.Tables {
@@ -212,8 +212,7 @@ func TestStateTruth(t *testing.T) {
 	}
 }
 
-// bruteForce compares value by value what both Worlds have, and checks that
-// Compare says the same.
+// bruteForce compares value by value what both Worlds have, and checks that Compare has the same result.
 func bruteForce(t *testing.T, name string, a, b *snapshot.World, d *snapshot.Diff) {
 	t.Helper()
 	values := func(w *snapshot.World) map[string]string {
@@ -276,7 +275,7 @@ func TestLateDamage(t *testing.T) {
 	}
 }
 
-// peersIn returns the peers whose dumps are in folders.
+// peersIn returns the peers that have dumps in folders.
 func peersIn(t *testing.T, dirs []string) (peers []*bisect.Peer) {
 	t.Helper()
 	for _, dir := range dirs {

@@ -44,7 +44,7 @@ func done(what string, err error) {
 	}
 }
 
-// reach connects to addresses, each after its kind and a colon, and to a server of its own.
+// reach connects to addresses, each after its kind and a colon, and to its own server.
 func reach(args []string) {
 	for _, arg := range args {
 		kind, address, _ := strings.Cut(arg, ":")
@@ -63,8 +63,8 @@ func reach(args []string) {
 	done("own loopback", err)
 }
 
-// writeAbroad writes in ways that it should not: below args[0], which is not its folder, and in the system. With a second
-// argument it changes mounts, which in no namespace would be those of all.
+// writeAbroad writes in ways that it should not: below args[0], which is not its folder, and in the system. With a
+// second argument it changes mounts, which belong to a namespace and not to the system.
 func writeAbroad(args []string) {
 	outside := args[0]
 	write := func(path string) error { return os.WriteFile(path, []byte("x"), 0o600) }
@@ -103,7 +103,7 @@ func writeAbroad(args []string) {
 	}
 	done("remount", unix.Mount("", "/", "", unix.MS_REMOUNT|unix.MS_BIND, ""))
 	done("unmount", unix.Unmount(".", unix.MNT_DETACH))
-	// In a user namespace of its own it may do everything, but for what was locked.
+	// In its own user namespace it may do everything, except for what was locked.
 	cmd := exec.Command("/bin/sh", "-c", `mount -o remount,rw,bind / 2>/dev/null; umount -l "$0" 2>/dev/null; echo x > "$0/nested"`, outside)
 	cmd.SysProcAttr = &syscall.SysProcAttr{
 		Cloneflags:  unix.CLONE_NEWUSER | unix.CLONE_NEWNS,
@@ -186,7 +186,7 @@ func show([]string) {
 		core.Max, bytes.TrimSpace(short), session == os.Getpid(), privileges, caps[0].Effective|caps[0].Permitted|caps[0].Inheritable|caps[1].Permitted != 0, in, others, os.Environ())
 }
 
-// runAnother has Run run what this process is told, and is killed while it does.
+// runAnother has Run run the given arguments, and is killed while it does.
 func runAnother(args []string) {
 	script := daemon
 	if args[0] != "with" {
@@ -200,7 +200,7 @@ func runAnother(args []string) {
 
 const path = "PATH=/usr/bin:/bin"
 
-// daemon is a script that leaves processes in sessions of their own, which ignore what can be ignored.
+// daemon is a script that leaves processes in separate sessions, which ignore what can be ignored.
 const daemon = `
 	setsid sh -c 'trap "" TERM HUP INT QUIT; while :; do sleep 0.05; done' &
 	(setsid sh -c 'trap "" TERM; sleep 1000 & sleep 1000; sleep 1000' </dev/null >/dev/null 2>&1 &)
@@ -344,7 +344,7 @@ func TestKilled(t *testing.T) {
 	}
 }
 
-// TestReach: servers outside cannot be reached, one of its own can. With Network those of the network can.
+// TestReach: servers outside cannot be reached, its own server can. With Network the servers of the network can.
 func TestReach(t *testing.T) {
 	dir := t.TempDir()
 	tcp, err := net.Listen("tcp", "127.0.0.1:0")
@@ -512,7 +512,7 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// TestGraceOfDisk: who is told to end because of the time cannot use what is left of it to fill the disk.
+// TestGraceOfDisk: a process that is asked to end because of the time cannot use the rest of the time to fill the disk.
 func TestGraceOfDisk(t *testing.T) {
 	usual := grace
 	defer func() { grace = usual }()
@@ -527,7 +527,7 @@ func TestGraceOfDisk(t *testing.T) {
 	}
 }
 
-// TestPrints: what is printed without end is ended where it is kept, and takes no memory.
+// TestPrints: endless output is ended where it is kept, and takes no memory.
 func TestPrints(t *testing.T) {
 	dir := t.TempDir()
 	var log bytes.Buffer
@@ -584,7 +584,7 @@ func TestGuard(t *testing.T) {
 	})
 }
 
-// TestShow: what a program is given, and what not.
+// TestShow: what a program is given, and what it is not given.
 func TestShow(t *testing.T) {
 	t.Setenv("SECRET_TOKEN", "x")
 	left, err := os.Open("/etc/passwd")
@@ -606,7 +606,8 @@ func TestShow(t *testing.T) {
 	})
 }
 
-// TestLinks: what is left cannot lead its reader elsewhere, or have it wait; links that were there before stay.
+// TestLinks: the files that are left cannot lead their reader elsewhere, or have it wait; links that were there before
+// stay.
 func TestLinks(t *testing.T) {
 	dir := t.TempDir()
 	for name, to := range map[string]string{"data": "/usr/share", "mine": "/usr/share"} {

@@ -41,7 +41,7 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// TestErrors: what cannot be started is said in a line.
+// TestErrors: a program that cannot be started is reported in a line.
 func TestErrors(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "file")
@@ -122,7 +122,7 @@ func (p *pieces) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// TestOutputMemory: what is printed without end takes no memory.
+// TestOutputMemory: endless output takes no memory.
 func TestOutputMemory(t *testing.T) {
 	var before, after runtime.MemStats
 	o := newOutput(&Command{Line: func(string) {}})

@@ -98,7 +98,7 @@ func TestDisplay(t *testing.T) {
 	}
 }
 
-// TestNoDisplay: what is missing is said.
+// TestNoDisplay: missing programs are reported.
 func TestNoDisplay(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	if _, err := Display(t.Context()); err == nil || !strings.Contains(err.Error(), "Xvfb, which is not here (Debian, Ubuntu: xvfb;") {

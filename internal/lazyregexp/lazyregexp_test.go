@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Methods are those of regexp.Regexp, by name and type.
+// The methods equal the methods of regexp.Regexp, by name and type.
 func TestMethods(t *testing.T) {
 	lazy, whole := reflect.TypeFor[*Regexp](), reflect.TypeFor[*regexp.Regexp]()
 	for i := range lazy.NumMethod() {

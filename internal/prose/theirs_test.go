@@ -42,8 +42,8 @@ func TestMoment(t *testing.T) {
 	}
 }
 
-// TestTheirs: whatever a name is, what stands for it is one plain word, or is between quotation
-// marks that it does not end, is not long, and holds nothing that is not seen.
+// TestTheirs: whatever a name is, it is shown as one plain word, or between quotation marks that it does not end, is
+// not long, and contains nothing invisible.
 func TestTheirs(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := rapid.OneOf(rapid.String(), rapid.StringOf(rapid.RuneFrom([]rune("ab1 .:-“”„\"\\\u200b\ufe0f\x1b\n…"))), rapid.Custom(func(t *rapid.T) string {

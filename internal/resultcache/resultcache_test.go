@@ -134,7 +134,7 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-// TestKept: what was put is got, by another process as well, and nothing is left of how it came.
+// TestKept: an entry that was put is got, by another process as well, and no temporary file is left.
 func TestKept(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a [b]", "c")
 	c := open(t, dir, 1<<20)
@@ -224,7 +224,7 @@ func TestDamaged(t *testing.T) {
 	}
 }
 
-// TestRoom: what was not used for the longest time goes, but for what somebody reads.
+// TestRoom: entries that were not used for the longest time go, except entries that a process reads.
 func TestRoom(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.Chmod(dir, 0o700); err != nil {
@@ -359,8 +359,8 @@ func TestUnwritable(t *testing.T) {
 	}
 }
 
-// TestKilled: what a process leaves that was killed while it made an entry is removed by the next one, and by none while
-// it makes it.
+// TestKilled: the next process removes the leftovers of a process that was killed while it made an entry, and none
+// removes them while it makes it.
 func TestKilled(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "c")
 	cmd := exec.Command(os.Args[0])

@@ -19,7 +19,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// plan is what the restricted process of a test is told.
+// plan is the task of the restricted process of a test.
 type plan struct {
 	Rules
 	Do      string
@@ -231,7 +231,7 @@ func eat(p plan) tried {
 	return tried{"memory": nil}
 }
 
-// limited says which limits hold, one of them by an error that is none.
+// limited reports which limits hold, one of them by an error that is not a failure.
 func limited(plan) tried {
 	t := tried{}
 	for name, resource := range map[string]int{"core": unix.RLIMIT_CORE, "files": unix.RLIMIT_NOFILE, "size": unix.RLIMIT_FSIZE, "cpu": unix.RLIMIT_CPU} {
@@ -247,8 +247,7 @@ func limited(plan) tried {
 	return t
 }
 
-// try runs a plan in a process of its own, and returns how each attempt ended, and what the process
-// wrote besides.
+// try runs a plan in a separate process, and returns how each attempt ended, and what else the process wrote.
 func try(t *testing.T, p plan) (ended map[string]string, stderr string, err error) {
 	t.Helper()
 	text, err := json.Marshal(p)
@@ -286,7 +285,7 @@ func newPlan(t *testing.T, do string) plan {
 	return p
 }
 
-// skipWithout skips a test where the kernel cannot do what it is about, which the state must say.
+// skipWithout skips a test where the kernel cannot do what it is about. The state must report that.
 func skipWithout(t *testing.T, ended map[string]string) {
 	t.Helper()
 	if missing := ended["missing"]; missing != "" {
@@ -341,7 +340,7 @@ func TestWork(t *testing.T) {
 	}
 }
 
-// TestLimits: a process that takes too much ends, and says why if it can.
+// TestLimits: a process that takes too much ends, and reports why if it can.
 func TestLimits(t *testing.T) {
 	p := newPlan(t, "memory")
 	p.Limits.Memory = 192 << 20

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestMissing: what the system cannot do is said, and what can be done is done nevertheless.
+// TestMissing: restrictions that the system lacks are reported, and the others are applied nevertheless.
 func TestMissing(t *testing.T) {
 	done := 0
 	works := func(Limits) error { done++; return nil }

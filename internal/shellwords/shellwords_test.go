@@ -116,7 +116,7 @@ func byShell(word string) string {
 	return quoted
 }
 
-// TestQuote: what is quoted is read back, by this package and by mvdan.cc/sh, and is written as that does.
+// TestQuote: a quoted text is read back, by this package and by mvdan.cc/sh, and is written as that does.
 func TestQuote(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) { checkQuote(t, texts().Draw(t, "word")) })
 	for _, word := range strings.Fields(keywords) {

@@ -9,8 +9,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestFind holds the search against one for each literal by itself, in texts made of their parts,
-// short ones and some that are long enough for strands.
+// TestFind compares the search with one for each literal by itself, in texts made of their parts, short ones and some
+// that are long enough for strands.
 func TestFind(t *testing.T) {
 	var places Places
 	rapid.Check(t, func(t *rapid.T) {

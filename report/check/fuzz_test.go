@@ -68,8 +68,8 @@ func accepts(format string, b []byte) error {
 	return err
 }
 
-// FuzzCheck: what conforms is accepted by the reader of its format; what the reader refuses does
-// not conform.
+// FuzzCheck: a file that conforms is accepted by the reader of its format; a file that the reader refuses does not
+// conform.
 func FuzzCheck(f *testing.F) {
 	for _, b := range [][]byte{goodLog(f), goodSnap(f), goodTrace(f), goodChain(f), []byte(traceText), []byte(goodReport(f))} {
 		f.Add(b)

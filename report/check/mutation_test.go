@@ -265,7 +265,7 @@ func testLog(t *testing.T) {
 	}
 }
 
-// fixAll computes the input hashes of a log anew.
+// fixAll computes the input hashes of a log again.
 func fixAll(f *framed) {
 	for i := range f.frames {
 		if f.frames[i].kind == logTick {
@@ -734,7 +734,7 @@ func testReport(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// with returns the report with another world; every hash of it is that of the report.
+	// with returns the report with another world; every hash of it is the report's.
 	with := func(change func(s *snapFile), fix bool) string {
 		s := takeSnap(t, snap)
 		change(s)
@@ -868,7 +868,7 @@ func testFolder(t *testing.T) {
 			delete(files, snap1)
 			files["desync_0000000000000008_0000000001.snap"] = s.bytes(true)
 		}},
-		{"folder-sync", func(files map[string][]byte) { // of another state, whose own hashes are right
+		{"folder-sync", func(files map[string][]byte) { // of another state, with right hashes
 			s := takeSnap(t, files[snap1])
 			s.tables[0].cells[2][9]++
 			files[snap1] = s.bytes(true)

@@ -37,7 +37,7 @@ func sections(t *testing.T, page string) map[string]string {
 	return out
 }
 
-// TestQuotes: each rule stands in its page, under its heading, word by word.
+// TestQuotes: each rule is in its page, under its heading, word by word.
 func TestQuotes(t *testing.T) {
 	seen := map[string]bool{}
 	for _, r := range Rules() {
@@ -158,7 +158,7 @@ more than it has to. *Not checked*: a file does not show whether the rule holds,
 	return out.String()
 }
 
-// TestFacts holds the names of facts against the table of docs/recording.md.
+// TestFacts compares the names of facts with the table of docs/recording.md.
 func TestFacts(t *testing.T) {
 	text := sections(t, "recording.md")["Facts"]
 	got := map[string]bool{}

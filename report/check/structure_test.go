@@ -45,8 +45,8 @@ func changedFrames(t testing.TB, b, script []byte) []byte {
 	return f.bytes()
 }
 
-// changedSnap changes the values in the header and in the indexes of a snapshot, and the bytes of
-// its cells. What follows from them is computed anew, but for what keep says.
+// changedSnap changes the values in the header and in the indexes of a snapshot, and the bytes of its cells. Values
+// that follow from them are computed again, except as set by keep.
 func changedSnap(t testing.TB, b, script []byte, keep byte) (out []byte) {
 	s := takeSnap(t, b)
 	for len(script) >= 2 {
@@ -238,8 +238,7 @@ func FuzzSnapValues(f *testing.F) {
 	})
 }
 
-// FuzzSnapCell stores any bytes as a compressed cell, with all checksums right: what the reader of
-// zstd is given.
+// FuzzSnapCell stores any bytes as a compressed cell, with all checksums right: they are the input of the zstd reader.
 func FuzzSnapCell(f *testing.F) {
 	good := goodSnap(f)
 	encoder, err := zstd.NewWriter(nil, zstd.WithEncoderCRC(false))

@@ -212,7 +212,7 @@ func (f *framed) bytes() []byte {
 	return append(out, f.after...)
 }
 
-// fixInput computes the input hash of a tick anew.
+// fixInput computes the input hash of a tick again.
 func fixInput(kinds, tick arr) {
 	le := binary.LittleEndian
 	var b []byte
@@ -253,7 +253,7 @@ type snapTableFile struct {
 	codec  []byte
 	shift  int // of the offset of the first cell
 
-	// What is kept as it is in place of being computed anew.
+	// The values that are kept instead of being computed again.
 	keepDigests, keepKeys, keepColumns, keepLeaf, keepSizes bool
 }
 
@@ -347,8 +347,8 @@ func (f *snapTableFile) fix(entry arr) {
 	}
 }
 
-// bytes puts the file together. What follows from the content is computed anew, up to the root
-// if fixRoot is set.
+// bytes puts the file together. Values that follow from the content are computed again, up to the root if fixRoot is
+// set.
 func (s *snapFile) bytes(fixRoot bool) []byte {
 	le := binary.LittleEndian
 	entries := s.header[10].(arr)
@@ -382,7 +382,7 @@ func (s *snapFile) bytes(fixRoot bool) []byte {
 		}
 		s.header[8] = bin(level[0])
 	}
-	header := len(encode(s.header)) // whose numbers have the form of their type
+	header := len(encode(s.header)) // its numbers have the form of their type
 	body := slices.Clone(s.gap)
 	for i, f := range s.tables {
 		at := uint64(32 + header + len(body))

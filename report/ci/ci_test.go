@@ -35,7 +35,7 @@ var formats = []struct {
 	{"markdown", func(w io.Writer, r *document.Report) error { return r.Markdown(w) }, checkMarkdown},
 }
 
-// saved reads the sample of a report anew.
+// saved reads the sample of a report again.
 func saved(t *testing.T) *document.Report {
 	t.Helper()
 	path := filepath.Join("..", "document", "testdata", "triage.json")
@@ -88,7 +88,7 @@ func reports(t *testing.T) map[string]*document.Report {
 		Severity: "error", Text: "no such unit", Have: []document.GameLogPlace{{Peer: "client", File: "client/game.log", Count: 2, First: 3, Last: 9}}, Lack: []string{"host"},
 	}}}
 
-	// What an engine claimed late contradicts nothing of the verdict, and is no error beside it.
+	// An engine's late claim contradicts nothing of the verdict, and is not an error next to it.
 	late := saved(t)
 	late.Session.Game, late.Session.Seed = "", ""
 	late.Ladder = append(late.Ladder, document.Rung{Step: "claims", State: document.RungTrouble, Found: "1 claim came 200 ticks after the divergence", Evidence: "client/infolog.txt"})
@@ -104,8 +104,7 @@ func reports(t *testing.T) map[string]*document.Report {
 	}
 }
 
-// TestGolden pins what is written of each kind of report, and holds it against the rules of
-// its format.
+// TestGolden pins the output for each kind of report, and checks it against the rules of its format.
 func TestGolden(t *testing.T) {
 	for name, r := range reports(t) {
 		for _, f := range formats {
@@ -209,7 +208,7 @@ func fill(v reflect.Value, text string, n int) {
 	}
 }
 
-// TestHostile writes reports every text of which is hostile.
+// TestHostile writes reports with hostile text everywhere.
 func TestHostile(t *testing.T) {
 	for i, text := range hostile {
 		for k, status := range []document.Status{document.Diverged, document.Inconclusive, document.InSync, document.Failed, document.Status(text)} {
@@ -542,7 +541,7 @@ func (s sarifChecker) level(v any) {
 	}
 }
 
-// message checks that a message has a text without links and placeholders of its own.
+// message checks that a message has a text without links and placeholders.
 func (s sarifChecker) message(v any) {
 	s.t.Helper()
 	text, _ := s.object("message", v, "text", "")["text"].(string)

@@ -46,7 +46,7 @@ func goldenTable(replays, runs int, text string) *golden.Table {
 	return t
 }
 
-// TestGoldenHostile writes golden replays every text of which is hostile, and many of them.
+// TestGoldenHostile writes golden replays with hostile text everywhere, and many of them.
 func TestGoldenHostile(t *testing.T) {
 	tables := map[string]*golden.Table{"none": golden.Merge(nil, nil), "many": goldenTable(60, 12, "a|<b>@c")}
 	for _, text := range hostile {
@@ -72,7 +72,7 @@ func TestGoldenHostile(t *testing.T) {
 	}
 }
 
-// TestGoldenCounts holds the tests of JUnit against the outcomes.
+// TestGoldenCounts compares the tests of JUnit with the outcomes.
 func TestGoldenCounts(t *testing.T) {
 	table := goldenTable(7, 4, "x")
 	table.Unread = nil

@@ -19,7 +19,7 @@ func write(t *testing.T, path, text string) string {
 
 const three = "tick=1 sum=0a\ntick=2 sum=0b\ntick=3 sum=0c\n"
 
-// TestProgram: what programs do, and what that says of their commit. The oracle is the table.
+// TestProgram: the results of programs, and what they show about their commit. The oracle is the table.
 func TestProgram(t *testing.T) {
 	dir := t.TempDir()
 	golden := write(t, filepath.Join(dir, "golden.trace"), three)

@@ -6,7 +6,7 @@ import (
 	"github.com/desynctool/desynctool/report/commits"
 )
 
-// A program of which the command line does not say where its trace goes.
+// A program with a command line that does not contain where its trace goes.
 func ExampleProgramTest() {
 	_, err := commits.ProgramTest("./game --replay {log}", commits.ProgramOptions{})
 	fmt.Println(err)

@@ -85,7 +85,7 @@ func TestPage(t *testing.T) {
 		if got := lines(guess.Page); got != c.want {
 			t.Errorf("%s:\n%s\nexpected\n%s\n\n%s", c.name, got, c.want, guess.Page)
 		}
-		for name := range c.texts { // each file is of its kind, and of no other one
+		for name := range c.texts { // each file belongs to its kind, and to no other one
 			d, err := description.Parse([]byte(guess.Page), "page")
 			if err != nil {
 				t.Fatal(err)

@@ -26,7 +26,7 @@ import (
 	"github.com/desynctool/desynctool/report/formats"
 )
 
-// update reports whether screens are to be written anew: teatest has the flag -update.
+// update reports whether screens are to be written again: teatest has the flag -update.
 func update() bool { return flag.Lookup("update").Value.String() == "true" }
 
 // triage returns the reports of a folder of testdata, one a match.
@@ -155,7 +155,7 @@ func TestScreens(t *testing.T) {
 	}
 }
 
-// selected returns the row under the cursor, without the detail beside it.
+// selected returns the row under the cursor, without the detail next to it.
 func selected(t *testing.T, screen string) string {
 	t.Helper()
 	for line := range strings.Lines(screen) {
@@ -168,7 +168,7 @@ func selected(t *testing.T, screen string) string {
 	return ""
 }
 
-// TestKeys walks the tree of a report of which the order of rows is known.
+// TestKeys walks the tree of a report with a known order of rows.
 func TestKeys(t *testing.T) {
 	reports := triage(t, "openttd/rng_poke")
 	for _, c := range []struct{ keys, want string }{
@@ -232,7 +232,7 @@ func TestFilter(t *testing.T) {
 	}
 }
 
-// TestResize draws again when the terminal has another size, and says when it is too small.
+// TestResize draws again when the terminal has another size, and reports when it is too small.
 func TestResize(t *testing.T) {
 	reports := triage(t, "openttd/rng_poke")
 	at := func(sizes ...tea.WindowSizeMsg) string {
@@ -251,7 +251,7 @@ func TestResize(t *testing.T) {
 	}
 }
 
-// TestCopy says what is copied, which a terminal gets as OSC 52.
+// TestCopy shows the copied text, which a terminal gets as OSC 52.
 func TestCopy(t *testing.T) {
 	options := explore.Options{Given: explore.Given{Paths: []string{"it's here"}, Flags: []string{"--sim", "exec:a b"}}}
 	got := run(t, triage(t, "openttd/rng_poke"), options, 120, 30, func(tm *teatest.TestModel) { press(tm, "y") })

@@ -19,7 +19,7 @@ func withoutSpaces(s string) string {
 	}, s)
 }
 
-// text is what say may return: printable characters, some of two columns.
+// text is the output that say may have: printable characters, some of two columns.
 var text = rapid.StringOf(rapid.RuneFrom([]rune("aB0-.: 步兵é")))
 
 // TestWrap: no line is wider, and nothing but spaces is lost.

@@ -25,8 +25,7 @@ func ExampleRecognize() {
 	// Output: openttd
 }
 
-// TestNamesAreDistinct: every format has a name of its own, a title, and says
-// what it gives.
+// TestNamesAreDistinct: every format has a unique name, a title, and a list of what it gives.
 func TestNamesAreDistinct(t *testing.T) {
 	seen := map[string]bool{}
 	for _, f := range formats.All() {

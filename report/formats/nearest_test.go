@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestNearest damages files of ours and asks what they were.
+// TestNearest damages our files and asks what they were.
 func TestNearest(t *testing.T) {
 	data := filepath.Join("..", "..", "testdata")
 	for _, c := range []struct{ file, was, is, name, want string }{
@@ -38,7 +38,7 @@ func TestNearest(t *testing.T) {
 	}
 }
 
-// TestNearNothing asks of texts that are of no format, our sources among them.
+// TestNearNothing asks about texts that have no format, our sources among them.
 func TestNearNothing(t *testing.T) {
 	files, err := filepath.Glob("*.go")
 	if err != nil || len(files) < 10 {
@@ -60,7 +60,7 @@ func TestNearNothing(t *testing.T) {
 	}
 }
 
-// TestPrefixEdits holds it against the definition: the least distance to any prefix.
+// TestPrefixEdits compares it with the definition: the least distance to any prefix.
 func TestPrefixEdits(t *testing.T) {
 	var distance func(a, b string) int
 	distance = func(a, b string) int {

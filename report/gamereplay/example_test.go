@@ -10,7 +10,7 @@ import (
 	"github.com/desynctool/desynctool/report/gamereplay"
 )
 
-// A program that replays a log, here cat: what it prints is the same log.
+// A program that replays a log, here cat: its output is the same log.
 func ExampleWitness_Play() {
 	game, program, err := gamereplay.Command([]string{"cat", "{log}"})
 	if err != nil {

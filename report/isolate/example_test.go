@@ -10,7 +10,7 @@ import (
 	"github.com/desynctool/desynctool/report/isolate"
 )
 
-// A process that ends before it has answered is an error that says how it ended.
+// A process that ends before it has answered is an error with how it ended.
 func ExampleReader_Ask() {
 	r := isolate.Reader{Process: func() (*exec.Cmd, error) { return exec.Command("sh", "-c", "read -n 1 x; exit 3"), nil }}
 	_, _, err := r.Ask(context.Background(), &isolate.Request{

@@ -197,7 +197,7 @@ func copyAs(to *wire, kind byte, content []byte) {
 	_ = to.send(kind, content)
 }
 
-// as returns a Reader whose processes play a role.
+// as returns a Reader with processes that play a role.
 func as(role string) Reader {
 	return Reader{Process: func() (*exec.Cmd, error) {
 		cmd := exec.Command(os.Args[0])
@@ -211,7 +211,7 @@ func asked() *Request {
 	return &Request{Rules: sandbox.Rules{Limits: sandbox.Limits{Memory: 512 << 20, Wall: time.Minute, Files: 64, Written: 1 << 20}}}
 }
 
-// TestHostile: however a process fails, that is an error which says how, on a line.
+// TestHostile: however a process fails, that is an error with the reason, on a line.
 func TestHostile(t *testing.T) {
 	want := map[string]string{
 		"silent": "ended without an answer", "status": "ended without an answer (exit status 7)", "cut": "ended without an answer",
@@ -305,7 +305,7 @@ func TestAsk(t *testing.T) {
 	p.Close() // which it is already
 }
 
-// TestInterrupted: a process that is told to end still answers.
+// TestInterrupted: a process that is interrupted still answers.
 func TestInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	r := as("waits")
@@ -317,8 +317,7 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// TestState: what holds for a process can be refused before it reads anything, and is what the system
-// says.
+// TestState: the restrictions of a process can be refused before it reads anything, and are as the system reports them.
 func TestState(t *testing.T) {
 	refuse := errors.New("not enough")
 	r := as("answers")
@@ -333,7 +332,7 @@ func TestState(t *testing.T) {
 	}
 }
 
-// TestProgress: what a process says of its progress is shown, as harmless text.
+// TestProgress: a process's progress text is shown, as harmless text.
 func TestProgress(t *testing.T) {
 	var all []string
 	r, q := as("progresses"), asked()
@@ -352,8 +351,8 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// TestCopy: a process writes what it has read, and says what is left of names in it, on lines that can be printed. One that cannot
-// says so, and answers on.
+// TestCopy: a process writes what it has read, and reports what is left of names in it, on lines that can be printed.
+// One that cannot reports it, and answers on.
 func TestCopy(t *testing.T) {
 	p, _, err := as("lists").Ask(t.Context(), asked(), nil)
 	if err != nil {
@@ -389,7 +388,7 @@ type failing struct{ err error }
 
 func (f failing) Write([]byte) (int, error) { return 0, f.err }
 
-// TestServeAlone: a process that nobody asks, or whose asker is gone, ends.
+// TestServeAlone: a process without a request, or with an asker that is gone, ends.
 func TestServeAlone(t *testing.T) {
 	if err := Serve(strings.NewReader(""), io.Discard, errTold, nil, nil, nil); err == nil || !strings.Contains(err.Error(), "triage --isolate") {
 		t.Errorf("without a request: %v", err)

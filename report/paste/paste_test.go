@@ -446,7 +446,7 @@ func TestNothing(t *testing.T) {
 	}
 }
 
-// TestUnfit takes what is there of hunks that do not fit their counts, and says so.
+// TestUnfit takes the lines of hunks that do not fit their counts, and reports it.
 func TestUnfit(t *testing.T) {
 	for diff, want := range map[string]string{
 		"--- a\n+++ b\n@@ -1,9 +1,9 @@\n log x\n-tick 1\n+tick 2\n":                            "ends within a hunk",
@@ -567,7 +567,7 @@ func BenchmarkDiff(b *testing.B) {
 	}
 }
 
-// FuzzKinds takes damaged diffs of each kind apart: every line of a side stands in the text.
+// FuzzKinds takes damaged diffs of each kind apart: every line of a side is in the text.
 func FuzzKinds(f *testing.F) {
 	for _, text := range []string{
 		"--- a/x.log\n+++ b/x.log\n@@ -1,2 +1,2 @@\n log one\n-tick 1\n+tick 2\n@@ -9 +9 @@\n-tick 3\n+tick 4\n",

@@ -51,7 +51,7 @@ differs  host | client
 	if p := m.Points[0]; len(m.Points) != 1 || p.Majority != 1 || m.Status != document.Diverged || len(m.Contradictions)+len(m.Missing)+len(m.Warnings) > 0 {
 		t.Errorf("%+v", m)
 	}
-	// What is saved says the same.
+	// The saved report has the same content.
 	var saved, again bytes.Buffer
 	if err := document.WriteJSON(&saved, m); err != nil {
 		t.Fatal(err)
@@ -198,7 +198,7 @@ func TestMergedIsSafe(t *testing.T) {
 	}
 }
 
-// TestBadSavedReports: what is not a saved report gives one line.
+// TestBadSavedReports: a file that is not a saved report gives one line.
 func TestBadSavedReports(t *testing.T) {
 	many := strings.Repeat("{},", 1<<20) + "{}"
 	for in, want := range map[string]string{

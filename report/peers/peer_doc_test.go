@@ -12,9 +12,8 @@ import (
 	"github.com/desynctool/desynctool/report/document"
 )
 
-// TestPeerReportPage holds docs/peer-report.md: its example is what is written of that
-// state, its hashes are those of the preimages beside them, and all reports in it can be
-// read and merged.
+// TestPeerReportPage checks docs/peer-report.md: its example is the report of that state, its hashes match the
+// preimages next to them, and all reports in it can be read and merged.
 func TestPeerReportPage(t *testing.T) {
 	path := filepath.Join("..", "..", "docs", "peer-report.md")
 	page := string(readTestFile(t, path))

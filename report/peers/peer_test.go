@@ -165,8 +165,7 @@ func TestPeerReportAgainstSnapshot(t *testing.T) {
 	}
 }
 
-// TestBadPeerReports: what is not a report gives one line with the place and what was
-// expected.
+// TestBadPeerReports: a file that is not a report gives one line with the place and what was expected.
 func TestBadPeerReports(t *testing.T) {
 	const (
 		begin = `{"schema":"desynctool.peer-report/1","seed":"7","tick":20,"state_hash":"0011223344556677"`
@@ -291,8 +290,8 @@ func savedReports(t testing.TB) []string {
 	return paths
 }
 
-// FuzzPeerReport feeds reports that nobody wrote. One that is read can be written, and
-// read again, and says the same; it can be merged with another one, shown and redacted.
+// FuzzPeerReport feeds arbitrary reports. One that is read can be written, and read again, and has the same content; it
+// can be merged with another one, shown and redacted.
 func FuzzPeerReport(f *testing.F) {
 	for _, path := range savedReports(f) {
 		f.Add(readTestFile(f, path))

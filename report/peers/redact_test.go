@@ -96,8 +96,8 @@ func values(t *testing.T, document any) map[string]string {
 	return out
 }
 
-// allowed is everything that redacted documents may say. Text is as the pattern says:
-// words of the tool, never of a file.
+// allowed is everything that redacted documents may contain. Text matches the pattern: words of the tool, never of a
+// file.
 var allowed = map[string]map[string]string{
 	"triage": {
 		"schema": `desynctool\.triage/1`, "status": `in-sync|diverged|inconclusive|error`, "kind": `|state|blind-checksum|checksum-only`,

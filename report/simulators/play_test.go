@@ -20,15 +20,15 @@ import (
 	"github.com/desynctool/desynctool/snapshot"
 )
 
-// elsewhere are the mistakes that a plain replay need not make: those of the network, of saving, of what only the machine of
-// a player does, of chance, and of checksums.
+// elsewhere are the mistakes that a plain replay need not make: mistakes of the network, of saving, of a single
+// player's machine, of chance, and of checksums.
 var elsewhere = []string{
 	"order-dropped", "order-altered", "order-late", "order-duplicated", "order-reordered", "save-omits-field", "impure-validation", "prediction-leak",
 	"map-order", "unsorted-merge", "uninitialized", "checksum-only", "blind-checksum",
 }
 
-// TestGolden holds what a check with a mistake finds against the truth of a session whose client makes that mistake, which
-// comes from comparing columns: the tick, and the system.
+// TestGolden compares the findings of a check with a mistake with the truth of a session in which the client makes that
+// mistake. The truth comes from comparing columns: the tick, and the system.
 func TestGolden(t *testing.T) {
 	kinds := slices.DeleteFunc(refsim.Faults(), func(k refsim.FaultKind) bool { return slices.Contains(elsewhere, k.Name) })
 	if len(kinds) < 9 {
@@ -98,7 +98,7 @@ func goldenFault(t *testing.T, name string) {
 	}
 }
 
-// told is a simulator whose states have facts.
+// told is a simulator of states with facts.
 type told struct{ *refsim.Sim }
 
 func (told) Identity() (game, build string)       { return "mine", "" }
@@ -109,7 +109,7 @@ func (t told) World() (*snapshot.World, error) {
 	return w, nil
 }
 
-// TestToldFacts: of what a state says of the machine, what golden results name is kept.
+// TestToldFacts: the facts about the machine in a state that golden results name are kept.
 func TestToldFacts(t *testing.T) {
 	dir := t.TempDir()
 	s, err := session.RecordTo(filepath.Join(dir, "s"), session.Options{Config: refsim.Config{Seed: 7, Entities: 200}, Ticks: 3}, session.TraceNone)
@@ -144,7 +144,7 @@ func TestToldFacts(t *testing.T) {
 // plain is a simulator that only steps.
 type plain struct{ bisect.Simulator }
 
-// TestWithoutSystems: a golden trace with systems is not held against a simulator that has none.
+// TestWithoutSystems: a golden trace with systems is not compared with a simulator that has none.
 func TestWithoutSystems(t *testing.T) {
 	dir := t.TempDir()
 	s, err := session.RecordTo(filepath.Join(dir, "s"), session.Options{Config: refsim.Config{Seed: 7, Entities: 200}, Ticks: 3}, session.TraceNone)

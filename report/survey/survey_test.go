@@ -31,7 +31,7 @@ func write(t *testing.T, texts map[string]string) string {
 	return dir
 }
 
-// found lists the states below a folder: whose, when, and from which file.
+// found lists the states below a folder: their peer, their time, and their file.
 func found(t *testing.T, dir string) (list []string) {
 	t.Helper()
 	all, err := survey.For(files.Disk, []string{dir})
@@ -106,7 +106,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestOnlyTable: a table whose name no file contains has that of the files.
+// TestOnlyTable: a table has the name in the names of files if no file contains its name.
 func TestOnlyTable(t *testing.T) {
 	for names, want := range map[string]string{
 		"a/karnes_frame5.csv b/karnes_frame5.csv": "karnes", "state_karnes_host_5.csv state_karnes_guest_5.csv": "karnes", "a/state_5.csv b/state_5.csv": "rows",

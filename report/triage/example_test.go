@@ -7,7 +7,7 @@ import (
 	"github.com/desynctool/desynctool/report/triage"
 )
 
-// A bundle has a name of its own in its reports, wherever it lies.
+// The reports have a name for the bundle, wherever it lies.
 func ExampleReader_Read() {
 	var r triage.Reader
 	reports, err := r.Read(context.Background(), "../../testdata/openttd/rng_poke", "upload.zip")

@@ -41,7 +41,7 @@ func TestMain(m *testing.M) {
 
 var errTold = errors.New("told to end")
 
-// caller is a Scrubber that calls the client, once it has seen the evidence, as its key says.
+// caller is a Scrubber that calls the client as set by its key, once it has seen the evidence.
 type caller struct {
 	key  string
 	seen bool
@@ -87,8 +87,8 @@ func (c *caller) Copy(_ context.Context, path string, out io.Writer) ([]string, 
 	return []string{"a file: kept"}, err
 }
 
-// TestCallers: names are taken out of the reports of one match, of several and of none, the same in this
-// process and in one of its own.
+// TestCallers: names are taken out of the reports of one match, of several and of none, the same in this process and in
+// a separate one.
 func TestCallers(t *testing.T) {
 	lone := t.TempDir()
 	content, err := os.ReadFile(corpus + "/openttd/rng_poke/client/commands-out.log")
@@ -114,7 +114,7 @@ func TestCallers(t *testing.T) {
 	}
 }
 
-// TestReadCopy: a bundle is copied by whoever has read it; of what cannot be, that is said.
+// TestReadCopy: the process that has read a bundle copies it; a bundle that cannot be copied is reported.
 func TestReadCopy(t *testing.T) {
 	dir := t.TempDir()
 	one, err := os.ReadFile(zipped(t, filepath.Join(dir, "one"), corpus+"/openttd/rng_poke"))
@@ -246,8 +246,8 @@ func bundles(t *testing.T) (paths map[string]string, want map[string][]document.
 	return paths, want
 }
 
-// TestRead: of bundles of all kinds there are the reports that are expected, the same in this process and
-// in one of its own, and none of them says where the bundle lies.
+// TestRead: bundles of all kinds have the expected reports, the same in this process and in a separate one, and none of
+// them contains where the bundle lies.
 func TestRead(t *testing.T) {
 	paths, want := bundles(t)
 	isolated := &Reader{Isolate: as("reads")}
@@ -288,7 +288,7 @@ func equal(a, b []document.Status) bool {
 	return bytes.Equal(x, y)
 }
 
-// TestNames: what a bundle is called is what its reports call it, and leads nowhere.
+// TestNames: the reports have the given name of the bundle, and it leads nowhere.
 func TestNames(t *testing.T) {
 	for name, want := range map[string]string{
 		"report.zip": "report.zip", "a/b.zip": "a/b.zip", "/home/me/b.zip": "b.zip", "../b.zip": "b.zip", "a/../../b.zip": "b.zip",
@@ -323,7 +323,7 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// TestSaved: a saved report stands for itself, one or several; what is damaged is an error.
+// TestSaved: a saved report is returned as it is, one or several; a damaged one is an error.
 func TestSaved(t *testing.T) {
 	dir := t.TempDir()
 	list := read(t, new(Reader), two(t), "openttd")
@@ -379,7 +379,7 @@ func TestDies(t *testing.T) {
 	}
 }
 
-// TestMachine: what is not the bundle's fault is an error, and no report.
+// TestMachine: a fault outside the bundle is an error, and no report.
 func TestMachine(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "secret")
 	if list, err := new(Reader).Read(context.Background(), path, "a.zip"); !errors.Is(err, fs.ErrNotExist) || list != nil || strings.Contains(err.Error(), path) {

@@ -20,7 +20,7 @@ func bracketOf(good, bad snapshot.Point) *bisect.Bracket {
 	return &bisect.Bracket{Good: &good, Bad: bad, By: bisect.BySnapshots, A: "client", B: "host"}
 }
 
-// duel is a conclusion of two peers that parted in tick 90.
+// duel is a conclusion of two peers that diverged in tick 90.
 func duel() *verdict.Conclusion {
 	return &verdict.Conclusion{
 		Kind: bisect.StateDiffers, Bracket: bracketOf(snapshot.Point{Tick: 90}, snapshot.Point{Tick: 91}), Exact: true, Tick: number(90),
@@ -34,7 +34,7 @@ func with(c *verdict.Conclusion, change func(c *verdict.Conclusion)) *verdict.Co
 	return c
 }
 
-// later makes the states those of some ticks after the divergent one.
+// later makes the states belong to a point some ticks after the divergent one.
 func later(ticks uint64) func(c *verdict.Conclusion) {
 	return func(c *verdict.Conclusion) {
 		c.Later = ticks
@@ -390,8 +390,8 @@ func TestNext(t *testing.T) {
 	}
 }
 
-// TestLostBeforeTheConclusion follows evidence of which an archive lost an entry: status, first
-// line, first step and next step say so alike.
+// TestLostBeforeTheConclusion follows evidence in an archive that lost an entry: status, first line, first step and
+// next step all report it.
 func TestLostBeforeTheConclusion(t *testing.T) {
 	c, err := verdict.Conclude(verdict.Evidence{
 		Bisect: &bisect.Result{Peers: []bisect.PeerInfo{{Name: "client"}, {Name: "host"}}, Snapshots: 15, Probes: 15},

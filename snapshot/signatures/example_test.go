@@ -21,7 +21,7 @@ func Example() {
 	}
 	w.Close()
 
-	// Somebody takes out the entry of tick 1, and makes the framing right again.
+	// A forger takes out the entry of tick 1, and makes the framing right again.
 	r, _ := signatures.NewReader(bytes.NewReader(without(file.Bytes(), 1)), signatures.Name)
 	chain, err := signatures.Verify(r, signatures.Options{})
 	fmt.Println(chain.Holds(), err, "ticks left out by the signer:", chain.Skipped)

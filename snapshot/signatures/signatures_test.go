@@ -80,7 +80,7 @@ func drawTicks(t *rapid.T, least int) []uint64 {
 	return ticks
 }
 
-// broken has a chain verified, of which the first break must be of a kind, and at an entry.
+// broken has a chain verified. The first break must be of a kind, and at an entry.
 func broken(t *rapid.T, what string, file []byte, kind signatures.BreakKind, entry int) *signatures.Chain {
 	bound := 0
 	chain, err := verify(file, signatures.Options{Workers: rapid.IntRange(1, 3).Draw(t, "workers"), Each: func(e *signatures.Entry, ok bool) {
@@ -528,7 +528,7 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// TestText: a chain comes back from its text as the same bytes, whatever its entries say.
+// TestText: a chain comes back from its text as the same bytes, whatever its entries contain.
 func TestText(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h := signatures.Header{Seed: rapid.Uint64().Draw(t, "seed"), Peer: rapid.String().Draw(t, "peer"), Start: state(1)}
@@ -602,7 +602,7 @@ func TestMalformedText(t *testing.T) {
 	}
 }
 
-// FuzzParseText: what is written from a text that nobody made is read, and gives a text from which the same comes.
+// FuzzParseText: the chain written from an arbitrary text is read, and gives a text from which the same comes.
 func FuzzParseText(f *testing.F) {
 	r, err := signatures.NewReader(bytes.NewReader(written(f, host, secret(1), count(2), true)), "f")
 	if err != nil {

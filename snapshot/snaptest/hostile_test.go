@@ -159,7 +159,7 @@ func TestBomb(t *testing.T) {
 	}
 }
 
-// TestManyBombs: small states, of which each is within its limits, are bounded together.
+// TestManyBombs: small states that are each within their limits are bounded together.
 func TestManyBombs(t *testing.T) {
 	effort.Whole(t)
 	use(t, "excess=50MiB")

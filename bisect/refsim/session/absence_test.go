@@ -105,8 +105,7 @@ func TestBadLoad(t *testing.T) {
 	}
 }
 
-// TestHealedByLoading: what a peer had gone wrong in before it was away is gone when it
-// loads.
+// TestHealedByLoading: a peer's mistakes from before it was away are gone when it loads.
 func TestHealedByLoading(t *testing.T) {
 	f := Fault{Fault: refsim.Fault{Name: "bit-flip", Place: "Movement", From: 20}}
 	r := record(t, Options{Config: refsim.Config{Seed: 5, Entities: 250}, Ticks: 120, Faults: []Fault{f}, Absences: []Absence{{Peer: "client", From: 50, Until: 80}}})

@@ -10,7 +10,7 @@ import (
 	"github.com/desynctool/desynctool/internal/file/files"
 )
 
-// An unfinished session is taken over, unless somebody still writes it or something else is there.
+// An unfinished session is taken over, unless a process still writes it or something else is there.
 func TestClaim(t *testing.T) {
 	record := func(dir string, reports func(*Recording) error) error {
 		_, err := RecordTo(dir, Options{Config: refsim.Config{Seed: 1, Entities: 100}, Ticks: 5, Reports: reports}, TraceNone)

@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// install has simulators find the program, and gives it a cache of its own.
+// install has simulators find the program, and gives it a separate cache.
 func install(t testing.TB) {
 	t.Helper()
 	self, err := os.Executable()
@@ -85,7 +85,7 @@ func TestSameAsHere(t *testing.T) {
 	}
 }
 
-// TestSaves: what one process saved after steps of every kind, another one restores, at the right point.
+// TestSaves: another process restores the saves that one process made after steps of every kind, at the right point.
 func TestSaves(t *testing.T) {
 	install(t)
 	there, here := sims(t)

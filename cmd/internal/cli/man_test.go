@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// TestManPage pins a page byte by byte: macros are those of man(7), escapes those of groff(7).
+// TestManPage pins a page byte by byte: macros belong to man(7), escapes to groff(7).
 func TestManPage(t *testing.T) {
 	root := &cobra.Command{Use: "desynctool", CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true}}
 	root.PersistentFlags().String("color", "auto", "colour the text")

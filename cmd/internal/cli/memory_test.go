@@ -20,7 +20,7 @@ func memoryLimits() {
 	fmt.Println(limit, percent)
 }
 
-// TestMemoryOfTheUser: what the user sets in the environment counts.
+// TestMemoryOfTheUser: the user's settings in the environment count.
 func TestMemoryOfTheUser(t *testing.T) {
 	for _, c := range []struct{ env, want string }{
 		{"", fmt.Sprint(uint64(math.MaxInt64), 1200)},

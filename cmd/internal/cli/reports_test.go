@@ -103,8 +103,8 @@ func TestFormatFlag(t *testing.T) {
 	}
 }
 
-// TestOtherResults: a command that reads reports of several kinds writes only those of
-// triage in the formats of CI systems.
+// TestOtherResults: a command that reads reports of several kinds writes only triage reports in the formats of CI
+// systems.
 func TestOtherResults(t *testing.T) {
 	var stdout bytes.Buffer
 	e := &Env{Stdout: &stdout, Stderr: &stdout, Color: "never"}

@@ -61,8 +61,7 @@ func TestBuildOf(t *testing.T) {
 	}
 }
 
-// TestStampedVersion builds a program in a git repository of its own: what is read of it is
-// the commit that git names.
+// TestStampedVersion builds a program in a separate git repository: the version is the commit that git names.
 func TestStampedVersion(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a program")

@@ -75,7 +75,7 @@ func TestFastLZ(t *testing.T) {
 	}
 }
 
-// godotFile is a file of blocks, each of which has content of blockSize bytes but for the last.
+// godotFile is a file of blocks. Each has content of blockSize bytes except the last.
 func godotFile(mode, blockSize, size uint32, blocks ...[]byte) []byte {
 	out := []byte(godotMagic)
 	for _, n := range []uint32{mode, blockSize, size} {

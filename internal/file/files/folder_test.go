@@ -10,8 +10,7 @@ import (
 	"time"
 )
 
-// A folder that nobody holds is gone when the next one is made, one that is held or that is no folder of ours
-// stays.
+// A folder that no process holds is gone when the next one is made, one that is held or that is not our folder stays.
 func TestTemporaryFolder(t *testing.T) {
 	dir := t.TempDir()
 	path, remove, err := TemporaryFolder(dir)

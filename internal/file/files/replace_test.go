@@ -70,8 +70,7 @@ func only(t *testing.T, dir string, want ...string) {
 	}
 }
 
-// What a writer that was killed left beside the file is gone after the next one, and what the file
-// was allowed stays.
+// The files that a killed writer left next to the file are gone after the next one, and the file's permissions stay.
 func TestReplaceTakesOver(t *testing.T) {
 	for name, way := range ways {
 		t.Run(name, func(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 	"github.com/desynctool/desynctool/internal/testkit/effort"
 )
 
-// TestScratch: a file in memory reads as one on the disk does, and stands in where none can be made.
+// TestScratch: a file in memory reads as one on the disk does, and is used where none can be made.
 func TestScratch(t *testing.T) {
 	content := bytes.Repeat(append(bytes.Repeat([]byte("desyn"), 800), 'c'), 1+smallScratch/4001)
 	for _, onDisk := range []bool{true, false} {

@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// TestTidy: what is left can be read without harm, whatever was there.
+// TestTidy: the files that are left can be read without harm, whatever was there.
 func TestTidy(t *testing.T) {
 	top := t.TempDir()
 	dir := filepath.Join(top, "dir")

@@ -221,7 +221,7 @@ type recorder struct {
 func (r *recorder) Write(b []byte) (int, error) { r.writes++; return len(b), r.fail }
 func (r *recorder) Sync() error                 { r.syncs++; return nil }
 
-// Sync says so where nothing can be synced, and has nothing against a file that is closed.
+// Sync reports it where nothing can be synced, and has nothing against a file that is closed.
 func TestWriterSync(t *testing.T) {
 	var b bytes.Buffer
 	w, err := NewWriter(&b, testFormat, WriterOptions{})

@@ -6,7 +6,7 @@ import (
 	"github.com/desynctool/desynctool/internal/file/limits"
 )
 
-// A reader asks before it allocates, and says which limit is reached.
+// A reader asks before it allocates, and reports the limit that is reached.
 func Example() {
 	check := func(entries int64) error {
 		if limits.Entries.Over(entries) {

@@ -50,7 +50,7 @@ func TestValuesReadBack(t *testing.T) {
 	}
 }
 
-// TestSettings: what comes later counts, and what is not set has its default again.
+// TestSettings: later settings count, and settings that are left out have their defaults again.
 func TestSettings(t *testing.T) {
 	t.Cleanup(func() { limits.Use(limits.Settings{}) })
 	var s limits.Settings
@@ -105,7 +105,7 @@ func TestReached(t *testing.T) {
 	}
 }
 
-// TestHeld: what is taken is bounded, and what is given back can be taken again.
+// TestHeld: taking is bounded, and memory that is given back can be taken again.
 func TestHeld(t *testing.T) {
 	t.Cleanup(func() { limits.Use(limits.Settings{}) })
 	var s limits.Settings

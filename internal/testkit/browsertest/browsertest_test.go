@@ -18,7 +18,7 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(browsertest.Main(m)) }
 
-// TestWindow: what a page is like, does and asks for is seen.
+// TestWindow: the content, the actions and the requests of a page are seen.
 func TestWindow(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html")

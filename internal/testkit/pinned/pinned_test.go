@@ -12,7 +12,7 @@ import (
 	"github.com/desynctool/desynctool/internal/testkit/pinned"
 )
 
-// printed is a test whose failures are printed.
+// printed is a test that prints its failures.
 type printed struct{ folder string }
 
 func (printed) Helper() {}
@@ -47,7 +47,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestVariable: the variable stands for the flag in a process that begins with it.
+// TestVariable: the variable replaces the flag in a process that begins with it.
 func TestVariable(t *testing.T) {
 	for value, want := range map[string]string{"1": "true", "": "false"} {
 		cmd := exec.Command(os.Args[0], "-test.run", "^$", "-h")

@@ -37,8 +37,8 @@ func bisectText(t testing.TB, tree *archive.Tree, paths ...string) string {
 	return out.String()
 }
 
-// TestLikeFolders: of evidence in archives of all kinds, one a peer or one with a
-// folder for each, bisect says what it says of the folders, but for their names.
+// TestLikeFolders: for evidence in archives of all kinds, one a peer or one with a folder for each, bisect has the same
+// result as for the folders, except for their names.
 func TestLikeFolders(t *testing.T) {
 	effort.Whole(t)
 	sessions := map[string][]string{ // of the peers' folders
@@ -81,7 +81,7 @@ func TestLikeFolders(t *testing.T) {
 				nested = append(nested, archivetest.Entry{Name: p + ext, Content: b})
 			}
 			if folder == "../../../testdata/spring/silent_health" {
-				continue // what is said of the whole session lies beside the peers
+				continue // the files about the whole session lie next to the peers
 			}
 			same("one a peer", bisectText(t, archivetest.Open(t, onDisk...), onDisk...), archivetest.Open(t, apart...), apart...)
 			path := archivetest.Write(t, filepath.Join(dir, "session.zip"), archivetest.Packings[".zip"](t, nested))
@@ -100,8 +100,7 @@ func TestLikeFolders(t *testing.T) {
 	}
 }
 
-// TestInPlace: what is asked for is read and no more; bytes at any offset are those of
-// the file.
+// TestInPlace: only the requested bytes are read; bytes at any offset equal the file's.
 func TestInPlace(t *testing.T) {
 	effort.Whole(t)
 	content := make([]byte, 3<<20)

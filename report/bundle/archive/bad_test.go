@@ -61,8 +61,8 @@ func all(t testing.TB, tree files.Tree, path string) (paths []string, bad map[st
 	return paths, bad
 }
 
-// openBad opens an archive with limits; what is in it must be what is expected, and what
-// was lost, and odd, must be reported in these words.
+// openBad opens an archive with limits; its content must be as expected, and what was lost, and odd, must be reported
+// in these words.
 func openBad(t *testing.T, limits archive.Options, path string, want []string, said ...string) *archive.Tree {
 	t.Helper()
 	tree, err := archive.Open([]string{path}, limits)
@@ -170,7 +170,7 @@ func TestBombs(t *testing.T) {
 		path := archivetest.Write(t, filepath.Join(dir, "bomb"+ext), packed(t, []archivetest.Entry{{Name: "small", Content: []byte("x")}, {Name: "zeros", Content: zeros}}))
 		grown := archivetest.Heap(func() {
 			switch ext {
-			case ".tar", ".0.zip": // as large as it says, and read in place
+			case ".tar", ".0.zip": // as large as stated, and read in place
 				openBad(t, small, path, []string{"small", "zeros"})
 			case ".zip":
 				openBad(t, small, path, []string{"small"}, "zeros was not read: limit ratio is reached")
@@ -198,8 +198,7 @@ func TestBombs(t *testing.T) {
 	}
 }
 
-// TestLyingSizes: a zip archive whose entries are larger than they say, or claim the
-// same bytes.
+// TestLyingSizes: a zip archive with entries that are larger than stated, or claim the same bytes.
 func TestLyingSizes(t *testing.T) {
 	dir := t.TempDir()
 	b := archivetest.Zip(t, zip.Deflate, []archivetest.Entry{{Name: "x", Content: bytes.Repeat([]byte("desync"), 10_000)}})
@@ -381,8 +380,8 @@ func FuzzOpen(f *testing.F) {
 	})
 }
 
-// TestSalvage: of a zip archive without its list all entries that are whole are read,
-// whether their sizes stand before them or after.
+// TestSalvage: in a zip archive without its list all entries that are whole are read, whether their sizes come before
+// them or after.
 func TestSalvage(t *testing.T) {
 	folder := archivetest.Record(t, filepath.Join(t.TempDir(), "s"), 1)
 	list := archivetest.Entries(t, folder, "")

@@ -12,8 +12,8 @@ import (
 	"github.com/desynctool/desynctool/report/bundle/archive/archivetest"
 )
 
-// TestBeside: what one tree has read of an archive, another one beside it does not inflate again, however
-// large or small it is, until the first is closed.
+// TestBeside: what one tree has read of an archive, another one next to it does not inflate again, however large or
+// small it is, until the first is closed.
 func TestBeside(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "bundle.zip")
 	list := []archivetest.Entry{

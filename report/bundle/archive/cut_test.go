@@ -14,8 +14,8 @@ import (
 	"github.com/desynctool/desynctool/report/bundle/archive/archivetest"
 )
 
-// TestCut reads parts of files in whatever pieces, and holds what is read against the same done
-// to the whole content at once.
+// TestCut reads parts of files in whatever pieces, and compares the result with the same done to the whole content at
+// once.
 func TestCut(t *testing.T) {
 	outer := t
 	rapid.Check(t, func(t *rapid.T) {

@@ -10,8 +10,8 @@ import (
 	"github.com/desynctool/desynctool/internal/file/files"
 )
 
-// TestWatch reads files in part, twice and in any order: what is done never is more
-// than the total, and both are the same once all are closed.
+// TestWatch reads files in part, twice and in any order: the progress is never more than the total, and both are the
+// same once all are closed.
 func TestWatch(t *testing.T) {
 	dir := t.TempDir()
 	paths := []string{filepath.Join(dir, "a"), filepath.Join(dir, "b")}

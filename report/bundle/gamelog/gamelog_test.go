@@ -88,8 +88,7 @@ func TestSeverities(t *testing.T) {
 	}
 }
 
-// TestSame: lines that say the same on two machines, and lines that do not.
-// TestOwn reads a log that a page describes.
+// TestSame: lines that mean the same on two machines, and lines that do not. TestOwn reads a log that a page describes.
 func TestOwn(t *testing.T) {
 	own := &engine.Log{
 		Logger: "Siege", Marks: []engine.Mark{{Text: "siege starts", Begin: true}}, Stack: "  in ",
@@ -140,8 +139,7 @@ func TestSame(t *testing.T) {
 	}
 }
 
-// TestSplit: what comes after the split is not before it, by its tick, by the game's message, by
-// the line that is given.
+// TestSplit: lines after the split are not before it, by their tick, by the game's message, by the line that is given.
 func TestSplit(t *testing.T) {
 	text := "[f=0000010] Warning: early\n[f=0000019] Warning: near\n[f=0000021] Warning: late\n[f=0000030] Sync error for x in frame 20 (got 1, correct is 2)\n[f=0000031] Warning: last\n"
 	for _, c := range []struct {
@@ -167,8 +165,8 @@ func TestSplit(t *testing.T) {
 	}
 }
 
-// TestDesyncLines: what a game says of the desync itself is no difference, and ends what is before
-// the split only where it is a message of it; a file with another checksum is one.
+// TestDesyncLines: the game's message about the desync itself is no difference, and ends what is before the split only
+// where it is a message of it; a file with another checksum is one.
 func TestDesyncLines(t *testing.T) {
 	quiet := read(t, "a/x.log", "start\n", gamelog.Options{})
 	loud := read(t, "b/x.log", "WARN: desync log is on\nWARN: checksum mismatch of units.xml\nERROR: Out of sync!\nERROR: late\n", gamelog.Options{})
@@ -178,8 +176,8 @@ func TestDesyncLines(t *testing.T) {
 	}
 }
 
-// TestThree: with three peers it is said who has a line and who lacks it. A log that begins
-// later says nothing of what came before.
+// TestThree: with three peers the report shows which peers have a line and which lack it. A log that begins later shows
+// nothing about what came before.
 func TestThree(t *testing.T) {
 	lines := func(list ...string) string { return "[f=0000001] x\n" + strings.Join(list, "\n") + "\n[f=0000099] x\n" }
 	peers := []gamelog.Peer{
@@ -313,8 +311,8 @@ func summary(log *gamelog.Log) string {
 	return out.String()
 }
 
-// TestBounded: a log of nothing but different errors does not fill the memory, and says that
-// there was more.
+// TestBounded: a log of nothing but different errors does not fill the memory, and the result shows that there was
+// more.
 func TestBounded(t *testing.T) {
 	var text strings.Builder
 	for i := range 300_000 {
@@ -372,7 +370,7 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// BenchmarkRead reads 64 MB of a log, of which one line in fifty is a warning.
+// BenchmarkRead reads 64 MB of a log with a warning in one line of fifty.
 func BenchmarkRead(b *testing.B) {
 	var text bytes.Buffer
 	for i := 0; text.Len() < 64<<20; i++ {

@@ -51,7 +51,7 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// TestServes reads logs again whose split should change nothing.
+// TestServes reads logs again with a split that should change nothing.
 func TestServes(t *testing.T) {
 	var text bytes.Buffer
 	for i := range 30 {

@@ -33,9 +33,8 @@ func keyed(r *document.Report) (key string, weak, ok bool) {
 	return k.Coarse, k.Weak, ok
 }
 
-// TestGroups: sessions of some bugs in places of their own fall into as many groups where the evidence is
-// complete; what the games say themselves is weak, and one peer alone has no key. The command in
-// docs/desk-accuracy.md measures many more.
+// TestGroups: sessions of some bugs in different places fall into as many groups where the evidence is complete; the
+// games' own messages are weak, and one peer alone has no key. The command in docs/desk-accuracy.md measures many more.
 func TestGroups(t *testing.T) {
 	effort.InTurn(t, 1, 3)
 	game := verdicts.Reference{Names: 7}
@@ -101,7 +100,7 @@ func TestBugs(t *testing.T) {
 	}
 }
 
-// TestMix: a folder of sessions says nothing of their bugs but in truth.json.
+// TestMix: a folder of sessions shows nothing of their bugs except in truth.json.
 func TestMix(t *testing.T) {
 	dir := t.TempDir()
 	bugs, err := verdicts.Bugs([]verdicts.Game{verdicts.Reference{Names: 7}}, 2, 11, true, nil)

@@ -14,8 +14,8 @@ import (
 	"github.com/desynctool/desynctool/tools/accuracy/verdicts"
 )
 
-// TestLessEvidence takes pieces of evidence away one by one: what is known may only shrink. No
-// answer that is right with less evidence is wrong or lost with more.
+// TestLessEvidence takes pieces of evidence away one by one: the known facts may only become fewer. No answer that is
+// right with less evidence is wrong or lost with more.
 func TestLessEvidence(t *testing.T) {
 	less := func(list []verdicts.Session) {
 		for _, s := range list {
