@@ -246,19 +246,8 @@ func TestCVectors(t *testing.T) {
 	if want := reversed(text, "want.trace"); !bytes.Equal(read("host.trace"), want) {
 		t.Errorf("trace:\n%x, expected\n%x", read("host.trace"), want)
 	}
-	var want []byte
-	for line := range strings.Lines(example(t, "snapshot.md", "<!-- example hex -->\n```")) {
-		_, rest, _ := strings.Cut(line, "  ")
-		digits, _, _ := strings.Cut(rest, "|")
-		for _, two := range strings.Fields(digits) {
-			v, err := strconv.ParseUint(two, 16, 8)
-			if err != nil {
-				t.Fatal(err)
-			}
-			want = append(want, byte(v))
-		}
-	}
 	const snap = "desync_0000000000000007_0000001242.snap"
+	want := bytesIn(t, "../snapshot.md", "<!-- example hex -->\n```\n")
 	if !bytes.Equal(read(snap), want) {
 		t.Errorf("snapshot:\n%x, expected\n%x", read(snap), want)
 	}

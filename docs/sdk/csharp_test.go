@@ -161,7 +161,8 @@ func TestCSharpReads(t *testing.T) {
 	judges(t, forgeries(t), "mono", exe, "--read")
 }
 
-var hexOffset, hexComment = regexp.MustCompile(`^[0-9a-f]{8} `), regexp.MustCompile(`[#|].*`)
+// dumped matches a line of an example with the offset, the bytes and what they are; hexComment matches the end of other lines.
+var dumped, hexComment = regexp.MustCompile(`^[0-9a-f]{8}  ([0-9a-f].{47})`), regexp.MustCompile(`#.*`)
 
 // bytesIn returns the bytes of an example in a document.
 func bytesIn(t *testing.T, doc, fence string) []byte {
@@ -177,7 +178,10 @@ func bytesIn(t *testing.T, doc, fence string) []byte {
 	}
 	var digits strings.Builder
 	for line := range strings.Lines(block) {
-		digits.WriteString(hexComment.ReplaceAllString(hexOffset.ReplaceAllString(line, ""), ""))
+		if m := dumped.FindStringSubmatch(line); m != nil {
+			line = m[1]
+		}
+		digits.WriteString(hexComment.ReplaceAllString(line, ""))
 	}
 	b, err := hex.DecodeString(strings.Join(strings.Fields(digits.String()), ""))
 	if err != nil {
