@@ -314,8 +314,7 @@ const (
 	InputsOther                        // the peers were given different orders
 	InputsLogs                         // the logs differ, and nothing shows that the peers were given different orders
 	InputsEarlier                      // they differ long before the states diverged, which agreed in between
-	// they differ before the states diverged, and replays of both lead to the same states
-	InputsHarmless
+	InputsHarmless                     // they differ before that, and replays of both lead to the same states
 )
 
 // BorneBy is what shows that orders which differ between logs were different inputs.
