@@ -226,7 +226,7 @@ func (g *gatherer) conclude(r *bisect.Result, traces *bundle.Traces) {
 	for i, p := range s.Peers() {
 		set := p.States
 		if i < len(r.Peers) && r.Peers[i].States != nil {
-			set = r.Peers[i].States // with what is known of them
+			set = r.Peers[i].States // with the known states
 		}
 		for _, e := range set.Entries {
 			if r.Diverged() {

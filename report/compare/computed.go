@@ -76,7 +76,7 @@ func (g *gatherer) compute(r *bundle.Replayable, name, dir string) error {
 	return files.Replace(filepath.Join(dir, bundle.LogName), func(f *os.File) error { return orderlog.WriteLog(f, log) })
 }
 
-// replaying returns what to call with the progress of a replay, nil if nobody wants to know.
+// replaying returns the function to call with the progress of a replay, nil if no progress is shown.
 func (b *Builds) replaying() func(done, total int64) {
 	if b.Progress == nil {
 		return nil
@@ -84,9 +84,9 @@ func (b *Builds) replaying() func(done, total int64) {
 	return func(done, total int64) { b.Progress("replaying the orders", done, total) }
 }
 
-// computed returns the states of two peers at the point at which they first differ where they left none of it: a peer that
-// agrees with the replay has what the trusted build computes, the other one what its own build does. Each has to have the
-// hash that the peer recorded. It returns nil where that is not so, or cannot be computed.
+// computed returns the states of two peers at the point at which they first differ where they left none of it: the
+// trusted build's state for a peer that agrees with the replay, the own build's state for the other peer. Each has to
+// have the hash that the peer recorded. It returns nil where that is not so, or cannot be computed.
 func (g *gatherer) computed(at snapshot.Point) (*verdict.Parted, error) {
 	r := g.e.Bisect
 	if !r.Exact || len(r.Groups) < 2 {

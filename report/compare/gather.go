@@ -79,8 +79,8 @@ func (g *gatherer) compare() error {
 	return g.states()
 }
 
-// advance returns what to call with the progress of the next stretch of the work, which has
-// so many bytes; nil if nobody wants to know.
+// advance returns the function to call with the progress of the next stretch of the work, which has so many bytes; nil
+// if no progress is shown.
 func (g *gatherer) advance(size int64) func(done, total int64) {
 	if g.progress == nil {
 		return nil

@@ -31,7 +31,7 @@ func (p *player) hold() {
 // shown is a folder that a replay left, and under which name.
 type shown struct{ name, folder string }
 
-// compare holds what lies below some paths, and replays, against each other.
+// compare compares the files below some paths, and replays, with each other.
 func (p *player) compare(paths []string, replays ...shown) (*bundle.Session, *bisect.Result, error) {
 	s, err := p.beside(paths, replays...)
 	if err != nil {
@@ -41,8 +41,8 @@ func (p *player) compare(paths []string, replays ...shown) (*bundle.Session, *bi
 	return s, r, err
 }
 
-// compareOwn compares a peer with a replay of its log, by what the peer itself computed: its log may contain what
-// others did.
+// compareOwn compares a peer with a replay of its log, using only the peer's own results: its log may contain others'
+// results.
 func (p *player) compareOwn(r *recording, replay *gamereplay.Replay) (*bundle.Session, *bisect.Result, error) {
 	s, err := p.beside(r.Paths, shown{r.name, replay.Folder})
 	if err != nil {

@@ -22,8 +22,7 @@ type Builds struct {
 	Replays int
 	// Verify recomputes the digests of all states where none differ, see bisect.Options.
 	Verify bool
-	// Progress, if not nil, is called while orders are replayed, with what for, and the
-	// ticks that are done and all.
+	// Progress, if not nil, is called while orders are replayed, with the purpose, and the ticks that are done and all.
 	Progress func(what string, done, total int64)
 }
 

@@ -54,7 +54,7 @@ type player struct {
 	done     map[*recording]uint64
 }
 
-// recording is one of a peer, and what came of playing it.
+// recording is a recording of a peer, and the result of playing it.
 type recording struct {
 	*bundle.Recorded
 	copy   *engine.Recording

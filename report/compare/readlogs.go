@@ -61,7 +61,7 @@ func (r *readLog) Next() (orderlog.Record, error) {
 	return rec, nil
 }
 
-// rest reads what nobody has read.
+// rest reads the rest of the log.
 func (r *readLog) rest() {
 	for !r.ended {
 		if _, err := r.Next(); err != nil {

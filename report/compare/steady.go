@@ -51,8 +51,8 @@ func (p *player) against(a, b shown) *bisect.Result {
 	return r
 }
 
-// closer narrows the bracket in which two replays part: states of points inside it are dumped, until it is
-// one tick wide, or the game cannot go further.
+// closer narrows the bracket in which two replays diverge: states of points inside it are dumped, until it is one tick
+// wide, or the game cannot go further.
 func (p *player) closer(list [2]*asked, names [2]string, b *bisect.Bracket) *bisect.Bracket {
 	for range maxRounds {
 		if !p.w.Game.Dumps || b.Good == nil || b.Bad.Tick-b.Good.Tick <= 1 {
@@ -70,7 +70,7 @@ func (p *player) closer(list [2]*asked, names [2]string, b *bisect.Bracket) *bis
 			return b
 		}
 		r := p.against(shown{names[0], now[0].replay.Folder}, shown{names[1], now[1].replay.Folder})
-		if r == nil || r.Bracket == nil { // they do not part every time, or not in what was dumped
+		if r == nil || r.Bracket == nil { // they do not diverge every time, or not in the dumped states
 			return b
 		}
 		if nearer := meet(b, r.Bracket); nearer == nil || nearer.Same(b) {

@@ -181,8 +181,7 @@ func (g *gatherer) verify(entries ...*snapshot.Entry) {
 	}
 }
 
-// check holds the hashes of the states that differ, and of the peers' own reports, against
-// what they are of.
+// check compares the hashes of the states that differ, and of the peers' own reports, with their content.
 func (g *gatherer) check() {
 	if p := g.e.Parted; p != nil {
 		for i, name := range p.Names {
@@ -212,7 +211,7 @@ func (g *gatherer) check() {
 	}
 }
 
-// checkReport holds a peer's report against the state that the peer left.
+// checkReport compares a peer's report with the state that the peer left.
 func (g *gatherer) checkReport(path string, r *peers.Report) {
 	e := g.of(r.Peer).At(r.Point())
 	if e == nil {

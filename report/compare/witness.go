@@ -18,7 +18,7 @@ type Witness struct {
 	Context context.Context
 }
 
-// witnessed has the game play the recordings again, and compares the peers with what it computes.
+// witnessed has the game play the recordings again, and compares the peers with the game's results.
 func (g *gatherer) witnessed() error {
 	w := g.builds.Witness
 	if w == nil || g.e.Bisect == nil {

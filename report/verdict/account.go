@@ -19,7 +19,7 @@ type Account struct {
 	// Placed is set if the file lies among other evidence of Peer.
 	Placed bool
 	// Engine is the engine that wrote the messages. Arbiter is set if a value without a peer is the value that a server
-	// takes for right, as tracediff.Dialect has it.
+	// takes for right, see tracediff.Dialect.
 	Engine  string
 	Arbiter bool
 	// TickName returns the engine's own name of a tick, nil if that is the number.
@@ -35,7 +35,7 @@ type WordKind int
 // Kinds of words, by the first message that shows most.
 const (
 	WordOnly     WordKind = iota // that there is a desync, and no two checksums of one tick
-	WordQuoted                   // the same, in what may be a quotation
+	WordQuoted                   // the same, in text that may be a quotation
 	WordSums                     // two different checksums of one tick
 	WordSelfTest                 // one machine computed the same tick twice, with two results
 	WordReplay                   // a replay came to another result than its recording

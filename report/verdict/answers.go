@@ -176,8 +176,7 @@ func (c *Conclusion) answerValues() {
 	}
 }
 
-// first reports whether entities, and fields of them, are known that differ in what diverged
-// first.
+// first reports whether entities, and fields of them, are known that differ in the archetype that diverged first.
 func (c *Conclusion) first() (entities, fields bool) {
 	root, known := c.Root()
 	for i := range c.Locus {
@@ -194,7 +193,7 @@ func (c *Conclusion) first() (entities, fields bool) {
 	return entities, fields
 }
 
-// schema returns the columns, of what diverged first, that are not the same on both sides.
+// schema returns the columns of the archetype that diverged first that are not the same on both sides.
 func (c *Conclusion) schema() (list []document.LocusSchema) {
 	if c.Compared == nil {
 		return nil
@@ -208,8 +207,8 @@ func (c *Conclusion) schema() (list []document.LocusSchema) {
 	return list
 }
 
-// Schema returns the columns, of what diverged first, that are not the same on both sides,
-// where no value differs in it.
+// Schema returns the columns of the archetype that diverged first that are not the same on both sides, where no value
+// differs in it.
 func (c *Conclusion) Schema() []document.LocusSchema {
 	if c.valuesDiffer() {
 		return nil

@@ -43,8 +43,8 @@ type Exclusion struct {
 	By    Sign
 }
 
-// caused takes classes as what the evidence leaves, without those that are excluded. It
-// reports whether any is left.
+// caused sets classes as the ones that the evidence leaves, without those that are excluded. It reports whether any is
+// left.
 func (c *Conclusion) caused(standing Standing, rate *Rate, signs []Sign, classes ...string) bool {
 	c.Causes = nil
 	for _, class := range classes {

@@ -32,7 +32,7 @@ type Conclusion struct {
 
 	// OnlyHistories is set if nothing but history hashes shows that the peers diverged.
 	OnlyHistories bool
-	// Noise are the labels of what the files declare to be noise, and differs.
+	// Noise are the labels of the noise that the files declare and that differs.
 	Noise []string
 
 	// Loaded is set if a peer diverged by loading a state at the bad end: then no tick is the divergent one.
@@ -145,7 +145,7 @@ type Conclusion struct {
 	Held     Held
 	Search   Search
 
-	// What differs, the root first, and what a report draws of it; nil if it is not known.
+	// The differences, the root first, and the pictures of them in a report; nil if they are not known.
 	Compared   *document.Compared
 	ComparedAt Moment    // the state point of Compared
 	Files      [2]string // of the states compared, empty if they are in no file
@@ -164,7 +164,7 @@ type Conclusion struct {
 	Fingerprint string
 	Levels      []document.Fingerprint
 
-	within *Within // nil if it is not known where in the tick they part
+	within *Within // nil if it is not known where in the tick they diverge
 }
 
 // Diverged reports whether it is proven that the peers diverged.
@@ -270,7 +270,7 @@ type TickBy int
 // Ways to know the tick.
 const (
 	TickByBracket    TickBy = iota // the bracket is one tick wide
-	TickByTraces                   // the traces part there, within the bracket
+	TickByTraces                   // the traces diverge there, within the bracket
 	TickByCheckpoint               // the first value that differs in the traces is in that tick
 	TickByWord                     // the game's own self-test names it as the first with two results
 )
@@ -280,7 +280,7 @@ type SystemBy int
 
 // Ways to know the system.
 const (
-	SystemByTraces     SystemBy = iota // the traces of two peers part there until the end of the tick
+	SystemByTraces     SystemBy = iota // the traces of two peers differ from there to the end of the tick
 	SystemByReplay                     // the replay departs from a peer's trace there
 	SystemByCheckpoint                 // a value that an engine wrote down there differs
 	SystemByOutside                    // none: the traces of two peers agree after the last one, which is LastSystem, and differ at the tick's end
@@ -320,10 +320,10 @@ const (
 // BorneBy is what shows that orders which differ between logs were different inputs.
 type BorneBy int
 
-// What bears different inputs out.
+// Evidence that confirms different inputs.
 const (
 	BorneByNothing BorneBy = iota
-	BorneByState           // the states part after the order
+	BorneByState           // the states diverge after the order
 	BorneByHash            // recorded hashes, or checksums, part after it
 	BorneByReplay          // replays of the logs lead to different states
 	BorneByGame            // a game itself reports that the peers diverged
@@ -389,7 +389,7 @@ type SumsState int
 
 // States of checksums.
 const (
-	SumsPart  SumsState = iota // they part within the bracket of the states
+	SumsPart  SumsState = iota // they diverge within the bracket of the states
 	SumsBlind                  // they agree though the states differ
 	SumsOnly                   // they differ though the states are equal
 	SumsLater                  // they differ only after the states do
@@ -421,7 +421,7 @@ type Statement struct {
 // ContradictionKind is what contradicts what.
 type ContradictionKind int
 
-// Contradictions, with what they hold.
+// Contradictions, with the contents of their fields.
 const (
 	Told      ContradictionKind = iota // Text, by the package that found it
 	InputHash                          // a recorded input hash does not match its orders: Peers[0], At the first, Count

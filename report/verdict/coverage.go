@@ -54,8 +54,8 @@ type Prospect struct {
 	Needs []Need
 }
 
-// Prospects judges the steps StepInputs, StepBracket, StepTick, StepSystem and StepField,
-// in this order, by what the peers' evidence covers.
+// Prospects judges the steps StepInputs, StepBracket, StepTick, StepSystem and StepField, in this order, by the
+// evidence of the peers.
 func Prospects(peers []Covered) []Prospect {
 	inputs := overlap(StepInputs, peers, CoversOrders)
 	states := common(peers)

@@ -19,8 +19,8 @@ func (c *Conclusion) crossCheck(e Evidence) {
 	}
 }
 
-// traceEnds holds what the peers' traces have at the end of the divergent tick against the
-// states that they left there.
+// traceEnds compares the sums in the peers' traces at the end of the divergent tick with the states that they left
+// there.
 func (c *Conclusion) traceEnds(e Evidence) {
 	p := e.Parted
 	if p == nil || c.within == nil {

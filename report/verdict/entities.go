@@ -24,7 +24,7 @@ type entityID struct {
 	cache bool
 }
 
-// grouped is an entity with what differs of it.
+// grouped is an entity with its differences.
 type grouped struct {
 	id     entityID
 	values uint64

@@ -16,9 +16,8 @@ type Evidence struct {
 	Bisect *bisect.Result
 	Orders *orderlog.Comparison
 	Traces []*tracediff.Result
-	// Within returns where the traces of two peers part until the end of a tick, for the
-	// first such tick from one to before another; nil if they are not there, or do not
-	// part.
+	// Within returns where the traces of two peers diverge until the end of a tick, for the first such tick from one to
+	// before another; nil if they are not there, or do not diverge.
 	Within func(from, to uint64) (*Within, error)
 	// Diff compares two peers' states at the bad end of the bracket.
 	Diff *snapshot.Diff
@@ -35,11 +34,11 @@ type Evidence struct {
 	Covers []Covered
 	// Accounts are what games wrote of desyncs into their logs.
 	Accounts []Account
-	// Leaves are the files that the game leaves on each machine, each by what it is and how it is called: "Spring demo,
+	// Leaves are the files that the game leaves on each machine, each with its kind and its name: "Spring demo,
 	// *.sdfz". More are the files among them that contain more than messages.
 	Leaves, More []string
-	// Ask returns a text that asks the players for what is lacking; nil if there is none.
-	// It is called at most once, and only if the conclusion needs it.
+	// Ask returns a text that asks the players for the missing files; nil if there is none. It is called at most once,
+	// and only if the conclusion needs it.
 	Ask func() string
 
 	// What follows is for the report, and changes no verdict.
@@ -103,7 +102,7 @@ type Left struct {
 	Log bool
 }
 
-// Within is where traces part in a tick.
+// Within is where traces diverge in a tick.
 type Within struct {
 	Tick   uint64
 	System string

@@ -313,7 +313,7 @@ func (b *bench) take(standing Standing, classes []string) bool {
 	return b.c.caused(standing, nil, signs, classes...)
 }
 
-// sign is the experiment as what speaks for a cause.
+// sign returns the experiment as a sign of a cause.
 func (x *Experiment) sign() Sign { return signOf(Experimented, string(x.Mode), x.Sim) }
 
 // passing are the classes of mistakes that are not made by playing: testing, predicting, saving,

@@ -18,10 +18,10 @@ import (
 // from others.
 const maxNames = 8
 
-// fingerprints separates reports of one bug from others, by what is the same each time that it strikes: by no tick,
-// entity, value, peer or path. Each level belongs to one question of the narrowing, and is there if evidence of the
-// divergence itself answers the question; later states show what followed from it. The strict fingerprint covers all
-// levels. It needs a place inside the tick and the fields that differ first there, which look like one class of
+// fingerprints separates reports of one bug from others, by properties that are the same each time that it strikes: not
+// by a tick, entity, value, peer or path. Each level belongs to one question of the narrowing, and is there if evidence
+// of the divergence itself answers the question; later states show what followed from it. The strict fingerprint covers
+// all levels. It needs a place inside the tick and the fields that differ first there, which look like one class of
 // mistakes only, or the orders that differ, or an experiment that confirms the cause.
 func (c *Conclusion) fingerprints(t *traits) {
 	if c.Word != nil {
@@ -123,7 +123,7 @@ func (t *traits) form() string {
 	}
 	rows := min(bits.Len(uint(s.rows)), 6)
 	if s.floats {
-		rows = s.rows // roundings look alike but for how many there are
+		rows = s.rows // roundings look alike except for their number
 	}
 	bit := s.single != nil && s.single.BitsChanged == 1
 	return fmt.Sprint(rows, s.archetypes, s.scattered > 0, bit, s.floats, s.near, s.only[0] > 0, s.only[1] > 0)

@@ -149,8 +149,8 @@ func (a *Account) document(c *tracediff.Claim) document.ClaimDocument {
 	return doc
 }
 
-// lackingFiles returns what would bear the messages out: the files of the peers that they
-// name, or of any other; states where there are the logs of all.
+// lackingFiles returns what would confirm the messages: the files of the peers that they name, or of any other; states
+// where there are the logs of all.
 func (c *Conclusion) lackingFiles(e Evidence) []Need {
 	if c.Runs != RunsOfPeers {
 		return nil

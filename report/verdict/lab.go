@@ -63,7 +63,7 @@ type ExperimentResult string
 // Results of experiments.
 const (
 	Agrees     ExperimentResult = "agrees"     // nothing departs
-	DepartsSo  ExperimentResult = "departs"    // it departs where the peers diverged, in what differed between them
+	DepartsSo  ExperimentResult = "departs"    // it departs where the peers diverged, with the same differences
 	Elsewhere  ExperimentResult = "elsewhere"  // it departs, in another tick or in other columns
 	Impossible ExperimentResult = "impossible" // the simulator cannot do it, or there is nothing to compare with; Why
 	NotMade    ExperimentResult = "not-made"   // no more replays were allowed, or they were interrupted

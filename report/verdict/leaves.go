@@ -7,9 +7,8 @@ import (
 	"github.com/desynctool/desynctool/bisect"
 )
 
-// inBuild are the classes of mistakes in a build's code or data, by what it makes otherwise
-// than the trusted one; right after the first system that does, where that is known. Alone is
-// set if the difference itself shows the classes.
+// inBuild are the classes of mistakes in a build's code or data, by the differences to the trusted build; right after
+// the first system that differs, if it is known. Alone is set if the difference itself shows the classes.
 func (b *bench) inBuild(s *shape, t *traits) (order []string, alone bool) {
 	order = []string{DifferentData, UnstableSort, Locale, IterationOrder}
 	switch {
@@ -52,7 +51,7 @@ func (t *traits) andHealed(s *shape, classes ...string) []string {
 // outside is what is left where the peer's own build is sound in every way, here: what did not
 // come from it, or comes with the machine.
 func (b *bench) outside(t *traits) bool {
-	if b.varies(false) { // it came to what the others have by chance
+	if b.varies(false) { // it had the others' state by chance
 		return b.showUnsteady()
 	}
 	classes := []string{ForeignWrite, BitFlip, ThreadTiming}

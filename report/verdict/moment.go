@@ -6,7 +6,7 @@ import "github.com/desynctool/desynctool/snapshot"
 type Moment struct {
 	Number   uint64
 	Native   string            // the engine's own name, "" if it has none
-	Relation snapshot.Relation // of the moment to what Native names
+	Relation snapshot.Relation // of the moment to the engine's point in Native
 }
 
 // MomentOf returns a state point as a moment.
@@ -17,6 +17,6 @@ func (m Moment) Point() snapshot.Point {
 	return snapshot.Point{Tick: m.Number, Native: m.Native, Relation: m.Relation}
 }
 
-// Words returns the engine's own name with its relation, as documents have it: "turn 12",
-// "after turn 12", "end of frame 600"; "" if it has none.
+// Words returns the engine's own name with its relation, as in documents: "turn 12", "after turn 12", "end of frame
+// 600"; "" if it has none.
 func (m Moment) Words() string { return m.Point().Words() }

@@ -107,9 +107,8 @@ func (c *Conclusion) majority() {
 	}
 }
 
-// byChecksums returns where the traces part in the divergent tick. If that tick is not
-// known, it is the first within the bracket in which they do. An earlier one in which the
-// peers differed for a while is kept as Passing.
+// byChecksums returns where the traces diverge in the divergent tick. If that tick is not known, it is the first within
+// the bracket in which they do. An earlier one in which the peers differed for a while is kept as Passing.
 func (c *Conclusion) byChecksums(e Evidence) (*Within, error) {
 	first := firstTraced(e.Traces)
 	if c.InitialState || e.Within == nil || first == nil && (c.Tick == nil || len(e.Traces) == 0) {
@@ -183,8 +182,8 @@ func firstTraced(traces []*tracediff.Result) *tracediff.Difference {
 	return nil
 }
 
-// differsAfter reports whether traces differ first at the end of a tick, or in the next one: traces that do not differ there
-// have no checksum of what differs.
+// differsAfter reports whether traces differ first at the end of a tick, or in the next one: traces that do not differ
+// there have no checksum of the difference.
 func differsAfter(traces []*tracediff.Result, tick uint64) bool {
 	return slices.ContainsFunc(traces, func(t *tracediff.Result) bool {
 		return t.First != nil && (t.First.Tick.Number == tick || t.First.Tick.Number == tick+1)

@@ -53,7 +53,7 @@ func (c *Conclusion) covers(t *tracediff.Result, tick uint64) bool {
 	return point <= c.Bracket.Bad.Tick && (c.Bracket.Good == nil || point > c.Bracket.Good.Tick)
 }
 
-// traceGroups returns the names of the peers by what they have where traces first differ.
+// traceGroups returns the names of the peers by their values where traces first differ.
 func traceGroups(t *tracediff.Result) (groups [][]string) {
 	if len(t.Groups) == 0 {
 		return nil
@@ -71,7 +71,7 @@ func traceGroups(t *tracediff.Result) (groups [][]string) {
 // checkSums compares the games' own checksums with the states.
 func (c *Conclusion) checkSums(e Evidence) {
 	if c.Checksums != nil && !c.narrowed() {
-		return // they part within the bracket
+		return // they diverge within the bracket
 	}
 	c.Checksums = nil
 	switch c.Kind {

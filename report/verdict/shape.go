@@ -8,8 +8,8 @@ import (
 	"github.com/desynctool/desynctool/snapshot"
 )
 
-// shape is what the difference of two states looks like, whatever the game calls its
-// archetypes and fields. Caches and noise are no part of it.
+// shape is the form of the difference of two states, independent of the game's names for archetypes and fields. Caches
+// and noise are not part of it.
 type shape struct {
 	rng  bool      // the RNG differs
 	only [2]uint64 // entities on one side only
@@ -31,7 +31,7 @@ type shape struct {
 	steps map[float64]bool // by how much whole numbers differ, without sign
 
 	keys   map[string]bool // of the rows, with their archetypes: label/key
-	places map[string]bool // where they differ, as bisect.Places has it
+	places map[string]bool // where they differ, see bisect.Places
 }
 
 // shapeOf looks at the difference of two states; scopes, if there are any, select the columns and archetypes that
@@ -218,7 +218,7 @@ func normal(v snapshot.Value) float64 {
 	return n
 }
 
-// amount returns a number as a float, whatever its scale; 0 for what is none.
+// amount returns a number as a float, whatever its scale; 0 for values that are not numbers.
 func amount(v snapshot.Value) float64 {
 	w := v.Type.Width()
 	if v.Absent || w == 0 || w > 8 || len(v.Raw) != w {

@@ -277,7 +277,7 @@ func nameOf(name func(uint64) string, n uint64) string {
 // maxCascade is how many parts of the state a report's cascade names.
 const maxCascade = 200
 
-// around adds the orders around the divergence, with what is known of each.
+// around adds the orders around the divergence, with the known facts about each.
 func (c *Conclusion) around(e Evidence) {
 	for _, o := range e.Around {
 		o.Native = nameOf(e.TickName, o.Tick)

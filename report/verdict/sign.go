@@ -20,10 +20,10 @@ const (
 	RestoredOther                     // a peer restored another state than it had saved; Names: the peer, the saved checksum, the restored one
 	LoadedThere                       // a peer loaded a state where the peers diverged; Names: the peer, the kind of marker; Numbers: the tick
 	Experimented                      // an experiment; Names: its mode, the build
-	OwnIsSound                        // the peer's own build comes to what the others have, in every experiment; Names: the build
+	OwnIsSound                        // the peer's own build comes to the others' state, in every experiment; Names: the build
 	DecimalSigns                      // texts differ that are one number with another decimal sign
 	EqualAgain                        // the states are equal again later
-	OnlyFloats                        // nothing but floats differ, by what rounding makes of them; Numbers: in how many entities
+	OnlyFloats                        // nothing but floats differ, as after rounding; Numbers: in how many entities
 	NamedByOrder                      // every entity that differs is named by an order of the tick, and the orders are equal; Names: the kind of order
 	NamedByUncompared                 // the same, and the orders of some peers are not there to be compared
 	OneBit                            // one bit of one value differs

@@ -114,15 +114,14 @@ var strength = map[tracediff.Standing]int{
 	tracediff.Unchecked: 0, tracediff.Fits: 1, tracediff.Contradicted: 2, tracediff.Borne: 3, tracediff.Late: 4,
 }
 
-// apartBy is where one kind of evidence has the peers part: the last state point at which they
-// are equal and the first at which they differ, nil where it has none; state is a state that is
-// equal there.
+// apartBy is where the peers diverge by one kind of evidence: the last state point at which they are equal and the
+// first at which they differ, nil where it has none; state is a state that is equal there.
 type apartBy struct {
 	good, bad *uint64
 	state     *Moment
 }
 
-// byTrace returns where traces part, false if they were not compared.
+// byTrace returns where traces diverge, false if they were not compared.
 func byTrace(t *tracediff.Result) (a apartBy, ok bool) {
 	if len(t.Traces) < 2 || len(t.Uncompared) == len(t.Traces) {
 		return a, false
@@ -162,7 +161,7 @@ func (a apartBy) holds(tick uint64) tracediff.Standing {
 	return tracediff.Fits
 }
 
-// Borne reports whether the evidence bears the statement out.
+// Borne reports whether the evidence confirms the statement.
 func (s *Statement) Borne() bool { return s.Standing == tracediff.Borne }
 
 // Late reports whether the peers had diverged before the tick that the statement names.

@@ -13,8 +13,8 @@ import (
 	"github.com/desynctool/desynctool/snapshot"
 )
 
-// traits are what the evidence of the moment of a divergence shows, whatever the game calls
-// its archetypes and systems.
+// traits are the properties of a divergence in the evidence of its moment, independent of the game's names for
+// archetypes and systems.
 type traits struct {
 	initial bool
 	healed  bool
