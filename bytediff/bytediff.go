@@ -33,8 +33,8 @@ type Result struct {
 	Sizes          [2]int64
 	Prefix, Suffix int64 // bytes that are equal at the begin, and from the end of both; they do not overlap in either
 
-	// Bytes and Count are of what both files have at the same offset: bytes that differ, and their ranges. Ranges has the
-	// first of them.
+	// Bytes and Count cover the bytes that both files have at the same offset: bytes that differ, and their ranges.
+	// Ranges has the first of them.
 	Bytes, Count int64
 	Ranges       []Range
 	Stride       *Stride // nil if the ranges do not repeat
@@ -43,7 +43,7 @@ type Result struct {
 	Programs *[2]Program // of two programs, else nil
 }
 
-// Range is a range of bytes that differ, but for single bytes in it.
+// Range is a range of bytes that differ, except for single bytes in it.
 type Range struct {
 	Offset, Length int64
 	Raw            [2][]byte // the first MaxBytes
@@ -53,11 +53,11 @@ type Range struct {
 // Diverged reports whether the files differ, and none of them may be cut.
 func (r *Result) Diverged() bool { return r.Bytes > 0 }
 
-// Incomplete reports whether one file is the beginning of the other one, so that it may be cut.
+// Incomplete reports whether one file is the beginning of the other, so that it may be cut.
 func (r *Result) Incomplete() bool { return r.Bytes == 0 && r.Sizes[0] != r.Sizes[1] }
 
-// Inserted reports whether the files are equal but for bytes that one of them has in addition, and returns the number of
-// that file.
+// Inserted reports whether the files are equal except for bytes that one of them has in addition, and returns the
+// number of that file.
 func (r *Result) Inserted() (file int, ok bool) {
 	if r.Sizes[1] > r.Sizes[0] {
 		file = 1
@@ -65,7 +65,7 @@ func (r *Result) Inserted() (file int, ok bool) {
 	return file, r.Sizes[0] != r.Sizes[1] && r.Prefix+r.Suffix == min(r.Sizes[0], r.Sizes[1])
 }
 
-// Compare compares two files. It needs memory for two blocks and for what it returns.
+// Compare compares two files. It needs memory for two blocks and for its result.
 func Compare(a, b File) (*Result, error) {
 	r := &Result{Sizes: [2]int64{a.Size, b.Size}}
 	pair := [2]File{a, b}
@@ -174,7 +174,7 @@ func (r *Result) scanBack(pair [2]File) error {
 	return nil
 }
 
-// read fills block with what is at an offset of the file.
+// read fills block with the bytes at an offset of the file.
 func (f File) read(block []byte, at int64) error {
 	n, err := f.ReadAt(block, at)
 	switch {
@@ -186,7 +186,7 @@ func (f File) read(block []byte, at int64) error {
 	return fmt.Errorf("%s: at offset %d: %w", f.Name, at+int64(n), err)
 }
 
-// fill reads the bytes of a range, and what they are as numbers.
+// fill reads the bytes of a range, and their values as numbers.
 func (g *Range) fill(pair [2]File, stride *Stride) error {
 	for i, f := range pair {
 		g.Raw[i] = make([]byte, min(g.Length, MaxBytes))
@@ -213,7 +213,7 @@ type Stride struct {
 	Ranges           int   // so many of those that are kept do
 }
 
-// Bounds of what is a stride. With three ranges, distances have one common divisor by chance more often.
+// Bounds of strides. With three ranges, distances have one common divisor by chance more often.
 const (
 	leastDistance = gap + 1
 	leastRanges   = 3

@@ -8,7 +8,7 @@ import (
 	"github.com/sergi/go-diff/diffmatchpatch"
 )
 
-// Bounds of what is compared line by line, and shown of a line.
+// Bounds of the text that is compared line by line, and of a line that is shown.
 const (
 	maxText  = 1 << 20 // bytes of each side, from the first line that differs on
 	maxLines = 2000    // of each side

@@ -1,7 +1,7 @@
 // Package description reads desynctool.toml, the page on which the developers of a game describe its files.
 //
-// Most games need none: states, logs and inputs in ordinary notations are understood without a page. It settles what
-// the files themselves leave open, and what was guessed wrong:
+// Most games need none: states, logs and inputs in ordinary notations are understood without a page. It settles the
+// questions that the files leave open, and wrong guesses:
 //
 //	game = "Castle Siege"
 //
@@ -62,8 +62,8 @@ type Description struct {
 
 	// Tick and Peer are paths to the tick and the peer in a state.
 	Tick, Peer string
-	// RNG, Noise and Cache are paths to the state of the random number generator, to what differs between peers in
-	// sync, and to what is computed from the rest. What is below them is too.
+	// RNG, Noise and Cache are paths to the state of the random number generator, to values that differ between peers
+	// in sync, and to values that are computed from the rest. Each includes everything below its path.
 	RNG, Noise, Cache []string
 
 	Tables []Table
@@ -71,7 +71,7 @@ type Description struct {
 	// Lines find checkpoints in logs, by the groups tick, sum, sum_NAME, system, scope and peer.
 	Lines []*Pattern
 	Sums  Sums
-	// Messages find what the game writes of desyncs, and what counts with that.
+	// Messages find the game's messages about desyncs, and the values that belong to them.
 	Messages []*messages.Form
 	// Leads are what the program writes before its messages on a line. Nil means that no message is a quotation.
 	Leads []string
@@ -97,7 +97,7 @@ func (d *Description) Line(text string) int { return d.lines[text] }
 // maps with ids as names: world.units.hp is the member hp of each element of the list world.units.
 type Table struct {
 	Path  string // empty for files that are lists of rows
-	Key   string // the path from a row to what identifies it; empty if that is not described
+	Key   string // the path from a row to its identity; empty if that is not described
 	Label string // how reports call the table; empty for the usual name
 	// Position are the paths from a row to both coordinates of its place on the ground, or to a text with both; none
 	// if that is not described.

@@ -146,7 +146,7 @@ func (r *reader) lineOf(at int) int {
 	return 1 + bytes.Count(r.text[:min(at, len(r.text))], []byte("\n"))
 }
 
-// key is a key of a table with what takes its value.
+// key is a key of a table with the function that takes its value.
 type key struct {
 	name string
 	take take
@@ -330,7 +330,7 @@ func (r *reader) tick(v *value) ([]key, func()) {
 	}
 }
 
-// fact takes a pattern of what the game writes of itself and of the machine.
+// fact takes a pattern of the game's lines about itself and the machine.
 func (r *reader) fact(v *value) ([]key, func()) {
 	c, p, lines := &claim{form: messages.Form{Kind: messages.Fact}}, (*Pattern)(nil), uint64(1)
 	return []key{{"pattern", r.pattern(&p)}, {"lines", r.number(&lines, 1, maxLines)}}, func() {

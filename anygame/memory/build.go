@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// Bounds of what is a type. Debug information may be damaged, or made to be large.
+// Bounds of types. Debug information may be damaged, or made to be large.
 const (
 	maxDepth  = 64     // types within each other
 	maxFields = 20_000 // of a struct, including the fields of structs in it
@@ -21,7 +21,7 @@ type typ struct {
 	isPlain bool // a struct; its kind has no meaning
 	name    string
 	size    int64
-	used    int64 // bytes that hold the value, if they are fewer; else 0
+	used    int64 // bytes of the value, if they are fewer; else 0
 	align   int64 // of a declaration that is text
 	scale   uint32
 	names   map[uint64]string
@@ -205,7 +205,7 @@ func (b *builder) alternatives(f *Field, t *typ) error {
 	return nil
 }
 
-// finish finds the padding of a layout: what no field covers, and none of the ranges in addition.
+// finish finds the padding of a layout: the bytes that no field covers, and none of the ranges in addition.
 func finish(l *Layout, covered ...span) {
 	for i := range l.Fields {
 		covered = append(covered, l.Fields[i].span())

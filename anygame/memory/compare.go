@@ -65,7 +65,7 @@ func (t *tallies) count(at place, of string, differs bool) {
 
 // texts returns those that differ.
 func (t *tallies) texts() (texts []string) {
-	sums := map[string]*tally{} // a struct may lie in several others
+	sums := map[string]*tally{} // a struct may be in several others
 	for _, one := range t.list {
 		if sum := sums[one.what]; sum != nil {
 			sum.all, sum.differ = sum.all+one.all, sum.differ+one.differ
@@ -89,8 +89,8 @@ type comparison struct {
 	padding, pointers, nulls, behind, values tallies
 }
 
-// Findings returns a sentence for each kind of difference between two dumps that is no difference of values: padding,
-// addresses, and what is behind the end of texts. They were decoded with the same options.
+// Findings returns a sentence for each kind of difference between two dumps that is not a difference of values:
+// padding, addresses, and the bytes after the end of texts. They were decoded with the same options.
 func (l *Layout) Findings(a, b []byte, opt Options) (sentences []string) {
 	c := &comparison{a: a, b: b, big: l.BigEndian}
 	count, err := l.elements(int64(len(a)), "", opt)
@@ -120,7 +120,8 @@ func (l *Layout) Findings(a, b []byte, opt Options) (sentences []string) {
 	return sentences
 }
 
-// element compares one place of both dumps. In is the name of the array that it lies in, of the name of what is counted.
+// element compares one place of both dumps. In is the name of the array that contains it, of the name of the counted
+// things.
 func (c *comparison) element(l *Layout, base int64, in, of string) {
 	if l.Name != "" && !l.scalar() && l.array() == nil {
 		of = l.Name

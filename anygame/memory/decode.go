@@ -13,12 +13,12 @@ import (
 	"github.com/desynctool/desynctool/snapshot"
 )
 
-// Labels and names of what is no member.
+// Labels and names of values outside the members.
 const (
 	StateLabel    = "state"         // the archetype of all that is in no array
 	PaddingLabel  = "(padding)"     // the archetype of bytes that belong to no value
 	PointerSuffix = " (pointer)"    // follows the component of addresses
-	TailSuffix    = " (after text)" // follows the component of what is behind the zero that ends a text
+	TailSuffix    = " (after text)" // follows the component of the bytes after the zero that ends a text
 	unionSuffix   = " (union)"      // follows the component of the bytes of a union
 	indexField    = "(index)"
 )
@@ -552,7 +552,7 @@ func (f *Field) enum(raw uint64) string {
 	return strconv.FormatUint(raw, 10)
 }
 
-// text decodes a text, and what is behind its end.
+// text decodes a text, and the bytes after its end.
 func (d *decoder) text(f *Field, t *table, component, field string) (step, error) {
 	c, err := d.column(t, component, field, snapshot.String, 0)
 	if err != nil {
@@ -567,7 +567,7 @@ func (d *decoder) text(f *Field, t *table, component, field string) (step, error
 	}, err
 }
 
-// text returns a text, and what is behind the zero that ends it.
+// text returns a text, and the bytes after the zero that ends it.
 func (f *Field) text(memory []byte, base int64) (text, rest []byte) {
 	raw := memory[base+f.Offset : base+f.Offset+f.Size]
 	if i := bytes.IndexByte(raw, 0); i >= 0 {

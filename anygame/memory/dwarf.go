@@ -603,7 +603,7 @@ func (t *reader) elsewhere(name string) (*typ, error) {
 	}
 }
 
-// member adds a member, or what a class derives from.
+// member adds a member, or a base class.
 func (t *reader) member(made *typ, n node) error {
 	name := n.text(dwarf.AttrName)
 	switch n.Tag {
@@ -672,7 +672,7 @@ func (n node) location() (int64, error) {
 	return 0, errors.New("its offset is computed by the program")
 }
 
-// variants returns the type of an enum with data, as Rust has it.
+// variants returns the type of an enum with data, as in Rust.
 func (t *reader) variants(n node, name string, size int64) (*typ, error) {
 	made := &typ{kind: Variant, name: name, size: size}
 	discr, _ := n.Val(dwarf.AttrDiscr).(dwarf.Offset)

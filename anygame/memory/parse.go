@@ -437,7 +437,7 @@ func (p *parser) members(list *[]member) error {
 	}
 }
 
-// declarator reads the name of a member with what follows it.
+// declarator reads the name of a member with the text after it.
 func (p *parser) declarator(t *typ) (m member, err error) {
 	m.typ = t
 	for p.take("*") {

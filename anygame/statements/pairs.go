@@ -22,7 +22,7 @@ func (m *message) pair() *statement {
 		hashed = hashed || nouns.has(u.text) && !oneOf(u.text, "state|states|seed|seeds")
 	}
 	list := m.stated(0, len(m.units))
-	numbered, judged := false, true // by numbers, by what was expected
+	numbered, judged := false, true // by numbers, by expected values
 	for i, v := range list {
 		alike := func(o stated) bool { return o.peer == v.peer }
 		if v.peer == "" || slices.ContainsFunc(list[:i], alike) {
@@ -36,7 +36,7 @@ func (m *message) pair() *statement {
 		return nil
 	}
 	s := &statement{text: m.text, tick: m.ticks[0].number, tickWord: m.ticks[0].word, values: values, by: writer(list...), pair: true}
-	s.quoted = m.lead.chat || numbered // the sums of players may be of what each of them owns
+	s.quoted = m.lead.chat || numbered // the sums of players may cover the things that each of them owns
 	return s
 }
 

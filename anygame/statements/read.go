@@ -206,7 +206,7 @@ func isTrace(line string) bool {
 // maxNaming is how many units a sentence has at most that names a peer and neither a tick nor sums.
 const maxNaming = 12
 
-// counts reports whether a statement is one: by what it has, and by how strict its words make it.
+// counts reports whether a statement is one: by its values, and by how strict its words make it.
 func (m *message) counts(s *statement, t trigger, prose int) bool {
 	if !t.strong {
 		switch tick, sums := s.tickWord != "", len(s.values) > 0; {
@@ -252,7 +252,7 @@ func (m *message) gamely(t trigger) bool {
 	return strings.HasPrefix(w, "desync") || w == "oos" || w == "de" || w == "consistency"
 }
 
-// follow adds the values and ticks of the lines after a message, as long as these hold nothing else.
+// follow adds the values and ticks of the lines after a message, as long as these contain nothing else.
 func (m *message) follow(s *statement, t trigger, next []string, parts *[]string) (n int) {
 	var joined strings.Builder
 	taken := 0

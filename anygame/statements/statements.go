@@ -8,9 +8,9 @@
 //
 // A line is a statement if it has a word for desync, and with it a tick, two different sums or the name of a peer. A
 // word without any of these counts only in a message that a program wrote. Without such a word, a line is one if it has
-// a tick, two different sums of two peers, and nothing else. The lines that follow belong to it as long
-// as they hold nothing but values with their names. What surrounds a line, such as quoting, Markdown, HTML, the signs
-// of a diff or the time stamps of a log, changes nothing.
+// a tick, two different sums of two peers, and nothing else. The lines that follow belong to it as long as they contain
+// nothing but values with their names. What surrounds a line, such as quoting, Markdown, HTML, the signs of a diff or
+// the time stamps of a log, changes nothing.
 //
 // The package knows no engine. What an engine's own grammar reads is better, see package messages.
 package statements

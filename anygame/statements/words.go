@@ -36,7 +36,7 @@ const (
 	few                           // other words of messages about checksums
 	digested                      // words that digits after them belong to
 	stored                        // words for data that is stored or sent, not simulated
-	perceived                     // words of desyncs of what is heard and seen
+	perceived                     // words for desyncs of sound and pictures
 	pairing                       // other words of a line with two sums of one tick
 )
 
@@ -141,7 +141,7 @@ var spelled = strings.Fields(`consistency inconsistency determinism nondetermini
 	synchronised desynchronized desynchronised desynchronization desynchronisation unsynchronized unsynchronised mismatch
 	mismatched checksum checksums`)
 
-// spell returns the long word that a word is but for a slip, of two in very long ones; or the word itself. The first
+// spell returns the long word that a word is except for a slip, of two in very long ones; or the word itself. The first
 // and the last letter are right.
 func spell(w string) string {
 	if len(w) < 7 || slices.Contains(spelled, w) || lexicon()[w] != 0 {

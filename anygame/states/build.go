@@ -64,7 +64,7 @@ type table struct {
 	byName  map[nameOf]int32 // the rows of maps with ids as names
 
 	path   string // of its list or map, from the document
-	key    string // the path from a row to what identifies it, empty if nothing in the row does
+	key    string // the path from a row to its identity, empty if nothing in the row identifies it
 	why    Why
 	starts []int  // offsets of the rows, where the hints have the key
 	set    []bool // of the same rows, whether they have their key

@@ -17,16 +17,17 @@ type Found struct {
 	has   map[string]map[FoundColumn]bool // the columns of each
 }
 
-// FoundTable is a table of states, and by what its rows are found again.
+// FoundTable is a table of states, and how its rows are found again.
 type FoundTable struct {
 	Label   string
 	Path    string // empty for the values that belong to no table, and for a file that is a list of rows
-	Key     string // the path from a row to what identifies it, empty if nothing in the row does
+	Key     string // the path from a row to its identity, empty if nothing in the row identifies it
 	Why     Why
 	Columns []FoundColumn
 }
 
-// HasRows reports whether a table has rows to find again, and is not the only row of what belongs to no table.
+// HasRows reports whether a table has rows to find again, and is not the only row of the values that belong to no
+// table.
 func (t *FoundTable) HasRows() bool { return t.Why != OnlyRow }
 
 // FoundColumn is a column of a table.

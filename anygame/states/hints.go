@@ -21,7 +21,7 @@ type Hints struct {
 // Table is what is known of a table.
 type Table struct {
 	Path  string // of its list or map; empty for a file that is a list of rows
-	Key   string // the path from a row to what identifies it, empty if that is not known
+	Key   string // the path from a row to its identity, empty if that is not known
 	Label string // empty for the usual one
 	// Position are the paths from a row to both coordinates of its place on the ground, or to a text with both.
 	Position []string
@@ -46,7 +46,7 @@ func newHint() *hint {
 	return h
 }
 
-// at returns the hint of a member, nil if nothing is known of it and of what is below it.
+// at returns the hint of a member, nil if nothing is known of it and of the paths below it.
 func (h *hint) at(name string) *hint {
 	if h == nil {
 		return nil
@@ -134,7 +134,7 @@ func (hs *Hints) tree(table string) *hint {
 	return root
 }
 
-// begin makes the root of what is learned.
+// begin makes the root of the learned nodes.
 func (s *Schema) begin() {
 	s.root = newNode("")
 	if s.Hints != nil {

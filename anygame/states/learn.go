@@ -34,7 +34,7 @@ type node struct {
 	item    *node // the elements of lists, and the members of maps with ids as names
 
 	values, maps, lists int                // how often there was a value, and a map or list
-	scalars             [notation.Bare]int // a bare one counts as what it looks like
+	scalars             [notation.Bare]int // a bare one counts as the kind that it looks like
 	shortest, longest   int                // of the lists
 	repeated            bool               // it came several times in one map, in a notation without lists
 	ids                 bool               // all names of its members look like ids

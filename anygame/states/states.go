@@ -21,7 +21,7 @@
 //
 // # One schema for a session
 //
-// What is a table and what identifies its rows is learned from several files of a session together, and then holds for
+// The tables and the identities of their rows are learned from several files of a session together, and then hold for
 // all of them: see [Schema]. Values keep their own types, so that 3 in one file and 3.0 in the next are equal: see
 // snapshot.Scalar.
 package states
@@ -57,8 +57,8 @@ type Schema struct {
 	ended     bool // a file of lines ends with its last one
 }
 
-// Learn adds the documents of a file to what is known of the game's states. What cannot be read is a *notation.Error;
-// what precedes the fault is learned.
+// Learn adds the documents of a file to the known structure of the game's states. A fault is a *notation.Error;
+// everything before it is learned.
 func (s *Schema) Learn(n *notation.Notation, text []byte) error {
 	if s.root == nil {
 		s.begin()

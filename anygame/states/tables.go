@@ -87,7 +87,7 @@ func clip(name string) string {
 	return name
 }
 
-// bounded returns a path or label that others begin with: a long one as clip has it, so that many of them are not long
+// bounded returns a path or label that others begin with: a long one is cut by clip, so that many of them are not long
 // again and again.
 func bounded(path string) string {
 	if len(path) > snapshot.MaxName {
@@ -96,7 +96,7 @@ func bounded(path string) string {
 	return path
 }
 
-// keyOf returns the key of a row by what identifies it: a whole number itself, else a hash.
+// keyOf returns the key of a row by its identity: a whole number itself, else a hash.
 func keyOf(kind notation.Kind, text []byte) uint64 {
 	var raw [32]byte
 	if kind != notation.Bytes && len(text) < 20 {
@@ -120,7 +120,7 @@ func (t *table) addRow(index int) int {
 	return row
 }
 
-// setKey gives a row the key of what identifies it.
+// setKey gives a row the key of its identity.
 func (t *table) setKey(row int, kind notation.Kind, text []byte) {
 	t.keys[row] = keyOf(kind, text)
 	if t.keyed() && row < len(t.set) {

@@ -29,7 +29,7 @@ var (
 	valueWords  = []string{"value", "val", "data", "v"}
 )
 
-// NamesState reports whether a name is one for states, dumps or whatever else files with states are called.
+// NamesState reports whether a name is used for files with states: state, dump and so on.
 func NamesState(name string) bool { return rank(stateWords, name)+rank(fileWords, name) > 0 }
 
 // plain returns a name in lower case and without separators: "entityId", "entity_id" and "Entity ID" are one name.

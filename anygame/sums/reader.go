@@ -199,7 +199,7 @@ type surroundings struct {
 	told  complaint
 }
 
-// judge returns the phase that a part of a line names, and what else it tells.
+// judge returns the phase that a part of a line names, and whether it is a complaint.
 func (s *surroundings) judge(part []byte) (tracediff.Phase, complaint) {
 	if s.phase != unknown || !alike(s.text, part) {
 		s.text = append(s.text[:0], part...)
@@ -221,14 +221,14 @@ func alike(a, b []byte) bool {
 	return true
 }
 
-// toldBack reports whether the lines since the last checkpoint tell of a rollback.
+// toldBack reports whether the lines since the last checkpoint report a rollback.
 func (r *reader) toldBack() bool {
 	text := bytes.ToLower(r.between)
 	return bytes.Contains(text, []byte("rollback")) || bytes.Contains(text, []byte("roll back")) ||
 		bytes.Contains(text, []byte("rolling back")) || bytes.Contains(text, []byte("resim"))
 }
 
-// checkpoints holds the checkpoints of a line, and reports whether it has any.
+// checkpoints keeps the checkpoints of a line, and reports whether it has any.
 func (r *reader) checkpoints(n int, phase tracediff.Phase) bool {
 	roles := &r.pattern.templates[n].roles
 	tick, ok := roles.tickOf(r.matched.values[roles.tick])
@@ -354,7 +354,7 @@ func (r *reader) push() *held {
 	return one
 }
 
-// hold holds a checkpoint. What it replaces was predicted.
+// hold keeps a checkpoint. A checkpoint that it replaces was predicted.
 func (r *reader) hold(key int, tick uint64, p *point, scope string, phase tracediff.Phase, named bool) {
 	if p.scope != "" {
 		if scope != "" {

@@ -76,7 +76,7 @@ func (r *records) line(line []byte) []byte {
 	return append(r.buffer, r.text[:rest]...)
 }
 
-// learn finds which values matter, by their names and by what they look like in most lines.
+// learn finds the values that matter, by their names and by their form in most lines.
 func (r *records) learn(lines [][]byte) bool {
 	count := map[string]int{}
 	var lexicon vocabulary.Lexicon
@@ -219,7 +219,7 @@ type walk struct {
 
 // level is a map or list that is open.
 type level struct {
-	begin int // of what follows its path
+	begin int // of the text after its path
 	items int // of a list, -1 of a map
 }
 

@@ -7,14 +7,15 @@
 //	tick,crc,rng
 //	12,9f3acc01,5d1c22aa
 //
-// [Learn] finds such lines by their content. Lines that are the same but for their numbers have one template. The
-// words next to its numbers show which number is the tick and which ones are checksums, and so do the values: ticks
-// grow by regular steps, checksums are scattered. Without a word for either, only a table is taken for such a log.
+// [Learn] finds such lines by their content. Lines that are equal except for their numbers have one template. The words
+// next to its numbers show which number is the tick and which ones are checksums, and so do the values: ticks grow by
+// regular steps, checksums are scattered. Without a word for either, only a table is taken for such a log.
 //
 // Lines that report a difference between two checksums are no checkpoints, nor are the checksums of other peers that a
-// peer was sent. A value that the log replaces with another one for the same tick, after it went back by at most 64 ticks
-// or told of a rollback, was predicted. So may be the last ticks of such a log, and those before a gap. Several lines of one tick without names that tell them apart are parts of the
-// state in their order. A line that only one log has is lost in the other, and no difference.
+// peer was sent. A value that the log replaces with another one for the same tick, after it went back by at most 64
+// ticks or reported a rollback, was predicted. So may be the last ticks of such a log, and those before a gap. Several
+// lines of one tick without names that distinguish them are parts of the state in their order. A line that only one log
+// has is lost in the other, and no difference.
 package sums
 
 import (
@@ -154,7 +155,7 @@ func plain(line []byte) []byte {
 	return []byte(colours.ReplaceAllString(string(line), ""))
 }
 
-// Title tells which values are ticks and which are checksums.
+// Title describes which values are ticks and which are checksums.
 func (p *Pattern) Title() string {
 	var out []string
 	for i := range p.templates {

@@ -281,7 +281,7 @@ func (p *parsed) take(line []byte) bool {
 	if front >= 0 {
 		first, last = min(first, front), max(last, back)
 	}
-	if p.tokens[first].kind == number { // without a name: what precedes it tells where it is
+	if p.tokens[first].kind == number { // without a name: the text before it shows where it is
 		first = 0
 	}
 	p.first, p.last = first, last
@@ -598,7 +598,7 @@ var complaints = [...][]string{
 	others: {"remote", "received", "recv", "expected"},
 }
 
-// complains returns what a part of a line tells.
+// complains returns the complaint in a part of a line.
 func complains(part []byte) complaint {
 	if len(part) < 2 {
 		return fine
