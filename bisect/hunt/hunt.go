@@ -196,7 +196,7 @@ func (h *Hunter) ahead(ctx context.Context, state *State, opts Options) <-chan *
 				defer close(t.done)
 				defer func() { <-free }()
 				if t.session, t.err = h.Session(ctx, seed); t.err == nil && len(t.session.Failures) == 0 {
-					t.session.Log = nil // nobody needs it
+					t.session.Log = nil // not needed any more
 				}
 			}()
 			select {
@@ -262,7 +262,7 @@ func (h *Hunter) count(ctx context.Context, out *Result, s *Session, opts Option
 	return kept, nil
 }
 
-// keep minimises a failure, and keeps what is left if that is smaller than what a finding has.
+// keep minimises a failure, and keeps the result if it is smaller than the finding's session.
 func (h *Hunter) keep(ctx context.Context, store *Store, f *Finding, failure *Failure, log *orderlog.Log, opts Options) (kept bool, err error) {
 	search := minimize.Options{Jobs: opts.Jobs, MaxReplays: cmp.Or(opts.MaxReplays, DefaultMaxReplays)}
 	dir, begun := "", ""

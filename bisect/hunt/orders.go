@@ -17,7 +17,7 @@ type source interface {
 	judged(o *orderlog.Order, possible bool)
 }
 
-// maker makes orders up as a simulator tells.
+// maker makes orders up as the simulator describes them.
 type maker struct {
 	r     *rand.Rand
 	forms *bisect.OrderForms

@@ -17,7 +17,7 @@ import (
 // State is what a hunt has come to: it goes on from there.
 type State struct {
 	Schema string `json:"schema"`
-	// Hunt identifies what is hunted in, as Hunter.ID has it.
+	// Hunt identifies the target of the hunt, see Hunter.ID.
 	Hunt string `json:"hunt"`
 	// First is the seed of the first session, Done how many there were: their seeds follow each
 	// other.

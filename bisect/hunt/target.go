@@ -17,7 +17,7 @@ type Target struct {
 	// Modes are those to play, all that the simulator allows if it is empty.
 	Modes []bisect.TrialMode
 	// Logs are recorded logs, from the start of a session. The hunt changes their orders. Without any the simulator has
-	// to tell its orders; with both, sessions are of either sort.
+	// to describe its orders; with both, sessions are of either sort.
 	Logs []*orderlog.Log
 	// Params are parameters of sessions, each with the values that it may have. They are used in addition to the
 	// parameters that the simulator reports, and instead of a parameter with the same key.

@@ -12,7 +12,7 @@ import (
 	"path/filepath"
 )
 
-// goldenName is the file in a store with what the good end gives.
+// goldenName is the file in a store with the good end's trace.
 const goldenName = "golden.trace"
 
 // existing returns the folder or file on the disk that a path of evidence is in: an archive, where that is in one.

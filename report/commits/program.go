@@ -40,7 +40,7 @@ type Program struct {
 // ProgramOptions are the other settings of a Program.
 type ProgramOptions struct {
 	Log     string // path that replaces {log}, empty for none
-	Expect  string // path of the golden trace, empty for what the good end gives
+	Expect  string // path of the golden trace, empty for the good end's trace
 	Runs    int    // the program is run so often in one test, and has to agree with itself; 0 for once
 	Timeout time.Duration
 }

@@ -28,7 +28,7 @@ type Check struct {
 // File is how a file is read.
 type File struct {
 	Path  string   `json:"path"`
-	Kind  string   `json:"kind"` // states, logs, inputs, other; empty for what no glob fits
+	Kind  string   `json:"kind"` // states, logs, inputs, other; empty for files that no glob fits
 	Title string   `json:"title,omitempty"`
 	Peers []string `json:"peers"`
 	// First and Last are ticks, nil if no tick is known.
@@ -54,7 +54,7 @@ type FileTable struct {
 // Misfit is a place at which a page and a file do not fit.
 type Misfit struct {
 	Line int    `json:"line,omitempty"` // 0 for the file as a whole
-	Text string `json:"text"`           // what was found, and what was expected
+	Text string `json:"text"`           // the found text, and the expected one
 }
 
 // mostMisfits is how many misfits of a file are kept.

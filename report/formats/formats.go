@@ -12,7 +12,7 @@ import (
 	"github.com/desynctool/desynctool/snapshot"
 )
 
-// All returns the list. It is shared: nobody changes it.
+// All returns the list. It is shared: do not change it.
 func All() []engine.Format { return all() }
 
 var all = sync.OnceValue(func() []engine.Format {
@@ -48,7 +48,7 @@ var games = sync.OnceValue(func() map[string]bool {
 	return is
 })
 
-// Snapshots returns the formats that hold states, in the order of the list.
+// Snapshots returns the formats of states, in the order of the list.
 func Snapshots() []snapshot.Format { return SnapshotsOf(All()) }
 
 // SnapshotsOf is Snapshots for some formats.

@@ -13,8 +13,7 @@ import (
 // HeadLen is how many leading bytes of a file show its format.
 const HeadLen = tracediff.SniffLen
 
-// Head returns the leading bytes, at most [HeadLen], of what is in a file, which may be
-// compressed.
+// Head returns the leading bytes, at most [HeadLen], of the content of a file, which may be compressed.
 func Head(tree files.Tree, path string) ([]byte, error) { return headOf(tree, path, HeadLen) }
 
 // headOf is Head for so many bytes.

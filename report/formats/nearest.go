@@ -56,7 +56,7 @@ type near struct {
 	edits  int    // bytes that differ from that
 }
 
-// score returns 0 for what is not near.
+// score returns 0 for a format that is not near.
 func (n *near) score() int {
 	s := 0
 	if n.lines >= fewestLines {

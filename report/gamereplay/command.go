@@ -14,10 +14,10 @@ import (
 )
 
 // Command returns the witness run:COMMAND: any program that replays an order log and leaves files. Its words may
-// contain {log}, a file, {out}, an empty folder for what it leaves, {until} and {dump}, the last tick and the state
-// points that are wanted, with commas, {seed}, and names of the log's header: {build}, {mods}, {map}. A word with
-// {until} or {dump} is left out where all is played, or nothing is dumped. Its output counts too, if it is in a format
-// that is read.
+// contain {log}, a file, {out}, an empty folder for its output, {until} and {dump}, the last tick and the state points
+// that are wanted, with commas, {seed}, and names of the log's header: {build}, {mods}, {map}. A word with {until} or
+// {dump} is left out where all is played, or nothing is dumped. Its output counts too, if it is in a format that is
+// read.
 //
 // The words are arguments: text from a log never becomes a separate word or, at a word's beginning, an option.
 func Command(words []string) (*engine.Replayer, *engine.Program, error) {

@@ -230,8 +230,8 @@ func (w *Witness) program() *engine.Program {
 	return &p
 }
 
-// key is what a replay depends on: the recipe, the program and the files that its words name, the recording and the
-// files next to it, and what was asked.
+// key is everything that a replay depends on: the recipe, the program and the files that its words name, the recording
+// and the files next to it, and the request.
 func (w *Witness) key(program *engine.Program, rec *engine.Recording, ask engine.Ask) (key resultcache.Key, err error) {
 	parts := []string{"replay", w.Game.Name, strconv.Itoa(w.Game.Recipe), program.Version}
 	file := func(path string) {

@@ -123,9 +123,10 @@ func (p *Asking) Another(match int) (*Answer, error) {
 // mostLeft is how many lines are kept that list where in a copy names may be left.
 const mostLeft = 10_000
 
-// Copy has the process write a copy of what it has read, of at most that many bytes, and returns in what of it names
-// may be, a line each. What the process could not copy is a *CopyError, after which it may be asked on; after other errors it
-// is closed. How it failed is a *DiedError. Of what was written to out then nothing counts.
+// Copy has the process write a copy of the evidence, of at most that many bytes, and returns where in the copy names
+// may be left, a line each. If the process could not copy, the error is a *CopyError, and the process may be asked
+// again; after other errors it is closed. If the process failed, the error is a *DiedError. After an error, discard
+// what was written to out.
 func (p *Asking) Copy(out io.Writer, most int64) (left []string, err error) {
 	wall := time.AfterFunc(p.limits.Wall, func() { p.kill(died("took longer than %v", p.limits.Wall)) })
 	_ = p.to.send(copyFrame, nil) // that it does not take it shows in the answer
@@ -210,7 +211,7 @@ func (p *Asking) kill(why *DiedError) {
 	_ = p.cmd.Process.Kill() // it may have ended
 }
 
-// tell sends the request and what it needs. That the process does not take it shows in its answer.
+// tell sends the request and the data that it needs. If the process does not take it, its answer shows that.
 func (p *Asking) tell(q *Request, stdin io.Reader) {
 	if p.to.request(q) != nil || stdin == nil {
 		return
@@ -346,7 +347,7 @@ func (p *Asking) how(waited error) *DiedError {
 	return died("ended %s", how)
 }
 
-// line cuts what a process said to what fits a line of a report.
+// line cuts a process's output to a line of a report.
 func line(s string) string { return document.Safe(prose.Shorten(strings.TrimSpace(s), 160)) }
 
 // check returns an error for an answer to something that was not asked.

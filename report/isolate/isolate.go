@@ -180,7 +180,7 @@ func next(r io.Reader) (kind byte, content []byte, err error) {
 	if size > most(kind) {
 		return 0, nil, fmt.Errorf("%d bytes, at most %d are allowed", size, most(kind))
 	}
-	content, err = io.ReadAll(io.LimitReader(r, size)) // which grows with what there is
+	content, err = io.ReadAll(io.LimitReader(r, size)) // the buffer grows with the data that comes
 	if err == nil && int64(len(content)) < size {
 		err = io.ErrUnexpectedEOF
 	}
@@ -189,7 +189,7 @@ func next(r io.Reader) (kind byte, content []byte, err error) {
 
 // copied is how a copy ended.
 type copied struct {
-	Left    []string `json:"left"`              // in what of it names may be, a line each
+	Left    []string `json:"left"`              // where in the copy names may be left, a line each
 	Failure string   `json:"failure,omitempty"` // why there is none
 }
 

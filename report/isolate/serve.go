@@ -20,16 +20,16 @@ type Asked struct {
 	Request
 	Context context.Context // done when the command is interrupted
 	Stdin   io.Reader       // read for the path -
-	// Progress shows how far something is; nil if nobody looks.
+	// Progress shows progress; nil if it is not shown.
 	Progress func(what, unit string, done, total int64)
 }
 
 // errAlone reports that the process which asked is gone.
 var errAlone = errors.New("the process that started this process is gone")
 
-// Serve restricts this process and answers the request that comes in by first, then for other matches by
-// other, and writes copies by copies, nil for a process that writes none; these are not called at once. Interrupted is the cause with which the context ends. When
-// Serve returns the process is to end, whatever these still do.
+// Serve restricts this process and answers the request that comes in by first, then for other matches by other, and
+// writes copies by copies, nil for a process that writes none; these are not called at once. Interrupted is the cause
+// with which the context ends. When Serve returns the process is to end, even if these still run.
 func Serve(in io.Reader, out io.Writer, interrupted error, first func(*Asked) *Answer, other func(match int) *Answer, copies func(out io.Writer) (left []string, err error)) error {
 	buffered := bufio.NewReaderSize(in, chunk)
 	kind, content, err := next(buffered)
@@ -126,7 +126,7 @@ func listen(r io.Reader, feed *io.PipeWriter, matches chan<- int, stop func()) e
 		}
 		switch kind {
 		case data:
-			_, _ = feed.Write(content) // fails once nobody reads it
+			_, _ = feed.Write(content) // fails once the reader has stopped
 		case end:
 			feed.Close()
 		case another:

@@ -21,7 +21,7 @@ type body struct {
 	dropped int  // blanks taken off
 }
 
-// layers tries a line as the first one of a file, without more and more of what surrounds it.
+// layers tries a line as the first one of a file, and takes off more and more of the text around it.
 func (p *peeler) layers(ls *lines, in *fence, begin func(b *body) (bool, error)) (bool, error) {
 	b := &body{ls: *ls, real: ls, in: in}
 	line := ls.peek()

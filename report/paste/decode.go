@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// decoded returns a text in UTF-8 without a byte order mark, and what was changed.
+// decoded returns a text in UTF-8 without a byte order mark, and notes on the changes.
 func decoded(text []byte) (plain []byte, notes []string) {
 	if rest, ok := bytes.CutPrefix(text, []byte("\xef\xbb\xbf")); ok {
 		return rest, []string{"a byte order mark is taken off"}
@@ -48,7 +48,7 @@ func wide(text []byte) binary.ByteOrder {
 	return nil
 }
 
-// isText16 reports whether a text is in UTF-16, by what it and the beginning of it in UTF-8 are.
+// isText16 reports whether a text is in UTF-16, by its bytes and its beginning in UTF-8.
 func isText16(text, plain []byte) bool {
 	return wide(text) != nil && !bytes.ContainsRune(plain[:min(len(plain), HeadLen)], utf8.RuneError)
 }

@@ -178,7 +178,7 @@ func speaker(line []byte) (rest []byte, ok bool) {
 	return line, false
 }
 
-// numbered takes the number of a line off, and what follows it: "  12  ", "12: ", "12|".
+// numbered takes off the number of a line, and the text after the number: " 12 ", "12: ", "12|".
 func numbered(line []byte) (n int, after string, rest []byte, ok bool) {
 	i := 0
 	for i < len(line) && i < 12 && line[i] == ' ' {
@@ -267,10 +267,10 @@ func opens(ls *lines) *fence {
 	return f
 }
 
-// maxFences is how many blocks may lie in each other.
+// maxFences is how many blocks may be nested.
 const maxFences = 8
 
-// nests reports whether a block may lie in this one.
+// nests reports whether this block may contain another one.
 func (f *fence) nests() bool {
 	n := 0
 	for ; f != nil; f = f.outer {

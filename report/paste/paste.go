@@ -63,8 +63,9 @@ const (
 // maxFiles is how many files a text may hold.
 const maxFiles = 1000
 
-// maxTries is how many lines are tried as the first one of a file that are the same but for their numbers, and are followed
-// by lines that are. A log has thousands of them. MaxShapes is how many such pairs are remembered.
+// maxTries is how many lines are tried as the first line of a file that are equal except for their numbers, and are
+// followed by lines that are equal except for their numbers. A log has thousands of them. MaxShapes is how many such
+// pairs are remembered.
 const maxTries, maxShapes = 8, 1 << 12
 
 // ErrNone reports that a text contains nothing that is known, or nothing that would have to be taken off.
@@ -90,8 +91,8 @@ type File struct {
 // Alone reports whether the text is one file with something around it.
 func (p *Paste) Alone() bool { return len(p.Files) == 1 && p.Files[0].Folder == "" }
 
-// Peel takes a text apart. It returns ErrNone where there is nothing to do, and another error
-// for what is too large to be a paste. Texts of files share no memory with the text.
+// Peel takes a text apart. It returns ErrNone where there is nothing to do, and another error for a text that is too
+// large to be a paste. Texts of files share no memory with the text.
 func Peel(text []byte, known Known) (*Paste, error) {
 	if known.Whole == nil || known.Lines == nil {
 		return nil, ErrNone
@@ -137,7 +138,7 @@ type peeler struct {
 	unread string // format of a diff that was left out
 }
 
-// note adds a line to what was taken off, once.
+// note adds a line to the notes, once.
 func (p *peeler) note(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	if p.noted[text] {
@@ -175,8 +176,8 @@ func (p *peeler) run() error {
 	return nil
 }
 
-// isDocument reports whether a text, or what was read of it, is nothing but a document in a notation that prose and logs
-// cannot be in: a post is not, and to try each line of a large document as the begin of a file takes seconds.
+// isDocument reports whether a text, or its part that was read, is nothing but a document in a notation that prose and
+// logs cannot be in: a post is not, and to try each line of a large document as the begin of a file takes seconds.
 func isDocument(text []byte) bool {
 	n := notation.Of("", text[:min(len(text), HeadLen)], len(text) <= HeadLen)
 	if n == nil || !slices.Contains([]string{"json", "python", "lua", "rust", "javascript", "textproto", "toml"}, n.Name) {

@@ -122,7 +122,7 @@ func options(game *engine.Replayer, name string) string {
 	return strings.Join(list, ", ") + prose.DidYouMean(name, names)
 }
 
-// orGame names the games for an error, and what of all that --sim takes is nearest to a word.
+// orGame names the games for an error, and the value of --sim that is nearest to a word.
 func orGame(kind string) string {
 	known := []string{"builtin", "exec", "exec+unix", "exec+tcp", "wasm", "run"}
 	list := "a game: run:COMMAND"

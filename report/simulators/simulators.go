@@ -37,7 +37,7 @@ type Options struct {
 	Module func(ctx context.Context, name, path string, opts extsim.Options) (*bisect.Sim, error)
 }
 
-// transports are the ways to talk to a program, by what begins its specification.
+// transports are the ways to talk to a program, by the beginning of its specification.
 var transports = map[string]extsim.Transport{"exec": extsim.Stdio, "exec+unix": extsim.Unix, "exec+tcp": extsim.TCP}
 
 // Parse returns the simulator that a specification names, see Help.

@@ -11,11 +11,11 @@ import (
 	"github.com/desynctool/desynctool/snapshot"
 )
 
-// A file in most notations may end after any row. If it is cut there, nothing in it shows the cut. So a state can be cut
-// if another peer's file of the same tick has all its content, in the same order, and only goes on after its end. Such a
-// state is incomplete: what it lacks is not known. It is whole if the peer's dump before or after it ends in the same
-// way, since two cuts in a row that each fall between two rows are no accident. A count or a checksum in the file that
-// differs is content that differs, and then the state is not cut.
+// A file in most notations may end after any row. If it is cut there, nothing in it shows the cut. So a state can be
+// cut if another peer's file of the same tick has all its content, in the same order, and only goes on after its end.
+// Such a state is incomplete: the missing part is not known. It is whole if the peer's dump before or after it ends in
+// the same way, since two cuts in a row that each fall between two rows are no accident. A count or a checksum in the
+// file that differs is content that differs, and then the state is not cut.
 
 // mostSiblings is how many files of other peers a file is compared with.
 const mostSiblings = 8
@@ -90,8 +90,8 @@ func (f *found) longer(g *group, path string, last *snapshot.World) (other strin
 	return "", 0, nil
 }
 
-// within returns the tables of a state if another one has all that is in them, and more, else nil. A null where the other one has a
-// table or map is left out: it is a name after which the file is cut.
+// within returns the tables of a state if another one has all their content, and more, else nil. A null where the other
+// one has a table or map is left out: it is a name after which the file is cut.
 func within(all, part *snapshot.World) []snapshot.Table {
 	p := *part
 	p.Meta, p.Tables = nil, append([]snapshot.Table{}, part.Tables...)

@@ -13,7 +13,7 @@ import (
 	"github.com/desynctool/desynctool/internal/file/compression"
 )
 
-// part is a part of a name: digits, or what is between them.
+// part is a part of a name: digits, or the text between digits.
 type part struct {
 	text   string
 	digits bool
@@ -269,7 +269,7 @@ func (g *group) words(base string) (out []string) {
 	return out
 }
 
-// numbered returns for each part of a name the number of its word, -1 for what is between words.
+// numbered returns for each part of a name the number of its word, -1 for text between words.
 func numbered(parts []part) []int {
 	out, word, open := make([]int, len(parts)), -1, false
 	for i, p := range parts {

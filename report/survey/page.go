@@ -59,7 +59,7 @@ func Read(path string) (*description.Description, error) {
 	return description.Parse(text, path)
 }
 
-// find returns the path of the page, and what it contains.
+// find returns the path of the page, and its content.
 func find(tree files.Tree, paths []string) (found string, first []byte, err error) {
 	for _, path := range paths {
 		at, text, err := nearest(tree, filepath.Clean(path))
@@ -85,7 +85,7 @@ func beside(page string, paths []string) bool {
 	})
 }
 
-// nearest returns the nearest page to a path, and what it contains; an empty path if there is none.
+// nearest returns the nearest page to a path, and its content; an empty path if there is none.
 func nearest(tree files.Tree, path string) (at string, text []byte, err error) {
 	for _, dir := range around(tree, path) {
 		at := filepath.Join(dir, description.Base)
@@ -199,8 +199,8 @@ func (s *Survey) missing() {
 	}
 }
 
-// inName returns what the first pattern of the page that fits a name finds in it, and where; false if none does, or it
-// does not have that part.
+// inName returns the text that the first pattern of the page that fits a name finds in it, and where; false if none
+// does, or it does not have that part.
 func inName(d *description.Description, base, part string) (text string, at [2]int, ok bool) {
 	if d == nil {
 		return "", at, false

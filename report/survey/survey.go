@@ -167,8 +167,8 @@ type Survey struct {
 	notes   []string
 }
 
-// groupName is the name of a group: its folder, the names of its files without the digits, and what the page has them
-// for.
+// groupName is the name of a group: its folder, the names of its files without the digits, and the kind that the page
+// gives them.
 type groupName struct {
 	dir, shape string
 	kind       description.Kind

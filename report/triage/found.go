@@ -31,7 +31,7 @@ type Found struct {
 	io.Closer
 }
 
-// Opened is evidence that was opened, and what it is replayed with.
+// Opened is evidence that was opened, and the builds to replay it with.
 type Opened struct {
 	Paths   []string
 	Tree    *archive.Tree
@@ -49,8 +49,7 @@ type Opened struct {
 	names Scrubber
 }
 
-// Open looks at what lies below some paths in a tree. Without an error Found closes the tree, else Open
-// has.
+// Open looks at the files below some paths in a tree. Without an error Found closes the tree, else Open has.
 func Open(ctx context.Context, tree *archive.Tree, paths []string, builds compare.Builds) (*Opened, error) {
 	return open(ctx, tree, paths, builds, kept{})
 }

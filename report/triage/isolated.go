@@ -23,7 +23,7 @@ import (
 // Isolated finds what [Opened] does, in separate processes that call [Serve].
 type Isolated struct {
 	Reader isolate.Reader
-	// Asked is what a process is asked. Limits of this process are added, and what it reads.
+	// Asked is the request to a process. Limits of this process, and the evidence to read, are added.
 	Asked isolate.Request
 	// Stdin is read for the path -.
 	Stdin io.Reader
@@ -31,7 +31,7 @@ type Isolated struct {
 	// first process. It may be nil.
 	Require bool
 	Missing func(what string)
-	// Bars begins to show how far something is, and ends it; nil for nobody to look.
+	// Bars begins to show progress, and ends it; nil if no progress is shown.
 	Bars func(what, unit string) (shown func(done, total int64), end func())
 }
 
@@ -116,7 +116,7 @@ func (x *processes) spool() error {
 	return err
 }
 
-// Close ends the process, and what it was given.
+// Close ends the process, and closes its input.
 func (x *processes) Close() error {
 	var err error
 	if x.asking != nil {
@@ -161,7 +161,8 @@ func (x *processes) one(match document.MatchDocument) (*document.Report, error) 
 	}
 	if died := (*isolate.DiedError)(nil); errors.As(err, &died) {
 		if x.Asked.Names != "" {
-			match = document.MatchDocument{Number: match.Number, Game: match.Game} // nobody is left who knows the names
+			// the process that knew the names has ended
+			match = document.MatchDocument{Number: match.Number, Game: match.Game}
 		}
 		r := document.NoReport(document.Inconclusive, fmt.Sprintf("match %d of %s: %v", match.Number, x.name(), died))
 		r.Session.Game, r.Match = match.Game, &match

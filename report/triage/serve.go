@@ -82,7 +82,7 @@ func (w *Answering) open() error {
 		w.names = names
 	}
 	options := archive.Options{Memory: true, Count: a.Count, Known: formats.Pasted(), At: a.At}
-	if builds.Sim == nil { // else it is the replays that take long, and what was found before them is shown
+	if builds.Sim == nil { // else the replays take long, and the findings before them are shown
 		options.Context = a.Context
 	}
 	if a.At != "" {
@@ -112,7 +112,7 @@ func (w *Answering) open() error {
 	return nil
 }
 
-// shown returns what shows how far something is, nil if nobody looks.
+// shown returns the function that shows progress, nil if no progress is shown.
 func (w *Answering) shown(what, unit string) func(done, total int64) {
 	if w.asked.Progress == nil {
 		return nil

@@ -41,10 +41,10 @@ type Reader struct {
 	Died bool
 }
 
-// Read returns a report for each match of what lies at path, in their order, at least one. Evidence that could not be
-// read is a report of status error or inconclusive with the reason, as [document.NoReport] makes it. An error is
-// returned only where nothing is known of the bundle because of this machine: it cannot be opened, ctx is done, no
-// process can be started, or it cannot be restricted as Require has it.
+// Read returns a report for each match of the evidence at path, in their order, at least one. Evidence that could not
+// be read is a report of status error or inconclusive with the reason, as [document.NoReport] makes it. An error is
+// returned only if nothing is known of the bundle because of this machine: it cannot be opened, ctx is done, no process
+// can be started, or it cannot be restricted and Require is set.
 //
 // Name is what the bundle is called in reports, such as report.zip; of one that is empty, absolute or leads upwards
 // only the last part counts. The path is in none of them. A saved report of triage, or an array of such reports, is
@@ -57,7 +57,7 @@ func (r *Reader) Read(ctx context.Context, path, name string) ([]*document.Repor
 	return read.Reports, nil
 }
 
-// ReadCopy is Read, and writes what was read to out without the names of players, as Names has it: a saved report as
+// ReadCopy is Read, and writes the evidence to out without the names of players, if Names is set: a saved report as
 // JSON, all else as a tar archive. Copied is set if it did. Left lists where in the copy names may be left, a line
 // each, or why there is no copy; in that case, discard what was written to out.
 func (r *Reader) ReadCopy(ctx context.Context, path, name string, out io.Writer) (list []*document.Report, copied bool, left []string, err error) {
@@ -119,7 +119,7 @@ func (r *Reader) saved(list []*document.Report, several bool, read *result, out 
 	return document.WriteJSON(out, list)
 }
 
-// called returns the name of a bundle as reports have it.
+// called returns the name of a bundle in reports.
 func called(name string) string {
 	name = filepath.Clean(strings.Map(func(r rune) rune {
 		if r == 0 || prose.Unseen(r) {
