@@ -18,7 +18,7 @@ import (
 	"github.com/desynctool/desynctool/report/document"
 )
 
-// said is what a row of docs/formats/real.md holds of a file.
+// said is the verdict on a file, as a row of verdictsPage has it.
 type said struct {
 	formats, verdict, first string
 }
@@ -69,10 +69,16 @@ func decode(t *testing.T, b []byte, document any) {
 	}
 }
 
-// realRows are the rows of docs/formats/real.md below a heading, cell by cell.
-func realRows(t *testing.T, heading string) (rows [][]string) {
+// postsPage has the table of posts, verdictsPage the tables of their fixtures.
+var (
+	postsPage    = filepath.Join("..", "..", "docs", "formats", "real.md")
+	verdictsPage = filepath.Join("testdata", "real.md")
+)
+
+// realRows are the rows of a page below a heading, cell by cell.
+func realRows(t *testing.T, page, heading string) (rows [][]string) {
 	t.Helper()
-	b, err := os.ReadFile(filepath.Join("..", "..", "docs", "formats", "real.md"))
+	b, err := os.ReadFile(page)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,11 +100,11 @@ func realRows(t *testing.T, heading string) (rows [][]string) {
 	return rows[1:]
 }
 
-// TestRealTable: the rows of fixtures in docs/formats/real.md match the reports of triage, and the fixture of each post
+// TestRealTable: the rows of fixtures match the reports of triage, and the fixture of each post
 // is recognised and judged as the post was.
 func TestRealTable(t *testing.T) {
 	fixtures := map[string]said{}
-	for _, row := range realRows(t, "Fixtures") {
+	for _, row := range realRows(t, verdictsPage, "Fixtures") {
 		path := strings.Trim(row[0], "`")
 		want := said{row[1], row[2], row[3]}
 		if got := triaged(t, filepath.Join("..", "..", path)); got != want {
@@ -106,7 +112,7 @@ func TestRealTable(t *testing.T) {
 		}
 		fixtures[path] = want
 	}
-	posts := realRows(t, "Posts")
+	posts := realRows(t, postsPage, "Posts")
 	if len(posts) != 18 {
 		t.Errorf("%d posts", len(posts))
 	}
@@ -169,13 +175,13 @@ func eachLine(format string) func(string) string {
 }
 
 // TestRealWrapped: each shape is recognised and judged the same inside the text around it where people post it, with
-// the exceptions in docs/formats/real.md.
+// the exceptions in verdictsPage.
 func TestRealWrapped(t *testing.T) {
 	excepted := map[string]string{} // fixture and wrapping, to what is said of it
-	for _, row := range realRows(t, "Wrapped") {
+	for _, row := range realRows(t, verdictsPage, "Wrapped") {
 		excepted[row[0]+" "+row[1]] = row[2]
 	}
-	for n, row := range realRows(t, "Posts") {
+	for n, row := range realRows(t, postsPage, "Posts") {
 		folder := strings.Trim(row[7], "`")
 		var paths []string
 		err := filepath.WalkDir(filepath.Join("..", "..", folder), func(path string, e os.DirEntry, err error) error {
