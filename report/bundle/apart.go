@@ -116,8 +116,7 @@ func (m *Matches) by(logs []*unit, key func(u *unit) string) [][]*unit {
 	return groups
 }
 
-// byOrders groups logs that begin with the same orders, most of them at least; nil if that does
-// not tell them apart.
+// byOrders groups logs that begin with the same orders, most of them at least; nil if that does not separate them.
 func (m *Matches) byOrders(logs []*unit) [][]*unit {
 	group := make([]int, len(logs))
 	n := 0

@@ -85,9 +85,8 @@ func (c *chain) fail(format string, args ...any) {
 	c.wrong = append(c.wrong, fmt.Errorf(format, args...))
 }
 
-// verifyPeer holds a peer's history hashes against the sync hashes that they are a chain of, its
-// state hashes against its sync hashes, its snapshots against both, and epochs against the
-// markers that begin them.
+// verifyPeer compares a peer's history hashes with the sync hashes that they are a chain of, its state hashes with its
+// sync hashes, its snapshots with both, and epochs with the markers that begin them.
 func (s *Session) verifyPeer(p *Peer) (snapshot.Verified, error) {
 	v := snapshot.Verified{Path: p.Path, What: "session"}
 	source, closer, err := openLog(s.tree, p.Log, nil)

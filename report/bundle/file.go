@@ -94,13 +94,13 @@ func (f *File) ownTrace() bool {
 
 func (f *File) namedTrace() bool { return f.ext() == ".trace" }
 
-// engineTrace reports whether it holds an engine's checkpoints or claims.
+// engineTrace reports whether it contains an engine's checkpoints or claims.
 func (f *File) engineTrace() bool { return f.Format != nil && f.Format.Trace != nil }
 
 // isOwnLog reports whether it is one of our order logs.
 func (f *File) isOwnLog() bool { return f.IsLog() && f.Format.Native }
 
-// isState reports whether it holds a state.
+// isState reports whether it contains a state.
 func (f *File) isState() bool { return f.Format != nil && f.Format.Snapshot != nil }
 
 // isTracedState reports whether it contains one state that also serves as checkpoints. A file of several states records
@@ -216,7 +216,7 @@ func ownExtension(path string) bool {
 	return ext != "" && slices.ContainsFunc(formats.All(), func(f engine.Format) bool { return slices.Contains(f.Extensions, ext) })
 }
 
-// lost reports a file with a beginning that cannot be read, since nobody knows what it is, and an empty file that is
+// lost reports a file with a beginning that cannot be read, since its kind is not known, and an empty file that is
 // evidence by its name. It returns "" for other files.
 func (f *File) lost() string {
 	if f.Err != nil {

@@ -210,8 +210,8 @@ func (s *Session) matchParts(f *File) (list []part) {
 	return list
 }
 
-// firstLine returns how many bytes the first line of a log has, with what precedes it; 0 if it
-// is long, or may be of interest itself.
+// firstLine returns how many bytes the first line of a log has, with the bytes before it; 0 if it is long, or may be of
+// interest itself.
 func (s *Session) firstLine(f *File) int64 {
 	head, err := formats.Head(s.tree, f.Path)
 	if err != nil {

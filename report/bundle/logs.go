@@ -71,7 +71,7 @@ func (s *Session) Logs(progress func(done, total int64)) (*Logs, error) {
 	return l, nil
 }
 
-// logFiles returns the order logs, and what should have been one.
+// logFiles returns the order logs, and the files that should have been one.
 func (s *Session) logFiles() (list []*File, missing []string) {
 	beside := false
 	for _, p := range s.places {

@@ -570,7 +570,7 @@ func (x *Match) ofSeveral() bool {
 	return len(names) > 1 || len(dirs) > 1
 }
 
-// OnlySeeds reports whether files with other seeds are next to one match of the game: only the seed tells them apart,
+// OnlySeeds reports whether files with other seeds are next to one match of the game: only the seed distinguishes them,
 // and no other match has files of two peers. Comparisons leave such files out by themselves.
 func (m *Matches) OnlySeeds() bool {
 	seeds := map[uint64]bool{}

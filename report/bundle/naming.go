@@ -223,7 +223,7 @@ func (n *naming) message(text string, named []string) string {
 	return text
 }
 
-// messages replaces the names in what formats.ReadMessages returned: all shares no claim with each.
+// messages replaces the names in the results of formats.ReadMessages: all shares no claim with each.
 func (n *naming) messages(all *tracediff.ClaimLog, each map[string]*tracediff.ClaimLog) {
 	n.claims(all)
 	for _, log := range each {

@@ -247,7 +247,7 @@ func givenTwice(a, b string) error { return fmt.Errorf("%s and %s are the same: 
 // Tree returns where the files are read from.
 func (s *Session) Tree() *archive.Tree { return s.tree }
 
-// KnownBy returns how the formats of the evidence are known, as document.Session has it.
+// KnownBy returns how the formats of the evidence are known, for document.Session.
 func (s *Session) KnownBy() (list []string) {
 	seen := map[string]bool{}
 	for _, f := range s.files {

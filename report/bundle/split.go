@@ -264,8 +264,8 @@ func (m *Matches) near(u *unit) []*Match {
 	}
 }
 
-// doubtSessions notes that matches may be one if only their folders tell them apart. One of the two may be in no folder
-// of a session.
+// doubtSessions notes that matches may be one if only their folders distinguish them. One of the two may be in no
+// folder of a session.
 func (m *Matches) doubtSessions() {
 	type key struct {
 		game, id string

@@ -69,7 +69,7 @@ func (s *Session) file(path string) *File {
 	return f
 }
 
-// walk looks at what is in a folder, and in those below it.
+// walk looks at the content of a folder, and of the folders below it.
 func (s *Session) walk(path string, deeper int) (*folder, error) {
 	set, names, err := snapshot.ReadFolder(s.tree, path, formats.SnapshotsOf(s.list))
 	if err != nil {
@@ -102,9 +102,9 @@ func (s *Session) walk(path string, deeper int) (*folder, error) {
 		left := deeper - 1
 		if real := s.tree.Real(at); f.real != "" && real != "" && real != filepath.Join(f.real, name) {
 			if within(real, s.visited) {
-				continue // a link to what is walked anyway
+				continue // a link to a folder that is walked anyway
 			}
-			left = 0 // of what a link leads to outside, only the folder itself
+			left = 0 // if a link leads outside, only the folder itself
 		}
 		below, err := s.walk(at, left)
 		if err != nil {

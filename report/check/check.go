@@ -30,7 +30,7 @@ const (
 // Finding is one place where a rule is broken.
 type Finding struct {
 	Rule *Rule
-	Text string // the content and what was expected
+	Text string // the content and the expected one
 
 	// Where it is: the offset of a byte in the content, unpacked if the file is compressed, or, in a text of lines, a
 	// line from 1. Neither is set for a finding about the whole file.
@@ -43,7 +43,7 @@ type Finding struct {
 // File has the findings in one file, or between the files of one folder.
 type File struct {
 	Path   string
-	Format string // the name of the format; empty for what is between files
+	Format string // the name of the format; empty for problems between files
 	Title  string // for people
 
 	Findings []Finding // by their place in the file, at most Options.Most
@@ -124,7 +124,7 @@ func (c *checker) add(id string, p place, format string, args ...any) {
 	}
 }
 
-// once is add for what would be said of every record: it is said of the first.
+// once is add for problems that every record would have: only the first is reported.
 func (c *checker) once(id string, p place, format string, args ...any) {
 	rule := ruleOf(id)
 	if c.said[rule] {

@@ -286,7 +286,7 @@ func named(path, prefix, ext string) (seed, tick uint64, ok bool) {
 	return seed, tick, err == nil && err2 == nil
 }
 
-// snapName holds the name of a .snap against its header.
+// snapName compares the name of a .snap with its header.
 func snapName(c *checker, path string, f facts) {
 	if f.snap == nil || !f.seeded || f.snap.root == nil {
 		return
@@ -300,7 +300,7 @@ func snapName(c *checker, path string, f facts) {
 	}
 }
 
-// reportName compares the name of a report with what is in it.
+// reportName compares the name of a report with its content.
 func reportName(c *checker, path string, f facts) {
 	seed, tick, ok := named(path, "desync_report_", ".json")
 	switch {

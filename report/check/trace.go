@@ -75,7 +75,7 @@ func (s *steps) checkpoint(at func() place, tick uint64, system, scope string) {
 	}
 }
 
-// order holds the place of a system in its tick against the tick before.
+// order compares the place of a system in its tick with the tick before.
 func (s *steps) order(at func() place, system string) {
 	if n := len(s.now); n > 0 {
 		a, okA := s.before[s.now[n-1]]

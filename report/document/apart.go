@@ -10,7 +10,7 @@ import (
 	"github.com/desynctool/desynctool/snapshot"
 )
 
-// tellingULP is the largest number of float steps, or units of a fixed-point number, for which the count tells more
+// tellingULP is the largest number of float steps, or units of a fixed-point number, for which the count shows more
 // than the size of the difference.
 const tellingULP = 64
 
@@ -120,7 +120,7 @@ func figures(x float64) string {
 	return s
 }
 
-// near reports whether two floats are so near each other that the steps between them tell more than a percentage would.
+// near reports whether two floats are so near each other that the steps between them show more than a percentage would.
 func (f *FieldDocument) near() bool {
 	const tiny, steps = 1e-6, 1_000_000
 	return f.ULP != nil && (*f.ULP <= tellingULP || *f.ULP < steps && f.Relative != nil && math.Abs(*f.Relative) < tiny)

@@ -50,7 +50,7 @@ type commentPart struct {
 type commentItem struct {
 	text string
 	rank int
-	n    uint64 // of what more counts
+	n    uint64 // how many left-out things it counts for
 }
 
 func (r *Report) comment() string {
@@ -413,8 +413,8 @@ func middle(s string, most int) string {
 	return string(runes[:head]) + "…" + string(runes[len(runes)-(most-1-head):])
 }
 
-// unlinked keeps what chats and hosts of code take for a mention, a reference or a link apart
-// from what follows it.
+// unlinked separates the characters that chats and hosts of code take for a mention, a reference or a link from the
+// text after them.
 func unlinked(s string) string {
 	var b strings.Builder
 	for i, r := range s {

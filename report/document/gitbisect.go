@@ -38,7 +38,7 @@ type gitBisectDocument struct {
 	Notes          []string       `json:"notes"`
 }
 
-// commitDocument is a commit and what its runs said.
+// commitDocument is a commit and the results of its runs.
 type commitDocument struct {
 	Commit  string `json:"commit"`
 	Tree    string `json:"tree"`

@@ -164,7 +164,7 @@ func GoldenFacts(t *golden.Table) (facts []string) {
 		return nil
 	}
 	labels := goldenLabels(t)
-	names := map[string][]string{} // by what is said of them
+	names := map[string][]string{} // by their texts
 	var said []string
 	say := func(name, text string) {
 		if names[text] == nil {

@@ -98,8 +98,8 @@ func list[T any](l []T) []T {
 	return l
 }
 
-// fillLists replaces nil by an empty list everywhere in a document, as list does. It leaves bytes alone, and
-// what writes its own JSON, and fields with the tag nil:"null".
+// fillLists replaces nil by an empty list everywhere in a document, as list does. It leaves bytes alone, and types that
+// write their own JSON, and fields with the tag nil:"null".
 func fillLists(v reflect.Value) {
 	if v.Kind() != reflect.Pointer && v.Type().Implements(marshaler) {
 		return

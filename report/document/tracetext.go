@@ -440,7 +440,7 @@ const (
 	contextLead  = 90
 )
 
-// around cuts a line that is long to what surrounds its first change.
+// around cuts a long line to the text around its first change.
 func around(line tracediff.ContextLine) tracediff.ContextLine {
 	if len(line.Text) <= contextWidth {
 		return line

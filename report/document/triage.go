@@ -411,7 +411,7 @@ func (c *Cause) Measured() string {
 
 // Experiment is a replay that was made to find the cause.
 type Experiment struct {
-	Mode  string `json:"mode"` // as replay has it
+	Mode  string `json:"mode"` // as in replay
 	Sim   string `json:"sim"`
 	Peer  string `json:"peer"` // the peer that the replayed orders come from
 	Whole bool   `json:"whole,omitempty"`

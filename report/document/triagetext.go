@@ -47,7 +47,7 @@ type reportText struct {
 	parts []*part
 	brief bool // a step of the narrowing takes a line
 	open  bool // those that found nothing share a line
-	cut   bool // some of what steps rest on is left out
+	cut   bool // some of the evidence of steps is left out
 }
 
 // names returns the names in a report that sentences may contain.
@@ -213,7 +213,7 @@ func (t *reportText) evidence(before string, indent int, text string) {
 	}
 	first = strings.TrimSpace(first)
 	if strings.Count(first, "“") > strings.Count(first, "”") {
-		first += "…”" // of what is quoted there is more
+		first += "…”" // the quoted text goes on
 	}
 	t.put(before, t.s.faint.Sprint(whole(first)+" …"))
 }
@@ -463,7 +463,7 @@ func (t *reportText) claims() {
 	}
 }
 
-// machines shows in what the peers' games and machines differ.
+// machines shows how the peers' games and machines differ.
 func (t *reportText) machines() {
 	for i, f := range t.r.Facts {
 		if i == 0 {

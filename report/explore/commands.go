@@ -17,7 +17,7 @@ type commands struct {
 	match int // of several, 0 if there is one
 }
 
-// line returns a command of what was given.
+// line returns a command on the given paths.
 func (c commands) line(command string, more ...string) string {
 	words := []string{"desynctool", command}
 	for _, p := range c.given.Paths {

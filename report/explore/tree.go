@@ -98,7 +98,7 @@ func (n *Node) adopt() {
 	}
 }
 
-// of returns the report that a node is of, nil for what is of several.
+// of returns the report that a node belongs to, nil for a node of several.
 func (n *Node) of() *document.Report {
 	for ; n != nil; n = n.parent {
 		if n.report != nil {

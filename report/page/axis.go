@@ -289,7 +289,7 @@ func (v *timeView) rule(game string) {
 	}
 }
 
-// named reports whether the engine's own names of ticks tell more than their numbers.
+// named reports whether the engine's own names of ticks show more than their numbers.
 func (a *axis) named() bool {
 	if a.names == nil {
 		return false

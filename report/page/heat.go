@@ -23,7 +23,7 @@ type heatView struct {
 	Unlisted int // rows that do not have one cell for each state point
 }
 
-// heatRest are rows that never differ, and what is known of them.
+// heatRest are rows that never differ, and the known facts about them.
 type heatRest struct {
 	Text  string
 	Names []string

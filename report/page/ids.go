@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// ids are the ids of a page that links lead to: made of what they are of, each once, the same for the
-// same report.
+// ids are the ids of a page that links lead to: made of the names of their targets, each once, the same for the same
+// report.
 type ids map[string]int
 
 // newIDs returns the ids of a page, with the ids of its sections taken.

@@ -26,7 +26,7 @@ type locusView struct {
 	sides [2]peer
 }
 
-// node is something that differs, with what differs of it below.
+// node is something that differs, with its differences below it.
 type node struct {
 	ID    string
 	Level string // kind, entity, archetype or component
@@ -35,7 +35,7 @@ type node struct {
 	Count string // how much differs
 	Open  bool
 	Nodes []*node
-	Notes []string // rows that only one side has, and what is not listed
+	Notes []string // rows that only one side has, and values that are not listed
 	Rows  []locusRow
 }
 

@@ -294,8 +294,8 @@ func closeUp(entities []document.MapEntity, whole extent) (extent, bool) {
 		}
 	}
 	slices.Sort(near)
-	// The nearest others are in it where that leaves the distance between both positions to
-	// be seen, and the numbers of the axes tell its sides apart.
+	// The nearest others are in it where that leaves the distance between both positions visible, and the numbers of
+	// the axes distinguish its sides.
 	half := max(apart(entities[i])*1.5, min(near[min(4, len(near)-1)]*1.1, apart(entities[i])*40), math.Abs(x)*1e-4, math.Abs(y)*1e-4)
 	most := max(whole.x1-whole.x0, whole.y1-whole.y0)
 	seen := apart(entities[i]) / (2 * half) * mapSide // pixels between both

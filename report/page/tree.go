@@ -10,8 +10,8 @@ import (
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
 
-// treeView is the hash tree of two states, its root at the left, with the way to what
-// differs lit. Subtrees that are equal are one mark each.
+// treeView is the hash tree of two states, its root at the left, with the way to the differences lit. Subtrees that are
+// equal are one mark each.
 type treeView struct {
 	picture
 	Peers   [2]peer
@@ -67,7 +67,7 @@ const (
 
 	treeShort = 18 // columns of a label on a narrow screen
 
-	treeLetter, treeSmall = 8.0, 6.6 // of a bold letter of a label, and of one of what follows it
+	treeLetter, treeSmall = 8.0, 6.6 // of a bold letter of a label, and of a letter of the text after it
 )
 
 func newTree(r *document.Report, peers peers) *treeView {

@@ -125,7 +125,7 @@ func (p *reader) consistency() {
 	p.worlds(timed && r.Seed != "")
 }
 
-// contradict hands on what was found.
+// contradict passes the contradictions on.
 func (p *reader) contradict(list []contradiction) {
 	for _, c := range list {
 		p.at = p.place(c.path)

@@ -13,7 +13,7 @@ import (
 	"github.com/desynctool/desynctool/report/verdict"
 )
 
-// class is what is said of a class of causes: what would show it, and what would exclude it.
+// class is the text about a class of causes: what would show it, and what would exclude it.
 type class struct {
 	title   string
 	confirm check

@@ -475,7 +475,7 @@ func archetype(c *verdict.Conclusion, open bool) (found, evidence string) {
 	return "not known", ""
 }
 
-// entityList names the entities of what diverged first.
+// entityList names the entities of the archetype that diverged first.
 func entityList(c *verdict.Conclusion) (found, evidence string) {
 	root, known := c.Root()
 	var names []string
@@ -501,7 +501,7 @@ func entityList(c *verdict.Conclusion) (found, evidence string) {
 	return listed(names), comparedText(c)
 }
 
-// fieldList names the fields of what diverged first.
+// fieldList names the fields of the archetype that diverged first.
 func fieldList(c *verdict.Conclusion) (found, evidence string) {
 	root, known := c.Root()
 	var fields, kinds []string

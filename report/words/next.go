@@ -53,7 +53,7 @@ func next(c *verdict.Conclusion) (out []document.Step) {
 	return out
 }
 
-// ask is to send the text that asks the players for what is missing.
+// ask is to send the text that asks the players for the missing files.
 func ask(c *verdict.Conclusion) document.Step {
 	if stdin(c) {
 		return advice("send the text for the players to them, which --all prints")

@@ -192,7 +192,7 @@ func twice(c *verdict.Conclusion) string {
 	return "The inputs were the same: either the game does not compute the same each time, or what it saves and loads again is not all of its state."
 }
 
-// separates describes what would tell these apart.
+// separates describes what would distinguish these.
 func separates(c *verdict.Conclusion) string {
 	if c.Runs == verdict.RunsOfReplay {
 		return "a second replay by the same build on the machine that recorded it would tell these apart"
