@@ -8,7 +8,7 @@ import (
 // blockPoints is how many state points one block spans.
 const blockPoints = 1 << 10
 
-// block holds the hashes of a log at points that are the same when divided by blockPoints. Equal blocks of two logs
+// block contains the hashes of a log at points that are the same when divided by blockPoints. Equal blocks of two logs
 // need no closer look, so comparing many peers with each other costs little more than reading their logs.
 type block struct {
 	key    uint64 // of the points, divided

@@ -98,7 +98,7 @@ func (l *Log) at(point uint64) (merkle.Short, bool) {
 	return l.Hashes[i].Sum, true
 }
 
-// stranger reports whether the log's peer is not one of the session's peers, so we cannot tell which hashes are its
+// stranger reports whether the log's peer is not one of the session's peers, so it is not known which hashes are its
 // own.
 func (l *Log) stranger() bool { return stranger(&l.Header) }
 

@@ -102,8 +102,8 @@ func (p *pair) rootsDiffer() bool {
 	return pr.ok && pr.a.Root != pr.b.Root
 }
 
-// noteEarlier deals with logs that part before a pair of snapshots that is
-// equal: the states came back, which history hashes would have shown.
+// noteEarlier deals with logs that diverge before a pair of snapshots that is equal: the states came back, which
+// history hashes would have shown.
 func (p *pair) noteEarlier(good, split snapshot.Point) {
 	i := slices.IndexFunc(p.points, good.Same)
 	loaded := p.a.loadedBetween(split.Tick, good.Tick) || p.b.loadedBetween(split.Tick, good.Tick)

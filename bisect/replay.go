@@ -84,8 +84,7 @@ func Recorded(log *orderlog.Log) (orders map[uint64][]orderlog.Order, hashes map
 	return list[0].orders, list[0].hashes, list[0].Stretch
 }
 
-// replay replays the orders over the bracket and narrows it to the tick at
-// which the peers part.
+// replay replays the orders over the bracket and narrows it to the tick at which the peers diverge.
 func replay(r *Result, peers []*peer, opts Options) error {
 	sim, b := opts.Sim, r.Bracket
 	if b.Bad.Phase != "" || b.Good != nil && b.Good.Phase != "" {
@@ -386,8 +385,8 @@ func (r *Result) narrowByReplay(runs []run) {
 	}
 }
 
-// agreesElsewhere reports whether a peer's departure, before the peers part, is not the
-// simulator's fault: another peer, which has the same states there, is as its orders give.
+// agreesElsewhere reports whether a peer's departure, before the peers diverge, is not the simulator's fault: another
+// peer, which has the same states there, is as its orders give.
 func (rep *Replay) agreesElsewhere(i int) bool {
 	return slices.ContainsFunc(rep.Peers, func(q ReplayedPeer) bool {
 		return q.LastAgreed != nil && *q.LastAgreed >= *rep.Peers[i].Departs && (q.Departs == nil || *q.Departs > *rep.Peers[i].Departs)

@@ -119,7 +119,7 @@ func (r *trialRun) beginAt(w *snapshot.World) error {
 		}
 	}
 	if end := r.list[len(r.list)-1]; last < 0 && point > end.To {
-		// Nothing is known of what follows.
+		// Nothing is known of the points after it.
 		end.From, end.To, last = point, point, len(r.list)-1
 	}
 	if last < 0 {
@@ -265,7 +265,7 @@ func (r *trialRun) observe() func(uint64, merkle.Short) error {
 	}
 }
 
-// observeSystem is observe for what comes between the state points.
+// observeSystem is observe for the systems between the state points.
 func (r *trialRun) observeSystem() func(uint64, string, merkle.Short) error {
 	if r.opts.ObserveSystem == nil {
 		return nil

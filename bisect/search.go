@@ -258,7 +258,7 @@ func (p *pair) partial(pr *probed, ea, eb *snapshot.Entry) {
 	}
 }
 
-// common reads two states again for what both have.
+// common reads two states again for the parts that both have.
 func (pr *probed) common(ea, eb *snapshot.Entry) error {
 	a, err := ea.Open()
 	if err != nil {

@@ -252,7 +252,7 @@ func (c *cutter) usual(hashes func(epoch uint32) []Hash) uint64 {
 // maxStretches is how many stretches of a log are replayed: no peer is away more often.
 const maxStretches = 1000
 
-// played is a stretch with what its log has of it.
+// played is a stretch with the part of its log.
 type played struct {
 	Stretch
 	log    *orderlog.Log
@@ -260,7 +260,7 @@ type played struct {
 	hashes map[uint64]merkle.Short     // of the log's own peer, by state point
 }
 
-// playedOf returns the stretches of a log, and what is wrong with its hashes. For a log that was made and not recorded,
+// playedOf returns the stretches of a log, and the faults of its hashes. For a log that was made and not recorded,
 // whole reports that it has no gaps.
 func playedOf(log *orderlog.Log, whole bool) (list []*played, lost []string) {
 	l := LogOf(log)

@@ -197,7 +197,7 @@ func Try(log *orderlog.Log, sim *Sim, opts TrialOptions) (*Trial, error) {
 	return r.try()
 }
 
-// mode is how a trial replays, and what follows from it.
+// mode is how a trial replays, and the consequences.
 type mode struct {
 	replay  func(*player) error
 	agrees  string // nothing departed

@@ -94,7 +94,7 @@ func (r *Repository) run(ctx context.Context, out io.Writer, args ...string) err
 	cmd.Env = append(Environ(), "LC_ALL=C", "GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0")
 	var said extsim.Tail
 	cmd.Stdout, cmd.Stderr = out, &said
-	processgroup.Own(cmd) // a terminal's Ctrl-C is not for what cleans up
+	processgroup.Own(cmd) // a terminal's Ctrl-C must not end the cleanup
 	err := cmd.Run()
 	var exit *exec.ExitError
 	switch {

@@ -52,7 +52,7 @@ const (
 	Recorded  RecordResult = "recorded"  // it was not kept before
 	Unchanged RecordResult = "unchanged" // the kept files are the same, byte for byte
 	Updated   RecordResult = "updated"   // it replaces what was kept
-	Differs   RecordResult = "differs"   // it differs from what is kept, which stays
+	Differs   RecordResult = "differs"   // it differs from the kept one, which stays
 	Duplicate RecordResult = "duplicate" // the same bytes as another log, which is recorded
 	Unplayed  RecordResult = "not-played"
 	Damaged   RecordResult = "unusable" // its kept files are damaged, and stay
@@ -218,8 +218,8 @@ func (f *Folder) holds(log Digest) *Entry {
 	return &f.Entries[i]
 }
 
-// suggest names logs after their files, or after their folders if the files have the name that all such
-// logs have; by as many folders as tell them apart.
+// suggest names logs after their files, or after their folders if the files have the name that all such logs have; by
+// as many folders as distinguish them.
 func suggest(sources []Source) []string {
 	parts := make([][]string, len(sources)) // of paths, the last first
 	depth := make([]int, len(sources))

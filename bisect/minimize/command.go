@@ -217,7 +217,7 @@ func (c *Command) run(ctx context.Context, line, path string) (*ran, error) {
 // output takes what a command prints, line by line, and keeps nothing but its end.
 type output struct {
 	match *regexp.Regexp // nil takes all
-	sum   hash.Hash      // of what matches
+	sum   hash.Hash      // of the matching bytes
 	lines int            // that match
 
 	line []byte

@@ -116,7 +116,7 @@ type flight struct {
 	Target  refs
 }
 
-// power: output is negative for what consumes power.
+// power: output is negative for consumers.
 type power struct {
 	On     switches
 	Output column[int16]

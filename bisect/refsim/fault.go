@@ -262,7 +262,7 @@ func (f Fault) resolve(seed uint64) (k fault, place int, err error) {
 // faults has the mistakes that a sim makes, each with its first tick.
 type faults struct {
 	from [numFaults][numSystems]uint64
-	once [numFaults][numSystems]bool // still to come, for what happens once
+	once [numFaults][numSystems]bool // still to come, for faults that happen once
 	// lobby is the archetype of initial-state.
 	lobby string
 	// uncovered is the column that blind-checksum leaves out of the checksum.

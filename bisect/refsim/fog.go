@@ -28,7 +28,7 @@ func (f *fog) see(width int, p uint8, cell uint32, radius int32, change uint16) 
 	}
 }
 
-// outline notes for fill what see adds with a change of 1, at the corners of what is seen.
+// outline notes for fill the change of 1 that see makes, at the corners of the visible area.
 func (f *fog) outline(width int, p uint8, cell uint32, radius int32) {
 	x, y, r := int(cell)%width, int(cell)/width, int(radius)
 	x0, x1 := max(x-r, 0), x+r+1

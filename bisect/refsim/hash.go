@@ -26,9 +26,8 @@ func (s *Sim) uncover(column string) {
 	}
 }
 
-// hash brings the table's leaf up to date. Only what changed since the last call is
-// hashed again, and of what was restored what differs from the save before, or has been
-// changed since.
+// hash brings the table's leaf up to date. Only parts that changed since the last call are hashed again. Restored parts
+// are hashed again if they differ from the save before, or have been changed since.
 func (t *table) hash() {
 	d, b := &t.digests, t.restored
 	t.restored = nil

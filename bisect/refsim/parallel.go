@@ -107,6 +107,5 @@ func (s *Sim) gather(in system, a *actions, due func(t *table) bool) []action {
 	return a.list
 }
 
-// chunk is by what the fault unstable-sort sorts: entities are numbered in
-// chunks of 1024.
+// chunk is the key by which the fault unstable-sort sorts: entities are numbered in chunks of 1024.
 func chunk(id uint64) uint64 { return id >> (archetypeBits + 10) }

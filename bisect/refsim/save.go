@@ -77,7 +77,7 @@ func (t *table) save(dst []byte, omitted []string) []byte {
 type savedTable struct {
 	rows    int
 	keys    []byte
-	columns [][]byte // nil for what the save leaves out
+	columns [][]byte // nil for the column that the save leaves out
 }
 
 // saved is a save, taken apart.
@@ -215,8 +215,7 @@ func (b *baseTable) update(src *savedTable) {
 	}
 }
 
-// restore sets the rows from src. All digests are out of date then; hash will find those in
-// b of what is still the same.
+// restore sets the rows from src. All digests are out of date then; hash will find the digests of unchanged rows in b.
 func (t *table) restore(src *savedTable, b *baseTable) error {
 	t.kind = &kinds[t.archetype]
 	half := 8 * src.rows

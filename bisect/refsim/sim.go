@@ -212,7 +212,7 @@ func (s *Sim) Begin(orders []orderlog.Order) error {
 	return nil
 }
 
-// unfinished is the error of what can only be done between two steps.
+// unfinished is the error of calls that are only possible between two steps.
 func (s *Sim) unfinished() error {
 	return fmt.Errorf("tick %d is not finished, %s comes next", s.tick, s.names.systems[s.running])
 }
@@ -283,8 +283,7 @@ func (s *Sim) cellOf(t *table, row int) uint32 {
 // clamp moves a coordinate onto the map.
 func (s *Sim) clamp(v int64) int64 { return min(max(v, 0), int64(s.width)*cellSize-1) }
 
-// flipBit is the fault bit-flip: after a system has run, a bit flips in what
-// it works on.
+// flipBit is the fault bit-flip: after a system has run, a bit flips in the data of that system.
 func (s *Sim) flipBit(sys system) {
 	if !s.on(bitFlip, sys) || !s.faults.once[bitFlip][sys] {
 		return

@@ -10,8 +10,7 @@ import (
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
 
-// table holds the entities of one archetype, ascending by id. The components
-// that the archetype has are not nil.
+// table contains the entities of one archetype, ascending by id. The components that the archetype has are not nil.
 type table struct {
 	archetype archetype
 	*kind

@@ -80,8 +80,7 @@ func Load(w *snapshot.World, mistakes ...Fault) (*Sim, error) {
 	return s, nil
 }
 
-// savedConfig reads the configuration from the archetype Match, and what that is called
-// from the metadata.
+// savedConfig reads the configuration from the archetype Match, and the archetype's name from the metadata.
 func savedConfig(w *snapshot.World) (Config, error) {
 	c, err := ParseParams(map[string]string{"names": cmp.Or(w.Meta["names"], "0")})
 	if err != nil {
