@@ -22,7 +22,7 @@ const Server = 0xff
 
 const (
 	maxClaims = 1000     // kept of one tick
-	headSize  = 64 << 10 // of what is searched for the seed
+	headSize  = 64 << 10 // how much is searched for the seed
 	maxKinds  = 1 << 12
 	lookAhead = 32 << 10
 )
@@ -109,7 +109,7 @@ type Reader struct {
 	firstUnknown int64
 	unknownNext  bool // some are before the next tick
 
-	returns bool   // a line that holds no raw arguments ends with a carriage return
+	returns bool   // a line without raw arguments ends with a carriage return
 	feeds   bool   // … and one without
 	ending  []byte // scratch
 	looked  int64  // offset up to which it was looked for such lines
@@ -215,8 +215,7 @@ func (r *Reader) Next() (orderlog.Record, error) {
 	}
 }
 
-// line takes a line. It returns a record when one is done. A line that belongs
-// to what follows is kept.
+// line takes a line. It returns a record when one is done. A line that belongs to the next record is kept.
 func (r *Reader) line(b []byte, number, offset int64) (orderlog.Record, error) {
 	none := orderlog.Record{}
 	l := ordersParse(b)

@@ -89,9 +89,8 @@ func ordersParse(b []byte) (l ordersLine) {
 // fixed reports whether a line is of a known kind that has no raw arguments, so that its end is known.
 func (l *ordersLine) fixed() bool { return l.kind != unknown && l.shape != shape13 }
 
-// continues reports whether a line of unknown kind can be raw arguments of the
-// command before it: these have no NUL, and what has a stamp in it is more likely
-// a line that was damaged.
+// continues reports whether a line of unknown kind can be raw arguments of the command before it: these have no NUL,
+// and a line with a stamp in it is more likely a damaged line.
 func continues(b []byte) bool {
 	if bytes.IndexByte(b, 0) >= 0 {
 		return false

@@ -64,7 +64,7 @@ func collect(ended *confine.Ended, r *recorded, dirs engine.Dirs) error {
 	})
 }
 
-// keepSave moves one of the game's saves into Out: an error is fs.ErrNotExist for what is none.
+// keepSave moves one of the game's saves into Out: the error for a name that is not a save is fs.ErrNotExist.
 func keepSave(name string, r *recorded, dirs engine.Dirs) error {
 	parsed, ok := ParseName(name)
 	if !ok || parsed.NoEvidence || fmt.Sprintf("%08x", parsed.Seed) != r.seed || name != filepath.Base(name) {

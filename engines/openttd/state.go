@@ -263,8 +263,8 @@ func part(all []snapshot.Column, belongs func(field string) bool) (some, others 
 	return some, others
 }
 
-// noiseChunks are chunks that are not the sim's state: the log of what was done to the save, scripts (which run on the
-// server only) and the view of the player who saved.
+// noiseChunks are chunks that are not the sim's state: the log of changes to the save, scripts (which run on the server
+// only) and the view of the player who saved.
 var noiseChunks = map[string]bool{"AIPL": true, "GLOG": true, "GSDT": true, "VIEW": true}
 
 // noiseFields are single fields of that kind.

@@ -34,7 +34,7 @@ type decoder struct {
 	reused  bool // body, when the save has been read
 
 	pos int // of the next byte
-	end int // of what is being read: a record, a chunk or the body
+	end int // of the part that is being read: a record, a chunk or the body
 
 	chunk string // being read, "" between chunks
 	part  string // of the chunk: "record", "description" or ""

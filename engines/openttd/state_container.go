@@ -163,7 +163,7 @@ func (b *limitedBuffer) tooLarge() error {
 	return b.over.Reached("", 0)
 }
 
-// inflater is a decompressor of zlib, nil before its first file, and what it reads from.
+// inflater is a decompressor of zlib, nil before its first file, and its input.
 type inflater struct {
 	from bytes.Reader
 	zlib io.ReadCloser

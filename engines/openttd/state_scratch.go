@@ -101,7 +101,7 @@ type exact struct {
 	data    []byte
 }
 
-// copied returns how many values of what was collected are copied.
+// copied returns how many of the collected values are copied.
 func copied[T any](collected []T) int {
 	if len(collected) > maxCopied {
 		return 0

@@ -149,7 +149,7 @@ func (l *layout) size() int {
 	return n
 }
 
-// collected is how much of each is copied of what layouts collected.
+// collected is how much of each list in the layouts is copied.
 type collected struct{ columns, keys, ends, data int }
 
 func (n *collected) add(l *layout) {
@@ -166,7 +166,7 @@ func (n *collected) add(l *layout) {
 	}
 }
 
-// table returns the table of what was collected, without the layouts inside it.
+// table returns the table of the collected values, without the layouts inside it.
 func (l *layout) table(from *exact) snapshot.Table {
 	t := snapshot.Table{Label: l.label}
 	if n := len(l.columns); n > 0 {
@@ -189,7 +189,7 @@ func (l *layout) table(from *exact) snapshot.Table {
 	return t
 }
 
-// restColumn returns the column of what records have after their fields.
+// restColumn returns the column of the bytes that records have after their fields.
 func (l *layout) restColumn() snapshot.Column {
 	c := snapshot.NewColumn(l.label, "rest", snapshot.Bytes, 0)
 	for _, r := range l.rest {

@@ -63,7 +63,7 @@ type DemoHeader struct {
 // Message is one message of a demo. Body is valid until the next call and begins
 // with the type.
 type Message struct {
-	Offset int64 // of the chunk, in what is unpacked
+	Offset int64 // of the chunk, in the unpacked content
 	// Frame is the last frame that began before it, -1 before the first.
 	Frame int64
 	Type  byte

@@ -93,7 +93,7 @@ func orUnnamed(version string) string {
 //go:embed ui.lua
 var interfaceLua string
 
-// mutatorName is the archive with the interface. The name has its version, as Spring has it.
+// mutatorName is the archive with the interface. The name includes its version, as Spring expects.
 const mutatorName = "desynctool witness 1"
 
 // config is the engine's configuration: one thread for work that can use several, a complete log.
@@ -346,8 +346,8 @@ func (r *run) writeComputed(path string, sums map[uint64]uint32, end int64) erro
 	return w.close()
 }
 
-// keepStates moves the states into the folder for what becomes evidence. Those that scripts of the
-// game left come first, since peers leave the same: with them ours are left out.
+// keepStates moves the states into the folder for evidence. Those that scripts of the game left come first, since peers
+// leave the same: with them ours are left out.
 func (r *run) keepStates() error {
 	entries, err := os.ReadDir(r.data)
 	if err != nil {

@@ -250,8 +250,8 @@ func inGame(script, line string) (string, error) {
 	return script[:at] + "\n" + line + script[at:], nil
 }
 
-// mutated changes the start script in the message that begins a game: u16 size, u16 size of
-// the script in zlib, the script, and what follows.
+// mutated changes the start script in the message that begins a game: u16 size, u16 size of the script in zlib, the
+// script, and the rest.
 func mutated(body []byte, name string) ([]byte, error) {
 	if len(body) < 5 {
 		return nil, fmt.Errorf("%d bytes, expected at least 5", len(body))

@@ -45,8 +45,8 @@ const (
 	historyLabel  = "FrameChecksum"
 )
 
-// class is what follows a key. Types of columns follow from it and from the
-// shape of a value, and so not from what one file has.
+// class is the kind of value after a key. Types of columns follow from it and from the shape of a value, and so not
+// from what one file has.
 type class uint8
 
 const (

@@ -55,7 +55,7 @@ type column struct {
 // one state.
 type use struct{ state int }
 
-// name is the name of what a line has.
+// name is the name of the value in a line.
 type name struct{ component, key string }
 
 // slot is where the values after a key go, by their shape.

@@ -93,7 +93,7 @@ type Stream struct {
 	launches bool   // the command that a StartTransfer sends is yet to come
 	last     Kind
 
-	sum    hash.Hash // of what was read, if not nil
+	sum    hash.Hash // of the bytes that were read, if not nil
 	summed int       // up to where in buf sum has it
 
 	err error

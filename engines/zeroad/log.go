@@ -6,7 +6,7 @@ import (
 	"github.com/desynctool/desynctool/engines/engine"
 )
 
-// logs are the interesting log, a page, and what the game prints.
+// logs are the interesting log, a page, and the game's output.
 func logs() []engine.Log {
 	return []engine.Log{{
 		Logger: "0 A.D. page", Page: true,

@@ -20,8 +20,8 @@ import (
 // testFailed begins the line in which the engine reports that its two simulations differ, before it writes both.
 const testFailed = "Writing serializationtest-data to "
 
-// collect leaves the computed hashes as a commands.txt, the wanted dumps, and what a failed test of
-// how the game saves and loads has written.
+// collect leaves the computed hashes as a commands.txt, the wanted dumps, and the files that a failed test of saving
+// and loading has written.
 func (r *run) collect(ended *confine.Ended) error {
 	if err := engine.Ended(ended); err != nil {
 		return err

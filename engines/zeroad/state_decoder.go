@@ -36,7 +36,7 @@ type scratch struct {
 	shapes, kept [2][]byte
 }
 
-// Limits on what is kept of a decoder for the next one.
+// Limits on the memory of a decoder that is kept for the next one.
 const (
 	maxScratch = 4 << 20 // bytes of content
 	maxGrown   = 8 << 20 // bytes in which tables grew

@@ -42,7 +42,7 @@ type pieces struct {
 	next      int64   // the line of the left file that the last gap was followed by
 	since     int64
 	lines     int64
-	unnamed   uint64 // the last key of what has no name
+	unnamed   uint64 // the last key of the values without a name
 	wrong     int
 	seen      map[string]uint64 // how often a name was in the component
 }

@@ -151,11 +151,11 @@ type nativeField struct {
 	joined    bool
 	perPlayer bool
 	field     *field // of its type
-	text      *field // of what is not written as the type is
+	text      *field // of values that are not written as their type is
 
 	after  *nativeField // that came after it the last time
 	listed *nativeField // of the same name in another table of the component, where the last one went
-	list   *table       // of what repeats it
+	list   *table       // of the fields that repeat it
 
 	// How often it was seen in a component, how many values its runs had and how
 	// many of its values were JSON.
@@ -270,7 +270,7 @@ func parseFixed(text []byte) (units int64, ok bool) {
 	return units, string(appendFixed(buf[:0], units)) == string(text)
 }
 
-// leadingDigits returns the number with which a text begins, at most 18 digits, and what follows it.
+// leadingDigits returns the number with which a text begins, at most 18 digits, and the rest.
 func leadingDigits(text []byte) (n uint64, rest []byte, ok bool) {
 	i := 0
 	for ; i < len(text) && text[i] >= '0' && text[i] <= '9'; i++ {
@@ -363,7 +363,7 @@ func (d *decoder) list(own *table, name string) *table {
 	return t.open()
 }
 
-// listed returns the table of what repeats a field of the current component.
+// listed returns the table of the values that repeat a field of the current component.
 func (d *decoder) listed(f *nativeField) *table {
 	if f.list == nil {
 		f.list = d.list(f.table, f.name)
@@ -432,7 +432,7 @@ func (d *decoder) row(own *table, g *group, key uint64, lines []nativeLine) erro
 	}
 	if !t.follows(d.entity, key) {
 		first.others++
-		d.tables.record.stop() // which table a row goes to depends on what came before
+		d.tables.record.stop() // the table of a row depends on the lines before
 		t = d.list(own, another(g.label, first.others))
 	}
 	t.add(d.entity, key)
