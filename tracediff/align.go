@@ -278,7 +278,7 @@ func (c *comparer) drop() (peers uint64) {
 	return peers
 }
 
-// guess notes a checkpoint that may be a guess and differs from what another peer has: nothing shows whether the states do,
+// guess notes a checkpoint that may be a guess and differs from another peer's: nothing shows whether the states do,
 // unless the peers differ before it.
 func (c *comparer) guess(i int) {
 	x := c.cells[i].c

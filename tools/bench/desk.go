@@ -116,7 +116,7 @@ func (b *bench) deskMany(ctx context.Context, where string, of deskOf) error {
 			return fmt.Errorf("%s: %w", q.what, err)
 		}
 		of := ""
-		if kind == desk.SQLite { // the other one uses a separate process
+		if kind == desk.SQLite { // PostgreSQL uses a separate process
 			of = fmt.Sprintf("; processor time %.1f ms, **%.1f ms**", ms(used[len(used)/2]), ms(used[len(used)*95/100]))
 		}
 		fmt.Printf("| %s: %s, median and 95th percentile | %.1f ms, **%.1f ms**%s | ≤ 100 ms |\n", kind, q.what, ms(took[len(took)/2]), ms(took[len(took)*95/100]), of)

@@ -89,7 +89,7 @@ type CauseScore struct {
 	Shape   Shape
 	Truth   []string // the classes that are correct for the session's mistake
 	Said    []string
-	Shown   bool // by an experiment, or by the evidence: not as what is left
+	Shown   bool // by an experiment, or by the evidence: not as the class that is left
 	Outcome Outcome
 	Tested  []string // the experiments that were made, with their results
 }
