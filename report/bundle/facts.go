@@ -13,9 +13,12 @@ import (
 // Facts by the names that files have for them: the facts that have to be the same on all peers, and the facts about a
 // machine.
 var (
-	GameFacts    = []string{"build", "version", "engine_version", "engine", "mods", "mod", "data", "data_hash", "data hash", "map", "ruleset", "settings"}
+	GameFacts    = []string{"build", "version", "engine_version", "engine", "mods", "mod", "data", "data_hash", "data hash", "map", "ruleset", "settings", HostPeer}
 	MachineFacts = []string{"os", "cpu", "arch", "compiler", "locale", "language", "lang", "timezone", "threads", "gpu", "driver"}
 )
+
+// HostPeer is the name of the fact that names the peer that hosts the match.
+const HostPeer = "host peer"
 
 // TickRate is the name of the fact about the number of ticks in a second.
 const TickRate = "tick rate"

@@ -47,7 +47,7 @@ type reportFacts struct {
 var (
 	machineFacts = set("os", "cpu", "arch", "compiler", "locale", "language", "lang", "timezone", "threads", "gpu", "driver")
 	sharedFacts  = set("seed", "start state", "build", "version", "engine_version", "tick rate", "engine", "mods", "mod", "data hash", "data_hash", "data",
-		"map", "ruleset", "settings")
+		"map", "ruleset", "settings", "host peer")
 	knownFacts = func() map[string]bool {
 		all := map[string]bool{}
 		for _, list := range []map[string]bool{machineFacts, sharedFacts} {

@@ -374,11 +374,14 @@ func (b *bench) so(mode bisect.TrialMode, whole bool) bool {
 }
 
 // covers reports whether a mode had to show its kind of mistake if that was the cause: a state
-// that lacks a value departs only where the value has changed since.
+// that lacks a value departs only where the value has changed since. A replay knows all orders, so
+// Predict does not show what the peer made of guesses that it compared with orders.
 func (b *bench) covers(mode bisect.TrialMode, whole bool) bool {
 	switch {
 	case mode == bisect.CheckCaches || mode == bisect.CheckPurity:
 		return true
+	case mode == bisect.Predict:
+		return false
 	case whole: // how much has changed since the start is not looked at
 		return false
 	}

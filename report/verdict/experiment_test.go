@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -37,6 +38,7 @@ type fakeLab struct {
 	outcomes map[bisect.TrialMode]outcome
 	made     []string
 	left     int
+	peers    [2]string // the one that is wrong first; client and host if empty
 }
 
 func (l *fakeLab) try(x Trying) (*bisect.Trial, error) {
@@ -84,8 +86,9 @@ func experimented(t *testing.T, l *fakeLab, given bool) *Conclusion {
 func experimentedOn(t *testing.T, e Evidence, l *fakeLab, given bool) *Conclusion {
 	t.Helper()
 	point := uint64(61)
+	wrong, right := cmp.Or(l.peers[0], "client"), cmp.Or(l.peers[1], "host")
 	e.Bisect.Replay = &bisect.Replay{Peers: []bisect.ReplayedPeer{
-		{Name: "client", Compared: 2, Departs: &point, Expected: soundSum, Got: peerSum}, {Name: "host", Compared: 2},
+		{Name: wrong, Compared: 2, Departs: &point, Expected: soundSum, Got: peerSum}, {Name: right, Compared: 2},
 	}}
 	e.Lab = &Lab{Sim: "sound", Own: "own", Given: given, Try: l.try, Allowed: func(Trying) bool { return l.left > 0 }}
 	c, err := Conclude(e)
@@ -140,9 +143,9 @@ func TestExperiments(t *testing.T) {
 			[]string{SaveForgets, PredictionLeak, Uninitialized}, nil},
 		{"the own build repeats it from the start alone", true, outcomes{bisect.Plain: agrees, "plain whole": {}}, 50, []string{Uninitialized, SaveForgets, IterationOrder}, nil},
 		{"the own build repeats it from the start alone, and has a stale cache", true, outcomes{bisect.Plain: agrees, "plain whole": {}, bisect.CheckCaches: {point: 60}}, 50, []string{StaleCache}, nil},
-		{"the own build is sound in every way", true, outcomes{bisect.Plain: agrees}, 50, left(ForeignWrite, ThreadTiming), nil},
+		{"the own build is sound in every way", true, outcomes{bisect.Plain: agrees}, 50, left(ForeignWrite, ThreadTiming, PredictionLeak), nil},
 		{"the own build is sound, and what differs never changes", true, outcomes{bisect.Plain: agrees, bisect.Changing: {blind: true}}, 50, left(ForeignWrite, ThreadTiming, PredictionLeak, SaveForgets), nil},
-		{"the own build is sound, and what differs changes near the tick", true, outcomes{bisect.Plain: agrees, bisect.Changing: {n: 9}}, 50, left(ForeignWrite, ThreadTiming), nil},
+		{"the own build is sound, and what differs changes near the tick", true, outcomes{bisect.Plain: agrees, bisect.Changing: {n: 9}}, 50, left(ForeignWrite, ThreadTiming, PredictionLeak), nil},
 		{"the own build is sound, by chance", true, outcomes{bisect.Plain: agrees, bisect.Repeat: {point: 50}}, 50, []string{WallClock, IterationOrder, Uninitialized}, nil},
 		{"the own build is sound, and there was no control", true, outcomes{bisect.Plain: agrees}, 7, nil, nil},
 		{"the own build is sound, but nothing more was allowed", true, outcomes{bisect.Plain: agrees}, 3, nil, nil},
@@ -207,6 +210,40 @@ func TestExclusions(t *testing.T) {
 	}
 }
 
+// TestHosts: what only the host does is excluded only if the peer is known not to be the host.
+func TestHosts(t *testing.T) {
+	stated := func(host string) []document.Fact {
+		return []document.Fact{{Name: "host peer", Values: map[string]string{"ann": host}}}
+	}
+	for _, test := range []struct {
+		guilty, other string
+		facts         []document.Fact
+		want          []string
+	}{
+		{"client", "host", nil, []string{ForeignWrite, ThreadTiming, PredictionLeak}},
+		{"game-server2", "ann", nil, []string{HostOnly, ForeignWrite, ThreadTiming, PredictionLeak}},
+		{"ann", "the host", nil, []string{ForeignWrite, ThreadTiming, PredictionLeak}},
+		{"ann", "ghost", nil, []string{ForeignWrite, ThreadTiming, HostOnly, PredictionLeak}},
+		{"ann", "bo", stated("ann"), []string{HostOnly, ForeignWrite, ThreadTiming, PredictionLeak}},
+		{"ann", "bo", stated("bo"), []string{ForeignWrite, ThreadTiming, PredictionLeak}},
+		{"ann", "bo", stated("someone else"), []string{ForeignWrite, ThreadTiming, HostOnly, PredictionLeak}},
+	} {
+		e := differAt(partedIn(60, 61), 61)
+		e.Stated = test.facts
+		l := &fakeLab{outcomes: map[bisect.TrialMode]outcome{bisect.Plain: {point: 61, got: soundSum}}, left: 50, peers: [2]string{test.guilty, test.other}}
+		if got := classesOf(experimentedOn(t, e, l, true)); !slices.Equal(got, test.want) {
+			t.Errorf("%s departs from %s, %v: %v, expected %v", test.guilty, test.other, test.facts, got, test.want)
+		}
+	}
+}
+
+func classesOf(c *Conclusion) (list []string) {
+	for i := range c.Causes {
+		list = append(list, c.Causes[i].Class)
+	}
+	return list
+}
+
 // TestBudget checks that no more replays are made than are allowed, and that those left out
 // are named.
 func TestBudget(t *testing.T) {
@@ -263,7 +300,7 @@ func TestLikenessAmongLeft(t *testing.T) {
 		t.Errorf("the own build repeats it: %+v", c.Causes)
 	}
 	sound := map[bisect.TrialMode]outcome{bisect.Plain: {point: 61, got: soundSum}}
-	if c := experimentedOn(t, e, &fakeLab{outcomes: sound, left: 50}, true); len(c.Causes) != 2 || c.Causes[0].Standing != NotExcluded || !c.excluded(DifferentData) {
+	if c := experimentedOn(t, e, &fakeLab{outcomes: sound, left: 50}, true); len(c.Causes) != 3 || c.Causes[0].Standing != NotExcluded || !c.excluded(DifferentData) {
 		t.Errorf("the own build is sound: %+v, excluded %+v", c.Causes, c.Excluded)
 	}
 }

@@ -3,6 +3,7 @@ package verdict
 import (
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/desynctool/desynctool/bisect"
 )
@@ -24,19 +25,48 @@ func (b *bench) inBuild(s *shape, t *traits) (order []string, alone bool) {
 	case s.archetypes > 1 || s.only[0] > 0 && s.only[0] == s.only[1]: // data is mostly of one kind of entity
 		order = []string{UnstableSort, IterationOrder, Locale, DifferentData}
 	}
-	if b.onHost() {
-		order = append([]string{HostOnly}, order...)
-	}
+	order = b.orHost(order)
 	if t.locale != nil {
 		order = append([]string{Locale}, order...)
 	}
 	return order, false
 }
 
-// onHost reports whether the peer that is wrong is the host.
-func (b *bench) onHost() bool {
-	name := strings.ToLower(b.peer)
-	return strings.Contains(name, "host") || strings.Contains(name, "server")
+// orHost adds the class of what only the host does: first if the peer that is wrong is the host, last if nothing shows
+// which peer is.
+func (b *bench) orHost(classes []string) []string {
+	switch is, known := b.onHost(); {
+	case is:
+		return append([]string{HostOnly}, classes...)
+	case !known:
+		return append(classes, HostOnly)
+	}
+	return classes
+}
+
+// onHost reports whether the peer that is wrong is the host, and whether that is known: a file names the host, or a
+// peer is called host or server.
+func (b *bench) onHost() (is, known bool) {
+	for _, f := range b.e.Stated {
+		for _, name := range f.Values {
+			if f.Name == hostPeer && slices.ContainsFunc(b.e.Bisect.Replay.Peers, func(p bisect.ReplayedPeer) bool { return p.Name == name }) {
+				return name == b.peer, true
+			}
+		}
+	}
+	for _, p := range b.e.Bisect.Replay.Peers {
+		known = known || calledHost(p.Name)
+	}
+	return calledHost(b.peer), known
+}
+
+// hostPeer is the fact that names the host (docs/recording.md).
+const hostPeer = "host peer"
+
+// calledHost reports whether a peer's name contains the word host, or server.
+func calledHost(name string) bool {
+	words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return !unicode.IsLetter(r) })
+	return slices.ContainsFunc(words, func(word string) bool { return word == "host" || strings.Contains(word, "server") })
 }
 
 // andHealed adds to classes that the states are equal again later, if they are: not where the
@@ -69,9 +99,7 @@ func (b *bench) outside(t *traits) bool {
 			classes = append([]string{RNGLeak}, classes...)
 		}
 	}
-	if b.onHost() { // nor a script that runs on the host
-		classes = append([]string{HostOnly}, classes...)
-	}
+	classes = b.orHost(classes) // nor does it run a script of the host
 	if t.locale != nil {
 		classes = append([]string{Locale}, classes...)
 	}
@@ -101,6 +129,8 @@ func (b *bench) left(classes ...string) bool {
 			return false
 		case x.Result == Impossible && !x.Whole:
 			classes = append(classes, unmade[x.Mode]...)
+		case x.Result == Elsewhere && x.Mode != bisect.CheckCaches && slices.Contains(chancy, x.Mode): // as what is not cleared does
+			classes = append(classes, Uninitialized)
 		}
 	}
 	if b.c.Compared == nil { // hashes differ, and that states do is not known

@@ -189,7 +189,9 @@ func experiment(x *verdict.Experiment) string {
 			return text + "it comes to what the others have, and not to the peer's state"
 		}
 		text += "nothing departs"
-		if x.Uncovered {
+		if x.Uncovered && x.Mode == bisect.Predict {
+			text += ", which excludes nothing: a replay knows all orders and does not show what the peer made of its guesses"
+		} else if x.Uncovered {
 			text += ", which excludes nothing: the values that differ between the peers do not change there"
 		}
 	case verdict.Impossible:
