@@ -1,7 +1,7 @@
-// Command accuracy plays seeded sessions of three games and prints how often the verdicts about them are right, as in
+// Command accuracy plays seeded sessions of four games and prints how often the verdicts about them are right, as in
 // docs/accuracy.md:
 //
-//	go run ./tools/accuracy -sessions 240 -clean 60 -games refsim,arena,trade
+//	go run ./tools/accuracy -sessions 240 -clean 60 -games refsim,arena,trade,tugs
 //
 // or how reports of planted bugs are grouped, as in docs/desk-accuracy.md:
 //
@@ -32,7 +32,7 @@ func main() {
 func run() error {
 	faulty := flag.Int("sessions", 240, "sessions of each game with a mistake")
 	clean := flag.Int("clean", 60, "sessions of each game without one")
-	names := flag.String("games", "refsim", "games, by comma: refsim, arena, trade")
+	names := flag.String("games", "refsim", "games, by comma: refsim, arena, trade, tugs")
 	skip := flag.Int("skip", 0, "leave out so many of the first sessions of each game")
 	half := flag.String("half", "", "only the odd or the even seeds")
 	only := flag.String("only", "", "only mistakes with names that begin so")
@@ -105,7 +105,7 @@ func conclude(dirs []string, sim, own *bisect.Sim) (*verdict.Conclusion, error) 
 	return compare.Conclude(s, compare.Builds{Sim: sim, Own: own}, nil)
 }
 
-// gameOf returns a game. The examples of docs/sdk are compiled to dir.
+// gameOf returns a game. Programs are compiled to dir.
 func gameOf(name, dir string) (verdicts.Game, error) {
 	if name == "refsim" {
 		return verdicts.Reference{}, nil

@@ -54,7 +54,14 @@ var classes = map[string][]string{
 	"reconverge":        {verdict.SelfHealed},
 	"data-mismatch":     {verdict.DifferentData},
 	"blind-checksum":    {verdict.ChecksumDefect},
-	"checksum-only":     {verdict.ChecksumDefect},
+
+	"rollback-keeps": {verdict.PredictionLeak, verdict.SaveForgets},
+	"rng-kept":       {verdict.PredictionLeak, verdict.SaveForgets},
+	"guess-stays":    {verdict.PredictionLeak},
+	"rollback-short": {verdict.PredictionLeak},
+	"smooth-leak":    {verdict.PredictionLeak},
+	"menu-write":     {verdict.ForeignWrite},
+	"checksum-only":  {verdict.ChecksumDefect},
 }
 
 // Shape is the kind of evidence about the cause.
@@ -170,7 +177,7 @@ func (s *Score) locus(t *session.Truth, h held, c *verdict.Conclusion) {
 		parts = append(parts, markOf(true, true, c.InitialState && c.Tick == nil, true))
 	} else {
 		parts = append(parts, markOf(h.tick, c.Tick != nil, c.Tick != nil && c.Tick.Number == *t.Bracket.Good, !c.InitialState),
-			markOf(h.system, c.System != "", c.System == *t.System, true))
+			markOf(h.system, c.System != "", t.System != nil && c.System == *t.System, true))
 	}
 	root, known := c.Root()
 	list := c.MayBeFirst()
@@ -183,7 +190,7 @@ func (s *Score) locus(t *session.Truth, h held, c *verdict.Conclusion) {
 	}
 	system, good := "", ""
 	if !initial {
-		system, good = *t.System, number(t.Bracket.Good)
+		system, good = systemOf(t), number(t.Bracket.Good)
 	}
 	s.Answers[WhichLocus] = fmt.Sprintf("said tick %s, %q, %q %q, is tick %s, %q, %q %q",
 		tickOf(c), c.System, list, c.Component, good, system, *t.Archetype, *t.Component)

@@ -195,17 +195,21 @@ func recording(dir string) (*session.Recording, error) {
 		}
 		r.Peers = append(r.Peers, peer)
 	}
-	slices.SortStableFunc(r.Peers, func(a, b session.Recorded) int { // first the host, then the peer with the mistake
-		return rankOf(a.Name) - rankOf(b.Name)
-	})
+	first := "host"
+	if !slices.ContainsFunc(r.Peers, func(p session.Recorded) bool { return p.Name == first }) { // anybody may be the host
+		first = r.Peers[slices.IndexFunc(r.Peers, func(p session.Recorded) bool { return p.Name != r.Truth.Peer })].Name
+	}
+	order := []string{first, r.Truth.Peer, "client"}
+	slices.SortStableFunc(r.Peers, func(a, b session.Recorded) int { return rankOf(order, a.Name) - rankOf(order, b.Name) })
 	return r, nil
 }
 
-func rankOf(peer string) int {
-	if i := slices.Index([]string{"host", "client"}, peer); i >= 0 {
+// rankOf returns the place of a peer in a list, and the list's length for a peer that is not in it.
+func rankOf(order []string, peer string) int {
+	if i := slices.Index(order, peer); i >= 0 {
 		return i
 	}
-	return 2
+	return len(order)
 }
 
 // peerFiles finds the files of a peer.
@@ -226,9 +230,10 @@ func peerFiles(p *session.Recorded) error {
 	return nil
 }
 
-// Compile compiles an example of docs/sdk to a folder and returns it as a game: arena, in C, or trade, in C#. root is
-// the root of the repository. The error names the missing compiler, or contains its output.
-func Compile(root, name, dir string) (Game, error) {
+// Compile compiles a game to a folder: an example of docs/sdk (arena, in C, or trade, in C#), or tugs, in Rust. root is
+// the root of the repository. The error names the missing compiler, or contains its output. Flags are for the compiler of
+// tugs, in place of -O, which takes longer to compile than some short sessions take to play.
+func Compile(root, name, dir string, flags ...string) (Game, error) {
 	out, in := filepath.Join(dir, name), filepath.Join(root, "docs", "sdk")
 	switch name {
 	case "arena":
@@ -242,8 +247,17 @@ func Compile(root, name, dir string) (Game, error) {
 			return nil, err
 		}
 		return NewProgram(name, "mono", out)
+	case "tugs":
+		source := filepath.Join(root, "tools", "accuracy", "games", name, name+".rs")
+		if flags == nil {
+			flags = []string{"-O"}
+		}
+		if err := compile("rustc", append(flags, "--edition", "2021", "-o", out, source)...); err != nil {
+			return nil, err
+		}
+		return NewProgram(name, out)
 	}
-	return nil, fmt.Errorf("no game %q: arena, trade", name)
+	return nil, fmt.Errorf("no game %q: arena, trade, tugs", name)
 }
 
 func compile(name string, args ...string) error {

@@ -55,7 +55,7 @@ func (s Session) holds(r *session.Recording, differ states) (held, error) {
 		return h, nil // nothing shows that a peer loaded
 	}
 	h.tick = !initial && (logs || s.Trace != session.TraceNone)
-	h.system = !initial && s.Trace != session.TraceNone
+	h.system = t.System != nil && s.Trace != session.TraceNone
 	h.archetype = h.system && s.Trace != session.TraceSystem
 	h.component = h.archetype && s.Trace == session.TraceColumn
 	if h.component {

@@ -171,7 +171,7 @@ func (s *Score) mark(t *session.Truth, h held, v *verdict.Conclusion) {
 	} else {
 		inside := v.Bracket != nil && v.Bracket.Bad.Tick >= t.Bracket.Bad && (v.Bracket.Good == nil || v.Bracket.Good.Tick <= *t.Bracket.Good)
 		good(WhichTick, h.tick, v.Tick != nil, v.Tick != nil && v.Tick.Number == *t.Bracket.Good, inside && !v.InitialState, tickOf(v), *t.Bracket.Good)
-		good(WhichSystem, h.system, v.System != "", v.System == *t.System, true, v.System, *t.System)
+		good(WhichSystem, h.system, v.System != "", t.System != nil && v.System == *t.System, true, v.System, systemOf(t))
 	}
 	root, known := v.Root()
 	candidates := len(v.Archetypes) == 0 || slices.Contains(v.Archetypes, *t.Archetype)
@@ -184,7 +184,7 @@ func (s *Score) mark(t *session.Truth, h held, v *verdict.Conclusion) {
 		good(WhichPeer, logs, v.Inputs.Differ() || len(v.Guilty) > 0, v.Inputs.Differ() && len(v.Guilty) == 0, true, blamed, "inputs")
 		return
 	}
-	good(WhichPeer, h.guilty, len(v.Guilty) > 0 || v.Inputs.Differ(), slices.Equal(v.Guilty, []string{s.Session.guilty()}) && !v.Inputs.Differ(), true, blamed, s.Session.guilty())
+	good(WhichPeer, h.guilty, len(v.Guilty) > 0 || v.Inputs.Differ(), slices.Equal(v.Guilty, []string{t.Peer}) && !v.Inputs.Differ(), true, blamed, t.Peer)
 }
 
 // markOf marks an answer: whether the evidence contains it, whether it was given, and whether it is right or the truth
@@ -201,6 +201,15 @@ func markOf(held, known, right, bounded bool) Mark {
 		return Guessed
 	}
 	return Unknown
+}
+
+// systemOf returns the system of the truth, "" if none made the difference: the tick began with a state that a rollback
+// had restored wrongly.
+func systemOf(t *session.Truth) string {
+	if t.System == nil {
+		return ""
+	}
+	return *t.System
 }
 
 func number(n *uint64) string {

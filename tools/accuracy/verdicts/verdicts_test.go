@@ -105,8 +105,8 @@ func TestSample(t *testing.T) {
 // DESYNCTOOL_SDK_TESTS=1 it fails.
 func TestOtherGames(t *testing.T) {
 	effort.Whole(t)
-	for i, name := range []string{"arena", "trade"}[:effort.Of(1, 2)] {
-		if !effort.Turn(i, 2) {
+	for i, name := range []string{"arena", "trade", "tugs"} {
+		if !effort.Turn(i, 3) {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
@@ -145,6 +145,33 @@ func TestOtherGames(t *testing.T) {
 				t.Errorf("of %d causes that were said %d are wrong", said, wrong)
 			}
 		})
+	}
+}
+
+// TestOutsideOfReplays: mistakes with guesses, and what only the host does, are made by a peer and by no replay. A build
+// that is sound in replays does not exclude them.
+func TestOutsideOfReplays(t *testing.T) {
+	game, err := verdicts.Compile("../../..", "tugs", t.TempDir(), "-Coverflow-checks=off")
+	if errors.Is(err, exec.ErrNotFound) && os.Getenv("DESYNCTOOL_SDK_TESTS") == "" {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, fault := range []string{"guess-stays/Helm@7", "host-only/Tide@7", "rollback-short/Restore@7", "smooth-leak/Tug@7"}[:effort.Of(1, 4)] {
+		s := verdicts.Session{Game: game, Seed: 7, Fault: fault, Ticks: effort.Of[uint64](18, 120), Trace: effort.Of(session.TraceNone, session.TraceSystem)}
+		score, err := verdicts.Measure(s, t.TempDir(), conclude)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !score.Bit || len(score.Answers) > 0 {
+			t.Errorf("%s: it showed: %v; %v", s, score.Bit, score.Answers)
+		}
+		for _, c := range score.Causes {
+			if c.Outcome == verdicts.False || c.Shape == verdicts.WithOwn && c.Outcome == verdicts.NotKnown {
+				t.Errorf("%s, %s: said %v after %v", s, c.Shape, c.Said, c.Tested)
+			}
+		}
 	}
 }
 
