@@ -78,12 +78,8 @@ func (r *Result) weigh(given []*tracediff.Result, peers []*peer) {
 			r.contradict(what, differ.TickName(differ.First.Tick), b.Good.When())
 		}
 	}
-	if b != nil && b.Good == nil && differ != nil && differ.Bracket != nil && differ.Bracket.HasGood {
-		if good := pointOf(differ, differ.Bracket.Good); good.Compare(b.Bad) < 0 {
-			narrowed := *b
-			narrowed.Good, narrowed.By = &good, BySnapshotsAndSums
-			r.set(narrowed)
-		}
+	if b != nil && differ != nil {
+		r.narrowBySums(differ)
 	}
 	if b != nil && r.Kind == "" {
 		r.Kind = StateDiffers
@@ -94,6 +90,32 @@ func (r *Result) weigh(given []*tracediff.Result, peers []*peer) {
 	for _, t := range traces {
 		r.judge(t)
 		r.lostTraces(t)
+	}
+}
+
+// narrowBySums narrows the bracket of the states to the checksums that differ within it. Checksums that cover a part of
+// the state, or more than one state, show only when the peers were still equal, and only where no state shows that.
+func (r *Result) narrowBySums(t *tracediff.Result) {
+	if t.Bracket == nil || !t.Bracket.HasGood {
+		return
+	}
+	d, b := t.Dialect(), *r.Bracket
+	whole := d.Covers == "" && !d.Cumulative && !d.Values
+	good, bad := pointOf(t, t.Bracket.Good), pointOf(t, t.Bracket.Bad)
+	switch {
+	case b.Good == nil && good.Compare(b.Bad) < 0:
+		b.Good, b.GoodFiles = &good, nil
+	case b.Good == nil || !whole || good.Compare(*b.Good) < 0 || bad.Compare(b.Bad) > 0:
+		return
+	case good.Compare(*b.Good) > 0:
+		b.Good, b.GoodFiles = &good, nil
+	}
+	if whole && bad.Compare(b.Bad) < 0 {
+		b.Bad, b.BadFiles = bad, nil
+	}
+	if !b.Same(r.Bracket) {
+		b.By = BySnapshotsAndSums
+		r.set(b)
 	}
 }
 

@@ -98,6 +98,36 @@ func TestChecksumsBeforeTheStates(t *testing.T) {
 	}
 }
 
+// TestChecksumsBetweenTheStates: checksums of whole states that differ between two states narrow the bracket to a tick;
+// checksums of less do not.
+func TestChecksumsBetweenTheStates(t *testing.T) {
+	same, other := []*state{{value: 1}, {value: 2}, {value: 3}}, []*state{{value: 1}, {value: 2}, {value: 9}}
+	dirs := peersOf(t, t.TempDir(), same, other)
+	for _, c := range []struct {
+		what      string
+		d         tracediff.Dialect
+		from      int
+		good, bad uint64
+		by        Source
+	}{
+		{"whole states", tracediff.Dialect{}, 150, 150, 151, BySnapshotsAndSums},
+		{"a part of them", tracediff.Dialect{Covers: "not health"}, 150, 100, 200, BySnapshots},
+		{"all until then", tracediff.Dialect{Cumulative: true}, 150, 100, 200, BySnapshots},
+		{"before both states", tracediff.Dialect{}, 20, 100, 200, BySnapshots},
+		{"after both states", tracediff.Dialect{}, 220, 100, 200, BySnapshots},
+	} {
+		sums := checksums(t, 300, c.from, 300)
+		for i := range sums.Traces {
+			c.d.Engine = "some game"
+			sums.Traces[i].Dialect = c.d
+		}
+		r := run1(t, dirs, Options{Traces: []*tracediff.Result{sums}})
+		if b := r.Bracket; b == nil || b.Good == nil || b.Good.Tick != c.good || b.Bad.Tick != c.bad || b.By != c.by || r.Exact != (c.bad == c.good+1) {
+			t.Errorf("%s: %+v", c.what, b)
+		}
+	}
+}
+
 // TestClaimsBesideStates: where no trace has its tick, a claim is judged by the
 // states.
 func TestClaimsBesideStates(t *testing.T) {

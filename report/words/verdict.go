@@ -289,6 +289,10 @@ func parted(c *verdict.Conclusion) string {
 		}
 	case c.Checkpoint != nil:
 		text.WriteString(": " + atCheckpoint(c))
+	default:
+		if what := seen(c); what != "" {
+			fmt.Fprintf(&text, "; what differs %s later: %s", prose.Count(c.Later, "tick", "ticks"), what)
+		}
 	}
 	switch p := c.Parting; {
 	case c.Kind == bisect.BlindChecksum:
@@ -403,6 +407,38 @@ func where(c *verdict.Conclusion) string {
 		}
 		root = list[0]
 	}
+	return within(c, root)
+}
+
+// seen names what differs in the states that were compared, where these were saved after the first moment that is known
+// to differ. It is empty if where names it, or if there are no such states.
+func seen(c *verdict.Conclusion) string {
+	if c.Compared == nil || c.Later == 0 || c.Tick == nil || len(c.MayBeFirst()) > 0 {
+		return ""
+	}
+	var list []string
+	for i := range c.Compared.Columns {
+		if col := &c.Compared.Columns[i]; !col.Cache {
+			list = add(list, col.Archetype)
+		}
+	}
+	for i := range c.Compared.Rows {
+		if rows := &c.Compared.Rows[i]; !rows.Cache {
+			list = add(list, rows.Archetype)
+		}
+	}
+	slices.Sort(list)
+	switch len(list) {
+	case 0:
+		return ""
+	case 1:
+		return within(c, list[0])
+	}
+	return several(c, list)
+}
+
+// within names what differs within an archetype, the RNG if it is empty.
+func within(c *verdict.Conclusion, root string) string {
 	if root == "" {
 		return "the RNG"
 	}
