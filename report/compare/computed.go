@@ -52,7 +52,11 @@ func (g *gatherer) withComputed(why error) (*gatherer, error) {
 		pair.e.Bisect.Lost = append(pair.e.Bisect.Lost, fmt.Sprintf("what %s played from state point %d on is not compared, since it began there with a state from elsewhere (%s); desynctool replay plays it", of, parts[1].From, parts[1].Began))
 	}
 	forget(pair.e.Bisect) // commands cannot take files of a replay, which are gone then
-	pair.e.Bisect.Notes = append(pair.e.Bisect.Notes, fmt.Sprintf("the evidence of one peer, %s, is compared with what %s computes from the orders in its log", of, g.builds.Sim.Name))
+	pair.e.OwnReplay = &verdict.OwnReplay{Peer: of, Sim: g.builds.Sim.Name}
+	if o := pair.e.Orders; o != nil && o.Window != nil {
+		pair.e.OwnReplay.Orders = o.Window.Orders
+	}
+	pair.e.Bisect.Notes = append(pair.e.Bisect.Notes, fmt.Sprintf("the evidence of one peer, %s, is compared with what %s computes from the orders in its log; this does not show whether other peers had the same orders", of, g.builds.Sim.Name))
 	return pair, nil
 }
 

@@ -67,6 +67,8 @@ func (c *Conclusion) answerInputs() {
 			return
 		}
 		c.put(StepInputs, document.RungOpen, needs(OrderLogs)...)
+	case InputsAlone:
+		c.put(StepInputs, document.RungOpen, Need{What: OtherPeer, Of: []string{c.OwnReplay.Peer}})
 	case InputsApart:
 		c.put(StepInputs, document.RungOpen, needs(CommonOrderLogs)...)
 	case InputsSameSoFar:

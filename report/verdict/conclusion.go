@@ -65,7 +65,8 @@ type Conclusion struct {
 	// not known which may have diverged first.
 	Suspects []string
 
-	Inputs Inputs
+	Inputs    Inputs
+	OwnReplay *OwnReplay // nil if evidence of several peers was compared
 
 	// Groups are the names of the peers by their state where they diverged. Majority is the number of the largest
 	// group, from 1, 0 if none is the largest. Guilty are the peers that departed from the simulator. Replayed is set
@@ -301,12 +302,21 @@ type Passing struct {
 	System string
 }
 
+// OwnReplay is the replay of the only log that there is. It shows whether the peer computed what its own orders give, and
+// nothing of the orders that other peers had.
+type OwnReplay struct {
+	Peer   string
+	Sim    string // the build that played the log
+	Orders uint64 // in the log
+}
+
 // InputsState is what is known of the orders that the peers were given.
 type InputsState int
 
 // States of the inputs.
 const (
 	InputsUnknown   InputsState = iota // there are no order logs of two peers
+	InputsAlone                        // there is the log of one peer, see OwnReplay
 	InputsApart                        // no two logs cover a common tick
 	InputsSame                         // the orders are equal
 	InputsSameUntil                    // they are equal until the states diverged, and differ later

@@ -22,6 +22,9 @@ type Evidence struct {
 	// Diff compares two peers' states at the bad end of the bracket.
 	Diff *snapshot.Diff
 
+	// OwnReplay is set if only one peer left evidence, which is compared with a replay of its own log.
+	OwnReplay *OwnReplay
+
 	// Lab makes experiments; nil without a simulator.
 	Lab *Lab
 

@@ -15,6 +15,10 @@ const maxInputs = 20
 // inputs describes what is known of the orders that the peers were given.
 func (c *Conclusion) inputs(e Evidence) {
 	in := &c.Inputs
+	if c.OwnReplay = e.OwnReplay; c.OwnReplay != nil { // both logs have the orders of one
+		in.State = InputsAlone
+		return
+	}
 	in.Replayed = replaysPart(e)
 	if o := e.Orders; o != nil {
 		in.Logs, in.Window, in.Count, in.Line, in.Basis = len(o.Peers), o.Window, o.DifferenceCount, o.Line(), o.Basis

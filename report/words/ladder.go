@@ -133,6 +133,9 @@ func preflight(c *verdict.Conclusion) (found, evidence string) {
 	if c.Word != nil || c.Runs != verdict.RunsOfPeers || slices.ContainsFunc(c.Peers, func(p document.TriagedPeer) bool { return p.Mentioned }) {
 		parts[0] = tellPreflight(c)
 	}
+	if c.OwnReplay != nil {
+		parts[0] = "1 peer and a replay of its log"
+	}
 	var names []string
 	for _, f := range c.Facts {
 		names = append(names, f.Name)
@@ -192,6 +195,8 @@ func inputs(c *verdict.Conclusion) (found, evidence string) {
 			return "equal", "one machine computed the same twice"
 		}
 		return "not compared", ""
+	case verdict.InputsAlone:
+		return "not compared", fmt.Sprintf("only %s left a log", prose.Name(c.OwnReplay.Peer))
 	case verdict.InputsApart:
 		return "not compared", "no two logs cover a common tick"
 	case verdict.InputsSameSoFar:

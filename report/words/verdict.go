@@ -120,6 +120,9 @@ func says(c *verdict.Conclusion) []string {
 // undiverged reports that nothing is known to differ.
 func undiverged(c *verdict.Conclusion) []string {
 	text := "No difference was found"
+	if r := c.OwnReplay; r != nil {
+		text += fmt.Sprintf(" between what %s recorded and a replay of its own %s", prose.Name(r.Peer), prose.Count(r.Orders, "order", "orders"))
+	}
 	if len(c.Noise) > 0 {
 		text += " in what the files count as state"
 	}
@@ -142,6 +145,9 @@ func undiverged(c *verdict.Conclusion) []string {
 		text += "; " + in.Line
 	}
 	out := []string{text + "."}
+	if r := c.OwnReplay; r != nil {
+		out = append(out, fmt.Sprintf("This does not show whether other peers had the same orders: one that was lost, changed or late on its way is replayed as %s had it.", prose.Name(r.Peer)))
+	}
 	if list := c.Noise; len(list) > 0 {
 		differs := "differs"
 		if len(list) > 1 {
@@ -615,6 +621,9 @@ func who(c *verdict.Conclusion) string {
 		if b := c.Borrowed; b != nil {
 			by += ", by the word of " + b.From + " alone"
 			of = fmt.Sprintf(" of %s; the log of %s is not there, so it may have been given others", b.From, b.Peer)
+		}
+		if c.OwnReplay != nil {
+			of = " in its own log"
 		}
 		return fmt.Sprintf("%s: %s, which %s from a replay of the orders%s.", by, join(c.Guilty, "and"), verb, of)
 	case c.Inputs.Differ():
