@@ -3,66 +3,56 @@ package statements
 import (
 	"bytes"
 	"slices"
-	"strings"
 	"sync"
+
+	"github.com/desynctool/desynctool/internal/textsearch"
 )
 
-// stems are parts of the words that a search stops at, in lower case, of four letters at least. Each is found in either
-// case. The first ones are of words for a desync, the others of words for one of two peers.
+// stems are parts of the words that a search stops at, in lower case. Each is found in either case. The first ones are of
+// words for a desync, the others of words for one of two peers.
 var stems = append([]string{"sync", "match", "mism", "differ", "diverg", "consist", "determin", "expect", "should be", "not equal"},
 	"remote", "client", "replay", "their", "guest", "peer", "player", "yours", "comput", "actual", "receiv", "local")
 
+var stemSearch = sync.OnceValue(func() *textsearch.Searcher { return textsearch.NewFolded(stems) })
+
 // short are those that are too short to be found together with the others.
-var short = []string{"OOS", "oos", "!="}
+var short = [...]string{"OOS", "oos", "!="}
 
-// numSearches is how many searches run: one for all stems, and one for each of the short ones.
-const numSearches = 4
+// finder finds the places of stems in a text.
+type finder struct {
+	text  []byte
+	stems []int           // places of those that come
+	short [len(short)]int // the next place of each, -1 before the search, the text's length if there is none
+}
 
-// least is how many letters of a stem are searched for. The others are compared after that.
-const least = 4
+// find begins the search in a text. Places is used until it ends.
+func find(text []byte, places *textsearch.Places) finder {
+	return finder{text: text, stems: stemSearch().Find(text, places), short: [len(short)]int{-1, -1, -1}}
+}
 
-// find returns the place of the first stem from a place on, -1 if there is none. Next keeps how far each search came in
-// the same text, zero at first.
-func find(text []byte, from int, next *[numSearches]int) int {
-	best := len(text)
-	for i := range next {
-		if next[i] < from || next[i] == 0 {
-			next[i] = len(text)
-			if i == 0 {
-				next[i] = findStem(text, from)
-			} else if at := bytes.Index(text[min(from, len(text)):], []byte(short[i-1])); at >= 0 {
-				next[i] = from + at
+// next returns the first place from one on, -1 if there is none.
+func (f *finder) next(from int) int {
+	for len(f.stems) > 0 && f.stems[0] < from {
+		f.stems = f.stems[1:]
+	}
+	best := len(f.text)
+	if len(f.stems) > 0 {
+		best = f.stems[0]
+	}
+	for i := range f.short {
+		if f.short[i] < from {
+			f.short[i] = len(f.text)
+			if at := bytes.Index(f.text[min(from, len(f.text)):], []byte(short[i])); at >= 0 {
+				f.short[i] = from + at
 			}
 		}
-		best = min(best, next[i])
+		best = min(best, f.short[i])
 	}
-	if best >= len(text) {
+	if best == len(f.text) {
 		return -1
 	}
 	return best
 }
-
-// shifts has for two letters how far a search may move on after them, by the algorithm of Wu and Manber.
-var shifts = sync.OnceValue(func() *[1 << 16]uint8 {
-	var table [1 << 16]uint8
-	for i := range table {
-		table[i] = least - 1
-	}
-	for _, s := range stems {
-		for end := 2; end <= least; end++ {
-			for _, a := range cases(s[end-2]) {
-				for _, b := range cases(s[end-1]) {
-					i := int(a)<<8 | int(b)
-					table[i] = min(table[i], uint8(least-end))
-				}
-			}
-		}
-	}
-	return &table
-})
-
-// cases returns both cases of a letter.
-func cases(c byte) []byte { return []byte{c, strings.ToUpper(string(c))[0]} }
 
 // firm are the stems that alone may be a word for a desync. With one of the loose stems, a line has one of the vague
 // parts of words.
@@ -128,25 +118,4 @@ func hasSums(low []byte, equal bool) bool {
 		}
 	}
 	return false
-}
-
-// findStem returns the place of the first stem of four letters or more from a place on, the text's length if there is
-// none.
-func findStem(text []byte, from int) int {
-	table := shifts()
-	for at := from + least; at <= len(text); {
-		shift := table[int(text[at-2])<<8|int(text[at-1])]
-		if shift > 0 {
-			at += int(shift)
-			continue
-		}
-		for _, s := range stems {
-			begin := at - least
-			if len(text)-begin >= len(s) && text[begin]|0x20 == s[0] && bytes.EqualFold(text[begin:begin+len(s)], []byte(s)) {
-				return begin
-			}
-		}
-		at++
-	}
-	return len(text)
 }

@@ -56,6 +56,7 @@ type Scanner struct {
 	word    string // for a tick, of the first claim that has one
 	dropped int64
 	pairs   pairs
+	places  textsearch.Places
 	dull    map[uint64]bool // shapes of lines without a word for a desync and without sums of two peers
 
 	buf  []byte
@@ -107,12 +108,14 @@ func (s *Scanner) Log() *tracediff.ClaimLog {
 
 // search reads the statements that have their words for desync before an end.
 func (s *Scanner) search(end int) {
-	var next [numSearches]int
+	base := min(s.from, end)
+	f := find(s.buf[base:end], &s.places)
 	for {
-		at := find(s.buf[:end], s.from, &next)
+		at := f.next(s.from - base)
 		if at < 0 {
 			break
 		}
+		at += base
 		s.pass(at)
 		start := int(s.lineStart - s.base)
 		if at-start > maxLine {

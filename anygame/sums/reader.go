@@ -136,8 +136,11 @@ func (r *reader) Pass(offset int64) {
 // are simulated again: no rollback could replace what was guessed in them.
 func (r *reader) guessed() {
 	last := r.unsettled()
+	if last == 0 {
+		return
+	}
 	for _, one := range r.held {
-		if c := &one.checkpoint; last > 0 && one.Event == nil && !one.named && c.Phase == tracediff.Confirmed && c.Tick+last > r.newest {
+		if c := &one.checkpoint; one.Event == nil && !one.named && c.Phase == tracediff.Confirmed && c.Tick+last > r.newest {
 			c.Phase, c.Unsettled = tracediff.Predicted, true
 		}
 	}
@@ -236,8 +239,8 @@ func (r *reader) checkpoints(n int, phase tracediff.Phase) bool {
 		return false
 	}
 	for i := range roles.points {
-		for _, s := range roles.points[i].sums {
-			if _, _, ok := integer(r.matched.values[s.slot]); !ok {
+		for k := range roles.points[i].sums {
+			if _, _, ok := integer(r.matched.values[roles.points[i].sums[k].slot]); !ok {
 				return false
 			}
 		}
@@ -245,7 +248,7 @@ func (r *reader) checkpoints(n int, phase tracediff.Phase) bool {
 	if r.peer >= 0 && r.number(roles.peerName(r.matched.values)) != r.peer {
 		return true
 	}
-	if tick != r.tick {
+	if tick != r.tick && len(r.nth) > 0 {
 		clear(r.nth)
 	}
 	r.step(tick)
@@ -272,6 +275,14 @@ func (r *reader) checkpoints(n int, phase tracediff.Phase) bool {
 
 // tickOf parses a tick.
 func (r *roles) tickOf(value []byte) (tick uint64, ok bool) {
+	if !r.tickHex && len(value) < 19 {
+		for _, c := range value {
+			if tick = 10*tick + uint64(c-'0'); !isDigit(c) {
+				return 0, false
+			}
+		}
+		return tick, len(value) > 0
+	}
 	digits, letters, ok := integer(value)
 	if !ok || value[0] == '-' || letters && !r.tickHex {
 		return 0, false
@@ -364,12 +375,14 @@ func (r *reader) hold(key int, tick uint64, p *point, scope string, phase traced
 	}
 	one := r.push()
 	one.key, one.pass, one.named, one.bytes = key, r.pass, named, one.bytes[:0]
-	one.checkpoint = tracediff.Checkpoint{Tick: tick, Scope: scope, Phase: phase, Sums: one.checkpoint.Sums[:0]}
-	for _, s := range p.sums {
+	c := &one.checkpoint // the fields that neither this reader nor those of records set stay as they are
+	c.Tick, c.Scope, c.Phase, c.Occurrence, c.Unsettled, c.Sums = tick, scope, phase, 0, false, c.Sums[:0]
+	for i := range p.sums {
+		s := &p.sums[i]
 		begin := len(one.bytes)
 		one.bytes = s.append(one.bytes, r.matched.values[s.slot])
 		value := one.bytes[begin:len(one.bytes):len(one.bytes)]
-		one.checkpoint.Sums = append(one.checkpoint.Sums, tracediff.Sum{Name: s.name, Value: value})
+		c.Sums = append(c.Sums, tracediff.Sum{Name: s.name, Value: value})
 	}
 	if r.pass > 0 {
 		for _, before := range r.held[:len(r.held)-1] {

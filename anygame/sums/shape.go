@@ -172,7 +172,10 @@ func (t *text) match(line []byte, to *matched) bool {
 		return ok
 	}
 	for from := 0; ; {
-		i := bytes.Index(line[from:], t.anchor)
+		i := 0
+		if from > 0 || !bytes.HasPrefix(line, t.anchor) {
+			i = bytes.Index(line[from:], t.anchor)
+		}
 		if i < 0 {
 			return false
 		}

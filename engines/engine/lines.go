@@ -70,7 +70,7 @@ func (s *lineSource) Next() (*tracediff.Record, error) {
 // then left out.
 func NextLine(lines *orderlog.Lines) ([]byte, error) {
 	line, err := lines.Next()
-	if errors.Is(err, frame.ErrTorn) {
+	if err != nil && errors.Is(err, frame.ErrTorn) {
 		err = io.EOF
 	}
 	return line, err

@@ -14,22 +14,27 @@ import (
 func TestFind(t *testing.T) {
 	var places Places
 	rapid.Check(t, func(t *rapid.T) {
-		letters := rapid.SliceOfN(rapid.SampledFrom([]byte("ab ")), MinLength, 14)
+		folded := rapid.Bool().Draw(t, "folded")
+		least, prepare, has := MinLength, New, bytes.HasPrefix
+		if folded {
+			least, prepare, has = MinFolded, NewFolded, func(text, l []byte) bool { return bytes.HasPrefix(bytes.ToLower(text), l) }
+		}
+		letters := rapid.SliceOfN(rapid.SampledFrom([]byte("ab ")), least, 14)
 		var literals []string
 		for _, l := range rapid.SliceOfN(letters, 1, 6).Draw(t, "literals") {
 			literals = append(literals, string(l))
 		}
 		part := rapid.OneOf(rapid.Map(letters, func(b []byte) string { return string(b) }), rapid.SampledFrom(literals), rapid.Map(rapid.SampledFrom(literals), func(s string) string { return s[1:] }),
-			rapid.StringMatching(`[abc ]{0,9}`))
+			rapid.StringMatching(`[abcAB ]{0,9}`))
 		text := []byte(strings.Join(rapid.SliceOfN(part, 0, 12).Draw(t, "text"), ""))
 		for range rapid.IntRange(0, 9).Draw(t, "doubled") {
 			text = append(text, text...)
 			text = append(text, 'a')
 		}
-		s := New(literals)
+		s := prepare(literals)
 		var want []int
 		for at := range text {
-			first := slices.IndexFunc(literals, func(l string) bool { return bytes.HasPrefix(text[at:], []byte(l)) })
+			first := slices.IndexFunc(literals, func(l string) bool { return has(text[at:], []byte(l)) })
 			if first >= 0 {
 				want = append(want, at)
 			}
@@ -37,7 +42,7 @@ func TestFind(t *testing.T) {
 				t.Fatalf("%q in %q at %d: literal %d, want %d", literals, text, at, got, first)
 			}
 			if first >= 0 {
-				next := slices.IndexFunc(literals[first+1:], func(l string) bool { return bytes.HasPrefix(text[at:], []byte(l)) })
+				next := slices.IndexFunc(literals[first+1:], func(l string) bool { return has(text[at:], []byte(l)) })
 				if next >= 0 {
 					next += first + 1
 				}
