@@ -1,5 +1,7 @@
 package tracediff
 
+import "math/bits"
+
 // Parting is a run of compared ticks with different traces at the end of each tick. If Passing is set, it is a single
 // tick in which the traces differ inside the tick but not at its end. The end of a tick is its last checkpoint of the
 // whole state, which has no scope, or else the last checkpoint of each scope.
@@ -38,10 +40,9 @@ type partings struct {
 
 // meet updates apart at the end of a tick, for the traces that are there.
 func (s *partings) meet(there uint64, differ *[maxPeers]uint64) {
-	for i := range s.apart {
-		if there&(1<<i) != 0 {
-			s.apart[i] = s.apart[i]&^there | differ[i]
-		}
+	for rest := there; rest != 0; rest &= rest - 1 {
+		i := bits.TrailingZeros64(rest)
+		s.apart[i] = s.apart[i]&^there | differ[i]
 	}
 }
 

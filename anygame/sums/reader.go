@@ -10,6 +10,7 @@ import (
 	"github.com/desynctool/desynctool/anygame/vocabulary"
 	"github.com/desynctool/desynctool/engines/engine"
 	"github.com/desynctool/desynctool/engines/messages"
+	"github.com/desynctool/desynctool/internal/textsearch"
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/tracediff"
 )
@@ -204,24 +205,11 @@ type surroundings struct {
 
 // judge returns the phase that a part of a line names, and whether it is a complaint.
 func (s *surroundings) judge(part []byte) (tracediff.Phase, complaint) {
-	if s.phase != unknown || !alike(s.text, part) {
+	if s.phase != unknown || !textsearch.Alike(s.text, part) {
 		s.text = append(s.text[:0], part...)
 		s.told, s.phase = complains(part), phaseIn(part)
 	}
 	return s.phase, s.told
-}
-
-// alike reports whether two texts differ in digits only.
-func alike(a, b []byte) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i, c := range a {
-		if c != b[i] && (!isDigit(c) || !isDigit(b[i])) {
-			return false
-		}
-	}
-	return true
 }
 
 // toldBack reports whether the lines since the last checkpoint report a rollback.

@@ -1,5 +1,7 @@
 package textsearch
 
+import "encoding/binary"
+
 // Shape returns a number that lines have in common which are the same but for the digits of their numbers: these have
 // as many digits, and whether they are zero and in base 16 is the same.
 func Shape(line []byte) uint64 {
@@ -41,6 +43,35 @@ func Shape(line []byte) uint64 {
 		h = (h ^ (kind | 1<<32)) * prime
 	}
 	return h
+}
+
+// Alike reports whether two texts are as long and differ in digits only.
+func Alike(a, b []byte) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	i := 0
+	for ; i+8 <= len(a); i += 8 {
+		const high, low, six = 0xf0f0f0f0f0f0f0f0, 0x0f0f0f0f0f0f0f0f, 0x0606060606060606
+		x, y := binary.LittleEndian.Uint64(a[i:]), binary.LittleEndian.Uint64(b[i:])
+		if x == y {
+			continue
+		}
+		if (x^y)&high != 0 {
+			return false
+		}
+		differ := (((x ^ y) + low) & high >> 4) * 0xff
+		over := (x&low + six) | (y&low + six)
+		if ((x^0x3030303030303030)&high|over&high)&differ != 0 {
+			return false
+		}
+	}
+	for ; i < len(a); i++ {
+		if a[i] != b[i] && (!isDigit(a[i]) || !isDigit(b[i])) {
+			return false
+		}
+	}
+	return true
 }
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }

@@ -56,3 +56,24 @@ func TestFind(t *testing.T) {
 		}
 	})
 }
+
+// TestAlike compares texts byte by byte.
+func TestAlike(t *testing.T) {
+	text := rapid.SliceOfN(rapid.SampledFrom([]byte("0159/:aA?\x00\xb5\xff")), 0, 40)
+	rapid.Check(t, func(t *rapid.T) {
+		a := text.Draw(t, "a")
+		b := slices.Clone(a)
+		for range rapid.IntRange(0, 4).Draw(t, "changes") {
+			if len(b) > 0 {
+				b[rapid.IntRange(0, len(b)-1).Draw(t, "at")] = rapid.SampledFrom([]byte("0369/:a\x05\xb9")).Draw(t, "to")
+			}
+		}
+		want := true
+		for i := range a {
+			want = want && (a[i] == b[i] || a[i] >= '0' && a[i] <= '9' && b[i] >= '0' && b[i] <= '9')
+		}
+		if Alike(a, b) != want || Alike(a, append(b, 'x')) {
+			t.Fatalf("%q and %q: want %v", a, b, want)
+		}
+	})
+}

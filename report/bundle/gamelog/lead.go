@@ -9,6 +9,7 @@ type lead struct {
 	level    bool // there is a level, maybe one that is not a warning
 	unit     string
 	tick     uint64
+	seen     int // bytes of the line that decide all this, 0 if not known
 }
 
 // Bounds of a lead: its parts, and the bytes that they may have.
@@ -71,13 +72,17 @@ func leadOf(b []byte) lead {
 				l.severity, l.level, l.text = s, true, i+from
 				return l.trimmed(b)
 			}
+			seen := i + max(n+8, 12) // by now, and by what follows
+			if len(b) < i+20 {
+				seen = 0 // a longer line may be one of glog
+			}
 			bare := word
 			if k := bytes.IndexByte(word, ':'); k >= 0 {
 				bare = word[:k]
 			}
 			rest := b[i+len(bare):]
 			if s, ok := levelOf(bare); ok && delimited(bare, rest, l.text > 0 || i > 0) {
-				l.severity, l.level = s, true
+				l.severity, l.level, l.seen = s, true, seen
 				i += len(bare)
 				l.text = i
 				if s != None && bytes.HasPrefix(rest, []byte(" ERROR:")) { // FATAL ERROR:
@@ -93,12 +98,14 @@ func leadOf(b []byte) lead {
 				}
 			}
 			// The category of a message, or the name of a logger, may come before the level.
-			if named || !(bytes.HasSuffix(word, []byte(":")) || bytes.HasPrefix(rest, []byte(" - ")) || bytes.HasPrefix(rest, []byte(" | ")) || bytes.HasPrefix(rest, []byte("  | "))) {
+			if l.seen = seen; named || !(bytes.HasSuffix(word, []byte(":")) || bytes.HasPrefix(rest, []byte(" - ")) || bytes.HasPrefix(rest, []byte(" | ")) || bytes.HasPrefix(rest, []byte("  | "))) {
 				return l.trimmed(b)
 			}
-			named = true
+			named, l.seen = true, 0
 			i += n
 			continue
+		default:
+			l.seen = i + 1
 		}
 		break
 	}
@@ -246,17 +253,18 @@ var adjectives = []string{"user", "script", "lua", "internal", "network", "runti
 var tickWords = []string{"tick", "turn", "frame", "beat", "step", "cycle", "gametick", "simtick", "simframe"}
 
 // tickAt returns the tick that a text begins with, such as "Turn 12 (200)" or "tick=7", the
-// word for it, and how long that is. The word is empty if it begins with something else.
+// word for it, and how long that is. The word is empty if it begins with something else; the length is that of the text
+// which shows this.
 func tickAt(b []byte) (unit string, tick uint64, size int) {
 	n := 0
 	for n < len(b) && n < 9 && isLetter(b[n]) {
 		n++
 	}
 	if n < 4 || n == len(b) || b[n] != ' ' && b[n] != '=' && b[n] != ':' && b[n] != '#' {
-		return "", 0, 0
+		return "", 0, n + 1
 	}
 	for _, word := range tickWords {
-		if len(word) != n || !bytes.EqualFold(b[:n], []byte(word)) {
+		if len(word) != n || word[0] != b[0]|0x20 || !bytes.EqualFold(b[:n], []byte(word)) {
 			continue
 		}
 		at := n
@@ -265,11 +273,11 @@ func tickAt(b []byte) (unit string, tick uint64, size int) {
 		}
 		tick, digits := number(b[at:])
 		if digits == 0 || at+digits < len(b) && isWord(b[at+digits]) {
-			return "", 0, 0
+			return "", 0, len(b)
 		}
 		return bareUnit(word), tick, at + digits
 	}
-	return "", 0, 0
+	return "", 0, n + 1
 }
 
 // bareUnit returns the word without what part of the program the tick is of.

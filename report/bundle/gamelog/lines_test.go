@@ -31,10 +31,23 @@ func TestLines(t *testing.T) {
 		for range rapid.IntRange(0, 40).Draw(t, "parts") {
 			text.WriteString(part.Draw(t, "part"))
 		}
-		opts := Options{Claim: rapid.Int64Range(0, 9).Draw(t, "claim"), Split: Split{Known: rapid.Bool().Draw(t, "known"), Number: 10}}
+		begin := rapid.SampledFrom([]int64{0, headLines}).Draw(t, "lines before")
+		if begin > 0 { // lines that begin as others did
+			first := text.String()
+			for range 3 {
+				first = strings.Map(func(c rune) rune {
+					if c >= '0' && c <= '9' {
+						return '0' + (c-'0'+3)%10
+					}
+					return c
+				}, first)
+				text.WriteString(first)
+			}
+		}
+		opts := Options{Claim: begin + rapid.Int64Range(0, 9).Draw(t, "claim"), Split: Split{Known: rapid.Bool().Draw(t, "known"), Number: 10}}
 		var both [2]*Log
 		for i := range both {
-			r := &reader{opts: opts, all: i == 1, log: &Log{Name: "x", keys: map[uint64]int64{}, byKey: map[uint64]*Entry{}}}
+			r := &reader{opts: opts, all: i == 1, logger: &noLogger, log: &Log{Name: "x", Lines: begin, keys: map[uint64]int64{}, byKey: map[uint64]*Entry{}}}
 			if err := r.run(strings.NewReader(text.String())); err != nil {
 				t.Fatal(err)
 			}

@@ -35,6 +35,8 @@ type reader struct {
 	text, key []byte // of the current line
 	unescaped []byte
 	coloured  []byte // a line without its colours
+	openings  []opening
+	oldest    int // of them
 }
 
 // seed is the same for all logs, since their keys are compared with each other. Keys order nothing.
@@ -120,6 +122,10 @@ func (r *reader) line(b []byte, tells bool) {
 		r.logger = loggerOf(r.opts.Own, b)
 		r.log.Logger = r.logger.Logger
 	}
+	ordinary := !tells && r.log.Lines > headLines && r.log.Lines != r.opts.Claim && r.logger.Stack == "" && !r.logger.Page
+	if ordinary && r.like(b) {
+		return
+	}
 	own := None
 	if r.logger.Page || b[0] == '<' {
 		if text, severity, ok := r.paragraphOf(b); ok {
@@ -132,7 +138,11 @@ func (r *reader) line(b []byte, tells bool) {
 	}
 	message := b[l.text:]
 	if l.unit == "" && len(message) > 0 {
-		l.unit, l.tick, _ = tickAt(message)
+		size := 0
+		l.unit, l.tick, size = tickAt(message)
+		if ordinary && l.seen > 0 && b[0] != '<' {
+			r.remember(b, &l, size)
+		}
 		if l.unit == "" && tells && r.logger.Tick != nil {
 			l.unit, l.tick = r.logger.Tick(message)
 		}
@@ -159,6 +169,50 @@ func (r *reader) line(b []byte, tells bool) {
 		return
 	}
 	r.keep(l.severity, message, r.log.Lines)
+}
+
+// opening is how lines begin that are neither a warning nor worse.
+type opening struct {
+	text []byte // all that shows this
+	unit string // of the tick in it, empty if there is none
+	tick int    // where its number is
+}
+
+// maxLike is how many openings are remembered.
+const maxLike = 8
+
+// like takes a line that begins as an earlier one, but for the digits of its numbers, and reports whether it does.
+func (r *reader) like(b []byte) bool {
+	for i := range r.openings {
+		o := &r.openings[i]
+		if len(b) <= len(o.text) || !textsearch.Alike(o.text, b[:len(o.text)]) {
+			continue
+		}
+		if o.unit != "" {
+			tick, _ := number(b[o.tick:])
+			r.reached(o.unit, tick)
+		}
+		return true
+	}
+	return false
+}
+
+// remember remembers how a line begins that is neither a warning nor worse. Its message shows in so many bytes whether it
+// begins with a tick.
+func (r *reader) remember(b []byte, l *lead, size int) {
+	end := max(l.seen, l.text+size+1, l.text+len("Could not "))
+	if end >= len(b) || l.severity != None || !l.level && unlabelled(b[l.text:], false) != None {
+		return
+	}
+	if len(r.openings) < maxLike {
+		r.openings = append(r.openings, opening{})
+	}
+	o := &r.openings[r.oldest%len(r.openings)]
+	r.oldest++
+	o.text, o.unit, o.tick = append(o.text[:0], b[:end]...), l.unit, l.text
+	for l.unit != "" && !isDigit(b[o.tick]) {
+		o.tick++
+	}
 }
 
 // plain returns a line without the colours of a terminal.
