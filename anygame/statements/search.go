@@ -10,8 +10,9 @@ import (
 
 // stems are parts of the words that a search stops at, in lower case. Each is found in either case. The first ones are of
 // words for a desync, the others of words for one of two peers.
-var stems = append([]string{"sync", "match", "mism", "differ", "diverg", "consist", "determin", "expect", "should be", "not equal"},
-	"remote", "client", "replay", "their", "guest", "peer", "player", "yours", "comput", "actual", "receiv", "local")
+var stems = append(desyncStems, "remote", "client", "replay", "their", "guest", "peer", "player", "yours", "comput", "actual", "receiv", "local")
+
+var desyncStems = []string{"sync", "match", "mism", "differ", "diverg", "consist", "determin", "expect", "should be", "not equal"}
 
 var stemSearch = sync.OnceValue(func() *textsearch.Searcher { return textsearch.NewFolded(stems) })
 
@@ -54,6 +55,23 @@ func (f *finder) next(from int) int {
 	return best
 }
 
+// onlyPeers reports whether a line has words for peers and none for a desync. The line is the text around the next stem,
+// which is the first in it, up to an end in the text that is searched.
+func (f *finder) onlyPeers(line []byte, end int) bool {
+	if end > len(f.text) {
+		return false
+	}
+	for _, at := range f.stems {
+		if at >= end {
+			break
+		}
+		if stemSearch().At(f.text, at, 0) < len(desyncStems) {
+			return false
+		}
+	}
+	return min(f.short[0], f.short[1], f.short[2]) >= end && bytes.IndexByte(line, 'O') < 0 && !bytes.Contains(line, []byte("ooS"))
+}
+
 // firm are the stems that alone may be a word for a desync. With one of the loose stems, a line has one of the vague
 // parts of words.
 var (
@@ -88,7 +106,7 @@ func isPromising(line []byte, equal bool) bool {
 	if hasOne(low, loose) && hasOne(low, vague) {
 		return true
 	}
-	return hasSums(low, equal)
+	return hasSums(line, equal)
 }
 
 func hasOne(text []byte, parts []string) bool {
@@ -98,24 +116,36 @@ func hasOne(text []byte, parts []string) bool {
 // minSum is how many digits a sum has at least that only its label shows to be one.
 const minSum = 6
 
-// hasSums reports whether a line in lower case has two sums or more. If equal is not wanted, they are not all equal.
-func hasSums(low []byte, equal bool) bool {
+// hasSums reports whether a line has two sums or more. If equal is not wanted, they are not all equal.
+func hasSums(line []byte, equal bool) bool {
 	var first []byte
-	for i := 0; i < len(low); i++ {
-		begin, digits := i, false
-		for i < len(low) && (isDigit(low[i]) || low[i] >= 'a' && low[i] <= 'f' || low[i] == 'x' && i == begin+1) {
-			digits = digits || isDigit(low[i])
-			i++
+	for at := minSum - 1; at < len(line); at += minSum {
+		if !isHex(line[at]) && line[at]|0x20 != 'x' {
+			continue // no sum is around this place
 		}
-		if i-begin < minSum || !digits || i < len(low) && isLetter(low[i]) || begin > 0 && isLetter(low[begin-1]) {
-			continue
+		from := at
+		for from > 0 && (isHex(line[from-1]) || line[from-1]|0x20 == 'x') {
+			from--
 		}
-		switch one := low[begin:i]; {
-		case first == nil:
-			first = one
-		case equal || !bytes.Equal(one, first):
-			return true
+		for at = from; at < len(line) && (isHex(line[at]) || line[at]|0x20 == 'x'); at++ {
+			begin, digits := at, false
+			for at < len(line) && (isHex(line[at]) || line[at]|0x20 == 'x' && at == begin+1) {
+				digits = digits || isDigit(line[at])
+				at++
+			}
+			if at-begin < minSum || !digits || at < len(line) && isLetter(line[at]) || begin > 0 && isLetter(line[begin-1]) {
+				continue
+			}
+			switch one := line[begin:at]; {
+			case first == nil:
+				first = one
+			case equal || !bytes.EqualFold(one, first):
+				return true
+			}
 		}
+		at-- // not a place of the run
 	}
 	return false
 }
+
+func isHex(c byte) bool { return isDigit(c) || c|0x20 >= 'a' && c|0x20 <= 'f' }

@@ -124,7 +124,7 @@ func (s *Scanner) search(end int) {
 			}
 			continue
 		}
-		s.from = max(s.read(max(0, start, at-before), at), at+1)
+		s.from = max(s.read(&f, max(0, start, at-before), at, base), at+1)
 	}
 	s.from = max(s.from, end)
 	s.pass(end)
@@ -154,7 +154,7 @@ func (s *Scanner) keep() {
 
 // read reads the statement in the line that begins at start, as far as it lies around a word at a place. It returns
 // where the search goes on.
-func (s *Scanner) read(start, at int) int {
+func (s *Scanner) read(f *finder, start, at, base int) int {
 	text := s.buf[start:min(len(s.buf), at+after+maxBlock)]
 	end := bytes.IndexByte(text[at-start:], '\n')
 	if end < 0 {
@@ -162,6 +162,9 @@ func (s *Scanner) read(start, at int) int {
 	}
 	first := text[:at-start+min(end, after)]
 	to := start + len(first)
+	if s.from <= start && f.onlyPeers(first, to-base) && !hasSums(first, true) {
+		return to
+	}
 	shape := textsearch.Shape(first)
 	if s.dull[shape] {
 		return to

@@ -6,9 +6,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
+
+	"pgregory.net/rapid"
 
 	"github.com/desynctool/desynctool/tracediff"
 )
@@ -295,11 +299,38 @@ func BenchmarkScan(b *testing.B) {
 	}
 }
 
+// TestSums compares hasSums with a pattern.
+func TestSums(t *testing.T) {
+	run := regexp.MustCompile(`[0-9a-f](?:x[0-9a-f]*|[0-9a-f]*)`)
+	part := rapid.SampledFrom([]string{"0", "12", "617", "9f3acc", "0x", "0X", "x", "A", "ee", "g", "é", " ", ":", "577090037", "ffffff", " 123456 "})
+	line := rapid.Map(rapid.SliceOfN(part, 0, 12), func(parts []string) string { return strings.Join(parts, "") })
+	found := 0
+	rapid.Check(t, func(t *rapid.T) {
+		text := line.Draw(t, "line")
+		low := strings.ToLower(text)
+		var sums []string
+		for _, at := range run.FindAllStringIndex(low, -1) {
+			one := low[at[0]:at[1]]
+			if len(one) >= minSum && strings.ContainsAny(one, "0123456789") && (at[1] == len(low) || !isLetter(low[at[1]])) && (at[0] == 0 || !isLetter(low[at[0]-1])) {
+				sums = append(sums, one)
+			}
+		}
+		differ := slices.ContainsFunc(sums, func(s string) bool { return s != sums[0] })
+		if hasSums([]byte(text), true) != (len(sums) > 1) || hasSums([]byte(text), false) != differ {
+			t.Fatalf("%q has the sums %q", text, sums)
+		}
+		found += len(sums)
+	})
+	if found == 0 {
+		t.Fatal("no line had a sum")
+	}
+}
+
 // TestDull: a line is read to its end once for each shape that it has, unless its sums may make it a statement.
 func TestDull(t *testing.T) {
 	s := NewScanner("x")
 	for i := range 1000 {
-		fmt.Fprintf(s, "net: packet %03d of the peer\nFrame %03d: the client has 0x%08x\n", i%100+100, i%100+100, i+1<<20)
+		fmt.Fprintf(s, "net: packet %03d matched\nFrame %03d: the client expects 0x%08x\n", i%100+100, i%100+100, i+1<<20)
 	}
 	if log := s.Log(); len(log.Claims) > 0 || len(s.dull) == 0 || len(s.dull) > 8 {
 		t.Errorf("%d claims, %d shapes", len(log.Claims), len(s.dull))

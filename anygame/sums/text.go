@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/desynctool/desynctool/anygame/vocabulary"
+	"github.com/desynctool/desynctool/internal/textsearch"
 )
 
 // Limits of a sample.
@@ -316,8 +317,17 @@ func learnText(lines [][]byte) []template {
 	var list []*group
 	var p parsed
 	var key []byte
+	known := map[uint64]*group{} // of lines by their shapes, nil for those that have none
 	for _, line := range lines {
+		shape := textsearch.Shape(line[:min(len(line), maxLine)])
+		if g, ok := known[shape]; ok && (g == nil || g.seen >= maxRows) {
+			if g != nil {
+				g.seen++
+			}
+			continue
+		}
 		if !p.take(line) {
+			known[shape] = nil
 			continue
 		}
 		key = p.key(key[:0])
@@ -330,6 +340,7 @@ func learnText(lines [][]byte) []template {
 			groups[string(key)] = g
 			list = append(list, g)
 		}
+		known[shape] = g
 		if g.seen++; g.seen > maxRows {
 			continue
 		}

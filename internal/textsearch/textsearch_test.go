@@ -2,6 +2,8 @@ package textsearch
 
 import (
 	"bytes"
+	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -76,4 +78,43 @@ func TestAlike(t *testing.T) {
 			t.Fatalf("%q and %q: want %v", a, b, want)
 		}
 	})
+}
+
+// TestShape compares shapes with lines in which a pattern replaced the numbers.
+func TestShape(t *testing.T) {
+	words := regexp.MustCompile(`[0-9A-Za-z\x{80}-\x{ff}]+`)
+	number := regexp.MustCompile(`^(0[xX])?([0-9a-fA-F]*[0-9][0-9a-fA-F]*)$`)
+	plain := func(line []byte) string {
+		runes := make([]rune, len(line)) // a byte each
+		for i, c := range line {
+			runes[i] = rune(c)
+		}
+		return words.ReplaceAllStringFunc(string(runes), func(word string) string {
+			m := number.FindStringSubmatch(word)
+			if m == nil {
+				return word
+			}
+			return fmt.Sprintf("%s\x00%d %t %t\x00", m[1], len(m[2]), strings.Trim(m[2], "0") == "", strings.ContainsAny(m[2], "abcdefABCDEF"))
+		})
+	}
+	part := rapid.SampledFrom([]string{"0", "00", "12", "7", "a", "Ff", "e", "x", "0x", "0X", "g", "tick", " ", "=", "\xc3\xa9", "12345678", "deadbeef"})
+	line := rapid.Map(rapid.SliceOfN(part, 0, 9), func(parts []string) []byte { return []byte(strings.Join(parts, "")) })
+	same := 0
+	rapid.Check(t, func(t *rapid.T) {
+		a := line.Draw(t, "a")
+		b := slices.Clone(a)
+		for range rapid.IntRange(0, 2).Draw(t, "changes") {
+			if len(b) > 0 {
+				b[rapid.IntRange(0, len(b)-1).Draw(t, "at")] = rapid.SampledFrom([]byte("0123abXg ")).Draw(t, "to")
+			}
+		}
+		if got, want := Shape(a) == Shape(b), plain(a) == plain(b); got != want {
+			t.Fatalf("%q and %q have one shape: %v, want %v", a, b, got, want)
+		} else if got && !bytes.Equal(a, b) {
+			same++
+		}
+	})
+	if same == 0 {
+		t.Fatal("no two lines had one shape")
+	}
 }

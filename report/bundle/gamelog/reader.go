@@ -34,9 +34,9 @@ type reader struct {
 	all       bool   // all lines may hold telling texts: nothing is searched for in many lines at once
 	text, key []byte // of the current line
 	unescaped []byte
-	coloured  []byte // a line without its colours
-	openings  []opening
-	oldest    int // of them
+	coloured  []byte      // a line without its colours
+	openings  [64]opening // by letters of the message
+	begin     int         // where the last of these messages began
 }
 
 // seed is the same for all logs, since their keys are compared with each other. Keys order nothing.
@@ -178,23 +178,27 @@ type opening struct {
 	tick int    // where its number is
 }
 
-// maxLike is how many openings are remembered.
-const maxLike = 8
-
 // like takes a line that begins as an earlier one, but for the digits of its numbers, and reports whether it does.
 func (r *reader) like(b []byte) bool {
-	for i := range r.openings {
-		o := &r.openings[i]
-		if len(b) <= len(o.text) || !textsearch.Alike(o.text, b[:len(o.text)]) {
-			continue
-		}
-		if o.unit != "" {
-			tick, _ := number(b[o.tick:])
-			r.reached(o.unit, tick)
-		}
-		return true
+	o := r.opening(b)
+	if o == nil || len(o.text) == 0 || len(b) <= len(o.text) || !textsearch.Alike(o.text, b[:len(o.text)]) {
+		return false
 	}
-	return false
+	if o.unit != "" {
+		tick, _ := number(b[o.tick:])
+		r.reached(o.unit, tick)
+	}
+	return true
+}
+
+// opening returns the place for the opening of a line by letters of its message, which begins where that of the last
+// remembered line does; nil if the line is too short.
+func (r *reader) opening(b []byte) *opening {
+	if len(b) < r.begin+5 {
+		return nil
+	}
+	b = b[r.begin:]
+	return &r.openings[(31*b[0]+7*b[2]+b[4])%byte(len(r.openings))]
 }
 
 // remember remembers how a line begins that is neither a warning nor worse. Its message shows in so many bytes whether it
@@ -204,11 +208,8 @@ func (r *reader) remember(b []byte, l *lead, size int) {
 	if end >= len(b) || l.severity != None || !l.level && unlabelled(b[l.text:], false) != None {
 		return
 	}
-	if len(r.openings) < maxLike {
-		r.openings = append(r.openings, opening{})
-	}
-	o := &r.openings[r.oldest%len(r.openings)]
-	r.oldest++
+	r.begin = l.text
+	o := r.opening(b)
 	o.text, o.unit, o.tick = append(o.text[:0], b[:end]...), l.unit, l.text
 	for l.unit != "" && !isDigit(b[o.tick]) {
 		o.tick++

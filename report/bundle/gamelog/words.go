@@ -33,7 +33,7 @@ func unlabelled(b []byte, tells bool) Severity {
 	if bytes.HasPrefix(b, []byte("panic: ")) {
 		return Fatal
 	}
-	if len(b) == 0 || bytes.IndexByte([]byte("FfCcUM"), b[0]) < 0 {
+	if len(b) < 8 || bytes.IndexByte([]byte("FfCUM"), b[0]) < 0 || bytes.IndexByte([]byte("aoni"), b[1]) < 0 {
 		return None
 	}
 	for _, begin := range []string{"Failed to ", "failed to ", "Could not ", "Couldn't ", "Cannot ", "Can't ", "Unable to ", "Missing "} {
