@@ -297,7 +297,7 @@ func parted(c *verdict.Conclusion) string {
 		text.WriteString(": " + atCheckpoint(c))
 	default:
 		if what := seen(c); what != "" {
-			fmt.Fprintf(&text, "; what differs %s later: %s", prose.Count(c.Later, "tick", "ticks"), what)
+			text.WriteString("; " + what)
 		}
 	}
 	switch p := c.Parting; {
@@ -416,10 +416,10 @@ func where(c *verdict.Conclusion) string {
 	return within(c, root)
 }
 
-// seen names what differs in the states that were compared, where these were saved after the first moment that is known
-// to differ. It is empty if where names it, or if there are no such states.
+// seen names what differs in the states that were compared, and how many ticks they were saved after the first moment
+// that is known to differ. It is empty if where names it, or if there are no such states.
 func seen(c *verdict.Conclusion) string {
-	if c.Compared == nil || c.Later == 0 || c.Tick == nil || len(c.MayBeFirst()) > 0 {
+	if c.Compared == nil || c.Compared.Point <= c.Bracket.Bad.Tick || len(c.MayBeFirst()) > 0 {
 		return ""
 	}
 	var list []string
@@ -434,13 +434,14 @@ func seen(c *verdict.Conclusion) string {
 		}
 	}
 	slices.Sort(list)
+	later := "what differs " + prose.Count(c.Compared.Point-c.Bracket.Bad.Tick, "tick", "ticks") + " later: "
 	switch len(list) {
 	case 0:
 		return ""
 	case 1:
-		return within(c, list[0])
+		return later + within(c, list[0])
 	}
-	return several(c, list)
+	return later + several(c, list)
 }
 
 // within names what differs within an archetype, the RNG if it is empty.
