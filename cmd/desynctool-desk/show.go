@@ -56,7 +56,7 @@ Exit status: 0 on success, 2 if there is no such report.`,
   desynctool desk show report 1 --format html=report.html`,
 		Args: cobra.ExactArgs(1),
 	}
-	cmd.Flags().BoolVar(&all, "all", false, "print all of a long answer")
+	cmd.Flags().BoolVarP(&all, "all", "a", false, "print all of a long answer")
 	format := cli.AddReportFormats(cmd)
 	cmd.RunE = func(_ *cobra.Command, args []string) (err error) {
 		store, err := d.open(false)

@@ -77,7 +77,7 @@ prefix.
 			return cobra.MinimumNArgs(1)(cmd, args)
 		},
 	}
-	cmd.Flags().StringVar(&flags.sim, "sim", "", "replay in this simulator: builtin, builtin:fault=…, exec:COMMAND, …")
+	cmd.Flags().StringVarP(&flags.sim, "sim", "s", "", "replay in this simulator: builtin, builtin:fault=…, exec:COMMAND, …")
 	cmd.Flags().StringVar(&flags.own, "own", "", "with --write: the build of the wrong peer")
 	cmd.Flags().StringVar(&flags.write, "write", "", "with --sim: compute the peers' states where they first differ, and write them to this folder")
 	flags.sims.addTimeout(cmd)

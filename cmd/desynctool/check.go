@@ -39,7 +39,7 @@ or has no format that check knows.`,
   desynctool check --format json host.trace`,
 		Args: cobra.MinimumNArgs(1),
 	}
-	cmd.Flags().BoolVar(&all, "all", false, "show every finding, at most 1000 for each file")
+	cmd.Flags().BoolVarP(&all, "all", "a", false, "show every finding, at most 1000 for each file")
 	format := cli.AddFormat(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return doCheck(e, args, all, format) }
 	return cmd

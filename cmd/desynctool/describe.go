@@ -48,7 +48,7 @@ is unusable; 3 if something does not fit, or nothing is understood.`,
 		Args: cobra.MinimumNArgs(1),
 	}
 	cmd.Flags().BoolVar(&flags.check, "check", false, "check the page instead of writing one")
-	cmd.Flags().BoolVar(&flags.all, "all", false, "with --check, show every file and everything that does not fit")
+	cmd.Flags().BoolVarP(&flags.all, "all", "a", false, "with --check, show every file and everything that does not fit")
 	cmd.Flags().StringVarP(&flags.output, "output", "o", "", "write the page to this file instead of stdout")
 	addGame(e, cmd)
 	format := cli.AddFormat(cmd)

@@ -58,7 +58,7 @@ they hid is listed.
 	}
 	cmd.Flags().StringArrayVar(&flags.ignore, "ignore", nil, "hide differences that match this rule (repeatable)")
 	cmd.Flags().StringArrayVar(&flags.ignoreFile, "ignore-file", nil, "read rules from a file, one a line")
-	cmd.Flags().BoolVar(&flags.all, "all", false, "print every difference")
+	cmd.Flags().BoolVarP(&flags.all, "all", "a", false, "print every difference")
 	cmd.Flags().BoolVar(&flags.noise, "noise", false, "also compare data that is known to differ between peers in sync")
 	cmd.Flags().BoolVar(&flags.force, "force", false, "compare states of different sessions or state points")
 	cmd.Flags().StringVar(&flags.memory.Program, "debug-info", "", "A and B are raw memory of this game, which contains debug information")

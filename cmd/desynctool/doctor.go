@@ -32,7 +32,7 @@ Exit status:
   desynctool doctor host client --format json`,
 		Args: cobra.MinimumNArgs(1),
 	}
-	cmd.Flags().BoolVar(&all, "all", false, "name every file with trouble")
+	cmd.Flags().BoolVarP(&all, "all", "a", false, "name every file with trouble")
 	match := addMatch(cmd)
 	addGame(e, cmd)
 	format := cli.AddFormat(cmd)

@@ -46,7 +46,7 @@ Exit status: 0 on success, 2 if a file is unusable.`,
 	}
 	cmd.Flags().BoolVar(&reverse, "reverse", false, "turn text back into the binary file")
 	cmd.Flags().StringVarP(&output, "output", "o", "", "write to this file instead of stdout")
-	cmd.Flags().StringVar(&format, "format", "text", "text or json")
+	cmd.Flags().StringVarP(&format, "format", "f", "text", "text or json")
 	addGame(e, cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if format != "text" && (format != "json" || reverse) {

@@ -66,7 +66,7 @@ func addGame(e *env, cmd *cobra.Command) {
 // addMatch adds the flag --match, which selects one of several matches.
 func addMatch(cmd *cobra.Command) *matchFlag {
 	m := &matchFlag{}
-	cmd.Flags().IntVar(&m.number, "match", 0, "use only the match with this number, if there are several")
+	cmd.Flags().IntVarP(&m.number, "match", "m", 0, "use only the match with this number, if there are several")
 	m.given = func() bool { return cmd.Flags().Changed("match") }
 	return m
 }

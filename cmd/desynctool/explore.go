@@ -51,7 +51,7 @@ of the worst verdict.
 		Args: cobra.MinimumNArgs(1),
 	}
 	f := cmd.Flags()
-	f.StringVar(&flags.sim, "sim", "", "replay in this simulator: builtin, builtin:fault=…, exec:COMMAND, …")
+	f.StringVarP(&flags.sim, "sim", "s", "", "replay in this simulator: builtin, builtin:fault=…, exec:COMMAND, …")
 	f.StringVar(&flags.own, "own", "", "the build of the peer that is wrong, if it is not the build of --sim")
 	f.IntVar(&flags.replays, "replays", 0, "how many replays to make to find the cause; 0 for as many as are begun in a minute")
 	flags.sims.addTimeout(cmd)

@@ -48,11 +48,11 @@ type goldenFlags struct {
 
 func (f *goldenFlags) add(cmd *cobra.Command, sim string) {
 	flags := cmd.Flags()
-	flags.StringVar(&f.sim, "sim", sim, "the simulator: builtin, builtin:fault=…, exec:COMMAND, …")
+	flags.StringVarP(&f.sim, "sim", "s", sim, "the simulator: builtin, builtin:fault=…, exec:COMMAND, …")
 	f.sims.addTimeout(cmd)
 	flags.StringVar(&f.platform, "platform", "", "the name of this platform (default: system and processor, "+`such as "linux/amd64")`)
 	flags.StringVar(&f.build, "build", "", "the name of the game's build (default: the name that the simulator reports)")
-	flags.BoolVar(&f.all, "all", false, "print every replay")
+	flags.BoolVarP(&f.all, "all", "a", false, "print every replay")
 }
 
 // goldenRecordFlags are the flags of golden record.

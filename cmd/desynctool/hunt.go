@@ -92,7 +92,7 @@ Exit status:
   desynctool hunt --sim builtin:fault=rng-leak --against builtin --seed 0x1`,
 	}
 	f := cmd.Flags()
-	f.StringVar(&flags.sim, "sim", "builtin", "the simulator: builtin, builtin:fault=…, exec:COMMAND, …")
+	f.StringVarP(&flags.sim, "sim", "s", "builtin", "the simulator: builtin, builtin:fault=…, exec:COMMAND, …")
 	f.StringVar(&flags.against, "against", "", "a second simulator, side by side with the first")
 	flags.sims.addTimeout(cmd)
 	f.Uint64Var(&flags.seeds, "seeds", seedsByDefault, "how many sessions, including the sessions of earlier hunts in the store; with --for there is no bound unless --seeds is given")
@@ -105,7 +105,7 @@ Exit status:
 	f.Uint64Var(&flags.ticks, "ticks", hunt.DefaultTicks, "how many ticks a session has at most")
 	f.IntVar(&flags.most, "max-replays", hunt.DefaultMaxReplays, "minimise a failure with at most this many replays")
 	f.IntVar(&flags.jobs, "jobs", 0, "how many sessions to play at once; 0 for as many as there are processors")
-	f.BoolVar(&flags.all, "all", false, "print every finding")
+	f.BoolVarP(&flags.all, "all", "a", false, "print every finding")
 	format := cli.AddFormat(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		changed := cmd.Flags().Changed

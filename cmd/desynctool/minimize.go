@@ -77,7 +77,7 @@ Exit status:
 	}
 	f := cmd.Flags()
 	f.StringVarP(&flags.dir, "output", "o", "", "folder to write to; it must be empty, not exist, or contain an interrupted search")
-	f.StringVar(&flags.sim, "sim", "builtin", "the simulator: builtin, builtin:fault=…, exec:COMMAND, …")
+	f.StringVarP(&flags.sim, "sim", "s", "builtin", "the simulator: builtin, builtin:fault=…, exec:COMMAND, …")
 	flags.sims.addTimeout(cmd)
 	flags.sims.addGames(cmd)
 	f.StringVar(&flags.against, "against", "", "a second simulator, side by side with the first")
@@ -91,7 +91,7 @@ Exit status:
 	f.IntVar(&flags.runs, "runs", 1, "test each candidate this many times, for sessions that diverge only sometimes")
 	f.IntVar(&flags.most, "max-replays", minimize.DefaultMaxReplays, "stop after this many replays, with the best session so far")
 	f.IntVar(&flags.jobs, "jobs", 0, "number of candidates tested at once; 0 is one for each processor, or a single one with --run")
-	f.BoolVar(&flags.all, "all", false, "print every order that is left")
+	f.BoolVarP(&flags.all, "all", "a", false, "print every order that is left")
 	format := cli.AddFormat(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if cmd.Flags().Changed("rollback") && flags.rollback < 1 {

@@ -42,7 +42,7 @@ orders.
 	f.StringArrayVar(&flags.options.LocalKinds, "local", nil, "a kind of order that need not be the same on all peers (repeatable)")
 	f.Uint64Var(&flags.options.LateWindow, "late", 4096, "number of ticks by which an order may be late and still count as the same")
 	f.BoolVar(&flags.options.Force, "force", false, "compare logs of different sessions")
-	f.BoolVar(&flags.all, "all", false, "print every difference")
+	f.BoolVarP(&flags.all, "all", "a", false, "print every difference")
 	flags.match = addMatch(cmd)
 	addGame(e, cmd)
 	format := cli.AddFormat(cmd)

@@ -78,7 +78,7 @@ platforms.
 		Args: cobra.ExactArgs(1),
 	}
 	f := cmd.Flags()
-	f.StringVar(&flags.sim, "sim", "builtin", "the simulator: builtin, builtin:fault=…, exec:COMMAND, …")
+	f.StringVarP(&flags.sim, "sim", "s", "builtin", "the simulator: builtin, builtin:fault=…, exec:COMMAND, …")
 	flags.sims.addTimeout(cmd)
 	f.StringVar(&flags.against, "against", "", "a second simulator, side by side with the first")
 	f.BoolVar(&flags.dual, "dual", false, "two instances of the simulator side by side")
@@ -95,7 +95,7 @@ platforms.
 	f.StringVar(&flags.expect, "expect", "", "compare the replay with the hashes in this trace")
 	f.BoolVar(&flags.drill, "drill", false, "step system by system: find the first system that differs, and the values that it wrote")
 	f.BoolVar(&flags.force, "force", false, "accept snapshots of another seed, map or build than the log; with a game: accept a recording of another version")
-	f.BoolVar(&flags.all, "all", false, "print every difference")
+	f.BoolVarP(&flags.all, "all", "a", false, "print every difference")
 	flags.sims.addGames(cmd)
 	flags.match = addMatch(cmd)
 	format := cli.AddFormat(cmd)

@@ -72,7 +72,7 @@ Exit status: 0 on success, whatever the reports show; 2 if an argument is unusab
   desynctool report triage.json --redact --format json`,
 	}
 	f := cmd.Flags()
-	f.BoolVar(&flags.all, "all", false, "print all of a long answer")
+	f.BoolVarP(&flags.all, "all", "a", false, "print all of a long answer")
 	f.BoolVar(&flags.redact, "redact", false, "leave only the facts that players may see")
 	addOpen(cmd, &flags.open)
 	f.StringVar(&flags.peer, "peer", "", "write the report of the peer with this folder or snapshot")

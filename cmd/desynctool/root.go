@@ -65,6 +65,9 @@ entity, the field.
 Results go to stdout, warnings and errors to stderr.
 
 ` + cli.ExitHelp,
+		Example: `  desynctool triage report.zip
+  desynctool diff host/state.json client/state.json
+  desynctool triage host client --sim exec:game --format html=report.html`,
 		Annotations: map[string]string{cli.TakesPaths: "desynctool triage"},
 		PersistentPreRunE: func(cmd *cobra.Command, args []string) error {
 			if slices.Contains(args, "-") && slices.Contains(filesOnly, cmd.Name()) {

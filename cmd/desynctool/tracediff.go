@@ -65,7 +65,7 @@ on. --every N is for a relay that always compares every N ticks.
 	f.Uint64Var(&flags.options.Rollback, "rollback", 256, "number of ticks that a trace may go back and simulate again")
 	f.BoolVar(&flags.options.FirstOnly, "first", false, "stop at the first tick that differs")
 	f.BoolVar(&flags.options.Force, "force", false, "compare traces of different games")
-	f.BoolVar(&flags.all, "all", false, "print everything")
+	f.BoolVarP(&flags.all, "all", "a", false, "print everything")
 	flags.match = addMatch(cmd)
 	addGame(e, cmd)
 	format := cli.AddFormat(cmd)

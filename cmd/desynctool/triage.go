@@ -96,8 +96,8 @@ process.
 		Args: cobra.MinimumNArgs(1),
 	}
 	f := cmd.Flags()
-	f.BoolVar(&flags.all, "all", false, "print all of a long answer")
-	f.StringVar(&flags.sim, "sim", "", "replay in this simulator: builtin, builtin:fault=…, exec:COMMAND, …")
+	f.BoolVarP(&flags.all, "all", "a", false, "print all of a long answer")
+	f.StringVarP(&flags.sim, "sim", "s", "", "replay in this simulator: builtin, builtin:fault=…, exec:COMMAND, …")
 	f.StringVar(&flags.own, "own", "", "the build of the wrong peer, if it is not the build in --sim")
 	f.BoolVar(&flags.verify, "verify", false, verifyUsage)
 	f.IntVar(&flags.replays, "replays", 0, "maximum number of replays to find the cause; 0 begins replays for a minute")

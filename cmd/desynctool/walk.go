@@ -29,7 +29,7 @@ two folders for the first states that differ.
   desynctool walk host client --format json`,
 		Args: cobra.ExactArgs(2),
 	}
-	cmd.Flags().BoolVar(&all, "all", false, "print all of a long answer")
+	cmd.Flags().BoolVarP(&all, "all", "a", false, "print all of a long answer")
 	cmd.Flags().BoolVar(&force, "force", false, "compare states of different sessions or state points")
 	format := cli.AddFormat(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return doWalk(e, args[0], args[1], all, force, format) }

@@ -52,6 +52,9 @@ func Plainly(err error) string {
 	if !ok {
 		return err.Error()
 	}
+	if strings.Contains(failed.Path, "://") && errors.Is(failed, fs.ErrNotExist) {
+		return failed.Path + ": no such file; addresses are not fetched, so save the file and give its path"
+	}
 	if errors.Is(failed, fs.ErrNotExist) {
 		return failed.Path + ": no such file or folder"
 	}

@@ -33,9 +33,9 @@ func addCompletion(root *cobra.Command) {
 		}
 		for _, c := range append(c.Commands(), c) {
 			c.Example = "  " + load[c.Name()]
-			c.Long = "completion prints the script that a shell needs to complete commands, flags and their\nvalues.\n\nExit status: 0."
+			c.Long = "completion prints the script that a shell needs to complete commands, flags and their\nvalues."
 			if c.Name() != "completion" {
-				c.Long = fmt.Sprintf("%[1]s prints the script that %[1]s needs to complete commands, flags and their values.\nLoad it when %[1]s starts.\n\nExit status: 0.", c.Name())
+				c.Long = fmt.Sprintf("%[1]s prints the script that %[1]s needs to complete commands, flags and their values.\nLoad it when %[1]s starts.", c.Name())
 			}
 			if c.Name() == "bash" {
 				c.RunE = func(c *cobra.Command, _ []string) error {

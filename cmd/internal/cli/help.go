@@ -66,12 +66,11 @@ func usage(cmd *cobra.Command) string {
 			commands("Additional Commands:", "")
 		}
 	}
-	flags := func(title, text string) { out.WriteString("\n\n" + title + "\n" + strings.TrimRight(text, " \n")) }
 	if cmd.HasAvailableLocalFlags() {
-		flags("Flags:", local.FlagUsagesWrapped(helpWidth))
+		out.WriteString("\n\n" + flagUsages(cmd.Name(), local))
 	}
 	if cmd.HasAvailableInheritedFlags() {
-		flags("Global Flags:", globalFlags(cmd))
+		out.WriteString("\n\nGlobal Flags:\n" + globalFlags(cmd))
 	}
 	if below {
 		fmt.Fprintf(&out, "\n\n\"%s COMMAND --help\" shows more about a command.", cmd.CommandPath())

@@ -169,7 +169,7 @@ func globalFlags(c *cobra.Command) string {
 	shown := pflag.NewFlagSet("", pflag.ContinueOnError)
 	c.InheritedFlags().VisitAll(func(f *pflag.Flag) {
 		if !slices.Contains(ofAll, f.Name) {
-			shown.AddFlag(f)
+			shown.AddFlag(naming(c.Name(), f))
 		}
 	})
 	return strings.TrimRight(shown.FlagUsagesWrapped(helpWidth), "\n")

@@ -110,8 +110,8 @@ func manPage(c *cobra.Command, b Build) []byte {
 			r.item(sub.Name(), sub.Short)
 		}
 	}
-	r.options("OPTIONS", c.NonInheritedFlags())
-	r.options("GLOBAL OPTIONS", c.InheritedFlags())
+	r.options(c.Name(), "OPTIONS", c.NonInheritedFlags())
+	r.options(c.Name(), "GLOBAL OPTIONS", c.InheritedFlags())
 	if len(exit) > 0 {
 		r.macro("SH", "EXIT STATUS")
 		for _, p := range exit {
@@ -259,7 +259,7 @@ func (r *roff) prose(text string) {
 	}
 }
 
-func (r *roff) options(heading string, flags *pflag.FlagSet) {
+func (r *roff) options(command, heading string, flags *pflag.FlagSet) {
 	if !flags.HasAvailableFlags() {
 		return
 	}
@@ -268,7 +268,7 @@ func (r *roff) options(heading string, flags *pflag.FlagSet) {
 		if f.Hidden || f.Deprecated != "" {
 			return
 		}
-		value, usage := pflag.UnquoteUsage(f)
+		value, usage := pflag.UnquoteUsage(naming(command, f))
 		name := `\fB` + roffText("--"+f.Name) + `\fR`
 		if f.Shorthand != "" {
 			name = `\fB` + roffText("-"+f.Shorthand) + `\fR, ` + name

@@ -66,11 +66,11 @@ git config a.b \(aqc\(aq
 \fB\-h\fR, \fB\-\-help\fR
 help for look
 .TP
-\fB\-n\fR, \fB\-\-number\fR \fIint\fR
+\fB\-n\fR, \fB\-\-number\fR \fIN\fR
 how many (default 3)
 .SH "GLOBAL OPTIONS"
 .TP
-\fB\-\-color\fR \fIstring\fR
+\fB\-\-color\fR \fIWHEN\fR
 colour the text (default auto)
 .SH "EXIT STATUS"
 .TP

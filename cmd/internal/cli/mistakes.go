@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -140,9 +141,15 @@ func unknownFlag(cmd *cobra.Command, err *pflag.NotExistError) error {
 		if begin != nil {
 			hint = "; did you mean " + oneOf(begin) + "?"
 		}
+		if err.GetSpecifiedName() == "o" && len(formatsOf(cmd)) > 0 {
+			hint = "; did you mean --format FORMAT=FILE?"
+		}
 		return fmt.Errorf("unknown flag -%s%s", err.GetSpecifiedName(), hint)
 	}
 	name := err.GetSpecifiedName()
+	if slices.Contains(formatsOf(cmd), name) {
+		return fmt.Errorf("unknown flag --%[1]s; did you mean --format %[1]s?", name)
+	}
 	hint := prose.DidYouMean("--"+name, names)
 	if sub, _, found := cmd.Root().Find([]string{name}); hint == "" && found == nil && sub.HasParent() {
 		hint = "; did you mean " + sub.CommandPath() + "?"
@@ -151,6 +158,18 @@ func unknownFlag(cmd *cobra.Command, err *pflag.NotExistError) error {
 		hint = fmt.Sprintf("; %s --help lists its flags", cmd.CommandPath())
 	}
 	return fmt.Errorf("unknown flag --%s%s", name, hint)
+}
+
+// formatsOf returns the formats of a command that can write its output to files.
+func formatsOf(cmd *cobra.Command) []string {
+	f := cmd.Flags().Lookup("format")
+	if f == nil {
+		return nil
+	}
+	if o, ok := f.Value.(*Outputs); ok {
+		return o.Allowed
+	}
+	return nil
 }
 
 // oneOf returns "a", or "a, b or c".

@@ -91,7 +91,7 @@ func AddFormats(cmd *cobra.Command, allowed ...string) *Outputs {
 	o := &Outputs{Allowed: allowed}
 	named := slices.Clone(allowed)
 	named[0] += " (the default)"
-	cmd.Flags().Var(o, "format", Alternatives(named)+"; FORMAT=FILE writes to a file, and may be repeated")
+	cmd.Flags().VarP(o, "format", "f", Alternatives(named)+"; FORMAT=FILE writes to a file, and may be repeated")
 	return o
 }
 

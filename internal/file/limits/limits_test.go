@@ -18,7 +18,7 @@ func TestParse(t *testing.T) {
 		name, text string
 		want       int64
 	}{
-		{"cell", "1GiB", 1 << 30}, {"cell", "64k", 64 << 10}, {"cell", "64KiB", 64 << 10}, {"cell", "3M", 3 << 20}, {"cell", "12", 12}, {"cell", "7b", 7},
+		{"cell", "1GiB", 1 << 30}, {"cell", "64k", 64 << 10}, {"cell", "64KiB", 64 << 10}, {"cell", "3M", 3 << 20}, {"cell", "120", 120}, {"cell", "12", -1}, {"cell", "7b", 7},
 		{"rows", "10k", 10_000}, {"rows", "10m", 10_000_000}, {"rows", "10kb", -1}, {"rows", "0", -1}, {"rows", "-1", -1}, {"rows", "", -1}, {"rows", "1.5", -1},
 		{"rows", "kk", -1}, {"rows", "9999999999999t", -1}, {"rows", "18446744073709551615", -1}, {"cell", "3GiB", -1}, {"cell", "2GiB", 2 << 30},
 		{"wall", "90s", 90e9}, {"wall", "10m", 600e9}, {"wall", "none", limits.None}, {"wall", "0s", -1}, {"wall", "-3s", -1}, {"wall", "5", -1},

@@ -100,6 +100,9 @@ func (s *Settings) Assign(text, from string) error {
 // suffixes are the suffixes of numbers. They mean powers of 1024 for bytes, and of 1000 for other units.
 const suffixes = "kmgt"
 
+// leastBytes is the lowest limit in bytes. Less is a number that lacks its unit.
+const leastBytes = 64
+
 // Parse parses a value: a number, perhaps followed by k, m, g or t, as in 64k, 10m, 1GiB. For a [Duration], it accepts
 // the syntax of time.ParseDuration, or "none".
 func (l *Limit) Parse(text string) (int64, error) {
@@ -107,6 +110,8 @@ func (l *Limit) Parse(text string) (int64, error) {
 	switch {
 	case !ok:
 		return 0, fmt.Errorf("limit %s is %q, expected %s", l.Name, text, l.expected())
+	case l.Unit == Bytes && value < leastBytes && !strings.HasSuffix(strings.ToLower(text), "b"):
+		return 0, fmt.Errorf("limit %s is %q, which are bytes; did you mean %sMiB or %[3]sGiB?", l.Name, text, text)
 	case value > l.Most:
 		return 0, fmt.Errorf("limit %s is %q, expected at most %s", l.Name, text, l.Text(l.Most))
 	}
