@@ -174,6 +174,9 @@ type TraceInfo struct {
 
 	// Rollback is nil if the trace has neither predictions nor rollbacks.
 	Rollback *RollbackStats
+	// Kept are guesses that another input contradicts, in ticks that were not simulated again: the first of at most 64
+	// ticks. They are known only of traces with restores.
+	Kept []KeptGuess
 }
 
 // Gap is a span of ticks that a trace lacks, both ends included.
@@ -257,6 +260,14 @@ type RollbackStats struct {
 	BeyondWindow    int64 // checkpoints of ticks that were already settled
 	ConfirmedTwice  int64 // confirmed checkpoints that were confirmed again
 	ConfirmedChange int64 // of those, with another value
+}
+
+// KeptGuess is an input that was guessed for a tick. Another input was known later, and no restore led back to the tick.
+type KeptGuess struct {
+	Tick         Tick
+	Player       uint32
+	Guess, Known string // the values of the first sum that differs
+	Pos          Position
 }
 
 // DifferenceKind is the way in which traces differ at a checkpoint.

@@ -9,13 +9,16 @@ import (
 // more, its oldest ticks are settled early.
 const maxOpen = 1 << 18
 
+// maxKept is the maximum number of TraceInfo.Kept.
+const maxKept = 64
+
 // settled compares traces that predict and roll back. A tick is compared when no trace can go back to it any more, by
 // the values that were confirmed last.
 func (c *comparer) settled() error {
 	for _, p := range c.peers {
 		p.settling = &settler{
 			c: c, p: p, depth: c.opts.Rollback,
-			ticks: map[uint64]*passes{}, saves: map[uint64]saved{}, inputs: map[inputKey]saved{},
+			ticks: map[uint64]*passes{}, saves: map[uint64]saved{}, inputs: map[inputKey]saved{}, wrong: map[uint64]KeptGuess{},
 		}
 		p.info.Rollback = &p.settling.stats
 	}
@@ -100,7 +103,9 @@ type settler struct {
 
 	saves   map[uint64]saved
 	inputs  map[inputKey]saved
+	wrong   map[uint64]KeptGuess // by tick, until a restore leads back to it
 	restore *restore
+	writes  bool // restores
 }
 
 // passes is a tick that may be simulated again.
@@ -182,6 +187,10 @@ func (s *settler) settle() {
 	if t.tick.Epoch == s.epoch {
 		delete(s.ticks, t.tick.Number)
 		s.settled = t.tick.Number + 1
+		if k, ok := s.wrong[t.tick.Number]; ok && s.writes && len(s.p.info.Kept) < maxKept {
+			s.p.info.Kept = append(s.p.info.Kept, k)
+		}
+		delete(s.wrong, t.tick.Number)
 	}
 	for _, it := range t.items {
 		if it.confirmed == nil {
@@ -331,6 +340,7 @@ func (s *settler) newEpoch(rec *Record) {
 	clear(s.ticks)
 	clear(s.saves)
 	clear(s.inputs)
+	clear(s.wrong)
 	s.restore = nil
 	s.begun, s.settled = false, 0
 	s.pass++
@@ -368,7 +378,12 @@ func (s *settler) event(rec *Record) {
 				s.c.find(*f)
 			}
 		}
-		s.restore = &restore{e.Tick, e.Other, rec.Pos}
+		s.restore, s.writes = &restore{e.Tick, e.Other, rec.Pos}, true
+		for tick := range s.wrong {
+			if e.Tick <= tick && tick < e.Other {
+				delete(s.wrong, tick)
+			}
+		}
 		if e.Other > e.Tick {
 			s.wentBack(e.Other - e.Tick)
 		} else {
@@ -412,6 +427,9 @@ func (s *settler) input(rec *Record, used saved) {
 		}
 	case known && e.Phase == Confirmed && want != got:
 		s.stats.WrongInputs++
+		if _, ok := s.wrong[e.Tick]; !ok && (!s.begun || e.Tick >= s.settled) {
+			s.wrong[e.Tick] = KeptGuess{Tick{s.epoch, e.Tick}, e.Player, want, got, rec.Pos}
+		}
 	}
 	s.inputs[k] = used
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -185,9 +186,62 @@ func TestRestoredOtherState(t *testing.T) {
 			if d == nil || d.Tick == nil || *d.Tick != 12 || len(r.Contradictions) > 0 {
 				t.Fatalf("%+v, contradictions %q", d, r.Contradictions)
 			}
-			if restored != (mismatch == 12) || restored == (d.System == "Combat") || restored != (len(r.Causes) == 2 && r.Causes[0].Class == verdict.SaveForgets) {
+			if restored != (mismatch == 12) || restored == (d.System == "Combat") || restored != (len(r.Causes) == 3 && r.Causes[0].Class == verdict.SaveForgets) {
 				t.Errorf("system %q, causes %v: %s", d.System, r.Causes, said)
 			}
 		})
+	}
+}
+
+// TestKeptGuess: a wrong guess for the divergent tick, to which no restore leads back, is the cause. It is not if the peer
+// went back, or if the other peer keeps such guesses too and nothing comes of it: then sums of inputs cover more than the
+// games compare.
+func TestKeptGuess(t *testing.T) {
+	for name, test := range map[string]struct {
+		kept [2][]int // ticks of each peer
+		want bool
+	}{
+		"of the divergent tick":              {[2][]int{nil, {12}}, true},
+		"of earlier ticks too":               {[2][]int{nil, {4, 8, 12}}, true},
+		"of an earlier tick":                 {[2][]int{nil, {8}}, false},
+		"corrected":                          {[2][]int{}, false},
+		"of both peers":                      {[2][]int{{8}, {12}}, false},
+		"of both peers, the other one later": {[2][]int{{16}, {12}}, true},
+	} {
+		dir := t.TempDir()
+		for side, peer := range []string{"anna", "bert"} {
+			lines := []string{"%desynctool trace 1", "%seed 7", fmt.Sprintf("%%peer %q", peer)}
+			for tick := range 20 {
+				if tick%4 == 0 && tick > 0 {
+					lines = append(lines, fmt.Sprintf("event=save tick=%d sum=0x%016x", tick, 7000+tick),
+						fmt.Sprintf("event=input tick=%d player=3 phase=predicted sum=0xaa", tick),
+						fmt.Sprintf("tick=%d system=Move phase=predicted sum=0x%016x", tick, 9000+tick),
+						fmt.Sprintf("event=input tick=%d player=3 sum=0xbb", tick))
+					if !slices.Contains(test.kept[side], tick) {
+						lines = append(lines, fmt.Sprintf("event=restore tick=%d at=%d sum=0x%016x", tick, tick+1, 7000+tick))
+					}
+				}
+				sum := 1000 * tick
+				if tick >= 12 {
+					sum += 500 * side
+				}
+				lines = append(lines, fmt.Sprintf("tick=%d system=Move sum=0x%016x", tick, sum))
+			}
+			if err := os.MkdirAll(filepath.Join(dir, peer), 0o777); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(dir, peer, "checkpoints.trace"), []byte(strings.Join(append(lines, "%end"), "\n")+"\n"), 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r := judged(t, compare.Builds{}, dir)
+		if d := r.FirstDivergence; d == nil || d.Tick == nil || *d.Tick != 12 || len(r.Contradictions) > 0 {
+			t.Fatalf("%s: %+v, contradictions %q", name, d, r.Contradictions)
+		}
+		seen := len(r.Causes) == 1 && r.Causes[0].Class == verdict.PredictionLeak && r.Causes[0].Standing == string(verdict.Seen) &&
+			strings.Contains(strings.Join(r.Causes[0].Evidence, " "), "bert guessed the input of player 3 in the tick (0xaa), another one came (0xbb)")
+		if seen != test.want || !seen && len(r.Causes) > 0 {
+			t.Errorf("%s: causes %+v", name, r.Causes)
+		}
 	}
 }

@@ -115,7 +115,9 @@ func (c *Conclusion) seen(t *traits) bool {
 	case c.Loaded != nil:
 		return c.caused(Seen, nil, []Sign{signOf(PartedByLoading, c.Loaded.Peer)}, t.byLoading(c.Loaded)...)
 	case c.Restored != nil:
-		return c.caused(Seen, nil, []Sign{signOf(RestoredOther, c.Restored.Peer, c.Restored.Expected, c.Restored.Got)}, SaveForgets, ForeignWrite)
+		return c.caused(Seen, nil, []Sign{signOf(RestoredOther, c.Restored.Peer, c.Restored.Expected, c.Restored.Got)}, SaveForgets, PredictionLeak, ForeignWrite)
+	case t.kept != nil:
+		return c.caused(Seen, nil, []Sign{*t.kept}, PredictionLeak)
 	case t.exact && t.shape.notations:
 		return c.caused(Seen, nil, []Sign{sign(DecimalSigns)}, Locale)
 	case len(t.caches) > 0:

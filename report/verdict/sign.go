@@ -18,6 +18,7 @@ const (
 	FactSame                          // a fact of a machine is the same on a peer that is right; Names: the fact, its value
 	PartedByLoading                   // a peer diverged by loading a state; Names: the peer
 	RestoredOther                     // a peer restored another state than it had saved; Names: the peer, the saved checksum, the restored one
+	GuessKept                         // a peer guessed an input, another one came, and it did not go back to the tick; Names: the peer, the checksums of the guess and of the input; Numbers: the player
 	LoadedThere                       // a peer loaded a state where the peers diverged; Names: the peer, the kind of marker; Numbers: the tick
 	Experimented                      // an experiment; Names: its mode, the build
 	OwnIsSound                        // the peer's own build comes to the others' state, in every experiment; Names: the build
@@ -57,6 +58,7 @@ var signNames = [...]string{
 	FactSame:          "FactSame",
 	PartedByLoading:   "PartedByLoading",
 	RestoredOther:     "RestoredOther",
+	GuessKept:         "GuessKept",
 	LoadedThere:       "LoadedThere",
 	Experimented:      "Experimented",
 	OwnIsSound:        "OwnIsSound",

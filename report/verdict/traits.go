@@ -31,6 +31,9 @@ type traits struct {
 	// loaded is set if a peer loaded a state at the moment at which the peers diverged.
 	loaded *Sign
 
+	// kept is a wrong guess for the divergent tick, which the peer did not go back to; nil if no trace shows one.
+	kept *Sign
+
 	// system is the first one after which the peers differ, scopes what differs after it;
 	// both need traces.
 	system string
@@ -71,6 +74,7 @@ func observe(e Evidence, c *Conclusion) *traits {
 		}
 	}
 	t.loads(e, c)
+	t.guesses(e, c)
 	if e.Parted == nil {
 		return t
 	}
@@ -108,6 +112,32 @@ func (t *traits) loads(e Evidence, c *Conclusion) {
 			if (m.Kind == "load" || m.Kind == "resync" || m.Kind == "join") && (m.Tick == c.Tick.Number || m.Tick == c.Tick.Number+1) {
 				s := Sign{Kind: LoadedThere, Names: []string{e.Peers[i].Name, m.Kind}, Numbers: []uint64{m.Tick}}
 				t.loaded = &s
+			}
+		}
+	}
+}
+
+// guesses finds a wrong guess for the divergent tick that a peer did not correct. If a peer that is not known to be wrong
+// has one too, until then, the game's checksums of inputs cover more than what it compares.
+func (t *traits) guesses(e Evidence, c *Conclusion) {
+	if c.Tick == nil {
+		return
+	}
+	var by string
+	for _, r := range slices.Concat(e.Traces, e.Bisect.Traces) {
+		for i := range r.Traces {
+			peer := r.Traces[i].Name
+			for _, k := range r.Traces[i].Kept {
+				switch {
+				case k.Tick.Epoch > 0 || k.Tick.Number > c.Tick.Number:
+				case len(c.Guilty) > 0 && !slices.Contains(c.Guilty, peer) || by != "" && by != peer:
+					t.kept = nil
+					return
+				default:
+					if by = peer; k.Tick.Number == c.Tick.Number {
+						t.kept = &Sign{Kind: GuessKept, Names: []string{peer, k.Guess, k.Known}, Numbers: []uint64{uint64(k.Player)}}
+					}
+				}
 			}
 		}
 	}

@@ -310,6 +310,8 @@ func Sign(s verdict.Sign) string {
 		return fmt.Sprintf("the state that %s loaded is not the one that the others have", name(0))
 	case verdict.RestoredOther:
 		return fmt.Sprintf("the rollback of %s did not restore what was saved: expected %s, got %s", name(0), said(1), said(2))
+	case verdict.GuessKept:
+		return fmt.Sprintf("%s guessed the input of player %d in the tick (%s), another one came (%s), and no restore led back to the tick", name(0), number(0), said(1), said(2))
 	case verdict.LoadedThere:
 		return fmt.Sprintf("%s has a %s marker in tick %d, where the states diverge", name(0), name(1), number(0))
 	case verdict.Experimented:

@@ -1021,8 +1021,10 @@ fn sum(bytes: &[u8]) -> Vec<Sum> {
     vec![Sum { name: String::new(), bytes: bytes.to_vec() }]
 }
 
+/// What an input is, without the numbers of its orders.
 fn hash_of(orders: &[Order]) -> Vec<Sum> {
-    sum(&input_hash(&kinds(), 0, orders).unwrap())
+    let what: Vec<Order> = orders.iter().map(|o| Order { sequence: 0, ..o.clone() }).collect();
+    sum(&input_hash(&kinds(), 0, &what).unwrap())
 }
 
 impl Peer {
