@@ -97,7 +97,7 @@ func later(input, state moment) string {
 
 // says returns the claim in one line.
 func (c *PeerClaim) says() string {
-	return fmt.Sprintf("%s says after %s: %s", prose.Name(c.Peer), namedTick(c.After, c.NativeAfter), prose.Quote(c.Text))
+	return fmt.Sprintf("%s reports after %s: %s", prose.Name(c.Peer), namedTick(c.After, c.NativeAfter), prose.Quote(c.Text))
 }
 
 func hashName(kind HashKind, coverage Coverage) string {

@@ -138,7 +138,7 @@ func (f *File) LoadKeys(i, block int) (Keys, error) {
 func (t *fileTable) checkKeys(keys Keys, block int) error {
 	n := len(keys.A)
 	if keys.At(0) != t.Blocks[block].First {
-		return fmt.Errorf("first key is %s, the index says %s", keys.At(0), t.Blocks[block].First)
+		return fmt.Errorf("first key is %s, the index has %s", keys.At(0), t.Blocks[block].First)
 	}
 	if i := keys.unordered(); i > 0 {
 		return fmt.Errorf("key %s of row %d does not follow %s", keys.At(i), i, keys.At(i-1))
@@ -178,7 +178,7 @@ func checkBlockHead(raw []byte, domain byte, rows int) error {
 		return fmt.Errorf("block begins with % x", raw[:4])
 	}
 	if n := binary.LittleEndian.Uint32(raw[4:]); n != uint32(rows) {
-		return fmt.Errorf("block has %d rows, the index says %d", n, rows)
+		return fmt.Errorf("block has %d rows, the index has %d", n, rows)
 	}
 	return nil
 }

@@ -52,11 +52,11 @@ docs/desk.md describes a set-up that takes an afternoon.
 		id, title string
 		commands  []*cobra.Command
 	}{
-		{"in", "What comes in:", []*cobra.Command{newDeskAdd(d), newDeskWork(d), newDeskAgain(d)}},
-		{"ask", "What there is:", []*cobra.Command{newDeskList(d), newDeskShow(d), newDeskTop(d), newDeskNew(d), newDeskCheck(d), newDeskStats(d)}},
-		{"edit", "What people decide:", newDeskEdits(d)},
+		{"in", "Add reports:", []*cobra.Command{newDeskAdd(d), newDeskWork(d), newDeskAgain(d)}},
+		{"ask", "Look at reports:", []*cobra.Command{newDeskList(d), newDeskShow(d), newDeskTop(d), newDeskNew(d), newDeskCheck(d), newDeskStats(d)}},
+		{"edit", "Decide about groups:", newDeskEdits(d)},
 		{"others", "For others:", []*cobra.Command{newDeskServe(d), newDeskToken(d), newDeskShare(d), newDeskWebhook(d), newDeskAudit(d)}},
-		{"keep", "What is kept:", []*cobra.Command{newDeskDoctor(d), newDeskPrune(d), newDeskForget(d), newDeskExport(d), newDeskImport(d)}},
+		{"keep", "Keep the store:", []*cobra.Command{newDeskDoctor(d), newDeskPrune(d), newDeskForget(d), newDeskExport(d), newDeskImport(d)}},
 	} {
 		cmd.AddGroup(&cobra.Group{ID: g.id, Title: g.title})
 		for _, c := range g.commands {

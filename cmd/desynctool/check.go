@@ -24,8 +24,8 @@ mistake it reports the place and the broken rule: the page, the line, and the
 name of the rule in docs/rules.md. An error breaks a rule. An advice is about
 something that is allowed but has a cost, such as a log without hashes.
 
-Of a folder each file of ours is checked, and the files of one peer, which lie
-in one folder, against each other: hashes in the order log against snapshots and
+In a folder, each file in a format of desynctool is checked. The files of one peer, which lie
+in one folder, are compared with each other: hashes in the order log with snapshots and
 reports.
 
 verify tests something else, for any file that desynctool reads: whether the

@@ -27,7 +27,7 @@ judge a divergence.
 Exit status:
   0  the evidence is complete
   2  an argument is unusable: wrong usage, unreadable, no known files
-  3  evidence is lost or missing, the output says which`,
+  3  evidence is lost or missing, the output shows which`,
 		Example: `  desynctool doctor report.zip
   desynctool doctor host client --format json`,
 		Args: cobra.MinimumNArgs(1),

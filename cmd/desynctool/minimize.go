@@ -129,7 +129,7 @@ func (f *minimizeFlags) test(e *env, session *bundle.Recording) (minimize.Test, 
 	case f.run.line != "":
 		return f.run.command(session)
 	case live == nil:
-		return nil, errors.New("what is to decide whether a session diverges? Give --against SIM, --dual, --serialize, --rollback N, --check-caches, --check-purity, --predict P,Q or --run CMD")
+		return nil, errors.New("no test decides whether a session diverges; give --against SIM, --dual, --serialize, --rollback N, --check-caches, --check-purity, --predict P,Q or --run CMD")
 	}
 	if err := f.run.unused(); err != nil {
 		return nil, err

@@ -279,7 +279,7 @@ func eventSection(d *desk.GroupDetail) (s section) {
 	if len(d.Events) == 0 {
 		return s
 	}
-	s.title = "What was done, the newest first"
+	s.title = "Actions, the newest first"
 	for i := range d.Events {
 		if i == mostEvents {
 			s.notes = append(s.notes, "and "+Thousands(d.EventCount-int64(i))+" more")

@@ -185,7 +185,7 @@ func (s *source) Header() tracediff.Header { return tracediff.Header{Peer: s.pee
 func (s *source) Dialect() tracediff.Dialect {
 	return tracediff.Dialect{
 		Engine: "C&C Generals", File: "C&C Generals CRC log", Values: true, Endless: true,
-		Covers: "what the simulation logs while it runs, and the running CRC of objects, random numbers, the partition manager, players and AI as far as it is computed in a frame",
+		Covers: "the lines that the simulation logs while it runs, and the running CRC of objects, random numbers, the partition manager, players and AI as far as it is computed in a frame",
 	}
 }
 

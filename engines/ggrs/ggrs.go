@@ -193,7 +193,7 @@ func (r *reader) Dialect() tracediff.Dialect {
 	return tracediff.Dialect{
 		Engine: "GGRS", File: "log of bevy_ggrs", AtPoint: true, Endless: true,
 		TickName: messages.TickName("frame"),
-		Covers:   "what the game hashes into the checksum that it hands to GGRS",
+		Covers:   "the data that the game hashes into the checksum that it hands to GGRS",
 	}
 }
 

@@ -119,7 +119,7 @@ func (r *netLog) Dialect() tracediff.Dialect {
 	return tracediff.Dialect{
 		Engine: "OpenTTD", File: "messages of OpenTTD's network", Endless: true,
 		TickName: messages.TickName("frame"),
-		Covers:   "what the server sent: the first word of its random number generator's state, and commands; nothing of the client's own game",
+		Covers:   "messages of the server: the first word of its random number generator's state, and commands; nothing of the client's own game",
 	}
 }
 

@@ -64,7 +64,7 @@ func (d *traceDump) Header() tracediff.Header {
 func (d *traceDump) Dialect() tracediff.Dialect {
 	return tracediff.Dialect{
 		Engine: "Warzone 2100", File: "Warzone 2100 sync dump", TickName: TickName, AtPoint: true, Values: true,
-		Covers: "what the game prints of objects, power and orders in one tick: droids, structures, features and projectiles " +
+		Covers: "lines that the game prints about objects, power and orders in one tick: droids, structures, features and projectiles " +
 			"in the order of their updates; not the map, research, or the state of the random number generator",
 	}
 }

@@ -70,7 +70,7 @@ func (s *entries) Dialect() tracediff.Dialect {
 	}
 	return tracediff.Dialect{
 		Engine: title, File: file, Unit: unit, Values: true, Endless: s.stream.Excerpt() == nil,
-		Covers: "what the simulation did: commands run, objects acting, random numbers, positions given; not the state itself",
+		Covers: "the work of the simulation: commands run, objects acting, random numbers, positions given; not the state itself",
 	}
 }
 

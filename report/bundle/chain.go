@@ -26,7 +26,7 @@ func verifyFolder(s *Session) (out snapshot.Verification, errs error) {
 			continue
 		}
 		if what := expectedBy(f.Path); f.Format == nil && what != "" {
-			errs = errors.Join(errs, fmt.Errorf("%s: not %s, whatever its name says", f.Path, what))
+			errs = errors.Join(errs, fmt.Errorf("%s: not %s in spite of its name", f.Path, what))
 		}
 		if f.Format == nil || !f.Format.Native && !f.pairs {
 			continue

@@ -663,7 +663,7 @@ func (s *snapChecker) blockHead(raw []byte, domain byte, rows int, at int64, whe
 		return false
 	}
 	if n := binary.LittleEndian.Uint32(raw[4:]); n != uint32(rows) {
-		s.c.add("snap-block-head", s.place(at, where), "the block has %d rows, the index says %d", n, rows)
+		s.c.add("snap-block-head", s.place(at, where), "the block has %d rows, the index has %d", n, rows)
 		return false
 	}
 	return true
@@ -708,7 +708,7 @@ func (s *snapChecker) keys(t *snapTable, x *snapIndex, block int, raw, before []
 		first[1] = x.u64(1, block)
 	}
 	if a, b := part(0, 0), part(0, 1); a != first[0] || b != first[1] {
-		s.c.add("snap-first-key", s.place(at, where), "the first key is %s, the index says %s", name(a, b), name(first[0], first[1]))
+		s.c.add("snap-first-key", s.place(at, where), "the first key is %s, the index has %s", name(a, b), name(first[0], first[1]))
 	}
 	disorder, cuts := false, false
 	var last []byte

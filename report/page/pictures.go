@@ -33,7 +33,7 @@ func (h *html) time(v *view) {
 	}
 	h.put("</g></svg>\n")
 	if l := t.Timeline; l != nil {
-		h.put(`<div class="part">`+"\n"+`<p class="about">What there is of each peer.§</p>`+"\n", iff(len(l.Marks) > 0, " Flags are joins, crosses leaves, diamonds states that were saved or loaded.", ""))
+		h.put(`<div class="part">`+"\n"+`<p class="about">The evidence of each peer.§</p>`+"\n", iff(len(l.Marks) > 0, " Flags are joins, crosses leaves, diamonds states that were saved or loaded.", ""))
 		h.lanes(l.Lanes)
 		h.put("</div>\n")
 	}

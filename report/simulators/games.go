@@ -36,7 +36,7 @@ func GamesHelp() string {
 ` + strings.Join(names, ", ") + `, each with :PATH of its program and
 words NAME=VALUE, or run:COMMAND, any program that replays a log and leaves files in
 formats that are read. Its words may have {log}, {out}, an empty folder, {until} and {dump},
-state points, {seed}, {build}, {mods} and what else the log's header says.
+state points, {seed}, {build}, {mods} and other keys of the log's header.
 docs/games.md has what each can do. Games run without the network, and within limits.`
 }
 
