@@ -1,7 +1,7 @@
 // Package effort decides how much of what a test could try it does try. A newcomer
 // waits some minutes for all tests together, so they try some of it. The environment
 // variable DESYNCTOOL_FULL_TESTS has them try more. With 1 they try the whole samples.
-// With turns, as .ci/run has it, half of the packages do, and the other half in the next
+// With turns, as .ci/run has it, a third of the packages do, and another third in the next
 // run. With long they also try what takes hours together.
 package effort
 
@@ -23,7 +23,7 @@ func asked() string {
 	if full != "turns" {
 		return full
 	}
-	if turn, ok := turn(); ok && (half()+turn)%2 != 0 {
+	if turn, ok := turn(); ok && (third()+turn)%3 != 0 {
 		return ""
 	}
 	return "1"
@@ -35,8 +35,9 @@ func turn() (uint64, bool) {
 	return n, err == nil
 }
 
-// half returns 0 or 1 for the package under test: a checksum of its path, by which both halves take about as long.
-var half = sync.OnceValue(func() uint64 {
+// third returns 0, 1 or 2 for the package under test: digits of a checksum of its path by which the thirds take about as
+// long.
+var third = sync.OnceValue(func() uint64 {
 	dir, err := os.Getwd() // where go test runs the tests of a package
 	if err != nil {
 		return 0
@@ -44,7 +45,7 @@ var half = sync.OnceValue(func() uint64 {
 	for root := dir; ; root = filepath.Dir(root) {
 		if _, err := os.Stat(filepath.Join(root, "go.mod")); err == nil || root == filepath.Dir(root) {
 			path, _ := filepath.Rel(root, dir)
-			return uint64(crc32.ChecksumIEEE([]byte(filepath.ToSlash(path))) % 2)
+			return uint64(crc32.ChecksumIEEE([]byte(filepath.ToSlash(path))) / 5 % 3)
 		}
 	}
 })
@@ -76,12 +77,12 @@ func Long[T any](some, full T) T {
 }
 
 // Turn reports whether it is the turn of the i-th of some things that take long and are alike. One in every of them is
-// tried at a time: every runs try all of them, and twice as many runs if packages take turns too. DESYNCTOOL_TURN is
+// tried at a time: every runs try all of them, and three times as many runs if packages take turns too. DESYNCTOOL_TURN is
 // the number of the run. Without it, and where what is long is asked for, it is everything's turn.
 func Turn(i, every int) bool {
 	n, ok := turn()
 	if os.Getenv("DESYNCTOOL_FULL_TESTS") == "turns" {
-		n /= 2
+		n /= 3
 	}
 	return !ok || asked() == "long" || (uint64(i)+n)%uint64(every) == 0
 }
