@@ -314,8 +314,8 @@ func named(base string, formats []Format) (FileName, *Format, bool) {
 func (s *Set) stranger(tree files.Tree, dir, base string, formats []Format, few bool) {
 	path := filepath.Join(dir, base)
 	format, err := Recognize(tree, path, formats)
-	if err != nil {
-		s.Warn(path, "%v", err)
+	if err != nil { // it may be anything
+		s.Lost, s.Others = append(s.Lost, files.Note{Path: path, Text: err.Error()}), append(s.Others, path)
 		return
 	}
 	if format == nil {

@@ -136,6 +136,7 @@ func (s *Set) join(part *Set) {
 	s.Others = append(s.Others, part.Others...)
 	s.Warnings = append(s.Warnings, part.Warnings...)
 	s.Conflicts = append(s.Conflicts, part.Conflicts...)
+	s.Lost = append(s.Lost, part.Lost...)
 	own := s.Entries
 	s.Entries = part.Entries
 	for _, e := range own {

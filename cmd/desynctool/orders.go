@@ -75,7 +75,7 @@ func doOrders(e *env, paths []string, flags ordersFlags, format *cli.Outputs) er
 	if err != nil {
 		return err
 	}
-	c.Lost = append(logs.Missing, s.Lost()...)
+	c.Lost = append(logs.Missing, s.AllLost(nil)...)
 	c.Warnings = append(c.Warnings, s.Warnings()...)
 	e.Warn(slices.Concat(c.Warnings, c.Trouble(), c.Lost))
 	return e.Finish(format, document.Orders(c), flags.all)

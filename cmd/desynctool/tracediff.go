@@ -114,7 +114,7 @@ func doTracediff(e *env, paths []string, flags traceFlags, format *cli.Outputs) 
 	if err != nil {
 		return tree.Explain(err)
 	}
-	traces.Missing = append(traces.Missing, s.Lost()...)
+	traces.Missing = append(traces.Missing, s.AllLost(traces.Missing)...)
 	e.Warn(s.Warnings())
 	if opts.Schedules, err = schedules(flags, slices.Concat(traces.Groups...)); err != nil {
 		return err

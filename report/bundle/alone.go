@@ -118,7 +118,7 @@ func (s *Session) aloneTraces() *AloneError {
 
 // alone returns the error for having too little of something.
 func (s *Session) alone(have string) *AloneError {
-	e := &AloneError{Paths: s.paths, Found: s.holdings(), Have: have + ", at least 2 are needed", Lost: s.Lost()}
+	e := &AloneError{Paths: s.paths, Found: s.holdings(), Have: have + ", at least 2 are needed", Lost: s.AllLost(nil)}
 	for _, f := range s.files {
 		e.Other = append(e.Other, f.Path)
 	}
@@ -218,17 +218,30 @@ func (s *Session) unknown(f *File) error {
 	return &frame.Error{Name: f.Path, Msg: formats.UnrecognizedFile(s.tree, f.Path) + "; see desynctool formats", Err: frame.ErrUnrecognized}
 }
 
-// Unused lists the folders that contain files but none of a known kind, and the empty files that are evidence by their
-// names. It warns about files that are not what their names say.
-func (s *Session) Unused() (lost, warnings []string) {
+// Damaged lists the files of the session that cannot be read, or are not what their names promise. It lists files that
+// no comparison needs too, since nobody knows what was in them. It warns about files that may belong to another program.
+func (s *Session) Damaged() (lost, warnings []string) {
 	for _, f := range s.files {
 		if text := f.lost(); text != "" {
 			lost = append(lost, text)
-		}
-		if text := f.misnamed(); text != "" {
+		} else if text, isLost := s.misnamed(f); isLost {
+			lost = append(lost, text)
+		} else if text != "" {
 			warnings = append(warnings, text)
 		}
 	}
+	return lost, warnings
+}
+
+// AllLost is Lost with the files of Damaged, without those that are known already.
+func (s *Session) AllLost(known []string) []string {
+	damaged, _ := s.Damaged()
+	return slices.DeleteFunc(slices.Concat(damaged, s.Lost()), func(text string) bool { return slices.Contains(known, text) })
+}
+
+// Unused is Damaged, and lists also the folders that contain files but none of a known kind.
+func (s *Session) Unused() (lost, warnings []string) {
+	lost, warnings = s.Damaged()
 	for _, p := range s.places {
 		if p.set == nil || len(p.set.Entries) > 0 || len(p.files) == 0 || slices.Contains(s.paths, p.path) || s.holdsTest(p.path) {
 			continue

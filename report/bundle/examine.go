@@ -129,7 +129,7 @@ func (d *doctor) examine(f *File) *examined {
 	case f.Size == 0:
 		x.trouble("empty", "it has no content")
 	case x.format == nil:
-		x.unknown(d.tree)
+		x.unknown(d.s)
 	default:
 		x.read(d.s)
 	}
@@ -137,8 +137,8 @@ func (d *doctor) examine(f *File) *examined {
 }
 
 // unknown reports what a file without a known format should be.
-func (x *examined) unknown(tree files.Tree) {
-	if log := x.file.log(tree); log != nil {
+func (x *examined) unknown(s *Session) {
+	if log := x.file.log(s.tree); log != nil {
 		if x.What = "log with messages of " + log.Dialect.Engine; log.Dialect.Engine == "" {
 			x.What = "text with a message about a desync"
 		}
@@ -149,10 +149,10 @@ func (x *examined) unknown(tree files.Tree) {
 		x.What = "log of a game"
 		return
 	}
-	if head, err := formats.Head(tree, x.Path); err == nil && archive.Unread(head) != "" {
+	if head, err := formats.Head(s.tree, x.Path); err == nil && archive.Unread(head) != "" {
 		x.trouble("unreadable", "a %s archive, which is not read; unpack it to a folder", archive.Unread(head))
-	} else if expected := expectedBy(x.Path); expected != "" {
-		x.trouble("unreadable", "called as %s is, and its content is not", expected)
+	} else if what := expected(x.Path, s.game, x.file.packed); what != "" {
+		x.trouble("unreadable", "at offset 0: by its name it is %s, its content has no known format", what)
 	}
 }
 

@@ -29,6 +29,7 @@ type File struct {
 	pairs  bool    // it begins like one of our traces, binary or text
 	table  bool    // it is named as a table, and begins like one of checksums
 	other  bool    // not a regular file
+	packed bool    // it is compressed
 	text   bool    // it is a text
 	single bool    // no other text is among the files
 	ownLog bool    // it is a log that a game writes for its developers
@@ -60,12 +61,15 @@ func recognise(tree files.Tree, path string, list []engine.Format, own *engine.L
 		return f
 	}
 	f.Size = stat.Size()
-	head, err := formats.Head(tree, path)
-	if err != nil {
+	head, packing, err := formats.Begin(tree, path)
+	if err == nil || len(head) > 0 {
+		f.Format = formats.Among(list, path, head)
+	}
+	if err != nil && f.Format == nil { // else the next reader of the file reports it
 		f.Err = err
 		return f
 	}
-	f.Format = formats.Among(list, path, head)
+	f.packed = packing != ""
 	if f.Format != nil && f.Format.Trace == nil && f.Format.Snapshot == nil && f.Format.Log == nil {
 		kind := tracediff.Sniff(head)
 		f.pairs = kind == tracediff.Binary || kind == tracediff.Pairs
@@ -171,7 +175,7 @@ func (f *File) ofOnePeer() bool {
 	case f.ownTrace():
 		return true
 	case f.Format == nil:
-		return f.Err == nil && !f.other && expectedBy(f.Path) != ""
+		return f.Err == nil && !f.other && ofOnePeer(f.Path)
 	case f.Format.Shared:
 		return false
 	}
@@ -189,23 +193,32 @@ func (f *File) isEvidence() bool {
 // states returns the formats that contain states, listed once: every file's name is compared with them.
 var states = sync.OnceValue(formats.Snapshots)
 
-// expectedBy returns the kind that a file's name suggests, empty if it suggests none.
-func expectedBy(path string) string {
+// ofOnePeer reports whether the name of a file is that of an order log, a trace, an archive or a state.
+func ofOnePeer(path string) bool {
 	base := filepath.Base(path)
-	switch {
-	case base == "order-log.bin":
-		return "an order log"
-	case filepath.Ext(base) == ".trace":
-		return "a trace"
-	case archive.Named(base):
+	return base == LogName || filepath.Ext(base) == ".trace" || archive.Named(base) ||
+		slices.ContainsFunc(states(), func(f snapshotFormat) bool {
+			if f.ParseName == nil {
+				return false
+			}
+			_, ok := f.ParseName(base)
+			return ok
+		})
+}
+
+// expected returns the kind that a file has by its name: one of desynctool's own files, an archive, a compressed file if
+// it is not packed, or a file of a game. It is empty if the name shows none.
+func expected(path, game string, packed bool) string {
+	if archive.Named(path) {
 		return "an archive"
 	}
-	for _, f := range states() {
-		if f.ParseName != nil {
-			if _, ok := f.ParseName(base); ok {
-				return "a " + f.Title
-			}
+	for _, format := range formats.Reserved(path) {
+		if format.Native || format.Game != "" && format.Game == game {
+			return "a file of " + format.Title
 		}
+	}
+	if !packed && compression.PlainName(path) != path {
+		return "a compressed file"
 	}
 	return ""
 }
@@ -226,17 +239,27 @@ func (f *File) lost() string {
 		return ""
 	}
 	base := filepath.Base(f.Path)
-	usual := ownExtension(base) || slices.ContainsFunc(states(), func(s snapshotFormat) bool { return s.Usual != nil && s.Usual(base) })
-	if !usual {
+	usual := slices.ContainsFunc(states(), func(s snapshotFormat) bool { return s.Usual != nil && s.Usual(base) })
+	if !usual && !ownExtension(base) && expected(base, "", false) == "" {
 		return ""
 	}
 	return f.Path + ": empty file"
 }
 
-// misnamed warns of a file that is evidence by its name, and by its content of no format.
-func (f *File) misnamed() string {
-	if f.Size == 0 || f.Err != nil || f.other || f.Format != nil || !ownExtension(f.Path) {
-		return ""
+// misnamed reports a file with the name of evidence and the content of no format. It is lost if the name shows what it
+// should be; else a warning is enough, since other games' files may have the same name.
+func (s *Session) misnamed(f *File) (text string, lost bool) {
+	if f.Err != nil || f.other || f.Format != nil || f.given || f.Size > 0 && f.hasTrace(s.tree) {
+		return "", false
 	}
-	return fmt.Sprintf("%s: its content has no known format, whatever the name of the file is", f.Path)
+	what := expected(f.Path, s.game, f.packed)
+	switch {
+	case what != "" && f.Size == 0:
+		return f.Path + ": empty file", true
+	case what != "":
+		return fmt.Sprintf("%s: corrupt at offset 0: by its name it is %s, its content has no known format", f.Path, what), true
+	case f.Size > 0 && ownExtension(f.Path):
+		return fmt.Sprintf("%s: its content has no known format, whatever the name of the file is", f.Path), false
+	}
+	return "", false
 }

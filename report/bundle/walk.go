@@ -76,7 +76,11 @@ func (s *Session) walk(path string, deeper int) (*folder, error) {
 		return nil, err
 	}
 	f := &folder{path: path, set: set, real: s.tree.Real(path), lost: len(set.Lost) > 0}
-	s.lost = append(s.lost, set.Lost...)
+	for _, note := range set.Lost {
+		if !slices.Contains(set.Others, note.Path) { // else it is a file of the session, which may have another format
+			s.lost = append(s.lost, note)
+		}
+	}
 	w := &walked{path: path}
 	s.walked = append(s.walked, w)
 	f.walked = append(f.walked, w)
@@ -132,7 +136,7 @@ func (f *folder) ofOnePeer() bool {
 
 // holds reports whether there is evidence in a folder or below it.
 func (f *folder) holds() bool {
-	return len(f.set.Entries)+len(f.set.Warnings) > 0 || f.lost || slices.ContainsFunc(f.files, (*File).isEvidence) || slices.ContainsFunc(f.folders, (*folder).holds)
+	return len(f.set.Entries)+len(f.set.Warnings) > 0 || f.lost || slices.ContainsFunc(f.files, func(f *File) bool { return f.isEvidence() || f.lost() != "" }) || slices.ContainsFunc(f.folders, (*folder).holds)
 }
 
 // settle assigns a given folder to its peer or peers. Folders of several sessions are an error.

@@ -241,7 +241,9 @@ func (g *gatherer) conclude(r *bisect.Result, traces *bundle.Traces) {
 			}
 		}
 	}
-	r.Lost = slices.Concat(r.Lost, traces.Missing, lost, s.Lost())
+	r.Lost = append(r.Lost, traces.Missing...)
+	lost = slices.DeleteFunc(lost, func(text string) bool { return slices.Contains(r.Lost, text) }) // traces that cannot be read
+	r.Lost = slices.Concat(r.Lost, lost, s.Lost())
 	r.Warnings = slices.Concat(r.Warnings, warnings, s.Warnings())
 }
 

@@ -59,7 +59,7 @@ func (g *gatherer) compare() error {
 		}
 		g.peers = nil
 		g.e.Bisect = bisect.RunLogs(g.e.Orders)
-		g.e.Bisect.Lost = append(g.e.Bisect.Lost, g.s.Lost()...)
+		g.e.Bisect.Lost = append(g.e.Bisect.Lost, g.s.AllLost(g.e.Bisect.Lost)...)
 		return nil
 	}
 	if len(g.peers) < 2 {

@@ -18,22 +18,41 @@ func Head(tree files.Tree, path string) ([]byte, error) { return headOf(tree, pa
 
 // headOf is Head for so many bytes.
 func headOf(tree files.Tree, path string, size int) ([]byte, error) {
+	head, _, err := begin(tree, path, size)
+	if err != nil && len(head) == 0 { // else the next reader of the file reports it
+		return nil, err
+	}
+	return head, nil
+}
+
+// Begin is Head, and also returns how the file is compressed, "" if it is not. If the file cannot be unpacked so far, it
+// returns the bytes before the damage and the error.
+func Begin(tree files.Tree, path string) (head []byte, packing string, err error) {
+	return begin(tree, path, HeadLen)
+}
+
+func begin(tree files.Tree, path string, size int) (head []byte, packing string, err error) {
 	f, err := tree.Open(path)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	defer f.Close()
-	content, err := Content(bufio.NewReaderSize(f, HeadLen), path)
+	content, packing, err := compression.Unpack(bufio.NewReaderSize(f, HeadLen), 0)
 	if err != nil {
-		return nil, err
+		return nil, packing, fmt.Errorf("%s: %w", path, err)
 	}
-	defer content.Close()
-	head := make([]byte, size)
+	if c, ok := content.(io.Closer); ok {
+		defer c.Close()
+	}
+	head = make([]byte, size)
 	n, err := io.ReadFull(content, head)
-	if err != nil && err != io.EOF && n == 0 { // else the next reader of the file reports it
-		return nil, fmt.Errorf("%s: %w", path, err)
+	switch {
+	case err == io.EOF, err == io.ErrUnexpectedEOF: // it is short
+		err = nil
+	case err != nil:
+		err = fmt.Errorf("%s: %w", path, err)
 	}
-	return head[:n], nil
+	return head[:n], packing, err
 }
 
 // Content returns what is in a file, which may be compressed. Closing it frees what the

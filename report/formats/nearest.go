@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"unicode"
@@ -212,21 +213,30 @@ var patterns = sync.OnceValue(func() map[string]*regexp.Regexp {
 	return out
 })
 
+// Reserved returns the formats whose files have a name like this one, whatever is in it. Names that any text may have
+// do not count, and neither does the suffix of a compression.
+func Reserved(name string) (list []*engine.Format) {
+	base := compression.PlainName(filepath.Base(name))
+	for i := range All() {
+		f := &All()[i]
+		if pattern := patterns()[f.Name]; pattern != nil && pattern.MatchString(base) || slices.Contains(f.Extensions, filepath.Ext(base)) {
+			list = append(list, f)
+		}
+	}
+	return list
+}
+
 // nearestNamed is Nearest by the name of a file alone.
 func nearestNamed(name string, head []byte) string {
-	base := compression.PlainName(filepath.Base(name))
-	for _, f := range All() {
-		pattern := patterns()[f.Name]
-		if pattern == nil || !pattern.MatchString(base) {
-			continue
-		}
-		text := "by its name it would be " + f.Name
-		if len(f.Signs.Begins) > 0 {
-			text += ": " + unlike(f.Signs.Begins[0], head)
-		}
-		return text
+	list := Reserved(name)
+	if len(list) == 0 {
+		return ""
 	}
-	return ""
+	text := "by its name it would be " + list[0].Name
+	if len(list[0].Signs.Begins) > 0 {
+		text += ": " + unlike(list[0].Signs.Begins[0], head)
+	}
+	return text
 }
 
 // Unrecognized describes what a file of no known format looks like and which format is nearest. The bytes are its
