@@ -38,6 +38,7 @@ type reader struct {
 	scopes  map[string]string
 
 	held    []*held
+	room    []*held // which held is a part of
 	free    []*held // to be used again
 	newest  uint64  // tick of the last checkpoints
 	tick    uint64  // of the last line
@@ -347,6 +348,12 @@ func (r *reader) push() *held {
 	n := len(r.free)
 	if n == 0 {
 		r.free, n = append(r.free, new(held)), 1
+	}
+	if n := len(r.held); n == cap(r.held) { // it moved through its room
+		if cap(r.room) <= 2*n {
+			r.room = make([]*held, 4*n+window)
+		}
+		r.held = r.room[:copy(r.room, r.held)]
 	}
 	one := r.free[n-1]
 	r.free, r.held = r.free[:n-1], append(r.held, one)

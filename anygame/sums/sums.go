@@ -135,7 +135,7 @@ func (p *Pattern) valuesOf(t *template, text []byte) map[uint64]string {
 // linesOf returns the lines of a text that are not empty, without colours.
 func linesOf(text []byte) [][]byte {
 	text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))
-	var lines [][]byte
+	lines := make([][]byte, 0, bytes.Count(text, []byte("\n")))
 	for line := range engine.WholeLines(text) {
 		if line = plain(line); len(bytes.TrimSpace(line)) > 0 {
 			lines = append(lines, line)

@@ -12,7 +12,6 @@ import (
 type Searcher struct {
 	literals []string
 	length   int    // of the shortest literal
-	width    int    // of a block
 	fold     uint32 // makes letters small
 	shift    [1 << blockBits]uint8
 	ending   [1 << blockBits][]uint16 // literals whose first bytes end in this block, ascending
@@ -20,6 +19,7 @@ type Searcher struct {
 
 const (
 	blockBits = 13
+	blockSize = 3 // bytes
 	// MinLength is the minimum length of a literal in bytes, MinFolded if its letters are large or small. Shorter
 	// literals would slow down the search for all others.
 	MinLength, MinFolded = 6, 4
@@ -29,20 +29,20 @@ const (
 	minStrand = 256 // bytes; shorter texts are searched as a whole
 )
 
-// block returns the number of the bytes before an end, which must be at least 4.
+// block returns the number of the three bytes before an end, which must be at least 4.
 func (s *Searcher) block(text []byte, end int) uint32 {
-	return (binary.LittleEndian.Uint32(text[end-4:end]) | s.fold) >> (32 - 8*s.width&31) * 0x9e3779b1 >> (32 - blockBits)
+	return (binary.LittleEndian.Uint32(text[end-4:end]) | s.fold) >> 8 * 0x9e3779b1 >> (32 - blockBits)
 }
 
 // New prepares the search for literals of at least MinLength bytes. It panics if one is shorter.
-func New(literals []string) *Searcher { return newSearcher(literals, MinLength, 3, 0) }
+func New(literals []string) *Searcher { return newSearcher(literals, MinLength, 0) }
 
 // NewFolded prepares the search for literals in small letters of ASCII, which may be large in a text. They have at least
 // MinFolded bytes. It panics if one is shorter.
-func NewFolded(literals []string) *Searcher { return newSearcher(literals, MinFolded, 2, 0x20202020) }
+func NewFolded(literals []string) *Searcher { return newSearcher(literals, MinFolded, 0x20202020) }
 
-func newSearcher(literals []string, least, width int, fold uint32) *Searcher {
-	s := &Searcher{literals: literals, length: 255, width: width, fold: fold}
+func newSearcher(literals []string, least int, fold uint32) *Searcher {
+	s := &Searcher{literals: literals, length: 255, fold: fold}
 	for _, l := range literals {
 		s.length = min(s.length, len(l))
 	}
@@ -50,11 +50,11 @@ func newSearcher(literals []string, least, width int, fold uint32) *Searcher {
 		panic("literals: a literal is too short")
 	}
 	for i := range s.shift {
-		s.shift[i] = uint8(s.length - width + 1)
+		s.shift[i] = uint8(s.length - blockSize + 1)
 	}
 	for n, l := range literals {
-		for end := width; end <= s.length; end++ {
-			h := s.block([]byte("\x00\x00"+l), end+2)
+		for end := blockSize; end <= s.length; end++ {
+			h := s.block([]byte("\x00"+l), end+1)
 			s.shift[h] = min(s.shift[h], uint8(s.length-end))
 			if end == s.length {
 				s.ending[h] = append(s.ending[h], uint16(n))

@@ -66,7 +66,7 @@ const maxFiles = 1000
 // maxTries is how many lines are tried as the first line of a file that are equal except for their numbers, and are
 // followed by lines that are equal except for their numbers. A log has thousands of them. MaxShapes is how many such
 // pairs are remembered.
-const maxTries, maxShapes = 8, 1 << 12
+const maxTries, maxShapes = 4, 1 << 12
 
 // ErrNone reports that a text contains nothing that is known, or nothing that would have to be taken off.
 var ErrNone = errors.New("nothing to take off")
