@@ -2,7 +2,6 @@ package orderlog
 
 import (
 	"bufio"
-	"bytes"
 	"fmt"
 	"io"
 
@@ -80,6 +79,7 @@ func (l *Lines) Next() ([]byte, error) {
 		line = l.long
 	}
 	switch {
+	case err == nil:
 	case err == io.EOF && len(line) == 0:
 		l.err = io.EOF
 	case err == io.EOF:
@@ -87,14 +87,16 @@ func (l *Lines) Next() ([]byte, error) {
 			Name: l.name, Offset: l.offset, Lost: int64(len(line)), Err: frame.ErrTorn,
 			Msg: fmt.Sprintf("line %d: the file ends inside the line", l.number),
 		}
-	case err != nil:
+	default:
 		l.err = fmt.Errorf("%s: line %d: %w", l.name, l.number, err)
 	}
 	if l.err != nil {
 		return nil, l.err
 	}
 	line = line[:len(line)-1]
-	line, l.cr = bytes.CutSuffix(line, []byte("\r"))
+	if l.cr = len(line) > 0 && line[len(line)-1] == '\r'; l.cr {
+		line = line[:len(line)-1]
+	}
 	if l.number == 1 {
 		l.crlf = l.cr
 	}

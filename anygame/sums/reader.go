@@ -229,9 +229,12 @@ func (r *reader) checkpoints(n int, phase tracediff.Phase) bool {
 	}
 	for i := range roles.points {
 		for k := range roles.points[i].sums {
-			if _, _, ok := integer(r.matched.values[roles.points[i].sums[k].slot]); !ok {
+			slot := roles.points[i].sums[k].slot
+			digits, letters, ok := integer(r.matched.values[slot])
+			if !ok {
 				return false
 			}
+			r.matched.whole[slot] = whole{digits, letters}
 		}
 	}
 	if r.peer >= 0 && r.number(roles.peerName(r.matched.values)) != r.peer {
@@ -375,7 +378,7 @@ func (r *reader) hold(key int, tick uint64, p *point, scope string, phase traced
 	for i := range p.sums {
 		s := &p.sums[i]
 		begin := len(one.bytes)
-		one.bytes = s.append(one.bytes, r.matched.values[s.slot])
+		one.bytes = s.append(one.bytes, r.matched.values[s.slot], r.matched.whole[s.slot])
 		value := one.bytes[begin:len(one.bytes):len(one.bytes)]
 		c.Sums = append(c.Sums, tracediff.Sum{Name: s.name, Value: value})
 	}
@@ -394,13 +397,12 @@ func (r *reader) hold(key int, tick uint64, p *point, scope string, phase traced
 }
 
 // append appends a checksum: hexadecimal digits in lower case after 0x, a decimal number as it is.
-func (s *sum) append(to, value []byte) []byte {
-	digits, letters, _ := integer(value)
-	if !letters && !s.hex || value[0] == '-' {
+func (s *sum) append(to, value []byte, number whole) []byte {
+	if !number.letters && !s.hex || value[0] == '-' {
 		return append(to, value...)
 	}
 	to = append(to, "0x"...)
-	for _, c := range digits {
+	for _, c := range number.digits {
 		if c >= 'A' && c <= 'F' {
 			c |= 0x20
 		}

@@ -19,10 +19,19 @@ type template struct {
 // matched is a line that has a template.
 type matched struct {
 	values        [][]byte // by slot
+	whole         []whole  // of checksums, by slot
 	before, after []byte   // the rest of the line
 }
 
-func newMatched() *matched { return &matched{values: make([][]byte, maxSlots)} }
+func newMatched() *matched {
+	return &matched{values: make([][]byte, maxSlots), whole: make([]whole, maxSlots)}
+}
+
+// whole is a whole number, see integer.
+type whole struct {
+	digits  []byte
+	letters bool
+}
 
 // text is the shape of lines with words between their values.
 type text struct {

@@ -69,8 +69,10 @@ func (s *Searcher) At(text []byte, at, from int) int {
 	if at+s.length > len(text) {
 		return -1
 	}
+	first := text[at] | byte(s.fold)
 	for _, n := range s.ending[s.block(text, at+s.length)] {
-		if l := s.literals[n]; int(n) >= from && len(text)-at >= len(l) && s.equal(text[at:at+len(l)], l) {
+		l := s.literals[n]
+		if l[0]|byte(s.fold) == first && int(n) >= from && len(text)-at >= len(l) && s.equal(text[at:at+len(l)], l) {
 			return int(n)
 		}
 	}
