@@ -112,6 +112,9 @@ func (r *Result) narrowBySums(t *tracediff.Result) {
 	}
 	if whole && bad.Compare(b.Bad) < 0 {
 		b.Bad, b.BadFiles = bad, nil
+		if good.Compare(*b.Good) == 0 && b.Good.Native == "" {
+			b.Good = &good // both ends by their names
+		}
 	}
 	if !b.Same(r.Bracket) {
 		b.By = BySnapshotsAndSums

@@ -74,7 +74,7 @@ type When struct {
 	Kind      WhenKind
 	Tick      uint64
 	Good, Bad uint64 // state points
-	Native    string // the engine's own name of Tick, of Bad for WhenNamed, "" if it has none
+	Native    string // the engine's own name of Tick, or of both ends of it, of Bad for WhenNamed, "" if it has none
 	Peer      string // the peer that loaded another state
 }
 
@@ -96,6 +96,9 @@ func (d *FirstDivergence) When() When {
 		w.Kind, w.Tick = WhenTick, *d.Tick
 		if d.Native != nil {
 			w.Native = d.Native.Step
+		}
+		if b := d.Bracket; w.Native != "" && b != nil && b.Native != nil && b.Native.Good == w.Native && spoken(w.Native) && b.Native.Bad != "" {
+			w.Native += " to " + b.Native.Bad // a name of state points
 		}
 	case d.Bracket == nil:
 	case !d.Bracket.known():

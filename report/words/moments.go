@@ -31,9 +31,20 @@ func coded(m verdict.Moment) bool { return document.InTick(m.Native) != m.Native
 func divergentTick(c *verdict.Conclusion) string {
 	if b := c.Bracket; c.Exact && b != nil && b.Good != nil {
 		good, bad := verdict.MomentOf(*b.Good), verdict.MomentOf(b.Bad)
-		if good.Native != "" && coded(good) && (c.Tick.Native == "" || c.Tick.Native == good.Native) {
+		switch {
+		case good.Native != "" && coded(good) && (c.Tick.Native == "" || c.Tick.Native == good.Native):
 			return fmt.Sprintf("%s to %s (%d)", good.Native, bad.Native, c.Tick.Number)
+		case ofPoints(c):
+			return good.Native + " to " + bad.Native
 		}
 	}
 	return both(*c.Tick)
+}
+
+// ofPoints reports whether the engine's name of the divergent tick is one of a state point: whether its state point comes
+// before the tick of that name or after it is not known.
+func ofPoints(c *verdict.Conclusion) bool {
+	b := c.Bracket
+	return c.Exact && b != nil && b.Good != nil && b.Bad.Native != "" && b.Good.Relation == b.Bad.Relation &&
+		c.Tick.Native != "" && c.Tick.Native == b.Good.Native && !coded(*c.Tick)
 }

@@ -266,6 +266,10 @@ func parted(c *verdict.Conclusion) string {
 			fmt.Fprintf(&text, ", where it came back after it had been away from %s on", point(verdict.Moment{Number: *c.Loaded.After}))
 		}
 	case document.WhenTick:
+		if ofPoints(c) {
+			text.WriteString(" diverged between " + b.Good.Native + " and " + b.Bad.Native)
+			break
+		}
 		text.WriteString(" diverged in " + document.InTick(divergentTick(c)))
 		if b.Good != nil && c.Exact && c.Tick.Native == "" && !coded(bad) {
 			fmt.Fprintf(&text, " (equal %s, different %s)", at(verdict.MomentOf(*b.Good)), at(bad))

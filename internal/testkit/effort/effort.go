@@ -77,8 +77,8 @@ func Long[T any](some, full T) T {
 }
 
 // Turn reports whether it is the turn of the i-th of some things that take long and are alike. One in every of them is
-// tried at a time: every runs try all of them, and three times as many runs if packages take turns too. DESYNCTOOL_TURN is
-// the number of the run. Without it, and where what is long is asked for, it is everything's turn.
+// tried at a time: every runs try all of them, and three times as many runs if packages take turns too. DESYNCTOOL_TURN
+// is the number of the run. Without it, and where what is long is asked for, it is everything's turn.
 func Turn(i, every int) bool {
 	n, ok := turn()
 	if os.Getenv("DESYNCTOOL_FULL_TESTS") == "turns" {
