@@ -95,12 +95,8 @@ macro_rules! cells { ($($t:ty)*) => {$(
 cells! {f32 f64 i8 i32 u8 u16 u32 u64}
 
 impl Packed for Option<u64> {
-    fn bytes(&self, to: &mut Vec<u8>) {
-        self.unwrap_or(u64::MAX).bytes(to)
-    }
-    fn parse(from: &mut &[u8]) -> Self {
-        Some(u64::parse(from)).filter(|v| *v != u64::MAX)
-    }
+    fn bytes(&self, to: &mut Vec<u8>) { self.unwrap_or(u64::MAX).bytes(to) }
+    fn parse(from: &mut &[u8]) -> Self { Some(u64::parse(from)).filter(|v| *v != u64::MAX) }
 }
 
 /// An archetype: all that is done with each of its columns.
@@ -173,14 +169,9 @@ struct State {
     grid: Vec<u16>,        // barges and crates in each cell: derived, and kept up to date by the systems
 }
 
-fn pack_rows<R: Row>(rows: &[R], to: &mut Vec<u8>) {
-    (rows.len() as u64).bytes(to);
-    rows.iter().for_each(|r| r.pack(to));
-}
+fn pack_rows<R: Row>(rows: &[R], to: &mut Vec<u8>) { (rows.len() as u64).bytes(to); rows.iter().for_each(|r| r.pack(to)); }
 
-fn unpack_rows<R: Row>(from: &mut &[u8]) -> Vec<R> {
-    (0..u64::parse(from)).map(|_| R::unpack(from)).collect()
-}
+fn unpack_rows<R: Row>(from: &mut &[u8]) -> Vec<R> { (0..u64::parse(from)).map(|_| R::unpack(from)).collect() }
 
 /// Component, key and value of each row, by label: for the truth.
 type Values = BTreeMap<(&'static str, &'static str), BTreeMap<u64, Vec<u8>>>;
@@ -191,10 +182,7 @@ fn values_of<R: Row>(rows: &[R], to: &mut Values) {
     }
 }
 
-fn cell(x: f32, y: f32) -> usize {
-    let lane = |v: f32| ((v / 8.0) as usize).min(SIDE - 1);
-    lane(y) * SIDE + lane(x)
-}
+fn cell(x: f32, y: f32) -> usize { let lane = |v: f32| ((v / 8.0) as usize).min(SIDE - 1); lane(y) * SIDE + lane(x) }
 
 fn far(ax: f32, ay: f32, bx: f32, by: f32) -> f32 {
     let (x, y) = ((ax - bx).abs(), (ay - by).abs());
@@ -244,10 +232,7 @@ impl State {
         (x, draw(&mut self.rng, EDGE as u32 * 16) as f32 / 16.0)
     }
 
-    fn next_id(&mut self) -> u64 {
-        self.serial += 1;
-        self.serial
-    }
+    fn next_id(&mut self) -> u64 { self.serial += 1; self.serial }
 
     fn new_crate(&mut self, x: f32, y: f32) {
         let c = Crate { id: self.next_id(), x, y, kind: (self.serial % 3) as u8, life: 90 };
@@ -268,14 +253,8 @@ impl State {
             let (x, y) = s.anywhere();
             s.tugs.push(Tug { id, x, y, fuel: 900, player: (i / 2) as u8, ..Tug::default() });
         }
-        for _ in 0..22 {
-            let (x, y) = s.anywhere();
-            s.new_barge(x, y);
-        }
-        for _ in 0..12 {
-            let (x, y) = s.anywhere();
-            s.new_crate(x, y);
-        }
+        for _ in 0..22 { let (x, y) = s.anywhere(); s.new_barge(x, y); }
+        for _ in 0..12 { let (x, y) = s.anywhere(); s.new_crate(x, y); }
         for _ in 0..8 {
             let id = s.next_id();
             let (x, y) = s.anywhere();
@@ -327,18 +306,14 @@ struct Command {
 }
 
 impl Command {
-    fn payload(&self) -> Vec<u8> {
-        [&self.tug.to_le_bytes()[..], &self.barge.to_le_bytes(), &[self.ahead as u8, self.side as u8]].concat()
-    }
+    fn payload(&self) -> Vec<u8> { [&self.tug.to_le_bytes()[..], &self.barge.to_le_bytes(), &[self.ahead as u8, self.side as u8]].concat() }
     fn read(b: &[u8]) -> Option<Command> {
         let mut from = b;
         Some(()).filter(|_| b.len() == 18).map(|_| Command { tug: Packed::parse(&mut from), barge: Packed::parse(&mut from), ahead: Packed::parse(&mut from), side: Packed::parse(&mut from) })
     }
 }
 
-fn sort_key(far: f32) -> u32 {
-    (far * 0.5) as u32
-}
+fn sort_key(far: f32) -> u32 { (far * 0.5) as u32 }
 
 impl Tugs {
     fn new(mistakes: Vec<Mistake>) -> Tugs {
@@ -352,29 +327,20 @@ impl Tugs {
         self.pulls.clear();
         self.knocks.clear();
         self.mistakes.iter_mut().for_each(|m| m.done = false);
-        if self.on("initial-state", "Tug") {
-            self.s.tugs[3].fuel = 1000;
-        }
-        if self.on("initial-state", "Harbour") {
-            self.s.harbour[0].fee = 4;
-        }
+        if self.on("initial-state", "Tug") { self.s.tugs[3].fuel = 1000; }
+        if self.on("initial-state", "Harbour") { self.s.harbour[0].fee = 4; }
     }
 
     fn find(&self, name: &str, place: &str) -> Option<usize> {
         self.mistakes.iter().position(|m| m.name == name && m.place == place && (self.tick >= m.from || name == "initial-state"))
     }
 
-    fn on(&self, name: &str, place: &str) -> bool {
-        self.find(name, place).is_some()
-    }
+    fn on(&self, name: &str, place: &str) -> bool { self.find(name, place).is_some() }
 
     /// For what happens once, and not in ticks that may be played again.
     fn once(&mut self, name: &str, place: &str) -> bool {
         match self.find(name, place) {
-            Some(i) if self.sure && !self.mistakes[i].done => {
-                self.mistakes[i].done = true;
-                true
-            }
+            Some(i) if self.sure && !self.mistakes[i].done => { self.mistakes[i].done = true; true }
             _ => false,
         }
     }
@@ -384,22 +350,15 @@ impl Tugs {
         self.effects += u64::from(draw(if leaks { &mut self.s.rng } else { &mut self.fx }, 16));
     }
 
-    fn mul_add(&self, place: &str, a: f32, b: f32, c: f32) -> f32 {
-        if self.on("float-fma", place) { a.mul_add(b, c) } else { a * b + c }
-    }
+    fn mul_add(&self, place: &str, a: f32, b: f32, c: f32) -> f32 { if self.on("float-fma", place) { a.mul_add(b, c) } else { a * b + c } }
 
     fn add_up(&self, place: &str, list: impl Iterator<Item = f64>) -> f64 {
         let (mut sum, mut halves) = (0.0, [0.0, 0.0]);
-        list.enumerate().for_each(|(i, v)| {
-            sum += v;
-            halves[i % 2] += v;
-        });
+        list.enumerate().for_each(|(i, v)| { sum += v; halves[i % 2] += v; });
         if self.on("float-reassoc", place) { halves[0] + halves[1] } else { sum }
     }
 
-    fn clock(&self) -> u32 {
-        self.clock.elapsed().subsec_nanos() / 64
-    }
+    fn clock(&self) -> u32 { self.clock.elapsed().subsec_nanos() / 64 }
 
     /// A list in the order in which it is worked off: by key, then by ids.
     fn ordered(&self, place: &str, mut list: Vec<(u32, u64, u64)>) -> Vec<(u32, u64, u64)> {
@@ -420,12 +379,8 @@ impl Tugs {
         list
     }
 
-    fn tug(&self, id: u64) -> Option<usize> {
-        self.s.tugs.iter().position(|t| t.id == id)
-    }
-    fn barge(&self, id: u64) -> Option<usize> {
-        self.s.barges.binary_search_by_key(&id, |b| b.id).ok()
-    }
+    fn tug(&self, id: u64) -> Option<usize> { self.s.tugs.iter().position(|t| t.id == id) }
+    fn barge(&self, id: u64) -> Option<usize> { self.s.barges.binary_search_by_key(&id, |b| b.id).ok() }
 
     /// Whether an order is possible, as the machine of its player asks.
     fn possible(&mut self, o: &Order) -> Option<(usize, Command)> {
@@ -433,19 +388,13 @@ impl Tugs {
         let i = self.tug(c.tug).filter(|i| u32::from(self.s.tugs[*i].player) == o.player)?;
         if o.kind == WINCH {
             let b = self.barge(c.barge)?;
-            if !self.inside() && self.on("impure-validation", "Barge") {
-                self.s.barges[b].list = 0.0625;
-            }
+            if !self.inside() && self.on("impure-validation", "Barge") { self.s.barges[b].list = 0.0625; }
         }
-        if o.kind == SURGE && !self.inside() && self.on("impure-validation", "Tug") {
-            self.s.tugs[i].fuel -= 1;
-        }
+        if o.kind == SURGE && !self.inside() && self.on("impure-validation", "Tug") { self.s.tugs[i].fuel -= 1; }
         Some((i, c)).filter(|_| o.kind != SURGE || self.s.tugs[i].fuel >= 5)
     }
 
-    fn inside(&self) -> bool {
-        self.system > 0
-    }
+    fn inside(&self) -> bool { self.system > 0 }
 
     fn helm(&mut self) {
         self.system = 1; // inside of the tick a test changes nothing
@@ -465,9 +414,7 @@ impl Tugs {
                 _ => {
                     let b = self.s.barges[barge.unwrap()];
                     let rope = far(t.x, t.y, b.x, b.y);
-                    if rope < 20.0 {
-                        (t.tow, t.rope) = (Some(b.id), rope);
-                    }
+                    if rope < 20.0 { (t.tow, t.rope) = (Some(b.id), rope); }
                 }
             }
         }
@@ -484,13 +431,8 @@ impl Tugs {
             h.gust_x = (draw(&mut s.rng, 65) as f32 - 32.0) / 512.0;
             h.gust_y = (draw(&mut s.rng, 65) as f32 - 32.0) / 512.0;
         }
-        for b in &mut s.buoys {
-            b.phase += 0.0625 + h.tide / 64.0;
-            b.light = if dark { 9 } else { (b.phase as u64 % 2) as u8 };
-        }
-        if self.live && self.on("host-only", "Tide") && self.tick % 24 == 0 {
-            self.s.harbour[0].gust_x = 0.25;
-        }
+        for b in &mut s.buoys { b.phase += 0.0625 + h.tide / 64.0; b.light = if dark { 9 } else { (b.phase as u64 % 2) as u8 }; }
+        if self.live && self.on("host-only", "Tide") && self.tick % 24 == 0 { self.s.harbour[0].gust_x = 0.25; }
     }
 
     fn engines(&mut self) {
@@ -506,17 +448,13 @@ impl Tugs {
             t.fuel = (t.fuel - work / 4).max(0);
             t.heat = t.heat * cooling + f64::from(work) / 24.0;
             self.s.tugs[i] = t;
-            if t.heat > 3.0 {
-                self.effect("Engines");
-            }
+            if t.heat > 3.0 { self.effect("Engines"); }
         }
     }
 
     fn winches(&mut self) {
         let n = self.s.barges.len();
-        if !self.on("uninitialized", "Winches") {
-            self.pulls.clear();
-        }
+        if !self.on("uninitialized", "Winches") { self.pulls.clear(); }
         self.pulls.resize(n, 0.0);
         let mut list = vec![];
         for t in &mut self.s.tugs {
@@ -535,14 +473,10 @@ impl Tugs {
             t.vx -= (t.x - b.x) * pull * 0.3;
             t.vy -= (t.y - b.y) * pull * 0.3;
             self.pulls[at] += pull;
-            if pull > 0.5 {
-                t.tow = None;
-            }
+            if pull > 0.5 { t.tow = None; }
             (self.s.tugs[i], self.s.barges[at]) = (t, b);
         }
-        for (at, b) in self.s.barges.iter_mut().enumerate() {
-            b.strain = b.strain * 0.875 + self.pulls[at];
-        }
+        for (at, b) in self.s.barges.iter_mut().enumerate() { b.strain = b.strain * 0.875 + self.pulls[at]; }
         let sum = self.add_up("Winches", self.s.barges.iter().map(|b| f64::from(b.strain) * 1.1 + f64::from(b.x) / 977.0));
         self.s.harbour[0].total = self.s.harbour[0].total * 0.5 + sum;
     }
@@ -568,12 +502,7 @@ impl Tugs {
             b.list = b.list * 0.96875 + gy * (1.0 + b.load as f32 / 100.0);
             b.wear += f64::from(b.vx.abs()) * if self.on("blind-checksum", "Barge") { 1.25 } else { 1.0 };
             let new = cell(b.x, b.y);
-            if new != old {
-                self.s.grid[new] += 1;
-                if !stale {
-                    self.s.grid[old] = self.s.grid[old].saturating_sub(1);
-                }
-            }
+            if new != old { self.s.grid[new] += 1; if !stale { self.s.grid[old] = self.s.grid[old].saturating_sub(1); } }
             self.s.barges[i] = b;
         }
     }
@@ -584,9 +513,7 @@ impl Tugs {
             for i in from..to {
                 for k in i + 1..barges.len() {
                     let away = far(barges[i].x, barges[i].y, barges[k].x, barges[k].y);
-                    if away < 6.0 {
-                        found.push((sort_key(away), i as u64, k as u64));
-                    }
+                    if away < 6.0 { found.push((sort_key(away), i as u64, k as u64)); }
                 }
             }
             found
@@ -602,12 +529,8 @@ impl Tugs {
             });
             drop(sender);
             gathered.into_iter().collect()
-        } else {
-            self.ordered("Bumps", near(&self.s.barges, 0, n))
-        };
-        if !self.on("uninitialized", "Bumps") {
-            self.knocks.clear();
-        }
+        } else { self.ordered("Bumps", near(&self.s.barges, 0, n)) };
+        if !self.on("uninitialized", "Bumps") { self.knocks.clear(); }
         self.knocks.resize(n, 0.0);
         for (_, i, k) in list {
             let (i, k) = (i as usize, k as usize);
@@ -620,36 +543,21 @@ impl Tugs {
             (self.s.barges[i], self.s.barges[k]) = (a, b);
             self.effect("Bumps");
         }
-        for (b, knock) in self.s.barges.iter_mut().zip(&self.knocks) {
-            b.list += knock;
-            b.load -= i32::from(*knock > 0.11 && b.load > 10);
-        }
+        for (b, knock) in self.s.barges.iter_mut().zip(&self.knocks) { b.list += knock; b.load -= i32::from(*knock > 0.11 && b.load > 10); }
     }
 
     fn cargo(&mut self) {
         let stale = self.on("stale-cache", "Cargo");
-        if self.tick % 5 == 0 && self.s.crates.len() < 32 {
-            let (x, y) = self.s.anywhere();
-            self.s.new_crate(x, y);
-        }
-        if self.on("host-only", "Cargo") && self.tick % 30 == 0 {
-            self.s.new_crate(48.0, 48.0);
-        }
+        if self.tick % 5 == 0 && self.s.crates.len() < 32 { let (x, y) = self.s.anywhere(); self.s.new_crate(x, y); }
+        if self.on("host-only", "Cargo") && self.tick % 30 == 0 { self.s.new_crate(48.0, 48.0); }
         let mut list = vec![];
         for (i, c) in self.s.crates.iter().enumerate() {
-            for t in &self.s.tugs {
-                let away = far(c.x, c.y, t.x, t.y);
-                if away < 16.0 {
-                    list.push((sort_key(away), i as u64, t.id));
-                }
-            }
+            for t in &self.s.tugs { let away = far(c.x, c.y, t.x, t.y); if away < 16.0 { list.push((sort_key(away), i as u64, t.id)); } }
         }
         for (_, at, id) in self.ordered("Cargo", list) {
             let (at, t) = (at as usize, self.s.tugs[self.tug(id).unwrap()]);
             let mut c = self.s.crates[at];
-            if c.life == 0 {
-                continue;
-            }
+            if c.life == 0 { continue; }
             let (old, pull) = (cell(c.x, c.y), 0.02 + draw(&mut self.s.rng, 16) as f32 / 512.0);
             c.x += (t.x - c.x) * pull; // it drifts into the wake
             c.y += (t.y - c.y) * pull;
@@ -673,14 +581,10 @@ impl Tugs {
             if c.life == 0 {
                 let at = cell(c.x, c.y);
                 self.s.crates.remove(i);
-                if !stale {
-                    self.s.grid[at] = self.s.grid[at].saturating_sub(1);
-                }
+                if !stale { self.s.grid[at] = self.s.grid[at].saturating_sub(1); }
             }
         }
-        if self.tick % 32 == 0 {
-            self.s.players.iter_mut().for_each(|p| p.streak /= 2);
-        }
+        if self.tick % 32 == 0 { self.s.players.iter_mut().for_each(|p| p.streak /= 2); }
     }
 
     /// What a ship's name is sorted by: as bytes, or as a locale has it.
@@ -702,9 +606,7 @@ impl Tugs {
             let here = cell(b.x, b.y);
             self.s.grid[here] = self.s.grid[here].saturating_sub(1);
             for i in 0..self.s.tugs.len() {
-                if self.s.tugs[i].tow != Some(id) {
-                    continue;
-                }
+                if self.s.tugs[i].tow != Some(id) { continue; }
                 self.s.tugs[i].tow = None;
                 let p = &mut self.s.players[self.s.tugs[i].player as usize];
                 p.docked += 1;
@@ -714,12 +616,8 @@ impl Tugs {
             self.s.new_barge(EDGE - 8.0, y);
         }
         let fee = f64::from(self.s.harbour[0].fee) * if self.on("data-mismatch", "Docks") { 1.5 } else { 1.0 };
-        if self.tick % 12 == 0 {
-            self.s.players.iter_mut().for_each(|p| p.points -= fee);
-        }
-        if self.live && self.on("host-only", "Docks") && self.tick % 20 == 0 {
-            self.s.players[0].points += 25.0;
-        }
+        if self.tick % 12 == 0 { self.s.players.iter_mut().for_each(|p| p.points -= fee); }
+        if self.live && self.on("host-only", "Docks") && self.tick % 20 == 0 { self.s.players[0].points += 25.0; }
     }
 
     fn standings(&mut self) {
@@ -740,43 +638,26 @@ impl Tugs {
             self.s.players[i].rank = rank as u8 + 1;
             self.s.players[i].points += [0.5, 0.25, 0.125, 0.0][rank]; // a purse
         }
-        if self.on("reconverge", "Standings") && self.tick % 20 < 4 {
-            self.s.buoys[0].light = 7;
-        }
+        if self.on("reconverge", "Standings") && self.tick % 20 < 4 { self.s.buoys[0].light = 7; }
     }
 
     fn begin_tick(&mut self, tick: u64, orders: &[Order]) {
         (self.tick, self.orders, self.system) = (tick, orders.to_vec(), 0);
-        if self.sure && self.live {
-            self.tamper();
-        }
+        if self.sure && self.live { self.tamper(); }
     }
 
     /// What others write into the game's memory between two ticks.
     fn tamper(&mut self) {
         let pick = self.s.serial as usize;
-        if self.once("bit-flip", "Tug") {
-            let t = &mut self.s.tugs[pick % 8];
-            t.y = f32::from_bits(t.y.to_bits() ^ 1 << 19);
-        }
-        if self.once("bit-flip", "Barge") {
-            let n = self.s.barges.len();
-            self.s.barges[pick % n].load ^= 1 << 6;
-        }
+        if self.once("bit-flip", "Tug") { let t = &mut self.s.tugs[pick % 8]; t.y = f32::from_bits(t.y.to_bits() ^ 1 << 19); }
+        if self.once("bit-flip", "Barge") { let n = self.s.barges.len(); self.s.barges[pick % n].load ^= 1 << 6; }
         if self.once("bit-flip", "Player") {
             let p = &mut self.s.players[pick % PLAYERS];
             p.points = f64::from_bits(p.points.to_bits() ^ 1 << 44);
         }
-        if self.once("foreign-write", "Tug") {
-            self.s.tugs[pick % 8].fuel = 9999;
-        }
-        if self.once("foreign-write", "Player") {
-            self.s.players[pick % PLAYERS].points = 1_000_000.0;
-        }
-        if self.once("menu-write", "Barge") {
-            let n = self.s.barges.len();
-            self.s.barges[pick % n].load = 1;
-        }
+        if self.once("foreign-write", "Tug") { self.s.tugs[pick % 8].fuel = 9999; }
+        if self.once("foreign-write", "Player") { self.s.players[pick % PLAYERS].points = 1_000_000.0; }
+        if self.once("menu-write", "Barge") { let n = self.s.barges.len(); self.s.barges[pick % n].load = 1; }
     }
 
     fn run_next(&mut self) -> &'static str {
@@ -784,17 +665,14 @@ impl Tugs {
         let at = self.system;
         run(self);
         self.system = (at + 1) % SYSTEMS.len();
+        self.tick += u64::from(self.system == 0); // then it is between ticks
         name
     }
 
     fn pack(&self) -> Vec<u8> {
         let mut s = self.s.clone();
-        if self.on("save-omits-field", "Tug") {
-            s.tugs.iter_mut().for_each(|t| t.heat = 0.0);
-        }
-        if self.on("save-omits-field", "Crate") {
-            s.crates.iter_mut().for_each(|c| c.life = 90);
-        }
+        if self.on("save-omits-field", "Tug") { s.tugs.iter_mut().for_each(|t| t.heat = 0.0); }
+        if self.on("save-omits-field", "Crate") { s.crates.iter_mut().for_each(|c| c.life = 90); }
         let mut to = vec![];
         s.rng.bytes(&mut to);
         s.serial.bytes(&mut to);
@@ -821,30 +699,20 @@ impl Tugs {
             harbour: unpack_rows(&mut from),
             grid: (0..SIDE * SIDE).map(|_| Packed::parse(&mut from)).collect(),
         };
-        if self.on("rollback-keeps", "Tug") {
-            self.s.tugs.iter_mut().zip(&old.tugs).for_each(|(t, o)| t.heat = o.heat);
-        }
+        if self.on("rollback-keeps", "Tug") { self.s.tugs.iter_mut().zip(&old.tugs).for_each(|(t, o)| t.heat = o.heat); }
         if self.on("rollback-keeps", "Barge") {
             self.s.barges.iter_mut().filter_map(|b| old.barges.iter().find(|o| o.id == b.id).map(|o| (b, o))).for_each(|(b, o)| b.strain = o.strain);
         }
-        if self.on("rollback-keeps", "Player") {
-            self.s.players.iter_mut().zip(&old.players).for_each(|(p, o)| p.streak = o.streak);
-        }
-        if self.on("rng-kept", "RNG") {
-            self.s.rng = old.rng;
-        }
+        if self.on("rollback-keeps", "Player") { self.s.players.iter_mut().zip(&old.players).for_each(|(p, o)| p.streak = o.streak); }
+        if self.on("rng-kept", "RNG") { self.s.rng = old.rng; }
     }
 
     /// What the checksum sees.
     fn seen(&self, s: &State, blind: &str) -> World {
         let mut s = s.clone();
         let address = &*self.address as *const u64 as u64 >> 4;
-        if self.on("checksum-only", "Tug") {
-            s.tugs[0].tow = Some(address);
-        }
-        if self.on("checksum-only", "Barge") {
-            s.barges[0].load ^= address as i32;
-        }
+        if self.on("checksum-only", "Tug") { s.tugs[0].tow = Some(address); }
+        if self.on("checksum-only", "Barge") { s.barges[0].load ^= address as i32; }
         s.world(blind)
     }
 }
@@ -855,9 +723,7 @@ fn known(session: &Session) -> Result<()> {
     if session.parameter("map", "sound") == "sound" { Ok(()) } else { Err("there is no such map".into()) }
 }
 
-fn kinds() -> Vec<Kind> {
-    vec![Kind::new("helm"), Kind::new("winch"), Kind::new("surge"), Kind::local("horn")]
-}
+fn kinds() -> Vec<Kind> { vec![Kind::new("helm"), Kind::new("winch"), Kind::new("surge"), Kind::local("horn")] }
 
 /// The game as it is served: a test of an order may change it.
 struct Served(RefCell<Tugs>);
@@ -866,15 +732,8 @@ impl Game for Served {
     fn name(&self) -> &str { "tugs" }
     fn build(&self) -> &str { "0.9" }
     fn kinds(&self) -> Vec<Kind> { kinds() }
-    fn start(&mut self, session: &Session) -> Result<()> {
-        known(session)?;
-        self.0.borrow_mut().begin_match(session.seed);
-        Ok(())
-    }
-    fn hash(&mut self) -> Result<SyncHash> {
-        let g = self.0.borrow();
-        Ok(sync_hash(&g.seen(&g.s, "").hash()?))
-    }
+    fn start(&mut self, session: &Session) -> Result<()> { known(session)?; self.0.borrow_mut().begin_match(session.seed); Ok(()) }
+    fn hash(&mut self) -> Result<SyncHash> { let g = self.0.borrow(); Ok(sync_hash(&g.seen(&g.s, "").hash()?)) }
     fn state(&mut self) -> Option<&mut dyn desynctool::State> { Some(self) }
     fn saves(&mut self) -> Option<&mut dyn Saves> { Some(self) }
     fn loads(&mut self) -> Option<&mut dyn Loads> { Some(self) }
@@ -891,10 +750,7 @@ impl desynctool::State for Served {
 
 impl Saves for Served {
     fn save(&self) -> Vec<u8> { self.0.borrow().pack() }
-    fn restore(&mut self, saved: &[u8]) -> Result<()> {
-        self.0.borrow_mut().roll_back(saved);
-        Ok(())
-    }
+    fn restore(&mut self, saved: &[u8]) -> Result<()> { self.0.borrow_mut().roll_back(saved); Ok(()) }
 }
 
 impl Loads for Served {
@@ -921,15 +777,8 @@ impl Loads for Served {
 }
 
 impl Systems for Served {
-    fn begin(&mut self, tick: u64, orders: &[Order]) -> Result<()> {
-        self.0.borrow_mut().begin_tick(tick, orders);
-        Ok(())
-    }
-    fn next(&mut self) -> Next<'_> {
-        let mut g = self.0.borrow_mut();
-        let system = g.run_next();
-        Next { system, more: g.system > 0 }
-    }
+    fn begin(&mut self, tick: u64, orders: &[Order]) -> Result<()> { self.0.borrow_mut().begin_tick(tick, orders); Ok(()) }
+    fn next(&mut self) -> Next<'_> { let mut g = self.0.borrow_mut(); let system = g.run_next(); Next { system, more: g.system > 0 } }
 }
 
 impl Caches for Served {
@@ -952,11 +801,7 @@ impl Validates for Served {
 }
 
 impl Tests for Served {
-    fn test(&self, tick: u64, o: &Order) -> bool {
-        let mut g = self.0.borrow_mut();
-        g.tick = tick;
-        g.possible(o).is_some()
-    }
+    fn test(&self, tick: u64, o: &Order) -> bool { let mut g = self.0.borrow_mut(); g.tick = tick; g.possible(o).is_some() }
 }
 
 impl Predicts for Served {
@@ -1017,9 +862,7 @@ struct Options {
     blind: &'static str, // the column that all checksums leave out
 }
 
-fn sum(bytes: &[u8]) -> Vec<Sum> {
-    vec![Sum { name: String::new(), bytes: bytes.to_vec() }]
-}
+fn sum(bytes: &[u8]) -> Vec<Sum> { vec![Sum { name: String::new(), bytes: bytes.to_vec() }] }
 
 /// What an input is, without the numbers of its orders.
 fn hash_of(orders: &[Order]) -> Vec<Sum> {
@@ -1034,23 +877,15 @@ impl Peer {
         self.g.sure = true;
         for (place, kind) in [("Surge", SURGE), ("Winch", WINCH)] {
             let Some(at) = list.iter().position(|o| o.kind == kind) else { continue };
-            if self.g.once("order-duplicated", place) {
-                self.again.push((tick + 1, list[at].clone()));
-            }
-            if self.g.once("order-altered", place) {
-                list[at].payload[if kind == SURGE { 16 } else { 8 }] ^= 0x14;
-            }
+            if self.g.once("order-duplicated", place) { self.again.push((tick + 1, list[at].clone())); }
+            if self.g.once("order-altered", place) { list[at].payload[if kind == SURGE { 16 } else { 8 }] ^= 0x14; }
             if self.g.once("order-late", place) {
                 self.again.push((tick + 1, list.remove(at)));
-            } else if self.g.once("order-dropped", place) {
-                list.remove(at);
-            }
+            } else if self.g.once("order-dropped", place) { list.remove(at); }
         }
     }
 
-    fn event(&mut self, e: Event) -> Result<()> {
-        self.trace.as_mut().map_or(Ok(()), |(t, _)| t.event(&e))
-    }
+    fn event(&mut self, e: Event) -> Result<()> { self.trace.as_mut().map_or(Ok(()), |(t, _)| t.event(&e)) }
 
     /// Takes what has arrived, and returns the first tick that was played with other orders.
     fn receive(&mut self, frame: u64) -> Result<Option<u64>> {
@@ -1071,18 +906,14 @@ impl Peer {
                 };
                 self.g.tick = tick;
                 let (kind, rudder) = (if self.g.on("guess-stays", "Winch") { HELM } else { HORN }, !self.g.on("guess-stays", "Helm"));
-                if what(&list, kind, rudder) != what(&r.used[who], kind, rudder) {
-                    wrong = Some(wrong.map_or(tick, |w| w.min(tick)));
-                }
+                if what(&list, kind, rudder) != what(&r.used[who], kind, rudder) { wrong = Some(wrong.map_or(tick, |w| w.min(tick))); }
             }
             self.boxes.insert((tick, who), list);
         }
         Ok(wrong)
     }
 
-    fn known(&self, tick: u64) -> bool {
-        (0..PLAYERS).all(|who| self.boxes.contains_key(&(tick, who)))
-    }
+    fn known(&self, tick: u64) -> bool { (0..PLAYERS).all(|who| self.boxes.contains_key(&(tick, who))) }
 
     /// The orders of a player for a tick: those that are known, or the last ones of the helm again.
     fn orders_of(&self, tick: u64, who: usize) -> Vec<Order> {
@@ -1105,10 +936,7 @@ impl Peer {
         }
         self.g.sure = (self.sure..=tick).all(|t| self.known(t));
         self.g.begin_tick(tick, &r.used.concat());
-        for _ in SYSTEMS {
-            self.g.run_next();
-            r.after.push(self.g.s.clone());
-        }
+        for _ in SYSTEMS { self.g.run_next(); r.after.push(self.g.s.clone()); }
         if !self.g.sure {
             let hash = self.g.seen(&self.g.s, self.blind).hash()?;
             if let Some((trace, _)) = &mut self.trace {
@@ -1124,9 +952,7 @@ impl Peer {
         let r = self.reels.get_mut(&tick).unwrap();
         self.g.tick = tick;
         if let Some((trace, detail)) = self.trace.as_mut().filter(|_| !r.traced) {
-            for ((system, _), s) in SYSTEMS.iter().zip(&r.after) {
-                trace.world(tick, system, &self.g.seen(s, self.blind), *detail)?;
-            }
+            for ((system, _), s) in SYSTEMS.iter().zip(&r.after) { trace.world(tick, system, &self.g.seen(s, self.blind), *detail)?; }
             trace.flush()?;
         }
         r.traced = true;
@@ -1136,12 +962,8 @@ impl Peer {
     fn go_back(&mut self, wrong: u64) -> Result<()> {
         self.g.tick = wrong;
         let mut to = wrong + u64::from(self.g.on("rollback-short", "Restore"));
-        if self.g.on("rollback-short", "Window") {
-            to = to.max(self.head.saturating_sub(4));
-        }
-        if to >= self.head {
-            return Ok(());
-        }
+        if self.g.on("rollback-short", "Window") { to = to.max(self.head.saturating_sub(4)); }
+        if to >= self.head { return Ok(()); }
         let (shown, saved) = (self.g.s.clone(), self.reels[&to].saved.clone());
         self.g.tick = to;
         self.g.roll_back(&saved);
@@ -1150,9 +972,7 @@ impl Peer {
         self.event(Event::Resimulate { tick: to, to: self.head - 1 })?;
         let other = root != self.reels[&to].root;
         (to..self.head).try_for_each(|tick| self.play(tick, tick == to && other))?;
-        if self.g.on("smooth-leak", "Tug") {
-            self.g.s.tugs.iter_mut().zip(&shown.tugs).for_each(|(t, o)| t.x = (t.x + o.x) * 0.5);
-        }
+        if self.g.on("smooth-leak", "Tug") { self.g.s.tugs.iter_mut().zip(&shown.tugs).for_each(|(t, o)| t.x = (t.x + o.x) * 0.5); }
         if self.g.on("smooth-leak", "Barge") {
             self.g.s.barges.iter_mut().zip(&shown.barges).filter(|(b, o)| b.id == o.id).for_each(|(b, o)| b.list = (b.list + o.list) * 0.5);
         }
@@ -1162,9 +982,7 @@ impl Peer {
     /// A scripted player, who sees the state that the peer shows.
     fn give(&mut self, who: usize, tick: u64) -> Vec<Order> {
         let rng = &mut self.script[who];
-        if draw(rng, 5) == 0 {
-            self.sticks[who] = (draw(rng, 255) as i8, draw(rng, 255) as i8);
-        }
+        if draw(rng, 5) == 0 { self.sticks[who] = (draw(rng, 255) as i8, draw(rng, 255) as i8); }
         let t = self.g.s.tugs[who * 2 + (tick / 40 % 2) as usize];
         let (ahead, side) = self.sticks[who];
         let (ahead, side) = if t.tow.is_some() { (-100, side / 4) } else { (ahead, side) };
@@ -1181,9 +999,7 @@ impl Peer {
             let payload = if kind == HORN { b"tuut".to_vec() } else { Command { tug: t.id, barge: if kind == WINCH { barge } else { 0 }, ahead, side }.payload() };
             let o = Order { sub_tick: 0, player: who as u32, sequence: self.sequence[who], kind, payload };
             self.sequence[who] += 1;
-            if kind == HORN || self.g.possible(&o).is_some() {
-                list.push(o);
-            }
+            if kind == HORN || self.g.possible(&o).is_some() { list.push(o); }
         }
         list
     }
@@ -1227,9 +1043,7 @@ fn differences(a: &State, b: &State) -> Vec<Difference> {
         let mut keys: Vec<u64> = x.keys().chain(y.keys()).copied().filter(|k| x.get(k) != y.get(k)).collect();
         keys.sort();
         keys.dedup();
-        if !keys.is_empty() {
-            list.push((name, keys));
-        }
+        if !keys.is_empty() { list.push((name, keys)); }
     }
     list
 }
@@ -1245,15 +1059,8 @@ struct Truth {
 impl Truth {
     fn judge(&mut self, tick: u64, peers: &[Peer]) {
         let last: Vec<_> = peers[1..].iter().map(|p| differences(&peers[0].now, &p.now)).collect();
-        if self.first.is_some() {
-            if self.healed.is_none() && last.iter().all(Vec::is_empty) {
-                self.healed = Some(tick + 1);
-            }
-            return;
-        }
-        if last.iter().all(Vec::is_empty) {
-            return;
-        }
+        if self.first.is_some() { if self.healed.is_none() && last.iter().all(Vec::is_empty) { self.healed = Some(tick + 1); } return; }
+        if last.iter().all(Vec::is_empty) { return; }
         let restored = peers.iter().any(|p| p.reels[&tick].restored); // then no system made the difference
         for (system, (name, _)) in SYSTEMS.iter().enumerate() {
             for (p, last) in peers[1..].iter().zip(&last) {
@@ -1294,9 +1101,7 @@ impl Truth {
 
 fn facts(number: usize, o: &Options) -> BTreeMap<String, String> {
     let (other, made) = (number % 2 == 1, |name: &str| o.mistakes.iter().any(|m| m.name.starts_with(name)));
-    if o.seed % 3 == 1 {
-        return BTreeMap::new();
-    }
+    if o.seed % 3 == 1 { return BTreeMap::new(); }
     let differ = other && o.seed % 4 > 1;
     let list = [
         ("os", if differ { "windows" } else { "linux" }),
@@ -1311,9 +1116,7 @@ fn open(o: &Options, names: &[&'static str], number: usize, host: usize, guilty:
     g.live = true;
     g.begin_match(o.seed);
     let mut parameters = BTreeMap::from([("map".to_string(), "sound".to_string())]);
-    if o.seed % 2 == 0 {
-        parameters.insert("host peer".to_string(), names[host].to_string());
-    }
+    if o.seed % 2 == 0 { parameters.insert("host peer".to_string(), names[host].to_string()); }
     let session = Session {
         seed: o.seed,
         peer: names[number].to_string(),
@@ -1341,13 +1144,8 @@ fn open(o: &Options, names: &[&'static str], number: usize, host: usize, guilty:
 
 /// One frame of a peer: it takes what came, plays again what was wrong, gives orders, and plays on. Returns orders for the others.
 fn frame(p: &mut Peer, o: &Options, frame: u64) -> Result<Vec<(u64, usize, Vec<Order>)>> {
-    if let Some(wrong) = p.receive(frame)? {
-        p.go_back(wrong)?;
-    }
-    while p.sure < p.head && p.known(p.sure) {
-        p.trace_tick(p.sure)?;
-        p.sure += 1;
-    }
+    if let Some(wrong) = p.receive(frame)? { p.go_back(wrong)?; }
+    while p.sure < p.head && p.known(p.sure) { p.trace_tick(p.sure)?; p.sure += 1; }
     let mut sent = vec![];
     if p.head - p.sure < AHEAD && p.head < o.ticks + DELAY {
         for who in (p.number..PLAYERS).step_by(p.peers) {
@@ -1391,31 +1189,19 @@ fn record(o: &mut Options) -> Result<()> {
                 truth.recorded = Some(recorded);
                 truth.checksum = Some("checksum-only").filter(|_| peers.iter().all(|p| differences(&peers[0].now, &p.now).is_empty()));
             }
-            if apart || recorded % o.every == 0 || recorded == o.ticks {
-                peers.iter_mut().try_for_each(|p| p.snapshot(recorded, o))?;
-            }
-            if recorded < o.ticks {
-                peers.iter_mut().try_for_each(|p| p.record_tick(recorded))?;
-                truth.judge(recorded, &peers);
-            }
+            if apart || recorded % o.every == 0 || recorded == o.ticks { peers.iter_mut().try_for_each(|p| p.snapshot(recorded, o))?; }
+            if recorded < o.ticks { peers.iter_mut().try_for_each(|p| p.record_tick(recorded))?; truth.judge(recorded, &peers); }
             recorded += 1;
             for p in &mut peers {
                 p.reels.retain(|tick, _| tick + 2 > recorded || *tick + 2 > p.sure);
                 p.boxes.retain(|(tick, _), _| tick + 64 > recorded);
             }
         }
-        if recorded > o.ticks {
-            break;
-        }
+        if recorded > o.ticks { break; }
     }
-    if truth.first.is_some() && truth.recorded.is_none() {
-        truth.checksum = Some("blind-checksum");
-    }
+    if truth.first.is_some() && truth.recorded.is_none() { truth.checksum = Some("blind-checksum"); }
     truth.write(o, guilty.map_or("", |i| names[i]))?;
-    for p in peers {
-        p.log.close()?;
-        p.trace.map_or(Ok(()), |(t, _)| t.close().map(drop))?;
-    }
+    for p in peers { p.log.close()?; p.trace.map_or(Ok(()), |(t, _)| t.close().map(drop))?; }
     Ok(())
 }
 
@@ -1434,9 +1220,7 @@ fn mistake(text: &str, seed: u64) -> Option<Mistake> {
 
 fn main() {
     let args: Vec<String> = std::env::args().skip(1).collect();
-    if args == ["faults"] {
-        return FAULTS.iter().for_each(|(name, places, what)| println!("{name}\t{}\t{what}", places.join(",")));
-    }
+    if args == ["faults"] { return FAULTS.iter().for_each(|(name, places, what)| println!("{name}\t{}\t{what}", places.join(","))); }
     let serves = args.first().map_or(false, |a| a == "serve");
     let mut usable = serves || args.len() > 1 && args[0] == "record";
     let mut o = Options { dir: args.get(1).cloned().unwrap_or_default(), seed: 1, ticks: 360, every: 20, detail: None, mistakes: vec![], blind: "" };
@@ -1453,10 +1237,7 @@ fn main() {
             _ => usable = false,
         }
     }
-    if let Some(text) = wanted {
-        o.mistakes = mistake(&text, o.seed).into_iter().collect();
-        usable = usable && !o.mistakes.is_empty();
-    }
+    if let Some(text) = wanted { o.mistakes = mistake(&text, o.seed).into_iter().collect(); usable = usable && !o.mistakes.is_empty(); }
     if !usable {
         eprintln!("tugs: expected faults, serve or record DIR, with --seed N, --ticks N, --snapshot-every N, --trace LEVEL, --fault NAME[/PLACE][@TICK]");
         std::process::exit(2);
@@ -1469,8 +1250,5 @@ fn main() {
     if let Some(m) = o.mistakes.first().filter(|m| m.name == "blind-checksum") {
         o.blind = if m.place == "Tug" { "Tug.way" } else { "Barge.wear" };
     }
-    if let Err(why) = record(&mut o) {
-        eprintln!("tugs: {why}");
-        std::process::exit(2);
-    }
+    if let Err(why) = record(&mut o) { eprintln!("tugs: {why}"); std::process::exit(2); }
 }
