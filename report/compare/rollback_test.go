@@ -279,7 +279,7 @@ func TestUncovered(t *testing.T) {
 			play.casts[120] = 2
 		}
 		c := concluded(t, play.record(t, ""), compare.Builds{Sim: regattaSim("sound", ""), Own: regattaSim("own", "")})
-		want := []string{verdict.ForeignWrite, verdict.ThreadTiming, verdict.StaleCache, verdict.ImpureValidation, verdict.PredictionLeak} // caches and tests it does not show
+		want := []string{verdict.ForeignWrite, verdict.ThreadTiming, verdict.Uninitialized, verdict.StaleCache, verdict.ImpureValidation, verdict.PredictionLeak} // caches and tests it does not show
 		if !casts {
 			want = append(want, verdict.SaveForgets)
 		}

@@ -143,13 +143,13 @@ func TestExperiments(t *testing.T) {
 			[]string{SaveForgets, PredictionLeak, Uninitialized}, nil},
 		{"the own build repeats it from the start alone", true, outcomes{bisect.Plain: agrees, "plain whole": {}}, 50, []string{Uninitialized, SaveForgets, IterationOrder}, nil},
 		{"the own build repeats it from the start alone, and has a stale cache", true, outcomes{bisect.Plain: agrees, "plain whole": {}, bisect.CheckCaches: {point: 60}}, 50, []string{StaleCache}, nil},
-		{"the own build is sound in every way", true, outcomes{bisect.Plain: agrees}, 50, left(ForeignWrite, ThreadTiming, PredictionLeak), nil},
-		{"the own build is sound, and what differs never changes", true, outcomes{bisect.Plain: agrees, bisect.Changing: {blind: true}}, 50, left(ForeignWrite, ThreadTiming, PredictionLeak, SaveForgets), nil},
-		{"the own build is sound, and what differs changes near the tick", true, outcomes{bisect.Plain: agrees, bisect.Changing: {n: 9}}, 50, left(ForeignWrite, ThreadTiming, PredictionLeak), nil},
+		{"the own build is sound in every way", true, outcomes{bisect.Plain: agrees}, 50, left(ForeignWrite, ThreadTiming, Uninitialized, PredictionLeak), nil},
+		{"the own build is sound, and what differs never changes", true, outcomes{bisect.Plain: agrees, bisect.Changing: {blind: true}}, 50, left(ForeignWrite, ThreadTiming, Uninitialized, PredictionLeak, SaveForgets), nil},
+		{"the own build is sound, and what differs changes near the tick", true, outcomes{bisect.Plain: agrees, bisect.Changing: {n: 9}}, 50, left(ForeignWrite, ThreadTiming, Uninitialized, PredictionLeak), nil},
 		{"the own build is sound, by chance", true, outcomes{bisect.Plain: agrees, bisect.Repeat: {point: 50}}, 50, []string{WallClock, IterationOrder, Uninitialized}, nil},
 		{"the own build is sound, and there was no control", true, outcomes{bisect.Plain: agrees}, 7, nil, nil},
 		{"the own build is sound, but nothing more was allowed", true, outcomes{bisect.Plain: agrees}, 3, nil, nil},
-		{"the own build is sound, and cannot predict", true, outcomes{bisect.Plain: agrees, bisect.Predict: {err: errors.New("no")}}, 50, left(ForeignWrite, ThreadTiming, PredictionLeak), nil},
+		{"the own build is sound, and cannot predict", true, outcomes{bisect.Plain: agrees, bisect.Predict: {err: errors.New("no")}}, 50, left(ForeignWrite, ThreadTiming, Uninitialized, PredictionLeak), nil},
 		{"the own build is sound, and can do little", true, outcomes{bisect.Plain: agrees, bisect.Predict: {err: errors.New("no")}, bisect.Serialize: {err: errors.New("no")}, bisect.CheckPurity: {err: errors.New("no")}}, 50,
 			left(ForeignWrite, ThreadTiming, Uninitialized, ImpureValidation, PredictionLeak, SaveForgets), nil},
 		{"the own build repeats it, but nothing more was allowed", true, outcomes{}, 3, nil, []string{"plain", "check-caches", "check-caches"}},
@@ -220,13 +220,13 @@ func TestHosts(t *testing.T) {
 		facts         []document.Fact
 		want          []string
 	}{
-		{"client", "host", nil, []string{ForeignWrite, ThreadTiming, PredictionLeak}},
-		{"game-server2", "ann", nil, []string{HostOnly, ForeignWrite, ThreadTiming, PredictionLeak}},
-		{"ann", "the host", nil, []string{ForeignWrite, ThreadTiming, PredictionLeak}},
-		{"ann", "ghost", nil, []string{ForeignWrite, ThreadTiming, HostOnly, PredictionLeak}},
-		{"ann", "bo", stated("ann"), []string{HostOnly, ForeignWrite, ThreadTiming, PredictionLeak}},
-		{"ann", "bo", stated("bo"), []string{ForeignWrite, ThreadTiming, PredictionLeak}},
-		{"ann", "bo", stated("someone else"), []string{ForeignWrite, ThreadTiming, HostOnly, PredictionLeak}},
+		{"client", "host", nil, []string{ForeignWrite, ThreadTiming, Uninitialized, PredictionLeak}},
+		{"game-server2", "ann", nil, []string{HostOnly, ForeignWrite, ThreadTiming, Uninitialized, PredictionLeak}},
+		{"ann", "the host", nil, []string{ForeignWrite, ThreadTiming, Uninitialized, PredictionLeak}},
+		{"ann", "ghost", nil, []string{ForeignWrite, ThreadTiming, Uninitialized, HostOnly, PredictionLeak}},
+		{"ann", "bo", stated("ann"), []string{HostOnly, ForeignWrite, ThreadTiming, Uninitialized, PredictionLeak}},
+		{"ann", "bo", stated("bo"), []string{ForeignWrite, ThreadTiming, Uninitialized, PredictionLeak}},
+		{"ann", "bo", stated("someone else"), []string{ForeignWrite, ThreadTiming, Uninitialized, HostOnly, PredictionLeak}},
 	} {
 		e := differAt(partedIn(60, 61), 61)
 		e.Stated = test.facts
@@ -300,7 +300,7 @@ func TestLikenessAmongLeft(t *testing.T) {
 		t.Errorf("the own build repeats it: %+v", c.Causes)
 	}
 	sound := map[bisect.TrialMode]outcome{bisect.Plain: {point: 61, got: soundSum}}
-	if c := experimentedOn(t, e, &fakeLab{outcomes: sound, left: 50}, true); len(c.Causes) != 3 || c.Causes[0].Standing != NotExcluded || !c.excluded(DifferentData) {
+	if c := experimentedOn(t, e, &fakeLab{outcomes: sound, left: 50}, true); len(c.Causes) != 4 || c.Causes[0].Standing != NotExcluded || !c.excluded(DifferentData) {
 		t.Errorf("the own build is sound: %+v, excluded %+v", c.Causes, c.Excluded)
 	}
 }

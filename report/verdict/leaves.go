@@ -99,7 +99,8 @@ func (b *bench) outside(t *traits) bool {
 			classes = append([]string{RNGLeak}, classes...)
 		}
 	}
-	classes = b.orHost(classes) // nor does it run a script of the host
+	classes = append(classes, Uninitialized) // a replay does not fill memory with what the peer had done before
+	classes = b.orHost(classes)              // nor does it run a script of the host
 	if t.locale != nil {
 		classes = append([]string{Locale}, classes...)
 	}
@@ -115,7 +116,7 @@ var unmade = map[bisect.TrialMode][]string{
 }
 
 // mostLeft is how many classes may be left after experiments: a longer list is of no use.
-const mostLeft = 6
+const mostLeft = 8
 
 // left takes classes as not excluded, and with them each class with an experiment that was not made or could not have
 // shown it.
@@ -129,8 +130,6 @@ func (b *bench) left(classes ...string) bool {
 			return false
 		case x.Result == Impossible && !x.Whole:
 			classes = append(classes, unmade[x.Mode]...)
-		case x.Result == Elsewhere && x.Mode != bisect.CheckCaches && slices.Contains(chancy, x.Mode): // as what is not cleared does
-			classes = append(classes, Uninitialized)
 		}
 	}
 	if b.c.Compared == nil { // hashes differ, and that states do is not known

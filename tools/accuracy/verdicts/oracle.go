@@ -54,7 +54,7 @@ func (s Session) holds(r *session.Recording, differ states) (held, error) {
 	if t.LoadedAt != nil && !logs {
 		return h, nil // nothing shows that a peer loaded
 	}
-	h.tick = !initial && (logs || s.Trace != session.TraceNone)
+	h.tick = !initial && (logs || s.Trace != session.TraceNone || left(r, *t.Bracket.Good) && left(r, t.Bracket.Bad))
 	h.system = t.System != nil && s.Trace != session.TraceNone
 	h.archetype = h.system && s.Trace != session.TraceSystem
 	h.component = h.archetype && s.Trace == session.TraceColumn
@@ -75,8 +75,13 @@ func (s Session) showsTick(r *session.Recording) bool {
 	if r.Truth.Bracket == nil {
 		return false
 	}
+	return left(r, r.Truth.Bracket.Bad)
+}
+
+// left reports whether both sides left a state of a point.
+func left(r *session.Recording, point uint64) bool {
 	for i := range r.Peers[:2] {
-		if _, err := os.Stat(r.Peers[i].At(r.Truth.Bracket.Bad)); err != nil {
+		if _, err := os.Stat(r.Peers[i].At(point)); err != nil {
 			return false
 		}
 	}
