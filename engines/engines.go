@@ -104,3 +104,15 @@ func ReplayerOf(format string) *engine.Replayer {
 	}
 	return nil
 }
+
+// Of returns the engine that writes a format, by the format's name; nil if no engine of the list does.
+func Of(format string) *engine.Engine {
+	list := All()
+	for i := range list {
+		e := &list[i]
+		if e.Messages != nil && e.Messages.Name == format || slices.ContainsFunc(e.Formats, func(f engine.Format) bool { return f.Name == format }) {
+			return e
+		}
+	}
+	return nil
+}

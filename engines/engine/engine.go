@@ -11,6 +11,8 @@ import "github.com/desynctool/desynctool/engines/messages"
 type Engine struct {
 	// Game is the name of the game in reports: "OpenTTD". It is empty for a library that many games use.
 	Game string
+	// Library is the name of a library that many games use, empty if Game is set.
+	Library string
 
 	// Formats are the engine's files, in the order in which they are recognised.
 	Formats []Format
@@ -23,4 +25,8 @@ type Engine struct {
 
 	// Replayer plays the engine's recordings again, nil if there is no recipe for it.
 	Replayer *Replayer
+
+	// Offers are all artifacts that players can provide and that are read, nil if that is not known. Reports ask for
+	// nothing else.
+	Offers []Offer
 }

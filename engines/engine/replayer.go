@@ -22,7 +22,7 @@ type Replayer struct {
 	Options  []Option // NAME=VALUE words after the name on the command line
 	Dumps    bool     // it can dump states at wanted points
 	RealTime bool     // it plays no faster than it was played
-	OwnBuild bool     // it takes a build that neither players nor packages have, so reports do not advise it
+	Build    string   // the build that it takes, if neither players nor packages have it: "a build with …"
 	Modes    []Mode   // in addition to Plain
 	// Recipe is raised when the output of the recipe changes: kept results of another recipe are not used.
 	Recipe int

@@ -52,7 +52,7 @@ func Engine() engine.Engine {
 	hashes := TraceFormat()
 	f.Trace, f.Signs.Begins = &hashes, []string{"GCPF"}
 	f.Log = func(r io.Reader, name string) (orderlog.Source, error) { return NewReader(r, name) }
-	return engine.Engine{Logs: logs(), Formats: []engine.Format{f}}
+	return engine.Engine{Logs: logs(), Formats: []engine.Format{f}, Library: "Godot Rollback Netcode", Offers: offers()}
 }
 
 // logs are the logs of every game made with Godot.
@@ -66,4 +66,10 @@ func logs() []engine.Log {
 			}
 		},
 	}}
+}
+
+// offers are the contents of a log.
+func offers() []engine.Offer {
+	const log = "the log, of a game that calls SyncManager.start_logging"
+	return []engine.Offer{{What: engine.Orders, How: log}, {What: engine.TickHashes, How: log}, {What: engine.TickStates, How: log}}
 }

@@ -101,5 +101,13 @@ func Engine() engine.Engine {
 	for _, f := range Formats() {
 		list = append(list, engine.Trace(f, "*.log, *.txt", "checkpoints", "claims"))
 	}
-	return engine.Engine{Game: "OpenTTD", Formats: list, Replayer: Game()}
+	return engine.Engine{Game: "OpenTTD", Formats: list, Replayer: Game(), Offers: offers()}
+}
+
+// offers are the files of a game that was started with -d desync=3. The server alone logs hashes.
+func offers() []engine.Offer {
+	return []engine.Offer{
+		{What: engine.Orders, How: "commands-out.log, of a game started with -d desync=2 or 3"},
+		{What: engine.TimedStates, How: "dmp_cmds_*.sav, of a game started with -d desync=3"},
+	}
 }

@@ -112,7 +112,7 @@ func Engine() engine.Engine {
 	}
 	state := engine.State(Format(), "ClientGameState-*.txt, ServerGameState-*.txt", "state")
 	state.Signs = engine.Signs{Begins: []string{" mapName: "}, Lines: []string{"mapName: ", "modName: ", "minFrame: ", "maxFrame: ", "unitID: "}}
-	return engine.Engine{Game: "Spring", Logs: logs(), Formats: append(list, state), Replayer: Game()}
+	return engine.Engine{Game: "Spring", Logs: logs(), Formats: append(list, state), Replayer: Game(), Offers: offers()}
 }
 
 // infologMatches returns the games of an infolog.
@@ -126,4 +126,13 @@ func infologMatches(r io.Reader, name string) (list []engine.MatchPart, err erro
 		list = append(list, engine.MatchPart{ID: id, From: g.From, To: g.To, Line: g.Line})
 	}
 	return list, err
+}
+
+// offers are the demo of each match, with the checksums of every 60th frame, and states.
+func offers() []engine.Offer {
+	return []engine.Offer{
+		{What: engine.Orders, How: "*.sdfz, the demo of that match"},
+		{What: engine.TimedHashes, How: "*.sdfz, the demo of that match"},
+		{What: engine.TickStates, How: "ClientGameState-*.txt, which a script of the game writes"},
+	}
 }

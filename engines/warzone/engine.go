@@ -91,10 +91,20 @@ func Engine() engine.Engine {
 		dump.Signs = engine.Signs{Begins: []string{"===== BEGIN gameTime="}, Lines: []string{"===== END gameTime="}}
 		list = append(list, dump)
 	}
-	return engine.Engine{Game: "Warzone 2100", Logs: logs(), Formats: list, Replayer: Game()}
+	return engine.Engine{Game: "Warzone 2100", Logs: logs(), Formats: list, Replayer: Game(), Offers: offers()}
 }
 
 // logs are the files that the game writes with debugging enabled.
 func logs() []engine.Log {
 	return []engine.Log{{Logger: "Warzone 2100", Marks: []engine.Mark{{Text: "--- Starting log [", Begin: true}}}}
+}
+
+// offers are the recording of each match, and the dumps of a desync.
+func offers() []engine.Offer {
+	return []engine.Offer{
+		{What: engine.Orders, How: "replay/multiplay/*.wzrp of that match"},
+		{What: engine.TickHashes, How: "replay/multiplay/*.wzrp of that match"},
+		{What: engine.DesyncStates, How: "logs/desync*_p*.txt, which all players' games write when one notices a desync"},
+		{What: engine.Checkpoints, How: "logs/desync*_p*.txt, which all players' games write when one notices a desync"},
+	}
 }

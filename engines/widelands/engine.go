@@ -100,5 +100,14 @@ func Engine() engine.Engine {
 			list = append(list, log)
 		}
 	}
-	return engine.Engine{Game: "Widelands", Formats: list, Replayer: Game()}
+	return engine.Engine{Game: "Widelands", Formats: list, Replayer: Game(), Offers: offers()}
+}
+
+// offers are the replay of each match, and the sync stream of one that ended with a desync.
+func offers() []engine.Offer {
+	return []engine.Offer{
+		{What: engine.Orders, How: "*.wrpl of that match"},
+		{What: engine.TimedHashes, How: "*.wrpl of that match"},
+		{What: engine.Checkpoints, How: "*.wss, which the game keeps of a network game that ended with a desync"},
+	}
 }

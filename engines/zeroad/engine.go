@@ -108,7 +108,7 @@ func Engine() engine.Engine {
 	for _, f := range Formats() {
 		list = append(list, engine.Trace(f, "stdout of pyrogenesis -replay", "checkpoints"))
 	}
-	return engine.Engine{Game: "0 A.D.", Logs: logs(), Formats: list, Replayer: Game()}
+	return engine.Engine{Game: "0 A.D.", Logs: logs(), Formats: list, Replayer: Game(), Offers: offers()}
 }
 
 // writer writes logs that the game plays.
@@ -116,4 +116,14 @@ func writer() *engine.LogWriter {
 	return &engine.LogWriter{Name: "0ad-log", Fixed: func(kind string) bool { return kind == LengthKind }, File: minimize.File{
 		Name: "commands.txt", Write: func(w io.Writer, log *orderlog.Log) error { return Write(w, log.Source()) },
 	}}
+}
+
+// offers are the replay of each match, and the dumps that the engine writes on request.
+func offers() []engine.Offer {
+	return []engine.Offer{
+		{What: engine.Orders, How: "commands.txt of that match, which the game keeps"},
+		{What: engine.TickHashes, How: "commands.txt of that match, which the game keeps"},
+		{What: engine.DesyncStates, How: "oos_dump.txt, which the game writes when it is out of sync"},
+		{What: engine.TickStates, How: "oos_logs/*.txt, of a game started with -ooslog"},
+	}
 }

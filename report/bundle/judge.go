@@ -73,7 +73,9 @@ var stepNames = map[verdict.Step]string{
 // narrowing notes which steps the evidence allows, and which files would allow more.
 func (d *doctor) narrowing() {
 	var states, hashes, checkpoints bool
-	for _, p := range verdict.Prospects(d.covered()) {
+	prospects := verdict.Prospects(d.covered(), d.s.Engine())
+	d.checkup.Next = document.StepLines(words.Ahead(d.s.Given(), d.s.Engine(), prospects))
+	for _, p := range prospects {
 		d.checkup.Steps = append(d.checkup.Steps, document.NarrowingStep{Step: stepNames[p.Step], Can: p.Can, Why: words.Prospect(&p)})
 		switch p.Step {
 		case verdict.StepBracket:

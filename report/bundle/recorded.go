@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/desynctool/desynctool/engines"
+	"github.com/desynctool/desynctool/engines/engine"
 	"github.com/desynctool/desynctool/internal/file/compression"
 	"github.com/desynctool/desynctool/internal/file/limits"
 	"github.com/desynctool/desynctool/report/bundle/archive"
@@ -232,18 +233,60 @@ func (s *Session) showsReplay() bool {
 	return slices.ContainsFunc(s.paths, func(path string) bool { return s.tree.Shown(path) != "" })
 }
 
-// Replayer returns the --sim name of the game that plays the recordings of the session again, empty if there is no
-// recipe for it.
-func (s *Session) Replayer() string {
+// Replayer returns the recipe by which the game plays the recordings of the session again, nil if there is none.
+func (s *Session) Replayer() *engine.Replayer {
 	for _, p := range s.places {
 		for _, f := range p.files {
 			if !f.IsLog() {
 				continue
 			}
-			if r := engines.ReplayerOf(f.Format.Name); r != nil && !r.OwnBuild {
-				return r.Name
+			if r := engines.ReplayerOf(f.Format.Name); r != nil {
+				return r
 			}
 		}
 	}
-	return ""
+	return nil
+}
+
+// Engine returns the engine that the artifacts come from, nil if it is not known, or if some are in our formats: such a
+// game can make anything. A game's artifacts may be next to files that any program writes, such as tables of checksums;
+// next to those of a library they show that the game makes more.
+func (s *Session) Engine() *engine.Engine {
+	var all *engine.Engine
+	others := false
+	for _, f := range s.formats() {
+		e := engines.Of(f.Name)
+		switch {
+		case f.Native, e != nil && all != nil && e != all:
+			return nil
+		case e == nil:
+			others = true
+		default:
+			all = e
+		}
+	}
+	if others && all != nil && all.Game == "" {
+		return nil
+	}
+	return all
+}
+
+// formats returns the formats of all artifacts.
+func (s *Session) formats() (list []*engine.Format) {
+	for _, p := range s.places {
+		if p.set == nil {
+			continue
+		}
+		for _, e := range p.set.Entries {
+			if f := s.formatOf(e.Format.Name); f != nil {
+				list = append(list, f)
+			}
+		}
+	}
+	for _, f := range s.files {
+		if f.Format != nil {
+			list = append(list, f.Format)
+		}
+	}
+	return list
 }

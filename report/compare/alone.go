@@ -23,7 +23,7 @@ func alone(s *bundle.Session, why error) (*document.Report, error) {
 	if err != nil || !slices.ContainsFunc(c.Peers, func(p document.CheckedPeer) bool { return len(p.Covers)+len(p.Logs) > 0 }) {
 		return nil, why
 	}
-	e := verdict.Evidence{Given: s.Given(), Facts: c.Facts, Stated: statedAlone(s, c), GameLogs: c.GameLogs, Warnings: c.Warnings, Ask: func() string { return c.Ask }}
+	e := verdict.Evidence{Given: s.Given(), Engine: s.Engine(), Replayer: s.Replayer(), Facts: c.Facts, Stated: statedAlone(s, c), GameLogs: c.GameLogs, Warnings: c.Warnings, Ask: func() string { return c.Ask }}
 	e.Session.Played = s.Played()
 	for _, f := range c.Files {
 		for _, t := range f.Trouble {

@@ -46,7 +46,7 @@ func (g *gatherer) besideReplay(r *recording, heard *bisect.Witnessed) (*gathere
 	if err != nil {
 		return nil, err
 	}
-	pair := &gatherer{s: s, progress: g.progress, spread: true, e: verdict.Evidence{Ask: g.e.Ask, Given: g.e.Given, Replayer: g.e.Replayer, Warnings: g.e.Warnings}}
+	pair := &gatherer{s: s, progress: g.progress, spread: true, e: verdict.Evidence{Ask: g.e.Ask, Given: g.e.Given, Engine: g.e.Engine, Replayer: g.e.Replayer, Warnings: g.e.Warnings}}
 	if err := pair.compare(); err != nil {
 		return nil, errors.Join(err, pair.Close())
 	}

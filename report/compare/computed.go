@@ -34,7 +34,7 @@ func (g *gatherer) withComputed(why error) (*gatherer, error) {
 	if err != nil {
 		return nil, err
 	}
-	pair := &gatherer{builds: g.builds, progress: g.progress, spread: true, remove: remove, e: verdict.Evidence{Ask: g.e.Ask, Given: g.e.Given, Replayer: g.e.Replayer}}
+	pair := &gatherer{builds: g.builds, progress: g.progress, spread: true, remove: remove, e: verdict.Evidence{Ask: g.e.Ask, Given: g.e.Given, Engine: g.e.Engine, Replayer: g.e.Replayer}}
 	if err := g.compute(r, name, dir); err != nil {
 		return nil, &unplayedError{why, []string{"no replay: " + errors.Join(err, remove()).Error()}}
 	}

@@ -39,7 +39,7 @@ func Conclude(s *bundle.Session, builds Builds, progress func(done, total int64)
 		return c.Ask
 	}
 	g.e.Given = s.Given()
-	g.e.Replayer = s.Replayer()
+	g.e.Engine, g.e.Replayer = s.Engine(), s.Replayer()
 	defer g.Close()
 	err := g.compare()
 	if errors.As(err, new(*bundle.AloneError)) && (builds.Witness != nil || builds.Sim != nil) {

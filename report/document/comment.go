@@ -22,6 +22,8 @@ const (
 	commentNames    = 4  // names in a list
 	commentOrders   = 3
 	commentRequests = 3
+	commentSteps    = 4
+	commentCommand  = 200 // characters of a command
 	commentSentence = 420 // longest sentence in a comment, in characters
 	commentAccused  = 3   // peers that are wrong
 )
@@ -61,7 +63,7 @@ func (r *Report) comment() string {
 	c.differs(r)
 	c.orders(r)
 	c.missing(r)
-	c.send(r)
+	c.next(r)
 	if text := commentPrint(r); text != "" {
 		c.add(commentPart{items: []commentItem{{text: text}}})
 	}
@@ -331,11 +333,44 @@ func (c *comment) missing(r *Report) {
 	}
 }
 
+// next has the next steps, or, while the players still have to send what is missing, what to send.
+func (c *comment) next(r *Report) {
+	switch {
+	case r.Status == InSync:
+	case r.Ask != "":
+		c.send(r)
+	default:
+		c.steps(r)
+	}
+}
+
+// steps has the next steps.
+func (c *comment) steps(r *Report) {
+	p := commentPart{head: "Next:", one: "more step", many: "more steps"}
+	for i, line := range r.Next {
+		if i == commentSteps {
+			p.more = uint64(len(r.Next) - i)
+			break
+		}
+		command, about := CutStep(line)
+		text := commentLine(about)
+		if code := commentCode(command, commentCommand); code == "`"+command+"`" { // else it is not the command any more
+			text = code
+			if about = commentText(about); about != "" {
+				text += ": " + about
+			}
+		}
+		if text != "" {
+			p.items = append(p.items, commentItem{text: text, rank: 5 + 3*i, n: 1})
+		}
+	}
+	if len(p.items) > 0 {
+		c.add(p)
+	}
+}
+
 // send names the files that would answer more, and who should send them.
 func (c *comment) send(r *Report) {
-	if r.Status == InSync {
-		return
-	}
 	p := commentPart{head: "To send next:", one: "more thing", many: "more things"}
 	for i := range r.Send {
 		if i == commentRequests {

@@ -106,6 +106,7 @@ func drawReport(t *rapid.T) *Report {
 		}
 	}
 	for range rapid.IntRange(0, 5).Draw(t, "send") {
+		r.Next = append(r.Next, text("next"))
 		r.Send = append(r.Send, Request{What: text("what"), From: texts("from", 9), For: texts("for", 2)})
 	}
 	if rapid.Bool().Draw(t, "fingerprints") {
@@ -185,7 +186,7 @@ func TestCommentOfAnyReport(t *testing.T) {
 // TestCommentDropsWholeItems: where there is no room for all, the items that are left are whole, the rest is counted,
 // and the first of each part goes last.
 func TestCommentDropsWholeItems(t *testing.T) {
-	r := &Report{Head: Head{Status: Diverged}, Compared: &Compared{Peers: [2]string{"host", "client"}, Values: 7000}}
+	r := &Report{Head: Head{Status: Diverged}, Ask: "Hello!", Compared: &Compared{Peers: [2]string{"host", "client"}, Values: 7000}}
 	for range 3 {
 		r.Verdict = append(r.Verdict, strings.Repeat("word ", 80)+".")
 	}

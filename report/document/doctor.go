@@ -20,6 +20,8 @@ type Checkup struct {
 	Steps   []NarrowingStep `json:"narrowing"`
 	// Lost lists evidence that cannot be used or is missing.
 	Lost []string `json:"missing"`
+	// Next are the next steps, where the game's players can provide more, or the game can replay its recordings.
+	Next []string `json:"next"`
 	// Ask is a text that asks the players for missing files, empty if nothing is missing.
 	Ask string `json:"ask"`
 
@@ -206,6 +208,9 @@ func doctorText(out *Text, c *Checkup, everything bool) {
 	}
 	for _, l := range c.Lost {
 		row("lacks", Safe(l))
+	}
+	for _, step := range c.Next {
+		out.step("  "+pad("next", 4, 9), 11, step, s.faint)
 	}
 	if c.Ask != "" {
 		out.put()

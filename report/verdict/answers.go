@@ -107,7 +107,11 @@ func (c *Conclusion) answerTick() {
 	case blind:
 		c.put(StepTick, document.RungOpen, needs(NearerStates, CoveringTraces)...)
 	default:
-		c.put(StepTick, document.RungOpen, needs(TickHashes, Traces)...)
+		list := needs(TickHashes, Traces)
+		if c.Engine != nil && c.Engine.Offers != nil { // it may have nothing else
+			list = append(list, needs(NearerStates)...)
+		}
+		c.put(StepTick, document.RungOpen, list...)
 	}
 	switch {
 	case c.System != "" || c.Checkpoint != nil || c.SystemBy == SystemByOutside || c.SystemBy == SystemByRestore:

@@ -320,7 +320,7 @@ func TestProspects(t *testing.T) {
 		},
 	} {
 		var steps []Step
-		for _, p := range Prospects(test.peers) {
+		for _, p := range Prospects(test.peers, nil) {
 			steps = append(steps, p.Step)
 			if p.Can != test.want[p.Step] {
 				t.Errorf("%s: %s is %v", test.name, p.Step, p.Can)

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/desynctool/desynctool/bisect"
+	"github.com/desynctool/desynctool/engines/engine"
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/snapshot/merkle"
@@ -81,8 +82,10 @@ type Conclusion struct {
 	SimFailed string
 	OwnFailed bool
 	Unsteady  bool
-	// Replayer is how --sim names the game that plays such recordings again, empty if there is no recipe for it.
-	Replayer string
+	// Engine wrote all files, nil if they have several sources or one that is not known. Replayer plays such recordings
+	// again, nil if there is no recipe for it.
+	Engine   *engine.Engine
+	Replayer *engine.Replayer
 	// Witnessed is what the game said that played the recordings again, nil without one.
 	Witnessed *bisect.Witnessed
 	// Borrowed is the peer with the orders that were replayed for a guilty peer that left none.
@@ -254,15 +257,17 @@ const (
 type Answer struct {
 	Step  Step
 	State document.RungState
-	// Needs are what would close an open step; each of them would.
-	Needs []Need
+	// Needs are what would close an open step; each of them would. Unmade would close it too, but players of
+	// Conclusion.Engine cannot provide it: the game does not write it, or it is not read.
+	Needs, Unmade []Need
 	// RestsOn are peers that the finding depends on: each of them alone reported it, and no other peer confirms it. It
 	// is nil if the finding rests on more than that.
 	RestsOn []string
 }
 
 func (c *Conclusion) put(step Step, state document.RungState, needs ...Need) {
-	c.Answers = append(c.Answers, Answer{Step: step, State: state, Needs: needs})
+	made, unmade := offered(c.Engine, step, needs)
+	c.Answers = append(c.Answers, Answer{Step: step, State: state, Needs: made, Unmade: unmade})
 }
 
 // TickBy is what the divergent tick is known from.

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/desynctool/desynctool/engines/engine"
 	"github.com/desynctool/desynctool/report/document"
 )
 
@@ -50,13 +51,14 @@ type Prospect struct {
 	// is how many state points. They are zero unless Can is set.
 	From, To uint64
 	Points   int
-	// Needs would close the step that cannot be answered, or answer it better.
-	Needs []Need
+	// Needs would close the step that cannot be answered, or answer it better. Unmade would too, but players
+	// of the engine cannot provide it.
+	Needs, Unmade []Need
 }
 
 // Prospects judges the steps StepInputs, StepBracket, StepTick, StepSystem and StepField, in this order, by the
-// evidence of the peers.
-func Prospects(peers []Covered) []Prospect {
+// evidence of the peers. The engine is the one that wrote all files, nil if there is no such one.
+func Prospects(peers []Covered, e *engine.Engine) []Prospect {
 	inputs := overlap(StepInputs, peers, CoversOrders)
 	states := common(peers)
 	hashes, checkpoints := overlap(StepTick, peers, CoversHashes), overlap(StepTick, peers, CoversCheckpoints)
@@ -89,7 +91,12 @@ func Prospects(peers []Covered) []Prospect {
 
 	field := states
 	field.Step = StepField
-	return []Prospect{inputs, states, tick, system, field}
+	list := []Prospect{inputs, states, tick, system, field}
+	for i := range list {
+		p := &list[i]
+		p.Needs, p.Unmade = offered(e, p.Step, p.Needs)
+	}
+	return list
 }
 
 // with returns the peers that have evidence of a kind, and those that lack it.

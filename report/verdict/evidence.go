@@ -2,6 +2,7 @@ package verdict
 
 import (
 	"github.com/desynctool/desynctool/bisect"
+	"github.com/desynctool/desynctool/engines/engine"
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/snapshot"
@@ -62,8 +63,10 @@ type Evidence struct {
 	Logged *document.TimelineSpan
 	// Session and Facts are what the files contain about the game and the machines.
 	Session document.Session
-	// Replayer is how --sim names the game that plays the recordings again, empty if none does.
-	Replayer string
+	// Engine wrote all files, nil if they have several sources or one that is not known. Replayer plays the recordings
+	// again, nil if there is no recipe for it.
+	Engine   *engine.Engine
+	Replayer *engine.Replayer
 	Facts    []document.Fact
 	// Stated are all facts, those included that only one peer states.
 	Stated []document.Fact

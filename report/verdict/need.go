@@ -1,5 +1,7 @@
 package verdict
 
+import "github.com/desynctool/desynctool/engines/engine"
+
 // Artifact is what may close a step that is open.
 type Artifact int
 
@@ -41,6 +43,57 @@ type Need struct {
 	At   *Moment  // of a state; nil if any moment will do
 	// Files are what a game leaves, each with its usual names.
 	Files []string
+	// How is how the players of the session's game provide it, empty if that is not known.
+	How string
+}
+
+// providers are the artifacts of engines that are, or contain, what is needed. An artifact that is not listed does not
+// depend on the game.
+var providers = map[Artifact][]engine.Artifact{
+	OrderLogs:       {engine.Orders},
+	CommonOrderLogs: {engine.Orders},
+	WholeOrderLogs:  {engine.Orders},
+	SimulatorOrders: {engine.Orders},
+	States:          {engine.TickStates, engine.TimedStates, engine.DesyncStates},
+	CommonStates:    {engine.TickStates, engine.TimedStates, engine.DesyncStates},
+	SameColumns:     {engine.TickStates, engine.TimedStates, engine.DesyncStates},
+	StatesOrHashes:  {engine.TickStates, engine.TimedStates, engine.DesyncStates, engine.TickHashes, engine.TickTraces, engine.TimedHashes},
+	MorePeers:       {engine.TickStates, engine.TimedStates, engine.DesyncStates, engine.TickHashes, engine.TickTraces, engine.TimedHashes},
+	EarlierState:    {engine.TickStates, engine.TimedStates, engine.TickHashes, engine.TickTraces, engine.TimedHashes},
+	NearerStates:    {engine.TickStates},
+	TickHashes:      {engine.TickHashes},
+	TickChecks:      {engine.TickHashes, engine.TickTraces, engine.Checkpoints},
+	Traces:          {engine.Checkpoints, engine.TickTraces},
+	SystemTraces:    {engine.Checkpoints},
+	SimulatorTrace:  {}, // a game that plays a recording again reports nothing that happens within a tick
+	CoveringTraces:  {}, // only our own traces have these
+	ArchetypeTraces: {},
+	ColumnTraces:    {},
+}
+
+// offered divides needs into those that players of an engine can provide, with how, and those that they cannot. Players
+// of an engine without a table may be able to provide everything.
+func offered(e *engine.Engine, step Step, list []Need) (made, unmade []Need) {
+	for _, n := range list {
+		from, depends := providers[n.What]
+		if e == nil || e.Offers == nil || !depends {
+			made = append(made, n)
+			continue
+		}
+		switch {
+		case n.What == States && n.At != nil:
+			from = []engine.Artifact{engine.TickStates}
+		case n.What == Traces && step == StepSystem:
+			from = []engine.Artifact{engine.Checkpoints}
+		}
+		if o := e.Offer(from...); o != nil {
+			n.How = o.How
+			made = append(made, n)
+		} else {
+			unmade = append(unmade, n)
+		}
+	}
+	return made, unmade
 }
 
 func needs(list ...Artifact) (out []Need) {

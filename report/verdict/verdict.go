@@ -22,7 +22,7 @@ import (
 // Conclude draws the conclusion. Without a divergence the conclusion has none; if nothing could be compared, it lists
 // what would be needed. The same evidence gives the same Conclusion. An error comes from Evidence.Within.
 func Conclude(e Evidence) (*Conclusion, error) {
-	c := &Conclusion{Given: e.Given, Session: e.Session, Replayer: e.Replayer, Facts: differing(e.Facts), Stated: e.Stated, Covers: e.Covers, Lost: unique(e.Lost), Warnings: e.Warnings}
+	c := &Conclusion{Given: e.Given, Session: e.Session, Engine: e.Engine, Replayer: e.Replayer, Facts: differing(e.Facts), Stated: e.Stated, Covers: e.Covers, Lost: unique(e.Lost), Warnings: e.Warnings}
 	if l := e.Lab; l != nil {
 		c.Simulators.Sim = l.Sim
 		if l.Given {
@@ -161,8 +161,8 @@ func (c *Conclusion) alone() {
 		c.Lacking = needs(StatesOrHashes)
 	}
 	c.put(StepPreflight, document.RungTrouble)
-	for _, p := range Prospects(c.Covers) {
-		c.put(p.Step, document.RungOpen, p.Needs...)
+	for _, p := range Prospects(c.Covers, c.Engine) {
+		c.put(p.Step, document.RungOpen, slices.Concat(p.Needs, p.Unmade)...)
 	}
 }
 

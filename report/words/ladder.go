@@ -17,11 +17,13 @@ func Ladder(c *verdict.Conclusion) []document.Rung {
 	rungs := []document.Rung{}
 	for _, a := range c.Answers {
 		found, evidence := answer(c, a)
-		if a.State == document.RungOpen && len(a.Needs) > 0 {
-			if evidence != "" {
-				evidence = "; " + evidence
+		if a.State == document.RungOpen {
+			if len(a.Unmade) > 0 {
+				evidence = clauses("; ", "not available from "+c.Engine.Name()+": "+Needs(a.Unmade), evidence)
 			}
-			evidence = "needs " + Needs(a.Needs) + evidence
+			if len(a.Needs) > 0 {
+				evidence = clauses("; ", "needs "+Needs(a.Needs), evidence)
+			}
 		}
 		switch word := oneWord(a.RestsOn); {
 		case word == "":

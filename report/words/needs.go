@@ -85,3 +85,16 @@ func Needs(list []verdict.Need) string {
 	}
 	return strings.Join(parts, "; or ")
 }
+
+// needsWithHow is Needs with how the players of the game provide them. What follows from one setting is named together.
+func needsWithHow(list []verdict.Need) string {
+	var parts []string
+	for i, n := range list {
+		text := Need(n)
+		if n.How != "" && (i == len(list)-1 || list[i+1].How != n.How) {
+			text += " (" + n.How + ")"
+		}
+		parts = append(parts, text)
+	}
+	return strings.Join(parts, "; or ")
+}

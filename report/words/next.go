@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/desynctool/desynctool/engines/engine"
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/internal/shellwords"
 	"github.com/desynctool/desynctool/report/document"
@@ -72,8 +73,8 @@ func replays(c *verdict.Conclusion) (out []document.Step) {
 	case !c.Replayed && c.Held.Logs > 0 && c.Session.Game == "refsim":
 		out = append(out, rerun(c, "triage", []string{"--sim", "builtin"}, "replays the orders and shows which peer is wrong"))
 	case c.Witnessed != nil:
-	case c.Replayer != "" && c.Held.Logs > 0:
-		out = append(out, rerun(c, "triage", []string{"--sim", c.Replayer}, "has the game play the recordings again and shows which peer is wrong (docs/games.md)"))
+	case c.Replayer != nil && c.Held.Logs > 0:
+		out = append(out, byGame(c))
 	case !c.Replayed && c.Held.Logs > 0:
 		out = append(out, advice("triage with --sim, the game as a simulator, replays the orders and shows which peer is wrong (docs/extsim.md)"))
 	}
@@ -81,6 +82,17 @@ func replays(c *verdict.Conclusion) (out []document.Step) {
 		out = append(out, advice("triage with --sim and --own, the build that the peer had, makes the experiments in that build"))
 	}
 	return out
+}
+
+// byGame is a replay by the game itself.
+func byGame(c *verdict.Conclusion) document.Step {
+	about := "has the game play the recordings again and shows which peer is wrong"
+	if build := c.Replayer.Build; build != "" {
+		about += "; it takes " + build
+	} else {
+		about += " (docs/games.md)"
+	}
+	return rerun(c, "triage", []string{"--sim", c.Replayer.Name}, about)
 }
 
 // testSim tests the simulator that failed.
@@ -135,7 +147,31 @@ func values(c *verdict.Conclusion) (out []document.Step) {
 func toGet(c *verdict.Conclusion) (out []document.Step) {
 	for _, a := range c.Answers {
 		if a.State == document.RungOpen && slices.Contains(toLearn, a.Step) && len(a.Needs) > 0 {
-			out = append(out, advice("to learn the %s: get %s", strings.ReplaceAll(string(a.Step), "-", " "), Needs(a.Needs)))
+			out = append(out, get(a.Step, a.Needs))
+		}
+	}
+	return out
+}
+
+func get(step verdict.Step, list []verdict.Need) document.Step {
+	return advice("to learn the %s: get %s", strings.ReplaceAll(string(step), "-", " "), needsWithHow(list))
+}
+
+// Ahead returns the next steps before anything is compared: a replay by the game of the session, if it has one, and the
+// evidence that its players can provide and no two of them left.
+func Ahead(given verdict.Given, e *engine.Engine, list []verdict.Prospect) (out []document.Step) {
+	if e == nil {
+		return nil
+	}
+	ticks := slices.ContainsFunc(list, func(p verdict.Prospect) bool { return p.Step == verdict.StepTick && p.Can })
+	for i := range list {
+		p := theirs(&list[i])
+		if p.Step == verdict.StepInputs && len(p.Have) > 0 && e.Replayer != nil {
+			out = append(out, byGame(&verdict.Conclusion{Given: given, Replayer: e.Replayer}))
+		}
+		lacks := p.Step == verdict.StepInputs || !ticks && (p.Step == verdict.StepBracket || p.Step == verdict.StepTick)
+		if e.Offers != nil && lacks && len(p.Have) < 2 && len(p.Needs) > 0 {
+			out = append(out, get(p.Step, p.Needs))
 		}
 	}
 	return out

@@ -27,6 +27,9 @@ func Prospect(p *verdict.Prospect) string {
 		case len(p.Needs) > 0 && p.Needs[0].What == verdict.SystemTraces:
 			return "the checkpoints are of whole ticks"
 		}
+		if len(p.Needs) == 0 && len(p.Unmade) > 0 {
+			return "no file of this game has checkpoints inside ticks"
+		}
 		return "no traces of the same ticks from two peers; a simulator may replay the tick (bisect --sim --drill)"
 	case verdict.StepTick:
 		switch {

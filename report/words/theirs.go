@@ -25,14 +25,14 @@ func theirs[T any](v T) T {
 var asIs = map[reflect.Type][]string{
 	reflect.TypeFor[verdict.Conclusion](): {
 		"Lost", "Notes", "Warnings", "Ask", "SimFailed", "Given", "Files", "Simulators", "Fingerprint", "Levels",
-		"Cascade", "Orders", "Timeline", "Names", "Tree", "Heat", "Map", "Session", "Likenesses",
+		"Cascade", "Orders", "Timeline", "Names", "Tree", "Heat", "Map", "Session", "Likenesses", "Engine", "Replayer",
 	},
 	reflect.TypeFor[verdict.Contradiction]():       {"Text"},
 	reflect.TypeFor[verdict.Inputs]():              {"Line", "Basis"},
 	reflect.TypeFor[verdict.Checkpoint]():          {"Values"},
 	reflect.TypeFor[verdict.Checksums]():           {"By"},
 	reflect.TypeFor[verdict.Experiment]():          {"Sim", "Why"},
-	reflect.TypeFor[verdict.Need]():                {"Files"},
+	reflect.TypeFor[verdict.Need]():                {"Files", "How"},
 	reflect.TypeFor[verdict.Prospect]():            {"By"},
 	reflect.TypeFor[verdict.Search]():              {"Kinds"},
 	reflect.TypeFor[verdict.Sign]():                {"Names"},

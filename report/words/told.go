@@ -41,8 +41,8 @@ func told(c *verdict.Conclusion) []string {
 	return []string{said(w), "Nothing confirms it yet: no state and no checksum was compared, and " + wanted(c) + "."}
 }
 
-// engine names the game.
-func engine(w *verdict.Word) string {
+// speaker names the game.
+func speaker(w *verdict.Word) string {
 	if w.Engine == "" {
 		return "The game"
 	}
@@ -66,7 +66,7 @@ func writer(w *verdict.Word) string {
 
 // said quotes the message.
 func said(w *verdict.Word) string {
-	text := engine(w) + " says"
+	text := speaker(w) + " says"
 	if w.Kind == verdict.WordQuoted {
 		text = "Quoted, perhaps by a person:"
 	} else if by := writer(w); by != "" {
@@ -178,7 +178,7 @@ func departing(w *verdict.Word) string {
 	if w.At != nil {
 		text += " of " + tick(*w.At)
 	}
-	return fmt.Sprintf("%s: %s says %s.", text, engine(w), prose.Quote(w.Claim.Text))
+	return fmt.Sprintf("%s: %s says %s.", text, speaker(w), prose.Quote(w.Claim.Text))
 }
 
 // twice explains what it means if one game was computed twice, with two results.

@@ -644,16 +644,33 @@ func who(c *verdict.Conclusion) string {
 		return "Which peer is wrong is not known: the replay departs from none there, or from every one."
 	}
 	if r := c.Restored; r != nil {
-		return fmt.Sprintf("%s departs from the state that it had saved itself; a replay of the orders would show whether the others are right (--sim).", prose.Name(r.Peer))
+		return fmt.Sprintf("%s departs from the state that it had saved itself; a replay of the orders would show whether the others are right (%s).", prose.Name(r.Peer), sim(c))
 	}
-	would := "a replay of the orders would show it (--sim)"
-	if c.Held.Logs == 0 {
-		would = "an order log and a replay of it would show it (--sim)"
+	would := "a replay of the orders would show it (" + sim(c) + ")"
+	switch {
+	case c.Held.Logs > 0:
+	case slices.ContainsFunc(c.Answers, unlogged):
+		would = "only a replay of the orders would show it, and no order logs of " + c.Engine.Name() + " are read"
+	default:
+		would = "an order log and a replay of it would show it (" + sim(c) + ")"
 	}
 	if len(c.Groups) > 1 && len(c.Peers) > 2 {
 		would = groups(c.Groups) + "; " + would
 	}
 	return "Which peer is wrong is not known: " + would + "."
+}
+
+// sim is the flag that has the orders replayed.
+func sim(c *verdict.Conclusion) string {
+	if c.Replayer != nil {
+		return "--sim " + c.Replayer.Name
+	}
+	return "--sim"
+}
+
+// unlogged reports whether a step needs an order log, and none of the game is read.
+func unlogged(a verdict.Answer) bool {
+	return slices.ContainsFunc(a.Unmade, func(n verdict.Need) bool { return n.What == verdict.SimulatorOrders })
 }
 
 // blamed describes how the orders differ, "" if that is not known.

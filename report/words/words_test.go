@@ -450,7 +450,7 @@ func TestEverythingHasWords(t *testing.T) {
 	for kind := verdict.InputHash; kind <= verdict.Collision; kind++ {
 		say("contradiction", Contradiction(&verdict.Contradiction{Kind: kind, Peers: [2]string{"a", "b"}, Count: 2}))
 	}
-	for _, p := range verdict.Prospects([]verdict.Covered{{Name: "a", Spans: []document.Coverage{{What: verdict.CoversOrders}}}}) {
+	for _, p := range verdict.Prospects([]verdict.Covered{{Name: "a", Spans: []document.Coverage{{What: verdict.CoversOrders}}}}, nil) {
 		say(string(p.Step), Prospect(&p))
 	}
 }
