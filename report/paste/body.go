@@ -17,8 +17,7 @@ type body struct {
 	ok      bool
 	after   lines // what follows it
 	used    bool
-	talker  bool // names come before messages
-	dropped int  // blanks taken off
+	dropped int // blanks taken off
 }
 
 // layers tries a line as the first one of a file, and takes off more and more of the text around it.
@@ -47,10 +46,11 @@ func (p *peeler) layers(ls *lines, in *fence, begin func(b *body) (bool, error))
 		l, rest, ok := peelLayer(line)
 		if !ok {
 			rest, ok = speaker(line)
-			if !ok || b.talker || len(b.layers) == 0 || b.layers[len(b.layers)-1].kind != stamps {
+			last := len(b.layers) - 1
+			if !ok || last < 0 || b.layers[last].kind != stamps || b.layers[last].named {
 				return false, nil
 			}
-			b.talker = true
+			b.layers[last].named = true
 			line = rest
 			continue
 		}
@@ -149,7 +149,7 @@ func (b *body) read() (line []byte, ok bool) {
 			return nil, false
 		}
 		line = rest
-		if b.talker && b.layers[i].kind == stamps {
+		if b.layers[i].named {
 			line, _ = speaker(line)
 		}
 	}

@@ -18,6 +18,7 @@ type layer struct {
 	next  int    // number of the next line
 	after string // what follows the number
 	width int    // of all columns, where the lines are indented
+	named bool   // names follow the time stamps, see speaker
 }
 
 type layerKind int
@@ -163,7 +164,8 @@ func clockEnd(text []byte) int {
 	return -1
 }
 
-// speaker takes a name off that a chat puts before a message: "<name> " or "name: ".
+// speaker takes a name off that a chat puts before a message: "<name> " or "name: ". A quotation is no name, though it may
+// hold one.
 func speaker(line []byte) (rest []byte, ok bool) {
 	const longest = 64
 	head := line[:min(len(line), longest)]
@@ -172,7 +174,7 @@ func speaker(line []byte) (rest []byte, ok bool) {
 			return bytes.TrimPrefix(line[end+1:], []byte(" ")), true
 		}
 	}
-	if end := bytes.Index(head, []byte(": ")); end > 0 {
+	if end := bytes.Index(head, []byte(": ")); end > 0 && head[0] != '>' {
 		return line[end+2:], true
 	}
 	return line, false

@@ -375,6 +375,19 @@ func TestWrapped(t *testing.T) {
 	})
 }
 
+// TestQuotedChat takes off a chat within a chat, which is a name before a name.
+func TestQuotedChat(t *testing.T) {
+	for _, quote := range []string{"> ", "> > > > > > > > > ", "[25.11.20, 11:58] Another: "} {
+		text := "[12:00:07] <some one> " + quote + "[25.11.20, 12:00] Some One: log of a game\n"
+		p, err := Peel([]byte(text), known)
+		if err != nil {
+			t.Errorf("%q: %v", text, err)
+		} else if got := string(p.Files[0].Text); got != "log of a game\n" {
+			t.Errorf("%q: %q", text, got)
+		}
+	}
+}
+
 // TestTagged takes off tags in the lines of the text itself.
 func TestTagged(t *testing.T) {
 	for _, text := range []string{
