@@ -106,6 +106,17 @@ type joinedSource struct {
 	now   *Reader
 	file  string
 	torn  error // error of a part before the last one
+	broke bool  // the part before the next record breaks off, so checkpoints may be lost
+}
+
+// broke reports, once, whether checkpoints may be lost before the last record that was read.
+func (r *Reader) broke() bool {
+	s, ok := r.source.(*joinedSource)
+	if !ok || !s.broke {
+		return false
+	}
+	s.broke = false
+	return true
 }
 
 func (s *joinedSource) Header() Header   { return s.now.header }
@@ -119,8 +130,11 @@ func (s *joinedSource) Next() (*Record, error) {
 		if err == nil || errors.As(err, new(*SyntaxError)) {
 			return rec, err
 		}
-		if err != io.EOF && s.torn == nil {
-			s.torn = err
+		if err != io.EOF {
+			s.broke = true
+			if s.torn == nil {
+				s.torn = err
+			}
 		}
 		if len(s.parts) == 0 {
 			if s.torn != nil {

@@ -110,6 +110,9 @@ func (p *peer) read() (*Record, error) {
 	for {
 		rec, err := p.r.read()
 		p.torn = p.r.cut
+		if p.r.broke() {
+			p.hurt = true
+		}
 		if err == nil {
 			return rec, nil
 		}
