@@ -83,14 +83,19 @@ func compress(t *testing.T, path string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var packed bytes.Buffer
-	w := gzip.NewWriter(&packed)
-	w.Write(b)
-	w.Close()
-	if err := os.WriteFile(path+".gz", packed.Bytes(), 0o666); err != nil {
+	if err := os.WriteFile(path+".gz", packed(b), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	remove(t, path)
+}
+
+// packed returns b compressed with gzip.
+func packed(b []byte) []byte {
+	var out bytes.Buffer
+	w := gzip.NewWriter(&out)
+	w.Write(b)
+	w.Close()
+	return out.Bytes()
 }
 
 func zipOf(t *testing.T, dir string) string {
@@ -213,4 +218,73 @@ func filesOf(t *testing.T, path string) (list []string) {
 		t.Fatal(err)
 	}
 	return list
+}
+
+// gameDamage is a way in which a file of a game's session is damaged, such that the damage can be noticed.
+var gameDamage = []struct {
+	name  string
+	files []string // "" for all
+	do    func(b []byte) []byte
+	as    string // appended to the file's name
+}{
+	{"empty", nil, func([]byte) []byte { return nil }, ""},
+	{"zeros", nil, func(b []byte) []byte { return make([]byte, len(b)) }, ""},
+	{"half", nil, func(b []byte) []byte { return b[:len(b)/2] }, ""},
+	{"half zeros", nil, func(b []byte) []byte { return append(bytes.Clone(b[:len(b)/2]), make([]byte, len(b)-len(b)/2)...) }, ""},
+	{"first block", []string{".gz", ".sdfz"}, func(b []byte) []byte { return edited(b, 12, 0xff) }, ""},
+	{"magic", []string{".gz", ".sdfz"}, func(b []byte) []byte { return edited(b, 1, 1) }, ""},
+	{"end", []string{".gz", ".sdfz"}, func(b []byte) []byte { return b[:len(b)-1] }, ""},
+	{"checksum", []string{".gz", ".sdfz"}, func(b []byte) []byte { return edited(b, len(b)-7, 1) }, ""},
+	{"packed and cut", []string{"commands.txt", "_p0.txt"}, func(b []byte) []byte { b = packed(b); return b[:len(b)/2] }, ".gz"},
+	{"packed, first block", []string{"commands.txt", "_p0.txt"}, func(b []byte) []byte { return edited(packed(b), 12, 0xff) }, ".gz"},
+}
+
+func edited(b []byte, at int, xor byte) []byte {
+	b = bytes.Clone(b)
+	b[at] ^= xor
+	return b
+}
+
+// TestDamageOfGames: of a game's session that is in sync, no damaged file leaves it so, and none makes it diverged.
+func TestDamageOfGames(t *testing.T) {
+	sessions := []string{"warzone2100/insync_3peer", "spring/control", "0ad/control_mp_orders"}
+	for n, session := range sessions {
+		t.Run(session, func(t *testing.T) {
+			t.Parallel()
+			sound := filepath.Join("..", "..", "testdata", filepath.FromSlash(session))
+			commands := []string{"triage", "bisect", "doctor"}
+			for _, command := range commands {
+				desynctool(t, 0, nil, command, sound)
+			}
+			dir := filepath.Join(t.TempDir(), "s")
+			if err := os.CopyFS(dir, os.DirFS(sound)); err != nil {
+				t.Fatal(err)
+			}
+			for i, file := range filesOf(t, dir) {
+				whole, err := os.ReadFile(file)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for k, d := range gameDamage {
+					if !effort.Full() && n == 1 && (i+k)%12 != 0 || d.files != nil && !slices.ContainsFunc(d.files, func(end string) bool { return strings.HasSuffix(file, end) }) {
+						continue
+					}
+					remove(t, file)
+					if err := os.WriteFile(file+d.as, d.do(whole), 0o666); err != nil {
+						t.Fatal(err)
+					}
+					for _, command := range commands {
+						var out bytes.Buffer
+						if status := run([]string{command, dir}, strings.NewReader(""), &out, &out); status != 2 && status != 3 {
+							t.Errorf("%s, %s: %s: status %d\n%.500s", file, d.name, command, status, &out)
+						}
+					}
+					remove(t, file+d.as)
+					if err := os.WriteFile(file, whole, 0o666); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+		})
+	}
 }

@@ -229,8 +229,28 @@ func (s *Session) Damaged() (lost, warnings []string) {
 		} else if text != "" {
 			warnings = append(warnings, text)
 		}
+		if err := s.unpacks(f); err != nil {
+			lost = append(lost, err.Error())
+		}
 	}
 	return lost, warnings
+}
+
+// LogErrors reads the order logs of games to their ends, and returns the errors that they end with. Nothing else reads
+// them if only states are compared.
+func (s *Session) LogErrors() (lost []string) {
+	for _, f := range s.LogFiles() {
+		if f.isOwnLog() {
+			continue
+		}
+		if f.read == nil {
+			f.read = readLog(s.tree, f)
+		}
+		if err := f.read.Err; err != nil {
+			lost = append(lost, err.Error())
+		}
+	}
+	return lost
 }
 
 // AllLost is Lost with the files of Damaged, without those that are known already.

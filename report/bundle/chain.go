@@ -25,7 +25,7 @@ func verifyFolder(s *Session) (out snapshot.Verification, errs error) {
 			out, errs = append(out, list...), errors.Join(errs, err)
 			continue
 		}
-		if what := expected(f.Path, s.game, f.packed); f.Format == nil && what != "" {
+		if what := f.expected(s.game); f.Format == nil && what != "" {
 			errs = errors.Join(errs, fmt.Errorf("%s: corrupt at offset 0: by its name it is %s, its content has no known format", f.Path, what))
 		}
 		if f.Format == nil || !f.Format.Native && !f.pairs {

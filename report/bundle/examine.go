@@ -133,6 +133,11 @@ func (d *doctor) examine(f *File) *examined {
 	default:
 		x.read(d.s)
 	}
+	if len(x.Trouble) == 0 {
+		if err := d.s.unpacks(f); err != nil {
+			x.failed(err)
+		}
+	}
 	return x
 }
 
@@ -145,13 +150,13 @@ func (x *examined) unknown(s *Session) {
 		x.claimed(log)
 		return
 	}
-	if x.file.ownLog {
+	if x.file.ownLog && x.file.expected("") == "" {
 		x.What = "log of a game"
 		return
 	}
 	if head, err := formats.Head(s.tree, x.Path); err == nil && archive.Unread(head) != "" {
 		x.trouble("unreadable", "a %s archive, which is not read; unpack it to a folder", archive.Unread(head))
-	} else if what := expected(x.Path, s.game, x.file.packed); what != "" {
+	} else if what := x.file.expected(s.game); what != "" {
 		x.trouble("unreadable", "at offset 0: by its name it is %s, its content has no known format", what)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/desynctool/desynctool/engines/engine"
 	"github.com/desynctool/desynctool/internal/file/compression"
 	"github.com/desynctool/desynctool/internal/file/files"
+	"github.com/desynctool/desynctool/internal/file/limits"
 	"github.com/desynctool/desynctool/report/bundle/archive"
 	"github.com/desynctool/desynctool/report/bundle/gamelog"
 	"github.com/desynctool/desynctool/report/formats"
@@ -223,6 +224,42 @@ func expected(path, game string, packed bool) string {
 	return ""
 }
 
+// expected returns the kind that the file has by its name, in a session of a game. A text that a game writes for its
+// developers may be named as another log of the game.
+func (f *File) expected(game string) string {
+	if f.ownLog {
+		game = ""
+	}
+	return expected(f.Path, game, f.packed)
+}
+
+// most is how many bytes of a file of no known format are unpacked to check it.
+const most = 16 << 20
+
+// unpacks returns an error if a compressed file cannot be unpacked to its end. It checks files whose readers may stop
+// before: order logs of games, and files of no known format.
+func (s *Session) unpacks(f *File) error {
+	size := int64(most)
+	switch {
+	case !f.packed || f.Err != nil:
+		return nil
+	case f.Format == nil:
+	case f.Format.Native || f.Format.Log == nil:
+		return nil
+	default:
+		size = limits.File.Max()
+	}
+	file, err := s.tree.Open(f.Path)
+	if err == nil {
+		defer file.Close()
+		err = compression.Whole(file, size)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", f.Path, err)
+	}
+	return nil
+}
+
 // ownExtension reports whether only one format has names with this end.
 func ownExtension(path string) bool {
 	ext := filepath.Ext(compression.PlainName(path))
@@ -252,7 +289,7 @@ func (s *Session) misnamed(f *File) (text string, lost bool) {
 	if f.Err != nil || f.other || f.Format != nil || f.given || f.Size > 0 && f.hasTrace(s.tree) {
 		return "", false
 	}
-	what := expected(f.Path, s.game, f.packed)
+	what := f.expected(s.game)
 	switch {
 	case what != "" && f.Size == 0:
 		return f.Path + ": empty file", true

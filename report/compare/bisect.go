@@ -41,6 +41,8 @@ func Bisect(s *bundle.Session, builds Builds, opts BisectOptions) (*bisect.Resul
 	r, err := bisectBy(s, builds, opts)
 	if err == nil && !r.Diverged() { // chains show no tick, but damage and contradictions in them are never behind "in sync"
 		texts, _, lost := s.Contradictions()
+		lost = append(lost, s.LogErrors()...)
+		lost = slices.DeleteFunc(lost, func(text string) bool { return slices.Contains(r.Lost, text) })
 		r.Contradictions, r.Lost = append(r.Contradictions, texts...), append(r.Lost, lost...)
 	}
 	return r, err

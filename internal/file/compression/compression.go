@@ -144,6 +144,24 @@ func Check(r io.Reader, limit int64) error {
 	return err
 }
 
+// Whole reads the first bytes of the content, at most so many, and returns an error if they cannot be unpacked. If the
+// content ends before, its checksum is verified; content that is cut off is an error, also if only the checksum is
+// missing. It returns nil for content that is not compressed.
+func Whole(r io.Reader, most int64) error {
+	content, packing, err := Unpack(r, 0)
+	if err != nil || packing == "" {
+		return err
+	}
+	_, err = io.CopyN(io.Discard, content, most)
+	if c, ok := content.(io.Closer); ok {
+		err = errors.Join(err, c.Close())
+	}
+	if errors.Is(err, io.EOF) {
+		return nil
+	}
+	return err
+}
+
 // counted counts the bytes that are read.
 type counted struct {
 	r io.Reader
