@@ -16,7 +16,7 @@ import (
 // madeBy are the things that a step may ask for, by the beginning of the words for them, as the page of each engine in
 // docs/formats and docs/games lists what the players have. Players have nothing else that is read.
 var madeBy = map[string][]string{
-	"openttd":        {"order logs", "the whole order log", "states of two peers, or hashes of them, from before"},
+	"openttd":        {"order logs of", "the whole order log", "states of two peers, or hashes of them, from before"},
 	"0ad":            {"order logs", "the whole order log", "states of", "the states of"},
 	"spring":         {"order logs of", "the whole order log", "states of", "the states of"},
 	"widelands":      {"order logs of", "the whole order log", "states of two peers, or hashes of them, from before", "traces of two peers that diverged"},
