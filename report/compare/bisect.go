@@ -44,6 +44,9 @@ func Bisect(s *bundle.Session, builds Builds, opts BisectOptions) (*bisect.Resul
 		lost = append(lost, s.LogErrors()...)
 		lost = slices.DeleteFunc(lost, func(text string) bool { return slices.Contains(r.Lost, text) })
 		r.Contradictions, r.Lost = append(r.Contradictions, texts...), append(r.Lost, lost...)
+		if r.Snapshots+r.Recorded+len(r.Traces) == 0 && r.Prefix == nil && builds.Sim == nil && builds.Witness == nil && !r.Incomplete() {
+			r.Lost = append(r.Lost, "states of two peers, or hashes of them: without these nothing shows whether the states agree")
+		}
 	}
 	return r, err
 }
