@@ -66,7 +66,7 @@ Results go to stdout, warnings and errors to stderr.
 
 ` + cli.ExitHelp,
 		Example: `  desynctool triage report.zip
-  desynctool diff host/state.json client/state.json
+  desynctool diff host client
   desynctool triage host client --sim exec:game --format html=report.html`,
 		Annotations: map[string]string{cli.TakesPaths: "desynctool triage"},
 		PersistentPreRunE: func(cmd *cobra.Command, args []string) error {

@@ -174,6 +174,9 @@ func (l *Limit) Text(value int64) string {
 		}
 		return time.Duration(value).String()
 	case Bytes:
+		if value < leastBytes { // Parse needs the unit
+			return strconv.FormatInt(value, 10) + "b"
+		}
 		return Size(value)
 	}
 	return strconv.FormatInt(value, 10)
