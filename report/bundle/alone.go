@@ -36,14 +36,19 @@ func (e *AloneError) Error() string {
 	if e.Hint != "" {
 		out.WriteString("; " + e.Hint)
 	}
-	for _, lost := range e.Lost {
-		out.WriteString("; " + lost)
+	for i, lost := range e.Lost {
+		switch left := len(e.Lost) - maxLost; {
+		case left <= 0 || i < maxLost-1 || i == len(e.Lost)-1: // losses of an archive itself come last
+			out.WriteString("; " + lost)
+		case i == maxLost-1:
+			out.WriteString("; " + prose.Count(left, "more loss", "more losses"))
+		}
 	}
 	return out.String()
 }
 
-// maxKinds and maxOthers are how many kinds of unknown files, and how many names, a message has.
-const maxKinds, maxOthers = 4, 3
+// maxKinds and maxOthers are how many kinds of unknown files, and how many names, a message has; maxLost how many losses.
+const maxKinds, maxOthers, maxLost = 4, 3, 4
 
 // others lists the files by the ends of their names: "; 3 files: 2 .md, 1 .png, such as a.md".
 func others(paths []string) string {
