@@ -1,6 +1,7 @@
 package verdicts
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/bisect/refsim/session"
+	"github.com/desynctool/desynctool/report/bundle"
 )
 
 // Pieces of evidence that Less takes away.
@@ -73,6 +75,9 @@ func Less(s Session, dir string, m Measured, seed uint64) (lines []string, err e
 			return lines, err
 		}
 		now, err := s.answers(r.Truth, dirs, sim, own, m)
+		if alone := (*bundle.AloneError)(nil); errors.As(err, &alone) {
+			return lines, nil // nothing is left to compare, so nothing is known
+		}
 		if err != nil {
 			return nil, fmt.Errorf("%s, without %q: %w", s, pieces[:i], err)
 		}
