@@ -3,6 +3,7 @@ package widelands
 import (
 	"encoding/binary"
 	"strconv"
+	"sync"
 
 	"github.com/desynctool/desynctool/orderlog"
 )
@@ -83,18 +84,19 @@ var (
 )
 
 // commandNames has "Act" at 128, "command 77" where the table has none.
-var commandNames = func() (t [256]string) {
+var commandNames = sync.OnceValue(func() *[256]string {
+	t := &[256]string{}
 	for i := range t {
 		if t[i] = commands[i].name; t[i] == "" {
 			t[i] = "command " + strconv.Itoa(i)
 		}
 	}
 	return t
-}()
+})
 
 // CommandName returns the name of a command by its id: "Act", or "command 77" if
 // it is not known.
-func CommandName(id uint8) string { return commandNames[id] }
+func CommandName(id uint8) string { return commandNames()[id] }
 
 // number reads a number of width bytes.
 func (p *param) number(b []byte, width uint8) int64 {
@@ -151,7 +153,7 @@ func (c *command) walk(b []byte, each func(path string, v int64)) (length int, w
 // Fields splits the payload of an order: the serialised command, which begins with its id and its player. It returns
 // nil if the payload does not fit the kind.
 func Fields(kind string, payload []byte) []orderlog.Field {
-	if len(payload) < 2 || commandNames[payload[0]] != kind || !commands[payload[0]].player {
+	if len(payload) < 2 || commandNames()[payload[0]] != kind || !commands[payload[0]].player {
 		return nil
 	}
 	var out []orderlog.Field

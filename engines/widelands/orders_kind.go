@@ -1,6 +1,9 @@
 package widelands
 
-import "strconv"
+import (
+	"strconv"
+	"sync"
+)
 
 // Kind is a kind of entries of a sync stream.
 type Kind uint8
@@ -104,7 +107,8 @@ var objects = map[int]string{
 }
 
 // objectTexts has "11 critter" at 11.
-var objectTexts = func() (t [256]string) {
+var objectTexts = sync.OnceValue(func() *[256]string {
+	t := &[256]string{}
 	for i := range t {
 		t[i] = strconv.Itoa(i)
 		if name := objects[i]; name != "" {
@@ -112,12 +116,13 @@ var objectTexts = func() (t [256]string) {
 		}
 	}
 	return t
-}()
+})
 
-func objectText(v int64) string { return objectTexts[v&0xff] }
+func objectText(v int64) string { return objectTexts()[v&0xff] }
 
 // commandTexts has "128 Act" at 128.
-var commandTexts = func() (t [256]string) {
+var commandTexts = sync.OnceValue(func() *[256]string {
+	t := &[256]string{}
 	for i := range t {
 		t[i] = strconv.Itoa(i)
 		if name := commands[i].name; name != "" {
@@ -125,6 +130,6 @@ var commandTexts = func() (t [256]string) {
 		}
 	}
 	return t
-}()
+})
 
-func commandText(v int64) string { return commandTexts[v&0xff] }
+func commandText(v int64) string { return commandTexts()[v&0xff] }

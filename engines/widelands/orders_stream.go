@@ -246,7 +246,7 @@ func (s *Stream) step() (*Entry, error) {
 	case Launched:
 		s.launches = false
 	case 0:
-		return nil, s.corrupt("entry with the tag 0x%02x, expected one of %s", s.buf[s.pos], tags)
+		return nil, s.corrupt("entry with the tag 0x%02x, expected one of %s", s.buf[s.pos], tags())
 	}
 	s.pos += size
 	s.next++
@@ -269,14 +269,14 @@ func isPlacing(b []byte) bool {
 }
 
 // tags lists all tags for messages.
-var tags = func() (s string) {
+func tags() (s string) {
 	for tag := range kinds {
 		if kinds[tag] != 0 {
 			s += fmt.Sprintf(" %02x", tag)
 		}
 	}
 	return s[1:]
-}()
+}
 
 // cut is the error of a file that ends here, with left bytes of an entry.
 func (s *Stream) cut(left int) error {
