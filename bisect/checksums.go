@@ -79,7 +79,7 @@ func (r *Result) weigh(given []*tracediff.Result, peers []*peer) {
 		}
 	}
 	if b != nil && differ != nil {
-		r.narrowBySums(differ)
+		r.narrowBySums(differ, len(peers))
 	}
 	if b != nil && r.Kind == "" {
 		r.Kind = StateDiffers
@@ -94,13 +94,14 @@ func (r *Result) weigh(given []*tracediff.Result, peers []*peer) {
 }
 
 // narrowBySums narrows the bracket of the states to the checksums that differ within it. Checksums that cover a part of
-// the state, or more than one state, show only when the peers were still equal, and only where no state shows that.
-func (r *Result) narrowBySums(t *tracediff.Result) {
+// the state, or more than one state, show only when the peers were still equal, and only where no state shows that. The
+// same holds where the checksums of other peers differ first.
+func (r *Result) narrowBySums(t *tracediff.Result, peers int) {
 	if t.Bracket == nil || !t.Bracket.HasGood {
 		return
 	}
 	d, b := t.Dialect(), *r.Bracket
-	whole := d.Covers == "" && !d.Cumulative && !d.Values
+	whole := d.Covers == "" && !d.Cumulative && !d.Values && separates(t, b.A, b.B, peers)
 	good, bad := pointOf(t, t.Bracket.Good), pointOf(t, t.Bracket.Bad)
 	switch {
 	case b.Good == nil && good.Compare(b.Bad) < 0:
@@ -120,6 +121,24 @@ func (r *Result) narrowBySums(t *tracediff.Result) {
 		b.By = BySnapshotsAndSums
 		r.set(b)
 	}
+}
+
+// separates reports whether two of so many peers are in different groups where traces first differ. Two traces of two
+// peers may have other names.
+func separates(t *tracediff.Result, a, b string, peers int) bool {
+	if len(t.Groups) == 0 {
+		return false
+	}
+	group := func(name string) int {
+		return slices.IndexFunc(t.Groups[0].Groups, func(g []int) bool {
+			return slices.ContainsFunc(g, func(i int) bool { return t.Traces[i].Name == name })
+		})
+	}
+	at, other := group(a), group(b)
+	if at < 0 && other < 0 {
+		return len(t.Traces) == 2 && peers == 2
+	}
+	return at >= 0 && other >= 0 && at != other
 }
 
 // stateless returns the peers with checksums that differ from the checksums of all peers that left states. It returns

@@ -109,15 +109,21 @@ func TestChecksumsBetweenTheStates(t *testing.T) {
 		from      int
 		good, bad uint64
 		by        Source
+		names     []string
 	}{
-		{"whole states", tracediff.Dialect{}, 150, 150, 151, BySnapshotsAndSums},
-		{"a part of them", tracediff.Dialect{Covers: "not health"}, 150, 100, 200, BySnapshots},
-		{"all until then", tracediff.Dialect{Cumulative: true}, 150, 100, 200, BySnapshots},
-		{"before both states", tracediff.Dialect{}, 20, 100, 200, BySnapshots},
-		{"after both states", tracediff.Dialect{}, 220, 100, 200, BySnapshots},
+		{"whole states", tracediff.Dialect{}, 150, 150, 151, BySnapshotsAndSums, nil},
+		{"by name", tracediff.Dialect{}, 150, 150, 151, BySnapshotsAndSums, []string{"client", "host"}},
+		{"of a third peer", tracediff.Dialect{}, 150, 100, 200, BySnapshots, []string{"host", "other"}},
+		{"a part of them", tracediff.Dialect{Covers: "not health"}, 150, 100, 200, BySnapshots, nil},
+		{"all until then", tracediff.Dialect{Cumulative: true}, 150, 100, 200, BySnapshots, nil},
+		{"before both states", tracediff.Dialect{}, 20, 100, 200, BySnapshots, nil},
+		{"after both states", tracediff.Dialect{}, 220, 100, 200, BySnapshots, nil},
 	} {
 		sums := checksums(t, 300, c.from, 300)
 		for i := range sums.Traces {
+			if c.names != nil {
+				sums.Traces[i].Name = c.names[i]
+			}
 			c.d.Engine = "some game"
 			sums.Traces[i].Dialect = c.d
 		}
