@@ -50,9 +50,10 @@ var layers = [][]string{
 	{"anygame/vocabulary"},
 	{"engines/engine"},
 
+	{"bisect/code/"},
 	{"bisect/gitbisect", "bisect/hunt", "bisect/wasmsim", "bisect/refsim/session"},
 	{"bisect/extsim", "bisect/minimize", "bisect/refsim"},
-	{"bisect", "bisect/golden"},
+	{"bisect", "bisect/golden", "bisect/code"},
 	{"engines/messages"},
 
 	{"internal/confine", "internal/resultcache"},
@@ -60,6 +61,7 @@ var layers = [][]string{
 	{"snapshot"},
 	{"snapshot/signatures", "orderlog"},
 	{"notation", "bytediff"},
+	{"internal/debuginfo"},
 	{"snapshot/merkle", "internal/file/frame", "internal/file/compression", "internal/file/files", "internal/file/partial"},
 	{"internal/file/limits"},
 	{"internal/parallel"},

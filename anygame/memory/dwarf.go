@@ -1,11 +1,7 @@
 package memory
 
 import (
-	"bytes"
 	"debug/dwarf"
-	"debug/elf"
-	"debug/macho"
-	"debug/pe"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -13,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/desynctool/desynctool/internal/file/limits"
+	"github.com/desynctool/desynctool/internal/debuginfo"
 	"github.com/desynctool/desynctool/internal/prose"
 )
 
@@ -24,121 +20,13 @@ type Info struct {
 	x86  bool // where a long double has 10 bytes
 }
 
-// Types opens the debug information of a program: DWARF in an ELF, PE or Mach-O file. The readers of the standard library
-// are not made for hostile files: if they panic, the file is damaged.
+// Types opens the debug information of a program: DWARF in an ELF, PE or Mach-O file.
 func Types(r io.ReaderAt) (info *Info, err error) {
-	defer damaged(&err)
-	head := make([]byte, 4)
-	if _, err := r.ReadAt(head, 0); err != nil {
-		return nil, errors.New("not a program: it has fewer than 4 bytes")
-	}
-	le := binary.LittleEndian.Uint32(head)
-	switch {
-	case string(head) == elf.ELFMAG:
-		info, err = elfTypes(r)
-	case string(head[:2]) == "MZ":
-		info, err = peTypes(r)
-	case slices.Contains([]uint32{macho.Magic32, macho.Magic64, 0xcefaedfe, 0xcffaedfe}, le):
-		info, err = machoTypes(r)
-	default:
-		return nil, errors.New("not a program: expected an ELF, PE or Mach-O file")
-	}
-	if err != nil {
-		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-			return nil, errors.New("debug information: the file ends before it")
-		}
-		return nil, fmt.Errorf("debug information: %w", err)
-	}
-	return info, nil
-}
-
-// damaged makes an error of a panic.
-func damaged(err *error) {
-	if fault := recover(); fault != nil {
-		*err = fmt.Errorf("debug information is damaged: %.80v", fault)
-	}
-}
-
-// section is a section of a program, of any format.
-type section struct {
-	name string
-	size uint64
-	io.ReaderAt
-}
-
-// measure bounds the memory that debug information takes once it is unpacked. Without any, the error is missing.
-func measure(sections []section, missing string) error {
-	sum, found := uint64(0), false
-	for _, s := range sections {
-		if !strings.Contains(s.name, "debug_") {
-			continue
-		}
-		found = found || strings.HasSuffix(s.name, "debug_info")
-		size := s.size
-		head := make([]byte, 12)
-		if s.ReaderAt != nil { // else it is compressed in the way of ELF, and its sizes are the sizes of the content
-			_, _ = s.ReadAt(head, 0)
-		}
-		if bytes.HasPrefix(head, []byte("ZLIB")) {
-			size = max(size, binary.BigEndian.Uint64(head[4:]))
-		}
-		sum += min(size, maxSize)
-	}
-	switch {
-	case !found:
-		return errors.New(missing)
-	case limits.Memory.Over(int64(sum)):
-		return limits.Memory.Reached("", int64(sum))
-	}
-	return nil
-}
-
-func elfTypes(r io.ReaderAt) (*Info, error) {
-	f, err := elf.NewFile(r)
+	p, err := debuginfo.Open(r)
 	if err != nil {
 		return nil, err
 	}
-	var sections []section
-	for _, s := range f.Sections {
-		sections = append(sections, section{s.Name, max(s.Size, s.FileSize), s.ReaderAt})
-	}
-	if err := measure(sections, "there is none: build the game with -g, or give the file that its symbols were split into"); err != nil {
-		return nil, err
-	}
-	data, err := f.DWARF()
-	return &Info{data, f.ByteOrder == binary.BigEndian, f.Machine == elf.EM_X86_64 || f.Machine == elf.EM_386}, err
-}
-
-func peTypes(r io.ReaderAt) (*Info, error) {
-	f, err := pe.NewFile(r)
-	if err != nil {
-		return nil, err
-	}
-	var sections []section
-	for _, s := range f.Sections {
-		sections = append(sections, section{s.Name, uint64(s.Size), s.ReaderAt})
-	}
-	if err := measure(sections, "there is no DWARF, and a .pdb is not read: describe the type with --struct"); err != nil {
-		return nil, err
-	}
-	data, err := f.DWARF()
-	return &Info{data, false, f.Machine == pe.IMAGE_FILE_MACHINE_AMD64 || f.Machine == pe.IMAGE_FILE_MACHINE_I386}, err
-}
-
-func machoTypes(r io.ReaderAt) (*Info, error) {
-	f, err := macho.NewFile(r)
-	if err != nil {
-		return nil, err
-	}
-	var sections []section
-	for _, s := range f.Sections {
-		sections = append(sections, section{s.Name, s.Size, s.ReaderAt})
-	}
-	if err := measure(sections, "there is none: give the file in GAME.dSYM/Contents/Resources/DWARF"); err != nil {
-		return nil, err
-	}
-	data, err := f.DWARF()
-	return &Info{data, f.ByteOrder == binary.BigEndian, f.Cpu == macho.CpuAmd64 || f.Cpu == macho.Cpu386}, err
+	return &Info{p.Data, p.Big, p.X86}, nil
 }
 
 // Bounds of the search for a name.
@@ -158,7 +46,7 @@ type definition struct {
 // Layout returns the layout of a type by its name, with or without namespaces: a struct, a class, a union, an enum or
 // another name of one. A name that several types have is an error that lists them.
 func (i *Info) Layout(name string) (l *Layout, err error) {
-	defer damaged(&err)
+	defer debuginfo.Damaged(&err)
 	found, others, err := i.find(name)
 	if err != nil {
 		return nil, err
