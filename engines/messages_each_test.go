@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/desynctool/desynctool/engines"
-	"github.com/desynctool/desynctool/engines/messages"
+	"github.com/desynctool/desynctool/engines/engine/messages"
 	"github.com/desynctool/desynctool/tracediff"
 )
 

@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/desynctool/desynctool/engines"
-	"github.com/desynctool/desynctool/engines/messages"
+	"github.com/desynctool/desynctool/engines/engine/messages"
 	"github.com/desynctool/desynctool/internal/file/limits"
 	"github.com/desynctool/desynctool/tracediff"
 )

@@ -9,7 +9,7 @@ import (
 
 	"github.com/desynctool/desynctool/anygame/vocabulary"
 	"github.com/desynctool/desynctool/engines/engine"
-	"github.com/desynctool/desynctool/engines/messages"
+	"github.com/desynctool/desynctool/engines/engine/messages"
 	"github.com/desynctool/desynctool/internal/textsearch"
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/tracediff"

@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/desynctool/desynctool/anygame/description"
 	"github.com/desynctool/desynctool/cmd/internal/cli"
+	"github.com/desynctool/desynctool/engines/engine/description"
 	"github.com/desynctool/desynctool/internal/file/files"
 	"github.com/desynctool/desynctool/report/describe"
 	"github.com/desynctool/desynctool/report/document"

@@ -5,7 +5,7 @@
 // returns one [Engine]. Package engines has the list of them.
 package engine
 
-import "github.com/desynctool/desynctool/engines/messages"
+import "github.com/desynctool/desynctool/engines/engine/messages"
 
 // Engine is one engine.
 type Engine struct {

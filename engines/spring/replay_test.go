@@ -20,8 +20,8 @@ import (
 
 	"github.com/desynctool/desynctool/engines/engine"
 
+	"github.com/desynctool/desynctool/engines/engine/gamereplay"
 	"github.com/desynctool/desynctool/internal/testkit/effort"
-	"github.com/desynctool/desynctool/report/gamereplay"
 	"github.com/desynctool/desynctool/snapshot"
 )
 

@@ -13,8 +13,8 @@ import (
 	"testing"
 
 	"github.com/desynctool/desynctool/engines/engine"
+	"github.com/desynctool/desynctool/engines/engine/gamereplay"
 	"github.com/desynctool/desynctool/engines/warzone"
-	"github.com/desynctool/desynctool/report/gamereplay"
 )
 
 // recording is one on the disk.

@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"github.com/desynctool/desynctool/engines/engine"
+	"github.com/desynctool/desynctool/engines/engine/gamereplay"
 	"github.com/desynctool/desynctool/engines/widelands"
-	"github.com/desynctool/desynctool/report/gamereplay"
 )
 
 // A replay without the saved game that it begins with cannot be played: the game writes both.

@@ -15,9 +15,9 @@ import (
 	"testing"
 
 	"github.com/desynctool/desynctool/engines/engine"
+	"github.com/desynctool/desynctool/engines/engine/gamereplay"
 	"github.com/desynctool/desynctool/engines/zeroad"
 	"github.com/desynctool/desynctool/internal/testkit/effort"
-	"github.com/desynctool/desynctool/report/gamereplay"
 )
 
 // game is a program with its mods, and a recording for it.

@@ -4,8 +4,8 @@ import (
 	"slices"
 
 	"github.com/desynctool/desynctool/bisect"
+	"github.com/desynctool/desynctool/engines/engine/gamereplay"
 	"github.com/desynctool/desynctool/report/bundle"
-	"github.com/desynctool/desynctool/report/gamereplay"
 	"github.com/desynctool/desynctool/snapshot"
 )
 

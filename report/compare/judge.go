@@ -10,9 +10,9 @@ import (
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/bisect/minimize"
 	"github.com/desynctool/desynctool/engines/engine"
+	"github.com/desynctool/desynctool/engines/engine/gamereplay"
 	"github.com/desynctool/desynctool/internal/file/files"
 	"github.com/desynctool/desynctool/report/bundle/archive"
-	"github.com/desynctool/desynctool/report/gamereplay"
 	"github.com/desynctool/desynctool/snapshot"
 )
 

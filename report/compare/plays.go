@@ -7,9 +7,9 @@ import (
 
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/engines/engine"
+	"github.com/desynctool/desynctool/engines/engine/gamereplay"
 	"github.com/desynctool/desynctool/report/bundle"
 	"github.com/desynctool/desynctool/report/document"
-	"github.com/desynctool/desynctool/report/gamereplay"
 )
 
 // Plays sets in which ways a game plays a recording again.

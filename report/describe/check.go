@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/desynctool/desynctool/anygame/description"
 	"github.com/desynctool/desynctool/engines/engine"
+	"github.com/desynctool/desynctool/engines/engine/description"
 	"github.com/desynctool/desynctool/internal/file/compression"
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/report/formats"

@@ -12,7 +12,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/desynctool/desynctool/anygame/description"
+	"github.com/desynctool/desynctool/engines/engine/description"
 	"github.com/desynctool/desynctool/internal/file/frame"
 	"github.com/desynctool/desynctool/report/survey"
 	"github.com/desynctool/desynctool/snapshot"

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/desynctool/desynctool/anygame/description"
+	"github.com/desynctool/desynctool/engines/engine/description"
 	"github.com/desynctool/desynctool/internal/file/compression"
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/report/compare"

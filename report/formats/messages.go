@@ -6,7 +6,7 @@ import (
 	"github.com/desynctool/desynctool/anygame/statements"
 	"github.com/desynctool/desynctool/engines"
 	"github.com/desynctool/desynctool/engines/engine"
-	"github.com/desynctool/desynctool/engines/messages"
+	"github.com/desynctool/desynctool/engines/engine/messages"
 	"github.com/desynctool/desynctool/internal/file/files"
 	"github.com/desynctool/desynctool/tracediff"
 )

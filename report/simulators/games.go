@@ -9,10 +9,10 @@ import (
 
 	"github.com/desynctool/desynctool/engines"
 	"github.com/desynctool/desynctool/engines/engine"
+	"github.com/desynctool/desynctool/engines/engine/gamereplay"
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/internal/shellwords"
 	"github.com/desynctool/desynctool/report/formats"
-	"github.com/desynctool/desynctool/report/gamereplay"
 )
 
 // Games returns the recipes of games that play their own recordings again, by their names.

@@ -7,9 +7,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/desynctool/desynctool/anygame/description"
 	"github.com/desynctool/desynctool/anygame/states"
 	"github.com/desynctool/desynctool/anygame/vocabulary"
+	"github.com/desynctool/desynctool/engines/engine/description"
 	"github.com/desynctool/desynctool/internal/file/compression"
 )
 

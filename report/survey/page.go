@@ -9,9 +9,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/desynctool/desynctool/anygame/description"
 	"github.com/desynctool/desynctool/anygame/states"
 	"github.com/desynctool/desynctool/engines/engine"
+	"github.com/desynctool/desynctool/engines/engine/description"
 	"github.com/desynctool/desynctool/internal/file/files"
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/snapshot"

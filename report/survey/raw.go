@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/desynctool/desynctool/anygame/description"
 	"github.com/desynctool/desynctool/anygame/states"
+	"github.com/desynctool/desynctool/engines/engine/description"
 	"github.com/desynctool/desynctool/notation"
 	"github.com/desynctool/desynctool/snapshot"
 )

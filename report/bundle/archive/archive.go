@@ -24,7 +24,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/desynctool/desynctool/anygame/description"
+	"github.com/desynctool/desynctool/engines/engine/description"
 	"github.com/desynctool/desynctool/internal/file/files"
 	"github.com/desynctool/desynctool/internal/file/frame"
 	"github.com/desynctool/desynctool/internal/file/limits"

@@ -12,7 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/desynctool/desynctool/engines/engine"
-	"github.com/desynctool/desynctool/engines/messages"
+	"github.com/desynctool/desynctool/engines/engine/messages"
 	"github.com/desynctool/desynctool/internal/lazyregexp"
 	"github.com/desynctool/desynctool/notation"
 	"github.com/desynctool/desynctool/snapshot"

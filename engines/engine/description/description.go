@@ -35,7 +35,7 @@ import (
 	"strings"
 
 	"github.com/desynctool/desynctool/engines/engine"
-	"github.com/desynctool/desynctool/engines/messages"
+	"github.com/desynctool/desynctool/engines/engine/messages"
 	"github.com/desynctool/desynctool/internal/file/compression"
 )
 

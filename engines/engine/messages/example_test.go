@@ -6,12 +6,12 @@ import (
 	"os"
 
 	"github.com/desynctool/desynctool/engines"
-	"github.com/desynctool/desynctool/engines/messages"
+	"github.com/desynctool/desynctool/engines/engine/messages"
 )
 
 // What GGRS wrote into a game's log.
 func ExampleScan() {
-	const name = "../../testdata/loglines/ggrs.log"
+	const name = "../../../testdata/loglines/ggrs.log"
 	f, err := os.Open(name)
 	if err != nil {
 		log.Fatal(err)

@@ -13,7 +13,7 @@ import (
 
 func document(t *testing.T, name string) []byte {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "..", "docs", name))
+	text, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", name))
 	if err != nil {
 		t.Fatal(err)
 	}

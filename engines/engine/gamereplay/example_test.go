@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 
 	"github.com/desynctool/desynctool/engines/engine"
-	"github.com/desynctool/desynctool/report/gamereplay"
+	"github.com/desynctool/desynctool/engines/engine/gamereplay"
 )
 
 // A program that replays a log, here cat: its output is the same log.

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/desynctool/desynctool/engines/engine"
-	"github.com/desynctool/desynctool/engines/messages"
+	"github.com/desynctool/desynctool/engines/engine/messages"
 	"github.com/desynctool/desynctool/tracediff"
 )
 

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"log"
 
-	"github.com/desynctool/desynctool/anygame/description"
+	"github.com/desynctool/desynctool/engines/engine/description"
 )
 
 // A page of a game that calls its ticks frames, and has an unusual line in its logs.
