@@ -41,9 +41,9 @@ var layers = [][]string{
 	{"report/survey"},
 	{"report/words", "report/formats", "report/check", "report/bundle/gamelog"},
 	{"report/verdict", "report/peers", "report/isolate", "report/ci", "report/page", "report/explore"},
-	{"report/document", "report/bundle/archive/archivetest"},
-	{"report/bundle/archive"},
-	{"report/paste"},
+	{"report/document", "archive/archivetest"},
+	{"archive"},
+	{"archive/paste"},
 
 	{"engines"}, // the list
 	{"engines/", "anygame/"},

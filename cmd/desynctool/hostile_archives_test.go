@@ -14,8 +14,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/desynctool/desynctool/archive/archivetest"
 	"github.com/desynctool/desynctool/orderlog"
-	"github.com/desynctool/desynctool/report/bundle/archive/archivetest"
 	"github.com/desynctool/desynctool/tracediff"
 )
 

@@ -10,11 +10,11 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/desynctool/desynctool/archive"
 	"github.com/desynctool/desynctool/cmd/internal/cli"
 	"github.com/desynctool/desynctool/internal/file/files"
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/report/bundle"
-	"github.com/desynctool/desynctool/report/bundle/archive"
 	"github.com/desynctool/desynctool/report/ci"
 	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/report/triage"

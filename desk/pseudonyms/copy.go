@@ -11,8 +11,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/desynctool/desynctool/archive"
 	"github.com/desynctool/desynctool/internal/file/files"
-	"github.com/desynctool/desynctool/report/bundle/archive"
 	"github.com/desynctool/desynctool/report/compare"
 	"github.com/desynctool/desynctool/report/formats"
 )

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/desynctool/desynctool/report/bundle/archive"
-	"github.com/desynctool/desynctool/report/bundle/archive/archivetest"
+	"github.com/desynctool/desynctool/archive"
+	"github.com/desynctool/desynctool/archive/archivetest"
 )
 
 // TestCopyOnce: a bundle that was opened by another name than its path is not opened and triaged again for its copy,

@@ -13,9 +13,9 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
+	"github.com/desynctool/desynctool/archive"
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/report/bundle"
-	"github.com/desynctool/desynctool/report/bundle/archive"
 )
 
 // Scrubber removes the names of players from all output about one bundle. It collects the names while the bundle is

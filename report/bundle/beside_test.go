@@ -5,8 +5,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/desynctool/desynctool/archive"
 	"github.com/desynctool/desynctool/report/bundle"
-	"github.com/desynctool/desynctool/report/bundle/archive"
 )
 
 // The files that a game needs to play a log again lie next to it, including saves, which are states.

@@ -6,11 +6,11 @@ import (
 	"io"
 	"os"
 
+	"github.com/desynctool/desynctool/archive"
 	"github.com/desynctool/desynctool/bytediff"
 	"github.com/desynctool/desynctool/internal/file/compression"
 	"github.com/desynctool/desynctool/internal/file/files"
 	"github.com/desynctool/desynctool/internal/file/frame"
-	"github.com/desynctool/desynctool/report/bundle/archive"
 	"github.com/desynctool/desynctool/report/formats"
 	"github.com/desynctool/desynctool/snapshot"
 )

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/desynctool/desynctool/archive"
 	"github.com/desynctool/desynctool/internal/file/frame"
 	"github.com/desynctool/desynctool/orderlog"
-	"github.com/desynctool/desynctool/report/bundle/archive"
 	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )

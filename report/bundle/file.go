@@ -7,11 +7,11 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/desynctool/desynctool/archive"
 	"github.com/desynctool/desynctool/engines/engine"
 	"github.com/desynctool/desynctool/internal/file/compression"
 	"github.com/desynctool/desynctool/internal/file/files"
 	"github.com/desynctool/desynctool/internal/file/limits"
-	"github.com/desynctool/desynctool/report/bundle/archive"
 	"github.com/desynctool/desynctool/report/bundle/gamelog"
 	"github.com/desynctool/desynctool/report/formats"
 	"github.com/desynctool/desynctool/tracediff"

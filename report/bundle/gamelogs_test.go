@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/desynctool/desynctool/archive/archivetest"
 	"github.com/desynctool/desynctool/report/bundle"
-	"github.com/desynctool/desynctool/report/bundle/archive/archivetest"
 	"github.com/desynctool/desynctool/report/bundle/gamelog"
 	"github.com/desynctool/desynctool/report/document"
 )

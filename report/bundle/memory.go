@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"github.com/desynctool/desynctool/anygame/memory"
+	"github.com/desynctool/desynctool/archive"
 	"github.com/desynctool/desynctool/internal/file/limits"
-	"github.com/desynctool/desynctool/report/bundle/archive"
 	"github.com/desynctool/desynctool/snapshot"
 )
 

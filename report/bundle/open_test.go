@@ -3,8 +3,8 @@ package bundle_test
 import (
 	"testing"
 
+	"github.com/desynctool/desynctool/archive/archivetest"
 	"github.com/desynctool/desynctool/report/bundle"
-	"github.com/desynctool/desynctool/report/bundle/archive/archivetest"
 )
 
 // walked is the session of paths, archives as folders.

@@ -6,10 +6,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/desynctool/desynctool/archive"
 	"github.com/desynctool/desynctool/internal/file/compression"
 	"github.com/desynctool/desynctool/internal/file/files"
 	"github.com/desynctool/desynctool/orderlog"
-	"github.com/desynctool/desynctool/report/bundle/archive"
 	"github.com/desynctool/desynctool/report/formats"
 )
 

@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/desynctool/desynctool/archive"
 	"github.com/desynctool/desynctool/bisect/minimize"
 	"github.com/desynctool/desynctool/engines/engine"
 	"github.com/desynctool/desynctool/orderlog"
-	"github.com/desynctool/desynctool/report/bundle/archive"
 	"github.com/desynctool/desynctool/report/formats"
 )
 

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/desynctool/desynctool/report/bundle/archive"
+	"github.com/desynctool/desynctool/archive"
 	"github.com/desynctool/desynctool/snapshot"
 )
 

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/desynctool/desynctool/archive/archivetest"
 	"github.com/desynctool/desynctool/report/bundle"
-	"github.com/desynctool/desynctool/report/bundle/archive/archivetest"
 	"github.com/desynctool/desynctool/report/compare"
 )
 

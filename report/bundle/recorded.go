@@ -9,11 +9,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/desynctool/desynctool/archive"
 	"github.com/desynctool/desynctool/engines"
 	"github.com/desynctool/desynctool/engines/engine"
 	"github.com/desynctool/desynctool/internal/file/compression"
 	"github.com/desynctool/desynctool/internal/file/limits"
-	"github.com/desynctool/desynctool/report/bundle/archive"
 	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/tracediff"
 )

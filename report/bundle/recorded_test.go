@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/desynctool/desynctool/report/bundle/archive"
+	"github.com/desynctool/desynctool/archive"
 )
 
 const warzoneSession = "../../testdata/warzone2100/player_power_3peer"

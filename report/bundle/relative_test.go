@@ -6,8 +6,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/desynctool/desynctool/archive/archivetest"
 	"github.com/desynctool/desynctool/report/bundle"
-	"github.com/desynctool/desynctool/report/bundle/archive/archivetest"
 )
 
 // TestRelativeNames: local and host are others in each player's archive.

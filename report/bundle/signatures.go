@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/desynctool/desynctool/archive"
 	"github.com/desynctool/desynctool/internal/prose"
-	"github.com/desynctool/desynctool/report/bundle/archive"
 	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/report/formats"
 	"github.com/desynctool/desynctool/snapshot"

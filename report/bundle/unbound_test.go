@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/desynctool/desynctool/archive"
 	"github.com/desynctool/desynctool/report/bundle"
-	"github.com/desynctool/desynctool/report/bundle/archive"
 )
 
 // TestUnbound has logs without any sign of their match: logs that have a tick in common belong to one match, the others

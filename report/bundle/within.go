@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/desynctool/desynctool/archive"
 	"github.com/desynctool/desynctool/internal/file/partial"
-	"github.com/desynctool/desynctool/report/bundle/archive"
 	"github.com/desynctool/desynctool/tracediff"
 )
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/desynctool/desynctool/report/bundle/archive"
+	"github.com/desynctool/desynctool/archive"
 )
 
 // TestOneLogOfSeveralMatches splits logs by their messages: the lines of each match, as a person would put them.

@@ -4,9 +4,9 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/desynctool/desynctool/archive"
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/report/bundle"
-	"github.com/desynctool/desynctool/report/bundle/archive"
 	"github.com/desynctool/desynctool/report/verdict"
 	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/tracediff"

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/desynctool/desynctool/archive"
 	"github.com/desynctool/desynctool/report/bundle"
-	"github.com/desynctool/desynctool/report/bundle/archive"
 	"github.com/desynctool/desynctool/report/compare"
 	"github.com/desynctool/desynctool/report/document"
 )

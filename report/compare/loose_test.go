@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/desynctool/desynctool/archive"
+	"github.com/desynctool/desynctool/archive/archivetest"
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/report/bundle"
-	"github.com/desynctool/desynctool/report/bundle/archive"
-	"github.com/desynctool/desynctool/report/bundle/archive/archivetest"
 	"github.com/desynctool/desynctool/report/compare"
 	"github.com/desynctool/desynctool/report/document"
 )

@@ -3,10 +3,10 @@ package compare_test
 import (
 	"testing"
 
+	"github.com/desynctool/desynctool/archive"
 	"github.com/desynctool/desynctool/bisect/refsim"
 	"github.com/desynctool/desynctool/bisect/refsim/session"
 	"github.com/desynctool/desynctool/internal/testkit/effort"
-	"github.com/desynctool/desynctool/report/bundle/archive"
 )
 
 // TestTimelineEnds: a session ends with the last state point that has any evidence, however many ticks the timeline

@@ -12,11 +12,11 @@ import (
 	"testing"
 	"unicode"
 
+	"github.com/desynctool/desynctool/archive"
+	"github.com/desynctool/desynctool/archive/archivetest"
 	"github.com/desynctool/desynctool/bisect/refsim"
 	"github.com/desynctool/desynctool/bisect/refsim/session"
 	"github.com/desynctool/desynctool/internal/testkit/effort"
-	"github.com/desynctool/desynctool/report/bundle/archive"
-	"github.com/desynctool/desynctool/report/bundle/archive/archivetest"
 	"github.com/desynctool/desynctool/report/ci"
 	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/report/page"

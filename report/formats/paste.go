@@ -3,8 +3,8 @@ package formats
 import (
 	"bytes"
 
+	"github.com/desynctool/desynctool/archive/paste"
 	"github.com/desynctool/desynctool/engines/engine"
-	"github.com/desynctool/desynctool/report/paste"
 )
 
 // loose reports whether the signs of a format are too weak to look for it inside other texts.

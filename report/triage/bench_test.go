@@ -5,7 +5,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/desynctool/desynctool/report/bundle/archive/archivetest"
+	"github.com/desynctool/desynctool/archive/archivetest"
 )
 
 // BenchmarkRead reads small bundles of several games, one after the other: an iteration is a bundle.

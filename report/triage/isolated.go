@@ -10,11 +10,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/desynctool/desynctool/archive"
 	"github.com/desynctool/desynctool/internal/file/files"
 	"github.com/desynctool/desynctool/internal/file/limits"
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/internal/sandbox"
-	"github.com/desynctool/desynctool/report/bundle/archive"
 	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/report/isolate"
 	"github.com/desynctool/desynctool/report/survey"

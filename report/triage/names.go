@@ -5,8 +5,8 @@ import (
 	"errors"
 	"io"
 
+	"github.com/desynctool/desynctool/archive"
 	"github.com/desynctool/desynctool/report/bundle"
-	"github.com/desynctool/desynctool/report/bundle/archive"
 	"github.com/desynctool/desynctool/report/document"
 )
 

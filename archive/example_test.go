@@ -7,7 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/desynctool/desynctool/report/bundle/archive"
+	"github.com/desynctool/desynctool/archive"
 	"github.com/desynctool/desynctool/snapshot"
 )
 
@@ -19,7 +19,7 @@ func ExampleOpen() {
 	}
 	defer os.RemoveAll(dir)
 	path := filepath.Join(dir, "report.zip")
-	if err := zipFile(path, "host/"+snapshot.Name(7, 200), "../../../testdata/cuts/right.snap"); err != nil {
+	if err := zipFile(path, "host/"+snapshot.Name(7, 200), "../testdata/cuts/right.snap"); err != nil {
 		log.Fatal(err)
 	}
 	tree, err := archive.Open([]string{path}, archive.Options{})

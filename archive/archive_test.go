@@ -11,10 +11,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/desynctool/desynctool/archive"
+	"github.com/desynctool/desynctool/archive/archivetest"
 	"github.com/desynctool/desynctool/internal/testkit/effort"
 	"github.com/desynctool/desynctool/report/bundle"
-	"github.com/desynctool/desynctool/report/bundle/archive"
-	"github.com/desynctool/desynctool/report/bundle/archive/archivetest"
 	"github.com/desynctool/desynctool/report/compare"
 	"github.com/desynctool/desynctool/report/document"
 )
@@ -43,8 +43,8 @@ func TestLikeFolders(t *testing.T) {
 	effort.Whole(t)
 	sessions := map[string][]string{ // of the peers' folders
 		archivetest.Record(t, filepath.Join(t.TempDir(), "s"), 1): {"client", "host"},
-		"../../../testdata/openttd/town_poke":                     {"client", "server"},
-		"../../../testdata/spring/silent_health":                  {"Alice", "Bob", "Carol"},
+		"../testdata/openttd/town_poke":                           {"client", "server"},
+		"../testdata/spring/silent_health":                        {"Alice", "Bob", "Carol"},
 	}
 	for i, folder := range slices.Sorted(maps.Keys(sessions)) {
 		peers := sessions[folder]
@@ -80,7 +80,7 @@ func TestLikeFolders(t *testing.T) {
 				onDisk = append(onDisk, filepath.Join(folder, p))
 				nested = append(nested, archivetest.Entry{Name: p + ext, Content: b})
 			}
-			if folder == "../../../testdata/spring/silent_health" {
+			if folder == "../testdata/spring/silent_health" {
 				continue // the files about the whole session lie next to the peers
 			}
 			same("one a peer", bisectText(t, archivetest.Open(t, onDisk...), onDisk...), archivetest.Open(t, apart...), apart...)

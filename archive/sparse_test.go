@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/desynctool/desynctool/report/bundle/archive"
+	"github.com/desynctool/desynctool/archive"
 )
 
 // TestSparse: a file that is mostly holes is not read; one of as many bytes as the disk holds is.

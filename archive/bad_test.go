@@ -17,10 +17,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/desynctool/desynctool/archive"
+	"github.com/desynctool/desynctool/archive/archivetest"
 	"github.com/desynctool/desynctool/internal/file/files"
 	"github.com/desynctool/desynctool/internal/testkit/effort"
-	"github.com/desynctool/desynctool/report/bundle/archive"
-	"github.com/desynctool/desynctool/report/bundle/archive/archivetest"
 	"github.com/desynctool/desynctool/report/document"
 )
 

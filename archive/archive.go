@@ -24,12 +24,12 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/desynctool/desynctool/archive/paste"
 	"github.com/desynctool/desynctool/engines/engine/description"
 	"github.com/desynctool/desynctool/internal/file/files"
 	"github.com/desynctool/desynctool/internal/file/frame"
 	"github.com/desynctool/desynctool/internal/file/limits"
 	"github.com/desynctool/desynctool/internal/prose"
-	"github.com/desynctool/desynctool/report/paste"
 )
 
 // Options bounds archives. Zero numbers have the values of package limits.

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"log"
 
+	"github.com/desynctool/desynctool/archive/paste"
 	"github.com/desynctool/desynctool/internal/file/partial"
-	"github.com/desynctool/desynctool/report/paste"
 )
 
 // A diff that a player pasted into a post.

@@ -9,9 +9,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/desynctool/desynctool/archive/paste"
 	"github.com/desynctool/desynctool/internal/file/compression"
 	"github.com/desynctool/desynctool/internal/file/files"
-	"github.com/desynctool/desynctool/report/paste"
 )
 
 // Stdin is the path of standard input.

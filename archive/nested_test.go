@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/desynctool/desynctool/report/bundle/archive"
-	"github.com/desynctool/desynctool/report/bundle/archive/archivetest"
+	"github.com/desynctool/desynctool/archive"
+	"github.com/desynctool/desynctool/archive/archivetest"
 )
 
 // TestNestedTogether: archives in an archive that each stay within the bounds are bounded together, by

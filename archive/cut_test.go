@@ -10,8 +10,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/desynctool/desynctool/report/bundle/archive"
-	"github.com/desynctool/desynctool/report/bundle/archive/archivetest"
+	"github.com/desynctool/desynctool/archive"
+	"github.com/desynctool/desynctool/archive/archivetest"
 )
 
 // TestCut reads parts of files in whatever pieces, and compares the result with the same done to the whole content at
