@@ -221,12 +221,16 @@ func (p *pair) probe(i int) bool {
 	if first {
 		*opened++
 	}
-	for _, err := range []error{errA, errB} {
+	var broken error
+	if errA == nil && errB == nil {
+		broken = snapshot.Broken(pr.a, pr.b)
+	}
+	for _, err := range []error{errA, errB, broken} {
 		if err != nil {
 			p.result.lose("%v", err)
 		}
 	}
-	pr.ok = errA == nil && errB == nil
+	pr.ok = errA == nil && errB == nil && broken == nil
 	if pr.ok {
 		p.partial(pr, ea, eb)
 	}

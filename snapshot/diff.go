@@ -176,6 +176,9 @@ func Compare(a, b State, opts DiffOptions) (*Diff, error) {
 			return nil, err
 		}
 	}
+	if err := Broken(a.Info(), b.Info()); err != nil && !opts.Force {
+		return nil, err
+	}
 	a, b, err := Common(a, b)
 	if err != nil {
 		return nil, err

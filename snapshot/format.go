@@ -1,11 +1,13 @@
 package snapshot
 
 import (
+	"fmt"
 	"io"
 	"path/filepath"
 
 	"github.com/desynctool/desynctool/internal/file/compression"
 	"github.com/desynctool/desynctool/internal/file/partial"
+	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
 
@@ -138,6 +140,15 @@ type Info struct {
 	Head
 	Root   merkle.Hash
 	Tables []TableInfo // ascending by class, then label
+}
+
+// Broken returns an error if two whole states differ although their files contain the same Seal: one of them is damaged.
+func Broken(a, b *Info) error {
+	if a.Root == b.Root || a.Seal == "" || a.Seal != b.Seal || a.Incomplete() != "" || b.Incomplete() != "" {
+		return nil
+	}
+	return fmt.Errorf("the states of %s and %s at %s differ, but the game computed the checksum %s for both: one of the files is damaged",
+		prose.Name(a.Peer), prose.Name(b.Peer), a.Point, a.Seal)
 }
 
 // TableInfo is the information in a state's head about one table.

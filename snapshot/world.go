@@ -77,6 +77,9 @@ type Head struct {
 	History merkle.Hash
 	Epoch   uint32
 
+	// Seal is a checksum of the state in an engine's file, by which the game compares peers, "" if there is none.
+	Seal string
+
 	// Meta contains other properties of the peer: build, os, cpu, locale, compiler, mods, data hash. It is not covered
 	// by the root.
 	Meta map[string]string

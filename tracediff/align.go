@@ -163,6 +163,9 @@ func (c *comparer) checkOrder(n int, a, b []int, at func(int) (*keyInfo, cell, c
 		if a[i] != b[i] {
 			want, _, _ := at(a[i])
 			got, first, other := at(b[i])
+			if c.broken(first.pos) {
+				return
+			}
 			c.find(Finding{
 				Kind: Reordered, Trace: n, Tick: c.tick, System: got.system, Scope: got.scope, Pos: other.pos, Before: first.pos,
 				Expected: want.name(), Got: got.name(),
@@ -217,6 +220,9 @@ func (c *comparer) slot(k *keyInfo, occurrence int64) {
 	k.seen |= have
 	c.keepSums()
 	c.meet()
+	if incomplete := have != 1<<len(c.cells)-1; (differ || incomplete) && c.broken(first.pos) {
+		return
+	}
 	if differ {
 		c.changed(k, occurrence)
 	} else if !c.differs && have&(have-1) != 0 {

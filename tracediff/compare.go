@@ -93,6 +93,7 @@ type comparer struct {
 	order    []visit          // its checkpoints so far, in order
 	differs  bool             // a checkpoint in this tick differs
 	agreed   bool             // the first checkpoints of this tick agree
+	seal     string           // the same Checkpoint.Seal of all traces with this tick, else ""
 	apart    [maxPeers]uint64 // for each peer, the peers that differ from it at this tick
 	cells    []cell           // scratch, one for each peer
 	gathered gathered
@@ -261,6 +262,7 @@ func (c *comparer) warn(format string, args ...any) {
 func (c *comparer) openTick(t Tick) {
 	c.tick, c.open, c.differs, c.agreed = t, true, false, false
 	c.partings.begin()
+	c.seal = c.sealed(t)
 	c.inTick, c.guessed = 0, 0
 	c.order = c.order[:0]
 	c.mainSums = c.mainSums[:0]
@@ -273,6 +275,37 @@ func (c *comparer) openTick(t Tick) {
 		}
 		c.pending[i].set = false
 	}
+}
+
+// sealed returns the seal that all traces with a tick have, "" if they have different ones or none.
+func (c *comparer) sealed(t Tick) (seal string) {
+	n := 0
+	for _, p := range c.peers {
+		if p.rec == nil || p.at != t {
+			continue
+		}
+		if n++; n > 1 && p.rec.Checkpoint.Seal != seal {
+			return ""
+		}
+		seal = p.rec.Checkpoint.Seal
+	}
+	return seal
+}
+
+// broken takes a difference in a sealed tick: one of the traces is damaged. It reports false if the tick is not sealed.
+func (c *comparer) broken(at Position) bool {
+	if c.seal == "" {
+		return false
+	}
+	for i, p := range c.peers {
+		if c.inTick&(1<<i) == 0 {
+			continue
+		}
+		if p.info.Malformed++; p.info.Malformed == 1 {
+			p.info.Trouble = fmt.Sprintf("%s: %s: differs, but all files have the checksum %s for the whole tick: one is damaged", p.info.File, at, c.seal)
+		}
+	}
+	return true
 }
 
 // follow reports the progress of the largest file with a known size.

@@ -177,6 +177,9 @@ type Checkpoint struct {
 	Detail []Detail
 	// Unsettled means that it may be confirmed, although Phase is Predicted: a log that does not show which ends there.
 	Unsettled bool
+	// Seal is a checksum of all checkpoints of the tick that the game wrote into the file, "" if there is none. Traces
+	// with the same seal that differ in that tick are not two opinions: one of them is damaged.
+	Seal string
 }
 
 func (c *Checkpoint) check() error {

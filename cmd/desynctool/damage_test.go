@@ -236,6 +236,7 @@ var gameDamage = []struct {
 	{"end", []string{".gz", ".sdfz"}, func(b []byte) []byte { return b[:len(b)-1] }, ""},
 	{"checksum", []string{".gz", ".sdfz"}, func(b []byte) []byte { return edited(b, len(b)-7, 1) }, ""},
 	{"packed and cut", []string{"commands.txt", "_p0.txt"}, func(b []byte) []byte { b = packed(b); return b[:len(b)/2] }, ".gz"},
+	{"field", []string{"_p0.txt"}, func(b []byte) []byte { return edited(b, bytes.Index(b, []byte(";pos(")), 4) }, ""},
 	{"packed, first block", []string{"commands.txt", "_p0.txt"}, func(b []byte) []byte { return edited(packed(b), 12, 0xff) }, ".gz"},
 }
 

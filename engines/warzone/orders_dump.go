@@ -20,8 +20,9 @@ type DumpHead struct {
 	CRC     uint32
 }
 
-// Limits of a dump. The engine writes texts of at most 511 bytes.
+// Limits of a dump.
 const (
+	maxText        = 511      // bytes of a text, at which the game cuts it
 	maxLine        = 16 << 10 // bytes
 	maxFunction    = 200      // bytes of a function's name
 	ordersMaxNames = 1 << 16  // names that are kept
@@ -47,7 +48,8 @@ type Dump struct {
 	ints    []uint32
 	names   map[string]string
 	version string
-	blind   bool // the CRC covers some lines in a way that is not known
+	blind   bool  // the CRC covers some lines in a way that is not known
+	odd     error // the first line about an object in a form that 4.3 does not write
 	err     error
 
 	part    *Part // of an excerpt, else nil
@@ -168,8 +170,8 @@ func (d *Dump) Head() DumpHead { return d.head }
 func (d *Dump) Version() string { return d.version }
 
 // Verified reports whether the lines give the CRC in the head. It is known once Next has returned io.EOF. False means
-// that this is not known: the dump has lines with an unknown part in the CRC. If all lines are known but do not give
-// the CRC, that is an error if the dump has version 4.3.
+// that this is not known: the dump has lines with an unknown part in the CRC. In a dump of version 4.3 lines about objects
+// have known forms: another form is an error, and so is another CRC.
 func (d *Dump) Verified() bool {
 	return d.part == nil && d.err == io.EOF && !d.blind && d.crc.value() == d.head.CRC
 }
@@ -296,8 +298,12 @@ func (d *Dump) cover(e *Entry) {
 		d.crc.words(d.ints)
 	case e.version():
 		d.version = string(e.Values[0].Text) // not covered
-	case e.Function == Backtrace, e.About():
+	case e.Function == Backtrace:
 		d.blind = true
+	case e.About():
+		if d.blind = true; d.odd == nil && len(e.Text) < maxText {
+			d.odd = d.lines.Corrupt("%.60q, expected the values of a %s as the game writes them", e.Text, e.Kind)
+		}
 	default:
 		d.crc.text([]byte(e.Function))
 		d.crc.text(e.Text)
@@ -315,7 +321,10 @@ func (d *Dump) end(line []byte) error {
 			foot.Time, foot.Entries, foot.CRC, d.head.Time, d.head.Entries, d.head.CRC)
 	case d.count != d.head.Entries:
 		return d.lines.Corrupt("%d entries, expected the %d of the first line", d.count, d.head.Entries)
-	case !d.blind && d.crc.value() != d.head.CRC && strings.HasPrefix(d.version, "4.3."):
+	case !strings.HasPrefix(d.version, "4.3."):
+	case d.odd != nil:
+		return d.odd
+	case !d.blind && d.crc.value() != d.head.CRC:
 		return d.lines.Corrupt("CRC of the lines is 0x%08X, expected 0x%08X", d.crc.value(), d.head.CRC)
 	}
 	switch _, err := d.lines.Next(); {

@@ -192,8 +192,8 @@ func TestEntries(t *testing.T) {
 	}
 }
 
-// TestObjectForms checks that a line of an object that the engine would not write
-// so is kept as text, and the CRC not taken for known.
+// TestObjectForms checks that a line of an object that version 4.3 would not write is damage, and of another version
+// kept as text, and the CRC not taken for known.
 func TestObjectForms(t *testing.T) {
 	const good = "p12;pos(1,2,3),subtype4,damageable0,body0"
 	for _, values := range []string{
@@ -201,7 +201,12 @@ func TestObjectForms(t *testing.T) {
 		strings.Replace(good, "1,", "2147483648,", 1), strings.Replace(good, "1,", "-2147483649,", 1),
 		strings.Replace(good, "1,", "9999999999999999999999,", 1), strings.Replace(good, "1,", "+1,", 1),
 	} {
-		got, d, err := dumpLines(ordersSealed(2, "[featureUpdate] < feature9 = "+values, "[gameStateUpdate] My client version = 4.3.3"))
+		lines := []string{"[featureUpdate] < feature9 = " + values, "[gameStateUpdate] My client version = 4.3.3"}
+		if _, _, err := dumpLines(ordersSealed(2, lines...)); !errors.Is(err, frame.ErrCorrupt) || !strings.Contains(err.Error(), "line 2: ") {
+			t.Errorf("%q: %v", values, err)
+		}
+		lines[1] = "[gameStateUpdate] My client version = 4.4.0"
+		got, d, err := dumpLines(ordersSealed(2, lines...))
 		if err != io.EOF || d.Verified() || !strings.HasSuffix(got[0], "featureUpdate < feature 9: ="+values) {
 			t.Errorf("%q: %q %v", values, got, err)
 		}

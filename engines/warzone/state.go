@@ -81,6 +81,7 @@ func Read(r io.ReaderAt, size int64, name string) (*snapshot.World, error) {
 			Meta:  map[string]string{"crc": fmt.Sprintf("0x%08X", head.CRC)},
 		},
 	}
+	w.Seal = w.Meta["crc"]
 	if file, ok := ParseName(filepath.Base(name)); ok {
 		w.Peer = file.Peer
 	}

@@ -3,6 +3,7 @@ package warzone
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"io"
 	"path/filepath"
 	"strconv"
@@ -33,6 +34,9 @@ func readDump(r io.Reader, name string, _ int) (tracediff.Source, error) {
 	}
 	d := &traceDump{in: in, peer: dumpPeer(name), file: name}
 	d.rec.Checkpoint = &d.at
+	if in.Part() == nil {
+		d.at.Seal = fmt.Sprintf("0x%08X", in.Head().CRC)
+	}
 	d.at.Tick = uint64(in.Head().Time / TickLength)
 	if n, ok := ParseDumpName(compression.PlainName(filepath.Base(name))); ok && in.Part() != nil && !in.Part().Timed {
 		d.at.Tick = uint64(n.Time / TickLength)

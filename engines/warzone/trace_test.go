@@ -15,6 +15,7 @@ import (
 	"github.com/desynctool/desynctool/engines/warzone"
 	"github.com/desynctool/desynctool/internal/file/files"
 	"github.com/desynctool/desynctool/internal/file/frame"
+	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/tracediff"
 )
 
@@ -149,6 +150,7 @@ func TestPosition(t *testing.T) {
 	}
 	edited := strings.Replace(string(b), "> droid288 = p3;pos(2879,", "> droid288 = p3;pos(2880,", 1)
 	edited = strings.Replace(edited, "My client version = 4.3.3", "My client version = 4.4.0", 1)
+	edited = strings.ReplaceAll(edited, "CRC 0xDD89782C", "CRC 0xDD89782D")
 	file := filepath.Join(t.TempDir(), "desync25702_p3.txt")
 	if err := os.WriteFile(file, []byte(edited), 0o600); err != nil {
 		t.Fatal(err)
@@ -159,6 +161,42 @@ func TestPosition(t *testing.T) {
 	}
 	if r.Traces[1].Name != "slot 3" {
 		t.Error(r.Traces[1].Name)
+	}
+}
+
+// TestSealed: dumps that differ under one CRC are damage, also in the name of a function, which no CRC covers.
+func TestSealed(t *testing.T) {
+	b, err := os.ReadFile(traceSession + "/host_p0/desync25702_p0.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sound := traceSession + "/host_p0/desync25702_p0.txt"
+	lines := strings.SplitAfter(string(b), "\n")
+	lines[1], lines[2] = lines[2], lines[1]
+	swapped := strings.Join(lines, "")
+	for what, edited := range map[string]string{
+		"changed":   strings.Replace(strings.Replace(string(b), "droid288 = p3;pos(2879,", "droid288 = p3;pos(2880,", 1), "4.3.3", "4.4.0", 1),
+		"missing":   strings.Replace(string(b), "[droidUpdate] M droid288", "[droidUqdate] M droid288", 1),
+		"reordered": strings.Replace(swapped, "4.3.3", "4.4.0", 1),
+	} {
+		file := filepath.Join(t.TempDir(), "desync25702_p3.txt")
+		if err := os.WriteFile(file, []byte(edited), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		r := compare(t, traceOpen(t, "warzone-dump", sound, file))
+		if r.First != nil || r.FindingCount > 0 || !strings.Contains(r.Traces[1].Trouble, "all files have the checksum 0xDD89782C") {
+			t.Errorf("%s: %q %+v", what, first(r), r.Traces[1])
+		}
+		list := make([]snapshot.State, 2)
+		for i, path := range []string{sound, file} {
+			if list[i], err = snapshot.OpenAny(files.Disk, path, []snapshot.Format{warzone.Format()}); err != nil {
+				t.Fatal(err)
+			}
+			defer list[i].Close()
+		}
+		if _, err := snapshot.Compare(list[0], list[1], snapshot.DiffOptions{}); err == nil || !strings.Contains(err.Error(), "one of the files is damaged") {
+			t.Errorf("%s: states: %v", what, err)
+		}
 	}
 }
 
