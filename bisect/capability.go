@@ -22,11 +22,12 @@ const (
 	CanTest     Capability = "test"     // Tester
 	CanPredict  Capability = "predict"  // Predictor
 	CanOrders   Capability = "orders"   // OrderTeller
+	CanWhere    Capability = "where"    // Locator
 )
 
 // Capabilities returns all capabilities.
 func Capabilities() []Capability {
-	return []Capability{CanState, CanSave, CanLoad, CanSystems, CanCaches, CanValidate, CanTest, CanPredict, CanOrders}
+	return []Capability{CanState, CanSave, CanLoad, CanSystems, CanCaches, CanValidate, CanTest, CanPredict, CanOrders, CanWhere}
 }
 
 // Partial is a Simulator that has methods of interfaces that it does not support, and reports which ones it supports.

@@ -93,6 +93,14 @@ type Tester interface {
 	Test(o *orderlog.Order) (possible bool, err error)
 }
 
+// Locator is a Simulator in a process of its own whose state lies in memory that a debugger can watch.
+type Locator interface {
+	Simulator
+	// Where returns the address of a value in that process, and how many bytes it has there. The column is
+	// "Component.field" of an archetype. An empty archetype is the RNG, for which the other parameters do not count.
+	Where(archetype, column string, key snapshot.Key) (address uint64, bytes uint32, err error)
+}
+
 // Validator is a Simulator that knows which orders it ignores.
 type Validator interface {
 	Simulator

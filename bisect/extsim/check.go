@@ -117,6 +117,7 @@ func check(name string, opts Options, session Session, dial func() (link, error)
 		{"test", bisect.CanTest, fresh((*checker).test)},
 		{"predict", bisect.CanPredict, fresh((*checker).predict)},
 		{"orders", bisect.CanOrders, fresh((*checker).orders)},
+		{"where", bisect.CanWhere, fresh((*checker).where)},
 		{"refuses", "", fresh((*checker).refuses)},
 		{"leaves", "", fresh((*checker).leaves)},
 	} {

@@ -384,3 +384,17 @@ func (s *simulator) Predict(player uint32, orders []orderlog.Order) error {
 		s.hash = s.reply.hash("hash")
 	})
 }
+
+// Where implements bisect.Locator.
+func (s *simulator) Where(archetype, column string, key snapshot.Key) (address uint64, bytes uint32, err error) {
+	err = s.exchange(whereMethod, maxReply, 4, func() {
+		s.req.str(archetype)
+		s.req.str(column)
+		s.req.uint(key.A)
+		s.req.uint(key.B)
+	}, func() {
+		s.reply.tuple(2, "result of where")
+		address, bytes = s.reply.uint("address"), s.reply.uint32("bytes")
+	})
+	return address, bytes, err
+}

@@ -24,6 +24,8 @@
 //	test      [tick u, order]                [possible bool, hash]             "test"
 //	predict   [tick u, player u, [order...]] hash                              "predict"
 //	orders    []                             map, see docs/extsim.md           "orders"
+//	where     [archetype str, column str,
+//	           key u, key2 u]                [address u, bytes u]              "where"
 //
 // The last column names the capability by which a target announces a request; the first three requests are for every
 // target. docs/extsim.md specifies the protocol for other languages, byte by byte.
@@ -61,6 +63,7 @@ const (
 	testMethod     = "test"
 	predictMethod  = "predict"
 	ordersMethod   = "orders"
+	whereMethod    = "where"
 )
 
 // needs is the capability that each optional request needs.
@@ -68,6 +71,7 @@ var needs = map[string]bisect.Capability{
 	stateMethod: bisect.CanState, saveMethod: bisect.CanSave, restoreMethod: bisect.CanSave, loadMethod: bisect.CanLoad,
 	beginMethod: bisect.CanSystems, nextMethod: bisect.CanSystems, cachesMethod: bisect.CanCaches,
 	validateMethod: bisect.CanValidate, testMethod: bisect.CanTest, predictMethod: bisect.CanPredict, ordersMethod: bisect.CanOrders,
+	whereMethod: bisect.CanWhere,
 }
 
 // Limits of frames, in bytes.

@@ -284,6 +284,46 @@ func (c *checker) predict(s *simulator) (string, error) {
 	})
 }
 
+// where checks that each column has a place for its first value. Whether the simulation writes there only a debugger can
+// show.
+func (c *checker) where(s *simulator) (string, error) {
+	if !slices.Contains(c.out.Can, bisect.CanState) {
+		return "there are no values to locate: it cannot return its state", nil
+	}
+	if err := c.play(s, c.middle(), "at first"); err != nil {
+		return "", err
+	}
+	w, err := s.World()
+	if err != nil {
+		return "", err
+	}
+	n := 0
+	for _, t := range w.Tables {
+		for _, col := range t.Columns {
+			row := 0
+			for row < t.Rows() && col.At(row).Absent {
+				row++
+			}
+			if t.Class != snapshot.Archetype || row == t.Rows() {
+				continue
+			}
+			name, v := col.Component+"."+col.Field, col.At(row)
+			address, bytes, err := s.Where(t.Label, name, t.Keys.At(row))
+			if err != nil {
+				return "", err
+			}
+			if width := v.Type.Width(); address == 0 || width > 0 && int(bytes) != width {
+				return "", wrongf("%s of %s %s is at address %#x and has %d bytes, a %s has %d", name, t.Label, t.Keys.At(row), address, bytes, v.Type, width)
+			}
+			n++
+		}
+	}
+	if _, _, err = s.Where("no such archetype", "no.column", snapshot.Key{}); !errors.As(err, new(*RefusedError)) {
+		return "", wrongf("it locates a value of an archetype that does not exist")
+	}
+	return fmt.Sprintf("%d columns have an address", n), c.play(s, c.last(), "having located its values")
+}
+
 // refuses checks that a request that makes no sense is refused, and changes nothing.
 func (c *checker) refuses(s *simulator) (string, error) {
 	refused := func(what string, err error) error {

@@ -162,6 +162,7 @@ var served = map[string]struct {
 	testMethod:     {2, true, as(bisect.CanTest, (*Server).test)},
 	predictMethod:  {3, true, as(bisect.CanPredict, (*Server).predict)},
 	ordersMethod:   {0, true, as(bisect.CanOrders, (*Server).forms)},
+	whereMethod:    {4, true, as(bisect.CanWhere, (*Server).where)},
 }
 
 // as returns the answer to a request that needs more than a bisect.Simulator.
@@ -411,5 +412,21 @@ func (s *Server) predict(p bisect.Predictor) error {
 		return err
 	}
 	s.hash()
+	return nil
+}
+
+func (s *Server) where(l bisect.Locator) error {
+	archetype, column := s.req.str("archetype"), s.req.str("column")
+	key := snapshot.Key{A: s.req.uint("key"), B: s.req.uint("second part of the key")}
+	if s.req.err != nil {
+		return s.req.err
+	}
+	address, bytes, err := l.Where(archetype, column, key)
+	if err != nil {
+		return err
+	}
+	s.reply.array(2)
+	s.reply.uint(address)
+	s.reply.uint32(bytes)
 	return nil
 }

@@ -149,6 +149,7 @@ func skirmishes(t *testing.T, program string) (clean string) {
 			conforms(t, nil, "--log", filepath.Join(clean, "host"), "--transport", transport, "--ticks", effort.Of("30", "300"), "--", program, "serve")
 		}
 		conforms(t, nil, "--ticks", effort.Of("100", "300"), "--", program, "serve")
+		wants(t, run(t, 0, "sim", "check", "--ticks", "30", "--", program, "serve"), "  ok     where             15 columns")
 	})
 
 	t.Run("load", func(t *testing.T) {
@@ -374,6 +375,7 @@ func malformed(t *testing.T, program string) {
 		[]byte("\x93\x0e\xa8validate\x92\x03\x92" + order + short),
 		[]byte("\x93\x0f\xa4test\x92\x03" + order),
 		[]byte("\x93\x10\xa7predict\x93\x03\x01\x91" + order),
+		[]byte("\x93\x11\xa5where\x94\xa8Infantry\xadHealth.points\xcd\x01\x00\x00"), []byte("\x93\x12\xa5where\x94\xa0\xa0\x00\x00"),
 	}
 	serve := func(stdin []byte) (stdout, stderr string, exit int) {
 		t.Helper()
@@ -394,7 +396,7 @@ func malformed(t *testing.T, program string) {
 	if exit != 0 {
 		t.Fatalf("exit status %d for requests that are right", exit)
 	}
-	wants(t, stdout, "SNAP.END", "DSV1", "not a save", "Reinforcement", "its payload")
+	wants(t, stdout, "SNAP.END", "DSV1", "not a save", "Reinforcement", "its payload", "no row with this key", "\x93\x12\xc0\x92")
 
 	for _, bad := range []struct{ name, stdin, said string }{
 		{"half a length", "\x01\x00", "inside the length"},

@@ -457,6 +457,9 @@ typedef struct {
 
     /* Plays the current tick ahead with the orders of one player, as that player's machine does, and takes it back. */
     void (*predict)(void *user, uint64_t tick, uint32_t player, const desync_order *orders, size_t n);
+
+    /* 1 if the columns and the RNG of `world` are copies of what the simulation writes: then a debugger cannot watch them. */
+    int copies;
 } desync_target;
 
 #ifdef DESYNCTOOL_WASM
@@ -2939,6 +2942,16 @@ DESYNC__OWN int desync__saves(const desync_target *t) {
 #endif
 }
 
+/* Whether a debugger can watch the state. */
+DESYNC__OWN int desync__locates(const desync_target *t) {
+#ifdef DESYNCTOOL_WASM
+    (void)t;
+    return 0;
+#else
+    return t->world && !t->copies;
+#endif
+}
+
 DESYNC__OWN const char *desync__put_hash(desync__server *s) {
     const desync_target *t = s->target;
     uint8_t root[32] = {0};
@@ -2993,7 +3006,7 @@ DESYNC__OWN uint64_t desync__read_tick(desync__server *s, desync__reader *r) {
 DESYNC__OWN const char *desync__hello(desync__server *s, desync__reader *r) {
     const desync_target *t = s->target;
     desync_buffer *b = &s->reply;
-    const char *can[8];
+    const char *can[9];
     size_t n = 0, i, max = t->max_request;
     desync__read_uint(r);
     desync__read_str(r, &i);
@@ -3006,6 +3019,7 @@ DESYNC__OWN const char *desync__hello(desync__server *s, desync__reader *r) {
     if (t->validate) can[n++] = "validate";
     if (t->test) can[n++] = "test";
     if (t->predict) can[n++] = "predict";
+    if (desync__locates(t)) can[n++] = "where";
     desync__byte(b, 0x85);
     desync__str(b, "protocol");
     desync__uint(b, 1);
@@ -3265,6 +3279,56 @@ DESYNC__OWN const char *desync__predict(desync__server *s, desync__reader *r) {
     return desync__put_hash(s);
 }
 
+/* Whether a string is "COMPONENT.FIELD" of a column. */
+DESYNC__OWN int desync__names_column(const desync_column *c, const uint8_t *name, size_t n) {
+    size_t component = strlen(c->component), field = strlen(c->field);
+    return n == component + 1 + field && memcmp(name, c->component, component) == 0 && name[component] == '.' &&
+           memcmp(name + component + 1, c->field, field) == 0;
+}
+
+/* Finds the memory of a value of an archetype. */
+DESYNC__OWN const char *desync__locate(const desync_table *t, const uint8_t *column, size_t n, uint64_t key, uint64_t key2, desync_bytes *at) {
+    const desync_column *c = NULL;
+    const uint8_t *value;
+    size_t i, slot = SIZE_MAX;
+    for (i = 0; i < t->column_count && !c; i++)
+        if (desync__names_column(&t->columns[i], column, n)) c = &t->columns[i];
+    if (!c) return "the archetype has no such column";
+    for (i = 0; i < t->slots && slot == SIZE_MAX; i++)
+        if ((!t->alive || *desync__slot(t->alive, 0, t->stride, 1, i)) && desync__key(t, i) == key && desync__key2(t, i) == key2) slot = i;
+    if (slot == SIZE_MAX) return "the archetype has no row with this key";
+    value = desync__value(t, c, slot);
+    if (!value) return "the row has no value in this column";
+    at->data = value;
+    at->len = desync__sizes[c->type];
+    if (!at->len) *at = desync__bytes_of(c, value);
+    if (c->size && !desync__sizes[c->type]) at->len = c->size;
+    return NULL;
+}
+
+DESYNC__OWN const char *desync__where(desync__server *s, desync__reader *r) {
+    const desync_world *w = s->target->world(s->target->user);
+    size_t label_size, column_size, i;
+    const uint8_t *label = desync__read_str(r, &label_size), *column = desync__read_str(r, &column_size);
+    uint64_t key = desync__read_uint(r), key2 = desync__read_uint(r);
+    desync_bytes at;
+    const char *err = "there is no such archetype";
+    if (r->err) return r->err;
+    at.data = w->rng;
+    at.len = w->rng_size;
+    if (!label_size) err = w->rng && w->rng_size ? NULL : "the game has no RNG";
+    for (i = 0; i < w->table_count && label_size; i++)
+        if (w->tables[i].table_class == DESYNC_ARCHETYPE && strlen(w->tables[i].label) == label_size &&
+            memcmp(w->tables[i].label, label, label_size) == 0)
+            err = desync__locate(&w->tables[i], column, column_size, key, key2, &at);
+    if (err) return err;
+    if (at.len > UINT32_MAX) return "the value has 4 GiB or more";
+    desync__array(&s->reply, 2);
+    desync__uint(&s->reply, (uint64_t)(uintptr_t)at.data);
+    desync__uint(&s->reply, at.len);
+    return NULL;
+}
+
 enum { DESYNC__RUNNING = 1, DESYNC__WHOLE = 2 }; /* a request needs a session; and that no tick is being played in parts */
 
 typedef struct {
@@ -3291,7 +3355,8 @@ DESYNC__OWN const char *desync__answer(desync__server *s, const uint8_t *data, s
         {"caches", 0, DESYNC__RUNNING, t->caches != NULL, desync__caches},
         {"validate", 2, DESYNC__RUNNING, t->validate != NULL, desync__validate},
         {"test", 2, DESYNC__RUNNING | DESYNC__WHOLE, t->test != NULL, desync__test},
-        {"predict", 3, DESYNC__RUNNING | DESYNC__WHOLE, t->predict != NULL, desync__predict}};
+        {"predict", 3, DESYNC__RUNNING | DESYNC__WHOLE, t->predict != NULL, desync__predict},
+        {"where", 4, DESYNC__RUNNING, desync__locates(t), desync__where}};
     const desync__method *m = NULL;
     desync__reader r;
     const uint8_t *name;

@@ -1307,6 +1307,8 @@ class HasWorld {
 public:
     virtual ~HasWorld() = default;
     virtual World &world() = 0;
+    /// Whether its columns are copies of what the simulation writes: then a debugger cannot watch them.
+    virtual bool copies() { return false; }
 };
 
 /// The sync hash, for games that already have it. With HasWorld it must match the world.
@@ -1450,7 +1452,7 @@ template <class G> struct Served {
         if constexpr (is<Loads>) t.load = load;
         if constexpr (is<Steps>) t.step = step;
         if constexpr (is<HasHash>) t.hash = hash;
-        if constexpr (is<HasWorld>) t.world = world;
+        if constexpr (is<HasWorld>) t.world = world, t.copies = game.copies();
         if constexpr (is<Saves>) t.save = save, t.restore = restore;
         if constexpr (is<Memory>) t.memory = game.memory().data(), t.memory_size = game.memory().size();
         if constexpr (is<Systems>) t.begin = begin, t.next = next;
