@@ -1,0 +1,162 @@
+package page
+
+func (h *html) first(v *view) {
+	f := v.First
+	h.begin("first", "At the first difference: "+f.Title)
+	h.put(`<p class="hint">§</p>`+"\n", f.About)
+	if len(f.Same) > 0 {
+		h.lines(f.Same, f.Start)
+		h.put("\n")
+	}
+	for _, p := range f.Peers {
+		h.put("<h3>")
+		h.peer(p.Who)
+		h.put("</h3>\n")
+		h.lines(p.Rest, f.From)
+		h.put("\n")
+	}
+	h.put("</section>\n")
+}
+
+func (h *html) node(n *node) {
+	h.put(`<div class="node §§" id="§">`, n.Level, iff(n.Unfolds(), "", " leaf"), n.ID)
+	h.anchor(n.ID)
+	title := func() {
+		h.put(`<span class="title"><bdi>§</bdi>`, n.Title)
+		if n.Only != nil {
+			h.put(` <span class="only">only on `)
+			h.peer(*n.Only)
+			h.put("</span>")
+		}
+		h.put("</span>")
+		if n.Count != "" {
+			h.put(" <small>§</small>", n.Count)
+		}
+	}
+	if !n.Unfolds() {
+		h.put("<p>")
+		title()
+		h.put("</p></div>\n")
+		return
+	}
+	h.put("<details§><summary>", iff(n.Open, " open", ""))
+	title()
+	h.put("</summary>\n" + `<div class="inside">`)
+	if len(n.Notes) > 0 {
+		h.put(`<ul class="rows">`)
+		for _, note := range n.Notes {
+			h.put(`<li class="leaf">§</li>`, note)
+		}
+		h.put("</ul>\n")
+	}
+	for _, below := range n.Nodes {
+		h.node(below)
+	}
+	for i := range n.Rows {
+		h.row(&n.Rows[i])
+	}
+	h.put("</div></details></div>\n")
+}
+
+func (h *html) row(r *locusRow) {
+	h.put(`<div class="value leaf" id="§"><p class="field mono"><bdi>§</bdi>§`, r.ID, r.Name, cacheTag(r.Cache))
+	h.anchor(r.ID)
+	h.put("</p>")
+	for _, value := range r.Values {
+		h.put(`<p class="side">`)
+		h.peer(value.Who)
+		h.put(` <bdi class="mono">§</bdi>`, value.Text)
+		if value.As != "" {
+			h.put(`<span class="as">as text: <q>§</q></span>`, value.As)
+		}
+		h.put("</p>")
+	}
+	h.put(`<p class="apart">`)
+	if r.Apart != "text" {
+		h.put("§", r.Apart)
+	}
+	if r.Note != "" {
+		h.put(" <small>§</small>", r.Note)
+	}
+	h.put("</p>")
+	if r.Bits != nil {
+		h.bits(r)
+	}
+	h.put("</div>\n")
+}
+
+func cacheTag(cache bool) markup { return iff(cache, ` <small class="tag">cache</small>`, "") }
+
+func (h *html) bits(r *locusRow) {
+	h.put(`<div class="bits"><div class="word" aria-hidden="true"><span class="pair">`)
+	for _, p := range r.Sides {
+		h.put(`<span class="peer §"><svg width="14" height="14"><path d="§"/></svg></span>`, p.Class, p.Path())
+	}
+	h.put("</span>")
+	for _, part := range r.Bits.Parts {
+		h.put(`<span class="pair§§">`, iff(part.Name != "", " ", ""), part.Name)
+		for _, runs := range part.Runs {
+			h.put("<span>")
+			for _, run := range runs {
+				if run.Changed {
+					h.put("<b>§</b>", run.Bits)
+				} else {
+					h.put("§", run.Bits)
+				}
+			}
+			h.put("</span>")
+		}
+		h.put("</span>")
+	}
+	h.put("</div><p>§", r.Bits.Tip)
+	if r.Bits.Note != "" {
+		h.put(" · §", r.Bits.Note)
+	}
+	h.put("</p></div>")
+}
+
+func (h *html) locus(v *view) {
+	l := v.Locus
+	h.put(`<section id="locus" class="wide" aria-labelledby="locus-title">` + "\n" + `<h2 id="locus-title">What differs</h2>` + "\n")
+	if l.Compared != nil {
+		h.put("<p>§, between ", l.Line)
+		h.peer(l.sides[0])
+		h.put(" and ")
+		h.peer(l.sides[1])
+		h.put(".§</p>\n", iff(len(l.Nodes) > 0, " What differs first comes first.", " "))
+	}
+	for _, text := range l.Schema {
+		h.put(`<p class="callout warn">§</p>`+"\n", text)
+	}
+	if len(l.Nodes) > 0 {
+		h.put(`<div class="differs" id="differs">` + "\n")
+		if l.Filter {
+			h.put(`<p class="filter" hidden><label for="filter">Filter</label> <input type="search" id="filter" autocomplete="off" spellcheck="false"> <output for="filter"></output></p>` + "\n")
+		}
+		for _, n := range l.Nodes {
+			h.node(n)
+		}
+		h.put("</div>\n")
+	}
+	if len(l.Left) > 0 {
+		h.put(`<p class="hint">Not listed: `)
+		for i, text := range l.Left {
+			h.put("§§", iff(i > 0, " ", ""), text)
+		}
+		h.put("</p>\n")
+	}
+	if len(l.Columns) > 0 {
+		h.put(`<details><summary>Differing values by column</summary><div class="scroll" tabindex="0" role="group" aria-label="Differing values by column"><table class="stack"><thead><tr><th>Archetype</th><th>Column</th><th class="n">Values</th></tr></thead><tbody>`)
+		for _, c := range l.Columns {
+			h.put("<tr><td>")
+			if c.Archetype != "" {
+				h.put("<bdi>§</bdi>", c.Archetype)
+			} else {
+				h.put("RNG")
+			}
+			h.put(`§</td><td class="mono" data-label="Column"><bdi>§.§</bdi></td><td class="n" data-label="Values">§</td></tr>`, cacheTag(c.Cache), c.Component, c.Field, c.Changed)
+		}
+		h.put("§</details>", endTable)
+	}
+	h.put("\n</section>\n")
+}
