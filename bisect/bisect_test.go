@@ -660,7 +660,7 @@ func TestFolderOfAnother(t *testing.T) {
 		if got := [2]string{peers[0].name, peers[1].name}; got != want {
 			t.Errorf("%q: %q, expected %q", says, got, want)
 		}
-		if told := len(r.notes) > 0; told != (says[0] == "host") {
+		if told := len(r.notes) > 0; told != (says[0] == says[1]) {
 			t.Errorf("%q: %v", says, r.notes)
 		}
 	}

@@ -187,8 +187,7 @@ func (r *Result) name(peers []*peer) {
 	}
 	for i, p := range peers {
 		if p.says != "" && p.name != p.says && !strings.HasPrefix(p.name, p.says+"#") {
-			r.note("the files in %s name their peer %q, which is the name of another peer's folder: here %s has the name of its folder", p.Path, p.says, p.name)
-			continue
+			continue // by the name of its folder
 		}
 		k := slices.IndexFunc(peers[:i], func(q *peer) bool { return q.says != "" && q.says == p.says })
 		if k >= 0 {

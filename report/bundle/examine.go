@@ -132,6 +132,9 @@ func (d *doctor) examine(f *File) *examined {
 		x.unknown(d.s)
 	default:
 		x.read(d.s)
+		if x.format.Native && !f.isState() && namedState(filepath.Base(x.Path)) { // then it is lost as a state
+			x.trouble("unreadable", "by its name it is a state, its content is of another kind: %s", x.format.Title)
+		}
 	}
 	if len(x.Trouble) == 0 {
 		if err := d.s.unpacks(f); err != nil {

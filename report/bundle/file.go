@@ -97,7 +97,7 @@ func (f *File) ownTrace() bool {
 	return f.pairs && (f.place == nil || !slices.ContainsFunc(f.place.files, (*File).namedTrace))
 }
 
-func (f *File) namedTrace() bool { return f.ext() == ".trace" }
+func (f *File) namedTrace() bool { return f.ext() == ".trace" && !f.isOwnLog() }
 
 // engineTrace reports whether it contains an engine's checkpoints or claims.
 func (f *File) engineTrace() bool { return f.Format != nil && f.Format.Trace != nil }
@@ -197,14 +197,18 @@ var states = sync.OnceValue(formats.Snapshots)
 // ofOnePeer reports whether the name of a file is that of an order log, a trace, an archive or a state.
 func ofOnePeer(path string) bool {
 	base := filepath.Base(path)
-	return base == LogName || filepath.Ext(base) == ".trace" || archive.Named(base) ||
-		slices.ContainsFunc(states(), func(f snapshotFormat) bool {
-			if f.ParseName == nil {
-				return false
-			}
-			_, ok := f.ParseName(base)
-			return ok
-		})
+	return base == LogName || filepath.Ext(base) == ".trace" || archive.Named(base) || namedState(base)
+}
+
+// namedState reports whether a name is that of a state.
+func namedState(base string) bool {
+	return slices.ContainsFunc(states(), func(f snapshotFormat) bool {
+		if f.ParseName == nil {
+			return false
+		}
+		_, ok := f.ParseName(base)
+		return ok
+	})
 }
 
 // expected returns the kind that a file has by its name: one of desynctool's own files, an archive, a compressed file if

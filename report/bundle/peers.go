@@ -248,7 +248,7 @@ func (s *Session) losePeer(p *Peer) {
 // takeLog makes a file the peer's order log, if it is in our format.
 func (s *Session) takeLog(p *Peer, f *File) {
 	if f.Format == nil || !f.Format.Native || !f.IsLog() {
-		if filepath.Base(f.Path) == LogName {
+		if filepath.Base(f.Path) == LogName && !f.pairs {
 			p.Lost = append(p.Lost, f.Path+": not an order log")
 		}
 		return

@@ -1,12 +1,14 @@
 package bundle
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/desynctool/desynctool/internal/file/files"
+	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/tracediff"
 )
@@ -114,7 +116,28 @@ func (s *Session) oneWitness() {
 		}
 		out = append(out, p)
 	}
+	s.otherNames(lists)
 	s.places = out
+}
+
+// otherNames warns about files that name their peer by the name of another place's folder. The folder's name is used.
+func (s *Session) otherNames(lists [][]witness) {
+	paths := make([]string, len(s.places))
+	for i, p := range s.places {
+		paths[i] = p.path
+	}
+	folders := snapshot.PeerNames(make([]string, len(paths)), paths)
+	for i, list := range lists {
+		seen := []string{"", folders[i]}
+		for k := range list {
+			name := cmp.Or(list[k].named, list[k].peer())
+			if of := slices.Index(folders, name); of >= 0 && !slices.Contains(seen, name) {
+				seen = append(seen, name)
+				s.warnings = append(s.warnings, files.Note{Path: paths[i], Text: fmt.Sprintf(
+					"%s: its %s name their peer %q, which is the name of another peer's folder, %s: here the peer is %s, by its folder", paths[i], list[k].kind, name, paths[of], prose.Name(folders[i]))})
+			}
+		}
+	}
 }
 
 // twoRuns reports whether two places were given by two paths: a user who names two recordings compares two runs, and a

@@ -129,7 +129,7 @@ func trusted(t *testing.T, paths ...string) (*document.Report, *bisect.Result) {
 
 // says are all texts of a report.
 func says(r *document.Report) string {
-	return strings.Join(slices.Concat(r.Verdict, r.Contradictions, r.Missing, r.Notes), "\n")
+	return strings.Join(slices.Concat(r.Verdict, r.Contradictions, r.Missing, r.Notes, r.Warnings), "\n")
 }
 
 // expect compares a status, and looks for texts.
@@ -388,7 +388,7 @@ func TestOneWitness(t *testing.T) {
 	expect(t, r, document.Inconclusive, "one witness", "the name of another peer's folder")
 	r, _ = trusted(t, host, again) // two runs, named by the user
 	expect(t, r, document.InSync, "the name of another peer's folder")
-	if len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0], "identical to the files of") {
+	if len(r.Warnings) != 2 || !strings.Contains(r.Warnings[0], "identical to the files of") {
 		t.Errorf("%q", r.Warnings)
 	}
 	r, b := trusted(t, host, client, again)
