@@ -41,7 +41,7 @@ const (
 
 // Group shows all details of a group.
 func Group(d *desk.GroupDetail) (*View, error) {
-	doc := groupDocument{document.NewHead("desk-group", document.InSync, nil), d, []eventDocument{}}
+	doc := groupDocument{listHead("desk-group", 1, 0, 1), d, []eventDocument{}}
 	for i := range d.Events {
 		e := &d.Events[i]
 		about, err := json.Marshal(e.About)

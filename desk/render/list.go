@@ -156,7 +156,7 @@ type groupsDocument struct {
 // Groups shows a page of a list of groups. hidden is how many groups match the filter but are not shown because they
 // are not open.
 func Groups(f desk.Filter, by desk.Order, list *desk.GroupList, hidden int64) *View {
-	v := &View{Status: document.InSync, Document: groupsDocument{document.NewHead("desk-list", document.InSync, nil), f.String(), by, list.Total, list.Next, list.Groups}, csv: groupCSV(list.Groups)}
+	v := &View{Status: document.InSync, Document: groupsDocument{listHead("desk-list", len(list.Groups), 0, 0), f.String(), by, list.Total, list.Next, list.Groups}, csv: groupCSV(list.Groups)}
 	table, rows := groupTable(list.Groups)
 	s := section{table: table, rows: rows}
 	if len(list.Groups) == 0 {
@@ -186,7 +186,12 @@ type reportsDocument struct {
 
 // Reports shows a page of a list of reports.
 func Reports(f desk.Filter, list *desk.ReportList) *View {
-	v := &View{Status: document.InSync, Document: reportsDocument{document.NewHead("desk-reports", document.InSync, nil), f.String(), list.Total, list.Next, list.Reports}}
+	statuses := map[string]int{}
+	for i := range list.Reports {
+		statuses[list.Reports[i].Status]++
+	}
+	head := listHead("desk-reports", statuses[string(document.Diverged)], statuses[string(document.InSync)], len(list.Reports))
+	v := &View{Status: document.InSync, Document: reportsDocument{head, f.String(), list.Total, list.Next, list.Reports}}
 	v.csv = [][]string{{"id", "bundle", "file", "match", "status", "game", "build", "seed", "day", "tick", "peers", "complete", "group", "verdict"}}
 	table := [][]string{{"Report", "Group", "Status", "Known", "File", "Match", "Game", "Build", "Day", "Verdict"}}
 	rows := [][]string{{"Report", "Group", "Status", "Known", "File"}}
@@ -235,7 +240,7 @@ type sinceDocument struct {
 
 // Since shows what is new since a build.
 func Since(n *desk.SinceBuild) *View {
-	v := &View{Status: document.InSync, Document: sinceDocument{document.NewHead("desk-new", document.InSync, nil), n}, title: "Since " + prose.Name(n.Since)}
+	v := &View{Status: document.InSync, Document: sinceDocument{listHead("desk-new", len(n.New)+len(n.Back), 0, 0), n}, title: "Since " + prose.Name(n.Since)}
 	v.lines = []string{fmt.Sprintf("%s new, %s back.", Many(int64(len(n.New)), "group is", "groups are"), Many(int64(len(n.Back)), "came", "came"))}
 	v.csv = groupCSV(append(append([]desk.Group{}, n.New...), n.Back...))
 	v.csv[0] = append([]string{"what"}, v.csv[0]...)
@@ -266,7 +271,7 @@ type topDocument struct {
 
 // Top shows which groups to look at first, and why.
 func Top(list []desk.Ranked) *View {
-	v := &View{Status: document.InSync, Document: topDocument{document.NewHead("desk-top", document.InSync, nil), list}}
+	v := &View{Status: document.InSync, Document: topDocument{listHead("desk-top", len(list), 0, 0), list}}
 	var groups []desk.Group
 	for i := range list {
 		groups = append(groups, list[i].Group)

@@ -20,7 +20,17 @@ type statsDocument struct {
 
 // Stats shows the content of a store.
 func Stats(x *desk.Stats) *View {
-	v := &View{Status: document.InSync, Document: statsDocument{document.NewHead("desk-stats", document.InSync, nil), x}}
+	var all, diverged, inSync int
+	for _, c := range x.Reports {
+		all += int(c.Reports)
+		switch document.Status(c.Name) {
+		case document.Diverged:
+			diverged = int(c.Reports)
+		case document.InSync:
+			inSync = int(c.Reports)
+		}
+	}
+	v := &View{Status: document.InSync, Document: statsDocument{listHead("desk-stats", diverged, inSync, all), x}}
 	v.csv = [][]string{{"what", "name", "count"}}
 	add := func(what, name string, n int64) {
 		v.csv = append(v.csv, []string{what, name, strconv.FormatInt(n, 10)})

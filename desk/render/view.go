@@ -36,6 +36,20 @@ type section struct {
 	notes []string
 }
 
+// listHead returns the head of a document that lists this many diverged reports or groups, this many reports in sync,
+// and this many reports in all. It is diverged if one diverged, in sync if it lists reports and all are in sync, and
+// inconclusive otherwise: a list without reports does not show that peers agree. It is not the exit status.
+func listHead(what string, diverged, inSync, all int) document.Head {
+	status := document.Inconclusive
+	switch {
+	case diverged > 0:
+		status = document.Diverged
+	case all > 0 && inSync == all:
+		status = document.InSync
+	}
+	return document.NewHead(what, status, nil)
+}
+
 // Write writes a view as text, json, csv, markdown or junit.
 func (v *View) Write(w io.Writer, format string, s document.Style) error {
 	switch {

@@ -3,6 +3,7 @@ package render_test
 import (
 	"bytes"
 	"encoding/csv"
+	"encoding/json"
 	"encoding/xml"
 	"strings"
 	"testing"
@@ -109,5 +110,53 @@ func TestWidth(t *testing.T) {
 	}
 	if !strings.Contains(b.String(), "\n3f9a2c12  1,000,000  ") || !strings.Contains(b.String(), "·▂▃▄▅▆▇█") {
 		t.Error(b.String())
+	}
+}
+
+// TestStatusOfLists: a document that lists a divergence, or nothing, is not in sync.
+func TestStatusOfLists(t *testing.T) {
+	reports := func(statuses ...string) *render.View {
+		list := &desk.ReportList{}
+		for _, status := range statuses {
+			list.Reports = append(list.Reports, desk.Report{Status: status})
+		}
+		return render.Reports(desk.Filter{}, list)
+	}
+	stats := func(counts ...desk.Count) *render.View { return render.Stats(&desk.Stats{Reports: counts}) }
+	group := desk.Group{Code: "3f9a2c12", State: desk.GroupOpen, Reports: 1}
+	of, err := render.Group(&desk.GroupDetail{Group: group})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		v    *render.View
+		want document.Status
+	}{
+		"reports: none":            {reports(), document.Inconclusive},
+		"reports: in sync":         {reports("in-sync", "in-sync"), document.InSync},
+		"reports: one diverged":    {reports("in-sync", "error", "diverged", "in-sync"), document.Diverged},
+		"reports: one unread":      {reports("in-sync", "error"), document.Inconclusive},
+		"reports: inconclusive":    {reports("inconclusive"), document.Inconclusive},
+		"groups: none":             {render.Groups(desk.Filter{}, desk.ByReports, &desk.GroupList{}, 3), document.Inconclusive},
+		"groups":                   {render.Groups(desk.Filter{}, desk.ByReports, &desk.GroupList{Groups: []desk.Group{group}, Total: 1}, 0), document.Diverged},
+		"group":                    {of, document.Diverged},
+		"top: none":                {render.Top(nil), document.Inconclusive},
+		"top":                      {render.Top([]desk.Ranked{{Group: group}}), document.Diverged},
+		"new: none":                {render.Since(&desk.SinceBuild{}), document.Inconclusive},
+		"new":                      {render.Since(&desk.SinceBuild{New: []desk.Group{group}}), document.Diverged},
+		"came back":                {render.Since(&desk.SinceBuild{Back: []desk.Group{group}}), document.Diverged},
+		"numbers: none":            {stats(), document.Inconclusive},
+		"numbers: in sync":         {stats(desk.Count{Name: "in-sync", Reports: 3}), document.InSync},
+		"numbers: one diverged":    {stats(desk.Count{Name: "in-sync", Reports: 3}, desk.Count{Name: "diverged", Reports: 1}), document.Diverged},
+		"numbers: one not decided": {stats(desk.Count{Name: "in-sync", Reports: 3}, desk.Count{Name: "inconclusive", Reports: 1}), document.Inconclusive},
+	} {
+		var b bytes.Buffer
+		var head document.Head
+		if err := c.v.Write(&b, "json", document.NewStyle(false)); err != nil {
+			t.Fatal(name, err)
+		}
+		if err := json.Unmarshal(b.Bytes(), &head); err != nil || head.Status != c.want || c.v.Status.ExitCode() != 0 {
+			t.Errorf("%s: status %q, exit status %d, expected %q and 0", name, head.Status, c.v.Status.ExitCode(), c.want)
+		}
 	}
 }
