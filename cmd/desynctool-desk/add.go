@@ -129,8 +129,9 @@ func newDeskAdd(d *deskEnv) *cobra.Command {
 		Short: "Store bundles, and triage each match in them",
 		Long: `add stores bundles and writes a report for each match in them. It makes the
 store if it does not exist. A bundle that is already in the store gets one more
-receipt, and is not triaged again. A bundle that cannot be read is stored with a
-report that contains the reason.
+receipt, and is not triaged again; its stored content is read, and written again
+if it is damaged or missing. A bundle that cannot be read is stored with a report
+that contains the reason.
 
 A file is a bundle; - is a bundle on stdin. A folder is a bundle, unless it
 contains only archives and folders, and the first of these that can be read has

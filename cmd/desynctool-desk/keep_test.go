@@ -196,7 +196,7 @@ func TestDeskDoctor(t *testing.T) {
 	}
 	want := "content   bundle " + hashes[1] + ": its content is not there\ncontent   bundle " + hashes[2] + ": its content is damaged\n" +
 		"DAMAGED, 2 faults. Read: 21 rows, 4 documents, 4 bundles, the content of 2, 16 bytes.\n" +
-		"Content of bundles: put the files that are called by these hashes back from a backup. Where no copy without names is kept, desk add of the same bundle writes it again.\n"
+		"Content of bundles: desk add of the same bundle writes it again, or put the files that are called by these hashes back from a backup.\n"
 	if got := runDesk(t, 3, "doctor", "--store", where); got != want {
 		t.Errorf("%s, expected %s", got, want)
 	}

@@ -3,10 +3,12 @@ package intake
 import (
 	"context"
 	"errors"
+	"io"
 	"io/fs"
 	"sync"
 
 	"github.com/desynctool/desynctool/desk"
+	"github.com/desynctool/desynctool/desk/blobs"
 )
 
 // Added is the result for one bundle.
@@ -23,13 +25,15 @@ type Added struct {
 	Triaged *Triaged
 	// Aside is the reason why it cannot be triaged, empty if it can.
 	Aside string
+	// Healed means that its stored content was damaged or missing, and was written again.
+	Healed bool
 }
 
 // Receive puts a stored bundle into a queue.
 type Receive func(ctx context.Context, b desk.Bundle, r desk.Receipt) (bundle *desk.Bundle, isNew bool, err error)
 
 // Add triages bundles that are not triaged yet, jobs of them at once, and stores them with the result. With a queue, it
-// only stores and queues them. It writes to the store in the order of the bundles, so the same bundles give the same
+// only stores and queues them. It reads the stored content of bundles that came before, and heals it. It writes to the store in the order of the bundles, so the same bundles give the same
 // store. It calls each with the results in that order, from one goroutine. A bundle that cannot be stored does not stop
 // it; only an error of each does, or ctx. When each is called, the bundle is in the store. The received content is
 // stored only if there is no copy without names.
@@ -106,7 +110,8 @@ type adding struct {
 type item struct {
 	source Source
 	copy   *Kept
-	read   bool // it is to be triaged
+	known  *desk.Bundle // if it came before
+	read   bool         // it is to be triaged
 	Added
 	copied, looked, done chan struct{}
 }
@@ -127,6 +132,9 @@ func (a *adding) work(it *item) {
 	}
 	<-it.looked
 	it.Left = it.copy.Left
+	if it.Err == nil && it.known != nil && it.known.Kept != "" {
+		it.Err = a.heal(it)
+	}
 	if !it.read || it.Err != nil {
 		return
 	}
@@ -147,6 +155,9 @@ func (a *adding) look(it *item) {
 		if it.Err == nil && it.Bundle.State == desk.Read && it.Bundle.Kept != it.copy.Bundle.Kept { // a copy without names is stored
 			it.Err = a.Blobs.Delete(a.ctx, it.copy.Bundle.Kept)
 		}
+		if !it.New {
+			it.known = it.Bundle
+		}
 		return
 	}
 	hash := it.copy.Bundle.Hash
@@ -155,8 +166,60 @@ func (a *adding) look(it *item) {
 		it.Err = err
 		return
 	}
-	it.read = !a.reading[hash] && (known == nil || known.State == desk.Waiting)
+	if !a.reading[hash] {
+		it.known, it.read = known, known == nil || known.State == desk.Waiting
+	}
 	a.reading[hash] = true
+}
+
+// heal writes the content of a bundle again if the store's is damaged or missing. If a copy without names was stored,
+// the bundle is triaged again, which makes another. A bundle that was set aside waits again.
+func (a *adding) heal(it *item) error {
+	known := it.known
+	content, err := a.Blobs.Open(a.ctx, known.Kept)
+	if err == nil {
+		_, err = io.Copy(io.Discard, content)
+		err = errors.Join(err, content.Close())
+	}
+	if !errors.Is(err, blobs.ErrDamaged) && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if now, err := a.Store.BundleByID(a.ctx, known.ID); err != nil || now.Kept != known.Kept { // replaced by a copy
+		return err
+	}
+	if err := a.Blobs.Delete(a.ctx, known.Kept); err != nil { // Put would trust it
+		return err
+	}
+	it.Healed = true
+	var t *Triaged
+	times, err := a.Store.Triages(a.ctx, known.ID)
+	if err != nil {
+		return err
+	}
+	if known.Kept != known.Hash {
+		if t, err = a.Triage(a.ctx, it.copy.File, it.copy.Bundle.Name, false); err != nil {
+			return err
+		}
+	}
+	if t != nil && t.Copy != nil {
+		_, err = a.replace(a.ctx, known, t, times, false)
+		return err
+	}
+	if err := a.store(a.ctx, it.source.Name, it.copy); err != nil {
+		return err
+	}
+	return a.Store.Write(a.ctx, func(tx *desk.Tx) error {
+		aside, err := tx.TryAgain(a.ctx, known.ID)
+		ours := aside
+		if known.State == desk.Read {
+			ours, err = tx.ClaimAgain(a.ctx, known.ID, times)
+		}
+		if err != nil || !ours {
+			return err
+		}
+		it.read = it.read || aside && a.queue == nil
+		return tx.SetKept(a.ctx, known.ID, it.copy.Bundle.Kept, it.copy.Bundle.KeptBytes)
+	})
 }
 
 func (it *item) receipt(a *adding) desk.Receipt {

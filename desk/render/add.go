@@ -17,6 +17,7 @@ type Adding struct {
 	Bundles int  `json:"bundles"` // number of given bundles
 	New     int  `json:"new"`     // stored for the first time
 	Before  int  `json:"seen_before"`
+	Healed  int  `json:"healed"` // of these, written again because the stored content was damaged or missing
 	Queued  bool `json:"queued"` // desk work will triage
 	Triaged int  `json:"triaged"`
 	Reports int  `json:"reports"`
@@ -56,6 +57,9 @@ func (a *Adding) Add(x *intake.Added) {
 		a.New++
 	default:
 		a.Before++
+	}
+	if x.Healed {
+		a.Healed++
 	}
 	path := document.Safe(x.Path)
 	switch {
@@ -111,6 +115,9 @@ func (a *Adding) Text() string {
 		fmt.Fprintf(&b, ", %d not stored", n)
 	}
 	b.WriteString(".\n")
+	if a.Healed > 0 {
+		fmt.Fprintf(&b, "Written again, because the stored content was damaged or missing: %s.\n", prose.Count(a.Healed, "bundle", "bundles"))
+	}
 	switch {
 	case a.Queued && a.New > 0:
 		b.WriteString("They wait for desynctool desk work.\n")
@@ -180,6 +187,8 @@ func AddedLine(x *intake.Added) string {
 			list = append(list, said)
 		}
 		return path + ": " + strings.Join(list, "; ")
+	case x.Healed:
+		return path + ": seen before, its content is written again"
 	case !x.New && x.Bundle.State != desk.Waiting:
 		return path + ": seen before"
 	}

@@ -47,7 +47,7 @@ func NewDoctor(x *desk.Examined) Doctor {
 		d.Faults = append(d.Faults, DoctorFault{string(f.Kind), f.Where, f.Why})
 	}
 	if kinds[desk.ContentFault] {
-		d.Do = append(d.Do, "Content of bundles: put the files that are called by these hashes back from a backup. Where no copy without names is kept, desk add of the same bundle writes it again.")
+		d.Do = append(d.Do, "Content of bundles: desk add of the same bundle writes it again, or put the files that are called by these hashes back from a backup.")
 	}
 	delete(kinds, desk.ContentFault)
 	if len(kinds) > 0 {
