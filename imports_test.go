@@ -51,6 +51,7 @@ var layers = [][]string{
 	{"engines/engine"},
 
 	{"bisect/code/"},
+	{"bisect/code/symbols"},
 	{"bisect/gitbisect", "bisect/hunt", "bisect/wasmsim", "bisect/refsim/session"},
 	{"bisect/extsim", "bisect/minimize", "bisect/refsim"},
 	{"bisect", "bisect/golden", "bisect/code"},

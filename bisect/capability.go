@@ -23,11 +23,12 @@ const (
 	CanPredict  Capability = "predict"  // Predictor
 	CanOrders   Capability = "orders"   // OrderTeller
 	CanWhere    Capability = "where"    // Locator
+	CanBranches Capability = "branches" // Brancher
 )
 
 // Capabilities returns all capabilities.
 func Capabilities() []Capability {
-	return []Capability{CanState, CanSave, CanLoad, CanSystems, CanCaches, CanValidate, CanTest, CanPredict, CanOrders, CanWhere}
+	return []Capability{CanState, CanSave, CanLoad, CanSystems, CanCaches, CanValidate, CanTest, CanPredict, CanOrders, CanWhere, CanBranches}
 }
 
 // Partial is a Simulator that has methods of interfaces that it does not support, and reports which ones it supports.

@@ -17,6 +17,15 @@ type Spot struct {
 	player *player
 }
 
+// Play plays the current tick with its orders and moves on to the next one.
+func (s *Spot) Play() error {
+	if err := s.player.step(s.Simulator); err != nil {
+		return err
+	}
+	s.Orders = s.player.orders[s.Point()]
+	return nil
+}
+
 // Close ends the instance.
 func (s *Spot) Close() error { return s.player.close() }
 

@@ -30,6 +30,9 @@ func TestReach(t *testing.T) {
 			if spot.Point() != tick || spot.SyncHash() != oracle.SyncHash() || len(spot.Orders) != len(log.Ticks[tick].Orders) {
 				t.Errorf("tick %d: at point %d with %s and %d orders, expected %s and %d", tick, spot.Point(), spot.SyncHash(), len(spot.Orders), oracle.SyncHash(), len(log.Ticks[tick].Orders))
 			}
+			if err := spot.Play(); err != nil || spot.Point() != tick+1 {
+				t.Errorf("tick %d is played to point %d, %v", tick, spot.Point(), err)
+			}
 			if err := spot.Close(); err != nil {
 				t.Error(err)
 			}

@@ -108,6 +108,32 @@ type Validator interface {
 	Validate(orders []orderlog.Order) (why []string, err error)
 }
 
+// BranchMode is how a Brancher records.
+type BranchMode uint32
+
+// Modes of recording branches.
+const (
+	BranchesOff  BranchMode = 0
+	BranchesHash BranchMode = 1 // their number and a hash
+	BranchesFile BranchMode = 2 // all of them, in a file that docs/code.md specifies
+)
+
+// Flow is what a thread of a simulation did: how many branches it took, and a hash of them in their order.
+type Flow struct {
+	Thread uint32 // by the game's numbers; 0 answers requests
+	Count  uint64
+	Hash   uint64
+}
+
+// Brancher is a Simulator that records the branches that it takes.
+type Brancher interface {
+	Simulator
+	// Branches ends what is recorded and returns the flow of each thread that took a branch, by ascending number. Then
+	// it begins to record in another mode. The file is for BranchesFile; it has the stack of calls at branch number stop
+	// of thread 0, counted from 0, and none for math.MaxUint64.
+	Branches(mode BranchMode, file string, stop uint64) ([]Flow, error)
+}
+
 // Identified is a Simulator that reports its game and build. Either may be empty.
 type Identified interface {
 	Simulator

@@ -118,6 +118,7 @@ func check(name string, opts Options, session Session, dial func() (link, error)
 		{"predict", bisect.CanPredict, fresh((*checker).predict)},
 		{"orders", bisect.CanOrders, fresh((*checker).orders)},
 		{"where", bisect.CanWhere, fresh((*checker).where)},
+		{"branches", bisect.CanBranches, (*checker).branches},
 		{"refuses", "", fresh((*checker).refuses)},
 		{"leaves", "", fresh((*checker).leaves)},
 	} {

@@ -398,3 +398,21 @@ func (s *simulator) Where(archetype, column string, key snapshot.Key) (address u
 	})
 	return address, bytes, err
 }
+
+// Branches implements bisect.Brancher.
+func (s *simulator) Branches(mode bisect.BranchMode, file string, stop uint64) (list []bisect.Flow, err error) {
+	err = s.exchange(branchesMethod, maxReply, 3, func() {
+		s.req.uint(uint64(mode))
+		s.req.str(file)
+		s.req.uint(stop)
+	}, func() {
+		for range s.reply.array("flows") {
+			s.reply.tuple(3, "flow")
+			list = append(list, bisect.Flow{Thread: s.reply.uint32("thread"), Count: s.reply.uint("count of branches"), Hash: s.reply.uint("hash of branches")})
+			if s.reply.err != nil {
+				return
+			}
+		}
+	})
+	return list, err
+}

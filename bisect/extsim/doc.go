@@ -26,6 +26,7 @@
 //	orders    []                             map, see docs/extsim.md           "orders"
 //	where     [archetype str, column str,
 //	           key u, key2 u]                [address u, bytes u]              "where"
+//	branches  [mode u, file str, stop u]     [[thread u, count u, hash u]...]  "branches"
 //
 // The last column names the capability by which a target announces a request; the first three requests are for every
 // target. docs/extsim.md specifies the protocol for other languages, byte by byte.
@@ -64,6 +65,7 @@ const (
 	predictMethod  = "predict"
 	ordersMethod   = "orders"
 	whereMethod    = "where"
+	branchesMethod = "branches"
 )
 
 // needs is the capability that each optional request needs.
@@ -71,7 +73,8 @@ var needs = map[string]bisect.Capability{
 	stateMethod: bisect.CanState, saveMethod: bisect.CanSave, restoreMethod: bisect.CanSave, loadMethod: bisect.CanLoad,
 	beginMethod: bisect.CanSystems, nextMethod: bisect.CanSystems, cachesMethod: bisect.CanCaches,
 	validateMethod: bisect.CanValidate, testMethod: bisect.CanTest, predictMethod: bisect.CanPredict, ordersMethod: bisect.CanOrders,
-	whereMethod: bisect.CanWhere,
+	whereMethod:    bisect.CanWhere,
+	branchesMethod: bisect.CanBranches,
 }
 
 // Limits of frames, in bytes.

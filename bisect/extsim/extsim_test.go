@@ -223,7 +223,7 @@ func TestCheck(t *testing.T) {
 					bad = append(bad, f.Name+": "+f.Detail)
 				}
 			}
-			if want.part == "" && (len(bad) > 0 || !c.Passed() || len(c.Findings) != 18) {
+			if want.part == "" && (len(bad) > 0 || !c.Passed() || len(c.Findings) != 19) {
 				t.Errorf("%d parts, wrong are %q", len(c.Findings), bad)
 			}
 			if want.part != "" && (c.Passed() || len(bad) != 1 || !strings.HasPrefix(bad[0], want.part+": ") || !strings.Contains(bad[0], want.msg)) {

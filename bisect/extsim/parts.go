@@ -3,6 +3,7 @@ package extsim
 import (
 	"errors"
 	"fmt"
+	"math"
 	"os/exec"
 	"slices"
 	"time"
@@ -322,6 +323,37 @@ func (c *checker) where(s *simulator) (string, error) {
 		return "", wrongf("it locates a value of an archetype that does not exist")
 	}
 	return fmt.Sprintf("%d columns have an address", n), c.play(s, c.last(), "having located its values")
+}
+
+// branches checks that two processes take the same branches, and that recording them changes nothing.
+func (c *checker) branches() (string, error) {
+	var flows [2][]bisect.Flow
+	for i := range flows {
+		s, err := c.fresh()
+		if err != nil {
+			return "", err
+		}
+		if _, err := s.Branches(bisect.BranchesHash, "", math.MaxUint64); err != nil {
+			return "", err
+		}
+		if err := c.play(s, c.middle(), "recording its branches"); err != nil {
+			return "", err
+		}
+		if flows[i], err = s.Branches(bisect.BranchesOff, "", math.MaxUint64); err != nil {
+			return "", err
+		}
+	}
+	if len(flows[0]) == 0 {
+		return "", wrongf("it took no branches in %d ticks: nothing of the simulation is compiled with -fsanitize-coverage", c.middle()-c.first())
+	}
+	if !slices.Equal(flows[0], flows[1]) {
+		return "", wrongf("two processes take other branches: %v and %v (thread, count, hash)", flows[0], flows[1])
+	}
+	count := uint64(0)
+	for _, f := range flows[0] {
+		count += f.Count
+	}
+	return fmt.Sprintf("%d branches, the same in another process", count), nil
 }
 
 // refuses checks that a request that makes no sense is refused, and changes nothing.

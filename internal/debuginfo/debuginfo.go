@@ -179,6 +179,7 @@ func openMachO(r io.ReaderAt) (*file, error) {
 type Symbol struct {
 	Name string
 	At   uint64 // its virtual address
+	Size uint64 // 0 if it is not known
 }
 
 // Symbols returns the functions of a program's symbol table by ascending address. There may be none.
@@ -200,7 +201,7 @@ func symbolsELF(f *elf.File) (list []Symbol) {
 	}
 	for _, s := range all {
 		if elf.ST_TYPE(s.Info) == elf.STT_FUNC && s.Value != 0 {
-			list = append(list, Symbol{s.Name, s.Value})
+			list = append(list, Symbol{s.Name, s.Value, s.Size})
 		}
 	}
 	return list
@@ -209,7 +210,7 @@ func symbolsELF(f *elf.File) (list []Symbol) {
 func symbolsPE(f *pe.File) (list []Symbol) {
 	for _, s := range f.Symbols {
 		if n := int(s.SectionNumber); s.Type == 0x20 && 0 < n && n <= len(f.Sections) { // a function
-			list = append(list, Symbol{s.Name, uint64(f.Sections[n-1].VirtualAddress) + uint64(s.Value)})
+			list = append(list, Symbol{s.Name, uint64(f.Sections[n-1].VirtualAddress) + uint64(s.Value), 0})
 		}
 	}
 	return list
@@ -221,7 +222,7 @@ func symbolsMachO(f *macho.File) (list []Symbol) {
 	}
 	for _, s := range f.Symtab.Syms {
 		if n := int(s.Sect); s.Type&0x0e == 0x0e && 0 < n && n <= len(f.Sections) && f.Sections[n-1].Name == "__text" {
-			list = append(list, Symbol{strings.TrimPrefix(s.Name, "_"), s.Value})
+			list = append(list, Symbol{strings.TrimPrefix(s.Name, "_"), s.Value, 0})
 		}
 	}
 	return list

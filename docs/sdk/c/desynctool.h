@@ -403,6 +403,12 @@ const char *desync_recorder_close(desync_recorder *r);
 
 /* ---- Replaying for desynctool */
 
+#ifndef DESYNC_FLOW
+#define DESYNC_FLOW
+/* The branches of a thread: their number, and a hash of their order. */
+typedef struct { uint32_t thread; uint64_t count, hash; } desync_flow;
+#endif
+
 typedef struct desync_names desync_names;
 void desync_stale(desync_names *names, const char *cache); /* the name must stay until the callback has returned */
 
@@ -460,6 +466,9 @@ typedef struct {
 
     /* 1 if the columns and the RNG of `world` are copies of what the simulation writes: then a debugger cannot watch them. */
     int copies;
+
+    /* Records the branches that the simulation takes: desync_branches of desynctool_branches.h. */
+    const char *(*branches)(uint32_t mode, const char *file, uint64_t stop, desync_flow *flows, size_t *n);
 } desync_target;
 
 #ifdef DESYNCTOOL_WASM
@@ -3006,7 +3015,7 @@ DESYNC__OWN uint64_t desync__read_tick(desync__server *s, desync__reader *r) {
 DESYNC__OWN const char *desync__hello(desync__server *s, desync__reader *r) {
     const desync_target *t = s->target;
     desync_buffer *b = &s->reply;
-    const char *can[9];
+    const char *can[10];
     size_t n = 0, i, max = t->max_request;
     desync__read_uint(r);
     desync__read_str(r, &i);
@@ -3020,6 +3029,7 @@ DESYNC__OWN const char *desync__hello(desync__server *s, desync__reader *r) {
     if (t->test) can[n++] = "test";
     if (t->predict) can[n++] = "predict";
     if (desync__locates(t)) can[n++] = "where";
+    if (t->branches) can[n++] = "branches";
     desync__byte(b, 0x85);
     desync__str(b, "protocol");
     desync__uint(b, 1);
@@ -3329,6 +3339,30 @@ DESYNC__OWN const char *desync__where(desync__server *s, desync__reader *r) {
     return NULL;
 }
 
+enum { DESYNC__THREADS = 64 }; /* DESYNC_BRANCHES_THREADS */
+
+DESYNC__OWN const char *desync__branches(desync__server *s, desync__reader *r) {
+    desync_flow flows[DESYNC__THREADS];
+    uint32_t mode = desync__read_u32(r);
+    size_t n, i;
+    const uint8_t *file = desync__read_str(r, &n);
+    uint64_t stop = desync__read_uint(r);
+    const char *err = r->err;
+    char *path = err ? NULL : (char *)calloc(n + 1, 1); /* a string does not end with NUL */
+    if (err || !path) return err ? err : desync__no_memory;
+    memcpy(path, file, n);
+    err = s->target->branches(mode, path, stop, flows, &n);
+    free(path);
+    desync__array(&s->reply, n);
+    for (i = 0; i < n; i++) {
+        desync__array(&s->reply, 3);
+        desync__uint(&s->reply, flows[i].thread);
+        desync__uint(&s->reply, flows[i].count);
+        desync__uint(&s->reply, flows[i].hash);
+    }
+    return err;
+}
+
 enum { DESYNC__RUNNING = 1, DESYNC__WHOLE = 2 }; /* a request needs a session; and that no tick is being played in parts */
 
 typedef struct {
@@ -3356,7 +3390,8 @@ DESYNC__OWN const char *desync__answer(desync__server *s, const uint8_t *data, s
         {"validate", 2, DESYNC__RUNNING, t->validate != NULL, desync__validate},
         {"test", 2, DESYNC__RUNNING | DESYNC__WHOLE, t->test != NULL, desync__test},
         {"predict", 3, DESYNC__RUNNING | DESYNC__WHOLE, t->predict != NULL, desync__predict},
-        {"where", 4, DESYNC__RUNNING, desync__locates(t), desync__where}};
+        {"where", 4, DESYNC__RUNNING, desync__locates(t), desync__where},
+        {"branches", 3, DESYNC__RUNNING, t->branches != NULL, desync__branches}};
     const desync__method *m = NULL;
     desync__reader r;
     const uint8_t *name;

@@ -1,0 +1,316 @@
+package flow
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"strings"
+)
+
+// Builds that were compiled otherwise have other blocks at other addresses. Their branches are compared by function and
+// line, and only at the lines that both builds visited alike in the ticks before, in which their states agree: a line that
+// one compiler makes a block of and the other does not is left out.
+
+// line is a line of source, the same in both builds. It counts from the declaration of its function, so that a change
+// above that does not move it.
+type line struct {
+	function, file string
+	number         int
+}
+
+// lines numbers the lines of two builds alike.
+type lines struct {
+	programs [2]*programs
+	numbers  map[line]int32
+	known    [2]map[Address]int32
+}
+
+func newLines(programs [2]*programs) *lines {
+	return &lines{programs: programs, numbers: map[line]int32{}, known: [2]map[Address]int32{{}, {}}}
+}
+
+// number returns the number of the line of a branch, -1 if it is not known.
+func (l *lines) number(build int, at Address) (int32, error) {
+	if n, ok := l.known[build][at]; ok {
+		return n, nil
+	}
+	places, declared, err := l.programs[build].line(at)
+	if err != nil {
+		return 0, err
+	}
+	n := int32(-1)
+	if p := places[0]; p.Line > 0 && p.Function != "" {
+		key := line{p.Function, path.Base(strings.ReplaceAll(p.File, `\`, "/")), p.Line - declared}
+		var ok bool
+		if n, ok = l.numbers[key]; !ok {
+			n = int32(len(l.numbers))
+			l.numbers[key] = n
+		}
+	}
+	l.known[build][at] = n
+	return n, nil
+}
+
+// steps are the lines that a thread visited, each with the branches in a row that lie in it.
+type steps struct {
+	ctx    context.Context
+	lines  *lines
+	build  int
+	branch *Branches
+	keep   func(n int32) bool
+	buf    []Address
+	have   []Address
+	index  uint64 // of the next branch
+	last   int32
+}
+
+func (l *lines) steps(ctx context.Context, build int, r *Recording, thread uint32, keep func(n int32) bool) *steps {
+	return &steps{ctx: ctx, lines: l, build: build, branch: r.Branches(r.Thread(thread)), keep: keep, buf: make([]Address, window), last: -1}
+}
+
+// next returns the next line that is kept and is not the one before.
+func (s *steps) next() (n int32, at Address, index uint64, err error) {
+	for {
+		if len(s.have) == 0 {
+			if err := interrupted(s.ctx); err != nil {
+				return 0, 0, 0, err
+			}
+			s.have = s.buf[:s.branch.Next(s.buf)]
+			if len(s.have) == 0 {
+				return -1, 0, s.index, s.branch.Err()
+			}
+		}
+		at, index = s.have[0], s.index
+		s.have = s.have[1:]
+		s.index++
+		if n, err = s.lines.number(s.build, at); err != nil {
+			return 0, 0, 0, err
+		}
+		if n >= 0 && n != s.last && s.keep(n) {
+			s.last = n
+			return n, at, index, nil
+		}
+	}
+}
+
+// maxLearned bounds the branches of the ticks before.
+const maxLearned = 1 << 23
+
+// learned is what the ticks before show.
+type learned struct {
+	keep map[int32]bool
+	seen map[int32]bool
+	all  bool // both builds visited all lines alike: then lines that were never seen count too
+}
+
+// learn finds the lines that both builds visit alike.
+func (l *lines) learn(ctx context.Context, leads [2][]*Recording, thread uint32) (*learned, error) {
+	var visits [2][][]int32
+	total := uint64(0)
+	for k := min(len(leads[0]), len(leads[1])); k > 0; k-- {
+		a, b := leads[0][len(leads[0])-k], leads[1][len(leads[1])-k]
+		if total += a.Thread(thread).Count + b.Thread(thread).Count; total > maxLearned && k > 1 {
+			total, visits = 0, [2][][]int32{} // the later ticks are nearer
+		}
+		for i, r := range []*Recording{a, b} {
+			if total > 8*maxLearned {
+				return nil, fmt.Errorf("%s has too many branches to align builds that were compiled otherwise", r.Name)
+			}
+			list, err := l.visits(ctx, i, r, thread)
+			if err != nil {
+				return nil, err
+			}
+			visits[i] = append(visits[i], list)
+		}
+	}
+	if len(visits[0]) == 0 {
+		return nil, errors.New("there is no tick before it, which would show how the branches of builds that were compiled otherwise correspond")
+	}
+	out := &learned{keep: map[int32]bool{}, seen: map[int32]bool{}, all: true}
+	for i := range visits {
+		for _, list := range visits[i] {
+			for _, n := range list {
+				out.keep[n], out.seen[n] = true, true
+			}
+		}
+	}
+	for out.prune(visits) {
+		out.all = false
+	}
+	return out, nil
+}
+
+// visits returns the lines of a recording.
+func (l *lines) visits(ctx context.Context, build int, r *Recording, thread uint32) (list []int32, err error) {
+	s := l.steps(ctx, build, r, thread, func(int32) bool { return true })
+	for {
+		n, _, _, err := s.next()
+		if n < 0 || err != nil {
+			return list, err
+		}
+		list = append(list, n)
+	}
+}
+
+// prune drops lines that the builds do not visit alike, and reports whether there were any.
+func (o *learned) prune(visits [2][][]int32) bool {
+	for k := range visits[0] {
+		a, b := o.filtered(visits[0][k]), o.filtered(visits[1][k])
+		counts := map[int32]int{}
+		for _, n := range a {
+			counts[n]++
+		}
+		for _, n := range b {
+			counts[n]--
+		}
+		dropped := false
+		for n, count := range counts {
+			if count != 0 {
+				delete(o.keep, n)
+				dropped = true
+			}
+		}
+		if dropped {
+			return true
+		}
+		for i := range a {
+			if a[i] != b[i] {
+				delete(o.keep, a[i])
+				delete(o.keep, b[i])
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// filtered returns the kept lines, each once in a row.
+func (o *learned) filtered(list []int32) (out []int32) {
+	last := int32(-1)
+	for _, n := range list {
+		if o.keep[n] && n != last {
+			out = append(out, n)
+			last = n
+		}
+	}
+	return out
+}
+
+// counts reports whether a line of the tick is compared.
+func (o *learned) counts(n int32) bool { return o.keep[n] || o.all && !o.seen[n] }
+
+// aligned compares a thread of the tick line by line. It returns nil if the builds visit the same lines.
+func (l *lines) aligned(ctx context.Context, o *learned, ticks [2]*Recording, thread uint32) (*parting, error) {
+	var s [2]*steps
+	for i := range s {
+		s[i] = l.steps(ctx, i, ticks[i], thread, o.counts)
+	}
+	p := &parting{}
+	var around [2][]Address
+	for {
+		var n [2]int32
+		var at [2]Address
+		var index [2]uint64
+		for i := range s {
+			var err error
+			if n[i], at[i], index[i], err = s[i].next(); err != nil {
+				return nil, err
+			}
+		}
+		if n[0] == n[1] {
+			if n[0] < 0 {
+				return nil, nil
+			}
+			p.last, p.index = at, index
+			p.equal++
+			for i := range at {
+				if around[i] = append(around[i], at[i]); len(around[i]) > 2*window {
+					around[i] = append(around[i][:0], around[i][window:]...)
+				}
+			}
+			continue
+		}
+		for i := range at {
+			p.near[i] = around[i]
+			if n[i] >= 0 {
+				p.next[i] = &at[i]
+				p.near[i] = append(p.near[i], at[i])
+			}
+		}
+		return p, nil
+	}
+}
+
+// novelty is the first branch of a build to a place that it did not visit in the ticks before.
+type novelty struct {
+	index uint64  // of the branch
+	from  Address // the branch before it, 0 if there is none
+	to    Address
+	near  []Address
+}
+
+// novelties returns the places that a thread of a build visits in the tick and did not visit in the ticks before, in
+// order, at most maxNew.
+func novelties(ctx context.Context, r *run, thread uint32) (list []novelty, err error) {
+	known := map[Address]bool{}
+	buf := make([]Address, window)
+	for _, lead := range r.lead {
+		b := lead.Branches(lead.Thread(thread))
+		for n := b.Next(buf); n > 0; n = b.Next(buf) {
+			for _, at := range buf[:n] {
+				known[at] = true
+			}
+		}
+		if err := errors.Join(b.Err(), interrupted(ctx)); err != nil {
+			return nil, err
+		}
+	}
+	b := r.tick.Branches(r.tick.Thread(thread))
+	var last Address
+	index := uint64(0)
+	for n := b.Next(buf); n > 0 && len(list) < maxNew; n = b.Next(buf) {
+		for i, at := range buf[:n] {
+			if !known[at] && len(list) < maxNew {
+				known[at] = true
+				list = append(list, novelty{index: index, from: last, to: at, near: append([]Address(nil), buf[:i+1]...)})
+			}
+			last = at
+			index++
+		}
+		if err := interrupted(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return list, b.Err()
+}
+
+// maxNew bounds the places that are visited for the first time.
+const maxNew = 256
+
+// alone returns the first place that one build visits for the first time in the tick, in a function in which the other
+// build visits none for the first time. It prefers the second build.
+func (l *lines) alone(lists [2][]novelty) (build int, first *novelty, err error) {
+	functions := [2]map[string]bool{{}, {}}
+	for i, list := range lists {
+		for _, n := range list {
+			places, err := l.programs[i].places(n.to)
+			if err != nil {
+				return 0, nil, err
+			}
+			functions[i][places[0].Function] = true
+		}
+	}
+	for _, i := range []int{1, 0} {
+		for k, n := range lists[i] {
+			places, err := l.programs[i].places(n.to)
+			if err != nil {
+				return 0, nil, err
+			}
+			if !functions[1-i][places[0].Function] {
+				return i, &lists[i][k], nil
+			}
+		}
+	}
+	return 0, nil, nil
+}

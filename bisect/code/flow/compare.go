@@ -1,0 +1,68 @@
+package flow
+
+import "context"
+
+// window is how many branches on both sides of a difference are kept.
+const window = 4096
+
+// parting is where two sequences of branches go different ways.
+type parting struct {
+	equal uint64       // branches before it, as the first sequence counts
+	index [2]uint64    // of the last equal branch in each, as it counts; meaningless if equal is 0
+	last  [2]Address   // the last equal branch
+	next  [2]*Address  // the first that differs; nil where a sequence ends
+	near  [2][]Address // the branches around it
+	alone *int         // the build that has the difference, of builds that cannot be compared there
+}
+
+// identical compares two threads address by address: both are of one build. It returns nil if all branches are equal.
+func identical(ctx context.Context, a, b *Branches) (*parting, error) {
+	const size = window
+	var bufs [2][]Address
+	var have [2]int
+	var before []Address
+	for i := range bufs {
+		bufs[i] = make([]Address, size)
+	}
+	equal := uint64(0)
+	for {
+		if err := interrupted(ctx); err != nil {
+			return nil, err
+		}
+		for i, s := range []*Branches{a, b} {
+			if have[i] = s.Next(bufs[i]); s.Err() != nil {
+				return nil, s.Err()
+			}
+		}
+		n := min(have[0], have[1])
+		for i := range n {
+			if bufs[0][i] != bufs[1][i] {
+				return parted(equal+uint64(i), i, bufs, have, before), nil
+			}
+		}
+		equal += uint64(n)
+		if have[0] != have[1] {
+			return parted(equal, n, bufs, have, before), nil
+		}
+		if n == 0 {
+			return nil, nil
+		}
+		before = append(before[:0], bufs[0][:n]...)
+	}
+}
+
+// parted describes the difference at place i of two buffers.
+func parted(equal uint64, i int, bufs [2][]Address, have [2]int, before []Address) *parting {
+	p := &parting{equal: equal, index: [2]uint64{equal - 1, equal - 1}}
+	past := append(before, bufs[0][:i]...)
+	if len(past) > 0 {
+		p.last = [2]Address{past[len(past)-1], past[len(past)-1]}
+	}
+	for k := range bufs {
+		if i < have[k] {
+			p.next[k] = &bufs[k][i]
+		}
+		p.near[k] = append(append([]Address(nil), past...), bufs[k][i:max(i, have[k])]...)
+	}
+	return p
+}

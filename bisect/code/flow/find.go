@@ -1,0 +1,332 @@
+package flow
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"os"
+	"slices"
+
+	"github.com/desynctool/desynctool/bisect"
+	"github.com/desynctool/desynctool/bisect/code"
+	"github.com/desynctool/desynctool/orderlog"
+)
+
+// Kind is what the branches of a tick show.
+type Kind string
+
+// Kinds.
+const (
+	// Branch: the builds go different ways at a line.
+	Branch Kind = "branch"
+	// Data: the builds take the same branches. They compute other values: arithmetic, not logic.
+	Data Kind = "data"
+	// Unsteady: one build takes other branches when it plays the same tick again.
+	Unsteady Kind = "unsteady"
+	// Unknown: the builds were compiled otherwise, and where their branches can be compared they are equal.
+	Unknown Kind = "unknown"
+)
+
+// Finding is where two builds, or two runs of one build, take different branches in a tick.
+type Finding struct {
+	Kind   Kind
+	Tick   uint64
+	Builds [2]string // for Unsteady, twice the same
+	Thread uint32    // of the simulation, by the game's numbers
+	Equal  uint64    // branches before the difference, or of the whole tick for Data
+	Lines  bool      // Equal counts lines, since the builds were compiled otherwise
+	// At is the last place at which the builds agree: the line that decides, and the calls that were inlined around it, the
+	// innermost first. It is empty if the first branch differs.
+	At []code.Place
+	// Next is where each of the builds goes on. It is empty where the thread ends its tick.
+	Next [2][]code.Place
+	// Alone, if not nil, is the build that goes to its Next for the first time in this tick, where the other build does not
+	// go; the Next of the other is empty then.
+	Alone *int
+	// Stack are the calls at At, the innermost first.
+	Stack code.Stack
+	// System is the system in which the branches differ, if the tick can be stepped. StateFirst is the system after which
+	// the states differ first; if it is an earlier one, the branches differ since the values do.
+	System, StateFirst string
+	Consequence        bool
+	Notes              []string
+}
+
+// Options says where and how to record.
+type Options struct {
+	// Tick is the tick in which the builds depart: their states agree before it.
+	Tick uint64
+	// Dir is a folder for the recordings, which can have a byte for five branches.
+	Dir string
+	// Trial is how instances get to the tick: see [bisect.Reach].
+	Trial bisect.TrialOptions
+}
+
+// Find lets two builds record the same tick, and returns where they take different branches. Both may be one build: then
+// only a difference between two runs of it can be found.
+func Find(log *orderlog.Log, builds [2]*bisect.Sim, opts Options) (_ *Finding, err error) {
+	f := &finder{opts: opts}
+	defer f.close()
+	for i, sim := range builds {
+		dir, err := os.MkdirTemp(opts.Dir, "build-")
+		if err != nil {
+			return nil, err
+		}
+		f.recorders[i] = &recorder{log: log, sim: sim, tick: opts.Tick, opts: opts.Trial, dir: dir}
+		if f.runs[i], err = f.record(i, lead, math.MaxUint64); err != nil {
+			return nil, err
+		}
+		f.programs[i] = newPrograms(f.runs[i].tick)
+	}
+	out := &Finding{Kind: Data, Tick: opts.Tick, Builds: [2]string{builds[0].Name, builds[1].Name}}
+	if err := f.compare(out); err != nil {
+		return nil, err
+	}
+	for i := range f.programs {
+		for _, note := range f.programs[i].notes {
+			if !slices.Contains(out.Notes, note) {
+				out.Notes = append(out.Notes, note)
+			}
+		}
+	}
+	return out, nil
+}
+
+// finder compares the branches of two builds.
+type finder struct {
+	opts      Options
+	recorders [2]*recorder
+	runs      [2]*run
+	programs  [2]*programs
+	all       []*run
+}
+
+func (f *finder) record(build int, n, stop uint64) (*run, error) {
+	out, err := f.recorders[build].record(n, stop)
+	if out != nil {
+		f.all = append(f.all, out)
+	}
+	return out, err
+}
+
+func (f *finder) close() {
+	for _, r := range f.all {
+		r.close()
+	}
+	for _, p := range f.programs {
+		if p != nil {
+			p.close()
+		}
+	}
+}
+
+// threads returns the numbers of the threads that took branches in either recording.
+func threads(a, b *Recording) (list []uint32) {
+	for _, r := range []*Recording{a, b} {
+		for _, t := range r.Threads {
+			list = append(list, t.Number)
+		}
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// compare compares the tick, thread by thread, and then each build with a second run of itself.
+func (f *finder) compare(out *Finding) error {
+	ticks := [2]*Recording{f.runs[0].tick, f.runs[1].tick}
+	list := threads(ticks[0], ticks[1])
+	if len(list) == 0 {
+		return fmt.Errorf("%s and %s take no branches in tick %d: nothing of the simulation is compiled with -fsanitize-coverage", out.Builds[0], out.Builds[1], f.opts.Tick)
+	}
+	out.Lines = !sameModules(ticks)
+	for _, thread := range list {
+		p, err := f.parting(out, ticks, thread)
+		if err != nil {
+			return err
+		}
+		if p != nil {
+			out.Kind, out.Thread, out.Equal = Branch, thread, p.equal
+			return f.part(out, p)
+		}
+		out.Equal += ticks[0].Thread(thread).Count
+	}
+	return f.steady(out, nil)
+}
+
+// sameModules reports whether two recordings are of one build.
+func sameModules(r [2]*Recording) bool {
+	used := func(r *Recording) (list []Module) {
+		for _, m := range r.Modules {
+			if len(m.BuildID) > 0 {
+				list = append(list, m)
+			}
+		}
+		return list
+	}
+	a, b := used(r[0]), used(r[1])
+	return len(a) > 0 && slices.EqualFunc(a, b, func(a, b Module) bool { return a.Same(&b) })
+}
+
+// parting finds where a thread of the builds goes different ways, nil if it does not.
+func (f *finder) parting(out *Finding, ticks [2]*Recording, thread uint32) (*parting, error) {
+	ctx := f.opts.Trial.Context
+	if !out.Lines {
+		return identical(ctx, ticks[0].Branches(ticks[0].Thread(thread)), ticks[1].Branches(ticks[1].Thread(thread)))
+	}
+	for i, p := range f.programs {
+		if err := p.named(ticks[i], thread); err != nil {
+			return nil, fmt.Errorf("%s: %w", out.Builds[i], err)
+		}
+	}
+	l := newLines(f.programs)
+	o, err := l.learn(ctx, [2][]*Recording{f.runs[0].lead, f.runs[1].lead}, thread)
+	if err != nil {
+		return nil, fmt.Errorf("tick %d: %w", f.opts.Tick, err)
+	}
+	if !o.all {
+		out.Kind = Unknown
+		out.Notes = append(out.Notes, fmt.Sprintf("the builds were compiled otherwise: they are compared at the %d of %d lines that both visit alike in the ticks before", len(o.keep), len(o.seen)))
+	}
+	p, err := l.aligned(ctx, o, ticks, thread)
+	if err != nil {
+		return nil, err
+	}
+	return l.earlier(ctx, f.runs, thread, p)
+}
+
+// earlier returns the branch of a build to a place that it alone visits for the first time, if that is before a difference
+// of lines.
+func (l *lines) earlier(ctx context.Context, runs [2]*run, thread uint32, p *parting) (*parting, error) {
+	var lists [2][]novelty
+	for i := range lists {
+		var err error
+		if lists[i], err = novelties(ctx, runs[i], thread); err != nil {
+			return nil, err
+		}
+	}
+	build, first, err := l.alone(lists)
+	if first == nil || err != nil || p != nil && first.index > p.index[build]+1 {
+		return p, err
+	}
+	out := &parting{equal: first.index, alone: &build}
+	out.last[build], out.next[build], out.near[build] = first.from, &first.to, first.near
+	if first.index > 0 {
+		out.index[build] = first.index - 1
+	}
+	return out, nil
+}
+
+// part describes where the branches of the builds differ.
+func (f *finder) part(out *Finding, p *parting) error {
+	if err := f.steady(out, p); err != nil || out.Kind == Unsteady {
+		return err
+	}
+	if out.Thread != 0 || p.equal == 0 {
+		return nil
+	}
+	return f.systems(out, p)
+}
+
+// describe names the places of a difference. The stack is the one at the last equal branch.
+func describe(out *Finding, p *parting, programs [2]*programs, stack []Address) (err error) {
+	of := 0
+	if out.Alone = p.alone; p.alone != nil {
+		of = *p.alone
+	}
+	for i, next := range p.next {
+		if next == nil {
+			continue
+		}
+		if out.Next[i], err = programs[i].places(*next); err != nil {
+			return err
+		}
+	}
+	if p.equal == 0 {
+		return nil
+	}
+	at := programs[of].decider(p.last[of], stack, p.next[of])
+	if out.At, err = programs[of].decides(at, p.near[of]); err != nil {
+		return err
+	}
+	for i := slices.Index(stack, at) + 1; i > 0 && i < len(stack); i++ {
+		places, err := programs[of].places(stack[i])
+		if err != nil {
+			return err
+		}
+		out.Stack = append(out.Stack, places...)
+	}
+	return nil
+}
+
+// steady lets each build play the tick again, and takes the stack at the last equal branch of a difference, which it then
+// describes. A build that takes other branches in the second run is the finding.
+func (f *finder) steady(out *Finding, p *parting) error {
+	stops := [2]uint64{math.MaxUint64, math.MaxUint64}
+	of := 0
+	if p != nil && p.equal > 0 && out.Thread == 0 {
+		if p.alone != nil {
+			of = *p.alone
+		}
+		stops[of] = p.index[of]
+	}
+	var stack []Address
+	for i := range f.recorders {
+		again, err := f.record(i, 0, stops[i])
+		if err != nil {
+			return err
+		}
+		before := f.runs[i].tick
+		for _, thread := range threads(before, again.tick) {
+			changed, err := identical(f.opts.Trial.Context, before.Branches(before.Thread(thread)), again.tick.Branches(again.tick.Thread(thread)))
+			if err != nil {
+				return err
+			}
+			if changed == nil {
+				continue
+			}
+			name := out.Builds[i]
+			*out = Finding{Kind: Unsteady, Tick: out.Tick, Builds: [2]string{name, name}, Thread: thread, Equal: changed.equal}
+			return describe(out, changed, [2]*programs{f.programs[i], f.programs[i]}, nil)
+		}
+		if i == of {
+			stack = again.tick.Stack
+		}
+	}
+	if p == nil {
+		return nil
+	}
+	return describe(out, p, f.programs, stack)
+}
+
+// systems finds the system of the difference, and whether the states differ in an earlier system: then the branches
+// differ since the values do.
+func (f *finder) systems(out *Finding, p *parting) error {
+	var parts [2][]part
+	for i, r := range f.recorders {
+		var err error
+		if parts[i], err = r.systems(); err != nil {
+			return err
+		}
+	}
+	in := func(i int) int {
+		return slices.IndexFunc(parts[i], func(one part) bool { return p.index[i]+1 < one.until })
+	}
+	a, b := in(0), in(1)
+	if p.alone != nil {
+		a, b = in(*p.alone), in(*p.alone)
+	}
+	if a < 0 || a != b || a >= len(parts[0]) {
+		return nil // not stepped, or stepped otherwise than the whole tick
+	}
+	out.System = parts[0][a].system
+	for i := range min(len(parts[0]), len(parts[1])) {
+		if parts[0][i].system != parts[1][i].system {
+			break
+		}
+		if parts[0][i].hash != parts[1][i].hash {
+			out.StateFirst, out.Consequence = parts[0][i].system, i < a
+			break
+		}
+	}
+	return nil
+}

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT-0
+   Copyright 2026 The desynctool authors */
+/* A small game whose builds differ by one mistake, -DFAULT=N: a test looks for the line of "FAULT N".
+   The build without a mistake has FAULT 0. The files of the SDK are compiled apart, without instrumentation. */
+#include "../c/desynctool.h"
+#include "../c/desynctool_branches.h"
+#include <pthread.h>
+#include <stdlib.h>
+#include <time.h>
+
+#ifndef FAULT
+#define FAULT 0
+#endif
+#define FROM 40 /* the tick from which the mistake shows */
+
+enum { UNITS = 64 };
+typedef struct { uint32_t id, alive; int32_t x, y, hp, target, rank; } unit;
+typedef struct { uint32_t tick, rng; unit units[UNITS]; } state;
+static state s;
+static desync_world world;
+
+static uint32_t draw(uint32_t n) {
+    s.rng = s.rng * 1664525u + 1013904223u;
+    return (s.rng >> 8) % n;
+}
+
+static inline int late(void) { return s.tick >= FROM; }
+
+static inline unsigned entropy(void) {
+    static unsigned n;
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return n = n * 31 + (unsigned)now.tv_nsec / 7;
+}
+
+static int distance(const unit *a, const unit *b) {
+    int dx = a->x - b->x, dy = a->y - b->y;
+    return (dx < 0 ? -dx : dx) + (dy < 0 ? -dy : dy);
+}
+
+static int reach(void) {
+#if FAULT == 1
+    return late() ? 41 : 40; /* FAULT 1: a constant */
+#else
+    return 40;
+#endif
+}
+
+static void apply_damage(unit *u, unit *t) {
+    int d = distance(u, t), most = reach();
+#if FAULT == 2
+    if (late() ? d <= 30 : d < 30) { /* FAULT 2: an off-by-one */
+#else
+    if (d < 30) { /* SOUND 2: */
+#endif
+        t->hp -= 3; /* SOUND 2: */
+    } else if (d < most) { /* SOUND 2: SOUND 1: */
+        t->hp -= 1; /* SOUND 1: */
+    }
+    if (t->hp <= 0) {
+        t->hp = 100;
+        t->x = (int)draw(100);
+    }
+}
+
+static void step_move(void) {
+    int i;
+    for (i = 0; i < UNITS; i++) {
+        unit *u = &s.units[i];
+        const unit *t = &s.units[u->target];
+#if FAULT == 3
+        if (late() && time(NULL) > 1000) u->y++; /* FAULT 3: a clock */
+#endif
+#if FAULT == 6
+        if (late() && entropy() % 2) u->y++; /* FAULT 6: another number in each run */
+#endif
+        if (u->x < t->x) u->x++;
+        else if (u->x > t->x) u->x--;
+        if (draw(4) == 0) u->y = (u->y + 1) % 100;
+    }
+}
+
+static void step_combat(void) {
+    int i;
+    for (i = 0; i < UNITS; i++) {
+        unit *u = &s.units[i];
+        if (u->alive) apply_damage(u, &s.units[u->target]);
+    }
+}
+
+static void step_orders(void) {
+    int i;
+    for (i = 0; i < UNITS; i++) {
+        unit *u = &s.units[i];
+#if FAULT == 4
+        if (late() && i == 17) continue; /* FAULT 4: an order that is skipped */
+#endif
+        if (draw(20) == 0) u->target = (int32_t)draw(UNITS);
+    }
+}
+
+static int by_rank(const void *a, const void *b) {
+    const unit *x = &s.units[*(const int *)a], *y = &s.units[*(const int *)b];
+    if (x->hp != y->hp) return x->hp < y->hp ? -1 : 1;
+#if FAULT == 5
+    if (late()) return x->id > y->id ? -1 : 1; /* FAULT 5: ties the other way */
+#endif
+    return x->id < y->id ? -1 : 1; /* SOUND 5: */
+}
+
+static void step_rank(void) {
+    int order[UNITS], i;
+    for (i = 0; i < UNITS; i++) order[i] = i;
+    qsort(order, UNITS, sizeof *order, by_rank);
+    for (i = 0; i < UNITS; i++) s.units[order[i]].rank = i;
+}
+
+static void (*const systems[])(void) = {step_orders, step_move, step_combat, step_rank};
+static const char *const names[] = {"Orders", "Move", "Combat", "Rank"};
+static size_t at;
+
+static const char *start(void *user, const desync_header *h) {
+    int i;
+    (void)user;
+    memset(&s, 0, sizeof s);
+    s.rng = (uint32_t)h->seed;
+    for (i = 0; i < UNITS; i++) {
+        unit *u = &s.units[i];
+        u->id = (uint32_t)i + 1, u->alive = 1, u->hp = 20 + (int)draw(80), u->x = (int)draw(100), u->y = (int)draw(100);
+        u->target = (int)draw(UNITS);
+    }
+    return NULL;
+}
+
+static const char *begin(void *user, uint64_t tick, const desync_order *orders, size_t n) {
+    (void)user, (void)tick, (void)orders, (void)n;
+    at = 0;
+    return NULL;
+}
+
+static const char *next(void *user, int *more) {
+    (void)user;
+    systems[at]();
+    *more = at + 1 < sizeof systems / sizeof *systems;
+    if (!*more) s.tick++;
+    return names[at++];
+}
+
+static const desync_world *the_world(void *user) { return (void)user, &world; }
+
+#define COLUMN(name, kind, at) {.component = "Unit", .field = name, .type = kind, .data = at}
+
+int main(int argc, char **argv) {
+    static desync_column columns[] = {COLUMN("x", DESYNC_I32, &s.units[0].x), COLUMN("y", DESYNC_I32, &s.units[0].y),
+                                      COLUMN("hp", DESYNC_I32, &s.units[0].hp), COLUMN("target", DESYNC_I32, &s.units[0].target),
+                                      COLUMN("rank", DESYNC_I32, &s.units[0].rank)};
+    static desync_table tables[] = {{.label = "Unit", .slots = UNITS, .stride = sizeof(unit), .key = &s.units[0].id, .columns = columns, .column_count = 5}};
+    static const desync_target target = {.name = "branches", .build = "1", .start = start, .begin = begin, .next = next, .world = the_world,
+                                         .memory = &s, .memory_size = sizeof s, .branches = desync_branches};
+    (void)argc, (void)argv;
+    world = (desync_world){.rng = &s.rng, .rng_size = sizeof s.rng, .tables = tables, .table_count = 1};
+    return desync_serve(&target);
+}
