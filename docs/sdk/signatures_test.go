@@ -375,7 +375,8 @@ func (s signer) signsRFC8032(t *testing.T) {
 	}
 }
 
-// isStrict has signatures checked that Go's crypto/ed25519 takes or refuses for one reason only.
+// isStrict has signatures checked that Go's crypto/ed25519 takes or refuses for one reason only; those it takes with a
+// key or R of small order are refused.
 func (s signer) isStrict(t *testing.T) {
 	order, _ := new(big.Int).SetString("7237005577332262213973186563042994240857116359379907606001950938285454250989", 10)
 	prime := new(big.Int).Sub(new(big.Int).Lsh(big.NewInt(1), 255), big.NewInt(19))
@@ -445,20 +446,34 @@ func (s signer) isStrict(t *testing.T) {
 			}
 		}
 	}
-	valid := 0
+	// A point has order 8 if d·y⁴ + 2y² = 1, with d = -121665/121666; a smaller one if y is 0, 1 or -1.
+	d := new(big.Int).Mul(big.NewInt(-121665), new(big.Int).ModInverse(big.NewInt(121666), prime))
+	small := func(b []byte) bool {
+		y := number(b)
+		y.SetBit(y, 255, 0).Mod(y, prime)
+		yy := new(big.Int).Mul(y, y)
+		v := new(big.Int).Add(new(big.Int).Mul(d, new(big.Int).Mul(yy, yy)), new(big.Int).Lsh(yy, 1))
+		one := big.NewInt(1)
+		return y.Sign() == 0 || new(big.Int).Mod(yy, prime).Cmp(one) == 0 || v.Mod(v, prime).Cmp(one) == 0
+	}
+	valid, refused := 0, 0
 	for i, got := range s.asks(t, "verify", records...) {
 		r := records[i]
 		want := "0"
 		if ed25519.Verify(r[:32], r[96:], r[32:96]) {
-			want = "1"
-			valid++
+			if small(r[:32]) || small(r[32:64]) {
+				refused++
+			} else {
+				want = "1"
+				valid++
+			}
 		}
 		if got != want {
 			t.Errorf("key %x, signature %x, message %x: %s, crypto/ed25519 says %s", r[:32], r[32:96], r[96:], got, want)
 		}
 	}
-	if valid < 20 || valid > len(records)/2 {
-		t.Errorf("%d of %d signatures are valid", valid, len(records))
+	if valid == 0 || refused < 20 {
+		t.Errorf("%d of %d signatures are valid, %d are of small order", valid, len(records), refused)
 	}
 }
 
@@ -900,8 +915,9 @@ func (s signer) agreesWithVectors(t *testing.T) {
 	type vector struct {
 		Name string
 		In   struct {
-			Secret string
-			Header *struct {
+			Secret                  string
+			Key, Message, Signature string // of small order
+			Header                  *struct {
 				Seed        vectorNumber
 				Peer, Start string
 			}
@@ -925,7 +941,15 @@ func (s signer) agreesWithVectors(t *testing.T) {
 	}
 	kinds := map[string]int{"tampered": tampered, "end-tampered": tampered, "missing": missing, "contradiction": contradiction, "missing-at-end": missingAtEnd}
 	written, broken := 0, 0
+	var small [][]byte
 	for _, v := range all.Vectors {
+		if v.In.Key != "" {
+			record, err := hex.DecodeString(v.In.Key + v.In.Signature + v.In.Message)
+			if err != nil {
+				t.Fatal(err)
+			}
+			small = append(small, record)
+		}
 		if v.In.Header == nil {
 			continue
 		}
@@ -965,8 +989,13 @@ func (s signer) agreesWithVectors(t *testing.T) {
 			t.Errorf("%s:\n%s, expected\n%s", v.Name, got, v.Out.File)
 		}
 	}
-	if written < 5 || broken < 10 {
-		t.Errorf("%d chains were written, %d broken ones checked", written, broken)
+	if written < 5 || broken < 10 || len(small) < 22 {
+		t.Errorf("%d chains were written, %d broken ones checked, %d points of small order", written, broken, len(small))
+	}
+	for i, got := range s.asks(t, "verify", small...) {
+		if got != "0" {
+			t.Errorf("key, signature and message %x: it says %s", small[i], got)
+		}
 	}
 }
 

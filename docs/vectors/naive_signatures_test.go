@@ -57,6 +57,10 @@ func linkOf(p *chainPiece) []byte {
 }
 
 func chainOut(in object) any {
+	if in["key"] != nil {
+		key, message, signature := unhex(in["key"].(string)), unhex(in["message"].(string)), unhex(in["signature"].(string))
+		return object{"valid": false, "without_the_rule": ed25519.Verify(key, message, signature)}
+	}
 	secret := unhex(in["secret"].(string))
 	key := publicKey(secret)
 	if in["header"] == nil {

@@ -212,6 +212,51 @@ var inputs = []struct{ file, about, page, name, in string }{
 	{"signatures", "", "", "broken: count of the end changed",
 		`{"secret":"000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f", "header":{"seed":7, "peer":"host", "start":"6e340b9cffb37a989ca544e6bb780a2c78901d3fb33738768511a30617afa01d"}, "entries":[{"tick":0, "state":"6e340b9cffb37a989ca544e6bb780a2c78901d3fb33738768511a30617afa01d"}, {"tick":1, "state":"4bf5122f344554c53bde2ebb8cd2b7e3d1600ad631c385a5d7cce23c7785459a"}, {"tick":31, "state":"dbc1b4c900ffe48d575b5da5c638040125f65db0fe3e24494b76ea986457d986"}], "end":true, "then":{"count":4}}`},
 
+	{"signatures", "", "", "key of small order, 1",
+		`{"key":"0100000000000000000000000000000000000000000000000000000000000000", "message":"646573796e63746f6f6c", "signature":"58666666666666666666666666666666666666666666666666666666666666660100000000000000000000000000000000000000000000000000000000000000"}`},
+	{"signatures", "", "", "key of small order, 2",
+		`{"key":"26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05", "message":"646573796e63746f6f6c", "signature":"e6ff0e4955925b2100e8ceebbd4ffe93e6fdfc71c226b33409a570d916254f720200000000000000000000000000000000000000000000000000000000000000"}`},
+	{"signatures", "", "", "key of small order, 3",
+		`{"key":"0000000000000000000000000000000000000000000000000000000000000000", "message":"646573796e63746f6f6c", "signature":"58666666666666666666666666666666666666666666666666666666666666660100000000000000000000000000000000000000000000000000000000000000"}`},
+	{"signatures", "", "", "key of small order, 4",
+		`{"key":"c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a", "message":"646573796e63746f6f6c", "signature":"95999999999999999999999999999999999999999999999999999999999999990100000000000000000000000000000000000000000000000000000000000000"}`},
+	{"signatures", "", "", "key of small order, 5",
+		`{"key":"ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f", "message":"646573796e63746f6f6c", "signature":"95999999999999999999999999999999999999999999999999999999999999990100000000000000000000000000000000000000000000000000000000000000"}`},
+	{"signatures", "", "", "key of small order, 6",
+		`{"key":"c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac03fa", "message":"646573796e63746f6f6c", "signature":"58666666666666666666666666666666666666666666666666666666666666660100000000000000000000000000000000000000000000000000000000000000"}`},
+	{"signatures", "", "", "key of small order, 7",
+		`{"key":"0000000000000000000000000000000000000000000000000000000000000080", "message":"646573796e63746f6f6c", "signature":"5252cc0a7f208133b620acbd4537eba2a4123bf0a8c2e4f980c3b31bb69765ea0100000000000000000000000000000000000000000000000000000000000000"}`},
+	{"signatures", "", "", "key of small order, 8",
+		`{"key":"26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc85", "message":"646573796e63746f6f6c", "signature":"0922dd887fef4d75ef2f2230ca285ebbde9d66341c945794ce6ad10f5d6be8910200000000000000000000000000000000000000000000000000000000000000"}`},
+	{"signatures", "", "", "key of small order, 9",
+		`{"key":"0100000000000000000000000000000000000000000000000000000000000080", "message":"646573796e63746f6f6c", "signature":"58666666666666666666666666666666666666666666666666666666666666660100000000000000000000000000000000000000000000000000000000000000"}`},
+	{"signatures", "", "", "key of small order, 10",
+		`{"key":"ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff", "message":"646573796e63746f6f6c", "signature":"58666666666666666666666666666666666666666666666666666666666666660100000000000000000000000000000000000000000000000000000000000000"}`},
+	{"signatures", "", "", "key of small order, 11",
+		`{"key":"edffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f", "message":"646573796e63746f6f6c", "signature":"e4dd22778010b28a10d0ddcf35d7a144216299cbe36ba86b31952ef0a294176e0200000000000000000000000000000000000000000000000000000000000000"}`},
+	{"signatures", "", "", "key of small order, 12",
+		`{"key":"edffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff", "message":"646573796e63746f6f6c", "signature":"95999999999999999999999999999999999999999999999999999999999999990100000000000000000000000000000000000000000000000000000000000000"}`},
+	{"signatures", "", "", "key of small order, 13",
+		`{"key":"eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f", "message":"646573796e63746f6f6c", "signature":"58666666666666666666666666666666666666666666666666666666666666660100000000000000000000000000000000000000000000000000000000000000"}`},
+	{"signatures", "", "", "key of small order, 14",
+		`{"key":"eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff", "message":"646573796e63746f6f6c", "signature":"58666666666666666666666666666666666666666666666666666666666666660100000000000000000000000000000000000000000000000000000000000000"}`},
+	{"signatures", "", "", "R of small order, 1",
+		`{"key":"b154bd62188ae283dd187fefe8c31f5e276edf083b4cff11c9d5cff856c74440", "message":"646573796e63746f6f6c2030", "signature":"0100000000000000000000000000000000000000000000000000000000000000999f538d7ae5fec2f1d88ad9d3230ce9cdd7a4fd39a4b321c5f70f4ce3a6ea04"}`},
+	{"signatures", "", "", "R of small order, 2",
+		`{"key":"b154bd62188ae283dd187fefe8c31f5e276edf083b4cff11c9d5cff856c74440", "message":"646573796e63746f6f6c2037", "signature":"26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc054bfccae367e6c2e7f00150e9e0883c50318cea7730774d975ba595722655f501"}`},
+	{"signatures", "", "", "R of small order, 3",
+		`{"key":"b154bd62188ae283dd187fefe8c31f5e276edf083b4cff11c9d5cff856c74440", "message":"646573796e63746f6f6c2038", "signature":"00000000000000000000000000000000000000000000000000000000000000000bce2058ddfcf434f9e72409c07e277cf3a5c8cb868efc971fc3cfc5165f4903"}`},
+	{"signatures", "", "", "R of small order, 4",
+		`{"key":"b154bd62188ae283dd187fefe8c31f5e276edf083b4cff11c9d5cff856c74440", "message":"646573796e63746f6f6c2031", "signature":"c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a088c1240781a9367f8f21255ff82c1e80f0bb0658d8488bdfc5cf418ff9d480c"}`},
+	{"signatures", "", "", "R of small order, 5",
+		`{"key":"b154bd62188ae283dd187fefe8c31f5e276edf083b4cff11c9d5cff856c74440", "message":"646573796e63746f6f6c2031", "signature":"ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7fb7aac84c55e32a897964f814a6a1aa15de480801f49dca118e2da84f1a5df60c"}`},
+	{"signatures", "", "", "R of small order, 6",
+		`{"key":"b154bd62188ae283dd187fefe8c31f5e276edf083b4cff11c9d5cff856c74440", "message":"646573796e63746f6f6c2032", "signature":"c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac03fa13fb27431f81643ddf0139aed4c13b993625f2e4f75bbd89630c77cbc7d4540e"}`},
+	{"signatures", "", "", "R of small order, 7",
+		`{"key":"b154bd62188ae283dd187fefe8c31f5e276edf083b4cff11c9d5cff856c74440", "message":"646573796e63746f6f6c203134", "signature":"0000000000000000000000000000000000000000000000000000000000000080c62246a93a0f120045231c350e5f7f5b437d13f56b4f523ffb7ca8df8600250e"}`},
+	{"signatures", "", "", "R of small order, 8",
+		`{"key":"b154bd62188ae283dd187fefe8c31f5e276edf083b4cff11c9d5cff856c74440", "message":"646573796e63746f6f6c2036", "signature":"26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc853795e058d76c26af329a381948d7f751d581fbbbbd3b4f221b1b2e4d975f8e0d"}`},
+
 	{"names", "Names of files. In: what it is, seed and tick. Out: the name.", "snapshot.md#names", "snapshot", `{"file":"snapshot", "seed":7, "tick":1242}`},
 	{"names", "", "", "snapshot with the largest numbers", `{"file":"snapshot", "seed":{"u64":"18446744073709551615"}, "tick":{"u64":"18446744073709551615"}}`},
 	{"names", "", "", "peer's report", `{"file":"report", "seed":7, "tick":20}`},
@@ -638,6 +683,17 @@ func chains(t *testing.T) {
 	breaks := map[any]bool{}
 	for _, v := range vectorsOf(t, "signatures") {
 		in, out := v.In.(object), v.Out.(object)
+		if text, ok := in["key"].(string); ok {
+			small := strings.HasPrefix(v.Name, "key")
+			if _, err := signatures.ParseKey(text); (err != nil) != small {
+				t.Errorf("signatures, %s: %v", v.Name, err)
+			}
+			key, signature := signatures.Key(unhex(text)), signatures.Signature(unhex(in["signature"].(string)))
+			if !small && !signatures.Key(signature[:32]).SmallOrder() || key.Verify(unhex(in["message"].(string)), signature) || out["without_the_rule"] != true {
+				t.Errorf("signatures, %s: %v", v.Name, out)
+			}
+			continue
+		}
 		key := ed25519.NewKeyFromSeed(unhex(in["secret"].(string)))
 		if want, ok := out["key"]; ok && signatures.Public(key).String() != want {
 			t.Errorf("signatures, %s: key %s", v.Name, signatures.Public(key))

@@ -80,7 +80,33 @@ type Key [ed25519.PublicKeySize]byte
 // String returns the key as 64 lower-case hex digits.
 func (k Key) String() string { return hex.EncodeToString(k[:]) }
 
-// ParseKey parses 64 hex digits.
+// eighth is the y of two points of order 8. The y of the two others is 2^255 - 19 less it.
+var eighth = Key{
+	0x26, 0xe8, 0x95, 0x8f, 0xc2, 0xb2, 0x27, 0xb0, 0x45, 0xc3, 0xf4, 0x89, 0xf2, 0xef, 0x98, 0xf0,
+	0xd5, 0xdf, 0xac, 0x05, 0xd3, 0xc6, 0x33, 0x39, 0xb1, 0x38, 0x02, 0x88, 0x6d, 0x53, 0xfc, 0x05,
+}
+
+// SmallOrder reports whether k is, in any encoding, one of the eight points that 8 times are the neutral point. Signatures
+// of such a key can be made without a secret, also one signature for many messages.
+func (k Key) SmallOrder() bool {
+	var zeros, ones, is, less byte
+	for i, b := range k[1:] {
+		all := byte(0xff)
+		if i == len(k)-2 {
+			all = 0x7f // the highest bit is the sign of x
+		}
+		b &= all
+		zeros, ones, is, less = zeros|b, ones|(b^all), is|(b^eighth[1+i]), less|(b^(all-eighth[1+i]))
+	}
+	return zeros == 0 && k[0] <= 1 || ones == 0 && k[0] >= 0xec && k[0] <= 0xee || is == 0 && k[0] == eighth[0] || less == 0 && k[0] == 0xed-eighth[0]
+}
+
+// Verify reports whether k signed a message, by Ed25519 without points of small order as k or as R.
+func (k Key) Verify(message []byte, s Signature) bool {
+	return !k.SmallOrder() && !Key(s[:len(k)]).SmallOrder() && ed25519.Verify(k[:], message, s[:])
+}
+
+// ParseKey parses 64 hex digits. A point of small order is an error.
 func ParseKey(s string) (Key, error) {
 	var k Key
 	if len(s) != 2*len(k) {
@@ -88,6 +114,9 @@ func ParseKey(s string) (Key, error) {
 	}
 	if _, err := hex.Decode(k[:], []byte(s)); err != nil {
 		return k, fmt.Errorf("key: %w", err)
+	}
+	if k.SmallOrder() {
+		return k, fmt.Errorf("key %s is a point of small order: anybody can sign for it", k)
 	}
 	return k, nil
 }
@@ -144,7 +173,7 @@ func (e *Entry) Link() merkle.Hash {
 // Signed reports whether key signed the entry.
 func (e *Entry) Signed(key Key) bool {
 	var b [len(entryDomain) + messageSize]byte
-	return ed25519.Verify(key[:], e.AppendMessage(b[:0]), e.Signature[:])
+	return key.Verify(e.AppendMessage(b[:0]), e.Signature)
 }
 
 func parseEntry(b []byte) (e Entry) {
@@ -175,7 +204,7 @@ func (e *End) Append(b []byte) []byte { return append(e.appendFields(b), e.Signa
 
 // Signed reports whether key signed the end.
 func (e *End) Signed(key Key) bool {
-	return ed25519.Verify(key[:], e.AppendMessage(nil), e.Signature[:])
+	return key.Verify(e.AppendMessage(nil), e.Signature)
 }
 
 func parseEnd(b []byte) (e End) {

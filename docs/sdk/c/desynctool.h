@@ -493,7 +493,7 @@ int desync_serve(const desync_target *target);
 void desync_public_key(const uint8_t secret[32], uint8_t key[32]);
 void desync_sign(const uint8_t secret[32], const void *message, size_t n, uint8_t signature[64]);
 
-/* Whether a signature is valid. Exactly those are that Go's crypto/ed25519 takes. */
+/* Whether a signature is valid. Go's crypto/ed25519 takes the same ones, and keys and R of small order. */
 int desync_verify(const uint8_t key[32], const void *message, size_t n, const uint8_t signature[64]);
 
 typedef struct { uint32_t at[4][10]; } desync__curve;
@@ -4131,13 +4131,32 @@ typedef struct { /* what checks signatures of a key */
     desync__comb base, minus; /* of the key's point with its x turned around */
 } desync__verifier;
 
+/* The y of two points of order 8. The y of the two others is 2^255 - 19 less it. */
+DESYNC__OWN const uint8_t desync__eighth[32] = {
+    0x26, 0xe8, 0x95, 0x8f, 0xc2, 0xb2, 0x27, 0xb0, 0x45, 0xc3, 0xf4, 0x89, 0xf2, 0xef, 0x98, 0xf0,
+    0xd5, 0xdf, 0xac, 0x05, 0xd3, 0xc6, 0x33, 0x39, 0xb1, 0x38, 0x02, 0x88, 0x6d, 0x53, 0xfc, 0x05};
+
+/* Whether a point, in any encoding, is one of the eight of small order: whoever has such a key needs no secret to sign. */
+DESYNC__OWN int desync__small_order(const uint8_t b[32]) {
+    int i, zeros = 0, ones = 0, is = 0, less = 0;
+    for (i = 1; i < 32; i++) {
+        int all = i == 31 ? 0x7f : 0xff, v = b[i] & all; /* the highest bit is the sign of x */
+        zeros |= v;
+        ones |= v ^ all;
+        is |= v ^ desync__eighth[i];
+        less |= v ^ (all - desync__eighth[i]);
+    }
+    return (!zeros && b[0] <= 1) || (!ones && b[0] >= 0xec && b[0] <= 0xee) || (!is && b[0] == desync__eighth[0]) ||
+           (!less && b[0] == 0xed - desync__eighth[0]);
+}
+
 DESYNC__OWN void desync__verifier_of(const uint8_t key[32], desync__verifier *v) {
     static const desync__field zero = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
     desync__field t;
     desync__curve p;
     int i;
     memcpy(v->key, key, 32);
-    v->usable = desync__curve_decode(key, &p);
+    v->usable = !desync__small_order(key) && desync__curve_decode(key, &p);
     if (!v->usable) return;
     for (i = 0; i < 4; i += 3) { /* x and xy */
         desync__field_sub(zero, p.at[i], t);
@@ -4150,7 +4169,7 @@ DESYNC__OWN void desync__verifier_of(const uint8_t key[32], desync__verifier *v)
 DESYNC__OWN int desync__verified(const desync__verifier *v, const void *message, size_t n, const uint8_t signature[64]) {
     uint8_t k[32], point[32];
     int i;
-    if (!v->usable) return 0;
+    if (!v->usable || desync__small_order(signature)) return 0;
     for (i = 7; i >= 0; i--) { /* below the order */
         uint32_t s = desync__get32(signature + 32 + 4 * i);
         if (s > desync__order[i]) return 0;

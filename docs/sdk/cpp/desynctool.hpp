@@ -1503,7 +1503,7 @@ inline Signature sign(const Hash &secret, ByteView message) {
     return s;
 }
 
-/// Whether a signature is valid. Exactly those are that Go's crypto/ed25519 takes.
+/// Whether a signature is valid. Go's crypto/ed25519 takes the same ones, and keys and R of small order.
 inline bool verify(const Hash &key, ByteView message, const Signature &signature) {
     return desync_verify(key.data(), message.data(), message.size(), signature.data()) != 0;
 }

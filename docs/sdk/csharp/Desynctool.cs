@@ -2529,7 +2529,7 @@ namespace Desynctool
 
         public static byte[] Sign(byte[] secret, byte[] message) { return new SecretKey(secret).Sign(message); }
 
-        /// <summary>Whether a signature is valid. Exactly those are that Go's crypto/ed25519 takes.</summary>
+        /// <summary>Whether a signature is valid. Go's crypto/ed25519 takes the same ones, and keys and R of small order.</summary>
         public static bool Verify(byte[] key, byte[] message, byte[] signature)
         {
             return key.Length == 32 && signature.Length == 64 && new PublicKeyCheck(key).Verify(message, signature);
@@ -2853,6 +2853,30 @@ namespace Desynctool
             return Reduce(wide);
         }
 
+        /// <summary>The y of two points of order 8. The y of the two others is 2^255 - 19 less it.</summary>
+        static readonly byte[] Eighth =
+        {
+            0x26, 0xe8, 0x95, 0x8f, 0xc2, 0xb2, 0x27, 0xb0, 0x45, 0xc3, 0xf4, 0x89, 0xf2, 0xef, 0x98, 0xf0,
+            0xd5, 0xdf, 0xac, 0x05, 0xd3, 0xc6, 0x33, 0x39, 0xb1, 0x38, 0x02, 0x88, 0x6d, 0x53, 0xfc, 0x05
+        };
+
+        /// <summary>Whether a point, in any encoding, is one of the eight of small order: whoever has such a key needs no
+        /// secret to sign.</summary>
+        public static bool SmallOrder(byte[] b)
+        {
+            int zeros = 0, ones = 0, same = 0, less = 0;
+            for (int i = 1; i < 32; i++)
+            {
+                int all = i == 31 ? 0x7f : 0xff, v = b[i] & all; // the highest bit is the sign of x
+                zeros |= v;
+                ones |= v ^ all;
+                same |= v ^ Eighth[i];
+                less |= v ^ (all - Eighth[i]);
+            }
+            return zeros == 0 && b[0] <= 1 || ones == 0 && b[0] >= 0xec && b[0] <= 0xee ||
+                same == 0 && b[0] == Eighth[0] || less == 0 && b[0] == 0xed - Eighth[0];
+        }
+
         public static bool BelowOrder(byte[] b, int at)
         {
             for (int i = 7; i >= 0; i--)
@@ -2920,7 +2944,7 @@ namespace Desynctool
         public PublicKeyCheck(byte[] key)
         {
             this.key = (byte[])key.Clone();
-            CurvePoint p = math.Point(key);
+            CurvePoint p = CurveMath.SmallOrder(key) ? null : math.Point(key);
             if (p == null) return;
             math.Negate(p);
             comb = math.CombOfBase();
@@ -2929,7 +2953,7 @@ namespace Desynctool
 
         public bool Verify(byte[] message, byte[] signature)
         {
-            if (comb == null || !CurveMath.BelowOrder(signature, 32)) return false;
+            if (comb == null || !CurveMath.BelowOrder(signature, 32) || CurveMath.SmallOrder(signature)) return false;
             byte[] point = new byte[32], s = new byte[32];
             Buffer.BlockCopy(signature, 0, point, 0, 32);
             Buffer.BlockCopy(signature, 32, s, 0, 32);

@@ -2099,6 +2099,14 @@ def _base() -> List[_Curve]:
     return _comb(point)
 
 
+_EIGHTH = 0x05fc536d880238b13933c6d305acdfd5f098eff289f4c345b027b2c28f95e826  # y of two points of order 8
+
+
+def _small(b: bytes) -> bool:
+    """Whether a point, in any encoding, is one of the eight of small order: whoever has such a key needs no secret to sign."""
+    return int.from_bytes(b, "little") & (1 << 255) - 1 in (0, 1, _EIGHTH, _P - _EIGHTH, _P - 1, _P, _P + 1)
+
+
 @functools.lru_cache(64)
 def _key_comb(key: bytes) -> Optional[List[_Curve]]:
     point = _decode_point(key)
@@ -2131,11 +2139,11 @@ def sign(secret: bytes, message: bytes) -> bytes:
 
 
 def verify(key: bytes, message: bytes, signature: bytes) -> bool:
-    """Whether an Ed25519 signature is valid. Exactly those are that Go's crypto/ed25519 takes."""
+    """Whether an Ed25519 signature is valid. Go's crypto/ed25519 takes the same ones, and keys and R of small order."""
     if len(key) != 32 or len(signature) != 64:
         return False
     point, s, comb = signature[:32], int.from_bytes(signature[32:], "little"), _key_comb(bytes(key))
-    if comb is None or s >= _ORDER:
+    if comb is None or s >= _ORDER or _small(key) or _small(point):
         return False
     return _encode_point(_times((_base(), s), (comb, _sha512(point, key, message) % _ORDER))) == point
 

@@ -3312,6 +3312,30 @@ impl Signing {
     }
 }
 
+/// The y of two points of order 8. The y of the two others is 2^255 - 19 less it.
+const EIGHTH: [u8; 32] = [
+    0x26, 0xe8, 0x95, 0x8f, 0xc2, 0xb2, 0x27, 0xb0, 0x45, 0xc3, 0xf4, 0x89, 0xf2, 0xef, 0x98, 0xf0,
+    0xd5, 0xdf, 0xac, 0x05, 0xd3, 0xc6, 0x33, 0x39, 0xb1, 0x38, 0x02, 0x88, 0x6d, 0x53, 0xfc, 0x05,
+];
+
+/// Whether a point, in any encoding, is one of the eight of small order: whoever has such a key needs no secret to sign.
+fn small_order(point: &[u8]) -> bool {
+    let (mut zeros, mut ones, mut is, mut less) = (0, 0, 0, 0);
+    for i in 1..32 {
+        let all = if i == 31 { 0x7f } else { 0xff }; // the highest bit is the sign of x
+        let b = point[i] & all;
+        zeros |= b;
+        ones |= b ^ all;
+        is |= b ^ EIGHTH[i];
+        less |= b ^ (all - EIGHTH[i]);
+    }
+    let first = point[0];
+    zeros == 0 && first <= 1
+        || ones == 0 && (0xec..=0xee).contains(&first)
+        || is == 0 && first == EIGHTH[0]
+        || less == 0 && first == 0xed - EIGHTH[0]
+}
+
 /// A public key that is ready to check signatures.
 struct Verifier {
     key: [u8; 32],
@@ -3320,7 +3344,8 @@ struct Verifier {
 
 impl Verifier {
     fn new(key: &[u8; 32]) -> Self {
-        Verifier { key: *key, combs: Curve::decode(key).map(|p| (Comb::of_base(), Comb::of(&p.negate()))) }
+        let point = if small_order(key) { None } else { Curve::decode(key) };
+        Verifier { key: *key, combs: point.map(|p| (Comb::of_base(), Comb::of(&p.negate()))) }
     }
 
     fn verify(&self, message: &[u8], signature: &[u8; 64]) -> bool {
@@ -3329,7 +3354,7 @@ impl Verifier {
         number.copy_from_slice(s);
         let below = (0..4).rev().map(|i| le64(&s[8 * i..])).lt(ORDER.iter().rev().copied());
         match &self.combs {
-            Some((base, minus)) if below => {
+            Some((base, minus)) if below && !small_order(point) => {
                 let k = order_hash(&[point, &self.key, message]);
                 times(&[(base, &number), (minus, &k)])[..] == *point
             }
@@ -3348,7 +3373,7 @@ pub fn sign(secret: &[u8; 32], message: &[u8]) -> [u8; 64] {
     Signing::new(secret).sign(message)
 }
 
-/// Whether a signature is valid. Exactly those are that Go's crypto/ed25519 takes.
+/// Whether a signature is valid. Go's crypto/ed25519 takes the same ones, and keys and R of small order.
 pub fn verify(key: &[u8; 32], message: &[u8], signature: &[u8; 64]) -> bool {
     Verifier::new(key).verify(message, signature)
 }

@@ -2379,20 +2379,27 @@ class SecretKey {
     }
 }
 
+const EIGHTH = 0x05fc536d880238b13933c6d305acdfd5f098eff289f4c345b027b2c28f95e826n; // y of two points of order 8
+
+/** Whether a point, in any encoding, is one of the eight of small order: whoever has such a key needs no secret to sign. */
+function smallOrder(point: Uint8Array): boolean {
+    return [0n, 1n, EIGHTH, PRIME - EIGHTH, PRIME - 1n, PRIME, PRIME + 1n].includes(BigInt.asUintN(255, littleEndian(point)));
+}
+
 /** A public key that is ready to check signatures. */
 class PublicKey {
     private readonly key: Uint8Array;
     private readonly minus: Curve[] | null;
 
     constructor(key: Uint8Array) {
-        const p = decodePoint(key);
+        const p = smallOrder(key) ? null : decodePoint(key);
         this.key = key;
         this.minus = p && combOf([modulo(-p[0]), p[1], 1n, modulo(-p[3])]);
     }
 
     verify(message: Uint8Array, signature: Uint8Array): boolean {
         const point = signature.subarray(0, 32), s = signature.subarray(32);
-        if (!this.minus || littleEndian(s) >= ORDER) return false;
+        if (!this.minus || littleEndian(s) >= ORDER || smallOrder(point)) return false;
         return equal(times([combOfBase(), s], [this.minus, bytes32(hashToOrder(point, this.key, message))]), point);
     }
 }
@@ -2403,7 +2410,7 @@ export function publicKey(secret: Uint8Array): Uint8Array { return new SecretKey
 /** The Ed25519 signature, 64 bytes. How long it takes depends on the secret key: where an enemy can measure that, sign elsewhere. */
 export function sign(secret: Uint8Array, message: Uint8Array): Uint8Array { return new SecretKey(secret).sign(message); }
 
-/** Whether an Ed25519 signature is valid. Exactly those are that Go's crypto/ed25519 takes. */
+/** Whether an Ed25519 signature is valid. Go's crypto/ed25519 takes the same ones, and keys and R of small order. */
 export function verify(key: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean {
     return key.length === 32 && signature.length === 64 && new PublicKey(key).verify(message, signature);
 }
