@@ -44,21 +44,23 @@ func (r *Result) weigh(given []*tracediff.Result, peers []*peer) {
 	}
 	r.Traces = traces
 	var differ, agree *tracediff.Result
+	b, runs := r.Bracket, slices.ContainsFunc(peers, func(p *peer) bool { return snapshot.IsRun(p.name) })
 	for _, t := range traces {
 		switch {
+		case t.OfRuns() && b != nil && !runs: // they show nothing about the peers
 		case t.Diverged() && differ == nil:
 			differ = t
+		case b != nil && !compares(t, b.A, b.B, len(peers)):
 		case !t.Diverged() && len(t.Traces) > 1 && len(t.Uncompared) < len(t.Traces) && agree == nil:
 			agree = t
 		}
 	}
 	r.findings(traces)
-	b := r.Bracket
 	switch {
 	case b == nil && differ != nil && r.Snapshots > 0 && len(r.stateless(differ, peers)) > 0:
 		r.byTraces(differ)
 		r.lose("no states of %s; the states of %s, which agree in their checksums too, are equal", strings.Join(r.stateless(differ, peers), ", "), strings.Join(names(peers), ", "))
-	case b == nil && differ != nil && r.Snapshots > 0:
+	case b == nil && differ != nil && r.Snapshots > 0 && differ.OfRuns() == runs:
 		r.Kind = ChecksumOnly
 		r.note("the states are equal at all %d state points: a difference that is not in them, or writes in another order", r.Snapshots)
 	case b == nil && differ != nil:
@@ -135,10 +137,15 @@ func separates(t *tracediff.Result, a, b string, peers int) bool {
 		})
 	}
 	at, other := group(a), group(b)
-	if at < 0 && other < 0 {
-		return len(t.Traces) == 2 && peers == 2
+	return compares(t, a, b, peers) && (at < 0 && other < 0 && len(t.Traces) == 2 || at >= 0 && other >= 0 && at != other)
+}
+
+// compares reports whether traces compare two of so many peers. Two traces of two peers may have other names.
+func compares(t *tracediff.Result, a, b string, peers int) bool {
+	has := func(name string) bool {
+		return slices.ContainsFunc(t.Traces, func(t tracediff.TraceInfo) bool { return t.Name == name })
 	}
-	return at >= 0 && other >= 0 && at != other
+	return has(a) && has(b) || !has(a) && !has(b) && len(t.Traces) == 2 && peers == 2
 }
 
 // stateless returns the peers with checksums that differ from the checksums of all peers that left states. It returns

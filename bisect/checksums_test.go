@@ -46,6 +46,12 @@ func TestFourVerdicts(t *testing.T) {
 	same := []*state{{value: 1}, {value: 2}, {value: 3}}  // points 0, 100, 200
 	other := []*state{{value: 1}, {value: 2}, {value: 9}} // parts in (100, 200]
 	none := 1 << 30
+	named := func(r *tracediff.Result, names ...string) *tracediff.Result {
+		for i := range r.Traces {
+			r.Traces[i].Name = names[i]
+		}
+		return r
+	}
 	for _, c := range []struct {
 		what     string
 		b        []*state
@@ -58,6 +64,10 @@ func TestFourVerdicts(t *testing.T) {
 		{"both differ", other, checksums(t, 300, 150, 300), StateDiffers, true, ""},
 		{"blind", other, checksums(t, 300, none, none), BlindChecksum, true, "every recorded checksum agrees, up to tick 300"},
 		{"only the checksum", same, checksums(t, 300, 150, 300), ChecksumOnly, true, "equal at all 3 state points"},
+		{"of one of them and a third peer", other, named(checksums(t, 300, none, none), "host", "guest"), StateDiffers, true, ""},
+		{"a self-test passes", other, named(checksums(t, 300, none, none), tracediff.FirstRun, tracediff.SecondRun), StateDiffers, true, ""},
+		{"a self-test fails before", other, named(checksums(t, 300, 20, 300), tracediff.FirstRun, tracediff.SecondRun), StateDiffers, true, ""},
+		{"only a self-test fails", same, named(checksums(t, 300, 20, 300), tracediff.FirstRun, tracediff.SecondRun), StateDiffers, true, ""},
 		{"too short to show it", other, checksums(t, 120, none, none), StateDiffers, true, "end with tick 120, before they could show it"},
 	} {
 		dirs := peersOf(t, t.TempDir(), same, c.b)

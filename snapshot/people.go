@@ -20,6 +20,9 @@ const (
 	SecondRun = "second run"
 )
 
+// IsRun reports whether a peer is one of the runs of a self-test.
+func IsRun(peer string) bool { return peer == FirstRun || peer == SecondRun }
+
 // RNG is the name of the RNG where output names an archetype, a component or the scope of a checkpoint. As a leaf, the
 // RNG has an empty label.
 const RNG = "RNG"

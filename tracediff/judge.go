@@ -140,12 +140,13 @@ func (c *comparer) keepSums() {
 	}
 }
 
-// judge compares each claim with the traces.
+// judge compares each claim with the traces, claims about a self-test only with its runs, and other claims only with
+// other traces.
 func (c *comparer) judge() {
-	res := &c.result
+	res, runs := &c.result, c.result.OfRuns()
 	for i := range res.Claims {
 		j := &res.Claims[i]
-		if !j.HasTick {
+		if !j.HasTick || len(res.Traces) > 1 && (j.SelfTest || j.Replay) != runs {
 			continue
 		}
 		w := c.witnesses[j.Tick]

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/desynctool/desynctool/internal/prose"
+	"github.com/desynctool/desynctool/snapshot"
 )
 
 // DefaultLimit is how many differences, findings and changes of groups a Result keeps by default. The counts always
@@ -101,6 +102,11 @@ type Result struct {
 // count.
 func (r *Result) Diverged() bool {
 	return r.First != nil || slices.ContainsFunc(r.Claims, func(c JudgedClaim) bool { return c.Standing == Unchecked && c.Proves() })
+}
+
+// OfRuns reports whether the traces are the runs of a self-test: they show nothing about other peers.
+func (r *Result) OfRuns() bool {
+	return len(r.Traces) > 0 && !slices.ContainsFunc(r.Traces, func(t TraceInfo) bool { return !snapshot.IsRun(t.Name) })
 }
 
 // Dialect describes the engine's checksums. It comes from the traces, else from the logs with claims.

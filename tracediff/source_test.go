@@ -300,6 +300,24 @@ func TestClaims(t *testing.T) {
 	}
 }
 
+// TestClaimsOfSelfTests: what one machine computes twice and what several machines compute show nothing about each other.
+func TestClaimsOfSelfTests(t *testing.T) {
+	for _, c := range []struct {
+		selfTest, runs bool
+		want           Standing
+	}{{false, false, Contradicted}, {true, true, Contradicted}, {true, false, Unchecked}, {false, true, Unchecked}} {
+		list := openLines(t, lineFormat(), turns(0, 100, value), turns(0, 100, value))
+		if c.runs {
+			list[0].Name, list[1].Name = FirstRun, SecondRun
+		}
+		claim := Claim{Text: "out of sync", Tick: 60, HasTick: true, SelfTest: c.selfTest}
+		r := mustCompare(t, list, Options{Claims: []*ClaimLog{{Dialect: Dialect{Engine: "Lines"}, Claims: []Claim{claim}}}})
+		if got := r.Claims[0].Standing; got != c.want {
+			t.Errorf("a claim about a self-test: %v, traces of one: %v: %s, want %s", c.selfTest, c.runs, got, c.want)
+		}
+	}
+}
+
 // TestClaimsAlone: an engine's log without a trace proves a divergence if it states
 // two checksums of one tick, and only claims one otherwise.
 func TestClaimsAlone(t *testing.T) {

@@ -195,7 +195,7 @@ func (s *Session) ofReplay(f *File, list []*tracediff.Trace) []*tracediff.Trace 
 		switch peer := t.Header.Peer; {
 		case peer == tracediff.FirstRun && others:
 			continue
-		case peer != tracediff.FirstRun && peer != tracediff.SecondRun, others:
+		case !snapshot.IsRun(peer), others:
 			t.Header.Peer, t.Name, t.Shared = name, name, false
 		}
 		out = append(out, t)
@@ -218,7 +218,7 @@ func (s *Session) ofRecorder(list []*tracediff.Trace) []*tracediff.Trace {
 // shownPeers are the peers of a folder that is shown: one, of its name, or the two runs of a game's own test.
 func (s *Session) shownPeers(place *place) []*Peer {
 	list := s.placePeers(place)
-	runs := slices.DeleteFunc(slices.Clone(list), func(p *Peer) bool { return p.Name != snapshot.FirstRun && p.Name != snapshot.SecondRun })
+	runs := slices.DeleteFunc(slices.Clone(list), func(p *Peer) bool { return !snapshot.IsRun(p.Name) })
 	if len(runs) == 2 {
 		return runs
 	}

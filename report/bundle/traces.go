@@ -11,6 +11,7 @@ import (
 
 	"github.com/desynctool/desynctool/internal/file/files"
 	"github.com/desynctool/desynctool/internal/prose"
+	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/tracediff"
 )
 
@@ -97,6 +98,7 @@ func (s *Session) Traces(opts TraceOptions) (*Traces, error) {
 		ours = append(ours, found...)
 	}
 	var sessions []match
+	var without []string
 	for _, p := range s.places {
 		any := false
 		for _, f := range slices.Concat(p.files, p.traced) {
@@ -122,7 +124,7 @@ func (s *Session) Traces(opts TraceOptions) (*Traces, error) {
 			sessions = append(sessions, o.matches(f)...)
 		}
 		if !any && p.loose() == nil && len(p.files) > 0 && !s.holdsTest(p.path) && opts.Which == AllTraces && !s.showsReplay() {
-			t.Missing = append(t.Missing, p.path+": no trace")
+			without = append(without, p.path+": no trace")
 		}
 	}
 	if opts.Which != Rest {
@@ -133,6 +135,10 @@ func (s *Session) Traces(opts TraceOptions) (*Traces, error) {
 	}
 	if err := t.group(ours, foreign); err != nil {
 		return nil, err
+	}
+	ofPeer := func(one *tracediff.Trace) bool { return !snapshot.IsRun(one.Name) }
+	if len(t.Groups) == 0 || slices.ContainsFunc(slices.Concat(t.Groups...), ofPeer) { // else peers need none
+		t.Missing = append(t.Missing, without...)
 	}
 	if t.enough(); len(t.Groups)+len(t.Claims) == t.besides && opts.Which != Beside {
 		err := error(s.aloneTraces())

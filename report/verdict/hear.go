@@ -5,6 +5,7 @@ import (
 
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/report/document"
+	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/tracediff"
 )
 
@@ -73,8 +74,7 @@ func (c *Conclusion) onlyWords() bool {
 
 // runs finds out whether the peers are two runs of one game.
 func (c *Conclusion) runs(e Evidence) {
-	is := func(name string) bool { return name == tracediff.FirstRun || name == tracediff.SecondRun }
-	if len(c.Peers) != 2 || !is(c.Peers[0].Name) || !is(c.Peers[1].Name) {
+	if len(c.Peers) != 2 || !snapshot.IsRun(c.Peers[0].Name) || !snapshot.IsRun(c.Peers[1].Name) {
 		return
 	}
 	c.Runs = RunsOfSelfTest

@@ -6,6 +6,7 @@ import (
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/report/document"
+	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/tracediff"
 )
 
@@ -17,6 +18,7 @@ func (c *Conclusion) recorded(e Evidence) {
 	}
 	for _, t := range slices.Concat(e.Traces, e.Bisect.Traces) {
 		switch first := t.First; {
+		case t.OfRuns() && c.Bracket.A != "" && !snapshot.IsRun(c.Bracket.A): // a self-test shows nothing about other peers
 		case first == nil || t.Bracket == nil || first.Tick.Epoch > 0 || !c.covers(t, t.Bracket.Bad.Number):
 		case t.Dialect().Values || first.System != "" || first.Scope != "":
 			if c.Checkpoint == nil && t.Dialect().Engine != "" && first.Kind == tracediff.Changed {
