@@ -272,28 +272,18 @@ func writeResults(dir string, t *golden.Table) error {
 
 // renderGolden writes a table in every requested format.
 func (e *env) renderGolden(o *cli.Outputs, t *golden.Table, all bool) error {
-	doc, summarized := document.Golden(t), false
-	return o.Each(func(out cli.Output) error {
-		err := e.RenderTo(out, func(w io.Writer, style document.Style) error {
-			switch out.Format {
-			case "text":
-				return doc.Text(w, style, all)
-			case "json":
-				return doc.JSON(w)
-			case "junit":
-				return ci.JUnitOfGolden(w, t)
-			case "github":
-				return ci.GitHubOfGolden(w, t)
-			case "markdown":
-				return document.GoldenMarkdown(w, t)
-			}
-			return fmt.Errorf("no format %q", out.Format)
-		})
-		summary := os.Getenv("GITHUB_STEP_SUMMARY")
-		if err != nil || out.Format != "github" || summary == "" || summarized {
-			return err
+	doc, markdown := document.Golden(t), func(w io.Writer) error { return document.GoldenMarkdown(w, t) }
+	return e.RenderSummed(o, markdown, func(w io.Writer, format string, style document.Style) error {
+		switch format {
+		case "json":
+			return doc.JSON(w)
+		case "junit":
+			return ci.JUnitOfGolden(w, t)
+		case "github":
+			return ci.GitHubOfGolden(w, t)
+		case "markdown":
+			return markdown(w)
 		}
-		summarized = true
-		return ci.JobSummaryOfGolden(summary, t)
+		return doc.Text(w, style, all)
 	})
 }

@@ -15,7 +15,6 @@ import (
 	"github.com/desynctool/desynctool/internal/file/files"
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/report/bundle"
-	"github.com/desynctool/desynctool/report/ci"
 	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/report/triage"
 )
@@ -96,39 +95,7 @@ func (e *env) triageMatches(found *triage.Found, paths []string, flags triageFla
 	}
 	end()
 	next := howToSee("triage", paths, number)
-	return errors.Join(e.renderMatches(format, eachOf(short), saved.each, &next, flags.all), cli.Ended(status))
-}
-
-// renderMatches writes several reports in every requested format. short provides enough of each for text.
-func (e *env) renderMatches(o *cli.Outputs, short, saved document.Each, next *document.Step, all bool) error {
-	summarized := false
-	return o.Each(func(out cli.Output) error {
-		err := e.RenderTo(out, func(w io.Writer, style document.Style) error {
-			switch out.Format {
-			case "text":
-				return document.MatchesText(w, style, short, next, all)
-			case "json":
-				return document.MatchesJSON(w, saved)
-			case "markdown":
-				return document.MatchesMarkdown(w, saved)
-			case "junit":
-				return ci.JUnitOfMatches(w, saved)
-			case "sarif":
-				return ci.SARIFOfMatches(w, saved, cli.ThisBuild().Version)
-			case "github":
-				return ci.GitHubOfMatches(w, saved)
-			}
-			return fmt.Errorf("--format %s shows one match, and these are several", out.Format)
-		})
-		if err != nil {
-			return err
-		}
-		if summary := os.Getenv("GITHUB_STEP_SUMMARY"); out.Format == "github" && summary != "" && !summarized {
-			summarized = true
-			return ci.JobSummaryOfMatches(summary, saved)
-		}
-		return nil
-	})
+	return errors.Join(e.RenderMatches(format, eachOf(short), saved.each, &next, flags.all), cli.Ended(status))
 }
 
 // eachOf iterates over reports in memory.

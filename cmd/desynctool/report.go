@@ -207,7 +207,7 @@ func (e *env) renderSaved(format *cli.Outputs, saved any, flags reportFlags) err
 				r[i].Match = &match
 			}
 		}
-		return e.renderMatches(format, eachOf(r), eachOf(r), nil, flags.all)
+		return e.RenderMatches(format, eachOf(r), eachOf(r), nil, flags.all)
 	}
 	return fmt.Errorf("%T cannot be rendered", saved)
 }

@@ -664,7 +664,7 @@ func TestJobSummary(t *testing.T) {
 	if err := r.Markdown(&want); err != nil {
 		t.Fatal(err)
 	}
-	if err := JobSummary(path, r); err != nil {
+	if err := JobSummary(path, r.Markdown); err != nil {
 		t.Fatal(err)
 	}
 	got, err := os.ReadFile(path)
@@ -674,13 +674,13 @@ func TestJobSummary(t *testing.T) {
 	if err := os.Truncate(path, 1<<20-100); err != nil {
 		t.Fatal(err)
 	}
-	if err := JobSummary(path, r); err == nil {
+	if err := JobSummary(path, r.Markdown); err == nil {
 		t.Error("more than 1 MiB and no error")
 	}
 	if stat, _ := os.Stat(path); stat.Size() != 1<<20-100 {
 		t.Errorf("the summary has %d bytes", stat.Size())
 	}
-	if err := JobSummary(filepath.Join(path, "none"), r); err == nil {
+	if err := JobSummary(filepath.Join(path, "none"), r.Markdown); err == nil {
 		t.Error("no error where nothing can be written")
 	}
 }

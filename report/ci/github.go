@@ -100,16 +100,9 @@ func escapeData(s string) string { return dataEscapes.Replace(s) }
 // escapeProperty escapes the value of a workflow command's property.
 func escapeProperty(s string) string { return propertyEscapes.Replace(s) }
 
-// JobSummary appends a report to the file that GitHub Actions names in GITHUB_STEP_SUMMARY. The output of earlier
-// commands of the step stays; if there is no room left after it, nothing is written and an error is returned.
-func JobSummary(path string, r *document.Report) error { return addSummary(path, r.Markdown) }
-
-// JobSummaryOfMatches appends several reports, as document.MatchesMarkdown writes them.
-func JobSummaryOfMatches(path string, each document.Each) error {
-	return addSummary(path, func(w io.Writer) error { return document.MatchesMarkdown(w, each) })
-}
-
-func addSummary(path string, write func(w io.Writer) error) (err error) {
+// JobSummary appends what write writes to the file that GitHub Actions names in GITHUB_STEP_SUMMARY. The output of
+// earlier commands of the step stays; if there is no room left after it, nothing is written and an error is returned.
+func JobSummary(path string, write func(w io.Writer) error) (err error) {
 	var b strings.Builder
 	if err := write(&b); err != nil {
 		return err

@@ -134,8 +134,3 @@ func GitHubOfGolden(w io.Writer, t *golden.Table) error {
 	_, err := io.WriteString(w, out.String())
 	return err
 }
-
-// JobSummaryOfGolden appends golden replays to a job summary, as JobSummary does a report.
-func JobSummaryOfGolden(path string, t *golden.Table) error {
-	return addSummary(path, func(w io.Writer) error { return document.GoldenMarkdown(w, t) })
-}

@@ -59,7 +59,7 @@ func renderings(t testing.TB) (list []rendering) {
 		rendering{"annotations", ci.GitHub, annotations},
 		rendering{"job summary", func(w io.Writer, r *document.Report) error {
 			defer os.Remove(summary)
-			if err := ci.JobSummary(summary, r); err != nil {
+			if err := ci.JobSummary(summary, r.Markdown); err != nil {
 				return err
 			}
 			doc, err := os.ReadFile(summary)

@@ -56,16 +56,12 @@ func (e *Env) failure(command, format, why string, status document.Status) func(
 			return ci.JUnitOfSuite(w, ci.Suite{Name: strings.ReplaceAll(command, "-", " "), Class: "desynctool.desk",
 				Cases: []ci.Case{{Name: "desk", Status: document.Failed, Message: "no result", Text: []string{why}}}})
 		}
-	case format == "junit":
-		return func(w io.Writer) error { return ci.JUnit(w, r) }
-	case format == "sarif":
-		return func(w io.Writer) error { return ci.SARIF(w, r, ThisBuild().Version) }
-	case format == "json" && command == "triage":
-		return func(w io.Writer) error { return document.WriteJSON(w, r) }
-	case format == "json":
+	case format == "json" && command != "triage":
 		return func(w io.Writer) error {
 			return document.WriteJSON(w, document.Failure{Head: document.NewHead(command, status, nil), Error: why})
 		}
+	case formatOf(format).programs:
+		return func(w io.Writer) error { return formatOf(format).one(w, r) }
 	}
 	return nil
 }

