@@ -2,6 +2,7 @@ package orderlog
 
 import (
 	"bufio"
+	"bytes"
 	"fmt"
 	"io"
 
@@ -51,6 +52,26 @@ func (l *Lines) Number() int64 { return l.number }
 
 // Offset returns the offset of the current line in bytes.
 func (l *Lines) Offset() int64 { return l.offset }
+
+// Pass passes the lines that end before an offset, as far as that is possible at the speed of memory: Next returns the
+// others, and the errors.
+func (l *Lines) Pass(offset int64) {
+	for l.err == nil {
+		ready, _ := l.r.Peek(l.r.Size())
+		ready = ready[:max(0, min(int64(len(ready)), offset-l.next))]
+		end := bytes.LastIndexByte(ready, '\n') + 1
+		if end == 0 {
+			return
+		}
+		if l.number == 0 { // the first line decides l.crlf
+			l.Next()
+			continue
+		}
+		l.number += int64(bytes.Count(ready[:end], []byte{'\n'}))
+		l.next += int64(end)
+		l.r.Discard(end)
+	}
+}
 
 // Next returns the next line without its line end. It is valid until the next call.
 //

@@ -376,7 +376,7 @@ func (p *peer) around(at Position, file string, n int, near int64) (lines [][]by
 			return nil, 0
 		}
 	}
-	if s, ok := r.source.(Passer); ok {
+	if s, ok := r.source.(Passer); ok && p.settling == nil { // a rollback before may decide what records behind it are
 		s.Pass(at.Offset - near)
 	}
 	kept := -1 // records kept from the current one on

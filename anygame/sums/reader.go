@@ -125,13 +125,7 @@ func (r *reader) Pass(offset int64) {
 	if r.peer >= 0 || r.records != nil {
 		return
 	}
-	for r.err == nil {
-		var line []byte
-		if line, r.err = engine.NextLine(r.lines); r.err == nil && r.lines.Offset() >= offset {
-			r.take(line)
-			return
-		}
-	}
+	r.lines.Pass(offset)
 }
 
 // guessed makes predictions of the last checkpoints before an end of the log, or a gap in it, if the log shows that ticks

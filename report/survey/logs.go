@@ -404,6 +404,13 @@ func (n namedTrace) Header() tracediff.Header {
 	return h
 }
 
+// Pass implements tracediff.Passer.
+func (n namedTrace) Pass(offset int64) {
+	if s, ok := n.Source.(tracediff.Passer); ok {
+		s.Pass(offset)
+	}
+}
+
 // namedLog is an order log that does not contain the name of its peer.
 type namedLog struct {
 	orderlog.Foreign
