@@ -13,6 +13,7 @@ import (
 
 	"github.com/desynctool/desynctool/engines"
 	"github.com/desynctool/desynctool/engines/engine/messages"
+	"github.com/desynctool/desynctool/internal/textsearch"
 	"github.com/desynctool/desynctool/tracediff"
 )
 
@@ -48,7 +49,7 @@ func TestScanEach(t *testing.T) {
 			}
 			text.WriteString(part)
 			if rapid.IntRange(0, 15).Draw(t, "far") == 0 {
-				text.WriteString(strings.Repeat(filler, rapid.IntRange(0, 1).Draw(t, "on")*messages.WindowSize/len(filler)))
+				text.WriteString(strings.Repeat(filler, rapid.IntRange(0, 1).Draw(t, "on")*textsearch.WindowSize/len(filler)))
 			}
 		}
 		all, each, err := messages.ScanEach(iotest.HalfReader(bytes.NewReader(text.Bytes())), "x", engines.Messages())

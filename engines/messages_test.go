@@ -16,6 +16,7 @@ import (
 	"github.com/desynctool/desynctool/engines"
 	"github.com/desynctool/desynctool/engines/engine/messages"
 	"github.com/desynctool/desynctool/internal/file/limits"
+	"github.com/desynctool/desynctool/internal/textsearch"
 	"github.com/desynctool/desynctool/tracediff"
 )
 
@@ -256,7 +257,7 @@ func TestOdd(t *testing.T) {
 // the window moves, without and with line ends before it.
 func TestAnywhere(t *testing.T) {
 	line := content(t, "faf-2.log")
-	for _, n := range []int{0, 1, messages.WindowSize - messages.MaxClaim, messages.WindowSize, 2 * (messages.WindowSize - messages.MaxClaim)} {
+	for _, n := range []int{0, 1, textsearch.WindowSize - messages.MaxClaim, textsearch.WindowSize, 2 * (textsearch.WindowSize - messages.MaxClaim)} {
 		for d := -160; d <= 20; d++ {
 			if n+d < 0 {
 				continue

@@ -14,6 +14,20 @@ var stems = append(desyncStems, "remote", "client", "replay", "their", "guest", 
 
 var desyncStems = []string{"sync", "match", "mism", "differ", "diverg", "consist", "determin", "expect", "should be", "not equal"}
 
+// oddStem is a part of the one stem that may be a part of a number with the text before it: should be12. Each line of a
+// shape has it, or none.
+const oddStem = "should "
+
+// hasOddStem reports whether a line has it, in either case.
+func hasOddStem(line []byte) bool {
+	for i := range max(0, len(line)-len(oddStem)+1) {
+		if line[i]|0x20 == oddStem[0] && bytes.EqualFold(line[i:i+len(oddStem)], []byte(oddStem)) {
+			return true
+		}
+	}
+	return false
+}
+
 var stemSearch = sync.OnceValue(func() *textsearch.Searcher { return textsearch.NewFolded(stems) })
 
 // short are those that are too short to be found together with the others.

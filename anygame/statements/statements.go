@@ -32,69 +32,54 @@ const (
 	before, after = 1 << 10, 3 << 10
 	// maxFollow is how many lines may belong to the one with the word, and maxBlock how many bytes.
 	maxFollow, maxBlock = 8, 4 << 10
-	// windowSize is how many bytes are read before they are searched.
-	windowSize = 256 << 10
-	// maxShapes is how many shapes of lines are remembered.
-	maxShapes = 1 << 12
 	// maxText is how many bytes of a statement are kept as its text.
 	maxText = 1 << 10
 )
 
 // Scan reads a whole text. The name is what claims and errors call it. At most 65536 claims are kept.
 func Scan(r io.Reader, name string) (*tracediff.ClaimLog, error) {
-	s := NewScanner(name)
-	if _, err := io.CopyBuffer(struct{ io.Writer }{s}, struct{ io.Reader }{r}, make([]byte, 32<<10)); err != nil {
-		return nil, err
+	s, w := NewScanner(name), textsearch.NewWindow(r, name)
+	search := s.Beside(w)
+	for {
+		if err := w.Next(); err == io.EOF {
+			return s.Log(), nil
+		} else if err != nil {
+			return nil, err
+		}
+		search()
 	}
-	return s.Log(), nil
 }
 
-// Scanner finds the statements in a text that is written to it.
+// Scanner finds the statements in the text of a window.
 type Scanner struct {
-	name    string
-	log     *tracediff.ClaimLog
-	word    string // for a tick, of the first claim that has one
-	dropped int64
-	pairs   pairs
-	places  textsearch.Places
-	dull    map[uint64]bool // shapes of lines without a word for a desync and without sums of two peers
-
-	buf  []byte
-	base int64 // offset of buf in the text
-	from int   // where the search goes on
-
-	// What was passed so far: line ends before the mark, and where its line began.
-	mark      int
-	line      int64
-	lineStart int64
+	name     string
+	log      *tracediff.ClaimLog
+	word     string // for a tick, of the first claim that has one
+	dropped  int64
+	pairs    pairs
+	places   textsearch.Places
+	w        *textsearch.Window
+	at       textsearch.Cursor
+	searcher uint8
+	from     int64 // where the search goes on
 }
 
-// NewScanner returns a Scanner of an empty text.
+// NewScanner returns a Scanner.
 func NewScanner(name string) *Scanner {
-	return &Scanner{name: name, log: &tracediff.ClaimLog{}, line: 1}
+	return &Scanner{name: name, log: &tracediff.ClaimLog{}, at: textsearch.Cursor{Line: 1}}
 }
 
-// Write adds to the text.
-func (s *Scanner) Write(p []byte) (int, error) {
-	n := len(p)
-	for len(p) > 0 {
-		if s.buf == nil {
-			s.buf = make([]byte, 0, max(8<<10, min(len(p), windowSize)))
-		}
-		part := p[:min(len(p), windowSize)]
-		s.buf, p = append(s.buf, part...), p[len(part):]
-		if len(s.buf) >= windowSize {
-			s.search(len(s.buf) - after - maxBlock)
-			s.keep()
-		}
+// Beside joins the scanner to a window. The function that it returns searches the lines that come next.
+func (s *Scanner) Beside(w *textsearch.Window) (search func()) {
+	s.w, s.searcher = w, w.Join(true)
+	return func() {
+		w.Together(s.search)
+		s.at.Pass(w, w.To)
 	}
-	return n, nil
 }
 
-// Log ends the text and returns its claims.
+// Log returns the claims of the text, after its end.
 func (s *Scanner) Log() *tracediff.ClaimLog {
-	s.search(len(s.buf))
-	s.buf = nil
 	s.pairs.judge(s.log)
 	if s.dropped > 0 {
 		s.log.Trouble = s.name + ": " + limits.Claims.Reached("", limits.Claims.Max()+s.dropped).Error()
@@ -106,87 +91,75 @@ func (s *Scanner) Log() *tracediff.ClaimLog {
 	return s.log
 }
 
-// search reads the statements that have their words for desync before an end.
-func (s *Scanner) search(end int) {
-	base := min(s.from, end)
-	f := find(s.buf[base:end], &s.places)
-	for {
-		at := f.next(s.from - base)
-		if at < 0 {
+// search reads the statements that have their words for desync in some lines.
+func (s *Scanner) search(lines []textsearch.Line, text []byte) {
+	base, end := lines[0].From, lines[len(lines)-1].To
+	f := find(text, &s.places)
+	from := max(base, int(s.from-s.w.Base))
+	for from < end {
+		at := f.next(from - base)
+		if at += base; at < base || at >= end {
 			break
 		}
-		at += base
-		s.pass(at)
-		start := int(s.lineStart - s.base)
+		for ; lines[0].To <= at; lines = lines[1:] {
+			s.pass(&lines[0], from)
+		}
+		s.at.Pass(s.w, at)
+		start := int(s.at.Start - s.w.Base)
 		if at-start > maxLine {
-			if s.from = end; bytes.IndexByte(s.buf[at:end], '\n') >= 0 {
-				s.from = at + bytes.IndexByte(s.buf[at:end], '\n')
+			if from = end; bytes.IndexByte(s.w.Buf[at:end], '\n') >= 0 {
+				from = at + bytes.IndexByte(s.w.Buf[at:end], '\n')
 			}
 			continue
 		}
-		s.from = max(s.read(&f, max(0, start, at-before), at, base), at+1)
+		from = max(s.read(&f, &lines[0], max(0, start, at-before), from, at, base), at+1)
 	}
-	s.from = max(s.from, end)
-	s.pass(end)
+	for i := range lines {
+		s.pass(&lines[i], from)
+	}
+	s.from = s.w.Base + int64(max(from, end))
 }
 
-// pass counts lines up to a place in the window.
-func (s *Scanner) pass(to int) {
-	if to <= s.mark {
-		return
+// pass notes that a line has no stem, if the search in it began where it begins.
+func (s *Scanner) pass(line *textsearch.Line, from int) {
+	if line.From >= from && line.MayBeDull(s.searcher) && !hasOddStem(s.w.Buf[line.From:line.To]) {
+		line.Dull(s.searcher)
 	}
-	part := s.buf[s.mark:to]
-	if last := bytes.LastIndexByte(part, '\n'); last >= 0 {
-		s.line += int64(bytes.Count(part, []byte("\n")))
-		s.lineStart = s.base + int64(s.mark+last+1)
-	}
-	s.mark = to
 }
 
-// keep moves the window on, and keeps the bytes that may still be read.
-func (s *Scanner) keep() {
-	drop := max(0, min(s.mark, int(s.lineStart-s.base))-before, s.mark-before-maxLine)
-	s.base += int64(drop)
-	s.buf = s.buf[:copy(s.buf, s.buf[drop:])]
-	s.mark -= drop
-	s.from -= drop
-}
-
-// read reads the statement in the line that begins at start, as far as it lies around a word at a place. It returns
-// where the search goes on.
-func (s *Scanner) read(f *finder, start, at, base int) int {
-	text := s.buf[start:min(len(s.buf), at+after+maxBlock)]
+// read reads the statement in a line, whose part from start on is searched, as far as it lies around a word at a place.
+// It returns where the search goes on.
+func (s *Scanner) read(f *finder, line *textsearch.Line, start, from, at, base int) int {
+	if line.IsDull(s.searcher) {
+		return line.To - 1
+	}
+	text := s.w.Buf[start:min(len(s.w.Buf), at+after+maxBlock)]
 	end := bytes.IndexByte(text[at-start:], '\n')
 	if end < 0 {
 		end = len(text) - (at - start)
 	}
 	first := text[:at-start+min(end, after)]
 	to := start + len(first)
-	if s.from <= start && f.onlyPeers(first, to-base) && !hasSums(first, true) {
-		return to
-	}
-	shape := textsearch.Shape(first)
-	if s.dull[shape] {
-		return to
-	}
-	if !isPromising(first, !s.pairs.equal) {
-		if !s.pairs.equal || !isPromising(first, true) { // neither its words nor its sums, whatever they are
-			s.bore(shape)
+	dull := false
+	var found []*statement
+	if from <= start && f.onlyPeers(first, to-base) && !hasSums(first, true) {
+		dull = true
+	} else if !isPromising(first, !s.pairs.equal) {
+		dull = !s.pairs.equal || !isPromising(first, true) // neither its words nor its sums, whatever they are
+	} else {
+		rest := text[min(len(text), at-start+end+1):]
+		var previous []byte
+		if start > 0 {
+			previous = s.w.Buf[max(0, start-before) : start-1]
+			previous = previous[bytes.LastIndexByte(previous, '\n')+1:]
 		}
-		return to
+		used := 0
+		if found, used, dull = readBlock(previous, first, rest); len(found) > 0 {
+			to += used
+		}
 	}
-	rest := text[min(len(text), at-start+end+1):]
-	var previous []byte
-	if start > 0 {
-		previous = s.buf[max(0, start-before) : start-1]
-		previous = previous[bytes.LastIndexByte(previous, '\n')+1:]
-	}
-	found, lines, dull := readBlock(previous, first, rest)
-	if dull {
-		s.bore(shape)
-	}
-	if len(found) > 0 {
-		to += lines
+	if dull && from <= line.From && start == line.From && to+1 == line.To {
+		line.Dull(s.searcher)
 	}
 	for _, f := range found {
 		if !f.pair || s.pairs.take(f, len(s.log.Claims)) {
@@ -196,14 +169,6 @@ func (s *Scanner) read(f *finder, start, at, base int) int {
 	return to
 }
 
-// bore remembers that lines of a shape are no statements.
-func (s *Scanner) bore(shape uint64) {
-	if s.dull == nil || len(s.dull) == maxShapes {
-		s.dull = map[uint64]bool{}
-	}
-	s.dull[shape] = true
-}
-
 // add keeps a claim.
 func (s *Scanner) add(f *statement) {
 	if limits.Claims.Over(int64(len(s.log.Claims)) + 1) {
@@ -211,7 +176,7 @@ func (s *Scanner) add(f *statement) {
 		return
 	}
 	c := tracediff.Claim{
-		File: s.name, Pos: tracediff.Position{Line: s.line, Offset: s.lineStart}, Text: f.text,
+		File: s.name, Pos: tracediff.Position{Line: s.at.Line, Offset: s.at.Start}, Text: f.text,
 		Tick: f.tick, HasTick: f.tickWord != "", Peers: f.peers, Values: f.values, By: f.by, Quoted: f.quoted,
 	}
 	if s.word == "" {

@@ -14,6 +14,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/desynctool/desynctool/internal/textsearch"
 	"github.com/desynctool/desynctool/tracediff"
 )
 
@@ -257,10 +258,26 @@ func TestShapes(t *testing.T) {
 		"Simulation checksum mismatch on turn 134: local=0x1f31, remote=0x2f", "sync: tick 640 ours 5f3a91c7 theirs 77e01f3b", "InGame:D9C721A5 Replay:D8A198C0 Frame:110",
 		"desync at turn 5", "Desync: tick 12",
 	} {
-		text := strings.Repeat(strings.Join(dull, "\n")+"\n", 3)
 		alone := scanned(t, said)
-		if got := scanned(t, text+said); alone == "" || got != "28"+alone[1:] {
-			t.Errorf("%s\n got %s\nwant %s", said, got, alone)
+		for _, times := range []int{3, 100} { // so many that they are not searched any more
+			text := strings.Repeat(strings.Join(dull, "\n")+"\n", times)
+			if got := scanned(t, text+said); alone == "" || got != fmt.Sprint(len(dull)*times+1)+alone[1:] {
+				t.Errorf("%s\n got %s\nwant %s", said, got, alone)
+			}
+		}
+	}
+}
+
+// TestStems: a line of a shape has a stem if all have, but for one stem.
+func TestStems(t *testing.T) {
+	for _, stem := range append(slices.Clone(stems), short[:]...) {
+		if !textsearch.IsPlain(stem) && !hasOddStem([]byte(stem+" ")) {
+			t.Errorf("%q may be a part of a number", stem)
+		}
+	}
+	for text, want := range map[string]bool{"it SHOULD be": true, "should": false, "": false, "a should ": true} {
+		if hasOddStem([]byte(text)) != want {
+			t.Errorf("%q: %v", text, !want)
 		}
 	}
 }
@@ -326,14 +343,19 @@ func TestSums(t *testing.T) {
 	}
 }
 
-// TestDull: a line is read to its end once for each shape that it has, unless its sums may make it a statement.
+// TestDull: lines are searched for some time only for each shape that they have, unless their sums may make them
+// statements.
 func TestDull(t *testing.T) {
-	s := NewScanner("x")
-	for i := range 1000 {
-		fmt.Fprintf(s, "net: packet %03d matched\nFrame %03d: the client expects 0x%08x\n", i%100+100, i%100+100, i+1<<20)
+	var text strings.Builder
+	for i := range 20_000 {
+		fmt.Fprintf(&text, "net: packet %03d matched\nFrame %03d: the client expects 0x%08x\nunit %d moved\n", i%100+100, i%100+100, i+1<<20, i%10)
 	}
-	if log := s.Log(); len(log.Claims) > 0 || len(s.dull) == 0 || len(s.dull) > 8 {
-		t.Errorf("%d claims, %d shapes", len(log.Claims), len(s.dull))
+	s, w := NewScanner("x"), textsearch.NewWindow(strings.NewReader(text.String()), "x")
+	for search := s.Beside(w); w.Next() == nil; {
+		search()
+	}
+	if log := s.Log(); len(log.Claims) > 0 || w.Searched > int64(text.Len())/20 {
+		t.Errorf("%d claims, %d of %d bytes were searched", len(log.Claims), w.Searched, text.Len())
 	}
 	equal := strings.Repeat("InGame:D9C721A5 Replay:D9C721A5 Frame:108\n", 3)
 	before := scanned(t, equal)

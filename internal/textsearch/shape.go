@@ -1,48 +1,49 @@
 package textsearch
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"iter"
+	"strings"
+)
 
 // Shape returns a number that lines have in common which are the same but for the digits of their numbers: these have
 // as many digits, and whether they are zero and in base 16 is the same.
 func Shape(line []byte) uint64 {
 	const prime = 1099511628211
 	h := uint64(14695981039346656037)
-	for i := 0; i < len(line); {
-		c := line[i]
-		if !isDigit(c) && (c|0x20 < 'a' || c|0x20 > 'f') {
+	at := 0
+	for from, to := range numbers(line) {
+		for _, c := range line[at:from] {
 			h = (h ^ uint64(c)) * prime
-			i++
-			continue
 		}
-		begin, digits, zeros := i, 0, 0
-		for i < len(line) && (isDigit(line[i]) || line[i]|0x20 >= 'a' && line[i]|0x20 <= 'f') {
-			if isDigit(line[i]) {
-				digits++
-			}
-			if line[i] == '0' {
-				zeros++
-			}
-			i++
-		}
-		hex := begin > 1 && line[begin-1]|0x20 == 'x' && line[begin-2] == '0' && (begin == 2 || !isLetter(line[begin-3]) && !isDigit(line[begin-3]))
-		word := i < len(line) && isLetter(line[i]) || begin > 0 && isLetter(line[begin-1]) && !hex
-		if digits == 0 || word { // dead, frame, frame2
-			for _, c := range line[begin:i] {
-				h = (h ^ uint64(c)) * prime
-			}
-			continue
-		}
-		n := i - begin
-		kind := uint64(n) << 2
-		if digits < n {
-			kind |= 1
-		}
-		if zeros == n {
-			kind |= 2
-		}
-		h = (h ^ (kind | 1<<32)) * prime
+		h = (h ^ (uint64(to-from)<<2 | uint64(kindOf(line[from:to])-zeroKind) | 1<<32)) * prime
+		at = to
+	}
+	for _, c := range line[at:] {
+		h = (h ^ uint64(c)) * prime
 	}
 	return h
+}
+
+// numbers returns where the numbers of a line begin and end: digits, hexadecimal ones too, that are no part of a word.
+func numbers(line []byte) iter.Seq2[int, int] {
+	return func(yield func(from, to int) bool) {
+		for i := 0; i < len(line); {
+			if digitKinds[line[i]] == noDigit {
+				i++
+				continue
+			}
+			begin := i
+			for i < len(line) && digitKinds[line[i]] != noDigit {
+				i++
+			}
+			hex := begin > 1 && line[begin-1]|0x20 == 'x' && line[begin-2] == '0' && (begin == 2 || !isLetter(line[begin-3]) && !isDigit(line[begin-3]))
+			word := i < len(line) && isLetter(line[i]) || begin > 0 && isLetter(line[begin-1]) && !hex
+			if !word && kindOf(line[begin:i]) != noNumber && !yield(begin, i) { // not dead, frame, frame2
+				return
+			}
+		}
+	}
 }
 
 // Alike reports whether two texts are as long and differ in digits only.
@@ -77,3 +78,21 @@ func Alike(a, b []byte) bool {
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
 func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' || c >= 0x80 }
+
+// IsPlain reports whether a literal is in all lines of one shape or in none of them: no part of it may be a part of a
+// number.
+func IsPlain(literal string) bool {
+	isHex := func(c byte) bool { return digitKinds[c] != noDigit }
+	first, last := 0, len(literal)
+	for first < last && isHex(literal[first]) {
+		first++
+	}
+	for last > first && isHex(literal[last-1]) {
+		last--
+	}
+	if first == last || strings.ContainsAny(literal, "0123456789") {
+		return false
+	}
+	before := literal[last-1] // 0x9f3acc
+	return (first == 0 || isLetter(literal[first])) && (last == len(literal) || isLetter(before) && before|0x20 != 'x')
+}

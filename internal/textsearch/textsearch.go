@@ -1,4 +1,5 @@
-// Package textsearch finds many short texts in a long one, in one pass.
+// Package textsearch finds many short texts in a long one, in one pass. Lines of logs repeat, but for their numbers: what
+// is known about lines of one shape need not be searched again.
 package textsearch
 
 import (

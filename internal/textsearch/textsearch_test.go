@@ -3,10 +3,13 @@ package textsearch
 import (
 	"bytes"
 	"fmt"
+	"io"
+	"math/rand"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"pgregory.net/rapid"
 )
@@ -98,6 +101,7 @@ func TestShape(t *testing.T) {
 		})
 	}
 	part := rapid.SampledFrom([]string{"0", "00", "12", "7", "a", "Ff", "e", "x", "0x", "0X", "g", "tick", " ", "=", "\xc3\xa9", "12345678", "deadbeef"})
+	var forms Forms[int]
 	line := rapid.Map(rapid.SliceOfN(part, 0, 9), func(parts []string) []byte { return []byte(strings.Join(parts, "")) })
 	same := 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -108,13 +112,152 @@ func TestShape(t *testing.T) {
 				b[rapid.IntRange(0, len(b)-1).Draw(t, "at")] = rapid.SampledFrom([]byte("0123abXg ")).Draw(t, "to")
 			}
 		}
-		if got, want := Shape(a) == Shape(b), plain(a) == plain(b); got != want {
+		if forms.Full() {
+			forms.Reset()
+		}
+		got, want := Shape(a) == Shape(b), plain(a) == plain(b)
+		if got != want {
 			t.Fatalf("%q and %q have one shape: %v, want %v", a, b, got, want)
+		} else if form := forms.Of(a) == forms.Of(b); form != want {
+			t.Fatalf("%q and %q have one form: %v, want %v", a, b, form, want)
 		} else if got && !bytes.Equal(a, b) {
 			same++
 		}
 	})
 	if same == 0 {
 		t.Fatal("no two lines had one shape")
+	}
+}
+
+// TestForms: what is remembered about a shape is found again until all is forgotten, and a long line has none.
+func TestForms(t *testing.T) {
+	var forms Forms[int]
+	line := func(i, number int) []byte {
+		return fmt.Appendf(nil, "%s: unit %d moved to 0x%08x", strings.Repeat("g", i%7)+strings.Repeat("hi", i/7%50), 100+number%900, 0xa0000001+number)
+	}
+	for i := range 350 {
+		if v := forms.Of(line(i, i)); *v != 0 {
+			t.Fatalf("line %d has the form of line %d", i, *v-1)
+		} else {
+			*v = i + 1
+		}
+	}
+	allocations := testing.AllocsPerRun(1, func() {
+		for i := range 350 {
+			if v := forms.Of(line(i, 77*i)); *v != i+1 {
+				t.Fatalf("line %d has the form of line %d", i, *v-1)
+			}
+		}
+	})
+	if allocations > 10*350 { // of the lines themselves
+		t.Errorf("%v allocations", allocations)
+	}
+	if forms.Of(make([]byte, MaxForm+1)) != nil {
+		t.Error("a long line has a form")
+	}
+	for i := 0; !forms.Full(); i++ {
+		forms.Of(fmt.Appendf(nil, "%s line", strings.Repeat("x", i)))
+	}
+	if forms.Of([]byte("another")) != nil || *forms.Of(line(3, 3)) != 4 {
+		t.Error("a new shape is remembered where there is no room, or another one is forgotten")
+	}
+	if forms.Reset(); *forms.Of(line(3, 3)) != 0 {
+		t.Error("a shape is known after all were forgotten")
+	}
+}
+
+// TestIsPlain looks for literals in lines of the same shape.
+func TestIsPlain(t *testing.T) {
+	random := rand.New(rand.NewSource(1))
+	pick := func(parts ...string) string { return parts[random.Intn(len(parts))] }
+	varies := map[string]bool{}
+	for range 20_000 {
+		literal := ""
+		for range 1 + random.Intn(3) {
+			literal += pick("a", "be", "x", "0x", "g", "sync", " ", "7", "\xc3\xa9", ":")
+		}
+		line := []byte(pick("", "7", "0x7", "7g") + literal + pick("", "7", " 7"))
+		other := slices.Clone(line)
+		for i := range other {
+			if digitKinds[other[i]] != noDigit && random.Intn(2) == 0 {
+				other[i] = pick("1", "2", "a", "b")[0]
+			}
+		}
+		if Shape(line) != Shape(other) || bytes.Contains(other, []byte(literal)) {
+			continue
+		}
+		if varies[literal] = true; IsPlain(literal) {
+			t.Fatalf("%q is in %q and not in %q", literal, line, other)
+		}
+	}
+	if len(varies) < 100 {
+		t.Fatalf("only %d literals were in some lines of a shape", len(varies))
+	}
+	for _, literal := range []string{"Desync at ", "DESYNC!!! f:", "expect", "CRC error ", "Found CRC: "} {
+		if !IsPlain(literal) {
+			t.Errorf("%q is not plain", literal)
+		}
+	}
+}
+
+// TestWindow searches texts for literals in a window, with and without lines that are known to have none.
+func TestWindow(t *testing.T) {
+	s := New([]string{"desync", "mismatch"})
+	search := func(t *rapid.T, text string, judges bool) (found []string, searched int64) {
+		w := NewWindow(iotest.HalfReader(strings.NewReader(text)), "x")
+		searcher, at, places := w.Join(judges), Cursor{Line: 1}, Places{}
+		for {
+			if err := w.Next(); err == io.EOF {
+				break
+			} else if err != nil {
+				t.Fatal(err)
+			}
+			w.Together(func(lines []Line, text []byte) {
+				from, end := lines[0].From, lines[len(lines)-1].To
+				for _, place := range s.Find(text, &places) {
+					if place += from; place >= end {
+						break
+					}
+					for len(lines) > 0 && lines[0].To <= place {
+						lines[0].Dull(searcher)
+						lines = lines[1:]
+					}
+					if len(lines) > 0 && lines[0].From <= place {
+						lines = lines[1:] // it has a literal
+					}
+					at.Pass(w, place)
+					found = append(found, fmt.Sprint(at.Line, at.Start, w.Base+int64(place)))
+				}
+			})
+			at.Pass(w, w.To)
+		}
+		if w.Base+int64(len(w.Buf)) != int64(len(text)) || at.Line != int64(strings.Count(text, "\n"))+1 {
+			t.Fatalf("the window ends at line %d, %d of %d bytes", at.Line, w.Base+int64(len(w.Buf)), len(text))
+		}
+		return found, w.Searched
+	}
+	left := 0
+	line := rapid.StringMatching(`[a-c]{0,2}[ :][0-9a-f]{1,8} (desync|mismatch|match|x)?(\r?\n){0,2}`)
+	rapid.Check(t, func(t *rapid.T) {
+		lines := rapid.SliceOfN(line, 1, 9).Draw(t, "lines")
+		if rapid.IntRange(0, 9).Draw(t, "long") == 0 {
+			lines = append(lines, strings.Repeat("-", 3*WindowSize)+"desync", "\n")
+		}
+		text := strings.Repeat(strings.Join(lines, ""), rapid.SampledFrom([]int{1, 200}).Draw(t, "times"))
+		text = text[rapid.IntRange(0, min(len(text), 20)).Draw(t, "from"):]
+		if len(text) > 4*WindowSize {
+			text = text[:4*WindowSize]
+		}
+		want, all := search(t, text, false)
+		got, some := search(t, text, true)
+		if !slices.Equal(got, want) {
+			t.Fatalf("%.200q: %v, want %v", text, got, want)
+		}
+		if some < all/2 {
+			left++
+		}
+	})
+	if left == 0 {
+		t.Fatal("no lines were left out")
 	}
 }

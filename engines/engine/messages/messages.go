@@ -184,7 +184,7 @@ func (g *Grammar) Read(r io.Reader, name string) (*tracediff.ClaimLog, error) {
 // Scan looks for the messages of some engines in a whole log. Claims and errors have the name for the log. The dialect
 // comes from the first claim; without any the ClaimLog is empty. At most 65536 claims are kept.
 func Scan(r io.Reader, name string, list []*Grammar) (*tracediff.ClaimLog, error) {
-	logs, err := scan(r, name, list)
+	logs, err := scan(r, name, nil, list)
 	if err != nil {
 		return nil, err
 	}
@@ -192,13 +192,14 @@ func Scan(r io.Reader, name string, list []*Grammar) (*tracediff.ClaimLog, error
 }
 
 // ScanEach reads a log once and returns the result of [Scan] and, by the names of the grammars, the result of
-// [Grammar.Read] for each engine.
-func ScanEach(r io.Reader, name string, list []*Grammar) (all *tracediff.ClaimLog, each map[string]*tracediff.ClaimLog, err error) {
+// [Grammar.Read] for each engine. Beside joins another search of the same window, which is then called after each step of
+// it.
+func ScanEach(r io.Reader, name string, list []*Grammar, beside ...func(w *textsearch.Window) func()) (all *tracediff.ClaimLog, each map[string]*tracediff.ClaimLog, err error) {
 	lists := [][]*Grammar{list}
 	for i := range list {
 		lists = append(lists, list[i:i+1])
 	}
-	logs, err := scan(r, name, lists...)
+	logs, err := scan(r, name, beside, lists...)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -16,13 +16,9 @@ import (
 
 const (
 	// MaxClaim is the largest length of a claim in bytes.
-	MaxClaim = 16 << 10
+	MaxClaim = textsearch.Behind
 	// maxLead is how much of the text before a claim on its line is examined.
 	maxLead = 512
-	// WindowSize is how much of a log is in memory.
-	WindowSize = 256 << 10
-	// firstWindow is how much is, as long as no more is known to be there: small logs may be many.
-	firstWindow = 8 << 10
 	// shown is how many bytes Trouble quotes of a line that is not a claim.
 	shown = 80
 	// maxTries is how often a form is tried on one line.
@@ -53,19 +49,12 @@ type claimLog struct {
 	cut     string // a message that the end of the file cuts off
 }
 
-// scanner moves a window over a log.
+// scanner looks for claims in a window that moves over a log.
 type scanner struct {
-	in   io.Reader
-	name string
-	buf  []byte
-	eof  bool
-	base int64 // offset of buf in the log
-
-	// What was scanned so far: line ends before the mark, and where its line began.
-	mark      int
-	from      int // where the search continues
-	line      int64
-	lineStart int64
+	name     string
+	w        *textsearch.Window
+	at       textsearch.Cursor
+	searcher uint8
 
 	forms    []known
 	literals *textsearch.Searcher
@@ -96,8 +85,8 @@ func (c *context) learn(facts map[string]string) {
 
 // scan looks for the lines of some engines in a whole log, for several lists of engines in one
 // pass. It returns one log for each list.
-func scan(in io.Reader, name string, lists ...[]*Grammar) ([]*tracediff.ClaimLog, error) {
-	s := &scanner{in: in, name: name, buf: make([]byte, 0, firstWindow), line: 1}
+func scan(in io.Reader, name string, beside []func(w *textsearch.Window) func(), lists ...[]*Grammar) ([]*tracediff.ClaimLog, error) {
+	s := &scanner{w: textsearch.NewWindow(in, name), name: name, at: textsearch.Cursor{Line: 1}}
 	var logs []*claimLog
 	var texts []string
 	for _, list := range lists {
@@ -120,11 +109,23 @@ func scan(in io.Reader, name string, lists ...[]*Grammar) ([]*tracediff.ClaimLog
 	if len(texts) > 0 {
 		s.literals = searcher(texts)
 	}
-	for !s.eof {
-		if err := s.fill(); err != nil {
+	notPlain := func(literal string) bool { return !textsearch.IsPlain(literal) }
+	s.searcher = s.w.Join(len(s.each) == 0 && !slices.ContainsFunc(texts, notPlain))
+	var others []func()
+	for _, join := range beside {
+		others = append(others, join(s.w))
+	}
+	for {
+		if err := s.w.Next(); err == io.EOF {
+			break
+		} else if err != nil {
 			return nil, err
 		}
-		s.search()
+		s.w.Together(s.search)
+		s.at.Pass(s.w, s.w.To)
+		for _, search := range others {
+			search()
+		}
 	}
 	var out []*tracediff.ClaimLog
 	for _, log := range logs {
@@ -148,37 +149,23 @@ func searcher(texts []string) *textsearch.Searcher {
 	return s.(*textsearch.Searcher)
 }
 
-// fill reads until the window is full or the log ends.
-func (s *scanner) fill() error {
-	for len(s.buf) < WindowSize {
-		if len(s.buf) == cap(s.buf) {
-			s.buf = append(make([]byte, 0, WindowSize), s.buf...)
-		}
-		n, err := s.in.Read(s.buf[len(s.buf):cap(s.buf)])
-		s.buf = s.buf[:len(s.buf)+n]
-		if err == io.EOF {
-			s.eof = true
-			return nil
-		}
-		if err != nil {
-			return fmt.Errorf("%s: reading at offset %d: %w", s.name, s.base+int64(len(s.buf)), err)
-		}
-	}
-	return nil
-}
-
-// search takes all claims that begin in the window, except claims that may end after it, and moves the window to these.
-func (s *scanner) search() {
-	end := len(s.buf)
-	if !s.eof {
-		end -= MaxClaim
-	}
-	for _, at := range s.candidates() {
-		if at >= end {
+// search takes all claims that begin in some lines.
+func (s *scanner) search(lines []textsearch.Line, text []byte) {
+	from, end := lines[0].From, lines[len(lines)-1].To
+	has := false // the first of the lines has a literal
+	for _, at := range s.candidates(text) {
+		if at += from; at >= end {
 			break
 		}
-		s.pass(at)
-		if int64(at) == s.lineStart-s.base {
+		for lines[0].To <= at {
+			if !has {
+				lines[0].Dull(s.searcher)
+			}
+			lines, has = lines[1:], false
+		}
+		has = true
+		s.at.Pass(s.w, at)
+		if s.w.Base+int64(at) == s.at.Start {
 			for _, n := range s.each {
 				s.take(&s.forms[n], at)
 			}
@@ -186,37 +173,30 @@ func (s *scanner) search() {
 		if s.literals == nil {
 			continue
 		}
-		for n := s.literals.At(s.buf, at, 0); n >= 0; n = s.literals.At(s.buf, at, n+1) {
+		for n := s.literals.At(s.w.Buf, at, 0); n >= 0; n = s.literals.At(s.w.Buf, at, n+1) {
 			s.take(&s.forms[s.numbers[n]], at)
 		}
 	}
-	s.pass(end)
-	if keep := max(0, end-maxLead); !s.eof { // the lead of a claim that comes next
-		s.base += int64(keep)
-		s.buf = s.buf[:copy(s.buf, s.buf[keep:])]
-		s.mark, s.from = end-keep, end-keep
+	for i := range lines {
+		if i > 0 || !has {
+			lines[i].Dull(s.searcher)
+		}
 	}
 }
 
-// candidates returns the places in the window at which a literal begins, and the beginnings of all lines if forms need
+// candidates returns the places in a text at which a literal begins, and the beginnings of all lines if forms need
 // them.
-func (s *scanner) candidates() (all []int) {
+func (s *scanner) candidates(text []byte) (all []int) {
 	if s.literals != nil {
-		all = s.literals.Find(s.buf[s.from:], &s.places)
-		for i := range all {
-			all[i] += s.from
-		}
+		all = s.literals.Find(text, &s.places)
 	}
 	if len(s.each) == 0 {
 		return all
 	}
-	all = slices.Clone(all)
-	if s.from == 0 && s.base == 0 || s.from > 0 && s.buf[s.from-1] == '\n' {
-		all = append(all, s.from)
-	}
-	for at := s.from; ; {
-		n := bytes.IndexByte(s.buf[at:], '\n')
-		if n < 0 || at+n+1 == len(s.buf) {
+	all = append(slices.Clone(all), 0)
+	for at := 0; ; {
+		n := bytes.IndexByte(text[at:], '\n')
+		if n < 0 || at+n+1 == len(text) {
 			break
 		}
 		at += n + 1
@@ -226,39 +206,29 @@ func (s *scanner) candidates() (all []int) {
 	return slices.Compact(all)
 }
 
-// pass counts lines up to a place in the window.
-func (s *scanner) pass(to int) {
-	part := s.buf[s.mark:to]
-	if last := bytes.LastIndexByte(part, '\n'); last >= 0 {
-		s.line += int64(bytes.Count(part, []byte("\n")))
-		s.lineStart = s.base + int64(s.mark+last+1)
-	}
-	s.mark = to
-}
-
 // take takes the message of a form with its literal at a place, if there is one.
 func (s *scanner) take(k *known, at int) {
 	log := k.log
 	begin, begins := s.begin(log, at)
-	if s.base+int64(at) < log.from || k.line == s.lineStart && k.tries == maxTries {
+	if s.w.Base+int64(at) < log.from || k.line == s.at.Start && k.tries == maxTries {
 		return
 	}
-	if k.line != s.lineStart {
-		k.line, k.tries = s.lineStart, 0
+	if k.line != s.at.Start {
+		k.line, k.tries = s.at.Start, 0
 	}
 	k.tries++
-	m := k.engine.match(k.form, s.buf[begin:min(len(s.buf), at+MaxClaim)], at-begin, begins)
+	m := k.engine.match(k.form, s.w.Buf[begin:min(len(s.w.Buf), at+MaxClaim)], at-begin, begins)
 	last := &log.context[k.number]
 	if !m.ok {
 		switch {
 		case k.form.Kind != Claim:
 		case m.misfit != "" && m.misfit != Equal && log.misfit == "":
 			log.cut = ""
-			log.misfit = fmt.Sprintf("line %d: no message of %s: %s", s.line, k.engine.Dialect.Engine, m.misfit)
-		case m.cut && s.eof && len(s.buf)-at <= MaxClaim && k.form.Literal != "" && log.cut+log.misfit == "":
-			rest, _, _ := bytes.Cut(s.buf[begin:min(len(s.buf), begin+shown)], []byte("\n"))
+			log.misfit = fmt.Sprintf("line %d: no message of %s: %s", s.at.Line, k.engine.Dialect.Engine, m.misfit)
+		case m.cut && s.w.EOF && len(s.w.Buf)-at <= MaxClaim && k.form.Literal != "" && log.cut+log.misfit == "":
+			rest, _, _ := bytes.Cut(s.w.Buf[begin:min(len(s.w.Buf), begin+shown)], []byte("\n"))
 			const cut = "line %d: the file ends inside a message of %s: %q"
-			log.cut = fmt.Sprintf(cut, s.line, k.engine.Dialect.Engine, bytes.TrimSuffix(rest, []byte("\r")))
+			log.cut = fmt.Sprintf(cut, s.at.Line, k.engine.Dialect.Engine, bytes.TrimSuffix(rest, []byte("\r")))
 		}
 		return
 	}
@@ -268,8 +238,8 @@ func (s *scanner) take(k *known, at int) {
 		}
 		return
 	}
-	log.from = s.base + int64(max(begin+m.to, at+len(k.form.Literal)))
-	if log.cut != "" && bytes.IndexByte(s.buf[log.from-s.base:], '\n') < 0 {
+	log.from = s.w.Base + int64(max(begin+m.to, at+len(k.form.Literal)))
+	if log.cut != "" && bytes.IndexByte(s.w.Buf[log.from-s.w.Base:], '\n') < 0 {
 		log.cut = "" // it is of this form
 	}
 	if k.form.Kind == Fact {
@@ -292,18 +262,18 @@ func (s *scanner) take(k *known, at int) {
 	if len(log.out.Claims) == 0 {
 		log.out.Dialect, log.out.Facts = k.engine.Dialect, last.facts
 	}
-	text := claimText(s.buf[begin+m.from : begin+m.to])
+	text := claimText(s.w.Buf[begin+m.from : begin+m.to])
 	if text == s.text {
 		text = s.text // of another log: kept once
 	}
 	s.text = text
 	log.out.Claims = append(log.out.Claims, tracediff.Claim{
-		File: s.name, Pos: tracediff.Position{Line: s.line, Offset: s.lineStart}, Text: text,
+		File: s.name, Pos: tracediff.Position{Line: s.at.Line, Offset: s.at.Start}, Text: text,
 		Tick: m.Tick, HasTick: m.HasTick, Peers: m.Peers, Values: m.Values,
 		By: m.By, SelfTest: m.SelfTest, Quoted: !m.own,
 	})
 	if m.from <= keptLead {
-		log.out.Claims[len(log.out.Claims)-1].Lead = string(bytes.TrimSpace(s.buf[begin : begin+m.from]))
+		log.out.Claims[len(log.out.Claims)-1].Lead = string(bytes.TrimSpace(s.w.Buf[begin : begin+m.from]))
 	}
 	if m.Players != nil {
 		if log.out.Players == nil {
@@ -319,7 +289,7 @@ const keptLead = 48
 // begin returns where in the window the text begins that belongs to a literal at a place: where its line begins, or
 // where the message before it ends; false if that is too far away.
 func (s *scanner) begin(log *claimLog, at int) (begin int, begins bool) {
-	begin = int(max(s.lineStart, log.after) - s.base)
+	begin = int(max(s.at.Start, log.after) - s.w.Base)
 	if begin < at-maxLead {
 		return at - maxLead, false
 	}
