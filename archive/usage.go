@@ -72,5 +72,5 @@ func (m *meter) count(path string, f files.File, err error) (files.File, error) 
 	}
 	m.opened.Store(filepath.Clean(path), true)
 	m.opens.Add(1)
-	return files.Counted{File: f, Count: func(n int) { m.read.Add(int64(n)) }}, nil
+	return &files.Counted{File: f, Count: func(n int) { m.read.Add(int64(n)) }}, nil
 }

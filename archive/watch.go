@@ -32,7 +32,7 @@ func (w *watch) file(f files.File) (files.File, error) {
 		return f, nil // how it is read does not depend on the watch
 	}
 	one := &watchedFile{watch: w, left: info.Size()}
-	one.File = files.Counted{File: f, Count: one.read}
+	one.File = &files.Counted{File: f, Count: one.read}
 	w.move(0, one.left)
 	return one, nil
 }

@@ -114,6 +114,7 @@ type Part struct {
 	Seed         uint64
 	Point        Point
 	Offset, Size int64
+	Numbered     bool // Offset is the number of the state in the file, and Size the size of the whole file
 }
 
 // State is a state that is read piece by piece: the head, then the index of a table, then single blocks of single

@@ -28,7 +28,7 @@ func (e *Entry) share(other *Entry) {
 }
 
 func sameBytes(a, b *Entry) bool {
-	if a.Format.Light || a.Format.Name != b.Format.Name {
+	if a.Format.Light || a.Format.Name != b.Format.Name || a.part != nil && a.part.Numbered {
 		return false
 	}
 	ra, sizeA, err := a.raw()

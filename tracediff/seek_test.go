@@ -180,7 +180,7 @@ type countedTree struct {
 
 func (c countedTree) Open(path string) (files.File, error) {
 	f, err := c.Tree.Open(path)
-	return files.Counted{File: f, Count: func(n int) { *c.read += n }}, err
+	return &files.Counted{File: f, Count: func(n int) { *c.read += n }}, err
 }
 
 func BenchmarkSeekTick(b *testing.B) {

@@ -117,7 +117,7 @@ func openLog(tree files.Tree, f *File, read func(n int)) (orderlog.Source, io.Cl
 	}
 	var in io.Reader = file
 	if read != nil {
-		in = files.Counted{File: file, Count: read}
+		in = &files.Counted{File: file, Count: read}
 	}
 	content, _, err := compression.Unpack(in, 0)
 	if err != nil {

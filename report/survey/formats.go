@@ -23,6 +23,7 @@ type found struct {
 	peers    bool // files name peers
 	groups   map[groupName]*group
 	first    *group
+	shapes   map[string][]*group // by the shape of their names; see index
 
 	mu   sync.Mutex
 	kept map[keptName]*snapshot.World // states of files with several
@@ -65,7 +66,11 @@ func (s *Survey) formats() (out []engine.Format) {
 			all = append(all, f)
 		}
 	}
+	for path := range s.rest {
+		s.restNames[filepath.Base(path)] = true
+	}
 	for _, f := range all {
+		f.index()
 		out = append(out, f.entry())
 	}
 	if len(s.rest) > 0 {
@@ -115,26 +120,40 @@ func (f *found) has(path string) bool {
 
 // parseName reads a name that shows the tick.
 func (f *found) parseName(base string) (snapshot.FileName, bool) {
-	shape := shapeOf(plainName(f.survey.page, base))
-	var first *group
-	rest := 0
-	for _, g := range f.survey.order {
+	rest := f.survey.restNames[base]
+	for _, g := range f.shapes[shapeOf(plainName(f.survey.page, base))] {
 		switch {
-		case g.shape != shape:
-		case f.survey.rest[filepath.Join(g.dir, base)]:
-			rest++
-		case first == nil && g.ticked(base) && f.groups[g.groupName] == g:
-			first = g
+		case !g.ticked(base) || rest && f.survey.rest[filepath.Join(g.dir, base)]:
+			continue
+		case rest:
+			return snapshot.FileName{}, false // in one folder it is the first of a state, in another one it is not
+		}
+		tick, ok := g.tickOf(base)
+		return snapshot.FileName{Point: snapshot.Point{Tick: tick}, Peer: g.peerOf(base)}, ok
+	}
+	return snapshot.FileName{NoEvidence: true}, rest
+}
+
+// index finds the groups for names of each shape. Folders have the same names as a rule, and their groups read these
+// alike: a name is then tried with one of them.
+func (f *found) index() {
+	type reading struct {
+		shape, dir      string
+		tick            int
+		several, within bool
+	}
+	f.shapes = map[string][]*group{}
+	seen := map[reading]bool{}
+	for _, g := range f.survey.order {
+		r := reading{shape: g.shape, tick: g.tick, several: g.several, within: g.showsTicks()}
+		if len(f.survey.rest) > 0 {
+			r.dir = g.dir
+		}
+		if f.groups[g.groupName] == g && !seen[r] {
+			seen[r] = true
+			f.shapes[g.shape] = append(f.shapes[g.shape], g)
 		}
 	}
-	switch {
-	case first == nil:
-		return snapshot.FileName{NoEvidence: true}, rest > 0
-	case rest > 0:
-		return snapshot.FileName{}, false // in one folder it is the first of a state, in another one it is not
-	}
-	tick, ok := first.tickOf(base)
-	return snapshot.FileName{Point: snapshot.Point{Tick: tick}, Peer: first.peerOf(base)}, ok
 }
 
 // namesPeer reports whether names show the peer.
@@ -145,10 +164,7 @@ func (g *group) namesPeer() bool {
 // ticked reports whether a name shows the tick, and nothing in the file is described as the tick.
 func (g *group) ticked(base string) bool {
 	_, ok := g.tickOf(base)
-	if g.page == nil || g.page.Tick == "" {
-		return ok
-	}
-	return ok && !slices.ContainsFunc(g.samples, func(p sample) bool { return len(p.ticks) > 0 })
+	return ok && !(g.page != nil && g.page.Tick != "" && g.showsTicks())
 }
 
 // decode reads the states in a file.
@@ -246,7 +262,7 @@ func (f *found) parts(r io.ReaderAt, size int64, name string) ([]snapshot.Part, 
 	}
 	var out []snapshot.Part
 	for i, w := range worlds {
-		out = append(out, snapshot.Part{Peer: w.Peer, Point: w.Point, Offset: int64(i), Size: size})
+		out = append(out, snapshot.Part{Peer: w.Peer, Point: w.Point, Offset: int64(i), Size: size, Numbered: true})
 		f.kept[keptName{fmt.Sprintf("%s@%d", name, w.Point.Tick), int64(i)}] = w
 	}
 	return out, nil

@@ -228,7 +228,12 @@ func (s *Survey) assemble(folder []*group) {
 
 // timed reports whether the names or the files of a group have ticks.
 func (g *group) timed() bool {
-	return g.tick >= 0 || slices.ContainsFunc(g.samples, func(p sample) bool { return len(p.ticks) > 0 })
+	return g.tick >= 0 || g.showsTicks()
+}
+
+// showsTicks reports whether the files of a group have ticks.
+func (g *group) showsTicks() bool {
+	return slices.ContainsFunc(g.samples, func(p sample) bool { return len(p.ticks) > 0 })
 }
 
 // withoutTable returns all numbers and words of a name but the table.

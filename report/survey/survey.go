@@ -50,7 +50,7 @@ func For(tree files.Tree, paths []string) (*Survey, error) {
 
 // Under is For with a page, nil for none, and ignores other pages.
 func Under(tree files.Tree, paths []string, page *description.Description) *Survey {
-	s := &Survey{tree: tree, page: page, groups: map[groupName]*group{}, folders: map[string]bool{}, parts: map[string][]string{}, rest: map[string]bool{}}
+	s := &Survey{tree: tree, page: page, groups: map[groupName]*group{}, folders: map[string]bool{}, parts: map[string][]string{}, rest: map[string]bool{}, restNames: map[string]bool{}}
 	if s.page != nil && !beside(s.page.File, paths) {
 		s.notes = append(s.notes, fmt.Sprintf("the files are read as %s describes them (%s)", s.page.File, s.page.Title()))
 	}
@@ -140,28 +140,29 @@ func (g *group) sibling(other *group) bool {
 
 // Survey has the findings about some files.
 type Survey struct {
-	tree    files.Tree
-	page    *description.Description // nil for a game that is not described
-	list    []engine.Format
-	own     []engine.Format // of the list, those that it found
-	files   int
-	all     []string        // the files that were looked at
-	folders map[string]bool // that were walked, without links
-	known   string          // the first file that is evidence of a known format
-	groups  map[groupName]*group
-	kinds   []*group // in the order of the paths
-	left    int      // files that are in no group
-	order   []*group // those that may be evidence
-	found   []log
-	unread  []*group                  // of text that is in no notation
-	schemas map[string]*states.Schema // by table, one for files with all tables
-	parts   map[string][]string       // of a file, the others with tables of the same state
-	rest    map[string]bool           // files that are such others
-	seen    states.Found
-	noise   map[column]bool // that are not compared
-	noisy   []NoisyColumn
-	quiet   bool // nothing but noise differs, and it is compared
-	notes   []string
+	tree      files.Tree
+	page      *description.Description // nil for a game that is not described
+	list      []engine.Format
+	own       []engine.Format // of the list, those that it found
+	files     int
+	all       []string        // the files that were looked at
+	folders   map[string]bool // that were walked, without links
+	known     string          // the first file that is evidence of a known format
+	groups    map[groupName]*group
+	kinds     []*group // in the order of the paths
+	left      int      // files that are in no group
+	order     []*group // those that may be evidence
+	found     []log
+	unread    []*group                  // of text that is in no notation
+	schemas   map[string]*states.Schema // by table, one for files with all tables
+	parts     map[string][]string       // of a file, the others with tables of the same state
+	rest      map[string]bool           // files that are such others
+	restNames map[string]bool           // their names without folders
+	seen      states.Found
+	noise     map[column]bool // that are not compared
+	noisy     []NoisyColumn
+	quiet     bool // nothing but noise differs, and it is compared
+	notes     []string
 }
 
 // groupName is the name of a group: its folder, the names of its files without the digits, and the kind that the page

@@ -384,3 +384,84 @@ func TestSupposedTicks(t *testing.T) {
 		}
 	}
 }
+
+// TestNamesInManyFolders: the cost of a name does not grow with the folders that have it.
+func TestNamesInManyFolders(t *testing.T) {
+	cost := func(folders int) float64 {
+		texts := map[string]string{}
+		for i := range folders {
+			for tick := range 2 {
+				texts[fmt.Sprintf("p%d/s%d.json", i, tick)] = fmt.Sprintf(state, tick, i)
+			}
+		}
+		dir := write(t, texts)
+		all, err := survey.For(files.Disk, []string{dir})
+		if err != nil {
+			t.Fatal(err)
+		}
+		list := formats.SnapshotsOf(all.Formats())
+		i := slices.IndexFunc(list, func(f snapshot.Format) bool { return f.Name == "json-state" })
+		if i < 0 {
+			t.Fatal("no states found")
+		}
+		return testing.AllocsPerRun(10, func() {
+			if n, ok := list[i].ParseName("s1.json"); !ok || n.Point.Tick != 1 {
+				t.Errorf("%v, %v", n, ok)
+			}
+			if n, ok := list[i].ParseName("s99999999999999999999.json"); ok {
+				t.Errorf("%v", n)
+			}
+		})
+	}
+	if few, many := cost(2), cost(60); many > few {
+		t.Errorf("%v allocations with 2 folders, %v with 60", few, many)
+	}
+}
+
+// countedTree counts the bytes that are read of files.
+type countedTree struct {
+	files.Tree
+	bytes *int64
+}
+
+func (c countedTree) Open(path string) (files.File, error) {
+	f, err := c.Tree.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	return &files.Counted{File: f, Count: func(n int) { *c.bytes += int64(n) }}, nil
+}
+
+// TestManyStatesInAFile: a file with many states is not read again for each of them.
+func TestManyStatesInAFile(t *testing.T) {
+	const states = 300
+	texts := map[string]string{}
+	for _, peer := range []string{"host", "client"} {
+		var text strings.Builder
+		for tick := range states {
+			fmt.Fprintf(&text, state+"\n", tick, tick)
+		}
+		texts[peer+"/states.jsonl"] = text.String()
+	}
+	dir, read := write(t, texts), int64(0)
+	tree := countedTree{files.Disk, &read}
+	all, err := survey.For(tree, []string{dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var peers []*bisect.Peer
+	for _, peer := range []string{"host", "client"} {
+		sets, err := snapshot.Find(tree, filepath.Join(dir, peer), formats.SnapshotsOf(all.Formats()))
+		if err != nil || len(sets) != 1 || len(sets[0].Entries) != states {
+			t.Fatalf("%v, %v", sets, err)
+		}
+		peers = append(peers, &bisect.Peer{Name: peer, Snapshots: sets[0]})
+	}
+	result, err := bisect.Run(peers, bisect.Options{})
+	if err != nil || result.Probes < states/2 {
+		t.Fatalf("%d probes, %v", result.Probes, err)
+	}
+	if given := int64(2 * len(texts["host/states.jsonl"])); read > 20*given {
+		t.Errorf("%d bytes are read of %d", read, given)
+	}
+}
