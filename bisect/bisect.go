@@ -451,7 +451,7 @@ func Run(list []*Peer, opts Options) (*Result, error) {
 	r.keepFirst()
 	for _, p := range peers {
 		r.Warnings = append(r.Warnings, p.set.Warnings.Texts()...)
-		r.Peers = append(r.Peers, PeerInfo{p.name, p.Path, len(p.set.Entries), p.log != nil, p.set})
+		r.Peers = append(r.Peers, PeerInfo{p.name, p.Path, len(p.set.Entries), p.log != nil && !p.log.Signed, p.set})
 	}
 	r.phrase()
 	return r, nil

@@ -23,7 +23,8 @@ type Hash struct {
 type Log struct {
 	Name   string // for texts, usually the path of its file
 	Header orderlog.Header
-	Ticks  int // records of ticks that were read
+	Ticks  int  // records of ticks that were read
+	Signed bool // the hashes come from a chain of signatures, which contains no orders
 
 	// Hashes are the sync hashes over the whole state of the peer itself, strictly ascending by point. If a point was
 	// reached in several epochs, the hash from the last epoch counts.

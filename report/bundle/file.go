@@ -41,6 +41,7 @@ type File struct {
 	scanned bool
 	each    map[string]*tracediff.ClaimLog // by the format's name, from the same reading
 	gameLog *gamelog.Log                   // as a game's own log, once it was
+	chain   *chained                       // as a chain of signatures, once it was
 }
 
 // recognise finds out what a file of the session is by its first bytes.

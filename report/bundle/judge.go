@@ -100,8 +100,16 @@ func (d *doctor) narrowing() {
 // covered returns what the peers' evidence covers.
 func (d *doctor) covered() (list []verdict.Covered) {
 	for _, p := range d.peers {
+		spans := p.Covers
+		kind := func(what string) int {
+			return slices.IndexFunc(spans, func(c document.Coverage) bool { return c.What == what })
+		}
+		if i := kind("signatures"); i >= 0 && kind("hashes") < 0 { // a signature contains the hash of the state
+			spans = append(slices.Clip(spans), spans[i])
+			spans[len(spans)-1].What = "hashes"
+		}
 		list = append(list, verdict.Covered{
-			Name: p.Name, Spans: p.Covers, Points: slices.Sorted(maps.Keys(p.points)), FromStart: p.first, Systems: p.systems,
+			Name: p.Name, Spans: spans, Points: slices.Sorted(maps.Keys(p.points)), FromStart: p.first, Systems: p.systems,
 		})
 	}
 	return list

@@ -228,7 +228,7 @@ func (s *Session) placePeers(place *place) []*Peer {
 				s.takeLog(p, f)
 			}
 		}
-		if len(set.Entries) == 0 && p.Log == nil {
+		if len(set.Entries) == 0 && p.Log == nil && !slices.ContainsFunc(place.files, (*File).isChain) {
 			s.lost = append(s.lost, set.Warnings...)
 			s.losePeer(p)
 			continue
@@ -281,6 +281,7 @@ func (s *Session) Compared(hashes map[string]*bisect.Log) ([]*bisect.Peer, error
 		b := &bisect.Peer{Name: named[i], Path: p.Path, Snapshots: p.States, Lost: slices.Clone(p.Lost), Notes: slices.Clone(p.Notes)}
 		list = append(list, b)
 		if p.Log == nil {
+			s.signedHashes(b, p)
 			continue
 		}
 		if known := hashes[p.Log.Path]; known != nil {

@@ -6,7 +6,9 @@ import (
 	"slices"
 
 	"github.com/desynctool/desynctool/archive"
+	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/internal/prose"
+	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/report/formats"
 	"github.com/desynctool/desynctool/snapshot"
@@ -95,11 +97,46 @@ func (s *Session) signer(f *File, name string) *Peer {
 	return nil
 }
 
+// chain reads and verifies a chain, the first time that it is called.
+func (s *Session) chain(f *File) (*signatures.Signed, error) {
+	if f.chain == nil {
+		f.chain = &chained{}
+		f.chain.signed, f.chain.err = formats.ReadChain(s.tree, f.Path)
+	}
+	return f.chain.signed, f.chain.err
+}
+
+// chained is a chain, once it was read.
+type chained struct {
+	signed *signatures.Signed
+	err    error
+}
+
+// signedHashes gives a peer without an order log the hashes that its chain signs. A chain that cannot be read is
+// reported by Contradictions.
+func (s *Session) signedHashes(b *bisect.Peer, p *Peer) {
+	for _, f := range s.Chains() {
+		signed, err := s.chain(f)
+		if err != nil || s.signer(f, s.names.peer(signed.Header.Peer)) != p {
+			continue
+		}
+		h := bisect.NewHashes(orderlog.Header{Seed: signed.Header.Seed, Peer: p.Name})
+		for tick, state := range signed.All() {
+			sync := state.Short()
+			h.Add(&orderlog.Record{Kind: orderlog.ObservedRecord, Observed: []orderlog.Observed{
+				{Point: tick, Kind: orderlog.SyncHash, Coverage: orderlog.Full, Bytes: sync[:]}}})
+		}
+		b.Log = h.Log()
+		b.Log.Name, b.Log.Signed = f.Path, true
+		return
+	}
+}
+
 // VerifySigned verifies a chain, and compares its peer's files with it: the roots of its snapshots, and its log's
 // hashes. It returns the findings about the chain itself, then about the files next to it, if there are any. The error
 // means that the chain could not be read.
 func (s *Session) VerifySigned(f *File) (snapshot.Verification, error) {
-	signed, err := formats.ReadChain(s.tree, f.Path)
+	signed, err := s.chain(f)
 	if err != nil {
 		return nil, err
 	}

@@ -120,7 +120,8 @@ func (s *Session) oneWitness() {
 	s.places = out
 }
 
-// otherNames warns about files that name their peer by the name of another place's folder. The folder's name is used.
+// otherNames warns about files that name their peer by the name of another place's folder, whose name is used, and about
+// chains of signatures that no other file next to them names the peer of.
 func (s *Session) otherNames(lists [][]witness) {
 	paths := make([]string, len(s.places))
 	for i, p := range s.places {
@@ -128,7 +129,7 @@ func (s *Session) otherNames(lists [][]witness) {
 	}
 	folders := snapshot.PeerNames(make([]string, len(paths)), paths)
 	for i, list := range lists {
-		seen := []string{"", folders[i]}
+		seen, own := []string{"", folders[i]}, []string{folders[i]}
 		for k := range list {
 			name := cmp.Or(list[k].named, list[k].peer())
 			if of := slices.Index(folders, name); of >= 0 && !slices.Contains(seen, name) {
@@ -136,6 +137,22 @@ func (s *Session) otherNames(lists [][]witness) {
 				s.warnings = append(s.warnings, files.Note{Path: paths[i], Text: fmt.Sprintf(
 					"%s: its %s name their peer %q, which is the name of another peer's folder, %s: here the peer is %s, by its folder", paths[i], list[k].kind, name, paths[of], prose.Name(folders[i]))})
 			}
+			own = append(own, name)
+		}
+		for _, f := range s.places[i].files {
+			if !f.isChain() {
+				continue
+			}
+			signed, err := s.chain(f)
+			if err != nil {
+				continue
+			}
+			name := s.names.peer(signed.Header.Peer)
+			if slices.Contains(own, name) || len(own) == 1 && !slices.Contains(folders, name) {
+				continue
+			}
+			s.warnings = append(s.warnings, files.Note{Path: f.Path, Text: fmt.Sprintf(
+				"%s: it is signed as the peer %q, and lies among the files of %s", f.Path, name, prose.Name(folders[i]))})
 		}
 	}
 }

@@ -2,6 +2,7 @@ package signatures
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 
 	"github.com/desynctool/desynctool/snapshot/merkle"
@@ -53,6 +54,17 @@ func (s *Signed) Tick(state merkle.Hash) (uint64, bool) {
 		return 0, false
 	}
 	return s.ticks[i], true
+}
+
+// All yields the signed ticks, ascending, and their states.
+func (s *Signed) All() iter.Seq2[uint64, merkle.Hash] {
+	return func(yield func(uint64, merkle.Hash) bool) {
+		for i, tick := range s.ticks {
+			if !yield(tick, s.states[i]) {
+				return
+			}
+		}
+	}
 }
 
 // Len returns the number of bound entries.
