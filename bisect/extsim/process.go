@@ -31,11 +31,12 @@ type process struct {
 	ctx   context.Context // of the whole simulator
 	grace time.Duration   // to leave by itself
 	host  bool            // see Options
+	under func(cmd *exec.Cmd) (started func(err error), err error)
 }
 
 // startProcess starts a command in its own process group and connects to it.
 func startProcess(ctx context.Context, argv []string, opts Options) (link, error) {
-	p := &process{cmd: exec.CommandContext(ctx, argv[0], argv[1:]...), done: make(chan struct{}), ctx: ctx, grace: opts.grace(), host: opts.Host}
+	p := &process{cmd: exec.CommandContext(ctx, argv[0], argv[1:]...), done: make(chan struct{}), ctx: ctx, grace: opts.grace(), host: opts.Host, under: opts.Under}
 	p.cmd.Dir, p.cmd.Env = opts.Dir, append(cleanEnv(), opts.Env...)
 	p.cmd.Stderr = &p.log
 	p.cmd.WaitDelay = p.grace
@@ -82,7 +83,16 @@ func (p *process) startPiped() error {
 
 // start starts the command and waits for its end in the background.
 func (p *process) start() error {
-	if err := p.cmd.Start(); err != nil {
+	started := func(error) {}
+	if p.under != nil {
+		var err error
+		if started, err = p.under(p.cmd); err != nil {
+			return err
+		}
+	}
+	err := p.cmd.Start()
+	started(err)
+	if err != nil {
 		return err
 	}
 	go func() {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os/exec"
 	"time"
 
 	"github.com/desynctool/desynctool/bisect"
@@ -21,6 +22,10 @@ type Options struct {
 	// current folder. Env are variables that it gets in addition to this process's environment.
 	Dir string
 	Env []string
+
+	// Under, if not nil, changes the command so that it runs under another program, such as a debugger, which may take its
+	// stdin and stdout: for a socket. The function that it returns is called once the command was started, or was not.
+	Under func(cmd *exec.Cmd) (started func(err error), err error)
 
 	// Host reports whether the command is a program that runs the target. Such a program ends with the status
 	// HostFailed when the target ends; the last line on its stderr describes how.

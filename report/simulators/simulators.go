@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -32,6 +33,9 @@ type Options struct {
 	// current folder. Env are variables that programs get in addition to the variables of this process.
 	Dir string
 	Env []string
+	// Under, if not nil, is how programs are started: see extsim.Options. They then connect to a socket. It is an error for
+	// simulators that are not programs.
+	Under func(cmd *exec.Cmd) (started func(err error), err error)
 	// Module returns the simulator in a WebAssembly module, for a program that runs modules itself;
 	// nil starts desynctool-wasm.
 	Module func(ctx context.Context, name, path string, opts extsim.Options) (*bisect.Sim, error)
@@ -58,7 +62,13 @@ func parse(ctx context.Context, spec string, opts Options) (*bisect.Sim, error) 
 		if err != nil {
 			return nil, fmt.Errorf("simulator %q: %w", spec, err)
 		}
-		return extsim.New(ctx, spec, argv, extsim.Options{Transport: transport, Timeout: opts.Timeout, Dir: opts.Dir, Env: opts.Env})
+		if opts.Under != nil && transport == extsim.Stdio {
+			transport = extsim.Unix
+		}
+		return extsim.New(ctx, spec, argv, extsim.Options{Transport: transport, Timeout: opts.Timeout, Dir: opts.Dir, Env: opts.Env, Under: opts.Under})
+	}
+	if opts.Under != nil {
+		return nil, fmt.Errorf("%q cannot run under a debugger: name a program, exec:COMMAND", spec)
 	}
 	if kind == "wasm" {
 		if !filepath.IsAbs(command) {
