@@ -16,7 +16,8 @@ type Place struct {
 	File     string // with slashes, as the compiler was given it
 	Line     int    // from 1; 0 if it is not known
 	Module   string // the file name of the program or library
-	Offset   uint64 // in the module, from its first byte in memory
+	Offset   uint64 // in the module: the virtual address in its file
+	Text     string // the line of source, without the space around it; see Read
 }
 
 // String returns "apply_damage (combat.c:212)", or the module and the offset where no name is known.

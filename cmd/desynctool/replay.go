@@ -29,6 +29,8 @@ type replayFlags struct {
 	predict                  []uint
 	until                    uint64
 	untilSet                 bool
+	branches                 bool
+	source                   string
 	from, writeTrace, expect string
 	all, force               bool
 	match                    *matchFlag
@@ -66,6 +68,10 @@ saved states.
 --drill steps system by system: two simulators side by side, or one simulator
 next to the trace that the peer left, as far as the trace proves the difference.
 
+--branches lets two builds that were compiled for it record the branches that they
+take in the tick that departs, and names the line at which they go different ways
+(docs/code.md).
+
 --write-trace writes the hashes of the replay. --expect compares a replay with
 such hashes instead of the hashes in the log: golden hashes across commits and
 platforms.
@@ -73,6 +79,7 @@ platforms.
 ` + cli.ExitHelp,
 		Example: `  desynctool replay s/client
   desynctool replay s/host --dual --serialize --check-caches
+  desynctool replay s/host --sim exec:./sound --against exec:./own --branches
   desynctool replay s/host --write-trace golden.trace
   desynctool replay s/host --expect golden.trace`,
 		Args: cobra.ExactArgs(1),
@@ -94,6 +101,8 @@ platforms.
 	f.StringVar(&flags.writeTrace, "write-trace", "", "write the hash of each state point to this trace")
 	f.StringVar(&flags.expect, "expect", "", "compare the replay with the hashes in this trace")
 	f.BoolVar(&flags.drill, "drill", false, "step system by system: find the first system that differs, and the values that it wrote")
+	f.BoolVar(&flags.branches, "branches", false, "with --against or --dual: find the line at which the builds go different ways")
+	f.StringVar(&flags.source, "source", "", "with --branches: the folder of the game's source, to print its lines")
 	f.BoolVar(&flags.force, "force", false, "accept snapshots of another seed, map or build than the log; with a game: accept a recording of another version")
 	f.BoolVarP(&flags.all, "all", "a", false, "print every difference")
 	flags.sims.addGames(cmd)
@@ -141,6 +150,12 @@ func (f *replayFlags) modes() (modes []bisect.TrialMode, err error) {
 	}
 	if f.drill && f.writeTrace != "" {
 		return nil, errors.New("--drill stops inside a tick, --write-trace goes on to the end: give one of them")
+	}
+	if f.branches && f.against == "" && !f.dual {
+		return nil, errors.New("--branches compares the branches of two builds: give the other one by --against, or --dual for two runs of one")
+	}
+	if f.source != "" && !f.branches {
+		return nil, errors.New("--source is for --branches, which is not asked for")
 	}
 	return modes, nil
 }
@@ -232,7 +247,11 @@ func doReplay(e *env, path string, flags replayFlags, format *cli.Outputs) error
 		trials = append(trials, t)
 	}
 	e.Warn(session.Warnings)
-	return e.Finish(format, document.Trials(trials), flags.all)
+	replayed := document.Replayed{Trials: trials}
+	if flags.branches {
+		replayed.Branches = e.branches(session, sim, trials, opts, flags.source)
+	}
+	return e.Finish(format, document.Trials(replayed), flags.all)
 }
 
 // try replays in one mode, with a progress bar, and writes the hashes of a plain replay if requested.
@@ -259,6 +278,7 @@ func (e *env) playAgain(path string, game *compare.Witness, modes []bisect.Trial
 		name  string
 	}{
 		{flags.from != "", "from"}, {flags.writeTrace != "", "write-trace"}, {flags.expect != "", "expect"}, {flags.drill, "drill"},
+		{flags.branches, "branches"},
 	} {
 		if f.given {
 			return fmt.Errorf("--%s needs a simulator that speaks the protocol, and %s is a game", f.name, game.Game.Title)
@@ -301,5 +321,5 @@ func (e *env) playAgain(path string, game *compare.Witness, modes []bisect.Trial
 		t.Lost = append(t.Lost, tree.Lost().Texts()...)
 	}
 	e.Warn(slices.Concat(warnings, tree.Warnings().Texts()))
-	return e.Finish(format, document.Trials(trials), flags.all)
+	return e.Finish(format, document.Trials(document.Replayed{Trials: trials}), flags.all)
 }

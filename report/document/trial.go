@@ -14,6 +14,7 @@ type replayedDocument struct {
 	Head
 	trialDocument
 	Trials []trialDocument `json:"trials"`
+	Code   *codeDocument   `json:"code,omitempty"` // where builds go different ways
 }
 
 // trialDocument is a replay in one mode.
@@ -56,14 +57,14 @@ type departureDocument struct {
 }
 
 // Trials returns the document of replays.
-func Trials(list bisect.Trials) Document {
-	return documentOf(list, trialsJSON, trialsText)
+func Trials(r Replayed) Document {
+	return documentOf(r, trialsJSON, trialsText)
 }
 
-func trialsJSON(list bisect.Trials) *replayedDocument {
-	doc := &replayedDocument{Head: head("replay", StatusOf(list), nil)}
+func trialsJSON(r Replayed) *replayedDocument {
+	doc := &replayedDocument{Head: head("replay", StatusOf(r), nil), Code: branchesJSON(r.Branches)}
 	shown := false
-	for i, t := range list {
+	for i, t := range r.Trials {
 		d := trialJSON(t)
 		doc.Trials = append(doc.Trials, d)
 		if i == 0 || !shown && t.Departed() {
@@ -100,13 +101,14 @@ func trialJSON(t *bisect.Trial) trialDocument {
 	return d
 }
 
-func trialsText(out *Text, list bisect.Trials, all bool) {
-	for i, t := range list {
+func trialsText(out *Text, r Replayed, all bool) {
+	for i, t := range r.Trials {
 		if i > 0 {
 			out.put("")
 		}
 		trialText(out, t, all)
 	}
+	branchesText(out, r.Branches)
 }
 
 func trialText(out *Text, t *bisect.Trial, all bool) {

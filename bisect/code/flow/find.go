@@ -73,12 +73,14 @@ func Find(log *orderlog.Log, builds [2]*bisect.Sim, opts Options) (_ *Finding, e
 			return nil, err
 		}
 		f.recorders[i] = &recorder{log: log, sim: sim, tick: opts.Tick, opts: opts.Trial, dir: dir}
-		if f.runs[i], err = f.record(i, lead, math.MaxUint64); err != nil {
-			return nil, err
-		}
-		f.programs[i] = newPrograms(f.runs[i].tick)
+	}
+	if err := f.recordBoth(); err != nil {
+		return nil, err
 	}
 	out := &Finding{Kind: Data, Tick: opts.Tick, Builds: [2]string{builds[0].Name, builds[1].Name}}
+	if err := f.sooner(out); err != nil {
+		return nil, err
+	}
 	if err := f.compare(out); err != nil {
 		return nil, err
 	}
@@ -118,6 +120,37 @@ func (f *finder) close() {
 			p.close()
 		}
 	}
+}
+
+// recordBoth records the tick in both builds.
+func (f *finder) recordBoth() (err error) {
+	for i := range f.runs {
+		if f.runs[i], err = f.record(i, lead, math.MaxUint64); err != nil {
+			return err
+		}
+		if f.programs[i] == nil {
+			f.programs[i] = newPrograms(f.runs[i].tick)
+		}
+	}
+	return nil
+}
+
+// sooner looks for a tick before the one in question in which the branches differ while the states still agree: then the
+// builds differ in something that the states do not contain. Only two instances of one program can be compared there.
+func (f *finder) sooner(out *Finding) error {
+	if !sameModules([2]*Recording{f.runs[0].tick, f.runs[1].tick}) {
+		return nil
+	}
+	tick, err := firstTick(f.recorders)
+	if err != nil || tick >= out.Tick {
+		return err
+	}
+	out.Notes = append(out.Notes, fmt.Sprintf("the states agree up to tick %d: until then, what differs is in no state", out.Tick))
+	out.Tick, f.opts.Tick = tick, tick
+	for _, r := range f.recorders {
+		r.tick = tick
+	}
+	return f.recordBoth()
 }
 
 // threads returns the numbers of the threads that took branches in either recording.
@@ -248,13 +281,17 @@ func describe(out *Finding, p *parting, programs [2]*programs, stack []Address) 
 	if out.At, err = programs[of].decides(at, p.near[of]); err != nil {
 		return err
 	}
+	noted := len(programs[of].notes)
 	for i := slices.Index(stack, at) + 1; i > 0 && i < len(stack); i++ {
 		places, err := programs[of].places(stack[i])
 		if err != nil {
 			return err
 		}
-		out.Stack = append(out.Stack, places...)
+		if out.Stack = append(out.Stack, places...); places[len(places)-1].Function == "main" {
+			break // what calls it is the system's
+		}
 	}
+	programs[of].notes = programs[of].notes[:noted] // nobody needs lines of the libraries that call the game
 	return nil
 }
 
@@ -307,6 +344,9 @@ func (f *finder) systems(out *Finding, p *parting) error {
 		if parts[i], err = r.systems(); err != nil {
 			return err
 		}
+		if n := len(parts[i]); n == 0 || parts[i][n-1].until != f.runs[i].tick.Thread(0).Count {
+			return nil // it cannot be stepped, or the hash after each system takes branches too
+		}
 	}
 	in := func(i int) int {
 		return slices.IndexFunc(parts[i], func(one part) bool { return p.index[i]+1 < one.until })
@@ -316,7 +356,7 @@ func (f *finder) systems(out *Finding, p *parting) error {
 		a, b = in(*p.alone), in(*p.alone)
 	}
 	if a < 0 || a != b || a >= len(parts[0]) {
-		return nil // not stepped, or stepped otherwise than the whole tick
+		return nil
 	}
 	out.System = parts[0][a].system
 	for i := range min(len(parts[0]), len(parts[1])) {

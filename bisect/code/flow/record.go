@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/orderlog"
@@ -156,6 +157,46 @@ func (r *recorder) systems() (list []part, err error) {
 }
 
 const maxSystems = 10_000
+
+// firstTick returns the first tick in which the branches of two builds differ, at most the one in question.
+func firstTick(recorders [2]*recorder) (tick uint64, err error) {
+	first := recorders[0].log.Header.FirstPoint
+	if w := recorders[0].opts.From; w != nil {
+		first = w.Point.Tick
+	}
+	var spots [2]*bisect.Spot
+	var branchers [2]bisect.Brancher
+	defer func() {
+		for _, s := range spots {
+			if s != nil {
+				err = errors.Join(err, s.Close())
+			}
+		}
+	}()
+	for i, r := range recorders {
+		if spots[i], branchers[i], err = r.reach(first); err != nil {
+			return r.tick, nil // the log begins later, and its first part is not what leads to the tick
+		}
+		if _, err := branchers[i].Branches(bisect.BranchesHash, "", math.MaxUint64); err != nil {
+			return 0, err
+		}
+	}
+	for tick = first; tick < recorders[0].tick; tick++ {
+		var flows [2][]bisect.Flow
+		for i := range spots {
+			if err := spots[i].Play(); err != nil {
+				return 0, err
+			}
+			if flows[i], err = branchers[i].Branches(bisect.BranchesHash, "", math.MaxUint64); err != nil {
+				return 0, err
+			}
+		}
+		if !slices.Equal(flows[0], flows[1]) {
+			return tick, nil
+		}
+	}
+	return tick, nil
+}
 
 // close closes the files of a run.
 func (r *run) close() {

@@ -10,6 +10,12 @@
    a key made of N; the keys of a real game are secret. */
 #define DESYNCTOOL_IMPLEMENTATION
 #include "desynctool.h"
+#ifdef SKIRMISH_BRANCHES /* a build that records its branches: docs/code.md */
+#include "desynctool_branches.h"
+#define RECORDER desync_branches
+#else
+#define RECORDER NULL
+#endif
 
 enum { INFANTRY, TANK, TYPES, SLOTS = 40, UNITS = TYPES * SLOTS, SIDE = 16, CELL = 8, ONE = 65536, EDGE = SIDE * CELL * ONE };
 enum { MOVE, ATTACK, STOP };
@@ -234,7 +240,7 @@ static game served;
 static const desync_target target = {
     .user = &served, .name = "skirmish", .build = "1.0", .kinds = kinds, .kind_count = 3, .start = start, .load = load, .world = world,
     .memory = &served.s, .memory_size = sizeof served.s, .begin = begin, .next = next, .caches = caches, .validate = validate,
-    .test = test, .predict = predict};
+    .test = test, .predict = predict, .branches = RECORDER};
 
 #ifdef DESYNCTOOL_WASM
 const desync_target *desync_game(void) { return served.fault = UINT64_MAX, &target; }

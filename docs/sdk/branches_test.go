@@ -1,0 +1,43 @@
+package sdk_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// TestBranches: a build of the game in C that records its branches leads to the line of its mistake, which hides in a
+// cache for some ticks before any state differs.
+func TestBranches(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("the recorder needs an ELF system")
+	}
+	needTool(t, "gcc")
+	dir := t.TempDir()
+	recorder := filepath.Join(dir, "recorder.c")
+	if err := os.WriteFile(recorder, []byte("#define DESYNCTOOL_BRANCHES_IMPLEMENTATION\n#include \"desynctool_branches.h\"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	game := filepath.Join(dir, "game")
+	for _, args := range [][]string{
+		{"-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-O2", "-I", "c", "-c", recorder, "-o", game + "-recorder.o"},
+		{"-std=c99", "-g", "-O1", "-DSKIRMISH_BRANCHES", "-fsanitize-coverage=trace-pc", "-c", "c/skirmish.c", "-o", game + ".o"},
+		{game + ".o", game + "-recorder.o", "-o", game, "-lpthread"},
+	} {
+		if out, err := exec.Command("gcc", args...).CombinedOutput(); err != nil {
+			t.Fatalf("gcc %q: %v\n%s", args, err, out)
+		}
+	}
+	session, _ := play(t, game, "--fault", faultTick)
+	sound, own := "exec:"+game+" serve", "exec:"+game+" serve --fault "+faultTick
+	run(t, 0, "sim", "check", "--log", filepath.Join(session, "host", "order-log.bin"), "--", game, "serve")
+	text := run(t, 1, "replay", filepath.Join(session, "host"), "--sim", sound, "--against", own, "--branches", "--source", "c")
+	for _, want := range []string{"the builds go different ways in fire (skirmish.c:", "if (g->tick < g->fault) g->s.grid[cell(at)]--;", "until then, what differs is in no state"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("expected %q in\n%s", want, text)
+		}
+	}
+}
