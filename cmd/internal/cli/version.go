@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/mod/module"
 
+	"github.com/desynctool/desynctool/internal/lazyregexp"
 	"github.com/desynctool/desynctool/internal/licenses"
 	"github.com/desynctool/desynctool/report/document"
 )
@@ -52,6 +52,9 @@ type Build struct {
 	Platform string  `json:"platform"`
 }
 
+// pseudoVersion is a version that the Go command made of a commit: its time and its name. go.dev/ref/mod specifies it.
+var pseudoVersion = lazyregexp.New(`^v[0-9]+\.(?:0\.0-|[0-9]+\.[0-9]+-(?:[^+]*\.)?0\.)([0-9]{14})-([A-Za-z0-9]+)(?:\+[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?$`)
+
 // ThisBuild returns how the running program was built.
 func ThisBuild() Build {
 	info, ok := debug.ReadBuildInfo()
@@ -65,11 +68,9 @@ func ThisBuild() Build {
 // install MODULE@VERSION. A pseudo-version contains a commit.
 func buildOf(info *debug.BuildInfo) Build {
 	b := Build{Version: info.Main.Version, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
-	if module.IsPseudoVersion(b.Version) {
-		if rev, err := module.PseudoVersionRev(b.Version); err == nil {
-			b.Commit = &rev
-		}
-		if at, err := module.PseudoVersionTime(b.Version); err == nil {
+	if m := pseudoVersion.FindStringSubmatch(b.Version); m != nil {
+		b.Commit = &m[2]
+		if at, err := time.Parse("20060102150405", m[1]); err == nil {
 			b.dated(at)
 		}
 	}

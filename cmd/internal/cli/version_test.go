@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/mod/module"
 )
 
 const commit = "0123456789abcdef0123456789abcdef01234567"
@@ -21,6 +22,22 @@ func settings(pairs ...string) (s []debug.BuildSetting) {
 		s = append(s, debug.BuildSetting{Key: pairs[i], Value: pairs[i+1]})
 	}
 	return s
+}
+
+// TestPseudoVersion: versions are taken apart as the Go command's own library does.
+func TestPseudoVersion(t *testing.T) {
+	for _, version := range []string{
+		"v0.0.0-20260304030607-0123456789ab", "v1.2.4-0.20260304030607-0123456789ab+dirty", "v2.3.4-pre.0.20260304030607-0123456789ab",
+		"v2.3.4-pre.20260304030607-0123456789ab", "v1.2.3", "v1.0.0-20260304030607-0123456789ab", "v0.0.0-2026030403060-0123456789ab", "(devel)",
+	} {
+		m := pseudoVersion.FindStringSubmatch(version)
+		if (m != nil) != module.IsPseudoVersion(version) {
+			t.Errorf("%s: %q, x/mod has %v", version, m, module.IsPseudoVersion(version))
+		}
+		if rev, err := module.PseudoVersionRev(version); err == nil && (m == nil || m[2] != rev) {
+			t.Errorf("%s: %q, x/mod has %s", version, m, rev)
+		}
+	}
 }
 
 // TestBuildOf: each way in which the Go command records a version.
