@@ -7,6 +7,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/desynctool/desynctool/internal/testkit/effort"
 )
 
 // TestBranches: a build of the game in C that records its branches leads to the line of its mistake, which hides in a
@@ -36,6 +38,39 @@ func TestBranches(t *testing.T) {
 	run(t, 0, "sim", "check", "--log", filepath.Join(session, "host", "order-log.bin"), "--", game, "serve")
 	text := run(t, 1, "replay", filepath.Join(session, "host"), "--sim", sound, "--against", own, "--branches", "--source", "c")
 	for _, want := range []string{"the builds go different ways in fire (skirmish.c:", "if (g->tick < g->fault) g->s.grid[cell(at)]--;", "until then, what differs is in no state"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("expected %q in\n%s", want, text)
+		}
+	}
+}
+
+// TestBranchesRust: the same of the game in Rust.
+func TestBranchesRust(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("the recorder needs an ELF system")
+	}
+	effort.Whole(t)
+	needTool(t, "rustc")
+	dir := t.TempDir()
+	recorder, game := filepath.Join(dir, "recorder.c"), filepath.Join(dir, "game")
+	if err := os.WriteFile(recorder, []byte("#define DESYNCTOOL_BRANCHES_IMPLEMENTATION\n#include \"desynctool_branches.h\"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{
+		{"gcc", "-std=c99", "-O2", "-I", "c", "-c", recorder, "-o", game + ".o"},
+		{
+			"rustc", "--edition", "2021", "-D", "warnings", "-g", "-C", "opt-level=1", "--cfg", "desynctool_branches", "-C", "passes=sancov-module",
+			"-C", "llvm-args=-sanitizer-coverage-level=3", "-C", "llvm-args=-sanitizer-coverage-trace-pc-guard", "-C", "link-arg=" + game + ".o", "-o", game, "rust/skirmish.rs",
+		},
+	} {
+		if out, err := exec.Command(args[0], args[1:]...).CombinedOutput(); err != nil {
+			t.Fatalf("%q: %v\n%s", args, err, out)
+		}
+	}
+	session, _ := play(t, game, "--fault", faultTick)
+	sound, own := "exec:"+game+" serve", "exec:"+game+" serve --fault "+faultTick
+	text := run(t, 1, "replay", filepath.Join(session, "host"), "--sim", sound, "--against", own, "--branches", "--source", "rust")
+	for _, want := range []string{"the builds go different ways in fire (skirmish.rs:", "if self.tick < self.fault {"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("expected %q in\n%s", want, text)
 		}

@@ -278,7 +278,7 @@ func describe(out *Finding, p *parting, programs [2]*programs, stack []Address) 
 		return nil
 	}
 	at := programs[of].decider(p.last[of], stack, p.next[of])
-	if out.At, err = programs[of].decides(at, p.near[of]); err != nil {
+	if out.At, err = programs[of].decides(at, p.near[of], out.Next); err != nil {
 		return err
 	}
 	noted := len(programs[of].notes)
@@ -335,6 +335,30 @@ func (f *finder) steady(out *Finding, p *parting) error {
 	return describe(out, p, f.programs, stack)
 }
 
+// maxHashing is how many branches the hash after a system may take, such as the game's own description of its state.
+const maxHashing = 1000
+
+// level takes the branches of the hashes after each system out of the counts: a whole tick, of count branches, has one hash.
+// It reports whether the counts fit; a build that cannot be stepped has none.
+func level(parts []part, count uint64) bool {
+	n := uint64(len(parts))
+	if n == 0 || parts[n-1].until < count {
+		return false
+	}
+	more := parts[n-1].until - count
+	if n == 1 {
+		return more == 0
+	}
+	each := more / (n - 1)
+	if more%(n-1) != 0 || each > maxHashing {
+		return false
+	}
+	for i := range parts {
+		parts[i].until -= uint64(i) * each
+	}
+	return true
+}
+
 // systems finds the system of the difference, and whether the states differ in an earlier system: then the branches
 // differ since the values do.
 func (f *finder) systems(out *Finding, p *parting) error {
@@ -344,8 +368,8 @@ func (f *finder) systems(out *Finding, p *parting) error {
 		if parts[i], err = r.systems(); err != nil {
 			return err
 		}
-		if n := len(parts[i]); n == 0 || parts[i][n-1].until != f.runs[i].tick.Thread(0).Count {
-			return nil // it cannot be stepped, or the hash after each system takes branches too
+		if !level(parts[i], f.runs[i].tick.Thread(0).Count) {
+			return nil
 		}
 	}
 	in := func(i int) int {

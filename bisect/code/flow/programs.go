@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/desynctool/desynctool/bisect/code"
 	"github.com/desynctool/desynctool/bisect/code/symbols"
@@ -128,8 +129,9 @@ func (p *programs) entry(at Address) (Address, bool) {
 }
 
 // decides returns the place of the last line of the block that begins with a branch, where the program decides how to go
-// on. near has the branches around it; the next one of the same function ends the block.
-func (p *programs) decides(at Address, near []Address) ([]code.Place, error) {
+// on. near has the branches around it; the next one of the same function ends the block, if it is where one of the builds
+// goes on. Else an optimiser has moved blocks, and the beginning of the block is all that is certain.
+func (p *programs) decides(at Address, near []Address, next [2][]code.Place) ([]code.Place, error) {
 	entry, ok := p.entry(at)
 	if !ok {
 		return p.places(at)
@@ -144,6 +146,15 @@ func (p *programs) decides(at Address, near []Address) ([]code.Place, error) {
 		}
 	}
 	if end == 0 {
+		return p.places(at)
+	}
+	after, err := p.places(end)
+	if err != nil {
+		return nil, err
+	}
+	if !slices.ContainsFunc(next[:], func(list []code.Place) bool {
+		return len(list) > 0 && list[0].Function == after[0].Function && list[0].Line == after[0].Line
+	}) {
 		return p.places(at)
 	}
 	return p.program(at.Module()).Last(at.Offset()-1, end.Offset()-1)

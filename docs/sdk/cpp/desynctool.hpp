@@ -1370,6 +1370,13 @@ public:
     virtual void predict(std::uint64_t tick, std::uint32_t player, Orders orders) = 0;
 };
 
+/// The branches that the simulation takes: returns desync_branches of ../c/desynctool_branches.h.
+class Branches {
+public:
+    virtual ~Branches() = default;
+    virtual decltype(desync_target::branches) branches() = 0;
+};
+
 namespace detail {
 
 /// The callbacks of desynctool.h for a game.
@@ -1460,6 +1467,7 @@ template <class G> struct Served {
         if constexpr (is<Validates>) t.validate = validate;
         if constexpr (is<Tests>) t.test = test;
         if constexpr (is<Predicts>) t.predict = predict;
+        if constexpr (is<Branches>) t.branches = game.branches();
         return t;
     }
 };

@@ -2448,6 +2448,9 @@ pub trait Game {
     fn predicts(&mut self) -> Option<&mut dyn Predicts> {
         None
     }
+    fn branches(&mut self) -> Option<&mut dyn Branches> {
+        None
+    }
 }
 
 /// The current state, also between the systems of a tick.
@@ -2499,6 +2502,20 @@ pub trait Tests {
 /// Plays the current tick ahead with the orders of one player, as that player's machine does, and takes it back.
 pub trait Predicts {
     fn predict(&mut self, tick: u64, player: u32, orders: &[Order]);
+}
+
+/// The branches of a thread of the simulation: their number, and a hash of their order. It is laid out as in C.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Flow {
+    pub thread: u32,
+    pub count: u64,
+    pub hash: u64,
+}
+
+/// Records the branches that the simulation takes: desynctool_branches.rs does so.
+pub trait Branches {
+    fn record(&mut self, mode: u32, file: &str, stop: u64) -> Result<Vec<Flow>>;
 }
 
 const MAX_REQUEST: u64 = 1 << 30;
@@ -2582,6 +2599,7 @@ impl Server<'_> {
             ("validate", g.validates().is_some()),
             ("test", g.tests().is_some()),
             ("predict", g.predicts().is_some()),
+            ("branches", g.branches().is_some()),
         ];
         out.map(5);
         out.str("protocol");
@@ -2739,6 +2757,20 @@ impl Server<'_> {
         Ok(())
     }
 
+    fn branches(&mut self, r: &mut Reader<'_>, out: &mut Vec<u8>) -> Result<()> {
+        self.running(false)?;
+        let (mode, file, stop) = (r.u32()?, r.text()?, r.uint()?);
+        let flows = lacks(self.game.branches())?.record(mode, &file, stop)?;
+        out.array(flows.len());
+        for f in flows {
+            out.array(3);
+            out.uint(u64::from(f.thread));
+            out.uint(f.count);
+            out.uint(f.hash);
+        }
+        Ok(())
+    }
+
     /// The reply to a request. An error is one of a request that makes no sense at all, and cannot be answered.
     fn answer(&mut self, request: &[u8]) -> Result<Vec<u8>> {
         let mut r = Reader::new(request);
@@ -2757,7 +2789,7 @@ impl Server<'_> {
             "state" | "save" | "next" | "caches" => 0,
             "start" | "restore" => 1,
             "hello" | "load" | "step" | "begin" | "validate" | "test" => 2,
-            "predict" => 3,
+            "predict" | "branches" => 3,
             _ => params,
         };
         let result =
@@ -2786,6 +2818,7 @@ impl Server<'_> {
             "validate" => self.validate(r, out),
             "test" => self.test(r, out),
             "predict" => self.predict(r, out),
+            "branches" => self.branches(r, out),
             _ => refuse("no such request"),
         }
     }

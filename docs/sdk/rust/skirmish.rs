@@ -11,6 +11,8 @@
 //! Nothing differs until a unit walks where the grid wrongly shows a crowd. With --sign each peer signs its states,
 //! with a key made of N; the keys of a real game are secret.
 mod desynctool;
+#[cfg(desynctool_branches)] // a build that records its branches: docs/code.md
+mod desynctool_branches;
 
 use desynctool::*;
 
@@ -268,6 +270,10 @@ impl Game for Skirmish {
     }
     fn predicts(&mut self) -> Option<&mut dyn Predicts> {
         Some(self)
+    }
+    #[cfg(desynctool_branches)]
+    fn branches(&mut self) -> Option<&mut dyn Branches> {
+        Some(Box::leak(Box::new(desynctool_branches::BranchRecorder)))
     }
 }
 
