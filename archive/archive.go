@@ -107,6 +107,7 @@ type Tree struct {
 
 	holding sync.Mutex // of held
 	packed  int64      // bytes of all archives on the disk or from stdin
+	entries int64      // of all archives
 
 	mu      sync.Mutex
 	mounts  map[string]*node // roots of archives by their cleaned paths; nil for files that are none
@@ -241,6 +242,16 @@ func (t *Tree) hold(n int64) error {
 		return fmt.Errorf("unpack the archive to a folder: %w", limits.Ratio.Reached("", 0))
 	}
 	return t.held.Resize("", all)
+}
+
+// enter accounts for entries of an archive.
+func (t *Tree) enter(n int64) error {
+	t.holding.Lock()
+	defer t.holding.Unlock()
+	if t.entries += n; t.entries > limits.FreeEntries && (t.entries-limits.FreeEntries)*1024 > limits.Density.Max()*t.packed {
+		return limits.Density.Reached("", 0)
+	}
+	return nil
 }
 
 // count adds an archive on the disk or from stdin to the bytes by which hold bounds the content.

@@ -38,7 +38,7 @@ var errNoEntry = errors.New("no entry")
 // salvage lists the entries that are whole of a zip archive without its list. It returns
 // how many there are.
 func (a *archive) salvage(root *node, r io.ReaderAt, size int64) (count int) {
-	for at := int64(0); count < a.tree.limits.Entries; count++ {
+	for at := int64(0); count < a.tree.limits.Entries && a.tree.enter(1) == nil; count++ {
 		e, err := readLocal(r, at, size)
 		if err == nil {
 			err = a.measure(e, r, size)

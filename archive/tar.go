@@ -109,6 +109,8 @@ func (a *archive) readEntries(root *node, in *tar.Reader, take func(io.Reader, *
 		}
 		if err == nil && count >= a.tree.limits.Entries {
 			err = limits.Entries.Reached("", 0)
+		} else if err == nil {
+			err = a.tree.enter(1)
 		}
 		if err == nil {
 			err = a.addTar(root, in, h, take)

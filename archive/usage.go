@@ -2,7 +2,10 @@ package archive
 
 import (
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -73,4 +76,31 @@ func (m *meter) count(path string, f files.File, err error) (files.File, error) 
 	m.opened.Store(filepath.Clean(path), true)
 	m.opens.Add(1)
 	return &files.Counted{File: f, Count: func(n int) { m.read.Add(int64(n)) }}, nil
+}
+
+// SizeOnDisk returns how many bytes the files at some paths have on the disk, archives as they are packed. A state of a
+// file, or a file in an archive, counts as the whole file on the disk.
+func SizeOnDisk(paths []string) (bytes int64) {
+	for _, path := range paths {
+		if at := strings.LastIndexByte(path, '@'); at > 0 && !exists(path) {
+			path = path[:at]
+		}
+		for path = filepath.Clean(path); !exists(path) && filepath.Dir(path) != path; {
+			path = filepath.Dir(path)
+		}
+		_ = filepath.WalkDir(path, func(_ string, d fs.DirEntry, err error) error {
+			if err == nil && d.Type().IsRegular() {
+				if info, err := d.Info(); err == nil {
+					bytes += info.Size()
+				}
+			}
+			return nil
+		})
+	}
+	return bytes
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }

@@ -84,6 +84,9 @@ func (a *archive) readZip(r io.ReaderAt, size int64) (*node, error) {
 	if len(z.File) > a.tree.limits.Entries {
 		return nil, limits.Entries.Reached("", int64(len(z.File)))
 	}
+	if err := a.tree.enter(int64(len(z.File))); err != nil {
+		return nil, err
+	}
 	packed := uint64(0)
 	for _, f := range z.File {
 		if packed += f.CompressedSize64; packed > uint64(size) {

@@ -145,7 +145,7 @@ func doBisect(e *env, paths []string, flags bisectFlags, format *cli.Outputs) er
 	}
 	var options archive.Options
 	if sim == nil && game == nil { // otherwise the replays take most of the time
-		options.Context = e.Context
+		options = e.reading(paths)
 	}
 	tree, err := e.openWith(options, paths...)
 	if err != nil {

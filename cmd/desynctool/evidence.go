@@ -3,6 +3,9 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
+	"slices"
+	"sync/atomic"
 
 	"github.com/spf13/cobra"
 
@@ -12,12 +15,39 @@ import (
 	"github.com/desynctool/desynctool/report/survey"
 )
 
-// open returns the tree for paths on the command line, with archives as folders. It ignores empty paths.
+// open returns the tree for paths on the command line, with archives as folders, for a command that reads and plays
+// nothing: limits.CPU bounds it. It ignores empty paths.
 func (e *env) open(paths ...string) (*archive.Tree, error) {
+	return e.openWith(e.reading(paths), paths...)
+}
+
+// openToPlay is open for a command that plays what it reads.
+func (e *env) openToPlay(paths ...string) (*archive.Tree, error) {
 	return e.openWith(archive.Options{Context: e.Context}, paths...)
 }
 
-// openWith is open with other limits.
+// reading bounds a command that reads some paths, and returns its options.
+func (e *env) reading(paths []string) archive.Options {
+	e.Bound(func() int64 {
+		onDisk := slices.DeleteFunc(slices.Clone(paths), func(path string) bool { return path == "" || path == archive.Stdin })
+		return archive.SizeOnDisk(onDisk) + e.piped.Load()
+	})
+	return archive.Options{Context: e.Context}
+}
+
+// piped is stdin. It counts what is read.
+type piped struct {
+	io.Reader
+	read *atomic.Int64
+}
+
+func (p piped) Read(b []byte) (int, error) {
+	n, err := p.Reader.Read(b)
+	p.read.Add(int64(n))
+	return n, err
+}
+
+// openWith is open with other options.
 func (e *env) openWith(options archive.Options, paths ...string) (*archive.Tree, error) {
 	given := make([]string, 0, len(paths))
 	for _, path := range paths {
@@ -40,7 +70,7 @@ func (e *env) openWith(options archive.Options, paths ...string) (*archive.Tree,
 
 // openRecording reads one whole order log.
 func (e *env) openRecording(path string) (*bundle.Recording, error) {
-	tree, err := e.open(path)
+	tree, err := e.openToPlay(path)
 	if err != nil {
 		return nil, err
 	}

@@ -125,7 +125,7 @@ func doBisectGit(e *env, paths []string, flags bisectFlags, format *cli.Outputs)
 		}
 		return e.findCommit(o, format)
 	}
-	tree, err := e.open(log, g.expect)
+	tree, err := e.openToPlay(log, g.expect)
 	if err != nil {
 		return err
 	}

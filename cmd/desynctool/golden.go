@@ -122,7 +122,7 @@ func doGoldenRecord(e *env, dir string, paths []string, flags goldenRecordFlags,
 	if err != nil {
 		return err
 	}
-	tree, err := e.open(paths...)
+	tree, err := e.openToPlay(paths...)
 	if err != nil {
 		return err
 	}

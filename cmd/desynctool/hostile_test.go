@@ -91,7 +91,7 @@ const weighedTo = "DESYNCTOOL_TEST_WEIGHED"
 
 // weighed is main, and writes how many bytes it allocated in all and held at once.
 func weighed() {
-	cli.TuneMemory()
+	cli.TuneProcess()
 	status := run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)

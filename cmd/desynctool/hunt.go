@@ -189,7 +189,7 @@ func huntModes() (names []string) {
 
 // openOrders reads the order log at a path.
 func (e *env) openOrders(path string) (*orderlog.Log, error) {
-	tree, err := e.open(path)
+	tree, err := e.openToPlay(path)
 	if err != nil {
 		return nil, err
 	}

@@ -200,7 +200,7 @@ func doReplay(e *env, path string, flags replayFlags, format *cli.Outputs) error
 	if opts.Against, err = flags.sims.parse(e.Context, "--against", flags.against); err != nil {
 		return err
 	}
-	tree, err := e.open(path, flags.from, flags.expect)
+	tree, err := e.openToPlay(path, flags.from, flags.expect)
 	if err != nil {
 		return err
 	}
@@ -300,7 +300,7 @@ func (e *env) playAgain(path string, game *compare.Witness, modes []bisect.Trial
 		against.Force = flags.force
 		opts.Against = against.Witness
 	}
-	tree, err := e.open(path)
+	tree, err := e.openToPlay(path)
 	if err != nil {
 		return err
 	}

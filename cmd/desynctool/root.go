@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"slices"
+	"sync/atomic"
 
 	"github.com/spf13/cobra"
 
@@ -19,6 +20,8 @@ type env struct {
 	replayed *resultcache.Cache
 	// game is the page given by --game, empty if the flag is not given.
 	game string
+	// piped is how many bytes were read from stdin.
+	piped atomic.Int64
 }
 
 // filesOnly are the commands that accept paths, but not - for stdin.

@@ -128,7 +128,7 @@ func doSimCheck(e *env, argv []string, flags simCheckFlags, format *cli.Outputs)
 		}
 		params[key] = value
 	}
-	tree, err := e.open(flags.log)
+	tree, err := e.openToPlay(flags.log)
 	if err != nil {
 		return err
 	}

@@ -250,12 +250,13 @@ func (e *env) find(paths []string, flags triageFlags) (*triage.Found, error) {
 	if err != nil {
 		return nil, err
 	}
-	options := archive.Options{Count: flags.stats}
+	var options archive.Options
 	if builds.Sim == nil && builds.Witness == nil { // else the replays take long, and earlier results are shown
-		options.Context = e.Context
+		options = e.reading(paths)
 	}
+	options.Count = flags.stats
 	if slices.Contains(paths, archive.Stdin) {
-		options.Stdin = e.Stdin
+		options.Stdin = piped{e.Stdin, &e.piped}
 	}
 	tree, err := e.openWith(options, paths...)
 	if err != nil {
@@ -268,6 +269,6 @@ func (e *env) find(paths []string, flags triageFlags) (*triage.Found, error) {
 	if err != nil {
 		return nil, err
 	}
-	opened.Wall, opened.Progress = e.WallReached, progress
+	opened.Wall, opened.Progress = e.TimeReached, progress
 	return opened.Find(flags.match.named())
 }

@@ -19,7 +19,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/desynctool/desynctool/internal/file/limits"
 	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/report/isolate"
 	"github.com/desynctool/desynctool/report/triage"
@@ -66,13 +65,14 @@ type Env struct {
 	noPager      bool
 	gitBisectRun bool // map statuses 2 and 3 to the status of a commit that cannot be tested
 	limits       limitFlags
-	endWall      func()        // releases the timers of limits.Wall; nil without it
-	overdue      chan struct{} // closed if the command still runs some time after limits.Wall
+	endWall      func()     // releases the timers of limits.Wall; nil without it
+	endCPU       func()     // ends the watch of Bound; nil before it
+	overdue      chan error // receives limits.Wall or limits.CPU if the command still runs some time after that limit
 }
 
 // Main runs the command line of the process and ends it.
 func Main(p Program) {
-	TuneMemory()
+	TuneProcess()
 	os.Exit(Run(p, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
@@ -83,14 +83,14 @@ func Run(p Program, args []string, stdin io.Reader, stdout, stderr io.Writer) in
 	}
 	interrupts, stop := listen()
 	defer stop()
-	e := &Env{Stdin: stdin, Stdout: stdout, Stderr: stderr, Context: interrupts.ctx, Reader: p.Reader, program: &p, args: args, interrupts: interrupts, overdue: make(chan struct{})}
+	e := &Env{Stdin: stdin, Stdout: stdout, Stderr: stderr, Context: interrupts.ctx, Reader: p.Reader, program: &p, args: args, interrupts: interrupts, overdue: make(chan error, 2)}
 	status := make(chan int, 1)
 	go func() { status <- e.run(stdout) }()
 	select {
 	case s := <-status:
 		return s
-	case <-e.overdue: // it computes, and does not look at its context
-		e.complain(limits.Wall.Reached("", 0))
+	case over := <-e.overdue: // it computes, and does not look at its context
+		e.complain(over)
 		return e.exit(nil, Ended(document.Inconclusive))
 	}
 }
@@ -110,6 +110,9 @@ func (e *Env) run(stdout io.Writer) int {
 	}
 	if e.endWall != nil {
 		defer e.endWall()
+	}
+	if e.endCPU != nil {
+		defer e.endCPU()
 	}
 	return e.exit(cmd, err)
 }

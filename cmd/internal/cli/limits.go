@@ -139,14 +139,14 @@ func (e *Env) useLimits() error {
 	if wall, ok := limits.Deadline(); ok {
 		var cancel func()
 		e.Context, cancel = context.WithTimeoutCause(e.Context, wall, limits.Wall.Reached("", 0))
-		hard := time.AfterFunc(wall+max(wall/4, time.Second), func() { close(e.overdue) })
+		hard := time.AfterFunc(wall+max(wall/4, time.Second), func() { e.overdue <- limits.Wall.Reached("", 0) })
 		e.endWall = func() { hard.Stop(); cancel() }
 	}
 	return nil
 }
 
-// WallReached returns a line which reports that the run took too long, "" if it did not.
-func (e *Env) WallReached() string {
+// TimeReached returns a line which reports that the run took too long, "" if it did not.
+func (e *Env) TimeReached() string {
 	if over := (*limits.Error)(nil); e.Context.Err() != nil && errors.As(context.Cause(e.Context), &over) {
 		return over.Error()
 	}

@@ -22,9 +22,10 @@ var rooms atomic.Int64
 // RoomFor lets the heap grow for this many triages at once, from its next collection until the process ends.
 func RoomFor(jobs int) { rooms.Store(int64(min(jobs, maxRoom))) }
 
-// TuneMemory sets when garbage is collected. If GOGC is set, it decides instead. GOMEMLIMIT limits memory as in any Go
-// program.
-func TuneMemory() {
+// TuneProcess prepares a process for one command. It sets when garbage is collected; if GOGC is set, it decides instead.
+// GOMEMLIMIT limits memory as in any Go program. The processor time of the process is then the time of its command.
+func TuneProcess() {
+	alone.Store(true)
 	if os.Getenv("GOGC") != "" {
 		return
 	}

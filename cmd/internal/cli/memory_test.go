@@ -14,7 +14,7 @@ import (
 
 // memoryLimits prints what a command's process would run with.
 func memoryLimits() {
-	TuneMemory()
+	TuneProcess()
 	limit := debug.SetMemoryLimit(-1)
 	percent := debug.SetGCPercent(100)
 	fmt.Println(limit, percent)

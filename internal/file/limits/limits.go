@@ -87,6 +87,7 @@ var (
 
 	Archive = define("archive", Bytes, 1*gib, 1<<40, "the content of all archives that is held in memory")
 	Entries = define("entries", Count, 100_000, 1<<31, "entries of an archive")
+	Density = define("density", Count, 16, 1_000_000, "entries of all archives for each KiB of them, beyond 16384 entries")
 	Nested  = define("nested", Count, 2, 16, "how deep archives in archives are read")
 
 	Ratio       = define("ratio", Times, 200, 1_000_000, "how many times larger than the file its content may be, beyond what free allows")
@@ -125,6 +126,7 @@ var (
 var (
 	Memory = define("memory", Bytes, 4*gib, 1<<50, "the content that is held in memory at one time")
 	Wall   = define("wall", Duration, None, math.MaxInt64, "how long a command may take")
+	CPU    = define("cpu", Duration, 4e9, math.MaxInt64, "processor time of a command that plays nothing, for each MiB that is given, at least one")
 )
 
 const (
@@ -154,6 +156,9 @@ func Given() (list []string) {
 	}
 	return list
 }
+
+// FreeEntries is how many entries archives may have before [Density] applies.
+const FreeEntries = 1 << 14
 
 // freeCells is how many cells a state may have before [Sparse] applies.
 const freeCells = 1 << 20

@@ -48,7 +48,7 @@ func (c checked) Run() int {
 
 // Checked is the main function of a program for tests. It leaves every JSON document that a command writes for Main.
 func Checked(p cli.Program) {
-	cli.TuneMemory()
+	cli.TuneProcess()
 	args := os.Args[1:]
 	stdout, files := documentsOf(args)
 	var out io.Writer = os.Stdout
