@@ -29,11 +29,19 @@ func (e *Entry) Check(like *Entry) error {
 }
 
 // Undamaged reads all bytes of a snapshot once and compares them with the file's own checksums. Unlike [Entry.Check] it
-// neither decompresses the content nor computes digests, so it costs little more than reading. It returns nil for a
-// snapshot that is not Checksummed, and the result of Check where there is one.
+// neither decompresses the content nor computes digests, so it costs little more than reading. It returns the result of
+// Check where there is one. A state in another format with checksums is read once, unless it was read before; a state
+// without checksums is not.
 func (e *Entry) Undamaged() error {
 	if !e.Checksummed() {
-		return nil
+		if e.Format == nil || e.info != nil || e.part != nil || !e.Format.Checksummed && e.Format.ChecksummedFile == nil {
+			return nil
+		}
+		_, err := e.Info()
+		if errors.As(err, new(*MisnamedError)) {
+			return nil
+		}
+		return err
 	}
 	if e.content != nil {
 		return e.content.err

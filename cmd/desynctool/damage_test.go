@@ -289,3 +289,33 @@ func TestDamageOfGames(t *testing.T) {
 		})
 	}
 }
+
+// TestDamageOfUnpaired: a damaged state of a game is noticed although no other peer has a state of that point.
+func TestDamageOfUnpaired(t *testing.T) {
+	const save = "dmp_cmds_000007e8_000"
+	for session, list := range map[string][]string{
+		"openttd/insync":           {"client/" + save + "ade40.sav", "server/" + save + "ade40.sav", "server/" + save + "ae020.sav"},
+		"warzone2100/insync_3peer": {"desync25702_p0.txt", "desync25702_p2.txt", "desync25802_p2.txt"},
+	} {
+		dir := t.TempDir()
+		last := ""
+		for _, name := range list {
+			last = filepath.Join(dir, filepath.FromSlash(name))
+			copyFile(t, filepath.Join("..", "..", "testdata", filepath.FromSlash(session), filepath.FromSlash(name)), last)
+		}
+		desynctool(t, 0, nil, "triage", dir)
+		b, err := os.ReadFile(last)
+		if err == nil {
+			err = os.WriteFile(last, edited(b, len(b)/2, 1), 0o666)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, command := range []string{"triage", "bisect", "doctor"} {
+			var out bytes.Buffer
+			if status := run([]string{command, dir}, strings.NewReader(""), &out, &out); status != 3 {
+				t.Errorf("%s: %s: status %d\n%.500s", session, command, status, &out)
+			}
+		}
+	}
+}
