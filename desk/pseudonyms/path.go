@@ -108,6 +108,9 @@ func (s *Scrubber) pathPairs(root *folder) (out []pair) {
 				if below != "" { // a text may omit the path that was given
 					add(filepath.Join(below, e.name), strings.TrimPrefix(at, filepath.Clean(root.path)+string(filepath.Separator)))
 				}
+				if !e.dir && stemOf(e.name) != e.name { // or all of the path
+					add(e.name, names[i])
+				}
 			}
 			walk(e, at, filepath.Join(below, e.name))
 		}
@@ -146,7 +149,7 @@ func (s *Scrubber) inElement(text string) string {
 		if fold(name) == fold(text) {
 			return with
 		}
-		if len([]rune(name)) >= minName {
+		if sought(name) {
 			list = append(list, pair{fold(name), with})
 		}
 	}

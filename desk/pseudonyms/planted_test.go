@@ -126,6 +126,42 @@ func leaks(content, name string) bool {
 	return false
 }
 
+// TestNamedFiles: a name of letters only, or of two characters, is replaced in the name of a file that a sentence has by
+// itself.
+func TestNamedFiles(t *testing.T) {
+	for _, called := range [][2]string{{"Zaphodvick", "Trillianova"}, {"小明", "花子"}} {
+		dir := t.TempDir()
+		for i, own := range called {
+			other := called[1-i]
+			trace := fmt.Sprintf("%%desynctool trace 1\n%%seed 7\n%%peer %q\n", own)
+			for tick := range 20 {
+				trace += fmt.Sprintf("tick=%d system=Move scope=unit_%s sum=0x%04x\n", tick, own, tick+tick/13*i)
+			}
+			log := fmt.Sprintf("[1] WARNING: %s joined\n[2] ERROR: desync with %s: checksum mismatch at tick 13, %s_save.dat\n", own, other, own)
+			for name, content := range map[string]string{"checkpoints.trace": trace + "%end\n", "game_" + own + ".log": log} {
+				path := filepath.Join(dir, own, name)
+				if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		list, errs := triage(t, pseudonyms.NewScrubber(key(t)), dir)
+		if len(list) == 0 || len(errs) > 0 {
+			t.Fatalf("%d reports, %q", len(list), errs)
+		}
+		for _, text := range allStrings(t, list[0]) {
+			for _, name := range called {
+				if leaks(text, name) {
+					t.Errorf("%q is in %q", name, text)
+				}
+			}
+		}
+	}
+}
+
 // drawn are two names that sort as host and client do.
 func drawn(t *rapid.T, from []string) []string {
 	list := rapid.SliceOfNDistinct(rapid.SampledFrom(from), 2, 2, func(s string) string { return strings.ToLower(s) }).Draw(t, "names")

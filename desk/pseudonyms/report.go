@@ -4,7 +4,6 @@ import (
 	"encoding/hex"
 	"reflect"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/report/document"
@@ -132,6 +131,11 @@ func (s *Scrubber) report(r *document.Report, saved bool) {
 		w.versions[strings.Trim(part, ",;()\"'")] = true
 	}
 	s.prepare()
+	for i := range r.Fingerprints {
+		if f := &r.Fingerprints[i]; f.Level == document.LevelMessage { // it repeats the words of a message
+			f.Name = s.inQuote(f.Name, w.versions)
+		}
+	}
 	w.collect = true
 	w.value(reflect.ValueOf(r), sentence)
 	for old, with := range w.changed {
@@ -258,7 +262,7 @@ func (s *Scrubber) inSentence(text string, versions map[string]bool) string {
 	}
 	text = s.addresses(s.replaced(text, s.apart), versions)
 	for _, p := range s.quoted {
-		if utf8.RuneCountInString(p.old) >= minName && strings.Contains(text, p.old) && replaceWhole(text, p.old, "") != text {
+		if strings.Contains(text, p.old) && replaceWhole(text, p.old, "") != text {
 			s.remain("a sentence has a word that is the name of a player as well; it was kept, since most such words are not names there")
 		}
 	}

@@ -128,7 +128,7 @@ func (s *Scrubber) prepare() {
 	s.quoted, s.apart = nil, nil
 	for name, with := range known {
 		for _, form := range forms(name) {
-			if utf8.RuneCountInString(form) >= minName {
+			if sought(form) {
 				s.quoted = append(s.quoted, pair{form, with})
 				if distinct(form) {
 					s.apart = append(s.apart, pair{form, with})

@@ -166,8 +166,19 @@ func isSix(text string) bool {
 }
 
 // minName is the minimum length in characters of a name that is searched for in quotations. Shorter names are parts of
-// everything.
+// everything. A character of a script without letters, such as 明, counts as two: most names have two.
 const minName = 3
+
+// sought reports whether a name is long enough to be searched for.
+func sought(name string) bool {
+	n := 0
+	for _, r := range name {
+		if n++; unicode.In(r, unicode.Han, unicode.Hangul, unicode.Hiragana, unicode.Katakana) {
+			n++
+		}
+	}
+	return n >= minName
+}
 
 // inQuote replaces the known names in a text from a file where they are separate words, and addresses.
 func (s *Scrubber) inQuote(text string, versions map[string]bool) string {
