@@ -247,6 +247,30 @@ func TestTwoHundred(t *testing.T) {
 	}
 }
 
+// TestProgramsOfTheRepository: programs that a repository's own settings name are not started.
+func TestProgramsOfTheRepository(t *testing.T) {
+	r := newRepo(t, straight(6, 4))
+	ran := filepath.Join(t.TempDir(), "ran")
+	if err := os.MkdirAll(filepath.Join(r.dir, ".git", "info"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(r.dir, ".git", "info", "attributes"), []byte("* filter=x=y diff=x\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for key, program := range map[string]string{
+		"core.fsmonitor": "; false", "filter.x=y.smudge": "; cat", "filter.x=y.clean": "; cat", "diff.x.textconv": "; cat", "diff.external": "", "core.pager": "; cat",
+	} {
+		r.git("config", key, "touch "+ran+program)
+	}
+	r.git("config", "filter.x=y.required", "true")
+	if f, err := Find(t.Context(), r.options(t.TempDir(), "c1..c6")); err != nil || f.First < 0 || f.Commits[f.First].Subject != "commit 4" {
+		t.Errorf("%+v: %v", f, err)
+	}
+	if _, err := os.Stat(ran); err == nil {
+		t.Error("a program of the repository ran")
+	}
+}
+
 // TestThousandWithMerges is a history of branches and merges, with the break on a branch.
 func TestThousandWithMerges(t *testing.T) {
 	effort.Whole(t)

@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/desynctool/desynctool/bisect/extsim"
@@ -22,6 +23,9 @@ type Repository struct {
 	git    string // the program
 	dir    string // where it is run
 	common string // the folder that all its worktrees share, absolute
+
+	// config are settings, as key and value, that keep git from starting programs that the repository names.
+	config [][2]string
 }
 
 // ErrNoGit means that there is no git on this machine.
@@ -53,7 +57,9 @@ func OpenRepository(ctx context.Context, dir string) (*Repository, error) {
 	} else if !info.IsDir() {
 		return nil, fmt.Errorf("%s: not a folder", dir)
 	}
-	r := &Repository{git: program, dir: dir}
+	r := &Repository{git: program, dir: dir, config: [][2]string{
+		{"core.hooksPath", os.DevNull}, {"core.fsmonitor", "false"}, {"log.showSignature", "false"}, {"diff.external", ""},
+	}}
 	common, err := r.line(ctx, "rev-parse", "--git-common-dir")
 	if err != nil {
 		where := dir
@@ -68,7 +74,29 @@ func OpenRepository(ctx context.Context, dir string) (*Repository, error) {
 	if r.common, err = filepath.Abs(common); err != nil {
 		return nil, err
 	}
-	return r, nil
+	return r, r.withoutFilters(ctx)
+}
+
+// withoutFilters turns off the filters that the repository's own settings define. Those of the user stay.
+func (r *Repository) withoutFilters(ctx context.Context) error {
+	var out bytes.Buffer
+	err := r.run(ctx, &out, "config", "--null", "--show-scope", "--get-regexp", `^filter\.`)
+	if failed := (*gitError)(nil); errors.As(err, &failed) && failed.status == 1 { // there are none
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	list := strings.Split(out.String(), "\x00") // scope, setting and value, scope, …
+	for i := 0; i+1 < len(list); i += 2 {
+		key, _, _ := strings.Cut(list[i+1], "\n")
+		if end := strings.LastIndexByte(key, '.'); end >= 0 && (list[i] == "local" || list[i] == "worktree") {
+			for _, setting := range [][2]string{{"smudge", ""}, {"clean", ""}, {"process", ""}, {"required", "false"}} {
+				r.config = append(r.config, [2]string{key[:end+1] + setting[0], setting[1]})
+			}
+		}
+	}
+	return nil
 }
 
 // gitError is what git said when it failed.
@@ -88,10 +116,15 @@ func (e *gitError) Error() string {
 
 // run runs git, which writes to out.
 func (r *Repository) run(ctx context.Context, out io.Writer, args ...string) error {
-	// Hooks of the user's, such as post-checkout, are not for our worktrees.
-	cmd := exec.CommandContext(ctx, r.git, append([]string{"-c", "core.hooksPath=" + os.DevNull}, args...)...)
+	cmd := exec.CommandContext(ctx, r.git, args...)
 	cmd.Dir = r.dir
+	count, _ := strconv.Atoi(os.Getenv("GIT_CONFIG_COUNT")) // the caller's own settings of this kind
 	cmd.Env = append(Environ(), "LC_ALL=C", "GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0")
+	for _, setting := range r.config { // settings may contain =, so that -c cannot set them
+		cmd.Env = append(cmd.Env, fmt.Sprintf("GIT_CONFIG_KEY_%d=%s", count, setting[0]), fmt.Sprintf("GIT_CONFIG_VALUE_%d=%s", count, setting[1]))
+		count++
+	}
+	cmd.Env = append(cmd.Env, fmt.Sprintf("GIT_CONFIG_COUNT=%d", count))
 	var said extsim.Tail
 	cmd.Stdout, cmd.Stderr = out, &said
 	processgroup.Own(cmd) // a terminal's Ctrl-C must not end the cleanup
