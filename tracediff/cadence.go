@@ -14,9 +14,13 @@ type cadence struct {
 	even   int64  // how many distances equal the smallest
 }
 
-// regular reports whether most ticks have the same distance. If so, missing whole ticks were not traced. If not, the
-// trace has ticks only where something happens, and nothing happened in the missing ones.
-func (d *cadence) regular() bool { return 4*d.even >= 3*(d.ticks-1) }
+// regular reports whether most ticks of some trace have the same distance. If so, whole ticks that a trace lacks were not
+// traced. If not, traces have ticks only where something happens, and nothing happened in the missing ones.
+func (c *comparer) regular() bool {
+	return slices.ContainsFunc(c.peers, func(p *peer) bool {
+		return p.cadence.ticks >= knownCadence && 4*p.cadence.even >= 3*(p.cadence.ticks-1)
+	})
+}
 
 // see adds a tick.
 func (d *cadence) see(t Tick) {
@@ -86,7 +90,7 @@ func (c *comparer) missing(k *keyInfo, occurrence int64, have uint64) {
 		}
 		lossy := c.list[i].Dialect.Lossy
 		switch {
-		case !inTick && cad.ticks >= settledCadence && (lossy || cad.regular()):
+		case !inTick && cad.ticks >= settledCadence && (lossy || c.regular()):
 			if !cad.off(c.tick) {
 				p.info.gap(c.tick, cad.last)
 			}
@@ -156,7 +160,7 @@ func (c *comparer) resolve() {
 				}
 				untraced.Count = max(untraced.Count, k.lacking[i&^1].count+k.lacking[i|1].count)
 			case l.wholeTicks && c.peers[i/2].cadence.off(l.first.Tick):
-			case l.wholeTicks && (c.list[i/2].Dialect.Lossy || c.peers[i/2].cadence.regular()):
+			case l.wholeTicks && (c.list[i/2].Dialect.Lossy || c.regular()):
 				c.peers[i/2].info.early(l.first.Tick, l.last)
 			case !l.wholeTicks && k.cadence[i/2].ticks >= settledCadence && k.cadence[i/2].off(l.first.Tick):
 			case c.list[i/2].Dialect.Lossy:

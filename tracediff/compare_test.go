@@ -153,6 +153,7 @@ func TestCompare(t *testing.T) {
 			want: "first missing tick 2 Fight/Health#0 line 6:=bb2, absent\nbracket {Good:1 HasGood:true Bad:2} exact true\nchanged 0 missing 1 last 2 of 30\n" +
 				"cascade Fight/Health tick 2 to 2: 1\n"},
 		{name: "a whole tick missing", texts: []string{whole, strings.Replace(whole, ticksOf(20, 20, 1, move, fight), "", 1)}, want: "gap of trace 1 ticks 20 to 20\n"},
+		{name: "one of few ticks missing", texts: []string{ticksOf(0, 4, 1, "tick=%d system=Move sum=aa%d"), ticksAt(0, 2, 3, 4)}, want: "gap of trace 1 ticks 1 to 1\n"},
 		{name: "a tick of an event missing", texts: []string{ticksAt(0, 3, 4, 9, 11, 20, 26, 27, 33, 40, 48, 52), ticksAt(0, 3, 4, 9, 11, 20, 26, 27, 33, 48, 52)},
 			want: "first missing tick 40 Move/#0 line 10:=aa40, absent\nbracket {Good:33 HasGood:true Bad:40} exact false\nchanged 0 missing 1 last 40 of 52\n" +
 				"cascade Move/ tick 40 to 40: 1\n"},

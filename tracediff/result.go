@@ -109,6 +109,15 @@ func (r *Result) OfRuns() bool {
 	return len(r.Traces) > 0 && !slices.ContainsFunc(r.Traces, func(t TraceInfo) bool { return !snapshot.IsRun(t.Name) })
 }
 
+// Skips reports whether a trace lacks ticks within the bracket, in which the traces may have diverged.
+func (r *Result) Skips() bool {
+	return r.Bracket != nil && slices.ContainsFunc(r.Traces, func(t TraceInfo) bool {
+		return slices.ContainsFunc(t.Gaps, func(g Gap) bool {
+			return (!r.Bracket.HasGood || r.Bracket.Good.Before(g.Last)) && g.First.Before(r.Bracket.Bad)
+		})
+	})
+}
+
 // Dialect describes the engine's checksums. It comes from the traces, else from the logs with claims.
 func (r *Result) Dialect() Dialect {
 	for i := range r.Traces {

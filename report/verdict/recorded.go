@@ -23,7 +23,7 @@ func (c *Conclusion) recorded(e Evidence) {
 		case t.Dialect().Values || first.System != "" || first.Scope != "":
 			if c.Checkpoint == nil && t.Dialect().Engine != "" && first.Kind == tracediff.Changed {
 				doc, values := document.FirstCheckpoint(t)
-				c.Checkpoint = &Checkpoint{*doc, Moment{Number: doc.Tick, Native: doc.Native}, values, t.Bracket.HasGood}
+				c.Checkpoint = &Checkpoint{*doc, Moment{Number: doc.Tick, Native: doc.Native}, values, t.Bracket.HasGood && !t.Skips()}
 			}
 		case c.Parting == nil || t.Bracket.Bad.Number < c.Parting.Bad:
 			c.Parting = &document.Parting{Bad: t.Bracket.Bad.Number, Native: t.NativeName(tracediff.Tick{Number: t.Bracket.Bad.Number}), By: t.Traces[0].Kind()}
