@@ -55,6 +55,8 @@ type Claim struct {
 	// Loaded is for self-tests. It means that the runs differ before the tick is computed: the second run had loaded
 	// the state that the first had saved, perhaps in an earlier tick.
 	Loaded bool
+	// Began is for self-tests. It means that both runs began the tick with the same state, as far as the game can save it.
+	Began bool
 	// Replay means that the second computation replayed a recording, so the two builds may differ. The value of By
 	// comes from the replay, all others from the recording.
 	Replay bool

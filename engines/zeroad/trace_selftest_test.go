@@ -31,7 +31,7 @@ func TestReadTest(t *testing.T) {
 			t.Fatalf("%s: %+v, %v", name, log, err)
 		}
 		c := log.Claims[0]
-		if !strings.HasPrefix(c.Text, want) || !c.SelfTest || !c.Proves() || c.HasTick || c.Loaded != (name == "before") {
+		if !strings.HasPrefix(c.Text, want) || !c.SelfTest || !c.Proves() || c.HasTick || c.Loaded != (name == "before") || c.Began == c.Loaded {
 			t.Errorf("%s: %+v", name, c)
 		}
 	}
@@ -43,21 +43,24 @@ func TestReadTest(t *testing.T) {
 		content map[string]string
 		claims  int
 		fails   bool
+		began   bool // the last claim is about runs that began with one state
 	}{
-		"nothing":         {map[string]string{"x": ""}, 0, false},
-		"one side":        {map[string]string{"hash.after.a": "ab"}, 0, false},
-		"equal":           {map[string]string{"hash.after.a": "ab", "hash.after.b": "AB\n"}, 0, true},
-		"equal hashes":    {map[string]string{"hash.after.a": "ab", "hash.after.b": "ab\r\n"}, 0, false},
-		"both moments":    {map[string]string{"hash.after.a": "ab", "hash.after.b": "ac", "hash.before.a": "ab", "hash.before.b": "ad"}, 2, false},
-		"one state":       {map[string]string{"hash.after.a": "ab", "hash.after.b": "ab", "state.after.a": "x"}, 0, false},
-		"a longer state":  {map[string]string{"hash.after.a": "ab", "hash.after.b": "ab", "state.after.a": "x", "state.after.b": "xy"}, 1, false},
-		"the same states": {map[string]string{"hash.after.a": "ab", "hash.after.b": "ab", "state.after.a": "x", "state.after.b": "x"}, 0, false},
-		"no hash":         {map[string]string{"hash.after.a": "ab", "hash.after.b": "a hash"}, 0, true},
-		"an empty hash":   {map[string]string{"hash.after.a": "", "hash.after.b": "ab"}, 0, true},
-		"a long one":      {map[string]string{"hash.after.a": "ab", "hash.after.b": strings.Repeat("ab", 1<<20)}, 0, true},
+		"nothing":         {map[string]string{"x": ""}, 0, false, false},
+		"one side":        {map[string]string{"hash.after.a": "ab"}, 0, false, false},
+		"equal":           {map[string]string{"hash.after.a": "ab", "hash.after.b": "AB\n"}, 0, true, false},
+		"equal hashes":    {map[string]string{"hash.after.a": "ab", "hash.after.b": "ab\r\n"}, 0, false, false},
+		"both moments":    {map[string]string{"hash.after.a": "ab", "hash.after.b": "ac", "hash.before.a": "ab", "hash.before.b": "ad"}, 2, false, false},
+		"other states":    {map[string]string{"hash.after.a": "ab", "hash.after.b": "ac", "hash.before.a": "ab", "hash.before.b": "ab", "state.before.a": "x", "state.before.b": "y"}, 2, false, false},
+		"one beginning":   {map[string]string{"hash.after.a": "ab", "hash.after.b": "ac", "hash.before.a": "ab", "hash.before.b": "ab"}, 1, false, true},
+		"one state":       {map[string]string{"hash.after.a": "ab", "hash.after.b": "ab", "state.after.a": "x"}, 0, false, false},
+		"a longer state":  {map[string]string{"hash.after.a": "ab", "hash.after.b": "ab", "state.after.a": "x", "state.after.b": "xy"}, 1, false, false},
+		"the same states": {map[string]string{"hash.after.a": "ab", "hash.after.b": "ab", "state.after.a": "x", "state.after.b": "x"}, 0, false, false},
+		"no hash":         {map[string]string{"hash.after.a": "ab", "hash.after.b": "a hash"}, 0, true, false},
+		"an empty hash":   {map[string]string{"hash.after.a": "", "hash.after.b": "ab"}, 0, true, false},
+		"a long one":      {map[string]string{"hash.after.a": "ab", "hash.after.b": strings.Repeat("ab", 1<<20)}, 0, true, false},
 	} {
 		log, err := ReadTest(files.Disk, folderOf(t, test.content))
-		if (err != nil) != test.fails || (log != nil) != (test.claims > 0) || log != nil && len(log.Claims) != test.claims {
+		if (err != nil) != test.fails || (log != nil) != (test.claims > 0) || log != nil && (len(log.Claims) != test.claims || log.Claims[test.claims-1].Began != test.began) {
 			t.Errorf("%s: %+v, %v", name, log, err)
 		}
 	}

@@ -205,6 +205,11 @@ func (g *gatherer) write(dir string) error {
 		return nil
 	}
 	var states []snapshot.State
+	defer func() {
+		for _, s := range states {
+			s.Close()
+		}
+	}()
 	var lost []string
 	for _, p := range r.Peers {
 		c, state, err := g.computedOf(p.Name, r.Bracket.Bad.Tick)

@@ -31,7 +31,7 @@ func (c *Conclusion) answer(e Evidence) {
 	switch {
 	case c.InitialState:
 		c.put(StepInitial, document.RungFound)
-	case c.Bracket.Good != nil:
+	case c.Bracket.Good != nil || c.Began:
 		c.put(StepInitial, document.RungEqual)
 	default:
 		c.put(StepInitial, document.RungOpen, needs(EarlierState)...)

@@ -106,6 +106,8 @@ type Conclusion struct {
 	// is set if the two sides are one game that was computed twice.
 	Word *Word
 	Runs RunsOf
+	// Began is set if, by the game's word, the two runs began the tick in which they differ with the same state.
+	Began bool
 	// Statements are what engines said themselves.
 	Statements []Statement
 	Detected   *uint64 // the first state point at which a peer noticed

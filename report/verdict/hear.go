@@ -82,6 +82,13 @@ func (c *Conclusion) runs(e Evidence) {
 		if len(t.Traces) > 0 && t.Dialect().Replay {
 			c.Runs = RunsOfReplay
 		}
+		for i := range t.Claims {
+			if t.Claims[i].Loaded { // another test
+				c.Began = false
+				return
+			}
+			c.Began = c.Began || t.Claims[i].Began
+		}
 	}
 }
 

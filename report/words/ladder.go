@@ -68,6 +68,9 @@ func answer(c *verdict.Conclusion, a verdict.Answer) (found, evidence string) {
 		case c.InitialState:
 			return "differs before any tick", searched(c)
 		}
+		if c.Bracket.Good == nil {
+			return "equal", "both runs began the tick with the same state"
+		}
 		return "equal", "the states agree " + at(verdict.MomentOf(*c.Bracket.Good))
 	case verdict.StepBracket:
 		return bracket(c, open)

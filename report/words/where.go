@@ -59,7 +59,9 @@ func parted(c *verdict.Conclusion) string {
 	} else if c.System != "" {
 		text.WriteString(", in " + c.System)
 	}
-	if b.Good == nil && when.Kind != document.WhenStart && when.Kind != document.WhenLoad {
+	if c.Began && b.Good == nil {
+		text.WriteString(", after a tick that they began with the same state")
+	} else if b.Good == nil && when.Kind != document.WhenStart && when.Kind != document.WhenLoad {
 		text.WriteString(", and nothing before is known to be equal")
 	}
 	switch what := where(c); {

@@ -50,6 +50,8 @@ func unfit(c *verdict.Conclusion) string {
 		return "no states of the moment at which the peers diverged were compared"
 	case c.Later == 0:
 		return "what differs does not look enough like any class of mistakes"
+	case c.Began:
+		return "the states that differ were saved after the tick in which the runs diverged"
 	case c.Tick != nil:
 		return fmt.Sprintf("the nearest states that differ were saved %s later", prose.Count(c.Later, "tick", "ticks"))
 	case c.Bracket != nil && c.Bracket.Good == nil:
