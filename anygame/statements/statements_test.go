@@ -64,6 +64,8 @@ func TestSaid(t *testing.T) {
 			"2 host=8500fc12479833420dd9e386f98ef607 client=5afded9210edb167fd2d1ac2a484a655 by host !client 0"},
 		{"[Warning:BeaverBuddies] Random state mismatch: 1126400659 != 1062276210", "1 one side=1126400659 the other side=1062276210"},
 		{"Out of sync frame: 15911", "1 frame 15911 ~"},
+		{"desync at tick 1200\nplayer 1 gold=500 wood=20\nplayer 2 gold=310 wood=10", "1 tick 1200 ~"},
+		{"desync at tick 1200\nplayer 1: 500\nplayer 2: 310", "1 tick 1200 player 1=500 player 2=310"},
 		{"Out of sync!\nUnityEngine.Debug:LogError (object)", "1"},
 		{"Desync on frame 100. Local checksum: 7B, remote checksum: 1C8", "1 frame 100 local=7B remote=1C8 by local"},
 		{"Checksum for beat 1950 mismatched: 00ccd1fb (sim) != afb419d9 (Birchwater).", "1 beat 1950 sim=00ccd1fb Birchwater=afb419d9"},

@@ -19,6 +19,7 @@ type stated struct {
 	paren string // the one word between parentheses behind it
 	kind  kind
 
+	other   bool // it belongs to another word than a peer or a sum: gold=500
 	outside bool // the peer is named before the parenthesis around the value
 }
 
@@ -103,7 +104,7 @@ func byRole(list []stated) ([]tracediff.ClaimedValue, string) {
 		seen := map[string]bool{}
 		differ := false
 		for _, v := range list {
-			if v.noun != thing || v.peer == "" || seen[v.peer] {
+			if v.noun != thing || v.peer == "" || seen[v.peer] || thing == "" && v.other && v.kind != sum && len(v.text) < 6 {
 				continue
 			}
 			seen[v.peer] = true
@@ -253,9 +254,14 @@ func (m *message) label(i, from, to int) stated {
 	if v.peer == "" && outcome >= 0 {
 		v.peer, v.role = called(m.units[outcome].text), m.units[outcome].text
 	}
-	if v.peer == "" && v.noun == "" && i-2 >= from && oneOf(m.units[i-1].text, ":|=|(") {
-		if before := m.units[i-2]; before.kind == word && (len(before.text) == 1 || !programs.has(before.text)) {
+	if v.noun == "" && i-2 >= from && oneOf(m.units[i-1].text, ":|=|(") {
+		before := m.units[i-2]
+		switch {
+		case before.kind != word || len(before.text) > 1 && programs.has(before.text):
+		case v.peer == "":
 			v.name = m.token(i - 2)
+		default:
+			v.other = !m.used[i-2] && m.nameAt(i-2) == nil && !roles.has(before.text) && !outcomes.has(before.text) && before.text != v.peer
 		}
 	}
 	return v
