@@ -2,6 +2,7 @@ package spring
 
 import (
 	"archive/zip"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -148,21 +149,21 @@ func (a *archive) file(name string) []byte {
 	return nil
 }
 
-var (
-	infoName    = lazyregexp.New(`(?m)^[^-\n]*?\bname\s*=\s*(?:"([^"\n]*)"|'([^'\n]*)'|\[\[([^\]\n]*)\]\])`)
-	infoVersion = lazyregexp.New(`(?m)^[^-\n]*?\bversion\s*=\s*(?:"([^"\n]*)"|'([^'\n]*)'|\[\[([^\]\n]*)\]\])`)
-)
+// luaTexts finds the comments and the texts of a Lua file, each text with the name of its field.
+var luaTexts = lazyregexp.New(`--\[\[(?s:.*?)\]\]|--[^\n]*|(?:\b(\w+)\s*=\s*)?(?:"([^"\n]*)"|'([^'\n]*)'|\[\[([^\]\n]*)\]\])`)
 
 // versioned returns the name of an archive in start scripts, from its modinfo.lua or mapinfo.lua: with the version,
 // unless the name has it already. It is empty if only Lua could evaluate the file.
 func versioned(info string) string {
-	first := func(re *lazyregexp.Regexp) string {
-		if m := re.FindStringSubmatch(info); m != nil {
-			return m[1] + m[2] + m[3]
+	var name, version string
+	for _, m := range luaTexts.FindAllStringSubmatch(info, -1) {
+		switch text := m[2] + m[3] + m[4]; m[1] {
+		case "name":
+			name = cmp.Or(name, text)
+		case "version":
+			version = cmp.Or(version, text)
 		}
-		return ""
 	}
-	name, version := first(infoName), first(infoVersion)
 	if name != "" && version != "" && !strings.Contains(name, version) {
 		name += " " + version
 	}

@@ -540,10 +540,12 @@ func TestMutator(t *testing.T) {
 
 func TestVersioned(t *testing.T) {
 	for info, want := range map[string]string{
-		`return {name = "Witness Tanks", version = "1"}`:                        "Witness Tanks 1",
-		"local m = {\n\tname='Map 2.0',\n\tversion='2.0',\n}\nreturn m":         "Map 2.0",
-		"return { name = [[A \"B\"]], shortname = 'x' }":                        `A "B"`,
-		"-- name = \"no\"\nreturn {\n  shortname = 's',\n  Version = name()\n}": "",
+		`return {name = "Witness Tanks", version = "1"}`:                                                      "Witness Tanks 1",
+		"local m = {\n\tname='Map 2.0',\n\tversion='2.0',\n}\nreturn m":                                       "Map 2.0",
+		"return { name = [[A \"B\"]], shortname = 'x' }":                                                      `A "B"`,
+		`return {name = "Tanks", description = "a mini-game -- name = 'no'", version = "1"} -- version = "2"`: "Tanks 1",
+		"--[[ name = 'no'\n]] return {description = 'co-op', name = 'Tanks', version = '1'}":                  "Tanks 1",
+		"-- name = \"no\"\nreturn {\n  shortname = 's',\n  Version = name()\n}":                               "",
 	} {
 		if have := versioned(info); have != want {
 			t.Errorf("%q: %q, expected %q", info, have, want)
