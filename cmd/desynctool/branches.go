@@ -1,9 +1,7 @@
 package main
 
 import (
-	"fmt"
 	"os"
-	"slices"
 
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/bisect/code"
@@ -26,18 +24,12 @@ func (e *env) branches(session *bundle.Replayable, sim *bisect.Sim, trials bisec
 }
 
 func (e *env) compareBranches(session *bundle.Replayable, sim *bisect.Sim, trials bisect.Trials, opts bisect.TrialOptions) (_ *flow.Finding, err error) {
-	at := slices.IndexFunc(trials, func(t *bisect.Trial) bool {
-		return t.Departed() && (t.Mode == bisect.Against || t.Mode == bisect.Dual)
-	})
-	if at < 0 {
-		return nil, fmt.Errorf("nothing departs, there is no tick to look into")
-	}
-	tick, ok := trials[at].Tick()
-	if !ok {
-		return nil, fmt.Errorf("no tick departs: the states differ at state point %d already", trials[at].First.Point)
+	trial, tick, err := departingTick(trials)
+	if err != nil {
+		return nil, err
 	}
 	builds := [2]*bisect.Sim{sim, sim}
-	if trials[at].Mode == bisect.Against {
+	if trial.Mode == bisect.Against {
 		builds[1] = opts.Against
 	}
 	dir, err := os.MkdirTemp("", "desynctool-")

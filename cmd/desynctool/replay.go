@@ -29,7 +29,7 @@ type replayFlags struct {
 	predict                  []uint
 	until                    uint64
 	untilSet                 bool
-	branches                 bool
+	branches, writes         bool
 	source                   string
 	from, writeTrace, expect string
 	all, force               bool
@@ -70,7 +70,9 @@ next to the trace that the peer left, as far as the trace proves the difference.
 
 --branches lets two builds that were compiled for it record the branches that they
 take in the tick that departs, and names the line at which they go different ways
-(docs/code.md).
+(docs/code.md). --writes lets gdb watch the first values that differ after that
+tick, in both builds, and names the line of the first write that differs; the builds
+need debug information only.
 
 --write-trace writes the hashes of the replay. --expect compares a replay with
 such hashes instead of the hashes in the log: golden hashes across commits and
@@ -102,7 +104,8 @@ platforms.
 	f.StringVar(&flags.expect, "expect", "", "compare the replay with the hashes in this trace")
 	f.BoolVar(&flags.drill, "drill", false, "step system by system: find the first system that differs, and the values that it wrote")
 	f.BoolVar(&flags.branches, "branches", false, "with --against or --dual: find the line at which the builds go different ways")
-	f.StringVar(&flags.source, "source", "", "with --branches: the folder of the game's source, to print its lines")
+	f.BoolVar(&flags.writes, "writes", false, "with --against or --dual: find the first write that differs to the values that depart, with gdb")
+	f.StringVar(&flags.source, "source", "", "with --branches or --writes: the folder of the game's source, to print its lines")
 	f.BoolVar(&flags.force, "force", false, "accept snapshots of another seed, map or build than the log; with a game: accept a recording of another version")
 	f.BoolVarP(&flags.all, "all", "a", false, "print every difference")
 	flags.sims.addGames(cmd)
@@ -154,8 +157,11 @@ func (f *replayFlags) modes() (modes []bisect.TrialMode, err error) {
 	if f.branches && f.against == "" && !f.dual {
 		return nil, errors.New("--branches compares the branches of two builds: give the other one by --against, or --dual for two runs of one")
 	}
-	if f.source != "" && !f.branches {
-		return nil, errors.New("--source is for --branches, which is not asked for")
+	if f.writes && f.against == "" && !f.dual {
+		return nil, errors.New("--writes compares the writes of two builds: give the other one by --against, or --dual for two runs of one")
+	}
+	if f.source != "" && !f.branches && !f.writes {
+		return nil, errors.New("--source is for --branches and --writes, which are not asked for")
 	}
 	return modes, nil
 }
@@ -251,6 +257,9 @@ func doReplay(e *env, path string, flags replayFlags, format *cli.Outputs) error
 	if flags.branches {
 		replayed.Branches = e.branches(session, sim, trials, opts, flags.source)
 	}
+	if flags.writes {
+		replayed.Writes = e.writes(session, &flags, trials, opts)
+	}
 	return e.Finish(format, document.Trials(replayed), flags.all)
 }
 
@@ -278,7 +287,7 @@ func (e *env) playAgain(path string, game *compare.Witness, modes []bisect.Trial
 		name  string
 	}{
 		{flags.from != "", "from"}, {flags.writeTrace != "", "write-trace"}, {flags.expect != "", "expect"}, {flags.drill, "drill"},
-		{flags.branches, "branches"},
+		{flags.branches, "branches"}, {flags.writes, "writes"},
 	} {
 		if f.given {
 			return fmt.Errorf("--%s needs a simulator that speaks the protocol, and %s is a game", f.name, game.Game.Title)

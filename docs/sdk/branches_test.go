@@ -42,6 +42,14 @@ func TestBranches(t *testing.T) {
 			t.Errorf("expected %q in\n%s", want, text)
 		}
 	}
+
+	needTool(t, "gdb")
+	text = run(t, 1, "replay", filepath.Join(session, "host"), "--sim", sound, "--against", own, "--writes", "--source", "c")
+	for _, want := range []string{"after 0 equal writes, the builds write different values in move (skirmish.c:", "Position.x from ", "u->x = toward(u->x, u->goal_x, pace)"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("expected %q in\n%s", want, text)
+		}
+	}
 }
 
 // TestBranchesRust: the same of the game in Rust.

@@ -13,6 +13,7 @@ import (
 type Replayed struct {
 	bisect.Trials
 	Branches *Branches // nil if nobody asked
+	Writes   *Writes   // nil if nobody asked
 }
 
 // Branches is the comparison of the branches of two builds.

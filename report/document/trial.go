@@ -14,7 +14,8 @@ type replayedDocument struct {
 	Head
 	trialDocument
 	Trials []trialDocument `json:"trials"`
-	Code   *codeDocument   `json:"code,omitempty"` // where builds go different ways
+	Code   *codeDocument   `json:"code,omitempty"`   // where builds go different ways
+	Writes *writesDocument `json:"writes,omitempty"` // what they write differently
 }
 
 // trialDocument is a replay in one mode.
@@ -62,7 +63,7 @@ func Trials(r Replayed) Document {
 }
 
 func trialsJSON(r Replayed) *replayedDocument {
-	doc := &replayedDocument{Head: head("replay", StatusOf(r), nil), Code: branchesJSON(r.Branches)}
+	doc := &replayedDocument{Head: head("replay", StatusOf(r), nil), Code: branchesJSON(r.Branches), Writes: writesJSON(r.Writes)}
 	shown := false
 	for i, t := range r.Trials {
 		d := trialJSON(t)
@@ -109,6 +110,7 @@ func trialsText(out *Text, r Replayed, all bool) {
 		trialText(out, t, all)
 	}
 	branchesText(out, r.Branches)
+	writesText(out, r.Writes)
 }
 
 func trialText(out *Text, t *bisect.Trial, all bool) {

@@ -99,8 +99,8 @@ func built(t *testing.T, compiler string, flags []string, edits ...edit) (progra
 // under returns a build for Find.
 func under(command ...string) Program {
 	name := strings.Join(command, " ")
-	return Program{name, func(under func(*exec.Cmd) (func(error), error)) (*bisect.Sim, error) {
-		return extsim.New(context.Background(), name, command, extsim.Options{Transport: extsim.Unix, Under: under, Timeout: 3 * time.Minute})
+	return Program{name, func(under func(*exec.Cmd) (func(error), error), request time.Duration) (*bisect.Sim, error) {
+		return extsim.New(context.Background(), name, command, extsim.Options{Transport: extsim.Unix, Under: under, Timeout: request})
 	}}
 }
 

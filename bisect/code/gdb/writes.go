@@ -58,8 +58,8 @@ type Write struct {
 // Program is a build of the game that gdb can start.
 type Program struct {
 	Name string
-	// Sim returns its simulator, started as given: see extsim.Options.
-	Sim func(under func(*exec.Cmd) (func(error), error)) (*bisect.Sim, error)
+	// Sim returns its simulator, started as given: see extsim.Options. One request may take a time, at least.
+	Sim func(under func(*exec.Cmd) (func(error), error), request time.Duration) (*bisect.Sim, error)
 }
 
 // Options says how to find a write.
@@ -92,7 +92,7 @@ func Find(log *orderlog.Log, programs [2]Program, tick uint64, opts Options) (*F
 	for i, p := range programs {
 		f.out.Builds[i].Name = p.Name
 		b := &f.builds[i]
-		if b.sim, err = p.Sim(b.under(path)); err != nil {
+		if b.sim, err = p.Sim(b.under(path), 3*f.opts.Watching); err != nil {
 			return nil, err
 		}
 	}

@@ -61,7 +61,7 @@ var flagGroups = []flagGroup{
 		"reconnect", "debug-info", "type", "struct", "offset", "ignore", "ignore-file", "noise", "known", "late", "local", "orders against",
 		"tick", "player", "peer", "excerpt", "archetype", "report against", "verify"}},
 	{"Replay:", []string{"sim", "own", "against", "replays", "sim-timeout", "until", "runs", "dual", "serialize", "rollback", "predict", "check-caches",
-		"check-purity", "drill", "branches", "source", "expect", "hunt ticks", "seed", "seeds", "param", "modes"}},
+		"check-purity", "drill", "branches", "writes", "source", "expect", "hunt ticks", "seed", "seeds", "param", "modes"}},
 	{"With --run:", []string{"run", "run-against", "run-keep", "run-diverges", "run-timeout"}},
 	{"With --git:", []string{"git", "repo", "build", "build-timeout", "rebuild", "restart", "keep-builds", "max-runs", "bisect runs", "bisect expect"}},
 	{"Output:", []string{"format", "all", "output", "open", "redact", "context", "first", "write", "write-trace", "write-up", "fail-on", "stats", "store"}},
