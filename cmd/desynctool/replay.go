@@ -30,7 +30,7 @@ type replayFlags struct {
 	until                    uint64
 	untilSet                 bool
 	branches, writes         bool
-	source                   string
+	source, debugger         string
 	from, writeTrace, expect string
 	all, force               bool
 	match                    *matchFlag
@@ -72,7 +72,8 @@ next to the trace that the peer left, as far as the trace proves the difference.
 take in the tick that departs, and names the line at which they go different ways
 (docs/code.md). --writes lets gdb watch the first values that differ after that
 tick, in both builds, and names the line of the first write that differs; the builds
-need debug information only.
+need debug information only. --debugger gdb then starts gdb for you, with the build
+of --against at the beginning of that tick, or of its system.
 
 --write-trace writes the hashes of the replay. --expect compares a replay with
 such hashes instead of the hashes in the log: golden hashes across commits and
@@ -105,6 +106,7 @@ platforms.
 	f.BoolVar(&flags.drill, "drill", false, "step system by system: find the first system that differs, and the values that it wrote")
 	f.BoolVar(&flags.branches, "branches", false, "with --against or --dual: find the line at which the builds go different ways")
 	f.BoolVar(&flags.writes, "writes", false, "with --against or --dual: find the first write that differs to the values that depart, with gdb")
+	f.StringVar(&flags.debugger, "debugger", "", "with --against: start this debugger, gdb, in the second build at the tick that departs, watching what departs")
 	f.StringVar(&flags.source, "source", "", "with --branches or --writes: the folder of the game's source, to print its lines")
 	f.BoolVar(&flags.force, "force", false, "accept snapshots of another seed, map or build than the log; with a game: accept a recording of another version")
 	f.BoolVarP(&flags.all, "all", "a", false, "print every difference")
@@ -159,6 +161,12 @@ func (f *replayFlags) modes() (modes []bisect.TrialMode, err error) {
 	}
 	if f.writes && f.against == "" && !f.dual {
 		return nil, errors.New("--writes compares the writes of two builds: give the other one by --against, or --dual for two runs of one")
+	}
+	if f.debugger != "" && f.debugger != "gdb" {
+		return nil, fmt.Errorf("--debugger is %q, expected gdb", f.debugger)
+	}
+	if f.debugger != "" && f.against == "" {
+		return nil, errors.New("--debugger stops the build of --against, where it departs from the build of --sim: give both")
 	}
 	if f.source != "" && !f.branches && !f.writes {
 		return nil, errors.New("--source is for --branches and --writes, which are not asked for")
@@ -260,7 +268,11 @@ func doReplay(e *env, path string, flags replayFlags, format *cli.Outputs) error
 	if flags.writes {
 		replayed.Writes = e.writes(session, &flags, trials, opts)
 	}
-	return e.Finish(format, document.Trials(replayed), flags.all)
+	err = e.Finish(format, document.Trials(replayed), flags.all)
+	if flags.debugger != "" {
+		e.debug(session, &flags, trials, opts)
+	}
+	return err
 }
 
 // try replays in one mode, with a progress bar, and writes the hashes of a plain replay if requested.
@@ -287,7 +299,7 @@ func (e *env) playAgain(path string, game *compare.Witness, modes []bisect.Trial
 		name  string
 	}{
 		{flags.from != "", "from"}, {flags.writeTrace != "", "write-trace"}, {flags.expect != "", "expect"}, {flags.drill, "drill"},
-		{flags.branches, "branches"}, {flags.writes, "writes"},
+		{flags.branches, "branches"}, {flags.writes, "writes"}, {flags.debugger != "", "debugger"},
 	} {
 		if f.given {
 			return fmt.Errorf("--%s needs a simulator that speaks the protocol, and %s is a game", f.name, game.Game.Title)

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 	"slices"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/bisect/code"
 	"github.com/desynctool/desynctool/bisect/code/gdb"
+	"github.com/desynctool/desynctool/cmd/internal/cli"
 	"github.com/desynctool/desynctool/report/bundle"
 	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/report/simulators"
@@ -70,4 +72,17 @@ func (e *env) programs(flags *replayFlags) (list [2]gdb.Program) {
 		}}
 	}
 	return list
+}
+
+// debug starts a debugger for a person, after the result of the replays was printed. Why it cannot is a warning.
+func (e *env) debug(session *bundle.Replayable, flags *replayFlags, trials bisect.Trials, opts bisect.TrialOptions) {
+	_, tick, err := departingTick(trials)
+	if err == nil {
+		opts.Context = e.Context
+		terminal := gdb.Terminal{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Typed: cli.IsTerminal(os.Stdin)}
+		err = gdb.Debug(session.Log, e.programs(flags), tick, gdb.Options{Trial: opts}, terminal)
+	}
+	if err != nil {
+		e.Warn([]string{"no debugger: " + err.Error()})
+	}
 }

@@ -14,3 +14,8 @@ func Own(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} 
 
 // Kill kills a process that was started with [Own], and its children.
 func Kill(p *os.Process) error { return syscall.Kill(-p.Pid, syscall.SIGKILL) }
+
+// Foreground makes the group of a command that [Own] has prepared the one that a terminal is for: its input and Ctrl-C.
+func Foreground(cmd *exec.Cmd, terminal *os.File) {
+	cmd.SysProcAttr.Foreground, cmd.SysProcAttr.Ctty = true, int(terminal.Fd())
+}

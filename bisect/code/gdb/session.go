@@ -261,13 +261,8 @@ const branchCount = "*(unsigned long long *)&desync_branches_count"
 
 // insert sets the watchpoints.
 func (s *session) insert() error {
-	types := map[uint32]string{1: "unsigned char *", 2: "unsigned short *", 4: "unsigned int *", 8: "unsigned long long *"}
 	for _, p := range s.places {
-		typ := types[p.bytes]
-		if typ == "" {
-			typ = fmt.Sprintf("unsigned char (*)[%d]", p.bytes)
-		}
-		if _, err := s.do("-break-watch %s", quote(fmt.Sprintf("*(%s)0x%x", typ, p.address))); err != nil {
+		if _, err := s.do("-break-watch %s", quote(p.expression())); err != nil {
 			return fmt.Errorf("gdb cannot watch %d bytes at 0x%x: %w", p.bytes, p.address, err)
 		}
 	}
@@ -278,6 +273,15 @@ func (s *session) insert() error {
 		}
 	}
 	return err
+}
+
+// expression returns a place in the language C.
+func (p place) expression() string {
+	typ := map[uint32]string{1: "unsigned char *", 2: "unsigned short *", 4: "unsigned int *", 8: "unsigned long long *"}[p.bytes]
+	if typ == "" {
+		typ = fmt.Sprintf("unsigned char (*)[%d]", p.bytes)
+	}
+	return fmt.Sprintf("*(%s)0x%x", typ, p.address)
 }
 
 // unwatch watches nothing any more.

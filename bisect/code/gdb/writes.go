@@ -81,20 +81,9 @@ const registers = 4
 // Find plays a tick in which two builds depart under gdb, and watches the first values that differ. The states must be
 // equal before the tick. No process is left running.
 func Find(log *orderlog.Log, programs [2]Program, tick uint64, opts Options) (*Finding, error) {
-	path, err := exec.LookPath("gdb")
+	f, err := newFinder(log, programs, tick, opts)
 	if err != nil {
-		return nil, ErrMissing
-	}
-	f := &finder{gdb: path, log: log, tick: tick, opts: opts}
-	f.opts.Most = cmp.Or(opts.Most, 1000)
-	f.opts.Watching = cmp.Or(opts.Watching, time.Minute)
-	f.out = &Finding{Tick: tick}
-	for i, p := range programs {
-		f.out.Builds[i].Name = p.Name
-		b := &f.builds[i]
-		if b.sim, err = p.Sim(b.under(path), 3*f.opts.Watching); err != nil {
-			return nil, err
-		}
+		return nil, err
 	}
 	if err := f.depart(); err != nil {
 		return nil, err
@@ -117,6 +106,25 @@ type finder struct {
 	systems    int // to play, 0 for the whole tick
 	hashes     [2]merkle.Short
 	candidates []candidate
+}
+
+func newFinder(log *orderlog.Log, programs [2]Program, tick uint64, opts Options) (*finder, error) {
+	path, err := exec.LookPath("gdb")
+	if err != nil {
+		return nil, ErrMissing
+	}
+	f := &finder{gdb: path, log: log, tick: tick, opts: opts}
+	f.opts.Most = cmp.Or(opts.Most, 1000)
+	f.opts.Watching = cmp.Or(opts.Watching, time.Minute)
+	f.out = &Finding{Tick: tick}
+	for i, p := range programs {
+		f.out.Builds[i].Name = p.Name
+		b := &f.builds[i]
+		if b.sim, err = p.Sim(b.under(path), 3*f.opts.Watching); err != nil {
+			return nil, err
+		}
+	}
+	return f, nil
 }
 
 // build is a build that runs under gdb.
