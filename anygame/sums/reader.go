@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -47,7 +48,11 @@ type reader struct {
 	deepest uint64      // how many ticks a rollback went back at most, 0 if the log shows none
 	nth     map[int]int // lines of the tick by template and phase
 	around  [2]surroundings
-	between []byte // lines since the last checkpoint
+	passed  int  // bytes of the lines since the last checkpoint
+	back    bool // they report a rollback
+	places  textsearch.Places
+	forms   textsearch.Forms[form]
+	plain   bool // the shape of a line decides how it is read
 	out     *held
 	err     error
 }
@@ -75,6 +80,7 @@ func newReader(p *Pattern, r io.Reader, name string, peer int) *reader {
 	if p.records != nil {
 		out.records = p.records.fork()
 	}
+	out.plain = p.records == nil && !slices.ContainsFunc(p.templates, isOdd)
 	return out
 }
 
@@ -159,34 +165,6 @@ func (r *reader) text(line []byte) []byte {
 	return line
 }
 
-// take takes a line.
-func (r *reader) take(line []byte) {
-	line = r.text(line)
-	for n := range r.pattern.templates {
-		n = (n + r.last) % len(r.pattern.templates)
-		t := &r.pattern.templates[n]
-		if !t.text.match(line, r.matched) {
-			continue
-		}
-		phase, told := r.around[0].judge(r.matched.before)
-		other, also := r.around[1].judge(r.matched.after)
-		if told = max(told, also); told == differs || told == others && !t.others {
-			break
-		}
-		if other != unknown {
-			phase = other
-		}
-		r.last = n
-		if r.checkpoints(n, phase) {
-			r.between = r.between[:0]
-			return
-		}
-	}
-	if len(r.between) < maxBetween {
-		r.between = append(append(r.between, line...), '\n')
-	}
-}
-
 // unknown is the phase of a checkpoint if its line does not name it.
 const unknown tracediff.Phase = 255
 
@@ -207,15 +185,17 @@ func (s *surroundings) judge(part []byte) (tracediff.Phase, complaint) {
 	return s.phase, s.told
 }
 
-// toldBack reports whether the lines since the last checkpoint report a rollback.
-func (r *reader) toldBack() bool {
-	text := bytes.ToLower(r.between)
-	return bytes.Contains(text, []byte("rollback")) || bytes.Contains(text, []byte("roll back")) ||
-		bytes.Contains(text, []byte("rolling back")) || bytes.Contains(text, []byte("resim"))
-}
-
 // checkpoints keeps the checkpoints of a line, and reports whether it has any.
 func (r *reader) checkpoints(n int, phase tracediff.Phase) bool {
+	if !r.points(n, phase) {
+		return false
+	}
+	r.passed, r.back = 0, false
+	return true
+}
+
+// points is checkpoints for all but what was passed before.
+func (r *reader) points(n int, phase tracediff.Phase) bool {
 	roles := &r.pattern.templates[n].roles
 	tick, ok := roles.tickOf(r.matched.values[roles.tick])
 	if !ok {
@@ -322,7 +302,7 @@ func (r *reader) scope(word string, value []byte) string {
 
 // step goes on to the tick of a line. Where the log goes back, another pass begins.
 func (r *reader) step(tick uint64) {
-	back := r.any && tick <= r.tick && r.toldBack()
+	back := r.any && tick <= r.tick && r.back
 	if r.any && tick < r.tick || back {
 		r.pass++
 	}

@@ -80,19 +80,43 @@ func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' || c >= 0x80 }
 
 // IsPlain reports whether a literal is in all lines of one shape or in none of them: no part of it may be a part of a
-// number.
+// number, whatever is next to it.
 func IsPlain(literal string) bool {
-	isHex := func(c byte) bool { return digitKinds[c] != noDigit }
-	first, last := 0, len(literal)
-	for first < last && isHex(literal[first]) {
-		first++
+	for i := 0; i < len(literal); i++ {
+		begin := i
+		for i < len(literal) && digitKinds[literal[i]] != noDigit {
+			i++
+		}
+		switch {
+		case begin == i:
+		case i < len(literal) && isLetter(literal[i]), begin > 0 && isLetter(literal[begin-1]) && literal[begin-1]|0x20 != 'x':
+			// a word
+		case begin == 0 || i == len(literal) || strings.ContainsAny(literal[begin:i], "0123456789"):
+			return false
+		}
 	}
-	for last > first && isHex(literal[last-1]) {
-		last--
+	return true
+}
+
+// IsFirm reports whether all numbers of the shape of a line end where a reader of fractions and signs expects it: none in
+// base 16 is next to a sign or a point.
+func IsFirm(line []byte) bool {
+	const signs = ".-+_"
+	for from, to := range numbers(line) {
+		if kindOf(line[from:to]) == hexKind && (from > 0 && strings.IndexByte(signs, line[from-1]) >= 0 || to < len(line) && strings.IndexByte(signs, line[to]) >= 0) {
+			return false
+		}
 	}
-	if first == last || strings.ContainsAny(literal, "0123456789") {
-		return false
+	return true
+}
+
+// IsDecimal reports whether the first bytes of all lines of the shape of a line differ in digits only: no number in them is
+// in base 16.
+func IsDecimal(line []byte, first int) bool {
+	for from, to := range numbers(line) {
+		if from < first && kindOf(line[from:to]) == hexKind {
+			return false
+		}
 	}
-	before := literal[last-1] // 0x9f3acc
-	return (first == 0 || isLetter(literal[first])) && (last == len(literal) || isLetter(before) && before|0x20 != 'x')
+	return true
 }

@@ -9,6 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
+
+	"github.com/desynctool/desynctool/internal/textsearch"
 )
 
 // TestLines holds reading in which telling texts are looked for in many lines at once against one
@@ -61,6 +63,38 @@ func TestLines(t *testing.T) {
 	})
 	if told == 0 {
 		t.Fatal("no line was kept")
+	}
+}
+
+// TestOpenings: a line is only taken for one like others if it begins with the same bytes, whatever its letters are where
+// openings are looked up.
+func TestOpenings(t *testing.T) {
+	for _, c := range []struct{ ordinary, warning string }{
+		{"[12:00:01] [main/INFO]: unit 12 moved", "[12:00:01] [main/WARN]: unit 12 moved"},
+		{"[12:00:01] [INFO ] unit 12 moved", "[12:00:01] [ERROR] unit 12 moved"},
+		{"2023-01-01T00:00:00.000Z  INFO bevy: unit 12 moved", "2023-01-01T00:00:00.000Z  WARN bevy: unit 12 moved"},
+		{"info    |14:10:49: unit 12 moved", "warning |14:10:49: unit 12 moved"},
+	} {
+		for _, changed := range []string{"12", "moved"} { // a number, which leaves the shape as it is, or a word
+			log := &Log{Name: "x", Lines: headLines, keys: map[uint64]int64{}, byKey: map[uint64]*Entry{}}
+			r := &reader{logger: &noLogger, log: log}
+			text := strings.Repeat(c.ordinary+"\n", 3) + strings.Replace(c.warning, changed, strings.Repeat("7", len(changed)), 1) + "\n" + c.ordinary + "\n"
+			if err := r.run(strings.NewReader(text)); err != nil {
+				t.Fatal(err)
+			}
+			if len(log.Entries) != 1 || log.Entries[0].Before.First != headLines+4 {
+				t.Errorf("%s: %d entries, expected 1 of line 4", text, len(log.Entries))
+			}
+		}
+	}
+}
+
+// TestTelling: whether a line has a telling text is the same for all lines of a shape.
+func TestTelling(t *testing.T) {
+	for _, s := range tellingTexts() {
+		if !textsearch.IsPlain(s) {
+			t.Errorf("%q may be a part of a number", s)
+		}
 	}
 }
 

@@ -31,7 +31,9 @@ type reader struct {
 	stack     paragraph
 	calls     []call
 	places    textsearch.Places
-	all       bool   // all lines may hold telling texts: nothing is searched for in many lines at once
+	all       bool // all lines may hold telling texts: nothing is searched for, or known by a shape
+	calms     textsearch.Forms[calm]
+	calm      *calm  // of the current line, nil if it is to be read in any case
 	text, key []byte // of the current line
 	unescaped []byte
 	coloured  []byte      // a line without its colours
@@ -86,19 +88,43 @@ func (r *reader) run(in io.Reader) error {
 	}
 }
 
-// lines takes whole lines. Interesting lines are found in all of them at once: for most lines only the beginning is
-// examined.
+// calm is a shape of lines that are neither a warning nor worse, and hold no telling text.
+type calm struct {
+	known bool
+	unit  string // of the tick in them, empty if there is none
+	tick  int    // where its number is
+}
+
+// lines takes whole lines. Of most of them only the shape is examined.
 func (r *reader) lines(text []byte) {
-	places := telling().Find(text, &r.places)
-	escapes := bytes.IndexByte(text, 0x1b) >= 0
 	for from := 0; from < len(text); {
-		end := from + bytes.IndexByte(text[from:], '\n')
-		tells := escapes
-		for len(places) > 0 && places[0] < end {
-			tells, places = true, places[1:]
+		line := text[from : from+bytes.IndexByte(text[from:], '\n')]
+		from += len(line) + 1
+		if r.calm = nil; r.ordinary(r.log.Lines+1) && !r.all {
+			if r.calm = r.calms.Of(line); r.calm == nil && r.calms.Full() {
+				r.calms.Reset()
+			}
 		}
-		r.line(text[from:end], tells || r.all)
-		from = end + 1
+		if c := r.calm; c != nil && c.known {
+			r.log.Lines++
+			r.begins(line, c.unit, c.tick)
+			continue
+		}
+		r.line(line, r.all || bytes.IndexByte(line, 0x1b) >= 0 || len(telling().Find(line, &r.places)) > 0)
+	}
+	r.calm = nil
+}
+
+// ordinary reports whether a line without a telling text may be passed over.
+func (r *reader) ordinary(number int64) bool {
+	return number > headLines && number != r.opts.Claim && r.logger.Stack == "" && !r.logger.Page
+}
+
+// begins notes the tick with which a line begins, if it has one.
+func (r *reader) begins(line []byte, unit string, at int) {
+	if unit != "" {
+		tick, _ := number(line[at:])
+		r.reached(unit, tick)
 	}
 }
 
@@ -122,7 +148,7 @@ func (r *reader) line(b []byte, tells bool) {
 		r.logger = loggerOf(r.opts.Own, b)
 		r.log.Logger = r.logger.Logger
 	}
-	ordinary := !tells && r.log.Lines > headLines && r.log.Lines != r.opts.Claim && r.logger.Stack == "" && !r.logger.Page
+	ordinary := !tells && r.ordinary(r.log.Lines)
 	if ordinary && r.like(b) {
 		return
 	}
@@ -184,11 +210,16 @@ func (r *reader) like(b []byte) bool {
 	if o == nil || len(o.text) == 0 || len(b) <= len(o.text) || !textsearch.Alike(o.text, b[:len(o.text)]) {
 		return false
 	}
-	if o.unit != "" {
-		tick, _ := number(b[o.tick:])
-		r.reached(o.unit, tick)
-	}
+	r.begins(b, o.unit, o.tick)
+	r.settle(b, o)
 	return true
+}
+
+// settle notes that lines of the shape of the current one begin as an opening does.
+func (r *reader) settle(b []byte, o *opening) {
+	if r.calm != nil && textsearch.IsDecimal(b, len(o.text)) {
+		*r.calm = calm{true, o.unit, o.tick}
+	}
 }
 
 // opening returns the place for the opening of a line by letters of its message, which begins where that of the last
@@ -214,6 +245,7 @@ func (r *reader) remember(b []byte, l *lead, size int) {
 	for l.unit != "" && !isDigit(b[o.tick]) {
 		o.tick++
 	}
+	r.settle(b, o)
 }
 
 // plain returns a line without the colours of a terminal.

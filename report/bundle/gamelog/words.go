@@ -11,16 +11,19 @@ import (
 
 // telling finds lines that carry information anywhere in them: [unlabelled], [strict] and [engine.Log.Tick] find
 // nothing in others.
-var telling = sync.OnceValue(func() *textsearch.Searcher {
+var telling = sync.OnceValue(func() *textsearch.Searcher { return textsearch.New(tellingTexts()) })
+
+// tellingTexts are the texts in such lines.
+func tellingTexts() []string {
 	var ticks []string
 	for _, log := range engines.Logs() {
 		ticks = append(ticks, log.Telling...)
 	}
-	return textsearch.New(slices.Concat(messages, ticks, []string{
+	return slices.Concat(messages, ticks, []string{
 		"xception", "ssert in ", "ssertion failed", "SSERTION FAILED", "ssertion `", "egmentation fault", "ccess violation",
 		"panicked at", "SIGSEGV", "SIGABRT", "Error:", "error:",
-	}))
-})
+	})
+}
 
 // unlabelled returns the severity of a message without a level, from its wording. It may contain one of the telling
 // texts if tells is set.
