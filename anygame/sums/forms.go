@@ -20,6 +20,8 @@ type form struct {
 type spot struct {
 	slot     uint8
 	from, to uint16
+	digits   uint16 // where its digits begin, of a checksum
+	letters  bool   // there are letters among them
 }
 
 // isOdd reports whether a literal of a template may be a part of a number: then the shape of a line does not decide
@@ -61,9 +63,10 @@ func (r *reader) again(f *form, line []byte) bool {
 	}
 	for _, at := range f.spots {
 		r.matched.values[at.slot] = line[at.from:at.to]
+		r.matched.whole[at.slot] = whole{line[at.digits:at.to], at.letters}
 	}
 	last := r.last
-	if r.last = f.template; r.checkpoints(f.template, unknown) {
+	if r.last = f.template; r.checkpoints(f.template, unknown, true) {
 		return true
 	}
 	r.last = last
@@ -76,20 +79,25 @@ func (r *reader) spot(f *form, line []byte) {
 		return
 	}
 	roles := &r.pattern.templates[f.template].roles
-	note := func(slot int) {
+	note := func(slot int, sum bool) {
 		if slot >= 0 {
 			value := r.matched.values[slot]
 			from := cap(line) - cap(value)
-			f.spots = append(f.spots, spot{uint8(slot), uint16(from), uint16(from + len(value))})
+			at := spot{slot: uint8(slot), from: uint16(from), to: uint16(from + len(value)), digits: uint16(from)}
+			if sum {
+				number := r.matched.whole[slot]
+				at.digits, at.letters = at.to-uint16(len(number.digits)), number.letters
+			}
+			f.spots = append(f.spots, at)
 		}
 	}
-	note(roles.tick)
-	note(roles.peer)
-	note(roles.scope)
-	note(roles.phase)
+	note(roles.tick, false)
+	note(roles.peer, false)
+	note(roles.scope, false)
+	note(roles.phase, false)
 	for _, p := range roles.points {
 		for _, s := range p.sums {
-			note(s.slot)
+			note(s.slot, true)
 		}
 	}
 }
@@ -113,7 +121,7 @@ func (r *reader) match(line []byte) (how form, ok bool) {
 			phase = other
 		}
 		r.last = n
-		if r.checkpoints(n, phase) {
+		if r.checkpoints(n, phase, r.wholes(n)) {
 			how.template = n
 			return how, ok && phase == unknown
 		}

@@ -185,9 +185,24 @@ func (s *surroundings) judge(part []byte) (tracediff.Phase, complaint) {
 	return s.phase, s.told
 }
 
-// checkpoints keeps the checkpoints of a line, and reports whether it has any.
-func (r *reader) checkpoints(n int, phase tracediff.Phase) bool {
-	if !r.points(n, phase) {
+// wholes finds the digits of all checksums of a line, and reports whether all are whole numbers.
+func (r *reader) wholes(n int) bool {
+	for _, p := range r.pattern.templates[n].roles.points {
+		for i := range p.sums {
+			slot := p.sums[i].slot
+			digits, letters, ok := integer(r.matched.values[slot])
+			if !ok {
+				return false
+			}
+			r.matched.whole[slot] = whole{digits, letters}
+		}
+	}
+	return true
+}
+
+// checkpoints keeps the checkpoints of a line, and reports whether it has any: its checksums are whole numbers.
+func (r *reader) checkpoints(n int, phase tracediff.Phase, whole bool) bool {
+	if !whole || !r.points(n, phase) {
 		return false
 	}
 	r.passed, r.back = 0, false
@@ -200,16 +215,6 @@ func (r *reader) points(n int, phase tracediff.Phase) bool {
 	tick, ok := roles.tickOf(r.matched.values[roles.tick])
 	if !ok {
 		return false
-	}
-	for i := range roles.points {
-		for k := range roles.points[i].sums {
-			slot := roles.points[i].sums[k].slot
-			digits, letters, ok := integer(r.matched.values[slot])
-			if !ok {
-				return false
-			}
-			r.matched.whole[slot] = whole{digits, letters}
-		}
 	}
 	if r.peer >= 0 && r.number(roles.peerName(r.matched.values)) != r.peer {
 		return true

@@ -8,7 +8,11 @@ import (
 // Forms remembers something about lines by their shapes, see [Shape]. It finds the shape of a line that it knows by
 // comparing eight bytes at a time, without an allocation. The zero value knows none. It holds at most about 2 MiB.
 type Forms[T any] struct {
+	// Zeros means that the shape includes whether a number is zero. Else it is one shape with other numbers in base 10.
+	Zeros bool
+
 	heads [1 << headBits]*form[T]
+	last  *form[T]  // of the line before
 	forms []form[T] // the last ones
 	room  []byte    // for the last texts and masks
 	count int       // of all forms
@@ -29,15 +33,16 @@ const (
 type form[T any] struct {
 	hash       uint64
 	next       *form[T] // another one with the same head
-	text, mask []byte   // text is zero where mask is: there are numbers that are not zero
+	after      *form[T] // of the line that followed last time
+	text, mask []byte   // text is zero where mask is: there are numbers
 	numbers    []number
 	value      T
 }
 
-// number is where a line has a number, and its kind.
+// number is where a line has a number.
 type number struct {
 	from, to uint16
-	kind     uint8
+	kinds    uint8 // a bit for each kind that it may have
 }
 
 // Kinds of digits, and of the numbers that consist of them.
@@ -82,6 +87,23 @@ func (f *Forms[T]) Of(line []byte) *T {
 	if len(line) > MaxForm {
 		return nil
 	}
+	before := f.last
+	if before != nil && before.after != nil && before.after.fits(line) {
+		f.last = before.after
+		return &f.last.value
+	}
+	one := f.find(line)
+	if one == nil {
+		return nil
+	}
+	if f.last = one; before != nil {
+		before.after = one
+	}
+	return &one.value
+}
+
+// find is Of for any line.
+func (f *Forms[T]) find(line []byte) *form[T] {
 	hash := sample(line)
 	head := &f.heads[hash>>(64-headBits)]
 	n := 0
@@ -91,7 +113,7 @@ func (f *Forms[T]) Of(line []byte) *T {
 			if at != head { // it comes first the next time
 				*at, one.next, *head = one.next, *head, one
 			}
-			return &one.value
+			return one
 		}
 		if n++; n == maxChain {
 			one.next = nil
@@ -102,7 +124,7 @@ func (f *Forms[T]) Of(line []byte) *T {
 	}
 	one := f.add(line)
 	one.hash, one.next, *head = hash, *head, one
-	return &one.value
+	return one
 }
 
 // Full reports whether there is no room for another shape.
@@ -111,6 +133,7 @@ func (f *Forms[T]) Full() bool { return f.count == maxForms || f.used >= maxUsed
 // Reset forgets all shapes. What Of returned before is not valid any more.
 func (f *Forms[T]) Reset() {
 	clear(f.heads[:])
+	f.last = nil
 	f.forms, f.room, f.count, f.used = f.forms[:0], f.room[:0], 0, 0
 }
 
@@ -135,11 +158,17 @@ func (f *Forms[T]) add(line []byte) *form[T] {
 		one.mask[i] = 0xff
 	}
 	for from, to := range numbers(line) {
-		if kind := kindOf(line[from:to]); kind != zeroKind {
-			one.numbers = append(one.numbers, number{uint16(from), uint16(to), kind})
-			clear(one.text[from:to])
-			clear(one.mask[from:to])
+		kind := kindOf(line[from:to])
+		if kind == zeroKind && f.Zeros {
+			continue // as text
 		}
+		kinds := uint8(1) << kind
+		if kind != hexKind && !f.Zeros {
+			kinds = 1<<zeroKind | 1<<decimalKind
+		}
+		one.numbers = append(one.numbers, number{uint16(from), uint16(to), kinds})
+		clear(one.text[from:to])
+		clear(one.mask[from:to])
 	}
 	return one
 }
@@ -171,7 +200,7 @@ func (f *form[T]) fits(line []byte) bool {
 		}
 	}
 	for _, one := range f.numbers {
-		if kindOf(line[one.from:one.to]) != one.kind {
+		if one.kinds>>kindOf(line[one.from:one.to])&1 == 0 {
 			return false
 		}
 	}

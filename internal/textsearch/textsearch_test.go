@@ -101,8 +101,9 @@ func TestShape(t *testing.T) {
 		})
 	}
 	part := rapid.SampledFrom([]string{"0", "00", "12", "7", "a", "Ff", "e", "x", "0x", "0X", "g", "tick", " ", "=", "\xc3\xa9", "12345678", "deadbeef"})
-	var forms Forms[int]
+	forms, coarse := Forms[int]{Zeros: true}, Forms[int]{}
 	line := rapid.Map(rapid.SliceOfN(part, 0, 9), func(parts []string) []byte { return []byte(strings.Join(parts, "")) })
+	unzero := func(text string) string { return strings.ReplaceAll(text, " true ", " false ") }
 	same := 0
 	rapid.Check(t, func(t *rapid.T) {
 		a := line.Draw(t, "a")
@@ -112,14 +113,17 @@ func TestShape(t *testing.T) {
 				b[rapid.IntRange(0, len(b)-1).Draw(t, "at")] = rapid.SampledFrom([]byte("0123abXg ")).Draw(t, "to")
 			}
 		}
-		if forms.Full() {
+		if forms.Full() || coarse.Full() {
 			forms.Reset()
+			coarse.Reset()
 		}
 		got, want := Shape(a) == Shape(b), plain(a) == plain(b)
 		if got != want {
 			t.Fatalf("%q and %q have one shape: %v, want %v", a, b, got, want)
 		} else if form := forms.Of(a) == forms.Of(b); form != want {
 			t.Fatalf("%q and %q have one form: %v, want %v", a, b, form, want)
+		} else if form, want := coarse.Of(a) == coarse.Of(b), unzero(plain(a)) == unzero(plain(b)); form != want {
+			t.Fatalf("%q and %q have one form without zeros: %v, want %v", a, b, form, want)
 		} else if got && !bytes.Equal(a, b) {
 			same++
 		}

@@ -46,7 +46,7 @@ type Line struct {
 
 // NewWindow returns a window before the beginning of a text. Errors use the name.
 func NewWindow(in io.Reader, name string) *Window {
-	return &Window{in: in, name: name, Buf: make([]byte, 0, firstWindow)}
+	return &Window{in: in, name: name, Buf: make([]byte, 0, firstWindow), dull: Forms[uint8]{Zeros: true}}
 }
 
 // Join adds a searcher, before the first lines are read. Another number than zero is for Dull. With zero all lines are
