@@ -105,6 +105,7 @@ func (r *reader) spot(f *form, line []byte) {
 // match takes the checkpoints of a line. It returns how other lines of its shape are read if ok is set.
 func (r *reader) match(line []byte) (how form, ok bool) {
 	how, ok = form{known: true, template: -1, last: -1}, true
+	r.parsed++
 	for n := range r.pattern.templates {
 		n = (n + r.last) % len(r.pattern.templates)
 		t := &r.pattern.templates[n]

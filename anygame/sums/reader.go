@@ -53,6 +53,7 @@ type reader struct {
 	places  textsearch.Places
 	forms   textsearch.Forms[form]
 	plain   bool // the shape of a line decides how it is read
+	parsed  int  // lines that were compared with templates
 	out     *held
 	err     error
 }
