@@ -165,27 +165,29 @@ type Result struct {
 
 // PrefixSearch is a search over the prefixes of one log.
 type PrefixSearch struct {
-	Test     string
-	From, To uint64 // state points that the log begins and ends at
+	Test string `json:"test"`
+	// From and To are the state points that the log begins and ends at.
+	From uint64 `json:"from"`
+	To   uint64 `json:"to"`
 }
 
 // PeerInfo is what is known about one peer.
 type PeerInfo struct {
-	Name      string
-	Path      string
-	Snapshots int
-	Log       bool // an order log was read
+	Name      string `json:"name"`
+	Path      string `json:"path"`
+	Snapshots int    `json:"snapshots"`
+	Log       bool   `json:"order_log"` // one was read
 
 	// States are the snapshots of the session, misnamed ones by their headers; nil
 	// if the peer was not searched by states.
-	States *snapshot.Set
+	States *snapshot.Set `json:"-"`
 }
 
 // Loaded is a wrong state that a peer loaded.
 type Loaded struct {
-	Peer  string
-	Began Beginning
-	After *uint64 // the state point that the peer had reached before, nil if it joined
+	Peer  string    `json:"peer"`
+	Began Beginning `json:"began"`
+	After *uint64   `json:"after"` // the state point that the peer had reached before, nil if it joined
 }
 
 // Bracket is a span (Good, Bad] of state points in which peers diverged.

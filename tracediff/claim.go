@@ -67,8 +67,11 @@ type Claim struct {
 	Detail []Detail
 }
 
-// ClaimedValue is a checksum in a claim.
-type ClaimedValue struct{ Peer, Value string }
+// ClaimedValue is a checksum in a claim. Peer is empty if the claim names none.
+type ClaimedValue struct {
+	Peer  string `json:"peer"`
+	Value string `json:"value"`
+}
 
 // OneSide and OtherSide are the peers of two values in a claim that does not show which machine had which value.
 const (
@@ -160,6 +163,6 @@ func (c *JudgedClaim) TickName() string {
 
 // Start is a value that had to be the same on all peers at the start, but was not according to the engines' logs.
 type Start struct {
-	Name   string
-	Values map[string]string // by peer
+	Name   string            `json:"name"`
+	Values map[string]string `json:"values"` // by peer
 }

@@ -21,9 +21,9 @@ type bisectDocument struct {
 	Snapshots      int               `json:"snapshots"`
 	Recorded       int               `json:"recorded_hashes"`
 	Groups         [][]string        `json:"groups"`
-	Peers          []bisectPeer      `json:"peers" nil:"null"` // null if there are none
+	Peers          []bisect.PeerInfo `json:"peers" nil:"null"` // null if there are none
 	Healed         *uint64           `json:"healed_at"`
-	Loaded         *loadedDocument   `json:"loaded,omitempty"` // there if a peer diverged by loading a state
+	Loaded         *bisect.Loaded    `json:"loaded,omitempty"` // there if a peer diverged by loading a state
 	Replay         *replayDocument   `json:"replay,omitempty"`
 	Computed       []computedState   `json:"computed,omitempty"`
 	SimFailed      string            `json:"simulator_failed,omitempty"` // how
@@ -35,7 +35,7 @@ type bisectDocument struct {
 	// Headers are the build and the tick rate if they differ between peers.
 	Headers []orderlog.HeaderDifference `json:"headers,omitempty"`
 
-	Prefix *prefixDocument `json:"prefix,omitempty"` // there if prefixes were searched
+	Prefix *bisect.PrefixSearch `json:"prefix,omitempty"` // there if prefixes were searched
 
 	// OnlyHistories reports whether only history hashes show that the peers diverged.
 	OnlyHistories bool            `json:"only_histories,omitempty"`
@@ -65,13 +65,6 @@ type noisyDocument struct {
 	Bad    uint64   `json:"bad"`
 	Points int      `json:"points"` // at which it differs
 	Peers  []string `json:"peers"`
-}
-
-// loadedDocument is a peer that diverged by loading a state at the bad end of the bracket.
-type loadedDocument struct {
-	Peer  string           `json:"peer"`
-	Began bisect.Beginning `json:"began"`
-	After *uint64          `json:"after"` // the state point that it had reached before, null if it joined
 }
 
 // checksumDocument is the evidence of the checksums that engines recorded.
@@ -109,13 +102,6 @@ func Caches(c *bisect.CacheSplit) *CachesDocument {
 	return d
 }
 
-// prefixDocument is a search over the prefixes of one log.
-type prefixDocument struct {
-	Test string `json:"test"`
-	From uint64 `json:"from"` // state points
-	To   uint64 `json:"to"`
-}
-
 // BracketDocument is the span (good, bad].
 type BracketDocument struct {
 	Good   *uint64          `json:"good"`
@@ -148,14 +134,6 @@ func (d *BracketDocument) known() bool { return d.worst().Known() }
 type bracketEndFiles struct {
 	Good []string `json:"good"`
 	Bad  []string `json:"bad"`
-}
-
-// bisectPeer is one peer.
-type bisectPeer struct {
-	Name      string `json:"name"`
-	Path      string `json:"path"`
-	Snapshots int    `json:"snapshots"`
-	OrderLog  bool   `json:"order_log"`
 }
 
 // replayDocument is what a simulator said.
@@ -192,7 +170,7 @@ func bisectJSON(r *bisect.Result) *bisectDocument {
 		Exact: r.Exact, InitialState: r.InitialState, Splits: Splits(r.Splits), Probes: r.Probes, Surveyed: r.Surveyed, Snapshots: r.Snapshots, Recorded: r.Recorded, Groups: r.Groups,
 		Contradictions: r.Contradictions, Missing: r.Lost, Notes: r.Notes, Headers: r.Headers, SimFailed: r.SimFailed, Witness: Witness(r.Witnessed),
 	}
-	d.Pairs = r.Pairs
+	d.Pairs, d.Peers, d.Loaded, d.Prefix = r.Pairs, r.Peers, r.Loaded, r.Prefix
 	for _, at := range r.Content {
 		d.Content = append(d.Content, at.Tick)
 	}
@@ -202,14 +180,8 @@ func bisectJSON(r *bisect.Result) *bisectDocument {
 	if r.Healed != nil {
 		d.Healed = &r.Healed.Tick
 	}
-	if l := r.Loaded; l != nil {
-		d.Loaded = &loadedDocument{l.Peer, l.Began, l.After}
-	}
 	if d.Bracket = Bracket(r.Bracket); d.Bracket != nil && d.Bracket.Native != nil {
 		d.Native = map[string]string{"state": d.Bracket.Native.Bad}
-	}
-	if p := r.Prefix; p != nil {
-		d.Prefix = &prefixDocument{p.Test, p.From, p.To}
 	}
 	for i := range r.Computed {
 		c := &r.Computed[i]
@@ -245,9 +217,6 @@ func bisectJSON(r *bisect.Result) *bisectDocument {
 	}
 	if m := r.Sums; m != nil {
 		d.Checksums = append(d.Checksums, checksumDocument{What: recordedSums, Good: m.Good, Bad: &m.Bad, Last: m.Last, Groups: m.Groups})
-	}
-	for _, p := range r.Peers {
-		d.Peers = append(d.Peers, bisectPeer{p.Name, p.Path, p.Snapshots, p.Log})
 	}
 	if rep := r.Replay; rep != nil {
 		d.Replay = &replayDocument{Sim: rep.Sim, From: rep.From, To: rep.To, InputsPart: rep.InputsDiffer}

@@ -10,16 +10,16 @@ import (
 
 // ClaimDocument is an engine's claim, compared with the traces.
 type ClaimDocument struct {
-	Text           string             `json:"text"`
-	Files          []string           `json:"files"`
-	Line           int64              `json:"line,omitempty"` // in the first of them
-	Tick           *uint64            `json:"tick"`
-	Native         string             `json:"native,omitempty"`
-	Peers          []string           `json:"peers"` // accused
-	Values         []ClaimedValueDoc  `json:"values"`
-	Standing       tracediff.Standing `json:"standing"`
-	Contradictions []string           `json:"contradictions"`
-	Omits          []string           `json:"omits,omitempty"` // the facts that it leaves out; that does not make it wrong
+	Text           string                   `json:"text"`
+	Files          []string                 `json:"files"`
+	Line           int64                    `json:"line,omitempty"` // in the first of them
+	Tick           *uint64                  `json:"tick"`
+	Native         string                   `json:"native,omitempty"`
+	Peers          []string                 `json:"peers"` // accused
+	Values         []tracediff.ClaimedValue `json:"values"`
+	Standing       tracediff.Standing       `json:"standing"`
+	Contradictions []string                 `json:"contradictions"`
+	Omits          []string                 `json:"omits,omitempty"` // the facts that it leaves out; that does not make it wrong
 	// Detail has the details of the claim, line by line.
 	Detail []DetailDocument `json:"detail,omitempty"`
 	// By is the peer whose program wrote it, empty if that is not known.
@@ -29,18 +29,6 @@ type ClaimDocument struct {
 	SelfTest bool `json:"self_test,omitempty"`
 	Replay   bool `json:"replay,omitempty"`
 	Quoted   bool `json:"quoted,omitempty"`
-}
-
-// ClaimedValueDoc is a checksum in a claim; peer is empty if it names none.
-type ClaimedValueDoc struct {
-	Peer  string `json:"peer"`
-	Value string `json:"value"`
-}
-
-// startDocument is something that is not the same on all peers at the start.
-type startDocument struct {
-	Name   string            `json:"name"`
-	Values map[string]string `json:"values"`
 }
 
 // Claims returns the documents of the engines' claims that belong to some traces.
@@ -53,15 +41,12 @@ func Claims(r *tracediff.Result) (out []ClaimDocument) {
 
 func claimDocument(r *tracediff.Result, c *tracediff.JudgedClaim) ClaimDocument {
 	doc := ClaimDocument{
-		Text: c.Text, Files: c.Files, Line: c.Pos.Line, Peers: list(c.Peers), Values: []ClaimedValueDoc{},
+		Text: c.Text, Files: c.Files, Line: c.Pos.Line, Peers: list(c.Peers), Values: list(c.Values),
 		Standing: c.Standing, Contradictions: list(c.Contradictions), Omits: c.Omits, Detail: detailDocuments(c.Detail),
 		By: c.By, SelfTest: c.SelfTest, Replay: c.Replay, Quoted: c.Quoted,
 	}
 	if c.HasTick {
 		doc.Tick, doc.Native = &c.Tick, claimTick(r, c)
-	}
-	for _, v := range c.Values {
-		doc.Values = append(doc.Values, ClaimedValueDoc(v))
 	}
 	return doc
 }

@@ -33,7 +33,7 @@ type traceDocument struct {
 	Claims     []ClaimDocument `json:"claims"`
 	ClaimCount int64           `json:"claim_count"`
 	// Start has what the engines' logs contain about the start and differs.
-	Start []startDocument `json:"start"`
+	Start []tracediff.Start `json:"start"`
 	// Reset is the number of ticks after which a running checksum restarts, 0 if it does not; Cumulative reports
 	// whether checksums cover everything before them.
 	Reset      uint64   `json:"reset,omitempty"`
@@ -226,13 +226,10 @@ func alone(r *tracediff.Result) Status {
 
 func resultJSON(r *tracediff.Result, status Status) *traceDocument {
 	doc := &traceDocument{
-		Head: head("tracediff", status, r.Warnings), Changed: r.Changed, Missing: r.Missing, Claims: Claims(r), ClaimCount: r.ClaimCount, Unsure: r.Unsure,
+		Head: head("tracediff", status, r.Warnings), Changed: r.Changed, Missing: r.Missing, Claims: Claims(r), Start: r.Start, ClaimCount: r.ClaimCount, Unsure: r.Unsure,
 	}
 	d := r.Dialect()
 	doc.Reset, doc.Cumulative = d.Reset, d.Cumulative
-	for _, s := range r.Start {
-		doc.Start = append(doc.Start, startDocument(s))
-	}
 	name := func(i int) string { return r.Traces[i].Name }
 	for i := range r.Traces {
 		t := &r.Traces[i]

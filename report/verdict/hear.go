@@ -143,15 +143,11 @@ func (c *Conclusion) tell(e Evidence, w *Word) {
 // document returns a claim as a report has it.
 func (a *Account) document(c *tracediff.Claim) document.ClaimDocument {
 	doc := document.ClaimDocument{
-		Text: c.Text, Files: []string{a.File}, Line: c.Pos.Line, Peers: append([]string{}, c.Peers...), Values: []document.ClaimedValueDoc{},
+		Text: c.Text, Files: []string{a.File}, Line: c.Pos.Line, Peers: append([]string{}, c.Peers...), Values: append([]tracediff.ClaimedValue{}, c.Values...),
 		Standing: tracediff.Unchecked, Contradictions: []string{}, By: c.By, SelfTest: c.SelfTest, Replay: c.Replay, Quoted: c.Quoted,
 	}
 	if c.HasTick {
-		tick := c.Tick
-		doc.Tick, doc.Native = &tick, nameOf(a.TickName, tick)
-	}
-	for _, v := range c.Values {
-		doc.Values = append(doc.Values, document.ClaimedValueDoc(v))
+		doc.Tick, doc.Native = new(c.Tick), nameOf(a.TickName, c.Tick)
 	}
 	return doc
 }

@@ -53,7 +53,7 @@ func sameClaim(a, b *document.ClaimDocument) bool {
 func (c *Conclusion) ofLogs(e Evidence, said *orderlog.PeerClaim) {
 	s := Statement{ClaimDocument: document.ClaimDocument{
 		Text: said.Peer + ": " + said.Text, Files: []string{}, Line: said.Line, Native: said.NativeAfter, Peers: append([]string{}, said.Peers...), By: said.Peer,
-		Values: []document.ClaimedValueDoc{}, Standing: tracediff.Unchecked, Contradictions: []string{},
+		Values: []tracediff.ClaimedValue{}, Standing: tracediff.Unchecked, Contradictions: []string{},
 	}}
 	if said.After > 0 || said.NativeAfter != "" {
 		s.Tick = &said.After
