@@ -365,10 +365,8 @@ func (m *message) accused(s *statement, t, in trigger) (out []string) {
 		if !sides && slices.ContainsFunc(s.values, func(v tracediff.ClaimedValue) bool { return v.Peer == name }) {
 			return // one of those that differ
 		}
-		for _, o := range out {
-			if o == name {
-				return
-			}
+		if slices.Contains(out, name) {
+			return
 		}
 		if name != "" && len(name) < 64 && !strings.ContainsAny(name, `,"{}\`) && strings.Trim(name, " '-:;") != "" {
 			out = append(out, name)

@@ -114,28 +114,12 @@ type Plan struct {
 
 // Can reports whether the game has a mode.
 func (g *Replayer) Can(m Mode) bool {
-	if m == Plain {
-		return true
-	}
-	for _, have := range g.Modes {
-		if have == m {
-			return true
-		}
-	}
-	return false
+	return m == Plain || slices.Contains(g.Modes, m)
 }
 
 // Plays reports whether the game plays recordings of a format.
 func (g *Replayer) Plays(format string) bool {
-	if g.Formats == nil {
-		return true
-	}
-	for _, f := range g.Formats {
-		if f == format {
-			return true
-		}
-	}
-	return false
+	return g.Formats == nil || slices.Contains(g.Formats, format)
 }
 
 // Refusal is why a recording is not played: nothing was started.

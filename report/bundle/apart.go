@@ -146,10 +146,8 @@ func (m *Matches) byOrders(logs []*unit) [][]*unit {
 	for i, u := range logs {
 		groups[group[i]] = append(groups[group[i]], u)
 	}
-	for _, g := range groups {
-		if m.conflict(g) {
-			return nil
-		}
+	if slices.ContainsFunc(groups, m.conflict) {
+		return nil
 	}
 	return groups
 }
