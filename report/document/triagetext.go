@@ -229,12 +229,13 @@ func (t *reportText) causes() {
 			}
 		}
 		if len(t.r.Causes) > 1 {
-			about += "; these are not told apart"
 			switch {
 			case first.Standing == "not-excluded":
 				about = "no experiment shows it; these are not excluded"
 			case t.r.Causes[1].Group != first.Group:
-				about = strings.TrimSuffix(about, "these are not told apart") + "these hold together"
+				about += "; these hold together"
+			default:
+				about += "; these are not told apart"
 			}
 		}
 		t.section("cause", about)

@@ -178,10 +178,11 @@ func experiment(x *verdict.Experiment) string {
 			text += "it departs from itself" + where
 			break
 		}
-		text += "it departs as the peer did" + where
+		how := "as the peer did"
 		if x.Wide {
-			text = strings.Replace(text, "as the peer did", "in values that differ between the peers", 1)
+			how = "in values that differ between the peers"
 		}
+		text += "it departs " + how + where
 	case verdict.Elsewhere:
 		text += "it departs, but not as the peer did" + where
 	case verdict.Agrees:
