@@ -37,7 +37,7 @@ func next(c *verdict.Conclusion) (out []document.Step) {
 	case c.Word != nil:
 		return nextTold(c)
 	case c.Diverged():
-		return slices.Concat(replays(c), checks(c), values(c), toGet(c))
+		return slices.Concat(replays(c), line(c), checks(c), values(c), toGet(c))
 	case c.Ask != "":
 		out = append(out, ask(c))
 	case c.Alone:
@@ -82,6 +82,23 @@ func replays(c *verdict.Conclusion) (out []document.Step) {
 		out = append(out, advice("triage with --sim and --own, the build that the peer had, makes the experiments in that build"))
 	}
 	return out
+}
+
+// line is the replay that leads to the line of source, if both builds are programs that a debugger can start.
+func line(c *verdict.Conclusion) []document.Step {
+	program := func(spec string) bool {
+		kind, _, _ := strings.Cut(spec, ":")
+		return kind == "exec" || strings.HasPrefix(kind, "exec+")
+	}
+	name, path := c.Wrong()
+	sims := c.Simulators
+	if len(c.Guilty) == 0 || path == "" || c.Given.Match != 0 || stdin(c) || !c.HasLog(name) || !program(sims.Sim) || !program(sims.Own) {
+		return nil
+	}
+	return []document.Step{{
+		Command: []string{"replay", document.PathArgument(path), "--sim", sims.Sim, "--against", sims.Own, "--writes"},
+		About:   "names the line of the first write that differs, with gdb; --debugger gdb stops the build there (docs/code.md)",
+	}}
 }
 
 // byGame is a replay by the game itself.

@@ -454,3 +454,28 @@ func TestEverythingHasWords(t *testing.T) {
 		say(string(p.Step), Prospect(&p))
 	}
 }
+
+// TestLine: the way to the line of source is a step where both builds are programs, and the peer that is wrong left a log.
+func TestLine(t *testing.T) {
+	c := with(duel(), func(c *verdict.Conclusion) {
+		c.Guilty, c.Paths, c.Replayed = []string{"client"}, map[string]string{"client": "s/client"}, true
+		c.Peers[0].OrderLog = true
+		c.Simulators = verdict.Simulators{Sim: "exec:./sound", Own: "exec+unix:./own --fast"}
+	})
+	want := `replay s/client --sim exec:./sound --against exec+unix:./own --fast --writes`
+	has := func() bool {
+		return slices.ContainsFunc(Next(c), func(s document.Step) bool { return strings.Join(s.Command, " ") == want })
+	}
+	if !has() {
+		t.Errorf("%+v", Next(c))
+	}
+	for _, other := range []string{"", "builtin", "wasm:game.wasm"} {
+		if c.Simulators.Own = other; has() {
+			t.Errorf("%q cannot run under a debugger", other)
+		}
+	}
+	c.Simulators.Own, c.Guilty = "exec+unix:./own --fast", nil
+	if has() {
+		t.Error("which build is wrong is not known")
+	}
+}
