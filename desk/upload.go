@@ -91,10 +91,13 @@ func (s *Store) DropOldUploads(ctx context.Context) (names []string, err error) 
 	return names, err
 }
 
-// OpenUploads returns the number of unfinished uploads, and their total bytes.
-func (s *Store) OpenUploads(ctx context.Context) (count, bytes int64, err error) {
-	err = s.row(ctx, "upload.open", []any{s.Now().UnixMicro()}, &count, &bytes)
-	return count, bytes, err
+// OpenUploads are the unfinished uploads: their number and the bytes that arrived, of all senders and of one.
+type OpenUploads struct{ Count, Bytes, Own, OwnBytes int64 }
+
+// OpenUploads returns the unfinished uploads, and how many of them come from who.
+func (s *Store) OpenUploads(ctx context.Context, who string) (o OpenUploads, err error) {
+	err = s.row(ctx, "upload.open", []any{s.Now().UnixMicro(), who}, &o.Count, &o.Bytes, &o.Own, &o.OwnBytes)
+	return o, err
 }
 
 // WaitingBytes returns the total bytes of the bundles that wait for triage.

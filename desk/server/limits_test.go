@@ -161,9 +161,25 @@ func TestTooMuch(t *testing.T) {
 	g.want(g.send("POST", "/reports", strings.NewReader("x")), 503, "waits to be triaged")
 
 	g = newRig(t, where(), func(o *server.Options) { o.Limits.Unfinished = 10 })
-	g.begin(6, "")
-	g.want(g.send("POST", "/reports/uploads", nil, "Tus-Resumable", "1.0.0", "Upload-Length", "5"), 503, "not finished")
-	g.begin(4, "")
+	first, second := g.begin(100, ""), g.begin(100, "") // what is declared does not count
+	g.want(g.patch(first, 0, []byte("012345")), 204, "")
+	g.want(g.patch(second, 0, []byte("01234")), 503, "not finished")
+	g.want(g.patch(second, 0, []byte("0123")), 204, "")
+
+	// One token takes nothing from another, and has room for one bundle.
+	g = newRig(t, where(), func(o *server.Options) { o.Limits.Unfinished, o.Limits.Bundle = 400, 30 })
+	for _, name := range []string{"a", "b"} {
+		secret, err := g.store.AddToken(ctx, "test", name, desk.ScopeUpload)
+		if err != nil {
+			t.Fatal(err)
+		}
+		g.auth = secret
+		for range 100 {
+			g.begin(30, "")
+		}
+		g.want(g.patch(g.begin(30, ""), 0, make([]byte, 20)), 204, "")
+		g.want(g.patch(g.begin(30, ""), 0, make([]byte, 20)), 503, "of this token")
+	}
 
 	g = newRig(t, where(), func(o *server.Options) { o.Limits.Token = server.Rate{Often: 0.001, Burst: 2} })
 	for _, name := range []string{"a", "b"} {

@@ -42,8 +42,10 @@ const statusChecksum = 460
 // syncEvery is after how many bytes a piece is synced, so that an interruption does not lose all of it.
 const syncEvery = 8 << 20
 
-// maxUnfinished is the maximum number of unfinished uploads in pieces.
-const maxUnfinished = 100_000
+const (
+	maxUnfinished = 100_000   // unfinished uploads in pieces
+	emptyTime     = time.Hour // how long an upload without bytes is kept
+)
 
 func (d *Door) tusOptions(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
@@ -152,20 +154,14 @@ func (d *Door) tusCreate(w http.ResponseWriter, r *http.Request) {
 		d.refused(w, r, blobs.ErrTooLarge)
 		return
 	}
-	count, bytes, err := d.Store.OpenUploads(r.Context())
-	switch {
-	case err != nil:
-		d.broken(w, r, err)
-		return
-	case count >= maxUnfinished || bytes > d.limits.Unfinished-length:
-		d.later(w, r, http.StatusServiceUnavailable, 10*time.Minute, "too many uploads are not finished")
+	if !d.room(w, r, 1, 0) {
 		return
 	}
 	name := about["filename"]
 	if name == "" {
 		name = about["name"]
 	}
-	until := d.Store.Now().Add(d.limits.Keep)
+	until := d.Store.Now().Add(min(d.limits.Keep, emptyTime))
 	secret, err := d.Store.NewUpload(r.Context(), desk.Upload{
 		Who: VisitorOf(r.Context()).Name, Name: CleanName(name), Build: cleanBuild(about["build"]), Length: length, Until: until,
 	})
@@ -179,6 +175,23 @@ func (d *Door) tusCreate(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Location", uploadsPath+"/"+secret)
 	expires(w, until)
 	w.WriteHeader(http.StatusCreated)
+}
+
+// room reports whether so many more uploads, and bytes of uploads, may be unfinished; else it answers. Bytes count when
+// they arrive, not when they are declared. One sender has a twentieth of what all have, but room for one bundle.
+func (d *Door) room(w http.ResponseWriter, r *http.Request, uploads, bytes int64) bool {
+	o, err := d.Store.OpenUploads(r.Context(), VisitorOf(r.Context()).Name)
+	switch {
+	case err != nil:
+		d.broken(w, r, err)
+	case o.Count+uploads > maxUnfinished || o.Bytes+bytes > d.limits.Unfinished:
+		d.later(w, r, http.StatusServiceUnavailable, 10*time.Minute, "too many uploads are not finished")
+	case o.Own+uploads > maxUnfinished/20 || o.OwnBytes+bytes > max(d.limits.Unfinished/20, d.limits.Bundle):
+		d.later(w, r, http.StatusServiceUnavailable, 10*time.Minute, "too many uploads of this token are not finished")
+	default:
+		return true
+	}
+	return false
 }
 
 func expires(w http.ResponseWriter, until time.Time) {
@@ -315,7 +328,11 @@ func (d *Door) tusPatch(w http.ResponseWriter, r *http.Request) {
 		d.fail(w, r, http.StatusRequestEntityTooLarge, "the upload has %d bytes left", u.Length-offset)
 		return
 	}
-	if u.Bundle == "" && u.Synced < u.Length && !d.take(w, r, u, secret, sum) {
+	more := u.Length - offset
+	if r.ContentLength >= 0 {
+		more = r.ContentLength
+	}
+	if u.Bundle == "" && u.Synced < u.Length && !(d.room(w, r, 0, more) && d.take(w, r, u, secret, sum)) {
 		return
 	}
 	if u.Synced == u.Length && !d.finish(w, r, u, secret) {

@@ -88,7 +88,8 @@ DELETE FROM uploads WHERE secret = $1
 SELECT secret FROM uploads WHERE until <= $1 ORDER BY until LIMIT $2
 
 -- name: upload.open
-SELECT count(*), coalesce(sum(length), 0) FROM uploads WHERE bundle = '' AND until > $1
+SELECT count(*), coalesce(sum(synced), 0), coalesce(sum(CASE WHEN who = $2 THEN 1 ELSE 0 END), 0), coalesce(sum(CASE WHEN who = $2 THEN synced ELSE 0 END), 0)
+FROM uploads WHERE bundle = '' AND until > $1
 
 -- name: report.place
 SELECT b.hash, r.match_no FROM reports r JOIN bundles b ON b.id = r.bundle_id WHERE r.id = $1
