@@ -7,9 +7,9 @@ func SetClock(q *Queue, now func() time.Time) { q.clock = clock(now) }
 
 type clock func() time.Time
 
-func (c clock) NowUTC() time.Time { return c().UTC() }
+func (c clock) Now() time.Time { return c() }
 
-func (c clock) NowUTCOrNil() *time.Time {
-	now := c().UTC()
+func (c clock) NowOrNil() *time.Time {
+	now := c()
 	return &now
 }

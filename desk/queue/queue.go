@@ -59,7 +59,8 @@ type job struct {
 // Kind is the name of this type of jobs.
 func (job) Kind() string { return "bundle" }
 
-// Open opens the queue of a store. The first call creates its tables and continues if that was interrupted.
+// Open opens the queue of a store. The first call creates its tables, or updates an older program's, and continues if
+// that was interrupted.
 func Open(ctx context.Context, store *desk.Store) (*Queue, error) {
 	q := &Queue{store: store}
 	if store.Kind() == desk.Postgres {
@@ -95,9 +96,15 @@ func (q *Queue) migrate(ctx context.Context) error {
 }
 
 func (q *Queue) migrateOnce(ctx context.Context, migrator *rivermigrate.Migrator[*sql.Tx]) error {
-	there, err := q.hasSuspects(ctx)
-	if err != nil || there {
-		return err // they are created last
+	there, err := q.hasSuspects(ctx) // they are created last
+	if err != nil {
+		return err
+	}
+	if there {
+		has, err := migrator.ExistingVersions(ctx)
+		if all := migrator.AllVersions(); err != nil || len(has) == len(all) {
+			return err
+		}
 	}
 	if _, err := migrator.Migrate(ctx, rivermigrate.DirectionUp, nil); err != nil {
 		return err

@@ -96,6 +96,7 @@ func (w *worker) giveBack(ctx context.Context, j *rivertype.JobRow, died bool) e
 		}
 		_, err = w.driver.UnwrapExecutor(tx.Tx).JobRescueMany(ctx, &riverdriver.JobRescueManyParams{
 			ID: []int64{j.ID}, Error: [][]byte{why}, FinalizedAt: []*time.Time{nil}, ScheduledAt: []time.Time{j.ScheduledAt}, State: []string{string(rivertype.JobStateAvailable)},
+			StuckHorizon: time.Now().Add(never),
 		})
 		if died {
 			err = errors.Join(err, addSuspect(ctx, tx, args.Bundle))

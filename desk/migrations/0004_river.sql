@@ -1,0 +1,2 @@
+-- In SQLite, the tables of the queue have the binary JSON of River 0.40 and later, which package queue writes. Programs with an
+-- older River cannot read it, so that they must refuse the store.
