@@ -120,7 +120,7 @@ func (k *kept) value(t *testing.T, query string) (text string) {
 // unguarded runs f next to the store, without checks of references.
 func (k *kept) unguarded(t *testing.T, f func(c *sql.Conn) error) error {
 	t.Helper()
-	driver, address, off := "pgx", k.where, "SET session_replication_role = replica"
+	driver, address, off := "pgx", desktest.Plain(k.where), "SET session_replication_role = replica"
 	if k.Kind() == desk.SQLite {
 		driver, address, off = "sqlite", filepath.Join(k.where, desk.DatabaseName), "PRAGMA foreign_keys = 0"
 	}

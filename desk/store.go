@@ -1,11 +1,15 @@
 package desk
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
+	"net"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -13,8 +17,9 @@ import (
 	"strings"
 	"time"
 
-	_ "github.com/jackc/pgx/v5/stdlib" // the driver pgx
-	_ "modernc.org/sqlite"             // the driver sqlite
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/jackc/pgx/v5/stdlib"
+	_ "modernc.org/sqlite" // the driver sqlite
 )
 
 // DatabaseName is the name of the database file in a store's folder.
@@ -32,9 +37,20 @@ type Options struct {
 	// recreated. It has no effect on PostgreSQL, which has its own setting.
 	Unsynced bool
 
+	// Connections is the maximum number of connections to a PostgreSQL server, 0 for [Connections]. The parameter
+	// pool_max_conns in its address replaces it. It has no effect on SQLite.
+	Connections int
+
 	// schema is the version to which a store is updated, 0 for the last one.
 	schema int
 }
+
+// Connections is the default maximum number of connections to a PostgreSQL server, and leastConnections the least: a
+// worker holds one as long as it runs, and a transaction needs one.
+const (
+	Connections      = 4
+	leastConnections = 2
+)
 
 // Store is an open store. Its methods are safe for concurrent use.
 type Store struct {
@@ -42,6 +58,7 @@ type Store struct {
 	where string // for messages, without a password
 	// write is used for transactions that write; for SQLite it has a single connection. read serves everything else.
 	write, read *sql.DB
+	pool        *pgxpool.Pool // of write, nil for SQLite
 	now         func() time.Time
 	// fileName is set by NameFiles, nil by default.
 	fileName func(name string, known []string) string
@@ -68,7 +85,7 @@ func Open(ctx context.Context, where string, o Options) (*Store, error) {
 	}
 	open := func(dir string, create bool) error { return s.openFolder(dir, create, o.Unsynced) }
 	if IsURL(where) {
-		open = s.openPostgres
+		open = func(address string, _ bool) error { return s.openPostgres(ctx, address, o.Connections) }
 	}
 	if err := open(where, o.Create); err != nil {
 		return nil, err
@@ -146,18 +163,29 @@ func private(dir, file string) error {
 	return nil
 }
 
-func (s *Store) openPostgres(address string, _ bool) error {
+// openPostgres makes a pool of connections. None is opened before it is needed.
+func (s *Store) openPostgres(ctx context.Context, address string, connections int) error {
 	s.kind = Postgres
-	if u, err := url.Parse(address); err == nil {
-		s.where = u.Redacted()
+	u, err := url.Parse(address)
+	if err != nil {
+		return errors.New("the address of the database cannot be read") // the error would repeat the password
 	}
-	var err error
-	if s.write, err = sql.Open("pgx", address); err != nil {
+	s.where = u.Redacted()
+	config, err := pgxpool.ParseConfig(address)
+	if err != nil {
 		return fmt.Errorf("%s: %w", s.where, err)
 	}
-	s.write.SetMaxOpenConns(16)
-	s.write.SetMaxIdleConns(4)
-	s.write.SetConnMaxIdleTime(5 * time.Minute)
+	if !u.Query().Has("pool_max_conns") {
+		config.MaxConns = int32(cmp.Or(connections, Connections))
+	}
+	if config.MaxConns < leastConnections {
+		return fmt.Errorf("%s: pool_max_conns is %d, expected %d or more", s.where, config.MaxConns, leastConnections)
+	}
+	config.MaxConnIdleTime = 5 * time.Minute
+	if s.pool, err = pgxpool.NewWithConfig(context.WithoutCancel(ctx), config); err != nil {
+		return fmt.Errorf("%s: %w", s.where, err)
+	}
+	s.write = stdlib.OpenDBFromPool(s.pool)
 	s.read = s.write
 	return nil
 }
@@ -188,6 +216,9 @@ func (s *Store) Close() error {
 	}
 	if s.read != nil && s.read != s.write {
 		err = errors.Join(err, s.read.Close())
+	}
+	if s.pool != nil {
+		s.pool.Close()
 	}
 	return err
 }
@@ -251,6 +282,26 @@ func conflict(err error) bool {
 	}
 	var lite interface{ Code() int } // SQLite: busy
 	return errors.As(err, &lite) && lite.Code()&0xff == 5
+}
+
+// Unreachable reports whether an error means that the database server does not answer now: it does not run, begins,
+// ends, or has no connection left for this user. It may answer later.
+func Unreachable(err error) bool {
+	var code interface{ SQLState() string }
+	if errors.As(err, &code) {
+		switch state := code.SQLState(); state {
+		case "57P01", "57P02", "57P03", "53300": // shut down, crashed, begins, too many connections
+			return true
+		default:
+			return strings.HasPrefix(state, "08") // the connection failed
+		}
+	}
+	var name *net.DNSError
+	if errors.As(err, &name) {
+		return !name.IsNotFound
+	}
+	var way *net.OpError
+	return errors.As(err, &way) || errors.Is(err, driver.ErrBadConn) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF)
 }
 
 // stmt prepares a statement once for a transaction.

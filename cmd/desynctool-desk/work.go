@@ -2,10 +2,12 @@ package main
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/desynctool/desynctool/cmd/internal/cli"
+	"github.com/desynctool/desynctool/desk"
 	"github.com/desynctool/desynctool/desk/queue"
 	"github.com/desynctool/desynctool/desk/render"
 	"github.com/desynctool/desynctool/internal/prose"
@@ -37,6 +39,9 @@ aside if it takes longer than --wall, if its process dies under --isolate, or if
 three workers have died with it; desk work --retry-aside tries these bundles
 again.
 
+If the database server does not answer when work begins, or later, it is tried
+again until it does. A worker has two connections to it.
+
 When a signal ends work, it finishes its current bundles within half a minute,
 or gives them back. A line each minute on stderr shows its progress; --metrics
 serves the progress at /metrics for Prometheus, on a loopback address.
@@ -65,43 +70,60 @@ func (d *deskEnv) doWork(flags *deskWorkFlags) error {
 	if err := flags.check(); err != nil {
 		return err
 	}
-	store, err := d.open(false)
+	say := func(line string) { fmt.Fprintln(d.Stderr, prose.OneLine(line)) }
+	o := queue.Options{Jobs: flags.jobs, UntilEmpty: flags.untilEmpty, Log: say, Metrics: &queue.Metrics{}}
+	for said := false; ; said = true {
+		summary, err := d.work(flags, o)
+		if err != nil && desk.Unreachable(err) && d.Context.Err() == nil {
+			if !said {
+				say("the desk cannot be reached, and is tried again: " + err.Error())
+			}
+			select {
+			case <-time.After(time.Second):
+			case <-d.Context.Done():
+			}
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		doc := render.NewWork(summary)
+		if err := d.writeDocument(flags.format, doc); err != nil {
+			return err
+		}
+		return cli.Ended(doc.Status)
+	}
+}
+
+// work triages until it is stopped, or the server of the database does not answer when it begins.
+func (d *deskEnv) work(flags *deskWorkFlags, o queue.Options) (s queue.Summary, err error) {
+	store, err := desk.Open(d.Context, d.where(), desk.Options{Connections: queue.Connections})
 	if err != nil {
-		return err
+		return s, err
 	}
 	defer store.Close()
 	x, err := d.intake(store, &flags.intakeFlags, "desk work")
 	if err != nil {
-		return err
+		return s, err
 	}
 	q, err := queue.Open(d.Context, store)
 	if err != nil {
-		return err
+		return s, err
 	}
-	say := func(line string) { fmt.Fprintln(d.Stderr, prose.OneLine(line)) }
 	if flags.retryAside {
 		n, err := q.RetryAside(d.Context)
 		if err != nil {
-			return err
+			return s, err
 		}
-		say(prose.Count(n, "bundle that was set aside waits", "bundles that were set aside wait") + " again")
+		o.Log(prose.Count(n, "bundle that was set aside waits", "bundles that were set aside wait") + " again")
 	}
-	o := queue.Options{Jobs: flags.jobs, UntilEmpty: flags.untilEmpty, Log: say, Metrics: &queue.Metrics{}}
 	if flags.metrics != "" {
 		at, end, err := o.Metrics.Serve(d.Context, q, flags.metrics)
 		if err != nil {
-			return fmt.Errorf("--metrics: %w", err)
+			return s, fmt.Errorf("--metrics: %w", err)
 		}
 		defer end()
-		say("metrics: http://" + at + "/metrics")
+		o.Log("metrics: http://" + at + "/metrics")
 	}
-	summary, err := q.Work(d.Context, x, o)
-	if err != nil {
-		return err
-	}
-	doc := render.NewWork(summary)
-	if err := d.writeDocument(flags.format, doc); err != nil {
-		return err
-	}
-	return cli.Ended(doc.Status)
+	return q.Work(d.Context, x, o)
 }

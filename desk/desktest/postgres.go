@@ -152,7 +152,7 @@ func (s *Server) Run() error {
 	if err := start(); err != nil {
 		return err
 	}
-	db, err := sql.Open("pgx", s.URL("postgres"))
+	db, err := sql.Open("pgx", Plain(s.URL("postgres")))
 	if err != nil {
 		return err
 	}
@@ -203,11 +203,17 @@ func (s *Server) remove() {
 	os.RemoveAll(s.Dir)
 }
 
-// URL returns the address of a database.
+// URL returns the address of a database, for a store with the fewest connections that it may have.
 func (s *Server) URL(database string) string {
-	u := url.URL{Scheme: "postgres", User: url.User("desk"), Host: net.JoinHostPort("127.0.0.1", strconv.Itoa(s.Port)), Path: "/" + database, RawQuery: "sslmode=disable"}
+	u := url.URL{Scheme: "postgres", User: url.User("desk"), Host: net.JoinHostPort("127.0.0.1", strconv.Itoa(s.Port)), Path: "/" + database, RawQuery: "sslmode=disable" + fewest}
 	return u.String()
 }
+
+// fewest is the parameter of an address with the fewest connections that a store may have.
+const fewest = "&pool_max_conns=2"
+
+// Plain returns the address of a database for sql.Open, which does not know the parameters of a pool.
+func Plain(address string) string { return strings.TrimSuffix(address, fewest) }
 
 var databases struct {
 	sync.Mutex
@@ -221,7 +227,7 @@ func (s *Server) Database(t testing.TB) string {
 	databases.n++
 	name := fmt.Sprintf("desk%d", databases.n)
 	databases.Unlock()
-	db, err := sql.Open("pgx", s.URL("postgres"))
+	db, err := sql.Open("pgx", Plain(s.URL("postgres")))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,6 +19,10 @@ import (
 	"github.com/desynctool/desynctool/desk/intake"
 )
 
+// Connections is how many connections to a PostgreSQL server a worker needs: one shows that it runs, and its bundles
+// take turns with the other.
+const Connections = 2
+
 // Options configures a worker.
 type Options struct {
 	// Jobs is how many bundles it triages at once, at least 1.
