@@ -16,6 +16,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -38,6 +39,9 @@ const (
 	clockVariable = "DESYNCTOOL_QUEUE_TEST_CLOCK"
 )
 
+// jumps has a clock jump between a day behind and a day ahead.
+const jumps = 1000
+
 func bundleText(i int) string { return fmt.Sprintf("bug%d 1.%d os%d %d", i%7, i%5, i%3, i) }
 
 // workHere works, or sends, in this process.
@@ -56,6 +60,12 @@ func workOrSend(ctx context.Context, where string) error {
 	hours, _ := strconv.Atoi(os.Getenv(clockVariable))
 	if hours != 0 {
 		o.Now = func() time.Time { return time.Now().Add(time.Duration(hours) * time.Hour) }
+	}
+	if hours == jumps {
+		var calls atomic.Int64
+		o.Now = func() time.Time { // hours ahead or behind, other ones every 20 times that somebody looks
+			return time.Now().Add(time.Duration(calls.Add(1)/20*7919%49-24) * time.Hour)
+		}
 	}
 	store, err := desk.Open(ctx, where, o)
 	if err != nil {
@@ -112,7 +122,7 @@ func program(t testing.TB, where, blobDir, send string, clock int) *exec.Cmd {
 // bundle is triaged once in effect, and the counts match the bundles.
 func TestKilled(t *testing.T) {
 	effort.Whole(t)
-	kills := effort.Of(2, effort.Long(4, 10))
+	kills := effort.Of(2, effort.Long(4, 200)) // ten bundles each
 	if os.Getenv(kill.Variable) != "" {
 		kills = kill.Times()
 	}

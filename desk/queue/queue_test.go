@@ -320,7 +320,7 @@ func TestPoisoned(t *testing.T) {
 	})
 }
 
-// TestClocks: workers with clocks hours ahead and behind take the same bundles, and write each once.
+// TestClocks: workers with clocks hours ahead and behind, and with a clock that jumps between the two, take the same bundles, and write each once.
 func TestClocks(t *testing.T) {
 	desktest.Each(t, func(t *testing.T, where string) {
 		blobDir := filepath.Join(t.TempDir(), "blobs")
@@ -330,7 +330,7 @@ func TestClocks(t *testing.T) {
 			d.send(t, "a.txt", bundleText(i))
 		}
 		var workers []*exec.Cmd
-		for _, hours := range []int{5, -5, 0} {
+		for _, hours := range []int{5, -5, jumps} {
 			cmd := program(t, where, blobDir, "", hours)
 			if err := cmd.Start(); err != nil {
 				t.Fatal(err)
