@@ -23,6 +23,7 @@ type builder struct {
 	root   *spot
 	tables []*table // in the order in which they were made
 	labels map[string]*table
+	like   map[string]map[[2]string]*snapshot.Column // by label, component and field
 	head   snapshot.Head
 	ticked bool // the state has a tick
 	random []byte
@@ -54,7 +55,7 @@ type open struct {
 
 // newBuilder returns the builder of one file.
 func newBuilder(s *Schema) *builder {
-	b := &builder{schema: s, shape: s.shape(), labels: map[string]*table{}}
+	b := &builder{schema: s, shape: s.shape(), labels: map[string]*table{}, like: s.before.columns()}
 	b.whole = b.shape.table || b.shape.list == nil && !b.shape.each
 	b.table(GlobalLabel, nil)
 	if b.shape.table && b.shape.each { // as if the documents were elements of a list

@@ -17,7 +17,8 @@ type table struct {
 	keys    []uint64 // of each row
 	flat    []uint64 // of each row, a key of one part, for the rows that belong to it
 	columns []*column
-	named   map[[2]string]*column // of them, by component and field
+	like    map[[2]string]*snapshot.Column // of the table with this label in a state that was read before
+	named   map[[2]string]*column          // of them, by component and field
 	current int
 	byName  map[nameOf]int32 // the rows of maps with ids as names
 
@@ -42,7 +43,9 @@ type column struct {
 	class            snapshot.Class
 	data             []byte
 	ends             []uint32
-	rows             []int32   // of each value, nil while they are 0, 1, 2, …
+	rows             []int32          // of each value, nil while they are 0, 1, 2, …
+	like             *snapshot.Column // of a state read before, while all values are equal to its values; else nil
+	scratch          []byte
 	again            []*column // for the second and further values of a row
 	last             int       // the largest number in their names, less one
 }
@@ -50,13 +53,31 @@ type column struct {
 // add appends a value of a row. A row may be given several: see apart.
 func (c *column) add(row int, kind notation.Kind, text []byte) {
 	c.begin(row)
+	if c.like != nil && c.follow(kind, text) {
+		return
+	}
 	c.data = appendScalar(c.data, kind, text)
 	c.ends = append(c.ends, uint32(len(c.data)))
+}
+
+// follow adds a value that the like column has in the same place, and shares the memory of the like column. It reports
+// false for any other value: the next append then copies the values before it.
+func (c *column) follow(kind notation.Kind, text []byte) bool {
+	c.scratch = appendScalar(c.scratch[:0], kind, text)
+	n := len(c.ends)
+	if c.rows != nil || n >= len(c.like.Ends) || !bytes.Equal(c.like.Raw(n), c.scratch) {
+		c.like, c.scratch = nil, nil
+		return false
+	}
+	end := c.like.Ends[n]
+	c.data, c.ends = c.like.Data[:end:end], c.like.Ends[:n+1:n+1]
+	return true
 }
 
 // addRaw is add for a value as a snapshot.Scalar holds it.
 func (c *column) addRaw(row int, raw []byte) {
 	c.begin(row)
+	c.like, c.scratch = nil, nil
 	c.data = append(c.data, raw...)
 	c.ends = append(c.ends, uint32(len(c.data)))
 }
@@ -115,7 +136,7 @@ func (b *builder) table(label string, parent *table) *table {
 	if t := b.labels[label]; t != nil {
 		return t
 	}
-	t := &table{label: label, current: -1, why: ByPlace}
+	t := &table{label: label, current: -1, why: ByPlace, like: b.like[label]}
 	if parent == nil {
 		t.why = OnlyRow
 		t.addRow(0)

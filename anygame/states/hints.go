@@ -136,6 +136,7 @@ func (hs *Hints) tree(table string) *hint {
 
 // begin makes the root of the learned nodes.
 func (s *Schema) begin() {
+	s.before = new(lately)
 	s.root = newNode("")
 	if s.Hints != nil {
 		s.root.hint = s.Hints.tree(s.Table)

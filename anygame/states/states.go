@@ -55,6 +55,7 @@ type Schema struct {
 	nodes     int
 	several   bool // a file has several documents
 	ended     bool // a file of lines ends with its last one
+	before    *lately
 }
 
 // Learn adds the documents of a file to the known structure of the game's states. A fault is a *notation.Error;
@@ -117,5 +118,6 @@ func (s *Schema) Read(n *notation.Notation, text []byte) ([]*snapshot.World, *Fo
 	case err != nil && len(b.stack) > 0:
 		b.finish()
 	}
+	s.before.keep(b.worlds)
 	return b.worlds, &b.found, errors.Join(err, b.err)
 }

@@ -30,7 +30,7 @@ func (t *table) columnOf(component, field string) *column {
 	name := [2]string{component, field}
 	c := t.named[name]
 	if c == nil {
-		c = &column{component: component, field: field}
+		c = &column{component: component, field: field, like: t.like[name]}
 		if t.named == nil {
 			t.named = map[[2]string]*column{}
 		}

@@ -29,10 +29,19 @@ func (e *LineError) Unwrap() error { return e.Err }
 
 // ReadText returns the content of a state's text of size bytes. An error in reading is a *[LineError].
 func ReadText(r io.ReaderAt, size int64, name string) ([]byte, error) {
+	return ReadTextInto(nil, r, size, name)
+}
+
+// ReadTextInto is ReadText. The content is in the memory of room if there is enough, else in memory with room for a
+// somewhat longer text.
+func ReadTextInto(room []byte, r io.ReaderAt, size int64, name string) ([]byte, error) {
 	if limits.State.Over(size) {
 		return nil, limits.State.Reached(name, size)
 	}
-	text := make([]byte, size)
+	if int64(cap(room)) < size {
+		room = make([]byte, size+size/64)
+	}
+	text := room[:size]
 	if n, err := r.ReadAt(text, 0); n < len(text) {
 		if err == io.EOF {
 			err = io.ErrUnexpectedEOF

@@ -1,6 +1,7 @@
 package survey
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -8,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/desynctool/desynctool/engines/engine"
 	"github.com/desynctool/desynctool/notation"
@@ -24,6 +26,8 @@ type found struct {
 	groups   map[groupName]*group
 	first    *group
 	shapes   map[string][]*group // by the shape of their names; see index
+
+	room atomic.Pointer[[]byte] // memory of the text that was read last, for the next one; nil while it is used
 
 	mu   sync.Mutex
 	kept map[keptName]*snapshot.World // states of files with several
@@ -169,11 +173,19 @@ func (g *group) ticked(base string) bool {
 
 // decode reads the states in a file.
 func (f *found) decode(r io.ReaderAt, size int64, name string) ([]*snapshot.World, error) {
-	text, err := engine.ReadText(r, size, name)
+	room := f.room.Swap(nil)
+	if room == nil || int64(cap(*room)) > 2*size { // a large one is not kept for small files
+		room = new([]byte)
+	}
+	text, err := engine.ReadTextInto(*room, r, size, name)
 	if err != nil {
 		return nil, err
 	}
 	g, path := f.group(name), filepath.Clean(name)
+	if !cmp.Or(g, f.first).raw { // raw states have the memory of the file
+		*room = text
+		defer f.room.Store(room)
+	}
 	if g == nil { // a part of a file, or a copy: they are read as the first group is
 		return f.whole(f.first, path, text)
 	}
