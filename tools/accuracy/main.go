@@ -1,11 +1,11 @@
-// Command accuracy plays seeded sessions of four games and prints how often the verdicts about them are right, as in
+// Command accuracy plays seeded sessions of five games and prints how often the verdicts about them are right, as in
 // docs/accuracy.md:
 //
-//	go run ./tools/accuracy -sessions 240 -clean 60 -games refsim,arena,trade,tugs
+//	go run ./tools/accuracy -sessions 240 -clean 60 -games refsim,arena,trade,tugs,moles
 //
 // or how reports of planted bugs are grouped, as in docs/desk-accuracy.md:
 //
-//	go run ./tools/accuracy -desk -games arena,trade
+//	go run ./tools/accuracy -desk -games refsim,arena,trade
 package main
 
 import (
@@ -32,7 +32,7 @@ func main() {
 func run() error {
 	faulty := flag.Int("sessions", 240, "sessions of each game with a mistake")
 	clean := flag.Int("clean", 60, "sessions of each game without one")
-	names := flag.String("games", "refsim", "games, by comma: refsim, arena, trade, tugs")
+	names := flag.String("games", "refsim", "games, by comma: refsim, arena, trade, tugs, moles")
 	skip := flag.Int("skip", 0, "leave out so many of the first sessions of each game")
 	half := flag.String("half", "", "only the odd or the even seeds")
 	only := flag.String("only", "", "only mistakes with names that begin so")
@@ -44,7 +44,7 @@ func run() error {
 	mix := flag.String("mix", "", "with -desk: write the sessions and the truth to this folder, and measure nothing")
 	flag.Parse()
 	if *many {
-		return groups(slices.DeleteFunc(strings.Split(*names, ","), func(name string) bool { return name == "refsim" }), *seed, *each, *mix)
+		return groups(strings.Split(*names, ","), *seed, *each, *mix)
 	}
 	dir, err := os.MkdirTemp("", "accuracy-")
 	if err != nil {
@@ -96,13 +96,15 @@ func run() error {
 	return verdicts.CauseTable(os.Stdout, scores)
 }
 
+// conclude concludes from all that the sessions left. The number of replays is limited, not the time, which depends on the
+// machine.
 func conclude(dirs []string, sim, own *bisect.Sim) (*verdict.Conclusion, error) {
 	s, err := bundle.OpenPaths(dirs...)
 	if err != nil {
 		return nil, err
 	}
 	defer s.Close()
-	return compare.Conclude(s, compare.Builds{Sim: sim, Own: own}, nil)
+	return compare.Conclude(s, compare.Builds{Sim: sim, Own: own, Replays: 1000}, nil)
 }
 
 // gameOf returns a game. Programs are compiled to dir.

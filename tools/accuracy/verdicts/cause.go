@@ -32,6 +32,7 @@ var classes = map[string][]string{
 	"unstable-sort":     {verdict.UnstableSort},
 	"float-fma":         {verdict.Float},
 	"float-reassoc":     {verdict.Float},
+	"float-flush":       {verdict.Float},
 	"uninitialized":     {verdict.Uninitialized},
 	"stale-cache":       {verdict.StaleCache},
 	"impure-validation": {verdict.ImpureValidation},
@@ -62,6 +63,12 @@ var classes = map[string][]string{
 	"smooth-leak":    {verdict.PredictionLeak},
 	"menu-write":     {verdict.ForeignWrite},
 	"checksum-only":  {verdict.ChecksumDefect},
+
+	// Of causes that no class covers.
+	"other-than-logged": {},
+	"system-skipped":    {},
+	"system-twice":      {},
+	"half-system":       {},
 }
 
 // Shape is the kind of evidence about the cause.
@@ -83,11 +90,12 @@ func Shapes() []Shape { return []Shape{OfTick, Traced, Untraced, LogsOnly, WithS
 // Outcome is how well a cause was named.
 type Outcome string
 
-// Outcomes. Right is a group of at most three classes that contains the true one.
+// Outcomes. Right is a group of at most three classes that contains the true one. A mistake that no class covers is never
+// right.
 const (
 	Right    Outcome = "right"
 	NotKnown Outcome = "not known"
-	Open     Outcome = "not excluded" // more than three classes are, and the true one is among them
+	Open     Outcome = "not excluded" // more than three classes are, and the true one is among them if there is one
 	False    Outcome = "wrong"
 )
 
@@ -129,6 +137,8 @@ func (s *Score) cause(shape Shape, c *verdict.Conclusion) {
 	x.Shown = len(c.Causes) > 0 && c.Causes[0].Confirmed()
 	switch {
 	case len(x.Said) == 0:
+	case len(x.Truth) == 0 && c.Causes[0].Standing == verdict.NotExcluded:
+		x.Outcome = Open // a list of what no experiment excludes names no cause
 	case len(x.Said) <= maxGroup && overlap(x.Said, x.Truth):
 		x.Outcome = Right
 	case (c.Causes[0].Standing == verdict.NotExcluded || c.Causes[0].Standing == verdict.Shown) && overlap(x.Said, x.Truth):

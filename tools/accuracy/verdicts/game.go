@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/evanw/esbuild/pkg/api"
+
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/bisect/extsim"
 	"github.com/desynctool/desynctool/bisect/refsim"
@@ -103,6 +105,7 @@ type Program struct {
 	name     string
 	command  []string
 	mistakes []string
+	ticks    uint64 // length of its sessions, 0 for Ticks
 }
 
 // NewProgram gets the list of possible mistakes from a command.
@@ -230,9 +233,9 @@ func peerFiles(p *session.Recorded) error {
 	return nil
 }
 
-// Compile compiles a game to a folder: an example of docs/sdk (arena, in C, or trade, in C#), or tugs, in Rust. root is
-// the root of the repository. The error names the missing compiler, or contains its output. Flags are for the compiler of
-// tugs, in place of -O, which takes longer to compile than some short sessions take to play.
+// Compile compiles a game to a folder: an example of docs/sdk (arena, in C, or trade, in C#), tugs, in Rust, or moles, in
+// TypeScript for Node. root is the root of the repository. The error names the missing program, or contains its output.
+// Flags are for the compiler of tugs, in place of -O, which takes longer to compile than some short sessions take to play.
 func Compile(root, name, dir string, flags ...string) (Game, error) {
 	out, in := filepath.Join(dir, name), filepath.Join(root, "docs", "sdk")
 	switch name {
@@ -256,8 +259,32 @@ func Compile(root, name, dir string, flags ...string) (Game, error) {
 			return nil, err
 		}
 		return NewProgram(name, out)
+	case "moles":
+		out += ".mjs"
+		if err := bundled(filepath.Join(root, "tools", "accuracy", "games", name, name+".ts"), out); err != nil {
+			return nil, err
+		}
+		p, err := NewProgram(name, "node", out)
+		if err == nil {
+			p.ticks = 80 // it plays some hundred ticks a second
+		}
+		return p, err
 	}
-	return nil, fmt.Errorf("no game %q: arena, trade, tugs", name)
+	return nil, fmt.Errorf("no game %q: arena, trade, tugs, moles", name)
+}
+
+// bundled takes the types out of a program in TypeScript, and writes it into one file for Node.
+func bundled(source, out string) error {
+	if _, err := exec.LookPath("node"); err != nil {
+		return err
+	}
+	result := api.Build(api.BuildOptions{
+		EntryPoints: []string{source}, Bundle: true, Format: api.FormatESModule, Platform: api.PlatformNode, Target: api.ES2022, LogLevel: api.LogLevelSilent,
+	})
+	if len(result.Errors) > 0 || len(result.OutputFiles) != 1 {
+		return fmt.Errorf("%s: %v", source, result.Errors)
+	}
+	return os.WriteFile(out, result.OutputFiles[0].Contents, 0o666)
 }
 
 func compile(name string, args ...string) error {

@@ -72,7 +72,8 @@ func (s Session) String() string {
 func Faulty(g Game, n int) []Session {
 	list, mistakes := Clean(g, n), g.Mistakes()
 	for i := range list {
-		list[i].Fault = fmt.Sprintf("%s@%d", mistakes[i%len(mistakes)], 20+5*(i%29))
+		from := uint64(20 + 5*(i%29)) // before the middle of a session
+		list[i].Fault = fmt.Sprintf("%s@%d", mistakes[i%len(mistakes)], from*list[i].ticks()/Ticks)
 	}
 	return list
 }
@@ -96,6 +97,9 @@ func Clean(g Game, n int) []Session {
 			list[i].Peers = 3 + dice.IntN(6)
 		}
 		list[i].Shuffled = dice.IntN(2) == 0
+		if p, ok := g.(*Program); ok {
+			list[i].Ticks = p.ticks
+		}
 		if _, own := g.(Reference); !own { // other games have their own peers and names
 			list[i].Peers, list[i].Entities, list[i].Shuffled = 0, 0, false
 		}
