@@ -431,11 +431,11 @@ class Moles implements Game {
         return rows;
     }
     save(): Uint8Array {
-        return Uint8Array.from(serialize({ s: this.s, crowd: this.crowd, stores: this.stores }));
+        return Uint8Array.from(serialize({ s: this.s, tick: this.tick, crowd: this.crowd, stores: this.stores }));
     }
     restore(save: Uint8Array): void {
         const all = deserialize(save);
-        this.s = all.s; this.crowd = Uint16Array.from(all.crowd); this.stores = Uint32Array.from(all.stores);
+        this.s = all.s; this.tick = all.tick; this.crowd = Uint16Array.from(all.crowd); this.stores = Uint32Array.from(all.stores);
         if (this.on("save-omits-field", "Mole")) for (const m of this.s.Mole) m.rest = 0;
         if (this.on("save-omits-field", "Stack")) for (const k of this.s.Stack) k.fresh = 0;
     }
