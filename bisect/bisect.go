@@ -187,7 +187,7 @@ type PeerInfo struct {
 type Loaded struct {
 	Peer  string    `json:"peer"`
 	Began Beginning `json:"began"`
-	After *uint64   `json:"after"` // the state point that the peer had reached before, nil if it joined
+	After *uint64   `json:"after"` // the state point that the peer had reached before, nil if it joined or was not away
 }
 
 // Bracket is a span (Good, Bad] of state points in which peers diverged.
@@ -478,16 +478,40 @@ func (r *Result) byLoading(first *pair) {
 	}
 	for _, p := range []*peer{first.a, first.b} {
 		s := p.loadedAt(b.Bad.Tick)
-		if s == nil || s.After != nil && *s.After >= s.From || r.Loaded != nil && r.Loaded.Peer != p.name {
+		if s == nil || r.Loaded != nil && r.Loaded.Peer != p.name {
 			continue
 		}
-		r.Loaded, r.Exact, r.Tick = &Loaded{p.name, s.Began, s.After}, false, 0
-		where := "when it joined"
-		if s.After != nil {
-			where = fmt.Sprintf("after it had been away from state point %d on", *s.After)
+		after, where := s.After, "when it joined"
+		switch {
+		case after == nil:
+		case *after < s.From:
+			where = fmt.Sprintf("after it had been away from state point %d on", *after)
+		case !first.spoilt(p, s):
+			continue
+		default:
+			after, where = nil, "though its orders had led it to the state of the others"
 		}
+		r.Loaded, r.Exact, r.Tick = &Loaded{p.name, s.Began, after}, false, 0
 		r.note("%s has another state where it loaded one, at state point %d, %s: loading lost something, or it was another save", p, s.From, where)
 	}
+}
+
+// spoilt reports whether a load without a gap replaced the state of one of the peers by another one: its log has a hash of
+// that point from before the load, the other peer has the same one, and the hash after the load is different.
+func (p *pair) spoilt(one *peer, s *Stretch) bool {
+	now, ok := one.log.at(s.From)
+	if !ok || s.left == nil || now == *s.left {
+		return false
+	}
+	other := p.a
+	if other == one {
+		other = p.b
+	}
+	if o := other.loadedAt(s.From); o != nil && o.left != nil {
+		return *o.left == *s.left
+	}
+	its, ok := other.log.at(s.From)
+	return ok && its == *s.left
 }
 
 // onlyHistories reports whether nothing but history hashes shows that the peers diverged.

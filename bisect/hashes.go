@@ -257,6 +257,15 @@ func (h *Hashes) Log() *Log {
 		begin = end
 	}
 	stretches := h.cut.stretches(func(epoch uint32) []Hash { return byEpoch[epoch] })
+	for i := range stretches {
+		if s := &stretches[i]; i > 0 && s.Loaded() && stretches[i-1].covers(s.From) && stretches[i-1].Epoch != s.Epoch {
+			before := byEpoch[stretches[i-1].Epoch]
+			if k, ok := slices.BinarySearchFunc(before, s.From, func(h Hash, p uint64) int { return cmp.Compare(h.Point, p) }); ok {
+				s.left = &merkle.Short{}
+				*s.left = before[k].Sum
+			}
+		}
+	}
 	sortStable(all, hashPoint)
 	kept := lastOfEach(all, hashPoint)
 	slices.Sort(h.conflicts)

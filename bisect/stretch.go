@@ -22,6 +22,8 @@ type Stretch struct {
 	Epoch    uint32 // as the log counts
 	// After is where the stretch before it ended, nil for the first one. If it is below From there is a gap in between.
 	After *uint64
+	// left is the hash of From to which the stretch before it led, if it led there; nil if there is none.
+	left *merkle.Short
 }
 
 // Beginning is how a stretch began.
