@@ -1,10 +1,10 @@
 package ci
 
 import (
-	"bytes"
-	"encoding/xml"
 	"fmt"
 	"io"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/desynctool/desynctool/internal/prose"
@@ -14,46 +14,45 @@ import (
 // The elements of JUnit's XML, which no standard defines: as in Jenkins' schema (junit-10.xsd) and the schema of Ant's
 // JUnitReport, without the latter's time stamp, since the same report gives the same bytes.
 type junitSuites struct {
-	XMLName  xml.Name     `xml:"testsuites"`
-	Name     string       `xml:"name,attr"`
-	Tests    int          `xml:"tests,attr"`
-	Failures int          `xml:"failures,attr"`
-	Errors   int          `xml:"errors,attr"`
-	Suites   []junitSuite `xml:"testsuite"`
+	Name     string
+	Tests    int
+	Failures int
+	Errors   int
+	Suites   []junitSuite
 }
 
 type junitSuite struct {
-	Name       string          `xml:"name,attr"`
-	Package    string          `xml:"package,attr"`
-	ID         int             `xml:"id,attr"`
-	Hostname   string          `xml:"hostname,attr"`
-	Tests      int             `xml:"tests,attr"`
-	Failures   int             `xml:"failures,attr"`
-	Errors     int             `xml:"errors,attr"`
-	Time       string          `xml:"time,attr"`
-	Properties []junitProperty `xml:"properties>property"`
-	Cases      []junitCase     `xml:"testcase"`
-	Out        string          `xml:"system-out"`
-	Err        string          `xml:"system-err"`
+	Name       string
+	Package    string
+	ID         int
+	Hostname   string
+	Tests      int
+	Failures   int
+	Errors     int
+	Time       string
+	Properties []junitProperty
+	Cases      []junitCase
+	Out        string
+	Err        string
 }
 
 type junitProperty struct {
-	Name  string `xml:"name,attr"`
-	Value string `xml:"value,attr"`
+	Name  string
+	Value string
 }
 
 type junitCase struct {
-	Name      string        `xml:"name,attr"`
-	Classname string        `xml:"classname,attr"`
-	Time      string        `xml:"time,attr"`
-	Failure   *junitOutcome `xml:"failure"`
-	Error     *junitOutcome `xml:"error"`
+	Name      string
+	Classname string
+	Time      string
+	Failure   *junitOutcome
+	Error     *junitOutcome
 }
 
 type junitOutcome struct {
-	Message string `xml:"message,attr"`
-	Type    string `xml:"type,attr"`
-	Text    string `xml:",chardata"`
+	Message string
+	Type    string
+	Text    string
 }
 
 // triageName is the name of suites of triage.
@@ -130,21 +129,49 @@ func suiteOf(r *document.Report) junitSuite {
 	return suite
 }
 
+// counts are the attributes of a suite's counts.
+func (s *junitSuites) counts() []string {
+	return []string{"tests", strconv.Itoa(s.Tests), "failures", strconv.Itoa(s.Failures), "errors", strconv.Itoa(s.Errors)}
+}
+
+func (s *junitSuite) write(x *xmlDocument) {
+	counts := (&junitSuites{Tests: s.Tests, Failures: s.Failures, Errors: s.Errors}).counts()
+	x.begin("testsuite", slices.Concat([]string{"name", s.Name, "package", s.Package, "id", strconv.Itoa(s.ID), "hostname", s.Hostname}, counts, []string{"time", s.Time})...)
+	if len(s.Properties) > 0 {
+		x.begin("properties")
+		for _, p := range s.Properties {
+			x.element("property", "", "name", p.Name, "value", p.Value)
+		}
+		x.end()
+	}
+	for _, c := range s.Cases {
+		x.begin("testcase", "name", c.Name, "classname", c.Classname, "time", c.Time)
+		if f := c.Failure; f != nil {
+			x.element("failure", f.Text, "message", f.Message, "type", f.Type)
+		}
+		if e := c.Error; e != nil {
+			x.element("error", e.Text, "message", e.Message, "type", e.Type)
+		}
+		x.end()
+	}
+	x.element("system-out", s.Out)
+	x.element("system-err", s.Err)
+	x.end()
+}
+
 func writeSuites(w io.Writer, name string, suites []junitSuite) error {
 	all := junitSuites{Name: name, Suites: suites}
 	for _, s := range suites {
 		all.Tests, all.Failures, all.Errors = all.Tests+s.Tests, all.Failures+s.Failures, all.Errors+s.Errors
 	}
-	var b bytes.Buffer
-	b.WriteString(xml.Header)
-	e := xml.NewEncoder(&b)
-	e.Indent("", "  ")
-	if err := e.Encode(all); err != nil {
-		return err
+	var x xmlDocument
+	x.WriteString("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n")
+	x.begin("testsuites", append([]string{"name", all.Name}, all.counts()...)...)
+	for i := range suites {
+		suites[i].write(&x)
 	}
-	b.WriteByte('\n')
-	// No attribute contains a line end (see safe), and in an element it needs no escape.
-	_, err := w.Write(bytes.ReplaceAll(b.Bytes(), []byte("&#xA;"), []byte("\n")))
+	x.end()
+	_, err := io.WriteString(w, x.String()+"\n")
 	return err
 }
 
