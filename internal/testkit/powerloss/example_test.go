@@ -1,6 +1,7 @@
 package powerloss_test
 
 import (
+	"fmt"
 	"log"
 	"os/exec"
 	"path/filepath"
@@ -20,4 +21,10 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
+}
+
+// A disk may lose more or less of what was not synced.
+func ExampleLoss() {
+	fmt.Println(powerloss.Losses)
+	// Output: [all last any]
 }
