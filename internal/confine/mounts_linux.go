@@ -150,10 +150,7 @@ func byDescriptor(f *os.File) string { return fmt.Sprintf("/proc/self/fd/%d", f.
 func restrict(writes []string) error {
 	const modify = abi.AccessFSWriteFile | abi.AccessFSRemoveDir | abi.AccessFSRemoveFile | abi.AccessFSMakeChar | abi.AccessFSMakeDir |
 		abi.AccessFSMakeReg | abi.AccessFSMakeSock | abi.AccessFSMakeFifo | abi.AccessFSMakeBlock | abi.AccessFSMakeSym | abi.AccessFSRefer | abi.AccessFSTruncate
-	config, err := landlock.NewConfig(landlock.AccessFSSet(modify))
-	if err != nil {
-		return err
-	}
+	config := landlock.Config{HandledAccessFS: modify}
 	if version, err := abi.LandlockGetABIVersion(); err != nil || version < 1 {
 		return errors.Join(errors.New("the system has no Landlock"), err)
 	}

@@ -20,10 +20,8 @@ const lead = 8
 
 // run is a recording of a tick in a new instance of a build.
 type run struct {
-	lead  []*Recording // of the ticks before, the latest last
-	tick  *Recording
-	hash  merkle.Short // after the tick
-	parts []part       // of the tick, if it was stepped system by system
+	lead []*Recording // of the ticks before, the latest last
+	tick *Recording
 
 	files []*os.File
 }
@@ -89,7 +87,6 @@ func (r *recorder) record(n, stop uint64) (out *run, err error) {
 	if out.tick, err = r.play(out, spot, b, stop); err != nil {
 		return nil, err
 	}
-	out.hash = spot.SyncHash()
 	return out, nil
 }
 

@@ -133,13 +133,6 @@ func (c *client) gone() error {
 	return errEnded
 }
 
-// said returns what gdb printed since the last command was sent.
-func (c *client) said() string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.text.String()
-}
-
 // process returns the number of the program's process, 0 if there is none.
 func (c *client) process() int {
 	c.mu.Lock()
