@@ -173,6 +173,12 @@ func TestExamples(t *testing.T) {
 		if command == "sim check" || strings.HasPrefix(command, "golden") { // CopyFS takes no permissions to run along
 			p.check(os.Chmod(filepath.Join(dir, "mygame"), 0o777))
 		}
+		if command == "replay" { // two builds of a game
+			for _, build := range []string{"sound", "own"} {
+				p.check(os.Link(filepath.Join(dir, "mygame"), filepath.Join(dir, build)))
+				p.check(os.Chmod(filepath.Join(dir, build), 0o777))
+			}
+		}
 		return true
 	})
 }

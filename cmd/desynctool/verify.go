@@ -169,8 +169,11 @@ func parseKey(text string) (*signatures.Key, error) {
 	if text == "" {
 		return nil, nil
 	}
-	if key, err := signatures.ParseKey(text); err == nil {
+	switch key, err := signatures.ParseKey(text); {
+	case err == nil:
 		return &key, nil
+	case errors.Is(err, signatures.ErrSmallOrder):
+		return nil, fmt.Errorf("--key: %w", err)
 	}
 	f, err := os.Open(text)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -33,6 +33,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -106,6 +107,9 @@ func (k Key) Verify(message []byte, s Signature) bool {
 	return !k.SmallOrder() && !Key(s[:len(k)]).SmallOrder() && ed25519.Verify(k[:], message, s[:])
 }
 
+// ErrSmallOrder is wrapped by the error of a key that is a point of small order.
+var ErrSmallOrder = errors.New("a point of small order: anybody can sign for it")
+
 // ParseKey parses 64 hex digits. A point of small order is an error.
 func ParseKey(s string) (Key, error) {
 	var k Key
@@ -116,7 +120,7 @@ func ParseKey(s string) (Key, error) {
 		return k, fmt.Errorf("key: %w", err)
 	}
 	if k.SmallOrder() {
-		return k, fmt.Errorf("key %s is a point of small order: anybody can sign for it", k)
+		return k, fmt.Errorf("key %s is %w", k, ErrSmallOrder)
 	}
 	return k, nil
 }
