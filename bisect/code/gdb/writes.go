@@ -120,7 +120,7 @@ func newFinder(log *orderlog.Log, programs [2]Program, tick uint64, opts Options
 	for i, p := range programs {
 		f.out.Builds[i].Name = p.Name
 		b := &f.builds[i]
-		if b.sim, err = p.Sim(b.under(path), 3*f.opts.Watching); err != nil {
+		if b.sim, err = p.Sim(b.under(path), max(time.Minute, 3*f.opts.Watching)); err != nil {
 			return nil, err
 		}
 	}
