@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// Place is a place in a program. What the debug information does not tell is empty.
+// Place is a place in a program. A field that the debug information does not have is empty.
 type Place struct {
 	Function string // demangled where the debug information has such a name
 	File     string // with slashes, as the compiler was given it

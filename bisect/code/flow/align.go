@@ -201,12 +201,12 @@ func (o *learned) filtered(list []int32) (out []int32) {
 func (o *learned) counts(n int32) bool { return o.keep[n] || o.all && !o.seen[n] }
 
 // aligned compares a thread of the tick line by line. It returns nil if the builds visit the same lines.
-func (l *lines) aligned(ctx context.Context, o *learned, ticks [2]*Recording, thread uint32) (*parting, error) {
+func (l *lines) aligned(ctx context.Context, o *learned, ticks [2]*Recording, thread uint32) (*difference, error) {
 	var s [2]*steps
 	for i := range s {
 		s[i] = l.steps(ctx, i, ticks[i], thread, o.counts)
 	}
-	p := &parting{}
+	p := &difference{}
 	var around [2][]Address
 	for {
 		var n [2]int32

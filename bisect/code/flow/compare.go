@@ -5,8 +5,8 @@ import "context"
 // window is how many branches on both sides of a difference are kept.
 const window = 4096
 
-// parting is where two sequences of branches go different ways.
-type parting struct {
+// difference is where two sequences of branches go different ways.
+type difference struct {
 	equal uint64       // branches before it, as the first sequence counts
 	index [2]uint64    // of the last equal branch in each, as it counts; meaningless if equal is 0
 	last  [2]Address   // the last equal branch
@@ -15,8 +15,8 @@ type parting struct {
 	alone *int         // the build that has the difference, of builds that cannot be compared there
 }
 
-// identical compares two threads address by address: both are of one build. It returns nil if all branches are equal.
-func identical(ctx context.Context, a, b *Branches) (*parting, error) {
+// identical compares two threads address by address: one build recorded both. It returns nil if all branches are equal.
+func identical(ctx context.Context, a, b *Branches) (*difference, error) {
 	const size = window
 	var bufs [2][]Address
 	var have [2]int
@@ -37,12 +37,12 @@ func identical(ctx context.Context, a, b *Branches) (*parting, error) {
 		n := min(have[0], have[1])
 		for i := range n {
 			if bufs[0][i] != bufs[1][i] {
-				return parted(equal+uint64(i), i, bufs, have, before), nil
+				return differenceAt(equal+uint64(i), i, bufs, have, before), nil
 			}
 		}
 		equal += uint64(n)
 		if have[0] != have[1] {
-			return parted(equal, n, bufs, have, before), nil
+			return differenceAt(equal, n, bufs, have, before), nil
 		}
 		if n == 0 {
 			return nil, nil
@@ -51,9 +51,9 @@ func identical(ctx context.Context, a, b *Branches) (*parting, error) {
 	}
 }
 
-// parted describes the difference at place i of two buffers.
-func parted(equal uint64, i int, bufs [2][]Address, have [2]int, before []Address) *parting {
-	p := &parting{equal: equal, index: [2]uint64{equal - 1, equal - 1}}
+// differenceAt describes the difference at place i of two buffers.
+func differenceAt(equal uint64, i int, bufs [2][]Address, have [2]int, before []Address) *difference {
+	p := &difference{equal: equal, index: [2]uint64{equal - 1, equal - 1}}
 	past := append(before, bufs[0][:i]...)
 	if len(past) > 0 {
 		p.last = [2]Address{past[len(past)-1], past[len(past)-1]}

@@ -52,7 +52,7 @@ type Finding struct {
 	Notes              []string
 }
 
-// Options says where and how to record.
+// Options configures a search.
 type Options struct {
 	// Tick is the tick in which the builds depart: their states agree before it.
 	Tick uint64
@@ -173,7 +173,7 @@ func (f *finder) compare(out *Finding) error {
 	}
 	out.Lines = !sameModules(ticks)
 	for _, thread := range list {
-		p, err := f.parting(out, ticks, thread)
+		p, err := f.differs(out, ticks, thread)
 		if err != nil {
 			return err
 		}
@@ -200,8 +200,8 @@ func sameModules(r [2]*Recording) bool {
 	return len(a) > 0 && slices.EqualFunc(a, b, func(a, b Module) bool { return a.Same(&b) })
 }
 
-// parting finds where a thread of the builds goes different ways, nil if it does not.
-func (f *finder) parting(out *Finding, ticks [2]*Recording, thread uint32) (*parting, error) {
+// differs finds where a thread of the builds goes different ways, nil if it does not.
+func (f *finder) differs(out *Finding, ticks [2]*Recording, thread uint32) (*difference, error) {
 	ctx := f.opts.Trial.Context
 	if !out.Lines {
 		return identical(ctx, ticks[0].Branches(ticks[0].Thread(thread)), ticks[1].Branches(ticks[1].Thread(thread)))
@@ -229,7 +229,7 @@ func (f *finder) parting(out *Finding, ticks [2]*Recording, thread uint32) (*par
 
 // earlier returns the branch of a build to a place that it alone visits for the first time, if that is before a difference
 // of lines.
-func (l *lines) earlier(ctx context.Context, runs [2]*run, thread uint32, p *parting) (*parting, error) {
+func (l *lines) earlier(ctx context.Context, runs [2]*run, thread uint32, p *difference) (*difference, error) {
 	var lists [2][]novelty
 	for i := range lists {
 		var err error
@@ -241,7 +241,7 @@ func (l *lines) earlier(ctx context.Context, runs [2]*run, thread uint32, p *par
 	if first == nil || err != nil || p != nil && first.index > p.index[build]+1 {
 		return p, err
 	}
-	out := &parting{equal: first.index, alone: &build}
+	out := &difference{equal: first.index, alone: &build}
 	out.last[build], out.next[build], out.near[build] = first.from, &first.to, first.near
 	if first.index > 0 {
 		out.index[build] = first.index - 1
@@ -250,7 +250,7 @@ func (l *lines) earlier(ctx context.Context, runs [2]*run, thread uint32, p *par
 }
 
 // part describes where the branches of the builds differ.
-func (f *finder) part(out *Finding, p *parting) error {
+func (f *finder) part(out *Finding, p *difference) error {
 	if err := f.steady(out, p); err != nil || out.Kind == Unsteady {
 		return err
 	}
@@ -261,7 +261,7 @@ func (f *finder) part(out *Finding, p *parting) error {
 }
 
 // describe names the places of a difference. The stack is the one at the last equal branch.
-func describe(out *Finding, p *parting, programs [2]*programs, stack []Address) (err error) {
+func describe(out *Finding, p *difference, programs [2]*programs, stack []Address) (err error) {
 	of := 0
 	if out.Alone = p.alone; p.alone != nil {
 		of = *p.alone
@@ -297,7 +297,7 @@ func describe(out *Finding, p *parting, programs [2]*programs, stack []Address) 
 
 // steady lets each build play the tick again, and takes the stack at the last equal branch of a difference, which it then
 // describes. A build that takes other branches in the second run is the finding.
-func (f *finder) steady(out *Finding, p *parting) error {
+func (f *finder) steady(out *Finding, p *difference) error {
 	stops := [2]uint64{math.MaxUint64, math.MaxUint64}
 	of := 0
 	if p != nil && p.equal > 0 && out.Thread == 0 {
@@ -361,7 +361,7 @@ func level(parts []part, count uint64) bool {
 
 // systems finds the system of the difference, and whether the states differ in an earlier system: then the branches
 // differ since the values do.
-func (f *finder) systems(out *Finding, p *parting) error {
+func (f *finder) systems(out *Finding, p *difference) error {
 	var parts [2][]part
 	for i, r := range f.recorders {
 		var err error

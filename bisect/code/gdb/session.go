@@ -391,7 +391,7 @@ func (s *session) stack(afterWrite bool) (code.Stack, error) {
 	return s.ownCalls(list), nil
 }
 
-// ownCalls leaves out the calls that led to the game: those of the SDK, which answers requests, and of what called it.
+// ownCalls leaves out the calls that led to the game: the SDK, which answers requests, and its callers.
 func (s *session) ownCalls(stack code.Stack) code.Stack {
 	for i, p := range stack {
 		if i > 0 && (strings.HasPrefix(p.Function, "desync_") || strings.Contains(p.Function, "desynctool::")) {
