@@ -14,11 +14,13 @@ import (
 // them: an error is in the result.
 func (e *env) branches(session *bundle.Replayable, sim *bisect.Sim, trials bisect.Trials, opts bisect.TrialOptions, source string) *document.Branches {
 	found, err := e.compareBranches(session, sim, trials, opts)
-	if err == nil && source != "" {
-		err = code.Read(source, found.At, found.Next[0], found.Next[1], found.Stack)
-	}
 	if err != nil {
 		return &document.Branches{Failed: err.Error()}
+	}
+	if source != "" {
+		if err := code.Read(source, found.At, found.Next[0], found.Next[1], found.Stack); err != nil {
+			found.Notes = append(found.Notes, err.Error())
+		}
 	}
 	return &document.Branches{Finding: found}
 }

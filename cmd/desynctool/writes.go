@@ -36,15 +36,18 @@ func departingTick(trials bisect.Trials) (t *bisect.Trial, tick uint64, err erro
 // error is in the result.
 func (e *env) writes(session *bundle.Replayable, flags *replayFlags, trials bisect.Trials, opts bisect.TrialOptions) *document.Writes {
 	found, err := e.compareWrites(session, flags, trials, opts)
-	for i := 0; err == nil && flags.source != "" && i < len(found.Builds); i++ {
-		if w := found.Builds[i].First; w != nil {
-			at := []code.Place{w.At}
-			err = code.Read(flags.source, at, w.Stack)
-			w.At = at[0]
-		}
-	}
 	if err != nil {
 		return &document.Writes{Failed: err.Error()}
+	}
+	for i := 0; flags.source != "" && i < len(found.Builds); i++ {
+		if w := found.Builds[i].First; w != nil {
+			at := []code.Place{w.At}
+			if err := code.Read(flags.source, at, w.Stack); err != nil {
+				found.Notes = append(found.Notes, err.Error())
+				break
+			}
+			w.At = at[0]
+		}
 	}
 	return &document.Writes{Finding: found}
 }

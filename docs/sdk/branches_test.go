@@ -50,6 +50,12 @@ func TestBranches(t *testing.T) {
 			t.Errorf("expected %q in\n%s", want, text)
 		}
 	}
+	text = run(t, 1, "replay", filepath.Join(session, "host"), "--sim", sound, "--against", own, "--branches", "--source", "no-such-folder")
+	for _, want := range []string{"the builds go different ways in fire (skirmish.c:", "the folder of sources: "} {
+		if !strings.Contains(text, want) {
+			t.Errorf("without sources: expected %q in\n%s", want, text)
+		}
+	}
 }
 
 // TestBranchesRust: the same of the game in Rust.
