@@ -39,7 +39,7 @@ const (
 // Scan reads a whole text. The name is what claims and errors call it. At most 65536 claims are kept.
 func Scan(r io.Reader, name string) (*tracediff.ClaimLog, error) {
 	s, w := NewScanner(name), textsearch.NewWindow(r, name)
-	search := s.Beside(w)
+	search := s.Join(w)
 	for {
 		if err := w.Next(); err == io.EOF {
 			return s.Log(), nil
@@ -69,8 +69,8 @@ func NewScanner(name string) *Scanner {
 	return &Scanner{name: name, log: &tracediff.ClaimLog{}, at: textsearch.Cursor{Line: 1}}
 }
 
-// Beside joins the scanner to a window. The function that it returns searches the lines that come next.
-func (s *Scanner) Beside(w *textsearch.Window) (search func()) {
+// Join joins the scanner to a window. The function that it returns searches the lines that come next.
+func (s *Scanner) Join(w *textsearch.Window) (search func()) {
 	s.w, s.searcher = w, w.Join(true)
 	return func() {
 		w.Together(s.search)
@@ -127,8 +127,8 @@ func (s *Scanner) pass(line *textsearch.Line, from int) {
 	}
 }
 
-// read reads the statement in a line, whose part from start on is searched, as far as it lies around a word at a place.
-// It returns where the search goes on.
+// read reads the part of a statement that lies around a word. The line is searched from start on. It
+// returns where the search goes on.
 func (s *Scanner) read(f *finder, line *textsearch.Line, start, from, at, base int) int {
 	if line.IsDull(s.searcher) {
 		return line.To - 1

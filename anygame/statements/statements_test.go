@@ -353,7 +353,7 @@ func TestDull(t *testing.T) {
 		fmt.Fprintf(&text, "net: packet %03d matched\nFrame %03d: the client expects 0x%08x\nunit %d moved\n", i%100+100, i%100+100, i+1<<20, i%10)
 	}
 	s, w := NewScanner("x"), textsearch.NewWindow(strings.NewReader(text.String()), "x")
-	for search := s.Beside(w); w.Next() == nil; {
+	for search := s.Join(w); w.Next() == nil; {
 		search()
 	}
 	if log := s.Log(); len(log.Claims) > 0 || w.Searched > int64(text.Len())/20 {

@@ -41,7 +41,7 @@ func ReadMessages(tree files.Tree, path string, opts tracediff.ReadOptions) (all
 // ScanMessages does the same for an open log.
 func ScanMessages(r io.Reader, name string) (all *tracediff.ClaimLog, each map[string]*tracediff.ClaimLog, err error) {
 	said := statements.NewScanner(name)
-	all, each, err = messages.ScanEach(r, name, engines.Messages(), said.Beside)
+	all, each, err = messages.ScanEach(r, name, engines.Messages(), said.Join)
 	if err != nil || len(all.Claims) > 0 {
 		return all, each, err
 	}

@@ -2,8 +2,8 @@
 //
 // It records the system calls of a program with strace, and repeats them on files in memory that have a cache as disks
 // do: what was written is in the cache until the file is synced, and a name until its folder is. When the power is lost,
-// the disk has what was synced, and any part of the rest, of which single writes may be torn. A disk may also lie: it
-// says that it synced and did not.
+// the disk has what was synced, and any part of the rest. Single writes may be torn. A disk may also lie: it reports a
+// sync that it did not make.
 package powerloss
 
 import (
