@@ -2,6 +2,7 @@ package snapshot
 
 import (
 	"cmp"
+	"encoding/binary"
 	"iter"
 	"slices"
 )
@@ -51,7 +52,8 @@ type comparer struct {
 	opts DiffOptions
 	diff *Diff
 	rows []int32 // scratch
-	raw  []byte  // memory for values that are kept
+	x, y []uint64
+	raw  []byte // memory for values that are kept
 
 	copied int // bytes of values that are kept
 
@@ -81,7 +83,7 @@ func (c *comparer) begin() { c.share = (c.opts.Total - c.spent) / max(1, c.left)
 
 // add appends the differences of the current table.
 func (c *comparer) add(td TableDiff) {
-	c.spent += td.kept()
+	c.spent += int(td.Kept())
 	c.diff.Tables = append(c.diff.Tables, td)
 }
 
@@ -129,7 +131,7 @@ func (c *comparer) only(td *TableDiff, k Key, inA bool) {
 		keys, count = &td.OnlyA, &td.OnlyACount
 	}
 	// A quarter of a table's room is for the rows of each side, so that there is room for changes.
-	if *count++; (c.opts.Limit < 0 || len(*keys) < c.opts.Limit) && (c.opts.Total == 0 || td.kept() < c.share && len(*keys) < (c.share+3)/4) {
+	if *count++; (c.opts.Limit < 0 || len(*keys) < c.opts.Limit) && (c.opts.Total == 0 || int(td.Kept()) < c.share && len(*keys) < (c.share+3)/4) {
 		*keys = append(*keys, k)
 	}
 }
@@ -140,7 +142,8 @@ type pairing struct {
 	a, b    *Index
 	columns [][2]int // columns to compare, by their indexes in a and b
 	hidden  []string // for each column, the rule that hides it, or ""
-	counts  []uint64 // for each column, the number of changes
+	tallies []Tally  // for each column
+	marked  []bool   // for each row of the current block or span, whether a value differs
 	td      TableDiff
 }
 
@@ -175,17 +178,17 @@ func (c *comparer) table(i, j int) error {
 			return err
 		}
 	}
-	if len(p.td.Schema) == 0 && p.td.OnlyACount+p.td.OnlyBCount == 0 && !slices.ContainsFunc(p.counts, func(n uint64) bool { return n > 0 }) {
+	if len(p.td.Schema) == 0 && p.td.OnlyACount+p.td.OnlyBCount == 0 && !slices.ContainsFunc(p.tallies, func(t Tally) bool { return t.Rows > 0 }) {
 		return c.contradiction(p)
 	}
-	for k, n := range p.counts {
+	for k := range p.tallies {
 		col := &p.a.Columns[p.columns[k][0]]
-		switch {
+		switch n := p.tallies[k].Rows; {
 		case n == 0:
 		case p.hidden[k] != "":
 			c.diff.Hidden = append(c.diff.Hidden, Hidden{p.hidden[k], p.td.Label, col.Name(), n})
 		default:
-			p.td.Columns = append(p.td.Columns, ColumnCount{col.Component, col.Field, n})
+			p.td.Columns = append(p.td.Columns, ColumnDiff{col.Component, col.Field, p.tallies[k]})
 		}
 	}
 	if p.td.empty() {
@@ -219,7 +222,7 @@ func (c *comparer) match(p *pairing) {
 			p.hidden = append(p.hidden, c.opts.Ignore.column(p.td.Label, a.Component, a.Field))
 		}
 	}
-	p.counts = make([]uint64, len(p.columns))
+	p.tallies = make([]Tally, len(p.columns))
 }
 
 // region is a run of blocks in both tables that covers the same keys.
@@ -281,6 +284,56 @@ func (c *comparer) region(p *pairing, r region) error {
 	}
 }
 
+// mark prepares p.differs for n other rows.
+func (p *pairing) mark(n int) {
+	p.marked = slices.Grow(p.marked[:0], n)[:n]
+	clear(p.marked)
+}
+
+// differs counts the current rows in which column k differs.
+func (p *pairing) differs(k int, rows []int32) {
+	if p.hidden[k] != "" {
+		return
+	}
+	for _, row := range rows {
+		if !p.marked[row] {
+			p.marked[row] = true
+			p.td.ChangedRows++
+		}
+	}
+}
+
+// tally counts how two columns differ, in rowsA of a and rowsB of b.
+func (c *comparer) tally(t *Tally, a, b *Column, rowsA, rowsB []int32) {
+	if a.Present != nil || b.Present != nil || a.Type.Width() == 0 {
+		for n := range rowsA {
+			t.Add(a.At(int(rowsA[n])), b.At(int(rowsB[n])))
+		}
+		return
+	}
+	c.x, c.y = gather(c.x[:0], a, rowsA), gather(c.y[:0], b, rowsB)
+	t.addFixed(a.Type, a.Scale, c.x, c.y)
+}
+
+// gather appends the values of some rows of a column with a fixed width.
+func gather(dst []uint64, col *Column, rows []int32) []uint64 {
+	switch width := col.Type.Width(); width {
+	case 8:
+		for _, row := range rows {
+			dst = append(dst, binary.LittleEndian.Uint64(col.Data[8*int(row):]))
+		}
+	case 4:
+		for _, row := range rows {
+			dst = append(dst, uint64(binary.LittleEndian.Uint32(col.Data[4*int(row):])))
+		}
+	default:
+		for _, row := range rows {
+			dst = append(dst, col.At(int(row)).bits())
+		}
+	}
+	return dst
+}
+
 // room returns how many changes column k may still add.
 func (c *comparer) room(p *pairing, k int) int {
 	if p.hidden[k] != "" {
@@ -296,7 +349,7 @@ func (c *comparer) spare(p *pairing) int {
 		room = c.opts.Limit - len(p.td.Changes)
 	}
 	if c.opts.Total > 0 {
-		share := max(0, c.share-p.td.kept())
+		share := max(0, c.share-int(p.td.Kept()))
 		if room < 0 || share < room {
 			room = share
 		}
@@ -364,6 +417,7 @@ func (c *comparer) equalKeys(p *pairing, r region) error {
 	blockA, blockB := r.a[0], r.b[0]
 	var changes []Change
 	var keys Keys
+	p.mark(p.a.Blocks[blockA].Rows)
 	for k, column := range p.columns {
 		if p.a.Columns[column[0]].Blocks[blockA] == p.b.Columns[column[1]].Blocks[blockB] {
 			continue
@@ -380,7 +434,8 @@ func (c *comparer) equalKeys(p *pairing, r region) error {
 		if len(c.rows) == 0 {
 			return c.contradiction(p)
 		}
-		p.counts[k] += uint64(len(c.rows))
+		p.differs(k, c.rows)
+		c.tally(&p.tallies[k], &a, &b, c.rows, c.rows)
 		kept := c.rows
 		if room := c.room(p, k); room >= 0 && len(kept) > room {
 			kept = kept[:room]

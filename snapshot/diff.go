@@ -74,9 +74,11 @@ type TableDiff struct {
 	// type, and keys with another number of parts.
 	Schema []SchemaChange
 
-	// Changes are the changed values by key, then column, up to the limit. Columns counts all of them.
-	Changes []Change
-	Columns []ColumnCount
+	// Changes are the changed values by key, then column, up to the limit. Columns and ChangedRows cover all of them:
+	// the columns with changed values, and the number of rows with changed values.
+	Changes     []Change
+	Columns     []ColumnDiff
+	ChangedRows uint64
 
 	// Reordered is set if both states have the same rows in a different order, and the rows have no ids.
 	Reordered bool
@@ -86,13 +88,13 @@ type TableDiff struct {
 func (t *TableDiff) Changed() uint64 {
 	n := uint64(0)
 	for _, c := range t.Columns {
-		n += c.Changed
+		n += c.Rows
 	}
 	return n
 }
 
-// kept returns how many changes and rows are listed.
-func (t *TableDiff) kept() int { return len(t.Changes) + len(t.OnlyA) + len(t.OnlyB) }
+// Kept returns how many changes and rows are listed.
+func (t *TableDiff) Kept() uint64 { return uint64(len(t.Changes) + len(t.OnlyA) + len(t.OnlyB)) }
 
 func (t *TableDiff) empty() bool {
 	return t.InA && t.InB && t.OnlyACount+t.OnlyBCount == 0 && len(t.Schema) == 0 && len(t.Columns) == 0
@@ -114,10 +116,10 @@ type ColumnType struct {
 	Scale uint32 // see Column
 }
 
-// ColumnCount counts the rows in which a column differs.
-type ColumnCount struct {
+// ColumnDiff describes how a column differs.
+type ColumnDiff struct {
 	Component, Field string
-	Changed          uint64
+	Tally
 }
 
 // RootsDiffer reports whether the authoritative states differ.
@@ -141,7 +143,7 @@ func (d *Diff) LeftOut() uint64 {
 	n := uint64(0)
 	for i := range d.Tables {
 		t := &d.Tables[i]
-		n += t.Changed() + t.OnlyACount + t.OnlyBCount - uint64(t.kept())
+		n += t.Changed() + t.OnlyACount + t.OnlyBCount - t.Kept()
 	}
 	return n
 }

@@ -422,10 +422,10 @@ func TestTotal(t *testing.T) {
 		kept := 0
 		for i := range d.Tables {
 			x, y := &d.Tables[i], &all.Tables[i]
-			if n := x.kept(); i > 0 && n != 100 || i == 0 && n != 2 {
+			if n := int(x.Kept()); i > 0 && n != 100 || i == 0 && n != 2 {
 				t.Errorf("limit %d: %d kept of table %s", limit, n, x.Label)
 			}
-			kept += x.kept()
+			kept += int(x.Kept())
 			if x.OnlyACount != y.OnlyACount || x.OnlyBCount != y.OnlyBCount || x.Changed() != y.Changed() {
 				t.Errorf("limit %d: table %s counts %d, %d and %d", limit, x.Label, x.OnlyACount, x.OnlyBCount, x.Changed())
 			}

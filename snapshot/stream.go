@@ -106,6 +106,7 @@ func (c *comparer) values(p *pairing, left, right *stream, keys []Key, rowsA, ro
 		return nil
 	}
 	var changes []Change
+	p.mark(len(keys))
 	for k, column := range p.columns {
 		// Usually blocks with equal digests are equal row by row, because their keys are equal. Here the keys differ,
 		// so equal blocks mean nothing.
@@ -118,17 +119,20 @@ func (c *comparer) values(p *pairing, left, right *stream, keys []Key, rowsA, ro
 			return err
 		}
 		room := c.room(p, k)
+		var at, inA, inB []int32
 		for n := range keys {
 			i, j := int(rowsA[n]), int(rowsB[n])
 			if a.Has(i) == b.Has(j) && bytes.Equal(a.Raw(i), b.Raw(j)) {
 				continue
 			}
-			p.counts[k]++
+			at, inA, inB = append(at, int32(n)), append(inA, rowsA[n]), append(inB, rowsB[n])
 			if room != 0 {
 				room--
 				changes = append(changes, c.change(keys[n], a.Component, a.Field, a.At(i), b.At(j)))
 			}
 		}
+		p.differs(k, at)
+		c.tally(&p.tallies[k], a, b, inA, inB)
 		changes = c.prune(p, changes)
 	}
 	c.keep(p, changes)

@@ -170,7 +170,7 @@ func tableDocument(t *snapshot.TableDiff, names [2]string) TableDocument {
 		doc.Fields = append(doc.Fields, Field(&t.Changes[i], t.Changes[i].Key.String(), names))
 	}
 	for _, c := range t.Columns {
-		doc.Counts.Columns = append(doc.Counts.Columns, ColumnDocument(c))
+		doc.Counts.Columns = append(doc.Counts.Columns, ColumnDocument{c.Component, c.Field, c.Rows})
 	}
 	switch {
 	case !t.InA:
@@ -324,7 +324,7 @@ func tableText(out *Text, t *snapshot.TableDiff, names [2]string, limit int) {
 	if len(t.Columns) > 1 && limit >= 0 && t.Changed() > uint64(limit) {
 		counts := make([]string, len(t.Columns))
 		for i, c := range t.Columns {
-			counts[i] = fmt.Sprintf("%s.%s %d", prose.Name(c.Component), prose.Name(c.Field), c.Changed)
+			counts[i] = fmt.Sprintf("%s.%s %d", prose.Name(c.Component), prose.Name(c.Field), c.Rows)
 		}
 		out.put("  ", s.faint.Sprint(prose.Shorten("by column: "+strings.Join(counts, ", "), 110)))
 	}

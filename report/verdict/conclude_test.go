@@ -41,7 +41,7 @@ func differAt(e Evidence, point uint64) Evidence {
 	}
 	d := &snapshot.Diff{A: info(), B: info(), Tables: []snapshot.TableDiff{{
 		Label: "Tank", Class: snapshot.Archetype, Changes: []snapshot.Change{change},
-		Columns: []snapshot.ColumnCount{{Component: "Health", Field: "hp", Changed: 1}},
+		Columns: []snapshot.ColumnDiff{{Component: "Health", Field: "hp", Tally: snapshot.Tally{Rows: 1}}},
 	}}}
 	d.B.Root[0] = 1
 	e.Parted = &Parted{Names: [2]string{"client", "host"}, Diff: d}

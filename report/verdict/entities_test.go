@@ -81,7 +81,7 @@ func TestEntitiesCountAll(t *testing.T) {
 			// Rows that a diff counted and did not keep belong to no entity.
 			left := rapid.Uint64Range(0, 50).Draw(t, "left out")
 			if len(table.Changes) > 0 {
-				table.Columns = []snapshot.ColumnCount{{Component: "C", Field: "f", Changed: uint64(len(table.Changes)) + left}}
+				table.Columns = []snapshot.ColumnDiff{{Component: "C", Field: "f", Tally: snapshot.Tally{Rows: uint64(len(table.Changes)) + left}}}
 				allValues += left
 			}
 			only := rapid.Uint64Range(0, 9).Draw(t, "rows left out")

@@ -47,8 +47,8 @@ func (c *Conclusion) locus(p *Parted) {
 		entities.table(t)
 		rows += t.OnlyACount + t.OnlyBCount
 		for _, col := range t.Columns {
-			k.Values += col.Changed
-			k.Columns = append(k.Columns, document.LocusColumn{Archetype: t.Label, Cache: cache, ColumnDocument: document.ColumnDocument(col)})
+			k.Values += col.Rows
+			k.Columns = append(k.Columns, document.LocusColumn{Archetype: t.Label, Cache: cache, ColumnDocument: document.ColumnDocument{Component: col.Component, Field: col.Field, Changed: col.Rows}})
 		}
 		k.Schema = append(k.Schema, schemaOf(t, p.Names)...)
 		if t.Reordered {
