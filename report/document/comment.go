@@ -17,6 +17,7 @@ const MaxComment = 2000
 // Limits on what a comment shows.
 const (
 	commentValues   = 5
+	commentFields   = 3
 	commentValue    = 32 // characters of a value, which is shortened in the middle
 	commentName     = 32 // characters of a name
 	commentNames    = 4  // names in a list
@@ -198,6 +199,16 @@ func (c *comment) differs(r *Report) {
 	add := func(text string, n uint64) {
 		items = append(items, commentItem{text: text, rank: 4 + 2*len(items), n: n})
 		left -= min(left, n)
+	}
+	fields := k.Summed()
+	for i := range fields[:min(len(fields), commentFields)] {
+		if f := &fields[i]; f.Values > commentValues/2 {
+			text := fmt.Sprintf("%s: %d values in %s", commentCode(f.Name(), 2*commentName), f.Values, commentText(f.Where(2)))
+			if p := f.Pattern.Text(k.Peers, f.Values); p != "" {
+				text += ": " + commentText(p)
+			}
+			add(text, 0)
+		}
 	}
 	absent := min(len(g.Absent), 2)
 	for _, line := range g.telling(commentValues - absent) {

@@ -1,6 +1,7 @@
 package document
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -47,11 +48,18 @@ type tableCounts struct {
 	Columns []ColumnDocument  `json:"columns"`
 }
 
-// ColumnDocument counts the changed values of one column.
+// ColumnDocument counts the changed values of one column, and describes what several values have in common. One value
+// has no pattern.
 type ColumnDocument struct {
-	Component string `json:"component"`
-	Field     string `json:"field"`
-	Changed   uint64 `json:"changed"`
+	Component string   `json:"component"`
+	Field     string   `json:"field"`
+	Changed   uint64   `json:"changed"`
+	Pattern   *Pattern `json:"pattern,omitempty"`
+}
+
+// Column returns the document of a column; names are the peers' names.
+func Column(c *snapshot.ColumnDiff, names [2]string) ColumnDocument {
+	return ColumnDocument{c.Component, c.Field, c.Rows, PatternOf(&c.Tally, names)}
 }
 
 // FieldDocument is one changed value.
@@ -141,7 +149,7 @@ func diffJSON(d *snapshot.Diff, names [2]string, warnings []string) *diffDocumen
 	if d.RNG != nil {
 		doc.Archetypes = append(doc.Archetypes, TableDocument{
 			Label: "", Only: onlyKeys(names, nil, nil), Fields: []FieldDocument{Field(d.RNG, "", names)},
-			Counts: tableCounts{Only: map[string]uint64{names[0]: 0, names[1]: 0}, Fields: 1, Columns: []ColumnDocument{{snapshot.RNG, "state", 1}}},
+			Counts: tableCounts{Only: map[string]uint64{names[0]: 0, names[1]: 0}, Fields: 1, Columns: []ColumnDocument{{Component: snapshot.RNG, Field: "state", Changed: 1}}},
 		})
 	}
 	for i := range d.Tables {
@@ -169,8 +177,8 @@ func tableDocument(t *snapshot.TableDiff, names [2]string) TableDocument {
 	for i := range t.Changes {
 		doc.Fields = append(doc.Fields, Field(&t.Changes[i], t.Changes[i].Key.String(), names))
 	}
-	for _, c := range t.Columns {
-		doc.Counts.Columns = append(doc.Counts.Columns, ColumnDocument{c.Component, c.Field, c.Rows})
+	for i := range t.Columns {
+		doc.Counts.Columns = append(doc.Counts.Columns, Column(&t.Columns[i], names))
 	}
 	switch {
 	case !t.InA:
@@ -321,13 +329,7 @@ func tableText(out *Text, t *snapshot.TableDiff, names [2]string, limit int) {
 	for _, line := range schemaTexts(t.Schema, names) {
 		out.put("  ", s.warn.Sprint(Safe(line)))
 	}
-	if len(t.Columns) > 1 && limit >= 0 && t.Changed() > uint64(limit) {
-		counts := make([]string, len(t.Columns))
-		for i, c := range t.Columns {
-			counts[i] = fmt.Sprintf("%s.%s %d", prose.Name(c.Component), prose.Name(c.Field), c.Rows)
-		}
-		out.put("  ", s.faint.Sprint(prose.Shorten("by column: "+strings.Join(counts, ", "), 110)))
-	}
+	columnsText(out, t, names, limit)
 	for i, keys := range [][]snapshot.Key{t.OnlyA, t.OnlyB} {
 		total := []uint64{t.OnlyACount, t.OnlyBCount}[i]
 		if total == 0 {
@@ -352,6 +354,30 @@ func tableText(out *Text, t *snapshot.TableDiff, names [2]string, limit int) {
 		shown = shown[:limit]
 	}
 	changes{shown, t.Changed(), names}.put(out)
+}
+
+// columnsText sums up the columns of a table: the column with most values first.
+func columnsText(out *Text, t *snapshot.TableDiff, names [2]string, limit int) {
+	columns := slices.Clone(t.Columns)
+	slices.SortStableFunc(columns, func(a, b snapshot.ColumnDiff) int { return cmp.Compare(b.Rows, a.Rows) })
+	if limit >= 0 {
+		columns = columns[:min(len(columns), limit)]
+	}
+	s := out.Style
+	for i := range columns {
+		c := &columns[i]
+		if c.Rows < 2 {
+			continue
+		}
+		text := prose.Name(c.Component+"."+c.Field) + "  " + prose.Count(c.Rows, "value", "values")
+		if p := PatternOf(&c.Tally, names).Text(names, c.Rows); p != "" {
+			text += ": " + p
+		}
+		out.put("  ", s.warn.Sprint(text))
+	}
+	if n := len(t.Columns) - len(columns); n > 0 {
+		out.put("  ", s.faint.Sprint("… and "+prose.Count(n, "more column", "more columns")+" (--all)"))
+	}
 }
 
 // changes are values to list, of total in all.

@@ -234,7 +234,7 @@ func (r *Report) Gather() *Gathered {
 	for i := range g.Entities {
 		slices.SortStableFunc(g.Entities[i].Lines, func(a, b GatheredLine) int { return a.lacking() - b.lacking() })
 	}
-	slices.SortStableFunc(g.Entities, func(a, b GatheredEntity) int { return a.lacking() - b.lacking() })
+	slices.SortStableFunc(g.Entities, func(a, b GatheredEntity) int { return a.place() - b.place() })
 	return g
 }
 
@@ -253,12 +253,16 @@ func (f *LocusField) lacking() int {
 	return 0
 }
 
-// lacking is 1 for an entity if one side lacks all its listed values.
-func (e *GatheredEntity) lacking() int {
-	if len(e.Lines) == 0 {
-		return 0
+// place orders entities for readers: the RNG, whose bits nobody can read, comes after entities with values on both
+// sides, and before entities that lack all their listed values on one side.
+func (e *GatheredEntity) place() int {
+	switch {
+	case e.Kind == snapshot.RNG && e.Key == "":
+		return 1
+	case len(e.Lines) > 0 && e.Lines[0].lacking() > 0:
+		return 2
 	}
-	return e.Lines[0].lacking()
+	return 0
 }
 
 // Each returns the listed values of an entity, one by one.

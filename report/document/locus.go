@@ -63,6 +63,9 @@ type Compared struct {
 	Rows   []LocusRows `json:"rows"`
 	// Columns counts the differing values of each column.
 	Columns []LocusColumn `json:"columns"`
+	// Summary has each field once, over all archetypes: the field with most values first, then those of which one side has
+	// no values, then caches. It lacks the RNG.
+	Summary []FieldSummary `json:"summary,omitempty"`
 	// Schema are columns that only one side has, or that have different types or scales.
 	Schema []LocusSchema `json:"schema,omitempty"`
 	// Reordered are the tables with the same rows, without ids, in another order on both sides.

@@ -217,6 +217,9 @@ func (m *markdown) locus(r *Report) {
 	if c != nil {
 		m.block(fmt.Sprintf("%s against %s %s: %s\n", markdownCode(c.Peers[0]), markdownCode(c.Peers[1]), markdownText(AtPoint(PointOf(c.Native, c.Point))), prose.Count(c.Values, "value", "values")))
 	}
+	if c != nil {
+		m.summary(c)
+	}
 	head := []string{"Entity", "Field"}
 	peers := LocusPeers(r)
 	peers = peers[:min(len(peers), maxMarkdownPeers)]
@@ -235,6 +238,19 @@ func (m *markdown) locus(r *Report) {
 	}
 	m.table(append(head, "Difference", "Bits changed"), len(rows), func(i int) []string { return rows[i]() })
 	m.oneSide(g)
+}
+
+// summary sums up each field.
+func (m *markdown) summary(k *Compared) {
+	fields := k.Summed()
+	if len(fields) == 0 {
+		return
+	}
+	m.table([]string{"Field", "Values", "Pattern", "In"}, len(fields), func(i int) []string {
+		f := &fields[i]
+		return []string{markdownCode(f.Name()), strconv.FormatUint(f.Values, 10), markdownText(f.Pattern.Text(k.Peers, f.Values)), markdownText(f.Where(3))}
+	})
+	m.block("\n")
 }
 
 // markdownLine returns a row of the table of values: its entity is in its first one.

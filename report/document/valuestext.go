@@ -3,6 +3,7 @@ package document
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/desynctool/desynctool/internal/prose"
@@ -25,6 +26,7 @@ func (t *reportText) values() {
 	}
 	g := t.r.Gather()
 	t.section("values", differing(k, g)+" "+Safe(AtPoint(PointOf(k.Native, k.Point))))
+	t.summary(k)
 	a, b := k.Peers[0], k.Peers[1]
 	left := k.Values
 	rows, shown := t.valueRows(g, false)
@@ -47,6 +49,41 @@ func (t *reportText) values() {
 		t.put("  ", t.s.faint.Sprint("… and "+prose.Count(left, "more value", "more values")+t.hint()))
 	}
 	t.onOneSide(g)
+}
+
+// shownFields is how many fields a text sums up. eachValue is the part of a text that lists single values after a
+// summary.
+const (
+	shownFields = 6
+	eachValue   = "each value"
+)
+
+// summary shows each field with what its values have in common: a table, or a list if that is too wide.
+func (t *reportText) summary(k *Compared) {
+	fields := k.Summed()
+	if len(fields) == 0 {
+		return
+	}
+	rows := [][]string{{"field", "values", "pattern", "in"}}
+	n := t.shown(len(fields), shownFields)
+	for i := range fields[:n] {
+		f := &fields[i]
+		rows = append(rows, []string{f.Name(), strconv.FormatUint(f.Values, 10), f.Pattern.Text(k.Peers, f.Values), f.Where(2)})
+	}
+	if width(rows) <= t.width-2 {
+		t.rows(rows, table{indent: "  ", heading: t.s.faint, colours: map[int]printer{2: t.s.warn}})
+	} else {
+		for _, row := range rows[1:] {
+			pattern := ""
+			if row[2] != "" {
+				pattern = ": " + t.s.warn.Sprint(row[2])
+			}
+			t.hang(4, "  ", whole(row[0]), "  "+row[1]+" in "+row[3], pattern)
+		}
+	}
+	t.more(len(fields), n)
+	t.begin(eachValue)
+	t.put()
 }
 
 // stacked writes rows of values for which there are not enough columns: both peers' values and their difference follow

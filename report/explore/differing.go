@@ -22,13 +22,13 @@ func (b *builder) differing() *Node {
 		n.Tick, n.Native = &k.Point, k.Native
 		n.Aside = prose.Count(k.Values, "value", "values")
 		rows := [][]string{}
-		for i := range k.Columns {
-			c := &k.Columns[i]
-			rows = append(rows, []string{document.LabelName(c.Archetype), strings.Trim(c.Component+"."+c.Field, "."), strconv.FormatUint(c.Changed, 10)})
+		for i := range k.Summary {
+			f := &k.Summary[i]
+			rows = append(rows, []string{f.Name(), strconv.FormatUint(f.Values, 10), f.Pattern.Text(k.Peers, f.Values), f.Where(2)})
 		}
 		n.Parts = append(n.Parts,
 			Part{Text: []string{"Compared: " + k.Peers[0] + " and " + k.Peers[1] + " " + document.AtPoint(document.PointOf(k.Native, k.Point)) + "."}},
-			Part{Heading: "columns", Table: &Table{Head: []string{"archetype", "field", "values"}, Rows: rows}})
+			Part{Heading: "fields", Table: &Table{Head: []string{"field", "values", "pattern", "in"}, Rows: rows}})
 		for i := range k.Schema {
 			s := &k.Schema[i]
 			n.add(&Node{Title: document.LabelName(s.Archetype) + " " + strings.Trim(s.Component+"."+s.Field, "."), Aside: s.Text(), State: document.RungTrouble, Command: b.diff(),

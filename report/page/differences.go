@@ -125,6 +125,7 @@ func (h *html) locus(v *view) {
 		h.peer(l.sides[1])
 		h.put(".§</p>\n", iff(len(l.Nodes) > 0, " What differs first comes first.", " "))
 	}
+	h.summary(l)
 	for _, text := range l.Schema {
 		h.put(`<p class="callout warn">§</p>`+"\n", text)
 	}
@@ -146,17 +147,35 @@ func (h *html) locus(v *view) {
 		h.put("</p>\n")
 	}
 	if len(l.Columns) > 0 {
-		h.put(`<details><summary>Differing values by column</summary><div class="scroll" tabindex="0" role="group" aria-label="Differing values by column"><table class="stack"><thead><tr><th>Archetype</th><th>Column</th><th class="n">Values</th></tr></thead><tbody>`)
-		for _, c := range l.Columns {
-			h.put("<tr><td>")
-			if c.Archetype != "" {
-				h.put("<bdi>§</bdi>", c.Archetype)
-			} else {
-				h.put("RNG")
-			}
-			h.put(`§</td><td class="mono" data-label="Column"><bdi>§.§</bdi></td><td class="n" data-label="Values">§</td></tr>`, cacheTag(c.Cache), c.Component, c.Field, c.Changed)
-		}
-		h.put("§</details>", endTable)
+		h.columns(l)
 	}
 	h.put("\n</section>\n")
+}
+
+// summary is a table of the fields, with what their values have in common.
+func (h *html) summary(l *locusView) {
+	if len(l.Summary) == 0 {
+		return
+	}
+	h.put(`<div class="scroll" tabindex="0" role="group" aria-label="Fields that differ"><table class="stack"><thead><tr><th>Field</th><th class="n">Values</th><th>Pattern</th><th>In</th></tr></thead><tbody>`)
+	for _, f := range l.Summary {
+		h.put(`<tr><td class="mono"><bdi>§</bdi></td><td class="n" data-label="Values">§</td><td data-label="Pattern">§</td><td data-label="In">§</td></tr>`,
+			f.Name(), f.Values, f.Pattern.Text(l.Compared.Peers, f.Values), f.Where(3))
+	}
+	h.put("§\n", endTable)
+}
+
+// columns is a folded table of all columns.
+func (h *html) columns(l *locusView) {
+	h.put(`<details><summary>Differing values by column</summary><div class="scroll" tabindex="0" role="group" aria-label="Differing values by column"><table class="stack"><thead><tr><th>Archetype</th><th>Column</th><th class="n">Values</th><th>Pattern</th></tr></thead><tbody>`)
+	for _, c := range l.Columns {
+		h.put("<tr><td>")
+		if c.Archetype != "" {
+			h.put("<bdi>§</bdi>", c.Archetype)
+		} else {
+			h.put("RNG")
+		}
+		h.put(`§</td><td class="mono" data-label="Column"><bdi>§.§</bdi></td><td class="n" data-label="Values">§</td><td data-label="Pattern">§</td></tr>`, cacheTag(c.Cache), c.Component, c.Field, c.Changed, c.Pattern.Text(l.Compared.Peers, c.Changed))
+	}
+	h.put("§</details>", endTable)
 }

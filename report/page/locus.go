@@ -19,6 +19,7 @@ type locusView struct {
 	Line     string
 	Nodes    []*node
 	Schema   []string
+	Summary  []document.FieldSummary
 	Columns  []document.LocusColumn
 	Left     []string // the values that are not listed
 	Filter   bool     // there is enough to search in
@@ -64,6 +65,7 @@ type locusValue struct {
 const (
 	maxValues  = 120 // values
 	maxNodes   = 400 // entities
+	maxFields  = 12  // rows of the table of fields
 	maxColumns = 200 // rows of the table of columns, and lines about the schema
 	fewValues  = 6   // up to which all is unfolded
 )
@@ -83,6 +85,8 @@ func newLocus(r *document.Report, peers peers, ids ids) *locusView {
 	if k := r.Compared; k != nil {
 		v.Line, v.sides = comparedLine(k), [2]peer{peers.of(k.Peers[0]), peers.of(k.Peers[1])}
 		v.Columns = k.Columns[:min(len(k.Columns), maxColumns)]
+		v.Summary = k.Summed()
+		v.Summary = v.Summary[:min(len(v.Summary), maxFields)]
 		for i := range k.Schema[:min(len(k.Schema), maxColumns)] {
 			s := &k.Schema[i]
 			v.Schema = append(v.Schema, fmt.Sprintf("%s of %s: %s", joined(s.Component, s.Field), labelName(s.Archetype), s.Text()))

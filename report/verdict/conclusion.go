@@ -7,6 +7,7 @@ import (
 	"github.com/desynctool/desynctool/engines/engine"
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/report/document"
+	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/snapshot/merkle"
 	"github.com/desynctool/desynctool/tracediff"
 )
@@ -153,9 +154,11 @@ type Conclusion struct {
 
 	// The differences, the root first, and the pictures of them in a report; nil if they are not known.
 	Compared   *document.Compared
-	ComparedAt Moment    // the state point of Compared
-	Files      [2]string // of the states compared, empty if they are in no file
-	Later      uint64    // how many ticks that is after the earliest moment at which the peers may have differed
+	tables     []*snapshot.TableDiff // without noise
+	grouped    []*grouped            // what differs in them
+	ComparedAt Moment                // the state point of Compared
+	Files      [2]string             // of the states compared, empty if they are in no file
+	Later      uint64                // how many ticks that is after the earliest moment at which the peers may have differed
 	Locus      []document.LocusField
 	Orders     []document.TriagedOrder
 	Cascade    []document.CascadeDocument

@@ -29,9 +29,10 @@ type grouped struct {
 	id     entityID
 	values uint64
 	rows   []document.EntityRows
-	sides  [2]bool // which have rows that the other has not
-	place  int     // in the report
-	rng    bool    // it is the RNG, which has no key
+	sides  [2]bool  // which have rows that the other has not
+	place  int      // in the report
+	rng    bool     // it is the RNG, which has no key
+	labels []string // of the tables in which it differs
 }
 
 func newGrouping(p *Parted) *grouping {
@@ -56,7 +57,26 @@ func (g *grouping) of(side int, t *snapshot.TableDiff, key snapshot.Key) *groupe
 		g.index[id] = i
 		g.list = append(g.list, &grouped{id: id, place: -1})
 	}
+	if e := g.list[i]; len(e.labels) == 0 || e.labels[len(e.labels)-1] != t.Label {
+		e.labels = append(e.labels, t.Label)
+	}
 	return g.list[i]
+}
+
+// Entities counts the entities that differ in some archetypes. All is unset if there may be more.
+func (c *Conclusion) Entities(archetypes []string) (n int, all bool) {
+	all = true
+	for _, t := range c.tables {
+		if t.Class == snapshot.Archetype && slices.Contains(archetypes, t.Label) {
+			all = all && t.Kept() == t.Changed()+t.OnlyACount+t.OnlyBCount
+		}
+	}
+	for _, e := range c.grouped {
+		if !e.id.cache && slices.ContainsFunc(e.labels, func(l string) bool { return slices.Contains(archetypes, l) }) {
+			n++
+		}
+	}
+	return n, all
 }
 
 // table counts what differs in a table.

@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"cmp"
 	"encoding/hex"
 	"slices"
 	"strconv"
@@ -46,9 +47,9 @@ func (c *Conclusion) locus(p *Parted) {
 		cache := t.Class == snapshot.Cache
 		entities.table(t)
 		rows += t.OnlyACount + t.OnlyBCount
-		for _, col := range t.Columns {
-			k.Values += col.Rows
-			k.Columns = append(k.Columns, document.LocusColumn{Archetype: t.Label, Cache: cache, ColumnDocument: document.ColumnDocument{Component: col.Component, Field: col.Field, Changed: col.Rows}})
+		for i := range t.Columns {
+			k.Values += t.Columns[i].Rows
+			k.Columns = append(k.Columns, document.LocusColumn{Archetype: t.Label, Cache: cache, ColumnDocument: document.Column(&t.Columns[i], p.Names)})
 		}
 		k.Schema = append(k.Schema, schemaOf(t, p.Names)...)
 		if t.Reordered {
@@ -79,6 +80,62 @@ func (c *Conclusion) locus(p *Parted) {
 		}
 	}
 	c.entities(entities, of, rows)
+	k.Summary, c.tables, c.grouped = summary(tables, p.Names), tables, entities.list
+}
+
+// summary sums up each field over all archetypes: the field with most values first, after all others those of which one
+// side has no values, and caches.
+func summary(tables []*snapshot.TableDiff, names [2]string) []document.FieldSummary {
+	type field struct {
+		component, field string
+		cache            bool
+	}
+	index := map[field]int{}
+	out := []document.FieldSummary{}
+	var tallies []snapshot.Tally
+	for _, t := range tables {
+		for i := range t.Columns {
+			col := &t.Columns[i]
+			f := field{col.Component, col.Field, t.Class == snapshot.Cache}
+			n, ok := index[f]
+			if !ok {
+				n = len(out)
+				index[f] = n
+				out = append(out, document.FieldSummary{Component: f.component, Field: f.field, Cache: f.cache})
+				tallies = append(tallies, snapshot.Tally{})
+			}
+			out[n].Archetypes = append(out[n].Archetypes, t.Label)
+			out[n].Values += col.Rows
+			out[n].Lists = out[n].Lists || len(t.Changes) > 0 && t.Changes[0].Key.Two
+			tallies[n].Merge(&col.Tally)
+		}
+	}
+	for i := range out {
+		out[i].Pattern = document.PatternOf(&tallies[i], names)
+	}
+	slices.SortStableFunc(out, func(a, b document.FieldSummary) int {
+		return cmp.Or(btoi(a.Cache)-btoi(b.Cache), btoi(a.Lacking())-btoi(b.Lacking()), cmp.Compare(b.Values, a.Values))
+	})
+	return out
+}
+
+// Fields sums up the fields that differ in some archetypes, without caches: the field with most values first. If the
+// component that diverged first is known, it has only the fields of this component.
+func (c *Conclusion) Fields(archetypes []string) []document.FieldSummary {
+	var tables []*snapshot.TableDiff
+	if c.Compared == nil {
+		return nil
+	}
+	for _, t := range c.tables {
+		if t.Class == snapshot.Archetype && slices.Contains(archetypes, t.Label) {
+			tables = append(tables, t)
+		}
+	}
+	list := summary(tables, c.Compared.Peers)
+	if c.Component != "" {
+		list = slices.DeleteFunc(list, func(f document.FieldSummary) bool { return f.Component != c.Component })
+	}
+	return list
 }
 
 // schemaOf returns the columns of a table that only one side has, or that have another type.

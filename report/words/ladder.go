@@ -378,7 +378,25 @@ func entityList(c *verdict.Conclusion) (found, evidence string) {
 			names = add(names, name)
 		}
 	}
-	return listed(names), comparedText(c)
+	scope := []string{root}
+	if !known {
+		scope = nil
+		for i := range c.Compared.Columns {
+			scope = add(scope, c.Compared.Columns[i].Archetype)
+		}
+		for i := range c.Compared.Rows {
+			scope = add(scope, c.Compared.Rows[i].Archetype)
+		}
+	}
+	n, all := c.Entities(scope)
+	if n = max(n, len(names)); n <= mostListed {
+		return listed(names), comparedText(c)
+	}
+	more := fmt.Sprintf(" and %d more", n-mostListed)
+	if !all {
+		more = fmt.Sprintf(" and at least %d more", n-mostListed)
+	}
+	return strings.Join(names[:mostListed], ", ") + more, comparedText(c)
 }
 
 // fieldList names the fields of the archetype that diverged first.
@@ -388,6 +406,11 @@ func fieldList(c *verdict.Conclusion) (found, evidence string) {
 	for i := range c.Locus {
 		if f := &c.Locus[i]; !f.Cache && f.Archetype != "" && (!known || f.Archetype == root) {
 			fields, kinds = add(fields, fieldName(f)), add(kinds, string(f.Kind))
+		}
+	}
+	for i := range c.Compared.Columns { // the locus lacks some
+		if col := &c.Compared.Columns[i]; !col.Cache && col.Archetype != "" && (!known || col.Archetype == root) {
+			fields = add(fields, fieldName(&document.LocusField{Archetype: col.Archetype, FieldDocument: document.FieldDocument{Component: col.Component, Field: col.Field}}))
 		}
 	}
 	if list := c.Schema(); len(list) > 0 {
@@ -403,10 +426,12 @@ func fieldList(c *verdict.Conclusion) (found, evidence string) {
 	return listed(fields), strings.Join(kinds, ", ")
 }
 
+// mostListed is how many names a rung lists.
+const mostListed = 3
+
 func listed(names []string) string {
-	const most = 3
-	text := strings.Join(names[:min(len(names), most)], ", ")
-	if n := len(names) - most; n > 0 {
+	text := strings.Join(names[:min(len(names), mostListed)], ", ")
+	if n := len(names) - mostListed; n > 0 {
 		text += fmt.Sprintf(" and %d more", n)
 	}
 	return text

@@ -186,11 +186,48 @@ func where(c *verdict.Conclusion) string {
 		case c.Compared.Values+uint64(len(c.Compared.Rows)) == 0:
 			return "the files of the states do not have the same columns, and no value differs"
 		case len(list) > 1:
-			return several(c, list) + " differ"
+			return several(c, list)
 		}
 		root = list[0]
 	}
 	return within(c, root)
+}
+
+// leading describes the field of some archetypes that has most values that differ, and counts the others. It is empty if
+// no field has at least so many values.
+func leading(c *verdict.Conclusion, archetypes []string, least uint64) string {
+	fields := c.Fields(archetypes)
+	if len(fields) == 0 || fields[0].Values < least {
+		return ""
+	}
+	if slices.ContainsFunc(c.Compared.Reordered, func(l string) bool { return slices.Contains(fields[0].Archetypes, l) }) {
+		return "" // the values have only other places
+	}
+	var kinds []string
+	for i := range c.Locus {
+		if f := &c.Locus[i]; f.Component == fields[0].Component && f.Field == fields[0].Field && slices.Contains(archetypes, f.Archetype) {
+			kinds = add(kinds, entityOf(c, f).Kind)
+		}
+	}
+	kind := ""
+	if len(kinds) == 1 {
+		kind = kinds[0]
+	}
+	text := fields[0].Clause(c.Compared.Peers, kind)
+	var others []string
+	if len(fields) > 1 {
+		others = append(others, prose.Count(len(fields)-1, "more field", "more fields"))
+	}
+	if slices.Contains(archetypes, "") {
+		others = append(others, "the RNG")
+	}
+	switch {
+	case len(others) == 0:
+		return text
+	case len(others) == 1 && len(fields) < 3:
+		return text + ", and " + others[0] + " differs"
+	}
+	return text + ", and " + join(others, "and") + " differ"
 }
 
 // seen names what differs in the states that were compared, and how many ticks they were saved after the first moment
@@ -228,6 +265,9 @@ func within(c *verdict.Conclusion, root string) string {
 	}
 	if len(c.Schema()) > 0 {
 		return schema(c)
+	}
+	if text := leading(c, []string{root}, 2); text != "" {
+		return text
 	}
 	var fields, missing []string
 	var of []*document.Entity
@@ -281,9 +321,12 @@ func schema(c *verdict.Conclusion) string {
 	return upTo(parts, 3) + ", and no value differs"
 }
 
-// several names archetypes, with their entity where only one differs.
+// several describes the leading field of archetypes, or names the archetypes, with their entity where only one differs.
 func several(c *verdict.Conclusion, list []string) string {
 	const most = 3
+	if text := leading(c, list, 4); text != "" {
+		return text
+	}
 	type named struct {
 		archetypes []string
 		of         string // empty if it is not one entity
@@ -313,9 +356,9 @@ func several(c *verdict.Conclusion, list []string) string {
 		}
 	}
 	if n := len(list) - most; n > 0 {
-		return fmt.Sprintf("%s and %d more", strings.Join(names, ", "), n)
+		return fmt.Sprintf("%s and %d more differ", strings.Join(names, ", "), n)
 	}
-	return join(names, "and")
+	return join(names, "and") + " differ"
 }
 
 // healedBy names the things that are equal again: states, or hashes alone.
