@@ -51,6 +51,14 @@ func (f *interruptible) ReadAt(p []byte, at int64) (int, error) {
 	return f.File.ReadAt(p, at)
 }
 
+// Map implements files.Mapper.
+func (f *interruptible) Map(begin int64, length int) ([]byte, error) {
+	if err := f.limits.ended(); err != nil {
+		return nil, err
+	}
+	return files.Map(f.File, begin, length)
+}
+
 // read returns a reader that can be read until Options.Context is done, also while it waits.
 func (l *Options) read(r io.Reader) io.Reader {
 	if l.Context == nil {

@@ -32,7 +32,7 @@ func (w *watch) file(f files.File) (files.File, error) {
 		return f, nil // how it is read does not depend on the watch
 	}
 	one := &watchedFile{watch: w, left: info.Size()}
-	one.File = &files.Counted{File: f, Count: one.read}
+	one.Counted = &files.Counted{File: f, Count: one.read}
 	w.move(0, one.left)
 	return one, nil
 }
@@ -47,7 +47,7 @@ func (w *watch) move(done, total int64) {
 
 // watchedFile is a file that counts its bytes once, in whatever order they are read.
 type watchedFile struct {
-	files.File
+	*files.Counted
 	watch *watch
 
 	mu   sync.Mutex
@@ -71,5 +71,5 @@ func (f *watchedFile) Close() error {
 	f.left = 0
 	f.mu.Unlock()
 	f.watch.move(0, -left)
-	return f.File.Close()
+	return f.Counted.Close()
 }

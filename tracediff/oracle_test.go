@@ -16,7 +16,7 @@ import (
 )
 
 // tiny makes every path of the windows run on small traces.
-var tiny = sizes{window: hugePage + 64<<10 + 16<<10, margin: 4 << 10, line: 2 << 10, head: 8 << 10, skip: 64, far: 16 << 10}
+var tiny = sizes{window: files.MapUnit + 64<<10 + 16<<10, margin: 4 << 10, line: 2 << 10, head: 8 << 10, skip: 64, far: 16 << 10}
 
 // row is a checkpoint of the oracle.
 type row struct {

@@ -18,7 +18,7 @@ const maxLine = 1 << 20
 
 // sizes are in bytes. Tests use small ones.
 type sizes struct {
-	// window is how much of a file is in memory at a time. It is more than margin, line and hugePage together.
+	// window is how much of a file is in memory at a time. It is more than margin, line and files.MapUnit together.
 	window int
 	// margin is how much already read data stays in memory. A comparison needs it to step back to the start of a tick
 	// and to show the lines before a difference.
@@ -72,7 +72,7 @@ func fileWindow(f files.File, name string, mapped bool, z sizes) (*window, error
 	if !info.Mode().IsRegular() {
 		return &window{name: name, sizes: z, stream: f}, nil
 	}
-	return &window{name: name, sizes: z, file: f, size: info.Size(), mapped: mapped && canMap}, nil
+	return &window{name: name, sizes: z, file: f, size: info.Size(), mapped: mapped && files.CanMap}, nil
 }
 
 func (w *window) offset() int64 { return w.base + int64(w.pos) }
@@ -143,7 +143,7 @@ func (w *window) full() error {
 func (w *window) seek(at int64) error {
 	begin := max(0, at-int64(w.margin))
 	if w.mapped {
-		begin &^= hugePage - 1
+		begin &^= files.MapUnit - 1
 	}
 	length := int(min(int64(w.window), w.size-begin))
 	w.eof = begin+int64(length) >= w.size
@@ -173,7 +173,7 @@ func (w *window) remap(begin int64, length int) error {
 	if length == 0 {
 		return nil
 	}
-	buf, err := mapFile(w.file, begin, length)
+	buf, err := files.Map(w.file, begin, length)
 	if err == nil {
 		w.buf = buf
 	}
@@ -182,7 +182,7 @@ func (w *window) remap(begin int64, length int) error {
 
 func (w *window) unmap() {
 	if w.mapped && len(w.buf) > 0 {
-		unmapFile(w.buf)
+		files.Unmap(w.buf)
 	}
 	w.buf = nil
 }
@@ -372,7 +372,7 @@ func countLines(w *window, n int64) (int64, error) {
 var newline = []byte{'\n'}
 
 // chunkSize is the piece of a file that one processor takes at a time.
-const chunkSize = hugePage
+const chunkSize = files.MapUnit
 
 // chunks calls f for the pieces of n bytes until f returns false. Several goroutines call it, each with ascending
 // pieces. The first piece begins at offset at and ends at an aligned offset.
@@ -406,10 +406,10 @@ func chunks(at, n int64, f func(begin, end int64) (bool, error)) error {
 func (w *window) chunk(begin, n int64) (b []byte, release func(), err error) {
 	begin += w.offset()
 	if w.mapped {
-		start := begin &^ (hugePage - 1)
-		b, err := mapFile(w.file, start, int(begin-start+n))
+		start := begin &^ (files.MapUnit - 1)
+		b, err := files.Map(w.file, start, int(begin-start+n))
 		if err == nil {
-			return b[begin-start:], func() { unmapFile(b) }, nil
+			return b[begin-start:], func() { files.Unmap(b) }, nil
 		}
 	}
 	b = make([]byte, n)

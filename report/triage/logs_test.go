@@ -2,13 +2,16 @@ package triage
 
 import (
 	"bufio"
+	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"testing"
 
 	"github.com/desynctool/desynctool/archive"
+	"github.com/desynctool/desynctool/internal/file/files"
 	"github.com/desynctool/desynctool/internal/testkit/effort"
 	"github.com/desynctool/desynctool/report/compare"
 	"github.com/desynctool/desynctool/report/document"
@@ -72,5 +75,47 @@ func TestLogsAreReadSeldom(t *testing.T) {
 	if n := after.Mallocs - before.Mallocs; n > uint64(lines)/4 { // most belong to the beginnings, and to the differences
 		t.Errorf("%d allocations for %d lines", n, lines)
 	}
+}
 
+// TestTracesAreReadOnce: large traces that differ near their end are mapped through all that the program wraps files in,
+// and no part of them is read again.
+func TestTracesAreReadOnce(t *testing.T) {
+	text := make([]byte, 0, 65<<20)
+	text = append(text, "%desynctool trace 1\n"...)
+	for tick := uint64(0); len(text) < 64<<20; tick++ {
+		text = strconv.AppendUint(append(text, "tick="...), tick, 10)
+		text = strconv.AppendUint(append(text, " system=Movement scope=Infantry sum="...), tick*0x9e3779b97f4a7c15, 10)
+		text = append(text, '\n')
+	}
+	text = append(text, "%end\n"...)
+	dir := t.TempDir()
+	paths := []string{filepath.Join(dir, "alice.trace"), filepath.Join(dir, "bob.trace")}
+	for _, path := range paths {
+		if err := os.WriteFile(path, text, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		last := bytes.LastIndexByte(text[:len(text)-1<<20], '\n')
+		text[last-1] ^= 1 // another digit
+	}
+	tree, err := archive.Open(paths, archive.Options{Known: formats.Pasted(), Count: true, Context: t.Context()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tree.Watch(func(int64, int64) {})
+	opened, err := Open(t.Context(), tree, paths, compare.Builds{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, err := opened.Find(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer found.Close()
+	if found.Report.Status != document.Diverged {
+		t.Fatal(found.Report.Status)
+	}
+	usage := tree.Usage(paths)
+	if files.CanMap && (usage.Read < usage.Given || usage.Read > usage.Given*6/5) || usage.Opens > 19 {
+		t.Errorf("expected each byte once, and 16 openings: %s", usage)
+	}
 }
