@@ -11,27 +11,32 @@ import (
 
 // Read fills in the lines of source of places, from the files in a folder. A compiler notes the path of a file as it was on
 // its own machine: the file in the folder is the one that has the most of its last elements. Places whose file is not in
-// the folder stay without a line. Files outside the folder are not read, even if a link in it leads there.
+// the folder stay without a line; others get the file's path in the folder, which is the same on every machine. Files
+// outside the folder are not read, even if a link in it leads there.
 func Read(dir string, lists ...[]Place) error {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return fmt.Errorf("the folder of sources: %w", err)
 	}
 	defer root.Close()
-	files := map[string][]string{}
+	type source struct {
+		path  string // in the folder, empty if it is not there
+		lines []string
+	}
+	files := map[string]source{}
 	for _, list := range lists {
 		for i := range list {
 			p := &list[i]
 			if p.File == "" || p.Line == 0 {
 				continue
 			}
-			lines, known := files[p.File]
+			s, known := files[p.File]
 			if !known {
-				lines = readLines(root, p.File)
-				files[p.File] = lines
+				s.path, s.lines = readLines(root, p.File)
+				files[p.File] = s
 			}
-			if p.Line <= len(lines) {
-				p.Text = strings.TrimSpace(lines[p.Line-1])
+			if p.Line <= len(s.lines) {
+				p.File, p.Text = s.path, strings.TrimSpace(s.lines[p.Line-1])
 			}
 		}
 	}
@@ -41,12 +46,13 @@ func Read(dir string, lists ...[]Place) error {
 // maxSource bounds the lines that are read of a file.
 const maxSource = 1 << 20
 
-// readLines returns the lines of the file with the longest end of a path, none if there is no such file.
-func readLines(root *os.Root, name string) (lines []string) {
+// readLines returns the file with the longest end of a path, and its lines; "" if there is no such file.
+func readLines(root *os.Root, name string) (found string, lines []string) {
 	elements := strings.Split(path.Clean(strings.ReplaceAll(name, `\`, "/")), "/")
 	elements = slices.DeleteFunc(elements, func(e string) bool { return e == "" || e == ".." })
 	for i := range elements {
-		f, err := root.Open(path.Join(elements[i:]...))
+		found = path.Join(elements[i:]...)
+		f, err := root.Open(found)
 		if err != nil {
 			continue
 		}
@@ -55,7 +61,7 @@ func readLines(root *os.Root, name string) (lines []string) {
 			lines = append(lines, in.Text())
 		}
 		_ = f.Close() // it was only read
-		return lines
+		return found, lines
 	}
-	return nil
+	return "", nil
 }

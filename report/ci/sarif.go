@@ -390,6 +390,9 @@ func (s *sarif) files() []place {
 		}
 		out = append(out, place{physical, what})
 	}
+	for _, p := range s.r.CodePlaces() {
+		add(p.File, int64(p.Line), "the builds depart in "+p.Function)
+	}
 	f := s.r.FirstDivergence
 	if f != nil && f.Checkpoint != nil {
 		var peers []string

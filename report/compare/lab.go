@@ -22,6 +22,8 @@ type Builds struct {
 	Replays int
 	// Verify recomputes the digests of all states where none differ, see bisect.Options.
 	Verify bool
+	// Line, if not nil, finds the line of source at which Sim and Own depart.
+	Line Line
 	// Progress, if not nil, is called while orders are replayed, with the purpose, and the ticks that are done and all.
 	Progress func(what string, done, total int64)
 }

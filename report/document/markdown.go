@@ -38,6 +38,12 @@ func (r *Report) Markdown(w io.Writer) error {
 	m.peers(r)
 	m.ladder(r)
 	m.details(r)
+	if r.Code != nil {
+		m.list("Line of source", r.Code.Lines(NewStyle(false)))
+	}
+	if r.Writes != nil {
+		m.list("Writes", r.Writes.Lines(NewStyle(false)))
+	}
 	m.locus(r)
 	m.causes(r)
 	m.list("Contradictions", r.Contradictions)

@@ -49,6 +49,11 @@ type Report struct {
 	Orders []TriagedOrder `json:"orders"`
 	Inputs *Inputs        `json:"inputs,omitempty"` // nil if fewer than two logs were compared
 
+	// Code and Writes are where in the code the builds of --sim and --own depart: by their branches, by their writes. Each
+	// is nil if nobody asked.
+	Code   *CodeDocument   `json:"code,omitempty"`
+	Writes *WritesDocument `json:"writes,omitempty"`
+
 	// SimFailed describes how the requested simulator failed, empty if it did not.
 	SimFailed string `json:"simulator_failed,omitempty"`
 	// OwnFailed reports whether it was the peer's own build.
@@ -260,16 +265,19 @@ const (
 	LevelStep      Level = "step"      // the system, or the engine's own name of the step
 	LevelField     Level = "field"     // that differ first, and the kinds of their values
 	LevelCause     Level = "cause"     // if an experiment confirmed it
+	LevelCode      Level = "code"      // the function and line at which two builds depart
 )
 
 // Levels returns all levels, from coarse to fine.
 func Levels() []Level {
-	return []Level{LevelKind, LevelMessage, LevelArchetype, LevelOrder, LevelComponent, LevelStep, LevelField, LevelCause}
+	return []Level{LevelKind, LevelMessage, LevelArchetype, LevelOrder, LevelComponent, LevelStep, LevelField, LevelCause, LevelCode}
 }
 
 // Seen reports whether reports that have this level in common count as reports of one bug; reports with less in common
 // are similar.
-func (l Level) Seen() bool { return l == LevelStep || l == LevelField || l == LevelCause }
+func (l Level) Seen() bool {
+	return l == LevelStep || l == LevelField || l == LevelCause || l == LevelCode
+}
 
 // Fingerprint is one level of the identity of a bug.
 type Fingerprint struct {

@@ -14,8 +14,8 @@ type replayedDocument struct {
 	Head
 	trialDocument
 	Trials []trialDocument `json:"trials"`
-	Code   *codeDocument   `json:"code,omitempty"`   // where builds go different ways
-	Writes *writesDocument `json:"writes,omitempty"` // what they write differently
+	Code   *CodeDocument   `json:"code,omitempty"`   // where builds go different ways
+	Writes *WritesDocument `json:"writes,omitempty"` // what they write differently
 }
 
 // trialDocument is a replay in one mode.
@@ -63,7 +63,7 @@ func Trials(r Replayed) Document {
 }
 
 func trialsJSON(r Replayed) *replayedDocument {
-	doc := &replayedDocument{Head: head("replay", StatusOf(r), nil), Code: branchesJSON(r.Branches), Writes: writesJSON(r.Writes)}
+	doc := &replayedDocument{Head: head("replay", StatusOf(r), nil), Code: r.Branches.Document(), Writes: r.Writes.Document()}
 	shown := false
 	for i, t := range r.Trials {
 		d := trialJSON(t)
@@ -109,8 +109,12 @@ func trialsText(out *Text, r Replayed, all bool) {
 		}
 		trialText(out, t, all)
 	}
-	branchesText(out, r.Branches)
-	writesText(out, r.Writes)
+	if d := r.Branches.Document(); d != nil {
+		rows(out, "code", d.Lines(out.Style))
+	}
+	if d := r.Writes.Document(); d != nil {
+		rows(out, "writes", d.Lines(out.Style))
+	}
 }
 
 func trialText(out *Text, t *bisect.Trial, all bool) {

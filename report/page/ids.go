@@ -13,7 +13,7 @@ type ids map[string]int
 func newIDs() ids {
 	out := ids{}
 	for _, id := range []string{
-		"content", "theme", "ask", "filter", "differs", "verdict", "gamelogs", "ladder", "first", "locus", "timeline", "heat", "tree", "map", "causes", "cascade", "inputs", "peers", "evidence", "next", "fingerprint",
+		"content", "theme", "ask", "filter", "differs", "verdict", "gamelogs", "ladder", "first", "code", "locus", "timeline", "heat", "tree", "map", "causes", "cascade", "inputs", "peers", "evidence", "next", "fingerprint",
 	} {
 		out[id] = 1
 	}

@@ -358,6 +358,7 @@ func (v *view) contents() []section {
 	add(v.GameLogs != nil && len(v.GameLogs.Lines) > 0, "gamelogs", "Games' own logs")
 	add(len(v.Ladder) > 0, "ladder", "Narrowing")
 	add(v.First != nil, "first", "First difference")
+	add(v.Code != nil || v.Writes != nil, "code", "Line of source")
 	add(v.Locus != nil, "locus", "What differs")
 	add(v.Time != nil, "timeline", "Timeline")
 	add(v.Time.has("heat"), "heat", "Heat map")

@@ -164,9 +164,13 @@ type Conclusion struct {
 	Cascade    []document.CascadeDocument
 	Timeline   *document.Timeline
 	Names      *document.Names
-	Tree       *document.HashTree
-	Heat       *document.Heat
-	Map        *document.PositionsMap
+
+	// Code and Writes are where in the code the two builds depart, nil if nobody asked.
+	Code   *document.CodeDocument
+	Writes *document.WritesDocument
+	Tree   *document.HashTree
+	Heat   *document.Heat
+	Map    *document.PositionsMap
 
 	// Fingerprint is the strict one, "" if too little is known; Levels are the others, from
 	// coarse to fine.

@@ -25,7 +25,7 @@ func theirs[T any](v T) T {
 var asIs = map[reflect.Type][]string{
 	reflect.TypeFor[verdict.Conclusion](): {
 		"Lost", "Notes", "Warnings", "Ask", "SimFailed", "Given", "Files", "Simulators", "Fingerprint", "Levels",
-		"Cascade", "Orders", "Timeline", "Names", "Tree", "Heat", "Map", "Session", "Likenesses", "Engine", "Replayer",
+		"Cascade", "Orders", "Timeline", "Names", "Tree", "Heat", "Map", "Session", "Likenesses", "Engine", "Replayer", "Code", "Writes",
 	},
 	reflect.TypeFor[verdict.Contradiction]():       {"Text"},
 	reflect.TypeFor[verdict.Inputs]():              {"Line", "Basis"},

@@ -58,7 +58,7 @@ func verdictLines(c *verdict.Conclusion) []string {
 	if c.OnlyHistories {
 		return failed(c, onlyHistories(c))
 	}
-	sentences := []string{parted(c), why(c), who(c)}
+	sentences := append([]string{parted(c), why(c), who(c)}, line(c)...)
 	if unreplayed(c) { // the source
 		return sentences
 	}
