@@ -185,17 +185,20 @@ func TestNews(t *testing.T) {
 		if err != nil || len(list) != 1 || list[0].What != desk.NewGroup || list[0].Group != c[0].Group || list[0].Build != "1.4.2" || list[0].Game != "arena" || list[0].Report != c[0].Report {
 			t.Fatal(list, err)
 		}
-		d, err := s.ClaimDelivery(ctx, time.Minute)
+		if due, err := s.DueWebhooks(ctx); err != nil || !slices.Equal(due, []int64{hook}) {
+			t.Fatal(due, err)
+		}
+		d, err := s.ClaimDelivery(ctx, hook, time.Minute)
 		if err != nil || d == nil || d.Tries != 1 || d.Secret != "key" || d.News != list[0] {
 			t.Fatal(d, err)
 		}
-		if again, err := s.ClaimDelivery(ctx, time.Minute); again != nil || err != nil {
+		if again, err := s.ClaimDelivery(ctx, hook, time.Minute); again != nil || err != nil {
 			t.Fatal("it was claimed twice", again, err)
 		}
 		if err := s.EndDelivery(ctx, d.ID, s.Now(), false, "503"); err != nil { // to be tried at once
 			t.Fatal(err)
 		}
-		if d, err = s.ClaimDelivery(ctx, time.Minute); err != nil || d == nil || d.Tries != 2 {
+		if d, err = s.ClaimDelivery(ctx, hook, time.Minute); err != nil || d == nil || d.Tries != 2 {
 			t.Fatal(d, err)
 		}
 		if err := s.EndDelivery(ctx, d.ID, time.Time{}, false, "200"); err != nil {

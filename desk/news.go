@@ -122,14 +122,19 @@ type Delivery struct {
 	News    News
 }
 
-// ClaimDelivery claims a delivery that is due. No other process can claim it during the lease. It returns nil if there
-// is none.
-func (s *Store) ClaimDelivery(ctx context.Context, lease time.Duration) (d *Delivery, err error) {
+// DueWebhooks returns the numbers of the webhooks that have deliveries due.
+func (s *Store) DueWebhooks(ctx context.Context) ([]int64, error) {
+	return valuesOf[int64](ctx, s, "delivery.webhooks", s.Now().UnixMicro())
+}
+
+// ClaimDelivery claims a delivery of a webhook that is due. No other process can claim it during the lease. It returns
+// nil if there is none.
+func (s *Store) ClaimDelivery(ctx context.Context, webhook int64, lease time.Duration) (d *Delivery, err error) {
 	err = s.Write(ctx, func(tx *Tx) error {
 		d = &Delivery{}
 		now := s.Now()
-		var webhook, news, at int64
-		err := tx.row(ctx, "delivery.claim", []any{now.UnixMicro(), now.Add(lease).UnixMicro()}, &d.ID, &webhook, &news, &d.Tries)
+		var news, at int64
+		err := tx.row(ctx, "delivery.claim", []any{now.UnixMicro(), now.Add(lease).UnixMicro(), webhook}, &d.ID, &news, &d.Tries)
 		if errors.Is(err, sql.ErrNoRows) {
 			d = nil
 			return nil

@@ -9,11 +9,13 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"encoding/xml"
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -22,14 +24,16 @@ import (
 	"github.com/desynctool/desynctool/desk/server"
 )
 
-// read has a bundle read as a report, and returns what changed.
-func (g *rig) read(content string) desk.Change {
+// read has a bundle read as a report of a game, "arena" if none is given, and returns what changed.
+func (g *rig) read(content string, game ...string) desk.Change {
 	g.Helper()
+	report := diverged()
+	report.Session.Game = append(game, report.Session.Game)[0]
 	g.want(g.send("POST", "/reports", strings.NewReader(content)), 202, "")
 	b := g.holds([]byte(content))
 	var changes []desk.Change
 	err := g.store.Write(context.Background(), func(tx *desk.Tx) (err error) {
-		changes, err = tx.Put(context.Background(), b.ID, "test", []desk.Reading{{Report: diverged()}})
+		changes, err = tx.Put(context.Background(), b.ID, "test", []desk.Reading{{Report: report}})
 		return err
 	})
 	if err != nil {
@@ -153,6 +157,58 @@ func TestWebhook(t *testing.T) {
 		}
 		if list, err = s.Webhooks(ctx); err != nil || list[1].Failed != 1 || list[1].Due != 0 {
 			t.Errorf("%+v %v", list, err)
+		}
+	})
+}
+
+// TestWebhookBeside: webhooks that never answer, never end their answer, or redirect into the network do not delay
+// another one.
+func TestWebhookBeside(t *testing.T) {
+	desktest.Each(t, func(t *testing.T, where string) {
+		ctx, end := context.WithCancel(context.Background())
+		defer end()
+		g := newRig(t, where, nil)
+		var wrote, followed atomic.Int64
+		inside := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { followed.Add(1) }))
+		defer inside.Close()
+		good := make(chan string, 10)
+		for _, answer := range []http.HandlerFunc{
+			func(_ http.ResponseWriter, r *http.Request) { <-ctx.Done() },
+			func(w http.ResponseWriter, r *http.Request) {
+				for n, b := 1, make([]byte, 1<<20); n > 0 && wrote.Load() < 1<<30; wrote.Add(int64(n)) {
+					n, _ = w.Write(b)
+				}
+			},
+			func(w http.ResponseWriter, r *http.Request) {
+				http.Redirect(w, r, inside.URL, http.StatusTemporaryRedirect)
+			},
+			func(_ http.ResponseWriter, r *http.Request) { good <- r.Header.Get("Desk-Delivery") },
+		} {
+			hook := httptest.NewServer(answer)
+			defer hook.Close()
+			defer end() // before the servers wait for their answers
+			if _, err := g.store.AddWebhook(ctx, "test", desk.Webhook{Address: hook.URL, Private: true}, "key"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		delivered := make(chan error, 2)
+		for i, content := range []string{"a", "b"} { // the second news arrives while the first is still sent
+			g.read(content, content)
+			go func() { delivered <- g.door.Deliver(ctx) }()
+			select {
+			case <-good:
+			case <-time.After(10 * time.Second): // less than a try takes
+				t.Fatalf("news %d of the good webhook waits", i)
+			}
+		}
+		end()
+		for range 2 {
+			if err := <-delivered; err != nil && !errors.Is(err, context.Canceled) {
+				t.Error(err)
+			}
+		}
+		if wrote.Load() > 64<<20 || followed.Load() > 0 {
+			t.Errorf("%d bytes of an answer were read, %d redirects followed", wrote.Load(), followed.Load())
 		}
 	})
 }

@@ -99,7 +99,8 @@ type Door struct {
 	places   places
 	pieces   locks
 	waiting  waiting
-	closed   once // there is a token
+	sending  sync.Map // webhooks, by number, that are sent to
+	closed   once     // there is a token
 	identity func() (string, error)
 	handler  http.Handler
 }

@@ -50,7 +50,9 @@ func (d *Door) Serve(ctx context.Context, l net.Listener, certificate *tls.Certi
 	}
 	var work sync.WaitGroup
 	background, stop := context.WithCancel(ctx)
-	work.Go(func() { d.every(background, deliverEvery, d.Deliver) })
+	work.Go(func() {
+		d.every(background, deliverEvery, func(ctx context.Context) error { return d.deliver(ctx, &work) })
+	})
 	work.Go(func() { d.every(background, sweepEvery, d.Sweep) })
 	ended := make(chan error, 1)
 	go func() {

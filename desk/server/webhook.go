@@ -17,6 +17,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -67,10 +68,34 @@ func Sign(secret string, body []byte) string {
 	return "sha256=" + hex.EncodeToString(m.Sum(nil))
 }
 
-// Deliver sends all deliveries that are due. Deliveries that fail are retried later.
+// Deliver sends all deliveries that are due, and returns when they were tried. Deliveries that fail are retried later.
 func (d *Door) Deliver(ctx context.Context) error {
+	var sent sync.WaitGroup
+	defer sent.Wait()
+	return d.deliver(ctx, &sent)
+}
+
+// deliver begins to send the deliveries that are due, without waiting. Each webhook gets one after the other, side by
+// side with other webhooks, so that one that does not answer delays only its own.
+func (d *Door) deliver(ctx context.Context, sent *sync.WaitGroup) error {
+	due, err := d.Store.DueWebhooks(ctx)
+	for _, webhook := range due {
+		if _, busy := d.sending.LoadOrStore(webhook, true); !busy {
+			sent.Go(func() {
+				defer d.sending.Delete(webhook)
+				if err := d.deliverTo(ctx, webhook); err != nil && ctx.Err() == nil {
+					d.log.Printf("webhook %d: %s", webhook, label(err.Error()))
+				}
+			})
+		}
+	}
+	return err
+}
+
+// deliverTo sends the deliveries of a webhook that are due.
+func (d *Door) deliverTo(ctx context.Context, webhook int64) error {
 	for ctx.Err() == nil {
-		x, err := d.Store.ClaimDelivery(ctx, lease)
+		x, err := d.Store.ClaimDelivery(ctx, webhook, lease)
 		if err != nil || x == nil {
 			return err
 		}

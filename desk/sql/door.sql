@@ -135,8 +135,11 @@ UPDATE deliveries SET state = 'failed', last = 'the webhook was removed' WHERE w
 
 -- name: delivery.claim
 UPDATE deliveries SET tries = tries + 1, next_at = $2
-WHERE id = (SELECT id FROM deliveries WHERE state = 'due' AND next_at <= $1 ORDER BY next_at, id LIMIT 1) AND state = 'due' AND next_at <= $1
-RETURNING id, webhook_id, news_id, tries
+WHERE id = (SELECT id FROM deliveries WHERE webhook_id = $3 AND state = 'due' AND next_at <= $1 ORDER BY next_at, id LIMIT 1) AND state = 'due' AND next_at <= $1
+RETURNING id, news_id, tries
+
+-- name: delivery.webhooks
+SELECT DISTINCT webhook_id FROM deliveries WHERE state = 'due' AND next_at <= $1 ORDER BY webhook_id
 
 -- name: delivery.about
 SELECT w.address, w.secret, w.private, n.at, n.what, g.code, CASE WHEN g.name <> '' THEN g.name ELSE g.title END, a.name, n.build, n.report_id
