@@ -35,6 +35,7 @@ type Bundle struct {
 type Receipt struct {
 	Name   string // of the file or folder, or the name in the upload
 	Source string // receiver: a command, or the name of a token
+	Place  string // address of the sender, empty for this machine; stored while the bundle waits
 }
 
 // keptByHash is the value of the column kept for a bundle with a blob that has the hash of the received content.
@@ -57,7 +58,7 @@ func scanBundle(scan func(dest ...any) error) (*Bundle, error) {
 func (tx *Tx) Receive(ctx context.Context, b Bundle, r Receipt) (known *Bundle, isNew bool, err error) {
 	now := tx.store.Now().UnixMicro()
 	var id int64
-	err = tx.row(ctx, "bundle.insert", []any{b.Hash, b.Name, b.Bytes, b.Kept, b.KeptBytes, now}, &id)
+	err = tx.row(ctx, "bundle.insert", []any{b.Hash, b.Name, b.Bytes, b.Kept, b.KeptBytes, now, r.Source, r.Place}, &id)
 	isNew = err == nil
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return nil, false, err

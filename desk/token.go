@@ -131,6 +131,9 @@ func (s *Store) RevokeToken(ctx context.Context, who, name string) error {
 		if _, err := tx.run(ctx, "session.delete-of", t.ID); err != nil {
 			return err
 		}
+		if _, err := tx.run(ctx, "upload.drop-of", name); err != nil {
+			return err
+		}
 		return tx.Audit(ctx, who, "token revoked", name)
 	})
 }

@@ -1,15 +1,18 @@
 package desk
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io/fs"
+	"slices"
 	"time"
 )
 
 // Upload is a bundle that arrives in pieces. Its bytes are in a file on the machine that receives them.
 type Upload struct {
 	Who    string // sender
+	Place  string // address of the sender, empty for this machine
 	Name   string
 	Build  string // build that the upload states
 	Length int64  // total bytes
@@ -25,7 +28,7 @@ func StoredUpload(secret string) string { return hashOf(secret) }
 func (s *Store) NewUpload(ctx context.Context, u Upload) (secret string, err error) {
 	secret = randomText(16)
 	err = s.Write(ctx, func(tx *Tx) error {
-		_, err := tx.run(ctx, "upload.insert", hashOf(secret), u.Who, u.Name, u.Build, u.Length, u.Until.UnixMicro())
+		_, err := tx.run(ctx, "upload.insert", hashOf(secret), u.Who, u.Place, u.Name, u.Build, u.Length, u.Until.UnixMicro())
 		return err
 	})
 	return secret, err
@@ -34,7 +37,7 @@ func (s *Store) NewUpload(ctx context.Context, u Upload) (secret string, err err
 func scanUpload(scan func(...any) error) (*Upload, error) {
 	u := &Upload{}
 	var until int64
-	err := scan(&u.Who, &u.Name, &u.Build, &u.Length, &u.Synced, &until, &u.Bundle)
+	err := scan(&u.Who, &u.Place, &u.Name, &u.Build, &u.Length, &u.Synced, &until, &u.Bundle)
 	u.Until = micros(until)
 	return u, err
 }
@@ -51,10 +54,14 @@ func (s *Store) UploadOf(ctx context.Context, secret string) (u *Upload, err err
 	return u, err
 }
 
-// UploadSynced records how many bytes of an upload are on stable storage, and until when it is kept.
+// UploadSynced records how many bytes of an upload are on stable storage, and until when it is kept. The error is
+// fs.ErrNotExist if the upload was dropped.
 func (s *Store) UploadSynced(ctx context.Context, secret string, synced int64, until time.Time) error {
 	return s.Write(ctx, func(tx *Tx) error {
-		_, err := tx.run(ctx, "upload.synced", hashOf(secret), synced, until.UnixMicro())
+		n, err := tx.run(ctx, "upload.synced", hashOf(secret), synced, until.UnixMicro())
+		if err == nil && n == 0 {
+			err = fmt.Errorf("upload: %w", fs.ErrNotExist)
+		}
 		return err
 	})
 }
@@ -91,19 +98,63 @@ func (s *Store) DropOldUploads(ctx context.Context) (names []string, err error) 
 	return names, err
 }
 
-// OpenUploads are the unfinished uploads: their number and the bytes that arrived, of all senders and of one.
-type OpenUploads struct{ Count, Bytes, Own, OwnBytes int64 }
+// UploadNames returns the names of all uploads, in the form of StoredUpload.
+func (s *Store) UploadNames(ctx context.Context) ([]string, error) {
+	return valuesOf[string](ctx, s, "upload.names")
+}
 
-// OpenUploads returns the unfinished uploads, and how many of them come from who.
-func (s *Store) OpenUploads(ctx context.Context, who string) (o OpenUploads, err error) {
-	err = s.row(ctx, "upload.open", []any{s.Now().UnixMicro(), who}, &o.Count, &o.Bytes, &o.Own, &o.OwnBytes)
-	return o, err
+// OpenUploads returns the number of unfinished uploads and their bytes that arrived: all, or those with a sender, those
+// with an address, if these are not empty.
+func (s *Store) OpenUploads(ctx context.Context, who, place string) (count, bytes int64, err error) {
+	err = s.row(ctx, "upload.open", []any{s.Now().UnixMicro(), who, place}, &count, &bytes)
+	return count, bytes, err
+}
+
+// Unfinished returns the unfinished uploads, those that expire first first: all, or those with from as sender or
+// address.
+func (s *Store) Unfinished(ctx context.Context, from string) ([]Upload, error) {
+	return unfinished(ctx, s, "upload.unfinished", from)
+}
+
+// DropUnfinished deletes the records of the uploads that Unfinished returns, and returns them. The programs that send
+// them begin again. The action is audited.
+func (s *Store) DropUnfinished(ctx context.Context, who, from string) (list []Upload, err error) {
+	err = s.Write(ctx, func(tx *Tx) (err error) {
+		if list, err = unfinished(ctx, tx, "upload.drop", from); err != nil || len(list) == 0 {
+			return err
+		}
+		return tx.Audit(ctx, who, "uploads dropped", from)
+	})
+	return list, err
+}
+
+func unfinished(ctx context.Context, q reader, name, from string) ([]Upload, error) {
+	list, err := readRows(ctx, q, scanUpload, name, from)
+	out := make([]Upload, len(list))
+	for i, u := range list {
+		out[i] = *u
+	}
+	slices.SortFunc(out, func(a, b Upload) int {
+		return cmp.Or(a.Until.Compare(b.Until), cmp.Compare(a.Who, b.Who), cmp.Compare(a.Name, b.Name))
+	})
+	return out, err
 }
 
 // WaitingBytes returns the total bytes of the bundles that wait for triage.
 func (s *Store) WaitingBytes(ctx context.Context) (n int64, err error) {
 	err = s.row(ctx, "bundle.waiting", nil, &n)
 	return n, err
+}
+
+// WaitingOf are the bytes of bundles of one source from one address that wait for triage.
+type WaitingOf struct {
+	Source, Place string
+	Bytes         int64
+}
+
+// WaitingOf returns who sent the bundles that wait for triage.
+func (s *Store) WaitingOf(ctx context.Context) ([]WaitingOf, error) {
+	return rowsOf(ctx, s, func(w *WaitingOf) []any { return []any{&w.Source, &w.Place, &w.Bytes} }, "bundle.waiting-of")
 }
 
 // BundleReport is the part of a bundle's report that an upload's answer contains.

@@ -59,6 +59,46 @@ func fillDesk(t *testing.T, where string) (hashes []string, first time.Time) {
 	return hashes, first
 }
 
+// TestDeskPruneUnfinished: unfinished uploads are listed, and dropped by sender.
+func TestDeskPruneUnfinished(t *testing.T) {
+	where := filepath.Join(t.TempDir(), "desk")
+	s, err := desk.Open(t.Context(), where, desk.Options{Create: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	until := time.Date(2100, 1, 2, 3, 4, 5, 0, time.UTC)
+	for i, u := range []desk.Upload{{Who: "ci", Name: "a.zip"}, {Who: "players", Place: "198.51.100.7", Name: "b.zip"}, {Who: "players", Place: "2001:db8::/64", Name: "c.zip"}} {
+		u.Length, u.Until = 100, until.Add(time.Duration(i)*time.Hour)
+		secret, err := s.NewUpload(t.Context(), u)
+		if err == nil {
+			err = s.UploadSynced(t.Context(), secret, int64(10*i), u.Until)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	const (
+		first  = "ci                    this machine      a.zip: 0 of 100 bytes, until 2100-01-02T03:04:05Z\n"
+		second = "players               198.51.100.7      b.zip: 10 of 100 bytes, until 2100-01-02T04:04:05Z\n"
+		third  = "players               2001:db8::/64     c.zip: 20 of 100 bytes, until 2100-01-02T05:04:05Z\n"
+	)
+	prune := func(status int, want string, args ...string) {
+		t.Helper()
+		if got := runDesk(t, status, append([]string{"prune", "--store", where}, args...)...); got != want {
+			t.Errorf("%v: %s\nexpected\n%s", args, got, want)
+		}
+	}
+	prune(0, first+second+third+"3 uploads would be dropped, of 30 bytes.\n", "--unfinished", "--dry-run")
+	prune(0, second+"1 upload dropped, of 10 bytes.\n", "--unfinished", "--from", "198.51.100.7", "--as", "ada")
+	prune(0, first+"1 upload dropped, of 0 bytes.\n", "--unfinished", "--from", "ci", "--as", "ada")
+	prune(0, third+"1 upload would be dropped, of 20 bytes.\n", "--unfinished", "--dry-run")
+	prune(2, "desynctool: --from is of unfinished uploads; it needs --unfinished\n", "--from", "ci")
+	if audit := runDesk(t, 0, "audit", "--store", where); !strings.Contains(audit, "  ada               uploads dropped   ci\n") {
+		t.Error(audit)
+	}
+}
+
 // The output and effects of the commands that delete data of a store.
 func TestDeskKeeps(t *testing.T) {
 	where := filepath.Join(t.TempDir(), "desk")

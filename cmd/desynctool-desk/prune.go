@@ -21,6 +21,8 @@ import (
 
 func newDeskPrune(d *deskEnv) *cobra.Command {
 	r := desk.Retention{}
+	var unfinished bool
+	var from string
 	cmd := &cobra.Command{
 		Use:   "prune",
 		Short: "Delete bundles that are old or too many",
@@ -34,9 +36,13 @@ arrived less than a day ago or are yet to be triaged. Content that no bundle
 needs, such as the content that a killed program leaves, is deleted a day later,
 without any flag.
 
+--unfinished instead drops uploads in pieces that are not finished, and shows
+where they come from; with --dry-run it only lists them.
+
 Exit status: 0 if it was done, 2 if it cannot be.`,
 		Example: `  desynctool desk prune --keep-for 90d --dry-run
-  desynctool desk prune --bytes 10GiB --keep-best 5`,
+  desynctool desk prune --bytes 10GiB --keep-best 5
+  desynctool desk prune --unfinished --from crash-uploader`,
 		Args: cobra.NoArgs,
 	}
 	f := cmd.Flags()
@@ -45,9 +51,32 @@ Exit status: 0 if it was done, 2 if it cannot be.`,
 	f.Var((*bytesFlag)(&r.Bytes), "bytes", "delete until the content takes at most this many bytes: 500MiB, 10GiB")
 	f.IntVar(&r.KeepBest, "keep-best", 3, "number of bundles of each group that always stay")
 	f.BoolVar(&r.Reports, "reports", false, "also delete the reports of these bundles")
+	f.BoolVar(&unfinished, "unfinished", false, "drop unfinished uploads, and delete nothing else")
+	f.StringVar(&from, "from", "", "of these, only from this token or address")
+	as := addAs(cmd)
 	f.BoolVar(&r.DryRun, "dry-run", false, "only show what would be deleted")
+	for _, other := range []string{"keep-for", "at-most", "bytes", "keep-best", "reports"} {
+		cmd.MarkFlagsMutuallyExclusive("unfinished", other)
+	}
 	format := cli.AddFormat(cmd)
+	drop := d.listing(format, func(s *desk.Store) (texts, error) {
+		name, err := who(*as)
+		if err != nil {
+			return nil, err
+		}
+		list, err := s.Unfinished(d.Context, from)
+		if err == nil && !r.DryRun {
+			list, err = s.DropUnfinished(d.Context, name, from)
+		}
+		return render.NewUploads(list, r.DryRun), err
+	})
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		switch {
+		case unfinished:
+			return drop(cmd, args)
+		case from != "":
+			return errors.New("--from is of unfinished uploads; it needs --unfinished")
+		}
 		if r.AtMost < 0 || r.KeepBest < 0 {
 			return errors.New("--at-most and --keep-best are 0 or more")
 		}

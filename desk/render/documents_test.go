@@ -19,7 +19,7 @@ func TestDocumented(t *testing.T) {
 		sections[name] = rest
 	}
 	for name, document := range map[string]any{
-		"desk-tokens/1": Tokens{}, "desk-shares/1": Shares{}, "desk-webhooks/1": Webhooks{}, "desk-audit/1": Audit{},
+		"desk-tokens/1": Tokens{}, "desk-shares/1": Shares{}, "desk-webhooks/1": Webhooks{}, "desk-audit/1": Audit{}, "desk-uploads/1": Uploads{},
 		"desk-add/1": Adding{}, "desk-again/1": Again{}, "desk-work/1": Work{}, "desk-doctor/1": Doctor{},
 	} {
 		want := map[string]string{}

@@ -1,11 +1,13 @@
 package render
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
 
 	"github.com/desynctool/desynctool/desk"
+	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/report/document"
 )
 
@@ -142,6 +144,49 @@ func (x Webhooks) Text() string {
 		}
 		return text
 	})
+}
+
+// Uploads is desynctool.desk-uploads/1: unfinished uploads that were or would be dropped, without their secrets.
+type Uploads struct {
+	document.Head
+	DryRun  bool     `json:"dry_run"`
+	Uploads []Upload `json:"uploads"`
+}
+
+// Upload is an unfinished upload, without its secret.
+type Upload struct {
+	Who    string `json:"who"`
+	Place  string `json:"address,omitempty"`
+	Name   string `json:"name"`
+	Synced int64  `json:"synced"`
+	Length int64  `json:"length"`
+	Until  string `json:"until"`
+}
+
+// NewUploads returns the document of unfinished uploads.
+func NewUploads(list []desk.Upload, dry bool) Uploads {
+	x := Uploads{document.NewHead("desk-uploads", document.InSync, nil), dry, []Upload{}}
+	for _, u := range list {
+		x.Uploads = append(x.Uploads, Upload{u.Who, u.Place, u.Name, u.Synced, u.Length, stamp(u.Until)})
+	}
+	return x
+}
+
+// Text has a line for each upload, and their number.
+func (x Uploads) Text() string {
+	var bytes int64
+	text := lines(x.Uploads, "No unfinished uploads.", func(u Upload) string {
+		bytes += u.Synced
+		return fmt.Sprintf("%-20s  %-16s  %s: %d of %d bytes, until %s", u.Who, cmp.Or(u.Place, "this machine"), u.Name, u.Synced, u.Length, u.Until)
+	})
+	if len(x.Uploads) == 0 {
+		return text
+	}
+	what := "dropped"
+	if x.DryRun {
+		what = "would be dropped"
+	}
+	return text + fmt.Sprintf("%s %s, of %s.\n", prose.Count(len(x.Uploads), "upload", "uploads"), what, prose.Count(bytes, "byte", "bytes"))
 }
 
 // lines returns a line for each entry of a list, safe for a terminal, or none if the list is empty.

@@ -18,13 +18,13 @@ import (
 	"github.com/desynctool/desynctool/desk/blobs"
 )
 
-// Limits limits incoming data. A zero field means the value of DefaultLimits.
+// Limits limits incoming data. A zero field means the value of DefaultLimits. One token, and one address
+// of another machine, have a twentieth of Waiting, Unfinished and AtOnce, and always enough for one upload.
 type Limits struct {
 	Bundle      int64 // bytes of a bundle
 	Waiting     int64 // bytes of all bundles that wait for triage; above this, uploads are refused
 	Unfinished  int64 // total bytes of all unfinished uploads in pieces
 	AtOnce      int   // uploads at once
-	AtOnceEach  int   // of these, from one address of another machine
 	Connections int   // at once
 
 	Token   Rate // uploads of one token
@@ -37,7 +37,7 @@ type Limits struct {
 
 // DefaultLimits are the default limits.
 var DefaultLimits = Limits{
-	Bundle: 256 << 20, Waiting: 64 << 30, Unfinished: 16 << 30, AtOnce: 128, AtOnceEach: 16, Connections: 1024,
+	Bundle: 256 << 20, Waiting: 64 << 30, Unfinished: 16 << 30, AtOnce: 512, Connections: 1024,
 	Token: Rate{6000, 1000}, Address: Rate{120, 120}, Wrong: Rate{10, 10},
 	Pace: Pace{20 * time.Second, 4 << 10}, Keep: 24 * time.Hour,
 }
@@ -45,7 +45,7 @@ var DefaultLimits = Limits{
 func (l Limits) orDefault() Limits {
 	d := DefaultLimits
 	return Limits{
-		cmp.Or(l.Bundle, d.Bundle), cmp.Or(l.Waiting, d.Waiting), cmp.Or(l.Unfinished, d.Unfinished), cmp.Or(l.AtOnce, d.AtOnce), cmp.Or(l.AtOnceEach, d.AtOnceEach),
+		cmp.Or(l.Bundle, d.Bundle), cmp.Or(l.Waiting, d.Waiting), cmp.Or(l.Unfinished, d.Unfinished), cmp.Or(l.AtOnce, d.AtOnce),
 		cmp.Or(l.Connections, d.Connections),
 		cmp.Or(l.Token, d.Token), cmp.Or(l.Address, d.Address), cmp.Or(l.Wrong, d.Wrong),
 		cmp.Or(l.Pace, d.Pace), cmp.Or(l.Keep, d.Keep),
@@ -115,7 +115,7 @@ func New(o Options) *Door {
 	d.log = log.New(d.Log, "", 0)
 	d.URL = strings.TrimRight(d.URL, "/")
 	d.byToken, d.byPlace, d.wrong = newBuckets(d.limits.Token), newBuckets(d.limits.Address), newBuckets(d.limits.Wrong)
-	d.places = places{all: d.limits.AtOnce, each: d.limits.AtOnceEach, by: map[string]int{}}
+	d.places = places{all: d.limits.AtOnce, by: map[string]int{}}
 	d.pieces.held = map[string]*holder{}
 	d.identity = sync.OnceValues(func() (string, error) { return d.Store.Identity(context.Background()) })
 	d.handler = d.outer(d.routes())

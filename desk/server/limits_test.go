@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -213,6 +214,86 @@ func TestTooMuch(t *testing.T) {
 	if a := g.send("POST", "/reports", strings.NewReader("x"), "X-Forwarded-For", "2001:db8::ffff"); a.status != 429 {
 		t.Errorf("another address of the same network: %+v", a)
 	}
+}
+
+// TestShares: neither a token nor an address takes more than a twentieth of what all share.
+func TestShares(t *testing.T) {
+	rigOf := func(set func(*server.Limits)) (g *rig, as func(token, address string) []string) {
+		g = newRig(t, filepath.Join(t.TempDir(), "desk"), func(o *server.Options) { o.Proxied = true; set(&o.Limits) })
+		secrets := map[string]string{}
+		for _, name := range []string{"a", "b", "c"} {
+			secret, err := g.store.AddToken(t.Context(), "test", name, desk.ScopeUpload)
+			if err != nil {
+				t.Fatal(err)
+			}
+			secrets[name] = secret
+		}
+		return g, func(token, address string) []string {
+			return []string{"Authorization", "Bearer " + secrets[token], "X-Forwarded-For", address}
+		}
+	}
+	const one, two, three = "198.51.100.1", "2001:db8::1", "198.51.100.3"
+
+	g, as := rigOf(func(l *server.Limits) { l.Unfinished, l.Bundle = 400, 20 })
+	begin := func(from []string) string {
+		a := g.send("POST", "/reports/uploads", nil, append(from, "Tus-Resumable", "1.0.0", "Upload-Length", "20")...)
+		g.want(a, 201, "")
+		return a.header.Get("Location")
+	}
+	piece := func(from []string) answer { return g.patch(begin(from), 0, make([]byte, 15), from...) }
+	g.want(piece(as("a", one)), 204, "")
+	g.want(piece(as("a", two)), 503, "of this token")
+	g.want(piece(as("b", one)), 503, "from this address")
+	g.want(piece(as("b", two)), 204, "")
+	g.want(piece(as("c", "2001:db8::2")), 503, "from this address")
+	g.want(piece(as("c", three)), 204, "")
+	if err := g.store.RevokeToken(t.Context(), "test", "a"); err != nil { // it frees its room
+		t.Fatal(err)
+	}
+	g.want(piece(as("c", one)), 503, "of this token")
+	if list, err := g.store.Unfinished(t.Context(), one); err != nil || len(list) != 2 || list[0].Who != "b" && list[0].Who != "c" {
+		t.Errorf("%+v %v", list, err)
+	}
+	open := begin(as("c", three))
+	if list, err := g.store.DropUnfinished(t.Context(), "test", "c"); err != nil || len(list) != 4 {
+		t.Errorf("%+v %v", list, err)
+	}
+	g.want(g.patch(open, 0, make([]byte, 15), as("c", three)...), 404, "")
+	g.want(piece(as("c", one)), 204, "")
+	if err := g.door.Sweep(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	files, err := os.ReadDir(g.door.Uploads)
+	if err != nil || len(files) != g.rows("uploads") {
+		t.Errorf("%d files of %d uploads, %v", len(files), g.rows("uploads"), err)
+	}
+
+	g, as = rigOf(func(l *server.Limits) { l.Waiting = 400 })
+	g.want(g.send("POST", "/reports", strings.NewReader("twenty bytes of one!"), as("a", one)...), 202, "")
+	g.want(g.send("POST", "/reports", strings.NewReader("x"), as("a", two)...), 503, "this sender")
+	g.want(g.send("POST", "/reports", strings.NewReader("x"), as("b", one)...), 503, "this sender")
+	g.want(g.send("POST", "/reports", strings.NewReader("x"), as("b", two)...), 202, "")
+
+	g, as = rigOf(func(l *server.Limits) { l.AtOnce = 40 })
+	for range 2 {
+		c, err := net.Dial("tcp", strings.TrimPrefix(g.url, "http://"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		from := as("a", one)
+		fmt.Fprintf(c, "POST /reports HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\nExpect: 100-continue\r\n%s: %s\r\n%s: %s\r\n\r\n", from[0], from[1], from[2], from[3])
+		begun := make([]byte, len("HTTP/1.1 100 "))
+		if _, err := io.ReadFull(c, begun); err != nil || string(begun) != "HTTP/1.1 100 " { // it has its place
+			t.Fatalf("%q %v", begun, err)
+		}
+	}
+	tries := func(token, address string) answer {
+		return g.send("POST", "/reports", strings.NewReader("y"), as(token, address)...)
+	}
+	g.want(tries("a", three), 503, "at once")
+	g.want(tries("b", one), 503, "at once")
+	g.want(tries("b", two), 202, "")
 }
 
 // TestBroken: what goes wrong inside is 503, is not acknowledged, and is in the log alone.

@@ -1,7 +1,9 @@
 package server
 
 import (
+	"net/http"
 	"net/netip"
+	"slices"
 	"sync"
 	"time"
 )
@@ -80,33 +82,62 @@ func neighbourhood(a netip.Addr) string {
 	return a.String()
 }
 
-// places counts uploads in progress, in total and by neighbourhood.
-type places struct {
-	mu        sync.Mutex
-	all, each int
-	taken     int
-	by        map[string]int
+// share is the part of a limit that all share that one sender has.
+func share[T int | int64](limit T) T { return max(1, limit/20) }
+
+// sender identifies a request for the limits that all share: by its token, and by its address if that is not this
+// machine. A part that has no share of its own is empty.
+type sender struct{ token, place string }
+
+func (d *Door) sender(r *http.Request) (s sender) {
+	if v := VisitorOf(r.Context()); v.how != asLocal {
+		s.token = v.Name
+	}
+	if place := d.address(r); !place.IsLoopback() {
+		s.place = neighbourhood(place)
+	}
+	return s
 }
 
-// enter takes a place, and leave releases it. Uploads from this machine count only in the total.
-func (p *places) enter(a netip.Addr) (leave func(), ok bool) {
-	key := ""
-	if !a.IsLoopback() {
-		key = neighbourhood(a)
+// keys are the sender's parts with a share, for a map that has both.
+func (s sender) keys() (keys []string) {
+	if s.token != "" {
+		keys = append(keys, "token "+s.token)
 	}
+	if s.place != "" {
+		keys = append(keys, "address "+s.place)
+	}
+	return keys
+}
+
+// places counts uploads in progress, in total and by the keys of senders.
+type places struct {
+	mu    sync.Mutex
+	all   int
+	taken int
+	by    map[string]int
+}
+
+// enter takes a place, and leave releases it.
+func (p *places) enter(s sender) (leave func(), ok bool) {
+	keys := s.keys()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.taken >= p.all || key != "" && p.by[key] >= p.each {
+	if p.taken >= p.all || slices.ContainsFunc(keys, func(key string) bool { return p.by[key] >= share(p.all) }) {
 		return nil, false
 	}
 	p.taken++
-	p.by[key]++
+	for _, key := range keys {
+		p.by[key]++
+	}
 	return sync.OnceFunc(func() {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		p.taken--
-		if p.by[key]--; p.by[key] == 0 {
-			delete(p.by, key)
+		for _, key := range keys {
+			if p.by[key]--; p.by[key] == 0 {
+				delete(p.by, key)
+			}
 		}
 	}), true
 }

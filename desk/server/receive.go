@@ -99,7 +99,7 @@ func (d *Door) keep(r *http.Request, body io.Reader, name string, h Hint) (x rec
 	case kept.Bytes == 0:
 		return x, errEmpty
 	}
-	b, isNew, err := d.note(r.Context(), kept, name, h, VisitorOf(r.Context()).Name, nil)
+	b, isNew, err := d.note(r.Context(), kept, d.receipt(r, name), h, d.sender(r), nil)
 	if err != nil {
 		return x, err
 	}
@@ -108,13 +108,18 @@ func (d *Door) keep(r *http.Request, body io.Reader, name string, h Hint) (x rec
 	return x, nil
 }
 
+// receipt is the arrival of a bundle by a request.
+func (d *Door) receipt(r *http.Request, name string) desk.Receipt {
+	return desk.Receipt{Name: name, Source: VisitorOf(r.Context()).Name, Place: d.sender(r).place}
+}
+
 func stateOf(b *desk.Bundle) received {
 	return received{Bundle: b.Hash, URL: "/bundles/" + b.Hash, Name: b.Name, Bytes: b.Bytes, State: b.State, Seen: true, Why: b.Why}
 }
 
 // note records the arrival of a bundle with a blob on stable storage, and queues it if it waits. more is part of the
 // transaction. It finishes even if the client does not wait.
-func (d *Door) note(ctx context.Context, kept blobs.Kept, name string, h Hint, who string, more func(*desk.Tx) (goOn bool, err error)) (b *desk.Bundle, isNew bool, err error) {
+func (d *Door) note(ctx context.Context, kept blobs.Kept, arrival desk.Receipt, h Hint, from sender, more func(*desk.Tx) (goOn bool, err error)) (b *desk.Bundle, isNew bool, err error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
 	defer cancel()
 	var enqueue Enqueue
@@ -129,14 +134,14 @@ func (d *Door) note(ctx context.Context, kept blobs.Kept, name string, h Hint, w
 				return err
 			}
 		}
-		b, isNew, err = tx.Receive(ctx, desk.Bundle{Hash: kept.Hash, Name: name, Bytes: kept.Bytes, Kept: kept.Hash, KeptBytes: kept.Stored}, desk.Receipt{Name: name, Source: who})
+		b, isNew, err = tx.Receive(ctx, desk.Bundle{Hash: kept.Hash, Name: arrival.Name, Bytes: kept.Bytes, Kept: kept.Hash, KeptBytes: kept.Stored}, arrival)
 		if err == nil && b.State == desk.Waiting && enqueue != nil {
 			err = enqueue(ctx, tx, b)
 		}
 		return err
 	})
 	if err == nil && isNew {
-		d.waiting.add(kept.Bytes)
+		d.waiting.add(kept.Bytes, from)
 	}
 	return b, isNew, err
 }
@@ -173,16 +178,19 @@ func (d *Door) mayBegin(r *http.Request) error {
 			return &busy{http.StatusTooManyRequests, wait, "too many uploads from this address"}
 		}
 	}
-	n, err := d.waiting.bytes(now, func() (int64, error) { return d.Store.WaitingBytes(r.Context()) })
-	if err == nil && n >= d.limits.Waiting {
+	n, own, err := d.waiting.bytes(r.Context(), now, d.Store, d.sender(r), share(d.limits.Waiting))
+	switch {
+	case err == nil && n >= d.limits.Waiting:
 		err = &busy{http.StatusServiceUnavailable, 10 * time.Minute, "too much waits to be triaged"}
+	case err == nil && own >= share(d.limits.Waiting):
+		err = &busy{http.StatusServiceUnavailable, 10 * time.Minute, "too much from this sender waits to be triaged"}
 	}
 	return err
 }
 
 // place takes one of the places for uploads, and leave releases it. If there is none, place answers.
 func (d *Door) place(w http.ResponseWriter, r *http.Request) (leave func(), ok bool) {
-	leave, ok = d.places.enter(d.address(r))
+	leave, ok = d.places.enter(d.sender(r))
 	if !ok {
 		d.later(w, r, http.StatusServiceUnavailable, 5*time.Second, "too many uploads at once")
 	}
@@ -329,30 +337,52 @@ func either(v *Visitor) desk.Scope {
 	return desk.ScopeUpload
 }
 
-// waiting is how many bytes wait for triage. The store is queried at most once a second.
+// waiting is how many bytes wait for triage, in total and by the keys of senders. The store is queried at most once a
+// second, for senders only if they can have reached their share.
 type waiting struct {
 	mu sync.Mutex
 	n  int64
+	by map[string]int64
 	at time.Time
 }
 
-func (x *waiting) add(n int64) {
+func (x *waiting) add(n int64, from sender) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.n += n
+	for _, key := range from.keys() {
+		if x.by != nil {
+			x.by[key] += n
+		}
+	}
 }
 
-func (x *waiting) bytes(now time.Time, ask func() (int64, error)) (int64, error) {
+// bytes returns the bytes that wait, and the most that one key of the sender has if all together exceed its share.
+func (x *waiting) bytes(ctx context.Context, now time.Time, s *desk.Store, from sender, share int64) (all, own int64, err error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if now.Sub(x.at) >= time.Second {
-		n, err := ask()
-		if err != nil {
-			return 0, err
+		if x.n, err = s.WaitingBytes(ctx); err != nil {
+			return 0, 0, err
 		}
-		x.n, x.at = n, now
+		x.by, x.at = nil, now
 	}
-	return x.n, nil
+	if x.n >= share && x.by == nil {
+		list, err := s.WaitingOf(ctx)
+		if err != nil {
+			return 0, 0, err
+		}
+		x.by = map[string]int64{}
+		for _, w := range list {
+			for _, key := range (sender{w.Source, w.Place}).keys() {
+				x.by[key] += w.Bytes
+			}
+		}
+	}
+	for _, key := range from.keys() {
+		own = max(own, x.by[key])
+	}
+	return x.n, own, nil
 }
 
 // sameText compares texts in constant time. Empty texts are never equal.

@@ -163,7 +163,7 @@ func (d *Door) tusCreate(w http.ResponseWriter, r *http.Request) {
 	}
 	until := d.Store.Now().Add(min(d.limits.Keep, emptyTime))
 	secret, err := d.Store.NewUpload(r.Context(), desk.Upload{
-		Who: VisitorOf(r.Context()).Name, Name: CleanName(name), Build: cleanBuild(about["build"]), Length: length, Until: until,
+		Who: VisitorOf(r.Context()).Name, Place: d.sender(r).place, Name: CleanName(name), Build: cleanBuild(about["build"]), Length: length, Until: until,
 	})
 	if err == nil {
 		err = d.newFile(secret)
@@ -178,20 +178,32 @@ func (d *Door) tusCreate(w http.ResponseWriter, r *http.Request) {
 }
 
 // room reports whether so many more uploads, and bytes of uploads, may be unfinished; else it answers. Bytes count when
-// they arrive, not when they are declared. One sender has a twentieth of what all have, but room for one bundle.
+// they arrive, not when they are declared. A sender has a share of what all have, but room for one bundle.
 func (d *Door) room(w http.ResponseWriter, r *http.Request, uploads, bytes int64) bool {
-	o, err := d.Store.OpenUploads(r.Context(), VisitorOf(r.Context()).Name)
-	switch {
-	case err != nil:
-		d.broken(w, r, err)
-	case o.Count+uploads > maxUnfinished || o.Bytes+bytes > d.limits.Unfinished:
-		d.later(w, r, http.StatusServiceUnavailable, 10*time.Minute, "too many uploads are not finished")
-	case o.Own+uploads > maxUnfinished/20 || o.OwnBytes+bytes > max(d.limits.Unfinished/20, d.limits.Bundle):
-		d.later(w, r, http.StatusServiceUnavailable, 10*time.Minute, "too many uploads of this token are not finished")
-	default:
-		return true
+	from := d.sender(r)
+	for _, x := range []struct {
+		token, place, of string
+		count, bytes     int64
+		skip             bool
+	}{
+		{count: maxUnfinished, bytes: d.limits.Unfinished},
+		{from.token, "", " of this token", share(int64(maxUnfinished)), max(share(d.limits.Unfinished), d.limits.Bundle), from.token == ""},
+		{"", from.place, " from this address", share(int64(maxUnfinished)), max(share(d.limits.Unfinished), d.limits.Bundle), from.place == ""},
+	} {
+		if x.skip {
+			continue
+		}
+		n, has, err := d.Store.OpenUploads(r.Context(), x.token, x.place)
+		switch {
+		case err != nil:
+			d.broken(w, r, err)
+			return false
+		case n+uploads > x.count || has+bytes > x.bytes:
+			d.later(w, r, http.StatusServiceUnavailable, 10*time.Minute, "too many uploads"+x.of+" are not finished")
+			return false
+		}
 	}
-	return false
+	return true
 }
 
 func expires(w http.ResponseWriter, until time.Time) {
@@ -346,6 +358,9 @@ func (d *Door) tusPatch(w http.ResponseWriter, r *http.Request) {
 // errLong reports that a piece continues after the end of its upload.
 var errLong = errors.New("the piece is longer than what is left of the upload")
 
+// errDropped reports that an upload was dropped while it arrived.
+var errDropped = errors.New("the upload was dropped; begin a new one")
+
 // take appends the body of a request to the file of an upload, and updates u. It answers errors. The bytes before an
 // error are kept, unless they have a checksum.
 func (d *Door) take(w http.ResponseWriter, r *http.Request, u *desk.Upload, secret string, sum *checksum) bool {
@@ -373,14 +388,17 @@ func (d *Door) take(w http.ResponseWriter, r *http.Request, u *desk.Upload, secr
 		d.fail(w, r, statusChecksum, "the bytes do not have their checksum; none of them was kept")
 		return false
 	case errors.As(err, &read) && sum == nil:
-		if err := p.sync(); err != nil {
-			d.broken(w, r, err)
-			return false
+		if synced := p.sync(); synced != nil {
+			err = synced
 		}
 	case err == nil:
 		err = p.sync()
 	}
 	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		w.Header().Set("Connection", "close")
+		d.fail(w, r, http.StatusNotFound, "%s", errDropped)
+		return false
 	case errors.Is(err, errLong):
 		w.Header().Set("Connection", "close")
 		d.fail(w, r, http.StatusRequestEntityTooLarge, "%s", errLong)
@@ -458,7 +476,15 @@ func (d *Door) finish(w http.ResponseWriter, r *http.Request, u *desk.Upload, se
 			err = fmt.Errorf("an upload of %d bytes has %d", u.Length, kept.Bytes)
 		}
 		if err == nil {
-			_, _, err = d.note(ctx, kept, u.Name, Hint{u.Build}, u.Who, func(tx *desk.Tx) (bool, error) { return tx.UploadDone(ctx, secret, kept.Hash) })
+			var b *desk.Bundle
+			b, _, err = d.note(ctx, kept, d.receipt(r, u.Name), Hint{u.Build}, d.sender(r), func(tx *desk.Tx) (bool, error) { return tx.UploadDone(ctx, secret, kept.Hash) })
+			if err == nil && b == nil { // recorded before, or dropped
+				_, err = d.Store.UploadOf(ctx, secret)
+			}
+		}
+		if errors.Is(err, fs.ErrNotExist) {
+			d.fail(w, r, http.StatusNotFound, "%s", errDropped)
+			return false
 		}
 		if err != nil {
 			d.broken(w, r, err)
@@ -518,12 +544,20 @@ func (d *Door) Sweep(ctx context.Context) error {
 			break
 		}
 	}
-	entries, err := os.ReadDir(d.Uploads)
+	entries, err := os.ReadDir(d.Uploads) // before the names: each upload had its name before its file
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
+	names, err := d.Store.UploadNames(ctx)
+	if err != nil {
+		return err
+	}
+	known := map[string]bool{}
+	for _, name := range names {
+		known[name] = true
+	}
 	for _, e := range entries {
-		if info, err := e.Info(); err == nil && hashForm.MatchString(e.Name()) && time.Since(info.ModTime()) > d.limits.Keep+time.Hour {
+		if hashForm.MatchString(e.Name()) && !known[e.Name()] {
 			_ = os.Remove(filepath.Join(d.Uploads, e.Name()))
 		}
 	}

@@ -10,6 +10,9 @@ UPDATE bundles SET times = times + 1 WHERE id = $1 RETURNING times
 -- name: bundle.waiting
 SELECT coalesce(sum(bytes), 0) FROM bundles WHERE state = 'waiting' AND state <> 'read'
 
+-- name: bundle.waiting-of
+SELECT sender, place, sum(bytes) FROM bundles WHERE state = 'waiting' AND state <> 'read' GROUP BY sender, place
+
 -- name: bundle.reports
 SELECT r.id, r.match_no, r.status, coalesce(g.code, '') FROM reports r LEFT JOIN variants v ON v.id = r.variant_id LEFT JOIN groups g ON g.id = v.group_id
 WHERE r.bundle_id = $1 ORDER BY r.match_no LIMIT $2
@@ -70,10 +73,10 @@ SELECT at, source_no, id, who, what, about FROM (
 ) entries ORDER BY source_no, id DESC
 
 -- name: upload.insert
-INSERT INTO uploads (secret, who, name, build, length, synced, until) VALUES ($1, $2, $3, $4, $5, 0, $6)
+INSERT INTO uploads (secret, who, place, name, build, length, synced, until) VALUES ($1, $2, $3, $4, $5, $6, 0, $7)
 
 -- name: upload.find
-SELECT who, name, build, length, synced, until, bundle FROM uploads WHERE secret = $1
+SELECT who, place, name, build, length, synced, until, bundle FROM uploads WHERE secret = $1
 
 -- name: upload.synced
 UPDATE uploads SET synced = $2, until = $3 WHERE secret = $1
@@ -88,8 +91,19 @@ DELETE FROM uploads WHERE secret = $1
 SELECT secret FROM uploads WHERE until <= $1 ORDER BY until LIMIT $2
 
 -- name: upload.open
-SELECT count(*), coalesce(sum(synced), 0), coalesce(sum(CASE WHEN who = $2 THEN 1 ELSE 0 END), 0), coalesce(sum(CASE WHEN who = $2 THEN synced ELSE 0 END), 0)
-FROM uploads WHERE bundle = '' AND until > $1
+SELECT count(*), coalesce(sum(synced), 0) FROM uploads WHERE bundle = '' AND until > $1 AND ($2 = '' OR who = $2) AND ($3 = '' OR place = $3)
+
+-- name: upload.names
+SELECT secret FROM uploads
+
+-- name: upload.unfinished
+SELECT who, place, name, build, length, synced, until, bundle FROM uploads WHERE bundle = '' AND ($1 = '' OR who = $1 OR place = $1)
+
+-- name: upload.drop
+DELETE FROM uploads WHERE bundle = '' AND ($1 = '' OR who = $1 OR place = $1) RETURNING who, place, name, build, length, synced, until, bundle
+
+-- name: upload.drop-of
+DELETE FROM uploads WHERE bundle = '' AND who = $1
 
 -- name: report.place
 SELECT b.hash, r.match_no FROM reports r JOIN bundles b ON b.id = r.bundle_id WHERE r.id = $1

@@ -1,5 +1,5 @@
 -- name: bundle.insert
-INSERT INTO bundles (hash, name, bytes, kept, kept_bytes, state, received_at) VALUES ($1, $2, $3, CASE WHEN $4 = $1 THEN '=' ELSE $4 END, $5, 'waiting', $6)
+INSERT INTO bundles (hash, name, bytes, kept, kept_bytes, state, received_at, sender, place) VALUES ($1, $2, $3, CASE WHEN $4 = $1 THEN '=' ELSE $4 END, $5, 'waiting', $6, $7, $8)
 ON CONFLICT (hash) DO NOTHING RETURNING id
 
 -- name: bundle.by-hash
@@ -12,7 +12,7 @@ SELECT id, hash, name, bytes, CASE WHEN kept = '=' THEN hash ELSE kept END, kept
 UPDATE bundles SET kept = CASE WHEN $2 = hash THEN '=' ELSE $2 END, kept_bytes = $3 WHERE id = $1
 
 -- name: bundle.state
-UPDATE bundles SET state = $2, why = $3 WHERE id = $1
+UPDATE bundles SET state = $2, why = $3, sender = '', place = '' WHERE id = $1
 
 -- name: bundle.file
 SELECT name FROM bundles WHERE id = $1
