@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/desynctool/desynctool/orderlog"
+	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
 
@@ -74,6 +75,16 @@ func tryAgain(log *orderlog.Log, sim *Sim, opts TrialOptions) (*Trial, error) {
 		return nil, fmt.Errorf("%w: %s", ErrUnplayable, strings.Join(trial.Lost, "; "))
 	}
 	return trial, err
+}
+
+// Played returns the log with the orders that were replayed for a peer, and the state with which the replay began, nil for
+// the start of the session. The peer must be one of rep.Peers, or the log is nil.
+func (rep *Replay) Played(peer string) (*orderlog.Log, *snapshot.World) {
+	i := slices.IndexFunc(rep.Peers, func(p ReplayedPeer) bool { return p.Name == peer })
+	if i < 0 {
+		return nil, nil
+	}
+	return rep.logOf(i), rep.ref.from.world
 }
 
 // logOf returns the log of a peer, or the log that it borrows orders from.

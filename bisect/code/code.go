@@ -43,6 +43,16 @@ func (p Place) At() string {
 // Stack is a stack of calls, the innermost first.
 type Stack []Place
 
+// Own leaves out the calls that led to the game: the SDK, which answers requests, and its callers.
+func (s Stack) Own() Stack {
+	for i, p := range s {
+		if i > 0 && (strings.HasPrefix(p.Function, "desync_") || strings.Contains(p.Function, "desynctool::")) {
+			return s[:i]
+		}
+	}
+	return s
+}
+
 // String returns "step_combat (combat.c:88) ← game_tick (game.c:41)".
 func (s Stack) String() string {
 	list := make([]string, len(s))

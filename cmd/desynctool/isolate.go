@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os/exec"
 
@@ -37,6 +38,9 @@ func (e *env) findIsolated(paths []string, flags triageFlags) (*triage.Found, er
 			return nil, fmt.Errorf("--match is %d, expected 1 or more", flags.match.number)
 		}
 		x.Asked.Match = flags.match.number
+	}
+	if flags.code.branches || flags.code.writes {
+		return nil, errors.New("--branches and --writes start programs, which --isolate does not allow")
 	}
 	for flag, spec := range map[string]string{"--own": flags.own, "--sim": flags.sim} {
 		if simulators.Program(spec) {

@@ -29,8 +29,8 @@ type replayFlags struct {
 	predict                  []uint
 	until                    uint64
 	untilSet                 bool
-	branches, writes         bool
-	source, debugger         string
+	code                     codeFlags
+	debugger                 string
 	from, writeTrace, expect string
 	all, force               bool
 	match                    *matchFlag
@@ -104,10 +104,8 @@ platforms.
 	f.StringVar(&flags.writeTrace, "write-trace", "", "write the hash of each state point to this trace")
 	f.StringVar(&flags.expect, "expect", "", "compare the replay with the hashes in this trace")
 	f.BoolVar(&flags.drill, "drill", false, "step system by system: find the first system that differs, and the values that it wrote")
-	f.BoolVar(&flags.branches, "branches", false, "with --against or --dual: find the line at which the builds go different ways")
-	f.BoolVar(&flags.writes, "writes", false, "with --against or --dual: find the first write that differs to the values that depart, with gdb")
+	flags.code.add(cmd, "--against or --dual")
 	f.StringVar(&flags.debugger, "debugger", "", "with --against: start this debugger, gdb, in the second build at the tick that departs, watching what departs")
-	f.StringVar(&flags.source, "source", "", "with --branches or --writes: the folder of the game's source, to print its lines")
 	f.BoolVar(&flags.force, "force", false, "accept snapshots of another seed, map or build than the log; with a game: accept a recording of another version")
 	f.BoolVarP(&flags.all, "all", "a", false, "print every difference")
 	flags.sims.addGames(cmd)
@@ -156,20 +154,14 @@ func (f *replayFlags) modes() (modes []bisect.TrialMode, err error) {
 	if f.drill && f.writeTrace != "" {
 		return nil, errors.New("--drill stops inside a tick, --write-trace goes on to the end: give one of them")
 	}
-	if f.branches && f.against == "" && !f.dual {
-		return nil, errors.New("--branches compares the branches of two builds: give the other one by --against, or --dual for two runs of one")
-	}
-	if f.writes && f.against == "" && !f.dual {
-		return nil, errors.New("--writes compares the writes of two builds: give the other one by --against, or --dual for two runs of one")
+	if err := f.code.check(f.against != "" || f.dual, "the other one by --against, or --dual for two runs of one"); err != nil {
+		return nil, err
 	}
 	if f.debugger != "" && f.debugger != "gdb" {
 		return nil, fmt.Errorf("--debugger is %q, expected gdb", f.debugger)
 	}
 	if f.debugger != "" && f.against == "" {
 		return nil, errors.New("--debugger stops the build of --against, where it departs from the build of --sim: give both")
-	}
-	if f.source != "" && !f.branches && !f.writes {
-		return nil, errors.New("--source is for --branches and --writes, which are not asked for")
 	}
 	return modes, nil
 }
@@ -262,11 +254,8 @@ func doReplay(e *env, path string, flags replayFlags, format *cli.Outputs) error
 	}
 	e.Warn(session.Warnings)
 	replayed := document.Replayed{Trials: trials}
-	if flags.branches {
-		replayed.Branches = e.branches(session, sim, trials, opts, flags.source)
-	}
-	if flags.writes {
-		replayed.Writes = e.writes(session, &flags, trials, opts)
+	if flags.code.branches || flags.code.writes {
+		replayed.Branches, replayed.Writes = e.inCode(session, sim, &flags, trials, opts)
 	}
 	err = e.Finish(format, document.Trials(replayed), flags.all)
 	if flags.debugger != "" {
@@ -299,7 +288,7 @@ func (e *env) playAgain(path string, game *compare.Witness, modes []bisect.Trial
 		name  string
 	}{
 		{flags.from != "", "from"}, {flags.writeTrace != "", "write-trace"}, {flags.expect != "", "expect"}, {flags.drill, "drill"},
-		{flags.branches, "branches"}, {flags.writes, "writes"}, {flags.debugger != "", "debugger"},
+		{flags.code.branches, "branches"}, {flags.code.writes, "writes"}, {flags.debugger != "", "debugger"},
 	} {
 		if f.given {
 			return fmt.Errorf("--%s needs a simulator that speaks the protocol, and %s is a game", f.name, game.Game.Title)

@@ -10,10 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/desynctool/desynctool/archive"
-	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/cmd/internal/cli"
 	"github.com/desynctool/desynctool/internal/file/files"
-	"github.com/desynctool/desynctool/report/bundle"
 	"github.com/desynctool/desynctool/report/compare"
 	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/report/simulators"
@@ -26,12 +24,10 @@ type triageFlags struct {
 	open               bool // the page, in a browser
 
 	sim, own string
-	branches bool
-	writes   bool
-	source   string
 	replays  int
 	verify   bool
 	sims     simFlags
+	code     codeFlags
 	known    string
 	start    string // file of a new write-up
 	failOn   string
@@ -68,11 +64,8 @@ These replays show the mistakes of that build. --own names the build that the
 peer had, if it is another one; then mistakes that the replays do not show are
 excluded. --replays N is the maximum number of replays; without it replays are
 begun for a minute. The files of one peer are enough: they are compared with a
-replay of its orders.
-
-With --sim and --own, --branches names the line of source at which the two
-builds go different ways in the divergent tick, and --writes the first write
-that differs (docs/code.md). Both find what replay finds by the same flags.
+replay of its orders. --branches and --writes lead from the tick to the line of
+source at which the two builds depart (docs/code.md).
 
 ` + simulators.Help + `
 
@@ -109,10 +102,8 @@ process.
 	f.StringVarP(&flags.sim, "sim", "s", "", "replay in this simulator: builtin, builtin:fault=…, exec:COMMAND, …")
 	f.StringVar(&flags.own, "own", "", "the build of the wrong peer, if it is not the build in --sim")
 	f.BoolVar(&flags.verify, "verify", false, verifyUsage)
-	f.BoolVar(&flags.branches, "branches", false, "with --sim and --own: find the line at which the builds go different ways")
-	f.BoolVar(&flags.writes, "writes", false, "with --sim and --own: find the first write that differs, with gdb")
-	f.StringVar(&flags.source, "source", "", "with --branches or --writes: the folder of the game's source, to print its lines")
 	f.IntVar(&flags.replays, "replays", 0, "maximum number of replays to find the cause; 0 begins replays for a minute")
+	flags.code.add(cmd, "--sim and --own")
 	flags.sims.addTimeout(cmd)
 	flags.sims.addGames(cmd)
 	f.StringVar(&flags.known, "known", "", "a folder with earlier write-ups")
@@ -138,7 +129,11 @@ func (f *triageFlags) builds(e *env) (b compare.Builds, err error) {
 	if err := named.Check(); err != nil {
 		return b, err
 	}
+	if err := f.code.check(f.own != "", "--sim, the sound one, and --own, the peer's"); err != nil {
+		return b, err
+	}
 	b.Replays, b.Verify = f.replays, f.verify
+	b.Code = f.code.query(e, [2]build{{"--sim", f.sim}, {"--own", f.own}}, f.sims.timeout)
 	if b.Witness, err = f.sims.game(e, "--sim", f.sim); err != nil {
 		return b, err
 	}
@@ -146,39 +141,7 @@ func (f *triageFlags) builds(e *env) (b compare.Builds, err error) {
 		return b, f.gameAlone(b.Witness)
 	}
 	b.Sim, b.Own, err = named.Parse(e.Context, simulators.Options{Timeout: f.sims.timeout})
-	if err == nil && (f.branches || f.writes) {
-		b.Line = f.line(e, b.Sim)
-	}
 	return b, err
-}
-
-// line returns a function that finds the line of source at which the builds depart, as replay does.
-func (f *triageFlags) line(e *env, sim *bisect.Sim) compare.Line {
-	return func(r *bundle.Replayable, trial *bisect.Trial, opts bisect.TrialOptions) (*document.CodeDocument, *document.WritesDocument) {
-		var code *document.Branches
-		var writes *document.Writes
-		trials := bisect.Trials{trial}
-		if f.branches {
-			code = e.branches(r, sim, trials, opts, f.source)
-		}
-		if f.writes {
-			writes = e.writes(r, &replayFlags{sim: f.sim, against: f.own, source: f.source, sims: f.sims}, trials, opts)
-		}
-		return code.Document(), writes.Document()
-	}
-}
-
-// checkLine returns an error for flags about the line of source that cannot be obeyed.
-func (f *triageFlags) checkLine() error {
-	switch {
-	case (f.branches || f.writes) && (f.sim == "" || f.own == ""):
-		return errors.New("--branches and --writes compare two builds: give --sim, the build that is trusted, and --own, the build that the peer had")
-	case (f.branches || f.writes) && f.isolate != "":
-		return errors.New("--branches and --writes start the builds, which --isolate does not do")
-	case f.source != "" && !f.branches && !f.writes:
-		return errors.New("--source is for --branches and --writes, which are not asked for")
-	}
-	return nil
 }
 
 // gameAlone returns an error for flags that apply to simulators but not to games.
@@ -213,9 +176,6 @@ func (e *env) replays(before func()) (report func(what string, done, total int64
 
 func doTriage(e *env, paths []string, flags triageFlags, format *cli.Outputs) error {
 	if _, err := new(document.Report).ExitFor(flags.failOn); err != nil {
-		return err
-	}
-	if err := flags.checkLine(); err != nil {
 		return err
 	}
 	if flags.known != "" {

@@ -46,11 +46,11 @@ func TestBranches(t *testing.T) {
 	// A triage does the same; every format names the line.
 	triage := []string{"triage", session, "--sim", sound, "--own", own, "--branches", "--source", "c"}
 	for format, want := range map[string]string{
-		"text":     "The line: in tick ",
+		"text":     "equal branches, the builds go different ways in fire",
 		"json":     `"file": "skirmish.c"`,
 		"html":     "if (g-&gt;tick &lt; g-&gt;fault) g-&gt;s.grid[cell(at)]--;",
 		"comment":  "the builds go different ways in fire (skirmish.c:",
-		"markdown": "### Line of source",
+		"markdown": "### Line of code",
 		"sarif":    `"uri": "skirmish.c"`,
 		"junit":    "the builds go different ways in fire (skirmish.c:",
 	} {
@@ -61,10 +61,11 @@ func TestBranches(t *testing.T) {
 	if text := run(t, 1, append(triage, "--format", "json")...); !strings.Contains(text, `"level": "code"`) {
 		t.Errorf("no fingerprint by the line:\n%s", text)
 	}
-	if text := run(t, 1, "triage", session, "--sim", sound, "--own", sound, "--branches"); !strings.Contains(text, "The line is not known: both builds compute the same") {
+	if text := run(t, 1, "triage", session, "--sim", sound, "--own", sound, "--branches"); !strings.Contains(text, "comes to the same states as") {
 		t.Errorf("the sound build as the peer's own:\n%s", text)
 	}
 
+	effort.Whole(t)
 	needTool(t, "gdb")
 	text = run(t, 1, "replay", filepath.Join(session, "host"), "--sim", sound, "--against", own, "--writes", "--source", "c")
 	for _, want := range []string{"after 0 equal writes, the builds write different values in move (skirmish.c:", "Position.x from ", "u->x = toward(u->x, u->goal_x, pace)"} {

@@ -30,9 +30,6 @@ func OpenReplay(tree *archive.Tree, path string) (*Replayable, error) {
 	return s.Replayable()
 }
 
-// Replay is OpenReplay for the path of a peer of a session.
-func (s *Session) Replay(path string) (*Replayable, error) { return OpenReplay(s.tree, path) }
-
 // Replayable is OpenReplay for the only peer of a session.
 func (s *Session) Replayable() (*Replayable, error) {
 	if err := s.Unknown(); err != nil {

@@ -579,6 +579,9 @@ func parseCommand(line string) (command, bool) {
 	c := command{name: name, message: strings.NewReplacer("%0D", "\r", "%0A", "\n", "%25", "%").Replace(data)}
 	for _, property := range strings.Split(properties, ",") {
 		key, value, _ := strings.Cut(property, "=")
+		if c.title == "" && (key == "file" && value != "" || key == "line" && strings.Trim(value, "0123456789") == "") {
+			continue
+		}
 		if key != "title" || c.title != "" {
 			return command{name: "property " + key}, true
 		}

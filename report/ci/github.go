@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path"
 	"strings"
 
 	"github.com/desynctool/desynctool/internal/prose"
@@ -31,7 +32,13 @@ func GitHub(w io.Writer, r *document.Report) error {
 	case document.Inconclusive:
 		kind = "warning"
 	}
-	annotate(&out, kind, title(r), strings.Join(summary(r), "\n"))
+	at := ""
+	if k := r.Code; k != nil && k.Line > 0 {
+		if _, ok := fileURI(k.File); ok {
+			at = fmt.Sprintf("file=%s,line=%d,", escapeProperty(safe(path.Clean(k.File), maxText)), k.Line)
+		}
+	}
+	annotateAt(&out, kind, at, title(r), strings.Join(summary(r), "\n"))
 
 	type warning struct{ title, text string }
 	var warnings []warning
@@ -73,7 +80,7 @@ func GitHubOfMatches(w io.Writer, each document.Each) error {
 		if err != nil {
 			return err
 		}
-		if err := GitHub(w, &document.Report{Head: document.Head{Status: r.Status}, Verdict: r.Verdict, Match: r.Match, FirstDivergence: r.FirstDivergence, Causes: r.Causes, Fingerprint: r.Fingerprint}); err != nil {
+		if err := GitHub(w, &document.Report{Head: document.Head{Status: r.Status}, Verdict: r.Verdict, Match: r.Match, FirstDivergence: r.FirstDivergence, Causes: r.Causes, Code: r.Code, Fingerprint: r.Fingerprint}); err != nil {
 			return err
 		}
 	}
@@ -83,10 +90,15 @@ func GitHubOfMatches(w io.Writer, each document.Each) error {
 // annotate writes one workflow command. Its lines are joined, so that nothing in the message
 // can begin a line of the log, which is where GitHub looks for commands.
 func annotate(b *strings.Builder, kind, title, message string) {
+	annotateAt(b, kind, "", title, message)
+}
+
+// annotateAt is annotate with properties of a place in a file.
+func annotateAt(b *strings.Builder, kind, at, title, message string) {
 	if message == "" {
 		message = title
 	}
-	fmt.Fprintf(b, "::%s title=%s::%s\n", kind, escapeProperty(prose.Cut("desynctool: "+title, maxTitle)), escapeData(prose.Cut(message, maxAnnotation)))
+	fmt.Fprintf(b, "::%s %stitle=%s::%s\n", kind, at, escapeProperty(prose.Cut("desynctool: "+title, maxTitle)), escapeData(prose.Cut(message, maxAnnotation)))
 }
 
 var (

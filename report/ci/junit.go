@@ -113,6 +113,9 @@ func suiteOf(r *document.Report) junitSuite {
 	for _, f := range r.Fingerprints {
 		property("fingerprint_"+safe(string(f.Level), maxText), f.Digest)
 	}
+	if k := r.Code; k != nil && k.Kind != document.CodeUnknown && k.Kind != document.CodeData {
+		property("code", k.String())
+	}
 	for _, p := range r.Peers {
 		property("peer", p.Name)
 	}

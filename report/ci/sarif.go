@@ -131,7 +131,7 @@ const (
 // SARIF writes a report as a log of SARIF 2.1.0. The rules are classes of causes. A divergence is an error of the
 // likeliest class; classes that the evidence cannot separate from it are warnings, the others notes. Missing evidence
 // that leaves no verdict, and contradictions, are warnings. Places in the state are logical locations
-// (System/Archetype/Component.field), files of evidence physical ones.
+// (System/Archetype/Component.field), files of evidence physical ones; the line of code, if it is known, is the first.
 //
 // The partial fingerprints come from the report; GitHub's code scanning reads only primaryLocationLineHash, which is
 // the strict one again, or else the finest.
@@ -269,7 +269,8 @@ func (s *sarif) add(rule int, level string, lines []string) *sarifResult {
 // places returns where the results are, and further files of evidence.
 func (s *sarif) places() (where, related []sarifLocation) {
 	where = []sarifLocation{}
-	at, files := sarifLocation{Logical: s.logical()}, s.files()
+	files := s.files() // the line of code is the first
+	at := sarifLocation{Logical: s.logical()}
 	if len(files) > 0 {
 		at.Physical = &files[0].sarifPhysical
 	}
@@ -390,8 +391,8 @@ func (s *sarif) files() []place {
 		}
 		out = append(out, place{physical, what})
 	}
-	for _, p := range s.r.CodePlaces() {
-		add(p.File, int64(p.Line), "the builds depart in "+p.Function)
+	if k := s.r.Code; k != nil {
+		add(k.File, int64(k.Line), "where the builds depart")
 	}
 	f := s.r.FirstDivergence
 	if f != nil && f.Checkpoint != nil {

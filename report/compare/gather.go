@@ -66,7 +66,7 @@ func (g *gatherer) compare() error {
 		g.peers = nil // only the traces gave the result, and its peers
 	}
 	g.e.Bisect = r
-	g.e.Lab = g.lab()
+	g.e.Lab, g.e.Code = g.lab(), g.coder()
 	g.nameLogs()
 	g.e.Traces = bundle.SortTraces(slices.Concat(g.own, g.e.Bisect.Traces))
 	if r.Bracket == nil && r.Kind == bisect.StaleCache {

@@ -17,13 +17,13 @@ type Builds struct {
 	Sim, Own *bisect.Sim
 	// Witness is a game that plays the recordings of the peers again, nil for none.
 	Witness *Witness
+	// Code asks where in the code Sim and Own depart.
+	Code Code
 	// Replays is how many replays experiments may take. The replays that find the peer who is wrong, and a second look
 	// at what departs, do not count. 0 is as many as are begun in a minute.
 	Replays int
 	// Verify recomputes the digests of all states where none differ, see bisect.Options.
 	Verify bool
-	// Line, if not nil, finds the line of source at which Sim and Own depart.
-	Line Line
 	// Progress, if not nil, is called while orders are replayed, with the purpose, and the ticks that are done and all.
 	Progress func(what string, done, total int64)
 }

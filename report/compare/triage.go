@@ -97,11 +97,7 @@ func (g *gatherer) rest() (*verdict.Conclusion, error) {
 	if err := g.positions(); err != nil {
 		g.e.Lost = append(g.e.Lost, err.Error())
 	}
-	c, err := verdict.Conclude(g.e)
-	if err == nil {
-		g.line(c)
-	}
-	return c, err
+	return verdict.Conclude(g.e)
 }
 
 // hear takes what games wrote of desyncs; names are the owners of the files, by path, if they are known.

@@ -3,224 +3,167 @@ package document
 import (
 	"fmt"
 	"strconv"
-	"strings"
 
-	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/bisect/code"
 	"github.com/desynctool/desynctool/bisect/code/flow"
 	"github.com/desynctool/desynctool/internal/prose"
 )
 
-// Replayed are replays, and where in the code the builds go different ways.
-type Replayed struct {
-	bisect.Trials
-	Branches *Branches // nil if nobody asked
-	Writes   *Writes   // nil if nobody asked
+// CodeKind is what is known about the code in which two builds depart.
+type CodeKind string
+
+// Kinds of findings in the code.
+const (
+	CodeBranch   CodeKind = CodeKind(flow.Branch)   // the builds go different ways
+	CodeUnsteady CodeKind = CodeKind(flow.Unsteady) // one build goes another way each time
+	CodeWrite    CodeKind = "write"                 // the builds write different values
+	CodeData     CodeKind = CodeKind(flow.Data)     // the same branches: other values by the same logic
+	CodeUnknown  CodeKind = CodeKind(flow.Unknown)
+)
+
+// Code is where in the code two builds depart in the divergent tick. Its own fields are the finding that counts: the
+// first branch that differs, unless it follows from an earlier difference of values, else the first write.
+type Code struct {
+	Kind  CodeKind `json:"kind"`
+	Why   string   `json:"why,omitempty"` // it is not known
+	Tick  *uint64  `json:"tick,omitempty"`
+	Equal uint64   `json:"equal"`        // what both do alike before
+	By    string   `json:"by,omitempty"` // what Equal counts: branches, lines, writes
+	CodePlace
+	Stack []CodePlace `json:"stack,omitempty"` // the calls of the place
+	// Values are what the builds write, by their names.
+	Values map[string]string `json:"values,omitempty"`
+	// Branches and Writes are what each search found, nil if it was not asked for.
+	Branches *Branches `json:"branches,omitempty"`
+	Writes   *Writes   `json:"writes,omitempty"`
 }
 
-// Branches is the comparison of the branches of two builds.
-type Branches struct {
-	*flow.Finding
-	// Failed is why they could not be compared; the Finding is nil then.
-	Failed string
-}
-
-// CodeDocument is the place in the code at which builds go different ways.
-type CodeDocument struct {
-	Kind        flow.Kind           `json:"kind"`
-	Why         string              `json:"why,omitempty"` // it is not known
-	Tick        *uint64             `json:"tick,omitempty"`
-	Builds      []string            `json:"builds,omitempty"`
-	Thread      uint32              `json:"thread"`
-	Equal       uint64              `json:"equal"`
-	By          string              `json:"by,omitempty"` // branches, lines
-	At          []PlaceDocument     `json:"at,omitempty"`
-	Next        *[2][]PlaceDocument `json:"next,omitempty"`
-	Alone       *int                `json:"alone,omitempty"`
-	Stack       []PlaceDocument     `json:"stack,omitempty"`
-	System      string              `json:"system,omitempty"`
-	StateFirst  string              `json:"state_first,omitempty"`
-	Consequence bool                `json:"consequence,omitempty"`
-	Notes       []string            `json:"notes,omitempty"`
-}
-
-// PlaceDocument is a place in a program.
-type PlaceDocument struct {
+// CodePlace is a place in a program.
+type CodePlace struct {
 	Function string `json:"function,omitempty"`
-	File     string `json:"file,omitempty"`
+	File     string `json:"file,omitempty"` // in the folder of sources, else as the compiler was given it
 	Line     int    `json:"line,omitempty"`
-	Text     string `json:"text,omitempty"`
+	Text     string `json:"text,omitempty"` // the line of source
 	Module   string `json:"module,omitempty"`
-	Offset   string `json:"offset"`
+	Offset   string `json:"offset,omitempty"`
 }
 
-func placesJSON(list []code.Place) []PlaceDocument {
-	out := []PlaceDocument{}
+// newCodePlaces returns places as a document has them.
+func newCodePlaces(list []code.Place) []CodePlace {
+	out := []CodePlace{}
 	for _, p := range list {
-		out = append(out, PlaceDocument{p.Function, p.File, p.Line, p.Text, p.Module, fmt.Sprintf("0x%x", p.Offset)})
+		out = append(out, CodePlace{p.Function, p.File, p.Line, p.Text, p.Module, fmt.Sprintf("0x%x", p.Offset)})
 	}
 	return out
 }
 
-// Document returns the document of a comparison, nil if nobody asked for it.
-func (b *Branches) Document() *CodeDocument {
-	if b == nil {
-		return nil
-	}
-	f := b.Finding
-	if f == nil {
-		return &CodeDocument{Kind: flow.Unknown, Why: b.Failed}
-	}
-	doc := &CodeDocument{
-		Kind: f.Kind, Tick: &f.Tick, Builds: f.Builds[:], Thread: f.Thread, Equal: f.Equal, By: unitOf(f), Alone: f.Alone,
-		System: f.System, StateFirst: f.StateFirst, Consequence: f.Consequence, Notes: f.Notes,
-	}
-	if f.Kind == flow.Branch || f.Kind == flow.Unsteady {
-		doc.At, doc.Stack = placesJSON(f.At), placesJSON(f.Stack)
-		doc.Next = &[2][]PlaceDocument{placesJSON(f.Next[0]), placesJSON(f.Next[1])}
-	}
-	return doc
+// String returns "apply_damage (combat.c:212)", or the module and the offset where no name is known.
+func (p CodePlace) String() string { return Safe(p.place().String()) }
+
+// At returns "combat.c:212", or "" if the line is not known.
+func (p CodePlace) At() string { return Safe(p.place().At()) }
+
+func (p CodePlace) place() code.Place {
+	offset, _ := strconv.ParseUint(p.Offset, 0, 64) // 0 in a document that was edited
+	return code.Place{Function: p.Function, File: p.File, Line: p.Line, Module: p.Module, Offset: offset}
 }
 
-// byLines is the unit of a finding of builds that were compiled otherwise.
-const byLines = "lines"
-
-// unitOf returns what a finding counts.
-func unitOf(f *flow.Finding) string {
-	if f.Lines {
-		return byLines
+func stackText(list []CodePlace) string {
+	stack := make(code.Stack, len(list))
+	for i, p := range list {
+		stack[i] = p.place()
 	}
-	return "branches"
+	return Safe(stack.String())
 }
 
-// Known reports whether a line is named at which builds go different ways.
-func (d *CodeDocument) Known() bool {
-	return d != nil && (d.Kind == flow.Branch || d.Kind == flow.Unsteady) && len(d.At) > 0
+// CodeBlock is a finding as people read it: a sentence, what each build does, and more about it.
+type CodeBlock struct {
+	Known    bool
+	Sentence string // without a full stop
+	Text     string // the line of source that the sentence names
+	Sides    []CodeSide
+	More     []string
 }
 
-// Lines describes a comparison: a sentence, then more about it.
-func (d *CodeDocument) Lines(s Style) []string {
-	if d.Tick == nil || len(d.Builds) != 2 {
-		return []string{s.warn.Sprint("not known: " + Safe(d.Why))}
-	}
-	out := []string{d.sentence(s)}
-	add := func(parts ...string) { out = append(out, strings.Join(parts, "")) }
-	if d.Next != nil {
-		for i, next := range d.Next {
-			if d.Kind == flow.Branch && (d.Alone == nil || *d.Alone == i) {
-				add(prose.Name(d.Builds[i]), " goes on at ", placeText(next))
-			} else if d.Kind == flow.Unsteady {
-				add(fmt.Sprintf("run %d goes on at ", i+1), placeText(next))
-			}
-		}
-	}
-	if len(d.At) > 1 {
-		add("inlined in ", Safe(stackOf(d.At[1:]).String()))
-	}
-	if len(d.Stack) > 0 {
-		add("called from ", Safe(stackOf(d.Stack).String()))
-	}
-	if d.System != "" {
-		add(d.state())
-	}
-	for _, note := range d.Notes {
-		add(Safe(note))
-	}
-	return out
+// CodeSide is what one build, or run, does at a difference.
+type CodeSide struct {
+	Who, Does string
+	At        *CodePlace // nil where its tick ends
 }
 
-// sentence returns the first sentence about a comparison.
-func (d *CodeDocument) sentence(s Style) string {
-	thread := ""
-	if d.Thread > 0 {
-		thread = fmt.Sprintf(" of thread %d", d.Thread)
+// String returns "“exec:./own” goes on at step (game.c:12)   x++;".
+func (s CodeSide) String() string {
+	if s.At == nil {
+		return s.Who + " " + s.Does
 	}
-	equal := prose.Count(d.Equal, "equal branch", "equal branches") + thread
-	if d.By == byLines {
-		equal = prose.Count(d.Equal, "equal line", "equal lines") + thread
-	}
-	at := "at the first branch"
-	if len(d.At) > 0 {
-		at = "in " + s.bad.Sprint(Safe(d.At[0].place().String()))
-		if text := d.At[0].Text; text != "" {
-			at += "   " + Safe(text)
-		}
-	}
-	switch d.Kind {
-	case flow.Branch:
-		if d.Alone != nil && (*d.Alone == 0 || *d.Alone == 1) {
-			return fmt.Sprintf("in tick %d, %s alone goes another way, after %s, %s", *d.Tick, prose.Name(d.Builds[*d.Alone]), prose.Count(d.Equal, "branch", "branches"), at)
-		}
-		return fmt.Sprintf("in tick %d, after %s, the builds go different ways %s", *d.Tick, equal, at)
-	case flow.Unsteady:
-		return fmt.Sprintf("in tick %d, %s takes other branches each time: after %s, two runs go different ways %s", *d.Tick, prose.Name(d.Builds[0]), equal, at)
-	case flow.Data:
-		return fmt.Sprintf("in tick %d, both builds take the same %s: they compute other values by the same logic", *d.Tick, prose.Count(d.Equal, "branch", "branches"))
-	}
-	return fmt.Sprintf("not known: in tick %d, the builds agree at all lines that can be compared", *d.Tick)
+	return s.Who + " " + s.Does + " " + s.At.withText()
 }
 
-// state describes how the branches relate to the states after the systems.
-func (d *CodeDocument) state() string {
-	system := prose.Name(d.System)
-	switch {
-	case d.Consequence:
-		return fmt.Sprintf("this is in %s, but the states differ before it, after %s: the values that %s wrote are the reason", system, prose.Name(d.StateFirst), prose.Name(d.StateFirst))
-	case d.StateFirst == d.System:
-		return fmt.Sprintf("this is in %s, after which the states differ first", system)
-	case d.StateFirst != "":
-		return fmt.Sprintf("this is in %s; the states differ first after %s", system, prose.Name(d.StateFirst))
+func (p CodePlace) withText() string {
+	if p.Text != "" {
+		return p.String() + "   " + Safe(p.Text)
 	}
-	return "this is in " + system
+	return p.String()
 }
 
-// place returns the place of a document.
-func (p *PlaceDocument) place() code.Place {
-	offset, _ := strconv.ParseUint(strings.TrimPrefix(p.Offset, "0x"), 16, 64)
-	return code.Place{Function: p.Function, File: p.File, Line: p.Line, Text: p.Text, Module: p.Module, Offset: offset}
-}
-
-func stackOf(list []PlaceDocument) code.Stack {
-	out := make(code.Stack, len(list))
-	for i := range list {
-		out[i] = list[i].place()
+// Blocks returns what each search found; the one that counts is the first.
+func (c *Code) Blocks() (list []CodeBlock) {
+	if c.Branches != nil {
+		list = append(list, c.Branches.block())
 	}
-	return out
-}
-
-// placeText returns a place with its line of source.
-func placeText(list []PlaceDocument) string {
-	if len(list) == 0 {
-		return "the end of its tick"
+	if c.Writes != nil {
+		list = append(list, c.Writes.block())
 	}
-	text := Safe(list[0].place().String())
-	if list[0].Text != "" {
-		text += "   " + Safe(list[0].Text)
+	if len(list) == 2 && c.Kind == CodeWrite {
+		list[0], list[1] = list[1], list[0]
 	}
-	return text
-}
-
-// CodePlaces returns the places in the code at which the builds depart: by their branches, then the first writes.
-func (r *Report) CodePlaces() (list []PlaceDocument) {
-	if r.Code.Known() && !r.Code.Consequence {
-		list = append(list, r.Code.At[0])
-	}
-	if r.Writes != nil {
-		for _, b := range r.Writes.Builds {
-			if b.First != nil && b.First.File != "" {
-				list = append(list, b.First.PlaceDocument)
-			}
-		}
+	if len(list) == 0 && c.Why != "" {
+		list = append(list, CodeBlock{Sentence: "not known: " + Safe(c.Why)})
 	}
 	return list
 }
 
-// rows prints lines under a title.
-func rows(out *Text, title string, lines []string) {
-	for i, line := range lines {
-		if i > 0 {
-			title = ""
-		}
-		out.Row(title, line)
+// codeText prints a finding below a name.
+func codeText(out *Text, name string, b CodeBlock) {
+	first := b.Sentence
+	switch {
+	case !b.Known:
+		first = out.Style.warn.Sprint(first)
+	case b.Text != "":
+		first += "   " + b.Text
 	}
+	out.Row(name, first)
+	for _, s := range b.Sides {
+		out.Row("", s.String())
+	}
+	for _, more := range b.More {
+		out.Row("", more)
+	}
+}
+
+// code shows where in the code the builds depart.
+func (t *reportText) code() {
+	if t.r.Code == nil {
+		return
+	}
+	t.section("code", "where the builds depart")
+	for _, b := range t.r.Code.Blocks() {
+		t.wrap("  ", 4, b.Sentence, nil)
+		for _, s := range b.Sides {
+			t.wrap("    ", 6, s.String(), t.s.name)
+		}
+		for _, more := range b.More {
+			t.wrap("    ", 6, more, t.s.faint)
+		}
+	}
+}
+
+func equalText(n uint64, by string) string {
+	switch by {
+	case "lines":
+		return prose.Count(n, "equal line", "equal lines")
+	case "writes":
+		return prose.Count(n, "equal write", "equal writes")
+	}
+	return prose.Count(n, "equal branch", "equal branches")
 }

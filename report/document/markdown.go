@@ -37,13 +37,8 @@ func (r *Report) Markdown(w io.Writer) error {
 	m.gameLogs(r)
 	m.peers(r)
 	m.ladder(r)
+	m.code(r)
 	m.details(r)
-	if r.Code != nil {
-		m.list("Line of source", r.Code.Lines(NewStyle(false)))
-	}
-	if r.Writes != nil {
-		m.list("Writes", r.Writes.Lines(NewStyle(false)))
-	}
 	m.locus(r)
 	m.causes(r)
 	m.list("Contradictions", r.Contradictions)
@@ -212,6 +207,27 @@ func (m *markdown) ladder(r *Report) {
 		s := &r.Ladder[i]
 		return []string{markdownText(s.Step), markdownText(string(s.State)), markdownText(s.Found), markdownText(s.Evidence)}
 	})
+}
+
+// code shows where in the code the builds depart.
+func (m *markdown) code(r *Report) {
+	if r.Code == nil {
+		return
+	}
+	m.heading("Line of code")
+	for _, b := range r.Code.Blocks() {
+		m.block(markdownText(b.Sentence) + "\n")
+		m.table([]string{"Build", "Does", "Place", "Source"}, len(b.Sides), func(i int) []string {
+			s := &b.Sides[i]
+			if s.At == nil {
+				return []string{markdownText(s.Who), markdownText(s.Does), "", ""}
+			}
+			return []string{markdownText(s.Who), markdownText(s.Does), markdownCode(s.At.String()), markdownCode(s.At.Text)}
+		})
+		for _, more := range b.More[:min(len(b.More), maxMarkdownList)] {
+			m.block("\n" + markdownText(more))
+		}
+	}
 }
 
 func (m *markdown) locus(r *Report) {

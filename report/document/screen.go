@@ -46,7 +46,7 @@ const others = ""
 
 // importance are the parts of a report that may be cut, the most important first. The others are never cut.
 var importance = []stays{
-	{"next", 4}, {"values", 6}, {eachValue, 4}, {"code", 4}, {"writes", 4}, {gameLogsTitle, 4}, {"orders", 4}, {"machines", 4}, {"cause", 4}, {"experiments", 4}, {"contradictions", 3}, {"lost or lacking", 3},
+	{"next", 4}, {"code", 8}, {"values", 6}, {eachValue, 4}, {gameLogsTitle, 4}, {"orders", 4}, {"machines", 4}, {"cause", 4}, {"experiments", 4}, {"contradictions", 3}, {"lost or lacking", 3},
 	{others, 0}, {"splits", 0}, {"claims", 0}, {"cascade", 0}, {"notes", 0}, {"ask the players", 0},
 }
 
@@ -112,10 +112,10 @@ func (t *reportText) render() {
 	t.gameLogs()
 	t.ladder()
 	t.splits()
+	t.code()
 	t.causes()
 	t.machines()
 	t.details()
-	t.code()
 	t.values()
 	t.identity()
 	t.cascade()

@@ -43,16 +43,13 @@ type Report struct {
 	Excluded map[string]string `json:"excluded,omitempty"`
 	// Experiments are the replays that were made to find it, in order.
 	Experiments []Experiment `json:"experiments,omitempty"`
+	// Code is where in the code the builds depart, nil if nobody asked.
+	Code *Code `json:"code,omitempty"`
 	// Cascade lists when each system, or part of the state, first differed, in order.
 	Cascade []CascadeDocument `json:"cascade"`
 	// Orders are the orders around the divergence, Inputs how the orders of the peers differ.
 	Orders []TriagedOrder `json:"orders"`
 	Inputs *Inputs        `json:"inputs,omitempty"` // nil if fewer than two logs were compared
-
-	// Code and Writes are where in the code the builds of --sim and --own depart: by their branches, by their writes. Each
-	// is nil if nobody asked.
-	Code   *CodeDocument   `json:"code,omitempty"`
-	Writes *WritesDocument `json:"writes,omitempty"`
 
 	// SimFailed describes how the requested simulator failed, empty if it did not.
 	SimFailed string `json:"simulator_failed,omitempty"`
@@ -239,7 +236,7 @@ const (
 // Rung is one step of the narrowing.
 type Rung struct {
 	// Step is preflight, inputs, initial-state, bracket, checksums, tick, system,
-	// archetype, component, entity, field, peers, cause or claims.
+	// archetype, component, entity, field, peers, code, cause or claims.
 	Step  string    `json:"step"`
 	State RungState `json:"state"`
 	Found string    `json:"found"` // in a few words
@@ -265,7 +262,7 @@ const (
 	LevelStep      Level = "step"      // the system, or the engine's own name of the step
 	LevelField     Level = "field"     // that differ first, and the kinds of their values
 	LevelCause     Level = "cause"     // if an experiment confirmed it
-	LevelCode      Level = "code"      // the function and line at which two builds depart
+	LevelCode      Level = "code"      // the function and line at which the builds depart
 )
 
 // Levels returns all levels, from coarse to fine.

@@ -308,22 +308,6 @@ func (t *reportText) details() {
 	}
 }
 
-// code shows where in the code the builds depart.
-func (t *reportText) code() {
-	show := func(name string, lines []string) {
-		t.section(name)
-		for _, line := range lines {
-			t.hang(4, "  ", line)
-		}
-	}
-	if t.r.Code != nil {
-		show("code", t.r.Code.Lines(t.s))
-	}
-	if t.r.Writes != nil {
-		show("writes", t.r.Writes.Lines(t.s))
-	}
-}
-
 func (t *reportText) cascade() {
 	if len(t.r.Cascade) < 2 {
 		return

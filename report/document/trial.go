@@ -14,8 +14,8 @@ type replayedDocument struct {
 	Head
 	trialDocument
 	Trials []trialDocument `json:"trials"`
-	Code   *CodeDocument   `json:"code,omitempty"`   // where builds go different ways
-	Writes *WritesDocument `json:"writes,omitempty"` // what they write differently
+	Code   *Branches       `json:"code,omitempty"`   // where builds go different ways
+	Writes *Writes         `json:"writes,omitempty"` // what they write differently
 }
 
 // trialDocument is a replay in one mode.
@@ -63,7 +63,7 @@ func Trials(r Replayed) Document {
 }
 
 func trialsJSON(r Replayed) *replayedDocument {
-	doc := &replayedDocument{Head: head("replay", StatusOf(r), nil), Code: r.Branches.Document(), Writes: r.Writes.Document()}
+	doc := &replayedDocument{Head: head("replay", StatusOf(r), nil), Code: r.Branches, Writes: r.Writes}
 	shown := false
 	for i, t := range r.Trials {
 		d := trialJSON(t)
@@ -109,11 +109,11 @@ func trialsText(out *Text, r Replayed, all bool) {
 		}
 		trialText(out, t, all)
 	}
-	if d := r.Branches.Document(); d != nil {
-		rows(out, "code", d.Lines(out.Style))
+	if r.Branches != nil {
+		codeText(out, "code", r.Branches.block())
 	}
-	if d := r.Writes.Document(); d != nil {
-		rows(out, "writes", d.Lines(out.Style))
+	if r.Writes != nil {
+		codeText(out, "writes", r.Writes.block())
 	}
 }
 

@@ -2,127 +2,125 @@ package document
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/desynctool/desynctool/bisect/code"
 	"github.com/desynctool/desynctool/bisect/code/gdb"
 	"github.com/desynctool/desynctool/internal/prose"
-	"github.com/desynctool/desynctool/snapshot"
 )
 
-// Writes is the comparison of what two builds write to the values that differ.
+// Writes is the first write of a tick that two builds make differently: see [gdb.Finding].
 type Writes struct {
-	*gdb.Finding
-	// Failed is why it could not be made; the Finding is nil then.
-	Failed string
+	Kind   CodeKind       `json:"kind"`          // write, unknown
+	Why    string         `json:"why,omitempty"` // it is not known
+	Tick   *uint64        `json:"tick,omitempty"`
+	System string         `json:"system,omitempty"`
+	Fields []WrittenField `json:"fields,omitempty"` // that were watched
+	Equal  int            `json:"equal"`
+	Builds []Writing      `json:"builds,omitempty"`
+	Notes  []string       `json:"notes,omitempty"`
 }
 
-// WritesDocument is the first write that differs.
-type WritesDocument struct {
-	Kind   string            `json:"kind"`          // write, unknown
-	Why    string            `json:"why,omitempty"` // it is not known
-	Tick   *uint64           `json:"tick,omitempty"`
-	System string            `json:"system,omitempty"`
-	Fields []WatchedDocument `json:"fields,omitempty"` // that were watched
-	Equal  int               `json:"equal"`
-	Builds []WritingBuild    `json:"builds,omitempty"`
-	Notes  []string          `json:"notes,omitempty"`
-}
-
-type WatchedDocument struct {
+// WrittenField is a value that was watched.
+type WrittenField struct {
 	Archetype string `json:"archetype"`
 	Key       string `json:"key"`
 	Column    string `json:"column"`
 }
 
-type WritingBuild struct {
-	Name   string         `json:"name"`
-	Writes int            `json:"writes"`
-	First  *WriteDocument `json:"first,omitempty"` // that differs
+// String returns "Infantry 7 Health.points", or the name of the RNG.
+func (f WrittenField) String() string {
+	if f.Archetype == "" {
+		return gdb.Field{}.String()
+	}
+	return Safe(fmt.Sprintf("%s %s %s", f.Archetype, f.Key, f.Column))
 }
 
-type WriteDocument struct {
-	PlaceDocument
-	Field    int             `json:"field"` // of fields, from 0
-	Old      string          `json:"old"`
-	New      string          `json:"new"`
-	Branches *uint64         `json:"branches,omitempty"`
-	Stack    []PlaceDocument `json:"stack"`
+// Writing is what one build writes.
+type Writing struct {
+	Name   string   `json:"name"`
+	Writes int      `json:"writes"`
+	First  *Written `json:"first,omitempty"` // that differs
 }
 
-// Document returns the document of a comparison, nil if nobody asked for it.
-func (w *Writes) Document() *WritesDocument {
-	if w == nil {
-		return nil
+// Written is a change of a value.
+type Written struct {
+	CodePlace
+	Field    int         `json:"field"` // of Fields, from 0
+	Old      string      `json:"old"`
+	New      string      `json:"new"`
+	Branches *uint64     `json:"branches,omitempty"`
+	Stack    []CodePlace `json:"stack"`
+}
+
+// NewWrites returns a finding as a document has it, or why there is none.
+func NewWrites(f *gdb.Finding, err error) *Writes {
+	if err != nil {
+		return &Writes{Kind: CodeUnknown, Why: err.Error()}
 	}
-	f := w.Finding
-	if f == nil {
-		return &WritesDocument{Kind: "unknown", Why: w.Failed}
-	}
-	doc := &WritesDocument{Kind: "write", Tick: &f.Tick, System: f.System, Equal: f.Equal, Notes: f.Notes}
+	doc := &Writes{Kind: CodeWrite, Tick: &f.Tick, System: f.System, Equal: f.Equal, Notes: f.Notes}
 	for _, field := range f.Fields {
-		doc.Fields = append(doc.Fields, WatchedDocument{field.Archetype, field.Key.String(), field.Column})
+		doc.Fields = append(doc.Fields, WrittenField{Archetype: field.Archetype, Key: field.Key.String(), Column: field.Column})
 	}
 	for _, b := range f.Builds {
-		one := WritingBuild{Name: b.Name, Writes: b.Writes}
-		if b.First != nil {
-			one.First = &WriteDocument{placesJSON([]code.Place{b.First.At})[0], b.First.Field, b.First.Old, b.First.New, b.First.Branches, placesJSON(b.First.Stack)}
+		one := Writing{Name: b.Name, Writes: b.Writes}
+		if w := b.First; w != nil {
+			one.First = &Written{newCodePlaces([]code.Place{w.At})[0], w.Field, w.Old, w.New, w.Branches, newCodePlaces(w.Stack)}
 		}
 		doc.Builds = append(doc.Builds, one)
 	}
 	return doc
 }
 
-// Known reports whether a write is named that differs.
-func (d *WritesDocument) Known() bool {
-	return d != nil && slices.ContainsFunc(d.Builds, func(b WritingBuild) bool { return b.First != nil })
+// Firsts returns the writes that differ, the one of the sound build first; nil where a build makes none.
+func (w *Writes) Firsts() (first [2]*Written) {
+	for i := range w.Builds[:min(2, len(w.Builds))] {
+		first[i] = w.Builds[i].First
+	}
+	return first
 }
 
-// Lines describes the first write that differs: a sentence, then more about it.
-func (d *WritesDocument) Lines(s Style) []string {
-	if d.Tick == nil || len(d.Builds) != 2 {
-		return []string{s.warn.Sprint("not known: " + Safe(d.Why))}
+func (w *Writes) block() CodeBlock {
+	if w.Tick == nil {
+		return CodeBlock{Sentence: "not known: " + Safe(w.Why)}
 	}
-	where := fmt.Sprintf("in tick %d", *d.Tick)
-	if d.System != "" {
-		where += ", in " + prose.Name(d.System)
-	}
-	equal := prose.Count(uint64(d.Equal), "equal write", "equal writes")
-	var out []string
-	a, b := d.Builds[0].First, d.Builds[1].First
-	switch {
-	case a == nil && b == nil:
-		out = append(out, fmt.Sprintf("%s, no write that differs was seen: %s", where, equal))
-	case a != nil && b != nil && a.place().At() == b.place().At() && a.Field == b.Field:
-		out = append(out, fmt.Sprintf("%s, after %s, the builds write different values in %s", where, equal, s.bad.Sprint(Safe(a.place().String()))))
-	default:
-		out = append(out, fmt.Sprintf("%s, after %s, the builds write differently", where, equal))
-	}
-	for _, build := range d.Builds {
-		name, w := prose.Name(build.Name), build.First
-		if w == nil {
-			out = append(out, name+" writes nothing more")
+	out := CodeBlock{Known: true, Sentence: w.sentence()}
+	for i := range w.Builds {
+		b := &w.Builds[i]
+		side := CodeSide{Who: prose.Name(b.Name), Does: "writes nothing more"}
+		if b.First == nil {
+			out.Sides = append(out.Sides, side)
 			continue
 		}
-		field := ""
-		if w.Field >= 0 && w.Field < len(d.Fields) {
-			field = d.Fields[w.Field].name()
+		field := WrittenField{}
+		if k := b.First.Field; k >= 0 && k < len(w.Fields) {
+			field = w.Fields[k]
 		}
-		out = append(out, fmt.Sprintf("%s: %s from %s to %s in %s", name, Safe(field), Safe(w.Old), Safe(w.New), placeText([]PlaceDocument{w.PlaceDocument})))
-		if len(w.Stack) > 1 {
-			out = append(out, "called: "+Safe(stackOf(w.Stack).String()))
+		side.Does, side.At = fmt.Sprintf("writes %s from %s to %s in", field, Safe(b.First.Old), Safe(b.First.New)), &b.First.CodePlace
+		out.Sides = append(out.Sides, side)
+		if len(b.First.Stack) > 1 {
+			out.More = append(out.More, prose.Name(b.Name)+" calls "+stackText(b.First.Stack))
 		}
 	}
-	for _, note := range d.Notes {
-		out = append(out, Safe(note))
+	for _, note := range w.Notes {
+		out.More = append(out.More, Safe(note))
 	}
 	return out
 }
 
-// name returns the value that was watched.
-func (w *WatchedDocument) name() string {
-	if w.Archetype == "" {
-		return snapshot.RNG
+// sentence describes the finding.
+func (w *Writes) sentence() string {
+	where := fmt.Sprintf("in tick %d", *w.Tick)
+	if w.System != "" {
+		where += ", in " + prose.Name(w.System)
 	}
-	return w.Archetype + " " + w.Key + " " + w.Column
+	equal := equalText(uint64(max(w.Equal, 0)), "writes")
+	first := w.Firsts()
+	a, b := first[0], first[1]
+	switch {
+	case a == nil && b == nil:
+		return fmt.Sprintf("%s, no write that differs was seen: %s", where, equal)
+	case a != nil && b != nil && a.At() == b.At() && a.Field == b.Field:
+		return fmt.Sprintf("%s, after %s, the builds write different values in %s", where, equal, a.String())
+	}
+	return fmt.Sprintf("%s, after %s, the builds write differently", where, equal)
 }

@@ -83,7 +83,7 @@ func write(w io.Writer, r *document.Report, in Within) error {
 		id    string
 		write func(v *view)
 	}{
-		{"gamelogs", h.gamelogs}, {"ladder", h.ladder}, {"first", h.first}, {"code", h.code}, {"locus", h.locus}, {"timeline", h.time}, {"tree", h.tree}, {"map", h.ground},
+		{"gamelogs", h.gamelogs}, {"ladder", h.ladder}, {"code", h.code}, {"first", h.first}, {"locus", h.locus}, {"timeline", h.time}, {"tree", h.tree}, {"map", h.ground},
 		{"causes", h.causes}, {"inputs", h.inputs}, {"peers", h.peers}, {"evidence", h.evidence}, {"next", h.next}, {"fingerprint", h.fingerprint},
 	} {
 		if v.has(block.id) {

@@ -42,8 +42,21 @@ func (c *Conclusion) answer(e Evidence) {
 	c.answerArchetype(e)
 	c.answerValues()
 	c.answerPeers()
+	c.answerCode()
 	c.answerCause()
 	c.answerClaims()
+}
+
+func (c *Conclusion) answerCode() {
+	switch {
+	case c.Code == nil:
+	case c.Code.Kind == document.CodeUnknown:
+		c.put(StepCode, document.RungOpen)
+	case c.Code.Kind == document.CodeData:
+		c.put(StepCode, document.RungEqual)
+	default:
+		c.put(StepCode, document.RungFound)
+	}
 }
 
 func (c *Conclusion) answerPreflight() {

@@ -122,6 +122,9 @@ type Conclusion struct {
 	// enough to be said.
 	Likenesses []Likeness
 
+	// Code is where in the code the builds depart, nil if nobody asked.
+	Code *document.Code
+
 	// Given is what the evidence was taken from, Simulators are those that were given; Paths of
 	// the peers' folders or files, by name.
 	Given      Given
@@ -164,13 +167,9 @@ type Conclusion struct {
 	Cascade    []document.CascadeDocument
 	Timeline   *document.Timeline
 	Names      *document.Names
-
-	// Code and Writes are where in the code the two builds depart, nil if nobody asked.
-	Code   *document.CodeDocument
-	Writes *document.WritesDocument
-	Tree   *document.HashTree
-	Heat   *document.Heat
-	Map    *document.PositionsMap
+	Tree       *document.HashTree
+	Heat       *document.Heat
+	Map        *document.PositionsMap
 
 	// Fingerprint is the strict one, "" if too little is known; Levels are the others, from
 	// coarse to fine.

@@ -29,6 +29,9 @@ type Evidence struct {
 	// Lab makes experiments; nil without a simulator.
 	Lab *Lab
 
+	// Code compares the code of the builds; nil if nobody asked.
+	Code Coder
+
 	// Lost is evidence that could not be used, in addition to what Bisect and Orders report: files, entries of
 	// archives, whole archives; a line each. It must be complete before the conclusion is drawn.
 	Lost []string

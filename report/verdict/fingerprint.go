@@ -98,6 +98,9 @@ func (c *Conclusion) fingerprints(t *traits) {
 		}
 		c.Fingerprint = digest(all)
 	}
+	if line := c.line(); line != nil { // not in the strict one: lines move with each commit
+		put(document.LevelCode, line...)
+	}
 }
 
 // pattern describes how values differ, as far as that is the same each time that a bug strikes.

@@ -17,6 +17,7 @@ const (
 	StepEntity    Step = "entity"        // which entities
 	StepField     Step = "field"         // which fields, with which values
 	StepPeers     Step = "peers"         // who is wrong
+	StepCode      Step = "code"          // in which line of the game's code
 	StepCause     Step = "cause"         // what kind of mistake
 	StepClaims    Step = "claims"        // what do the engines report themselves
 )

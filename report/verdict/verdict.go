@@ -61,6 +61,7 @@ func Conclude(e Evidence) (*Conclusion, error) {
 	c.show(e)
 	c.lost(e)
 	c.hear(e)
+	c.code(e)
 	t := observe(e, c)
 	c.causes(e, t)
 	c.answer(e)

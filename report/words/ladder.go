@@ -115,6 +115,8 @@ func answer(c *verdict.Conclusion, a verdict.Answer) (found, evidence string) {
 			return tellPeers(c)
 		}
 		return peers(c)
+	case verdict.StepCode:
+		return code(c)
 	case verdict.StepCause:
 		switch {
 		case !open:

@@ -37,7 +37,7 @@ func next(c *verdict.Conclusion) (out []document.Step) {
 	case c.Word != nil:
 		return nextTold(c)
 	case c.Diverged():
-		return slices.Concat(replays(c), watch(c), checks(c), values(c), toGet(c))
+		return slices.Concat(replays(c), line(c), checks(c), values(c), toGet(c))
 	case c.Ask != "":
 		out = append(out, ask(c))
 	case c.Alone:
@@ -84,15 +84,15 @@ func replays(c *verdict.Conclusion) (out []document.Step) {
 	return out
 }
 
-// watch is the replay that leads to the line of source, if both builds are programs that a debugger can start.
-func watch(c *verdict.Conclusion) []document.Step {
+// line is the replay that leads to the line of source, if both builds are programs that a debugger can start.
+func line(c *verdict.Conclusion) []document.Step {
 	program := func(spec string) bool {
 		kind, _, _ := strings.Cut(spec, ":")
 		return kind == "exec" || strings.HasPrefix(kind, "exec+")
 	}
 	name, path := c.Wrong()
 	sims := c.Simulators
-	if c.Writes != nil || len(c.Guilty) == 0 || path == "" || c.Given.Match != 0 || stdin(c) || !c.HasLog(name) || !program(sims.Sim) || !program(sims.Own) {
+	if len(c.Guilty) == 0 || path == "" || c.Given.Match != 0 || stdin(c) || !c.HasLog(name) || !program(sims.Sim) || !program(sims.Own) {
 		return nil
 	}
 	return []document.Step{{

@@ -25,7 +25,7 @@ func theirs[T any](v T) T {
 var asIs = map[reflect.Type][]string{
 	reflect.TypeFor[verdict.Conclusion](): {
 		"Lost", "Notes", "Warnings", "Ask", "SimFailed", "Given", "Files", "Simulators", "Fingerprint", "Levels",
-		"Cascade", "Orders", "Timeline", "Names", "Tree", "Heat", "Map", "Session", "Likenesses", "Engine", "Replayer", "Code", "Writes",
+		"Cascade", "Orders", "Timeline", "Names", "Tree", "Heat", "Map", "Session", "Likenesses", "Engine", "Replayer",
 	},
 	reflect.TypeFor[verdict.Contradiction]():       {"Text"},
 	reflect.TypeFor[verdict.Inputs]():              {"Line", "Basis"},
@@ -37,6 +37,7 @@ var asIs = map[reflect.Type][]string{
 	reflect.TypeFor[verdict.Search]():              {"Kinds"},
 	reflect.TypeFor[verdict.Sign]():                {"Names"},
 	reflect.TypeFor[verdict.Word]():                {"Engine"},
+	reflect.TypeFor[document.Code]():               {"Why", "By", "Values", "Branches", "Writes"},
 	reflect.TypeFor[document.ClaimDocument]():      {"Text", "Contradictions", "Omits", "Detail"},
 	reflect.TypeFor[document.CheckpointDocument](): {"Kind", "Values"},
 	reflect.TypeFor[document.Entity]():             {"Kind", "Key", "Name", "Place"},

@@ -58,7 +58,7 @@ func verdictLines(c *verdict.Conclusion) []string {
 	if c.OnlyHistories {
 		return failed(c, onlyHistories(c))
 	}
-	sentences := append([]string{parted(c), why(c), who(c)}, line(c)...)
+	sentences := append([]string{parted(c), why(c), who(c)}, inCode(c)...)
 	if unreplayed(c) { // the source
 		return sentences
 	}

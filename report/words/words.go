@@ -23,7 +23,7 @@ func Report(c *verdict.Conclusion) *document.Report {
 	r := &document.Report{
 		Head:   document.NewHead("triage", document.StatusOf(c), c.Warnings),
 		Splits: document.Splits(c.Splits), Caches: document.Caches(c.Caches), Verdict: Verdict(said), Kind: c.Kind, Session: c.Session, Peers: full(c.Peers), FirstDivergence: divergence(c),
-		Ladder: Ladder(said), Locus: full(c.Locus), Compared: c.Compared, Code: c.Code, Writes: c.Writes, Causes: Causes(said), Excluded: Excluded(said), Experiments: Experiments(c), Cascade: full(c.Cascade), Orders: full(c.Orders),
+		Ladder: Ladder(said), Locus: full(c.Locus), Compared: c.Compared, Causes: Causes(said), Excluded: Excluded(said), Experiments: Experiments(c), Code: c.Code, Cascade: full(c.Cascade), Orders: full(c.Orders),
 		OnlyHistories: c.OnlyHistories, Witness: document.Witness(c.Witnessed), SimFailed: c.SimFailed, OwnFailed: c.OwnFailed, Contradictions: Contradictions(said), Missing: Missing(said), Notes: Notes(said), Claims: Claims(c), Facts: c.Facts, Stated: c.Stated, GameLogs: c.GameLogs,
 		Next: document.StepLines(Next(said)), Send: Send(c), Ask: c.Ask, Fingerprint: c.Fingerprint, Fingerprints: full(c.Levels),
 		Timeline: c.Timeline, Heat: c.Heat, Tree: c.Tree, Map: c.Map, Names: c.Names,

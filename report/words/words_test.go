@@ -479,3 +479,37 @@ func TestLine(t *testing.T) {
 		t.Error("which build is wrong is not known")
 	}
 }
+
+// TestCode pins the sentence about the line of code, in the verdict and in its step.
+func TestCode(t *testing.T) {
+	tick, earlier := uint64(90), uint64(88)
+	at := document.CodePlace{Function: "hit", File: "/src/combat.c", Line: 212}
+	builds := &document.Branches{Builds: []string{"exec:./own game", "exec:./own game"}, StateFirst: "Move"}
+	follows := &document.Branches{Builds: builds.Builds, StateFirst: "Move", Consequence: true}
+	for _, test := range []struct {
+		code document.Code
+		want string
+	}{
+		{document.Code{Kind: document.CodeBranch, Tick: &tick, Equal: 1, By: "branches", CodePlace: at, Branches: builds}, "After 1 equal branch, the builds go different ways in hit (combat.c:212)."},
+		{document.Code{Kind: document.CodeBranch, Tick: &earlier, Equal: 12, By: "lines", CodePlace: at, Branches: builds}, "After 12 equal lines, the builds go different ways in hit (combat.c:212), in tick 88 already."},
+		{document.Code{Kind: document.CodeBranch, Tick: &tick, Equal: 2, By: "branches", CodePlace: at, Branches: follows}, "After 2 equal branches, the builds go different ways in hit (combat.c:212), since values differ before: Move wrote them."},
+		{document.Code{Kind: document.CodeUnsteady, Tick: &tick, Equal: 2, By: "branches", CodePlace: at, Branches: builds}, "One build, “exec:./own game”, goes another way each time, in hit (combat.c:212)."},
+		{document.Code{Kind: document.CodeWrite, Tick: &tick, By: "writes", CodePlace: at, Values: map[string]string{"own": "40", "a sound": "41"}}, "After 0 equal writes, the builds write different values in hit (combat.c:212): 40 in own and 41 in “a sound”."},
+		{document.Code{Kind: document.CodeData, Tick: &tick, Equal: 3, By: "branches"}, "Both builds take the same 3 branches in the tick: they compute other values by the same logic."},
+	} {
+		c := duel()
+		c.Code = &test.code
+		r := Report(with(c, func(c *verdict.Conclusion) {
+			c.Answers = []verdict.Answer{{Step: verdict.StepCode, State: document.RungFound}}
+		}))
+		if !slices.Contains(r.Verdict, test.want) || r.Ladder[0].Evidence != test.want || r.Code != &test.code {
+			t.Errorf("%+v: %q, the step has %q, expected %q", test.code, r.Verdict, r.Ladder[0].Evidence, test.want)
+		}
+	}
+	c := duel()
+	c.Code = &document.Code{Kind: document.CodeUnknown, Why: "gdb is not installed"}
+	c.Answers = []verdict.Answer{{Step: verdict.StepCode, State: document.RungOpen}}
+	if r := Report(c); len(r.Verdict) != 3 || r.Ladder[0].Found != "not known" || r.Ladder[0].Evidence != "gdb is not installed" {
+		t.Errorf("nothing is known: %q, %+v", r.Verdict, r.Ladder)
+	}
+}

@@ -291,6 +291,7 @@ func describe(out *Finding, p *difference, programs [2]*programs, stack []Addres
 			break // what calls it is the system's
 		}
 	}
+	out.Stack = out.Stack.Own()
 	programs[of].notes = programs[of].notes[:noted] // nobody needs lines of the libraries that call the game
 	return nil
 }

@@ -388,15 +388,5 @@ func (s *session) stack(afterWrite bool) (code.Stack, error) {
 		}
 		list = append(list, p)
 	}
-	return s.ownCalls(list), nil
-}
-
-// ownCalls leaves out the calls that led to the game: the SDK, which answers requests, and its callers.
-func (s *session) ownCalls(stack code.Stack) code.Stack {
-	for i, p := range stack {
-		if i > 0 && (strings.HasPrefix(p.Function, "desync_") || strings.Contains(p.Function, "desynctool::")) {
-			return stack[:i]
-		}
-	}
-	return stack
+	return list.Own(), nil
 }

@@ -26,8 +26,22 @@ func TestReportFormats(t *testing.T) {
 	begins := map[string]string{
 		"json": "{\n  \"schema\": \"desynctool.triage/1\"", "markdown": "## desynctool: diverged in tick 1234, in `Combat`\n",
 		"comment": "**desynctool: diverged in tick 1234, in `Combat`** `refsim refsim 1`\n",
-		"junit":   "<?xml version=", "sarif": "{\n  \"$schema\": ", "github": "::error title=desynctool",
+		"junit":   "<?xml version=", "sarif": "{\n  \"$schema\": ", "github": "::error file=",
 		"text": "DIVERGED  host and client diverged in tick 1234", "html": "<!DOCTYPE html>\n",
+	}
+	place := func(line int) document.CodePlace {
+		return document.CodePlace{Function: "hit<T>", File: "sim/combat.c", Line: line, Text: "if (a < b) { // <&>"}
+	}
+	tick, at, next := uint64(1234), place(212), [2][]document.CodePlace{{place(215)}, {place(219)}}
+	r.Code = &document.Code{
+		Kind: document.CodeBranch, Tick: &tick, Equal: 17, By: "branches", CodePlace: at,
+		Branches: &document.Branches{Kind: document.CodeBranch, Tick: &tick, Builds: []string{"exec:./sound", "exec:./own"}, Equal: 17, By: "branches", At: []document.CodePlace{at}, Next: &next},
+	}
+	named := map[string][]string{ // the line, and where the format shows them what each build does
+		"json": {`"line": 212`, `"line": 219`}, "text": {"hit<T> (combat.c:212)", "exec:./own goes on at hit<T> (combat.c:219)   if (a < b) {"},
+		"html": {"hit&lt;T&gt; (combat.c:212)", "hit&lt;T&gt; (combat.c:219)", "if (a &lt; b) {"}, "markdown": {"(combat.c:212)", "<code>hit&#60;T&#62; (combat.c&#58;219)</code>", "<code>if (a &#60; b)"},
+		"sarif": {`"uri": "sim/combat.c"`, `"startLine": 212`}, "github": {"::error file=sim/combat.c,line=212,title=desynctool"},
+		"junit": {`<property name="code" value="hit&lt;T&gt; (combat.c:212)"`}, "comment": {"**desynctool"},
 	}
 	dir := t.TempDir()
 	summary := filepath.Join(dir, "summary.md")
@@ -54,6 +68,14 @@ func TestReportFormats(t *testing.T) {
 		begin := begins[format]
 		if got := render(format); begin == "" || !strings.HasPrefix(got, begin) {
 			t.Errorf("--format %s begins with %.60q", format, got)
+		}
+		for _, want := range named[format] {
+			if got := render(format); !strings.Contains(got, want) {
+				t.Errorf("--format %s has no %q:\n%.3000s", format, want, got)
+			}
+		}
+		if named[format] == nil {
+			t.Errorf("--format %s is not tried with a line of code", format)
 		}
 		if _, err := os.Stat(summary); (err == nil) != (format == "github") {
 			t.Errorf("--format %s and the job summary: %v", format, err)
