@@ -98,6 +98,9 @@ type Result struct {
 	Warnings []string
 }
 
+// Compares reports whether two traces have a part in common that was compared.
+func (r *Result) Compares() bool { return len(r.Traces) > len(r.Uncompared)+1 }
+
 // Diverged reports whether the traces differ. For a tick that no trace has, two checksums in an engine's claim also
 // count.
 func (r *Result) Diverged() bool {

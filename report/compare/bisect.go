@@ -38,22 +38,23 @@ func Bisect(s *bundle.Session, builds Builds, opts BisectOptions) (*bisect.Resul
 	if err := s.Unknown(); err != nil {
 		return nil, err
 	}
-	r, err := bisectBy(s, builds, opts)
+	g := &gatherer{s: s, builds: builds}
+	defer g.Close()
+	r, err := g.bisectBy(opts)
 	if err == nil && !r.Diverged() { // chains show no tick, but damage and contradictions in them are never behind "in sync"
 		texts, _, lost := s.Contradictions()
 		lost = append(lost, s.LogErrors()...)
 		lost = slices.DeleteFunc(lost, func(text string) bool { return slices.Contains(r.Lost, text) })
 		r.Contradictions, r.Lost = append(r.Contradictions, texts...), append(r.Lost, lost...)
-		if r.Snapshots+r.Recorded+len(r.Traces) == 0 && r.Prefix == nil && builds.Sim == nil && builds.Witness == nil && !r.Incomplete() {
+		if r.Snapshots+r.Recorded+len(r.Traces) == 0 && !slices.ContainsFunc(g.own, (*tracediff.Result).Compares) && r.Prefix == nil && builds.Sim == nil && builds.Witness == nil && !r.Incomplete() {
 			r.Lost = append(r.Lost, "states of two peers, or hashes of them: without these nothing shows whether the states agree")
 		}
 	}
 	return r, err
 }
 
-func bisectBy(s *bundle.Session, builds Builds, opts BisectOptions) (*bisect.Result, error) {
-	g := &gatherer{s: s, builds: builds}
-	defer g.Close()
+func (g *gatherer) bisectBy(opts BisectOptions) (*bisect.Result, error) {
+	s, builds := g.s, g.builds
 	r, err := g.bisected(opts.Drill)
 	alone := errors.As(err, new(*bundle.AloneError))
 	if alone && !s.Untraced() {

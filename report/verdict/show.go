@@ -73,7 +73,7 @@ func (c *Conclusion) search(e Evidence) {
 			}
 		}
 	}
-	s.Traced = slices.ContainsFunc(slices.Concat(b.Traces, e.Traces), func(t *tracediff.Result) bool { return len(t.Traces) > len(t.Uncompared)+1 })
+	s.Traced = slices.ContainsFunc(slices.Concat(b.Traces, e.Traces), (*tracediff.Result).Compares)
 }
 
 // peers describes for each peer what it left, and which peers it agrees with where they diverged.
