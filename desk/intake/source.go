@@ -38,7 +38,8 @@ const looked = 8
 
 // Find lists the bundles at a path, in the order of their names. A file is a bundle. A folder is usually one bundle.
 // Each of its entries is a bundle if the folder contains only archives and folders, and the first readable one has
-// files of more than one peer or match. Entries with names that begin with a dot are then skipped.
+// files of more than one peer or match, unless all entries together are one match: some games leave every peer a file
+// of each of the others. Entries with names that begin with a dot are then skipped.
 func (x *Intake) Find(ctx context.Context, path string, how How) (list []Source, err error) {
 	stat, err := os.Stat(path)
 	if err != nil {
@@ -78,13 +79,21 @@ func (x *Intake) Find(ctx context.Context, path string, how How) (list []Source,
 		return list, nil
 	}
 	for _, s := range list[:min(len(list), looked)] {
-		if several, ok := x.several(ctx, s); several {
+		if several, ok := x.several(ctx, s); several && len(list) <= looked && x.oneMatch(ctx, whole[0]) {
+			return whole, nil
+		} else if several {
 			return list, nil
 		} else if ok {
 			break
 		}
 	}
 	return whole, context.Cause(ctx)
+}
+
+// oneMatch reports whether a path has files of one match, and can be read.
+func (x *Intake) oneMatch(ctx context.Context, s Source) bool {
+	t, err := x.Triage(ctx, s.Path, s.Name, true)
+	return err == nil && len(t.Readings) == 1 && t.Readings[0].Report.Status != document.Failed
 }
 
 // several reports whether a path has files of more than one peer or match, and whether it can be read.
