@@ -15,6 +15,7 @@ type Place struct {
 	Function string // demangled where the debug information has such a name
 	File     string // with slashes, as the compiler was given it
 	Line     int    // from 1; 0 if it is not known
+	Column   int    // from 1; 0 if it is not known
 	Module   string // the file name of the program or library
 	Offset   uint64 // in the module: the virtual address in its file
 	Text     string // the line of source, without the space around it; see Read

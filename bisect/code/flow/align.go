@@ -16,18 +16,19 @@ import (
 // above that does not move it.
 type line struct {
 	function, file string
-	number         int
+	number, column int
 }
 
-// lines numbers the lines of two builds alike.
+// lines numbers the lines of two builds alike, or the statements in them.
 type lines struct {
 	programs [2]*programs
+	columns  bool // a line may have several
 	numbers  map[line]int32
 	known    [2]map[Address]int32
 }
 
-func newLines(programs [2]*programs) *lines {
-	return &lines{programs: programs, numbers: map[line]int32{}, known: [2]map[Address]int32{{}, {}}}
+func newLines(programs [2]*programs, columns bool) *lines {
+	return &lines{programs: programs, columns: columns, numbers: map[line]int32{}, known: [2]map[Address]int32{{}, {}}}
 }
 
 // number returns the number of the line of a branch, -1 if it is not known.
@@ -41,7 +42,10 @@ func (l *lines) number(build int, at Address) (int32, error) {
 	}
 	n := int32(-1)
 	if p := places[0]; p.Line > 0 && p.Function != "" {
-		key := line{p.Function, path.Base(strings.ReplaceAll(p.File, `\`, "/")), p.Line - declared}
+		key := line{p.Function, path.Base(strings.ReplaceAll(p.File, `\`, "/")), p.Line - declared, 0}
+		if l.columns {
+			key.column = p.Column
+		}
 		var ok bool
 		if n, ok = l.numbers[key]; !ok {
 			n = int32(len(l.numbers))
@@ -251,9 +255,9 @@ type novelty struct {
 }
 
 // novelties returns the places that a thread of a build visits in the tick and did not visit in the ticks before, in
-// order, at most maxNew.
-func novelties(ctx context.Context, r *run, thread uint32) (list []novelty, err error) {
-	known := map[Address]bool{}
+// order, at most maxNew, and all that it visits.
+func novelties(ctx context.Context, r *run, thread uint32) (list []novelty, known map[Address]bool, err error) {
+	known = map[Address]bool{}
 	buf := make([]Address, window)
 	for _, lead := range r.lead {
 		b := lead.Branches(lead.Thread(thread))
@@ -263,7 +267,7 @@ func novelties(ctx context.Context, r *run, thread uint32) (list []novelty, err 
 			}
 		}
 		if err := errors.Join(b.Err(), interrupted(ctx)); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	b := r.tick.Branches(r.tick.Thread(thread))
@@ -279,27 +283,37 @@ func novelties(ctx context.Context, r *run, thread uint32) (list []novelty, err 
 			index++
 		}
 		if err := interrupted(ctx); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
-	return list, b.Err()
+	return list, known, b.Err()
 }
 
 // maxNew bounds the places that are visited for the first time.
 const maxNew = 256
 
-// alone returns the first place that one build visits for the first time in the tick, in a function in which the other
-// build visits none for the first time. It prefers the second build.
-func (l *lines) alone(lists [2][]novelty) (build int, first *novelty, err error) {
-	functions := [2]map[string]bool{{}, {}}
-	for i, list := range lists {
-		for _, n := range list {
-			places, err := l.programs[i].places(n.to)
-			if err != nil {
-				return 0, nil, err
-			}
-			functions[i][places[0].Function] = true
+// alone returns the first place that one build visits for the first time in the tick, in a function that the other build
+// visits too, but not for the first time. It prefers the second build. In a function that the other build never visits
+// its compiler may have left no block.
+func (l *lines) alone(lists [2][]novelty, known [2]map[Address]bool) (build int, first *novelty, err error) {
+	visited, functions := [2]map[string]bool{{}, {}}, [2]map[string]bool{{}, {}}
+	note := func(i int, at Address, in map[string]bool) error {
+		places, err := l.programs[i].places(at)
+		if err == nil {
+			in[places[0].Function] = true
 		}
+		return err
+	}
+	for i, list := range lists {
+		for at := range known[i] {
+			err = errors.Join(err, note(i, at, visited[i]))
+		}
+		for _, n := range list {
+			err = errors.Join(err, note(i, n.to, functions[i]))
+		}
+	}
+	if err != nil {
+		return 0, nil, err
 	}
 	for _, i := range []int{1, 0} {
 		for k, n := range lists[i] {
@@ -307,9 +321,14 @@ func (l *lines) alone(lists [2][]novelty) (build int, first *novelty, err error)
 			if err != nil {
 				return 0, nil, err
 			}
-			if !functions[1-i][places[0].Function] {
-				return i, &lists[i][k], nil
+			name := places[0].Function
+			if functions[1-i][name] {
+				continue
 			}
+			if !visited[1-i][name] {
+				break
+			}
+			return i, &lists[i][k], nil
 		}
 	}
 	return 0, nil, nil

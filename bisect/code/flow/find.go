@@ -211,8 +211,13 @@ func (f *finder) differs(out *Finding, ticks [2]*Recording, thread uint32) (*dif
 			return nil, fmt.Errorf("%s: %w", out.Builds[i], err)
 		}
 	}
-	l := newLines(f.programs)
-	o, err := l.learn(ctx, [2][]*Recording{f.runs[0].lead, f.runs[1].lead}, thread)
+	leads := [2][]*Recording{f.runs[0].lead, f.runs[1].lead}
+	l := newLines(f.programs, true)
+	o, err := l.learn(ctx, leads, thread)
+	if err == nil && !o.all { // other compilers have other columns
+		l = newLines(f.programs, false)
+		o, err = l.learn(ctx, leads, thread)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("tick %d: %w", f.opts.Tick, err)
 	}
@@ -231,13 +236,14 @@ func (f *finder) differs(out *Finding, ticks [2]*Recording, thread uint32) (*dif
 // of lines.
 func (l *lines) earlier(ctx context.Context, runs [2]*run, thread uint32, p *difference) (*difference, error) {
 	var lists [2][]novelty
+	var known [2]map[Address]bool
 	for i := range lists {
 		var err error
-		if lists[i], err = novelties(ctx, runs[i], thread); err != nil {
+		if lists[i], known[i], err = novelties(ctx, runs[i], thread); err != nil {
 			return nil, err
 		}
 	}
-	build, first, err := l.alone(lists)
+	build, first, err := l.alone(lists, known)
 	if first == nil || err != nil || p != nil && first.index > p.index[build]+1 {
 		return p, err
 	}

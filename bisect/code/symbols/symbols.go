@@ -39,6 +39,7 @@ type line struct {
 	at   uint64
 	file string
 	line int // 0 ends a sequence
+	col  int
 }
 
 // function is a function, or a call of one that was inlined.
@@ -147,7 +148,7 @@ func (p *Program) load(u *unit) (err error) {
 		} else if err != nil {
 			return fmt.Errorf("%s: debug information: %w", p.module, err)
 		}
-		l := line{at: e.Address, line: e.Line}
+		l := line{at: e.Address, line: e.Line, col: e.Column}
 		if e.EndSequence {
 			l.line = 0
 		} else if e.File != nil {
@@ -182,7 +183,7 @@ func (p *Program) Places(at uint64) ([]code.Place, error) {
 		return []code.Place{plain}, err
 	}
 	l := u.lineOf(at)
-	plain.File, plain.Line = l.file, l.line
+	plain.File, plain.Line, plain.Column = l.file, l.line, l.col
 	chain := inlinedAt(u.functions, at)
 	if len(chain) == 0 {
 		return []code.Place{plain}, nil
@@ -192,7 +193,7 @@ func (p *Program) Places(at uint64) ([]code.Place, error) {
 		one := plain
 		one.Function = f.name
 		if i < len(chain)-1 { // where it calls the next inner one
-			one.File, one.Line = chain[i+1].callFile, chain[i+1].callLine
+			one.File, one.Line, one.Column = chain[i+1].callFile, chain[i+1].callLine, 0
 		}
 		list = append(list, one)
 	}

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT-0
    Copyright 2026 The desynctool authors */
 /* A small game whose builds differ by one mistake, -DFAULT=N: a test looks for the line of "FAULT N".
-   The build without a mistake has FAULT 0. The files of the SDK are compiled apart, without instrumentation. */
+   The build without a mistake has FAULT 0. Mistakes from 20 on are flags of the compiler, for the same source. The files of the SDK are compiled apart, without instrumentation. */
 #include "../c/desynctool.h"
 #include "../c/desynctool_branches.h"
+#include <locale.h>
+#include <math.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -33,6 +36,10 @@ static inline unsigned entropy(void) {
     return n = n * 31 + (unsigned)now.tv_nsec / 7;
 }
 
+/* With fused multiplication the second product is not rounded. */
+__attribute__((noinline)) static float product(float a, float b) { return a * b; }
+static float fma_or_not(float a, float b) { return a * b - product(a, b); }
+
 static int distance(const unit *a, const unit *b) {
     int dx = a->x - b->x, dy = a->y - b->y;
     return (dx < 0 ? -dx : dx) + (dy < 0 ? -dy : dy);
@@ -55,11 +62,92 @@ static void apply_damage(unit *u, unit *t) {
 #endif
         t->hp -= 3; /* SOUND 2: */
     } else if (d < most) { /* SOUND 2: SOUND 1: */
-        t->hp -= 1; /* SOUND 1: */
+        t->hp -= 1; /* SOUND 2: SOUND 1: */
     }
     if (t->hp <= 0) {
-        t->hp = 100;
+        t->hp += 100;
         t->x = (int)draw(100);
+    }
+}
+
+/* Values from a file: as text, with a point. */
+static double parsed(const char *text) {
+    char *end;
+    double v = strtod(text, &end);
+    if (*end) return v - 1; /* FAULT 7: the locale's decimal point */
+    return v;
+}
+
+/* Whom a unit hears first depends on the number of buckets. */
+static int nearest(int i) {
+#if FAULT == 8
+    int buckets = late() ? 13 : 16; /* FAULT 8: the order of a hash table */
+#else
+    int buckets = 16;
+#endif
+    int b, k, best = -1;
+    for (b = 0; b < buckets; b++)
+        for (k = b; k < UNITS; k += buckets)
+            if (k != i && s.units[k].hp > 60 && best < 0) best = k; /* FAULT 8: SOUND 8: */
+    return best;
+}
+
+#if FAULT == 9
+static volatile int shared, started;
+static void *hurry(void *unused) {
+    int i;
+    (void)unused;
+    __atomic_add_fetch(&started, 1, __ATOMIC_SEQ_CST);
+    while (__atomic_load_n(&started, __ATOMIC_SEQ_CST) < 2) sched_yield();
+    for (i = 0; i < 1000000; i++) shared = shared + 1;
+    return NULL;
+}
+static int raced(void) {
+    pthread_t one, two;
+    shared = started = 0;
+    pthread_create(&one, NULL, hurry, NULL), pthread_create(&two, NULL, hurry, NULL);
+    pthread_join(one, NULL), pthread_join(two, NULL);
+    return shared;
+}
+#endif
+
+__attribute__((noinline)) static void used_stack(void) {
+    volatile int old[64];
+    int i;
+    for (i = 0; i < 64; i++) old[i] = 7;
+}
+
+__attribute__((noinline)) static int bonus_of(const unit *u) {
+#if FAULT == 10
+    volatile int bonus[32]; /* FAULT 10: it has no value for some */
+    if (!late() || u->rank % 3) bonus[20] = 0; /* FAULT 10: */
+#else
+    volatile int bonus[32];
+    (void)u;
+    bonus[20] = 0;
+#endif
+    return bonus[20];
+}
+
+static void step_morale(void) {
+    int i;
+    for (i = 0; i < UNITS; i++) {
+        unit *u = &s.units[i];
+        char mood = (char)(u->rank * 5);
+        used_stack();
+        int bonus = bonus_of(u);
+        if (bonus != 0) u->y++; /* FAULT 10: SOUND 10: */
+        if (late() && mood * u->hp < -90) u->y = 0; /* FAULT 20: is a char signed? */
+        if (late() && i % 8 == 0 && fma_or_not((float)u->x * 1.1f, (float)u->y * 0.7f) > 0) u->y++; /* FAULT 21: */
+        if (late() && i == 5 && parsed("2.5") < 2) u->y++; /* FAULT 7: SOUND 7: */
+        if (i == 7) u->target = nearest(i) < 0 ? u->target : nearest(i);
+#if FAULT == 9
+        int late_ones = i == 3 && late() ? raced() % 97 : 0;
+        for (; late_ones > 0; late_ones--) u->y += 1; /* FAULT 9: a race of two threads */
+#endif
+#if FAULT == 11
+        if (late() && i > 4 && (int16_t)(u->x * 700) < 0) u->y++; /* FAULT 11: a number that is too small for its values */
+#endif
     }
 }
 
@@ -115,14 +203,17 @@ static void step_rank(void) {
     for (i = 0; i < UNITS; i++) s.units[order[i]].rank = i;
 }
 
-static void (*const systems[])(void) = {step_orders, step_move, step_combat, step_rank};
-static const char *const names[] = {"Orders", "Move", "Combat", "Rank"};
+static void (*const systems[])(void) = {step_orders, step_morale, step_move, step_combat, step_rank};
+static const char *const names[] = {"Orders", "Morale", "Move", "Combat", "Rank"};
 static size_t at;
 
 static const char *start(void *user, const desync_header *h) {
     int i;
     (void)user;
     memset(&s, 0, sizeof s);
+#if FAULT == 7
+    if (!setlocale(LC_NUMERIC, "de_DE")) return "the locale de_DE is not there";
+#endif
     s.rng = (uint32_t)h->seed;
     for (i = 0; i < UNITS; i++) {
         unit *u = &s.units[i];
