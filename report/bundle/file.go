@@ -32,7 +32,7 @@ type File struct {
 	other  bool    // not a regular file
 	packed bool    // it is compressed
 	text   bool    // it is a text
-	single bool    // no other text is among the files
+	single bool    // no other text is among the files, or none of them is evidence: quoted messages in it count
 	ownLog bool    // it is a log that a game writes for its developers
 
 	read    *LogRead            // as an order log, once it was
@@ -134,14 +134,16 @@ func (f *File) log(tree files.Tree) *tracediff.ClaimLog {
 // other texts, except texts that people write next to their files and pages that games write for their developers.
 func (f *File) speaks() bool {
 	ext := strings.ToLower(f.ext())
-	return ext == ".log" || ext == ".txt" || f.text && (f.given || !f.ownLog && !slices.Contains(written, ext))
+	return ext == ".log" || ext == ".txt" || f.text && (f.given || !f.ownLog && (!slices.Contains(written, ext) || f.single && slices.Contains(documents, ext)))
 }
 
-// written are the name ends of documents, programs and settings.
-var written = []string{
-	".md", ".markdown", ".rst", ".adoc", ".toml", ".ini", ".cfg", ".conf", ".yml", ".yaml", ".sh", ".bat", ".ps1",
+// documents are the name ends of texts for people, written the name ends of documents, programs and settings.
+var documents = []string{".md", ".markdown", ".rst", ".adoc"}
+
+var written = append(slices.Clone(documents),
+	".toml", ".ini", ".cfg", ".conf", ".yml", ".yaml", ".sh", ".bat", ".ps1",
 	".go", ".c", ".h", ".cc", ".cpp", ".hpp", ".cs", ".rs", ".py", ".lua", ".js", ".ts", ".java", ".kt", ".gd",
-}
+)
 
 func (f *File) scan(tree files.Tree, opts tracediff.ReadOptions) (*tracediff.ClaimLog, error) {
 	if f.scanned {

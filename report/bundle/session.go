@@ -125,7 +125,21 @@ func look(tree *archive.Tree, paths []string, names *naming, found *survey.Surve
 		}
 	}
 	s.single()
+	s.quoted()
 	return s, nil
+}
+
+// quoted lets messages that people quote count in every text, if none of the files is evidence.
+func (s *Session) quoted() {
+	if s.stdin || slices.ContainsFunc(s.files, func(f *File) bool { return f.isEvidence() || f.isReport() }) ||
+		slices.ContainsFunc(s.files, func(f *File) bool { return f.hasTrace(s.tree) }) {
+		return
+	}
+	for _, f := range s.files {
+		if f.text && !f.single {
+			f.single, f.scanned = true, false
+		}
+	}
 }
 
 // single marks the only text among the files, not counting texts that people write next to them.

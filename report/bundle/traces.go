@@ -45,7 +45,7 @@ type TraceOptions struct {
 	Force bool
 	// Which are those to be opened.
 	Which Which
-	// Logs means that games' own logs, which contain no trace, may be among the paths.
+	// Logs means that files without a trace may be among the paths, such as games' own logs: [Session.Unknown] reports them.
 	Logs bool
 }
 
@@ -67,7 +67,7 @@ func (w Which) wanted(f *File, tree files.Tree, opts *TraceOptions) bool {
 	switch {
 	case w == Beside && !beside || w == Rest && beside:
 		return false
-	case opts.Logs && f.ownLog && f.Format == nil:
+	case opts.Logs && f.Format == nil:
 	case f.given && w == AllTraces && (!f.isEvidence() || opts.Pattern != nil):
 		return true // else it would not be known why it cannot be used
 	}

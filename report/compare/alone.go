@@ -48,7 +48,7 @@ func alone(s *bundle.Session, why error) (*document.Report, error) {
 		}
 		e.Covers = append(e.Covers, verdict.Covered{Name: p.Name, Spans: p.Covers})
 	}
-	if traces, _ := s.Traces(bundle.TraceOptions{}); traces != nil && len(traces.Claims) > 0 {
+	if traces, _ := s.Traces(bundle.TraceOptions{Logs: true}); traces != nil && len(traces.Claims) > 0 {
 		if e.Traces, err = traces.Compare(tracediff.Options{Context: -1}); err != nil {
 			e.Lost = append(e.Lost, err.Error())
 		}
