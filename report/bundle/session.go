@@ -297,6 +297,19 @@ func (s *Session) KnownBy() (list []string) {
 	return list
 }
 
+// LikelyNoise returns the columns, such as clocks and paths, that alone differ in states in ordinary notations, by
+// component and field; nil if anything else differs there.
+func (s *Session) LikelyNoise() (names []string) {
+	list, compared := s.survey.Noise()
+	if !compared || slices.ContainsFunc(list, func(n survey.NoisyColumn) bool { return !n.Looks }) {
+		return nil
+	}
+	for i := range list {
+		names = append(names, list[i].Component+"."+list[i].Field)
+	}
+	return names
+}
+
 // Tables returns the tables of states in ordinary notations, and how their rows are identified.
 func (s *Session) Tables() []document.Identified { return s.tables }
 

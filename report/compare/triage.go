@@ -267,6 +267,7 @@ func (g *gatherer) left() {
 	if g.e.Session.Game == "" {
 		g.e.Session.Game = g.s.Game()
 	}
+	g.e.LikelyNoise = g.s.LikelyNoise()
 	g.e.Session.Tables, g.e.Session.KnownBy = g.s.Tables(), g.s.KnownBy()
 	g.sameBins()
 	g.around()

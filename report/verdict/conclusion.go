@@ -163,13 +163,15 @@ type Conclusion struct {
 	Files      [2]string             // of the states compared, empty if they are in no file
 	Later      uint64                // how many ticks that is after the earliest moment at which the peers may have differed
 	Locus      []document.LocusField
-	Orders     []document.TriagedOrder
-	Cascade    []document.CascadeDocument
-	Timeline   *document.Timeline
-	Names      *document.Names
-	Tree       *document.HashTree
-	Heat       *document.Heat
-	Map        *document.PositionsMap
+	// LikelyNoise is set if nothing but columns that look like a clock, a path or an address is known to differ.
+	LikelyNoise bool
+	Orders      []document.TriagedOrder
+	Cascade     []document.CascadeDocument
+	Timeline    *document.Timeline
+	Names       *document.Names
+	Tree        *document.HashTree
+	Heat        *document.Heat
+	Map         *document.PositionsMap
 
 	// Fingerprint is the strict one, "" if too little is known; Levels are the others, from
 	// coarse to fine.

@@ -37,6 +37,8 @@ type Evidence struct {
 	Lost []string
 	// Warnings are what is odd about the evidence and harmless, in addition to what Bisect and Orders report.
 	Warnings []string
+	// LikelyNoise are the columns, as Component.Field, that alone differ in the states and look like noise.
+	LikelyNoise []string
 	// Covers is what each peer's evidence covers; it is used where nothing was compared.
 	Covers []Covered
 	// Accounts are what games wrote of desyncs into their logs.

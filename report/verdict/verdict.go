@@ -59,6 +59,7 @@ func Conclude(e Evidence) (*Conclusion, error) {
 	c.statements(e)
 	c.crossCheck(e)
 	c.show(e)
+	c.likelyNoise(e)
 	c.lost(e)
 	c.hear(e)
 	c.code(e)
@@ -70,6 +71,12 @@ func Conclude(e Evidence) (*Conclusion, error) {
 	c.gameLogs(e)
 	c.lastly(e)
 	return c, nil
+}
+
+// likelyNoise finds out whether nothing but probable noise differs: no order, no checksum, no other column.
+func (c *Conclusion) likelyNoise(e Evidence) {
+	other := func(f document.LocusField) bool { return !slices.Contains(e.LikelyNoise, f.Component+"."+f.Field) }
+	c.LikelyNoise = len(c.Locus) > 0 && !c.Inputs.Differ() && !slices.ContainsFunc(e.Traces, diverged) && !slices.ContainsFunc(c.Locus, other)
 }
 
 // differing returns the facts that are not the same on all peers.

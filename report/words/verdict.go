@@ -58,7 +58,12 @@ func verdictLines(c *verdict.Conclusion) []string {
 	if c.OnlyHistories {
 		return failed(c, onlyHistories(c))
 	}
-	sentences := append([]string{parted(c), why(c), who(c)}, inCode(c)...)
+	sentences := []string{parted(c)}
+	if c.LikelyNoise {
+		sentences = append(sentences, "Probably that is noise: nothing else is known to differ, and clocks, paths and addresses differ between peers that agree.")
+	}
+	sentences = append(sentences, why(c), who(c))
+	sentences = append(sentences, inCode(c)...)
 	if unreplayed(c) { // the source
 		return sentences
 	}
