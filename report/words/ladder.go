@@ -71,7 +71,7 @@ func answer(c *verdict.Conclusion, a verdict.Answer) (found, evidence string) {
 		if c.Bracket.Good == nil {
 			return "equal", "both runs began the tick with the same state"
 		}
-		return "equal", "the states agree " + at(verdict.MomentOf(*c.Bracket.Good))
+		return "equal", foundBy(c.Bracket) + " agree " + at(verdict.MomentOf(*c.Bracket.Good))
 	case verdict.StepBracket:
 		return bracket(c, open)
 	case verdict.StepChecksums:
@@ -355,6 +355,17 @@ func archetype(c *verdict.Conclusion, open bool) (found, evidence string) {
 		return "not known", "no value differs in these"
 	}
 	return "not known", ""
+}
+
+// foundBy names what a bracket was found by: a checksum in a trace may cover a part of the state.
+func foundBy(b *bisect.Bracket) string {
+	switch b.By {
+	case bisect.ByChecksums:
+		return "the checksums"
+	case bisect.ByValues:
+		return "the recorded values"
+	}
+	return "the states"
 }
 
 // entityList names the entities of the archetype that diverged first.

@@ -43,7 +43,11 @@ func parted(c *verdict.Conclusion) string {
 		}
 		text.WriteString(" diverged in " + document.InTick(divergentTick(c)))
 		if b.Good != nil && c.Exact && c.Tick.Native == "" && !coded(bad) {
-			fmt.Fprintf(&text, " (equal %s, different %s)", at(verdict.MomentOf(*b.Good)), at(bad))
+			equal := "equal"
+			if b.By == bisect.ByChecksums {
+				equal = "checksums equal"
+			}
+			fmt.Fprintf(&text, " (%s %s, different %s)", equal, at(verdict.MomentOf(*b.Good)), at(bad))
 		}
 	case document.WhenBetween:
 		text.WriteString(" diverged " + between(verdict.MomentOf(*b.Good), bad))
