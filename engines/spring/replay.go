@@ -141,7 +141,7 @@ func prepare(p *engine.Program, rec *engine.Recording, ask engine.Ask, dirs engi
 		Command: confine.Command{
 			Args: []string{p.Path, "--isolation", "--isolation-dir=" + r.data, "--write-dir=" + r.data, "--config=" + settings, "--nocolor", "--name=replay", played},
 			Dir:  dirs.Work,
-			Env:  append(confine.Minimal(dirs.Home), "SPRING_DATADIR="+strings.Join(folders, string(os.PathListSeparator))),
+			Env:  append(confine.Minimal(dirs.Home), "SPRING_DATADIR="+strings.Join(folders, string(os.PathListSeparator))), Reads: folders,
 		},
 		Tick: func(line string) (uint64, bool) {
 			n, _, ok := r.computed(line)

@@ -74,7 +74,7 @@ func prepare(p *engine.Program, rec *engine.Recording, ask engine.Ask, dirs engi
 		args = append(args, "-ooslog")
 	}
 	return &engine.Plan{
-		Command: confine.Command{Args: args, Dir: dirs.Work, Env: environment(dirs.Home)},
+		Command: confine.Command{Args: args, Dir: dirs.Work, Env: environment(dirs.Home), Reads: []string{filepath.Dir(in.data), in.user}},
 		Tick:    r.tick,
 		Over:    failed,
 		Poll:    r.poll,

@@ -35,7 +35,7 @@ func TestMain(m *testing.M) {
 	os.Exit(0)
 }
 
-var acts = map[string]func(args []string){"reach": reach, "write": writeAbroad, "eat": eat, "guard": attackGuard, "run": runAnother, "nest": nest, "show": show}
+var acts = map[string]func(args []string){"reach": reach, "write": writeAbroad, "read": readAbroad, "eat": eat, "guard": attackGuard, "run": runAnother, "nest": nest, "show": show}
 
 // done prints the name of what could be done.
 func done(what string, err error) {

@@ -4,11 +4,11 @@
 //
 // The restrictions depend on the system, and Ended.Confined lists the missing ones:
 //
-//	           children                network             writing            memory
-//	Linux      PID namespace           network namespace   mounts, Landlock   watched
-//	  without  PR_SET_CHILD_SUBREAPER  –                   Landlock           watched
-//	Windows    job                     –                   –                  job
-//	others     process group           –                   –                  –
+//	           children                network             writing            reading    memory
+//	Linux      PID namespace           network namespace   mounts, Landlock   mounts     watched
+//	  without  PR_SET_CHILD_SUBREAPER  –                   Landlock           Landlock   watched
+//	Windows    job                     –                   –                  –          job
+//	others     process group           –                   –                  –          –
 //
 // The second line applies to Linux without user namespaces, as in most containers. There, too, all processes that a
 // program has started are ended, except processes that killed its guard before.
@@ -19,8 +19,9 @@
 //
 // # What a confined program may do on Linux
 //
-// It may read whatever the user may read, including the home folder, because games are installed there. If Network is
-// not set, the data that it reads can leave only in its output and the files that it writes. It may write only below
+// It may read whatever the user may read, except Command.Private, such as the user's home; below these only
+// Command.Reads, Command.Writes and its working folder. If Network is not set, the data that it reads can leave only in
+// its output and the files that it writes. It may write only below
 // Command.Writes and to its own /dev/shm, of 256 MiB at most, so not to /tmp: Minimal sets TMPDIR. It has only devices
 // without state, and devices for graphics: no disk, no sound, no camera, no keyboard. Sockets at which other programs
 // listen when it starts (D-Bus, Wayland, tmux, key agents) are hidden from it, except the socket of the display in
@@ -54,8 +55,12 @@ type Command struct {
 	Dir  string   // its working folder, the first of Writes if empty
 	// Env is the whole environment, "NAME=value"; Minimal returns a base. Its XDG_… folders below Writes are created.
 	Env    []string
-	Writes []string      // folders that it may write to
-	Time   time.Duration // wall clock, 0 for no limit
+	Writes []string // folders that it may write to
+	// Private are folders that it may not read, except Reads, Writes, Dir, and the folder of the program. Missing ones
+	// are ignored.
+	Private []string
+	Reads   []string      // files and folders below Private that it may read; missing ones, and all of one, are ignored
+	Time    time.Duration // wall clock, 0 for no limit
 	// Disk is how many bytes Writes may grow in total, 0 for no limit; no single file may be larger either. Files
 	// without names count if a disk has less than 1 GiB left.
 	Disk    int64
@@ -85,6 +90,7 @@ const (
 	Children = "children" // processes that leave its process group may continue
 	Network  = "network"  // the network is reachable
 	Writing  = "writing"  // files elsewhere can be written
+	Reading  = "reading"  // Command.Private can be read
 	Reaching = "sockets"  // other programs are reachable
 	Weighing = "memory"   // it may use more than Command.Memory
 )
@@ -308,6 +314,9 @@ func (c *Command) settle() error {
 		return err
 	}
 	c.Args = append([]string{}, c.Args...)
-	c.Args[0], err = program(c.Args[0])
-	return err
+	if c.Args[0], err = program(c.Args[0]); err != nil {
+		return err
+	}
+	c.settlePrivate()
+	return nil
 }

@@ -98,8 +98,15 @@ func (w *warden) begin() (missing []string, err error) {
 	if err := surrender(); err != nil {
 		return nil, err
 	}
-	if err := restrict(w.Writes); err != nil && written != nil {
+	concealed := w.Private
+	if written == nil {
+		concealed = nil // by mounts
+	}
+	if err := w.restrict(concealed); err != nil && written != nil {
 		missing = append(missing, Writing)
+		if len(concealed) > 0 {
+			missing = append(missing, Reading)
+		}
 	}
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {

@@ -45,18 +45,17 @@ func (w *warden) mount() (written, hidden error) {
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
 		return fmt.Errorf("separate mounts: %w", err), err
 	}
-	within := func(dir string) bool {
-		return slices.ContainsFunc(w.Writes, func(path string) bool { return path == dir || strings.HasPrefix(path, dir+"/") })
-	}
-	kept := make([]*os.File, len(w.Writes)) // because mounts over them may hide them
-	for i, dir := range w.Writes {
-		var err error
-		if kept[i], err = open(dir); err != nil {
+	var kept []*os.File // because mounts over them may hide them
+	for _, path := range slices.Concat(w.Reads, w.Writes) {
+		f, err := open(path)
+		if err != nil {
 			return err, nil
 		}
-		defer kept[i].Close()
+		defer f.Close()
+		kept = append(kept, f)
 	}
-	if stat, err := os.Stat(userFolder); err == nil && stat.IsDir() && !within(userFolder) {
+	reads, writes := kept[:len(w.Reads)], kept[len(w.Reads):]
+	if stat, err := os.Stat(userFolder); err == nil && stat.IsDir() && !slices.Contains(w.Writes, userFolder) && len(nested(userFolder, w.Writes)) == 0 {
 		hidden = unix.Mount("none", userFolder, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, "size=4k,mode=0755")
 	}
 	for _, socket := range w.Hide {
@@ -64,12 +63,15 @@ func (w *warden) mount() (written, hidden error) {
 			hidden = errors.Join(hidden, unix.Mount(os.DevNull, socket, "", unix.MS_BIND, ""))
 		}
 	}
+	if err := conceal(w.Private, reads); err != nil {
+		return fmt.Errorf("a view without private files: %w", err), hidden
+	}
 	if err := mountDevices(); err != nil {
 		return fmt.Errorf("separate devices: %w", err), hidden
 	}
-	for i, dir := range w.Writes {
-		if err := errors.Join(os.MkdirAll(dir, 0o700), unix.Mount(byDescriptor(kept[i]), dir, "", unix.MS_BIND|unix.MS_REC, "")); err != nil {
-			return fmt.Errorf("%s: %w", dir, err), hidden
+	for _, f := range writes {
+		if err := bind(f); err != nil {
+			return fmt.Errorf("%s: %w", f.Name(), err), hidden
 		}
 	}
 	// If a container hides parts of its own /proc, the kernel refuses another one.
@@ -146,8 +148,8 @@ func open(path string) (*os.File, error) {
 // byDescriptor returns a path that leads to an open file whatever is mounted over it.
 func byDescriptor(f *os.File) string { return fmt.Sprintf("/proc/self/fd/%d", f.Fd()) }
 
-// restrict makes Landlock deny writing except below some folders, in all threads.
-func restrict(writes []string) error {
+// restrict makes Landlock deny writing except below Writes, and reading in private folders except Reads, in all threads.
+func (w *warden) restrict(private []string) error {
 	const modify = abi.AccessFSWriteFile | abi.AccessFSRemoveDir | abi.AccessFSRemoveFile | abi.AccessFSMakeChar | abi.AccessFSMakeDir |
 		abi.AccessFSMakeReg | abi.AccessFSMakeSock | abi.AccessFSMakeFifo | abi.AccessFSMakeBlock | abi.AccessFSMakeSym | abi.AccessFSRefer | abi.AccessFSTruncate
 	config := landlock.Config{HandledAccessFS: modify}
@@ -158,8 +160,25 @@ func restrict(writes []string) error {
 		landlock.PathAccess(abi.AccessFSWriteFile|abi.AccessFSTruncate, devicePaths()...).IgnoreIfMissing(),
 		landlock.PathAccess(modify, sharedMemory).IgnoreIfMissing(),
 	}
-	for _, dir := range writes {
+	for _, dir := range w.Writes {
 		rules = append(rules, landlock.PathAccess(modify, dir))
+	}
+	if len(private) > 0 {
+		const read, list = abi.AccessFSExecute | abi.AccessFSReadFile, abi.AccessFSReadDir
+		config.HandledAccessFS |= read | list
+		for _, top := range append([]string{"/"}, slices.Concat(w.Reads, w.Writes)...) {
+			paths, err := besides(top, nested(top, private))
+			if err != nil {
+				return err
+			}
+			for _, path := range paths {
+				if isFolder(path) == nil {
+					rules = append(rules, landlock.PathAccess(read|list, path).IgnoreIfMissing())
+				} else {
+					rules = append(rules, landlock.PathAccess(read, path).IgnoreIfMissing())
+				}
+			}
+		}
 	}
 	return config.BestEffort().RestrictPaths(rules...)
 }

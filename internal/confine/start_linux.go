@@ -26,6 +26,7 @@ const Commanded = "run-confined"
 // follow, askEnd or askKill; the end of the file means askKill.
 type plan struct {
 	Args, Env, Writes []string
+	Private, Reads    []string
 	Dir               string
 	FileSize          int64 // 0 for no limit
 	Grace             time.Duration
@@ -75,7 +76,7 @@ var namespaces = sync.OnceValue(func() bool {
 })
 
 func start(c *Command, out *os.File) (process, error) {
-	p := &plan{Args: c.Args, Env: c.Env, Writes: c.Writes, Dir: c.Dir, FileSize: c.Disk, Grace: grace, Namespaces: namespaces()}
+	p := &plan{Args: c.Args, Env: c.Env, Writes: c.Writes, Private: c.Private, Reads: c.Reads, Dir: c.Dir, FileSize: c.Disk, Grace: grace, Namespaces: namespaces()}
 	p.Loopback = p.Namespaces && !c.Network
 	if p.Namespaces {
 		p.Hide = sockets(c)

@@ -24,6 +24,9 @@ func start(c *Command, out *os.File) (process, error) {
 		return nil, cannotRun(c.Args[0], err)
 	}
 	g := &grouped{cmd: cmd, lacking: []string{Children, Reaching, Writing}}
+	if len(c.Private) > 0 {
+		g.lacking = append(g.lacking, Reading)
+	}
 	if c.Memory > 0 {
 		g.lacking = append(g.lacking, Weighing)
 	}

@@ -40,6 +40,9 @@ func start(c *Command, out *os.File) (process, error) {
 		return nil, errors.Join(cannotRun(c.Args[0], err), windows.CloseHandle(job))
 	}
 	j := &joined{cmd: cmd, job: job, lacking: []string{Reaching, Writing}}
+	if len(c.Private) > 0 {
+		j.lacking = append(j.lacking, Reading)
+	}
 	if !c.Network {
 		j.lacking = append(j.lacking, Network)
 	}

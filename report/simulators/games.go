@@ -2,6 +2,7 @@ package simulators
 
 import (
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -37,7 +38,8 @@ func GamesHelp() string {
 words NAME=VALUE, or run:COMMAND, any program that replays a log and leaves files in
 formats that are read. Its words may have {log}, {out}, an empty folder, {until} and {dump},
 state points, {seed}, {build}, {mods} and other keys of the log's header.
-docs/games.md has what each can do. Games run without the network, and within limits.`
+docs/games.md has what each can do. Games run without the network, and within limits; of
+your home they read only their own folder and what --sim names (also reads=FOLDER).`
 }
 
 // Witness returns the game that a specification names, nil if it names none: run:COMMAND, or the name of
@@ -56,7 +58,7 @@ func Witness(spec string) (*gamereplay.Witness, error) {
 		if program.Path, err = programAt(program.Path); err != nil {
 			return nil, fmt.Errorf("%q: %w", spec, err)
 		}
-		return &gamereplay.Witness{Game: game, Spec: spec, Program: *program, Reads: formats.Known}, nil
+		return &gamereplay.Witness{Game: game, Spec: spec, Program: *program, Reads: formats.Known, Private: desks()}, nil
 	}
 	name, _, _ := strings.Cut(kind, " ")
 	for _, game := range Games() {
@@ -73,12 +75,12 @@ func recipe(game *engine.Replayer, spec string) (*gamereplay.Witness, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%q: %w", spec, err)
 	}
-	w := &gamereplay.Witness{Game: game, Spec: spec, Reads: formats.Known}
+	w := &gamereplay.Witness{Game: game, Spec: spec, Reads: formats.Known, Private: desks()}
 	w.Program.Options = map[string]string{}
 	for _, word := range words[1:] {
 		name, value, ok := strings.Cut(word, "=")
 		known := func(o engine.Option) bool { return o.Name == name }
-		if !ok || !slices.ContainsFunc(game.Options, known) {
+		if !ok || name != gamereplay.Reads && !slices.ContainsFunc(game.Options, known) {
 			return nil, fmt.Errorf("%q: %q is no option of %s, expected %s", spec, word, game.Name, options(game, name))
 		}
 		if _, twice := w.Program.Options[name]; twice {
@@ -99,6 +101,16 @@ func recipe(game *engine.Replayer, spec string) (*gamereplay.Witness, error) {
 		}
 	}
 	return nil, fmt.Errorf("%q: %s is not here: none of %s was found; name its program, %s:PATH", spec, game.Title, strings.Join(game.Programs, ", "), game.Name)
+}
+
+// desks are the folders of this user's stores of reports, which contain the key of pseudonyms: see desynctool desk.
+func desks() (list []string) {
+	for _, dir := range []string{os.Getenv("DESYNCTOOL_DESK"), "desk"} {
+		if _, err := os.Stat(filepath.Join(dir, "desk.sqlite")); dir != "" && err == nil {
+			list = append(list, dir)
+		}
+	}
+	return list
 }
 
 // programAt returns the path of a program that the command line names.

@@ -13,6 +13,9 @@ import (
 	"github.com/desynctool/desynctool/internal/confine"
 )
 
+// commandName is the name of a game that a command is.
+const commandName = "run"
+
 // Command returns the witness run:COMMAND: any program that replays an order log and leaves files. Its words may
 // contain {log}, a file, {out}, an empty folder for its output, {until} and {dump}, the last tick and the state points
 // that are wanted, with commas, {seed}, and names of the log's header: {build}, {mods}, {map}. A word with {until} or
@@ -34,7 +37,7 @@ func Command(words []string) (*engine.Replayer, *engine.Program, error) {
 		return nil, nil, errors.New("no {log} among its words, the file that is to be replayed")
 	}
 	g := &engine.Replayer{
-		Name: "run", Title: filepath.Base(words[0]), Dumps: has("dump"),
+		Name: commandName, Title: filepath.Base(words[0]), Dumps: has("dump"),
 		Prepare: func(p *engine.Program, rec *engine.Recording, ask engine.Ask, dirs engine.Dirs) (*engine.Plan, error) {
 			args, err := fill(words[1:], rec, ask, dirs)
 			if err != nil {

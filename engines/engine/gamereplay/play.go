@@ -55,6 +55,8 @@ type Witness struct {
 	Time   time.Duration // how long one run may take, 0 for DefaultTime
 	Disk   int64         // how many bytes it may write, 0 for DefaultDisk
 	Memory int64         // how much memory it may take, 0 for DefaultMemory
+	// Private are folders that it may not read, besides the user's home.
+	Private []string
 	// Reads reports whether a file is in a format that is read, by its name and its leading bytes, which are unpacked.
 	// Nil takes every file for evidence.
 	Reads func(name string, head []byte) bool
@@ -155,7 +157,7 @@ func (w *Witness) ask(ctx context.Context, args ...string) (string, error) {
 	}
 	defer remove()
 	var out strings.Builder
-	ended, err := confine.Run(ctx, confine.Command{
+	c := confine.Command{
 		Args: append([]string{w.Program.Path}, args...), Dir: home, Env: confine.Minimal(home), Writes: []string{home},
 		Time: askTime, Disk: 64 << 20, Memory: w.memory(),
 		Line: func(line string) {
@@ -163,7 +165,9 @@ func (w *Witness) ask(ctx context.Context, args ...string) (string, error) {
 				out.WriteString(line + "\n")
 			}
 		},
-	})
+	}
+	w.bound(&c)
+	ended, err := confine.Run(ctx, c)
 	if err != nil {
 		return "", err
 	}
@@ -280,6 +284,7 @@ func (w *Witness) run(ctx context.Context, program *engine.Program, rec *engine.
 		if errors.As(err, &f) && f.Path == "" {
 			f.Title, f.Path = w.Game.Title, rec.Path
 		}
+		w.hint(err)
 		if errors.As(err, &r) && r.Path == "" {
 			r.Path = rec.Path
 		}
@@ -346,6 +351,8 @@ func (w *Witness) watch(ctx context.Context, plan *engine.Plan, rec *engine.Reco
 	}
 	c := plan.Command
 	c.Writes = append(c.Writes, dirs.Home, dirs.Work, dirs.Out)
+	w.bound(&c)
+	c.Reads = append(c.Reads, filepath.Dir(rec.File))
 	c.Time, c.Disk, c.Memory, c.Log = w.Time, w.Disk, w.memory(), printed
 	if c.Time == 0 {
 		c.Time = DefaultTime
