@@ -350,10 +350,9 @@ func TestLimits(t *testing.T) {
 		t.Errorf("memory: %v, %v\n%s", ended, err, stderr)
 	}
 	p = newPlan(t, "limited")
-	p.Limits = Limits{Memory: 1 << 30, Wall: 1500 * time.Millisecond, Files: 64, Written: 4096}
+	p.Limits = Limits{Memory: 1 << 30, Wall: time.Minute, CPU: 2500 * time.Millisecond, Files: 64, Written: 4096}
 	ended, stderr, err = try(t, p)
-	seconds := fmt.Sprint(2 * runtime.NumCPU())
-	for name, want := range map[string]string{"core": "0 of 0", "files": "64 of 64", "size": "4096 of 4096", "cpu": seconds + " of " + seconds} {
+	for name, want := range map[string]string{"core": "0 of 0", "files": "64 of 64", "size": "4096 of 4096", "cpu": "3 of 3"} {
 		if ended[name] != want {
 			t.Errorf("%s: %q, want %q (%v)\n%s", name, ended[name], want, err, stderr)
 		}

@@ -12,7 +12,11 @@ import (
 
 // limit sets the limits that Linux and macOS have in common.
 func limit(l Limits) error {
-	seconds := uint64((l.Wall+time.Second-1)/time.Second) * uint64(runtime.NumCPU())
+	whole := func(t time.Duration) uint64 { return uint64((t + time.Second - 1) / time.Second) }
+	seconds := whole(l.CPU)
+	if seconds == 0 {
+		seconds = whole(l.Wall) * uint64(runtime.NumCPU())
+	}
 	return errors.Join(
 		lower(unix.RLIMIT_CORE, 0),
 		lower(unix.RLIMIT_NOFILE, uint64(l.Files)),

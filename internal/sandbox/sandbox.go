@@ -25,9 +25,10 @@ type Limits struct {
 	// Memory is how many bytes of address space the process may use, beyond its size when it enters. From seven eighths
 	// of it on, garbage collection is more frequent.
 	Memory int64
-	// Wall is how long it may run. The process itself is limited to this much processor time for each of its
-	// processors. The parent process ends it after that time.
+	// Wall is how long it may run. The parent process ends it after that time.
 	Wall time.Duration
+	// CPU is how much processor time it may use, in whole seconds rounded up; 0 is Wall for each of its processors.
+	CPU time.Duration
 	// Files is the maximum number of open files.
 	Files int
 	// Written is the maximum size in bytes of a file that it writes, if the system cannot deny writing.

@@ -317,13 +317,16 @@ func (p *Asking) failed(err error, wall *time.Timer) error {
 	wall.Stop()
 	why := p.killed.Load()
 	_ = p.Close()
-	switch {
-	case errors.As(err, &ours):
+	if errors.As(err, &ours) {
 		return ours.error
-	case why != nil:
-		return why
 	}
-	return p.how(waited)
+	if why == nil {
+		why = p.how(waited)
+	}
+	if ended := p.cmd.ProcessState; ended != nil {
+		why.CPU = ended.UserTime() + ended.SystemTime()
+	}
+	return why
 }
 
 // how describes how a process ended that this process did not end.
@@ -333,6 +336,9 @@ func (p *Asking) how(waited error) *DiedError {
 		if strings.Contains(said, text) {
 			return died("needed more memory than it may have, %s", sandbox.Size(p.limits.Memory))
 		}
+	}
+	if used := p.cmd.ProcessState; used != nil && waited != nil && p.limits.CPU > 0 && used.UserTime()+used.SystemTime() >= p.limits.CPU*9/10 { // the system counts in other steps
+		return died("needed more processor time than it may have; --limit cpu=TIME sets it for each MiB")
 	}
 	how := "without an answer"
 	if waited != nil {

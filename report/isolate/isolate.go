@@ -98,14 +98,19 @@ type CopyError struct{ Why string }
 func (e *CopyError) Error() string { return e.Why }
 
 // DiedError is how a process ended that gave no answer. Evidence is lacking then.
-type DiedError struct{ How string }
+type DiedError struct {
+	How string
+	CPU time.Duration // processor time that it used, as far as the system shows it
+}
 
 func (e *DiedError) Error() string { return "the isolated process " + e.How }
 
 // Is reports whether evidence is lacking, which it is.
 func (e *DiedError) Is(target error) bool { return target == frame.ErrLacking }
 
-func died(format string, args ...any) *DiedError { return &DiedError{fmt.Sprintf(format, args...)} }
+func died(format string, args ...any) *DiedError {
+	return &DiedError{How: fmt.Sprintf(format, args...)}
+}
 
 // Frames.
 const (

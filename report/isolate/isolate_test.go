@@ -87,6 +87,10 @@ var honest = map[string]func(asked *Asked, match int) *Answer{
 	"fails": func(*Asked, int) *Answer {
 		return &Answer{Failure: &Failure{Status: document.Inconclusive, Lines: []string{"x: lacking"}, Whole: "x: lacking"}, Usage: "read"}
 	},
+	"burns": func(*Asked, int) *Answer {
+		for {
+		}
+	},
 	"eats": func(*Asked, int) *Answer {
 		var all [][]byte
 		for range 1 << 10 {
@@ -255,6 +259,12 @@ func TestHostile(t *testing.T) {
 		}
 	}
 	q := asked()
+	q.Rules.Limits.CPU = time.Second
+	_, _, err = as("burns").Ask(t.Context(), q, nil)
+	if died := (*DiedError)(nil); runtime.GOOS == "linux" && (!errors.As(err, &died) || died.CPU < time.Second*9/10 || !strings.Contains(err.Error(), "needed more processor time than it may have")) {
+		t.Errorf("processor time: %v", err)
+	}
+	q = asked()
 	q.Match, q.OfSeveral = 3, true
 	if _, _, err = as("unmatched").Ask(t.Context(), q, nil); err == nil || !strings.Contains(err.Error(), "a report that is not of match 3") {
 		t.Errorf("another match: %v", err)

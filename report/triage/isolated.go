@@ -9,6 +9,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/desynctool/desynctool/archive"
 	"github.com/desynctool/desynctool/internal/file/files"
@@ -57,6 +58,7 @@ func (x *Isolated) Find(ctx context.Context) (*Found, error) {
 			return nil, err
 		}
 	}
+	p.Asked.Rules.Limits.CPU = cmp.Or(p.Asked.Rules.Limits.CPU, p.processorTime())
 	f, err := p.find()
 	if err != nil {
 		p.Close()
@@ -74,9 +76,26 @@ func withUsual(l sandbox.Limits) sandbox.Limits {
 		usual.Wall = wall
 	}
 	return sandbox.Limits{
-		Memory: cmp.Or(l.Memory, usual.Memory), Wall: cmp.Or(l.Wall, usual.Wall),
+		Memory: cmp.Or(l.Memory, usual.Memory), Wall: cmp.Or(l.Wall, usual.Wall), CPU: l.CPU,
 		Files: cmp.Or(l.Files, usual.Files), Written: cmp.Or(l.Written, usual.Written),
 	}
+}
+
+// deskTime is the least processor time for a bundle of a desk, of which a process also writes a copy.
+const deskTime = time.Minute
+
+// processorTime returns the processor time of a process, 0 if that is not limited: a simulator may take any time.
+func (x *processes) processorTime() time.Duration {
+	paths := append(slices.DeleteFunc(slices.Clone(x.Asked.Paths), func(path string) bool { return path == archive.Stdin }), x.Asked.At)
+	given := x.size + archive.SizeOnDisk(slices.DeleteFunc(paths, func(path string) bool { return path == "" }))
+	budget, limited := limits.ProcessorTime(given)
+	switch {
+	case !limited || x.Asked.Sim != "":
+		return 0
+	case x.Asked.At != "":
+		return max(budget, deskTime)
+	}
+	return budget
 }
 
 // processes are those that were asked, one after the other.
@@ -86,6 +105,9 @@ type processes struct {
 	asking *isolate.Asking      // the process that is asked; nil for none
 	stdin  *files.TemporaryFile // what came on stdin, given to each process; nil without -
 	size   int64
+
+	used  time.Duration // processor time of the processes that died
+	spent error         // how the last one died
 
 	state  sandbox.State // of the first process
 	usage  string        // of the process that is asked
@@ -220,6 +242,12 @@ func (x *processes) start(q isolate.Request) (*isolate.Answer, error) {
 			bar(done, total)
 		}
 	}
+	if limit := q.Rules.Limits.CPU; limit > 0 {
+		if x.used >= limit {
+			return nil, x.spent
+		}
+		q.Rules.Limits.CPU = limit - x.used // of all processes together
+	}
 	asking, answer, err := reader.Ask(x.ctx, &q, stdin)
 	x.asking = asking
 	return x.took(answer, err)
@@ -229,6 +257,9 @@ func (x *processes) start(q isolate.Request) (*isolate.Answer, error) {
 func (x *processes) took(a *isolate.Answer, err error) (*isolate.Answer, error) {
 	if a != nil && a.Usage != "" {
 		x.usage = prose.OneLine(a.Usage)
+	}
+	if died := (*isolate.DiedError)(nil); errors.As(err, &died) {
+		x.used, x.spent = x.used+died.CPU, died
 	}
 	if err != nil { // the process is gone
 		x.asking = nil

@@ -12,26 +12,23 @@ import (
 // alone reports that the process runs one command, so that the processor time of the process belongs to the command.
 var alone atomic.Bool
 
-// leastGiven is the number of bytes as which smaller evidence counts for limits.CPU.
-const leastGiven = 1 << 20
-
 // Bound ends the context of a command that reads evidence when the command has used the processor time that limits.CPU
 // allows. A command that does not look at its context ends after another quarter of that time. given returns the size
 // of the evidence in bytes; it is called only if the command uses the time for the smallest evidence. A process that
 // runs more than one command is not bounded.
 func (e *Env) Bound(given func() int64) {
-	each := limits.CPU.Max()
-	if each == limits.None || !alone.Load() || e.endCPU != nil {
+	least, bounded := limits.ProcessorTime(0)
+	if !bounded || !alone.Load() || e.endCPU != nil {
 		return
 	}
 	ctx, cancel := context.WithCancelCause(e.Context)
 	running, end := context.WithCancel(context.Background())
 	e.Context, e.endCPU = ctx, func() { end(); cancel(nil) }
 	go func() {
-		if !await(running, time.Duration(each)) {
+		if !await(running, least) {
 			return
 		}
-		budget := time.Duration(float64(each) * float64(max(leastGiven, given())) / leastGiven)
+		budget, _ := limits.ProcessorTime(given())
 		if !await(running, budget) {
 			return
 		}

@@ -204,3 +204,11 @@ func Deadline() (time.Duration, bool) {
 	n := Wall.Max()
 	return time.Duration(n), n != None
 }
+
+// ProcessorTime returns how much processor time a command may use that plays nothing and is given so many bytes of
+// evidence. It returns false if that is not limited.
+func ProcessorTime(given int64) (time.Duration, bool) {
+	const least = 1 << 20 // bytes as which less evidence counts
+	each := CPU.Max()
+	return time.Duration(float64(each) * float64(max(least, given)) / least), each != None
+}
