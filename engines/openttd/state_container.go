@@ -3,6 +3,7 @@ package openttd
 import (
 	"bufio"
 	"bytes"
+	"compress/zlib"
 	"encoding/binary"
 	"fmt"
 	"io"
@@ -10,7 +11,6 @@ import (
 	"sync"
 
 	"github.com/anchore/go-lzo"
-	"github.com/klauspost/compress/zlib"
 
 	"github.com/desynctool/desynctool/internal/file/compression"
 	"github.com/desynctool/desynctool/internal/file/limits"
