@@ -129,7 +129,10 @@ func (c *Conclusion) seen(t *traits) bool {
 // byLoading are the classes of mistakes of a peer that came back with another state: a timer is
 // off if all numbers are, by the ticks that it was away.
 func (t *traits) byLoading(l *bisect.Loaded) []string {
-	if t.exact && l.After != nil && t.shape.offBy(t.point-*l.After) {
+	switch {
+	case l.After == nil && l.Began == bisect.BeganLoad: // it missed no tick that a timer could be off by
+		return []string{SaveForgets}
+	case t.exact && l.After != nil && t.shape.offBy(t.point-*l.After):
 		return []string{TimerOff, SaveForgets}
 	}
 	return []string{SaveForgets, TimerOff}

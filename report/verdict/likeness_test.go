@@ -191,3 +191,21 @@ func TestNames(t *testing.T) {
 		}
 	}
 }
+
+// Only a peer that was away, or may have been, can have a timer that is off by the time.
+func TestByLoading(t *testing.T) {
+	away := uint64(100)
+	for _, test := range []struct {
+		name   string
+		loaded bisect.Loaded
+		want   []string
+	}{
+		{"a load without a gap", bisect.Loaded{Began: bisect.BeganLoad}, []string{SaveForgets}},
+		{"a load after a gap", bisect.Loaded{Began: bisect.BeganLoad, After: &away}, []string{SaveForgets, TimerOff}},
+		{"a join", bisect.Loaded{Began: bisect.BeganJoin}, []string{SaveForgets, TimerOff}},
+	} {
+		if got := (&traits{}).byLoading(&test.loaded); !slices.Equal(got, test.want) {
+			t.Errorf("%s: %v, want %v", test.name, got, test.want)
+		}
+	}
+}
