@@ -27,6 +27,7 @@ type Branches struct {
 	At          []CodePlace     `json:"at,omitempty"`
 	Next        *[2][]CodePlace `json:"next,omitempty"`
 	Alone       *int            `json:"alone,omitempty"`
+	Calls       []string        `json:"calls,omitempty"` // of the block that decides
 	Stack       []CodePlace     `json:"stack,omitempty"`
 	System      string          `json:"system,omitempty"`
 	StateFirst  string          `json:"state_first,omitempty"`
@@ -47,7 +48,7 @@ func NewBranches(f *flow.Finding, err error) *Branches {
 		doc.By = "lines"
 	}
 	if f.Kind == flow.Branch || f.Kind == flow.Unsteady {
-		doc.At, doc.Stack = newCodePlaces(f.At), newCodePlaces(f.Stack)
+		doc.At, doc.Stack, doc.Calls = newCodePlaces(f.At), newCodePlaces(f.Stack), f.Calls
 		doc.Next = &[2][]CodePlace{newCodePlaces(f.Next[0]), newCodePlaces(f.Next[1])}
 	}
 	return doc

@@ -90,3 +90,54 @@ func TestCode(t *testing.T) {
 		t.Errorf("without a tick: %+v", c.Code)
 	}
 }
+
+// TestCauseByCode: calls in the code that decides show one class, unless something speaks against it.
+func TestCauseByCode(t *testing.T) {
+	calls := func(kind document.CodeKind, names ...string) *document.Code {
+		b := branchesAt(kind, 5, false)
+		b.Calls = names
+		return chosen(b, nil)
+	}
+	in := func(function string) *document.Code {
+		k := calls(document.CodeUnsteady)
+		k.Branches.Stack = []document.CodePlace{{Function: function}}
+		return k
+	}
+	follows := calls(document.CodeBranch, "time")
+	follows.Branches.Consequence = true
+	shown := []Cause{{Class: ThreadTiming, Standing: Shown}, {Class: WallClock, Standing: Shown}}
+	for _, test := range []struct {
+		name     string
+		code     *document.Code
+		causes   []Cause
+		excluded string
+		want     string // the classes
+	}{
+		{"a clock", calls(document.CodeUnsteady, "clock_gettime@GLIBC_2.17"), nil, "", WallClock},
+		{"a clock of C++", calls(document.CodeBranch, "_ZNSt6chrono3_V212system_clock3nowEv"), nil, "", WallClock},
+		{"a clock of Rust", calls(document.CodeBranch, "_ZN3std4time7Instant3now17h0123456789abcdefE"), nil, "", WallClock},
+		{"the locale", calls(document.CodeBranch, "setlocale"), nil, "", Locale},
+		{"a function of the game", calls(document.CodeBranch, "time_left", "clock_of"), nil, "", ""},
+		{"two classes", calls(document.CodeBranch, "setlocale", "time"), nil, "", ""},
+		{"a branch that follows", follows, nil, "", ""},
+		{"a hash table", in("hashbrown::raw::RawIter<T>::next"), nil, "", IterationOrder},
+		{"a game's hash table", in("game::hash_table_next"), nil, "", ""},
+		{"excluded", calls(document.CodeBranch, "time"), nil, WallClock, ""},
+		{"one of those that an experiment shows", calls(document.CodeUnsteady, "time"), shown, "", WallClock},
+		{"none of those that an experiment shows", calls(document.CodeUnsteady, "time"), shown[:1], "", ThreadTiming},
+		{"a likeness", calls(document.CodeBranch, "time"), []Cause{{Class: Float, Standing: Looks}}, "", WallClock},
+	} {
+		c := &Conclusion{Code: test.code, Causes: test.causes}
+		if test.excluded != "" {
+			c.exclude(sign(OneBit), test.excluded)
+		}
+		c.causeByCode()
+		var got []string
+		for _, cause := range c.Causes {
+			got = append(got, cause.Class)
+		}
+		if strings.Join(got, " ") != test.want {
+			t.Errorf("%s: %q, expected %q", test.name, got, test.want)
+		}
+	}
+}

@@ -31,6 +31,7 @@ const (
 	ZeroOnOneSide                     // values of one field are zero on one side; Numbers: how many
 	ValuesInOtherRows                 // the same values are in other rows; Numbers: in how many columns
 	EachOthersKeys                    // new entities have each other's keys; Numbers: those on the first side only, on the second
+	CalledWhere                       // the code that decides calls a function, or is part of it; Names: the function
 	RNGFirst                          // the RNG alone differs after the first system, or at the end of the tick
 )
 
@@ -71,6 +72,7 @@ var signNames = [...]string{
 	ZeroOnOneSide:     "ZeroOnOneSide",
 	ValuesInOtherRows: "ValuesInOtherRows",
 	EachOthersKeys:    "EachOthersKeys",
+	CalledWhere:       "CalledWhere",
 	RNGFirst:          "RNGFirst",
 }
 

@@ -65,6 +65,7 @@ func Conclude(e Evidence) (*Conclusion, error) {
 	c.code(e)
 	t := observe(e, c)
 	c.causes(e, t)
+	c.causeByCode()
 	c.answer(e)
 	c.rests()
 	c.fingerprints(t)

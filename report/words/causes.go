@@ -337,6 +337,8 @@ func Sign(s verdict.Sign) string {
 		return fmt.Sprintf("values of %s are the same on both sides, but in other rows", prose.Count(number(0), "column", "columns"))
 	case verdict.EachOthersKeys:
 		return fmt.Sprintf("new entities have each other's keys: %d and %d are on one side only", number(0), number(1))
+	case verdict.CalledWhere:
+		return fmt.Sprintf("the code in which the builds depart calls %s", name(0))
 	case verdict.RNGFirst:
 		return "the RNG differs first, and nothing else"
 	}

@@ -67,6 +67,8 @@ type steps struct {
 	have   []Address
 	index  uint64 // of the next branch
 	last   int32
+	before Address // the branch before the returned one
+	latest Address
 }
 
 func (l *lines) steps(ctx context.Context, build int, r *Recording, thread uint32, keep func(n int32) bool) *steps {
@@ -87,6 +89,7 @@ func (s *steps) next() (n int32, at Address, index uint64, err error) {
 		}
 		at, index = s.have[0], s.index
 		s.have = s.have[1:]
+		s.before, s.latest = s.latest, at
 		s.index++
 		if n, err = s.lines.number(s.build, at); err != nil {
 			return 0, 0, 0, err
@@ -238,7 +241,7 @@ func (l *lines) aligned(ctx context.Context, o *learned, ticks [2]*Recording, th
 		for i := range at {
 			p.near[i] = around[i]
 			if n[i] >= 0 {
-				p.next[i] = &at[i]
+				p.next[i], p.before[i] = &at[i], []Address{s[i].before}
 				p.near[i] = append(p.near[i], at[i])
 			}
 		}

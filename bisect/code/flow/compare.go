@@ -7,12 +7,15 @@ const window = 4096
 
 // difference is where two sequences of branches go different ways.
 type difference struct {
-	equal uint64       // branches before it, as the first sequence counts
-	index [2]uint64    // of the last equal branch in each, as it counts; meaningless if equal is 0
-	last  [2]Address   // the last equal branch
-	next  [2]*Address  // the first that differs; nil where a sequence ends
-	near  [2][]Address // the branches around it
-	alone *int         // the build that has the difference, of builds that cannot be compared there
+	equal uint64      // branches before it, as the first sequence counts
+	index [2]uint64   // of the last equal branch in each, as it counts; meaningless if equal is 0
+	last  [2]Address  // the last equal branch
+	next  [2]*Address // the first that differs; nil where a sequence ends
+	// before are the branches before next that decided: the last ones of two runs of one build, whose values may come from a
+	// function that has just returned, else the last one.
+	before [2][]Address
+	near   [2][]Address // the branches around it
+	alone  *int         // the build that has the difference, of builds that cannot be compared there
 }
 
 // identical compares two threads address by address: one build recorded both. It returns nil if all branches are equal.
@@ -51,12 +54,16 @@ func identical(ctx context.Context, a, b *Branches) (*difference, error) {
 	}
 }
 
+// lately is how many branches may lie between a value and the decision by it.
+const lately = 3
+
 // differenceAt describes the difference at place i of two buffers.
 func differenceAt(equal uint64, i int, bufs [2][]Address, have [2]int, before []Address) *difference {
 	p := &difference{equal: equal, index: [2]uint64{equal - 1, equal - 1}}
 	past := append(before, bufs[0][:i]...)
 	if len(past) > 0 {
 		p.last = [2]Address{past[len(past)-1], past[len(past)-1]}
+		p.before[0] = past[max(0, len(past)-lately):]
 	}
 	for k := range bufs {
 		if i < have[k] {

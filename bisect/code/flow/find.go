@@ -43,6 +43,8 @@ type Finding struct {
 	// Alone, if not nil, is the build that goes to its Next for the first time in this tick, where the other build does not
 	// go; the Next of the other is empty then.
 	Alone *int
+	// Calls are the functions that the builds call in the blocks that decide, by the names of the linker, sorted.
+	Calls []string
 	// Stack are the calls at At, the innermost first.
 	Stack code.Stack
 	// System is the system in which the branches differ, if the tick can be stepped. StateFirst is the system after which
@@ -249,6 +251,7 @@ func (l *lines) earlier(ctx context.Context, runs [2]*run, thread uint32, p *dif
 	}
 	out := &difference{equal: first.index, alone: &build}
 	out.last[build], out.next[build], out.near[build] = first.from, &first.to, first.near
+	out.before[build] = []Address{first.from}
 	if first.index > 0 {
 		out.index[build] = first.index - 1
 	}
@@ -287,6 +290,13 @@ func describe(out *Finding, p *difference, programs [2]*programs, stack []Addres
 	if out.At, err = programs[of].decides(at, p.near[of], out.Next); err != nil {
 		return err
 	}
+	for i, list := range p.before {
+		for _, at := range list {
+			out.Calls = append(out.Calls, programs[i].calls(at)...)
+		}
+	}
+	slices.Sort(out.Calls)
+	out.Calls = slices.Compact(out.Calls)
 	noted := len(programs[of].notes)
 	for i := slices.Index(stack, at) + 1; i > 0 && i < len(stack); i++ {
 		places, err := programs[of].places(stack[i])

@@ -160,6 +160,14 @@ func (p *programs) decides(at Address, near []Address, next [2][]code.Place) ([]
 	return p.program(at.Module()).Last(at.Offset()-1, end.Offset()-1)
 }
 
+// calls returns the functions that the block that begins with a branch calls: up to the next call of the recorder.
+func (p *programs) calls(at Address) []string {
+	if program := p.program(at.Module()); program != nil {
+		return program.Calls(at.Offset(), "__sanitizer_cov_trace_pc")
+	}
+	return nil
+}
+
 // decider returns the block that decided to go on at next: the last branch, or, if that returned from a function that was
 // called in the block, the call. The stack is the one at the last branch.
 func (p *programs) decider(last Address, stack []Address, next *Address) Address {

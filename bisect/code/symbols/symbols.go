@@ -24,6 +24,7 @@ type Program struct {
 	units     []*unit
 	ranges    []span[*unit]      // ascending
 	functions []debuginfo.Symbol // of the symbol table, for code without DWARF
+	calls     *debuginfo.Calls
 }
 
 // unit is a compilation unit, read when it is first needed.
@@ -62,6 +63,9 @@ type span[T any] struct {
 func Open(r io.ReaderAt, name string) (_ *Program, err error) {
 	p := &Program{module: name}
 	if p.functions, err = debuginfo.Symbols(r); err != nil {
+		return nil, err
+	}
+	if p.calls, err = debuginfo.OpenCalls(r); err != nil {
 		return nil, err
 	}
 	info, err := debuginfo.Open(r)
@@ -199,6 +203,10 @@ func (p *Program) Places(at uint64) ([]code.Place, error) {
 	}
 	return list, nil
 }
+
+// Calls returns the functions that the code from an address on calls up to the next call of a function whose name begins
+// with end, sorted, by the names of the linker.
+func (p *Program) Calls(from uint64, end string) []string { return p.calls.Block(from, end) }
 
 // Declared returns the line at which the innermost function around an address is declared, 0 if it is not known.
 func (p *Program) Declared(at uint64) (int, error) {
