@@ -99,10 +99,11 @@ func (c *Calls) Block(from uint64, end string) (names []string) {
 			return nil
 		}
 		for i := range b {
-			name, ok := c.names[from+uint64(i)]
-			if ok && i > 0 {
+			if _, begins := c.names[from+uint64(i)]; begins && i > 0 {
 				return sorted(names)
 			}
+			var name string
+			var ok bool
 			switch {
 			case b[i] == 0xe8 && i+5 <= len(b):
 				name, ok = c.names[target(from+uint64(i)+5, b[i+1:])]

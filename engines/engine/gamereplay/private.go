@@ -21,9 +21,7 @@ func (w *Witness) bound(c *confine.Command) {
 	c.Reads = append(c.Reads, filepath.SplitList(os.Getenv("PATH"))...)
 	for _, value := range w.Program.Options {
 		_, after, _ := strings.Cut(value, "=")
-		for _, path := range slices.Concat(filepath.SplitList(value), filepath.SplitList(after)) {
-			c.Reads = append(c.Reads, path)
-		}
+		c.Reads = append(c.Reads, slices.Concat(filepath.SplitList(value), filepath.SplitList(after))...)
 	}
 }
 
