@@ -78,7 +78,7 @@ func chosen(b *document.Branches, w *document.Writes) *document.Code {
 // not known, or if it follows from an earlier difference.
 func (c *Conclusion) line() []string {
 	k := c.Code
-	if k == nil || k.Function == "" || k.Line == 0 || k.Branches != nil && k.Branches.Consequence && k.Kind == document.CodeBranch {
+	if k == nil || k.Function == "" || k.Line == 0 || k.Branches != nil && k.Branches.Consequence && k.Kind != document.CodeWrite {
 		return nil
 	}
 	return []string{k.Function, path.Base(strings.ReplaceAll(k.File, `\`, "/")) + ":" + strconv.Itoa(k.Line)}

@@ -105,6 +105,8 @@ func TestCauseByCode(t *testing.T) {
 	}
 	follows := calls(document.CodeBranch, "time")
 	follows.Branches.Consequence = true
+	unsteady := calls(document.CodeUnsteady, "time")
+	unsteady.Branches.Consequence = true
 	shown := []Cause{{Class: ThreadTiming, Standing: Shown}, {Class: WallClock, Standing: Shown}}
 	for _, test := range []struct {
 		name     string
@@ -120,6 +122,7 @@ func TestCauseByCode(t *testing.T) {
 		{"a function of the game", calls(document.CodeBranch, "time_left", "clock_of"), nil, "", ""},
 		{"two classes", calls(document.CodeBranch, "setlocale", "time"), nil, "", ""},
 		{"a branch that follows", follows, nil, "", ""},
+		{"runs of one build that follow", unsteady, nil, "", ""},
 		{"a hash table", in("hashbrown::raw::RawIter<T>::next"), nil, "", IterationOrder},
 		{"a game's hash table", in("game::hash_table_next"), nil, "", ""},
 		{"excluded", calls(document.CodeBranch, "time"), nil, WallClock, ""},

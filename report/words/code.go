@@ -36,17 +36,19 @@ func inCode(c *verdict.Conclusion) []string {
 	if k.By == "branches" {
 		equal = prose.Count(k.Equal, "equal branch", "equal branches")
 	}
-	switch {
-	case k.Kind == document.CodeData:
-		return []string{fmt.Sprintf("Both builds take the same %s in the tick: they compute other values by the same logic.", prose.Count(k.Equal, "branch", "branches"))}
-	case k.Kind == document.CodeUnsteady:
-		return []string{fmt.Sprintf("One build, %s, goes another way each time, in %s.", prose.Name(k.Branches.Builds[0]), where)}
-	case k.Kind == document.CodeWrite:
-		return []string{fmt.Sprintf("After %s, the builds write different values in %s%s.", equal, where, written(k.Values))}
-	case k.Branches.Consequence:
-		return []string{fmt.Sprintf("After %s, the builds go different ways in %s, since values differ before: %s wrote them.", equal, where, prose.Name(k.Branches.StateFirst))}
+	since := ""
+	if k.Branches != nil && k.Branches.Consequence {
+		since = fmt.Sprintf(", since values differ before: %s wrote them", prose.Name(k.Branches.StateFirst))
 	}
-	return []string{fmt.Sprintf("After %s, the builds go different ways in %s.", equal, where)}
+	switch k.Kind {
+	case document.CodeData:
+		return []string{fmt.Sprintf("Both builds take the same %s in the tick: they compute other values by the same logic.", prose.Count(k.Equal, "branch", "branches"))}
+	case document.CodeUnsteady:
+		return []string{fmt.Sprintf("One build, %s, goes another way each time, in %s%s.", prose.Name(k.Branches.Builds[0]), where, since)}
+	case document.CodeWrite:
+		return []string{fmt.Sprintf("After %s, the builds write different values in %s%s.", equal, where, written(k.Values))}
+	}
+	return []string{fmt.Sprintf("After %s, the builds go different ways in %s%s.", equal, where, since)}
 }
 
 // written lists what the builds write.

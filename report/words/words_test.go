@@ -494,6 +494,7 @@ func TestCode(t *testing.T) {
 		{document.Code{Kind: document.CodeBranch, Tick: &earlier, Equal: 12, By: "lines", CodePlace: at, Branches: builds}, "After 12 equal lines, the builds go different ways in hit (combat.c:212), in tick 88 already."},
 		{document.Code{Kind: document.CodeBranch, Tick: &tick, Equal: 2, By: "branches", CodePlace: at, Branches: follows}, "After 2 equal branches, the builds go different ways in hit (combat.c:212), since values differ before: Move wrote them."},
 		{document.Code{Kind: document.CodeUnsteady, Tick: &tick, Equal: 2, By: "branches", CodePlace: at, Branches: builds}, "One build, “exec:./own game”, goes another way each time, in hit (combat.c:212)."},
+		{document.Code{Kind: document.CodeUnsteady, Tick: &tick, Equal: 2, By: "branches", CodePlace: at, Branches: follows}, "One build, “exec:./own game”, goes another way each time, in hit (combat.c:212), since values differ before: Move wrote them."},
 		{document.Code{Kind: document.CodeWrite, Tick: &tick, By: "writes", CodePlace: at, Values: map[string]string{"own": "40", "a sound": "41"}}, "After 0 equal writes, the builds write different values in hit (combat.c:212): 40 in own and 41 in “a sound”."},
 		{document.Code{Kind: document.CodeData, Tick: &tick, Equal: 3, By: "branches"}, "Both builds take the same 3 branches in the tick: they compute other values by the same logic."},
 	} {

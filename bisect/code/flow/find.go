@@ -266,7 +266,7 @@ func (f *finder) part(out *Finding, p *difference) error {
 	if out.Thread != 0 || p.equal == 0 {
 		return nil
 	}
-	return f.systems(out, p)
+	return f.systems(out, p, [2]int{0, 1})
 }
 
 // describe names the places of a difference. The stack is the one at the last equal branch.
@@ -340,7 +340,11 @@ func (f *finder) steady(out *Finding, p *difference) error {
 			}
 			name := out.Builds[i]
 			*out = Finding{Kind: Unsteady, Tick: out.Tick, Builds: [2]string{name, name}, Thread: thread, Equal: changed.equal}
-			return describe(out, changed, [2]*programs{f.programs[i], f.programs[i]}, nil)
+			err = describe(out, changed, [2]*programs{f.programs[i], f.programs[i]}, nil)
+			if err != nil || thread != 0 || changed.equal == 0 {
+				return err
+			}
+			return f.systems(out, changed, [2]int{i, i})
 		}
 		if i == of {
 			stack = again.tick.Stack
@@ -355,38 +359,60 @@ func (f *finder) steady(out *Finding, p *difference) error {
 // maxHashing is how many branches the hash after a system may take, such as the game's own description of its state.
 const maxHashing = 1000
 
-// level takes the branches of the hashes after each system out of the counts: a whole tick, of count branches, has one hash.
-// It reports whether the counts fit; a build that cannot be stepped has none.
-func level(parts []part, count uint64) bool {
+// hashing returns how many branches the hash after a system takes: a whole tick, of count branches, has one hash, and a
+// tick in steps has one after each system. It reports whether the counts fit.
+func hashing(parts []part, count uint64) (each uint64, ok bool) {
 	n := uint64(len(parts))
 	if n == 0 || parts[n-1].until < count {
-		return false
+		return 0, false
 	}
 	more := parts[n-1].until - count
 	if n == 1 {
-		return more == 0
+		return 0, more == 0
 	}
-	each := more / (n - 1)
-	if more%(n-1) != 0 || each > maxHashing {
-		return false
-	}
-	for i := range parts {
-		parts[i].until -= uint64(i) * each
-	}
-	return true
+	each = more / (n - 1)
+	return each, more%(n-1) == 0 && each <= maxHashing
 }
 
-// systems finds the system of the difference, and whether the states differ in an earlier system: then the branches
-// differ since the values do.
-func (f *finder) systems(out *Finding, p *difference) error {
-	var parts [2][]part
-	for i, r := range f.recorders {
-		var err error
-		if parts[i], err = r.systems(); err != nil {
-			return err
+// parts returns the systems of the tick in a build, with the branches of each, without the branches of the hashes. How many
+// a hash takes is learned from the tick before, which is alike in all runs; without one, from the tick itself. It returns
+// none if the build cannot be stepped, or if the counts do not fit.
+func (f *finder) parts(build int) ([]part, error) {
+	r, tick, count := f.recorders[build], f.opts.Tick, f.runs[build].tick.Thread(0).Count
+	list, err := r.systems(tick)
+	if err != nil || len(list) == 0 {
+		return nil, err
+	}
+	known := list
+	if lead := f.runs[build].lead; len(lead) > 0 {
+		if known, err = r.systems(tick - 1); err != nil {
+			return nil, err
 		}
-		if !level(parts[i], f.runs[i].tick.Thread(0).Count) {
-			return nil
+		count = lead[len(lead)-1].Thread(0).Count
+	}
+	each, ok := hashing(known, count)
+	if !ok {
+		return nil, nil
+	}
+	for i := range list {
+		taken := uint64(i+1) * each
+		if list[i].until < taken {
+			return nil, nil
+		}
+		list[i].until -= taken
+	}
+	list[len(list)-1].until = math.MaxUint64 // the hash of the whole tick
+	return list, nil
+}
+
+// systems finds the system of a difference between two builds, or two runs of one, and whether the states differ in an
+// earlier system: then the branches differ since the values do.
+func (f *finder) systems(out *Finding, p *difference, builds [2]int) error {
+	var parts [2][]part
+	for i, build := range builds {
+		var err error
+		if parts[i], err = f.parts(build); err != nil {
+			return err
 		}
 	}
 	in := func(i int) int {
@@ -400,14 +426,29 @@ func (f *finder) systems(out *Finding, p *difference) error {
 		return nil
 	}
 	out.System = parts[0][a].system
-	for i := range min(len(parts[0]), len(parts[1])) {
-		if parts[0][i].system != parts[1][i].system {
-			break
+	first := firstState(parts)
+	if first < 0 && builds[0] == builds[1] { // two runs can be equal by chance
+		var err error
+		if parts[1], err = f.parts(1 - builds[1]); err != nil {
+			return err
 		}
-		if parts[0][i].hash != parts[1][i].hash {
-			out.StateFirst, out.Consequence = parts[0][i].system, i < a
-			break
-		}
+		first = firstState(parts)
+	}
+	if first >= 0 {
+		out.StateFirst, out.Consequence = parts[0][first].system, first < a
 	}
 	return nil
+}
+
+// firstState returns the first system after which the states of two runs differ, -1 if there is none.
+func firstState(parts [2][]part) int {
+	for i := range min(len(parts[0]), len(parts[1])) {
+		if parts[0][i].system != parts[1][i].system {
+			return -1
+		}
+		if parts[0][i].hash != parts[1][i].hash {
+			return i
+		}
+	}
+	return -1
 }

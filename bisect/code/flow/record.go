@@ -111,10 +111,10 @@ func (r *recorder) play(out *run, spot *bisect.Spot, b bisect.Brancher, stop uin
 	return Open(f)
 }
 
-// systems steps the tick system by system and notes how many branches each takes. It returns none if the build cannot do
-// so.
-func (r *recorder) systems() (list []part, err error) {
-	spot, b, err := r.reach(r.tick)
+// systems steps a tick system by system and notes how many branches each takes, with the branches of the hash after it. It
+// returns none if the build cannot do so.
+func (r *recorder) systems(tick uint64) (list []part, err error) {
+	spot, b, err := r.reach(tick)
 	if err != nil {
 		return nil, err
 	}
@@ -146,7 +146,7 @@ func (r *recorder) systems() (list []part, err error) {
 			p.until += flows[0].Count
 		}
 		if list = append(list, p); len(list) > maxSystems {
-			return nil, fmt.Errorf("%s: tick %d has more than %d systems", r.sim.Name, r.tick, maxSystems)
+			return nil, fmt.Errorf("%s: tick %d has more than %d systems", r.sim.Name, tick, maxSystems)
 		}
 	}
 	_, err = b.Branches(bisect.BranchesOff, "", math.MaxUint64)
