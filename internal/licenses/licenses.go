@@ -2,13 +2,13 @@
 package licenses
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"runtime"
 	"runtime/debug"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/desynctool/desynctool/docs"
 )
@@ -108,20 +108,21 @@ func standard(version string) Module {
 func (l List) Text(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "desynctool is licensed under %s. Copyright 2026 The desynctool authors.\nIt is linked with these modules:\n\n", l.License)
-	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "MODULE\tVERSION\tLICENCE")
+	rows := [][3]string{{"MODULE", "VERSION", "LICENCE"}}
 	for _, m := range l.Modules {
 		id := "not known"
 		if m.License != nil {
 			id = *m.License
 		}
-		version := m.Version
-		if version == "" {
-			version = "-"
-		}
-		fmt.Fprintf(t, "%s\t%s\t%s\n", m.Module, version, id)
+		rows = append(rows, [3]string{m.Module, cmp.Or(m.Version, "-"), id})
 	}
-	t.Flush() // to a strings.Builder, which never fails
+	module, version := 0, 0 // widths
+	for _, r := range rows {
+		module, version = max(module, len(r[0])), max(version, len(r[1]))
+	}
+	for _, r := range rows {
+		fmt.Fprintf(&b, "%-*s  %-*s  %s\n", module, r[0], version, r[1], r[2])
+	}
 	if !l.Complete {
 		fmt.Fprintln(&b, "\nThis build does not record its modules: the list has only Go's standard library.")
 	}
