@@ -16,6 +16,7 @@ import (
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/report/bundle"
 	"github.com/desynctool/desynctool/report/document"
+	"github.com/desynctool/desynctool/report/page"
 	"github.com/desynctool/desynctool/report/triage"
 )
 
@@ -36,14 +37,8 @@ func (e *env) triageMatches(found *triage.Found, paths []string, flags triageFla
 	if flags.start != "" {
 		return fmt.Errorf("--write-up describes one match; --match N selects one: %s", found.Named)
 	}
-	if flags.open {
-		return fmt.Errorf("%w: %s", errOpenMatches, found.Named)
-	}
-	whole := false // a format needs more than a line for each
+	whole := flags.open // a format needs more than a line for each
 	for _, out := range format.Wanted() {
-		if out.Format == "html" {
-			return fmt.Errorf("--format html shows one match; --match N takes one: %s", found.Named)
-		}
 		whole = whole || out.Format != "text"
 	}
 	var saved spool
@@ -95,7 +90,15 @@ func (e *env) triageMatches(found *triage.Found, paths []string, flags triageFla
 	}
 	end()
 	next := howToSee("triage", paths, number)
-	return errors.Join(e.RenderMatches(format, eachOf(short), saved.each, &next, flags.all), cli.Ended(status))
+	if err := e.RenderMatches(format, eachOf(short), saved.each, &next, flags.all); err != nil {
+		return errors.Join(err, cli.Ended(status))
+	}
+	if flags.open {
+		if err := e.openPage(format, func(w io.Writer) error { return page.WriteMatches(w, saved.each) }); err != nil {
+			return err
+		}
+	}
+	return cli.Ended(status)
 }
 
 // eachOf iterates over reports in memory.

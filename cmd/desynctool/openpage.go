@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -23,15 +24,15 @@ func addOpen(cmd *cobra.Command, open *bool) {
 	cmd.Flags().BoolVar(open, "open", false, "open the page with the pictures in a browser: the file of --format html=FILE, else a temporary file")
 }
 
-// openPage opens the page of a report in a browser: the file that it was written to, else a temporary one. If it cannot
+// openPage opens a page in a browser: the file that it was written to, else a temporary one. If it cannot
 // be opened, stderr shows the path, and the command does not fail.
-func (e *env) openPage(o *cli.Outputs, r *document.Report) error {
+func (e *env) openPage(o *cli.Outputs, write func(io.Writer) error) error {
 	var path string
 	if i := slices.IndexFunc(o.List, func(out cli.Output) bool { return out.Format == "html" && out.File != "" }); i >= 0 {
 		path = o.List[i].File
 	} else {
 		var err error
-		if path, err = writePage(r); err != nil {
+		if path, err = writePage(write); err != nil {
 			return err
 		}
 	}
@@ -41,12 +42,14 @@ func (e *env) openPage(o *cli.Outputs, r *document.Report) error {
 	return nil
 }
 
-// errOpenMatches reports that --open shows only one report.
-var errOpenMatches = errors.New("--open shows one match; --match N takes one")
+// pageOf writes the page of a report.
+func pageOf(r *document.Report) func(io.Writer) error {
+	return func(w io.Writer) error { return page.Write(w, r) }
+}
 
-// writePage writes the page of a report into a temporary folder that only the user can read. The folder stays, because
+// writePage writes a page into a temporary folder that only the user can read. The folder stays, because
 // a browser may read it at any time.
-func writePage(r *document.Report) (path string, err error) {
+func writePage(write func(io.Writer) error) (path string, err error) {
 	dir, err := os.MkdirTemp("", "desynctool-")
 	if err != nil {
 		return "", files.NoTemporary(os.TempDir(), err)
@@ -56,7 +59,7 @@ func writePage(r *document.Report) (path string, err error) {
 	if err != nil {
 		return "", err
 	}
-	return path, errors.Join(page.Write(f, r), f.Close())
+	return path, errors.Join(write(f), f.Close())
 }
 
 // openedPage opens pages from explore and writes each of them once.
@@ -72,7 +75,7 @@ func (o *openedPage) open(r *document.Report) (string, error) {
 	path, written := o.paths[r]
 	if !written {
 		var err error
-		if path, err = writePage(r); err != nil {
+		if path, err = writePage(pageOf(r)); err != nil {
 			return "", err
 		}
 		if o.paths == nil {

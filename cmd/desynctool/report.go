@@ -20,6 +20,7 @@ import (
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/report/bundle"
 	"github.com/desynctool/desynctool/report/document"
+	"github.com/desynctool/desynctool/report/page"
 	"github.com/desynctool/desynctool/report/peers"
 	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/snapshot/merkle"
@@ -173,8 +174,12 @@ func readSaved(e *env, tree *archive.Tree, path string) (any, error) {
 
 // renderSaved renders a report of any kind.
 func (e *env) renderSaved(format *cli.Outputs, saved any, flags reportFlags) error {
-	if _, one := saved.(*document.Report); flags.open && !one {
-		return errors.New("--open shows one saved report of triage, and nothing else")
+	if flags.open {
+		switch saved.(type) {
+		case *document.Report, []*document.Report:
+		default:
+			return errors.New("--open shows a saved report of triage, and nothing else")
+		}
 	}
 	switch r := saved.(type) {
 	case *peers.Merged:
@@ -198,7 +203,7 @@ func (e *env) renderSaved(format *cli.Outputs, saved any, flags reportFlags) err
 		if err := e.RenderReport(format, r, flags.all); err != nil || !flags.open {
 			return err
 		}
-		return e.openPage(format, r)
+		return e.openPage(format, pageOf(r))
 	case []*document.Report:
 		if flags.redact {
 			for i := range r {
@@ -207,7 +212,10 @@ func (e *env) renderSaved(format *cli.Outputs, saved any, flags reportFlags) err
 				r[i].Match = &match
 			}
 		}
-		return e.RenderMatches(format, eachOf(r), eachOf(r), nil, flags.all)
+		if err := e.RenderMatches(format, eachOf(r), eachOf(r), nil, flags.all); err != nil || !flags.open {
+			return err
+		}
+		return e.openPage(format, func(w io.Writer) error { return page.WriteMatches(w, eachOf(r)) })
 	}
 	return fmt.Errorf("%T cannot be rendered", saved)
 }

@@ -234,7 +234,7 @@ func doTriage(e *env, paths []string, flags triageFlags, format *cli.Outputs) er
 		return err
 	}
 	if flags.open {
-		if err := e.openPage(format, r); err != nil {
+		if err := e.openPage(format, pageOf(r)); err != nil {
 			return err
 		}
 	}

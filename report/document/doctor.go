@@ -284,7 +284,7 @@ func doctorMatchesText(out *Text, matches []CheckedMatch, next Step) {
 	s := out.Style
 	name := 0
 	for i := range matches {
-		name = max(name, prose.Columns(Safe(matches[i].title())))
+		name = max(name, prose.Columns(Safe(matches[i].Title())))
 	}
 	out.put(s.bold.Sprint(prose.Count(uint64(len(matches)), "match", "matches")))
 	for i := range matches {
@@ -296,7 +296,7 @@ func doctorMatchesText(out *Text, matches []CheckedMatch, next Step) {
 		case Inconclusive:
 			word = s.warn.Sprint("LACKING ")
 		}
-		title := Safe(m.title())
+		title := Safe(m.Title())
 		about := fmt.Sprintf("%s, %s, %d with trouble", prose.Count(uint64(m.Peers), "peer", "peers"), prose.Count(uint64(m.Files), "file", "files"), m.Trouble)
 		if m.Error != "" {
 			about = Safe(m.Error)

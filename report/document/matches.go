@@ -82,6 +82,17 @@ func MatchesJSON(w io.Writer, each Each) error {
 	return err
 }
 
+// CountedStatuses names how many reports have each status, the worst first.
+func CountedStatuses(counts map[Status]int) string {
+	var counted []string
+	for _, k := range []Status{Diverged, Failed, Inconclusive, InSync} {
+		if counts[k] > 0 {
+			counted = append(counted, fmt.Sprintf("%d %s", counts[k], strings.Replace(k.Words(), "error", "with an error", 1)))
+		}
+	}
+	return strings.Join(counted, ", ")
+}
+
 // maxMatchName is how many columns the name of a match takes, at most.
 const maxMatchName = 60
 
@@ -98,19 +109,13 @@ func MatchesText(w io.Writer, s Style, each Each, next *Step, all bool) error {
 			return err
 		}
 		list = append(list, r)
-		d := r.match()
+		d := r.InMatch()
 		name = max(name, prose.Columns(matchName(d)))
 		game = max(game, prose.Columns(Safe(d.Game)))
 		status = max(status, len(statusWord(r.Status)))
 		counts[r.Status.Known()]++
 	}
-	var counted []string
-	for _, k := range []Status{Diverged, Failed, Inconclusive, InSync} {
-		if counts[k] > 0 {
-			counted = append(counted, fmt.Sprintf("%d %s", counts[k], strings.Replace(k.Words(), "error", "with an error", 1)))
-		}
-	}
-	t.put(s.bold.Sprint(prose.Count(len(list), "match", "matches")), "  ", strings.Join(counted, ", "))
+	t.put(s.bold.Sprint(prose.Count(len(list), "match", "matches")), "  ", CountedStatuses(counts))
 	t.put()
 	digits := len(fmt.Sprint(len(list)))
 	if before := digits + status + game + name + 8; t.width > 0 && before+leastLast > t.width {
@@ -118,7 +123,7 @@ func MatchesText(w io.Writer, s Style, each Each, next *Step, all bool) error {
 	}
 	var about []string
 	for _, r := range list {
-		d := r.match()
+		d := r.InMatch()
 		line := fmt.Sprintf("%*d  ", digits, d.Number)
 		line += s.Verdict(r.Status) + strings.Repeat(" ", status-len(statusWord(r.Status))+2)
 		if d.Game != "" || game > 0 {
@@ -136,7 +141,7 @@ func MatchesText(w io.Writer, s Style, each Each, next *Step, all bool) error {
 	t.list(about, all, s)
 	doubts := 0
 	for _, r := range list {
-		for _, doubt := range r.match().Doubts {
+		for _, doubt := range r.InMatch().Doubts {
 			if doubts++; doubts > shownDoubts && !all {
 				continue
 			}
@@ -144,7 +149,7 @@ func MatchesText(w io.Writer, s Style, each Each, next *Step, all bool) error {
 				t.put()
 				t.put(s.bold.Sprint("not told apart"))
 			}
-			t.put(fmt.Sprintf("  %*d  ", digits, r.match().Number), s.warn.Sprint(Safe(doubt)))
+			t.put(fmt.Sprintf("  %*d  ", digits, r.InMatch().Number), s.warn.Sprint(Safe(doubt)))
 		}
 	}
 	if doubts > shownDoubts && !all {
@@ -191,8 +196,8 @@ func (t *lines) list(about []string, all bool, s Style) {
 	}
 }
 
-// match returns which match a report is of.
-func (r *Report) match() MatchDocument {
+// InMatch returns the match of a report, or a zero value.
+func (r *Report) InMatch() MatchDocument {
 	if r.Match == nil {
 		return MatchDocument{}
 	}
@@ -203,8 +208,8 @@ func matchName(d MatchDocument) string { return prose.Shorten(Safe(d.Name), maxM
 
 func statusWord(s Status) string { return strings.ToUpper(s.Words()) }
 
-// title names a match for a heading: "Match 2: Spring, 0123…".
-func (d *MatchDocument) title() string {
+// Title names a match for a heading: "Match 2: Spring, 0123…".
+func (d *MatchDocument) Title() string {
 	text := fmt.Sprintf("Match %d", d.Number)
 	switch {
 	case d.Game != "" && d.Name != "":
@@ -223,12 +228,12 @@ func MatchesMarkdown(w io.Writer, each Each) error {
 		if err != nil {
 			return err
 		}
-		d := r.match()
+		d := r.InMatch()
 		var one bytes.Buffer
 		if written > 0 {
 			one.WriteByte('\n')
 		}
-		fmt.Fprintf(&one, "## %s\n\n", markdownText(d.title()))
+		fmt.Fprintf(&one, "## %s\n\n", markdownText(d.Title()))
 		if err := r.Markdown(&one); err != nil {
 			return err
 		}

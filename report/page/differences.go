@@ -117,7 +117,7 @@ func (h *html) bits(r *locusRow) {
 
 func (h *html) locus(v *view) {
 	l := v.Locus
-	h.put(`<section id="locus" class="wide" aria-labelledby="locus-title">` + "\n" + `<h2 id="locus-title">What differs</h2>` + "\n")
+	h.section("locus", ` class="wide"`, "h2", "What differs")
 	if l.Compared != nil {
 		h.put("<p>§, between ", l.Line)
 		h.peer(l.sides[0])
@@ -130,9 +130,10 @@ func (h *html) locus(v *view) {
 		h.put(`<p class="callout warn">§</p>`+"\n", text)
 	}
 	if len(l.Nodes) > 0 {
-		h.put(`<div class="differs" id="differs">` + "\n")
+		h.put(`<div class="differs" id="§">`+"\n", h.ids.of("differs"))
 		if l.Filter {
-			h.put(`<p class="filter" hidden><label for="filter">Filter</label> <input type="search" id="filter" autocomplete="off" spellcheck="false"> <output for="filter"></output></p>` + "\n")
+			id := h.ids.of("filter")
+			h.put(`<p class="filter" hidden><label for="§">Filter</label> <input type="search" id="§" autocomplete="off" spellcheck="false"> <output for="§"></output></p>`+"\n", id, id, id)
 		}
 		for _, n := range l.Nodes {
 			h.node(n)

@@ -72,8 +72,12 @@ func (h *html) id(parts ...any) string {
 }
 
 // begin writes the begin of a section with its heading, a text or markup.
-func (h *html) begin(id string, title any) {
-	h.put("<section id=\"§\" aria-labelledby=\"§-title\">\n<h2 id=\"§-title\">§</h2>\n", id, id, id, title)
+func (h *html) begin(id string, title any) { h.section(id, "", "h2", title) }
+
+// section writes the begin of a section with further attributes, and its heading.
+func (h *html) section(id string, attributes, heading markup, title any) {
+	id = h.ids.of(id)
+	h.put("<section id=\"§\" aria-labelledby=\"§-title\"§>\n<§ id=\"§-title\">§</§>\n", id, id, attributes, heading, id, title, heading)
 }
 
 // table writes the begin of a table that can be scrolled; columns is its first row.
@@ -175,8 +179,9 @@ func (h *html) step(s step) {
 	}
 }
 
-// writeTo writes the page.
+// writeTo writes what there is of the page since the last call.
 func (h *html) writeTo(w io.Writer) error {
 	_, err := io.WriteString(w, h.out.String())
+	h.out.Reset()
 	return err
 }

@@ -5,20 +5,26 @@ import (
 	"strings"
 )
 
-// ids are the ids of a page that links lead to: made of the names of their targets, each once, the same for the same
-// report.
-type ids map[string]int
+// ids are the ids of a report that links lead to: made of the names of their targets, each once, the same for the same
+// report. All begin with the prefix, which differs between the reports of one page.
+type ids struct {
+	prefix string
+	used   map[string]int
+}
 
-// newIDs returns the ids of a page, with the ids of its sections taken.
-func newIDs() ids {
-	out := ids{}
+// newIDs returns the ids of a report, with the ids of its sections taken.
+func newIDs(prefix string) ids {
+	out := ids{prefix, map[string]int{}}
 	for _, id := range []string{
 		"content", "theme", "ask", "filter", "differs", "verdict", "gamelogs", "ladder", "first", "code", "locus", "timeline", "heat", "tree", "map", "causes", "cascade", "inputs", "peers", "evidence", "next", "fingerprint",
 	} {
-		out[id] = 1
+		out.used[id] = 1
 	}
 	return out
 }
+
+// of returns the id of a section.
+func (s ids) of(name string) string { return s.prefix + name }
 
 // maxID is how long an id may be before its number.
 const maxID = 80
@@ -43,14 +49,14 @@ func (s ids) unique(parts ...string) string {
 	}
 	id := strings.TrimRight(b.String(), "-")
 	for {
-		n := s[id]
-		if s[id]++; n == 0 {
-			return id
+		n := s.used[id]
+		if s.used[id]++; n == 0 {
+			return s.prefix + id
 		}
 		numbered := fmt.Sprintf("%s-%d", id, n+1)
-		if s[numbered] == 0 {
-			s[numbered] = 1
-			return numbered
+		if s.used[numbered] == 0 {
+			s.used[numbered] = 1
+			return s.prefix + numbered
 		}
 	}
 }

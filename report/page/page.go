@@ -32,6 +32,27 @@ var (
 func Write(w io.Writer, r *document.Report) error { return write(w, r, Within{}) }
 
 func write(w io.Writer, r *document.Report, in Within) error {
+	h := html{ids: newIDs("")}
+	v := newView(r, h.ids)
+	if err := h.page(v.Title, in); err != nil {
+		return err
+	}
+	h.put(`<div class="frame">
+<nav aria-label="Sections"><ol>`)
+	h.contents(v)
+	h.put(`</ol></nav>
+<main id="content" tabindex="-1">
+`)
+	h.report(v)
+	h.put("</main>\n</div>\n")
+	if err := h.endPage(); err != nil {
+		return err
+	}
+	return h.writeTo(w)
+}
+
+// page writes the begin of a page, up to the bar at its top.
+func (h *html) page(title string, in Within) error {
 	style, err := concatenated("style/", styles, ".css")
 	if err != nil {
 		return err
@@ -40,8 +61,6 @@ func write(w io.Writer, r *document.Report, in Within) error {
 	if err != nil {
 		return err
 	}
-	h := html{ids: newIDs()}
-	v := newView(r, h.ids)
 	h.put("<!DOCTYPE html>\n" + `<html lang="en"`)
 	if in.Theme != "" {
 		h.put(` data-theme="§"`, in.Theme)
@@ -59,7 +78,7 @@ func write(w io.Writer, r *document.Report, in Within) error {
 <a class="skip" href="#content">Skip to the report</a>
 <header class="bar">
 <p class="brand">desynctool <span>triage</span></p>
-`, policy(style, script), v.Title, markup(style))
+`, policy(style, script), title, markup(style))
 	if len(in.Links) > 0 {
 		h.put(`<nav class="pages" aria-label="Desk">`)
 		for _, l := range in.Links {
@@ -67,16 +86,29 @@ func write(w io.Writer, r *document.Report, in Within) error {
 		}
 		h.put("</nav>\n")
 	}
-	h.put(`<button type="button" id="theme" hidden>Dark</button>
-</header>
-<div class="frame">
-<nav aria-label="Sections"><ol>`)
-	for _, s := range v.Sections {
-		h.put(`<li><a href="#§">§</a></li>`, s.ID, s.Title)
+	h.put(`<button type="button" id="theme" hidden>Dark</button>` + "\n</header>\n")
+	return nil
+}
+
+// endPage writes the end of a page, with the script.
+func (h *html) endPage() error {
+	script, err := concatenated("script/", scripts, ".js")
+	if err != nil {
+		return err
 	}
-	h.put(`</ol></nav>
-<main id="content" tabindex="-1">
-`)
+	h.put("<script>§</script>\n</body>\n</html>\n", markup(script))
+	return nil
+}
+
+// contents writes links to the sections of a report.
+func (h *html) contents(v *view) {
+	for _, s := range v.Sections {
+		h.put(`<li><a href="#§">§</a></li>`, h.ids.of(s.ID), s.Title)
+	}
+}
+
+// report writes the sections of a report.
+func (h *html) report(v *view) {
 	h.verdict(v)
 	h.put("\n")
 	for _, block := range []struct {
@@ -88,14 +120,12 @@ func write(w io.Writer, r *document.Report, in Within) error {
 	} {
 		if v.has(block.id) {
 			h.put(`<div class="block">`)
-			h.anchor(block.id)
+			h.anchor(h.ids.of(block.id))
 			block.write(v)
 			h.put("</div>")
 		}
 		h.put("\n")
 	}
-	h.put("</main>\n</div>\n<script>§</script>\n</body>\n</html>\n", markup(script))
-	return h.writeTo(w)
 }
 
 // concatenated returns files one after the other.

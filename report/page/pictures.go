@@ -1,12 +1,14 @@
 package page
 
 import (
+	"fmt"
+
 	"github.com/desynctool/desynctool/report/document"
 )
 
 func (h *html) time(v *view) {
 	t := v.Time
-	h.put(`<section id="timeline" class="wide" aria-labelledby="timeline-title">` + "\n" + `<h2 id="timeline-title">Timeline</h2>` + "\n")
+	h.section("timeline", ` class="wide"`, "h2", "Timeline")
 	if len(t.Moments) > 0 {
 		h.put(`<ul class="legend moments">`)
 		for i := range t.Moments {
@@ -21,7 +23,7 @@ func (h *html) time(v *view) {
 <div class="over">
 <p class="line" role="status"></p>
 <div class="tools" role="group" aria-label="Zoom" hidden><button type="button" data-do="in" aria-label="Zoom in" title="Zoom in: + or w">+<span> Zoom in</span></button><button type="button" data-do="out" aria-label="Zoom out" title="Zoom out: - or s">−<span> Zoom out</span></button><button type="button" data-do="whole" title="The whole session: 0">Whole</button>§<button type="button" data-do="chosen" title="The ticks that are chosen: Enter" hidden>The choice</button></div>
-`, t.ID, t.From, t.To, t.data(), iff(len(t.Moments) > 0 || t.Bracket != nil, `<button type="button" data-do="split" title="Where they diverged: f">The divergence</button>`, ""))
+`, h.ids.of(t.ID), t.From, t.To, t.data(), iff(len(t.Moments) > 0 || t.Bracket != nil, `<button type="button" data-do="split" title="Where they diverged: f">The divergence</button>`, ""))
 	h.ruler(t)
 	h.put("\n</div>\n"+`<div class="area" role="group" aria-label="§">`+"\n"+`<svg class="grids" aria-hidden="true">`, t.Name)
 	if b := t.Bracket; b != nil {
@@ -41,9 +43,8 @@ func (h *html) time(v *view) {
 		h.heat(t.Heat)
 	}
 	if c := t.Cascade; c != nil {
-		h.put(`<section id="cascade" class="part" aria-labelledby="cascade-title">
-<h3 id="cascade-title">Cascade</h3>
-<p class="about">From when to when each part of the state differed, in order.`)
+		h.section("cascade", ` class="part"`, "h3", "Cascade")
+		h.put(`<p class="about">From when to when each part of the state differed, in order.`)
 		if len(c.Rows) > len(c.Lanes) {
 			h.put(" The picture has the first § of §.", len(c.Lanes), len(c.Rows))
 		}
@@ -62,9 +63,8 @@ func (h *html) time(v *view) {
 }
 
 func (h *html) heat(t *heatView) {
-	h.put(`<section id="heat" class="part" aria-labelledby="heat-title" data-points="§">
-<h3 id="heat-title">Heat map: how it spreads</h3>
-<p class="about">What differs when between `, t.Points)
+	h.section("heat", markup(fmt.Sprintf(` class="part" data-points="%s"`, escape.Replace(t.Points))), "h3", "Heat map: how it spreads")
+	h.put(`<p class="about">What differs when between `)
 	h.peer(t.Peers[0])
 	h.put(" and ")
 	h.peer(t.Peers[1])
@@ -238,11 +238,11 @@ func (h *html) tree(v *view) {
 	if t.Why != "" {
 		h.put("<p>§</p>\n", t.Why)
 	} else {
-		h.put(`<div class="picture" id="§" data-picture>
+		h.put(`<div class="picture §" id="§" data-picture>
 <p class="line" role="status"></p>
 <div class="scroll" role="group" aria-label="§">
 <svg class="hashes" width="§" height="§" role="img" aria-label="§">
-`, t.ID, t.Name, t.Width, t.Height, t.Name)
+`, "tree-picture", h.ids.of(t.ID), t.Name, t.Width, t.Height, t.Name)
 		for _, e := range t.Edges {
 			h.put(`<path class="edge §" d="§"/>`, e.Class, e.Path)
 		}
@@ -307,9 +307,8 @@ func (h *html) hashes(t *treeView, hashes [2]string) {
 
 func (h *html) ground(v *view) {
 	m := v.Map
-	h.put(`<section id="map" class="wide" aria-labelledby="map-title">
-<h2 id="map-title">Map</h2>
-<p>§</p>
+	h.section("map", ` class="wide"`, "h2", "Map")
+	h.put(`<p>§</p>
 <p class="hint">§</p>
 `, m.Line, m.Axes)
 	if m.Why != "" {
@@ -320,10 +319,10 @@ func (h *html) ground(v *view) {
 			h.put(`<li class="§"><svg class="mark §" width="18" height="18" aria-hidden="true"><path d="§"/></svg><bdi>§</bdi></li>`, p.Class, ring(i), p.Mark(i), p.Name)
 		}
 		h.put(`§<li><span class="key other"></span>equal on both</li></ul>
-<div class="picture" id="§" data-picture>
+<div class="picture §" id="§" data-picture>
 <p class="line" role="status"></p>
 <div class="scroll maps" role="group" aria-label="§">
-`, iff(m.Moves, `<li><span class="key move"></span>the same entity</li>`, ""), m.ID, m.Name)
+`, iff(m.Moves, `<li><span class="key move"></span>the same entity</li>`, ""), "map-picture", h.ids.of(m.ID), m.Name)
 		for i := range m.Panels {
 			h.panel(m, &m.Panels[i])
 		}

@@ -9,18 +9,19 @@ import (
 )
 
 func (h *html) verdict(v *view) {
-	h.put(`<section id="verdict" class="§" aria-labelledby="verdict-title">
+	id := h.ids.of("verdict")
+	h.put(`<section id="§" class="verdict §" aria-labelledby="§-title">
 <p class="status">§</p>
-<div id="verdict-text"><h1 id="verdict-title">`, v.Status, v.Word)
+<div id="§-text"><h1 id="§-title">`, id, v.Status, id, v.Word, id, id)
 	h.title(v.Headline)
 	h.put("</h1>\n")
 	for _, sentence := range v.More {
 		h.paragraph(`<p class="lead">`, sentence)
 		h.put("\n")
 	}
-	h.put("</div><button type=\"button\" class=\"small\" data-copy=\"verdict-text\" hidden>Copy the verdict</button>\n")
+	h.put("</div><button type=\"button\" class=\"small\" data-copy=\"§-text\" hidden>Copy the verdict</button>\n", id)
 	if n := len(v.Contradictions); n > 0 {
-		h.put(`<p class="callout bad"><a href="#evidence">§ §</a> between pieces of evidence.</p>`+"\n", n, iff(n == 1, "contradiction", "contradictions"))
+		h.put(`<p class="callout bad"><a href="#§">§ §</a> between pieces of evidence.</p>`+"\n", h.ids.of("evidence"), n, iff(n == 1, "contradiction", "contradictions"))
 	}
 	for _, s := range v.Seen {
 		h.put(`<p class="callout">`)
@@ -37,7 +38,10 @@ func (h *html) verdict(v *view) {
 	if len(v.Next) > 0 {
 		h.put(`<p class="step"><span>Next</span> `)
 		h.step(v.Next[0])
-		h.put("§</p>\n", iff(len(v.Next) > 1, ` <a href="#next">All steps</a>`, ""))
+		if len(v.Next) > 1 {
+			h.put(` <a href="#§">All steps</a>`, h.ids.of("next"))
+		}
+		h.put("</p>\n")
 	}
 	if len(v.Tiles) > 0 {
 		h.put(`<dl class="tiles">`)
@@ -419,11 +423,12 @@ func (h *html) next(v *view) {
 		h.put("</ol>\n")
 	}
 	if len(v.Ask) > 0 {
-		h.put("<h3>To ask the players for</h3>\n" + `<div class="copy"><pre id="ask" tabindex="0">`)
+		id := h.ids.of("ask")
+		h.put("<h3>To ask the players for</h3>\n"+`<div class="copy"><pre id="§" tabindex="0">`, id)
 		for _, line := range v.Ask {
 			h.put("§\n", line)
 		}
-		h.put(`</pre><button type="button" data-copy="ask" hidden>Copy</button></div>` + "\n")
+		h.put(`</pre><button type="button" data-copy="§" hidden>Copy</button></div>`+"\n", id)
 	}
 	h.put("</section>\n")
 }

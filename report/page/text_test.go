@@ -58,7 +58,7 @@ func TestTextRuns(t *testing.T) {
 
 // TestIDs: ids are safe, each there once, and the same again.
 func TestIDs(t *testing.T) {
-	one, two := newIDs(), newIDs()
+	one, two := newIDs(""), newIDs("")
 	seen := map[string]bool{}
 	plain := regexp.MustCompile(`^[a-z][a-z0-9-]{0,90}$`)
 	for _, parts := range [][]string{

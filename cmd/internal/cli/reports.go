@@ -24,7 +24,7 @@ type reportFormat struct {
 // reportFormats are the formats of reports, except for text, which is the default and the only one with colours.
 var reportFormats = []reportFormat{
 	{"json", func(w io.Writer, r *document.Report) error { return document.WriteJSON(w, r) }, document.MatchesJSON, true},
-	{"html", page.Write, nil, false},
+	{"html", page.Write, page.WriteMatches, false},
 	{"markdown", func(w io.Writer, r *document.Report) error { return r.Markdown(w) }, document.MatchesMarkdown, false},
 	{"comment", func(w io.Writer, r *document.Report) error { return r.Comment(w) }, nil, false},
 	{"junit", ci.JUnit, ci.JUnitOfMatches, true},

@@ -15,7 +15,7 @@
   // Escape folds what the focus is in.
   document.addEventListener('keydown', (event) => {
     if (event.key !== 'Escape' || event.defaultPrevented) return;
-    const open = document.activeElement.closest('details[open]');
+    const open = document.activeElement.closest('details[open]:not(.match)');
     if (!open) return;
     open.open = false;
     open.querySelector('summary').focus();
