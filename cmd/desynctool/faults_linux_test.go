@@ -1,15 +1,11 @@
 package main
 
 import (
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
-
-	"github.com/desynctool/desynctool/internal/testkit/effort"
 )
 
 // mounted runs a script in a shell that sees a small file system at $DISK, its own: 64 KiB that hold old.json,
@@ -72,39 +68,5 @@ func TestDiskFaults(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-// A trace that becomes shorter while it is compared is a file that breaks off: never a crash, and never peers that
-// diverged. The system reports it by SIGBUS where the trace is mapped.
-func TestFileShrinks(t *testing.T) {
-	effort.Whole(t)
-	dir := t.TempDir()
-	var text strings.Builder
-	for n := range effort.Of(30_000, 100_000) {
-		fmt.Fprintf(&text, "tick=%d system=Move sum=%08x\n", n, uint32(n)*2654435761)
-	}
-	paths := []string{filepath.Join(dir, "host.trace"), filepath.Join(dir, "client.trace")}
-	for _, path := range paths {
-		if err := os.WriteFile(path, []byte(text.String()), 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	begun := time.Now()
-	if err := exec.Command("desynctool", "tracediff", paths[0], paths[1]).Run(); err != nil {
-		t.Fatal(err)
-	}
-	takes := time.Since(begun)
-	times := effort.Long(4, 100)
-	for n := range times {
-		if err := os.WriteFile(paths[1], []byte(text.String()), 0o666); err != nil {
-			t.Fatal(err)
-		}
-		shrinks := time.AfterFunc(takes*time.Duration(n)/time.Duration(times), func() { os.Truncate(paths[1], int64(text.Len()/(n%4+1)-1)) })
-		out, _ := exec.Command("desynctool", "tracediff", paths[0], paths[1]).CombinedOutput()
-		shrinks.Stop()
-		if s := string(out); strings.Contains(s, "DIVERGED") || strings.Contains(s, "goroutine") || strings.Contains(s, "SIG") {
-			t.Fatalf("cut after %d of %d of the time:\n%s", n, times, out)
-		}
 	}
 }
