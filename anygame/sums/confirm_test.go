@@ -54,6 +54,51 @@ func TestConfirm(t *testing.T) {
 	}
 }
 
+// TestSteady takes values that hardly change for checksums if a weak word and their form show it.
+func TestSteady(t *testing.T) {
+	for _, c := range []struct {
+		form               string
+		before, alice, bob string // the value until tick 12, and those of two peers from then on
+		kept               bool
+	}{
+		{"tick %d players_sum=%s", "aa11bb22", "aa11bb22", "cc33dd44", true},
+		{"frame %d state 0x%s", "aa11bb2200000001", "1a11bb2200000002", "cc33dd4400000003", true},
+		{`{"turn":%d,"sync":"%s"}`, "aa11bb22", "aa11bb22", "cc33dd44", true},
+		{"tick %d state=%s ok", "", "aa11bb22", "cc33dd44", false},                  // of the machine
+		{"tick %d state=%s", "7ffdeadbeef0", "7ffdeadbeef0", "7ffd00000000", false}, // an address
+		{"tick %d seed=%s", "aa11bb22", "aa11bb22", "cc33dd44", false},
+		{"tick %d rng_state=%s", "aa11bb22", "aa11bb22", "cc33dd44", false},
+		{"tick %d sum=%s", "10000000", "10000000", "20000000", false}, // of money
+		{"tick %d name=%s", "aa11bb22", "aa11bb22", "cc33dd44", false},
+		{"run %d state=%s", "aa11bb22", "aa11bb22", "cc33dd44", false},
+	} {
+		var samples []sums.Sample
+		for _, own := range []string{c.alice, c.bob} {
+			var text strings.Builder
+			for tick := range 20 {
+				value := own
+				if tick < 12 && c.before != "" {
+					value = c.before
+				}
+				fmt.Fprintf(&text, c.form+"\n", tick, value)
+			}
+			if p := sums.Learn([]byte(text.String()), "x.log"); p != nil {
+				samples = append(samples, sums.Sample{Pattern: p, Text: []byte(text.String())})
+			}
+		}
+		sums.Confirm(samples)
+		kept := 0
+		for _, s := range samples {
+			if s.Pattern != nil {
+				kept++
+			}
+		}
+		if want := map[bool]int{true: 2}[c.kept]; kept != want {
+			t.Errorf("%s: %d logs are kept, expected %d", c.form, kept, want)
+		}
+	}
+}
+
 // TestVague takes no unnamed values for checksums where other lines have a word for one, however many of them there are.
 func TestVague(t *testing.T) {
 	text := append(lines("async load finished at step %d: %08x", 0, 0), lines("CRC for frame #%d is %08x", 1, 40)...)

@@ -133,6 +133,13 @@ func (f *figures) scattered(rows, ticks, hex, decimal int) bool {
 	return rows < 8 || 10*f.rises <= 9*steps
 }
 
+// fixed reports whether values have the form of a checksum in hexadecimal: all of 8, 16 or more such digits, and no
+// counter or addresses near each other.
+func (f *figures) fixed(rows int) bool {
+	return rows >= 3 && f.integers == rows && f.letters > 0 && f.short == f.long && f.short%8 == 0 && !f.regular &&
+		2*f.unlike >= f.rises+f.falls
+}
+
 // integer returns the digits of a whole number, and whether it is hexadecimal for sure.
 func integer(v []byte) (digits []byte, letters, ok bool) {
 	digits = v

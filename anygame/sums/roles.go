@@ -40,6 +40,8 @@ type roles struct {
 	scopeWord string
 	// repeats reports that a tick has several lines, in the order of execution.
 	repeats bool
+	// steady is set if only their form makes the values checksums: they hardly change.
+	steady  bool
 	phase   int    // -1 if there is none
 	phaseOf string // the word before a truth value, empty if the value itself is the word
 }
@@ -112,6 +114,10 @@ func resolve(columns []column) (roles, bool) {
 		lend(columns, r.tick)
 	}
 	sums, worded := findSums(columns, r.tick, rows, named)
+	if len(sums) == 0 && named {
+		sums = findSteady(columns, r.tick, rows)
+		r.steady, worded = true, true
+	}
 	if len(sums) == 0 || !named && !worded || rows < 3 && (!named || !worded) {
 		return r, false
 	}
@@ -226,12 +232,32 @@ func findSums(columns []column, tick, rows int, named bool) (sums []int, worded 
 	return sums, worded
 }
 
+// generators are parts of names of values that may be constant in a session in which the states differ.
+const generators = " rng random rand rnd prng seed "
+
+// findSteady returns the numbers of the columns in which a weak word for a checksum precedes values that only have the
+// form of checksums, because the state hardly changes.
+func findSteady(columns []column, tick, rows int) (sums []int) {
+	for i := range columns {
+		c := &columns[i]
+		if i == tick || c.word || c.unit || c.loose || remote(c.name) || remote(c.qualifier) || predicted(c.name) ||
+			vocabulary.Of(c.name) != vocabulary.WeakSum || !c.figures.fixed(rows) || hasPart(c.name, generators) {
+			continue
+		}
+		sums = append(sums, i)
+	}
+	return sums
+}
+
 // remotely are parts of names of checksums that another peer computed.
 const remotely = " remote theirs their other others expected received recv incoming reported "
 
-func remote(name string) bool {
+func remote(name string) bool { return hasPart(name, remotely) }
+
+// hasPart reports whether a part of a name is in a list of words.
+func hasPart(name, words string) bool {
 	return slices.ContainsFunc(vocabulary.Parts(name), func(part string) bool {
-		return strings.Contains(remotely, " "+part+" ")
+		return strings.Contains(words, " "+part+" ")
 	})
 }
 

@@ -12,7 +12,8 @@ type template struct {
 	fixed string // words of it that belong to no value
 	// others is set if the lines also have checksums of other peers.
 	others bool
-	// vague is set if no word of the lines means a checksum, and some words mean something else. See [Confirm].
+	// vague is set if no word of the lines means a checksum, and some words mean something else, or if only the form of
+	// the values makes them checksums. See [Confirm].
 	vague bool
 }
 

@@ -9,7 +9,9 @@
 //
 // [Learn] finds such lines by their content. Lines that are equal except for their numbers have one template. The words
 // next to its numbers show which number is the tick and which ones are checksums, and so do the values: ticks grow by
-// regular steps, checksums are scattered. Without a word for either, only a table is taken for such a log.
+// regular steps, checksums are scattered. A weak word, such as sum or
+// state, is enough where checksums hardly change but have their form. Without a word for either, only a table is taken
+// for such a log.
 //
 // Lines that report a difference between two checksums are no checkpoints, nor are the checksums of other peers that a
 // peer was sent. A value that the log replaces with another one for the same tick, after it went back by at most 64
@@ -66,8 +68,8 @@ type Sample struct {
 	Text    []byte
 }
 
-// Confirm removes from the patterns of logs the lines that have no word for a checksum and share no value between two
-// of the logs at the same tick: then the values belong to the machine, such as addresses, and not to the state. A
+// Confirm removes from the patterns of logs the lines that have no clear word for a checksum and share no value between
+// two of the logs at the same tick: then the values belong to the machine, such as addresses, and not to the state. A
 // pattern without lines is set to nil.
 func Confirm(logs []Sample) {
 	const fewest = 3 // ticks that two logs have in common

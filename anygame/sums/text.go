@@ -536,7 +536,7 @@ func accept(list []*group, lines int) []template {
 			continue
 		}
 		taken[key] = true
-		out = append(out, template{text: form, roles: r, fixed: fixed, others: told, vague: isVague(g.line)})
+		out = append(out, template{text: form, roles: r, fixed: fixed, others: told, vague: r.steady || isVague(g.line)})
 	}
 	if slices.ContainsFunc(out, func(t template) bool { return !t.vague }) { // values without any name are other things
 		out = slices.DeleteFunc(out, func(t template) bool { return t.vague && !t.roles.named() })
