@@ -13,11 +13,17 @@ func ExampleParse() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(unit.Explain(4))
-	fmt.Println(unit.Explain(6))
+	for _, f := range unit.Fields {
+		fmt.Println(f.Offset, f.Path)
+	}
+	for _, p := range unit.Padding {
+		fmt.Println(p.Size, "bytes after", p.After)
+	}
 	// Output:
-	// Unit.alive
-	// padding after Unit.alive (3 bytes at offset 5 of Unit)
+	// 0 id
+	// 4 alive
+	// 8 hp
+	// 3 bytes after alive
 }
 
 // Two dumps of a struct that differ only where it has no member.
