@@ -32,7 +32,6 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
-	"math/bits"
 )
 
 // HashSize is the size of a full hash in bytes.
@@ -239,14 +238,6 @@ func (t *Tree) Root() Hash {
 
 // SyncHash returns the first 8 bytes of the root.
 func (t *Tree) SyncHash() Short { return t.Root().Short() }
-
-// Depth returns the number of levels below the root in a tree with n leaves: ⌈log₂ n⌉.
-func Depth(n int) int {
-	if n <= 1 {
-		return 0
-	}
-	return bits.Len(uint(n - 1))
-}
 
 // Node returns node i of a level, from the left. Level 0 contains the leaves.
 func (t *Tree) Node(level, i int) Hash { return t.levels[level][i] }
