@@ -1,6 +1,7 @@
 package textsearch
 
 import (
+	"bytes"
 	"encoding/binary"
 	"math/bits"
 )
@@ -31,18 +32,20 @@ const (
 
 // form is the shape of lines.
 type form[T any] struct {
-	hash       uint64
-	next       *form[T] // another one with the same head
-	after      *form[T] // of the line that followed last time
-	text, mask []byte   // text is zero where mask is: there are numbers
-	numbers    []number
-	value      T
+	hash  uint64
+	next  *form[T]    // another one with the same head
+	after [2]*form[T] // of lines that followed: mostly the first
+	// A line has the form if all of its bytes, and all of them with add added, are text where mask is set, and if it has
+	// the numbers. So a decimal digit is 0x30 to 0x39: mask is 0xf0, and add is 6.
+	text, mask, add []byte
+	numbers         []number
+	value           T
 }
 
-// number is where a line has a number.
+// number is where a line has a number in base 16, or one that is not zero.
 type number struct {
 	from, to uint16
-	kinds    uint8 // a bit for each kind that it may have
+	hex      bool
 }
 
 // Kinds of digits, and of the numbers that consist of them.
@@ -87,19 +90,65 @@ func (f *Forms[T]) Of(line []byte) *T {
 	if len(line) > MaxForm {
 		return nil
 	}
-	before := f.last
-	if before != nil && before.after != nil && before.after.fits(line) {
-		f.last = before.after
-		return &f.last.value
-	}
 	one := f.find(line)
 	if one == nil {
 		return nil
 	}
-	if f.last = one; before != nil {
-		before.after = one
-	}
+	f.follows(one)
 	return &one.value
+}
+
+// follows notes that a line of a form is next.
+func (f *Forms[T]) follows(one *form[T]) {
+	if before := f.last; before != nil && before.after[0] != one {
+		if before.after[1] == one || before.after[0] == nil {
+			before.after[0], before.after[1] = one, before.after[0]
+		} else {
+			before.after[1] = one
+		}
+	}
+	f.last = one
+}
+
+// Line returns the first line of a text without its line feed, and what [Forms.Of] returns for it. The line is nil if it
+// has no end.
+func (f *Forms[T]) Line(text []byte) (line []byte, value *T) {
+	if value, size := f.Next(text, false); value != nil {
+		return text[:size], value
+	}
+	end := bytes.IndexByte(text, '\n')
+	if end < 0 {
+		return nil, nil
+	}
+	return text[:end], f.Of(text[:end])
+}
+
+// Next returns what is remembered about the shape of the first line of a text, and the length of the line without its
+// end: a line feed, after a return if lines have one. It knows only the two shapes that followed the shape of the line
+// before, so it need not look for the end. It returns nil for others, and nothing has changed then.
+func (f *Forms[T]) Next(text []byte, returns bool) (value *T, size int) {
+	if f.last == nil {
+		return nil, 0
+	}
+	for n, one := range f.last.after {
+		if one == nil {
+			break
+		}
+		size := len(one.text)
+		end := size
+		if returns {
+			end++
+		}
+		if end >= len(text) || text[end] != '\n' || returns && text[size] != '\r' || !one.fits(text[:size]) {
+			continue
+		}
+		if after := &f.last.after; n > 0 {
+			after[0], after[1] = one, after[0]
+		}
+		f.last = one
+		return &one.value, size
+	}
+	return nil, 0
 }
 
 // find is Of for any line.
@@ -109,7 +158,7 @@ func (f *Forms[T]) find(line []byte) *form[T] {
 	n := 0
 	for at := head; *at != nil; at = &(*at).next {
 		one := *at
-		if one.hash == hash && one.fits(line) {
+		if one.hash == hash && len(one.text) == len(line) && one.fits(line) {
 			if at != head { // it comes first the next time
 				*at, one.next, *head = one.next, *head, one
 			}
@@ -145,15 +194,17 @@ func (f *Forms[T]) add(line []byte) *form[T] {
 	if len(f.forms) == cap(f.forms) {
 		f.forms = make([]form[T], 0, min(max(2*cap(f.forms), 32), maxForms))
 	}
-	if cap(f.room)-len(f.room) < 2*n {
-		f.room = make([]byte, 0, max(min(2*cap(f.room), maxUsed), 2*n, 4<<10))
+	if cap(f.room)-len(f.room) < 3*n {
+		f.room = make([]byte, 0, max(min(2*cap(f.room), maxUsed), 3*n, 4<<10))
 	}
 	begin := len(f.room)
-	f.room = f.room[:begin+2*n]
+	f.room = f.room[:begin+3*n]
+	part := func(i int) []byte { return f.room[begin+i*n : begin+(i+1)*n : begin+(i+1)*n] }
 	f.forms = f.forms[:len(f.forms)+1]
 	one := &f.forms[len(f.forms)-1]
-	*one = form[T]{text: f.room[begin : begin+n], mask: f.room[begin+n : begin+2*n], numbers: one.numbers[:0]}
+	*one = form[T]{text: part(0), mask: part(1), add: part(2), numbers: one.numbers[:0]}
 	copy(one.text, line)
+	clear(one.add)
 	for i := range one.mask {
 		one.mask[i] = 0xff
 	}
@@ -162,13 +213,15 @@ func (f *Forms[T]) add(line []byte) *form[T] {
 		if kind == zeroKind && f.Zeros {
 			continue // as text
 		}
-		kinds := uint8(1) << kind
-		if kind != hexKind && !f.Zeros {
-			kinds = 1<<zeroKind | 1<<decimalKind
+		if kind == hexKind || f.Zeros {
+			one.numbers = append(one.numbers, number{uint16(from), uint16(to), kind == hexKind})
 		}
-		one.numbers = append(one.numbers, number{uint16(from), uint16(to), kinds})
-		clear(one.text[from:to])
-		clear(one.mask[from:to])
+		for i := from; i < to; i++ {
+			one.text[i], one.mask[i], one.add[i] = '0', 0xf0, 6
+			if kind == hexKind {
+				one.text[i], one.mask[i], one.add[i] = 0, 0, 0
+			}
+		}
 	}
 	return one
 }
@@ -182,25 +235,33 @@ func kindOf(digits []byte) uint8 {
 	return numberKinds[kinds]
 }
 
-// fits reports whether a line has the form.
+// fits reports whether a line as long as the text of the form has the form.
 func (f *form[T]) fits(line []byte) bool {
-	text, mask := f.text, f.mask
-	if len(line) != len(text) || len(mask) != len(text) {
+	text, mask, add := f.text, f.mask, f.add
+	n := len(line)
+	if len(text) != n || len(mask) != n || len(add) != n {
 		return false
 	}
-	i := 0
-	for ; i+8 <= len(line); i += 8 {
-		if binary.LittleEndian.Uint64(line[i:])&binary.LittleEndian.Uint64(mask[i:]) != binary.LittleEndian.Uint64(text[i:]) {
-			return false
+	if n < 8 {
+		for i, c := range line {
+			if c&mask[i] != text[i] || (c+add[i])&mask[i] != text[i] {
+				return false
+			}
 		}
 	}
-	for ; i < len(line); i++ {
-		if line[i]&mask[i] != text[i] {
+	for i := 0; i+8 <= n; {
+		x, m, want := binary.LittleEndian.Uint64(line[i:]), binary.LittleEndian.Uint64(mask[i:]), binary.LittleEndian.Uint64(text[i:])
+		if (x&m^want)|((x+binary.LittleEndian.Uint64(add[i:]))&m^want) != 0 {
 			return false
 		}
+		if i += 8; i < n && i+8 > n {
+			i = n - 8 // the last eight bytes
+		}
 	}
-	for _, one := range f.numbers {
-		if one.kinds>>kindOf(line[one.from:one.to])&1 == 0 {
+	for i := range f.numbers {
+		one := &f.numbers[i]
+		digits := line[one.from:one.to]
+		if one.hex && kindOf(digits) != hexKind || !one.hex && digits[0] == '0' && kindOf(digits) == zeroKind {
 			return false
 		}
 	}

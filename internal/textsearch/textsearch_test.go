@@ -104,13 +104,13 @@ func TestShape(t *testing.T) {
 	forms, coarse := Forms[int]{Zeros: true}, Forms[int]{}
 	line := rapid.Map(rapid.SliceOfN(part, 0, 9), func(parts []string) []byte { return []byte(strings.Join(parts, "")) })
 	unzero := func(text string) string { return strings.ReplaceAll(text, " true ", " false ") }
-	same := 0
+	same, next := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
 		a := line.Draw(t, "a")
 		b := slices.Clone(a)
 		for range rapid.IntRange(0, 2).Draw(t, "changes") {
 			if len(b) > 0 {
-				b[rapid.IntRange(0, len(b)-1).Draw(t, "at")] = rapid.SampledFrom([]byte("0123abXg ")).Draw(t, "to")
+				b[rapid.IntRange(0, len(b)-1).Draw(t, "at")] = rapid.SampledFrom([]byte("0123abXg :?\xff")).Draw(t, "to")
 			}
 		}
 		if forms.Full() || coarse.Full() {
@@ -127,9 +127,37 @@ func TestShape(t *testing.T) {
 		} else if got && !bytes.Equal(a, b) {
 			same++
 		}
+		forms.Of(a)
+		end, returns := rapid.SampledFrom([]string{"", "\r", "x"}).Draw(t, "end"), rapid.Bool().Draw(t, "returns")
+		if value, size := forms.Next([]byte(string(b)+end+"\n"+string(a)), returns); value != nil {
+			whole := string(b)
+			if !returns || end == "x" {
+				whole += end
+			}
+			if next++; size != len(whole) || returns && end != "\r" || value != forms.Of([]byte(whole)) {
+				t.Fatalf("after %q, the line %q has the form of another one, or %d bytes", a, whole, size)
+			}
+		}
 	})
-	if same == 0 {
-		t.Fatal("no two lines had one shape")
+	if same == 0 || next == 0 {
+		t.Fatalf("%d pairs of lines had one shape, %d followed each other again", same, next)
+	}
+}
+
+// TestFormsOfBytes changes each byte of lines: the form stays if the shape does.
+func TestFormsOfBytes(t *testing.T) {
+	forms := Forms[int]{Zeros: true}
+	for _, text := range []string{"a=1234567", "frame 1234567 sum 0x00ffab12 hp=5", "7, 81", "12345678"} {
+		for i := range text {
+			for c := range 256 {
+				line := []byte(text)
+				line[i] = byte(c)
+				forms.Reset()
+				if got, want := forms.Of([]byte(text)) == forms.Of(line), Shape([]byte(text)) == Shape(line); got != want {
+					t.Fatalf("%q and %q have one form: %v, want %v", text, line, got, want)
+				}
+			}
+		}
 	}
 }
 

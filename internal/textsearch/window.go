@@ -89,18 +89,17 @@ func (w *Window) Next() error {
 	}
 	for w.To < w.end && len(w.Lines) < maxLines {
 		from := w.To
-		n := bytes.IndexByte(w.Buf[from:w.end], '\n')
-		if n < 0 {
+		line, dull := w.dull.Line(w.Buf[from:w.end])
+		if line == nil {
 			w.To = w.end
 			w.Lines = append(w.Lines, Line{From: from, To: w.end})
 			w.Searched += int64(w.end - from)
 			break
 		}
-		w.To += n + 1
-		dull := w.dull.Of(w.Buf[from : from+n])
+		w.To += len(line) + 1
 		if dull == nil || *dull != w.all {
 			w.Lines = append(w.Lines, Line{from, w.To, dull})
-			w.Searched += int64(n + 1)
+			w.Searched += int64(len(line) + 1)
 		}
 	}
 	return nil

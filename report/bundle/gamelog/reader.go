@@ -98,13 +98,13 @@ type calm struct {
 // lines takes whole lines. Of most of them only the shape is examined.
 func (r *reader) lines(text []byte) {
 	for from := 0; from < len(text); {
-		line := text[from : from+bytes.IndexByte(text[from:], '\n')]
-		from += len(line) + 1
-		if r.calm = nil; r.ordinary(r.log.Lines+1) && !r.all {
-			if r.calm = r.calms.Of(line); r.calm == nil && r.calms.Full() {
-				r.calms.Reset()
-			}
+		var line []byte
+		if r.calm = nil; r.all || !r.ordinary(r.log.Lines+1) {
+			line = text[from : from+bytes.IndexByte(text[from:], '\n')]
+		} else if line, r.calm = r.calms.Line(text[from:]); r.calm == nil && r.calms.Full() {
+			r.calms.Reset()
 		}
+		from += len(line) + 1
 		if c := r.calm; c != nil && c.known {
 			r.log.Lines++
 			r.begins(line, c.unit, c.tick)
