@@ -54,11 +54,13 @@ func (c *comparer) inOrder() bool {
 	}
 	k := c.key(first.rec.Checkpoint.System, first.rec.Checkpoint.Scope)
 	for _, p := range c.peers {
-		c.cells[p.n] = cell{}
-		if at&(1<<p.n) != 0 {
-			c.cells[p.n] = cell{c: p.rec.Checkpoint, pos: p.rec.Pos, torn: p.torn}
-			p.consume()
+		x := &c.cells[p.n]
+		if at&(1<<p.n) == 0 {
+			*x = cell{}
+			continue
 		}
+		x.c, x.pos, x.torn, x.predicted, x.file = p.rec.Checkpoint, p.rec.Pos, p.torn, false, ""
+		p.consume()
 	}
 	c.order = append(c.order, visit{k.system, k.scope, Confirmed})
 	c.slot(k, -1)

@@ -21,8 +21,8 @@ func (c *comparer) notice(i int, t Tick) {
 
 // regroup keeps the groups of the tick if they have changed.
 func (c *comparer) regroup() {
-	list := c.result.Groups
-	if len(list) == 0 && !c.differs || len(list) > 0 && c.inTick == c.grouped && c.apart == c.groupedApart {
+	list, n := c.result.Groups, len(c.peers)
+	if len(list) == 0 && !c.differs || len(list) > 0 && c.inTick == c.grouped && slices.Equal(c.apart[:n], c.groupedApart[:n]) {
 		return
 	}
 	c.grouped, c.groupedApart = c.inTick, c.apart
@@ -72,7 +72,11 @@ func (c *comparer) split() bool { return c.parted }
 // changed records that peers have different values.
 func (c *comparer) changed(k *keyInfo, occurrence int64) {
 	c.result.Changed++
-	c.tellApart(0)
+	if len(c.peers) == 2 {
+		c.apart[0], c.apart[1] = 1<<1, 1<<0
+	} else {
+		c.tellApart(0)
+	}
 	c.differ(k, occurrence, Changed, 0)
 }
 

@@ -27,7 +27,8 @@ type Parting struct {
 type partings struct {
 	open   bool            // a run is in progress
 	kept   bool            // it is the last of Result.Partings
-	scopes map[string]bool // scopes that differ at this point of the current tick
+	whole  bool            // the whole state, without a scope, differs at this point of the current tick
+	scopes map[string]bool // scopes that differ there
 	first  key             // the first that differs in the current tick, if any does
 
 	good    Tick // the last tick at whose end they were equal
@@ -52,14 +53,25 @@ func (s *partings) away() bool {
 }
 
 // begin discards the tick before.
-func (s *partings) begin() { clear(s.scopes) }
+func (s *partings) begin() { s.agree() }
+
+// agree notes that the whole state is equal.
+func (s *partings) agree() {
+	if s.whole = false; len(s.scopes) > 0 {
+		clear(s.scopes)
+	}
+}
 
 // differs notes a checkpoint that differs.
 func (s *partings) differs(k *keyInfo, already bool) {
 	if !already {
 		s.first = k.key
 	}
-	if s.scopes == nil {
+	switch {
+	case k.scope == "":
+		s.whole = true
+		return
+	case s.scopes == nil:
 		s.scopes = map[string]bool{}
 	}
 	s.scopes[k.scope] = true
@@ -68,7 +80,7 @@ func (s *partings) differs(k *keyInfo, already bool) {
 // equal notes a checkpoint that does not differ. If the whole state, without a scope, is equal again, all parts are.
 func (s *partings) equal(k *keyInfo) {
 	if k.scope == "" {
-		clear(s.scopes)
+		s.agree()
 	} else {
 		delete(s.scopes, k.scope)
 	}
@@ -77,7 +89,7 @@ func (s *partings) equal(k *keyInfo) {
 // closeParting adds the current tick, which is over, to the runs.
 func (c *comparer) closeParting(compared bool) {
 	s := &c.partings
-	atEnd := c.differs && len(s.scopes) > 0
+	atEnd := c.differs && (s.whole || len(s.scopes) > 0)
 	switch {
 	case atEnd:
 		s.meet(c.inTick, &c.apart)
