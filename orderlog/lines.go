@@ -57,7 +57,7 @@ func (l *Lines) Offset() int64 { return l.offset }
 // others, and the errors.
 func (l *Lines) Pass(offset int64) {
 	for l.err == nil {
-		ready, _ := l.r.Peek(l.r.Size())
+		ready := l.Fill()
 		ready = ready[:max(0, min(int64(len(ready)), offset-l.next))]
 		end := bytes.LastIndexByte(ready, '\n') + 1
 		if end == 0 {
@@ -71,6 +71,35 @@ func (l *Lines) Pass(offset int64) {
 		l.next += int64(end)
 		l.r.Discard(end)
 	}
+}
+
+// Ahead returns what is in memory from the next line on.
+func (l *Lines) Ahead() []byte {
+	b, _ := l.r.Peek(l.r.Buffered())
+	return b
+}
+
+// Fill is Ahead after more was read: 32 KiB if the file has them.
+func (l *Lines) Fill() []byte {
+	b, _ := l.r.Peek(l.r.Size())
+	return b
+}
+
+// End returns the offset of the next line in bytes.
+func (l *Lines) End() int64 { return l.next }
+
+// Take is Next where the length of the next line is known: it is in Ahead, and ends as the first line does. size is
+// its length without that end.
+func (l *Lines) Take(size int) []byte {
+	whole := size + 1
+	if l.crlf {
+		whole++
+	}
+	line, _ := l.r.Peek(whole)
+	l.r.Discard(whole)
+	l.number++
+	l.offset, l.next, l.cr = l.next, l.next+int64(whole), l.crlf
+	return line[:size]
 }
 
 // Next returns the next line without its line end. It is valid until the next call.

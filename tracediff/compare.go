@@ -52,19 +52,22 @@ func compare(list []*Trace, opts Options, z sizes, mapped bool) (*Result, error)
 		opts.Rollback = settleAfter
 	}
 	// A comparison restarts if the traces turn out to have rollbacks, and if a file shrinks during it.
-	rollback := false
+	// Where only the first difference is wanted, what comes after it is not read and cannot show that it is a guess.
+	rollback, straight := false, !opts.FirstOnly && !slices.ContainsFunc(list, func(t *Trace) bool { return t.once })
 	for {
-		c := &comparer{opts: opts, list: list, sizes: z, mapped: mapped, rollback: rollback, noise: noiseOf(list)}
+		c := &comparer{opts: opts, list: list, sizes: z, mapped: mapped, straight: straight, rollback: rollback, noise: noiseOf(list)}
 		c.result.Warnings = slices.Clone(warnings)
 		res, err := c.run()
 		once := slices.ContainsFunc(list, func(t *Trace) bool { return t.once })
 		switch {
 		case errors.Is(err, errCut) && mapped && !once:
 			mapped = false
+		case errors.Is(err, ErrBack) && straight:
+			straight = false
 		case err == errRollback && once:
 			return nil, fmt.Errorf("%s, which its first %d KiB do not show: such a trace must be a file", c.culprit, z.head>>10)
 		case err == errRollback && !rollback:
-			rollback = true
+			rollback, straight = true, false
 		default:
 			return res, err
 		}
@@ -77,6 +80,7 @@ type comparer struct {
 	list     []*Trace
 	sizes    sizes
 	mapped   bool
+	straight bool // see opening
 	rollback bool
 	culprit  string // the trace that caused errRollback
 
@@ -141,7 +145,7 @@ func (c *comparer) run() (res *Result, err error) {
 		}
 	}()
 	for i, t := range c.list {
-		r, err := t.open(opening{interned, c.mapped, c.sizes})
+		r, err := t.open(opening{interned, c.mapped, c.straight, c.sizes})
 		if err != nil {
 			return nil, err
 		}
@@ -191,20 +195,14 @@ func (c *comparer) plain() error {
 			// others have.
 			if live == 0 || !c.open || tick != c.tick {
 				c.closeTick()
-				return nil
+				return c.confirm()
 			}
 		}
-		if limits.Checkpoints.Over(int64(len(c.keys))) {
-			return limits.Checkpoints.Reached(c.list[0].File, 0)
+		if err := c.enter(tick); err != nil {
+			return err
 		}
-		if !c.open || tick != c.tick {
-			if c.closeTick(); c.opts.FirstOnly && c.result.First != nil {
-				return nil
-			}
-			c.openTick(tick)
-		}
-		if limits.Checkpoints.Over(int64(len(c.order))) {
-			return limits.Checkpoints.Reached(c.list[0].File, 0)
+		if c.opts.FirstOnly && !c.open && c.result.First != nil {
+			return nil
 		}
 		if c.inOrder() {
 			if c.differs {
@@ -216,6 +214,36 @@ func (c *comparer) plain() error {
 			return err
 		}
 	}
+}
+
+// confirm reads on in traces that go on, as far as records before may turn out to be predictions.
+func (c *comparer) confirm() error {
+	for _, p := range c.peers {
+		if s, ok := p.r.source.(Straight); ok && c.straight {
+			if err := s.Confirm(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// enter makes a tick the current one. Where only the first difference is wanted and known, no tick is.
+func (c *comparer) enter(tick Tick) error {
+	n := len(c.keys)
+	if c.open && tick == c.tick {
+		n = max(n, len(c.order))
+	}
+	if limits.Checkpoints.Over(int64(n)) {
+		return limits.Checkpoints.Reached(c.list[0].File, 0)
+	}
+	if !c.open || tick != c.tick {
+		if c.closeTick(); c.opts.FirstOnly && c.result.First != nil {
+			return nil
+		}
+		c.openTick(tick)
+	}
+	return nil
 }
 
 // pairwise is a fast path where two traces differ line by line. It does the same as plain, but handles only the usual

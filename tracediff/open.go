@@ -43,7 +43,9 @@ type Trace struct {
 type opening struct {
 	names  *names // shared by all
 	mapped bool
-	sizes  sizes
+	// straight is set for a comparison that can begin again: sources need not hold records back.
+	straight bool
+	sizes    sizes
 }
 
 // Open recognizes the traces in the file at path: one, or one for each column of a table. See [NewReader].

@@ -11,12 +11,21 @@ import (
 // which these end.
 func (c *comparer) skipSources() error {
 	var skippers []Skipper
+	var others []Source
 	for _, p := range c.peers {
-		s, ok := p.r.source.(Skipper)
-		if !ok || p.trace.Format.Name != c.peers[0].trace.Format.Name || p.trace.Packing != "" || p.trace.Column != c.peers[0].trace.Column {
+		s, skips := p.r.source.(Skipper)
+		if _, leads := p.r.source.(Straight); !skips && !leads || p.trace.Format.Name != c.peers[0].trace.Format.Name ||
+			p.trace.Packing != "" || p.trace.Column != c.peers[0].trace.Column {
 			return nil
 		}
 		skippers = append(skippers, s)
+		others = append(others, p.r.source)
+	}
+	if first, leads := others[0].(Straight); leads {
+		if !first.Lead(others[1:]) {
+			return nil
+		}
+		return c.together(first)
 	}
 	same, err := c.sharedPrefix()
 	if err != nil || same < c.sizes.head {
@@ -49,6 +58,28 @@ func (c *comparer) skipSources() error {
 		c.result.LastCompared = c.prev
 	}
 	return nil
+}
+
+// together compares the common beginning of traces, which the first source reads for all.
+func (c *comparer) together(lead Straight) error {
+	first := c.peers[0]
+	for {
+		switch err := c.peek(first); {
+		case err != nil:
+			return err
+		case !lead.Leading():
+			return nil
+		case first.rec == nil: // its common beginning is damaged
+			return ErrBack
+		}
+		for _, p := range c.peers[1:] {
+			p.rec, p.at = first.rec, first.at
+		}
+		if err := c.enter(first.at); err != nil {
+			return err
+		}
+		c.inOrder()
+	}
 }
 
 // sharedPrefix returns how many bytes at the start are equal in all files.

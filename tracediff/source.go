@@ -41,6 +41,23 @@ type Passer interface {
 	Pass(offset int64)
 }
 
+// Straight is a Source that holds records back, because later ones may show that they were predicted. After Straight it
+// returns them at once, and [ErrBack] where its file goes back to an earlier tick.
+type Straight interface {
+	Source
+	Straight()
+	// Lead makes other sources wait while this one is read, as long as their bytes are equal from the start on: then
+	// they have read what this one has. It reports false if it cannot.
+	Lead(others []Source) bool
+	// Leading reports whether the others wait.
+	Leading() bool
+	// Confirm returns ErrBack if the file goes back soon after the last record.
+	Confirm() error
+}
+
+// ErrBack is the error of a [Straight] whose file must be read with records held back.
+var ErrBack = errors.New("file goes back to an earlier tick")
+
 // Spanner is a Source that knows its first and last tick without being read.
 type Spanner interface {
 	Source
@@ -227,6 +244,9 @@ func OpenForeign(tree files.Tree, path string, f *Format, opts ReadOptions) ([]*
 			if err != nil {
 				in.Close()
 				return nil, err
+			}
+			if s, ok := source.(Straight); ok && how.straight {
+				s.Straight()
 			}
 			return &Reader{
 				name: path, header: source.Header(), grammar: grammar{kind: Engine}, source: source, in: in.in,

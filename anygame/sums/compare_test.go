@@ -2,6 +2,7 @@ package sums_test
 
 import (
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -17,12 +18,14 @@ import (
 )
 
 // TestCompare: logs of peers in sync have no difference, whatever else each has between its checkpoints, where it
-// begins and ends, and how often it predicted wrongly. A value that differs is found in its tick.
+// begins and ends, and how often it predicted wrongly. A value that differs is found in its tick. The result is the same
+// where records are held back, and read for each log by itself.
 func TestCompare(t *testing.T) {
 	folder := t.TempDir()
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(16, 60).Draw(t, "ticks")
-		chance := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
+		seed, alike := rapid.Uint64().Draw(t, "seed"), rapid.Bool().Draw(t, "alike")
+		chance := rand.New(rand.NewPCG(seed, 0))
 		truth := make([]uint32, n)
 		for i := range truth {
 			truth[i] = uint32(i+1) * 2654435761 * uint32(i+7)
@@ -30,13 +33,16 @@ func TestCompare(t *testing.T) {
 		scopes := rapid.SampledFrom([][]string{{""}, {"", "physics ", "ai "}}).Draw(t, "scopes")
 		rollbacks := rapid.SampledFrom([]int{2, 9, 1000}).Draw(t, "rollbacks")
 		bad := rapid.IntRange(-1, n-1).Draw(t, "bad tick")
-		var traces []*tracediff.Trace
+		var traces, held []*tracediff.Trace
 		var logs [2]string
 		first, last := 0, n
 		guessed := n // first tick that may be a guess at the end of a log
 		for peer := range 2 {
 			var log strings.Builder
 			from, to := rapid.IntRange(0, 5).Draw(t, "from"), n-rapid.IntRange(0, 5).Draw(t, "to")
+			if alike {
+				from, chance = 0, rand.New(rand.NewPCG(seed, 0))
+			}
 			first, last = max(first, from), min(last, to)
 			line := func(tick int, flip uint32) {
 				for range chance.IntN(3) {
@@ -75,11 +81,18 @@ func TestCompare(t *testing.T) {
 			if err != nil || len(list) != 1 {
 				t.Fatal(list, err)
 			}
-			traces = append(traces, list[0])
+			traces, held = append(traces, list[0]), append(held, openHeld(t, path, f))
 		}
 		result, err := tracediff.Compare(traces, tracediff.Options{})
 		if err != nil {
 			t.Fatal(err)
+		}
+		usual, err := tracediff.Compare(held, tracediff.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := asText(result), asText(usual); got != want {
+			t.Fatalf("%s\nwhere records are held back:\n%s\n%s\n%s", got, want, logs[0], logs[1])
 		}
 		switch {
 		case bad < first || bad >= last:
@@ -94,6 +107,97 @@ func TestCompare(t *testing.T) {
 			t.Errorf("%+v", f)
 		}
 	})
+}
+
+// openHeld opens a log whose records are held back in any case.
+func openHeld(t interface{ Fatal(...any) }, path string, f tracediff.Format) *tracediff.Trace {
+	read := f.Read
+	f.Read = func(r io.Reader, name string, peer int) (tracediff.Source, error) {
+		s, err := read(r, name, peer)
+		return struct{ tracediff.Source }{s}, err
+	}
+	list, err := tracediff.OpenForeign(files.Disk, path, &f, tracediff.ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list[0]
+}
+
+// TestStraight: where records are not held back, and one log is read for both, the result is the same: if a log goes back
+// after the end of the other one, if only the first difference is wanted, and if the logs are equal up to the middle of a
+// tick with several lines, or of a rollback.
+func TestStraight(t *testing.T) {
+	folder := t.TempDir()
+	ticks := func(from, to, lines int, wrong ...int) (out string) {
+		for tick := from; tick < to; tick++ {
+			for i := range lines {
+				sum := uint32(1000*tick+i+7) * 2654435761
+				if slices.Contains(wrong, 10*tick+i) {
+					sum++
+				}
+				out += fmt.Sprintf("frame %d checksum %08x\n", tick, sum)
+			}
+		}
+		return out
+	}
+	const back = "rolling back\n"
+	for i, one := range []struct {
+		name string
+		logs [2]string
+		want int // tick, -1 for no difference
+	}{
+		{"after the end", [2]string{ticks(0, 31, 1), ticks(0, 33, 1, 290, 300) + back + ticks(29, 40, 1)}, -1},
+		{"before the end", [2]string{ticks(0, 70, 1), ticks(0, 33, 1, 290, 300) + back + ticks(29, 70, 1)}, -1},
+		{"the first", [2]string{ticks(0, 200, 1), ticks(0, 33, 1, 290, 300) + back + ticks(29, 200, 1, 990)}, 99},
+		{"in a tick", [2]string{ticks(0, 60, 3), ticks(0, 60, 3, 402)}, 40},
+		{"in a rollback", [2]string{ticks(0, 33, 2, 320) + back + ticks(32, 90, 2), ticks(0, 33, 2, 320) + back + ticks(32, 90, 2, 321, 501)}, 32},
+		{"another session", [2]string{ticks(0, 400, 1) + ticks(0, 90, 1), ticks(0, 400, 1) + ticks(0, 90, 1, 700)}, 70},
+		{"ends of lines", [2]string{strings.ReplaceAll(ticks(0, 99, 1), "\n", "\r\n"), strings.ReplaceAll(ticks(0, 50, 1), "\n", "\r\n") + ticks(50, 99, 1, 800)}, 80},
+	} {
+		var traces, held []*tracediff.Trace
+		for peer, log := range one.logs {
+			path := filepath.Join(folder, fmt.Sprintf("%d-%d.log", i, peer))
+			if err := os.WriteFile(path, []byte(log), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			f := sums.Learn([]byte(log), path).Format()
+			list, err := tracediff.OpenForeign(files.Disk, path, &f, tracediff.ReadOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			traces, held = append(traces, list[0]), append(held, openHeld(t, path, f))
+		}
+		for _, first := range []bool{false, true} {
+			result, err := tracediff.Compare(traces, tracediff.Options{FirstOnly: first})
+			if err != nil {
+				t.Fatal(err)
+			}
+			usual, err := tracediff.Compare(held, tracediff.Options{FirstOnly: first})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, want := asText(result), asText(usual); got != want {
+				t.Errorf("%s: %s\nwhere records are held back:\n%s", one.name, got, want)
+			}
+			if got := result.First; (got == nil) != (one.want < 0) || got != nil && got.Tick.Number != uint64(one.want) {
+				t.Errorf("%s: %+v, want tick %d", one.name, got, one.want)
+			}
+		}
+	}
+}
+
+// asText returns what a comparison found.
+func asText(r *tracediff.Result) string {
+	out := fmt.Sprintf("%+v", []any{
+		r.Changed, r.Missing, r.Unsure, r.Partings, r.Groups, r.LastDiffering, r.LastCompared, r.EqualFrom, r.Findings, r.Differences, r.Cascade, r.Uncompared,
+	})
+	if r.First != nil {
+		out += fmt.Sprintf("%+v %+v %+v", *r.First, *r.Bracket, r.Context)
+	}
+	for _, i := range r.Traces {
+		out += fmt.Sprintln(i.First, i.Last, i.Gaps, i.Kept, i.Epochs, i.Trouble)
+	}
+	return out
 }
 
 // TestEndsInGuesses: the log of a peer that is gone ends in ticks that it guessed, and so does the part of a log before a

@@ -44,6 +44,11 @@ func (r *reader) take(raw []byte) {
 		r.match(r.text(raw))
 		return
 	}
+	r.takeAs(f, raw)
+}
+
+// takeAs takes a line of a form.
+func (r *reader) takeAs(f *form, raw []byte) {
 	if f.known && (f.last == r.last || f.last < 0) && r.again(f, raw) {
 		return
 	}

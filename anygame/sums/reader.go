@@ -4,7 +4,10 @@ import (
 	"bytes"
 	"cmp"
 	"io"
+	"maps"
+	"reflect"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 
@@ -56,6 +59,10 @@ type reader struct {
 	parsed  int  // lines that were compared with templates
 	out     *held
 	err     error
+
+	straight bool      // no record is held back
+	leads    []*reader // that wait until this one has read
+	until    int64     // the offset before which their lines are known to be equal
 }
 
 // held is a record that is held.
@@ -106,9 +113,12 @@ func (r *reader) Next() (*tracediff.Record, error) {
 		if r.out != nil {
 			r.free, r.out = append(r.free, r.out), nil
 		}
+		if r.err == tracediff.ErrBack {
+			return nil, r.err
+		}
 		if len(r.held) > 0 {
 			one := r.held[0]
-			old := one.Event != nil || one.checkpoint.Tick+window < r.newest
+			old := r.straight || one.Event != nil || one.checkpoint.Tick+window < r.newest
 			if old || r.err != nil || len(r.held) > maxHeld {
 				r.held, r.out = r.held[1:], one
 				return &one.Record, nil
@@ -117,14 +127,83 @@ func (r *reader) Next() (*tracediff.Record, error) {
 		if r.err != nil {
 			return nil, r.err
 		}
-		line, err := engine.NextLine(r.lines)
-		if err != nil {
-			r.err = err
-			r.guessed()
-			continue
+		if r.leads != nil && r.lines.End() >= r.until {
+			r.extend()
 		}
-		r.take(line)
+		if r.err = r.line(); r.err != nil {
+			r.guessed()
+		}
 	}
+}
+
+// line takes the next line.
+func (r *reader) line() error {
+	if r.plain {
+		if f, size := r.forms.Next(r.lines.Ahead(), r.lines.CRLF()); f != nil {
+			r.takeAs(f, r.lines.Take(size))
+			return r.err
+		}
+	}
+	line, err := engine.NextLine(r.lines)
+	if err == nil {
+		r.take(line)
+		err = r.err
+	}
+	return err
+}
+
+// Straight implements [tracediff.Straight].
+func (r *reader) Straight() { r.straight = true }
+
+// Confirm reads until the last record could no longer become a prediction.
+func (r *reader) Confirm() error {
+	for last := r.tick; r.err == nil && last+window >= r.newest && len(r.held) <= maxHeld; {
+		r.err = r.line()
+	}
+	if r.err == tracediff.ErrBack {
+		return r.err
+	}
+	return nil
+}
+
+// Leading reports whether others wait.
+func (r *reader) Leading() bool { return r.leads != nil }
+
+// Lead makes others wait. It cannot where a line belongs to several peers or to a longer record.
+func (r *reader) Lead(others []tracediff.Source) bool {
+	if r.peer >= 0 || r.records != nil || !r.straight {
+		return false
+	}
+	for _, s := range others {
+		other, ok := s.(*reader)
+		if !ok || !reflect.DeepEqual(r.pattern, other.pattern) {
+			r.leads = nil
+			return false
+		}
+		r.leads = append(r.leads, other)
+	}
+	return true
+}
+
+// extend looks for more equal lines. If there are none, the others wait no longer: they have read what this one has.
+func (r *reader) extend() {
+	same := r.lines.Fill()
+	for _, other := range r.leads {
+		other.lines.Pass(r.until)
+		theirs := other.lines.Fill()
+		if same = same[:min(len(same), len(theirs))]; !bytes.Equal(same, theirs[:len(same)]) {
+			same = same[:sort.Search(len(same), func(i int) bool { return !bytes.Equal(same[:i+1], theirs[:i+1]) })]
+		}
+	}
+	if end := bytes.LastIndexByte(same, '\n') + 1; end > 0 {
+		r.until += int64(end)
+		return
+	}
+	for _, other := range r.leads {
+		other.last, other.newest, other.tick, other.any = r.last, r.newest, r.tick, r.any
+		other.nth, other.passed, other.back = maps.Clone(r.nth), r.passed, r.back
+	}
+	r.leads = nil
 }
 
 // Pass passes the lines before an offset. Where lines belong to several peers or to one record, all of them are needed.
@@ -310,7 +389,10 @@ func (r *reader) scope(word string, value []byte) string {
 func (r *reader) step(tick uint64) {
 	back := r.any && tick <= r.tick && r.back
 	if r.any && tick < r.tick || back {
-		r.pass++
+		if r.pass++; r.straight {
+			r.err = tracediff.ErrBack
+			return
+		}
 	}
 	if back && tick < r.tick && r.newest-tick <= window {
 		one := r.push()
