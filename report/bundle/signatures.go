@@ -71,12 +71,18 @@ func verifyState(tree *archive.Tree, path string, want snapshot.Expected) (snaps
 	return snapshot.VerifyState(state, path, len(formats.Unchecked(tree, []string{path})) == 0, want)
 }
 
-// Chains returns the chains of tick signatures in the session.
+// Chains returns the chains of tick signatures in the session. A file with the name of a state is not one.
 func (s *Session) Chains() (list []*File) {
-	for _, f := range s.everything() {
-		if f.isChain() {
+	add := func(f *File) {
+		if f != nil && f.isChain() && !slices.Contains(list, f) && (s.match == nil || s.match.has(f.Path)) {
 			list = append(list, f)
 		}
+	}
+	for _, p := range s.places {
+		add(p.loose())
+	}
+	for _, f := range s.files {
+		add(f)
 	}
 	return list
 }
