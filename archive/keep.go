@@ -87,24 +87,50 @@ func (k *keeper) get(path string, entry *node, open func() (files.File, error)) 
 	if err != nil || !info.Mode().IsRegular() || info.Size() > keptFile {
 		return f, nil
 	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if again := k.files[path]; again != nil {
+	one = &kept{keeper: k, info: info, reopen: open, pages: map[int64][]byte{}}
+	stays, again := k.keep(path, one, f)
+	if again != nil {
 		f.Close()
 		return &reader{kept: again}, nil
 	}
-	one = &kept{keeper: k, info: info, reopen: open, pages: map[int64][]byte{}}
-	if k.open < mayStayOpen() {
+	if !stays {
+		if info.Size() <= keptPage && k.room(info.Size(), false) { // else it is opened again to be read
+			_, _ = one.read(0, f)
+		}
+		f.Close()
+	}
+	one.mu.Unlock()
+	return &reader{kept: one}, nil
+}
+
+// keep keeps a file, which is locked then, unless another one has its path. It reports whether the file stays open.
+func (k *keeper) keep(path string, one *kept, f files.File) (stays bool, again *kept) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if again := k.files[path]; again != nil {
+		return false, again
+	}
+	if stays = k.open < mayStayOpen(); stays {
 		k.open++
 		one.file = f
-	} else {
-		f.Close()
 	}
 	if k.files == nil {
 		k.files = map[string]*kept{}
 	}
 	k.files[path] = one
-	return &reader{kept: one}, nil
+	one.mu.Lock()
+	return stays, nil
+}
+
+// room reports whether that many more bytes can be kept, and counts them if they are.
+func (k *keeper) room(size int64, taken bool) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	fits := k.bytes+size <= min(keptTotal, limits.Memory.Max()/8)
+	if fits && taken {
+		k.bytes += size
+	}
+	return fits
 }
 
 // forget closes the files below a path, since their content may have changed.
@@ -152,6 +178,11 @@ func (f *kept) page(n int64) ([]byte, error) {
 		}
 		defer from.Close()
 	}
+	return f.read(n, from)
+}
+
+// read is page for a file that is open.
+func (f *kept) read(n int64, from files.File) ([]byte, error) {
 	size := min(keptPage, f.info.Size()-n*keptPage)
 	if in, ok := f.file.(*inflating); ok {
 		if p := in.part(n*keptPage, size); p != nil {
@@ -167,13 +198,7 @@ func (f *kept) page(n int64) ([]byte, error) {
 		}
 		return p[:got], err
 	}
-	f.keeper.mu.Lock()
-	room := f.keeper.bytes+int64(len(p)) <= min(keptTotal, limits.Memory.Max()/8)
-	if room {
-		f.keeper.bytes += int64(len(p))
-	}
-	f.keeper.mu.Unlock()
-	if room {
+	if f.keeper.room(size, true) {
 		f.pages[n] = p
 	}
 	return p, nil

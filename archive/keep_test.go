@@ -2,6 +2,7 @@ package archive_test
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"math/rand/v2"
 	"path/filepath"
@@ -90,6 +91,35 @@ func TestKeptTogether(t *testing.T) {
 	}
 	wait.Wait()
 	if u := tree.Usage([]string{path}); u.Read != 500_000 {
+		t.Errorf("%s", u)
+	}
+}
+
+// TestKeptMany reads more small files than may stay open: each is opened once nevertheless.
+func TestKeptMany(t *testing.T) {
+	const count = 600
+	dir := t.TempDir()
+	for i := range count {
+		archivetest.Write(t, filepath.Join(dir, fmt.Sprint(i)), fmt.Appendf(nil, "file %d", i))
+	}
+	tree, err := archive.Open([]string{dir}, archive.Options{Count: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tree.Close()
+	for range 2 {
+		for i := range count {
+			f, err := tree.Open(filepath.Join(dir, fmt.Sprint(i)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, err := io.ReadAll(f); err != nil || string(got) != fmt.Sprintf("file %d", i) {
+				t.Fatalf("%d: %q, %v", i, got, err)
+			}
+			f.Close()
+		}
+	}
+	if u := tree.Usage([]string{dir}); u.Opens != count || u.Read != u.Given {
 		t.Errorf("%s", u)
 	}
 }
