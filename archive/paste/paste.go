@@ -235,7 +235,7 @@ func (p *peeler) search(begin func(ls *lines, fenced *fence) (bool, error)) erro
 // start takes a whole file or a diff that begins at the current line.
 func (p *peeler) start(ls *lines, in *fence) (bool, error) {
 	return p.layers(ls, in, func(b *body) (bool, error) {
-		if p.known.Whole(b.head(3)) != "" {
+		if p.known.Whole(b.head(4)) != "" {
 			if found, err := p.sideBySide(b); found || err != nil {
 				return found, err
 			}
@@ -271,7 +271,7 @@ func (p *peeler) way(format string) Way {
 
 // whole takes a file that begins at the first line of a body.
 func (p *peeler) whole(b *body) (bool, error) {
-	format := p.known.Whole(b.head(3))
+	format := p.known.Whole(b.head(4))
 	return true, p.post(b, format, nil)
 }
 

@@ -107,7 +107,11 @@ func sniff(head []byte) bool {
 	if partial.Of(head, formatName) {
 		return true
 	}
-	if bytes.HasPrefix(head, []byte(systemInfo)) || bytes.HasPrefix(head, []byte(noReport)) {
+	if bytes.HasPrefix(head, []byte(systemInfo)) { // which also begins the last three lines of a report with a state
+		n := bytes.Count(head, []byte("\n"))
+		return n != 3 || head[len(head)-1] != '\n'
+	}
+	if bytes.HasPrefix(head, []byte(noReport)) {
 		return true
 	}
 	rest, ok := bytes.CutPrefix(head, []byte("Player: "))

@@ -423,7 +423,7 @@ func TestSniff(t *testing.T) {
 			t.Errorf("%s is not recognised", file)
 		}
 	}
-	for _, head := range []string{"", "Player: A", "Player: A (Linux", "Player: A\n (Linux x", "State hash: 0\n", "Sync Report"} {
+	for _, head := range []string{"", "Player: A", "Player: A (Linux", "Player: A\n (Linux x", "State hash: 0\n", "Sync Report", systemInfo + "\nOut of sync frame: 1\nRecorded frames: 1\n"} {
 		if f.Sniff([]byte(head)) {
 			t.Errorf("%q is recognised", head)
 		}
