@@ -53,7 +53,7 @@ of the worst verdict.
 	f := cmd.Flags()
 	f.StringVarP(&flags.sim, "sim", "s", "", "replay in this simulator: builtin, builtin:fault=…, exec:COMMAND, …")
 	f.StringVar(&flags.own, "own", "", "the build of the peer that is wrong, if it is not the build of --sim")
-	f.IntVar(&flags.replays, "replays", 0, "how many replays to make to find the cause; 0 for as many as are begun in a minute")
+	f.IntVar(&flags.replays, "replays", 0, "how many replays to make to find the cause; 0 for as many as are begun before they have played 1,000,000 ticks")
 	flags.sims.addTimeout(cmd)
 	flags.match = addMatch(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return doExplore(e, args, flags) }

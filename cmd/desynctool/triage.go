@@ -63,9 +63,9 @@ and loaded, caches are computed again, the same orders are played several times.
 These replays show the mistakes of that build. --own names the build that the
 peer had, if it is another one; then mistakes that the replays do not show are
 excluded. --replays N is the maximum number of replays; without it replays are
-begun for a minute. The files of one peer are enough: they are compared with a
-replay of its orders. --branches and --writes lead from the tick to the line of
-source at which the two builds depart (docs/code.md).
+begun until they have played a million ticks. The files of one peer are enough:
+they are compared with a replay of its orders. --branches and --writes lead from
+the tick to the line of source at which the two builds depart (docs/code.md).
 
 ` + simulators.Help + `
 
@@ -102,7 +102,7 @@ process.
 	f.StringVarP(&flags.sim, "sim", "s", "", "replay in this simulator: builtin, builtin:fault=…, exec:COMMAND, …")
 	f.StringVar(&flags.own, "own", "", "the build of the wrong peer, if it is not the build in --sim")
 	f.BoolVar(&flags.verify, "verify", false, verifyUsage)
-	f.IntVar(&flags.replays, "replays", 0, "maximum number of replays to find the cause; 0 begins replays for a minute")
+	f.IntVar(&flags.replays, "replays", 0, "maximum number of replays to find the cause; 0 begins replays until they have played 1,000,000 ticks")
 	flags.code.add(cmd, "--sim and --own")
 	flags.sims.addTimeout(cmd)
 	flags.sims.addGames(cmd)

@@ -103,3 +103,25 @@ func TestReplays(t *testing.T) {
 		t.Logf("%s: %d replays", fault, ended)
 	}
 }
+
+// TestTicks: experiments are begun until they have played as many ticks as are allowed, however long that takes.
+func TestTicks(t *testing.T) {
+	dir := playedWith(t, "bit-flip/Movement@70:client")
+	made := func(ticks uint64) (made, left int) {
+		for _, x := range judged(t, compare.Builds{Sim: refsim.Simulator(), Own: refsim.Simulator(), Ticks: ticks}, dir).Experiments {
+			if x.Result == "not-made" {
+				left++
+			} else {
+				made++
+			}
+		}
+		return made, left
+	}
+	all, none := made(0)
+	if few, left := made(1); few != 1 || left == 0 || all < 4 || none != 0 {
+		t.Errorf("%d experiments and %d left out after one tick; of all %d and %d", few, left, all, none)
+	}
+	if some, left := made(500); some <= 1 || some >= all || left == 0 {
+		t.Errorf("%d experiments and %d left out after 500 ticks, of %d", some, left, all)
+	}
+}

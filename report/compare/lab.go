@@ -1,10 +1,10 @@
 package compare
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/report/verdict"
@@ -20,16 +20,17 @@ type Builds struct {
 	// Code asks where in the code Sim and Own depart.
 	Code Code
 	// Replays is how many replays experiments may take. The replays that find the peer who is wrong, and a second look
-	// at what departs, do not count. 0 is as many as are begun in a minute.
+	// at what departs, do not count. 0 is as many as are begun before they have played Ticks, 1,000,000 if that is 0.
 	Replays int
+	Ticks   uint64
 	// Verify recomputes the digests of all states where none differ, see bisect.Options.
 	Verify bool
 	// Progress, if not nil, is called while orders are replayed, with the purpose, and the ticks that are done and all.
 	Progress func(what string, done, total int64)
 }
 
-// maxTime is for how long experiments are begun if their number is not set.
-const maxTime = time.Minute
+// maxTicks is Ticks if that is not set. A limit of time would give another answer on a busy machine.
+const maxTicks = 1_000_000
 
 // The sizes of experiments: how many replays show that a build does not do the same twice, how far games roll back and
 // how long before its tick an order is given, in ticks, and how many players are predicted.
@@ -48,8 +49,8 @@ type bench struct {
 	own    *bisect.Sim
 	replay *bisect.Replay
 	back   func(peer string) uint64
-	made   int
-	ends   time.Time
+	made   int    // replays
+	played uint64 // ticks
 }
 
 // lab returns what makes experiments, nil if nothing was replayed.
@@ -101,10 +102,7 @@ func (x *bench) allowed(t verdict.Trying) bool {
 	if x.builds.Replays > 0 {
 		return x.made+x.takes(t) <= x.builds.Replays
 	}
-	if x.ends.IsZero() {
-		x.ends = time.Now().Add(maxTime)
-	}
-	return !time.Now().After(x.ends)
+	return x.played < cmp.Or(x.builds.Ticks, maxTicks)
 }
 
 // takes returns how many replays an experiment takes at most.
@@ -213,6 +211,9 @@ func (x *bench) again(sim *bisect.Sim, t verdict.Trying, opts bisect.TrialOption
 		until += x.around(t)
 	}
 	trial, err := x.replay.Again(sim, bisect.Again{Peer: t.Peer, Whole: t.Whole, Until: until, Options: opts})
+	if trial != nil {
+		x.played += trial.Ticks
+	}
 	if sim.Interrupted() { // what it found until then proves nothing
 		return nil, fmt.Errorf("%w: %w", bisect.ErrUnplayable, context.Cause(sim.Context))
 	}
