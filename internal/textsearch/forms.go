@@ -15,7 +15,8 @@ type Forms[T any] struct {
 	heads [1 << headBits]*form[T]
 	last  *form[T]  // of the line before
 	forms []form[T] // the last ones
-	room  []byte    // for the last texts and masks
+	room  []word    // for the last forms
+	bytes []byte    // for the words of a form in the making
 	count int       // of all forms
 	used  int       // bytes of their texts
 }
@@ -32,15 +33,20 @@ const (
 
 // form is the shape of lines.
 type form[T any] struct {
-	hash  uint64
-	next  *form[T]    // another one with the same head
-	after [2]*form[T] // of lines that followed: mostly the first
-	// A line has the form if all of its bytes, and all of them with add added, are text where mask is set, and if it has
-	// the numbers. So a decimal digit is 0x30 to 0x39: mask is 0xf0, and add is 6.
-	text, mask, add []byte
-	numbers         []number
-	value           T
+	hash    uint64
+	next    *form[T]    // another one with the same head
+	after   [2]*form[T] // of lines that followed: mostly the first
+	size    int         // of a line
+	words   []word      // its bytes by eight, the last of them to its end
+	numbers []number
+	value   T
 }
+
+// word is eight bytes of a line. They fit if they are text where mask is set, both as they are and with add added. So a
+// decimal digit is 0x30 to 0x39: mask is 0xf0, and add is 6.
+type word struct{ text, mask, add uint64 }
+
+func (w *word) fits(x uint64) bool { return (x&w.mask^w.text)|((x+w.add)&w.mask^w.text) == 0 }
 
 // number is where a line has a number in base 16, or one that is not zero.
 type number struct {
@@ -134,7 +140,7 @@ func (f *Forms[T]) Next(text []byte, returns bool) (value *T, size int) {
 		if one == nil {
 			break
 		}
-		size := len(one.text)
+		size := one.size
 		end := size
 		if returns {
 			end++
@@ -158,7 +164,7 @@ func (f *Forms[T]) find(line []byte) *form[T] {
 	n := 0
 	for at := head; *at != nil; at = &(*at).next {
 		one := *at
-		if one.hash == hash && len(one.text) == len(line) && one.fits(line) {
+		if one.hash == hash && one.size == len(line) && one.fits(line) {
 			if at != head { // it comes first the next time
 				*at, one.next, *head = one.next, *head, one
 			}
@@ -194,19 +200,23 @@ func (f *Forms[T]) add(line []byte) *form[T] {
 	if len(f.forms) == cap(f.forms) {
 		f.forms = make([]form[T], 0, min(max(2*cap(f.forms), 32), maxForms))
 	}
-	if cap(f.room)-len(f.room) < 3*n {
-		f.room = make([]byte, 0, max(min(2*cap(f.room), maxUsed), 3*n, 4<<10))
+	count := max(1, (n+7)/8)
+	if cap(f.room)-len(f.room) < count {
+		f.room = make([]word, 0, max(min(2*cap(f.room), maxUsed/8), count, 256))
 	}
 	begin := len(f.room)
-	f.room = f.room[:begin+3*n]
-	part := func(i int) []byte { return f.room[begin+i*n : begin+(i+1)*n : begin+(i+1)*n] }
+	f.room = f.room[:begin+count]
 	f.forms = f.forms[:len(f.forms)+1]
 	one := &f.forms[len(f.forms)-1]
-	*one = form[T]{text: part(0), mask: part(1), add: part(2), numbers: one.numbers[:0]}
-	copy(one.text, line)
-	clear(one.add)
-	for i := range one.mask {
-		one.mask[i] = 0xff
+	*one = form[T]{size: n, words: f.room[begin : begin+count : begin+count], numbers: one.numbers[:0]}
+	if len(f.bytes) < 3*(n+8) { // the mask of bytes behind a short line is zero
+		f.bytes = make([]byte, 3*(n+8))
+	}
+	clear(f.bytes[:3*(n+8)])
+	text, mask, add := f.bytes[:n+8], f.bytes[n+8:2*n+16], f.bytes[2*n+16:]
+	copy(text, line)
+	for i := range line {
+		mask[i] = 0xff
 	}
 	for from, to := range numbers(line) {
 		kind := kindOf(line[from:to])
@@ -217,11 +227,15 @@ func (f *Forms[T]) add(line []byte) *form[T] {
 			one.numbers = append(one.numbers, number{uint16(from), uint16(to), kind == hexKind})
 		}
 		for i := from; i < to; i++ {
-			one.text[i], one.mask[i], one.add[i] = '0', 0xf0, 6
+			text[i], mask[i], add[i] = '0', 0xf0, 6
 			if kind == hexKind {
-				one.text[i], one.mask[i], one.add[i] = 0, 0, 0
+				text[i], mask[i], add[i] = 0, 0, 0
 			}
 		}
+	}
+	for i := range one.words {
+		at := max(0, min(8*i, n-8))
+		one.words[i] = word{binary.LittleEndian.Uint64(text[at:]), binary.LittleEndian.Uint64(mask[at:]), binary.LittleEndian.Uint64(add[at:])}
 	}
 	return one
 }
@@ -235,28 +249,22 @@ func kindOf(digits []byte) uint8 {
 	return numberKinds[kinds]
 }
 
-// fits reports whether a line as long as the text of the form has the form.
+// fits reports whether a line of the form's size has the form.
 func (f *form[T]) fits(line []byte) bool {
-	text, mask, add := f.text, f.mask, f.add
-	n := len(line)
-	if len(text) != n || len(mask) != n || len(add) != n {
-		return false
-	}
-	if n < 8 {
-		for i, c := range line {
-			if c&mask[i] != text[i] || (c+add[i])&mask[i] != text[i] {
-				return false
-			}
-		}
-	}
-	for i := 0; i+8 <= n; {
-		x, m, want := binary.LittleEndian.Uint64(line[i:]), binary.LittleEndian.Uint64(mask[i:]), binary.LittleEndian.Uint64(text[i:])
-		if (x&m^want)|((x+binary.LittleEndian.Uint64(add[i:]))&m^want) != 0 {
+	words, rest := f.words, line
+	for ; len(rest) > 8 && len(words) > 1; words, rest = words[1:], rest[8:] {
+		if !words[0].fits(binary.LittleEndian.Uint64(rest)) {
 			return false
 		}
-		if i += 8; i < n && i+8 > n {
-			i = n - 8 // the last eight bytes
-		}
+	}
+	last := [8]byte{}
+	if n := len(line); n >= 8 {
+		last = [8]byte(line[n-8:])
+	} else {
+		copy(last[:], line)
+	}
+	if !words[0].fits(binary.LittleEndian.Uint64(last[:])) {
+		return false
 	}
 	for i := range f.numbers {
 		one := &f.numbers[i]
