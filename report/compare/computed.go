@@ -114,7 +114,7 @@ func (g *gatherer) computed(at snapshot.Point) (*verdict.Parted, error) {
 		p.Names[i], p.States[i], p.Naming[i], p.Files[i], p.Ground[i] = name, state, namingOf(entry, state), fileOf(entry), groundOf(entry, state)
 	}
 	var err error
-	if p.Diff, err = snapshot.Compare(p.States[0], p.States[1], snapshot.DiffOptions{}); err != nil {
+	if p.Diff, err = snapshot.Compare(p.States[0], p.States[1], snapshot.DiffOptions{Limit: mostKept, Total: mostKeptInAll}); err != nil {
 		closeStates(p)
 		return nil, err
 	}

@@ -122,6 +122,12 @@ func (g *gatherer) states() error {
 	return nil
 }
 
+// mostKept is how many changes of a table a comparison keeps, mostKeptInAll of all tables.
+const (
+	mostKept      = 4000
+	mostKeptInAll = 400_000
+)
+
 // caches opens the states in which caches differ first.
 func (g *gatherer) caches() error {
 	c := g.e.Bisect.Caches
@@ -136,7 +142,7 @@ func (g *gatherer) caches() error {
 		p.Naming[i], p.Files[i], p.Ground[i] = namingOf(entry, state), fileOf(entry), groundOf(entry, state)
 	}
 	var err error
-	if p.Diff, err = snapshot.Compare(p.States[0], p.States[1], snapshot.DiffOptions{}); err != nil {
+	if p.Diff, err = snapshot.Compare(p.States[0], p.States[1], snapshot.DiffOptions{Limit: mostKept, Total: mostKeptInAll}); err != nil {
 		closeStates(p)
 		return err
 	}
@@ -210,7 +216,7 @@ func (g *gatherer) differing(sets []named, at snapshot.Point) (*verdict.Parted, 
 			continue
 		}
 		p.Names[1], p.States[1], p.Naming[1], p.Files[1], p.Ground[1] = s.name, state, namingOf(entry, state), fileOf(entry), groundOf(entry, state)
-		if p.Diff, err = snapshot.Compare(p.States[0], p.States[1], snapshot.DiffOptions{}); err != nil {
+		if p.Diff, err = snapshot.Compare(p.States[0], p.States[1], snapshot.DiffOptions{Limit: mostKept, Total: mostKeptInAll}); err != nil {
 			g.e.Lost = append(g.e.Lost, err.Error())
 			closeStates(p)
 			return nil, nil

@@ -105,6 +105,14 @@ type LocusColumn struct {
 	Archetype string `json:"archetype"`
 	Cache     bool   `json:"cache,omitempty"`
 	ColumnDocument
+	// Listed are its first values by key, if a report's locus lacks values: at most 4,000 in all columns.
+	Listed *ListedValues `json:"listed,omitempty"`
+}
+
+// ListedValues are values of a column, one for each key. Long values end with "…".
+type ListedValues struct {
+	Keys   []string    `json:"keys"`
+	Values [2][]string `json:"values"` // in the order of Compared.Peers
 }
 
 // LocusField is one value that differs.

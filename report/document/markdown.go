@@ -405,9 +405,10 @@ func (m *markdown) cascade(r *Report) {
 		return
 	}
 	m.heading("Cascade")
-	m.table([]string{"From tick", "System", "What", "Checkpoints that differ", "Until tick"}, len(r.Cascade), func(i int) []string {
-		c := &r.Cascade[i]
-		return []string{fmt.Sprint(c.Tick), markdownCode(c.System), markdownCode(LabelName(c.Scope)), fmt.Sprint(c.Count), fmt.Sprint(c.Last)}
+	waves := Waves(r.Cascade)
+	m.table([]string{"From tick", "What", "Checkpoints that differ", "Until tick"}, len(waves), func(i int) []string {
+		w := &waves[i]
+		return []string{fmt.Sprint(w.Tick), markdownText(w.Text(len(w.Parts))), fmt.Sprint(w.Count), fmt.Sprint(w.Last)}
 	})
 }
 

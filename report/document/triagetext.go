@@ -313,22 +313,21 @@ func (t *reportText) cascade() {
 		return
 	}
 	t.section("cascade", "what differed when")
-	n := t.shown(len(t.r.Cascade), shownCascade)
+	waves := Waves(t.r.Cascade)
+	n := t.shown(len(waves), shownCascade)
 	wide := 0
-	for _, c := range t.r.Cascade[:n] {
-		wide = max(wide, prose.Columns(Safe(BothNames(c.Native, c.Tick))))
+	for _, w := range waves[:n] {
+		wide = max(wide, prose.Columns(Safe(BothNames(w.Native, w.Tick))))
 	}
-	for _, c := range t.r.Cascade[:n] {
-		name := prose.Name(c.Scope)
-		if c.Scope == "" {
-			name = prose.Name(c.System)
-		} else if c.System != "" {
-			name += " after " + prose.Name(c.System)
+	for _, w := range waves[:n] {
+		most := shownCascade
+		if t.all {
+			most = len(w.Parts)
 		}
-		at := Safe(BothNames(c.Native, c.Tick))
-		t.put("  ", pad(at, prose.Columns(at), wide), "  ", name)
+		at := Safe(BothNames(w.Native, w.Tick))
+		t.put("  ", pad(at, prose.Columns(at), wide), "  ", w.Text(most))
 	}
-	t.more(len(t.r.Cascade), n)
+	t.more(len(waves), n)
 }
 
 func (t *reportText) orders() {

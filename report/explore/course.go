@@ -177,15 +177,8 @@ func (b *builder) cascade() *Node {
 	}
 	n := &Node{Title: "cascade", Aside: strconv.Itoa(len(b.Cascade)), Command: b.tracediff()}
 	rows := [][]string{}
-	for i := range b.Cascade {
-		c := &b.Cascade[i]
-		name := c.Scope
-		switch {
-		case c.Scope == "":
-			name = c.System
-		case c.System != "":
-			name += " after " + c.System
-		}
+	for _, c := range document.Waves(b.Cascade) {
+		name := c.Text(len(c.Parts))
 		at := document.BothNames(c.Native, c.Tick)
 		rows = append(rows, []string{at, name})
 		n.add(&Node{Title: name, Aside: "at " + at, Tick: &c.Tick, Native: c.Native, Command: b.tracediff(),

@@ -2,6 +2,7 @@ package page_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -149,4 +150,51 @@ func many(t *testing.T, values int) *document.Report {
 	}
 	r.Compared.Values = uint64(values)
 	return r
+}
+
+// listed is a report with columns that list more values than its tree.
+func listed(t *testing.T) *document.Report {
+	r := saved(t)
+	c := &r.Compared.Columns[0]
+	c.Changed, c.Listed = 310, &document.ListedValues{}
+	for i := range 300 {
+		c.Listed.Keys = append(c.Listed.Keys, fmt.Sprint(7000+i))
+		c.Listed.Values[0] = append(c.Listed.Values[0], fmt.Sprint(i*i))
+		c.Listed.Values[1] = append(c.Listed.Values[1], "<b>\nx")
+	}
+	r.Compared.Values += 1000
+	return r
+}
+
+// TestColumns: each value that the report lists for a column is a line of the page, and what is left out is counted.
+func TestColumns(t *testing.T) {
+	html := render(t, listed(t))
+	for _, text := range []string{"\n7000  0      &lt;b&gt;\\nx\n", "\n7299  89401  &lt;b&gt;", "the first 300; 10 more are not listed", "By column: 300 of ", "By entity: "} {
+		if !strings.Contains(html, text) {
+			t.Errorf("%q is not in the page", text)
+		}
+	}
+}
+
+// TestFilterColumns: the filter also searches in the lines of columns, and shows those with all of its words.
+func TestFilterColumns(t *testing.T) {
+	b := open(t, listed(t))
+	b.show(1280, "light")
+	const lines = `document.querySelector("#differs .lines").textContent`
+	before := browsertest.Eval[string](b, lines)
+	b.Do(chromedp.SendKeys(chromedp.CSS("#filter"), "7123 15129"))
+	if got := browsertest.Eval[string](b, lines); strings.Count(got, "\n") != 2 || !strings.Contains(got, "\n7123 ") {
+		t.Errorf("the lines are %q", got)
+	}
+	if text := browsertest.Eval[string](b, `document.querySelector(".filter output").textContent`); !strings.HasSuffix(text, ", by column 1 of 300") {
+		t.Errorf("the filter counts %q", text)
+	}
+	if !browsertest.Eval[bool](b, `document.querySelector("#differs .lines").checkVisibility()`) {
+		t.Error("the line that was found is folded")
+	}
+	b.Do(chromedp.KeyEvent(kb.Escape))
+	if browsertest.Eval[string](b, lines) != before {
+		t.Error("after Escape the lines are others")
+	}
+	b.quiet()
 }

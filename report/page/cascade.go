@@ -15,7 +15,7 @@ type cascadeView struct {
 
 // cascadeRow is a row of the table behind the picture.
 type cascadeRow struct {
-	document.CascadeDocument
+	document.Wave
 	First, End string // names of the ticks
 }
 
@@ -27,30 +27,16 @@ func newCascade(r *document.Report, a axis) *cascadeView {
 		return nil
 	}
 	v := &cascadeView{}
-	for i, c := range r.Cascade {
+	for i, c := range document.Waves(r.Cascade) {
 		last := max(c.Last, c.Tick)
 		first, end := document.BothNames(c.Native, c.Tick), a.tick(last)
 		v.Rows = append(v.Rows, cascadeRow{c, first, end})
 		if i < maxCascade {
-			v.Lanes = append(v.Lanes, spanLane(a, c.Tick, last, lane{
-				Label: scopeName(c), Height: heatHeight,
-				Tip: fmt.Sprintf("%s: from %s on in %s; %s, the last at %s", scopeName(c), document.InTick(first), systemName(c.System), prose.Count(c.Count, "difference", "differences"), end),
-			}, "spread", 4, heatHeight-8))
+			l := namedLane(c.Parts)
+			l.Height = heatHeight
+			l.Tip = fmt.Sprintf("%s: from %s on; %s, the last at %s", c.Text(maxFolded), document.InTick(first), prose.Count(c.Count, "difference", "differences"), end)
+			v.Lanes = append(v.Lanes, spanLane(a, c.Tick, last, l, "spread", 4, heatHeight-8))
 		}
 	}
 	return v
-}
-
-func scopeName(c document.CascadeDocument) string {
-	if c.Scope == "" {
-		return systemName(c.System)
-	}
-	return c.Scope
-}
-
-func systemName(name string) string {
-	if name == "" {
-		return "an unnamed system"
-	}
-	return name
 }

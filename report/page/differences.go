@@ -18,6 +18,15 @@ func (h *html) first(v *view) {
 	h.put("</section>\n")
 }
 
+// nodes writes nodes under a title that folds them.
+func (h *html) nodes(title string, list []*node, open bool) {
+	h.put(`<details class="all"§><summary>§</summary>`+"\n", iff(open, " open", ""), title)
+	for _, n := range list {
+		h.node(n)
+	}
+	h.put("</details>\n")
+}
+
 func (h *html) node(n *node) {
 	h.put(`<div class="node §§" id="§">`, n.Level, iff(n.Unfolds(), "", " leaf"), n.ID)
 	h.anchor(n.ID)
@@ -54,6 +63,9 @@ func (h *html) node(n *node) {
 	}
 	for i := range n.Rows {
 		h.row(&n.Rows[i])
+	}
+	if n.Lines != "" {
+		h.put(`<div class="scroll" tabindex="0" role="group" aria-label="Values of §"><pre class="lines leaf">§</pre></div>`, n.Title, markup(escape.Replace(n.Lines)))
 	}
 	h.put("</div></details></div>\n")
 }
@@ -135,8 +147,13 @@ func (h *html) locus(v *view) {
 			id := h.ids.of("filter")
 			h.put(`<p class="filter" hidden><label for="§">Filter</label> <input type="search" id="§" autocomplete="off" spellcheck="false"> <output for="§"></output></p>`+"\n", id, id, id)
 		}
-		for _, n := range l.Nodes {
-			h.node(n)
+		if len(l.Columns) > 0 {
+			h.nodes("By column: "+l.Listed, l.Columns, len(l.Columns) <= fewColumns)
+			h.nodes("By entity: "+l.Gathered, l.Nodes, true)
+		} else {
+			for _, n := range l.Nodes {
+				h.node(n)
+			}
 		}
 		h.put("</div>\n")
 	}
@@ -147,10 +164,7 @@ func (h *html) locus(v *view) {
 		}
 		h.put("</p>\n")
 	}
-	if len(l.Columns) > 0 {
-		h.columns(l)
-	}
-	h.put("\n</section>\n")
+	h.put("</section>\n")
 }
 
 // summary is a table of the fields, with what their values have in common.
@@ -164,19 +178,4 @@ func (h *html) summary(l *locusView) {
 			f.Name(), f.Values, f.Pattern.Text(l.Compared.Peers, f.Values), f.Where(3))
 	}
 	h.put("§\n", endTable)
-}
-
-// columns is a folded table of all columns.
-func (h *html) columns(l *locusView) {
-	h.put(`<details><summary>Differing values by column</summary><div class="scroll" tabindex="0" role="group" aria-label="Differing values by column"><table class="stack"><thead><tr><th>Archetype</th><th>Column</th><th class="n">Values</th><th>Pattern</th></tr></thead><tbody>`)
-	for _, c := range l.Columns {
-		h.put("<tr><td>")
-		if c.Archetype != "" {
-			h.put("<bdi>§</bdi>", c.Archetype)
-		} else {
-			h.put("RNG")
-		}
-		h.put(`§</td><td class="mono" data-label="Column"><bdi>§.§</bdi></td><td class="n" data-label="Values">§</td><td data-label="Pattern">§</td></tr>`, cacheTag(c.Cache), c.Component, c.Field, c.Changed, c.Pattern.Text(l.Compared.Peers, c.Changed))
-	}
-	h.put("§</details>", endTable)
 }

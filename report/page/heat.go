@@ -119,15 +119,8 @@ func (v *heatView) fold(points []uint64, a axis) {
 		names[row.Cells] = append(names[row.Cells], row.Label)
 	}
 	for _, c := range cells {
-		l := lane{Label: names[c][0], Who: names[c][0], Kind: "heat", Height: heatHeight, Cells: c, Paths: heatPaths(c, points, a)}
-		if n := len(names[c]); n > 1 {
-			l.Folded = names[c]
-			l.Label = fmt.Sprintf("%d rows: %s", n, strings.Join(l.Folded[:min(n, maxFolded)], ", "))
-			if n > maxFolded {
-				l.Label += "…"
-			}
-			l.Who = fmt.Sprintf("%s and %s", l.Folded[0], prose.Count(n-1, "other row", "other rows"))
-		}
+		l := namedLane(names[c])
+		l.Kind, l.Height, l.Cells, l.Paths = "heat", heatHeight, c, heatPaths(c, points, a)
 		v.Lanes = append(v.Lanes, l)
 	}
 	one, more := "other is", "others are"
@@ -142,6 +135,20 @@ func (v *heatView) fold(points []uint64, a axis) {
 			v.Rest = append(v.Rest, heatRest{prose.Count(n, one, more) + " " + rest.text, rest.names})
 		}
 	}
+}
+
+// namedLane returns a lane that combines the rows of one or more names.
+func namedLane(names []string) lane {
+	l := lane{Label: names[0], Who: names[0]}
+	if n := len(names); n > 1 {
+		l.Folded = names
+		l.Label = fmt.Sprintf("%d rows: %s", n, strings.Join(names[:min(n, maxFolded)], ", "))
+		if n > maxFolded {
+			l.Label += "…"
+		}
+		l.Who = fmt.Sprintf("%s and %s", names[0], prose.Count(n-1, "other row", "other rows"))
+	}
+	return l
 }
 
 // stretch are neighbouring cells that are the same.

@@ -20,9 +20,11 @@ type locusView struct {
 	Nodes    []*node
 	Schema   []string
 	Summary  []document.FieldSummary
-	Columns  []document.LocusColumn
+	Columns  []*node  // with all values, if Nodes lacks some
 	Left     []string // the values that are not listed
 	Filter   bool     // there is enough to search in
+	Listed   string   // how many values Columns have
+	Gathered string   // how many values Nodes have
 
 	sides [2]peer
 }
@@ -38,10 +40,11 @@ type node struct {
 	Nodes []*node
 	Notes []string // rows that only one side has, and values that are not listed
 	Rows  []locusRow
+	Lines string // values of a column
 }
 
 // Unfolds reports whether there is anything below a node.
-func (n *node) Unfolds() bool { return len(n.Nodes)+len(n.Notes)+len(n.Rows) > 0 }
+func (n *node) Unfolds() bool { return len(n.Nodes)+len(n.Notes)+len(n.Rows)+len(n.Lines) > 0 }
 
 // locusRow is one value that differs.
 type locusRow struct {
@@ -68,6 +71,7 @@ const (
 	maxFields  = 12  // rows of the table of fields
 	maxColumns = 200 // rows of the table of columns, and lines about the schema
 	fewValues  = 6   // up to which all is unfolded
+	fewColumns = 16  // up to which columns are unfolded
 )
 
 func newLocus(r *document.Report, peers peers, ids ids) *locusView {
@@ -84,17 +88,18 @@ func newLocus(r *document.Report, peers peers, ids ids) *locusView {
 	v.Nodes = t.nodes
 	if k := r.Compared; k != nil {
 		v.Line, v.sides = comparedLine(k), [2]peer{peers.of(k.Peers[0]), peers.of(k.Peers[1])}
-		v.Columns = k.Columns[:min(len(k.Columns), maxColumns)]
+		listed := t.columns(v, k)
 		v.Summary = k.Summed()
 		v.Summary = v.Summary[:min(len(v.Summary), maxFields)]
 		for i := range k.Schema[:min(len(k.Schema), maxColumns)] {
 			s := &k.Schema[i]
 			v.Schema = append(v.Schema, fmt.Sprintf("%s of %s: %s", joined(s.Component, s.Field), labelName(s.Archetype), s.Text()))
 		}
-		if n := len(k.Columns) - len(v.Columns); n > 0 {
+		if n := len(k.Columns) - maxColumns; n > 0 {
 			v.Left = append(v.Left, prose.Count(n, "more column", "more columns")+" in which values differ.")
 		}
-		if listed := uint64(len(cut.Locus)); k.Values > listed {
+		v.Listed, v.Gathered = ofAll(listed, k.Values), ofAll(uint64(len(cut.Locus)), k.Values)
+		if listed = max(listed, uint64(len(cut.Locus))); k.Values > listed {
 			v.Left = append(v.Left, fmt.Sprintf("%d of %d values.", k.Values-listed, k.Values))
 		}
 	}
@@ -104,8 +109,16 @@ func newLocus(r *document.Report, peers peers, ids ids) *locusView {
 	if t.left > 0 {
 		v.Left = append(v.Left, prose.Count(t.left, "entity", "entities")+".")
 	}
-	v.Filter = t.entities > 1 || len(cut.Locus) > 2
+	v.Filter = t.entities > 1 || len(cut.Locus) > 2 || len(v.Columns) > 0
 	return v
+}
+
+// ofAll counts values of all that differ.
+func ofAll(n, all uint64) string {
+	if n == all {
+		return "all " + prose.Count(n, "value", "values")
+	}
+	return fmt.Sprintf("%d of %s", n, prose.Count(all, "value", "values"))
 }
 
 // comparedLine names the states that are compared.

@@ -146,10 +146,10 @@ func (h *html) timeTables(t *timeView) {
 	}
 	if t.Cascade != nil {
 		h.put("<details><summary>Cascade as a table</summary>")
-		table("Cascade as a table", `<th>Part</th><th class="n">From tick</th><th>System</th><th class="n">Differences</th><th class="n">Last tick</th>`, func() {
+		table("Cascade as a table", `<th>Part</th><th class="n">From tick</th><th class="n">Differences</th><th class="n">Last tick</th>`, func() {
 			for i := range t.Cascade.Rows {
 				r := &t.Cascade.Rows[i]
-				h.put(`<tr><td><bdi>§</bdi></td><td class="n">§</td><td><bdi>§</bdi></td><td class="n">§</td><td class="n">§</td></tr>`+"\n", r.Scope, r.First, r.System, r.Count, r.End)
+				h.put(`<tr><td><bdi>§</bdi></td><td class="n">§</td><td class="n">§</td><td class="n">§</td></tr>`+"\n", r.Text(len(r.Parts)), r.First, r.Count, r.End)
 			}
 		})
 		h.put("</details>\n")

@@ -79,6 +79,7 @@ func (c *Conclusion) locus(p *Parted) {
 			of = append(of, entities.of(0, t, ch.Key))
 		}
 	}
+	c.list(tables)
 	c.entities(entities, of, rows)
 	k.Summary, c.tables, c.grouped = summary(tables, p.Names), tables, entities.list
 }
