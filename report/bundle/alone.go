@@ -11,6 +11,7 @@ import (
 
 	"github.com/desynctool/desynctool/internal/file/frame"
 	"github.com/desynctool/desynctool/internal/prose"
+	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/report/formats"
 )
 
@@ -23,6 +24,8 @@ type AloneError struct {
 	Lost  []string // why there may be no more
 	Hint  string
 	Other []string // paths of all files
+
+	Checkup *document.Checkup // by which the peers were counted, nil if they were not
 }
 
 func (e *AloneError) Error() string {
@@ -76,11 +79,18 @@ func others(paths []string) string {
 // Is reports whether evidence is missing, as opposed to no evidence at all.
 func (e *AloneError) Is(target error) bool { return target == frame.ErrLacking && len(e.Found) > 0 }
 
-// Alone returns the error for evidence of fewer than two peers.
+// Alone returns the error for evidence of fewer than two peers, and of more of which nothing can be compared.
 func (s *Session) Alone() *AloneError {
-	peers := s.Peers()
-	e := s.alone("evidence of " + prose.Count(len(peers), "peer", "peers"))
-	for _, p := range peers {
+	n := 0
+	c, err := Examine(s, nil)
+	if err == nil {
+		n = len(c.Own())
+	}
+	e := s.alone("evidence of " + prose.Count(n, "peer", "peers"))
+	if e.Checkup = c; n > 1 {
+		e.Have = fmt.Sprintf("the evidence of %d peers has nothing in common", n)
+	}
+	for _, p := range s.Peers() {
 		e.Lost = slices.Concat(e.Lost, p.States.Warnings.Texts(), p.Lost)
 	}
 	for _, path := range s.paths {

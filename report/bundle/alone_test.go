@@ -23,3 +23,22 @@ func TestAloneIsShort(t *testing.T) {
 		t.Errorf("%s\nexpected %s", got, want)
 	}
 }
+
+// TestAlonePeers: an error counts the peers that left anything, whatever it is.
+func TestAlonePeers(t *testing.T) {
+	for path, want := range map[string]string{
+		"gamelogs/zeroad":              "the evidence of 2 peers has nothing in common",
+		"claims/openttd-server":        "evidence of 1 peer, at least 2 are needed",
+		"anygame/skirmish/host":        "evidence of 1 peer, at least 2 are needed",
+		"0ad/control_mp_orders/client": "evidence of 1 peer, at least 2 are needed",
+	} {
+		s, err := bundle.OpenPaths("../../testdata/" + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := s.Alone().Have; got != want {
+			t.Errorf("%s: %s, expected %s", path, got, want)
+		}
+		s.Close()
+	}
+}

@@ -25,7 +25,7 @@ func Examine(s *Session, progress func(done, total int64)) (*document.Checkup, e
 		}
 	}
 	if len(d.files) == 0 {
-		return nil, s.Alone()
+		return nil, s.alone("evidence of 0 peers")
 	}
 	d.assign()
 	d.gameLogs()

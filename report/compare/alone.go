@@ -16,10 +16,14 @@ import (
 // alone concludes from evidence that cannot be compared with any other; why is the reason. Without any that can be used
 // it stays an error.
 func alone(s *bundle.Session, why error) (*document.Report, error) {
-	if !errors.As(why, new(*bundle.AloneError)) {
+	var few *bundle.AloneError
+	if !errors.As(why, &few) {
 		return nil, why
 	}
-	c, err := bundle.Examine(s, nil)
+	c, err := few.Checkup, error(nil)
+	if c == nil {
+		c, err = bundle.Examine(s, nil)
+	}
 	if err != nil || !slices.ContainsFunc(c.Peers, func(p document.CheckedPeer) bool { return len(p.Covers)+len(p.Logs) > 0 }) {
 		return nil, why
 	}
@@ -42,10 +46,7 @@ func alone(s *bundle.Session, why error) (*document.Report, error) {
 		names[f.Path] = f.Peer
 	}
 	hear(&e, s, names)
-	for _, p := range c.Peers {
-		if p.Mentioned {
-			continue
-		}
+	for _, p := range c.Own() {
 		e.Covers = append(e.Covers, verdict.Covered{Name: p.Name, Spans: p.Covers})
 	}
 	if traces, _ := s.Traces(bundle.TraceOptions{Logs: true}); traces != nil && len(traces.Claims) > 0 {
@@ -71,10 +72,8 @@ func statedAlone(s *bundle.Session, c *document.Checkup) []document.Fact {
 	said.Add(c.Facts)
 	said.Add(s.GameLogs(names, gamelog.Split{}).Stated)
 	var peers []string
-	for _, p := range c.Peers {
-		if !p.Mentioned {
-			peers = append(peers, p.Name)
-		}
+	for _, p := range c.Own() {
+		peers = append(peers, p.Name)
 	}
 	return bundle.Stated(said.Facts(peers))
 }

@@ -32,6 +32,11 @@ type Checkup struct {
 	Warnings []string `json:"-"`
 }
 
+// Own returns the peers that left anything themselves.
+func (c *Checkup) Own() []CheckedPeer {
+	return slices.DeleteFunc(slices.Clone(c.Peers), func(p CheckedPeer) bool { return p.Mentioned })
+}
+
 // CheckedPeer has the evidence of one peer.
 type CheckedPeer struct {
 	Name   string        `json:"name"`
