@@ -218,8 +218,10 @@ type FirstDivergence struct {
 	// Majority is the number of the largest group, 0 if none is the largest. It is not
 	// known to be right.
 	Majority int `json:"majority"`
-	// Wrong are the peers that are known to be wrong from a replay of the orders; empty if that is not known.
-	Wrong []string `json:"wrong,omitempty"`
+	// Wrong are the peers that are known to be wrong from a replay of the orders; empty if that is not known. Suspects
+	// are peers that depart from a replay of another peer's orders: their own logs, which are not there, may have others.
+	Wrong    []string `json:"wrong,omitempty"`
+	Suspects []string `json:"suspects,omitempty"`
 }
 
 // RungState is how a step of the narrowing went.

@@ -53,6 +53,9 @@ func divergence(c *verdict.Conclusion) *document.FirstDivergence {
 		Archetypes: full(c.MayBeFirst()), Root: root, Component: c.Component, Checksums: c.Parting, Detected: c.Detected, Majority: c.Majority,
 		Bracket: document.Bracket(b), Wrong: c.Guilty,
 	}
+	if c.Borrowed != nil {
+		d.Wrong, d.Suspects = nil, c.Guilty
+	}
 	native := document.Native{State: verdict.MomentOf(b.Bad).Words()}
 	if c.Tick != nil {
 		d.Tick, native.Step = &c.Tick.Number, c.Tick.Words()

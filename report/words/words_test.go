@@ -514,3 +514,14 @@ func TestCode(t *testing.T) {
 		t.Errorf("nothing is known: %q, %+v", r.Verdict, r.Ladder)
 	}
 }
+
+// TestSuspects: a peer that departs from another one's orders is not known to be wrong.
+func TestSuspects(t *testing.T) {
+	for _, borrowed := range []*verdict.Borrowed{nil, {Peer: "client", From: "host"}} {
+		r := Report(with(duel(), func(c *verdict.Conclusion) { c.Guilty, c.Replayed, c.Borrowed = []string{"client"}, true, borrowed }))
+		d := r.FirstDivergence
+		if suspected := len(d.Wrong) == 0 && slices.Equal(d.Suspects, []string{"client"}); suspected != (borrowed != nil) {
+			t.Errorf("borrowed %v: wrong %v, suspects %v", borrowed, d.Wrong, d.Suspects)
+		}
+	}
+}
