@@ -164,12 +164,15 @@ func (s *Set) partPeers() {
 
 // addParts adds the states of a file with several.
 func (s *Set) addParts(dir, base string, parts *partFile) {
+	s.Entries = slices.Grow(s.Entries, len(parts.parts))
+	entries := make([]Entry, len(parts.parts))
 	for i := range parts.parts {
 		part := &parts.parts[i]
-		s.Entries = append(s.Entries, &Entry{
+		entries[i] = Entry{
 			Tree: parts.tree, Dir: dir, Base: base, Peer: part.Peer, Seed: part.Seed, Point: part.Point, Format: parts.format, parts: parts, part: part,
 			kept: newKeeping(parts.format),
-		})
+		}
+		s.Entries = append(s.Entries, &entries[i])
 	}
 }
 

@@ -3,8 +3,10 @@ package snapshot
 import (
 	"runtime"
 	"sync/atomic"
+	"unsafe"
 
 	"github.com/desynctool/desynctool/internal/file/limits"
+	"github.com/desynctool/desynctool/snapshot/merkle"
 )
 
 // Some states must be read whole to learn their point, and would be read again for the comparison. A folder with few
@@ -63,11 +65,19 @@ func (k *keeping) keepWithin(s State, most, all int64) {
 	k.Store(world)
 }
 
-// memory returns the approximate size of the tables in bytes.
-func (w *World) memory() (bytes int64) {
+// Bytes that a state, a table and a column take in memory besides their data, with their digests.
+const (
+	stateMemory  = 1024
+	tableMemory  = int64(unsafe.Sizeof(Table{}) + unsafe.Sizeof(TableInfo{}) + unsafe.Sizeof(Index{}) + unsafe.Sizeof(BlockInfo{}))
+	columnMemory = int64(unsafe.Sizeof(Column{}) + unsafe.Sizeof(ColumnInfo{}) + unsafe.Sizeof(merkle.Hash{}))
+)
+
+// memory returns the approximate size of a state in bytes.
+func (w *World) memory() int64 {
+	bytes := stateMemory + tableMemory*int64(len(w.Tables))
 	for i := range w.Tables {
 		t := &w.Tables[i]
-		bytes += 8 * int64(len(t.Keys.A)+len(t.Keys.B))
+		bytes += 8*int64(len(t.Keys.A)+len(t.Keys.B)) + columnMemory*int64(len(t.Columns))
 		for k := range t.Columns {
 			c := &t.Columns[k]
 			bytes += int64(cap(c.Data) + 4*cap(c.Ends) + cap(c.Present))

@@ -59,8 +59,12 @@ func (x *examined) meta(meta map[string]string) {
 	}
 }
 
+// trouble notes what is wrong, once: when a limit ends the reading of a file, none of its states can be opened.
 func (x *examined) trouble(kind, format string, args ...any) {
-	x.Trouble = append(x.Trouble, document.FileTrouble{Kind: kind, Text: fmt.Sprintf(format, args...)})
+	t := document.FileTrouble{Kind: kind, Text: fmt.Sprintf(format, args...)}
+	if n := len(x.Trouble); n == 0 || x.Trouble[n-1] != t {
+		x.Trouble = append(x.Trouble, t)
+	}
 }
 
 // failed notes an error that reading the file ended with. The note does not contain the file's path.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/desynctool/desynctool/bisect/hunt"
 	"github.com/desynctool/desynctool/internal/file/frame"
+	"github.com/desynctool/desynctool/internal/file/limits"
 )
 
 // Document is the result of a command, ready to be written.
@@ -54,7 +55,8 @@ type Failure struct {
 // StatusOfError returns the status of a command that ended with an error: Inconclusive if evidence is missing, else
 // Failed.
 func StatusOfError(err error) Status {
-	if errors.Is(err, frame.ErrLacking) || errors.Is(err, hunt.ErrCannot) {
+	late := errors.Is(err, limits.CPU.Reached("", 0)) || errors.Is(err, limits.Wall.Reached("", 0))
+	if late || errors.Is(err, frame.ErrLacking) || errors.Is(err, hunt.ErrCannot) {
 		return Inconclusive
 	}
 	return Failed

@@ -30,13 +30,7 @@ type found struct {
 	room atomic.Pointer[[]byte] // memory of the text that was read last, for the next one; nil while it is used
 
 	mu   sync.Mutex
-	kept map[keptName]*snapshot.World // states of files with several
-}
-
-// keptName is the name under which a state of several is opened, and its number in the file.
-type keptName struct {
-	name   string
-	number int64
+	kept map[string][]*snapshot.World // states of files with several, by the file
 }
 
 // formats returns what was found.
@@ -237,11 +231,12 @@ func (g *group) decode(text []byte, name string) ([]*snapshot.World, error) {
 func (f *found) open(r io.ReaderAt, size int64, name string) (snapshot.State, error) {
 	if section, ok := r.(*io.SectionReader); ok {
 		_, number, _ := section.Outer()
+		at := max(0, strings.LastIndexByte(name, '@')) // a state of several is opened as FILE@TICK
 		f.mu.Lock()
-		w := f.kept[keptName{name, number}]
+		all := f.kept[name[:at]]
 		f.mu.Unlock()
-		if w != nil {
-			return snapshot.Hold(w)
+		if number < int64(len(all)) && name[at:] == fmt.Sprintf("@%d", all[number].Point.Tick) {
+			return snapshot.Hold(all[number])
 		}
 	}
 	worlds, err := f.decode(r, size, name)
@@ -270,12 +265,12 @@ func (f *found) parts(r io.ReaderAt, size int64, name string) ([]snapshot.Part, 
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.kept == nil {
-		f.kept = map[keptName]*snapshot.World{}
+		f.kept = map[string][]*snapshot.World{}
 	}
-	var out []snapshot.Part
+	f.kept[name] = worlds
+	out := make([]snapshot.Part, len(worlds))
 	for i, w := range worlds {
-		out = append(out, snapshot.Part{Peer: w.Peer, Point: w.Point, Offset: int64(i), Size: size, Numbered: true})
-		f.kept[keptName{fmt.Sprintf("%s@%d", name, w.Point.Tick), int64(i)}] = w
+		out[i] = snapshot.Part{Peer: w.Peer, Point: w.Point, Offset: int64(i), Size: size, Numbered: true}
 	}
 	return out, nil
 }

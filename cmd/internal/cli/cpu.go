@@ -14,12 +14,9 @@ var alone atomic.Bool
 
 // Bound ends the context of a command that reads evidence when the command has used the processor time that limits.CPU
 // allows. A command that does not look at its context ends after another quarter of that time. given returns the size
-// of the evidence in bytes; it is called only if the command uses the time for the smallest evidence, or much memory:
-// see room. A process that runs more than one command is not bounded.
+// of the evidence in bytes; it is called only if the command uses the time for the smallest evidence. A process that
+// runs more than one command is not bounded.
 func (e *Env) Bound(given func() int64) {
-	if alone.Load() {
-		evidence.Store(&given)
-	}
 	least, bounded := limits.ProcessorTime(0)
 	if !bounded || !alone.Load() || e.endCPU != nil {
 		return

@@ -8,10 +8,13 @@ import (
 	"sync/atomic"
 )
 
-// headroom is how many bytes the heap may grow before garbage collection, or half of the live bytes if that is more. A
-// command is short-lived: most end before the first collection. For longer ones, the cost stays in proportion to the
-// bytes that they allocate, however much is live.
-const headroom = 48 << 20
+// The heap grows by headroom before garbage collection, or by half of the live bytes if that is more, at most by
+// mostGrowth unless that is less than a quarter. A command is short-lived: most end before the first collection. For
+// longer ones, the cost stays in proportion to the bytes that they allocate, however much is live.
+const (
+	headroom   = 48 << 20
+	mostGrowth = 104 << 20
+)
 
 // maxRoom is the maximum multiple of headroom by which the heap may grow.
 const maxRoom = 4
@@ -40,35 +43,15 @@ func (c *collected) again() {
 	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 	metrics.Read(live)
 	percent := gcPercent(live[0].Value.Uint64())
-	if size := evidence.Load(); size != nil && live[0].Value.Uint64() > room/2 && evidence.CompareAndSwap(size, nil) {
-		go within(*size)
-	}
 	if c.percent.Swap(int64(percent)) != int64(percent) {
 		debug.SetGCPercent(percent)
 	}
 	runtime.SetFinalizer(c, (*collected).again)
 }
 
-// room is how many bytes the memory of a process may have that reads little, and roomEach how many for each byte of
-// evidence if that is more. From there on garbage is collected more often: no content is left out.
-const (
-	room     = 464 << 20
-	roomEach = 30
-)
-
-// evidence returns the size in bytes of what a command was given, nil if it is not known or was taken.
-var evidence atomic.Pointer[func() int64]
-
-// within sets the memory of the process for evidence of a size, unless GOMEMLIMIT sets less.
-func within(size func() int64) {
-	if most := max(room, roomEach*size()); most < debug.SetMemoryLimit(-1) {
-		debug.SetMemoryLimit(most)
-	}
-}
-
 // gcPercent returns by how many percent of the live bytes the heap may grow.
 func gcPercent(live uint64) int {
 	const floor = 4 << 20 // the runtime treats no heap as smaller
-	grows := headroom * uint64(max(1, rooms.Load()))
-	return int(max(50, grows*100/max(live, floor)))
+	least := min(50, max(25, mostGrowth*100/max(live, floor)))
+	return int(max(least, headroom*uint64(max(1, rooms.Load()))*100/max(live, floor)))
 }
