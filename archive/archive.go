@@ -366,15 +366,16 @@ func (t *Tree) Open(path string) (files.File, error) {
 		return nil, err
 	}
 	if n == nil {
-		f, err := t.keeper.get(path, nil, func() (files.File, error) {
-			f, err := t.disk.bounded(path)
+		f, err := t.keeper.get(path, nil, func() (files.File, fs.FileInfo, error) {
+			f, stat, err := t.disk.bounded(path)
 			if err == nil {
-				if err = t.limits.dense(f); err != nil {
+				if err = t.limits.dense(stat); err != nil {
 					f.Close()
-					return nil, fmt.Errorf("%s: %w", path, err)
+					return nil, nil, fmt.Errorf("%s: %w", path, err)
 				}
 			}
-			return t.meter.count(path, f, err)
+			f, err = t.meter.count(path, f, err)
+			return f, stat, err
 		})
 		if err != nil {
 			return nil, err
@@ -384,12 +385,13 @@ func (t *Tree) Open(path string) (files.File, error) {
 	if n.folder != nil {
 		return nil, &fs.PathError{Op: "open", Path: path, Err: fmt.Errorf("is a folder of an archive")}
 	}
-	f, err := t.keeper.get(path, n, func() (files.File, error) {
+	f, err := t.keeper.get(path, n, func() (files.File, fs.FileInfo, error) {
 		if limits.File.Over(n.size) {
-			return nil, limits.File.Reached("", n.size)
+			return nil, nil, limits.File.Reached("", n.size)
 		}
 		f, err := n.open(n)
-		return t.meter.count(path, f, err)
+		f, err = t.meter.count(path, f, err)
+		return f, n, err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
@@ -407,7 +409,7 @@ func (t *Tree) Names(path string) ([]string, error) {
 		return nil, err
 	}
 	if n == nil {
-		return t.disk.names(path)
+		return t.keeper.list(path, t.disk.names)
 	}
 	if n.folder == nil {
 		return nil, &fs.PathError{Op: "readdir", Path: path, Err: fmt.Errorf("is a file of an archive")}

@@ -2,6 +2,7 @@ package archive
 
 import (
 	"errors"
+	"io/fs"
 
 	"github.com/desynctool/desynctool/internal/file/files"
 	"github.com/desynctool/desynctool/internal/file/limits"
@@ -29,15 +30,16 @@ func reached(err error) *limits.Limit {
 	return limits.Archive
 }
 
-// bounded opens a file that is not too large.
-func (d disk) bounded(path string) (files.File, error) {
+// bounded opens a file that is not too large. What it is may be nil.
+func (d disk) bounded(path string) (files.File, fs.FileInfo, error) {
 	f, err := d.open(path)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	if stat, err := f.Stat(); err == nil && limits.File.Over(stat.Size()) {
+	stat, err := f.Stat()
+	if err == nil && limits.File.Over(stat.Size()) {
 		f.Close()
-		return nil, limits.File.Reached(path, stat.Size())
+		return nil, nil, limits.File.Reached(path, stat.Size())
 	}
-	return f, nil
+	return f, stat, nil
 }

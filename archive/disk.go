@@ -40,8 +40,9 @@ func (d *disk) give(path string) {
 	}
 }
 
-// leadsOut reports whether a path below a given folder is, by a link, in none of them.
-func (d disk) leadsOut(path string) bool {
+// leadsOut reports whether a path below a given folder is, by a link, in none of them. It also returns what it saw at the
+// path, nil for a link or if it did not look.
+func (d disk) leadsOut(path string) (out bool, seen fs.FileInfo) {
 	for _, g := range d.given {
 		rest, below := strings.CutPrefix(path, g.path)
 		if g.path == "." && !filepath.IsAbs(path) {
@@ -51,14 +52,15 @@ func (d disk) leadsOut(path string) bool {
 			continue
 		}
 		if out, known := d.inside.Load(path); known {
-			return !out.(bool)
+			return !out.(bool), nil
 		}
 		stat, err := os.Lstat(path)
 		if err != nil {
-			return false // the error is of who opens it
+			return false, nil // the error is of who opens it
 		}
-		out := d.leadsOut(filepath.Dir(path))
-		if !out && stat.Mode()&fs.ModeSymlink != 0 {
+		out, _ := d.leadsOut(filepath.Dir(path))
+		link := stat.Mode()&fs.ModeSymlink != 0
+		if !out && link {
 			real, err := filepath.EvalSymlinks(path)
 			if err == nil {
 				real, err = filepath.Abs(real)
@@ -71,27 +73,31 @@ func (d disk) leadsOut(path string) bool {
 		if out || stat.IsDir() {
 			d.inside.Store(path, !out)
 		}
-		return out
+		if link {
+			stat = nil
+		}
+		return out, stat
 	}
-	return false
+	return false, nil
 }
 
 // all reports whether everything on the disk can be seen.
 func (d disk) all() bool { return d.at == "" }
 
-// real returns the real place of a path.
-func (d disk) real(path string) (string, error) {
+// real returns the real place of a path, and what is there if that is known.
+func (d disk) real(path string) (at string, seen fs.FileInfo, err error) {
 	if d.all() {
-		if d.leadsOut(filepath.Clean(path)) {
-			return "", &fs.PathError{Op: "open", Path: path, Err: errOutside}
+		out, seen := d.leadsOut(filepath.Clean(path))
+		if out {
+			return "", nil, &fs.PathError{Op: "open", Path: path, Err: errOutside}
 		}
-		return path, nil
+		return path, seen, nil
 	}
 	rest, below := strings.CutPrefix(filepath.Clean(path), d.name)
 	if !below || rest != "" && rest[0] != filepath.Separator {
-		return "", &fs.PathError{Op: "open", Path: path, Err: fs.ErrNotExist}
+		return "", nil, &fs.PathError{Op: "open", Path: path, Err: fs.ErrNotExist}
 	}
-	at := d.at
+	at = d.at
 	for part := range strings.SplitSeq(strings.TrimPrefix(rest, string(filepath.Separator)), string(filepath.Separator)) {
 		if part == "" {
 			continue
@@ -99,13 +105,13 @@ func (d disk) real(path string) (string, error) {
 		at = filepath.Join(at, part)
 		stat, err := os.Lstat(at)
 		if err != nil {
-			return "", d.called(path, err)
+			return "", nil, d.called(path, err)
 		}
 		if stat.Mode()&fs.ModeSymlink != 0 {
-			return "", &fs.PathError{Op: "open", Path: path, Err: errLink}
+			return "", nil, &fs.PathError{Op: "open", Path: path, Err: errLink}
 		}
 	}
-	return at, nil
+	return at, nil, nil
 }
 
 // called returns an error about a path as that is called.
@@ -118,16 +124,16 @@ func (d disk) called(path string, err error) error {
 }
 
 func (d disk) stat(path string) (fs.FileInfo, error) {
-	at, err := d.real(path)
-	if err != nil {
-		return nil, err
+	at, stat, err := d.real(path)
+	if err != nil || stat != nil {
+		return stat, err
 	}
-	stat, err := os.Stat(at)
+	stat, err = os.Stat(at)
 	return stat, d.called(path, err)
 }
 
 func (d disk) open(path string) (files.File, error) {
-	at, err := d.real(path)
+	at, _, err := d.real(path)
 	if err != nil {
 		return nil, err
 	}
@@ -136,7 +142,7 @@ func (d disk) open(path string) (files.File, error) {
 }
 
 func (d disk) names(path string) ([]string, error) {
-	at, err := d.real(path)
+	at, _, err := d.real(path)
 	if err != nil {
 		return nil, err
 	}

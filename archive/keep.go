@@ -5,6 +5,7 @@ import (
 	"io"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -29,6 +30,7 @@ var mayStayOpen = sync.OnceValue(func() int { return min(keptOpen, files.Handles
 type keeper struct {
 	mu     sync.Mutex
 	files  map[string]*kept
+	names  map[string][]string // in folders
 	bytes  int64
 	open   int
 	beside *keeper // of a tree of the same paths, nil if there is none
@@ -38,7 +40,7 @@ type keeper struct {
 type kept struct {
 	keeper *keeper
 	info   fs.FileInfo
-	reopen func() (files.File, error)
+	reopen func() (files.File, fs.FileInfo, error)
 
 	mu    sync.Mutex
 	file  files.File // nil if it is not open
@@ -70,7 +72,7 @@ func (k *keeper) besides(path string, entry *node) *kept {
 
 // get returns the file at a path, if it is small. Open opens it; entry is the archive's entry, nil for a file on the
 // disk.
-func (k *keeper) get(path string, entry *node, open func() (files.File, error)) (files.File, error) {
+func (k *keeper) get(path string, entry *node, open func() (files.File, fs.FileInfo, error)) (files.File, error) {
 	path = filepath.Clean(path)
 	one := k.of(path)
 	if one == nil {
@@ -79,12 +81,11 @@ func (k *keeper) get(path string, entry *node, open func() (files.File, error)) 
 	if one != nil {
 		return &reader{kept: one}, nil
 	}
-	f, err := open()
+	f, info, err := open()
 	if err != nil {
 		return nil, err
 	}
-	info, err := f.Stat()
-	if err != nil || !info.Mode().IsRegular() || info.Size() > keptFile {
+	if info == nil || !info.Mode().IsRegular() || info.Size() > keptFile {
 		return f, nil
 	}
 	one = &kept{keeper: k, info: info, reopen: open, pages: map[int64][]byte{}}
@@ -133,6 +134,27 @@ func (k *keeper) room(size int64, taken bool) bool {
 	return fits
 }
 
+// list returns the names in a folder, which is read once: all see the same files.
+func (k *keeper) list(path string, read func(string) ([]string, error)) ([]string, error) {
+	clean := filepath.Clean(path)
+	k.mu.Lock()
+	names, known := k.names[clean]
+	k.mu.Unlock()
+	if !known {
+		var err error
+		if names, err = read(path); err != nil {
+			return nil, err
+		}
+		k.mu.Lock()
+		if k.names == nil {
+			k.names = map[string][]string{}
+		}
+		k.names[clean] = names
+		k.mu.Unlock()
+	}
+	return slices.Clone(names), nil
+}
+
 // forget closes the files below a path, since their content may have changed.
 func (k *keeper) forget(folder string) {
 	k.mu.Lock()
@@ -173,7 +195,7 @@ func (f *kept) page(n int64) ([]byte, error) {
 	from := f.file
 	if from == nil {
 		var err error
-		if from, err = f.reopen(); err != nil {
+		if from, _, err = f.reopen(); err != nil {
 			return nil, err
 		}
 		defer from.Close()

@@ -123,3 +123,25 @@ func TestKeptMany(t *testing.T) {
 		t.Errorf("%s", u)
 	}
 }
+
+// TestListedOnce: a folder is read once, so all that use a tree see the same files. Each has its own list.
+func TestListedOnce(t *testing.T) {
+	dir := t.TempDir()
+	archivetest.Write(t, filepath.Join(dir, "a"), []byte("a"))
+	tree, err := archive.Open([]string{dir}, archive.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tree.Close()
+	for _, path := range []string{dir, dir + string(filepath.Separator)} {
+		names, err := tree.Names(path)
+		if err != nil || len(names) != 1 || names[0] != "a" {
+			t.Fatalf("%q: %q, %v", path, names, err)
+		}
+		names[0] = "changed"
+		archivetest.Write(t, filepath.Join(dir, "b"), []byte("b"))
+	}
+	if _, err := tree.Names(filepath.Join(dir, "none")); err == nil {
+		t.Error("a folder that does not exist was listed")
+	}
+}

@@ -33,7 +33,10 @@ func (t *Tree) Show(path, dir string) error {
 		if err != nil {
 			return err
 		}
-		root.put(filepath.ToSlash(name), &node{size: info.Size(), open: func(*node) (files.File, error) { return disk{}.bounded(at) }})
+		root.put(filepath.ToSlash(name), &node{size: info.Size(), open: func(*node) (files.File, error) {
+			f, _, err := disk{}.bounded(at)
+			return f, err
+		}})
 		return nil
 	})
 	if err != nil {
