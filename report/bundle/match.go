@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/desynctool/desynctool/engines/engine"
 	"github.com/desynctool/desynctool/report/verdict"
 )
 
@@ -71,24 +72,23 @@ func (s *Session) oneGame() error {
 // gameFiles returns the first file of each game.
 func (s *Session) gameFiles() map[string]GameFile {
 	games := map[string]GameFile{}
-	found := func(game, path, title string) {
-		if _, seen := games[game]; !seen && game != "" {
-			games[game] = GameFile{game, path, title}
+	found := func(f *engine.Format, path func() string) {
+		if f == nil || f.Game == "" {
+			return
+		}
+		if _, seen := games[f.Game]; !seen {
+			games[f.Game] = GameFile{f.Game, path(), f.Title}
 		}
 	}
 	for _, p := range s.places {
 		if p.set != nil {
 			for _, e := range p.set.Entries {
-				if f := s.formatOf(e.Format.Name); f != nil {
-					found(f.Game, e.Path(), f.Title)
-				}
+				found(s.formatOf(e.Format.Name), e.Path)
 			}
 		}
 	}
 	for _, f := range s.files {
-		if f.Format != nil {
-			found(f.Format.Game, f.Path, f.Format.Title)
-		}
+		found(f.Format, func() string { return f.Path })
 	}
 	return games
 }

@@ -335,8 +335,11 @@ func (s *Session) take(f *folder) *place {
 // trace finds the states of a place with files that are also traces or order logs.
 func (s *Session) trace(p *place) {
 	for _, e := range p.set.Entries {
-		path := filepath.Join(e.Dir, e.Base)
-		if f := s.formatOf(e.Format.Name); f != nil && (f.Trace != nil || f.Log != nil) && s.byPath[path] == nil {
+		f := s.formatOf(e.Format.Name)
+		if f == nil || f.Trace == nil && f.Log == nil {
+			continue
+		}
+		if path := filepath.Join(e.Dir, e.Base); s.byPath[path] == nil {
 			p.traced = append(p.traced, s.file(path))
 		}
 	}

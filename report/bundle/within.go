@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"sync"
 
 	"github.com/desynctool/desynctool/archive"
 	"github.com/desynctool/desynctool/internal/file/partial"
@@ -112,7 +113,9 @@ func accusedBy(c *tracediff.Claim) []string {
 type headings map[string]string
 
 // heading is a line that names a match or its seed.
-var heading = regexp.MustCompile(`(?i)(?:^|[^a-z])(seed|(?:(?:game|match|session|replay)[ _-]?(?:id|no\.?|number|#)?))\s*[:=#]?\s*"?([0-9][0-9a-f]*(?:-[0-9a-f]+)*)`)
+var heading = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)(?:^|[^a-z])(seed|(?:(?:game|match|session|replay)[ _-]?(?:id|no\.?|number|#)?))\s*[:=#]?\s*"?([0-9][0-9a-f]*(?:-[0-9a-f]+)*)`)
+})
 
 // maxHeading is how long such a line is at most. It has no other number: lines of a log have a tick or a time.
 const maxHeading = 80
@@ -127,8 +130,8 @@ func between(text []byte, c *tracediff.Claim, names headings) (begins int64, oth
 		if len(bare) == 0 || partial.Elided(bare) {
 			left, begins, found = true, int64(at+len(line)), false
 		}
-		if len(bare) <= maxHeading && !bytes.ContainsAny(heading.ReplaceAll(bare, nil), "0123456789") {
-			for _, m := range heading.FindAllSubmatch(bare, -1) {
+		if len(bare) <= maxHeading && !bytes.ContainsAny(heading().ReplaceAll(bare, nil), "0123456789") {
+			for _, m := range heading().FindAllSubmatch(bare, -1) {
 				word, value := string(bytes.ToLower(m[1][:4])), string(m[2])
 				if before, known := names[word]; known && before != value {
 					if !other {
