@@ -72,7 +72,7 @@ func TestOutcomes(t *testing.T) {
 			}
 			return lines
 		}
-		for id, want := range map[int64]string{a.ID: "diverged arena state, Move 2 false; in-sync  1 false; diverged the melee 1 true", b.ID: "diverged the melee 1 true", c.ID: ""} {
+		for id, want := range map[int64]string{a.ID: "diverged arena: first differs after Move 2 false; in-sync  1 false; diverged the melee 1 true", b.ID: "diverged the melee 1 true", c.ID: ""} {
 			if got := strings.Join(text(id), "; "); got != want {
 				t.Errorf("bundle %d: %s\nexpected %s", id, got, want)
 			}

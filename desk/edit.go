@@ -503,7 +503,7 @@ func (tx *Tx) groupByHand(ctx context.Context, of *groupRow, parts ...string) (*
 	return nil, fmt.Errorf("group %s: no code is free", of.code)
 }
 
-// refreshSearch writes the texts by which a group is found: its title, code, name, notes and links.
+// refreshSearch writes the texts by which a group is found: its title, code, name, notes and links, and the words of reports.
 func (tx *Tx) refreshSearch(ctx context.Context, group int64) error {
 	g, err := tx.groupByID(ctx, group)
 	if err != nil {
@@ -527,6 +527,18 @@ func (tx *Tx) refreshSearch(ctx context.Context, group int64) error {
 	if err != nil {
 		return err
 	}
-	_, err = tx.run(ctx, "group.set-search", group, searchText(append(text, names...)))
+	text = append(text, names...)
+	reports, err := valuesOf[int64](ctx, tx, "group.of-variants", group)
+	if err != nil {
+		return err
+	}
+	for _, id := range reports {
+		r, err := tx.Document(ctx, id)
+		if err != nil {
+			return err
+		}
+		text = append(text, wordsOf(r)...)
+	}
+	_, err = tx.run(ctx, "group.set-search", group, searchText(text))
 	return err
 }

@@ -42,7 +42,7 @@ var keys = map[string]func(value string) (string, error){
 	"status": oneOf(string(document.InSync), string(document.Diverged), string(document.Inconclusive), string(document.Failed)),
 	"state":  oneOf(string(GroupOpen), string(GroupClosed), string(GroupIgnored), string(GroupMerged), "any"),
 	"weak":   oneOf("yes", "no"),
-	"group":  hexDigits(16), "hash": hexDigits(64), "seed": hexDigits(16),
+	"group":  noneOr(hexDigits(16)), "hash": hexDigits(64), "seed": hexDigits(16),
 	"since": date, "until": date,
 }
 
@@ -57,6 +57,18 @@ func oneOf(list ...string) func(string) (string, error) {
 			return low, nil
 		}
 		return "", fmt.Errorf("expected %s or %s%s", strings.Join(list[:len(list)-1], ", "), list[len(list)-1], prose.DidYouMean(value, list))
+	}
+}
+
+// ungrouped is the value of "group" for diverged reports of which too little is known for a group.
+const ungrouped = "none"
+
+func noneOr(check func(string) (string, error)) func(string) (string, error) {
+	return func(value string) (string, error) {
+		if strings.EqualFold(value, ungrouped) {
+			return ungrouped, nil
+		}
+		return check(value)
 	}
 }
 

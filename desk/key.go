@@ -18,7 +18,7 @@ type Key struct {
 	// Weak means that only the class of mistakes, or the game's own message, is known. Reports of different bugs may have
 	// this key.
 	Weak bool
-	// Title describes the key for people: the game and the kind, then the names of the levels. Each name occurs once.
+	// Title describes the key for people: the game, what differs and how, the step, and the kind unless it is the usual one.
 	Title string
 	// By are the levels in Coarse, without the level of the kind. It is empty if nothing else is known.
 	By []document.Level
@@ -42,7 +42,8 @@ func KeyOf(r *document.Report) (Key, bool) {
 		has[r.Fingerprints[i].Level] = &r.Fingerprints[i]
 	}
 	k := Key{Strict: r.Fingerprint}
-	var parts, title []string
+	var parts []string
+	var t title
 	use := func(levels ...document.Level) bool {
 		for _, level := range levels {
 			if has[level] == nil {
@@ -51,19 +52,21 @@ func KeyOf(r *document.Report) (Key, bool) {
 		}
 		for _, level := range levels {
 			parts = append(parts, string(level), has[level].Digest)
-			title = withName(title, has[level].Name)
 			if level != document.LevelKind {
 				k.By = append(k.By, level)
 			}
 		}
 		return true
 	}
-	use(document.LevelKind)
+	if use(document.LevelKind) {
+		t.kind = kindOf(has[document.LevelKind], r.Session.Game)
+	}
 	pattern := func() bool { // the fields by their names, and how they differ
+		t.what = differ(has[document.LevelComponent].Of, "")
 		if f := has[document.LevelField]; f != nil {
 			parts = append(append(parts, string(document.LevelField), f.Pattern), f.Of...)
 			k.By = append(k.By, document.LevelField)
-			title = withName(title, strings.TrimSpace(strings.Join(f.Of, "+")+" "+f.Pattern))
+			t.what = differ(f.Of, patternOf(r, f))
 		}
 		return true
 	}
@@ -73,30 +76,27 @@ func KeyOf(r *document.Report) (Key, bool) {
 		}
 		return len(has[level].Of)
 	}
-	switch {
-	case of(document.LevelOrder) > 0 && use(document.LevelOrder): // the orders differ
+	switch step := has[document.LevelStep]; {
+	case of(document.LevelOrder) > 0 && use(document.LevelOrder):
+		t.what = "orders differ: " + has[document.LevelOrder].Name
 	case of(document.LevelComponent) == 1 && use(document.LevelStep, document.LevelComponent) && pattern():
+		t.after = step.Name
 	case use(document.LevelStep):
+		t.after = step.Name
 	case of(document.LevelComponent) == 1 && use(document.LevelComponent) && pattern():
-	case use(document.LevelComponent) || use(document.LevelArchetype):
-	case use(document.LevelCause) || use(document.LevelMessage):
-		k.Weak = true
+	case use(document.LevelComponent):
+		t.what = differ(has[document.LevelComponent].Of, "")
+	case use(document.LevelArchetype):
+		t.what = differ(has[document.LevelArchetype].Of, "")
+	case use(document.LevelCause):
+		t.what, k.Weak = has[document.LevelCause].Name, true
+	case use(document.LevelMessage):
+		t.what, k.Weak = has[document.LevelMessage].Name, true
 	default:
 		return Key{}, false // every divergence of the game has the kind
 	}
-	k.Title = strings.TrimSpace(strings.Join(title, ", ")) // no game begins with a blank
+	k.Title = t.text(r.Session.Game)
 	h := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
 	k.Coarse = hex.EncodeToString(h[:8])
 	return k, true
-}
-
-// withName adds a name to a title, unless the title already contains it. A class of mistakes may be both the kind and
-// the cause, and a component may have the name of its step.
-func withName(title []string, name string) []string {
-	for i, part := range title {
-		if part == name || i == 0 && strings.HasSuffix(part, " "+name) {
-			return title
-		}
-	}
-	return append(title, name)
 }

@@ -18,6 +18,7 @@ func print(level document.Level, name string, of ...string) document.Fingerprint
 // known returns a report with fingerprints, beginning with the fingerprint of its kind.
 func known(prints ...document.Fingerprint) *document.Report {
 	r := &document.Report{Head: document.Head{Status: document.Diverged}}
+	r.Session.Game = "rts"
 	r.Fingerprints = append([]document.Fingerprint{print(document.LevelKind, "rts state")}, prints...)
 	return r
 }
@@ -37,17 +38,17 @@ func TestKeyOf(t *testing.T) {
 		weak                bool
 		prints              []document.Fingerprint
 	}{
-		{"message", "", "rts state, out of sync #", []document.Level{document.LevelMessage}, true, []document.Fingerprint{print(document.LevelMessage, "out of sync #")}},
-		{"orders", "", "rts state, missing move", []document.Level{document.LevelOrder}, false, []document.Fingerprint{tanks, differs, one, step, field}},
-		{"step, one component", "56e8b99842dabe39", "rts state, Combat, Weapon", []document.Level{document.LevelStep, document.LevelComponent}, false, []document.Fingerprint{tanks, named, one, step, cause}},
-		{"with its field", "de386240b6c0fddf", "rts state, Combat, Weapon, Weapon.target", []document.Level{document.LevelStep, document.LevelComponent, document.LevelField}, false, []document.Fingerprint{tanks, one, step, field}},
-		{"with a pattern", "1aafaf3519faa0c1", "rts state, Combat, Weapon, Weapon.target exchanged", []document.Level{document.LevelStep, document.LevelComponent, document.LevelField}, false, []document.Fingerprint{tanks, one, step, swapped}},
-		{"step, two components", "", "rts state, Combat", []document.Level{document.LevelStep}, false, []document.Fingerprint{planes, two, step}},
-		{"components", "", "rts state, Goal+Weapon", []document.Level{document.LevelComponent}, false, []document.Fingerprint{tanks, two, field}},
-		{"archetype", "", "rts state, Tank", []document.Level{document.LevelArchetype}, false, []document.Fingerprint{tanks}},
-		{"a component called as its step", "", "rts state, Weapon", []document.Level{document.LevelStep, document.LevelComponent}, false, []document.Fingerprint{one, print(document.LevelStep, "Weapon")}},
-		{"a cause that is the kind", "", "rts state", []document.Level{document.LevelCause}, true, []document.Fingerprint{print(document.LevelCause, "state")}},
-		{"cause", "", "rts state, checksum-defect", []document.Level{document.LevelCause}, true, []document.Fingerprint{cause}},
+		{"message", "", "rts: out of sync #", []document.Level{document.LevelMessage}, true, []document.Fingerprint{print(document.LevelMessage, "out of sync #")}},
+		{"orders", "", "rts: orders differ: missing move", []document.Level{document.LevelOrder}, false, []document.Fingerprint{tanks, differs, one, step, field}},
+		{"step, one component", "56e8b99842dabe39", "rts: Weapon differs, after Combat", []document.Level{document.LevelStep, document.LevelComponent}, false, []document.Fingerprint{tanks, named, one, step, cause}},
+		{"with its field", "de386240b6c0fddf", "rts: Weapon.target differs, after Combat", []document.Level{document.LevelStep, document.LevelComponent, document.LevelField}, false, []document.Fingerprint{tanks, one, step, field}},
+		{"with a pattern", "1aafaf3519faa0c1", "rts: Weapon.target has the same values in other rows, after Combat", []document.Level{document.LevelStep, document.LevelComponent, document.LevelField}, false, []document.Fingerprint{tanks, one, step, swapped}},
+		{"step, two components", "", "rts: first differs after Combat", []document.Level{document.LevelStep}, false, []document.Fingerprint{planes, two, step}},
+		{"components", "", "rts: Goal+Weapon differ", []document.Level{document.LevelComponent}, false, []document.Fingerprint{tanks, two, field}},
+		{"archetype", "", "rts: Tank differs", []document.Level{document.LevelArchetype}, false, []document.Fingerprint{tanks}},
+		{"a component called as its step", "", "rts: Weapon differs, after Weapon", []document.Level{document.LevelStep, document.LevelComponent}, false, []document.Fingerprint{one, print(document.LevelStep, "Weapon")}},
+		{"a cause that is the kind", "", "rts: state", []document.Level{document.LevelCause}, true, []document.Fingerprint{print(document.LevelCause, "state")}},
+		{"cause", "", "rts: checksum-defect", []document.Level{document.LevelCause}, true, []document.Fingerprint{cause}},
 	} {
 		k, ok := desk.KeyOf(known(test.prints...))
 		if !ok || k.Title != test.title || !slices.Equal(k.By, test.by) || k.Weak != test.weak || len(k.Coarse) != 16 {

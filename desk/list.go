@@ -81,8 +81,8 @@ func (g *Group) Called() string {
 // Says reports whether the group's name or title contains a name, such as the name of its game or of a class of
 // mistakes. The name need not be repeated then.
 func (g *Group) Says(name string) bool {
-	called := " " + strings.ReplaceAll(g.Called(), ",", " ") + " "
-	return name != "" && strings.Contains(called, " "+strings.ReplaceAll(name, ",", " ")+" ")
+	plain := strings.NewReplacer(",", " ", ":", " ").Replace
+	return name != "" && strings.Contains(" "+plain(g.Called())+" ", " "+plain(name)+" ")
 }
 
 // Share is the group's part of all diverged reports of the game, 0 to 1.
@@ -113,6 +113,8 @@ type GroupList struct {
 	Groups []Group
 	Total  int64  // of the whole list
 	Next   string // next page, empty if there is none
+	// Ungrouped are reports that belong to no group, for lists that show them; nil otherwise. See Store.Ungrouped.
+	Ungrouped *ReportList
 }
 
 // Groups lists the groups that match a filter. Unless the filter has a state, it omits groups that were merged into
@@ -378,6 +380,25 @@ func (s *Store) Reports(ctx context.Context, f Filter, page Page) (*ReportList, 
 		list.Next = cursor{0, list.Reports[limit-1].ID}.String()
 	}
 	return list, err
+}
+
+// Ungrouped lists the diverged reports of which too little is known for a group, among those that match a filter of open
+// groups. It returns nil for a filter that is about groups themselves.
+func (s *Store) Ungrouped(ctx context.Context, f Filter, page Page) (*ReportList, error) {
+	var own Filter
+	for _, t := range f.Terms {
+		switch t.Key {
+		case "state":
+			if t.Value != string(GroupOpen) && t.Value != "any" {
+				return nil, nil
+			}
+			continue
+		case "weak", "group", "first", "back":
+			return nil, nil
+		}
+		own.Terms = append(own.Terms, t)
+	}
+	return s.Reports(ctx, own.With(Term{Key: "group", Op: "=", Value: ungrouped}), page)
 }
 
 func (s *Store) reports(ctx context.Context, w *where, order string, f func(*Report)) error {

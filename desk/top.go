@@ -192,14 +192,14 @@ func (r *Ranked) rank(lastBuild string, say bool) {
 	}
 	if t.Last7 > t.Before7 {
 		if points := min(log2(t.Last7, pointsDoubled)-log2(t.Before7, pointsDoubled), maxDoubled); points > 0 {
-			r.because(say, points, "%s in 7 days, %d in the 7 before", prose.Count(t.Last7, "match", "matches"), t.Before7)
+			r.because(say, points, "%s in the 7 days to %s, %d in the 7 before", prose.Count(t.Last7, "match", "matches"), t.Until, t.Before7)
 		}
 	}
 	switch {
 	case t.Until == "" || r.firstDay == 0:
 		r.because(say, log2(r.Reports, pointsMatches), "%s; when they were played is not known", prose.Count(r.Reports, "match", "matches"))
 	case t.Last28 > 0:
-		r.because(say, log2(t.Last28, pointsMatches), "%s in 28 days", prose.Count(t.Last28, "match", "matches"))
+		r.because(say, log2(t.Last28, pointsMatches), "%s in the 28 days to %s", prose.Count(t.Last28, "match", "matches"), t.Until)
 	}
 }
 

@@ -34,14 +34,17 @@ func (tx *Tx) variant(ctx context.Context, game int64, key Key, r *document.Repo
 			return 0, false, err
 		}
 	}
-	return id, newGroup, nil
+	if !newGroup { // the group is found by the words of all its variants
+		_, err = tx.run(ctx, "group.add-search", group, searchText(wordsOf(r)), maxSearch)
+	}
+	return id, newGroup, err
 }
 
 // newGroup creates the group of a coarse key. Its code is the first digits of the key, as many as needed to be unique.
 func (tx *Tx) newGroup(ctx context.Context, game int64, key Key, r *document.Report) (id int64, isNew bool, err error) {
 	for n := 8; n <= len(key.Coarse); n++ {
 		code := key.Coarse[:n]
-		err = tx.row(ctx, "group.insert", []any{code, game, key.Title, key.Weak, searchText(append([]string{key.Title, code}, printNames(r)...))}, &id)
+		err = tx.row(ctx, "group.insert", []any{code, game, key.Title, key.Weak, searchText(append([]string{key.Title, code}, wordsOf(r)...))}, &id)
 		if !errors.Is(err, sql.ErrNoRows) {
 			break
 		}
@@ -57,12 +60,28 @@ func (tx *Tx) newGroup(ctx context.Context, game int64, key Key, r *document.Rep
 	return id, true, err
 }
 
-// printNames are the names in the fingerprints of a report.
-func printNames(r *document.Report) (names []string) {
+// wordsOf are the texts by which a report is found: the names in its fingerprints, its first sentence, the archetypes and
+// fields that differ, and the engine's messages.
+func wordsOf(r *document.Report) (words []string) {
 	for _, f := range r.Fingerprints {
-		names = append(names, f.Name)
+		words = append(words, f.Name)
 	}
-	return names
+	words = append(words, firstSentence(r))
+	for i := range r.Claims {
+		words = append(words, prose.Shorten(r.Claims[i].Text, maxVerdict))
+	}
+	if k := r.Compared; k != nil {
+		for i := range k.Columns {
+			words = append(words, k.Columns[i].Archetype, k.Columns[i].Component, k.Columns[i].Field)
+		}
+		for i := range k.Rows {
+			words = append(words, k.Rows[i].Archetype)
+		}
+		for i := range k.Entities {
+			words = append(words, k.Entities[i].Kind)
+		}
+	}
+	return words
 }
 
 // maxSearch is the maximum length of a group's search text.
@@ -72,7 +91,7 @@ const maxSearch = 4000
 func searchText(texts []string) string {
 	var once []string
 	for _, text := range texts {
-		if text = strings.ToLower(text); !slices.Contains(once, text) {
+		if text = strings.ToLower(text); len(once) < maxSearch && !slices.Contains(once, text) {
 			once = append(once, text)
 		}
 	}

@@ -188,6 +188,9 @@ func traitOf(t Term) (fact string, exactly, ok bool) {
 // likeText escapes the special characters of LIKE.
 var likeText = strings.NewReplacer(`\`, `\\`, "%", `\%`, "_", `\_`)
 
+// likeOf returns the pattern of LIKE for texts in lower case that contain a text.
+func likeOf(text string) string { return "%" + likeText.Replace(strings.ToLower(text)) + "%" }
+
 // ofGroups adds the conditions of a filter for groups. Each term is compared with a group separately.
 func (s *Store) ofGroups(ctx context.Context, w *where, f Filter) error {
 	merged := false // groups without reports are meant too
@@ -247,7 +250,7 @@ func (s *Store) ofGroup(ctx context.Context, w *where, t Term) error {
 	switch t.Key {
 	case "":
 		w.searches = true
-		w.add(`g.search LIKE {{value}} ESCAPE '\'`, "%"+likeText.Replace(strings.ToLower(t.Value))+"%")
+		w.add(`g.search LIKE {{value}} ESCAPE '\'`, likeOf(t.Value))
 	case "game":
 		ids, err := s.gameIDs(ctx, t.Value)
 		if err != nil {
@@ -381,13 +384,25 @@ func (s *Store) ofReports(ctx context.Context, w *where, f Filter) error {
 				ofReport(w, t)
 			}
 		default: // of its group
+			if t.Key == "group" && t.Value == ungrouped {
+				w.add(statement("reports.ungrouped"))
+				continue
+			}
 			var of where
 			of.args = w.args
 			if err := s.groupOfReports(ctx, &of, t); err != nil {
 				return err
 			}
 			w.args = of.args
-			w.add(strings.ReplaceAll(statement("reports.groups"), "{{where}}", of.String()))
+			condition := strings.ReplaceAll(statement("reports.groups"), "{{where}}", of.String())
+			if t.Key == "" { // or of the report itself
+				var own where
+				own.args = w.args
+				own.add(statement("reports.text"), likeOf(t.Value))
+				w.args = own.args
+				condition = "(" + condition + " OR " + own.String() + ")"
+			}
+			w.add(condition)
 		}
 	}
 	return nil

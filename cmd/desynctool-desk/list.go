@@ -74,6 +74,9 @@ Exit status: 0 on success, 2 if an argument is unusable.`,
 			v, shown, next = render.Reports(filter, list), len(list.Reports), list.Next
 		} else {
 			list, hidden, shownFilter, err := listGroups(d, s, filter, desk.Order(order), page, all)
+			if err == nil && page.After == "" {
+				list.Ungrouped, err = s.Ungrouped(d.Context, filter, desk.Page{Limit: 10})
+			}
 			if err != nil {
 				return nil, err
 			}

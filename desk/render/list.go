@@ -151,12 +151,19 @@ type groupsDocument struct {
 	Total  int64        `json:"total"`
 	Next   string       `json:"next,omitempty"` // value for --after
 	Groups []desk.Group `json:"groups"`
+	// NotGrouped counts the diverged reports of which too little is known for a group; the last of them follow.
+	NotGrouped int64         `json:"not_grouped,omitempty"`
+	Ungrouped  []desk.Report `json:"ungrouped,omitempty"`
 }
 
 // Groups shows a page of a list of groups. hidden is how many groups match the filter but are not shown because they
 // are not open.
 func Groups(f desk.Filter, by desk.Order, list *desk.GroupList, hidden int64) *View {
-	v := &View{Status: document.InSync, Document: groupsDocument{listHead("desk-list", len(list.Groups), 0, 0), f.String(), by, list.Total, list.Next, list.Groups}, csv: groupCSV(list.Groups)}
+	d := groupsDocument{Head: listHead("desk-list", len(list.Groups), 0, 0), Filter: f.String(), Order: by, Total: list.Total, Next: list.Next, Groups: list.Groups}
+	if u := list.Ungrouped; u != nil {
+		d.NotGrouped, d.Ungrouped = u.Total, u.Reports
+	}
+	v := &View{Status: document.InSync, Document: d, csv: groupCSV(list.Groups)}
 	table, rows := groupTable(list.Groups)
 	s := section{table: table, rows: rows}
 	if len(list.Groups) == 0 {
@@ -172,6 +179,18 @@ func Groups(f desk.Filter, by desk.Order, list *desk.GroupList, hidden int64) *V
 		s.notes = append(s.notes, "--after "+list.Next+" shows the next.")
 	}
 	v.sections = append(v.sections, s)
+	if u := list.Ungrouped; u != nil && u.Total > 0 {
+		s := section{title: "Not grouped: too little is known of what differs first", table: [][]string{{"Report", "Game", "Verdict"}}}
+		for i := range u.Reports {
+			r := &u.Reports[i]
+			s.table = append(s.table, []string{strconv.FormatInt(r.ID, 10), r.Game, r.Verdict})
+			s.rows = append(s.rows, []string{strconv.FormatInt(r.ID, 10) + "  " + game(r.Game) + ": " + document.Safe(r.Verdict)})
+		}
+		if n := u.Total - int64(len(u.Reports)); n > 0 {
+			s.notes = append(s.notes, Many(n, "more", "more")+": desynctool desk list --reports group:none")
+		}
+		v.sections = append(v.sections, s)
+	}
 	return v
 }
 

@@ -72,7 +72,7 @@ func TestFeed(t *testing.T) {
 		if feed.Author == "" || feed.Title == "" || len(feed.Entries) != 1 || feed.Updated != feed.Entries[0].Updated || !strings.HasPrefix(feed.ID, "urn:uuid:") {
 			t.Fatalf("%+v", feed)
 		}
-		if e := feed.Entries[0]; e.Title != "New: arena <state>, Move" || e.Link.Href != "https://desk.example.org/groups/"+c.Group || e.ID == feed.ID {
+		if e := feed.Entries[0]; e.Title != "New: arena: first differs after Move, <state>" || e.Link.Href != "https://desk.example.org/groups/"+c.Group || e.ID == feed.ID {
 			t.Errorf("%+v", e)
 		}
 		if at, err := time.Parse(time.RFC3339, feed.Updated); err != nil || time.Since(at) > time.Hour {

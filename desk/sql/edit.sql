@@ -49,3 +49,6 @@ UPDATE events SET undone = $2 WHERE id = $1
 
 -- name: group.print-names
 SELECT DISTINCT p.name FROM variants v JOIN variant_prints p ON p.variant_id = v.id WHERE v.group_id = $1 ORDER BY p.name LIMIT 100
+
+-- name: group.of-variants
+SELECT min(r.id) FROM reports r JOIN variants v ON v.id = r.variant_id WHERE v.group_id = $1 GROUP BY v.id ORDER BY 1 LIMIT 20

@@ -86,3 +86,9 @@ r.bundle_id IN (SELECT c.bundle_id FROM receipts c WHERE c.name = {{value}})
 
 -- name: reports.hash
 r.bundle_id IN (SELECT b.id FROM bundles b WHERE b.hash >= {{value}} AND b.hash < {{end}})
+
+-- name: reports.text
+lower(r.verdict) LIKE {{value}} ESCAPE '\'
+
+-- name: reports.ungrouped
+r.variant_id = 0 AND r.status = 'diverged'

@@ -165,3 +165,6 @@ SELECT weak FROM variants WHERE id = $1
 
 -- name: document.get
 SELECT body FROM documents WHERE report_id = $1
+
+-- name: group.add-search
+UPDATE groups SET search = substr(search || ' ' || $2, 1, $3) WHERE id = $1

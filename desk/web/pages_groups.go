@@ -19,6 +19,7 @@ type groupsPage struct {
 	Sorts       []choice
 	Rows        []groupLine
 	First, Next string // links, empty if there is no such page
+	Ungrouped   *desk.ReportList
 }
 
 // choices are links; one of them is the current one.
@@ -113,6 +114,11 @@ func (v *visit) listGroups(p *groupsPage, f desk.Filter, order desk.Order, after
 		return err
 	}
 	p.Title = render.Many(list.Total, "group", "groups")
+	if after == "" {
+		if p.Ungrouped, err = v.Store.Ungrouped(v.ctx, f, desk.Page{Limit: 10}); err != nil {
+			return err
+		}
+	}
 	for i := range list.Groups {
 		p.Rows = append(p.Rows, lineOf(&list.Groups[i]))
 	}

@@ -240,7 +240,7 @@ func TestBundleOutcomes(t *testing.T) {
 		return `<a href="/groups/` + groups[i] + `"><bdi>` + title + `</bdi></a>`
 	}
 	list := s.page("/bundles?state=read")
-	if want := `in-sync <small>(1 match)</small><br>diverged <small>(2 matches)</small>: ` + link(1, "arena state, Combat") + `<br>diverged <small>(1 match)</small>: ` + link(2, "arena state, Movement") + `<br><small>and 1 more</small></td>`; !strings.Contains(list, want) {
+	if want := `in-sync <small>(1 match)</small><br>diverged <small>(2 matches)</small>: ` + link(1, "arena: first differs after Combat") + `<br>diverged <small>(1 match)</small>: ` + link(2, "arena: first differs after Movement") + `<br><small>and 1 more</small></td>`; !strings.Contains(list, want) {
 		t.Errorf("%s\nexpected %s", list, want)
 	}
 	if want := `<td class="outcome" data-label="Outcome">diverged: <a href="/groups/`; strings.Count(list, want) != 24 {
