@@ -126,14 +126,14 @@ func (c *Conclusion) seen(t *traits) bool {
 	return false
 }
 
-// byLoading are the classes of mistakes of a peer that came back with another state: a timer is
-// off if all numbers are, by the ticks that it was away.
+// byLoading are the classes of mistakes of a peer that came back with another state: the save lacks something, the load
+// leaves memory as it is, or a timer is off, if all numbers are, by the ticks that it was away.
 func (t *traits) byLoading(l *bisect.Loaded) []string {
 	switch {
 	case l.After == nil && l.Began == bisect.BeganLoad: // it missed no tick that a timer could be off by
-		return []string{SaveForgets}
+		return []string{SaveForgets, Uninitialized}
 	case t.exact && l.After != nil && t.shape.offBy(t.point-*l.After):
 		return []string{TimerOff, SaveForgets}
 	}
-	return []string{SaveForgets, TimerOff}
+	return []string{SaveForgets, Uninitialized, TimerOff}
 }

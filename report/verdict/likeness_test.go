@@ -200,9 +200,9 @@ func TestByLoading(t *testing.T) {
 		loaded bisect.Loaded
 		want   []string
 	}{
-		{"a load without a gap", bisect.Loaded{Began: bisect.BeganLoad}, []string{SaveForgets}},
-		{"a load after a gap", bisect.Loaded{Began: bisect.BeganLoad, After: &away}, []string{SaveForgets, TimerOff}},
-		{"a join", bisect.Loaded{Began: bisect.BeganJoin}, []string{SaveForgets, TimerOff}},
+		{"a load without a gap", bisect.Loaded{Began: bisect.BeganLoad}, []string{SaveForgets, Uninitialized}},
+		{"a load after a gap", bisect.Loaded{Began: bisect.BeganLoad, After: &away}, []string{SaveForgets, Uninitialized, TimerOff}},
+		{"a join", bisect.Loaded{Began: bisect.BeganJoin}, []string{SaveForgets, Uninitialized, TimerOff}},
 	} {
 		if got := (&traits{}).byLoading(&test.loaded); !slices.Equal(got, test.want) {
 			t.Errorf("%s: %v, want %v", test.name, got, test.want)
