@@ -49,10 +49,14 @@ func (c *Conclusion) narrow(e Evidence) error {
 	if parts := c.parts(e); c.System == "" && c.SystemBy != SystemByOutside && c.Restored == nil && len(parts) > 0 {
 		c.System, c.SystemBy = strings.Join(parts, " and "), SystemByParts
 	}
-	c.narrowArchetype(e.Diff, within)
-	c.narrowComponent(e.Diff, within)
+	d := e.Diff
+	if d != nil && c.narrowed() && !c.InitialState && d.A.Point.Tick > c.Tick.Number+1 {
+		d = nil // other values may have differed first, and be equal again
+	}
+	c.narrowArchetype(d, within)
+	c.narrowComponent(d, within)
 	if len(c.Archetypes) == 0 {
-		c.Suspects = changed(e.Diff)
+		c.Suspects = changed(d)
 	}
 	return nil
 }

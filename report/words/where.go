@@ -237,7 +237,14 @@ func leading(c *verdict.Conclusion, archetypes []string, least uint64) string {
 // seen names what differs in the states that were compared, and how many ticks they were saved after the first moment
 // that is known to differ. It is empty if where names it, or if there are no such states.
 func seen(c *verdict.Conclusion) string {
-	if c.Compared == nil || c.Compared.Point <= c.Bracket.Bad.Tick || len(c.MayBeFirst()) > 0 {
+	if c.Compared == nil || len(c.MayBeFirst()) > 0 {
+		return ""
+	}
+	first := c.Bracket.Bad.Tick
+	if c.Tick != nil {
+		first = min(first, c.Tick.Number+1)
+	}
+	if c.Compared.Point <= first {
 		return ""
 	}
 	var list []string
@@ -252,7 +259,7 @@ func seen(c *verdict.Conclusion) string {
 		}
 	}
 	slices.Sort(list)
-	later := "what differs " + prose.Count(c.Compared.Point-c.Bracket.Bad.Tick, "tick", "ticks") + " later: "
+	later := "what differs " + prose.Count(c.Compared.Point-first, "tick", "ticks") + " later: "
 	switch len(list) {
 	case 0:
 		return ""

@@ -1,0 +1,270 @@
+package compare_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/desynctool/desynctool/bisect/refsim"
+	"github.com/desynctool/desynctool/bisect/refsim/session"
+	"github.com/desynctool/desynctool/internal/testkit/effort"
+	"github.com/desynctool/desynctool/orderlog"
+	"github.com/desynctool/desynctool/report/bundle"
+	"github.com/desynctool/desynctool/report/compare"
+	"github.com/desynctool/desynctool/report/document"
+)
+
+// left are the files of a session by their peers, and whether its peers are equal again later.
+type left struct {
+	fault string
+	files map[string][]string
+	heals bool
+}
+
+// play plays a session with a random mistake, and writes the hashes of the order logs as logs of an unknown game too.
+func play(t *rapid.T, dir string) *left {
+	kind := rapid.SampledFrom(refsim.Faults()).Draw(t, "kind")
+	l := &left{fault: kind.Name, files: map[string][]string{}}
+	if len(kind.Places) > 0 {
+		l.fault += "/" + rapid.SampledFrom(kind.Places).Draw(t, "place")
+	}
+	l.fault += fmt.Sprintf("@%d:client", rapid.IntRange(2, 50).Draw(t, "tick"))
+	fault, err := session.ParseFault(l.fault)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := session.Options{
+		Config: refsim.Config{Seed: uint64(rapid.IntRange(1, 1000).Draw(t, "seed")), Entities: 100}, Ticks: 60, SnapshotEvery: 8,
+		Peers: session.PeerNames(rapid.IntRange(2, 3).Draw(t, "peers")), Faults: []session.Fault{fault},
+	}
+	level := rapid.SampledFrom([]session.TraceLevel{session.TraceNone, session.TraceSystem, session.TraceColumn}).Draw(t, "trace")
+	r, err := session.RecordTo(dir, o, level)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.heals = r.Truth.HealedAt != nil
+	for _, p := range r.Peers {
+		log, err := orderlog.ReadFile(p.Log)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var text strings.Builder
+		for _, tick := range log.Ticks {
+			for _, h := range tick.Hashes {
+				if h.Kind == orderlog.SyncHash && log.Header.Peers[h.Peer] == p.Name {
+					fmt.Fprintf(&text, "tick %d checksum=%x\n", h.Point, h.Bytes)
+				}
+			}
+		}
+		own := filepath.Join(p.Dir, "game.log")
+		if err := os.WriteFile(own, []byte(text.String()), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		l.files[p.Name] = append([]string{p.Log, own}, p.Snapshots...)
+		if p.Trace != "" {
+			l.files[p.Name] = append(l.files[p.Name], p.Trace)
+		}
+	}
+	return l
+}
+
+// bundleOf links some files of peers into folders.
+func bundleOf(t *rapid.T, dir string, files map[string][]string) string {
+	for peer, list := range files {
+		if err := os.MkdirAll(filepath.Join(dir, peer), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range list {
+			if err := os.Link(file, filepath.Join(dir, peer, filepath.Base(file))); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return dir
+}
+
+// fewer returns some of the files, and at least one of each peer but the third.
+func (l *left) fewer(t *rapid.T, files map[string][]string, name string) map[string][]string {
+	some := map[string][]string{}
+	way := rapid.IntRange(0, 4).Draw(t, name)
+	for i, peer := range session.PeerNames(len(l.files)) {
+		some[peer] = slices.Clone(files[peer])
+		n := 0
+		some[peer] = slices.DeleteFunc(some[peer], func(file string) bool {
+			ext := filepath.Ext(file)
+			n++
+			switch way {
+			case 0:
+				return ext == ".snap" && n%2 == 0
+			case 1:
+				return ext == ".trace" && i > 0
+			case 2:
+				return ext == ".bin"
+			case 3:
+				return ext == ".log"
+			}
+			return rapid.IntRange(0, 2).Draw(t, "drop") == 0
+		})
+		if i == 2 && rapid.Bool().Draw(t, "no third") || len(some[peer]) == 0 {
+			delete(some, peer)
+		}
+	}
+	return some
+}
+
+// answer triages a bundle, nil if nothing in it can be compared.
+func answer(t *rapid.T, dir string, builds compare.Builds) *document.Report {
+	s, err := bundle.OpenPaths(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	r, err := compare.Triage(s, builds, nil)
+	if alone := (*bundle.AloneError)(nil); errors.As(err, &alone) {
+		return nil
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// TestMoreEvidence takes true evidence from a bundle: the place in the larger bundle lies in the place in the smaller
+// one, no cause of one is excluded in the other, and nothing that diverged is in sync.
+func TestMoreEvidence(t *testing.T) {
+	effort.Checks(t, 3)
+	dir, n := t.TempDir(), 0
+	rapid.Check(t, func(t *rapid.T) {
+		n++
+		base := filepath.Join(dir, fmt.Sprint(n))
+		defer os.RemoveAll(base)
+		l := play(t, filepath.Join(base, "all"))
+		var builds compare.Builds
+		if rapid.IntRange(0, 3).Draw(t, "sim") == 0 {
+			builds.Sim = refsim.Simulator()
+		}
+		files := l.files
+		more := answer(t, bundleOf(t, filepath.Join(base, "0"), files), builds)
+		for i := range 3 {
+			before := files
+			files = l.fewer(t, files, "less")
+			if len(files) == 0 {
+				return
+			}
+			less := answer(t, bundleOf(t, filepath.Join(base, fmt.Sprint(i+1)), files), builds)
+			if less == nil {
+				return
+			}
+			for _, text := range l.worse(less, more) {
+				t.Errorf("%s: %s\nless: %s %s\nmore: %s %s", l.fault, text, names(files), less.Verdict, names(before), more.Verdict)
+			}
+			more = less
+		}
+	})
+}
+
+// names returns the names of files by their peers.
+func names(files map[string][]string) string {
+	var out []string
+	for peer, list := range files {
+		for _, file := range list {
+			name := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(file), "desync_"), ".snap")
+			out = append(out, peer+" "+name[max(0, len(name)-12):])
+		}
+	}
+	slices.Sort(out)
+	return strings.Join(out, ", ")
+}
+
+// worse returns how the report with more evidence contradicts the report with less.
+func (l *left) worse(less, more *document.Report) (list []string) {
+	fail := func(format string, args ...any) { list = append(list, fmt.Sprintf(format, args...)) }
+	if less.Status == document.Diverged && more.Status != document.Diverged {
+		fail("%s with less evidence is %s", less.Status, more.Status)
+	}
+	for _, both := range [][2]*document.Report{{less, more}, {more, less}} {
+		for _, c := range both[0].Causes {
+			if why, ok := both[1].Excluded[c.Class]; ok && c.Standing != "looks-like" && c.Standing != "not-excluded" {
+				fail("%s is %s in one and excluded in the other: %s", c.Class, c.Standing, why)
+			}
+		}
+	}
+	a, b := less.FirstDivergence, more.FirstDivergence
+	if a == nil || b == nil || a.Bracket == nil || b.Bracket == nil {
+		return list
+	}
+	place := func(d *document.FirstDivergence) (good, bad int) {
+		if d.Tick != nil {
+			return int(*d.Tick), int(*d.Tick) + 1
+		}
+		if good = -1; d.Bracket.Good != nil {
+			good = int(*d.Bracket.Good)
+		}
+		return good, int(d.Bracket.Bad)
+	}
+	good, bad := place(a)
+	goodNow, badNow := place(b)
+	if badNow > bad || goodNow < good && !l.heals {
+		fail("the place is (%d, %d], not in (%d, %d]", goodNow, badNow, good, bad)
+	}
+	if badNow != bad {
+		return list
+	}
+	if a.Tick != nil && (b.Tick == nil || *a.Tick != *b.Tick) {
+		fail("the tick %d is lost", *a.Tick)
+	}
+	if a.System != "" && a.System != b.System {
+		fail("the system is %q, and was %q", b.System, a.System)
+	}
+	if a.Root && (!b.Root || a.Archetypes[0] != b.Archetypes[0]) {
+		fail("the first archetype is %v, and was %v", b.Archetypes, a.Archetypes)
+	}
+	if len(a.Wrong) > 0 && !slices.Equal(a.Wrong, b.Wrong) {
+		fail("wrong are %v, and were %v", b.Wrong, a.Wrong)
+	}
+	return list
+}
+
+// TestLaterStates: states of later ticks do not show what differed first, with and without order logs.
+func TestLaterStates(t *testing.T) {
+	fault, err := session.ParseFault("float-fma/Economy@9:client")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := session.Options{Config: refsim.Config{Seed: 1, Entities: 100}, Ticks: 30, SnapshotEvery: 24, Faults: []session.Fault{fault}}
+	dir := filepath.Join(t.TempDir(), "s")
+	played, err := session.RecordTo(dir, o, session.TraceSystem)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range played.Peers {
+		for i, point := range p.Points {
+			if point%o.SnapshotEvery == 0 {
+				continue
+			}
+			if err := os.Remove(p.Snapshots[i]); err != nil { // of the moment at which they noticed it
+				t.Fatal(err)
+			}
+		}
+	}
+	for _, logs := range []bool{true, false} {
+		for _, p := range played.Peers {
+			if logs {
+				continue
+			}
+			if err := os.Remove(p.Log); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r := judged(t, compare.Builds{}, dir)
+		if d := r.FirstDivergence; *d.Tick != 14 || d.Root || d.Component != "" || d.System != "Economy" || !strings.Contains(r.Verdict[0], "; what differs 9 ticks later: ") {
+			t.Errorf("logs %v: %q, %+v", logs, r.Verdict, d)
+		}
+	}
+}
