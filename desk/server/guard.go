@@ -40,7 +40,7 @@ func (d *Door) outer(next http.Handler) http.Handler {
 		if r.Body != nil && r.Body != http.NoBody {
 			r.Body = body
 			body.rest()
-			defer body.rest()
+			defer body.unread()
 		}
 		h := w.Header()
 		h.Set("Content-Security-Policy", policy)

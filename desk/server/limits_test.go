@@ -96,7 +96,7 @@ func TestSlow(t *testing.T) {
 // TestSlowRefused: who is refused and goes on sending is left as well.
 func TestSlowRefused(t *testing.T) {
 	g := newRig(t, filepath.Join(t.TempDir(), "desk"), func(o *server.Options) {
-		o.Limits.Pace = server.Pace{Grace: 2 * time.Second, Bytes: 1000}
+		o.Limits.Pace = server.Pace{Grace: time.Second, Bytes: 1 << 20}
 		o.Loopback = false
 	})
 	c, err := net.Dial("tcp", strings.TrimPrefix(g.url, "http://"))

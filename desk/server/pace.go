@@ -63,6 +63,14 @@ func (b *pacedBody) rest() {
 	}
 }
 
+// unread is rest once the answer is known, which is sent only after that: it then has a time of its own.
+func (b *pacedBody) unread() {
+	b.rest()
+	if !b.ended {
+		_ = b.c.SetWriteDeadline(time.Now().Add(2 * b.pace.Grace))
+	}
+}
+
 // answer is the writer for handlers. It records the data for the log, and stops if the reader is too slow.
 type answer struct {
 	http.ResponseWriter

@@ -352,7 +352,7 @@ func TestLimits(t *testing.T) {
 	p = newPlan(t, "limited")
 	p.Limits = Limits{Memory: 1 << 30, Wall: time.Minute, CPU: 2500 * time.Millisecond, Files: 64, Written: 4096}
 	ended, stderr, err = try(t, p)
-	for name, want := range map[string]string{"core": "0 of 0", "files": "64 of 64", "size": "4096 of 4096", "cpu": "3 of 3"} {
+	for name, want := range map[string]string{"core": "0 of 0", "files": "64 of 64", "size": "4096 of 4096", "cpu": "3 of 4"} {
 		if ended[name] != want {
 			t.Errorf("%s: %q, want %q (%v)\n%s", name, ended[name], want, err, stderr)
 		}

@@ -20,6 +20,9 @@ import (
 	"time"
 )
 
+// OutOfTime is what a process prints on stderr when it has used its processor time.
+const OutOfTime = "the processor time is used up"
+
 // Limits are the limits of one process.
 type Limits struct {
 	// Memory is how many bytes of address space the process may use, beyond its size when it enters. From seven eighths

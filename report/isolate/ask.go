@@ -337,7 +337,7 @@ func (p *Asking) how(waited error) *DiedError {
 			return died("needed more memory than it may have, %s", sandbox.Size(p.limits.Memory))
 		}
 	}
-	if used := p.cmd.ProcessState; used != nil && waited != nil && p.limits.CPU > 0 && used.UserTime()+used.SystemTime() >= p.limits.CPU*9/10 { // the system counts in other steps
+	if strings.Contains(said, sandbox.OutOfTime) {
 		return died("needed more processor time than it may have; --limit cpu=TIME sets it for each MiB")
 	}
 	how := "without an answer"

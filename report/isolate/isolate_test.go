@@ -261,8 +261,8 @@ func TestHostile(t *testing.T) {
 	}
 	q := asked()
 	q.Rules.Limits.CPU = time.Second
-	_, _, err = as("burns").Ask(t.Context(), q, nil)
-	if died := (*DiedError)(nil); runtime.GOOS == "linux" && (!errors.As(err, &died) || died.CPU < time.Second*9/10 || !strings.Contains(err.Error(), "needed more processor time than it may have")) {
+	_, _, err = as("burns").Ask(t.Context(), q, nil) // on a busy machine the system counts more for the limit than it shows
+	if died := (*DiedError)(nil); runtime.GOOS == "linux" && (!errors.As(err, &died) || died.CPU < time.Second/4 || !strings.Contains(err.Error(), "needed more processor time than it may have")) {
 		t.Errorf("processor time: %v", err)
 	}
 	q = asked()
