@@ -189,6 +189,10 @@ func sniffBinary(head []byte, whole bool, atoms func(*binaryParser) (atom, error
 	const enough = 64
 	var s structure
 	p := binaryParser{text: head, to: &s, atom: atoms}
+	if first, err := atoms(&p); err == nil && first.form == scalar {
+		return false // as of other documents: each byte of a text is a number
+	}
+	p.at = 0
 	err := p.parse()
 	if s.odd || p.unnamed > 0 || err != nil && (whole || !err.(*Error).Cut || len(head) < enough || p.at < enough && p.named < 2) {
 		return false

@@ -94,3 +94,15 @@ func BenchmarkMessagePack(b *testing.B) {
 		}
 	}))
 }
+
+// TestTextIsNotMsgpack: each byte of a text is a number in MessagePack, so the first one is enough to refuse it.
+func TestTextIsNotMsgpack(t *testing.T) {
+	read := 0
+	count := func(p *binaryParser) (atom, error) {
+		read++
+		return msgpackAtom(p)
+	}
+	if sniffBinary([]byte(strings.Repeat("frame 1 checksum 00ff\n", 1000)), true, count) || read != 1 {
+		t.Errorf("%d numbers were read, want 1", read)
+	}
+}
