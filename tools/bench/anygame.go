@@ -29,10 +29,10 @@ func (b *bench) anygame() error {
 
 // cpuRow prints the processor time of two commands that run alternately, and desynctool's peak memory. It uses the
 // minimum of each time, because disturbances only add to it.
-func (b *bench) cpuRow(what, goal string, ours, peer []string) error {
+func (b *bench) cpuRow(what, goal string, rounds int, ours, peer []string) error {
 	var least [2]float64
 	var most int64
-	for round := range max(3, b.rounds/2) {
+	for round := range rounds {
 		for i, args := range [][]string{ours, peer} {
 			cpu, rss, err := cpuOf(args[0], args[1:]...)
 			if err != nil {
@@ -52,20 +52,27 @@ func (b *bench) cpuRow(what, goal string, ours, peer []string) error {
 
 // rateRow prints how many bytes in files a command reads per second of processor time.
 func (b *bench) rateRow(what, goal string, bytes int64, args ...string) error {
-	var least float64
-	var most int64
-	for round := range max(3, b.rounds/2) {
-		cpu, rss, err := cpuOf(b.tool, args...)
+	least, most, err := leastOf(max(3, b.rounds/2), b.tool, args...)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("| %s: %d MiB; %d MiB | %s | | **%.0f MB/s** | %s |\n", what, bytes>>20, most>>20, seconds(least), float64(bytes)/1e6/least, goal)
+	return nil
+}
+
+// leastOf runs a program several times and returns the least processor time in seconds, and the largest peak memory.
+func leastOf(rounds int, name string, args ...string) (least float64, most int64, err error) {
+	for round := range rounds {
+		cpu, rss, err := cpuOf(name, args...)
 		if err != nil {
-			return err
+			return 0, 0, err
 		}
 		if round == 0 || cpu < least {
 			least = cpu
 		}
 		most = max(most, rss)
 	}
-	fmt.Printf("| %s: %d MiB; %d MiB | %s | | **%.0f MB/s** | %s |\n", what, bytes>>20, most>>20, seconds(least), float64(bytes)/1e6/least, goal)
-	return nil
+	return least, most, nil
 }
 
 // jsonPair measures two JSON states with one different value.
@@ -79,7 +86,7 @@ func (b *bench) jsonPair(dir string) error {
 	}
 	script := fmt.Sprintf("jq -S . '%s' > '%s/x' && jq -S . '%s' > '%s/y' && ! diff '%s/x' '%s/y'", paths[0], dir, paths[1], dir, dir, dir)
 	what := fmt.Sprintf("diff of two states of %d MiB as JSON, one value differs, against jq -S and diff, CPU", size(paths[0])>>20)
-	return b.cpuRow(what, "≤ 0.2", []string{b.tool, "diff", paths[0], paths[1]}, []string{"sh", "-c", script})
+	return b.cpuRow(what, "≤ 0.2", max(3, b.rounds/2), []string{b.tool, "diff", paths[0], paths[1]}, []string{"sh", "-c", script})
 }
 
 // rawPair measures two equal files without a known format.
@@ -98,27 +105,25 @@ func (b *bench) rawPair(dir string) error {
 			return err
 		}
 	}
-	return b.cpuRow(fmt.Sprintf("diff of %d MiB of equal raw bytes, against cmp, CPU", b.mib), "≤ 1.2",
+	return b.cpuRow(fmt.Sprintf("diff of %d MiB of equal raw bytes, against cmp, CPU", b.mib), "≤ 1.2", max(3, b.rounds/2),
 		[]string{b.tool, "diff", paths[0], paths[1]}, []string{"cmp", paths[0], paths[1]})
 }
 
-// hashLogs measures logs with a tick and a checksum in every line, and in every tenth line.
+// hashLogs measures logs with a tick and a checksum in every line, in every second one and in every tenth.
 func (b *bench) hashLogs(dir string) error {
-	for _, each := range []int{1, 10} {
+	for i, clock := range []clock{sameClock, noClock, sameClock, otherClock} {
+		each := []int{1, 2, 10, 10}[i]
 		var bytes int64
-		logs := filepath.Join(dir, fmt.Sprint(each))
+		logs := filepath.Join(dir, fmt.Sprint("logs", i))
 		for peer, name := range []string{"alice", "bob"} {
 			path := filepath.Join(logs, name, "game.log")
 			ticks := b.mib * 4000 / each
-			if err := writeTo(path, func(w *bufio.Writer) { writeLog(w, ticks, each, peer) }); err != nil {
+			if err := writeTo(path, func(w *bufio.Writer) { writeLog(w, ticks, each, peer, clock) }); err != nil {
 				return err
 			}
 			bytes += size(path)
 		}
-		what := "logs with a checksum on each line"
-		if each > 1 {
-			what = fmt.Sprintf("logs with a checksum on each %dth line", each)
-		}
+		what := fmt.Sprintf("logs with a checksum on each %sline, %s", map[int]string{2: "second ", 10: "tenth "}[each], clock)
 		for _, command := range []string{"tracediff", "triage"} {
 			if err := b.rateRow(command+" of "+what, "≥ 300 MB/s", bytes, command, logs); err != nil {
 				return err
@@ -128,15 +133,30 @@ func (b *bench) hashLogs(dir string) error {
 	return nil
 }
 
+// clock is whether lines begin with times of day.
+type clock string
+
+const (
+	noClock    clock = "no times of day"
+	sameClock  clock = "equal times of day"
+	otherClock clock = "times of day that differ"
+)
+
 // writeLog writes a log. The second peer has different checksums in the second half.
-func writeLog(w *bufio.Writer, ticks, each, peer int) {
+func writeLog(w *bufio.Writer, ticks, each, peer int, of clock) {
 	words := strings.Fields("loading texture units/knight.dds path found player moved to (12.5, 88.1) cache hit ok network ping 34 ms")
 	for tick := range ticks {
 		sum := uint32(tick) * 2654435761
 		if tick > ticks/2 {
 			sum += uint32(peer)
 		}
-		clock := fmt.Sprintf("[%02d:%02d:%02d] ", tick/3600%24, tick/60%60, tick%60)
+		second, clock := tick, ""
+		if of == otherClock {
+			second += peer
+		}
+		if of != noClock {
+			clock = fmt.Sprintf("[%02d:%02d:%02d] ", second/3600%24, second/60%60, second%60)
+		}
 		fmt.Fprintf(w, "%sFrame %d checksum: %08x players=2\n", clock, tick, sum)
 		for k := 1; k < each; k++ {
 			w.WriteString(clock)

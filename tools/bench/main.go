@@ -9,6 +9,7 @@
 package main
 
 import (
+	"bytes"
 	"flag"
 	"fmt"
 	"os"
@@ -81,7 +82,8 @@ func run(dir string, quick, only, ordinary, growth bool, of deskOf) (err error) 
 			return err
 		}
 	}
-	fmt.Printf("%s %s/%s, %d CPUs\n", runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU())
+	load, _ := os.ReadFile("/proc/loadavg") // there is none on other systems
+	fmt.Printf("%s %s/%s, %d CPUs, load %s\n", runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), bytes.TrimSpace(load))
 	if growth {
 		return b.growth()
 	}
@@ -90,7 +92,7 @@ func run(dir string, quick, only, ordinary, growth bool, of deskOf) (err error) 
 	}
 	fmt.Println("\n| What | Ours | Peer | Ratio (min–max) | Goal |")
 	fmt.Println("|---|---|---|---|---|")
-	measures := []func() error{b.start, b.bytesRead, b.bisect, b.hashing, b.sim, b.columnDiff, b.cells, b.triage, b.anygame}
+	measures := []func() error{b.start, b.bytesRead, b.bisect, b.hashing, b.sim, b.modes, b.cases, b.columnDiff, b.cells, b.triage, b.anygame}
 	switch {
 	case only:
 		measures = []func() error{b.triage}

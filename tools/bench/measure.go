@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/klauspost/compress/zstd"
 
@@ -16,9 +17,7 @@ import (
 
 // start measures the start of the process.
 func (b *bench) start() error {
-	return b.compare("start-up, against hello world", "≤ 3", 5*b.rounds,
-		func() error { return command(b.tool, "version") },
-		func() error { return command(b.hello) })
+	return b.cpuRow("start-up, against hello world", "≤ 3", 20*b.rounds, []string{b.tool, "version"}, []string{b.hello})
 }
 
 // bisect measures a search over a long session.
@@ -48,14 +47,8 @@ func (b *bench) bisect() error {
 		}
 	}
 	defer os.RemoveAll(filepath.Join(b.dir, "pairs"))
-	search := func() error { return command(b.tool, "bisect", dirs[0], dirs[1]) }
-	err := b.compare(fmt.Sprintf("bisect over %d pairs, against hello world", b.pairs), "≤ 3", 5*b.rounds, search,
-		func() error { return command(b.hello) })
-	if err != nil {
-		return err
-	}
-	return b.compare("the same, against listing both folders with ls -U", "", 5*b.rounds, search,
-		func() error { return command("ls", "-U", dirs[0], dirs[1]) })
+	return b.cpuRow(fmt.Sprintf("bisect over %d pairs, against ls -U of both folders", b.pairs), "≤ 2", 2*b.rounds,
+		[]string{b.tool, "bisect", dirs[0], dirs[1]}, []string{"ls", "-U", dirs[0], dirs[1]})
 }
 
 // bigWorld returns a state of about mib MiB in 31 archetypes. Values of archetype 7 differ in every every-th row, or in
@@ -129,6 +122,53 @@ func (b *bench) sim() error {
 		}
 	}
 	return b.compare(fmt.Sprintf("reference sim unhashed, against hashed each tick (%d ticks, 5000 entities): ticks/s hashed over unhashed", 300*b.rounds), "≥ 0.65", b.rounds, play(false), play(true))
+}
+
+// modes prints how many ticks some ways to replay play in a second of processor time.
+func (b *bench) modes() error {
+	const ticks = 600
+	dir := filepath.Join(b.dir, "replayed")
+	if err := command(b.tool, "record", "-o", dir, "--ticks", fmt.Sprint(ticks), "--entities", "5000"); err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	for _, mode := range [][]string{nil, {"--serialize"}, {"--rollback", "4"}, {"--check-caches"}} {
+		args := append([]string{"replay", filepath.Join(dir, "client")}, mode...)
+		least, most, err := leastOf(b.rounds, b.tool, args...)
+		if err != nil {
+			return err
+		}
+		fmt.Printf("| %s; %d MiB | %s | | **%.0f** ticks/s | ≥ 500 |\n", strings.Join(append([]string{"replay"}, mode...), " "), most>>20, seconds(least), ticks/least)
+	}
+	return nil
+}
+
+// cases prints the mean processor time of triage of the real games in testdata.
+func (b *bench) cases() error {
+	var folders []string
+	for _, game := range []string{"0ad", "openttd", "spring", "warzone2100", "widelands"} {
+		found, err := filepath.Glob(filepath.Join("testdata", game, "*"))
+		if err != nil {
+			return err
+		}
+		for _, path := range found {
+			if stat, err := os.Stat(path); err == nil && stat.IsDir() {
+				folders = append(folders, path)
+			}
+		}
+	}
+	sum, slowest, where := 0.0, 0.0, ""
+	for _, folder := range folders {
+		least, _, err := leastOf(b.rounds, b.tool, "triage", folder)
+		if err != nil {
+			return err
+		}
+		if sum += least; least > slowest {
+			slowest, where = least, folder
+		}
+	}
+	fmt.Printf("| triage of %d real cases, mean; at most %s (%s) | %s | | | ≤ 50 ms |\n", len(folders), seconds(slowest), where, seconds(sum/float64(len(folders))))
+	return nil
 }
 
 // columnDiff compares the diff of two .snap files with cmp -l of the same files.
