@@ -20,24 +20,30 @@ func (c *Conclusion) crossCheck(e Evidence) {
 }
 
 // traceEnds compares the sums in the peers' traces at the end of the divergent tick with the states that they left
-// there.
+// there. If no sum of two traces is the hash of its state, the game's traces have sums of another kind.
 func (c *Conclusion) traceEnds(e Evidence) {
 	p := e.Parted
 	if p == nil || c.within == nil {
 		return
 	}
+	var wrong []Contradiction
+	checked := 0
 	for i, info := range []*snapshot.Info{p.Diff.A, p.Diff.B} {
 		end, ok := c.within.Ends[p.Paths[i]]
 		if !ok || info.Point.Phase != "" || info.Point.Tick != c.within.Tick+1 {
 			continue
 		}
+		checked++
 		if end == info.Root.Short() {
 			c.Held.Checked++
 			continue
 		}
-		c.Contradictions = append(c.Contradictions, Contradiction{
+		wrong = append(wrong, Contradiction{
 			Kind: TraceEnd, Peers: [2]string{p.Names[i]}, At: Moment{Number: c.within.Tick}, Sums: [2]merkle.Short{end, info.Root.Short()},
 		})
+	}
+	if len(wrong) < 2 || checked > len(wrong) {
+		c.Contradictions = append(c.Contradictions, wrong...)
 	}
 }
 
