@@ -60,7 +60,7 @@ func oneOf(list ...string) func(string) (string, error) {
 	}
 }
 
-// ungrouped is the value of "group" for diverged reports of which too little is known for a group.
+// ungrouped is the value of "group" for diverged reports without a group, because too little is known.
 const ungrouped = "none"
 
 func noneOr(check func(string) (string, error)) func(string) (string, error) {

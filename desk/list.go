@@ -382,8 +382,8 @@ func (s *Store) Reports(ctx context.Context, f Filter, page Page) (*ReportList, 
 	return list, err
 }
 
-// Ungrouped lists the diverged reports of which too little is known for a group, among those that match a filter of open
-// groups. It returns nil for a filter that is about groups themselves.
+// Ungrouped lists diverged reports without a group, because too little is known, among the reports that match a filter of
+// open groups. It returns nil for a filter that is about groups themselves.
 func (s *Store) Ungrouped(ctx context.Context, f Filter, page Page) (*ReportList, error) {
 	var own Filter
 	for _, t := range f.Terms {

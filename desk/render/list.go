@@ -151,7 +151,7 @@ type groupsDocument struct {
 	Total  int64        `json:"total"`
 	Next   string       `json:"next,omitempty"` // value for --after
 	Groups []desk.Group `json:"groups"`
-	// NotGrouped counts the diverged reports of which too little is known for a group; the last of them follow.
+	// NotGrouped counts the diverged reports without a group; the last of them follow.
 	NotGrouped int64         `json:"not_grouped,omitempty"`
 	Ungrouped  []desk.Report `json:"ungrouped,omitempty"`
 }

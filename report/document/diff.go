@@ -250,11 +250,12 @@ func diffText(out *Text, d *snapshot.Diff, names [2]string, all bool) {
 	for _, f := range findings(d) {
 		out.put("  ", s.bad.Sprint(Safe(f)))
 	}
+	summed := diffSummary(out, d, names, all)
 	if d.RNG != nil {
 		out.put(s.bold.Sprint(snapshot.RNG))
 		changes{[]snapshot.Change{*d.RNG}, 1, names}.put(out)
 	}
-	perTable, tables := budget(d, all)
+	perTable, tables := budget(d, all, screenful-summed)
 	for i := range d.Tables {
 		if i == tables {
 			out.put(s.faint.Sprintf("… and %s  (--all)", prose.Count(len(d.Tables)-i, "more table", "more tables")))
@@ -281,17 +282,47 @@ func diffText(out *Text, d *snapshot.Diff, names [2]string, all bool) {
 	}
 }
 
-// budget returns how many changes of each table and how many tables are shown.
-func budget(d *snapshot.Diff, all bool) (perTable, tables int) {
+// manyTables is the number of tables from which on a diff begins with a summary of all fields.
+const manyTables = 4
+
+// diffSummary sums up the fields of many tables, or of tables with fields in common, if any has several values that
+// differ. It returns how many lines it takes.
+func diffSummary(out *Text, d *snapshot.Diff, names [2]string, all bool) int {
+	var tables []*snapshot.TableDiff
+	columns := 0
+	for i := range d.Tables {
+		if t := &d.Tables[i]; t.Class != snapshot.Noise && len(t.Columns) > 0 {
+			tables, columns = append(tables, t), columns+len(t.Columns)
+		}
+	}
+	fields := (&Compared{Summary: Summarize(tables, names)}).Summed()
+	if len(fields) == 0 || len(tables) < manyTables && len(fields) == columns {
+		return 0
+	}
+	n := len(fields)
+	if !all {
+		n = min(n, shownFields)
+	}
+	out.put(out.Style.bold.Sprint("all tables"))
+	out.fields(out.Style, fields[:n], names)
+	if n < len(fields) {
+		out.put("  ", out.Style.faint.Sprint("… and "+prose.Count(len(fields)-n, "more field", "more fields")+"  (--all)"))
+	}
+	out.put()
+	return n + 4
+}
+
+// budget returns how many changes of each table and how many tables are shown in so many lines.
+func budget(d *snapshot.Diff, all bool, room int) (perTable, tables int) {
 	if all {
 		return -1, -1
 	}
 	const least, heading = 3, 2
-	tables = min(len(d.Tables), screenful/(least+heading))
+	tables = min(len(d.Tables), room/(least+heading))
 	if tables == 0 {
 		return 0, -1
 	}
-	perTable = max(least, screenful/tables-heading)
+	perTable = max(least, room/tables-heading)
 	if tables == len(d.Tables) {
 		tables = -1
 	}

@@ -1,6 +1,7 @@
 package document
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -245,6 +246,51 @@ type FieldSummary struct {
 	Values  uint64   `json:"values"`
 	Lists   bool     `json:"lists,omitempty"`
 	Pattern *Pattern `json:"pattern,omitempty"`
+}
+
+// Summarize sums up each field over all archetypes: the field with most values first, after all others those of which one
+// side has no values, and caches.
+func Summarize(tables []*snapshot.TableDiff, names [2]string) []FieldSummary {
+	type field struct {
+		component, field string
+		cache            bool
+	}
+	index := map[field]int{}
+	out := []FieldSummary{}
+	var tallies []snapshot.Tally
+	for _, t := range tables {
+		for i := range t.Columns {
+			col := &t.Columns[i]
+			f := field{col.Component, col.Field, t.Class == snapshot.Cache}
+			n, ok := index[f]
+			if !ok {
+				n = len(out)
+				index[f] = n
+				out = append(out, FieldSummary{Component: f.component, Field: f.field, Cache: f.cache})
+				tallies = append(tallies, snapshot.Tally{})
+			}
+			out[n].Archetypes = append(out[n].Archetypes, t.Label)
+			out[n].Values += col.Rows
+			out[n].Lists = out[n].Lists || len(t.Changes) > 0 && t.Changes[0].Key.Two
+			tallies[n].Merge(&col.Tally)
+		}
+	}
+	for i := range out {
+		out[i].Pattern = PatternOf(&tallies[i], names)
+	}
+	last := func(f FieldSummary) int {
+		switch {
+		case f.Cache:
+			return 2
+		case f.Lacking():
+			return 1
+		}
+		return 0
+	}
+	slices.SortStableFunc(out, func(a, b FieldSummary) int {
+		return cmp.Or(last(a)-last(b), cmp.Compare(b.Values, a.Values))
+	})
+	return out
 }
 
 // Summed returns the fields, none if each has only one value that differs.

@@ -58,32 +58,37 @@ const (
 	eachValue   = "each value"
 )
 
-// summary shows each field with what its values have in common: a table, or a list if that is too wide.
+// summary shows each field with what its values have in common.
 func (t *reportText) summary(k *Compared) {
 	fields := k.Summed()
 	if len(fields) == 0 {
 		return
 	}
-	rows := [][]string{{"field", "values", "pattern", "in"}}
 	n := t.shown(len(fields), shownFields)
-	for i := range fields[:n] {
-		f := &fields[i]
-		rows = append(rows, []string{f.Name(), strconv.FormatUint(f.Values, 10), f.Pattern.Text(k.Peers, f.Values), f.Where(2)})
-	}
-	if width(rows) <= t.width-2 {
-		t.rows(rows, table{indent: "  ", heading: t.s.faint, colours: map[int]printer{2: t.s.warn}})
-	} else {
-		for _, row := range rows[1:] {
-			pattern := ""
-			if row[2] != "" {
-				pattern = ": " + t.s.warn.Sprint(row[2])
-			}
-			t.hang(4, "  ", whole(row[0]), "  "+row[1]+" in "+row[3], pattern)
-		}
-	}
+	t.fields(t.s, fields[:n], k.Peers)
 	t.more(len(fields), n)
 	t.begin(eachValue)
 	t.put()
+}
+
+// fields shows each field with what its values have in common: a table, or a list if that is too wide.
+func (l *lines) fields(s Style, fields []FieldSummary, peers [2]string) {
+	rows := [][]string{{"field", "values", "pattern", "in"}}
+	for i := range fields {
+		f := &fields[i]
+		rows = append(rows, []string{f.Name(), strconv.FormatUint(f.Values, 10), f.Pattern.Text(peers, f.Values), f.Where(2)})
+	}
+	if l.width == 0 || width(rows) <= l.width-2 {
+		l.rows(rows, table{indent: "  ", heading: s.faint, colours: map[int]printer{2: s.warn}})
+		return
+	}
+	for _, row := range rows[1:] {
+		pattern := ""
+		if row[2] != "" {
+			pattern = ": " + s.warn.Sprint(row[2])
+		}
+		l.hang(4, "  ", whole(row[0]), "  "+row[1]+" in "+row[3], pattern)
+	}
 }
 
 // stacked writes rows of values for which there are not enough columns: both peers' values and their difference follow

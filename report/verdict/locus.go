@@ -1,7 +1,6 @@
 package verdict
 
 import (
-	"cmp"
 	"encoding/hex"
 	"slices"
 	"strconv"
@@ -81,43 +80,7 @@ func (c *Conclusion) locus(p *Parted) {
 	}
 	c.list(tables)
 	c.entities(entities, of, rows)
-	k.Summary, c.tables, c.grouped = summary(tables, p.Names), tables, entities.list
-}
-
-// summary sums up each field over all archetypes: the field with most values first, after all others those of which one
-// side has no values, and caches.
-func summary(tables []*snapshot.TableDiff, names [2]string) []document.FieldSummary {
-	type field struct {
-		component, field string
-		cache            bool
-	}
-	index := map[field]int{}
-	out := []document.FieldSummary{}
-	var tallies []snapshot.Tally
-	for _, t := range tables {
-		for i := range t.Columns {
-			col := &t.Columns[i]
-			f := field{col.Component, col.Field, t.Class == snapshot.Cache}
-			n, ok := index[f]
-			if !ok {
-				n = len(out)
-				index[f] = n
-				out = append(out, document.FieldSummary{Component: f.component, Field: f.field, Cache: f.cache})
-				tallies = append(tallies, snapshot.Tally{})
-			}
-			out[n].Archetypes = append(out[n].Archetypes, t.Label)
-			out[n].Values += col.Rows
-			out[n].Lists = out[n].Lists || len(t.Changes) > 0 && t.Changes[0].Key.Two
-			tallies[n].Merge(&col.Tally)
-		}
-	}
-	for i := range out {
-		out[i].Pattern = document.PatternOf(&tallies[i], names)
-	}
-	slices.SortStableFunc(out, func(a, b document.FieldSummary) int {
-		return cmp.Or(btoi(a.Cache)-btoi(b.Cache), btoi(a.Lacking())-btoi(b.Lacking()), cmp.Compare(b.Values, a.Values))
-	})
-	return out
+	k.Summary, c.tables, c.grouped = document.Summarize(tables, p.Names), tables, entities.list
 }
 
 // Fields sums up the fields that differ in some archetypes, without caches: the field with most values first. If the
@@ -132,7 +95,7 @@ func (c *Conclusion) Fields(archetypes []string) []document.FieldSummary {
 			tables = append(tables, t)
 		}
 	}
-	list := summary(tables, c.Compared.Peers)
+	list := document.Summarize(tables, c.Compared.Peers)
 	if c.Component != "" {
 		list = slices.DeleteFunc(list, func(f document.FieldSummary) bool { return f.Component != c.Component })
 	}
