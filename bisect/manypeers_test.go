@@ -65,3 +65,19 @@ func TestNearestPair(t *testing.T) {
 		t.Errorf("%s, tick %d, %v", span(r), r.Tick, err)
 	}
 }
+
+// TestNearestStart: a pair that is equal at the start is nearer than one of which nothing is known there.
+func TestNearestStart(t *testing.T) {
+	dir := t.TempDir()
+	good, bad := state{value: 2}, state{value: 3}
+	dirs := peersOf(t, dir, list(good, good), list(good, bad))
+	late := filepath.Join(dir, "late")
+	if err := os.MkdirAll(late, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	write(t, late, 100, good, "")
+	r, err := Run(gather(t, []string{dirs[1], late, dirs[0]}), Options{})
+	if err != nil || span(r) != "(0,100]" {
+		t.Errorf("%s, %v", span(r), err)
+	}
+}

@@ -59,13 +59,11 @@ func (p *pair) before(q *pair) bool {
 	if c := p.bracket.Bad.Compare(q.bracket.Bad); c != 0 {
 		return c < 0
 	}
-	good := func(p *pair) snapshot.Point {
-		if p.bracket.Good == nil {
-			return snapshot.Point{}
-		}
-		return *p.bracket.Good
+	a, b := p.bracket.Good, q.bracket.Good
+	if a == nil || b == nil {
+		return a == nil && b != nil
 	}
-	return good(p).Compare(good(q)) < 0
+	return a.Compare(*b) < 0
 }
 
 // commonOf returns the points at which both sets have a snapshot.
