@@ -233,19 +233,27 @@ func (w *Within) columns() bool {
 	})
 }
 
-// narrowArchetype takes the archetypes that a trace shows to differ after the first
-// system, and still do at the end of the tick; else those that differ at its end.
+// narrowArchetype takes the archetypes that a trace shows to differ after the first system, of these those that still do
+// at the end of the tick if any does; else those that differ at its end.
 func (c *Conclusion) narrowArchetype(d *snapshot.Diff, within *Within) {
 	left := changed(d)
-	var written []string
+	var written, lasting []string
 	for _, scope := range within.scopes() {
 		label, _, _ := strings.Cut(scope, "/")
 		if label == snapshot.RNG {
 			label = ""
 		}
-		if !slices.Contains(written, label) && (d == nil || slices.Contains(left, label)) {
+		if !slices.Contains(written, label) {
 			written = append(written, label)
 		}
+	}
+	for _, label := range written {
+		if slices.Contains(left, label) {
+			lasting = append(lasting, label)
+		}
+	}
+	if len(lasting) > 0 || d != nil && len(left) == 0 {
+		written = lasting
 	}
 	slices.Sort(written)
 	switch {
