@@ -41,9 +41,11 @@ func BenchmarkHold(b *testing.B) {
 		b.Run(fmt.Sprint(entities), func(b *testing.B) {
 			b.SetBytes(size(b, w))
 			for b.Loop() {
-				if _, err := snapshot.Hold(w); err != nil {
+				s, err := snapshot.Hold(w)
+				if err != nil {
 					b.Fatal(err)
 				}
+				_ = s.Info() // computes the digests
 			}
 		})
 	}
