@@ -143,16 +143,19 @@ func TestStraight(t *testing.T) {
 	const back = "rolling back\n"
 	for i, one := range []struct {
 		name string
-		logs [2]string
+		logs []string
 		want int // tick, -1 for no difference
 	}{
-		{"after the end", [2]string{ticks(0, 31, 1), ticks(0, 33, 1, 290, 300) + back + ticks(29, 40, 1)}, -1},
-		{"before the end", [2]string{ticks(0, 70, 1), ticks(0, 33, 1, 290, 300) + back + ticks(29, 70, 1)}, -1},
-		{"the first", [2]string{ticks(0, 200, 1), ticks(0, 33, 1, 290, 300) + back + ticks(29, 200, 1, 990)}, 99},
-		{"in a tick", [2]string{ticks(0, 60, 3), ticks(0, 60, 3, 402)}, 40},
-		{"in a rollback", [2]string{ticks(0, 33, 2, 320) + back + ticks(32, 90, 2), ticks(0, 33, 2, 320) + back + ticks(32, 90, 2, 321, 501)}, 32},
-		{"another session", [2]string{ticks(0, 400, 1) + ticks(0, 90, 1), ticks(0, 400, 1) + ticks(0, 90, 1, 700)}, 70},
-		{"ends of lines", [2]string{strings.ReplaceAll(ticks(0, 99, 1), "\n", "\r\n"), strings.ReplaceAll(ticks(0, 50, 1), "\n", "\r\n") + ticks(50, 99, 1, 800)}, 80},
+		{"after the end", []string{ticks(0, 31, 1), ticks(0, 33, 1, 290, 300) + back + ticks(29, 40, 1)}, -1},
+		{"before the end", []string{ticks(0, 70, 1), ticks(0, 33, 1, 290, 300) + back + ticks(29, 70, 1)}, -1},
+		{"the first", []string{ticks(0, 200, 1), ticks(0, 33, 1, 290, 300) + back + ticks(29, 200, 1, 990)}, 99},
+		{"in a tick", []string{ticks(0, 60, 3), ticks(0, 60, 3, 402)}, 40},
+		{"in a rollback", []string{ticks(0, 33, 2, 320) + back + ticks(32, 90, 2), ticks(0, 33, 2, 320) + back + ticks(32, 90, 2, 321, 501)}, 32},
+		{"another session", []string{ticks(0, 400, 1) + ticks(0, 90, 1), ticks(0, 400, 1) + ticks(0, 90, 1, 700)}, 70},
+		{"three peers", []string{ticks(0, 300, 2), ticks(0, 300, 2, 2501), ticks(0, 300, 2, 2100)}, 210},
+		{"three peers, one stops", []string{ticks(0, 50, 1), ticks(0, 300, 1, 2700), ticks(0, 300, 1)}, 270},
+		{"three peers, one goes back", []string{ticks(0, 90, 1), ticks(0, 33, 1, 300) + back + ticks(30, 90, 1), ticks(0, 90, 1, 880)}, 88},
+		{"ends of lines", []string{strings.ReplaceAll(ticks(0, 99, 1), "\n", "\r\n"), strings.ReplaceAll(ticks(0, 50, 1), "\n", "\r\n") + ticks(50, 99, 1, 800)}, 80},
 	} {
 		var traces, held []*tracediff.Trace
 		for peer, log := range one.logs {
