@@ -31,6 +31,20 @@ func (p *peer) notRoots() bool {
 	return n > 1
 }
 
+// logsSums is notRoots with two snapshots at least, if there are so many at points with a recorded hash.
+func (p *peer) logsSums() bool {
+	n := 0
+	for _, e := range slices.Clone(p.set.Entries) {
+		if _, ok := p.log.at(e.Point.Tick); !ok || e.Point.Phase != "" || n == 2 {
+			continue
+		}
+		if _, moved, err := p.head(e); err == nil && !moved {
+			n++
+		}
+	}
+	return p.notRoots()
+}
+
 // blind deals with peers that record the game's own checksums as hashes and histories: the search begins again by
 // states only, and the logs' findings are added.
 func (p *pair) blind() {

@@ -41,7 +41,7 @@ func lineUp(peers []*peer) ([]run, error) {
 		}
 		runs[i].log, runs[i].lent = log, false
 		runs[i].list, _ = playedOf(log, false)
-		if p.ownSums || p.notRoots() {
+		if p.ownSums || p.logsSums() {
 			for _, s := range runs[i].list {
 				clear(s.hashes)
 			}
