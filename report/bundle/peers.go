@@ -74,6 +74,13 @@ func (s *Session) Peers() []*Peer {
 	return s.peers
 }
 
+// LeaveStates leaves out the states of a peer.
+func (s *Session) LeaveStates(p *Peer) {
+	if p.States.Entries = nil; p.Log == nil {
+		s.peers = slices.DeleteFunc(s.peers, func(q *Peer) bool { return q == p })
+	}
+}
+
 // PeerNames returns a distinct name for each of Peers.
 func (s *Session) PeerNames() []string {
 	var said, paths []string

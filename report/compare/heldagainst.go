@@ -62,7 +62,56 @@ func (p *player) beside(paths []string, replays ...shown) (*bundle.Session, erro
 		}
 		paths = append(paths, r.name)
 	}
-	return bundle.Open(p.tree, paths)
+	s, err := bundle.Open(p.tree, paths)
+	if err != nil || len(replays) == 0 {
+		return s, err
+	}
+	alike(s)
+	return s, nil
+}
+
+// alike leaves out the states of replays that have other columns than the states of the same points that peers left: a
+// game's dump has what its script or its version writes, and another dump differs from it in any case.
+func alike(s *bundle.Session) {
+	replayed := func(p *bundle.Peer) bool { return s.Tree().Shown(p.Path) != "" }
+	for _, r := range slices.Clone(s.Peers()) {
+		for _, p := range s.Peers() {
+			if !replayed(r) || replayed(p) {
+				continue
+			}
+			i := slices.IndexFunc(r.States.Entries, func(e *snapshot.Entry) bool { return p.States.Has(e) })
+			if i < 0 {
+				continue
+			}
+			if e := r.States.Entries[i]; unlike(e, p.States.At(e.Point)) {
+				s.LeaveStates(r)
+				break
+			}
+		}
+	}
+}
+
+// unlike reports whether tables that two states have in common have other columns. A state that cannot be read is like
+// any other one: who compares it reports that.
+func unlike(a, b *snapshot.Entry) bool {
+	var states [2]snapshot.State
+	for i, e := range []*snapshot.Entry{a, b} {
+		state, err := e.Open()
+		if state != nil {
+			defer state.Close()
+		}
+		if err != nil {
+			return false
+		}
+		states[i] = state
+	}
+	d, err := snapshot.Compare(states[0], states[1], snapshot.DiffOptions{Limit: 1})
+	if err != nil {
+		return false
+	}
+	return slices.ContainsFunc(d.Tables, func(t snapshot.TableDiff) bool {
+		return slices.ContainsFunc(t.Schema, func(c snapshot.SchemaChange) bool { return c.A == nil || c.B == nil })
+	})
 }
 
 // compared returns how many ticks of traces were compared.
