@@ -21,6 +21,7 @@ func TestServeRefuses(t *testing.T) {
 	store := filepath.Join(t.TempDir(), "desk")
 	for _, c := range []struct{ args, want string }{
 		{"--listen 0.0.0.0:0", "there is no token; desynctool desk token add makes one"},
+		{"--listen 127.0.0.1:0 --behind-proxy", "there is no token; desynctool desk token add makes one"},
 		{"--listen nowhere", "--listen"},
 		{"--work -1", "--work is out of range"},
 		{"--max-bundle 0", "--max-bundle is out of range"},

@@ -162,6 +162,39 @@ func TestNamedFiles(t *testing.T) {
 	}
 }
 
+// TestNamesOfFolders: names that only the folders have, whose files name roles, are in no report and in no copy, whether
+// the copy comes after a triage or alone.
+func TestNamesOfFolders(t *testing.T) {
+	dir, called := t.TempDir(), map[string]string{"host": "Zaphodvick", "client": "Trillianova"}
+	game(t, dir, "host", "client")
+	for role, name := range called {
+		if err := os.Rename(filepath.Join(dir, role), filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := pseudonyms.NewScrubber(key(t))
+	list, errs := triage(t, s, dir)
+	if len(list) != 1 || len(errs) > 0 {
+		t.Fatalf("%d reports, %q", len(list), errs)
+	}
+	texts := allStrings(t, list[0])
+	var out, alone bytes.Buffer
+	for to, s := range map[*bytes.Buffer]*pseudonyms.Scrubber{&out: s, &alone: pseudonyms.NewScrubber(key(t))} {
+		if _, err := s.Copy(t.Context(), dir, to); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !bytes.Equal(out.Bytes(), alone.Bytes()) {
+		t.Error("a copy after a triage is another one")
+	}
+	each(t, out.Bytes(), func(name string, _ []byte) { texts = append(texts, name) })
+	for _, text := range texts {
+		if leaks(text, "Zaphodvick") || leaks(text, "Trillianova") {
+			t.Errorf("a name is in %q", text)
+		}
+	}
+}
+
 // drawn are two names that sort as host and client do.
 func drawn(t *rapid.T, from []string) []string {
 	list := rapid.SliceOfNDistinct(rapid.SampledFrom(from), 2, 2, func(s string) string { return strings.ToLower(s) }).Draw(t, "names")

@@ -80,6 +80,16 @@ func (n *naming) peers(said, paths []string) []string {
 	return snapshot.PeerNames(names, paths)
 }
 
+// folders makes the names of peers' folders known where the files name the peers otherwise: a folder may have the name
+// of a player whose files have a role. A path may be empty.
+func (n *naming) folders(said, paths []string) {
+	for i, end := range snapshot.PeerNames(make([]string, len(paths)), paths) {
+		if said[i] != "" {
+			n.Path(end)
+		}
+	}
+}
+
 // compared returns the names of peers as a comparison of their states would find them.
 func (n *naming) compared(peers []*Peer) []string {
 	said, paths := make([]string, len(peers)), make([]string, len(peers))
@@ -92,6 +102,7 @@ func (n *naming) compared(peers []*Peer) []string {
 	if n == nil {
 		return said
 	}
+	n.folders(said, paths)
 	names := n.peers(said, paths)
 	for i := range names {
 		if said[i] != "" {
