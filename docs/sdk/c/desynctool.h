@@ -362,6 +362,7 @@ typedef struct {
     desync_trace trace;
     int detail;
     uint64_t tick;
+    int begun; /* the tick has begun, and the state after it was not noted */
     uint8_t root[32]; /* the state hash that was noted last, even after a system */
     char *dir;
     const desync_param *facts;
@@ -385,6 +386,9 @@ const char *desync_recorder_state(desync_recorder *r, uint64_t point, const desy
 const char *desync_recorder_marker(desync_recorder *r, const desync_marker *m);
 
 const char *desync_recorder_tick(desync_recorder *r, uint64_t tick, const desync_order *orders, size_t n);
+
+/* The state after a system of the tick that desync_recorder_tick began. Without such a tick, and after the state that follows it
+   was noted, the call is refused. */
 const char *desync_recorder_system(desync_recorder *r, const char *system, const desync_world *w);
 
 /* desync_log_sync and desync_trace_sync. Snapshots and reports are on the disk when they are there. */
@@ -1982,12 +1986,13 @@ DESYNC__API const char *desync_recorder_sync(desync_recorder *r) {
 
 DESYNC__API const char *desync_recorder_state(desync_recorder *r, uint64_t point, const desync_world *w) {
     const char *err = desync_state_hash(w, r->root);
+    if (point > r->tick) r->begun = 0;
     return err ? err : desync_log_state(&r->log, point, r->root);
 }
 
 DESYNC__API const char *desync_recorder_marker(desync_recorder *r, const desync_marker *m) {
     const char *err = desync_log_marker(&r->log, m);
-    if (!err && m->new_epoch) r->recent_from = r->played = 0; /* an excerpt has no gap */
+    if (!err && m->new_epoch) r->recent_from = r->played = 0, r->begun = 0; /* an excerpt has no gap */
     return err;
 }
 
@@ -2058,10 +2063,12 @@ DESYNC__API const char *desync_recorder_tick(desync_recorder *r, uint64_t tick, 
     const char *err = r->detail == DESYNC_NO_TRACE ? NULL : desync_trace_flush(&r->trace);
     r->tick = tick;
     if (!err) err = desync_log_tick(&r->log, tick, orders, n);
+    r->begun = !err;
     return err ? err : desync__excerpt(r, tick, orders, n);
 }
 
 DESYNC__API const char *desync_recorder_system(desync_recorder *r, const char *system, const desync_world *w) {
+    if (!r->begun) return "desync_recorder_system: no tick has begun; desync_recorder_tick comes before the systems of a tick";
     if (r->detail == DESYNC_NO_TRACE) return NULL;
     return desync_trace_world(&r->trace, r->tick, system, w, r->detail, r->root);
 }

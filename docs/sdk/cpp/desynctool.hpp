@@ -1208,6 +1208,7 @@ public:
         return detail::status(desync_recorder_tick(&own_->files, tick, list.data(), list.size()));
     }
 
+    /// The state after a system of the tick that `tick` began; refused without such a tick.
     Status system(const std::string &system, World &w) { return with(w, [&](const desync_world *d) { return desync_recorder_system(&own_->files, system.c_str(), d); }); }
 
     /// Writes a snapshot of the state that was noted last, with its history hash, and facts, build and parameters as properties.

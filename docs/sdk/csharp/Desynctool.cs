@@ -1465,6 +1465,7 @@ namespace Desynctool
         readonly TraceDetail detail;
         readonly Queue<KeyValuePair<ulong, Order[]>> recent = new Queue<KeyValuePair<ulong, Order[]>>();
         bool begun;
+        ulong? playing; // the tick that has begun, and the state after it was not noted
 
         /// <summary>Makes the folder and begins the files. They replace the files of an earlier session: each session
         /// needs another folder. The session's Start is the state hash at its first point. Detail: null writes no
@@ -1486,6 +1487,7 @@ namespace Desynctool
             byte[] hash = w.StateHash();
             Log.Observe(point, hash);
             begun = true;
+            if (point > playing) playing = null;
             return hash;
         }
 
@@ -1500,13 +1502,20 @@ namespace Desynctool
         {
             if (Trace != null) Trace.Flush();
             Log.Tick(tick, orders);
+            playing = tick;
             var copy = new Order[orders.Count];
             for (int i = 0; i < copy.Length; i++) copy[i] = orders[i];
             recent.Enqueue(new KeyValuePair<ulong, Order[]>(tick, copy));
             if (recent.Count > Excerpt) recent.Dequeue();
         }
 
-        public void System(ulong tick, string system, World w) { if (Trace != null) Trace.Checkpoint(tick, system, w, detail); }
+        /// <summary>Traces the state after a system of the tick that Tick began. Refused for any other tick, and after the state that
+        /// follows it was noted.</summary>
+        public void System(ulong tick, string system, World w)
+        {
+            if (playing != tick) throw new RefusedException("System: tick " + tick + " has not begun; Tick comes before the systems of a tick");
+            if (Trace != null) Trace.Checkpoint(tick, system, w, detail);
+        }
 
         /// <summary>This peer's state was replaced by one of another peer, or by a saved one: history is the history hash there, at that
         /// point, null if it is not known. Kind is Load, Resync, Join or Reconnect. It comes before State at the point.</summary>
@@ -1514,6 +1523,7 @@ namespace Desynctool
         {
             if (begun) Epoch++; // in a log that begins with it, it is the header's
             recent.Clear(); // an excerpt has no gap
+            playing = null;
             Log.Mark(new Marker { Kind = kind, Peer = (uint)Math.Max(0, session.Peers.IndexOf(session.Peer)), Point = point, NewEpoch = true, History = history, Text = text });
         }
 

@@ -1584,7 +1584,7 @@ class Recorder(contextlib.AbstractContextManager):
         self.folder, self.session, self.detail = folder, session, detail
         self.root = session.start  # of the state that was noted or traced last
         self._recent: Dict[int, Sequence[Order]] = {}
-        self._tick = 0
+        self._tick = -1  # the tick that has begun, below 0 for none
         self.log = OrderLog(os.path.join(folder, "order-log.bin"), session)
         self.trace = None if detail is None else Trace(os.path.join(folder, "checkpoints.trace"), session)
 
@@ -1592,6 +1592,8 @@ class Recorder(contextlib.AbstractContextManager):
         """Notes the state at a point, and returns its hash."""
         self.root = world.state_hash()
         self.log.state(point, self.root)
+        if point > self._tick:
+            self._tick = -1
         return self.root
 
     def marker(self, m: Marker) -> None:
@@ -1600,6 +1602,7 @@ class Recorder(contextlib.AbstractContextManager):
         self.log.marker(m)
         if m.new_epoch:
             self._recent.clear()  # an excerpt has no gap
+            self._tick = -1
 
     def tick(self, tick: int, orders: Sequence[Order]) -> None:
         """Writes the orders of a tick, before they are played."""
@@ -1613,7 +1616,9 @@ class Recorder(contextlib.AbstractContextManager):
         self._recent.pop(tick - self.EXCERPT, None)
 
     def system(self, system: str, world: World) -> None:
-        """Traces the state after a system of the tick that is played."""
+        """Traces the state after a system of the tick that tick began. Refused without such a tick."""
+        if self._tick < 0:
+            raise Refused("system(%r): no tick has begun; tick comes before the systems of a tick" % system)
         if self.trace is not None and self.detail is not None:
             self.root = self.trace.world(self._tick, system, world, self.detail)
 

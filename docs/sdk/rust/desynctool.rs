@@ -2197,7 +2197,7 @@ impl<W: Write> Trace<W> {
 pub struct Recorder {
     log: OrderLog<File>,
     trace: Option<(Trace<File>, Detail)>,
-    tick: u64,
+    tick: Option<u64>, // that has begun, and the state after it was not noted
     root: Hash,
     dir: PathBuf,
     facts: BTreeMap<String, String>,
@@ -2217,7 +2217,7 @@ impl Recorder {
             Some(detail) => Some((Trace::create(dir.join("checkpoints.trace"), &session)?, detail)),
             None => None,
         };
-        Ok(Recorder { log, trace, tick: 0, root: Hash::default(), dir, facts: BTreeMap::new(), recent: BTreeMap::new() })
+        Ok(Recorder { log, trace, tick: None, root: Hash::default(), dir, facts: BTreeMap::new(), recent: BTreeMap::new() })
     }
 
     /// What is known of this peer's machine and game: os, cpu, compiler, locale, mods, data_hash. Snapshots have them as properties from
@@ -2238,6 +2238,7 @@ impl Recorder {
 
     pub fn state(&mut self, point: u64, world: &World) -> Result<()> {
         self.root = world.hash()?;
+        self.tick = self.tick.filter(|&tick| point <= tick);
         self.log.state(point, &self.root)
     }
 
@@ -2247,6 +2248,7 @@ impl Recorder {
         self.log.marker(m)?;
         if m.new_epoch {
             self.recent.clear(); // an excerpt has no gap
+            self.tick = None;
         }
         Ok(())
     }
@@ -2255,8 +2257,8 @@ impl Recorder {
         if let Some((trace, _)) = &mut self.trace {
             trace.flush()?;
         }
-        self.tick = tick;
         self.log.tick(tick, orders)?;
+        self.tick = Some(tick);
         if self.recent.keys().next_back().map_or(false, |last| last + 1 != tick) {
             self.recent.clear();
         }
@@ -2267,9 +2269,13 @@ impl Recorder {
         Ok(())
     }
 
+    /// The state after a system of the tick that `tick` began; refused without such a tick.
     pub fn system(&mut self, system: &str, world: &World) -> Result<()> {
+        let Some(tick) = self.tick else {
+            return refuse("system: no tick has begun; tick comes before the systems of a tick");
+        };
         if let Some((trace, detail)) = &mut self.trace {
-            self.root = trace.world(self.tick, system, world, *detail)?;
+            self.root = trace.world(tick, system, world, *detail)?;
         }
         Ok(())
     }

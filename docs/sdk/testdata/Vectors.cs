@@ -282,6 +282,13 @@ static class Vectors
         }
     }
 
+    static bool Refuses(Action call)
+    {
+        try { call(); }
+        catch (RefusedException) { return true; }
+        return false;
+    }
+
     // All that a peer leaves that plays a tick, is away, and comes back at point 5 with a state of another peer.
     static void Gap(string folder)
     {
@@ -298,6 +305,7 @@ static class Vectors
             r.Tick(0, orders);
             r.System(0, "Movement", w);
             r.State(1, w);
+            Expect(Refuses(() => r.System(1, "Movement", w)), "a system between two ticks is not refused");
             Expect(r.Epoch == 0, "an epoch begins with a load");
             r.Log.Mark(new Marker { Kind = MarkerKind.Reconnect, Player = 1, Point = 5 });
             r.Loaded(MarkerKind.Load, 5, Hex("0100000000000000000000000000000000000000000000000000000000000000"), "save of the host");

@@ -336,8 +336,10 @@ static void recorder(const char *dir) {
     desync_recorder r;
     must(desync_recorder_open(&r, dir, &h, &w, DESYNC_NO_TRACE));
     desync_recorder_facts(&r, facts, 3);
+    if (!desync_recorder_system(&r, "Move", &w)) must("a system before the first tick is not refused");
     for (tick = 0; tick < 2; tick++, rng++) must(desync_recorder_state(&r, tick, &w)), must(desync_recorder_tick(&r, tick, orders, tick));
     must(desync_recorder_state(&r, 2, &w));
+    if (!desync_recorder_system(&r, "Move", &w)) must("a system between two ticks is not refused");
     must(desync_recorder_report(&r, &w, 1, labels, 0));
     for (rng = 9, tick = 9; tick < 80; tick++, rng++) {
         if (tick == 9) must(desync_recorder_marker(&r, &back));

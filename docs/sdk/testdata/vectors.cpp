@@ -304,9 +304,11 @@ static void recorder(const std::string &dir) {
     back.kind = MarkerKind::reconnect, back.peer = 1, back.point = 9, back.new_epoch = true, back.history = Hash{9}, back.text = "from the host";
     Recorder r = must(Recorder::create(dir, s, w, Detail::no_trace));
     must(r.facts({{"os", "linux"}, {"map", "another"}, {"locale", "de_DE.UTF-8"}}));
+    must(!r.system("Move", w), "a system before the first tick is not refused");
     std::uint64_t tick;
     for (tick = 0; tick < 2; tick++, rng++) must(r.state(tick, w)), must(r.tick(tick, first(tick)));
     must(r.state(2, w));
+    must(!r.system("Move", w), "a system between two ticks is not refused");
     must(r.report(w, 1, {}));
     for (rng = 9, tick = 9; tick < 80; tick++, rng++) {
         if (tick == 9) must(r.marker(back));

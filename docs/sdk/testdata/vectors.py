@@ -232,12 +232,14 @@ def recorder(folder):
     orders = [Order(1, "move", b"\x0a\xff\x00"), Order(1, "chat\n\"", b"", 1, 2)]
     w.rng = (5).to_bytes(8, "little")
     with Recorder(os.path.join(folder, "client"), s, w, None) as r:
+        refuses(lambda: r.system("Move", w), "a system without a tick", Refused)
         for tick in range(2):
             w.rng = (5 + tick).to_bytes(8, "little")
             r.state(tick, w)
             r.tick(tick, orders[:tick])
         w.rng = (7).to_bytes(8, "little")
         r.state(2, w)
+        refuses(lambda: r.system("Move", w), "a system without a tick", Refused)
         r.report(w, 1)
         for tick in range(9, 80):
             w.rng = tick.to_bytes(8, "little")

@@ -281,6 +281,7 @@ fn recorder(dir: &str) -> Result<()> {
         r.tick(tick, &orders[..tick as usize])?;
     }
     r.state(2, &world(7))?;
+    assert!(r.system("Move", &world(7)).is_err(), "a system between two ticks is not refused");
     r.report(&world(7), Some(1), &[])?;
     for tick in 9..80 {
         let w = world(tick);

@@ -235,6 +235,7 @@ function recorder(files: Files): void {
     const orders: Order[] = [{ player: 1, kind: "move", payload: bytes("0aff00") }, { player: 1, kind: "chat\n\"", payload: new Uint8Array(0), sequence: 1, subTick: 2 }];
     rng(5);
     const r = new Recorder(files, s, w, null);
+    refuses(() => r.system("Move", w), "a system without a tick", Refused);
     for (const tick of range(2)) {
         rng(5 + tick);
         r.state(tick, w);
@@ -242,6 +243,7 @@ function recorder(files: Files): void {
     }
     rng(7);
     r.state(2, w);
+    refuses(() => r.system("Move", w), "a system without a tick", Refused);
     r.report(w, 1);
     for (let tick = 9; tick < 80; tick++) {
         rng(tick);

@@ -1743,7 +1743,7 @@ export class Recorder {
     private readonly session: Session;
     private readonly detail: Detail;
     private recent: { tick: U64; orders: readonly Order[] }[] = [];
-    private now: U64 = 0;
+    private now: U64 | null = null; // the tick that has begun, and the state after it was not noted
 
     /** The header's start is the hash of the world. Detail null writes no trace. */
     constructor(files: Files, session: Session, world: World, detail: Detail | null = Detail.SYSTEM) {
@@ -1759,6 +1759,7 @@ export class Recorder {
     state(point: U64, world: World): Uint8Array {
         this.root = world.stateHash();
         this.log.state(point, this.root);
+        if (this.now !== null && BigInt(point) > BigInt(this.now)) this.now = null;
         return this.root;
     }
 
@@ -1766,7 +1767,9 @@ export class Recorder {
         history hash of the peer that sent the state; then it notes that state, and goes on with that point's tick. */
     marker(m: Marker): void {
         this.log.marker(m);
-        if (m.newEpoch) this.recent = []; // an excerpt has no gap
+        if (!m.newEpoch) return;
+        this.recent = []; // an excerpt has no gap
+        this.now = null;
     }
 
     /** Writes the orders of a tick, before they are played. */
@@ -1780,8 +1783,9 @@ export class Recorder {
         this.now = tick;
     }
 
-    /** Traces the state after a system of the tick that is played. */
+    /** Traces the state after a system of the tick that tick began. Refused without such a tick. */
     system(system: string, world: World): void {
+        if (this.now === null) throw new Refused("system: no tick has begun; tick comes before the systems of a tick");
         if (this.trace) this.root = this.trace.world(this.now, system, world, this.detail);
     }
 
