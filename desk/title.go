@@ -90,7 +90,7 @@ func patternOf(r *document.Report, f *document.Fingerprint) string {
 // patternWords are the patterns that a title has.
 var patternWords = map[snapshot.PatternKind]string{
 	snapshot.PatternAbsent: "is missing on one side", snapshot.PatternSame: "has one value on one side", snapshot.PatternZero: "is 0 on one side",
-	snapshot.PatternOffset: "is off by one number", snapshot.PatternNegated: "has the other sign", snapshot.PatternFactor: "is off by a factor",
+	snapshot.PatternStale: "is stale by one tick on one side", snapshot.PatternOffset: "is off by one number", snapshot.PatternNegated: "has the other sign", snapshot.PatternFactor: "is off by a factor",
 	snapshot.PatternSwapped: "is swapped in pairs", snapshot.PatternPermuted: "has the same values in other rows",
 	snapshot.PatternBit: "differs in one bit", snapshot.PatternOneBit: "differs in one bit", snapshot.PatternULP: "differs by rounding",
 	snapshot.PatternHigher: "is higher on one side", snapshot.PatternLower: "is higher on one side",

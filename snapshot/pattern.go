@@ -14,6 +14,7 @@ const (
 	PatternAbsent   PatternKind = "absent"   // one side has no values
 	PatternSame     PatternKind = "same"     // one side has the same value in all rows, or both have
 	PatternZero     PatternKind = "zero"     // one side has 0, false or an empty value in at least nine of ten rows
+	PatternStale    PatternKind = "stale"    // one side has the other side's values of the tick before
 	PatternOffset   PatternKind = "offset"   // B − A is the same number
 	PatternNegated  PatternKind = "negated"  // B = −A
 	PatternFactor   PatternKind = "factor"   // B ÷ A is the same number
@@ -32,7 +33,7 @@ const (
 type Pattern struct {
 	Kind PatternKind
 
-	// Side is the side, 0 or 1, that PatternAbsent, PatternSame and PatternZero are about. Both is set if each side has
+	// Side is the side, 0 or 1, that PatternAbsent, PatternSame, PatternZero and PatternStale are about. Both is set if each side has
 	// the same value in all rows.
 	Side int
 	Both bool
@@ -101,6 +102,8 @@ func (t *Tally) Pattern() Pattern {
 		p.Kind, p.Side = PatternSame, btoi(p.Values[0] == "")
 	case several && t.Rows >= 8 && 10*t.side[zero].zero >= 9*t.Rows && 2*t.side[1-zero].zero < t.Rows:
 		p.Kind, p.Side, p.Rows = PatternZero, zero, t.side[zero].zero
+	case several && (t.stale == 1 || t.stale == 2):
+		p.Kind, p.Side = PatternStale, int(t.stale-1)
 	case several && whole && r.offset && r.telling():
 		p.Kind = PatternOffset
 	case several && t.numbers == t.Rows && t.same:

@@ -32,6 +32,8 @@ type Tally struct {
 	flipped uint64    // bits that differ in any of them
 	oneBit  uint64    // those in which one bit differs
 	ulps    [2]uint64 // least and largest distance of two floats
+
+	stale uint8 // bits of the sides with the other side's values of the tick before, see Diff.MarkStale
 }
 
 // tallySide is one side of a Tally.
@@ -375,6 +377,7 @@ func (t *Tally) Merge(u *Tally) {
 	}
 	t.mixed = t.mixed || u.mixed || t.typ != u.typ || t.scale != u.scale
 	t.Rows += u.Rows
+	t.stale &= u.stale
 	for i := range t.side {
 		s, o := &t.side[i], &u.side[i]
 		s.absent, s.zero, s.sum = s.absent+o.absent, s.zero+o.zero, s.sum+o.sum

@@ -221,10 +221,45 @@ func (g *gatherer) differing(sets []named, at snapshot.Point) (*verdict.Parted, 
 			closeStates(p)
 			return nil, nil
 		}
-		return p, nil
+		return p, g.stale(sets, p, a, b)
 	}
 	closeStates(p)
 	return nil, nil
+}
+
+// stale compares the states of two peers with their states one tick before, as far as both are of one epoch.
+func (g *gatherer) stale(sets []named, p *verdict.Parted, a, b snapshot.State) error {
+	at := p.Diff.A.Point
+	if at.Tick == 0 || a.Info().Incomplete()+b.Info().Incomplete() != "" {
+		return nil
+	}
+	at.Tick--
+	var before [2]snapshot.State
+	for _, s := range sets {
+		side := slices.Index(p.Names[:], s.name)
+		if side < 0 {
+			continue
+		}
+		entry := s.set.At(at)
+		if entry == nil {
+			continue
+		}
+		state, err := entry.Open()
+		if err != nil {
+			if state != nil {
+				state.Close()
+			}
+			continue // bisect has reported that it is lost
+		}
+		defer state.Close()
+		if in := state.Info(); in.Incomplete() == "" && in.Epoch == [2]snapshot.State{a, b}[side].Info().Epoch {
+			before[side] = state
+		}
+	}
+	if err := p.Diff.MarkStale(a, b, before); err != nil {
+		g.e.Lost = append(g.e.Lost, err.Error())
+	}
+	return nil
 }
 
 // namingOf returns what the game calls the entities of a state, nil if its format contains no names.

@@ -46,7 +46,7 @@ func PatternOf(t *snapshot.Tally, names [2]string) *Pattern {
 		}
 	}
 	switch p.Kind {
-	case snapshot.PatternAbsent, snapshot.PatternSame, snapshot.PatternZero:
+	case snapshot.PatternAbsent, snapshot.PatternSame, snapshot.PatternZero, snapshot.PatternStale:
 		out.Peer = names[p.Side]
 	case snapshot.PatternBit:
 		out.Bit = &p.Bit
@@ -88,6 +88,8 @@ func (p *Pattern) Text(peers [2]string, values uint64) string {
 			all += ", " + other
 		}
 		return text + all
+	case snapshot.PatternStale:
+		return "stale by one tick on " + prose.Name(p.Peer) + all
 	case snapshot.PatternOffset:
 		return moreOrLess(p.Differences[0]) + b + all
 	case snapshot.PatternNegated:
@@ -132,6 +134,8 @@ func (p *Pattern) Clause(peers [2]string, values uint64, of string) string {
 			all += " (" + other + ")"
 		}
 		return "is " + text + all
+	case snapshot.PatternStale:
+		return "is stale by one tick on " + prose.Name(p.Peer) + all
 	case snapshot.PatternOffset:
 		return "is " + moreOrLess(p.Differences[0]) + b + all
 	case snapshot.PatternNegated:
