@@ -10,6 +10,7 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+	"kernel.org/pub/linux/libs/security/libcap/psx"
 )
 
 // The filter is a program that the kernel runs before each system call (seccomp(2), seccomp_data in linux/seccomp.h).
@@ -128,6 +129,9 @@ func restrictCalls(r Rules) error {
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return fmt.Errorf("no new privileges: %w", err)
 	}
+	if err := dropCapabilities(); err != nil {
+		return fmt.Errorf("capabilities: %w", err)
+	}
 	filter := unix.SockFprog{Len: uint16(len(steps)), Filter: &steps[0]}
 	other, _, e := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, unix.SECCOMP_FILTER_FLAG_TSYNC, uintptr(unsafe.Pointer(&filter)))
 	switch {
@@ -137,6 +141,24 @@ func restrictCalls(r Rules) error {
 		return e
 	case other != 0:
 		return fmt.Errorf("thread %d has another filter", other)
+	}
+	return nil
+}
+
+// dropCapabilities takes from all threads of a process of root what root may do, except to read the files of others:
+// Landlock confines that to the evidence.
+func dropCapabilities() error {
+	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+	var now [2]unix.CapUserData
+	if err := unix.Capget(&header, &now[0]); err != nil {
+		return err
+	}
+	const read = 1 << unix.CAP_DAC_READ_SEARCH
+	kept := [2]unix.CapUserData{{Effective: now[0].Effective & read, Permitted: now[0].Permitted & read}}
+	_, _, e := psx.Syscall3(unix.SYS_CAPSET, uintptr(unsafe.Pointer(&header)), uintptr(unsafe.Pointer(&kept[0])), 0)
+	runtime.KeepAlive(&kept)
+	if e != 0 {
+		return e
 	}
 	return nil
 }

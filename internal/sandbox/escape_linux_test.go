@@ -5,11 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -44,6 +46,12 @@ func TestMain(m *testing.M) {
 		go func() { runtime.LockOSThread(); select {} }()
 	}
 	time.Sleep(10 * time.Millisecond)
+	tasks, _ := filepath.Glob("/proc/self/task/*/status")
+	for _, path := range tasks {
+		if f, err := os.Open(path); err == nil {
+			threads = append(threads, f)
+		}
+	}
 	s := Enter(p.Rules)
 	if len(s.Missing) > 0 {
 		fmt.Println("missing:", strings.Join(s.Missing, "; "))
@@ -60,6 +68,9 @@ func TestMain(m *testing.M) {
 	}
 	os.Exit(0)
 }
+
+// threads are the states of the threads that were there before.
+var threads []*os.File
 
 type tried = map[string]error
 
@@ -233,7 +244,17 @@ func eat(p plan) tried {
 
 // limited reports which limits hold, one of them by an error that is not a failure.
 func limited(plan) tried {
-	t := tried{}
+	t := tried{"capabilities": fmt.Errorf("none of %d threads", len(threads))}
+	for _, f := range threads {
+		status, err := io.ReadAll(f)
+		for _, name := range []string{"CapEff:", "CapPrm:", "CapInh:", "CapAmb:"} {
+			_, value, _ := strings.Cut(string(status), name)
+			bits, wrong := strconv.ParseUint(strings.Fields(value + " ?")[0], 16, 64)
+			if err = errors.Join(err, wrong); err != nil || bits&^(1<<unix.CAP_DAC_READ_SEARCH) != 0 {
+				t["capabilities"] = fmt.Errorf("%s %x %v", name, bits, err)
+			}
+		}
+	}
 	for name, resource := range map[string]int{"core": unix.RLIMIT_CORE, "files": unix.RLIMIT_NOFILE, "size": unix.RLIMIT_FSIZE, "cpu": unix.RLIMIT_CPU} {
 		var r unix.Rlimit
 		if t[name] = unix.Getrlimit(resource, &r); t[name] == nil {
@@ -352,6 +373,9 @@ func TestLimits(t *testing.T) {
 	p = newPlan(t, "limited")
 	p.Limits = Limits{Memory: 1 << 30, Wall: time.Minute, CPU: 2500 * time.Millisecond, Files: 64, Written: 4096}
 	ended, stderr, err = try(t, p)
+	if got := ended["capabilities"]; ended["missing"] == "" && !strings.HasPrefix(got, "none of ") || got == "none of 0 threads" {
+		t.Errorf("capabilities: %q", got)
+	}
 	for name, want := range map[string]string{"core": "0 of 0", "files": "64 of 64", "size": "4096 of 4096", "cpu": "3 of 4"} {
 		if ended[name] != want {
 			t.Errorf("%s: %q, want %q (%v)\n%s", name, ended[name], want, err, stderr)
