@@ -27,7 +27,7 @@ import (
 // TestSlow: an upload that brings a byte now and then ends, and gives its place back.
 func TestSlow(t *testing.T) {
 	g := newRig(t, filepath.Join(t.TempDir(), "desk"), func(o *server.Options) {
-		o.Limits.Pace = server.Pace{Grace: 300 * time.Millisecond, Bytes: 1000}
+		o.Limits.Pace = server.Pace{Grace: time.Second, Bytes: 1000} // in which another sender is refused
 		o.Limits.AtOnce = 1
 	})
 	c, err := net.Dial("tcp", strings.TrimPrefix(g.url, "http://"))
