@@ -149,6 +149,11 @@ func TestMoreEvidence(t *testing.T) {
 		var builds compare.Builds
 		if rapid.IntRange(0, 3).Draw(t, "sim") == 0 {
 			builds.Sim = refsim.Simulator()
+			own, _, _ := strings.Cut(l.fault, ":")
+			outside := strings.HasPrefix(own, "order-") || strings.HasPrefix(own, "bit-flip")
+			if sim, err := refsim.ParseSimulator("builtin:fault=" + own); err == nil && !outside && rapid.Bool().Draw(t, "own") {
+				builds.Own = sim
+			}
 		}
 		files := l.files
 		more := answer(t, bundleOf(t, filepath.Join(base, "0"), files), builds)
