@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"path/filepath"
 	"strings"
 	"time"
@@ -70,9 +71,11 @@ func (x *examined) trouble(kind, format string, args ...any) {
 // failed notes an error that reading the file ended with. The note does not contain the file's path.
 func (x *examined) failed(err error) {
 	kind := "corrupt"
-	switch over := (*limits.Error)(nil); {
-	case errors.As(err, &over):
+	switch {
+	case errors.As(err, new(*limits.Error)):
 		kind = "limit"
+	case errors.As(err, new(*fs.PathError)): // the system, or a link that is not followed: not its content
+		kind = "not opened"
 	case errors.Is(err, frame.ErrTorn) || errors.Is(err, io.ErrUnexpectedEOF):
 		kind = "truncated"
 	case errors.Is(err, frame.ErrLacking):

@@ -2,6 +2,7 @@ package bundle
 
 import (
 	"errors"
+	"os"
 	"testing"
 
 	"github.com/desynctool/desynctool/internal/file/limits"
@@ -14,7 +15,9 @@ func TestTroubleOnce(t *testing.T) {
 		x.failed(limits.CPU.Reached("", 0))
 	}
 	x.failed(errors.New("at offset 3: damaged"))
-	if len(x.Trouble) != 2 || x.Trouble[0].Kind != "limit" || x.Trouble[1].Kind != "corrupt" {
+	_, err := os.Open("nowhere") // what the system refuses is not damaged
+	x.failed(err)
+	if len(x.Trouble) != 3 || x.Trouble[0].Kind != "limit" || x.Trouble[1].Kind != "corrupt" || x.Trouble[2].Kind != "not opened" {
 		t.Errorf("%+v", x.Trouble)
 	}
 }

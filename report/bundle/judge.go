@@ -53,7 +53,7 @@ func (d *doctor) troubled(x *examined, t document.FileTrouble) {
 	switch t.Kind {
 	case "stale":
 		d.ask(x.Peer, "your files of this match: the files that we have belong to another one")
-	case "lacking", "several", "limit": // the files contain no more, or the reader of the report may raise the limit
+	case "lacking", "several", "limit", "not opened": // the files contain no more, or the reader of the report may raise the limit
 	case "contradicted":
 		d.ask(x.Peer, "%s again, the original: our copy contradicts itself or your other files", name)
 	case "empty":

@@ -68,7 +68,7 @@ type CheckedFile struct {
 
 // FileTrouble is something wrong with a file.
 type FileTrouble struct {
-	Kind string `json:"kind"` // empty, truncated, corrupt, limit, unreadable, lacking, several (matches in it), contradicted (by its signatures), stale, duplicate or misnamed
+	Kind string `json:"kind"` // empty, truncated, corrupt, limit, unreadable, not opened, lacking, several (matches in it), contradicted (by its signatures), stale, duplicate or misnamed
 	Text string `json:"text"`
 }
 
