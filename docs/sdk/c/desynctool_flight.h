@@ -22,7 +22,8 @@
        desync_flight_receive(f, from, bytes, n);  a packet that peer number `from` sent
        while ((n = desync_flight_send(f, milliseconds, &to, packet)) > 0) ...  what is to be sent to peer number `to`
 
-   After desync_flight_open no call allocates memory, no call waits, and none but desync_flight_files touches a file.
+   After desync_flight_open no call allocates memory but desync_flight_files and desync_flight_snapshot, no call waits, and none
+   but desync_flight_files touches a file.
    Calls are not safe from several threads at a time. */
 
 #ifndef DESYNCTOOL_FLIGHT_H
@@ -109,6 +110,14 @@ const uint8_t *desync_flight_report(const desync_flight *f, size_t *n);
 /* The report as text, for the game's log and its screen: a sentence, then what differs. Returns the number of bytes that
    the whole text has without the NUL, like snprintf. Control characters of names and values are escaped. */
 size_t desync_flight_text(const desync_flight *f, char *to, size_t size);
+
+#ifndef DESYNCTOOL_WASM
+/* Appends the state that a peer had at the end of the divergent tick, as a .snap: of this peer as it is kept, of a peer of
+   another group made of it and the values in the report. If these are not all that differs, that is an error: the
+   hash of the state shows it. To heal, all peers load the state of the same peer as they load a save, and go on
+   from there with desync_flight_resume. */
+const char *desync_flight_snapshot(desync_flight *f, size_t peer, desync_buffer *out);
+#endif
 
 /* Goes on recording after a report: the next call is desync_flight_state. All peers do so at the same point, with the same
    state, such as after a load. */
@@ -2485,6 +2494,33 @@ DESYNC__OWN const char *desync__fother_files(desync_flight *f, const char *dir, 
         if (!err) err = desync_snapshot_file(&w.world, &at, dir);
         desync__ffree(&w);
     }
+    return err;
+}
+
+DESYNC__API const char *desync_flight_snapshot(desync_flight *f, size_t peer, desync_buffer *out) {
+    desync__freader r;
+    desync__fhead h;
+    desync__fworld w;
+    desync_point at;
+    size_t g, group = DESYNC__F_GROUPS, own = DESYNC__F_GROUPS;
+    const uint16_t one = 1;
+    const char *err;
+    if (!f->report_size) return "desync_flight_snapshot: there is no report";
+    if (!*(const uint8_t *)&one) return "desync_flight_snapshot: this machine is not little-endian";
+    r.at = f->report, r.end = f->report + f->report_size, r.bad = 0;
+    h = desync__fread_head(&r);
+    for (g = 0; g < h.groups; g++) {
+        if (h.members[g] >> f->o.self & 1) own = g;
+        if (peer < DESYNC_FLIGHT_PEERS && h.members[g] >> peer & 1) group = g;
+    }
+    if (own == DESYNC__F_GROUPS || group == DESYNC__F_GROUPS) return "desync_flight_snapshot: the report does not cover both peers";
+    if (group == own ? !desync__frebuild(f, h.point, DESYNC__F_END) : !desync__fpatch(f, &h, group))
+        return "desync_flight_snapshot: the report does not have all values of that peer";
+    memset(&at, 0, sizeof at);
+    at.seed = f->o.seed, at.tick = h.point, at.peer = f->o.peers[peer];
+    err = desync__fpast_world(f, &w);
+    if (!err) err = desync_snapshot(&w.world, &at, out);
+    desync__ffree(&w);
     return err;
 }
 
