@@ -71,6 +71,14 @@ func TestFlightInSync(t *testing.T) {
 	}
 }
 
+// TestFlightCases: strings without a fixed size, other orders, other builds, many groups, a difference that is no longer
+// kept, and calls in the wrong order.
+func TestFlightCases(t *testing.T) {
+	if out, stderr, exit := execute(t, nil, flights(t), "cases"); exit != 0 {
+		t.Errorf("exit status %d:\n%s%s", exit, out, stderr)
+	}
+}
+
 // TestFlightHostile: packets of any content do no harm.
 func TestFlightHostile(t *testing.T) {
 	for seed := range effort.Of(1, 20) {

@@ -236,7 +236,7 @@ struct desync_flight {
     desync__fpart parts[DESYNC__F_PARTS];
     size_t part_count;
     desync__fanswer *answers;
-    uint64_t oldest, low, high, stride, point, silent; /* oldest: point that all keep */
+    uint64_t oldest, common, top, low, high, stride, point, silent; /* oldest, common: first and last point that all keep; top: of two peers */
     uint32_t step;
     int flags, full, older; /* older: what differs is before the points that were compared one by one */
     size_t group_count, step_number;
@@ -680,7 +680,7 @@ DESYNC__OWN const char *desync__fopen(desync_flight *f, const desync_flight_opti
     f->ring_size = left;
     f->ring = (uint8_t *)desync__falloc(f, 1, f->ring_size, &left);
     if (!f->ring) return desync__no_memory;
-    f->rto = 400;
+    f->rto = 400, f->now = 1;
     f->halt = UINT64_MAX;
     return NULL;
 }
@@ -1106,12 +1106,18 @@ DESYNC__OWN desync__freader desync__fanswered(const desync_flight *f, size_t pee
 
 DESYNC__OWN void desync__fshare(desync_flight *f);
 
+/* Asks for the next points that some do not have. */
+DESYNC__OWN void desync__fask_latest(desync_flight *f) {
+    f->high = f->top - f->low > 60 ? f->low + 60 : f->top;
+    desync__fask_history(f);
+}
+
 /* The peers' first and last points. The points that some of them do not have yet are compared first, one by one; at all
    points before these the peers can be compared by halves. */
 DESYNC__OWN void desync__fafter_status(desync_flight *f) {
-    uint64_t common = UINT64_MAX;
+    uint64_t most = 0;
     size_t i, n = 0;
-    f->oldest = 0, f->high = 0;
+    f->oldest = 0, f->top = 0, f->common = UINT64_MAX;
     for (i = 0; i < f->o.peer_count; i++) {
         desync__freader r;
         uint64_t first, last;
@@ -1121,8 +1127,9 @@ DESYNC__OWN void desync__fafter_status(desync_flight *f) {
         if (r.bad || last < first || last == UINT64_MAX) continue;
         n++;
         if (first > f->oldest) f->oldest = first;
-        if (last + 1 > f->high) f->high = last + 1;
-        if (last < common) common = last;
+        if (last + 1 > most) f->top = most, most = last + 1;
+        else if (last + 1 > f->top) f->top = last + 1;
+        if (last < f->common) f->common = last;
     }
     if (n < 2) {
         for (i = 0; i < f->o.peer_count; i++)
@@ -1131,10 +1138,10 @@ DESYNC__OWN void desync__fafter_status(desync_flight *f) {
         else f->flags |= DESYNC__F_OTHER_STATE, desync__fshare(f);
         return;
     }
-    if (f->high <= f->oldest) f->high = f->oldest + 1;
-    f->low = common > f->oldest ? common : f->oldest;
-    if (f->high - f->low > 60) f->low = f->high - 60;
-    desync__fask_history(f);
+    if (f->common < f->oldest) f->common = f->oldest;
+    if (f->top <= f->common) f->top = f->common + 1;
+    f->low = f->common;
+    desync__fask_latest(f);
 }
 
 /* Makes groups of the peers by their histories at the point, which is number k of the answers. */
@@ -1197,7 +1204,7 @@ DESYNC__OWN void desync__fafter_history(desync_flight *f) {
             any = 1, seen = history;
         }
         if (!differs) continue;
-        if (k == 0 && f->low > f->oldest && !f->older) { /* among the points before */
+        if (k == 0 && f->low == f->common && f->low > f->oldest && !f->older) { /* among the points before */
             f->older = 1;
             f->high = f->low + 1, f->low = f->oldest;
             desync__fask_history(f);
@@ -1220,6 +1227,11 @@ DESYNC__OWN void desync__fafter_history(desync_flight *f) {
     if (f->stride > 1 && f->low + (count - 1) * f->stride + 1 < f->high) {
         f->low += (count - 1) * f->stride + 1;
         desync__fask_history(f);
+        return;
+    }
+    if (!f->older && f->high < f->top && f->rounds < DESYNC__F_ROUNDS / 2) {
+        f->low = f->high;
+        desync__fask_latest(f);
         return;
     }
     desync__fgrouped(f, 0); /* nothing differs: who answered is all that is known */
@@ -1711,7 +1723,7 @@ DESYNC__OWN void desync__fgot_question(desync_flight *f, size_t from, uint32_t i
     if (at == f->queued) f->queued++;
     if (f->status == DESYNC_FLIGHT_WATCHING) desync__fnoticed(f, f->confirmed, 0);
     if (f->status == DESYNC_FLIGHT_SILENT) f->status = DESYNC_FLIGHT_ASKING, f->started = f->now;
-    f->alerted = f->now ? f->now : 1; /* somebody asks: no need to call */
+    f->alerted = f->now; /* somebody asks: no need to call */
     if (f->stage != DESYNC__F_IDLE && f->stage != DESYNC__F_SHARE && from < f->o.self) f->stage = DESYNC__F_IDLE;
 }
 
@@ -1829,7 +1841,7 @@ DESYNC__OWN size_t desync__fsend_question(desync_flight *f, size_t *to, uint8_t 
             continue;
         }
         if (p->asked) p->late++;
-        p->asked = f->now ? f->now : 1;
+        p->asked = f->now;
         w = desync__fpacket(f, packet, DESYNC__F_QUESTION, f->id);
         desync__fwrite64(&w, n, 1);
         for (k = 0; k < f->part_count; k++)
@@ -1886,7 +1898,7 @@ DESYNC__OWN size_t desync__fsend_point(const desync_flight *f, uint8_t *packet, 
 DESYNC__API size_t desync_flight_send(desync_flight *f, uint64_t milliseconds, size_t *to, uint8_t packet[DESYNC_FLIGHT_PACKET]) {
     size_t n;
     if (!f->begun) return 0;
-    if (milliseconds > f->now) {
+    if (++milliseconds > f->now) { /* 0 is no time */
         if (f->started == f->now && f->status == DESYNC_FLIGHT_ASKING) f->started = milliseconds;
         f->now = milliseconds;
     }
@@ -1902,7 +1914,7 @@ DESYNC__API size_t desync_flight_send(desync_flight *f, uint64_t milliseconds, s
     if (f->status == DESYNC_FLIGHT_ASKING) {
         if (f->stage == DESYNC__F_IDLE && f->alerted && f->now - f->alerted > 1000) f->alert_to = 0;
         if (desync__fnext_peer(f, &f->alert_to, to)) {
-            f->alerted = f->now ? f->now : 1;
+            f->alerted = f->now;
             return desync__fsend_point(f, packet, DESYNC__F_ALERT, f->alert_point, f->alert_history);
         }
         if (f->stage != DESYNC__F_IDLE) return desync__fsend_question(f, to, packet);

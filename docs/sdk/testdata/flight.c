@@ -9,6 +9,7 @@
        flight files SEED PEERS DIR            and writes what one peer leaves
        flight hostile SEED PACKETS            packets of any content
        flight cost TICKS                      what a tick costs
+       flight cases                           texts, orders, groups, what fell out, calls in the wrong order
        flight example                         the example of docs/exchange.md */
 #define DESYNCTOOL_IMPLEMENTATION
 #include "desynctool.h"
@@ -549,6 +550,132 @@ static int cost(int marked, int packed, uint64_t ticks) {
     return 0;
 }
 
+/* Two to six peers of a state of one table, without loss: what the sessions above do not have. */
+typedef struct { desync_bytes text; int64_t n; uint8_t many[300]; char text_of[100]; } row;
+typedef struct { row rows[40]; desync_column columns[3]; desync_table table; desync_world world; desync_flight *f; } small;
+static small smalls[6];
+
+static void small_begin(size_t count, size_t budget, const char *last_field) {
+    static const char *const names[] = {"a", "b", "c", "d", "e", "f\033[31m"};
+    memset(smalls, 0, sizeof smalls);
+    for (size_t i = 0; i < count; i++) {
+        small *p = &smalls[i];
+        const char *err;
+        p->columns[0] = (desync_column)COLUMN("C", "text", DESYNC_STRING, &p->rows[0].text);
+        p->columns[1] = (desync_column)COLUMN("C", i + 1 == count ? last_field : "n", DESYNC_I64, &p->rows[0].n);
+        p->columns[2] = (desync_column)COLUMN("C", "many", DESYNC_BYTES, p->rows[0].many);
+        p->columns[2].size = sizeof p->rows[0].many;
+        for (size_t k = 0; k < 40; k++) {
+            snprintf(p->rows[k].text_of, sizeof p->rows[k].text_of, "%090u", (unsigned)k);
+            p->rows[k].text.data = p->rows[k].text_of, p->rows[k].text.len = k % 2 ? 90 : 8;
+        }
+        p->table = (desync_table){.label = "T", .slots = 40, .stride = sizeof(row), .columns = p->columns, .column_count = 3};
+        p->world = (desync_world){.tables = &p->table, .table_count = 1};
+        desync_flight_options o = {.budget = budget, .seed = 1, .world = &p->world, .peers = names, .peer_count = count, .self = i, .kinds = kinds, .kind_count = 1};
+        p->f = desync_flight_open(&o, &err), must(err);
+        must(desync_flight_state(p->f, 0));
+    }
+}
+
+static void small_tick(size_t count, uint64_t tick, const desync_order *odd) {
+    uint8_t packet[DESYNC_FLIGHT_PACKET];
+    size_t to, n;
+    for (size_t i = 0; i < count; i++) {
+        must(desync_flight_tick(smalls[i].f, tick, odd, odd && i == 0));
+        must(desync_flight_state(smalls[i].f, tick + 1));
+    }
+    for (size_t i = 0; i < count; i++)
+        while ((n = desync_flight_send(smalls[i].f, tick * 100, &to, packet)) > 0) desync_flight_receive(smalls[to].f, i, packet, n);
+}
+
+/* Plays on until there is a report, and compares the beginning of its text, and whether it contains another one. */
+static void small_end(const char *name, size_t count, uint64_t tick, const char *first, const char *contains) {
+    static char text[2][200000];
+    for (uint64_t end = tick + 100; tick < end && desync_flight_status(smalls[count - 1].f) != DESYNC_FLIGHT_FOUND; tick++) small_tick(count, tick, NULL);
+    desync_flight_text(smalls[0].f, text[0], sizeof text[0]);
+    desync_flight_text(smalls[count - 1].f, text[1], sizeof text[1]);
+    if (strcmp(text[0], text[1]) != 0 || strncmp(text[0], first, strlen(first)) != 0 || !strstr(text[0], contains) || strchr(text[0], 033))
+        bad = 1, printf("%s: expected %s, %s\n%s", name, first, contains, text[0]);
+    for (size_t i = 0; i < count; i++) desync_flight_close(smalls[i].f);
+}
+
+static void refused(const char *err, const char *call) {
+    if (!err || strncmp(err, call, strlen(call)) != 0) bad = 1, printf("expected an error of %s: %s\n", call, err ? err : "none");
+}
+
+static int cases(void) {
+    desync_order order = {0, 1, 2, 0, (const uint8_t *)"x", 1};
+    desync_buffer b = {NULL, 0, 0, 0};
+    uint64_t tick;
+    size_t n;
+
+    small_begin(2, 0, "n");
+    for (tick = 0; tick < 20; tick++) {
+        if (tick == 5) smalls[1].rows[3].text_of[89] = 'x', smalls[1].rows[4].text_of[2] = '\033';
+        small_tick(2, tick, NULL);
+    }
+    refused(desync_flight_snapshot(smalls[0].f, 1, &b), "desync_flight_snapshot");
+    small_end("texts", 2, tick, "a and b have different states since tick 5: T C.text differs in 2 rows.\n",
+              "  #3 \"0000000000000000000000000000000000000000000000000000\"... on a, \"0000000000000000000000000000000000000000000000000000\"... on b\n  #4 \"00000000\" on a, \"00\\x1b00000\" on b\n");
+
+    small_begin(2, 0, "n");
+    for (tick = 0; tick < 20; tick++) {
+        if (tick == 5) smalls[1].rows[7].n = -1;
+        small_tick(2, tick, tick == 5 ? &order : NULL);
+    }
+    small_end("orders", 2, tick, "a and b have different states since tick 5: T C.n differs in 1 row.\nThe orders of that tick differ.\n", "  #7 0 on a, -1 on b\n");
+
+    small_begin(2, 0, "other");
+    for (tick = 0; tick < 20; tick++) small_tick(2, tick, NULL);
+    small_end("schema", 2, tick, "The peers describe their states otherwise: they run different builds.\n", "");
+
+    small_begin(6, 0, "n");
+    for (tick = 0; tick < 20; tick++) {
+        for (int64_t i = 0; i < 6 && tick == 9; i++) smalls[i].rows[1].n = i / 1;
+        small_tick(6, tick, NULL);
+    }
+    small_end("groups", 6, tick, "a, b, c and d have different states since tick 9: T C.n differs in 1 row.\n", "Not known of e and f\\x1b[31m.\n");
+
+    small_begin(2, 0, "n"); /* rows of which few fit into a packet */
+    for (tick = 0; tick < 20; tick++) {
+        for (int i = 0; i < 40 && tick == 9; i++) smalls[1].rows[i].many[i * 5] = 1;
+        small_tick(2, tick, NULL);
+    }
+    small_end("long values", 2, tick, "a and b have different states since tick 9: T C.many differs in 40 rows.\n", "... on b\n");
+
+    small_begin(2, (size_t)1 << 20, "n"); /* a ring that holds a few ticks only, and a peer that is told late */
+    for (tick = 0; tick < 200; tick++) {
+        uint8_t packet[DESYNC_FLIGHT_PACKET];
+        size_t to;
+        for (size_t i = 0; i < 2; i++) {
+            for (int k = 0; k < 40; k++) memset(smalls[i].rows[k].many, (int)tick, sizeof smalls[i].rows[k].many);
+            if (tick == 20 && i) smalls[i].rows[0].n = 5;
+            must(desync_flight_tick(smalls[i].f, tick, NULL, 0));
+            must(desync_flight_state(smalls[i].f, tick + 1));
+        }
+        for (size_t i = 0; i < 2; i++)
+            while ((n = desync_flight_send(smalls[i].f, tick * 100, &to, packet)) > 0) {
+            }
+    }
+    must(desync_flight_differs(smalls[0].f, tick));
+    small_end("lost", 2, tick, "a and b have different states at tick 1", ", the first that all of them still have: T C.n differs in 1 row.\n");
+
+    small_begin(2, 0, "n");
+    refused(desync_flight_system(smalls[0].f, "S"), "desync_flight_system");
+    refused(desync_flight_state(smalls[0].f, 1), "desync_flight_state");
+    refused(desync_flight_tick(smalls[0].f, 7, NULL, 0), "desync_flight_tick");
+    must(desync_flight_tick(smalls[0].f, 0, NULL, 0));
+    refused(desync_flight_tick(smalls[0].f, 1, NULL, 0), "desync_flight_tick");
+    refused(desync_flight_rollback(smalls[0].f, 0), "desync_flight_rollback");
+    refused(desync_flight_confirm(smalls[0].f, 0), "desync_flight_confirm");
+    refused(desync_flight_files(smalls[0].f, "."), "desync_flight_files");
+    smalls[0].table.slots = 41;
+    refused(desync_flight_state(smalls[0].f, 1), "a table has more slots");
+    for (size_t i = 0; i < 2; i++) desync_flight_close(smalls[i].f);
+    desync_free(&b);
+    return bad;
+}
+
 /* The example of docs/exchange.md. */
 static int example(void) {
     static const char *const names[] = {"host", "client"};
@@ -593,7 +720,8 @@ int main(int argc, char **argv) {
     if (argc > 3 && strcmp(argv[1], "sync") == 0) return in_sync(first, (size_t)n);
     if (argc > 3 && strcmp(argv[1], "hostile") == 0) return hostile(first, n);
     if (argc > 1 && strcmp(argv[1], "example") == 0) return example();
+    if (argc > 1 && strcmp(argv[1], "cases") == 0) return cases();
     if (argc > 2 && strcmp(argv[1], "cost") == 0) return cost(0, 0, first), cost(1, 0, first), cost(0, 1, first), cost(1, 1, first);
-    must("expected sessions FIRST COUNT [PEERS], text SEED PEERS, files SEED PEERS DIR, sync TICKS PEERS, hostile SEED PACKETS, cost TICKS, or example");
+    must("expected sessions FIRST COUNT [PEERS], text SEED PEERS, files SEED PEERS DIR, sync TICKS PEERS, hostile SEED PACKETS, cost TICKS, cases, or example");
     return 2;
 }
