@@ -162,6 +162,7 @@ enum {
     DESYNC__F_CHUNK = 960,     /* bytes of a report in a packet */
     DESYNC__F_CHUNKS = 128,
     DESYNC__F_MOST = 1 << 19,  /* bytes of answers to a peer in an exchange */
+    DESYNC__F_SPENT = 64,      /* answers with rows and buckets of a peer: so many kilobytes */
     DESYNC__F_ROUNDS = 12,     /* questions in all */
     DESYNC__F_WAIT = 3000,     /* ms after which a peer is gone that sends nothing */
     DESYNC__F_END = 0xffff     /* step: the end of the tick */
@@ -230,7 +231,7 @@ struct desync_flight {
     desync__fquestion queue[DESYNC__F_QUEUE];
     size_t queued;
 
-    int stage, rounds, restarts;
+    int stage, rounds, restarts, spent; /* spent: answers with rows and buckets */
     uint32_t counter, id;
     uint64_t rto;
     desync__fpart parts[DESYNC__F_PARTS];
@@ -661,7 +662,7 @@ DESYNC__OWN const char *desync__fopen(desync_flight *f, const desync_flight_opti
     for (i = 0; i < f->table_count; i++) f->column_count += f->tables[i].columns;
     f->entry_cap = (o->budget ? o->budget : (size_t)8 << 20) / 1024;
     f->found_cap = o->values ? o->values : 65536;
-    if (o->peer_count > 2 && f->found_cap > 70000 / (o->peer_count - 1) - 600) f->found_cap = 70000 / (o->peer_count - 1) - 600;
+    if (o->peer_count > 2 && f->found_cap > 50000 / (o->peer_count - 1) - 400) f->found_cap = 50000 / (o->peer_count - 1) - 400;
     f->report_cap = DESYNC__F_CHUNK * DESYNC__F_CHUNKS;
     if (f->found_cap > f->report_cap - 32768) f->found_cap = f->report_cap - 32768;
     f->sums = (uint64_t *)desync__falloc(f, f->column_count * 2, sizeof *f->sums, &left);
@@ -1334,12 +1335,12 @@ DESYNC__OWN void desync__fpush(desync_flight *f, size_t listed, unsigned depth, 
 
 /* Asks for the next ranges: a small one for its rows, a large one for the sums of its parts. */
 DESYNC__OWN void desync__fask_rows(desync_flight *f) {
-    if (!f->work_count || f->rounds >= DESYNC__F_ROUNDS - 1 || f->full) {
+    if (!f->work_count || f->rounds >= DESYNC__F_ROUNDS - 1 || f->full || f->spent == DESYNC__F_SPENT) {
         desync__fshare(f);
         return;
     }
     f->stage = DESYNC__F_ASK_ROWS, f->part_count = 0;
-    while (f->work_count && f->part_count < DESYNC__F_PARTS) {
+    while (f->work_count && f->part_count < DESYNC__F_PARTS && f->spent < DESYNC__F_SPENT) {
         desync__fwork *w = &f->work[f->work_first];
         const desync__flisted *l = &f->listed[w->listed];
         const desync__fcolumn *c = &f->columns[f->tables[l->table].first + l->column];
@@ -1347,7 +1348,7 @@ DESYNC__OWN void desync__fask_rows(desync_flight *f) {
         desync__fpart *p = desync__fadd(f, w->rows * (18 + size) < DESYNC__F_BODY || w->depth >= 10 ? DESYNC__F_ROWS : DESYNC__F_BUCKETS);
         p->table = (uint32_t)l->table, p->column = (uint32_t)l->column, p->depth = w->depth, p->from = w->from, p->step = DESYNC__F_END;
         p->count = w->listed; /* answers do not depend on it */
-        f->work_first = (f->work_first + 1) % DESYNC__F_WORK, f->work_count--;
+        f->work_first = (f->work_first + 1) % DESYNC__F_WORK, f->work_count--, f->spent++;
         f->listed[w->listed].pending--;
     }
     desync__fask(f);
@@ -1603,7 +1604,7 @@ DESYNC__OWN void desync__fshare(desync_flight *f) {
 /* ---- The exchange */
 
 DESYNC__OWN void desync__fbegin(desync_flight *f) {
-    f->stage = DESYNC__F_ASK_STATUS, f->rounds = 0, f->flags = f->full = f->older = 0, f->group_count = 0, f->step = DESYNC__F_END, f->step_name[0] = 0;
+    f->stage = DESYNC__F_ASK_STATUS, f->rounds = f->spent = 0, f->flags = f->full = f->older = 0, f->group_count = 0, f->step = DESYNC__F_END, f->step_name[0] = 0;
     f->tables_differ = f->columns_differ = 0, f->listed_count = f->work_count = f->found_size = 0, f->point = 0;
     f->part_count = 0;
     desync__fadd(f, DESYNC__F_STATUS);
@@ -1862,7 +1863,7 @@ DESYNC__OWN size_t desync__fsend_report(desync_flight *f, size_t *to, uint8_t *p
         if ((size_t)p->chunk >= chunks) {
             for (n = 0; n < chunks && p->got[n / 8] >> n % 8 & 1; n++) {
             }
-            if (n == chunks || f->now - p->asked < f->rto << p->late / 8) continue;
+            if (n == chunks || f->now - p->asked < 2 * f->rto << p->late / 8) continue;
             p->chunk = 0, p->late++;
             i--; /* once more, with what it lacks */
             continue;
