@@ -1,3 +1,5 @@
+//go:build unix
+
 package desk_test
 
 import (
