@@ -25,6 +25,8 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
+	"github.com/fatih/color"
+
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/snapshot"
 )
@@ -180,19 +182,10 @@ func EscapeJSON(doc []byte) []byte {
 	return out
 }
 
-// paint is how a terminal begins and ends a piece of text that has it.
-type paint struct{ begin, end string }
-
-// Sprint returns what fmt.Sprint returns, in the colour.
-func (p paint) Sprint(a ...any) string { return p.begin + fmt.Sprint(a...) + p.end }
-
-// Sprintf returns what fmt.Sprintf returns, in the colour.
-func (p paint) Sprintf(format string, a ...any) string { return p.Sprint(fmt.Sprintf(format, a...)) }
-
 // Style colours text by meaning.
 type Style struct {
-	bad, good, warn, name, faint, bold paint
-	badMark, goodMark                  paint // of changed characters
+	bad, good, warn, name, faint, bold *color.Color
+	badMark, goodMark                  *color.Color // of changed characters
 	on                                 bool
 
 	width int // columns of a line, 0 if it is not cut
@@ -213,15 +206,20 @@ func (s Style) Wide(columns int) Style {
 
 // NewStyle returns a Style with colours on or off.
 func NewStyle(on bool) Style {
-	if !on {
-		return Style{}
+	mk := func(attributes ...color.Attribute) *color.Color {
+		c := color.New(attributes...)
+		if on {
+			c.EnableColor()
+		} else {
+			c.DisableColor()
+		}
+		return c
 	}
-	mk := func(begin, end string) paint { return paint{colourStart + begin + "m", colourStart + end + "m"} }
 	return Style{
-		bad: mk("31;1", "0;22"), good: mk("32;1", "0;22"), warn: mk("33", "0"),
-		name: mk("36", "0"), faint: mk("2", "22"), bold: mk("1", "22"),
-		badMark: mk("31;1;4", "0;22;24"), goodMark: mk("32;1;4", "0;22;24"),
-		on: true,
+		bad: mk(color.FgRed, color.Bold), good: mk(color.FgGreen, color.Bold), warn: mk(color.FgYellow),
+		name: mk(color.FgCyan), faint: mk(color.Faint), bold: mk(color.Bold),
+		on:      on,
+		badMark: mk(color.FgRed, color.Bold, color.Underline), goodMark: mk(color.FgGreen, color.Bold, color.Underline),
 	}
 }
 
@@ -243,7 +241,7 @@ const (
 
 // Paint colours text by its meaning.
 func (s Style) Paint(m Meaning, text string) string {
-	return [...]paint{s.bad, s.good, s.warn, s.name, s.faint, s.bold}[m].Sprint(text)
+	return [...]*color.Color{s.bad, s.good, s.warn, s.name, s.faint, s.bold}[m].Sprint(text)
 }
 
 // Verdict returns the word that begins a text, coloured.

@@ -52,7 +52,6 @@ func (e *Env) complete(root *cobra.Command) {
 func (e *Env) Style(w io.Writer) document.Style {
 	set := func(name string) bool { v := os.Getenv(name); return v != "" && v != "0" }
 	on, shown := false, IsTerminal(w)
-	able := shown && takesColours(w.(*os.File))
 	switch {
 	case e.Color == "always":
 		on = true
@@ -60,7 +59,7 @@ func (e *Env) Style(w io.Writer) document.Style {
 	case set("FORCE_COLOR") || set("CLICOLOR_FORCE"):
 		on = true
 	default:
-		on = able && os.Getenv("TERM") != "dumb"
+		on = shown && os.Getenv("TERM") != "dumb"
 	}
 	style := document.NewStyle(on)
 	if shown {
