@@ -184,24 +184,33 @@ func after(sets []named, bad snapshot.Point) (points []snapshot.Point) {
 	return points[:min(len(points), maxAfter)]
 }
 
+// openAt opens a peer's state of a point. It returns none if there is none, or if it cannot be read: bisect has reported
+// that it is lost.
+func openAt(s named, at snapshot.Point) (*snapshot.Entry, snapshot.State) {
+	entry := s.set.At(at)
+	if entry == nil {
+		return nil, nil
+	}
+	state, err := entry.Open()
+	if err != nil {
+		if state != nil {
+			state.Close()
+		}
+		return nil, nil
+	}
+	return entry, state
+}
+
 // differing opens and compares the states of the first two peers that have different ones
 // at a state point, nil if there are none.
 func (g *gatherer) differing(sets []named, at snapshot.Point) (*verdict.Parted, error) {
 	p := &verdict.Parted{}
 	for _, s := range sets {
-		entry := s.set.At(at)
-		if entry == nil {
+		entry, state := openAt(s, at)
+		if state == nil {
 			continue
 		}
-		state, err := entry.Open()
-		if err != nil {
-			if state != nil {
-				state.Close()
-			}
-			continue // bisect has reported that it is lost
-		}
-		switch {
-		case p.States[0] == nil:
+		if p.States[0] == nil {
 			p.Names[0], p.States[0], p.Naming[0], p.Files[0], p.Ground[0] = s.name, state, namingOf(entry, state), fileOf(entry), groundOf(entry, state)
 			continue
 		}
@@ -240,16 +249,9 @@ func (g *gatherer) stale(sets []named, p *verdict.Parted, a, b snapshot.State) e
 		if side < 0 {
 			continue
 		}
-		entry := s.set.At(at)
-		if entry == nil {
+		_, state := openAt(s, at)
+		if state == nil {
 			continue
-		}
-		state, err := entry.Open()
-		if err != nil {
-			if state != nil {
-				state.Close()
-			}
-			continue // bisect has reported that it is lost
 		}
 		defer state.Close()
 		if in := state.Info(); in.Incomplete() == "" && in.Epoch == [2]snapshot.State{a, b}[side].Info().Epoch {
