@@ -39,7 +39,7 @@ enum {
 };
 
 typedef struct {
-    size_t budget;             /* bytes in all; 0 is 8 MiB. Twice the state must fit in three quarters of it */
+    size_t budget;             /* bytes in all; 0 is 8 MiB. Twice the state must leave an eighth for what changes */
     uint64_t seed;             /* of the session, the same on all peers */
     const char *build;         /* of the game; may be NULL */
     const desync_world *world; /* the game's description of its state. Tables may move and may shrink, but never have more slots
@@ -169,7 +169,7 @@ enum {
 };
 
 enum { DESYNC__F_BEAT = 1, DESYNC__F_ALERT, DESYNC__F_QUESTION, DESYNC__F_ANSWER, DESYNC__F_REPORT, DESYNC__F_GOT };
-enum { DESYNC__F_STATUS = 1, DESYNC__F_HISTORY, DESYNC__F_STEPS, DESYNC__F_TABLES, DESYNC__F_COLUMNS, DESYNC__F_BUCKETS, DESYNC__F_ROWS, DESYNC__F_NAMED };
+enum { DESYNC__F_STATUS = 1, DESYNC__F_HISTORY, DESYNC__F_STEPS, DESYNC__F_TABLES, DESYNC__F_COLUMNS, DESYNC__F_BUCKETS, DESYNC__F_ROWS };
 enum { DESYNC__F_OK, DESYNC__F_FELL_OUT, DESYNC__F_NOT_YET, DESYNC__F_NONE }; /* how a part is answered */
 enum { DESYNC__F_LOST = 1, DESYNC__F_OTHER_STATE = 2, DESYNC__F_CUT = 4 };    /* flags of a report */
 
@@ -671,7 +671,7 @@ DESYNC__OWN const char *desync__fopen(desync_flight *f, const desync_flight_opti
     f->live = (uint8_t *)desync__falloc(f, 2, f->state_size + 1, &left);
     f->temp = (uint8_t *)desync__falloc(f, 1, largest + (slots + 7) / 8 + f->found_cap + 2 * f->report_cap, &left);
     if (!f->sums || !f->entries || !f->answers || !f->live || !f->temp || left < (o->budget ? o->budget : (size_t)8 << 20) / 8)
-        return "the budget is too small: it has to hold the state twice and, in a quarter of it, what changes";
+        return "the budget is too small: it has to hold the state twice and, in an eighth of it, what changes";
     f->past_sums = f->sums + f->column_count;
     f->past = f->live + f->state_size + 1;
     f->dirty = f->temp + largest;
