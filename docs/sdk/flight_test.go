@@ -73,8 +73,14 @@ func TestFlightInSync(t *testing.T) {
 // TestFlightCases: strings without a fixed size, other orders, other builds, many groups, a difference that is no longer
 // kept, and calls in the wrong order.
 func TestFlightCases(t *testing.T) {
-	if out, stderr, exit := execute(t, nil, flights(t), "cases"); exit != 0 {
+	dir := t.TempDir()
+	if out, stderr, exit := execute(t, nil, flights(t), "cases", filepath.Join(dir, "left")); exit != 0 {
 		t.Errorf("exit status %d:\n%s%s", exit, out, stderr)
+	}
+	around, _ := filepath.Glob(filepath.Join(dir, "*"))
+	within, _ := filepath.Glob(filepath.Join(dir, "left", "*"))
+	if len(around) != 1 || len(within) != 2 || filepath.Base(within[1]) != "peer-1" {
+		t.Errorf("a peer's name is a path: %v, %v", around, within)
 	}
 }
 

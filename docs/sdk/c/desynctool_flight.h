@@ -125,7 +125,7 @@ void desync_flight_resume(desync_flight *f);
 
 #ifndef DESYNCTOOL_WASM
 /* Writes what is known to DIR, a folder for each peer: the order log and the trace of the ticks that are kept, the states
-   before and after the divergent tick, and the peers' reports. The states of other peers are among them if the values
+   before and after the divergent tick, and this peer's report. A peer whose name cannot be a folder's is peer-N. The states of other peers are among them if the values
    in the report are all that differs: then the hash shows that they are whole. `desynctool triage DIR` reads it. */
 const char *desync_flight_files(desync_flight *f, const char *dir);
 #endif
@@ -2537,6 +2537,14 @@ DESYNC__API const char *desync_flight_snapshot(desync_flight *f, size_t peer, de
     return err;
 }
 
+/* Whether a name can be the name of a folder on every system: players choose names. */
+DESYNC__OWN int desync__ffolder(const char *name) {
+    const char *c;
+    for (c = name; *c; c++)
+        if ((unsigned char)*c <= ' ' || strchr("/\\:*?\"<>|", *c)) return 0;
+    return *name && *name != '.' && c - name <= 100 && c[-1] != '.';
+}
+
 DESYNC__API const char *desync_flight_files(desync_flight *f, const char *dir) {
     desync__freader r;
     desync__fhead h;
@@ -2556,10 +2564,16 @@ DESYNC__API const char *desync_flight_files(desync_flight *f, const char *dir) {
     header.peers = f->o.peers, header.peer_count = f->o.peer_count;
     for (g = 0; g < h.groups && !err; g++) {
         uint64_t from = h.point, oldest = desync__fentry_at(f, 0)->point;
-        char *path;
-        header.peer = g == own ? f->o.peers[f->o.self] : NULL;
-        for (i = 0; !header.peer; i++)
-            if (h.members[g] >> i & 1) header.peer = f->o.peers[i];
+        char *path, number[16];
+        for (i = 0; g != own && !(h.members[g] >> i & 1); i++) {
+        }
+        if (g == own) i = f->o.self;
+        header.peer = f->o.peers[i];
+        if (!desync__ffolder(header.peer)) {
+            if (g == own) return "desync_flight_files: the name of this peer cannot be the name of a folder";
+            snprintf(number, sizeof number, "peer-%u", (unsigned)i);
+            header.peer = number;
+        }
         path = (char *)malloc(strlen(dir) + strlen(header.peer) + 32);
         if (!path) return desync__no_memory;
         sprintf(path, "%s/%s", dir, header.peer);

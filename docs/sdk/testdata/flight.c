@@ -9,7 +9,7 @@
        flight files SEED PEERS DIR            and writes what one peer leaves
        flight hostile SEED PACKETS            packets of any content
        flight cost TICKS                      what a tick costs
-       flight cases                           texts, orders, groups, what fell out, calls in the wrong order
+       flight cases DIR                       texts, orders, groups, what fell out, calls in the wrong order
        flight example                         the example of docs/exchange.md */
 #define DESYNCTOOL_IMPLEMENTATION
 #include "desynctool.h"
@@ -554,9 +554,11 @@ static int cost(int marked, int packed, uint64_t ticks) {
 typedef struct { desync_bytes text; int64_t n; uint8_t many[300]; char text_of[100]; } row;
 typedef struct { row rows[40]; desync_column columns[3]; desync_table table; desync_world world; desync_flight *f; } small;
 static small smalls[6];
+static const char *second = "b";
 
 static void small_begin(size_t count, size_t budget, const char *last_field) {
-    static const char *const names[] = {"a", "b", "c", "d", "e", "f\033[31m"};
+    static const char *names[] = {"a", "b", "c", "d", "e", "f\033[31m"};
+    names[1] = second;
     memset(smalls, 0, sizeof smalls);
     for (size_t i = 0; i < count; i++) {
         small *p = &smalls[i];
@@ -603,7 +605,7 @@ static void refused(const char *err, const char *call) {
     if (!err || strncmp(err, call, strlen(call)) != 0) bad = 1, printf("expected an error of %s: %s\n", call, err ? err : "none");
 }
 
-static int cases(void) {
+static int cases(const char *dir) {
     desync_order order = {0, 1, 2, 0, (const uint8_t *)"x", 1};
     desync_buffer b = {NULL, 0, 0, 0};
     uint64_t tick;
@@ -624,6 +626,18 @@ static int cases(void) {
         small_tick(2, tick, tick == 5 ? &order : NULL);
     }
     small_end("orders", 2, tick, "a and b have different states since tick 5: T C.n differs in 1 row.\nThe orders of that tick differ.\n", "  #7 0 on a, -1 on b\n");
+
+    second = "../b"; /* a player's name is no path */
+    small_begin(2, 0, "n");
+    for (tick = 0; tick < 60; tick++) {
+        if (tick == 40) smalls[1].rows[7].n = -1;
+        for (int i = 0; i < 40; i++) smalls[0].rows[i].text.len = smalls[1].rows[i].text.len = 8;
+        small_tick(2, tick, NULL);
+    }
+    must(desync_flight_files(smalls[0].f, dir));
+    refused(desync_flight_files(smalls[1].f, dir), "desync_flight_files");
+    small_end("names", 2, tick, "a and ../b have different states since tick 40: T C.n differs in 1 row.\n", "");
+    second = "b";
 
     small_begin(2, 0, "other");
     for (tick = 0; tick < 20; tick++) small_tick(2, tick, NULL);
@@ -720,8 +734,8 @@ int main(int argc, char **argv) {
     if (argc > 3 && strcmp(argv[1], "sync") == 0) return in_sync(first, (size_t)n);
     if (argc > 3 && strcmp(argv[1], "hostile") == 0) return hostile(first, n);
     if (argc > 1 && strcmp(argv[1], "example") == 0) return example();
-    if (argc > 1 && strcmp(argv[1], "cases") == 0) return cases();
+    if (argc > 2 && strcmp(argv[1], "cases") == 0) return cases(argv[2]);
     if (argc > 2 && strcmp(argv[1], "cost") == 0) return cost(0, 0, first), cost(1, 0, first), cost(0, 1, first), cost(1, 1, first);
-    must("expected sessions FIRST COUNT [PEERS], text SEED PEERS, files SEED PEERS DIR, sync TICKS PEERS, hostile SEED PACKETS, cost TICKS, cases, or example");
+    must("expected sessions FIRST COUNT [PEERS], text SEED PEERS, files SEED PEERS DIR, sync TICKS PEERS, hostile SEED PACKETS, cost TICKS, cases DIR, or example");
     return 2;
 }
