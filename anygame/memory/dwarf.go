@@ -125,7 +125,7 @@ func (i *Info) each(visit func(d definition, own string)) error {
 			continue
 		}
 		empty = 0
-		own, _ := e.Val(dwarf.AttrName).(string)
+		own := nameOf(e)
 		full, is, opens := own, false, false
 		switch e.Tag {
 		case dwarf.TagCompileUnit, dwarf.TagPartialUnit, dwarf.TagTypeUnit:
@@ -304,14 +304,15 @@ func (n node) integer(a dwarf.Attr, other int64) int64 {
 	return other
 }
 
-func (n node) text(a dwarf.Attr) string {
-	s, _ := n.Val(a).(string)
-	return s
+// nameOf returns the name of an entry in a form that is safe in an error: damaged names can contain the end of a line.
+func nameOf(e *dwarf.Entry) string {
+	s, _ := e.Val(dwarf.AttrName).(string)
+	return prose.Printable(s)
 }
 
 // make makes the type of an entry.
 func (t *reader) make(n node) (*typ, error) {
-	name, size := n.text(dwarf.AttrName), n.integer(dwarf.AttrByteSize, -1)
+	name, size := nameOf(n.Entry), n.integer(dwarf.AttrByteSize, -1)
 	switch n.Tag {
 	case dwarf.TagTypedef, dwarf.TagConstType, dwarf.TagVolatileType, dwarf.TagRestrictType, dwarf.TagAtomicType,
 		dwarf.TagMutableType, dwarf.TagPackedType:
@@ -414,7 +415,7 @@ func (t *reader) enum(n node, name string, size int64) (*typ, error) {
 	}
 	for _, kid := range n.kids {
 		if v, ok := kid.Val(dwarf.AttrConstValue).(int64); ok && kid.Tag == dwarf.TagEnumerator {
-			made.value(kid.text(dwarf.AttrName), v)
+			made.value(nameOf(kid.Entry), v)
 		}
 	}
 	return made, nil
@@ -493,7 +494,7 @@ func (t *reader) elsewhere(name string) (*typ, error) {
 
 // member adds a member, or a base class.
 func (t *reader) member(made *typ, n node) error {
-	name := n.text(dwarf.AttrName)
+	name := nameOf(n.Entry)
 	switch n.Tag {
 	case dwarf.TagMember:
 		if shared, _ := n.Val(dwarf.AttrExternal).(bool); shared || n.Val(dwarf.AttrConstValue) != nil {

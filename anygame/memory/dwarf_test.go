@@ -192,6 +192,17 @@ func TestTypesErrors(t *testing.T) {
 	}
 }
 
+// TestBrokenName looks for a type beside one with a line break in its name.
+func TestBrokenName(t *testing.T) {
+	info, err := Types(bytes.NewReader(bytes.ReplaceAll(object(t), []byte("State"), []byte("St\nte"))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err = info.Layout("State"); err == nil || strings.Contains(err.Error(), "\n") {
+		t.Error(err)
+	}
+}
+
 // TestDamagedTypes reads programs that are cut off or have bytes that are others.
 func TestDamagedTypes(t *testing.T) {
 	content := object(t)
