@@ -274,7 +274,8 @@ func (r *Result) byTraces(t *tracediff.Result) {
 			}
 		}
 		if !found {
-			return // the difference has no tick
+			r.Kind = Claimed // in no tick
+			return
 		}
 	}
 	r.set(b)

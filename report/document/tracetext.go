@@ -220,6 +220,9 @@ func traceHeadline(r *tracediff.Result) string {
 		return "  what the peers started from is not the same"
 	case r.First == nil && r.Diverged():
 		i := slices.IndexFunc(r.Claims, func(c tracediff.JudgedClaim) bool { return c.Proves() && c.Standing == tracediff.Unchecked })
+		if !r.Claims[i].HasTick {
+			return "  by an engine's log, which names no tick"
+		}
 		return fmt.Sprintf("  in %s at the latest, by an engine's log", tickText(r, tracediff.Tick{Number: r.Claims[i].Tick}))
 	case r.First == nil && len(r.Traces) < 2 && len(r.Claims) == 0:
 		return "  no traces to compare, and no claim of an engine"
