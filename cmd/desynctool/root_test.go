@@ -42,4 +42,11 @@ func TestCommandsByName(t *testing.T) {
 			}
 		}
 	}
+	// --version and a command: the command runs.
+	for _, args := range [][]string{{"--version", "formats"}, {"-v", "formats"}} {
+		var out, errs bytes.Buffer
+		if status := run(args, nil, &out, &errs); status != 2 || out.Len() > 0 {
+			t.Errorf("%q ends with %d: %s%s", args, status, &out, &errs)
+		}
+	}
 }

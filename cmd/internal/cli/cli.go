@@ -123,9 +123,12 @@ func NewEnv(p Program, stdin io.Reader, stdout, stderr io.Writer) *Env {
 }
 
 // Needs returns which of a program's commands this command line needs: the command in its first word, or all commands
-// if the first word is something else, such as a flag or help. Creating all commands takes longer than running most of
-// them.
+// if the first word is something else, such as a flag or help. --version alone needs none. Creating all commands takes
+// longer than running most of them.
 func (e *Env) Needs(names []string) func(name string) bool {
+	if len(e.args) == 1 && (e.args[0] == "--version" || e.args[0] == "-v") {
+		return func(string) bool { return false }
+	}
 	if len(e.args) > 0 && (e.args[0] == "version" || slices.Contains(names, e.args[0])) {
 		return func(name string) bool { return name == e.args[0] }
 	}
