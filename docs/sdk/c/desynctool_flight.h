@@ -2369,12 +2369,13 @@ DESYNC__OWN int desync__fset(desync_flight *f, const desync__ftable *t, const de
         return 1;
     }
     if (*value == 3) return 1; /* the row itself is gone */
-    if (i == t->slots || *value == 2 || c->text) return 0;
+    if (i == t->slots || *value == 2) return 0;
     cell = f->past + c->at + slot * c->size;
     memset(cell, 0, c->size);
     if (!*value) return c->size > c->width;
-    if (value[1] > c->width) return 0;
-    memcpy(cell, value + 2, value[1]);
+    if (value[1] > (c->text ? (size_t)DESYNC__F_TEXT : c->width)) return 0;
+    if (c->text) desync__little(cell, desync__fhash(value + 2, value[1]), 8), desync__little(cell + 8, value[1], 4);
+    memcpy(cell + (c->text ? 12 : 0), value + 2, value[1]);
     if (c->size > c->width) cell[c->width] = 1;
     return 1;
 }
