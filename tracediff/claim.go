@@ -45,6 +45,8 @@ type Claim struct {
 	// Values are the checksums that it contains for that tick, by peer. An empty name means a peer that it does not
 	// name.
 	Values []ClaimedValue
+	// Of is what the values are, such as "velocity.y of Ball#3". It is empty for checksums of the whole state.
+	Of string
 
 	// By is the peer whose program wrote it, empty if the file does not show it. That peer's value in Values has the
 	// same name.
@@ -80,7 +82,8 @@ const (
 )
 
 // sides are the other names of values that do not name machines.
-var sides = []string{OneSide, OtherSide, "expected", "actual", "received", "computed", "calculated", "saved", "stored", "original", "recorded", "replay", "InGame", "live"}
+var sides = []string{OneSide, OtherSide, "expected", "actual", "received", "computed", "calculated", "saved", "stored", "original", "recorded", "replay", "InGame", "live",
+	"left", "right"}
 
 // IsSide reports whether the name of a value in a claim means a side. If not, it is a machine that may have files.
 func IsSide(name string) bool { return slices.Contains(sides, name) }

@@ -33,6 +33,9 @@ func (m *message) excluded(t trigger) bool {
 	if _, rest, ok := strings.Cut(text, ");"); ok && !strings.HasPrefix(rest, " ") {
 		return true
 	}
+	if rest, ok := strings.CutPrefix(text, "assertion left == right failed"); ok { // of Rust
+		text = rest
+	}
 	for _, s := range sourceMarks {
 		if strings.Contains(text, s) {
 			return true

@@ -57,6 +57,9 @@ func (l *lead) next(rest string, values bool) int {
 		return len(first)
 	case hasStem(first):
 		return 0
+	case len(first) == 1 && levels.has(low) && isUpper(first[0]) && isStamp(firstWord(rest[1:])): // of Godot
+		l.program = true
+		return 1
 	case isStamp(bare) && !strings.HasPrefix(rest[len(first):], " !="), strings.Contains(bare, "::"),
 		levels.has(low) && low != "i" && (len(low) > 1 || first != bare):
 		l.program = true
@@ -82,6 +85,12 @@ func (l *lead) next(rest string, values bool) int {
 		return l.named(bare, low, len(first))
 	}
 	return 0
+}
+
+// firstWord returns the first word of a text.
+func firstWord(text string) string {
+	first, _, _ := strings.Cut(strings.TrimLeft(text, " "), " ")
+	return first
 }
 
 // named reads a word before a colon: a module, the peer that wrote the log, or a speaker.

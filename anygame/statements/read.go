@@ -15,6 +15,7 @@ type statement struct {
 	tickWord string // empty if it names no tick
 	peers    []string
 	values   []tracediff.ClaimedValue
+	of       string // what the values are
 	by       string
 	quoted   bool
 	pair     bool // there is no word for a desync, see message.pair
@@ -161,7 +162,9 @@ func (m *message) state(t trigger, next []string) (s *statement, n int) {
 	}
 	s = &statement{text: m.text}
 	s.tick, s.tickWord = m.tickNear(t, whole)
-	s.values, s.by = m.values(whole.from, whole.to)
+	if s.values, s.by = m.values(whole.from, whole.to); len(s.values) > 0 {
+		s.of = m.thing()
+	}
 	if s.tickWord == "" && m.above != nil {
 		s.tick, s.tickWord = m.above.number, m.above.word
 	}
@@ -172,6 +175,7 @@ func (m *message) state(t trigger, next []string) (s *statement, n int) {
 	if in := t.to < len(m.units) && m.units[t.to].joined || m.units[t.from].joined; !in && (prose == 0 || m.lead.program) {
 		s.peers = m.accused(s, t, whole)
 	}
+	m.assign(s)
 	if s.by == "" && m.lead.role != "" {
 		for _, v := range s.values {
 			if v.Peer == m.lead.role {
@@ -179,7 +183,7 @@ func (m *message) state(t trigger, next []string) (s *statement, n int) {
 			}
 		}
 	}
-	s.quoted = m.lead.chat || !m.lead.program && (prose > 0 || len(s.values) == 0)
+	s.quoted = m.lead.chat && (n == 0 || len(s.values) == 0) || !m.lead.program && (prose > 0 || len(s.values) == 0)
 	if !m.counts(s, t, prose) {
 		return nil, 0
 	}
@@ -255,17 +259,22 @@ func (m *message) gamely(t trigger) bool {
 // follow adds the values and ticks of the lines after a message, as long as these contain nothing else.
 func (m *message) follow(s *statement, t trigger, next []string, parts *[]string) (n int) {
 	var joined strings.Builder
-	taken := 0
+	var sides sides
+	taken, short := 0, len(m.units)-t.to < 3 && t.from < 3
 	for i, line := range next {
 		l := parse(line, true)
-		if len(l.units) == 0 && i == 0 {
+		if len(l.units) == 0 && (i == 0 || short && i == 1) {
 			continue
 		}
 		if !l.isValues() {
+			if short && isField(line) {
+				continue
+			}
 			break
 		}
 		joined.WriteString(l.text + " ; ")
 		taken = i + 1
+		sides.add(l)
 	}
 	if taken == 0 {
 		return 0
@@ -275,9 +284,13 @@ func (m *message) follow(s *statement, t trigger, next []string, parts *[]string
 	l.used = make([]bool, len(l.units))
 	l.findNames()
 	l.findTicks()
-	values, by := l.values(0, len(l.units))
-	if len(s.values) == 0 && len(values) > 0 {
-		s.values, s.by, n = values, by, taken
+	if len(s.values) == 0 {
+		if s.values, s.by, s.of = sides.values(); len(s.values) == 0 {
+			s.values, s.by = l.values(0, len(l.units))
+		}
+		if len(s.values) > 0 {
+			n = taken
+		}
 	}
 	if s.tickWord == "" {
 		if s.tick, s.tickWord = l.tickNear(trigger{}, trigger{to: len(l.units)}); s.tickWord != "" {
@@ -289,6 +302,15 @@ func (m *message) follow(s *statement, t trigger, next []string, parts *[]string
 	}
 	return n
 }
+
+// isField reports whether a line is a name and a text, as a report has below its heading: Game: Robo Siege 1.22.
+func isField(line string) bool {
+	name, text, ok := strings.Cut(strings.TrimSpace(line), ":")
+	return ok && name != "" && len(name) <= maxFieldName && len(strings.Fields(name)) < 4 && strings.HasPrefix(text, " ") && isLetter(name[0])
+}
+
+// maxFieldName is how many bytes the name of such a field has at most.
+const maxFieldName = 24
 
 // isValues reports whether a line holds values with names, and nothing else: no more than a few words with each.
 func (m *message) isValues() bool {
@@ -307,7 +329,8 @@ func (m *message) isValues() bool {
 	if t, ok := m.trigger(0); ok && t.strong || strings.HasSuffix(m.text, "?") {
 		return false
 	}
-	if n := len(m.units); n > 2 && m.units[n-1].kind == sum && m.units[n-2].kind == mark && words < 3 {
+	if n := len(m.units); n > 2 && (m.units[n-1].kind == sum || n == 4 && m.units[n-1].kind == number && len(m.units[n-1].text) >= minSum) &&
+		m.units[n-2].kind == mark && words < 3 {
 		return true // Bob: 5f3a91c7
 	}
 	labelled := len(m.ticks) > 0 || m.has(roles) || m.has(outcomes) || m.has(nouns) || len(m.named) > 0
@@ -320,7 +343,8 @@ func (m *message) has(words class) bool { return m.hasBefore(words, len(m.units)
 // hasBefore reports whether one of some words is among the units before a place.
 func (m *message) hasBefore(words class, to int) bool {
 	for i, u := range m.units[:min(to, len(m.units))] {
-		field := i+1 < len(m.units) && oneOf(m.units[i+1].text, ":|=") && words == stored
+		k := m.after(i)
+		field := k < len(m.units) && oneOf(m.units[k].text, ":|=") && words == stored
 		if u.kind != mark && (words.has(u.text) && !field || u.kind == other && elsewhereName(u.text) && (words == elsewhere || words == stored)) {
 			return true
 		}
@@ -483,6 +507,7 @@ func (m *message) plain(t trigger) bool {
 
 // findNames finds peers that have a number or a name: player 2, client "Bob".
 func (m *message) findNames() {
+	m.findNumbered()
 	for i, u := range m.units {
 		if u.kind != word || !(peerNouns.has(u.text) || u.text == "p" && i+1 < len(m.units) && m.units[i+1].joined) {
 			continue
@@ -524,6 +549,30 @@ func (m *message) findNames() {
 			m.named = append(m.named, named{m.token(k), i, k + 1})
 			m.used[k] = true
 		}
+	}
+}
+
+// findNumbered finds peers that two parts of a message or more begin with, under one word with a number each:
+// Actor 1: 5f3a; Actor 2: 77a0.
+func (m *message) findNumbered() {
+	var found []named
+	for i := 0; i+3 < len(m.units); i++ {
+		w, n, after, v := m.units[i], m.units[i+1], m.units[i+2], m.units[i+3]
+		if i > 0 && m.units[i-1].text != ";" || w.kind != word || n.kind != number || len(n.text) > 2 || after.text != ":" && after.text != "=" ||
+			v.kind != number && v.kind != sum || len(v.text) < minSum || (nouns | outcomes | stored | peerNouns).has(w.text) || tickWords()[w.text] != "" {
+			continue
+		}
+		if len(found) > 0 && w.text != m.units[found[0].from].text {
+			return
+		}
+		found = append(found, named{m.text[w.start:n.end], i, i + 2})
+	}
+	if len(found) < 2 {
+		return
+	}
+	m.named = append(m.named, found...)
+	for _, f := range found {
+		m.used[f.from], m.used[f.from+1] = true, true
 	}
 }
 

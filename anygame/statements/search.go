@@ -12,7 +12,8 @@ import (
 // words for a desync, the others of words for one of two peers.
 var stems = append(desyncStems, "remote", "client", "replay", "their", "guest", "peer", "player", "yours", "comput", "actual", "receiv", "local")
 
-var desyncStems = []string{"sync", "match", "mism", "differ", "diverg", "consist", "determin", "expect", "should be", "not equal"}
+var desyncStems = []string{"sync", "match", "mism", "differ", "diverg", "consist", "determin", "expect", "should be", "not equal", "check failed", "sum error", "crc error",
+	"hash error", "sum failure", "crc failure", "hash failure"}
 
 // oddStem is a part of the one stem that may be a part of a number with the text before it: should be12. Each line of a
 // shape has it, or none.
@@ -90,7 +91,7 @@ func (f *finder) onlyPeers(line []byte, end int) bool {
 // parts of words.
 var (
 	firm  = []string{"sync", "oos", "consist", "determin"}
-	loose = []string{"match", "mism", "differ", "diverg", "expect", "should be", "not equal", "!="}
+	loose = []string{"match", "mism", "differ", "diverg", "expect", "should be", "not equal", "check failed", "sum error", "crc error", "hash error", "failure", "!="}
 	vague = []string{"sum", "crc", "hash", "digest", "state", "rng", "rand", "seed", "diverg", "mismatch", "differ"}
 )
 

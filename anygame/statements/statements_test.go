@@ -27,6 +27,9 @@ func shown(log *tracediff.ClaimLog) string {
 		if c.HasTick {
 			s += " " + log.Dialect.TickName(c.Tick)
 		}
+		if c.Of != "" {
+			s += " " + c.Of + ":"
+		}
 		for _, v := range c.Values {
 			s += fmt.Sprintf(" %s=%s", v.Peer, v.Value)
 		}
@@ -71,7 +74,7 @@ func TestSaid(t *testing.T) {
 		{"Checksum for beat 1950 mismatched: 00ccd1fb (sim) != afb419d9 (Birchwater).", "1 beat 1950 sim=00ccd1fb Birchwater=afb419d9"},
 		{"Network out of sync seed: 87654321!=87654321 , hash: 3118210E!=31182108 Cycle 145", "1 cycle 145 one side=3118210E the other side=31182108"},
 		{"[t=00:19:50.721959][f=0029967] Sync error for Prototypestill in frame 29959 (got d82f83ab, correct is 3d628959)",
-			"1 frame 29959 actual=d82f83ab expected=3d628959 !Prototypestill"},
+			"1 frame 29959 Prototypestill=d82f83ab expected=3d628959 !Prototypestill"},
 		{"Checksum for frame 12 does not match saved (123 != 456)", "1 frame 12 one side=123 the other side=456"},
 		{`{"level":"error","msg":"desync detected","frame":120,"localHash":"0xabc1","remoteHash":"0xdef2"}`, "1 frame 120 local=0xabc1 remote=0xdef2 by local"},
 		{`level=error msg="checksum mismatch" tick=120 local=abc123 remote=def456`, "1 tick 120 local=abc123 remote=def456 by local"},
@@ -107,7 +110,7 @@ func TestSaid(t *testing.T) {
 		{"bob: we got a desync at turn 5, my hash was 1234abcd and alice's was 5678abcd", "1 turn 5 ~"},
 		{"Sync checksum from Bob for frame 991 is 0x1234, expected 0x4321", "1 frame 991 actual=0x1234 expected=0x4321"},
 		{"first divergence: tick 4410", "1 tick 4410 ~"},
-		{"State mismatch tick=4410 field=pos.x a=1.5 b=1.25", "1 tick 4410"},
+		{"State mismatch tick=4410 field=pos.x a=1.5 b=1.25", "1 tick 4410 pos.x: a=1.5 b=1.25"},
 		{"*** Desync *** client Bob (2) frame 991 local=0x1234 remote=0x4321", "1 frame 991 local=0x1234 remote=0x4321 by local !Bob"},
 		{"Gamestate hash mismatch between server (0x1a2b3c4d) and client (0x5e6f7a8b) at tick 9", "1 tick 9 server=0x1a2b3c4d client=0x5e6f7a8b"},
 		{"Client 'bob' reported a desync at tick 12 (client rng = 0000001F/00000020, client was at tick 13); server is now at tick 14", "1 tick 12 !bob ~"},
@@ -139,6 +142,21 @@ func TestSaid(t *testing.T) {
 		{"The simulation diverged at tick 500.", "1 tick 500 ~"},
 		{"It happened again. OOS on turn 153, the save is attached.", "1 turn 153 ~"},
 		{"we went out of sync on turn 153", "1 turn 153 ~"},
+		{"thread 'main' panicked at tests/replay.rs:61:5:\nassertion `left == right` failed: state hash differs at tick 77\n  left: 8116928441702991452\n right: 3308174512293300871",
+			"2 tick 77 left=8116928441702991452 right=3308174512293300871"},
+		{"assertion `left == right` failed\n  left: 5\n right: 6", ""},
+		{"Sim: Checksum error in frame 540.\nActor 1: 9223812093812093\nActor 2: 9223812093812094", "1 frame 540 Actor 1=9223812093812093 Actor 2=9223812093812094"},
+		{"Turn 88: my state hash = 5f01ac33; hashes of others: {\"ada\":\"5f01ac33\",\"bob\":\"77a0be12\"} => DESYNC", "1 turn 88 ada=5f01ac33 bob=77a0be12"},
+		{`{"level":"error","msg":"state checksum mismatch","tick":9120,"want":"c0a8","got":"c0a9"}`, "1 tick 9120 expected=c0a8 actual=c0a9"},
+		{"E 0:00:41:0212   _check: State mismatch on tick 812!\n  Remote hash: 2918271234\n  Local hash:  1177221003", "1 tick 812 remote=2918271234 local=1177221003 by local"},
+		{"checksum mismatch: got 1120,44,30 expected 1120,44,29 on side 2, turn 7", "1 turn 7 actual=1120,44,30 expected=1120,44,29"},
+		{"*** SYNC LOST *** (step 15066)\n   mine   : units=5021 rnd=881203 map=771\n   theirs : units=5021 rnd=881204 map=771", "1 step 15066 rnd: mine=881203 theirs=881204 by mine"},
+		{"Out Of Sync! Player 4 turn 132: sync value 18841232, local 18841231", "1 turn 132 the other side=18841232 local=18841231 by local !player 4"},
+		{"Random seed check failed at frame 2500. Ours: 182731, server: 182733.", "1 frame 2500 ours=182731 server=182733 by ours"},
+		{"Desync at SimFrame=4410 Object=Tank_12 Property=Health Server=80.0 Client=75.0", "1 frame 4410 Health of Tank_12: server=80.0 client=75.0"},
+		{"Desync Report\n=============\nGame:      Robo Siege 1.22\nFrame:     30411\nPlayer:    Kim\nExpected:  0x5511AA01\nActual:    0x5511AA02\nSubsystem: Projectiles",
+			"1 frame 30411 expected=0x5511AA01 actual=0x5511AA02"},
+		{"desync tick=77 expected_hash=12aa received_hash=12ab from=player_2", "1 tick 77 expected=12aa player_2=12ab !player_2"},
 	} {
 		if got := scanned(t, c.text); got != c.want {
 			t.Errorf("%s\n got %s\nwant %s", c.text, got, c.want)

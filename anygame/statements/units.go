@@ -36,8 +36,13 @@ func split(text string) (out []unit) {
 		case c == ' ':
 			i++
 		case isLetter(c) || isDigit(c) || c == '_' || (c == '-' || c == '+') && signed(text, i):
-			end := tokenEnd(text, i)
-			out = token(out, text, i, end)
+			end := listEnd(text, i)
+			if end > 0 {
+				out = append(out, unit{kind: value, text: text[i:end], start: i, end: end})
+			} else {
+				end = tokenEnd(text, i)
+				out = token(out, text, i, end)
+			}
 			i = end
 		default:
 			n := 1
@@ -52,6 +57,26 @@ func split(text string) (out []unit) {
 		}
 	}
 	return out
+}
+
+// listEnd returns where a checksum of several numbers ends that begins at a place: 1120,44,30. It is 0 if there is none:
+// numbers between brackets are a list of other things, and 1,120,440 is one number.
+func listEnd(text string, i int) int {
+	end, commas, plain := i, 0, true
+	for from := i; end < len(text); end++ {
+		if text[end] == ',' && end > from && end+1 < len(text) && isDigit(text[end+1]) {
+			plain = plain && (commas == 0 || end-from == 3)
+			commas, from = commas+1, end+1
+		} else if !isDigit(text[end]) {
+			plain = plain && end-from == 3
+			break
+		}
+	}
+	before := strings.TrimRight(text[:i], " ")
+	if commas < 2 || plain || end < len(text) && (isLetter(text[end]) || text[end] == '.') || before != "" && strings.IndexByte("[({,", before[len(before)-1]) >= 0 {
+		return 0
+	}
+	return end
 }
 
 // signed reports whether there is a sign before a number at a place.

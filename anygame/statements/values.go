@@ -34,6 +34,9 @@ func (m *message) values(from, to int) (out []tracediff.ClaimedValue, by string)
 			list[i].peer = cmp.Or(list[i].peer, list[i].name)
 		}
 	}
+	if out = m.byMap(list); out != nil {
+		return out, ""
+	}
 	if out, by = byRole(list); out != nil {
 		return out, by
 	}
@@ -59,7 +62,65 @@ func (m *message) values(from, to int) (out []tracediff.ClaimedValue, by string)
 			return []tracediff.ClaimedValue{{Peer: a.peer, Value: a.text}, {Peer: b.peer, Value: b.text}}, writer(a, b)
 		}
 	}
-	return byName(list)
+	if out, by = byName(list, m.thing() != ""); out == nil && len(list) == 2 && m.trusted() {
+		out, by = byHalf(list)
+	}
+	return out, by
+}
+
+// trusted reports whether a message has a strong phrase for a desync.
+func (m *message) trusted() bool {
+	t, ok := m.trigger(0)
+	return ok && t.strong
+}
+
+// byHalf returns two long values of one kind, of which only one has its peer: sync value 18841232, local 18841231.
+func byHalf(list []stated) ([]tracediff.ClaimedValue, string) {
+	a, b := list[0], list[1]
+	if a.kind != b.kind || len(a.text) < minSum || len(a.text) != len(b.text) || (a.role == "") == (b.role == "") || tracediff.EqualSums(a.text, b.text) {
+		return nil, ""
+	}
+	by := writer(a, b)
+	a.peer, b.peer = cmp.Or(a.peer, tracediff.OtherSide), cmp.Or(b.peer, tracediff.OtherSide)
+	return claimed([]stated{a, b}), by
+}
+
+// byMap returns the sums in a map from peers to sums within a message: {"ada":"5f01ac33","bob":"77a0be12"}.
+func (m *message) byMap(list []stated) []tracediff.ClaimedValue {
+	open := strings.LastIndexByte(m.text, '{')
+	if open <= 0 {
+		return nil
+	}
+	end := strings.IndexByte(m.text[open:], '}')
+	if end < 0 {
+		return nil
+	}
+	var of []stated
+	for _, v := range list {
+		if at := m.units[v.at].start; at < open || at > open+end {
+			continue
+		}
+		if v.name = m.key(v.at); v.name == "" {
+			return nil
+		}
+		of = append(of, v)
+	}
+	out, _ := byName(of, false)
+	return out
+}
+
+// key returns the key before a value in a map, "" if there is none.
+func (m *message) key(i int) string {
+	text := strings.TrimRight(m.text[:m.units[i].start], ` "'`)
+	if text == "" || text[len(text)-1] != ':' && text[len(text)-1] != '=' {
+		return ""
+	}
+	text = strings.TrimRight(text[:len(text)-1], ` "'`)
+	name := text[strings.LastIndexAny(text, ` {,"'`)+1:]
+	if low := strings.ToLower(name); nouns.has(low) || tickWords()[low] != "" || stored.has(low) {
+		return ""
+	}
+	return name
 }
 
 // stated returns the values between two units, with their labels.
@@ -137,12 +198,13 @@ func alike(list []stated, differ bool) ([]stated, bool) {
 	return of, slices.ContainsFunc(of, func(v stated) bool { return !tracediff.EqualSums(v.text, of[0].text) })
 }
 
-// byName returns the values of two peers or more that have their names before a mark.
-func byName(list []stated) ([]tracediff.ClaimedValue, string) {
+// byName returns the values of two peers or more that have their names before a mark. They may be short if the message
+// names what they are.
+func byName(list []stated, short bool) ([]tracediff.ClaimedValue, string) {
 	var of []stated
 	differ := false
 	for _, v := range list {
-		if v.name == "" || v.kind != sum && len(v.text) < 6 || v.name == "x" || v.name == "y" || v.name == "z" {
+		if v.name == "" || v.kind != sum && len(v.text) < minSum && !short || v.name == "x" || v.name == "y" || v.name == "z" {
 			return nil, ""
 		}
 		v.peer = v.name

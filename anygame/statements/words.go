@@ -38,6 +38,8 @@ const (
 	stored                        // words for data that is stored or sent, not simulated
 	perceived                     // words for desyncs of sound and pictures
 	pairing                       // other words of a line with two sums of one tick
+	fields                        // words before the name of a field that differs
+	entities                      // words before the name of an entity that differs
 )
 
 // lists are the words of each class.
@@ -46,7 +48,7 @@ var lists = [...]struct {
 	words string
 }{
 	{nouns, `checksum checksums crc crcs hash hashes sum sums digest digests state states rng random seed seeds statehash
-		gamestate simhash crc32 md5 chk cksum randomness rand`},
+		gamestate simhash crc32 md5 chk cksum randomness rand rnd`},
 	{playful, `state states rng random seed seeds statehash gamestate simhash simulation sim sync game gameplay netplay
 		lockstep rollback replay peer peers player players client host server remote turn tick frame prng randomness
 		world`},
@@ -54,7 +56,8 @@ var lists = [...]struct {
 	{numbering, `number num no nr id index count counter is was`},
 	{settled, `last confirmed previous good max maximum current now until oldest start synced per every next latest`},
 	{roles, `local remote server client host guest own ours our mine my theirs their his master slave authoritative
-		authority recorded replay ingame reference live saved stored original us them opponent peer self me you them yours`},
+		authority recorded replay ingame reference live saved stored original us them opponent peer self me you them yours left
+		right`},
 	{outcomes, `expected expecting actual got received found computed calculated correct want wanted have was
 		observed sent`},
 	{writers, `local own ours our mine my us i self me`},
@@ -120,6 +123,8 @@ var lists = [...]struct {
 	{perceived, `audio video subtitle subtitles sound music codec decoder mdec mpeg lip clock clocks ntp byte bytes seconds`},
 	{pairing, `for of at on in is the and vs versus but by sync synced game simulation sim world check checked compare compared
 		comparison player client peer`},
+	{fields, `field property prop component comp variable var member attribute attr column`},
+	{entities, `entity object obj unit actor node instance`},
 }
 
 // lexicon has the classes of each word.

@@ -60,12 +60,15 @@ var names13 = sync.OnceValue(func() []string {
 })
 
 // IsLog reports whether head, the leading bytes of a file, belong to a commands-out.log: one of its first lines is as
-// described. The last line may be cut off.
+// described. The last line may be cut off. A mismatch of something other than a cache is no sign: any game writes such.
 func IsLog(head []byte) bool {
 	for range 8 {
 		line, rest, whole := bytes.Cut(head, []byte("\n"))
-		if whole && ordersParse(bytes.TrimSuffix(line, []byte("\r"))).kind != unknown {
-			return true
+		if whole {
+			l := ordersParse(bytes.TrimSuffix(line, []byte("\r")))
+			if l.kind != unknown && (l.kind != cacheMismatch || bytes.Contains(bytes.ToLower(line), []byte("cache "))) {
+				return true
+			}
 		}
 		head = rest
 	}

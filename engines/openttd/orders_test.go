@@ -261,7 +261,7 @@ func TestHeader(t *testing.T) {
 }
 
 func TestNotALog(t *testing.T) {
-	for _, text := range []string{"", "hello\n", "cmd: hello\n", "\x89DOL\r\n\x1a\n", "start {}\n"} {
+	for _, text := range []string{"", "hello\n", "cmd: hello\n", "\x89DOL\r\n\x1a\n", "start {}\n", "checksum mismatch: got 1120 expected 1121\n"} {
 		if _, err := openttd.NewReader(strings.NewReader(text), "x"); !errors.Is(err, frame.ErrUnrecognized) {
 			t.Errorf("%q: %v", text, err)
 		}

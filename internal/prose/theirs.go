@@ -46,7 +46,7 @@ func name(s string, most int) string {
 }
 
 // ours are names that desynctool itself gives to peers, facts and moments, and that are not plain.
-var ours = []string{"first run", "second run", "another peer", "start state", "tick rate", "data hash", "mod checksum", "an unknown tick"}
+var ours = []string{"first run", "second run", "another peer", "one side", "the other side", "start state", "tick rate", "data hash", "mod checksum", "an unknown tick"}
 
 // quoted reports whether a text is a result of Name or Quote.
 func quoted(s string) bool {

@@ -17,6 +17,7 @@ type ClaimDocument struct {
 	Native         string                   `json:"native,omitempty"`
 	Peers          []string                 `json:"peers"` // accused
 	Values         []tracediff.ClaimedValue `json:"values"`
+	Of             string                   `json:"of,omitempty"` // what the values are, empty for checksums of the whole state
 	Standing       tracediff.Standing       `json:"standing"`
 	Contradictions []string                 `json:"contradictions"`
 	Omits          []string                 `json:"omits,omitempty"` // the facts that it leaves out; that does not make it wrong
@@ -41,7 +42,7 @@ func Claims(r *tracediff.Result) (out []ClaimDocument) {
 
 func claimDocument(r *tracediff.Result, c *tracediff.JudgedClaim) ClaimDocument {
 	doc := ClaimDocument{
-		Text: c.Text, Files: c.Files, Line: c.Pos.Line, Peers: list(c.Peers), Values: list(c.Values),
+		Text: c.Text, Files: c.Files, Line: c.Pos.Line, Peers: list(c.Peers), Values: list(c.Values), Of: c.Of,
 		Standing: c.Standing, Contradictions: list(c.Contradictions), Omits: c.Omits, Detail: detailDocuments(c.Detail),
 		By: c.By, SelfTest: c.SelfTest, Replay: c.Replay, Quoted: c.Quoted,
 	}

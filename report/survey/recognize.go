@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/desynctool/desynctool/anygame/statements"
 	"github.com/desynctool/desynctool/engines/engine/description"
 	"github.com/desynctool/desynctool/internal/file/limits"
 	"github.com/desynctool/desynctool/notation"
@@ -98,10 +99,26 @@ func (s *Survey) recognize(g *group, path string) {
 			return
 		}
 	}
+	if found != nil && whole && g.kind == description.Undescribed && isSaid(head, filepath.Base(path)) {
+		found = nil
+	}
 	binary := bytes.IndexByte(head, 0) >= 0
 	g.notation, g.text = found, g.text || !binary
 	g.binary = binary && (found != nil || !g.text)
 	g.medium = slices.ContainsFunc(media, func(magic string) bool { return bytes.HasPrefix(head, []byte(magic)) })
+}
+
+// isSaid reports whether most of a text is messages about a desync, whatever notation their lines resemble.
+func isSaid(text []byte, name string) bool {
+	log, err := statements.Scan(bytes.NewReader(text), name)
+	if err != nil {
+		return false
+	}
+	size := 0
+	for _, c := range log.Claims {
+		size += len(c.Text)
+	}
+	return 2*size > len(bytes.TrimSpace(text))
 }
 
 // recognized takes the groups that may be evidence, and notes what else there is.

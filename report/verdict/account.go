@@ -65,6 +65,8 @@ type Word struct {
 	// Sums are the peers by the checksum that they had at that tick according to the messages, in the order of the
 	// messages. There are none if they state none.
 	Sums []WordSum
+	// Others is how many other parts of the state differ at that tick according to the messages, if Claim is about one.
+	Others int
 	// Mutual are the pairs of peers that accuse each other there.
 	Mutual [][2]string
 	// Torn are peers with two checksums of that tick in the messages.
@@ -328,6 +330,7 @@ func (w *Word) sums(h *hearing) {
 	of := map[string]known{}
 	var order []stated
 	accuses, accused, torn := map[[2]string]bool{}, map[string]bool{}, map[string]bool{}
+	others := map[string]bool{} // parts of the state that differ
 	for i := range h.accounts {
 		a := &h.accounts[i]
 		for k := range a.Claims {
@@ -342,6 +345,10 @@ func (w *Word) sums(h *hearing) {
 					w.Accused = append(w.Accused, name)
 				}
 				accuses[[2]string{by, name}] = by != ""
+			}
+			if c.Of != w.Claim.Of {
+				others[c.Of] = c.Of != "" && c.Proves()
+				continue
 			}
 			for _, s := range h.states(a, c) {
 				switch before, known := of[s.peer]; {
@@ -358,6 +365,9 @@ func (w *Word) sums(h *hearing) {
 				}
 			}
 		}
+	}
+	for _, differs := range others {
+		w.Others += btoi(differs)
 	}
 	group := map[string]int{} // in w.Sums, by SumKey
 	for _, s := range order {

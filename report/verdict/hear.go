@@ -143,7 +143,7 @@ func (c *Conclusion) tell(e Evidence, w *Word) {
 // document returns a claim as a report has it.
 func (a *Account) document(c *tracediff.Claim) document.ClaimDocument {
 	doc := document.ClaimDocument{
-		Text: c.Text, Files: []string{a.File}, Line: c.Pos.Line, Peers: append([]string{}, c.Peers...), Values: append([]tracediff.ClaimedValue{}, c.Values...),
+		Text: c.Text, Files: []string{a.File}, Line: c.Pos.Line, Peers: append([]string{}, c.Peers...), Values: append([]tracediff.ClaimedValue{}, c.Values...), Of: c.Of,
 		Standing: tracediff.Unchecked, Contradictions: []string{}, By: c.By, SelfTest: c.SelfTest, Replay: c.Replay, Quoted: c.Quoted,
 	}
 	if c.HasTick {

@@ -107,6 +107,12 @@ func sumsTold(w *verdict.Word) string {
 	if n := len(w.Sums) - maxTold; n > 0 {
 		parts = append(parts, prose.Count(n, "more checksum is stated", "more checksums are stated"))
 	}
+	if of := w.Claim.Of; of != "" {
+		parts[0] = of + ": " + parts[0]
+	}
+	if w.Others > 0 {
+		right += "; " + prose.Count(w.Others, "other value differs", "other values differ") + " too"
+	}
 	return text + ": " + strings.Join(parts, ", ") + right + "."
 }
 
@@ -120,6 +126,12 @@ func sumTold(g *verdict.WordSum) string {
 		verb = "have"
 	}
 	switch {
+	case len(g.Peers) == 1 && g.Peers[0] == "expected":
+		return sum + " was expected"
+	case len(g.Peers) == 1 && g.Peers[0] == "actual":
+		return sum + " was found"
+	case len(g.Peers) == 1 && slices.Contains([]string{"computed", "calculated", "received"}, g.Peers[0]):
+		return sum + " was " + g.Peers[0]
 	case len(g.Peers) == 0:
 		return "the log's own is " + sum
 	case g.Right:
@@ -227,6 +239,9 @@ func tellPeers(c *verdict.Conclusion) (found, evidence string) {
 		}
 	}
 	evidence = "by the checksums in the messages"
+	if w.Claim.Of != "" {
+		evidence = "by the values in the messages"
+	}
 	if c.Majority > 0 {
 		evidence += "; the majority may be wrong"
 	}
@@ -242,6 +257,9 @@ func tellClaims(c *verdict.Conclusion) (found, evidence string) {
 	case verdict.WordReplay:
 		return "the replay departs", quote
 	case verdict.WordSums:
+		if c.Word.Claim.Of != "" {
+			return "two values of one tick", quote
+		}
 		return "two checksums of one tick", quote
 	case verdict.WordQuoted:
 		return "quoted, perhaps", quote
