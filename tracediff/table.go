@@ -23,7 +23,7 @@ func (r *Reader) parseRow(line []byte) (bool, error) {
 	}
 	var value []byte
 	cells := 0
-	for ; more; cells++ {
+	for ; more && !(cells == len(g.columns) && isNote(rest, g.sep)); cells++ {
 		var cell []byte
 		cell, rest, more = cutCell(rest, g.sep)
 		if cells == g.column {
@@ -57,6 +57,11 @@ func cutCell(row []byte, sep byte) (cell, rest []byte, more bool) {
 		more = len(rest) > 0
 	}
 	return bytes.TrimSpace(cell), rest, more
+}
+
+// isNote reports whether a person's note follows a row between blanks: <--- here.
+func isNote(rest []byte, sep byte) bool {
+	return sep == ' ' && len(rest) > 0 && strings.IndexByte("<#!*(/-=", rest[0]) >= 0
 }
 
 // cutQuoted is cutCell for a cell in quotes. It may contain separators and doubled quotes.
@@ -141,7 +146,7 @@ func isRow(line []byte, sep byte, columns int) bool {
 	first, rest, more := cutCell(line, sep)
 	_, ok := parseUint(first, math.MaxUint64)
 	n := 0
-	for ; more && ok; n++ {
+	for ; more && ok && !(n == columns && isNote(rest, sep)); n++ {
 		var cell []byte
 		cell, rest, more = cutCell(rest, sep)
 		ok = len(cell) == 0 || isChecksum(cell)
