@@ -296,7 +296,17 @@ func (r *reader) points(n int, phase tracediff.Phase) bool {
 	if !ok {
 		return false
 	}
-	if r.peer >= 0 && r.number(roles.peerName(r.matched.values)) != r.peer {
+	only := -1 // the point of the peer that is wanted
+	if roles.sides != nil {
+		for i, name := range roles.sides {
+			if r.number(name) == r.peer {
+				only = i
+			}
+		}
+		if only < 0 {
+			return true
+		}
+	} else if r.peer >= 0 && r.number(roles.peerName(r.matched.values)) != r.peer {
 		return true
 	}
 	if tick != r.tick && len(r.nth) > 0 {
@@ -319,6 +329,9 @@ func (r *reader) points(n int, phase tracediff.Phase) bool {
 		}
 	}
 	for i := range roles.points {
+		if only >= 0 && i != only {
+			continue
+		}
 		r.hold(n*maxSlots+i, tick, &roles.points[i], scope, phase, named)
 	}
 	return true

@@ -33,7 +33,8 @@ type roles struct {
 	tickWord string
 	tickHex  bool
 	points   []point
-	peer     int // number of the slot, -1 if there is none
+	sides    []string // the peers of the points, if each point is of another peer
+	peer     int      // number of the slot, -1 if there is none
 	peerWord string
 	scope    int
 	// scopeWord precedes the values of scope that are numbers.
@@ -113,6 +114,9 @@ func resolve(columns []column) (roles, bool) {
 	} else if tick.name != "" { // checksum(617) = 577090037
 		lend(columns, r.tick)
 	}
+	if named && r.findSides(columns, rows) {
+		return r, true
+	}
 	sums, worded := findSums(columns, r.tick, rows, named)
 	if len(sums) == 0 && named {
 		sums = findSteady(columns, r.tick, rows)
@@ -137,6 +141,62 @@ func resolve(columns []column) (roles, bool) {
 	}
 	r.discriminate(columns)
 	return r, true
+}
+
+// fewestRows is how many lines show at least that two columns are the checksums of two peers.
+const fewestRows = 3
+
+// findSides finds the checksums of several peers on one line: tick=100 host=5f3a91c7 guest=5f3a91c7. One of them at least
+// is called by the role of its peer, and they are equal in half of the lines, as two checksums of one peer are not. A log
+// that tells its own checksum from others is the log of one peer.
+func (r *roles) findSides(columns []column, rows int) bool {
+	if rows < fewestRows {
+		return false
+	}
+	var list []int
+	known := false
+	ticks := columns[r.tick].figures.distinct
+	for i := range columns {
+		c := &columns[i]
+		name, ok := c.side()
+		if i == r.tick || c.word || c.unit || c.glued || 5*c.figures.integers < 4*rows || !c.figures.scattered(rows, ticks, 4, 4) || slices.Contains(r.sides, name) {
+			continue
+		}
+		if len(list) > 0 && 2*alikeRows(columns[list[0]].values, c.values) < rows {
+			continue
+		}
+		list, r.sides = append(list, i), append(r.sides, name)
+		known = known || ok
+	}
+	if len(list) < 2 || !known || slices.ContainsFunc(r.sides, func(name string) bool { return hasPart(name, locally+remotely) }) {
+		r.sides = nil
+		return false
+	}
+	for _, i := range list {
+		c := &columns[i]
+		r.points = append(r.points, point{sums: []sum{{slot: i, word: c.name, hex: c.figures.letters > 0}}})
+	}
+	return true
+}
+
+// side returns the peer that a column is called after, and whether it is a role: host_hash, "guest checksum".
+func (c *column) side() (name string, role bool) {
+	for _, text := range []string{c.name, c.qualifier} {
+		if of := sideOf(text); of != "" {
+			return of, true
+		}
+	}
+	return c.name, false
+}
+
+// sideOf returns the part of a name that is a role, empty if none is.
+func sideOf(name string) string {
+	for _, part := range vocabulary.Parts(name) {
+		if peerWord(part) {
+			return part
+		}
+	}
+	return ""
 }
 
 // alikeRows returns how many rows have the same value in two columns.

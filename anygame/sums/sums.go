@@ -53,7 +53,7 @@ func Learn(sample []byte, name string) *Pattern {
 	if len(list) == 0 {
 		return nil
 	}
-	named := func(t template) bool { return t.roles.peer >= 0 }
+	named := func(t template) bool { return t.roles.peer >= 0 || t.roles.sides != nil }
 	return &Pattern{records: form, templates: list, peers: slices.ContainsFunc(list, named)}
 }
 

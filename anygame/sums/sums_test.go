@@ -225,6 +225,17 @@ var logs = []struct{ name, log, want, title string }{
 			"[client1]\ntick=3 sum=0x9f3acc01\ntick=4 sum=0x8f3acc01\ntick=5 sum=0x6f3acc01\n", "",
 	},
 	{
+		"checksums of two peers on a line",
+		"tick=1 host=9f3acc01 guest=9f3acc01\ntick=2 host=8f3acc01 guest=8f3acc01\ntick=3 host=7f3acc01 guest=6f3acc01\n",
+		"[host]\ntick=1 sum=0x9f3acc01\ntick=2 sum=0x8f3acc01\ntick=3 sum=0x7f3acc01\n" +
+			"[guest]\ntick=1 sum=0x9f3acc01\ntick=2 sum=0x8f3acc01\ntick=3 sum=0x6f3acc01\n", "",
+	},
+	{
+		"two checksums of one peer are not of two",
+		"tick=1 state=9f3acc01 copy=9f3acc01\ntick=2 state=8f3acc01 copy=8f3acc01\ntick=3 state=7f3acc01 copy=7f3acc01\n",
+		"tick=1 sum=0x9f3acc01\ntick=2 sum=0x8f3acc01\ntick=3 sum=0x7f3acc01\n", "",
+	},
+	{
 		"no word for the tick",
 		"SYNC 1 a1b2c3d4\nSYNC 2 b1b2c3d4\nSYNC 3 91b2c3d4\n",
 		"tick=1 sum=0xa1b2c3d4\ntick=2 sum=0xb1b2c3d4\ntick=3 sum=0x91b2c3d4\n", "",

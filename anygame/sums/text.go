@@ -521,7 +521,7 @@ func accept(list []*group, lines int) []template {
 		fixed := g.fix()
 		r, ok := resolve(g.columns)
 		told := 2*g.good < most
-		if !ok || told && r.peer < 0 && !r.own(g.columns) {
+		if !ok || told && r.peer < 0 && r.sides == nil && !r.own(g.columns) {
 			continue
 		}
 		form := g.template.trim(&r)
