@@ -43,7 +43,8 @@ func (a *archive) peel(f files.File, size int64) (*node, error) {
 	}
 	head = head[:n]
 	short := head[:min(n, paste.HeadLen)]
-	if compression.Packing(head) != "" || known.Whole(short) != "" && !paste.IsSideBySide(short) {
+	whole := known.Whole(short) != "" && !paste.IsSideBySide(short)
+	if compression.Packing(head) != "" || whole && !paste.HasFences(head[:min(n, paste.PostLen)]) {
 		return nil, nil
 	}
 	found, err := paste.Peel(head, known)
@@ -70,6 +71,9 @@ func (a *archive) peel(f files.File, size int64) (*node, error) {
 		return nil, nil
 	case err != nil:
 		return nil, fmt.Errorf("%s: %w", a.path, err)
+	}
+	if whole && found.Alone() {
+		return nil, nil // it is read as it is
 	}
 	for _, note := range found.Notes {
 		a.tree.notes = append(a.tree.notes, files.Note{Path: a.path, Text: a.path + ": " + note})

@@ -31,6 +31,9 @@ type Known struct {
 	// Takes returns how the reader of a format takes a file with lines missing. If it is nil, all readers take
 	// excerpts.
 	Takes func(format string) Way
+	// Ticks returns the ticks of a text that has a checksum for each, in the log of any program; none for other texts.
+	// If it is nil, no such logs are looked for.
+	Ticks func(text []byte) []uint64
 }
 
 // Way is how the reader of a format takes a file with lines missing.
@@ -86,6 +89,8 @@ type File struct {
 	Name   string // base name
 	Format string // "" of a whole text in UTF-16 in which nothing is known
 	Text   []byte // an excerpt if lines are missing
+
+	label string // the line before it, if that may name its machine
 }
 
 // Alone reports whether the text is one file with something around it.
@@ -130,7 +135,8 @@ type peeler struct {
 	hunks int
 
 	files []File
-	posts int // files that are not of a diff
+	posts int    // files that are not of a diff
+	label string // the last line before a block that may name its machine
 	diffs int
 	notes []string
 	noted map[string]bool
@@ -173,6 +179,11 @@ func (p *peeler) run() error {
 			return err
 		}
 	}
+	for _, p.text = range texts {
+		if p.blocks(); len(p.files) > 0 {
+			break
+		}
+	}
 	return nil
 }
 
@@ -212,6 +223,9 @@ func (p *peeler) search(begin func(ls *lines, fenced *fence) (bool, error)) erro
 				in = inner
 				continue
 			}
+		}
+		if line := ls.peek(); in == nil && isLabel(line) {
+			p.label = named(line)
 		}
 		shape := ls.shape()
 		if vain[shape] < maxTries {
@@ -294,7 +308,8 @@ func (p *peeler) post(b *body, format string, text []byte) error {
 		p.note("the text before line %d is left out", start)
 	}
 	p.posts++
-	p.files = append(p.files, File{Format: format, Text: text})
+	p.files = append(p.files, File{Format: format, Text: text, label: p.label})
+	p.label = ""
 	return nil
 }
 
@@ -302,13 +317,23 @@ func (p *peeler) post(b *body, format string, text []byte) error {
 func (p *peeler) named() []File {
 	one := len(p.files) == 1 || p.posts == 0 && p.diffs == 1
 	post, out := 0, p.files
+	labels := map[string]bool{"": true}
+	for _, f := range out {
+		if labels[f.label] { // one without, or two with the same
+			labels = nil
+			break
+		}
+		labels[f.label] = true
+	}
 	for i := range out {
 		f := &out[i]
 		if f.Folder == "" {
 			post++
 			f.Name = "paste.txt"
 			if !one {
-				f.Folder = fmt.Sprintf("post%d", post)
+				if f.Folder = f.label; labels == nil {
+					f.Folder = fmt.Sprintf("post%d", post)
+				}
 			}
 		}
 	}

@@ -3,8 +3,10 @@ package formats
 import (
 	"bytes"
 
+	"github.com/desynctool/desynctool/anygame/sums"
 	"github.com/desynctool/desynctool/archive/paste"
 	"github.com/desynctool/desynctool/engines/engine"
+	"github.com/desynctool/desynctool/tracediff"
 )
 
 // loose reports whether the signs of a format are too weak to look for it inside other texts.
@@ -52,5 +54,31 @@ func Pasted() paste.Known {
 			}
 			return paste.WholeOnly
 		},
+		Ticks: ticksOf,
+	}
+}
+
+// ticksOf returns the ticks of a log of any program, or of a table of checksums.
+func ticksOf(text []byte) (out []uint64) {
+	var source interface {
+		Next() (*tracediff.Record, error)
+	}
+	var err error
+	if pattern := sums.Learn(text, "paste"); pattern != nil {
+		source, err = pattern.Format().Read(bytes.NewReader(text), "paste", 0)
+	} else if tracediff.Sniff(text) == tracediff.Table {
+		source, err = tracediff.NewReader(bytes.NewReader(text), "paste", tracediff.ReadOptions{})
+	}
+	if err != nil || source == nil {
+		return nil
+	}
+	for {
+		r, err := source.Next()
+		if err != nil {
+			return out
+		}
+		if r.Checkpoint != nil {
+			out = append(out, r.Checkpoint.Tick)
+		}
 	}
 }

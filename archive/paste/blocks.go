@@ -1,0 +1,227 @@
+package paste
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// PostLen is how many bytes a text has at most in which blocks are looked for.
+const PostLen = 256 << 10
+
+// HasFences reports whether a text has lines that open and close blocks.
+func HasFences(text []byte) bool {
+	return bytes.Count(text, []byte("\n```")) > 1 || bytes.Count(text, []byte("\n~~~")) > 1 || bytes.Contains(text, []byte("[/code]")) || bytes.Contains(text, []byte("</pre>"))
+}
+
+// block is a part of a post that is set apart: between fences, indented, a table, or a paragraph.
+type block struct {
+	label string // the short line before it
+	set   bool   // between fences, or a table
+	text  []byte
+	ticks []uint64
+}
+
+// blocks takes the logs with checksums out of a post that people wrote. Several are the logs of several machines if they
+// have ticks in common, and labels or fences:
+//
+//	Server:
+//	    step 1200 crc=0x11223344
+//	Client (Tom):
+//	    step 1200 crc=0x11223345
+func (p *peeler) blocks() {
+	if p.known.Ticks == nil || len(p.text) > PostLen {
+		return
+	}
+	var found []block
+	for _, b := range split(p.text) {
+		if b.ticks = p.known.Ticks(b.text); len(b.ticks) > 0 {
+			found = append(found, b)
+		}
+	}
+	if len(found) > 1 && apart(found) && inCommon(found) {
+		p.note("%d logs with checksums were found in the text, which is left out", len(found))
+		for i, b := range found {
+			folder := b.label
+			if folder == "" {
+				folder = fmt.Sprintf("post%d", i+1)
+			}
+			p.files = append(p.files, File{Folder: folder, Name: "paste.txt", Text: b.text})
+		}
+		return
+	}
+	if len(found) == 1 && len(p.known.Ticks(p.text)) == 0 {
+		p.note("the text around a log with checksums is left out")
+		p.posts++
+		p.files = append(p.files, File{Text: found[0].text})
+	}
+}
+
+// apart reports whether blocks are set apart so that each may be of another machine: all have labels, no two the same, or
+// none has one and all are set.
+func apart(list []block) bool {
+	seen := map[string]bool{}
+	for _, b := range list {
+		if b.label != "" && seen[b.label] || (b.label == "") != (list[0].label == "") || b.label == "" && !b.set {
+			return false
+		}
+		seen[b.label] = true
+	}
+	return true
+}
+
+// inCommon reports whether two blocks have a tick in common.
+func inCommon(list []block) bool {
+	seen := map[uint64]bool{}
+	for _, b := range list {
+		own := slices.Compact(slices.Sorted(slices.Values(b.ticks)))
+		if slices.ContainsFunc(own, func(t uint64) bool { return seen[t] }) {
+			return true
+		}
+		for _, t := range own {
+			seen[t] = true
+		}
+	}
+	return false
+}
+
+// split returns the blocks of a text.
+func split(text []byte) (list []block) {
+	ls := &lines{text: text}
+	label := ""
+	add := func(set bool, lines [][]byte) {
+		list = append(list, block{label: label, set: set, text: append(bytes.Join(dedent(lines), []byte{'\n'}), '\n')})
+		label = ""
+	}
+	for !ls.ended() {
+		if f := opens(ls); f != nil {
+			var inside [][]byte
+			for !ls.ended() && !f.closes(ls.peek()) {
+				inside = append(inside, ls.next())
+			}
+			if !ls.ended() {
+				ls.next()
+			}
+			add(true, inside)
+			continue
+		}
+		kind := kindOf(ls.peek())
+		if kind == emptyLine {
+			ls.next()
+			continue
+		}
+		var run [][]byte
+		for !ls.ended() && (kindOf(ls.peek()) == kind || kind == indentedLine && kindOf(ls.peek()) == emptyLine) {
+			line := ls.peek()
+			if kind == proseLine && len(run) > 0 && isLabel(line) {
+				break
+			}
+			if kind == proseLine && opensBlock(line) {
+				break
+			}
+			run = append(run, ls.next())
+		}
+		if kind == proseLine && isLabel(run[0]) {
+			label = named(run[0])
+			run = run[1:]
+		}
+		if len(run) > 0 {
+			add(kind == tableLine, run)
+		}
+	}
+	return list
+}
+
+// opensBlock reports whether a line opens a block between fences.
+func opensBlock(line []byte) bool { return opens(&lines{text: line}) != nil }
+
+// lineKind is how a line is set.
+type lineKind int
+
+const (
+	emptyLine lineKind = iota // it is empty
+	proseLine
+	indentedLine
+	tableLine
+)
+
+func kindOf(line []byte) lineKind {
+	rest := bytes.TrimLeft(line, " \t")
+	switch {
+	case len(rest) == 0:
+		return emptyLine
+	case rest[0] == '|' && bytes.Count(rest, []byte{'|'}) > 2:
+		return tableLine
+	case len(line)-len(rest) > 1 || line[0] == '\t':
+		return indentedLine
+	}
+	return proseLine
+}
+
+// dedent takes the indentation that all lines have off them. Rows of Markdown's tables become cells between tabs.
+func dedent(lines [][]byte) (out [][]byte) {
+	width := -1
+	for _, line := range lines {
+		if n := len(line) - len(bytes.TrimLeft(line, " \t")); n < len(line) && (width < 0 || n < width) {
+			width = n
+		}
+	}
+	for _, line := range lines {
+		line = line[min(len(line), max(width, 0)):]
+		if kindOf(line) == tableLine {
+			if len(bytes.Trim(line, "|-: \t")) == 0 {
+				continue // its rule
+			}
+			cells := bytes.Split(bytes.Trim(line, "| \t"), []byte{'|'})
+			for i := range cells {
+				cells[i] = bytes.Trim(cells[i], " \t*`")
+			}
+			line = bytes.Join(cells, []byte{'\t'})
+		}
+		out = append(out, line)
+	}
+	return out
+}
+
+// maxLabel is how many bytes a label has at most.
+const maxLabel = 60
+
+// isLabel reports whether a line is the label of what follows: it is short, and ends with a colon or is a heading.
+func isLabel(line []byte) bool {
+	text := bytes.TrimRight(bytes.Trim(line, " \t"), "*_")
+	if len(text) == 0 || len(text) > maxLabel {
+		return false
+	}
+	return text[len(text)-1] == ':' || bytes.HasSuffix(bytes.TrimRight(text, "*_"), []byte{':'}) || bytes.HasPrefix(bytes.TrimLeft(text, "#"), []byte{' '}) && text[0] == '#'
+}
+
+// about are words of labels that do not tell whose log follows.
+var about = []string{"and", "log", "logs", "logfile", "output", "console", "trace", "the", "my", "here", "is", "from", "on", "of", "file"}
+
+// named returns the name of a machine in a label: "Client (Tom)" of "**Client log (Tom):**".
+func named(label []byte) string {
+	text := strings.Trim(string(label), " \t#*_:`")
+	var kept []string
+	for _, word := range strings.Fields(text) {
+		if !slices.Contains(about, strings.ToLower(strings.Trim(word, "':,"))) {
+			kept = append(kept, word)
+		}
+	}
+	name := strings.Join(kept, " ")
+	if name == "" {
+		name = text
+	}
+	name = strings.Map(func(r rune) rune {
+		if r == '/' || r == '\\' || r == utf8.RuneError || !unicode.IsPrint(r) {
+			return '_'
+		}
+		return r
+	}, name)
+	if name = strings.TrimLeft(name, ". "); name == "" {
+		return "post"
+	}
+	return name
+}

@@ -1,0 +1,84 @@
+package paste
+
+import (
+	"bytes"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// anyGame knows logs with lines such as "t 12 5f3a", as programs write them that are not known otherwise.
+var anyGame = Known{
+	Whole: known.Whole, Lines: known.Lines,
+	Ticks: func(text []byte) (out []uint64) {
+		for line := range bytes.Lines(text) {
+			f := bytes.Fields(line)
+			if len(f) < 2 || string(f[0]) != "t" {
+				continue
+			}
+			n, err := strconv.ParseUint(string(f[1]), 10, 64)
+			if err != nil {
+				return nil
+			}
+			out = append(out, n)
+		}
+		if len(out) < 2 || len(out) < bytes.Count(text, []byte("\n"))/2+1 {
+			return nil
+		}
+		return out
+	},
+}
+
+// TestBlocks takes logs of no known format out of posts.
+func TestBlocks(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		want []string
+	}{
+		{"Server log:\n    t 1 aa\n    t 2 bb\n\nClient log (Tom):\n    t 1 aa\n    t 2 bc\n", []string{"Server/t 1 aa\nt 2 bb\n\n", "Client (Tom)/t 1 aa\nt 2 bc\n"}},
+		{"Host:\nt 1 aa\nt 2 bb\nGuest:\nt 1 aa\nt 2 bc\n", []string{"Host/t 1 aa\nt 2 bb\n", "Guest/t 1 aa\nt 2 bc\n"}},
+		{"mine\n```\nt 1 aa\nt 2 bb\n```\nhis\n```\nt 1 aa\nt 2 bc\n```\n", []string{"post1/t 1 aa\nt 2 bb\n", "post2/t 1 aa\nt 2 bc\n"}},
+		{"It goes wrong here:\n\n```\nt 1 aa\nt 2 bb\n```\nAny idea? It is a long text about many other things that is no log at all.\n\nThanks\nto\nall\nof you\n", []string{"/t 1 aa\nt 2 bb\n"}},
+		{"A table of many things follows here\nand here\nand here\nand here\n\n| t | 1 | aa |\n|---|---|---|\n| t | 2 | bb |\n", []string{"/t\t1\taa\nt\t2\tbb\n"}},
+		{"t 1 aa\nt 2 bb\n\nt 3 aa\nt 4 bb\n", nil},                                  // one log with an empty line
+		{"Pass 1:\n  t 1 aa\n  t 2 bb\nPass 2:\n  t 3 aa\n  t 4 bb\n", nil},          // no tick in common
+		{"Host:\n```\nt 1 aa\nt 2 bb\n```\nHost:\n```\nt 1 aa\nt 2 bb\n```\n", nil},  // twice the same
+		{"Host:\n  t 1 aa\n  t 2 bb\n\nsome text here\n\n  t 1 aa\n  t 2 bc\n", nil}, // of whom?
+		{"# Only prose\n\nt is a letter\n", nil},
+	} {
+		p, err := Peel([]byte(c.text), anyGame)
+		if c.want == nil {
+			if !errors.Is(err, ErrNone) {
+				t.Errorf("%q: %v, %v", c.text, p, err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("%q: %v", c.text, err)
+			continue
+		}
+		var got []string
+		for _, f := range p.Files {
+			got = append(got, f.Folder+"/"+string(f.Text))
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%q\n got %q\nwant %q", c.text, got, c.want)
+		}
+	}
+}
+
+// TestLabelNames makes names of folders of any labels.
+func TestLabelNames(t *testing.T) {
+	for label, want := range map[string]string{
+		"**Client log (Tom):**": "Client (Tom)", "### Host": "Host", "../../etc:": "_.._etc", "log:": "log", "Bob's log:": "Bob's", "\x1b[31mRed\x00:": "_[31mRed_", "...:": "post",
+	} {
+		if got := named([]byte(label)); got != want {
+			t.Errorf("%q: %q, want %q", label, got, want)
+		}
+	}
+	if long := named([]byte(strings.Repeat("ä", 29) + ":")); len(long) > maxLabel {
+		t.Error(long)
+	}
+}
