@@ -652,9 +652,9 @@ namespace Desynctool
         internal readonly Cells Cells = new Cells();
 
         readonly Table table;
-        readonly int width; // 0 for strings and bytes
-        readonly Bytes data = new Bytes(), present = new Bytes();
-        readonly List<int> ends = new List<int>(); // of contents, where there is no width
+        internal readonly int width; // 0 for strings and bytes
+        internal readonly Bytes data = new Bytes(), present = new Bytes();
+        internal readonly List<int> ends = new List<int>(); // of contents, where there is no width
 
         static readonly int[] Widths = { 0, 1, 1, 2, 4, 8, 1, 2, 4, 8, 4, 8, 8, 0, 0, 8 };
 
@@ -669,7 +669,7 @@ namespace Desynctool
 
         internal void Clear() { data.Clear(); present.Clear(); ends.Clear(); }
 
-        void Fill(int rows) // up to there with absent values
+        internal void Fill(int rows) // up to there with absent values
         {
             int n = rows - present.Length;
             if (n <= 0) return;
@@ -688,6 +688,8 @@ namespace Desynctool
         }
 
         void Put(ulong bits) { for (int i = 0; i < width; i++) data.U8((byte)(bits >> 8 * i)); }
+
+        internal void SetBits(ulong bits) { Next(width > 0); Put(bits); }
 
         public void Set(bool v) { Next(Type == ColumnType.Bool); Put(v ? 1u : 0u); }
 

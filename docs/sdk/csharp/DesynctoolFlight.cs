@@ -1,0 +1,1171 @@
+// SPDX-License-Identifier: MIT-0
+// Copyright 2026 The desynctool authors
+
+// A flight recorder for a game that is shipped. Copy this file and Desynctool.cs into a project; it needs C# 7 and .NET
+// Standard 2.0, no packages and no unsafe code.
+//
+// It keeps the last ticks in a fixed amount of memory: orders, hashes, and all that the state changed, so that the state of
+// any of these ticks can be rebuilt. When the peers find that their states differ, it finds the first tick, the system,
+// the columns, the rows and their values, by packets of at most 1000 bytes that the game carries between its peers. Then
+// every peer has the same report. docs/exchange.md specifies the packets; c/desynctool_flight.h is the same in C.
+//
+// In each tick, and once before the first one without Tick:
+//
+//     flight.Tick(tick, orders);          the orders that the tick is about to apply
+//     flight.System("Movement", world);   after each system, if the game can
+//     flight.State(tick + 1, world);      the state after the tick: the one before the orders of tick + 1
+//
+// and as often as the game reads its network:
+//
+//     flight.Receive(from, bytes, n);     a packet that peer number `from` sent
+//     while ((n = flight.Send(milliseconds, out to, packet)) > 0) ...   what is to be sent to peer number `to`
+//
+// After the constructor, no call allocates memory that grows with the ticks but Text, Snapshot and Files, no call waits, and
+// none but Files touches a file. A call in the wrong order is an InvalidOperationException that names it. Packets of any
+// content throw nothing. Calls are not safe from several threads at a time.
+using System;
+using System.Collections.Generic;
+using System.Globalization;
+using System.IO;
+using System.Text;
+
+namespace Desynctool
+{
+    public enum FlightStatus
+    {
+        /// <summary>It records, and compares hashes.</summary>
+        Watching,
+        /// <summary>It records no more: the peers look for what differs.</summary>
+        Asking,
+        /// <summary>There is a report.</summary>
+        Found,
+        /// <summary>The others did not answer.</summary>
+        Silent
+    }
+
+    /// <summary>State points From to To are kept, and the ticks need Bytes of Of bytes. Twice the ticks need about More bytes of
+    /// budget more.</summary>
+    public struct FlightKept
+    {
+        public ulong From, To;
+        public long Bytes, Of, More;
+    }
+
+    public sealed class FlightOptions
+    {
+        /// <summary>Bytes in all. Twice the state must leave an eighth for what changes.</summary>
+        public int Budget = 8 << 20;
+        /// <summary>Only tables that Touch names since the last call are compared.</summary>
+        public bool Marked;
+        /// <summary>States are predicted until Confirm.</summary>
+        public bool Rollback;
+        /// <summary>Bytes of differing values in a report, at most.</summary>
+        public int Values = 65536;
+        /// <summary>A peer that joins later: History of the peer that sent it the state; else 0.</summary>
+        public ulong History;
+        /// <summary>How many rows a table can have, by its label. Without it twice as many as at the start, at least 64.</summary>
+        public readonly Dictionary<string, int> Rows = new Dictionary<string, int>();
+        /// <summary>Strings and bytes of which more than 52 bytes are kept, by "Label Component.field": so many bytes, at most
+        /// 4096. In C the column has an array of that size.</summary>
+        public readonly Dictionary<string, int> Sizes = new Dictionary<string, int>();
+    }
+
+    public sealed class FlightRecorder
+    {
+        public const int PacketSize = 1000, MaxPeers = 64;
+
+        // What it keeps. The state is kept twice: `live` is the state at the last point, `past` is one that was rebuilt. A
+        // row stays in its slot while it exists. The ring has what cells contained before they changed: copying that back,
+        // the latest first, leads to earlier states.
+        const int TextKept = 52, ValueMost = 200, MaxNames = 256, NameMost = 63, Head = 20, Body = PacketSize - Head - 4, Parts = 31, Groups = 4;
+        const int QueueMost = 8, WorkMost = 1024, ListedMost = 32, Chunk = 960, Chunks = 128, MostSent = 1 << 19, MostSpent = 64, Rounds = 12;
+        const ulong Wait = 3000; // ms after which a peer is gone that sends nothing
+        const int EndOfTick = 0xffff, IdentitySize = 17; // alive, key, key2
+        const int Beat = 1, Alert = 2, Question = 3, Answer = 4, ReportKind = 5, Got = 6;
+        const int AskForStatus = 1, AskForHistory = 2, AskForSteps = 3, AskForTables = 4, AskForColumns = 5, AskForBuckets = 6, AskForRows = 7;
+        const int Ok = 0, FellOut = 1, NotYet = 2, None = 3; // how a part is answered
+        const int Lost = 1, OtherState = 2, Cut = 4; // flags of a report
+        const int CellsItem = 1, StepItem = 2, OrdersItem = 3; // kinds of items; each ends with kind and length, to be read backward
+        const int Idle = 0, AskStatus = 1, AskHistory = 2, AskSteps = 3, AskTables = 4, AskColumns = 5, AskRows = 6, Share = 7;
+
+        sealed class FTable
+        {
+            public string Label;
+            public byte[] Bytes; // of the label
+            public int First, Columns, Slots, Identity; // of its columns, the first being the identity; where identities begin
+            public bool Touched, Rng, TwoParts, Stale;  // Stale: what follows is not that of `live`
+            public int Count;                           // rows of `live`
+            public int[] Order, RowOf, Dirty, Runs;     // slots by ascending keys; row of a slot; slots whose identity changes; of three: row, slot, length
+            public int DirtyCount, RunCount;
+            public byte[] IsDirty;
+            public ulong[] Keys, Keys2;                 // in the order of rows
+        }
+
+        sealed class FColumn
+        {
+            public int Number, Width, At, Present; // in the table, -1 for the identity; of a cell; where values and whether there are values begin
+            public int Kept, Shown;                // of a text
+            public int Type;
+            public uint Scale;
+            public bool Text;
+            public string ComponentName = "", FieldName = "";
+            public byte[] Component = new byte[0], Field = new byte[0];
+            public int Size { get { return Width + 1; } }
+        }
+
+        struct Entry { public ulong Point, Root, History, Inputs; public long Begin, End; }
+        struct Part { public byte Index, What, Depth; public int Step, Count; public uint Table, Column; public ulong Point, From; }
+        sealed class Asked { public int From, Count, Next; public uint Id; public readonly Part[] Parts = new Part[FlightRecorder.Parts]; }
+        struct Work { public int Listed, Depth; public ulong From; public long Rows; }
+        struct ListedColumn { public int Table, Column; public long Rows, All, Pending; public bool More, First; }
+        struct Group { public int Peer; public ulong Root, StepRoot, Inputs, Members, History; }
+
+        sealed class Peer
+        {
+            public byte[] Name;
+            public ulong Point, History, Heard, AskedAt, Since;
+            public uint Answered;
+            public bool Beat, Gone, Asks, Foreign, Shares;
+            public int Late, Group, Chunk;
+            public long Sent;
+            public readonly byte[] Got = new byte[Chunks / 8];
+        }
+
+        // What is read of a packet or report: reading past its end sets Bad, and gives zero.
+        struct In
+        {
+            public byte[] B; public int At, End; public bool Bad;
+            public In(byte[] b, int at, int end) { B = b; At = at; End = end; Bad = false; }
+            public int Left { get { return End - At; } }
+
+            public ulong Number(int n)
+            {
+                ulong v = 0;
+                if (n > End - At) { Bad = true; At = End; return 0; }
+                for (int i = 0; i < n; i++) v |= (ulong)B[At + i] << 8 * i;
+                At += n;
+                return v;
+            }
+
+            public int Skip(int n)
+            {
+                int at = At;
+                if (n > End - At) { Bad = true; At = End; return at; }
+                At += n;
+                return at;
+            }
+        }
+
+        // What is written: what does not fit sets Full, and is left out.
+        struct Out
+        {
+            public byte[] B; public int At, End; public bool Full;
+            public Out(byte[] b, int at, int end) { B = b; At = at; End = end; Full = false; }
+
+            public void Raw(byte[] from, int at, int n)
+            {
+                if (n > End - At) { Full = true; return; }
+                Buffer.BlockCopy(from, at, B, At, n);
+                At += n;
+            }
+
+            public void Number(ulong v, int n)
+            {
+                if (n > End - At) { Full = true; return; }
+                for (int i = 0; i < n; i++) B[At + i] = unchecked((byte)(v >> 8 * i));
+                At += n;
+            }
+
+            public void Text(byte[] text)
+            {
+                int n = Math.Min(text.Length, 255);
+                Number((ulong)n, 1);
+                Raw(text, 0, n);
+            }
+        }
+
+        readonly FlightOptions o;
+        readonly Session session;
+        readonly int self, peerCount;
+        readonly Peer[] peers = new Peer[MaxPeers];
+        readonly List<FTable> tables = new List<FTable>();
+        readonly List<FColumn> columns = new List<FColumn>();
+        readonly ulong schema;
+        readonly byte[] live, past, ring, temp;
+        readonly ulong[] sums, pastSums, wordsA = new ulong[512], wordsB = new ulong[512];
+        long head; // bytes that were ever put into the ring
+        readonly Entry[] entries;
+        int entryFirst, entryCount;
+        readonly string[] names = new string[MaxNames];
+        readonly byte[][] nameBytes = new byte[MaxNames][];
+        int nameCount;
+        bool begun, open, skips, pastKnown;
+        long openBegin;
+        ulong openInputs, openTick, confirmed, pastPoint, history, joined;
+        int pastStep;
+
+        ulong now = 1, started, halt = ulong.MaxValue, alertPoint, alertHistory, alerted, beatPoint, beatHistory;
+        int alertTo, beatTo;
+        readonly Asked[] queue = new Asked[QueueMost];
+        readonly Asked reading = new Asked();
+        int queued;
+
+        int stage, rounds, restarts, spent;
+        uint counter, id;
+        ulong rto = 400;
+        readonly Part[] parts = new Part[Parts];
+        readonly Part[] partsNext = new Part[Parts];
+        int partCount;
+        readonly byte[] answers;
+        readonly int[] answerSize = new int[Groups * Parts], answerState = new int[Groups * Parts];
+        ulong oldest, common, top, low, high, stride, point, silent; // oldest, common: first and last point that all keep; top: of two peers
+        int step, flags, stepNumber;
+        bool full, older; // older: what differs is before the points that were compared one by one
+        int groupCount;
+        byte[] stepName = new byte[0];
+        readonly Group[] groups = new Group[Groups];
+        uint tablesDiffer, columnsDiffer;
+        readonly ListedColumn[] listed = new ListedColumn[ListedMost];
+        int listedCount;
+        readonly Work[] work = new Work[WorkMost];
+        int workFirst, workCount;
+        readonly byte[] found, report, incoming;
+        int foundSize, reportSize, incomingSize, incomingFrom, reporter;
+        uint reportId, incomingId;
+        readonly byte[] incomingGot = new byte[Chunks / 8];
+        bool ack;
+        readonly In[] inputs = new In[Groups];
+        readonly Row[] rows = new Row[Groups];
+        readonly ulong[] buckets = new ulong[64];
+        readonly long[] stepsAt = new long[MaxNames];
+
+        // ---- hashes
+
+        static ulong Mix(ulong x)
+        {
+            unchecked
+            {
+                x ^= x >> 32;
+                x *= 0xd6e8feb86659fd93;
+                x ^= x >> 29;
+                x *= 0x9e3779b97f4a7c15;
+                return x ^ x >> 32;
+            }
+        }
+
+        static ulong Little(byte[] b, int at, int n)
+        {
+            if (n == 8 && BitConverter.IsLittleEndian) return BitConverter.ToUInt64(b, at);
+            if (n == 4 && BitConverter.IsLittleEndian) return BitConverter.ToUInt32(b, at);
+            ulong v = 0;
+            for (int i = 0; i < n; i++) v |= (ulong)b[at + i] << 8 * i;
+            return v;
+        }
+
+        static void PutLittle(byte[] b, int at, ulong v, int n)
+        {
+            for (int i = 0; i < n; i++) b[at + i] = unchecked((byte)(v >> 8 * i));
+        }
+
+        static ulong Hash(byte[] b, int at, int n)
+        {
+            unchecked
+            {
+                ulong h = Mix((ulong)n + 0x5bd1e995);
+                for (; n >= 8; at += 8, n -= 8) h = Mix(h ^ Little(b, at, 8)) + 0x2545f4914f6cdd1d;
+                return Mix(h ^ Little(b, at, n));
+            }
+        }
+
+        static ulong RowHash(ulong key, ulong key2) { return unchecked(Mix(Mix(key + 0x632be59bd9b4e019) ^ key2)); }
+        static ulong CellHash(ulong row, ulong v) { return unchecked(Mix(row + Mix(v + 0x8ebc6af09c88c6e3))); }
+
+        // What a cell of a state adds to the sum of its column: sums do not depend on the order of rows.
+        static ulong Cell(FColumn c, ulong row, byte[] state, int slot)
+        {
+            if (c.Number < 0) return unchecked(Mix(row + 1));
+            return CellHash(row, Little(state, c.At + slot * c.Width, c.Text ? 8 : c.Width));
+        }
+
+        static ulong RowOf(FTable t, byte[] state, int slot)
+        {
+            int at = t.Identity + slot * IdentitySize;
+            return RowHash(Little(state, at + 1, 8), Little(state, at + 9, 8));
+        }
+
+        static bool Has(FColumn c, byte[] state, int slot) { return c.Number < 0 || state[c.Present + slot] != 0; }
+
+        // ---- the ring
+
+        void Put(byte[] from, int at, int n)
+        {
+            int to = (int)(head % ring.Length), part = Math.Min(n, ring.Length - to);
+            head += n;
+            if (n > ring.Length) return; // nothing of this tick will be kept
+            Buffer.BlockCopy(from, at, ring, to, part);
+            Buffer.BlockCopy(from, at + part, ring, 0, n - part);
+        }
+
+        void Put64(ulong v, int n)
+        {
+            int to = (int)(head % ring.Length);
+            head += n;
+            for (int i = 0; i < n; i++)
+            {
+                ring[to] = unchecked((byte)(v >> 8 * i));
+                if (++to == ring.Length) to = 0;
+            }
+        }
+
+        void Get(long from, byte[] to, int at, int n)
+        {
+            int begin = (int)(from % ring.Length), part = Math.Min(n, ring.Length - begin);
+            Buffer.BlockCopy(ring, begin, to, at, part);
+            Buffer.BlockCopy(ring, 0, to, at + part, n - part);
+        }
+
+        ulong Get64(long from, int n)
+        {
+            int at = (int)(from % ring.Length);
+            ulong v = 0;
+            for (int i = 0; i < n; i++)
+            {
+                v |= (ulong)ring[at] << 8 * i;
+                if (++at == ring.Length) at = 0;
+            }
+            return v;
+        }
+
+        void Item(int kind, long begin)
+        {
+            Put64((ulong)kind, 1);
+            Put64((ulong)(head - begin), 4);
+        }
+
+        int EntryAt(int i) { return (entryFirst + i) % entries.Length; }
+
+        // The number of the entry of a point, -1 if it is not kept.
+        int EntryOf(ulong at)
+        {
+            if (entryCount == 0) return -1;
+            ulong first = entries[EntryAt(0)].Point;
+            return at >= first && at - first < (ulong)entryCount ? EntryAt((int)(at - first)) : -1;
+        }
+
+        // ---- what changed
+
+        static int CompareKeys(ulong a, ulong a2, ulong b, ulong b2)
+        {
+            return a != b ? a.CompareTo(b) : a2.CompareTo(b2);
+        }
+
+        // Puts the slots of a table in the order of their keys again, after `live` was taken back: a heap sort.
+        void Sort(FTable t)
+        {
+            t.Count = 0;
+            for (int i = 0; i < t.Slots; i++) if (live[t.Identity + i * IdentitySize] != 0) t.Order[t.Count++] = i;
+            for (int i = t.Count / 2 - 1; i >= 0; i--) Sift(t, i, t.Count);
+            for (int end = t.Count - 1; end > 0; end--)
+            {
+                int first = t.Order[0];
+                t.Order[0] = t.Order[end];
+                t.Order[end] = first;
+                Sift(t, 0, end);
+            }
+            for (int i = 0; i < t.Count; i++)
+            {
+                int at = t.Identity + t.Order[i] * IdentitySize;
+                t.Keys[i] = Little(live, at + 1, 8);
+                t.Keys2[i] = Little(live, at + 9, 8);
+            }
+        }
+
+        void Sift(FTable t, int i, int end)
+        {
+            for (int child; (child = 2 * i + 1) < end; i = child)
+            {
+                if (child + 1 < end && Less(t, t.Order[child], t.Order[child + 1])) child++;
+                if (!Less(t, t.Order[i], t.Order[child])) return;
+                int moved = t.Order[i];
+                t.Order[i] = t.Order[child];
+                t.Order[child] = moved;
+            }
+        }
+
+        bool Less(FTable t, int a, int b)
+        {
+            a = t.Identity + a * IdentitySize;
+            b = t.Identity + b * IdentitySize;
+            return CompareKeys(Little(live, a + 1, 8), Little(live, a + 9, 8), Little(live, b + 1, 8), Little(live, b + 9, 8)) < 0;
+        }
+
+        static ulong KeyOf(Table w, int row) { return w == null ? 0 : w.Key(row); }
+        static ulong SecondKeyOf(Table w, int row) { return w != null && w.KeyParts == 2 ? w.SecondKey(row) : 0; }
+
+        // Finds the slot of each row; rows that are new get a slot that is free. A null table is the RNG.
+        void Match(FTable t, Table w, int count)
+        {
+            bool same = !t.Stale && count == t.Count && t.DirtyCount == 0;
+            for (int i = 0; same && i < count; i++) same = KeyOf(w, i) == t.Keys[i] && SecondKeyOf(w, i) == t.Keys2[i];
+            if (same) return;
+            if (t.Stale) Sort(t);
+            t.Stale = false;
+            t.DirtyCount = 0;
+            Array.Clear(t.IsDirty, 0, t.Slots);
+            for (int i = 0; i < t.Slots; i++) t.RowOf[i] = -1;
+            int old = 0, fresh = 0; // fresh: rows without a slot, kept at the end of Runs for now
+            int[] freshRows = t.Runs;
+            for (int row = 0; row < count; row++)
+            {
+                ulong key = KeyOf(w, row), key2 = SecondKeyOf(w, row);
+                int order = 1;
+                while (old < t.Count && (order = CompareKeys(t.Keys[old], t.Keys2[old], key, key2)) < 0) MarkDirty(t, t.Order[old++]);
+                if (old < t.Count && order == 0) t.RowOf[t.Order[old++]] = row;
+                else freshRows[fresh++] = row;
+            }
+            while (old < t.Count) MarkDirty(t, t.Order[old++]);
+            for (int i = 0, slot = 0, pass = 0; i < fresh; i++)
+            {
+                while (t.RowOf[slot] >= 0 || pass == 0 && t.IsDirty[slot] != 0)
+                    if (++slot == t.Slots) { slot = 0; pass++; } // a slot that just got free is taken last
+                MarkDirty(t, slot);
+                t.RowOf[slot] = freshRows[i];
+            }
+            t.Count = count;
+            for (int slot = 0; slot < t.Slots; slot++) if (t.RowOf[slot] >= 0) t.Order[t.RowOf[slot]] = slot;
+            t.RunCount = 0;
+            for (int row = 0; row < count; row++)
+            {
+                t.Keys[row] = KeyOf(w, row);
+                t.Keys2[row] = SecondKeyOf(w, row);
+                int slot = t.Order[row], last = 3 * (t.RunCount - 1);
+                if (t.IsDirty[slot] != 0) continue;
+                if (t.RunCount > 0 && t.Runs[last] + t.Runs[last + 2] == row && t.Runs[last + 1] + t.Runs[last + 2] == slot) t.Runs[last + 2]++;
+                else { t.Runs[3 * t.RunCount] = row; t.Runs[3 * t.RunCount + 1] = slot; t.Runs[3 * t.RunCount + 2] = 1; t.RunCount++; }
+            }
+        }
+
+        static void MarkDirty(FTable t, int slot)
+        {
+            if (t.IsDirty[slot] != 0) return;
+            t.IsDirty[slot] = 1;
+            t.Dirty[t.DirtyCount++] = slot;
+        }
+
+        // Puts the cell of a row of the game's table, or of the RNG, into `temp`, zero without a value; at its end whether it has one.
+        void ReadCell(FColumn c, Column from, byte[] rng, int row)
+        {
+            Array.Clear(temp, 0, c.Size);
+            if (from != null && !from.Has(row)) return;
+            temp[c.Width] = 1;
+            if (!c.Text) { Buffer.BlockCopy(from.data.Array, row * c.Width, temp, 0, c.Width); return; }
+            byte[] b = rng;
+            int begin = 0, n = rng == null ? 0 : rng.Length;
+            if (from != null)
+            {
+                b = from.data.Array;
+                begin = row == 0 ? 0 : from.ends[row - 1];
+                n = from.ends[row] - begin;
+            }
+            PutLittle(temp, 0, Hash(b, begin, n), 8);
+            PutLittle(temp, 8, (ulong)n, 4);
+            Buffer.BlockCopy(b, begin, temp, 12, Math.Min(n, c.Kept));
+        }
+
+        bool SameText(FColumn c, Column from, byte[] rng, int row, int slot)
+        {
+            bool has = from == null || from.Has(row);
+            if (has != (live[c.Present + slot] != 0)) return false;
+            if (!has) return true;
+            byte[] b = rng;
+            int begin = 0, n = rng == null ? 0 : rng.Length, at = c.At + slot * c.Width;
+            if (from != null)
+            {
+                b = from.data.Array;
+                begin = row == 0 ? 0 : from.ends[row - 1];
+                n = from.ends[row] - begin;
+            }
+            if ((ulong)n != Little(live, at + 8, 4)) return false;
+            if (n > c.Kept) return Hash(b, begin, n) == Little(live, at, 8);
+            return Bytes.Equal(b, begin, live, at + 12, n);
+        }
+
+        // Notes that the cell of a slot has the value in `temp` now.
+        void Changed(FColumn c, int slot)
+        {
+            int at = c.At + slot * c.Width;
+            Put64((ulong)slot, 4);
+            Put(live, at, c.Width);
+            Put64(live[c.Present + slot], 1);
+            Buffer.BlockCopy(temp, 0, live, at, c.Width);
+            live[c.Present + slot] = temp[c.Width];
+        }
+
+        // A cell whose row stays.
+        void ChangedCell(FTable t, FColumn c, int number, Column from, byte[] rng, int row, int slot)
+        {
+            ulong hash = RowOf(t, live, slot);
+            ReadCell(c, from, rng, row);
+            unchecked
+            {
+                if (live[c.Present + slot] != 0) sums[number] -= Cell(c, hash, live, slot);
+                Changed(c, slot);
+                if (live[c.Present + slot] != 0) sums[number] += Cell(c, hash, live, slot);
+            }
+        }
+
+        // Compares values of fixed width, eight bytes at a time, of rows that lie one after the other in slots that do.
+        int CompareRun(FTable t, FColumn c, int number, Column from, byte[] now, int width, int start, int row, int slot, int length)
+        {
+            int changed = 0, bytes = length * width, each = 8 / width;
+            ulong mask = width == 8 ? ulong.MaxValue : (1UL << 8 * width) - 1;
+            for (int done = 0; done < bytes; done += 4096)
+            {
+                int n = Math.Min(4096, bytes - done), words = (n + 7) / 8;
+                wordsA[words - 1] = wordsB[words - 1] = 0;
+                Buffer.BlockCopy(now, row * width + done, wordsA, 0, n);
+                Buffer.BlockCopy(live, start + slot * width + done, wordsB, 0, n);
+                for (int i = 0; i < words; i++)
+                {
+                    ulong x = wordsA[i] ^ wordsB[i];
+                    if (x == 0) continue;
+                    for (int k = 0; k < each; k++)
+                    {
+                        int shift = 8 * width * (BitConverter.IsLittleEndian ? k : each - 1 - k);
+                        if ((x >> shift & mask) == 0) continue;
+                        int of = done / width + i * each + k;
+                        ChangedCell(t, c, number, from, null, row + of, slot + of);
+                        changed++;
+                    }
+                }
+            }
+            return changed;
+        }
+
+        void CompareColumn(FTable t, int number, Column from, byte[] rng)
+        {
+            FColumn c = columns[number];
+            ulong before = sums[number];
+            long begin = head;
+            int count = 0;
+            for (int i = 0; i < t.DirtyCount; i++)
+            {
+                int slot = t.Dirty[i], row = t.RowOf[slot], at = c.At + slot * c.Width;
+                bool old = live[t.Identity + slot * IdentitySize] != 0;
+                unchecked { if (old && live[c.Present + slot] != 0) sums[number] -= Cell(c, RowOf(t, live, slot), live, slot); }
+                if (row < 0) continue;
+                ReadCell(c, from, rng, row);
+                if (temp[c.Width] != live[c.Present + slot] || !Bytes.Equal(temp, 0, live, at, c.Width)) { Changed(c, slot); count++; }
+                unchecked { if (live[c.Present + slot] != 0) sums[number] += Cell(c, RowHash(t.Keys[row], t.Keys2[row]), live, slot); }
+            }
+            for (int i = 0; i < t.RunCount; i++)
+            {
+                int row = t.Runs[3 * i], slot = t.Runs[3 * i + 1], length = t.Runs[3 * i + 2];
+                if (!c.Text)
+                {
+                    count += CompareRun(t, c, number, from, from.data.Array, c.Width, c.At, row, slot, length);
+                    count += CompareRun(t, c, number, from, from.present.Array, 1, c.Present, row, slot, length);
+                    continue;
+                }
+                for (int k = 0; k < length; k++)
+                {
+                    if (SameText(c, from, rng, row + k, slot + k)) continue;
+                    ChangedCell(t, c, number, from, rng, row + k, slot + k);
+                    count++;
+                }
+            }
+            if (count == 0 && sums[number] == before) return;
+            EndCells(before, number, count, begin);
+        }
+
+        void EndCells(ulong before, int number, int count, long begin)
+        {
+            Put64(before, 8);
+            Put64((ulong)number, 4);
+            Put64((ulong)count, 4);
+            Item(CellsItem, begin);
+        }
+
+        // Notes what changed since the last call.
+        void Capture(string call, World world)
+        {
+            pastKnown = false;
+            int at = 0;
+            for (int k = 0; k < tables.Count; k++)
+            {
+                FTable t = tables[k];
+                Table w = null;
+                if (!t.Rng)
+                {
+                    while (at < world.Tables.Count && world.Tables[at].Class != TableClass.Archetype) at++;
+                    w = at < world.Tables.Count ? world.Tables[at++] : null;
+                    if (w == null || w.Columns.Count != t.Columns - 1 || !ReferenceEquals(w.Label, t.Label) && w.Label != t.Label)
+                        throw new InvalidOperationException(call + ": the state has other tables or columns than when the recorder was made");
+                    if (w.Rows > t.Slots) throw new InvalidOperationException(call + ": " + t.Label + " has more than " + t.Slots + " rows: FlightOptions.Rows");
+                }
+                else if (world.Rng == null) throw new InvalidOperationException(call + ": the state has no RNG");
+                if (o.Marked && begun && !t.Touched) continue;
+                t.Touched = false;
+                Match(t, w, w == null ? 1 : w.Rows);
+                for (int i = 1; i < t.Columns; i++)
+                {
+                    Column from = w == null ? null : w.Columns[i - 1];
+                    if (from != null) from.Fill(w.Rows);
+                    CompareColumn(t, t.First + i, from, w == null ? world.Rng : null);
+                }
+                if (t.DirtyCount == 0) continue;
+                long begin = head;
+                ulong before = sums[t.First];
+                for (int i = 0; i < t.DirtyCount; i++)
+                {
+                    int slot = t.Dirty[i], cell = t.Identity + slot * IdentitySize, row = t.RowOf[slot];
+                    unchecked { if (live[cell] != 0) sums[t.First] -= Mix(RowOf(t, live, slot) + 1); }
+                    Put64((ulong)slot, 4);
+                    Put(live, cell, IdentitySize);
+                    Array.Clear(live, cell, IdentitySize);
+                    if (row < 0) continue;
+                    live[cell] = 1;
+                    PutLittle(live, cell + 1, t.Keys[row], 8);
+                    PutLittle(live, cell + 9, t.Keys2[row], 8);
+                    unchecked { sums[t.First] += Mix(RowOf(t, live, slot) + 1); }
+                }
+                EndCells(before, t.First, t.DirtyCount, begin);
+            }
+        }
+
+        ulong Leaf(ulong[] of, int table)
+        {
+            FTable t = tables[table];
+            ulong h = 0;
+            for (int i = 0; i < t.Columns; i++) h = unchecked(Mix(h + of[t.First + i]) + 1);
+            return h;
+        }
+
+        ulong Root(ulong[] of)
+        {
+            ulong h = schema;
+            for (int i = 0; i < tables.Count; i++) h = unchecked(Mix(h + Leaf(of, i)) + 1);
+            return h;
+        }
+
+        // Takes an item back that ends at `end`, in a state. Returns where it begins.
+        long Back(long end, byte[] state, ulong[] of)
+        {
+            long begin = end - 4 - (long)Get64(end - 4, 4);
+            if (Get64(end - 5, 1) != CellsItem) return begin;
+            int number = (int)Get64(end - 13, 4), count = (int)Get64(end - 9, 4);
+            FColumn c = columns[number];
+            of[number] = Get64(end - 21, 8);
+            int size = 4 + (c.Number < 0 ? IdentitySize : c.Size);
+            for (long at = begin + (long)count * size; at > begin;)
+            {
+                at -= size;
+                int slot = (int)Get64(at, 4);
+                if (c.Number < 0) { Get(at + 4, state, c.At + slot * IdentitySize, IdentitySize); continue; }
+                Get(at + 4, state, c.At + slot * c.Width, c.Width);
+                state[c.Present + slot] = (byte)Get64(at + 4 + c.Width, 1);
+            }
+            return begin;
+        }
+
+        // Rebuilds a state into `past`: at a point, or after a step of the tick before it. Returns false if it is not kept.
+        bool Rebuild(ulong of, int after)
+        {
+            int e = EntryOf(of), steps = 0;
+            if (e < 0) return false;
+            if (pastKnown && pastPoint == of && pastStep == after) return true;
+            long at = head, end = entries[e].End, begin = entries[e].Begin;
+            pastKnown = false;
+            if (after != EndOfTick)
+            {
+                if (head - begin > ring.Length) return false;
+                for (long back = end; back > begin; back -= 4 + (long)Get64(back - 4, 4))
+                    if (Get64(back - 5, 1) == StepItem) steps++;
+                if (after >= steps) return false;
+            }
+            Buffer.BlockCopy(live, 0, past, 0, live.Length);
+            Array.Copy(sums, pastSums, sums.Length);
+            while (at > end) at = Back(at, past, pastSums);
+            while (after != EndOfTick && at > begin)
+            {
+                if (Get64(at - 5, 1) == StepItem && --steps == after) break;
+                at = Back(at, past, pastSums);
+            }
+            pastKnown = true;
+            pastPoint = of;
+            pastStep = after;
+            return true;
+        }
+
+        // ---- recording
+
+        // Forgets ticks that no longer fit.
+        void Trim()
+        {
+            while (entryCount > 0 && head - entries[EntryAt(0)].End > ring.Length) { entryFirst = EntryAt(1); entryCount--; }
+        }
+
+        /// <summary>The session names the seed, the build, the kinds of orders, and the peers, the same list on all of them, with this
+        /// one as its Peer. The world is the game's description of its state: later ones have the same tables and columns, and
+        /// no table more rows than the options allow.</summary>
+        public FlightRecorder(Session session, World world, FlightOptions options = null)
+        {
+            this.session = session;
+            o = options ?? new FlightOptions();
+            peerCount = session.Peers.Count;
+            self = session.Peers.IndexOf(session.Peer);
+            joined = o.History;
+            if (o.Budget < 1 << 20) throw new ArgumentException("the budget is smaller than 1 MiB");
+            if (peerCount == 0 || peerCount > MaxPeers) throw new ArgumentException("there are no peers, or more than 64");
+            if (self < 0) throw new ArgumentException("this peer is not among the peers");
+            for (int i = 0; i < MaxPeers; i++) peers[i] = new Peer { Name = i < peerCount ? Utf8.Name(session.Peers[i], "peer") : new byte[0] };
+            for (int i = 0; i < QueueMost; i++) queue[i] = new Asked();
+            long left = o.Budget - (96 << 10), size = 0, extra = 0;
+            if (world.Rng != null && world.Rng.Length > 0)
+            {
+                var t = new FTable { Label = "", Bytes = new byte[0], Rng = true, Slots = 1, Columns = 2 };
+                tables.Add(t);
+                columns.Add(new FColumn { Number = -1, Width = IdentitySize });
+                columns.Add(new FColumn { Number = 0, Type = (int)ColumnType.Bytes, Text = true, ComponentName = "RNG", FieldName = "state",
+                    Kept = world.Rng.Length, Shown = ValueMost, Width = 12 + world.Rng.Length });
+            }
+            foreach (Table w in world.Tables)
+            {
+                if (w.Class != TableClass.Archetype) continue;
+                int slots;
+                if (!o.Rows.TryGetValue(w.Label, out slots)) slots = Math.Max(64, 2 * w.Rows);
+                if (slots < w.Rows) throw new ArgumentException(w.Label + " has more than " + slots + " rows");
+                tables.Add(new FTable { Label = w.Label, Bytes = Utf8.Name(w.Label, "label"), Slots = slots, First = columns.Count,
+                    Columns = w.Columns.Count + 1, TwoParts = w.KeyParts == 2 });
+                columns.Add(new FColumn { Number = -1, Width = IdentitySize });
+                for (int i = 0; i < w.Columns.Count; i++)
+                {
+                    Column c = w.Columns[i];
+                    int kept;
+                    bool sized = o.Sizes.TryGetValue(w.Label + " " + c.Component + "." + c.Field, out kept);
+                    if (sized && (kept < 1 || kept > 4096)) throw new ArgumentException("FlightOptions.Sizes: 1 to 4096 bytes");
+                    bool text = c.Type == ColumnType.String || c.Type == ColumnType.Bytes;
+                    if (!sized) kept = TextKept;
+                    columns.Add(new FColumn { Number = i, Type = (int)c.Type, Scale = c.Scale, Text = text, ComponentName = c.Component, FieldName = c.Field,
+                        Kept = kept, Shown = sized ? ValueMost : TextKept, Width = text ? 12 + kept : c.width });
+                }
+            }
+            int largest = 64;
+            foreach (FTable t in tables)
+            {
+                schema = unchecked(Mix(schema + 1 ^ Hash(t.Bytes, 0, t.Bytes.Length)));
+                t.Identity = (int)size;
+                for (int i = 0; i < t.Columns; i++)
+                {
+                    FColumn c = columns[t.First + i];
+                    largest = Math.Max(largest, c.Size);
+                    c.At = (int)size;
+                    size += (long)c.Width * t.Slots;
+                    if (i > 0) { c.Present = (int)size; size += t.Slots; }
+                    if (size > left) throw new ArgumentException(TooSmall);
+                    if (i == 0) continue;
+                    c.Component = Utf8.Name(c.ComponentName, "component");
+                    c.Field = Utf8.Name(c.FieldName, "field");
+                    schema = Mix(schema ^ Hash(c.Component, 0, c.Component.Length));
+                    schema = Mix(schema ^ Hash(c.Field, 0, c.Field.Length));
+                    schema = unchecked(Mix(schema + (ulong)c.Type + ((ulong)c.Scale << 8)));
+                }
+                extra += 41L * t.Slots;
+            }
+            int foundMost = Math.Min(o.Values > 0 ? o.Values : 65536, Chunk * Chunks - 32768);
+            if (peerCount > 2) foundMost = Math.Min(foundMost, 50000 / (peerCount - 1) - 400);
+            int entryMost = o.Budget / 1024;
+            left -= 2 * size + extra + 16L * columns.Count + 48L * entryMost + Groups * Parts * Body + largest + foundMost + 2 * Chunk * Chunks;
+            if (left < o.Budget / 8) throw new ArgumentException(TooSmall);
+            foreach (FTable t in tables)
+            {
+                t.Order = new int[t.Slots];
+                t.RowOf = new int[t.Slots];
+                t.Dirty = new int[t.Slots];
+                t.Runs = new int[3 * t.Slots];
+                t.IsDirty = new byte[t.Slots];
+                t.Keys = new ulong[t.Slots];
+                t.Keys2 = new ulong[t.Slots];
+            }
+            live = new byte[size];
+            past = new byte[size];
+            sums = new ulong[columns.Count];
+            pastSums = new ulong[columns.Count];
+            entries = new Entry[entryMost];
+            answers = new byte[Groups * Parts * Body];
+            temp = new byte[largest];
+            found = new byte[foundMost];
+            report = new byte[Chunk * Chunks];
+            incoming = new byte[Chunk * Chunks];
+            ring = new byte[left];
+        }
+
+        const string TooSmall = "the budget is too small: it has to hold the state twice and, in an eighth of it, what changes";
+
+        // Whether ticks are still recorded: a recorder that looks for a difference keeps what it has.
+        bool Records(ulong at) { return Status == FlightStatus.Watching || at <= halt; }
+
+        public void Tick(ulong tick, IReadOnlyList<Order> orders)
+        {
+            const string call = "FlightRecorder.Tick: ";
+            long begin = head;
+            ulong h = Mix(tick);
+            int n = orders == null ? 0 : orders.Count;
+            if (!begun) throw new InvalidOperationException(call + "there is no state before the tick: State comes first");
+            if (open) throw new InvalidOperationException(call + "the tick before has no state yet: State is missing");
+            skips = !Records(tick + 1);
+            if (skips) return;
+            if (entryCount > 0 && tick != entries[EntryAt(entryCount - 1)].Point) throw new InvalidOperationException(call + "another tick is next");
+            for (int i = 0; i < n; i++)
+            {
+                session.KindOf(orders[i].Kind); // or an exception
+                if (orders[i].Payload != null && orders[i].Payload.Length > Session.MaxPayload)
+                    throw new ArgumentException(call + "the payload of an order has more than 4 MiB");
+            }
+            for (int i = 0; i < n; i++)
+            {
+                Order order = orders[i];
+                int kind = session.KindOf(order.Kind), size = order.Payload == null ? 0 : order.Payload.Length;
+                Put64(order.SubTick, 4);
+                Put64(order.Player, 4);
+                Put64(order.Sequence, 4);
+                Put64((ulong)kind, 4);
+                Put64((ulong)size, 4);
+                if (size > 0) Put(order.Payload, 0, size);
+                if (session.Kinds[kind].Local) continue;
+                unchecked
+                {
+                    h = Mix(h + order.SubTick) + 1;
+                    h = Mix(h + order.Player) + 1;
+                    h = Mix(h + order.Sequence) + 1;
+                    h = Mix(h + (ulong)kind) + 1;
+                    h = Mix(h ^ Hash(size == 0 ? temp : order.Payload, 0, size));
+                }
+            }
+            if (n > 0) Item(OrdersItem, begin);
+            open = true;
+            openTick = tick;
+            openBegin = begin;
+            openInputs = h;
+            Trim();
+        }
+
+        public void System(string name, World world)
+        {
+            const string call = "FlightRecorder.System";
+            int i = 0;
+            if (skips) return;
+            if (!open) throw new InvalidOperationException(call + ": no tick is begun: Tick comes first");
+            while (i < nameCount && names[i] != name) i++;
+            if (i == MaxNames) throw new InvalidOperationException(call + ": there are more than 256 systems");
+            if (i == nameCount)
+            {
+                byte[] b = Utf8.Strict.GetBytes(name ?? "");
+                if (b.Length == 0 || b.Length > NameMost) throw new ArgumentException(call + ": the name is empty or longer than 63 bytes");
+                names[i] = name;
+                nameBytes[nameCount++] = b;
+            }
+            Capture(call, world);
+            long begin = head;
+            Put64((ulong)i, 2);
+            Put64(Root(sums), 8);
+            Item(StepItem, begin);
+            Trim();
+        }
+
+        public void State(ulong at, World world)
+        {
+            const string call = "FlightRecorder.State";
+            if (begun && skips) return;
+            if (begun && (!open || at != openTick + 1)) throw new InvalidOperationException(call + ": the tick before this state is not begun: Tick comes first");
+            if (!begun) openBegin = head;
+            Capture(call, world);
+            var e = new Entry { Point = at, Begin = begun ? openBegin : head, End = head, Inputs = openInputs, Root = Root(sums) };
+            e.History = unchecked(Mix((begun ? history : Mix(at)) + e.Root) + 1);
+            if (!begun) confirmed = at;
+            if (!begun && joined != 0) e.History = joined;
+            joined = 0;
+            history = e.History;
+            begun = true;
+            open = false;
+            pastKnown = false;
+            Trim();
+            if (head - e.End <= ring.Length)
+            {
+                if (entryCount == entries.Length) { entryFirst = EntryAt(1); entryCount--; }
+                entries[EntryAt(entryCount++)] = e;
+            }
+            if (!o.Rollback) confirmed = at;
+            Check();
+        }
+
+        /// <summary>With Marked: a table, or the RNG with the label "", may have changed since it was compared last. A change in a
+        /// table that is not marked is found late, at the next mark of that table.</summary>
+        public void Touch(string label)
+        {
+            for (int i = 0; i < tables.Count; i++)
+                if (tables[i].Label == label) tables[i].Touched = true;
+        }
+
+        /// <summary>A game that rolls back calls this before it goes back to a state point: what was kept after it is taken back. The
+        /// next world that it gives must be that of the point, or of a tick after it.</summary>
+        public void Rollback(ulong to)
+        {
+            const string call = "FlightRecorder.Rollback: ";
+            if (!o.Rollback) throw new InvalidOperationException(call + "the recorder was made without Rollback");
+            if (skips && entryCount > 0 && to > entries[EntryAt(entryCount - 1)].Point) return;
+            if (to < confirmed) throw new InvalidOperationException(call + "the state is confirmed");
+            int e = EntryOf(to);
+            if (e < 0) throw new InvalidOperationException(call + "the state is no longer kept");
+            if (head - entries[e].End > ring.Length) throw new InvalidOperationException(call + "the tick is larger than what is kept");
+            while (head > entries[e].End) head = Back(head, live, sums);
+            entryCount = (int)(to - entries[EntryAt(0)].Point) + 1;
+            open = skips = pastKnown = false;
+            history = entries[e].History;
+            foreach (FTable t in tables) t.Stale = true;
+        }
+
+        /// <summary>With Rollback: states up to a point are final, all their inputs are known. Only these are compared with other
+        /// peers.</summary>
+        public void Confirm(ulong at)
+        {
+            const string call = "FlightRecorder.Confirm: ";
+            if (!o.Rollback) throw new InvalidOperationException(call + "the recorder was made without Rollback");
+            if (at < confirmed) throw new InvalidOperationException(call + "confirmed points ascend");
+            if (!Records(at)) return;
+            if (entryCount == 0 || at > entries[EntryAt(entryCount - 1)].Point) throw new InvalidOperationException(call + "there is no state of this point yet");
+            confirmed = at;
+            Check();
+        }
+
+        public FlightKept Holds()
+        {
+            var k = new FlightKept { Of = ring.Length };
+            if (entryCount == 0) return k;
+            k.From = entries[EntryAt(0)].Point;
+            k.To = entries[EntryAt(entryCount - 1)].Point;
+            k.Bytes = head - entries[EntryAt(0)].End;
+            k.More = k.Bytes + entryCount * 48L;
+            return k;
+        }
+
+        /// <summary>The 64-bit hash of the state at a point, 0 if it is not kept. Games that compare hashes by themselves may use
+        /// it.</summary>
+        public ulong HashAt(ulong at) { int e = EntryOf(at); return e < 0 ? 0 : entries[e].Root; }
+
+        /// <summary>The hash of all states up to a point, 0 if it is not kept.</summary>
+        public ulong HistoryAt(ulong at) { int e = EntryOf(at); return e < 0 ? 0 : entries[e].History; }
+
+        public FlightStatus Status { get; private set; }
+
+        // Another peer has, or claims, another state: what is kept now is kept.
+        void Noticed(ulong at, ulong of)
+        {
+            ulong last = entryCount > 0 ? entries[EntryAt(entryCount - 1)].Point : 0;
+            if (Status != FlightStatus.Watching) return;
+            Status = FlightStatus.Asking;
+            halt = at > last && at - last > 64 ? last + 64 : at;
+            started = now;
+            alertPoint = at;
+            alertHistory = of;
+            alertTo = 0;
+            alerted = 0;
+            for (int i = 0; i < MaxPeers; i++) peers[i].Gone = false;
+        }
+
+        // Compares what peers have sent with the states that are known now, and sends own ones.
+        void Check()
+        {
+            ulong every = peerCount > 16 ? (ulong)(peerCount * 3 / 2) : 16;
+            if (Status != FlightStatus.Watching) return;
+            if (confirmed / every != beatPoint / every || beatHistory == 0)
+            {
+                int e = EntryOf(confirmed / every * every);
+                if (e >= 0) { beatPoint = entries[e].Point; beatHistory = entries[e].History; beatTo = 0; }
+            }
+            for (int i = 0; i < peerCount; i++)
+            {
+                Peer p = peers[i];
+                if (!p.Beat || p.Point > confirmed) continue;
+                p.Beat = false;
+                int e = EntryOf(p.Point);
+                if (e >= 0 && entries[e].History != p.History) Noticed(p.Point, entries[e].History);
+            }
+        }
+
+        // ---- packets
+
+        Out Packet(byte[] packet, int kind, uint number)
+        {
+            var w = new Out(packet, 0, PacketSize - 4);
+            w.Number(0x014644, 3); // DF, 1
+            w.Number((ulong)kind, 1);
+            w.Number(session.Seed, 8);
+            w.Number(schema & 0xffffffff, 4);
+            w.Number(number, 4);
+            return w;
+        }
+
+        static int Sealed(Out w, byte[] packet)
+        {
+            PutLittle(packet, w.At, Crc32C.Of(packet, 0, w.At), 4);
+            return w.At + 4;
+        }
+
+        static void WritePart(ref Out w, Part p)
+        {
+            w.Number(p.Index, 1);
+            w.Number(p.What, 1);
+            w.Number(p.Depth, 1);
+            w.Number((ulong)p.Step, 2);
+            w.Number((ulong)p.Count, 2);
+            w.Number(p.Table, 4);
+            w.Number(p.Column, 4);
+            w.Number(p.Point, 8);
+            w.Number(p.From, 8);
+        }
+
+        // ---- answers: they depend on the question and on what is kept, on nothing else
+
+        // Writes the value of a cell in `past`: 0 no value, 1 a value, 2 one of which only the beginning is there.
+        void WriteValue(ref Out w, FColumn c, int slot)
+        {
+            if (!Has(c, past, slot)) { w.Number(0, 1); return; }
+            int at = c.At + slot * c.Width, n = c.Number < 0 ? 0 : c.Width;
+            long whole = n;
+            if (c.Text) { whole = (long)Little(past, at + 8, 4); n = (int)Math.Min(whole, Math.Min(c.Kept, c.Shown)); }
+            w.Number(n == whole ? 1u : 2u, 1);
+            w.Number((ulong)n, 1);
+            w.Raw(past, c.Text ? at + 12 : at, n);
+            if (n < whole) { w.Number((ulong)whole, 4); w.Number(Little(past, at, 8), 8); }
+        }
+
+        static bool Within(ulong row, ulong of, int depth) { return depth == 0 || row >> 64 - 6 * depth == of >> 64 - 6 * depth; }
+
+        // The rows of a range, by ascending hash of their keys, beginning at p.From.
+        void AnswerRows(Part p, FTable t, ref Out w)
+        {
+            FColumn c = columns[t.First + (int)p.Column];
+            int more = w.At;
+            ulong from = p.From;
+            w.Number(0, 1);
+            for (;;)
+            {
+                ulong best = ulong.MaxValue;
+                int slot = -1;
+                for (int i = 0; i < t.Slots; i++)
+                {
+                    if (past[t.Identity + i * IdentitySize] == 0) continue;
+                    ulong row = RowOf(t, past, i);
+                    if (row >= from && Within(row, p.From, p.Depth) && (slot < 0 || row < best)) { best = row; slot = i; }
+                }
+                if (slot < 0) return;
+                Out one = w;
+                one.Raw(past, t.Identity + slot * IdentitySize + 1, 16);
+                WriteValue(ref one, c, slot);
+                if (one.Full) { w.B[more] = 1; return; }
+                w = one;
+                if (best == ulong.MaxValue) return;
+                from = best + 1;
+            }
+        }
+
+        int AnswerTables(Part p, ref Out w)
+        {
+            if (p.Point > confirmed) return NotYet;
+            if (!Rebuild(p.Point, p.Step)) return FellOut;
+            if (p.What == AskForTables)
+            {
+                w.Number((ulong)tables.Count, 4);
+                for (ulong i = p.From; i < (ulong)tables.Count && w.End - w.At >= 8; i++) w.Number(Leaf(pastSums, (int)i), 8);
+                return Ok;
+            }
+            if (p.Table >= tables.Count) return None;
+            FTable t = tables[(int)p.Table];
+            if (p.What == AskForColumns)
+            {
+                uint n = 0;
+                for (int i = 0; i < t.Slots; i++) n += past[t.Identity + i * IdentitySize];
+                w.Number(n, 4);
+                w.Number((ulong)t.Columns, 4);
+                for (ulong i = p.From; i < (ulong)t.Columns && w.End - w.At >= 8; i++) w.Number(pastSums[t.First + (int)i], 8);
+                return Ok;
+            }
+            if (p.Column >= t.Columns || p.Depth > 10) return None;
+            if (p.What == AskForBuckets && p.Depth < 10)
+            {
+                FColumn c = columns[t.First + (int)p.Column];
+                Array.Clear(buckets, 0, 64);
+                for (int i = 0; i < t.Slots; i++)
+                {
+                    if (past[t.Identity + i * IdentitySize] == 0 || !Has(c, past, i)) continue;
+                    ulong row = RowOf(t, past, i);
+                    if (Within(row, p.From, p.Depth)) unchecked { buckets[(int)(row >> 58 - 6 * p.Depth & 63)] += Cell(c, row, past, i); }
+                }
+                for (int i = 0; i < 64; i++) w.Number(buckets[i], 8);
+                return Ok;
+            }
+            if (p.What != AskForRows) return None;
+            AnswerRows(p, t, ref w);
+            return Ok;
+        }
+
+        // The steps of the tick that leads to a point, the last one first: where their items end. Returns how many.
+        int StepsOf(int e)
+        {
+            int n = 0;
+            if (e < 0 || head - entries[e].Begin > ring.Length) return 0;
+            for (long back = entries[e].End; back > entries[e].Begin; back -= 4 + (long)Get64(back - 4, 4))
+                if (Get64(back - 5, 1) == StepItem && n < MaxNames) stepsAt[n++] = back;
+            return n;
+        }
+
+        int AnswerSteps(Part p, ref Out w)
+        {
+            int e = EntryOf(p.Point);
+            if (p.Point > confirmed) return NotYet;
+            if (e < 0) return FellOut;
+            w.Number(entries[e].Inputs, 8);
+            int n = StepsOf(e);
+            w.Number((ulong)n, 2);
+            for (ulong i = p.From; i < (ulong)n; i++) // from step `from` on
+            {
+                Out one = w;
+                long at = stepsAt[n - 1 - (int)i];
+                one.Text(nameBytes[(int)Get64(at - 15, 2) % MaxNames]);
+                one.Number(Get64(at - 13, 8), 8);
+                if (one.Full) break;
+                w = one;
+            }
+            return Ok;
+        }
+
+        // Answers a part of a question. Returns the state, and writes what belongs to it.
+        int AnswerPart(Part p, ref Out w)
+        {
+            ulong at = p.Point;
+            switch (p.What)
+            {
+                case AskForStatus:
+                    w.Number(entryCount > 0 ? entries[EntryAt(0)].Point : 0, 8);
+                    w.Number(entryCount > 0 ? confirmed : 0, 8);
+                    w.Number(reportSize > 0 ? 1u : 0, 1);
+                    return entryCount > 0 ? Ok : FellOut;
+                case AskForHistory:
+                    if (at > confirmed) return NotYet;
+                    if (EntryOf(at) < 0) return FellOut;
+                    for (int i = 0; i < p.Count && at <= confirmed && w.End - w.At >= 16; i++)
+                    {
+                        int e = EntryOf(at);
+                        if (e < 0) break;
+                        w.Number(entries[e].History, 8);
+                        if (p.From == 1) w.Number(entries[e].Root, 8);
+                        at = unchecked(at + p.From);
+                    }
+                    return Ok;
+                case AskForSteps: return AnswerSteps(p, ref w);
+                default: return AnswerTables(p, ref w);
+            }
+        }
+    }
+}
