@@ -1167,5 +1167,1018 @@ namespace Desynctool
                 default: return AnswerTables(p, ref w);
             }
         }
+
+        // ---- asking
+
+        int AnswerOf(int peer, int part) { return stage <= AskHistory ? peer : peers[peer].Group * Parts + part; }
+
+        // Adds a part to the question, and returns its number.
+        int Add(int what, int after, ulong from = 0, uint table = 0)
+        {
+            parts[partCount] = new Part { Index = (byte)partCount, What = (byte)what, Point = point, Step = after, From = from, Table = table };
+            return partCount++;
+        }
+
+        // Asks all peers, or from the steps on one peer of each group, and answers for this peer itself.
+        void Ask()
+        {
+            counter = counter + 1 & 0xffffff;
+            id = (uint)self << 24 | counter;
+            rounds++;
+            for (int i = 0; i < peerCount; i++)
+            {
+                Peer p = peers[i];
+                p.Asks = stage <= AskHistory && !p.Gone && !p.Foreign;
+                for (int g = 0; g < groupCount && stage > AskHistory; g++)
+                    if (groups[g].Peer == i) { p.Asks = true; p.Group = g; }
+                p.Answered = 0;
+                p.AskedAt = 0;
+                p.Late = 0;
+                p.Since = now;
+                if (!p.Asks) continue;
+                for (int k = 0; k < partCount; k++) answerState[AnswerOf(i, k)] = -1;
+                for (int k = 0; k < partCount && i == self; k++)
+                {
+                    int a = AnswerOf(i, k);
+                    var w = new Out(answers, a * Body, a * Body + Body - 2);
+                    answerState[a] = AnswerPart(parts[k], ref w);
+                    answerSize[a] = w.At - a * Body;
+                    p.Answered |= 1u << k;
+                }
+            }
+        }
+
+        void AskForHistories()
+        {
+            ulong span = high - low;
+            stage = AskHistory;
+            partCount = 0;
+            stride = span <= 60 ? 1 : span <= 120 ? 2 : (span + 119) / 120;
+            int k = Add(AskForHistory, step, stride);
+            parts[k].Point = low;
+            parts[k].Count = (int)((span + stride - 1) / stride);
+            Ask();
+        }
+
+        In Answered(int peer, int part)
+        {
+            int a = AnswerOf(peer, part);
+            return new In(answers, a * Body, a * Body + (answerState[a] == Ok ? answerSize[a] : 0));
+        }
+
+        // Asks for the next points that some do not have.
+        void AskForLatest()
+        {
+            high = top - low > 60 ? low + 60 : top;
+            AskForHistories();
+        }
+
+        // The peers' first and last points. The points that some of them do not have yet are compared first, one by one; at all
+        // points before these the peers can be compared by halves.
+        void AfterStatus()
+        {
+            ulong most = 0;
+            int n = 0;
+            oldest = 0;
+            top = 0;
+            common = ulong.MaxValue;
+            for (int i = 0; i < peerCount; i++)
+            {
+                if (!peers[i].Asks || peers[i].Gone) continue;
+                In r = Answered(i, 0);
+                ulong first = r.Number(8), last = r.Number(8);
+                if (r.Bad || last < first || last == ulong.MaxValue) continue;
+                n++;
+                if (first > oldest) oldest = first;
+                if (last + 1 > most) { top = most; most = last + 1; }
+                else if (last + 1 > top) top = last + 1;
+                if (last < common) common = last;
+            }
+            if (n < 2)
+            {
+                for (int i = 0; i < peerCount; i++) if (peers[i].Foreign) n = 2;
+                if (n < 2) { stage = Idle; Status = FlightStatus.Silent; }
+                else { flags |= OtherState; MakeReport(); }
+                return;
+            }
+            if (common < oldest) common = oldest;
+            if (top <= common) top = common + 1;
+            low = common;
+            AskForLatest();
+        }
+
+        // Makes groups of the peers by their histories at the point, which is number k of the answers.
+        void MakeGroups(int k)
+        {
+            groupCount = 0;
+            for (int i = 0; i < peerCount; i++)
+            {
+                int g = 0;
+                if (!peers[i].Asks || peers[i].Gone) continue;
+                In r = Answered(i, 0);
+                r.Skip(16 * k);
+                ulong of = r.Number(8), root = r.Number(8);
+                if (r.Bad) continue;
+                while (g < groupCount && groups[g].History != of) g++;
+                if (g == Groups) continue;
+                if (g == groupCount) groups[groupCount++] = new Group { Peer = i, History = of, Root = root };
+                groups[g].Members |= 1UL << i;
+            }
+            silent = peerCount == 64 ? ulong.MaxValue : (1UL << peerCount) - 1;
+            for (int g = 0; g < groupCount; g++) silent &= ~groups[g].Members;
+        }
+
+        const int LeavesInAnswer = (Body - 6) / 8;
+
+        void AskForLeaves()
+        {
+            stage = AskTables;
+            partCount = 0;
+            for (int i = 0; i < tables.Count && partCount + 1 < Parts; i += LeavesInAnswer) // at the end, and after the step
+            {
+                Add(AskForTables, EndOfTick, (ulong)i);
+                if (step != EndOfTick) Add(AskForTables, step, (ulong)i);
+            }
+            Ask();
+        }
+
+        void AskForTheSteps(int from)
+        {
+            stage = AskSteps;
+            partCount = 0;
+            stepNumber = from;
+            Add(AskForSteps, step, (ulong)from);
+            Ask();
+        }
+
+        void AfterHistory()
+        {
+            int each = stride == 1 ? 16 : 8, count = parts[0].Count;
+            for (int k = 0; k < count; k++)
+            {
+                ulong seen = 0;
+                bool any = false, differs = false;
+                for (int i = 0; i < peerCount; i++)
+                {
+                    if (!peers[i].Asks || peers[i].Gone) continue;
+                    In r = Answered(i, 0);
+                    r.Skip(each * k);
+                    ulong of = r.Number(8);
+                    if (r.Bad) continue;
+                    if (any && of != seen) differs = true;
+                    any = true;
+                    seen = of;
+                }
+                if (!differs) continue;
+                if (k == 0 && low == common && low > oldest && !older) // among the points before
+                {
+                    older = true;
+                    high = low + 1;
+                    low = oldest;
+                    AskForHistories();
+                    return;
+                }
+                if (stride > 1)
+                {
+                    high = low + (ulong)k * stride + 1;
+                    low = k > 0 ? low + (ulong)(k - 1) * stride + 1 : low;
+                    AskForHistories();
+                    return;
+                }
+                if (low + (ulong)k == oldest) flags |= Lost;
+                point = low + (ulong)k;
+                step = EndOfTick;
+                MakeGroups(k);
+                if ((flags & Lost) != 0) AskForLeaves();
+                else AskForTheSteps(0);
+                return;
+            }
+            if (stride > 1 && low + (ulong)(count - 1) * stride + 1 < high)
+            {
+                low += (ulong)(count - 1) * stride + 1;
+                AskForHistories();
+                return;
+            }
+            if (!older && high < top && rounds < Rounds / 2)
+            {
+                low = high;
+                AskForLatest();
+                return;
+            }
+            MakeGroups(0); // nothing differs: who answered is all that is known
+            groupCount = 0;
+            MakeReport();
+        }
+
+        void AfterSteps()
+        {
+            int total = int.MaxValue;
+            for (int g = 0; g < groupCount; g++)
+            {
+                inputs[g] = Answered(groups[g].Peer, 0);
+                groups[g].Inputs = inputs[g].Number(8);
+                total = Math.Min(total, (int)inputs[g].Number(2));
+                if (inputs[g].Bad) total = 0;
+            }
+            for (int k = stepNumber; k < total; k++)
+            {
+                int name = 0, size = 0;
+                bool differs = false, bad = false;
+                for (int g = 0; g < groupCount && !bad; g++)
+                {
+                    int n = (int)inputs[g].Number(1), at = inputs[g].Skip(n);
+                    groups[g].StepRoot = inputs[g].Number(8);
+                    bad = inputs[g].Bad || n > NameMost;
+                    if (bad) break;
+                    if (g == 0) { name = at; size = n; }
+                    else bad = n != size || !Bytes.Equal(answers, name, answers, at, n);
+                    if (g > 0 && groups[g].StepRoot != groups[0].StepRoot) differs = true;
+                }
+                if (bad && k > stepNumber)
+                {
+                    AskForTheSteps(k); // the rest of them
+                    return;
+                }
+                if (bad) break;
+                if (!differs) continue;
+                step = k;
+                stepName = new byte[size];
+                Buffer.BlockCopy(answers, name, stepName, 0, size);
+                break;
+            }
+            if (step == EndOfTick)
+                for (int g = 0; g < groupCount; g++) groups[g].StepRoot = groups[g].Root;
+            AskForLeaves();
+        }
+
+        void AfterTables()
+        {
+            int asked = partCount, n = 0, most = step == EndOfTick ? Parts : Parts / 2, atEnd = 0, atStep = 0;
+            tablesDiffer = 0;
+            for (int part = 0; part < asked; part++)
+            {
+                Part p = parts[part];
+                bool end = p.Step == EndOfTick;
+                for (int i = 0; (int)p.From + i < tables.Count && i < LeavesInAnswer; i++)
+                {
+                    ulong first = 0;
+                    bool differs = false;
+                    for (int g = 0; g < groupCount; g++)
+                    {
+                        In r = Answered(groups[g].Peer, part);
+                        r.Skip(4 + 8 * i);
+                        ulong leaf = r.Number(8);
+                        if (r.Bad) flags |= Cut;
+                        if (g > 0 && leaf != first) differs = true;
+                        if (g == 0) first = leaf;
+                    }
+                    if (!differs) continue;
+                    if (end) tablesDiffer++;
+                    if ((end ? atEnd : atStep) == most) { flags |= Cut; continue; }
+                    if (end) atEnd++; else atStep++;
+                    partsNext[n++] = new Part { Step = p.Step, Table = (uint)((int)p.From + i) };
+                }
+            }
+            if (n == 0) { MakeReport(); return; }
+            stage = AskColumns;
+            partCount = 0;
+            for (int i = 0; i < n; i++) Add(AskForColumns, partsNext[i].Step, 0, partsNext[i].Table);
+            Ask();
+        }
+
+        void Push(int of, int depth, ulong from, long count)
+        {
+            if (workCount == WorkMost)
+            {
+                flags |= Cut;
+                listed[of].More = true;
+                return;
+            }
+            work[(workFirst + workCount++) % WorkMost] = new Work { Listed = of, Depth = depth, From = from, Rows = count };
+            listed[of].Pending++;
+        }
+
+        FColumn ColumnOf(int of) { return columns[tables[listed[of].Table].First + listed[of].Column]; }
+
+        // Asks for the next ranges: a small one for its rows, a large one for the sums of its parts.
+        void AskForTheRows()
+        {
+            if (workCount == 0 || rounds >= Rounds - 1 || full || spent == MostSpent) { MakeReport(); return; }
+            stage = AskRows;
+            partCount = 0;
+            while (workCount > 0 && partCount < Parts && spent < MostSpent)
+            {
+                Work w = work[workFirst];
+                FColumn c = ColumnOf(w.Listed);
+                int size = c.Number < 0 ? 0 : Math.Min(c.Width, ValueMost);
+                int k = Add(w.Rows * (18 + size) < Body || w.Depth >= 10 ? AskForRows : AskForBuckets, EndOfTick, w.From, (uint)listed[w.Listed].Table);
+                parts[k].Column = (uint)listed[w.Listed].Column;
+                parts[k].Depth = (byte)w.Depth;
+                parts[k].Count = w.Listed; // answers do not depend on it
+                workFirst = (workFirst + 1) % WorkMost;
+                workCount--;
+                spent++;
+                listed[w.Listed].Pending--;
+            }
+            Ask();
+        }
+
+        void AfterColumns()
+        {
+            int asked = partCount;
+            columnsDiffer = 0;
+            listedCount = workCount = foundSize = 0;
+            for (int part = 0; part < asked; part++)
+            {
+                int number = (int)parts[part].Table;
+                FTable t = tables[number];
+                for (int i = 0; i < t.Columns; i++)
+                {
+                    ulong first = 0;
+                    long most = 0;
+                    int of = 0;
+                    bool differs = false, bad = false;
+                    for (int g = 0; g < groupCount; g++)
+                    {
+                        In r = Answered(groups[g].Peer, part);
+                        long count = (long)r.Number(4);
+                        r.Skip(4 + 8 * i);
+                        ulong sum = r.Number(8);
+                        if (r.Bad) bad = true;
+                        if (count > most) most = count;
+                        if (g > 0 && sum != first) differs = true;
+                        if (g == 0) first = sum;
+                    }
+                    if (bad) flags |= Cut;
+                    if (bad || !differs) continue;
+                    while (of < listedCount && (listed[of].Table != number || listed[of].Column != i)) of++;
+                    if (of == listedCount)
+                    {
+                        columnsDiffer++;
+                        if (listedCount == ListedMost) { flags |= Cut; continue; }
+                        listed[listedCount++] = new ListedColumn { Table = number, Column = i };
+                    }
+                    if (parts[part].Step != EndOfTick) listed[of].First = true;
+                    else Push(of, 0, 0, most);
+                }
+            }
+            AskForTheRows();
+        }
+
+        // A row of an answer, its value with the state before it.
+        struct Row { public ulong Hash, Key, Key2; public int Value, Size; public bool Ends; }
+
+        // Reads a value; returns where its bytes begin, with the state before them.
+        static int ReadValue(ref In r)
+        {
+            int at = r.At;
+            ulong state = r.Number(1);
+            if (state == 1 || state == 2) r.Skip((int)r.Number(1));
+            else if (state > 3) r.Bad = true;
+            if (state == 2) r.Skip(12);
+            return at;
+        }
+
+        static Row NextRow(ref In r)
+        {
+            var row = new Row();
+            if (r.At == r.End) { row.Ends = true; return row; }
+            row.Key = r.Number(8);
+            row.Key2 = r.Number(8);
+            row.Hash = RowHash(row.Key, row.Key2);
+            row.Value = ReadValue(ref r);
+            row.Size = r.At - row.Value;
+            row.Ends = r.Bad;
+            return row;
+        }
+
+        // Whether two values of answers are the same: of a text, peers may keep beginnings of other lengths.
+        static bool SameValue(byte[] b, int x, int xSize, int y, int ySize)
+        {
+            if (xSize == ySize && Bytes.Equal(b, x, b, y, xSize)) return true;
+            if (b[x] < 1 || b[x] > 2 || b[y] < 1 || b[y] > 2 || b[x] == b[y]) return false;
+            int cut = b[x] == 2 ? x : y, whole = b[x] == 2 ? y : x, n = b[whole + 1], kept = b[cut + 1];
+            return Little(b, cut + 2 + kept, 4) == (ulong)n && Little(b, cut + 6 + kept, 8) == Hash(b, whole + 2, n);
+        }
+
+        void CompareRows(Part p, int part)
+        {
+            ulong bound = ulong.MaxValue;
+            bool more = false;
+            for (int g = 0; g < groupCount; g++) // up to where all of them have answered
+            {
+                ulong last = 0;
+                inputs[g] = Answered(groups[g].Peer, part);
+                bool cut = inputs[g].Number(1) != 0;
+                if (inputs[g].Bad)
+                {
+                    flags |= Cut;
+                    listed[p.Count].More = true;
+                    return;
+                }
+                if (!cut) continue;
+                In r = inputs[g];
+                for (Row row = NextRow(ref r); !row.Ends; row = NextRow(ref r)) last = row.Hash;
+                if (last < bound) bound = last;
+                more = true;
+            }
+            for (int g = 0; g < groupCount; g++) rows[g] = NextRow(ref inputs[g]);
+            for (;;)
+            {
+                int first = -1, with = 0;
+                bool differs = false;
+                for (int g = 0; g < groupCount; g++)
+                    if (!rows[g].Ends && rows[g].Hash <= bound && (first < 0 || rows[g].Hash < rows[first].Hash)) first = g;
+                if (first < 0) break;
+                Row it = rows[first];
+                var w = new Out(found, foundSize, found.Length);
+                w.Number((ulong)p.Count, 1);
+                w.Number(it.Key, 8);
+                w.Number(it.Key2, 8);
+                for (int g = 0; g < groupCount; g++)
+                {
+                    if (rows[g].Ends || rows[g].Key != it.Key || rows[g].Key2 != it.Key2) { w.Number(3, 1); continue; }
+                    with++;
+                    if (!SameValue(answers, rows[g].Value, rows[g].Size, it.Value, it.Size)) differs = true;
+                    w.Raw(answers, rows[g].Value, rows[g].Size);
+                    rows[g] = NextRow(ref inputs[g]);
+                }
+                if (listed[p.Count].Column > 0 ? !differs && with == groupCount : with == groupCount) continue;
+                if (w.Full)
+                {
+                    full = true;
+                    flags |= Cut;
+                    listed[p.Count].More = true;
+                    return;
+                }
+                listed[p.Count].All++;
+                if (listed[p.Count].Column == 0 || with == groupCount) listed[p.Count].Rows++; // that a row is on one side only is the identity's
+                foundSize = w.At;
+            }
+            if (more && bound < ulong.MaxValue && Within(bound + 1, p.From, p.Depth) && bound >= p.From) Push(p.Count, p.Depth, bound + 1, 1);
+        }
+
+        void AfterRows()
+        {
+            for (int part = 0; part < partCount; part++)
+            {
+                Part p = parts[part];
+                if (p.What == AskForRows) { CompareRows(p, part); continue; }
+                for (int i = 0; i < 64; i++)
+                {
+                    ulong first = 0;
+                    bool differs = false;
+                    for (int g = 0; g < groupCount; g++)
+                    {
+                        In r = Answered(groups[g].Peer, part);
+                        r.Skip(8 * i);
+                        ulong sum = r.Number(8);
+                        if (r.Bad) flags |= Cut;
+                        if (g > 0 && sum != first) differs = true;
+                        if (g == 0) first = sum;
+                    }
+                    if (!differs) continue;
+                    int bits = 6 * (p.Depth + 1);
+                    long count = bits > 31 ? 0 : tables[(int)p.Table].Slots >> bits;
+                    ulong parent = p.Depth > 0 ? p.From >> 64 - 6 * p.Depth << 64 - 6 * p.Depth : 0;
+                    Push(p.Count, p.Depth + 1, parent | (ulong)i << 58 - 6 * p.Depth, count + count / 2 + 1);
+                }
+            }
+            AskForTheRows();
+        }
+
+        // ---- the report
+
+        // Writes the rows of a listed column by ascending keys.
+        void WriteRows(ref Out w, int of)
+        {
+            ulong key = 0, key2 = 0;
+            for (bool any = false; ; any = true)
+            {
+                var r = new In(found, 0, foundSize);
+                int best = -1, size = 0;
+                ulong bestKey = 0, bestKey2 = 0;
+                while (r.At < r.End)
+                {
+                    int number = (int)r.Number(1), at = r.At;
+                    ulong k = r.Number(8), k2 = r.Number(8);
+                    for (int g = 0; g < groupCount; g++) ReadValue(ref r);
+                    if (number != of || any && CompareKeys(k, k2, key, key2) <= 0) continue;
+                    if (best >= 0 && CompareKeys(k, k2, bestKey, bestKey2) >= 0) continue;
+                    best = at;
+                    size = r.At - at;
+                    bestKey = k;
+                    bestKey2 = k2;
+                }
+                if (best < 0) return;
+                w.Raw(found, best, size);
+                key = bestKey;
+                key2 = bestKey2;
+            }
+        }
+
+        // Begins to send the report to a peer.
+        void ShareWith(int peer)
+        {
+            Peer p = peers[peer];
+            stage = Share;
+            Array.Clear(p.Got, 0, p.Got.Length);
+            p.Chunk = 0;
+            p.Late = 0;
+            p.Since = now;
+            p.AskedAt = 0;
+            p.Shares = true;
+        }
+
+        // Makes the report of what was found, and begins to hand it out.
+        void MakeReport()
+        {
+            var w = new Out(report, 0, report.Length);
+            int n = 0;
+            for (int i = 0; i < listedCount; i++)
+            {
+                int g = 0;
+                while (g < listedCount && (listed[g].Table != listed[i].Table || listed[g].Column != 0)) g++;
+                bool pending = listed[i].More || listed[i].Pending > 0;
+                if (g < listedCount && listed[i].Column > 0 && (listed[g].First || listed[i].Rows == 0 && !pending))
+                    listed[i].First = false; // it may be that only rows of one side differ
+                if (pending) flags |= Cut;
+                if (listed[i].All > 0 || pending || listed[i].First) n++;
+                if (listed[i].Rows == 0 && !pending && !listed[i].First) columnsDiffer--;
+            }
+            w.Number(0x01524644, 4); // DFR, 1
+            w.Number((ulong)flags, 1);
+            w.Number(session.Seed, 8);
+            w.Number(groupCount > 0 ? point : 0, 8);
+            w.Number((ulong)step, 2);
+            w.Text(stepName);
+            w.Number(silent, 8);
+            w.Number((ulong)groupCount, 1);
+            for (int g = 0; g < groupCount; g++)
+            {
+                w.Number(groups[g].Members, 8);
+                w.Number(groups[g].Root, 8);
+                w.Number(groups[g].StepRoot, 8);
+                w.Number(groups[g].Inputs, 8);
+            }
+            w.Number(tablesDiffer, 4);
+            w.Number(columnsDiffer, 4);
+            w.Number((ulong)n, 1);
+            for (int i = 0; i < listedCount; i++)
+            {
+                ListedColumn l = listed[i];
+                FColumn c = ColumnOf(i);
+                bool pending = l.More || l.Pending > 0;
+                if (l.All == 0 && !pending && !l.First) continue;
+                w.Text(tables[l.Table].Bytes);
+                w.Text(c.Component);
+                w.Text(c.Field);
+                w.Number((ulong)c.Type, 1);
+                w.Number(c.Scale, 4);
+                w.Number((pending ? 1u : 0) | (l.First ? 2u : 0), 1);
+                w.Number((ulong)(l.Rows + l.Pending), 4);
+                w.Number((ulong)l.All, 4);
+                WriteRows(ref w, i);
+            }
+            reportSize = w.At;
+            reportId = id;
+            reporter = self;
+            Status = FlightStatus.Found;
+            for (int i = 0; i < peerCount; i++) ShareWith(i);
+        }
+
+        // ---- the exchange
+
+        void Begin()
+        {
+            stage = AskStatus;
+            rounds = spent = flags = groupCount = listedCount = workCount = foundSize = partCount = 0;
+            full = older = false;
+            step = EndOfTick;
+            stepName = new byte[0];
+            tablesDiffer = columnsDiffer = 0;
+            point = 0;
+            Add(AskForStatus, step);
+            Ask();
+        }
+
+        /// <summary>The game itself found that the state at a point differs from the state of other peers. A peer's packet does the
+        /// same.</summary>
+        public void Differs(ulong at)
+        {
+            if (!begun) throw new InvalidOperationException("FlightRecorder.Differs: there is no state yet: State comes first");
+            Noticed(at, HistoryAt(at));
+        }
+
+        // Whether all that ask before this peer are silent: the first peer asks.
+        bool Turn()
+        {
+            for (int i = 0; i < self; i++)
+                if (now - Math.Max(peers[i].Heard, started) < Wait) return false;
+            return true;
+        }
+
+        // How long a peer is asked before it is gone: even if a third of all packets are lost both ways, one in 10,000 is given up.
+        ulong Patience() { return Math.Max(Wait, rto * 16); }
+
+        // Goes on where answers are there, or will not come.
+        void Poll()
+        {
+            if (Status == FlightStatus.Asking && stage == Idle && Turn()) Begin();
+            while (stage != Idle && stage != Share)
+            {
+                uint all = (1u << partCount) - 1;
+                for (int i = 0; i < peerCount; i++)
+                {
+                    Peer p = peers[i];
+                    if (!p.Asks || p.Gone || p.Answered == all) continue;
+                    if (now - p.Since < Patience()) return;
+                    p.Gone = true;
+                    for (int g = 0; g < groupCount && stage > AskHistory; g++)
+                        if (groups[g].Peer == i && restarts++ < 2 * MaxPeers)
+                        {
+                            Begin(); // another peer of its group will do
+                            break;
+                        }
+                    if (stage == AskStatus) return;
+                }
+                switch (stage)
+                {
+                    case AskStatus: AfterStatus(); break;
+                    case AskHistory: AfterHistory(); break;
+                    case AskSteps: AfterSteps(); break;
+                    case AskTables: AfterTables(); break;
+                    case AskColumns: AfterColumns(); break;
+                    default: AfterRows(); break;
+                }
+            }
+        }
+
+        void GotQuestion(int from, uint number, In r)
+        {
+            int at = 0;
+            Asked q = reading;
+            if (peers[from].Sent > MostSent) return;
+            while (at < queued && queue[at].From != from) at++;
+            if (at == QueueMost || at < queued && queue[at].Id == number) return;
+            q.From = from;
+            q.Id = number;
+            q.Next = 0;
+            q.Count = (int)r.Number(1);
+            if (q.Count == 0 || q.Count > Parts) return;
+            for (int i = 0; i < q.Count; i++)
+                q.Parts[i] = new Part { Index = (byte)r.Number(1), What = (byte)r.Number(1), Depth = (byte)r.Number(1), Step = (int)r.Number(2), Count = (int)r.Number(2),
+                    Table = (uint)r.Number(4), Column = (uint)r.Number(4), Point = r.Number(8), From = r.Number(8) };
+            if (r.Bad) return;
+            if (reportSize > 0) { ShareWith(from); return; } // which is the answer to all questions
+            Asked into = queue[at]; // in the place of an earlier question of that peer
+            into.From = q.From;
+            into.Id = q.Id;
+            into.Next = 0;
+            into.Count = q.Count;
+            Array.Copy(q.Parts, into.Parts, q.Count);
+            if (at == queued) queued++;
+            if (Status == FlightStatus.Watching) Noticed(confirmed, 0);
+            if (Status == FlightStatus.Silent) { Status = FlightStatus.Asking; started = now; }
+            alerted = now; // somebody asks: no need to call
+            if (stage != Idle && stage != Share && from < self) stage = Idle;
+        }
+
+        void GotAnswer(int from, uint number, In r)
+        {
+            Peer p = peers[from];
+            int part = (int)r.Number(1), state = (int)r.Number(1);
+            if (r.Bad || stage == Idle || stage == Share || number != id || !p.Asks || p.Gone) return;
+            if (part >= partCount || (p.Answered >> part & 1) != 0) return;
+            int a = AnswerOf(from, part);
+            answerState[a] = state;
+            answerSize[a] = r.Left;
+            Buffer.BlockCopy(r.B, r.At, answers, a * Body, r.Left);
+            if (p.Answered == 0 && p.Late == 0) // asked once: this is how long it takes
+            {
+                ulong took = now - p.AskedAt;
+                took = Math.Min(1000, took + took / 4 + 50);
+                rto = took > rto ? took : rto - (rto - took) / 8;
+            }
+            p.Answered |= 1u << part;
+            p.Since = now;
+        }
+
+        void GotReport(int from, uint number, In r)
+        {
+            int chunk = (int)r.Number(2);
+            long whole = (long)r.Number(4);
+            int n = r.Left;
+            if (r.Bad || whole == 0 || whole > report.Length) return;
+            int size = (int)whole, chunks = (size + Chunk - 1) / Chunk;
+            if (chunk >= chunks || n != Math.Min(size - chunk * Chunk, Chunk)) return;
+            if (number != incomingId || from != incomingFrom || size != incomingSize)
+            {
+                if (incomingSize > 0 && now - peers[incomingFrom].Heard < Wait && from > incomingFrom) return;
+                Array.Clear(incomingGot, 0, incomingGot.Length);
+                incomingId = number;
+                incomingFrom = from;
+                incomingSize = size;
+            }
+            Buffer.BlockCopy(r.B, r.At, incoming, chunk * Chunk, n);
+            incomingGot[chunk / 8] |= (byte)(1 << chunk % 8);
+            ack = true;
+            for (int i = 0; i < chunks; i++) if ((incomingGot[i / 8] >> i % 8 & 1) == 0) return;
+            if (Status == FlightStatus.Found || !CanRead(incoming, size)) return;
+            if (Status == FlightStatus.Watching) Noticed(confirmed, 0);
+            Buffer.BlockCopy(incoming, 0, report, 0, size);
+            reportSize = size;
+            reportId = number;
+            reporter = from;
+            Status = FlightStatus.Found;
+            for (int i = 0; i < peerCount && stage != Idle; i++) ShareWith(i); // it was asking the others
+        }
+
+        /// <summary>Takes a packet of n bytes that peer number `from` sent.</summary>
+        public void Receive(int from, byte[] packet, int n)
+        {
+            if (packet == null || n > packet.Length || n < Head + 4 || n > PacketSize || from == self || from < 0 || from >= peerCount) return;
+            if (packet[0] != 'D' || packet[1] != 'F' || packet[2] != 1 || Crc32C.Of(packet, 0, n - 4) != Little(packet, n - 4, 4)) return;
+            var r = new In(packet, 4, n - 4);
+            if (r.Number(8) != session.Seed || !begun) return;
+            ulong of = r.Number(4);
+            uint number = (uint)r.Number(4);
+            int kind = packet[3];
+            Peer p = peers[from];
+            p.Heard = now;
+            if (of != (schema & 0xffffffff))
+            {
+                p.Foreign = true;
+                Noticed(confirmed, 0);
+                if (kind != ReportKind && kind != Got) return;
+            }
+            if (kind == Beat)
+            {
+                ulong at = r.Number(8), hash = r.Number(8);
+                if (r.Bad || p.Beat && p.Point > confirmed && p.Point <= at) return; // the earliest that is to come
+                p.Beat = true;
+                p.Point = at;
+                p.History = hash;
+                Check();
+            }
+            else if (kind == Alert)
+            {
+                ulong at = r.Number(8);
+                if (!r.Bad) Noticed(at, 0);
+            }
+            else if (kind == Question) GotQuestion(from, number, r);
+            else if (kind == Answer) GotAnswer(from, number, r);
+            else if (kind == ReportKind) GotReport(from, number, r);
+            else if (kind == Got && stage == Share && number == reportId && r.Left >= p.Got.Length)
+            {
+                Buffer.BlockCopy(packet, r.At, p.Got, 0, p.Got.Length);
+                p.Since = now;
+            }
+        }
+
+        int SendAnswer(out int to, byte[] packet)
+        {
+            Asked q = queue[0];
+            Out w = Packet(packet, Answer, q.Id);
+            Part p = q.Parts[q.Next++];
+            to = q.From;
+            w.Number(p.Index, 1);
+            int at = w.At;
+            w.Number(0, 1);
+            int state = AnswerPart(p, ref w);
+            packet[at] = (byte)state;
+            if (q.Next == q.Count)
+            {
+                queued--;
+                for (int i = 0; i < queued; i++) queue[i] = queue[i + 1];
+                queue[queued] = q;
+            }
+            if (state == NotYet && confirmed < halt && halt != ulong.MaxValue) return 0; // it may come: let them ask again
+            peers[to].Sent += w.At;
+            return Sealed(w, packet);
+        }
+
+        int SendQuestion(out int to, byte[] packet)
+        {
+            to = 0;
+            for (int i = 0; i < peerCount; i++)
+            {
+                Peer p = peers[i];
+                int n = 0;
+                if (i == self || !p.Asks || p.Gone) continue;
+                for (int k = 0; k < partCount; k++) if ((p.Answered >> k & 1) == 0) n++;
+                if (n == 0 || p.AskedAt != 0 && now - p.AskedAt < rto) continue;
+                if (p.AskedAt != 0) p.Late++;
+                p.AskedAt = now;
+                Out w = Packet(packet, Question, id);
+                w.Number((ulong)n, 1);
+                for (int k = 0; k < partCount; k++) if ((p.Answered >> k & 1) == 0) WritePart(ref w, parts[k]);
+                to = i;
+                return Sealed(w, packet);
+            }
+            return 0;
+        }
+
+        static bool HasChunk(Peer p, int chunk) { return (p.Got[chunk / 8] >> chunk % 8 & 1) != 0; }
+
+        int SendReport(out int to, byte[] packet)
+        {
+            int chunks = (reportSize + Chunk - 1) / Chunk;
+            to = 0;
+            for (int i = 0; i < peerCount; i++)
+            {
+                Peer p = peers[i];
+                if (i == self || !p.Shares || now - p.Since > 3 * Wait) continue;
+                while (p.Chunk < chunks && HasChunk(p, p.Chunk)) p.Chunk++;
+                if (p.Chunk >= chunks)
+                {
+                    int n = 0;
+                    while (n < chunks && HasChunk(p, n)) n++;
+                    if (n == chunks || now - p.AskedAt < 2 * rto << Math.Min(p.Late / 8, 32)) continue;
+                    p.Chunk = 0;
+                    p.Late++;
+                    i--; // once more, with what it lacks
+                    continue;
+                }
+                p.AskedAt = now;
+                Out w = Packet(packet, ReportKind, reportId);
+                w.Number((ulong)p.Chunk, 2);
+                w.Number((ulong)reportSize, 4);
+                w.Raw(report, p.Chunk * Chunk, Math.Min(reportSize - p.Chunk * Chunk, Chunk));
+                p.Chunk++;
+                to = i;
+                return Sealed(w, packet);
+            }
+            return 0;
+        }
+
+        // The next peer that `next` counts, after the last one; -1 if there is none.
+        int NextPeer(ref int next)
+        {
+            if (next == self) next++;
+            return next >= peerCount ? -1 : next++;
+        }
+
+        int SendPoint(byte[] packet, int kind, ulong at, ulong of)
+        {
+            Out w = Packet(packet, kind, 0);
+            w.Number(at, 8);
+            w.Number(of, 8);
+            return Sealed(w, packet);
+        }
+
+        /// <summary>Writes the next packet that is to be sent, of at most PacketSize bytes, and to whom. Returns its size, 0 if there is
+        /// none now. The clock is any that counts milliseconds; it must not go back.</summary>
+        public int Send(ulong milliseconds, out int to, byte[] packet)
+        {
+            int n;
+            to = 0;
+            if (packet == null || packet.Length < PacketSize) throw new ArgumentException("FlightRecorder.Send: the array has less than 1000 bytes");
+            if (!begun) return 0;
+            if (++milliseconds > now) // 0 is no time
+            {
+                if (started == now && Status == FlightStatus.Asking) started = milliseconds;
+                now = milliseconds;
+            }
+            Poll();
+            if (ack)
+            {
+                Out w = Packet(packet, Got, incomingId);
+                w.Raw(incomingGot, 0, incomingGot.Length);
+                ack = false;
+                to = incomingFrom;
+                return Sealed(w, packet);
+            }
+            while (queued > 0)
+                if ((n = SendAnswer(out to, packet)) != 0) return n;
+            if (Status == FlightStatus.Asking)
+            {
+                if (stage == Idle && alerted != 0 && now - alerted > 1000) alertTo = 0;
+                if ((n = NextPeer(ref alertTo)) >= 0)
+                {
+                    to = n;
+                    alerted = now;
+                    return SendPoint(packet, Alert, alertPoint, alertHistory);
+                }
+                if (stage != Idle) return SendQuestion(out to, packet);
+            }
+            if (stage == Share) return SendReport(out to, packet);
+            if (Status == FlightStatus.Watching && beatHistory != 0 && (n = NextPeer(ref beatTo)) >= 0)
+            {
+                to = n;
+                return SendPoint(packet, Beat, beatPoint, beatHistory);
+            }
+            return 0;
+        }
+
+        /// <summary>The report as bytes, the same on all peers; docs/exchange.md has their form. Null if there is none.</summary>
+        public byte[] Report()
+        {
+            if (reportSize == 0) return null;
+            var copy = new byte[reportSize];
+            Buffer.BlockCopy(report, 0, copy, 0, reportSize);
+            return copy;
+        }
+
+        /// <summary>Goes on recording after a report: the next call is State. All peers do so at the same point, with the same state,
+        /// such as after a load.</summary>
+        public void Resume()
+        {
+            Status = FlightStatus.Watching;
+            stage = Idle;
+            begun = open = skips = ack = pastKnown = false;
+            entryCount = reportSize = incomingSize = queued = restarts = 0;
+            halt = ulong.MaxValue;
+            beatHistory = beatPoint = 0;
+            Array.Clear(live, 0, live.Length);
+            Array.Clear(sums, 0, sums.Length);
+            foreach (FTable t in tables) t.Stale = true;
+            for (int i = 0; i < MaxPeers; i++)
+            {
+                Peer p = peers[i];
+                p.Beat = p.Gone = p.Foreign = p.Shares = false;
+                p.Sent = 0;
+            }
+        }
+
+        // ---- the report as text and as files
+
+        sealed class ReportHead
+        {
+            public int Flags, Step, Groups, Listed;
+            public ulong Point, Silent;
+            public readonly ulong[] Members = new ulong[FlightRecorder.Groups], Roots = new ulong[FlightRecorder.Groups];
+            public readonly ulong[] StepRoots = new ulong[FlightRecorder.Groups], Inputs = new ulong[FlightRecorder.Groups];
+            public int StepName, StepSize;
+        }
+
+        // A listed column; its rows follow. Texts are where they begin in the report, and their sizes.
+        struct ReportColumn
+        {
+            public int Label, LabelSize, Component, ComponentSize, Field, FieldSize, Type, Flags;
+            public uint Scale, AtLeast, Rows;
+        }
+
+        static ReportHead ReadHead(ref In r)
+        {
+            var h = new ReportHead();
+            if (r.Number(4) != 0x01524644) r.Bad = true;
+            h.Flags = (int)r.Number(1);
+            r.Number(8);
+            h.Point = r.Number(8);
+            h.Step = (int)r.Number(2);
+            h.StepSize = (int)r.Number(1);
+            h.StepName = r.Skip(h.StepSize);
+            h.Silent = r.Number(8);
+            h.Groups = (int)r.Number(1);
+            if (h.Groups > Groups) { r.Bad = true; h.Groups = 0; }
+            for (int g = 0; g < h.Groups; g++)
+            {
+                h.Members[g] = r.Number(8);
+                h.Roots[g] = r.Number(8);
+                h.StepRoots[g] = r.Number(8);
+                h.Inputs[g] = r.Number(8);
+                if (h.Members[g] == 0) r.Bad = true;
+            }
+            r.Number(8);
+            h.Listed = (int)r.Number(1);
+            return h;
+        }
+
+        static ReportColumn ReadColumn(ref In r)
+        {
+            var l = new ReportColumn();
+            l.LabelSize = (int)r.Number(1);
+            l.Label = r.Skip(l.LabelSize);
+            l.ComponentSize = (int)r.Number(1);
+            l.Component = r.Skip(l.ComponentSize);
+            l.FieldSize = (int)r.Number(1);
+            l.Field = r.Skip(l.FieldSize);
+            l.Type = (int)r.Number(1);
+            l.Scale = (uint)r.Number(4);
+            l.Flags = (int)r.Number(1);
+            l.AtLeast = (uint)r.Number(4);
+            l.Rows = (uint)r.Number(4);
+            return l;
+        }
+
+        static void SkipRows(ref In r, ReportColumn l, int groups)
+        {
+            for (uint n = 0; n < l.Rows && !r.Bad; n++)
+            {
+                r.Skip(16);
+                for (int g = 0; g < groups; g++) ReadValue(ref r);
+            }
+        }
+
+        // Whether all of a report can be read: it may come from any source.
+        bool CanRead(byte[] data, int n)
+        {
+            var r = new In(data, 0, n);
+            ReportHead h = ReadHead(ref r);
+            for (int g = 0; g < h.Groups; g++) if (peerCount < 64 && h.Members[g] >> peerCount != 0) r.Bad = true;
+            for (int i = 0; i < h.Listed && !r.Bad; i++) SkipRows(ref r, ReadColumn(ref r), h.Groups);
+            return !r.Bad && r.At == r.End;
+        }
     }
 }
