@@ -7,9 +7,11 @@ import (
 	"io"
 	"math/rand/v2"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/desynctool/desynctool/internal/testkit/effort"
@@ -23,11 +25,31 @@ var peerLanguages = []struct {
 	command func(t *testing.T) []string
 }{
 	{"C", peerC},
+	{"C#", peerCSharp},
 }
 
 func peerC(t *testing.T) []string {
 	return []string{buildOnce(t, []string{"cc", "-std=gnu99", "-Wall", "-Wextra", "-Werror", "-Ic", "-O1"}, "testdata/peer.c")}
 }
+
+func peerCSharp(t *testing.T) []string {
+	needTool(t, "mcs")
+	needTool(t, "mono")
+	exe, err := peerProgramCSharp()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return []string{"mono", exe}
+}
+
+var peerProgramCSharp = sync.OnceValues(func() (string, error) {
+	exe := filepath.Join(built, "peer.exe")
+	out, err := exec.Command("mcs", "-langversion:7", "-warn:4", "-warnaserror", "-out:"+exe, csharpSDK, "csharp/DesynctoolFlight.cs", "testdata/Peer.cs").CombinedOutput()
+	if err != nil {
+		err = fmt.Errorf("mcs: %w\n%s", err, out)
+	}
+	return exe, err
+})
 
 // planted is the mistake that is made in a peer after a system of a tick. Kind 0 is none.
 type planted struct {

@@ -2180,5 +2180,498 @@ namespace Desynctool
             for (int i = 0; i < h.Listed && !r.Bad; i++) SkipRows(ref r, ReadColumn(ref r), h.Groups);
             return !r.Bad && r.At == r.End;
         }
+
+        // A text of another peer: control characters and what is not ASCII are escaped.
+        static void Say(StringBuilder s, byte[] b, int at, int n)
+        {
+            for (int end = at + n; at < end; at++)
+                if (b[at] >= ' ' && b[at] < 127 && b[at] != '\\') s.Append((char)b[at]);
+                else s.Append("\\x").Append(b[at].ToString("x2"));
+        }
+
+        static void SayCount(StringBuilder s, ulong n, string noun)
+        {
+            s.Append(n).Append(' ').Append(noun);
+            if (n != 1) s.Append('s');
+        }
+
+        void SayPeers(StringBuilder s, ulong members)
+        {
+            int n = 0, all = 0, said = 0;
+            for (int i = 0; i < 64; i++) all += (int)(members >> i & 1);
+            for (int i = 0; i < peerCount; i++)
+            {
+                if ((members >> i & 1) == 0) continue;
+                n++;
+                if (said == 4 && all > 5) { s.Append(" and ").Append(all - said).Append(" more"); return; }
+                if (said++ > 0) s.Append(n == all ? " and " : ", ");
+                Say(s, peers[i].Name, 0, peers[i].Name.Length);
+            }
+        }
+
+        // A number as %.9g and %.17g have it in C.
+        static string Float(double v, int digits)
+        {
+            if (double.IsNaN(v)) return BitConverter.DoubleToInt64Bits(v) < 0 ? "-nan" : "nan";
+            if (double.IsInfinity(v)) return v < 0 ? "-inf" : "inf";
+            string sign = BitConverter.DoubleToInt64Bits(v) < 0 ? "-" : "", text = Math.Abs(v).ToString("E" + (digits - 1), CultureInfo.InvariantCulture);
+            int e = text.IndexOf('E'), exponent = int.Parse(text.Substring(e + 1), NumberStyles.AllowLeadingSign, CultureInfo.InvariantCulture);
+            string all = text.Substring(0, 1) + text.Substring(2, e - 2);
+            string kept = all.TrimEnd('0');
+            if (kept == "") return sign + "0";
+            if (exponent < -4 || exponent >= digits)
+                return sign + kept.Substring(0, 1) + (kept.Length > 1 ? "." + kept.Substring(1) : "") + (exponent < 0 ? "e-" : "e+") + Math.Abs(exponent).ToString("00", CultureInfo.InvariantCulture);
+            if (exponent < 0) return sign + "0." + new string('0', -exponent - 1) + kept;
+            string whole = all.Substring(0, exponent + 1);
+            return sign + whole + (kept.Length > whole.Length ? "." + kept.Substring(whole.Length) : "");
+        }
+
+        void SayValue(StringBuilder s, ReportColumn l, int at)
+        {
+            int state = report[at], n = state == 1 || state == 2 ? report[at + 1] : 0;
+            var type = (ColumnType)l.Type;
+            if (state == 0 || state == 3) { s.Append(state == 0 ? "no value" : "no row"); return; }
+            if (l.Type == 0) { s.Append("a row"); return; }
+            if (type == ColumnType.String)
+            {
+                s.Append('"');
+                Say(s, report, at + 2, n);
+                s.Append(state == 2 ? "\"..." : "\"");
+                return;
+            }
+            if (type == ColumnType.Bytes)
+            {
+                for (int i = 0; i < n; i++) s.Append(report[at + 2 + i].ToString("x2"));
+                if (state == 2) s.Append("...");
+                return;
+            }
+            ulong v = Little(report, at + 2, Math.Min(n, 8));
+            unchecked
+            {
+                switch (type)
+                {
+                    case ColumnType.Bool: s.Append(v != 0 ? "true" : "false"); break;
+                    case ColumnType.I8: s.Append((sbyte)v); break;
+                    case ColumnType.I16: s.Append((short)v); break;
+                    case ColumnType.I32: s.Append((int)v); break;
+                    case ColumnType.I64: s.Append((long)v); break;
+                    case ColumnType.F32: s.Append(Float(new FloatBits { Bits = (uint)v }.Value, 9)); break;
+                    case ColumnType.F64: s.Append(Float(BitConverter.Int64BitsToDouble((long)v), 17)); break;
+                    case ColumnType.Fixed: s.Append((long)v).Append('/').Append(l.Scale); break;
+                    case ColumnType.Ref: s.Append('#').Append(v); break;
+                    default: s.Append(v); break;
+                }
+            }
+        }
+
+        void SayColumn(StringBuilder s, ReportColumn l)
+        {
+            if (l.LabelSize == 0) { s.Append("RNG"); return; }
+            Say(s, report, l.Label, l.LabelSize);
+            if (l.Type == 0) { s.Append(" entities"); return; }
+            s.Append(' ');
+            Say(s, report, l.Component, l.ComponentSize);
+            s.Append('.');
+            Say(s, report, l.Field, l.FieldSize);
+        }
+
+        // The first sentence: where, and what differs most directly.
+        void SayFirst(StringBuilder s, ReportHead h)
+        {
+            if (h.Groups == 0)
+            {
+                s.Append((h.Flags & OtherState) != 0 ? "The peers describe their states otherwise: they run different builds.\n"
+                    : "The states that the peers still have do not differ.\n");
+                return;
+            }
+            bool lost = (h.Flags & Lost) != 0, have = false;
+            for (int g = 0; g < h.Groups; g++)
+            {
+                if (g > 0) s.Append(g + 1 == h.Groups ? " and " : ", ");
+                SayPeers(s, h.Members[g]);
+            }
+            s.Append(lost ? " have different states at tick " : " have different states since tick ").Append(lost || h.Point == 0 ? h.Point : h.Point - 1);
+            if (h.StepSize > 0)
+            {
+                s.Append(", system ");
+                Say(s, report, h.StepName, h.StepSize);
+            }
+            if (lost) s.Append(", the first that all of them still have");
+            var r = new In(report, 0, reportSize);
+            ReadHead(ref r);
+            var best = new ReportColumn();
+            ulong others = 0;
+            for (int i = 0; i < h.Listed; i++)
+            {
+                ReportColumn l = ReadColumn(ref r);
+                bool shown = l.AtLeast > 0 || l.Flags != 0, first = (l.Flags & 2) != 0, bestFirst = (best.Flags & 2) != 0;
+                bool better = !have || first && !bestFirst || first == bestFirst && best.LabelSize == 0;
+                if (shown && (first || h.Step == EndOfTick)) others++;
+                if (better && shown) { best = l; have = true; }
+                SkipRows(ref r, l, h.Groups);
+            }
+            if (have)
+            {
+                s.Append(": ");
+                SayColumn(s, best);
+                s.Append(best.Type != 0 || best.AtLeast == 1 ? " differs" : " differ");
+                if (best.LabelSize > 0 && best.AtLeast > 0)
+                {
+                    s.Append((best.Flags & 1) != 0 ? " in at least " : " in ");
+                    SayCount(s, best.AtLeast, "row");
+                }
+                if (others > 1)
+                {
+                    s.Append(", and ");
+                    SayCount(s, others - 1, "more column");
+                }
+            }
+            s.Append(".\n");
+            for (int g = 1; g < h.Groups; g++)
+                if (h.Inputs[g] != h.Inputs[0]) { s.Append("The orders of that tick differ.\n"); break; }
+        }
+
+        // A row, except what a column has of rows of one side.
+        void SayRow(StringBuilder s, ReportHead h, ReportColumn l, ref In r)
+        {
+            ulong key = r.Number(8), key2 = r.Number(8);
+            var values = new int[Groups];
+            bool shown = true;
+            for (int g = 0; g < h.Groups; g++)
+            {
+                values[g] = ReadValue(ref r);
+                if (l.Type != 0 && report[values[g]] == 3) shown = false;
+            }
+            if (!shown) return;
+            s.Append("  #").Append(key);
+            if (key2 != 0) s.Append('/').Append(key2);
+            for (int g = 0; g < h.Groups; g++)
+            {
+                s.Append(g > 0 ? ", " : " ");
+                SayValue(s, l, values[g]);
+                s.Append(" on ");
+                SayPeers(s, h.Members[g]);
+            }
+            s.Append('\n');
+        }
+
+        /// <summary>The report as text, for the game's log and its screen: a sentence, then what differs. Control characters of names
+        /// and values are escaped. Empty if there is no report.</summary>
+        public string Text()
+        {
+            var s = new StringBuilder();
+            if (reportSize == 0) return "";
+            var r = new In(report, 0, reportSize);
+            ReportHead h = ReadHead(ref r);
+            SayFirst(s, h);
+            for (int i = 0; i < h.Listed; i++)
+            {
+                ReportColumn l = ReadColumn(ref r);
+                if (l.AtLeast > 0 || l.Flags != 0)
+                {
+                    SayColumn(s, l);
+                    s.Append((l.Flags & 1) != 0 ? ": at least " : ": ");
+                    SayCount(s, l.AtLeast, "row");
+                    if ((l.Flags & 2) != 0 && h.StepSize > 0) s.Append(", differs first");
+                    s.Append('\n');
+                }
+                for (uint n = 0; n < l.Rows; n++) SayRow(s, h, l, ref r);
+            }
+            if ((h.Flags & Cut) != 0) s.Append("More differs than is listed.\n");
+            if (h.Silent != 0)
+            {
+                s.Append("Not known of ");
+                SayPeers(s, h.Silent);
+                s.Append(".\n");
+            }
+            s.Append("Found by ");
+            SayPeers(s, 1UL << reporter);
+            return s.Append("; each peer's values are its own word.\n").ToString();
+        }
+
+        const string TooLong = "the state has strings or bytes of which only the beginning is kept: FlightOptions.Sizes";
+
+        // The world whose values are those of `past`; null if some of them are not whole.
+        World PastWorld()
+        {
+            var w = new World();
+            foreach (FTable t in tables)
+            {
+                FColumn only = columns[t.First + 1 < columns.Count ? t.First + 1 : t.First];
+                if (t.Rng)
+                {
+                    w.Rng = new byte[Little(past, only.At + 8, 4)];
+                    if (w.Rng.Length > only.Kept) return null;
+                    Buffer.BlockCopy(past, only.At + 12, w.Rng, 0, w.Rng.Length);
+                    continue;
+                }
+                var slots = new List<int>();
+                bool two = t.TwoParts;
+                for (int i = 0; i < t.Slots; i++) if (past[t.Identity + i * IdentitySize] != 0) slots.Add(i);
+                slots.Sort((a, b) => CompareKeys(Little(past, t.Identity + a * IdentitySize + 1, 8), Little(past, t.Identity + a * IdentitySize + 9, 8),
+                    Little(past, t.Identity + b * IdentitySize + 1, 8), Little(past, t.Identity + b * IdentitySize + 9, 8)));
+                Table to = w.Archetype(t.Label, two ? 2 : 1);
+                for (int i = 1; i < t.Columns; i++)
+                {
+                    FColumn c = columns[t.First + i];
+                    to.Column(c.ComponentName, c.FieldName, (ColumnType)c.Type, c.Scale);
+                }
+                foreach (int slot in slots)
+                {
+                    int at = t.Identity + slot * IdentitySize;
+                    if (two) to.Row(Little(past, at + 1, 8), Little(past, at + 9, 8)); else to.Row(Little(past, at + 1, 8));
+                    for (int i = 1; i < t.Columns; i++)
+                    {
+                        FColumn c = columns[t.First + i];
+                        int cell = c.At + slot * c.Width;
+                        if (past[c.Present + slot] == 0) continue;
+                        if (!c.Text) { to.Columns[i - 1].SetBits(Little(past, cell, c.Width)); continue; }
+                        long n = (long)Little(past, cell + 8, 4);
+                        if (n > c.Kept) return null;
+                        var b = new byte[n];
+                        Buffer.BlockCopy(past, cell + 12, b, 0, b.Length);
+                        to.Columns[i - 1].Set(b);
+                    }
+                }
+            }
+            return w;
+        }
+
+        // The orders of the tick that leads to a point; null if they are no longer kept.
+        List<Order> OrdersOf(ulong at)
+        {
+            var list = new List<Order>();
+            int e = EntryOf(at);
+            if (e < 0 || head - entries[e].Begin > ring.Length) return null;
+            for (long back = entries[e].End; back > entries[e].Begin;)
+            {
+                long length = (long)Get64(back - 4, 4), begin = back - 4 - length;
+                if (Get64(back - 5, 1) != OrdersItem) { back = begin; continue; }
+                for (long from = begin; from + 20 < back - 4;)
+                {
+                    int size = (int)Get64(from + 16, 4), kind = (int)Get64(from + 12, 4);
+                    var order = new Order { SubTick = (uint)Get64(from, 4), Player = (uint)Get64(from + 4, 4), Sequence = (uint)Get64(from + 8, 4),
+                        Kind = session.Kinds[kind].Name, Payload = new byte[size] };
+                    Get(from + 20, order.Payload, 0, size);
+                    list.Add(order);
+                    from += 20 + size;
+                }
+                break;
+            }
+            return list;
+        }
+
+        // Sets a cell of `past` to a value of the report. Returns false if that is not all of the value, or there is no room.
+        bool Patch(FTable t, FColumn c, ulong key, ulong key2, int value)
+        {
+            int slot = -1, free = -1, state = report[value], n = state == 1 || state == 2 ? report[value + 1] : 0;
+            for (int i = 0; i < t.Slots && slot < 0; i++)
+            {
+                int at = t.Identity + i * IdentitySize;
+                if (past[at] == 0) { if (free < 0) free = i; }
+                else if (Little(past, at + 1, 8) == key && Little(past, at + 9, 8) == key2) slot = i;
+            }
+            if (c.Number < 0)
+            {
+                int at = t.Identity + (slot < 0 ? free : slot) * IdentitySize;
+                if (slot < 0 && (free < 0 || state == 3)) return state == 3;
+                Array.Clear(past, at, IdentitySize);
+                if (slot < 0)
+                    for (int i = 1; i < t.Columns; i++) past[columns[t.First + i].Present + free] = 0; // what an earlier row had
+                if (state == 3) return true;
+                past[at] = 1;
+                PutLittle(past, at + 1, key, 8);
+                PutLittle(past, at + 9, key2, 8);
+                return true;
+            }
+            if (state == 3) return true; // the row itself is gone
+            if (slot < 0 || state == 2) return false;
+            int cell = c.At + slot * c.Width;
+            Array.Clear(past, cell, c.Width);
+            past[c.Present + slot] = state == 0 ? (byte)0 : (byte)1;
+            if (state == 0) return true;
+            if (n > (c.Text ? c.Kept : c.Width)) return false;
+            if (c.Text) { PutLittle(past, cell, Hash(report, value + 2, n), 8); PutLittle(past, cell + 8, (ulong)n, 4); }
+            Buffer.BlockCopy(report, value + 2, past, c.Text ? cell + 12 : cell, n);
+            return true;
+        }
+
+        bool Named(byte[] name, int at, int n) { return name.Length == n && Bytes.Equal(name, 0, report, at, n); }
+
+        // Makes `past` the state of a group at the end of the divergent tick. Returns false if it is not known as a whole.
+        bool PatchAll(ReportHead h, int group)
+        {
+            if (!Rebuild(h.Point, EndOfTick)) return false;
+            pastKnown = false;
+            for (int pass = 0; pass < 2; pass++) // rows first, then their values
+            {
+                var r = new In(report, 0, reportSize);
+                ReadHead(ref r);
+                for (int i = 0; i < h.Listed; i++)
+                {
+                    ReportColumn l = ReadColumn(ref r);
+                    FTable t = tables.Find(of => Named(of.Bytes, l.Label, l.LabelSize));
+                    FColumn c = null;
+                    for (int k = 0; t != null && k < t.Columns; k++)
+                    {
+                        FColumn of = columns[t.First + k];
+                        if (k == 0 ? l.Type == 0 && l.FieldSize == 0 : Named(of.Component, l.Component, l.ComponentSize) && Named(of.Field, l.Field, l.FieldSize)) c = of;
+                    }
+                    for (uint n = 0; n < l.Rows; n++)
+                    {
+                        ulong key = r.Number(8), key2 = r.Number(8);
+                        int value = 0;
+                        for (int g = 0; g < h.Groups; g++)
+                        {
+                            int at = ReadValue(ref r);
+                            if (g == group) value = at;
+                        }
+                        if (c == null || pass == 0 != (l.Type == 0)) continue;
+                        if (!Patch(t, c, key, key2, value)) return false;
+                    }
+                }
+            }
+            Array.Clear(pastSums, 0, pastSums.Length);
+            foreach (FTable t in tables)
+                for (int i = 0; i < t.Columns; i++)
+                {
+                    FColumn c = columns[t.First + i];
+                    for (int n = 0; n < t.Slots; n++)
+                        if (past[t.Identity + n * IdentitySize] != 0 && Has(c, past, n))
+                            unchecked { pastSums[t.First + i] += Cell(c, RowOf(t, past, n), past, n); }
+                }
+            return Root(pastSums) == h.Roots[group];
+        }
+
+        int GroupOf(ReportHead h, int peer)
+        {
+            for (int g = 0; g < h.Groups; g++) if (peer >= 0 && peer < MaxPeers && (h.Members[g] >> peer & 1) != 0) return g;
+            return -1;
+        }
+
+        /// <summary>The state that a peer had at the end of the divergent tick, as a .snap: of this peer as it is kept, of a peer of
+        /// another group made of it and the values in the report. If these are not all that differs, that is an
+        /// InvalidOperationException: the hash of the state shows it. To heal, all peers load the state of the same peer as they
+        /// load a save, and go on from there with Resume.</summary>
+        public byte[] Snapshot(int peer)
+        {
+            const string call = "FlightRecorder.Snapshot: ";
+            if (reportSize == 0) throw new InvalidOperationException(call + "there is no report");
+            var r = new In(report, 0, reportSize);
+            ReportHead h = ReadHead(ref r);
+            int own = GroupOf(h, self), group = GroupOf(h, peer);
+            if (own < 0 || group < 0) throw new InvalidOperationException(call + "the report does not cover both peers");
+            if (group == own ? !Rebuild(h.Point, EndOfTick) : !PatchAll(h, group))
+                throw new InvalidOperationException(call + "the report does not have all values of that peer");
+            World w = PastWorld();
+            if (w == null) throw new InvalidOperationException(call + TooLong);
+            w.Seed = session.Seed;
+            w.Tick = h.Point;
+            w.Peer = session.Peers[peer];
+            return w.Encode();
+        }
+
+        // Whether a name can be the name of a folder on every system: players choose names.
+        static bool IsFolder(string name)
+        {
+            foreach (char c in name) if (c <= ' ' || "/\\:*?\"<>|".IndexOf(c) >= 0) return false;
+            return name != "" && name[0] != '.' && Encoding.UTF8.GetByteCount(name) <= 100 && name[name.Length - 1] != '.';
+        }
+
+        Session SessionOf(string peer, ulong from)
+        {
+            var s = new Session { Seed = session.Seed, Peer = peer, Build = session.Build, FirstPoint = from };
+            s.Kinds.AddRange(session.Kinds);
+            s.Peers.AddRange(session.Peers);
+            return s;
+        }
+
+        // The trace of the divergent tick up to the system that differs first: no more is known of others.
+        void WriteTrace(string path, Session of, ReportHead h, int group, bool own)
+        {
+            int n = StepsOf(EntryOf(h.Point));
+            using (var trace = new Trace(path, of))
+                for (int i = 0; i < n && i <= h.Step; i++)
+                {
+                    var bytes = new byte[8];
+                    PutLittle(bytes, 0, own || i < h.Step ? Get64(stepsAt[n - 1 - i] - 13, 8) : h.StepRoots[group], 8);
+                    trace.Checkpoint(h.Point - 1, names[(int)Get64(stepsAt[n - 1 - i] - 15, 2) % MaxNames], "", false, null, new Sum("flight", bytes));
+                }
+        }
+
+        // What this peer has from a point to the end of the divergent tick.
+        void WriteOwn(string path, Session of, ReportHead h)
+        {
+            World first = Rebuild(of.FirstPoint, EndOfTick) ? PastWorld() : null;
+            if (first == null) throw new InvalidOperationException("FlightRecorder.Files: " + TooLong);
+            of.Start = first.StateHash();
+            using (var recorder = new Recorder(path, of))
+                for (ulong at = of.FirstPoint; at <= h.Point && Rebuild(at, EndOfTick); at++)
+                {
+                    World w = PastWorld();
+                    if (w == null) throw new InvalidOperationException("FlightRecorder.Files: " + TooLong);
+                    recorder.State(at, w);
+                    if (at + 1 >= h.Point) recorder.Snapshot(at, w);
+                    if (at < h.Point) { recorder.Tick(at, OrdersOf(at + 1) ?? new List<Order>()); continue; }
+                    var labels = new List<string>();
+                    var r = new In(report, 0, reportSize);
+                    ReadHead(ref r);
+                    for (int i = 0; i < h.Listed; i++)
+                    {
+                        ReportColumn l = ReadColumn(ref r);
+                        FTable t = tables.Find(x => !x.Rng && Named(x.Bytes, l.Label, l.LabelSize));
+                        if (t != null && !labels.Contains(t.Label)) labels.Add(t.Label);
+                        SkipRows(ref r, l, h.Groups);
+                    }
+                    recorder.Report(at, w, -1, labels);
+                }
+        }
+
+        // The states of another group before and after the divergent tick: the one before is this peer's too.
+        void WriteOther(string path, Session of, ReportHead h, int group)
+        {
+            for (int after = (h.Flags & Lost) != 0 || h.Point == 0 ? 1 : 0; after < 2; after++)
+            {
+                ulong at = h.Point - (after == 0 ? 1u : 0);
+                if (!(after == 1 ? PatchAll(h, group) : Rebuild(at, EndOfTick))) return;
+                World w = PastWorld();
+                if (w == null) return;
+                w.Seed = session.Seed;
+                w.Tick = at;
+                w.Peer = of.Peer;
+                w.WriteFile(path);
+            }
+        }
+
+        /// <summary>Writes what is known to a folder, with a folder for each peer: the order log and the trace of the ticks that are
+        /// kept, the states before and after the divergent tick, and this peer's report. A peer whose name cannot be a folder's is
+        /// peer-N. The states of other peers are among them if the values in the report are all that differs: then the hash
+        /// shows that they are whole. `desynctool triage FOLDER` reads it.</summary>
+        public void Files(string folder)
+        {
+            const string call = "FlightRecorder.Files: ";
+            if (reportSize == 0) throw new InvalidOperationException(call + "there is no report");
+            var r = new In(report, 0, reportSize);
+            ReportHead h = ReadHead(ref r);
+            int own = GroupOf(h, self);
+            if (own < 0) throw new InvalidOperationException(call + "the report does not cover this peer");
+            for (int g = 0; g < h.Groups; g++)
+            {
+                int peer = g == own ? self : 0;
+                while ((h.Members[g] >> peer & 1) == 0) peer++;
+                string name = session.Peers[peer];
+                if (!IsFolder(name))
+                {
+                    if (g == own) throw new InvalidOperationException(call + "the name of this peer cannot be the name of a folder");
+                    name = "peer-" + peer;
+                }
+                string path = Directory.CreateDirectory(Path.Combine(folder, name)).FullName;
+                ulong from = h.Point, first = entries[EntryAt(0)].Point;
+                while (from > first && h.Point - from < 32 && EntryOf(from) >= 0 && head - entries[EntryOf(from)].Begin <= ring.Length) from--;
+                Session of = SessionOf(name, from);
+                if (g == own) WriteOwn(path, of, h); else WriteOther(path, of, h, g);
+                if (h.Step != EndOfTick) WriteTrace(Path.Combine(path, "checkpoints.trace"), of, h, g, g == own);
+            }
+        }
     }
 }
