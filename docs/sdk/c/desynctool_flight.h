@@ -1012,11 +1012,11 @@ DESYNC__OWN int desync__fanswer_steps(desync_flight *f, const desync__fpart *p, 
     for (back = e->end; back > e->begin; back -= 4 + desync__fget64(f, back - 4, 4))
         if (desync__fget64(f, back - 5, 1) == DESYNC__F_STEP && n < DESYNC__F_NAMES) at[n++] = back;
     desync__fwrite64(w, n, 2);
-    while (n-- > p->from) {
+    for (n = p->from < n ? n - (size_t)p->from : 0; n > 0; n--) {
         desync__fwriter one = *w;
-        size_t index = (size_t)desync__fget64(f, at[n] - 15, 2);
+        size_t index = (size_t)desync__fget64(f, at[n - 1] - 15, 2);
         desync__fwrite_text(&one, f->names[index % DESYNC__F_NAMES]);
-        desync__fwrite64(&one, desync__fget64(f, at[n] - 13, 8), 8);
+        desync__fwrite64(&one, desync__fget64(f, at[n - 1] - 13, 8), 8);
         if (one.full) break;
         *w = one;
     }
@@ -1418,6 +1418,14 @@ DESYNC__OWN desync__frow_of desync__fnext_row(desync__freader *r) {
     return row;
 }
 
+/* Whether two values are the same: of a text, peers may keep beginnings of other lengths. */
+DESYNC__OWN int desync__fsame_value(const uint8_t *a, size_t a_size, const uint8_t *b, size_t b_size) {
+    const uint8_t *whole = *a == 1 ? a : b, *cut = *a == 1 ? b : a;
+    if (a_size == b_size && memcmp(a, b, a_size) == 0) return 1;
+    if (*whole != 1 || *cut != 2) return 0;
+    return desync__get32(cut + 2 + cut[1]) == whole[1] && desync__get64(cut + 6 + cut[1]) == desync__fhash(whole + 2, whole[1]);
+}
+
 DESYNC__OWN void desync__frows(desync_flight *f, const desync__fpart *p, size_t part) {
     desync__freader r[DESYNC__F_GROUPS];
     desync__frow_of row[DESYNC__F_GROUPS];
@@ -1462,7 +1470,7 @@ DESYNC__OWN void desync__frows(desync_flight *f, const desync__fpart *p, size_t 
                     continue;
                 }
                 with++;
-                if (row[g].size != it.size || memcmp(row[g].value, it.value, it.size) != 0) differs = 1;
+                if (!desync__fsame_value(row[g].value, row[g].size, it.value, it.size)) differs = 1;
                 desync__fwrite(&w, row[g].value, row[g].size);
                 row[g] = desync__fnext_row(&r[g]);
             }
@@ -1874,7 +1882,7 @@ DESYNC__OWN size_t desync__fsend_report(desync_flight *f, size_t *to, uint8_t *p
         desync__fwrite64(&w, (uint64_t)p->chunk, 2);
         desync__fwrite64(&w, f->report_size, 4);
         desync__fwrite(&w, f->report + (size_t)p->chunk * DESYNC__F_CHUNK, desync__fleast(n, DESYNC__F_CHUNK));
-        p->chunk++;
+        p->chunk++, p->sent += (size_t)(w.at - packet);
         *to = i;
         return desync__fsealed(&w, packet);
     }
@@ -2351,7 +2359,7 @@ DESYNC__OWN const char *desync__forders(const desync_flight *f, uint64_t point, 
 /* Sets a cell of `past` to a value of the report. Returns 0 if that is not all of the value, or there is no room. */
 DESYNC__OWN int desync__fset(desync_flight *f, const desync__ftable *t, const desync__fcolumn *c, uint64_t key, uint64_t key2, const uint8_t *value) {
     uint8_t *identities = f->past + f->columns[t->first].at, *cell;
-    size_t i, slot = SIZE_MAX;
+    size_t i, k, slot = SIZE_MAX;
     for (i = 0; i < t->slots; i++) {
         const uint8_t *id = identities + i * DESYNC__F_IDENTITY;
         if (*id && desync__get64(id + 1) == key && desync__get64(id + 9) == key2) break;
@@ -2366,6 +2374,10 @@ DESYNC__OWN int desync__fset(desync_flight *f, const desync__ftable *t, const de
         *cell = 1;
         desync__little(cell + 1, key, 8);
         desync__little(cell + 9, key2, 8);
+        for (k = 1; k < t->columns && i == t->slots; k++) { /* what an earlier row had */
+            const desync__fcolumn *of = &f->columns[t->first + k];
+            if (of->size > of->width) f->past[of->at + slot * of->size + of->width] = 0;
+        }
         return 1;
     }
     if (*value == 3) return 1; /* the row itself is gone */

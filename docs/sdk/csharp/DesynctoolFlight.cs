@@ -2006,6 +2006,7 @@ namespace Desynctool
                 w.Number((ulong)reportSize, 4);
                 w.Raw(report, p.Chunk * Chunk, Math.Min(reportSize - p.Chunk * Chunk, Chunk));
                 p.Chunk++;
+                p.Sent += w.At;
                 to = i;
                 return Sealed(w, packet);
             }

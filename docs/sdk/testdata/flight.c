@@ -579,15 +579,19 @@ static void small_begin(size_t count, size_t budget, const char *last_field) {
     }
 }
 
-static void small_tick(size_t count, uint64_t tick, const desync_order *odd) {
+static void small_carry(size_t count, uint64_t tick) {
     uint8_t packet[DESYNC_FLIGHT_PACKET];
     size_t to, n;
+    for (size_t i = 0; i < count; i++)
+        while ((n = desync_flight_send(smalls[i].f, tick * 100, &to, packet)) > 0) desync_flight_receive(smalls[to].f, i, packet, n);
+}
+
+static void small_tick(size_t count, uint64_t tick, const desync_order *odd) {
     for (size_t i = 0; i < count; i++) {
         must(desync_flight_tick(smalls[i].f, tick, odd, odd && i == 0));
         must(desync_flight_state(smalls[i].f, tick + 1));
     }
-    for (size_t i = 0; i < count; i++)
-        while ((n = desync_flight_send(smalls[i].f, tick * 100, &to, packet)) > 0) desync_flight_receive(smalls[to].f, i, packet, n);
+    small_carry(count, tick);
 }
 
 /* Plays on until there is a report, and compares the beginning of its text, and whether it contains another one. */
@@ -673,6 +677,22 @@ static int cases(const char *dir) {
     }
     must(desync_flight_differs(smalls[0].f, tick));
     small_end("lost", 2, tick, "a and b have different states at tick 1", ", the first that all of them still have: T C.n differs in 1 row.\n");
+
+    small_begin(2, 0, "n"); /* systems of which not all fit into a packet */
+    for (tick = 0; tick < 20; tick++) {
+        for (size_t i = 0; i < 2; i++) {
+            must(desync_flight_tick(smalls[i].f, tick, NULL, 0));
+            for (int k = 0; k < 60; k++) {
+                char name[64];
+                snprintf(name, sizeof name, "a system with a long name %d", k);
+                if (tick == 5 && k == 53 && i) smalls[i].rows[7].n = 5;
+                must(desync_flight_system(smalls[i].f, name));
+            }
+            must(desync_flight_state(smalls[i].f, tick + 1));
+        }
+        small_carry(2, tick);
+    }
+    small_end("many systems", 2, tick, "a and b have different states since tick 5, system a system with a long name 53: T C.n differs in 1 row.\n", "");
 
     small_begin(2, 0, "n");
     refused(desync_flight_system(smalls[0].f, "S"), "desync_flight_system");
