@@ -518,7 +518,8 @@ pub enum Type {
 }
 
 impl Type {
-    const ALL: [Type; 15] = [
+    /// By number, from 1 on.
+    pub const ALL: [Type; 15] = [
         Type::Bool,
         Type::I8,
         Type::I16,
@@ -566,6 +567,8 @@ pub struct Text<'a>(pub &'a [u8]);
 pub trait Value {
     const TYPE: Type;
     const SCALE: u32 = 0;
+    /// Whether a row may be without a value.
+    const OPTIONAL: bool = false;
     /// Appends the value's bytes, in little-endian order.
     fn put(&self, to: &mut Vec<u8>);
     fn is_absent(&self) -> bool {
@@ -705,6 +708,7 @@ impl<'a> FromColumn<'a> for &'a [u8] {
 impl<V: Value> Value for Option<V> {
     const TYPE: Type = V::TYPE;
     const SCALE: u32 = V::SCALE;
+    const OPTIONAL: bool = true;
     fn put(&self, to: &mut Vec<u8>) {
         match self {
             Some(v) => v.put(to),
@@ -1274,30 +1278,48 @@ impl<R: Copy> Rows<'_, R> {
         field: impl Into<Cow<'static, str>>,
         value: impl Fn(R) -> V,
     ) -> Self {
+        self.column_of(component, field, V::TYPE, V::SCALE, |row, to| {
+            let v = value(row);
+            v.put(to);
+            !v.is_absent()
+        })
+    }
+
+    /// Adds a column of a type that is known only when the program runs. `put` appends the bytes of a row's value, in little-endian
+    /// order; a row without a value gets zeros if values of the type have a fixed width, and false is returned.
+    pub fn column_of(
+        self,
+        component: impl Into<Cow<'static, str>>,
+        field: impl Into<Cow<'static, str>>,
+        of: Type,
+        scale: u32,
+        put: impl Fn(R, &mut Vec<u8>) -> bool,
+    ) -> Self {
         let mut c = Column {
             component: component.into(),
             field: field.into(),
-            of: V::TYPE,
-            scale: V::SCALE,
+            of,
+            scale,
             absent: Vec::new(),
-            data: Vec::with_capacity(self.rows.len() * V::TYPE.width()),
+            data: Vec::with_capacity(self.rows.len() * of.width()),
             ends: Vec::new(),
         };
         for (i, row) in self.rows.iter().enumerate() {
-            let v = value(*row);
-            if v.is_absent() {
+            if !put(*row, &mut c.data) {
                 c.absent.resize(self.rows.len(), false);
                 c.absent[i] = true;
             }
-            v.put(&mut c.data);
-            if V::TYPE.width() == 0 {
+            if of.width() == 0 {
                 c.ends.push(c.data.len());
             }
+        }
+        if of.width() != 0 && c.data.len() != self.rows.len() * of.width() {
+            self.world.wrong("a value has another number of bytes than its type");
         }
         if bad_name(&c.component) || bad_name(&c.field) {
             self.world.wrong("the name of a column is empty, longer than 1024 bytes, or has a NUL");
         }
-        if (V::TYPE == Type::Fixed) != (V::SCALE != 0) {
+        if (of == Type::Fixed) != (scale != 0) {
             self.world.wrong("a fixed-point number has no scale");
         }
         let columns = &mut self.world.tables[self.at].columns;
