@@ -381,3 +381,1282 @@ impl<S: 'static, R: 'static> Rows<'_, S, R> {
         self
     }
 }
+
+// ---- Memory
+
+// The state is kept twice: `live` is the state at the last point, `past` is one that was rebuilt. A state has an array of
+// cells for each column; the first column of each table is its identity, whether a slot is alive and its key. The ring has
+// what cells contained before they changed: copying that back, the latest first, leads to earlier states.
+
+/// What a recorder is opened with.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Bytes in all; 0 is 8 MiB. Twice the state must leave an eighth for what changes.
+    pub budget: usize,
+    /// Of the session, the same on all peers.
+    pub seed: u64,
+    /// Of the game.
+    pub build: String,
+    /// The peers' names by number, the same list on all peers; at most 64.
+    pub peers: Vec<String>,
+    /// The number of this peer.
+    pub me: usize,
+    /// Of orders.
+    pub kinds: Vec<Kind>,
+    /// Only tables that [`Flight::touch`] names since the last call are compared.
+    pub marked: bool,
+    /// States are predicted until [`Flight::confirm`].
+    pub rollback: bool,
+    /// Bytes of differing values in a report, at most; 0 is 65536.
+    pub values: usize,
+    /// A peer that joins later: [`Flight::history`] of the peer that sent it the state; else 0.
+    pub history: u64,
+}
+
+/// What a recorder does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Status {
+    /// It records, and compares hashes.
+    #[default]
+    Watching,
+    /// It records no more: the peers look for what differs.
+    Asking,
+    /// There is a report.
+    Found,
+    /// The others did not answer.
+    Silent,
+}
+
+/// What is in memory: state points `from` to `to` are kept, and the ticks need `bytes` of `of` bytes. Twice the ticks need
+/// about `more` bytes of budget more.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Holds {
+    pub from: u64,
+    pub to: u64,
+    pub bytes: usize,
+    pub of: usize,
+    pub more: usize,
+}
+
+/// A packet that is to be sent to a peer.
+#[derive(Clone, Debug)]
+pub struct Packet {
+    pub to: usize,
+    bytes: [u8; PACKET],
+    len: usize,
+}
+
+impl std::ops::Deref for Packet {
+    type Target = [u8];
+    fn deref(&self) -> &[u8] {
+        &self.bytes[..self.len]
+    }
+}
+
+struct Table {
+    label: String,
+    parts: u8,
+    first: usize, // of its columns in `columns`, the identity
+    columns: usize,
+    slots: usize,
+    seen: usize, // rows at the last look
+    touched: bool,
+}
+
+struct Column {
+    component: String,
+    field: String,
+    of: u8, // 0: the identity
+    scale: u32,
+    width: usize, // of its value
+    size: usize,  // of a cell: a column of optional values has a byte after the value
+    at: usize,    // of the first cell in a state
+    text: bool,
+}
+
+impl Column {
+    fn cell(&self, slot: usize) -> std::ops::Range<usize> {
+        self.at + slot * self.size..self.at + (slot + 1) * self.size
+    }
+
+    fn sized(&self) -> bool {
+        !self.text && (self.of == Type::String as u8 || self.of == Type::Bytes as u8)
+    }
+
+    /// How many bytes of a fixed array count.
+    fn length(&self, cell: &[u8]) -> usize {
+        if self.of != Type::String as u8 {
+            return self.width;
+        }
+        cell[..self.width].iter().position(|b| *b == 0).unwrap_or(self.width)
+    }
+
+    fn has(&self, cell: &[u8]) -> bool {
+        self.size == self.width || cell[self.width] != 0
+    }
+
+    /// What a cell adds to the sum of its column: sums do not depend on the order of rows.
+    fn sum(&self, row: u64, cell: &[u8]) -> u64 {
+        if self.of == 0 {
+            return mix(row.wrapping_add(1));
+        }
+        if !self.has(cell) {
+            return 0;
+        }
+        let v = if self.text {
+            little(&cell[..8])
+        } else if self.sized() {
+            hash(&cell[..self.length(cell)])
+        } else {
+            little(&cell[..self.width])
+        };
+        mix(row.wrapping_add(mix(v.wrapping_add(0x8ebc6af09c88c6e3))))
+    }
+
+    /// Bytes of a value in an answer.
+    fn answered(&self) -> usize {
+        if self.of == 0 {
+            0
+        } else {
+            self.width
+        }
+    }
+}
+
+#[derive(Clone, Copy, Default)]
+struct Entry {
+    point: u64,
+    root: u64,
+    history: u64,
+    inputs: u64,
+    begin: u64,
+    end: u64,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Part {
+    index: u8,
+    what: u8,
+    depth: u8,
+    step: u16,
+    count: u16,
+    table: u32,
+    column: u32,
+    point: u64,
+    from: u64,
+}
+
+#[derive(Clone, Copy)]
+struct Question {
+    from: usize,
+    id: u32,
+    count: usize,
+    next: usize,
+    parts: [Part; PARTS],
+}
+
+struct Answer {
+    n: usize,
+    state: u8,
+    data: [u8; BODY],
+}
+
+impl Answer {
+    fn read(&self) -> Reader<'_> {
+        Reader::new(&self.data[..if self.state == OK { self.n } else { 0 }])
+    }
+}
+
+struct Work {
+    listed: usize,
+    depth: u8,
+    from: u64,
+    rows: u64,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Listed {
+    table: usize,
+    column: usize,
+    rows: u64,
+    pending: u64, // ranges that were not looked through
+    broken: bool, // an answer was not understood, or did not fit
+    all: u64,     // with rows of one side only
+    first: bool,  // it differs after the step
+}
+
+impl Listed {
+    fn cut(&self) -> bool {
+        self.pending > 0 || self.broken
+    }
+}
+
+#[derive(Clone, Copy, Default)]
+struct Peer {
+    point: u64,
+    history: u64,
+    heard: u64,
+    asked: u64,
+    since: u64,
+    answered: u32, // parts of the question, as bits
+    beat: bool,
+    gone: bool,
+    asks: bool,
+    foreign: bool,
+    shares: bool,
+    late: u32,
+    group: usize,
+    chunk: usize,
+    sent: usize,
+    got: [u8; CHUNKS / 8],
+}
+
+#[derive(Clone, Copy, Default)]
+struct Group {
+    peer: usize,
+    root: u64,
+    step_root: u64,
+    inputs: u64,
+    members: u64,
+    history: u64,
+}
+
+/// A short name, in place.
+#[derive(Clone, Copy)]
+struct Name {
+    len: usize,
+    bytes: [u8; NAME],
+}
+
+impl Default for Name {
+    fn default() -> Self {
+        Name { len: 0, bytes: [0; NAME] }
+    }
+}
+
+impl Name {
+    fn of(text: &[u8]) -> Name {
+        let mut name = Name { len: text.len(), ..Name::default() };
+        name.bytes[..text.len()].copy_from_slice(text);
+        name
+    }
+
+    fn get(&self) -> &[u8] {
+        &self.bytes[..self.len]
+    }
+}
+
+#[derive(Clone, Copy, Default, PartialEq, PartialOrd)]
+enum Stage {
+    #[default]
+    Idle,
+    AskStatus,
+    AskHistory,
+    AskSteps,
+    AskTables,
+    AskColumns,
+    AskRows,
+    Share,
+}
+
+/// The last bytes of all that was ever put into it.
+#[derive(Default)]
+struct Ring {
+    data: Vec<u8>,
+    head: u64,
+}
+
+impl Ring {
+    fn place(&self, at: u64, n: usize) -> (usize, usize) {
+        let begin = (at % self.data.len() as u64) as usize;
+        (begin, n.min(self.data.len() - begin))
+    }
+
+    fn put(&mut self, from: &[u8]) {
+        let (at, part) = self.place(self.head, from.len());
+        self.head += from.len() as u64;
+        if from.len() > self.data.len() {
+            return; // nothing of this tick will be kept
+        }
+        self.data[at..at + part].copy_from_slice(&from[..part]);
+        self.data[..from.len() - part].copy_from_slice(&from[part..]);
+    }
+
+    fn number(&mut self, v: u64, n: usize) {
+        self.put(&v.to_le_bytes()[..n]);
+    }
+
+    fn get(&self, from: u64, to: &mut [u8]) {
+        let (at, part) = self.place(from, to.len());
+        let rest = to.len() - part;
+        to[..part].copy_from_slice(&self.data[at..at + part]);
+        to[part..].copy_from_slice(&self.data[..rest]);
+    }
+
+    fn get_number(&self, from: u64, n: usize) -> u64 {
+        let mut bytes = [0; 8];
+        self.get(from, &mut bytes[..n]);
+        u64::from_le_bytes(bytes)
+    }
+
+    /// Ends an item with its kind and length, to be read backward.
+    fn item(&mut self, kind: u8, begin: u64) {
+        self.number(u64::from(kind), 1);
+        let length = self.head - begin;
+        self.number(length, 4);
+    }
+
+    fn kind(&self, end: u64) -> u8 {
+        self.get_number(end - 5, 1) as u8
+    }
+
+    fn begin(&self, end: u64) -> u64 {
+        end - 4 - self.get_number(end - 4, 4)
+    }
+
+    fn keeps(&self, at: u64) -> bool {
+        self.head - at <= self.data.len() as u64
+    }
+}
+
+const CELLS: u8 = 1; // kinds of items
+const STEP: u8 = 2;
+const ORDERS: u8 = 3;
+
+/// What is read of a packet or report: reading past its end sets `bad`, and gives zero.
+#[derive(Clone, Copy)]
+struct Reader<'a> {
+    rest: &'a [u8],
+    bad: bool,
+}
+
+impl<'a> Reader<'a> {
+    fn new(rest: &'a [u8]) -> Self {
+        Reader { rest, bad: false }
+    }
+
+    fn bytes(&mut self, n: usize) -> &'a [u8] {
+        if n > self.rest.len() {
+            self.bad = true;
+            self.rest = &[];
+            return &[];
+        }
+        let (run, rest) = self.rest.split_at(n);
+        self.rest = rest;
+        run
+    }
+
+    fn number(&mut self, n: usize) -> u64 {
+        little(self.bytes(n))
+    }
+
+    fn short(&mut self) -> usize {
+        self.number(1) as usize
+    }
+}
+
+/// What is written: what does not fit sets `full`, and is left out.
+struct Writer<'a> {
+    to: &'a mut [u8],
+    at: usize,
+    full: bool,
+}
+
+impl Writer<'_> {
+    fn bytes(&mut self, data: &[u8]) {
+        match self.to.get_mut(self.at..self.at + data.len()) {
+            Some(to) => {
+                to.copy_from_slice(data);
+                self.at += data.len();
+            }
+            None => self.full = true,
+        }
+    }
+
+    fn number(&mut self, v: u64, n: usize) {
+        self.bytes(&v.to_le_bytes()[..n]);
+    }
+
+    /// A text of at most 255 bytes.
+    fn text(&mut self, text: &[u8]) {
+        let text = &text[..text.len().min(255)];
+        self.number(text.len() as u64, 1);
+        self.bytes(text);
+    }
+
+    fn room(&self) -> usize {
+        self.to.len() - self.at
+    }
+}
+
+/// A value of an answer or a report: 0 no value, 1 a value, 2 the beginning of one, 3 no row.
+#[derive(Clone, Copy)]
+struct ValueOf<'a> {
+    state: u8,
+    bytes: &'a [u8],
+    raw: &'a [u8],
+}
+
+impl<'a> ValueOf<'a> {
+    fn read(r: &mut Reader<'a>) -> Self {
+        let begin = r.rest;
+        let state = r.number(1) as u8;
+        let mut bytes = &[][..];
+        match state {
+            1 | 2 => {
+                let n = r.short();
+                bytes = r.bytes(n);
+            }
+            0 | 3 => {}
+            _ => r.bad = true,
+        }
+        if state == 2 {
+            r.bytes(12);
+        }
+        ValueOf { state, bytes, raw: &begin[..begin.len() - r.rest.len()] }
+    }
+
+    /// Whether two values are the same: of a text, peers may keep beginnings of other lengths.
+    fn same(&self, other: &ValueOf<'_>) -> bool {
+        let (whole, cut) = if self.state == 1 { (self, other) } else { (other, self) };
+        if self.raw == other.raw || whole.state != 1 || cut.state != 2 {
+            return self.raw == other.raw;
+        }
+        let end = &cut.raw[cut.raw.len() - 12..];
+        little(&end[..4]) == whole.bytes.len() as u64 && little(&end[4..]) == hash(whole.bytes)
+    }
+}
+
+/// A row of an answer.
+#[derive(Clone, Copy)]
+struct Row<'a> {
+    hash: u64,
+    key: u64,
+    key2: u64,
+    value: ValueOf<'a>,
+}
+
+impl<'a> Row<'a> {
+    fn next(r: &mut Reader<'a>) -> Option<Self> {
+        if r.rest.is_empty() || r.bad {
+            return None;
+        }
+        let (key, key2) = (r.number(8), r.number(8));
+        let row = Row { hash: row_hash(key, key2), key, key2, value: ValueOf::read(r) };
+        Some(row).filter(|_| !r.bad)
+    }
+}
+
+/// A recorder; S is the game's state, as [`Layout`] describes it.
+pub struct Flight<S> {
+    sources: Vec<Source<S>>, // by label, with columns by name
+    core: Core,
+}
+
+#[derive(Default)]
+struct Core {
+    o: Options,
+    schema: u64,
+    tables: Vec<Table>,
+    columns: Vec<Column>,
+    live: Vec<u8>,
+    past: Vec<u8>,
+    scratch: Vec<u8>,    // the cells of a column
+    identities: Vec<u8>, // of a table
+    known: bool,         // identities are those of the table that is compared
+    sums: Vec<u64>,
+    past_sums: Vec<u64>,
+    ring: Ring,
+    entries: VecDeque<Entry>,
+    entry_cap: usize,
+    names: Vec<Name>,
+    begun: bool,
+    open: bool,
+    skips: bool,
+    past_of: Option<(u64, u32)>, // the point and step of `past`
+    status: Status,
+    open_begin: u64,
+    open_inputs: u64,
+    open_tick: u64,
+    confirmed: u64,
+    history: u64,
+
+    now: u64,
+    started: u64,
+    halt: u64,
+    alert_point: u64,
+    alert_history: u64,
+    alerted: u64,
+    alert_to: usize,
+    beat_point: u64,
+    beat_history: u64,
+    beat_to: usize,
+    peers: Vec<Peer>,
+    queue: Vec<Question>,
+
+    stage: Stage,
+    rounds: u32,
+    restarts: usize,
+    spent: u32, // answers with rows and buckets
+    counter: u32,
+    id: u32,
+    rto: u64,
+    parts: [Part; PARTS],
+    part_count: usize,
+    answers: Vec<Answer>,
+    oldest: u64, // first and last point that all keep
+    common: u64,
+    top: u64, // of two peers
+    low: u64,
+    high: u64,
+    stride: u64,
+    point: u64,
+    silent: u64,
+    step: u32,
+    flags: u8,
+    full: bool,
+    older: bool, // what differs is before the points that were compared one by one
+    step_number: u64,
+    step_name: Name,
+    groups: [Group; GROUPS],
+    group_count: usize,
+    tables_differ: u32,
+    columns_differ: u32,
+    listed: [Listed; LISTED],
+    listed_count: usize,
+    work: VecDeque<Work>,
+    found: Vec<u8>,
+    found_size: usize,
+    order: Vec<(u64, u64, usize, usize)>, // the rows in `found` of a column, by key
+    report: Vec<u8>,
+    report_size: usize,
+    incoming: Vec<u8>,
+    incoming_size: usize,
+    incoming_from: usize,
+    incoming_id: u32,
+    incoming_got: [u8; CHUNKS / 8],
+    reporter: usize,
+    report_id: u32,
+    ack: bool,
+}
+
+fn named(h: u64, name: &str) -> u64 {
+    mix(h ^ hash(name.as_bytes()))
+}
+
+fn bad_name(name: &str) -> bool {
+    name.is_empty() || name.len() > 1024 || name.contains('\0')
+}
+
+fn refuse<T>(why: &str) -> Result<T> {
+    Err(Error::from(why))
+}
+
+fn bit(bits: &[u8], i: usize) -> bool {
+    bits[i / 8] >> (i % 8) & 1 != 0
+}
+
+impl<S> Layout<S> {
+    /// Describes the tables in the order of their names, the RNG first.
+    fn lay_out(sources: &mut Vec<Source<S>>, tables: &mut Vec<Table>, columns: &mut Vec<Column>) -> Result<u64> {
+        let (mut schema, mut at) = (0u64, 0usize);
+        sources.sort_by(|a, b| a.label.as_bytes().cmp(b.label.as_bytes()));
+        for source in sources.iter_mut() {
+            source.columns.sort_by(|a, b| (a.component.as_bytes(), a.field.as_bytes()).cmp(&(b.component.as_bytes(), b.field.as_bytes())));
+            let rng = source.label.is_empty() && source.columns.iter().all(|c| c.component == "RNG");
+            if !rng && bad_name(&source.label) {
+                return refuse("the label of a table is empty, longer than 1024 bytes, or has a NUL");
+            }
+            if tables.last().map_or(false, |t: &Table| t.label == source.label) {
+                return refuse("two tables have the same label");
+            }
+            if source.slots > u32::MAX as usize {
+                return refuse("a table has more than 4294967295 slots");
+            }
+            if source.parts > 2 {
+                return refuse("keys have one part or two");
+            }
+            schema = named(schema.wrapping_add(1), &source.label);
+            let first = columns.len();
+            let mut add = |mut c: Column| {
+                c.at = at;
+                at = source.slots.checked_mul(c.size).and_then(|n| n.checked_add(at)).filter(|n| *n <= usize::MAX / 4)?;
+                columns.push(c);
+                Some(())
+            };
+            let identity =
+                Column { component: String::new(), field: String::new(), of: 0, scale: 0, width: IDENTITY, size: IDENTITY, at: 0, text: false };
+            let mut fits = add(identity);
+            for (i, c) in source.columns.iter().enumerate() {
+                if bad_name(&c.component) || bad_name(&c.field) {
+                    return refuse("the name of a column is empty, longer than 1024 bytes, or has a NUL");
+                }
+                if i > 0 && (&source.columns[i - 1].component, &source.columns[i - 1].field) == (&c.component, &c.field) {
+                    return refuse("two columns of a table have the same name");
+                }
+                if c.width == 0 {
+                    return refuse("a column of strings or bytes has no size: Rows::string and Rows::bytes have one");
+                }
+                if (c.of == Type::Fixed) != (c.scale != 0) {
+                    return refuse("a fixed-point number has no scale");
+                }
+                if c.width + c.optional as usize > 65536 {
+                    return refuse("a column has arrays of more than 65536 bytes");
+                }
+                schema = named(named(schema, &c.component), &c.field);
+                schema = mix(schema.wrapping_add(c.of as u64 + (u64::from(c.scale) << 8)));
+                fits = fits.and(add(Column {
+                    component: c.component.to_string(),
+                    field: c.field.to_string(),
+                    of: c.of as u8,
+                    scale: c.scale,
+                    width: c.width,
+                    size: c.width + c.optional as usize,
+                    at: 0,
+                    text: c.text,
+                }));
+            }
+            if fits.is_none() {
+                return refuse("the state is too large");
+            }
+            tables.push(Table {
+                label: source.label.to_string(),
+                parts: source.parts,
+                first,
+                columns: columns.len() - first,
+                slots: source.slots,
+                seen: 0,
+                touched: false,
+            });
+        }
+        Ok(schema)
+    }
+}
+
+impl<S: 'static> Flight<S> {
+    /// Allocates a recorder.
+    pub fn open(o: Options, layout: Layout<S>) -> Result<Self> {
+        let mut sources = layout.tables;
+        let (mut tables, mut columns) = (Vec::new(), Vec::new());
+        let schema = Layout::lay_out(&mut sources, &mut tables, &mut columns)?;
+        Ok(Flight { sources, core: Core::open(o, schema, tables, columns)? })
+    }
+
+    /// The orders that a tick is about to apply.
+    pub fn tick(&mut self, tick: u64, orders: &[Order]) -> Result<()> {
+        self.core.tick(tick, orders)
+    }
+
+    /// The state after a system of the tick.
+    pub fn system(&mut self, name: &str, state: &S) -> Result<()> {
+        let f = &mut self.core;
+        if f.skips {
+            return Ok(());
+        }
+        if !f.open {
+            return refuse("Flight::system: no tick is begun: Flight::tick comes first");
+        }
+        if name.is_empty() || name.len() >= NAME || name.contains('\0') {
+            return refuse("Flight::system: the name is empty, longer than 63 bytes, or has a NUL");
+        }
+        let known = f.names.iter().position(|n| n.get() == name.as_bytes());
+        if known.is_none() && f.names.len() == NAMES {
+            return refuse("Flight::system: there are more than 256 systems");
+        }
+        let index = known.unwrap_or(f.names.len());
+        if known.is_none() {
+            f.names.push(Name::of(name.as_bytes()));
+        }
+        self.capture(state)?;
+        self.core.stepped(index);
+        Ok(())
+    }
+
+    /// The state at a point: the one before the orders of the tick of that number.
+    pub fn state(&mut self, point: u64, state: &S) -> Result<()> {
+        let f = &self.core;
+        if f.begun && f.skips {
+            return Ok(());
+        }
+        if f.begun && (!f.open || point != f.open_tick.wrapping_add(1)) {
+            return refuse("Flight::state: the tick before this state is not begun: Flight::tick comes first");
+        }
+        self.capture(state)?;
+        self.core.arrived(point);
+        Ok(())
+    }
+
+    /// Notes what changed since the last call.
+    fn capture(&mut self, state: &S) -> Result<()> {
+        let f = &mut self.core;
+        f.past_of = None;
+        for (k, source) in self.sources.iter().enumerate() {
+            let rows = (source.count)(state);
+            let t = &f.tables[k];
+            if rows > t.slots {
+                return Err(format!("{} has more rows than the {} slots of its layout", t.label, t.slots).into());
+            }
+            if f.o.marked && f.begun && !t.touched {
+                continue;
+            }
+            let mut dirty = 0;
+            f.known = source.alive.is_some() || source.key.is_some() || rows != t.seen;
+            if f.known {
+                f.identify(k, rows);
+                if let Some(alive) = &source.alive {
+                    alive(state, &mut f.identities);
+                }
+                if let Some(key) = &source.key {
+                    key(state, &mut f.identities);
+                }
+                dirty = f.dirty(k);
+            }
+            for (i, column) in source.columns.iter().enumerate() {
+                let c = &f.columns[f.tables[k].first + 1 + i];
+                let before = &f.live[c.at..c.at + c.size * f.tables[k].slots];
+                f.scratch.clear();
+                if !(column.fill)(state, if f.known { Some(&f.identities) } else { None }, before, &mut f.scratch) {
+                    return Err(format!("{} {}.{} has a value of another size than its layout", source.label, column.component, column.field).into());
+                }
+                f.compare(k, i + 1, rows, dirty);
+            }
+            if dirty > 0 {
+                f.identified(k, dirty);
+            }
+            f.tables[k].touched = false;
+            f.tables[k].seen = rows;
+        }
+        Ok(())
+    }
+
+    /// With `marked`: the table, or the RNG if the label is empty, may have changed since it was compared last. A change in a
+    /// table that is not marked is found late, at the next mark of that table.
+    pub fn touch(&mut self, label: &str) {
+        self.core.tables.iter_mut().filter(|t| t.label == label).for_each(|t| t.touched = true);
+    }
+
+    /// A game that rolls back calls this before it goes back to a state point: what was kept after it is taken back. The state
+    /// of the next call must be one that follows from that point. A point that is no longer kept is an error.
+    pub fn rollback(&mut self, point: u64) -> Result<()> {
+        self.core.rollback(point)
+    }
+
+    /// With `rollback`: states up to `point` are final, all their inputs are known. Only these are compared with other peers.
+    pub fn confirm(&mut self, point: u64) -> Result<()> {
+        self.core.confirm(point)
+    }
+
+    pub fn holds(&self) -> Holds {
+        self.core.holds()
+    }
+
+    /// The 64-bit hash of the state at a point, if it is kept. Games that compare hashes by themselves may use it.
+    pub fn hash(&self, point: u64) -> Option<u64> {
+        self.core.entry(point).map(|e| e.root)
+    }
+
+    /// The hash of all states up to a point, if it is kept.
+    pub fn history(&self, point: u64) -> Option<u64> {
+        self.core.entry(point).map(|e| e.history)
+    }
+}
+
+impl Core {
+    fn open(o: Options, schema: u64, tables: Vec<Table>, columns: Vec<Column>) -> Result<Core> {
+        const SMALL: &str = "the budget is too small: it has to hold the state twice and, in an eighth of it, what changes";
+        let budget = if o.budget == 0 { 8 << 20 } else { o.budget };
+        if budget < 1 << 20 {
+            return refuse("the budget is smaller than 1 MiB");
+        }
+        if o.peers.is_empty() || o.peers.len() > PEERS {
+            return refuse("there are no peers, or more than 64");
+        }
+        if o.me >= o.peers.len() {
+            return refuse("this peer is not among the peers");
+        }
+        if o.peers.iter().any(|name| bad_name(name)) {
+            return refuse("the name of a peer is empty, longer than 1024 bytes, or has a NUL");
+        }
+        let state: usize = tables.iter().map(|t| t.slots * columns[t.first..t.first + t.columns].iter().map(|c| c.size).sum::<usize>()).sum();
+        let cells = tables.iter().flat_map(|t| columns[t.first..t.first + t.columns].iter().map(move |c| t.slots * c.size)).max().unwrap_or(0);
+        let slots = tables.iter().map(|t| t.slots).max().unwrap_or(0);
+        let report_cap = CHUNK * CHUNKS;
+        let mut found_cap = if o.values == 0 { 65536 } else { o.values };
+        if o.peers.len() > 2 {
+            found_cap = found_cap.min(50000 / (o.peers.len() - 1) - 400);
+        }
+        found_cap = found_cap.min(report_cap - 32768);
+        let entry_cap = budget / 1024;
+        let size = std::mem::size_of::<Core>()
+            + QUEUE * std::mem::size_of::<Question>()
+            + tables.len() * std::mem::size_of::<Table>()
+            + columns.iter().map(|c| std::mem::size_of::<Column>() + c.component.len() + c.field.len() + 16).sum::<usize>()
+            + entry_cap * std::mem::size_of::<Entry>()
+            + GROUPS * PARTS * std::mem::size_of::<Answer>()
+            + WORK * std::mem::size_of::<Work>()
+            + NAMES * std::mem::size_of::<Name>()
+            + found_cap / 19 * 32
+            + found_cap
+            + 2 * report_cap
+            + cells
+            + slots * IDENTITY;
+        let left = state.checked_mul(2).and_then(|n| budget.checked_sub(n)).and_then(|n| n.checked_sub(size)).unwrap_or(0);
+        if left < budget / 8 {
+            return refuse(SMALL);
+        }
+        Ok(Core {
+            schema,
+            live: vec![0; state],
+            past: vec![0; state],
+            scratch: Vec::with_capacity(cells),
+            identities: Vec::with_capacity(slots * IDENTITY),
+            sums: vec![0; columns.len()],
+            past_sums: vec![0; columns.len()],
+            ring: Ring { data: vec![0; left], head: 0 },
+            entries: VecDeque::with_capacity(entry_cap),
+            entry_cap,
+            names: Vec::with_capacity(NAMES),
+            now: 1,
+            halt: u64::MAX,
+            peers: vec![Peer::default(); o.peers.len()],
+            queue: Vec::with_capacity(QUEUE),
+            rto: 400,
+            answers: (0..GROUPS * PARTS).map(|_| Answer { n: 0, state: NONE, data: [0; BODY] }).collect(),
+            work: VecDeque::with_capacity(WORK),
+            found: vec![0; found_cap],
+            order: Vec::with_capacity(found_cap / 19 + 1),
+            report: vec![0; report_cap],
+            incoming: vec![0; report_cap],
+            o,
+            tables,
+            columns,
+            ..Core::default()
+        })
+    }
+
+    fn report(&self) -> &[u8] {
+        &self.report[..self.report_size]
+    }
+
+    fn entry(&self, point: u64) -> Option<&Entry> {
+        let first = self.entries.front()?.point;
+        self.entries.get(usize::try_from(point.checked_sub(first)?).ok()?)
+    }
+
+    // ---- What changed
+
+    /// Begins the identities of a table: the rows that there are, with the slot as key.
+    fn identify(&mut self, table: usize, rows: usize) {
+        self.identities.clear();
+        self.identities.resize(self.tables[table].slots * IDENTITY, 0);
+        let keyed = self.tables[table].parts > 0;
+        for (slot, id) in self.identities.chunks_exact_mut(IDENTITY).take(rows).enumerate() {
+            id[0] = 1;
+            if !keyed {
+                id[1..9].copy_from_slice(&(slot as u64).to_le_bytes());
+            }
+        }
+    }
+
+    /// Completes the identities. Returns how many are others than before.
+    fn dirty(&mut self, table: usize) -> usize {
+        let before = &self.live[self.columns[self.tables[table].first].at..];
+        let mut dirty = 0;
+        for (id, old) in self.identities.chunks_exact_mut(IDENTITY).zip(before.chunks_exact(IDENTITY)) {
+            if id[0] == 0 {
+                id.fill(0);
+            }
+            dirty += (id != old) as usize;
+        }
+        dirty
+    }
+
+    /// Notes what changed in a column, except the identity. Its cells are in `scratch`.
+    fn compare(&mut self, table: usize, number: usize, rows: usize, dirty: usize) {
+        let t = &self.tables[table];
+        let (c, at) = (&self.columns[t.first + number], self.columns[t.first].at);
+        let (begin, before) = (self.ring.head, self.sums[t.first + number]);
+        let (mut sum, mut count) = (before, 0u64);
+        if dirty == 0 {
+            const RUN: usize = 32; // cells
+            let (run, end) = (RUN * c.size, rows * c.size);
+            if self.live[c.at..c.at + end] == self.scratch[..] {
+                return;
+            }
+            for from in (0..end).step_by(run) {
+                let to = (from + run).min(end);
+                if self.live[c.at + from..c.at + to] == self.scratch[from..to] {
+                    continue;
+                }
+                for cell in (from..to).step_by(c.size) {
+                    let now = &self.scratch[cell..cell + c.size];
+                    let slot = cell / c.size;
+                    let row = row_of(&self.live[at + slot * IDENTITY..at + (slot + 1) * IDENTITY]);
+                    let old = &mut self.live[c.at + cell..c.at + cell + c.size];
+                    if old == now {
+                        continue;
+                    }
+                    sum = sum.wrapping_sub(c.sum(row, old)).wrapping_add(c.sum(row, now));
+                    self.ring.number(slot as u64, 4);
+                    self.ring.put(old);
+                    old.copy_from_slice(now);
+                    count += 1;
+                }
+            }
+        } else {
+            for slot in 0..t.slots {
+                let id = at + slot * IDENTITY;
+                let new = &self.identities[slot * IDENTITY..(slot + 1) * IDENTITY];
+                let moved = self.live[id..id + IDENTITY] != *new;
+                let (alive, lives) = (self.live[id] != 0, new[0] != 0);
+                if !moved && !alive {
+                    continue;
+                }
+                let cell = c.cell(slot);
+                let now = if lives { &self.scratch[slot * c.size..(slot + 1) * c.size] } else { &[] };
+                let changed = lives && self.live[cell.clone()] != *now;
+                if !moved && !changed {
+                    continue;
+                }
+                if alive {
+                    sum = sum.wrapping_sub(c.sum(row_of(&self.live[id..id + IDENTITY]), &self.live[cell.clone()]));
+                }
+                if changed {
+                    self.ring.number(slot as u64, 4);
+                    self.ring.put(&self.live[cell.clone()]);
+                    self.live[cell.clone()].copy_from_slice(now);
+                    count += 1;
+                }
+                if lives {
+                    sum = sum.wrapping_add(c.sum(row_of(new), &self.live[cell]));
+                }
+            }
+        }
+        let column = t.first + number;
+        self.sums[column] = sum;
+        if count > 0 || sum != before {
+            self.changes(column, before, count, begin);
+        }
+    }
+
+    /// Ends the item with the changes of a column.
+    fn changes(&mut self, column: usize, before: u64, count: u64, begin: u64) {
+        self.ring.number(before, 8);
+        self.ring.number(column as u64, 4);
+        self.ring.number(count, 4);
+        self.ring.item(CELLS, begin);
+    }
+
+    /// Notes the identities that changed.
+    fn identified(&mut self, table: usize, dirty: usize) {
+        let column = self.tables[table].first;
+        let c = &self.columns[column];
+        let (begin, before) = (self.ring.head, self.sums[column]);
+        let mut sum = before;
+        for slot in 0..self.tables[table].slots {
+            let now = &self.identities[slot * IDENTITY..(slot + 1) * IDENTITY];
+            let old = &mut self.live[c.cell(slot)];
+            if old == now {
+                continue;
+            }
+            if old[0] != 0 {
+                sum = sum.wrapping_sub(c.sum(row_of(old), &[]));
+            }
+            if now[0] != 0 {
+                sum = sum.wrapping_add(c.sum(row_of(now), &[]));
+            }
+            self.ring.number(slot as u64, 4);
+            self.ring.put(old);
+            old.copy_from_slice(now);
+        }
+        self.sums[column] = sum;
+        self.changes(column, before, dirty as u64, begin);
+    }
+
+    fn leaf(&self, sums: &[u64], table: usize) -> u64 {
+        let t = &self.tables[table];
+        sums[t.first..t.first + t.columns].iter().fold(0, |h: u64, sum| mix(h.wrapping_add(*sum)).wrapping_add(1))
+    }
+
+    fn root(&self, sums: &[u64]) -> u64 {
+        (0..self.tables.len()).fold(self.schema, |h, k| mix(h.wrapping_add(self.leaf(sums, k))).wrapping_add(1))
+    }
+
+    /// Takes an item back that ends at `end`, in a state. Returns where it begins.
+    fn back(ring: &Ring, columns: &[Column], end: u64, state: &mut [u8], sums: &mut [u64]) -> u64 {
+        let begin = ring.begin(end);
+        if ring.kind(end) != CELLS {
+            return begin;
+        }
+        let number = ring.get_number(end - 13, 4) as usize;
+        let count = ring.get_number(end - 9, 4);
+        let c = &columns[number];
+        sums[number] = ring.get_number(end - 21, 8);
+        let size = 4 + c.size as u64;
+        for i in (0..count).rev() {
+            let at = begin + i * size;
+            let slot = ring.get_number(at, 4) as usize;
+            ring.get(at + 4, &mut state[c.cell(slot)]);
+        }
+        begin
+    }
+
+    /// Rebuilds a state into `past`: at a point, or after a step of the tick before it. False if it is not kept.
+    fn rebuild(&mut self, point: u64, step: u32) -> bool {
+        let e = match self.entry(point) {
+            Some(e) => *e,
+            None => return false,
+        };
+        if self.past_of == Some((point, step)) {
+            return true;
+        }
+        self.past.copy_from_slice(&self.live);
+        self.past_sums.copy_from_slice(&self.sums);
+        self.past_of = None;
+        let ring = &self.ring;
+        let mut at = ring.head;
+        while at > e.end {
+            at = Self::back(ring, &self.columns, at, &mut self.past, &mut self.past_sums);
+        }
+        if step != END {
+            if !ring.keeps(e.begin) {
+                return false;
+            }
+            let (mut back, mut steps) = (e.end, 0);
+            while back > e.begin {
+                steps += (ring.kind(back) == STEP) as u32;
+                back = ring.begin(back);
+            }
+            if step >= steps {
+                return false;
+            }
+            while at > e.begin {
+                if ring.kind(at) == STEP {
+                    steps -= 1;
+                    if steps == step {
+                        break;
+                    }
+                }
+                at = Self::back(ring, &self.columns, at, &mut self.past, &mut self.past_sums);
+            }
+        }
+        self.past_of = Some((point, step));
+        true
+    }
+
+    // ---- Recording
+
+    /// Forgets ticks that no longer fit.
+    fn trim(&mut self) {
+        while self.entries.front().map_or(false, |e| !self.ring.keeps(e.end)) {
+            self.entries.pop_front();
+        }
+    }
+
+    /// Whether ticks are still recorded: a recorder that looks for a difference keeps what it has.
+    fn records(&self, point: u64) -> bool {
+        self.status == Status::Watching || point <= self.halt
+    }
+
+    fn last_point(&self) -> Option<u64> {
+        self.entries.back().map(|e| e.point)
+    }
+
+    fn tick(&mut self, tick: u64, orders: &[Order]) -> Result<()> {
+        let begin = self.ring.head;
+        let mut h = mix(tick);
+        if !self.begun {
+            return refuse("Flight::tick: there is no state before the tick: Flight::state comes first");
+        }
+        if self.open {
+            return refuse("Flight::tick: the tick before has no state yet: Flight::state is missing");
+        }
+        self.skips = !self.records(tick.saturating_add(1));
+        if self.skips {
+            return Ok(());
+        }
+        if self.last_point().map_or(false, |last| tick != last) {
+            return refuse("Flight::tick: another tick is next");
+        }
+        for o in orders {
+            if o.kind as usize >= self.o.kinds.len() {
+                return refuse("Flight::tick: an order has an unknown kind");
+            }
+            if o.payload.len() > 4 << 20 {
+                return refuse("Flight::tick: the payload of an order has more than 4 MiB");
+            }
+        }
+        for o in orders {
+            let head = [o.sub_tick, o.player, o.sequence, o.kind, o.payload.len() as u32];
+            for n in head {
+                self.ring.number(u64::from(n), 4);
+            }
+            self.ring.put(&o.payload);
+            if self.o.kinds[o.kind as usize].local {
+                continue;
+            }
+            for n in &head[..4] {
+                h = mix(h.wrapping_add(u64::from(*n))).wrapping_add(1);
+            }
+            h = mix(h ^ hash(&o.payload));
+        }
+        if !orders.is_empty() {
+            self.ring.item(ORDERS, begin);
+        }
+        self.open = true;
+        self.open_tick = tick;
+        self.open_begin = begin;
+        self.open_inputs = h;
+        self.trim();
+        Ok(())
+    }
+
+    fn stepped(&mut self, name: usize) {
+        let begin = self.ring.head;
+        let root = self.root(&self.sums);
+        self.ring.number(name as u64, 2);
+        self.ring.number(root, 8);
+        self.ring.item(STEP, begin);
+        self.trim();
+    }
+
+    fn arrived(&mut self, point: u64) {
+        let root = self.root(&self.sums);
+        let mut e = Entry { point, root, history: 0, inputs: self.open_inputs, begin: self.open_begin, end: self.ring.head };
+        let before = if self.begun { self.history } else { mix(point) };
+        e.history = mix(before.wrapping_add(root)).wrapping_add(1);
+        if !self.begun {
+            e.begin = e.end;
+            self.confirmed = point;
+            if self.o.history != 0 {
+                e.history = self.o.history;
+            }
+        }
+        self.o.history = 0;
+        self.history = e.history;
+        self.begun = true;
+        self.open = false;
+        self.past_of = None;
+        self.trim();
+        if self.entries.len() == self.entry_cap {
+            self.entries.pop_front();
+        }
+        self.entries.push_back(e);
+        if !self.o.rollback {
+            self.confirmed = point;
+        }
+        self.check();
+    }
+
+    fn rollback(&mut self, point: u64) -> Result<()> {
+        if !self.o.rollback {
+            return refuse("Flight::rollback: the recorder was opened without rollback");
+        }
+        if self.skips && self.last_point().map_or(false, |last| point > last) {
+            return Ok(());
+        }
+        if point < self.confirmed {
+            return refuse("Flight::rollback: the state is confirmed");
+        }
+        let e = match self.entry(point) {
+            Some(e) => *e,
+            None => return refuse("Flight::rollback: the state is no longer kept"),
+        };
+        if !self.ring.keeps(e.end) {
+            return refuse("Flight::rollback: the tick is larger than what is kept");
+        }
+        while self.ring.head > e.end {
+            self.ring.head = Self::back(&self.ring, &self.columns, self.ring.head, &mut self.live, &mut self.sums);
+        }
+        let first = self.entries[0].point;
+        self.entries.truncate((point - first) as usize + 1);
+        self.open = false;
+        self.skips = false;
+        self.past_of = None;
+        self.history = e.history;
+        self.seen_again();
+        Ok(())
+    }
+
+    /// The number of rows of each table at the last look, after the state went back.
+    fn seen_again(&mut self) {
+        for t in &mut self.tables {
+            t.seen = usize::MAX;
+        }
+    }
+
+    fn confirm(&mut self, point: u64) -> Result<()> {
+        if !self.o.rollback {
+            return refuse("Flight::confirm: the recorder was opened without rollback");
+        }
+        if point < self.confirmed {
+            return refuse("Flight::confirm: confirmed points ascend");
+        }
+        if !self.records(point) {
+            return Ok(());
+        }
+        if self.last_point().map_or(true, |last| point > last) {
+            return refuse("Flight::confirm: there is no state of this point yet");
+        }
+        self.confirmed = point;
+        self.check();
+        Ok(())
+    }
+
+    /// Another peer has, or says that it has, another state: what is kept now is kept.
+    fn noticed(&mut self, point: u64, history: u64) {
+        if self.status != Status::Watching {
+            return;
+        }
+        self.status = Status::Asking;
+        self.halt = point.min(self.last_point().unwrap_or(0).saturating_add(64));
+        self.started = self.now;
+        self.alert_point = point;
+        self.alert_history = history;
+        self.alert_to = 0;
+        self.alerted = 0;
+        self.peers.iter_mut().for_each(|p| p.gone = false);
+    }
+
+    /// Compares what peers have sent with the states that are known now, and sends own ones.
+    fn check(&mut self) {
+        let n = self.o.peers.len() as u64;
+        let every = if n > 16 { n * 3 / 2 } else { 16 };
+        if self.status != Status::Watching {
+            return;
+        }
+        if self.confirmed / every != self.beat_point / every || self.beat_history == 0 {
+            if let Some(e) = self.entry(self.confirmed / every * every).copied() {
+                self.beat_point = e.point;
+                self.beat_history = e.history;
+                self.beat_to = 0;
+            }
+        }
+        for i in 0..self.o.peers.len() {
+            let p = &mut self.peers[i];
+            if !p.beat || p.point > self.confirmed {
+                continue;
+            }
+            p.beat = false;
+            let p = *p;
+            match self.entry(p.point) {
+                Some(e) if e.history != p.history => {
+                    let history = e.history;
+                    self.noticed(p.point, history);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn holds(&self) -> Holds {
+        let mut k = Holds { of: self.ring.data.len(), ..Holds::default() };
+        if let (Some(first), Some(last)) = (self.entries.front(), self.entries.back()) {
+            k.from = first.point;
+            k.to = last.point;
+            k.bytes = (self.ring.head - first.end) as usize;
+            k.more = k.bytes + self.entries.len() * std::mem::size_of::<Entry>();
+        }
+        k
+    }
+}
