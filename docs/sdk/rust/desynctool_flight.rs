@@ -1660,3 +1660,1306 @@ impl Core {
         k
     }
 }
+
+
+// ---- Answers: they depend on the question and on what is kept, on nothing else
+
+fn in_range(row: u64, of: u64, depth: u8) -> bool {
+    depth == 0 || row >> (64 - 6 * depth) == of >> (64 - 6 * depth)
+}
+
+impl Core {
+    fn writer<'p>(&self, packet: &'p mut Packet, kind: u8, id: u32) -> Writer<'p> {
+        let mut w = Writer { to: &mut packet.bytes[..PACKET - 4], at: 0, full: false };
+        w.bytes(b"DF\x01");
+        w.number(u64::from(kind), 1);
+        w.number(self.o.seed, 8);
+        w.number(self.schema, 4);
+        w.number(u64::from(id), 4);
+        w
+    }
+
+    /// Writes the value of a cell in `past`: 0 no value, 1 a value, 2 one of which only the beginning is there.
+    fn write_value(&self, w: &mut Writer<'_>, c: &Column, slot: usize) {
+        let cell = &self.past[c.cell(slot)];
+        if !c.has(cell) {
+            return w.number(0, 1);
+        }
+        let (whole, value) = if c.text {
+            let whole = little(&cell[8..12]) as usize;
+            (whole, &cell[12..12 + whole.min(TEXT)])
+        } else if c.sized() {
+            let whole = c.length(cell);
+            (whole, &cell[..whole.min(VALUE)])
+        } else {
+            (c.answered(), &cell[..c.answered()])
+        };
+        w.number(if value.len() == whole { 1 } else { 2 }, 1);
+        w.number(value.len() as u64, 1);
+        w.bytes(value);
+        if value.len() < whole {
+            w.number(whole as u64, 4);
+            w.number(if c.text { little(&cell[..8]) } else { hash(&cell[..whole]) }, 8);
+        }
+    }
+
+    fn identities_of(&self, table: usize) -> std::slice::ChunksExact<'_, u8> {
+        let t = &self.tables[table];
+        let at = self.columns[t.first].at;
+        self.past[at..at + t.slots * IDENTITY].chunks_exact(IDENTITY)
+    }
+
+    /// The rows of a range, by ascending hash of their keys, beginning at p.from.
+    fn answer_rows(&self, p: &Part, w: &mut Writer<'_>) {
+        let c = &self.columns[self.tables[p.table as usize].first + p.column as usize];
+        let (more, mut from) = (w.at, p.from);
+        w.number(0, 1);
+        loop {
+            let mut best: Option<(u64, usize)> = None;
+            for (slot, id) in self.identities_of(p.table as usize).enumerate() {
+                if id[0] == 0 {
+                    continue;
+                }
+                let row = row_of(id);
+                if row >= from && in_range(row, p.from, p.depth) && best.map_or(true, |(least, _)| row < least) {
+                    best = Some((row, slot));
+                }
+            }
+            let (row, slot) = match best {
+                Some(best) => best,
+                None => return,
+            };
+            let before = w.at;
+            let id = self.columns[self.tables[p.table as usize].first].cell(slot);
+            w.bytes(&self.past[id.start + 1..id.end]);
+            self.write_value(w, c, slot);
+            if w.full {
+                w.at = before;
+                w.full = false;
+                w.to[more] = 1;
+                return;
+            }
+            if row == u64::MAX {
+                return;
+            }
+            from = row + 1;
+        }
+    }
+
+    fn answer_tables(&mut self, p: &Part, w: &mut Writer<'_>) -> u8 {
+        if p.point > self.confirmed {
+            return NOT_YET;
+        }
+        if !self.rebuild(p.point, u32::from(p.step)) {
+            return FELL_OUT;
+        }
+        let from = usize::try_from(p.from).unwrap_or(usize::MAX);
+        if p.what == TABLES {
+            w.number(self.tables.len() as u64, 4);
+            for k in from..self.tables.len() {
+                if w.room() < 8 {
+                    break;
+                }
+                w.number(self.leaf(&self.past_sums, k), 8);
+            }
+            return OK;
+        }
+        let t = match self.tables.get(p.table as usize) {
+            Some(t) => t,
+            None => return NONE,
+        };
+        if p.what == COLUMNS {
+            w.number(self.identities_of(p.table as usize).map(|id| u64::from(id[0])).sum(), 4);
+            w.number(t.columns as u64, 4);
+            for i in from..t.columns {
+                if w.room() < 8 {
+                    break;
+                }
+                w.number(self.past_sums[t.first + i], 8);
+            }
+            return OK;
+        }
+        if p.column as usize >= t.columns || p.depth > 10 {
+            return NONE;
+        }
+        if p.what == BUCKETS && p.depth < 10 {
+            let c = &self.columns[t.first + p.column as usize];
+            let mut sums = [0u64; 64];
+            for (slot, id) in self.identities_of(p.table as usize).enumerate() {
+                if id[0] == 0 {
+                    continue;
+                }
+                let row = row_of(id);
+                if in_range(row, p.from, p.depth) {
+                    let sum = &mut sums[(row >> (58 - 6 * p.depth) & 63) as usize];
+                    *sum = sum.wrapping_add(c.sum(row, &self.past[c.cell(slot)]));
+                }
+            }
+            sums.iter().for_each(|sum| w.number(*sum, 8));
+            return OK;
+        }
+        if p.what != ROWS {
+            return NONE;
+        }
+        self.answer_rows(p, w);
+        OK
+    }
+
+    /// Where the steps of the tick before a point end in the ring, the last one first, and how many there are.
+    fn steps(&self, e: &Entry, at: &mut [u64; NAMES]) -> usize {
+        let (mut back, mut n) = (e.end, 0);
+        while self.ring.keeps(e.begin) && back > e.begin {
+            if self.ring.kind(back) == STEP && n < NAMES {
+                at[n] = back;
+                n += 1;
+            }
+            back = self.ring.begin(back);
+        }
+        n
+    }
+
+    /// The name of the system and the hash of a step that ends at a place in the ring.
+    fn step_at(&self, end: u64) -> (&[u8], u64) {
+        let index = self.ring.get_number(end - 15, 2) as usize;
+        (self.names[index].get(), self.ring.get_number(end - 13, 8))
+    }
+
+    fn answer_steps(&self, p: &Part, w: &mut Writer<'_>) -> u8 {
+        if p.point > self.confirmed {
+            return NOT_YET;
+        }
+        let e = match self.entry(p.point) {
+            Some(e) => e,
+            None => return FELL_OUT,
+        };
+        let mut at = [0; NAMES];
+        let n = self.steps(e, &mut at);
+        w.number(e.inputs, 8);
+        w.number(n as u64, 2);
+        for i in usize::try_from(p.from).unwrap_or(usize::MAX)..n {
+            let (name, root) = self.step_at(at[n - 1 - i]);
+            if w.room() < 9 + name.len() {
+                break;
+            }
+            w.text(name);
+            w.number(root, 8);
+        }
+        OK
+    }
+
+    /// Answers a part of a question. Returns the state, and writes what belongs to it.
+    fn answer_part(&mut self, p: &Part, w: &mut Writer<'_>) -> u8 {
+        match p.what {
+            STATUS => {
+                let first = self.entries.front().map(|e| e.point);
+                w.number(first.unwrap_or(0), 8);
+                w.number(first.map_or(0, |_| self.confirmed), 8);
+                w.number((self.report_size > 0) as u64, 1);
+                if first.is_some() {
+                    OK
+                } else {
+                    FELL_OUT
+                }
+            }
+            HISTORY => {
+                let mut point = p.point;
+                if point > self.confirmed {
+                    return NOT_YET;
+                }
+                if self.entry(point).is_none() {
+                    return FELL_OUT;
+                }
+                for _ in 0..p.count {
+                    let e = match self.entry(point) {
+                        Some(e) if point <= self.confirmed && w.room() >= 16 => e,
+                        _ => break,
+                    };
+                    w.number(e.history, 8);
+                    if p.from == 1 {
+                        w.number(e.root, 8);
+                    }
+                    point = point.wrapping_add(p.from);
+                }
+                OK
+            }
+            STEPS => self.answer_steps(p, w),
+            _ => self.answer_tables(p, w),
+        }
+    }
+
+    // ---- Asking
+
+    /// Where the answer of a peer to a part is.
+    fn place(&self, peer: usize, part: usize) -> usize {
+        if self.stage <= Stage::AskHistory {
+            peer
+        } else {
+            self.peers[peer].group * PARTS + part
+        }
+    }
+
+    fn answered(&self, peer: usize, part: usize) -> Reader<'_> {
+        self.answers[self.place(peer, part)].read()
+    }
+
+    fn add(&mut self, what: u8) -> &mut Part {
+        let n = self.part_count;
+        self.part_count += 1;
+        self.parts[n] = Part { index: n as u8, what, point: self.point, step: self.step as u16, ..Part::default() };
+        &mut self.parts[n]
+    }
+
+    /// Asks all peers, or from the steps on one peer of each group, and answers for this peer itself.
+    fn ask(&mut self) {
+        self.counter = self.counter.wrapping_add(1);
+        self.id = (self.o.me as u32) << 24 | (self.counter & 0xffffff);
+        self.rounds += 1;
+        for i in 0..self.o.peers.len() {
+            let all = self.stage <= Stage::AskHistory;
+            let group = self.groups[..self.group_count].iter().position(|g| g.peer == i);
+            let p = &mut self.peers[i];
+            p.asks = if all { !p.gone && !p.foreign } else { group.is_some() };
+            if !all {
+                p.group = group.unwrap_or(p.group);
+            }
+            p.answered = 0;
+            p.asked = 0;
+            p.late = 0;
+            p.since = self.now;
+            if !p.asks {
+                continue;
+            }
+            for k in 0..self.part_count {
+                let at = self.place(i, k);
+                self.answers[at].state = NONE;
+                if i != self.o.me {
+                    continue;
+                }
+                let mut data = [0; BODY];
+                let mut w = Writer { to: &mut data[..BODY - 2], at: 0, full: false };
+                let part = self.parts[k];
+                let state = self.answer_part(&part, &mut w);
+                let n = w.at;
+                self.answers[at] = Answer { n, state, data };
+                self.peers[i].answered |= 1 << k;
+            }
+        }
+    }
+
+    fn ask_history(&mut self) {
+        let span = self.high.wrapping_sub(self.low);
+        self.stage = Stage::AskHistory;
+        self.part_count = 0;
+        self.stride = match span {
+            0..=60 => 1,
+            61..=120 => 2,
+            _ => span / 120 + (span % 120 != 0) as u64,
+        };
+        let (low, stride) = (self.low, self.stride);
+        let p = self.add(HISTORY);
+        p.point = low;
+        p.from = stride;
+        p.count = (span / stride + (span % stride != 0) as u64) as u16;
+        self.ask();
+    }
+
+    /// Asks for the next points that some do not have.
+    fn ask_latest(&mut self) {
+        self.high = if self.top.wrapping_sub(self.low) > 60 { self.low.wrapping_add(60) } else { self.top };
+        self.ask_history();
+    }
+
+    /// The peers that are asked now, and are still there.
+    fn asked(&self) -> impl Iterator<Item = usize> + '_ {
+        (0..self.o.peers.len()).filter(move |i| self.peers[*i].asks && !self.peers[*i].gone)
+    }
+
+    /// The peers' first and last points. The points that some of them do not have yet are compared first, one by one; at all
+    /// points before these the peers can be compared by halves.
+    fn after_status(&mut self) {
+        let (mut most, mut n) = (0u64, 0);
+        let (mut oldest, mut top, mut common) = (0u64, 0u64, u64::MAX);
+        for i in self.asked() {
+            let mut r = self.answered(i, 0);
+            let (first, last) = (r.number(8), r.number(8));
+            if r.bad || last < first || last == u64::MAX {
+                continue;
+            }
+            n += 1;
+            oldest = oldest.max(first);
+            if last + 1 > most {
+                top = most;
+                most = last + 1;
+            } else {
+                top = top.max(last + 1);
+            }
+            common = common.min(last);
+        }
+        if n < 2 {
+            if self.peers.iter().any(|p| p.foreign) {
+                self.flags |= OTHER_STATE;
+                self.share();
+            } else {
+                self.stage = Stage::Idle;
+                self.status = Status::Silent;
+            }
+            return;
+        }
+        self.oldest = oldest;
+        self.common = common.max(oldest);
+        self.top = top.max(self.common.saturating_add(1));
+        self.low = self.common;
+        self.ask_latest();
+    }
+
+    /// Makes groups of the peers by their histories at the point, which is number k of the answers.
+    fn grouped(&mut self, k: usize) {
+        let (mut groups, mut count) = ([Group::default(); GROUPS], 0);
+        for i in self.asked() {
+            let mut r = self.answered(i, 0);
+            r.bytes(16 * k);
+            let (history, root) = (r.number(8), r.number(8));
+            if r.bad {
+                continue;
+            }
+            let g = groups[..count].iter().position(|g| g.history == history).unwrap_or(count);
+            if g == GROUPS {
+                continue;
+            }
+            if g == count {
+                groups[g] = Group { peer: i, history, root, ..Group::default() };
+                count += 1;
+            }
+            groups[g].members |= 1 << i;
+        }
+        self.groups = groups;
+        self.group_count = count;
+        self.silent = u64::MAX >> (64 - self.o.peers.len());
+        for g in &groups[..count] {
+            self.silent &= !g.members;
+        }
+    }
+
+    fn ask_tables(&mut self) {
+        self.stage = Stage::AskTables;
+        self.part_count = 0;
+        for from in (0..self.tables.len()).step_by((BODY - 6) / 8) {
+            if self.part_count + 1 >= PARTS {
+                break;
+            }
+            let step = self.step;
+            let p = self.add(TABLES); // at the end, and after the step
+            p.from = from as u64;
+            p.step = END as u16;
+            if step != END {
+                self.add(TABLES).from = from as u64;
+            }
+        }
+        self.ask();
+    }
+
+    fn ask_steps(&mut self, from: u64) {
+        self.stage = Stage::AskSteps;
+        self.part_count = 0;
+        self.step_number = from;
+        self.add(STEPS).from = from;
+        self.ask();
+    }
+
+    fn after_history(&mut self) {
+        let each = if self.stride == 1 { 16 } else { 8 };
+        let count = usize::from(self.parts[0].count);
+        for k in 0..count {
+            let (mut seen, mut differs) = (None, false);
+            for i in self.asked() {
+                let mut r = self.answered(i, 0);
+                r.bytes(each * k);
+                let history = r.number(8);
+                if r.bad {
+                    continue;
+                }
+                differs |= seen.map_or(false, |seen| seen != history);
+                seen = Some(history);
+            }
+            if !differs {
+                continue;
+            }
+            let at = (k as u64).wrapping_mul(self.stride);
+            if k == 0 && self.low == self.common && self.low > self.oldest && !self.older {
+                self.older = true; // among the points before
+                self.high = self.low.wrapping_add(1);
+                self.low = self.oldest;
+                return self.ask_history();
+            }
+            if self.stride > 1 {
+                self.high = self.low.wrapping_add(at).wrapping_add(1);
+                if k > 0 {
+                    self.low = self.low.wrapping_add(at - self.stride).wrapping_add(1);
+                }
+                return self.ask_history();
+            }
+            self.point = self.low.wrapping_add(k as u64);
+            if self.point == self.oldest {
+                self.flags |= LOST;
+            }
+            self.step = END;
+            self.grouped(k);
+            if self.flags & LOST != 0 {
+                self.ask_tables();
+            } else {
+                self.ask_steps(0);
+            }
+            return;
+        }
+        let next = self.low.wrapping_add((count as u64).wrapping_sub(1).wrapping_mul(self.stride)).wrapping_add(1);
+        if self.stride > 1 && next < self.high {
+            self.low = next;
+            return self.ask_history();
+        }
+        if !self.older && self.high < self.top && self.rounds < ROUNDS / 2 {
+            self.low = self.high;
+            return self.ask_latest();
+        }
+        self.grouped(0); // nothing differs: who answered is all that is known
+        self.group_count = 0;
+        self.share();
+    }
+
+    fn after_steps(&mut self) {
+        let mut readers = [Reader::new(&[]); GROUPS];
+        let (count, mut total) = (self.group_count, u64::MAX);
+        for g in 0..count {
+            let at = self.place(self.groups[g].peer, 0);
+            let mut r = self.answers[at].read();
+            self.groups[g].inputs = r.number(8);
+            total = total.min(r.number(2));
+            if r.bad {
+                total = 0;
+            }
+            readers[g] = r;
+        }
+        for k in self.step_number..total {
+            let (mut name, mut differs, mut bad) = (&[][..], false, false);
+            for g in 0..count {
+                let n = readers[g].short();
+                let text = readers[g].bytes(n);
+                self.groups[g].step_root = readers[g].number(8);
+                bad = readers[g].bad || n >= NAME || g > 0 && name != text;
+                if bad {
+                    break;
+                }
+                name = text;
+                differs |= self.groups[g].step_root != self.groups[0].step_root;
+            }
+            if bad && k > self.step_number {
+                return self.ask_steps(k); // the rest of them
+            }
+            if bad {
+                break;
+            }
+            if differs {
+                self.step = k as u32;
+                self.step_name = Name::of(name);
+                break;
+            }
+        }
+        if self.step == END {
+            for g in &mut self.groups[..count] {
+                g.step_root = g.root;
+            }
+        }
+        self.ask_tables();
+    }
+
+    /// Number `i` of the numbers that the groups answered to a part, after some bytes: whether they differ, and whether one lacks.
+    fn differ(&self, part: usize, skip: usize, i: usize) -> (bool, bool) {
+        let (mut first, mut differs, mut bad) = (0, false, false);
+        for g in 0..self.group_count {
+            let mut r = self.answered(self.groups[g].peer, part);
+            r.bytes(skip + 8 * i);
+            let v = r.number(8);
+            bad |= r.bad;
+            if g == 0 {
+                first = v;
+            }
+            differs |= v != first;
+        }
+        (differs, bad)
+    }
+
+    fn after_tables(&mut self) {
+        let most = if self.step == END { PARTS } else { PARTS / 2 };
+        let (mut counts, mut parts, mut n) = ([0; 2], [(0u16, 0u32); PARTS], 0);
+        self.tables_differ = 0;
+        for part in 0..self.part_count {
+            let p = self.parts[part];
+            let at_end = u32::from(p.step) == END;
+            for i in 0..(BODY - 6) / 8 {
+                let table = p.from as usize + i;
+                if table >= self.tables.len() {
+                    break;
+                }
+                let (differs, bad) = self.differ(part, 4, i);
+                if bad {
+                    self.flags |= CUT;
+                }
+                if !differs {
+                    continue;
+                }
+                self.tables_differ += at_end as u32;
+                if counts[at_end as usize] == most {
+                    self.flags |= CUT;
+                    continue;
+                }
+                counts[at_end as usize] += 1;
+                parts[n] = (p.step, table as u32);
+                n += 1;
+            }
+        }
+        if n == 0 {
+            return self.share();
+        }
+        self.stage = Stage::AskColumns;
+        self.part_count = 0;
+        for (step, table) in &parts[..n] {
+            let p = self.add(COLUMNS);
+            p.table = *table;
+            p.step = *step;
+        }
+        self.ask();
+    }
+
+    fn push(&mut self, listed: usize, depth: u8, from: u64, rows: u64) {
+        if self.work.len() == WORK {
+            self.flags |= CUT;
+            self.listed[listed].broken = true;
+            return;
+        }
+        self.work.push_back(Work { listed, depth, from, rows });
+        self.listed[listed].pending += 1;
+    }
+
+    /// Asks for the next ranges: a small one for its rows, a large one for the sums of its parts.
+    fn ask_rows(&mut self) {
+        if self.work.is_empty() || self.rounds >= ROUNDS - 1 || self.full || self.spent == SPENT {
+            return self.share();
+        }
+        self.stage = Stage::AskRows;
+        self.part_count = 0;
+        while self.part_count < PARTS && self.spent < SPENT {
+            let w = match self.work.pop_front() {
+                Some(w) => w,
+                None => break,
+            };
+            let l = self.listed[w.listed];
+            let size = self.columns[self.tables[l.table].first + l.column].answered().min(VALUE) as u64;
+            let few = w.rows.saturating_mul(18 + size) < BODY as u64 || w.depth >= 10;
+            let p = self.add(if few { ROWS } else { BUCKETS });
+            p.table = l.table as u32;
+            p.column = l.column as u32;
+            p.depth = w.depth;
+            p.from = w.from;
+            p.step = END as u16;
+            p.count = w.listed as u16; // answers do not depend on it
+            self.spent += 1;
+            self.listed[w.listed].pending -= 1;
+        }
+        self.ask();
+    }
+
+    fn after_columns(&mut self) {
+        self.columns_differ = 0;
+        self.listed_count = 0;
+        self.work.clear();
+        self.found_size = 0;
+        for part in 0..self.part_count {
+            let p = self.parts[part];
+            let table = p.table as usize;
+            let rows = (0..self.group_count).map(|g| self.answered(self.groups[g].peer, part).number(4)).max().unwrap_or(0);
+            for i in 0..self.tables[table].columns {
+                let (differs, bad) = self.differ(part, 8, i);
+                if bad {
+                    self.flags |= CUT;
+                }
+                if bad || !differs {
+                    continue;
+                }
+                let known = self.listed[..self.listed_count].iter().position(|l| l.table == table && l.column == i);
+                let at = known.unwrap_or(self.listed_count);
+                if known.is_none() {
+                    self.columns_differ += 1;
+                    if at == LISTED {
+                        self.flags |= CUT;
+                        continue;
+                    }
+                    self.listed[at] = Listed { table, column: i, ..Listed::default() };
+                    self.listed_count += 1;
+                }
+                if u32::from(p.step) != END {
+                    self.listed[at].first = true;
+                } else {
+                    self.push(at, 0, 0, rows);
+                }
+            }
+        }
+        self.ask_rows();
+    }
+
+    fn rows(&mut self, part: usize) {
+        let p = self.parts[part];
+        let listed = usize::from(p.count);
+        let count = self.group_count;
+        let mut readers = [Reader::new(&[]); GROUPS];
+        let (mut bound, mut more) = (u64::MAX, false);
+        for g in 0..count {
+            let at = self.place(self.groups[g].peer, part); // up to where all of them have answered
+            let mut r = self.answers[at].read();
+            let cut = r.number(1) != 0;
+            readers[g] = r;
+            let (mut last, mut any) = (0, false);
+            while let Some(row) = Row::next(&mut r) {
+                // rows of another range, or twice: nobody answers like that
+                r.bad |= row.hash < p.from || !in_range(row.hash, p.from, p.depth) || any && row.hash <= last;
+                last = row.hash;
+                any = true;
+            }
+            if r.bad {
+                self.flags |= CUT;
+                self.listed[listed].broken = true;
+                return;
+            }
+            if cut {
+                bound = bound.min(last);
+                more = true;
+            }
+        }
+        let mut row = [None; GROUPS];
+        for g in 0..count {
+            row[g] = Row::next(&mut readers[g]);
+        }
+        loop {
+            let first = row.iter().flatten().filter(|r: &&Row<'_>| r.hash <= bound).min_by_key(|r| r.hash).copied();
+            let it = match first {
+                Some(it) => it,
+                None => break,
+            };
+            let (mut with, mut differs) = (0, false);
+            let mut w = Writer { to: &mut self.found[self.found_size..], at: 0, full: false };
+            w.number(listed as u64, 1);
+            w.number(it.key, 8);
+            w.number(it.key2, 8);
+            for g in 0..count {
+                match row[g] {
+                    Some(r) if r.hash == it.hash && r.key == it.key && r.key2 == it.key2 => {
+                        with += 1;
+                        differs |= !r.value.same(&it.value);
+                        w.bytes(r.value.raw);
+                        row[g] = Row::next(&mut readers[g]);
+                    }
+                    _ => w.number(3, 1),
+                }
+            }
+            let (size, full) = (w.at, w.full);
+            let l = &mut self.listed[listed];
+            if with == count && (l.column == 0 || !differs) {
+                continue;
+            }
+            if full {
+                self.full = true;
+                self.flags |= CUT;
+                l.broken = true;
+                return;
+            }
+            l.all += 1;
+            if l.column == 0 || with == count {
+                l.rows += 1; // that a row is on one side only is the identity's
+            }
+            self.found_size += size;
+        }
+        if more && bound < u64::MAX && in_range(bound + 1, p.from, p.depth) && bound >= p.from {
+            self.push(listed, p.depth, bound + 1, 1);
+        }
+    }
+
+    fn after_rows(&mut self) {
+        for part in 0..self.part_count {
+            let p = self.parts[part];
+            if p.what == ROWS {
+                self.rows(part);
+                continue;
+            }
+            for i in 0..64usize {
+                let (differs, bad) = self.differ(part, 0, i);
+                if bad {
+                    self.flags |= CUT;
+                }
+                if !differs {
+                    continue;
+                }
+                let shift = 6 * (u32::from(p.depth) + 1);
+                let rows = (self.tables[p.table as usize].slots as u64).checked_shr(shift).unwrap_or(0);
+                let parent = if p.depth > 0 { p.from >> (64 - 6 * p.depth) << (64 - 6 * p.depth) } else { 0 };
+                self.push(usize::from(p.count), p.depth + 1, parent | (i as u64) << (58 - 6 * p.depth), rows + rows / 2 + 1);
+            }
+        }
+        self.ask_rows();
+    }
+
+    // ---- The report
+
+    /// Begins to send the report to a peer.
+    fn share_with(&mut self, peer: usize) {
+        self.stage = Stage::Share;
+        let p = &mut self.peers[peer];
+        p.got = [0; CHUNKS / 8];
+        p.chunk = 0;
+        p.late = 0;
+        p.since = self.now;
+        p.asked = 0;
+        p.shares = true;
+    }
+
+    /// Writes the rows of a listed column by ascending keys.
+    fn write_rows(&mut self, w: &mut Writer<'_>, listed: usize) {
+        let found = &self.found[..self.found_size];
+        let mut r = Reader::new(found);
+        self.order.clear();
+        while !r.rest.is_empty() {
+            let of = r.short();
+            let begin = found.len() - r.rest.len();
+            let (key, key2) = (r.number(8), r.number(8));
+            for _ in 0..self.group_count {
+                ValueOf::read(&mut r);
+            }
+            if of == listed {
+                self.order.push((key, key2, begin, found.len() - r.rest.len()));
+            }
+        }
+        self.order.sort_unstable();
+        for (_, _, begin, end) in &self.order {
+            w.bytes(&found[*begin..*end]);
+        }
+    }
+
+    /// Makes the report of what was found, and begins to hand it out.
+    fn share(&mut self) {
+        let mut n = 0;
+        for i in 0..self.listed_count {
+            let l = self.listed[i];
+            let identity = self.listed[..self.listed_count].iter().find(|g| g.table == l.table && g.column == 0);
+            if identity.map_or(false, |g| l.column != 0 && (g.first || l.rows == 0 && !l.cut())) {
+                self.listed[i].first = false; // it may be that only rows of one side differ
+            }
+            let l = self.listed[i];
+            if l.cut() {
+                self.flags |= CUT;
+            }
+            n += (l.all > 0 || l.cut() || l.first) as u64;
+            if l.rows == 0 && !l.cut() && !l.first {
+                self.columns_differ = self.columns_differ.wrapping_sub(1);
+            }
+        }
+        let mut report = std::mem::take(&mut self.report);
+        let mut w = Writer { to: &mut report, at: 0, full: false };
+        w.bytes(b"DFR\x01");
+        w.number(u64::from(self.flags), 1);
+        w.number(self.o.seed, 8);
+        w.number(if self.group_count > 0 { self.point } else { 0 }, 8);
+        w.number(u64::from(self.step), 2);
+        w.text(self.step_name.get());
+        w.number(self.silent, 8);
+        w.number(self.group_count as u64, 1);
+        for g in &self.groups[..self.group_count] {
+            for v in [g.members, g.root, g.step_root, g.inputs] {
+                w.number(v, 8);
+            }
+        }
+        w.number(u64::from(self.tables_differ), 4);
+        w.number(u64::from(self.columns_differ), 4);
+        w.number(n, 1);
+        for i in 0..self.listed_count {
+            let l = self.listed[i];
+            if l.all == 0 && !l.cut() && !l.first {
+                continue;
+            }
+            let t = &self.tables[l.table];
+            let c = &self.columns[t.first + l.column];
+            w.text(t.label.as_bytes());
+            w.text(c.component.as_bytes());
+            w.text(c.field.as_bytes());
+            w.number(u64::from(c.of), 1);
+            w.number(u64::from(c.scale), 4);
+            w.number(l.cut() as u64 | (l.first as u64) << 1, 1);
+            w.number(l.rows + l.pending, 4);
+            w.number(l.all, 4);
+            self.write_rows(&mut w, i);
+        }
+        self.report_size = w.at;
+        self.report = report;
+        self.report_id = self.id;
+        self.reporter = self.o.me;
+        self.status = Status::Found;
+        for i in 0..self.o.peers.len() {
+            self.share_with(i);
+        }
+    }
+
+    // ---- The exchange
+
+    fn ask_status(&mut self) {
+        self.stage = Stage::AskStatus;
+        self.rounds = 0;
+        self.spent = 0;
+        self.flags = 0;
+        self.full = false;
+        self.older = false;
+        self.group_count = 0;
+        self.step = END;
+        self.step_name = Name::default();
+        self.tables_differ = 0;
+        self.columns_differ = 0;
+        self.listed_count = 0;
+        self.work.clear();
+        self.found_size = 0;
+        self.point = 0;
+        self.part_count = 0;
+        self.add(STATUS);
+        self.ask();
+    }
+
+    /// Whether all that ask before this peer are silent: the first peer asks.
+    fn turn(&self) -> bool {
+        self.peers[..self.o.me].iter().all(|p| self.now - p.heard.max(self.started) >= WAIT)
+    }
+
+    fn advance(&mut self) {
+        match self.stage {
+            Stage::AskStatus => self.after_status(),
+            Stage::AskHistory => self.after_history(),
+            Stage::AskSteps => self.after_steps(),
+            Stage::AskTables => self.after_tables(),
+            Stage::AskColumns => self.after_columns(),
+            _ => self.after_rows(),
+        }
+    }
+
+    /// Goes on where answers are there, or will not come. Even if a third of all packets are lost both ways, one peer in 10,000
+    /// is given up.
+    fn poll(&mut self) {
+        if self.status == Status::Asking && self.stage == Stage::Idle && self.turn() {
+            self.ask_status();
+        }
+        while self.stage != Stage::Idle && self.stage != Stage::Share {
+            for i in 0..self.o.peers.len() {
+                let all = ((1u64 << self.part_count) - 1) as u32;
+                let p = &mut self.peers[i];
+                if !p.asks || p.gone || p.answered == all {
+                    continue;
+                }
+                if self.now - p.since < WAIT.max(self.rto * 16) {
+                    return;
+                }
+                p.gone = true;
+                if self.stage > Stage::AskHistory && self.groups[..self.group_count].iter().any(|g| g.peer == i) {
+                    self.restarts += 1;
+                    if self.restarts <= 2 * PEERS {
+                        self.ask_status(); // another peer of its group will do
+                    }
+                }
+                if self.stage == Stage::AskStatus {
+                    return;
+                }
+            }
+            self.advance();
+        }
+    }
+
+    fn got_question(&mut self, from: usize, id: u32, r: &mut Reader<'_>) {
+        if self.peers[from].sent > MOST {
+            return;
+        }
+        let known = self.queue.iter().position(|q| q.from == from);
+        if known.map_or(self.queue.len() == QUEUE, |at| self.queue[at].id == id) {
+            return;
+        }
+        let mut q = Question { from, id, count: r.short(), next: 0, parts: [Part::default(); PARTS] };
+        if q.count == 0 || q.count > PARTS {
+            return;
+        }
+        for p in &mut q.parts[..q.count] {
+            *p = Part {
+                index: r.number(1) as u8,
+                what: r.number(1) as u8,
+                depth: r.number(1) as u8,
+                step: r.number(2) as u16,
+                count: r.number(2) as u16,
+                table: r.number(4) as u32,
+                column: r.number(4) as u32,
+                point: r.number(8),
+                from: r.number(8),
+            };
+        }
+        if r.bad {
+            return;
+        }
+        if self.report_size > 0 {
+            return self.share_with(from); // which is the answer to all questions
+        }
+        match known {
+            Some(at) => self.queue[at] = q, // in the place of an earlier question of that peer
+            None => self.queue.push(q),
+        }
+        self.noticed(self.confirmed, 0);
+        if self.status == Status::Silent {
+            self.status = Status::Asking;
+            self.started = self.now;
+        }
+        self.alerted = self.now; // somebody asks: no need to call
+        if self.stage != Stage::Idle && self.stage != Stage::Share && from < self.o.me {
+            self.stage = Stage::Idle;
+        }
+    }
+
+    fn got_answer(&mut self, from: usize, id: u32, r: &mut Reader<'_>) {
+        let (part, state) = (r.short(), r.number(1) as u8);
+        let p = self.peers[from];
+        if r.bad || self.stage == Stage::Idle || self.stage == Stage::Share || id != self.id || !p.asks || p.gone {
+            return;
+        }
+        if part >= self.part_count || p.answered >> part & 1 != 0 {
+            return;
+        }
+        let at = self.place(from, part);
+        let a = &mut self.answers[at];
+        a.state = state;
+        a.n = r.rest.len();
+        a.data[..a.n].copy_from_slice(r.rest);
+        if p.answered == 0 && p.late == 0 {
+            let mut took = self.now - p.asked; // asked once: this is how long it takes
+            took = (took + took / 4 + 50).min(1000);
+            self.rto = if took > self.rto { took } else { self.rto - (self.rto - took) / 8 };
+        }
+        self.peers[from].answered |= 1 << part;
+        self.peers[from].since = self.now;
+    }
+
+    fn got_report(&mut self, from: usize, id: u32, r: &mut Reader<'_>) {
+        let (chunk, size, n) = (r.number(2) as usize, r.number(4) as usize, r.rest.len());
+        let chunks = size / CHUNK + (size % CHUNK != 0) as usize;
+        if r.bad || size == 0 || size > self.report.len() || chunk >= chunks || n != (size - chunk * CHUNK).min(CHUNK) {
+            return;
+        }
+        if id != self.incoming_id || from != self.incoming_from || size != self.incoming_size {
+            let heard = self.peers[self.incoming_from].heard;
+            if self.incoming_size > 0 && self.now - heard < WAIT && from > self.incoming_from {
+                return;
+            }
+            self.incoming_got = [0; CHUNKS / 8];
+            self.incoming_id = id;
+            self.incoming_from = from;
+            self.incoming_size = size;
+        }
+        self.incoming[chunk * CHUNK..chunk * CHUNK + n].copy_from_slice(r.rest);
+        self.incoming_got[chunk / 8] |= 1 << (chunk % 8);
+        self.ack = true;
+        if !(0..chunks).all(|i| bit(&self.incoming_got, i)) || self.status == Status::Found {
+            return;
+        }
+        if !self.readable(&self.incoming[..size]) {
+            return;
+        }
+        self.noticed(self.confirmed, 0);
+        self.report[..size].copy_from_slice(&self.incoming[..size]);
+        self.report_size = size;
+        self.report_id = id;
+        self.reporter = from;
+        self.status = Status::Found;
+        if self.stage != Stage::Idle {
+            for i in 0..self.o.peers.len() {
+                self.share_with(i); // it was asking the others
+            }
+        }
+    }
+
+    fn receive(&mut self, from: usize, packet: &[u8]) {
+        let n = packet.len();
+        if n < HEAD + 4 || n > PACKET || from == self.o.me || from >= self.o.peers.len() {
+            return;
+        }
+        let (content, crc) = packet.split_at(n - 4);
+        let mut r = Reader::new(content);
+        if r.bytes(3) != b"DF\x01" || u64::from(crc32c(content)) != little(crc) {
+            return;
+        }
+        let kind = r.number(1) as u8;
+        if r.number(8) != self.o.seed || !self.begun {
+            return;
+        }
+        let (schema, id) = (r.number(4), r.number(4) as u32);
+        self.peers[from].heard = self.now;
+        if schema != self.schema & 0xffff_ffff {
+            self.peers[from].foreign = true;
+            self.noticed(self.confirmed, 0);
+            if kind != REPORT && kind != GOT {
+                return;
+            }
+        }
+        match kind {
+            BEAT => {
+                let (point, history) = (r.number(8), r.number(8));
+                let confirmed = self.confirmed;
+                let p = &mut self.peers[from];
+                if r.bad || p.beat && p.point > confirmed && p.point <= point {
+                    return; // the earliest that is to come
+                }
+                p.beat = true;
+                p.point = point;
+                p.history = history;
+                self.check();
+            }
+            ALERT => {
+                let point = r.number(8);
+                if !r.bad {
+                    self.noticed(point, 0);
+                }
+            }
+            QUESTION => self.got_question(from, id, &mut r),
+            ANSWER => self.got_answer(from, id, &mut r),
+            REPORT => self.got_report(from, id, &mut r),
+            GOT => {
+                let got = r.bytes(CHUNKS / 8);
+                if self.stage != Stage::Share || id != self.report_id || r.bad {
+                    return;
+                }
+                let p = &mut self.peers[from];
+                p.got.copy_from_slice(got);
+                p.since = self.now;
+            }
+            _ => {}
+        }
+    }
+
+    /// Begins a packet, fills it in, and adds the checksum. None if there is nothing to send.
+    fn packet(&mut self, to: usize, kind: u8, id: u32, fill: impl FnOnce(&mut Self, &mut Writer<'_>) -> bool) -> Option<Packet> {
+        let mut packet = Packet { to, bytes: [0; PACKET], len: 0 };
+        let mut w = self.writer(&mut packet, kind, id);
+        let wanted = fill(self, &mut w);
+        let n = w.at;
+        let crc = crc32c(&packet.bytes[..n]);
+        packet.bytes[n..n + 4].copy_from_slice(&crc.to_le_bytes());
+        packet.len = n + 4;
+        Some(packet).filter(|_| wanted)
+    }
+
+    fn send_answer(&mut self) -> Option<Packet> {
+        let q = &mut self.queue[0];
+        let (to, id, p) = (q.from, q.id, q.parts[q.next]);
+        q.next += 1;
+        if q.next == q.count {
+            self.queue.remove(0);
+        }
+        self.packet(to, ANSWER, id, |f, w| {
+            w.number(u64::from(p.index), 1);
+            w.number(0, 1);
+            let state = f.answer_part(&p, w);
+            w.to[HEAD + 1] = state;
+            let comes = state == NOT_YET && f.confirmed < f.halt && f.halt != u64::MAX; // it may come: let them ask again
+            if !comes {
+                f.peers[to].sent += w.at;
+            }
+            !comes
+        })
+    }
+
+    fn send_question(&mut self) -> Option<Packet> {
+        for i in 0..self.o.peers.len() {
+            let p = &mut self.peers[i];
+            let all = ((1u64 << self.part_count) - 1) as u32;
+            let open = all & !p.answered;
+            if i == self.o.me || !p.asks || p.gone || open == 0 || p.asked > 0 && self.now - p.asked < self.rto {
+                continue;
+            }
+            p.late += (p.asked > 0) as u32;
+            p.asked = self.now;
+            return self.packet(i, QUESTION, self.id, |f, w| {
+                w.number(u64::from(open.count_ones()), 1);
+                for p in f.parts[..f.part_count].iter().filter(|p| open >> p.index & 1 != 0) {
+                    for v in [p.index, p.what, p.depth] {
+                        w.number(u64::from(v), 1);
+                    }
+                    w.number(u64::from(p.step), 2);
+                    w.number(u64::from(p.count), 2);
+                    w.number(u64::from(p.table), 4);
+                    w.number(u64::from(p.column), 4);
+                    w.number(p.point, 8);
+                    w.number(p.from, 8);
+                }
+                true
+            });
+        }
+        None
+    }
+
+    fn send_report(&mut self) -> Option<Packet> {
+        let chunks = (self.report_size + CHUNK - 1) / CHUNK;
+        for i in 0..self.o.peers.len() {
+            let (now, rto) = (self.now, self.rto);
+            let p = &mut self.peers[i];
+            if i == self.o.me || !p.shares || now - p.since > 3 * WAIT {
+                continue;
+            }
+            let lacks = |p: &Peer, from: usize| (from..chunks).find(|n| !bit(&p.got, *n));
+            let chunk = match lacks(p, p.chunk) {
+                Some(chunk) => chunk,
+                None => {
+                    p.chunk = chunks;
+                    match lacks(p, 0) {
+                        Some(first) if now - p.asked >= 2 * rto << (p.late / 8).min(20) => {
+                            p.late += 1;
+                            first // once more, with what it lacks
+                        }
+                        _ => continue,
+                    }
+                }
+            };
+            p.asked = now;
+            p.chunk = chunk + 1;
+            return self.packet(i, REPORT, self.report_id, |f, w| {
+                w.number(chunk as u64, 2);
+                w.number(f.report_size as u64, 4);
+                w.bytes(&f.report[chunk * CHUNK..f.report_size.min((chunk + 1) * CHUNK)]);
+                f.peers[i].sent += w.at;
+                true
+            });
+        }
+        None
+    }
+
+    /// The next peer that `next` counts, after the last one.
+    fn next_peer(&self, next: usize) -> Option<usize> {
+        Some(if next == self.o.me { next + 1 } else { next }).filter(|to| *to < self.o.peers.len())
+    }
+
+    fn send_point(&mut self, to: usize, kind: u8, point: u64, history: u64) -> Option<Packet> {
+        self.packet(to, kind, 0, |_, w| {
+            w.number(point, 8);
+            w.number(history, 8);
+            true
+        })
+    }
+
+    fn send(&mut self, milliseconds: u64) -> Option<Packet> {
+        if !self.begun {
+            return None;
+        }
+        let now = milliseconds.saturating_add(1); // 0 is no time
+        if now > self.now {
+            if self.started == self.now && self.status == Status::Asking {
+                self.started = now;
+            }
+            self.now = now;
+        }
+        self.poll();
+        if self.ack {
+            self.ack = false;
+            return self.packet(self.incoming_from, GOT, self.incoming_id, |f, w| {
+                w.bytes(&f.incoming_got);
+                true
+            });
+        }
+        while !self.queue.is_empty() {
+            if let Some(packet) = self.send_answer() {
+                return Some(packet);
+            }
+        }
+        if self.status == Status::Asking {
+            if self.stage == Stage::Idle && self.alerted > 0 && self.now - self.alerted > 1000 {
+                self.alert_to = 0;
+            }
+            if let Some(to) = self.next_peer(self.alert_to) {
+                self.alert_to = to + 1;
+                self.alerted = self.now;
+                return self.send_point(to, ALERT, self.alert_point, self.alert_history);
+            }
+            if self.stage != Stage::Idle {
+                return self.send_question();
+            }
+        }
+        if self.stage == Stage::Share {
+            return self.send_report();
+        }
+        if self.status == Status::Watching && self.beat_history != 0 {
+            if let Some(to) = self.next_peer(self.beat_to) {
+                self.beat_to = to + 1;
+                return self.send_point(to, BEAT, self.beat_point, self.beat_history);
+            }
+        }
+        None
+    }
+
+    fn resume(&mut self) {
+        self.status = Status::Watching;
+        self.stage = Stage::Idle;
+        self.begun = false;
+        self.open = false;
+        self.skips = false;
+        self.entries.clear();
+        self.report_size = 0;
+        self.incoming_size = 0;
+        self.queue.clear();
+        self.ack = false;
+        self.restarts = 0;
+        self.halt = u64::MAX;
+        self.beat_history = 0;
+        self.beat_point = 0;
+        self.past_of = None;
+        self.tables.iter_mut().for_each(|t| t.seen = 0);
+        self.live.fill(0);
+        self.sums.fill(0);
+        for p in &mut self.peers {
+            p.beat = false;
+            p.gone = false;
+            p.foreign = false;
+            p.shares = false;
+            p.sent = 0;
+        }
+    }
+}
+
+impl<S: 'static> Flight<S> {
+    /// The game itself found that the state at a point differs from the state of other peers. A peer's packet does the same.
+    pub fn differs(&mut self, point: u64) -> Result<()> {
+        if !self.core.begun {
+            return refuse("Flight::differs: there is no state yet: Flight::state comes first");
+        }
+        let history = self.core.entry(point).map_or(0, |e| e.history);
+        self.core.noticed(point, history);
+        Ok(())
+    }
+
+    /// Takes a packet that a peer sent, whatever its content.
+    pub fn receive(&mut self, from: usize, packet: &[u8]) {
+        self.core.receive(from, packet)
+    }
+
+    /// The next packet that is to be sent, None if there is none now. The clock is any that counts milliseconds; it must not go
+    /// back.
+    pub fn send(&mut self, milliseconds: u64) -> Option<Packet> {
+        self.core.send(milliseconds)
+    }
+
+    pub fn status(&self) -> Status {
+        self.core.status
+    }
+
+    /// The report as bytes, the same on all peers; docs/exchange.md has their form.
+    pub fn report(&self) -> Option<&[u8]> {
+        Some(self.core.report()).filter(|r| !r.is_empty())
+    }
+
+    /// Goes on recording after a report: the next call is [`Flight::state`]. All peers do so at the same point, with the same
+    /// state, such as after a load.
+    pub fn resume(&mut self) {
+        self.core.resume()
+    }
+}
