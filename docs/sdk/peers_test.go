@@ -26,6 +26,7 @@ var peerLanguages = []struct {
 }{
 	{"C", peerC},
 	{"C#", peerCSharp},
+	{"Rust", peerRust},
 }
 
 func peerC(t *testing.T) []string {

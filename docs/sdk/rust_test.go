@@ -84,3 +84,57 @@ func TestRustMistakes(t *testing.T) {
 		wants(t, stdout+stderr, test.says)
 	}
 }
+
+// peerRust builds testdata/peer.rs as a module of the game in Rust. A state of the peer has a table that this game has not.
+func peerRust(t *testing.T) []string {
+	source, err := os.ReadFile("rust/skirmish.rs")
+	if err != nil {
+		t.Fatal(err)
+	}
+	modules := ""
+	for _, file := range []string{"rust/desynctool.rs", "rust/desynctool_flight.rs", "testdata/peer.rs"} {
+		path, err := filepath.Abs(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		modules += "#[path = " + strconv.Quote(path) + "]\nmod " + strings.TrimSuffix(filepath.Base(file), ".rs") + ";\n"
+	}
+	text := string(source)
+	for _, edit := range [][2]string{
+		{"mod desynctool;\n", modules},
+		{"        from.world.same_shape(&self.world())?;\n", ""},
+		{"fn main() {\n", "fn main() {\n    peer::run();\n}\n\n#[allow(dead_code)]\nfn skirmish() {\n"},
+	} {
+		if strings.Count(text, edit[0]) != 1 {
+			t.Fatalf("rust/skirmish.rs does not contain %q once", edit[0])
+		}
+		text = strings.Replace(text, edit[0], edit[1], 1)
+	}
+	root := filepath.Join(built, "peer.rs")
+	if err := os.WriteFile(root, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return []string{compileRust(t, root, "-C", "opt-level=2")}
+}
+
+// TestRustFlight: the recorder computes the example of docs/exchange.md, takes packets of any content, and allocates nothing
+// in a tick.
+func TestRustFlight(t *testing.T) {
+	thorough(t)
+	program := peerRust(t)[0]
+	page, err := os.ReadFile("../exchange.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"example"}, {"cost", "20"}, {"hostile", "1", "4000"}, {"hostile", "2", "4000"}} {
+		out, stderr, exit := execute(t, nil, program, args...)
+		if exit != 0 {
+			t.Errorf("%v: exit status %d\n%s%s", args, exit, out, stderr)
+		}
+		for _, line := range strings.Split(out, "\n") {
+			if args[0] == "example" && !strings.Contains(string(page), line+"\n") {
+				t.Errorf("the page does not contain %s", line)
+			}
+		}
+	}
+}

@@ -2963,3 +2963,681 @@ impl<S: 'static> Flight<S> {
         self.core.resume()
     }
 }
+
+// ---- The report as text and as files
+
+#[derive(Default)]
+struct Head<'a> {
+    flags: u8,
+    point: u64,
+    step: u32,
+    step_name: &'a [u8],
+    silent: u64,
+    groups: usize,
+    members: [u64; GROUPS],
+    roots: [u64; GROUPS],
+    step_roots: [u64; GROUPS],
+    inputs: [u64; GROUPS],
+    listed: usize,
+}
+
+impl<'a> Head<'a> {
+    fn read(r: &mut Reader<'a>) -> Self {
+        r.bad |= r.bytes(4) != b"DFR\x01";
+        let mut h = Head { flags: r.number(1) as u8, ..Head::default() };
+        r.number(8);
+        h.point = r.number(8);
+        h.step = r.number(2) as u32;
+        let n = r.short();
+        h.step_name = r.bytes(n);
+        h.silent = r.number(8);
+        h.groups = r.short();
+        if h.groups > GROUPS {
+            r.bad = true;
+            h.groups = 0;
+        }
+        for g in 0..h.groups {
+            h.members[g] = r.number(8);
+            h.roots[g] = r.number(8);
+            h.step_roots[g] = r.number(8);
+            h.inputs[g] = r.number(8);
+            r.bad |= h.members[g] == 0;
+        }
+        r.number(8); // how many tables and columns differ
+        h.listed = r.short();
+        h
+    }
+
+    /// The group of a peer.
+    fn group(&self, peer: usize) -> Option<usize> {
+        (0..self.groups).find(|g| peer < PEERS && self.members[*g] >> peer & 1 != 0)
+    }
+}
+
+/// A listed column; its rows follow.
+struct List<'a> {
+    label: &'a [u8],
+    component: &'a [u8],
+    field: &'a [u8],
+    of: u8,
+    scale: u32,
+    flags: u8,
+    at_least: u64,
+    rows: u64,
+}
+
+impl<'a> List<'a> {
+    fn read(r: &mut Reader<'a>) -> Self {
+        let text = |r: &mut Reader<'a>| {
+            let n = r.short();
+            r.bytes(n)
+        };
+        List {
+            label: text(r),
+            component: text(r),
+            field: text(r),
+            of: r.number(1) as u8,
+            scale: r.number(4) as u32,
+            flags: r.number(1) as u8,
+            at_least: r.number(4),
+            rows: r.number(4),
+        }
+    }
+
+    fn skip(&self, r: &mut Reader<'a>, groups: usize) {
+        for _ in 0..self.rows {
+            r.bytes(16);
+            for _ in 0..groups {
+                ValueOf::read(r);
+            }
+            if r.bad {
+                return;
+            }
+        }
+    }
+
+    fn name(&self, out: &mut String) {
+        if self.label.is_empty() {
+            return out.push_str("RNG");
+        }
+        escape(out, self.label);
+        if self.of == 0 {
+            return out.push_str(" entities");
+        }
+        out.push(' ');
+        escape(out, self.component);
+        out.push('.');
+        escape(out, self.field);
+    }
+
+    fn value(&self, out: &mut String, v: &ValueOf<'_>) {
+        if v.state == 0 || v.state == 3 {
+            return out.push_str(if v.state == 0 { "no value" } else { "no row" });
+        }
+        let of = if self.of == 0 { return out.push_str("a row") } else { self.of };
+        let mut bytes = [0; 8];
+        let n = v.bytes.len().min(8);
+        bytes[..n].copy_from_slice(&v.bytes[..n]);
+        let x = u64::from_le_bytes(bytes);
+        let is = |t: Type| of == t as u8;
+        if is(Type::String) {
+            out.push('"');
+            escape(out, v.bytes);
+            out.push_str(if v.state == 2 { "\"..." } else { "\"" });
+        } else if is(Type::Bytes) {
+            v.bytes.iter().for_each(|b| say!(out, "{b:02x}"));
+            out.push_str(if v.state == 2 { "..." } else { "" });
+        } else if is(Type::Bool) {
+            out.push_str(if x != 0 { "true" } else { "false" });
+        } else {
+            out.push_str(&if is(Type::I8) {
+                (x as i8).to_string()
+            } else if is(Type::I16) {
+                (x as i16).to_string()
+            } else if is(Type::I32) {
+                (x as i32).to_string()
+            } else if is(Type::I64) {
+                (x as i64).to_string()
+            } else if is(Type::F32) {
+                float(f64::from(f32::from_bits(x as u32)), 9)
+            } else if is(Type::F64) {
+                float(f64::from_bits(x), 17)
+            } else if is(Type::Fixed) {
+                format!("{}/{}", x as i64, self.scale)
+            } else if is(Type::Ref) {
+                format!("#{x}")
+            } else {
+                x.to_string()
+            });
+        }
+    }
+}
+
+/// A text of another peer: control characters and what is not ASCII are escaped.
+fn escape(out: &mut String, text: &[u8]) {
+    for b in text {
+        match b {
+            b' '..=b'~' if *b != b'\\' => out.push(*b as char),
+            _ => say!(out, "\\x{b:02x}"),
+        }
+    }
+}
+
+/// A number with so many digits, as %g of C has it.
+fn float(x: f64, digits: usize) -> String {
+    if !x.is_finite() {
+        let sign = if x.is_sign_negative() { "-" } else { "" };
+        return format!("{sign}{}", if x.is_nan() { "nan" } else { "inf" });
+    }
+    let text = format!("{:.*e}", digits - 1, x);
+    let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+    let exponent: i32 = exponent.parse().unwrap_or(0);
+    let short = |text: &str| if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_string() } else { text.to_string() };
+    if exponent < -4 || exponent >= digits as i32 {
+        let sign = if exponent < 0 { '-' } else { '+' };
+        return format!("{}e{sign}{:02}", short(mantissa), exponent.abs());
+    }
+    short(&format!("{:.*}", (digits as i32 - 1 - exponent) as usize, x))
+}
+
+fn count(out: &mut String, n: u64, noun: &str) {
+    say!(out, "{n} {noun}{}", if n == 1 { "" } else { "s" });
+}
+
+/// Whether a name can be the name of a folder on every system: players choose names.
+fn folder(name: &str) -> bool {
+    !name.bytes().any(|c| c <= b' ' || b"/\\:*?\"<>|".contains(&c)) && !name.starts_with('.') && !name.ends_with('.') && (1..=100).contains(&name.len())
+}
+
+impl Core {
+    /// Whether all of a report can be read: it may come from any source.
+    fn readable(&self, data: &[u8]) -> bool {
+        let mut r = Reader::new(data);
+        let h = Head::read(&mut r);
+        for g in 0..h.groups {
+            r.bad |= self.o.peers.len() < 64 && h.members[g] >> self.o.peers.len() != 0;
+        }
+        for _ in 0..h.listed {
+            if !r.bad {
+                List::read(&mut r).skip(&mut r, h.groups);
+            }
+        }
+        data.len() >= 8 && !r.bad && r.rest.is_empty()
+    }
+
+    fn say_peers(&self, out: &mut String, members: u64) {
+        let (all, mut n, mut said) = (members.count_ones(), 0, 0);
+        for (i, name) in self.o.peers.iter().enumerate() {
+            if members >> i & 1 == 0 {
+                continue;
+            }
+            n += 1;
+            if said == 4 && all > 5 {
+                return say!(out, " and {} more", all - said);
+            }
+            if said > 0 {
+                out.push_str(if n == all { " and " } else { ", " });
+            }
+            said += 1;
+            escape(out, name.as_bytes());
+        }
+    }
+
+    /// The first sentence: where, and what differs most directly.
+    fn say_first(&self, out: &mut String, h: &Head<'_>) {
+        if h.groups == 0 {
+            return out.push_str(if h.flags & OTHER_STATE != 0 {
+                "The peers describe their states otherwise: they run different builds.\n"
+            } else {
+                "The states that the peers still have do not differ.\n"
+            });
+        }
+        for g in 0..h.groups {
+            if g > 0 {
+                out.push_str(if g + 1 == h.groups { " and " } else { ", " });
+            }
+            self.say_peers(out, h.members[g]);
+        }
+        let lost = h.flags & LOST != 0;
+        let tick = if lost { h.point } else { h.point.saturating_sub(1) };
+        say!(out, " have different states {} tick {tick}", if lost { "at" } else { "since" });
+        if !h.step_name.is_empty() {
+            out.push_str(", system ");
+            escape(out, h.step_name);
+        }
+        if lost {
+            out.push_str(", the first that all of them still have");
+        }
+        let (mut best, mut others) = (None::<List<'_>>, 0);
+        let mut r = Reader::new(self.report());
+        Head::read(&mut r);
+        for _ in 0..h.listed {
+            let l = List::read(&mut r);
+            l.skip(&mut r, h.groups);
+            if l.at_least == 0 && l.flags == 0 {
+                continue;
+            }
+            others += (l.flags & 2 != 0 || h.step == END) as u64;
+            let better = best.as_ref().map_or(true, |b| l.flags & 2 > b.flags & 2 || l.flags & 2 == b.flags & 2 && b.label.is_empty());
+            if better {
+                best = Some(l);
+            }
+        }
+        if let Some(best) = best {
+            out.push_str(": ");
+            best.name(out);
+            out.push_str(if best.of != 0 || best.at_least == 1 { " differs" } else { " differ" });
+            if !best.label.is_empty() && best.at_least > 0 {
+                out.push_str(if best.flags & 1 != 0 { " in at least " } else { " in " });
+                count(out, best.at_least, "row");
+            }
+            if others > 1 {
+                out.push_str(", and ");
+                count(out, others - 1, "more column");
+            }
+        }
+        out.push_str(".\n");
+        if h.inputs[..h.groups].iter().any(|inputs| *inputs != h.inputs[0]) {
+            out.push_str("The orders of that tick differ.\n");
+        }
+    }
+
+    /// A row, except what a column has of rows of one side.
+    fn say_row(&self, out: &mut String, h: &Head<'_>, l: &List<'_>, r: &mut Reader<'_>) {
+        let (key, key2) = (r.number(8), r.number(8));
+        let mut values = [ValueOf { state: 3, bytes: &[], raw: &[] }; GROUPS];
+        for v in &mut values[..h.groups] {
+            *v = ValueOf::read(r);
+        }
+        if l.of != 0 && values[..h.groups].iter().any(|v| v.state == 3) {
+            return;
+        }
+        say!(out, "  #{key}");
+        if key2 != 0 {
+            say!(out, "/{key2}");
+        }
+        for g in 0..h.groups {
+            out.push_str(if g > 0 { ", " } else { " " });
+            l.value(out, &values[g]);
+            out.push_str(" on ");
+            self.say_peers(out, h.members[g]);
+        }
+        out.push('\n');
+    }
+
+    fn text(&self) -> String {
+        let mut out = String::new();
+        if self.report_size == 0 {
+            return out;
+        }
+        let mut r = Reader::new(self.report());
+        let h = Head::read(&mut r);
+        self.say_first(&mut out, &h);
+        for _ in 0..h.listed {
+            let l = List::read(&mut r);
+            if l.at_least > 0 || l.flags != 0 {
+                l.name(&mut out);
+                out.push_str(if l.flags & 1 != 0 { ": at least " } else { ": " });
+                count(&mut out, l.at_least, "row");
+                out.push_str(if l.flags & 2 != 0 && !h.step_name.is_empty() { ", differs first\n" } else { "\n" });
+            }
+            for _ in 0..l.rows {
+                self.say_row(&mut out, &h, &l, &mut r);
+            }
+        }
+        if h.flags & CUT != 0 {
+            out.push_str("More differs than is listed.\n");
+        }
+        if h.silent != 0 {
+            out.push_str("Not known of ");
+            self.say_peers(&mut out, h.silent);
+            out.push_str(".\n");
+        }
+        out.push_str("Found by ");
+        self.say_peers(&mut out, 1 << self.reporter);
+        out.push_str("; each peer's values are its own word.\n");
+        out
+    }
+
+    /// The world whose values are those of `past`.
+    fn past_world(&self) -> Result<World> {
+        let mut world = World::new();
+        for (k, t) in self.tables.iter().enumerate() {
+            if t.label.is_empty() {
+                world.set_rng(&self.past[self.columns[t.first + 1].cell(0)]);
+                continue;
+            }
+            let slots: Vec<usize> = self.identities_of(k).enumerate().filter(|(_, id)| id[0] != 0).map(|(slot, _)| slot).collect();
+            let identity = |slot: usize| &self.past[self.columns[t.first].cell(slot)];
+            let key = |slot: usize| little(&identity(slot)[1..9]);
+            let label = t.label.clone();
+            let mut rows = if t.parts == 2 {
+                world.table(Class::Archetype, label, slots.clone(), |slot| (key(slot), little(&identity(slot)[9..17])))
+            } else {
+                world.table(Class::Archetype, label, slots.clone(), key)
+            };
+            for c in &self.columns[t.first + 1..t.first + t.columns] {
+                let cell = |slot: usize| &self.past[c.cell(slot)];
+                if c.text && slots.iter().any(|slot| c.has(cell(*slot)) && little(&cell(*slot)[8..12]) > TEXT as u64) {
+                    return refuse("the state has strings of more than 52 bytes, of which only the beginning is kept");
+                }
+                let of = Type::ALL[c.of as usize - 1];
+                rows = rows.column_of(c.component.clone(), c.field.clone(), of, c.scale, |slot, to| {
+                    let cell = cell(slot);
+                    let has = c.has(cell);
+                    if c.text && has {
+                        to.extend_from_slice(&cell[12..12 + little(&cell[8..12]) as usize]);
+                    } else if has || width(of) > 0 {
+                        to.extend_from_slice(&cell[..c.length(cell)]);
+                    }
+                    has
+                });
+            }
+        }
+        Ok(world)
+    }
+
+    /// The orders of the tick that leads to a point.
+    fn orders(&self, point: u64) -> Result<Vec<Order>> {
+        let mut list = Vec::new();
+        let e = match self.entry(point) {
+            Some(e) if self.ring.keeps(e.begin) => e,
+            _ => return refuse("the orders are no longer kept"),
+        };
+        let mut back = e.end;
+        while back > e.begin && self.ring.kind(back) != ORDERS {
+            back = self.ring.begin(back);
+        }
+        if back <= e.begin {
+            return Ok(list);
+        }
+        let (mut at, end) = (self.ring.begin(back), back - 5);
+        while at + 20 <= end {
+            let n = |i: u64| self.ring.get_number(at + 4 * i, 4) as u32;
+            let mut payload = vec![0; n(4) as usize];
+            self.ring.get(at + 20, &mut payload);
+            list.push(Order { sub_tick: n(0), player: n(1), sequence: n(2), kind: n(3), payload });
+            at += 20 + u64::from(n(4));
+        }
+        Ok(list)
+    }
+
+    /// Sets a cell of `past` to a value of the report. False if that is not all of the value, or there is no room.
+    fn set(&mut self, table: usize, column: usize, key: u64, key2: u64, value: &ValueOf<'_>) -> bool {
+        let t = &self.tables[table];
+        let (first, keyed) = (t.first, t.parts > 0);
+        let is = |id: &[u8]| id[0] != 0 && little(&id[1..9]) == key && little(&id[9..17]) == key2;
+        let there = self.identities_of(table).position(is);
+        if column == 0 {
+            let free = || self.identities_of(table).enumerate().position(|(i, id)| id[0] == 0 && (keyed || i as u64 == key));
+            let slot = match there.or_else(free) {
+                Some(slot) => slot,
+                None => return value.state == 3,
+            };
+            if there.is_none() {
+                for c in &self.columns[first + 1..first + t.columns] {
+                    self.past[c.cell(slot)].fill(0); // what it lacks here has no value
+                }
+            }
+            let id = &mut self.past[self.columns[first].cell(slot)];
+            id.fill(0);
+            if value.state != 3 {
+                id[0] = 1;
+                id[1..9].copy_from_slice(&key.to_le_bytes());
+                id[9..17].copy_from_slice(&key2.to_le_bytes());
+            }
+            return true;
+        }
+        if value.state == 3 {
+            return true; // the row itself is gone
+        }
+        let c = &self.columns[first + column];
+        let (n, room) = (value.bytes.len(), if c.text { TEXT } else { c.width });
+        let slot = match there {
+            Some(slot) if value.state != 2 && n <= room => slot,
+            _ => return false,
+        };
+        let cell = &mut self.past[c.cell(slot)];
+        cell.fill(0);
+        if value.state == 0 {
+            return c.size > c.width;
+        }
+        if c.text {
+            cell[..8].copy_from_slice(&hash(value.bytes).to_le_bytes());
+            cell[8..12].copy_from_slice(&(n as u32).to_le_bytes());
+        }
+        let begin = if c.text { 12 } else { 0 };
+        cell[begin..begin + n].copy_from_slice(value.bytes);
+        if c.size > c.width {
+            cell[c.width] = 1;
+        }
+        true
+    }
+
+    /// The table and column that a list names.
+    fn listed_column(&self, l: &List<'_>) -> Option<(usize, usize)> {
+        let table = self.tables.iter().position(|t| t.label.as_bytes() == l.label)?;
+        let t = &self.tables[table];
+        let columns = &self.columns[t.first..t.first + t.columns];
+        let column = if l.of == 0 { Some(0) } else { columns.iter().position(|c| c.of != 0 && c.component.as_bytes() == l.component && c.field.as_bytes() == l.field) };
+        Some((table, column?))
+    }
+
+    /// Makes `past` the state of a group at the end of the divergent tick. False if it is not known as a whole.
+    fn patch(&mut self, group: usize) -> bool {
+        let report = std::mem::take(&mut self.report);
+        let data = &report[..self.report_size];
+        let h = Head::read(&mut Reader::new(data));
+        let whole = self.rebuild(h.point, END) && {
+            self.past_of = None;
+            (0..2).all(|pass| self.patch_pass(data, &h, group, pass == 0)) // rows first, then their values
+        };
+        let root = h.roots[group];
+        self.report = report;
+        if !whole {
+            return false;
+        }
+        for t in &self.tables {
+            for (i, c) in self.columns[t.first..t.first + t.columns].iter().enumerate() {
+                let mut sum = 0u64;
+                for slot in 0..t.slots {
+                    let id = &self.past[self.columns[t.first].cell(slot)];
+                    if id[0] != 0 {
+                        sum = sum.wrapping_add(c.sum(row_of(id), &self.past[c.cell(slot)]));
+                    }
+                }
+                self.past_sums[t.first + i] = sum;
+            }
+        }
+        self.root(&self.past_sums) == root
+    }
+
+    fn patch_pass(&mut self, data: &[u8], h: &Head<'_>, group: usize, rows: bool) -> bool {
+        let mut r = Reader::new(data);
+        Head::read(&mut r);
+        for _ in 0..h.listed {
+            let l = List::read(&mut r);
+            let place = self.listed_column(&l);
+            for _ in 0..l.rows {
+                let (key, key2) = (r.number(8), r.number(8));
+                let mut value = None;
+                for g in 0..h.groups {
+                    let v = ValueOf::read(&mut r);
+                    if g == group {
+                        value = Some(v);
+                    }
+                }
+                if let (Some((table, column)), Some(value)) = (place, value) {
+                    if rows == (l.of == 0) && !self.set(table, column, key, key2, &value) {
+                        return false;
+                    }
+                }
+            }
+        }
+        true
+    }
+
+    /// The trace of the divergent tick up to the system that differs first: no more is known of others.
+    fn trace(&self, path: &Path, session: &Session, h: &Head<'_>, group: usize, own: bool) -> Result<()> {
+        let mut trace = Trace::create(path, session)?;
+        let mut at = [0; NAMES];
+        let n = self.entry(h.point).map_or(0, |e| self.steps(e, &mut at));
+        for i in 0..n.min(h.step as usize + 1) {
+            let (name, root) = self.step_at(at[n - 1 - i]);
+            let root = if own || i < h.step as usize { root } else { h.step_roots[group] };
+            trace.add(&Checkpoint {
+                tick: h.point.wrapping_sub(1),
+                system: String::from_utf8_lossy(name).into_owned(),
+                sums: vec![Sum { name: "flight".to_string(), bytes: root.to_le_bytes().to_vec() }],
+                ..Checkpoint::default()
+            })?;
+        }
+        trace.close()?;
+        Ok(())
+    }
+
+    /// Writes what this peer has from a point to the end of the divergent tick.
+    fn own_files(&mut self, dir: &Path, session: &Session, h: &Head<'_>, data: &[u8]) -> Result<()> {
+        let mut recorder = None;
+        for point in session.first_point..=h.point {
+            if !self.rebuild(point, END) {
+                break;
+            }
+            let world = self.past_world()?;
+            if recorder.is_none() {
+                recorder = Some(Recorder::create(dir, session, &world, None)?);
+            }
+            let r = match &mut recorder {
+                Some(r) => r,
+                None => break,
+            };
+            r.state(point, &world)?;
+            if point + 1 >= h.point {
+                r.snapshot(&world)?;
+            }
+            if point < h.point {
+                r.tick(point, &self.orders(point + 1)?)?;
+                continue;
+            }
+            let (mut labels, mut reader) = (Vec::new(), Reader::new(data));
+            Head::read(&mut reader);
+            for _ in 0..h.listed {
+                let l = List::read(&mut reader);
+                l.skip(&mut reader, h.groups);
+                if let Some(t) = self.tables.iter().find(|t| t.label.as_bytes() == l.label && !t.label.is_empty()) {
+                    if labels.last() != Some(&t.label.as_str()) && labels.len() < 64 {
+                        labels.push(&t.label);
+                    }
+                }
+            }
+            r.report(&world, None, &labels)?;
+        }
+        recorder.map_or(Ok(()), Recorder::close)
+    }
+
+    /// Writes the states of another group before and after the divergent tick: the one before is this peer's too.
+    fn other_files(&mut self, dir: &Path, peer: &str, h: &Head<'_>, group: usize) -> Result<()> {
+        let mut at = Point { seed: self.o.seed, tick: h.point, peer: peer.to_string(), ..Point::default() };
+        if h.flags & LOST == 0 && h.point > 0 {
+            at.tick -= 1;
+            if !self.rebuild(at.tick, END) {
+                return Ok(());
+            }
+            self.past_world()?.write_snapshot(&at, dir)?;
+            at.tick += 1;
+        }
+        if !self.patch(group) {
+            return Ok(());
+        }
+        self.past_world()?.write_snapshot(&at, dir)
+    }
+
+    fn snapshot(&mut self, peer: usize) -> Result<Vec<u8>> {
+        if self.report_size == 0 {
+            return refuse("Flight::snapshot: there is no report");
+        }
+        let h = Head::read(&mut Reader::new(self.report()));
+        let (point, groups) = (h.point, (h.group(self.o.me), h.group(peer)));
+        let whole = match groups {
+            (Some(own), Some(group)) if own == group => self.rebuild(point, END),
+            (Some(_), Some(group)) => self.patch(group),
+            _ => return refuse("Flight::snapshot: the report does not cover both peers"),
+        };
+        if !whole {
+            return refuse("Flight::snapshot: the report does not have all values of that peer");
+        }
+        let at = Point { seed: self.o.seed, tick: point, peer: self.o.peers[peer].clone(), ..Point::default() };
+        self.past_world()?.snapshot(&at)
+    }
+
+    fn files(&mut self, dir: &Path) -> Result<()> {
+        if self.report_size == 0 {
+            return refuse("Flight::files: there is no report");
+        }
+        let data = self.report().to_vec();
+        let h = Head::read(&mut Reader::new(&data));
+        let own = match h.group(self.o.me) {
+            Some(own) => own,
+            None => return refuse("Flight::files: the report does not cover this peer"),
+        };
+        let oldest = self.entries.front().map_or(0, |e| e.point);
+        for g in 0..h.groups {
+            let peer = if g == own { self.o.me } else { h.members[g].trailing_zeros() as usize };
+            let mut name = self.o.peers.get(peer).cloned().unwrap_or_default();
+            if !folder(&name) {
+                if g == own {
+                    return refuse("Flight::files: the name of this peer cannot be the name of a folder");
+                }
+                name = format!("peer-{peer}");
+            }
+            let path = dir.join(&name);
+            fs::create_dir_all(&path)?;
+            let mut from = h.point;
+            while from > oldest && h.point - from < 32 && self.entry(from).map_or(false, |e| self.ring.keeps(e.begin)) {
+                from -= 1;
+            }
+            let session = Session {
+                seed: self.o.seed,
+                peer: name,
+                build: self.o.build.clone(),
+                first_point: from,
+                kinds: self.o.kinds.clone(),
+                peers: self.o.peers.clone(),
+                ..Session::default()
+            };
+            if g == own {
+                self.own_files(dir, &session, &h, &data)?;
+            } else {
+                self.other_files(&path, &session.peer, &h, g)?;
+            }
+            if h.step != END {
+                self.trace(&path.join("checkpoints.trace"), &session, &h, g, g == own)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl<S: 'static> Flight<S> {
+    /// The report as text, for the game's log and its screen: a sentence, then what differs. It is empty without a report.
+    /// Control characters of names and values are escaped.
+    pub fn text(&self) -> String {
+        self.core.text()
+    }
+
+    /// The state that a peer had at the end of the divergent tick, as a .snap: of this peer as it is kept, of a peer of
+    /// another group made of it and the values in the report. If these are not all that differs, that is an error: the
+    /// hash of the state shows it. To heal, all peers load the state of the same peer as they load a save, and go on
+    /// from there with [`Flight::resume`].
+    pub fn snapshot(&mut self, peer: usize) -> Result<Vec<u8>> {
+        self.core.snapshot(peer)
+    }
+
+    /// Writes what is known to DIR, a folder for each peer: the order log and the trace of the ticks that are kept, the states
+    /// before and after the divergent tick, and this peer's report. A peer whose name cannot be a folder's is peer-N. The
+    /// states of other peers are among them if the values in the report are all that differs: then the hash shows that they
+    /// are whole. `desynctool triage DIR` reads it.
+    pub fn files(&mut self, dir: impl AsRef<Path>) -> Result<()> {
+        self.core.files(dir.as_ref())
+    }
+}
