@@ -27,7 +27,7 @@ func adoptPage(t *testing.T) string {
 
 // TestAdoptCode: each block of code in docs/adopt.md is a part of the program that it names, apart from the indentation.
 func TestAdoptCode(t *testing.T) {
-	blocks := regexp.MustCompile("(?s)\n```(c|csharp) (\\S+)\n(.*?)\n```\n").FindAllStringSubmatch(adoptPage(t), -1)
+	blocks := regexp.MustCompile("(?s)\n```(c|csharp|rust) (\\S+)\n(.*?)\n```\n").FindAllStringSubmatch(adoptPage(t), -1)
 	if len(blocks) < 10 {
 		t.Fatalf("only %d blocks of code", len(blocks))
 	}
@@ -83,21 +83,10 @@ func levels(t *testing.T, dir string, program func(level string) []string) {
 		wants(t, run(t, 0, "check", s), "CONFORMS")
 		return s
 	}
-	expect := func(level string, got map[string]string, want map[string]string) {
-		for step, begin := range want {
-			if !strings.HasPrefix(got[step], begin) {
-				t.Errorf("level %s: %s is %q, expected %q", level, step, got[step], begin)
-			}
-		}
-	}
-	tick := map[string]string{"inputs": "equal", "bracket": "found", "tick": "found 60"}
+	expect := func(level string, got, want map[string]string) { begins(t, level, got, want) }
+	tick := map[string]string{"inputs": "equal", "tick": "found 60"}
 	if zero := program("0"); zero != nil {
-		s := filepath.Join(dir, "s0")
-		out, stderr, exit := execute(t, nil, zero[0], append(zero[1:], s)...)
-		if exit != 0 || !strings.Contains(adoptPage(t), "```\n"+out+"```\n") {
-			t.Errorf("level 0: exit status %d, %s: docs/adopt.md has not\n%s", exit, stderr, out)
-		}
-		expect("0", steps(t, s), map[string]string{"tick": tick["tick"], "system": "found Wind", "archetype": "found RNG", "field": "found RNG.state"})
+		levelZero(t, dir, zero)
 	}
 	one, two, three := play("1"), play("2"), play("3")
 	expect("1", steps(t, one), map[string]string{"inputs": "equal", "bracket": "found", "tick": "found 60", "system": "open", "field": "open"})
@@ -108,6 +97,32 @@ func levels(t *testing.T, dir string, program func(level string) []string) {
 	sim := "exec:" + strings.Join(four, " ")
 	wants(t, run(t, 1, "triage", three, "--sim", sim), "Wrong: client, which departs from a replay of the orders.")
 	wants(t, run(t, 0, append([]string{"sim", "check", "--log", filepath.Join(three, "host"), "--"}, four...)...), "CONFORMS", "ok     recorded hashes")
+}
+
+func begins(t *testing.T, level string, got, want map[string]string) {
+	t.Helper()
+	for step, begin := range want {
+		if !strings.HasPrefix(got[step], begin) {
+			t.Errorf("level %s: %s is %q, expected %q", level, step, got[step], begin)
+		}
+	}
+}
+
+// levelZero plays the game with a flight recorder: the page has its text, and triage finds the same in what it leaves.
+func levelZero(t *testing.T, dir string, program []string) {
+	t.Helper()
+	s := filepath.Join(dir, "s0")
+	out, stderr, exit := execute(t, nil, program[0], append(program[1:], s)...)
+	if exit != 0 || !strings.Contains(adoptPage(t), "```\n"+out+"```\n") {
+		t.Errorf("level 0: exit status %d, %s: docs/adopt.md has not\n%s", exit, stderr, out)
+	}
+	begins(t, "0", steps(t, s), map[string]string{"tick": "found 60", "system": "found Wind", "archetype": "found RNG", "field": "found RNG.state"})
+}
+
+// TestAdoptRust builds and runs the flight recorder in Rust of docs/adopt.md.
+func TestAdoptRust(t *testing.T) {
+	thorough(t)
+	levelZero(t, t.TempDir(), []string{compileRust(t, "rust/carts/level0.rs")})
 }
 
 // TestAdoptC builds and runs the C programs of docs/adopt.md.

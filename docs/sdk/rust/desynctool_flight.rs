@@ -1039,7 +1039,10 @@ impl<S: 'static> Flight<S> {
         let mut sources = layout.tables;
         let (mut tables, mut columns) = (Vec::new(), Vec::new());
         let schema = Layout::lay_out(&mut sources, &mut tables, &mut columns)?;
-        Ok(Flight { sources, core: Core::open(o, schema, tables, columns)? })
+        columns.shrink_to_fit();
+        sources.iter_mut().for_each(|s| s.columns.shrink_to_fit());
+        let described = sources.len() * (std::mem::size_of::<Source<S>>() + 128) + columns.len() * (std::mem::size_of::<SourceColumn<S>>() + 64);
+        Ok(Flight { core: Core::open(o, schema, tables, columns, described)?, sources })
     }
 
     /// The orders that a tick is about to apply.
@@ -1162,7 +1165,7 @@ impl<S: 'static> Flight<S> {
 }
 
 impl Core {
-    fn open(o: Options, schema: u64, tables: Vec<Table>, columns: Vec<Column>) -> Result<Core> {
+    fn open(o: Options, schema: u64, tables: Vec<Table>, columns: Vec<Column>, described: usize) -> Result<Core> {
         const SMALL: &str = "the budget is too small: it has to hold the state twice and, in an eighth of it, what changes";
         let budget = if o.budget == 0 { 8 << 20 } else { o.budget };
         if budget < 1 << 20 {
@@ -1188,6 +1191,7 @@ impl Core {
         found_cap = found_cap.min(report_cap - 32768);
         let entry_cap = budget / 1024;
         let size = std::mem::size_of::<Core>()
+            + described
             + QUEUE * std::mem::size_of::<Question>()
             + tables.len() * std::mem::size_of::<Table>()
             + columns.iter().map(|c| std::mem::size_of::<Column>() + c.component.len() + c.field.len() + 16).sum::<usize>()

@@ -17,13 +17,16 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// Counts allocations: a recorder makes none after it is opened.
 struct Counted;
 static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
+static BYTES: AtomicU64 = AtomicU64::new(0); // that are in use
 
 unsafe impl GlobalAlloc for Counted {
     unsafe fn alloc(&self, block: Block) -> *mut u8 {
         ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
+        BYTES.fetch_add(block.size() as u64, Ordering::Relaxed);
         System.alloc(block)
     }
     unsafe fn dealloc(&self, at: *mut u8, block: Block) {
+        BYTES.fetch_sub(block.size() as u64, Ordering::Relaxed);
         System.dealloc(at, block)
     }
 }
@@ -471,6 +474,7 @@ fn cost(marked: bool, ticks: u64) -> Result<()> {
     let mut game: Vec<Vec<CostRow>> = vec![vec![[0; COST_COLUMNS]; COST_ROWS]; 10];
     let rows: [for<'a> fn(&'a Vec<Vec<CostRow>>) -> &'a [CostRow]; 10] =
         [|g| &g[0], |g| &g[1], |g| &g[2], |g| &g[3], |g| &g[4], |g| &g[5], |g| &g[6], |g| &g[7], |g| &g[8], |g| &g[9]];
+    let empty = BYTES.load(Ordering::Relaxed);
     let mut layout = Layout::new();
     for (i, rows) in rows.into_iter().enumerate() {
         let mut t = layout.archetype(format!("n{i:02}"), COST_ROWS, rows);
@@ -481,6 +485,10 @@ fn cost(marked: bool, ticks: u64) -> Result<()> {
     let options = Options { peers: vec!["a".into(), "b".into()], marked, ..Options::default() };
     let mut f = Flight::open(options, layout)?;
     f.state(0, &game)?;
+    let size = BYTES.load(Ordering::Relaxed) - empty;
+    if size > 8 << 20 {
+        return Err(format!("a recorder with a budget of 8 MiB and its layout have {size} bytes").into());
+    }
     let (mut rng, mut spent) = (1, std::time::Duration::ZERO);
     let before = allocations();
     for tick in 0..ticks {
@@ -502,7 +510,7 @@ fn cost(marked: bool, ticks: u64) -> Result<()> {
     let (k, seconds) = (f.holds(), spent.as_secs_f64() / ticks as f64);
     let state = (10 * COST_ROWS * COST_COLUMNS * 4) as f64 * if marked { 0.3 } else { 1.0 };
     println!(
-        "{}: {:.0} us a tick, {:.2} % of a core at 60 ticks a second, {:.1} GB/s of state; {} ticks in {} KiB",
+        "{}: {:.0} us a tick, {:.2} % of a core at 60 ticks a second, {:.1} GB/s of state; {} ticks in {} KiB, {size} bytes in all",
         if marked { "marked" } else { "unmarked" },
         seconds * 1e6,
         seconds * 6000.0,
