@@ -270,6 +270,10 @@ func (r *Result) byTraces(t *tracediff.Result) {
 			if c := &t.Claims[i]; c.Proves() && c.HasTick {
 				b.Bad = pointOf(t, tracediff.Tick{Number: c.Tick})
 				b.By, found = ByClaim, true
+				if compared := len(t.Traces) > 1 && len(t.Uncompared) < len(t.Traces); compared && t.LastCompared.Before(tracediff.Tick{Number: c.Tick}) {
+					good := pointOf(t, t.LastCompared)
+					b.Good = &good
+				}
 				break
 			}
 		}

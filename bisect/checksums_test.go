@@ -172,6 +172,11 @@ func TestTracesAlone(t *testing.T) {
 	if b := r.Bracket; b == nil || b.Good == nil || b.Good.Tick != 150 || b.Bad.Tick != 151 || !r.Exact || r.Tick != 150 || len(r.Groups) != 2 || r.Kind != StateDiffers {
 		t.Errorf("%+v %+v", r, r.Bracket)
 	}
+	claim := tracediff.Claim{Text: "desync", Tick: 320, HasTick: true, Values: []tracediff.ClaimedValue{{Peer: "a", Value: "1"}, {Peer: "b", Value: "2"}}}
+	r = RunTraces([]*tracediff.Result{checksums(t, 300, 1<<30, 1<<30, claim)})
+	if b := r.Bracket; b == nil || b.By != ByClaim || b.Good == nil || b.Good.Tick != 301 || b.Bad.Tick != 321 {
+		t.Errorf("%+v %+v", r, r.Bracket)
+	}
 	if r := RunTraces([]*tracediff.Result{checksums(t, 300, 1<<30, 1<<30)}); r.Diverged() {
 		t.Errorf("%+v", r)
 	}

@@ -360,7 +360,7 @@ func archetype(c *verdict.Conclusion, open bool) (found, evidence string) {
 // foundBy names what a bracket was found by: a checksum in a trace may cover a part of the state.
 func foundBy(b *bisect.Bracket) string {
 	switch b.By {
-	case bisect.ByChecksums:
+	case bisect.ByChecksums, bisect.ByClaim: // a claim shows no state that is equal
 		return "the checksums"
 	case bisect.ByValues:
 		return "the recorded values"

@@ -44,7 +44,7 @@ func parted(c *verdict.Conclusion) string {
 		text.WriteString(" diverged in " + document.InTick(divergentTick(c)))
 		if b.Good != nil && c.Exact && c.Tick.Native == "" && !coded(bad) {
 			equal := "equal"
-			if b.By == bisect.ByChecksums {
+			if b.By == bisect.ByChecksums || b.By == bisect.ByClaim {
 				equal = "checksums equal"
 			}
 			fmt.Fprintf(&text, " (%s %s, different %s)", equal, at(verdict.MomentOf(*b.Good)), at(bad))
