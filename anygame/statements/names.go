@@ -118,6 +118,12 @@ func (m *message) findTicks() {
 		if u.kind != word || name == "" {
 			continue
 		}
+		if i > 1 && plural.has(u.text) && m.units[i-1].kind == number && m.units[i-2].text == "after" && len(m.units[i-1].text) <= 18 {
+			n, _ := strconv.ParseUint(m.units[i-1].text, 10, 63)
+			m.ticks = append(m.ticks, tickAt{n, name, i, false})
+			m.used[i-1], m.used[i] = true, true
+			continue
+		}
 		k, marks := i+1, 0
 		for k < len(m.units) && marks < 5 {
 			n := m.units[k]

@@ -253,21 +253,27 @@ func (m *message) gamely(t trigger) bool {
 func (m *message) follow(s *statement, t trigger, next []string, parts *[]string) (n int) {
 	var joined strings.Builder
 	var sides sides
+	var columns columns
+	var previous *message
 	taken, short := 0, len(m.units)-t.to < 3 && t.from < 3
 	for i, line := range next {
 		l := parse(line, true)
 		if len(l.units) == 0 && (i == 0 || short && i == 1) {
 			continue
 		}
-		if !l.isValues() {
-			if short && isField(line) {
-				continue
-			}
+		if l.isFrame() || columns.row(l) {
+			taken = max(taken, i+1)
+			continue
+		}
+		like := previous != nil && taken == i && l.isAlike(previous)
+		if sides.add(l) || like || l.isKey() || l.isValues() {
+			joined.WriteString(l.text + " ; ")
+			taken, previous = i+1, l
+			continue
+		}
+		if !(short && isField(line)) {
 			break
 		}
-		joined.WriteString(l.text + " ; ")
-		taken = i + 1
-		sides.add(l)
 	}
 	if taken == 0 {
 		return 0
@@ -279,6 +285,12 @@ func (m *message) follow(s *statement, t trigger, next []string, parts *[]string
 	l.findTicks()
 	if len(s.values) == 0 {
 		if s.values, s.by, s.of = sides.values(); len(s.values) == 0 {
+			s.values, s.by, s.of = columns.values()
+		}
+		if len(s.values) == 0 {
+			s.values = l.byKeys()
+		}
+		if len(s.values) == 0 {
 			s.values, s.by = l.values(0, len(l.units))
 		}
 		if len(s.values) > 0 {

@@ -1,6 +1,7 @@
 package statements
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -63,10 +64,11 @@ type side struct {
 	values     []string
 }
 
-// add takes a line that begins with the name of a peer or a role, and has fields.
-func (s *sides) add(m *message) {
+// add takes a line that begins with the name of a peer, a role, or the same kind of word as the line before, and has
+// fields. It reports whether the line is one.
+func (s *sides) add(m *message) bool {
 	if len(m.units) < 3 {
-		return
+		return false
 	}
 	one, k := side{}, 1
 	switch n := m.nameAt(0); {
@@ -74,23 +76,30 @@ func (s *sides) add(m *message) {
 		one.peer, k = n.name, n.to
 	case roles.has(m.units[0].text):
 		one.peer, one.role = called(m.units[0].text), m.units[0].text
+	case m.units[0].kind == word && len(*s) > 0:
+		one.peer = m.token(0)
 	default:
-		return
+		return false
 	}
 	if k == len(m.units) || m.units[k].text != ":" {
-		return
+		return false
 	}
-	for _, field := range strings.FieldsFunc(m.text[m.units[k].end:], func(r rune) bool { return strings.ContainsRune(" ,;", r) }) {
+	for _, field := range strings.FieldsFunc(keyed.Replace(m.text[m.units[k].end:]), func(r rune) bool { return strings.ContainsRune(" ,;{}", r) }) {
 		name, value, ok := strings.Cut(field, "=")
-		if !ok || name == "" || value == "" {
-			return
+		if name = strings.Trim(name, `"'`); !ok || name == "" || value == "" {
+			return false
 		}
-		one.names, one.values = append(one.names, name), append(one.values, value)
+		one.names, one.values = append(one.names, name), append(one.values, strings.Trim(value, `"'`))
 	}
-	if len(one.names) > 1 {
-		*s = append(*s, one)
+	if len(one.names) < 2 || len(*s) > 0 && !slices.Equal(one.names, (*s)[0].names) {
+		return false
 	}
+	*s = append(*s, one)
+	return true
 }
+
+// keyed writes fields of JSON as others are written.
+var keyed = strings.NewReplacer(`": `, `"=`, `":`, `"=`)
 
 // values returns the first field that is a sum and differs between the sides, else the first that differs, and its name
 // unless it is a sum of the whole state.
@@ -102,9 +111,6 @@ func (s sides) values() (out []tracediff.ClaimedValue, by, of string) {
 	for i, name := range s[0].names {
 		same := true
 		for _, other := range s[1:] {
-			if !slices.Equal(other.names, s[0].names) {
-				return nil, "", ""
-			}
 			same = same && tracediff.EqualSums(other.values[i], s[0].values[i])
 		}
 		if sum := nouns.has(strings.ToLower(name)); !same && (differs < 0 || sum && !nouns.has(strings.ToLower(s[0].names[differs]))) {
@@ -125,11 +131,15 @@ func (s sides) values() (out []tracediff.ClaimedValue, by, of string) {
 
 // assign gives the value that came from the one accused peer to that peer: sync error for Bob (got 5f3a, correct is 77a0).
 func (m *message) assign(s *statement) {
-	if len(s.peers) != 1 || !slices.ContainsFunc(s.values, func(v tracediff.ClaimedValue) bool { return v.Peer == "expected" }) {
+	if len(s.peers) != 1 || len(s.values) != 2 {
 		return
 	}
 	for i := range s.values {
-		if v := &s.values[i]; (v.Peer == "actual" || v.Peer == "received") && m.comesFrom(s.peers[0]) {
+		v, other := &s.values[i], s.values[1-i].Peer
+		switch {
+		case other == s.peers[0]:
+		case other == "expected" && (v.Peer == "actual" || v.Peer == "received") && m.comesFrom(s.peers[0]),
+			v.Peer == tracediff.OtherSide && !tracediff.IsSide(other):
 			v.Peer = s.peers[0]
 		}
 	}
@@ -151,4 +161,149 @@ func (m *message) comesFrom(name string) bool {
 		}
 	}
 	return false
+}
+
+// isFrame reports whether a line only opens or closes a part of a document, perhaps with its name: "players": [
+func (m *message) isFrame() bool {
+	brackets, words := 0, 0
+	for _, u := range m.units {
+		switch {
+		case u.kind == word && !u.joined:
+			words++
+		case u.kind == word:
+		case u.kind != mark || !strings.Contains("\"'{}[],:", u.text):
+			return false
+		case strings.Contains("{}[]", u.text):
+			brackets++
+		}
+	}
+	n := len(m.units)
+	return n > 0 && (brackets > 0 && words < 2 || words == 1 && n == 2 && m.units[1].text == ":")
+}
+
+// isAlike reports whether a line is a name and a number like the name and the sum on the line before.
+func (m *message) isAlike(before *message) bool {
+	n, k := len(m.units), len(before.units)
+	if n < 3 || k < 3 || m.units[n-2].kind != mark || before.units[k-2].kind != mark || m.units[0].kind != word || n > 4 {
+		return false
+	}
+	v, of := m.units[n-1], before.units[k-1]
+	return (v.kind == number || v.kind == sum) && (of.kind == sum || of.kind == number) && len(v.text) >= minSum && len(v.text) == len(of.text)
+}
+
+// byKeys returns the sums of peers in maps that name both: {"name": "ann", "hash": "77aa12ff"}.
+func (m *message) byKeys() (out []tracediff.ClaimedValue) {
+	peer, differ := "", false
+	for i := 0; i+2 < len(m.units); i++ {
+		u := m.units[i]
+		if u.kind != word || m.units[i].joined {
+			continue
+		}
+		k := i + 1
+		for k < len(m.units) && m.units[k].joined {
+			k++
+		}
+		key := m.units[k-1].text
+		marks := 0
+		for k < len(m.units) && m.units[k].kind == mark && strings.Contains("\"':=", m.units[k].text) {
+			marks += strings.Count(":=", m.units[k].text)
+			k++
+		}
+		if k == len(m.units) || marks != 1 {
+			continue
+		}
+		switch v := m.units[k]; {
+		case peerNouns.has(key) || key == "name":
+			peer = m.token(k)
+		case nouns.has(key) && (v.kind == sum || v.kind == number && len(v.text) >= minSum) && peer != "":
+			if slices.ContainsFunc(out, func(o tracediff.ClaimedValue) bool { return o.Peer == peer }) {
+				return nil
+			}
+			out = append(out, tracediff.ClaimedValue{Peer: peer, Value: v.text})
+			differ = differ || !tracediff.EqualSums(v.text, out[0].Value)
+			peer = ""
+		}
+	}
+	if len(out) < 2 || !differ {
+		return nil
+	}
+	return out
+}
+
+// columns are the rows of a table below a message, with a column for each side:
+//
+//	field         local   remote
+//	player[0].vx  0.5     0.4999999
+type columns struct {
+	peers []stated
+	of    string // the first row that differs
+	cells []string
+}
+
+// row takes the title or a row, and reports whether a line is one.
+func (c *columns) row(m *message) bool {
+	cells := strings.Fields(m.text)
+	if c.peers == nil {
+		if len(cells) != 3 || !roles.has(strings.ToLower(cells[1])) || !roles.has(strings.ToLower(cells[2])) {
+			return false
+		}
+		for _, cell := range cells[1:] {
+			c.peers = append(c.peers, stated{peer: called(strings.ToLower(cell)), role: strings.ToLower(cell)})
+		}
+		return true
+	}
+	if len(cells) != 3 {
+		return false
+	}
+	if c.of == "" && !tracediff.EqualSums(cells[1], cells[2]) {
+		c.of, c.cells = cells[0], cells[1:]
+	}
+	return true
+}
+
+// values returns the values of the first row that differs, and its name.
+func (c *columns) values() (out []tracediff.ClaimedValue, by, of string) {
+	if c.of == "" {
+		return nil, "", ""
+	}
+	for i := range c.peers {
+		c.peers[i].text = c.cells[i]
+	}
+	return claimed(c.peers), writer(c.peers...), c.of
+}
+
+// isKey reports whether a line only names a peer: player: ann.
+func (m *message) isKey() bool {
+	n := len(m.units)
+	return n > 2 && n < 6 && (peerNouns.has(m.units[0].text) || m.units[0].text == "name") && m.units[1].text == ":" && m.units[n-1].kind != mark
+}
+
+// byIndex returns the sums in a list after a word for them, each under its place: checksums=[0x1af3, 0x77b0].
+func (m *message) byIndex() (out []tracediff.ClaimedValue) {
+	open := -1
+	for i := 1; i+1 < len(m.units); i++ {
+		if m.units[i].text == "[" && (nouns.has(m.units[i-1].text) || i > 1 && m.units[i-1].kind == mark && nouns.has(m.units[i-2].text)) {
+			open = i
+			break
+		}
+	}
+	if open < 0 {
+		return nil
+	}
+	differ := false
+	for _, u := range m.units[open+1:] {
+		switch {
+		case u.text == "]":
+			if len(out) < 2 || !differ {
+				return nil
+			}
+			return out
+		case u.kind == sum || u.kind == number && len(u.text) >= minSum:
+			out = append(out, tracediff.ClaimedValue{Peer: fmt.Sprintf("[%d]", len(out)), Value: u.text})
+			differ = differ || !tracediff.EqualSums(u.text, out[0].Value)
+		case u.kind != mark || !strings.Contains(`,"'`, u.text):
+			return nil
+		}
+	}
+	return nil
 }

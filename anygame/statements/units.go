@@ -37,8 +37,10 @@ func split(text string) (out []unit) {
 			i++
 		case isLetter(c) || isDigit(c) || c == '_' || (c == '-' || c == '+') && signed(text, i):
 			end := listEnd(text, i)
-			if end > 0 {
+			if bytes := bytesEnd(text, i); end > 0 {
 				out = append(out, unit{kind: value, text: text[i:end], start: i, end: end})
+			} else if end = bytes; end > 0 {
+				out = append(out, unit{kind: sum, text: text[i:end], start: i, end: end})
 			} else {
 				end = tokenEnd(text, i)
 				out = token(out, text, i, end)
@@ -77,6 +79,29 @@ func listEnd(text string, i int) int {
 		return 0
 	}
 	return end
+}
+
+// fewestBytes is how many bytes between blanks are a checksum.
+const fewestBytes = 4
+
+// bytesEnd returns where a checksum in bytes ends that begins at a place: 78 12 AA 0F. It is 0 if there is none.
+func bytesEnd(text string, i int) int {
+	n, letters := 0, false
+	isPair := func(at int) bool {
+		return at+1 < len(text) && isHex(text[at]) && isHex(text[at+1]) && (at+2 == len(text) || !isLetter(text[at+2]) && !isDigit(text[at+2]))
+	}
+	for at := i; isPair(at); n++ {
+		letters = letters || isLetter(text[at]) || isLetter(text[at+1])
+		if at+2 == len(text) || text[at+2] != ' ' {
+			n++
+			break
+		}
+		at += 3
+	}
+	if n < fewestBytes || !letters && n < 2*fewestBytes {
+		return 0
+	}
+	return min(len(text), i+3*n-1)
 }
 
 // signed reports whether there is a sign before a number at a place.
@@ -185,7 +210,7 @@ func identifier(out []unit, text string, start, end int) []unit {
 		for i < end && (isLetter(text[i]) || text[i] == '\'') && !humped(text, from, i, end) {
 			i++
 		}
-		u := unit{kind: word, text: spell(strings.ToLower(text[from:i])), start: from, end: i, joined: len(out) > first}
+		u := unit{kind: word, text: english(spell(strings.ToLower(text[from:i]))), start: from, end: i, joined: len(out) > first}
 		out = append(out, u)
 	}
 	return out

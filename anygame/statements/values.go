@@ -37,6 +37,9 @@ func (m *message) values(from, to int) (out []tracediff.ClaimedValue, by string)
 	if out = m.byMap(list); out != nil {
 		return out, ""
 	}
+	if out = m.byIndex(); out != nil {
+		return out, ""
+	}
 	if out, by = byRole(list); out != nil {
 		return out, by
 	}
@@ -189,8 +192,12 @@ func alike(list []stated, differ bool) ([]stated, bool) {
 			sums++
 		}
 	}
+	long := 0 // values that are too long to be an address or a number of a peer
+	for _, v := range list {
+		long += min(len(v.text)/8, 1)
+	}
 	of := slices.DeleteFunc(slices.Clone(list), func(v stated) bool {
-		return sums > 1 && v.kind == number && len(v.text) < 4 || !wanted && (v.role == "was" || v.role == "have")
+		return long > 1 && len(v.text) < 6 || sums > 1 && v.kind == number && len(v.text) < 4 || !wanted && (v.role == "was" || v.role == "have")
 	})
 	if len(of) == len(list) {
 		return list, differ

@@ -212,7 +212,7 @@ var known = sync.OnceValue(func() *book {
 			"de sync|synced|synch|synched|synchronized|synchronised|synchronization|synchronisation",
 			"out of sync|synch|synchronization|synchronisation", "outofsync", "oos",
 			"unsynced|unsynchronized|unsynchronised",
-			"sync|synch|synchronization|synchronisation error|errors|lost|loss|failure|mismatch|broken|broke",
+			"error of|de|di|в sync", "sync|synch|synchronization|synchronisation error|errors|lost|loss|failure|mismatch|broken|broke",
 			"lost|loses|losing|loss|lose sync|synch|synchronization|synchronisation",
 			"lost|loses|losing|loss|lose of|the|its|your sync|synch|synchronization|synchronisation",
 			"no longer in sync", "sync check|test failed|failure", "syncerror",
@@ -230,11 +230,11 @@ var known = sync.OnceValue(func() *book {
 			"wrong|different|unexpected|incorrect",
 		),
 		apart: read(
-			"diverged|divergence|diverges at|on|in", "diverged|divergence detected|found",
-			"first divergence|difference", "mismatch|mismatched|mismatches|differ|differs",
+			"diverged|divergence|diverges|differ at|on|in|after|between", "diverged|divergence detected|found",
+			"first divergence|difference|different|differing", "mismatch|mismatched|mismatches|differ|differs",
 		),
 		unequal: read(
-			"!=|!==|<>", "vs|versus", "should be|have", "instead of", "do|does|did not match|equal",
+			"!=|!==|<>|->", "vs|versus", "should be|have", "instead of", "do|does|did not match|equal",
 			"don't|doesn't|didn't match|equal",
 			"differ|differs from", "not equal", "but", "expected|expecting|wanted",
 		),
