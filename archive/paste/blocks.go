@@ -21,6 +21,7 @@ func HasFences(text []byte) bool {
 type block struct {
 	label string // the short line before it
 	set   bool   // between fences, or a table
+	plain bool   // a paragraph
 	text  []byte
 	ticks []uint64
 }
@@ -53,7 +54,7 @@ func (p *peeler) blocks() {
 		}
 		return
 	}
-	if len(found) == 1 && len(p.known.Ticks(p.text)) == 0 {
+	if len(found) == 1 && !found[0].plain && len(p.known.Ticks(p.text)) == 0 { // the rest of a damaged log is no text around it
 		p.note("the text around a log with checksums is left out")
 		p.posts++
 		p.files = append(p.files, File{Text: found[0].text})
@@ -92,8 +93,8 @@ func inCommon(list []block) bool {
 func split(text []byte) (list []block) {
 	ls := &lines{text: text}
 	label := ""
-	add := func(set bool, lines [][]byte) {
-		list = append(list, block{label: label, set: set, text: append(bytes.Join(dedent(lines), []byte{'\n'}), '\n')})
+	add := func(set, plain bool, lines [][]byte) {
+		list = append(list, block{label: label, set: set, plain: plain, text: append(bytes.Join(dedent(lines), []byte{'\n'}), '\n')})
 		label = ""
 	}
 	for !ls.ended() {
@@ -105,7 +106,7 @@ func split(text []byte) (list []block) {
 			if !ls.ended() {
 				ls.next()
 			}
-			add(true, inside)
+			add(true, false, inside)
 			continue
 		}
 		kind := kindOf(ls.peek())
@@ -129,7 +130,7 @@ func split(text []byte) (list []block) {
 			run = run[1:]
 		}
 		if len(run) > 0 {
-			add(kind == tableLine, run)
+			add(kind == tableLine, kind == proseLine, run)
 		}
 	}
 	return list
@@ -199,7 +200,7 @@ func isLabel(line []byte) bool {
 }
 
 // about are words of labels that do not tell whose log follows.
-var about = []string{"and", "log", "logs", "logfile", "output", "console", "trace", "the", "my", "here", "is", "from", "on", "of", "file"}
+var about = []string{"and", "log", "logs", "logfile", "output", "console", "trace", "the", "my", "here", "is", "from", "on", "of", "file", "wrote", "got", "this", "by"}
 
 // named returns the name of a machine in a label: "Client (Tom)" of "**Client log (Tom):**".
 func named(label []byte) string {

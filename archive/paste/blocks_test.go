@@ -46,6 +46,7 @@ func TestBlocks(t *testing.T) {
 		{"Pass 1:\n  t 1 aa\n  t 2 bb\nPass 2:\n  t 3 aa\n  t 4 bb\n", nil},          // no tick in common
 		{"Host:\n```\nt 1 aa\nt 2 bb\n```\nHost:\n```\nt 1 aa\nt 2 bb\n```\n", nil},  // twice the same
 		{"Host:\n  t 1 aa\n  t 2 bb\n\nsome text here\n\n  t 1 aa\n  t 2 bc\n", nil}, // of whom?
+		{"t 1 aa\nt 2 bb\n\nt 3\nt 4 x\nt\nt\nt\nt\nt\n", nil},                       // a damaged log
 		{"# Only prose\n\nt is a letter\n", nil},
 	} {
 		p, err := Peel([]byte(c.text), anyGame)
