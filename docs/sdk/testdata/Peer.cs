@@ -466,7 +466,9 @@ static class Cost
                 }
         };
         fill();
-        var f = new FlightRecorder(s, w, new FlightOptions());
+        var options = new FlightOptions();
+        for (int t = 0; t < tables; t++) options.Rows["n" + t] = rows;
+        var f = new FlightRecorder(s, w, options);
         f.State(0, w);
         var clock = new System.Diagnostics.Stopwatch();
         for (int tick = 0; tick < ticks; tick++)

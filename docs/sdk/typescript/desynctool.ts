@@ -290,7 +290,8 @@ export function historyHash(history: Uint8Array | null, root: Uint8Array): Uint8
     return sha256(p.bytes());
 }
 
-function nameBytes(text: string, what: string): Uint8Array {
+/** @internal */
+export function nameBytes(text: string, what: string): Uint8Array {
     const b = encoded(text);
     if (b.length < 1 || b.length > MAX_NAME) throw new RangeError(`a ${what} of ${b.length} bytes, expected 1 to ${MAX_NAME}`);
     return b;
@@ -472,7 +473,7 @@ export type Key = U64 | readonly [U64, U64];
 
 /** The canonical bytes and the digests of the blocks of one column, or of the keys. */
 class Cells {
-    blocks: Uint8Array[] = [];
+    blocks: Uint8Array[] = []; // one that did not change stays the same object
     digests: (Uint8Array | null)[] = []; // null until it is sealed
     digest: Uint8Array = new Uint8Array(0);
     private stale = true;
@@ -516,7 +517,7 @@ export class Column {
     readonly scale: number;
     /** @internal */ readonly names: [Uint8Array, Uint8Array];
     /** @internal */ readonly cells = new Cells();
-    private readonly width: number;
+    /** @internal */ readonly width: number;
 
     constructor(component: string, field: string, type: Type, scale = 0) {
         if (!(type >= Type.BOOL && type <= Type.REF)) throw new RangeError("there is no such type");
@@ -660,8 +661,8 @@ function textOrBytes(b: Uint8Array): string | Uint8Array {
     }
 }
 
-/** The upper 32 bits of a product. */
-function mulHigh(a: number, b: number): number {
+/** @internal The upper 32 bits of a product. */
+export function mulHigh(a: number, b: number): number {
     const a0 = a & 0xffff, a1 = a >>> 16, b0 = b & 0xffff, b1 = b >>> 16;
     const middle = a1 * b0 + (a0 * b0 >>> 16);
     return a1 * b1 + (middle >>> 16) + (a0 * b1 + (middle & 0xffff) >>> 16) | 0;
@@ -692,7 +693,7 @@ export class Table {
     /** @internal */ leaf: Uint8Array = new Uint8Array(32);
     /** @internal */ starts: number[] = [0]; // of blocks, and after the last one
     /** @internal */ readonly cells = new Cells();
-    private words: Uint32Array = new Uint32Array(0); // of keys: the low half of a part, then the high one
+    /** @internal */ words: Uint32Array = new Uint32Array(0); // of keys: the low half of a part, then the high one
     private readonly declared: Column[] = [];
     private byNames: Column[] | null = null; // null until they are asked for
     private readonly byName = new Map<string, Column>();
