@@ -349,10 +349,10 @@ func called(outcome string) string {
 	switch outcome {
 	case "expecting", "want", "wanted", "correct":
 		return "expected"
-	case "our", "their":
-		return outcome + "s"
-	case "my":
-		return "mine"
+	case "our", "ours", "my", "mine", "me", "us", "own", "self", "myself":
+		return "local"
+	case "their", "theirs", "them", "his", "your", "yours", "you":
+		return "remote"
 	case "was", "have", "got", "found", "observed":
 		return "actual"
 	}
