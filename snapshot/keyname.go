@@ -1,7 +1,6 @@
 package snapshot
 
 import (
-	"hash/fnv"
 	"strconv"
 	"sync"
 	"unicode"
@@ -41,9 +40,11 @@ func TextKey(text []byte) uint64 {
 
 // HashedKey is like TextKey, for bytes that are never shown.
 func HashedKey(b []byte) uint64 {
-	h := fnv.New64a()
-	h.Write(b)
-	return h.Sum64()&(textKey-1) | textKey
+	h := uint64(0xcbf29ce484222325) // FNV-1a
+	for _, c := range b {
+		h = (h ^ uint64(c)) * 0x100000001b3
+	}
+	return h&(textKey-1) | textKey
 }
 
 // keyName returns a text as shown among the parts of keys. It is in quotes if it could be mistaken for something else.

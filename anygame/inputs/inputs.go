@@ -15,7 +15,6 @@ package inputs
 
 import (
 	"bytes"
-	"hash/fnv"
 	"math"
 	"strconv"
 	"strings"
@@ -123,9 +122,11 @@ func playerOf(value string) (number uint32, named bool) {
 	if n, err := strconv.ParseUint(value, 10, 32); err == nil {
 		return uint32(n), false
 	}
-	h := fnv.New32a()
-	h.Write([]byte(value))
-	return h.Sum32(), true
+	h := uint32(0x811c9dc5) // FNV-1a
+	for _, c := range []byte(value) {
+		h = (h ^ uint32(c)) * 0x1000193
+	}
+	return h, true
 }
 
 // tickOf parses a tick.

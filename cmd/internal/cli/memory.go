@@ -4,7 +4,6 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
-	"runtime/metrics"
 	"sync/atomic"
 )
 
@@ -32,17 +31,20 @@ func TuneProcess() {
 	if os.Getenv("GOGC") != "" {
 		return
 	}
+	c := &collected{new(atomic.Int64)}
+	c.percent.Store(int64(gcPercent(0)))
 	debug.SetGCPercent(gcPercent(0))
-	runtime.SetFinalizer(&collected{new(atomic.Int64)}, (*collected).again)
+	runtime.SetFinalizer(c, (*collected).again)
 }
 
 // collected is collected in every cycle, and then allocated again.
 type collected struct{ percent *atomic.Int64 }
 
 func (c *collected) again() {
-	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
-	metrics.Read(live)
-	percent := gcPercent(live[0].Value.Uint64())
+	var stats runtime.MemStats
+	runtime.ReadMemStats(&stats)
+	live := stats.NextGC * 100 / uint64(100+c.percent.Load()) // the runtime collects when the heap has grown so far
+	percent := gcPercent(live)
 	if c.percent.Swap(int64(percent)) != int64(percent) {
 		debug.SetGCPercent(percent)
 	}
