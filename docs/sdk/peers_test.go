@@ -29,6 +29,7 @@ var peerLanguages = []struct {
 	{"C", peerC},
 	{"C#", peerCSharp},
 	{"Rust", peerRust},
+	{"Python", peerPython},
 	{"TypeScript", peerTypeScript},
 }
 

@@ -112,3 +112,32 @@ func TestPythonCrash(t *testing.T) {
 		}
 	}
 }
+
+func peerPython(t *testing.T) []string {
+	needTool(t, "python3")
+	return []string{"python3", "-B", filepath.Join("testdata", "peer.py")} // without files next to the sources
+}
+
+// TestPythonFlight: the recorder computes the example of docs/exchange.md.
+func TestPythonFlight(t *testing.T) {
+	thorough(t)
+	page, err := os.ReadFile("../exchange.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	command := peerPython(t)
+	for _, seed := range []string{"1", "2"} { // and rebuilds the states that it keeps
+		if out, stderr, exit := execute(t, nil, command[0], append(command[1:], "ring", seed)...); exit != 0 {
+			t.Errorf("exit status %d\n%s%s", exit, out, stderr)
+		}
+	}
+	out, stderr, exit := execute(t, nil, command[0], append(command[1:], "example")...)
+	if exit != 0 || out == "" {
+		t.Fatalf("exit status %d\n%s", exit, stderr)
+	}
+	for _, line := range strings.Split(out, "\n") {
+		if !strings.Contains(string(page), line+"\n") {
+			t.Errorf("the page does not contain %s", line)
+		}
+	}
+}

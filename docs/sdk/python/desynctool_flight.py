@@ -761,3 +761,961 @@ class Flight:
         for p in self._peers:
             p.beat = p.gone = p.foreign = p.shares = False
             p.sent = 0
+
+    # ---- Answers: they depend on the question and on what is kept, on nothing else
+
+    def _value(self, c: _Col, v: Any) -> bytes:
+        if v is None:
+            return b"\0"
+        if not c.type:
+            return b"\1\0"
+        if not c.text:
+            return bytes((1, c.width)) + v.to_bytes(c.width, "little")
+        if len(v) <= _VALUE:
+            return bytes((1, len(v))) + v
+        return bytes((2, _VALUE)) + v[:_VALUE] + struct.pack("<IQ", min(len(v), 0xFFFFFFFF), _hash(v))
+
+    def _answer_rows(self, p: _Part, t: _Tab, past: _Past, room: int) -> bytes:
+        c = self._columns[t.first + p.column]
+        rows = sorted((t.row(key), key) for key in past.column(t, 0))
+        column = past.column(t, p.column)
+        out = bytearray(1)
+        for row, key in rows:
+            if row < p.start or not _in(row, p.start, p.depth):
+                continue
+            one = struct.pack("<QQ", *t.pair(key)) + self._value(c, column[key])
+            if len(out) + len(one) > room:
+                out[0] = 1
+                break
+            out += one
+        return bytes(out)
+
+    def _answer_tables(self, p: _Part, room: int) -> Tuple[int, bytes]:
+        if p.point > self._confirmed:
+            return _NOT_YET, b""
+        past = self._rebuild(p.point, p.step)
+        if past is None:
+            return _FELL_OUT, b""
+        if p.what == _TABLES:
+            leaves = [past.leaf(t) for t in self._tables[p.start:p.start + (room - 4) // 8]]
+            return _OK, struct.pack("<I%dQ" % len(leaves), len(self._tables), *leaves)
+        if p.table >= len(self._tables):
+            return _NONE, b""
+        t = self._tables[p.table]
+        if p.what == _COLUMNS:
+            sums = past.sums[t.first:t.first + t.count][p.start:p.start + (room - 8) // 8]
+            return _OK, struct.pack("<II%dQ" % len(sums), len(past.column(t, 0)), t.count, *sums)
+        if p.column >= t.count or p.depth > 10:
+            return _NONE, b""
+        if p.what == _BUCKETS and p.depth < 10:
+            c, buckets = self._columns[t.first + p.column], [0] * 64
+            for key, v in past.column(t, p.column).items():
+                row = t.row(key)
+                if _in(row, p.start, p.depth):
+                    buckets[row >> 58 - 6 * p.depth & 63] += c.cell(row, v)
+            return _OK, struct.pack("<64Q", *(b & _U64 for b in buckets))
+        if p.what != _ROWS:
+            return _NONE, b""
+        return _OK, self._answer_rows(p, t, past, room)
+
+    def _answer_part(self, p: _Part, room: int = _BODY - 2) -> Tuple[int, bytes]:
+        """The state of an answer to a part of a question, and what belongs to it."""
+        if p.what == _STATUS:
+            there = bool(self._entries)
+            first = self._entries[0].point if there else 0
+            return (_OK if there else _FELL_OUT), struct.pack("<QQB", first, self._confirmed if there else 0, bool(self._report))
+        if p.what not in (_HISTORY, _STEPS):
+            return self._answer_tables(p, room)
+        if p.point > self._confirmed:
+            return _NOT_YET, b""
+        e = self._entry(p.point)
+        if e is None:
+            return _FELL_OUT, b""
+        out = bytearray()
+        if p.what == _HISTORY:
+            point = p.point
+            for _ in range(p.count):
+                e = self._entry(point)
+                if e is None or point > self._confirmed or room - len(out) < 16:
+                    break
+                out += struct.pack("<QQ", e.history, e.root) if p.start == 1 else struct.pack("<Q", e.history)
+                point += p.start
+            return _OK, bytes(out)
+        out += struct.pack("<QH", e.inputs, len(e.steps))
+        for name, root, _ in e.steps[p.start:]:
+            if len(out) + 9 + len(name) > room:
+                break
+            out += bytes((len(name),)) + name + struct.pack("<Q", root)
+        return _OK, bytes(out)
+
+    # ---- Asking. Stages are numbered like what is asked; 0 is idle, 8 hands the report out.
+
+    _IDLE, _SHARE = 0, 8
+
+    def _clear_search(self) -> None:
+        self._rounds = self._spent = self._flags = self._point = self._step_number = self._silent = 0
+        self._full = self._older = False
+        self._groups: List[_Group] = []
+        self._step, self._step_name = _END, b""
+        self._tables_differ = self._columns_differ = 0
+        self._listed: List[_Listed] = []
+        self._work: Deque[Tuple[int, int, int, int]] = deque()
+        self._found: List[Tuple[int, int, int, bytes]] = []
+        self._found_size = 0
+        self._parts: List[_Part] = []
+        self._answers: Dict[Tuple[int, int], Tuple[int, bytes]] = {}
+        self._oldest = self._common = self._top = self._low = self._high = self._stride = 0
+
+    def _read(self, peer: int, part: int) -> _Reader:
+        state, data = self._answers.get((peer, part), (_NONE, b""))
+        return _Reader(data if state == _OK else b"")
+
+    def _add(self, what: int, **of: int) -> None:
+        p = _Part(len(self._parts), what, point=self._point, step=self._step)
+        for name, value in of.items():
+            setattr(p, name, value)
+        self._parts.append(p)
+
+    def _ask(self, stage: int) -> None:
+        """Asks all peers, or from the steps on one peer of each group, and answers for this peer itself."""
+        self._stage = stage
+        self._counter += 1
+        self._id = self._me << 24 | self._counter & 0xFFFFFF
+        self._rounds += 1
+        self._answers = {}
+        ones = [g.peer for g in self._groups]
+        for i, p in enumerate(self._peers):
+            p.asks = not p.gone and not p.foreign if stage <= _HISTORY else i in ones
+            p.answered, p.asked, p.late, p.since = 0, 0, 0, self._now
+            if p.asks and i == self._me:
+                for k, part in enumerate(self._parts):
+                    self._answers[i, k] = self._answer_part(part)
+                p.answered = (1 << len(self._parts)) - 1
+
+    def _ask_history(self) -> None:
+        span = self._high - self._low
+        self._parts = []
+        self._stride = 1 if span <= 60 else 2 if span <= 120 else -(-span // 120)
+        self._add(_HISTORY, point=self._low, start=self._stride, count=-(-span // self._stride))
+        self._ask(_HISTORY)
+
+    def _ask_latest(self) -> None:
+        """Asks for the next points that some do not have."""
+        self._high = min(self._low + 60, self._top)
+        self._ask_history()
+
+    def _asked(self) -> List[int]:
+        return [i for i, p in enumerate(self._peers) if p.asks and not p.gone]
+
+    def _after_status(self) -> None:
+        """The points that some peers do not have yet are compared first, one by one; at all points before these the peers can be compared
+        by halves."""
+        firsts, ends = [], []
+        for i in self._asked():
+            r = self._read(i, 0)
+            first, last = r.number(8), r.number(8)
+            if not r.bad and first <= last < _U64:
+                firsts.append(first)
+                ends.append(last + 1)
+        if len(ends) < 2:
+            if any(p.foreign for p in self._peers):
+                self._flags |= _OTHER_STATE
+                self._share()
+            else:
+                self._stage, self._status = self._IDLE, Status.SILENT
+            return
+        self._oldest = max(firsts)
+        self._common = max(min(ends) - 1, self._oldest)
+        self._top = max(sorted(ends)[-2], self._common + 1)
+        self._low = self._common
+        self._ask_latest()
+
+    def _grouped(self, k: int) -> None:
+        """Makes groups of the peers by their histories at the point, which is number k of the answers."""
+        groups: List[_Group] = []
+        for i in self._asked():
+            r = self._read(i, 0)
+            r.bytes(16 * k)
+            history, root = r.number(8), r.number(8)
+            if r.bad:
+                continue
+            of = next((g for g in groups if g.history == history), None)
+            if of is None:
+                if len(groups) == _GROUPS:
+                    continue
+                of = _Group(i, history, root)
+                groups.append(of)
+            of.members |= 1 << i
+        self._groups = groups
+        self._silent = (1 << len(self._peers)) - 1
+        for g in groups:
+            self._silent &= ~g.members
+
+    def _after_history(self) -> None:
+        each, count = 16 if self._stride == 1 else 8, self._parts[0].count
+        asked = self._asked()
+        for k in range(count):
+            seen = set()
+            for i in asked:
+                r = self._read(i, 0)
+                r.bytes(each * k)
+                history = r.number(8)
+                if not r.bad:
+                    seen.add(history)
+            if len(seen) < 2:
+                continue
+            if k == 0 and self._low == self._common and self._low > self._oldest and not self._older:
+                self._older, self._high, self._low = True, self._low + 1, self._oldest  # among the points before
+                return self._ask_history()
+            if self._stride > 1:
+                self._high = self._low + k * self._stride + 1
+                self._low = self._low + (k - 1) * self._stride + 1 if k else self._low
+                return self._ask_history()
+            self._point, self._step = self._low + k, _END
+            if self._point == self._oldest:
+                self._flags |= _LOST
+            self._grouped(k)
+            return self._ask_tables() if self._flags & _LOST else self._ask_steps(0)
+        after = self._low + (count - 1) * self._stride + 1
+        if self._stride > 1 and after < self._high:
+            self._low = after
+            return self._ask_history()
+        if not self._older and self._high < self._top and self._rounds < _ROUNDS // 2:
+            self._low = self._high
+            return self._ask_latest()
+        self._grouped(0)  # nothing differs: who answered is all that is known
+        self._groups = []
+        self._share()
+
+    def _ask_steps(self, start: int) -> None:
+        self._parts, self._step_number = [], start
+        self._add(_STEPS, start=start)
+        self._ask(_STEPS)
+
+    def _after_steps(self) -> None:
+        readers = [self._read(g.peer, 0) for g in self._groups]
+        total = 1 << 16
+        for g, r in zip(self._groups, readers):
+            g.inputs = r.number(8)
+            total = min(total, r.number(2))
+            if r.bad:
+                total = 0
+        for k in range(self._step_number, total):
+            names = []
+            for g, r in zip(self._groups, readers):
+                names.append(r.text())
+                g.step_root = r.number(8)
+                if r.bad or len(names[-1]) >= 64 or names[-1] != names[0]:
+                    if k > self._step_number:
+                        return self._ask_steps(k)  # the rest of them
+                    names = []
+                    break
+            if not names:
+                break
+            if len({g.step_root for g in self._groups}) > 1:
+                self._step, self._step_name = k, names[0]
+                break
+        if self._step == _END:
+            for g in self._groups:
+                g.step_root = g.root
+        self._ask_tables()
+
+    def _ask_tables(self) -> None:
+        self._parts = []
+        for start in range(0, len(self._tables), (_BODY - 6) // 8):
+            if len(self._parts) + 1 >= _PARTS:
+                break
+            self._add(_TABLES, start=start, step=_END)
+            if self._step != _END:
+                self._add(_TABLES, start=start)
+        self._ask(_TABLES)
+
+    def _differ(self, part: int, skip: int) -> Tuple[bool, bool]:
+        """Whether a number of the groups' answers to a part differs, after some bytes, and whether one lacks."""
+        seen, bad = set(), False
+        for g in self._groups:
+            r = self._read(g.peer, part)
+            r.bytes(skip)
+            seen.add(r.number(8))
+            bad = bad or r.bad
+        return len(seen) > 1, bad
+
+    def _after_tables(self) -> None:
+        most = _PARTS if self._step == _END else _PARTS // 2
+        found: List[Tuple[int, int]] = []
+        self._tables_differ = 0
+        for part, p in enumerate(self._parts):
+            for i in range(min((_BODY - 6) // 8, len(self._tables) - p.start)):
+                differs, bad = self._differ(part, 4 + 8 * i)
+                if bad:
+                    self._flags |= _CUT
+                if not differs:
+                    continue
+                self._tables_differ += p.step == _END
+                if sum((step == _END) == (p.step == _END) for step, _ in found) == most:
+                    self._flags |= _CUT
+                else:
+                    found.append((p.step, p.start + i))
+        if not found:
+            return self._share()
+        self._parts = []
+        for step, table in found:
+            self._add(_COLUMNS, step=step, table=table)
+        self._ask(_COLUMNS)
+
+    def _push(self, listed: int, depth: int, start: int, rows: int) -> None:
+        if len(self._work) == _WORK:
+            self._flags |= _CUT
+            self._listed[listed].broken = True
+            return
+        self._work.append((listed, depth, start, rows))
+        self._listed[listed].pending += 1
+
+    def _ask_rows(self) -> None:
+        """Asks for the next ranges: a small one for its rows, a large one for the sums of its parts."""
+        if not self._work or self._rounds >= _ROUNDS - 1 or self._full or self._spent == _SPENT:
+            return self._share()
+        self._parts = []
+        while self._work and len(self._parts) < _PARTS and self._spent < _SPENT:
+            listed, depth, start, rows = self._work.popleft()
+            of = self._listed[listed]
+            size = self._columns[self._tables[of.table].first + of.column].size
+            what = _ROWS if rows * (18 + size) < _BODY or depth >= 10 else _BUCKETS
+            self._add(what, table=of.table, column=of.column, depth=depth, start=start, step=_END, count=listed)
+            self._spent += 1
+            of.pending -= 1
+        self._ask(_ROWS)
+
+    def _after_columns(self) -> None:
+        self._columns_differ, self._found_size = 0, 0
+        self._listed, self._found = [], []
+        self._work.clear()
+        for part, p in enumerate(self._parts):
+            rows = max((self._read(g.peer, part).number(4) for g in self._groups), default=0)
+            for i in range(self._tables[p.table].count):
+                differs, bad = self._differ(part, 8 + 8 * i)
+                if bad:
+                    self._flags |= _CUT
+                if bad or not differs:
+                    continue
+                at = next((n for n, of in enumerate(self._listed) if (of.table, of.column) == (p.table, i)), len(self._listed))
+                if at == len(self._listed):
+                    self._columns_differ += 1
+                    if at == _LISTED:
+                        self._flags |= _CUT
+                        continue
+                    self._listed.append(_Listed(p.table, i))
+                if p.step != _END:
+                    self._listed[at].first = True
+                else:
+                    self._push(at, 0, 0, rows)
+        self._ask_rows()
+
+    def _rows(self, part: int, p: _Part) -> None:
+        of = self._listed[p.count]
+        bound, more = _U64, False
+        answers: List[Dict[int, Tuple[int, int, Tuple[int, bytes, bytes]]]] = []
+        for g in self._groups:  # up to where all of them have answered
+            r = self._read(g.peer, part)
+            cut = r.number(1)
+            rows: Dict[int, Tuple[int, int, Tuple[int, bytes, bytes]]] = {}
+            last = -1
+            for row in iter(r.row, None):
+                if row[0] < p.start or not _in(row[0], p.start, p.depth) or row[0] <= last:
+                    r.bad = True  # of another range, or twice: nobody answers like that
+                last = row[0]
+                rows[last] = row[1:]
+            if r.bad:
+                self._flags |= _CUT
+                of.broken = True
+                return
+            if cut:
+                bound, more = min(bound, max(last, 0)), True
+            answers.append(rows)
+        for h in sorted(set().union(*answers)):  # type: ignore[arg-type]
+            if h > bound:
+                break
+            for key in dict.fromkeys(rows[h][:2] for rows in answers if h in rows):
+                values = [rows[h][2] if h in rows and rows[h][:2] == key else (3, b"", b"\3") for rows in answers]
+                there = [v for v in values if v[0] != 3]
+                both = len(there) == len(values)
+                if both and (not of.column or all(_same(v, there[0]) for v in there)):
+                    continue
+                content = struct.pack("<QQ", *key) + b"".join(v[2] for v in values)
+                if self._found_size + 1 + len(content) > self._found_cap:
+                    self._full = of.broken = True
+                    self._flags |= _CUT
+                    return
+                of.all += 1
+                if not of.column or both:
+                    of.rows += 1  # that a row is on one side only is the identity's
+                self._found.append((p.count, key[0], key[1], content))
+                self._found_size += 1 + len(content)
+        if more and bound < _U64 and _in(bound + 1, p.start, p.depth) and bound >= p.start:
+            self._push(p.count, p.depth, bound + 1, 1)
+
+    def _after_rows(self) -> None:
+        for part, p in enumerate(self._parts):
+            if p.what == _ROWS:
+                self._rows(part, p)
+                continue
+            rows = len(self._tables[p.table].keys) >> 6 * (p.depth + 1)
+            parent = p.start >> 64 - 6 * p.depth << 64 - 6 * p.depth
+            for i in range(64):
+                differs, bad = self._differ(part, 8 * i)
+                if bad:
+                    self._flags |= _CUT
+                if differs:
+                    self._push(p.count, p.depth + 1, parent | i << 58 - 6 * p.depth, rows + rows // 2 + 1)
+        self._ask_rows()
+
+    # ---- The report
+
+    def _share_with(self, peer: int) -> None:
+        """Begins to send the report to a peer."""
+        self._stage = self._SHARE
+        p = self._peers[peer]
+        p.got, p.chunk, p.late, p.since, p.asked, p.shares = 0, 0, 0, self._now, 0, True
+
+    def _share(self) -> None:
+        """Makes the report of what was found, and begins to hand it out."""
+        shown: List[Tuple[int, _Listed]] = []
+        for n, of in enumerate(self._listed):
+            identity = next((i for i in self._listed if i.table == of.table and not i.column), None)
+            if identity is not None and of.column and (identity.first or not of.rows and not of.cut):
+                of.first = False  # it may be that only rows of one side differ
+            if of.cut:
+                self._flags |= _CUT
+            if of.all or of.cut or of.first:
+                shown.append((n, of))
+            if not of.rows and not of.cut and not of.first:
+                self._columns_differ -= 1
+        text = lambda b: bytes((min(len(b), 255),)) + b[:255]  # noqa: E731
+        out = bytearray(b"DFR\x01" + struct.pack("<BQQH", self._flags, self._seed, self._point if self._groups else 0, self._step))
+        out += text(self._step_name) + struct.pack("<QB", self._silent, len(self._groups))
+        for g in self._groups:
+            out += struct.pack("<QQQQ", g.members, g.root, g.step_root, g.inputs)
+        out += struct.pack("<IIB", self._tables_differ, self._columns_differ & 0xFFFFFFFF, len(shown))
+        for n, of in shown:
+            t = self._tables[of.table]
+            c = self._columns[t.first + of.column]
+            out += text(t.label) + text(c.component) + text(c.field)
+            out += struct.pack("<BIBII", c.type, c.scale, of.cut | of.first << 1, of.rows + of.pending, of.all)
+            for found in sorted(found for found in self._found if found[0] == n):
+                out += found[3]
+        self._report, self._report_id, self._reporter, self._status = bytes(out), self._id, self._me, Status.FOUND
+        for i in range(len(self._peers)):
+            self._share_with(i)
+
+    # ---- The exchange
+
+    def _begin(self) -> None:
+        self._clear_search()
+        self._add(_STATUS)
+        self._ask(_STATUS)
+
+    def _noticed(self, point: int, history: int) -> None:
+        """Another peer has, or says that it has, another state: what is kept now is kept."""
+        if self._status != Status.WATCHING:
+            return
+        self._status = Status.ASKING
+        self._halt = min(point, (self._entries[-1].point if self._entries else 0) + 64)
+        self._started, self._alert_point, self._alert_history, self._alert_to, self._alerted = self._now, point, history, 0, 0
+        for p in self._peers:
+            p.gone = False
+
+    def _check(self) -> None:
+        """Compares what peers have sent with the states that are known now, and sends own ones."""
+        every = len(self._peers) * 3 // 2 if len(self._peers) > 16 else 16
+        if self._status != Status.WATCHING:
+            return
+        if self._confirmed // every != self._beat_point // every or not self._beat_history:
+            e = self._entry(self._confirmed // every * every)
+            if e is not None:
+                self._beat_point, self._beat_history, self._beat_to = e.point, e.history, 0
+        for p in self._peers:
+            if not p.beat or p.point > self._confirmed:
+                continue
+            p.beat = False
+            e = self._entry(p.point)
+            if e is not None and e.history != p.history:
+                self._noticed(p.point, e.history)
+
+    def differs(self, point: int) -> None:
+        """The game itself found that the state at a point differs from the state of other peers. A peer's packet does the same."""
+        if not self._begun:
+            raise Refused("differs: there is no state yet: state comes first")
+        self._noticed(point, self.history(point) or 0)
+
+    def _poll(self) -> None:
+        """Goes on where answers are there, or will not come."""
+        if self._status == Status.ASKING and self._stage == self._IDLE:
+            if all(self._now - max(p.heard, self._started) >= _WAIT for p in self._peers[:self._me]):
+                self._begin()  # all that ask before this peer are silent
+        after = {_STATUS: self._after_status, _HISTORY: self._after_history, _STEPS: self._after_steps, _TABLES: self._after_tables,
+                 _COLUMNS: self._after_columns, _ROWS: self._after_rows}
+        while self._stage not in (self._IDLE, self._SHARE):
+            for i, p in enumerate(self._peers):
+                if not p.asks or p.gone or p.answered == (1 << len(self._parts)) - 1:
+                    continue
+                if self._now - p.since < max(_WAIT, self._rto * 16):
+                    return
+                p.gone = True
+                if self._stage > _HISTORY and any(g.peer == i for g in self._groups):
+                    self._restarts += 1
+                    if self._restarts <= 2 * PEERS:
+                        self._begin()  # another peer of its group will do
+                if self._stage == _STATUS:
+                    return
+            after[self._stage]()
+
+    def _got_question(self, sender: int, id: int, r: _Reader) -> None:
+        if self._peers[sender].sent > _MOST:
+            return
+        at = next((i for i, q in enumerate(self._queue) if q[0] == sender), len(self._queue))
+        if at == _QUEUE or at < len(self._queue) and self._queue[at][1] == id:
+            return
+        count = r.number(1)
+        if not 1 <= count <= _PARTS:
+            return
+        data = r.bytes(count * _PART.size)
+        if r.bad:
+            return
+        if self._report:
+            return self._share_with(sender)  # which is the answer to all questions
+        self._queue[at:at + 1] = [(sender, id, deque(_Part(*part) for part in _PART.iter_unpack(data)))]
+        self._noticed(self._confirmed, 0)
+        if self._status == Status.SILENT:
+            self._status, self._started = Status.ASKING, self._now
+        self._alerted = self._now  # somebody asks: no need to call
+        if self._stage not in (self._IDLE, self._SHARE) and sender < self._me:
+            self._stage = self._IDLE
+
+    def _got_answer(self, sender: int, id: int, r: _Reader) -> None:
+        p = self._peers[sender]
+        part, state = r.number(1), r.number(1)
+        if r.bad or self._stage in (self._IDLE, self._SHARE) or id != self._id or not p.asks or p.gone:
+            return
+        if part >= len(self._parts) or p.answered >> part & 1:
+            return
+        self._answers[sender, part] = state, r.data[r.at:]
+        if not p.answered and not p.late:  # asked once: this is how long it takes
+            took = self._now - p.asked
+            took = min(took + took // 4 + 50, 1000)
+            self._rto = took if took > self._rto else self._rto - (self._rto - took) // 8
+        p.answered |= 1 << part
+        p.since = self._now
+
+    def _got_report(self, sender: int, id: int, r: _Reader) -> None:
+        chunk, size = r.number(2), r.number(4)
+        data, chunks = r.data[r.at:], -(-size // _CHUNK)
+        if r.bad or not 0 < size <= _CHUNK * _CHUNKS or chunk >= chunks or len(data) != min(size - chunk * _CHUNK, _CHUNK):
+            return
+        if (id, sender, size) != (self._incoming_id, self._incoming_from, self._incoming_size):
+            heard = self._peers[self._incoming_from].heard
+            if self._incoming_size and self._now - heard < _WAIT and sender > self._incoming_from:
+                return
+            self._incoming = {}
+            self._incoming_id, self._incoming_from, self._incoming_size = id, sender, size
+        self._incoming[chunk] = data
+        self._ack = True
+        if len(self._incoming) < chunks or self._status == Status.FOUND:
+            return
+        report = b"".join(self._incoming[i] for i in range(chunks))
+        if not self._readable(report):
+            return
+        self._noticed(self._confirmed, 0)
+        self._report, self._report_id, self._reporter, self._status = report, id, sender, Status.FOUND
+        if self._stage != self._IDLE:
+            for i in range(len(self._peers)):
+                self._share_with(i)  # it was asking the others
+
+    def receive(self, sender: int, packet: bytes) -> None:
+        """Takes a packet that a peer sent, whatever its content."""
+        if not _HEAD + 4 <= len(packet) <= PACKET or not 0 <= sender < len(self._peers) or sender == self._me or not self._begun:
+            return
+        packet = bytes(packet)
+        if packet[:3] != b"DF\1" or struct.unpack_from("<Q", packet, 4)[0] != self._seed or \
+                crc32c(packet[:-4]) != int.from_bytes(packet[-4:], "little"):
+            return
+        kind, (schema, id) = packet[3], struct.unpack_from("<II", packet, 12)
+        r, p = _Reader(packet[:-4], _HEAD), self._peers[sender]
+        p.heard = self._now
+        if schema != self._schema & 0xFFFFFFFF:
+            p.foreign = True
+            self._noticed(self._confirmed, 0)
+            if kind not in (_REPORT, _GOT):
+                return
+        if kind == _BEAT:
+            point, history = r.number(8), r.number(8)
+            if r.bad or p.beat and self._confirmed < p.point <= point:
+                return  # the earliest that is to come
+            p.beat, p.point, p.history = True, point, history
+            self._check()
+        elif kind == _ALERT:
+            point = r.number(8)
+            if not r.bad:
+                self._noticed(point, 0)
+        elif kind == _QUESTION:
+            self._got_question(sender, id, r)
+        elif kind == _ANSWER:
+            self._got_answer(sender, id, r)
+        elif kind == _REPORT:
+            self._got_report(sender, id, r)
+        elif kind == _GOT and self._stage == self._SHARE and id == self._report_id:
+            got = r.number(_CHUNKS // 8)
+            if not r.bad:
+                p.got, p.since = got, self._now
+
+    def _packet(self, to: int, kind: int, id: int, content: bytes) -> Tuple[int, bytes]:
+        b = b"DF\1" + struct.pack("<BQII", kind, self._seed, self._schema & 0xFFFFFFFF, id) + content
+        return to, b + struct.pack("<I", crc32c(b))
+
+    def _send_answer(self) -> Optional[Tuple[int, bytes]]:
+        to, id, parts = self._queue[0]
+        p = parts.popleft()
+        if not parts:
+            self._queue.pop(0)
+        state, content = self._answer_part(p)
+        if state == _NOT_YET and self._confirmed < self._halt < 1 << 64:
+            return None  # it may come: let them ask again
+        self._peers[to].sent += _HEAD + 2 + len(content)
+        return self._packet(to, _ANSWER, id, bytes((p.index, state)) + content)
+
+    def _send_question(self) -> Optional[Tuple[int, bytes]]:
+        for i, p in enumerate(self._peers):
+            lacks = [part.pack() for k, part in enumerate(self._parts) if not p.answered >> k & 1]
+            if i == self._me or not p.asks or p.gone or not lacks or p.asked and self._now - p.asked < self._rto:
+                continue
+            p.late += p.asked > 0
+            p.asked = self._now
+            return self._packet(i, _QUESTION, self._id, bytes((len(lacks),)) + b"".join(lacks))
+        return None
+
+    def _send_report(self) -> Optional[Tuple[int, bytes]]:
+        chunks = -(-len(self._report) // _CHUNK)
+        for i, p in enumerate(self._peers):
+            if i == self._me or not p.shares or self._now - p.since > 3 * _WAIT:
+                continue
+            lacks = [n for n in range(chunks) if not p.got >> n & 1]
+            chunk = next((n for n in lacks if n >= p.chunk), None)
+            if chunk is None:
+                p.chunk = chunks
+                if not lacks or self._now - p.asked < 2 * self._rto << min(p.late // 8, 20):
+                    continue
+                p.late += 1
+                chunk = lacks[0]  # once more, with what it lacks
+            p.asked, p.chunk = self._now, chunk + 1
+            data = struct.pack("<HI", chunk, len(self._report)) + self._report[chunk * _CHUNK:(chunk + 1) * _CHUNK]
+            p.sent += _HEAD + len(data)
+            return self._packet(i, _REPORT, self._report_id, data)
+        return None
+
+    def _next_peer(self, after: int) -> Optional[int]:
+        to = after + (after == self._me)
+        return to if to < len(self._peers) else None
+
+    def send(self, milliseconds: int) -> Optional[Tuple[int, bytes]]:
+        """The number of a peer and the next packet that is to be sent to it, None if there is none now. The clock is any that counts
+        milliseconds; it must not go back."""
+        if not self._begun:
+            return None
+        if milliseconds + 1 > self._now:  # 0 is no time
+            if self._started == self._now and self._status == Status.ASKING:
+                self._started = milliseconds + 1
+            self._now = milliseconds + 1
+        self._poll()
+        if self._ack:
+            self._ack = False
+            got = sum(1 << chunk for chunk in self._incoming)
+            return self._packet(self._incoming_from, _GOT, self._incoming_id, got.to_bytes(_CHUNKS // 8, "little"))
+        while self._queue:
+            packet = self._send_answer()
+            if packet is not None:
+                return packet
+        if self._status == Status.ASKING:
+            if self._stage == self._IDLE and self._alerted and self._now - self._alerted > 1000:
+                self._alert_to = 0
+            to = self._next_peer(self._alert_to)
+            if to is not None:
+                self._alert_to, self._alerted = to + 1, self._now
+                return self._packet(to, _ALERT, 0, struct.pack("<QQ", self._alert_point, self._alert_history))
+            if self._stage != self._IDLE:
+                return self._send_question()
+        if self._stage == self._SHARE:
+            return self._send_report()
+        if self._status == Status.WATCHING and self._beat_history:
+            to = self._next_peer(self._beat_to)
+            if to is not None:
+                self._beat_to = to + 1
+                return self._packet(to, _BEAT, 0, struct.pack("<QQ", self._beat_point, self._beat_history))
+        return None
+
+    @property
+    def status(self) -> Status:
+        return self._status
+
+    @property
+    def report(self) -> Optional[bytes]:
+        """The report, the same on all peers; docs/exchange.md has its form. None if there is none."""
+        return self._report or None
+
+    # ---- The report as text and as files
+
+    def _readable(self, data: bytes) -> bool:
+        """Whether all of a report can be read: it may come from any source."""
+        r = _Reader(data)
+        h = _Head(r)
+        if any(g[0] >> len(self._peers) for g in h.groups):
+            r.bad = True
+        for _ in range(h.listed):
+            if not r.bad:
+                _List(r).skip(r, len(h.groups))
+        return len(data) >= 8 and not r.bad and r.ends
+
+    def _said(self, members: int) -> str:
+        names = [_escaped(name.encode()) for i, name in enumerate(self._names) if members >> i & 1]
+        n = bin(members).count("1")
+        if n > 5 and len(names) > 4:
+            return "%s and %d more" % (", ".join(names[:4]), n - 4)
+        return ", ".join(names[:-1]) + " and " + names[-1] if len(names) > 1 else "".join(names)
+
+    def _first_sentence(self, h: _Head) -> str:
+        if not h.groups:
+            return "The peers describe their states otherwise: they run different builds.\n" if h.flags & _OTHER_STATE else \
+                "The states that the peers still have do not differ.\n"
+        out = ""
+        for n, g in enumerate(h.groups):
+            out += ("" if not n else " and " if n + 1 == len(h.groups) else ", ") + self._said(g[0])
+        lost = h.flags & _LOST
+        out += " have different states %s tick %d" % ("at" if lost else "since", h.point if lost else max(h.point - 1, 0))
+        if h.name:
+            out += ", system " + _escaped(h.name)
+        if lost:
+            out += ", the first that all of them still have"
+        best: Optional[_List] = None
+        others = 0
+        r = _Reader(self._report)
+        _Head(r)
+        for _ in range(h.listed):
+            of = _List(r)
+            of.skip(r, len(h.groups))
+            if not of.at_least and not of.flags:
+                continue
+            others += of.flags & 2 != 0 or h.step == _END
+            if best is None or of.flags & 2 > best.flags & 2 or of.flags & 2 == best.flags & 2 and not best.label:
+                best = of
+        if best is not None:
+            out += ": %s %s" % (best.name, "differs" if best.type or best.at_least == 1 else "differ")
+            if best.label and best.at_least:
+                out += (" in at least " if best.flags & 1 else " in ") + _count(best.at_least, "row")
+            if others > 1:
+                out += ", and " + _count(others - 1, "more column")
+        out += ".\n"
+        return out + ("The orders of that tick differ.\n" if len({g[3] for g in h.groups}) > 1 else "")
+
+    def text(self) -> str:
+        """The report as text, for the game's log and its screen: a sentence, then what differs. Empty without a report. Control characters
+        of names and values are escaped."""
+        if not self._report:
+            return ""
+        r = _Reader(self._report)
+        h = _Head(r)
+        out = [self._first_sentence(h)]
+        for _ in range(h.listed):
+            of = _List(r)
+            if of.at_least or of.flags:
+                out.append("%s: %s%s%s\n" % (of.name, "at least " if of.flags & 1 else "", _count(of.at_least, "row"),
+                                             ", differs first" if of.flags & 2 and h.name else ""))
+            for _ in range(of.rows):
+                key, key2, values = r.number(8), r.number(8), [r.value() for _ in h.groups]
+                if of.type and any(v[0] == 3 for v in values):
+                    continue
+                said = ", ".join("%s on %s" % (of.shown(v), self._said(g[0])) for v, g in zip(values, h.groups))
+                out.append("  #%d%s%s\n" % (key, "/%d" % key2 if key2 else "", " " + said if said else ""))
+        if h.flags & _CUT:
+            out.append("More differs than is listed.\n")
+        if h.silent:
+            out.append("Not known of %s.\n" % self._said(h.silent))
+        out.append("Found by %s; each peer's values are its own word.\n" % self._said(1 << self._reporter))
+        return "".join(out)
+
+    def _world_of(self, past: _Past) -> World:
+        """The world whose values are those of a state that was rebuilt."""
+        w = World()
+        for t in self._tables:
+            if t.of is None:
+                w.rng = past.column(t, 1).get(0, b"")
+                continue
+            made = w.archetype(t.of.label, t.parts)
+            keys = sorted(past.column(t, 0))
+            lists: List[List[Any]] = []
+            for i in range(1, t.count):
+                c = self._columns[t.first + i]
+                made.column(c.of.component, c.of.field, c.of.type, c.of.scale)
+                d = past.column(t, i)
+                values = [d[key] for key in keys]
+                if c.text and c.type == Type.STRING:
+                    values = [None if v is None else _decoded(v) for v in values]
+                elif not c.text:
+                    raw = struct.pack("<%d%s" % (len(values), _RAW[c.width]), *(v or 0 for v in values))
+                    typed = struct.unpack("<%d%s" % (len(values), _TYPED[Type(c.type)]), raw)
+                    values = [None if v is None else x for v, x in zip(values, typed)]
+                lists.append(values)
+            made.fill(keys, *lists)
+        return w
+
+    def _patched(self, h: _Head, group: int) -> Optional[_Past]:
+        """The state of a group at the end of the divergent tick, None if it is not known as a whole."""
+        if self._rebuild(h.point, _END) is None:
+            return None
+        past = self._rebuild(h.point, _END)
+        self._past = None
+        assert past is not None
+        for rows in (True, False):  # rows first, then their values
+            r = _Reader(self._report)
+            _Head(r)
+            for _ in range(h.listed):
+                of = _List(r)
+                t = next((t for t in self._tables if t.label == of.label), None)
+                number = None
+                for i in range(t.count if t is not None else 0):
+                    c = self._columns[t.first + i]  # type: ignore[union-attr]
+                    if (c.type, c.component, c.field) == (of.type, of.component, of.field):
+                        number = i
+                for _ in range(of.rows):
+                    key, key2, values = r.number(8), r.number(8), [r.value() for _ in h.groups]
+                    if t is not None and number is not None and rows == (not of.type) and \
+                            not self._set(past, t, number, (key, key2) if t.parts == 2 else key, values[group]):
+                        return None
+        for t in self._tables:
+            for i in range(t.count):
+                c = self._columns[t.first + i]
+                past.sums[t.first + i] = sum(c.cell(t.row(key), v) for key, v in past.column(t, i).items()) & _U64
+        return past if self._root(past.sums) == h.groups[group][1] else None
+
+    def _set(self, past: _Past, t: _Tab, number: int, key: Any, value: Tuple[int, bytes, bytes]) -> bool:
+        """Sets a value to one of the report. False if that is not all of it."""
+        state, content, _ = value
+        c, d = self._columns[t.first + number], past.column(t, number)
+        if number == 0:
+            there = key in d
+            if state == 3:
+                for i in reversed(range(t.count)):
+                    past.column(t, i).pop(key, None)
+            elif not there:
+                others = [past.column(t, i) for i in range(1, t.count)]
+                d[key] = True
+                for other in others:
+                    other[key] = None
+            return True
+        if state == 3:
+            return True  # the row itself is gone
+        if state == 2 or key not in past.column(t, 0) or not c.text and len(content) > c.width:
+            return False
+        d[key] = None if not state else content if c.text else int.from_bytes(content, "little")
+        return True
+
+    def _state_of(self, h: _Head, group: int) -> Optional[_Past]:
+        return self._rebuild(h.point, _END) if group == h.group(self._me) else self._patched(h, group)
+
+    def snapshot(self, peer: int) -> bytes:
+        """The state that a peer had at the end of the divergent tick, as a .snap: of this peer as it is kept, of a peer of another group made
+        of it and the values in the report. If these are not all that differs, it is Refused: the hash of the state shows it. To
+        heal, all peers load the state of the same peer as they load a save, and go on from there with resume."""
+        if not self._report:
+            raise Refused("snapshot: there is no report")
+        h = _Head(_Reader(self._report))
+        group = h.group(peer)
+        if group is None or h.group(self._me) is None:
+            raise Refused("snapshot: the report does not cover both peers")
+        past = self._state_of(h, group)
+        if past is None:
+            raise Refused("snapshot: the report does not have all values of that peer")
+        return encode_snapshot(self._world_of(past), Point(self._seed, h.point, peer=self._names[peer]))
+
+    def files(self, folder: str) -> None:
+        """Writes what is known into a folder, with a folder for each peer: the order log and the trace of the ticks that are kept,
+        the states before and after the divergent tick, and this peer's report. A peer whose name cannot be a folder's is peer-N. The
+        states of other peers are among them if the values in the report are all that differs: then the hash shows that they
+        are whole. `desynctool triage FOLDER` reads it."""
+        if not self._report:
+            raise Refused("files: there is no report")
+        h = _Head(_Reader(self._report))
+        own = h.group(self._me)
+        if own is None:
+            raise Refused("files: the report does not cover this peer")
+        if not _folder(self._names[self._me]):
+            raise Refused("files: the name of this peer cannot be the name of a folder")
+        for g, group in enumerate(h.groups):
+            peer = self._me if g == own else (group[0] & -group[0]).bit_length() - 1
+            name = self._names[peer] if _folder(self._names[peer]) else "peer-%d" % peer
+            path = os.path.join(folder, name)
+            os.makedirs(path, exist_ok=True)
+            start = h.point
+            while self._entries and start > self._entries[0].point and h.point - start < 32:
+                e = self._entry(start)
+                if e is None or not e.whole:
+                    break
+                start -= 1
+            session = Session(self._seed, name, self._build, first_point=start, kinds=list(self._kinds), peers=list(self._names))
+            if g == own:
+                self._own_files(path, session, h)
+            else:
+                self._other_files(path, name, h, g)
+            if h.step != _END:
+                self._trace(os.path.join(path, "checkpoints.trace"), session, h, g, g == own)
+
+    def _trace(self, path: str, session: Session, h: _Head, group: int, own: bool) -> None:
+        """The trace of the divergent tick up to the system that differs first: no more is known of others."""
+        e = self._entry(h.point)
+        with Trace(path, session) as trace:
+            for i, (name, root, _) in enumerate(e.steps[:h.step + 1] if e is not None else []):
+                root = root if own or i < h.step else h.groups[group][2]
+                trace.add(Checkpoint(h.point - 1, name.decode(), sums=[Sum(struct.pack("<Q", root), "flight")]))
+
+    def _own_files(self, path: str, session: Session, h: _Head) -> None:
+        recorder: Optional[Recorder] = None
+        try:
+            for point in range(session.first_point, h.point + 1):
+                past = self._rebuild(point, _END)
+                if past is None:
+                    break
+                w = self._world_of(past)
+                recorder = recorder or Recorder(path, session, w, None)
+                recorder.state(point, w)
+                if point + 1 >= h.point:
+                    recorder.snapshot(w)
+                if point < h.point:
+                    e = self._entry(point + 1)
+                    recorder.tick(point, e.orders if e is not None else [])
+                    continue
+                labels: List[str] = []
+                r = _Reader(self._report)
+                _Head(r)
+                for _ in range(h.listed):
+                    of = _List(r)
+                    of.skip(r, len(h.groups))
+                    labels += [t.of.label for t in self._tables if t.of is not None and t.label == of.label and t.of.label not in labels]
+                recorder.report(w, -1, labels[:64])
+        finally:
+            if recorder is not None:
+                recorder.close()
+
+    def _other_files(self, path: str, name: str, h: _Head, group: int) -> None:
+        """Writes the states of another group before and after the divergent tick: the one before is this peer's too."""
+        if not h.flags & _LOST and h.point:
+            before = self._rebuild(h.point - 1, _END)
+            if before is None:
+                return
+            write_snapshot(path, self._world_of(before), Point(self._seed, h.point - 1, peer=name))
+        past = self._patched(h, group)
+        if past is not None:
+            write_snapshot(path, self._world_of(past), Point(self._seed, h.point, peer=name))
+
+
+def _decoded(b: bytes) -> Any:
+    try:
+        return b.decode()
+    except UnicodeDecodeError:
+        return b
