@@ -173,6 +173,20 @@ func (p *packedReader) value() (v reportedValue) {
 	return v
 }
 
+// reportOf is the report that a peer has.
+func (p *peerProgram) reportOf(t *testing.T) *flightReport {
+	t.Helper()
+	b, err := hex.DecodeString(p.ask(t, "report"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := readFlightReport(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
 func readFlightReport(b []byte) (*flightReport, error) {
 	p := &packedReader{b: b}
 	if string(p.bytes(4)) != "DFR\x01" {
@@ -210,6 +224,7 @@ func readFlightReport(b []byte) (*flightReport, error) {
 // A truth is what differs between a game with the planted mistake and one without it, at the end of the first tick that
 // ends with other states: [0] without, [1] with it.
 type truth struct {
+	lost       bool // the tick is no longer kept: ends is the first state that all keep
 	tick       uint64
 	system     string
 	step, ends [2]*snapshot.World // after the first system with other states; at the end
@@ -253,7 +268,7 @@ func truthOf(t *testing.T, command []string, seed uint64, plant planted) truth {
 // holds fails the test for all that is wrong in a report. wrong are the peers with the mistake, as bits.
 func (want truth) holds(t *testing.T, r *flightReport, wrong, all uint64) {
 	t.Helper()
-	if r.point != want.tick+1 || r.system != want.system || r.silent != 0 || r.flags&3 != 0 || len(r.groups) != 2 {
+	if r.point != want.tick+1 || r.system != want.system || r.silent != 0 || r.flags&2 != 0 || (r.flags&1 != 0) != want.lost || len(r.groups) != 2 {
 		t.Fatalf("reported %d, %q, flags %d, silent %x, %d groups; expected %d, %q", r.point, r.system, r.flags, r.silent, len(r.groups), want.tick+1, want.system)
 	}
 	var sides [2]int // of the groups: 1 with the mistake
@@ -263,13 +278,16 @@ func (want truth) holds(t *testing.T, r *flightReport, wrong, all uint64) {
 		} else if group.members != all&^wrong {
 			t.Fatalf("group %b, expected %b and %b", group.members, wrong, all&^wrong)
 		}
-		if group.root != flightRootOf(want.ends[sides[g]]) || group.step != flightRootOf(want.step[sides[g]]) || group.inputs != r.groups[0].inputs {
+		if group.root != flightRootOf(want.ends[sides[g]]) || !want.lost && group.step != flightRootOf(want.step[sides[g]]) || group.inputs != r.groups[0].inputs {
 			t.Errorf("group %b has other hashes", group.members)
 		}
 	}
 	ends := [2]map[place]string{valuesOf(want.ends[0]), valuesOf(want.ends[1])}
 	missing := differing(ends)
 	first := map[string]bool{}
+	if want.lost {
+		want.step = want.ends
+	}
 	for at, both := range differing([2]map[place]string{valuesOf(want.step[0]), valuesOf(want.step[1])}) {
 		first[at.label+" "+at.field] = first[at.label+" "+at.field] || both || at.field == ""
 	}
@@ -294,7 +312,7 @@ func (want truth) holds(t *testing.T, r *flightReport, wrong, all uint64) {
 		if c.flags&1 == 0 && rows != c.rows || c.rows < rows {
 			t.Errorf("%s %s: %d rows, listed are %d", c.label, c.field, c.rows, rows)
 		}
-		if name := c.label + " " + c.field; c.flags&2 != 0 != first[name] {
+		if name := c.label + " " + c.field; !want.lost && c.flags&2 != 0 != first[name] {
 			t.Errorf("%s: flags %d, but that it differs after the system is %v", name, c.flags, first[name])
 		}
 	}

@@ -255,14 +255,7 @@ func peerSession(t *testing.T, seed uint64, names []string) {
 			t.Fatalf("%s has another report than %s", names[i], names[0])
 		}
 	}
-	b, err := hex.DecodeString(n.peers[0].report)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := readFlightReport(b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := n.peers[0].reportOf(t)
 	want.holds(t, r, wrong, all)
 	n.heals(t, want, wrong, r.flags&4 == 0)
 	for _, p := range n.peers {

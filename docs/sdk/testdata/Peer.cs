@@ -424,8 +424,11 @@ static class Peer
             var s = new Session { Seed = seed, Build = "1.0", Peer = "peer" + a[1] };
             foreach (string kind in Kinds) s.Kinds.Add(new OrderKind(kind));
             for (ulong i = 0; i < a[0]; i++) s.Peers.Add("peer" + i);
-            recorder = new FlightRecorder(s, Describe(), new FlightOptions { Marked = a[6] > 0, Rollback = rollback, Rows = { { "Infantry", Slots }, { "Tank", Slots } },
-                Sizes = { { "Sample Text.name", 100 } } });
+            var options = new FlightOptions { Marked = a[6] > 0, Rollback = rollback, Rows = { { "Infantry", Slots }, { "Tank", Slots } } };
+            string budget = Environment.GetEnvironmentVariable("PEER_BUDGET");
+            if (budget != null) options.Budget = int.Parse(budget);
+            if (Environment.GetEnvironmentVariable("PEER_UNSIZED") == null) options.Sizes["Sample Text.name"] = 100;
+            recorder = new FlightRecorder(s, Describe(), options);
             recorder.State(0, Describe());
         }
         Stream stdout = Console.OpenStandardOutput();

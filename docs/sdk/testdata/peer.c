@@ -17,7 +17,8 @@
        load PEER       loads the state of a peer by the report, and goes on; "-" and the state, or why not
        files DIR       writes what is left
 
-   Each command but `receive` is answered with one line. */
+   Each command but `receive` is answered with one line. PEER_BUDGET in the environment is the recorder's budget; with
+   PEER_UNSIZED a peer in another language keeps no more of a name than of other texts. */
 #define main skirmish_main
 #include "../c/skirmish.c"
 #undef main
@@ -287,7 +288,8 @@ int main(int argc, char **argv) {
     for (i = 0; i < ROWS; i++) make(&samples[i], number_of(i + 1000));
     describe_all();
     if (a[0]) {
-        const desync_flight_options o = {.seed = seed, .build = "1.0", .world = &everything, .peers = names, .peer_count = (size_t)a[0], .self = (size_t)a[1],
+        const char *budget = getenv("PEER_BUDGET");
+        const desync_flight_options o = {.budget = budget ? (size_t)strtoull(budget, NULL, 10) : 0, .seed = seed, .build = "1.0", .world = &everything, .peers = names, .peer_count = (size_t)a[0], .self = (size_t)a[1],
                                          .kinds = kinds, .kind_count = 3, .marked = marked, .rollback = rollback};
         recorder = desync_flight_open(&o, &err);
         must(err);

@@ -9,8 +9,9 @@
 import { Type, World, decodeSnapshot, encodeSnapshot, openFolder } from "../typescript/desynctool.ts";
 import type { Order, Session, Value } from "../typescript/desynctool.ts";
 import { FlightRecorder } from "../typescript/desynctool_flight.ts";
+import type { FlightOptions } from "../typescript/desynctool_flight.ts";
 
-declare const process: { argv: string[]; stdin: AsyncIterable<Uint8Array>; stdout: { write(text: string): boolean } };
+declare const process: { argv: string[]; env: Record<string, string | undefined>; stdin: AsyncIterable<Uint8Array>; stdout: { write(text: string): boolean } };
 declare const performance: { now(): number };
 
 const INFANTRY = 0, TANK = 1, SLOTS = 40, UNITS = 80, SIDE = 16, CELL = 8, ONE = 65536, EDGE = SIDE * CELL * ONE, ROWS = 8;
@@ -307,7 +308,10 @@ async function main(): Promise<void> {
     s.samples = Array.from({ length: ROWS }, (_, i) => make(numberOf(i + 1000)));
     if (count) {
         const session: Session = { seed, build: "1.0", peer: `peer${self}`, kinds: KINDS.map((name) => ({ name })), peers: Array.from({ length: Number(count) }, (_, i) => `peer${i}`) };
-        recorder = new FlightRecorder(session, describe(), { marked: marked > 0n, rollback: rollback > 0n, rows: { Infantry: SLOTS, Tank: SLOTS }, sizes: { "Sample Text.name": 100 } });
+        const options: FlightOptions = { marked: marked > 0n, rollback: rollback > 0n, rows: { Infantry: SLOTS, Tank: SLOTS } };
+        if (process.env["PEER_BUDGET"]) options.budget = Number(process.env["PEER_BUDGET"]);
+        if (!process.env["PEER_UNSIZED"]) options.sizes = { "Sample Text.name": 100 };
+        recorder = new FlightRecorder(session, describe(), options);
         recorder.state(0, describe());
     }
     let rest = "";
