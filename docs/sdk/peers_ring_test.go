@@ -21,7 +21,9 @@ func peerPairs(t *testing.T, variable string, f func(t *testing.T, commands [2][
 			set := []string{"env", variable}
 			own, other := append(set, l.command(t)...), append(set[:2:2], peerC(t)...)
 			f(t, [2][]string{own, other})
-			f(t, [2][]string{other, own})
+			if l.name != "C" {
+				f(t, [2][]string{other, own})
+			}
 		})
 	}
 }

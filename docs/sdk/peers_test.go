@@ -34,7 +34,7 @@ var peerLanguages = []struct {
 }
 
 func peerC(t *testing.T) []string {
-	return []string{buildOnce(t, []string{"cc", "-std=gnu99", "-Wall", "-Wextra", "-Werror", "-Ic", "-O1"}, "testdata/peer.c")}
+	return []string{buildOnce(t, []string{"cc", "-std=gnu99", "-Wall", "-Wextra", "-Werror", "-Ic", effort.Of("-O0", "-O1")}, "testdata/peer.c")}
 }
 
 func peerCSharp(t *testing.T) []string {
