@@ -134,7 +134,7 @@ const scopes = " system subsystem scope module component category section part "
 func isScope(name string) bool { return strings.Contains(scopes, " "+strings.ToLower(name)+" ") }
 
 // learnRecords finds records: JSON, a table with a header, or two or three columns of numbers.
-func learnRecords(lines [][]byte) (*records, []template) {
+func learnRecords(lines [][]byte, alone bool) (*records, []template) {
 	for _, r := range formsOf(lines) {
 		body := lines
 		if r.json == nil && r.names[0] != "t" && r.names[len(r.names)-1] != "t" {
@@ -149,7 +149,7 @@ func learnRecords(lines [][]byte) (*records, []template) {
 				texts = append(texts, bytes.Clone(text))
 			}
 		}
-		if list := learnText(texts); len(list) > 0 {
+		if list := learnText(texts, alone); len(list) > 0 {
 			return r, list
 		}
 	}

@@ -95,7 +95,7 @@ func (r *roles) title() string {
 }
 
 // resolve finds the roles of columns.
-func resolve(columns []column) (roles, bool) {
+func resolve(columns []column, alone bool) (roles, bool) {
 	r := roles{tick: -1, peer: -1, scope: -1, phase: -1}
 	rows := len(columns[0].values)
 	for i := range columns {
@@ -114,7 +114,7 @@ func resolve(columns []column) (roles, bool) {
 	} else if tick.name != "" { // checksum(617) = 577090037
 		lend(columns, r.tick)
 	}
-	if named && r.findSides(columns, rows) {
+	if named && r.findSides(columns, rows, alone) {
 		return r, true
 	}
 	sums, worded := findSums(columns, r.tick, rows, named)
@@ -148,8 +148,8 @@ const fewestRows = 3
 
 // findSides finds the checksums of several peers on one line: tick=100 host=5f3a91c7 guest=5f3a91c7. One of them at least
 // is called by the role of its peer, and they are equal in half of the lines, as two checksums of one peer are not. A log
-// that tells its own checksum from others is the log of one peer.
-func (r *roles) findSides(columns []column, rows int) bool {
+// that tells its own checksum from others is the log of one peer, unless it is alone.
+func (r *roles) findSides(columns []column, rows int, alone bool) bool {
 	if rows < fewestRows {
 		return false
 	}
@@ -168,7 +168,7 @@ func (r *roles) findSides(columns []column, rows int) bool {
 		list, r.sides = append(list, i), append(r.sides, name)
 		known = known || ok
 	}
-	if len(list) < 2 || !known || slices.ContainsFunc(r.sides, func(name string) bool { return hasPart(name, locally+remotely) }) {
+	if len(list) < 2 || !known || !alone && slices.ContainsFunc(r.sides, oneSided) {
 		r.sides = nil
 		return false
 	}
@@ -178,6 +178,9 @@ func (r *roles) findSides(columns []column, rows int) bool {
 	}
 	return true
 }
+
+// oneSided reports whether a name means something else in the log of each peer.
+func oneSided(name string) bool { return hasPart(name, locally+remotely) }
 
 // side returns the peer that a column is called after, and whether it is a role: host_hash, "guest checksum".
 func (c *column) side() (name string, role bool) {
@@ -192,7 +195,7 @@ func (c *column) side() (name string, role bool) {
 // sideOf returns the part of a name that is a role, empty if none is.
 func sideOf(name string) string {
 	for _, part := range vocabulary.Parts(name) {
-		if peerWord(part) {
+		if peerWord(part) || oneSided(part) && !strings.Contains(" expected received recv incoming reported ", " "+part+" ") {
 			return part
 		}
 	}
@@ -372,7 +375,7 @@ func pointsOf(columns []column, sums []int) []point {
 			}
 		}
 		switch {
-		case meaning == vocabulary.Other && len(c.name) == 1:
+		case meaning == vocabulary.Other && (len(c.name) == 1 || len(rest) == 0): // local=5f3a91c7
 		case meaning == vocabulary.Other:
 			one.scope, one.name = c.name, ""
 		case count[c.name] > 1 && c.qualifier != "":

@@ -41,14 +41,26 @@ type Pattern struct {
 
 // Learn returns the pattern of a log by its beginning, whole lines of up to 1 MiB. It is nil if the text is not such a
 // log. A pattern reads the logs of all peers of a game, as long as one program wrote them.
-func Learn(sample []byte, name string) *Pattern {
+func Learn(sample []byte, name string) *Pattern { return learn(sample, false) }
+
+// LearnAlone is Learn for the only log of a session. It is a log of several peers if its lines have the checksum of its own
+// peer and those of others for the same tick: tick=100 local=5f3a91c7 remote=5f3a91c7. It is nil for other logs.
+func LearnAlone(sample []byte) *Pattern {
+	p := learn(sample, true)
+	if p == nil || !slices.ContainsFunc(p.templates, func(t template) bool { return t.roles.sides != nil }) {
+		return nil
+	}
+	return p
+}
+
+func learn(sample []byte, alone bool) *Pattern {
 	if bytes.IndexByte(sample[:min(len(sample), 4096)], 0) >= 0 {
 		return nil
 	}
 	lines := linesOf(sample)
-	form, list := learnRecords(lines)
+	form, list := learnRecords(lines, alone)
 	if form == nil {
-		list = learnText(lines)
+		list = learnText(lines, alone)
 	}
 	if len(list) == 0 {
 		return nil

@@ -312,7 +312,7 @@ func goesOn(line []byte, end int) bool {
 }
 
 // learnText finds the templates of lines with ticks and checksums.
-func learnText(lines [][]byte) []template {
+func learnText(lines [][]byte, alone bool) []template {
 	groups := map[string]*group{}
 	var list []*group
 	var p parsed
@@ -352,7 +352,7 @@ func learnText(lines [][]byte) []template {
 		}
 		p.add(g)
 	}
-	return accept(list, len(lines))
+	return accept(list, len(lines), alone)
 }
 
 // isPeer reports whether a word names a peer before a message, as in "[client2] tick 5". It makes one token of its
@@ -508,7 +508,7 @@ func (p *parsed) add(g *group) {
 }
 
 // accept returns the templates that are checkpoints.
-func accept(list []*group, lines int) []template {
+func accept(list []*group, lines int, alone bool) []template {
 	slices.SortStableFunc(list, func(a, b *group) int { return b.seen - a.seen })
 	var out []template
 	taken := map[string]bool{}
@@ -519,7 +519,7 @@ func accept(list []*group, lines int) []template {
 			continue
 		}
 		fixed := g.fix()
-		r, ok := resolve(g.columns)
+		r, ok := resolve(g.columns, alone)
 		told := 2*g.good < most
 		if !ok || told && r.peer < 0 && r.sides == nil && !r.own(g.columns) {
 			continue

@@ -126,6 +126,24 @@ func (s *Survey) confirm() {
 		kept = append(kept, l)
 	}
 	s.found = kept
+	if len(s.found) == 1 {
+		s.alone(&s.found[0])
+	}
+}
+
+// alone reads the only log as the log of several peers, if it is one.
+func (s *Survey) alone(l *log) {
+	if l.sums == nil || l.trace.Peers != nil || l.group.kind != description.Undescribed {
+		return
+	}
+	sample, err := s.read(l.path, s.sampleOf(l.path))
+	if err != nil {
+		return
+	}
+	if p := sums.LearnAlone(sample); p != nil {
+		format := p.Format()
+		l.sums, l.trace.Read, l.trace.Sniff, l.trace.Peers = p, format.Read, format.Sniff, format.Peers
+	}
 }
 
 // lineNotations are the notations that lines of a log may resemble.
