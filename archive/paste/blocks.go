@@ -19,11 +19,12 @@ func HasFences(text []byte) bool {
 
 // block is a part of a post that is set apart: between fences, indented, a table, or a paragraph.
 type block struct {
-	label string // the short line before it
-	set   bool   // between fences, or a table
-	plain bool   // a paragraph
-	text  []byte
-	ticks []uint64
+	label  string // the short line before it
+	set    bool   // between fences, or a table
+	plain  bool   // a paragraph
+	text   []byte
+	ticks  []uint64
+	fields map[string]bool // of a state
 }
 
 // blocks takes the logs with checksums out of a post that people wrote. Several are the logs of several machines if they
@@ -37,21 +38,25 @@ func (p *peeler) blocks() {
 	if p.known.Ticks == nil || len(p.text) > PostLen {
 		return
 	}
-	var found []block
+	var found, states []block
 	for _, b := range split(p.text) {
+		if b.set && p.known.State != nil {
+			if b.fields = p.known.State(b.text); len(b.fields) > 0 {
+				states = append(states, b)
+			}
+		}
 		if b.ticks = p.known.Ticks(b.text); len(b.ticks) > 0 {
 			found = append(found, b)
 		}
 	}
 	if len(found) > 1 && apart(found) && inCommon(found) {
 		p.note("%d logs with checksums were found in the text, which is left out", len(found))
-		for i, b := range found {
-			folder := b.label
-			if folder == "" {
-				folder = fmt.Sprintf("post%d", i+1)
-			}
-			p.files = append(p.files, File{Folder: folder, Name: "paste.txt", Text: b.text})
-		}
+		p.machines(found)
+		return
+	}
+	if len(states) > 1 && apart(states) && alike(states) {
+		p.note("%d states were found in the text, which is left out", len(states))
+		p.machines(states)
 		return
 	}
 	if len(found) == 1 && !found[0].plain && len(p.known.Ticks(p.text)) == 0 { // the rest of a damaged log is no text around it
@@ -59,6 +64,34 @@ func (p *peeler) blocks() {
 		p.posts++
 		p.files = append(p.files, File{Text: found[0].text})
 	}
+}
+
+// machines takes each block as the file of another machine.
+func (p *peeler) machines(list []block) {
+	for i, b := range list {
+		folder := b.label
+		if folder == "" {
+			folder = fmt.Sprintf("post%d", i+1)
+		}
+		p.files = append(p.files, File{Folder: folder, Name: "paste.txt", Text: b.text})
+	}
+}
+
+// alike reports whether blocks have most fields in common, as states of one game do.
+func alike(list []block) bool {
+	first := list[0].fields
+	for _, b := range list[1:] {
+		common := 0
+		for name := range b.fields {
+			if first[name] {
+				common++
+			}
+		}
+		if 4*common < 3*max(len(first), len(b.fields)) {
+			return false
+		}
+	}
+	return true
 }
 
 // apart reports whether blocks are set apart so that each may be of another machine: all have labels, no two the same, or

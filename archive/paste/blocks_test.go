@@ -29,6 +29,17 @@ var anyGame = Known{
 		}
 		return out
 	},
+	State: func(text []byte) map[string]bool { // lines such as "hp=41"
+		out := map[string]bool{}
+		for line := range strings.Lines(string(text)) {
+			name, _, ok := strings.Cut(line, "=")
+			if !ok {
+				return nil
+			}
+			out[name] = true
+		}
+		return out
+	},
 }
 
 // TestBlocks takes logs of no known format out of posts.
@@ -47,6 +58,9 @@ func TestBlocks(t *testing.T) {
 		{"Host:\n```\nt 1 aa\nt 2 bb\n```\nHost:\n```\nt 1 aa\nt 2 bb\n```\n", nil},  // twice the same
 		{"Host:\n  t 1 aa\n  t 2 bb\n\nsome text here\n\n  t 1 aa\n  t 2 bc\n", nil}, // of whom?
 		{"t 1 aa\nt 2 bb\n\nt 3\nt 4 x\nt\nt\nt\nt\nt\n", nil},                       // a damaged log
+		{"host\n```\nhp=1\nx=2\n```\nguest\n```\nhp=2\nx=2\n```\n", []string{"post1/hp=1\nx=2\n", "post2/hp=2\nx=2\n"}},
+		{"host\n```\nhp=1\nx=2\n```\nguest\n```\nname=2\nport=2\n```\n", nil}, // two documents of other kinds
+		{"host\n```\nhp=1\nx=2\n```\n", nil},
 		{"# Only prose\n\nt is a letter\n", nil},
 	} {
 		p, err := Peel([]byte(c.text), anyGame)

@@ -34,6 +34,9 @@ type Known struct {
 	// Ticks returns the ticks of a text that has a checksum for each, in the log of any program; none for other texts.
 	// If it is nil, no such logs are looked for.
 	Ticks func(text []byte) []uint64
+	// State returns the names of all fields of a text that is a state in an ordinary notation; none for other texts. If it is
+	// nil, no states are looked for.
+	State func(text []byte) map[string]bool
 }
 
 // Way is how the reader of a format takes a file with lines missing.

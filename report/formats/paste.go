@@ -3,9 +3,11 @@ package formats
 import (
 	"bytes"
 
+	"github.com/desynctool/desynctool/anygame/states"
 	"github.com/desynctool/desynctool/anygame/sums"
 	"github.com/desynctool/desynctool/archive/paste"
 	"github.com/desynctool/desynctool/engines/engine"
+	"github.com/desynctool/desynctool/notation"
 	"github.com/desynctool/desynctool/tracediff"
 )
 
@@ -54,7 +56,7 @@ func Pasted() paste.Known {
 			}
 			return paste.WholeOnly
 		},
-		Ticks: ticksOf,
+		Ticks: ticksOf, State: fieldsOf,
 	}
 }
 
@@ -81,4 +83,26 @@ func ticksOf(text []byte) (out []uint64) {
 			out = append(out, r.Checkpoint.Tick)
 		}
 	}
+}
+
+// fieldsOf returns the names of all fields of a state in an ordinary notation.
+func fieldsOf(text []byte) map[string]bool {
+	n := notation.Of("", text, true)
+	var schema states.Schema
+	if n == nil || schema.Learn(n, text) != nil || !schema.Tabular() {
+		return nil
+	}
+	worlds, err := schema.Decode(n, text)
+	if err != nil {
+		return nil
+	}
+	out := map[string]bool{}
+	for _, w := range worlds {
+		for _, t := range w.Tables {
+			for _, c := range t.Columns {
+				out[t.Label+" "+c.Component+"."+c.Field] = true
+			}
+		}
+	}
+	return out
 }
