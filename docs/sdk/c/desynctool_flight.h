@@ -713,12 +713,14 @@ DESYNC__API const char *desync_flight_tick(desync_flight *f, uint64_t tick, cons
     f->skips = !desync__frecords(f, tick + 1);
     if (f->skips) return NULL;
     if (f->entry_count && tick != desync__fentry_at(f, f->entry_count - 1)->point) return "desync_flight_tick: another tick is next";
+    for (i = 0; i < n; i++) { /* before anything is in the ring */
+        if (orders[i].kind >= f->o.kind_count) return "desync_flight_tick: an order has an unknown kind";
+        if (orders[i].size > 4 << 20) return "desync_flight_tick: the payload of an order has more than 4 MiB";
+    }
     for (i = 0; i < n; i++) {
         const desync_order *o = &orders[i];
         const uint32_t head[5] = {o->sub_tick, o->player, o->sequence, o->kind, (uint32_t)o->size};
         size_t k;
-        if (o->kind >= f->o.kind_count) return "desync_flight_tick: an order has an unknown kind";
-        if (o->size > 4 << 20) return "desync_flight_tick: the payload of an order has more than 4 MiB";
         for (k = 0; k < 5; k++) desync__fput64(f, head[k], 4);
         if (o->size) desync__fput(f, o->payload, o->size);
         if (f->o.kinds[o->kind].local) continue;
@@ -788,12 +790,14 @@ DESYNC__API void desync_flight_touch(desync_flight *f, size_t table) {
 DESYNC__API const char *desync_flight_rollback(desync_flight *f, uint64_t point) {
     const desync__fentry *e = desync__fpoint(f, point);
     unsigned kind;
+    size_t i;
     if (!f->o.rollback) return "desync_flight_rollback: the recorder was opened without rollback";
     if (f->skips && f->entry_count && point > desync__fentry_at(f, f->entry_count - 1)->point) return NULL;
     if (point < f->confirmed) return "desync_flight_rollback: the state is confirmed";
     if (!e) return "desync_flight_rollback: the state is no longer kept";
     if (f->head - e->end > f->ring_size) return "desync_flight_rollback: the tick is larger than what is kept";
     while (f->head > e->end) f->head = desync__fback(f, f->head, f->live, f->sums, &kind);
+    for (i = 0; i < f->table_count; i++) f->tables[i].seen = SIZE_MAX; /* look at the rows again */
     f->entry_count = (size_t)(point - desync__fentry_at(f, 0)->point) + 1;
     f->open = 0, f->skips = 0, f->past_known = 0, f->history = e->history;
     return NULL;

@@ -647,6 +647,29 @@ static int cases(const char *dir) {
     for (tick = 0; tick < 20; tick++) small_tick(2, tick, NULL);
     small_end("schema", 2, tick, "The peers describe their states otherwise: they run different builds.\n", "");
 
+    small_begin(2, 0, "n"); /* what a call refuses leaves nothing in the ring */
+    for (tick = 0; tick < 20; tick++) {
+        const desync_order refuses[2] = {{0, 1, 2, 0, (const uint8_t *)"what is refused", 15}, {0, 1, 2, 9, NULL, 0}};
+        if (tick > 3 && tick < 16) refused(desync_flight_tick(smalls[0].f, tick, refuses, 2), "desync_flight_tick: an order has an unknown kind");
+        if (tick == 9) smalls[1].rows[7].n = -1;
+        small_tick(2, tick, NULL);
+    }
+    small_end("refused", 2, tick, "a and b have different states since tick 9: T C.n differs in 1 row.\n", "  #7 0 on a, -1 on b\n");
+
+    small_begin(2, 0, "n"); /* rows that a predicted tick takes away, and the tick that follows too */
+    for (size_t i = 0; i < 2; i++) smalls[i].f->o.rollback = 1;
+    must(desync_flight_tick(smalls[0].f, 0, NULL, 0));
+    smalls[0].table.slots = 30;
+    must(desync_flight_state(smalls[0].f, 1));
+    must(desync_flight_rollback(smalls[0].f, 0));
+    for (size_t i = 0; i < 2; i++) {
+        smalls[i].table.slots = 30;
+        must(desync_flight_tick(smalls[i].f, 0, NULL, 0));
+        must(desync_flight_state(smalls[i].f, 1));
+    }
+    if (desync_flight_hash(smalls[0].f, 1) != desync_flight_hash(smalls[1].f, 1)) bad = 1, printf("rows that are taken away twice are still there\n");
+    for (size_t i = 0; i < 2; i++) desync_flight_close(smalls[i].f);
+
     small_begin(6, 0, "n");
     for (tick = 0; tick < 20; tick++) {
         for (int64_t i = 0; i < 6 && tick == 9; i++) smalls[i].rows[1].n = i / 1;

@@ -57,7 +57,7 @@ class Peer:
             t.column("Text", name, of)
         kinds = [OrderKind(name) for name in skirmish.KINDS]
         self.f = Flight(self.world(), ["peer%d" % i for i in range(count)], me, seed=seed, build="1.0", kinds=kinds, marked=bool(marked),
-                        rollback=bool(rollback))
+                        rollback=bool(rollback), budget=int(os.environ.get("PEER_BUDGET", 8 << 20)))
         self.f.state(0)
 
     def number(self, tick):

@@ -153,7 +153,7 @@ impl All {
             .column("All", "ref", |s| s.optional(Ref(s.to)))
             .string("Text", "text", 0, |s| &s.text)
             .bytes("Text", "bytes", 0, |s| &s.bytes)
-            .string("Text", "name", 100, |s| &s.name);
+            .string("Text", "name", if std::env::var_os("PEER_UNSIZED").is_some() { 0 } else { 100 }, |s| &s.name);
         l
     }
 
@@ -231,6 +231,7 @@ impl Peer {
     fn open(count: usize, me: usize, seed: u64, planted: (u64, usize, u64), marked: bool, rollback: bool) -> Result<Peer> {
         let a = All::new(seed, if planted.2 == 1 { planted.0 } else { u64::MAX })?;
         let options = Options {
+            budget: std::env::var("PEER_BUDGET").ok().and_then(|n| n.parse().ok()).unwrap_or(0),
             seed,
             build: "1.0".to_string(),
             peers: (0..count).map(|i| format!("peer{i}")).collect(),
