@@ -1439,17 +1439,20 @@ DESYNC__OWN void desync__frows(desync_flight *f, const desync__fpart *p, size_t 
     desync__flisted *l = &f->listed[p->count];
     for (g = 0; g < f->group_count; g++) { /* up to where all of them have answered */
         uint64_t last = 0;
-        int cut;
+        int cut, any = 0, bad;
         r[g] = desync__fanswered(f, f->groups[g].peer, part);
         cut = (int)desync__fnumber(&r[g], 1);
-        if (r[g].bad) {
+        bad = r[g].bad;
+        for (row[g] = desync__fnext_row(&r[g]); !row[g].ends; row[g] = desync__fnext_row(&r[g])) {
+            const uint64_t h = row[g].hash;
+            if (h < p->from || !desync__fin(h, p->from, p->depth) || (any && h <= last)) bad = 1; /* of another range, or twice: nobody answers like that */
+            last = h, any = 1;
+        }
+        if (bad || r[g].bad) {
             f->flags |= DESYNC__F_CUT, l->pending |= (uint64_t)1 << 63;
             return;
         }
-        if (!cut) continue;
-        for (row[g] = desync__fnext_row(&r[g]); !row[g].ends; row[g] = desync__fnext_row(&r[g])) last = row[g].hash;
-        if (last < bound) bound = last;
-        more = 1;
+        if (cut) more = 1, bound = last < bound ? last : bound;
         r[g] = desync__fanswered(f, f->groups[g].peer, part);
         desync__fnumber(&r[g], 1);
     }
