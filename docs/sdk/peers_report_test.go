@@ -285,10 +285,11 @@ func (want truth) holds(t *testing.T, r *flightReport, wrong, all uint64) {
 	ends := [2]map[place]string{valuesOf(want.ends[0]), valuesOf(want.ends[1])}
 	missing := differing(ends)
 	first := map[string]bool{}
+	step := want.step
 	if want.lost {
-		want.step = want.ends
+		step = want.ends
 	}
-	for at, both := range differing([2]map[place]string{valuesOf(want.step[0]), valuesOf(want.step[1])}) {
+	for at, both := range differing([2]map[place]string{valuesOf(step[0]), valuesOf(step[1])}) {
 		first[at.label+" "+at.field] = first[at.label+" "+at.field] || both || at.field == ""
 	}
 	for _, c := range r.listed {
