@@ -1568,17 +1568,24 @@ namespace Desynctool
             for (int g = 0; g < groupCount; g++) // up to where all of them have answered
             {
                 ulong last = 0;
+                bool any = false;
                 inputs[g] = Answered(groups[g].Peer, part);
                 bool cut = inputs[g].Number(1) != 0;
-                if (inputs[g].Bad)
+                In r = inputs[g];
+                for (Row row = NextRow(ref r); !row.Ends; row = NextRow(ref r))
+                {
+                    // rows of another range, or twice: nobody answers like that
+                    r.Bad |= row.Hash < p.From || !Within(row.Hash, p.From, p.Depth) || any && row.Hash <= last;
+                    last = row.Hash;
+                    any = true;
+                }
+                if (r.Bad)
                 {
                     flags |= Cut;
                     listed[p.Count].More = true;
                     return;
                 }
                 if (!cut) continue;
-                In r = inputs[g];
-                for (Row row = NextRow(ref r); !row.Ends; row = NextRow(ref r)) last = row.Hash;
                 if (last < bound) bound = last;
                 more = true;
             }

@@ -1394,15 +1394,20 @@ export class FlightRecorder {
         for (const group of this.groups) { // up to where all of them have answered
             const of = this.answered(group.peer, part), cut = of.number(1);
             r.push(of);
-            if (of.bad) {
+            const ahead = new In(of.b, of.at, of.end);
+            let last = -1n, bad = of.bad;
+            for (let row = FlightRecorder.nextRow(ahead); !row.ends; row = FlightRecorder.nextRow(ahead)) {
+                // rows of another range, or twice: nobody answers like that
+                bad ||= row.hash < p.from || !within(row.hash, p.from, p.depth) || row.hash <= last;
+                last = row.hash;
+            }
+            if (bad || ahead.bad) {
                 this.flags |= CUT;
                 l.more = true;
                 return;
             }
             if (!cut) continue;
-            const ahead = new In(of.b, of.at, of.end);
-            let last = 0n;
-            for (let row = FlightRecorder.nextRow(ahead); !row.ends; row = FlightRecorder.nextRow(ahead)) last = row.hash;
+            if (last < 0n) last = 0n;
             if (last < bound) bound = last;
             more = true;
         }
