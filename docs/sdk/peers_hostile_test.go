@@ -155,7 +155,7 @@ func TestPeersHostile(t *testing.T) {
 			continue
 		}
 		t.Run(l.name, func(t *testing.T) {
-			for seed := range effort.Of(2, 4) {
+			for _, seed := range effort.Of([]int{0, 1}, []int{0, 1, 2, 12}) { // in 12 answers have a row twice
 				end := hostileSession(t, l.command(t), uint64(seed))
 				if l.name == "C" {
 					ends[seed] = end

@@ -2175,7 +2175,7 @@ DESYNC__OWN void desync__fsay_first(const desync_flight *f, desync__fsink *s, co
         int better = !have || ((l.flags & 2) && !(best.flags & 2)) || ((l.flags & 2) == (best.flags & 2) && !best.sizes[0]);
         others += shown && (l.flags & 2 || h->step == DESYNC__F_END);
         if (better && shown) best = l, have = 1;
-        for (; l.rows; l.rows--) {
+        for (; l.rows && !r.bad; l.rows--) {
             desync__fbytes(&r, 16);
             for (g = 0; g < h->groups; g++) desync__fread_value(&r, &size);
         }
@@ -2244,7 +2244,7 @@ DESYNC__API size_t desync_flight_text(const desync_flight *f, char *to, size_t s
             if (l.flags & 2 && h.step_size) desync__fsay(&s, ", differs first");
             desync__fsay(&s, "\n");
         }
-        for (n = 0; n < l.rows; n++) desync__fsay_row(f, &s, &h, &l, &r);
+        for (n = 0; n < l.rows && !r.bad; n++) desync__fsay_row(f, &s, &h, &l, &r);
     }
     if (h.flags & DESYNC__F_CUT) desync__fsay(&s, "More differs than is listed.\n");
     if (h.silent) {

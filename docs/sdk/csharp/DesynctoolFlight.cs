@@ -2383,7 +2383,7 @@ namespace Desynctool
                     if ((l.Flags & 2) != 0 && h.StepSize > 0) s.Append(", differs first");
                     s.Append('\n');
                 }
-                for (uint n = 0; n < l.Rows; n++) SayRow(s, h, l, ref r);
+                for (uint n = 0; n < l.Rows && !r.Bad; n++) SayRow(s, h, l, ref r);
             }
             if ((h.Flags & Cut) != 0) s.Append("More differs than is listed.\n");
             if (h.Silent != 0)

@@ -1945,7 +1945,7 @@ export class FlightRecorder {
             const l = FlightRecorder.readColumn(r);
             if (l.atLeast || l.flags)
                 s += `${this.columnSaid(l)}${l.flags & 1 ? ": at least " : ": "}${l.atLeast} ${l.atLeast === 1 ? "row" : "rows"}${l.flags & 2 && h.stepSize ? ", differs first" : ""}\n`;
-            for (let n = 0; n < l.rows; n++) { // but not what a column has of rows of one side
+            for (let n = 0; n < l.rows && !r.bad; n++) { // but not what a column has of rows of one side
                 const key = r.big(), key2 = r.big(), values = h.members.map(() => FlightRecorder.readValue(r));
                 if (l.type && values.some((at) => this.reportBytes[at] === 3)) continue;
                 s += `  #${key}${key2 ? `/${key2}` : ""}${values.map((at, g) => `${g ? "," : ""} ${this.valueSaid(l, at)} on ${this.peersOf(h.members[g]!)}`).join("")}\n`;
