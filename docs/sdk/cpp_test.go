@@ -33,7 +33,7 @@ func TestCPP(t *testing.T) {
 		t.Skip("the socket part is POSIX")
 	}
 	program := compileCPP(t, "cpp/skirmish.cpp", "-O2")
-	skirmishes(t, program)
+	skirmishes(t, program, true)
 	sameFiles(t, program)
 }
 
@@ -117,7 +117,7 @@ func TestCPPMalformed(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("sanitizers are tried on Linux")
 	}
-	malformed(t, sanitizedCPP(t, "cpp/skirmish.cpp"))
+	malformed(t, sanitizedCPP(t, "cpp/skirmish.cpp"), true)
 }
 
 // TestCPPHeader: the header needs no other file, in as many source files as include it, with each standard and

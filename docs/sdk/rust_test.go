@@ -21,9 +21,9 @@ func TestRust(t *testing.T) {
 		t.Skip("Unix sockets are tried")
 	}
 	program := compileRust(t, "rust/skirmish.rs", "-C", "opt-level=1")
-	skirmishes(t, program)
+	skirmishes(t, program, false)
 	sameFiles(t, program)
-	malformed(t, program)
+	malformed(t, program, false)
 }
 
 func TestRustVectors(t *testing.T) {
