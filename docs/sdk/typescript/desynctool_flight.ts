@@ -1848,7 +1848,7 @@ export class FlightRecorder {
     }
 
     /** A text of another peer: control characters and what is not ASCII are escaped. */
-    private said(at: number, n: number, b = this.reportBytes): string {
+    private said(at: number, n: number, b: Uint8Array = this.reportBytes): string {
         let s = "";
         for (const v of b.subarray(at, at + n)) s += v >= 32 && v < 127 && v !== 92 ? String.fromCharCode(v) : "\\x" + v.toString(16).padStart(2, "0");
         return s;
