@@ -118,7 +118,7 @@ func (r *records) learn(lines [][]byte) bool {
 		switch name := path[strings.LastIndexByte(path, '.')+1:]; {
 		case shortTick(name) || vocabulary.Of(name) == vocabulary.Tick:
 			return "\x00" + path
-		case isScope(name):
+		case isScope(name) || vocabulary.Of(name) == vocabulary.Player:
 			return "\x01" + path
 		}
 		return path

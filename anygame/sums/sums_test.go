@@ -231,6 +231,16 @@ var logs = []struct{ name, log, want, title string }{
 			"[guest]\ntick=1 sum=0x9f3acc01\ntick=2 sum=0x8f3acc01\ntick=3 sum=0x6f3acc01\n", "",
 	},
 	{
+		"peers in a column of a table, one called by a word for peers",
+		"time;frame;event;player;hash\n12:01;100;hash;host;aa11bb22\n12:01;100;hash;client;aa11bb22\n12:02;160;hash;host;cc33dd44\n12:02;160;hash;client;cc33dd45\n",
+		"[host]\ntick=100 sum=0xaa11bb22\ntick=160 sum=0xcc33dd44\n[client]\ntick=100 sum=0xaa11bb22\ntick=160 sum=0xcc33dd45\n", "",
+	},
+	{
+		"peers of a word and one that is a word for peers",
+		"tick=1 peer=host hash=aa11bb22\ntick=1 peer=client hash=aa11bb22\ntick=2 peer=host hash=cc33dd44\ntick=2 peer=client hash=cc33dd45\n",
+		"[host]\ntick=1 sum=0xaa11bb22\ntick=2 sum=0xcc33dd44\n[client]\ntick=1 sum=0xaa11bb22\ntick=2 sum=0xcc33dd45\n", "",
+	},
+	{
 		"two checksums of one peer are not of two",
 		"tick=1 state=9f3acc01 copy=9f3acc01\ntick=2 state=8f3acc01 copy=8f3acc01\ntick=3 state=7f3acc01 copy=7f3acc01\n",
 		"tick=1 sum=0x9f3acc01\ntick=2 sum=0x8f3acc01\ntick=3 sum=0x7f3acc01\n", "",

@@ -424,7 +424,11 @@ func (p *parsed) mayVary(i int) bool {
 	if p.meaning(i) == vocabulary.Other {
 		return !p.filler(i)
 	}
-	return i > 0 && p.tokens[i-1].kind != word && isScope(p.wordBefore(i))
+	if i == 0 || p.tokens[i-1].kind == word {
+		return false
+	}
+	before := p.wordBefore(i)
+	return isScope(before) || vocabulary.Of(before) == vocabulary.Player
 }
 
 // columns returns the columns of a template: its numbers and free words.
