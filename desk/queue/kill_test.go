@@ -301,11 +301,13 @@ func supervise(t *testing.T, where, blobDir string) *supervised {
 			ended := s.ended
 			s.mu.Unlock()
 			if s.last == nil {
-				if s.last = cmd.Wait(); s.last != nil {
-					s.last = fmt.Errorf("%w: %s", s.last, stderr.String())
+				err := cmd.Wait()
+				if err != nil {
+					err = fmt.Errorf("%w: %s", err, stderr.String())
 				}
+				s.last = err
 				close(ended)
-				if s.last != nil {
+				if err != nil {
 					time.Sleep(20 * time.Millisecond) // the server may not answer yet
 				}
 			}
@@ -332,7 +334,15 @@ func (s *supervised) kill() bool {
 	}
 	<-ended
 	status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus)
-	return ok && status.Signaled() && status.Signal() == syscall.SIGKILL
+	if !ok || !status.Signaled() || status.Signal() != syscall.SIGKILL {
+		return false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.cmd == cmd { // told to end between two lives, it has ended well
+		s.last = nil
+	}
+	return true
 }
 
 // end tells the worker to end, and returns how it did.
