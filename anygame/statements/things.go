@@ -163,14 +163,19 @@ func (m *message) comesFrom(name string) bool {
 	return false
 }
 
-// isFrame reports whether a line only opens or closes a part of a document, perhaps with its name: "players": [
+// ofPeers are names of parts of a document with the sums of peers. Other parts have sums of other things, such as mods.
+const ofPeers = "players|peers|clients|users|machines|nodes|hosts|slots|checksums|hashes|sums|crcs|values|states|desync|desyncs"
+
+// isFrame reports whether a line only opens or closes a part of a document that may have the sums of peers, perhaps with its
+// name: "players": [
 func (m *message) isFrame() bool {
 	brackets, words := 0, 0
 	for _, u := range m.units {
 		switch {
-		case u.kind == word && !u.joined:
-			words++
+		case u.kind == word && (u.joined || !oneOf(u.text, ofPeers)):
+			return false
 		case u.kind == word:
+			words++
 		case u.kind != mark || !strings.Contains("\"'{}[],:", u.text):
 			return false
 		case strings.Contains("{}[]", u.text):
@@ -288,6 +293,9 @@ func (m *message) byIndex() (out []tracediff.ClaimedValue) {
 		}
 	}
 	if open < 0 {
+		return nil
+	}
+	if m.near(stored|elsewhere, open-5, open) {
 		return nil
 	}
 	differ := false

@@ -98,6 +98,9 @@ func (m *message) byMap(list []stated) []tracediff.ClaimedValue {
 	if end < 0 {
 		return nil
 	}
+	if !m.namesPeers(open) {
+		return nil
+	}
 	var of []stated
 	for _, v := range list {
 		if at := m.units[v.at].start; at < open || at > open+end {
@@ -110,6 +113,18 @@ func (m *message) byMap(list []stated) []tracediff.ClaimedValue {
 	}
 	out, _ := byName(of, false)
 	return out
+}
+
+// namesPeers reports whether the words before a place in the text name the sums of peers.
+func (m *message) namesPeers(at int) bool {
+	k := 0
+	for k < len(m.units) && m.units[k].start < at {
+		k++
+	}
+	if m.near(stored|elsewhere, k-5, k) {
+		return false
+	}
+	return slices.ContainsFunc(m.units[max(0, k-6):k], func(u unit) bool { return u.kind == word && oneOf(u.text, ofPeers) })
 }
 
 // key returns the key before a value in a map, "" if there is none.
