@@ -86,7 +86,10 @@ var sides = []string{OneSide, OtherSide, "expected", "actual", "received", "comp
 	"left", "right"}
 
 // IsSide reports whether the name of a value in a claim means a side. If not, it is a machine that may have files.
-func IsSide(name string) bool { return slices.Contains(sides, name) }
+func IsSide(name string) bool {
+	place, ok := strings.CutPrefix(name, "[") // in a list of checksums
+	return slices.Contains(sides, name) || ok && len(place) > 1 && strings.Trim(place, "0123456789") == "]"
+}
 
 // FirstRun and SecondRun are the peers of a self-test, in which one machine computes the same ticks twice. A format
 // with both sides of a self-test in one file gives its two peers these names. A claim about a self-test has SelfTest

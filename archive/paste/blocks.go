@@ -229,7 +229,7 @@ func isLabel(line []byte) bool {
 	if len(text) == 0 || len(text) > maxLabel {
 		return false
 	}
-	return text[len(text)-1] == ':' || bytes.HasSuffix(bytes.TrimRight(text, "*_"), []byte{':'}) || bytes.HasPrefix(bytes.TrimLeft(text, "#"), []byte{' '}) && text[0] == '#'
+	return text[len(text)-1] == ':' || bytes.HasPrefix(bytes.TrimLeft(text, "#"), []byte{' '}) && text[0] == '#'
 }
 
 // about are words of labels that do not tell whose log follows.
