@@ -77,7 +77,7 @@ func (m *message) trusted() bool {
 	return ok && t.strong
 }
 
-// byHalf returns two long values of one kind, of which only one has its peer: sync value 18841232, local 18841231.
+// byHalf returns two long values of one kind. Only one of them has its peer: sync value 18841232, local 18841231.
 func byHalf(list []stated) ([]tracediff.ClaimedValue, string) {
 	a, b := list[0], list[1]
 	if a.kind != b.kind || len(a.text) < minSum || len(a.text) != len(b.text) || (a.role == "") == (b.role == "") || tracediff.EqualSums(a.text, b.text) {

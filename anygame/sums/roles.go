@@ -33,7 +33,7 @@ type roles struct {
 	tickWord string
 	tickHex  bool
 	points   []point
-	sides    []string // the peers of the points, if each point is of another peer
+	sides    []string // the peers of the points, if each point belongs to another peer
 	peer     int      // number of the slot, -1 if there is none
 	peerWord string
 	scope    int

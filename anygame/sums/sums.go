@@ -43,8 +43,9 @@ type Pattern struct {
 // log. A pattern reads the logs of all peers of a game, as long as one program wrote them.
 func Learn(sample []byte, name string) *Pattern { return learn(sample, false) }
 
-// LearnAlone is Learn for the only log of a session. It is a log of several peers if its lines have the checksum of its own
-// peer and those of others for the same tick: tick=100 local=5f3a91c7 remote=5f3a91c7. It is nil for other logs.
+// LearnAlone is Learn for the only log of a session. It is a log of several peers if its lines have the
+// checksums of the peer that writes it and of other peers for one tick: tick=100 local=5f3a91c7 remote=5f3a91c7. It is nil
+// for other logs.
 func LearnAlone(sample []byte) *Pattern {
 	p := learn(sample, true)
 	if p == nil || !slices.ContainsFunc(p.templates, func(t template) bool { return t.roles.sides != nil }) {

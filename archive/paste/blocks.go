@@ -232,7 +232,7 @@ func isLabel(line []byte) bool {
 	return text[len(text)-1] == ':' || bytes.HasPrefix(bytes.TrimLeft(text, "#"), []byte{' '}) && text[0] == '#'
 }
 
-// about are words of labels that do not tell whose log follows.
+// about are words of labels that do not name a machine.
 var about = []string{"and", "log", "logs", "logfile", "output", "console", "trace", "the", "my", "here", "is", "from", "on", "of", "file", "wrote", "got", "this", "by"}
 
 // named returns the name of a machine in a label: "Client (Tom)" of "**Client log (Tom):**".
