@@ -38,7 +38,8 @@ func TestFormatsAgree(t *testing.T) {
 			paths[name] = []string{"../../testdata/" + name}
 		}
 	}
-	for _, fault := range effort.Of([]string{"map-order@60", "initial-state"},
+	// The short sample has no fault that depends on chance: it holds one session of each kind of moment.
+	for _, fault := range effort.Of([]string{"order-dropped@50", "initial-state"},
 		[]string{"map-order@60", "initial-state", "save-omits-field@20", "reconverge@40", "order-dropped@50"}) {
 		recorded := filepath.Join(dir, fault)
 		desynctool(t, 0, nil, "record", "-o", recorded, "--seed", "7", "--ticks", effort.Of("90", "120"), "--entities", effort.Of("1000", "8000"), "--fault", fault+":client")
