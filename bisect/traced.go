@@ -97,6 +97,7 @@ func (r *Result) addSplit(t *tracediff.Result, s Split) {
 			}
 			if i == 0 && r.Kind == StateDiffers {
 				r.Healed = known.Healed
+				r.earlier(t, s)
 			}
 			return
 		}
@@ -129,6 +130,23 @@ func (r *Result) addSplit(t *tracediff.Result, s Split) {
 	r.Healed, r.Kind = s.Healed, StateDiffers
 	if s.Healed == nil || !s.Healed.Same(s.Bad) {
 		r.note("no state and no recorded hash shows that the peers diverged in tick %d: their traces do", t.First.Tick.Number)
+	}
+}
+
+// earlier moves the end of a bracket in which nothing is known to be equal to the first point at which the traces of its
+// two peers differ. Where something is equal before, the verdict finds the tick within the bracket.
+func (r *Result) earlier(t *tracediff.Result, s Split) {
+	b := *r.Bracket
+	if b.Good != nil || s.Good != nil || s.Bad.Compare(b.Bad) >= 0 {
+		return
+	}
+	for i := range t.Partings {
+		p := &t.Partings[i]
+		if group := groupsOf(t, p); endOf(t, p.First).Same(s.Bad) && group[b.A]*group[b.B] > 0 && group[b.A] != group[b.B] {
+			b.Bad, b.BadFiles, b.By = s.Bad, nil, BySnapshotsAndSums
+			r.set(b)
+			return
+		}
 	}
 }
 
@@ -213,12 +231,7 @@ func tracedSplits(t *tracediff.Result) (list []Split) {
 // equalAt reports whether states or recorded hashes are equal at the end of a tick at which
 // the traces differ.
 func (r *Result) equalAt(t *tracediff.Result, p *tracediff.Parting, pairs []*pair) bool {
-	group := map[string]int{}
-	for i, list := range p.Groups {
-		for _, n := range list {
-			group[t.Traces[n].Name] = i + 1
-		}
-	}
+	group := groupsOf(t, p)
 	for _, tick := range []tracediff.Tick{p.First, p.Last} {
 		at := endOf(t, tick)
 		for _, pair := range pairs {
@@ -229,6 +242,17 @@ func (r *Result) equalAt(t *tracediff.Result, p *tracediff.Parting, pairs []*pai
 		}
 	}
 	return false
+}
+
+// groupsOf returns the number of each peer's group where traces diverged, from 1 on.
+func groupsOf(t *tracediff.Result, p *tracediff.Parting) map[string]int {
+	group := map[string]int{}
+	for i, list := range p.Groups {
+		for _, n := range list {
+			group[t.Traces[n].Name] = i + 1
+		}
+	}
+	return group
 }
 
 // equalAt reports whether the pair is known to be equal at a point.
