@@ -70,18 +70,19 @@ func Program(path string) *exec.Cmd {
 
 // Asking is a process that was asked, and may be asked on.
 type Asking struct {
-	reader Reader
-	limits sandbox.Limits
-	cmd    *exec.Cmd
-	to     *wire
-	in     io.WriteCloser
-	pipe   io.ReadCloser
-	out    *bufio.Reader
-	begun  bool // it has said what holds for it
-	stderr head
-	killed atomic.Pointer[DiedError] // why this process ended it
-	stop   func() bool
-	once   sync.Once
+	reader     Reader
+	limits     sandbox.Limits
+	cmd        *exec.Cmd
+	namespaces uintptr // its own
+	to         *wire
+	in         io.WriteCloser
+	pipe       io.ReadCloser
+	out        *bufio.Reader
+	begun      bool // it has said what holds for it
+	stderr     head
+	killed     atomic.Pointer[DiedError] // why this process ended it
+	stop       func() bool
+	once       sync.Once
 }
 
 // Ask starts a process and has it answer a request. Stdin is read for the path -. When ctx is done the process is asked
@@ -93,12 +94,14 @@ func (r Reader) Ask(ctx context.Context, q *Request, stdin io.Reader) (*Asking, 
 	if process == nil {
 		process = Process
 	}
-	cmd, err := process()
-	if err != nil {
-		return nil, nil, fmt.Errorf("--isolate: this program cannot be started again: %w", err)
-	}
 	p := &Asking{reader: r, limits: q.Rules.Limits}
-	if err := p.start(cmd); err != nil {
+	cmd, err := process()
+	if err == nil && p.start(cmd, namespaces) != nil { // the system may give none
+		if cmd, err = process(); err == nil {
+			err = p.start(cmd, 0)
+		}
+	}
+	if err != nil {
 		return nil, nil, fmt.Errorf("--isolate: this program cannot be started again: %w", err)
 	}
 	p.stop = context.AfterFunc(ctx, func() {
@@ -184,9 +187,10 @@ func (p *Asking) Close() error {
 	return nil
 }
 
-func (p *Asking) start(cmd *exec.Cmd) error {
-	p.cmd = cmd
-	cmd.SysProcAttr = attributes()
+// start starts the process, with namespaces of its own; 0 for none.
+func (p *Asking) start(cmd *exec.Cmd, own uintptr) error {
+	p.cmd, p.namespaces = cmd, own
+	cmd.SysProcAttr = attributes(own)
 	cmd.Stderr = &p.stderr
 	cmd.WaitDelay = grace
 	var err error
@@ -258,6 +262,9 @@ func (p *Asking) hear() (*Answer, error) {
 			var s sandbox.State
 			if err := json.Unmarshal(content, &s); err != nil {
 				return nil, err
+			}
+			if p.namespaces != 0 {
+				s.Holds = append(s.Holds, "namespaces")
 			}
 			if p.reader.State != nil {
 				if err := p.reader.State(s); err != nil {

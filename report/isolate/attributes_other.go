@@ -4,5 +4,7 @@ package isolate
 
 import "syscall"
 
+const namespaces = 0
+
 // attributes are none: the process ends when its standard input does.
-func attributes() *syscall.SysProcAttr { return nil }
+func attributes(uintptr) *syscall.SysProcAttr { return nil }

@@ -333,7 +333,7 @@ func TestState(t *testing.T) {
 	refuse := errors.New("not enough")
 	r := as("answers")
 	r.State = func(s sandbox.State) error {
-		if len(s.Holds)+len(s.Missing) != 4 {
+		if n := len(s.Holds) + len(s.Missing); n != 4 && (n != 5 || s.Holds[len(s.Holds)-1] != "namespaces") {
 			t.Errorf("%+v", s)
 		}
 		return refuse
