@@ -26,8 +26,10 @@ var accepted = []string{
 	"testdata/generals/ring/crcDebug*.txt",
 	"testdata/messages/beaverbuddies-server.log",
 	"cmd/desynctool/testdata/script/statements.txtar",
-	"testdata/orderlog/rejoin.txt", // hashes of ticks, one a line
-	"testdata/trace/zeroad_*.txt",  // two columns
+	"testdata/orderlog/rejoin.txt",  // hashes of ticks, one a line
+	"testdata/trace/zeroad_*.txt",   // two columns
+	"testdata/0ad/*/*/commands.txt", // turns, and hashes on lines of their own
+	"testdata/threads/bevy_ggrs-traces/*.txt",
 }
 
 // TestOtherText: no text of the repository but those that are such logs is taken for one.

@@ -35,7 +35,7 @@ type reader struct {
 	lines   *orderlog.Lines
 	peer    int // that is wanted, by its number in the order of the log; -1 if the log names none
 
-	records *records
+	form    lineForm
 	matched *matched
 	last    int            // the template that fitted last
 	peers   map[string]int // by name
@@ -85,10 +85,10 @@ func newReader(p *Pattern, r io.Reader, name string, peer int) *reader {
 		peers: map[string]int{}, scopes: map[string]string{}, nth: map[int]int{},
 		around: [2]surroundings{{phase: unknown}, {phase: unknown}},
 	}
-	if p.records != nil {
-		out.records = p.records.fork()
+	if p.form != nil {
+		out.form = p.form.fork()
 	}
-	out.plain = p.records == nil && !slices.ContainsFunc(p.templates, isOdd)
+	out.plain = p.form == nil && !slices.ContainsFunc(p.templates, isOdd)
 	return out
 }
 
@@ -171,7 +171,7 @@ func (r *reader) Leading() bool { return r.leads != nil }
 
 // Lead makes others wait. It cannot where a line belongs to several peers or to a longer record.
 func (r *reader) Lead(others []tracediff.Source) bool {
-	if r.peer >= 0 || r.records != nil || !r.straight {
+	if r.peer >= 0 || r.form != nil || !r.straight {
 		return false
 	}
 	for _, s := range others {
@@ -208,7 +208,7 @@ func (r *reader) extend() {
 
 // Pass passes the lines before an offset. Where lines belong to several peers or to one record, all of them are needed.
 func (r *reader) Pass(offset int64) {
-	if r.peer >= 0 || r.records != nil {
+	if r.peer >= 0 || r.form != nil {
 		return
 	}
 	r.lines.Pass(offset)
@@ -239,8 +239,8 @@ func (r *reader) unsettled() uint64 {
 
 // text returns a line as text.
 func (r *reader) text(line []byte) []byte {
-	if line = plain(line); r.records != nil {
-		return r.records.line(line)
+	if line = plain(line); r.form != nil {
+		return r.form.line(line)
 	}
 	return line
 }

@@ -14,6 +14,7 @@ import (
 // which the values that matter come first, each after its name, and then all other words.
 type records struct {
 	json      *notation.Notation // nil for a table
+	lead      bool               // other text precedes a map
 	separator byte
 	names     []string // of the columns of a table
 	paths     []string // of the values that matter
@@ -24,15 +25,21 @@ type records struct {
 }
 
 // fork returns records of the same form for another reader.
-func (r *records) fork() *records {
+func (r *records) fork() lineForm {
 	one := *r
 	one.walk, one.values, one.buffer, one.text = walk{}, make([][]byte, len(r.paths)), nil, nil
 	return &one
 }
 
+// mapBegins is how a map in JSON begins on a line with other text before it.
+var mapBegins = []byte(`{"`)
+
 // each gives the values of a line with their paths, and reports whether the line has the form.
 func (r *records) each(line []byte, do func(path, value []byte)) bool {
 	if r.json != nil {
+		if r.lead {
+			line = bytes.TrimRight(line[max(bytes.Index(line, mapBegins), 0):], " \t")
+		}
 		r.walk = walk{path: r.walk.path[:0], stack: r.walk.stack[:0], do: do}
 		return len(line) > 0 && line[0] == '{' && r.json.Parse(line, &r.walk) == nil
 	}
@@ -90,7 +97,7 @@ func (r *records) learn(lines [][]byte) bool {
 			_, _, whole := integer(value)
 			tick = tick || whole && meaning == vocabulary.Tick
 			switch {
-			case meaning == vocabulary.Player, phaseWord(string(name)) != "":
+			case meaning == vocabulary.Player, isWho(string(name)), phaseWord(string(name)) != "":
 			case whole && (meaning == vocabulary.Tick || meaning == vocabulary.Sum || meaning == vocabulary.WeakSum):
 			case whole && meaning == vocabulary.Other && (len(value) >= 6 || shortTick(string(name))):
 			case len(value) == 0 || string(name) != "phase" && !isScope(string(name)):
@@ -118,7 +125,7 @@ func (r *records) learn(lines [][]byte) bool {
 		switch name := path[strings.LastIndexByte(path, '.')+1:]; {
 		case shortTick(name) || vocabulary.Of(name) == vocabulary.Tick:
 			return "\x00" + path
-		case isScope(name) || vocabulary.Of(name) == vocabulary.Player:
+		case isScope(name) || isWho(name) || vocabulary.Of(name) == vocabulary.Player:
 			return "\x01" + path
 		}
 		return path
@@ -133,11 +140,18 @@ const scopes = " system subsystem scope module component category section part "
 
 func isScope(name string) bool { return strings.Contains(scopes, " "+strings.ToLower(name)+" ") }
 
+// isWho reports whether a member may be a peer, if checksums agree with that.
+func isWho(name string) bool {
+	return strings.Contains(" p id pid who name src source from side host by ", " "+strings.ToLower(name)+" ")
+}
+
 // learnRecords finds records: JSON, a table with a header, or two or three columns of numbers.
-func learnRecords(lines [][]byte, alone bool) (*records, []template) {
+func learnRecords(lines [][]byte, alone bool) (lineForm, []template) {
 	for _, r := range formsOf(lines) {
 		body := lines
-		if r.json == nil && r.names[0] != "t" && r.names[len(r.names)-1] != "t" {
+		if r.lead {
+			body = withMaps(lines)
+		} else if r.json == nil && r.names[0] != "t" && r.names[len(r.names)-1] != "t" {
 			body = lines[1:]
 		}
 		if len(body) == 0 || !r.learn(body) {
@@ -161,10 +175,13 @@ func formsOf(lines [][]byte) (list []*records) {
 	if len(lines) == 0 {
 		return nil
 	}
-	if lines[0][0] == '{' {
+	if lead := lines[0][0] != '{'; !lead || len(withMaps(lines)) >= fewestRows {
 		all := notation.All()
 		i := slices.IndexFunc(all, func(n notation.Notation) bool { return n.Name == "json" })
-		return []*records{{json: &all[i]}}
+		list = append(list, &records{json: &all[i], lead: lead})
+		if !lead {
+			return list
+		}
 	}
 	var cells [maxSlots][]byte
 	for _, separator := range []byte(",;\t|: ") {
@@ -189,6 +206,16 @@ func formsOf(lines [][]byte) (list []*records) {
 		}
 	}
 	return list
+}
+
+// withMaps returns the lines that have a map in JSON after other text.
+func withMaps(lines [][]byte) (out [][]byte) {
+	for _, line := range lines {
+		if bytes.Contains(line, mapBegins) {
+			out = append(out, line)
+		}
+	}
+	return out
 }
 
 // split cuts a line into cells, and returns their number. Blanks and quotes around them are left out.

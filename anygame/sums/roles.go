@@ -139,7 +139,7 @@ func resolve(columns []column, alone bool) (roles, bool) {
 			r.phase, r.phaseOf = i, ""
 		}
 	}
-	r.discriminate(columns)
+	r.discriminate(columns, alone)
 	return r, true
 }
 
@@ -472,7 +472,7 @@ func several(rowsOf [][]int) bool {
 const maxNames = 256
 
 // discriminate finds the column that tells the lines of one tick apart: a peer or a scope.
-func (r *roles) discriminate(columns []column) {
+func (r *roles) discriminate(columns []column, alone bool) {
 	ticks := columns[r.tick].values
 	runs, all := rowsByTick(ticks)
 	again := len(ticks) - len(runs) // lines of the same tick as the one before
@@ -492,6 +492,8 @@ func (r *roles) discriminate(columns []column) {
 		}
 		rank := 0
 		switch meaning := vocabulary.Of(c.name); {
+		case alone && c.word && !slices.ContainsFunc(c.values, func(v []byte) bool { return sideOf(string(v)) == "" }):
+			rank = 4
 		case meaning == vocabulary.Player || c.word && peerWords(c.values):
 			rank = 3
 		case c.word:
@@ -506,8 +508,10 @@ func (r *roles) discriminate(columns []column) {
 	switch {
 	case best < 0:
 		return
-	case bestRank == 3 && r.agree(columns, best, rowsOf):
-		r.peer, r.peerWord = best, columns[best].name
+	case bestRank == 4 || r.agree(columns, best, rowsOf, bestRank == 3):
+		if r.peer = best; bestRank == 3 {
+			r.peerWord = columns[best].name
+		}
 	default:
 		r.scope = best
 		if !columns[best].word {
@@ -539,21 +543,38 @@ func tellsApart(values [][]byte, rowsOf [][]int) bool {
 	return 5*alike <= all
 }
 
-// agree reports whether lines of one tick often have the same checksum, as peers have and parts of a state have not.
-func (r *roles) agree(columns []column, peer int, rowsOf [][]int) bool {
+// agree reports whether lines of one tick often have the same checksum, as peers have and parts of a state have not. If
+// their names are no words for peers, a quarter of the ticks has one that no other tick has.
+func (r *roles) agree(columns []column, peer int, rowsOf [][]int, named bool) bool {
 	sums, peers := columns[r.points[len(r.points)-1].sums[0].slot].values, columns[peer].values
-	equal, all := 0, 0
+	ticks := map[string]int{} // of a checksum
+	for _, rows := range rowsOf {
+		seen := map[string]bool{}
+		for _, row := range rows {
+			if sum := string(sums[row]); !seen[sum] {
+				seen[sum] = true
+				ticks[sum]++
+			}
+		}
+	}
+	equal, own, all := 0, 0, 0
 	for _, rows := range rowsOf {
 		other := slices.IndexFunc(rows, func(row int) bool { return !bytes.Equal(peers[row], peers[rows[0]]) })
 		if other < 0 {
 			continue
 		}
 		all++
-		if bytes.Equal(sums[rows[0]], sums[rows[other]]) {
+		if sum := sums[rows[0]]; bytes.Equal(sum, sums[rows[other]]) {
 			equal++
+			if ticks[string(sum)] == 1 {
+				own++
+			}
 		}
 	}
-	return 10*equal >= all && equal > 0
+	if named {
+		return 10*equal >= all && equal > 0
+	}
+	return 4*own >= all && own > 0
 }
 
 // peerWords reports whether all values are words for peers.

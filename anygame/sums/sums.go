@@ -34,21 +34,27 @@ import (
 
 // Pattern is how the lines of one log are read. It does not change once it is learned.
 type Pattern struct {
-	records   *records // nil for lines of text
+	form      lineForm // nil for lines that are read as they are
 	templates []template
 	peers     bool // some templates name a peer
+}
+
+// lineForm makes the text that templates match out of lines of another form. It belongs to one reader.
+type lineForm interface {
+	fork() lineForm          // for another reader
+	line(line []byte) []byte // valid until the next call, empty if the line has no checksum
 }
 
 // Learn returns the pattern of a log by its beginning, whole lines of up to 1 MiB. It is nil if the text is not such a
 // log. A pattern reads the logs of all peers of a game, as long as one program wrote them.
 func Learn(sample []byte, name string) *Pattern { return learn(sample, false) }
 
-// LearnAlone is Learn for the only log of a session. It is a log of several peers if its lines have the
-// checksums of the peer that writes it and of other peers for one tick: tick=100 local=5f3a91c7 remote=5f3a91c7. It is nil
+// LearnAlone is Learn for the only log of a session. It is a log of several peers if it has the checksums of the peer that
+// writes it and of other peers for one tick, on one line or on several: tick=100 local=5f3a91c7 remote=5f3a91c7. It is nil
 // for other logs.
 func LearnAlone(sample []byte) *Pattern {
 	p := learn(sample, true)
-	if p == nil || !slices.ContainsFunc(p.templates, func(t template) bool { return t.roles.sides != nil }) {
+	if p == nil || !p.peers {
 		return nil
 	}
 	return p
@@ -64,10 +70,13 @@ func learn(sample []byte, alone bool) *Pattern {
 		list = learnText(lines, alone)
 	}
 	if len(list) == 0 {
+		form, list = learnCarried(lines, alone)
+	}
+	if len(list) == 0 {
 		return nil
 	}
 	named := func(t template) bool { return t.roles.peer >= 0 || t.roles.sides != nil }
-	return &Pattern{records: form, templates: list, peers: slices.ContainsFunc(list, named)}
+	return &Pattern{form: form, templates: list, peers: slices.ContainsFunc(list, named)}
 }
 
 // Vague reports whether [Confirm] may remove lines of the pattern.

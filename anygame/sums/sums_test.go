@@ -19,7 +19,7 @@ func read(t testing.TB, log string) (twins, title string) {
 		return "", ""
 	}
 	f := p.Format()
-	if !f.Sniff([]byte(log[:min(len(log), tracediff.SniffLen)])) {
+	if len(log) <= tracediff.SniffLen && !f.Sniff([]byte(log)) {
 		t.Errorf("the format does not know its own log")
 	}
 	peers := []string{""}
@@ -65,6 +65,40 @@ var logs = []struct{ name, log, want, title string }{
 		"Frame 617 checksum: 577090037\nplayer joined\nFrame 618 checksum: 1577090038\nFrame 619 checksum: 77090039\n",
 		"tick=617 sum=577090037\ntick=618 sum=1577090038\ntick=619 sum=77090039\n",
 		`tick is the number at "Frame", checksum is "checksum"`,
+	},
+	{
+		"the checksum is on a later line than its tick",
+		"12:00:01 sim.rs:23 begin frame: 118\n12:00:01 sim.rs:45 frame 118 done\n12:00:01 sum.rs:86 State has checksum C3387452A3C84267\n" +
+			"12:00:02 sim.rs:23 begin frame: 119\n12:00:02 input from peer 2, 16 bytes\n12:00:02 sum.rs:86 State has checksum 8817452A3C842671\n" +
+			"12:00:03 sim.rs:23 begin frame: 120\n12:00:03 sum.rs:86 State has checksum 0017452A3C842671\n",
+		"tick=118 sum=0xc3387452a3c84267\ntick=119 sum=0x8817452a3c842671\ntick=120 sum=0x0017452a3c842671\n",
+		`tick is the number at "frame", checksum is "checksum"`,
+	},
+	{
+		"checksums of files between frames",
+		"frame 1\nframe 2\nloaded a.png checksum 1d2a90f1\nframe 3\nframe 4\nframe 5\nframe 6\nframe 7\nframe 8\nloaded b.png checksum 77aa12ff\n" +
+			"frame 9\nloaded c.png checksum 9f3acc01\n",
+		"", "",
+	},
+	{
+		"checksums of files in one frame",
+		"frame 1\nloaded a.png checksum 1d2a90f1\nloaded b.png checksum 77aa12ff\nframe 2\nloaded c.png checksum 9f3acc01\n",
+		"", "",
+	},
+	{
+		"maps after other text, of two peers",
+		`12:00:01.1 [Info] {"evt":"hash","tick":10,"p":0,"h":"aa01bb02"}` + "\n12:00:01.2 [Info] connected\n" +
+			`12:00:01.2 [Info] {"evt":"hash","tick":10,"p":1,"h":"aa01bb02"}` + "\n" +
+			`12:00:02.1 [Info] {"evt":"hash","tick":20,"p":0,"h":"cc03dd04"}` + "\n" +
+			`12:00:02.2 [Info] {"evt":"hash","tick":20,"p":1,"h":"cc03dd05"}` + "\n" +
+			`12:00:03.1 [Info] {"evt":"hash","tick":30,"p":1,"h":"11111111"}` + "\n" +
+			`12:00:03.2 [Info] {"evt":"hash","tick":30,"p":0,"h":"92222222"}` + "\n",
+		"[peer 0]\ntick=10 sum=0xaa01bb02\ntick=20 sum=0xcc03dd04\ntick=30 sum=0x92222222\n[peer 1]\ntick=10 sum=0xaa01bb02\ntick=20 sum=0xcc03dd05\ntick=30 sum=0x11111111\n", "",
+	},
+	{
+		"control characters",
+		"turn 5 player \x01 crc 0000beef\nturn 5 player d crc 0000beef\nturn 6 player x crc 0000abcd\n",
+		"", "",
 	},
 	{
 		"one line",
@@ -291,6 +325,29 @@ func TestLearn(t *testing.T) {
 				t.Errorf("title %s", title)
 			}
 		})
+	}
+}
+
+// TestLearnAlone: the only log of a session may have the checksums of several peers, by words that mean another peer in
+// each log.
+func TestLearnAlone(t *testing.T) {
+	const line = "[12:00:0%d] %s checksum at frame %d: 0x%08X\n"
+	for _, sides := range [][2]string{{"local", "remote"}, {"my", "peer"}, {"server", "client"}} {
+		var log strings.Builder
+		for i, sum := range []uint32{0xabcdef01, 0x1203ef01, 0x7703ef44} {
+			fmt.Fprintf(&log, line+line, i, sides[0], 480+i, sum, i, sides[1], 480+i, sum+uint32(i/2))
+		}
+		p := sums.LearnAlone([]byte(log.String()))
+		if p == nil || p.Format().Peers == nil {
+			t.Fatalf("%v: not a log of peers", sides)
+		}
+		peers, err := p.Format().Peers(strings.NewReader(log.String()), "log")
+		if diff := cmp.Diff(sides[:], peers); err != nil || diff != "" {
+			t.Errorf("%v: %v", err, diff)
+		}
+	}
+	if p := sums.LearnAlone([]byte(benchmarkLog(10)[:4096])); p != nil {
+		t.Errorf("a log of one peer: %s", p.Title())
 	}
 }
 

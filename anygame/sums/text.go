@@ -126,8 +126,9 @@ type parsed struct {
 	tokens  []token
 	names   []name // of each token that is a number
 	lexicon vocabulary.Lexicon
-	peer    int // the token before the message that names a peer, -1 if there is none
-	main    int // the token at which the part with the tick and checksums begins
+	alone   bool // the log is the only one
+	peer    int  // the token before the message that names a peer, -1 if there is none
+	main    int  // the token at which the part with the tick and checksums begins
 	// first and last are the tokens of that part with the peers around it, and free those in it that are words which
 	// may be others.
 	first, last int
@@ -234,7 +235,10 @@ func (p *parsed) take(line []byte) bool {
 				spare = i
 			}
 			if t.kind == word && first < 0 && front < 0 && p.isPeer(i) {
-				front, p.peer = max(i-1, 0), i
+				for front, p.peer = i-1, i; front > 0 && (p.tokens[front].kind == blank || p.tokens[front].kind == number); {
+					front-- // to what can be looked for
+				}
+				front = max(front, 0)
 			}
 			continue
 		}
@@ -315,7 +319,7 @@ func goesOn(line []byte, end int) bool {
 func learnText(lines [][]byte, alone bool) []template {
 	groups := map[string]*group{}
 	var list []*group
-	var p parsed
+	p := parsed{alone: alone}
 	var key []byte
 	known := map[uint64]*group{} // of lines by their shapes, nil for those that have none
 	for _, line := range lines {
@@ -355,13 +359,16 @@ func learnText(lines [][]byte, alone bool) []template {
 	return accept(list, len(lines), alone)
 }
 
-// isPeer reports whether a word names a peer before a message, as in "[client2] tick 5". It makes one token of its
-// digits.
+// isPeer reports whether a word names a peer before a message, as in "[client2] tick 5", or in the only log as in "remote
+// hash of tick 5". It makes one token of its digits.
 func (p *parsed) isPeer(i int) bool {
 	next := i + 1
 	digits := next < len(p.tokens) && p.tokens[next].kind == number && p.tokens[next].from == p.tokens[i].to
 	if digits {
 		next++
+	}
+	if p.alone && sideOf(p.text(i)) != "" && next < len(p.tokens) && p.tokens[next].kind == blank {
+		return true
 	}
 	if i > 0 && p.tokens[i-1].kind != literal || !peerWord(p.text(i)) || next == len(p.tokens) {
 		return false
@@ -382,9 +389,11 @@ func (p *parsed) key(to []byte) []byte {
 		t := &p.tokens[i]
 		switch {
 		case t.kind == number:
-			to = append(to, 0)
+			to = append(to, 0, 1)
 		case p.free[i]:
-			to = append(to, 1)
+			to = append(to, 0, 2)
+		case p.line[t.from] == 0: // no sign of these
+			to = append(to, 0, 0)
 		case t.kind == blank:
 			if !p.mute(i) {
 				to = append(to, ' ')
@@ -424,7 +433,7 @@ func (p *parsed) mayVary(i int) bool {
 	if p.meaning(i) == vocabulary.Other {
 		return !p.filler(i)
 	}
-	if i == 0 || p.tokens[i-1].kind == word {
+	if i == 0 || p.tokens[i-1].kind == word || p.peer >= 0 && i == p.peer+2 {
 		return false
 	}
 	before := p.wordBefore(i)
