@@ -42,7 +42,7 @@ func (m *message) findNames() {
 			for ; k >= i; k-- {
 				m.used[k] = true
 			}
-		case n.kind == mark && (n.text == `"` || n.text == "'") && k+1 < len(m.units):
+		case n.kind == mark && (n.text == `"` || n.text == "'") && n.start > u.end && k+1 < len(m.units):
 			if end := strings.Index(m.text[n.end:], n.text); end > 0 && end < 64 {
 				to := k + 1
 				for to < len(m.units) && m.units[to].start < n.end+end {

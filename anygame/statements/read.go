@@ -2,6 +2,8 @@ package statements
 
 import (
 	"bytes"
+	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/desynctool/desynctool/tracediff"
@@ -22,14 +24,16 @@ type statement struct {
 
 // message is a line that is read.
 type message struct {
-	head  string // its lead
-	text  string // without it
-	units []unit
-	lead  lead
-	used  []bool // of units: it is part of a tick, or of the name of a peer
-	ticks []tickAt
-	above *tickAt // of the line before, which begins with it
-	named []named // peers by number or name, with their places
+	head   string // its lead
+	text   string // without it
+	units  []unit
+	lead   lead
+	used   []bool // of units: it is part of a tick, or of the name of a peer
+	ticks  []tickAt
+	above  *tickAt  // of the line before, which begins with it
+	before []string // the lines before, if they may belong to it
+	member string   // that values belong to, see byMember
+	named  []named  // peers by number or name, with their places
 }
 
 // tickAt is a tick where a text names it.
@@ -47,7 +51,7 @@ type trigger struct {
 	noun     bool // a weak one has a noun
 }
 
-// readBlock reads the statements in a line, between the previous line and the rest of the text. Used is how many bytes
+// readBlock reads the statements in a line, between the text before it and the rest of the text. Used is how many bytes
 // of the rest belong to the last statement. Dull reports that no line of this shape is a statement, see textsearch.Shape.
 func readBlock(previous, first, rest []byte) (found []*statement, used int, dull bool) {
 	lines := plain(first)
@@ -73,10 +77,10 @@ func readBlock(previous, first, rest []byte) (found []*statement, used int, dull
 		if ends == nil {
 			lines, ends = following(lines, rest)
 		}
-		if last := plain(previous); i > 0 {
+		if m.before = linesAbove(previous); i > 0 {
 			m.heading(lines[i-1])
-		} else {
-			m.heading(last[len(last)-1])
+		} else if n := len(m.before); n > 0 {
+			m.heading(m.before[n-1])
 		}
 		s, n := m.state(t, lines[i+1:])
 		if s == nil {
@@ -88,6 +92,17 @@ func readBlock(previous, first, rest []byte) (found []*statement, used int, dull
 		}
 	}
 	return found, used, dull
+}
+
+// linesAbove returns the last lines of a text, from the first whole one on.
+func linesAbove(text []byte) (list []string) {
+	for n := 0; n < maxContext && len(text) > 0; n++ {
+		at := bytes.LastIndexByte(text, '\n')
+		list = append(list, plain(text[at+1:])...)
+		text = text[:max(at, 0)]
+	}
+	slices.Reverse(list)
+	return list
 }
 
 // following adds the lines of the rest that may belong to a statement.
@@ -156,7 +171,7 @@ func (m *message) state(t trigger, next []string) (s *statement, n int) {
 	s = &statement{text: m.text}
 	s.tick, s.tickWord = m.tickNear(t, whole)
 	if s.values, s.by = m.values(whole.from, whole.to); len(s.values) > 0 {
-		s.of = m.thing()
+		s.of = cmp.Or(m.member, m.thing())
 	}
 	if s.tickWord == "" && m.above != nil {
 		s.tick, s.tickWord = m.above.number, m.above.word
@@ -164,6 +179,11 @@ func (m *message) state(t trigger, next []string) (s *statement, n int) {
 	parts := []string{m.text}
 	if len(s.values) == 0 || s.tickWord == "" {
 		n = m.follow(s, t, next, &parts)
+	}
+	if len(s.values) == 0 && s.tickWord != "" {
+		var k int
+		s.values, k = m.asserted(next)
+		n = max(n, k)
 	}
 	if in := t.to < len(m.units) && m.units[t.to].joined || m.units[t.from].joined; !in && (prose == 0 || m.lead.program) {
 		s.peers = m.accused(s, t, whole)

@@ -142,19 +142,25 @@ func (s *Scanner) read(f *finder, line *textsearch.Line, start, from, at, base i
 	to := start + len(first)
 	dull := false
 	var found []*statement
+	var above []byte
+	if start > 0 {
+		above = s.w.Buf[max(0, start-before) : start-1]
+	}
+	rest := text[min(len(text), at-start+end+1):]
 	if from <= start && f.onlyPeers(first, to-base) && !hasSums(first, true) {
 		dull = true
+	} else if isCompared(first) {
+		if one, used := readAssertion(above, first, rest); one != nil {
+			found, to = append(found, one), to+used
+		} else if isPromising(first, !s.pairs.equal) {
+			found, used, _ = readBlock(above, first, rest)
+			to += used
+		}
 	} else if !isPromising(first, !s.pairs.equal) {
 		dull = !s.pairs.equal || !isPromising(first, true) // neither its words nor its sums, whatever they are
 	} else {
-		rest := text[min(len(text), at-start+end+1):]
-		var previous []byte
-		if start > 0 {
-			previous = s.w.Buf[max(0, start-before) : start-1]
-			previous = previous[bytes.LastIndexByte(previous, '\n')+1:]
-		}
 		used := 0
-		if found, used, dull = readBlock(previous, first, rest); len(found) > 0 {
+		if found, used, dull = readBlock(above, first, rest); len(found) > 0 {
 			to += used
 		}
 	}

@@ -145,6 +145,18 @@ func TestSaid(t *testing.T) {
 		{"thread 'main' panicked at tests/replay.rs:61:5:\nassertion `left == right` failed: state hash differs at tick 77\n  left: 8116928441702991452\n right: 3308174512293300871",
 			"2 tick 77 left=8116928441702991452 right=3308174512293300871"},
 		{"assertion `left == right` failed\n  left: 5\n right: 6", ""},
+		{">       assert h1 == h2, f\"tick {t}: state hash differs\"\nE       AssertionError: tick 412: state hash differs\nE       assert '9f3acc01' == '9f3acc02'\nE         - 9f3acc02",
+			"2 tick 412 one side=9f3acc01 the other side=9f3acc02"},
+		{"    Error:        Not equal:\n                  expected: 0x9f3acc01\n                  actual  : uint32(0x9f3acc02)\n    Test:         TestReplay\n    Messages:     checksum at tick 300",
+			"2 tick 300 expected=0x9f3acc01 actual=0x9f3acc02"},
+		{"Expected equality of these values:\n  a.checksum(tick)\n    Which is: 2671430657\n  b.checksum(tick)\n    Which is: 2671430658\ndesync in tick 88",
+			"6 tick 88 one side=2671430657 the other side=2671430658"},
+		{"  x lockstep\n\n    Expected: \"c0ffee11\"\n    Received: \"c0ffee12\"\n\n    hash mismatch after frame 240", "3 frame 240 expected=c0ffee11 actual=c0ffee12"},
+		{"  Hash differs at tick 40\n  Expected: 2671430657\n  But was:  2671430658", "1 tick 40 expected=2671430657 actual=2671430658"},
+		{"12:01:22.120  Desync: server says position (10.00, 5.00, 3.21) client says (10.00, 5.00, 3.42) at step 992  -  Server",
+			"1 step 992 server=(10.00, 5.00, 3.21) client=(10.00, 5.00, 3.42)"},
+		{"Simulation diverged between run A and run B after 18231 ticks; first different entity id=44 (Sheep), A.pos=(12,7) B.pos=(12,8)", "1 tick 18231 pos: A=(12,7) B=(12,8)"},
+		{`<desync tick="5120"><peer name="host" sum="aa11bb22"/><peer name="kim" sum="aa11bb23"/></desync>`, "1 tick 5120 host=aa11bb22 kim=aa11bb23"},
 		{"Sim: Checksum error in frame 540.\nActor 1: 9223812093812093\nActor 2: 9223812093812094", "1 frame 540 Actor 1=9223812093812093 Actor 2=9223812093812094"},
 		{"Turn 88: my state hash = 5f01ac33; hashes of others: {\"ada\":\"5f01ac33\",\"bob\":\"77a0be12\"} => DESYNC", "1 turn 88 ada=5f01ac33 bob=77a0be12"},
 		{`{"level":"error","msg":"state checksum mismatch","tick":9120,"want":"c0a8","got":"c0a9"}`, "1 tick 9120 expected=c0a8 actual=c0a9"},
@@ -189,6 +201,9 @@ func TestSaid(t *testing.T) {
 // TestUnsaid reads texts that have a word for a desync and report none, or one of data of another kind.
 func TestUnsaid(t *testing.T) {
 	for _, text := range []string{
+		"Expected: 2671430657\nReceived: 2671430658\nfile a.zip has another checksum at step 5", "Expected: 26714306\nReceived: 26714307\nin tick 5",
+		`<title>What is a desync?</title>`, `<map tick="5"><file name="a.png" hash="aa11bb22"/><file name="b.png" hash="aa11bb23"/></map>`,
+		"tick 5 checksum\nExpected: 26714306\nReceived: 26714306",
 		"", "we got desyncs since 1.2", "no desync at tick 5", "desync check passed at tick 7", "0 desyncs", "desyncs: 0", "desync: 3", "checksums match at tick 4",
 		"version mismatch: 1.2 != 1.3", "protocol version mismatch: 12 != 13", "map checksum mismatch: 1234abcd != 5678abcd", "checksum mismatch in mods.zip: 1234abcd != 5678abcd",
 		"- Fixed a desync at turn 5", "Fix out of sync in frame 0 of replays", "Is it out of sync at turn 5?", "desync_log.txt", "/var/log/desync/frame 5", "saved desync-report-2022-08-02.zip",

@@ -23,7 +23,7 @@ func plain(line []byte) []string {
 	}
 	text := strings.ToValidUTF8(string(line), "\uFFFD")
 	if strings.IndexByte(text, '<') >= 0 {
-		text = untagged(text)
+		text = untagged(elements(text))
 	}
 	if strings.IndexByte(text, '&') >= 0 {
 		text = html.UnescapeString(text)
@@ -54,6 +54,35 @@ func uncoloured(line []byte) []byte {
 		}
 	}
 	return out
+}
+
+// elements returns the attributes of elements in XML as text, if all of a line but its lead are elements, and one attribute is a
+// tick: <desync tick="5120"><peer name="host" sum="aa11"/></desync> is desync tick="5120" ; peer name="host" sum="aa11".
+func elements(text string) string {
+	lead, rest, _ := strings.Cut(text, "<")
+	var out []string
+	tick := false
+	for rest != "" {
+		tag, after, closed := strings.Cut(rest, ">")
+		if !closed {
+			return text
+		}
+		if tag = strings.TrimSuffix(tag, "/"); tag != "" && tag[0] != '/' {
+			out = append(out, tag)
+		}
+		for _, field := range strings.Fields(tag) {
+			name, _, ok := strings.Cut(field, `="`)
+			tick = tick || ok && tickWords()[strings.ToLower(name)] != ""
+		}
+		if after = strings.TrimLeft(after, " "); after != "" && after[0] != '<' {
+			return text
+		}
+		rest = strings.TrimPrefix(after, "<")
+	}
+	if !tick {
+		return text
+	}
+	return lead + strings.Join(out, " ; ")
 }
 
 // untagged takes tags of HTML away. What only looks like one, such as a name between angle brackets, remains.
@@ -111,6 +140,8 @@ func unquoted(line string) string {
 		switch {
 		case line == "":
 			return ""
+		case strings.HasPrefix(line, "E   "): // of pytest
+			n = 1
 		case line[0] == '#':
 			n = len(line) - len(strings.TrimLeft(line, "#"))
 			if n < len(line) && line[n] != ' ' {

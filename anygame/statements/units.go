@@ -46,6 +46,10 @@ func split(text string) (out []unit) {
 				out = token(out, text, i, end)
 			}
 			i = end
+		case c == '(' && vectorEnd(text, i) > 0:
+			end := vectorEnd(text, i)
+			out = append(out, unit{kind: value, text: text[i:end], start: i, end: end})
+			i = end
 		default:
 			n := 1
 			for _, op := range []string{"!==", "!=", "===", "==", "<>", "=>", "->", "&&", "||", "::", "--", "//"} {
@@ -80,6 +84,30 @@ func listEnd(text string, i int) int {
 	}
 	return end
 }
+
+// vectorEnd returns where the components of a vector end that begins at a parenthesis: (10.00, 5.00, 3.21). It is 0 if there is
+// none: whole numbers are one only after a name, pos=(12,7).
+func vectorEnd(text string, i int) int {
+	length := strings.IndexByte(text[i:min(len(text), i+maxVector)], ')')
+	if length < 0 {
+		return 0
+	}
+	parts := strings.Split(text[i+1:i+length], ",")
+	whole := true
+	for _, part := range parts {
+		if part = strings.TrimLeft(strings.TrimSpace(part), "+-"); part == "" || strings.Trim(part, "0123456789.") != "" || part[0] == '.' {
+			return 0
+		}
+		whole = whole && digitsOnly(part)
+	}
+	if len(parts) < 2 || len(parts) > 4 || whole && (i == 0 || text[i-1] != '=') {
+		return 0
+	}
+	return i + length + 1
+}
+
+// maxVector is how many bytes a vector has at most.
+const maxVector = 96
 
 // fewestBytes is how many bytes between blanks are a checksum.
 const fewestBytes = 4

@@ -40,6 +40,14 @@ func (m *message) values(from, to int) (out []tracediff.ClaimedValue, by string)
 	if out = m.byIndex(); out != nil {
 		return out, ""
 	}
+	if out = m.byMember(list); out != nil {
+		return out, ""
+	}
+	if !m.has(stored | elsewhere) {
+		if out = m.byKeys(); out != nil {
+			return out, ""
+		}
+	}
 	if out, by = byRole(list); out != nil {
 		return out, by
 	}
@@ -112,6 +120,27 @@ func (m *message) byMap(list []stated) []tracediff.ClaimedValue {
 		of = append(of, v)
 	}
 	out, _ := byName(of, false)
+	return out
+}
+
+// byMember returns the values of one member of two things or more: A.pos=(12,7) B.pos=(12,8).
+func (m *message) byMember(list []stated) []tracediff.ClaimedValue {
+	var of []stated
+	for _, v := range list {
+		if v.at < 2 || m.units[v.at-1].text != "=" || m.units[v.at-2].kind != other {
+			continue
+		}
+		thing, member, ok := strings.Cut(m.units[v.at-2].text, ".")
+		if !ok || m.member != "" && m.member != member {
+			continue
+		}
+		v.name, m.member = thing, member
+		of = append(of, v)
+	}
+	out, _ := byName(of, true)
+	if out == nil {
+		m.member = ""
+	}
 	return out
 }
 

@@ -218,7 +218,7 @@ var known = sync.OnceValue(func() *book {
 			"no longer in sync", "sync check|test failed|failure", "syncerror",
 			"consistency failure|error|violation", "consistency check failed", "inconsistency detected|found",
 			"determinism|nondeterminism|indeterminism failure|error|violation|detected|broken|mismatch",
-			"determinism check failed",
+			"determinism check failed", "simulation|simulations|sim|sims|world|worlds|lockstep|replay|replays diverged|diverges",
 			"non determinism detected", "checklist mismatch", "rng|prng|rand mismatch",
 			"random seed|state|number mismatch",
 		),
