@@ -30,6 +30,9 @@ func sniffIndented(head []byte, whole bool) bool {
 	if p.nested >= p.pairs {
 		perNumber = 4
 	}
+	if 2*p.busy >= p.pairs && sniffTextRows(head, true) { // unit 7: hp 41, at (3, 4), idle
+		return false
+	}
 	return p.pairs >= 3 && 2*p.pairs >= p.lines && 20*p.faults < p.lines && perNumber*p.numbers >= p.pairs && 4*p.nested >= p.pairs && p.series < p.pairs
 }
 
@@ -40,6 +43,7 @@ type indentedParser struct {
 	path  []step
 
 	lines, pairs, numbers, nested, faults int
+	busy                                  int // pairs with words and numbers for a value
 	series                                int // lines with a name, a number and nothing else before their value
 }
 
@@ -147,6 +151,8 @@ func (p *indentedParser) line(line []byte, indent, at int, more bool) bool {
 		p.pairs++
 		if isNumeric(value) || fields > 0 {
 			p.numbers++
+		} else if bytes.ContainsAny(value, " \t") && bytes.ContainsAny(value, "0123456789") {
+			p.busy++
 		}
 	}
 	if last := len(p.path) - 1; pair && !more {
@@ -234,11 +240,16 @@ func fieldsAt(line []byte) int {
 	return begin
 }
 
-// nextField returns the text up to the next blank, without a comma at its end, and what is left.
+// nextField returns the text up to the next blank outside brackets, without a comma at its end, and what is left.
 func nextField(line []byte) (field, rest []byte) {
-	n := bytes.IndexAny(line, " \t")
-	if n < 0 {
-		n = len(line)
+	n, open := 0, 0
+	for ; n < len(line) && (open > 0 || line[n] != ' ' && line[n] != '\t'); n++ {
+		switch line[n] {
+		case '(', '[':
+			open++
+		case ')', ']':
+			open--
+		}
 	}
 	return bytes.TrimRight(line[:n], ",;"), bytes.TrimLeft(line[n:], " \t")
 }

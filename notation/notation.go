@@ -79,6 +79,9 @@ type Notation struct {
 	// Lines means that any line may be the last, so that only a line that does not end shows that a text is cut.
 	Lines bool
 
+	// Loose means that logs and orders may have the same form: what they are comes first.
+	Loose bool
+
 	// Sniff reports whether a text begins like one in this notation. Whole means that head is all of it. It is strict:
 	// prose and logs are not in any notation.
 	Sniff func(head []byte, whole bool) bool
@@ -150,6 +153,7 @@ func All() []Notation {
 		columnsNotation(),
 		indentedNotation(),
 		iniNotation(),
+		rowsNotation(),
 		msgpackNotation(),
 		cborNotation(),
 	}
@@ -160,13 +164,20 @@ func All() []Notation {
 func Of(name string, head []byte, whole bool) *Notation {
 	list := All()
 	torn := whole && !bytes.HasSuffix(head, []byte("\n"))
+	fits := func(n *Notation) bool { return n.Sniff(head, whole) || torn && n.Sniff(head, false) }
+	loose := -1
 	for i := range list {
-		if list[i].Sniff(head, whole) || torn && list[i].Sniff(head, false) {
+		if list[i].Loose {
+			loose = i
+		} else if fits(&list[i]) {
 			return &list[i]
 		}
 	}
 	if i := slices.IndexFunc(list, func(n Notation) bool { return n.Name == "csv" }); list[i].named(name) && namedCSV(head, whole) {
 		return &list[i]
+	}
+	if fits(&list[loose]) {
+		return &list[loose]
 	}
 	return nil
 }

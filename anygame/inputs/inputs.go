@@ -47,7 +47,7 @@ type names struct{ tick, player, kind string }
 // Learn returns the pattern of a file by its beginning, whole lines of up to 1 MiB. It is nil if the file holds no
 // orders.
 func Learn(sample []byte, name string) *Pattern {
-	if n := notation.Of(name, sample, len(sample) < sampleLen); n != nil {
+	if n := notation.Of(name, sample, len(sample) < sampleLen); n != nil && !n.Loose {
 		return learnDocument(sample, n)
 	}
 	if bytes.IndexByte(sample[:min(len(sample), 4096)], 0) >= 0 {

@@ -14,8 +14,11 @@ import (
 //	Received: "c0ffee12"                E   assert '9f3acc01' == '9f3acc02'
 //	hash mismatch after frame 240
 
-// labels are the beginnings of such lines in lower case, with the side that the value belongs to.
-var labels = []struct{ begin, side string }{
+// label is the beginning of such a line in lower case, and the side that the value belongs to.
+type label struct{ begin, side string }
+
+// labels are those that frameworks write.
+var labels = [...]label{
 	{"expected value", "expected"}, {"expected", "expected"}, {"want", "expected"},
 	{"actual value", "actual"}, {"actual", "actual"}, {"received", "actual"}, {"got", "actual"}, {"but was", "actual"}, {"which is", ""},
 }
@@ -101,9 +104,16 @@ func (m *message) asserted(next []string) (values []tracediff.ClaimedValue, n in
 	return values, 0
 }
 
-// isCompared reports whether a line has one of two values of an assertion.
+// isCompared reports whether a line has one of two values of an assertion, or both.
 func isCompared(line []byte) bool {
-	return len(line) < maxCompared && bytes.ContainsAny(line, ":=") && len(comparedIn(string(line)).values) > 0
+	if len(line) > maxCompared {
+		return false
+	}
+	begin := bytes.TrimLeft(bytes.TrimPrefix(line, []byte("E ")), " \t>|")
+	labelled := func(l label) bool {
+		return len(begin) > len(l.begin) && bytes.EqualFold(begin[:len(l.begin)], []byte(l.begin))
+	}
+	return slices.ContainsFunc(labels[:], labelled) && len(comparedIn(string(line)).values) > 0
 }
 
 // maxCompared is how many bytes a line of an assertion has at most.

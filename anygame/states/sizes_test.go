@@ -173,6 +173,12 @@ var writers = map[string]func(s plainState) string{
 			return fmt.Sprintf("u%s:\n%s\n", letters(u.id), u.pairs("  %s: %d", "\n"))
 		})
 	},
+	"rows": func(s plainState) string {
+		return fmt.Sprintf("tick %d\n", s.tick) + s.each("", func(_ int, u plainUnit) string { return fmt.Sprintf("unit %d %s\n", u.id, u.pairs("%s %d", " ")) })
+	},
+	"rows in brackets": func(s plainState) string {
+		return fmt.Sprintf("=== tick %d ===\n", s.tick) + s.each("", func(_ int, u plainUnit) string { return fmt.Sprintf("[%d] Unit (%s)\n", u.id, u.pairs("%s %d", ", ")) })
+	},
 	"msgpack": func(s plainState) string {
 		head := func(fix, long byte, n int) string {
 			if n < 16 {

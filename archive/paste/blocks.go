@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/desynctool/desynctool/internal/lazyregexp"
 )
 
 // PostLen is how many bytes a text has at most in which blocks are looked for.
@@ -20,6 +22,7 @@ func HasFences(text []byte) bool {
 // block is a part of a post that is set apart: between fences, indented, a table, or a paragraph.
 type block struct {
 	label  string // the short line before it
+	tick   string // the number of the tick in it
 	set    bool   // between fences, or a table
 	plain  bool   // a paragraph
 	text   []byte
@@ -40,7 +43,7 @@ func (p *peeler) blocks() {
 	}
 	var found, states []block
 	for _, b := range split(p.text) {
-		if b.set && p.known.State != nil {
+		if (b.set || b.tick != "" && !b.plain) && p.known.State != nil {
 			if b.fields = p.known.State(b.text); len(b.fields) > 0 {
 				states = append(states, b)
 			}
@@ -68,12 +71,17 @@ func (p *peeler) blocks() {
 
 // machines takes each block as the file of another machine.
 func (p *peeler) machines(list []block) {
+	ticked := !slices.ContainsFunc(list, func(b block) bool { return b.tick == "" })
 	for i, b := range list {
 		folder := b.label
 		if folder == "" {
 			folder = fmt.Sprintf("post%d", i+1)
 		}
-		p.files = append(p.files, File{Folder: folder, Name: "paste.txt", Text: b.text})
+		name := "paste.txt"
+		if ticked {
+			name = "state_" + b.tick + ".txt"
+		}
+		p.files = append(p.files, File{Folder: folder, Name: name, Text: b.text})
 	}
 }
 
@@ -125,10 +133,10 @@ func inCommon(list []block) bool {
 // split returns the blocks of a text.
 func split(text []byte) (list []block) {
 	ls := &lines{text: text}
-	label := ""
+	label, tick := "", ""
 	add := func(set, plain bool, lines [][]byte) {
-		list = append(list, block{label: label, set: set, plain: plain, text: append(bytes.Join(dedent(lines), []byte{'\n'}), '\n')})
-		label = ""
+		list = append(list, block{label: label, tick: tick, set: set, plain: plain, text: append(bytes.Join(dedent(lines), []byte{'\n'}), '\n')})
+		label, tick = "", ""
 	}
 	for !ls.ended() {
 		if f := opens(ls); f != nil {
@@ -159,7 +167,7 @@ func split(text []byte) (list []block) {
 			run = append(run, ls.next())
 		}
 		if kind == proseLine && isLabel(run[0]) {
-			label = named(run[0])
+			label, tick = named(run[0]) // states of ticks have these in their names
 			run = run[1:]
 		}
 		if len(run) > 0 {
@@ -233,18 +241,24 @@ func isLabel(line []byte) bool {
 }
 
 // about are words of labels that do not name a machine.
-var about = []string{"and", "log", "logs", "logfile", "output", "console", "trace", "the", "my", "here", "is", "from", "on", "of", "file", "wrote", "got", "this", "by"}
+var about = []string{"and", "log", "logs", "logfile", "output", "console", "trace", "the", "my", "here", "is", "from", "on", "of", "file", "wrote", "got", "this", "by", "both"}
 
-// named returns the name of a machine in a label: "Client (Tom)" of "**Client log (Tom):**".
-func named(label []byte) string {
+// tickNamed finds the tick that a label names.
+var tickNamed = lazyregexp.New(`(?i)[,;]?\s*\b(?:(?:at|in|of|on|for)\s+)?(?:tick|frame|turn|step)\s*[#=:]?\s*(\d{1,18})\b`)
+
+// named returns the name of a machine in a label, "Client (Tom)" of "**Client log (Tom), tick 512:**", and the tick.
+func named(label []byte) (name, tick string) {
 	text := strings.Trim(string(label), " \t#*_:`")
+	if m := tickNamed.FindStringSubmatch(text); m != nil {
+		text, tick = strings.Trim(strings.Replace(text, m[0], "", 1), " ,;:"), m[1]
+	}
 	var kept []string
 	for _, word := range strings.Fields(text) {
 		if !slices.Contains(about, strings.ToLower(strings.Trim(word, "':,"))) {
 			kept = append(kept, word)
 		}
 	}
-	name := strings.Join(kept, " ")
+	name = strings.Join(kept, " ")
 	if name == "" {
 		name = text
 	}
@@ -255,7 +269,7 @@ func named(label []byte) string {
 		return r
 	}, name)
 	if name = strings.TrimLeft(name, ". "); name == "" {
-		return "post"
+		return "post", tick
 	}
-	return name
+	return name, tick
 }

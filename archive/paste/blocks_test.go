@@ -84,16 +84,36 @@ func TestBlocks(t *testing.T) {
 	}
 }
 
+// TestLabelTicks: states below labels with ticks are files of these ticks.
+func TestLabelTicks(t *testing.T) {
+	for text, want := range map[string][]string{
+		"host at tick 512:\n  hp=41\nGuest (Tom), frame #512:\n  hp=40\n":                    {"host/state_512.txt", "Guest (Tom)/state_512.txt"},
+		"host at tick 512:\n```\nhp=41\n```\n\nhere is the one of guest:\n```\nhp=40\n```\n": {"host/paste.txt", "one guest/paste.txt"},
+		"host:\n  hp=41\nguest:\n  hp=40\n":                                                  nil,
+	} {
+		p, err := Peel([]byte(text), anyGame)
+		var got []string
+		if p != nil {
+			for _, f := range p.Files {
+				got = append(got, f.Folder+"/"+f.Name)
+			}
+		}
+		if !slices.Equal(got, want) || (err == nil) != (want != nil) {
+			t.Errorf("%q: %q, want %q, %v", text, got, want, err)
+		}
+	}
+}
+
 // TestLabelNames makes names of folders of any labels.
 func TestLabelNames(t *testing.T) {
 	for label, want := range map[string]string{
 		"**Client log (Tom):**": "Client (Tom)", "### Host": "Host", "../../etc:": "_.._etc", "log:": "log", "Bob's log:": "Bob's", "\x1b[31mRed\x00:": "_[31mRed_", "...:": "post",
 	} {
-		if got := named([]byte(label)); got != want {
+		if got, _ := named([]byte(label)); got != want {
 			t.Errorf("%q: %q, want %q", label, got, want)
 		}
 	}
-	if long := named([]byte(strings.Repeat("ä", 29) + ":")); len(long) > maxLabel {
+	if long, _ := named([]byte(strings.Repeat("ä", 29) + ":")); len(long) > maxLabel {
 		t.Error(long)
 	}
 }

@@ -228,7 +228,7 @@ func (p *peeler) search(begin func(ls *lines, fenced *fence) (bool, error)) erro
 			}
 		}
 		if line := ls.peek(); in == nil && isLabel(line) {
-			p.label = named(line)
+			p.label, _ = named(line)
 		}
 		shape := ls.shape()
 		if vain[shape] < maxTries {

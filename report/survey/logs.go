@@ -147,7 +147,7 @@ func (s *Survey) alone(l *log) {
 }
 
 // lineNotations are the notations that lines of a log may resemble.
-var lineNotations = []string{"paths", "columns", "indented", "ini"}
+var lineNotations = []string{"paths", "columns", "indented", "ini", "rows"}
 
 // describedLog returns the format of a log in which a pattern of the page finds a line, and of one of the logs of a
 // page with patterns of checkpoints; nil for others.

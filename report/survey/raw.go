@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/desynctool/desynctool/anygame/states"
+	"github.com/desynctool/desynctool/anygame/vocabulary"
 	"github.com/desynctool/desynctool/engines/engine/description"
 	"github.com/desynctool/desynctool/notation"
 	"github.com/desynctool/desynctool/snapshot"
@@ -57,6 +58,19 @@ var media = []string{
 func (g *group) namesMemory() bool {
 	return !g.medium && (slices.Contains([]string{".bin", ".dat", ".raw", ".mem", ".ram", ".dump", ".dmp", ".state"}, strings.ToLower(filepath.Ext(g.shape))) ||
 		slices.ContainsFunc(g.words(g.bases[0]), states.NamesState))
+}
+
+// isOther reports whether text in a loose notation is no state: it has no tick, or its name is not one for states of ticks.
+func (g *group) isOther() bool {
+	if !g.notation.Loose || g.given || g.kind != description.Undescribed {
+		return false
+	}
+	words := g.words(g.bases[0])
+	if slices.ContainsFunc(words, func(w string) bool { return slices.Contains(vocabulary.Parts(w), "log") }) {
+		return true
+	}
+	ticked := slices.ContainsFunc(words, func(w string) bool { return vocabulary.Of(w) == vocabulary.Tick })
+	return !g.showsTicks() && !(g.tick >= 0 && (ticked || g.namesMemory()))
 }
 
 // rawState returns the state that consists of the words of a file, by their offsets. The remaining bytes of the last

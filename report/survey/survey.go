@@ -287,6 +287,7 @@ func (s *Survey) learn() {
 	}
 	s.missing()
 	s.name()
+	s.order = slices.DeleteFunc(s.order, (*group).isOther)
 	s.findNoise(left)
 }
 

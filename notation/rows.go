@@ -1,0 +1,281 @@
+package notation
+
+import (
+	"bytes"
+	"slices"
+	"strconv"
+)
+
+// rowsNotation is lines of words and values in whatever order a game prints them, each for one thing:
+//
+//	Unit 7: hp=41 pos=(1033, 220) state=Idle
+//	[8] Unit (hp 12, pos 1000/210) Move
+//	gold 500
+//
+// The first word is the kind of the thing, and the first number its id. The word before a value is its name: further
+// values of one name have a number, pos#2. Other words of a line are its text. A line with one word and one value is a member,
+// if no other line has the word. Lines that are indented more belong to the one before.
+func rowsNotation() Notation {
+	return Notation{Name: "rows", Title: "lines of words and values", Extensions: []string{".txt", ".log", ".dump", ".state"},
+		Lines: true, Loose: true, Sniff: sniffTextRows, Parse: func(text []byte, to Sink) error {
+			p := rowsParser{text: text, document: document{to: to}}
+			p.run()
+			return nil
+		}}
+}
+
+// sniffTextRows reports whether nearly all lines are values with names, and few kinds of lines or no other words: a log has many
+// other words, and a time before them.
+func sniffTextRows(head []byte, whole bool) bool {
+	const most = 8 << 10 // bytes that are looked at
+	if len(head) > most {
+		head, whole = head[:most], false
+	}
+	if !whole {
+		head = head[:bytes.LastIndexByte(head, '\n')+1]
+	}
+	if bytes.IndexByte(head, 0) >= 0 {
+		return false
+	}
+	p := rowsParser{text: head, document: document{to: discard{}}}
+	p.run()
+	few := p.lines < 8 && len(p.kinds) < p.lines
+	return p.lines >= 2 && 10*p.fits >= 9*p.lines && 4*p.wide >= p.rows && p.wide > 0 && 3*p.spare <= p.values && (few || 2*len(p.kinds) <= p.lines || 8*p.spare <= p.values)
+}
+
+type rowsParser struct {
+	document
+	text   []byte
+	single map[string]int // lines with one word and one value, by the word
+	outer  []outerLine
+	row    row
+
+	lines, fits   int             // lines, and those with a value
+	rows, wide    int             // lines that are no member, and those with several values
+	values, spare int             // values with names, and words that are none
+	kinds         map[string]bool // of rows, by their names
+}
+
+// row is one line.
+type row struct {
+	kind   []byte
+	fields []field
+	spare  [][]byte // other words
+}
+
+// field is a value with its name.
+type field struct {
+	name  []byte
+	value []byte
+}
+
+// run reads the lines.
+func (p *rowsParser) run() {
+	p.single, p.kinds = map[string]int{}, map[string]bool{}
+	p.each(func(at, indent int, line []byte) {
+		if p.row.read(line); p.row.isMember() && len(p.single) < maxKinds {
+			p.single[string(p.row.kind)]++
+		}
+	})
+	p.each(p.line)
+	p.document.end(len(p.text))
+}
+
+// maxKinds is how many kinds of lines are told apart.
+const maxKinds = 1 << 16
+
+// each gives the lines that are not empty, without blanks around them.
+func (p *rowsParser) each(do func(at, indent int, line []byte)) {
+	for at := 0; at < len(p.text); {
+		begin := at
+		var line []byte
+		line, at = lineAt(p.text, at)
+		indent := indentOf(line)
+		if line = bytes.TrimSpace(line); !isEmpty(line) {
+			do(begin, indent, line)
+		}
+	}
+}
+
+// line gives a line.
+func (p *rowsParser) line(at, indent int, line []byte) {
+	p.lines++
+	if name, tick := tickLine(line); tick != nil && indent == 0 {
+		p.fits++
+		p.values++
+		p.outer = p.outer[:0]
+		if p.repeats([]step{{name: name}}, true) {
+			p.document.end(at)
+		}
+		p.enter(nil, at)
+		p.to.Name(name)
+		p.to.Scalar(Bare, tick)
+		return
+	}
+	for len(p.outer) > 0 && p.outer[len(p.outer)-1].indent >= indent {
+		p.outer = p.outer[:len(p.outer)-1]
+	}
+	var path []step
+	if n := len(p.outer); n > 0 {
+		path = p.outer[n-1].steps
+	}
+	r := &p.row
+	r.read(line)
+	p.values, p.spare = p.values+len(r.fields), p.spare+len(r.spare)
+	if len(r.fields) > 0 && !r.again("id") && !isStamp(line) && bytes.IndexByte([]byte("@<>+"), line[0]) < 0 { // nor is it a diff
+		p.fits++
+	}
+	if r.isMember() && p.single[string(r.kind)] == 1 || len(path)+2 >= MaxDepth {
+		p.enter(path, at)
+		p.to.Item(r.kind)
+		giveValue(p.to, r.value(), at)
+		return
+	}
+	if p.rows++; len(r.fields) > 2 {
+		p.wide++
+	}
+	key := bytes.Clone(r.kind)
+	path = append(path[:len(path):len(path)], step{name: bytes.Clone(r.kind), item: at + 1})
+	p.enter(path, at)
+	for _, f := range r.fields {
+		key = append(append(key, ' '), f.name...)
+		p.to.Name(f.name)
+		giveValue(p.to, f.value, at)
+	}
+	if len(r.spare) > 0 {
+		p.to.Name([]byte("text"))
+		p.to.Scalar(Text, bytes.Join(r.spare, []byte{' '}))
+	}
+	if len(p.kinds) < maxKinds {
+		p.kinds[string(key)] = true
+	}
+	p.outer = append(p.outer, outerLine{indent: indent, steps: path})
+}
+
+// isStamp reports whether a line begins with a time or a date, as lines of logs do.
+func isStamp(line []byte) bool {
+	line = bytes.TrimLeft(line, "[(")
+	n := 0
+	for n < len(line) && line[n] >= '0' && line[n] <= '9' {
+		n++
+	}
+	return (n == 2 || n == 4) && n+2 < len(line) && (line[n] == ':' || line[n] == '-' || line[n] == '/') && line[n+1] >= '0' && line[n+1] <= '9'
+}
+
+// isMember reports whether a row is one word and one value.
+func (r *row) isMember() bool {
+	return len(r.fields) == 1 && len(r.spare) == 0 && string(r.fields[0].name) == "id"
+}
+
+// again reports whether a row has two values of one name.
+func (r *row) again(name string) bool {
+	return slices.ContainsFunc(r.fields, func(f field) bool { return string(f.name) == name+"#2" })
+}
+
+// value returns the value of a member, and the text of a row that is too deep.
+func (r *row) value() []byte {
+	if len(r.fields) == 0 {
+		return bytes.Join(r.spare, []byte{' '})
+	}
+	return r.fields[0].value
+}
+
+// read takes a line apart.
+func (r *row) read(line []byte) {
+	r.kind, r.fields, r.spare = nil, r.fields[:0], r.spare[:0]
+	var name, last []byte // the word before, if no value has it yet, and the name of the value before
+	equal := false        // a sign of equality is after that word
+	seen := map[string]int{}
+	give := func(n, value []byte) {
+		last, name, equal = n, nil, false
+		if seen[string(n)]++; seen[string(n)] > 1 {
+			n = strconv.AppendInt(append(bytes.Clone(n), '#'), int64(seen[string(n)]), 10)
+		}
+		r.fields = append(r.fields, field{n, value})
+	}
+	for at := 0; at < len(line); {
+		end := tokenEnd(line, at)
+		if end == at {
+			equal = equal || line[at] == '=' && name != nil
+			at++
+			continue
+		}
+		token := line[at:end]
+		at = end
+		switch isValue := isValueBegin(token); {
+		case isValue && name == nil && token[0] == '"':
+			give([]byte("name"), token)
+		case isValue && name == nil && last == nil:
+			give([]byte("id"), token)
+		case isValue && name == nil:
+			give(last, token)
+		case isValue && r.kind == nil && !equal:
+			r.kind = name
+			give([]byte("id"), token)
+		case isValue || name != nil && equal:
+			give(name, token)
+		case r.kind == nil && name != nil: // the first of several words
+			r.kind, name = name, token
+		default:
+			r.other(name)
+			name = token
+		}
+	}
+	r.other(name)
+	if r.kind == nil {
+		r.kind = []byte("line")
+	}
+}
+
+// other takes a word that no value has: the kind, if there is none before, else text.
+func (r *row) other(word []byte) {
+	switch {
+	case word == nil:
+	case r.kind == nil:
+		r.kind = word
+	default:
+		r.spare = append(r.spare, word)
+	}
+}
+
+// isValueBegin reports whether a token is a value rather than a word.
+func isValueBegin(token []byte) bool {
+	if c := token[0]; (c == '-' || c == '+') && len(token) > 1 {
+		token = token[1:]
+	}
+	return token[0] >= '0' && token[0] <= '9' || token[0] == '"'
+}
+
+// tokenEnd returns where a word, a number or a text between quotes ends that begins at a place. It is the place itself where there is a
+// mark.
+func tokenEnd(line []byte, at int) int {
+	if line[at] == '"' {
+		if n := bytes.IndexByte(line[at+1:], '"'); n >= 0 {
+			return at + n + 2
+		}
+		return at
+	}
+	end := at
+	if (line[at] == '-' || line[at] == '+') && at+1 < len(line) && line[at+1] >= '0' && line[at+1] <= '9' && (at == 0 || bytes.IndexByte([]byte(" \t=:,(["), line[at-1]) >= 0) {
+		end++
+	}
+	for end < len(line) && (isWordByte(line[end]) || end > at && bytes.IndexByte([]byte(".+-'"), line[end]) >= 0 && end+1 < len(line) && joins(line, end)) {
+		end++
+	}
+	return end
+}
+
+// joins reports whether a mark joins what is on both sides of it: 1.5, 1e-7, pos.x, low-hp.
+func joins(line []byte, at int) bool {
+	next := line[at+1]
+	switch line[at] {
+	case '+', '-':
+		exponent := line[at-1]|0x20 == 'e' && at > 1 && line[at-2] >= '0' && line[at-2] <= '9'
+		return exponent && next >= '0' && next <= '9' || line[at] == '-' && isLetterByte(line[at-1]) && isLetterByte(next)
+	}
+	return isWordByte(next)
+}
+
+func isLetterByte(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' || c >= 0x80 }
+
+func isWordByte(c byte) bool { return isLetterByte(c) || c >= '0' && c <= '9' || c == '_' }

@@ -1,0 +1,26 @@
+package notation
+
+import "testing"
+
+func TestRows(t *testing.T) {
+	n := rowsNotation()
+	parses(t, n, "=== frame 512 ===\nrng 0x88\nUnit 7: hp=41 pos=(-10, 2.5) state=Idle\n[8] Unit (hp 12, pos 1/2) Move\n",
+		`{ "frame": bare(512) "rng"+ bare(0x88) "Unit"+ { "id": bare(7) "hp": bare(41) "pos": bare(-10) "pos#2": bare(2.5) "state": bare(Idle) end `+
+			`"Unit"+ { "id": bare(8) "hp": bare(12) "pos": bare(1) "pos#2": bare(2) "text": text(Move) end end`)
+	parses(t, n, "player 0 \"Bob B\" gold 500\n  unit 7 hp 4 owner Bob\n  unit 8 hp 5\nhp=3 x=4\n",
+		`{ "player"+ { "id": bare(0) "name": text(Bob B) "gold": bare(500) "unit"+ { "id": bare(7) "hp": bare(4) "text": text(owner Bob) end `+
+			`"unit"+ { "id": bare(8) "hp": bare(5) end end "line"+ { "hp": bare(3) "x": bare(4) end end`)
+	parses(t, n, "tick 1\ngold 5\ntick 2\ngold 6\n", `{ "tick": bare(1) "gold"+ { "id": bare(5) end end { "tick": bare(2) "gold"+ { "id": bare(6) end end`)
+	sniffs(t, n, true, "Unit 7: hp=41 pos=(1033, 220) state=Idle\nUnit 8: hp=12 pos=(1000, 210) state=Move\nBase 1: gold=500\n",
+		"[7] Unit (hp 41, pos 1033/220) Idle\n[8] Unit (hp 12, pos 1000/210) Move\n[1] Base (gold 500)\n",
+		"=== frame 512 ===\nrng 0x88121f\nplayer 0 \"Bob\" gold 500 wood 20\n  unit 7 hp 41 at 1033,220 owner Bob\n  unit 8 hp 12 at 1000,210 owner Bob\n")
+	sniffs(t, n, false, "", "gold 5\nwood 6\n", "In 2019 we had 5 players on 3 maps.\nThat was 4 more than 2018.\n",
+		"12:00:01 unit 7 hp 41 x 3\n12:00:02 unit 7 hp 41 x 3\n", "2026-01-02 unit 7 hp 41 x 3\n2026-01-02 unit 7 hp 41 x 3\n",
+		"Unit 7 attacks unit 8 for 5 damage and moves on\nUnit 8 dies and leaves 3 gold behind\n", "@@ -1,2 +1,2 @@\n-unit 7 hp 4 x 1\n+unit 7 hp 5 x 1\n",
+		"for i := 0; i < 10; i++ {\n\tx[i] = 3\n}\n", "100 unit 7 hp 4\n100 unit 8 hp 5\n", "unit 7 hp 4 x 3\n\x00\n")
+}
+
+func FuzzRows(f *testing.F) {
+	f.Add([]byte("=== frame 512 ===\nrng 0x88\nUnit 7: hp=41 pos=(-10, 2.5) state=Idle\n  [8] Unit (hp 12, pos 1/2) \"a b\" Move\n\nhp=3 x='4'\n5 6\n"))
+	f.Fuzz(func(t *testing.T, text []byte) { robust(t, rowsNotation(), text) })
+}
