@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math/rand/v2"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -53,6 +54,13 @@ func written(n int, line string) func(w io.Writer) {
 			fmt.Fprintf(w, line, i)
 		}
 	}
+}
+
+// noise returns bytes that do not pack, and with which a file may unpack to more.
+func noise(n int) []byte {
+	b := make([]byte, n)
+	_, _ = rand.NewChaCha8([32]byte{}).Read(b)
+	return b
 }
 
 // around writes a piece n times between a beginning and an end; %[1]d is its number.
@@ -174,6 +182,15 @@ func smallBundles(t testing.TB) map[string]func() (name string, content []byte) 
 		}),
 		"documents": both("states.jsonl", func(peer int) func(io.Writer) {
 			return written(100_000, `{"tick": %[1]d, "u": [{"id": 1, "hp": `+fmt.Sprint(peer)+"}]}\n")
+		}),
+		"small states": both("states.jsonl", func(peer int) func(io.Writer) {
+			return written(200_000, `{"tick": %[1]d, "u": [{"id": 1, "hp": `+fmt.Sprint(peer)+"}]}\n")
+		}),
+		"states of zeros": both("states.jsonl", func(int) func(io.Writer) {
+			return written(90_000, `{"tick": %[1]d, "a": [`+strings.Repeat("0,", 400)+"0]}\n")
+		}),
+		"zeros": both("state_1.json", func(peer int) func(io.Writer) {
+			return around(fmt.Sprintf(`{"tick": 1, "random": "%x", "a": [%d`, noise(256<<10), peer), ",0", "]}", 20<<20)
 		}),
 		"nesting":    both("state_1.json", same(around(`{"tick": 1, "a": `, "[", "", 4_000_000))),
 		"elements":   both("state_1.xml", same(around(`<state tick="1">`, "<a>", "", 2_000_000))),

@@ -75,24 +75,30 @@ func (m *Matches) byClaims(u *unit, one part) []part {
 // was left out before it, it accuses others, and its tick is before theirs or far after them.
 func farFrom(c *tracediff.Claim, earlier []tracediff.Claim, left bool) bool {
 	least, most, known := uint64(math.MaxUint64), uint64(0), false
+	for i := range earlier {
+		if earlier[i].HasTick && !earlier[i].SelfTest { // which runs over the same ticks again and again
+			least, most, known = min(least, earlier[i].Tick), max(most, earlier[i].Tick), true
+		}
+	}
+	switch {
+	case !known:
+		return false
+	case c.Tick < least:
+		return least-c.Tick > least/4 || left && othersThan(c, earlier)
+	}
+	return left && c.Tick > most && c.Tick-most > most/4 && othersThan(c, earlier)
+}
+
+// othersThan reports whether a message and earlier ones accuse peers, and not one in common.
+func othersThan(c *tracediff.Claim, earlier []tracediff.Claim) bool {
 	accused := map[string]bool{}
 	for i := range earlier {
 		for _, name := range accusedBy(&earlier[i]) {
 			accused[name] = true
 		}
-		if earlier[i].HasTick && !earlier[i].SelfTest { // which runs over the same ticks again and again
-			least, most, known = min(least, earlier[i].Tick), max(most, earlier[i].Tick), true
-		}
 	}
 	names := accusedBy(c)
-	others := len(accused) > 0 && len(names) > 0 && !slices.ContainsFunc(names, func(name string) bool { return accused[name] })
-	switch {
-	case !known:
-		return false
-	case c.Tick < least:
-		return least-c.Tick > least/4 || left && others
-	}
-	return left && others && c.Tick > most && c.Tick-most > most/4
+	return len(accused) > 0 && len(names) > 0 && !slices.ContainsFunc(names, func(name string) bool { return accused[name] })
 }
 
 // accusedBy returns the peers that a message accuses, else those whose checksums it states besides the writer's.

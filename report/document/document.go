@@ -55,8 +55,7 @@ type Failure struct {
 // StatusOfError returns the status of a command that ended with an error: Inconclusive if evidence is missing, else
 // Failed.
 func StatusOfError(err error) Status {
-	late := errors.Is(err, limits.CPU.Reached("", 0)) || errors.Is(err, limits.Wall.Reached("", 0))
-	if late || errors.Is(err, frame.ErrLacking) || errors.Is(err, hunt.ErrCannot) {
+	if limits.Ended(err) || errors.Is(err, frame.ErrLacking) || errors.Is(err, hunt.ErrCannot) {
 		return Inconclusive
 	}
 	return Failed

@@ -66,8 +66,8 @@ type Env struct {
 	gitBisectRun bool // map statuses 2 and 3 to the status of a commit that cannot be tested
 	limits       limitFlags
 	endWall      func()     // releases the timers of limits.Wall; nil without it
-	endCPU       func()     // ends the watch of Bound; nil before it
-	overdue      chan error // receives limits.Wall or limits.CPU if the command still runs some time after that limit
+	endBound     func()     // ends the watches of Bound; nil before it
+	overdue      chan error // receives limits.Wall, CPU or Heap if the command still runs some time after that limit
 }
 
 // Main runs the command line of the process and ends it.
@@ -83,13 +83,13 @@ func Run(p Program, args []string, stdin io.Reader, stdout, stderr io.Writer) in
 	}
 	interrupts, stop := listen()
 	defer stop()
-	e := &Env{Stdin: stdin, Stdout: stdout, Stderr: stderr, Context: interrupts.ctx, Reader: p.Reader, program: &p, args: args, interrupts: interrupts, overdue: make(chan error, 2)}
+	e := &Env{Stdin: stdin, Stdout: stdout, Stderr: stderr, Context: interrupts.ctx, Reader: p.Reader, program: &p, args: args, interrupts: interrupts, overdue: make(chan error, 3)}
 	status := make(chan int, 1)
 	go func() { status <- e.run(stdout) }()
 	select {
 	case s := <-status:
 		return s
-	case over := <-e.overdue: // it computes, and does not look at its context
+	case over := <-e.overdue: // it computes and does not look at its context
 		e.complain(over)
 		return e.exit(nil, Ended(document.Inconclusive))
 	}
@@ -111,8 +111,8 @@ func (e *Env) run(stdout io.Writer) int {
 	if e.endWall != nil {
 		defer e.endWall()
 	}
-	if e.endCPU != nil {
-		defer e.endCPU()
+	if e.endBound != nil {
+		defer e.endBound()
 	}
 	return e.exit(cmd, err)
 }

@@ -7,8 +7,10 @@
 package limits
 
 import (
+	"errors"
 	"math"
 	"runtime/debug"
+	"slices"
 	"sync/atomic"
 	"time"
 )
@@ -127,6 +129,7 @@ var (
 	Memory = define("memory", Bytes, 4*gib, 1<<50, "the content that is held in memory at one time")
 	Wall   = define("wall", Duration, None, math.MaxInt64, "how long a command may take")
 	CPU    = define("cpu", Duration, 4e9, math.MaxInt64, "processor time of a command that plays nothing, for each MiB that is given, at least one")
+	Heap   = define("heap", Bytes, 22*mib, 1<<40, "memory of a command that plays nothing, for each MiB that is given, at least 16")
 )
 
 const (
@@ -208,7 +211,16 @@ func Deadline() (time.Duration, bool) {
 // ProcessorTime returns how much processor time a command may use that plays nothing and is given so many bytes of
 // evidence. It returns false if that is not limited.
 func ProcessorTime(given int64) (time.Duration, bool) {
-	const least = 1 << 20 // bytes as which less evidence counts
 	each := CPU.Max()
-	return time.Duration(float64(each) * float64(max(least, given)) / least), each != None
+	return time.Duration(float64(each) * max(1, float64(given)/mib)), each != None
+}
+
+// Space returns how many bytes of memory a command may use that plays nothing and is given so many bytes of evidence.
+func Space(given int64) int64 {
+	return int64(min(1<<60, float64(Heap.Max())*max(16, float64(given)/mib)))
+}
+
+// Ended reports whether an error is the limit for time or memory of a whole command.
+func Ended(err error) bool {
+	return slices.ContainsFunc([]*Limit{Wall, CPU, Heap}, func(l *Limit) bool { return errors.Is(err, l.Reached("", 0)) })
 }

@@ -1,0 +1,86 @@
+package cli
+
+import (
+	"context"
+	"runtime"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/desynctool/desynctool/internal/file/limits"
+)
+
+// alone reports that the process runs one command, so that the processor time of the process belongs to the command.
+var alone atomic.Bool
+
+// Bound ends the context of a command that reads evidence when the command has used the processor time that limits.CPU
+// allows, or the memory that limits.Heap allows. A command that does not look at its context ends after another fifth
+// of that time, or sixteenth of that memory. given returns the size of the evidence in bytes; it is called only if the
+// command uses what the smallest evidence may use. A process that runs more than one command is not bounded.
+func (e *Env) Bound(given func() int64) {
+	if !alone.Load() || e.endBound != nil {
+		return
+	}
+	ctx, cancel := context.WithCancelCause(e.Context)
+	running, end := context.WithCancel(context.Background())
+	e.Context, e.endBound = ctx, func() { end(); cancel(nil) }
+	size := sync.OnceValue(given)
+	reached := func(over error, hard func() bool) {
+		cancel(over)
+		if hard() {
+			e.overdue <- over
+		}
+	}
+	go func() {
+		if least, bounded := limits.ProcessorTime(0); !bounded || !await(running, least) {
+			return
+		}
+		if budget, _ := limits.ProcessorTime(size()); await(running, budget) {
+			reached(limits.CPU.Reached("", 0), func() bool { return await(running, budget+budget/5) })
+		}
+	}()
+	go func() {
+		if !grown(running, limits.Space(0)/2) {
+			return
+		}
+		budget := limits.Space(size())
+		debug.SetMemoryLimit(min(debug.SetMemoryLimit(-1), budget-budget/16))
+		if grown(running, budget) {
+			reached(limits.Heap.Reached("", 0), func() bool { return grown(running, budget+budget/16) })
+		}
+	}()
+}
+
+const often = 20 * time.Millisecond // at most, to look at what a command uses
+
+// await waits until the process has used some processor time. It returns false if running ends before.
+func await(running context.Context, budget time.Duration) bool {
+	for left := budget - processorTime(); left > 0; left = budget - processorTime() {
+		if !pause(running, max(often, left/time.Duration(runtime.GOMAXPROCS(0)))) {
+			return false
+		}
+	}
+	return true
+}
+
+// grown waits until the process has some memory. It returns false if running ends before.
+func grown(running context.Context, budget int64) bool {
+	var stats runtime.MemStats
+	for runtime.ReadMemStats(&stats); int64(stats.Sys-stats.HeapReleased) < budget; runtime.ReadMemStats(&stats) {
+		if !pause(running, often/4) {
+			return false
+		}
+	}
+	return true
+}
+
+// pause waits. It returns false if running ends before.
+func pause(running context.Context, d time.Duration) bool {
+	select {
+	case <-running.Done():
+		return false
+	case <-time.After(d):
+		return true
+	}
+}
