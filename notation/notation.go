@@ -79,7 +79,7 @@ type Notation struct {
 	// Lines means that any line may be the last, so that only a line that does not end shows that a text is cut.
 	Lines bool
 
-	// Loose means that logs and orders may have the same form: what they are comes first.
+	// Loose means that logs and orders may have the same form. A file is taken for one of these first.
 	Loose bool
 
 	// Sniff reports whether a text begins like one in this notation. Whole means that head is all of it. It is strict:

@@ -81,7 +81,7 @@ func (p *rowsParser) run() {
 	p.document.end(len(p.text))
 }
 
-// maxKinds is how many kinds of lines are told apart.
+// maxKinds is how many kinds of lines are counted.
 const maxKinds = 1 << 16
 
 // each gives the lines that are not empty, without blanks around them.

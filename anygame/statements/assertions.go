@@ -8,7 +8,7 @@ import (
 	"github.com/desynctool/desynctool/tracediff"
 )
 
-// Frameworks for tests write the two values that they compare on lines of their own, above or below the message:
+// Frameworks for tests write the two values that they compare on separate lines, above or below the message:
 //
 //	Expected: "c0ffee11"                E   AssertionError: tick 412: state hash differs
 //	Received: "c0ffee12"                E   assert '9f3acc01' == '9f3acc02'

@@ -102,8 +102,8 @@ func (c *carried) find(line []byte) (tick []byte, sum int) {
 // fewLines is how many lines an excerpt of a log has at most in which two checksums are enough.
 const fewLines = 16
 
-// learnCarried finds the template of a log whose checksums are on other lines than their ticks. A tick has one of them at
-// most, and most ticks have one, or they come at regular steps.
+// learnCarried finds the template of a log in which checksums are on other lines than their ticks. A tick has one checksum
+// at most, and most ticks have one, or they come at regular steps.
 func learnCarried(lines [][]byte, alone bool) (lineForm, []template) {
 	c := &carried{}
 	var texts, used [][]byte

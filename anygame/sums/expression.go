@@ -7,8 +7,8 @@ import (
 )
 
 // Expressions returns regular expressions for the lines with checksums, as a page desynctool.toml has them: with the
-// groups tick, sum or sum_NAME, system and peer. There are none for records,
-// whose members have no order, nor if the tick is on another line.
+// groups tick, sum or sum_NAME, system and peer. There are none for records, since
+// their members have no order, and none if the tick is on another line.
 func (p *Pattern) Expressions() (out []string) {
 	if p.form != nil {
 		return nil
