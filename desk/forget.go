@@ -56,11 +56,6 @@ func Forget(ctx context.Context, s *Store, b blobs.Store, names []string, who st
 	if len(names) == 0 {
 		return nil, errors.New("a player to be forgotten has a name")
 	}
-	if !dryRun {
-		if err := s.overwriteDeleted(ctx); err != nil {
-			return nil, err
-		}
-	}
 	var f *Forgotten
 	var gone []string
 	errDry := errors.New("nothing is to be changed")
@@ -375,15 +370,6 @@ func hasWord(text, word []byte) bool {
 		_, size := utf8.DecodeRune(text[at:])
 		from = at + cmp.Or(size, 1)
 	}
-}
-
-// overwriteDeleted makes SQLite overwrite deleted data with zeros.
-func (s *Store) overwriteDeleted(ctx context.Context) error {
-	if s.kind != SQLite {
-		return nil
-	}
-	var on int
-	return s.write.QueryRowContext(ctx, "PRAGMA secure_delete = ON").Scan(&on)
 }
 
 // settleDeleted makes SQLite move deletions from its log into the database, and empty the log. While others read, the

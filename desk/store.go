@@ -97,7 +97,7 @@ func Open(ctx context.Context, where string, o Options) (*Store, error) {
 }
 
 // openFolder opens the SQLite database in a folder. It uses WAL mode, so readers do not wait for the writer. Unless
-// unsynced is set, commits survive a loss of power.
+// unsynced is set, commits survive a loss of power. What is deleted or replaced, such as names of players, is overwritten.
 func (s *Store) openFolder(dir string, create, unsynced bool) error {
 	s.kind = SQLite
 	file := filepath.Join(dir, DatabaseName)
@@ -123,7 +123,7 @@ func (s *Store) openFolder(dir string, create, unsynced bool) error {
 		return "file:" + path + "?_pragma=busy_timeout(20000)&_pragma=journal_mode(WAL)&_pragma=synchronous(" + sync + ")&_pragma=foreign_keys(1)&_pragma=cache_size(-16384)" + more
 	}
 	var err error
-	if s.write, err = sql.Open("sqlite", address("&_txlock=immediate")); err != nil {
+	if s.write, err = sql.Open("sqlite", address("&_txlock=immediate&_pragma=secure_delete(1)")); err != nil {
 		return err
 	}
 	s.write.SetMaxOpenConns(1)

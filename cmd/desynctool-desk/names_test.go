@@ -103,6 +103,16 @@ func TestDeskNames(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		files, err := filepath.Glob(filepath.Join(where, "desk.sqlite*"))
+		if err != nil || len(files) == 0 {
+			t.Fatal(files, err)
+		}
+		for _, path := range files {
+			raw, err := os.ReadFile(path)
+			if at := max(bytes.Index(raw, []byte("OTTOKAR")), bytes.Index(bytes.ToLower(raw), []byte("wilhelmina"))); err != nil || at >= 0 {
+				t.Errorf("%q: %s has a name: %.100q, %v", isolate, filepath.Base(path), raw[max(0, at-20):], err)
+			}
+		}
 		s, err := desk.Open(context.Background(), where, desk.Options{})
 		if err != nil {
 			t.Fatal(err)

@@ -7,70 +7,88 @@ import (
 	"unicode/utf8"
 )
 
-// maxParts is the maximum number of words of a player's name in a file name.
-const maxParts = 5
+// maxName is how many characters of a file name are searched for one name, which may also be the whole.
+const maxName = 48
 
 // File returns the name of a file without the names of players, given by their pseudonyms: alice-vs-bob.zip becomes
-// player-31a8cf9ebf-vs-bob.zip if Alice, or alice, is one of them. It finds words as written, in lower case, in upper
-// case, and with initial capitals; and several words with the characters between them, or blanks instead. The parts
-// that show the file type stay.
+// player-31a8cf9ebf-vs-bob.zip if Alice, or alice, is one of them. It finds names as written, in lower case, in upper
+// case, and with initial capitals; and with signs instead of their blanks. The parts that show the file type stay.
 func (k *Key) File(name string, pseudonyms []string) string {
 	if len(pseudonyms) == 0 {
 		return name
 	}
 	stem := stemOf(name)
-	parts := words(stem)
-	var out strings.Builder
-	last := 0
-next:
-	for i := 0; i < len(parts); i++ {
-		for n := min(maxParts, len(parts)-i); n > 0; n-- {
-			from, to := parts[i][0], parts[i+n-1][1]
-			if with := k.of(stem[from:to], pseudonyms); with != "" {
-				out.WriteString(stem[last:from] + with)
-				last = to
-				i += n - 1
-				continue next
-			}
+	runes, known := []rune(stem), map[string]string{}
+	of := func(text string) string {
+		with, ok := known[text]
+		if !ok {
+			with = k.of(text, pseudonyms)
+			known[text] = with
 		}
-		word := stem[parts[i][0]:parts[i][1]]
-		if now := k.within(word, pseudonyms); now != word {
-			out.WriteString(stem[last:parts[i][0]] + now)
-			last = parts[i][1]
-		}
+		return with
 	}
-	return out.String() + stem[last:] + name[len(stem):]
+	return without(runes, ends(runes), of) + name[len(stem):]
 }
 
-// maxWord is how many characters of a word are searched for names.
-const maxWord = 40
-
-// within returns a word without the names that are parts of it, because players and games write two names as one word,
-// or append numbers. A part ends where [goesOn] says, where the script changes, and, in scripts without capitals,
-// anywhere.
-func (k *Key) within(word string, pseudonyms []string) string {
-	runes := []rune(word)
-	if len(runes) > maxWord {
-		return word
-	}
-	ends := func(i int) bool {
-		if i == 0 || i == len(runes) {
-			return true
-		}
-		a, b := runes[i-1], runes[i]
-		return !unicode.Is(unicode.M, b) && (!goesOn(a, b, true) || unicode.Is(unicode.Lo, b) || unicode.In(a, unicode.Lo, unicode.M) || otherScript(a, b))
-	}
-	for n := len(runes); n >= 2; n-- { // the longest first
-		for at := 0; at+n <= len(runes); at++ {
-			if !ends(at) || !ends(at+n) {
+// without returns a part of a file name without the names in it. ends are the places where names may begin and end, of
+// returns the pseudonym for a text that is a name.
+func without(part []rune, ends []bool, of func(string) string) string {
+	for n := len(part); n > 0; n = min(n-1, maxName) { // the longest first
+		for at := 0; at+n <= len(part); at++ {
+			end := at + n
+			if !ends[at] || !ends[end] || n == 1 && (at > 0 && goesOn(part[at-1], part[at], false) || end < len(part) && goesOn(part[at], part[end], false)) {
 				continue
 			}
-			if with := k.of(string(runes[at:at+n]), pseudonyms); with != "" {
-				return k.within(string(runes[:at]), pseudonyms) + with + k.within(string(runes[at+n:]), pseudonyms)
+			with := of(string(part[at:end]))
+			if with == "" {
+				with = two(part[at:end], ends[at:end], of)
+			}
+			if with != "" {
+				return without(part[:at], ends[:at+1], of) + with + without(part[end:], ends[end:], of)
 			}
 		}
 	}
-	return word
+	return string(part)
+}
+
+// two returns the pseudonyms of a word that consists of two names and does not show where the first one ends, empty if
+// there are none.
+func two(word []rune, ends []bool, of func(string) string) string {
+	for i := 2; i <= len(word)-2; i++ {
+		if ends[i] {
+			continue
+		}
+		if first := of(string(word[:i])); first != "" {
+			if second := of(string(word[i:])); second != "" {
+				return first + second
+			}
+		}
+	}
+	return ""
+}
+
+// besideNames are words that players and games write next to names without a sign: alicevsbob, desyncAlice.
+var besideNames = []string{"vs", "and", "desync", "replay", "report", "match", "game", "save", "state", "trace", "log"}
+
+// ends returns for each place in a file name whether a player's name may begin or end there, because players and games
+// write two names as one word, or append numbers: as [goesOn] says, where the script changes, next to besideNames, and,
+// in scripts without capitals, anywhere.
+func ends(name []rune) []bool {
+	out := make([]bool, len(name)+1)
+	out[0], out[len(name)] = true, true
+	for i := 1; i < len(name); i++ {
+		a, b := name[i-1], name[i]
+		out[i] = !unicode.Is(unicode.M, b) && (!goesOn(a, b, true) || unicode.Is(unicode.Lo, b) || unicode.In(a, unicode.Lo, unicode.M) || otherScript(a, b))
+	}
+	lower := []rune(strings.Map(unicode.ToLower, string(name)))
+	for i := range lower {
+		for _, word := range besideNames {
+			if strings.HasPrefix(string(lower[i:min(len(lower), i+len(word))]), word) {
+				out[i], out[i+len(word)] = true, true
+			}
+		}
+	}
+	return out
 }
 
 // otherScript reports whether two letters belong to different scripts, as far as these have lower case.
@@ -91,10 +109,15 @@ func (k *Key) of(text string, pseudonyms []string) string {
 		}
 		return r
 	}, text)
-	for _, t := range []string{text, blanks} {
+	for i, t := range []string{text, blanks} {
+		if strings.TrimSpace(t) != t || i > 0 && t == text { // blanks at the ends have no effect on a pseudonym
+			continue
+		}
 		first, size := utf8.DecodeRuneInString(t)
 		lower := strings.ToLower(t)
-		for _, form := range []string{t, lower, strings.ToUpper(t), string(unicode.ToUpper(first)) + lower[min(size, len(lower)):], string(unicode.ToUpper(first)) + t[size:], capitals(lower)} {
+		forms := []string{t, lower, strings.ToUpper(t), string(unicode.ToUpper(first)) + lower[min(size, len(lower)):], string(unicode.ToUpper(first)) + t[size:], capitals(lower)}
+		slices.Sort(forms)
+		for _, form := range slices.Compact(forms) {
 			with := k.Player(form)
 			if slices.ContainsFunc(pseudonyms, func(p string) bool { return p == with || strings.HasPrefix(p, with+"#") }) {
 				return with
@@ -115,21 +138,4 @@ func capitals(lower string) string {
 		before = r
 		return now
 	}, lower)
-}
-
-// words returns the starts and ends of the words in a text: letters, marks and digits.
-func words(text string) (list [][2]int) {
-	from := -1
-	for i, r := range text {
-		switch in := unicode.In(r, unicode.L, unicode.M, unicode.Nd); {
-		case in && from < 0:
-			from = i
-		case !in && from >= 0:
-			list, from = append(list, [2]int{from, i}), -1
-		}
-	}
-	if from >= 0 {
-		list = append(list, [2]int{from, len(text)})
-	}
-	return list
 }
