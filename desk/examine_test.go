@@ -256,7 +256,7 @@ func TestExamineColumns(t *testing.T) {
 			t.Fatalf("sound rows are faults: %v", faults)
 		}
 		for _, column := range []string{
-			"bundles.bytes", "bundles.received_at", "bundles.times", "receipts.at", "groups.reports", "groups.peers", "groups.first_day", "variants.reports", "variant_days.reports", "variant_days.day",
+			"bundles.bytes", "bundles.received_at", "bundles.times", "receipts.id", "receipts.at", "groups.reports", "groups.peers", "groups.first_day", "variants.reports", "variant_days.reports", "variant_days.day",
 			"game_counts.reports", "reports.tick", "reports.match_no", "reports.day", "reports.peers", "reports.times", "reports.complete", "tokens.made_at", "tokens.revoked_at", "sessions.until", "audit.at",
 			"uploads.length", "uploads.synced", "uploads.until", "shares.match_no", "shares.made_at", "news.at", "webhooks.made_at", "deliveries.tries", "deliveries.next_at",
 			"bundles.hash", "bundles.state", "groups.code", "groups.state", "trait_sets.list", "reports.status", "tokens.public", "tokens.hash", "tokens.scope", "sessions.hash", "uploads.secret", "uploads.bundle",

@@ -81,7 +81,7 @@ func TestIdleConnections(t *testing.T) {
 func TestForwarded(t *testing.T) {
 	g := newRig(t, filepath.Join(t.TempDir(), "desk"), nil)
 	g.want(g.send("GET", "/groups.atom", nil), 200, "")
-	for _, header := range []string{"X-Forwarded-For", "Forwarded", "X-Real-IP", "Via", "X-Forwarded-Proto", "X-Forwarded-Host"} {
+	for _, header := range []string{"X-Forwarded-For", "Forwarded", "X-Real-IP", "Via", "X-Forwarded-Proto", "X-Forwarded-Host", "CF-Connecting-IP", "True-Client-IP"} {
 		for _, value := range []string{"203.0.113.9", "127.0.0.1"} {
 			g.want(g.send("GET", "/groups.atom", nil, header, value), 401, "")
 			g.want(g.send("POST", "/reports", nil, header, value), 401, "")

@@ -136,8 +136,8 @@ func (d *Door) open(r *http.Request) (bool, error) {
 
 // forwarded reports whether a request came through a proxy, according to its headers.
 func forwarded(r *http.Request) bool {
-	for _, name := range []string{"Forwarded", "Via", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Real-Ip"} {
-		if len(r.Header.Values(name)) > 0 {
+	for name := range r.Header {
+		if name == "Forwarded" || name == "Via" || name == "X-Real-Ip" || strings.HasPrefix(name, "X-Forwarded-") || strings.HasSuffix(name, "-Client-Ip") || strings.HasSuffix(name, "-Connecting-Ip") {
 			return true
 		}
 	}
