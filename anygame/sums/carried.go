@@ -9,15 +9,18 @@ import (
 
 // carried is the form of logs that have a tick on one line and its checksum on a later one:
 //
-//	DEBUG frame 15120 completed
-//	TRACE frame has checksum C3387452A3C84267
+//	DEBUG frame 15120 completed              === Turn 120 ===
+//	TRACE frame has checksum C3387452A3C84267   Units: 9a3b22ff
+//	                                            Map: 11223344
 //
-// A line with a checksum and no tick is read with the last tick before it: "TRACE frame has frame=15120 checksum C338".
+// A line with a checksum and no tick is read with the last tick before it: "TRACE frame has frame=15120 checksum C338". Without
+// a word for a checksum it is one number in hexadecimal with a name.
 type carried struct {
 	parsed parsed
 	kinds  map[uint64]carriedKind // of lines by their shapes
 	tick   []byte                 // with its name
 	age    int                    // lines since then
+	name   string                 // of the checksum of the last line
 	buffer []byte
 }
 
@@ -78,14 +81,23 @@ func (c *carried) line(line []byte) []byte {
 func (c *carried) find(line []byte) (tick []byte, sum int) {
 	p := &c.parsed
 	p.line, p.tokens, sum = line, tokens(line, p.tokens[:0]), -1
+	numbers, named := 0, -1 // the begin of the name of a number that may be a checksum by its form
 	for i := range p.tokens {
 		t := &p.tokens[i]
-		if t.kind != number || !t.whole || p.hasUnit(i) {
+		if t.kind != number {
+			continue
+		}
+		if numbers++; !t.whole || p.hasUnit(i) {
 			continue
 		}
 		n := p.nameOf(i)
 		name := []byte(p.nameText(n))
 		switch p.lexicon.Of(name) {
+		case vocabulary.Other, vocabulary.WeakSum:
+			if digits, letters, _ := integer(line[t.from:t.to]); n.from >= 0 && len(digits) >= 8 && letters {
+				named = p.tokens[n.from].from
+				c.name = string(name)
+			}
 		case vocabulary.Tick:
 			if tick == nil {
 				tick = bytes.Join([][]byte{name, line[t.from:t.to]}, []byte{'='})
@@ -93,8 +105,12 @@ func (c *carried) find(line []byte) (tick []byte, sum int) {
 		case vocabulary.Sum:
 			if sum < 0 && t.to-t.from >= 4 {
 				sum = p.tokens[n.from].from
+				c.name = string(name)
 			}
 		}
+	}
+	if sum < 0 && tick == nil && numbers == 1 {
+		sum = named
 	}
 	return tick, sum
 }
@@ -102,31 +118,36 @@ func (c *carried) find(line []byte) (tick []byte, sum int) {
 // fewLines is how many lines an excerpt of a log has at most in which two checksums are enough.
 const fewLines = 16
 
-// learnCarried finds the template of a log in which checksums are on other lines than their ticks. A tick has one checksum
-// at most, and most ticks have one, or they come at regular steps.
+// learnCarried finds the templates of a log in which checksums are on other lines than their ticks. A tick has one checksum
+// of a name at most, and most ticks have one, or they come at regular steps.
 func learnCarried(lines [][]byte, alone bool) (lineForm, []template) {
 	c := &carried{}
 	var texts, used [][]byte
 	ticks := 0
 	var last []byte
+	seen := map[string]bool{} // names of checksums of the tick
 	for _, line := range lines {
 		text := c.line(line)
 		switch {
 		case c.age == 0 && !bytes.Equal(last, c.tick):
 			ticks++
 			last = append(last[:0], c.tick...)
+			clear(seen)
 		case len(text) > 0:
-			tick := bytes.Clone(c.tick[bytes.IndexByte(c.tick, '=')+1:])
-			if n := len(used); n > 0 && bytes.Equal(used[n-1], tick) {
+			if seen[c.name] {
 				return nil, nil
 			}
-			texts, used = append(texts, bytes.Clone(text)), append(used, tick)
+			texts = append(texts, bytes.Clone(text))
+			if len(seen) == 0 {
+				used = append(used, bytes.Clone(c.tick[bytes.IndexByte(c.tick, '=')+1:]))
+			}
+			seen[c.name] = true
 		}
 	}
-	if len(texts) < 2 || len(texts) == 2 && len(lines) > fewLines || 2*len(used) < ticks && (len(texts) < 5 || !figuresOf(used).regular) {
+	if len(used) < 2 || len(used) == 2 && len(lines) > fewLines || 2*len(used) < ticks && (len(used) < 5 || !figuresOf(used).regular) {
 		return nil, nil
 	}
-	if list := learnText(texts, alone); len(list) == 1 {
+	if list := learnText(texts, alone); len(list) > 0 {
 		return c.fork(), list
 	}
 	return nil, nil

@@ -19,6 +19,7 @@ var accepted = []string{
 	"cmd/desynctool/testdata/script/anygame.txtar", // has logs of that kind
 	"cmd/desynctool/testdata/script/either.txtar",  // has a log of that kind
 	"cmd/desynctool/testdata/script/packs.txtar",   // has a log of that kind
+	"cmd/desynctool/testdata/script/parts.txtar",   // has logs of that kind
 	"cmd/desynctool/testdata/script/traces.txtar",  // too
 	"engines/spring/testdata/computed.txt",         // two columns
 	"testdata/generals/groups/*/CRCLogs/DebugFrame_*.txt",
@@ -29,7 +30,12 @@ var accepted = []string{
 	"testdata/orderlog/rejoin.txt",  // hashes of ticks, one a line
 	"testdata/trace/zeroad_*.txt",   // two columns
 	"testdata/0ad/*/*/commands.txt", // turns, and hashes on lines of their own
+	"testdata/0ad/*/commands.txt",
+	"engines/zeroad/testdata/commands.txt",
+	"engines/zeroad/testdata/printed.txt",
+	"engines/engine/gamereplay/testdata/commands.txt",
 	"testdata/threads/bevy_ggrs-traces/*.txt",
+	"testdata/messages/bevy_ggrs-a.log",
 }
 
 // TestOtherText: no text of the repository but those that are such logs is taken for one.

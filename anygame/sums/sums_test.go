@@ -75,6 +75,18 @@ var logs = []struct{ name, log, want, title string }{
 		`tick is the number at "frame", checksum is "checksum"`,
 	},
 	{
+		"a heading with the tick, and a checksum of each part below",
+		"=== Turn 10 ===\nUnits: 9a3b22ff\nMap: 11aa3344\n=== Turn 20 ===\nUnits: 1b3b22fe\nMap: 91ab3344\n=== Turn 30 ===\nUnits: ec3b22fd\nMap: 51ab3344\n" +
+			"=== Turn 40 ===\nUnits: 3d3b22fc\nMap: e1ab3344\n",
+		"tick=10 scope=Units sum=0x9a3b22ff\ntick=10 scope=Map sum=0x11aa3344\ntick=20 scope=Units sum=0x1b3b22fe\ntick=20 scope=Map sum=0x91ab3344\n" +
+			"tick=30 scope=Units sum=0xec3b22fd\ntick=30 scope=Map sum=0x51ab3344\ntick=40 scope=Units sum=0x3d3b22fc\ntick=40 scope=Map sum=0xe1ab3344\n", "",
+	},
+	{
+		"letters with signs",
+		"[Sync] F#0000100 H:2A8D077D\n[Net] ping 40\n[Sync] F#0000110 H:6194F80D\n[Sync] F#0000120 H:0B94F8AD\n[Sync] F#0000130 H:C194F10D\n",
+		"tick=100 sum=0x2a8d077d\ntick=110 sum=0x6194f80d\ntick=120 sum=0x0b94f8ad\ntick=130 sum=0xc194f10d\n", "",
+	},
+	{
 		"checksums of files between frames",
 		"frame 1\nframe 2\nloaded a.png checksum 1d2a90f1\nframe 3\nframe 4\nframe 5\nframe 6\nframe 7\nframe 8\nloaded b.png checksum 77aa12ff\n" +
 			"frame 9\nloaded c.png checksum 9f3acc01\n",

@@ -172,7 +172,7 @@ func (p *parsed) nameOf(at int) name {
 		if p.filler(i) {
 			continue
 		}
-		if shortTick(p.text(i)) && !bytes.ContainsAny(p.line[t.to:p.tokens[at].from], "=:") { // T12:30
+		if shortTick(p.text(i)) && !bytes.ContainsAny(p.line[t.to:p.tokens[at].from], "=:#") { // T12:30
 			break
 		}
 		return p.named(i, i+1)
