@@ -2,6 +2,7 @@ package verdict
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/orderlog"
@@ -16,6 +17,7 @@ func (c *Conclusion) recorded(e Evidence) {
 	if c.Bracket == nil {
 		return
 	}
+	var parts []string
 	for _, t := range slices.Concat(e.Traces, e.Bisect.Traces) {
 		switch first := t.First; {
 		case t.OfRuns() && c.Bracket.A != "" && !snapshot.IsRun(c.Bracket.A): // a self-test shows nothing about other peers
@@ -23,7 +25,9 @@ func (c *Conclusion) recorded(e Evidence) {
 		case t.Dialect().Values || first.System != "" || first.Scope != "":
 			if c.Checkpoint == nil && t.Dialect().Engine != "" && first.Kind == tracediff.Changed {
 				doc, values := document.FirstCheckpoint(t)
-				c.Checkpoint = &Checkpoint{*doc, Moment{Number: doc.Tick, Native: doc.Native}, values, t.Bracket.HasGood && !t.Skips()}
+				parts = partsOf(t)
+				dense := !t.Dialect().AtPoint || t.Bracket.Exact() // states are compared at each point, or events in each tick
+				c.Checkpoint = &Checkpoint{*doc, Moment{Number: doc.Tick, Native: doc.Native}, values, t.Bracket.HasGood && !t.Skips() && dense}
 			}
 		case c.Parting == nil || t.Bracket.Bad.Number < c.Parting.Bad:
 			c.Parting = &document.Parting{Bad: t.Bracket.Bad.Number, Native: t.NativeName(tracediff.Tick{Number: t.Bracket.Bad.Number}), By: t.Traces[0].Kind()}
@@ -38,7 +42,24 @@ func (c *Conclusion) recorded(e Evidence) {
 	}
 	if cp := c.Checkpoint; cp != nil && c.System == "" {
 		c.System, c.SystemBy = cp.System, SystemByCheckpoint
+		if len(parts) > 1 {
+			c.System, c.SystemBy = strings.Join(parts, " and "), SystemByParts
+		}
 	}
+}
+
+// partsOf returns the parts of the game that differ first in traces with a sum of each part at a state point: they have no
+// order.
+func partsOf(t *tracediff.Result) (names []string) {
+	if !t.Dialect().AtPoint || t.First.System != "" {
+		return nil
+	}
+	for _, c := range t.Cascade {
+		if c.Scope != "" && c.System == "" && c.Tick == t.First.Tick {
+			names = append(names, c.Scope)
+		}
+	}
+	return names
 }
 
 func tracedTick(t *tracediff.Result, tick tracediff.Tick) *Moment {
