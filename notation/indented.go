@@ -51,6 +51,8 @@ type indentedParser struct {
 type outerLine struct {
 	indent int
 	steps  []step // the path of its map
+	at     int    // its offset, in rows
+	key    string // the words of the lines that it is below and its own, in rows
 }
 
 // run reads the lines. It stops at the first that does not fit, or counts these.

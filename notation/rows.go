@@ -46,14 +46,22 @@ func sniffTextRows(head []byte, whole bool) bool {
 type rowsParser struct {
 	document
 	text   []byte
-	single map[string]int // lines with one word and one value, by the word
+	single map[string]single // lines with one word and one value, by the words of the lines that they are below, and their own
 	outer  []outerLine
 	row    row
+	names  [][]byte  // of the columns of a table, which are a line of words
+	header *lineHeld // that line, until the next one shows that it has as many values
 
 	lines, fits   int             // lines, and those with a value
 	rows, wide    int             // lines that are no member, and those with several values
 	values, spare int             // values with names, and words that are none
 	kinds         map[string]bool // of rows, by their names
+}
+
+// lineHeld is a line that is given with the next one.
+type lineHeld struct {
+	at, indent int
+	line       []byte
 }
 
 // row is one line.
@@ -71,18 +79,48 @@ type field struct {
 
 // run reads the lines.
 func (p *rowsParser) run() {
-	p.single, p.kinds = map[string]int{}, map[string]bool{}
+	p.single, p.kinds = map[string]single{}, map[string]bool{}
 	p.each(func(at, indent int, line []byte) {
-		if p.row.read(line); p.row.isMember() && len(p.single) < maxKinds {
-			p.single[string(p.row.kind)]++
+		key, parent := p.below(indent, p.row.read(line))
+		if one, ok := p.single[key]; p.row.isMember() && (ok || len(p.single) < maxKinds) {
+			p.single[key] = single{parent, one.again || ok && one.parent == parent}
+		}
+		if len(p.outer) < MaxDepth {
+			p.outer = append(p.outer, outerLine{indent: indent, at: at, key: key})
 		}
 	})
+	p.outer = p.outer[:0]
 	p.each(p.line)
+	if p.header != nil {
+		p.give(p.header.at, p.header.indent, p.header.line)
+	}
 	p.document.end(len(p.text))
+}
+
+// single is where lines of one word and one value are.
+type single struct {
+	parent int  // the offset of the line that the last one is below
+	again  bool // two are below one line
+}
+
+// below takes lines off that a line is not below. It returns the words of those that it is below and its own, and the offset of
+// the last, -1 if there is none.
+func (p *rowsParser) below(indent int, kind []byte) (key string, parent int) {
+	for len(p.outer) > 0 && p.outer[len(p.outer)-1].indent >= indent {
+		p.outer = p.outer[:len(p.outer)-1]
+	}
+	key = string(kind[:min(len(kind), maxWord)])
+	if n := len(p.outer); n > 0 {
+		return p.outer[n-1].key + "/" + key, p.outer[n-1].at
+	}
+	return key, -1
 }
 
 // maxKinds is how many kinds of lines are counted.
 const maxKinds = 1 << 16
+
+// maxWord is how many bytes of a word tell kinds of lines apart.
+const maxWord = 64
 
 // each gives the lines that are not empty, without blanks around them.
 func (p *rowsParser) each(do func(at, indent int, line []byte)) {
@@ -91,14 +129,72 @@ func (p *rowsParser) each(do func(at, indent int, line []byte)) {
 		var line []byte
 		line, at = lineAt(p.text, at)
 		indent := indentOf(line)
+		if branch := branchLen(line); branch > 0 {
+			indent, line = branch, line[branch:]
+		}
 		if line = bytes.TrimSpace(line); !isEmpty(line) {
 			do(begin, indent, line)
 		}
 	}
 }
 
-// line gives a line.
+// branchLen returns the length of the lines of a tree before a text: "|  `- ". It is 0 if there are none.
+func branchLen(line []byte) int {
+	rest := bytes.TrimLeft(line, " \t|`+-\\\u2500\u2502\u251c\u2514")
+	if n := len(line) - len(rest); bytes.ContainsAny(line[:n], "|`\u2502\u251c\u2514") {
+		return n
+	}
+	return 0
+}
+
+// line gives a line, unless it is a row of a table, or may be the names of its columns.
 func (p *rowsParser) line(at, indent int, line []byte) {
+	if p.column(at, line) {
+		return
+	}
+	if p.names = nil; p.header != nil {
+		held := *p.header
+		p.header = nil
+		p.give(held.at, held.indent, held.line)
+	}
+	if p.row.read(line); len(p.row.fields) == 0 && len(p.row.spare) > 0 {
+		p.names = append([][]byte{p.row.kind}, p.row.spare...)
+		p.header = &lineHeld{at, indent, line}
+		return
+	}
+	p.give(at, indent, line)
+}
+
+// column gives a row of a table, and reports whether a line is one: it has a value for each name.
+func (p *rowsParser) column(at int, line []byte) bool {
+	var list [][]byte
+	values := false
+	for i := 0; i < len(line) && len(list) <= len(p.names); {
+		end := tokenEnd(line, i)
+		if end == i {
+			i++
+			continue
+		}
+		list = append(list, line[i:end])
+		values = values || isValueBegin(line[i:end])
+		i = end
+	}
+	if !values || len(list) != len(p.names) {
+		return false
+	}
+	p.header = nil
+	p.lines, p.fits, p.rows, p.wide, p.values = p.lines+1, p.fits+1, p.rows+1, p.wide+1, p.values+len(list)
+	p.kinds["row"] = true
+	p.enter([]step{{name: []byte("row"), item: at + 1}}, at)
+	for i, name := range p.names {
+		p.to.Name(name)
+		giveValue(p.to, list[i], at)
+	}
+	return true
+}
+
+// give gives a line.
+func (p *rowsParser) give(at, indent int, line []byte) {
 	p.lines++
 	if name, tick := tickLine(line); tick != nil && indent == 0 {
 		p.fits++
@@ -112,20 +208,18 @@ func (p *rowsParser) line(at, indent int, line []byte) {
 		p.to.Scalar(Bare, tick)
 		return
 	}
-	for len(p.outer) > 0 && p.outer[len(p.outer)-1].indent >= indent {
-		p.outer = p.outer[:len(p.outer)-1]
-	}
+	r := &p.row
+	key, _ := p.below(indent, r.read(line))
 	var path []step
 	if n := len(p.outer); n > 0 {
 		path = p.outer[n-1].steps
+		p.wide++
 	}
-	r := &p.row
-	r.read(line)
 	p.values, p.spare = p.values+len(r.fields), p.spare+len(r.spare)
 	if len(r.fields) > 0 && !r.again("id") && !isStamp(line) && bytes.IndexByte([]byte("@<>+"), line[0]) < 0 { // nor is it a diff
 		p.fits++
 	}
-	if r.isMember() && p.single[string(r.kind)] == 1 || len(path)+2 >= MaxDepth {
+	if one, ok := p.single[key]; r.isMember() && ok && !one.again || len(path)+2 >= MaxDepth {
 		p.enter(path, at)
 		p.to.Item(r.kind)
 		giveValue(p.to, r.value(), at)
@@ -134,11 +228,11 @@ func (p *rowsParser) line(at, indent int, line []byte) {
 	if p.rows++; len(r.fields) > 2 {
 		p.wide++
 	}
-	key := bytes.Clone(r.kind)
+	kind := bytes.Clone(r.kind)
 	path = append(path[:len(path):len(path)], step{name: bytes.Clone(r.kind), item: at + 1})
 	p.enter(path, at)
 	for _, f := range r.fields {
-		key = append(append(key, ' '), f.name...)
+		kind = append(append(kind, ' '), f.name...)
 		p.to.Name(f.name)
 		giveValue(p.to, f.value, at)
 	}
@@ -147,9 +241,9 @@ func (p *rowsParser) line(at, indent int, line []byte) {
 		p.to.Scalar(Text, bytes.Join(r.spare, []byte{' '}))
 	}
 	if len(p.kinds) < maxKinds {
-		p.kinds[string(key)] = true
+		p.kinds[string(kind)] = true
 	}
-	p.outer = append(p.outer, outerLine{indent: indent, steps: path})
+	p.outer = append(p.outer, outerLine{indent: indent, steps: path, at: at, key: key})
 }
 
 // isStamp reports whether a line begins with a time or a date, as lines of logs do.
@@ -180,8 +274,8 @@ func (r *row) value() []byte {
 	return r.fields[0].value
 }
 
-// read takes a line apart.
-func (r *row) read(line []byte) {
+// read takes a line apart, and returns its kind.
+func (r *row) read(line []byte) (kind []byte) {
 	r.kind, r.fields, r.spare = nil, r.fields[:0], r.spare[:0]
 	var name, last []byte // the word before, if no value has it yet, and the name of the value before
 	equal := false        // a sign of equality is after that word
@@ -225,6 +319,7 @@ func (r *row) read(line []byte) {
 	if r.kind == nil {
 		r.kind = []byte("line")
 	}
+	return r.kind
 }
 
 // other takes a word that no value has: the kind, if there is none before, else text.
