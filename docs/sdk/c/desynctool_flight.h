@@ -169,7 +169,7 @@ enum {
 };
 
 enum { DESYNC__F_BEAT = 1, DESYNC__F_ALERT, DESYNC__F_QUESTION, DESYNC__F_ANSWER, DESYNC__F_REPORT, DESYNC__F_GOT };
-enum { DESYNC__F_STATUS = 1, DESYNC__F_HISTORY, DESYNC__F_STEPS, DESYNC__F_TABLES, DESYNC__F_COLUMNS, DESYNC__F_BUCKETS, DESYNC__F_ROWS };
+enum { DESYNC__F_STATUS = 1, DESYNC__F_HISTORY, DESYNC__F_STEPS, DESYNC__F_TABLES, DESYNC__F_COLUMNS, DESYNC__F_BUCKETS, DESYNC__F_ROWS, DESYNC__F_NAMING };
 enum { DESYNC__F_OK, DESYNC__F_FELL_OUT, DESYNC__F_NOT_YET, DESYNC__F_NONE }; /* how a part is answered */
 enum { DESYNC__F_LOST = 1, DESYNC__F_OTHER_STATE = 2, DESYNC__F_CUT = 4 };    /* flags of a report */
 
@@ -965,6 +965,15 @@ DESYNC__OWN void desync__fanswer_rows(const desync_flight *f, const desync__fpar
     }
 }
 
+/* Writes what a column is; NULL is the identity. */
+DESYNC__OWN void desync__fwrite_column(desync__fwriter *w, const char *label, const desync_column *c) {
+    desync__fwrite_text(w, label);
+    desync__fwrite_text(w, c ? c->component : "");
+    desync__fwrite_text(w, c ? c->field : "");
+    desync__fwrite64(w, c ? (uint64_t)c->type : 0, 1);
+    desync__fwrite64(w, c ? c->scale : 0, 4);
+}
+
 DESYNC__OWN int desync__fanswer_tables(desync_flight *f, const desync__fpart *p, desync__fwriter *w) {
     const desync__ftable *t;
     size_t i;
@@ -998,6 +1007,11 @@ DESYNC__OWN int desync__fanswer_tables(desync_flight *f, const desync__fpart *p,
             if (desync__fin(row, p->from, p->depth)) sums[row >> (58 - 6 * p->depth) & 63] += desync__fcell(c, identity, f->past + c->at + i * c->size);
         }
         for (i = 0; i < 64; i++) desync__fwrite64(w, sums[i], 8);
+        return DESYNC__F_OK;
+    }
+    if (p->what == DESYNC__F_NAMING) {
+        const desync__fcolumn *c = &f->columns[t->first + p->column];
+        desync__fwrite_column(w, t->table->label, p->column ? &t->table->columns[c->column] : NULL);
         return DESYNC__F_OK;
     }
     if (p->what != DESYNC__F_ROWS) return DESYNC__F_NONE;
@@ -1600,11 +1614,7 @@ DESYNC__OWN void desync__fshare(desync_flight *f) {
         const desync__flisted *l = &f->listed[i];
         const desync_column *c = desync__fcolumn_of(f, l);
         if (!l->all && !l->pending && !l->first) continue;
-        desync__fwrite_text(&w, f->tables[l->table].table->label);
-        desync__fwrite_text(&w, c ? c->component : "");
-        desync__fwrite_text(&w, c ? c->field : "");
-        desync__fwrite64(&w, c ? (uint64_t)c->type : 0, 1);
-        desync__fwrite64(&w, c ? c->scale : 0, 4);
+        desync__fwrite_column(&w, f->tables[l->table].table->label, c);
         desync__fwrite64(&w, (l->pending ? 1 : 0) | (l->first ? 2 : 0), 1);
         desync__fwrite64(&w, l->rows + (l->pending & UINT32_MAX), 4);
         desync__fwrite64(&w, l->all, 4);

@@ -82,7 +82,7 @@ namespace Desynctool
         const ulong Wait = 3000; // ms after which a peer is gone that sends nothing
         const int EndOfTick = 0xffff, IdentitySize = 17; // alive, key, key2
         const int Beat = 1, Alert = 2, Question = 3, Answer = 4, ReportKind = 5, Got = 6;
-        const int AskForStatus = 1, AskForHistory = 2, AskForSteps = 3, AskForTables = 4, AskForColumns = 5, AskForBuckets = 6, AskForRows = 7;
+        const int AskForStatus = 1, AskForHistory = 2, AskForSteps = 3, AskForTables = 4, AskForColumns = 5, AskForBuckets = 6, AskForRows = 7, AskForNaming = 8;
         const int Ok = 0, FellOut = 1, NotYet = 2, None = 3; // how a part is answered
         const int Lost = 1, OtherState = 2, Cut = 4; // flags of a report
         const int CellsItem = 1, StepItem = 2, OrdersItem = 3; // kinds of items; each ends with kind and length, to be read backward
@@ -1070,6 +1070,15 @@ namespace Desynctool
             }
         }
 
+        static void Describe(ref Out w, FTable t, FColumn c)
+        {
+            w.Text(t.Bytes);
+            w.Text(c.Component);
+            w.Text(c.Field);
+            w.Number((ulong)c.Type, 1);
+            w.Number(c.Scale, 4);
+        }
+
         int AnswerTables(Part p, ref Out w)
         {
             if (p.Point > confirmed) return NotYet;
@@ -1103,6 +1112,11 @@ namespace Desynctool
                     if (Within(row, p.From, p.Depth)) unchecked { buckets[(int)(row >> 58 - 6 * p.Depth & 63)] += Cell(c, row, past, i); }
                 }
                 for (int i = 0; i < 64; i++) w.Number(buckets[i], 8);
+                return Ok;
+            }
+            if (p.What == AskForNaming)
+            {
+                Describe(ref w, t, columns[t.First + (int)p.Column]);
                 return Ok;
             }
             if (p.What != AskForRows) return None;
@@ -1737,11 +1751,7 @@ namespace Desynctool
                 FColumn c = ColumnOf(i);
                 bool pending = l.More || l.Pending > 0;
                 if (l.All == 0 && !pending && !l.First) continue;
-                w.Text(tables[l.Table].Bytes);
-                w.Text(c.Component);
-                w.Text(c.Field);
-                w.Number((ulong)c.Type, 1);
-                w.Number(c.Scale, 4);
+                Describe(ref w, tables[l.Table], c);
                 w.Number((pending ? 1u : 0) | (l.First ? 2u : 0), 1);
                 w.Number((ulong)(l.Rows + l.Pending), 4);
                 w.Number((ulong)l.All, 4);

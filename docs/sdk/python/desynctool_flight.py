@@ -49,7 +49,7 @@ _SPENT, _ROUNDS, _WAIT, _END = 64, 12, 3000, 0xFFFF
 _ENTRY = 400  # bytes of a tick without changes, about
 
 _BEAT, _ALERT, _QUESTION, _ANSWER, _REPORT, _GOT = range(1, 7)
-_STATUS, _HISTORY, _STEPS, _TABLES, _COLUMNS, _BUCKETS, _ROWS = range(1, 8)
+_STATUS, _HISTORY, _STEPS, _TABLES, _COLUMNS, _BUCKETS, _ROWS, _NAMING = range(1, 9)
 _OK, _FELL_OUT, _NOT_YET, _NONE = range(4)
 _LOST, _OTHER_STATE, _CUT = 1, 2, 4
 _PART = struct.Struct("<BBBHHIIQQ")
@@ -332,6 +332,15 @@ def _same(a: Tuple[int, bytes, bytes], b: Tuple[int, bytes, bytes]) -> bool:
     if a[2] == b[2] or whole[0] != 1 or cut[0] != 2:
         return a[2] == b[2]
     return struct.unpack("<IQ", cut[2][-12:]) == (len(whole[1]), _hash(whole[1]))
+
+
+def _short(text: bytes) -> bytes:
+    return bytes((min(len(text), 255),)) + text[:255]
+
+
+def _described(t: "_Tab", c: "_Col") -> bytes:
+    """What a column is, as in a report."""
+    return _short(t.label) + _short(c.component) + _short(c.field) + struct.pack("<BI", c.type, c.scale)
 
 
 def _in(row: int, of: int, depth: int) -> bool:
@@ -814,6 +823,8 @@ class Flight:
                 if _in(row, p.start, p.depth):
                     buckets[row >> 58 - 6 * p.depth & 63] += c.cell(row, v)
             return _OK, struct.pack("<64Q", *(b & _U64 for b in buckets))
+        if p.what == _NAMING:
+            return _OK, _described(t, self._columns[t.first + p.column])
         if p.what != _ROWS:
             return _NONE, b""
         return _OK, self._answer_rows(p, t, past, room)
@@ -1190,17 +1201,15 @@ class Flight:
                 shown.append((n, of))
             if not of.rows and not of.cut and not of.first:
                 self._columns_differ -= 1
-        text = lambda b: bytes((min(len(b), 255),)) + b[:255]  # noqa: E731
         out = bytearray(b"DFR\x01" + struct.pack("<BQQH", self._flags, self._seed, self._point if self._groups else 0, self._step))
-        out += text(self._step_name) + struct.pack("<QB", self._silent, len(self._groups))
+        out += _short(self._step_name) + struct.pack("<QB", self._silent, len(self._groups))
         for g in self._groups:
             out += struct.pack("<QQQQ", g.members, g.root, g.step_root, g.inputs)
         out += struct.pack("<IIB", self._tables_differ, self._columns_differ & 0xFFFFFFFF, len(shown))
         for n, of in shown:
             t = self._tables[of.table]
             c = self._columns[t.first + of.column]
-            out += text(t.label) + text(c.component) + text(c.field)
-            out += struct.pack("<BIBII", c.type, c.scale, of.cut | of.first << 1, of.rows + of.pending, of.all)
+            out += _described(t, c) + struct.pack("<BII", of.cut | of.first << 1, of.rows + of.pending, of.all)
             for found in sorted(found for found in self._found if found[0] == n):
                 out += found[3]
         self._report, self._report_id, self._reporter, self._status = bytes(out), self._id, self._me, Status.FOUND

@@ -76,6 +76,7 @@ const TABLES: u8 = 4;
 const COLUMNS: u8 = 5;
 const BUCKETS: u8 = 6;
 const ROWS: u8 = 7;
+const NAMING: u8 = 8;
 
 const OK: u8 = 0; // how a part is answered
 const FELL_OUT: u8 = 1;
@@ -475,6 +476,15 @@ struct Column {
 }
 
 impl Column {
+    /// Writes what the column is.
+    fn describe(&self, label: &str, w: &mut Writer<'_>) {
+        w.text(label.as_bytes());
+        w.text(self.component.as_bytes());
+        w.text(self.field.as_bytes());
+        w.number(u64::from(self.of), 1);
+        w.number(u64::from(self.scale), 4);
+    }
+
     fn cell(&self, slot: usize) -> std::ops::Range<usize> {
         self.at + slot * self.size..self.at + (slot + 1) * self.size
     }
@@ -1802,6 +1812,10 @@ impl Core {
             sums.iter().for_each(|sum| w.number(*sum, 8));
             return OK;
         }
+        if p.what == NAMING {
+            self.columns[t.first + p.column as usize].describe(&t.label, w);
+            return OK;
+        }
         if p.what != ROWS {
             return NONE;
         }
@@ -2488,11 +2502,7 @@ impl Core {
             }
             let t = &self.tables[l.table];
             let c = &self.columns[t.first + l.column];
-            w.text(t.label.as_bytes());
-            w.text(c.component.as_bytes());
-            w.text(c.field.as_bytes());
-            w.number(u64::from(c.of), 1);
-            w.number(u64::from(c.scale), 4);
+            c.describe(&t.label, &mut w);
             w.number(l.cut() as u64 | (l.first as u64) << 1, 1);
             w.number(l.rows + l.pending, 4);
             w.number(l.all, 4);

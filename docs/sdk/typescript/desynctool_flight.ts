@@ -53,7 +53,7 @@ const QUEUE_MOST = 8, WORK_MOST = 1024, LISTED_MOST = 32, CHUNK = 960, CHUNKS = 
 const WAIT = 3000; // ms after which a peer is gone that sends nothing
 const END_OF_TICK = 0xffff, IDENTITY = 17; // alive, key, key2
 const BEAT = 1, ALERT = 2, QUESTION = 3, ANSWER = 4, REPORT = 5, GOT = 6;
-const FOR_STATUS = 1, FOR_HISTORY = 2, FOR_STEPS = 3, FOR_TABLES = 4, FOR_COLUMNS = 5, FOR_BUCKETS = 6, FOR_ROWS = 7;
+const FOR_STATUS = 1, FOR_HISTORY = 2, FOR_STEPS = 3, FOR_TABLES = 4, FOR_COLUMNS = 5, FOR_BUCKETS = 6, FOR_ROWS = 7, FOR_NAMING = 8;
 const OK = 0, FELL_OUT = 1, NOT_YET = 2, NONE = 3; // how a part is answered
 const LOST = 1, OTHER_STATE = 2, CUT = 4; // flags of a report
 const CELLS_ITEM = 1, STEP_ITEM = 2, ORDERS_ITEM = 3; // kinds of items; each ends with kind and length, to be read backward
@@ -240,6 +240,13 @@ interface Head { flags: number; point: number; step: number; stepName: number; s
 interface ReportColumn { label: number; labelSize: number; component: number; componentSize: number; field: number; fieldSize: number; type: number; scale: number; flags: number; atLeast: number; rows: number }
 
 const within = (row: bigint, of: bigint, depth: number): boolean => !depth || row >> BigInt(64 - 6 * depth) === of >> BigInt(64 - 6 * depth);
+
+/** Writes what a column is. */
+function describe(w: Out, t: FTable, c: FColumn): void {
+    for (const text of [t.bytes, c.component, c.field]) w.text(text);
+    w.number(c.type, 1);
+    w.number(c.scale, 4);
+}
 
 function hasCell(c: FColumn, state: Uint8Array, slot: number): boolean { return c.number < 0 || state[c.present + slot] !== 0; }
 
@@ -987,6 +994,10 @@ export class FlightRecorder {
             for (const half of sums) w.number(half >>> 0, 4);
             return OK;
         }
+        if (p.what === FOR_NAMING) {
+            describe(w, t, this.columns[t.first + p.column]!);
+            return OK;
+        }
         if (p.what !== FOR_ROWS) return NONE;
         this.answerRows(p, t, w);
         return OK;
@@ -1510,9 +1521,7 @@ export class FlightRecorder {
         w.number(shown.length, 1);
         for (const l of shown) {
             const c = this.columnOf(l);
-            for (const text of [this.tables[l.table]!.bytes, c.component, c.field]) w.text(text);
-            w.number(c.type, 1);
-            w.number(c.scale, 4);
+            describe(w, this.tables[l.table]!, c);
             w.number((pending(l) ? 1 : 0) | (l.first ? 2 : 0), 1);
             w.number(l.rows + l.pending, 4);
             w.number(l.all, 4);
