@@ -71,12 +71,12 @@ var layers = [][]string{
 	{"internal/testkit/effort"},
 	{"internal/licenses"},
 	{"internal/browser", "engines/godot/godottest"},
-	{"internal/lazyregexp", "internal/mutate", "internal/prose", "internal/textsearch", "internal/sandbox", "internal/processgroup", "internal/programs", "internal/shellwords", "docs"},
+	{"internal/lazyregexp", "internal/mutate", "internal/prose", "internal/textsearch", "internal/sandbox", "internal/processgroup", "internal/programs", "internal/shellwords", "docs", "relay"},
 }
 
 // standardOnly are packages that import nothing but the standard library and
 // each other's kind.
-var standardOnly = []string{"snapshot/merkle", "internal/file/frame", "internal/file/files", "internal/file/limits"}
+var standardOnly = []string{"snapshot/merkle", "relay", "internal/file/frame", "internal/file/files", "internal/file/limits"}
 
 // withoutFiles are packages that work on values in memory and open no files.
 var withoutFiles = []string{"bisect"}
