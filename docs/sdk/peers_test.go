@@ -17,6 +17,7 @@ import (
 	"github.com/evanw/esbuild/pkg/api"
 
 	"github.com/desynctool/desynctool/internal/testkit/effort"
+	"github.com/desynctool/desynctool/relay"
 	"github.com/desynctool/desynctool/snapshot"
 )
 
@@ -167,6 +168,8 @@ type peerNetwork struct {
 	loss, delay int // in 1000; ms
 	air         []flyingPacket
 	rollback    bool
+	old         bool         // peers do not know part 8 of a question
+	relay       *relay.Relay // peer 0, if there is one: the others are numbered from 1 on
 }
 
 type flyingPacket struct {
@@ -195,22 +198,47 @@ func (n *peerNetwork) advances(t *testing.T, until int) {
 		for _, word := range words[1:] {
 			to, packet, _ := strings.Cut(word, ":")
 			number, err := strconv.Atoi(to)
-			if err != nil || number == i || number < 0 || number >= len(n.peers) || len(packet) > 2000 {
+			if err != nil || number == i+n.first() || number < 0 || number >= len(n.peers)+n.first() || len(packet) > 2000 {
 				t.Fatalf("peer %d sends %d bytes to %q", i, len(packet)/2, to)
 			}
-			for copies := 1 + n.random.IntN(50)/49; copies > 0; copies-- {
-				if n.random.IntN(1000) >= n.loss {
-					n.air = append(n.air, flyingPacket{n.now + n.delay/2 + n.random.IntN(n.delay+1), i, number, packet})
-				}
-			}
+			n.carry(i+n.first(), number, packet)
 		}
+	}
+	for n.relay != nil {
+		to, packet := n.relay.Send(uint64(n.now))
+		if packet == nil {
+			break
+		}
+		n.carry(0, to, hex.EncodeToString(n.asked(packet)))
 	}
 	n.air = slices.DeleteFunc(n.air, func(f flyingPacket) bool {
 		if f.at <= n.now {
-			n.peers[f.to].tell(t, fmt.Sprint("receive ", f.from, " ", f.packet))
+			if f.to < n.first() {
+				packet, _ := hex.DecodeString(f.packet)
+				n.relay.Receive(f.from, packet)
+			} else {
+				n.peers[f.to-n.first()].tell(t, fmt.Sprint("receive ", f.from, " ", f.packet))
+			}
 		}
 		return f.at <= n.now
 	})
+}
+
+// carry has a packet arrive later, once, twice or never.
+func (n *peerNetwork) carry(from, to int, packet string) {
+	for copies := 1 + n.random.IntN(50)/49; copies > 0; copies-- {
+		if n.random.IntN(1000) >= n.loss {
+			n.air = append(n.air, flyingPacket{n.now + n.delay/2 + n.random.IntN(n.delay+1), from, to, packet})
+		}
+	}
+}
+
+// first is the number of the first peer that plays.
+func (n *peerNetwork) first() int {
+	if n.relay != nil {
+		return 1
+	}
+	return 0
 }
 
 func (n *peerNetwork) all(status string) bool {
@@ -220,8 +248,9 @@ func (n *peerNetwork) all(status string) bool {
 // statuses of a recorder, as all languages number them.
 const flightWatching, flightFound = "0", "2"
 
-// peerSession plays a session of peers in some languages. All end with the same report, which is compared with the truth.
-func peerSession(t *testing.T, seed uint64, names []string) {
+// peerSession plays a session of peers in some languages, with a relay or without. All end with the same report, which is
+// compared with the truth.
+func peerSession(t *testing.T, seed uint64, names []string, relayed bool) {
 	t.Helper()
 	random := rand.New(rand.NewPCG(seed, 31))
 	plant := planted{uint64(20 + random.IntN(60)), random.IntN(5), 1 + int(seed)%plantedKinds}
@@ -230,6 +259,9 @@ func peerSession(t *testing.T, seed uint64, names []string) {
 	want := truthOf(t, peerC(t), seed, plant)
 	if want.system == "" {
 		return // the mistake changes nothing
+	}
+	if relayed {
+		n.relay = relayOf(t, seed, len(names)+1)
 	}
 	wrong, all := uint64(0), uint64(1)<<len(names)-1
 	for wrong == 0 || wrong == all {
@@ -240,7 +272,7 @@ func peerSession(t *testing.T, seed uint64, names []string) {
 		if wrong>>i&1 == 0 {
 			of.kind = 0
 		}
-		n.peers = append(n.peers, startPeer(t, peerCommand(t, name), len(names), i, seed, of, marked, n.rollback))
+		n.peers = append(n.peers, startPeer(t, peerCommand(t, name), len(names)+n.first(), i+n.first(), seed, of, marked, n.rollback))
 	}
 	t.Logf("seed %d: %v, wrong %b, %+v, marked %v, %+v", seed, names, wrong, plant, marked, want.system)
 	for !n.all(flightFound) && n.now < 200_000 {
@@ -255,8 +287,17 @@ func peerSession(t *testing.T, seed uint64, names []string) {
 			t.Fatalf("%s has another report than %s", names[i], names[0])
 		}
 	}
+	if n.relay != nil && (hex.EncodeToString(n.relay.Report()) != n.peers[0].report || hex.EncodeToString([]byte(n.relay.Text())) != n.peers[0].ask(t, "text")) {
+		t.Fatalf("the relay has another report than the peers:\n%s", n.relay.Text())
+	}
+	if n.relay != nil && !strings.Contains(n.relay.Text(), "\nFound by peer0;") {
+		t.Fatalf("the relay has not asked:\n%s", n.relay.Text())
+	}
 	r := n.peers[0].reportOf(t)
-	want.holds(t, r, wrong, all)
+	want.holds(t, r, wrong<<n.first(), all<<n.first())
+	if n.relay != nil {
+		n.relay.Resume()
+	}
 	n.heals(t, want, wrong, r.flags&4 == 0)
 	for _, p := range n.peers {
 		p.ends(t)
@@ -268,7 +309,7 @@ func (n *peerNetwork) heals(t *testing.T, want truth, wrong uint64, whole bool) 
 	t.Helper()
 	of := n.random.IntN(len(n.peers))
 	for i, p := range n.peers {
-		answer := p.ask(t, fmt.Sprint("load ", of))
+		answer := p.ask(t, fmt.Sprint("load ", of+n.first()))
 		state, ok := strings.CutPrefix(answer, "- ")
 		if !ok && !whole {
 			return // and that is known before
@@ -313,7 +354,7 @@ func TestPeers(t *testing.T) {
 				names[i] = peerLanguages[(seed+i)%len(peerLanguages)].name
 			}
 		}
-		t.Run(fmt.Sprint(seed, names), func(t *testing.T) { peerSession(t, uint64(seed), names) })
+		t.Run(fmt.Sprint(seed, names), func(t *testing.T) { peerSession(t, uint64(seed), names, false) })
 	}
 }
 
