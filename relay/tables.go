@@ -78,7 +78,7 @@ func (r *Relay) differ(part, at int) (differs, ok bool) {
 	return differs, ok
 }
 
-// afterColumns lists the columns whose sums differ.
+// afterColumns lists the columns with sums that differ.
 func (r *Relay) afterColumns() {
 	for k := range r.parts {
 		p := &r.parts[k]
