@@ -39,8 +39,11 @@ func sniffTextRows(head []byte, whole bool) bool {
 	}
 	p := rowsParser{text: head, document: document{to: discard{}}}
 	p.run()
+	if p.titles < 3 && 3*p.titles <= p.lines { // Units:
+		p.lines -= p.titles
+	}
 	few := p.lines < 8 && len(p.kinds) < p.lines
-	return p.lines >= 2 && 10*p.fits >= 9*p.lines && 4*p.wide >= p.rows && p.wide > 0 && 3*p.spare <= p.values && (few || 2*len(p.kinds) <= p.lines || 8*p.spare <= p.values)
+	return p.lines >= 2 && 10*p.fits >= 9*p.lines && 4*(p.wide+p.drawn) >= p.rows && p.wide+p.drawn > 0 && 3*p.spare <= p.values && (few || 2*len(p.kinds) <= p.lines || 8*p.spare <= p.values)
 }
 
 type rowsParser struct {
@@ -53,6 +56,8 @@ type rowsParser struct {
 	header *lineHeld // that line, until the next one shows that it has as many values
 
 	lines, fits   int             // lines, and those with a value
+	titles        int             // lines of a few words
+	drawn         int             // lines of a tree
 	rows, wide    int             // lines that are no member, and those with several values
 	values, spare int             // values with names, and words that are none
 	kinds         map[string]bool // of rows, by their names
@@ -89,7 +94,7 @@ func (p *rowsParser) run() {
 			p.outer = append(p.outer, outerLine{indent: indent, at: at, key: key})
 		}
 	})
-	p.outer = p.outer[:0]
+	p.outer, p.drawn = p.outer[:0], 0
 	p.each(p.line)
 	if p.header != nil {
 		p.give(p.header.at, p.header.indent, p.header.line)
@@ -131,8 +136,10 @@ func (p *rowsParser) each(do func(at, indent int, line []byte)) {
 		indent := indentOf(line)
 		if branch := branchLen(line); branch > 0 {
 			indent, line = branch, line[branch:]
+			p.drawn++
 		}
-		if line = bytes.TrimSpace(line); !isEmpty(line) {
+		line = bytes.TrimSpace(line)
+		if numbered := len(line) > 1 && line[0] == '#' && line[1]-'0' <= 9; numbered || !isEmpty(line) { // #7 Archer
 			do(begin, indent, line)
 		}
 	}
@@ -167,8 +174,11 @@ func (p *rowsParser) line(at, indent int, line []byte) {
 
 // column gives a row of a table, and reports whether a line is one: it has a value for each name.
 func (p *rowsParser) column(at int, line []byte) bool {
+	if len(p.names) < 3 {
+		return false
+	}
 	var list [][]byte
-	values := false
+	numbers := 0
 	for i := 0; i < len(line) && len(list) <= len(p.names); {
 		end := tokenEnd(line, i)
 		if end == i {
@@ -176,10 +186,12 @@ func (p *rowsParser) column(at int, line []byte) bool {
 			continue
 		}
 		list = append(list, line[i:end])
-		values = values || isValueBegin(line[i:end])
+		if line[i] != '"' && isValueBegin(line[i:end]) {
+			numbers++
+		}
 		i = end
 	}
-	if !values || len(list) != len(p.names) {
+	if 2*numbers < len(list) || len(list) != len(p.names) {
 		return false
 	}
 	p.header = nil
@@ -213,9 +225,10 @@ func (p *rowsParser) give(at, indent int, line []byte) {
 	var path []step
 	if n := len(p.outer); n > 0 {
 		path = p.outer[n-1].steps
-		p.wide++
 	}
-	p.values, p.spare = p.values+len(r.fields), p.spare+len(r.spare)
+	if p.values, p.spare = p.values+len(r.fields), p.spare+len(r.spare); len(r.fields) == 0 && len(r.spare) < 4 {
+		p.titles++
+	}
 	if len(r.fields) > 0 && !r.again("id") && !isStamp(line) && bytes.IndexByte([]byte("@<>+"), line[0]) < 0 { // nor is it a diff
 		p.fits++
 	}
