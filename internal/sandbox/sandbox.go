@@ -14,8 +14,11 @@
 package sandbox
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"os"
+	"runtime"
 	"runtime/debug"
 	"time"
 )
@@ -28,6 +31,9 @@ type Limits struct {
 	// Memory is how many bytes of address space the process may use, beyond its size when it enters. From seven eighths
 	// of it on, garbage collection is more frequent.
 	Memory int64
+	// Heap is how many bytes of memory the process may take from the system. It ends itself at a sixteenth more; 0 is no
+	// such limit.
+	Heap int64
 	// Wall is how long it may run. The parent process ends it after that time.
 	Wall time.Duration
 	// CPU is how much processor time it may use, in whole seconds rounded up; 0 is Wall for each of its processors.
@@ -84,6 +90,14 @@ func enter(r Rules, m means) State {
 		s.Holds = append(s.Holds, what)
 	}
 	soft := r.Limits.Memory - r.Limits.Memory/8
+	if heap := r.Limits.Heap; heap > 0 {
+		soft = min(soft, heap-heap/16)
+		go func() {
+			Grown(context.Background(), heap+heap/16)
+			fmt.Fprintln(os.Stderr, "out of memory")
+			os.Exit(2)
+		}()
+	}
 	if soft > 0 && soft < debug.SetMemoryLimit(-1) {
 		debug.SetMemoryLimit(soft)
 	}
@@ -98,6 +112,19 @@ func enter(r Rules, m means) State {
 	note(name, err, "files next to the evidence can be read and written")
 	note("seccomp", with(m.calls, r), "the network and other processes can be reached")
 	return s
+}
+
+// Grown waits until the process has some bytes of memory. It returns false if running ends before.
+func Grown(running context.Context, budget int64) bool {
+	var stats runtime.MemStats
+	for runtime.ReadMemStats(&stats); int64(stats.Sys-stats.HeapReleased) < budget; runtime.ReadMemStats(&stats) {
+		select {
+		case <-running.Done():
+			return false
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+	return true
 }
 
 func with[T any](f func(T) error, arg T) error {

@@ -3,6 +3,7 @@ package isolate
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -341,7 +342,7 @@ func (p *Asking) how(waited error) *DiedError {
 	said := p.stderr.String()
 	for _, text := range []string{"out of memory", "cannot allocate memory", "failed to create new OS thread"} {
 		if strings.Contains(said, text) {
-			return died("needed more memory than it may have, %s", sandbox.Size(p.limits.Memory))
+			return died("needed more memory than it may have, %s; --limit heap=BYTES sets it for each MiB", sandbox.Size(cmp.Or(p.limits.Heap, p.limits.Memory)))
 		}
 	}
 	if strings.Contains(said, sandbox.OutOfTime) {

@@ -254,12 +254,17 @@ func TestHostile(t *testing.T) {
 		t.Errorf("%d roles, %d expected errors", len(hostile), len(want))
 	}
 	_, _, err := as("eats").Ask(t.Context(), asked(), nil)
-	if runtime.GOOS == "linux" && (err == nil || err.Error() != "the isolated process needed more memory than it may have, 512 MiB") {
+	if runtime.GOOS == "linux" && (err == nil || err.Error() != "the isolated process needed more memory than it may have, 512 MiB; --limit heap=BYTES sets it for each MiB") {
 		if how := fmt.Sprint(err); !strings.HasSuffix(how, "(exit status 66)") && !strings.HasSuffix(how, "for -race mode") { // the race detector's own end
 			t.Errorf("memory: %v", err)
 		}
 	}
 	q := asked()
+	q.Rules.Limits.Heap = 64 << 20
+	if _, _, err = as("eats").Ask(t.Context(), q, nil); err == nil || err.Error() != "the isolated process needed more memory than it may have, 64 MiB; --limit heap=BYTES sets it for each MiB" {
+		t.Errorf("memory of the runtime: %v", err)
+	}
+	q = asked()
 	q.Rules.Limits.CPU = time.Second
 	_, _, err = as("burns").Ask(t.Context(), q, nil) // on a busy machine the system counts more for the limit than it shows
 	if died := (*DiedError)(nil); runtime.GOOS == "linux" && (!errors.As(err, &died) || died.CPU < time.Second/4 || !strings.Contains(err.Error(), "needed more processor time than it may have")) {

@@ -58,7 +58,7 @@ func (x *Isolated) Find(ctx context.Context) (*Found, error) {
 			return nil, err
 		}
 	}
-	p.Asked.Rules.Limits.CPU = cmp.Or(p.Asked.Rules.Limits.CPU, p.processorTime())
+	p.bound()
 	f, err := p.find()
 	if err != nil {
 		p.Close()
@@ -77,25 +77,31 @@ func withUsual(l sandbox.Limits) sandbox.Limits {
 	}
 	return sandbox.Limits{
 		Memory: cmp.Or(l.Memory, usual.Memory), Wall: cmp.Or(l.Wall, usual.Wall), CPU: l.CPU,
-		Files: cmp.Or(l.Files, usual.Files), Written: cmp.Or(l.Written, usual.Written),
+		Heap: l.Heap, Files: cmp.Or(l.Files, usual.Files), Written: cmp.Or(l.Written, usual.Written),
 	}
 }
 
 // deskTime is the least processor time for a bundle of a desk, of which a process also writes a copy.
 const deskTime = time.Minute
 
-// processorTime returns the processor time of a process, 0 if that is not limited: a simulator may take any time.
-func (x *processes) processorTime() time.Duration {
-	paths := append(slices.DeleteFunc(slices.Clone(x.Asked.Paths), func(path string) bool { return path == archive.Stdin }), x.Asked.At)
-	given := x.size + archive.SizeOnDisk(slices.DeleteFunc(paths, func(path string) bool { return path == "" }))
-	budget, limited := limits.ProcessorTime(given)
-	switch {
-	case !limited || x.Asked.Sim != "":
-		return 0
-	case x.Asked.At != "":
-		return max(budget, deskTime)
+// bound bounds a process by the size of what it reads, except where the caller has own limits, or a simulator may take
+// any time and memory.
+func (x *processes) bound() {
+	if x.Asked.Sim != "" {
+		return
 	}
-	return budget
+	paths := []string{x.Asked.At}
+	if x.Asked.At == "" { // else Paths has the name of the bundle, which is no path
+		paths = slices.DeleteFunc(slices.Clone(x.Asked.Paths), func(path string) bool { return path == archive.Stdin })
+	}
+	given := x.size + archive.SizeOnDisk(paths)
+	l := &x.Asked.Rules.Limits
+	l.Heap = cmp.Or(l.Heap, limits.Space(given))
+	if budget, limited := limits.ProcessorTime(given); limited && l.CPU == 0 {
+		if l.CPU = budget; x.Asked.At != "" {
+			l.CPU = max(budget, deskTime)
+		}
+	}
 }
 
 // processes are those that were asked, one after the other.

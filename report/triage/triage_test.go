@@ -17,6 +17,7 @@ import (
 
 	"github.com/desynctool/desynctool/archive"
 	"github.com/desynctool/desynctool/archive/archivetest"
+	"github.com/desynctool/desynctool/internal/file/limits"
 	"github.com/desynctool/desynctool/internal/parallel"
 	"github.com/desynctool/desynctool/internal/sandbox"
 	"github.com/desynctool/desynctool/report/bundle"
@@ -453,6 +454,27 @@ func TestStored(t *testing.T) {
 	path := archivetest.Write(t, filepath.Join(t.TempDir(), "00ff"), b.Bytes())
 	if r := read(t, new(Reader), path, "stored.zip")[0]; r.Status != document.Diverged {
 		t.Errorf("%s: %s", r.Status, r.Error)
+	}
+}
+
+// TestBound: a process is bounded by the size of the bundle, not by what is near a file of the bundle's name.
+func TestBound(t *testing.T) {
+	bundle := zipped(t, filepath.Join(t.TempDir(), "x"), corpus+"/openttd/rng_poke")
+	t.Chdir(t.TempDir())
+	for name, size := range map[string]int64{"large": 1 << 30, "small.zip": 1} {
+		if err := os.WriteFile(name, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Truncate(name, size); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, q := range []isolate.Request{{Paths: []string{"report.zip"}, At: bundle}, {Paths: []string{"small.zip", archive.Stdin}}} {
+		x := &processes{Isolated: Isolated{Asked: q}}
+		x.bound()
+		if l := x.Asked.Rules.Limits; l.Heap != limits.Space(0) || l.CPU <= 0 || l.CPU > deskTime {
+			t.Errorf("%q: %+v", q.Paths, l)
+		}
 	}
 }
 

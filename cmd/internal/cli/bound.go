@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/desynctool/desynctool/internal/file/limits"
+	"github.com/desynctool/desynctool/internal/sandbox"
 )
 
 // alone reports that the process runs one command, so that the processor time of the process belongs to the command.
@@ -41,46 +42,26 @@ func (e *Env) Bound(given func() int64) {
 		}
 	}()
 	go func() {
-		if !grown(running, limits.Space(0)/2) {
+		if !sandbox.Grown(running, limits.Space(0)/2) {
 			return
 		}
 		budget := limits.Space(size())
 		debug.SetMemoryLimit(min(debug.SetMemoryLimit(-1), budget-budget/16))
-		if grown(running, budget) {
-			reached(limits.Heap.Reached("", 0), func() bool { return grown(running, budget+budget/16) })
+		if sandbox.Grown(running, budget) {
+			reached(limits.Heap.Reached("", 0), func() bool { return sandbox.Grown(running, budget+budget/16) })
 		}
 	}()
 }
 
-const often = 20 * time.Millisecond // at most, to look at what a command uses
-
 // await waits until the process has used some processor time. It returns false if running ends before.
 func await(running context.Context, budget time.Duration) bool {
+	const often = 20 * time.Millisecond
 	for left := budget - processorTime(); left > 0; left = budget - processorTime() {
-		if !pause(running, max(often, left/time.Duration(runtime.GOMAXPROCS(0)))) {
+		select {
+		case <-running.Done():
 			return false
+		case <-time.After(max(often, left/time.Duration(runtime.GOMAXPROCS(0)))):
 		}
 	}
 	return true
-}
-
-// grown waits until the process has some memory. It returns false if running ends before.
-func grown(running context.Context, budget int64) bool {
-	var stats runtime.MemStats
-	for runtime.ReadMemStats(&stats); int64(stats.Sys-stats.HeapReleased) < budget; runtime.ReadMemStats(&stats) {
-		if !pause(running, often/4) {
-			return false
-		}
-	}
-	return true
-}
-
-// pause waits. It returns false if running ends before.
-func pause(running context.Context, d time.Duration) bool {
-	select {
-	case <-running.Done():
-		return false
-	case <-time.After(d):
-		return true
-	}
 }

@@ -215,9 +215,10 @@ func ProcessorTime(given int64) (time.Duration, bool) {
 	return time.Duration(float64(each) * max(1, float64(given)/mib)), each != None
 }
 
-// Space returns how many bytes of memory a command may use that plays nothing and is given so many bytes of evidence.
+// Space returns how many bytes of memory a command may use that plays nothing and is given so many bytes of evidence:
+// whole MiB.
 func Space(given int64) int64 {
-	return int64(min(1<<60, float64(Heap.Max())*max(16, float64(given)/mib)))
+	return int64(math.Ceil(min(1<<40, float64(Heap.Max())/mib*max(16, float64(given)/mib)))) * mib
 }
 
 // Ended reports whether an error is the limit for time or memory of a whole command.
