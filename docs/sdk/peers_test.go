@@ -17,7 +17,6 @@ import (
 	"github.com/evanw/esbuild/pkg/api"
 
 	"github.com/desynctool/desynctool/internal/testkit/effort"
-	"github.com/desynctool/desynctool/relay"
 	"github.com/desynctool/desynctool/snapshot"
 )
 
@@ -101,7 +100,12 @@ func startPeer(t *testing.T, command []string, count, self int, seed uint64, pla
 	t.Helper()
 	bit := map[bool]int{true: 1}
 	args := strings.Fields(fmt.Sprint(count, self, seed, plant.tick, plant.system, plant.kind, bit[marked], bit[rollback]))
-	p := &peerProgram{cmd: exec.CommandContext(t.Context(), command[0], append(slices.Clone(command[1:]), args...)...)}
+	return startProgram(t, append(slices.Clone(command), args...))
+}
+
+func startProgram(t *testing.T, command []string) *peerProgram {
+	t.Helper()
+	p := &peerProgram{cmd: exec.CommandContext(t.Context(), command[0], command[1:]...)}
 	in, err := p.cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -168,8 +172,8 @@ type peerNetwork struct {
 	loss, delay int // in 1000; ms
 	air         []flyingPacket
 	rollback    bool
-	old         bool         // peers do not know part 8 of a question
-	relay       *relay.Relay // peer 0, if there is one: the others are numbered from 1 on
+	old         bool     // peers do not know part 8 of a question
+	relay       anyRelay // peer 0, if there is one: the others are numbered from 1 on
 }
 
 type flyingPacket struct {
@@ -248,9 +252,9 @@ func (n *peerNetwork) all(status string) bool {
 // statuses of a recorder, as all languages number them.
 const flightWatching, flightFound = "0", "2"
 
-// peerSession plays a session of peers in some languages, with a relay or without. All end with the same report, which is
+// peerSession plays a session of peers in some languages, with a relay in a language or without. All end with the same report, which is
 // compared with the truth.
-func peerSession(t *testing.T, seed uint64, names []string, relayed bool) {
+func peerSession(t *testing.T, seed uint64, names []string, relayed string) {
 	t.Helper()
 	random := rand.New(rand.NewPCG(seed, 31))
 	plant := planted{uint64(20 + random.IntN(60)), random.IntN(5), 1 + int(seed)%plantedKinds}
@@ -260,8 +264,8 @@ func peerSession(t *testing.T, seed uint64, names []string, relayed bool) {
 	if want.system == "" {
 		return // the mistake changes nothing
 	}
-	if relayed {
-		n.relay = relayOf(t, seed, len(names)+1)
+	if relayed != "" {
+		n.relay = relayOf(t, relayed, seed, len(names)+1)
 	}
 	wrong, all := uint64(0), uint64(1)<<len(names)-1
 	for wrong == 0 || wrong == all {
@@ -301,6 +305,9 @@ func peerSession(t *testing.T, seed uint64, names []string, relayed bool) {
 	n.heals(t, want, wrong, r.flags&4 == 0)
 	for _, p := range n.peers {
 		p.ends(t)
+	}
+	if c, ok := n.relay.(relayInC); ok {
+		c.p.ends(t)
 	}
 }
 
@@ -354,7 +361,7 @@ func TestPeers(t *testing.T) {
 				names[i] = peerLanguages[(seed+i)%len(peerLanguages)].name
 			}
 		}
-		t.Run(fmt.Sprint(seed, names), func(t *testing.T) { peerSession(t, uint64(seed), names, false) })
+		t.Run(fmt.Sprint(seed, names), func(t *testing.T) { peerSession(t, uint64(seed), names, "") })
 	}
 }
 

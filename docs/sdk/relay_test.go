@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"hash/crc32"
 	"math/rand/v2"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -13,8 +15,56 @@ import (
 	"github.com/desynctool/desynctool/relay"
 )
 
-func relayOf(t *testing.T, seed uint64, count int) *relay.Relay {
+// An anyRelay is a relay in some language.
+type anyRelay interface {
+	Receive(from int, packet []byte)
+	Send(milliseconds uint64) (to int, packet []byte)
+	Report() []byte
+	Text() string
+	Resume()
+}
+
+// relayInC is testdata/relay.c.
+type relayInC struct {
+	t *testing.T
+	p *peerProgram
+}
+
+func (c relayInC) Receive(from int, packet []byte) {
+	c.p.tell(c.t, fmt.Sprintf("receive %d %x", from, packet))
+}
+
+func (c relayInC) Send(now uint64) (int, []byte) {
+	to, packet, found := strings.Cut(c.p.ask(c.t, fmt.Sprint("send ", now)), ":")
+	if !found {
+		return 0, nil
+	}
+	number, err := strconv.Atoi(to)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return number, c.bytes(packet)
+}
+
+func (c relayInC) bytes(text string) []byte {
+	b, err := hex.DecodeString(text)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return b
+}
+
+func (c relayInC) Report() []byte { return c.bytes(c.p.ask(c.t, "report")) }
+func (c relayInC) Text() string   { return string(c.bytes(c.p.ask(c.t, "text"))) }
+func (c relayInC) Resume()        { c.p.ask(c.t, "resume") }
+
+func relayOf(t *testing.T, language string, seed uint64, count int) anyRelay {
 	t.Helper()
+	if language == "C" {
+		compiler := append([]string{"cc", "-std=gnu99", "-Wall", "-Wextra", "-Werror", "-Ic"}, effort.Of([]string{"-O0"}, []string{"-g", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"})...)
+		program := buildOnce(t, compiler, "testdata/relay.c")
+		return relayInC{t, startProgram(t, []string{program, strconv.Itoa(count), fmt.Sprint(seed)})}
+	}
 	o := relay.Options{Seed: seed}
 	for i := range count {
 		o.Peers = append(o.Peers, fmt.Sprint("peer", i))
@@ -26,8 +76,8 @@ func relayOf(t *testing.T, seed uint64, count int) *relay.Relay {
 	return r
 }
 
-// TestRelay: a relay that has no game finds the planted mistake, and all peers have its report. By default the peers are
-// in C.
+// TestRelay: a relay that has no game, in Go and in C, finds the planted mistake, and all peers have its report. By default
+// the peers are in C.
 func TestRelay(t *testing.T) {
 	for seed := range effort.Of(6, 12) {
 		names := make([]string, 2+seed%2)
@@ -37,7 +87,8 @@ func TestRelay(t *testing.T) {
 				names[i] = peerLanguages[(seed+i)%len(peerLanguages)].name
 			}
 		}
-		t.Run(fmt.Sprint(seed, names), func(t *testing.T) { peerSession(t, uint64(seed), names, true) })
+		in := []string{"Go", "C"}[seed/2%2]
+		t.Run(fmt.Sprint(seed, in, names), func(t *testing.T) { peerSession(t, uint64(seed), names, in) })
 	}
 }
 
@@ -57,7 +108,13 @@ func (n *peerNetwork) asked(packet []byte) []byte {
 
 // TestRelayOldPeers: of peers that cannot name their columns the relay has numbers, and the values.
 func TestRelayOldPeers(t *testing.T) {
-	n := &peerNetwork{random: rand.New(rand.NewPCG(1, 2)), loss: 100, delay: 60, old: true, relay: relayOf(t, 1, 3)}
+	for _, in := range []string{"Go", "C"} {
+		t.Run(in, func(t *testing.T) { oldPeers(t, in) })
+	}
+}
+
+func oldPeers(t *testing.T, in string) {
+	n := &peerNetwork{random: rand.New(rand.NewPCG(1, 2)), loss: 100, delay: 60, old: true, relay: relayOf(t, in, 1, 3)}
 	for i := range 2 {
 		plant := planted{30, 1, 2} // one point of health more
 		if i > 0 {
@@ -77,5 +134,63 @@ func TestRelayOldPeers(t *testing.T) {
 	text := n.relay.Text()
 	if !strings.HasPrefix(text, "peer1 and peer2 have different states since tick 30, system Movement: table 1 column.") || !strings.Contains(text, "\nFound by peer0;") {
 		t.Errorf("%s", text)
+	}
+}
+
+// TestRelayHostile: packets of any content do no harm, and get a bounded number of bytes.
+func TestRelayHostile(t *testing.T) {
+	for _, in := range []string{"Go", "C"} {
+		t.Run(in, func(t *testing.T) {
+			for seed := range effort.Of(1, 10) {
+				hostileRelay(t, in, uint64(seed))
+			}
+		})
+	}
+}
+
+func hostileRelay(t *testing.T, in string, seed uint64) {
+	r := relayOf(t, in, 1, 4)
+	random := rand.New(rand.NewPCG(seed, 4))
+	beat := binary.LittleEndian.AppendUint64([]byte("DF\x01\x01"), 1)
+	beat = append(beat, make([]byte, 8+16+4)...)
+	h := &hostilePackets{random: random, seen: [][]byte{beat}, reports: seed%2 > 0}
+	asked, sent, now, questions := [4][]byte{}, [4]int{}, 0, 0
+	for i := range effort.Of(2000, 10_000) {
+		from := 1 + random.IntN(3)
+		h.asked = asked[from]
+		if packet := h.next(); len(packet) <= 1000 {
+			r.Receive(from, packet)
+		}
+		if random.IntN(8) == 0 {
+			now += random.IntN(100)
+			for to, packet := r.Send(uint64(now)); packet != nil; to, packet = r.Send(uint64(now)) {
+				if to < 1 || to > 3 || len(packet) > 1000 {
+					t.Fatalf("%d bytes are sent to peer %d", len(packet), to)
+				}
+				if sent[to] += len(packet); packet[3] == 3 {
+					asked[to] = packet
+					questions++
+				}
+				h.seen = append(h.seen[:min(len(h.seen), 100)], packet)
+			}
+		}
+		if i%1000 == 999 {
+			r.Resume()
+			sent = [4]int{}
+		}
+		if slices.Max(sent[:]) > 2<<20 {
+			t.Fatalf("%v bytes are sent", sent)
+		}
+	}
+	if questions == 0 && !h.reports {
+		t.Error("no peer was asked")
+	}
+	for _, c := range r.Text() {
+		if c < ' ' && c != '\n' || c > 126 {
+			t.Fatalf("%q is not escaped", r.Text())
+		}
+	}
+	if c, ok := r.(relayInC); ok {
+		c.p.ends(t)
 	}
 }

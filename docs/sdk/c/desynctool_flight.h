@@ -58,6 +58,11 @@ typedef struct desync_flight desync_flight;
 
 /* Allocates a recorder. What the options point at must stay. NULL if that is not possible; *error is why then. */
 desync_flight *desync_flight_open(const desync_flight_options *o, const char **error);
+
+/* The same for a server without a simulation: it is peer 0, compares the peers' hashes, asks them, and hands all the same
+   report. Of the options only seed, peers, peer_count and values count. Of the calls below those with packets, status,
+   report and text are for it, and desync_flight_differs, resume and close. */
+desync_flight *desync_flight_relay(const desync_flight_options *o, const char **error);
 void desync_flight_close(desync_flight *f);
 
 const char *desync_flight_tick(desync_flight *f, uint64_t tick, const desync_order *orders, size_t n);
@@ -164,6 +169,8 @@ enum {
     DESYNC__F_MOST = 1 << 19,  /* bytes of answers to a peer in an exchange */
     DESYNC__F_SPENT = 64,      /* answers with rows and buckets of a peer: so many kilobytes */
     DESYNC__F_ROUNDS = 12,     /* questions in all */
+    DESYNC__F_BEATS = 16,      /* of each peer that a relay keeps */
+    DESYNC__F_NAMES_MOST = 3 * 256 + 5, /* bytes of an answer with what a column is */
     DESYNC__F_WAIT = 3000,     /* ms after which a peer is gone that sends nothing */
     DESYNC__F_END = 0xffff     /* step: the end of the tick */
 };
@@ -195,7 +202,12 @@ typedef struct { uint8_t index, what, depth; uint16_t step, count; uint32_t tabl
 typedef struct { size_t from, count, next; uint32_t id; desync__fpart parts[DESYNC__F_PARTS]; } desync__fquestion;
 typedef struct { size_t n; int state; uint8_t data[DESYNC__F_BODY]; } desync__fanswer;
 typedef struct { uint8_t listed, depth; uint64_t from, rows; } desync__fwork;
-typedef struct { size_t table, column; uint64_t rows, pending, all; int first; } desync__flisted; /* all: with rows of one side only; first: it differs after the step */
+typedef struct {
+    size_t table, column, slots, width; /* of the table; of a value, about */
+    uint64_t rows, pending, all;        /* all: with rows of one side only */
+    int first;                          /* it differs after the step */
+} desync__flisted;
+
 
 typedef struct {
     uint64_t point, history, heard, first, last, asked, since;
@@ -203,8 +215,13 @@ typedef struct {
     int beat, gone, asks, late, foreign, group, chunk, shares;
     size_t sent;
     uint8_t got[DESYNC__F_CHUNKS / 8];
+    uint32_t schema; /* of its last packet */
+    int known;       /* there was one */
+    size_t beats;    /* that a relay has had */
 } desync__fpeer;
 
+typedef struct { uint64_t point, history; } desync__fbeat;
+typedef struct { size_t n; uint8_t data[DESYNC__F_NAMES_MOST]; } desync__fnaming;
 typedef struct { size_t peer; uint64_t root, step_root, inputs, members, history; } desync__fgroup;
 
 struct desync_flight {
@@ -256,6 +273,10 @@ struct desync_flight {
     uint32_t report_id, incoming_id;
     uint8_t incoming_got[DESYNC__F_CHUNKS / 8];
     int ack;
+    int relay; /* peer 0, without a state */
+    desync__fbeat *beats;
+    desync__fnaming *namings; /* of listed columns */
+    size_t named;
     void *memory[16];
     size_t memory_count;
 };
@@ -622,6 +643,15 @@ DESYNC__OWN const char *desync__flayout(desync_flight *f, const size_t *order, d
     return NULL;
 }
 
+/* How many bytes of values and of a report there can be. */
+DESYNC__OWN void desync__fcaps(desync_flight *f) {
+    size_t peers = f->o.peer_count;
+    f->found_cap = f->o.values ? f->o.values : 65536;
+    if (peers > 2 && f->found_cap > 50000 / (peers - 1) - 400) f->found_cap = 50000 / (peers - 1) - 400;
+    f->report_cap = DESYNC__F_CHUNK * DESYNC__F_CHUNKS;
+    if (f->found_cap > f->report_cap - 32768) f->found_cap = f->report_cap - 32768;
+}
+
 DESYNC__OWN const char *desync__fopen(desync_flight *f, const desync_flight_options *o) {
     size_t *order, columns = 2, largest = DESYNC__F_CELL, slots = 1, left, i;
     const desync_world *w = o->world;
@@ -661,10 +691,7 @@ DESYNC__OWN const char *desync__fopen(desync_flight *f, const desync_flight_opti
     f->column_count = 0;
     for (i = 0; i < f->table_count; i++) f->column_count += f->tables[i].columns;
     f->entry_cap = (o->budget ? o->budget : (size_t)8 << 20) / 1024;
-    f->found_cap = o->values ? o->values : 65536;
-    if (o->peer_count > 2 && f->found_cap > 50000 / (o->peer_count - 1) - 400) f->found_cap = 50000 / (o->peer_count - 1) - 400;
-    f->report_cap = DESYNC__F_CHUNK * DESYNC__F_CHUNKS;
-    if (f->found_cap > f->report_cap - 32768) f->found_cap = f->report_cap - 32768;
+    desync__fcaps(f);
     f->sums = (uint64_t *)desync__falloc(f, f->column_count * 2, sizeof *f->sums, &left);
     f->entries = (desync__fentry *)desync__falloc(f, f->entry_cap, sizeof *f->entries, &left);
     f->answers = (desync__fanswer *)desync__falloc(f, DESYNC__F_GROUPS * DESYNC__F_PARTS, sizeof *f->answers, &left);
@@ -683,6 +710,35 @@ DESYNC__OWN const char *desync__fopen(desync_flight *f, const desync_flight_opti
     if (!f->ring) return desync__no_memory;
     f->rto = 400, f->now = 1;
     f->halt = UINT64_MAX;
+    return NULL;
+}
+
+DESYNC__OWN const char *desync__fopen_relay(desync_flight *f, const desync_flight_options *o) {
+    size_t left = SIZE_MAX, i;
+    f->o = *o;
+    f->o.self = 0, f->o.world = NULL, f->relay = f->begun = 1;
+    if (o->peer_count < 3 || o->peer_count > DESYNC_FLIGHT_PEERS) return "a relay needs 3 to 64 peers, itself included";
+    for (i = 0; i < o->peer_count; i++)
+        if (desync__bad_name(o->peers[i])) return "the name of a peer is empty or longer than 1024 bytes";
+    desync__fcaps(f);
+    f->answers = (desync__fanswer *)desync__falloc(f, DESYNC__F_GROUPS * DESYNC__F_PARTS, sizeof *f->answers, &left);
+    f->beats = (desync__fbeat *)desync__falloc(f, o->peer_count * DESYNC__F_BEATS, sizeof *f->beats, &left);
+    f->namings = (desync__fnaming *)desync__falloc(f, DESYNC__F_LISTED, sizeof *f->namings, &left);
+    f->found = (uint8_t *)desync__falloc(f, 1, f->found_cap + 2 * f->report_cap, &left);
+    if (!f->answers || !f->beats || !f->namings || !f->found) return desync__no_memory;
+    f->report = f->found + f->found_cap;
+    f->incoming = f->report + f->report_cap;
+    f->rto = 400, f->now = 1;
+    f->halt = UINT64_MAX;
+    return NULL;
+}
+
+DESYNC__API desync_flight *desync_flight_relay(const desync_flight_options *o, const char **error) {
+    desync_flight *f = (desync_flight *)calloc(1, sizeof *f);
+    const char *err = f ? desync__fopen_relay(f, o) : desync__no_memory;
+    if (error) *error = err;
+    if (!err) return f;
+    desync_flight_close(f);
     return NULL;
 }
 
@@ -708,6 +764,7 @@ DESYNC__OWN int desync__frecords(const desync_flight *f, uint64_t point) { retur
 DESYNC__API const char *desync_flight_tick(desync_flight *f, uint64_t tick, const desync_order *orders, size_t n) {
     uint64_t begin = f->head, h = desync__fmix(tick);
     size_t i;
+    if (f->relay) return "desync_flight_tick: a relay has no state";
     if (!f->begun) return "desync_flight_tick: there is no state before the tick: desync_flight_state comes first";
     if (f->open) return "desync_flight_tick: the tick before has no state yet: desync_flight_state is missing";
     f->skips = !desync__frecords(f, tick + 1);
@@ -783,7 +840,7 @@ DESYNC__API const char *desync_flight_state(desync_flight *f, uint64_t point) {
 
 DESYNC__API void desync_flight_touch(desync_flight *f, size_t table) {
     size_t i;
-    for (i = 0; i < f->table_count; i++)
+    for (i = 0; i < f->table_count && !f->relay; i++)
         if (f->tables[i].number == table) f->tables[i].touched = 1;
 }
 
@@ -1044,6 +1101,7 @@ DESYNC__OWN int desync__fanswer_steps(desync_flight *f, const desync__fpart *p, 
 /* Answers a part of a question. Returns the state, and writes what belongs to it. */
 DESYNC__OWN int desync__fanswer_part(desync_flight *f, const desync__fpart *p, desync__fwriter *w) {
     uint64_t point = p->point, i;
+    if (f->relay) return DESYNC__F_FELL_OUT;
     switch (p->what) {
     case DESYNC__F_STATUS:
         desync__fwrite64(w, f->entry_count ? desync__fentry_at(f, 0)->point : 0, 8);
@@ -1067,7 +1125,7 @@ DESYNC__OWN int desync__fanswer_part(desync_flight *f, const desync__fpart *p, d
 
 /* ---- Asking */
 
-enum { DESYNC__F_IDLE, DESYNC__F_ASK_STATUS, DESYNC__F_ASK_HISTORY, DESYNC__F_ASK_STEPS, DESYNC__F_ASK_TABLES, DESYNC__F_ASK_COLUMNS, DESYNC__F_ASK_ROWS,
+enum { DESYNC__F_IDLE, DESYNC__F_ASK_STATUS, DESYNC__F_ASK_HISTORY, DESYNC__F_ASK_STEPS, DESYNC__F_ASK_TABLES, DESYNC__F_ASK_COLUMNS, DESYNC__F_ASK_NAMES, DESYNC__F_ASK_ROWS,
        DESYNC__F_SHARE };
 
 DESYNC__OWN desync__fanswer *desync__fanswer_of(const desync_flight *f, size_t peer, size_t part) {
@@ -1093,6 +1151,7 @@ DESYNC__OWN void desync__fask(desync_flight *f) {
         for (k = 0; k < f->group_count && f->stage > DESYNC__F_ASK_HISTORY; k++)
             if (f->groups[k].peer == i) p->asks = 1, p->group = (int)k;
         p->answered = 0, p->asked = 0, p->late = 0, p->since = f->now;
+        if (f->relay && i == f->o.self) p->asks = 0;
         if (!p->asks) continue;
         for (k = 0; k < f->part_count; k++) desync__fanswer_of(f, i, k)->state = -1;
         for (k = 0; k < f->part_count && i == f->o.self; k++) {
@@ -1186,13 +1245,14 @@ DESYNC__OWN void desync__fgrouped(desync_flight *f, size_t k) {
         f->groups[g].members |= (uint64_t)1 << i;
     }
     f->silent = f->o.peer_count == 64 ? UINT64_MAX : ((uint64_t)1 << f->o.peer_count) - 1;
+    if (f->relay) f->silent &= ~(uint64_t)1;
     for (g = 0; g < f->group_count; g++) f->silent &= ~f->groups[g].members;
 }
 
 DESYNC__OWN void desync__fask_tables(desync_flight *f) {
     size_t i, each = (DESYNC__F_BODY - 6) / 8;
     f->stage = DESYNC__F_ASK_TABLES, f->part_count = 0;
-    for (i = 0; i < f->table_count && f->part_count + 1 < DESYNC__F_PARTS; i += each) { /* at the end, and after the step */
+    for (i = 0; (i < f->table_count || (f->relay && !i)) && f->part_count + 1 < DESYNC__F_PARTS; i += each) { /* at the end, and after the step */
         desync__fpart *p = desync__fadd(f, DESYNC__F_TABLES);
         p->from = i, p->step = DESYNC__F_END;
         if (f->step != DESYNC__F_END) desync__fadd(f, DESYNC__F_TABLES)->from = i;
@@ -1300,6 +1360,18 @@ DESYNC__OWN void desync__fafter_tables(desync_flight *f) {
     size_t part, i, g, asked = f->part_count, n = 0, most = f->step == DESYNC__F_END ? DESYNC__F_PARTS : DESYNC__F_PARTS / 2;
     size_t counts[2] = {0, 0};
     desync__fpart parts[DESYNC__F_PARTS];
+    if (f->relay && !f->table_count) {
+        for (g = 0; g < f->group_count; g++) {
+            desync__freader r = desync__fanswered(f, f->groups[g].peer, 0);
+            size_t count = (size_t)desync__fnumber(&r, 4);
+            if (count > f->table_count) f->table_count = count;
+        }
+        if (!f->table_count) f->flags |= DESYNC__F_CUT;
+        if (f->table_count > (DESYNC__F_BODY - 6) / 8) {
+            desync__fask_tables(f);
+            return;
+        }
+    }
     f->tables_differ = 0;
     for (part = 0; part < asked; part++) {
         const desync__fpart *p = &f->parts[part];
@@ -1361,9 +1433,7 @@ DESYNC__OWN void desync__fask_rows(desync_flight *f) {
     while (f->work_count && f->part_count < DESYNC__F_PARTS && f->spent < DESYNC__F_SPENT) {
         desync__fwork *w = &f->work[f->work_first];
         const desync__flisted *l = &f->listed[w->listed];
-        const desync__fcolumn *c = &f->columns[f->tables[l->table].first + l->column];
-        size_t size = desync__fleast(desync__fwidth(c), DESYNC__F_VALUE);
-        desync__fpart *p = desync__fadd(f, w->rows * (18 + size) < DESYNC__F_BODY || w->depth >= 10 ? DESYNC__F_ROWS : DESYNC__F_BUCKETS);
+        desync__fpart *p = desync__fadd(f, w->rows * (18 + l->width) < DESYNC__F_BODY || w->depth >= 10 ? DESYNC__F_ROWS : DESYNC__F_BUCKETS);
         p->table = (uint32_t)l->table, p->column = (uint32_t)l->column, p->depth = w->depth, p->from = w->from, p->step = DESYNC__F_END;
         p->count = w->listed; /* answers do not depend on it */
         f->work_first = (f->work_first + 1) % DESYNC__F_WORK, f->work_count--, f->spent++;
@@ -1372,12 +1442,89 @@ DESYNC__OWN void desync__fask_rows(desync_flight *f) {
     desync__fask(f);
 }
 
+/* How many columns a table has: a relay only knows what the peers have answered. */
+DESYNC__OWN size_t desync__fcolumns_of(const desync_flight *f, size_t part, uint64_t *rows) {
+    size_t g, most = 0;
+    *rows = 0;
+    if (!f->relay) return *rows = f->tables[f->parts[part].table].slots, f->tables[f->parts[part].table].columns;
+    for (g = 0; g < f->group_count; g++) {
+        desync__freader r = desync__fanswered(f, f->groups[g].peer, part);
+        uint64_t of = desync__fnumber(&r, 4), count = desync__fnumber(&r, 4);
+        if (of > *rows) *rows = of;
+        if (count > most) most = (size_t)count;
+    }
+    return desync__fleast(most, (DESYNC__F_BODY - 10) / 8 + 1); /* one that no answer has room for: more may differ */
+}
+
+/* Asks what the listed columns are; only a relay does not know. */
+DESYNC__OWN void desync__fask_names(desync_flight *f) {
+    size_t k;
+    f->part_count = 0;
+    for (k = f->named; f->relay && k < f->listed_count && f->part_count < DESYNC__F_PARTS; k++) {
+        desync__fpart *p = desync__fadd(f, DESYNC__F_NAMING);
+        p->table = (uint32_t)f->listed[k].table, p->column = (uint32_t)f->listed[k].column, p->step = DESYNC__F_END;
+    }
+    if (!f->part_count) {
+        desync__fask_rows(f);
+        return;
+    }
+    f->stage = DESYNC__F_ASK_NAMES;
+    desync__fask(f);
+    f->rounds--;
+}
+
+/* Reads what a column is. Returns its type, -1 if that cannot be. */
+DESYNC__OWN int desync__fread_naming(desync__freader *r, const desync__flisted *l) {
+    size_t i, n, names = 0;
+    int type;
+    for (i = 0; i < 3; i++) {
+        n = (size_t)desync__fnumber(r, 1);
+        desync__fbytes(r, n);
+        if (i) names += n;
+    }
+    type = (int)desync__fnumber(r, 1);
+    desync__fnumber(r, 4);
+    return r->bad || r->at != r->end || type > DESYNC_REF || !type != !l->column || (!type && names) ? -1 : type;
+}
+
+DESYNC__OWN void desync__fafter_names(desync_flight *f) {
+    size_t part, g;
+    for (part = 0; part < f->part_count; part++, f->named++) {
+        desync__flisted *l = &f->listed[f->named];
+        desync__fnaming *to = &f->namings[f->named];
+        int type = -1;
+        for (g = 0; g < f->group_count && type < 0; g++) {
+            desync__freader r = desync__fanswered(f, f->groups[g].peer, part);
+            const uint8_t *data = r.at;
+            type = desync__fread_naming(&r, l);
+            if (type >= 0) to->n = (size_t)(r.at - data), memcpy(to->data, data, to->n);
+        }
+        if (type < 0) { /* an older peer */
+            char table[32], column[32];
+            desync__fwriter w;
+            desync_column c;
+            memset(&c, 0, sizeof c);
+            snprintf(table, sizeof table, "table %lu", (unsigned long)l->table);
+            snprintf(column, sizeof column, "%lu", (unsigned long)l->column);
+            c.component = "column", c.field = column, c.type = DESYNC_BYTES;
+            w.at = to->data, w.end = to->data + sizeof to->data, w.full = 0;
+            desync__fwrite_column(&w, table, l->column ? &c : NULL);
+            to->n = (size_t)(w.at - to->data);
+            type = l->column ? DESYNC_BYTES : 0;
+        }
+        l->width = desync__sizes[type];
+        if (type && !l->width) l->width = DESYNC__F_TEXT;
+    }
+    desync__fask_names(f);
+}
+
 DESYNC__OWN void desync__fafter_columns(desync_flight *f) {
     size_t part, i, g, asked = f->part_count;
     f->columns_differ = 0, f->listed_count = 0, f->work_count = 0, f->found_size = 0;
     for (part = 0; part < asked; part++) {
-        const desync__ftable *t = &f->tables[f->parts[part].table];
-        for (i = 0; i < t->columns; i++) {
+        uint64_t slots;
+        size_t column_count = desync__fcolumns_of(f, part, &slots);
+        for (i = 0; i < column_count; i++) {
             uint64_t first = 0, rows = 0;
             int differs = 0, bad = 0;
             for (g = 0; g < f->group_count; g++) {
@@ -1402,13 +1549,16 @@ DESYNC__OWN void desync__fafter_columns(desync_flight *f) {
                 }
                 memset(&f->listed[g], 0, sizeof f->listed[g]);
                 f->listed[g].table = f->parts[part].table, f->listed[g].column = i;
+                if (!f->relay) f->listed[g].width = desync__fleast(desync__fwidth(&f->columns[f->tables[f->parts[part].table].first + i]), DESYNC__F_VALUE);
                 f->listed_count++;
             }
+            if (slots > f->listed[g].slots) f->listed[g].slots = (size_t)slots;
             if (f->parts[part].step != DESYNC__F_END) f->listed[g].first = 1;
             else desync__fpush(f, g, 0, 0, rows);
         }
     }
-    desync__fask_rows(f);
+    f->named = 0;
+    desync__fask_names(f);
 }
 
 /* A row of an answer. */
@@ -1529,7 +1679,7 @@ DESYNC__OWN void desync__fafter_rows(desync_flight *f) {
                 if (!g) first = sum;
             }
             if (!differs) continue;
-            rows = f->tables[p->table].slots >> 6 * (p->depth + 1);
+            rows = f->listed[p->count].slots >> 6 * (p->depth + 1);
             parent = p->depth ? p->from >> (64 - 6 * p->depth) << (64 - 6 * p->depth) : 0;
             desync__fpush(f, p->count, p->depth + 1u, parent | (uint64_t)i << (58 - 6 * p->depth), rows + rows / 2 + 1);
         }
@@ -1612,9 +1762,9 @@ DESYNC__OWN void desync__fshare(desync_flight *f) {
     desync__fwrite64(&w, n, 1);
     for (i = 0; i < f->listed_count; i++) {
         const desync__flisted *l = &f->listed[i];
-        const desync_column *c = desync__fcolumn_of(f, l);
         if (!l->all && !l->pending && !l->first) continue;
-        desync__fwrite_column(&w, f->tables[l->table].table->label, c);
+        if (f->relay) desync__fwrite(&w, f->namings[i].data, f->namings[i].n);
+        else desync__fwrite_column(&w, f->tables[l->table].table->label, desync__fcolumn_of(f, l));
         desync__fwrite64(&w, (l->pending ? 1 : 0) | (l->first ? 2 : 0), 1);
         desync__fwrite64(&w, l->rows + (l->pending & UINT32_MAX), 4);
         desync__fwrite64(&w, l->all, 4);
@@ -1632,6 +1782,7 @@ DESYNC__OWN void desync__fbegin(desync_flight *f) {
     f->stage = DESYNC__F_ASK_STATUS, f->rounds = f->spent = 0, f->flags = f->full = f->older = 0, f->group_count = 0, f->step = DESYNC__F_END, f->step_name[0] = 0;
     f->tables_differ = f->columns_differ = 0, f->listed_count = f->work_count = f->found_size = 0, f->point = 0;
     f->part_count = 0;
+    if (f->relay) f->table_count = 0;
     desync__fadd(f, DESYNC__F_STATUS);
     desync__fask(f);
 }
@@ -1690,6 +1841,7 @@ DESYNC__OWN void desync__fadvance(desync_flight *f) {
     case DESYNC__F_ASK_STEPS: desync__fafter_steps(f); break;
     case DESYNC__F_ASK_TABLES: desync__fafter_tables(f); break;
     case DESYNC__F_ASK_COLUMNS: desync__fafter_columns(f); break;
+    case DESYNC__F_ASK_NAMES: desync__fafter_names(f); break;
     default: desync__fafter_rows(f);
     }
 }
@@ -1798,6 +1950,35 @@ DESYNC__OWN void desync__fgot_report(desync_flight *f, size_t from, uint32_t id,
     for (i = 0; i < f->o.peer_count && f->stage != DESYNC__F_IDLE; i++) desync__fshare_with(f, i); /* it was asking the others */
 }
 
+/* A relay has the schema of most peers, until the first question is answered. */
+DESYNC__OWN void desync__fchoose(desync_flight *f) {
+    size_t i, k, count, most = 0;
+    uint64_t was = f->schema;
+    if (f->status != DESYNC_FLIGHT_WATCHING && f->stage > DESYNC__F_ASK_STATUS) return;
+    for (i = 0; i < f->o.peer_count; i++) {
+        for (k = 0, count = 0; k < f->o.peer_count; k++) count += f->peers[k].known && f->peers[k].schema == f->peers[i].schema;
+        if (f->peers[i].known && count > most) most = count, f->schema = f->peers[i].schema;
+    }
+    for (i = 0; i < f->o.peer_count; i++) f->peers[i].foreign = f->peers[i].known && f->peers[i].schema != (uint32_t)f->schema;
+    if (f->schema != was && f->stage == DESYNC__F_ASK_STATUS) desync__fbegin(f);
+}
+
+/* A relay compares a beat with those of all other peers. */
+DESYNC__OWN void desync__frelay_beat(desync_flight *f, size_t from, uint64_t point, uint64_t history) {
+    desync__fbeat *to = &f->beats[from * DESYNC__F_BEATS + f->peers[from].beats % DESYNC__F_BEATS];
+    size_t i, k;
+    for (i = 0; i < f->o.peer_count; i++)
+        for (k = 0; k < desync__fleast(f->peers[i].beats, DESYNC__F_BEATS) && !f->peers[i].foreign; k++) {
+            const desync__fbeat *b = &f->beats[i * DESYNC__F_BEATS + k];
+            if (b->point == point && b->history != history) {
+                desync__fnoticed(f, point, 0);
+                return;
+            }
+        }
+    to->point = point, to->history = history;
+    f->peers[from].beats++;
+}
+
 DESYNC__API void desync_flight_receive(desync_flight *f, size_t from, const void *packet, size_t n) {
     const uint8_t *at = (const uint8_t *)packet;
     desync__freader r;
@@ -1812,6 +1993,8 @@ DESYNC__API void desync_flight_receive(desync_flight *f, size_t from, const void
     schema = (uint32_t)desync__fnumber(&r, 4), id = (uint32_t)desync__fnumber(&r, 4);
     p = &f->peers[from];
     p->heard = f->now;
+    p->schema = schema, p->known = 1;
+    if (f->relay) desync__fchoose(f);
     if (schema != (uint32_t)f->schema) {
         p->foreign = 1;
         desync__fnoticed(f, f->confirmed, 0);
@@ -1820,7 +2003,8 @@ DESYNC__API void desync_flight_receive(desync_flight *f, size_t from, const void
     switch (at[3]) {
     case DESYNC__F_BEAT:
         point = desync__fnumber(&r, 8), history = desync__fnumber(&r, 8);
-        if (r.bad || (p->beat && p->point > f->confirmed && p->point <= point)) return; /* the earliest that is to come */
+        if (f->relay && !r.bad) desync__frelay_beat(f, from, point, history);
+        if (f->relay || r.bad || (p->beat && p->point > f->confirmed && p->point <= point)) return; /* the earliest that is to come */
         p->beat = 1, p->point = point, p->history = history;
         desync__fcheck(f);
         break;
@@ -1961,11 +2145,11 @@ DESYNC__API const uint8_t *desync_flight_report(const desync_flight *f, size_t *
 DESYNC__API void desync_flight_resume(desync_flight *f) {
     size_t i;
     f->status = DESYNC_FLIGHT_WATCHING, f->stage = DESYNC__F_IDLE;
-    f->begun = f->open = f->skips = 0, f->entry_count = 0, f->report_size = f->incoming_size = 0, f->queued = 0, f->ack = 0, f->restarts = 0;
+    f->begun = f->relay, f->open = f->skips = 0, f->entry_count = 0, f->report_size = f->incoming_size = 0, f->queued = 0, f->ack = 0, f->restarts = 0;
     f->halt = UINT64_MAX, f->beat_history = 0, f->beat_point = 0, f->past_known = 0;
-    for (i = 0; i < f->table_count; i++) f->tables[i].seen = 0;
-    memset(f->live, 0, f->state_size);
-    memset(f->sums, 0, f->column_count * sizeof *f->sums);
+    for (i = 0; i < f->table_count && !f->relay; i++) f->tables[i].seen = 0;
+    if (!f->relay) memset(f->live, 0, f->state_size), memset(f->sums, 0, f->column_count * sizeof *f->sums);
+    for (i = 0; i < DESYNC_FLIGHT_PEERS; i++) f->peers[i].beats = 0, f->peers[i].known = 0;
     for (i = 0; i < DESYNC_FLIGHT_PEERS; i++) f->peers[i].beat = f->peers[i].gone = f->peers[i].foreign = f->peers[i].shares = 0, f->peers[i].sent = 0;
 }
 
