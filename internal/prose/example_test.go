@@ -18,6 +18,14 @@ func Example() {
 }
 
 // The first of what may be many.
+func ExampleFirstOf() {
+	fmt.Println(prose.FirstOf([]string{"a", "b"}, 2))
+	fmt.Println(prose.FirstOf([]string{"a", "b", "c", "d"}, 2))
+	// Output:
+	// a, b
+	// a, b and 2 more
+}
+
 func ExampleFew() {
 	fmt.Println(prose.Few([]string{"a", "b"}, 2))
 	fmt.Println(prose.Few([]string{"a", "b", "c", "d"}, 2))

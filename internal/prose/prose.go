@@ -29,6 +29,14 @@ func Few(texts []string, most int) string {
 	return fmt.Sprintf("%s; and %d more", strings.Join(texts[:most], "; "), len(texts)-most)
 }
 
+// FirstOf returns at most most of the names, separated by commas, and how many more there are: "a, b and 3 more".
+func FirstOf(names []string, most int) string {
+	if len(names) <= most {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
+}
+
 // maxLine is the number of bytes of a text that OneLine uses.
 const maxLine = 2000
 

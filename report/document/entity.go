@@ -1,7 +1,6 @@
 package document
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -278,14 +277,10 @@ func (a *AbsentEntities) Title(most int) string {
 		kind = "cache " + kind
 	}
 	var keys []string
-	for _, e := range a.Entities[:min(len(a.Entities), most)] {
+	for _, e := range a.Entities {
 		keys = append(keys, Safe(e.Key))
 	}
-	text := kind + " " + strings.Join(keys, ", ")
-	if n := len(a.Entities) - most; n > 0 {
-		text += fmt.Sprintf(" and %d more", n)
-	}
-	return text
+	return kind + " " + prose.FirstOf(keys, most)
 }
 
 // Rest describes how many rows the entities have, if more than one each.
@@ -324,14 +319,10 @@ func (l *GatheredLine) Names(most int) string {
 		return name
 	}
 	var others []string
-	for _, f := range l.Same[:min(len(l.Same), most)] {
+	for _, f := range l.Same {
 		others = append(others, l.Of.fieldName(f))
 	}
-	text := strings.Join(others, ", ")
-	if n := len(l.Same) - most; n > 0 {
-		text += fmt.Sprintf(" and %d more", n)
-	}
-	return name + " (= " + text + ")"
+	return name + " (= " + prose.FirstOf(others, most) + ")"
 }
 
 // fieldName names a field of an entity: the archetype if neither the entity nor the component shows it,

@@ -182,7 +182,7 @@ func GoldenFacts(t *golden.Table) (facts []string) {
 		}
 	}
 	for _, text := range said {
-		facts = append(facts, goldenNames(names[text])+": "+text)
+		facts = append(facts, prose.FirstOf(prose.Names(names[text]), maxGoldenNames)+": "+text)
 	}
 	for _, c := range t.Common {
 		facts = append(facts, goldenCommon(c))
@@ -208,16 +208,6 @@ func goldenSides(b *golden.Broken, labels []string) string {
 	return text
 }
 
-// goldenNames names replays, the first of many.
-func goldenNames(names []string) string {
-	list := names[:min(len(names), maxGoldenNames)]
-	text := strings.Join(prose.Names(list), ", ")
-	if more := len(names) - len(list); more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
-	return text
-}
-
 func goldenCommon(c golden.Common) string {
 	text := fmt.Sprintf("%s is %s on all that differ, and on ", prose.Name(c.Name), prose.Name(c.Value))
 	others := c.Same + c.Other + c.Unknown
@@ -236,14 +226,10 @@ const maxGoldenNames = 8
 
 func namesOf(labels []string, runs []int) string {
 	var names []string
-	for _, i := range runs[:min(len(runs), maxGoldenNames)] {
+	for _, i := range runs {
 		names = append(names, labels[i])
 	}
-	text := strings.Join(names, ", ")
-	if more := len(runs) - len(names); more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
-	return text
+	return prose.FirstOf(names, maxGoldenNames)
 }
 
 // Of runs and outcomes, how many are shown.

@@ -346,12 +346,8 @@ func (s *FieldSummary) Lacking() bool {
 // Where names the archetypes: the first, and how many more there are.
 func (s *FieldSummary) Where(most int) string {
 	var names []string
-	for _, a := range s.Archetypes[:min(len(s.Archetypes), most)] {
+	for _, a := range s.Archetypes {
 		names = append(names, LabelName(a))
 	}
-	text := strings.Join(names, ", ")
-	if n := len(s.Archetypes) - most; n > 0 {
-		text += fmt.Sprintf(" and %d more", n)
-	}
-	return text
+	return prose.FirstOf(names, most)
 }

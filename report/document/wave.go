@@ -1,11 +1,6 @@
 package document
 
-import (
-	"fmt"
-	"strings"
-
-	"github.com/desynctool/desynctool/internal/prose"
-)
+import "github.com/desynctool/desynctool/internal/prose"
 
 // Wave is one or more parts of the state that differed from one tick to another, equally often.
 type Wave struct {
@@ -48,10 +43,7 @@ func partName(c CascadeDocument) string {
 
 // Text names the first parts, at most so many, and the system if they are scopes: "Health, Ammo and 3 more after Combat".
 func (w *Wave) Text(most int) string {
-	text := strings.Join(w.Parts[:min(most, len(w.Parts))], ", ")
-	if n := len(w.Parts) - most; n > 0 {
-		text += fmt.Sprintf(" and %d more", n)
-	}
+	text := prose.FirstOf(w.Parts, most)
 	if w.Scope != "" && w.System != "" {
 		text += " after " + prose.Name(w.System)
 	}

@@ -45,7 +45,7 @@ func newBits(a, b string, kind snapshot.Kind) *bitsView {
 			changed = append(changed, strconv.Itoa(len(x)-1-i))
 		}
 	}
-	v.Tip = fmt.Sprintf("%s of %d: %s", prose.Count(len(changed), "changed bit", "changed bits"), len(x), list(changed, 16))
+	v.Tip = fmt.Sprintf("%s of %d: %s", prose.Count(len(changed), "changed bit", "changed bits"), len(x), prose.FirstOf(changed, 16))
 	if cuts := floatParts(kind, len(x)); cuts != nil {
 		from := 0
 		var notes []string

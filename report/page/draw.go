@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"strconv"
-	"strings"
 )
 
 // num returns a coordinate with at most three decimals.
@@ -61,12 +60,4 @@ func anchor(x float64) string {
 		return "end"
 	}
 	return "middle"
-}
-
-// list writes a few names for a sentence.
-func list(names []string, n int) string {
-	if len(names) <= n {
-		return strings.Join(names, ", ")
-	}
-	return fmt.Sprintf("%s and %d more", strings.Join(names[:n], ", "), len(names)-n)
 }

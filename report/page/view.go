@@ -200,7 +200,7 @@ func tiles(r *document.Report) []tile {
 			if !f.Root && len(names) > 1 {
 				more = "which was first is not known"
 			}
-			add("Archetype", list(names, 3), more)
+			add("Archetype", prose.FirstOf(names, 3), more)
 		}
 		add("Component", f.Component, "")
 		if f.Detected != nil {
@@ -296,7 +296,7 @@ func facts(r *document.Report, peers peers) []factRow {
 func claims(r *document.Report, peers peers) []claim {
 	var out []claim
 	for _, c := range r.Claims {
-		one := claim{ClaimDocument: c, Accused: peers.all(c.Peers), From: list(c.Files, 2), When: c.Native}
+		one := claim{ClaimDocument: c, Accused: peers.all(c.Peers), From: prose.FirstOf(c.Files, 2), When: c.Native}
 		if c.Line > 0 && len(c.Files) == 1 {
 			one.From += fmt.Sprintf(":%d", c.Line)
 		}

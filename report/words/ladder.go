@@ -442,13 +442,7 @@ func fieldList(c *verdict.Conclusion) (found, evidence string) {
 // mostListed is how many names a rung lists.
 const mostListed = 3
 
-func listed(names []string) string {
-	text := strings.Join(names[:min(len(names), mostListed)], ", ")
-	if n := len(names) - mostListed; n > 0 {
-		text += fmt.Sprintf(" and %d more", n)
-	}
-	return text
-}
+func listed(names []string) string { return prose.FirstOf(names, mostListed) }
 
 // comparedText names the states that were compared.
 func comparedText(c *verdict.Conclusion) string {

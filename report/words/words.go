@@ -7,10 +7,10 @@
 package words
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/report/verdict"
 	"github.com/desynctool/desynctool/snapshot"
@@ -89,8 +89,8 @@ func join(list []string, last string) string {
 
 // upTo joins the first words of a list, and counts the rest.
 func upTo(list []string, most int) string {
-	if n := len(list) - most; n > 0 {
-		return fmt.Sprintf("%s and %d more", strings.Join(list[:most], ", "), n)
+	if len(list) > most {
+		return prose.FirstOf(list, most)
 	}
 	return join(list, "and")
 }
