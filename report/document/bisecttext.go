@@ -44,7 +44,7 @@ func bisectText(out *Text, r *bisect.Result, all bool) {
 		}
 	}
 	if len(r.Groups) > 0 {
-		row("groups", groupsText(r.Groups, s))
+		row("groups", groupsText(r.Groups, s.name))
 	}
 	if r.Healed != nil {
 		row("healed", "the states are equal again ", atNames(*r.Healed))
@@ -148,15 +148,18 @@ func sumsText(m *bisect.Sums, s Style) string {
 	if m.Good != nil {
 		text += fmt.Sprintf("agree at state point %d, ", *m.Good)
 	}
-	return text + "differ at " + s.bad.Sprint(m.Bad) + ": " + groupsText(m.Groups, s)
+	return text + "differ at " + s.bad.Sprint(m.Bad) + ": " + groupsText(m.Groups, s.name)
 }
 
-func groupsText(list [][]string, s Style) string {
+// groupsText shows which peers agree, with their names in a colour or, for nil, in none.
+func groupsText(list [][]string, color printer) string {
 	var groups []string
 	for _, g := range list {
-		names := make([]string, len(g))
-		for i, n := range g {
-			names[i] = s.name.Sprint(prose.Name(n))
+		names := prose.Names(g)
+		for i, name := range names {
+			if color != nil {
+				names[i] = color.Sprint(name)
+			}
 		}
 		groups = append(groups, strings.Join(names, " = "))
 	}
@@ -180,11 +183,7 @@ func checksumText(t *tracediff.Result, s Style) string {
 	default:
 		text := fmt.Sprintf("%s: agrees in %s, differs in %s", what, tickText(t, b.Good), s.bad.Sprint(tickText(t, b.Bad)))
 		if len(t.Groups) > 0 {
-			var groups []string
-			for _, names := range traceGroups(t, t.Groups[0]) {
-				groups = append(groups, strings.Join(prose.Names(names), " = "))
-			}
-			text += ": " + strings.Join(groups, "  ≠  ")
+			text += ": " + groupsText(traceGroups(t, t.Groups[0]), nil)
 		}
 		return text
 	}

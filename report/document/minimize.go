@@ -108,11 +108,8 @@ func minimizeText(out *Text, m *minimize.Result, all bool) {
 	}
 	row("way", s.bad.Sprint(way))
 	row("test", Safe(m.Test))
-	for i, o := range d.Kept {
-		if i == shownTexts && !all {
-			row("", s.faint.Sprintf("… and %d more  (--all)", len(d.Kept)-i))
-			break
-		}
+	for i := range out.upTo(shownTexts, len(d.Kept), all) {
+		o := &d.Kept[i]
 		row("order", fmt.Sprintf("tick %d  player %d  #%d  %s  ", o.Tick, o.Player, o.Sequence, prose.Name(o.Kind)), prose.Shorten(Safe(o.Payload), 80))
 	}
 	if m.Changed > 0 {

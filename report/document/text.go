@@ -2,6 +2,7 @@ package document
 
 import (
 	"io"
+	"iter"
 	"strings"
 
 	"github.com/desynctool/desynctool/internal/lazyregexp"
@@ -29,6 +30,22 @@ const rowIndent = 11
 // Row writes a line of these parts with a name before it. Where it is cut, its parts are below each other.
 func (t *Text) Row(name string, parts ...string) {
 	t.hang(rowIndent, "  ", t.faint.Sprint(pad(name, len(name), rowIndent-2)), strings.Join(parts, ""))
+}
+
+// upTo yields the places of the first most of n things, of all of them if all is set. A row without a name then counts
+// the rest.
+func (t *Text) upTo(most, n int, all bool) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for i := range n {
+			if i == most && !all {
+				t.Row("", t.faint.Sprintf("… and %d more  (--all)", n-i))
+				return
+			}
+			if !yield(i) {
+				return
+			}
+		}
+	}
 }
 
 // Rows writes rows of columns, each with a name before it. The first column has the names of peers.

@@ -22,12 +22,8 @@ func traceText(out *Text, t *tracediff.Set, all bool) {
 		out.put(s.faint.Sprint("another kind of files of the same peers:"))
 		traceResult(out, r, s.Verdict(alone(r)), nil, false, all)
 	}
-	for i, note := range t.Notes {
-		if i == shownTexts && !all {
-			out.Row("", s.faint.Sprintf("… and %d more  (--all)", len(t.Notes)-i))
-			break
-		}
-		out.Row("note", Safe(note))
+	for i := range out.upTo(shownTexts, len(t.Notes), all) {
+		out.Row("note", Safe(t.Notes[i]))
 	}
 	if n := len(t.Copies); n > 0 && !all {
 		out.Row("note", fmt.Sprintf("%s left out, since others show the same", prose.Count(n, "file is", "files are")), s.faint.Sprint("  (--all)"))
@@ -121,16 +117,9 @@ func traceResult(out *Text, r *tracediff.Result, verdict string, missing []strin
 		}
 	}
 	if len(r.Traces) > 2 {
-		for i, g := range r.Groups {
-			if i == 4 && !all {
-				row("", s.faint.Sprintf("… and %d more  (--all)", len(r.Groups)-i))
-				break
-			}
-			var groups []string
-			for _, names := range traceGroups(r, g) {
-				groups = append(groups, strings.Join(prose.Names(names), " = "))
-			}
-			row("groups", fmt.Sprintf("from %s: ", tickText(r, g.Tick)), strings.Join(groups, "  ≠  "))
+		for i := range out.upTo(4, len(r.Groups), all) {
+			g := r.Groups[i]
+			row("groups", fmt.Sprintf("from %s: ", tickText(r, g.Tick)), groupsText(traceGroups(r, g), nil))
 		}
 	}
 	persistence(row, r)
@@ -148,23 +137,16 @@ func traceResult(out *Text, r *tracediff.Result, verdict string, missing []strin
 	for i := range r.Noticed {
 		row("relay", noticedText(&r.Noticed[i]))
 	}
-	for i, u := range r.Untraced {
-		if i == shownTexts && !all {
-			row("", s.faint.Sprintf("… and %d more  (--all)", len(r.Untraced)-i))
-			break
-		}
+	for i := range out.upTo(shownTexts, len(r.Untraced), all) {
+		u := &r.Untraced[i]
 		var names []string
 		for _, n := range u.Traces {
 			names = append(names, prose.Name(r.Traces[n].Name))
 		}
 		row("note", Safe(strings.TrimSpace(u.System+" "+u.Scope)), " is not traced by ", strings.Join(names, ", "))
 	}
-	for i, n := range r.Noise {
-		if i == shownTexts && !all {
-			row("", s.faint.Sprintf("… and %d more  (--all)", len(r.Noise)-i))
-			break
-		}
-		row("noise", Safe(NoiseText(&n)))
+	for i := range out.upTo(shownTexts, len(r.Noise), all) {
+		row("noise", Safe(NoiseText(&r.Noise[i])))
 	}
 	if d := r.Dialect(); d.Covers != "" && r.First == nil {
 		row("note", Safe(d.Covers))

@@ -186,12 +186,8 @@ func drilledText(out *Text, d *bisect.Departure, all bool) {
 	if d.System != "" {
 		row("system", s.bad.Sprint(prose.Name(d.System)))
 	}
-	for i, scope := range d.Scopes {
-		if i == shownTexts && !all {
-			row("", s.faint.Sprintf("… and %d more  (--all)", len(d.Scopes)-i))
-			break
-		}
-		row("scope", prose.Name(scope))
+	for i := range out.upTo(shownTexts, len(d.Scopes), all) {
+		row("scope", prose.Name(d.Scopes[i]))
 	}
 	if d.Proof != "" {
 		row("proof", Safe(d.Proof))
