@@ -26,12 +26,13 @@ type ComputeOptions struct {
 
 // Computed is the state of a peer at a point, computed from the orders of its log in the build that it had.
 type Computed struct {
-	Peer, Sim string
-	Point     uint64
-	Hash      merkle.Short
+	Peer  string       `json:"peer"`
+	Point uint64       `json:"point"`
+	Sim   string       `json:"sim"`
+	Hash  merkle.Short `json:"hash"`
 	// Confirmed reports whether the peer recorded this hash, or left a state with it.
-	Confirmed bool
-	File      string // "" if it is in none
+	Confirmed bool   `json:"confirmed"`
+	File      string `json:"file"` // "" if it is in none
 }
 
 // String describes it.

@@ -209,8 +209,9 @@ func (g *Range) fill(pair [2]File, stride *Stride) error {
 
 // Stride is set if ranges begin at one offset of every so many bytes.
 type Stride struct {
-	Distance, Offset int64 // ranges begin at Offset + n × Distance
-	Ranges           int   // so many of those that are kept do
+	Distance int64 `json:"distance"`
+	Offset   int64 `json:"offset"` // ranges begin at Offset + n × Distance
+	Ranges   int   `json:"ranges"` // so many of those that are kept do
 }
 
 // Bounds of strides. With three ranges, distances have one common divisor by chance more often.

@@ -51,10 +51,10 @@ type Diff struct {
 
 // Hidden is a difference that an ignore rule hid.
 type Hidden struct {
-	Rule    string
-	Label   string
-	Column  string // "Component.field", or "" for a whole table
-	Changed uint64 // values in the column that differ; 0 for a whole table
+	Rule    string `json:"rule"`
+	Label   string `json:"label"`
+	Column  string `json:"column,omitempty"` // "Component.field", or "" for a whole table
+	Changed uint64 `json:"values,omitempty"` // values in the column that differ; 0 for a whole table
 }
 
 // TableDiff contains the differences between two tables.

@@ -15,9 +15,9 @@ import (
 
 // Identity is the information that a program or library contains about itself.
 type Identity struct {
-	Format  string // ELF, PE or Mach-O
-	Machine string
-	Build   string // the build id in hexadecimal digits, "" if it has none
+	Format  string `json:"format"` // ELF, PE or Mach-O
+	Machine string `json:"machine"`
+	Build   string `json:"build_id,omitempty"` // the build id in hexadecimal digits, "" if it has none
 }
 
 var errNoProgram = errors.New("not a program")

@@ -25,7 +25,7 @@ type bisectDocument struct {
 	Healed         *uint64           `json:"healed_at"`
 	Loaded         *bisect.Loaded    `json:"loaded,omitempty"` // there if a peer diverged by loading a state
 	Replay         *replayDocument   `json:"replay,omitempty"`
-	Computed       []computedState   `json:"computed,omitempty"`
+	Computed       []bisect.Computed `json:"computed,omitempty"`
 	SimFailed      string            `json:"simulator_failed,omitempty"` // how
 	Witness        *WitnessDocument  `json:"witness,omitempty"`
 	Contradictions []string          `json:"contradictions"`
@@ -46,16 +46,6 @@ type bisectDocument struct {
 	Caches    *CachesDocument    `json:"caches,omitempty"`
 	Checksums []checksumDocument `json:"checksums,omitempty"`
 	Claims    []ClaimDocument    `json:"claims,omitempty"`
-}
-
-// computedState is a state that was computed and written to a file.
-type computedState struct {
-	Peer      string `json:"peer"`
-	Point     uint64 `json:"point"`
-	Sim       string `json:"sim"`
-	Hash      string `json:"hash"`
-	Confirmed bool   `json:"confirmed"` // by a hash that the peer recorded
-	File      string `json:"file"`
 }
 
 // noisyDocument is noise that differs, from Bad on.
@@ -92,14 +82,7 @@ func Caches(c *bisect.CacheSplit) *CachesDocument {
 	if c == nil {
 		return nil
 	}
-	d := &CachesDocument{Bad: c.Bad.Tick, Labels: c.Labels, Peers: []string{c.A, c.B}, Files: c.Files[:]}
-	if c.Good != nil {
-		d.Good = &c.Good.Tick
-	}
-	if c.Again != nil {
-		d.Again = &c.Again.Tick
-	}
-	return d
+	return &CachesDocument{tickOf(c.Good), c.Bad.Tick, tickOf(c.Again), c.Labels, []string{c.A, c.B}, c.Files[:]}
 }
 
 // BracketDocument is the span (good, bad].
@@ -174,27 +157,14 @@ func bisectJSON(r *bisect.Result) *bisectDocument {
 	for _, at := range r.Content {
 		d.Content = append(d.Content, at.Tick)
 	}
-	if r.Exact {
-		d.Tick = &r.Tick
-	}
-	if r.Healed != nil {
-		d.Healed = &r.Healed.Tick
-	}
+	d.Tick, d.Healed = orNull(r.Exact, r.Tick), tickOf(r.Healed)
 	if d.Bracket = Bracket(r.Bracket); d.Bracket != nil && d.Bracket.Native != nil {
 		d.Native = map[string]string{"state": d.Bracket.Native.Bad}
 	}
-	for i := range r.Computed {
-		c := &r.Computed[i]
-		d.Computed = append(d.Computed, computedState{c.Peer, c.Point, c.Sim, c.Hash.String(), c.Confirmed, c.File})
-	}
-	d.Kind, d.Caches, d.OnlyHistories = r.Kind, Caches(r.Caches), r.OnlyHistories
+	d.Computed, d.Kind, d.Caches, d.OnlyHistories = r.Computed, r.Kind, Caches(r.Caches), r.OnlyHistories
 	for i := range r.Noise {
 		n := &r.Noise[i]
-		doc := noisyDocument{Label: n.Label, Bad: n.Bad.Tick, Points: n.Points, Peers: []string{n.A, n.B}}
-		if n.Good != nil {
-			doc.Good = &n.Good.Tick
-		}
-		d.Noise = append(d.Noise, doc)
+		d.Noise = append(d.Noise, noisyDocument{n.Label, tickOf(n.Good), n.Bad.Tick, n.Points, []string{n.A, n.B}})
 	}
 	for i, t := range r.Traces {
 		if i == 0 {
@@ -205,10 +175,7 @@ func bisectJSON(r *bisect.Result) *bisectDocument {
 		}
 		c := checksumDocument{What: t.Traces[0].Kind(), Last: t.LastCompared.Number}
 		if b := t.Bracket; b != nil {
-			c.Bad, c.Native = &b.Bad.Number, t.NativeName(b.Bad)
-			if b.HasGood {
-				c.Good = &b.Good.Number
-			}
+			c.Good, c.Bad, c.Native = orNull(b.HasGood, b.Good.Number), &b.Bad.Number, t.NativeName(b.Bad)
 		}
 		if len(t.Groups) > 0 {
 			c.Groups = traceGroups(t, t.Groups[0])
@@ -222,10 +189,9 @@ func bisectJSON(r *bisect.Result) *bisectDocument {
 		d.Replay = &replayDocument{Sim: rep.Sim, From: rep.From, To: rep.To, InputsPart: rep.InputsDiffer}
 		for i := range rep.Peers {
 			p := &rep.Peers[i]
-			doc := replayedPeerDocument{Name: p.Name, Compared: p.Compared, Departs: p.Departs, LastAgreed: p.LastAgreed, OrdersOf: p.Borrowed}
-			if p.Compared > 0 {
-				matches := p.MatchesReference()
-				doc.MatchesReference = &matches
+			doc := replayedPeerDocument{
+				Name: p.Name, MatchesReference: orNull(p.Compared > 0, p.MatchesReference()), Compared: p.Compared,
+				Departs: p.Departs, LastAgreed: p.LastAgreed, OrdersOf: p.Borrowed,
 			}
 			if p.Departs != nil {
 				doc.Expected, doc.Got = p.Expected.String(), p.Got.String()
@@ -245,15 +211,9 @@ func Bracket(b *bisect.Bracket) *BracketDocument {
 	if b == nil {
 		return nil
 	}
-	d := &BracketDocument{Bad: b.Bad.Tick, By: string(b.By), Phase: b.Bad.Phase}
+	d := &BracketDocument{Good: tickOf(b.Good), Bad: b.Bad.Tick, By: string(b.By), Phase: b.Bad.Phase}
 	if b.Bad.Native != "" {
-		d.Native = &bracketNative{Bad: b.Bad.Words()}
-	}
-	if b.Good != nil {
-		d.Good = &b.Good.Tick
-		if d.Native != nil {
-			d.Native.Good = b.Good.Words()
-		}
+		d.Native = &bracketNative{wordsOf(b.Good), b.Bad.Words()}
 	}
 	if len(b.GoodFiles)+len(b.BadFiles) > 0 {
 		d.Files = &bracketEndFiles{list(b.GoodFiles), list(b.BadFiles)}

@@ -12,18 +12,18 @@ import (
 // bytesDocument is desynctool.bytes/1.
 type bytesDocument struct {
 	Head
-	Kind     string                     `json:"kind"` // bytes
-	Peers    []string                   `json:"peers"`
-	Sizes    map[string]int64           `json:"sizes"`
-	Prefix   int64                      `json:"equal_begin"`
-	Suffix   int64                      `json:"equal_end"`
-	Inserted string                     `json:"inserted,omitempty"` // the peer whose file has extra bytes, and is otherwise equal
-	Bytes    int64                      `json:"bytes"`
-	Count    int64                      `json:"range_count"`
-	Ranges   []byteRange                `json:"ranges"`
-	Stride   *byteStride                `json:"stride,omitempty"`
-	Text     *byteText                  `json:"text,omitempty"`
-	Programs map[string]programDocument `json:"programs,omitempty"`
+	Kind     string                      `json:"kind"` // bytes
+	Peers    []string                    `json:"peers"`
+	Sizes    map[string]int64            `json:"sizes"`
+	Prefix   int64                       `json:"equal_begin"`
+	Suffix   int64                       `json:"equal_end"`
+	Inserted string                      `json:"inserted,omitempty"` // the peer whose file has extra bytes, and is otherwise equal
+	Bytes    int64                       `json:"bytes"`
+	Count    int64                       `json:"range_count"`
+	Ranges   []byteRange                 `json:"ranges"`
+	Stride   *bytediff.Stride            `json:"stride,omitempty"`
+	Text     *byteText                   `json:"text,omitempty"`
+	Programs map[string]bytediff.Program `json:"programs,omitempty"`
 }
 
 type byteRange struct {
@@ -40,23 +40,11 @@ type byteNumber struct {
 	Values map[string]string `json:"values"`
 }
 
-type byteStride struct {
-	Distance int64 `json:"distance"`
-	Offset   int64 `json:"offset"`
-	Ranges   int   `json:"ranges"`
-}
-
 type byteText struct {
 	Line    int64             `json:"line"`
 	Values  map[string]string `json:"values"`
 	Removed *int              `json:"removed,omitempty"`
 	Added   *int              `json:"added,omitempty"`
-}
-
-type programDocument struct {
-	Format  string `json:"format"`
-	Machine string `json:"machine"`
-	Build   string `json:"build_id,omitempty"`
 }
 
 // Bytes returns the document of two files that were compared byte by byte; names are the peers' names.
@@ -74,7 +62,7 @@ func both[T any](names [2]string, a, b T) map[string]T { return map[string]T{nam
 func bytesJSON(r *bytediff.Result, names [2]string, warnings []string) *bytesDocument {
 	doc := &bytesDocument{
 		Head: head("bytes", StatusOf(r), warnings), Kind: "bytes", Peers: names[:], Sizes: both(names, r.Sizes[0], r.Sizes[1]),
-		Prefix: r.Prefix, Suffix: r.Suffix, Bytes: r.Bytes, Count: r.Count, Stride: (*byteStride)(r.Stride),
+		Prefix: r.Prefix, Suffix: r.Suffix, Bytes: r.Bytes, Count: r.Count, Stride: r.Stride,
 	}
 	if file, ok := r.Inserted(); ok {
 		doc.Inserted = names[file]
@@ -88,13 +76,10 @@ func bytesJSON(r *bytediff.Result, names [2]string, warnings []string) *bytesDoc
 		doc.Ranges = append(doc.Ranges, d)
 	}
 	if t := r.Text; t != nil {
-		doc.Text = &byteText{Line: t.Line, Values: both(names, t.First[0], t.First[1])}
-		if t.Counted {
-			doc.Text.Removed, doc.Text.Added = &t.Removed, &t.Added
-		}
+		doc.Text = &byteText{Line: t.Line, Values: both(names, t.First[0], t.First[1]), Removed: orNull(t.Counted, t.Removed), Added: orNull(t.Counted, t.Added)}
 	}
 	if p := r.Programs; p != nil {
-		doc.Programs = both(names, programDocument(p[0]), programDocument(p[1]))
+		doc.Programs = both(names, p[0], p[1])
 	}
 	return doc
 }

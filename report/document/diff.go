@@ -13,20 +13,20 @@ import (
 // diffDocument is desynctool.diff/1.
 type diffDocument struct {
 	Head
-	Peers       []string         `json:"peers"`
-	Seed        string           `json:"seed"`
-	Point       uint64           `json:"point"`
-	Phase       string           `json:"phase,omitempty"`
-	Native      *Native          `json:"native,omitempty"`
-	Archetypes  []TableDocument  `json:"archetypes"`
-	Caches      []TableDocument  `json:"caches"`
-	Noise       []TableDocument  `json:"noise,omitempty"`
-	NoisyTables int              `json:"noisy_tables"`
-	Noisy       []string         `json:"noisy"` // labels of the noise that differs
-	Hidden      []hiddenDocument `json:"hidden"`
-	Findings    []string         `json:"findings"`           // differences other than values, by name
-	LeftOut     uint64           `json:"left_out,omitempty"` // values and rows that the tables count but do not list
-	Notes       []string         `json:"notes,omitempty"`    // what limits what it proves
+	Peers       []string          `json:"peers"`
+	Seed        string            `json:"seed"`
+	Point       uint64            `json:"point"`
+	Phase       string            `json:"phase,omitempty"`
+	Native      *Native           `json:"native,omitempty"`
+	Archetypes  []TableDocument   `json:"archetypes"`
+	Caches      []TableDocument   `json:"caches"`
+	Noise       []TableDocument   `json:"noise,omitempty"`
+	NoisyTables int               `json:"noisy_tables"`
+	Noisy       []string          `json:"noisy"` // labels of the noise that differs
+	Hidden      []snapshot.Hidden `json:"hidden"`
+	Findings    []string          `json:"findings"`           // differences other than values, by name
+	LeftOut     uint64            `json:"left_out,omitempty"` // values and rows that the tables count but do not list
+	Notes       []string          `json:"notes,omitempty"`    // what limits what it proves
 }
 
 // TableDocument has the differences in one table.
@@ -86,14 +86,6 @@ type excerptDocument struct {
 	Lengths map[string]int `json:"lengths"`
 }
 
-// hiddenDocument is a difference that an ignore rule hid.
-type hiddenDocument struct {
-	Rule    string `json:"rule"`
-	Label   string `json:"label"`
-	Column  string `json:"column,omitempty"`
-	Changed uint64 `json:"values,omitempty"`
-}
-
 // findings names what a diff found that no single value shows.
 func findings(d *snapshot.Diff) []string {
 	out := slices.Clone(d.Findings)
@@ -144,7 +136,7 @@ func diffJSON(d *snapshot.Diff, names [2]string, warnings []string) *diffDocumen
 	doc := &diffDocument{
 		Head: head("diff", StatusOf(d), warnings), Peers: names[:], Seed: fmt.Sprintf("%016x", d.A.Seed),
 		Point: d.A.Point.Tick, Phase: d.A.Point.Phase, Native: native(d.A.Point),
-		NoisyTables: d.NoisyTables, Noisy: d.Noisy, Findings: findings(d), LeftOut: d.LeftOut(), Notes: d.Notes,
+		NoisyTables: d.NoisyTables, Noisy: d.Noisy, Hidden: d.Hidden, Findings: findings(d), LeftOut: d.LeftOut(), Notes: d.Notes,
 	}
 	if d.RNG != nil {
 		doc.Archetypes = append(doc.Archetypes, TableDocument{
@@ -162,9 +154,6 @@ func diffJSON(d *snapshot.Diff, names [2]string, warnings []string) *diffDocumen
 		default:
 			doc.Noise = append(doc.Noise, t)
 		}
-	}
-	for _, h := range d.Hidden {
-		doc.Hidden = append(doc.Hidden, hiddenDocument(h))
 	}
 	return doc
 }
@@ -221,11 +210,8 @@ func onlyKeys(names [2]string, a, b []snapshot.Key) map[string][]string {
 // Field returns the JSON document of a changed value; names are the peers' names.
 func Field(c *snapshot.Change, key string, names [2]string) FieldDocument {
 	f := FieldDocument{
-		Key: key, Component: c.Component, Field: c.Field, Kind: c.Kind, Bits: c.BitsChanged,
+		Key: key, Component: c.Component, Field: c.Field, Kind: c.Kind, Bits: c.BitsChanged, ULP: orNull(c.Kind == snapshot.KindFloat, c.ULP),
 		Values: map[string]string{names[0]: c.A.String(), names[1]: c.B.String()},
-	}
-	if c.Kind == snapshot.KindFloat {
-		f.ULP = &c.ULP
 	}
 	apart := c.Apart()
 	f.Difference, f.Relative, f.Units = apart.Difference, apart.Relative, apart.Units

@@ -98,6 +98,22 @@ func list[T any](l []T) []T {
 	return l
 }
 
+// orNull returns a value for a document, or nil, which is null there, if it is not known.
+func orNull[T any](is bool, value T) *T {
+	if !is {
+		return nil
+	}
+	return &value
+}
+
+// tickOf returns the number of a state point, nil for none.
+func tickOf(p *snapshot.Point) *uint64 {
+	if p == nil {
+		return nil
+	}
+	return &p.Tick
+}
+
 // fillLists replaces nil by an empty list everywhere in a document, as list does. It leaves bytes alone, and types that
 // write their own JSON, and fields with the tag nil:"null".
 func fillLists(v reflect.Value) {

@@ -34,21 +34,9 @@ func Splits(splits []bisect.Split) []SplitDocument {
 	out := []SplitDocument{}
 	for i := range splits {
 		s := &splits[i]
-		d := SplitDocument{Bad: s.Bad.Tick, By: string(s.By)}
-		name := func(p *snapshot.Point) string {
-			if p == nil || p.Native == "" {
-				return ""
-			}
-			return p.Words()
-		}
+		d := SplitDocument{Good: tickOf(s.Good), Bad: s.Bad.Tick, Healed: tickOf(s.Healed), By: string(s.By)}
 		if s.Bad.Native != "" {
-			d.Native = &splitNative{name(s.Good), s.Bad.Words(), name(s.Healed)}
-		}
-		if s.Good != nil {
-			d.Good = &s.Good.Tick
-		}
-		if s.Healed != nil {
-			d.Healed = &s.Healed.Tick
+			d.Native = &splitNative{wordsOf(s.Good), s.Bad.Words(), wordsOf(s.Healed)}
 		}
 		if len(s.GoodFiles)+len(s.BadFiles)+len(s.HealedFiles) > 0 {
 			d.Files = &splitFiles{list(s.GoodFiles), list(s.BadFiles), list(s.HealedFiles)}
@@ -56,6 +44,14 @@ func Splits(splits []bisect.Split) []SplitDocument {
 		out = append(out, d)
 	}
 	return out
+}
+
+// wordsOf returns the engine's own name of a state point, "" if there is no point or no name.
+func wordsOf(p *snapshot.Point) string {
+	if p == nil || p.Native == "" {
+		return ""
+	}
+	return p.Words()
 }
 
 // SplitText describes when peers had diverged, in one line.

@@ -247,15 +247,10 @@ func resultJSON(r *tracediff.Result, status Status) *traceDocument {
 	}
 	if r.First != nil {
 		first := checkpoint(r, r.First)
-		doc.First = &first
-		last, compared := r.LastDiffering.Number, r.LastCompared.Number
-		doc.LastDiffers, doc.LastTick = &last, &compared
+		doc.First, doc.LastDiffers, doc.LastTick = &first, &r.LastDiffering.Number, &r.LastCompared.Number
 	}
 	if b := r.Bracket; b != nil {
-		doc.Bracket, doc.Exact = &traceBracket{Bad: b.Bad.Number}, b.Exact()
-		if b.HasGood {
-			doc.Bracket.Good = &b.Good.Number
-		}
+		doc.Bracket, doc.Exact = &traceBracket{Good: orNull(b.HasGood, b.Good.Number), Bad: b.Bad.Number}, b.Exact()
 		if bad := r.NativeName(b.Bad); bad != "" {
 			doc.Bracket.Native = &bracketNative{Bad: bad}
 			if b.HasGood {
@@ -280,11 +275,8 @@ func resultJSON(r *tracediff.Result, status Status) *traceDocument {
 	}
 	for i := range r.Noticed {
 		n := &r.Noticed[i]
-		d := noticedDocument{Schedule: n.Schedule.Name, Noticed: n.Noticed, Open: n.Open}
-		if n.Noticed || n.Open {
-			d.Tick, d.Late = &n.Tick.Number, &n.Late
-		}
-		doc.Noticed = append(doc.Noticed, d)
+		at := n.Noticed || n.Open
+		doc.Noticed = append(doc.Noticed, noticedDocument{n.Schedule.Name, n.Noticed, orNull(at, n.Tick.Number), orNull(at, n.Late), n.Open})
 	}
 	for _, i := range r.Uncompared {
 		doc.Uncompared = append(doc.Uncompared, name(i))
@@ -328,7 +320,7 @@ func checkpoint(r *tracediff.Result, d *tracediff.Difference) CheckpointDocument
 			doc.Absent[r.Traces[i].Name] = string(v.Absent)
 			continue
 		}
-		value := valueDocument{File: v.File, Sum: v.Sum(""), Line: v.Pos.Line, Offset: v.Pos.Offset}
+		value := valueDocument{File: v.File, Sum: v.Sum(""), Line: v.Pos.Line, Offset: v.Pos.Offset, Count: orNull(v.HasCount, v.Count)}
 		for _, s := range v.Sums {
 			if s.Name != "" {
 				if value.Sums == nil {
@@ -336,9 +328,6 @@ func checkpoint(r *tracediff.Result, d *tracediff.Difference) CheckpointDocument
 				}
 				value.Sums[s.Name] = string(s.Value)
 			}
-		}
-		if v.HasCount {
-			value.Count = &v.Count
 		}
 		if value.Detail = detailDocuments(v.Detail); len(value.Detail) > 0 {
 			doc.DetailOf = r.Traces[i].Dialect.Detail

@@ -76,24 +76,20 @@ func trialsJSON(r Replayed) *replayedDocument {
 }
 
 func trialJSON(t *bisect.Trial) trialDocument {
+	tick, departs := t.Tick()
 	d := trialDocument{
 		Mode: t.Mode, Sim: t.Sim, Against: t.Against, From: t.From, To: t.To, Ticks: t.Ticks, Compared: t.Compared, LastAgreed: t.Agreed,
-		Runs: t.Runs, Hits: t.Hits, Snapshots: t.Snapshots, Means: t.Means, Missing: t.Lost, Notes: t.Notes,
+		Tick: orNull(departs, tick), Runs: t.Runs, Hits: t.Hits, Snapshots: t.Snapshots, Means: t.Means, Missing: t.Lost, Notes: t.Notes,
 	}
 	if t.Mode == bisect.Repeat {
 		d.Rate = []float64{t.Low, t.High}
-	}
-	if tick, ok := t.Tick(); ok {
-		d.Tick = &tick
 	}
 	if x := t.First; x != nil {
 		m := &departureDocument{Point: x.Point, A: x.A, B: x.B, Caches: x.Caches, Order: x.Order, System: x.System, Scopes: x.Scopes, Proof: x.Proof, TickEnd: x.TickEnd, Loaded: x.Loaded}
 		if x.Caches == nil && x.Expected != x.Got {
 			m.Expected, m.Got = x.Expected.String(), x.Got.String()
 		}
-		if t.Mode == bisect.FromEachSnapshot || t.Mode == bisect.Rollback {
-			m.From = &x.From
-		}
+		m.From = orNull(t.Mode == bisect.FromEachSnapshot || t.Mode == bisect.Rollback, x.From)
 		if x.Diff != nil {
 			m.Tables = Tables(x.Diff, [2]string{x.A, x.B})
 		}

@@ -128,20 +128,14 @@ func chainJSON(v *snapshot.Verified) *chainDocument {
 	doc := &chainDocument{
 		Seed: fmt.Sprintf("%016x", c.Header.Seed), Peer: c.Header.Peer, Key: c.Header.Key.String(), Trusted: v.Trusted,
 		Entries: c.Entries, Skipped: c.Skipped, Gaps: c.Gaps, Closed: c.Closed, Counted: c.Count, Broken: c.Broken,
+		FirstTick: orNull(c.Entries > 0, c.First), LastTick: orNull(c.Entries > 0, c.Last),
 	}
 	if !c.Header.Start.IsZero() {
 		doc.Start = c.Header.Start.String()
 	}
-	if c.Entries > 0 {
-		doc.FirstTick, doc.LastTick = &c.First, &c.Last
-	}
 	for i := range c.Breaks {
 		b := &c.Breaks[i]
-		one := breakDocument{What: b.Kind.String(), Entry: b.Entry, Offset: b.Offset, Before: b.Before, Text: b.Error()}
-		if !b.End {
-			one.Tick = &b.Tick
-		}
-		doc.Breaks = append(doc.Breaks, one)
+		doc.Breaks = append(doc.Breaks, breakDocument{b.Kind.String(), b.Entry, b.Offset, orNull(!b.End, b.Tick), b.Before, b.Error()})
 	}
 	return doc
 }
