@@ -28,21 +28,12 @@ type Case struct {
 // JUnitOfSuite writes a suite.
 func JUnitOfSuite(w io.Writer, s Suite) error {
 	name := "desynctool " + s.Name
-	suite := junitSuite{Name: name, Package: "desynctool", Hostname: "localhost", Time: noTime, Err: text(s.Warnings)}
+	suite := junitSuite{Name: name, Package: "desynctool", Err: text(s.Warnings)}
 	for _, p := range s.Properties {
 		suite.Properties = append(suite.Properties, junitProperty{safe(p[0], maxText), safe(p[1], maxText)})
 	}
 	for _, c := range s.Cases {
-		test := junitCase{Name: safe(c.Name, maxTitle), Classname: s.Class, Time: noTime}
-		outcome := &junitOutcome{Message: safe(c.Message, maxText), Type: string(c.Status), Text: text(c.Text)}
-		switch c.Status {
-		case document.InSync:
-		case document.Diverged:
-			test.Failure = outcome
-		default:
-			test.Error = outcome
-		}
-		suite.add(test)
+		suite.add(safe(c.Name, maxTitle), s.Class, c.Status, junitOutcome{safe(c.Message, maxText), string(c.Status), text(c.Text)})
 	}
 	return writeSuites(w, name, []junitSuite{suite})
 }

@@ -40,11 +40,10 @@ func GitHub(w io.Writer, r *document.Report) error {
 	}
 	annotateAt(&out, kind, at, title(r), strings.Join(summary(r), "\n"))
 
-	type warning struct{ title, text string }
-	var warnings []warning
+	var warnings [][2]string // titles and texts
 	add := func(title string, texts []string) {
 		for _, text := range texts {
-			warnings = append(warnings, warning{title, text})
+			warnings = append(warnings, [2]string{title, text})
 		}
 	}
 	add("contradiction", r.Contradictions)
@@ -54,15 +53,21 @@ func GitHub(w io.Writer, r *document.Report) error {
 	if kind == "warning" {
 		room-- // the verdict is one
 	}
-	for i, each := range warnings {
-		if i == room-1 && len(warnings) > room {
-			annotate(&out, "warning", "more warnings", fmt.Sprintf("and %d more, which the report lists", len(warnings)-i))
-			break
-		}
-		annotate(&out, "warning", each.title, safe(each.text, maxAnnotation))
-	}
+	annotateAll(&out, "warning", "more warnings", warnings, room)
 	_, err := io.WriteString(w, out.String())
 	return err
+}
+
+// annotateAll writes titles and texts as annotations of a kind, as many as there is room for; the last one counts the
+// rest under another title.
+func annotateAll(b *strings.Builder, kind, rest string, list [][2]string, room int) {
+	for i, one := range list {
+		if i == room-1 && len(list) > room {
+			annotate(b, kind, rest, fmt.Sprintf("and %d more, which the report lists", len(list)-i))
+			return
+		}
+		annotate(b, kind, one[0], safe(one[1], maxAnnotation))
+	}
 }
 
 // GitHubFailed writes an error annotation for a command that ended without a result; why is the

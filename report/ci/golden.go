@@ -23,27 +23,20 @@ func JUnitOfGolden(w io.Writer, t *golden.Table) error {
 	for i := range t.Runs {
 		r := &t.Runs[i]
 		suite := goldenSuite(labels[i], i)
-		property := func(name, value string) {
-			if value != "" {
-				suite.Properties = append(suite.Properties, junitProperty{name, safe(value, maxText)})
-			}
-		}
-		property("platform", r.Platform)
-		property("game", r.Game)
-		property("build", r.Build.Build)
+		suite.property("platform", r.Platform)
+		suite.property("game", r.Game)
+		suite.property("build", r.Build.Build)
 		for _, name := range slices.Sorted(maps.Keys(r.Facts)) {
-			property("fact_"+safe(name, maxText), r.Facts[name])
+			suite.property("fact_"+safe(name, maxText), r.Facts[name])
 		}
 		for k := range r.Replays {
-			suite.add(goldenCase(&r.Replays[k], suite.Name))
+			suite.addReplay(&r.Replays[k])
 		}
 		suites = append(suites, suite)
 	}
 	if len(t.Unread) > 0 {
 		suite := goldenSuite("results", len(suites))
-		suite.add(junitCase{Name: "results", Classname: goldenClass, Time: noTime, Error: &junitOutcome{
-			Message: "results cannot be used", Type: string(document.Failed), Text: text(t.Unread),
-		}})
+		suite.add("results", goldenClass, document.Failed, junitOutcome{"results cannot be used", string(document.Failed), text(t.Unread)})
 		suites = append(suites, suite)
 	}
 	if facts := document.GoldenFacts(t); len(suites) > 0 {
@@ -56,9 +49,7 @@ func JUnitOfGolden(w io.Writer, t *golden.Table) error {
 func JUnitOfGoldenFailed(w io.Writer, why string) error {
 	suite := goldenSuite("", 0)
 	suite.Name = goldenName
-	suite.add(junitCase{Name: "golden", Classname: goldenClass, Time: noTime, Error: &junitOutcome{
-		Message: "no result", Type: string(document.Failed), Text: text([]string{why}),
-	}})
+	suite.add("golden", goldenClass, document.Failed, junitOutcome{"no result", string(document.Failed), text([]string{why})})
 	return writeSuites(w, goldenName, []junitSuite{suite})
 }
 
@@ -66,20 +57,15 @@ func JUnitOfGoldenFailed(w io.Writer, why string) error {
 const goldenClass = "desynctool.golden"
 
 func goldenSuite(label string, id int) junitSuite {
-	return junitSuite{Name: goldenName + " " + safe(label, maxTitle), Package: fmt.Sprintf("desynctool.golden%d", id+1), ID: id, Hostname: "localhost", Time: noTime}
+	return junitSuite{Name: goldenName + " " + safe(label, maxTitle), Package: fmt.Sprintf("desynctool.golden%d", id+1), ID: id}
 }
 
-func goldenCase(o *golden.Outcome, suite string) junitCase {
-	c := junitCase{Name: safe(o.Replay, maxTitle), Classname: goldenClass + "." + safe(strings.ReplaceAll(strings.TrimPrefix(suite, goldenName+" "), ".", "-"), maxTitle), Time: noTime}
-	outcome := &junitOutcome{Message: safe(document.GoldenOutcome(o), maxText), Type: string(o.Result), Text: text([]string{document.GoldenOutcome(o)})}
-	switch o.Result {
-	case golden.Same:
-	case golden.Diverged:
-		c.Failure = outcome
-	default:
-		c.Error = outcome
-	}
-	return c
+// addReplay adds a test for a golden replay.
+func (s *junitSuite) addReplay(o *golden.Outcome) {
+	class := goldenClass + "." + safe(strings.ReplaceAll(strings.TrimPrefix(s.Name, goldenName+" "), ".", "-"), maxTitle)
+	status := map[golden.Result]document.Status{golden.Same: document.InSync, golden.Diverged: document.Diverged}[o.Result]
+	outcome := document.GoldenOutcome(o)
+	s.add(safe(o.Replay, maxTitle), class, status, junitOutcome{safe(outcome, maxText), string(o.Result), text([]string{outcome})})
 }
 
 // GitHubOfGolden writes golden replays as workflow commands: an error for each that differs, a warning for each that was not
@@ -122,14 +108,7 @@ func GitHubOfGolden(w io.Writer, t *golden.Table) error {
 		if each == kind {
 			room-- // the summary is one
 		}
-		list := texts[each]
-		for i, one := range list {
-			if i == room-1 && len(list) > room {
-				annotate(&out, each, "more replays", fmt.Sprintf("and %d more, which the report lists", len(list)-i))
-				break
-			}
-			annotate(&out, each, one[0], safe(one[1], maxAnnotation))
-		}
+		annotateAll(&out, each, "more replays", texts[each], room)
 	}
 	_, err := io.WriteString(w, out.String())
 	return err

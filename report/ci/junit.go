@@ -13,28 +13,18 @@ import (
 
 // The elements of JUnit's XML, which no standard defines: as in Jenkins' schema (junit-10.xsd) and the schema of Ant's
 // JUnitReport, without the latter's time stamp, since the same report gives the same bytes.
-type junitSuites struct {
-	Name     string
-	Tests    int
-	Failures int
-	Errors   int
-	Suites   []junitSuite
-}
-
 type junitSuite struct {
+	junitCounts
 	Name       string
 	Package    string
 	ID         int
-	Hostname   string
-	Tests      int
-	Failures   int
-	Errors     int
-	Time       string
 	Properties []junitProperty
 	Cases      []junitCase
 	Out        string
 	Err        string
 }
+
+type junitCounts struct{ Tests, Failures, Errors int }
 
 type junitProperty struct {
 	Name  string
@@ -44,9 +34,8 @@ type junitProperty struct {
 type junitCase struct {
 	Name      string
 	Classname string
-	Time      string
-	Failure   *junitOutcome
-	Error     *junitOutcome
+	Element   string // failure or error, "" for a test that passes
+	junitOutcome
 }
 
 type junitOutcome struct {
@@ -61,15 +50,26 @@ const triageName = "desynctool triage"
 // junitClass is the class of the test cases.
 const junitClass = "desynctool.triage"
 
-// add adds a test and counts it.
-func (s *junitSuite) add(c junitCase) {
-	s.Cases = append(s.Cases, c)
+// add adds a test and counts it: it passes in sync, fails if its peers diverged, and is an error otherwise.
+func (s *junitSuite) add(name, class string, status document.Status, outcome junitOutcome) {
+	element := ""
 	s.Tests++
-	switch {
-	case c.Failure != nil:
+	switch status {
+	case document.InSync:
+	case document.Diverged:
+		element = "failure"
 		s.Failures++
-	case c.Error != nil:
+	default:
+		element = "error"
 		s.Errors++
+	}
+	s.Cases = append(s.Cases, junitCase{name, class, element, outcome})
+}
+
+// property adds a property unless its value is empty.
+func (s *junitSuite) property(name, value string) {
+	if value != "" {
+		s.Properties = append(s.Properties, junitProperty{name, safe(value, maxText)})
 	}
 }
 
@@ -98,13 +98,9 @@ func JUnitOfMatches(w io.Writer, each document.Each) error {
 }
 
 func suiteOf(r *document.Report) junitSuite {
-	suite := junitSuite{Name: triageName, Package: "desynctool", Hostname: "localhost", Time: noTime}
-	suite.add(caseOf(r))
-	property := func(name, value string) {
-		if value != "" {
-			suite.Properties = append(suite.Properties, junitProperty{name, safe(value, maxText)})
-		}
-	}
+	suite := junitSuite{Name: triageName, Package: "desynctool"}
+	suite.add(sessionName(r), junitClass, r.Status, junitOutcome{title(r), safe(string(r.Status), maxText), text(summary(r))})
+	property := suite.property
 	property("status", string(r.Status))
 	property("game", r.Session.Game)
 	property("seed", r.Session.Seed)
@@ -132,14 +128,13 @@ func suiteOf(r *document.Report) junitSuite {
 	return suite
 }
 
-// counts are the attributes of a suite's counts.
-func (s *junitSuites) counts() []string {
-	return []string{"tests", strconv.Itoa(s.Tests), "failures", strconv.Itoa(s.Failures), "errors", strconv.Itoa(s.Errors)}
+// attributes are the attributes of a suite's counts.
+func (c junitCounts) attributes() []string {
+	return []string{"tests", strconv.Itoa(c.Tests), "failures", strconv.Itoa(c.Failures), "errors", strconv.Itoa(c.Errors)}
 }
 
 func (s *junitSuite) write(x *xmlDocument) {
-	counts := (&junitSuites{Tests: s.Tests, Failures: s.Failures, Errors: s.Errors}).counts()
-	x.begin("testsuite", slices.Concat([]string{"name", s.Name, "package", s.Package, "id", strconv.Itoa(s.ID), "hostname", s.Hostname}, counts, []string{"time", s.Time})...)
+	x.begin("testsuite", slices.Concat([]string{"name", s.Name, "package", s.Package, "id", strconv.Itoa(s.ID), "hostname", "localhost"}, s.attributes(), []string{"time", noTime})...)
 	if len(s.Properties) > 0 {
 		x.begin("properties")
 		for _, p := range s.Properties {
@@ -148,12 +143,9 @@ func (s *junitSuite) write(x *xmlDocument) {
 		x.end()
 	}
 	for _, c := range s.Cases {
-		x.begin("testcase", "name", c.Name, "classname", c.Classname, "time", c.Time)
-		if f := c.Failure; f != nil {
-			x.element("failure", f.Text, "message", f.Message, "type", f.Type)
-		}
-		if e := c.Error; e != nil {
-			x.element("error", e.Text, "message", e.Message, "type", e.Type)
+		x.begin("testcase", "name", c.Name, "classname", c.Classname, "time", noTime)
+		if c.Element != "" {
+			x.element(c.Element, c.Text, "message", c.Message, "type", c.Type)
 		}
 		x.end()
 	}
@@ -163,32 +155,19 @@ func (s *junitSuite) write(x *xmlDocument) {
 }
 
 func writeSuites(w io.Writer, name string, suites []junitSuite) error {
-	all := junitSuites{Name: name, Suites: suites}
+	var all junitCounts
 	for _, s := range suites {
 		all.Tests, all.Failures, all.Errors = all.Tests+s.Tests, all.Failures+s.Failures, all.Errors+s.Errors
 	}
 	var x xmlDocument
 	x.WriteString("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n")
-	x.begin("testsuites", append([]string{"name", all.Name}, all.counts()...)...)
+	x.begin("testsuites", append([]string{"name", name}, all.attributes()...)...)
 	for i := range suites {
 		suites[i].write(&x)
 	}
 	x.end()
 	_, err := io.WriteString(w, x.String()+"\n")
 	return err
-}
-
-func caseOf(r *document.Report) junitCase {
-	c := junitCase{Name: sessionName(r), Classname: junitClass, Time: noTime}
-	outcome := &junitOutcome{Message: title(r), Type: safe(string(r.Status), maxText), Text: text(summary(r))}
-	switch r.Status {
-	case document.InSync:
-	case document.Diverged:
-		c.Failure = outcome
-	default:
-		c.Error = outcome
-	}
-	return c
 }
 
 // sessionName names a session after its match, else by its game and seed, else by its peers:
