@@ -76,15 +76,13 @@ func (b *builder) experiments() *Node {
 	for i := range b.Experiments {
 		x := &b.Experiments[i]
 		state := map[string]document.RungState{"agrees": document.RungEqual, "departs": document.RungFound, "elsewhere": document.RungTrouble}[x.Result]
-		rows := [][]string{{"mode", x.Mode}, {"simulator", x.Sim}, {"orders of", x.Peer}, {"result", x.Result}}
+		rows := facts{{"mode", x.Mode}, {"simulator", x.Sim}, {"orders of", x.Peer}, {"result", x.Result}}
 		if x.Tick != nil {
-			rows = append(rows, []string{"tick", point(x.Tick)})
+			rows.add("tick", point(x.Tick))
 		}
-		for _, r := range [][]string{{"system", x.System}, {"archetypes", list(x.Labels)}, {"shows", list(x.Shows)}} {
-			if r[1] != "" {
-				rows = append(rows, r)
-			}
-		}
+		rows.add("system", x.System)
+		rows.add("archetypes", list(x.Labels))
+		rows.add("shows", list(x.Shows))
 		n.Parts = append(n.Parts, Part{Text: []string{"- " + x.Text}})
 		n.add(&Node{Title: x.Mode, Aside: x.Result, State: cmp.Or(state, document.RungOpen), Tick: x.Tick, Command: b.triage(), Parts: []Part{{Text: []string{x.Text}}, {Table: &Table{Rows: rows}}}})
 	}
@@ -155,11 +153,9 @@ func (b *builder) ordersOf(orders []document.TriagedOrder) *Node {
 		if o.Difference != "" {
 			one.State, n.State = document.RungFound, document.RungFound
 		}
-		rows := [][]string{{"tick", document.BothNames(o.Native, o.Tick)}, {"time in it", strconv.FormatUint(uint64(o.SubTick), 10) + " µs"}, {"player", player}, {"sequence", strconv.FormatUint(uint64(o.Sequence), 10)},
+		rows := facts{{"tick", document.BothNames(o.Native, o.Tick)}, {"time in it", strconv.FormatUint(uint64(o.SubTick), 10) + " µs"}, {"player", player}, {"sequence", strconv.FormatUint(uint64(o.Sequence), 10)},
 			{"kind", o.Kind}, {"content", o.Content()}, {"bytes", o.Payload}, {"in the logs of", list(o.Peers)}}
-		if note != "" {
-			rows = append(rows, []string{"note", note})
-		}
+		rows.add("note", note)
 		if o.Local {
 			rows = append(rows, []string{"local", "it need not be the same on all peers"})
 		}

@@ -184,33 +184,28 @@ func (b *builder) field(line *document.GatheredLine, of *Node) *Node {
 		values.Rows = append(values.Rows, bits)
 	}
 	n.Parts = append(n.Parts, Part{Table: values})
-	about := [][]string{}
-	add := func(name, value string) {
-		if value != "" {
-			about = append(about, []string{name, value})
-		}
-	}
-	add("kind", string(f.Kind))
+	about := facts{}
+	about.add("kind", string(f.Kind))
 	apart := ""
 	if b.Compared != nil {
 		if apart = f.Apart(b.Compared.Peers); apart != string(f.Kind) {
-			add("apart", apart)
+			about.add("apart", apart)
 		}
 	}
 	if f.Difference != apart {
-		add("difference", f.Difference)
+		about.add("difference", f.Difference)
 	}
 	if f.Relative != nil && !math.IsNaN(*f.Relative) && !math.IsInf(*f.Relative, 0) {
-		add("relative", fmt.Sprintf("%.3g %%", 100**f.Relative))
+		about.add("relative", fmt.Sprintf("%.3g %%", 100**f.Relative))
 	}
 	if f.ULP != nil {
-		add("steps", strconv.FormatUint(*f.ULP, 10)+" ulp")
+		about.add("steps", strconv.FormatUint(*f.ULP, 10)+" ulp")
 	}
 	if f.Units > 0 {
-		add("units", prose.Count(f.Units, "unit of the last place", "units of the last place"))
+		about.add("units", prose.Count(f.Units, "unit of the last place", "units of the last place"))
 	}
 	if f.Bits > 0 {
-		add("changed", prose.Count(f.Bits, "bit", "bits"))
+		about.add("changed", prose.Count(f.Bits, "bit", "bits"))
 	}
 	n.Parts = append(n.Parts, Part{Table: &Table{Rows: about}})
 	if len(raw) == 2 {
@@ -219,12 +214,10 @@ func (b *builder) field(line *document.GatheredLine, of *Node) *Node {
 			n.Parts = append(n.Parts, Part{Heading: "bits", Bits: part})
 		}
 	}
-	at := [][]string{{"entity", line.Of.Title()}, {"archetype", document.LabelName(f.Archetype)}}
-	if f.Key != "" {
-		at = append(at, []string{"row", f.Key})
-	}
+	at := facts{{"entity", line.Of.Title()}, {"archetype", document.LabelName(f.Archetype)}}
+	at.add("row", f.Key)
 	if k := b.Compared; k != nil {
-		at = append(at, []string{"state", document.AtPoint(document.PointOf(k.Native, k.Point))})
+		at.add("state", document.AtPoint(document.PointOf(k.Native, k.Point)))
 	}
 	n.Parts = append(n.Parts, Part{Heading: "where", Table: &Table{Rows: at}})
 	if c := b.FirstDivergence; c != nil && c.Tick != nil && c.Native != nil && c.Native.Step != "" {

@@ -62,12 +62,10 @@ func (b *builder) rung(g *document.Rung) *Node {
 
 // checkpoint shows the first checkpoint that differs, both sides of it.
 func (b *builder) checkpoint(c *document.CheckpointDocument) []Part {
-	rows := [][]string{{"tick", document.BothNames(c.Native, c.Tick)}}
-	for _, r := range [][]string{{"system", c.System}, {"scope", c.Scope}, {"phase", c.Phase}} {
-		if r[1] != "" {
-			rows = append(rows, r)
-		}
-	}
+	rows := facts{{"tick", document.BothNames(c.Native, c.Tick)}}
+	rows.add("system", c.System)
+	rows.add("scope", c.Scope)
+	rows.add("phase", c.Phase)
 	sums := [][]string{}
 	for _, p := range b.inOrder(slices.Collect(maps.Keys(c.Values))) {
 		v := c.Values[p]

@@ -24,24 +24,19 @@ func (b *builder) claims() *Node {
 			one.State = document.RungTrouble
 		}
 		one.Parts = []Part{{Text: []string{c.Text}, Ink: Bold}, {Text: []string{c.StandingText()}}}
-		rows := [][]string{}
-		if len(c.Files) > 0 {
-			from := list(c.Files)
-			if c.Line > 0 {
-				from += fmt.Sprintf(", line %d", c.Line)
-			}
-			rows = append(rows, []string{"from", from})
+		from := list(c.Files)
+		if from != "" && c.Line > 0 {
+			from += fmt.Sprintf(", line %d", c.Line)
 		}
-		for _, r := range [][]string{{"written by", c.By}, {"accuses", list(c.Peers)}} {
-			if r[1] != "" {
-				rows = append(rows, r)
-			}
-		}
+		rows := facts{}
+		rows.add("from", from)
+		rows.add("written by", c.By)
+		rows.add("accuses", list(c.Peers))
 		for _, v := range c.Values {
 			rows = append(rows, []string{"checksum", strings.TrimSpace(v.Value + " " + v.Peer)})
 		}
 		if c.Quoted {
-			rows = append(rows, []string{"note", "quoted, perhaps by a person"})
+			rows.add("note", "quoted, perhaps by a person")
 		}
 		one.Parts = append(one.Parts, Part{Table: &Table{Rows: rows}})
 		if len(c.Contradictions) > 0 {

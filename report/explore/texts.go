@@ -5,6 +5,16 @@ import (
 	"strings"
 )
 
+// facts are rows of a table: names and values.
+type facts [][]string
+
+// add adds a row unless its value is empty.
+func (f *facts) add(name, value string) {
+	if value != "" {
+		*f = append(*f, []string{name, value})
+	}
+}
+
 // shownNumbers is how many of many numbers are listed.
 const shownNumbers = 24
 

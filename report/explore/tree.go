@@ -142,23 +142,18 @@ func session(r *document.Report, c commands) *Node {
 // about describes the game that the evidence comes from.
 func (b *builder) about() []Part {
 	s := &b.Session
-	rows := [][]string{}
-	add := func(name, value string) {
-		if value != "" {
-			rows = append(rows, []string{name, value})
-		}
-	}
+	rows := facts{}
 	if m := b.Match; m != nil {
-		add("match", m.Name)
+		rows.add("match", m.Name)
 	}
-	add("game", s.Game)
-	add("build", s.Build)
-	add("seed", s.Seed)
-	add("evidence of", "state points "+strconv.FormatUint(s.First, 10)+" to "+strconv.FormatUint(s.Last, 10))
+	rows.add("game", s.Game)
+	rows.add("build", s.Build)
+	rows.add("seed", s.Seed)
+	rows.add("evidence of", "state points "+strconv.FormatUint(s.First, 10)+" to "+strconv.FormatUint(s.Last, 10))
 	if s.TickRate > 0 {
-		add("tick rate", strconv.FormatFloat(s.TickRate, 'g', -1, 64)+" ticks/s")
+		rows.add("tick rate", strconv.FormatFloat(s.TickRate, 'g', -1, 64)+" ticks/s")
 	}
-	add("kind", string(b.Kind))
+	rows.add("kind", string(b.Kind))
 	parts := []Part{{Table: &Table{Rows: rows}}}
 	if b.Match != nil && len(b.Match.Doubts) > 0 {
 		parts = append(parts, Part{Heading: "not told apart", Text: b.Match.Doubts, Ink: Warn})
@@ -214,18 +209,13 @@ func when(d *document.FirstDivergence) (tick *uint64, native string) {
 }
 
 // where are the facts of the first divergence.
-func (b *builder) where(d *document.FirstDivergence) (rows [][]string) {
-	add := func(name, value string) {
-		if value != "" {
-			rows = append(rows, []string{name, value})
-		}
-	}
+func (b *builder) where(d *document.FirstDivergence) (rows facts) {
 	if d.Tick != nil {
 		step := ""
 		if d.Native != nil {
 			step = d.Native.Step
 		}
-		add("divergent tick", document.BothNames(step, *d.Tick))
+		rows.add("divergent tick", document.BothNames(step, *d.Tick))
 	}
 	if k := d.Bracket; k != nil {
 		good := "none known"
@@ -239,27 +229,25 @@ func (b *builder) where(d *document.FirstDivergence) (rows [][]string) {
 				good = document.BothNames(names.Good, *k.Good)
 			}
 		}
-		add("last equal", good)
-		add("first different", document.BothNames(native, k.Bad))
-		add("known by", k.By)
+		rows.add("last equal", good)
+		rows.add("first different", document.BothNames(native, k.Bad))
+		rows.add("known by", k.By)
 	}
 	if d.InitialState {
-		add("initial state", "differs, before the first tick")
+		rows.add("initial state", "differs, before the first tick")
 	}
-	add("system", d.System)
-	if len(d.Archetypes) > 0 {
-		var labels []string
-		for _, a := range d.Archetypes {
-			labels = append(labels, document.LabelName(a))
-		}
-		add("archetypes", list(labels))
+	rows.add("system", d.System)
+	var labels []string
+	for _, a := range d.Archetypes {
+		labels = append(labels, document.LabelName(a))
 	}
-	add("component", d.Component)
+	rows.add("archetypes", list(labels))
+	rows.add("component", d.Component)
 	if d.Detected != nil {
-		add("detected at", strconv.FormatUint(*d.Detected, 10))
+		rows.add("detected at", strconv.FormatUint(*d.Detected, 10))
 	}
 	if d.Healed != nil {
-		add("equal again at", strconv.FormatUint(*d.Healed, 10))
+		rows.add("equal again at", strconv.FormatUint(*d.Healed, 10))
 	}
 	return rows
 }
