@@ -41,6 +41,16 @@ func (p Place) At() string {
 	return fmt.Sprintf("%s:%d", path.Base(strings.ReplaceAll(p.File, `\`, "/")), p.Line)
 }
 
+// Library reports whether the line is in a header of the system, or in the sources of Rust's standard library.
+func (p Place) Library() bool {
+	for _, dir := range []string{"/usr/include/", "/usr/lib/", "/include/c++/", "/rustc/", "/rustlib/src/"} {
+		if strings.Contains(p.File, dir) {
+			return true
+		}
+	}
+	return false
+}
+
 // Stack is a stack of calls, the innermost first.
 type Stack []Place
 

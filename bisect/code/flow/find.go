@@ -35,8 +35,8 @@ type Finding struct {
 	Thread uint32    // of the simulation, by the game's numbers
 	Equal  uint64    // branches before the difference, or of the whole tick for Data
 	Lines  bool      // Equal counts lines, since the builds were compiled otherwise
-	// At is the last place at which the builds agree: the line that decides, and the calls that were inlined around it, the
-	// innermost first. It is empty if the first branch differs.
+	// At is the last place at which the builds agree: the line of the game that decides, and the calls that were inlined
+	// around it, the innermost first. It is empty if the first branch differs.
 	At []code.Place
 	// Next is where each of the builds goes on. It is empty where the thread ends its tick.
 	Next [2][]code.Place
@@ -174,16 +174,30 @@ func (f *finder) compare(out *Finding) error {
 		return fmt.Errorf("%s and %s take no branches in tick %d: nothing of the simulation is compiled with -fsanitize-coverage", out.Builds[0], out.Builds[1], f.opts.Tick)
 	}
 	out.Lines = !sameModules(ticks)
+	var held *Finding // of thread 0, which follows from values: another thread may have made them
 	for _, thread := range list {
 		p, err := f.differs(out, ticks, thread)
 		if err != nil {
 			return err
 		}
-		if p != nil {
-			out.Kind, out.Thread, out.Equal = Branch, thread, p.equal
-			return f.part(out, p)
+		if p == nil {
+			out.Equal += ticks[0].Thread(thread).Count
+			continue
 		}
-		out.Equal += ticks[0].Thread(thread).Count
+		found := *out
+		found.Kind, found.Thread, found.Equal, found.Notes = Branch, thread, p.equal, slices.Clone(out.Notes)
+		if err := f.part(&found, p); err != nil {
+			return err
+		}
+		if !found.Consequence {
+			*out = found
+			return nil
+		}
+		held = &found
+	}
+	if held != nil {
+		*out = *held
+		return nil
 	}
 	return f.steady(out, nil)
 }
@@ -308,8 +322,22 @@ func describe(out *Finding, p *difference, programs [2]*programs, stack []Addres
 		}
 	}
 	out.Stack = out.Stack.Own()
+	out.own()
 	programs[of].notes = programs[of].notes[:noted] // nobody needs lines of the libraries that call the game
 	return nil
+}
+
+// own makes At a line of the game: code of a standard library that the game's own file was compiled with, such as a sort,
+// counts as the line that calls it.
+func (f *Finding) own() {
+	chain := append(slices.Clone(f.At), f.Stack...)
+	i := slices.IndexFunc(chain, func(p code.Place) bool { return !p.Library() })
+	if i <= 0 {
+		return
+	}
+	f.Notes = append(f.Notes, fmt.Sprintf("the branch itself is in the library's %s, which this line calls", chain[0]))
+	end := max(i+1, len(f.At))
+	f.At, f.Stack = chain[i:end], chain[end:]
 }
 
 // steady lets each build play the tick again, and takes the stack at the last equal branch of a difference, which it then
@@ -340,7 +368,10 @@ func (f *finder) steady(out *Finding, p *difference) error {
 			}
 			name := out.Builds[i]
 			*out = Finding{Kind: Unsteady, Tick: out.Tick, Builds: [2]string{name, name}, Thread: thread, Equal: changed.equal}
-			err = describe(out, changed, [2]*programs{f.programs[i], f.programs[i]}, nil)
+			if stack, err = f.stackOf(i, thread, changed); err != nil {
+				return err
+			}
+			err = describe(out, changed, [2]*programs{f.programs[i], f.programs[i]}, stack)
 			if err != nil || thread != 0 || changed.equal == 0 {
 				return err
 			}
@@ -354,6 +385,26 @@ func (f *finder) steady(out *Finding, p *difference) error {
 		return nil
 	}
 	return describe(out, p, f.programs, stack)
+}
+
+// tries is how often a build that takes other branches each time plays a tick for the stack at one of them.
+const tries = 3
+
+// stackOf returns the stack at the last equal branch of two runs of a build, nil if it does not come to it again.
+func (f *finder) stackOf(build int, thread uint32, p *difference) ([]Address, error) {
+	if thread != 0 || p.equal == 0 {
+		return nil, nil
+	}
+	for range tries {
+		again, err := f.record(build, 0, p.index[0])
+		if err != nil {
+			return nil, err
+		}
+		if stack := again.tick.Stack; len(stack) > 0 && stack[0] == p.last[0] {
+			return stack, nil
+		}
+	}
+	return nil, nil
 }
 
 // maxHashing is how many branches the hash after a system may take, such as the game's own description of its state.
