@@ -1,12 +1,10 @@
 package flow
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -14,13 +12,10 @@ import (
 
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/bisect/code"
-	"github.com/desynctool/desynctool/bisect/extsim"
 	"github.com/desynctool/desynctool/internal/testkit/effort"
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
-
-const source = "../../../docs/sdk/testdata/branches.c"
 
 // recorderObject compiles the recorder, which is not instrumented, once.
 var recorderObject = sync.OnceValues(func() (string, error) {
@@ -53,41 +48,10 @@ func TestMain(m *testing.M) {
 	os.Exit(status)
 }
 
-// compilerFlags are mistakes that are flags, for the same source.
-var compilerFlags = map[int][]string{20: {"-funsigned-char"}, 21: {"-mfma", "-ffp-contract=fast"}}
-
-// build compiles the game with a mistake, and returns it as a simulator.
+// build compiles the game in C with a mistake, and returns it as a simulator.
 func build(t *testing.T, compiler string, fault int, flags ...string) *bisect.Sim {
 	t.Helper()
-	if runtime.GOOS != "linux" {
-		t.Skip("the recorder needs an ELF system")
-	}
-	if _, err := exec.LookPath(compiler); err != nil {
-		t.Skip(err)
-	}
-	recorder, err := recorderObject()
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir := t.TempDir()
-	name := fmt.Sprintf("game-%d", fault)
-	coverage := "-fsanitize-coverage=trace-pc"
-	if strings.HasPrefix(compiler, "clang") {
-		coverage = "-fsanitize-coverage=trace-pc-guard"
-	}
-	object := filepath.Join(dir, "game.o")
-	args := append([]string{"-std=gnu99", "-g", "-w", fmt.Sprintf("-DFAULT=%d", fault), coverage, "-c", source, "-o", object}, flags...)
-	args = append(args, compilerFlags[fault]...)
-	for _, args := range [][]string{args, {object, recorder, "-o", filepath.Join(dir, name), "-lpthread", "-lm"}} {
-		if out, err := exec.Command(compiler, args...).CombinedOutput(); err != nil {
-			t.Fatalf("%s: %v\n%s", compiler, err, out)
-		}
-	}
-	sim, err := extsim.New(context.Background(), name, []string{filepath.Join(dir, name)}, extsim.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return sim
+	return inC.build(t, compiler, fault, flags...)
 }
 
 // session is a log without orders.
@@ -101,7 +65,7 @@ func session(ticks uint64) *orderlog.Log {
 }
 
 // marked returns the lines of the source that name a mistake.
-func marked(t *testing.T, fault int) (list []int) {
+func marked(t *testing.T, source string, fault int) (list []int) {
 	t.Helper()
 	content, err := os.ReadFile(source)
 	if err != nil {
@@ -118,6 +82,16 @@ func marked(t *testing.T, fault int) (list []int) {
 // find finds where a build goes another way than the sound one.
 func find(t *testing.T, sound, own *bisect.Sim) *Finding {
 	t.Helper()
+	f := departing(t, sound, own)
+	if f == nil {
+		t.Fatal("the builds do not depart")
+	}
+	return f
+}
+
+// departing is find; it returns nil if the builds do not depart.
+func departing(t *testing.T, sound, own *bisect.Sim) *Finding {
+	t.Helper()
 	log := session(90)
 	trial, err := bisect.Try(log, sound, bisect.TrialOptions{Mode: bisect.Against, Against: own})
 	if err != nil {
@@ -125,7 +99,7 @@ func find(t *testing.T, sound, own *bisect.Sim) *Finding {
 	}
 	tick, ok := trial.Tick()
 	if !ok {
-		t.Fatalf("the builds do not depart: %+v", trial)
+		return nil
 	}
 	f, err := Find(log, [2]*bisect.Sim{sound, own}, Options{Tick: tick, Dir: t.TempDir()})
 	if err != nil {
@@ -142,7 +116,7 @@ func expect(t *testing.T, f *Finding, fault int, alike bool) {
 			t.Errorf("the code that decides calls %q, expected %s", f.Calls, call)
 		}
 	}
-	lines := marked(t, fault)
+	lines := marked(t, inC.source, fault)
 	names := func(list []code.Place) bool { return len(list) > 0 && slices.Contains(lines, list[0].Line) }
 	if !names(f.At) && !names(f.Next[0]) && !names(f.Next[1]) {
 		t.Errorf("%s: at %v, then %v; expected a line of %v", f.Kind, f.At, f.Next, lines)
@@ -213,53 +187,3 @@ type plain struct{ point uint64 }
 func (p *plain) Point() uint64                 { return p.point }
 func (p *plain) Step(_ []orderlog.Order) error { p.point++; return nil }
 func (p *plain) SyncHash() merkle.Short        { return merkle.Short{} }
-
-// germanLocale makes a locale with a decimal comma, for the programs that the test starts.
-func germanLocale(t *testing.T) {
-	t.Helper()
-	dir := t.TempDir()
-	if out, err := exec.Command("localedef", "-i", "de_DE", "-f", "ISO-8859-1", filepath.Join(dir, "de_DE")).CombinedOutput(); err != nil {
-		t.Skipf("localedef: %v\n%s", err, out)
-	}
-	t.Setenv("LOCPATH", dir)
-}
-
-// TestKinds: kinds of mistakes lead to the line that was changed or to the condition that uses it, and never to another one,
-// whatever compiled the builds. With the same options all but three have a line; with others most lines cannot be compared.
-func TestKinds(t *testing.T) {
-	builds := []struct{ compiler, sound, own string }{
-		{"gcc", "-O2", "-O2"}, {"gcc", "-O0", "-O0"}, {"clang", "-O0", "-O0"}, {"clang", "-O2", "-O2"}, {"gcc", "-O0", "-O2"},
-	}
-	effort.Whole(t)
-	germanLocale(t)
-	kinds := []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 20, 21}
-	for _, c := range builds {
-		sound := build(t, c.compiler, 0, c.sound)
-		named := 0
-		for _, kind := range kinds {
-			if kind == 21 && c.own == "-O0" { // the flag has no effect there
-				named++
-				continue
-			}
-			f := find(t, sound, build(t, c.compiler, kind, c.own))
-			lines := marked(t, kind)
-			var places []code.Place
-			for _, list := range [][]code.Place{f.At, f.Next[0], f.Next[1]} {
-				if len(list) > 0 && list[0].Line > 0 {
-					places = append(places, list[0])
-				}
-			}
-			switch {
-			case slices.ContainsFunc(places, func(p code.Place) bool { return slices.Contains(lines, p.Line) }):
-				named++
-			case len(places) > 0 && !(f.Consequence && f.StateFirst == "Morale"): // else it points to the values, not to the line
-				t.Errorf("%v, kind %d: %s at %v, %d equal; expected a line of %v", c, kind, f.Kind, places, f.Equal, lines)
-			default:
-				t.Logf("%v, kind %d: %s, no line; notes %q", c, kind, f.Kind, f.Notes)
-			}
-		}
-		if c.sound == c.own && named < len(kinds)-3 {
-			t.Errorf("%v: the line of %d of %d kinds was named", c, named, len(kinds))
-		}
-	}
-}

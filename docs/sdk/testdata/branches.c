@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT-0
    Copyright 2026 The desynctool authors */
 /* A small game whose builds differ by one mistake, -DFAULT=N: a test looks for the line of "FAULT N".
-   The build without a mistake has FAULT 0. Mistakes from 20 on are flags of the compiler, for the same source. The files of the SDK are compiled apart, without instrumentation. */
+   The build without a mistake has FAULT 0. Mistakes from 20 on are flags of the compiler, for the same source. The files of the
+   SDK are compiled apart, without instrumentation. */
 #include "../c/desynctool.h"
 #include "../c/desynctool_branches.h"
 #include <locale.h>
@@ -95,11 +96,11 @@ static int nearest(int i) {
 #if FAULT == 9
 static volatile int shared, started;
 static void *hurry(void *unused) {
-    int i;
+    int i, had;
     (void)unused;
     __atomic_add_fetch(&started, 1, __ATOMIC_SEQ_CST);
     while (__atomic_load_n(&started, __ATOMIC_SEQ_CST) < 2) sched_yield();
-    for (i = 0; i < 1000000; i++) shared = shared + 1;
+    for (i = 0; i < 100; i++) had = shared, sched_yield(), shared = had + 1;
     return NULL;
 }
 static int raced(void) {
@@ -129,26 +130,61 @@ __attribute__((noinline)) static int bonus_of(const unit *u) {
     return bonus[20];
 }
 
-static void step_morale(void) {
+#ifdef THREADS /* two threads, each with the units of one half */
+static void *heal(void *which) {
+    int part = (int)(intptr_t)which, i;
+    desync_branches_thread((uint32_t)part + 1);
+    for (i = part * (UNITS / 2); i < (part + 1) * (UNITS / 2); i++) {
+        unit *u = &s.units[i];
+#if FAULT == 12
+        if (u->hp < (part && late() ? 95 : 40)) u->hp++; /* FAULT 12: a constant, in one thread */
+#else
+        if (u->hp < 40) u->hp++; /* SOUND 12: */
+#endif
+        if (i % 8 == 0) sched_yield();
+    }
+    desync_branches_thread(DESYNC_BRANCHES_NONE);
+    return NULL;
+}
+static void step_heal(void) {
+    pthread_t threads[2];
+    intptr_t i;
+    for (i = 0; i < 2; i++) pthread_create(&threads[i], NULL, heal, (void *)i);
+    for (i = 0; i < 2; i++) pthread_join(threads[i], NULL);
+}
+#else
+static void step_heal(void) {}
+#endif
+
+/* What the sound build does from some tick on too. */
+static void step_weather(void) {
     int i;
     for (i = 0; i < UNITS; i++) {
         unit *u = &s.units[i];
         char mood = (char)(u->rank * 5);
-        used_stack();
-        int bonus = bonus_of(u);
-        if (bonus != 0) u->y++; /* FAULT 10: SOUND 10: */
         if (late() && mood * u->hp < -90) u->y = 0; /* FAULT 20: is a char signed? */
         if (late() && i % 8 == 0 && fma_or_not((float)u->x * 1.1f, (float)u->y * 0.7f) > 0) u->y++; /* FAULT 21: */
         if (late() && i == 5 && parsed("2.5") < 2) u->y++; /* FAULT 7: SOUND 7: */
+    }
+}
+
+static void step_morale(void) {
+    int i;
+    for (i = 0; i < UNITS; i++) {
+        unit *u = &s.units[i];
+        used_stack();
+        int bonus = bonus_of(u);
+        if (bonus != 0) u->y++; /* FAULT 10: SOUND 10: */
         if (i == 7) u->target = nearest(i) < 0 ? u->target : nearest(i);
 #if FAULT == 9
-        int late_ones = i == 3 && late() ? raced() % 97 : 0;
-        for (; late_ones > 0; late_ones--) u->y += 1; /* FAULT 9: a race of two threads */
+        if (late() && i % 8 == 3 && raced() < 200) u->y = (int)draw(100); /* FAULT 9: a race of two threads */
 #endif
 #if FAULT == 11
         if (late() && i > 4 && (int16_t)(u->x * 700) < 0) u->y++; /* FAULT 11: a number that is too small for its values */
 #endif
     }
+    step_weather();
+    step_heal();
 }
 
 static void step_move(void) {
