@@ -202,18 +202,13 @@ func (f *finder) compare(out *Finding) error {
 	return f.steady(out, nil)
 }
 
-// sameModules reports whether two recordings are of one build.
+// sameModules reports whether two recordings are of one build. A program without a build id is the same only as the same
+// file.
 func sameModules(r [2]*Recording) bool {
-	used := func(r *Recording) (list []Module) {
-		for _, m := range r.Modules {
-			if len(m.BuildID) > 0 {
-				list = append(list, m)
-			}
-		}
-		return list
-	}
-	a, b := used(r[0]), used(r[1])
-	return len(a) > 0 && slices.EqualFunc(a, b, func(a, b Module) bool { return a.Same(&b) })
+	a, b := r[0].Modules, r[1].Modules
+	return len(a) > 0 && slices.EqualFunc(a, b, func(a, b Module) bool {
+		return a.Same(&b) || len(a.BuildID)+len(b.BuildID) == 0 && a.Path == b.Path
+	})
 }
 
 // differs finds where a thread of the builds goes different ways, nil if it does not.

@@ -94,6 +94,19 @@ func TestReadBack(t *testing.T) {
 	})
 }
 
+// TestSameModules: programs without a build id are the same only as one file.
+func TestSameModules(t *testing.T) {
+	libc := Module{Path: "/lib/libc.so.6", BuildID: []byte{1}}
+	of := func(m Module) *Recording { return &Recording{Modules: []Module{m, libc}} }
+	a, b := of(Module{Path: "/a"}), of(Module{Path: "/b"})
+	if sameModules([2]*Recording{a, b}) || !sameModules([2]*Recording{a, a}) {
+		t.Error("programs without a build id")
+	}
+	if !sameModules([2]*Recording{of(Module{Path: "/a", BuildID: []byte{2}}), of(Module{Path: "/b", BuildID: []byte{2}})}) {
+		t.Error("copies of one build")
+	}
+}
+
 // TestDamagedRecordings: a recording with one other byte, or with a cut, is an error or has the same branches.
 func TestDamagedRecordings(t *testing.T) {
 	branches := []Address{4, 8, 15, 4, 8, 15, 4, 8, 16, 23, 4, 8, 15, 42, 4, 8, 15}
