@@ -55,7 +55,6 @@ type peer struct {
 	shares         bool
 	chunk, sent    int
 	got            [chunksMost / 8]byte
-	question       uint32 // that was answered last
 	toAnswer       []byte // indexes of its parts
 	toAnswerNumber uint32
 }
