@@ -233,8 +233,9 @@ func (w *Within) columns() bool {
 	})
 }
 
-// narrowArchetype takes the archetypes that a trace shows to differ after the first system, of these those that still do
-// at the end of the tick if any does; else those that differ at its end.
+// narrowArchetype takes the archetypes that a trace shows to differ after the first system, of these the RNG and those that
+// still do at the end of the tick if any does; else those that differ at its end. An RNG may be equal again by then, and
+// what was drawn from it is not.
 func (c *Conclusion) narrowArchetype(d *snapshot.Diff, within *Within) {
 	left := changed(d)
 	var written, lasting []string
@@ -248,7 +249,7 @@ func (c *Conclusion) narrowArchetype(d *snapshot.Diff, within *Within) {
 		}
 	}
 	for _, label := range written {
-		if slices.Contains(left, label) {
+		if label == "" || slices.Contains(left, label) {
 			lasting = append(lasting, label)
 		}
 	}
