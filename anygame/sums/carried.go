@@ -2,6 +2,8 @@ package sums
 
 import (
 	"bytes"
+	"slices"
+	"strings"
 
 	"github.com/desynctool/desynctool/anygame/vocabulary"
 	"github.com/desynctool/desynctool/internal/textsearch"
@@ -103,7 +105,7 @@ func (c *carried) find(line []byte) (tick []byte, sum int) {
 				tick = bytes.Join([][]byte{name, line[t.from:t.to]}, []byte{'='})
 			}
 		case vocabulary.Sum:
-			if sum < 0 && t.to-t.from >= 4 {
+			if sum < 0 && t.to-t.from >= 4 && !p.loads() {
 				sum = p.tokens[n.from].from
 				c.name = string(name)
 			}
@@ -113,6 +115,13 @@ func (c *carried) find(line []byte) (tick []byte, sum int) {
 		sum = named
 	}
 	return tick, sum
+}
+
+// loads reports whether a line is about a file that a game loads: peers load files of their own at the same tick.
+func (p *parsed) loads() bool {
+	return slices.ContainsFunc(p.tokens, func(t token) bool {
+		return t.kind == word && strings.Contains(" asset assets file files texture textures shader sound mod mods plugin download downloaded loaded loading ", " "+strings.ToLower(string(p.line[t.from:t.to]))+" ")
+	})
 }
 
 // fewLines is how many lines an excerpt of a log has at most in which two checksums are enough.

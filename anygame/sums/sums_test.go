@@ -93,6 +93,11 @@ var logs = []struct{ name, log, want, title string }{
 		"", "",
 	},
 	{
+		"a file in each frame",
+		"frame 1\nloaded a.png checksum 1d2a90f1\nframe 2\nloaded b.png checksum 77aa12ff\nframe 3\nloaded c.png checksum 9f3acc01\n",
+		"", "",
+	},
+	{
 		"checksums of files in one frame",
 		"frame 1\nloaded a.png checksum 1d2a90f1\nloaded b.png checksum 77aa12ff\nframe 2\nloaded c.png checksum 9f3acc01\n",
 		"", "",
