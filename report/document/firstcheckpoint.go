@@ -6,7 +6,6 @@ import (
 	"github.com/desynctool/desynctool/tracediff"
 )
 
-// Ways to find the axes of a map.
 // FirstCheckpoint returns the first checkpoint that differs between traces, with each peer's content there as a text;
 // nil if none differs.
 func FirstCheckpoint(r *tracediff.Result) (c *CheckpointDocument, values []string) {
