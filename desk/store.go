@@ -97,7 +97,7 @@ func Open(ctx context.Context, where string, o Options) (*Store, error) {
 }
 
 // openFolder opens the SQLite database in a folder. It uses WAL mode, so readers do not wait for the writer. Unless
-// unsynced is set, commits survive a loss of power. What is deleted or replaced, such as names of players, is overwritten.
+// unsynced is set, commits survive a loss of power. Data that is deleted or replaced, such as names of players, is overwritten.
 func (s *Store) openFolder(dir string, create, unsynced bool) error {
 	s.kind = SQLite
 	file := filepath.Join(dir, DatabaseName)

@@ -71,7 +71,7 @@ func two(word []rune, ends []bool, of func(string) string) string {
 var besideNames = []string{"vs", "and", "desync", "replay", "report", "match", "game", "save", "state", "trace", "log"}
 
 // ends returns for each place in a file name whether a player's name may begin or end there, because players and games
-// write two names as one word, or append numbers: as [goesOn] says, where the script changes, next to besideNames, and,
+// write two names as one word, or append numbers: see [goesOn], where the script changes, next to besideNames, and,
 // in scripts without capitals, anywhere.
 func ends(name []rune) []bool {
 	out := make([]bool, len(name)+1)

@@ -11,7 +11,7 @@ import (
 const namespaces = syscall.CLONE_NEWUSER | syscall.CLONE_NEWNET | syscall.CLONE_NEWIPC | pids
 
 // attributes have the process killed when the thread ends that started it. If it gets namespaces, all users of this
-// process are in those of root's process, which reads files of others.
+// process are in the namespaces of a process of root, which reads the files of others.
 func attributes(own uintptr) *syscall.SysProcAttr {
 	a := &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Cloneflags: own}
 	if own != 0 {

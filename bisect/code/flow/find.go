@@ -202,7 +202,7 @@ func (f *finder) compare(out *Finding) error {
 	return f.steady(out, nil)
 }
 
-// sameModules reports whether two recordings are of one build. A program without a build id is the same only as the same
+// sameModules reports whether one build made two recordings. A program without a build id is the same only as the same
 // file.
 func sameModules(r [2]*Recording) bool {
 	a, b := r[0].Modules, r[1].Modules
