@@ -40,7 +40,6 @@ type FaultKind struct {
 	Name   string
 	Places []string // where it is available: systems, or archetypes for initial-state
 	Doc    string   // the mechanism, one line
-	Looks  string   // how it shows in the artifacts, one line
 }
 
 type fault uint8
@@ -79,122 +78,98 @@ var faultKinds = [numFaults]FaultKind{
 	rngLeak: {
 		"rng-leak", []string{"Movement", "Combat", "Projectiles", "Production"},
 		"a cosmetic effect draws from the sim's RNG",
-		"the RNG differs first and alone; within a tick everything random follows",
 	},
 	mapOrder: {
 		"map-order", []string{"Combat", "Economy", "Production"},
 		"the results of a Go map are applied in iteration order",
-		"values of several entities of one kind trade places; two runs of the same peer differ too",
 	},
 	unsortedMerge: {
 		"unsorted-merge", []string{"Combat", "Movement", "Economy"},
 		"results of goroutines are applied in the order of their completion",
-		"like map-order, but it depends on load and on the number of cores",
 	},
 	floatFMA: {
 		"float-fma", []string{"Movement", "Morale", "Economy"},
 		"a multiply and an add are fused on one peer",
-		"single float columns differ in the last bit; integers follow late or never",
 	},
 	staleCache: {
 		"stale-cache", []string{"SpatialGrid", "PathCost", "Fog"},
 		"the invalidation of a cache is forgotten",
-		"the cache no longer follows from its state while the hashes still agree; the code that reads it diverges later",
 	},
 	initialState: {
 		"initial-state", []string{"OreField", "Player", "Headquarters"},
 		"a lobby flag is set on one peer only",
-		"point 0 differs already, in one column of one archetype",
 	},
 	orderDropped: {
 		"order-dropped", []string{"Movement", "Combat", "Production"},
 		"the network loses one order: a move, an attack or a train order",
-		"the order is missing in one peer's log; the entity it names diverges in that tick, in Orders",
 	},
 	bitFlip: {
 		"bit-flip", []string{"Movement", "Combat", "Economy", "Morale"},
 		"one bit in memory flips once",
-		"one bit of one value of one entity; replaying the peer's own log does not show it",
 	},
 	reconverge: {
 		"reconverge", []string{"Morale", "Fog", "AI"},
 		"a value that nothing reads is computed wrongly once, and from scratch later",
-		"the state hashes differ and become equal again; only the history hashes stay different",
 	},
 	orderAltered: {
 		"order-altered", []string{"Movement", "Combat", "Production"},
 		"one bit of an order flips on its way: of the place to move to, the target to attack or the unit to train",
-		"the order's content differs in one peer's log; the entity it names diverges in that tick, in Orders",
 	},
 	orderLate: {
 		"order-late", []string{"Movement", "Combat", "Production"},
 		"the network hands one order on a tick late: a move, an attack or a train order",
-		"the order is one tick later in one peer's log; the entity it names diverges in the earlier tick, in Orders",
 	},
 	impureValidation: {
 		"impure-validation", []string{"Movement", "Combat", "Production"},
 		"the test whether an order is possible already turns the unit, resets its weapon or the factory; only its player's machine tests",
-		"one value of the entity that an order names, in the tick of the order, before any system; a replay of the peer's log does not show it",
 	},
 	saveOmitsField: {
 		"save-omits-field", []string{"Movement", "Combat", "Production"},
 		"a saved game lacks a field: fatigue, when weapons are ready, or when factories are; the peer loads its own save in that tick",
-		"one column is all zeroes from the tick on in which the peer loaded; nothing shows as long as nobody loads",
 	},
 	dataMismatch: {
 		"data-mismatch", []string{"Movement", "Combat", "Production"},
 		"the peer plays with another unit table: a tank's speed, the infantry's reach or the scout's cost",
-		"point 0 is equal; one number follows from another rule, for every entity of one archetype at once",
 	},
 	uninitialized: {
 		"uninitialized", []string{"Combat", "Production", "AI"},
 		"a buffer is used again without clearing it, so that values of an earlier tick leak into a result",
-		"what was true of other entities some ticks ago is applied again; the peer's own sim repeats it, one that has just loaded does not",
 	},
 	unstableSort: {
 		"unstable-sort", []string{"Movement", "Combat", "Economy"},
 		"a list is sorted by chunks of 1024 entities instead of by entity; the entities of a chunk stay as they were gathered, table by table",
-		"like map-order: values of entities trade places; but two runs of the same peer agree",
 	},
 	floatReassoc: {
 		"float-reassoc", []string{"Movement", "Morale", "Economy"},
 		"a sum of floats is added in another order, as a compiler may that takes addition for associative",
-		"single float columns differ in their last bits; integers follow late or never",
 	},
 	localeSort: {
 		"locale-sort", []string{"Movement", "Combat", "Projectiles"},
 		"a list is sorted by the tags of entities as the machine's locale has it, upper and lower case alike, instead of by bytes",
-		"like map-order: values of entities trade places; but two runs of the same peer agree, and all machines of one locale",
 	},
 	wallClock: {
 		"wall-clock", []string{"Movement", "Combat", "Economy"},
 		"the sim reads the machine's clock: for how much fatigue grows, how long weapons reload, how far prices move",
-		"values of one kind depart on every machine, more or less by chance; two runs of the same peer differ too",
 	},
 	predictionLeak: {
 		"prediction-leak", []string{"Movement", "Combat", "Production"},
 		"when the prediction of a player's own orders is taken back, one field is forgotten: velocity, when a weapon is ready, or a factory's queue",
-		"one value of the entity that an order names, in the tick of the order, before any system; a replay of the peer's log does not show it",
 	},
 	orderDuplicated: {
 		"order-duplicated", []string{"Movement", "Combat", "Production"},
 		"the network delivers an order a second time in the next tick, after the one that replaced it: a move, an attack or a train order",
-		"an order that was applied is in one peer's log again, a tick later; the entity it names diverges in that tick, in Orders",
 	},
 	orderReordered: {
 		"order-reordered", []string{"Movement", "Combat", "Production"},
 		"two orders of one entity in one tick overtake each other on their way, and the peer applies them as they arrive: moves, attacks or train orders",
-		"both logs have the same orders of a tick, in one of them not in their order; the entity diverges in that tick, in Orders",
 	},
 	checksumOnly: {
 		"checksum-only", []string{"Movement", "Combat", "Economy"},
 		"a column is written without marking it, so that its digest of before stays in the peer's checksum",
-		"the recorded checksums differ, the states do not; the checksum heals when rows of that kind come or go, the history does not",
 	},
 	blindChecksum: {
 		"blind-checksum", []string{"Movement", "Morale", "Fog"},
 		"the game's checksum leaves out a column that nothing reads, on all peers, and one peer computes it otherwise",
-		"the snapshots differ in one column, every recorded checksum agrees",
 	},
 }
 
