@@ -106,8 +106,8 @@ func rulesPage() string {
 	var out strings.Builder
 	out.WriteString(`# Rules of the formats
 
-` + "`desynctool check`" + ` names the rules that a file breaks. The names never change. Each rule is quoted from its format page,
-under the link to its section.
+` + "`desynctool check`" + ` names the rules that a file breaks. The names never change. A part of each rule is quoted; the link
+above it leads to the whole text.
 
 A file that breaks a rule does not conform. An *advice* applies to files that conform: something is not known, or costs
 more than it has to. *Not checked*: a file does not show whether the rule holds, for the given reason.
