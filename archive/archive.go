@@ -272,7 +272,7 @@ func (t *Tree) mount(path string, given bool) (*node, error) {
 	if !given && !t.named(path) {
 		return nil, nil
 	}
-	f, err := t.disk.open(path)
+	f, err := t.disk.open(path, false)
 	if err != nil {
 		if given {
 			return nil, err
@@ -351,7 +351,19 @@ func (t *Tree) Stat(path string) (fs.FileInfo, error) {
 }
 
 // Open implements files.Tree.
-func (t *Tree) Open(path string) (files.File, error) {
+func (t *Tree) Open(path string) (files.File, error) { return t.open(path, false) }
+
+// OpenRegular opens a file that can be read at any offset, or a folder, see [files.OpenRegular].
+func (t *Tree) OpenRegular(path string) (files.File, error) {
+	if t.whole == nil && t.named(path) {
+		if _, err := t.Stat(path); err != nil { // it may be an archive
+			return nil, err
+		}
+	}
+	return t.open(path, true)
+}
+
+func (t *Tree) open(path string, regular bool) (files.File, error) {
 	if err := t.limits.ended(); err != nil {
 		return nil, err
 	}
@@ -359,7 +371,7 @@ func (t *Tree) Open(path string) (files.File, error) {
 		if spans, ok := t.cutOf(path); ok {
 			return t.openCut(path, spans)
 		}
-		return t.whole.Open(path)
+		return t.whole.open(path, regular)
 	}
 	n, err := t.find(path)
 	if err != nil {
@@ -367,7 +379,7 @@ func (t *Tree) Open(path string) (files.File, error) {
 	}
 	if n == nil {
 		f, err := t.keeper.get(path, nil, func() (files.File, fs.FileInfo, error) {
-			f, stat, err := t.disk.bounded(path)
+			f, stat, err := t.disk.bounded(path, regular)
 			if err == nil {
 				if err = t.limits.dense(stat); err != nil {
 					f.Close()

@@ -30,9 +30,9 @@ func reached(err error) *limits.Limit {
 	return limits.Archive
 }
 
-// bounded opens a file that is not too large. What it is may be nil.
-func (d disk) bounded(path string) (files.File, fs.FileInfo, error) {
-	f, err := d.open(path)
+// bounded opens a file that is not too large, or only a regular one. What it is may be nil.
+func (d disk) bounded(path string, regular bool) (files.File, fs.FileInfo, error) {
+	f, err := d.open(path, regular)
 	if err != nil {
 		return nil, nil, err
 	}

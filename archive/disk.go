@@ -18,7 +18,7 @@ import (
 type disk struct {
 	name, at string
 	given    []givenFolder
-	inside   *sync.Map // whether folders below given ones are in one: bool, by path
+	inside   *sync.Map // of folders that were seen: whether those below given ones are in one; bool, by path
 }
 
 // givenFolder is a folder of a command line, and where it is without links.
@@ -103,15 +103,21 @@ func (d disk) real(path string) (at string, seen fs.FileInfo, err error) {
 			continue
 		}
 		at = filepath.Join(at, part)
-		stat, err := os.Lstat(at)
-		if err != nil {
+		if _, folder := d.inside.Load(at); folder {
+			seen = nil
+			continue
+		}
+		if seen, err = os.Lstat(at); err != nil {
 			return "", nil, d.called(path, err)
 		}
-		if stat.Mode()&fs.ModeSymlink != 0 {
+		if seen.Mode()&fs.ModeSymlink != 0 {
 			return "", nil, &fs.PathError{Op: "open", Path: path, Err: errLink}
 		}
+		if seen.IsDir() {
+			d.inside.Store(at, true)
+		}
 	}
-	return at, nil, nil
+	return at, seen, nil
 }
 
 // called returns an error about a path as that is called.
@@ -132,12 +138,23 @@ func (d disk) stat(path string) (fs.FileInfo, error) {
 	return stat, d.called(path, err)
 }
 
-func (d disk) open(path string) (files.File, error) {
-	at, _, err := d.real(path)
-	if err != nil {
-		return nil, err
+// open opens a file, or only a regular one.
+func (d disk) open(path string, regular bool) (f files.File, err error) {
+	at, seen, err := d.real(path)
+	if err == nil && seen == nil && regular {
+		seen, err = os.Stat(at)
+		err = d.called(path, err)
 	}
-	f, err := files.Disk.Open(at)
+	switch {
+	case err != nil:
+		return nil, err
+	case seen != nil && seen.Mode().IsRegular():
+		f, err = files.OpenUnpolled(at)
+	case regular && !seen.IsDir():
+		return nil, files.NotRegular(path)
+	default:
+		f, err = files.Disk.Open(at)
+	}
 	return f, d.called(path, err)
 }
 

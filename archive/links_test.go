@@ -3,9 +3,14 @@
 package archive
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
+	"strings"
+	"syscall"
 	"testing"
+
+	"github.com/desynctool/desynctool/internal/file/files"
 )
 
 // TestLinks: below a folder that was given, links are followed to whatever is in a given folder, and nowhere else.
@@ -55,6 +60,46 @@ func TestLinks(t *testing.T) {
 		}
 		if err := tree.Close(); err != nil {
 			t.Fatal(err)
+		}
+	}
+}
+
+// TestOpenRegular: a pipe is refused instead of waited for, also behind a link; files and folders are opened.
+func TestOpenRegular(t *testing.T) {
+	dir := t.TempDir()
+	in := func(name string) string { return filepath.Join(dir, name) }
+	err := errors.Join(
+		os.Mkdir(in("folder"), 0o777), os.WriteFile(in("file"), []byte("content"), 0o666), os.Symlink("file", in("to file")),
+		syscall.Mkfifo(in("pipe"), 0o600), os.Symlink("pipe", in("to pipe")), os.WriteFile(in("post.txt"), []byte("text"), 0o666),
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, options := range map[string]Options{"all": {}, "only": {Name: "evidence", At: dir}} {
+		root := dir
+		if options.At != "" {
+			root = options.Name
+		}
+		tree, err := Open([]string{root}, options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for path, want := range map[string]string{
+			"folder": "", "file": "", "post.txt": "", "to file": "", "pipe": "not a regular file", "to pipe": "not a regular file", "absent": "no such file",
+		} {
+			if name == "only" && strings.HasPrefix(path, "to ") {
+				want = errLink.Error()
+			}
+			f, err := files.OpenRegular(tree, filepath.Join(root, path))
+			if err == nil {
+				err = f.Close()
+			}
+			if (err == nil) != (want == "") || err != nil && (!strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), filepath.Join(root, path))) {
+				t.Errorf("%s, %s: %v, expected %q", name, path, err, want)
+			}
+		}
+		if err := tree.Close(); err != nil {
+			t.Error(err)
 		}
 	}
 }

@@ -34,7 +34,7 @@ func (t *Tree) Show(path, dir string) error {
 			return err
 		}
 		root.put(filepath.ToSlash(name), &node{size: info.Size(), open: func(*node) (files.File, error) {
-			f, _, err := disk{}.bounded(at)
+			f, _, err := disk{}.bounded(at, false)
 			return f, err
 		}})
 		return nil

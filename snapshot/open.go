@@ -33,7 +33,7 @@ func OpenPath(tree files.Tree, path string, format *Format) (State, error) {
 // openContent opens the content of a file and returns its size. The content of a compressed file is unpacked into a
 // scratch file.
 func openContent(tree files.Tree, path string) (f files.File, size int64, unpacked bool, err error) {
-	raw, err := openRegular(tree, path)
+	raw, err := files.OpenRegular(tree, path)
 	if err != nil {
 		return nil, 0, false, err
 	}
@@ -105,23 +105,11 @@ func unpackFile(f files.File, path string) (files.File, error) {
 	return temporary, nil
 }
 
-// openRegular opens a file that can be read at any offset. It does not block on a pipe.
-func openRegular(tree files.Tree, path string) (files.File, error) {
-	stat, err := tree.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if !stat.Mode().IsRegular() && !stat.IsDir() {
-		return nil, fmt.Errorf("%s: not a regular file", path)
-	}
-	return tree.Open(path)
-}
-
 // sizeOf returns the size of an open file. If it is not a regular file, sizeOf closes it and returns an error.
 func sizeOf(f files.File, path string) (int64, error) {
 	stat, err := f.Stat()
 	if err == nil && !stat.Mode().IsRegular() {
-		err = fmt.Errorf("%s: not a regular file", path)
+		err = files.NotRegular(path)
 	}
 	if err != nil {
 		f.Close()
@@ -145,7 +133,7 @@ func (c *closing) Close() error {
 // Recognize returns the format of the file at path by its first bytes. If these match none, it decides by the name for
 // formats that need not be visible in the content. It returns nil if no format matches.
 func Recognize(tree files.Tree, path string, formats []Format) (*Format, error) {
-	f, err := openRegular(tree, path)
+	f, err := files.OpenRegular(tree, path)
 	if err != nil {
 		return nil, err
 	}

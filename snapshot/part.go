@@ -42,7 +42,7 @@ func (p *partFile) open(part *Part) (State, error) {
 	f := files.File(staysOpenFile{p.temp})
 	if p.temp == nil {
 		var err error
-		if f, err = openRegular(p.tree, p.path); err != nil {
+		if f, err = files.OpenRegular(p.tree, p.path); err != nil {
 			return nil, err
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"io"
 	"path/filepath"
 	"sync"
+
+	"github.com/desynctool/desynctool/internal/file/files"
 )
 
 // SameBytes reports whether two snapshots are equal byte for byte. It returns false for files that cannot be read, and
@@ -93,7 +95,7 @@ func (e *Entry) raw() (rawState, int64, error) {
 		return rawState{io.NewSectionReader(e.parts.temp, e.part.Offset, e.part.Size), nil}, e.part.Size, nil
 	}
 	path := e.Dir + string(filepath.Separator) + e.Base
-	f, err := openRegular(e.Tree, path)
+	f, err := files.OpenRegular(e.Tree, path)
 	if err != nil {
 		return rawState{}, 0, err
 	}

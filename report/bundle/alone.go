@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/desynctool/desynctool/internal/file/files"
 	"github.com/desynctool/desynctool/internal/file/frame"
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/report/document"
@@ -224,7 +225,7 @@ func (s *Session) unknown(f *File) error {
 	case f.Err != nil:
 		return f.Err
 	case f.other:
-		return fmt.Errorf("%s: not a regular file", f.Path)
+		return files.NotRegular(f.Path)
 	case f.Size == 0:
 		return &frame.Error{Name: f.Path, Msg: "empty file", Err: frame.ErrUnrecognized}
 	case f.isReport():
