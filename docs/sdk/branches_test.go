@@ -68,6 +68,9 @@ func TestBranches(t *testing.T) {
 	effort.Whole(t)
 	needTool(t, "gdb")
 	text = run(t, 1, "replay", filepath.Join(session, "host"), "--sim", sound, "--against", own, "--writes", "--source", "c")
+	if strings.Contains(text, "gdb steps it") {
+		t.Skip("the processor reports no change of watched memory")
+	}
 	for _, want := range []string{"after 0 equal writes, the builds write different values in move (skirmish.c:", "Position.x from ", "u->x = toward(u->x, u->goal_x, pace)"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("expected %q in\n%s", want, text)

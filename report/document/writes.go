@@ -45,11 +45,10 @@ type Writing struct {
 // Written is a change of a value.
 type Written struct {
 	CodePlace
-	Field    int         `json:"field"` // of Fields, from 0
-	Old      string      `json:"old"`
-	New      string      `json:"new"`
-	Branches *uint64     `json:"branches,omitempty"`
-	Stack    []CodePlace `json:"stack"`
+	Field int         `json:"field"` // of Fields, from 0
+	Old   string      `json:"old"`
+	New   string      `json:"new"`
+	Stack []CodePlace `json:"stack"`
 }
 
 // NewWrites returns a finding as a document has it, or why there is none.
@@ -64,7 +63,7 @@ func NewWrites(f *gdb.Finding, err error) *Writes {
 	for _, b := range f.Builds {
 		one := Writing{Name: b.Name, Writes: b.Writes}
 		if w := b.First; w != nil {
-			one.First = &Written{newCodePlaces([]code.Place{w.At})[0], w.Field, w.Old, w.New, w.Branches, newCodePlaces(w.Stack)}
+			one.First = &Written{newCodePlaces([]code.Place{w.At})[0], w.Field, w.Old, w.New, newCodePlaces(w.Stack)}
 		}
 		doc.Builds = append(doc.Builds, one)
 	}

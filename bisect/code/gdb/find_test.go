@@ -144,10 +144,11 @@ func TestFind(t *testing.T) {
 	program, _ := built(t, "gcc", nil)
 	log := played(t, program)
 	tick := departs(t, log, []string{program, "serve"}, []string{program, "serve", "--fault", "100"})
-	f, err := Find(log, [2]Program{under(program, "serve"), under(program, "serve", "--fault", "100")}, tick, Options{})
+	f, err := Find(log, [2]Program{under(program, "serve"), under(program, "serve", "--fault", "100")}, tick, Options{Watching: 15 * time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}
+	reported(t, f)
 	line := lineOf(t, "u->x = toward(")
 	for i, b := range f.Builds {
 		if b.First == nil || b.First.At.Function != "move" || b.First.At.Line != line || b.First.Old == b.First.New {
@@ -159,6 +160,17 @@ func TestFind(t *testing.T) {
 	}
 	if got := f.Builds[0].First.Stack.String(); !strings.HasPrefix(got, fmt.Sprintf("move (skirmish.c:%d) ← next (", line)) {
 		t.Errorf("stack %s", got)
+	}
+}
+
+// reported skips a test on a machine whose processor takes watchpoints and reports no change: gdb steps there.
+func reported(t *testing.T, f *Finding) {
+	t.Helper()
+	if len(f.Notes) > 0 && strings.Contains(f.Notes[0], "gdb steps it") {
+		if !strings.Contains(strings.Join(f.Notes, "\n"), "only the first ") && f.Builds[0].First == nil && f.Builds[1].First == nil {
+			t.Errorf("gdb stepped both builds to the end of the tick, and saw no write: %+v", f)
+		}
+		t.Skip("the processor reports no change of watched memory")
 	}
 }
 
@@ -236,6 +248,7 @@ func TestMistakes(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
+					reported(t, f)
 					w := f.Builds[1].First
 					if w == nil {
 						w = f.Builds[0].First

@@ -29,7 +29,6 @@ type session struct {
 	writes       []seen
 	most         int
 	cut, stepped bool
-	counts       bool // the program counts branches
 }
 
 // place is memory that is watched.
@@ -44,7 +43,6 @@ type seen struct {
 	place    int
 	old, new []byte
 	stack    code.Stack
-	branches *uint64
 }
 
 // startUnder changes a command so that it runs under a gdb. The program that serves has its stdin and stdout elsewhere: those
@@ -226,13 +224,27 @@ func (s *session) halt() error {
 	}
 }
 
+// steps lets gdb watch memory by stepping the program.
+const steps = "-gdb-set can-use-hw-watchpoints 0"
+
+// missed reports whether a watched place of a halted program has changed and nothing stopped it: some virtual machines
+// take watchpoints and never report them.
+func (s *session) missed() (bool, error) {
+	for _, p := range s.places {
+		if now, err := s.memory(p); err != nil || string(now) != string(p.last) {
+			return err == nil && !s.stepped, err
+		}
+	}
+	return false, nil
+}
+
 // resume lets a halted program go on. Where the processor cannot watch the places, gdb steps the program.
 func (s *session) resume() error {
 	_, err := s.do("-exec-continue")
 	if err == nil || !strings.Contains(err.Error(), "hardware") || s.stepped {
 		return err
 	}
-	if err := s.all("-break-delete", "-gdb-set can-use-hw-watchpoints 0"); err != nil {
+	if err := s.all("-break-delete", steps); err != nil {
 		return err
 	}
 	if err := s.insert(); err != nil {
@@ -251,13 +263,13 @@ func (s *session) watch(places []place, most int) error {
 			return fmt.Errorf("%w: the process that gdb started is not the one that answers, such as where a script starts the game", err)
 		}
 	}
-	_, err := s.do("-data-evaluate-expression %s", quote(branchCount))
-	s.counts = err == nil
+	if s.stepped {
+		if _, err := s.do(steps); err != nil {
+			return err
+		}
+	}
 	return s.insert()
 }
-
-// branchCount is the number of branches that the first thread took, in a program that counts them.
-const branchCount = "*(unsigned long long *)&desync_branches_count"
 
 // insert sets the watchpoints.
 func (s *session) insert() error {
@@ -314,7 +326,6 @@ func (s *session) memory(p place) ([]byte, error) {
 // written notes the places that have changed.
 func (s *session) written() error {
 	var stack code.Stack
-	var branches *uint64
 	for i := range s.places {
 		p := &s.places[i]
 		now, err := s.memory(*p)
@@ -332,29 +343,11 @@ func (s *session) written() error {
 			if stack, err = s.stack(true); err != nil {
 				return err
 			}
-			if branches, err = s.branches(); err != nil {
-				return err
-			}
 		}
-		s.writes = append(s.writes, seen{i, p.last, now, stack, branches})
+		s.writes = append(s.writes, seen{i, p.last, now, stack})
 		p.last = now
 	}
 	return nil
-}
-
-func (s *session) branches() (*uint64, error) {
-	if !s.counts {
-		return nil, nil
-	}
-	v, err := s.do("-data-evaluate-expression %s", quote(branchCount))
-	if err != nil {
-		return nil, err
-	}
-	n, err := strconv.ParseUint(v.str("value"), 10, 64)
-	if err != nil {
-		return nil, fmt.Errorf("the number of branches: %w", err)
-	}
-	return &n, nil
 }
 
 // deepestStack is how many calls of a stack are kept.

@@ -52,7 +52,6 @@ type Write struct {
 	Old, New string
 	At       code.Place // in the game's own code
 	Stack    code.Stack // the innermost call first, without those that led to the simulation
-	Branches *uint64    // that the first thread had taken in the tick, in a build that counts them
 }
 
 // Program is a build of the game that gdb can start.
@@ -88,7 +87,12 @@ func Find(log *orderlog.Log, programs [2]Program, tick uint64, opts Options) (*F
 	if err := f.depart(); err != nil {
 		return nil, err
 	}
-	if err := f.watch(); err != nil {
+	err = f.watch()
+	if err == errMissed {
+		f.steps = true
+		err = f.watch()
+	}
+	if err != nil {
 		return nil, err
 	}
 	return f.out, nil
@@ -103,7 +107,8 @@ type finder struct {
 	builds [2]build
 	out    *Finding
 
-	systems    int // to play, 0 for the whole tick
+	steps      bool // the processor does not report changes
+	systems    int  // to play, 0 for the whole tick
 	hashes     [2]merkle.Short
 	candidates []candidate
 }
@@ -299,11 +304,17 @@ func (f *finder) watch() error {
 	}
 	f.candidates = kept
 	if err := f.both(func(i int, b *build) error {
+		if f.steps {
+			b.session.stepped = true
+		}
 		return errors.Join(b.session.halt(), b.session.watch(places[i], f.opts.Most), b.session.resume())
 	}); err != nil {
 		return err
 	}
 	if err := f.both(f.watched); err != nil {
+		if errors.Is(err, errMissed) {
+			f.out.Fields, err = nil, errMissed
+		}
 		return err
 	}
 	f.compare()
@@ -329,8 +340,16 @@ func (f *finder) watched(i int, b *build) error {
 	if b.spot.SyncHash() != f.hashes[i] {
 		return errors.New("it comes to another state when it plays the tick again: it does not agree with itself")
 	}
-	return errors.Join(b.session.halt(), b.session.unwatch())
+	if err := b.session.halt(); err != nil {
+		return err
+	}
+	if missed, err := b.session.missed(); missed || err != nil {
+		return cmp.Or(err, errMissed)
+	}
+	return b.session.unwatch()
 }
+
+var errMissed = errors.New("changes of watched memory are not reported")
 
 // play plays the part of the tick after which the states differ.
 func (f *finder) play(b *build) error {
@@ -362,7 +381,7 @@ func (f *finder) compare() {
 		if out.Writes = len(s.writes); n < out.Writes {
 			w := &s.writes[n]
 			c := &f.candidates[w.place]
-			out.First = &Write{w.place, c.text(w.old), c.text(w.new), own(w.stack), w.stack, w.branches}
+			out.First = &Write{w.place, c.text(w.old), c.text(w.new), own(w.stack), w.stack}
 		}
 		if s.stepped {
 			f.note(out.Name + ": gdb steps it, since the processor cannot watch memory; other threads are not seen")

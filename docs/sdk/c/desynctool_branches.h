@@ -45,7 +45,8 @@ extern "C" {
 
 #ifndef DESYNC_FLOW
 #define DESYNC_FLOW
-/* The branches of a thread: their number, and a hash of their order. */
+/* The branches of a thread: their number, and a hash. With DESYNC_BRANCHES_HASH it has how often each was taken, else their
+   order too. */
 typedef struct { uint32_t thread; uint64_t count, hash; } desync_flow;
 #endif
 
@@ -59,9 +60,6 @@ const char *desync_branches(uint32_t mode, const char *file, uint64_t stop, desy
 
 /* What this thread does from now on is a numbered part of the simulation. */
 void desync_branches_thread(uint32_t number);
-
-/* The branches of thread 0 since the recording began. For debuggers. */
-extern volatile uint64_t desync_branches_count;
 
 #ifdef __cplusplus
 }
@@ -91,7 +89,7 @@ extern volatile uint64_t desync_branches_count;
 extern "C" {
 #endif
 
-enum { DESYNC__MODULES = 256, DESYNC__FRAMES = 64, DESYNC__BUFFER = 1 << 16, DESYNC__CONTEXTS = 1 << 16 };
+enum { DESYNC__MODULES = 256, DESYNC__FRAMES = 64, DESYNC__BUFFER = 1 << 16, DESYNC__CONTEXTS = 1 << 16, DESYNC__VISITS = 1 << 16 };
 
 /* An address is 16 bits of the module's number and 48 bits of the offset in it. */
 typedef struct { uintptr_t base, from, size; uint64_t tag; uint8_t id[32], id_size; char name[1024]; } desync__module;
@@ -100,6 +98,8 @@ typedef struct { uintptr_t base, from, size; uint64_t tag; uint8_t id[32], id_si
 typedef struct { uint64_t first, second; } desync__guess;
 
 typedef struct {
+    uintptr_t low, span; /* a block at these addresses is only counted in visits */
+    uint32_t *visits;
     uint32_t mode, number, context;
     uint64_t count, hash, stop, last, run;
     uintptr_t from, size, base; /* of the module of the last branch */
@@ -110,7 +110,7 @@ typedef struct {
 } desync__stream;
 
 static struct {
-    desync__stream streams[DESYNC_BRANCHES_THREADS];
+    desync__stream streams[DESYNC_BRANCHES_THREADS + 1]; /* the last one records nothing */
     desync__module modules[DESYNC__MODULES];
     size_t module_count;
     uint64_t frames[DESYNC__FRAMES];
@@ -120,8 +120,8 @@ static struct {
 } desync__flows;
 
 static pthread_mutex_t desync__flow_lock = PTHREAD_MUTEX_INITIALIZER;
-static __thread desync__stream *desync__mine;
-volatile uint64_t desync_branches_count;
+#define DESYNC__SILENT (&desync__flows.streams[DESYNC_BRANCHES_THREADS])
+static __thread desync__stream *desync__mine __attribute__((tls_model("initial-exec"))) = DESYNC__SILENT;
 
 DESYNC__HERE void desync__flow_put(uint8_t *to, uint64_t v, int bytes) {
     int i;
@@ -190,26 +190,45 @@ DESYNC__UNSEEN static __attribute__((noinline)) void desync__flow_stack(desync__
     _Unwind_Backtrace(desync__flow_frame, &c);
 }
 
-DESYNC__UNSEEN static inline void desync__flow_branch(desync__stream *s, uintptr_t pc) {
+DESYNC__UNSEEN static inline uint64_t desync__flow_mix(uint64_t hash, uint64_t v) {
+    hash = (hash ^ v) * 0x9e3779b97f4a7c15u;
+    return hash ^ hash >> 32;
+}
+
+/* A branch of a module that the last one was not in, or one that is written. */
+DESYNC__UNSEEN static __attribute__((noinline)) void desync__flow_branch(desync__stream *s, uintptr_t pc) {
     uint64_t at = desync__flow_address(s, pc);
-    s->hash = (s->hash ^ at) * 0x9e3779b97f4a7c15u;
-    s->hash ^= s->hash >> 32;
-    if (s->mode == DESYNC_BRANCHES_FILE) {
-        desync__guess *g = &s->guesses[s->context];
-        if (g->first == at) s->run++;
-        else {
-            uint64_t delta = at - s->last, second = g->second == at;
-            desync__flow_varint(s, s->run << 1 | second);
-            if (!second) desync__flow_varint(s, delta << 1 ^ (uint64_t)-(int64_t)(delta >> 63));
-            g->second = g->first, g->first = at, s->run = 0;
-            if (s->used > DESYNC__BUFFER - 32) desync__flow_flush(s);
-        }
-        s->last = at;
-        s->context = (s->context << 5 ^ (uint32_t)at * 0x9e3779b1u >> 16) & (DESYNC__CONTEXTS - 1);
-        if (s->count == s->stop) desync__flow_stack(s, pc);
+    desync__guess *g;
+    if (s->mode == DESYNC_BRANCHES_HASH) { /* the next ones of this module are counted without a call */
+        s->low = s->from, s->span = s->size;
+        s->visits[(pc - s->low) % DESYNC__VISITS]++;
+        return;
     }
+    s->hash = desync__flow_mix(s->hash, at);
+    g = &s->guesses[s->context];
+    if (g->first == at) s->run++;
+    else {
+        uint64_t delta = at - s->last, second = g->second == at;
+        desync__flow_varint(s, s->run << 1 | second);
+        if (!second) desync__flow_varint(s, delta << 1 ^ (uint64_t)-(int64_t)(delta >> 63));
+        g->second = g->first, g->first = at, s->run = 0;
+        if (s->used > DESYNC__BUFFER - 32) desync__flow_flush(s);
+    }
+    s->last = at;
+    s->context = (s->context << 5 ^ (uint32_t)at * 0x9e3779b1u >> 16) & (DESYNC__CONTEXTS - 1);
+    if (s->count == s->stop) desync__flow_stack(s, pc);
     s->count++;
-    if (s == desync__flows.streams) desync_branches_count = s->count;
+}
+
+/* Hashes how often each branch was taken, and counts anew. */
+DESYNC__HERE void desync__flow_counted(desync__stream *s) {
+    uint32_t i;
+    for (i = 0; i < DESYNC__VISITS; i++) {
+        if (!s->visits[i]) continue;
+        s->count += s->visits[i];
+        s->hash = desync__flow_mix(s->hash, (uint64_t)i << 32 | s->visits[i]);
+        s->visits[i] = 0;
+    }
 }
 
 /* The compiler calls these in each block of instrumented code. */
@@ -217,25 +236,33 @@ void __sanitizer_cov_trace_pc(void);
 void __sanitizer_cov_trace_pc_guard(uint32_t *guard);
 void __sanitizer_cov_trace_pc_guard_init(uint32_t *start, uint32_t *stop);
 
-DESYNC__UNSEEN void __sanitizer_cov_trace_pc(void) {
-    desync__stream *s = desync__mine;
-    if (s && s->mode) desync__flow_branch(s, (uintptr_t)__builtin_return_address(0));
-}
+/* Inlined, they would have the address of another call. */
+#define DESYNC__CALLED DESYNC__UNSEEN __attribute__((noinline, aligned(64), visibility("protected")))
+#define DESYNC__BRANCH                                                         \
+    desync__stream *s = desync__mine;                                          \
+    uintptr_t pc = (uintptr_t)__builtin_return_address(0), at = pc - s->low;   \
+    if (__builtin_expect(at < s->span, 1)) s->visits[at % DESYNC__VISITS]++;   \
+    else if (s->mode) desync__flow_branch(s, pc)
 
-DESYNC__UNSEEN void __sanitizer_cov_trace_pc_guard(uint32_t *guard) {
-    desync__stream *s = desync__mine;
+DESYNC__CALLED void __sanitizer_cov_trace_pc(void) { DESYNC__BRANCH; }
+
+DESYNC__CALLED void __sanitizer_cov_trace_pc_guard(uint32_t *guard) {
+    DESYNC__BRANCH;
     (void)guard;
-    if (s && s->mode) desync__flow_branch(s, (uintptr_t)__builtin_return_address(0));
 }
 
 DESYNC__UNSEEN void __sanitizer_cov_trace_pc_guard_init(uint32_t *start, uint32_t *stop) { (void)start, (void)stop; }
 
 DESYNC__UNSEEN void desync_branches_thread(uint32_t number) {
-    desync__stream *s = number < DESYNC_BRANCHES_THREADS ? &desync__flows.streams[number] : NULL;
-    if (s && s->mode == DESYNC_BRANCHES_FILE && !s->buffer) {
+    desync__stream *s = number < DESYNC_BRANCHES_THREADS ? &desync__flows.streams[number] : DESYNC__SILENT;
+    if (s->mode == DESYNC_BRANCHES_FILE && !s->buffer) {
         s->guesses = (desync__guess *)calloc(DESYNC__CONTEXTS, sizeof *s->guesses);
         s->buffer = (uint8_t *)malloc(DESYNC__BUFFER);
         if (!s->guesses || !s->buffer) s->mode = DESYNC_BRANCHES_OFF, desync__flows.failed = 1;
+    }
+    if (s->mode == DESYNC_BRANCHES_HASH && !s->visits) {
+        s->visits = (uint32_t *)calloc(DESYNC__VISITS, sizeof *s->visits);
+        if (!s->visits) s->mode = DESYNC_BRANCHES_OFF, desync__flows.failed = 1;
     }
     desync__mine = s;
 }
@@ -314,26 +341,27 @@ DESYNC__UNSEEN const char *desync_branches(uint32_t mode, const char *file, uint
     const char *err = NULL;
     size_t i;
     *n = 0;
-    desync__mine = NULL;
+    desync__mine = DESYNC__SILENT;
     for (i = 0; i < DESYNC_BRANCHES_THREADS; i++) {
         desync__stream *s = &desync__flows.streams[i];
+        if (s->visits) desync__flow_counted(s);
         if (!s->count) continue;
         flows[*n].thread = (uint32_t)i, flows[*n].count = s->count, flows[*n].hash = s->hash;
         (*n)++;
     }
-    if (desync__flows.file) {
-        desync__flow_finish(flows, *n);
-        if (desync__flows.failed) err = "the branches could not be written: the disk is full, or there is too little memory";
-    }
+    if (desync__flows.file) desync__flow_finish(flows, *n);
+    if (desync__flows.failed) err = "the branches could not be recorded: the disk is full, or there is too little memory";
     for (i = 0; i < DESYNC_BRANCHES_THREADS; i++) {
         desync__stream *s = &desync__flows.streams[i];
+        uint32_t *visits = s->visits;
         free(s->guesses);
         free(s->buffer);
         memset(s, 0, sizeof *s);
+        s->visits = visits;
         s->number = (uint32_t)i;
         s->stop = i ? UINT64_MAX : stop;
     }
-    desync__flows.failed = 0, desync__flows.frame_count = 0, desync_branches_count = 0;
+    desync__flows.failed = 0, desync__flows.frame_count = 0;
     if (err || mode == DESYNC_BRANCHES_OFF) return err;
     if (mode > DESYNC_BRANCHES_FILE) return "no such mode of recording branches";
     desync__flows.module_count = 0;
