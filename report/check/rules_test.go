@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
@@ -101,60 +100,41 @@ func TestPage(t *testing.T) {
 	pinned.File(t, filepath.Join("..", "..", "docs", "rules.md"), []byte(rulesPage()))
 }
 
-// rulesPage is docs/rules.md.
+// rulesPage is docs/rules.md. It has no texts of rules: these are in the formats' pages, and check prints them.
 func rulesPage() string {
 	var out strings.Builder
 	out.WriteString(`# Rules of the formats
 
-` + "`desynctool check`" + ` names the rules that a file breaks. The names never change. A part of each rule is quoted; the link
-above it leads to the whole text.
+` + "`desynctool check`" + ` names the rules that a file breaks, with their text, which is in the linked section. The names never
+change. *Advice* applies to files that conform: something is not known, or costs more than it has to. ` + "`frame-`" + ` is for
+order logs, binary traces and tick signatures; ` + "`snap-`" + ` also for the states in a peer's report; ` + "`folder-`" + ` for the files of
+one peer, which lie in one folder, and the seeds of all.
 
-A file that breaks a rule does not conform. An *advice* applies to files that conform: something is not known, or costs
-more than it has to. *Not checked*: a file does not show whether the rule holds, for the given reason.
+| Section | Rules |
+|---|---|
 `)
-	for _, part := range []struct {
-		title, text string
-		prefixes    []string
-	}{
-		{"Framing", "For order logs, binary traces and tick signatures.", []string{"frame"}},
-		{"Order logs", "", []string{"order", "hash"}},
-		{"Snapshots", "The rules on the header and on blocks also apply to the states in a peer's report.", []string{"snap"}},
-		{"Traces", "`trace-`: binary traces. `text-`: traces as text.", []string{"trace", "text"}},
-		{"Peers' reports", "", []string{"report"}},
-		{"Tick signatures", "", []string{"sign"}},
-		{"Between files", "If a folder is checked: the files of one peer, which lie in one folder, and the seeds of all.", []string{"folder"}},
-		{"What to record", "", []string{"record"}},
-	} {
-		fmt.Fprintf(&out, "\n## %s\n", part.title)
-		if part.text != "" {
-			out.WriteString("\n" + part.text + "\n")
+	var rows []string // in the order of their first rules
+	bySection := map[string]string{}
+	unchecked := ""
+	for _, r := range Rules() {
+		row := fmt.Sprintf("| [%s](%s#%s) | ", r.Section, r.Page, slug(r.Section))
+		if bySection[row] == "" {
+			rows = append(rows, row)
+		} else {
+			bySection[row] += ", "
 		}
-		var anchors []string // in the order of their first rules
-		bySection := map[string]string{}
-		for _, r := range Rules() {
-			prefix, _, _ := strings.Cut(r.ID, "-")
-			if !slices.Contains(part.prefixes, prefix) {
-				continue
-			}
-			anchor := r.Page + "#" + slug(r.Section)
-			if bySection[anchor] == "" {
-				anchors = append(anchors, anchor)
-				bySection[anchor] = fmt.Sprintf("\n[%s](%s):\n\n", r.Section, anchor)
-			}
-			level := ""
-			if r.Level == Advice {
-				level = " (advice)"
-			}
-			bySection[anchor] += fmt.Sprintf("- `%s`%s: %s", r.ID, level, r.Said())
-			if r.Unchecked != "" {
-				bySection[anchor] += " *Not checked: " + r.Unchecked + ".*"
-			}
-			bySection[anchor] += "\n"
+		bySection[row] += "`" + r.ID + "`"
+		if r.Level == Advice {
+			bySection[row] += " (advice)"
 		}
-		for _, anchor := range anchors {
-			out.WriteString(bySection[anchor])
+		if r.Unchecked != "" {
+			unchecked += fmt.Sprintf("| `%s` | %s |\n", r.ID, r.Unchecked)
 		}
 	}
+	for _, row := range rows {
+		out.WriteString(row + bySection[row] + " |\n")
+	}
+	out.WriteString("\nNot checked:\n\n| Rule | Since |\n|---|---|\n" + unchecked)
 	return out.String()
 }
 
