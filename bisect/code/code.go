@@ -43,7 +43,7 @@ func (p Place) At() string {
 
 // Library reports whether the line is in a header of the system, or in the sources of Rust's standard library.
 func (p Place) Library() bool {
-	for _, dir := range []string{"/usr/include/", "/usr/lib/", "/include/c++/", "/rustc/", "/rustlib/src/"} {
+	for _, dir := range []string{"/usr/include/", "/usr/lib/", "/include/c++/", "/rustc/", "/rust/deps/", "/rustlib/src/"} {
 		if strings.Contains(p.File, dir) {
 			return true
 		}
@@ -51,11 +51,14 @@ func (p Place) Library() bool {
 	return false
 }
 
+// Own reports whether the place is a line of the game.
+func (p Place) Own() bool { return p.Line > 0 && !p.Library() }
+
 // Stack is a stack of calls, the innermost first.
 type Stack []Place
 
-// Own leaves out the calls that led to the game: the SDK, which answers requests, and its callers.
-func (s Stack) Own() Stack {
+// Game leaves out the calls that led to the game: the SDK, which answers requests, and its callers.
+func (s Stack) Game() Stack {
 	for i, p := range s {
 		if i > 0 && (strings.HasPrefix(p.Function, "desync_") || strings.Contains(p.Function, "desynctool::")) {
 			return s[:i]

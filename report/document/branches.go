@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/desynctool/desynctool/bisect"
+	"github.com/desynctool/desynctool/bisect/code"
 	"github.com/desynctool/desynctool/bisect/code/flow"
 	"github.com/desynctool/desynctool/internal/prose"
 )
@@ -61,7 +62,7 @@ func (b *Branches) Leads() *CodePlace {
 		return &b.At[0]
 	}
 	for _, i := range []int{1, 0} {
-		if b.Next != nil && len(b.Next[i]) > 0 {
+		if b.Next != nil && len(b.Next[i]) > 0 && !(code.Place{File: b.Next[i][0].File}).Library() {
 			return &b.Next[i][0]
 		}
 	}
@@ -121,6 +122,8 @@ func (b *Branches) sentence() string {
 	at := "at the first branch"
 	if len(b.At) > 0 {
 		at = "in " + b.At[0].String()
+	} else if b.Equal > 0 {
+		at = "at a line that is not known"
 	}
 	switch b.Kind {
 	case CodeBranch:
@@ -133,7 +136,7 @@ func (b *Branches) sentence() string {
 	case CodeData:
 		return fmt.Sprintf("in tick %d, both builds take the same %s: they compute other values by the same logic", *b.Tick, prose.Count(b.Equal, "branch", "branches"))
 	}
-	return fmt.Sprintf("not known: in tick %d, the builds agree at all lines that can be compared", *b.Tick)
+	return fmt.Sprintf("not known: in tick %d, the builds do not differ at a line that can be compared", *b.Tick)
 }
 
 // stateSentence tells how a finding relates to the states after the systems.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -21,10 +22,12 @@ type line struct {
 
 // lines numbers the lines of two builds alike, or the statements in them.
 type lines struct {
-	programs [2]*programs
-	columns  bool // a line may have several
-	numbers  map[line]int32
-	known    [2]map[Address]int32
+	programs  [2]*programs
+	columns   bool // a line may have several
+	numbers   map[line]int32
+	functions []string // of each number
+	relative  []int
+	known     [2]map[Address]int32
 }
 
 func newLines(programs [2]*programs, columns bool) *lines {
@@ -36,12 +39,12 @@ func (l *lines) number(build int, at Address) (int32, error) {
 	if n, ok := l.known[build][at]; ok {
 		return n, nil
 	}
-	places, declared, err := l.programs[build].line(at)
+	p, declared, err := l.programs[build].line(at)
 	if err != nil {
 		return 0, err
 	}
 	n := int32(-1)
-	if p := places[0]; p.Line > 0 && p.Function != "" {
+	if p.Function != "" {
 		key := line{p.Function, path.Base(strings.ReplaceAll(p.File, `\`, "/")), p.Line - declared, 0}
 		if l.columns {
 			key.column = p.Column
@@ -50,6 +53,7 @@ func (l *lines) number(build int, at Address) (int32, error) {
 		if n, ok = l.numbers[key]; !ok {
 			n = int32(len(l.numbers))
 			l.numbers[key] = n
+			l.functions, l.relative = append(l.functions, p.Function), append(l.relative, key.number)
 		}
 	}
 	l.known[build][at] = n
@@ -58,17 +62,25 @@ func (l *lines) number(build int, at Address) (int32, error) {
 
 // steps are the lines that a thread visited, each with the branches in a row that lie in it.
 type steps struct {
-	ctx    context.Context
-	lines  *lines
-	build  int
-	branch *Branches
-	keep   func(n int32) bool
-	buf    []Address
-	have   []Address
-	index  uint64 // of the next branch
-	last   int32
-	before Address // the branch before the returned one
-	latest Address
+	ctx      context.Context
+	lines    *lines
+	build    int
+	branch   *Branches
+	keep     func(n int32) bool
+	buf      []Address
+	have     []Address
+	index    uint64 // of the next branch
+	last     int32
+	before   Address // the branch before the returned one
+	latest   Address
+	from, at visit // the branch of a line, kept or not, before the returned one, and that itself
+}
+
+// visit is a branch of a line.
+type visit struct {
+	line  int32
+	at    Address
+	index uint64
 }
 
 func (l *lines) steps(ctx context.Context, build int, r *Recording, thread uint32, keep func(n int32) bool) *steps {
@@ -93,6 +105,9 @@ func (s *steps) next() (n int32, at Address, index uint64, err error) {
 		s.index++
 		if n, err = s.lines.number(s.build, at); err != nil {
 			return 0, 0, 0, err
+		}
+		if n >= 0 {
+			s.from, s.at = s.at, visit{n, at, index}
 		}
 		if n >= 0 && n != s.last && s.keep(n) {
 			s.last = n
@@ -215,6 +230,7 @@ func (l *lines) aligned(ctx context.Context, o *learned, ticks [2]*Recording, th
 	}
 	p := &difference{}
 	var around [2][]Address
+	same := int32(-1) // the last equal line
 	for {
 		var n [2]int32
 		var at [2]Address
@@ -231,6 +247,7 @@ func (l *lines) aligned(ctx context.Context, o *learned, ticks [2]*Recording, th
 			}
 			p.last, p.index = at, index
 			p.equal++
+			same = n[0]
 			for i := range at {
 				if around[i] = append(around[i], at[i]); len(around[i]) > 2*window {
 					around[i] = append(around[i][:0], around[i][window:]...)
@@ -244,6 +261,10 @@ func (l *lines) aligned(ctx context.Context, o *learned, ticks [2]*Recording, th
 				p.next[i], p.before[i] = &at[i], []Address{s[i].before}
 				p.near[i] = append(p.near[i], at[i])
 			}
+			// After the last equal line a build may visit lines that are not compared: it decides at the last of them.
+			if from := s[i].from; n[i] >= 0 && p.equal > 0 && from.line != same && from.index > p.index[i] {
+				p.of, p.last[i], p.index[i] = i, from.at, from.index
+			}
 		}
 		return p, nil
 	}
@@ -255,6 +276,7 @@ type novelty struct {
 	from  Address // the branch before it, 0 if there is none
 	to    Address
 	near  []Address
+	moved bool // the build visits other lines of the function alone, which are not next to it
 }
 
 // novelties returns the places that a thread of a build visits in the tick and did not visit in the ticks before, in
@@ -295,44 +317,89 @@ func novelties(ctx context.Context, r *run, thread uint32) (list []novelty, know
 // maxNew bounds the places that are visited for the first time.
 const maxNew = 256
 
-// alone returns the first place that one build visits for the first time in the tick, in a function that the other build
-// visits too, but not for the first time. It prefers the second build. In a function that the other build never visits
-// its compiler may have left no block.
-func (l *lines) alone(lists [2][]novelty, known [2]map[Address]bool) (build int, first *novelty, err error) {
-	visited, functions := [2]map[string]bool{{}, {}}, [2]map[string]bool{{}, {}}
-	note := func(i int, at Address, in map[string]bool) error {
-		places, err := l.programs[i].places(at)
-		if err == nil {
-			in[places[0].Function] = true
+// alone returns the first line that one build visits for the first time in the tick and the other build does not visit. It
+// prefers the second build. It has to lie in a function that the other build visits: else its compiler may have left no
+// block there. If the builds visit other lines of the function in the ticks before, which compilers do, or if the other
+// build too visits lines of it alone, then both may have come to one place, and there is no answer.
+func (l *lines) alone(o *learned, lists [2][]novelty, known [2]map[Address]bool) (build int, first *novelty, err error) {
+	var visited [2]map[int32]bool // lines
+	var functions [2]map[string]bool
+	for i := range lists {
+		if len(lists[i]) == maxNew {
+			return 0, nil, nil
 		}
-		return err
-	}
-	for i, list := range lists {
+		visited[i], functions[i] = map[int32]bool{}, map[string]bool{}
 		for at := range known[i] {
-			err = errors.Join(err, note(i, at, visited[i]))
-		}
-		for _, n := range list {
-			err = errors.Join(err, note(i, n.to, functions[i]))
-		}
-	}
-	if err != nil {
-		return 0, nil, err
-	}
-	for _, i := range []int{1, 0} {
-		for k, n := range lists[i] {
-			places, err := l.programs[i].places(n.to)
+			n, err := l.number(i, at)
 			if err != nil {
 				return 0, nil, err
 			}
-			name := places[0].Function
-			if functions[1-i][name] {
+			if n >= 0 {
+				visited[i][n], functions[i][l.functions[n]] = true, true
+			}
+		}
+	}
+	var fresh, only [2]map[string]bool // functions that a build visits lines of for the first time, and alone
+	var lines [2]map[string][]int
+	for i, list := range lists {
+		fresh[i], only[i], lines[i] = map[string]bool{}, map[string]bool{}, map[string][]int{}
+		for _, v := range list {
+			n, err := l.number(i, v.to)
+			if err != nil {
+				return 0, nil, err
+			}
+			if n >= 0 {
+				fresh[i][l.functions[n]] = true
+				if !visited[1-i][n] {
+					only[i][l.functions[n]] = true
+					lines[i][l.functions[n]] = append(lines[i][l.functions[n]], l.relative[n])
+				}
+			}
+		}
+	}
+	for _, i := range []int{1, 0} {
+		for k, v := range lists[i] {
+			n, _ := l.number(i, v.to)
+			if n < 0 || visited[1-i][n] {
 				continue
 			}
-			if !visited[1-i][name] {
+			name := l.functions[n]
+			if !functions[1-i][name] {
 				break
 			}
-			return i, &lists[i][k], nil
+			if alike := o.alike(l, name); alike && !only[1-i][name] || !alike && !fresh[1-i][name] {
+				lists[i][k].moved = l.apart(lines[i][name])
+				return i, &lists[i][k], nil
+			}
 		}
 	}
 	return 0, nil, nil
+}
+
+// apart reports whether lines of one function are not one passage: an optimiser has moved code, and the first of them may
+// only stand for another.
+func (l *lines) apart(list []int) bool {
+	slices.Sort(list)
+	for i := range list {
+		if i > 0 && list[i]-list[i-1] > 4 {
+			return true
+		}
+	}
+	return false
+}
+
+// alike reports whether the builds visited the lines of a function alike in the ticks before, but for a few: the ones that
+// were changed.
+func (o *learned) alike(l *lines, function string) bool {
+	kept, other := 0, 0
+	for n := range o.seen {
+		if l.functions[n] == function {
+			if o.keep[n] {
+				kept++
+			} else {
+				other++
+			}
+		}
+	}
+	return other <= 2 && other < kept
 }

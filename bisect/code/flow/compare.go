@@ -15,7 +15,9 @@ type difference struct {
 	// function that has just returned, else the last one.
 	before [2][]Address
 	near   [2][]Address // the branches around it
-	alone  *int         // the build that has the difference, of builds that cannot be compared there
+	past   []Address    // the equal branches up to it, of two runs of one build
+	of     int          // the build whose last branch decided
+	alone  bool         // it alone has the difference: the builds cannot be compared there
 }
 
 // identical compares two threads address by address: one build recorded both. It returns nil if all branches are equal.
@@ -61,6 +63,7 @@ const lately = 3
 func differenceAt(equal uint64, i int, bufs [2][]Address, have [2]int, before []Address) *difference {
 	p := &difference{equal: equal, index: [2]uint64{equal - 1, equal - 1}}
 	past := append(before, bufs[0][:i]...)
+	p.past = past
 	if len(past) > 0 {
 		p.last = [2]Address{past[len(past)-1], past[len(past)-1]}
 		p.before[0] = past[max(0, len(past)-lately):]

@@ -223,8 +223,9 @@ func (f *finder) differs(out *Finding, ticks [2]*Recording, thread uint32) (*dif
 		}
 	}
 	leads := [2][]*Recording{f.runs[0].lead, f.runs[1].lead}
-	l := newLines(f.programs, true)
-	o, err := l.learn(ctx, leads, thread)
+	columns := newLines(f.programs, true)
+	statements, err := columns.learn(ctx, leads, thread)
+	l, o := columns, statements
 	if err == nil && !o.all { // other compilers have other columns
 		l = newLines(f.programs, false)
 		o, err = l.learn(ctx, leads, thread)
@@ -240,31 +241,39 @@ func (f *finder) differs(out *Finding, ticks [2]*Recording, thread uint32) (*dif
 	if err != nil {
 		return nil, err
 	}
-	return l.earlier(ctx, f.runs, thread, p)
+	p, moved, err := columns.earlier(ctx, statements, f.runs, thread, p)
+	if moved {
+		out.Kind = Unknown
+		out.Notes = append(out.Notes, "an optimiser has moved the code where the builds go different ways: compile both with -O0 or -Og")
+	}
+	return p, err
 }
 
 // earlier returns the branch of a build to a place that it alone visits for the first time, if that is before a difference
-// of lines.
-func (l *lines) earlier(ctx context.Context, runs [2]*run, thread uint32, p *difference) (*difference, error) {
+// of lines. If the optimiser has moved code there, it is not known which line decides.
+func (l *lines) earlier(ctx context.Context, o *learned, runs [2]*run, thread uint32, p *difference) (_ *difference, moved bool, _ error) {
 	var lists [2][]novelty
 	var known [2]map[Address]bool
 	for i := range lists {
 		var err error
 		if lists[i], known[i], err = novelties(ctx, runs[i], thread); err != nil {
-			return nil, err
+			return nil, false, err
 		}
 	}
-	build, first, err := l.alone(lists, known)
+	build, first, err := l.alone(o, lists, known)
 	if first == nil || err != nil || p != nil && first.index > p.index[build]+1 {
-		return p, err
+		return p, false, err
 	}
-	out := &difference{equal: first.index, alone: &build}
+	if first.moved {
+		return nil, true, nil
+	}
+	out := &difference{equal: first.index, of: build, alone: true}
 	out.last[build], out.next[build], out.near[build] = first.from, &first.to, first.near
 	out.before[build] = []Address{first.from}
 	if first.index > 0 {
 		out.index[build] = first.index - 1
 	}
-	return out, nil
+	return out, false, nil
 }
 
 // part describes where the branches of the builds differ.
@@ -280,9 +289,9 @@ func (f *finder) part(out *Finding, p *difference) error {
 
 // describe names the places of a difference. The stack is the one at the last equal branch.
 func describe(out *Finding, p *difference, programs [2]*programs, stack []Address) (err error) {
-	of := 0
-	if out.Alone = p.alone; p.alone != nil {
-		of = *p.alone
+	of := p.of
+	if p.alone {
+		out.Alone = &of
 	}
 	for i, next := range p.next {
 		if next == nil {
@@ -293,6 +302,7 @@ func describe(out *Finding, p *difference, programs [2]*programs, stack []Addres
 		}
 	}
 	if p.equal == 0 {
+		out.own()
 		return nil
 	}
 	at := programs[of].decider(p.last[of], stack, p.next[of])
@@ -316,7 +326,7 @@ func describe(out *Finding, p *difference, programs [2]*programs, stack []Addres
 			break // what calls it is the system's
 		}
 	}
-	out.Stack = out.Stack.Own()
+	out.Stack = out.Stack.Game()
 	out.own()
 	programs[of].notes = programs[of].notes[:noted] // nobody needs lines of the libraries that call the game
 	return nil
@@ -327,6 +337,15 @@ func describe(out *Finding, p *difference, programs [2]*programs, stack []Addres
 func (f *Finding) own() {
 	chain := append(slices.Clone(f.At), f.Stack...)
 	i := slices.IndexFunc(chain, func(p code.Place) bool { return !p.Library() })
+	for k, list := range f.Next {
+		if at := slices.IndexFunc(list, code.Place.Own); at > 0 {
+			f.Next[k] = list[at:]
+		}
+	}
+	if i < 0 && len(chain) > 0 {
+		f.Notes = append(f.Notes, fmt.Sprintf("the branch is in the library's %s, and the line of the game that calls it is not known", chain[0]))
+		f.At, f.Stack = nil, nil
+	}
 	if i <= 0 {
 		return
 	}
@@ -341,9 +360,7 @@ func (f *finder) steady(out *Finding, p *difference) error {
 	stops := [2]uint64{math.MaxUint64, math.MaxUint64}
 	of := 0
 	if p != nil && p.equal > 0 && out.Thread == 0 {
-		if p.alone != nil {
-			of = *p.alone
-		}
+		of = p.of
 		stops[of] = p.index[of]
 	}
 	var stack []Address
@@ -385,12 +402,25 @@ func (f *finder) steady(out *Finding, p *difference) error {
 // tries is how often a build that takes other branches each time plays a tick for the stack at one of them.
 const tries = 3
 
-// stackOf returns the stack at the last equal branch of two runs of a build, nil if it does not come to it again.
+// stackOf returns the stack at the last equal branch of two runs of a build, nil if it does not come to it again. A library
+// may go other ways each time, such as a hash table: then the difference is where the game called it.
 func (f *finder) stackOf(build int, thread uint32, p *difference) ([]Address, error) {
 	if thread != 0 || p.equal == 0 {
 		return nil, nil
 	}
-	for range tries {
+	first := len(p.past) - 1 // of the library
+	for ; first > 0; first-- {
+		if place, _, err := f.programs[build].line(p.past[first-1]); err != nil {
+			return nil, err
+		} else if place.Own() {
+			break
+		}
+	}
+	for try := range tries + 1 {
+		if try == tries {
+			back := len(p.past) - 1 - first
+			p.last[0], p.index[0] = p.past[first], p.index[0]-uint64(back)
+		}
 		again, err := f.record(build, 0, p.index[0])
 		if err != nil {
 			return nil, err
@@ -465,8 +495,8 @@ func (f *finder) systems(out *Finding, p *difference, builds [2]int) error {
 		return slices.IndexFunc(parts[i], func(one part) bool { return p.index[i]+1 < one.until })
 	}
 	a, b := in(0), in(1)
-	if p.alone != nil {
-		a, b = in(*p.alone), in(*p.alone)
+	if p.alone {
+		a, b = in(p.of), in(p.of)
 	}
 	if a < 0 || a != b || a >= len(parts[0]) {
 		return nil

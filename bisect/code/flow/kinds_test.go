@@ -190,8 +190,8 @@ func judged(t *testing.T, l *language, f *Finding, fault int) string {
 	return "-"
 }
 
-// TestKinds: twelve kinds of mistakes lead to the line that was changed or to the condition that uses it, in C at
-// least 11 of them and never another line, whatever compiled the builds; docs/code.md has what C++ and Rust lack.
+// TestKinds: twelve kinds of mistakes lead to the line that was changed or to the condition that uses it, nearly all of
+// them, and never to another line.
 func TestKinds(t *testing.T) {
 	effort.Whole(t)
 	germanLocale(t)
@@ -201,19 +201,18 @@ func TestKinds(t *testing.T) {
 		language       *language
 		long           bool
 		least          int
-		wrong          int // at most; docs/code.md has them
 	}{
-		{"C, gcc -O2", "gcc", []string{"-O2"}, []string{"-O2"}, inC, false, 11, 0},
-		{"C, gcc -O0", "gcc", []string{"-O0"}, []string{"-O0"}, inC, true, 11, 0},
-		{"C, clang -O2", "clang", []string{"-O2"}, []string{"-O2"}, inC, true, 11, 0},
-		{"C, clang -O0", "clang", []string{"-O0"}, []string{"-O0"}, inC, false, 11, 0},
-		{"C, gcc -O0 and -O2", "gcc", []string{"-O0"}, []string{"-O2"}, inC, true, 0, 0},
-		{"C++, gcc -O2", "g++", []string{"-O2"}, []string{"-O2"}, inCPP, true, 10, 1},
-		{"C++, gcc -O0", "g++", []string{"-O0"}, []string{"-O0"}, inCPP, true, 9, 2},
-		{"C++, clang -O2", "clang++", []string{"-O2"}, []string{"-O2"}, inCPP, true, 10, 1},
-		{"C++, clang -O0", "clang++", []string{"-O0"}, []string{"-O0"}, inCPP, true, 9, 2},
-		{"Rust, -O2", "rustc", []string{"-C", "opt-level=2"}, []string{"-C", "opt-level=2"}, inRust, true, 9, 3},
-		{"Rust, -O0", "rustc", []string{"-C", "opt-level=0"}, []string{"-C", "opt-level=0"}, inRust, true, 9, 3},
+		{"C, gcc -O2", "gcc", []string{"-O2"}, []string{"-O2"}, inC, false, 11},
+		{"C, gcc -O0", "gcc", []string{"-O0"}, []string{"-O0"}, inC, true, 11},
+		{"C, clang -O2", "clang", []string{"-O2"}, []string{"-O2"}, inC, true, 11},
+		{"C, clang -O0", "clang", []string{"-O0"}, []string{"-O0"}, inC, false, 11},
+		{"C, gcc -O0 and -O2", "gcc", []string{"-O0"}, []string{"-O2"}, inC, true, 8},
+		{"C++, gcc -O2", "g++", []string{"-O2"}, []string{"-O2"}, inCPP, true, 11},
+		{"C++, gcc -O0", "g++", []string{"-O0"}, []string{"-O0"}, inCPP, true, 11},
+		{"C++, clang -O2", "clang++", []string{"-O2"}, []string{"-O2"}, inCPP, true, 11},
+		{"C++, clang -O0", "clang++", []string{"-O0"}, []string{"-O0"}, inCPP, true, 11},
+		{"Rust, -O2", "rustc", []string{"-C", "opt-level=2"}, []string{"-C", "opt-level=2"}, inRust, true, 10},
+		{"Rust, -O0", "rustc", []string{"-C", "opt-level=0"}, []string{"-C", "opt-level=0"}, inRust, true, 11},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if c.long && effort.Long(true, false) {
@@ -231,7 +230,7 @@ func TestKinds(t *testing.T) {
 			}
 			t.Logf("TABLE %s: %d of %d; %s", c.name, named, len(row), strings.Join(row, "; "))
 			wrong := strings.Count(strings.Join(row, "\n"), ": wrong")
-			if named < c.least || wrong > c.wrong {
+			if named < c.least || wrong > 0 {
 				t.Errorf("the line of %d of %d kinds was named, another one of %d", named, len(row), wrong)
 			}
 		})

@@ -109,13 +109,16 @@ func (p *programs) named(r *Recording, thread uint32) error {
 	return fmt.Errorf("builds that were compiled otherwise are compared by lines, which need debug information: %s", why)
 }
 
-// line returns the places of a branch, and the line at which the innermost function is declared.
-func (p *programs) line(at Address) (list []code.Place, declared int, err error) {
-	if list, err = p.places(at); err != nil || list[0].Line == 0 {
-		return list, 0, err
+// line returns the place of a branch in the game's own code, and the line at which its function is declared. Code of a
+// library that was inlined counts as the line that calls it; other code of a library has no place.
+func (p *programs) line(at Address) (place code.Place, declared int, err error) {
+	list, err := p.places(at)
+	i := slices.IndexFunc(list, code.Place.Own)
+	if err != nil || i < 0 {
+		return code.Place{}, 0, err
 	}
-	declared, err = p.program(at.Module()).Declared(at.Offset() - 1)
-	return list, declared, err
+	declared, err = p.program(at.Module()).Declared(at.Offset()-1, i)
+	return list[i], declared, err
 }
 
 // entry returns where the function of a branch begins, false if it is not known.

@@ -381,5 +381,5 @@ func (s *session) stack(afterWrite bool) (code.Stack, error) {
 		}
 		list = append(list, p)
 	}
-	return list.Own(), nil
+	return list.Game(), nil
 }

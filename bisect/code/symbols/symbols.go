@@ -51,6 +51,7 @@ type function struct {
 	inlined  []*function
 	callFile string // of an inlined one, the place of the call
 	callLine int
+	callCol  int
 }
 
 // span is a range of addresses.
@@ -197,7 +198,7 @@ func (p *Program) Places(at uint64) ([]code.Place, error) {
 		one := plain
 		one.Function = f.name
 		if i < len(chain)-1 { // where it calls the next inner one
-			one.File, one.Line, one.Column = chain[i+1].callFile, chain[i+1].callLine, 0
+			one.File, one.Line, one.Column = chain[i+1].callFile, chain[i+1].callLine, chain[i+1].callCol
 		}
 		list = append(list, one)
 	}
@@ -208,17 +209,18 @@ func (p *Program) Places(at uint64) ([]code.Place, error) {
 // with end, sorted, by the names of the linker.
 func (p *Program) Calls(from uint64, end string) []string { return p.calls.Block(from, end) }
 
-// Declared returns the line at which the innermost function around an address is declared, 0 if it is not known.
-func (p *Program) Declared(at uint64) (int, error) {
+// Declared returns the line at which a function around an address is declared, 0 if it is not known: the innermost one, or
+// the one that it was inlined in so many calls farther out.
+func (p *Program) Declared(at uint64, out int) (int, error) {
 	u, err := p.unitOf(at)
 	if u == nil || err != nil {
 		return 0, err
 	}
 	chain := inlinedAt(u.functions, at)
-	if len(chain) == 0 {
+	if len(chain) <= out {
 		return 0, nil
 	}
-	return chain[len(chain)-1].line, nil
+	return chain[len(chain)-1-out].line, nil
 }
 
 // Entry returns where the function around an address begins, not counting functions inlined in it; 0 if it is not known.

@@ -62,6 +62,9 @@ func (t *treeReader) function(e *dwarf.Entry) (*function, error) {
 	if line, ok := e.Val(dwarf.AttrCallLine).(int64); ok {
 		f.callLine = int(line)
 	}
+	if column, ok := e.Val(dwarf.AttrCallColumn).(int64); ok {
+		f.callCol = int(column)
+	}
 	// A chain of a call, its abstract function, and the declaration of that.
 	for range 4 {
 		if name, ok := e.Val(dwarf.AttrName).(string); ok && f.name == "" {
