@@ -88,6 +88,7 @@ type spent struct {
 func (b *bench) run(args ...string) (spent, error) {
 	cmd := exec.Command(b.tool, args...)
 	cmd.Stdout, cmd.Stderr = drain{}, os.Stderr
+	release()
 	start := time.Now()
 	if err := cmd.Run(); err != nil {
 		return spent{}, fmt.Errorf("desynctool %v: %w", args, err)

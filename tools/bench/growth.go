@@ -89,6 +89,7 @@ func (b *bench) curve(c curve) error {
 				return err
 			}
 		}
+		release()
 		var cpu float64 // minimum of several runs, because disturbances only add to it
 		var rss int64
 		for k := range 3 {

@@ -100,6 +100,7 @@ func run(dir string, quick, only, ordinary, growth bool, of deskOf) (err error) 
 		measures = []func() error{b.anygame, b.anygameGrowth}
 	}
 	for _, measure := range measures {
+		release()
 		if err := measure(); err != nil {
 			return err
 		}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"runtime/debug"
 	"slices"
 	"syscall"
 	"time"
@@ -34,6 +35,13 @@ func process(stdout io.Writer, name string, args ...string) (rss int64, err erro
 		err = fmt.Errorf("%s: %w", name, err)
 	}
 	return rss, err
+}
+
+// release returns free memory to the system and resets the recorded peak of this process. Linux counts that peak as the
+// peak of each program that is started, too.
+func release() {
+	debug.FreeOSMemory()
+	_ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) // there is none on other systems
 }
 
 // drain is a writer that is not a file. Otherwise a program might detect /dev/null and skip the work.
