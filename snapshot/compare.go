@@ -181,6 +181,10 @@ func (c *comparer) table(i, j int) error {
 	if len(p.td.Schema) == 0 && p.td.OnlyACount+p.td.OnlyBCount == 0 && !slices.ContainsFunc(p.tallies, func(t Tally) bool { return t.Rows > 0 }) {
 		return c.contradiction(p)
 	}
+	both := c.diff.A.Tables[p.i].Rows - p.td.OnlyACount
+	if c.diff.A.Incomplete()+c.diff.B.Incomplete() != "" {
+		both = 0
+	}
 	for k := range p.tallies {
 		col := &p.a.Columns[p.columns[k][0]]
 		switch n := p.tallies[k].Rows; {
@@ -188,7 +192,7 @@ func (c *comparer) table(i, j int) error {
 		case p.hidden[k] != "":
 			c.diff.Hidden = append(c.diff.Hidden, Hidden{p.hidden[k], p.td.Label, col.Name(), n})
 		default:
-			p.td.Columns = append(p.td.Columns, ColumnDiff{col.Component, col.Field, p.tallies[k]})
+			p.td.Columns = append(p.td.Columns, ColumnDiff{col.Component, col.Field, both, p.tallies[k]})
 		}
 	}
 	if p.td.empty() {

@@ -119,6 +119,8 @@ type ColumnType struct {
 // ColumnDiff describes how a column differs.
 type ColumnDiff struct {
 	Component, Field string
+	// Both counts the rows that both states have, 0 if one of the states is incomplete.
+	Both uint64
 	Tally
 }
 

@@ -23,6 +23,7 @@ const (
 	PatternBit      PatternKind = "bit"      // the same bit differs
 	PatternOneBit   PatternKind = "one-bit"  // one bit differs in each row, not always the same
 	PatternULP      PatternKind = "ulp"      // floats differ by a few units in the last place
+	PatternTotal    PatternKind = "total"    // whole numbers differ up and down, and their sum is the same
 	PatternHigher   PatternKind = "higher"   // B is higher
 	PatternLower    PatternKind = "lower"    // B is lower
 	PatternNone     PatternKind = "none"
@@ -120,6 +121,8 @@ func (t *Tally) Pattern() Pattern {
 		p.Kind, p.Bit = PatternBit, bits.TrailingZeros64(t.flipped)
 	case t.Rows > 2 && t.bits == t.Rows && t.oneBit == t.Rows:
 		p.Kind = PatternOneBit
+	case t.Rows > 2 && t.whole.rows == t.Rows && !t.mixed && t.net == 0:
+		p.Kind = PatternTotal
 	case several && t.up == t.Rows:
 		p.Kind = PatternHigher
 	case several && t.down == t.Rows:

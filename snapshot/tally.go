@@ -25,7 +25,8 @@ type Tally struct {
 	most     step
 	whole    relation
 	floats   relation
-	same     bool // no row has another sum than 0, see PatternNegated
+	same     bool   // no row has another sum than 0, see PatternNegated
+	net      uint64 // sum of the differences of whole numbers, modulo 2⁶⁴
 
 	pairs   [2]uint64 // sums of hashes of (A, B), and of (B, A)
 	bits    uint64    // rows with two values of one width
@@ -238,6 +239,7 @@ func (t *Tally) addWholes(typ Type, x, y []uint64) {
 		a, b := as(m), as(y[i])
 		steps |= b.bits - a.bits ^ offset
 		sums |= a.bits + b.bits
+		t.net += b.bits - a.bits
 		if a.f < b.f || a.f == b.f && a.less(b) {
 			up++
 		}
@@ -404,7 +406,7 @@ func (t *Tally) Merge(u *Tally) {
 	t.whole.merge(&u.whole)
 	t.floats.merge(&u.floats)
 	t.numbers, t.up, t.down = t.numbers+u.numbers, t.up+u.up, t.down+u.down
-	t.same = t.same && u.same
+	t.same, t.net = t.same && u.same, t.net+u.net
 	t.flipped |= u.flipped
 	t.bits, t.oneBit = t.bits+u.bits, t.oneBit+u.oneBit
 }

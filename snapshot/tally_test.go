@@ -176,6 +176,10 @@ func TestPatternHolds(t *testing.T) {
 			}
 			return true
 		}
+		total := int64(0)
+		for i := range x {
+			total += y[i] - x[i]
+		}
 		want := PatternNone
 		switch {
 		case all(func(a, _ int64) bool { return a == x[0] }), all(func(_, b int64) bool { return b == y[0] }):
@@ -194,6 +198,8 @@ func TestPatternHolds(t *testing.T) {
 			want = PatternBit
 		case typ != F64 && len(x) > 2 && all(func(a, b int64) bool { f := uint64(a ^ b); return f&(f-1) == 0 }):
 			want = PatternOneBit
+		case typ != F64 && len(x) > 2 && total == 0:
+			want = PatternTotal
 		case all(func(a, b int64) bool { return a < b }):
 			want = PatternHigher
 		case all(func(a, b int64) bool { return a > b }):

@@ -30,7 +30,8 @@ Each line contains the full name of its variable, so that diff, grep and git
 work on single lines. With --reverse it turns the text back into the binary
 file. A file in a format of desynctool comes back byte for byte; a savegame
 becomes a .snap. If a file contains several states, dump prints all of them, one
-after the other; FILE@TICK prints one.
+after the other; FILE@TICK prints one. Of a report that desynctool wrote (JSON,
+SARIF, JUnit, HTML) it prints the kind, the status and the verdict.
 
 As git's textconv:
 
@@ -87,7 +88,7 @@ func doDump(e *env, path string, asJSON, reverse bool, output string) error {
 			return err
 		}
 		defer f.Close()
-		if head, err := formats.Head(tree, path); !reverse && err == nil && (e.game != "" || !formats.Known(path, head)) {
+		if head, err := formats.Head(tree, path); !reverse && err == nil && (e.game != "" || !formats.Known(path, head) && !formats.Written(head)) {
 			if state, _, err := bundle.OpenState(tree, path); err == nil {
 				return dumpState(e, state, asJSON, output)
 			}

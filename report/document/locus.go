@@ -66,6 +66,8 @@ type Compared struct {
 	// Summary has each field once, over all archetypes: the field with most values first, then those of which one side has
 	// no values, then caches. It lacks the RNG.
 	Summary []FieldSummary `json:"summary,omitempty"`
+	// Drawn is set if one peer drew more numbers from the RNG, whose generator is known.
+	Drawn *Drawn `json:"drawn,omitempty"`
 	// Schema are columns that only one side has, or that have different types or scales.
 	Schema []LocusSchema `json:"schema,omitempty"`
 	// Reordered are the tables with the same rows, without ids, in another order on both sides.
@@ -74,6 +76,12 @@ type Compared struct {
 	// Together they count every value and every row once.
 	Entities []Entity `json:"entities,omitempty"`
 	Others   *Others  `json:"others,omitempty"`
+}
+
+// Drawn is how many more numbers a peer drew from the RNG than the other.
+type Drawn struct {
+	Peer string `json:"peer"`
+	More uint64 `json:"more"`
 }
 
 // LocusSchema is a column that is not the same on both sides.

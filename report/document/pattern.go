@@ -106,13 +106,20 @@ func (p *Pattern) Text(peers [2]string, values uint64) string {
 		return "one bit differs in each"
 	case snapshot.PatternULP:
 		return p.ulps() + " apart" + all
+	case snapshot.PatternTotal:
+		return "the same total, " + p.bothWays(peers)
 	case snapshot.PatternHigher:
 		return "higher" + b + all + p.by()
 	case snapshot.PatternLower:
 		return "lower" + b + all + p.by()
 	}
+	return p.bothWays(peers)
+}
+
+// bothWays describes the differences of values that differ up and down, "" if they are not numbers.
+func (p *Pattern) bothWays(peers [2]string) string {
 	if d := p.Differences; d != nil {
-		return moreOrLess(d[0]) + " to " + moreOrLess(d[1]) + b
+		return moreOrLess(d[0]) + " to " + moreOrLess(d[1]) + " on " + prose.Name(peers[1])
 	}
 	return ""
 }
@@ -120,6 +127,9 @@ func (p *Pattern) Text(peers [2]string, values uint64) string {
 // Clause describes a pattern of several values as the predicate of their field: "is 0 on client for 634 entities (1 to
 // 221 on host)". Of is what the field belongs to.
 func (p *Pattern) Clause(peers [2]string, values uint64, of string) string {
+	if p == nil {
+		return "differs for " + of
+	}
 	all := " for " + of
 	if p.Rows < values {
 		all = fmt.Sprintf(" for %d of %s", p.Rows, of)
@@ -152,10 +162,15 @@ func (p *Pattern) Clause(peers [2]string, values uint64, of string) string {
 		return "differs in one bit each" + all
 	case snapshot.PatternULP:
 		return "differs by " + p.ulps() + all
+	case snapshot.PatternTotal:
+		return "differs" + all + ", with the same total on both"
 	case snapshot.PatternHigher:
 		return "is higher" + b + all + p.by()
 	case snapshot.PatternLower:
 		return "is lower" + b + all + p.by()
+	}
+	if text := p.bothWays(peers); text != "" {
+		all += " (" + text + ")"
 	}
 	return "differs" + all
 }
@@ -247,9 +262,14 @@ type FieldSummary struct {
 	Archetypes []string `json:"archetypes"`
 	// Values counts the values that differ. Lists is set if some of them are in lists, so that several may belong to one
 	// entity.
-	Values  uint64   `json:"values"`
+	Values uint64 `json:"values"`
+	// Of counts the rows of these archetypes that both sides have; 0 if a state is known only in part.
+	Of      uint64   `json:"of,omitempty"`
 	Lists   bool     `json:"lists,omitempty"`
 	Pattern *Pattern `json:"pattern,omitempty"`
+
+	most uint64 `json:"-"` // the values in the archetype with most values
+	in   string `json:"-"` // its label
 }
 
 // Summarize sums up each field over all archetypes: the field with most values first, after all others those of which one
@@ -275,6 +295,10 @@ func Summarize(tables []*snapshot.TableDiff, names [2]string) []FieldSummary {
 			}
 			out[n].Archetypes = append(out[n].Archetypes, t.Label)
 			out[n].Values += col.Rows
+			out[n].Of += col.Both
+			if col.Rows > out[n].most {
+				out[n].most, out[n].in = col.Rows, t.Label
+			}
 			out[n].Lists = out[n].Lists || len(t.Changes) > 0 && t.Changes[0].Key.Two
 			tallies[n].Merge(&col.Tally)
 		}
@@ -324,16 +348,26 @@ func (s *FieldSummary) Clause(peers [2]string, kind string) string {
 	if kind == "" && len(s.Archetypes) == 1 {
 		kind = LabelName(s.Archetypes[0])
 	}
+	n, some := s.Values, ""
+	if s.Of >= n && (s.Pattern == nil || s.Pattern.Rows == n) {
+		if n, some = s.Of, fmt.Sprintf("%d of ", n); s.Of == s.Values && n > 1 {
+			some = "all "
+		}
+	}
 	var of string
 	switch {
 	case s.Lists && kind != "":
-		of = prose.Count(s.Values, "value", "values") + " of " + kind
+		of = prose.Count(n, "value", "values") + " of " + kind
 	case kind != "":
-		of = CountEntities(kind, s.Values)
+		of = CountEntities(kind, n)
 	case s.Lists:
-		of = fmt.Sprintf("%d values of %d archetypes", s.Values, len(s.Archetypes))
+		of = fmt.Sprintf("%d values of %d archetypes", n, len(s.Archetypes))
 	default:
-		of = fmt.Sprintf("%d entities of %d archetypes", s.Values, len(s.Archetypes))
+		of = fmt.Sprintf("%d entities of %d archetypes", n, len(s.Archetypes))
+	}
+	of = some + of
+	if s.most < s.Values && 4*s.most >= 3*s.Values {
+		of += ", mostly " + prose.Name(LabelName(s.in))
 	}
 	return s.Name() + " " + s.Pattern.Clause(peers, s.Values, of)
 }

@@ -47,7 +47,8 @@ func TestPatternWords(t *testing.T) {
 		{tally(snapshot.F64, "0.1", "0.10000000000000002", "3", "3.000000000000001"), "1 to 2 ulps apart in all", "differs by 1 to 2 ulps for 2 entities of Tank"},
 		{tally(snapshot.I32, "1", "5", "8", "9"), "higher on client in all, by 1 to 4", "is higher on client for 2 entities of Tank, by 1 to 4"},
 		{tally(snapshot.F64, "9.1234567891234", "1", "8", "3.5"), "lower on client in all, by 4.5 to 8.12346", "is lower on client for 2 entities of Tank, by 4.5 to 8.12346"},
-		{tally(snapshot.I32, "1", "5", "8", "2"), "6 less to 4 more on client", "differs for 2 entities of Tank"},
+		{tally(snapshot.I32, "1", "5", "8", "2"), "6 less to 4 more on client", "differs for 2 entities of Tank (6 less to 4 more on client)"},
+		{tally(snapshot.I32, "1", "6", "8", "4", "3", "2"), "the same total, 4 less to 5 more on client", "differs for 3 entities of Tank, with the same total on both"},
 		{tally(snapshot.Ref, "@1", "@5", "@8", "@2"), "", "differs for 2 entities of Tank"},
 		{tally(snapshot.String, `"a"`, `"\x1b[2J"`, `"b"`, `"\x1b[2J"`), `"\x1b[2J" on client in all`, `is "\x1b[2J" on client for 2 entities of Tank`},
 	} {
@@ -62,6 +63,12 @@ func TestPatternWords(t *testing.T) {
 	}
 	if PatternOf(tally(snapshot.I32, "1", "2"), names).Text(names, 1) != "" {
 		t.Error("one value has a pattern")
+	}
+	whole := FieldSummary{Component: "Weapon", Field: "ready", Archetypes: []string{"Tank"}, Values: 2, Of: 2, Pattern: PatternOf(tally(snapshot.I32, "1", "2", "3", "4"), names)}
+	for of, want := range map[uint64]string{2: "all 2 entities", 9: "2 of 9 entities"} {
+		if whole.Of = of; whole.Clause(names, "") != "Weapon.ready is 1 more on client for "+want+" of Tank" {
+			t.Error(whole.Clause(names, ""))
+		}
 	}
 	several := FieldSummary{Component: "Weapon", Field: "ready", Archetypes: []string{"Tank", "Ship", "Jet"}, Values: 2, Pattern: PatternOf(tally(snapshot.Ref, "@1", "@5", "@8", "@2"), names)}
 	if got := several.Clause(names, "") + "; " + several.Where(2); got != "Weapon.ready differs for 2 entities of 3 archetypes; Tank, Ship and 1 more" {

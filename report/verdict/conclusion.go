@@ -125,6 +125,9 @@ type Conclusion struct {
 	// Code is where in the code the builds depart, nil if nobody asked.
 	Code *document.Code
 
+	// RNGEqual is set if both states that were compared have the same RNG state.
+	RNGEqual bool
+
 	// Given is what the evidence was taken from, Simulators are those that were given; Paths of
 	// the peers' folders or files, by name.
 	Given      Given

@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"bytes"
 	"encoding/hex"
 	"slices"
 	"strconv"
@@ -26,8 +27,14 @@ func (c *Conclusion) locus(p *Parted) {
 	entities := newGrouping(p)
 	var of []*grouped // each value of the locus
 	var rows uint64
+	c.RNGEqual = d.A.RNG != nil && bytes.Equal(d.A.RNG, d.B.RNG)
 	if d.RNG != nil {
 		k.Values++
+		if n := d.Draws(); n > 0 {
+			k.Drawn = &document.Drawn{Peer: p.Names[1], More: uint64(n)}
+		} else if n < 0 {
+			k.Drawn = &document.Drawn{Peer: p.Names[0], More: uint64(-n)}
+		}
 		f := document.LocusField{FieldDocument: document.Field(d.RNG, "", p.Names)}
 		f.Component, f.Field = snapshot.RNG, "state"
 		c.Locus = append(c.Locus, f)

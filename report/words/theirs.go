@@ -41,7 +41,7 @@ var asIs = map[reflect.Type][]string{
 	reflect.TypeFor[document.ClaimDocument]():      {"Text", "Contradictions", "Omits", "Detail"},
 	reflect.TypeFor[document.CheckpointDocument](): {"Kind", "Values"},
 	reflect.TypeFor[document.Entity]():             {"Kind", "Key", "Name", "Place"},
-	reflect.TypeFor[document.FieldDocument]():      {"Key"},
+	reflect.TypeFor[document.FieldDocument]():      {"Key", "Difference"},
 	reflect.TypeFor[document.GameLogLine]():        {"Text", "Severity"},
 	reflect.TypeFor[document.LocusRows]():          {"Keys"},
 	reflect.TypeFor[document.Parting]():            {"By"},

@@ -222,7 +222,10 @@ func leading(c *verdict.Conclusion, archetypes []string, least uint64) string {
 	if len(fields) > 1 {
 		others = append(others, prose.Count(len(fields)-1, "more field", "more fields"))
 	}
-	if slices.Contains(archetypes, "") {
+	rng := slices.Contains(archetypes, "")
+	if rng && c.Compared.Drawn != nil {
+		text, rng = drawn(c.Compared.Drawn)+"; "+text, false
+	} else if rng {
 		others = append(others, "the RNG")
 	}
 	switch {
@@ -271,7 +274,9 @@ func seen(c *verdict.Conclusion) string {
 
 // within names what differs within an archetype, the RNG if it is empty.
 func within(c *verdict.Conclusion, root string) string {
-	if root == "" {
+	if root == "" && c.Compared != nil && c.Compared.Drawn != nil {
+		return drawn(c.Compared.Drawn)
+	} else if root == "" {
 		return "the RNG"
 	}
 	if len(c.Schema()) > 0 {
@@ -283,6 +288,7 @@ func within(c *verdict.Conclusion, root string) string {
 	var fields, missing []string
 	var of []*document.Entity
 	var values string
+	var one bool
 	for i := range c.Locus {
 		f := &c.Locus[i]
 		if f.Archetype != root || f.Cache || c.Component != "" && f.Component != c.Component {
@@ -290,6 +296,7 @@ func within(c *verdict.Conclusion, root string) string {
 		}
 		fields, of = add(fields, fieldName(f)), addEntity(of, entityOf(c, f))
 		a, b := c.Compared.Peers[0], c.Compared.Peers[1]
+		one = f.Bits == 1 && (f.Kind == snapshot.KindInteger || f.Kind == snapshot.KindFixed) && (f.Units > 1 || len(f.Difference) > 2)
 		values = fmt.Sprintf("%s on %s, %s on %s", f.Values[a], a, f.Values[b], b)
 	}
 	if c.Compared != nil {
@@ -312,7 +319,11 @@ func within(c *verdict.Conclusion, root string) string {
 		} else { // which already has parentheses
 			values = ", " + values
 		}
-		return fields[0] + " of " + of[0].Title() + values
+		text := fields[0] + " of " + of[0].Title()
+		if one {
+			text = "one bit of " + text + " differs"
+		}
+		return text + values
 	case len(fields) == 1:
 		return fields[0] + " of " + entities(root, of)
 	}

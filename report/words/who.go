@@ -12,7 +12,7 @@ import (
 func why(c *verdict.Conclusion) string {
 	names := likeliest(c)
 	if len(names) == 0 {
-		return "The cause is not known: " + unfit(c) + "."
+		return "The cause is not known: " + unfit(c) + "." + lead(c)
 	}
 	first := &c.Causes[0]
 	text := join(names, map[bool]string{false: "or", true: "and"}[first.Together])
@@ -23,7 +23,7 @@ func why(c *verdict.Conclusion) string {
 	case verdict.Shown:
 		text = "Cause, by experiment: " + text
 	case verdict.NotExcluded:
-		return "No experiment shows the cause. Not excluded: " + text + "."
+		return "No experiment shows the cause. Not excluded: " + text + "." + lead(c)
 	case verdict.Seen:
 		text = "Cause: " + text
 	default:
@@ -49,7 +49,11 @@ func unfit(c *verdict.Conclusion) string {
 	case c.Compared == nil:
 		return "no states of the moment at which the peers diverged were compared"
 	case c.Later == 0:
-		return "what differs does not look enough like any class of mistakes"
+		text := "several kinds of mistakes make such values"
+		if list := alike(c); len(list) > 0 {
+			text += ", but " + join(list, "and") + verb(list, " is", " are") + " equal"
+		}
+		return text
 	case c.Began:
 		return "the states that differ were saved after the tick in which the runs diverged"
 	case c.Tick != nil:
