@@ -6,7 +6,7 @@ import (
 )
 
 // TestDraws counts draws between RNG states: of OpenTTD, from two sync lines of one game in testdata/openttd, and of
-// generators whose first numbers are published.
+// generators by their published constants.
 func TestDraws(t *testing.T) {
 	for _, test := range []struct {
 		a, b  string

@@ -1,6 +1,7 @@
 package words
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -28,22 +29,17 @@ var (
 	}
 )
 
+// fewest is how many values of a field show a pattern that is worth following.
+const fewest = 5
+
 // lead names where to look if the cause is not known, with the facts that lead there; "" if nothing does, or if the
 // states that were compared belong to another moment.
 func lead(c *verdict.Conclusion) string {
-	place := "the tick"
-	if c.System != "" {
-		place = c.System
-	}
-	text := strings.ReplaceAll(leadAt(c), "PLACE", place)
-	if text != "" {
-		return " Lead: " + text + "."
+	if text := leadAt(c); text != "" {
+		return " Lead: " + strings.ReplaceAll(text, "PLACE", cmp.Or(c.System, "the tick")) + "."
 	}
 	return ""
 }
-
-// fewest is how many values of a field show a pattern that is worth following.
-const fewest = 5
 
 func leadAt(c *verdict.Conclusion) string {
 	for i := range c.Likenesses {
