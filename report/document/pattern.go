@@ -267,9 +267,6 @@ type FieldSummary struct {
 	Of      uint64   `json:"of,omitempty"`
 	Lists   bool     `json:"lists,omitempty"`
 	Pattern *Pattern `json:"pattern,omitempty"`
-
-	most uint64 `json:"-"` // the values in the archetype with most values
-	in   string `json:"-"` // its label
 }
 
 // Summarize sums up each field over all archetypes: the field with most values first, after all others those of which one
@@ -296,9 +293,6 @@ func Summarize(tables []*snapshot.TableDiff, names [2]string) []FieldSummary {
 			out[n].Archetypes = append(out[n].Archetypes, t.Label)
 			out[n].Values += col.Rows
 			out[n].Of += col.Both
-			if col.Rows > out[n].most {
-				out[n].most, out[n].in = col.Rows, t.Label
-			}
 			out[n].Lists = out[n].Lists || len(t.Changes) > 0 && t.Changes[0].Key.Two
 			tallies[n].Merge(&col.Tally)
 		}
@@ -366,9 +360,6 @@ func (s *FieldSummary) Clause(peers [2]string, kind string) string {
 		of = fmt.Sprintf("%d entities of %d archetypes", n, len(s.Archetypes))
 	}
 	of = some + of
-	if s.most < s.Values && 4*s.most >= 3*s.Values {
-		of += ", mostly " + prose.Name(LabelName(s.in))
-	}
 	return s.Name() + " " + s.Pattern.Clause(peers, s.Values, of)
 }
 
