@@ -32,10 +32,10 @@ var (
 // fewest is how many values of a field show a pattern that is worth following.
 const fewest = 5
 
-// lead names where to look if the cause is not known, with the facts that lead there; "" if nothing does, or if the
-// states that were compared belong to another moment.
+// lead names where to look if the cause is not known, with the facts that lead there; "" if nothing does, if the states
+// that were compared belong to another moment, or if experiments have excluded causes: a lead may be one of them.
 func lead(c *verdict.Conclusion) string {
-	if text := leadAt(c); text != "" {
+	if text := leadAt(c); text != "" && len(c.Excluded) == 0 {
 		return " Lead: " + strings.ReplaceAll(text, "PLACE", cmp.Or(c.System, "the tick")) + "."
 	}
 	return ""

@@ -23,7 +23,7 @@ func why(c *verdict.Conclusion) string {
 	case verdict.Shown:
 		text = "Cause, by experiment: " + text
 	case verdict.NotExcluded:
-		return "No experiment shows the cause. Not excluded: " + text + "." + lead(c)
+		return "No experiment shows the cause. Not excluded: " + text + "."
 	case verdict.Seen:
 		text = "Cause: " + text
 	default:
