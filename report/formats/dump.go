@@ -47,7 +47,7 @@ func Dump(w io.Writer, r io.Reader, name string) error {
 	msg := "empty file"
 	switch {
 	case f == nil && Written(head):
-		return dumpWritten(w, in, head)
+		return dumpWritten(w, in, name, head)
 	case f == nil && len(head) > 0:
 		text, err := io.ReadAll(io.LimitReader(in, NearestLen))
 		if err != nil {
