@@ -30,7 +30,7 @@ func reached(err error) *limits.Limit {
 	return limits.Archive
 }
 
-// bounded opens a file that is not too large, or only a regular one. What it is may be nil.
+// bounded opens a file that is not too large, or only a regular one. The file's description may be nil.
 func (d disk) bounded(path string, regular bool) (files.File, fs.FileInfo, error) {
 	f, err := d.open(path, regular)
 	if err != nil {

@@ -117,7 +117,7 @@ func (c *carried) find(line []byte) (tick []byte, sum int) {
 	return tick, sum
 }
 
-// loads reports whether a line is about a file that a game loads: peers load files of their own at the same tick.
+// loads reports whether a line is about a file that a game loads: two peers may load different files at one tick.
 func (p *parsed) loads() bool {
 	return slices.ContainsFunc(p.tokens, func(t token) bool {
 		return t.kind == word && strings.Contains(" asset assets file files texture textures shader sound mod mods plugin download downloaded loaded loading ", " "+strings.ToLower(string(p.line[t.from:t.to]))+" ")

@@ -368,7 +368,7 @@ func (l *lines) alone(o *learned, lists [2][]novelty, known [2]map[Address]bool)
 				break
 			}
 			if alike := o.alike(l, name); alike && !only[1-i][name] || !alike && !fresh[1-i][name] {
-				lists[i][k].moved = l.apart(lines[i][name])
+				lists[i][k].moved = apart(lines[i][name])
 				return i, &lists[i][k], nil
 			}
 		}
@@ -377,8 +377,8 @@ func (l *lines) alone(o *learned, lists [2][]novelty, known [2]map[Address]bool)
 }
 
 // apart reports whether lines of one function are not one passage: an optimiser has moved code, and the first of them may
-// only stand for another.
-func (l *lines) apart(list []int) bool {
+// not be the line that decides.
+func apart(list []int) bool {
 	slices.Sort(list)
 	for i := range list {
 		if i > 0 && list[i]-list[i-1] > 4 {

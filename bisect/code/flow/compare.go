@@ -16,7 +16,7 @@ type difference struct {
 	before [2][]Address
 	near   [2][]Address // the branches around it
 	past   []Address    // the equal branches up to it, of two runs of one build
-	of     int          // the build whose last branch decided
+	of     int          // the build that decided by its last branch
 	alone  bool         // it alone has the difference: the builds cannot be compared there
 }
 
