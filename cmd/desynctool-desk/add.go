@@ -19,6 +19,7 @@ import (
 	"github.com/desynctool/desynctool/desk/queue"
 	"github.com/desynctool/desynctool/desk/render"
 	"github.com/desynctool/desynctool/internal/prose"
+	"github.com/desynctool/desynctool/report/isolate"
 	"github.com/desynctool/desynctool/report/triage"
 )
 
@@ -63,24 +64,25 @@ func (d *deskEnv) intake(store *desk.Store, flags *intakeFlags, source string) (
 	if err != nil {
 		return nil, err
 	}
-	r := triage.Reader{Require: flags.isolate == cli.IsolateRequired, Died: true}
-	if flags.isolate != "" {
-		r.Isolate = &d.Reader
-	} else {
-		cli.RoomFor(flags.jobs)
+	x := &intake.Intake{Store: store, Blobs: kept, Tool: cli.ThisBuild().Version, Wall: flags.wall, Source: source}
+	var names *triage.Names
+	if !flags.keepNames {
+		key, err := d.namesKey(store)
+		if err != nil {
+			return nil, err
+		}
+		store.NameFiles(key.File)
+		names = namesBy(key)
+		d.read.Names = names.Key
 	}
-	x := &intake.Intake{Store: store, Blobs: kept, Reader: &r, Tool: cli.ThisBuild().Version, Wall: flags.wall, Source: source}
-	if flags.keepNames {
-		return x, nil
+	var by intake.Copier = &triage.Reader{Isolate: &d.Reader, Require: flags.isolate == cli.IsolateRequired, Died: true, Names: names}
+	if flags.isolate == "" {
+		d.read.Start = isolate.Process
+		by = d.read
 	}
-	key, err := d.namesKey(store)
-	if err != nil {
-		return nil, err
+	if x.Reader = by; names != nil {
+		x.Without = by
 	}
-	store.NameFiles(key.File)
-	without := r
-	without.Names = &triage.Names{Key: key.Text(), New: func(string) (triage.Scrubber, error) { return pseudonyms.NewScrubber(key), nil }}
-	x.Without = &without
 	return x, nil
 }
 
@@ -148,8 +150,8 @@ again to continue it.
 Exit status:
   0  every bundle is stored, whatever its reports show
   2  a bundle is not stored, or an argument is unusable
-  3  all are stored, but one has no report: it takes too long, its process died, or this
-     machine could not triage it
+  3  all are stored, but one has no report: it takes too much time or memory, its process
+     died, or this machine could not triage it
 `,
 		Example: `  desynctool desk add reports/
   desynctool desk add report.zip --store /srv/desk --queue --build 1.4.3`,

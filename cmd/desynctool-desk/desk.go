@@ -11,6 +11,7 @@ import (
 
 	"github.com/desynctool/desynctool/cmd/internal/cli"
 	"github.com/desynctool/desynctool/desk"
+	"github.com/desynctool/desynctool/desk/intake"
 	"github.com/desynctool/desynctool/report/document"
 )
 
@@ -21,11 +22,12 @@ const deskVariable = "DESYNCTOOL_DESK"
 type deskEnv struct {
 	*cli.Env
 	store, blobs, key string
+	read              *intake.Processes
 }
 
 // newRoot returns the root command with the commands of this program.
-func newRoot(e *cli.Env) *cobra.Command {
-	d := &deskEnv{Env: e}
+func newRoot(e *cli.Env, read *intake.Processes) *cobra.Command {
+	d := &deskEnv{Env: e, read: read}
 	cmd := &cobra.Command{
 		Use:         "desynctool-desk",
 		Annotations: map[string]string{cobra.CommandDisplayNameAnnotation: "desynctool desk", cli.TakesPaths: "desynctool desk add"},

@@ -4,19 +4,34 @@ package main
 
 import (
 	"io"
+	"os"
 
 	"github.com/spf13/cobra"
 
 	"github.com/desynctool/desynctool/cmd/internal/cli"
 	"github.com/desynctool/desynctool/desk"
+	"github.com/desynctool/desynctool/desk/intake"
 	"github.com/desynctool/desynctool/desk/pseudonyms"
 	"github.com/desynctool/desynctool/report/triage"
 )
 
-func main() { cli.Main(program()) }
+func main() {
+	if readsBundles() {
+		serveBundles(os.Stdin, os.Stdout)
+		return
+	}
+	cli.Main(program())
+}
+
+// readsBundles reports whether this process reads bundles for another one.
+func readsBundles() bool { return len(os.Args) == 2 && os.Args[1] == intake.Command }
 
 func program() cli.Program {
-	return cli.Program{Root: newRoot, Complete: completions, Answering: answering, Schema: schemaOf}
+	read := &intake.Processes{}
+	return cli.Program{
+		Root: func(e *cli.Env) *cobra.Command { return newRoot(e, read) }, End: read.Close,
+		Complete: completions, Answering: answering, Schema: schemaOf,
+	}
 }
 
 // run runs one command line and returns its exit status.

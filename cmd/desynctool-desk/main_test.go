@@ -10,6 +10,10 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	if readsBundles() {
+		serveBundles(os.Stdin, os.Stdout)
+		return
+	}
 	if len(os.Args) == 2 && os.Args[1] == isolate.Command { // of a command line that runs in a test's process
 		os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 	}

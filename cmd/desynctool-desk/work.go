@@ -35,9 +35,9 @@ transaction that ends its job.
 The bundles of a killed worker are taken again a few seconds later. Work that a
 machine cannot do, such as reaching the bundles, is tried again: after a second,
 then each time after four times as long, at most ten minutes. A bundle is set
-aside if it takes longer than --wall, if its process dies under --isolate, or if
-three workers have died with it; desk work --retry-aside tries these bundles
-again.
+aside if it takes longer than --wall, if it reaches limit cpu or heap, if its
+process dies, or if three workers have died with it; desk work --retry-aside
+tries these bundles again.
 
 If the database server does not answer when work begins, or later, it is tried
 again until it does. A worker has two connections to it.

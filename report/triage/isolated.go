@@ -81,9 +81,6 @@ func withUsual(l sandbox.Limits) sandbox.Limits {
 	}
 }
 
-// deskTime is the least processor time for a bundle of a desk, of which a process also writes a copy.
-const deskTime = time.Minute
-
 // bound bounds a process by the size of what it reads, except where the caller has own limits, or a simulator may take
 // any time and memory.
 func (x *processes) bound() {
@@ -97,10 +94,8 @@ func (x *processes) bound() {
 	given := x.size + archive.SizeOnDisk(paths)
 	l := &x.Asked.Rules.Limits
 	l.Heap = cmp.Or(l.Heap, limits.Space(given))
-	if budget, limited := limits.ProcessorTime(given); limited && l.CPU == 0 {
-		if l.CPU = budget; x.Asked.At != "" {
-			l.CPU = max(budget, deskTime)
-		}
+	if budget, limited := limits.ProcessorTime(given); limited {
+		l.CPU = cmp.Or(l.CPU, budget)
 	}
 }
 

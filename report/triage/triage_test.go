@@ -472,7 +472,8 @@ func TestBound(t *testing.T) {
 	for _, q := range []isolate.Request{{Paths: []string{"report.zip"}, At: bundle}, {Paths: []string{"small.zip", archive.Stdin}}} {
 		x := &processes{Isolated: Isolated{Asked: q}}
 		x.bound()
-		if l := x.Asked.Rules.Limits; l.Heap != limits.Space(0) || l.CPU <= 0 || l.CPU > deskTime {
+		least, _ := limits.ProcessorTime(0)
+		if l := x.Asked.Rules.Limits; l.Heap != limits.Space(0) || l.CPU != least {
 			t.Errorf("%q: %+v", q.Paths, l)
 		}
 	}

@@ -26,19 +26,25 @@ func (e *Env) Bound(given func() int64) {
 	ctx, cancel := context.WithCancelCause(e.Context)
 	running, end := context.WithCancel(context.Background())
 	e.Context, e.endBound = ctx, func() { end(); cancel(nil) }
-	size := sync.OnceValue(given)
-	reached := func(over error, hard func() bool) {
+	Watch(running, sync.OnceValue(given), func(over error, hard func() bool) {
 		cancel(over)
 		if hard() {
 			e.overdue <- over
 		}
-	}
+	})
+}
+
+// Watch calls reached if, while a context is running, the process uses the processor time from now on, or has the
+// memory, that limits.CPU and limits.Heap allow a command for evidence of that size. hard waits until it has a fifth or
+// a sixteenth more.
+func Watch(running context.Context, size func() int64, reached func(over error, hard func() bool)) {
+	begun := processorTime()
 	go func() {
-		if least, bounded := limits.ProcessorTime(0); !bounded || !await(running, least) {
+		if least, bounded := limits.ProcessorTime(0); !bounded || !await(running, begun+least) {
 			return
 		}
-		if budget, _ := limits.ProcessorTime(size()); await(running, budget) {
-			reached(limits.CPU.Reached("", 0), func() bool { return await(running, budget+budget/5) })
+		if budget, _ := limits.ProcessorTime(size()); await(running, begun+budget) {
+			reached(limits.CPU.Reached("", 0), func() bool { return await(running, begun+budget+budget/5) })
 		}
 	}()
 	go func() {

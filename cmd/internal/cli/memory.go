@@ -15,15 +15,6 @@ const (
 	mostGrowth = 104 << 20
 )
 
-// maxRoom is the maximum multiple of headroom by which the heap may grow.
-const maxRoom = 4
-
-// rooms is how many bundles are triaged at once. Each has the headroom of a command.
-var rooms atomic.Int64
-
-// RoomFor lets the heap grow for this many triages at once, from its next collection until the process ends.
-func RoomFor(jobs int) { rooms.Store(int64(min(jobs, maxRoom))) }
-
 // TuneProcess prepares a process for one command. It sets when garbage is collected; if GOGC is set, it decides instead.
 // GOMEMLIMIT limits memory as in any Go program. The processor time of the process is then the time of its command.
 func TuneProcess() {
@@ -55,5 +46,5 @@ func (c *collected) again() {
 func gcPercent(live uint64) int {
 	const floor = 4 << 20 // the runtime treats no heap as smaller
 	least := min(50, max(25, mostGrowth*100/max(live, floor)))
-	return int(max(least, headroom*uint64(max(1, rooms.Load()))*100/max(live, floor)))
+	return int(max(least, headroom*100/max(live, floor)))
 }
