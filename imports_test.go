@@ -78,7 +78,7 @@ var layers = [][]string{
 // each other's kind.
 var standardOnly = []string{"snapshot/merkle", "relay", "internal/file/frame", "internal/file/files", "internal/file/limits"}
 
-// withoutFiles are packages that work on values in memory and open no files.
+// withoutFiles are packages that work on values in memory. Of bisect only OpenFolder opens files.
 var withoutFiles = []string{"bisect"}
 
 func layer(pkg string) int {

@@ -92,30 +92,14 @@ func gather(t fataler, dirs []string) (peers []*Peer) {
 			t.Fatalf("%v", err)
 		}
 		for _, set := range sets {
-			p := &Peer{Path: set.Path, Snapshots: set}
-			f, err := os.Open(filepath.Join(set.Path, LogName))
-			if err == nil {
-				p.readLog(t, f)
-				f.Close()
+			p, err := OpenFolder(set.Path)
+			if err != nil {
+				t.Fatalf("%v", err)
 			}
 			peers = append(peers, p)
 		}
 	}
 	return peers
-}
-
-func (p *Peer) readLog(t fataler, f *os.File) {
-	t.Helper()
-	source, err := orderlog.NewReader(f, f.Name())
-	if err != nil {
-		t.Fatalf("%v", err)
-	}
-	if p.Log, err = ReadLog(source); err != nil {
-		p.Lost = append(p.Lost, err.Error())
-	}
-	path := f.Name()
-	p.Log.Name, p.Name = path, p.Log.Header.Peer
-	p.Log.Open = func() (*orderlog.Log, error) { return orderlog.ReadFile(path) }
 }
 
 // span prints a bracket: "(good,bad]", good "-" if there is none.

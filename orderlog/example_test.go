@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/snapshot/merkle"
@@ -124,4 +125,59 @@ func ExampleCompare() {
 	fmt.Println(c.Line())
 	// Output:
 	// inputs differ: network layer: 6 late move of player 2 on client: host at 6, client at 7
+}
+
+// How many orders each player gave, from a log of any size: memory holds one tick at a time.
+func ExampleReader() {
+	file := strings.NewReader(`%desynctool order-log 1
+header.peer = "host"
+header.kind[0] = "move"
+tick[5].input_hash = 0x0000000000000000
+tick[5].order[0] = player 2 seq 17 at 0 "move" 0x93
+tick[5].order[1] = player 3 seq 4 at 0 "move" 0x01
+tick[9].input_hash = 0x0000000000000000
+tick[9].order[0] = player 2 seq 18 at 0 "move" 0x94
+%end
+`)
+	var binary bytes.Buffer
+	if err := orderlog.ParseText(&binary, file, "orders.txt"); err != nil {
+		fmt.Println(err)
+		return
+	}
+	r, err := orderlog.NewReader(&binary, "orders.txt")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	orders := map[uint32]int{}
+	for {
+		rec, err := r.Next()
+		if err == io.EOF {
+			break
+		} else if err != nil {
+			fmt.Println(err)
+			return
+		}
+		if rec.Tick != nil {
+			for _, o := range rec.Tick.Orders {
+				orders[o.Player]++
+			}
+		}
+	}
+	fmt.Println(orders)
+	// Output: map[2:2 3:1]
+}
+
+// Two payloads of one order. Payloads in JSON or MessagePack are compared by their fields.
+func ExampleDiffPayload() {
+	host := []byte(`{"unit":7,"to":[10,20],"queue":false}`)
+	client := []byte(`{"unit":7,"to":[10,21],"queue":false}`)
+	d := orderlog.DiffPayload(host, client)
+	fmt.Printf("from byte %d on: %q against %q\n", d.Offset, string(d.Base), string(d.Peer))
+	for _, f := range d.Fields {
+		fmt.Printf("%s: %s against %s\n", f.Path, f.Base, f.Peer)
+	}
+	// Output:
+	// from byte 20 on: "0" against "1"
+	// to[1]: 20 against 21
 }

@@ -9,6 +9,9 @@ import (
 	"github.com/desynctool/desynctool/internal/file/files"
 )
 
+// Disk is the file system of this machine, for functions that take a tree of files.
+const Disk = files.Disk
+
 // Find returns the snapshots below a path. A file that is a snapshot, or a folder that contains some, gives one Set. A
 // folder without snapshots gives one Set for each of its folders that has any, and one for itself if it has files. If
 // files name their peer, there is one Set for each peer instead. Formats are tried in order.

@@ -1,7 +1,11 @@
 package tracediff_test
 
 import (
+	"bytes"
 	"fmt"
+	"io"
+	"log"
+	"regexp"
 	"strings"
 
 	"github.com/desynctool/desynctool/tracediff"
@@ -51,4 +55,69 @@ func ExampleNewTextWriter() {
 	// %peer "host"
 	// tick=100 system=Combat scope=Infantry n=250 sum=0x6a09
 	// %end
+}
+
+// Log lines of a game, with a pattern that finds the tick and the checksum.
+func ExampleNewReader() {
+	text := `[12:00:01] Frame 616 checksum: 577090037
+[12:00:01] player 2 has joined
+[12:00:02] Frame 617 checksum: 577090038
+`
+	r, err := tracediff.NewReader(strings.NewReader(text), "game.log", tracediff.ReadOptions{
+		Pattern: regexp.MustCompile(`Frame (?P<tick>\d+) checksum: (?P<sum>\d+)`),
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer r.Close()
+	for {
+		rec, err := r.Next()
+		if err == io.EOF {
+			break
+		} else if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Printf("%s: tick %d, %s\n", rec.Pos, rec.Tick(), rec.Checkpoint.Sums[0].Value)
+	}
+	// Output:
+	// line 1: tick 616, 577090037
+	// line 3: tick 617, 577090038
+}
+
+// A game writes a checkpoint after each system, and compares two runs of itself.
+func ExampleNewWriter() {
+	run := func(peer string, fire byte) *tracediff.Trace {
+		var file bytes.Buffer
+		w, err := tracediff.NewWriter(&file, tracediff.Header{Peer: peer})
+		if err != nil {
+			log.Fatal(err)
+		}
+		for tick := range uint64(3) {
+			for i, system := range []string{"Move", "Fire"} {
+				sum := []byte{byte(tick), byte(i)}
+				if tick == 2 && system == "Fire" {
+					sum[1] = fire
+				}
+				if err := w.WriteCheckpoint(&tracediff.Checkpoint{Tick: tick, System: system, Sums: []tracediff.Sum{tracediff.BytesSum("", sum)}}); err != nil {
+					log.Fatal(err)
+				}
+			}
+		}
+		if err := w.Close(); err != nil {
+			log.Fatal(err)
+		}
+		traces, err := tracediff.Read(&file, peer, tracediff.ReadOptions{})
+		if err != nil {
+			log.Fatal(err)
+		}
+		return traces[0]
+	}
+	r, err := tracediff.Compare([]*tracediff.Trace{run("run 1", 7), run("run 2", 8)}, tracediff.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("tick %s, after %s: %s against %s\n", r.First.Tick, r.First.System, r.First.Values[0].Sum(""), r.First.Values[1].Sum(""))
+	// Output: tick 2, after Fire: 0x0207 against 0x0208
 }
