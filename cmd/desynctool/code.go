@@ -114,7 +114,7 @@ func (e *env) debug(session *bundle.Replayable, flags *replayFlags, trials bisec
 	if err == nil {
 		opts.Context = e.Context
 		terminal := gdb.Terminal{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Typed: cli.IsTerminal(os.Stdin)}
-		err = gdb.Debug(session.Log, flags.query(e).Programs, tick, gdb.Options{Trial: opts}, terminal)
+		err = gdb.Debug(session.Log, flags.query(e).Programs, tick, gdb.Debugger(flags.debugger), gdb.Options{Trial: opts}, terminal)
 	}
 	if err != nil {
 		e.Warn([]string{"no debugger: " + err.Error()})

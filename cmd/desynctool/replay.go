@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/desynctool/desynctool/bisect"
+	"github.com/desynctool/desynctool/bisect/code/gdb"
 	"github.com/desynctool/desynctool/cmd/internal/cli"
 	"github.com/desynctool/desynctool/report/bundle"
 	"github.com/desynctool/desynctool/report/compare"
@@ -72,8 +73,8 @@ next to the trace that the peer left, as far as the trace proves the difference.
 take in the tick that departs, and names the line at which they go different ways
 (docs/code.md). --writes lets gdb watch the first values that differ after that
 tick, in both builds, and names the line of the first write that differs; the builds
-need debug information only. --debugger gdb then starts gdb for you, with the build
-of --against at the beginning of that tick, or of its system.
+need debug information only. --debugger gdb (or lldb) then starts it for you, with
+the build of --against at the beginning of that tick, or of its system.
 
 --write-trace writes the hashes of the replay. --expect compares a replay with
 such hashes instead of the hashes in the log: golden hashes across commits and
@@ -105,7 +106,7 @@ platforms.
 	f.StringVar(&flags.expect, "expect", "", "compare the replay with the hashes in this trace")
 	f.BoolVar(&flags.drill, "drill", false, "step system by system: find the first system that differs, and the values that it wrote")
 	flags.code.add(cmd, "--against or --dual")
-	f.StringVar(&flags.debugger, "debugger", "", "with --against: start this debugger, gdb, in the second build at the tick that departs, watching what departs")
+	f.StringVar(&flags.debugger, "debugger", "", "with --against: start this debugger, gdb or lldb, in the second build at the tick that departs, watching what departs")
 	f.BoolVar(&flags.force, "force", false, "accept snapshots of another seed, map or build than the log; with a game: accept a recording of another version")
 	f.BoolVarP(&flags.all, "all", "a", false, "print every difference")
 	flags.sims.addGames(cmd)
@@ -157,8 +158,8 @@ func (f *replayFlags) modes() (modes []bisect.TrialMode, err error) {
 	if err := f.code.check(f.against != "" || f.dual, "the other one by --against, or --dual for two runs of one"); err != nil {
 		return nil, err
 	}
-	if f.debugger != "" && f.debugger != "gdb" {
-		return nil, fmt.Errorf("--debugger is %q, expected gdb", f.debugger)
+	if f.debugger != "" && f.debugger != string(gdb.GDB) && f.debugger != string(gdb.LLDB) {
+		return nil, fmt.Errorf("--debugger is %q, expected gdb or lldb", f.debugger)
 	}
 	if f.debugger != "" && f.against == "" {
 		return nil, errors.New("--debugger stops the build of --against, where it departs from the build of --sim: give both")

@@ -174,38 +174,53 @@ func reported(t *testing.T, f *Finding) {
 	}
 }
 
-// TestDebug: a person gets a gdb that stops at the write which differs.
+// TestDebug: a person gets a debugger that stops at the write which differs.
 func TestDebug(t *testing.T) {
 	effort.Whole(t)
 	program, _ := built(t, "gcc", nil)
 	log := played(t, program)
 	tick := departs(t, log, []string{program, "serve"}, []string{program, "serve", "--fault", "100"})
-	dir := t.TempDir()
-	typed, printed := filepath.Join(dir, "in"), filepath.Join(dir, "out")
-	if err := os.WriteFile(typed, []byte("continue\nbacktrace 1\nkill\nquit\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	in, err := os.Open(typed)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer in.Close()
-	out, err := os.Create(printed)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer out.Close()
-	if err := Debug(log, [2]Program{under(program, "serve"), under(program, "serve", "--fault", "100")}, tick, Options{}, Terminal{In: in, Out: out, Err: out}); err != nil {
-		t.Fatal(err)
-	}
-	b, err := os.ReadFile(printed)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, want := range []string{fmt.Sprintf("in tick %d, before Movement plays", tick), "Position.x\nHardware watchpoint 1", "New value = ", " move (g="} {
-		if !strings.Contains(string(b), want) {
-			t.Errorf("%q is not in\n%s", want, b)
-		}
+	at := fmt.Sprintf("in tick %d, before Movement plays", tick)
+	for _, c := range []struct {
+		debugger Debugger
+		commands string
+		want     []string
+	}{
+		{GDB, "continue\nbacktrace 1\nkill\nquit\n", []string{at, "Position.x\n", "atchpoint 1: *(", "New value = ", " move (g="}},
+		{LLDB, "watchpoint list\nthread backtrace\nprocess kill\nquit\n", []string{at, "Position.x\n", "Watchpoint 1: addr = 0x", "type = w", "stop reason = signal SIGINT", "skirmish`"}},
+	} {
+		t.Run(string(c.debugger), func(t *testing.T) {
+			if _, err := exec.LookPath(string(c.debugger)); err != nil {
+				t.Skip("there is no " + c.debugger)
+			}
+			dir := t.TempDir()
+			typed, printed := filepath.Join(dir, "in"), filepath.Join(dir, "out")
+			if err := os.WriteFile(typed, []byte(c.commands), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			in, err := os.Open(typed)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer in.Close()
+			out, err := os.Create(printed)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer out.Close()
+			if err := Debug(log, [2]Program{under(program, "serve"), under(program, "serve", "--fault", "100")}, tick, c.debugger, Options{}, Terminal{In: in, Out: out, Err: out}); err != nil {
+				t.Error(err)
+			}
+			b, err := os.ReadFile(printed)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, want := range c.want {
+				if !strings.Contains(string(b), want) {
+					t.Errorf("%q is not in\n%s", want, b)
+				}
+			}
+		})
 	}
 }
 

@@ -71,8 +71,12 @@ type Options struct {
 	Watching time.Duration
 }
 
-// ErrMissing is the error where there is no gdb.
-var ErrMissing = errors.New("gdb is not installed (Debian and Ubuntu: apt install gdb)")
+// ErrMissing is the error where there is no such debugger.
+var ErrMissing = errors.New("not installed")
+
+func missing(d Debugger) error {
+	return fmt.Errorf("%s is %w (Debian and Ubuntu: apt install %[1]s)", d, ErrMissing)
+}
 
 // registers is how many places of 8 bytes processors can watch at once.
 const registers = 4
@@ -80,7 +84,11 @@ const registers = 4
 // Find plays a tick in which two builds depart under gdb, and watches the first values that differ. The states must be
 // equal before the tick. No process is left running.
 func Find(log *orderlog.Log, programs [2]Program, tick uint64, opts Options) (*Finding, error) {
-	f, err := newFinder(log, programs, tick, opts)
+	path, err := exec.LookPath(string(GDB))
+	if err != nil {
+		return nil, missing(GDB)
+	}
+	f, err := newFinder(path, log, programs, tick, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +108,6 @@ func Find(log *orderlog.Log, programs [2]Program, tick uint64, opts Options) (*F
 
 // finder finds a write.
 type finder struct {
-	gdb    string
 	log    *orderlog.Log
 	tick   uint64
 	opts   Options
@@ -113,19 +120,16 @@ type finder struct {
 	candidates []candidate
 }
 
-func newFinder(log *orderlog.Log, programs [2]Program, tick uint64, opts Options) (*finder, error) {
-	path, err := exec.LookPath("gdb")
-	if err != nil {
-		return nil, ErrMissing
-	}
-	f := &finder{gdb: path, log: log, tick: tick, opts: opts}
+// newFinder returns a finder that starts the builds under the gdb at a path, or by themselves without a path.
+func newFinder(gdb string, log *orderlog.Log, programs [2]Program, tick uint64, opts Options) (_ *finder, err error) {
+	f := &finder{log: log, tick: tick, opts: opts}
 	f.opts.Most = cmp.Or(opts.Most, 1000)
 	f.opts.Watching = cmp.Or(opts.Watching, time.Minute)
 	f.out = &Finding{Tick: tick}
 	for i, p := range programs {
 		f.out.Builds[i].Name = p.Name
 		b := &f.builds[i]
-		if b.sim, err = p.Sim(b.under(path), max(time.Minute, 3*f.opts.Watching)); err != nil {
+		if b.sim, err = p.Sim(b.under(gdb), max(time.Minute, 3*f.opts.Watching)); err != nil {
 			return nil, err
 		}
 	}
@@ -140,6 +144,9 @@ type build struct {
 }
 
 func (b *build) under(gdb string) func(*exec.Cmd) (func(error), error) {
+	if gdb == "" {
+		return nil
+	}
 	return func(cmd *exec.Cmd) (func(error), error) {
 		s, started, err := startUnder(gdb, cmd)
 		b.session = s

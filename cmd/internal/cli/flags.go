@@ -15,7 +15,7 @@ var valueNames = map[string]string{
 	"game": "FILE", "output": "FILE", "expect": "FILE", "from": "FILE", "write-trace": "FILE", "write-up": "FILE",
 	"debug-info": "FILE", "state": "FILE", "signatures": "FILE", "results": "FILE", "write-results": "FILE", "log": "FILE",
 	"key": "FILE", "ignore-file": "FILE", "schedule": "EARLY,NORMAL,LATE", "secret": "FILE",
-	"debugger": "gdb", "known": "DIR", "source": "DIR", "write": "DIR", "repo": "DIR", "store": "DIR", "donors": "DIR",
+	"debugger": "NAME", "known": "DIR", "source": "DIR", "write": "DIR", "repo": "DIR", "store": "DIR", "donors": "DIR",
 	"run": "COMMAND", "run-against": "COMMAND", "build": "COMMAND", "git": "GOOD..BAD", "run-keep": "REGEXP",
 	"run-diverges": "REGEXP", "pattern": "REGEXP", "until": "POINT", "tick": "POINT", "late-from": "TICK",
 	"every": "TICKS", "late": "TICKS", "excerpt": "TICK", "rollback": "TICKS", "ticks": "TICKS", "detect-every": "TICKS", "snapshot-every": "TICKS",
