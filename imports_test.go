@@ -71,7 +71,7 @@ var layers = [][]string{
 	{"internal/testkit/effort"},
 	{"internal/licenses"},
 	{"internal/browser", "engines/godot/godottest"},
-	{"internal/lazyregexp", "internal/mutate", "internal/prose", "internal/textsearch", "internal/sandbox", "internal/processgroup", "internal/programs", "internal/shellwords", "docs", "relay"},
+	{"internal/lazyregexp", "internal/lists", "internal/mutate", "internal/prose", "internal/textsearch", "internal/sandbox", "internal/processgroup", "internal/programs", "internal/shellwords", "docs", "relay"},
 }
 
 // standardOnly are packages that import nothing but the standard library and

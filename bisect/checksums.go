@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/tracediff"
@@ -176,11 +177,7 @@ func (r *Result) stateless(t *tracediff.Result, peers []*peer) []string {
 }
 
 func names(peers []*peer) []string {
-	var out []string
-	for _, p := range peers {
-		out = append(out, p.name)
-	}
-	return out
+	return lists.Map(peers, func(p *peer) string { return p.name })
 }
 
 // lostTraces notes which traces could not be used to their end.

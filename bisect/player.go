@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/snapshot/merkle"
@@ -103,10 +104,7 @@ func (p *player) stop(s Simulator) error {
 
 // close closes all instances.
 func (p *player) close() error {
-	var errs []error
-	for _, s := range p.started {
-		errs = append(errs, s.(io.Closer).Close())
-	}
+	errs := lists.Map(p.started, func(s Simulator) error { return s.(io.Closer).Close() })
 	p.started = nil
 	return errors.Join(errs...)
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"math"
+
+	"github.com/desynctool/desynctool/internal/lists"
 )
 
 // Bundles lists bundles in a state, or all if state is empty, newest first. It returns at most limit bundles with
@@ -41,10 +43,7 @@ func (s *Store) Outcomes(ctx context.Context, bundles []Bundle) (map[int64][]Out
 	if len(bundles) == 0 {
 		return all, nil
 	}
-	var ids []int64
-	for i := range bundles {
-		ids = append(ids, bundles[i].ID)
-	}
+	ids := lists.Map(bundles, func(x Bundle) int64 { return x.ID })
 	const name = "bundle.outcomes"
 	rows, err := s.read.QueryContext(ctx, withIDs(statement(name), ids))
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/internal/prose"
 )
 
@@ -26,10 +27,7 @@ func FailOns() []FailOn { return []FailOn{FailOnNew, FailOnRegression, FailOnAny
 
 // ParseFailOn parses conditions separated by commas.
 func ParseFailOn(words string) (list []FailOn, err error) {
-	var names []string
-	for _, f := range FailOns() {
-		names = append(names, string(f))
-	}
+	names := lists.Map(FailOns(), func(f FailOn) string { return string(f) })
 	for word := range strings.SplitSeq(words, ",") {
 		if word = strings.TrimSpace(word); !slices.Contains(names, word) {
 			return nil, fmt.Errorf("%s: expected new, regression or any%s", prose.Name(word), prose.DidYouMean(word, names))

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/report/document"
 )
@@ -195,10 +196,7 @@ func FilterKeys() []string {
 
 // String returns the filter in a form that ParseFilter reads back.
 func (f Filter) String() string {
-	var words []string
-	for _, t := range f.Terms {
-		words = append(words, t.String())
-	}
+	words := lists.Map(f.Terms, func(t Term) string { return t.String() })
 	return strings.Join(words, " ")
 }
 

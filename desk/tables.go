@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/desynctool/desynctool/internal/lazyregexp"
+	"github.com/desynctool/desynctool/internal/lists"
 )
 
 // columnType is the type of a column, in both databases.
@@ -119,10 +120,7 @@ func typeOf(table string, c *sql.ColumnType) (columnType, error) {
 
 // list returns the columns of a table, as in a statement.
 func (t *table) list() string {
-	var names []string
-	for _, c := range t.Columns {
-		names = append(names, c.Name)
-	}
+	names := lists.Map(t.Columns, func(c column) string { return c.Name })
 	return strings.Join(names, ", ")
 }
 

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/internal/prose"
 )
 
@@ -95,10 +96,7 @@ func (s *Store) rankable(ctx context.Context, w *where) (list []Ranked, err erro
 
 // describeTop reads everything that a list shows about groups.
 func (s *Store) describeTop(ctx context.Context, list []Ranked) error {
-	var ids []int64
-	for i := range list {
-		ids = append(ids, list[i].ID)
-	}
+	ids := lists.Map(list, func(x Ranked) int64 { return x.ID })
 	var w where
 	w.ids("g.id IN ({{ids}})", ids)
 	groups := make([]Group, len(list))

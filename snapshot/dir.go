@@ -7,6 +7,7 @@ import (
 
 	"github.com/desynctool/desynctool/internal/file/compression"
 	"github.com/desynctool/desynctool/internal/file/files"
+	"github.com/desynctool/desynctool/internal/lists"
 )
 
 // Disk is the file system of this machine, for functions that take a tree of files.
@@ -52,11 +53,8 @@ func Find(tree files.Tree, path string, formats []Format) ([]*Set, error) {
 }
 
 // below returns the paths of the folders in dir.
-func below(dir string, folders []string) (paths []string) {
-	for _, f := range folders {
-		paths = append(paths, filepath.Join(dir, f))
-	}
-	return paths
+func below(dir string, folders []string) []string {
+	return lists.Map(folders, func(f string) string { return filepath.Join(dir, f) })
 }
 
 // ReadFolder is ReadDir for the folder of a peer. Some engines keep states in a separate folder next to the peer's

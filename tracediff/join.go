@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"slices"
+
+	"github.com/desynctool/desynctool/internal/lists"
 )
 
 // Join returns the trace of a peer with checkpoints in several files of an engine that follow each other, such as one
@@ -29,10 +31,7 @@ func Join(parts []*Trace) (*Trace, error) {
 	}
 	slices.SortStableFunc(spans, func(a, b span) int { return Tick{Number: a.first}.compare(Tick{Number: b.first}) })
 	joined := *spans[0].t
-	var rest []*Trace
-	for _, s := range spans {
-		rest = append(rest, s.t)
-	}
+	rest := lists.Map(spans, func(s span) *Trace { return s.t })
 	if len(rest) > 1 {
 		joined.File = fmt.Sprintf("%s and %d more", rest[0].File, len(rest)-1)
 	}

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+
+	"github.com/desynctool/desynctool/internal/lists"
 )
 
 // Noise is a value that differs, but that the engine's developers know to differ between peers in sync. It is not a
@@ -54,9 +56,6 @@ func (c *comparer) noted(k *keyInfo) {
 }
 
 // noiseFound returns the noise, sorted by the names of the sums.
-func (c *comparer) noiseFound() (list []Noise) {
-	for _, name := range slices.Sorted(maps.Keys(c.noises)) {
-		list = append(list, *c.noises[name])
-	}
-	return list
+func (c *comparer) noiseFound() []Noise {
+	return lists.Map(slices.Sorted(maps.Keys(c.noises)), func(name string) Noise { return *c.noises[name] })
 }

@@ -8,6 +8,7 @@ import (
 	"regexp"
 
 	"github.com/desynctool/desynctool/internal/file/compression"
+	"github.com/desynctool/desynctool/internal/lists"
 )
 
 // Grammar is the shape of a trace.
@@ -228,10 +229,7 @@ func (r *Reader) Close() error {
 	if r.win != nil {
 		r.win.unmap()
 	}
-	var errs []error
-	for _, c := range r.closers {
-		errs = append(errs, c.Close())
-	}
+	errs := lists.Map(r.closers, func(c io.Closer) error { return c.Close() })
 	r.closers = nil
 	return errors.Join(errs...)
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/desynctool/desynctool/bisect"
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
@@ -162,10 +163,7 @@ func (c *checker) fresh() (*simulator, error) {
 
 // stop ends the targets of a part.
 func (c *checker) stop() error {
-	var errs []error
-	for _, s := range c.started {
-		errs = append(errs, s.Close())
-	}
+	errs := lists.Map(c.started, func(s *simulator) error { return s.Close() })
 	c.started = nil
 	return errors.Join(errs...)
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/internal/file/files"
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/orderlog"
 )
 
@@ -83,10 +84,7 @@ func claim(dir, file string) error {
 	if err != nil || len(list) == 0 {
 		return err
 	}
-	var names []string
-	for _, e := range list {
-		names = append(names, e.Name())
-	}
+	names := lists.Map(list, func(e os.DirEntry) string { return e.Name() })
 	ours := []string{OutcomesName, SideA, SideB, file}
 	foreign := slices.ContainsFunc(names, func(name string) bool { return !slices.Contains(ours, name) && !files.IsUnfinished(name) })
 	if foreign || !slices.Contains(names, OutcomesName) {

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/desynctool/desynctool/bisect"
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/snapshot"
 )
 
@@ -329,10 +330,7 @@ func (s *search) groups(ctx context.Context) error {
 		if len(s.best.kept) <= fewOrders {
 			return nil
 		}
-		var list []uint32
-		for _, n := range s.best.kept {
-			list = append(list, group(n))
-		}
+		list := lists.Map(s.best.kept, group)
 		slices.Sort(list)
 		list = slices.Compact(list)
 		if len(list) < 2 {

@@ -40,6 +40,7 @@ import (
 
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/bisect/extsim"
+	"github.com/desynctool/desynctool/internal/lists"
 )
 
 // Limits of a module.
@@ -137,10 +138,7 @@ func fits(m wazero.CompiledModule) error {
 }
 
 func types(list []api.ValueType) string {
-	var names []string
-	for _, t := range list {
-		names = append(names, api.ValueTypeName(t))
-	}
+	names := lists.Map(list, api.ValueTypeName)
 	return strings.Join(names, ", ")
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/desynctool/desynctool/bisect/refsim"
 	"github.com/desynctool/desynctool/bisect/refsim/session"
 	"github.com/desynctool/desynctool/cmd/internal/cli"
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/internal/shellwords"
 	"github.com/desynctool/desynctool/report/bundle"
 	"github.com/desynctool/desynctool/report/document"
@@ -106,15 +107,12 @@ func completeAbsence(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.
 }
 
 // recordedPeers returns the names of the peers that record plays, each between two texts.
-func recordedPeers(cmd *cobra.Command, before, after string) (list []string) {
+func recordedPeers(cmd *cobra.Command, before, after string) []string {
 	n, err := cmd.Flags().GetInt("peers")
 	if err != nil || n < 2 || n > session.MaxPeers {
 		n = 2
 	}
-	for _, name := range session.PeerNames(n) {
-		list = append(list, before+name+after)
-	}
-	return list
+	return lists.Map(session.PeerNames(n), func(name string) string { return before + name + after })
 }
 
 // completeMatch completes the numbers of the matches below the paths.

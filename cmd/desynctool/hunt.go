@@ -16,6 +16,7 @@ import (
 	"github.com/desynctool/desynctool/bisect/hunt"
 	"github.com/desynctool/desynctool/cmd/internal/cli"
 	"github.com/desynctool/desynctool/internal/file/files"
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/report/bundle"
@@ -180,11 +181,8 @@ func (f *huntFlags) target(e *env, paths []string) (t hunt.Target, args []string
 }
 
 // huntModes returns the names of the modes of a hunt.
-func huntModes() (names []string) {
-	for _, m := range hunt.Modes() {
-		names = append(names, string(m))
-	}
-	return names
+func huntModes() []string {
+	return lists.Map(hunt.Modes(), func(m bisect.TrialMode) string { return string(m) })
 }
 
 // openOrders reads the order log at a path.
@@ -214,10 +212,7 @@ func (f *huntFlags) replayOf(x *hunt.Finding, log string) []string {
 	case bisect.Rollback:
 		args = append(args, "--rollback", strconv.Itoa(x.Depth))
 	case bisect.Predict:
-		var players []string
-		for _, p := range x.Predict {
-			players = append(players, strconv.FormatUint(uint64(p), 10))
-		}
+		players := lists.Map(x.Predict, func(p uint32) string { return strconv.FormatUint(uint64(p), 10) })
 		args = append(args, "--predict", strings.Join(players, ","))
 	default:
 		args = append(args, "--"+string(x.Mode))

@@ -10,6 +10,7 @@ import (
 	"github.com/riverqueue/river/rivertype"
 
 	"github.com/desynctool/desynctool/desk"
+	"github.com/desynctool/desynctool/internal/lists"
 )
 
 // patience is the number of consecutive checks in which no worker has a job before the job returns to the queue. A
@@ -27,10 +28,7 @@ func (w *worker) rescue(ctx context.Context) error {
 		clear(w.missed)
 		return err
 	}
-	var ids []string
-	for _, j := range list {
-		ids = append(ids, lastOf(j))
-	}
+	ids := lists.Map(list, lastOf)
 	alive, err := w.life.alive(ctx, ids)
 	if err != nil {
 		return err

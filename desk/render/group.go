@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/desynctool/desynctool/desk"
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/report/document"
 )
@@ -117,10 +118,7 @@ func same(word string) string { return word }
 
 // tally formats how many of each value there are.
 func tally(list []desk.Count, name func(string) string) string {
-	var parts []string
-	for _, c := range list {
-		parts = append(parts, name(c.Name)+" "+Thousands(c.Reports))
-	}
+	parts := lists.Map(list, func(c desk.Count) string { return name(c.Name) + " " + Thousands(c.Reports) })
 	return strings.Join(parts, ", ")
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/desynctool/desynctool/desk"
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/report/formats"
@@ -34,11 +35,8 @@ func Marks(g *desk.Group) (list []Mark) {
 }
 
 // markTexts returns the texts of a group's marks.
-func markTexts(g *desk.Group) (list []string) {
-	for _, m := range Marks(g) {
-		list = append(list, m.Text)
-	}
-	return list
+func markTexts(g *desk.Group) []string {
+	return lists.Map(Marks(g), func(m Mark) string { return m.Text })
 }
 
 // maxCalled is the maximum width of a group's name in a list, in columns.
@@ -291,10 +289,7 @@ type topDocument struct {
 // Top shows which groups to look at first, and why.
 func Top(list []desk.Ranked) *View {
 	v := &View{Status: document.InSync, Document: topDocument{listHead("desk-top", len(list), 0, 0), list}}
-	var groups []desk.Group
-	for i := range list {
-		groups = append(groups, list[i].Group)
-	}
+	groups := lists.Map(list, func(x desk.Ranked) desk.Group { return x.Group })
 	v.csv = groupCSV(groups)
 	for i := range v.csv {
 		points := "points"

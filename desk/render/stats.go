@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/desynctool/desynctool/desk"
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/report/ci"
 	"github.com/desynctool/desynctool/report/document"
@@ -115,10 +116,7 @@ func Check(c *desk.Checked) *View {
 	status := document.StatusOf(c)
 	warnings := waiting(c.Waiting, c.Aside)
 	v := &View{Status: status, Document: checkDocument{document.NewHead("desk-check", status, warnings), c}, title: "Build " + prose.Name(c.Build)}
-	var on []string
-	for _, f := range c.FailOn {
-		on = append(on, string(f))
-	}
+	on := lists.Map(c.FailOn, func(f desk.FailOn) string { return string(f) })
 	result := fmt.Sprintf("%s of it, %s seen in it; the check on %s", Many(c.Reports, "match is", "matches are"), Many(int64(len(c.Groups)), "group was", "groups were"), strings.Join(on, " and "))
 	switch status {
 	case document.Diverged:

@@ -8,6 +8,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/report/ci"
 	"github.com/desynctool/desynctool/report/document"
@@ -119,10 +120,7 @@ func (v *View) markdown(w io.Writer) error {
 			if i == 0 {
 				b.WriteByte('\n')
 			}
-			var cells []string
-			for _, cell := range row {
-				cells = append(cells, document.MarkdownText(cell))
-			}
+			cells := lists.Map(row, document.MarkdownText)
 			fmt.Fprintf(&b, "| %s |\n", strings.Join(cells, " | "))
 			if i == 0 {
 				fmt.Fprintf(&b, "|%s\n", strings.Repeat(" --- |", len(row)))

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/report/document"
 )
@@ -274,10 +275,7 @@ func factFields(r *document.Report) []named {
 		values := slices.Compact(slices.Sorted(maps.Values(f.Values)))
 		text := strings.Join(values, "")
 		if len(values) > 1 {
-			var each []string
-			for _, peer := range r.FactPeers(f) {
-				each = append(each, peer+": "+f.Values[peer])
-			}
+			each := lists.Map(r.FactPeers(f), func(peer string) string { return peer + ": " + f.Values[peer] })
 			text = strings.Join(each, ", ")
 		}
 		out = append(out, named{f.Name, text})

@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/tracediff"
 )
 
@@ -187,9 +188,6 @@ func pathOf(stack []tag) (list []tracediff.Detail) {
 
 // places names the open tags in a line.
 func places(stack []tag) string {
-	var names []string
-	for i := range stack {
-		names = append(names, stack[i].text)
-	}
+	names := lists.Map(stack, func(x tag) string { return x.text })
 	return strings.Join(names, " / ")
 }

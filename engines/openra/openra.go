@@ -51,6 +51,7 @@ import (
 	"github.com/desynctool/desynctool/engines/engine"
 	"github.com/desynctool/desynctool/internal/file/frame"
 	"github.com/desynctool/desynctool/internal/file/partial"
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/snapshot"
 )
 
@@ -78,10 +79,7 @@ func (e *LostFrameError) Error() string {
 	case !slices.ContainsFunc(e.Recorded, func(n int64) bool { return n != 0 }):
 		return fmt.Sprintf("%s: no state in the report: net frame %d is out of sync, the game had recorded none (sync reports are off, or the game had just begun)", e.Name, e.Frame)
 	}
-	var list []string
-	for _, n := range e.Recorded {
-		list = append(list, strconv.FormatInt(n, 10))
-	}
+	list := lists.Map(e.Recorded, func(n int64) string { return strconv.FormatInt(n, 10) })
 	return fmt.Sprintf("%s: no state in the report: net frame %d is out of sync, the game had recorded net frames %s only", e.Name, e.Frame, strings.Join(list, ","))
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/desynctool/desynctool/internal/file/limits"
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/orderlog"
 )
 
@@ -77,10 +78,7 @@ func NewReader(r io.Reader, name string) (*Reader, error) {
 // params returns what has to be the same on all peers.
 func params(s *Settings) map[string]string {
 	p := map[string]string{"map": s.Map, "map hash": s.MapHash, "mods": strings.Join(s.Mods, " ")}
-	var hashes []string
-	for _, h := range s.DataHashes {
-		hashes = append(hashes, fmt.Sprintf("%08x", h))
-	}
+	hashes := lists.Map(s.DataHashes, func(h uint32) string { return fmt.Sprintf("%08x", h) })
 	p["data hashes"] = strings.Join(hashes, " ")
 	for i := range s.Players {
 		p["player "+strconv.Itoa(i)] = s.Players[i].Name

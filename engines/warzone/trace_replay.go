@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"github.com/desynctool/desynctool/internal/file/frame"
+	"github.com/desynctool/desynctool/internal/lists"
 
 	"github.com/desynctool/desynctool/tracediff"
 )
@@ -58,10 +59,7 @@ func replayPeers(r io.Reader, name string) ([]string, error) {
 	if len(s.slots) == 0 {
 		return nil, &frame.Error{Name: name, Msg: "no GAME_TIME message: the recording has no state of any peer", Err: frame.ErrTorn}
 	}
-	var names []string
-	for _, slot := range s.slots {
-		names = append(names, SlotName(slot))
-	}
+	names := lists.Map(s.slots, SlotName)
 	return names, nil
 }
 

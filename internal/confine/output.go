@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/internal/prose"
 )
 
@@ -116,9 +117,5 @@ func (o *output) whole() {
 
 // tail returns the last lines that are not empty, in printable form.
 func (o *output) tail() []string {
-	var lines []string
-	for _, text := range o.last {
-		lines = append(lines, prose.Shorten(prose.Printable(text), maxColumns))
-	}
-	return lines
+	return lists.Map(o.last, func(text string) string { return prose.Shorten(prose.Printable(text), maxColumns) })
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/desynctool/desynctool/internal/lists"
 )
 
 // Two logs with the same seed belong to two matches if one peer cannot have left both: they begin at the same point,
@@ -31,10 +33,7 @@ func (m *Matches) ofOneSeed() {
 		groups := m.grouped(logs)
 		if groups == nil {
 			m.doubts = append(m.doubts, func() {
-				var paths []string
-				for _, u := range logs {
-					paths = append(paths, u.path)
-				}
+				paths := lists.Map(logs, func(u *unit) string { return u.path })
 				x.Doubts = append(x.Doubts, fmt.Sprintf("these may belong to two matches: %s; they have the same seed, two of them belong to the same peer, and nothing shows which belong together",
 					strings.Join(shortened(paths), ", ")))
 			})

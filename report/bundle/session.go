@@ -25,6 +25,7 @@ import (
 	"github.com/desynctool/desynctool/archive"
 	"github.com/desynctool/desynctool/engines/engine"
 	"github.com/desynctool/desynctool/internal/file/files"
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/report/bundle/gamelog"
 	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/report/formats"
@@ -299,15 +300,12 @@ func (s *Session) KnownBy() (list []string) {
 
 // LikelyNoise returns the columns, such as clocks and paths, that alone differ in states in ordinary notations, by
 // component and field; nil if anything else differs there.
-func (s *Session) LikelyNoise() (names []string) {
+func (s *Session) LikelyNoise() []string {
 	list, compared := s.survey.Noise()
 	if !compared || slices.ContainsFunc(list, func(n survey.NoisyColumn) bool { return !n.Looks }) {
 		return nil
 	}
-	for i := range list {
-		names = append(names, list[i].Component+"."+list[i].Field)
-	}
-	return names
+	return lists.Map(list, func(x survey.NoisyColumn) string { return x.Component + "." + x.Field })
 }
 
 // Tables returns the tables of states in ordinary notations, and how their rows are identified.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/desynctool/desynctool/internal/file/compression"
+	"github.com/desynctool/desynctool/internal/lists"
 )
 
 // split makes matches of units: first of units that name their match, then of units next to them.
@@ -213,10 +214,7 @@ func (m *Matches) byFolder(units []*unit) {
 // doubt notes that a match may be one of some others. They have no numbers yet.
 func (m *Matches) doubt(x *Match, others []*Match) {
 	m.doubts = append(m.doubts, func() {
-		var names []string
-		for _, y := range others {
-			names = append(names, y.String())
-		}
+		names := lists.Map(others, func(y *Match) string { return y.String() })
 		if n := len(names); n > maxDoubted {
 			names = append(names[:maxDoubted], fmt.Sprintf("and %d more", n-maxDoubted))
 		}
@@ -309,10 +307,7 @@ func (m *Matches) doubtAlike(x *Match, others []*Match) {
 		case x.Seed != nil:
 			what = fmt.Sprintf("all have seed %016x", *x.Seed)
 		}
-		var places []string
-		for _, y := range others {
-			places = append(places, y.place())
-		}
+		places := lists.Map(others, func(y *Match) string { return y.place() })
 		x.Doubts = append(x.Doubts, fmt.Sprintf("%s may be of the same match as %s: %s, and nothing but the folders tells them apart", x.place(), strings.Join(shortened(places), ", "), what))
 	})
 }

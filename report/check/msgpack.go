@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"unicode/utf8"
+
+	"github.com/desynctool/desynctool/internal/lists"
 )
 
 // walker walks over one MessagePack payload. A value that is only not in the shortest form is reported and read; a
@@ -273,9 +275,6 @@ func quoted(s string) string {
 	return fmt.Sprintf("%q", s)
 }
 
-func quotedAll(list []string) (out []string) {
-	for _, s := range list {
-		out = append(out, quoted(s))
-	}
-	return out
+func quotedAll(list []string) []string {
+	return lists.Map(list, quoted)
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/report/document"
 )
@@ -396,10 +397,7 @@ func (s *sarif) files() []place {
 	}
 	f := s.r.FirstDivergence
 	if f != nil && f.Checkpoint != nil {
-		var peers []string
-		for i := range s.r.Peers {
-			peers = append(peers, s.r.Peers[i].Name)
-		}
+		peers := lists.Map(s.r.Peers, func(x document.TriagedPeer) string { return x.Name })
 		for _, p := range f.Checkpoint.Places(peers) {
 			add(p.File, p.Line, "the first checksum that differs, of "+p.Peer)
 		}
@@ -444,10 +442,7 @@ func fileURI(name string) (string, bool) {
 // message returns a plain text message: what would be an embedded link or a placeholder in
 // it is escaped (3.11.5, 3.11.6).
 func message(s string) sarifText {
-	var lines []string
-	for _, line := range strings.Split(s, "\n") {
-		lines = append(lines, safe(line, maxText))
-	}
+	lines := lists.Map(strings.Split(s, "\n"), func(line string) string { return safe(line, maxText) })
 	text := strings.NewReplacer(`\`, `\\`, "[", `\[`, "]", `\]`, "{", "{{", "}", "}}").Replace(prose.Cut(strings.Join(lines, "\n"), 4*maxText))
 	if text == "" {
 		text = "no verdict"

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/report/bundle"
 	"github.com/desynctool/desynctool/report/bundle/gamelog"
 	"github.com/desynctool/desynctool/report/document"
@@ -71,9 +72,6 @@ func statedAlone(s *bundle.Session, c *document.Checkup) []document.Fact {
 	var said bundle.Said
 	said.Add(c.Facts)
 	said.Add(s.GameLogs(names, gamelog.Split{}).Stated)
-	var peers []string
-	for _, p := range c.Own() {
-		peers = append(peers, p.Name)
-	}
+	peers := lists.Map(c.Own(), func(p document.CheckedPeer) string { return p.Name })
 	return bundle.Stated(said.Facts(peers))
 }

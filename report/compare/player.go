@@ -14,6 +14,7 @@ import (
 	"github.com/desynctool/desynctool/engines/engine"
 	"github.com/desynctool/desynctool/engines/engine/gamereplay"
 	"github.com/desynctool/desynctool/internal/file/files"
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/report/bundle"
 	"github.com/desynctool/desynctool/snapshot"
@@ -143,10 +144,7 @@ func (p *player) Close() error {
 	if p == nil {
 		return nil
 	}
-	var errs []error
-	for _, r := range p.open {
-		errs = append(errs, r.Close())
-	}
+	errs := lists.Map(p.open, func(r *gamereplay.Replay) error { return r.Close() })
 	return errors.Join(append(errs, p.remove())...)
 }
 

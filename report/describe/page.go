@@ -9,6 +9,7 @@ import (
 
 	"github.com/desynctool/desynctool/engines/engine/description"
 	"github.com/desynctool/desynctool/internal/file/compression"
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/report/compare"
 	"github.com/desynctool/desynctool/report/document"
@@ -343,10 +344,7 @@ func text(s string) string {
 
 // list returns a list of texts in the notation of a page.
 func list(texts []string) string {
-	var out []string
-	for _, s := range texts {
-		out = append(out, text(s))
-	}
+	out := lists.Map(texts, text)
 	if one := "[" + strings.Join(out, ", ") + "]"; len(one) < 100 || len(out) == 1 {
 		return one
 	}

@@ -8,6 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/internal/prose"
 )
 
@@ -423,10 +424,7 @@ func commentPrint(r *Report) string {
 
 // commentList names peers, up to most of them, with a text in between.
 func commentList(names []string, most int, between string) string {
-	var out []string
-	for _, name := range names[:min(len(names), most)] {
-		out = append(out, commentCode(name, commentName))
-	}
+	out := lists.Map(names[:min(len(names), most)], func(name string) string { return commentCode(name, commentName) })
 	text := strings.Join(out, between)
 	if n := len(names) - most; n > 0 {
 		text += fmt.Sprintf(" and %d more", n)

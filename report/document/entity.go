@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/snapshot"
 )
@@ -276,10 +277,7 @@ func (a *AbsentEntities) Title(most int) string {
 	if a.Cache {
 		kind = "cache " + kind
 	}
-	var keys []string
-	for _, e := range a.Entities {
-		keys = append(keys, Safe(e.Key))
-	}
+	keys := lists.Map(a.Entities, func(e *Entity) string { return Safe(e.Key) })
 	return kind + " " + prose.FirstOf(keys, most)
 }
 
@@ -318,10 +316,7 @@ func (l *GatheredLine) Names(most int) string {
 	if len(l.Same) == 0 {
 		return name
 	}
-	var others []string
-	for _, f := range l.Same {
-		others = append(others, l.Of.fieldName(f))
-	}
+	others := lists.Map(l.Same, l.Of.fieldName)
 	return name + " (= " + prose.FirstOf(others, most) + ")"
 }
 

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/internal/prose"
 )
 
@@ -60,10 +61,7 @@ type GameLogPlace struct {
 
 // Who describes which peers have a line: "only client", "host and server, not client", "client 5 times, host 3 times".
 func (l *GameLogLine) Who() string {
-	var names []string
-	for _, p := range l.Have {
-		names = append(names, prose.Name(p.Peer))
-	}
+	names := lists.Map(l.Have, func(p GameLogPlace) string { return prose.Name(p.Peer) })
 	if len(l.Lack) > 0 {
 		if len(names) == 1 {
 			return "only " + names[0]

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/desynctool/desynctool/bisect/gitbisect"
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/internal/prose"
 )
 
@@ -87,11 +88,8 @@ func gitBisectJSON(f *gitbisect.Found) *gitBisectDocument {
 	return d
 }
 
-func commitsJSON(f *gitbisect.Found, nodes []int) (out []commitDocument) {
-	for _, n := range nodes {
-		out = append(out, commitJSON(f, n))
-	}
-	return out
+func commitsJSON(f *gitbisect.Found, nodes []int) []commitDocument {
+	return lists.Map(nodes, func(n int) commitDocument { return commitJSON(f, n) })
 }
 
 func commitJSON(f *gitbisect.Found, n int) commitDocument {

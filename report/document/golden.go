@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/desynctool/desynctool/bisect/golden"
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/internal/prose"
 )
 
@@ -225,10 +226,7 @@ func goldenCommon(c golden.Common) string {
 const maxGoldenNames = 8
 
 func namesOf(labels []string, runs []int) string {
-	var names []string
-	for _, i := range runs {
-		names = append(names, labels[i])
-	}
+	names := lists.Map(runs, func(i int) string { return labels[i] })
 	return prose.FirstOf(names, maxGoldenNames)
 }
 

@@ -10,6 +10,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/internal/prose"
 )
 
@@ -433,10 +434,7 @@ func (m *markdown) orders(r *Report) {
 	}
 	m.table([]string{"Tick", "µs", "Player", "Order", "Of", "Difference", "Names"}, len(r.Orders), func(i int) []string {
 		o := &r.Orders[i]
-		var peers []string
-		for _, p := range o.Peers[:min(len(o.Peers), maxMarkdownList)] {
-			peers = append(peers, markdownCode(p))
-		}
+		peers := lists.Map(o.Peers[:min(len(o.Peers), maxMarkdownList)], markdownCode)
 		return []string{
 			fmt.Sprint(o.Tick), fmt.Sprint(o.SubTick), fmt.Sprint(o.Player), markdownCode(o.Kind), strings.Join(peers, ", "),
 			markdownText(o.Differs()), markdownText(o.Names),

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/desynctool/desynctool/bisect/minimize"
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/internal/prose"
 )
 
@@ -141,10 +142,7 @@ func minimizeText(out *Text, m *minimize.Result, all bool) {
 	if len(m.Written.Sides) == 2 && !m.Written.Differ {
 		row("note", "the two sides that were written came to the same hashes this time")
 	}
-	var written []string
-	for _, side := range m.Written.Sides {
-		written = append(written, Safe(filepath.Join(m.Written.Dir, side)))
-	}
+	written := lists.Map(m.Written.Sides, func(side string) string { return Safe(filepath.Join(m.Written.Dir, side)) })
 	if m.Written.File != "" {
 		written = append(written, Safe(filepath.Join(m.Written.Dir, m.Written.File)))
 	}

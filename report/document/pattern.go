@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/snapshot"
 )
@@ -370,9 +371,6 @@ func (s *FieldSummary) Lacking() bool {
 
 // Where names the archetypes: the first, and how many more there are.
 func (s *FieldSummary) Where(most int) string {
-	var names []string
-	for _, a := range s.Archetypes {
-		names = append(names, LabelName(a))
-	}
+	names := lists.Map(s.Archetypes, LabelName)
 	return prose.FirstOf(names, most)
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/tracediff"
 )
 
@@ -297,10 +298,7 @@ func resultJSON(r *tracediff.Result, status Status) *traceDocument {
 func traceGroups(r *tracediff.Result, g tracediff.Groups) [][]string {
 	var out [][]string
 	for _, group := range g.Groups {
-		var names []string
-		for _, i := range group {
-			names = append(names, r.Traces[i].Name)
-		}
+		names := lists.Map(group, func(i int) string { return r.Traces[i].Name })
 		out = append(out, names)
 	}
 	return list(out)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/tracediff"
 )
@@ -139,10 +140,7 @@ func traceResult(out *Text, r *tracediff.Result, verdict string, missing []strin
 	}
 	for i := range out.upTo(shownTexts, len(r.Untraced), all) {
 		u := &r.Untraced[i]
-		var names []string
-		for _, n := range u.Traces {
-			names = append(names, prose.Name(r.Traces[n].Name))
-		}
+		names := lists.Map(u.Traces, func(n int) string { return prose.Name(r.Traces[n].Name) })
 		row("note", Safe(strings.TrimSpace(u.System+" "+u.Scope)), " is not traced by ", strings.Join(names, ", "))
 	}
 	for i := range out.upTo(shownTexts, len(r.Noise), all) {
@@ -160,10 +158,7 @@ func NoiseText(n *tracediff.Noise) string {
 
 // firstDetail shows the details of the first difference side by side.
 func firstDetail(out *Text, r *tracediff.Result, all bool) {
-	var order []string
-	for i := range r.Traces {
-		order = append(order, r.Traces[i].Name)
-	}
+	order := lists.Map(r.Traces, func(x tracediff.TraceInfo) string { return x.Name })
 	doc := checkpoint(r, r.First)
 	d := doc.Details(order...)
 	if d == nil {

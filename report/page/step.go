@@ -3,6 +3,7 @@ package page
 import (
 	"strings"
 
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/report/document"
 )
 
@@ -23,9 +24,6 @@ func stepOf(line string) step {
 }
 
 // steps takes lines apart.
-func steps(lines []string) (out []step) {
-	for _, line := range lines {
-		out = append(out, stepOf(line))
-	}
-	return out
+func steps(lines []string) []step {
+	return lists.Map(lines, stepOf)
 }

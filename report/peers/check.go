@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
@@ -70,11 +71,8 @@ type contradiction struct {
 	text       string
 }
 
-func texts(list []contradiction) (out []string) {
-	for _, c := range list {
-		out = append(out, c.text)
-	}
-	return out
+func texts(list []contradiction) []string {
+	return lists.Map(list, func(c contradiction) string { return c.text })
 }
 
 // holdsOnly reports whether a state consists of one archetype.

@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/snapshot"
@@ -119,10 +120,7 @@ func (t *mergedText) peers(list []Peer) {
 
 // groups returns groups of peers in one line.
 func (t *mergedText) groups(groups [][]string, lack []string) string {
-	var parts []string
-	for _, g := range groups {
-		parts = append(parts, t.names(g, " = "))
-	}
+	parts := lists.Map(groups, func(g []string) string { return t.names(g, " = ") })
 	text := strings.Join(parts, t.Paint(document.Bad, "  ≠  "))
 	if len(lack) > 0 {
 		text += "  not on " + t.names(lack, ", ")

@@ -11,6 +11,7 @@ import (
 	"github.com/desynctool/desynctool/engines"
 	"github.com/desynctool/desynctool/engines/engine"
 	"github.com/desynctool/desynctool/engines/engine/gamereplay"
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/internal/shellwords"
 	"github.com/desynctool/desynctool/report/formats"
@@ -29,10 +30,7 @@ func Games() []*engine.Replayer {
 
 // GamesHelp describes for the help of commands how to name a game that plays its recordings again.
 func GamesHelp() string {
-	var names []string
-	for _, g := range Games() {
-		names = append(names, g.Name)
-	}
+	names := lists.Map(Games(), func(g *engine.Replayer) string { return g.Name })
 	return `SIM is also a game that plays its own recordings again, as one more peer:
 ` + strings.Join(names, ", ") + `, each with :PATH of its program and
 words NAME=VALUE, or run:COMMAND, any program that replays a log and leaves files in

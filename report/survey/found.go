@@ -19,6 +19,7 @@ import (
 	"github.com/desynctool/desynctool/engines/engine/description"
 	"github.com/desynctool/desynctool/internal/file/compression"
 	"github.com/desynctool/desynctool/internal/file/limits"
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/notation"
 	"github.com/desynctool/desynctool/report/formats"
 	"github.com/desynctool/desynctool/snapshot"
@@ -63,7 +64,6 @@ type Group struct {
 	Kind  description.Kind // State, Log or Input
 	Files []string         // paths
 	Title string           // their content
-	Table string           // the only one in them, empty for files with all
 
 	// Tick and Peer are the paths to these in a state, empty if it has none.
 	Tick, Peer string
@@ -88,7 +88,7 @@ func (s *Survey) Groups() (out []Group) {
 	}
 	for _, g := range s.order {
 		one := Group{
-			Kind: description.State, Title: g.notation.Title, Table: g.table,
+			Kind: description.State, Title: g.notation.Title,
 			Tick: g.found.Tick, Peer: g.found.Peer, Named: g.tick >= 0, NamesPeer: g.namesPeer(),
 		}
 		for _, base := range g.bases {
@@ -229,11 +229,8 @@ func (g *group) pattern(of Group) string {
 }
 
 // peers returns the peers that the names of some files show.
-func (g *group) peers(of Group) (out []string) {
-	for _, path := range of.Files {
-		out = append(out, g.peerOf(filepath.Base(path)))
-	}
-	return out
+func (g *group) peers(of Group) []string {
+	return lists.Map(of.Files, func(path string) string { return g.peerOf(filepath.Base(path)) })
 }
 
 // letters returns the class of the characters of some names, in the notation of a pattern.

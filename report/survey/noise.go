@@ -9,6 +9,7 @@ import (
 
 	"github.com/desynctool/desynctool/anygame/states"
 	"github.com/desynctool/desynctool/internal/lazyregexp"
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/snapshot"
 )
@@ -103,10 +104,7 @@ func believed(found []NoisyColumn, list []compared) bool {
 
 // noiseNote returns the note about columns that are noise, empty if there are none.
 func noiseNote(found []NoisyColumn, quiet bool) string {
-	var names []string
-	for i := range found {
-		names = append(names, found[i].column().name())
-	}
+	names := lists.Map(found, func(x NoisyColumn) string { return x.column().name() })
 	slices.Sort(names)
 	switch {
 	case len(names) == 0:

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/desynctool/desynctool/engines/engine"
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/report/document"
 )
 
@@ -111,11 +112,8 @@ func with(peers []Covered, what string) (have []*Covered, lack []string) {
 	return have, lack
 }
 
-func namesOf(peers []*Covered) (list []string) {
-	for _, p := range peers {
-		list = append(list, p.Name)
-	}
-	return list
+func namesOf(peers []*Covered) []string {
+	return lists.Map(peers, func(p *Covered) string { return p.Name })
 }
 
 // overlap judges a step for which two peers must have evidence of a kind of the same ticks.

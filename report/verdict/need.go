@@ -1,6 +1,9 @@
 package verdict
 
-import "github.com/desynctool/desynctool/engines/engine"
+import (
+	"github.com/desynctool/desynctool/engines/engine"
+	"github.com/desynctool/desynctool/internal/lists"
+)
 
 // Artifact is what may close a step that is open.
 type Artifact int
@@ -96,9 +99,6 @@ func offered(e *engine.Engine, step Step, list []Need) (made, unmade []Need) {
 	return made, unmade
 }
 
-func needs(list ...Artifact) (out []Need) {
-	for _, a := range list {
-		out = append(out, Need{What: a})
-	}
-	return out
+func needs(list ...Artifact) []Need {
+	return lists.Map(list, func(a Artifact) Need { return Need{What: a} })
 }

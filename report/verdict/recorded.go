@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/desynctool/desynctool/bisect"
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/snapshot"
@@ -82,10 +83,7 @@ func traceGroups(t *tracediff.Result) (groups [][]string) {
 		return nil
 	}
 	for _, group := range t.Groups[0].Groups {
-		var names []string
-		for _, i := range group {
-			names = append(names, t.Traces[i].Name)
-		}
+		names := lists.Map(group, func(i int) string { return t.Traces[i].Name })
 		groups = append(groups, names)
 	}
 	return groups

@@ -3,6 +3,7 @@ package verdict
 import (
 	"slices"
 
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/report/document"
 )
 
@@ -56,10 +57,7 @@ func (c *Conclusion) restsOn(step Step) []string {
 		if c.Word != nil {
 			return c.Word.alone()
 		}
-		var by []string
-		for i := range c.Statements {
-			by = append(by, c.Statements[i].By)
-		}
+		by := lists.Map(c.Statements, func(x Statement) string { return x.By })
 		return eachOnce(by...)
 	}
 	return nil

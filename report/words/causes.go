@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/desynctool/desynctool/bisect"
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/report/document"
@@ -266,11 +267,8 @@ func rerun(c *verdict.Conclusion, command string, flags []string, about string) 
 }
 
 // signs describes the evidence for a cause.
-func signs(list []verdict.Sign) (texts []string) {
-	for _, s := range list {
-		texts = append(texts, Sign(s))
-	}
-	return texts
+func signs(list []verdict.Sign) []string {
+	return lists.Map(list, Sign)
 }
 
 // Sign describes a sign in the evidence that supports a cause.

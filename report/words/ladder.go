@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/desynctool/desynctool/bisect"
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/report/verdict"
@@ -142,10 +143,7 @@ func preflight(c *verdict.Conclusion) (found, evidence string) {
 	if c.OwnReplay != nil {
 		parts[0] = "1 peer and a replay of its log"
 	}
-	var names []string
-	for _, f := range c.Facts {
-		names = append(names, f.Name)
-	}
+	names := lists.Map(c.Facts, func(f document.Fact) string { return f.Name })
 	if len(names) > 0 {
 		parts = append(parts, "differing in "+strings.Join(names, ", "))
 	}
@@ -225,10 +223,7 @@ func compared(s *verdict.Search) (how, whole string) {
 	case s.Points:
 		return "read whole", ""
 	}
-	var names []string
-	for _, m := range s.Content {
-		names = append(names, short(m))
-	}
+	names := lists.Map(s.Content, short)
 	return "compared by hash", ", read whole at " + upTo(names, 4)
 }
 

@@ -3,6 +3,7 @@ package words
 import (
 	"strings"
 
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/report/verdict"
 )
 
@@ -79,10 +80,7 @@ func sent(n verdict.Need) string {
 
 // Needs names the things that would close a step; any one of them would.
 func Needs(list []verdict.Need) string {
-	var parts []string
-	for _, n := range list {
-		parts = append(parts, Need(n))
-	}
+	parts := lists.Map(list, Need)
 	return strings.Join(parts, "; or ")
 }
 

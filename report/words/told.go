@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/report/verdict"
@@ -142,10 +143,7 @@ func sumTold(g *verdict.WordSum) string {
 
 // mutual names the peers that accuse each other, "" if none do.
 func mutual(w *verdict.Word) string {
-	var pairs []string
-	for _, p := range w.Mutual {
-		pairs = append(pairs, p[0]+" and "+p[1])
-	}
+	pairs := lists.Map(w.Mutual, func(p [2]string) string { return p[0] + " and " + p[1] })
 	if len(pairs) == 0 {
 		return ""
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/desynctool/desynctool/bisect"
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/report/verdict"
@@ -135,19 +136,13 @@ func checkpoint(cp *verdict.Checkpoint) string {
 // the values, and where call stacks diverge.
 func atCheckpoint(c *verdict.Conclusion) string {
 	values := strings.Join(c.Checkpoint.Values, ", ")
-	var order []string
-	for i := range c.Peers {
-		order = append(order, c.Peers[i].Name)
-	}
+	order := lists.Map(c.Peers, func(x document.TriagedPeer) string { return x.Name })
 	d := c.Checkpoint.Details(order...)
 	switch {
 	case d == nil:
 		return values
 	case d.Kind == tracediff.Path && len(d.Peers) > 0:
-		var path []string
-		for _, line := range d.Same {
-			path = append(path, line.Text)
-		}
+		path := lists.Map(d.Same, func(line document.DetailDocument) string { return line.Text })
 		if len(path) == 0 {
 			return eachFirst(d)
 		}

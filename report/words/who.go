@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/report/verdict"
 )
@@ -65,11 +66,8 @@ func unfit(c *verdict.Conclusion) string {
 }
 
 // likeliest returns the classes of the causes.
-func likeliest(c *verdict.Conclusion) (classes []string) {
-	for i := range c.Causes {
-		classes = append(classes, c.Causes[i].Class)
-	}
-	return classes
+func likeliest(c *verdict.Conclusion) []string {
+	return lists.Map(c.Causes, func(x verdict.Cause) string { return x.Class })
 }
 
 // who names the peer that is wrong, as far as that is known.

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/report/verdict"
@@ -100,10 +101,7 @@ func lower(s string) string { return strings.ToLower(s[:1]) + s[1:] }
 
 // groups shows which peers agree: "host = server ≠ client".
 func groups(list [][]string) string {
-	var parts []string
-	for _, g := range list {
-		parts = append(parts, strings.Join(g, " = "))
-	}
+	parts := lists.Map(list, func(g []string) string { return strings.Join(g, " = ") })
 	return strings.Join(parts, " ≠ ")
 }
 
@@ -116,10 +114,7 @@ func label(name string) string {
 }
 
 func labels(list []string, most int) string {
-	var names []string
-	for _, l := range list {
-		names = append(names, label(l))
-	}
+	names := lists.Map(list, label)
 	return upTo(names, most)
 }
 

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/desynctool/desynctool/internal/file/files"
+	"github.com/desynctool/desynctool/internal/lists"
 )
 
 // StateName is the name of the file in a session's folder that exists until the session is finished.
@@ -37,10 +38,7 @@ func claim(dir string, peers []string) (_ *claimed, err error) {
 	if err != nil {
 		return nil, err
 	}
-	var names []string
-	for _, entry := range list {
-		names = append(names, entry.Name())
-	}
+	names := lists.Map(list, func(entry os.DirEntry) string { return entry.Name() })
 	if len(names) > 0 && !unfinished(names, peers) {
 		return nil, fmt.Errorf("%s: not empty, a session needs an empty folder", dir)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/desynctool/desynctool/internal/file/limits"
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/report/document"
 )
@@ -57,11 +58,8 @@ func nearLimit(err error) error {
 	return fmt.Errorf("%w%s", err, hint)
 }
 
-func limitNames() (names []string) {
-	for _, l := range limits.All() {
-		names = append(names, l.Name)
-	}
-	return names
+func limitNames() []string {
+	return lists.Map(limits.All(), func(l *limits.Limit) string { return l.Name })
 }
 
 // addLimits adds the flags of limits to all commands. It must be called after their Args and RunE are set.

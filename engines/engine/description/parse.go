@@ -14,6 +14,7 @@ import (
 	"github.com/desynctool/desynctool/engines/engine"
 	"github.com/desynctool/desynctool/engines/engine/messages"
 	"github.com/desynctool/desynctool/internal/lazyregexp"
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/notation"
 	"github.com/desynctool/desynctool/snapshot"
 )
@@ -171,10 +172,7 @@ func (r *reader) members(name string, v *value, keys []key) {
 	for i, member := range v.names {
 		k := slices.IndexFunc(keys, func(k key) bool { return k.name == member })
 		if k < 0 {
-			var known []string
-			for _, k := range keys {
-				known = append(known, k.name)
-			}
+			known := lists.Map(keys, func(k key) string { return k.name })
 			r.fail(v.members[i].at, "unknown key %.40q in %s, expected %s", member, name, strings.Join(known, ", "))
 			return
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/bisect/refsim/session"
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/report/verdict"
 )
 
@@ -70,10 +71,7 @@ func Measure(s Session, dir string, m Measured) (*Score, error) {
 		return nil, fmt.Errorf("%s: %w", s, err)
 	}
 	score := &Score{Session: s, Bit: s.shows(r), Marks: map[Question]Mark{}, Answers: map[Question]string{}}
-	var dirs []string
-	for _, p := range r.Peers {
-		dirs = append(dirs, p.Dir)
-	}
+	dirs := lists.Map(r.Peers, func(p session.Recorded) string { return p.Dir })
 	sim, err := s.Game.Sim("")
 	if err != nil {
 		return nil, err

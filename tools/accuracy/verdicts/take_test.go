@@ -10,6 +10,7 @@ import (
 
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/bisect/refsim/session"
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/report/bundle"
 )
 
@@ -38,10 +39,7 @@ func Less(s Session, dir string, m Measured, seed uint64) (lines []string, err e
 	if err := s.take(r); err != nil || !s.shows(r) {
 		return nil, err
 	}
-	var dirs []string
-	for _, p := range r.Peers {
-		dirs = append(dirs, p.Dir)
-	}
+	dirs := lists.Map(r.Peers, func(p session.Recorded) string { return p.Dir })
 	sim, err := s.Game.Sim("")
 	if err != nil {
 		return nil, err
