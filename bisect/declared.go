@@ -16,8 +16,7 @@ type NoiseSplit struct {
 	Good   *snapshot.Point
 	Bad    snapshot.Point
 	Points int
-	Files  [2]string // the snapshots of Bad
-	A, B   string    // the two peers
+	A, B   string // the two peers
 }
 
 // maxDeclared is how many labels are reported.
@@ -52,7 +51,7 @@ func (r *Result) declared(p *pair) {
 				left++
 				continue
 			case n == nil:
-				n = &NoiseSplit{Label: label, Good: before, Bad: p.points[i], Files: [2]string(p.files(i)), A: p.a.name, B: p.b.name}
+				n = &NoiseSplit{Label: label, Good: before, Bad: p.points[i], A: p.a.name, B: p.b.name}
 				first[label], list = n, append(list, n)
 			}
 			n.Points++

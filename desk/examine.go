@@ -36,7 +36,6 @@ type Fault struct {
 
 // Examined is the result of examining a store.
 type Examined struct {
-	Where string // the store, for messages
 	// Faults are the first faults of each kind. Found counts all.
 	Faults []Fault
 	Found  int64
@@ -78,7 +77,7 @@ type examining struct {
 // that is compared is read at one moment, and a content with a fault is checked again against the current row of its
 // bundle. A file that is not a database is a fault. An error means that the examination was not possible.
 func Examine(ctx context.Context, where string, o Options, openBlobs func() (blobs.Store, error), e Examination) (*Examined, error) {
-	x := &examining{o: e, done: &Examined{Where: where}, listed: map[FaultKind]int{}}
+	x := &examining{o: e, done: &Examined{}, listed: map[FaultKind]int{}}
 	x.o.Most = cmp.Or(e.Most, 100)
 	s, err := Open(ctx, where, o)
 	if isDamage(err) {
@@ -89,7 +88,7 @@ func Examine(ctx context.Context, where string, o Options, openBlobs func() (blo
 		return nil, err
 	}
 	defer s.Close()
-	x.Store, x.done.Where = s, s.where
+	x.Store = s
 	if x.blobs, err = openBlobs(); err != nil {
 		return nil, err
 	}

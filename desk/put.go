@@ -17,7 +17,6 @@ type Reading struct {
 // Change is the effect of a reading on the store.
 type Change struct {
 	Report int64 // its number
-	Match  int   // from 1
 	// Group is the code of its group, empty if no divergence is known.
 	Group string
 	// NewGroup means that it is the first report in its group. CameBack means that the group was closed and is open
@@ -53,7 +52,6 @@ func (tx *Tx) Put(ctx context.Context, bundle int64, tool string, readings []Rea
 
 func (tx *Tx) put(ctx context.Context, bundle int64, match int, tool string, x *Reading) (c Change, err error) {
 	r := x.Report
-	c.Match = match
 	var old counted
 	var pinned bool
 	var times int64

@@ -269,7 +269,7 @@ func (c *comparer) region(p *pairing, r region) error {
 	}
 	// Keys differ somewhere: read the blocks of both sides as two sorted streams, with one run of rows of each in
 	// memory.
-	left, right := stream{s: c.a, table: p.i, ix: p.a, next: r.a[0], end: r.a[1]}, stream{s: c.b, table: p.j, ix: p.b, next: r.b[0], end: r.b[1]}
+	left, right := stream{s: c.a, table: p.i, next: r.a[0], end: r.a[1]}, stream{s: c.b, table: p.j, next: r.b[0], end: r.b[1]}
 	defer left.held.Free()
 	defer right.held.Free()
 	for {

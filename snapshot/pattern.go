@@ -34,10 +34,8 @@ const (
 type Pattern struct {
 	Kind PatternKind
 
-	// Side is the side, 0 or 1, that PatternAbsent, PatternSame, PatternZero and PatternStale are about. Both is set if each side has
-	// the same value in all rows.
+	// Side is the side, 0 or 1, that PatternAbsent, PatternSame, PatternZero and PatternStale are about.
 	Side int
-	Both bool
 
 	// Values are the values of the sides that have the same value in all rows, in the notation of Value.String.
 	Values [2]string
@@ -85,7 +83,6 @@ func (t *Tally) Pattern() Pattern {
 	if t.floats.rows == t.Rows {
 		p.ULP = t.ulps
 	}
-	p.Both = p.Values[0] != "" && p.Values[1] != ""
 	zero := 0
 	if t.side[1].zero > t.side[0].zero {
 		zero = 1

@@ -10,7 +10,6 @@ import (
 type stream struct {
 	s         State
 	table     int
-	ix        *Index
 	next, end int // next blocks
 	block     int // the current block
 	keys      Keys

@@ -153,7 +153,7 @@ const maxLine = 4*maxCell + 64<<10
 // ReadText reads a text twin and writes the .snap that it describes. It keeps a few rows in memory. Errors contain
 // name. They are a *TextError if the text is at fault.
 func ReadText(ws io.WriteSeeker, r io.Reader, name string, opts WriteOptions) error {
-	p := textParser{in: bufio.NewReaderSize(r, 1<<16), name: name}
+	p := textParser{in: bufio.NewReaderSize(r, 1<<16)}
 	err := p.parse(ws, opts)
 	if err != nil && err != p.ioErr {
 		return &TextError{name, p.line, err.Error()}
@@ -163,7 +163,6 @@ func ReadText(ws io.WriteSeeker, r io.Reader, name string, opts WriteOptions) er
 
 type textParser struct {
 	in    *bufio.Reader
-	name  string
 	line  int
 	buf   []byte
 	ioErr error

@@ -55,7 +55,6 @@ type Writer struct {
 	base     int64 // where the snapshot starts in ws
 	offset   int64 // of the next byte, from base
 	expanded int64 // uncompressed bytes of all cells
-	opts     WriteOptions
 	info     Info
 	places   []indexPlace
 	outline
@@ -100,7 +99,7 @@ func NewWriter(ws io.WriteSeeker, head Head, tables []Table, opts WriteOptions) 
 	if err != nil {
 		return nil, err
 	}
-	w := &Writer{ws: ws, base: base, opts: opts, places: make([]indexPlace, len(tables))}
+	w := &Writer{ws: ws, base: base, places: make([]indexPlace, len(tables))}
 	w.info.Head = head
 	w.info.Tables = make([]TableInfo, len(tables))
 	w.schemas = make([]Table, len(tables))

@@ -17,8 +17,6 @@ type Parting struct {
 	Again    Tick
 	HasAgain bool
 
-	// System and Scope belong to the first checkpoint that differs.
-	System, Scope string
 	// Groups are the traces that agree with each other in First, by index.
 	Groups [][]int
 }
@@ -131,7 +129,7 @@ func (c *comparer) part(passing bool) bool {
 		return false
 	}
 	s := &c.partings
-	p := Parting{Good: s.good, HasGood: s.hasGood, First: c.tick, Last: c.tick, Passing: passing, System: s.first.system, Scope: s.first.scope, Groups: c.groups()}
+	p := Parting{Good: s.good, HasGood: s.hasGood, First: c.tick, Last: c.tick, Passing: passing, Groups: c.groups()}
 	if c.hasPrev && (!p.HasGood || p.Good.Before(c.prev)) { // it was skipped because it is equal byte by byte
 		p.Good, p.HasGood = c.prev, true
 	}
@@ -146,7 +144,7 @@ func (r *Result) addMissing() {
 	if d == nil || b == nil || d.Kind != Missing || len(r.Partings) > 0 && !d.Tick.Before(r.Partings[0].First) {
 		return
 	}
-	p := Parting{Good: b.Good, HasGood: b.HasGood, First: d.Tick, Last: d.Tick, System: d.System, Scope: d.Scope}
+	p := Parting{Good: b.Good, HasGood: b.HasGood, First: d.Tick, Last: d.Tick}
 	if len(r.Groups) > 0 {
 		p.Groups = r.Groups[0].Groups
 	}

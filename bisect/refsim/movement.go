@@ -160,5 +160,5 @@ func (s *Sim) show(in system) {
 	if s.on(rngLeak, in) {
 		r = &s.rng // the mistake
 	}
-	s.effects += uint64(r.below(8))
+	r.below(8)
 }

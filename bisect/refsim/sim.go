@@ -61,7 +61,6 @@ type Sim struct {
 	// cosmetic drives what is only seen: dust, smoke, flashes. It is not part
 	// of the state.
 	cosmetic rng
-	effects  uint64 // the cosmetic effects shown so far
 
 	tick    uint64 // the state point, or during a step its tick
 	running system // the next system of a step; numSystems between steps

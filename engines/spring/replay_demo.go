@@ -71,11 +71,10 @@ const maxDemo = 4 << 30
 
 // writer writes a demo. The header contains the length, so it is written last.
 type writer struct {
-	file   *os.File
-	zip    *gzip.Writer
-	stream int64
-	time   float32
-	err    error
+	file *os.File
+	zip  *gzip.Writer
+	time float32
+	err  error
 }
 
 // chunk writes one message.
@@ -88,7 +87,6 @@ func (w *writer) chunk(body []byte) {
 			_, w.err = w.zip.Write(b)
 		}
 	}
-	w.stream += int64(len(head) + len(body))
 }
 
 // create begins a demo with a copy of another demo's header, without statistics. The size of its messages is not given,

@@ -103,9 +103,8 @@ type Ended struct {
 	// Why is the effect of Limit, after "it": "ran longer than 5m0s", "wrote more than 2 GiB", "was interrupted". It is
 	// empty if the program ended by itself.
 	Why      string
-	Tail     []string      // its last lines, at most 20, in printable form
-	Confined []string      // restrictions that the system lacks: "network", "children"; empty if it has all
-	Took     time.Duration // only for progress, never for results
+	Tail     []string // its last lines, at most 20, in printable form
+	Confined []string // restrictions that the system lacks: "network", "children"; empty if it has all
 }
 
 // grace is how long a program may take to end after it was asked to.
@@ -167,7 +166,6 @@ func (c *Command) furnish() error {
 // that. An error without an Ended means that the program could not be started. An error with an Ended means that the
 // end is not fully known, or that writing to Log failed.
 func Run(ctx context.Context, c Command) (*Ended, error) {
-	begun := time.Now()
 	if err := c.settle(); err != nil {
 		return nil, err
 	}
@@ -208,7 +206,7 @@ func Run(ctx context.Context, c Command) (*Ended, error) {
 		_ = from.SetReadDeadline(time.Now())
 		<-read
 	}
-	e := &Ended{Code: o.code, Signal: o.signal, Limit: why.limit, Why: why.text, Tail: out.tail(), Confined: p.missing(), Took: time.Since(begun)}
+	e := &Ended{Code: o.code, Signal: o.signal, Limit: why.limit, Why: why.text, Tail: out.tail(), Confined: p.missing()}
 	if e.Limit == None && o.full {
 		e.Limit, e.Why = Disk, c.tooMuch()
 	}

@@ -15,7 +15,6 @@ import (
 
 // Recording is a log that may be without its orders.
 type Recording struct {
-	Path   string
 	Input  *minimize.Input
 	Format engine.LogWriter
 	Lost   []string // the parts of the log that could not be read
@@ -51,7 +50,7 @@ func OpenRecording(tree *archive.Tree, path string) (*Recording, error) {
 		}
 		return nil, fmt.Errorf("%s: a log of format %s, which cannot be written; logs of %s can", f.Path, f.Format.Name, strings.Join(append(names, formats.TextLog().Name), ", "))
 	}
-	r := &Recording{Path: f.Path, Format: *f.Format.Writer}
+	r := &Recording{Format: *f.Format.Writer}
 	log, err := readWhole(tree, f)
 	if log == nil || err != nil && !damaged(err) {
 		return nil, err
@@ -76,7 +75,7 @@ func textRecording(tree *archive.Tree, path string) (*Recording, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Recording{Path: path, Format: formats.TextLog()}
+	r := &Recording{Format: formats.TextLog()}
 	return r, r.take(log, nil)
 }
 

@@ -262,7 +262,6 @@ func checkContent(f source, size int64, path string, opts Options, wanted map[ui
 	if err != nil {
 		return nil, facts{}, fmt.Errorf("%s: %w", path, err)
 	}
-	known.format = k.name
 	if len(c.unknown) > 0 {
 		slices.Sort(c.unknown)
 		c.add("record-names", c.unknownAt, "doctor does not compare %s", strings.Join(quotedAll(slices.Compact(c.unknown)), ", "))

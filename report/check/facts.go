@@ -2,7 +2,6 @@ package check
 
 // facts are statements of one file that other files also make.
 type facts struct {
-	format string
 	path   string
 	seed   uint64
 	seeded bool
@@ -28,8 +27,6 @@ type snapFacts struct {
 	phase, native string
 	peer          string
 	epoch         uint32
-	rng           []byte
-	hasRNG        bool
 	history, root []byte   // history is nil if there is none
 	tables        []string // class and label
 	leaves        []snapLeaf

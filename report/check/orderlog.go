@@ -330,7 +330,6 @@ func (o *logOrder) before(p *logOrder) bool {
 type opening struct {
 	history []byte // nil if it is not known
 	point   uint64
-	at      int
 }
 
 func (l *logChecker) markers(tick uint64) *opening {
@@ -385,7 +384,7 @@ func (l *logChecker) markers(tick uint64) *opening {
 			w.note("order-one-epoch", at, "a second marker of the tick opens an epoch")
 			continue
 		}
-		opened = &opening{point: point, at: historyAt}
+		opened = &opening{point: point}
 		if len(history) == hashSize {
 			opened.history = slices.Clone(history)
 		}

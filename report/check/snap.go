@@ -77,7 +77,6 @@ type snapChecker struct {
 	known  facts
 	whole  bool // the header could be read to its end
 	tables []snapTable
-	raw    uint64 // bytes of all cells when they are not compressed
 	zstd   *zstd.Decoder
 }
 
@@ -234,7 +233,6 @@ func (s *snapChecker) header(b []byte) bool {
 	if len(rng) > maxRNG {
 		w.note("snap-limit", at, "the RNG state has %d bytes, at most %d are allowed", len(rng), maxRNG)
 	}
-	f.rng, f.hasRNG = slices.Clone(rng), hasRNG
 	at = w.at
 	if history, ok := w.nilOrBin("the history hash"); ok {
 		if len(history) != hashSize {

@@ -62,7 +62,6 @@ func (s *snapChecker) cells(t *snapTable, x *snapIndex) error {
 // cell returns the canonical bytes of a cell, nil if they cannot be had.
 func (s *snapChecker) cell(x *snapIndex, cell int, at int64, where string) ([]byte, error) {
 	raw, storedLen, codec := x.u32(4, cell), x.u32(5, cell), x.arrays[6][cell]
-	s.raw += uint64(raw)
 	if raw > maxCell || storedLen > maxCell {
 		s.c.add("snap-limit", s.place(at, where), "the cell has %d bytes, at most %d are allowed", max(raw, storedLen), maxCell)
 		return nil, nil

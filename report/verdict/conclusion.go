@@ -324,7 +324,6 @@ type Passing struct {
 // nothing of the orders that other peers had.
 type OwnReplay struct {
 	Peer   string
-	Sim    string // the build that played the log
 	Orders uint64 // in the log
 }
 

@@ -9,7 +9,6 @@ import (
 // Reader reads a chain from a stream, entry by entry, and checks only its framing. [Verify] checks its content.
 type Reader struct {
 	frames    *frame.Reader
-	name      string
 	header    Header
 	end       *End
 	endOffset int64 // of the end's frame
@@ -36,7 +35,7 @@ func NewReader(r io.Reader, name string) (*Reader, error) {
 	if err != nil {
 		return nil, frames.Corrupt(0, "header: %s", err)
 	}
-	return &Reader{frames: frames, name: name, header: h}, nil
+	return &Reader{frames: frames, header: h}, nil
 }
 
 // Header returns the header.
