@@ -52,7 +52,7 @@ func (g *gatherer) withComputed(why error) (*gatherer, error) {
 		pair.e.Bisect.Lost = append(pair.e.Bisect.Lost, fmt.Sprintf("what %s played from state point %d on is not compared, since it began there with a state from elsewhere (%s); desynctool replay plays it", of, parts[1].From, parts[1].Began))
 	}
 	forget(pair.e.Bisect) // commands cannot take files of a replay, which are gone then
-	pair.e.OwnReplay = &verdict.OwnReplay{Peer: of, Sim: g.builds.Sim.Name}
+	pair.e.OwnReplay = &verdict.OwnReplay{Peer: of}
 	if o := pair.e.Orders; o != nil && o.Window != nil {
 		pair.e.OwnReplay.Orders = o.Window.Orders
 	}
@@ -99,7 +99,7 @@ func (g *gatherer) computed(at snapshot.Point) (*verdict.Parted, error) {
 	p := &verdict.Parted{}
 	for i := range p.States {
 		name := r.Groups[i][0]
-		state, entry := g.stateAt(name, at)
+		entry, state := openAt(g.of(name), at)
 		if state == nil {
 			c, held, err := g.computedOf(name, at.Tick)
 			if err != nil || !c.Confirmed {
@@ -121,22 +121,6 @@ func (g *gatherer) computed(at snapshot.Point) (*verdict.Parted, error) {
 	return p, nil
 }
 
-// stateAt returns the state that a peer left of a point, nil if it left none that can be read.
-func (g *gatherer) stateAt(name string, at snapshot.Point) (snapshot.State, *snapshot.Entry) {
-	entry := g.of(name).At(at)
-	if entry == nil {
-		return nil, nil
-	}
-	state, err := entry.Open()
-	if err != nil {
-		if state != nil {
-			state.Close()
-		}
-		return nil, nil
-	}
-	return state, entry
-}
-
 // computedOf computes the state of a peer at a point in the build that it had. It is an error if it is not known which
 // build that was, or if the hash is not the one that the peer recorded or that its own state of the point has.
 func (g *gatherer) computedOf(name string, point uint64) (c bisect.Computed, state snapshot.State, err error) {
@@ -155,7 +139,7 @@ func (g *gatherer) computedOf(name string, point uint64) (c bisect.Computed, sta
 	}
 	_, hashes, _ := bisect.Recorded(log)
 	want, known := hashes[point]
-	if left, _ := g.stateAt(name, snapshot.Point{Tick: point}); left != nil && !known {
+	if _, left := openAt(g.of(name), snapshot.Point{Tick: point}); left != nil && !known {
 		want, known = left.Info().Root.Short(), left.Close() == nil
 	}
 	_, err = bisect.Compute(log, build, bisect.ComputeOptions{Peer: name, At: []uint64{point}, Until: &point, Progress: g.builds.replaying(), State: func(w *snapshot.World) (err error) {

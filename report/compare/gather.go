@@ -6,6 +6,7 @@ import (
 
 	"github.com/desynctool/desynctool/archive"
 	"github.com/desynctool/desynctool/bisect"
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/report/bundle"
 	"github.com/desynctool/desynctool/report/verdict"
 	"github.com/desynctool/desynctool/snapshot"
@@ -157,11 +158,8 @@ type named struct {
 }
 
 // sets returns the snapshots of the peers by the names that they have in the result.
-func (g *gatherer) sets() (list []named) {
-	for _, p := range g.e.Bisect.Peers {
-		list = append(list, named{p.Name, g.of(p.Name)})
-	}
-	return list
+func (g *gatherer) sets() []named {
+	return lists.Map(g.e.Bisect.Peers, func(p bisect.PeerInfo) named { return named{p.Name, g.of(p.Name)} })
 }
 
 // maxAfter is how many state points after the bad end are looked at for states.
@@ -186,8 +184,8 @@ func after(sets []named, bad snapshot.Point) (points []snapshot.Point) {
 
 // openAt opens a peer's state of a point. It returns none if there is none, or if it cannot be read: bisect has reported
 // that it is lost.
-func openAt(s named, at snapshot.Point) (*snapshot.Entry, snapshot.State) {
-	entry := s.set.At(at)
+func openAt(set *snapshot.Set, at snapshot.Point) (*snapshot.Entry, snapshot.State) {
+	entry := set.At(at)
 	if entry == nil {
 		return nil, nil
 	}
@@ -206,7 +204,7 @@ func openAt(s named, at snapshot.Point) (*snapshot.Entry, snapshot.State) {
 func (g *gatherer) differing(sets []named, at snapshot.Point) (*verdict.Parted, error) {
 	p := &verdict.Parted{}
 	for _, s := range sets {
-		entry, state := openAt(s, at)
+		entry, state := openAt(s.set, at)
 		if state == nil {
 			continue
 		}
@@ -249,7 +247,7 @@ func (g *gatherer) stale(sets []named, p *verdict.Parted, a, b snapshot.State) e
 		if side < 0 {
 			continue
 		}
-		_, state := openAt(s, at)
+		_, state := openAt(s.set, at)
 		if state == nil {
 			continue
 		}
