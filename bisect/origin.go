@@ -86,12 +86,7 @@ func (r *trialRun) ofStretch(s *played, info *snapshot.Info) bool {
 	if hash, ok := s.hashes[point]; ok && hash == info.Root.Short() {
 		return true
 	}
-	for _, other := range r.list {
-		if other != s && other.covers(point) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(r.list, func(other *played) bool { return other != s && other.covers(point) })
 }
 
 // led returns the part of a stretch that begins with a state that an earlier stretch reaches, as its hash shows; nil if

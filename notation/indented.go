@@ -1,6 +1,10 @@
 package notation
 
-import "bytes"
+import (
+	"slices"
+
+	"bytes"
+)
 
 // indentedNotation is lines of a name and a value, indented below the line that they belong to, as games print their states:
 //
@@ -270,12 +274,9 @@ func isKey(name []byte) bool {
 	if len(name) == 0 || len(name) > 64 || bytes.Count(name, []byte(" ")) > 5 || !isNameStart(name[0]) && name[0]-'0' > 9 && name[0] != '$' {
 		return false
 	}
-	for _, c := range name {
-		if !isNameStart(c) && c-'0' > 9 && bytes.IndexByte([]byte(" .-_#[]/$%\t"), c) < 0 {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(name, func(c byte) bool {
+		return !isNameStart(c) && c-'0' > 9 && bytes.IndexByte([]byte(" .-_#[]/$%\t"), c) < 0
+	})
 }
 
 // numberedSteps appends the path in a name: "ship 0 position", "ship[0].position" and "ship #0 position" are three steps.

@@ -2,6 +2,7 @@ package notation
 
 import (
 	"bytes"
+	"slices"
 	"strconv"
 	"unicode/utf8"
 )
@@ -175,12 +176,7 @@ func (p *xmlParser) characters(text []byte, literal bool) error {
 
 // isBlank reports whether a text has nothing but blanks.
 func isBlank(text []byte) bool {
-	for _, c := range text {
-		if c != ' ' && c != '\n' && c != '\t' && c != '\r' {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(text, func(c byte) bool { return c != ' ' && c != '\n' && c != '\t' && c != '\r' })
 }
 
 // begin reads a start tag with its attributes.

@@ -108,12 +108,9 @@ func (c *Claim) Proves() bool {
 	if c.SelfTest && len(c.Values) == 0 {
 		return true
 	}
-	for _, v := range c.Values {
-		if !equalSum([]byte(v.Value), []byte(c.Values[0].Value)) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(c.Values, func(v ClaimedValue) bool {
+		return !equalSum([]byte(v.Value), []byte(c.Values[0].Value))
+	})
 }
 
 // EqualSums reports whether two values are the same checksum: equal texts, or the same hex digits, with or without 0x

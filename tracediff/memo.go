@@ -3,6 +3,7 @@ package tracediff
 import (
 	"bytes"
 	"encoding/binary"
+	"slices"
 )
 
 // memo is the part of a line between tick and value. Traces repeat it in every tick, so most lines need no full parse.
@@ -100,12 +101,7 @@ func hasBlank(b []byte) bool {
 		}
 		return blank(binary.LittleEndian.Uint64(b[len(b)-8:]))
 	}
-	for _, c := range b {
-		if c <= ' ' {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(b, func(c byte) bool { return c <= ' ' })
 }
 
 // learn stores the part of a line between tick and value, if the line has the usual form.

@@ -346,12 +346,7 @@ func digits(v []byte) []byte {
 }
 
 func isHex(b []byte) bool {
-	for _, c := range b {
-		if lowerHex(c) == 0 {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(b, func(c byte) bool { return lowerHex(c) == 0 })
 }
 
 // lowerHex returns a hex digit in lower case, or 0.

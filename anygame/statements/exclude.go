@@ -1,6 +1,10 @@
 package statements
 
-import "strings"
+import (
+	"slices"
+
+	"strings"
+)
 
 // sourceMarks are found in source code and in help texts, but not in messages.
 var sourceMarks = []string{
@@ -106,12 +110,9 @@ func (m *message) isOther(t trigger) bool {
 			if headings := "report|log|dump|details|info"; oneOf(u.text, headings) && len(m.units)-t.from < 5 && t.from < 3 {
 				return false // perhaps the heading of values
 			}
-			for _, f := range m.units[k:min(len(m.units), k+4)] {
-				if failing.has(f.text) {
-					return false
-				}
-			}
-			return true
+			return !slices.ContainsFunc(m.units[k:min(len(m.units), k+4)], func(f unit) bool {
+				return failing.has(f.text)
+			})
 		}
 		if u.kind == mark && (u.text == ":" || u.text == "=") && k+1 < len(m.units) {
 			v := m.units[k+1]

@@ -1,6 +1,10 @@
 package statements
 
-import "strings"
+import (
+	"slices"
+
+	"strings"
+)
 
 // lead is the part of a line before its message.
 type lead struct {
@@ -137,12 +141,9 @@ func (l *lead) group(rest string, end int, values bool) int {
 // hasStem reports whether a text has a word for desync.
 func hasStem(text string) bool {
 	low := strings.ToLower(text)
-	for _, s := range []string{"sync", "oos", "mismatch", "diverge"} {
-		if strings.Contains(low, s) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"sync", "oos", "mismatch", "diverge"}, func(s string) bool {
+		return strings.Contains(low, s)
+	})
 }
 
 // isStamp reports whether a word is a date, a time or both.

@@ -1,6 +1,7 @@
 package statements
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -167,10 +168,7 @@ func (m *message) tickNear(t, in trigger) (n uint64, name string) {
 
 // adjacent reports whether a tick is next to a phrase.
 func (m *message) adjacent(t trigger) bool {
-	for _, k := range m.ticks {
-		if !k.weak && (k.at >= t.to && k.at <= t.to+2 || k.at < t.from && t.from-k.at < 5) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(m.ticks, func(k tickAt) bool {
+		return !k.weak && (k.at >= t.to && k.at <= t.to+2 || k.at < t.from && t.from-k.at < 5)
+	})
 }

@@ -212,12 +212,9 @@ func (m *message) state(t trigger, next []string) (s *statement, n int) {
 // isTrace reports whether a line belongs to the trace of calls that a program writes after a message.
 func isTrace(line string) bool {
 	line = strings.TrimLeft(line, " ")
-	for _, begin := range []string{"at ", "UnityEngine.", "Traceback ", "goroutine ", "stack ", "Stack trace"} {
-		if strings.HasPrefix(line, begin) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"at ", "UnityEngine.", "Traceback ", "goroutine ", "stack ", "Stack trace"}, func(begin string) bool {
+		return strings.HasPrefix(line, begin)
+	})
 }
 
 // maxNaming is how many units a sentence has at most that names a peer and neither a tick nor sums.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"html"
+	"slices"
 	"strings"
 )
 
@@ -307,12 +308,9 @@ func (f *fence) closed(line []byte) (outer *fence, ok bool) {
 func (f *fence) closes(line []byte) bool {
 	_, rest := quotes(line, f.depth)
 	rest = bytes.TrimLeft(rest, " ")
-	for _, c := range f.close {
-		if len(rest) >= len(c) && strings.EqualFold(string(rest[:len(c)]), c) && (c[0] != '`' && c[0] != '~' || len(bytes.Trim(rest, "`~ ")) == 0) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(f.close, func(c string) bool {
+		return len(rest) >= len(c) && strings.EqualFold(string(rest[:len(c)]), c) && (c[0] != '`' && c[0] != '~' || len(bytes.Trim(rest, "`~ ")) == 0)
+	})
 }
 
 // ends takes the tags that end the block off the end of a line.

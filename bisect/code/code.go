@@ -7,6 +7,7 @@ package code
 import (
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -43,12 +44,9 @@ func (p Place) At() string {
 
 // Library reports whether the line is in a header of the system, or in the sources of Rust's standard library.
 func (p Place) Library() bool {
-	for _, dir := range []string{"/usr/include/", "/usr/lib/", "/include/c++/", "/rustc/", "/rust/deps/", "/rustlib/src/"} {
-		if strings.Contains(p.File, dir) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"/usr/include/", "/usr/lib/", "/include/c++/", "/rustc/", "/rust/deps/", "/rustlib/src/"}, func(dir string) bool {
+		return strings.Contains(p.File, dir)
+	})
 }
 
 // Own reports whether the place is a line of the game.

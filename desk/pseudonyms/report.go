@@ -3,6 +3,7 @@ package pseudonyms
 import (
 	"encoding/hex"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/desynctool/desynctool/internal/prose"
@@ -77,12 +78,9 @@ func isPersonal(name string) bool {
 // isVersion reports whether a fact's value may look like an address but is not one.
 func isVersion(name string) bool {
 	name = strings.ToLower(strings.TrimPrefix(name, "parameter "))
-	for _, word := range []string{"version", "build", "driver", "engine", "compiler", "gpu", "os", "mod", "data", "release"} {
-		if strings.Contains(name, word) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"version", "build", "driver", "engine", "compiler", "gpu", "os", "mod", "data", "release"}, func(word string) bool {
+		return strings.Contains(name, word)
+	})
 }
 
 // Report replaces the remaining names and addresses in all strings of a report about evidence that Open has opened. It

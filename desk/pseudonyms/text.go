@@ -2,6 +2,7 @@ package pseudonyms
 
 import (
 	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -120,12 +121,9 @@ func digitBeside(text string, from, to int) bool {
 // named reports whether a text ends with a word that introduces a version.
 func named(before string) bool {
 	before = strings.ToLower(strings.TrimRight(before, " :=\"'“(v"))
-	for _, word := range []string{"version", "build", "release", "driver", "revision", "ver", "ver."} {
-		if strings.HasSuffix(before, word) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"version", "build", "release", "driver", "revision", "ver", "ver."}, func(word string) bool {
+		return strings.HasSuffix(before, word)
+	})
 }
 
 // isFour reports whether a text is the IPv4 address of a machine, perhaps with a port.

@@ -193,10 +193,5 @@ func plain(name []byte) bool {
 	if len(name) == 0 || len(name) > snapshot.MaxName/2 || !utf8.Valid(name) {
 		return false
 	}
-	for _, c := range name {
-		if c < ' ' || c == 0x7f {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(name, func(c byte) bool { return c < ' ' || c == 0x7f })
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/desynctool/desynctool/orderlog"
@@ -273,12 +274,7 @@ func isMismatch(b []byte) bool {
 	if !ok || len(before) == 0 {
 		return false
 	}
-	for _, c := range before {
-		if (c < 'a' || c > 'z') && c != ' ' {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(before, func(c byte) bool { return (c < 'a' || c > 'z') && c != ' ' })
 }
 
 // Fields splits a command's payload into the fields that its version has: tile, p1, p2, command, error, text and args.

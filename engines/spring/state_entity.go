@@ -1,6 +1,10 @@
 package spring
 
-import "github.com/desynctool/desynctool/snapshot"
+import (
+	"slices"
+
+	"github.com/desynctool/desynctool/snapshot"
+)
 
 // kinds are the engine's words for the things that tables are of. Rows of pieces, weapons and commands belong to their
 // unit.
@@ -31,12 +35,7 @@ func (n naming) Has(e snapshot.Entity) bool {
 	if tables == nil {
 		return n.TableNaming.Has(e)
 	}
-	for _, label := range tables {
-		if n.HasRow(label, e.Key) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(tables, func(label string) bool { return n.HasRow(label, e.Key) })
 }
 
 // Describe returns the name of a unit's or a feature's definition.

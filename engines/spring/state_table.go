@@ -378,12 +378,7 @@ func axis(i int) string {
 // lacks reports whether the last row lacks something that the row before has.
 func (t *table) lacks() bool {
 	last := len(t.keysA) - 1
-	for _, c := range t.columns {
-		if last > 0 && c.rows == last && c.Has(last-1) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(t.columns, func(c *column) bool { return last > 0 && c.rows == last && c.Has(last-1) })
 }
 
 // cells counts the cells of tables.

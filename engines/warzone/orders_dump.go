@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -30,12 +31,7 @@ const (
 
 // printable reports whether a name is of printable ASCII characters.
 func printable(name []byte) bool {
-	for _, c := range name {
-		if c < ' ' || c > '~' {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(name, func(c byte) bool { return c < ' ' || c > '~' })
 }
 
 // Dump reads a dump line by line.

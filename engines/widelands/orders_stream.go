@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"hash"
 	"io"
+	"slices"
 
 	"github.com/desynctool/desynctool/internal/file/frame"
 )
@@ -171,12 +172,7 @@ func parseExcerpt(head []byte) (*Excerpt, int) {
 }
 
 func printable(b []byte) bool {
-	for _, c := range b {
-		if c < ' ' || c > '~' {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(b, func(c byte) bool { return c < ' ' || c > '~' })
 }
 
 // Excerpt returns the header of a .wse, nil for a .wss.
@@ -260,12 +256,7 @@ func isPlacing(b []byte) bool {
 	if len(b) == 0 || b[0] != layouts[BobSetPosition].tag {
 		return false
 	}
-	for _, c := range b[1:min(len(b), 5)] {
-		if c != 0 {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(b[1:min(len(b), 5)], func(c byte) bool { return c != 0 })
 }
 
 // tags lists all tags for messages.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 
 	"github.com/desynctool/desynctool/engines/engine"
@@ -267,12 +268,7 @@ func (d *decoder) fields(own *table) error {
 
 // validName reports whether a native name is plain text.
 func validName(name []byte) bool {
-	for _, c := range name {
-		if c < ' ' || c > '~' {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(name, func(c byte) bool { return c < ' ' || c > '~' })
 }
 
 // whole checks that the dump ends with an empty line.

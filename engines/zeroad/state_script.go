@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -157,12 +158,7 @@ const maxLooked = 16
 
 // verbatim reports whether a name is in quotes unchanged.
 func verbatim(name []byte) bool {
-	for _, c := range name {
-		if c < ' ' || c == '"' || c == '\\' {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(name, func(c byte) bool { return c < ' ' || c == '"' || c == '\\' })
 }
 
 // step is a key as a part of a path: .name or ["any text"].

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/hex"
 	"io"
+	"slices"
 	"strconv"
 	"unicode/utf8"
 
@@ -18,12 +19,9 @@ func isPeerReport(head []byte) bool {
 	if !bytes.HasPrefix(head, []byte("{")) {
 		return false
 	}
-	for _, key := range []string{"desynctool.peer-report/", `"state_hash"`, `"merkle_nodes"`, `"diverged_archetypes"`} {
-		if bytes.Contains(head, []byte(key)) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"desynctool.peer-report/", `"state_hash"`, `"merkle_nodes"`, `"diverged_archetypes"`}, func(key string) bool {
+		return bytes.Contains(head, []byte(key))
+	})
 }
 
 // checkPeerReport reads the report with package peers, and checks the rules of snapshots in the archetypes that it

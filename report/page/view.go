@@ -386,10 +386,5 @@ func (v *view) litOrders() bool { return slices.ContainsFunc(v.Orders, orderRow.
 
 // has reports whether the page has a section.
 func (v *view) has(id string) bool {
-	for _, s := range v.Sections {
-		if s.ID == id {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(v.Sections, func(s section) bool { return s.ID == id })
 }

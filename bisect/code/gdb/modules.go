@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -78,10 +79,7 @@ func own(stack code.Stack) code.Place {
 
 // system reports whether a module belongs to the system.
 func system(path string) bool {
-	for _, dir := range []string{"/lib/", "/lib64/", "/usr/lib/", "/usr/lib64/"} {
-		if strings.HasPrefix(path, dir) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"/lib/", "/lib64/", "/usr/lib/", "/usr/lib64/"}, func(dir string) bool {
+		return strings.HasPrefix(path, dir)
+	})
 }

@@ -1,6 +1,10 @@
 package messages
 
-import "bytes"
+import (
+	"slices"
+
+	"bytes"
+)
 
 // levels are the words for the severity of a message, in the case that logs use.
 var levels = []string{
@@ -108,12 +112,9 @@ func colon(b []byte) int {
 
 // bracketed reports whether each word between brackets is one that programs write there.
 func (e *Grammar) bracketed(words []byte) bool {
-	for _, word := range bytes.Fields(words) {
-		if !e.technical(bytes.TrimSuffix(word, []byte(":"))) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(bytes.Fields(words), func(word []byte) bool {
+		return !e.technical(bytes.TrimSuffix(word, []byte(":")))
+	})
 }
 
 // technical reports whether a word is a time, a level, the name of a module or a place in
@@ -128,12 +129,7 @@ func (e *Grammar) technical(word []byte) bool {
 }
 
 func isLevel(word []byte) bool {
-	for _, level := range levels {
-		if string(word) == level {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(levels, string(word))
 }
 
 // isTime reports whether a word is a date, a time or both, such as 12:04:11.120,

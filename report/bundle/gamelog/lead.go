@@ -1,6 +1,10 @@
 package gamelog
 
-import "bytes"
+import (
+	"slices"
+
+	"bytes"
+)
 
 // lead is the part of a line before the message.
 type lead struct {
@@ -239,12 +243,7 @@ func delimited(word, rest []byte, timed bool) bool {
 
 // adjective reports whether a word may precede "ERROR:".
 func adjective(word []byte) bool {
-	for _, one := range adjectives {
-		if bytes.EqualFold(word, []byte(one)) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(adjectives, func(one string) bool { return bytes.EqualFold(word, []byte(one)) })
 }
 
 var adjectives = []string{"user", "script", "lua", "internal", "network", "runtime", "load"}

@@ -1,6 +1,10 @@
 package gamelog
 
-import "bytes"
+import (
+	"slices"
+
+	"bytes"
+)
 
 // masked appends a message without the parts that always differ between machines. Colours and the folders of absolute
 // paths go in any case, and runs of spaces are one. With all set, times, dates, durations, sizes, addresses and numbers
@@ -192,12 +196,9 @@ func address(b []byte) bool {
 // counter reports whether the word before a number shows that it identifies a process, a thread or a port.
 func counter(b []byte) bool {
 	b = bytes.TrimRight(b[max(0, len(b)-24):], " =:#(")
-	for _, word := range []string{"pid", "tid", "thread", "process", "port", "handle", "socket"} {
-		if len(b) >= len(word) && bytes.EqualFold(b[len(b)-len(word):], []byte(word)) && (len(b) == len(word) || !isWord(b[len(b)-len(word)-1])) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"pid", "tid", "thread", "process", "port", "handle", "socket"}, func(word string) bool {
+		return len(b) >= len(word) && bytes.EqualFold(b[len(b)-len(word):], []byte(word)) && (len(b) == len(word) || !isWord(b[len(b)-len(word)-1]))
+	})
 }
 
 func hex(b []byte) int {

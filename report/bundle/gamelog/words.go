@@ -90,12 +90,7 @@ func firstWord(b []byte) int {
 }
 
 func containsAny(b []byte, list ...string) bool {
-	for _, s := range list {
-		if bytes.Contains(b, []byte(s)) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(list, func(s string) bool { return bytes.Contains(b, []byte(s)) })
 }
 
 // messages are texts that games write only when they find that they are out of sync.
