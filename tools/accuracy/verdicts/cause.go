@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/desynctool/desynctool/bisect/refsim/session"
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/report/verdict"
 )
 
@@ -131,9 +132,7 @@ func (s Session) shape(r *session.Recording) Shape {
 // cause scores the causes of a verdict.
 func (s *Score) cause(shape Shape, c *verdict.Conclusion) {
 	x := CauseScore{Shape: shape, Truth: classes[s.fault()], Outcome: NotKnown}
-	for i := range c.Causes {
-		x.Said = append(x.Said, c.Causes[i].Class)
-	}
+	x.Said = lists.Map(c.Causes, func(x verdict.Cause) string { return x.Class })
 	x.Shown = len(c.Causes) > 0 && c.Causes[0].Confirmed()
 	switch {
 	case len(x.Said) == 0:
