@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -167,12 +168,7 @@ func (a *archive) read(f files.File) (root *node, keep bool, err error) {
 
 // nested reads the archives in a folder of an archive.
 func (a *archive) nested(folder *node, path string) {
-	names := make([]string, 0, len(folder.folder))
-	for name := range folder.folder {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(folder.folder)) {
 		n, at := folder.folder[name], path+string(filepath.Separator)+name
 		if n.folder != nil {
 			a.nested(n, at)

@@ -3,6 +3,7 @@ package desk
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -183,13 +184,8 @@ func parseTerm(word string) (Term, error) {
 
 // FilterKeys returns the words that are valid before a colon, sorted.
 func FilterKeys() []string {
-	list := []string{"fact"}
-	for key := range keys {
-		list = append(list, key)
-	}
-	for key := range facts {
-		list = append(list, key)
-	}
+	list := append(slices.Collect(maps.Keys(keys)), "fact")
+	list = slices.AppendSeq(list, maps.Keys(facts))
 	slices.Sort(list)
 	return list
 }

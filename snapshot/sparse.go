@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/desynctool/desynctool/internal/file/limits"
@@ -161,11 +162,7 @@ func (t *SparseTable) table() Table {
 		place[i] = n
 		out.Keys.add(t.keys[i])
 	}
-	names := make([]sparseColumn, 0, len(t.columns))
-	for name := range t.columns {
-		names = append(names, name)
-	}
-	slices.SortFunc(names, func(a, b sparseColumn) int {
+	names := slices.SortedFunc(maps.Keys(t.columns), func(a, b sparseColumn) int {
 		return cmp.Or(cmp.Compare(a.component, b.component), cmp.Compare(a.field, b.field), cmp.Compare(a.typ, b.typ))
 	})
 	taken := map[sparseColumn]bool{}

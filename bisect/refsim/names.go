@@ -1,6 +1,7 @@
 package refsim
 
 import (
+	"maps"
 	"slices"
 	"sync"
 
@@ -46,11 +47,7 @@ func newNames(shuffle uint64) *names {
 		return list
 	}
 	dealt := func(own map[string]bool) map[string]string {
-		keys := make([]string, 0, len(own))
-		for k := range own {
-			keys = append(keys, k)
-		}
-		slices.Sort(keys)
+		keys := slices.Sorted(maps.Keys(own))
 		named := make(map[string]string, len(keys))
 		for i, name := range deal(slices.Clone(keys)) {
 			named[keys[i]] = name

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -253,7 +254,7 @@ func (m *merger) point(list []int) error {
 		}
 	}
 	d := &differ{merger: m, pairs: map[[2]int]*snapshot.Diff{}}
-	for _, label := range sortedKeys(labels) {
+	for _, label := range slices.Sorted(maps.Keys(labels)) {
 		if err := m.archetype(&p, d, list, label); err != nil {
 			return err
 		}
@@ -265,15 +266,6 @@ func (m *merger) point(list []int) error {
 	}
 	m.doc.Points = append(m.doc.Points, p)
 	return nil
-}
-
-func sortedKeys(set map[string]bool) []string {
-	out := make([]string, 0, len(set))
-	for k := range set {
-		out = append(out, k)
-	}
-	slices.Sort(out)
-	return out
 }
 
 // archetype compares one archetype of the reports of a point.

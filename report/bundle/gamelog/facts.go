@@ -171,10 +171,4 @@ func (m *modList) add(name string) {
 	m.names[name] = true
 }
 
-func (m *modList) sorted() (list []string) {
-	for name := range m.names {
-		list = append(list, name)
-	}
-	slices.Sort(list)
-	return list
-}
+func (m *modList) sorted() []string { return slices.Sorted(maps.Keys(m.names)) }
