@@ -13,24 +13,27 @@ const ReportSchema = "desynctool.triage/1"
 
 // ReadReport reads a saved Report.
 func ReadReport(r io.Reader, name string) (*Report, error) {
-	b, err := io.ReadAll(io.LimitReader(r, limits.Report.Max()+1))
+	b, err := readSaved(r, name)
 	if err != nil {
 		return nil, err
-	}
-	if limits.Report.Over(int64(len(b))) {
-		return nil, limits.Report.Reached(name, 0)
 	}
 	return ParseReport(b, name)
 }
 
+// readSaved reads the bytes of saved reports.
+func readSaved(r io.Reader, name string) ([]byte, error) {
+	b, err := io.ReadAll(io.LimitReader(r, limits.Report.Max()+1))
+	if err == nil && limits.Report.Over(int64(len(b))) {
+		err = limits.Report.Reached(name, 0)
+	}
+	return b, err
+}
+
 // ReadReports reads the array of reports that MatchesJSON wrote.
 func ReadReports(r io.Reader, name string) (list []*Report, err error) {
-	b, err := io.ReadAll(io.LimitReader(r, limits.Report.Max()+1))
+	b, err := readSaved(r, name)
 	if err != nil {
 		return nil, err
-	}
-	if limits.Report.Over(int64(len(b))) {
-		return nil, limits.Report.Reached(name, 0)
 	}
 	if err := boundValues(b, name); err != nil {
 		return nil, err
