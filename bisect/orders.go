@@ -3,6 +3,7 @@ package bisect
 import (
 	"slices"
 
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/snapshot"
 )
@@ -10,9 +11,7 @@ import (
 // RunLogs finds when peers that left only order logs of engines diverged, by the hashes in these logs.
 func RunLogs(c *orderlog.Comparison) *Result {
 	r := &Result{Warnings: c.Warnings, Headers: c.Headers}
-	for _, p := range c.Peers {
-		r.Peers = append(r.Peers, PeerInfo{Name: p.Name, Log: true})
-	}
+	r.Peers = lists.Map(c.Peers, func(p orderlog.PeerRange) PeerInfo { return PeerInfo{Name: p.Name, Log: true} })
 	for _, h := range c.State.Hashes {
 		r.Recorded += int(h.Equal + h.Differ)
 	}

@@ -11,6 +11,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"github.com/desynctool/desynctool/internal/lists"
 )
 
 // Editor corrects groups on behalf of a person. Each of its methods creates one event, which Undo reverts, and returns
@@ -92,9 +94,7 @@ func (tx *Tx) group(ctx context.Context, code string) (*groupRow, error) {
 		return nil, &UnknownGroupError{Code: code}
 	case len(found) > 1 && found[0].code != from:
 		e := &UnknownGroupError{Code: code}
-		for _, g := range found {
-			e.Some = append(e.Some, g.code)
-		}
+		e.Some = lists.Map(found, func(g *groupRow) string { return g.code })
 		return nil, e
 	}
 	_, err = tx.lockGroup(ctx, found[0].id)
@@ -249,9 +249,7 @@ func (e *Editor) Merge(ctx context.Context, from, into string) (Done, error) {
 		if err != nil {
 			return Event{}, Done{}, err
 		}
-		for _, v := range list {
-			about.Variants = append(about.Variants, v.id)
-		}
+		about.Variants = lists.Map(list, func(v variantRow) int64 { return v.id })
 		if about.Keys, err = tx.keysOf(ctx, a.id); err != nil {
 			return Event{}, Done{}, err
 		}

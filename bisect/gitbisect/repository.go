@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"github.com/desynctool/desynctool/bisect/extsim"
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/internal/processgroup"
 )
 
@@ -318,9 +319,7 @@ func graphOf(list []listed, bad string, good []string) *Graph {
 	}
 	for _, c := range list {
 		node := Node{ID: c.id}
-		for _, p := range c.parents {
-			node.Parents = append(node.Parents, at[p])
-		}
+		node.Parents = lists.Map(c.parents, func(p string) int { return at[p] })
 		slices.Sort(node.Parents)
 		node.Parents = slices.Compact(node.Parents)
 		at[c.id] = len(g.Nodes)

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/desynctool/desynctool/cmd/internal/cli"
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/report/bundle"
 	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/tracediff"
@@ -168,8 +169,6 @@ func schedules(flags traceFlags, traces []*tracediff.Trace) ([]tracediff.Schedul
 		Name:  "a relay on schedule " + flags.schedule,
 		Early: n[0], Normal: n[1], Late: n[2], EarlyTicks: earlySeconds * rate, LateFrom: flags.lateFrom,
 	}
-	for _, tick := range flags.rejoins {
-		s.Reconnects = append(s.Reconnects, uint64(tick))
-	}
+	s.Reconnects = lists.Map(flags.rejoins, func(tick uint) uint64 { return uint64(tick) })
 	return append(out, s), nil
 }

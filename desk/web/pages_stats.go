@@ -6,6 +6,7 @@ import (
 
 	"github.com/desynctool/desynctool/desk"
 	"github.com/desynctool/desynctool/desk/render"
+	"github.com/desynctool/desynctool/internal/lists"
 )
 
 // statsPage shows the content of a store.
@@ -112,9 +113,7 @@ func (v *visit) top() error {
 		return err
 	}
 	p := &topPage{}
-	for i := range list {
-		p.Groups = append(p.Groups, topGroup{lineOf(&list[i].Group), list[i].Points, list[i].Reasons})
-	}
+	p.Groups = lists.Map(list, func(x desk.Ranked) topGroup { return topGroup{lineOf(&x.Group), x.Points, x.Reasons} })
 	return v.show(200, "top", "Look at first", p)
 }
 

@@ -17,6 +17,7 @@ import (
 	"strings"
 
 	"github.com/desynctool/desynctool/internal/file/limits"
+	"github.com/desynctool/desynctool/internal/lists"
 )
 
 // Program is a program or a library.
@@ -169,9 +170,7 @@ func openMachO(r io.ReaderAt) (*file, error) {
 		big:     f.ByteOrder == binary.BigEndian, x86: f.Cpu == macho.CpuAmd64 || f.Cpu == macho.Cpu386, dwarf: f.DWARF,
 		symbols: func() []Symbol { return symbolsMachO(f) },
 	}
-	for _, s := range f.Sections {
-		out.sections = append(out.sections, section{s.Name, s.Size, s.ReaderAt})
-	}
+	out.sections = lists.Map(f.Sections, func(s *macho.Section) section { return section{s.Name, s.Size, s.ReaderAt} })
 	return out, nil
 }
 

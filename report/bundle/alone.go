@@ -11,6 +11,7 @@ import (
 
 	"github.com/desynctool/desynctool/internal/file/files"
 	"github.com/desynctool/desynctool/internal/file/frame"
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/report/formats"
@@ -135,9 +136,7 @@ func (s *Session) aloneTraces() *AloneError {
 // alone returns the error for having too little of something.
 func (s *Session) alone(have string) *AloneError {
 	e := &AloneError{Paths: s.paths, Found: s.holdings(), Have: have + ", at least 2 are needed", Lost: s.AllLost(nil)}
-	for _, f := range s.files {
-		e.Other = append(e.Other, f.Path)
-	}
+	e.Other = lists.Map(s.files, func(f *File) string { return f.Path })
 	return e
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/desynctool/desynctool/engines/engine"
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/report/verdict"
 )
 
@@ -58,9 +59,7 @@ func (s *Session) oneGame() error {
 	games := s.gameFiles()
 	if len(games) > 1 {
 		e := &OtherGamesError{}
-		for _, game := range slices.Sorted(maps.Keys(games)) {
-			e.Found = append(e.Found, games[game])
-		}
+		e.Found = lists.Map(slices.Sorted(maps.Keys(games)), func(game string) GameFile { return games[game] })
 		return e
 	}
 	for game := range games {

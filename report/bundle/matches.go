@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/desynctool/desynctool/archive"
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/snapshot"
@@ -176,9 +177,7 @@ func (x *Match) folder(s *Session, f *folder) *folder {
 			out.files = append(out.files, own)
 		}
 	}
-	for _, w := range f.walked {
-		out.walked = append(out.walked, &walked{path: w.path})
-	}
+	out.walked = lists.Map(f.walked, func(w *walked) *walked { return &walked{path: w.path} })
 	s.walked = append(s.walked, out.walked...)
 	for _, sub := range f.folders {
 		if below := x.folder(s, sub); below != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/desynctool/desynctool/engines/engine"
 	"github.com/desynctool/desynctool/engines/engine/description"
 	"github.com/desynctool/desynctool/internal/file/compression"
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/report/formats"
 	"github.com/desynctool/desynctool/report/survey"
@@ -79,9 +80,7 @@ type checker struct {
 func NewCheck(s *survey.Survey) *Check {
 	c := &checker{survey: s, page: s.Page(), lines: map[*description.Pattern]bool{}}
 	out := &Check{Game: c.page.Title(), Page: c.page.File}
-	for _, path := range s.Files() {
-		out.Files = append(out.Files, c.file(path))
-	}
+	out.Files = lists.Map(s.Files(), c.file)
 	out.Unused = c.unused()
 	return out
 }

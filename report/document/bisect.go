@@ -2,6 +2,7 @@ package document
 
 import (
 	"github.com/desynctool/desynctool/bisect"
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/snapshot"
 )
@@ -154,9 +155,7 @@ func bisectJSON(r *bisect.Result) *bisectDocument {
 		Contradictions: r.Contradictions, Missing: r.Lost, Notes: r.Notes, Headers: r.Headers, SimFailed: r.SimFailed, Witness: Witness(r.Witnessed),
 	}
 	d.Pairs, d.Peers, d.Loaded, d.Prefix = r.Pairs, r.Peers, r.Loaded, r.Prefix
-	for _, at := range r.Content {
-		d.Content = append(d.Content, at.Tick)
-	}
+	d.Content = lists.Map(r.Content, func(at snapshot.Point) uint64 { return at.Tick })
 	d.Tick, d.Healed = orNull(r.Exact, r.Tick), tickOf(r.Healed)
 	if d.Bracket = Bracket(r.Bracket); d.Bracket != nil && d.Bracket.Native != nil {
 		d.Native = map[string]string{"state": d.Bracket.Native.Bad}

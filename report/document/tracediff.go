@@ -279,17 +279,13 @@ func resultJSON(r *tracediff.Result, status Status) *traceDocument {
 		at := n.Noticed || n.Open
 		doc.Noticed = append(doc.Noticed, noticedDocument{n.Schedule.Name, n.Noticed, orNull(at, n.Tick.Number), orNull(at, n.Late), n.Open})
 	}
-	for _, i := range r.Uncompared {
-		doc.Uncompared = append(doc.Uncompared, name(i))
-	}
+	doc.Uncompared = lists.Map(r.Uncompared, name)
 	for _, n := range r.Noise {
 		doc.Noise = append(doc.Noise, noiseDocument{n.Sum, n.Count, n.Tick.Number, n.System, n.Scope})
 	}
 	for _, u := range r.Untraced {
 		d := untracedDocument{System: u.System, Scope: u.Scope}
-		for _, i := range u.Traces {
-			d.Peers = append(d.Peers, name(i))
-		}
+		d.Peers = lists.Map(u.Traces, name)
 		doc.Untraced = append(doc.Untraced, d)
 	}
 	return doc

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/tracediff"
 )
@@ -29,8 +30,6 @@ func newFirst(r *document.Report, peers peers) *firstView {
 		v.Start = 0
 	}
 	v.From = v.Start + len(d.Same)
-	for _, p := range d.Peers {
-		v.Peers = append(v.Peers, firstPeer{peers.of(p.Peer), p.Rest})
-	}
+	v.Peers = lists.Map(d.Peers, func(p document.PeerDetails) firstPeer { return firstPeer{peers.of(p.Peer), p.Rest} })
 	return v
 }

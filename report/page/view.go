@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/report/document"
@@ -120,9 +121,7 @@ func newView(r *document.Report, ids ids) *view {
 	if len(r.Causes) > 0 {
 		v.Measured = r.Causes[0].Measured()
 	}
-	for _, o := range r.Orders {
-		v.Orders = append(v.Orders, orderRow{o, peers.all(o.Peers)})
-	}
+	v.Orders = lists.Map(r.Orders, func(o document.TriagedOrder) orderRow { return orderRow{o, peers.all(o.Peers)} })
 	if r.Inputs != nil {
 		v.Changes = differences(r.Inputs, peers)
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/desynctool/desynctool/archive"
 	"github.com/desynctool/desynctool/internal/file/limits"
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/report/bundle"
 	"github.com/desynctool/desynctool/report/compare"
@@ -156,9 +157,7 @@ func (w *Answering) failure(err error) *isolate.Answer {
 		list = unknown.Files
 	}
 	f := &isolate.Failure{Status: document.StatusOfError(err), Whole: said(err)}
-	for _, err := range list {
-		f.Lines = append(f.Lines, said(err))
-	}
+	f.Lines = lists.Map(list, said)
 	return &isolate.Answer{Failure: f}
 }
 

@@ -128,9 +128,7 @@ func Experiments(c *verdict.Conclusion) []document.Experiment {
 			Mode: string(x.Mode), Sim: x.Sim, Peer: x.Peer, Whole: x.Whole, Wide: x.Wide, RolledBack: x.Back, Uncovered: x.Uncovered, Result: string(x.Result), System: x.System,
 			Shows: x.Shows, Text: experiment(theirs(x)),
 		}
-		for _, l := range x.Labels {
-			out.Labels = append(out.Labels, label(l))
-		}
+		out.Labels = lists.Map(x.Labels, label)
 		if x.At != nil {
 			out.Tick = &x.At.Number
 		}

@@ -35,9 +35,7 @@ func Ladder(c *verdict.Conclusion) []document.Rung {
 			evidence = word + "; " + evidence
 		}
 		rung := document.Rung{Step: string(a.Step), State: a.State, Found: found, Evidence: evidence, RestsOn: a.RestsOn}
-		for _, n := range a.Needs {
-			rung.Needs = append(rung.Needs, Need(n))
-		}
+		rung.Needs = lists.Map(a.Needs, Need)
 		rungs = append(rungs, rung)
 	}
 	return rungs

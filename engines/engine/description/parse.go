@@ -458,9 +458,7 @@ func (r *reader) log(name string, v *value) {
 			"warning", "error", "assertion", "exception")},
 		key{"names", r.pairs(func(name, value string) { l.Names[name] = value })},
 	)(name, v)
-	for _, text := range begins {
-		l.Marks = append(l.Marks, engine.Mark{Text: text, Begin: true})
-	}
+	l.Marks = lists.Map(begins, func(text string) engine.Mark { return engine.Mark{Text: text, Begin: true} })
 	for _, text := range contains {
 		l.Marks = append(l.Marks, engine.Mark{Text: text})
 	}
