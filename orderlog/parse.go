@@ -1,45 +1,27 @@
 package orderlog
 
 import (
-	"bufio"
 	"encoding/hex"
 	"fmt"
 	"io"
 	"math"
 	"strconv"
 	"strings"
-	"unicode/utf8"
+
+	"github.com/desynctool/desynctool/internal/file/frame"
 )
 
 // ParseText reads the text twin of a log from r and writes the log to w. Errors contain name and the line. The text of
 // a closed log gives the same log, byte for byte, if a Writer wrote the log. The text of a torn or corrupt log gives a
 // log without end marker.
 func ParseText(w io.Writer, r io.Reader, name string) error {
-	lines := bufio.NewScanner(r)
-	lines.Buffer(make([]byte, 0, 64<<10), maxLine)
 	p := parser{w: w, header: Header{Params: map[string]string{}}}
-	number := 0
-	for lines.Scan() {
-		number++
-		if !utf8.Valid(lines.Bytes()) {
-			return fmt.Errorf("%s:%d: line is not UTF-8", name, number)
-		}
-		p.begin(lines.Text())
-		if err := p.parse(); err != nil {
-			return fmt.Errorf("%s:%d: %w", name, number, err)
-		}
-	}
-	switch err := lines.Err(); {
-	case err == bufio.ErrTooLong:
-		return fmt.Errorf("%s:%d: line is longer than %d bytes", name, number+1, maxLine)
-	case err != nil:
-		return fmt.Errorf("%s: %w", name, err)
-	case number == 0:
-		return fmt.Errorf("%s: empty text, expected %q", name, textBegin)
-	case !p.ended:
-		return fmt.Errorf("%s:%d: text ends without %s", name, number, textEnd)
-	}
-	return nil
+	twin := frame.Twin{Begin: textBegin, End: textEnd, MaxLine: maxLine}
+	return twin.Read(r, name, func(line string) (ended bool, err error) {
+		p.begin(line)
+		err = p.parse()
+		return p.ended, err
+	})
 }
 
 // parser turns lines into records. A record is complete, and is written, when a line of another record follows.

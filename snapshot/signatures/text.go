@@ -9,7 +9,6 @@ import (
 	"io"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/desynctool/desynctool/internal/file/frame"
 )
@@ -62,27 +61,12 @@ func WriteText(w io.Writer, r *Reader) error {
 // ParseText reads the text twin of a chain and writes the chain to w. It copies the signatures without checking them.
 // Errors contain name and the line. The text of a torn or corrupt chain gives a chain without end marker.
 func ParseText(w io.Writer, r io.Reader, name string) error {
-	lines := bufio.NewScanner(r)
-	lines.Buffer(make([]byte, 0, 4096), maxLine)
 	p := textParser{w: w}
-	number := 0
-	for lines.Scan() {
-		number++
-		if err := p.line(lines.Text()); err != nil {
-			return fmt.Errorf("%s:%d: %w", name, number, err)
-		}
-	}
-	switch err := lines.Err(); {
-	case err == bufio.ErrTooLong:
-		return fmt.Errorf("%s:%d: line is longer than %d bytes", name, number+1, maxLine)
-	case err != nil:
-		return fmt.Errorf("%s: %w", name, err)
-	case number == 0:
-		return fmt.Errorf("%s: empty text, expected %q", name, textBegin)
-	case !p.ended:
-		return fmt.Errorf("%s:%d: text ends without %s", name, number, textEnd)
-	}
-	return nil
+	twin := frame.Twin{Begin: textBegin, End: textEnd, MaxLine: maxLine}
+	return twin.Read(r, name, func(line string) (ended bool, err error) {
+		err = p.line(line)
+		return p.ended, err
+	})
 }
 
 // textParser turns lines into frames.
@@ -101,8 +85,6 @@ var headerNames = [...]string{"header.seed", "header.peer", "header.key", "heade
 func (p *textParser) line(s string) error {
 	name, value, _ := strings.Cut(s, " = ")
 	switch {
-	case !utf8.ValidString(s):
-		return errors.New("line is not UTF-8")
 	case !p.begun:
 		if s != textBegin {
 			return fmt.Errorf("%.40q, expected %q", s, textBegin)
