@@ -12,6 +12,7 @@ import (
 	"github.com/desynctool/desynctool/internal/file/compression"
 	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/internal/prose"
+	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/report/formats"
 	"github.com/desynctool/desynctool/report/survey"
 	"github.com/desynctool/desynctool/tracediff"
@@ -270,19 +271,12 @@ func (c *checker) checkpoints(f *File, t *tracediff.Format) {
 				return err
 			}
 			f.peer(source.Header().Peer)
-			for {
-				record, err := source.Next()
-				if err == io.EOF || errors.Is(err, tracediff.ErrRunning) {
-					return nil
-				}
-				if err != nil {
-					return err
-				}
+			return eachOf(source.Next, func(record *tracediff.Record) {
 				f.tick(record.Tick())
 				if record.Checkpoint != nil {
 					f.Checkpoints++
 				}
-			}
+			})
 		})
 	}
 }
@@ -295,20 +289,27 @@ func (c *checker) orders(f *File, format *engine.Format) {
 			return err
 		}
 		f.peer(source.Header().Peer)
-		for {
-			record, err := source.Next()
-			if err == io.EOF {
-				return nil
-			}
-			if err != nil {
-				return err
-			}
+		return eachOf(source.Next, func(record orderlog.Record) {
 			if record.Tick != nil {
 				f.tick(record.Tick.Number)
 				f.Orders += len(record.Tick.Orders)
 			}
-		}
+		})
 	})
+}
+
+// eachOf reads records to their end.
+func eachOf[R any](next func() (R, error), do func(R)) error {
+	for {
+		record, err := next()
+		switch {
+		case err == io.EOF || errors.Is(err, tracediff.ErrRunning):
+			return nil
+		case err != nil:
+			return err
+		}
+		do(record)
+	}
 }
 
 // read opens a file. An error in it is a misfit.
