@@ -7,7 +7,9 @@ func Engine() engine.Engine {
 	files := map[string]string{
 		LevelFormat: "level_with_tags_tick_<tick>.dat, level-heuristic-<tick>", ScriptFormat: "script.dat", DiffFormat: "*.txt",
 	}
-	e := engine.Engine{Game: "Factorio", Logs: logs(), Offers: offers()}
+	e := engine.Engine{Game: "Factorio", Logs: logs(), Offers: []engine.Offer{
+		{What: engine.DesyncStates, How: "desync-report-*.zip, which the client writes that notices a desync"},
+	}}
 	for _, f := range Formats() {
 		one := engine.Trace(f, files[f.Name], "checkpoints")
 		if f.Name == LevelFormat {
@@ -16,9 +18,4 @@ func Engine() engine.Engine {
 		e.Formats = append(e.Formats, one)
 	}
 	return e
-}
-
-// offers are both maps of a desync.
-func offers() []engine.Offer {
-	return []engine.Offer{{What: engine.DesyncStates, How: "desync-report-*.zip, which the client writes that notices a desync"}}
 }

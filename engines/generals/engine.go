@@ -6,10 +6,7 @@ import "github.com/desynctool/desynctool/engines/engine"
 func Engine() engine.Engine {
 	return engine.Engine{Game: "C&C Generals", Formats: []engine.Format{
 		engine.Trace(Format(), "DebugFrame_<frame>.txt, crcDebug<machine>.txt", "checkpoints"),
-	}, Offers: offers()}
-}
-
-// offers are the logs of builds with DEBUG_CRC.
-func offers() []engine.Offer {
-	return []engine.Offer{{What: engine.Checkpoints, How: "DebugFrame_*.txt, of a build with DEBUG_CRC started with -SaveDebugCRCPerFrame FOLDER -DebugCRCFromFrame 0 -LogObjectCRCs -NetCRCInterval 1"}}
+	}, Offers: []engine.Offer{
+		{What: engine.Checkpoints, How: "DebugFrame_*.txt, of a build with DEBUG_CRC started with -SaveDebugCRCPerFrame FOLDER -DebugCRCFromFrame 0 -LogObjectCRCs -NetCRCInterval 1"},
+	}}
 }

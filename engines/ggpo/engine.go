@@ -35,10 +35,7 @@ func Engine() engine.Engine {
 	claims := TraceFormat()
 	f.Trace = &claims
 	f.Signs = engine.Signs{Begins: []string{"GameState object."}, Lines: []string{"num_ships: "}}
-	return engine.Engine{Formats: []engine.Format{f}, Library: "GGPO", Offers: offers()}
-}
-
-// offers are the states of the self-test.
-func offers() []engine.Offer {
-	return []engine.Offer{{What: engine.DesyncStates, How: "synclogs/state-*.log, of the self-test, ggpo_start_synctest"}}
+	return engine.Engine{Formats: []engine.Format{f}, Library: "GGPO", Offers: []engine.Offer{
+		{What: engine.DesyncStates, How: "synclogs/state-*.log, of the self-test, ggpo_start_synctest"},
+	}}
 }

@@ -9,10 +9,7 @@ func Engine() engine.Engine {
 	report.Signs = engine.Signs{Begins: []string{"Player: "}, Lines: []string{
 		"Game ID: ", "Sync for net frame ", "SharedRandom: ", "Synced Traits:", "Synced Effects:", "Orders Issued:", "Out of sync frame: ",
 	}}
-	return engine.Engine{Game: "OpenRA", Logs: logs(), Formats: []engine.Format{report}, Offers: offers()}
-}
-
-// offers are the reports of a desync.
-func offers() []engine.Offer {
-	return []engine.Offer{{What: engine.DesyncStates, How: "Logs/syncreport-*.log, with EnableSyncReports on the server"}}
+	return engine.Engine{Game: "OpenRA", Logs: logs(), Formats: []engine.Format{report}, Offers: []engine.Offer{
+		{What: engine.DesyncStates, How: "Logs/syncreport-*.log, with EnableSyncReports on the server"},
+	}}
 }

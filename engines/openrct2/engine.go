@@ -4,7 +4,9 @@ import "github.com/desynctool/desynctool/engines/engine"
 
 // Engine returns OpenRCT2.
 func Engine() engine.Engine {
-	e := engine.Engine{Game: "OpenRCT2", Offers: offers()}
+	e := engine.Engine{Game: "OpenRCT2", Offers: []engine.Offer{
+		{What: engine.DesyncStates, How: "desyncs/desync_*.txt, which the client writes that notices a desync"},
+	}}
 	for _, f := range Formats() {
 		one := engine.Trace(f, "desync_<UTC>_<tick>.txt", "checkpoints")
 		one.Signs = engine.Signs{
@@ -14,9 +16,4 @@ func Engine() engine.Engine {
 		e.Formats = append(e.Formats, one)
 	}
 	return e
-}
-
-// offers are the game's own comparisons of two states.
-func offers() []engine.Offer {
-	return []engine.Offer{{What: engine.DesyncStates, How: "desyncs/desync_*.txt, which the client writes that notices a desync"}}
 }
