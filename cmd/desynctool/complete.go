@@ -26,10 +26,8 @@ import (
 func completions(cmd *cobra.Command) map[string]cli.Completer {
 	of := map[string]cli.Completer{
 		"fail-on": completeFailOn, "sim": completeSim, "own": completeSim, "fault": completeFault,
-		"trace":     cli.Words(string(session.TraceNone), string(session.TraceSystem), string(session.TraceArchetype), string(session.TraceColumn)),
-		"transport": cli.Words("stdio", "unix", "tcp"),
-		"modes":     cli.Words(huntModes()...),
-		"match":     completeMatch, "rejoin": completeAbsence, "join": completeAbsence, "tick": completeTick,
+		"modes": cli.Words(huntModes()...),
+		"match": completeMatch, "rejoin": completeAbsence, "join": completeAbsence, "tick": completeTick,
 	}
 	switch cmd.Name() {
 	case "replay", "minimize", "hunt":

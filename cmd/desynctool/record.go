@@ -22,7 +22,7 @@ type recordFlags struct {
 	faults  []string
 	rejoins []string
 	joins   []string
-	trace   string
+	trace   session.TraceLevel
 }
 
 func newRecord(e *env) *cobra.Command {
@@ -66,7 +66,8 @@ Exit status: 0 on success, 2 on wrong usage.`,
 	f.Uint64Var(&o.SnapshotEvery, "snapshot-every", session.DefaultSnapshotEvery, "ticks between two snapshots")
 	f.Uint64Var(&o.DetectEvery, "detect-every", session.DefaultDetectEvery, "ticks between two comparisons of sync hashes")
 	f.BoolVar(&o.Signatures, "signatures", false, "also write "+signatures.Name+" for each peer: every tick is signed, with a key that is made from seed and name")
-	f.StringVar(&flags.trace, "trace", string(session.TraceSystem), "level of detail of the traces: none, system, archetype, column")
+	flags.trace = session.TraceSystem
+	f.Var(cli.OneOf(&flags.trace, "LEVEL", session.TraceNone, session.TraceSystem, session.TraceArchetype, session.TraceColumn), "trace", "level of detail of the traces: none, system, archetype, column")
 	format := cli.AddFormat(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return doRecord(e, flags, format) }
 	return cmd
@@ -116,14 +117,10 @@ func doRecord(e *env, flags recordFlags, format *cli.Outputs) error {
 			o.Absences = append(o.Absences, a)
 		}
 	}
-	trace, err := session.ParseTraceLevel(flags.trace)
-	if err != nil {
-		return err
-	}
 	progress, end := e.Progress("playing", "ticks")
 	defer end()
 	o.Progress, o.Context, o.Reports = progress, e.Context, peers.WriteAll
-	recording, err := session.RecordTo(flags.dir, o, trace)
+	recording, err := session.RecordTo(flags.dir, o, flags.trace)
 	end()
 	if err != nil {
 		return err

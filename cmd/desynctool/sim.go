@@ -60,13 +60,16 @@ func doSim(e *env, spec string) (err error) {
 	return errors.Join(extsim.Serve(conn, sim, refsim.SimName), conn.Close())
 }
 
+// stdio is the name of extsim.Stdio.
+const stdio extsim.Transport = "stdio"
+
 // simCheckFlags are the flags of sim check.
 type simCheckFlags struct {
 	log       string
 	ticks     uint64
 	seed      uint64
 	params    []string
-	transport string
+	transport extsim.Transport
 	timeout   time.Duration
 }
 
@@ -101,7 +104,8 @@ be started.`,
 	f.Uint64Var(&flags.ticks, "ticks", 300, "number of ticks to play; with --log at most the ticks in the log")
 	f.Uint64Var(&flags.seed, "seed", 1, "without --log: the session's seed")
 	f.StringArrayVar(&flags.params, "param", nil, "without --log: KEY=VALUE, a parameter of the session (repeatable)")
-	f.StringVar(&flags.transport, "transport", "stdio", "stdio, unix or tcp")
+	flags.transport = stdio
+	f.Var(cli.OneOf(&flags.transport, "TRANSPORT", stdio, extsim.Unix, extsim.TCP), "transport", "stdio, unix or tcp")
 	f.DurationVar(&flags.timeout, "timeout", extsim.DefaultTimeout, "how long one request may take")
 	format := cli.AddFormat(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return doSimCheck(e, args, flags, format) }
@@ -110,12 +114,8 @@ be started.`,
 
 func doSimCheck(e *env, argv []string, flags simCheckFlags, format *cli.Outputs) error {
 	opts := extsim.Options{Timeout: flags.timeout}
-	switch flags.transport {
-	case "stdio":
-	case "unix", "tcp":
-		opts.Transport = extsim.Transport(flags.transport)
-	default:
-		return fmt.Errorf("--transport is %q, expected stdio, unix or tcp", flags.transport)
+	if flags.transport != stdio {
+		opts.Transport = flags.transport
 	}
 	if flags.timeout <= 0 {
 		return fmt.Errorf("--timeout is %v, expected more than 0", flags.timeout)

@@ -2,7 +2,6 @@ package session
 
 import (
 	"errors"
-	"fmt"
 
 	"github.com/desynctool/desynctool/bisect/refsim"
 	"github.com/desynctool/desynctool/orderlog"
@@ -22,15 +21,6 @@ const (
 	TraceArchetype TraceLevel = "archetype" // scope is the archetype's label, "RNG" for the RNG
 	TraceColumn    TraceLevel = "column"    // scope is also archetype/Component.field
 )
-
-// ParseTraceLevel returns the level of that name.
-func ParseTraceLevel(name string) (TraceLevel, error) {
-	switch level := TraceLevel(name); level {
-	case TraceNone, TraceSystem, TraceArchetype, TraceColumn:
-		return level, nil
-	}
-	return "", fmt.Errorf("trace level is %q, expected none, system, archetype or column", name)
-}
 
 // TraceName is the name of the trace in a peer's folder.
 const TraceName = "checkpoints.trace"

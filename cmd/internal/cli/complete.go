@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // Completer returns the words that may complete the start of a word, and whether a space follows them.
@@ -24,8 +25,15 @@ func (c Completer) Begun() cobra.CompletionFunc {
 // addCompletions sets up the shell completion for the flags of a command and its subcommands.
 func (e *Env) addCompletions(cmd *cobra.Command) {
 	of := map[string]Completer{
-		"format": completeFormat, "color": Words("auto", "always", "never"), "limit": completeLimit, "isolate": Words(IsolateOn, IsolateRequired),
+		"format": completeFormat, "limit": completeLimit,
 	}
+	words := func(f *pflag.Flag) {
+		if value, ok := f.Value.(interface{ words() []string }); ok {
+			of[f.Name] = Words(value.words()...)
+		}
+	}
+	cmd.Flags().VisitAll(words)
+	cmd.PersistentFlags().VisitAll(words)
 	if e.program.Complete != nil {
 		maps.Copy(of, e.program.Complete(cmd))
 	}

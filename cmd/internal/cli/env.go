@@ -23,16 +23,12 @@ func (e *Env) complete(root *cobra.Command) {
 		return cmd.Help()
 	}
 	f := root.PersistentFlags()
-	f.StringVar(&e.Color, "color", "auto", "colour the text: auto, always or never")
+	e.Color = "auto"
+	f.Var(OneOf(&e.Color, "WHEN", "auto", "always", "never"), "color", "colour the text: auto, always or never")
 	f.BoolVar(&e.noPager, "no-pager", false, "do not show a long text in a pager")
 	f.BoolVar(&e.gitBisectRun, gitBisectRun, false, "exit with 125 instead of 2 and 3, as git bisect run expects")
 	own := root.PersistentPreRunE
 	root.PersistentPreRunE = func(cmd *cobra.Command, args []string) error {
-		switch e.Color {
-		case "auto", "always", "never":
-		default:
-			return fmt.Errorf("--color is %q, expected auto, always or never", e.Color)
-		}
 		if err := checkCaller(root.Name()); err != nil {
 			return err
 		}

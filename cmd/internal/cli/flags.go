@@ -20,7 +20,7 @@ var valueNames = map[string]string{
 	"run-diverges": "REGEXP", "pattern": "REGEXP", "until": "POINT", "tick": "POINT", "late-from": "TICK",
 	"every": "TICKS", "late": "TICKS", "excerpt": "TICK", "rollback": "TICKS", "ticks": "TICKS", "detect-every": "TICKS", "snapshot-every": "TICKS",
 	"fail-on": "OUTCOMES", "struct": "TEXT", "type": "NAME", "offset": "BYTES", "root": "HASH",
-	"peer": "NAME", "archetype": "NAME", "color": "WHEN", "param": "KEY=VALUE", "trace": "LEVEL",
+	"peer": "NAME", "archetype": "NAME", "param": "KEY=VALUE",
 	"orders against": "NAME", "report against": "PATH", "report output": "PATH", "minimize output": "DIR", "record output": "DIR",
 	"record join": "PEER:TICK",
 }
@@ -58,7 +58,7 @@ func naming(command string, f *pflag.Flag) *pflag.Flag {
 // is in none comes last.
 var flagGroups = []flagGroup{
 	{"Input:", []string{"match", "game", "force", "from", "from-each-snapshot", "pattern", "every", "late-from", "schedule", "tracediff rollback",
-		"reconnect", "debug-info", "type", "struct", "offset", "ignore", "ignore-file", "noise", "known", "late", "local", "orders against",
+		"reconnect", "debug-info", "type", "struct", "offset", "ignore", "ignore-file", "noise", "known", "same-by", "late", "local", "orders against",
 		"tick", "player", "peer", "excerpt", "archetype", "report against", "verify"}},
 	{"Replay:", []string{"sim", "own", "against", "replays", "sim-timeout", "until", "runs", "dual", "serialize", "rollback", "predict", "check-caches",
 		"check-purity", "drill", "branches", "writes", "debugger", "source", "expect", "hunt ticks", "seed", "seeds", "param", "modes"}},

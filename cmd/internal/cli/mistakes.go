@@ -139,7 +139,7 @@ func unknownFlag(cmd *cobra.Command, err *pflag.NotExistError) error {
 	if short != "" {
 		hint := fmt.Sprintf("; %s --help lists its flags", cmd.CommandPath())
 		if begin != nil {
-			hint = "; did you mean " + oneOf(begin) + "?"
+			hint = "; did you mean " + Alternatives(begin) + "?"
 		}
 		if err.GetSpecifiedName() == "o" && len(formatsOf(cmd)) > 0 {
 			hint = "; did you mean --format FORMAT=FILE?"
@@ -170,12 +170,4 @@ func formatsOf(cmd *cobra.Command) []string {
 		return o.Allowed
 	}
 	return nil
-}
-
-// oneOf returns "a", or "a, b or c".
-func oneOf(words []string) string {
-	if len(words) == 1 {
-		return words[0]
-	}
-	return Alternatives(words)
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/desynctool/desynctool/internal/file/files"
 	"github.com/desynctool/desynctool/internal/prose"
@@ -77,10 +78,42 @@ func (o *Outputs) Each(render func(out Output) error) error {
 	return all
 }
 
-// Alternatives returns "a, b or c".
+// Alternatives returns "a", or "a, b or c".
 func Alternatives(words []string) string {
 	last := len(words) - 1
+	if last == 0 {
+		return words[0]
+	}
 	return strings.Join(words[:last], ", ") + " or " + words[last]
+}
+
+// OneOf returns the value of a flag that takes one of some words. name is the value's name in the help.
+func OneOf[T ~string](value *T, name string, allowed ...T) pflag.Value {
+	return oneOfFlag[T]{value, name, allowed}
+}
+
+type oneOfFlag[T ~string] struct {
+	value   *T
+	name    string
+	allowed []T
+}
+
+func (f oneOfFlag[T]) String() string { return string(*f.value) }
+func (f oneOfFlag[T]) Type() string   { return f.name }
+
+func (f oneOfFlag[T]) words() (list []string) {
+	for _, w := range f.allowed {
+		list = append(list, string(w))
+	}
+	return list
+}
+
+func (f oneOfFlag[T]) Set(s string) error {
+	if words := f.words(); !slices.Contains(words, s) {
+		return fmt.Errorf("expected %s%s", Alternatives(words), prose.DidYouMean(s, words))
+	}
+	*f.value = T(s)
+	return nil
 }
 
 // AddFormat adds the flag --format to a command.
