@@ -192,18 +192,18 @@ func TestActionTriage(t *testing.T) {
 		},
 		{
 			name: "policy", exit: 0,
-			env:     map[string]string{"PATHS": "host", "FORMATS": "", "FAIL_ON": "new,inconclusive", "KNOWN": "docs/known desyncs"},
-			args:    []string{"--fail-on", "new,inconclusive", "--known", "docs/known desyncs", "--", "host"},
+			env:     map[string]string{"PATHS": "host", "FORMATS": "", "FAIL_ON": "new,inconclusive", "KNOWN": "docs/known desyncs", "SAME_BY": "field"},
+			args:    []string{"--fail-on", "new,inconclusive", "--known", "docs/known desyncs", "--same-by", "field", "--", "host"},
 			outputs: []string{"status=diverged", "exit-status=0"},
 		},
 		{
 			name: "hostile", exit: 1,
 			env: map[string]string{
 				"PATHS": "$(touch pwned)\n`touch pwned`\n; touch pwned\n--fail-on\na  b\n\n\"'\n${HOME}\\", "FORMATS": "junit=$(touch pwned)\n;touch pwned",
-				"FAIL_ON": "$(touch pwned)", "KNOWN": "\";touch pwned;\"",
+				"FAIL_ON": "$(touch pwned)", "KNOWN": "\";touch pwned;\"", "SAME_BY": "`touch pwned`",
 			},
 			args: []string{
-				"--format", "junit=$(touch pwned)", "--format", ";touch pwned", "--fail-on", "$(touch pwned)", "--known", "\";touch pwned;\"",
+				"--format", "junit=$(touch pwned)", "--format", ";touch pwned", "--fail-on", "$(touch pwned)", "--known", "\";touch pwned;\"", "--same-by", "`touch pwned`",
 				"--", "$(touch pwned)", "`touch pwned`", "; touch pwned", "--fail-on", "a  b", "\"'", `${HOME}\`,
 			},
 			outputs: []string{"status=diverged"},
@@ -251,7 +251,7 @@ func TestActionTriage(t *testing.T) {
 				from = ""
 			}
 			env := map[string]string{
-				"TOOL": tool, "RUNNER_TEMP": temp, "GITHUB_OUTPUT": output, "REPORT": "r.json", "FAIL_ON": "", "KNOWN": "",
+				"TOOL": tool, "RUNNER_TEMP": temp, "GITHUB_OUTPUT": output, "REPORT": "r.json", "FAIL_ON": "", "KNOWN": "", "SAME_BY": "",
 				"ARGS": args, "SAMPLE": from, "EXIT": fmt.Sprint(c.exit),
 			}
 			for name, value := range c.env {

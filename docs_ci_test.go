@@ -175,7 +175,7 @@ func TestFailOnTable(t *testing.T) {
 		}
 		for i, r := range []document.Report{
 			{Head: document.Head{Status: document.Diverged}},
-			{Head: document.Head{Status: document.Diverged}, Seen: []document.SeenBefore{{Exact: true}}},
+			{Head: document.Head{Status: document.Diverged}, Seen: []document.SeenBefore{{Exact: true, Known: true}}},
 			{Head: document.Head{Status: document.Inconclusive}},
 		} {
 			status, err := r.ExitFor(failOn)

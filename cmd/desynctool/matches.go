@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strconv"
 
@@ -61,10 +60,8 @@ func (e *env) triageMatches(found *triage.Found, paths []string, flags triageFla
 		if err != nil {
 			return err
 		}
-		if flags.known != "" {
-			if r.Seen, err = r.FindSeen(os.DirFS(flags.known)); err != nil {
-				return fmt.Errorf("--known %s: %w", flags.known, err)
-			}
+		if err := flags.seen(r); err != nil {
+			return err
 		}
 		e.triageFailed(r)
 		one, err := r.ExitFor(flags.failOn)

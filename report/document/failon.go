@@ -29,7 +29,7 @@ const (
 //	new,inconclusive     1         0             3
 //	never                0         0             0
 //
-// A divergence is known if Report.Seen has its exact fingerprint; one that only shares the coarse fingerprint is new.
+// A divergence is known before if a write-up in Report.Seen is Known.
 func (r *Report) ExitFor(failOn string) (Status, error) {
 	divergences, inconclusive := FailDiverged, failOn == ""
 	if failOn != "" {
@@ -52,7 +52,7 @@ func (r *Report) ExitFor(failOn string) (Status, error) {
 			return Failed, fmt.Errorf("--fail-on is %q: never leaves nothing that fails", failOn)
 		}
 	}
-	known := slices.ContainsFunc(r.Seen, func(s SeenBefore) bool { return s.Exact })
+	known := slices.ContainsFunc(r.Seen, func(s SeenBefore) bool { return s.Known })
 	switch {
 	case r.Status == Diverged && (divergences == FailNever || divergences == FailNew && known):
 		return InSync, nil

@@ -6,7 +6,7 @@ func TestExitFor(t *testing.T) {
 	with := func(s Status, seen ...SeenBefore) *Report { return &Report{Head: Head{Status: s}, Seen: seen} }
 	inSync, fresh, lacking, failed := with(InSync), with(Diverged), with(Inconclusive), with(Failed)
 	alike := with(Diverged, SeenBefore{Title: "the same place"})
-	known := with(Diverged, SeenBefore{Title: "the same place"}, SeenBefore{Title: "the same bug", Exact: true})
+	known := with(Diverged, SeenBefore{Title: "the same place"}, SeenBefore{Title: "the same bug", Known: true})
 	for _, c := range []struct {
 		failOn                                         string
 		inSync, fresh, alike, known, lacking, unusable int

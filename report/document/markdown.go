@@ -126,15 +126,8 @@ func (m *markdown) verdict(r *Report) {
 			break
 		}
 	}
-	for i, s := range r.Seen {
-		if i == maxMarkdownList {
-			break
-		}
-		how := "Seen before"
-		if !s.Exact {
-			how = "Something in the same place was seen before"
-		}
-		m.block("\n" + how + ": " + markdownText(s.Title) + " (" + markdownCode(s.File) + ")")
+	for _, s := range r.Seen[:min(len(r.Seen), maxMarkdownList)] {
+		m.block("\n" + markdownText("S"+s.How()[1:]) + ": " + markdownText(s.Title) + " (" + markdownCode(s.File) + ")")
 	}
 	var session []string
 	add := func(name, value string) {

@@ -265,6 +265,8 @@ const (
 	LevelField     Level = "field"     // that differ first, and the kinds of their values
 	LevelCause     Level = "cause"     // if an experiment confirmed it
 	LevelCode      Level = "code"      // the function and line at which the builds depart
+
+	LevelStrict Level = "strict" // all but the code, and how values differ; not in Levels
 )
 
 // Levels returns all levels, from coarse to fine.
@@ -305,14 +307,16 @@ type SeenBefore struct {
 	Exact bool   `json:"exact"` // the strict fingerprint is the same
 	// Level is the finest that they have in common, empty if only the strict one is.
 	Level Level `json:"level,omitempty"`
+	// Known is set if they share what --same-by compares: the divergence is not new.
+	Known bool `json:"known,omitempty"`
 }
 
-// How describes in a few words how far the write-up is about the same bug.
+// How describes in a few words, which begin with an s, how far the write-up is about the same bug.
 func (s SeenBefore) How() string {
 	switch {
 	case s.Exact:
 		return "seen before"
-	case s.Level.Seen():
+	case s.Known || s.Level.Seen():
 		return "seen before by its " + string(s.Level)
 	}
 	return "similar by its " + string(s.Level)

@@ -71,9 +71,13 @@ func value(s string) (text string) {
 	return strings.Trim(s, `"'`)
 }
 
+// SameBy returns the levels that can decide whether a divergence is known, the default first.
+func SameBy() []Level { return []Level{LevelStrict, LevelField, LevelComponent, LevelArchetype} }
+
 // FindSeen returns the write-ups in a folder, and in folders in it, that have a fingerprint of the report, the ones
-// with the most in common first. The same kind of divergence alone does not count.
-func (r *Report) FindSeen(folder fs.FS) (seen []SeenBefore, err error) {
+// with the most in common first. The same kind of divergence alone does not count. A write-up is Known if it has the
+// fingerprint of the level, or the strict one.
+func (r *Report) FindSeen(folder fs.FS, by Level) (seen []SeenBefore, err error) {
 	if len(r.Fingerprints) == 0 {
 		return nil, nil
 	}
@@ -100,10 +104,12 @@ func (r *Report) FindSeen(folder fs.FS) (seen []SeenBefore, err error) {
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
-		s := SeenBefore{Title: cmp.Or(h.title, name), File: name, Exact: r.Fingerprint != "" && slices.Contains(h.prints, r.Fingerprint)}
+		exact := r.Fingerprint != "" && slices.Contains(h.prints, r.Fingerprint)
+		s := SeenBefore{Title: cmp.Or(h.title, name), File: name, Exact: exact, Known: exact}
 		for _, f := range r.Fingerprints {
 			if f.Level != LevelKind && slices.Contains(h.levels[f.Level], f.Digest) {
 				s.Level = f.Level // the last is the finest
+				s.Known = s.Known || f.Level == by
 			}
 		}
 		if s.Exact || s.Level != "" {
@@ -111,12 +117,8 @@ func (r *Report) FindSeen(folder fs.FS) (seen []SeenBefore, err error) {
 		}
 		return nil
 	})
-	much := func(s SeenBefore) int {
-		n := slices.Index(Levels(), s.Level)
-		if s.Exact {
-			n += len(Levels())
-		}
-		return n
+	much := func(s SeenBefore) string {
+		return fmt.Sprintf("%t %t %02d", s.Exact, s.Known, 1+slices.Index(Levels(), s.Level))
 	}
 	slices.SortStableFunc(seen, func(a, b SeenBefore) int {
 		return cmp.Or(cmp.Compare(much(b), much(a)), cmp.Compare(a.File, b.File))

@@ -57,15 +57,15 @@ func TestSeenBefore(t *testing.T) {
 		"binary.md":       file(strings.Repeat("\x00", 100<<10)),
 		"empty.md":        file(""),
 	}
-	seen, err := r.FindSeen(folder)
+	seen, err := r.FindSeen(folder, LevelStrict)
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := []SeenBefore{
-		{strings.TrimSuffix(r.Verdict[0], "."), "started.md", true, LevelField},
-		{"A race in the merge", "deep/by-hand.md", true, ""},
-		{"Same step", "step.md", false, LevelStep},
-		{"Same place", "near.md", false, LevelArchetype},
+		{strings.TrimSuffix(r.Verdict[0], "."), "started.md", true, LevelField, true},
+		{"A race in the merge", "deep/by-hand.md", true, "", true},
+		{"Same step", "step.md", false, LevelStep, false},
+		{"Same place", "near.md", false, LevelArchetype, false},
 	}
 	if !reflect.DeepEqual(seen, want) {
 		t.Errorf("found %+v\nexpected %+v", seen, want)
@@ -77,7 +77,15 @@ func TestSeenBefore(t *testing.T) {
 	if want := []string{"seen before", "seen before", "seen before by its step", "similar by its archetype"}; !slices.Equal(how, want) {
 		t.Errorf("they are %q, expected %q", how, want)
 	}
-	if seen, err := new(Report).FindSeen(folder); err != nil || len(seen) > 0 {
+	if seen, err = r.FindSeen(folder, LevelArchetype); err != nil {
+		t.Fatal(err)
+	}
+	want[3].Known = true
+	want[2], want[3] = want[3], want[2] // known ones first
+	if !reflect.DeepEqual(seen, want) || seen[2].How() != "seen before by its archetype" {
+		t.Errorf("by archetype: %+v, expected %+v", seen, want)
+	}
+	if seen, err := new(Report).FindSeen(folder, LevelStrict); err != nil || len(seen) > 0 {
 		t.Errorf("a report without a fingerprint was seen before: %v, %v", seen, err)
 	}
 }

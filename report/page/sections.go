@@ -24,16 +24,7 @@ func (h *html) verdict(v *view) {
 		h.put(`<p class="callout bad"><a href="#§">§ §</a> between pieces of evidence.</p>`+"\n", h.ids.of("evidence"), n, iff(n == 1, "contradiction", "contradictions"))
 	}
 	for _, s := range v.Seen {
-		h.put(`<p class="callout">`)
-		switch {
-		case s.Exact:
-			h.put("Seen before")
-		case s.Level.Seen():
-			h.put("Seen before by its §", s.Level)
-		default:
-			h.put("Similar by its §", s.Level)
-		}
-		h.put(": <strong>§</strong> <code>§</code></p>\n", s.Title, s.File)
+		h.put("<p class=\"callout\">§: <strong>§</strong> <code>§</code></p>\n", "S"+s.How()[1:], s.Title, s.File)
 	}
 	if len(v.Next) > 0 {
 		h.put(`<p class="step"><span>Next</span> `)

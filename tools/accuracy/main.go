@@ -6,6 +6,10 @@
 // or how reports of planted bugs are grouped, as in docs/desk-accuracy.md:
 //
 //	go run ./tools/accuracy -desk -games refsim,arena,trade
+//
+// or how often reports of one bug, and of different bugs, share what triage --same-by compares:
+//
+//	go run ./tools/accuracy -same-by -games refsim,arena,trade
 package main
 
 import (
@@ -39,10 +43,14 @@ func run() error {
 	rules := flag.Bool("rules", false, "print how often each rule of likeness is right")
 	tested := flag.Bool("tested", false, "print the experiments on each session")
 	many := flag.Bool("desk", false, "measure how reports of bugs group")
-	each := flag.Int("each", 12, "with -desk: sessions of each bug")
-	seed := flag.Uint64("seed", 1, "with -desk: of the bugs and sessions")
+	same := flag.Bool("same-by", false, "measure the levels of triage --same-by")
+	each := flag.Int("each", 12, "with -desk and -same-by: sessions of each bug")
+	seed := flag.Uint64("seed", 1, "with -desk and -same-by: of the bugs and sessions")
 	mix := flag.String("mix", "", "with -desk: write the sessions and the truth to this folder, and measure nothing")
 	flag.Parse()
+	if *same {
+		return sameBy(strings.Split(*names, ","), *seed, *each)
+	}
 	if *many {
 		return groups(strings.Split(*names, ","), *seed, *each, *mix)
 	}

@@ -17,6 +17,8 @@ type Grouped struct {
 	Key   string // "" if it has no key
 	Weak  bool
 	Found []document.Fingerprint
+	// Strict is the strict fingerprint, "" if there is none.
+	Strict string
 }
 
 // Triaged triages the files of the peers in some folders.
@@ -50,7 +52,7 @@ func Group(strikes []Strike, views []View, dir func(int) string, triage Triaged,
 				g := Grouped{Bug: s.Bug.Name, View: v}
 				if r, err := triage(dirs); err == nil {
 					if k, weak, ok := key(r); ok {
-						g.Key, g.Weak, g.Found = k, weak, r.Fingerprints
+						g.Key, g.Weak, g.Found, g.Strict = k, weak, r.Fingerprints, r.Fingerprint
 					}
 				}
 				all[i] = append(all[i], g)

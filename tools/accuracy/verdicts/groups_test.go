@@ -182,6 +182,33 @@ func bits(sizes ...float64) (h float64) {
 	return h
 }
 
+// TestPairsOf counts pairs that share a level, or the strict fingerprint.
+func TestPairsOf(t *testing.T) {
+	report := func(bug, strict, field, component string) verdicts.Grouped {
+		g := verdicts.Grouped{Bug: bug, View: verdicts.Complete, Strict: strict}
+		for level, digest := range map[document.Level]string{document.LevelField: field, document.LevelComponent: component} {
+			if digest != "" {
+				g.Found = append(g.Found, document.Fingerprint{Level: level, Digest: digest})
+			}
+		}
+		return g
+	}
+	list := []verdicts.Grouped{
+		report("a", "s", "f", ""), report("a", "s", "", "f"), report("a", "", "f", "c"), report("a", "", "", ""),
+		report("b", "", "f", "c"), {Bug: "a", View: verdicts.Untracked, Strict: "s"},
+	}
+	for level, want := range map[document.Level]verdicts.Pairs{
+		document.LevelStrict:    {OneBug: 1, OfOneBug: 6, Others: 0, OfOthers: 4},
+		document.LevelField:     {OneBug: 2, OfOneBug: 6, Others: 2, OfOthers: 4},
+		document.LevelComponent: {OneBug: 1, OfOneBug: 6, Others: 1, OfOthers: 4},
+		document.LevelArchetype: {OneBug: 1, OfOneBug: 6, Others: 0, OfOthers: 4},
+	} {
+		if got := verdicts.PairsOf(list, verdicts.Complete, level); got != want {
+			t.Errorf("%s: %+v, expected %+v", level, got, want)
+		}
+	}
+}
+
 // TestNearest ranks groups by the finest fingerprint in common, then by how many, then by size.
 func TestNearest(t *testing.T) {
 	prints := func(levels ...document.Level) (list []document.Fingerprint) {
