@@ -131,6 +131,57 @@ func (s *Survey) confirm() {
 	}
 }
 
+// values reads the logs of a session without checksums and states as logs with values, if their values show it: those in
+// no notation, and others. A seed is no checksum.
+func (s *Survey) values(others []*group) {
+	var list []log
+	for _, l := range s.found {
+		if l.order != nil {
+			continue
+		}
+		if l.sums == nil || !l.sums.Seeds() || l.trace.Peers != nil {
+			return
+		}
+		list = append(list, l)
+	}
+	for _, g := range slices.Concat(s.unread, others) {
+		text := g.notation == nil || slices.Contains(lineNotations, g.notation.Name)
+		if text && !g.binary && g.kind == description.Undescribed && len(g.bases) == 1 {
+			list = append(list, log{group: g, path: filepath.Join(g.dir, g.bases[0])})
+		}
+	}
+	alone := func(l log) bool {
+		return !slices.ContainsFunc(list, func(o log) bool { return o.path != l.path && o.group.shape == l.group.shape })
+	}
+	if same := slices.DeleteFunc(slices.Clone(list), alone); len(same) > 0 {
+		list = same
+	}
+	const most = 8
+	if len(list) < 2 || len(list) > most {
+		return
+	}
+	var texts [][]byte
+	for _, l := range list {
+		text, err := s.read(l.path, s.sampleOf(l.path))
+		if err != nil {
+			return
+		}
+		texts = append(texts, text)
+	}
+	found := sums.LearnValues(texts)
+	if found == nil {
+		return
+	}
+	s.seen = states.Found{}
+	for _, l := range list {
+		trace := found.Format()
+		trace.Claims = messages
+		s.found = slices.DeleteFunc(s.found, func(o log) bool { return o.path == l.path })
+		s.unread = slices.DeleteFunc(s.unread, func(g *group) bool { return g == l.group })
+		s.found = append(s.found, log{group: l.group, path: l.path, trace: &trace})
+	}
+}
+
 // alone reads the only log as the log of several peers, if it is one.
 func (s *Survey) alone(l *log) {
 	if l.sums == nil || l.trace.Peers != nil || l.group.kind != description.Undescribed {

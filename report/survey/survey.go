@@ -68,10 +68,14 @@ func Under(tree files.Tree, paths []string, page *description.Description) *Surv
 	s.logs()
 	s.adopt()
 	s.choose()
+	read := slices.Clone(s.order)
 	if len(s.order) > 0 {
 		s.learn()
 	} else {
 		s.raw()
+	}
+	if len(s.order) == 0 {
+		s.values(read)
 	}
 	for _, g := range s.kinds {
 		if g.kind == description.State && g.binary && g.notation == nil {

@@ -1,0 +1,277 @@
+package sums
+
+import (
+	"bytes"
+	"cmp"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/desynctool/desynctool/anygame/vocabulary"
+	"github.com/desynctool/desynctool/engines/engine"
+	"github.com/desynctool/desynctool/engines/engine/messages"
+	"github.com/desynctool/desynctool/orderlog"
+	"github.com/desynctool/desynctool/tracediff"
+)
+
+// Values are the lines of logs without checksums that have the same values in all logs for long: tick 100 Random(0) = 4711.
+// A tick on a line also belongs to the lines below.
+type Values struct {
+	lines map[string]*valued // by their texts without values
+	word  string             // for a tick
+}
+
+// valued is a kind of lines, of one log until all are known.
+type valued struct {
+	scope  string
+	names  []string // of the values, empty for those that do not count
+	ticks  []uint64 // of each line
+	values [][][]byte
+}
+
+const (
+	fewestEqual    = 32 // ticks with a value that is new and equal in two logs, before it counts
+	fewestDistinct = 8  // such values
+	fewestNews     = 5  // such ticks of a value on a line with another one that counts
+	maxScope       = 48 // bytes of the names of values that are the name of a line
+)
+
+// LearnValues returns the lines of the beginnings of logs, nil if there are none. A value counts in a place in which it
+// changes often, not only up as counters do, and is equal in all logs until it differs again and again; and so does
+// another value of such a line. Ticks that go back, as in a game with rollback, show no values.
+func LearnValues(logs [][]byte) *Values {
+	var all []map[string]*valued
+	v := &Values{lines: map[string]*valued{}}
+	for _, text := range logs {
+		l, lines := valuedLines{}, map[string]*valued{}
+		for _, line := range linesOf(text) {
+			if !l.take(line) {
+				continue
+			}
+			one := lines[string(l.key)]
+			if one == nil {
+				one = &valued{names: slices.Clone(l.names)}
+				lines[string(l.key)] = one
+			}
+			one.ticks, one.values = append(one.ticks, l.tick), append(one.values, slices.Clone(l.values))
+		}
+		if v.word = cmp.Or(v.word, l.word); l.back || len(lines) > maxGroups {
+			return nil
+		}
+		all = append(all, lines)
+	}
+	scopes := map[string]bool{}
+	for _, key := range slices.Sorted(maps.Keys(all[0])) {
+		one, counts := all[0][key], false
+		scope := strings.Join(slices.DeleteFunc(slices.Compact(slices.Clone(one.names)), func(name string) bool { return name == "" || name == "text" }), " ")
+		for place, name := range one.names {
+			least := cmp.Compare(name, "") * 2
+			for _, other := range all[1:] {
+				least = min(least, one.trusted(other[key], place))
+			}
+			if one.names[place] = ""; least > 0 {
+				one.names[place] = unused(name, func(name string) bool { return slices.Contains(one.names[:place], name) })
+			}
+			counts = counts || least == 2
+		}
+		if counts {
+			one.scope = unused(strings.ToValidUTF8(scope[:min(len(scope), maxScope)], ""), func(name string) bool { return scopes[name] })
+			scopes[one.scope], v.lines[key] = true, one
+			one.ticks, one.values = nil, nil
+		}
+	}
+	if len(v.lines) == 0 {
+		return nil
+	}
+	return v
+}
+
+// trusted returns how much the values in one place of the lines of two logs show: 2 that they are of the simulation, 1
+// that they are if other values of the lines are.
+func (v *valued) trusted(other *valued, place int) int {
+	var before [2][]byte
+	distinct := map[string]bool{}
+	equal, differ, healed, rises, falls, least := 0, 0, 0, 0, 0, fewestNews
+	for i, k := 0, 0; other != nil && i < len(v.ticks) && k < len(other.ticks); {
+		tick, same, news := v.ticks[i], true, false
+		if with := other.ticks[k]; with != tick {
+			if with < tick {
+				k++
+			} else {
+				i++
+			}
+			continue
+		}
+		for ; i < len(v.ticks) && v.ticks[i] == tick && k < len(other.ticks) && other.ticks[k] == tick; i, k = i+1, k+1 {
+			old := before[0]
+			before = [2][]byte{v.values[i][place], other.values[k][place]}
+			same = same && bytes.Equal(before[0], before[1])
+			if !same || old == nil || bytes.Equal(before[0], old) {
+				continue
+			}
+			distinct[string(before[0])], news = true, true
+			x, _ := strconv.ParseFloat(string(before[0]), 64)
+			if y, _ := strconv.ParseFloat(string(old), 64); x > y && bytes.IndexByte(before[0], '.') < 0 {
+				rises++ // perhaps what a counter of the network does
+			} else {
+				falls++
+			}
+		}
+		if isLetter(before[0][0]) {
+			least = 2 // of a word fewer are enough
+		}
+		switch ends := i == len(v.ticks) || k == len(other.ticks); {
+		case !same || !ends && (v.ticks[i] == tick || other.ticks[k] == tick):
+			if differ++; equal < least {
+				return 0
+			}
+		case news && differ > 0:
+			healed++
+		case news:
+			equal++
+		}
+	}
+	switch {
+	case falls*8 < rises+falls, equal < least, len(distinct) < min(3, least), healed > 6*differ && healed > fewestNews && differ > 0:
+		return 0
+	case equal >= fewestEqual && len(distinct) >= fewestDistinct:
+		return 2
+	case differ == 1 && healed > 0:
+		return 0
+	}
+	return 1
+}
+
+// valuedLines reads lines with values.
+type valuedLines struct {
+	parsed parsed
+	key    []byte // the text without values
+	values [][]byte
+	names  []string // empty for values that do not count
+	ids    []string // of what the line is about
+	tick   uint64
+	word   string            // for a tick
+	last   map[string]uint64 // tick of lines that have one
+	back   bool              // such ticks went back
+}
+
+// ofMachines are parts of names of values that belong to a machine or its connection.
+const ofMachines = " queue buffer buffered pending rtt jitter loss lost dropped drop resent backlog ahead behind stall wait waiting mem " +
+	"memory cpu gpu dt elapsed took heap alloc confirmed predicted ack acked received sent recv packet packets window "
+
+// take takes a line, and reports whether it has values and a tick, or one is above it.
+func (l *valuedLines) take(line []byte) bool {
+	p := &l.parsed
+	p.line = line[:min(len(line), maxLine)]
+	p.tokens, p.names, p.peer = tokens(p.line, p.tokens[:0]), p.names[:0], -1
+	for i, t := range p.tokens {
+		if p.names = append(p.names, name{from: -1, qualifier: -1}); t.kind == number {
+			p.names[i] = p.nameOf(i)
+		}
+	}
+	p.findFree()
+	l.key, l.values, l.names, l.ids = l.key[:0], l.values[:0], l.names[:0], l.ids[:0]
+	own, counts := uint64(0), false
+	for i, t := range p.tokens {
+		text, name := p.line[t.from:t.to], "text"
+		switch {
+		case t.kind == number:
+			name = p.nameText(p.names[i])
+			meaning := p.lexicon.Of([]byte(name))
+			if tick, err := strconv.ParseUint(string(text), 10, 63); err == nil && meaning == vocabulary.Tick && !p.hasUnit(i) && own == 0 {
+				own, l.word, l.key = tick+1, cmp.Or(l.word, name), append(l.key, 0)
+				continue
+			}
+			if hasPart(name, " id ") {
+				l.ids = append(l.ids, name+" "+string(text))
+			}
+			clock := isClock(p.line, t.from-1, t.from-2) || isClock(p.line, t.to, t.to+1)
+			if name = cmp.Or(name, "value"); clock || p.hasUnit(i) || hasPart(name, ofMachines) || meaning == vocabulary.Tick || meaning == vocabulary.Measure {
+				name = ""
+			}
+			counts = counts || name != ""
+		case p.free[i]:
+			name = cmp.Or(p.wordBefore(i), name)
+		default:
+			if t.kind != blank {
+				l.key = append(l.key, text...)
+			}
+			continue
+		}
+		l.key, l.values, l.names = append(l.key, byte(t.kind)), append(l.values, text), append(l.names, name)
+	}
+	if own > 0 {
+		if l.last == nil {
+			l.last = map[string]uint64{}
+		}
+		l.back = l.back || own < l.last[string(l.key)]
+		if l.tick = max(l.tick, own-1); len(l.last) < maxGroups {
+			l.last[string(l.key)] = own
+		}
+	}
+	return counts && len(l.last) > 0
+}
+
+// isClock reports whether a mark and a digit are at places, as in a time or date.
+func isClock(line []byte, mark, digit int) bool {
+	return min(mark, digit) >= 0 && max(mark, digit) < len(line) && strings.IndexByte(":/-", line[mark]) >= 0 && isDigit(line[digit])
+}
+
+// Format returns the format of logs with the values.
+func (v *Values) Format() tracediff.Format {
+	return tracediff.Format{
+		Name: "values", Title: "log with values of ticks", Sniff: func([]byte) bool { return false },
+		Read: func(r io.Reader, name string, _ int) (tracediff.Source, error) {
+			return &valueReader{values: v, lines: orderlog.NewLines(r, name)}, nil
+		},
+	}
+}
+
+// valueReader reads the values of one log.
+type valueReader struct {
+	values  *Values
+	lines   *orderlog.Lines
+	current valuedLines
+	at      tracediff.Checkpoint
+	record  tracediff.Record
+}
+
+func (r *valueReader) Header() tracediff.Header { return tracediff.Header{} }
+
+func (r *valueReader) Dialect() tracediff.Dialect {
+	return tracediff.Dialect{
+		Engine: "any game", File: "log with values", TickName: messages.TickName(strings.ToLower(r.values.word)), Values: true, Endless: true, Lossy: true,
+		Covers: "the lines of the logs whose values are equal for long; the first line that differs is no cause, and no checksum was found",
+	}
+}
+
+// Next returns the values of the next line.
+func (r *valueReader) Next() (*tracediff.Record, error) {
+	for {
+		line, err := engine.NextLine(r.lines)
+		if err != nil {
+			return nil, err
+		}
+		takes := r.current.take(plain(line))
+		if r.current.back {
+			return nil, io.EOF
+		}
+		one := r.values.lines[string(r.current.key)]
+		if !takes || one == nil {
+			continue
+		}
+		r.at = tracediff.Checkpoint{Tick: r.current.tick, Scope: one.scope, Sums: r.at.Sums[:0]}
+		if len(r.current.ids) == 1 {
+			r.at.Scope += " of " + r.current.ids[0]
+		}
+		for i, name := range one.names {
+			if name != "" {
+				r.at.Sums = append(r.at.Sums, tracediff.Sum{Name: name, Value: r.current.values[i]})
+			}
+		}
+		r.record = tracediff.Record{Pos: engine.PositionOf(r.lines), Checkpoint: &r.at}
+		return &r.record, nil
+	}
+}

@@ -1,0 +1,188 @@
+package sums_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/desynctool/desynctool/anygame/sums"
+	"github.com/desynctool/desynctool/internal/file/files"
+	"github.com/desynctool/desynctool/internal/testkit/effort"
+	"github.com/desynctool/desynctool/tracediff"
+)
+
+// chatter writes what a log has besides the simulation. Each game has some of these lines. The first random numbers are
+// of the machine, the second ones of the game.
+var chatters = []func(own, game *rand.Rand, tick int) string{
+	func(own, _ *rand.Rand, tick int) string {
+		return fmt.Sprintf("[net] tick %d rtt %d ms loss %.1f", tick, 20+own.IntN(4), own.Float64())
+	},
+	func(own, _ *rand.Rand, tick int) string {
+		return fmt.Sprintf("frame %d acked %d sent %d queue %d", tick, tick-1-own.IntN(40)/39, tick*40, own.IntN(9)/8)
+	},
+	func(own, _ *rand.Rand, tick int) string {
+		return fmt.Sprintf("tick=%d dt=%d fps=%d", tick, []int{16, 17}[(tick+own.IntN(30)/29)%2], 60-own.IntN(3))
+	},
+	func(own, _ *rand.Rand, tick int) string {
+		if own.IntN(20) > 0 {
+			return ""
+		}
+		return fmt.Sprintf("loaded sound %d at step %d", own.IntN(50), tick)
+	},
+	func(own, _ *rand.Rand, tick int) string {
+		return fmt.Sprintf("tick %d camera %d,%d zoom %.2f", tick, tick/40*own.IntN(3), 5, 1+float64(own.IntN(40)/38))
+	},
+	func(own, game *rand.Rand, tick int) string {
+		return fmt.Sprintf("tick %d heap %d worker %d jobs %d", tick, 4000+own.IntN(200), own.IntN(4), game.IntN(5))
+	},
+	func(own, _ *rand.Rand, tick int) string {
+		return fmt.Sprintf("tick %d players 2 state Playing errors %d", tick, own.IntN(100)/99)
+	},
+	func(own, game *rand.Rand, tick int) string {
+		return fmt.Sprintf("tick %d interpolated %.3f of %d", tick, own.Float64(), game.IntN(100))
+	},
+	func(own, _ *rand.Rand, tick int) string {
+		return fmt.Sprintf("tick %d autosave %d kB in %d ms", tick, tick*12, 3+own.IntN(9))
+	},
+	func(own, game *rand.Rand, tick int) string {
+		if own.IntN(3) > 0 { // only what is on the screen
+			return ""
+		}
+		return fmt.Sprintf("step %d draw unit %d hp %d", tick, game.IntN(9), game.IntN(100))
+	},
+	func(own, _ *rand.Rand, _ int) string { return fmt.Sprintf("GC %d us", own.IntN(900)) },
+	func(own, _ *rand.Rand, tick int) string {
+		return fmt.Sprintf("turn %d arrived %d early", tick, []int{0, 0, 0, 1, 2}[own.IntN(5)])
+	},
+	func(own, _ *rand.Rand, tick int) string {
+		return fmt.Sprintf("tick %d seconds %d", tick, (tick/3+own.IntN(60)/59)%60)
+	},
+	func(own, game *rand.Rand, tick int) string {
+		return fmt.Sprintf("tick %d shown %d", tick, game.IntN(100)+own.IntN(3)/2)
+	},
+	func(own, game *rand.Rand, tick int) string {
+		return fmt.Sprintf("tick %d chosen %d", tick, game.IntN(100)+own.IntN(12)/11)
+	},
+}
+
+// forms are the lines of a simulation: with the tick on each, below it, and in a literal.
+var forms = []func(tick int, r *rand.Rand, wrong int) string{
+	func(tick int, r *rand.Rand, wrong int) string {
+		return fmt.Sprintf("tick %d Random(%d) = %d", tick, tick%3, r.IntN(5000)+wrong)
+	},
+	func(tick int, r *rand.Rand, wrong int) string {
+		out := fmt.Sprintf("=== turn %d ===\n", tick)
+		for unit := range 4 {
+			out += fmt.Sprintf("  unit[%d] hp=%3d x=%8.3f\n", unit, 30+r.IntN(60)+wrong, r.Float64()*50)
+		}
+		return strings.TrimSuffix(out, "\n")
+	},
+	func(tick int, r *rand.Rand, wrong int) string {
+		return fmt.Sprintf("sim.go:88: tick=%d state={Seed:%d Units:[{ID:7 Pos:{X:%.4f Y:%.4f} State:%s}]}", tick, r.Uint32(), r.Float64()*9, float64(wrong)+r.Float64()*9, []string{"Idle", "Walk", "Hit"}[r.IntN(3)])
+	},
+}
+
+// TestValues: logs of peers in sync show no difference, whatever else is in them, and a value that differs from a tick on
+// is found in its tick.
+func TestValues(t *testing.T) {
+	folder := t.TempDir()
+	found := 0
+	for session := range uint64(effort.Of(60, 1000)) {
+		pick := rand.New(rand.NewPCG(session, 1))
+		form, ticks := forms[pick.IntN(len(forms))], 100+pick.IntN(300)
+		bad := -1
+		if session%2 == 1 {
+			bad = 60 + pick.IntN(ticks-70)
+		}
+		chosen := slices.Clone(chatters)
+		pick.Shuffle(len(chosen), func(i, k int) { chosen[i], chosen[k] = chosen[k], chosen[i] })
+		chosen = chosen[:pick.IntN(6)]
+		alone := session%5 == 4 // no line of the simulation
+		var texts [][]byte
+		var traces []*tracediff.Trace
+		for peer := range 2 {
+			var log strings.Builder
+			own := rand.New(rand.NewPCG(session, uint64(peer)+7))
+			sim, game := rand.New(rand.NewPCG(session, 2)), rand.New(rand.NewPCG(session, 3))
+			from, to := own.IntN(9)*own.IntN(2), ticks-own.IntN(9)*own.IntN(2)
+			write := func(tick int, line string) {
+				if tick < from || tick >= to || line == "" {
+					return
+				}
+				for one := range strings.Lines(line + "\n") {
+					fmt.Fprintf(&log, "2026-03-02 14:%02d:%02d.%03d [%d] %s", tick/600, tick/10%60, own.IntN(1000), 100+own.IntN(3), one)
+				}
+			}
+			for tick := range ticks {
+				wrong := 0
+				if peer == 1 && bad >= 0 && tick >= bad {
+					wrong = 3
+				}
+				if line := form(tick, sim, wrong); !alone {
+					write(tick, line)
+				}
+				for _, c := range chosen {
+					write(tick, c(own, game, tick))
+				}
+			}
+			texts = append(texts, []byte(log.String()))
+		}
+		v := sums.LearnValues(texts)
+		if v == nil {
+			if bad >= 0 && !alone {
+				t.Errorf("session %d: nothing is learned", session)
+			}
+			continue
+		}
+		for peer, text := range texts {
+			path := filepath.Join(folder, fmt.Sprintf("peer%d.log", peer))
+			if err := os.WriteFile(path, text, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			f := v.Format()
+			list, err := tracediff.OpenForeign(files.Disk, path, &f, tracediff.ReadOptions{})
+			if err != nil || len(list) != 1 {
+				t.Fatal(list, err)
+			}
+			traces = append(traces, list[0])
+		}
+		result, err := tracediff.Compare(traces, tracediff.Options{})
+		switch first := result.First; {
+		case err != nil:
+			t.Fatal(err)
+		case first == nil && bad >= 0 && !alone:
+			t.Errorf("session %d: no difference, expected one in tick %d", session, bad)
+		case first != nil && (bad < 0 || alone):
+			t.Errorf("session %d: %s %v differs in tick %d", session, first.Scope, first.Values, first.Tick.Number)
+		case first != nil && first.Tick.Number != uint64(bad):
+			t.Errorf("session %d: tick %d, expected %d", session, first.Tick.Number, bad)
+		case first != nil:
+			found++
+		}
+	}
+	if found < 20 {
+		t.Errorf("%d differences are found", found)
+	}
+}
+
+// TestRollbackValues: logs in which ticks go back show no values.
+func TestRollbackValues(t *testing.T) {
+	var texts [][]byte
+	for range 2 {
+		var log strings.Builder
+		for tick := range 200 {
+			fmt.Fprintf(&log, "tick %d roll %d\n", tick-tick%50/49, tick*7919%1000)
+		}
+		texts = append(texts, []byte(log.String()))
+	}
+	if sums.LearnValues(texts) == nil {
+		t.Error("a tick twice is taken for a rollback")
+	}
+	if texts[1] = append(texts[1], "tick 180 roll 7\n"...); sums.LearnValues(texts) != nil {
+		t.Error("a rollback is not seen")
+	}
+}
