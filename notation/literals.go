@@ -19,11 +19,12 @@ func luaNotation() Notation {
 	return d.notation("lua", "Lua tables", ".lua")
 }
 
-// pythonNotation is a value as repr and pprint of Python print it. An object Unit(id=1) is a map with the type as #type.
+// pythonNotation is a value as repr and pprint of Python print it, and print of Godot. An object Unit(id=1) is a map with
+// the type as #type, one without members of its own <Unit object at 0x7f> nothing.
 func pythonNotation() Notation {
 	d := &literalDialect{
 		scalars: dialect{comment: "#", prefix: 'b', hexRune: true, joins: true, suffixes: []string{"L"}, words: map[string]fixedWord{
-			"None": {Null, ""}, "True": {Bool, "true"}, "False": {Bool, "false"},
+			"None": {Null, ""}, "True": {Bool, "true"}, "False": {Bool, "false"}, "null": {Null, ""}, "true": {Bool, "true"}, "false": {Bool, "false"},
 			"nan": {Number, "nan"}, "inf": {Number, "inf"}, "-inf": {Number, "-inf"},
 		}},
 		opens: "{[(", calls: "(", assigns: map[byte]byte{0: '=', '{': ':', '(': '='}, separators: ",",
@@ -41,6 +42,33 @@ func rustNotation() Notation {
 		opens: "{[(", calls: "{(", assigns: map[byte]byte{'{': ':'}, separators: ",", transparent: "Some", wordNames: true,
 	}
 	return d.notation("rust-debug", "Rust debug output", ".rs", ".dbg")
+}
+
+// objectsNotation is an object as Java, Kotlin and C# print it: Unit{id=1, pos=Vec2[x=1, y=2]}, Unit { Id = 1 }.
+func objectsNotation() Notation {
+	d := &literalDialect{
+		scalars: dialect{bareWords: true, words: map[string]fixedWord{
+			"null": {Null, ""}, "true": {Bool, "true"}, "false": {Bool, "false"}, "True": {Bool, "true"}, "False": {Bool, "false"},
+			"NaN": {Number, "nan"}, "Infinity": {Number, "inf"}, "-Infinity": {Number, "-inf"},
+		}},
+		opens: "{[(", calls: "{[(", assigns: map[byte]byte{'{': '=', '[': '=', '(': '='}, separators: ",", wordNames: true,
+	}
+	n := d.notation("objects", "objects of Java, Kotlin and C#")
+	n.Sniff = func(head []byte, whole bool) bool { // several below each other are rows
+		return !severalObjects(head) && d.sniff(head, whole)
+	}
+	return n
+}
+
+// severalObjects reports whether more than one line of a text begins with a word.
+func severalObjects(text []byte) bool {
+	n := 0
+	for line := range bytes.Lines(text) {
+		if isNameStart(line[0]) {
+			n++
+		}
+	}
+	return n > 1
 }
 
 // javascriptNotation is an object as console.log of JavaScript prints it, or as a script has it.
@@ -260,7 +288,7 @@ func (p *literalParser) member(c byte) error {
 	if err != nil {
 		return err
 	}
-	if named && (top.assign == ':' || index) {
+	if named && (top.assign == ':' || index || p.bareWords) {
 		if kind == Null || kind == Bool {
 			text = word
 		}
@@ -295,11 +323,12 @@ func (p *literalParser) called(word []byte, begin int) (bool, error) {
 	case p.bareWords && string(word) == "..": // more members, which are not shown
 		p.at += len(word)
 		return true, nil
-	case p.long && len(p.stack) == 1 && (string(word) == "return" || string(word) == "local"):
+	case p.long && len(p.stack) == 1 && strings.Contains(" return local do end ", " "+string(word)+" "):
 		p.at += len(word)
 		if word[0] == 'r' && top.named > 0 { // return State, at the end of a module
 			err := p.space()
 			p.at += p.wordLen()
+			top.complete = true
 			return true, err
 		}
 		return true, nil

@@ -17,6 +17,7 @@ a]b]], [==[]]]==], "\65\x42\u{e9}\z
 		`{ "M": [ text(a]b) text(]]) text(ABéc`+"\n"+`) text(") number(inf) number(-inf) number(nan) number(5) { end number(18446744073709551615) number(0.25) end end`)
 	parses(t, n, "{a={b={}}}\n{a=1}", `{@0 "a": {@3 "b": {@6 end@8 end@9 end@10 {@11 "a": number(1) end@16`)
 	fails(t, n, "return {a = 1", "at offset 12: the file ends inside a value")
+	parses(t, n, "do local _={a=1,b={2} --[[table: 0x7f]]};return _;end", `{ "_": { "a": number(1) "b": [ number(2) end end end`) // of serpent
 	fails(t, n, "return {a = 12", "at offset 12: the file ends inside a value")
 	fails(t, n, "return {a = 'x", "at offset 12: the file ends inside a text in quotes")
 	fails(t, n, "return {a = [[x]", "at offset 12: the file ends inside a text in brackets")
@@ -43,7 +44,10 @@ func TestPython(t *testing.T) {
 	parses(t, n, "state = {'a': ('x'\n  \"y\\xe9\\u20ac\\U0001f600\\ud800\"), # b\n}", `{ "state": { "a": text(xyé€😀`+"\xed\xa0\x80"+`) end end`)
 	fails(t, n, "{'a': 1, 2}", `at offset 9: "2}", expected that all members have names, or none`)
 	fails(t, n, "{1, 'a': 2}", `at offset 9: "2}", expected that all members have names, or none`)
-	fails(t, n, "[<Enum.A: 3>]", `at offset 1: "<Enum.A:", expected a value`)
+	parses(t, n, "{'kind': <Enum.A: 3>, 'of': <Unit object at 0x7f31c2>}", `{ "kind": text(<Enum.A: 3>) "of": null() end`)
+	parses(t, n, `{ "tick": 5, "name": &"ann", 7: { "on": true, "pos": (1, -2.5) }, "by": <Node#12>, "to": <null> }`, // of Godot
+		`{ "tick": number(5) "name": text(ann) "7": { "on": bool(true) "pos": [ number(1) number(-2.5) end end "by": null() "to": null() end`)
+	fails(t, n, "[<Enum.A\n>]", `at offset 1: "<Enum.A\n", expected a value`)
 	fails(t, n, "{'a': Tr", `at offset 6: the file ends inside a value`)
 	fails(t, n, "{'a\n': 1}", `at offset 3: the end of a line inside a text in quotes`)
 	fails(t, n, "{'a': 'x\\", `at offset 6: the file ends inside a text in quotes`)
@@ -52,6 +56,17 @@ func TestPython(t *testing.T) {
 	sniffs(t, n, true, "{'tick': 5, 'units': [1]}", "(1, 2.5)", "Unit(id=1, hp=2)", "[{'a': 1, 'b': None}]\n[]\n", "s = {1: 'a', 2: 'b'}")
 	sniffs(t, n, false, "", "print(a)", "import os\n", "f(1, 2);", "[note] a", "(a, b)", "{'a', 'b'}", "['a', 'b']", "['it', 'is'] fine", "x = 1\ny = 2\n",
 		"[Some(1), Some(2), Foo(a=1)]", "{a=1, b=2}", "# Title\n\nText (1, 2)\n", "{6}({6})", "(1)(2)")
+}
+
+func TestObjects(t *testing.T) {
+	n := objectsNotation()
+	parses(t, n, "State[tick=5, units=[Unit{id=1, name='ann', at=Vec[x=1.5, y=-2], on=true}, Unit{id=2}], by=sim.Bus@7f31c2, to=null, of={7=Idle, 9=Walk}]",
+		`{ "#type": text(State) "tick": number(5) "units": [ { "#type": text(Unit) "id": number(1) "name": text(ann) "at": { "#type": text(Vec) "x": number(1.5) "y": number(-2) end "on": bool(true) end `+
+			`{ "#type": text(Unit) "id": number(2) end end "by": null() "to": null() "of": { "7": text(Idle) "9": text(Walk) end end`)
+	parses(t, n, "State { Tick = 5, At = Vec { X = 1 } }", `{ "#type": text(State) "Tick": number(5) "At": { "#type": text(Vec) "X": number(1) end end`)
+	sniffs(t, n, true, "State[tick=5, units=[Unit{id=1, hp=2}]]", "State(tick=5, rule=FAST)\n", "State {\n  Tick = 5,\n  Rule = Fast }\n")
+	sniffs(t, n, false, "", "f(1, 2)", "a = {b = 1, c = 2}", "Unit { Id = 1, Hp = 2 }\nUnit { Id = 2, Hp = 3 }\n", "[a=1, b=2]", "Unit { id: 1, hp: 2 }",
+		"WARN peers[2] lost", "Options [-a=1] [-b=2]", "Note (x = 1, y = 2) is odd", "Foo{}", "int main() {\n  return 0;\n}\n")
 }
 
 func TestRustDebug(t *testing.T) {
@@ -183,7 +198,7 @@ func FuzzLiterals(f *testing.F) {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		for _, n := range []Notation{luaNotation(), pythonNotation(), rustNotation(), javascriptNotation()} {
+		for _, n := range []Notation{luaNotation(), pythonNotation(), rustNotation(), objectsNotation(), javascriptNotation()} {
 			robust(t, n, text)
 		}
 	})

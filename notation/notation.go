@@ -144,6 +144,7 @@ func All() []Notation {
 		pythonNotation(),
 		luaNotation(),
 		rustNotation(),
+		objectsNotation(),
 		javascriptNotation(),
 		textprotoNotation(),
 		pathsNotation(),

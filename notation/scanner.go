@@ -79,6 +79,17 @@ func (s *scanner) scalar() (kind Kind, text []byte, err error) {
 	case s.long && c == '[' && s.longOpens() > 0:
 		text, err = s.longText()
 		return Text, text, err
+	case s.prefix != 0 && c == '&' && bytes.HasPrefix(s.text[s.at:], []byte(`&"`)): // a name in Godot
+		s.at++
+		return s.texts(Text)
+	case s.prefix != 0 && c == '<':
+		if end := bytes.IndexAny(s.text[s.at:], ">\n"); end > 0 && s.text[s.at+end] == '>' {
+			text = s.text[s.at : s.at+end+1]
+			if s.at += len(text); string(text) == "<null>" || bytes.Contains(text, []byte(" at 0x")) || bytes.IndexByte(text, '#') > 0 {
+				return Null, nil, nil // of this run
+			}
+			return Text, text, nil
+		}
 	}
 	return s.word(s.wordLen())
 }
@@ -272,7 +283,7 @@ func (s *scanner) wordLen() int {
 		c := rest[i]
 		sign := (c == '+' || c == '-') && (i == 0 || rest[i-1]|0x20 == 'e' || rest[i-1]|0x20 == 'p') && rest[0]-'A' > 'z'-'A'
 		path := c == ':' && s.bareWords && (i > 0 && rest[i-1] == ':' || i+1 < len(rest) && rest[i+1] == ':')
-		if !isNameStart(c) && c-'0' > 9 && c != '.' && !sign && !path && !(c == '/' && s.long) && !(s.bareWords && i > 0 && (c == '<' || c == '>' || c == '-')) {
+		if !isNameStart(c) && c-'0' > 9 && c != '.' && !sign && !path && !(c == '/' && s.long) && !(s.bareWords && i > 0 && (c == '<' || c == '>' || c == '-' || c == '@')) {
 			break
 		}
 		i++
@@ -304,7 +315,9 @@ func (s *scanner) word(n int) (Kind, []byte, error) {
 	if !s.bareWords {
 		return 0, nil, fault(s.at, "%.20q, expected a value", text)
 	}
-	s.at += n
+	if s.at += n; bytes.IndexByte(text, '@') > 0 { // Unit@7f31c2, of this run
+		return Null, nil, nil
+	}
 	return Text, text, nil
 }
 
