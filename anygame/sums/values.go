@@ -3,7 +3,6 @@ package sums
 import (
 	"bytes"
 	"cmp"
-	"io"
 	"maps"
 	"slices"
 	"strconv"
@@ -12,7 +11,6 @@ import (
 	"github.com/desynctool/desynctool/anygame/vocabulary"
 	"github.com/desynctool/desynctool/engines/engine"
 	"github.com/desynctool/desynctool/engines/engine/messages"
-	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/tracediff"
 )
 
@@ -221,57 +219,33 @@ func isClock(line []byte, mark, digit int) bool {
 
 // Format returns the format of logs with the values.
 func (v *Values) Format() tracediff.Format {
-	return tracediff.Format{
+	return engine.Lines{
 		Name: "values", Title: "log with values of ticks", Sniff: func([]byte) bool { return false },
-		Read: func(r io.Reader, name string, _ int) (tracediff.Source, error) {
-			return &valueReader{values: v, lines: orderlog.NewLines(r, name)}, nil
-		},
-	}
-}
-
-// valueReader reads the values of one log.
-type valueReader struct {
-	values  *Values
-	lines   *orderlog.Lines
-	current valuedLines
-	at      tracediff.Checkpoint
-	record  tracediff.Record
-}
-
-func (r *valueReader) Header() tracediff.Header { return tracediff.Header{} }
-
-func (r *valueReader) Dialect() tracediff.Dialect {
-	return tracediff.Dialect{
-		Engine: "any game", File: "log with values", TickName: messages.TickName(strings.ToLower(r.values.word)), Values: true, Endless: true, Lossy: true,
-		Covers: "the lines of the logs whose values are equal for long; the first line that differs is no cause, and no checksum was found",
-	}
-}
-
-// Next returns the values of the next line.
-func (r *valueReader) Next() (*tracediff.Record, error) {
-	for {
-		line, err := engine.NextLine(r.lines)
-		if err != nil {
-			return nil, err
-		}
-		takes := r.current.take(plain(line))
-		if r.current.back {
-			return nil, io.EOF
-		}
-		one := r.values.lines[string(r.current.key)]
-		if !takes || one == nil {
-			continue
-		}
-		r.at = tracediff.Checkpoint{Tick: r.current.tick, Scope: one.scope, Sums: r.at.Sums[:0]}
-		if len(r.current.ids) == 1 {
-			r.at.Scope += " of " + r.current.ids[0]
-		}
-		for i, name := range one.names {
-			if name != "" {
-				r.at.Sums = append(r.at.Sums, tracediff.Sum{Name: name, Value: r.current.values[i]})
+		Dialect: func(int) tracediff.Dialect {
+			return tracediff.Dialect{
+				Engine: "any game", File: "log with values", TickName: messages.TickName(strings.ToLower(v.word)), Values: true, Endless: true, Lossy: true,
+				Covers: "the lines of the logs whose values are equal for long; the first line that differs is no cause, and no checksum was found",
 			}
-		}
-		r.record = tracediff.Record{Pos: engine.PositionOf(r.lines), Checkpoint: &r.at}
-		return &r.record, nil
-	}
+		},
+		Parser: func(int) func([]byte, *tracediff.Checkpoint) bool {
+			l := &valuedLines{}
+			return func(line []byte, to *tracediff.Checkpoint) bool {
+				takes := l.take(plain(line))
+				one := v.lines[string(l.key)]
+				if !takes || l.back || one == nil {
+					return false
+				}
+				*to = tracediff.Checkpoint{Tick: l.tick, Scope: one.scope, Sums: to.Sums[:0]}
+				if len(l.ids) == 1 {
+					to.Scope += " of " + l.ids[0]
+				}
+				for i, name := range one.names {
+					if name != "" {
+						to.Sums = append(to.Sums, tracediff.Sum{Name: name, Value: l.values[i]})
+					}
+				}
+				return true
+			}
+		},
+	}.Format()
 }
