@@ -44,7 +44,7 @@ func rustNotation() Notation {
 	return d.notation("rust-debug", "Rust debug output", ".rs", ".dbg")
 }
 
-// objectsNotation is an object as Java, Kotlin and C# print it: Unit{id=1, pos=Vec2[x=1, y=2]}, Unit { Id = 1 }.
+// objectsNotation is an object as Java, Kotlin, C#, Haskell and Zig print it: Unit{id=1, pos=Vec2[x=1, y=2]}, Unit{ .id = 1 }.
 func objectsNotation() Notation {
 	d := &literalDialect{
 		scalars: dialect{bareWords: true, words: map[string]fixedWord{
@@ -53,7 +53,7 @@ func objectsNotation() Notation {
 		}},
 		opens: "{[(", calls: "{[(", assigns: map[byte]byte{'{': '=', '[': '=', '(': '='}, separators: ",", wordNames: true,
 	}
-	n := d.notation("objects", "objects of Java, Kotlin and C#")
+	n := d.notation("objects", "printed objects")
 	n.Sniff = func(head []byte, whole bool) bool { // several below each other are rows
 		return !severalObjects(head) && d.sniff(head, whole)
 	}
@@ -291,6 +291,9 @@ func (p *literalParser) member(c byte) error {
 	if named && (top.assign == ':' || index || p.bareWords) {
 		if kind == Null || kind == Bool {
 			text = word
+		}
+		if p.bareWords { // .x in Zig
+			text = bytes.TrimPrefix(text, []byte("."))
 		}
 		return p.named(text)
 	}

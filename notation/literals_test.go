@@ -64,7 +64,8 @@ func TestObjects(t *testing.T) {
 		`{ "#type": text(State) "tick": number(5) "units": [ { "#type": text(Unit) "id": number(1) "name": text(ann) "at": { "#type": text(Vec) "x": number(1.5) "y": number(-2) end "on": bool(true) end `+
 			`{ "#type": text(Unit) "id": number(2) end end "by": null() "to": null() "of": { "7": text(Idle) "9": text(Walk) end end`)
 	parses(t, n, "State { Tick = 5, At = Vec { X = 1 } }", `{ "#type": text(State) "Tick": number(5) "At": { "#type": text(Vec) "X": number(1) end end`)
-	sniffs(t, n, true, "State[tick=5, units=[Unit{id=1, hp=2}]]", "State(tick=5, rule=FAST)\n", "State {\n  Tick = 5,\n  Rule = Fast }\n")
+	parses(t, n, "State{ .tick = 5, .at = Vec{ .x = 1 } }", `{ "#type": text(State) "tick": number(5) "at": { "#type": text(Vec) "x": number(1) end end`)
+	sniffs(t, n, true, "State {tick = 5, units = [Unit {uid = 1, pos = (1.0,2.0)}]}", "State[tick=5, units=[Unit{id=1, hp=2}]]", "State(tick=5, rule=FAST)\n", "State {\n  Tick = 5,\n  Rule = Fast }\n")
 	sniffs(t, n, false, "", "f(1, 2)", "a = {b = 1, c = 2}", "Unit { Id = 1, Hp = 2 }\nUnit { Id = 2, Hp = 3 }\n", "[a=1, b=2]", "Unit { id: 1, hp: 2 }",
 		"WARN peers[2] lost", "Options [-a=1] [-b=2]", "Note (x = 1, y = 2) is odd", "Foo{}", "int main() {\n  return 0;\n}\n")
 }

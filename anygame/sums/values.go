@@ -149,6 +149,8 @@ type valuedLines struct {
 	values [][]byte
 	names  []string // empty for values that do not count
 	ids    []string // of what the line is about
+	table  *records // the names of its columns, if the first line has them
+	begun  bool
 	tick   uint64
 	word   string            // for a tick
 	last   map[string]uint64 // tick of lines that have one
@@ -162,6 +164,20 @@ const ofMachines = " queue buffer buffered pending rtt jitter loss lost dropped 
 // take takes a line, and reports whether it has values and a tick, or one is above it.
 func (l *valuedLines) take(line []byte) bool {
 	p := &l.parsed
+	if !l.begun {
+		for _, r := range formsOf([][]byte{line}) {
+			if r.json == nil && len(r.names) > 2 && r.separator != ' ' && !strings.ContainsAny(strings.Join(r.names, ""), "=:()[]{}") && slices.ContainsFunc(r.names, func(name string) bool { return vocabulary.Of(name) == vocabulary.Tick }) {
+				l.table = r
+			}
+		}
+		l.begun = true
+	}
+	if l.table != nil {
+		var text []byte
+		if l.table.each(line, func(path, value []byte) { text = append(append(append(append(text, path...), '='), value...), ';') }) {
+			line = text
+		}
+	}
 	p.line = line[:min(len(line), maxLine)]
 	p.tokens, p.names, p.peer = tokens(p.line, p.tokens[:0]), p.names[:0], -1
 	for i, t := range p.tokens {
@@ -182,7 +198,7 @@ func (l *valuedLines) take(line []byte) bool {
 				own, l.word, l.key = tick+1, cmp.Or(l.word, name), append(l.key, 0)
 				continue
 			}
-			if hasPart(name, " id ") {
+			if hasPart(name, " id uid unit entity actor ") {
 				l.ids = append(l.ids, name+" "+string(text))
 			}
 			clock := isClock(p.line, t.from-1, t.from-2) || isClock(p.line, t.to, t.to+1)

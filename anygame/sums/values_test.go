@@ -169,6 +169,39 @@ func TestValues(t *testing.T) {
 	}
 }
 
+// TestTableValues: the columns of a table are named in its first line.
+func TestTableValues(t *testing.T) {
+	var texts [][]byte
+	for peer := range 2 {
+		log := "frame,time,ping,hp\n"
+		for frame := range 90 {
+			log += fmt.Sprintf("%d,12:00:%02d,%d,%d\n", frame, (frame+peer)%60, 20+frame*(peer+3)%7, frame*frame%97-frame/80*peer)
+		}
+		texts = append(texts, []byte(log))
+	}
+	v := sums.LearnValues(texts)
+	if v == nil {
+		t.Fatal("nothing is learned")
+	}
+	source, err := v.Format().Read(strings.NewReader(string(texts[1])), "x", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for {
+		r, err := source.Next()
+		if err != nil {
+			break
+		}
+		if c := r.Checkpoint; c.Tick > 78 && c.Tick < 81 {
+			got = append(got, fmt.Sprintf("%d %s %s", c.Tick, c.Sums[0].Name, c.Sums[0].Value))
+		}
+	}
+	if want := []string{"79 hp 33", "80 hp 94"}; !slices.Equal(got, want) {
+		t.Errorf("%q, expected %q", got, want)
+	}
+}
+
 // TestRollbackValues: logs in which ticks go back show no values.
 func TestRollbackValues(t *testing.T) {
 	var texts [][]byte
