@@ -14,6 +14,10 @@ import (
 func owners(accounts []Account) []WordLog {
 	out := make([]WordLog, len(accounts))
 	players := namesPlayers(accounts)
+	all := make([]sums, len(accounts))
+	for i := range accounts {
+		all[i] = accounts[i].sumsOf()
+	}
 	for i := range accounts {
 		a := &accounts[i]
 		out[i] = WordLog{a.File, a.Peer, OwnerByPath, a.Peer}
@@ -21,7 +25,7 @@ func owners(accounts []Account) []WordLog {
 			out[i].By = OwnerSaid
 			continue
 		}
-		switch list := candidates(accounts, i); {
+		switch list := candidates(accounts, all, i); {
 		case len(list) == 1:
 			out[i].Peer, out[i].By = list[0], OwnerMatched
 		case a.Placed:
@@ -31,7 +35,7 @@ func owners(accounts []Account) []WordLog {
 	}
 	for i := range out {
 		for k := range out[:i] {
-			if out[i].By == OwnerMatched && out[k].By == OwnerMatched && out[i].Peer == out[k].Peer && disagree(&accounts[i], &accounts[k]) {
+			if out[i].By == OwnerMatched && out[k].By == OwnerMatched && out[i].Peer == out[k].Peer && disagree(all[i], all[k]) {
 				out[i].Peer, out[i].By, out[k].Peer, out[k].By = "", OwnerOpen, "", OwnerOpen
 			}
 		}
@@ -53,45 +57,46 @@ func namesPlayers(accounts []Account) bool {
 	})
 }
 
-// sumsOf returns the checksums that an account states as its own, by tick, and those that it
-// states of others, by tick and peer.
-func (a *Account) sumsOf() (own map[uint64]string, others map[uint64]map[string]string) {
-	own, others = map[uint64]string{}, map[uint64]map[string]string{}
+// sums are the checksums that an account states, by tick and peer, its own as the peer "".
+type sums map[uint64]map[string]string
+
+func (a *Account) sumsOf() sums {
+	all := sums{}
 	for k := range a.Claims {
 		c := &a.Claims[k]
 		if !c.HasTick || c.Quoted || c.Replay || c.SelfTest {
 			continue
 		}
 		for i, v := range c.Values {
-			switch {
-			case a.own(c, i):
-				own[c.Tick] = v.Value
-			case v.Peer != "":
-				if others[c.Tick] == nil {
-					others[c.Tick] = map[string]string{}
+			own := a.own(c, i)
+			if own || v.Peer != "" {
+				if all[c.Tick] == nil {
+					all[c.Tick] = map[string]string{}
 				}
-				others[c.Tick][v.Peer] = v.Value
+				if own {
+					v.Peer = ""
+				}
+				all[c.Tick][v.Peer] = v.Value
 			}
 		}
 	}
-	return own, others
+	return all
 }
 
 // candidates returns the possible owners of account i according to the other accounts.
-func candidates(accounts []Account, i int) (list []string) {
-	own, accused := accounts[i].sumsOf()
+func candidates(accounts []Account, all []sums, i int) (list []string) {
 	fits := map[string]bool{} // by name: whether every other account has it as this one has itself
-	for k := range accounts {
-		if k == i {
-			continue
-		}
-		theirs, said := accounts[k].sumsOf()
-		for tick, mine := range own {
-			answered := false // this account has the same checksum of a peer as the other has of itself
-			for _, sum := range accused[tick] {
-				answered = answered || tracediff.EqualSums(sum, theirs[tick])
+	for k, theirs := range all {
+		for tick, sums := range all[i] {
+			mine, own := sums[""]
+			if !own || k == i {
+				continue
 			}
-			for name, sum := range said[tick] {
+			answered := false // this account has the same checksum of a peer as the other has of itself
+			for name, sum := range sums {
+				answered = answered || name != "" && tracediff.EqualSums(sum, theirs[tick][""])
+			}
+			for name, sum := range theirs[tick] {
 				equal := tracediff.EqualSums(sum, mine)
 				if before, seen := fits[name]; !equal {
 					fits[name] = false
@@ -103,6 +108,7 @@ func candidates(accounts []Account, i int) (list []string) {
 			}
 		}
 	}
+	delete(fits, "")
 	here := map[string]bool{} // the peers that it accuses
 	for k := range accounts[i].Claims {
 		for _, name := range accounts[i].Claims[k].Peers {
@@ -119,15 +125,10 @@ func candidates(accounts []Account, i int) (list []string) {
 }
 
 // disagree reports whether two accounts state different checksums of one tick, for themselves or for the same peer.
-func disagree(a, b *Account) bool {
-	x, saidX := a.sumsOf()
-	y, saidY := b.sumsOf()
-	for tick, sum := range x {
-		if other, ok := y[tick]; ok && !tracediff.EqualSums(sum, other) {
-			return true
-		}
-		for name, sum := range saidX[tick] {
-			if other, ok := saidY[tick][name]; ok && !tracediff.EqualSums(sum, other) {
+func disagree(a, b sums) bool {
+	for tick, sums := range a {
+		for name, sum := range sums {
+			if other, ok := b[tick][name]; ok && sums[""] != "" && !tracediff.EqualSums(sum, other) {
 				return true
 			}
 		}
