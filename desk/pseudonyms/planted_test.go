@@ -195,6 +195,38 @@ func TestNamesOfFolders(t *testing.T) {
 	}
 }
 
+// TestNamesOfFoldersOfLogs: the same where the files have other names in each folder.
+func TestNamesOfFoldersOfLogs(t *testing.T) {
+	for _, logs := range [][]string{{"host.log", "client.log"}, {"Player.log", "Player-prev.log"}, {"game.log", "other.log"}, {"2026-11-20.log", "2026-11-21.log"}} {
+		dir := t.TempDir()
+		for i, name := range []string{"Zaphodvick", "Trillianova"} {
+			path := filepath.Join(dir, name, logs[i])
+			if err := os.Mkdir(filepath.Dir(path), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(path, fmt.Appendf(nil, "tick 1 checksum 1\ntick 2 checksum %d\n", i), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s := pseudonyms.NewScrubber(key(t))
+		list, errs := triage(t, s, dir)
+		if len(list) != 1 || len(errs) > 0 {
+			t.Fatalf("%d reports, %q", len(list), errs)
+		}
+		var out bytes.Buffer
+		if _, err := s.Copy(t.Context(), dir, &out); err != nil {
+			t.Fatal(err)
+		}
+		texts := allStrings(t, list[0])
+		each(t, out.Bytes(), func(name string, _ []byte) { texts = append(texts, name) })
+		for _, text := range texts {
+			if leaks(text, "Zaphodvick") || leaks(text, "Trillianova") {
+				t.Errorf("%q: a name is in %q", logs, text)
+			}
+		}
+	}
+}
+
 // drawn are two names that sort as host and client do.
 func drawn(t *rapid.T, from []string) []string {
 	list := rapid.SliceOfNDistinct(rapid.SampledFrom(from), 2, 2, func(s string) string { return strings.ToLower(s) }).Draw(t, "names")

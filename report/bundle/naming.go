@@ -3,6 +3,8 @@ package bundle
 import (
 	"cmp"
 	"io"
+	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -77,7 +79,22 @@ func (n *naming) peers(said, paths []string) []string {
 			n.mu.Unlock()
 		}
 	}
+	n.above(paths)
 	return snapshot.PeerNames(names, paths)
+}
+
+// above makes the names of the folders of peers known where each has one, since their files may have other names.
+func (n *naming) above(paths []string) {
+	dirs, depths := map[string]bool{}, map[int]bool{}
+	for _, path := range paths {
+		dirs[filepath.Dir(path)], depths[strings.Count(filepath.ToSlash(path), "/")] = true, true
+	}
+	if len(dirs) < max(2, len(paths)) || len(depths) > 1 {
+		return
+	}
+	for _, end := range snapshot.PeerNames(make([]string, len(dirs)), slices.Sorted(maps.Keys(dirs))) {
+		n.Path(end)
+	}
 }
 
 // folders makes the names of peers' folders known where the files name the peers otherwise: a folder may have the name
