@@ -439,7 +439,7 @@ func encodeAll(t *testing.T, b []byte) []byte {
 // TestLoadBudget: a sound file that is larger than the memory that is allowed is not damaged, and
 // what was taken for it is given back.
 func TestLoadBudget(t *testing.T) {
-	before, _ := limits.InUse()
+	before := limits.InUse()
 	text := NewColumn("Log", "text", String, 0)
 	text.AppendBytes(make([]byte, 2<<20))
 	b := encode(t, &World{Tables: []Table{{Label: "Log", Keys: Keys{A: []uint64{0}}, Columns: []Column{text}}}}, WriteOptions{})
@@ -455,7 +455,7 @@ func TestLoadBudget(t *testing.T) {
 			t.Errorf("%d: %v", value, err)
 		}
 		f.Close()
-		if now, _ := limits.InUse(); now != before {
+		if now := limits.InUse(); now != before {
 			t.Errorf("%d: %d bytes are still held", value, now-before)
 		}
 	}

@@ -150,7 +150,7 @@ func TestBomb(t *testing.T) {
 	if size := uint64(len(files[0]) + len(files[1])); got > 16<<20+400*size {
 		t.Errorf("%d bytes are allocated for a pair of %d", got, size)
 	}
-	if now, _ := limits.InUse(); now != 0 {
+	if now := limits.InUse(); now != 0 {
 		t.Errorf("%d bytes are still held", now)
 	}
 	use(t, "ratio=10k")

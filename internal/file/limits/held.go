@@ -2,8 +2,8 @@ package limits
 
 import "sync/atomic"
 
-// inUse is how many bytes of content the whole process holds, and mostUsed the maximum so far.
-var inUse, mostUsed atomic.Int64
+// inUse is how many bytes of content the whole process holds.
+var inUse atomic.Int64
 
 // Held is the memory that one reader has taken of the amount in [Memory]. The zero value has none. A Held is not safe
 // for concurrent use, but different ones are.
@@ -21,12 +21,7 @@ func (h *Held) Take(path string, n int64) error {
 		return Memory.Reached(path, used)
 	}
 	h.bytes += n
-	for {
-		most := mostUsed.Load()
-		if used <= most || mostUsed.CompareAndSwap(most, used) {
-			return nil
-		}
-	}
+	return nil
 }
 
 // Resize takes or returns memory so that n bytes are held.
@@ -73,5 +68,5 @@ func ExceedStream(path string, n int64) error {
 	return nil
 }
 
-// InUse returns how many bytes are held, and the maximum so far.
-func InUse() (now, most int64) { return inUse.Load(), mostUsed.Load() }
+// InUse returns how many bytes are held.
+func InUse() int64 { return inUse.Load() }
