@@ -37,10 +37,11 @@ its last tick.
 PATH is a path as for triage, or one saved triage report (--format json=FILE).
 
 ? lists the keys: y copies the command that shows the selected line by itself, o
-opens the page with the pictures in a browser, / filters, q ends. explore needs
-a terminal of at least 50 by 14 characters. It works without colour (--color
-never, NO_COLOR), without a mouse, and over SSH. If the locale is not UTF-8, or
-TERM is linux or dumb, it draws only with ASCII.
+opens the page with the pictures in a browser, / filters, q ends. A click
+selects or folds a line, the wheel scrolls; with shift the terminal selects
+text. explore needs a terminal of at least 50 by 14 characters. It works without
+colour (--color never, NO_COLOR), without a mouse, and over SSH. If the locale
+is not UTF-8, or TERM is linux or dumb, it draws only with ASCII.
 
 The exit status is the status of the verdict; with several matches, the status
 of the worst verdict.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -206,6 +207,45 @@ func TestKeys(t *testing.T) {
 			t.Errorf("%q: %q is selected, expected %q", c.keys, got, c.want)
 		}
 	}
+}
+
+// TestMouse selects and folds rows by clicks, and scrolls the pane that the wheel is over.
+func TestMouse(t *testing.T) {
+	reports := triage(t, "openttd/rng_poke")
+	const tree, detail = 5, 60
+	click := func(x, row int) tea.Msg { return tea.MouseClickMsg{X: x, Y: 2 + row, Button: tea.MouseLeft} }
+	wheel := func(x int, button tea.MouseButton) tea.Msg { return tea.MouseWheelMsg{X: x, Y: 5, Button: button} }
+	for _, c := range []struct {
+		name, keys, want, shows string
+		send                    []tea.Msg
+	}{
+		{"a row", "", "▸ narrowing 5 open", "", []tea.Msg{click(tree, 3)}},
+		{"unfolded", "", "▾ peers 2", "", []tea.Msg{click(tree, 2), click(tree, 2)}},
+		{"folded", "", "▸ peers 2", "", []tea.Msg{click(tree, 2), click(tree, 2), click(tree, 2)}},
+		{"below the rows", "", "▸ verdict diverged", "", []tea.Msg{click(tree, 13)}},
+		{"beside the panes", "", "▸ verdict diverged", "", []tea.Msg{click(tree, -1), click(tree, -2), click(tree, 40)}},
+		{"the detail", "", "▸ verdict diverged", "[detail]", []tea.Msg{click(detail, 3)}},
+		{"back from the detail", "tab", "▾ session OpenTTD", "[tree]", []tea.Msg{click(tree, 0)}},
+		{"the detail scrolled", "", "▸ verdict diverged", " 4-", []tea.Msg{wheel(detail, tea.MouseWheelDown)}},
+		{"and back", "", "▸ verdict diverged", " 1-", []tea.Msg{wheel(detail, tea.MouseWheelDown), wheel(detail, tea.MouseWheelUp), wheel(detail, tea.MouseWheelUp)}},
+		{"the tree scrolled", "home * home", "▾ peers 2", "", []tea.Msg{wheel(tree, tea.MouseWheelDown)}},
+		{"a row after scrolling", "home * home", "client group 1", "", []tea.Msg{wheel(tree, tea.MouseWheelDown), click(tree, 1)}},
+		{"up again", "home * end", "▾ session OpenTTD", "", append(slices.Repeat([]tea.Msg{wheel(tree, tea.MouseWheelUp)}, 30), click(tree, 0))},
+	} {
+		screen := run(t, reports, explore.Options{}, 80, 24, func(tm *teatest.TestModel) {
+			press(tm, c.keys)
+			for _, msg := range c.send {
+				tm.Send(msg)
+			}
+		})
+		if selected(t, screen) != c.want || !strings.Contains(screen, c.shows) {
+			t.Errorf("%s: %q is selected, expected %q, and %q on the screen:\n%s", c.name, selected(t, screen), c.want, c.shows, screen)
+		}
+	}
+	run(t, reports, explore.Options{}, 40, 10, func(tm *teatest.TestModel) { // too small for a tree
+		tm.Send(click(1, 1))
+		tm.Send(wheel(1, tea.MouseWheelDown))
+	})
 }
 
 // TestFilter shows only what has the text, and all above it.

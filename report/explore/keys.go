@@ -20,6 +20,7 @@ var keys = [][]string{
 	{"tab", "from the tree to the detail and back"},
 	{"/", "filter: type a text, enter keeps it, esc clears it"},
 	{"n, N", "the next match, the one before"},
+	{"mouse", "a click selects or folds, the wheel scrolls; drag with shift to select text"},
 	{"y", "copy the command that shows this by itself, or the text"},
 	{"o", "open the page with the pictures in a browser"},
 	{"?", "this help"},
@@ -191,7 +192,46 @@ func (m *Model) walkDetail(name string) {
 	case "left", "h":
 		m.inDetail = false
 	}
-	m.scroll = min(max(m.scroll, 0), max(len(m.detailLines())-m.bodyHeight(), 0))
+	m.scrollTo(m.scroll)
+}
+
+// wheelRows is how far a step of the wheel scrolls.
+const wheelRows = 3
+
+// click selects the row of the tree at a place of the screen, and folds or unfolds it if it was selected.
+func (m *Model) click(x, y int) {
+	row := y - 2 // below the headline and the names of the panes
+	if !m.drawn() || m.help || row < 0 || row >= m.bodyHeight() {
+		return
+	}
+	m.message = ""
+	if m.inDetail = x >= m.treeWidth(); m.inDetail || m.top+row >= len(m.rows) {
+		return
+	}
+	if at := m.top + row; at == m.cursor {
+		m.walkTree("enter")
+	} else {
+		m.cursor, m.scroll = at, 0
+	}
+}
+
+// wheel scrolls the pane in a column. The cursor stays in the part of the tree that is shown.
+func (m *Model) wheel(x, rows int) {
+	switch height := m.bodyHeight(); {
+	case !m.drawn() || m.help:
+	case x >= m.treeWidth():
+		m.scrollTo(m.scroll + rows)
+	default:
+		m.top = min(max(m.top+rows, 0), max(len(m.rows)-height, 0))
+		if at := min(max(m.cursor, m.top), m.top+height-1); at != m.cursor {
+			m.cursor, m.scroll = at, 0
+		}
+	}
+}
+
+// scrollTo shows the detail from a line on.
+func (m *Model) scrollTo(line int) {
+	m.scroll = min(max(line, 0), max(len(m.detailLines())-m.bodyHeight(), 0))
 }
 
 // copy puts the command of the selected node into the clipboard, or its text, and shows it, so that it can be copied by

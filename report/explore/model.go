@@ -116,6 +116,15 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		}
 	case tea.KeyPressMsg:
 		return m, m.key(msg)
+	case tea.MouseClickMsg:
+		m.click(msg.X, msg.Y)
+	case tea.MouseWheelMsg:
+		switch msg.Button {
+		case tea.MouseWheelUp:
+			m.wheel(msg.X, -wheelRows)
+		case tea.MouseWheelDown:
+			m.wheel(msg.X, wheelRows)
+		}
 	}
 	return m, nil
 }

@@ -1,9 +1,12 @@
 package explore
 
 import (
+	"context"
 	"errors"
 	"io"
+	"os/signal"
 	"strings"
+	"syscall"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
@@ -25,11 +28,13 @@ func Run(stdin io.Reader, stdout io.Writer, load Load, options Options) ([]*docu
 }
 
 func (m *Model) run(stdin io.Reader, stdout io.Writer, options ...tea.ProgramOption) ([]*document.Report, error) {
-	_, err := tea.NewProgram(m, append(options, tea.WithInput(stdin), tea.WithOutput(stdout))...).Run()
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGHUP) // which would end it without restoring the terminal
+	defer stop()
+	_, err := tea.NewProgram(m, append(options, tea.WithInput(stdin), tea.WithOutput(stdout), tea.WithContext(ctx))...).Run()
 	switch {
 	case m.err != nil:
 		return nil, m.err
-	case err != nil && !errors.Is(err, tea.ErrInterrupted):
+	case err != nil && !errors.Is(err, tea.ErrInterrupted) && ctx.Err() == nil:
 		return nil, err
 	case m.reports == nil:
 		return nil, ErrInterrupted

@@ -51,6 +51,7 @@ func TestRun(t *testing.T) {
 		{"shown", shown, "[tree]", ""},
 		{"failed", func(func(string, int64, int64)) ([]*document.Report, error) { return nil, os.ErrNotExist }, "", os.ErrNotExist.Error()},
 		{"interrupted", nil, "comparing  40 %", ErrInterrupted.Error()},
+		{"panicked", func(func(string, int64, int64)) ([]*document.Report, error) { panic("on purpose") }, "", fmt.Sprintf("%v: %v", tea.ErrProgramKilled, tea.ErrProgramPanic)},
 	} {
 		hold, over := make(chan bool), make(chan bool)
 		if c.load == nil {
@@ -78,6 +79,15 @@ func TestRun(t *testing.T) {
 		in.Close()
 		if got := fmt.Sprint(err); c.want == "" && (err != nil || len(reports) != 1) || c.want != "" && got != c.want {
 			t.Errorf("%s: %v, %d reports", c.name, err, len(reports))
+		}
+		for on, off := range map[string]string{"\x1b[?1049h": "\x1b[?1049l", "\x1b[?1002h": "\x1b[?1002l", "\x1b[?1006h": "\x1b[?1006l", "\x1b[?25l": "\x1b[?25h"} {
+			all := out.b.String()
+			if c.name == "shown" && !strings.Contains(all, on) {
+				t.Errorf("%q is not used", on)
+			}
+			if strings.LastIndex(all, on) > strings.LastIndex(all, off) {
+				t.Errorf("%s: %q is left on the terminal", c.name, on)
+			}
 		}
 	}
 	for range 500 {

@@ -19,8 +19,14 @@ const (
 // View draws the screen.
 func (m *Model) View() tea.View {
 	v := tea.NewView(m.content())
-	v.AltScreen = m.root != nil
+	v.AltScreen = m.err == nil // also before there is a tree: the progress is not left on the screen
+	v.MouseMode = tea.MouseModeCellMotion
 	return v
+}
+
+// drawn reports whether the screen shows the tree.
+func (m *Model) drawn() bool {
+	return m.root != nil && m.width >= leastWidth && m.height >= leastHeight
 }
 
 func (m *Model) content() string {
@@ -29,7 +35,7 @@ func (m *Model) content() string {
 		return ""
 	case m.root == nil:
 		return m.paint(m.fit(m.line(Faint, m.waiting()), max(m.width, 20)))
-	case m.width < leastWidth || m.height < leastHeight:
+	case !m.drawn():
 		return fmt.Sprintf("explore needs a terminal of %d by %d.\nThis one is %d by %d. q quits.", leastWidth, leastHeight, m.width, m.height)
 	}
 	var out []string
