@@ -403,11 +403,21 @@
       tools.querySelector('[data-do=chosen]').hidden = !choice;
       redraw();
     };
+    const atTick = () => cursor && Math.floor(cursor.at ?? cursor.lane.at[cursor.item]);
+    // The address keeps a chosen tick, not each that the pointer passes.
+    const kept = () => picture.dispatchEvent(new CustomEvent('chosen', { detail: cursor ? String(names.number(atTick())) : '' }));
+    picture.addEventListener('restore', ({ detail }) => {
+      const at = /^\d{1,20}$/.test(detail) ? Number(BigInt(detail) - from) : -1, half = (view.to - view.from) / 2;
+      if (at === atTick()) return;
+      const known = at >= 0 && at < total;
+      if (known && (at < view.from || at >= view.to)) set(at - half, at + half);
+      tell(known ? { at } : null);
+    });
     const go = {
       in: () => move(...zoomed(2)), out: () => move(...zoomed(0.5)), whole: () => move(0, total), split: () => { if (flags.length || bracket) split(); },
       left: () => move(...shifted(-0.25)), right: () => move(...shifted(0.25)),
       chosen: () => { if (choice) move(choice[0] - 0.02 * (choice[1] - choice[0]), choice[1] + 1 + 0.02 * (choice[1] - choice[0])); },
-      clear: () => { choice = null; tell(null); },
+      clear: () => { choice = null; tell(null); kept(); },
     };
     tools.addEventListener('click', (event) => {
       const button = event.target.closest('[data-do]');
@@ -474,7 +484,7 @@
       picture.classList.remove('panning');
       if (event.type === 'pointerup' && held && !held.far) {
         const to = under(event);
-        if (to) tell(to);
+        if (to) { tell(to); kept(); }
       }
       if (!down.size) held = null;
     };
@@ -545,6 +555,7 @@
       if (at < view.from || at > view.to) set(limit(at - span / 2, 0, total - span), limit(at - span / 2, 0, total - span) + span);
       lane.row.scrollIntoView({ block: 'nearest' });
       tell(cursor);
+      kept();
       return true;
     };
     const keys = { '+': go.in, '=': go.in, w: go.in, '-': go.out, _: go.out, s: go.out, a: go.left, d: go.right, 0: go.whole, f: go.split, Enter: go.chosen };
@@ -563,7 +574,7 @@
     });
 
     document.addEventListener('keydown', (event) => {
-      if (event.key === 'Escape' && (cursor || choice)) go.clear();
+      if (event.key === 'Escape' && !event.defaultPrevented && (cursor || choice)) go.clear();
     });
 
     const measure = () => {

@@ -43,11 +43,16 @@
     };
     box.parentElement.hidden = false;
     box.addEventListener('input', filter);
+    box.addEventListener('restore', ({ detail }) => {
+      if (box.value === detail) return;
+      box.value = detail;
+      filter();
+    });
     box.addEventListener('keydown', (event) => {
       if (event.key !== 'Escape' || !box.value) return;
       event.preventDefault();
       box.value = '';
-      filter();
+      box.dispatchEvent(new Event('input'));
     });
   };
 
