@@ -48,8 +48,10 @@ var environment = []string{"GOGC", "GOMEMLIMIT", "GOMAXPROCS", "GODEBUG", "TMPDI
 func Process() (*exec.Cmd, error) {
 	path := "/proc/self/exe" // which stays the same program where its file is replaced meanwhile
 	if _, err := os.Stat(path); runtime.GOOS != "linux" || err != nil {
-		if path, err = os.Executable(); err != nil {
-			return nil, err
+		if path, err = os.Executable(); err != nil { // /proc is not mounted
+			if path, err = exec.LookPath(os.Args[0]); err != nil {
+				return nil, err
+			}
 		}
 	}
 	cmd := Program(path)
