@@ -26,7 +26,7 @@ func (r *Result) Wrong() bool { return r.Diverged() || r.FindingCount > 0 || len
 // Incomplete reports whether evidence is missing or doubtful. A trace may break off, have a gap although its peer is
 // not known to have been away, or be incomparable; or nothing else confirms an engine's claim.
 func (r *Result) Incomplete() bool {
-	return len(r.Traces) < 2 || len(r.Uncompared) > 0 || r.Unsure > 0 || len(r.Claims) > 0 ||
+	return len(r.Traces) < 2 || r.Dialect().Partial && !r.Diverged() || len(r.Uncompared) > 0 || r.Unsure > 0 || len(r.Claims) > 0 ||
 		slices.ContainsFunc(r.Traces, func(t TraceInfo) bool { return t.Torn || t.Trouble != "" || t.Empty || t.Unknown() })
 }
 

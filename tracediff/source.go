@@ -90,6 +90,9 @@ type Dialect struct {
 	Relative bool
 	// Values means that sums are values from the game, not checksums of them.
 	Values bool
+	// Partial means that the sums are the values that were recognized, and others are not compared: where all are equal,
+	// the peers may differ nevertheless.
+	Partial bool
 	// Exists means that the count of a checkpoint without sums is 1 if its scope exists and 0 if not.
 	Exists bool
 	// Running means that the checkpoints of a tick are successive moments in it, and each shows whether the peers have

@@ -239,7 +239,7 @@ func (v *Values) Format() tracediff.Format {
 		Name: "values", Title: "log with values of ticks", Sniff: func([]byte) bool { return false },
 		Dialect: func(int) tracediff.Dialect {
 			return tracediff.Dialect{
-				Engine: "any game", File: "log with values", TickName: messages.TickName(strings.ToLower(v.word)), Values: true, Endless: true, Lossy: true,
+				Engine: "any game", File: "log with values", TickName: messages.TickName(strings.ToLower(v.word)), Values: true, Partial: true, Endless: true, Lossy: true,
 				Covers: "the lines of the logs whose values are equal for long; the first line that differs is no cause, and no checksum was found",
 			}
 		},

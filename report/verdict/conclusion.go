@@ -486,8 +486,10 @@ type Search struct {
 	// Kinds are the kinds of traces that were compared, of so many peers.
 	Kinds      []string
 	TracePeers int
-	// Traced is set if traces of two peers were compared that have a value in common.
+	// Traced is set if traces of two peers were compared that have a value in common, unless they are equal and partial.
 	Traced bool
+	// Partial is set if the values that partial traces have are equal.
+	Partial bool
 }
 
 // Compares reports whether any evidence of the states themselves was compared.

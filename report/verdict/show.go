@@ -73,7 +73,10 @@ func (c *Conclusion) search(e Evidence) {
 			}
 		}
 	}
-	s.Traced = slices.ContainsFunc(slices.Concat(b.Traces, e.Traces), (*tracediff.Result).Compares)
+	for _, t := range slices.Concat(b.Traces, e.Traces) {
+		partial := t.Dialect().Partial && !t.Diverged()
+		s.Traced, s.Partial = s.Traced || t.Compares() && !partial, s.Partial || t.Compares() && partial
+	}
 }
 
 // peers describes for each peer what it left, and which peers it agrees with where they diverged.

@@ -135,6 +135,9 @@ func undiverged(c *verdict.Conclusion) []string {
 	}
 	if !c.Search.Compares() {
 		text = "No state was compared"
+		if c.Search.Partial {
+			text = "The values that change often in the logs are equal, and other values were not compared"
+		}
 	} else if s := searched(c); s != "" {
 		text += ": " + s
 	}
