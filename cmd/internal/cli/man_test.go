@@ -10,7 +10,8 @@ import (
 // TestManPage pins a page byte by byte: macros belong to man(7), escapes to groff(7).
 func TestManPage(t *testing.T) {
 	root := &cobra.Command{Use: "desynctool", CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true}}
-	root.PersistentFlags().String("color", "auto", "colour the text")
+	color := "auto"
+	root.PersistentFlags().Var(OneOf(&color, "WHEN", "auto", "always", "never"), "color", "colour the text")
 	c := &cobra.Command{
 		Use:   "look FILE",
 		Short: "Look at a file's bytes",
