@@ -10,7 +10,7 @@ import (
 
 // OpenFolder returns the evidence that one peer left in a folder of the disk: its snapshots, and its order log,
 // whatever the files' names. Folders in it are not searched. Formats are the snapshots' formats, tried in order; none
-// means snapshot.SnapFormat alone; those of other games are in package engines, as Format.Snapshot. Files that are
+// means snapshot.SnapFormat alone; package engines has the formats of other games, as Format.Snapshot. Files that are
 // neither are in Snapshots.Others.
 //
 // A damaged log is used up to the damage, which Lost names. It is an error if the folder has no snapshot and no log, or

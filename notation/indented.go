@@ -1,9 +1,8 @@
 package notation
 
 import (
-	"slices"
-
 	"bytes"
+	"slices"
 )
 
 // indentedNotation is lines of a name and a value, indented below the line that they belong to, as games print their states:

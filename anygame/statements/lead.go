@@ -2,7 +2,6 @@ package statements
 
 import (
 	"slices"
-
 	"strings"
 )
 

@@ -65,14 +65,17 @@ func LearnValues(logs [][]byte) *Values {
 		one, counts := all[0][key], false
 		scope := strings.Join(slices.DeleteFunc(slices.Compact(slices.Clone(one.names)), func(name string) bool { return name == "" || name == "text" }), " ")
 		for place, name := range one.names {
-			least := cmp.Compare(name, "") * 2
-			for _, other := range all[1:] {
-				least = min(least, one.trusted(other[key], place))
+			least := simulation
+			if name == "" {
+				least = unrelated
 			}
-			if one.names[place] = ""; least > 0 {
+			for _, other := range all[1:] {
+				least = min(least, one.role(other[key], place))
+			}
+			if one.names[place] = ""; least > unrelated {
 				one.names[place] = unused(name, func(name string) bool { return slices.Contains(one.names[:place], name) })
 			}
-			counts = counts || least == 2
+			counts = counts || least == simulation
 		}
 		if counts {
 			one.scope = unused(strings.ToValidUTF8(scope[:min(len(scope), maxScope)], ""), func(name string) bool { return scopes[name] })
@@ -86,9 +89,17 @@ func LearnValues(logs [][]byte) *Values {
 	return v
 }
 
-// trusted returns how much the values in one place of the lines of two logs show: 2 that they are of the simulation, 1
-// that they are if other values of the lines are.
-func (v *valued) trusted(other *valued, place int) int {
+// valueRole is what the values in one place of lines belong to, as far as two logs show.
+type valueRole int
+
+const (
+	unrelated  valueRole = iota // perhaps to something else
+	together                    // to the simulation if another value of the lines does
+	simulation                  // to the simulation
+)
+
+// role returns the role of the values in one place of the lines of two logs.
+func (v *valued) role(other *valued, place int) valueRole {
 	var before [2][]byte
 	distinct := map[string]bool{}
 	equal, differ, healed, rises, falls, least := 0, 0, 0, 0, 0, fewestNews
@@ -123,7 +134,7 @@ func (v *valued) trusted(other *valued, place int) int {
 		switch ends := i == len(v.ticks) || k == len(other.ticks); {
 		case !same || !ends && (v.ticks[i] == tick || other.ticks[k] == tick):
 			if differ++; equal < least {
-				return 0
+				return unrelated
 			}
 		case news && differ > 0:
 			healed++
@@ -133,13 +144,13 @@ func (v *valued) trusted(other *valued, place int) int {
 	}
 	switch {
 	case falls*8 < rises+falls, equal < least, len(distinct) < min(3, least), healed > 6*differ && healed > fewestNews && differ > 0:
-		return 0
+		return unrelated
 	case equal >= fewestEqual && len(distinct) >= fewestDistinct:
-		return 2
+		return simulation
 	case differ == 1 && healed > 0:
-		return 0
+		return unrelated
 	}
-	return 1
+	return together
 }
 
 // valuedLines reads lines with values.
@@ -240,7 +251,7 @@ func (v *Values) Format() tracediff.Format {
 		Dialect: func(int) tracediff.Dialect {
 			return tracediff.Dialect{
 				Engine: "any game", File: "log with values", TickName: messages.TickName(strings.ToLower(v.word)), Values: true, Partial: true, Endless: true, Lossy: true,
-				Covers: "the lines of the logs whose values are equal for long; the first line that differs is no cause, and no checksum was found",
+				Covers: "values that change often and are equal in all logs for long; the first line that differs is no cause, and no checksum was found",
 			}
 		},
 		Parser: func(int) func([]byte, *tracediff.Checkpoint) bool {

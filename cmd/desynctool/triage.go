@@ -121,7 +121,7 @@ process.
 	flags.sims.addTimeout(cmd)
 	flags.sims.addGames(cmd)
 	f.StringVar(&flags.known, "known", "", "a folder with earlier write-ups")
-	f.Var(cli.OneOf(&flags.sameBy, "LEVEL", document.SameBy()...), "same-by", "with --known: what a known divergence has in common with a write-up: strict, field, component or archetype")
+	f.Var(cli.OneOf(&flags.sameBy, "LEVEL", document.SameBy()...), "same-by", "with --known: the level at which a write-up makes a divergence known: strict, field, component or archetype")
 	f.StringVar(&flags.start, "write-up", "", "start a write-up in this file, which must not exist yet")
 	f.StringVar(&flags.failOn, "fail-on", "", "which outcomes fail: diverged, new or never, and inconclusive")
 	f.BoolVar(&flags.stats, "stats", false, "print on stderr how much of the input was read")

@@ -1,9 +1,8 @@
 package messages
 
 import (
-	"slices"
-
 	"bytes"
+	"slices"
 )
 
 // levels are the words for the severity of a message, in the case that logs use.

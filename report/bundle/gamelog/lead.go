@@ -1,9 +1,8 @@
 package gamelog
 
 import (
-	"slices"
-
 	"bytes"
+	"slices"
 )
 
 // lead is the part of a line before the message.

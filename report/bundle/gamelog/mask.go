@@ -1,9 +1,8 @@
 package gamelog
 
 import (
-	"slices"
-
 	"bytes"
+	"slices"
 )
 
 // masked appends a message without the parts that always differ between machines. Colours and the folders of absolute
