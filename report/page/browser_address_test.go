@@ -32,6 +32,10 @@ func TestAddress(t *testing.T) {
 	id := browsertest.Eval[string](b.browser, node+`.parentElement.id`)
 	b.click("#"+id+" > details > summary", 0.1)
 	b.Until(`location.hash === "#at=` + id + `"`)
+	for _, link := range []string{"#" + id, "#at=" + id} { // a filter would unfold the node too
+		b.Do(chromedp.Navigate("about:blank"), chromedp.Navigate(b.url+link))
+		b.Until(`document.getElementById("` + id + `").querySelector("details").open`)
+	}
 	b.Do(chromedp.SendKeys(chromedp.CSS("#filter"), "unitmotion"))
 	b.Until(`location.hash === "#at=` + id + `&filter=unitmotion"`)
 	b.click("#timeline-picture [data-lane]", 0.4)
