@@ -131,6 +131,12 @@ func (s *Survey) confirm() {
 	}
 }
 
+// perhapsLog reports whether a file in a notation may be a log with values: lines of words and values, not of several
+// ticks' states.
+func (g *group) perhapsLog() bool {
+	return slices.Contains(lineNotations, g.notation.Name) && g.samples[0].states < 2
+}
+
 // values reads the logs of a session without checksums and states as logs with values, if their values show it: those in
 // no notation, and others. A seed is no checksum.
 func (s *Survey) values(others []*group) {

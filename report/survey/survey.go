@@ -74,7 +74,7 @@ func Under(tree files.Tree, paths []string, page *description.Description) *Surv
 	} else {
 		s.raw()
 	}
-	if len(s.order) == 0 {
+	if !slices.ContainsFunc(s.order, func(g *group) bool { return !g.perhapsLog() }) {
 		s.values(read)
 	}
 	for _, g := range s.kinds {
