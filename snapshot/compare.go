@@ -136,21 +136,28 @@ func (c *comparer) only(td *TableDiff, k Key, inA bool) {
 	}
 }
 
-// pairing is a table that both states have.
+// pairing is a table that both states have, or a Single one that one of them has.
 type pairing struct {
-	i, j    int // the table's index in a and b
+	i, j    int // the table's index in a and b, -1 for a state without it
 	a, b    *Index
-	columns [][2]int // columns to compare, by their indexes in a and b
+	columns [][2]int // columns to compare, by their indexes in a and b, -1 for a state without one
 	hidden  []string // for each column, the rule that hides it, or ""
 	tallies []Tally  // for each column
 	marked  []bool   // for each row of the current block or span, whether a value differs
 	td      TableDiff
 }
 
-// table compares table i of a with table j of b.
+// table compares table i of a with table j of b. One of them may be -1, for a Single table that one state lacks.
 func (c *comparer) table(i, j int) error {
-	ta, tb := &c.diff.A.Tables[i], &c.diff.B.Tables[j]
-	if sameTable(ta, tb) {
+	var ta, tb *TableInfo
+	if i >= 0 {
+		ta = &c.diff.A.Tables[i]
+	}
+	if j >= 0 {
+		tb = &c.diff.B.Tables[j]
+	}
+	ta, tb = cmp.Or(ta, tb), cmp.Or(tb, ta)
+	if sameTable(ta, tb) && i >= 0 && j >= 0 {
 		return nil
 	}
 	if ta.Class == Cache { // a cache that a state does not contain is not stale
@@ -160,11 +167,7 @@ func (c *comparer) table(i, j int) error {
 		return nil
 	}
 	p := &pairing{i: i, j: j, td: TableDiff{Label: ta.Label, Class: ta.Class, InA: true, InB: true}}
-	var err error
-	if p.a, err = c.a.Index(i); err != nil {
-		return err
-	}
-	if p.b, err = c.b.Index(j); err != nil {
+	if err := p.load(c.a, c.b); err != nil {
 		return err
 	}
 	if ta.Parts != tb.Parts {
@@ -181,12 +184,12 @@ func (c *comparer) table(i, j int) error {
 	if len(p.td.Schema) == 0 && p.td.OnlyACount+p.td.OnlyBCount == 0 && !slices.ContainsFunc(p.tallies, func(t Tally) bool { return t.Rows > 0 }) {
 		return c.contradiction(p)
 	}
-	both := c.diff.A.Tables[p.i].Rows - p.td.OnlyACount
+	both := ta.Rows - p.td.OnlyACount
 	if c.diff.A.Incomplete()+c.diff.B.Incomplete() != "" {
 		both = 0
 	}
 	for k := range p.tallies {
-		col := &p.a.Columns[p.columns[k][0]]
+		col := p.schema(p.columns[k][0], p.columns[k][1])
 		switch n := p.tallies[k].Rows; {
 		case n == 0:
 		case p.hidden[k] != "":
@@ -198,15 +201,45 @@ func (c *comparer) table(i, j int) error {
 	if p.td.empty() {
 		return nil
 	}
-	p.td.Reordered, err = c.reordered(p)
+	var err error
+	if i >= 0 && j >= 0 {
+		p.td.Reordered, err = c.reordered(p)
+	}
 	c.add(p.td)
 	return err
+}
+
+// load reads the indexes of the table. A state without it gets one with the row and no columns.
+func (p *pairing) load(a, b State) (err error) {
+	if p.i >= 0 {
+		if p.a, err = a.Index(p.i); err != nil {
+			return err
+		}
+	}
+	if p.j >= 0 {
+		if p.b, err = b.Index(p.j); err != nil {
+			return err
+		}
+	}
+	without := func(ix *Index) *Index { return &Index{KeysDigest: ix.KeysDigest, Blocks: ix.Blocks} }
+	switch {
+	case p.i < 0:
+		p.a = without(p.b)
+	case p.j < 0:
+		p.b = without(p.a)
+	}
+	return nil
 }
 
 // match pairs the columns of both tables. It leaves out columns that are equal or hidden.
 func (c *comparer) match(p *pairing) {
 	compare := func(i, j int) int { return p.a.Columns[i].compareName(&p.b.Columns[j].Schema) }
 	for i, j := range pairUp(len(p.a.Columns), len(p.b.Columns), compare) {
+		if one := p.schema(i, j); (i < 0 || j < 0) && one.Type == Scalar {
+			p.columns = append(p.columns, [2]int{i, j})
+			p.hidden = append(p.hidden, c.opts.Ignore.column(p.td.Label, one.Component, one.Field))
+			continue
+		}
 		if i < 0 || j < 0 || p.a.Columns[i].Schema != p.b.Columns[j].Schema {
 			var change SchemaChange
 			if j >= 0 {
@@ -227,6 +260,23 @@ func (c *comparer) match(p *pairing) {
 		}
 	}
 	p.tallies = make([]Tally, len(p.columns))
+}
+
+// schema returns the schema of column i of a, or of column j of b if a lacks it.
+func (p *pairing) schema(i, j int) *Schema {
+	if i < 0 {
+		return &p.b.Columns[j].Schema
+	}
+	return &p.a.Columns[i].Schema
+}
+
+// without returns a column of a state that lacks it.
+func without(s *Schema, rows int) Column {
+	c := Column{Schema: *s}
+	for range rows {
+		c.AppendAbsent()
+	}
+	return c
 }
 
 // region is a run of blocks in both tables that covers the same keys.
@@ -416,6 +466,22 @@ func (c *comparer) keep(p *pairing, changes []Change) {
 	p.td.Changes = append(reserve(p.td.Changes, len(changes), 2*(len(p.td.Changes)+len(changes))), changes...)
 }
 
+// block loads a block of column k of one side, 0 or 1.
+func (c *comparer) block(s State, p *pairing, k, side, block int) (Column, error) {
+	if column := p.columns[k][side]; column >= 0 {
+		return s.LoadBlock([2]int{p.i, p.j}[side], block, column)
+	}
+	return without(p.schema(p.columns[k][0], p.columns[k][1]), [2]*Index{p.a, p.b}[side].Blocks[block].Rows), nil
+}
+
+// keys loads the keys of two blocks with the same keys.
+func (c *comparer) keys(p *pairing, blockA, blockB int) (Keys, error) {
+	if p.i < 0 {
+		return c.b.LoadKeys(p.j, blockB)
+	}
+	return c.a.LoadKeys(p.i, blockA)
+}
+
 // equalKeys compares two blocks with the same keys.
 func (c *comparer) equalKeys(p *pairing, r region) error {
 	blockA, blockB := r.a[0], r.b[0]
@@ -423,18 +489,22 @@ func (c *comparer) equalKeys(p *pairing, r region) error {
 	var keys Keys
 	p.mark(p.a.Blocks[blockA].Rows)
 	for k, column := range p.columns {
-		if p.a.Columns[column[0]].Blocks[blockA] == p.b.Columns[column[1]].Blocks[blockB] {
+		lacking := column[0] < 0 || column[1] < 0
+		if !lacking && p.a.Columns[column[0]].Blocks[blockA] == p.b.Columns[column[1]].Blocks[blockB] {
 			continue
 		}
-		a, err := c.a.LoadBlock(p.i, blockA, column[0])
+		a, err := c.block(c.a, p, k, 0, blockA)
 		if err != nil {
 			return err
 		}
-		b, err := c.b.LoadBlock(p.j, blockB, column[1])
+		b, err := c.block(c.b, p, k, 1, blockB)
 		if err != nil {
 			return err
 		}
 		c.rows = ChangedRows(c.rows[:0], &a, &b)
+		if len(c.rows) == 0 && lacking { // no row of the block has a value
+			continue
+		}
 		if len(c.rows) == 0 {
 			return c.contradiction(p)
 		}
@@ -445,7 +515,7 @@ func (c *comparer) equalKeys(p *pairing, r region) error {
 			kept = kept[:room]
 		}
 		if len(kept) > 0 && keys.A == nil {
-			if keys, err = c.a.LoadKeys(p.i, blockA); err != nil {
+			if keys, err = c.keys(p, blockA, blockB); err != nil {
 				return err
 			}
 		}

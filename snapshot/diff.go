@@ -71,7 +71,8 @@ type TableDiff struct {
 	OnlyACount, OnlyBCount uint64
 
 	// Schema lists differences that make values incomparable: columns that only one state has or that have another
-	// type, and keys with another number of parts.
+	// type, and keys with another number of parts. A Scalar column is not among them, since it is made of the values
+	// that a state has: to a state without the column each of its values is absent.
 	Schema []SchemaChange
 
 	// Changes are the changed values by key, then column, up to the limit. Columns and ChangedRows cover all of them:
@@ -209,9 +210,9 @@ func Compare(a, b State, opts DiffOptions) (*Diff, error) {
 	for i, j := range pairTables(d.A.Tables, d.B.Tables) {
 		c.begin()
 		switch {
-		case j < 0:
+		case j < 0 && !d.A.Tables[i].Single:
 			err = c.lonely(&d.A.Tables[i], a, i, true)
-		case i < 0:
+		case i < 0 && !d.B.Tables[j].Single:
 			err = c.lonely(&d.B.Tables[j], b, j, false)
 		default:
 			err = c.table(i, j)

@@ -158,6 +158,7 @@ type TableInfo struct {
 	Class  Class
 	Rows   uint64
 	Placed bool        // see Table
+	Single bool        // see Table
 	Parts  int         // parts of each key, 1 or 2
 	Hash   merkle.Hash // the leaf hash; caches and noise have one too
 }

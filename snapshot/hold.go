@@ -55,7 +55,7 @@ func (s *held) computeDigests() {
 			same = i
 		}
 		s.info.Tables[i] = TableInfo{
-			Label: t.Label, Class: t.Class, Rows: uint64(t.Rows()), Placed: t.Placed, Parts: t.Keys.Parts(),
+			Label: t.Label, Class: t.Class, Rows: uint64(t.Rows()), Placed: t.Placed, Single: t.Single, Parts: t.Keys.Parts(),
 			Hash: s.indexes[i].leaf(t.Label, uint64(t.Rows())),
 		}
 	}

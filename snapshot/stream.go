@@ -43,8 +43,12 @@ func (s *stream) fill() (err error) {
 	return err
 }
 
-// column returns a column of the current block.
-func (s *stream) column(k int) (*Column, error) {
+// column returns column k of the current block. It is -1 if the state lacks it.
+func (s *stream) column(k int, schema *Schema) (*Column, error) {
+	if k < 0 {
+		c := without(schema, len(s.keys.A))
+		return &c, nil
+	}
 	c, ok := s.columns[k]
 	if !ok {
 		loaded, err := s.s.LoadBlock(s.table, s.block, k)
@@ -109,11 +113,12 @@ func (c *comparer) values(p *pairing, left, right *stream, keys []Key, rowsA, ro
 	for k, column := range p.columns {
 		// Usually blocks with equal digests are equal row by row, because their keys are equal. Here the keys differ,
 		// so equal blocks mean nothing.
-		a, err := left.column(column[0])
+		schema := p.schema(column[0], column[1])
+		a, err := left.column(column[0], schema)
 		if err != nil {
 			return err
 		}
-		b, err := right.column(column[1])
+		b, err := right.column(column[1], schema)
 		if err != nil {
 			return err
 		}

@@ -96,6 +96,7 @@ type Table struct {
 	Label   string
 	Class   Class
 	Placed  bool // keys are positions in a list, because rows have no ids; a .snap does not store this
+	Single  bool // the one row is the state itself, so a state without the table lacks its values; not in a .snap either
 	Keys    Keys
 	Columns []Column // ascending by component, then field
 }

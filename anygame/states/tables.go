@@ -228,7 +228,7 @@ func shorten(text string) string {
 
 // finish returns the table, and empties it; false if it has no rows and no columns.
 func (t *table) finish(b *builder) (snapshot.Table, bool) {
-	out := snapshot.Table{Label: clip(t.label), Class: t.class, Placed: t.why == ByPlace, Keys: t.flatKeys(b)}
+	out := snapshot.Table{Label: clip(t.label), Class: t.class, Placed: t.why == ByPlace, Single: t.why == OnlyRow, Keys: t.flatKeys(b)}
 	n := len(t.keys)
 	for _, c := range t.columns {
 		if len(c.ends) > 0 {
@@ -264,7 +264,7 @@ func (t *table) divide(all snapshot.Table) []snapshot.Table {
 		i := slices.IndexFunc(out, func(o snapshot.Table) bool { return o.Class == class })
 		if i < 0 {
 			i = len(out)
-			out = append(out, snapshot.Table{Label: all.Label, Class: class, Placed: all.Placed, Keys: all.Keys})
+			out = append(out, snapshot.Table{Label: all.Label, Class: class, Placed: all.Placed, Single: all.Single, Keys: all.Keys})
 		}
 		out[i].Columns = append(out[i].Columns, c)
 	}
