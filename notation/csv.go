@@ -11,7 +11,7 @@ import (
 // No cell has a type, since many writers quote all of them. Blanks around a cell do not belong to it, and an empty cell is
 // null.
 func csvNotation() Notation {
-	return Notation{Name: "csv", Title: "CSV", Extensions: []string{".csv", ".tsv", ".psv", ".tab"}, Lines: true, Sniff: sniffCSV, Parse: parseCSV}
+	return Notation{Name: "csv", Repeats: true, Title: "CSV", Extensions: []string{".csv", ".tsv", ".psv", ".tab"}, Lines: true, Sniff: sniffCSV, Parse: parseCSV}
 }
 
 const (

@@ -14,7 +14,7 @@ import (
 // A name with a number in it is a path: ship, 0, position. A line without a value begins a map, and so does one with fields,
 // such as unit 17: hp=3 x=1.5. All names are items, since some writers repeat them.
 func indentedNotation() Notation {
-	return Notation{Name: "indented", Title: "indented names and values", Extensions: []string{".txt", ".log", ".dump", ".state"},
+	return Notation{Name: "indented", Repeats: true, Title: "indented names and values", Extensions: []string{".txt", ".log", ".dump", ".state"},
 		Lines: true, Sniff: sniffIndented, Parse: func(text []byte, to Sink) error {
 			p := indentedParser{text: text, document: document{to: to}}
 			return p.run(true)

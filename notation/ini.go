@@ -9,7 +9,7 @@ import "bytes"
 // and [unit "a b"] are maps in maps. Sections of the same name are a list.
 func iniNotation() Notation {
 	extensions := []string{".ini", ".cfg", ".conf", ".properties"}
-	return Notation{Name: "ini", Title: "INI", Extensions: extensions, Lines: true, Sniff: sniffINI, Parse: parseINI}
+	return Notation{Name: "ini", Repeats: true, Title: "INI", Extensions: extensions, Lines: true, Sniff: sniffINI, Parse: parseINI}
 }
 
 // sniffINI reports whether all lines of a text are lines of a file of settings. Without sections, at least three keys

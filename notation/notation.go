@@ -82,6 +82,9 @@ type Notation struct {
 	// Loose means that logs and orders may have the same form. A file is taken for one of these first.
 	Loose bool
 
+	// Repeats means that a list is written by Item or by its rows alone, so that an empty list and no list are the same.
+	Repeats bool
+
 	// Sniff reports whether a text begins like one in this notation. Whole means that head is all of it. It is strict:
 	// prose and logs are not in any notation.
 	Sniff func(head []byte, whole bool) bool

@@ -10,7 +10,7 @@ import (
 // pathsNotation is one value a line, after its path: units[17].pos.x: 3, a.b = v, or /units/17/hp 3. A line with one name,
 // such as tick = 300, is a member of the document. A line with the tick that comes again begins another document.
 func pathsNotation() Notation {
-	return Notation{Name: "paths", Title: "lines with a path and a value", Extensions: []string{".txt", ".dump", ".properties"},
+	return Notation{Name: "paths", Repeats: true, Title: "lines with a path and a value", Extensions: []string{".txt", ".dump", ".properties"},
 		Lines: true, Sniff: func(head []byte, whole bool) bool { return fitsLines(head, whole, splitPath, false, 1) },
 		Parse: func(text []byte, to Sink) error { return parseLines(text, to, splitPath, false) }}
 }
@@ -18,7 +18,7 @@ func pathsNotation() Notation {
 // columnsNotation is one variable a line in columns: subsystem, entity, field and value. If all lines begin with a number that
 // does not fall, it is the tick, and the lines with one number are a document.
 func columnsNotation() Notation {
-	return Notation{Name: "columns", Title: "lines with one variable in columns", Extensions: []string{".txt", ".dump"},
+	return Notation{Name: "columns", Repeats: true, Title: "lines with one variable in columns", Extensions: []string{".txt", ".dump"},
 		Lines: true, Sniff: func(head []byte, whole bool) bool {
 			split, ticks := columnsOf(head)
 			return fitsLines(head, whole, split, ticks, 2)

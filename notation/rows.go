@@ -16,7 +16,7 @@ import (
 // values of one name have a number, pos#2. Other words of a line are its text. A line with one word and one value is a member,
 // if no other line has the word. Lines that are indented more belong to the one before.
 func rowsNotation() Notation {
-	return Notation{Name: "rows", Title: "lines of words and values", Extensions: []string{".txt", ".log", ".dump", ".state"},
+	return Notation{Name: "rows", Repeats: true, Title: "lines of words and values", Extensions: []string{".txt", ".log", ".dump", ".state"},
 		Lines: true, Loose: true, Sniff: sniffTextRows, Parse: func(text []byte, to Sink) error {
 			p := rowsParser{text: text, document: document{to: to}}
 			p.run()

@@ -8,7 +8,7 @@ import (
 // textprotoNotation is the text format of protocol buffers. Names of fields may come again, so that each field is given as
 // an item, and so is each element of a list.
 func textprotoNotation() Notation {
-	return Notation{Name: "textproto", Title: "protobuf text", Extensions: []string{".textproto", ".txtpb", ".pbtxt", ".prototxt"},
+	return Notation{Name: "textproto", Repeats: true, Title: "protobuf text", Extensions: []string{".textproto", ".txtpb", ".pbtxt", ".prototxt"},
 		Lines: true, Sniff: sniffTextproto, Parse: parseTextproto}
 }
 

@@ -10,7 +10,7 @@ import (
 // tomlNotation is TOML 1.0. Dates are text. Unlike most notations it needs memory for the size of a document, since a
 // table may be written in pieces anywhere.
 func tomlNotation() Notation {
-	return Notation{Name: "toml", Title: "TOML", Extensions: []string{".toml"}, Lines: true, Sniff: sniffTOML, Parse: parseTOML}
+	return Notation{Name: "toml", Repeats: true, Title: "TOML", Extensions: []string{".toml"}, Lines: true, Sniff: sniffTOML, Parse: parseTOML}
 }
 
 // sniffTOML reports whether a text is TOML with a table and a key, or with at least two keys.

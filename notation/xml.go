@@ -14,7 +14,7 @@ import (
 // of them, in which other text is the member #text. Any other element is its text. Declarations of namespaces are
 // skipped, prefixes kept.
 func xmlNotation() Notation {
-	return Notation{Name: "xml", Title: "XML", Extensions: []string{".xml"}, Sniff: sniffXML, Parse: parseXML}
+	return Notation{Name: "xml", Repeats: true, Title: "XML", Extensions: []string{".xml"}, Sniff: sniffXML, Parse: parseXML}
 }
 
 // sniffXML reports whether a text begins with elements and at least one of them ends. So lines that begin with <name>

@@ -13,10 +13,12 @@ import (
 // findNoise compares states of peers, to find out what is noise. If only what may be noise differs in some, all are read.
 func (s *Survey) findNoise(left int64) {
 	pairs := map[pair]*compared{} // of all tables
+	var lacks map[column]string
 	for _, most := range []int{mostMatched, math.MaxInt} {
 		left = s.match(pairs, left, most)
 		s.compare(pairs)
 		list := complete(pairs)
+		lacks = lacking(list)
 		if s.noisy, s.quiet = noise(list); !s.quiet {
 			break
 		}
@@ -27,7 +29,11 @@ func (s *Survey) findNoise(left int64) {
 	if note := noiseNote(s.noisy, s.quiet); note != "" {
 		s.notes = append(s.notes, note)
 	}
+	s.lacking = lackingNotes(lacks)
 	s.noise = map[column]bool{}
+	for col := range lacks {
+		s.noise[col] = true
+	}
 	for i := range s.noisy {
 		n := &s.noisy[i]
 		n.Path = s.seen.PathOf(n.Table, n.Component, n.Field)
@@ -91,6 +97,12 @@ func (g *group) look(p *sample) {
 	if found != nil {
 		g.found.Merge(found)
 	}
+	if found != nil && !g.notation.Repeats {
+		p.lists = map[string]bool{}
+		for i := range found.Tables {
+			p.lists[found.Tables[i].Label] = true
+		}
+	}
 	if !p.cut {
 		p.worlds = worlds
 	}
@@ -121,7 +133,7 @@ func (s *Survey) compare(pairs map[pair]*compared) {
 				}
 				g.named(w, p.base)
 				at := moment{w.Point.Tick, g.table}
-				byTick[at] = append(byTick[at], seen{g.dir + "\x00" + cmp.Or(w.Peer, g.peerOf(p.base)), w})
+				byTick[at] = append(byTick[at], seen{g.dir + "\x00" + cmp.Or(w.Peer, g.peerOf(p.base)), w, p.lists})
 			}
 			p.worlds = nil
 		}
@@ -132,7 +144,7 @@ func (s *Survey) compare(pairs map[pair]*compared) {
 			if other.peer == first.peer {
 				continue
 			}
-			if c := compareStates(first.world, other.world); c != nil {
+			if c := compareStates(first, other); c != nil {
 				who := pair{at.tick, first.peer, other.peer}
 				if pairs[who] == nil {
 					pairs[who] = c
@@ -170,4 +182,8 @@ type moment struct {
 type seen struct {
 	peer  string
 	world *snapshot.World
+	lists map[string]bool // see sample
 }
+
+// lacks reports whether the state lacks a table, and not only its rows.
+func (s *seen) lacks(label string) bool { return s.lists != nil && !s.lists[label] }

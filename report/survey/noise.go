@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -18,6 +19,9 @@ import (
 // probably noise: a clock, a path, the name of a machine, an address. They are put into tables of the class noise if
 // something else differs later. If nothing else ever differs they stay where they are, unless all of them look like noise
 // in several dumps: a clock in dumps of peers that are in sync is no divergence.
+//
+// Columns and tables that all states of one peer have in every row, and no state of the other, are missing in its dumps,
+// not in its game: another build wrote them, or a server that keeps less. They are never compared, and reported as lost.
 
 // fewestQuiet is the number of dumps in which only a column must differ to count as noise if its name and its values do
 // not show it.
@@ -35,8 +39,10 @@ func (c column) name() string { return prose.Name(c.component + "." + c.field) }
 // compared is what differs between two peers at one state point.
 type compared struct {
 	tick    uint64
+	peers   [2]string
 	columns map[column]bool
 	looks   map[column]bool // of these, those that look like noise
+	lacks   map[column]int  // columns, and tables without a name of a column, that one of the peers lacks
 	other   bool            // something else differs: rows, the random numbers
 	tables  int             // files that were compared, where each has one table
 }
@@ -45,6 +51,7 @@ type compared struct {
 func (c *compared) add(d *compared) {
 	maps.Copy(c.columns, d.columns)
 	maps.Copy(c.looks, d.looks)
+	maps.Copy(c.lacks, d.lacks)
 	c.other = c.other || d.other
 	c.tables += d.tables
 }
@@ -59,6 +66,70 @@ type NoisyColumn struct {
 }
 
 func (n *NoisyColumn) column() column { return column{n.Table, n.Component, n.Field} }
+
+// lacking takes the columns and tables that the dumps of a peer lack out of what differs, and returns which peer that is.
+// They must be lacking in all its dumps that were compared with those of another peer, of several ticks.
+func lacking(list []compared) map[column]string {
+	type by struct {
+		column
+		peers [2]string
+	}
+	dumps := map[[2]string]int{}
+	times := map[by][2]int{} // how often the first and the second peer lacks it
+	for _, c := range list {
+		dumps[c.peers]++
+		for col, side := range c.lacks {
+			n := times[by{col, c.peers}]
+			n[side]++
+			times[by{col, c.peers}] = n
+		}
+	}
+	found, partly := map[column]string{}, map[column]bool{}
+	for at, n := range times {
+		side := 0
+		if n[1] > 0 {
+			side = 1
+		}
+		if n[side] < max(fewestQuiet, dumps[at.peers]) {
+			partly[at.column] = true
+			continue
+		}
+		found[at.column] = max(found[at.column], at.peers[side])
+	}
+	maps.DeleteFunc(found, func(col column, _ string) bool { return partly[col] })
+	for i := range list {
+		c := &list[i]
+		for col := range c.lacks {
+			_, is := found[col]
+			switch {
+			case is:
+				delete(c.columns, col)
+			case col.field == "":
+				c.other = true
+			}
+		}
+	}
+	return found
+}
+
+// lackingNotes returns a note for each peer with dumps that lack columns.
+func lackingNotes(found map[column]string) (notes []string) {
+	names := map[string][]string{}
+	for col, peer := range found {
+		name := col.name()
+		if col.field == "" {
+			name = "table " + prose.Name(col.label)
+		}
+		names[peer] = append(names[peer], name)
+	}
+	for _, peer := range slices.Sorted(maps.Keys(names)) {
+		dir, name, _ := strings.Cut(peer, "\x00")
+		slices.Sort(names[peer])
+		notes = append(notes, fmt.Sprintf("the states of %s lack %s, which another peer's have: not compared",
+			prose.Name(cmp.Or(name, filepath.Base(dir))), prose.Few(names[peer], mostNamed)))
+	}
+	return notes
+}
 
 // noise finds the columns that are noise. Alone is set if nothing else differs.
 func noise(list []compared) (found []NoisyColumn, alone bool) {
@@ -123,7 +194,8 @@ func differ(names []string) string {
 }
 
 // compareStates compares two states. It returns nil if they cannot be compared.
-func compareStates(a, b *snapshot.World) *compared {
+func compareStates(first, second seen) *compared {
+	a, b := first.world, second.world
 	x, errA := snapshot.Hold(a)
 	y, errB := snapshot.Hold(b)
 	if errA != nil || errB != nil {
@@ -133,8 +205,19 @@ func compareStates(a, b *snapshot.World) *compared {
 	if err != nil {
 		return nil
 	}
-	out := &compared{tick: a.Point.Tick, columns: map[column]bool{}, looks: map[column]bool{}, tables: 1}
+	out := &compared{
+		tick: a.Point.Tick, peers: [2]string{first.peer, second.peer}, tables: 1,
+		columns: map[column]bool{}, looks: map[column]bool{}, lacks: map[column]int{},
+	}
 	for _, t := range d.Tables {
+		if !t.InA && first.lacks(t.Label) || !t.InB && second.lacks(t.Label) {
+			side := 0
+			if t.InA {
+				side = 1
+			}
+			out.lacks[column{label: t.Label}] = side
+			continue
+		}
 		out.other = out.other || t.OnlyACount+t.OnlyBCount > 0 || t.Label == snapshot.RNG
 		for _, ch := range t.Changes {
 			if t.Label != snapshot.RNG {
@@ -142,7 +225,11 @@ func compareStates(a, b *snapshot.World) *compared {
 			}
 		}
 		for _, c := range t.Columns {
-			out.columns[column{t.Label, c.Component, c.Field}] = true
+			col := column{t.Label, c.Component, c.Field}
+			out.columns[col] = true
+			if p := c.Pattern(); p.Kind == snapshot.PatternAbsent && c.Rows == c.Both {
+				out.lacks[col] = p.Side
+			}
 		}
 	}
 	return out
@@ -169,6 +256,10 @@ func divide(w *snapshot.World, noise map[column]bool) {
 	for i := range w.Tables {
 		t := &w.Tables[i]
 		if t.Class != snapshot.Archetype {
+			continue
+		}
+		if noise[column{label: t.Label}] {
+			t.Class = snapshot.Noise
 			continue
 		}
 		apart := snapshot.Table{Label: t.Label, Class: snapshot.Noise, Keys: t.Keys}

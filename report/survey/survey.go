@@ -107,8 +107,9 @@ func (s *Survey) adopt() {
 }
 
 // Lost returns the files in no notation that have the same name as files in another folder, or the same name except for
-// one word as files next to them.
+// one word as files next to them, and the columns that are not compared because the states of a peer lack them.
 func (s *Survey) Lost() (out []string) {
+	out = append(out, s.lacking...)
 	read := slices.Clone(s.order)
 	for _, l := range s.found {
 		read = append(read, l.group)
@@ -165,7 +166,8 @@ type Survey struct {
 	seen      states.Found
 	noise     map[column]bool // that are not compared
 	noisy     []NoisyColumn
-	quiet     bool // nothing but noise differs, and it is compared
+	lacking   []string // notes on columns that the states of some peers lack
+	quiet     bool     // nothing but noise differs, and it is compared
 	notes     []string
 }
 
@@ -213,6 +215,7 @@ type sample struct {
 	cut     bool              // the text is only the beginning of the file
 	damaged bool              // it cannot be read
 	worlds  []*snapshot.World // until they are compared
+	lists   map[string]bool   // the labels of its tables, with and without rows; nil if a table without rows is not written
 }
 
 // read returns up to most bytes of the content of a file, which may be compressed.

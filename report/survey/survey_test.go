@@ -202,19 +202,7 @@ func TestNoise(t *testing.T) {
 	if len(notes) != 1 || !strings.Contains(notes[0], "state.lobby; state.saved_at differ between peers in every dump: taken for noise") {
 		t.Errorf("%q", notes)
 	}
-	open := func(name string) *snapshot.World {
-		s, err := snapshot.OpenAny(files.Disk, filepath.Join(dir, name), formats.SnapshotsOf(all.Formats()))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer s.Close()
-		w, err := snapshot.Load(s)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return w
-	}
-	if w := open("host/s_1.json"); w.Table(snapshot.Noise, "state") == nil || w.Table(snapshot.Archetype, "state") == nil || w.Table(snapshot.Archetype, "units") == nil {
+	if w := load(t, all, filepath.Join(dir, "host", "s_1.json")); w.Table(snapshot.Noise, "state") == nil || w.Table(snapshot.Archetype, "state") == nil || w.Table(snapshot.Archetype, "units") == nil {
 		t.Errorf("%+v", w.Tables)
 	}
 	for name := range texts {
@@ -245,6 +233,65 @@ func TestNoise(t *testing.T) {
 			t.Errorf("%d dumps: %v, compared %t", dumps, list, is)
 		}
 	}
+}
+
+// TestLacking: a column or a list that no dump of a peer has and all of the other's have is not compared, and reported. A
+// list without elements, a member that only some have, and dumps of one tick are compared.
+func TestLacking(t *testing.T) {
+	for name, c := range map[string]struct {
+		dumps       int
+		host, guest func(tick int) string // members of the state
+		lost        string
+		noise       bool // in the state of the guest
+	}{
+		"member of all rows": {4, func(int) string { return `"units": [{"id": 1, "hp": 9}]` },
+			func(int) string { return `"units": [{"id": 1, "hp": 9, "name": "u1"}]` }, "the states of host lack units.name", true},
+		"of some rows": {4, func(int) string { return `"units": [{"id": 1, "hp": 9}, {"id": 2, "hp": 9}]` },
+			func(int) string { return `"units": [{"id": 1, "hp": 9, "stunned": true}, {"id": 2, "hp": 9}]` }, "", false},
+		"of later rows": {4, func(int) string { return `"units": [{"id": 1, "hp": 9}]` }, func(tick int) string {
+			return fmt.Sprintf(`"units": [{"id": 1, "hp": 9%s}]`, strings.Repeat(`, "dead": true`, tick/3))
+		}, "", false},
+		"of one dump": {1, func(int) string { return `"units": [{"id": 1, "hp": 9}]` },
+			func(int) string { return `"units": [{"id": 1, "hp": 9, "name": "u1"}]` }, "", false},
+		"list": {4, func(int) string { return `"units": [{"id": 1, "hp": 9}]` },
+			func(int) string { return `"units": [{"id": 1, "hp": 9}], "sparks": [{"id": 5, "z": 1}]` }, "the states of host lack table sparks", true},
+		"empty list": {4, func(int) string { return `"units": [{"id": 1, "hp": 9}], "sparks": []` },
+			func(int) string { return `"units": [{"id": 1, "hp": 9}], "sparks": [{"id": 5, "z": 1}]` }, "", false},
+	} {
+		texts := map[string]string{}
+		for tick := range c.dumps {
+			texts[fmt.Sprintf("host/s_%d.json", tick)] = fmt.Sprintf(`{"tick": %d, %s}`, tick, c.host(tick))
+			texts[fmt.Sprintf("guest/s_%d.json", tick)] = fmt.Sprintf(`{"tick": %d, %s}`, tick, c.guest(tick))
+		}
+		dir := write(t, texts)
+		all, err := survey.For(files.Disk, []string{dir})
+		if err != nil {
+			t.Fatal(err)
+		}
+		lost := strings.Join(all.Lost(), "; ")
+		if !strings.Contains(lost, c.lost) || c.lost == "" && lost != "" {
+			t.Errorf("%s: %q, want %q", name, lost, c.lost)
+		}
+		w := load(t, all, filepath.Join(dir, "guest", "s_0.json"))
+		if is := w.Table(snapshot.Noise, "units") != nil || w.Table(snapshot.Noise, "sparks") != nil; is != c.noise {
+			t.Errorf("%s: %+v", name, w.Tables)
+		}
+	}
+}
+
+// load loads a state as the survey reads it.
+func load(t *testing.T, all *survey.Survey, path string) *snapshot.World {
+	t.Helper()
+	s, err := snapshot.OpenAny(files.Disk, path, formats.SnapshotsOf(all.Formats()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	w, err := snapshot.Load(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
 }
 
 // TestFewAreRead: of two folders with many dumps at most a tenth of the bytes is read until it is known where they
