@@ -44,22 +44,6 @@ func rustNotation() Notation {
 	return d.notation("rust-debug", "Rust debug output", ".rs", ".dbg")
 }
 
-// objectsNotation is an object as Java, Kotlin, C#, Haskell and Zig print it: Unit{id=1, pos=Vec2[x=1, y=2]}, Unit{ .id = 1 }.
-func objectsNotation() Notation {
-	d := &literalDialect{
-		scalars: dialect{bareWords: true, words: map[string]fixedWord{
-			"null": {Null, ""}, "true": {Bool, "true"}, "false": {Bool, "false"}, "True": {Bool, "true"}, "False": {Bool, "false"},
-			"NaN": {Number, "nan"}, "Infinity": {Number, "inf"}, "-Infinity": {Number, "-inf"},
-		}},
-		opens: "{[(", calls: "{[(", assigns: map[byte]byte{'{': '=', '[': '=', '(': '='}, separators: ",", wordNames: true,
-	}
-	n := d.notation("objects", "printed objects")
-	n.Sniff = func(head []byte, whole bool) bool { // several below each other are rows
-		return !severalObjects(head) && d.sniff(head, whole)
-	}
-	return n
-}
-
 // severalObjects reports whether more than one line of a text begins with a word.
 func severalObjects(text []byte) bool {
 	n := 0
@@ -71,11 +55,11 @@ func severalObjects(text []byte) bool {
 	return n > 1
 }
 
-// javascriptNotation is an object as console.log of JavaScript prints it, or as a script has it.
+// javascriptNotation is an object as console.log of JavaScript or inspect of Ruby prints it, or as a script has it.
 func javascriptNotation() Notation {
 	d := &literalDialect{
 		scalars: dialect{comment: "//", hex: true, hexRune: true, suffixes: []string{"n"}, words: map[string]fixedWord{
-			"null": {Null, ""}, "undefined": {Null, ""}, "true": {Bool, "true"}, "false": {Bool, "false"},
+			"null": {Null, ""}, "undefined": {Null, ""}, "nil": {Null, ""}, "true": {Bool, "true"}, "false": {Bool, "false"},
 			"NaN": {Number, "nan"}, "Infinity": {Number, "inf"}, "-Infinity": {Number, "-inf"},
 		}},
 		opens: "{[", calls: "{", assigns: map[byte]byte{0: '=', '{': ':'}, separators: ",;", wordNames: true,
@@ -94,17 +78,22 @@ type literalDialect struct {
 	wordNames   bool          // names of members in braces need no quotes
 	first       int           // the number of the first member without a name
 	transparent string        // a type that is not shown if it has one member
+	untyped     bool          // no container needs a type
+	blanks      bool          // members need nothing between them
 }
 
 func (d *literalDialect) notation(name, title string, extensions ...string) Notation {
 	return Notation{Name: name, Title: title, Extensions: extensions,
 		Sniff: d.sniff,
-		Parse: func(text []byte, to Sink) error {
-			p := d.parser(text)
-			p.run()
-			p.to, p.known = to, true
-			return p.run()
-		}}
+		Parse: d.parse,
+	}
+}
+
+func (d *literalDialect) parse(text []byte, to Sink) error {
+	p := d.parser(text)
+	p.run()
+	p.to, p.known = to, true
+	return p.run()
 }
 
 // sniff reports whether a text is one or more containers, with names for some members, or numbers only.
@@ -114,7 +103,7 @@ func (d *literalDialect) sniff(head []byte, whole bool) bool {
 	}
 	p := d.parser(head)
 	err := p.run()
-	if err != nil && (whole || !err.(*Error).Cut) || p.scalars < 2 && p.scalars+p.names < 3 || p.flat || p.bareWords && !p.typed || !p.bareWords && p.some {
+	if err != nil && (whole || !err.(*Error).Cut) || p.scalars < 2 && p.scalars+p.names < 3 || p.flat || p.bareWords && !p.typed && !p.untyped || !p.bareWords && p.some {
 		return false
 	}
 	return p.names > 0 || p.numbers == p.scalars
@@ -236,9 +225,9 @@ func (p *literalParser) members() error {
 		case top.complete && bytes.IndexByte([]byte(p.separators), c) >= 0:
 			top.complete, top.comma = false, true
 			p.at++
-		case top.complete && top.opens != 0:
+		case top.complete && top.opens != 0 && !p.blanks:
 			return fault(p.at, "%q, expected %c or %c", c, p.separators[0], closes(top.opens))
-		case top.complete && top.named == 0 && bytes.IndexByte(p.text[p.end:p.at], '\n') < 0:
+		case top.complete && top.opens == 0 && top.named == 0 && bytes.IndexByte(p.text[p.end:p.at], '\n') < 0:
 			return fault(p.at, "%q after a document, expected the end of the line", c)
 		default:
 			top.complete = false

@@ -59,7 +59,7 @@ func TestPython(t *testing.T) {
 }
 
 func TestObjects(t *testing.T) {
-	n := objectsNotation()
+	n := printedNotation()
 	parses(t, n, "State[tick=5, units=[Unit{id=1, name='ann', at=Vec[x=1.5, y=-2], on=true}, Unit{id=2}], by=sim.Bus@7f31c2, to=null, of={7=Idle, 9=Walk}]",
 		`{ "#type": text(State) "tick": number(5) "units": [ { "#type": text(Unit) "id": number(1) "name": text(ann) "at": { "#type": text(Vec) "x": number(1.5) "y": number(-2) end "on": bool(true) end `+
 			`{ "#type": text(Unit) "id": number(2) end end "by": null() "to": null() "of": { "7": text(Idle) "9": text(Walk) end end`)
@@ -199,7 +199,7 @@ func FuzzLiterals(f *testing.F) {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		for _, n := range []Notation{luaNotation(), pythonNotation(), rustNotation(), objectsNotation(), javascriptNotation()} {
+		for _, n := range []Notation{luaNotation(), pythonNotation(), rustNotation(), javascriptNotation()} {
 			robust(t, n, text)
 		}
 	})

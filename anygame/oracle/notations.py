@@ -122,6 +122,28 @@ def python_text(v, style):
     return pprint.pformat(v, width=100, sort_dicts=False) if style['pretty'] else repr(v)
 
 
+def ruby_text(v, style, name='State'):
+    """inspect of Ruby: hashes before and after 3.4, or structs."""
+    if isinstance(v, dict):
+        if style == 'struct' and v and all(SIMPLE.match(str(k)) for k in v): return '#<struct %s %s>' % (name, ', '.join('%s=%s' % (k, ruby_text(x, style, k.capitalize())) for k, x in v.items()))
+        key = lambda k: '%s=>' % k if not isinstance(k, str) else ':%s=>' % k if style == 'symbols' and SIMPLE.match(k) else '%s: ' % k if style == 'short' and SIMPLE.match(k) else '%s => ' % json.dumps(k)
+        return '{' + ', '.join(key(k) + ruby_text(x, style, name) for k, x in v.items()) + '}'
+    if isinstance(v, list): return '[' + ', '.join(ruby_text(x, style, name) for x in v) + ']'
+    return 'nil' if v is None else json.dumps(v, ensure_ascii=False)
+
+
+def clojure_text(v, comma):
+    if isinstance(v, dict): return '{' + comma.join('%s %s' % (':' + k if SIMPLE.match(str(k)) else json.dumps(str(k)), clojure_text(x, comma)) for k, x in v.items()) + '}'
+    if isinstance(v, list): return '[' + ' '.join(clojure_text(x, comma) for x in v) + ']'
+    return 'nil' if v is None else json.dumps(v, ensure_ascii=False)
+
+
+def php_text(v, indent=''):
+    """print_r of PHP: a value is unquoted up to the end of its line."""
+    if not isinstance(v, (dict, list)): return '' if v is None or v is False else '1' if v is True else str(v)
+    return 'Array\n%s(\n' % indent + ''.join('%s    [%s] => %s\n' % (indent, k, php_text(x, indent + '        ')) for k, x in (v.items() if isinstance(v, dict) else enumerate(v))) + indent + ')\n'
+
+
 def proto_text(v, singular, indent=''):
     out = []
     for k, x in v.items():

@@ -42,6 +42,9 @@ def writers():
         'cbor': (['.cbor', '.dat'], each + ['single'], lambda docs, st: b''.join(n.cbor(d, st['cb']) for d in docs)),
         'lua': (['.lua', '.txt'], each + ['list'], lambda docs, st: st['lead'] + n.lua_text(docs if len(docs) > 1 else docs[0], st['lua']) + '\n'),
         'python': (['.txt', '.py', '.repr'], each + ['list', 'single'], lambda docs, st: ''.join(n.python_text(d, st['py']) + '\n' for d in ([docs] if st['list'] else docs))),
+        'ruby': (['.txt', '.rb', '.dump'], each, text(lambda d, st: n.ruby_text(d, st['ruby']))),
+        'clojure': (['.edn', '.txt'], each, text(lambda d, st: n.clojure_text(d, st['comma']))),
+        'php': (['.txt', '.log'], each, text(lambda d, st: n.php_text(d))),
         'proto': (['.textproto', '.pbtxt', '.txt'], each, text(lambda d, st: n.proto_text(d, repeated))),
         'paths': (['.txt', '.state'], each, text(lambda d, st: '\n'.join(n.path_lines(d, st['path'])))),
         'indented': (['.txt', '.log'], each, text(lambda d, st: n.indented_text(d, st['ind']))),
@@ -176,7 +179,7 @@ class Session:
               'xml': {'indent': r.choice(['  ', '\t', '']), 'head': r.random() < .7, 'bare': r.random() < .3, 'vec': r.choice(['', ' ', ','])},
               'yaml': {'flow': r.random() < .5, 'flush': r.random() < .5}, 'mp': {'f32': r.random() < .5}, 'cb': {'f16': r.random() < .5, 'indefinite': r.random() < .3},
               'lead': r.choice(['return ', 'return ', 'state = ', '']), 'lua': {'indent': r.random() < .7, 'numbered': r.random() < .3},
-              'py': {'pretty': r.random() < .6}, 'path': {'brackets': r.random() < .6, 'quoted': r.random() < .6, 'sep': r.choice([' = ', '=', ': '])},
+              'py': {'pretty': r.random() < .6}, 'ruby': r.choice(['symbols', 'short', 'struct']), 'comma': r.choice([', ', ' ', '\n ']), 'path': {'brackets': r.random() < .6, 'quoted': r.random() < .6, 'sep': r.choice([' = ', '=', ': '])},
               'ind': {'indent': r.choice(['  ', '    ', '\t'])}}
         self.truth['arrangement'] = arr
         if self.kind == 'lua' and st['lua']['numbered']:  # the file itself counts from 1

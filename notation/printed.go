@@ -1,0 +1,400 @@
+package notation
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+)
+
+// printedNotation is a value as programs in other languages print it: Java, Kotlin, C#, Haskell, Zig, Ruby, Elixir, Erlang,
+// Clojure, PHP, Perl, Swift, Dart, Go, F# and OCaml. Their texts become one form of the same length, see [canonical].
+func printedNotation() Notation {
+	d := &literalDialect{
+		scalars: dialect{bareWords: true, words: map[string]fixedWord{
+			"nil": {Null, ""}, "null": {Null, ""}, "NULL": {Null, ""}, "undef": {Null, ""}, "undefined": {Null, ""}, "None": {Null, ""},
+			"true": {Bool, "true"}, "false": {Bool, "false"}, "True": {Bool, "true"}, "False": {Bool, "false"}, "nan": {Number, "nan"}, "NaN": {Number, "nan"}, "NAN": {Number, "nan"},
+			"inf": {Number, "inf"}, "+Inf": {Number, "inf"}, "-Inf": {Number, "-inf"}, "INF": {Number, "inf"}, "-INF": {Number, "-inf"},
+			"Infinity": {Number, "inf"}, "-Infinity": {Number, "-inf"},
+		}},
+		opens: "{[(", calls: "{[(", assigns: map[byte]byte{'{': ':', '[': ':', '(': ':'}, separators: ",;", transparent: "Optional",
+		wordNames: true, untyped: true, blanks: true,
+	}
+	return Notation{Name: "printed", Title: "printed values", Extensions: []string{".edn", ".exs", ".php", ".rb", ".pl"},
+		Sniff: func(head []byte, whole bool) bool {
+			if end := bytes.LastIndexByte(head, '\n'); !whole && end > 0 {
+				head = head[:end+1]
+			}
+			if severalObjects(head) || !beginsPrinted(head) {
+				return false
+			}
+			text, marks := canonical(head)
+			return marks > 0 && d.sniff(text, whole)
+		},
+		Parse: func(text []byte, to Sink) error {
+			text, _ = canonical(text)
+			return d.parse(text, to)
+		}}
+}
+
+// beginsPrinted reports whether a text begins with a container, or with the name of its type.
+func beginsPrinted(text []byte) bool {
+	text = bytes.TrimLeft(text, " \t\r\n%#&<$")
+	n := bytes.IndexAny(text, "{[(\n")
+	return n >= 0 && n < maxBegin && len(text) > n+1
+}
+
+// maxBegin is how many bytes the begin of a container, a key or a type has at most.
+const maxBegin = 256
+
+// canonicalizer rewrites a text.
+type canonicalizer struct {
+	text  []byte // is changed
+	at    int
+	open  []opened
+	marks int
+}
+
+// opened is a container that has begun.
+type opened struct {
+	closes byte // what stands for its end
+	key    bool // a key of Clojure precedes, whose value follows
+	fields bool // = is after its names
+}
+
+// canonical writes a text with braces around maps, brackets around lists, and a colon after names. Every value keeps its
+// place. Marks counts what only the languages of [printedNotation] write.
+//
+//	{:tick=>5, :units=>[#<struct Unit id=7>]}     { tick: 5,  units: [         Unit{id:7}]}
+func canonical(text []byte) (out []byte, marks int) {
+	c := &canonicalizer{text: slices.Clone(text)}
+	for c.at < len(c.text) {
+		c.next()
+	}
+	return c.text, c.marks
+}
+
+// has reports whether the text goes on with a prefix.
+func (c *canonicalizer) has(prefix string) bool {
+	return bytes.HasPrefix(c.text[c.at:], []byte(prefix))
+}
+
+// blank writes n blanks and passes them.
+func (c *canonicalizer) blank(n int) {
+	for range n {
+		c.text[c.at] = ' '
+		c.at++
+	}
+}
+
+// near returns the text up to the place where a type, a key or a number of elements has ended.
+func (c *canonicalizer) near() []byte { return c.text[c.at:min(len(c.text), c.at+maxBegin)] }
+
+// after returns what follows n bytes and blanks, and where that is.
+func (c *canonicalizer) after(n int) ([]byte, int) {
+	rest := bytes.TrimLeft(c.text[min(len(c.text), c.at+n):], " \t\r\n")
+	return rest, len(c.text) - len(rest)
+}
+
+// begin writes the begin of a container.
+func (c *canonicalizer) begin(opens, closes byte, fields bool) {
+	c.value()
+	c.text[c.at] = opens
+	c.at++
+	c.open = append(c.open, opened{closes: closes, fields: fields})
+}
+
+// value notes that a value is read.
+func (c *canonicalizer) value() {
+	if n := len(c.open); n > 0 {
+		c.open[n-1].key = false
+	}
+}
+
+func (c *canonicalizer) next() {
+	b := c.text[c.at]
+	if b <= ' ' || b == ',' || b == ';' {
+		c.at++
+		return
+	}
+	if isNameStart(b) {
+		c.word()
+		return
+	}
+	var before, following byte
+	if c.at > 0 {
+		before = c.text[c.at-1]
+	}
+	if c.at+1 < len(c.text) {
+		following = c.text[c.at+1]
+	}
+	switch {
+	case b == '"' || b == '\'':
+		c.quoted(b)
+	case c.has("=>"):
+		c.text[c.at], c.text[c.at+1] = ':', ' '
+		c.at += 2
+		c.marks++
+	case (b == '%' || b == '#' || b == '&') && (following == '{' || isNameStart(following)):
+		c.blank(1)
+		c.marks++
+	case b == '@' && isNameStart(following) && strings.IndexByte(" ,{", before) >= 0:
+		c.blank(1)
+	case b == '=' && following != '=' && len(c.open) > 0 && c.open[len(c.open)-1].fields:
+		c.text[c.at] = ':'
+		c.at++
+		c.marks++
+	case c.has("$VAR"):
+		if end := bytes.IndexByte(c.near(), '='); end > 0 {
+			c.blank(end)
+			c.marks++
+		}
+		c.blank(1)
+	case c.has("#<"):
+		c.object()
+	case c.has("<nil>"):
+		c.text[c.at], c.text[c.at+4] = ' ', ' '
+		c.at += 5
+	case c.has(`<<"`), c.has(`>>`) && before == '"': // binaries of Erlang
+		c.blank(2)
+	case b == ':' && isNameStart(following) && !isNameStart(before) && before-'0' > 9 && before != '"' && before != '\'':
+		c.symbol()
+	case c.has("[]") && (isNameStart(c.peekAt(2)) || c.peekAt(2) == '*' || c.peekAt(2) == '['): // a slice of Go
+		if end := bytes.IndexAny(c.near()[2:], "{,\n"); end > 0 && c.text[c.at+2+end] == '{' {
+			c.blank(2 + end)
+			c.marks++
+			c.begin('[', ']', false)
+			return
+		}
+		c.at++
+	case b == '[' && c.indexed():
+	case c.has("(*"): // a pointer of Go
+		if end := bytes.IndexAny(c.near(), ")\n"); end > 0 && bytes.HasPrefix(c.text[c.at+end:], []byte(")(")) {
+			c.blank(end + 2)
+			if end = bytes.IndexByte(c.near(), ')'); end > 0 {
+				if c.text[c.at] == '0' {
+					copy(c.text[c.at:], "nil")
+				}
+				c.blankFrom(c.at+3, c.at+end+1)
+			}
+			return
+		}
+		c.begin('(', ')', false)
+	case b == '{':
+		c.begin('{', '}', true)
+	case b == '[' || b == '(':
+		c.begin(b, closes(b), isNameStart(before) || before-'0' < 10) // Unit[id=1], but not [id=1]
+	case b == '}' || b == ']' || b == ')' || b == '>' && len(c.open) > 0 && c.open[len(c.open)-1].fields && c.open[len(c.open)-1].closes == '>':
+		if n := len(c.open); n > 0 {
+			if c.text[c.at] = c.open[n-1].closes; c.text[c.at] == '>' {
+				c.text[c.at] = '}'
+			}
+			c.open = c.open[:n-1]
+		}
+		c.at++
+	default:
+		c.value()
+		c.at++
+	}
+}
+
+// peekAt returns a byte that follows, 0 after the end.
+func (c *canonicalizer) peekAt(n int) byte {
+	if c.at+n < len(c.text) {
+		return c.text[c.at+n]
+	}
+	return 0
+}
+
+// blankFrom writes blanks between two places, and passes them.
+func (c *canonicalizer) blankFrom(from, to int) {
+	c.at = from
+	c.blank(to - from)
+}
+
+// quoted passes a text in quotes.
+func (c *canonicalizer) quoted(quote byte) {
+	c.value()
+	for c.at++; c.at < len(c.text); c.at++ {
+		switch c.text[c.at] {
+		case '\\':
+			c.at++
+		case quote:
+			c.at++
+			return
+		}
+	}
+	c.at = min(c.at, len(c.text))
+}
+
+// object rewrites the begin of an object of Ruby: #<struct Unit id=1>, #<Unit:0x7f @id=1>.
+func (c *canonicalizer) object() {
+	c.marks++
+	c.blank(2)
+	for _, w := range []string{"struct ", "data "} {
+		if c.has(w) {
+			c.blank(len(w))
+		}
+	}
+	end := bytes.IndexAny(c.near(), " >=\n")
+	if end < 0 {
+		return
+	}
+	name := c.text[c.at : c.at+end]
+	if c.text[c.at+end] == '=' { // it has no name
+		c.at--
+		c.begin('{', '>', true)
+		return
+	}
+	if colon := bytes.IndexByte(name, ':'); colon > 0 && !bytes.HasPrefix(name[colon:], []byte("::")) {
+		c.blankFrom(c.at+colon, c.at+end)
+	} else {
+		c.at += end
+	}
+	if c.text[c.at] == '>' { // nothing is in it
+		copy(c.text[c.at-end-1:], name)
+		copy(c.text[c.at-1:], "{}")
+		c.value()
+		c.at++
+		return
+	}
+	c.begin('{', '>', true)
+}
+
+// symbol rewrites a symbol of Ruby or Elixir, or a keyword of Clojure: {:tick 5} is {tick: 5}.
+func (c *canonicalizer) symbol() {
+	end := c.at + 1
+	for end < len(c.text) && (isNameStart(c.text[end]) || c.text[end]-'0' < 10 || strings.IndexByte("-/.", c.text[end]) >= 0) {
+		if c.text[end] == '/' {
+			c.text[end] = '.'
+		}
+		end++
+	}
+	rest, _ := c.after(end - c.at)
+	n := len(c.open) - 1
+	if n >= 0 && c.open[n].closes == '}' && !c.open[n].key && !bytes.HasPrefix(rest, []byte("=>")) && len(rest) > 0 && strings.IndexByte(",;}", rest[0]) < 0 &&
+		!c.isAssigned() {
+		copy(c.text[c.at:], c.text[c.at+1:end])
+		c.text[end-1], c.open[n].key = ':', true
+		c.marks++
+	} else {
+		c.text[c.at] = ' '
+		c.value()
+	}
+	c.at = end
+}
+
+// isAssigned reports whether a name and a colon precede.
+func (c *canonicalizer) isAssigned() bool {
+	before := bytes.TrimRight(c.text[:c.at], " \t\r\n")
+	return len(before) > 0 && before[len(before)-1] == ':'
+}
+
+// indexed rewrites a key of PHP: [hp] => 5, ["hp"]=> int(5). It reports whether there is one.
+func (c *canonicalizer) indexed() bool {
+	end := bytes.IndexByte(c.near(), ']')
+	if end < 2 || bytes.IndexAny(c.near()[1:end], "[{(,\n") >= 0 || !bytes.HasPrefix(bytes.TrimLeft(c.near()[end+1:], " "), []byte("=>")) {
+		return false
+	}
+	line, _, ended := bytes.Cut(c.text[c.at:], []byte("\n"))
+	value, _ := bytes.CutPrefix(bytes.TrimLeft(line[end+1:], " "), []byte("=>"))
+	c.marks++
+	key := line[1:end]
+	if quote := key[0]; quote == '"' && bytes.IndexByte(key[1:], '"') > 0 {
+		key = key[:bytes.IndexByte(key[1:], '"')+2]
+	} else if colon := bytes.IndexByte(key, ':'); colon > 0 { // hp:protected
+		key = key[:colon]
+	}
+	stop := len(line) - len(value)
+	last := c.at + stop
+	for i := range line[:stop] {
+		if i == 0 || i > len(key) {
+			line[i] = ' '
+		}
+	}
+	line[stop-2] = ':'
+	c.at = last
+	text := bytes.TrimRight(bytes.TrimPrefix(value, []byte(" ")), "\r")
+	if len(value) == 0 || value[0] != ' ' || key[0] == '"' || numberLen(text) == len(text) && len(text) > 0 {
+		return true
+	}
+	if follows, _ := c.after(len(value)); !(bytes.HasSuffix(text, []byte("Array")) || bytes.HasSuffix(text, []byte(" Object"))) || len(follows) == 0 || follows[0] != '(' {
+		if ended && bytes.IndexByte(text, '"') < 0 && bytes.IndexByte(text, '\\') < 0 {
+			c.text[c.at], c.text[c.at+len(value)] = '"', '"' // up to the end of the line
+		}
+		c.at = min(len(c.text), c.at+len(value)+1)
+	}
+	return true
+}
+
+// word rewrites a word, which may be the name of a member, of a type, or of a kind of container.
+func (c *canonicalizer) word() {
+	n := 1
+	for c.at+n < len(c.text) && (isNameStart(c.text[c.at+n]) || c.text[c.at+n]-'0' < 10 || c.text[c.at+n] == '.' || c.text[c.at+n] == '\\') {
+		n++
+	}
+	w := string(c.text[c.at : c.at+n])
+	rest, place := c.after(n)
+	glued := place == c.at+n
+	switch {
+	case len(rest) == 0:
+		c.at = len(c.text)
+		return
+	case oneOfWords(w, "array Array list") && rest[0] == '(':
+		if inside := bytes.IndexByte(rest[:min(len(rest), 24)], ')'); w == "array" && glued && inside > 0 && strings.Trim(string(rest[1:inside]), "0123456789") == "" && inside > 1 { // array(3) {
+			c.blank(n + inside + 1)
+			return
+		}
+		c.blankFrom(c.at, place)
+		c.marks++
+		c.begin('{', '}', false)
+		return
+	case bytes.HasPrefix(rest, []byte("Object")) && !glued:
+		c.at = place
+		c.blank(len("Object"))
+		if inside, at := c.after(0); len(inside) > 0 && inside[0] == '(' {
+			c.at = at
+			c.begin('{', '}', false)
+		}
+		return
+	case w == "object" && glued && rest[0] == '(': // object(Unit)#3 (4) {
+		c.blank(n + 1)
+		end := bytes.IndexByte(c.near(), ')')
+		if brace := bytes.IndexAny(c.near(), "{\n"); end > 0 && brace > end {
+			c.blankFrom(c.at+end, c.at+brace)
+		}
+		return
+	case glued && oneOfWords(w, "int float bool string enum") && rest[0] == '(':
+		end := bytes.IndexByte(c.near(), ')')
+		if end < 0 {
+			break
+		}
+		c.text[c.at+end] = ' '
+		if w == "string" {
+			n = end
+		}
+		c.blank(min(n+1, len(c.text)-c.at))
+		c.value()
+		return
+	case w == "map" && glued && rest[0] == '[':
+		c.marks++
+		if end := bytes.IndexAny(rest[:min(len(rest), maxBegin)], "{ :\n"); end > 0 && rest[end] == '{' { // map[string]int{
+			c.blank(n + end)
+			return
+		}
+		c.blank(n)
+		c.begin('{', '}', false)
+		return
+	case glued && rest[0] == '(' && len(rest) > 1 && isNameStart(rest[1]): // Unit(id: 1)
+		name := rest[1:]
+		if end := bytes.IndexAny(name[:min(len(name), maxBegin)], " :,()"); end > 0 && name[end] == ':' {
+			c.marks++
+		}
+	case glued && rest[0] == ':' && len(rest) > 1 && rest[1] > ' ' && rest[1] != '/' && rest[1] != ':': // Hp:5
+		c.marks++
+	}
+	c.value()
+	c.at += n
+}
+
+// oneOfWords reports whether a word is in a list.
+func oneOfWords(w, list string) bool { return strings.Contains(" "+list+" ", " "+w+" ") }

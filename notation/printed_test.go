@@ -1,0 +1,58 @@
+package notation
+
+import "testing"
+
+// TestPrinted: one state, as its language prints it. The values are those of the language's documentation.
+func TestPrinted(t *testing.T) {
+	n := printedNotation()
+	const want = `{ "tick": number(5) "on": bool(true) "to": null() "units": [ { "id": number(7) "kind": text(tank) "x": number(-1.5) end end "path": [ number(1) number(2) end end`
+	for name, text := range map[string]string{
+		"Ruby, before 3.4": `{:tick=>5, :on=>true, :to=>nil, :units=>[{:id=>7, "kind"=>:tank, :x=>-1.5}], :path=>[1, 2]}`,
+		"Elixir":           `%{tick: 5, on: true, to: nil, units: [%{:id => 7, "kind" => :tank, x: -1.5}], path: {1, 2}}`,
+		"Clojure":          `{:tick 5, :on true, :to nil, :units [{:id 7, :kind :tank, :x -1.5}], :path [1 2]}`,
+		"Clojure, blanks":  "{:tick 5\n :on true :to nil :units [{:id 7 :kind \"tank\" :x -1.5}] :path [1 2]}",
+		"Erlang":           `#{tick => 5,on => true,to => undefined,units => [#{id => 7,kind => <<"tank">>,x => -1.5}],path => [1,2]}`,
+		"Go, %+v":          `{tick:5 on:true to:<nil> units:[{id:7 kind:tank x:-1.5}] path:[1 2]}`,
+		"Go, %v of maps":   `map[tick:5 on:true to:<nil> units:[map[id:7 kind:tank x:-1.5]] path:[1 2]]`,
+		"F#":               "{ tick = 5; on = true; to = null; units = [{ id = 7; kind = \"tank\"; x = -1.5 }]; path = [1; 2] }",
+		"PHP, var_dump": "array(5) {\n  [\"tick\"]=>\n  int(5)\n  [\"on\"]=>\n  bool(true)\n  [\"to\"]=>\n  NULL\n  [\"units\"]=>\n  [{[\"id\"]=>\n int(7)\n [\"kind\"]=>\n" +
+			"  string(4) \"tank\"\n  [\"x\"]=>\n  float(-1.5)\n}]\n [\"path\"]=>\n [int(1) int(2)]\n}\n",
+		"Perl": "$VAR1 = {\n  'tick' => 5,\n  'on' => true, 'to' => undef,\n  'units' => [\n    {\n 'id' => 7, 'kind' => 'tank', 'x' => -1.5 }\n  ],\n 'path' => [ 1, 2 ]\n};\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			parses(t, n, text, want)
+			sniffs(t, n, true, text)
+		})
+	}
+	parses(t, n, `#<struct State tick=5, units=[#<Unit:0x00007f3a2b @id=7, @at=#<struct x=1.5>>, #<Unit>]>`,
+		`{ "#type": text(State) "tick": number(5) "units": [ { "#type": text(Unit) "id": number(7) "at": { "x": number(1.5) end end { "#type": text(Unit) end end end`)
+	parses(t, n, `%Game.State{tick: 5, units: [%Unit{id: 7}]}`, `{ "#type": text(Game.State) "tick": number(5) "units": [ { "#type": text(Unit) "id": number(7) end end end`)
+	parses(t, n, `State(tick: 5, units: [Unit(id: 7, name: "a b", to: Optional(3))])`,
+		`{ "#type": text(State) "tick": number(5) "units": [ { "#type": text(Unit) "id": number(7) "name": text(a b) "to": number(3) end end end`)
+	parses(t, n, `&main.State{Tick:5, Units:[]main.Unit{main.Unit{ID:7, To:(*main.Unit)(nil), Up:(*main.Unit)(0xc000012018)}}, M:map[string]int{"a":1}}`,
+		`{ "#type": text(main.State) "Tick": number(5) "Units": [ { "#type": text(main.Unit) "ID": number(7) "To": null() "Up": null() end end "M": { "a": number(1) end end`)
+	parses(t, n, "Array\n(\n    [tick] => 5\n    [name] => New York\n    [to] => \n    [units] => Array\n        (\n            [0] => Unit Object\n                (\n                    [hp:protected] => 40\n                )\n\n        )\n\n)\n",
+		`{ "tick": number(5) "name": text(New York) "to": text() "units": { "0": { "#type": text(Unit) "hp": number(40) end end end`)
+	parses(t, n, "array (\n  'tick' => 5,\n  'units' => \n  array (\n    0 => \n    array (\n      'hp' => 40,\n    ),\n  ),\n)\n",
+		`{ "tick": number(5) "units": { "0": { "hp": number(40) end end end`)
+	fails(t, n, "{:tick=>5, :hp=>", "at offset 16: the file ends inside a value")
+	fails(t, n, "{Name:New York Hp:5}", `at offset 10: "York Hp:5}", expected that all members have names, or none`)
+	sniffs(t, n, true, `State(tick: 5, rule: fast)`, "{Tick:5 Hp:[1 2]}")
+	sniffs(t, n, false, "", "{tick: 5}", "Player(name: Bob) left\nPlayer(name: Ann) left\n", "def f(a: int):\n  return {:a => 1}\n", "puts {:a=>1}\n",
+		"[12:00:01] tick 5 => 7\n", "Note (see: below)\n", "if (a: b) {\n", "x => {y: 1}\n", "{:a=>1} and {:b=>2} differ\n", "func f() map[string]int {\n\treturn nil\n}\n",
+		"module A\n(\n[a] => b\n", "$VAR is 5 = 7\n", "<div class=\"a\">(b: c)</div>\n")
+}
+
+// FuzzPrinted: the rewritten text is as long as the text was.
+func FuzzPrinted(f *testing.F) {
+	for _, text := range []string{"{:a=>1}", "#<struct A b=1>", "#<A:0x1 @b=#<C>>", "%A{b: :c}", "{:a 1 :b [1 2]}", "Array\n(\n [a:b] => c d\n [e] => Array\n (\n )\n)\n",
+		"array(1) {\n [\"a\"]=>\n string(1) \"b\"\n}", "object(A)#1 (2) {\n}", "$VAR1 = {'a' => 1};", "&m.A{B:[]int{1}, C:(*m.D)(nil), D:map[a:1]}", "A(b: <<\"c\">>)", "{A:<nil>}", "map[", "string(", "#<", "[]a{", "(*"} {
+		f.Add([]byte(text))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		if out, _ := canonical(text); len(out) != len(text) {
+			t.Errorf("%q is %q", text, out)
+		}
+		robust(t, printedNotation(), text)
+	})
+}
