@@ -300,7 +300,7 @@ DESYNC__OWN uint64_t desync__fhash(const uint8_t *p, size_t n) {
 
 DESYNC__OWN uint64_t desync__frow(uint64_t key, uint64_t key2) { return desync__fmix(desync__fmix(key + 0x632be59bd9b4e019u) ^ key2); }
 
-
+DESYNC__OWN uint64_t desync__fvalue(uint64_t row, uint64_t v) { return desync__fmix(row + desync__fmix(v + 0x8ebc6af09c88c6e3u)); }
 /* How many bytes of a fixed array count. */
 DESYNC__OWN size_t desync__flength(const desync__fcolumn *c, const uint8_t *cell) {
     const void *nul = c->type == DESYNC_STRING ? memchr(cell, 0, c->width) : NULL;
@@ -323,7 +323,7 @@ DESYNC__OWN uint64_t desync__fcell(const desync__fcolumn *c, const uint8_t *iden
         memcpy(bytes, cell, c->width);
         v = desync__get64(bytes);
     }
-    return desync__fmix(row + desync__fmix(v + 0x8ebc6af09c88c6e3u));
+    return desync__fvalue(row, v);
 }
 
 DESYNC__OWN void desync__fput(desync_flight *f, const void *from, size_t n) {
@@ -331,7 +331,7 @@ DESYNC__OWN void desync__fput(desync_flight *f, const void *from, size_t n) {
     f->head += n;
     if (n > f->ring_size) return; /* nothing of this tick will be kept */
     memcpy(f->ring + at, from, part);
-    memcpy(f->ring, (const uint8_t *)from + part, n - part);
+    if (part < n) memcpy(f->ring, (const uint8_t *)from + part, n - part);
 }
 
 DESYNC__OWN void desync__fput64(desync_flight *f, uint64_t v, size_t n) {
@@ -413,13 +413,32 @@ DESYNC__OWN void desync__fchanged(desync_flight *f, const desync__fcolumn *c, si
 }
 
 #define DESYNC__F_SCAN(n) \
-    for (i = 0; i < t->table->slots; i++) \
-        if (memcmp(cells + i * n, from + i * stride, n) != 0 && (all || identities[i * DESYNC__F_IDENTITY])) { \
-            *sum -= desync__fcell(c, identities + i * DESYNC__F_IDENTITY, cells + i * n); \
-            desync__fchanged(f, c, i, from + i * stride); \
-            *sum += desync__fcell(c, identities + i * DESYNC__F_IDENTITY, cells + i * n); \
-            count++; \
-        }
+DESYNC__OWN uint64_t desync__fplain(const uint8_t *at, size_t n) {
+    uint64_t v = 0;
+    memcpy(&v, at, n); /* only on machines that are little-endian */
+    return v;
+}
+
+/* Notes that the cell of a number has another value now. Returns how the sum of the column changes. */
+DESYNC__OWN uint64_t desync__fnoted(desync_flight *f, const uint8_t *identity, size_t slot, uint8_t *cell, const uint8_t *value, size_t n) {
+    const uint64_t row = desync__frow(desync__get64(identity + 1), desync__get64(identity + 9));
+    const uint64_t was = desync__fplain(cell, n), is = desync__fplain(value, n);
+    uint8_t noted[12];
+    desync__little(noted, slot, 4);
+    memcpy(noted + 4, cell, n);
+    desync__fput(f, noted, 4 + n);
+    memcpy(cell, value, n);
+    return desync__fvalue(row, is) - desync__fvalue(row, was);
+}
+
+/* Four cells at a time are compared, or 64 bytes of them. */
+#define DESYNC__F_DIFFERS(k, n) (desync__fplain(cells + (i + k) * n, n) ^ desync__fplain(from + (i + k) * stride, n))
+    for (i = 0; i < slots; i++) { \
+        if (stride == n && i + 64 / n <= slots && memcmp(cells + i * n, from + i * n, 64) == 0) i += 64 / n - 1; \
+        else if (i + 4 <= slots && !(DESYNC__F_DIFFERS(0, n) | DESYNC__F_DIFFERS(1, n) | DESYNC__F_DIFFERS(2, n) | DESYNC__F_DIFFERS(3, n))) i += 3; \
+        else if (DESYNC__F_DIFFERS(0, n) && (all || identities[i * DESYNC__F_IDENTITY])) \
+            *sum += desync__fnoted(f, identities + i * DESYNC__F_IDENTITY, i, cells + i * n, from + i * stride, n), count++; \
+    }
 
 /* Notes what changed in a column, except the identity. */
 DESYNC__OWN void desync__fcompare(desync_flight *f, const desync__ftable *t, const desync__fcolumn *c, size_t dirty) {
@@ -432,7 +451,8 @@ DESYNC__OWN void desync__fcompare(desync_flight *f, const desync__ftable *t, con
         const desync_column *column = &t->table->columns[c->column];
         const uint8_t *from = (const uint8_t *)column->data;
         size_t stride = column->stride ? column->stride : t->table->stride ? t->table->stride : c->size;
-        int all = !t->table->alive && t->table->slots == t->slots;
+        const size_t slots = t->table->slots;
+        int all = !t->table->alive && slots == t->slots;
         if (stride == c->size && all && memcmp(cells, from, c->size * t->slots) == 0) return;
         switch (c->size) {
         case 1: DESYNC__F_SCAN(1) break;

@@ -655,6 +655,7 @@ namespace Desynctool
         internal readonly int width; // 0 for strings and bytes
         internal readonly Bytes data = new Bytes(), present = new Bytes();
         internal readonly List<int> ends = new List<int>(); // of contents, where there is no width
+        internal bool gaps; // there may be rows without a value
 
         static readonly int[] Widths = { 0, 1, 1, 2, 4, 8, 1, 2, 4, 8, 4, 8, 8, 0, 0, 8 };
 
@@ -667,12 +668,13 @@ namespace Desynctool
             width = Widths[(int)type];
         }
 
-        internal void Clear() { data.Clear(); present.Clear(); ends.Clear(); }
+        internal void Clear() { data.Clear(); present.Clear(); ends.Clear(); gaps = false; }
 
         internal void Fill(int rows) // up to there with absent values
         {
             int n = rows - present.Length;
             if (n <= 0) return;
+            gaps = true;
             present.Grow(n);
             if (width > 0) data.Grow(n * width); else for (; n > 0; n--) ends.Add(data.Length);
         }
@@ -795,6 +797,7 @@ namespace Desynctool
             int map = r.At, mapped = bitmap == 1 ? (rows + 7) / 8 : 0;
             long fixedLength = mapped + (width > 0 ? width : 4) * (long)rows;
             if (r.Left < fixedLength || width > 0 && r.Left != fixedLength) throw bad;
+            gaps |= bitmap != 0;
             for (int i = 0; i < rows; i++) present.U8(bitmap == 0 ? (byte)1 : (byte)(r.ByteAt(map + i / 8) >> i % 8 & 1));
             if (mapped > 0 && rows % 8 != 0 && r.ByteAt(map + mapped - 1) >> rows % 8 != 0) throw bad;
             r.At += mapped;

@@ -211,6 +211,7 @@ interface FTable {
     touched: boolean; stale: boolean; // stale: what follows is not that of `live`
     count: number; order: Int32Array; rowOf: Int32Array; dirty: Int32Array; dirtyCount: number; isDirty: Uint8Array;
     words: Uint32Array; // keys in the order of rows: four halves each
+    run: Uint8Array;    // by row: how many from it on have slots one after the other and do not move, at most 255
     rowHashes: Int32Array; // by slot: high, low
 }
 
@@ -219,6 +220,7 @@ interface FColumn {
     kept: number; shown: number; type: number; scale: number; text: boolean;
     componentName: string; fieldName: string; component: Uint8Array; field: Uint8Array;
     seen: (Uint8Array | undefined)[]; // blocks of the game's column that were compared last
+    gaps: boolean; // there may be rows without a value
 }
 
 interface Entry { point: number; root: bigint; history: bigint; inputs: bigint; begin: number; end: number }
@@ -286,6 +288,7 @@ export class FlightRecorder {
     private readonly columns: FColumn[] = [];
     private readonly schema: bigint;
     private readonly live: Uint8Array;
+    private readonly liveWords: Int32Array;
     private readonly past: Uint8Array;
     private readonly ring: Uint8Array;
     private readonly temp: Uint8Array;
@@ -344,13 +347,13 @@ export class FlightRecorder {
         const table = (label: string, bytes: Uint8Array, columns: number, slots: number, rng: boolean, twoParts: boolean): void => {
             this.tables.push({
                 label, bytes, first: this.columns.length, columns, slots, identity: 0, rng, twoParts, touched: false, stale: false, count: 0, order: new Int32Array(slots), rowOf: new Int32Array(slots),
-                dirty: new Int32Array(slots), dirtyCount: 0, isDirty: new Uint8Array(slots), words: new Uint32Array(4 * slots), rowHashes: new Int32Array(2 * slots),
+                dirty: new Int32Array(slots), dirtyCount: 0, isDirty: new Uint8Array(slots), words: new Uint32Array(4 * slots), rowHashes: new Int32Array(2 * slots), run: new Uint8Array(slots),
             });
             column(-1, "", "", 0, 0, IDENTITY, 0, 0, false);
         };
         const column = (number: number, component: string, field: string, type: number, scale: number, width: number, kept: number, shown: number, text: boolean): void => {
             const bytes = (name: string): Uint8Array => number < 0 ? new Uint8Array(0) : nameBytes(name, "name");
-            this.columns.push({ number, width, at: 0, present: 0, kept, shown, type, scale, text, componentName: component, fieldName: field, component: bytes(component), field: bytes(field), seen: [] });
+            this.columns.push({ number, width, at: 0, present: 0, kept, shown, type, scale, text, componentName: component, fieldName: field, component: bytes(component), field: bytes(field), seen: [], gaps: true });
         };
         if (world.rng?.length) {
             table("", new Uint8Array(0), 2, 1, true, false);
@@ -370,13 +373,13 @@ export class FlightRecorder {
         let size = 0, schema = 0n, slots = 1, extra = 0, largest = 64;
         for (const t of this.tables) {
             schema = mixBig(add64(schema, 1n) ^ hashBig(t.bytes));
-            t.identity = size;
+            t.identity = size = size + 3 & ~3;
             slots = Math.max(slots, t.slots);
-            extra += 53 * t.slots;
+            extra += 54 * t.slots;
             for (let i = 0; i < t.columns; i++) {
                 const c = this.columns[t.first + i]!;
                 largest = Math.max(largest, c.width + 1);
-                c.at = size;
+                c.at = size = size + 3 & ~3;
                 size += c.width * t.slots;
                 if (!i) continue;
                 c.present = size;
@@ -392,8 +395,9 @@ export class FlightRecorder {
         const left = budget - (160 << 10) - 2 * size - extra - 16 * this.columns.length - 160 * this.entryMost - GROUPS * PARTS * BODY - largest - found - 2 * CHUNK * CHUNKS - 8 * slots;
         if (left < budget / 8) throw new RangeError(TOO_SMALL);
         this.schema = schema;
-        this.live = new Uint8Array(size);
-        this.past = new Uint8Array(size);
+        this.live = new Uint8Array(size + 3 & ~3);
+        this.liveWords = new Int32Array(this.live.buffer);
+        this.past = new Uint8Array(this.live.length);
         this.sums = new Int32Array(2 * this.columns.length);
         this.pastSums = new Int32Array(2 * this.columns.length);
         this.temp = new Uint8Array(largest);
@@ -497,12 +501,15 @@ export class FlightRecorder {
 
     /** Finds the slot of each row; rows that are new get a slot that is free. Returns whether all is as it was. */
     private match(t: FTable, w: Table | null, count: number): boolean {
-        const n = w ? 2 * w.keyParts : 0;
+        const n = w ? 2 * w.keyParts : 0, words = t.words, keys = w ? w.words : words;
         const half = (row: number, k: number): number => w && k < n ? w.words[n * row + k]! : 0;
         let as = !t.stale && count === t.count && !t.dirtyCount;
-        for (let i = 0; as && i < count; i++) for (let k = 0; k < 4; k++) as &&= half(i, k) === t.words[4 * i + k];
+        for (let i = 0; as && i < n * count; i++) as = keys[i] === words[n === 2 ? i + (i & ~1) : i];
         if (as) return true;
-        if (t.stale) this.sort(t);
+        if (t.stale) {
+            this.sort(t);
+            for (let i = 0; i < t.columns; i++) this.columns[t.first + i]!.gaps = true;
+        }
         t.stale = false;
         t.dirtyCount = 0;
         t.isDirty.fill(0);
@@ -533,13 +540,26 @@ export class FlightRecorder {
         for (let i = 0; i < t.slots; i++) if (t.rowOf[i]! >= 0) t.order[t.rowOf[i]!] = i;
         for (let row = 0; row < count; row++) for (let k = 0; k < 4; k++) t.words[4 * row + k] = half(row, k);
         return false;
+        for (let row = count - 1; row >= 0; row--) {
+            const slot = t.order[row]!, next = row + 1 < count && t.order[row + 1] === slot + 1 ? t.run[row + 1]! : 0;
+            t.run[row] = t.isDirty[slot] ? 0 : Math.min(255, next + 1);
+        }
     }
 
     private changed(c: FColumn, slot: number): void {
-        const at = c.at + slot * c.width, live = this.live;
-        this.putNumber(slot, 4);
-        this.put(live, at, c.width);
-        this.putNumber(live[c.present + slot]!, 1);
+        const at = c.at + slot * c.width, live = this.live, ring = this.ring;
+        let to = this.head % ring.length;
+        if (to + 5 + c.width <= ring.length) {
+            this.head += 5 + c.width;
+            putWord(ring, to, slot);
+            to += 4;
+            for (let i = 0; i < c.width; i++) ring[to++] = live[at + i]!;
+            ring[to] = live[c.present + slot]!;
+        } else {
+            this.putNumber(slot, 4);
+            this.put(live, at, c.width);
+            this.putNumber(live[c.present + slot]!, 1);
+        }
         for (let i = 0; i < c.width; i++) live[at + i] = this.temp[i]!;
         live[c.present + slot] = this.temp[c.width]!;
     }
@@ -586,14 +606,28 @@ export class FlightRecorder {
             this.readText(c, rng!, 0, rng!.length);
             count += this.take(t, c, number, 0);
         }
-        const blocks = from ? from.cells.blocks : [];
+        const blocks = from ? from.cells.blocks : [], gaps = c.gaps, liveWords = this.liveWords;
+        if (!as) c.gaps = false;
         for (let b = 0; b < blocks.length; b++) {
             const block = blocks[b]!, start = w!.starts[b]!, rows = w!.starts[b + 1]! - start, map = block[1] ? rows + 7 >> 3 : 0;
             if (as && c.seen[b] === block) continue;
             c.seen[b] = block;
             let at = 8 + map, content = at + 4 * rows;
+            if (map) c.gaps = true;
+            const words = c.text || map || gaps || block.byteOffset & 3 ? null : new Int32Array(block.buffer, block.byteOffset, block.length >> 2);
             for (let i = 0; i < rows; i++) {
                 const has = map ? block[8 + (i >> 3)]! >> (i & 7) & 1 : 1, row = start + i, slot = t.order[row]!;
+                if (words) { // whole words of rows that lie one after the other in both
+                    const n = Math.min(t.run[start + i]!, rows - i) * width >> 2, cell = c.at + t.order[start + i]! * width;
+                    if (n && !(at & 3) && !(cell & 3)) {
+                        let k = 0;
+                        for (let a = at >> 2, l = cell >> 2; k < n && words[a] === liveWords[l]; k++, a++, l++);
+                        const equal = Math.floor(4 * k / width);
+                        i += equal;
+                        at += equal * width;
+                        if (i >= rows) break;
+                    }
+                }
                 if (!c.text) {
                     const cell = c.at + slot * width;
                     if (!t.isDirty[slot] && this.live[c.present + slot] === has && same(block, at, this.live, cell, width)) { at += width; continue; }
