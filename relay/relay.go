@@ -77,6 +77,7 @@ type Relay struct {
 	reporter, incomingFrom int
 	incomingGot            [chunksMost / 8]byte
 	ack                    bool
+	measured               bool // that rto is no guess
 }
 
 // New returns a relay. Fewer than 3 or more than 64 peers are an error, as is a name that is empty or longer than 1024 bytes.
@@ -247,6 +248,7 @@ func (r *Relay) gotAnswer(from int, id uint32, in reader) {
 		} else {
 			r.rto -= (r.rto - took) / 8
 		}
+		r.measured = true
 	}
 	p.answered |= 1 << index
 	p.since = r.now

@@ -67,7 +67,11 @@ func (r *Relay) sendReport() (int, []byte) {
 			return p.chunk < chunks
 		}
 		if !missing() {
-			if r.now-p.asked < 2*r.rto<<min(p.late/8, 20) {
+			again := uint64(2000)
+			if r.measured {
+				again = 2 * r.rto
+			}
+			if r.now-p.asked < again<<min(p.late/8, 20) {
 				continue
 			}
 			if p.chunk = 0; !missing() { // it has all of them
@@ -78,7 +82,9 @@ func (r *Relay) sendReport() (int, []byte) {
 		p.asked = r.now
 		b := appendNumber(appendNumber(r.packet(reportChunk, r.reportID), uint64(p.chunk), 2), uint64(len(r.report)), 4)
 		b = append(b, r.report[p.chunk*chunkSize:min(len(r.report), (p.chunk+1)*chunkSize)]...)
-		p.chunk++
+		if p.chunk++; p.late > 0 && p.got == [len(p.got)]byte{} {
+			p.chunk = chunks // nothing is known to have arrived: the first chunk asks for more
+		}
 		p.sent += len(b)
 		return i, sealed(b)
 	}

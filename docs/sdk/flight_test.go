@@ -43,6 +43,20 @@ func TestFlight(t *testing.T) {
 	wait.Wait()
 }
 
+// TestFlightSlow: a report is not repeated as a whole on a network that answers late, nor to a peer that left.
+func TestFlightSlow(t *testing.T) {
+	for _, seed := range []string{"100337", "101574"} {
+		out, stderr, exit := execute(t, nil, flights(t), "sessions", seed, "1")
+		m := regexp.MustCompile(`at most (\d+) bytes`).FindStringSubmatch(out)
+		if exit != 0 || m == nil {
+			t.Fatalf("exit status %d:\n%s%s", exit, out, stderr)
+		}
+		if n, _ := strconv.Atoi(m[1]); n > 100_000 {
+			t.Errorf("session %s: a peer sends %d bytes", seed, n)
+		}
+	}
+}
+
 // TestFlightPeers: 64 peers find the same, and none sends more than 100 kB for it.
 func TestFlightPeers(t *testing.T) {
 	effort.Whole(t)

@@ -250,7 +250,8 @@ struct desync_flight {
 
     int stage, rounds, restarts, spent; /* spent: answers with rows and buckets */
     uint32_t counter, id;
-    uint64_t rto;
+    uint64_t rto; /* estimate of how long an answer takes, in ms */
+    int measured; /* it is no guess */
     desync__fpart parts[DESYNC__F_PARTS];
     size_t part_count;
     desync__fanswer *answers;
@@ -299,8 +300,8 @@ DESYNC__OWN uint64_t desync__fhash(const uint8_t *p, size_t n) {
 }
 
 DESYNC__OWN uint64_t desync__frow(uint64_t key, uint64_t key2) { return desync__fmix(desync__fmix(key + 0x632be59bd9b4e019u) ^ key2); }
-
 DESYNC__OWN uint64_t desync__fvalue(uint64_t row, uint64_t v) { return desync__fmix(row + desync__fmix(v + 0x8ebc6af09c88c6e3u)); }
+
 /* How many bytes of a fixed array count. */
 DESYNC__OWN size_t desync__flength(const desync__fcolumn *c, const uint8_t *cell) {
     const void *nul = c->type == DESYNC_STRING ? memchr(cell, 0, c->width) : NULL;
@@ -412,7 +413,6 @@ DESYNC__OWN void desync__fchanged(desync_flight *f, const desync__fcolumn *c, si
     memcpy(cell, value, c->size);
 }
 
-#define DESYNC__F_SCAN(n) \
 DESYNC__OWN uint64_t desync__fplain(const uint8_t *at, size_t n) {
     uint64_t v = 0;
     memcpy(&v, at, n); /* only on machines that are little-endian */
@@ -433,6 +433,7 @@ DESYNC__OWN uint64_t desync__fnoted(desync_flight *f, const uint8_t *identity, s
 
 /* Four cells at a time are compared, or 64 bytes of them. */
 #define DESYNC__F_DIFFERS(k, n) (desync__fplain(cells + (i + k) * n, n) ^ desync__fplain(from + (i + k) * stride, n))
+#define DESYNC__F_SCAN(n) \
     for (i = 0; i < slots; i++) { \
         if (stride == n && i + 64 / n <= slots && memcmp(cells + i * n, from + i * n, 64) == 0) i += 64 / n - 1; \
         else if (i + 4 <= slots && !(DESYNC__F_DIFFERS(0, n) | DESYNC__F_DIFFERS(1, n) | DESYNC__F_DIFFERS(2, n) | DESYNC__F_DIFFERS(3, n))) i += 3; \
@@ -1939,7 +1940,7 @@ DESYNC__OWN void desync__fgot_answer(desync_flight *f, size_t from, uint32_t id,
         uint64_t took = f->now - p->asked;
         took += took / 4 + 50;
         if (took > 1000) took = 1000;
-        f->rto = took > f->rto ? took : f->rto - (f->rto - took) / 8;
+        f->rto = took > f->rto ? took : f->rto - (f->rto - took) / 8, f->measured = 1;
     }
     p->answered |= (uint32_t)1 << part;
     p->since = f->now;
@@ -2087,12 +2088,13 @@ DESYNC__OWN size_t desync__fsend_report(desync_flight *f, size_t *to, uint8_t *p
     for (i = 0; i < f->o.peer_count; i++) {
         desync__fpeer *p = &f->peers[i];
         desync__fwriter w;
+        int any = 0;
         if (i == f->o.self || !p->shares || f->now - p->since > 3 * DESYNC__F_WAIT) continue;
         while ((size_t)p->chunk < chunks && p->got[p->chunk / 8] >> p->chunk % 8 & 1) p->chunk++;
         if ((size_t)p->chunk >= chunks) {
             for (n = 0; n < chunks && p->got[n / 8] >> n % 8 & 1; n++) {
             }
-            if (n == chunks || f->now - p->asked < 2 * f->rto << p->late / 8) continue;
+            if (n == chunks || f->now - p->asked < (f->measured ? 2 * f->rto : 2000) << p->late / 8) continue;
             p->chunk = 0, p->late++;
             i--; /* once more, with what it lacks */
             continue;
@@ -2103,7 +2105,9 @@ DESYNC__OWN size_t desync__fsend_report(desync_flight *f, size_t *to, uint8_t *p
         desync__fwrite64(&w, (uint64_t)p->chunk, 2);
         desync__fwrite64(&w, f->report_size, 4);
         desync__fwrite(&w, f->report + (size_t)p->chunk * DESYNC__F_CHUNK, desync__fleast(n, DESYNC__F_CHUNK));
-        p->chunk++, p->sent += (size_t)(w.at - packet);
+        for (n = 0; n < sizeof p->got; n++) any |= p->got[n];
+        p->chunk = any || !p->late ? p->chunk + 1 : (int)chunks; /* nothing is known to have arrived: the first chunk asks for more */
+        p->sent += (size_t)(w.at - packet);
         *to = i;
         return desync__fsealed(&w, packet);
     }

@@ -213,6 +213,7 @@ namespace Desynctool
         int stage, rounds, restarts, spent;
         uint counter, id;
         ulong rto = 400;
+        bool measured; // rto is no guess
         readonly Part[] parts = new Part[Parts];
         readonly Part[] partsNext = new Part[Parts];
         int partCount;
@@ -253,9 +254,9 @@ namespace Desynctool
             }
         }
 
-        static ulong Little(byte[] b, int at, int n)
         static uint Little4(byte[] b, int at) { return b[at] | (uint)b[at + 1] << 8 | (uint)b[at + 2] << 16 | (uint)b[at + 3] << 24; }
 
+        static ulong Little(byte[] b, int at, int n)
         {
             if (n == 8) return Little4(b, at) | (ulong)Little4(b, at + 4) << 32; // with mono four times as fast as BitConverter
             if (n == 4) return Little4(b, at);
@@ -312,8 +313,8 @@ namespace Desynctool
         {
             int to = (int)(head % ring.Length);
             head += n;
-            for (int i = 0; i < n; i++)
             if (to + n <= ring.Length) { PutLittle(ring, to, v, n); return; }
+            for (int i = 0; i < n; i++)
             {
                 ring[to] = unchecked((byte)(v >> 8 * i));
                 if (++to == ring.Length) to = 0;
@@ -411,8 +412,8 @@ namespace Desynctool
             bool same = !t.Stale && count == t.Count && t.DirtyCount == 0;
             for (int i = 0; same && i < count; i++) same = KeyOf(w, i) == t.Keys[i] && SecondKeyOf(w, i) == t.Keys2[i];
             if (same) return;
-            if (t.Stale) Sort(t);
             for (int i = 0; i < t.Columns && t.Stale; i++) columns[t.First + i].Gaps = true;
+            if (t.Stale) Sort(t);
             t.Stale = false;
             t.DirtyCount = 0;
             Array.Clear(t.IsDirty, 0, t.Slots);
@@ -547,8 +548,8 @@ namespace Desynctool
         {
             int changed = 0, bytes = length * width, each = 8 / width;
             ulong mask = width == 8 ? ulong.MaxValue : (1UL << 8 * width) - 1;
-            for (int done = 0; done < bytes; done += 4096)
             ulong[] a = wordsA, b = wordsB;
+            for (int done = 0; done < bytes; done += 4096)
             {
                 int n = Math.Min(4096, bytes - done), words = (n + 31) / 32 * 4;
                 for (int i = n / 32 * 4; i < words; i++) a[i] = b[i] = 0;
@@ -1903,6 +1904,7 @@ namespace Desynctool
                 ulong took = now - p.AskedAt;
                 took = Math.Min(1000, took + took / 4 + 50);
                 rto = took > rto ? took : rto - (rto - took) / 8;
+                measured = true;
             }
             p.Answered |= 1u << part;
             p.Since = now;
@@ -2038,7 +2040,7 @@ namespace Desynctool
                 {
                     int n = 0;
                     while (n < chunks && HasChunk(p, n)) n++;
-                    if (n == chunks || now - p.AskedAt < 2 * rto << Math.Min(p.Late / 8, 32)) continue;
+                    if (n == chunks || now - p.AskedAt < (measured ? 2 * rto : 2000) << Math.Min(p.Late / 8, 32)) continue;
                     p.Chunk = 0;
                     p.Late++;
                     i--; // once more, with what it lacks
@@ -2049,7 +2051,9 @@ namespace Desynctool
                 w.Number((ulong)p.Chunk, 2);
                 w.Number((ulong)reportSize, 4);
                 w.Raw(report, p.Chunk * Chunk, Math.Min(reportSize - p.Chunk * Chunk, Chunk));
-                p.Chunk++;
+                bool known = p.Late == 0;
+                for (int k = 0; k < p.Got.Length; k++) known |= p.Got[k] != 0;
+                p.Chunk = known ? p.Chunk + 1 : chunks; // nothing is known to have arrived: the first chunk asks for more
                 p.Sent += w.At;
                 to = i;
                 return Sealed(w, packet);

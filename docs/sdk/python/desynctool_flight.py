@@ -454,6 +454,7 @@ class Flight:
         self._lay_out()
         self._entries: Deque[_Entry] = deque()
         self._now, self._rto, self._counter, self._id = 1, 400, 0, 0
+        self._measured = False  # the estimate of answers is no guess
         self._peers = [_Peer() for _ in peers]
         self._started = self._alert_point = self._alert_history = self._alerted = self._alert_to = self._beat_to = 0
         self._report_id = self._incoming_id = self._incoming_from = self._reporter = self._confirmed = self._history_now = 0
@@ -1312,6 +1313,7 @@ class Flight:
             took = self._now - p.asked
             took = min(took + took // 4 + 50, 1000)
             self._rto = took if took > self._rto else self._rto - (self._rto - took) // 8
+            self._measured = True
         p.answered |= 1 << part
         p.since = self._now
 
@@ -1410,11 +1412,12 @@ class Flight:
             chunk = next((n for n in lacks if n >= p.chunk), None)
             if chunk is None:
                 p.chunk = chunks
-                if not lacks or self._now - p.asked < 2 * self._rto << min(p.late // 8, 20):
+                if not lacks or self._now - p.asked < (2 * self._rto if self._measured else 2000) << min(p.late // 8, 20):
                     continue
                 p.late += 1
                 chunk = lacks[0]  # once more, with what it lacks
-            p.asked, p.chunk = self._now, chunk + 1
+            p.asked = self._now
+            p.chunk = chunk + 1 if p.got or not p.late else chunks  # nothing is known to have arrived: the first chunk asks for more
             data = struct.pack("<HI", chunk, len(self._report)) + self._report[chunk * _CHUNK:(chunk + 1) * _CHUNK]
             p.sent += _HEAD + len(data)
             return self._packet(i, _REPORT, self._report_id, data)

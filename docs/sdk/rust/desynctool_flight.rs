@@ -911,6 +911,7 @@ struct Core {
     counter: u32,
     id: u32,
     rto: u64,
+    measured: bool, // the estimate of answers is no guess
     parts: [Part; PARTS],
     part_count: usize,
     answers: Vec<Answer>,
@@ -1235,6 +1236,7 @@ impl Core {
             peers: vec![Peer::default(); o.peers.len()],
             queue: Vec::with_capacity(QUEUE),
             rto: 400,
+            measured: false,
             answers: (0..GROUPS * PARTS).map(|_| Answer { n: 0, state: NONE, data: [0; BODY] }).collect(),
             work: VecDeque::with_capacity(WORK),
             found: vec![0; found_cap],
@@ -2652,6 +2654,7 @@ impl Core {
             let mut took = self.now - p.asked; // asked once: this is how long it takes
             took = (took + took / 4 + 50).min(1000);
             self.rto = if took > self.rto { took } else { self.rto - (self.rto - took) / 8 };
+            self.measured = true;
         }
         self.peers[from].answered |= 1 << part;
         self.peers[from].since = self.now;
@@ -2817,7 +2820,7 @@ impl Core {
     fn send_report(&mut self) -> Option<Packet> {
         let chunks = (self.report_size + CHUNK - 1) / CHUNK;
         for i in 0..self.o.peers.len() {
-            let (now, rto) = (self.now, self.rto);
+            let (now, wait) = (self.now, if self.measured { 2 * self.rto } else { 2000 });
             let p = &mut self.peers[i];
             if i == self.o.me || !p.shares || now - p.since > 3 * WAIT {
                 continue;
@@ -2828,7 +2831,7 @@ impl Core {
                 None => {
                     p.chunk = chunks;
                     match lacks(p, 0) {
-                        Some(first) if now - p.asked >= 2 * rto << (p.late / 8).min(20) => {
+                        Some(first) if now - p.asked >= wait << (p.late / 8).min(20) => {
                             p.late += 1;
                             first // once more, with what it lacks
                         }
@@ -2837,7 +2840,8 @@ impl Core {
                 }
             };
             p.asked = now;
-            p.chunk = chunk + 1;
+            let known = p.late == 0 || p.got.iter().any(|b| *b != 0);
+            p.chunk = if known { chunk + 1 } else { chunks }; // nothing is known to have arrived: the first chunk asks for more
             return self.packet(i, REPORT, self.report_id, |f, w| {
                 w.number(chunk as u64, 2);
                 w.number(f.report_size as u64, 4);

@@ -309,6 +309,7 @@ export class FlightRecorder {
     private beatPoint = 0; private beatHistory = 0n; private alertTo = 0; private beatTo = 0;
     private queue: Asked[] = [];
     private stage = IDLE; private rounds = 0; private restarts = 0; private spent = 0; private counter = 0; private id = 0; private rto = 400;
+    private measured = false; // the estimate of answers is no guess
     private parts: Part[] = [];
     private readonly answers = new Uint8Array(GROUPS * PARTS * BODY);
     private readonly answerSize = new Int32Array(GROUPS * PARTS);
@@ -539,11 +540,11 @@ export class FlightRecorder {
         t.count = count;
         for (let i = 0; i < t.slots; i++) if (t.rowOf[i]! >= 0) t.order[t.rowOf[i]!] = i;
         for (let row = 0; row < count; row++) for (let k = 0; k < 4; k++) t.words[4 * row + k] = half(row, k);
-        return false;
         for (let row = count - 1; row >= 0; row--) {
             const slot = t.order[row]!, next = row + 1 < count && t.order[row + 1] === slot + 1 ? t.run[row + 1]! : 0;
             t.run[row] = t.isDirty[slot] ? 0 : Math.min(255, next + 1);
         }
+        return false;
     }
 
     private changed(c: FColumn, slot: number): void {
@@ -612,11 +613,10 @@ export class FlightRecorder {
             const block = blocks[b]!, start = w!.starts[b]!, rows = w!.starts[b + 1]! - start, map = block[1] ? rows + 7 >> 3 : 0;
             if (as && c.seen[b] === block) continue;
             c.seen[b] = block;
-            let at = 8 + map, content = at + 4 * rows;
             if (map) c.gaps = true;
             const words = c.text || map || gaps || block.byteOffset & 3 ? null : new Int32Array(block.buffer, block.byteOffset, block.length >> 2);
+            let at = 8 + map, content = at + 4 * rows;
             for (let i = 0; i < rows; i++) {
-                const has = map ? block[8 + (i >> 3)]! >> (i & 7) & 1 : 1, row = start + i, slot = t.order[row]!;
                 if (words) { // whole words of rows that lie one after the other in both
                     const n = Math.min(t.run[start + i]!, rows - i) * width >> 2, cell = c.at + t.order[start + i]! * width;
                     if (n && !(at & 3) && !(cell & 3)) {
@@ -628,6 +628,7 @@ export class FlightRecorder {
                         if (i >= rows) break;
                     }
                 }
+                const has = map ? block[8 + (i >> 3)]! >> (i & 7) & 1 : 1, row = start + i, slot = t.order[row]!;
                 if (!c.text) {
                     const cell = c.at + slot * width;
                     if (!t.isDirty[slot] && this.live[c.present + slot] === has && same(block, at, this.live, cell, width)) { at += width; continue; }
@@ -1647,6 +1648,7 @@ export class FlightRecorder {
             let took = this.now - p.askedAt;
             took = Math.min(1000, took + Math.floor(took / 4) + 50);
             this.rto = took > this.rto ? took : this.rto - Math.floor((this.rto - took) / 8);
+            this.measured = true;
         }
         p.answered |= 1 << part;
         p.since = this.now;
@@ -1757,7 +1759,7 @@ export class FlightRecorder {
             if (p.chunk >= chunks) {
                 let n = 0;
                 while (n < chunks && has(p, n)) n++;
-                if (n === chunks || this.now - p.askedAt < 2 * this.rto * 2 ** Math.floor(p.late / 8)) continue;
+                if (n === chunks || this.now - p.askedAt < (this.measured ? 2 * this.rto : 2000) * 2 ** Math.floor(p.late / 8)) continue;
                 p.chunk = 0;
                 p.late++;
                 i--; // once more, with what it lacks
@@ -1768,7 +1770,7 @@ export class FlightRecorder {
             w.number(p.chunk, 2);
             w.number(this.reportSize, 4);
             w.raw(this.reportBytes, p.chunk * CHUNK, Math.min(this.reportSize - p.chunk * CHUNK, CHUNK));
-            p.chunk++;
+            p.chunk = p.late && !p.got.some((b) => b) ? chunks : p.chunk + 1; // nothing is known to have arrived: the first chunk asks for more
             p.sent += w.at;
             return this.sealed(w, i);
         }
