@@ -162,7 +162,11 @@ static void begin(size_t count, uint64_t seed, int rollback, size_t budget) {
     in_air = 0;
 }
 
-typedef struct { unsigned loss, delay; } weather; /* in 1000, ms */
+typedef struct { unsigned loss, delay; uint64_t apart, until, side; } weather; /* in 1000, ms; in that time nothing passes between the peers of a side and others */
+
+static void partition(weather *w, uint64_t *rng, uint64_t from, uint32_t longest, size_t count) {
+    w->apart = from, w->until = from + draw(rng, longest), w->side = 1 + draw(rng, count < 20 ? (1u << count) - 2 : 1u << 20);
+}
 
 static void network(size_t count, uint64_t now, const weather *w, int deliver) {
     size_t to, n;
@@ -172,6 +176,7 @@ static void network(size_t count, uint64_t now, const weather *w, int deliver) {
         for (int most = 0; most < 400 && (n = desync_flight_send(peers[i].f, now, &to, packet)) > 0; most++) {
             peers[i].sent += n, peers[i].packets++;
             for (int copies = draw(&dice, 50) == 0 ? 2 : 1; copies > 0; copies--) {
+                if (now >= w->apart && now < w->until && (w->side >> i ^ w->side >> to) & 1) continue;
                 if (draw(&dice, 1000) < w->loss || in_air == sizeof air / sizeof *air) continue;
                 flying *a = &air[in_air++];
                 a->from = i, a->to = to, a->n = n, a->at = now + w->delay / 2 + (w->delay ? draw(&dice, w->delay) : 0);
@@ -359,7 +364,7 @@ static size_t place_of(void *user, const desync_table *t, uint64_t key, uint64_t
 /* All peers load the state of a peer without the mistake, and play on in sync. */
 static void heal(uint64_t seed, size_t count, size_t sound) {
     uint64_t now = 1000000, point = 0;
-    weather w = {0, 20};
+    weather w = {0, 20, 0, 0, 0};
     plant none = {0, 0, 0, 0, 0, 0};
     for (size_t i = 0; i < count; i++) {
         desync_buffer b = {NULL, 0, 0, 0};
@@ -395,11 +400,12 @@ static void heal(uint64_t seed, size_t count, size_t sound) {
 static void session(uint64_t seed, size_t fixed_peers, int text, const char *dir) {
     dice = seed * 2654435761u + 1;
     size_t count = fixed_peers ? fixed_peers : draw(&dice, 4) ? 2 + draw(&dice, 3) : 2 + draw(&dice, 15);
-    weather w = {draw(&dice, 3) ? draw(&dice, 50) : draw(&dice, 301), draw(&dice, 3) ? draw(&dice, 80) : draw(&dice, 500)};
+    weather w = {draw(&dice, 3) ? draw(&dice, 50) : draw(&dice, 301), draw(&dice, 3) ? draw(&dice, 80) : draw(&dice, 500), 0, 0, 0};
     plant planted = {30 + draw(&dice, 400), (int)draw(&dice, SYSTEMS), 1 + (int)draw(&dice, KINDS), 1 + (int)draw(&dice, 30), draw(&dice, (uint32_t)count), draw(&dice, UNITS)};
     int rollback = draw(&dice, 3) == 0, leaves = count > 2 && draw(&dice, 6) == 0;
-    uint64_t now = 1000, tick = 0, found_at = 0;
+    uint64_t now = 1000, tick = 0, found_at = 0, other_dice = seed;
     size_t culprit = planted.peer, other = culprit ? 0 : 1, left = SIZE_MAX;
+    if (draw(&other_dice, 3) == 0) partition(&w, &other_dice, now + 16 * (planted.tick + draw(&other_dice, 100)), 2500, count);
     begin(count, seed, rollback, (size_t)2 << 20);
     for (; tick < 8000; tick++, now += 16) {
         int all = 1;
@@ -431,17 +437,19 @@ static void session(uint64_t seed, size_t fixed_peers, int text, const char *dir
         if (!found_at && desync_flight_status(peers[other].f) != DESYNC_FLIGHT_WATCHING) found_at = now;
         if (tick > planted.tick + 3000 && found_at == 0) break;
     }
-    judge(seed, &planted, count, other, now - found_at, w.loss < 10 && w.delay < 60 && left == SIZE_MAX, text, dir);
+    judge(seed, &planted, count, other, now - found_at, w.loss < 10 && w.delay < 60 && !w.until && left == SIZE_MAX, text, dir);
     if (!bad && !text && left == SIZE_MAX && desync_flight_status(peers[other].f) == DESYNC_FLIGHT_FOUND) heal(seed, count, other);
     for (size_t i = 0; i < count; i++) desync_flight_close(peers[i].f);
 }
 
 /* Peers without a difference: none may be noticed. Every so often one of them plays ticks ahead and takes them back. */
 static int in_sync(uint64_t ticks, size_t count) {
-    weather w = {100, 200};
+    weather w = {100, 200, 0, 0, 0};
     uint64_t tick, now = 0;
+    dice = 1;
     begin(count, 7, 1, (size_t)1 << 20);
     for (tick = 0; tick < ticks; tick++, now += 16) {
+        if (tick % 1000 == 999) w.loss = draw(&dice, 301), w.delay = draw(&dice, 501), partition(&w, &dice, now, 10000, count);
         for (size_t i = 0; i < count; i++) {
             static state saved;
             plant guess = {tick, (int)draw(&dice, SYSTEMS), 1 + (int)draw(&dice, KINDS), 3, i, draw(&dice, UNITS)}, none = {0, 0, 0, 0, 0, 0};
