@@ -964,8 +964,11 @@ DESYNC__OWN void desync__hashed(desync__hashing *h) {
 
 DESYNC__OWN int desync__bad_name(const char *s) { return !s || !*s || strlen(s) > DESYNC__MAX_NAME; }
 
+/* Whether a column begins after the first byte of a key, and before its end. */
+DESYNC__OWN int desync__in_key(const void *key, size_t size, const void *data) { return (uintptr_t)data - (uintptr_t)key - 1 < size - 1; }
+
 DESYNC__OWN const char *desync__check_table(const desync_table *t) {
-    size_t i;
+    size_t i, size = t->key_size ? t->key_size : 8;
     if (desync__bad_name(t->label)) return "the label of a table is empty or longer than 1024 bytes";
     if (t->table_class < DESYNC_ARCHETYPE || t->table_class > DESYNC_NOISE) return "a table is neither archetype nor cache nor noise";
     if (t->column_count > DESYNC__MAX_TABLES) return "a table has more than 65536 columns";
@@ -977,6 +980,7 @@ DESYNC__OWN const char *desync__check_table(const desync_table *t) {
         if (c->type < DESYNC_BOOL || c->type > DESYNC_REF) return "a column has no such type";
         if ((c->type == DESYNC_FIXED) != (c->scale != 0)) return "a column of type fixed needs a scale, and no other has one";
         if (!c->data && t->slots) return "a column has no data";
+        if (desync__in_key(t->key, size, c->data) || desync__in_key(t->key2, size, c->data)) return "a column begins within a key: key_size is 8 if it is 0";
     }
     return NULL;
 }

@@ -753,6 +753,16 @@ static int cases(const char *dir) {
     refused(desync_flight_rollback(smalls[0].f, 0), "desync_flight_rollback");
     refused(desync_flight_confirm(smalls[0].f, 0), "desync_flight_confirm");
     refused(desync_flight_files(smalls[0].f, "."), "desync_flight_files");
+    {
+        struct { uint32_t id; float x; } odd = {1, 2};
+        const desync_column column = COLUMN("C", "x", DESYNC_F32, &odd.x);
+        const desync_table table = {.label = "T", .slots = 1, .key = &odd.id, .columns = &column, .column_count = 1};
+        const desync_world world = {.tables = &table, .table_count = 1};
+        const desync_flight_options o = {.world = &world, .peers = system_names, .peer_count = 2};
+        const char *err;
+        if (desync_flight_open(&o, &err)) err = NULL;
+        refused(err, "a column begins within a key");
+    }
     smalls[0].table.slots = 41;
     refused(desync_flight_state(smalls[0].f, 1), "a table has more slots");
     for (size_t i = 0; i < 2; i++) desync_flight_close(smalls[i].f);
