@@ -36,7 +36,7 @@ func TestAdoptCode(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !slices.ContainsFunc([]int{4, 8, 12, 16}, func(columns int) bool {
+		if !slices.ContainsFunc([]int{0, 4, 8, 12, 16}, func(columns int) bool {
 			return strings.Contains(string(b), indented(m[3], columns)+"\n")
 		}) {
 			t.Errorf("%s does not contain\n%s", m[2], m[3])
