@@ -96,7 +96,7 @@ func (r *reader) Header() tracediff.Header { return tracediff.Header{} }
 
 func (r *reader) Dialect() tracediff.Dialect {
 	// A dump with the same number, if there is one, was written at the same moment: its tick is a state point.
-	d := tracediff.Dialect{Engine: "any game", File: "log with checksums", Endless: true, Lossy: true, AtPoint: true}
+	d := tracediff.Dialect{Engine: "any game", File: "log with checksums", Endless: true, Lossy: true, AtPoint: true, Partial: r.pattern.Seeds()}
 	if parts := vocabulary.Parts(r.pattern.templates[0].roles.tickWord); len(parts) > 0 {
 		for _, part := range parts {
 			if vocabulary.Of(part) == vocabulary.Tick && part != "tick" && !strings.HasPrefix(part, "ticks") {
