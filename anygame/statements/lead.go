@@ -10,6 +10,7 @@ type lead struct {
 	size    int
 	program bool   // times, levels, modules or places in source code are there: a program wrote the line
 	chat    bool   // the name of a speaker is there
+	level   bool   // a word for how grave the message is, is there
 	json    bool   // the line is an object of JSON, or has one of its members
 	file    bool   // a file that is no source code is there
 	role    string // of the peer that wrote the log, if it is there: "host"
@@ -65,7 +66,7 @@ func (l *lead) next(rest string, values bool) int {
 		return 1
 	case isStamp(bare) && !strings.HasPrefix(rest[len(first):], " !="), strings.Contains(bare, "::"),
 		levels.has(low) && low != "i" && (len(low) > 1 || first != bare):
-		l.program = true
+		l.program, l.level = true, l.level || levels.has(low)
 		return len(first)
 	case months.has(low) && isDate(rest[len(first):]):
 		return len(first) + len(rest[len(first):]) - len(strings.TrimLeft(rest[len(first):], " 0123456789"))
@@ -107,7 +108,7 @@ func (l *lead) named(bare, low string, n int) int {
 		l.program = true
 	case strings.ContainsAny(bare, "/[.") && oneOf(low[strings.LastIndexByte(low, '.')+1:], data):
 		l.file, l.program = true, true
-	case strings.ContainsAny(bare, "/[.") || len(split(bare)) > 1 || strings.ToUpper(bare) == bare && len(bare) > 3:
+	case strings.ContainsAny(bare, "/[.") || len(split(bare)) > 1 || strings.ToUpper(bare) == bare && len(bare) > 3, l.level:
 		l.program = true
 	default:
 		l.chat = true

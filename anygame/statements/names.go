@@ -20,7 +20,7 @@ func (m *message) findNames() {
 			continue
 		}
 		k := i + 1
-		for k < len(m.units) && m.units[k].kind == mark && (m.units[k].text == "#" || m.units[k].text == "-") {
+		for k < len(m.units) && m.units[k].kind == mark && (strings.Contains("#-", m.units[k].text) || m.units[k].text == "(" && k+1 < len(m.units) && m.units[k+1].kind == number) {
 			k++
 		}
 		if k >= len(m.units) {
@@ -109,10 +109,20 @@ func (m *message) isName(k int) bool {
 	return k+1 < len(m.units) && (nouns.has(m.units[k+1].text) || oneOf(m.units[k+1].text, "is|has"))
 }
 
+// minChained is how many digits the checksum of a block has at least. The blocks of such logs are their ticks, which may have
+// several rounds.
+const minChained = 40
+
 // findTicks finds numbers after words for a tick.
 func (m *message) findTicks() {
+	chained := slices.ContainsFunc(m.units, func(u unit) bool { return u.kind == sum && len(u.text) >= minChained })
 	for i, u := range m.units {
 		name := tickWords()[u.text]
+		if chained {
+			if name = ""; oneOf(u.text, "block|height|slot") || u.text == "number" && m.near(elsewhere, i-8, i) {
+				name = strings.ReplaceAll(u.text, "number", "block")
+			}
+		}
 		if u.text == "f" && i+2 < len(m.units) && oneOf(m.units[i+1].text, ":|=") {
 			name = "frame"
 		}

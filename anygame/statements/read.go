@@ -180,6 +180,10 @@ func (m *message) state(t trigger, next []string) (s *statement, n int) {
 	if len(s.values) == 0 || s.tickWord == "" {
 		n = m.follow(s, t, next, &parts)
 	}
+	heading := len(s.values) > 0 && s.of == "" && t.to == len(m.units)-1 && m.isHeading(t.from)
+	if heading {
+		s.of = strings.TrimSpace(m.text[:m.units[t.from].start])
+	}
 	if len(s.values) == 0 && s.tickWord != "" {
 		var k int
 		s.values, k = m.asserted(next)
@@ -197,7 +201,9 @@ func (m *message) state(t trigger, next []string) (s *statement, n int) {
 		}
 	}
 	s.quoted = m.lead.chat && (n == 0 || len(s.values) == 0) || !m.lead.program && (prose > 0 || len(s.values) == 0)
-	if !m.counts(s, t, prose) {
+	if heading && s.tickWord == "" && !t.strong {
+		s.quoted = true
+	} else if !m.counts(s, t, prose) {
 		return nil, 0
 	}
 	if prose > 0 && !m.lead.program && n == 0 {
@@ -302,7 +308,9 @@ func (m *message) follow(s *statement, t trigger, next []string, parts *[]string
 	l.findTicks()
 	if len(s.values) == 0 {
 		if s.values, s.by, s.of = sides.values(); len(s.values) == 0 {
-			s.values, s.by, s.of = columns.values()
+			if s.values, s.by, s.of = columns.values(); s.of != "" {
+				joined.WriteString(s.of + ": " + s.values[0].Value + ", " + s.values[1].Value)
+			}
 		}
 		if len(s.values) == 0 {
 			s.values = l.byKeys()
@@ -435,11 +443,16 @@ func (m *message) trigger(from int) (trigger, bool) {
 		if end := m.longest(known().weak, i); end > 0 && m.near(nouns, i-14, end+3) {
 			return trigger{i, end, false, true}, true
 		}
-		if end := m.longest(known().apart, i); end > 0 && len(m.ticks) > 0 {
+		if end := m.longest(known().apart, i); end > 0 && (len(m.ticks) > 0 || end == len(m.units)-1 && m.isHeading(i)) {
 			return trigger{i, end, false, strings.HasPrefix(m.units[i].text, "div") || m.units[i].text == "first"}, true
 		}
 	}
 	return trigger{}, false
+}
+
+// isHeading reports whether a phrase before a colon says of what the values below are: unit 17 hp mismatch:
+func (m *message) isHeading(i int) bool {
+	return i > 0 && i <= maxNaming && m.units[len(m.units)-1].text == ":" && !m.has(stored|elsewhere) && m.prosaic(trigger{from: i, to: i + 1}) == 0
 }
 
 // near reports whether one of some words is among the units between two places.

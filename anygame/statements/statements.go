@@ -147,7 +147,12 @@ func (s *Scanner) read(f *finder, line *textsearch.Line, start, from, at, base i
 		above = s.w.Buf[max(0, start-before) : start-1]
 	}
 	rest := text[min(len(text), at-start+end+1):]
-	if from <= start && f.onlyPeers(first, to-base) && !hasSums(first, true) {
+	if bytes.HasPrefix(first, []byte("--- ")) {
+		one, used := readDiff(above, first, rest)
+		if one != nil {
+			found, to = append(found, one), to+used
+		}
+	} else if from <= start && f.onlyPeers(first, to-base) && !hasSums(first, true) {
 		dull = true
 	} else if isCompared(first) {
 		if one, used := readAssertion(above, first, rest); one != nil {

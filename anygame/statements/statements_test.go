@@ -56,6 +56,9 @@ func scanned(t *testing.T, text string) string {
 	return shown(log)
 }
 
+// ab is the begin of a long checksum.
+var ab = strings.Repeat("ab0c", 10)
+
 // TestSaid reads what programs are known to write, and what others might.
 func TestSaid(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
@@ -190,6 +193,20 @@ func TestSaid(t *testing.T) {
 		{"Desync detected! frame 313, local checksum: 12093812093810293, remote checksum: 12093812093810294, addr: PeerId(8c1f)", "1 frame 313 local=12093812093810293 remote=12093812093810294 by local"},
 		{"tick 77: checksum 0x9f3acc01 -> 0x9f3acc02 (resimulated, should be equal)", "1 tick 77 one side=0x9f3acc01 the other side=0x9f3acc02"},
 		{"Simulation diverged after 18231 ticks", "1 tick 18231 ~"},
+		{"7:02PM ERR prevote step err=\"wrong Block.Header.AppHash.  Expected " + ab + "01, got " + ab + "02\" height=4410 module=consensus round=3", "1 height 4410 expected=" + ab + "01 actual=" + ab + "02"},
+		{"E[05-15] enterPrevote: ProposalBlock is invalid module=consensus height=7 round=1 err=\"Wrong Block.Header.AppHash.  Expected " + ab + "01, got " + ab + "02\"", "1 height 7 expected=" + ab + "01 actual=" + ab + "02"},
+		{"E[05-15] CONSENSUS FAILURE!!! err=\"wrong Block.Header.AppHash.\nExpected " + ab + "01, got " + ab + "02\"", "1 expected=" + ab + "01 actual=" + ab + "02"},
+		{"wrong Block.Header.AppHash.  Expected 0142" + ab + ", got [142 79 194 197 189 178 218 227 75 55 185 135 160 172 150 4]", "1 expected=0142" + ab + " actual=8e4fc2c5bdb2dae34b37b987a0ac9604"},
+		{"Error: stage encountered an error in block #5510: validation error: mismatched block state root: got 0x" + ab + "01, expected 0x" + ab + "02", "1 block 5510 actual=0x" + ab + "01 expected=0x" + ab + "02"},
+		{"Failed to insert block (hash=0x" + ab + "ff, number=1221, parent_hash=0x" + ab + "fe): mismatched block state root: got 0x" + ab + "01, expected 0x" + ab + "02", "1 block 1221 actual=0x" + ab + "01 expected=0x" + ab + "02"},
+		{`error={"message":"Invalid state root at slot 17216, wanted 0x` + ab + `01, got 0x` + ab + `02"}`, "1 slot 17216 expected=0x" + ab + "01 actual=0x" + ab + "02"},
+		{"ChargesUsed mismatch:\nHost: 9\nClient: 8\nItem: BELL", "1 ChargesUsed: host=9 client=8 ~"},
+		{"[sim] tick 88\nunit 17 hp mismatch:\n  host: 40\n  client: 37", "2 tick 88 unit 17 hp: host=40 client=37"},
+		{"Desync at tick 1411:\n\n| Field | Host | Client |\n|:--|--:|--:|\n| `rng` | 88120 | 88120 |\n| `unit[4].x` | 12.5 | 12.75 |", "1 tick 1411 unit[4].x: host=12.5 client=12.75"},
+		{"Desync in frame 60\n| Value | Expected value | Actual value | Same |\n|---|---|---|---|\n| gold | 900 | 901 | no |", "1 frame 60 gold: expected=900 actual=901"},
+		{"Desync! checksums of frame 3474 differ:\n  0x0593d52a   <- host\n  0x014fde30   <- client", "1 frame 3474 host=0x0593d52a client=0x014fde30"},
+		{"Desync detected: player (2), frame 40", "1 frame 40 !player 2 ~"},
+		{"The dumps of the desync:\n```\n--- _remote 20:29\n+++ _local 20:30\n@@ -23,7 +23,7 @@\n Power A\n-  Amount: 4\n+  Amount: 3\n Power B\n", "3 Amount: remote=4 local=3"},
 		{"desync tick=77 expected_hash=12aa received_hash=12ab from=player_2", "1 tick 77 expected=12aa player_2=12ab !player_2"},
 	} {
 		if got := scanned(t, c.text); got != c.want {
@@ -221,6 +238,10 @@ func TestUnsaid(t *testing.T) {
 		"Mario Tennis always seems to desync around VI 1448", `The previously reported "5400 frames, 0 desyncs" is retracted`, "Out of sync at turn 5 is fixed",
 		"Player 1 never moved during that test, but Player 2 heard at one point Player 1 was hit, triggering the consistency failure.", "the game will desync within 3 inputs",
 		"Desync on turn 5 while loading no longer occurs", "Every row desynced within 500 to 2700 frames; every lossy row passed", "1. Start two clients\n2. wait 10 s\n3. out of sync",
+		"Version mismatch:\nHost: 1.2\nClient: 1.3", "Map size mismatch:\nServer: 3\nClient: 4", "Score mismatch:\nAnn: 3\nBob: 4", "Hp mismatch:\nHost: 4\nClient: 4",
+		"Fix state root mismatch", "document: invalid state root element", "committed state app_hash=" + ab + "01 height=7", "--- local.cfg\n+++ remote.cfg\n@@ -1,2 +1,2 @@\n-a: 1\n+a: 2\n",
+		"The states:\n--- a.txt\n+++ b.txt\n@@ -1,2 +1,2 @@\n-a: 1\n+a: 2\n", "The states:\n--- local.txt\n+++ remote.txt\n@@ -1,2 +1,2 @@\n-version: 1\n+version: 2\n",
+		"Desync list\n| Player | Client version | Server version |\n|---|---|---|\n| Bob | 1.2 | 1.3 |",
 		"seed 41: 3 replays, diverges at tick 225 every time", "Sync layer requests roll back to frame N", "iframe out of sync", "sync error rate 5%", "state mismatch: expected CONNECTED, got IDLE",
 	} {
 		if got := scanned(t, text); got != "" {

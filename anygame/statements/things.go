@@ -84,6 +84,11 @@ func (s *sides) add(m *message) bool {
 	if k == len(m.units) || m.units[k].text != ":" {
 		return false
 	}
+	if value := m.text[m.units[k].end:]; len(m.units) == k+2 && one.role != "" && len(m.units[k+1].text) < minSum && (len(*s) == 0 || len((*s)[0].names) == 1) {
+		one.names, one.values = []string{""}, []string{strings.Trim(value, ` "'`)} // Host: 9
+		*s = append(*s, one)
+		return true
+	}
 	for _, field := range strings.FieldsFunc(keyed.Replace(m.text[m.units[k].end:]), func(r rune) bool { return strings.ContainsRune(" ,;{}", r) }) {
 		name, value, ok := strings.Cut(field, "=")
 		if name = strings.Trim(name, `"'`); !ok || name == "" || value == "" {
@@ -235,33 +240,45 @@ func (m *message) byKeys() (out []tracediff.ClaimedValue) {
 	return out
 }
 
-// columns are the rows of a table below a message, with a column for each side:
+// columns are the rows of a table below a message, with a column for each side, perhaps in Markdown:
 //
-//	field         local   remote
-//	player[0].vx  0.5     0.4999999
+//	field         local   remote        | Field | Local value | Remote value |
+//	player[0].vx  0.5     0.4999999     |-------|-------------|--------------|
 type columns struct {
-	peers []stated
-	of    string // the first row that differs
-	cells []string
+	width int
+	peers []stated // at is the column
+	of    string   // the first row that differs
 }
 
 // row takes the title or a row, and reports whether a line is one.
 func (c *columns) row(m *message) bool {
-	cells := strings.Fields(m.text)
+	line := m.head + m.text
+	cells := strings.Fields(line)
+	if strings.IndexByte(line, '|') > 0 {
+		cells = strings.Split(line, "|")
+	}
 	if c.peers == nil {
-		if len(cells) != 3 || !roles.has(strings.ToLower(cells[1])) || !roles.has(strings.ToLower(cells[2])) {
+		var peers []stated
+		for i, cell := range cells {
+			for _, w := range strings.Fields(strings.ToLower(cell)) {
+				if roles.has(w) || outcomes.has(w) {
+					peers = append(peers, stated{at: i, peer: called(w), role: w})
+					break
+				}
+			}
+		}
+		if len(cells) < 3 || len(cells) > 3 && strings.IndexByte(line, '|') < 0 || len(peers) != 2 || peers[0].at == 0 || peers[0].peer == peers[1].peer || m.has(stored|elsewhere) {
 			return false
 		}
-		for _, cell := range cells[1:] {
-			c.peers = append(c.peers, stated{peer: called(strings.ToLower(cell)), role: strings.ToLower(cell)})
-		}
+		c.width, c.peers = len(cells), peers
 		return true
 	}
-	if len(cells) != 3 {
+	if len(cells) != c.width {
 		return false
 	}
-	if c.of == "" && !tracediff.EqualSums(cells[1], cells[2]) {
-		c.of, c.cells = cells[0], cells[1:]
+	a, b := strings.TrimSpace(cells[c.peers[0].at]), strings.TrimSpace(cells[c.peers[1].at])
+	if c.of == "" && strings.Trim(a, ":-") != "" && !tracediff.EqualSums(a, b) {
+		c.of, c.peers[0].text, c.peers[1].text = strings.TrimSpace(cells[0]), a, b
 	}
 	return true
 }
@@ -270,9 +287,6 @@ func (c *columns) row(m *message) bool {
 func (c *columns) values() (out []tracediff.ClaimedValue, by, of string) {
 	if c.of == "" {
 		return nil, "", ""
-	}
-	for i := range c.peers {
-		c.peers[i].text = c.cells[i]
 	}
 	return claimed(c.peers), writer(c.peers...), c.of
 }

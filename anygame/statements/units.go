@@ -1,8 +1,12 @@
 package statements
 
 import (
+	"fmt"
+	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/desynctool/desynctool/anygame/vocabulary"
 )
 
 // kind is what a unit is.
@@ -45,6 +49,10 @@ func split(text string) (out []unit) {
 				end = tokenEnd(text, i)
 				out = token(out, text, i, end)
 			}
+			i = end
+		case c == '[' && decimalBytes(text[i:]) != nil:
+			end := i + strings.IndexByte(text[i:], ']') + 1
+			out = append(out, unit{kind: sum, text: fmt.Sprintf("%x", decimalBytes(text[i:])), start: i, end: end})
 			i = end
 		case c == '(' && vectorEnd(text, i) > 0:
 			end := vectorEnd(text, i)
@@ -132,6 +140,27 @@ func bytesEnd(text string, i int) int {
 	return min(len(text), i+3*n-1)
 }
 
+// decimalBytes returns the bytes of a checksum that a text begins with as a list of numbers, nil if it does not:
+// [142 79 194 197 …], [142, 79, 194, 197, …].
+func decimalBytes(text string) (out []byte) {
+	list, _, ok := strings.Cut(text[1:min(len(text), maxBytes)], "]")
+	large := false
+	for _, field := range strings.FieldsFunc(list, func(r rune) bool { return r == ' ' || r == ',' }) {
+		n, err := strconv.ParseUint(field, 10, 8)
+		if err != nil {
+			return nil
+		}
+		out, large = append(out, byte(n)), large || n > 127
+	}
+	if n := len(out); !ok || !large || n != 16 && n != 20 && n != 32 && n != 64 {
+		return nil
+	}
+	return out
+}
+
+// maxBytes is how long such a list is at most.
+const maxBytes = 400
+
 // signed reports whether there is a sign before a number at a place.
 func signed(text string, i int) bool {
 	if i+1 >= len(text) || !isDigit(text[i+1]) {
@@ -198,7 +227,13 @@ func token(out []unit, text string, start, end int) []unit {
 	case isSum(bare, start > 0 && strings.IndexByte(":=", text[start-1]) >= 0):
 		u.kind = sum
 		return append(out, u)
-	case isDigit(bare[0]) || strings.IndexByte(t, '.') >= 0:
+	case isDigit(bare[0]):
+		return append(out, u)
+	case strings.IndexByte(t, '.') >= 0:
+		last := start + strings.LastIndexByte(t, '.') + 1
+		if strings.Count(t, ".") > 1 && vocabulary.Of(text[last:end]) == vocabulary.Sum { // Block.Header.AppHash
+			return identifier(out, text, last, end)
+		}
 		return append(out, u)
 	}
 	return identifier(out, text, start, end)

@@ -416,7 +416,12 @@ func (m *message) nameAt(k int) *named {
 // behind finds the peer of a value in the units after it.
 func (m *message) behind(v *stated, to int) {
 	k := v.at + 1
-	if k+1 >= to || m.units[k].text != "(" && !oneOf(m.units[k].text, "on|from|at|for|by|of") {
+	for k+1 < to && oneOf(m.units[k].text, "<|-|--|->|//|#|\u2190|\u2014") { // 5f3a <- host
+		k++
+	}
+	if k > v.at+1 {
+		k--
+	} else if k+1 >= to || m.units[k].text != "(" && !oneOf(m.units[k].text, "on|from|at|for|by|of") {
 		return
 	}
 	if m.units[k].text == "(" {

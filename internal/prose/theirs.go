@@ -16,13 +16,13 @@ import (
 
 // Maximum columns of a name, of a path and of a message in a sentence, without the quotation marks.
 const (
-	maxName  = 64
+	maxName  = 66 // 0x and 64 hexadecimal digits
 	maxPath  = 200
 	maxQuote = 160
 )
 
 // Name returns a name for a sentence. A plain word stays unchanged: letters, digits and marks within it, perhaps with a
-// number, as in "client 1". Anything else is put in quotation marks. If a name is longer than 64 columns, its start is
+// number, as in "client 1". Anything else is put in quotation marks. If a name is longer than 66 columns, its start is
 // kept, with a checksum of the whole that distinguishes it from others with the same start. A name that is already
 // quoted stays unchanged.
 func Name(s string) string { return name(s, maxName) }

@@ -20,7 +20,7 @@ func TestName(t *testing.T) {
 		"two words": "“two words”", "Co.": "“Co.”", "Note:": "“Note:”", "-x": "“-x”", " a": "“ a”", "a ": "“a ”", "a  1": "“a  1”", "DIVERGED": "“DIVERGED”", "wrong": "“wrong”", "IN SYNC": "“IN SYNC”",
 		"::error::x": "“::error::x”", "a. 4": "“a. 4”", "4 5": "4 5", "say “yes”": "“say \"yes\"”", "“yes”": "“yes”", "“yes” or “no”": "“\"yes\" or \"no\"”",
 		"a\x1b[31mb": `“a\x1b[31mb”`, "a\u202eb": `“a\u202eb”`, "a\u200bb": `“a\u200bb”`, "a\xffb": `“a\xffb”`, "a\\\n": `“a\\\n”`, "host\ufe0f": `“host\ufe0f”`, "\u3164": `“\u3164”`,
-		long: "“" + long[:55] + "…28165978”",
+		long: "“" + long[:57] + "…28165978”",
 	} {
 		if got := prose.Name(name); got != want {
 			t.Errorf("%q: %s, want %s", name, got, want)
