@@ -1099,14 +1099,14 @@ impl Truth {
 
 // ---- Recording
 
-fn facts(number: usize, o: &Options) -> BTreeMap<String, String> {
+fn facts(number: usize, guilty: bool, o: &Options) -> BTreeMap<String, String> {
     let (other, made) = (number % 2 == 1, |name: &str| o.mistakes.iter().any(|m| m.name.starts_with(name)));
     if o.seed % 3 == 1 { return BTreeMap::new(); }
     let differ = other && o.seed % 4 > 1;
     let list = [
         ("os", if differ { "windows" } else { "linux" }),
         ("compiler", if differ || other && (made("float") || made("unstable")) { "rustc 1.70" } else { "rustc 1.80" }),
-        ("locale", if differ || other && made("locale") { "nb_NO.UTF-8" } else { "en_GB.UTF-8" }),
+        ("locale", if guilty && made("locale") { "nb_NO.UTF-8" } else if differ { "de_DE.UTF-8" } else { "en_GB.UTF-8" }),
     ];
     list.map(|(k, v)| (k.to_string(), v.to_string())).into()
 }
@@ -1137,7 +1137,7 @@ fn open(o: &Options, names: &[&'static str], number: usize, host: usize, guilty:
     };
     let boxes = (0..DELAY).flat_map(|tick| (0..PLAYERS).map(move |who| ((tick, who), vec![]))).collect();
     let script = std::array::from_fn(|who| o.seed.wrapping_mul(91).wrapping_add(who as u64));
-    let (now, facts, root) = (g.s.clone(), facts(number, o), Hash::default());
+    let (now, facts, root) = (g.s.clone(), facts(number, guilty == Some(number), o), Hash::default());
     Ok(Peer { g, name: names[number], number, peers: names.len(), head: 0, sure: 0, boxes, mail: vec![], again: vec![], reels: BTreeMap::new(),
         script, sticks: [(0, 0); PLAYERS], sequence: [0; PLAYERS], now, log, trace, root, facts, blind: o.blind })
 }
