@@ -47,9 +47,9 @@ func oneWord(peers []string) string {
 	case 0:
 		return ""
 	case 1:
-		return "by the word of " + peers[0] + " alone"
+		return "by the files of " + peers[0] + " alone"
 	}
-	return "by the words of " + upTo(peers, maxTold) + ", each of them alone"
+	return "by the files of " + upTo(peers, maxTold) + ", each peer alone"
 }
 
 // answer describes a step's finding and its evidence; the needs of an open step are described elsewhere.

@@ -67,7 +67,7 @@ func writer(w *verdict.Word) string {
 
 // said quotes the message.
 func said(w *verdict.Word) string {
-	text := speaker(w) + " says"
+	text := speaker(w) + " reports"
 	if w.Kind == verdict.WordQuoted {
 		text = "Quoted, perhaps by a person:"
 	} else if by := writer(w); by != "" {
@@ -78,7 +78,7 @@ func said(w *verdict.Word) string {
 		text += ", in " + tick(*w.At)
 	}
 	if w.AllAtOnce() {
-		return text + fmt.Sprintf(". It accuses %s at once: one side are all of them, the other side is the peer that accuses them, and either may be wrong.", upTo(w.Accused, maxTold))
+		return text + fmt.Sprintf(". It accuses %s at once: they are one side, the peer that accuses them is the other, and either side may be wrong.", upTo(w.Accused, maxTold))
 	}
 	if len(w.Accused) > 0 {
 		text += "; it accuses " + upTo(w.Accused, maxTold)
@@ -88,11 +88,11 @@ func said(w *verdict.Word) string {
 
 // sumsTold describes which peer has which checksum according to a game's message.
 func sumsTold(w *verdict.Word) string {
-	text := "By the word of " + cmp.Or(w.Engine, "the game")
+	text := speaker(w) + " reports"
 	if by := writer(w); by != "" && len(w.Mutual) == 0 {
-		text += ", " + by + ","
+		text += " " + by
 	}
-	text += " the peers had diverged"
+	text += " that the peers had diverged"
 	if w.At != nil {
 		text += " by " + tick(*w.At)
 	}
@@ -100,7 +100,7 @@ func sumsTold(w *verdict.Word) string {
 	right := ""
 	for i := range w.Sums[:min(len(w.Sums), maxTold)] {
 		if g := &w.Sums[i]; len(g.Peers) == 0 && g.Right {
-			right = fmt.Sprintf("; it takes %s for right", prose.Shorten(g.Sum, sumWidth))
+			right = fmt.Sprintf("; it expected %s", prose.Shorten(g.Sum, sumWidth))
 			continue
 		}
 		parts = append(parts, sumTold(&w.Sums[i]))
@@ -134,9 +134,9 @@ func sumTold(g *verdict.WordSum) string {
 	case len(g.Peers) == 1 && slices.Contains([]string{"computed", "calculated", "received"}, g.Peers[0]):
 		return sum + " was " + g.Peers[0]
 	case len(g.Peers) == 0:
-		return "the log's own is " + sum
+		return "the log itself has " + sum
 	case g.Right:
-		return fmt.Sprintf("%s %s %s, which it takes for right", upTo(g.Peers, maxTold), verb, sum)
+		return fmt.Sprintf("%s %s %s, which was expected", upTo(g.Peers, maxTold), verb, sum)
 	}
 	return fmt.Sprintf("%s %s %s", upTo(g.Peers, maxTold), verb, sum)
 }
@@ -151,11 +151,11 @@ func mutual(w *verdict.Word) string {
 	var matched []string
 	for _, log := range w.Logs {
 		if log.By == verdict.OwnerMatched {
-			matched = append(matched, fmt.Sprintf("%s is of %s", log.Called, log.Peer))
+			matched = append(matched, fmt.Sprintf("%s is the log of %s", log.Called, log.Peer))
 		}
 	}
 	if len(matched) > 0 {
-		text += "; by that " + upTo(matched, maxTold)
+		text += ", so " + upTo(matched, maxTold)
 	}
 	return text + "."
 }
@@ -174,7 +174,7 @@ func wanted(c *verdict.Conclusion) string {
 
 // selfTest reports that a self-test failed.
 func selfTest(w *verdict.Word) string {
-	text := "One machine came to two results"
+	text := "One machine computed two results"
 	if w.At != nil {
 		text += " in " + tick(*w.At)
 	}
@@ -184,11 +184,11 @@ func selfTest(w *verdict.Word) string {
 
 // departing reports that a replay departs from its recording.
 func departing(w *verdict.Word) string {
-	text := "A replay came to another result than what was recorded"
+	text := "A replay differs from its recording"
 	if w.At != nil {
-		text += " of " + tick(*w.At)
+		text += " in " + tick(*w.At)
 	}
-	return fmt.Sprintf("%s: %s says %s.", text, speaker(w), prose.Quote(w.Claim.Text))
+	return fmt.Sprintf("%s: %s reports %s.", text, speaker(w), prose.Quote(w.Claim.Text))
 }
 
 // twice explains what it means if one game was computed twice, with two results.
@@ -231,7 +231,7 @@ func tellPeers(c *verdict.Conclusion) (found, evidence string) {
 		case len(g.Peers) > 0:
 			parts = append(parts, strings.Join(g.Peers, " = "))
 		case g.Right:
-			parts = append(parts, "what the server takes for right")
+			parts = append(parts, "what the server expected")
 		default:
 			parts = append(parts, "the log's own")
 		}
@@ -286,9 +286,9 @@ func tellPreflight(c *verdict.Conclusion) string {
 	case logs == all && all == 1:
 		return text + ", with a log"
 	case logs == all:
-		return text + ", of each there is a log"
+		return text + ", each with a log"
 	}
-	return fmt.Sprintf("%s, of %d of them there is a log", text, logs)
+	return fmt.Sprintf("%s, %d of them with a log", text, logs)
 }
 
 // nextTold returns which files to ask for, and which peers, by name.

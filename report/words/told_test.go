@@ -32,27 +32,27 @@ func TestTold(t *testing.T) {
 		next    string
 	}{
 		{"two checksums", false, tracediff.Claim{Peers: []string{"Bob"}, Values: two}, []string{
-			"By the word of Chess, in a.log, the peers had diverged by move 7: a.log has 1a, Bob has 2b.",
+			"Chess reports in a.log that the peers had diverged by move 7: a.log has 1a, Bob has 2b.",
 			"Nothing else here shows when they diverged, or what differs: the files of Bob would show more.",
 		}, "ask Bob for these files of that match: demo, *.d"},
 		{"by name", false, tracediff.Claim{By: "Al", Peers: []string{"Bob"}, Values: []tracediff.ClaimedValue{{Peer: "Al", Value: "1a"}, {Peer: "Bob", Value: "2b"}}}, []string{
-			"By the word of Chess, on Al, the peers had diverged by move 7: Al has 1a, Bob has 2b.",
+			"Chess reports on Al that the peers had diverged by move 7: Al has 1a, Bob has 2b.",
 			"Nothing else here shows when they diverged, or what differs: the files of Bob and Al would show more.",
 		}, "ask Bob for these files of that match: demo, *.d"},
 		{"a server", true, tracediff.Claim{Peers: []string{"Bob"}, Values: []tracediff.ClaimedValue{{Peer: "Bob", Value: "1a"}, {Value: "2b"}}}, []string{
-			"By the word of Chess the peers had diverged by move 7: Bob has 1a; it takes 2b for right.",
+			"Chess reports that the peers had diverged by move 7: Bob has 1a; it expected 2b.",
 			"Nothing else here shows when they diverged, or what differs: the files of Bob would show more.",
 		}, "ask Bob for these files of that match: demo, *.d"},
 		{"nobody named", false, tracediff.Claim{Values: []tracediff.ClaimedValue{{Value: "1a"}, {Value: "2b"}}}, []string{
-			"By the word of Chess, in a.log, the peers had diverged by move 7: a.log has 1a, another peer has 2b.",
+			"Chess reports in a.log that the peers had diverged by move 7: a.log has 1a, another peer has 2b.",
 			"Nothing else here shows when they diverged, or what differs: the files of another player would show more.",
 		}, "ask another player for these files of that match: demo, *.d"},
 		{"words", false, tracediff.Claim{Text: "Bob desynced", Peers: []string{"Bob"}}, []string{
-			"Chess says in a.log “Bob desynced”, in move 7; it accuses Bob.",
+			"Chess reports in a.log “Bob desynced”, in move 7; it accuses Bob.",
 			"Nothing confirms it yet: no state and no checksum was compared, and the files of Bob would show more.",
 		}, "ask Bob for these files of that match: demo, *.d"},
 		{"a name with a full stop", false, tracediff.Claim{Text: "Co. desynced", Peers: []string{"Bob & Co."}}, []string{
-			"Chess says in a.log “Co. desynced”, in move 7; it accuses “Bob & Co.”.",
+			"Chess reports in a.log “Co. desynced”, in move 7; it accuses “Bob & Co.”.",
 			"Nothing confirms it yet: no state and no checksum was compared, and the files of “Bob & Co.” would show more.",
 		}, "ask “Bob & Co.” for these files of that match: demo, *.d"},
 		{"a quotation", false, tracediff.Claim{Text: "Bob 1a 2b", Peers: []string{"Bob"}, Values: two, Quoted: true}, []string{
@@ -60,17 +60,17 @@ func TestTold(t *testing.T) {
 			"Nothing confirms it yet: no state and no checksum was compared, and the files of Bob would show more.",
 		}, "ask Bob for these files of that match: demo, *.d"},
 		{"a self-test", false, tracediff.Claim{Text: "twice", SelfTest: true}, []string{
-			"One machine came to two results in move 7: the self-test of Chess reports “twice”.",
+			"One machine computed two results in move 7: the self-test of Chess reports “twice”.",
 			"The inputs were the same: either the game does not compute the same each time, or what it saves and loads again is not all of its state.",
 			"The cause is not known: the same test again would tell these apart, if the same inputs then fail in another tick, or in none.",
 		}, "run the same test of the same inputs again, twice or more: if it fails in another tick, or not at all, the game does not compute the same each time"},
 		{"a self-test after loading", false, tracediff.Claim{Text: "loaded", SelfTest: true, Loaded: true}, []string{
-			"One machine came to two results in move 7: the self-test of Chess reports “loaded”.",
+			"One machine computed two results in move 7: the self-test of Chess reports “loaded”.",
 			"They differ before the tick is computed: where the second run has only just loaded what the first saved, saving and loading changed the state; in a rejoin test ticks may lie between.",
 			"What is left out or changed is not known: both states as text would show it.",
 		}, "have the game write both states as text, and give them to desynctool diff"},
 		{"a replay", false, tracediff.Claim{Text: "departs", Replay: true, By: "me", Values: []tracediff.ClaimedValue{{Peer: "me", Value: "1a"}, {Peer: "Bob", Value: "2b"}}}, []string{
-			"A replay came to another result than what was recorded of move 7: Chess says “departs”.",
+			"A replay differs from its recording in move 7: Chess reports “departs”.",
 			"The first run is the recording, the second run the replay: either the game does not compute the same each time, or the replay was made with another build, with other data or on another kind of machine.",
 			"The cause is not known: a second replay by the same build on the machine that recorded it would tell these apart.",
 		}, "replay it again by the same build, with the same data, on the machine that recorded it: if it agrees then, the build, the data or the machine made the difference"},

@@ -82,7 +82,7 @@ func onlyHistories(c *verdict.Conclusion) []string {
 	return []string{
 		text + "; every state that both left is equal.",
 		fmt.Sprintf("Either they diverged %s and came back, or one of them recorded another past than it had.", since),
-		"Each history is the word of its peer alone: hashes or states of every tick would show which.",
+		"Nobody else confirms what a peer recorded of its past: hashes or states of every tick would show which.",
 	}
 }
 

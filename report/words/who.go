@@ -83,7 +83,7 @@ func who(c *verdict.Conclusion) string {
 		}
 		by, of := "Wrong", ""
 		if b := c.Borrowed; b != nil {
-			by += ", by the word of " + b.From + " alone"
+			by += ", by the log of " + b.From + " alone"
 			of = fmt.Sprintf(" of %s; the log of %s is not there, so it may have been given others", b.From, b.Peer)
 		}
 		if c.OwnReplay != nil {

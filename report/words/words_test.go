@@ -180,7 +180,7 @@ func TestVerdict(t *testing.T) {
 		}), []string{
 			"client and host diverged in tick 90.",
 			"The cause is not known: no states of the moment at which the peers diverged were compared.",
-			"Wrong, by the word of host alone: client, which departs from a replay of the orders of host; the log of client is not there, so it may have been given others.",
+			"Wrong, by the log of host alone: client, which departs from a replay of the orders of host; the log of client is not there, so it may have been given others.",
 		}},
 		{"states of later", with(duel(), later(299)), []string{
 			"client and host diverged in tick 90.",
