@@ -256,7 +256,7 @@ func (p *player) plain() error {
 	p.byRoots(s.Point(), s.SyncHash())
 	var drill *drill
 	if p.opts.Drill && p.rooted {
-		p.out.Notes = append(p.out.Notes, "not drilled: the trace is of checksums of the game's own")
+		p.out.Notes = append(p.out.Notes, "not drilled: the trace has checksums of the game's own")
 	} else if p.opts.Drill {
 		if drill, err = p.driller(s); err != nil {
 			return err

@@ -273,7 +273,7 @@ func (rep *Replay) drill(r *Result, runs []run, opts Options) error {
 			continue
 		}
 		if run.peer.ownSums {
-			r.note("%s is not drilled into: its trace is of checksums of the game's own", run.peer)
+			r.note("%s is not drilled into: its trace has checksums of the game's own", run.peer)
 			continue
 		}
 		traced, err := opts.Traced(run.peer.Peer)

@@ -114,7 +114,7 @@ func typeOf(table string, c *sql.ColumnType) (columnType, error) {
 		}
 		return bytesColumn, nil
 	default:
-		return "", fmt.Errorf("%s.%s is of type %s, which an export does not know", table, c.Name(), name)
+		return "", fmt.Errorf("%s.%s has type %s, which an export does not know", table, c.Name(), name)
 	}
 }
 

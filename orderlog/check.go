@@ -50,9 +50,9 @@ func (t *Tick) check(kinds int) error {
 		o := &t.Orders[i]
 		switch {
 		case o.Tick != t.Number:
-			return fmt.Errorf("tick %d: order %d is of tick %d", t.Number, i, o.Tick)
+			return fmt.Errorf("tick %d: order %d has tick %d", t.Number, i, o.Tick)
 		case uint64(o.Kind) >= uint64(kinds):
-			return fmt.Errorf("tick %d: order %d is of kind %d, the header has %d kinds", t.Number, i, o.Kind, kinds)
+			return fmt.Errorf("tick %d: order %d has kind %d, the header has %d kinds", t.Number, i, o.Kind, kinds)
 		case len(o.Payload) > MaxPayload:
 			return fmt.Errorf("tick %d: order %d has a payload of %d bytes, limit is %d", t.Number, i, len(o.Payload), MaxPayload)
 		}

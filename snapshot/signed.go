@@ -62,7 +62,7 @@ func (want Expected) checkSigned(root merkle.Hash, seed *uint64, point Point) er
 		return nil
 	}
 	if seed != nil && *seed != want.Signed.Header.Seed {
-		return fmt.Errorf("it is of seed %016x, the chain of seed %016x", *seed, want.Signed.Header.Seed)
+		return fmt.Errorf("it has seed %016x, the chain has seed %016x", *seed, want.Signed.Header.Seed)
 	}
 	return want.Signed.Check(root, point)
 }

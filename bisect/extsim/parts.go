@@ -96,10 +96,10 @@ func (c *checker) root(s *simulator) (*snapshot.World, error) {
 		return nil, err
 	}
 	if w.Point.Tick != s.point || w.Point.Phase != "" {
-		return nil, wrongf("the state it returns at state point %d is of %s", s.point, w.Point)
+		return nil, wrongf("the state it returns at state point %d has %s", s.point, w.Point)
 	}
 	if w.Seed != c.session.Header.Seed {
-		return nil, wrongf("the state it returns is of seed %016x, the session has %016x", w.Seed, c.session.Header.Seed)
+		return nil, wrongf("the state it returns has seed %016x, the session has %016x", w.Seed, c.session.Header.Seed)
 	}
 	held, err := snapshot.Hold(w)
 	if err != nil {

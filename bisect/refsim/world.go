@@ -46,7 +46,7 @@ func Load(w *snapshot.World, mistakes ...Fault) (*Sim, error) {
 		return nil, err
 	}
 	if w.Point.Phase != "" {
-		return nil, fmt.Errorf("state is of %s, expected the beginning of a tick", w.Point)
+		return nil, fmt.Errorf("the state has %s, expected the beginning of a tick", w.Point)
 	}
 	if len(w.RNG) != rngSize {
 		return nil, fmt.Errorf("RNG state has %d bytes, expected %d", len(w.RNG), rngSize)

@@ -93,7 +93,7 @@ func TestDeskPruneUnfinished(t *testing.T) {
 	prune(0, second+"1 upload dropped, of 10 bytes.\n", "--unfinished", "--from", "198.51.100.7", "--as", "ada")
 	prune(0, first+"1 upload dropped, of 0 bytes.\n", "--unfinished", "--from", "ci", "--as", "ada")
 	prune(0, third+"1 upload would be dropped, of 20 bytes.\n", "--unfinished", "--dry-run")
-	prune(2, "desynctool: --from is of unfinished uploads; it needs --unfinished\n", "--from", "ci")
+	prune(2, "desynctool: --from selects unfinished uploads; it needs --unfinished\n", "--from", "ci")
 	if audit := runDesk(t, 0, "audit", "--store", where); !strings.Contains(audit, "  ada               uploads dropped   ci\n") {
 		t.Error(audit)
 	}

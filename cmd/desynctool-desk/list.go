@@ -50,7 +50,7 @@ Exit status: 0 on success, 2 if an argument is unusable.`,
 		case page.Limit < 1 || page.Limit > 500:
 			return nil, fmt.Errorf("--number is %d, expected 1 to 500", page.Limit)
 		case reports && cmd.Flags().Changed("order"):
-			return nil, fmt.Errorf("--order is of groups, --reports lists reports")
+			return nil, fmt.Errorf("--order sorts groups, and --reports lists reports")
 		}
 		machine := slices.ContainsFunc(format.List, func(o cli.Output) bool { return o.Format == "json" || o.Format == "csv" })
 		all := machine && !cmd.Flags().Changed("number")

@@ -75,7 +75,7 @@ Exit status: 0 if it was done, 2 if it cannot be.`,
 		case unfinished:
 			return drop(cmd, args)
 		case from != "":
-			return errors.New("--from is of unfinished uploads; it needs --unfinished")
+			return errors.New("--from selects unfinished uploads; it needs --unfinished")
 		}
 		if r.AtMost < 0 || r.KeepBest < 0 {
 			return errors.New("--at-most and --keep-best are 0 or more")

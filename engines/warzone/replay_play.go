@@ -297,7 +297,7 @@ func (s *play) takeDumps(wanted []uint32) error {
 		case known && crc != uint16(sum) && s.runs > 1:
 			continue // a game that is not deterministic computes something else in another run
 		case known && crc != uint16(sum):
-			return &engine.Failure{Why: fmt.Sprintf("its dump of %d has the checksum %04X, and it took %04X for right", name.Time, uint16(sum), crc)}
+			return &engine.Failure{Why: fmt.Sprintf("its dump of %d has the checksum %04X, and it expected %04X", name.Time, uint16(sum), crc)}
 		}
 		s.dumps[name.Time] = replayDump{file, name.Slot, sum}
 	}
@@ -316,7 +316,7 @@ func dumpCRC(file string, time uint32) (uint32, error) {
 		return 0, err
 	}
 	if d.Head().Time != time {
-		return 0, fmt.Errorf("it is of %d", d.Head().Time)
+		return 0, fmt.Errorf("it has %d", d.Head().Time)
 	}
 	for {
 		if _, err := d.Next(); err == io.EOF {

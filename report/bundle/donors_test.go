@@ -131,7 +131,7 @@ func TestDonors(t *testing.T) {
 		{"forged.snap", "leaf hash in the header does not follow from the digests"},
 		{"short.snap", "leaf hash in the header does not follow from the digests"},
 		{"wrong.snap", fmt.Sprintf("the root is %s, signed for tick 100 is %s", wrong, right)},
-		{"seed.snap", "it is of seed 0000000000000008, the chain of seed 0000000000000007"},
+		{"seed.snap", "it has seed 0000000000000008, the chain has seed 0000000000000007"},
 		{"skipped.snap", "the signer left out tick 105: it signed tick 104, and then tick 106"},
 		{"late.snap", "the chain ends with tick 109, before tick 500"},
 		{"moved.snap", "it is the state signed for tick 100"},

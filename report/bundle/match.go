@@ -18,7 +18,7 @@ type match struct{ session, file string }
 func oneMatch(files []match) error {
 	for _, f := range files {
 		if first := files[0]; f.session != first.session {
-			return fmt.Errorf("files of two matches: %s is of %s, %s of %s; give the files of one", first.file, first.session, f.file, f.session)
+			return fmt.Errorf("files of two matches: %s belongs to %s, %s to %s; give the files of one", first.file, first.session, f.file, f.session)
 		}
 	}
 	return nil
@@ -37,7 +37,7 @@ type GameFile struct {
 func (e *OtherGamesError) Error() string {
 	var list []string
 	for _, f := range e.Found {
-		list = append(list, fmt.Sprintf("%s is of %s (%s)", f.Path, f.Game, f.Title))
+		list = append(list, fmt.Sprintf("%s belongs to %s (%s)", f.Path, f.Game, f.Title))
 	}
 	return fmt.Sprintf("artifacts of several games: %s; give the files of one match", strings.Join(list, ", "))
 }

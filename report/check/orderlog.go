@@ -122,7 +122,7 @@ func (l *logChecker) frame(n int, offset int64, kind uint32, payload []byte) {
 	}
 	where := offsetAt(offset, in)
 	if n == 0 && kind != logHeader {
-		l.c.add("order-header-first", where, "the first frame is of kind %d, expected %d, the header", kind, logHeader)
+		l.c.add("order-header-first", where, "the first frame has kind %d, expected %d, the header", kind, logHeader)
 	}
 	switch kind {
 	case logHeader:
@@ -141,7 +141,7 @@ func (l *logChecker) frame(n int, offset int64, kind uint32, payload []byte) {
 		l.w.finish()
 		l.take(list)
 	default:
-		l.c.add("order-kind", where, "the frame is of kind %d", kind)
+		l.c.add("order-kind", where, "the frame has kind %d", kind)
 	}
 }
 
@@ -296,7 +296,7 @@ func (l *logChecker) orders() []logOrder {
 		kindAt := w.at
 		o.kind = uint32(w.uint(math.MaxUint32, "the kind"))
 		if !w.bad && l.names && uint64(o.kind) >= uint64(len(l.kinds)) {
-			w.note("order-order-kind", kindAt, "the order is of kind %d, the header has %d", o.kind, len(l.kinds))
+			w.note("order-order-kind", kindAt, "the order has kind %d, the header has %d", o.kind, len(l.kinds))
 		}
 		payloadAt := w.at
 		o.payload = w.bin("the payload")
@@ -342,7 +342,7 @@ func (l *logChecker) markers(tick uint64) *opening {
 		kindAt := w.at
 		kind := w.uint(math.MaxUint8, "the marker's kind")
 		if !w.bad && (kind == 0 || kind > markLast) {
-			w.note("order-marker-kind", kindAt, "the marker is of kind %d, expected 1 to %d", kind, markLast)
+			w.note("order-marker-kind", kindAt, "the marker has kind %d, expected 1 to %d", kind, markLast)
 			kind = 0
 		}
 		w.uint(math.MaxUint32, "the player")

@@ -135,7 +135,7 @@ func (t *traceChecker) frame(n int, offset int64, kind uint32, payload []byte) {
 	}
 	where := offsetAt(offset, in)
 	if n == 0 && kind != traceHeader {
-		t.c.add("trace-header-first", where, "the first frame is of kind %d, expected %d, the header", kind, traceHeader)
+		t.c.add("trace-header-first", where, "the first frame has kind %d, expected %d, the header", kind, traceHeader)
 	}
 	switch kind {
 	case traceHeader:
@@ -152,7 +152,7 @@ func (t *traceChecker) frame(n int, offset int64, kind uint32, payload []byte) {
 		t.event()
 		t.follow = false
 	default:
-		t.c.add("trace-kind", where, "the frame is of kind %d", kind)
+		t.c.add("trace-kind", where, "the frame has kind %d", kind)
 		t.follow = false
 	}
 	t.named = kind == traceNames
@@ -314,7 +314,7 @@ func (t *traceChecker) event() {
 	at := w.at
 	kind := w.uint(math.MaxUint8, "the event's kind")
 	if !w.bad && (kind < eventSave || kind > eventInput) {
-		w.fail("trace-event", at, "the event is of kind %d, expected 1 to 4", kind)
+		w.fail("trace-event", at, "the event has kind %d, expected 1 to 4", kind)
 	}
 	w.uint(math.MaxUint64, "the tick")
 	otherAt := w.at

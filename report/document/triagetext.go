@@ -487,12 +487,12 @@ func claimText(c *ClaimDocument) string {
 	case tracediff.Late:
 		return "late: the peers had diverged before; " + at + " is an upper bound"
 	case tracediff.Fits:
-		return "fits: nothing else here is of " + at + ", which lies where the peers diverged"
+		return "fits: nothing else here is about " + at + ", which lies where the peers diverged"
 	case tracediff.Contradicted:
 		return "contradicted: the peers agree at " + at
 	}
 	if c.Tick != nil {
-		return "not checked: nothing else here is of " + at
+		return "not checked: nothing else here is about " + at
 	}
 	return "names no tick; nothing confirms or contradicts it"
 }

@@ -187,10 +187,10 @@ func (r *Report) checkWorld(label string) (out []contradiction) {
 	}
 	name := "the world of " + label
 	if seed := fmt.Sprintf("%016x", info.Seed); seed != r.Seed {
-		add("report-world-header", "%s is of seed %s, the report of %s", name, seed, r.Seed)
+		add("report-world-header", "%s has seed %s, the report has %s", name, seed, r.Seed)
 	}
 	if !info.Point.Same(r.Point()) {
-		add("report-world-header", "%s is of state point %s, the report of %s", name, info.Point, r.Point())
+		add("report-world-header", "%s has state point %s, the report has %s", name, info.Point, r.Point())
 	}
 	if rng := hex.EncodeToString(info.RNG); rng != "" && r.RNGState != "" && rng != r.RNGState {
 		add("report-world-header", "%s has another RNG state than the report", name)
@@ -212,10 +212,10 @@ func (r *Report) checkWorld(label string) (out []contradiction) {
 // Check compares a report with a snapshot of the same peer and returns the contradictions.
 func (r *Report) Check(info *snapshot.Info) []string {
 	if seed := fmt.Sprintf("%016x", info.Seed); seed != r.Seed {
-		return []string{fmt.Sprintf("the report is of seed %s, the snapshot of %s", r.Seed, seed)}
+		return []string{fmt.Sprintf("the report has seed %s, the snapshot has %s", r.Seed, seed)}
 	}
 	if !info.Point.Same(r.Point()) {
-		return []string{fmt.Sprintf("the report is of state point %s, the snapshot of %s", r.Point(), info.Point)}
+		return []string{fmt.Sprintf("the report has state point %s, the snapshot has %s", r.Point(), info.Point)}
 	}
 	var out []string
 	if root := info.Root.String(); !sameHash(root, r.StateHash) {

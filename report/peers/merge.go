@@ -27,7 +27,7 @@ func Merge(reports []*Report, names []string) (*Merged, error) {
 	m := &merger{doc: &Merged{Peers: []Peer{}, Points: []Point{}, Orders: []Order{}}}
 	for i, r := range reports {
 		if r.Seed != reports[0].Seed {
-			return nil, fmt.Errorf("%s is of seed %s, %s of seed %s: reports of different sessions", names[0], reports[0].Seed, names[i], r.Seed)
+			return nil, fmt.Errorf("%s has seed %s, %s has seed %s: reports of different sessions", names[0], reports[0].Seed, names[i], r.Seed)
 		}
 		if err := r.open(names[i]); err != nil {
 			return nil, err

@@ -119,8 +119,8 @@ func TestPeerReportContradictions(t *testing.T) {
 		"RNG":            {func(r *Report) { r.RNGState = "05" }, []string{"the node of the RNG is", "another RNG state"}},
 		"node":           {func(r *Report) { r.Nodes[1][1] = other }, []string{"the nodes give", "the node of Infantry is abab"}},
 		"world":          {func(r *Report) { r.Archetypes[0].World = otherWorld }, []string{"the node of Infantry is"}},
-		"seed":           {func(r *Report) { r.Seed = "8" }, []string{"is of seed 0000000000000007, the report of 0000000000000008"}},
-		"point":          {func(r *Report) { r.Tick = 21 }, []string{"is of state point 20, the report of 21"}},
+		"seed":           {func(r *Report) { r.Seed = "8" }, []string{"has seed 0000000000000007, the report has 0000000000000008"}},
+		"point":          {func(r *Report) { r.Tick = 21 }, []string{"has state point 20, the report has 21"}},
 		"late order":     {func(r *Report) { r.Excerpt[0].Tick = 20 }, []string{"order_log_excerpt[0] is an order of tick 20, which is not before the report's state point 20"}},
 		"lacking node":   {func(r *Report) { r.Nodes = r.Nodes[2:] }, []string{"the nodes give", "no node of it", "no node of it"}},
 	} {
