@@ -127,7 +127,10 @@ func TestFlightFiles(t *testing.T) {
 			continue
 		}
 		verdict := run(t, 1, "triage", dir)
-		wants(t, verdict, "diverged in tick "+said[1]+", in "+said[2])
+		wants(t, verdict, "diverged in tick "+said[1]+", in "+said[2], "= inputs         equal")
+		if silent := strings.Contains(out, "Not known of"); !silent && !strings.Contains(verdict, " = peer") {
+			t.Errorf("seed %d: of three peers two have the same states:\n%s", seed+1, verdict)
+		}
 		if row != nil && !strings.HasPrefix(out[strings.Index(out, "\n")+1:], "RNG") && !strings.Contains(out, " entities") && !strings.Contains(verdict, "left out") {
 			wants(t, verdict, row[1])
 		}

@@ -129,9 +129,11 @@ const char *desync_flight_snapshot(desync_flight *f, size_t peer, desync_buffer 
 void desync_flight_resume(desync_flight *f);
 
 #ifndef DESYNCTOOL_WASM
-/* Writes what is known to DIR, a folder for each peer: the order log and the trace of the ticks that are kept, the states
-   before and after the divergent tick, and this peer's report. A peer whose name cannot be a folder's is peer-N. The states of other peers are among them if the values
-   in the report are all that differs: then the hash shows that they are whole. `desynctool triage DIR` reads it. */
+/* Writes what is known to DIR, a folder for each peer: this peer's order log of the ticks that are kept, its trace, its states
+   before and after the divergent tick, and its report; an order log and the trace of each other peer that answered, if the
+   orders of that tick were the same, and the states of one peer of each group, if the values in the report are all that
+   differs: then the hash shows that they are whole. A peer whose name cannot be a folder's is peer-N. `desynctool triage DIR`
+   reads it. */
 const char *desync_flight_files(desync_flight *f, const char *dir);
 #endif
 
@@ -2731,21 +2733,34 @@ DESYNC__OWN const char *desync__fown_files(desync_flight *f, const char *dir, co
     return err ? err : closing;
 }
 
-/* Writes the states of another group before and after the divergent tick: the one before is this peer's too. */
-DESYNC__OWN const char *desync__fother_files(desync_flight *f, const char *dir, const desync_header *header, const desync__fhead *h, size_t group) {
-    const char *err = NULL;
-    int after;
-    for (after = h->flags & DESYNC__F_LOST || !h->point; after < 2 && !err; after++) {
+/* Writes what another peer had before and after the divergent tick: an order log with the hashes, where its orders were this
+   peer's, and for one peer of a group the states. The state before the tick is this peer's too. */
+DESYNC__OWN const char *desync__fother_files(desync_flight *f, const char *dir, const char *path, const desync_header *header, const desync__fhead *h, size_t group, size_t peer, int states) {
+    const desync__fentry *e = desync__fpoint(f, h->point);
+    const int log = e && header->peer == f->o.peers[peer] && h->inputs[group] == e->inputs && f->head - e->begin <= f->ring_size && !(h->flags & DESYNC__F_LOST) && h->point;
+    desync_recorder r;
+    desync_order *orders = NULL;
+    size_t n = 0;
+    const char *err = NULL, *closing;
+    int after, open = 0;
+    for (after = h->flags & DESYNC__F_LOST || !h->point; after < 2 && !err && (log || states); after++) {
         desync__fworld w;
         desync_point at;
         memset(&at, 0, sizeof at);
         at.seed = f->o.seed, at.tick = h->point - !after, at.peer = header->peer;
-        if (after ? !desync__fpatch(f, h, group) : !desync__frebuild(f, at.tick, DESYNC__F_END)) break;
+        if (after && !(h->members[group] >> f->o.self & 1) ? !desync__fpatch(f, h, group) : !desync__frebuild(f, at.tick, DESYNC__F_END)) break;
         err = desync__fpast_world(f, &w);
-        if (!err) err = desync_snapshot_file(&w.world, &at, dir);
+        if (!err && log && !open) err = desync_recorder_open(&r, dir, header, &w.world, DESYNC_NO_TRACE), open = !err, r.log.observed = 1; /* without a history: it begins earlier */
+        if (!err && log) err = desync_recorder_state(&r, at.tick, &w.world);
+        if (!err && states) err = desync_snapshot_file(&w.world, &at, path);
+        if (!err && log && !after) err = desync__forders(f, h->point, &orders, &n);
+        if (!err && log && !after) err = desync_recorder_tick(&r, at.tick, orders, n);
+        free(orders);
+        orders = NULL;
         desync__ffree(&w);
     }
-    return err;
+    closing = open ? desync_recorder_close(&r) : NULL;
+    return err ? err : closing;
 }
 
 DESYNC__API const char *desync_flight_snapshot(desync_flight *f, size_t peer, desync_buffer *out) {
@@ -2800,15 +2815,16 @@ DESYNC__API const char *desync_flight_files(desync_flight *f, const char *dir) {
     memset(&header, 0, sizeof header);
     header.seed = f->o.seed, header.build = f->o.build, header.kinds = f->o.kinds, header.kind_count = f->o.kind_count;
     header.peers = f->o.peers, header.peer_count = f->o.peer_count;
-    for (g = 0; g < h.groups && !err; g++) {
+    for (i = 0; i < f->o.peer_count && !err; i++) {
         uint64_t from = h.point, oldest = desync__fentry_at(f, 0)->point;
+        const int self = i == f->o.self;
         char *path, number[16];
-        for (i = 0; g != own && !(h.members[g] >> i & 1); i++) {
+        for (g = 0; g < h.groups && !(h.members[g] >> i & 1); g++) {
         }
-        if (g == own) i = f->o.self;
+        if (g == h.groups) continue; /* it did not answer */
         header.peer = f->o.peers[i];
         if (!desync__ffolder(header.peer)) {
-            if (g == own) return "desync_flight_files: the name of this peer cannot be the name of a folder";
+            if (self) return "desync_flight_files: the name of this peer cannot be the name of a folder";
             snprintf(number, sizeof number, "peer-%u", (unsigned)i);
             header.peer = number;
         }
@@ -2817,9 +2833,10 @@ DESYNC__API const char *desync_flight_files(desync_flight *f, const char *dir) {
         sprintf(path, "%s/%s", dir, header.peer);
         desync__mkdir(dir);
         desync__mkdir(path);
-        while (from > oldest && h.point - from < 32 && f->head - desync__fpoint(f, from)->begin <= f->ring_size) from--;
-        header.first_point = from;
-        err = g == own ? desync__fown_files(f, dir, &header, &h) : desync__fother_files(f, path, &header, &h, g);
+        while (self && from > oldest && h.point - from < 32 && f->head - desync__fpoint(f, from)->begin <= f->ring_size) from--;
+        header.first_point = self || !h.point ? from : h.point - 1;
+        /* of each group the states of the lowest peer, of the own one those of this peer */
+        err = self ? desync__fown_files(f, dir, &header, &h) : desync__fother_files(f, dir, path, &header, &h, g, i, g != own && !(h.members[g] & (((uint64_t)1 << i) - 1)));
         strcat(path, "/checkpoints.trace");
         if (!err && h.step != DESYNC__F_END) err = desync__ftrace(f, path, &header, &h, g, g == own);
         free(path);
