@@ -246,9 +246,9 @@ func TestPeersFiles(t *testing.T) {
 			n := &peerNetwork{random: rand.New(rand.NewPCG(3, 4)), delay: 60}
 			const seed = 3
 			plant := planted{tick: 30, system: 3, kind: 2}
-			for i, name := range []string{l.name, "C"} {
-				plant.kind = 2 * i
-				n.peers = append(n.peers, startPeer(t, peerCommand(t, name), 2, i, seed, plant, false, false))
+			for i, name := range []string{l.name, "C", "C"} {
+				plant.kind = 2 * (i % 2)
+				n.peers = append(n.peers, startPeer(t, peerCommand(t, name), 3, i, seed, plant, false, false))
 			}
 			for !n.all(flightFound) && n.now < 100_000 {
 				n.advances(t, 100)
@@ -257,12 +257,12 @@ func TestPeersFiles(t *testing.T) {
 				t.Fatal(err)
 			}
 			text, _ := hex.DecodeString(n.peers[0].ask(t, "text"))
-			row := regexp.MustCompile(`(?m)^  #(\d+) (\d+) on peer0, (\d+) on peer1$`).FindStringSubmatch(string(text))
+			row := regexp.MustCompile(`(?m)^  #(\d+) (\d+) on peer0 and peer2, (\d+) on peer1$`).FindStringSubmatch(string(text))
 			if row == nil {
 				t.Fatalf("%s", text)
 			}
 			verdict := run(t, 1, "triage", dir)
-			wants(t, verdict, "diverged in tick 30, in Combat", row[1], row[2], row[3])
+			wants(t, verdict, "diverged in tick 30, in Combat", row[1], row[2], row[3], "= inputs         equal", "peer0 = peer2 ≠ peer1")
 			if strings.Contains(verdict, "contradiction") {
 				t.Error(verdict)
 			}

@@ -2676,26 +2676,38 @@ namespace Desynctool
                 }
         }
 
-        // The states of another group before and after the divergent tick: the one before is this peer's too.
-        void WriteOther(string path, Session of, ReportHead h, int group)
+        // What another peer had before and after the divergent tick: an order log with the hashes, where its orders were this peer's,
+        // and for one peer of a group the states. The state before the tick is this peer's too.
+        void WriteOther(string path, Session of, ReportHead h, int group, int peer, bool states)
         {
-            for (int after = (h.Flags & Lost) != 0 || h.Point == 0 ? 1 : 0; after < 2; after++)
-            {
-                ulong at = h.Point - (after == 0 ? 1u : 0);
-                if (!(after == 1 ? PatchAll(h, group) : Rebuild(at, EndOfTick))) return;
-                World w = PastWorld();
-                if (w == null) return;
-                w.Seed = session.Seed;
-                w.Tick = at;
-                w.Peer = of.Peer;
-                w.WriteFile(path);
-            }
+            int e = EntryOf(h.Point);
+            bool before = (h.Flags & Lost) == 0 && h.Point != 0, own = (h.Members[group] >> self & 1) != 0;
+            bool logs = before && of.Peer == session.Peers[peer] && e >= 0 && entries[e].Inputs == h.Inputs[group] && head - entries[e].Begin <= ring.Length;
+            using (OrderLog log = logs ? new OrderLog(Path.Combine(path, "order-log.bin"), of) : null)
+                for (ulong at = before ? h.Point - 1 : h.Point; at <= h.Point && (logs || states); at++)
+                {
+                    World w = at == h.Point && !own ? PatchAll(h, group) ? PastWorld() : null : Rebuild(at, EndOfTick) ? PastWorld() : null;
+                    if (w == null) return;
+                    if (logs)
+                    {
+                        byte[] hash = w.StateHash();
+                        log.Observe(at, (uint)peer, "sync", "", World.Short(hash));
+                        log.Observe(at, (uint)peer, "state", "", hash);
+                        if (at < h.Point) log.Tick(at, OrdersOf(h.Point) ?? new List<Order>());
+                    }
+                    if (!states) continue;
+                    w.Seed = session.Seed;
+                    w.Tick = at;
+                    w.Peer = of.Peer;
+                    w.WriteFile(path);
+                }
         }
 
-        /// <summary>Writes what is known to a folder, with a folder for each peer: the order log and the trace of the ticks that are
-        /// kept, the states before and after the divergent tick, and this peer's report. A peer whose name cannot be a folder's is
-        /// peer-N. The states of other peers are among them if the values in the report are all that differs: then the hash
-        /// shows that they are whole. `desynctool triage FOLDER` reads it.</summary>
+        /// <summary>Writes what is known to a folder, with a folder for each peer: this peer's order log of the ticks that are kept, its
+        /// trace, its states before and after the divergent tick, and its report; an order log and the trace of each other peer
+        /// that answered, if the orders of that tick were the same, and the states of one peer of each group, if the values in
+        /// the report are all that differs: then the hash shows that they are whole. A peer whose name cannot be a folder's is
+        /// peer-N. `desynctool triage FOLDER` reads it.</summary>
         public void Files(string folder)
         {
             const string call = "FlightRecorder.Files: ";
@@ -2704,21 +2716,22 @@ namespace Desynctool
             ReportHead h = ReadHead(ref r);
             int own = GroupOf(h, self);
             if (own < 0) throw new InvalidOperationException(call + "the report does not cover this peer");
-            for (int g = 0; g < h.Groups; g++)
+            for (int peer = 0; peer < peerCount; peer++)
             {
-                int peer = g == own ? self : 0;
-                while ((h.Members[g] >> peer & 1) == 0) peer++;
+                int g = GroupOf(h, peer);
+                if (g < 0) continue; // it did not answer
                 string name = session.Peers[peer];
                 if (!IsFolder(name))
                 {
-                    if (g == own) throw new InvalidOperationException(call + "the name of this peer cannot be the name of a folder");
+                    if (peer == self) throw new InvalidOperationException(call + "the name of this peer cannot be the name of a folder");
                     name = "peer-" + peer;
                 }
                 string path = Directory.CreateDirectory(Path.Combine(folder, name)).FullName;
                 ulong from = h.Point, first = entries[EntryAt(0)].Point;
-                while (from > first && h.Point - from < 32 && EntryOf(from) >= 0 && head - entries[EntryOf(from)].Begin <= ring.Length) from--;
-                Session of = SessionOf(name, from);
-                if (g == own) WriteOwn(path, of, h); else WriteOther(path, of, h, g);
+                while (peer == self && from > first && h.Point - from < 32 && EntryOf(from) >= 0 && head - entries[EntryOf(from)].Begin <= ring.Length) from--;
+                Session of = SessionOf(name, peer == self || from == 0 ? from : from - 1);
+                if (peer == self) WriteOwn(path, of, h);
+                else WriteOther(path, of, h, g, peer, g != own && (h.Members[g] & (1UL << peer) - 1) == 0); // of the lowest peer of a group the states
                 if (h.Step != EndOfTick) WriteTrace(Path.Combine(path, "checkpoints.trace"), of, h, g, g == own);
             }
         }

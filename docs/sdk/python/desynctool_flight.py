@@ -33,7 +33,7 @@ from collections import deque
 from dataclasses import dataclass
 from typing import Any, Deque, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
-from desynctool import (Checkpoint, Order, OrderKind, Point, Recorder, Refused, Session, Sum, TableClass, Trace, Type, World, crc32c,
+from desynctool import (Checkpoint, Order, OrderKind, OrderLog, Point, Recorder, Refused, Session, Sum, TableClass, Trace, Type, World, crc32c,
                         encode_snapshot, write_snapshot)
 
 __all__ = ["Flight", "Holds", "PACKET", "PEERS", "Status"]
@@ -1647,10 +1647,11 @@ class Flight:
         return encode_snapshot(self._world_of(past), Point(self._seed, h.point, peer=self._names[peer]))
 
     def files(self, folder: str) -> None:
-        """Writes what is known into a folder, with a folder for each peer: the order log and the trace of the ticks that are kept,
-        the states before and after the divergent tick, and this peer's report. A peer whose name cannot be a folder's is peer-N. The
-        states of other peers are among them if the values in the report are all that differs: then the hash shows that they
-        are whole. `desynctool triage FOLDER` reads it."""
+        """Writes what is known into a folder, with a folder for each peer: this peer's order log of the ticks that are kept, its
+        trace, its states before and after the divergent tick, and its report; an order log and the trace of each other peer that
+        answered, if the orders of that tick were the same, and the states of one peer of each group, if the values in the report are
+        all that differs: then the hash shows that they are whole. A peer whose name cannot be a folder's is peer-N. `desynctool
+        triage FOLDER` reads it."""
         if not self._report:
             raise Refused("files: there is no report")
         h = _Head(_Reader(self._report))
@@ -1659,22 +1660,24 @@ class Flight:
             raise Refused("files: the report does not cover this peer")
         if not _folder(self._names[self._me]):
             raise Refused("files: the name of this peer cannot be the name of a folder")
-        for g, group in enumerate(h.groups):
-            peer = self._me if g == own else (group[0] & -group[0]).bit_length() - 1
+        for peer in range(len(self._names)):
+            g, me = h.group(peer), peer == self._me
+            if g is None:
+                continue  # it did not answer
             name = self._names[peer] if _folder(self._names[peer]) else "peer-%d" % peer
             path = os.path.join(folder, name)
             os.makedirs(path, exist_ok=True)
             start = h.point
-            while self._entries and start > self._entries[0].point and h.point - start < 32:
+            while me and self._entries and start > self._entries[0].point and h.point - start < 32:
                 e = self._entry(start)
                 if e is None or not e.whole:
                     break
                 start -= 1
-            session = Session(self._seed, name, self._build, first_point=start, kinds=list(self._kinds), peers=list(self._names))
-            if g == own:
+            session = Session(self._seed, name, self._build, first_point=start if me or not start else start - 1, kinds=list(self._kinds), peers=list(self._names))
+            if me:
                 self._own_files(path, session, h)
-            else:
-                self._other_files(path, name, h, g)
+            else:  # of the lowest peer of a group the states
+                self._other_files(path, session, h, g, peer, g != own and not h.groups[g][0] & (1 << peer) - 1)
             if h.step != _END:
                 self._trace(os.path.join(path, "checkpoints.trace"), session, h, g, g == own)
 
@@ -1714,16 +1717,29 @@ class Flight:
             if recorder is not None:
                 recorder.close()
 
-    def _other_files(self, path: str, name: str, h: _Head, group: int) -> None:
-        """Writes the states of another group before and after the divergent tick: the one before is this peer's too."""
-        if not h.flags & _LOST and h.point:
-            before = self._rebuild(h.point - 1, _END)
-            if before is None:
-                return
-            write_snapshot(path, self._world_of(before), Point(self._seed, h.point - 1, peer=name))
-        past = self._patched(h, group)
-        if past is not None:
-            write_snapshot(path, self._world_of(past), Point(self._seed, h.point, peer=name))
+    def _other_files(self, path: str, session: Session, h: _Head, group: int, peer: int, states: bool) -> None:
+        """Writes what another peer had before and after the divergent tick: an order log with the hashes, where its orders were this peer's,
+        and for one peer of a group the states. The state before the tick is this peer's too."""
+        e, before = self._entry(h.point), not h.flags & _LOST and h.point > 0
+        log: Optional[OrderLog] = None
+        if before and session.peer == self._names[peer] and e is not None and e.whole and e.inputs == h.groups[group][3]:
+            log = OrderLog(os.path.join(path, "order-log.bin"), session)
+        try:
+            for tick in range(h.point - before, h.point + 1 if log is not None or states else 0):
+                past = self._rebuild(tick, _END) if tick < h.point else self._state_of(h, group)
+                if past is None:
+                    break
+                w = self._world_of(past)
+                if log is not None:
+                    log.hash(tick, peer, "sync", "", w.state_hash()[:8])
+                    log.hash(tick, peer, "state", "", w.state_hash())
+                if log is not None and e is not None and tick < h.point:
+                    log.tick(tick, e.orders)
+                if states:
+                    write_snapshot(path, w, Point(self._seed, tick, peer=session.peer))
+        finally:
+            if log is not None:
+                log.close()
 
 
 def _decoded(b: bytes) -> Any:

@@ -29,7 +29,7 @@
 #![forbid(unsafe_code)]
 #![allow(dead_code, clippy::all)] // a game needs only some of it, and it keeps to what Rust 1.63 has
 
-use super::desynctool::{crc32c, Checkpoint, Class, Error, Kind, Order, Point, Recorder, Result, Session, Sum, Trace, Type, Value, World};
+use super::desynctool::{crc32c, Checkpoint, Class, Error, Kind, Order, OrderLog, Point, Recorder, Result, Session, Sum, Trace, Type, Value, World};
 use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::fmt::Write as _;
@@ -3553,21 +3553,39 @@ impl Core {
         recorder.map_or(Ok(()), Recorder::close)
     }
 
-    /// Writes the states of another group before and after the divergent tick: the one before is this peer's too.
-    fn other_files(&mut self, dir: &Path, peer: &str, h: &Head<'_>, group: usize) -> Result<()> {
-        let mut at = Point { seed: self.o.seed, tick: h.point, peer: peer.to_string(), ..Point::default() };
-        if h.flags & LOST == 0 && h.point > 0 {
-            at.tick -= 1;
-            if !self.rebuild(at.tick, END) {
-                return Ok(());
+    /// Writes what another peer had before and after the divergent tick: an order log with the hashes, where its orders were this
+    /// peer's, and for one peer of a group the states. The state before the tick is this peer's too.
+    fn other_files(&mut self, dir: &Path, session: &Session, h: &Head<'_>, group: usize, peer: usize, states: bool) -> Result<()> {
+        let before = h.flags & LOST == 0 && h.point > 0;
+        let own = h.members[group] >> self.o.me & 1 != 0;
+        let same = self.entry(h.point).map_or(false, |e| e.inputs == h.inputs[group] && self.ring.keeps(e.begin));
+        let mut log = match before && same && session.peer == self.o.peers[peer] {
+            true => Some(OrderLog::create(dir.join("order-log.bin"), session)?),
+            false => None,
+        };
+        for tick in h.point - u64::from(before)..=h.point {
+            if log.is_none() && !states {
+                break;
             }
-            self.past_world()?.write_snapshot(&at, dir)?;
-            at.tick += 1;
+            let whole = if tick == h.point && !own { self.patch(group) } else { self.rebuild(tick, END) };
+            if !whole {
+                break;
+            }
+            let world = self.past_world()?;
+            if let Some(log) = &mut log {
+                let hash = world.hash()?;
+                log.hash(tick, peer as u32, "sync", "", &hash[..8])?;
+                log.hash(tick, peer as u32, "state", "", &hash)?;
+                if tick < h.point {
+                    log.tick(tick, &self.orders(h.point)?)?;
+                }
+            }
+            if states {
+                let at = Point { seed: self.o.seed, tick, peer: session.peer.clone(), ..Point::default() };
+                world.write_snapshot(&at, dir)?;
+            }
         }
-        if !self.patch(group) {
-            return Ok(());
-        }
-        self.past_world()?.write_snapshot(&at, dir)
+        log.map_or(Ok(()), |log| log.close().map(|_| ()))
     }
 
     fn snapshot(&mut self, peer: usize) -> Result<Vec<u8>> {
@@ -3599,11 +3617,15 @@ impl Core {
             None => return refuse("Flight::files: the report does not cover this peer"),
         };
         let oldest = self.entries.front().map_or(0, |e| e.point);
-        for g in 0..h.groups {
-            let peer = if g == own { self.o.me } else { h.members[g].trailing_zeros() as usize };
-            let mut name = self.o.peers.get(peer).cloned().unwrap_or_default();
+        for peer in 0..self.o.peers.len() {
+            let g = match h.group(peer) {
+                Some(g) => g,
+                None => continue, // it did not answer
+            };
+            let me = peer == self.o.me;
+            let mut name = self.o.peers[peer].clone();
             if !folder(&name) {
-                if g == own {
+                if me {
                     return refuse("Flight::files: the name of this peer cannot be the name of a folder");
                 }
                 name = format!("peer-{peer}");
@@ -3611,22 +3633,23 @@ impl Core {
             let path = dir.join(&name);
             fs::create_dir_all(&path)?;
             let mut from = h.point;
-            while from > oldest && h.point - from < 32 && self.entry(from).map_or(false, |e| self.ring.keeps(e.begin)) {
+            while me && from > oldest && h.point - from < 32 && self.entry(from).map_or(false, |e| self.ring.keeps(e.begin)) {
                 from -= 1;
             }
             let session = Session {
                 seed: self.o.seed,
                 peer: name,
                 build: self.o.build.clone(),
-                first_point: from,
+                first_point: if me { from } else { from.saturating_sub(1) },
                 kinds: self.o.kinds.clone(),
                 peers: self.o.peers.clone(),
                 ..Session::default()
             };
-            if g == own {
+            if me {
                 self.own_files(dir, &session, &h, &data)?;
             } else {
-                self.other_files(&path, &session.peer, &h, g)?;
+                let states = g != own && h.members[g].trailing_zeros() as usize == peer;
+                self.other_files(&path, &session, &h, g, peer, states)?;
             }
             if h.step != END {
                 self.trace(&path.join("checkpoints.trace"), &session, &h, g, g == own)?;
@@ -3651,10 +3674,11 @@ impl<S: 'static> Flight<S> {
         self.core.snapshot(peer)
     }
 
-    /// Writes what is known to DIR, a folder for each peer: the order log and the trace of the ticks that are kept, the states
-    /// before and after the divergent tick, and this peer's report. A peer whose name cannot be a folder's is peer-N. The
-    /// states of other peers are among them if the values in the report are all that differs: then the hash shows that they
-    /// are whole. `desynctool triage DIR` reads it.
+    /// Writes what is known to DIR, a folder for each peer: this peer's order log of the ticks that are kept, its trace, its states
+    /// before and after the divergent tick, and its report; an order log and the trace of each other peer that answered, if
+    /// the orders of that tick were the same, and the states of one peer of each group, if the values in the report are all
+    /// that differs: then the hash shows that they are whole. A peer whose name cannot be a folder's is peer-N. `desynctool
+    /// triage DIR` reads it.
     pub fn files(&mut self, dir: impl AsRef<Path>) -> Result<()> {
         self.core.files(dir.as_ref())
     }

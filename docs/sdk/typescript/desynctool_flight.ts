@@ -22,7 +22,7 @@
 // What it keeps is allocated by the constructor. No call waits, and none but files touches a file. A call in the wrong order is an Error that
 // names it. Packets of any content throw nothing.
 
-import { Recorder, TableClass, Trace, Type, World, crc32c, encodeSnapshot, mulHigh, nameBytes, snapshotName } from "./desynctool.ts";
+import { OrderLog, Recorder, TableClass, Trace, Type, World, crc32c, encodeSnapshot, mulHigh, nameBytes, snapshotName } from "./desynctool.ts";
 import type { Column, Files, Order, Session, Table, U64, Value } from "./desynctool.ts";
 
 export const FlightStatus = {
@@ -2156,31 +2156,32 @@ export class FlightRecorder {
         return encodeSnapshot(w, { seed: this.seed, tick: h.point, peer: this.names[peer]! });
     }
 
-    /** Writes what is known, a folder for each peer, which open makes, as openFolder and MemoryFiles do: the order log and the trace of the
-        ticks that are kept, the states before and after the divergent tick, and this peer's report. A peer whose name cannot be a folder's is
-        peer-N. The states of other peers are among them if the values in the report are all that differs: then the hash shows that they are
-        whole. `desynctool triage` reads the folder that has all these folders. */
+    /** Writes what is known, a folder for each peer, which open makes, as openFolder and MemoryFiles do: this peer's order log of
+        the ticks that are kept, its trace, its states before and after the divergent tick, and its report; an order log and the trace of each
+        other peer that answered, if the orders of that tick were the same, and the states of one peer of each group, if the values in the
+        report are all that differs: then the hash shows that they are whole. A peer whose name cannot be a folder's is peer-N. `desynctool
+        triage` reads the folder that has all these folders. */
     async files(open: (peer: string) => Files | Promise<Files>): Promise<void> {
         if (!this.reportSize) throw new Error("FlightRecorder.files: there is no report");
         const [, h] = this.reading(), own = FlightRecorder.groupOf(h, this.self);
         if (own < 0) throw new Error("FlightRecorder.files: the report does not cover this peer");
-        for (let g = 0; g < h.groups; g++) {
-            let peer = g === own ? this.self : 0, from = h.point;
-            while (!(h.members[g]! >> BigInt(peer) & 1n)) peer++;
-            let name = this.names[peer]!;
+        for (let peer = 0; peer < this.names.length; peer++) {
+            const g = FlightRecorder.groupOf(h, peer), me = peer === this.self;
+            if (g < 0) continue; // it did not answer
+            let from = h.point, name = this.names[peer]!;
             if (!/^(?!\.)[^\0- /\\:*?"<>|]+(?<!\.)$/.test(name) || this.peers[peer]!.name.length > 100) { // players choose names
-                if (g === own) throw new Error("FlightRecorder.files: the name of this peer cannot be the name of a folder");
+                if (me) throw new Error("FlightRecorder.files: the name of this peer cannot be the name of a folder");
                 name = `peer-${peer}`;
             }
-            while (from > this.firstEntry.point && h.point - from < 32 && this.head - (this.entryOf(from)?.begin ?? -Infinity) <= this.ring.length) from--;
-            const { seed, build, kinds, peers } = this.session, session: Session = { seed, peer: name, firstPoint: from };
+            while (me && from > this.firstEntry.point && h.point - from < 32 && this.head - (this.entryOf(from)?.begin ?? -Infinity) <= this.ring.length) from--;
+            const { seed, build, kinds, peers } = this.session, session: Session = { seed, peer: name, firstPoint: me || !from ? from : from - 1 };
             if (build !== undefined) session.build = build;
             if (kinds) session.kinds = kinds;
             if (peers && peers.includes(name)) session.peers = peers;
             const files = await open(name);
             try {
-                if (g === own) this.ownFiles(files, session, h, from);
-                else this.otherFiles(files, name, h, g);
+                if (me) this.ownFiles(files, session, h, from);
+                else this.otherFiles(files, session, h, g, peer, g !== own && !(h.members[g]! & (1n << BigInt(peer)) - 1n)); // of the lowest peer of a group the states
                 if (h.step !== END_OF_TICK) this.traceFile(files, session, h, g, g === own);
             } finally {
                 files.close();
@@ -2224,14 +2225,22 @@ export class FlightRecorder {
         recorder?.close();
     }
 
-    /** The states of another group before and after the divergent tick: the one before is this peer's too. */
-    private otherFiles(files: Files, peer: string, h: Head, group: number): void {
-        for (let after = h.flags & LOST || !h.point ? 1 : 0; after < 2; after++) {
-            const tick = h.point - 1 + after;
-            if (!(after ? this.patchAll(h, group) : this.rebuild(tick, END_OF_TICK))) return;
-            const w = this.pastWorld(), at = { seed: this.seed, tick, peer };
-            if (!w) return;
-            files.write(snapshotName(at), encodeSnapshot(w, at));
+    /** What another peer had before and after the divergent tick: an order log with the hashes, where its orders were this peer's, and for
+        one peer of a group the states. The state before the tick is this peer's too. */
+    private otherFiles(files: Files, session: Session, h: Head, group: number, peer: number, states: boolean): void {
+        const e = this.entryOf(h.point), before = !(h.flags & LOST) && h.point > 0, own = h.members[group]! >> BigInt(this.self) & 1n;
+        const logs = before && session.peer === this.names[peer] && e && e.inputs === h.inputs[group] && this.head - e.begin <= this.ring.length;
+        const log = logs ? new OrderLog((bytes) => files.append("order-log.bin", bytes), session) : null;
+        for (let tick = before ? h.point - 1 : h.point; tick <= h.point && (log || states); tick++) {
+            if (!(tick === h.point && !own ? this.patchAll(h, group) : this.rebuild(tick, END_OF_TICK))) break;
+            const w = this.pastWorld(), at = { seed: this.seed, tick, peer: session.peer! };
+            if (!w) break;
+            const hash = w.stateHash();
+            log?.hash(tick, peer, "sync", "", hash.subarray(0, 8));
+            log?.hash(tick, peer, "state", "", hash);
+            if (tick < h.point) log?.tick(tick, this.ordersOf(h.point));
+            if (states) files.write(snapshotName(at), encodeSnapshot(w, at));
         }
+        log?.close();
     }
 }
