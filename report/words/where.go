@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/desynctool/desynctool/anygame/states"
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/internal/prose"
@@ -314,7 +315,10 @@ func within(c *verdict.Conclusion, root string) string {
 		} else { // which already has parentheses
 			values = ", " + values
 		}
-		text := fields[0] + " of " + of[0].Title()
+		text := fields[0]
+		if of[0].Kind != states.GlobalLabel || of[0].Key != "0" { // not the values that belong to no entity
+			text += " of " + of[0].Title()
+		}
 		if one {
 			text = "one bit of " + text + " differs"
 		}
