@@ -42,8 +42,14 @@ func (r *Relay) writeFirst(s *strings.Builder, d *readReport) {
 		s.WriteString(when(d.flags&foreign == 0, "The states that the peers still have do not differ.\n"))
 		return
 	}
+	last, between := " and ", ", "
+	for _, of := range d.groups {
+		if of.members&(of.members-1) != 0 {
+			last, between = " against ", " against " // peers are of one group
+		}
+	}
 	for g, of := range d.groups {
-		s.WriteString(when(g > 0, when(g+1 == len(d.groups), " and ")+when(g+1 < len(d.groups), ", ")) + r.peersOf(of.members))
+		s.WriteString(when(g > 0, when(g+1 == len(d.groups), last)+when(g+1 < len(d.groups), between)) + r.peersOf(of.members))
 	}
 	since := when(d.flags&lost != 0, "at") + when(d.flags&lost == 0, "since")
 	tick := d.point
@@ -52,7 +58,7 @@ func (r *Relay) writeFirst(s *strings.Builder, d *readReport) {
 	}
 	fmt.Fprintf(s, " have different states %s tick %d%s%s", since, tick, when(d.stepName != "", ", system "+escaped(d.stepName)), when(d.flags&lost != 0, ", the first that all of them still have"))
 	if best, others := d.best(); best != nil {
-		fmt.Fprint(s, ": ", best.name(), when(best.kind != 0 || best.rows == 1, " differs"), when(best.kind == 0 && best.rows != 1, " differ"))
+		fmt.Fprint(s, ": ", best.name(), when(best.kind != 0, " differs"), when(best.kind == 0, " differ"))
 		if best.label != "" && best.rows > 0 {
 			fmt.Fprint(s, " in ", when(best.flags&1 != 0, "at least "), count(best.rows, "row"))
 		}

@@ -257,6 +257,9 @@ func TestPeersFiles(t *testing.T) {
 				t.Fatal(err)
 			}
 			text, _ := hex.DecodeString(n.peers[0].ask(t, "text"))
+			if !strings.HasPrefix(string(text), "peer0 and peer2 against peer1 have different states since tick 30, ") {
+				t.Errorf("%s", text)
+			}
 			row := regexp.MustCompile(`(?m)^  #(\d+) (\d+) on peer0 and peer2, (\d+) on peer1$`).FindStringSubmatch(string(text))
 			if row == nil {
 				t.Fatalf("%s", text)

@@ -2370,14 +2370,15 @@ DESYNC__OWN void desync__fsay_first(const desync_flight *f, desync__fsink *s, co
     desync__freader r;
     desync__flist best;
     size_t i, g, others = 0, size;
-    int have = 0;
+    int have = 0, several = 0; /* peers are of one group */
     if (!h->groups) {
         desync__fsay(s, h->flags & DESYNC__F_OTHER_STATE ? "The peers describe their states otherwise: they run different builds.\n"
                                                          : "The states that the peers still have do not differ.\n");
         return;
     }
+    for (g = 0; g < h->groups; g++) several |= (h->members[g] & (h->members[g] - 1)) != 0;
     for (g = 0; g < h->groups; g++) {
-        if (g) desync__fsay(s, g + 1 == h->groups ? " and " : ", ");
+        if (g) desync__fsay(s, several ? " against " : g + 1 == h->groups ? " and " : ", ");
         desync__fsay_peers(f, s, h->members[g]);
     }
     desync__fsay(s, h->flags & DESYNC__F_LOST ? " have different states at tick " : " have different states since tick ");
@@ -2403,7 +2404,7 @@ DESYNC__OWN void desync__fsay_first(const desync_flight *f, desync__fsink *s, co
     if (have) {
         desync__fsay(s, ": ");
         desync__fsay_column(s, &best);
-        desync__fsay(s, best.type || best.at_least == 1 ? " differs" : " differ");
+        desync__fsay(s, best.type ? " differs" : " differ");
         if (best.sizes[0] && best.at_least) {
             desync__fsay(s, best.flags & 1 ? " in at least " : " in ");
             desync__fsay_count(s, best.at_least, "row");

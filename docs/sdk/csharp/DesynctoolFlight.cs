@@ -748,7 +748,7 @@ namespace Desynctool
             if (self < 0) throw new ArgumentException("this peer is not among the peers");
             for (int i = 0; i < MaxPeers; i++) peers[i] = new Peer { Name = i < peerCount ? Utf8.Name(session.Peers[i], "peer") : new byte[0] };
             for (int i = 0; i < QueueMost; i++) queue[i] = new Asked();
-            long left = o.Budget - (96 << 10), size = 0, extra = 0;
+            long left = o.Budget - (112 << 10), size = 0, extra = 0;
             if (world.Rng != null && world.Rng.Length > 0)
             {
                 var t = new FTable { Label = "", Bytes = new byte[0], Rng = true, Slots = 1, Columns = 2 };
@@ -803,7 +803,7 @@ namespace Desynctool
             int foundMost = Math.Min(o.Values > 0 ? o.Values : 65536, Chunk * Chunks - 32768);
             if (peerCount > 2) foundMost = Math.Min(foundMost, 50000 / (peerCount - 1) - 400);
             int entryMost = o.Budget / 1024;
-            left -= 2 * size + extra + 16L * columns.Count + 48L * entryMost + Groups * Parts * Body + largest + foundMost + 2 * Chunk * Chunks;
+            left -= 2 * size + extra + 256L * columns.Count + 48L * entryMost + Groups * Parts * Body + largest + foundMost + 2 * Chunk * Chunks;
             if (left < o.Budget / 8) throw new ArgumentException(TooSmall);
             foreach (FTable t in tables)
             {
@@ -2333,10 +2333,11 @@ namespace Desynctool
                     : "The states that the peers still have do not differ.\n");
                 return;
             }
-            bool lost = (h.Flags & Lost) != 0, have = false;
+            bool lost = (h.Flags & Lost) != 0, have = false, several = false; // several peers are of one group
+            for (int g = 0; g < h.Groups; g++) several |= (h.Members[g] & unchecked(h.Members[g] - 1)) != 0;
             for (int g = 0; g < h.Groups; g++)
             {
-                if (g > 0) s.Append(g + 1 == h.Groups ? " and " : ", ");
+                if (g > 0) s.Append(several ? " against " : g + 1 == h.Groups ? " and " : ", ");
                 SayPeers(s, h.Members[g]);
             }
             s.Append(lost ? " have different states at tick " : " have different states since tick ").Append(lost || h.Point == 0 ? h.Point : h.Point - 1);
@@ -2363,7 +2364,7 @@ namespace Desynctool
             {
                 s.Append(": ");
                 SayColumn(s, best);
-                s.Append(best.Type != 0 || best.AtLeast == 1 ? " differs" : " differ");
+                s.Append(best.Type != 0 ? " differs" : " differ");
                 if (best.LabelSize > 0 && best.AtLeast > 0)
                 {
                     s.Append((best.Flags & 1) != 0 ? " in at least " : " in ");

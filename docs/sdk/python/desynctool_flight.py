@@ -1497,8 +1497,9 @@ class Flight:
             return "The peers describe their states otherwise: they run different builds.\n" if h.flags & _OTHER_STATE else \
                 "The states that the peers still have do not differ.\n"
         out = ""
+        several = any(g[0] & g[0] - 1 for g in h.groups)  # peers are of one group
         for n, g in enumerate(h.groups):
-            out += ("" if not n else " and " if n + 1 == len(h.groups) else ", ") + self._said(g[0])
+            out += ("" if not n else " against " if several else " and " if n + 1 == len(h.groups) else ", ") + self._said(g[0])
         lost = h.flags & _LOST
         out += " have different states %s tick %d" % ("at" if lost else "since", h.point if lost else max(h.point - 1, 0))
         if h.name:
@@ -1518,7 +1519,7 @@ class Flight:
             if best is None or of.flags & 2 > best.flags & 2 or of.flags & 2 == best.flags & 2 and not best.label:
                 best = of
         if best is not None:
-            out += ": %s %s" % (best.name, "differs" if best.type or best.at_least == 1 else "differ")
+            out += ": %s %s" % (best.name, "differs" if best.type else "differ")
             if best.label and best.at_least:
                 out += (" in at least " if best.flags & 1 else " in ") + _count(best.at_least, "row")
             if others > 1:

@@ -3210,9 +3210,10 @@ impl Core {
                 "The states that the peers still have do not differ.\n"
             });
         }
+        let several = h.members[..h.groups].iter().any(|m| m.count_ones() > 1); // peers are of one group
         for g in 0..h.groups {
             if g > 0 {
-                out.push_str(if g + 1 == h.groups { " and " } else { ", " });
+                out.push_str(if several { " against " } else if g + 1 == h.groups { " and " } else { ", " });
             }
             self.say_peers(out, h.members[g]);
         }
@@ -3244,7 +3245,7 @@ impl Core {
         if let Some(best) = best {
             out.push_str(": ");
             best.name(out);
-            out.push_str(if best.of != 0 || best.at_least == 1 { " differs" } else { " differ" });
+            out.push_str(if best.of != 0 { " differs" } else { " differ" });
             if !best.label.is_empty() && best.at_least > 0 {
                 out.push_str(if best.flags & 1 != 0 { " in at least " } else { " in " });
                 count(out, best.at_least, "row");

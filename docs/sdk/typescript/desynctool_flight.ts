@@ -1960,7 +1960,8 @@ export class FlightRecorder {
         if (!h.groups)
             return h.flags & OTHER_STATE ? "The peers describe their states otherwise: they run different builds.\n" : "The states that the peers still have do not differ.\n";
         let s = "", best: ReportColumn | null = null, others = 0;
-        h.members.forEach((members, g) => { s += (!g ? "" : g + 1 === h.groups ? " and " : ", ") + this.peersOf(members); });
+        const several = h.members.some((members) => members & members - 1n); // peers are of one group
+        h.members.forEach((members, g) => { s += (!g ? "" : several ? " against " : g + 1 === h.groups ? " and " : ", ") + this.peersOf(members); });
         s += `${lost ? " have different states at tick " : " have different states since tick "}${lost || !h.point ? h.point : h.point - 1}`;
         if (h.stepSize) s += `, system ${this.said(h.stepName, h.stepSize)}`;
         if (lost) s += ", the first that all of them still have";
@@ -1973,7 +1974,7 @@ export class FlightRecorder {
             FlightRecorder.skipRows(r, l, h.groups);
         }
         if (best) {
-            s += `: ${this.columnSaid(best)}${best.type || best.atLeast === 1 ? " differs" : " differ"}`;
+            s += `: ${this.columnSaid(best)}${best.type ? " differs" : " differ"}`;
             if (best.labelSize && best.atLeast) s += (best.flags & 1 ? " in at least " : " in ") + count(best.atLeast, "row");
             if (others > 1) s += `, and ${count(others - 1, "more column")}`;
         }
