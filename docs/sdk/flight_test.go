@@ -107,6 +107,17 @@ func TestFlightHostile(t *testing.T) {
 	}
 }
 
+// TestFlightFuzz: libFuzzer finds no packets that harm a peer.
+func TestFlightFuzz(t *testing.T) {
+	program := filepath.Join(t.TempDir(), "fuzz")
+	if out, _, exit := execute(t, nil, "sh", "-c", "clang -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined -Wall -Wextra -Ic -o "+program+" testdata/fuzz_flight.c"); exit != 0 {
+		t.Skip("clang has no libFuzzer here: " + out)
+	}
+	if _, stderr, exit := execute(t, nil, program, "-max_len=4000", "-timeout=20", "-max_total_time="+effort.Of("3", "120")); exit != 0 {
+		t.Errorf("exit status %d:\n%s", exit, stderr)
+	}
+}
+
 // TestFlightFiles: one peer's folder is enough for a verdict with the tick, the system and the values of both sides.
 func TestFlightFiles(t *testing.T) {
 	for seed := range effort.Of(2, 10) {

@@ -16,7 +16,10 @@
 #include "desynctool_flight.h"
 #include <time.h>
 
-enum { UNITS = 300, LOOT = 64, MOST = 64, ORDERS = 4 };
+#ifndef FLIGHT_UNITS
+#define FLIGHT_UNITS 300 /* the fuzz target has fewer */
+#endif
+enum { UNITS = FLIGHT_UNITS, LOOT = 64, MOST = 64, ORDERS = 4 };
 
 typedef struct { uint32_t id; int32_t x, y; int16_t hp; uint8_t alive, armed; uint64_t target; char name[12]; double speed; } unit;
 typedef struct { uint64_t rng[2]; uint32_t serial, score[2]; unit units[UNITS]; uint8_t loot[LOOT]; } state;
@@ -151,7 +154,7 @@ static void begin(size_t count, uint64_t seed, int rollback, size_t budget) {
         peer *p = &peers[i];
         memset(p, 0, sizeof *p);
         p->s.rng[0] = seed, p->s.rng[1] = seed + 1;
-        for (int k = 0; k < 120; k++) spawn(&p->s);
+        for (int k = 0; k < UNITS * 2 / 5; k++) spawn(&p->s);
         describe(p);
         desync_flight_options o = {.budget = budget, .seed = seed, .build = "1", .world = &p->world, .peers = list, .peer_count = count, .self = i,
                                    .kinds = kinds, .kind_count = 1, .rollback = rollback};
