@@ -44,17 +44,6 @@ func rustNotation() Notation {
 	return d.notation("rust-debug", "Rust debug output", ".rs", ".dbg")
 }
 
-// severalObjects reports whether more than one line of a text begins with a word.
-func severalObjects(text []byte) bool {
-	n := 0
-	for line := range bytes.Lines(text) {
-		if isNameStart(line[0]) {
-			n++
-		}
-	}
-	return n > 1
-}
-
 // javascriptNotation is an object as console.log of JavaScript or inspect of Ruby prints it, or as a script has it.
 func javascriptNotation() Notation {
 	d := &literalDialect{

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"slices"
 	"strings"
+
+	"github.com/desynctool/desynctool/internal/lazyregexp"
 )
 
 // printedNotation is a value as programs in other languages print it: Java, Kotlin, C#, Haskell, Zig, Ruby, Elixir, Erlang,
@@ -24,7 +26,7 @@ func printedNotation() Notation {
 			if end := bytes.LastIndexByte(head, '\n'); !whole && end > 0 {
 				head = head[:end+1]
 			}
-			if severalObjects(head) || !beginsPrinted(head) {
+			if several.Match(head) || !beginsPrinted(head) {
 				return false
 			}
 			text, marks := canonical(head)
@@ -35,6 +37,11 @@ func printedNotation() Notation {
 			return d.parse(text, to)
 		}}
 }
+
+var (
+	several = lazyregexp.New(`(?ms)^[A-Za-z_].*\n[A-Za-z_]`) // objects below each other, which are rows
+	slice   = lazyregexp.New(`^\[\][A-Za-z_*[][^{,\n]*\{`)   // of Go
+)
 
 // beginsPrinted reports whether a text begins with a container, or with the name of its type.
 func beginsPrinted(text []byte) bool {
@@ -158,14 +165,10 @@ func (c *canonicalizer) next() {
 		c.blank(2)
 	case b == ':' && isNameStart(following) && !isNameStart(before) && before-'0' > 9 && before != '"' && before != '\'':
 		c.symbol()
-	case c.has("[]") && (isNameStart(c.peekAt(2)) || c.peekAt(2) == '*' || c.peekAt(2) == '['): // a slice of Go
-		if end := bytes.IndexAny(c.near()[2:], "{,\n"); end > 0 && c.text[c.at+2+end] == '{' {
-			c.blank(2 + end)
-			c.marks++
-			c.begin('[', ']', false)
-			return
-		}
-		c.at++
+	case c.has("[]") && slice.Match(c.near()):
+		c.blank(bytes.IndexByte(c.near(), '{'))
+		c.marks++
+		c.begin('[', ']', false)
 	case b == '[' && c.indexed():
 	case c.has("(*"): // a pointer of Go
 		if end := bytes.IndexAny(c.near(), ")\n"); end > 0 && bytes.HasPrefix(c.text[c.at+end:], []byte(")(")) {
@@ -195,14 +198,6 @@ func (c *canonicalizer) next() {
 		c.value()
 		c.at++
 	}
-}
-
-// peekAt returns a byte that follows, 0 after the end.
-func (c *canonicalizer) peekAt(n int) byte {
-	if c.at+n < len(c.text) {
-		return c.text[c.at+n]
-	}
-	return 0
 }
 
 // blankFrom writes blanks between two places, and passes them.
@@ -272,7 +267,7 @@ func (c *canonicalizer) symbol() {
 	rest, _ := c.after(end - c.at)
 	n := len(c.open) - 1
 	if n >= 0 && c.open[n].closes == '}' && !c.open[n].key && !bytes.HasPrefix(rest, []byte("=>")) && len(rest) > 0 && strings.IndexByte(",;}", rest[0]) < 0 &&
-		!c.isAssigned() {
+		!bytes.HasSuffix(bytes.TrimRight(c.text[:c.at], " \t\r\n"), []byte(":")) {
 		copy(c.text[c.at:], c.text[c.at+1:end])
 		c.text[end-1], c.open[n].key = ':', true
 		c.marks++
@@ -281,12 +276,6 @@ func (c *canonicalizer) symbol() {
 		c.value()
 	}
 	c.at = end
-}
-
-// isAssigned reports whether a name and a colon precede.
-func (c *canonicalizer) isAssigned() bool {
-	before := bytes.TrimRight(c.text[:c.at], " \t\r\n")
-	return len(before) > 0 && before[len(before)-1] == ':'
 }
 
 // indexed rewrites a key of PHP: [hp] => 5, ["hp"]=> int(5). It reports whether there is one.
