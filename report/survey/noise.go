@@ -137,7 +137,16 @@ func noise(list []compared) (found []NoisyColumn, alone bool) {
 		return nil, false
 	}
 	slices.SortStableFunc(list, func(a, b compared) int { return cmp.Compare(a.tick, b.tick) })
+	looks := func(col column) bool {
+		return list[0].looks[col] || connectionNames.MatchString(states.Words(col.field))
+	}
 	always := maps.Clone(list[0].columns)
+	for _, c := range list[1:] {
+		for col := range c.columns {
+			always[col] = always[col] || connectionNames.MatchString(states.Words(col.field))
+		}
+	}
+	maps.DeleteFunc(always, func(_ column, is bool) bool { return !is })
 	maps.DeleteFunc(always, func(col column, _ bool) bool {
 		differs := 0
 		for _, c := range list {
@@ -145,7 +154,7 @@ func noise(list []compared) (found []NoisyColumn, alone bool) {
 				differs++
 			}
 		}
-		return differs < len(list) && (!list[0].looks[col] || 2*differs < len(list)) // two pings may be equal once
+		return differs < len(list) && (!looks(col) || 2*differs < len(list)) // two pings may be equal once, also in the first dumps
 	})
 	quiet, more := 0, false
 	for _, c := range list {
@@ -156,7 +165,7 @@ func noise(list []compared) (found []NoisyColumn, alone bool) {
 		}
 	}
 	for col := range always {
-		looks := list[0].looks[col]
+		looks := looks(col)
 		if looks || quiet >= fewestQuiet && len(list[0].columns) == len(always) && !list[0].other {
 			found = append(found, NoisyColumn{Table: col.label, Component: col.component, Field: col.field, Looks: looks})
 		}
@@ -237,7 +246,9 @@ func compareStates(first, second seen) *compared {
 
 var (
 	noisyNames = lazyregexp.New(`(?i)(^|[^a-z])(time|clock|date|stamp|timestamp|written|saved|path|file|dir|folder|host|hostname|machine|pid|process|thread|addr|address|ptr|pointer|handle|fps|ping|latency|rtt|memory|cpu|os|user|locale|local|session|uptime|elapsed|delta)([^a-z]|$)`)
-	noisyTexts = lazyregexp.New(`^(0x[0-9a-fA-F]{8,16}|[A-Za-z]:\\.*|/.*|~/.*|\d{4}-\d\d-\d\d.*|.*\d\d:\d\d:\d\d.*)$`)
+	// connectionNames are of values that no simulation has.
+	connectionNames = lazyregexp.New(`(?i)(^|[^a-z])(fps|ping|latency|rtt)([^a-z]|$)`)
+	noisyTexts      = lazyregexp.New(`^(0x[0-9a-fA-F]{8,16}|[A-Za-z]:\\.*|/.*|~/.*|\d{4}-\d\d-\d\d.*|.*\d\d:\d\d:\d\d.*)$`)
 )
 
 // looksNoisy reports whether a name or a value is one of a clock, a path, a machine or an address.

@@ -235,6 +235,25 @@ func TestNoise(t *testing.T) {
 	}
 }
 
+// TestPings: pings may be equal in the first dumps. What is called otherwise and differs only later is compared.
+func TestPings(t *testing.T) {
+	for name, noisy := range map[string]bool{"ping_ms": true, "net.rtt": true, "shopping": false, "clock": false} {
+		texts := map[string]string{}
+		for i, peer := range []string{"host", "guest"} {
+			for tick := range 5 {
+				texts[fmt.Sprintf("%s/s_%d.json", peer, tick)] = fmt.Sprintf(`{"tick": %d, "%s": %d, "units": [{"id": 1, "hp": 9}]}`, tick, name, 30+7*tick%5+i*tick)
+			}
+		}
+		all, err := survey.For(files.Disk, []string{write(t, texts)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if list, compared := all.Noise(); compared || len(list) == 1 != noisy {
+			t.Errorf("%s: %v, compared %t", name, list, compared)
+		}
+	}
+}
+
 // TestLacking: a column or a list that no dump of a peer has and all of the other's have is not compared, and reported. A
 // list without elements, a member that only some have, and dumps of one tick are compared.
 func TestLacking(t *testing.T) {
