@@ -40,7 +40,7 @@ func (m *message) excluded(t trigger) bool {
 		text = rest
 	}
 	for _, s := range sourceMarks {
-		if strings.Contains(text, s) {
+		if strings.Contains(text, s) && !(m.lead.level && s[0] == '\\') { // errors have texts of several lines
 			return true
 		}
 	}

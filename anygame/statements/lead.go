@@ -151,6 +151,7 @@ func isStamp(t string) bool {
 	if len(t) < 3 || !strings.ContainsAny(t, ":.-/") || !isDigit(t[0]) {
 		return false
 	}
+	t = strings.TrimSuffix(strings.TrimSuffix(t, "AM"), "PM")
 	return strings.Trim(t, "0123456789:.,-+/TZs") == ""
 }
 

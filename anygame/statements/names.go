@@ -34,7 +34,7 @@ func (m *message) findNames() {
 			continue
 		}
 		switch n := m.units[k]; {
-		case n.kind == number && len(n.text) < 3 && (n.joined || n.start-u.end < 3):
+		case n.kind == number && len(n.text) < 3 && (n.joined || n.start-u.end < 3) && !(k+1 < len(m.units) && m.units[k+1].joined && n.joined): // not p2p
 			name := m.text[u.start:n.end]
 			if !n.joined {
 				name = u.text + " " + n.text
@@ -99,7 +99,7 @@ func (m *message) index(i int) int {
 // isName reports whether a word after one for a peer is its name: none that messages have there.
 func (m *message) isName(k int) bool {
 	w := m.units[k].text
-	const usual = subjects | programs | prosaic | nouns | outcomes | roles | connecting | conditional | harmless
+	const usual = subjects | programs | prosaic | nouns | outcomes | roles | connecting | conditional | harmless | peerNouns
 	if len(w) < 2 || usual.has(w) || tickWords()[w] != "" || hasStem(w) {
 		return false
 	}

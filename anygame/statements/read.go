@@ -316,7 +316,9 @@ func (m *message) follow(s *statement, t trigger, next []string, parts *[]string
 			s.values = l.byKeys()
 		}
 		if len(s.values) == 0 {
-			s.values, s.by = l.values(0, len(l.units))
+			if s.values, s.by = l.values(0, len(l.units)); len(s.values) > 0 && l.units[0].kind == other && taken > 0 {
+				s.of = l.units[0].text // world.units.x server=1 client=2
+			}
 		}
 		if len(s.values) > 0 {
 			n = taken

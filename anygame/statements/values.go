@@ -348,7 +348,7 @@ func (m *message) label(i, from, to int) stated {
 		if nouns.has(p.text) && v.noun == "" {
 			v.noun = strings.TrimSuffix(strings.TrimSuffix(p.text, "s"), "e")
 		}
-		if roles.has(p.text) && v.peer == "" {
+		if roles.has(p.text) && v.peer == "" && !(p.text == "peer" && len(u.text) >= minChained) { // its key
 			v.peer, v.role = called(p.text), p.text
 		}
 		if p.text == "i" && v.peer == "" && k+1 < len(m.units) && oneOf(m.units[k+1].text, "have|had|got") {
@@ -519,6 +519,7 @@ func (m *message) object(t trigger, to int) string {
 		return ""
 	}
 	switch u := m.units[k]; {
+	case u.kind == word && oneOf(u.text, "server|host") && m.units[k-1].text == "from" && oneOf(m.units[t.to-1].text, "desync|error"): // who says it
 	case u.kind == word && oneOf(u.text, "server|host|remote|guest"):
 		return u.text
 	case u.kind == mark && (u.text == `"` || u.text == "'"):

@@ -221,7 +221,7 @@ var known = sync.OnceValue(func() *book {
 			"determinism check failed", "simulation|simulations|sim|sims|world|worlds|lockstep|replay|replays diverged|diverges",
 			"non determinism detected", "checklist mismatch", "rng|prng|rand mismatch",
 			"random seed|state|number mismatch", "wrong|invalid|incorrect|mismatched app hash", "app hash mismatch|mismatched",
-			"invalid|wrong|incorrect|mismatched|mismatching state root", "mismatched block state root", "state root mismatch|mismatched|differs",
+			"invalid|wrong|incorrect|mismatched|mismatching state|merkle root", "mismatched block state root", "state root mismatch|mismatched|differs",
 		),
 		weak: read(
 			"mismatch|mismatched|mismatches|mismatching|differ|differs|diverged|diverge|diverges|unequal",
