@@ -26,7 +26,7 @@ func printedNotation() Notation {
 			if end := bytes.LastIndexByte(head, '\n'); !whole && end > 0 {
 				head = head[:end+1]
 			}
-			if several.Match(head) || !beginsPrinted(head) {
+			if several.Match(head) || !begins.Match(head) {
 				return false
 			}
 			text, marks := canonical(head)
@@ -39,16 +39,10 @@ func printedNotation() Notation {
 }
 
 var (
-	several = lazyregexp.New(`(?ms)^[A-Za-z_].*\n[A-Za-z_]`) // objects below each other, which are rows
-	slice   = lazyregexp.New(`^\[\][A-Za-z_*[][^{,\n]*\{`)   // of Go
+	several = lazyregexp.New(`(?ms)^[A-Za-z_].*\n[A-Za-z_]`)            // objects below each other, which are rows
+	begins  = lazyregexp.New(`^[\s%#&<$]*[^{[(\n]{0,255}[{[(\n](?s:.)`) // a container, perhaps with its type
+	slice   = lazyregexp.New(`^\[\][A-Za-z_*[][^{,\n]*\{`)              // of Go
 )
-
-// beginsPrinted reports whether a text begins with a container, or with the name of its type.
-func beginsPrinted(text []byte) bool {
-	text = bytes.TrimLeft(text, " \t\r\n%#&<$")
-	n := bytes.IndexAny(text, "{[(\n")
-	return n >= 0 && n < maxBegin && len(text) > n+1
-}
 
 // maxBegin is how many bytes the begin of a container, a key or a type has at most.
 const maxBegin = 256

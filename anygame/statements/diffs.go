@@ -1,6 +1,7 @@
 package statements
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/desynctool/desynctool/anygame/vocabulary"
@@ -35,31 +36,24 @@ func readDiff(above, first, rest []byte) (s *statement, used int) {
 		return nil, 0
 	}
 	lines := strings.SplitAfter(body, "\n")
-	for i, line := range lines[:len(lines)-1] {
-		if line[0] != '-' {
-			continue
-		}
-		k := i
-		for k < len(lines) && strings.HasPrefix(lines[k], "-") {
-			k++
-		}
-		if k == len(lines) || lines[k] == "" || lines[k][0] != '+' || !strings.HasSuffix(lines[k], "\n") {
-			return nil, 0
-		}
-		from, to := strings.Fields(line[1:]), strings.Fields(lines[k][1:])
-		same := 0
-		for same < min(len(from), len(to)) && from[same] == to[same] {
-			same++
-		}
-		of := strings.Trim(strings.Join(from[:same], " "), " :=")
-		if same == 0 || len(from) != same+1 || len(to) != same+1 || len(of) > maxThing || parse(of, true).has(stored|elsewhere) {
-			return nil, 0
-		}
-		values := []tracediff.ClaimedValue{{Peer: a, Value: from[same]}, {Peer: b, Value: to[same]}}
-		text := strings.Join([]string{of + ":", a, from[same], b, to[same]}, " ")
-		return &statement{text: text, values: values, of: of, quoted: !strong}, len(next) + 1 + len(strings.Join(lines[:k+1], ""))
+	isRemoved := func(line string) bool { return strings.HasPrefix(line, "-") }
+	i := slices.IndexFunc(lines, isRemoved)
+	k := i + slices.IndexFunc(lines[max(i, 0):], func(line string) bool { return !isRemoved(line) })
+	if i < 0 || k < i || !strings.HasPrefix(lines[k], "+") || !strings.HasSuffix(lines[k], "\n") {
+		return nil, 0
 	}
-	return nil, 0
+	from, to := strings.Fields(lines[i][1:]), strings.Fields(lines[k][1:])
+	same := len(from) - 1
+	if same < 1 || len(to) != same+1 || !slices.Equal(from[:same], to[:same]) || from[same] == to[same] {
+		return nil, 0
+	}
+	of := strings.Trim(strings.Join(from[:same], " "), " :=")
+	if len(of) > maxThing || parse(of, true).has(stored|elsewhere) {
+		return nil, 0
+	}
+	values := []tracediff.ClaimedValue{{Peer: a, Value: from[same]}, {Peer: b, Value: to[same]}}
+	text := strings.Join([]string{of + ":", a, from[same], b, to[same]}, " ")
+	return &statement{text: text, values: values, of: of, quoted: !strong}, len(next) + 1 + len(strings.Join(lines[:k+1], ""))
 }
 
 // sideOf returns the role in the name of a file, "" if there is none.

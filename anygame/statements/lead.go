@@ -59,6 +59,9 @@ func (l *lead) next(rest string, values bool) int {
 	case isPlace(bare):
 		l.program = true
 		return len(first)
+	case levels.has(strings.ToLower(first[:max(0, strings.IndexByte(first, '['))])): // ERROR[10-20|15:46:24.495]
+		l.program, l.level = true, true
+		return strings.IndexByte(first, '[')
 	case hasStem(first):
 		return 0
 	case len(first) == 1 && levels.has(low) && isUpper(first[0]) && isStamp(firstWord(rest[1:])): // of Godot

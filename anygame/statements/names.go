@@ -113,9 +113,14 @@ func (m *message) isName(k int) bool {
 // several rounds.
 const minChained = 40
 
+// chained reports whether a message has the checksum of a block.
+func (m *message) chained() bool {
+	return slices.ContainsFunc(m.units, func(u unit) bool { return u.kind == sum && len(u.text) >= minChained })
+}
+
 // findTicks finds numbers after words for a tick.
 func (m *message) findTicks() {
-	chained := slices.ContainsFunc(m.units, func(u unit) bool { return u.kind == sum && len(u.text) >= minChained })
+	chained := m.chained()
 	for i, u := range m.units {
 		name := tickWords()[u.text]
 		if chained {

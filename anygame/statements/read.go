@@ -441,8 +441,11 @@ func (m *message) trigger(from int) (trigger, bool) {
 			return trigger{i, end, true, true}, true
 		}
 	}
+	rooted := m.chained() && slices.ContainsFunc(m.units, func(u unit) bool { return u.text == "root" && u.kind == word }) // of a tree of hashes
 	for i := from; i < len(m.units); i++ {
-		if end := m.longest(known().weak, i); end > 0 && m.near(nouns, i-14, end+3) {
+		if end := m.longest(known().weak, i); end > 0 && rooted {
+			return trigger{i, end, true, true}, true
+		} else if end > 0 && m.near(nouns, i-14, end+3) {
 			return trigger{i, end, false, true}, true
 		}
 		if end := m.longest(known().apart, i); end > 0 && (len(m.ticks) > 0 || end == len(m.units)-1 && m.isHeading(i)) {

@@ -13,7 +13,7 @@ import (
 var stems = append(desyncStems, "remote", "client", "replay", "their", "guest", "peer", "player", "yours", "comput", "actual", "receiv", "local")
 
 var desyncStems = []string{"sync", "match", "mism", "differ", "diverg", "consist", "determin", "expect", "should be", "not equal", "check failed", "sum error", "crc error",
-	"hash error", "sum failure", "crc failure", "hash failure", "apphash", "state root", "merkle root",
+	"hash error", "sum failure", "crc failure", "hash failure", "apphash", "state root", "merkle root", "trie root", "root hash", "trie root", "root hash",
 	"sincron", "асинхр", "ассинхр", "есинхр", "同步", "同期", "校验"}
 
 // oddStem is a part of the one stem that may be a part of a number with the text before it: should be12. Each line of a

@@ -143,7 +143,7 @@ func bytesEnd(text string, i int) int {
 // decimalBytes returns the bytes of a checksum that a text begins with as a list of numbers, nil if it does not:
 // [142 79 194 197 …], [142, 79, 194, 197, …].
 func decimalBytes(text string) (out []byte) {
-	list, _, ok := strings.Cut(text[1:min(len(text), maxBytes)], "]")
+	list, _, ok := strings.Cut(text[1:min(len(text), 400)], "]")
 	large := false
 	for _, field := range strings.FieldsFunc(list, func(r rune) bool { return r == ' ' || r == ',' }) {
 		n, err := strconv.ParseUint(field, 10, 8)
@@ -157,9 +157,6 @@ func decimalBytes(text string) (out []byte) {
 	}
 	return out
 }
-
-// maxBytes is how long such a list is at most.
-const maxBytes = 400
 
 // signed reports whether there is a sign before a number at a place.
 func signed(text string, i int) bool {

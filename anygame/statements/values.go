@@ -29,6 +29,9 @@ const maxLabel = 8
 // values returns two sums or more that are not all the same, and who wrote the message by them.
 func (m *message) values(from, to int) (out []tracediff.ClaimedValue, by string) {
 	list := m.stated(from, to)
+	if long := slices.DeleteFunc(slices.Clone(list), func(v stated) bool { return len(v.text) < minChained }); len(long) > 1 { // the others are not of a block
+		list = long
+	}
 	if len(list) == 2 && (list[0].peer == "") != (list[1].peer == "") {
 		for i := range list {
 			list[i].peer = cmp.Or(list[i].peer, list[i].name)
@@ -335,6 +338,12 @@ func (m *message) label(i, from, to int) stated {
 			k = n.from
 			continue
 		}
+		if open := strings.LastIndexByte(m.text[:p.start], '('); p.text == ")" && open >= 0 && p.start-open < maxThing/2 { // expected (from header): 5f3a
+			for k > stop && m.units[k].start > open {
+				k--
+			}
+			continue
+		}
 		if p.kind != mark && p.kind != word || oneOf(p.text, "and|but|vs|versus|not|doesn't|or") ||
 			p.kind == mark && !strings.Contains(`:=(["'-#=>/`, p.text) {
 			break
@@ -370,7 +379,7 @@ func (m *message) label(i, from, to int) stated {
 	if v.noun == "" && i-2 >= from && oneOf(m.units[i-1].text, ":|=|(") {
 		before := m.units[i-2]
 		switch {
-		case before.kind != word || len(before.text) > 1 && programs.has(before.text):
+		case before.kind != word || before.text == "root" || len(before.text) > 1 && programs.has(before.text):
 		case v.peer == "":
 			v.name = m.token(i - 2)
 		default:

@@ -107,7 +107,7 @@ var lists = [...]struct {
 	{modules, `net network sync game engine lockstep multiplayer mp netcode netplay replay system sim simulation world core
 		main rollback log console debugger core: exception panic stderr stdout assert assertion message msg fatal
 		desynctool lua script session lobby protocol input state logic update physics`},
-	{levels, `trace debug info notice warn warning error err fatal critical dbg severe verbose inf wrn ftl crit
+	{levels, `trace debug info notice warn warning error err fatal critical dbg severe verbose inf wrn ftl crit eror dbug
 		e w i d f`},
 	{months, `jan feb mar apr may jun jul aug sep oct nov dec mon tue wed thu fri sat sun am pm utc`},
 	{subjects, `game replay this it that there we you they he she session multiplayer someone everyone anybody nobody
@@ -220,8 +220,8 @@ var known = sync.OnceValue(func() *book {
 			"determinism|nondeterminism|indeterminism failure|error|violation|detected|broken|mismatch",
 			"determinism check failed", "simulation|simulations|sim|sims|world|worlds|lockstep|replay|replays diverged|diverges",
 			"non determinism detected", "checklist mismatch", "rng|prng|rand mismatch",
-			"random seed|state|number mismatch", "wrong|invalid|incorrect|mismatched app hash", "app hash mismatch|mismatched",
-			"invalid|wrong|incorrect|mismatched|mismatching state|merkle root", "mismatched block state root", "state root mismatch|mismatched|differs",
+			"random seed|state|number mismatch", "app hash mismatch|mismatched",
+			"wrong|invalid|incorrect|mismatched app hash", "state root mismatch|mismatched|differs", "invalid state|merkle|trie root",
 		),
 		weak: read(
 			"mismatch|mismatched|mismatches|mismatching|differ|differs|diverged|diverge|diverges|unequal",
