@@ -32,12 +32,12 @@ static void starts(void) {
         peers[i].f->now = 1, peers[i].s = peers[2].s, sizes[i] = 0;
         must(desync_flight_state(peers[i].f, 0));
     }
-    for (played = 0; played < 8;) passes(played * 16);
+    for (played = 0; played < 24;) passes(played * 16); /* the search has begun */
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    uint64_t now = 200;
+    uint64_t now = 24 * 16;
     starts();
     while (size >= 4) {
         uint8_t packet[DESYNC_FLIGHT_PACKET + 4], what = data[0], kind = data[1] % 8, id = data[2];
