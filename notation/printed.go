@@ -275,7 +275,7 @@ func (c *canonicalizer) symbol() {
 // indexed rewrites a key of PHP: [hp] => 5, ["hp"]=> int(5). It reports whether there is one.
 func (c *canonicalizer) indexed() bool {
 	end := bytes.IndexByte(c.near(), ']')
-	if end < 2 || bytes.IndexAny(c.near()[1:end], "[{(,\n") >= 0 || !bytes.HasPrefix(bytes.TrimLeft(c.near()[end+1:], " "), []byte("=>")) {
+	if end < 2 || bytes.ContainsAny(c.near()[1:end], "[{(,\n") || !bytes.HasPrefix(bytes.TrimLeft(c.near()[end+1:], " "), []byte("=>")) {
 		return false
 	}
 	line, _, ended := bytes.Cut(c.text[c.at:], []byte("\n"))
