@@ -57,7 +57,7 @@ type canonicalizer struct {
 
 // opened is a container that has begun.
 type opened struct {
-	closes byte // what stands for its end
+	closes byte // the sign that ends it
 	key    bool // a key of Clojure precedes, whose value follows
 	fields bool // = is after its names
 }

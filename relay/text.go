@@ -45,7 +45,7 @@ func (r *Relay) writeFirst(s *strings.Builder, d *readReport) {
 	last, between := " and ", ", "
 	for _, of := range d.groups {
 		if of.members&(of.members-1) != 0 {
-			last, between = " against ", " against " // peers are of one group
+			last, between = " against ", " against " // some peers are in the same group
 		}
 	}
 	for g, of := range d.groups {

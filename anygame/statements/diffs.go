@@ -8,8 +8,8 @@ import (
 	"github.com/desynctool/desynctool/tracediff"
 )
 
-// readDiff makes a statement of the first change in a diff of two dumps whose names say whose they are. A line nearby says
-// that they are states. Used is how many bytes of the rest belong to it.
+// readDiff makes a statement of the first change in a diff of two dumps. Their names show the peers, and a line nearby
+// shows that they are states. Used is how many bytes of the rest belong to it.
 //
 //	--- _remote  2026-07-14 20:29:51
 //	+++ _local   2026-07-14 20:29:39

@@ -68,7 +68,7 @@ type NoisyColumn struct {
 func (n *NoisyColumn) column() column { return column{n.Table, n.Component, n.Field} }
 
 // lacking takes the columns and tables that the dumps of a peer lack out of what differs, and returns which peer that is.
-// They must be lacking in all its dumps that were compared with those of another peer, of several ticks.
+// A peer lacks them if no dump of it that was compared with another peer has them, at several ticks.
 func lacking(list []compared) map[column]string {
 	type by struct {
 		column
