@@ -274,3 +274,15 @@ func TestManySections(t *testing.T) {
 		}
 	}
 }
+
+// TestRowsOfSeveralFiles: where each line is a row, a text that is in every file identifies it.
+func TestRowsOfSeveralFiles(t *testing.T) {
+	got := decode(t,
+		"{\"wallet\": \"b7\", \"coins\": 5}\n{\"wallet\": \"a1\", \"coins\": 7}\n{\"wallet\": \"c3\", \"coins\": 7}\n",
+		"{\"wallet\": \"c3\", \"coins\": 7}\n{\"wallet\": \"b7\", \"coins\": 5}\n{\"wallet\": \"a1\", \"coins\": 8}\n")
+	for _, row := range []string{"rows[a1].rows.coins = 7", "rows[b7].rows.coins = 5", "rows[c3].rows.coins = 7"} {
+		if !strings.Contains(got, row) {
+			t.Errorf("no %s in\n%s", row, got)
+		}
+	}
+}
