@@ -71,7 +71,7 @@ type held struct {
 	checkpoint tracediff.Checkpoint
 	event      tracediff.Event
 	bytes      []byte
-	key        int // template and checkpoint in it
+	key        int // template and checkpoint in it, negative for what several forms of lines have
 	pass       int
 	named      bool // its line names its phase
 }
@@ -291,10 +291,15 @@ func (r *reader) checkpoints(n int, phase tracediff.Phase, whole bool) bool {
 
 // points is checkpoints for all but what was passed before.
 func (r *reader) points(n int, phase tracediff.Phase) bool {
-	roles := &r.pattern.templates[n].roles
+	t := &r.pattern.templates[n]
+	roles := &t.roles
 	tick, ok := roles.tickOf(r.matched.values[roles.tick])
 	if !ok {
 		return false
+	}
+	if r.straight && t.twin > 0 { // a later line may have the final value
+		r.err = tracediff.ErrBack
+		return true
 	}
 	only := -1 // the point of the peer that is wanted
 	if roles.sides != nil {
@@ -316,6 +321,8 @@ func (r *reader) points(n int, phase tracediff.Phase) bool {
 	named := roles.phase >= 0 || phase != unknown
 	if roles.phase >= 0 {
 		phase = phaseOf(roles.phaseOf, r.matched.values[roles.phase])
+	} else if phase == unknown && t.guess {
+		phase = tracediff.Predicted
 	} else if phase == unknown {
 		phase = tracediff.Confirmed
 	}
@@ -332,7 +339,11 @@ func (r *reader) points(n int, phase tracediff.Phase) bool {
 		if only >= 0 && i != only {
 			continue
 		}
-		r.hold(n*maxSlots+i, tick, &roles.points[i], scope, phase, named)
+		key := n*maxSlots + i
+		if t.twin > 0 {
+			key = -t.twin
+		}
+		r.hold(key, tick, &roles.points[i], scope, phase, named)
 	}
 	return true
 }
@@ -457,10 +468,10 @@ func (r *reader) hold(key int, tick uint64, p *point, scope string, phase traced
 		value := one.bytes[begin:len(one.bytes):len(one.bytes)]
 		c.Sums = append(c.Sums, tracediff.Sum{Name: s.name, Value: value})
 	}
-	if r.pass > 0 {
+	if r.pass > 0 || key < 0 {
 		for _, before := range r.held[:len(r.held)-1] {
 			c := &before.checkpoint
-			if before.Event == nil && before.key == key && c.Tick == tick && before.pass < r.pass && c.Scope == scope {
+			if before.Event == nil && before.key == key && c.Tick == tick && (before.pass < r.pass || key < 0) && c.Scope == scope {
 				c.Phase = tracediff.Predicted
 				if !bytes.Equal(before.bytes, one.bytes) && tick <= r.newest {
 					r.deepest = max(r.deepest, r.newest-tick+1)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/desynctool/desynctool/anygame/vocabulary"
 	"github.com/desynctool/desynctool/internal/textsearch"
+	"github.com/desynctool/desynctool/tracediff"
 )
 
 // Limits of a sample.
@@ -524,6 +525,7 @@ func (p *parsed) add(g *group) {
 func accept(list []*group, lines int, alone bool) []template {
 	slices.SortStableFunc(list, func(a, b *group) int { return b.seen - a.seen })
 	var out []template
+	var groups []*group // of out
 	taken := map[string]bool{}
 	for _, g := range list {
 		few := g.seen < 3 && lines > 2
@@ -550,11 +552,66 @@ func accept(list []*group, lines int, alone bool) []template {
 		}
 		taken[key] = true
 		out = append(out, template{text: form, roles: r, fixed: fixed, others: told, vague: r.steady || isVague(g.line)})
+		groups = append(groups, g)
 	}
+	pair(out, groups)
 	if slices.ContainsFunc(out, func(t template) bool { return !t.vague }) { // values without any name are other things
 		out = slices.DeleteFunc(out, func(t template) bool { return t.vague && !t.roles.named() })
 	}
 	return separate(out)
+}
+
+// pair finds the forms of lines that have one checksum at different times: when a tick was simulated at first, again, and for
+// good. The values differ at some ticks and are equal at later ones, again and again, as those of two peers or of two parts
+// of the state are not.
+func pair(list []template, groups []*group) {
+	for i := range list {
+		for k := range i {
+			a, b := &list[k], &list[i]
+			if a.single() && b.single() && groups[k].healed(groups[i], a, b) >= fewestHealed {
+				a.twin = max(a.twin, k+1)
+				b.twin = a.twin
+				break
+			}
+		}
+	}
+	for i := range list {
+		confirmed := func(k int) bool {
+			return list[k].twin == list[i].twin && phaseIn(groups[k].line) == tracediff.Confirmed
+		}
+		for k := range list {
+			list[i].guess = list[i].guess || list[i].twin > 0 && !confirmed(i) && confirmed(k)
+		}
+	}
+}
+
+// fewestHealed is how often two values are equal again at least, that are one.
+const fewestHealed = 3
+
+// single reports whether the lines of a template have one checksum of the whole state.
+func (t *template) single() bool {
+	r := &t.roles
+	return r.peer < 0 && r.scope < 0 && r.sides == nil && len(r.points) == 1 && r.points[0].scope == "" && len(r.points[0].sums) == 1
+}
+
+// healed returns how often the checksums of two forms of lines differ at a tick and are equal at the next one that both have.
+func (g *group) healed(o *group, a, b *template) (n int) {
+	values := map[string][]byte{}
+	slot, of := a.roles.points[0].sums[0].slot, b.roles.points[0].sums[0].slot
+	for i, tick := range g.columns[a.roles.tick].values {
+		values[string(tick)] = g.columns[slot].values[i]
+	}
+	differ := false
+	for i, tick := range o.columns[b.roles.tick].values {
+		if value, ok := values[string(tick)]; ok {
+			same := bytes.Equal(value, o.columns[of].values[i])
+			if differ && same {
+				n++
+			}
+			differ = !same
+		}
+	}
+	return n
 }
 
 // isVague reports whether a line has words, and none for a checksum.
@@ -578,15 +635,19 @@ func isVague(line []byte) bool {
 // stays.
 func separate(list []template) []template {
 	count := map[string]int{}
+	twins := map[int]bool{}
 	for i := range list {
 		for _, p := range list[i].roles.points {
-			count[p.scope]++
+			if !twins[list[i].twin] {
+				count[p.scope]++
+			}
 		}
+		twins[list[i].twin] = list[i].twin > 0
 	}
 	var out []template
 	taken := map[string]bool{}
 	for _, t := range list {
-		if t.roles.scope >= 0 {
+		if t.roles.scope >= 0 || t.twin > 0 {
 			out = append(out, t)
 			continue
 		}
