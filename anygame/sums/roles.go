@@ -292,7 +292,33 @@ func findSums(columns []column, tick, rows int, named bool) (sums []int, worded 
 			}
 		}
 	}
-	return sums, worded
+	return siblings(columns, sums, tick, rows), worded
+}
+
+// siblings adds the columns next to a checksum, without another word between them, whose values have the same form and
+// change as often: a checksum of a part of the state that hardly changes has a value near the one before.
+func siblings(columns []column, sums []int, tick, rows int) []int {
+	for i := 0; i < 2*len(columns); i++ { // forward, and back
+		at, beside := i, i-1
+		if i >= len(columns) {
+			at = 2*len(columns) - 1 - i
+			beside = at + 1
+		}
+		c := &columns[at]
+		f := &c.figures
+		if at == tick || c.unit || c.glued || remote(c.name) || predicted(c.name) || slices.Contains(sums, at) || !slices.Contains(sums, beside) {
+			continue
+		}
+		near, form := columns[max(at, beside)].gap == 0, &columns[beside].figures
+		alike := f.letters > 0 && form.letters > 0 && f.short == f.long && form.short == form.long && f.short == form.short
+		alike = alike && 2*alikeRows(c.values, columns[beside].values) < rows
+		changes := f.integers == rows && 2*f.distinct >= columns[tick].figures.distinct && !f.regular && (rows < 8 || 10*f.rises <= 9*rows)
+		if near && alike && changes && f.short >= 8 && vocabulary.Of(c.name) == vocabulary.Other {
+			sums = append(sums, at)
+		}
+	}
+	slices.Sort(sums)
+	return sums
 }
 
 // generators are parts of names of values that may be constant in a session in which the states differ.
@@ -384,7 +410,9 @@ func pointsOf(columns []column, sums []int) []point {
 		case len(rest) > 0 && meaning == vocabulary.Sum:
 			one.scope, one.name = strings.Join(rest, "_"), ""
 		case meaning == vocabulary.WeakSum:
-			one.part = !strings.Contains(" state sum sync check ", " "+strings.ToLower(c.name)+" ")
+			one.part = slices.ContainsFunc(vocabulary.Parts(c.name), func(part string) bool {
+				return !strings.Contains(" state sum sync check root ", " "+part+" ")
+			})
 		}
 		scoped = scoped || one.scope != ""
 		list = append(list, one)

@@ -73,6 +73,9 @@ func learn(sample []byte, alone bool) *Pattern {
 		form, list = learnCarried(lines, alone)
 	}
 	if len(list) == 0 {
+		form, list = learnRenamed(lines, alone)
+	}
+	if len(list) == 0 {
 		return nil
 	}
 	named := func(t template) bool { return t.roles.peer >= 0 || t.roles.sides != nil }

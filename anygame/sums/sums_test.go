@@ -325,6 +325,32 @@ var logs = []struct{ name, log, want, title string }{
 		"tick=100 scope=sync_seed sum=1892841807\ntick=200 scope=sync_seed sum=892841807\ntick=300 scope=sync_seed sum=2892841807\n", "",
 	},
 	{
+		"a part of the state hardly changes, and so its checksum has values near each other",
+		"step 10 parts: map 4f0000a1 pawns 9a3b22ff ai 1b3b22fe\nstep 20 parts: map 4f1000b7 pawns 2c3b22fd ai eb3b22fe\n" +
+			"step 30 parts: map 4f2000c3 pawns fe3b22ff ai 5b3b22fe\nstep 40 parts: map 4f1000d8 pawns 1a3b22ff ai 9d3b22fe\n",
+		"tick=10 scope=map sum=0x4f0000a1\ntick=10 scope=pawns sum=0x9a3b22ff\ntick=10 scope=ai sum=0x1b3b22fe\n" +
+			"tick=20 scope=map sum=0x4f1000b7\ntick=20 scope=pawns sum=0x2c3b22fd\ntick=20 scope=ai sum=0xeb3b22fe\n" +
+			"tick=30 scope=map sum=0x4f2000c3\ntick=30 scope=pawns sum=0xfe3b22ff\ntick=30 scope=ai sum=0x5b3b22fe\n" +
+			"tick=40 scope=map sum=0x4f1000d8\ntick=40 scope=pawns sum=0x1a3b22ff\ntick=40 scope=ai sum=0x9d3b22fe\n", "",
+	},
+	{
+		"the name of the tick is no word for one",
+		"epoch=7 state_hash=9f3acc01\nepoch=8 state_hash=1f3acc01\nepoch=9 state_hash=7f3acc01\nepoch=10 state_hash=00000001\nepoch=11 state_hash=5f3acc01\n",
+		"tick=7 sum=0x9f3acc01\ntick=8 sum=0x1f3acc01\ntick=9 sum=0x7f3acc01\ntick=10 sum=0x00000001\ntick=11 sum=0x5f3acc01\n",
+		`tick is the number at "epoch", checksum is "state_hash"`,
+	},
+	{
+		"the same in JSON",
+		"{\"lvl\":\"info\",\"height\":7,\"root\":\"0x9f3acc019f3acc01\"}\n{\"lvl\":\"info\",\"height\":8,\"root\":\"0x1f3acc019f3acc01\"}\n" +
+			"{\"lvl\":\"info\",\"height\":9,\"root\":\"0x7f3acc019f3acc01\"}\n{\"lvl\":\"warn\",\"queue\":3}\n" +
+			"{\"lvl\":\"info\",\"height\":10,\"root\":\"0x2f3acc019f3acc01\"}\n{\"lvl\":\"info\",\"height\":11,\"root\":\"0x5f3acc019f3acc01\"}\n",
+		"tick=7 sum=0x9f3acc019f3acc01\ntick=8 sum=0x1f3acc019f3acc01\ntick=9 sum=0x7f3acc019f3acc01\ntick=10 sum=0x2f3acc019f3acc01\ntick=11 sum=0x5f3acc019f3acc01\n", "",
+	},
+	{
+		"packets have numbers too",
+		"seq=7 crc=9f3acc01\nseq=8 crc=1f3acc01\nseq=9 crc=7f3acc01\nseq=10 crc=00000001\nseq=11 crc=5f3acc01\n", "", "",
+	},
+	{
 		"numbers below zero",
 		"tick 1: hash -1062276210\ntick 2: hash 1062276211\ntick 3: hash -62276212\n",
 		"tick=1 sum=-1062276210\ntick=2 sum=1062276211\ntick=3 sum=-62276212\n", "",
@@ -342,6 +368,56 @@ func TestLearn(t *testing.T) {
 				t.Errorf("title %s", title)
 			}
 		})
+	}
+}
+
+// TestTwins: what a game guesses, simulates again and confirms on lines of several forms is one checksum. The last one
+// counts.
+func TestTwins(t *testing.T) {
+	for _, forms := range [][3]string{
+		{"predict frame %d sum %08x", "resimulate frame %d sum %08x", "confirmed frame %d sum %08x"},
+		{"frame %d first pass, hash=%08x", "frame %d corrected by input, hash=%08x", "frame %d final, hash=%08x"},
+	} {
+		var log strings.Builder
+		for frame := 3; frame < 60; frame += 3 {
+			for i, form := range forms {
+				for k := range 3 {
+					sum := uint32(frame+k) * 2654435761
+					if i == 0 && k > 0 {
+						sum ^= 0x5bd1e995
+					}
+					fmt.Fprintf(&log, form+"\n", frame+k, sum)
+				}
+			}
+		}
+		p := sums.Learn([]byte(log.String()), "game.log")
+		if p == nil {
+			t.Fatal("nothing is learned")
+		}
+		s, err := p.Format().Read(strings.NewReader(log.String()), "game.log", 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen := map[uint64]int{}
+		for {
+			r, err := s.Next()
+			if err != nil {
+				break
+			}
+			if c := r.Checkpoint; c != nil && c.Phase == tracediff.Confirmed {
+				if seen[c.Tick]++; c.Scope != "" || string(c.Sums[0].Value) != fmt.Sprintf("0x%08x", uint32(c.Tick)*2654435761) {
+					t.Errorf("%s: tick %d: scope %q, %s", forms[0], c.Tick, c.Scope, c.Sums[0].Value)
+				}
+			}
+		}
+		if len(seen) < 40 {
+			t.Errorf("%s: %d ticks", forms[0], len(seen))
+		}
+		for tick, n := range seen {
+			if n != 1 {
+				t.Errorf("%s: tick %d: %d checksums", forms[0], tick, n)
+			}
+		}
 	}
 }
 

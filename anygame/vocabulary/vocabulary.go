@@ -28,7 +28,7 @@ var lists = []struct {
 	{Tick, "tick ticks tic frame frm turn step cycle beat iteration simtick simframe simstep gametick gameframe gameturn " +
 		"netframe nettick framecount tickcount framenum frameno framenumber ticknum tickno ticknumber turnnumber timestep lockstep"},
 	{Sum, "checksum chksum cksum csum hash crc digest md sha fletcher adler xxh xxhash fnv murmur blake siphash checksums"},
-	{WeakSum, "sum sync check rng random rand rnd state prng seed"},
+	{WeakSum, "sum sync check rng random rand rnd state prng seed root"},
 	{Player, "player peer client user slot owner seat machine node sender plr"},
 	{Measure, "size len length bytes kb mb time ms us ns sec secs seconds interval period ping latency fps rate total port " +
 		"pid tid id line errors mismatches delta lag duration version depth width height addr address ptr pointer handle " +

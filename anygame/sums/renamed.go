@@ -1,0 +1,117 @@
+package sums
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+
+	"github.com/desynctool/desynctool/anygame/vocabulary"
+)
+
+// renamed is the form of logs whose ticks have a name that is no word for one: "gt=440", "epoch 12", {"height": 7}. The
+// name is read as "tick".
+type renamed struct {
+	name   []byte
+	inner  lineForm // or nil
+	buffer []byte
+}
+
+func (r *renamed) fork() lineForm {
+	one := &renamed{name: r.name}
+	if r.inner != nil {
+		one.inner = r.inner.fork()
+	}
+	return one
+}
+
+// line returns a line with the other name, which is valid until the next call.
+func (r *renamed) line(line []byte) []byte {
+	for from := 0; ; {
+		i := bytes.Index(line[from:], r.name)
+		if i < 0 {
+			break
+		}
+		begin := from + i
+		from = begin + len(r.name)
+		if (begin == 0 || !isLetter(line[begin-1]) && !isDigit(line[begin-1])) && valueAt(line[from:]) {
+			r.buffer = append(append(append(r.buffer[:0], line[:begin]...), "tick"...), line[from:]...)
+			line = r.buffer
+			break
+		}
+	}
+	if r.inner != nil {
+		return r.inner.line(line)
+	}
+	return line
+}
+
+// valueAt reports whether a text after a name begins with a number that the name belongs to.
+func valueAt(text []byte) bool {
+	rest := bytes.TrimLeft(text, `"=:# `)
+	return len(rest) < len(text) && len(text)-len(rest) <= 4 && len(rest) > 0 && isDigit(rest[0])
+}
+
+// numberedNames are parts of names of numbers that grow, and are no ticks.
+const numberedNames = " seq sequence packet packets pkt msg message messages chunk part piece fragment record row entry event asset file " +
+	"line id uid pid total sent recv received ack bytes "
+
+const (
+	fewestGrown = 5 // lines on which a number grows before it may be a tick
+	mostGrown   = 4 // names that are tried
+)
+
+// learnRenamed finds the lines of a log whose ticks have another name: a number with one name that grows by regular steps
+// from line to line, next to a checksum that is called one.
+func learnRenamed(lines [][]byte, alone bool) (lineForm, []template) {
+	values := map[string][][]byte{}
+	var names []string
+	p := parsed{}
+	for _, line := range lines {
+		p.line = line[:min(len(line), maxLine)]
+		p.tokens = tokens(p.line, p.tokens[:0])
+		seen := map[string]bool{}
+		for i := range p.tokens {
+			t := &p.tokens[i]
+			if t.kind != number || !t.whole || p.hasUnit(i) || p.glued(i) {
+				continue
+			}
+			name := p.nameText(p.nameOf(i))
+			if name == "" || seen[name] || p.lexicon.Of([]byte(name)) != vocabulary.Other && !strings.EqualFold(name, "height") ||
+				hasPart(name, numberedNames) || len(values[name]) == maxRows {
+				continue
+			}
+			seen[name] = true
+			if values[name] == nil {
+				if len(names) == maxSlots {
+					continue
+				}
+				names = append(names, name)
+			}
+			values[name] = append(values[name], bytes.Clone(p.line[t.from:t.to]))
+		}
+	}
+	names = slices.DeleteFunc(names, func(name string) bool {
+		f := figuresOf(values[name])
+		return len(values[name]) < fewestGrown || !f.regular || f.falls > 0 || f.letters > 0 || !f.isTick(len(values[name]))
+	})
+	slices.SortStableFunc(names, func(a, b string) int { return len(values[b]) - len(values[a]) })
+	for _, name := range names[:min(len(names), mostGrown)] {
+		r := &renamed{name: []byte(name)}
+		var other [][]byte
+		for _, line := range lines {
+			other = append(other, bytes.Clone(r.line(line)))
+		}
+		form, list := learnRecords(other, alone)
+		if form == nil {
+			list = learnText(other, alone)
+		}
+		list = slices.DeleteFunc(list, func(t template) bool { return t.roles.tickWord != "tick" || t.vague })
+		if r.inner = form; len(list) > 0 {
+			for i := range list {
+				list[i].roles.tickWord, list[i].vague = name, true
+			}
+			return r, list
+		}
+	}
+	return nil, nil
+}
