@@ -14,6 +14,7 @@ import (
 func (s *Survey) findNoise(left int64) {
 	pairs := map[pair]*compared{} // of all tables
 	var lacks map[column]string
+	single := ""
 	for _, most := range []int{mostMatched, math.MaxInt} {
 		left = s.match(pairs, left, most)
 		s.compare(pairs)
@@ -23,13 +24,18 @@ func (s *Survey) findNoise(left int64) {
 			break
 		}
 		if most == math.MaxInt {
-			s.quiet = !believed(s.noisy, list)
+			is, certain := believed(s.noisy, list)
+			if s.quiet = !is; is && !certain {
+				single = singleNote(s.noisy)
+			}
 		}
 	}
-	if note := noiseNote(s.noisy, s.quiet); note != "" {
+	if note := noiseNote(s.noisy, s.quiet); note != "" && single == "" {
 		s.notes = append(s.notes, note)
 	}
-	s.lacking = lackingNotes(lacks)
+	if s.lacking = lackingNotes(lacks); single != "" {
+		s.lacking = append(s.lacking, single)
+	}
 	s.noise = map[column]bool{}
 	for col := range lacks {
 		s.noise[col] = true

@@ -65,6 +65,9 @@ type NoisyColumn struct {
 	Looks bool
 }
 
+// OfEntity reports whether its rows are entities.
+func (n NoisyColumn) OfEntity() bool { return n.Table != states.GlobalLabel }
+
 func (n *NoisyColumn) column() column { return column{n.Table, n.Component, n.Field} }
 
 // lacking takes the columns and tables that the dumps of a peer lack out of what differs, and returns which peer that is.
@@ -176,10 +179,17 @@ func noise(list []compared) (found []NoisyColumn, alone bool) {
 	return found, len(found) > 0 && !more && len(found) == len(always)
 }
 
-// believed reports whether columns are noise although nothing else differs: all look like it, in the dumps of several
-// state points.
-func believed(found []NoisyColumn, list []compared) bool {
-	return list[len(list)-1].tick > list[0].tick && !slices.ContainsFunc(found, func(n NoisyColumn) bool { return !n.Looks })
+// believed reports whether columns are noise although nothing else differs: all look like it. In the dumps of one state
+// point alone that is not certain.
+func believed(found []NoisyColumn, list []compared) (is, certain bool) {
+	is = !slices.ContainsFunc(found, func(n NoisyColumn) bool { return !n.Looks })
+	return is, is && list[len(list)-1].tick > list[0].tick
+}
+
+// singleNote returns the note about columns that look like noise in the dumps of one state point.
+func singleNote(found []NoisyColumn) string {
+	names := lists.Map(found, func(x NoisyColumn) string { return x.column().name() })
+	return fmt.Sprintf("only %s %s, by the name or the value as clocks, paths and machines do, and the states of one tick alone do not show whether that is noise: not compared", prose.Few(names, mostNamed), differ(names))
 }
 
 // noiseNote returns the note about columns that are noise, empty if there are none.
@@ -216,7 +226,7 @@ func compareStates(first, second seen) *compared {
 	}
 	out := &compared{
 		tick: a.Point.Tick, peers: [2]string{first.peer, second.peer}, tables: 1,
-		columns: map[column]bool{}, looks: map[column]bool{}, lacks: map[column]int{},
+		columns: map[column]bool{}, looks: map[column]bool{}, lacks: map[column]int{}, other: d.RNG != nil,
 	}
 	for _, t := range d.Tables {
 		if !t.InA && first.lacks(t.Label) || !t.InB && second.lacks(t.Label) {
@@ -227,11 +237,9 @@ func compareStates(first, second seen) *compared {
 			out.lacks[column{label: t.Label}] = side
 			continue
 		}
-		out.other = out.other || t.OnlyACount+t.OnlyBCount > 0 || t.Label == snapshot.RNG
+		out.other = out.other || t.OnlyACount+t.OnlyBCount > 0
 		for _, ch := range t.Changes {
-			if t.Label != snapshot.RNG {
-				out.looks[column{t.Label, ch.Component, ch.Field}] = looksNoisy(ch.Field, ch.A) && looksNoisy(ch.Field, ch.B)
-			}
+			out.looks[column{t.Label, ch.Component, ch.Field}] = looksNoisy(ch.Field, ch.A) && looksNoisy(ch.Field, ch.B)
 		}
 		for _, c := range t.Columns {
 			col := column{t.Label, c.Component, c.Field}

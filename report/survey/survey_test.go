@@ -219,7 +219,7 @@ func TestNoise(t *testing.T) {
 	if len(notes) != 1 || !strings.Contains(notes[0], "probably noise") {
 		t.Errorf("%q", notes)
 	}
-	for dumps, compared := range map[int]bool{1: true, 2: false} { // only a clock differs
+	for dumps, lost := range map[int]int{1: 1, 2: 0} { // only a clock differs
 		texts := map[string]string{}
 		for i, peer := range []string{"host", "guest"} {
 			for tick := range dumps {
@@ -229,9 +229,26 @@ func TestNoise(t *testing.T) {
 		if all, err = survey.For(files.Disk, []string{write(t, texts)}); err != nil {
 			t.Fatal(err)
 		}
-		if list, is := all.Noise(); len(list) != 1 || is != compared {
-			t.Errorf("%d dumps: %v, compared %t", dumps, list, is)
+		if list, is := all.Noise(); len(list) != 1 || is || len(all.Lost()) != lost {
+			t.Errorf("%d dumps: %v, compared %t, %q", dumps, list, is, all.Lost())
 		}
+	}
+}
+
+// TestNoiseBesideRNG: a counter of the machine differs in every dump, and then the random numbers do.
+func TestNoiseBesideRNG(t *testing.T) {
+	texts := map[string]string{}
+	for i, peer := range []string{"host", "guest"} {
+		for tick := range 3 {
+			texts[fmt.Sprintf("%s/s_%d.json", peer, tick)] = fmt.Sprintf(`{"tick": %d, "mallocs": %d, "rng": %d, "units": [{"id": 1, "hp": 9}]}`, tick, 77*tick+13*i, 41+tick/2*i)
+		}
+	}
+	all, err := survey.For(files.Disk, []string{write(t, texts)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if list, compared := all.Noise(); len(list) != 1 || compared || list[0].Field != "mallocs" || list[0].OfEntity() {
+		t.Errorf("%v, compared %t", list, compared)
 	}
 }
 
