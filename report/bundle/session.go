@@ -298,11 +298,11 @@ func (s *Session) KnownBy() (list []string) {
 	return list
 }
 
-// LikelyNoise returns the columns, such as clocks and paths, that alone differ in states in ordinary notations, by
-// component and field; nil if anything else differs there.
+// LikelyNoise returns the columns that alone differ in states in ordinary notations, in each of several, by component and
+// field; nil if anything else differs there, or a value of an entity.
 func (s *Session) LikelyNoise() []string {
 	list, compared := s.survey.Noise()
-	if !compared || slices.ContainsFunc(list, func(n survey.NoisyColumn) bool { return !n.Looks }) {
+	if !compared || slices.ContainsFunc(list, survey.NoisyColumn.OfEntity) {
 		return nil
 	}
 	return lists.Map(list, func(x survey.NoisyColumn) string { return x.Component + "." + x.Field })

@@ -228,6 +228,25 @@ func TestBlindNeeds(t *testing.T) {
 	}
 }
 
+// TestProbableNoise: a value that alone differs in every state, while every checksum agrees, is no divergence, and no proof that
+// the peers are in sync.
+func TestProbableNoise(t *testing.T) {
+	e := differAt(partedIn(60, 90), 90)
+	e.Bisect.Kind = bisect.BlindChecksum
+	e.Bisect.Notes = []string{"every recorded checksum agrees: " + bisect.BlindNote}
+	if !conclude(t, e).Diverged() {
+		t.Error("not diverged without noise")
+	}
+	e.LikelyNoise = []string{"Health.hp"}
+	if c := conclude(t, e); c.Diverged() || len(c.Lost) != 1 || len(c.Notes) > 0 || len(c.Locus) > 0 {
+		t.Errorf("diverged %t, lost %q, notes %q, %v", c.Diverged(), c.Lost, c.Notes, c.Locus)
+	}
+	e.Bisect.Kind = bisect.StateDiffers
+	if !conclude(t, e).Diverged() {
+		t.Error("not diverged, though checksums differ or there are none")
+	}
+}
+
 // causeNeeds returns what would close the step of the cause if it is open.
 func causeNeeds(c *Conclusion) (list []Artifact) {
 	c.Causes, c.Answers = nil, nil

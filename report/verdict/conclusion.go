@@ -166,15 +166,13 @@ type Conclusion struct {
 	Files      [2]string             // of the states compared, empty if they are in no file
 	Later      uint64                // how many ticks that is after the earliest moment at which the peers may have differed
 	Locus      []document.LocusField
-	// LikelyNoise is set if nothing but columns that look like a clock, a path or an address is known to differ.
-	LikelyNoise bool
-	Orders      []document.TriagedOrder
-	Cascade     []document.CascadeDocument
-	Timeline    *document.Timeline
-	Names       *document.Names
-	Tree        *document.HashTree
-	Heat        *document.Heat
-	Map         *document.PositionsMap
+	Orders     []document.TriagedOrder
+	Cascade    []document.CascadeDocument
+	Timeline   *document.Timeline
+	Names      *document.Names
+	Tree       *document.HashTree
+	Heat       *document.Heat
+	Map        *document.PositionsMap
 
 	// Fingerprint is the strict one, "" if too little is known; Levels are the others, from
 	// coarse to fine.

@@ -37,7 +37,7 @@ type Evidence struct {
 	Lost []string
 	// Warnings are what is odd about the evidence and harmless, in addition to what Bisect and Orders report.
 	Warnings []string
-	// LikelyNoise are the columns, as Component.Field, that alone differ in the states and look like noise.
+	// LikelyNoise are the columns, as Component.Field, that alone differ in the states, in each of several, and are not entities'.
 	LikelyNoise []string
 	// Covers is what each peer's evidence covers; it is used where nothing was compared.
 	Covers []Covered

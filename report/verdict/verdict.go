@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/desynctool/desynctool/bisect"
+	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/snapshot"
@@ -40,6 +41,7 @@ func Conclude(e Evidence) (*Conclusion, error) {
 		c.lastly(e)
 		return c, nil
 	}
+	e = withoutNoise(e)
 	if c.Witnessed = e.Bisect.Witnessed; c.Witnessed != nil {
 		c.Simulators.Sim = c.Witnessed.Spec
 	}
@@ -59,7 +61,6 @@ func Conclude(e Evidence) (*Conclusion, error) {
 	c.statements(e)
 	c.crossCheck(e)
 	c.show(e)
-	c.likelyNoise(e)
 	c.lost(e)
 	c.hear(e)
 	c.code(e)
@@ -74,10 +75,18 @@ func Conclude(e Evidence) (*Conclusion, error) {
 	return c, nil
 }
 
-// likelyNoise finds out whether nothing but probable noise differs: no order, no checksum, no other column.
-func (c *Conclusion) likelyNoise(e Evidence) {
-	other := func(f document.LocusField) bool { return !slices.Contains(e.LikelyNoise, f.Component+"."+f.Field) }
-	c.LikelyNoise = len(c.Locus) > 0 && !c.Inputs.Differ() && !slices.ContainsFunc(e.Traces, diverged) && !slices.ContainsFunc(c.Locus, other)
+// withoutNoise returns the evidence without a difference between states that is probably noise: every checksum agrees, and
+// nothing but values which are not entities' differs, in each dump of several ticks.
+func withoutNoise(e Evidence) Evidence {
+	if e.Bisect.Kind != bisect.BlindChecksum || len(e.LikelyNoise) == 0 {
+		return e
+	}
+	b := *e.Bisect
+	b.Kind, b.Bracket, b.Groups, b.Splits, b.Caches = "", nil, nil, nil, nil
+	b.Notes = slices.DeleteFunc(slices.Clone(b.Notes), func(text string) bool { return strings.HasSuffix(text, bisect.BlindNote) })
+	b.Lost = append(slices.Clone(b.Lost), prose.Few(e.LikelyNoise, 5)+": the only difference, in every state, while every checksum agrees: probably noise, and not compared")
+	e.Bisect, e.Parted, e.Diff = &b, nil, nil
+	return e
 }
 
 // differing returns the facts that are not the same on all peers.

@@ -32,7 +32,7 @@ func divergentTick(c *verdict.Conclusion) string {
 	if b := c.Bracket; c.Exact && b != nil && b.Good != nil {
 		good, bad := verdict.MomentOf(*b.Good), verdict.MomentOf(b.Bad)
 		switch {
-		case good.Native != "" && coded(good) && (c.Tick.Native == "" || c.Tick.Native == good.Native):
+		case good.Native != "" && bad.Native != "" && coded(good) && (c.Tick.Native == "" || c.Tick.Native == good.Native):
 			return fmt.Sprintf("%s to %s (%d)", good.Native, bad.Native, c.Tick.Number)
 		case ofPoints(c):
 			return good.Native + " to " + bad.Native

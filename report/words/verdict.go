@@ -59,9 +59,6 @@ func verdictLines(c *verdict.Conclusion) []string {
 		return failed(c, onlyHistories(c))
 	}
 	sentences := []string{parted(c)}
-	if c.LikelyNoise {
-		sentences = append(sentences, "Probably that is noise: nothing else is known to differ, and clocks, paths and addresses differ between peers that agree.")
-	}
 	sentences = append(sentences, why(c), who(c))
 	sentences = append(sentences, inCode(c)...)
 	if unreplayed(c) { // the source
