@@ -31,6 +31,7 @@ package bisect
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/orderlog"
@@ -430,7 +431,9 @@ func Run(list []*Peer, opts Options) (*Result, error) {
 	}
 	if first != nil {
 		r.byLoading(first)
-		r.Bracket.A, r.Bracket.B = first.a.name, first.b.name
+		if r.Bracket.A, r.Bracket.B = first.a.name, first.b.name; len(r.pairs) > 1 {
+			r.equalLater(nil, nil)
+		}
 	}
 	r.weigh(opts.Traces, peers)
 	if cached != nil {
@@ -455,8 +458,23 @@ func Run(list []*Peer, opts Options) (*Result, error) {
 		r.Warnings = append(r.Warnings, p.set.Warnings.Texts()...)
 		r.Peers = append(r.Peers, PeerInfo{p.name, p.Path, len(p.set.Entries), p.log != nil && !p.log.Signed, p.set})
 	}
+	r.traceOnly(own)
 	r.phrase()
 	return r, nil
+}
+
+// traceOnly adds the peers of the groups that left only a trace.
+func (r *Result) traceOnly(own []*tracediff.Result) {
+	grouped := slices.Concat(r.Groups...)
+	for _, t := range own {
+		for i := range t.Traces {
+			info := &t.Traces[i]
+			known := func(p PeerInfo) bool { return p.Name == info.Name || strings.HasPrefix(info.File, p.Path+"/") }
+			if slices.Contains(grouped, info.Name) && !slices.ContainsFunc(r.Peers, known) {
+				r.Peers = append(r.Peers, PeerInfo{Name: info.Name, Path: info.File})
+			}
+		}
+	}
 }
 
 // contents notes at which points the content of both snapshots of a pair was read.
@@ -483,6 +501,8 @@ func (r *Result) byLoading(first *pair) {
 		}
 		after, where := s.After, "when it joined"
 		switch {
+		case after == nil && s.Began == BeganGap:
+			continue // the log lacks its beginning: it may have played the ticks before
 		case after == nil:
 		case *after < s.From:
 			where = fmt.Sprintf("after it had been away from state point %d on", *after)
@@ -577,15 +597,6 @@ func (r *Result) compare(peers []*peer, verify bool) (first, sums *pair) {
 			if p.kind == ChecksumOnly && (sums == nil || *p.split < *sums.split) {
 				sums = p
 			}
-		}
-	}
-	if first == nil || len(groups(peers, first.bracket.Bad)) != 2 {
-		return first, sums
-	}
-	// The peers of each side are equal there: two of them may show more nearly where both sides were equal.
-	for _, p := range r.pairs {
-		if b := p.bracket; b != nil && b.Bad.Same(first.bracket.Bad) && first.before(p) {
-			first = p
 		}
 	}
 	return first, sums

@@ -107,8 +107,8 @@ func newSplit(m, good *mark) Split {
 	return s
 }
 
-// marks returns all evidence about the pair, in no order.
-func (p *pair) marks() (list []mark) {
+// marks returns all evidence about the pair, in no order, with the hashes around a point of interest.
+func (p *pair) marks(around ...uint64) (list []mark) {
 	if p.kind == ChecksumOnly {
 		return nil
 	}
@@ -137,7 +137,7 @@ func (p *pair) marks() (list []mark) {
 		list = append(list, m)
 	}
 	if p.kind == "" && !p.ownSums && p.a.log != nil && p.b.log != nil {
-		list = append(list, p.hashMarks(list)...)
+		list = append(list, p.hashMarks(list, around)...)
 	}
 	return list
 }
@@ -150,9 +150,8 @@ func hashMark(point uint64, kind markKind) mark {
 // manyHashes is the number of hashes of a kind above which not every hash becomes a mark.
 const manyHashes = 50_000
 
-// hashMarks compares the hashes in order logs. Given are the marks of snapshots.
-func (p *pair) hashMarks(given []mark) (all []mark) {
-	var anchors []uint64 // points of marks that are all kept
+// hashMarks compares the hashes in order logs. Given are the marks of snapshots, and points of interest.
+func (p *pair) hashMarks(given []mark, anchors []uint64) (all []mark) { // anchors are points of marks that are all kept
 	add := func(list []mark) {
 		for i := range list {
 			anchors = append(anchors, list[i].at.Tick)

@@ -3,6 +3,7 @@ package bisect
 import (
 	"slices"
 
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/tracediff"
 )
@@ -28,8 +29,11 @@ func (r *Result) weighOwn(own []*tracediff.Result, pairs []*pair) {
 			r.lostGaps(t, info)
 		}
 		r.findings([]*tracediff.Result{t})
-		if r.Kind == ChecksumOnly || !t.Diverged() {
+		if r.Kind == ChecksumOnly {
 			continue // a checksum that is wrong is also wrong in traces
+		}
+		if r.equalLater(t, t.Met); !t.Diverged() {
+			continue
 		}
 		var lasting []Split
 		var passing *Split
@@ -97,7 +101,7 @@ func (r *Result) addSplit(t *tracediff.Result, s Split) {
 			}
 			if i == 0 && r.Kind == StateDiffers {
 				r.Healed = known.Healed
-				r.earlier(t, s)
+				r.nearer(t, s)
 			}
 			return
 		}
@@ -115,17 +119,8 @@ func (r *Result) addSplit(t *tracediff.Result, s Split) {
 			next.Good, next.GoodFiles = s.Healed, nil
 		}
 	}
-	if good, files := r.lastEqual(s.Bad); good != nil && (s.Good == nil || s.Good.Compare(*good) < 0) {
-		s.Good, s.GoodFiles, s.By = good, files, BySnapshotsAndSums
-		r.Splits[0] = s
-	}
-	b := Bracket{Good: s.Good, Bad: s.Bad, By: s.By, GoodFiles: s.GoodFiles}
-	for _, g := range t.Partings {
-		if len(g.Groups) > 1 && endOf(t, g.First).Same(s.Bad) {
-			r.Groups = namedGroups(t, g.Groups)
-			b.A, b.B = r.Groups[0][0], r.Groups[1][0]
-		}
-	}
+	b := r.bracketOf(t, s)
+	r.Splits[0].Good, r.Splits[0].GoodFiles, r.Splits[0].By = b.Good, b.GoodFiles, b.By
 	r.set(b)
 	r.Healed, r.Kind = s.Healed, StateDiffers
 	if s.Healed == nil || !s.Healed.Same(s.Bad) {
@@ -133,20 +128,94 @@ func (r *Result) addSplit(t *tracediff.Result, s Split) {
 	}
 }
 
-// earlier moves the end of a bracket in which nothing is known to be equal to the first point at which the traces of its
-// two peers differ. Where something is equal before, the verdict finds the tick within the bracket.
-func (r *Result) earlier(t *tracediff.Result, s Split) {
-	b := *r.Bracket
-	if b.Good != nil || s.Good != nil || s.Bad.Compare(b.Bad) >= 0 {
+// bracketOf returns the bracket of a split that traces show, whose groups become the result's. Other evidence may show a
+// later point at which the peers are equal.
+func (r *Result) bracketOf(t *tracediff.Result, s Split) Bracket {
+	b := Bracket{Good: s.Good, Bad: s.Bad, By: s.By, GoodFiles: s.GoodFiles}
+	groups, met := r.groups(t, s.Bad)
+	if len(groups) > 1 {
+		r.Groups, b.A, b.B = groups, groups[0][0], groups[1][0]
+	}
+	r.later(&b, t, met, groups)
+	return b
+}
+
+// groups returns the names of the peers by their traces at the first point of a split, nil if none are known, and which
+// traces were equal before it.
+func (r *Result) groups(t *tracediff.Result, bad snapshot.Point) ([][]string, []tracediff.Meeting) {
+	for i := range t.Partings {
+		if p := &t.Partings[i]; len(p.Groups) > 1 && endOf(t, p.First).Same(bad) {
+			return r.like(namedGroups(t, p.Groups), bad), p.Met
+		}
+	}
+	return nil, nil
+}
+
+// later moves the good end of a bracket to the last point at which everything shows together that some groups of peers
+// were equal.
+func (r *Result) later(b *Bracket, t *tracediff.Result, met []tracediff.Meeting, groups [][]string) {
+	good, files := r.lastEqual(t, met, groups, b.Bad)
+	if good == nil || b.Good != nil && b.Good.Compare(*good) >= 0 {
 		return
 	}
-	for i := range t.Partings {
-		p := &t.Partings[i]
-		if group := groupsOf(t, p); endOf(t, p.First).Same(s.Bad) && group[b.A]*group[b.B] > 0 && group[b.A] != group[b.B] {
-			b.Bad, b.BadFiles, b.By = s.Bad, nil, BySnapshotsAndSums
-			r.set(b)
-			return
+	if b.Good, b.GoodFiles = good, files; t != nil {
+		b.By = BySnapshotsAndSums
+	}
+}
+
+// equalLater is later for the bracket of the result, with what traces show, nil for none.
+func (r *Result) equalLater(t *tracediff.Result, met []tracediff.Meeting) {
+	if r.Bracket == nil || r.Exact || r.Bracket.By == ByReplay || r.Bracket.A == "" {
+		return
+	}
+	b, groups := *r.Bracket, r.Groups
+	if len(groups) < 2 {
+		groups = [][]string{{b.A}, {b.B}}
+	}
+	if r.later(&b, t, met, groups); !b.Same(r.Bracket) {
+		r.set(b)
+	}
+}
+
+// like adds to groups the peers that are known to be equal to one of them at a point.
+func (r *Result) like(groups [][]string, at snapshot.Point) [][]string {
+	in := func(name string) int {
+		return slices.IndexFunc(groups, func(g []string) bool { return slices.Contains(g, name) })
+	}
+	for _, p := range r.pairs {
+		i, k := in(p.a.name), in(p.b.name)
+		switch {
+		case i < 0 == (k < 0) || !p.equalAt(at):
+		case i < 0:
+			groups[k] = append(groups[k], p.a.name)
+		default:
+			groups[i] = append(groups[i], p.b.name)
 		}
+	}
+	return groups
+}
+
+// nearer narrows the first bracket by what traces show of the same split: to the first point at which anything differs,
+// and the last one before it at which anything shows that the peers are equal.
+func (r *Result) nearer(t *tracediff.Result, s Split) {
+	b := *r.Bracket
+	groups, met := r.groups(t, s.Bad)
+	if len(groups) < 2 {
+		return
+	}
+	if s.Bad.Compare(b.Bad) < 0 {
+		b = r.bracketOf(t, s)
+		b.By = BySnapshotsAndSums
+	} else {
+		for _, name := range []string{b.A, b.B} { // the states at the bad end are theirs
+			if !slices.ContainsFunc(groups, func(g []string) bool { return slices.Contains(g, name) }) {
+				groups = append(groups, []string{name})
+			}
+		}
+		r.later(&b, t, met, groups)
+	}
+	if !b.Same(r.Bracket) {
+		r.set(b)
 	}
 }
 
@@ -158,27 +227,44 @@ func endOf(t *tracediff.Result, tick tracediff.Tick) snapshot.Point {
 	return snapshot.Point{Tick: tick.Number + 1}
 }
 
-// lastEqual returns the last point before another at which snapshots that were opened are
-// equal on all peers that were compared, nil if there is none.
-func (r *Result) lastEqual(before snapshot.Point) (*snapshot.Point, []string) {
-	var best *snapshot.Point
-	var files []string
+// lastEqual returns the last point before another up to which everything shows together that peers were equal which are
+// in different groups there, nil if nothing does: the peers of a group were equal before too.
+func (r *Result) lastEqual(t *tracediff.Result, met []tracediff.Meeting, groups [][]string, before snapshot.Point) (*snapshot.Point, []string) {
+	var all []mark
+	var peers [][]string
+	add := func(m *mark, names []string) {
+		i, _ := slices.BinarySearchFunc(all, m.at, func(a mark, at snapshot.Point) int { return at.Compare(a.at) })
+		all, peers = slices.Insert(all, i, *m), slices.Insert(peers, i, names)
+	}
+	grouped := slices.Concat(groups...)
 	for _, p := range r.pairs {
-		var own *snapshot.Point
-		var ownFiles []string
-		for i := range p.pairs {
-			if at := p.points[i]; at.Compare(before) < 0 && p.pairs[i].ok && p.pairs[i].a.Root == p.pairs[i].b.Root {
-				own, ownFiles = &at, p.files(i)
-			}
-		}
-		if own == nil {
-			return nil, nil
-		}
-		if best == nil || own.Compare(*best) < 0 {
-			best, files = own, ownFiles
+		both := slices.Contains(grouped, p.a.name) && slices.Contains(grouped, p.b.name)
+		if m := p.lastEqual(before, both); m != nil {
+			add(m, []string{p.a.name, p.b.name})
 		}
 	}
-	return best, files
+	for _, m := range met {
+		if at := endOf(t, m.Tick); at.Compare(before) < 0 {
+			add(&mark{at: at}, namedGroups(t, [][]int{m.Traces})[0])
+		}
+	}
+	if i := lists.Joined(groups, peers); i >= 0 && all[i].at.Compare(before) < 0 {
+		return &all[i].at, all[i].files
+	}
+	return nil, nil
+}
+
+// lastEqual returns the last piece of evidence that shows that the pair is equal: before a point, or at it if the groups
+// of the two are not known there. It returns nil if there is none.
+func (p *pair) lastEqual(point snapshot.Point, grouped bool) (last *mark) {
+	list := p.marks(point.Tick)
+	for i := range list {
+		m := &list[i]
+		if c := m.at.Compare(point); (m.kind == equal || m.equalNow) && (c < 0 || c == 0 && !grouped) && (last == nil || m.at.Compare(last.at) > 0) {
+			last = m
+		}
+	}
+	return last
 }
 
 // partingSplit returns a run of ticks in which traces differ as a split between state points, which are the ends of

@@ -385,6 +385,9 @@ func (c *comparer) closeTick() {
 		}
 	}
 	c.testify()
+	if b := c.result.Bracket; len(c.peers) > 2 && c.differs && *b == (Bracket{c.prev, c.hasPrev, c.tick}) {
+		b.Good, b.HasGood = good(c.groups(), c.partings.meetings()) // others may have been compared in the tick before
+	}
 	c.closeParting(compared)
 	if compared {
 		c.result.LastCompared = c.tick

@@ -233,6 +233,7 @@ func (c *comparer) finish() *Result {
 	res := &c.result
 	c.resolve()
 	res.addMissing()
+	res.Met = c.partings.meetings()
 	res.Noise = c.noiseFound()
 	c.judge()
 	if res.First != nil {

@@ -1,6 +1,11 @@
 package tracediff
 
-import "math/bits"
+import (
+	"math/bits"
+	"slices"
+
+	"github.com/desynctool/desynctool/internal/lists"
+)
 
 // Parting is a run of compared ticks with different traces at the end of each tick. If Passing is set, it is a single
 // tick in which the traces differ inside the tick but not at its end. The end of a tick is its last checkpoint of the
@@ -17,8 +22,16 @@ type Parting struct {
 	Again    Tick
 	HasAgain bool
 
-	// Groups are the traces that agree with each other in First, by index.
+	// Groups are the traces that agree with each other in First, by index. Met are the last ticks before it at whose
+	// ends some traces were there and equal, the latest first.
 	Groups [][]int
+	Met    []Meeting
+}
+
+// Meeting are traces, by index, that are equal at the end of a tick.
+type Meeting struct {
+	Tick   Tick
+	Traces []int
 }
 
 // partings tracks where traces differ at the ends of ticks.
@@ -29,12 +42,52 @@ type partings struct {
 	scopes map[string]bool // scopes that differ there
 	first  key             // the first that differs in the current tick, if any does
 
-	good    Tick // the last tick at whose end they were equal
-	hasGood bool
+	met []met // at whose ends some were equal, ascending
 
 	// apart contains, for each trace, the traces from which it differed at the end of the last tick that both have, as
 	// far as that is known. A trace that is away has not rejoined the others.
 	apart [maxPeers]uint64
+}
+
+// met is the last tick at whose end these traces, and no others, were there and equal.
+type met struct {
+	tick   Tick
+	traces uint64
+}
+
+// most is how many ticks are kept of different traces that were equal.
+const most = 256
+
+// meets notes that some traces are equal at the end of a tick, which makes earlier ticks of the same traces superfluous.
+func (s *partings) meets(tick Tick, traces uint64) {
+	if n := len(s.met); n > 0 && s.met[n-1].traces&^traces == 0 {
+		s.met = s.met[:n-1]
+	}
+	if len(s.met) > 0 {
+		s.met = slices.DeleteFunc(s.met, func(m met) bool { return m.traces&^traces == 0 })
+	}
+	s.met = append(s.met[max(0, len(s.met)-most):], met{tick, traces})
+}
+
+// meetings returns what is known of equal traces, the latest first.
+func (s *partings) meetings() (list []Meeting) {
+	for _, m := range slices.Backward(s.met) {
+		one := Meeting{Tick: m.tick}
+		for rest := m.traces; rest != 0; rest &= rest - 1 {
+			one.Traces = append(one.Traces, bits.TrailingZeros64(rest))
+		}
+		list = append(list, one)
+	}
+	return list
+}
+
+// good returns the last tick at whose end all of some groups of traces were equal, false if none is known.
+func good(groups [][]int, list []Meeting) (Tick, bool) {
+	i := lists.Joined(groups, lists.Map(list, func(m Meeting) []int { return m.Traces }))
+	if i < 0 {
+		return Tick{}, false
+	}
+	return list[i].Tick, true
 }
 
 // meet updates apart at the end of a tick, for the traces that are there.
@@ -111,6 +164,7 @@ func (c *comparer) closeParting(compared bool) {
 	case !compared:
 		return
 	case s.open && s.away():
+		s.meets(c.tick, c.inTick)
 		return
 	case s.open:
 		if s.open = false; last != nil {
@@ -119,7 +173,7 @@ func (c *comparer) closeParting(compared bool) {
 	case c.differs:
 		c.part(true)
 	}
-	s.good, s.hasGood = c.tick, true
+	s.meets(c.tick, c.inTick)
 }
 
 // part starts a run, and reports whether it is kept.
@@ -129,10 +183,8 @@ func (c *comparer) part(passing bool) bool {
 		return false
 	}
 	s := &c.partings
-	p := Parting{Good: s.good, HasGood: s.hasGood, First: c.tick, Last: c.tick, Passing: passing, Groups: c.groups()}
-	if c.hasPrev && (!p.HasGood || p.Good.Before(c.prev)) { // it was skipped because it is equal byte by byte
-		p.Good, p.HasGood = c.prev, true
-	}
+	p := Parting{First: c.tick, Last: c.tick, Passing: passing, Groups: c.groups(), Met: s.meetings()}
+	p.Good, p.HasGood = good(p.Groups, p.Met)
 	c.result.Partings = append(c.result.Partings, p)
 	return true
 }

@@ -69,3 +69,32 @@ func TestPartingOfOneAway(t *testing.T) {
 		t.Errorf("gone for good: %+v, %v", res, err)
 	}
 }
+
+// TestPartingOfOthers: the last tick with equal traces before a run is one in which the traces were there that differ in
+// it, by themselves or by a third that is equal to both.
+func TestPartingOfOthers(t *testing.T) {
+	ticks := func(from, to, wrong int) (s string) {
+		for i := from; i <= to; i++ {
+			s += fmt.Sprintf("tick=%d system=A sum=%02x\n", i, i+i/wrong*100)
+		}
+		return s
+	}
+	for _, c := range []struct {
+		traces []string
+		good   int // -1 for none
+	}{
+		{[]string{ticks(0, 9, 99), ticks(0, 3, 99), ticks(4, 9, 2)}, -1},
+		{[]string{ticks(0, 9, 99), ticks(0, 3, 99), ticks(0, 9, 4)}, 3},
+		{[]string{ticks(2, 9, 99), ticks(0, 2, 99), ticks(0, 1, 4) + ticks(4, 9, 4)}, 1},
+		{[]string{ticks(2, 9, 99), ticks(1, 2, 99), ticks(0, 0, 4) + ticks(4, 9, 4)}, -1},
+	} {
+		res, err := Compare(openAll(t, c.traces...), Options{})
+		if err != nil || len(res.Partings) != 1 {
+			t.Fatalf("%+v, %v", res, err)
+		}
+		p, b := res.Partings[0], res.Bracket
+		if p.First.Number != 4 || p.HasGood != (c.good >= 0) || p.HasGood && int(p.Good.Number) != c.good || b.HasGood != p.HasGood || b.Good != p.Good {
+			t.Errorf("expected %d: %+v, %+v", c.good, p, b)
+		}
+	}
+}

@@ -60,6 +60,8 @@ type Result struct {
 	// inside. They are in order and up to the limit; PartingCount counts all.
 	Partings     []Parting
 	PartingCount int64
+	// Met are the last ticks at whose ends some traces were there and equal, the latest first.
+	Met []Meeting
 
 	// Groups lists which peers agree. It has an entry for each change, the first one at First.
 	Groups []Groups

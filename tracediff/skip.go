@@ -55,6 +55,14 @@ func (c *comparer) live() []*peer {
 	return list
 }
 
+// there returns peers as a set.
+func there(peers []*peer) (set uint64) {
+	for _, p := range peers {
+		set |= 1 << p.n
+	}
+	return set
+}
+
 // maySkip reports whether it is worth trying to skip equal bytes.
 func (c *comparer) maySkip() bool {
 	if !c.alike || c.peers[0].done || c.open && c.differs {
@@ -236,6 +244,7 @@ func (c *comparer) rewind(live []*peer, n int64) error {
 		}
 		if over {
 			c.prev, c.hasPrev = live[0].last, true
+			c.partings.meets(c.prev, there(live))
 			c.result.LastCompared = c.prev
 		}
 	}

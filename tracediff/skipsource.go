@@ -56,6 +56,7 @@ func (c *comparer) skipSources() error {
 	}
 	if c.hasPrev {
 		c.result.LastCompared = c.prev
+		c.partings.meets(c.prev, there(c.peers))
 	}
 	return nil
 }

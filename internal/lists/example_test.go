@@ -14,3 +14,12 @@ func ExampleMap() {
 	// ["7" "12"]
 	// true
 }
+
+func ExampleJoined() {
+	groups := [][]string{{"ann", "bob"}, {"cid"}}
+	fmt.Println(lists.Joined(groups, [][]string{{"ann", "bob"}, {"ann", "dan"}, {"dan", "cid"}, {"bob", "cid"}}))
+	fmt.Println(lists.Joined(groups, [][]string{{"ann", "bob"}, {"cid", "dan"}}))
+	// Output:
+	// 2
+	// -1
+}

@@ -11,3 +11,27 @@ func Map[T, U any](list []T, f func(T) U) []U {
 	}
 	return out
 }
+
+// Joined returns the index of the first of some sets which, with those before it, joins all groups into one, -1 if they
+// do not. Sets join what they have an element in common with.
+func Joined[T comparable](groups, sets [][]T) int {
+	if len(groups) == 0 {
+		return -1
+	}
+	parts := slices.Clone(groups)
+	for i, set := range sets {
+		joined := slices.Clone(set)
+		parts = slices.DeleteFunc(parts, func(part []T) bool {
+			common := slices.ContainsFunc(part, func(x T) bool { return slices.Contains(set, x) })
+			if common {
+				joined = append(joined, part...)
+			}
+			return common
+		})
+		parts = append(parts, joined)
+		if !slices.ContainsFunc(groups, func(g []T) bool { return !slices.Contains(joined, g[0]) }) {
+			return i
+		}
+	}
+	return -1
+}

@@ -12,8 +12,8 @@ import (
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
 
-// within finds the first of some ticks at the end of which the first peer's trace and another peer's differ, and the
-// system after which they began to; of several peers the earliest system counts.
+// within finds the first of some ticks at the end of which the first trace of that tick and another peer's differ, and
+// the system after which they began to; of several peers the earliest system counts.
 func (g *gatherer) within(from, to uint64) (found *verdict.Within, err error) {
 	var traces []bisect.Traced
 	var folders []string
@@ -35,16 +35,17 @@ func (g *gatherer) within(from, to uint64) (found *verdict.Within, err error) {
 			wait.Go(func() { systems[i], errs[i] = t.Tick(tick) })
 		}
 		wait.Wait()
-		at := 0
-		for i := 1; i < len(traces); i++ {
-			if errs[0] != nil || errs[i] != nil {
+		at, base := 0, slices.IndexFunc(systems, func(list []bisect.TracedSystem) bool { return len(list) > 0 })
+		for i := base + 1; base >= 0 && i < len(traces); i++ {
+			if errs[base] != nil || errs[i] != nil {
 				continue
 			}
-			if outside := agree(systems[0], systems[i]); outside != "" && to == from+1 && found == nil {
-				found, at = &verdict.Within{Tick: tick, System: outside, Index: len(systems[0]), Outside: true}, len(systems[0])
+			first := systems[base]
+			if outside := agree(first, systems[i]); outside != "" && to == from+1 && found == nil {
+				found, at = &verdict.Within{Tick: tick, System: outside, Index: len(first), Outside: true}, len(first)
 			}
-			if k := parts(systems[0], systems[i]); k >= 0 && (found == nil || k < at) {
-				found, at = &verdict.Within{Tick: tick, System: systems[i][k].System, Index: k, Scopes: differing(systems[0][k].Sums, systems[i][k].Sums)}, k
+			if k := parts(first, systems[i]); k >= 0 && (found == nil || k < at) {
+				found, at = &verdict.Within{Tick: tick, System: systems[i][k].System, Index: k, Scopes: differing(first[k].Sums, systems[i][k].Sums)}, k
 			}
 		}
 	}
