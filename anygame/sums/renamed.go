@@ -47,7 +47,7 @@ func (r *renamed) line(line []byte) []byte {
 
 // valueAt reports whether a text after a name begins with a number that the name belongs to.
 func valueAt(text []byte) bool {
-	rest := bytes.TrimLeft(text, `"=:# `)
+	rest := bytes.TrimLeft(text, `"=:#[( `)
 	return len(rest) < len(text) && len(text)-len(rest) <= 4 && len(rest) > 0 && isDigit(rest[0])
 }
 

@@ -340,6 +340,12 @@ var logs = []struct{ name, log, want, title string }{
 		`tick is the number at "epoch", checksum is "state_hash"`,
 	},
 	{
+		"the tick is in brackets after a level",
+		"[12:00:01.105][431]LogSim: Verbose: [2] Checksum 9F3ACC01\n[12:00:01.172][433]LogSim: Verbose: [4] Checksum 1F3ACC01\n[12:00:01.239][4]LogSim: Verbose: [6] Checksum 7F3ACC01\n" +
+			"[12:00:01.305][6]LogSim: Verbose: [8] Checksum 0000000A\n[12:00:01.372][8]LogSim: Verbose: [10] Checksum 5F3ACC01\n",
+		"tick=2 sum=0x9f3acc01\ntick=4 sum=0x1f3acc01\ntick=6 sum=0x7f3acc01\ntick=8 sum=0x0000000a\ntick=10 sum=0x5f3acc01\n", "",
+	},
+	{
 		"the same in JSON",
 		"{\"lvl\":\"info\",\"height\":7,\"root\":\"0x9f3acc019f3acc01\"}\n{\"lvl\":\"info\",\"height\":8,\"root\":\"0x1f3acc019f3acc01\"}\n" +
 			"{\"lvl\":\"info\",\"height\":9,\"root\":\"0x7f3acc019f3acc01\"}\n{\"lvl\":\"warn\",\"queue\":3}\n" +
