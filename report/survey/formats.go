@@ -215,7 +215,7 @@ func (f *found) whole(g *group, path string, text []byte) (worlds []*snapshot.Wo
 // decode reads the states in a file of a group.
 func (g *group) decode(text []byte, name string) ([]*snapshot.World, error) {
 	if g.raw {
-		return []*snapshot.World{rawState(text)}, nil
+		return []*snapshot.World{rawState(text, g.noisy)}, nil
 	}
 	worlds, err := g.schema.Decode(g.notation, text)
 	if e := (*notation.Error)(nil); errors.As(err, &e) {

@@ -1,6 +1,9 @@
 package survey
 
 import (
+	"bytes"
+	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -39,6 +42,74 @@ func (s *Survey) raw() {
 		for _, g := range list {
 			g.notation, g.raw = nil, false
 		}
+		return
+	}
+	s.rawNoise()
+}
+
+// mostRaw is how many bytes of raw memory are read to find out what is noise.
+const mostRaw = 256 << 20
+
+// rawNoise finds the words that differ between peers in every dump, such as addresses and clocks: they are not compared. In
+// two dumps at least, nothing else differs. If nothing else ever does, that is not certain.
+func (s *Survey) rawNoise() {
+	paths := map[uint64][]string{} // of a tick, of each peer
+	for _, g := range s.order {
+		for _, base := range g.bases {
+			if n, ok := g.tickOf(base); ok {
+				paths[n] = append(paths[n], filepath.Join(g.dir, base))
+			}
+		}
+	}
+	var always map[uint64]bool
+	dumps, left := 0, int64(mostRaw)
+	differing := map[uint64]map[uint64]bool{} // the words of a tick
+	for _, tick := range Picks(slices.Sorted(maps.Keys(paths)), mostLearned) {
+		var first []byte
+		words := map[uint64]bool{}
+		for i, path := range paths[tick] {
+			text, err := s.read(path, left)
+			if left -= int64(len(text)); err != nil || left <= 0 {
+				return
+			}
+			for at := 0; i > 0 && at+rawWidth <= min(len(text), len(first)); at += rawWidth {
+				if !bytes.Equal(text[at:at+rawWidth], first[at:at+rawWidth]) {
+					words[uint64(at)] = true
+				}
+			}
+			if i == 0 {
+				first = text
+			}
+		}
+		if len(paths[tick]) < 2 {
+			continue
+		}
+		differing[tick] = words
+		if dumps++; always == nil {
+			always = maps.Clone(words)
+		}
+		maps.DeleteFunc(always, func(at uint64, _ bool) bool { return !words[at] })
+		if len(always) == 0 {
+			return
+		}
+	}
+	quiet := 0
+	for _, words := range differing {
+		if len(words) == len(always) {
+			quiet++
+		}
+	}
+	if quiet < fewestQuiet {
+		return
+	}
+	note := fmt.Sprintf("%d words of raw memory differ between peers in every dump that was read", len(always))
+	for _, g := range s.order {
+		g.noisy = always
+	}
+	if quiet == dumps {
+		s.lacking = append(s.lacking, note+", and nothing else does, which does not show whether that is noise: not compared")
+	} else {
+		s.notes = append(s.notes, note+": taken for noise and not compared")
 	}
 }
 
@@ -73,22 +144,36 @@ func (g *group) isOther() bool {
 	return !g.showsTicks() && !(g.tick >= 0 && (ticked || g.namesMemory()))
 }
 
+// rawWidth is the number of bytes of a word.
+const rawWidth = 4
+
 // rawState returns the state that consists of the words of a file, by their offsets. The remaining bytes of the last
-// one become a separate table.
-func rawState(text []byte) *snapshot.World {
-	const width = 4
-	whole := len(text) / width * width
-	keys := snapshot.Keys{A: make([]uint64, 0, whole/width)}
-	for at := 0; at < whole; at += width {
+// one become a separate table, and so do the words that are noise.
+func rawState(text []byte, noise map[uint64]bool) *snapshot.World {
+	whole := len(text) / rawWidth * rawWidth
+	var keys, noisy snapshot.Keys
+	words, other := snapshot.NewColumn("word", "u32", snapshot.U32, 0), snapshot.NewColumn("word", "u32", snapshot.U32, 0)
+	if len(noise) == 0 {
+		words.Data = text[:whole]
+	}
+	for at := 0; at < whole; at += rawWidth {
+		switch {
+		case noise[uint64(at)]:
+			noisy.A, other.Data = append(noisy.A, uint64(at)), append(other.Data, text[at:at+rawWidth]...)
+			continue
+		case len(noise) > 0:
+			words.Data = append(words.Data, text[at:at+rawWidth]...)
+		}
 		keys.A = append(keys.A, uint64(at))
 	}
-	words := snapshot.NewColumn("word", "u32", snapshot.U32, 0)
-	words.Data = text[:whole]
 	w := &snapshot.World{Head: snapshot.Head{Point: snapshot.Point{Native: "state", Relation: snapshot.Some}}, Tables: []snapshot.Table{{Label: rawLabel, Keys: keys, Columns: []snapshot.Column{words}}}}
 	if whole < len(text) {
 		rest := snapshot.NewColumn("word", "rest", snapshot.Bytes, 0)
 		rest.AppendBytes(text[whole:])
 		w.Tables = append(w.Tables, snapshot.Table{Label: rawLabel + ".rest", Keys: snapshot.Keys{A: []uint64{uint64(whole)}}, Columns: []snapshot.Column{rest}})
+	}
+	if len(noisy.A) > 0 {
+		w.Tables = append(w.Tables, snapshot.Table{Label: rawLabel, Class: snapshot.Noise, Keys: noisy, Columns: []snapshot.Column{other}})
 	}
 	return w
 }
