@@ -14,12 +14,14 @@ import (
 func (s *Survey) findNoise(left int64) {
 	pairs := map[pair]*compared{} // of all tables
 	var lacks map[column]string
+	var own map[column]bool
 	single := ""
 	for _, most := range []int{mostMatched, math.MaxInt} {
 		left = s.match(pairs, left, most)
 		s.compare(pairs)
 		list := complete(pairs)
 		lacks = lacking(list)
+		own = ownNames(list)
 		if s.noisy, s.quiet = noise(list); !s.quiet {
 			break
 		}
@@ -30,13 +32,18 @@ func (s *Survey) findNoise(left int64) {
 			}
 		}
 	}
+	for _, col := range slices.SortedFunc(maps.Keys(own), func(a, b column) int { return cmp.Compare(a.name(), b.name()) }) {
+		if one := (NoisyColumn{Table: col.label, Component: col.component, Field: col.field, Looks: true}); !s.quiet {
+			s.noisy = append(s.noisy, one)
+		}
+	}
 	if note := noiseNote(s.noisy, s.quiet); note != "" && single == "" {
 		s.notes = append(s.notes, note)
 	}
 	if s.lacking = lackingNotes(lacks); single != "" {
 		s.lacking = append(s.lacking, single)
 	}
-	s.noise = map[column]bool{}
+	s.noise = own
 	for col := range lacks {
 		s.noise[col] = true
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/desynctool/desynctool/anygame/vocabulary"
 	"github.com/desynctool/desynctool/engines/engine"
 	"github.com/desynctool/desynctool/engines/engine/description"
+	"github.com/desynctool/desynctool/internal/file/compression"
 	"github.com/desynctool/desynctool/internal/lazyregexp"
 	"github.com/desynctool/desynctool/notation"
 	"github.com/desynctool/desynctool/orderlog"
@@ -402,12 +403,17 @@ func (s *Survey) peerOf(l log) string {
 		}
 	}
 	l.group.peer = nil
+	base := filepath.Base(l.path)
+	if slices.ContainsFunc(groups, func(g *group) bool { return len(g.words(g.bases[0])) != len(l.group.words(base)) }) && l.group.peerOf(base) == "" {
+		name := compression.PlainName(base) // words do not correspond to each other
+		return strings.TrimSuffix(name, filepath.Ext(name))
+	}
 	for i := range l.group.words(l.group.bases[0]) {
 		if varies(groups, i) {
 			l.group.peer = append(l.group.peer, i)
 		}
 	}
-	return l.group.peerOf(filepath.Base(l.path))
+	return l.group.peerOf(base)
 }
 
 // format returns the format of a log, with the peer's name if its folder has logs of several peers.

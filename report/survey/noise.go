@@ -43,6 +43,7 @@ type compared struct {
 	columns map[column]bool
 	looks   map[column]bool // of these, those that look like noise
 	lacks   map[column]int  // columns, and tables without a name of a column, that one of the peers lacks
+	own     map[column]bool // those with the names of the peers themselves
 	other   bool            // something else differs: rows, the random numbers
 	tables  int             // files that were compared, where each has one table
 }
@@ -51,6 +52,7 @@ type compared struct {
 func (c *compared) add(d *compared) {
 	maps.Copy(c.columns, d.columns)
 	maps.Copy(c.looks, d.looks)
+	maps.Copy(c.own, d.own)
 	maps.Copy(c.lacks, d.lacks)
 	c.other = c.other || d.other
 	c.tables += d.tables
@@ -226,7 +228,7 @@ func compareStates(first, second seen) *compared {
 	}
 	out := &compared{
 		tick: a.Point.Tick, peers: [2]string{first.peer, second.peer}, tables: 1,
-		columns: map[column]bool{}, looks: map[column]bool{}, lacks: map[column]int{}, other: d.RNG != nil,
+		columns: map[column]bool{}, looks: map[column]bool{}, own: map[column]bool{}, lacks: map[column]int{}, other: d.RNG != nil,
 	}
 	for _, t := range d.Tables {
 		if !t.InA && first.lacks(t.Label) || !t.InB && second.lacks(t.Label) {
@@ -239,7 +241,9 @@ func compareStates(first, second seen) *compared {
 		}
 		out.other = out.other || t.OnlyACount+t.OnlyBCount > 0
 		for _, ch := range t.Changes {
-			out.looks[column{t.Label, ch.Component, ch.Field}] = looksNoisy(ch.Field, ch.A) && looksNoisy(ch.Field, ch.B)
+			col := column{t.Label, ch.Component, ch.Field}
+			out.looks[col] = looksNoisy(ch.Field, ch.A) && looksNoisy(ch.Field, ch.B)
+			out.own[col] = t.Label == states.GlobalLabel && isName(ch.A, first.peer) && isName(ch.B, second.peer)
 		}
 		for _, c := range t.Columns {
 			col := column{t.Label, c.Component, c.Field}
@@ -265,6 +269,37 @@ func looksNoisy(field string, v snapshot.Value) bool {
 		return true
 	}
 	return (v.Type == snapshot.String || v.Type == snapshot.Scalar) && noisyTexts.MatchString(strings.TrimPrefix(string(v.Raw), `"`))
+}
+
+// isName reports whether a text is the name of the peer in whose state it is.
+func isName(v snapshot.Value, peer string) bool {
+	dir, name, _ := strings.Cut(peer, "\x00")
+	name = strings.ToLower(cmp.Or(name, filepath.Base(dir)))
+	text := strings.ToLower(strings.Trim(string(v.Raw), `"`))
+	if v.Type != snapshot.String && v.Type != snapshot.Scalar || text == "" || name == "" {
+		return false
+	}
+	return text == name || min(len(text), len(name)) > 2 && (strings.Contains(text, name) || strings.Contains(name, text))
+}
+
+// ownNames takes the columns with the names of the peers out of what differs: those that contain them in
+// every state.
+func ownNames(list []compared) map[column]bool {
+	own, times := map[column]bool{}, map[column]int{}
+	for _, c := range list {
+		for col, is := range c.own {
+			if is {
+				times[col]++
+			}
+			own[col] = times[col] == len(list)
+		}
+	}
+	maps.DeleteFunc(own, func(_ column, is bool) bool { return !is })
+	for i := range list {
+		list[i].columns = maps.Clone(list[i].columns)
+		maps.DeleteFunc(list[i].columns, func(col column, _ bool) bool { return own[col] })
+	}
+	return own
 }
 
 // divide moves the columns that are noise into tables of that class.

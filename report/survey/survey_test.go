@@ -216,7 +216,7 @@ func TestNoise(t *testing.T) {
 		t.Fatal(err)
 	}
 	notes = all.Notes()
-	if len(notes) != 1 || !strings.Contains(notes[0], "probably noise") {
+	if len(notes) != 1 || !strings.Contains(notes[0], "taken for noise") {
 		t.Errorf("%q", notes)
 	}
 	for dumps, lost := range map[int]int{1: 1, 2: 0} { // only a clock differs
