@@ -1,7 +1,10 @@
 package verdict
 
 import (
+	"slices"
+
 	"github.com/desynctool/desynctool/bisect"
+	"github.com/desynctool/desynctool/report/document"
 )
 
 // Standing is the kind of evidence for a cause, by its name in the JSON document.
@@ -100,6 +103,8 @@ func (c *Conclusion) seen(t *traits) bool {
 		return c.caused(Seen, nil, []Sign{signOf(CacheRecomputed, c.Cache.Peer, c.Cache.Text)}, StaleCache)
 	case c.Kind == bisect.StaleCache:
 		return c.caused(Seen, nil, []Sign{sign(CachesUnderEqual)}, StaleCache)
+	case c.Kind == bisect.ChecksumOnly && c.MayLack():
+		return false
 	case c.Kind == bisect.ChecksumOnly:
 		return c.caused(Seen, nil, []Sign{sign(OnlySumsDiffer)}, ChecksumDefect)
 	case c.Kind == bisect.BlindChecksum:
@@ -124,6 +129,13 @@ func (c *Conclusion) seen(t *traits) bool {
 		return c.caused(Seen, nil, []Sign{signOf(CachesBefore, t.caches...)}, StaleCache)
 	}
 	return false
+}
+
+// MayLack reports whether states may lack a part of the game's state that checksums cover, such as its random numbers: those in
+// ordinary notations, of which nothing is known.
+func (c *Conclusion) MayLack() bool {
+	by := c.Session.KnownBy
+	return slices.Contains(by, document.KnownByItself) && !slices.Contains(by, document.KnownByBytes)
 }
 
 // byLoading are the classes of mistakes of a peer that came back with another state: the save lacks something, the load

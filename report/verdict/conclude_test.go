@@ -247,6 +247,17 @@ func TestProbableNoise(t *testing.T) {
 	}
 }
 
+// TestStatesMayLack: states of an unknown game may lack what its checksums cover.
+func TestStatesMayLack(t *testing.T) {
+	for by, causes := range map[string]int{document.KnownByBytes: 1, document.KnownByItself: 0} {
+		e := inSync()
+		e.Bisect.Kind, e.Session.KnownBy = bisect.ChecksumOnly, []string{by}
+		if c := conclude(t, e); len(c.Causes) != causes || !c.Diverged() {
+			t.Errorf("%s: %v, diverged %t", by, c.Causes, c.Diverged())
+		}
+	}
+}
+
 // causeNeeds returns what would close the step of the cause if it is open.
 func causeNeeds(c *Conclusion) (list []Artifact) {
 	c.Causes, c.Answers = nil, nil

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/report/verdict"
@@ -47,6 +48,8 @@ func unfit(c *verdict.Conclusion) string {
 	switch {
 	case slices.ContainsFunc(c.Experiments, func(x verdict.Experiment) bool { return x.Result == verdict.NotMade }):
 		return "not all experiments that may show it were made"
+	case c.Kind == bisect.ChecksumOnly && c.MayLack():
+		return "the states may lack what differs, such as random numbers, or the checksum covers what is no state"
 	case c.Compared == nil:
 		return "no states of the moment at which the peers diverged were compared"
 	case c.Later == 0:
