@@ -298,11 +298,10 @@ func findSums(columns []column, tick, rows int, named bool) (sums []int, worded 
 // siblings adds the columns next to a checksum, without another word between them, whose values have the same form and
 // change as often: a checksum of a part of the state that hardly changes has a value near the one before.
 func siblings(columns []column, sums []int, tick, rows int) []int {
-	for i := 0; i < 2*len(columns); i++ { // forward, and back
+	for i := range 2 * len(columns) { // forward, and back
 		at, beside := i, i-1
 		if i >= len(columns) {
-			at = 2*len(columns) - 1 - i
-			beside = at + 1
+			at, beside = 2*len(columns)-1-i, 2*len(columns)-i
 		}
 		c := &columns[at]
 		f := &c.figures

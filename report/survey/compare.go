@@ -32,9 +32,9 @@ func (s *Survey) findNoise(left int64) {
 			}
 		}
 	}
-	for _, col := range slices.SortedFunc(maps.Keys(own), func(a, b column) int { return cmp.Compare(a.name(), b.name()) }) {
-		if one := (NoisyColumn{Table: col.label, Component: col.component, Field: col.field, Looks: true}); !s.quiet {
-			s.noisy = append(s.noisy, one)
+	for col := range own {
+		if !s.quiet {
+			s.noisy = append(s.noisy, NoisyColumn{Table: col.label, Component: col.component, Field: col.field, Looks: true})
 		}
 	}
 	if note := noiseNote(s.noisy, s.quiet); note != "" && single == "" {

@@ -56,60 +56,44 @@ func (s *Survey) rawNoise() {
 	paths := map[uint64][]string{} // of a tick, of each peer
 	for _, g := range s.order {
 		for _, base := range g.bases {
-			if n, ok := g.tickOf(base); ok {
-				paths[n] = append(paths[n], filepath.Join(g.dir, base))
-			}
+			n, _ := g.tickOf(base)
+			paths[n] = append(paths[n], filepath.Join(g.dir, base))
 		}
 	}
-	var always map[uint64]bool
-	dumps, left := 0, int64(mostRaw)
-	differing := map[uint64]map[uint64]bool{} // the words of a tick
+	maps.DeleteFunc(paths, func(_ uint64, list []string) bool { return len(list) < 2 })
+	times, count, left := map[uint64]int{}, []int{}, int64(mostRaw) // dumps in which a word differs; words that do in a dump
 	for _, tick := range Picks(slices.Sorted(maps.Keys(paths)), mostLearned) {
-		var first []byte
 		words := map[uint64]bool{}
-		for i, path := range paths[tick] {
+		first, _ := s.read(paths[tick][0], left)
+		for _, path := range paths[tick][1:] {
 			text, err := s.read(path, left)
-			if left -= int64(len(text)); err != nil || left <= 0 {
+			if left -= int64(len(text) + len(first)); err != nil || left <= 0 {
 				return
 			}
-			for at := 0; i > 0 && at+rawWidth <= min(len(text), len(first)); at += rawWidth {
-				if !bytes.Equal(text[at:at+rawWidth], first[at:at+rawWidth]) {
+			for at := 0; at+rawWidth <= min(len(text), len(first)); at += rawWidth {
+				if !bytes.Equal(text[at:at+rawWidth], first[at:at+rawWidth]) && !words[uint64(at)] {
 					words[uint64(at)] = true
+					times[uint64(at)]++
 				}
 			}
-			if i == 0 {
-				first = text
-			}
 		}
-		if len(paths[tick]) < 2 {
-			continue
-		}
-		differing[tick] = words
-		if dumps++; always == nil {
-			always = maps.Clone(words)
-		}
-		maps.DeleteFunc(always, func(at uint64, _ bool) bool { return !words[at] })
-		if len(always) == 0 {
+		count = append(count, len(words))
+		if maps.DeleteFunc(times, func(_ uint64, n int) bool { return n < len(count) }); len(times) == 0 {
 			return
 		}
 	}
-	quiet := 0
-	for _, words := range differing {
-		if len(words) == len(always) {
-			quiet++
-		}
-	}
-	if quiet < fewestQuiet {
+	slices.Sort(count)
+	if len(count) < fewestQuiet || count[fewestQuiet-1] > len(times) {
 		return
 	}
-	note := fmt.Sprintf("%d words of raw memory differ between peers in every dump that was read", len(always))
 	for _, g := range s.order {
-		g.noisy = always
+		g.noisy = times
 	}
-	if quiet == dumps {
-		s.lacking = append(s.lacking, note+", and nothing else does, which does not show whether that is noise: not compared")
-	} else {
+	note := fmt.Sprintf("%d words of raw memory differ between peers in every dump that was read", len(times))
+	if count[len(count)-1] > len(times) {
 		s.notes = append(s.notes, note+": taken for noise and not compared")
+	} else {
+		s.lacking = append(s.lacking, note+", and nothing else does, which does not show whether that is noise: not compared")
 	}
 }
 
@@ -149,31 +133,24 @@ const rawWidth = 4
 
 // rawState returns the state that consists of the words of a file, by their offsets. The remaining bytes of the last
 // one become a separate table, and so do the words that are noise.
-func rawState(text []byte, noise map[uint64]bool) *snapshot.World {
+func rawState(text []byte, noise map[uint64]int) *snapshot.World {
 	whole := len(text) / rawWidth * rawWidth
-	var keys, noisy snapshot.Keys
-	words, other := snapshot.NewColumn("word", "u32", snapshot.U32, 0), snapshot.NewColumn("word", "u32", snapshot.U32, 0)
-	if len(noise) == 0 {
-		words.Data = text[:whole]
+	tables := []snapshot.Table{{Label: rawLabel}, {Label: rawLabel, Class: snapshot.Noise}}
+	for i := range tables {
+		tables[i].Columns = []snapshot.Column{snapshot.NewColumn("word", "u32", snapshot.U32, 0)}
 	}
 	for at := 0; at < whole; at += rawWidth {
-		switch {
-		case noise[uint64(at)]:
-			noisy.A, other.Data = append(noisy.A, uint64(at)), append(other.Data, text[at:at+rawWidth]...)
-			continue
-		case len(noise) > 0:
-			words.Data = append(words.Data, text[at:at+rawWidth]...)
-		}
-		keys.A = append(keys.A, uint64(at))
+		t := &tables[min(noise[uint64(at)], 1)]
+		t.Keys.A = append(t.Keys.A, uint64(at))
+		t.Columns[0].Data = append(t.Columns[0].Data, text[at:at+rawWidth]...)
 	}
-	w := &snapshot.World{Head: snapshot.Head{Point: snapshot.Point{Native: "state", Relation: snapshot.Some}}, Tables: []snapshot.Table{{Label: rawLabel, Keys: keys, Columns: []snapshot.Column{words}}}}
+	if len(noise) == 0 {
+		tables = tables[:1]
+	}
 	if whole < len(text) {
 		rest := snapshot.NewColumn("word", "rest", snapshot.Bytes, 0)
 		rest.AppendBytes(text[whole:])
-		w.Tables = append(w.Tables, snapshot.Table{Label: rawLabel + ".rest", Keys: snapshot.Keys{A: []uint64{uint64(whole)}}, Columns: []snapshot.Column{rest}})
+		tables = append(tables, snapshot.Table{Label: rawLabel + ".rest", Keys: snapshot.Keys{A: []uint64{uint64(whole)}}, Columns: []snapshot.Column{rest}})
 	}
-	if len(noisy.A) > 0 {
-		w.Tables = append(w.Tables, snapshot.Table{Label: rawLabel, Class: snapshot.Noise, Keys: noisy, Columns: []snapshot.Column{other}})
-	}
-	return w
+	return &snapshot.World{Head: snapshot.Head{Point: snapshot.Point{Native: "state", Relation: snapshot.Some}}, Tables: tables}
 }
