@@ -34,6 +34,9 @@ func printedNotation() Notation {
 		},
 		Parse: func(text []byte, to Sink) error {
 			text, _ = canonical(text)
+			if bytes.IndexByte(text, spaceWithin) >= 0 {
+				to = &spaced{to}
+			}
 			return d.parse(text, to)
 		}}
 }
@@ -144,6 +147,7 @@ func (c *canonicalizer) next() {
 		c.text[c.at] = ':'
 		c.at++
 		c.marks++
+		c.spaces()
 	case c.has("$VAR"):
 		if end := bytes.IndexByte(c.near(), '='); end > 0 {
 			c.blank(end)
@@ -192,6 +196,33 @@ func (c *canonicalizer) next() {
 		c.value()
 		c.at++
 	}
+}
+
+// spaceWithin is written for a blank within a text without quotes. No text in UTF-8 has it.
+const spaceWithin = 0xff
+
+// spaces marks the blanks within a text without quotes: name=Tide Caller, owner=0
+func (c *canonicalizer) spaces() {
+	end := bytes.IndexAny(c.near(), ",;]})=[{(<>\"'\n")
+	if end < 0 || !isNameStart(c.text[c.at]) || strings.IndexByte(",]})", c.text[c.at+end]) < 0 {
+		return
+	}
+	text := bytes.TrimRight(c.text[c.at:c.at+end], " ")
+	for i, b := range text {
+		if b == ' ' {
+			text[i] = spaceWithin
+		}
+	}
+}
+
+// spaced is a Sink that writes the blanks again.
+type spaced struct{ Sink }
+
+func (s *spaced) Scalar(kind Kind, text []byte) {
+	if kind == Text || kind == Bare {
+		text = bytes.ReplaceAll(text, []byte{spaceWithin}, []byte(" "))
+	}
+	s.Sink.Scalar(kind, text)
 }
 
 // blankFrom writes blanks between two places, and passes them.
