@@ -22,6 +22,7 @@ import (
 	"github.com/desynctool/desynctool/notation"
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/report/formats"
+	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/tracediff"
 )
 
@@ -82,12 +83,37 @@ func (s *Survey) logs() {
 				s.notes = append(s.notes, fmt.Sprintf("%s: described as %s, and nothing in it is read", path, g.kind))
 			}
 		}
+		if g.notation == nil && !found && s.embeds(g) {
+			return false
+		}
 		if g.notation == nil && !found {
 			s.unread = append(s.unread, g)
 		}
 		return found || g.notation == nil || !g.may(description.State)
 	})
 	s.confirm()
+}
+
+// embeds reports whether the lines of a log end with states, of one tick after the other, and takes that for its notation.
+func (s *Survey) embeds(g *group) bool {
+	sample, err := s.read(filepath.Join(g.dir, g.bases[0]), sampleLen)
+	n := notation.Embedded(sample)
+	if err != nil || n == nil || !tabular(n, sample) {
+		return false
+	}
+	var schema states.Schema
+	_ = schema.Learn(n, sample)
+	worlds, _ := schema.Decode(n, sample)
+	for i, w := range worlds {
+		if !w.Point.Known() || i > 0 && w.Point.Tick <= worlds[i-1].Point.Tick || w.Table(snapshot.Archetype, states.GlobalLabel) == nil {
+			return false
+		}
+	}
+	if len(worlds) < fewestQuiet || len(worlds[0].Tables) < 2 {
+		return false
+	}
+	g.notation = n
+	return true
 }
 
 // sampleOf returns how many bytes of a log are read to learn its lines. Of a compressed log that is in proportion to its

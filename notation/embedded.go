@@ -1,0 +1,95 @@
+package notation
+
+import (
+	"bytes"
+	"regexp"
+	"strconv"
+)
+
+// embeddedBegin finds where a document may begin after other text: the name and bracket of an object as a program prints it,
+// or the first name of a map in JSON. tickBefore finds the number before it that a word names.
+var (
+	embeddedBegin = regexp.MustCompile(`[ :=>](\{\s*"[^"\\]{1,40}"\s*:|[A-Za-z_][A-Za-z0-9_.]{0,40}[\[({])`)
+	tickBefore    = regexp.MustCompile(`[A-Za-z_][ =:#\[(]{0,3}([0-9]{1,9})[\]):,;= -]{0,4}$`)
+)
+
+// leastEmbedded is how many bytes a document on a line of a log has at least, and mostBegins how many places of a line are tried.
+const leastEmbedded, mostBegins = 128, 8
+
+// embedded is a log in which lines of one kind end with a document.
+type embedded struct {
+	inner  *Notation
+	mark   string // how the documents begin
+	ticked bool   // the number before them is their member tick
+}
+
+// Embedded returns the notation of a log in which lines of one kind end with a document, as far as a sample shows it; nil for
+// others. If a number before the documents grows from each to the next, it is their member tick. Other lines are passed.
+//
+//	12:00:01 DEBUG state after 5: World[turn=3, units=[Unit[id=7, hp=3]]]
+func Embedded(sample []byte) *Notation {
+	size, best := map[embedded]int{}, embedded{} // the bytes of all documents but the first
+	for line := range bytes.Lines(sample) {
+		line = bytes.TrimSpace(line)
+		for _, at := range embeddedBegin.FindAllSubmatchIndex(line, mostBegins) {
+			e, rest := embedded{mark: string(line[at[2]:at[3]])}, line[at[2]:]
+			n := Of("", rest, true)
+			if len(rest) < leastEmbedded || n == nil || n.Loose || n.Check(rest) != nil {
+				continue
+			}
+			if size[e] += len(rest); size[e] > len(rest) && size[e] > size[embedded{mark: best.mark}] {
+				best = embedded{n, e.mark, true}
+			}
+			break
+		}
+	}
+	last := int64(-1)
+	for line := range bytes.Lines(sample) {
+		if i := bytes.Index(line, []byte(best.mark)); i > 0 && best.inner != nil {
+			m, next := tickBefore.FindSubmatch(line[:i]), int64(-1)
+			if m != nil {
+				next, _ = strconv.ParseInt(string(m[1]), 10, 64)
+			}
+			best.ticked, last = best.ticked && next > last, next
+		}
+	}
+	if best.inner == nil {
+		return nil
+	}
+	return &Notation{Name: "log of " + best.inner.Name, Title: best.inner.Title + " on lines of a log", Lines: true, Repeats: best.inner.Repeats, Parse: best.parse}
+}
+
+func (e embedded) parse(text []byte, to Sink) error {
+	at := 0
+	for line := range bytes.Lines(text) {
+		if i := bytes.Index(line, []byte(e.mark)); i > 0 {
+			one := &shifted{Sink: to, begin: at + i}
+			if m := tickBefore.FindSubmatch(line[:i]); e.ticked && m != nil {
+				one.tick = m[1]
+			}
+			err := e.inner.Parse(bytes.TrimSpace(line[i:]), one)
+			if fault, ok := err.(*Error); ok {
+				return &Error{Offset: at + i + fault.Offset, Msg: fault.Msg, Cut: fault.Cut && at+len(line) == len(text)}
+			}
+		}
+		at += len(line)
+	}
+	return nil
+}
+
+// shifted is a Sink for a document that begins at an offset. The map that it is gets another member, the tick.
+type shifted struct {
+	Sink
+	begin int
+	tick  []byte
+}
+
+func (s *shifted) BeginMap(at int) {
+	if s.Sink.BeginMap(s.begin + at); s.tick != nil {
+		s.Name([]byte("tick"))
+		s.Scalar(Number, s.tick)
+		s.tick = nil
+	}
+}
+func (s *shifted) BeginList(at int) { s.tick = nil; s.Sink.BeginList(s.begin + at) }
+func (s *shifted) End(at int)       { s.Sink.End(s.begin + at) }
