@@ -17,7 +17,7 @@ import (
 const (
 	maxPackages = 330
 	maxModules  = 36
-	maxLines    = 602_900    // of all Go files that are compiled
+	maxLines    = 603_100    // of all Go files that are compiled
 	maxBytes    = 31_450_000 // of the program, with its debug information
 )
 

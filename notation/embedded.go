@@ -43,18 +43,16 @@ func Embedded(sample []byte) *Notation {
 			break
 		}
 	}
-	last := int64(-1)
-	for line := range bytes.Lines(sample) {
-		if i := bytes.Index(line, []byte(best.mark)); i > 0 && best.inner != nil {
-			m, next := tickBefore.FindSubmatch(line[:i]), int64(-1)
-			if m != nil {
-				next, _ = strconv.ParseInt(string(m[1]), 10, 64)
-			}
-			best.ticked, last = best.ticked && next > last, next
-		}
-	}
 	if best.inner == nil {
 		return nil
+	}
+	last := int64(-1)
+	for line := range bytes.Lines(sample) {
+		if i := bytes.Index(line, []byte(best.mark)); i > 0 {
+			m := append(tickBefore.FindSubmatch(line[:i]), nil, nil)
+			next, err := strconv.ParseInt(string(m[1]), 10, 64)
+			best.ticked, last = best.ticked && err == nil && next > last, next
+		}
 	}
 	return &Notation{Name: "log of " + best.inner.Name, Title: best.inner.Title + " on lines of a log", Lines: true, Repeats: best.inner.Repeats, Parse: best.parse}
 }
@@ -67,8 +65,7 @@ func (e embedded) parse(text []byte, to Sink) error {
 			if m := tickBefore.FindSubmatch(line[:i]); e.ticked && m != nil {
 				one.tick = m[1]
 			}
-			err := e.inner.Parse(bytes.TrimSpace(line[i:]), one)
-			if fault, ok := err.(*Error); ok {
+			if fault, ok := e.inner.Parse(bytes.TrimSpace(line[i:]), one).(*Error); ok {
 				return &Error{Offset: at + i + fault.Offset, Msg: fault.Msg, Cut: fault.Cut && at+len(line) == len(text)}
 			}
 		}

@@ -400,34 +400,27 @@ func (m *message) after(i int) int {
 // match returns where a phrase ends that begins at a unit, 0 if it does not.
 func (m *message) match(p phrase, i int) int {
 	for n, alternatives := range p {
-		if n > 0 {
-			i = m.pastTick(i)
-		}
 		if i >= len(m.units) || !oneOf(m.units[i].text, alternatives) || m.units[i].kind == other {
 			return 0
 		}
 		if n == len(p)-1 {
 			return i + 1
 		}
-		i = m.after(i)
+		i = m.pastTick(m.after(i))
 	}
 	return 0
 }
 
 // pastTick returns the unit after a tick within a phrase: sync check of turn 7 failed.
 func (m *message) pastTick(i int) int {
-	from := i
-	if i < len(m.units) && oneOf(m.units[i].text, "at|for|of|on|in") {
-		from++
-	}
-	to := from
-	for to < len(m.units) && m.used[to] {
+	to := i
+	for to < len(m.units) && (m.used[to] || to == i && oneOf(m.units[i].text, "at|for|of|on|in")) {
 		to++
 	}
-	if to == from || !slices.ContainsFunc(m.ticks, func(t tickAt) bool { return from <= t.at && t.at < to }) {
-		return i
+	if slices.ContainsFunc(m.ticks, func(t tickAt) bool { return i <= t.at && t.at < to }) {
+		return to
 	}
-	return to
+	return i
 }
 
 // oneOf reports whether a word is one of those between bars.

@@ -39,6 +39,7 @@ type builder struct {
 	item  bool   // it is an element, in a notation without lists
 	named []byte // its name, if that is the id of a row
 	maps  int    // begun so far
+	times int    // how often a row may recur
 	bare  bool   // a document is a value that is no map and no list
 }
 
@@ -55,12 +56,12 @@ type open struct {
 
 // newBuilder returns the builder of one file.
 func newBuilder(s *Schema) *builder {
-	b := &builder{schema: s, shape: s.shape(), labels: map[string]*table{}, like: s.before.columns()}
+	b := &builder{schema: s, shape: s.shape(), labels: map[string]*table{}, like: s.before.columns(), times: s.documents}
 	b.whole = b.shape.table || b.shape.list == nil && !b.shape.each
 	b.table(GlobalLabel, nil)
 	if b.shape.table && b.shape.each { // as if the documents were elements of a list
 		all := newNode("")
-		all.lists, all.item = 1, s.root
+		all.lists, all.item, b.times = 1, s.root, s.files
 		b.shape.state = all
 		file := b.newSpot(nil, all, "", false)
 		b.rowsOf(file)

@@ -253,14 +253,6 @@ func (s *Schema) shape() shape {
 	return shape{state: base, tick: tick, peer: s.peer(base)}
 }
 
-// times returns how often a row may recur: in each document, or in each file if a document is a row.
-func (s *Schema) times(at shape) int {
-	if at.table && at.each {
-		return s.files
-	}
-	return s.documents
-}
-
 // elements returns the elements of a list, or of a map that counts like one; nil if it is neither.
 func (n *node) elements() *node {
 	if n.maps == 0 && n.lists > 0 || n.lists == 0 && n.collapsed && n.counting {

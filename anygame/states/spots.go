@@ -77,7 +77,7 @@ func (b *builder) newSpot(parent *spot, n *node, name string, element bool) *spo
 	if n != nil && parent != nil {
 		s.tick = !b.shape.table && len(b.shape.tick) > 0 && n == b.shape.tick[len(b.shape.tick)-1]
 		s.peer = !b.shape.table && n == b.shape.peer
-		s.identity = !element && parent.places && !parent.hint.keyed() && parent.node.identity(b.schema.times(b.shape), parent.named) == n
+		s.identity = !element && parent.places && !parent.hint.keyed() && parent.node.identity(b.times, parent.named) == n
 	}
 	if s.identity {
 		s.home.identify(s.path, whyOf(n))

@@ -2,6 +2,7 @@ package sums
 
 import (
 	"bytes"
+	"maps"
 	"slices"
 	"strings"
 
@@ -26,15 +27,14 @@ func (r *renamed) fork() lineForm {
 
 // line returns a line with the other name, which is valid until the next call.
 func (r *renamed) line(line []byte) []byte {
-	for from := 0; ; {
-		i := bytes.Index(line[from:], r.name)
+	for end := 0; ; {
+		i := bytes.Index(line[end:], r.name)
 		if i < 0 {
 			break
 		}
-		begin := from + i
-		from = begin + len(r.name)
-		if (begin == 0 || !isLetter(line[begin-1]) && !isDigit(line[begin-1])) && valueAt(line[from:]) {
-			r.buffer = append(append(append(r.buffer[:0], line[:begin]...), "tick"...), line[from:]...)
+		begin := end + i
+		if end = begin + len(r.name); (begin == 0 || !isLetter(line[begin-1]) && !isDigit(line[begin-1])) && valueAt(line[end:]) {
+			r.buffer = append(append(append(r.buffer[:0], line[:begin]...), "tick"...), line[end:]...)
 			line = r.buffer
 			break
 		}
@@ -55,16 +55,13 @@ func valueAt(text []byte) bool {
 const numberedNames = " seq sequence packet packets pkt msg message messages chunk part piece fragment record row entry event asset file " +
 	"line id uid pid total sent recv received ack bytes "
 
-const (
-	fewestGrown = 5 // lines on which a number grows before it may be a tick
-	mostGrown   = 4 // names that are tried
-)
+// fewestGrown is how many lines show that a number grows, and mostGrown how many names are tried.
+const fewestGrown, mostGrown = 5, 4
 
 // learnRenamed finds the lines of a log whose ticks have another name: a number with one name that grows by regular steps
 // from line to line, next to a checksum that is called one.
 func learnRenamed(lines [][]byte, alone bool) (lineForm, []template) {
 	values := map[string][][]byte{}
-	var names []string
 	p := parsed{}
 	for _, line := range lines {
 		p.line = line[:min(len(line), maxLine)]
@@ -80,17 +77,12 @@ func learnRenamed(lines [][]byte, alone bool) (lineForm, []template) {
 				hasPart(name, numberedNames) || len(values[name]) == maxRows {
 				continue
 			}
-			seen[name] = true
-			if values[name] == nil {
-				if len(names) == maxSlots {
-					continue
-				}
-				names = append(names, name)
+			if seen[name] = true; values[name] != nil || len(values) < maxSlots {
+				values[name] = append(values[name], bytes.Clone(p.line[t.from:t.to]))
 			}
-			values[name] = append(values[name], bytes.Clone(p.line[t.from:t.to]))
 		}
 	}
-	names = slices.DeleteFunc(names, func(name string) bool {
+	names := slices.DeleteFunc(slices.Sorted(maps.Keys(values)), func(name string) bool {
 		f := figuresOf(values[name])
 		return len(values[name]) < fewestGrown || !f.regular || f.falls > 0 || f.letters > 0 || !f.isTick(len(values[name]))
 	})

@@ -565,6 +565,7 @@ func accept(list []*group, lines int, alone bool) []template {
 // good. The values differ at some ticks and are equal at later ones, again and again, as those of two peers or of two parts
 // of the state are not.
 func pair(list []template, groups []*group) {
+	const fewestHealed = 3
 	for i := range list {
 		for k := range i {
 			a, b := &list[k], &list[i]
@@ -584,9 +585,6 @@ func pair(list []template, groups []*group) {
 		}
 	}
 }
-
-// fewestHealed is how often two values are equal again at least, that are one.
-const fewestHealed = 3
 
 // single reports whether the lines of a template have one checksum of the whole state.
 func (t *template) single() bool {

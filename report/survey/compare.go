@@ -28,7 +28,7 @@ func (s *Survey) findNoise(left int64) {
 		if most == math.MaxInt {
 			is, certain := believed(s.noisy, list)
 			if s.quiet = !is; is && !certain {
-				single = singleNote(s.noisy)
+				single = noiseNote(s.noisy, perhapsOnly)
 			}
 		}
 	}
@@ -37,7 +37,8 @@ func (s *Survey) findNoise(left int64) {
 			s.noisy = append(s.noisy, NoisyColumn{Table: col.label, Component: col.component, Field: col.field, Looks: true})
 		}
 	}
-	if note := noiseNote(s.noisy, s.quiet); note != "" && single == "" {
+	end := map[bool]string{true: probablyOnly, false: isNoise}[s.quiet]
+	if note := noiseNote(s.noisy, end); note != "" && single == "" {
 		s.notes = append(s.notes, note)
 	}
 	if s.lacking = lackingNotes(lacks); single != "" {

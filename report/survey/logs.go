@@ -83,10 +83,7 @@ func (s *Survey) logs() {
 				s.notes = append(s.notes, fmt.Sprintf("%s: described as %s, and nothing in it is read", path, g.kind))
 			}
 		}
-		if g.notation == nil && !found && s.embeds(g) {
-			return false
-		}
-		if g.notation == nil && !found {
+		if g.notation == nil && !found && !s.embeds(g) {
 			s.unread = append(s.unread, g)
 		}
 		return found || g.notation == nil || !g.may(description.State)

@@ -188,30 +188,24 @@ func believed(found []NoisyColumn, list []compared) (is, certain bool) {
 	return is, is && list[len(list)-1].tick > list[0].tick
 }
 
-// singleNote returns the note about columns that look like noise in the dumps of one state point.
-func singleNote(found []NoisyColumn) string {
-	names := lists.Map(found, func(x NoisyColumn) string { return x.column().name() })
-	return fmt.Sprintf("only %s %s, by the name or the value as clocks, paths and machines do, and the states of one tick alone do not show whether that is noise: not compared", prose.Few(names, mostNamed), differ(names))
-}
+// The ends of the notes about columns that are noise, probably noise, and perhaps noise.
+const (
+	isNoise      = "between peers in every dump: taken for noise and not compared"
+	probablyOnly = "between peers in every dump, and nothing else does: probably noise, such as a clock or a path"
+	perhapsOnly  = "and look like noise, and nothing else does in the states of the only tick: not compared"
+)
 
-// noiseNote returns the note about columns that are noise, empty if there are none.
-func noiseNote(found []NoisyColumn, quiet bool) string {
+// noiseNote returns the note about columns, empty if there are none.
+func noiseNote(found []NoisyColumn, end string) string {
 	names := lists.Map(found, func(x NoisyColumn) string { return x.column().name() })
 	slices.Sort(names)
-	switch {
-	case len(names) == 0:
+	verb := " differ "
+	if len(names) == 0 {
 		return ""
-	case quiet:
-		return fmt.Sprintf("%s %s between peers in every dump, and nothing else does: probably noise, such as a clock or a path", prose.Few(names, mostNamed), differ(names))
+	} else if len(names) == 1 {
+		verb, end = " differs ", strings.Replace(end, "and look", "and looks", 1)
 	}
-	return fmt.Sprintf("%s %s between peers in every dump: taken for noise and not compared", prose.Few(names, mostNamed), differ(names))
-}
-
-func differ(names []string) string {
-	if len(names) == 1 {
-		return "differs"
-	}
-	return "differ"
+	return prose.Few(names, mostNamed) + verb + end
 }
 
 // compareStates compares two states. It returns nil if they cannot be compared.
@@ -274,12 +268,9 @@ func looksNoisy(field string, v snapshot.Value) bool {
 // isName reports whether a text is the name of the peer in whose state it is.
 func isName(v snapshot.Value, peer string) bool {
 	dir, name, _ := strings.Cut(peer, "\x00")
-	name = strings.ToLower(cmp.Or(name, filepath.Base(dir)))
-	text := strings.ToLower(strings.Trim(string(v.Raw), `"`))
-	if v.Type != snapshot.String && v.Type != snapshot.Scalar || text == "" || name == "" {
-		return false
-	}
-	return text == name || min(len(text), len(name)) > 2 && (strings.Contains(text, name) || strings.Contains(name, text))
+	name, text := strings.ToLower(cmp.Or(name, filepath.Base(dir))), strings.ToLower(strings.Trim(string(v.Raw), `"`))
+	return (v.Type == snapshot.String || v.Type == snapshot.Scalar) && text != "" &&
+		(text == name || min(len(text), len(name)) > 2 && (strings.Contains(text, name) || strings.Contains(name, text)))
 }
 
 // ownNames takes the columns with the names of the peers out of what differs: those that contain them in
@@ -291,10 +282,10 @@ func ownNames(list []compared) map[column]bool {
 			if is {
 				times[col]++
 			}
-			own[col] = times[col] == len(list)
+			own[col] = true
 		}
 	}
-	maps.DeleteFunc(own, func(_ column, is bool) bool { return !is })
+	maps.DeleteFunc(own, func(col column, _ bool) bool { return times[col] < len(list) })
 	for i := range list {
 		list[i].columns = maps.Clone(list[i].columns)
 		maps.DeleteFunc(list[i].columns, func(col column, _ bool) bool { return own[col] })
