@@ -6,15 +6,14 @@ import (
 	"strconv"
 )
 
-// embeddedBegin finds where a document may begin after other text: the name and bracket of an object as a program prints it,
-// or the first name of a map in JSON. tickBefore finds the number before it that a word names.
+// embeddedBegin finds where a document may begin after other text, tickBefore the number before it that a word names.
 var (
 	embeddedBegin = regexp.MustCompile(`[ :=>](\{\s*"[^"\\]{1,40}"\s*:|[A-Za-z_][A-Za-z0-9_.]{0,40}[\[({])`)
 	tickBefore    = regexp.MustCompile(`[A-Za-z_][ =:#\[(]{0,3}([0-9]{1,9})[\]):,;= -]{0,4}$`)
 )
 
-// leastEmbedded is how many bytes a document on a line of a log has at least, and mostBegins how many places of a line are tried.
-const leastEmbedded, mostBegins = 128, 8
+// leastEmbedded is how many bytes a document has at least, mostBegins and mostTried how many places of a line and a text are tried.
+const leastEmbedded, mostBegins, mostTried = 128, 8, 1 << 10
 
 // embedded is a log in which lines of one kind end with a document.
 type embedded struct {
@@ -28,13 +27,16 @@ type embedded struct {
 //
 //	12:00:01 DEBUG state after 5: World[turn=3, units=[Unit[id=7, hp=3]]]
 func Embedded(sample []byte) *Notation {
-	size, best := map[embedded]int{}, embedded{} // the bytes of all documents but the first
+	size, best, tried := map[embedded]int{}, embedded{}, 0 // the bytes of documents
 	for line := range bytes.Lines(sample) {
 		line = bytes.TrimSpace(line)
 		for _, at := range embeddedBegin.FindAllSubmatchIndex(line, mostBegins) {
 			e, rest := embedded{mark: string(line[at[2]:at[3]])}, line[at[2]:]
+			if tried += min(1, len(rest)/leastEmbedded); len(rest) < leastEmbedded || bytes.IndexByte([]byte("]})"), rest[len(rest)-1]) < 0 || tried > mostTried {
+				break
+			}
 			n := Of("", rest, true)
-			if len(rest) < leastEmbedded || n == nil || n.Loose || n.Check(rest) != nil {
+			if n == nil || n.Loose || n.Check(rest) != nil {
 				continue
 			}
 			if size[e] += len(rest); size[e] > len(rest) && size[e] > size[embedded{mark: best.mark}] {
