@@ -16,8 +16,8 @@ func Example() {
 		fmt.Println(key.Player(name))
 	}
 	// Output:
-	// player-31a8cf9ebf
-	// player-24b46d7707
-	// player-24b46d7707
+	// player-26594131a8
+	// player-40287424b4
+	// player-40287424b4
 	// client 2
 }

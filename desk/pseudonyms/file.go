@@ -4,15 +4,14 @@ import (
 	"slices"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 )
 
 // maxName is how many characters of a file name are searched for one name, which may also be the whole.
 const maxName = 48
 
 // File returns the name of a file without the names of players, given by their pseudonyms: alice-vs-bob.zip becomes
-// player-31a8cf9ebf-vs-bob.zip if Alice, or alice, is one of them. It finds names as written, in lower case, in upper
-// case, and with initial capitals; and with signs instead of their blanks. The parts that show the file type stay.
+// player-26594131a8-vs-bob.zip if Alice, or alice, is one of them. It finds names with any capitals, and with signs
+// instead of their blanks. The parts that show the file type stay.
 func (k *Key) File(name string, pseudonyms []string) string {
 	if len(pseudonyms) == 0 {
 		return name
@@ -98,44 +97,22 @@ func otherScript(a, b rune) bool {
 	})
 }
 
-// of returns the pseudonym for a text in a file name, empty if there is none.
+// of returns the pseudonym for a text in a file name, empty if there is none. If two players' names differ only in
+// capitals, it is the player whose name has the same ones.
 func (k *Key) of(text string, pseudonyms []string) string {
-	if IsRole(text) {
+	if IsRole(text) || strings.TrimSpace(text) != text { // blanks at the ends have no effect on a pseudonym
 		return ""
 	}
-	blanks := strings.Map(func(r rune) rune {
-		if r == '_' || r == '-' || r == '.' {
-			return ' '
+	exact := k.Player(text)
+	like := exact[:len(player)+likeDigits]
+	found := ""
+	for _, p := range pseudonyms {
+		if strings.HasPrefix(p, exact) {
+			return exact
 		}
-		return r
-	}, text)
-	for i, t := range []string{text, blanks} {
-		if strings.TrimSpace(t) != t || i > 0 && t == text { // blanks at the ends have no effect on a pseudonym
-			continue
-		}
-		first, size := utf8.DecodeRuneInString(t)
-		lower := strings.ToLower(t)
-		forms := []string{t, lower, strings.ToUpper(t), string(unicode.ToUpper(first)) + lower[min(size, len(lower)):], string(unicode.ToUpper(first)) + t[size:], capitals(lower)}
-		slices.Sort(forms)
-		for _, form := range slices.Compact(forms) {
-			with := k.Player(form)
-			if slices.ContainsFunc(pseudonyms, func(p string) bool { return p == with || strings.HasPrefix(p, with+"#") }) {
-				return with
-			}
+		if found == "" && strings.HasPrefix(p, like) {
+			found, _, _ = strings.Cut(p, "#")
 		}
 	}
-	return ""
-}
-
-// capitals returns a lower-case text with a capital letter at the beginning of each word.
-func capitals(lower string) string {
-	before := ' '
-	return strings.Map(func(r rune) rune {
-		now := r
-		if !unicode.IsLetter(before) {
-			now = unicode.ToUpper(r)
-		}
-		before = r
-		return now
-	}, lower)
+	return found
 }

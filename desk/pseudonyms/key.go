@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"unicode"
 
 	"golang.org/x/text/unicode/norm"
 )
@@ -102,25 +103,43 @@ func EnsureKey(path string) (*Key, error) {
 func (k *Key) ID() string { return k.digest("id", "")[:8] }
 
 // Player returns the pseudonym of a player: "player-" and 10 hex digits. It is the same for names that are equal in
-// Unicode's form C without surrounding blanks. Names that differ in case belong to different players, as in most games.
-// An empty name, and a name that [IsRole] accepts, stay.
-func (k *Key) Player(name string) string { return k.pseudonym(player, name) }
+// Unicode's form C without surrounding blanks. Names that differ in case belong to different players, as in most games;
+// the first six digits are the same for them, so that a name is found in the name of a file, whatever its capitals. An
+// empty name, and a name that [IsRole] accepts, stay.
+func (k *Key) Player(name string) string {
+	if IsRole(name) {
+		return name
+	}
+	name = canonical(name)
+	return player + k.digest("like", like(name))[:likeDigits] + k.digest(player, name)[:digits-likeDigits]
+}
 
-// Address returns the pseudonym of an address: "address-" and 10 hex digits.
-func (k *Key) Address(text string) string { return k.pseudonym(address, text) }
-
-// Pseudonyms begin with their kind.
-const (
-	player  = "player-"
-	address = "address-"
-	digits  = 10 // of a pseudonym: among a million players, two have the same one with a probability of a third
-)
-
-func (k *Key) pseudonym(what, text string) string {
+// Address returns the pseudonym of an address: "address-" and 10 hex digits. A text that [IsRole] accepts stays.
+func (k *Key) Address(text string) string {
 	if IsRole(text) {
 		return text
 	}
-	return what + k.digest(what, norm.NFC.String(strings.TrimSpace(text)))[:digits]
+	return address + k.digest(address, canonical(text))[:digits]
+}
+
+// Pseudonyms begin with their kind.
+const (
+	player     = "player-"
+	address    = "address-"
+	digits     = 10 // of a pseudonym: among a million players, two have the same one with a probability of a third
+	likeDigits = 6  // of these that are the same whatever the capitals and signs of a name
+)
+
+func canonical(name string) string { return norm.NFC.String(strings.TrimSpace(name)) }
+
+// like returns a name without its capitals, and with blanks instead of the signs that file names have for them.
+func like(name string) string {
+	return norm.NFC.String(strings.Map(func(r rune) rune {
+		if r == '_' || r == '-' || r == '.' {
+			return ' '
+		}
+		return unicode.ToLower(unicode.ToUpper(r)) // ς and σ have one capital
+	}, name))
 }
 
 // digest returns an HMAC in hex digits. what separates the uses of a key.
