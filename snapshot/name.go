@@ -52,13 +52,14 @@ func SnapFormat() Format {
 // PeerNames returns a unique name for each peer. A peer's name is the name in its files, said, if that is neither
 // empty nor the name of another peer's folder.
 // Otherwise it is the shortest end of its path that differs from all other paths. Ends that all paths share are removed
-// first, such as the name of a file that each peer has. A name that is taken gets #2, #3, ….
+// first, such as the name of a file that each peer has, and the names of files that each lie in a folder of their own. A
+// name that is taken gets #2, #3, ….
 func PeerNames(said, paths []string) []string {
 	parts := make([][]string, len(paths))
 	for i, path := range paths {
 		parts[i] = strings.Split(filepath.ToSlash(filepath.Clean(path)), "/")
 	}
-	parts = cutSharedEnd(parts)
+	parts = cutOwnFolders(cutSharedEnd(parts))
 	names := make([]string, len(paths))
 	taken := map[string]bool{}
 	last := map[string]int{} // the last number used after a name
@@ -93,6 +94,26 @@ func cutSharedEnd(paths [][]string) [][]string {
 		for i := range paths {
 			paths[i] = paths[i][:len(paths[i])-1]
 		}
+	}
+	return paths
+}
+
+// cutOwnFolders removes the names of files with one extension, if each file is in another folder, all at the same depth:
+// Ann/host.log and Bob/client.log belong to Ann and Bob.
+func cutOwnFolders(paths [][]string) [][]string {
+	folders := map[string]bool{}
+	for _, p := range paths {
+		n := len(p) - 1
+		if n < 1 || n != len(paths[0])-1 || p[n-1] == ".." || folders[p[n-1]] || filepath.Ext(p[n]) == "" || filepath.Ext(p[n]) != filepath.Ext(paths[0][n]) {
+			return paths
+		}
+		folders[p[n-1]] = true
+	}
+	if len(paths) < 2 {
+		return paths
+	}
+	for i, p := range paths {
+		paths[i] = p[:len(p)-1]
 	}
 	return paths
 }

@@ -62,3 +62,21 @@ func TestPeerNamesPlain(t *testing.T) {
 		}
 	})
 }
+
+// Files that each lie in a folder of their own belong to the folders' players.
+func TestPeerNamesOfFolders(t *testing.T) {
+	for _, c := range [][3][]string{
+		{{"x/Ann/host.log", "x/Bob/client.log"}, {"", ""}, {"Ann", "Bob"}},
+		{{"Ann/host.log", "Bob/client.log", "Cid/host.log"}, {"", "", ""}, {"Ann", "Bob", "Cid"}},
+		{{"Ann/host.log", "Ann/client.log"}, {"", ""}, {"host.log", "client.log"}},
+		{{"Ann/host.log", "client.log"}, {"", ""}, {"host.log", "client.log"}},
+		{{"logs/host.log", "states/client.json"}, {"", ""}, {"host.log", "client.json"}},
+		{{"../host.log", "Bob/client.log"}, {"", ""}, {"host.log", "client.log"}},
+		{{"Ann/host", "Bob/client"}, {"", ""}, {"host", "client"}},
+		{{"Ann/host.log", "Bob/client.log"}, {"eve", ""}, {"eve", "Bob"}},
+	} {
+		if got := PeerNames(c[1], c[0]); !slices.Equal(got, c[2]) {
+			t.Errorf("%q: %q, expected %q", c[0], got, c[2])
+		}
+	}
+}
