@@ -5,12 +5,8 @@ import (
 	"slices"
 )
 
-// nameFiles gives a bundle and its receipts the file names that the store uses, see NameFiles.
-func (tx *Tx) nameFiles(ctx context.Context, bundle int64, readings []Reading) error {
-	if tx.store.fileName == nil {
-		return nil
-	}
-	var known []string
+// knownIn lists the players whom reports name.
+func knownIn(readings []Reading) (known []string) {
 	for i := range readings {
 		r := readings[i].Report
 		for j := range r.Peers {
@@ -23,7 +19,15 @@ func (tx *Tx) nameFiles(ctx context.Context, bundle int64, readings []Reading) e
 		}
 	}
 	slices.Sort(known)
-	known = slices.Compact(known)
+	return slices.Compact(known)
+}
+
+// HideNames gives a bundle and its receipts file names without the names of players, by the function of NameFiles.
+// known begin with their pseudonyms, or are other texts. Put does it for the players whom the reports name.
+func (tx *Tx) HideNames(ctx context.Context, bundle int64, known []string) error {
+	if tx.store.fileName == nil || len(known) == 0 {
+		return nil
+	}
 	for _, of := range []struct{ list, change string }{{"bundle.file", "bundle.rename"}, {"receipts.files", "receipts.rename"}} {
 		names, err := valuesOf[string](ctx, tx, of.list, bundle)
 		if err != nil {
@@ -40,11 +44,14 @@ func (tx *Tx) nameFiles(ctx context.Context, bundle int64, readings []Reading) e
 	return nil
 }
 
-// nameOfFile is nameFiles for one name of a bundle that arrives again.
+// nameOfFile is HideNames for one name of a bundle that arrives again.
 func (tx *Tx) nameOfFile(ctx context.Context, b *Bundle, name string) (string, error) {
 	if tx.store.fileName == nil || b.State != Read || name == b.Name {
 		return name, nil
 	}
 	known, err := valuesOf[string](ctx, tx, "bundle.peers", b.ID)
+	for i := range b.Name { // its name may have pseudonyms too
+		known = append(known, b.Name[i:])
+	}
 	return tx.store.fileName(name, known), err
 }

@@ -43,7 +43,7 @@ func (tx *Tx) Put(ctx context.Context, bundle int64, tool string, readings []Rea
 	if err := tx.dropBeyond(ctx, bundle, len(readings)); err != nil {
 		return nil, err
 	}
-	if err := tx.nameFiles(ctx, bundle, readings); err != nil {
+	if err := tx.HideNames(ctx, bundle, knownIn(readings)); err != nil {
 		return nil, err
 	}
 	_, err := tx.run(ctx, "bundle.state", bundle, Read, "")

@@ -200,8 +200,8 @@ func (s *Store) Where() string { return s.where }
 func (s *Store) Now() time.Time { return s.now().UTC() }
 
 // NameFiles sets the function that chooses the name of a bundle's file in the store, for the bundle and its receipts.
-// Its arguments are the file's name, and the names of the bundle's peers and values from its files, as in the store. It
-// must be called before the store is written to. Without it, files keep their names.
+// Its arguments are the file's name, and texts that may begin with the pseudonyms of players in the bundle. It must be
+// called before the store is written to. Without it, files keep their names.
 func (s *Store) NameFiles(file func(name string, known []string) string) { s.fileName = file }
 
 // DB returns the database for transactions that write. A queue keeps its jobs there, so that a job ends in the

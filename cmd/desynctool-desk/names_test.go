@@ -46,6 +46,17 @@ func TestDeskNames(t *testing.T) {
 			t.Fatal(err, text)
 		}
 	}
+	// Only the folders name these players: their files name roles.
+	roles := filepath.Join(dir, "ZAPHODVICK_vs_trillianova")
+	o.Config.Seed, o.Peers = 8, []string{"host", "client"}
+	if _, err := session.RecordTo(roles, o, session.TraceSystem); err != nil {
+		t.Fatal(err)
+	}
+	for role, name := range map[string]string{"host": "Zaphodvick", "client": "Trillianova"} {
+		if err := os.Rename(filepath.Join(roles, role), filepath.Join(roles, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
 	key := pseudonyms.NewKey()
 	var contents [2][]string
 	for i, isolate := range []string{"", "--isolate"} {
@@ -56,7 +67,7 @@ func TestDeskNames(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(where, "key"), []byte(key.Text()), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		args := []string{"add", folder, filepath.Join(dir, "OTTOKAR.json"), filepath.Join(dir, "both.json"), "--store", where}
+		args := []string{"add", folder, roles, filepath.Join(dir, "OTTOKAR.json"), filepath.Join(dir, "both.json"), "--store", where}
 		if isolate != "" {
 			args = append(args, isolate)
 		}
@@ -84,7 +95,7 @@ func TestDeskNames(t *testing.T) {
 		if err = errors.Join(err, f.Close()); err != nil {
 			t.Fatal(err)
 		}
-		for _, name := range []string{"wilhelmina", "ottokar"} {
+		for _, name := range []string{"wilhelmina", "ottokar", "zaphodvick", "trillianova"} {
 			if at := bytes.Index(bytes.ToLower(all), []byte(name)); at >= 0 {
 				t.Errorf("%q: %s is in the store: %.200q", isolate, name, all[max(0, at-80):])
 			}
@@ -109,7 +120,7 @@ func TestDeskNames(t *testing.T) {
 		}
 		for _, path := range files {
 			raw, err := os.ReadFile(path)
-			if at := max(bytes.Index(raw, []byte("OTTOKAR")), bytes.Index(bytes.ToLower(raw), []byte("wilhelmina"))); err != nil || at >= 0 {
+			if at := max(bytes.Index(raw, []byte("OTTOKAR")), bytes.Index(bytes.ToLower(raw), []byte("wilhelmina")), bytes.Index(bytes.ToLower(raw), []byte("zaphodvick"))); err != nil || at >= 0 {
 				t.Errorf("%q: %s has a name: %.100q, %v", isolate, filepath.Base(path), raw[max(0, at-20):], err)
 			}
 		}
@@ -118,7 +129,7 @@ func TestDeskNames(t *testing.T) {
 			t.Fatal(err)
 		}
 		list, err := s.Bundles(context.Background(), desk.Read, 0, 10)
-		if err = errors.Join(err, s.Close()); err != nil || len(list) != 3 {
+		if err = errors.Join(err, s.Close()); err != nil || len(list) != 4 {
 			t.Errorf("%q: %d bundles, %v", isolate, len(list), err)
 		}
 		for _, b := range list {
@@ -127,7 +138,7 @@ func TestDeskNames(t *testing.T) {
 			}
 		}
 	}
-	if len(contents[0]) != 3 || !slices.Equal(contents[0], contents[1]) {
+	if len(contents[0]) != 4 || !slices.Equal(contents[0], contents[1]) {
 		t.Errorf("kept in this process %q, by others %q", contents[0], contents[1])
 	}
 }

@@ -6,6 +6,7 @@
 package intake
 
 import (
+	"archive/tar"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -13,8 +14,11 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/desynctool/desynctool/desk"
@@ -164,11 +168,16 @@ type Triaged struct {
 	Copy *blobs.Kept
 	// Names lists places where names of players may remain, one a line.
 	Names []string
+
+	paths []string // elements of the paths in the copy: the reports may call players otherwise than their folders
 }
 
 // Write writes the result and replaces the previous result.
 func (t *Triaged) Write(ctx context.Context, tx *desk.Tx, bundle int64, tool string) ([]desk.Change, error) {
 	changes, err := tx.Put(ctx, bundle, tool, t.Readings)
+	if err == nil {
+		err = tx.HideNames(ctx, bundle, t.paths)
+	}
 	if err == nil && t.Copy != nil {
 		err = tx.SetKept(ctx, bundle, t.Copy.Hash, t.Copy.Stored)
 	}
@@ -245,9 +254,25 @@ func (x *Intake) read(ctx context.Context, file, name string, copied bool) (*Tri
 	if err != nil {
 		return nil, err
 	}
-	kept, err := x.Blobs.Put(ctx, io.NewSectionReader(f, 0, stat.Size()), 0)
+	content := io.NewSectionReader(f, 0, stat.Size())
+	t.paths = elements(io.NewSectionReader(f, 0, stat.Size()))
+	kept, err := x.Blobs.Put(ctx, content, 0)
 	t.Copy = &kept
 	return t, err
+}
+
+// elements lists the names of folders and files in a tar, each once, as far as it can be read.
+func elements(content io.ReadSeeker) []string {
+	found := map[string]bool{}
+	for r := tar.NewReader(content); ; {
+		h, err := r.Next()
+		if err != nil {
+			return slices.Sorted(maps.Keys(found))
+		}
+		for e := range strings.SplitSeq(h.Name, "/") {
+			found[e] = true
+		}
+	}
 }
 
 func readings(list []*document.Report) (all []desk.Reading) {

@@ -9,9 +9,9 @@ import (
 // maxName is how many characters of a file name are searched for one name, which may also be the whole.
 const maxName = 48
 
-// File returns the name of a file without the names of players, given by their pseudonyms: alice-vs-bob.zip becomes
-// player-26594131a8-vs-bob.zip if Alice, or alice, is one of them. It finds names with any capitals, and with signs
-// instead of their blanks. The parts that show the file type stay.
+// File returns the name of a file without the names of players, given by texts that begin with their pseudonyms:
+// alice-vs-bob.zip becomes player-26594131a8-vs-bob.zip if Alice, or alice, is one of them. It finds names with any
+// capitals, and with signs instead of their blanks. The parts that show the file type stay.
 func (k *Key) File(name string, pseudonyms []string) string {
 	if len(pseudonyms) == 0 {
 		return name
@@ -110,8 +110,8 @@ func (k *Key) of(text string, pseudonyms []string) string {
 		if strings.HasPrefix(p, exact) {
 			return exact
 		}
-		if found == "" && strings.HasPrefix(p, like) {
-			found, _, _ = strings.Cut(p, "#")
+		if found == "" && strings.HasPrefix(p, like) && len(p) >= len(exact) {
+			found = p[:len(exact)]
 		}
 	}
 	return found

@@ -157,10 +157,11 @@ type groupsDocument struct {
 // Groups shows a page of a list of groups. hidden is how many groups match the filter but are not shown because they
 // are not open.
 func Groups(f desk.Filter, by desk.Order, list *desk.GroupList, hidden int64) *View {
-	d := groupsDocument{Head: listHead("desk-list", len(list.Groups), 0, 0), Filter: f.String(), Order: by, Total: list.Total, Next: list.Next, Groups: list.Groups}
+	d := groupsDocument{Filter: f.String(), Order: by, Total: list.Total, Next: list.Next, Groups: list.Groups}
 	if u := list.Ungrouped; u != nil {
 		d.NotGrouped, d.Ungrouped = u.Total, u.Reports
 	}
+	d.Head = listHead("desk-list", len(list.Groups)+int(d.NotGrouped), 0, 0)
 	v := &View{Status: document.InSync, Document: d, csv: groupCSV(list.Groups)}
 	table, rows := groupTable(list.Groups)
 	s := section{table: table, rows: rows}

@@ -139,6 +139,7 @@ func TestStatusOfLists(t *testing.T) {
 		"reports: inconclusive":    {reports("inconclusive"), document.Inconclusive},
 		"groups: none":             {render.Groups(desk.Filter{}, desk.ByReports, &desk.GroupList{}, 3), document.Inconclusive},
 		"groups":                   {render.Groups(desk.Filter{}, desk.ByReports, &desk.GroupList{Groups: []desk.Group{group}, Total: 1}, 0), document.Diverged},
+		"groups: reports in none":  {render.Groups(desk.Filter{}, desk.ByReports, &desk.GroupList{Ungrouped: &desk.ReportList{Total: 1, Reports: []desk.Report{{Status: "diverged"}}}}, 0), document.Diverged},
 		"group":                    {of, document.Diverged},
 		"top: none":                {render.Top(nil), document.Inconclusive},
 		"top":                      {render.Top([]desk.Ranked{{Group: group}}), document.Diverged},
