@@ -39,6 +39,7 @@ type File struct {
 	opened  *opened             // as traces, once it was
 	claims  *tracediff.ClaimLog // of a log of any program, once scanned
 	scanned bool
+	quotes  bool                           // it has claims that are not among them, since somebody quotes them
 	each    map[string]*tracediff.ClaimLog // by the format's name, from the same reading
 	gameLog *gamelog.Log                   // as a game's own log, once it was
 	chain   *chained                       // as a chain of signatures, once it was
@@ -155,7 +156,9 @@ func (f *File) scan(tree files.Tree, opts tracediff.ReadOptions) (*tracediff.Cla
 		return nil, err
 	}
 	if log.Dialect.Engine == "" && !f.given && !f.single { // several texts may be about one log
+		n := len(log.Claims)
 		log.Claims = slices.DeleteFunc(log.Claims, func(c tracediff.Claim) bool { return c.Quoted })
+		f.quotes = len(log.Claims) < n
 	}
 	if len(log.Claims) == 0 {
 		return nil, nil

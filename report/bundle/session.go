@@ -138,7 +138,7 @@ func (s *Session) quoted() {
 	}
 	for _, f := range s.files {
 		if f.text && !f.single {
-			f.single, f.scanned = true, false
+			f.single, f.scanned = true, f.scanned && !f.quotes
 		}
 	}
 }

@@ -88,7 +88,12 @@ func (c *context) learn(facts map[string]string) {
 func scan(in io.Reader, name string, beside []func(w *textsearch.Window) func(), lists ...[]*Grammar) ([]*tracediff.ClaimLog, error) {
 	s := &scanner{w: textsearch.NewWindow(in, name), name: name, at: textsearch.Cursor{Line: 1}}
 	var logs []*claimLog
-	var texts []string
+	n := 0
+	for _, g := range slices.Concat(lists...) {
+		n += len(g.Forms)
+	}
+	s.forms, s.numbers = make([]known, 0, n), make([]int, 0, n)
+	texts := make([]string, 0, n)
 	for _, list := range lists {
 		log := &claimLog{out: &tracediff.ClaimLog{}, context: make([]context, len(list))}
 		if len(list) == 1 {
