@@ -99,8 +99,8 @@ func (r *reader) Dialect() tracediff.Dialect {
 	d := tracediff.Dialect{Engine: "any game", File: "log with checksums", Endless: true, Lossy: true, AtPoint: true, Partial: r.pattern.Seeds()}
 	if parts := vocabulary.Parts(r.pattern.templates[0].roles.tickWord); len(parts) > 0 {
 		for _, part := range parts {
-			if vocabulary.Of(part) == vocabulary.Tick && part != "tick" && !strings.HasPrefix(part, "ticks") {
-				d.TickName = messages.TickName(part)
+			if vocabulary.Of(part) == vocabulary.Tick {
+				d.TickName = messages.TickName(strings.Replace(part, "ticks", "tick", 1))
 			}
 		}
 	}
