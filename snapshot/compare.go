@@ -144,6 +144,7 @@ type pairing struct {
 	hidden  []string // for each column, the rule that hides it, or ""
 	tallies []Tally  // for each column
 	marked  []bool   // for each row of the current block or span, whether a value differs
+	lone    []Change // in columns that one state lacks, which are kept where other changes leave room
 	td      TableDiff
 }
 
@@ -195,10 +196,10 @@ func (c *comparer) table(i, j int) error {
 		case p.hidden[k] != "":
 			c.diff.Hidden = append(c.diff.Hidden, Hidden{p.hidden[k], p.td.Label, col.Name(), n})
 		default:
-			p.td.Columns = append(p.td.Columns, ColumnDiff{col.Component, col.Field, both, p.tallies[k]})
+			p.td.Columns = append(p.td.Columns, ColumnDiff{col.Component, col.Field, p.lacks(k), both, p.tallies[k]})
 		}
 	}
-	if p.td.empty() {
+	if c.keep(p, p.lone); p.td.empty() {
 		return nil
 	}
 	var err error
@@ -344,6 +345,9 @@ func (p *pairing) mark(n int) {
 	clear(p.marked)
 }
 
+// lacks reports whether one of the states lacks column k.
+func (p *pairing) lacks(k int) bool { return p.columns[k][0] < 0 || p.columns[k][1] < 0 }
+
 // differs counts the current rows in which column k differs.
 func (p *pairing) differs(k int, rows []int32) {
 	if p.hidden[k] != "" {
@@ -393,7 +397,11 @@ func (c *comparer) room(p *pairing, k int) int {
 	if p.hidden[k] != "" {
 		return 0
 	}
-	return c.spare(p)
+	room := c.spare(p)
+	if room > 0 && p.lacks(k) {
+		room = max(0, room-len(p.lone))
+	}
+	return room
 }
 
 // spare returns how many more changes the table may keep. Below 0 means any number.
@@ -421,6 +429,14 @@ func (c *comparer) change(key Key, component, field string, a, b Value) Change {
 	c.copied += len(x.A.Raw) + len(x.B.Raw)
 	x.A.Raw, x.B.Raw = c.clone(x.A.Raw), c.clone(x.B.Raw)
 	return x
+}
+
+// change adds a change of column k to those of its kind.
+func (p *pairing) change(k int, list *[]Change, x Change) {
+	if p.lacks(k) {
+		list = &p.lone
+	}
+	*list = append(*list, x)
 }
 
 // clone returns a copy of b. Copies share memory, so that millions of small values need few allocations.
@@ -489,7 +505,7 @@ func (c *comparer) equalKeys(p *pairing, r region) error {
 	var keys Keys
 	p.mark(p.a.Blocks[blockA].Rows)
 	for k, column := range p.columns {
-		lacking := column[0] < 0 || column[1] < 0
+		lacking := p.lacks(k)
 		if !lacking && p.a.Columns[column[0]].Blocks[blockA] == p.b.Columns[column[1]].Blocks[blockB] {
 			continue
 		}
@@ -521,7 +537,7 @@ func (c *comparer) equalKeys(p *pairing, r region) error {
 		}
 		for _, row := range kept {
 			i := int(row)
-			changes = append(changes, c.change(keys.At(i), a.Component, a.Field, a.At(i), b.At(i)))
+			p.change(k, &changes, c.change(keys.At(i), a.Component, a.Field, a.At(i), b.At(i)))
 		}
 		changes = c.prune(p, changes)
 	}

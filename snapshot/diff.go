@@ -75,8 +75,9 @@ type TableDiff struct {
 	// that a state has: to a state without the column each of its values is absent.
 	Schema []SchemaChange
 
-	// Changes are the changed values by key, then column, up to the limit. Columns and ChangedRows cover all of them:
-	// the columns with changed values, and the number of rows with changed values.
+	// Changes are the changed values by key, then column, up to the limit; values in columns that one state lacks come
+	// after all others. Columns and ChangedRows cover all of them: the columns with changed values, and the number of
+	// rows with changed values.
 	Changes     []Change
 	Columns     []ColumnDiff
 	ChangedRows uint64
@@ -120,6 +121,7 @@ type ColumnType struct {
 // ColumnDiff describes how a column differs.
 type ColumnDiff struct {
 	Component, Field string
+	Lacking          bool // by one of the states, as a whole
 	// Both counts the rows that both states have, 0 if one of the states is incomplete.
 	Both uint64
 	Tally

@@ -1,6 +1,7 @@
 package snapshot
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"testing"
@@ -75,6 +76,55 @@ func TestLackingColumn(t *testing.T) {
 			if p := table.Columns[0].Pattern(); p.Kind != PatternAbsent || (p.Side == 1) == swapped {
 				t.Errorf("%s, swapped %t: pattern %+v", name, swapped, p)
 			}
+		}
+	}
+}
+
+// TestLackingLast: values in a column that one state lacks come after all others, and take no room from them.
+func TestLackingLast(t *testing.T) {
+	const rows, differs = 3000, 2500
+	states := make([]State, 2)
+	for side := range states {
+		hp, x := NewColumn("unit", "hp", Scalar, 0), NewColumn("unit", "x", Scalar, 0)
+		table := Table{Label: "unit"}
+		for i := range rows {
+			table.Keys.A = append(table.Keys.A, uint64(i))
+			hp.AppendBytes([]byte("7"))
+			x.AppendBytes([]byte{'1' + byte(side*((i+1)/differs))})
+		}
+		if table.Columns = []Column{x}; side == 0 {
+			table.Columns = []Column{hp, x}
+		} else {
+			table.Keys.A[0] = rows // so that blocks are compared row by row too
+			slices.Sort(table.Keys.A)
+		}
+		s, err := Hold(&World{Tables: []Table{table}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		states[side] = s
+	}
+	for _, limit := range []int{0, 10, 600, -1} {
+		d, err := Compare(states[0], states[1], DiffOptions{Limit: limit})
+		if err != nil {
+			t.Fatal(err)
+		}
+		table := &d.Tables[0]
+		want := [2]int{rows - differs, rows - 1}
+		if limit >= 0 {
+			limit = cmp.Or(limit, DefaultLimit)
+			want[0] = min(want[0], limit)
+			want[1] = limit - want[0]
+		}
+		lone := slices.IndexFunc(table.Changes, func(c Change) bool { return c.Field == "hp" })
+		if lone < 0 {
+			lone = len(table.Changes)
+		}
+		if got := [2]int{lone, len(table.Changes) - lone}; got != want || slices.ContainsFunc(table.Changes[lone:], func(c Change) bool { return c.Field == "x" }) {
+			t.Errorf("limit %d: %d values of x, then %d of hp, expected %d", limit, got[0], got[1], want)
+		}
+		if h, x := &table.Columns[0], &table.Columns[1]; !h.Lacking || x.Lacking || h.Rows != rows-1 || x.Rows != rows-differs {
+			t.Errorf("limit %d: %d and %d rows, %t and %t", limit, h.Rows, x.Rows, h.Lacking, x.Lacking)
 		}
 	}
 }

@@ -132,7 +132,7 @@ func (c *comparer) values(p *pairing, left, right *stream, keys []Key, rowsA, ro
 			at, inA, inB = append(at, int32(n)), append(inA, rowsA[n]), append(inB, rowsB[n])
 			if room != 0 {
 				room--
-				changes = append(changes, c.change(keys[n], a.Component, a.Field, a.At(i), b.At(j)))
+				p.change(k, &changes, c.change(keys[n], a.Component, a.Field, a.At(i), b.At(j)))
 			}
 		}
 		p.differs(k, at)

@@ -366,17 +366,31 @@ func tableText(out *Text, t *snapshot.TableDiff, names [2]string, limit int) {
 		}
 		out.put("  only on ", s.name.Sprint(prose.Name(names[i])), ": ", strings.Join(text, " "), more)
 	}
-	shown := t.Changes
-	if limit >= 0 && len(shown) > limit {
-		shown = shown[:limit]
+	shown, total := t.Changes, t.Changed()
+	if limit >= 0 {
+		for i := range t.Columns { // their values come last
+			if c := &t.Columns[i]; lone(c) {
+				total -= c.Rows
+			}
+		}
+		shown = shown[:min(uint64(len(shown)), uint64(limit), total)]
 	}
-	changes{shown, t.Changed(), names}.put(out)
+	changes{shown, total, names}.put(out)
 }
 
-// columnsText sums up the columns of a table: the column with most values first.
+// lone reports whether one line is enough for a column that a state lacks.
+func lone(c *snapshot.ColumnDiff) bool { return c.Lacking && c.Rows > 3 }
+
+// columnsText sums up the columns of a table: the column with most values first, columns that one state lacks last.
 func columnsText(out *Text, t *snapshot.TableDiff, names [2]string, limit int) {
 	columns := slices.Clone(t.Columns)
-	slices.SortStableFunc(columns, func(a, b snapshot.ColumnDiff) int { return cmp.Compare(b.Rows, a.Rows) })
+	most := func(c *snapshot.ColumnDiff) uint64 {
+		if lone(c) {
+			return 0
+		}
+		return c.Rows
+	}
+	slices.SortStableFunc(columns, func(a, b snapshot.ColumnDiff) int { return cmp.Compare(most(&b), most(&a)) })
 	if limit >= 0 {
 		columns = columns[:min(len(columns), limit)]
 	}
@@ -387,8 +401,13 @@ func columnsText(out *Text, t *snapshot.TableDiff, names [2]string, limit int) {
 			continue
 		}
 		text := prose.Name(c.Component+"."+c.Field) + "  " + prose.Count(c.Rows, "value", "values")
-		if p := PatternOf(&c.Tally, names).Text(names, c.Rows); p != "" {
-			text += ": " + p
+		p := PatternOf(&c.Tally, names)
+		switch pattern := p.Text(names, c.Rows); {
+		case lone(c):
+			with := slices.IndexFunc(names[:], func(name string) bool { return name != p.Peer })
+			text = prose.Name(c.Component+"."+c.Field) + ": only on " + prose.Name(names[with]) + ", " + prose.Count(c.Rows, "row", "rows")
+		case pattern != "":
+			text += ": " + pattern
 		}
 		out.put("  ", s.warn.Sprint(text))
 	}
