@@ -17,8 +17,8 @@ import (
 const (
 	maxPackages = 330
 	maxModules  = 36
-	maxLines    = 603_100    // of all Go files that are compiled
-	maxBytes    = 31_450_000 // of the program, with its debug information
+	maxLines    = 603_300    // of all Go files that are compiled
+	maxBytes    = 31_600_000 // of the program, with its debug information
 )
 
 // TestWeight bounds the main program, and holds the list of the packages that it links: a new one is a decision. Of the

@@ -2,14 +2,15 @@ package notation
 
 import (
 	"bytes"
-	"regexp"
 	"strconv"
+
+	"github.com/desynctool/desynctool/internal/lazyregexp"
 )
 
 // embeddedBegin finds where a document may begin after other text, tickBefore the number before it that a word names.
 var (
-	embeddedBegin = regexp.MustCompile(`[ :=>](\{\s*"[^"\\]{1,40}"\s*:|[A-Za-z_][A-Za-z0-9_.]{0,40}[\[({])`)
-	tickBefore    = regexp.MustCompile(`[A-Za-z_][ =:#\[(]{0,3}([0-9]{1,9})[\]):,;= -]{0,4}$`)
+	embeddedBegin = lazyregexp.New(`[ :=>](\{\s*"[^"\\]{1,40}"\s*:|[A-Za-z_][A-Za-z0-9_.]{0,40}[\[({])`)
+	tickBefore    = lazyregexp.New(`[A-Za-z_][ =:#\[(]{0,3}([0-9]{1,9})[\]):,;= -]{0,4}$`)
 )
 
 // leastEmbedded is how many bytes a document has at least, mostBegins and mostTried how many places of a line and a text are tried.

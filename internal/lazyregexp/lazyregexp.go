@@ -49,6 +49,11 @@ func (r *Regexp) FindStringIndex(s string) []int { return r.compiled().FindStrin
 // FindString is like regexp.Regexp.FindString.
 func (r *Regexp) FindString(s string) string { return r.compiled().FindString(s) }
 
+// FindAllSubmatchIndex is like regexp.Regexp.FindAllSubmatchIndex.
+func (r *Regexp) FindAllSubmatchIndex(b []byte, n int) [][]int {
+	return r.compiled().FindAllSubmatchIndex(b, n)
+}
+
 // FindAllStringSubmatchIndex is like regexp.Regexp.FindAllStringSubmatchIndex.
 func (r *Regexp) FindAllStringSubmatchIndex(s string, n int) [][]int {
 	return r.compiled().FindAllStringSubmatchIndex(s, n)
