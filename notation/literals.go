@@ -2,6 +2,8 @@ package notation
 
 import (
 	"bytes"
+	"cmp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -27,7 +29,7 @@ func pythonNotation() Notation {
 			"None": {Null, ""}, "True": {Bool, "true"}, "False": {Bool, "false"}, "null": {Null, ""}, "true": {Bool, "true"}, "false": {Bool, "false"},
 			"nan": {Number, "nan"}, "inf": {Number, "inf"}, "-inf": {Number, "-inf"},
 		}},
-		opens: "{[(", calls: "(", assigns: map[byte]byte{0: '=', '{': ':', '(': '='}, separators: ",",
+		opens: "{[(", calls: "(", assigns: map[byte]byte{0: '=', '{': ':', '(': '='}, separators: ",", sets: true,
 	}
 	return d.notation("python", "Python literals", ".py", ".repr")
 }
@@ -39,7 +41,7 @@ func rustNotation() Notation {
 			"None": {Null, ""}, "true": {Bool, "true"}, "false": {Bool, "false"},
 			"NaN": {Number, "nan"}, "inf": {Number, "inf"}, "-inf": {Number, "-inf"},
 		}},
-		opens: "{[(", calls: "{(", assigns: map[byte]byte{'{': ':'}, separators: ",", transparent: "Some", wordNames: true,
+		opens: "{[(", calls: "{(", assigns: map[byte]byte{'{': ':'}, separators: ",", transparent: "Some", wordNames: true, sets: true,
 	}
 	return d.notation("rust-debug", "Rust debug output", ".rs", ".dbg")
 }
@@ -69,6 +71,7 @@ type literalDialect struct {
 	transparent string        // a type that is not shown if it has one member
 	untyped     bool          // no container needs a type
 	blanks      bool          // members need nothing between them
+	sets        bool          // braces without names are a set, which has no order
 }
 
 func (d *literalDialect) notation(name, title string, extensions ...string) Notation {
@@ -115,6 +118,8 @@ type literalParser struct {
 	name   []byte  // of the member that the next value belongs to
 	end    int     // of the last member
 
+	set []element // of the set that is open
+
 	scalars, numbers, names int
 	typed                   bool // a container has a type, in upper case
 	some                    bool // the type Some of Rust
@@ -129,6 +134,7 @@ type literal struct {
 	number       int    // its place in shapes
 	assign       byte   // the byte after a name
 	items, named int
+	scalars      int  // of the items
 	key          bool // p.name is the name of the next member
 	complete     bool // a member is, and a separator must follow
 	shape        shape
@@ -144,7 +150,14 @@ const (
 	asMap         // with names or numbers for its members
 	asValue       // as its only member
 	asName        // it is the name of a member
+	asSet         // as a list of its members in order
 )
+
+// element is a member of a set.
+type element struct {
+	kind Kind
+	text []byte
+}
 
 func (p *literalParser) run() error {
 	p.at, p.count, p.silent = 0, 0, 0
@@ -188,6 +201,8 @@ func (p *literalParser) learn(l *literal) {
 		s = asName
 	case l.named > 0 || l.opens == '{' && l.items == 0:
 		s = asMap
+	case p.sets && l.opens == '{' && l.class == "" && l.scalars == l.items:
+		s = asSet
 	case l.items == 1 && (l.class != "" || l.opens == '(' && !l.comma):
 		s = asValue
 	}
@@ -290,7 +305,12 @@ func (p *literalParser) member(c byte) error {
 	}
 	p.flat = p.flat || p.count == 1
 	p.begins()
-	if p.silent == 0 {
+	top.scalars++
+	switch {
+	case p.silent != 0:
+	case top.shape == asSet:
+		p.set = append(p.set, element{kind, bytes.Clone(text)})
+	default:
 		p.to.Scalar(kind, text)
 	}
 	return p.completes(begin)
@@ -423,7 +443,7 @@ func (p *literalParser) open(class string, begin int) error {
 		if !show || l.shape == asValue {
 			break
 		}
-		if l.shape == asList {
+		if l.shape == asList || l.shape == asSet {
 			p.to.BeginList(begin)
 			break
 		}
@@ -472,7 +492,14 @@ func (p *literalParser) close() error {
 		}
 		p.learn(&l)
 	}
-	if p.silent == 0 && (l.shape == asMap || l.shape == asList) {
+	if p.silent == 0 && l.shape == asSet {
+		slices.SortStableFunc(p.set, func(a, b element) int { return cmp.Or(len(a.text)-len(b.text), bytes.Compare(a.text, b.text)) })
+		for _, e := range p.set {
+			p.to.Scalar(e.kind, e.text)
+		}
+		p.set = p.set[:0]
+	}
+	if p.silent == 0 && l.shape != asValue && l.shape != asName {
 		p.to.End(end)
 	}
 	return p.completes(l.begin)

@@ -42,6 +42,7 @@ func TestPython(t *testing.T) {
 	parses(t, n, "{'p': array([1., -.5], dtype=float32), 'q': np.float64(2.5), 'b': b'a' b\"b\"}",
 		`{ "p": { "#type": text(array) "0": [ number(1.0) number(-0.5) end "dtype": text(float32) end "q#type": text(np.float64) "q": number(2.5) "b": bytes(ab) end`)
 	parses(t, n, "state = {'a': ('x'\n  \"y\\xe9\\u20ac\\U0001f600\\ud800\"), # b\n}", `{ "state": { "a": text(xyé€😀`+"\xed\xa0\x80"+`) end end`)
+	parses(t, n, `{'s': {'b', 12, 3, 'a'}, 't': {(2, 1), 3}}`, `{ "s": [ number(3) text(a) text(b) number(12) end "t": [ [ number(2) number(1) end number(3) end end`) // no order
 	fails(t, n, "{'a': 1, 2}", `at offset 9: "2}", expected that all members have names, or none`)
 	fails(t, n, "{1, 'a': 2}", `at offset 9: "2}", expected that all members have names, or none`)
 	parses(t, n, "{'kind': <Enum.A: 3>, 'of': <Unit object at 0x7f31c2>}", `{ "kind": text(<Enum.A: 3>) "of": null() end`)
@@ -80,6 +81,7 @@ func TestRustDebug(t *testing.T) {
 			`"u": [ end "e": text(17v3) end`)
 	parses(t, n, `[Some(1), None, Attack(2), a::B { d: 1.5s, p: PhantomData<f32> }]`,
 		`[@0 number(1) null() {@16 "#type": text(Attack) "0": number(2) end@25 {@27 "#type": text(a::B) "d": text(1.5s) "p": text(PhantomData<f32>) end@64 end@65`)
+	parses(t, n, "A { b: {3, 1}, c: [3, 1] }", `{ "#type": text(A) "b": [ number(1) number(3) end "c": [ number(3) number(1) end end`) // a set has no order
 	fails(t, n, "A { b: 1", "at offset 7: the file ends inside a value")
 	fails(t, n, "A { b: 1 c: 2 }", "at offset 9: 'c', expected , or }")
 	fails(t, n, "A { b: 1, 2 }", `at offset 10: "2 }", expected that all members have names, or none`)

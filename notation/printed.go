@@ -2,6 +2,7 @@ package notation
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
 	"strings"
 
@@ -56,6 +57,8 @@ type canonicalizer struct {
 	at    int
 	open  []opened
 	marks int
+
+	clojure bool // a map begins with a keyword
 }
 
 // opened is a container that has begun.
@@ -63,6 +66,7 @@ type opened struct {
 	closes byte // the sign that ends it
 	key    bool // a key of Clojure precedes, whose value follows
 	fields bool // = is after its names
+	set    bool // of Clojure
 }
 
 // canonical writes a text with braces around maps, brackets around lists, and a colon after names. Every value keeps its
@@ -70,7 +74,7 @@ type opened struct {
 //
 //	{:tick=>5, :units=>[#<struct Unit id=7>]}     { tick: 5,  units: [         Unit{id:7}]}
 func canonical(text []byte) (out []byte, marks int) {
-	c := &canonicalizer{text: slices.Clone(text)}
+	c := &canonicalizer{text: slices.Clone(text), clojure: bytes.Contains(text, []byte("{:"))}
 	for c.at < len(c.text) {
 		c.next()
 	}
@@ -141,6 +145,11 @@ func (c *canonicalizer) next() {
 	case (b == '%' || b == '#' || b == '&') && (following == '{' || isNameStart(following)):
 		c.blank(1)
 		c.marks++
+		if b == '#' && c.at < len(c.text) && c.text[c.at] == '{' {
+			c.set()
+			c.begin('{', '}', true)
+			c.open[len(c.open)-1].set = c.clojure
+		}
 	case b == '@' && isNameStart(following) && strings.IndexByte(" ,{", before) >= 0:
 		c.blank(1)
 	case b == '=' && following != '=' && len(c.open) > 0 && c.open[len(c.open)-1].fields:
@@ -182,6 +191,7 @@ func (c *canonicalizer) next() {
 		c.begin('(', ')', false)
 	case b == '{':
 		c.begin('{', '}', true)
+	case c.clojure && c.bareKey():
 	case b == '[' || b == '(':
 		c.begin(b, closes(b), isNameStart(before) || before-'0' < 10) // Unit[id=1], but not [id=1]
 	case b == '}' || b == ']' || b == ')' || b == '>' && len(c.open) > 0 && c.open[len(c.open)-1].fields && c.open[len(c.open)-1].closes == '>':
@@ -291,7 +301,7 @@ func (c *canonicalizer) symbol() {
 	}
 	rest, _ := c.after(end - c.at)
 	n := len(c.open) - 1
-	if n >= 0 && c.open[n].closes == '}' && !c.open[n].key && !bytes.HasPrefix(rest, []byte("=>")) && len(rest) > 0 && strings.IndexByte(",;}", rest[0]) < 0 &&
+	if n >= 0 && c.open[n].closes == '}' && !c.open[n].key && !c.open[n].set && !bytes.HasPrefix(rest, []byte("=>")) && len(rest) > 0 && strings.IndexByte(",;}", rest[0]) < 0 &&
 		!bytes.HasSuffix(bytes.TrimRight(c.text[:c.at], " \t\r\n"), []byte(":")) {
 		copy(c.text[c.at:], c.text[c.at+1:end])
 		c.text[end-1], c.open[n].key = ':', true
@@ -301,6 +311,40 @@ func (c *canonicalizer) symbol() {
 		c.value()
 	}
 	c.at = end
+}
+
+// set puts the members of a set of Clojure in order, if all are words or numbers: #{9 3} is {3 9}. A set has no order.
+func (c *canonicalizer) set() {
+	rest := c.text[c.at:]
+	end := bytes.IndexByte(rest, '}')
+	if end < 0 || bytes.ContainsAny(rest[1:end], `{[("'=,;`) {
+		return
+	}
+	members := bytes.Fields(bytes.Clone(rest[1:end]))
+	slices.SortFunc(members, func(a, b []byte) int { return cmp.Or(len(a)-len(b), bytes.Compare(a, b)) })
+	sorted := bytes.Join(members, []byte(" "))
+	for i := range rest[1:end] {
+		if rest[1+i] = ' '; i < len(sorted) {
+			rest[1+i] = sorted[i]
+		}
+	}
+}
+
+// bareKey rewrites a number or text that is a key of Clojure: {8 {:hp 3}}. It reports whether there is one.
+func (c *canonicalizer) bareKey() bool {
+	n := len(c.open) - 1
+	size := numberLen(c.near())
+	if n < 0 || c.open[n].closes != '}' || c.open[n].key || c.open[n].set || size == 0 {
+		return false
+	}
+	rest, place := c.after(size)
+	if place == c.at+size || len(rest) < 2 || strings.IndexByte(",;=}", rest[0]) >= 0 || rest[0] == ':' && !isNameStart(rest[1]) {
+		return false
+	}
+	c.at += size
+	c.text[c.at], c.open[n].key = ':', true
+	c.at++
+	return true
 }
 
 // indexed rewrites a key of PHP: [hp] => 5, ["hp"]=> int(5). It reports whether there is one.

@@ -35,6 +35,10 @@ func TestPrinted(t *testing.T) {
 		`{ "tick": number(5) "name": text(New York) "to": text() "units": { "0": { "#type": text(Unit) "hp": number(40) end end end`)
 	parses(t, n, "array (\n  'tick' => 5,\n  'units' => \n  array (\n    0 => \n    array (\n      'hp' => 40,\n    ),\n  ),\n)\n",
 		`{ "tick": number(5) "units": { "0": { "hp": number(40) end end end`)
+	// Sets have no order; maps may have numbers as keys.
+	parses(t, n, `{:tick 5, :hot #{15 9 3}, :tags #{:b :a}, :units {8 {:hp 3} 9 {:hp 4}}, :n {1 10, 2 20}, :odd #{{:a 1} 15 [2]}}`,
+		`{ "tick": number(5) "hot": [ number(3) number(9) number(15) end "tags": [ text(a) text(b) end "units": { "8": { "hp": number(3) end "9": { "hp": number(4) end end "n": { "1": number(10) "2": number(20) end "odd": [ { "a": number(1) end number(15) [ number(2) end end end`)
+	parses(t, n, `%{tick: 5, at: {8, {9, 3}}}`, `{ "tick": number(5) "at": [ number(8) [ number(9) number(3) end end end`)
 	fails(t, n, "{:tick=>5, :hp=>", "at offset 16: the file ends inside a value")
 	fails(t, n, "{Name:New York Hp:5}", `at offset 10: "York Hp:5}", expected that all members have names, or none`)
 	sniffs(t, n, true, `State(tick: 5, rule: fast)`, "{Tick:5 Hp:[1 2]}")
@@ -45,7 +49,7 @@ func TestPrinted(t *testing.T) {
 
 // FuzzPrinted: the rewritten text is as long as the text was.
 func FuzzPrinted(f *testing.F) {
-	for _, text := range []string{"{:a=>1}", "#<struct A b=1>", "#<A:0x1 @b=#<C>>", "%A{b: :c}", "{:a 1 :b [1 2]}", "Array\n(\n [a:b] => c d\n [e] => Array\n (\n )\n)\n",
+	for _, text := range []string{"{:a=>1}", "#<struct A b=1>", "#<A:0x1 @b=#<C>>", "%A{b: :c}", "{:a 1 :b [1 2]}", "{:a #{2 1} :b {1 2}}", "Array\n(\n [a:b] => c d\n [e] => Array\n (\n )\n)\n",
 		"array(1) {\n [\"a\"]=>\n string(1) \"b\"\n}", "object(A)#1 (2) {\n}", "$VAR1 = {'a' => 1};", "&m.A{B:[]int{1}, C:(*m.D)(nil), D:map[a:1]}", "A(b: <<\"c\">>)", "{A:<nil>}", "map[", "string(", "#<", "[]a{", "(*"} {
 		f.Add([]byte(text))
 	}
