@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -243,4 +244,36 @@ func TestSplitMany(t *testing.T) {
 		t.Errorf("%d files: %v, %d MiB", files, took, held>>20)
 	}
 	t.Logf("%d files: %v, %d MiB", files, took, held>>20)
+}
+
+// Each player's folder has the same folders, of logs and of states, and no file names the player.
+func TestSortedFolders(t *testing.T) {
+	dir := t.TempDir()
+	for _, peer := range []string{"Ann", "Bob"} {
+		for path, text := range map[string]string{
+			"logs/game.log":  "tick 1 checksum 7\ntick 2 checksum 9\ntick 3 checksum 4\n",
+			"state/t3.json":  `{"tick": 3, "units": [{"id": 1, "hp": 5}, {"id": 2, "hp": 6}]}`,
+			"state/t9.json":  `{"tick": 9, "units": [{"id": 1, "hp": 4}, {"id": 2, "hp": 6}]}`,
+			"state/note.txt": "hello\n",
+		} {
+			path = filepath.Join(dir, peer, filepath.FromSlash(path))
+			if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	m, err := bundle.OpenMatches(archivetest.Open(t, dir), []string{dir})
+	if err != nil || len(m.List) != 1 {
+		t.Fatalf("%d matches, %v", len(m.List), err)
+	}
+	s, err := m.Whole()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := s.PeerNames(); !slices.Equal(got, []string{"Ann", "Bob"}) {
+		t.Errorf("the peers are %q", got)
+	}
 }

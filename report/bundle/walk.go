@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/desynctool/desynctool/internal/file/compression"
 	"github.com/desynctool/desynctool/internal/file/files"
 	"github.com/desynctool/desynctool/internal/file/limits"
 	"github.com/desynctool/desynctool/report/formats"
@@ -221,7 +222,7 @@ func (s *Session) sessions(f *folder) (paths []string) {
 	for _, sub := range f.folders {
 		switch {
 		case sub.ofOnePeer():
-		case len(s.from(sub)) > 1:
+		case len(s.from(f, sub)) > 1:
 			paths = append(paths, sub.path)
 		case len(sub.set.ByPeer()) > 1:
 			few = append(few, sub.path)
@@ -245,21 +246,58 @@ func (s *Session) sessions(f *folder) (paths []string) {
 // below returns the folders of peers below one.
 func (s *Session) below(f *folder) (peers []*folder) {
 	for _, sub := range f.folders {
-		peers = append(peers, s.from(sub)...)
+		peers = append(peers, s.from(f, sub)...)
 	}
 	return peers
 }
 
-// from returns the folder itself if it is one peer's, else the peers' folders below it.
-func (s *Session) from(sub *folder) []*folder {
+// from returns a folder in f itself if it is one peer's, else the peers' folders below it.
+func (s *Session) from(f, sub *folder) []*folder {
 	deeper := s.below(sub)
 	switch {
 	case sub.ofOnePeer(),
+		len(deeper) > 1 && slices.ContainsFunc(f.folders, func(other *folder) bool { return other != sub && other.sorted(sub) }),
 		len(deeper) > 1 && s.samePeer(deeper), // with its states in one folder, and its logs in another
 		len(deeper) == 0 && (sub.holds() || len(sub.files) > 0):
 		return []*folder{sub}
 	}
 	return deeper
+}
+
+// sorted reports whether a folder and another one have the same folders below, each with other kinds of files than the
+// rest: Ann/logs, Ann/states, Bob/logs and Bob/states belong to two peers.
+func (f *folder) sorted(other *folder) bool {
+	if len(f.folders) != len(other.folders) {
+		return false
+	}
+	in := map[string]int{} // the folder with a kind of files
+	for i, sub := range f.folders {
+		twin := other.folders[i]
+		if filepath.Base(sub.path) != filepath.Base(twin.path) {
+			return false
+		}
+		for _, kind := range slices.Concat(sub.kinds(), twin.kinds()) {
+			if at, seen := in[kind]; seen && at != i {
+				return false
+			}
+			in[kind] = i
+		}
+	}
+	return true
+}
+
+// kinds lists the ends of the names of all files in a folder and below it.
+func (f *folder) kinds() (list []string) {
+	for _, e := range f.set.Entries {
+		list = append(list, filepath.Ext(compression.PlainName(e.Path())))
+	}
+	for _, file := range f.files {
+		list = append(list, file.ext())
+	}
+	for _, sub := range f.folders {
+		list = append(list, sub.kinds()...)
+	}
+	return list
 }
 
 // samePeer reports whether folders contain different files of one peer, which the files of each folder name: no two of
