@@ -204,3 +204,27 @@ func TestCutTable(t *testing.T) {
 		}
 	}
 }
+
+// TestLinesWithoutTick: in a file of states with ticks, lines without a tick are no states.
+func TestLinesWithoutTick(t *testing.T) {
+	texts := map[string]string{}
+	for i, peer := range []string{"a", "b"} {
+		text := ""
+		for tick := 10; tick <= 40; tick += 10 {
+			text += fmt.Sprintf("{\"chunk\": %d, \"meshed\": %d}\n{\"tick\": %d, \"units\": [{\"id\": 1, \"hp\": %d}, {\"id\": 2, \"hp\": 7}]}\n", 3*i+tick, tick, tick, 90-tick)
+		}
+		texts[peer+"/states.jsonl"] = text
+	}
+	if got := compare(t, texts); got != "equal" {
+		t.Errorf("other lines differ: %s, expected equal", got)
+	}
+	dir := write(t, texts)
+	all, err := survey.For(files.Disk, []string{dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sets, err := snapshot.Find(files.Disk, filepath.Join(dir, "a"), formats.SnapshotsOf(all.Formats()))
+	if err != nil || len(sets) != 1 || len(sets[0].Entries) != 4 {
+		t.Errorf("%d sets, %v, expected 4 states", len(sets), err)
+	}
+}

@@ -224,6 +224,9 @@ func (g *group) decode(text []byte, name string) ([]*snapshot.World, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
+	if ticked := func(w *snapshot.World) bool { return w.Point.Known() }; g.several && slices.ContainsFunc(worlds, ticked) { // the others are other lines of a log
+		worlds = slices.DeleteFunc(worlds, func(w *snapshot.World) bool { return !ticked(w) })
+	}
 	return worlds, nil
 }
 

@@ -47,8 +47,9 @@ func (s *Survey) raw() {
 	s.rawNoise()
 }
 
-// mostRaw is how many bytes of raw memory are read to find out what is noise.
-const mostRaw = 256 << 20
+// mostRaw is how many bytes of raw memory are read to find out what is noise. Noise are at most mostNoisy words, and at
+// most half of all: a state of which more differs is another state.
+const mostRaw, mostNoisy = 256 << 20, 1 << 12
 
 // rawNoise finds the words that differ between peers in every dump, such as addresses and clocks: they are not compared. In
 // two dumps at least, nothing else differs. If nothing else ever does, that is not certain.
@@ -61,9 +62,11 @@ func (s *Survey) rawNoise() {
 		}
 	}
 	maps.DeleteFunc(paths, func(_ uint64, list []string) bool { return len(list) < 2 })
-	times, count, left := map[uint64]int{}, []int{}, int64(mostRaw) // dumps in which a word differs; words that do in a dump
+	var noise map[uint64]bool // words that differ in every dump so far
+	var count []int           // how many do in a dump, and one more if others do
+	left := int64(mostRaw)
 	for _, tick := range Picks(slices.Sorted(maps.Keys(paths)), mostLearned) {
-		words := map[uint64]bool{}
+		words, more := map[uint64]bool{}, 0
 		first, _ := s.read(paths[tick][0], left)
 		for _, path := range paths[tick][1:] {
 			text, err := s.read(path, left)
@@ -71,26 +74,30 @@ func (s *Survey) rawNoise() {
 				return
 			}
 			for at := 0; at+rawWidth <= min(len(text), len(first)); at += rawWidth {
-				if !bytes.Equal(text[at:at+rawWidth], first[at:at+rawWidth]) && !words[uint64(at)] {
-					words[uint64(at)] = true
-					times[uint64(at)]++
+				switch w := uint64(at); {
+				case bytes.Equal(text[at:at+rawWidth], first[at:at+rawWidth]):
+				case noise != nil && !noise[w]:
+					more = 1
+				default:
+					if words[w] = true; len(words) > mostNoisy || 2*rawWidth*len(words) > len(first) {
+						return
+					}
 				}
 			}
 		}
-		count = append(count, len(words))
-		if maps.DeleteFunc(times, func(_ uint64, n int) bool { return n < len(count) }); len(times) == 0 {
+		if count, noise = append(count, len(words)+more), words; len(noise) == 0 {
 			return
 		}
 	}
 	slices.Sort(count)
-	if len(count) < fewestQuiet || count[fewestQuiet-1] > len(times) {
+	if len(count) < fewestQuiet || count[fewestQuiet-1] > len(noise) {
 		return
 	}
 	for _, g := range s.order {
-		g.noisy = times
+		g.noisy = noise
 	}
-	note := fmt.Sprintf("%d words of raw memory differ between peers in every dump that was read", len(times))
-	if count[len(count)-1] > len(times) {
+	note := fmt.Sprintf("%d words of raw memory differ between peers in every dump that was read", len(noise))
+	if count[len(count)-1] > len(noise) {
 		s.notes = append(s.notes, note+": taken for noise and not compared")
 	} else {
 		s.lacking = append(s.lacking, note+", and nothing else does, which does not show whether that is noise: not compared")
@@ -133,24 +140,34 @@ const rawWidth = 4
 
 // rawState returns the state that consists of the words of a file, by their offsets. The remaining bytes of the last
 // one become a separate table, and so do the words that are noise.
-func rawState(text []byte, noise map[uint64]int) *snapshot.World {
+func rawState(text []byte, noise map[uint64]bool) *snapshot.World {
 	whole := len(text) / rawWidth * rawWidth
-	tables := []snapshot.Table{{Label: rawLabel}, {Label: rawLabel, Class: snapshot.Noise}}
-	for i := range tables {
-		tables[i].Columns = []snapshot.Column{snapshot.NewColumn("word", "u32", snapshot.U32, 0)}
+	w := &snapshot.World{Head: snapshot.Head{Point: snapshot.Point{Native: "state", Relation: snapshot.Some}}}
+	add := func(label, field string, class snapshot.Class, typ snapshot.Type, keys []uint64) *snapshot.Column {
+		w.Tables = append(w.Tables, snapshot.Table{Label: label, Class: class, Keys: snapshot.Keys{A: keys}, Columns: []snapshot.Column{snapshot.NewColumn("word", field, typ, 0)}})
+		return &w.Tables[len(w.Tables)-1].Columns[0]
+	}
+	keys, data := make([]uint64, 0, whole/rawWidth), text[:whole]
+	var hidden, values = []uint64(nil), []byte(nil)
+	if len(noise) > 0 {
+		data = make([]byte, 0, whole)
 	}
 	for at := 0; at < whole; at += rawWidth {
-		t := &tables[min(noise[uint64(at)], 1)]
-		t.Keys.A = append(t.Keys.A, uint64(at))
-		t.Columns[0].Data = append(t.Columns[0].Data, text[at:at+rawWidth]...)
+		switch word := text[at : at+rawWidth]; {
+		case len(noise) == 0:
+			keys = append(keys, uint64(at))
+		case noise[uint64(at)]:
+			hidden, values = append(hidden, uint64(at)), append(values, word...)
+		default:
+			keys, data = append(keys, uint64(at)), append(data, word...)
+		}
 	}
-	if len(noise) == 0 {
-		tables = tables[:1]
+	add(rawLabel, "u32", snapshot.Archetype, snapshot.U32, keys).Data = data
+	if len(hidden) > 0 {
+		add(rawLabel, "u32", snapshot.Noise, snapshot.U32, hidden).Data = values
 	}
 	if whole < len(text) {
-		rest := snapshot.NewColumn("word", "rest", snapshot.Bytes, 0)
-		rest.AppendBytes(text[whole:])
-		tables = append(tables, snapshot.Table{Label: rawLabel + ".rest", Keys: snapshot.Keys{A: []uint64{uint64(whole)}}, Columns: []snapshot.Column{rest}})
+		add(rawLabel+".rest", "rest", snapshot.Archetype, snapshot.Bytes, []uint64{uint64(whole)}).AppendBytes(text[whole:])
 	}
-	return &snapshot.World{Head: snapshot.Head{Point: snapshot.Point{Native: "state", Relation: snapshot.Some}}, Tables: tables}
+	return w
 }

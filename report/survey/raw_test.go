@@ -3,6 +3,7 @@ package survey_test
 import (
 	"encoding/binary"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"testing"
@@ -137,5 +138,23 @@ func TestRawNoise(t *testing.T) {
 				t.Errorf("%d dumps: %s differs: %t", dumps, name, differ)
 			}
 		}
+	}
+}
+
+// TestRawOther: of memory in which most words differ in every dump, nothing is taken for noise.
+func TestRawOther(t *testing.T) {
+	texts := map[string]string{}
+	random := rand.New(rand.NewPCG(1, 2))
+	for i := range 3 {
+		for _, peer := range []string{"a", "b"} {
+			var text []byte
+			for range 1000 {
+				text = binary.LittleEndian.AppendUint32(text, random.Uint32())
+			}
+			texts[fmt.Sprintf("%s/state_%d.bin", peer, 10*i)] = string(text)
+		}
+	}
+	if got := compare(t, texts); got != "differ" {
+		t.Errorf("random words: %s, expected a difference", got)
 	}
 }

@@ -192,10 +192,10 @@ type group struct {
 	notation *notation.Notation // nil for text in none
 	samples  []sample
 
-	several bool           // a file has several states
-	raw     bool           // its files are raw memory
-	noisy   map[uint64]int // words of it, by their offsets, that are not compared
-	medium  bool           // its files are pictures, programs and the like
+	several bool            // a file has several states
+	raw     bool            // its files are raw memory
+	noisy   map[uint64]bool // words of it, by their offsets, that are not compared
+	medium  bool            // its files are pictures, programs and the like
 
 	tick   int            // the number of the names that is the tick, -1 if none is
 	peer   []int          // the words of the names that show the peer
