@@ -228,3 +228,24 @@ func TestLinesWithoutTick(t *testing.T) {
 		t.Errorf("%d sets, %v, expected 4 states", len(sets), err)
 	}
 }
+
+// TestLogOfStates: states at the ends of a log's lines are states, with the number before them as the tick.
+func TestLogOfStates(t *testing.T) {
+	for hp, want := range map[int]string{0: "equal", 1: "differ"} {
+		texts := map[string]string{}
+		for i, peer := range []string{"a", "b"} {
+			text := ""
+			for tick := 10; tick <= 40; tick += 10 {
+				text += fmt.Sprintf("12:0%d:0%d INFO net ping %d\n12:00:%02d DEBUG sim - after turn %d: World{units=[", i, i, 17*i+tick, tick, tick)
+				for id := range 5 {
+					text += fmt.Sprintf("Unit{id=%d, hp=%d, kind=scout}, ", id, 90-tick+hp*i*(tick/20))
+				}
+				text += "Unit{id=9, hp=1, kind=fort}], gold=5}\n"
+			}
+			texts[peer+"/game.log"] = text
+		}
+		if got := compare(t, texts); got != want {
+			t.Errorf("%s, expected %s", got, want)
+		}
+	}
+}
