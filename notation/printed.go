@@ -316,8 +316,8 @@ func (c *canonicalizer) symbol() {
 // set puts the members of a set of Clojure in order, if all are words or numbers: #{9 3} is {3 9}. A set has no order.
 func (c *canonicalizer) set() {
 	rest := c.text[c.at:]
-	end := bytes.IndexByte(rest, '}')
-	if end < 0 || bytes.ContainsAny(rest[1:end], `{[("'=,;`) {
+	end := 1 + bytes.IndexAny(rest[1:], `}{[("'=,;`)
+	if rest[end] != '}' {
 		return
 	}
 	members := bytes.Fields(bytes.Clone(rest[1:end]))
