@@ -256,7 +256,7 @@ func (s *Session) from(f, sub *folder) []*folder {
 	deeper := s.below(sub)
 	switch {
 	case sub.ofOnePeer(),
-		len(deeper) > 1 && slices.ContainsFunc(f.folders, func(other *folder) bool { return other != sub && other.sorted(sub) }),
+		len(deeper) > 1 && sub.sorted() && slices.ContainsFunc(f.folders, func(other *folder) bool { return other != sub && other.like(sub) && other.sorted() }),
 		len(deeper) > 1 && s.samePeer(deeper), // with its states in one folder, and its logs in another
 		len(deeper) == 0 && (sub.holds() || len(sub.files) > 0):
 		return []*folder{sub}
@@ -264,23 +264,21 @@ func (s *Session) from(f, sub *folder) []*folder {
 	return deeper
 }
 
-// sorted reports whether a folder and another one have the same folders below, each with other kinds of files than the
-// rest: Ann/logs, Ann/states, Bob/logs and Bob/states belong to two peers.
-func (f *folder) sorted(other *folder) bool {
-	if len(f.folders) != len(other.folders) {
-		return false
-	}
-	in := map[string]int{} // the folder with a kind of files
-	for i, sub := range f.folders {
-		twin := other.folders[i]
-		if filepath.Base(sub.path) != filepath.Base(twin.path) {
-			return false
-		}
-		for _, kind := range slices.Concat(sub.kinds(), twin.kinds()) {
-			if at, seen := in[kind]; seen && at != i {
+// like reports whether folders of the same names are in a folder and in another one.
+func (f *folder) like(other *folder) bool {
+	return slices.EqualFunc(f.folders, other.folders, func(a, b *folder) bool { return filepath.Base(a.path) == filepath.Base(b.path) })
+}
+
+// sorted reports whether each folder in a folder has other kinds of files than the rest: Ann/logs and Ann/states belong to
+// one peer if there are Bob/logs and Bob/states.
+func (f *folder) sorted() bool {
+	in := map[string]*folder{} // the folder with a kind of files
+	for _, sub := range f.folders {
+		for _, kind := range sub.kinds() {
+			if at := in[kind]; at != nil && at != sub {
 				return false
 			}
-			in[kind] = i
+			in[kind] = sub
 		}
 	}
 	return true
