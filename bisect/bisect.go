@@ -30,6 +30,7 @@ package bisect
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -156,9 +157,12 @@ type Result struct {
 	// Notes list the limits of the answer, Warnings what is odd about files.
 	Notes    []string
 	Warnings []string
+	// Blind is the one of the Notes which shows that a checksum is blind, empty if none is.
+	Blind string
 
 	// While it is made.
 	notes, lost, contradictions texts
+	blindNote                   text                  // of the notes
 	partings                    map[[2]uint64]parting // of the logs, by their digests
 	splits                      [][]Split             // of each two peers
 	pairs                       []*pair
@@ -323,6 +327,12 @@ func (r *Result) note(format string, args ...any) {
 	r.notes = append(r.notes, say(format, args...))
 }
 
+// blind notes that the checksums do not cover what differs.
+func (r *Result) blind(format string, args ...any) {
+	r.note(format+": it does not cover what differs", args...)
+	r.blindNote = r.notes[len(r.notes)-1]
+}
+
 func (r *Result) lose(format string, args ...any) {
 	r.lost = append(r.lost, say(format, args...))
 }
@@ -333,6 +343,9 @@ func (r *Result) contradict(format string, args ...any) {
 
 // phrase puts into words what was noted, now that the peers have their names.
 func (r *Result) phrase() {
+	if r.blindNote.format != "" {
+		r.Blind = r.blindNote.String()
+	}
 	r.Notes, r.Lost, r.Contradictions = r.notes.strings(), r.lost.strings(), r.contradictions.strings()
 	r.notes, r.lost, r.contradictions, r.partings, r.splits, r.pairs = nil, nil, nil, nil, nil, nil
 }
@@ -469,7 +482,9 @@ func (r *Result) traceOnly(own []*tracediff.Result) {
 	for _, t := range own {
 		for i := range t.Traces {
 			info := &t.Traces[i]
-			known := func(p PeerInfo) bool { return p.Name == info.Name || strings.HasPrefix(info.File, p.Path+"/") }
+			known := func(p PeerInfo) bool {
+				return p.Name == info.Name || strings.HasPrefix(info.File, p.Path+string(filepath.Separator))
+			}
 			if slices.Contains(grouped, info.Name) && !slices.ContainsFunc(r.Peers, known) {
 				r.Peers = append(r.Peers, PeerInfo{Name: info.Name, Path: info.File})
 			}

@@ -14,9 +14,6 @@ import (
 // Kind is the kind of a divergence.
 type Kind string
 
-// BlindNote is how the note about a BlindChecksum ends.
-const BlindNote = "it does not cover what differs"
-
 // Kinds of divergences.
 const (
 	// StateDiffers: states differ, and so do the checksums, as far as there are any of
@@ -72,7 +69,7 @@ func (r *Result) weigh(given []*tracediff.Result, peers []*peer) {
 	case b == nil:
 	case differ == nil && agree != nil && b.Bad.Tick < agree.LastCompared.Number:
 		r.Kind = BlindChecksum
-		r.note("every recorded checksum agrees, up to tick %s: "+BlindNote, agree.TickName(agree.LastCompared))
+		r.blind("every recorded checksum agrees, up to tick %s", agree.TickName(agree.LastCompared))
 	case differ == nil && agree != nil:
 		r.note("the recorded checksums agree, but end with tick %s, before they could show it", agree.TickName(agree.LastCompared))
 	case differ != nil && b.Good != nil && differAt(differ, b.Good.Tick):

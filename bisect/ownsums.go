@@ -60,7 +60,7 @@ func (p *pair) blind() {
 	case b == nil || b.Bad.Phase != "" || p.equal == nil:
 	case p.split == nil && *p.equal >= b.Bad.Tick:
 		p.kind = BlindChecksum
-		r.note("every recorded sync hash agrees, up to state point %d: "+BlindNote, *p.equal)
+		r.blind("every recorded sync hash agrees, up to state point %d", *p.equal)
 	case p.split == nil:
 		r.note("the recorded sync hashes agree, but end with state point %d, before they could show it", *p.equal)
 	case *p.split > b.Bad.Tick:

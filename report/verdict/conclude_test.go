@@ -233,7 +233,8 @@ func TestBlindNeeds(t *testing.T) {
 func TestProbableNoise(t *testing.T) {
 	e := differAt(partedIn(60, 90), 90)
 	e.Bisect.Kind = bisect.BlindChecksum
-	e.Bisect.Notes = []string{"every recorded checksum agrees: " + bisect.BlindNote}
+	e.Bisect.Blind = "every recorded checksum agrees: it does not cover what differs"
+	e.Bisect.Notes = []string{e.Bisect.Blind}
 	if !conclude(t, e).Diverged() {
 		t.Error("not diverged without noise")
 	}

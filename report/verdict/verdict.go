@@ -83,7 +83,7 @@ func withoutNoise(e Evidence) Evidence {
 	}
 	b := *e.Bisect
 	b.Kind, b.Bracket, b.Groups, b.Splits, b.Caches = "", nil, nil, nil, nil
-	b.Notes = slices.DeleteFunc(slices.Clone(b.Notes), func(text string) bool { return strings.HasSuffix(text, bisect.BlindNote) })
+	b.Notes = slices.DeleteFunc(slices.Clone(b.Notes), func(text string) bool { return text == b.Blind })
 	b.Lost = append(slices.Clone(b.Lost), prose.Few(e.LikelyNoise, 5)+": the only difference, in every state, while every checksum agrees: probably noise, and not compared")
 	e.Bisect, e.Parted, e.Diff = &b, nil, nil
 	return e
