@@ -52,7 +52,7 @@ func SnapFormat() Format {
 // PeerNames returns a unique name for each peer. A peer's name is the name in its files, said, if that is neither
 // empty nor the name of another peer's folder.
 // Otherwise it is the shortest end of its path that differs from all other paths. Ends that all paths share are removed
-// first, such as the name of a file that each peer has, and the names of files that each lie in a folder of their own. A
+// first, such as the name of a file that each peer has. So are the names of files if no two are in one folder. A
 // name that is taken gets #2, #3, ….
 func PeerNames(said, paths []string) []string {
 	parts := make([][]string, len(paths))
@@ -104,13 +104,10 @@ func cutOwnFolders(paths [][]string) [][]string {
 	folders := map[string]bool{}
 	for _, p := range paths {
 		n := len(p) - 1
-		if n < 1 || n != len(paths[0])-1 || p[n-1] == ".." || folders[p[n-1]] || filepath.Ext(p[n]) == "" || filepath.Ext(p[n]) != filepath.Ext(paths[0][n]) {
+		if len(paths) < 2 || n < 1 || n != len(paths[0])-1 || p[n-1] == ".." || folders[p[n-1]] || filepath.Ext(p[n]) == "" || filepath.Ext(p[n]) != filepath.Ext(paths[0][n]) {
 			return paths
 		}
 		folders[p[n-1]] = true
-	}
-	if len(paths) < 2 {
-		return paths
 	}
 	for i, p := range paths {
 		paths[i] = p[:len(p)-1]

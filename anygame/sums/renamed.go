@@ -9,8 +9,8 @@ import (
 	"github.com/desynctool/desynctool/anygame/vocabulary"
 )
 
-// renamed is the form of logs whose ticks have a name that is no word for one: "gt=440", "epoch 12", {"height": 7}. The
-// name is read as "tick".
+// renamed is the form of logs that name ticks by another word: "gt=440", "epoch 12", {"height": 7}. The word is read as
+// "tick".
 type renamed struct {
 	name   []byte
 	inner  lineForm // or nil
@@ -58,7 +58,7 @@ const numberedNames = " seq sequence packet packets pkt msg message messages chu
 // fewestGrown is how many lines show that a number grows, and mostGrown how many names are tried.
 const fewestGrown, mostGrown = 5, 4
 
-// learnRenamed finds the lines of a log whose ticks have another name: a number with one name that grows by regular steps
+// learnRenamed finds the lines of a log that name ticks by another word: a number with one name that grows by regular steps
 // from line to line, next to a checksum that is called one.
 func learnRenamed(lines [][]byte, alone bool) (lineForm, []template) {
 	values := map[string][][]byte{}

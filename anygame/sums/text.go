@@ -562,8 +562,8 @@ func accept(list []*group, lines int, alone bool) []template {
 }
 
 // pair finds the forms of lines that have one checksum at different times: when a tick was simulated at first, again, and for
-// good. The values differ at some ticks and are equal at later ones, again and again, as those of two peers or of two parts
-// of the state are not.
+// good. The values differ at some ticks and are equal at later ones, again and again. The checksums of two peers, or of two
+// parts of the state, do not.
 func pair(list []template, groups []*group) {
 	const fewestHealed = 3
 	for i := range list {

@@ -12,8 +12,8 @@ import (
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
 
-// within finds the first of some ticks at the end of which the first trace of that tick and another peer's differ, and
-// the system after which they began to; of several peers the earliest system counts.
+// within finds the first of some ticks that the first trace which has it and another peer's end differently, and the
+// system after which they began to differ. Of several peers the earliest system counts.
 func (g *gatherer) within(from, to uint64) (found *verdict.Within, err error) {
 	var traces []bisect.Traced
 	var folders []string
