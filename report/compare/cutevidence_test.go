@@ -286,14 +286,22 @@ func TestCutEvidence(t *testing.T) {
 			switch {
 			case fewer.bad < 0: // nothing is known
 			case more.bad >= 0 && more.bad <= fewer.good: // of other peers, which diverged before
-			case more.bad >= 0 && more.bad <= fewer.bad && (fewer.groups > 2 || slices.ContainsFunc(more.of, func(name string) bool { return !slices.Contains(fewer.of, name) })):
-				// A third peer differs there, which may have diverged before.
+			case more.bad >= 0 && more.bad <= fewer.bad && (fewer.groups > 2 || !samePeers(more.of, fewer.of)):
+				// Other peers differ there, which may have diverged before.
 			case more.bad < 0, more.bad > fewer.bad, more.good < fewer.good, fewer.tick >= 0 && more.tick < 0:
 				t.Fatalf("%+v with more: %s\n%s%+v with less: %s\n%s", more, text, m, fewer, its, less)
 			}
 			m, more, text = less, fewer, its
 		}
 	})
+}
+
+// samePeers reports whether two lists contain the same names, in any order and as often as they like.
+func samePeers(a, b []string) bool {
+	absent := func(list []string) func(string) bool {
+		return func(name string) bool { return !slices.Contains(list, name) }
+	}
+	return !slices.ContainsFunc(a, absent(b)) && !slices.ContainsFunc(b, absent(a))
 }
 
 // TestEqualByEither: states are known to be equal by the order logs before traces begin that differ, and by the traces
