@@ -164,6 +164,7 @@ type Result struct {
 	notes, lost, contradictions texts
 	blindNote                   text                  // of the notes
 	partings                    map[[2]uint64]parting // of the logs, by their digests
+	unlike                      bool                  // states do not have the same columns
 	splits                      [][]Split             // of each two peers
 	pairs                       []*pair
 }

@@ -61,7 +61,7 @@ func (r *Result) weigh(given []*tracediff.Result, peers []*peer) {
 	case b == nil && differ != nil && r.Snapshots > 0 && len(r.stateless(differ, peers)) > 0:
 		r.byTraces(differ)
 		r.lose("no states of %s; the states of %s, which agree in their checksums too, are equal", strings.Join(r.stateless(differ, peers), ", "), strings.Join(names(peers), ", "))
-	case b == nil && differ != nil && r.Snapshots > 0 && differ.OfRuns() == runs:
+	case b == nil && differ != nil && r.Snapshots > 0 && differ.OfRuns() == runs && !r.unlike:
 		r.Kind = ChecksumOnly
 		r.note("the states are equal at all %d state points: a difference that is not in them, or writes in another order", r.Snapshots)
 	case b == nil && differ != nil:

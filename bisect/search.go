@@ -3,6 +3,7 @@ package bisect
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/snapshot"
@@ -26,6 +27,7 @@ type pair struct {
 	corrupt   int   // pairs with content that does not match their digests
 	read      []int // points with content that was read and matches
 
+	alike  bool // two states that differ have the same columns
 	verify bool // the content of every pair is read where no states differ
 
 	// joined are epochs of the two peers that have different numbers, but history hashes that were seen to be one
@@ -232,7 +234,57 @@ func (p *pair) probe(i int) bool {
 	if pr.ok {
 		p.partial(pr, ea, eb)
 	}
+	if pr.ok && pr.a.Root != pr.b.Root && !ea.Checksummed() && !eb.Checksummed() && !p.alike {
+		p.unlikeColumns(pr, ea, eb)
+	}
 	return pr.ok
+}
+
+// unlikeColumns leaves out two states that do not have the same columns, if nothing else differs: the programs that wrote
+// them were not the same, and a hash of all that is in a file shows nothing about the game.
+func (p *pair) unlikeColumns(pr *probed, ea, eb *snapshot.Entry) {
+	a, errA := ea.Open()
+	b, errB := eb.OpenLike(ea)
+	for _, s := range []snapshot.State{a, b} {
+		if s != nil {
+			defer s.Close()
+		}
+	}
+	if errA != nil || errB != nil {
+		return // the search has read them
+	}
+	d, err := snapshot.Compare(a, b, snapshot.DiffOptions{Limit: 1, Force: true})
+	if err != nil {
+		return
+	}
+	if !d.OnlyColumns() {
+		p.alike = !slices.ContainsFunc(d.Tables, func(t snapshot.TableDiff) bool { return len(t.Schema) > 0 })
+		return
+	}
+	if pr.ok = false; p.result.unlike {
+		return
+	}
+	p.result.unlike = true
+	var columns [3][]string // of the first, of the second, of both
+	for i := range d.Tables {
+		for _, c := range d.Tables[i].Schema {
+			kind := 2
+			switch {
+			case c.A == nil && c.B != nil:
+				kind = 1
+			case c.B == nil && c.A != nil:
+				kind = 0
+			}
+			columns[kind] = append(columns[kind], prose.Name(c.Column))
+		}
+	}
+	var parts []string
+	for kind, words := range []string{"only the first has ", "only the second has ", "of another type in each are "} {
+		if len(columns[kind]) > 0 {
+			parts = append(parts, words+prose.Few(columns[kind], 5))
+		}
+	}
+	p.result.lose("%s and %s: no value that both have differs; %s", ea.Path(), eb.Path(), strings.Join(parts, ", "))
 }
 
 // partial leaves what only one of two incomplete states can show out of both, and notes that those

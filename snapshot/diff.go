@@ -143,6 +143,19 @@ func (d *Diff) StaleCache() bool { return !d.RootsDiffer() && d.caches > 0 }
 // Diverged reports whether the states prove a divergence. Ignore rules have no effect on it.
 func (d *Diff) Diverged() bool { return d.RootsDiffer() || d.HistoriesDiffer() || d.caches > 0 }
 
+// OnlyColumns reports whether the states do not have the same columns, and nothing else differs that both have.
+func (d *Diff) OnlyColumns() bool {
+	schema := false
+	for i := range d.Tables {
+		t := &d.Tables[i]
+		if !t.InA || !t.InB || t.OnlyACount+t.OnlyBCount+t.Changed() > 0 {
+			return false
+		}
+		schema = schema || len(t.Schema) > 0
+	}
+	return schema && d.RNG == nil
+}
+
 // LeftOut returns how many changed values and rows of one side were counted but not kept.
 func (d *Diff) LeftOut() uint64 {
 	n := uint64(0)

@@ -228,6 +228,11 @@ func (g *gatherer) differing(sets []named, at snapshot.Point) (*verdict.Parted, 
 			closeStates(p)
 			return nil, nil
 		}
+		if p.Diff.OnlyColumns() && !entry.Checksummed() { // as the search has reported
+			state.Close()
+			p.States[1] = nil
+			continue
+		}
 		return p, g.stale(sets, p, a, b)
 	}
 	closeStates(p)
