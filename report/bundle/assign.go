@@ -105,7 +105,7 @@ func (d *doctor) session() {
 	}
 	matches := map[string]string{} // of each format, the first file's
 	for _, x := range d.files {
-		if x.seed != nil && *x.seed != best {
+		if x.seed != nil && *x.seed != best && len(peersOf) > 0 {
 			x.trouble("stale", "of the match with seed %016x, the others are of %016x", *x.seed, best)
 		}
 		if x.session == "" {

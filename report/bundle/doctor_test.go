@@ -76,6 +76,15 @@ func TestDoctorComplete(t *testing.T) {
 	}
 }
 
+// TestDoctorLoose: peers whose states are files of one folder are named as triage names them, and nobody is asked for
+// another player's files.
+func TestDoctorLoose(t *testing.T) {
+	c := examine(t, filepath.Join("..", "..", "testdata", "spring", "recoil"))
+	if len(c.Peers) != 2 || c.Ask != "" || len(troubles(c)) > 0 || c.Peers[0].Name != "ClientGameState-1804289383-[600-602].txt" || !slices.Contains(can(c), "values") {
+		t.Errorf("%s", checkupText(t, c))
+	}
+}
+
 // TestDoctorTrouble: each kind of damage has its name, and the text asks the right peer for what is lost.
 func TestDoctorTrouble(t *testing.T) {
 	dir := archivetest.Record(t, filepath.Join(t.TempDir(), "s"), 1)

@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -139,6 +140,11 @@ func (d *doctor) examine(f *File) *examined {
 		x.unknown(d.s)
 	default:
 		x.read(d.s)
+		if x.group == "" && x.Peer == "" && f.place != nil { // as [Session.Peers] names it
+			if i := slices.IndexFunc(f.place.set.Entries, func(e *snapshot.Entry) bool { return filepath.Join(e.Dir, e.Base) == f.Path }); i >= 0 {
+				x.Peer = f.place.set.Entries[i].Peer
+			}
+		}
 		if x.format.Native && !f.isState() && namedState(filepath.Base(x.Path)) { // then it is lost as a state
 			x.trouble("unreadable", "by its name it is a state, its content is of another kind: %s", x.format.Title)
 		}
