@@ -38,8 +38,7 @@ func (t *Tree) openCut(path string, spans []Span) (files.File, error) {
 	var content io.ReaderAt = f
 	size := info.Size()
 	head := make([]byte, compression.MagicLen)
-	n, _ := f.ReadAt(head, 0)
-	if compression.Packing(head[:n]) != "" {
+	if n, _ := f.ReadAt(head, 0); compression.Packing(head[:n]) != "" {
 		unpacked, _, err := compression.Unpack(f, maxCut)
 		if err == nil {
 			var all []byte

@@ -213,8 +213,7 @@ func (f *kept) read(n int64, from files.File) ([]byte, error) {
 		}
 	}
 	p := make([]byte, size)
-	got, err := from.ReadAt(p, n*keptPage)
-	if got < len(p) {
+	if got, err := from.ReadAt(p, n*keptPage); got < len(p) {
 		if err == nil || err == io.EOF { // it has become shorter
 			err = io.EOF
 		}

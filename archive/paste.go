@@ -2,6 +2,7 @@ package archive
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -118,9 +119,7 @@ func (t *Tree) mountStdin(in io.Reader) error {
 	if err != nil {
 		return err
 	}
-	if root == nil {
-		root = one
-	}
+	root = cmp.Or(root, one)
 	t.mounts[Stdin] = root
 	return nil
 }

@@ -34,6 +34,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/snapshot"
@@ -261,12 +262,7 @@ func (r *Result) limits(peers []*peer) {
 	}
 	end := slices.MinFunc(last, snapshot.Point.Compare)
 	for _, p := range peers {
-		later := 0
-		for _, e := range p.set.Entries {
-			if e.Point.Compare(end) > 0 {
-				later++
-			}
-		}
+		later := lists.Count(p.set.Entries, func(e *snapshot.Entry) bool { return e.Point.Compare(end) > 0 })
 		if later > 0 {
 			r.note("another peer's snapshots end %s; nothing is known of %s of %s", end.When(), prose.Count(later, "later one", "later ones"), p)
 		}
@@ -275,12 +271,7 @@ func (r *Result) limits(peers []*peer) {
 
 // commonAt reports whether two peers have a snapshot of a point.
 func commonAt(peers []*peer, at snapshot.Point) bool {
-	n := 0
-	for _, p := range peers {
-		if p.set.At(at) != nil {
-			n++
-		}
-	}
+	n := lists.Count(peers, func(p *peer) bool { return p.set.At(at) != nil })
 	return n > 1
 }
 
@@ -497,8 +488,7 @@ func (r *Result) traceOnly(own []*tracediff.Result) {
 func (r *Result) contents(p *pair) {
 	for _, i := range p.read {
 		at := p.points[i]
-		k, known := slices.BinarySearchFunc(r.Content, at, snapshot.Point.Compare)
-		if !known {
+		if k, known := slices.BinarySearchFunc(r.Content, at, snapshot.Point.Compare); !known {
 			r.Content = slices.Insert(r.Content, k, at)
 		}
 	}

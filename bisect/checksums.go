@@ -159,8 +159,7 @@ func (r *Result) stateless(t *tracediff.Result, peers []*peer) []string {
 	var without []string
 	for i, group := range t.Groups[0].Groups {
 		for _, n := range group {
-			name := t.Traces[n].Name
-			if !slices.Contains(names(peers), name) {
+			if name := t.Traces[n].Name; !slices.Contains(names(peers), name) {
 				without = append(without, name)
 				continue
 			}
@@ -225,10 +224,7 @@ func (r *Result) lostGaps(t *tracediff.Result, info *tracediff.TraceInfo) {
 // differAt reports whether traces differ in the ticks on both sides of a state
 // point, from before it on.
 func differAt(t *tracediff.Result, point uint64) bool {
-	if t.First == nil || t.First.Tick.Number+1 >= point {
-		return false
-	}
-	return t.EqualFrom.Number == 0 || t.EqualFrom.Number > point
+	return t.First != nil && t.First.Tick.Number+1 < point && (t.EqualFrom.Number == 0 || t.EqualFrom.Number > point)
 }
 
 // pointOf returns the state point that a checkpoint is of.

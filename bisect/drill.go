@@ -1,6 +1,7 @@
 package bisect
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -117,10 +118,7 @@ func (d *drill) scopes(x *Departure, traced *TracedSystem) error {
 		}
 	}
 	for _, leaf := range held.Info().Leaves() {
-		label := leaf.Label
-		if label == "" {
-			label = snapshot.RNG
-		}
+		label := cmp.Or(leaf.Label, snapshot.RNG)
 		differs(label, leaf.Hash)
 	}
 	for i, t := range held.Info().Tables {

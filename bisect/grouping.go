@@ -1,6 +1,9 @@
 package bisect
 
-import "github.com/desynctool/desynctool/tracediff"
+import (
+	"github.com/desynctool/desynctool/internal/lists"
+	"github.com/desynctool/desynctool/tracediff"
+)
 
 // grouping puts the names of peers with the same value into groups, in the order in which they come.
 type grouping[V comparable] struct {
@@ -24,9 +27,7 @@ func (g *grouping[V]) add(value V, name string) {
 func namedGroups(t *tracediff.Result, groups [][]int) [][]string {
 	named := make([][]string, len(groups))
 	for i, group := range groups {
-		for _, n := range group {
-			named[i] = append(named[i], t.Traces[n].Name)
-		}
+		named[i] = append(named[i], lists.Map(group, func(n int) string { return t.Traces[n].Name })...)
 	}
 	return named
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/snapshot"
 )
@@ -146,11 +147,7 @@ func oneSession(peers []*peer) error {
 			return seeds[seed], 0
 		}
 		for _, p := range peers {
-			for _, e := range p.set.Entries {
-				if e.Seed == seed {
-					files++
-				}
-			}
+			files += lists.Count(p.set.Entries, func(e *snapshot.Entry) bool { return e.Seed == seed })
 		}
 		return seeds[seed], files
 	}

@@ -239,10 +239,7 @@ func allHave(peers []*peer, point snapshot.Point) bool {
 			continue
 		}
 		info, moved, err := p.head(e)
-		if err != nil || moved {
-			return false
-		}
-		if !root.IsZero() && info.Root != root {
+		if err != nil || moved || !root.IsZero() && info.Root != root {
 			return false
 		}
 		root = info.Root

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/snapshot"
@@ -322,11 +323,7 @@ func (r *trialRun) finish() (*Trial, error) {
 	r.noteGaps()
 	if out.Mode == Repeat {
 		out.Runs = r.opts.Runs - 1
-		for _, hit := range r.hits {
-			if hit {
-				out.Hits++
-			}
-		}
+		out.Hits += lists.Count(r.hits, func(hit bool) bool { return hit })
 		if out.Stretches > 0 {
 			out.Low, out.High = Wilson(out.Hits, out.Runs)
 		}

@@ -1,6 +1,9 @@
 package bisect
 
-import "fmt"
+import (
+	"fmt"
+	"github.com/desynctool/desynctool/internal/lists"
+)
 
 // text is a sentence of a result. Peers are named in it once all names are known.
 type text struct {
@@ -30,9 +33,7 @@ func say(format string, args ...any) text {
 type texts []text
 
 func (t *texts) add(list ...string) {
-	for _, s := range list {
-		*t = append(*t, text{format: s})
-	}
+	*t = append(*t, lists.Map(list, func(s string) text { return text{format: s} })...)
 }
 
 // strings puts the sentences into words.

@@ -85,11 +85,7 @@ func (s *Store) CheckBuild(ctx context.Context, build string, failOn []FailOn, f
 	of := Term{Key: "build", Op: "=", Value: build}
 	list := &where{}
 	var games Filter // reports of the build are counted by the filter's games only
-	for _, t := range f.Terms {
-		if t.Key == "game" {
-			games.Terms = append(games.Terms, t)
-		}
-	}
+	games.Terms = append(games.Terms, lists.Where(f.Terms, func(t Term) bool { return t.Key == "game" })...)
 	if err := s.ofReports(ctx, list, Filter{append(games.Terms, of)}); err != nil {
 		var unknown *UnknownBuildError
 		if !errors.As(err, &unknown) {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/report/document"
 )
 
@@ -139,9 +140,7 @@ func (s *Store) readBuilds(ctx context.Context, d *GroupDetail) error {
 		return err
 	})
 	slices.SortFunc(builds, CompareBuilds)
-	for _, b := range builds {
-		d.Builds = append(d.Builds, Count{b.Name, counts[b.Name]})
-	}
+	d.Builds = append(d.Builds, lists.Map(builds, func(b Build) Count { return Count{b.Name, counts[b.Name]} })...)
 	return err
 }
 
@@ -298,9 +297,7 @@ func (w *wanted) add(i int, what string) {
 // list returns the most wanted evidence first. In a tie it uses the order of the best report.
 func (w *wanted) list() []Wanted {
 	list := []Wanted{}
-	for _, what := range w.order {
-		list = append(list, Wanted{what, len(w.in[what])})
-	}
+	list = append(list, lists.Map(w.order, func(what string) Wanted { return Wanted{what, len(w.in[what])} })...)
 	slices.SortStableFunc(list, func(a, b Wanted) int { return cmp.Compare(b.In, a.In) })
 	return list
 }
@@ -384,9 +381,7 @@ func (s *Store) readNear(ctx context.Context, d *GroupDetail) error {
 		}
 		found[g.ID] = n
 	})
-	for _, id := range candidates {
-		d.Near = append(d.Near, found[id])
-	}
+	d.Near = append(d.Near, lists.Map(candidates, func(id int64) Near { return found[id] })...)
 	return err
 }
 

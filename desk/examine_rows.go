@@ -244,8 +244,7 @@ func (x *examining) counting(ctx context.Context, tx *Tx, statement string) erro
 // events reads the events of all groups.
 func (x *examining) events(ctx context.Context) error {
 	err := x.each(ctx, "examine.events", nil, func(scan func(...any) error) error {
-		e, err := scanEvent(scan)
-		if err != nil {
+		if e, err := scanEvent(scan); err != nil {
 			x.fault(RowFault, fmt.Sprintf("event %d", e.ID), "it cannot be read: %s", err)
 		}
 		return ctx.Err()

@@ -85,8 +85,7 @@ func hexDigits(most int) func(string) (string, error) {
 }
 
 func date(value string) (string, error) {
-	t, err := time.Parse(time.DateOnly, value)
-	if err != nil || t.Year() < 1970 {
+	if t, err := time.Parse(time.DateOnly, value); err != nil || t.Year() < 1970 {
 		return "", errors.New("expected a day such as 2026-01-31")
 	}
 	return value, nil
@@ -192,8 +191,7 @@ func FilterKeys() []string {
 
 // String returns the filter in a form that ParseFilter reads back.
 func (f Filter) String() string {
-	words := lists.Map(f.Terms, func(t Term) string { return t.String() })
-	return strings.Join(words, " ")
+	return strings.Join(lists.Map(f.Terms, func(t Term) string { return t.String() }), " ")
 }
 
 // String returns the term as a word of a filter.

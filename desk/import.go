@@ -367,8 +367,7 @@ func (w *exportWalk) entry(h *tar.Header, in io.Reader) error {
 	}
 	sum := &summing{w: io.Discard, hash: sha256.New()}
 	body := io.TeeReader(in, sum)
-	err := w.part(h, body)
-	if err != nil {
+	if err := w.part(h, body); err != nil {
 		return err
 	}
 	if _, err := io.Copy(io.Discard, body); err != nil {

@@ -3,6 +3,7 @@ package desk
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"slices"
 	"strings"
 
 	"github.com/desynctool/desynctool/report/document"
@@ -45,10 +46,8 @@ func KeyOf(r *document.Report) (Key, bool) {
 	var parts []string
 	var t title
 	use := func(levels ...document.Level) bool {
-		for _, level := range levels {
-			if has[level] == nil {
-				return false
-			}
+		if slices.ContainsFunc(levels, func(level document.Level) bool { return has[level] == nil }) {
+			return false
 		}
 		for _, level := range levels {
 			parts = append(parts, string(level), has[level].Digest)

@@ -1,6 +1,7 @@
 package desk
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -9,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/internal/prose"
 )
 
@@ -72,10 +74,7 @@ type Group struct {
 
 // Called returns the name of the group, or its title.
 func (g *Group) Called() string {
-	if g.Name != "" {
-		return g.Name
-	}
-	return g.Title
+	return cmp.Or(g.Name, g.Title)
 }
 
 // Says reports whether the group's name or title contains a name, such as the name of its game or of a class of
@@ -507,9 +506,7 @@ func (s *Store) groupByCode(ctx context.Context, code string) (*Group, error) {
 	if len(found) == 1 {
 		return &found[0], s.count(ctx, found)
 	}
-	for _, g := range found {
-		unknown.Some = append(unknown.Some, g.Code)
-	}
+	unknown.Some = append(unknown.Some, lists.Map(found, func(g Group) string { return g.Code })...)
 	return nil, unknown
 }
 

@@ -2,6 +2,7 @@ package desk
 
 import (
 	"context"
+	"github.com/desynctool/desynctool/internal/lists"
 	"slices"
 )
 
@@ -120,8 +121,6 @@ func (s *Store) buildCounts(ctx context.Context) ([]Count, error) {
 	})
 	slices.SortFunc(builds, CompareBuilds)
 	list := []Count{}
-	for _, b := range builds {
-		list = append(list, Count{b.Name, counts[b.Name]})
-	}
+	list = append(list, lists.Map(builds, func(b Build) Count { return Count{b.Name, counts[b.Name]} })...)
 	return list, err
 }

@@ -238,8 +238,7 @@ type Tx struct {
 // transaction was in the way, so f may run more than once.
 func (s *Store) Write(ctx context.Context, f func(*Tx) error) error {
 	for try := 1; ; try++ {
-		err := s.once(ctx, f)
-		if err == nil || try == 10 || !conflict(err) || ctx.Err() != nil {
+		if err := s.once(ctx, f); err == nil || try == 10 || !conflict(err) || ctx.Err() != nil {
 			return err
 		}
 		select {

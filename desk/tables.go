@@ -120,8 +120,7 @@ func typeOf(table string, c *sql.ColumnType) (columnType, error) {
 
 // list returns the columns of a table, as in a statement.
 func (t *table) list() string {
-	names := lists.Map(t.Columns, func(c column) string { return c.Name })
-	return strings.Join(names, ", ")
+	return strings.Join(lists.Map(t.Columns, func(c column) string { return c.Name }), ", ")
 }
 
 // query selects all rows in an order that does not depend on the database: by id, or by all columns except columns of

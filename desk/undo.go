@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"github.com/desynctool/desynctool/internal/lists"
 	"slices"
 )
 
@@ -114,9 +115,7 @@ func (tx *Tx) undo(ctx context.Context, x Event, g *groupRow) error {
 			return err
 		}
 		var ids []int64 // including reports that arrived since
-		for _, v := range all {
-			ids = append(ids, v.id)
-		}
+		ids = append(ids, lists.Map(all, func(v variantRow) int64 { return v.id })...)
 		if err := tx.moveVariants(ctx, g, other, ids, x.About.Keys); err != nil {
 			return err
 		}

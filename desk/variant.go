@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/report/document"
 )
@@ -63,9 +64,7 @@ func (tx *Tx) newGroup(ctx context.Context, game int64, key Key, r *document.Rep
 // wordsOf are the texts by which a report is found: the names in its fingerprints, its first sentence, the archetypes and
 // fields that differ, and the engine's messages.
 func wordsOf(r *document.Report) (words []string) {
-	for _, f := range r.Fingerprints {
-		words = append(words, f.Name)
-	}
+	words = append(words, lists.Map(r.Fingerprints, func(f document.Fingerprint) string { return f.Name })...)
 	words = append(words, firstSentence(r))
 	for i := range r.Claims {
 		words = append(words, prose.Shorten(r.Claims[i].Text, maxVerdict))

@@ -34,8 +34,7 @@ func csvShape(head []byte, whole bool) (best csvReader, fits bool) {
 	for _, delimiter := range []byte(",\t;|") {
 		r := csvReader{text: head, delimiter: delimiter}
 		r.skip()
-		n, table := r.table(whole)
-		if n > columns && table == fits || table && !fits {
+		if n, table := r.table(whole); n > columns && table == fits || table && !fits {
 			columns, fits = n, table
 			best = csvReader{text: head, at: r.at, delimiter: delimiter}
 			best.skip()

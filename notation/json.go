@@ -112,10 +112,7 @@ func (p *jsonParser) document() error {
 		if err != nil {
 			return err
 		}
-		if !opened && p.close() {
-			return p.err
-		}
-		if p.err != nil {
+		if !opened && p.close() || p.err != nil {
 			return p.err
 		}
 		if p.stack[len(p.stack)-1] == '{' {

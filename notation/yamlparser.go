@@ -305,8 +305,7 @@ func (p *yamlParser) property() []byte {
 // properties reads what precedes a node in its line.
 func (p *yamlParser) properties(n *yamlNode) {
 	for p.peek() == '&' && n.anchor == nil || p.peek() == '!' && n.tag == "" {
-		text := p.property()
-		if text[0] == '&' {
+		if text := p.property(); text[0] == '&' {
 			n.anchor = text[1:]
 		} else if name, ok := bytes.CutPrefix(text, []byte("!<tag:yaml.org,2002:")); ok {
 			n.tag = "!!" + string(bytes.TrimSuffix(name, []byte(">")))

@@ -197,8 +197,7 @@ func (p *yamlParser) literal(n yamlNode, indent int) {
 	b := yamlBlock{folded: p.peek() == '>', base: -1, least: max(indent, 0) + 1}
 	p.at++
 	for ; ; p.at++ {
-		c := p.peek()
-		if (c == '-' || c == '+') && b.chomp == 0 {
+		if c := p.peek(); (c == '-' || c == '+') && b.chomp == 0 {
 			b.chomp = c
 		} else if c-'1' < 9 && b.base < 0 {
 			b.base = b.least + int(c-'1')

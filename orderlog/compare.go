@@ -1,6 +1,7 @@
 package orderlog
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -101,9 +102,7 @@ func newComparer(peers []Named, opts CompareOptions) (*comparer, error) {
 	if opts.Limit <= 0 {
 		opts.Limit = 1000
 	}
-	if opts.LateWindow == 0 {
-		opts.LateWindow = 4096
-	}
+	opts.LateWindow = cmp.Or(opts.LateWindow, 4096)
 	c := &comparer{
 		opts:      opts,
 		reference: -1,
@@ -177,8 +176,7 @@ func (c *comparer) hostLane() int {
 		if !slices.Equal(h.Peers, c.lanes[0].header.Peers) {
 			return 0
 		}
-		n := slices.Index(h.Peers, h.Peer)
-		if n >= 0 && (place < 0 || n < place) {
+		if n := slices.Index(h.Peers, h.Peer); n >= 0 && (place < 0 || n < place) {
 			best, place = i, n
 		}
 	}

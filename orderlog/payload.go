@@ -2,6 +2,7 @@ package orderlog
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
@@ -192,9 +193,7 @@ func payloadFields(b []byte) ([]Field, bool) {
 type fieldList struct{ list []Field }
 
 func (f *fieldList) add(path, value string) bool {
-	if path == "" {
-		path = "."
-	}
+	path = cmp.Or(path, ".")
 	f.list = append(f.list, Field{path, value})
 	return len(f.list) <= maxFields
 }

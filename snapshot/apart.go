@@ -35,8 +35,7 @@ func (c *Change) Apart() (out Apart) {
 			}
 		}
 		if x != 0 && y != 0 && (x < 0) == (y < 0) {
-			r := y/x - 1
-			if !math.IsInf(r, 0) {
+			if r := y/x - 1; !math.IsInf(r, 0) {
 				out.Relative = &r
 			}
 		}

@@ -124,8 +124,7 @@ func (c *Change) classifyFloat() {
 // orderedFloat maps the bits of a float to an integer that grows with the value by one for each representable value. 0
 // and -0 map to the same integer.
 func orderedFloat(bits uint64, width int) int64 {
-	sign := uint64(1) << (8*width - 1)
-	if bits&sign != 0 {
+	if sign := uint64(1) << (8*width - 1); bits&sign != 0 {
 		return -int64(bits &^ sign)
 	}
 	return int64(bits)

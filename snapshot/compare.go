@@ -411,8 +411,7 @@ func (c *comparer) spare(p *pairing) int {
 		room = c.opts.Limit - len(p.td.Changes)
 	}
 	if c.opts.Total > 0 {
-		share := max(0, c.share-int(p.td.Kept()))
-		if room < 0 || share < room {
+		if share := max(0, c.share-int(p.td.Kept())); room < 0 || share < room {
 			room = share
 		}
 	}

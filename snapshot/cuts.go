@@ -87,8 +87,7 @@ func (c *comparer) contradiction(p *pairing) error {
 	}{{c.a, p.i}, {c.b, p.j}} {
 		err := checkContent(side.s, side.i, &Hasher{})
 		var wrong *HashError
-		f, ok := side.s.(*File)
-		if ok && errors.As(err, &wrong) {
+		if f, ok := side.s.(*File); ok && errors.As(err, &wrong) {
 			return corrupt(f.name, int64(f.places[side.i].offset), wrong.Error())
 		}
 		if err != nil {

@@ -2,6 +2,7 @@ package snapshot
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 )
 
@@ -218,9 +219,7 @@ func Compare(a, b State, opts DiffOptions) (*Diff, error) {
 		}
 	}
 	c := comparer{a: a, b: b, opts: opts, diff: d}
-	if c.opts.Limit == 0 {
-		c.opts.Limit = DefaultLimit
-	}
+	c.opts.Limit = cmp.Or(c.opts.Limit, DefaultLimit)
 	c.left = c.differing()
 	for i, j := range pairTables(d.A.Tables, d.B.Tables) {
 		c.begin()

@@ -1,5 +1,7 @@
 package snapshot
 
+import "cmp"
+
 // Properties of an incomplete state. They are in Head.Meta, so that every copy of the state keeps them.
 const (
 	incompleteKey = "incomplete" // describes the missing parts
@@ -10,9 +12,7 @@ const (
 // paste identifies the diff that contains the state as one side. It is empty for another kind of excerpt: see
 // partial.Head.
 func (h *Head) SetIncomplete(text, paste string) {
-	if text == "" {
-		text = "it is an excerpt"
-	}
+	text = cmp.Or(text, "it is an excerpt")
 	if h.Meta == nil {
 		h.Meta = map[string]string{}
 	}

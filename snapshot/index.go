@@ -253,8 +253,7 @@ func (t *fileTable) checkDigests(info *TableInfo) error {
 		return errors.New("digest of the keys does not follow from the digests of the blocks")
 	}
 	for i := range t.Columns {
-		c := &t.Columns[i]
-		if h.columnDigest(&c.Schema, c.Blocks) != c.Digest {
+		if c := &t.Columns[i]; h.columnDigest(&c.Schema, c.Blocks) != c.Digest {
 			return fmt.Errorf("digest of column %s does not follow from the digests of the blocks", c.Name())
 		}
 	}

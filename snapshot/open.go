@@ -179,8 +179,7 @@ func OpenAny(tree files.Tree, path string, formats []Format) (State, error) {
 
 // recognized is Recognize, with an error for a file that matches no format.
 func recognized(tree files.Tree, path string, formats []Format) (*Format, error) {
-	format, err := Recognize(tree, path, formats)
-	if err != nil || format != nil {
+	if format, err := Recognize(tree, path, formats); err != nil || format != nil {
 		return format, err
 	}
 	names := make([]string, len(formats))

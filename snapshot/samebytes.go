@@ -43,10 +43,7 @@ func sameBytes(a, b *Entry) bool {
 		return false
 	}
 	defer rb.Close()
-	if sizeA != sizeB {
-		return false
-	}
-	return equalBytes(ra, rb, 0, 0, sizeA)
+	return sizeA == sizeB && equalBytes(ra, rb, 0, 0, sizeA)
 }
 
 // comparing is a pool of buffers for reading two files.

@@ -84,8 +84,7 @@ func isStale(c *ColumnDiff, own, other, earlier *Table) bool {
 		if !both || v.equal(columns[1].At(j)) {
 			continue
 		}
-		k, had := places[1][key]
-		if !had || !v.equal(columns[2].At(k)) {
+		if k, had := places[1][key]; !had || !v.equal(columns[2].At(k)) {
 			return false
 		}
 		rows++

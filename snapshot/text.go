@@ -205,8 +205,7 @@ func (p *textParser) next() (string, bool, error) {
 		if !utf8.Valid(p.buf) {
 			return "", false, errors.New("line is not UTF-8")
 		}
-		line := strings.TrimRight(string(p.buf), "\r\n")
-		if line != "" && line[0] != '#' {
+		if line := strings.TrimRight(string(p.buf), "\r\n"); line != "" && line[0] != '#' {
 			return line, true, nil
 		}
 	}

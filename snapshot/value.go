@@ -173,15 +173,13 @@ func ParseValue(typ Type, scale uint32, s string) (Value, error) {
 		}
 		v.Raw = []byte(text)
 	case typ == Bytes:
-		digits, ok := strings.CutPrefix(s, "0x")
-		if !ok {
+		if digits, ok := strings.CutPrefix(s, "0x"); !ok {
 			err = strconv.ErrSyntax
 		} else {
 			v.Raw, err = hex.DecodeString(digits)
 		}
 	case typ == Ref:
-		digits, ok := strings.CutPrefix(s, "@")
-		if !ok {
+		if digits, ok := strings.CutPrefix(s, "@"); !ok {
 			err = strconv.ErrSyntax
 		} else {
 			bits, err = strconv.ParseUint(digits, 10, 64)

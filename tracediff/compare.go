@@ -1,6 +1,7 @@
 package tracediff
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math/bits"
@@ -42,15 +43,9 @@ func compare(list []*Trace, opts Options, z sizes, mapped bool) (*Result, error)
 		}
 		warnings = append(warnings, err.Error())
 	}
-	if opts.Limit == 0 {
-		opts.Limit = DefaultLimit
-	}
-	if opts.Context == 0 {
-		opts.Context = 3
-	}
-	if opts.Rollback == 0 {
-		opts.Rollback = settleAfter
-	}
+	opts.Limit = cmp.Or(opts.Limit, DefaultLimit)
+	opts.Context = cmp.Or(opts.Context, 3)
+	opts.Rollback = cmp.Or(opts.Rollback, settleAfter)
 	// A comparison restarts if the traces turn out to have rollbacks, and if a file shrinks during it.
 	// Where only the first difference is wanted, what comes after it is not read and cannot show that it is a guess.
 	rollback, straight := false, !opts.FirstOnly && !slices.ContainsFunc(list, func(t *Trace) bool { return t.once })

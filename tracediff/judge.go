@@ -84,8 +84,7 @@ func (c *comparer) collectClaims() {
 		return cmp.Compare(a.Tick, b.Tick)
 	})
 	for _, name := range slices.Sorted(maps.Keys(start)) {
-		values := slices.Sorted(maps.Values(start[name]))
-		if values[0] != values[len(values)-1] {
+		if values := slices.Sorted(maps.Values(start[name])); values[0] != values[len(values)-1] {
 			c.result.Start = append(c.result.Start, Start{name, start[name]})
 		}
 	}

@@ -2,6 +2,7 @@ package tracediff
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -170,9 +171,7 @@ func traces(name, packing string, opts ReadOptions, open func(ReadOptions, openi
 
 func tracesOf(r *Reader, name, packing string) []*Trace {
 	t := Trace{Name: r.header.Peer, File: name, Header: r.header, Grammar: r.grammar.kind, Packing: packing}
-	if t.Name == "" {
-		t.Name = name
-	}
+	t.Name = cmp.Or(t.Name, name)
 	if len(r.grammar.columns) <= 1 {
 		return []*Trace{&t}
 	}

@@ -224,10 +224,7 @@ func parseUint(b []byte, limit uint64) (uint64, bool) {
 	n := uint64(0)
 	for _, c := range b {
 		d := uint64(c - '0')
-		if d > 9 {
-			return 0, false
-		}
-		if n > (math.MaxUint64-d)/10 {
+		if d > 9 || n > (math.MaxUint64-d)/10 {
 			return 0, false
 		}
 		n = 10*n + d

@@ -229,12 +229,10 @@ func (t *TraceInfo) gap(tick, seen Tick) {
 
 // guess notes a tick of which the trace may have guesses only.
 func (t *TraceInfo) guess(tick Tick) {
-	n := len(t.Gaps)
-	if n == 0 || !t.Gaps[n-1].Guessed {
+	if n := len(t.Gaps); n == 0 || !t.Gaps[n-1].Guessed {
 		t.Gaps = append(t.Gaps, Gap{First: tick, Guessed: true})
 	}
-	g := &t.Gaps[len(t.Gaps)-1]
-	if g.Ticks == 0 || g.Last != tick {
+	if g := &t.Gaps[len(t.Gaps)-1]; g.Ticks == 0 || g.Last != tick {
 		g.Last = tick
 		g.Ticks++
 	}

@@ -2,6 +2,7 @@ package tracediff
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -271,9 +272,7 @@ func OpenForeign(tree files.Tree, path string, f *Format, opts ReadOptions) ([]*
 		if !one {
 			t.Name, t.Shared = peer, true
 		}
-		if t.Name == "" {
-			t.Name = path
-		}
+		t.Name = cmp.Or(t.Name, path)
 		if err := r.Close(); err != nil {
 			return nil, err
 		}

@@ -270,8 +270,7 @@ func equalPrefix(a, b []byte) int {
 	// The difference is inside a block, so bisect the block.
 	end := min(n, done+block)
 	for end-done > 16 {
-		mid := done + (end-done)/2
-		if bytes.Equal(a[done:mid], b[done:mid]) {
+		if mid := done + (end-done)/2; bytes.Equal(a[done:mid], b[done:mid]) {
 			done = mid
 		} else {
 			end = mid
@@ -304,8 +303,7 @@ func equalAhead(windows []*window, count bool) (n, lines int64, err error) {
 			return true, err
 		}
 		for {
-			old := equal.Load()
-			if begin+n >= old || equal.CompareAndSwap(old, begin+n) {
+			if old := equal.Load(); begin+n >= old || equal.CompareAndSwap(old, begin+n) {
 				return false, nil
 			}
 		}
@@ -390,8 +388,7 @@ func chunks(at, n int64, f func(begin, end int64) (bool, error)) error {
 				if begin >= n {
 					return
 				}
-				more, err := f(max(0, begin), min(n, begin+chunkSize))
-				if err != nil || !more {
+				if more, err := f(max(0, begin), min(n, begin+chunkSize)); err != nil || !more {
 					errs[i] = err
 					return
 				}
@@ -407,8 +404,7 @@ func (w *window) chunk(begin, n int64) (b []byte, release func(), err error) {
 	begin += w.offset()
 	if w.mapped {
 		start := begin &^ (files.MapUnit - 1)
-		b, err := files.Map(w.file, start, int(begin-start+n))
-		if err == nil {
+		if b, err := files.Map(w.file, start, int(begin-start+n)); err == nil {
 			return b[begin-start:], func() { files.Unmap(b) }, nil
 		}
 	}

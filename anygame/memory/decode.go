@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/desynctool/desynctool/internal/file/limits"
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/snapshot"
 )
 
@@ -171,9 +172,7 @@ func (d *decoder) world(name string) (*snapshot.World, error) {
 		if len(t.given) == 0 && t.Label != StateLabel {
 			continue // elements that are only padding, or arrays
 		}
-		for _, c := range t.given {
-			t.Columns = append(t.Columns, *c)
-		}
+		t.Columns = append(t.Columns, lists.Map(t.given, func(c *snapshot.Column) snapshot.Column { return *c })...)
 		w.Tables = append(w.Tables, t.Table)
 	}
 	if len(d.padding) > 0 {

@@ -23,15 +23,11 @@ var (
 // text, an entry of a list of changes, a question, or denies a desync.
 func (m *message) excluded(t trigger) bool {
 	text := m.text
-	for _, begin := range sourceBegins {
-		if strings.HasPrefix(text, begin) {
-			return true
-		}
+	if slices.ContainsFunc(sourceBegins, func(begin string) bool { return strings.HasPrefix(text, begin) }) {
+		return true
 	}
-	for _, end := range sourceEnds {
-		if strings.HasSuffix(text, end) {
-			return true
-		}
+	if slices.ContainsFunc(sourceEnds, func(end string) bool { return strings.HasSuffix(text, end) }) {
+		return true
 	}
 	if _, rest, ok := strings.Cut(text, ");"); ok && !strings.HasPrefix(rest, " ") {
 		return true
@@ -68,10 +64,8 @@ func (m *message) excluded(t trigger) bool {
 
 // shows reports whether a message is about pictures or sound. Their ticks are not the simulation's.
 func (m *message) shows() bool {
-	for _, u := range split(m.head) {
-		if perceived.has(u.text) {
-			return true
-		}
+	if slices.ContainsFunc(split(m.head), func(u unit) bool { return perceived.has(u.text) }) {
+		return true
 	}
 	return m.has(perceived) && !m.has(nouns)
 }

@@ -119,10 +119,7 @@ func isPromising(line []byte, equal bool) bool {
 			from += len(s)
 		}
 	}
-	if hasOne(low, loose) && hasOne(low, vague) {
-		return true
-	}
-	return hasSums(line, equal)
+	return hasOne(low, loose) && hasOne(low, vague) || hasSums(line, equal)
 }
 
 func hasOne(text []byte, parts []string) bool {

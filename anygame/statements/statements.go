@@ -148,8 +148,7 @@ func (s *Scanner) read(f *finder, line *textsearch.Line, start, from, at, base i
 	}
 	rest := text[min(len(text), at-start+end+1):]
 	if bytes.HasPrefix(first, []byte("--- ")) {
-		one, used := readDiff(above, first, rest)
-		if one != nil {
+		if one, used := readDiff(above, first, rest); one != nil {
 			found, to = append(found, one), to+used
 		}
 	} else if from <= start && f.onlyPeers(first, to-base) && !hasSums(first, true) {

@@ -205,8 +205,7 @@ func (m *message) isAlike(before *message) bool {
 func (m *message) byKeys() (out []tracediff.ClaimedValue) {
 	peer, differ := "", false
 	for i := 0; i+2 < len(m.units); i++ {
-		u := m.units[i]
-		if u.kind != word || m.units[i].joined {
+		if u := m.units[i]; u.kind != word || m.units[i].joined {
 			continue
 		}
 		k := i + 1
@@ -306,10 +305,7 @@ func (m *message) byIndex() (out []tracediff.ClaimedValue) {
 			break
 		}
 	}
-	if open < 0 {
-		return nil
-	}
-	if m.near(stored|elsewhere, open-5, open) {
+	if open < 0 || m.near(stored|elsewhere, open-5, open) {
 		return nil
 	}
 	differ := false

@@ -106,10 +106,7 @@ func (m *message) byMap(list []stated) []tracediff.ClaimedValue {
 		return nil
 	}
 	end := strings.IndexByte(m.text[open:], '}')
-	if end < 0 {
-		return nil
-	}
-	if !m.namesPeers(open) {
+	if end < 0 || !m.namesPeers(open) {
 		return nil
 	}
 	var of []stated

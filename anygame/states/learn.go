@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/notation"
 	"github.com/desynctool/desynctool/snapshot"
 )
@@ -78,12 +79,7 @@ func (n *node) member(name []byte, nodes *int) *node {
 
 // record reports whether many members are the fields of records: most are scalars, and maps do not each have others.
 func (n *node) record() bool {
-	scalars := 0
-	for _, m := range n.members {
-		if m.scalar() {
-			scalars++
-		}
-	}
+	scalars := lists.Count(n.members, func(m *node) bool { return m.scalar() })
 	return !n.ids && 2*scalars >= len(n.members) && len(n.members) < mostFields && (n.maps == 1 || len(n.members) <= mostKinds*n.largest)
 }
 
@@ -95,12 +91,7 @@ func (n *node) collapse(nodes *int) {
 			common[name]++
 		}
 	}
-	maps := 0
-	for _, m := range n.members {
-		if m.maps > 0 {
-			maps++
-		}
-	}
+	maps := lists.Count(n.members, func(m *node) bool { return m.maps > 0 })
 	unlike := func(m *node) bool {
 		shared := 0
 		for name := range m.index {

@@ -1,6 +1,7 @@
 package states
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/desynctool/desynctool/notation"
@@ -218,10 +219,7 @@ func (s *Schema) shape() shape {
 	if !s.several {
 		base = unwrap(base)
 	}
-	e := base.elements()
-	if e == nil {
-		e = base
-	}
+	e := cmp.Or(base.elements(), base)
 	tick := s.tick(e)
 	switch {
 	case s.several || e != base:
@@ -241,10 +239,7 @@ func (s *Schema) shape() shape {
 			return out
 		}
 		for _, m := range base.members {
-			e := m.elements()
-			if e == nil {
-				e = m
-			}
+			e := cmp.Or(m.elements(), m)
 			if t := s.tick(e); (e != m || m.repeated) && e.maps > 0 && t != nil && (once(t) && rank(stateWords, m.name) > 0 || !e.flat()) {
 				return shape{state: e, list: m, tick: t, peer: s.peer(e)}
 			}

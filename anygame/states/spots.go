@@ -1,6 +1,7 @@
 package states
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/desynctool/desynctool/snapshot"
@@ -131,9 +132,7 @@ func (s *spot) label(table string) string {
 			label = s.node.name
 		}
 	}
-	if label == "" {
-		label = table
-	}
+	label = cmp.Or(label, table)
 	switch label {
 	case "":
 		return rowsLabel

@@ -19,9 +19,7 @@ func (t *table) newColumn(path string) *column {
 	if !ok {
 		component, field = t.label[strings.LastIndexByte(t.label, '.')+1:], path
 	}
-	if field == "" {
-		field = valueField
-	}
+	field = cmp.Or(field, valueField)
 	return t.columnOf(clip(component), clip(field))
 }
 

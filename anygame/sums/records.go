@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/desynctool/desynctool/anygame/vocabulary"
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/notation"
 )
 
@@ -209,13 +210,8 @@ func formsOf(lines [][]byte) (list []*records) {
 }
 
 // withMaps returns the lines that have a map in JSON after other text.
-func withMaps(lines [][]byte) (out [][]byte) {
-	for _, line := range lines {
-		if bytes.Contains(line, mapBegins) {
-			out = append(out, line)
-		}
-	}
-	return out
+func withMaps(lines [][]byte) [][]byte {
+	return lists.Where(lines, func(line []byte) bool { return bytes.Contains(line, mapBegins) })
 }
 
 // split cuts a line into cells, and returns their number. Blanks and quotes around them are left out.

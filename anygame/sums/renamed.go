@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/desynctool/desynctool/anygame/vocabulary"
+	"github.com/desynctool/desynctool/internal/lists"
 )
 
 // renamed is the form of logs that name ticks by another word: "gt=440", "epoch 12", {"height": 7}. The word is read as
@@ -89,10 +90,7 @@ func learnRenamed(lines [][]byte, alone bool) (lineForm, []template) {
 	slices.SortStableFunc(names, func(a, b string) int { return len(values[b]) - len(values[a]) })
 	for _, name := range names[:min(len(names), mostGrown)] {
 		r := &renamed{name: []byte(name)}
-		var other [][]byte
-		for _, line := range lines {
-			other = append(other, bytes.Clone(r.line(line)))
-		}
+		other := lists.Map(lines, func(line []byte) []byte { return bytes.Clone(r.line(line)) })
 		form, list := learnRecords(other, alone)
 		if form == nil {
 			list = learnText(other, alone)

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/desynctool/desynctool/anygame/vocabulary"
+	"github.com/desynctool/desynctool/internal/lists"
 )
 
 // column is what the lines of one template have in one place.
@@ -486,12 +487,7 @@ func rowsByTick(ticks [][]byte) (runs, all [][]int) {
 
 // several reports whether many ticks have more than one row.
 func several(rowsOf [][]int) bool {
-	n := 0
-	for _, rows := range rowsOf {
-		if len(rows) > 1 {
-			n++
-		}
-	}
+	n := lists.Count(rowsOf, func(rows []int) bool { return len(rows) > 1 })
 	return n > 0 && 3*n >= len(rowsOf)
 }
 

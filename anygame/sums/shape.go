@@ -2,6 +2,7 @@ package sums
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 )
 
@@ -108,12 +109,7 @@ func (g *group) fix() string {
 }
 
 func same(values [][]byte) bool {
-	for _, v := range values {
-		if !bytes.Equal(v, values[0]) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(values, func(v []byte) bool { return !bytes.Equal(v, values[0]) })
 }
 
 // trim returns the template without values before and after the ones that have a role, nil if too little is left.

@@ -4,7 +4,10 @@
 // all the parts sim and frame. The last part decides: the frame_hash is a hash, and the hash_frame a frame.
 package vocabulary
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Meaning is the kind of thing that a name is for.
 type Meaning uint8
@@ -57,10 +60,8 @@ func Of(name string) Meaning {
 			}
 		}
 		if meaning == Other || meaning == WeakSum {
-			for _, part := range parts {
-				if ofPart(part) == Sum {
-					return Sum
-				}
+			if slices.ContainsFunc(parts, func(part string) bool { return ofPart(part) == Sum }) {
+				return Sum
 			}
 		}
 		return meaning

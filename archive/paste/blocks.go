@@ -2,6 +2,7 @@ package paste
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -158,10 +159,7 @@ func split(text []byte) (list []block) {
 		var run [][]byte
 		for !ls.ended() && (kindOf(ls.peek()) == kind || kind == indentedLine && kindOf(ls.peek()) == emptyLine) {
 			line := ls.peek()
-			if kind == proseLine && len(run) > 0 && isLabel(line) {
-				break
-			}
-			if kind == proseLine && opensBlock(line) {
+			if kind == proseLine && len(run) > 0 && isLabel(line) || kind == proseLine && opensBlock(line) {
 				break
 			}
 			run = append(run, ls.next())
@@ -258,10 +256,7 @@ func named(label []byte) (name, tick string) {
 			kept = append(kept, word)
 		}
 	}
-	name = strings.Join(kept, " ")
-	if name == "" {
-		name = text
-	}
+	name = cmp.Or(strings.Join(kept, " "), text)
 	name = strings.Map(func(r rune) rune {
 		if r == '/' || r == '\\' || r == utf8.RuneError || !unicode.IsPrint(r) {
 			return '_'

@@ -36,8 +36,7 @@ func (p *peeler) layers(ls *lines, in *fence, begin func(b *body) (bool, error))
 			return false, nil
 		}
 		b.trail = line[len(line)-1] == ' ' || line[len(line)-1] == '\t'
-		found, err := begin(b)
-		if found || err != nil {
+		if found, err := begin(b); found || err != nil {
 			return found, err
 		}
 		if len(b.layers) == maxLayers {

@@ -1,6 +1,9 @@
 package paste
 
-import "bytes"
+import (
+	"bytes"
+	"github.com/desynctool/desynctool/internal/lists"
+)
 
 const hunkStars = "***************"
 
@@ -176,11 +179,6 @@ func lead(list []signedLine) (n int) {
 }
 
 // shared returns the lines that are in both sides.
-func shared(list []signedLine) (out []signedLine) {
-	for _, l := range list {
-		if l.sign == ' ' {
-			out = append(out, l)
-		}
-	}
-	return out
+func shared(list []signedLine) []signedLine {
+	return lists.Where(list, func(l signedLine) bool { return l.sign == ' ' })
 }

@@ -216,8 +216,7 @@ func sides(left, right string) (l, r [2]string) {
 	}
 	l, r = [2]string{"left", base(a)}, [2]string{"right", base(b)}
 	for i := 1; i <= min(len(a), len(b)); i++ {
-		x, y := a[len(a)-i], b[len(b)-i]
-		if x != y {
+		if x, y := a[len(a)-i], b[len(b)-i]; x != y {
 			if i == 1 {
 				x, y = stem(x), stem(y)
 			}

@@ -230,8 +230,7 @@ func (p *peeler) search(begin func(ls *lines, fenced *fence) (bool, error)) erro
 		if line := ls.peek(); in == nil && isLabel(line) {
 			p.label, _ = named(line)
 		}
-		shape := ls.shape()
-		if vain[shape] < maxTries {
+		if shape := ls.shape(); vain[shape] < maxTries {
 			found, err := begin(ls, in)
 			if err != nil {
 				return err
@@ -329,8 +328,7 @@ func (p *peeler) named() []File {
 		labels[f.label] = true
 	}
 	for i := range out {
-		f := &out[i]
-		if f.Folder == "" {
+		if f := &out[i]; f.Folder == "" {
 			post++
 			f.Name = "paste.txt"
 			if !one {

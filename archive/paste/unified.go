@@ -25,10 +25,7 @@ func (p *peeler) unified(b *body) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		if d.hunks == 0 {
-			break
-		}
-		if !d.finish(c, more) {
+		if d.hunks == 0 || !d.finish(c, more) {
 			break
 		}
 		c.take()

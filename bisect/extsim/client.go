@@ -151,8 +151,7 @@ func (s *simulator) send(limit uint32) error {
 		return s.link.broken(fmt.Sprintf("%s is not MessagePack: %v", what, err))
 	}
 	s.reply.tuple(3, "reply")
-	id := s.reply.uint("id of the reply")
-	if s.reply.err == nil && id != s.id {
+	if id := s.reply.uint("id of the reply"); s.reply.err == nil && id != s.id {
 		return s.link.broken(fmt.Sprintf("it answers request %d, which is out of order: %d was the last", id, s.id))
 	}
 	if refused := !s.reply.null("error of the reply"); refused {

@@ -38,8 +38,7 @@ func (c *checker) straight(s *simulator) (string, error) {
 	for _, list := range c.ticks(c.first(), c.last()) {
 		orders += len(list)
 	}
-	distinct := len(slices.Compact(slices.Clone(hashes)))
-	if distinct == 1 {
+	if distinct := len(slices.Compact(slices.Clone(hashes))); distinct == 1 {
 		return "", wrongf("the hash is %s after each of %d ticks: it covers nothing that changes", hashes[0], len(hashes))
 	}
 	return fmt.Sprintf("%d ticks with %d orders, the last hash is %s", len(hashes), orders, hashes[len(hashes)-1]), nil

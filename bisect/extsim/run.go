@@ -1,6 +1,7 @@
 package extsim
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"time"
@@ -39,9 +40,7 @@ func (s *simulator) Step(orders []orderlog.Order) error {
 // Run implements bisect.Batcher.
 func (s *simulator) Run(dst []merkle.Short, ticks [][]orderlog.Order) (_ []merkle.Short, err error) {
 	defer s.named(&err)
-	if s.pace.ticks == 0 {
-		s.pace.ticks = firstTicks
-	}
+	s.pace.ticks = cmp.Or(s.pace.ticks, firstTicks)
 	for len(ticks) > 0 {
 		if err := s.keep(); err != nil {
 			return dst, err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"github.com/desynctool/desynctool/internal/lists"
 	"time"
 )
 
@@ -64,9 +65,7 @@ func (f *Found) Incomplete() bool { return f.Interrupted || f.Result.Incomplete(
 func (o *FindOptions) key() (string, error) {
 	g := o.Range.Graph
 	good := []string{}
-	for _, n := range g.Good {
-		good = append(good, g.Nodes[n].ID)
-	}
+	good = append(good, lists.Map(g.Good, func(n int) string { return g.Nodes[n].ID })...)
 	b, err := json.Marshal([]any{o.Repository.common, g.Nodes[g.Bad].ID, good, o.Build, o.Test.Name(), o.Rebuild, o.MaxRuns})
 	return string(b), err
 }

@@ -215,8 +215,7 @@ func Search(ctx context.Context, g *Graph, test Tester, opts Options) (*Result, 
 			}
 			continue
 		}
-		again, err := s.confirm(ctx, lowest, left)
-		if err != nil || !again {
+		if again, err := s.confirm(ctx, lowest, left); err != nil || !again {
 			s.out.Steady = s.steady()
 			return s.out, err
 		}
@@ -424,10 +423,8 @@ func (s *search) first(left []int) int {
 	if s.t[first].Failed == 0 {
 		return -1
 	}
-	for _, n := range left[1:] {
-		if !s.g.ancestors(n)[first] {
-			return -1
-		}
+	if slices.ContainsFunc(left[1:], func(n int) bool { return !s.g.ancestors(n)[first] }) {
+		return -1
 	}
 	return first
 }

@@ -346,8 +346,7 @@ func (w *recording) into(out *Recording) error {
 	}
 	out.Result = Recorded
 	if w.have != nil {
-		same, err := w.same(old, m, r, out)
-		if err != nil || same {
+		if same, err := w.same(old, m, r, out); err != nil || same {
 			return err
 		}
 		if out.Result = Updated; !w.Update {

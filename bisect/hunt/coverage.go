@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/snapshot"
 )
@@ -38,9 +39,7 @@ type RowCoverage struct {
 }
 
 func newCoverage(kinds []orderlog.OrderKind) (c Coverage) {
-	for _, k := range kinds {
-		c.number = append(c.number, c.kind(k.Name, k.Local))
-	}
+	c.number = append(c.number, lists.Map(kinds, func(k orderlog.OrderKind) int { return c.kind(k.Name, k.Local) })...)
 	return c
 }
 

@@ -242,8 +242,7 @@ func (h *Hunter) sums(s *Session, w *snapshot.World, sim bisect.Simulator, point
 	if !slices.Contains(h.Modes, Checksum) || len(s.Failures) > 0 {
 		return nil
 	}
-	same, err := summed(w, sim)
-	if err != nil || same {
+	if same, err := summed(w, sim); err != nil || same {
 		return err
 	}
 	f := &Failure{Seed: s.Seed, Mode: Checksum, Point: &point, Signature: checksumSignature}

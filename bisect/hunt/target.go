@@ -1,6 +1,7 @@
 package hunt
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -57,9 +58,7 @@ var ErrCannot = errors.New("nothing can be hunted")
 // New finds out what a simulator allows. Its error wraps ErrCannot if there is nothing to
 // play.
 func New(t Target) (_ *Hunter, err error) {
-	if t.MaxTicks == 0 {
-		t.MaxTicks = DefaultTicks
-	}
+	t.MaxTicks = cmp.Or(t.MaxTicks, DefaultTicks)
 	if t.MaxTicks < MinTicks {
 		return nil, fmt.Errorf("sessions of at most %d ticks, expected at least %d", t.MaxTicks, MinTicks)
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sort"
 
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/snapshot/merkle"
 )
@@ -59,11 +60,7 @@ func (c *Candidate) without(from, to int) *Candidate {
 // only returns the candidate that has only the orders that keep accepts.
 func (c *Candidate) only(keep func(n int) bool) *Candidate {
 	out := &Candidate{in: c.in, until: c.until, changed: c.changed}
-	for _, n := range c.kept {
-		if keep(n) {
-			out.kept = append(out.kept, n)
-		}
-	}
+	out.kept = append(out.kept, lists.Where(c.kept, keep)...)
 	return out
 }
 

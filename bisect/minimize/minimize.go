@@ -31,6 +31,7 @@
 package minimize
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"runtime"
@@ -111,9 +112,7 @@ var errBound = errors.New("as many replays as were allowed")
 // best one so far is the result.
 func Run(ctx context.Context, in *Input, test Test, opts Options) (*Result, error) {
 	opts.Runs = max(opts.Runs, 1)
-	if opts.MaxReplays == 0 {
-		opts.MaxReplays = DefaultMaxReplays
-	}
+	opts.MaxReplays = cmp.Or(opts.MaxReplays, DefaultMaxReplays)
 	if opts.Jobs == 0 {
 		opts.Jobs = runtime.GOMAXPROCS(0)
 	}
@@ -143,8 +142,7 @@ func (s *search) finish() {
 	out := s.out
 	out.Best, out.Changed = s.best, len(s.best.changed)
 	for n := range s.best.changed {
-		o := s.best.changed[n]
-		if sameOrder(&o, s.in.order(n)) {
+		if o := s.best.changed[n]; sameOrder(&o, s.in.order(n)) {
 			out.Changed--
 		}
 	}

@@ -366,8 +366,7 @@ func (s *search) orders(ctx context.Context) error {
 // oneByOne leaves out single orders until no single one can be left out.
 func (s *search) oneByOne(ctx context.Context) error {
 	for {
-		changed, err := s.pass(ctx, 1)
-		if err != nil || !changed {
+		if changed, err := s.pass(ctx, 1); err != nil || !changed {
 			return err
 		}
 	}

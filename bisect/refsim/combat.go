@@ -21,8 +21,7 @@ func (s *Sim) aimTable(shots []action, t *table) []action {
 		if expires != 0 {
 			continue
 		}
-		target := s.aim(t, row)
-		if target != 0 && t.weapon.Ready.v[row] <= s.tick {
+		if target := s.aim(t, row); target != 0 && t.weapon.Ready.v[row] <= s.tick {
 			shots = append(shots, action{id: t.id[row], row: int32(row), archetype: t.archetype, target: target})
 		}
 	}
@@ -35,8 +34,7 @@ func (s *Sim) aim(t *table, row int) uint64 {
 	x, y := t.position.X.v[row], t.position.Y.v[row]
 	hunts := t.goal != nil && t.goal.Kind.v[row] == goalAttack
 	if target != 0 {
-		enemy, i, ok := s.findTarget(target)
-		if ok {
+		if enemy, i, ok := s.findTarget(target); ok {
 			ex, ey := enemy.position.X.v[i], enemy.position.Y.v[i]
 			if distance(ex-x, ey-y) <= t.reach {
 				return target // holds on to it

@@ -1,6 +1,7 @@
 package refsim
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 )
@@ -23,12 +24,8 @@ const (
 )
 
 func (c Config) withDefaults() (Config, error) {
-	if c.Entities == 0 {
-		c.Entities = DefaultEntities
-	}
-	if c.Players == 0 {
-		c.Players = DefaultPlayers
-	}
+	c.Entities = cmp.Or(c.Entities, DefaultEntities)
+	c.Players = cmp.Or(c.Players, DefaultPlayers)
 	if c.Entities < MinEntities || c.Entities > MaxEntities {
 		return c, fmt.Errorf("%d entities, expected %d to %d", c.Entities, MinEntities, MaxEntities)
 	}

@@ -91,8 +91,7 @@ func (s *Sim) paceAt(t *table, i int, cell uint32) int32 {
 // crowd returns the velocity by which a cell's neighbours push an entity to where there are fewer.
 func (s *Sim) crowd(cell uint32) (vx, vy int32) {
 	w := uint32(s.width)
-	x, y := cell%w, cell/w
-	if x == 0 || y == 0 || x == w-1 || y == w-1 {
+	if x, y := cell%w, cell/w; x == 0 || y == 0 || x == w-1 || y == w-1 {
 		return 0, 0
 	}
 	g := s.grid.entries

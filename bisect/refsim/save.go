@@ -230,8 +230,7 @@ func (t *table) restore(src *savedTable, b *baseTable) error {
 	}
 	t.keysDirty, t.restored = true, b
 	for i := range t.fields {
-		f, data := &t.fields[i], src.columns[i]
-		if data == nil {
+		if f, data := &t.fields[i], src.columns[i]; data == nil {
 			f.omit(src.rows)
 		} else if err := f.restore(data, src.rows); err != nil {
 			return fmt.Errorf("column %s: %w", f.Name(), err)

@@ -129,8 +129,7 @@ func pick(r *rng, view *Sim, p uint8, suits func(*table) bool) (*table, int) {
 // productOf returns an archetype that a maker makes.
 func productOf(r *rng, maker archetype) archetype {
 	for {
-		a := archetype(r.below(archetypes))
-		if maker.trains(a) {
+		if a := archetype(r.below(archetypes)); maker.trains(a) {
 			return a
 		}
 	}

@@ -177,8 +177,7 @@ func (t *table) remove(rows []int) {
 func (t *table) find(id uint64) (row int, ok bool) {
 	lo, hi := 0, len(t.id)
 	for lo < hi {
-		mid := int(uint(lo+hi) >> 1)
-		if t.id[mid] < id {
+		if mid := int(uint(lo+hi) >> 1); t.id[mid] < id {
 			lo = mid + 1
 		} else {
 			hi = mid

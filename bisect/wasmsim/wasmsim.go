@@ -138,8 +138,7 @@ func fits(m wazero.CompiledModule) error {
 }
 
 func types(list []api.ValueType) string {
-	names := lists.Map(list, api.ValueTypeName)
-	return strings.Join(names, ", ")
+	return strings.Join(lists.Map(list, api.ValueTypeName), ", ")
 }
 
 // firstLine drops the stack that wazero puts below an error.

@@ -80,9 +80,7 @@ func faults(before, begun string) (list []string) {
 		case !placed:
 			list = append(list, before+kind.Name+"\t"+kind.Doc)
 		case kind.Name == name:
-			for _, place := range kind.Places {
-				list = append(list, before+name+"/"+place)
-			}
+			list = append(list, lists.Map(kind.Places, func(place string) string { return before + name + "/" + place })...)
 		}
 	}
 	return list

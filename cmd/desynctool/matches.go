@@ -12,6 +12,7 @@ import (
 	"github.com/desynctool/desynctool/archive"
 	"github.com/desynctool/desynctool/cmd/internal/cli"
 	"github.com/desynctool/desynctool/internal/file/files"
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/report/bundle"
 	"github.com/desynctool/desynctool/report/document"
@@ -25,9 +26,7 @@ func howToSee(command string, paths []string, number int) document.Step {
 		return document.Step{About: command + " of the same text with --match N shows one in full"}
 	}
 	args := []string{command}
-	for _, path := range paths {
-		args = append(args, document.PathArgument(path))
-	}
+	args = append(args, lists.Map(paths, document.PathArgument)...)
 	return document.Step{Command: append(args, "--match", strconv.Itoa(number)), About: "shows one in full, by its number"}
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/desynctool/desynctool/cmd/internal/cli"
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/internal/resultcache"
 	"github.com/desynctool/desynctool/report/document"
@@ -47,9 +48,7 @@ type command struct {
 // names returns the names of all commands of this program.
 func names() (list []string) {
 	for _, g := range groups {
-		for _, c := range g.commands {
-			list = append(list, c.name)
-		}
+		list = append(list, lists.Map(g.commands, func(c command) string { return c.name })...)
 	}
 	return list
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
@@ -89,9 +90,7 @@ on. --every N is for a relay that always compares every N ticks.
 
 func doTracediff(e *env, paths []string, flags traceFlags, format *cli.Outputs) error {
 	opts := flags.options
-	if opts.Context == 0 {
-		opts.Context = -1
-	}
+	opts.Context = cmp.Or(opts.Context, -1)
 	if flags.all {
 		opts.Limit = jsonLimit
 	}

@@ -160,8 +160,7 @@ func (f *folder) Delete(_ context.Context, hash string) error {
 		return err
 	}
 	path := f.path(hash)
-	err := os.Remove(path)
-	if err != nil {
+	if err := os.Remove(path); err != nil {
 		return ignoreMissing(err)
 	}
 	return syncFolder(filepath.Dir(path))

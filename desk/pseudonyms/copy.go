@@ -83,8 +83,7 @@ func (s *Scrubber) learn(ctx context.Context, in string) (name string, err error
 		return "", err
 	}
 	for _, m := range matches.List {
-		session, err := m.Open()
-		if err == nil {
+		if session, err := m.Open(); err == nil {
 			_, _ = compare.Triage(session, compare.Builds{}, nil) // evidence that cannot be compared contains names too
 		}
 		if over := tree.Interrupted(); over != nil {

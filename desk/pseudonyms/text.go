@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/desynctool/desynctool/internal/lazyregexp"
+	"github.com/desynctool/desynctool/internal/lists"
 )
 
 // patterns finds candidates for addresses and user folders in a text. The functions below decide; the form alone is not
@@ -154,12 +155,7 @@ func isSix(text string) bool {
 	if err != nil || a.IsLoopback() || a.IsUnspecified() || !a.Is6() {
 		return false
 	}
-	groups := 0
-	for _, g := range strings.Split(host, ":") {
-		if g != "" {
-			groups++
-		}
-	}
+	groups := lists.Count(strings.Split(host, ":"), func(g string) bool { return g != "" })
 	return groups >= 4 || a.Zone() != "" || a.Is4In6() || groups >= 2 && strings.ContainsAny(host, "0123456789") && strings.Contains(host, "::")
 }
 

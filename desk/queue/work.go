@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -59,12 +60,8 @@ func (q *Queue) Work(ctx context.Context, x *intake.Intake, o Options) (Summary,
 	if w.Log == nil {
 		w.Log = func(string) {}
 	}
-	if w.Look == 0 {
-		w.Look = 2 * time.Second
-	}
-	if w.Stop == 0 {
-		w.Stop = 30 * time.Second
-	}
+	w.Look = cmp.Or(w.Look, 2*time.Second)
+	w.Stop = cmp.Or(w.Stop, 30*time.Second)
 	var err error
 	if w.life, err = q.live(ctx); err != nil {
 		return Summary{}, err

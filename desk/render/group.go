@@ -229,10 +229,7 @@ func variantSection(d *desk.GroupDetail) (s section) {
 	s.title = "Variants"
 	s.table = [][]string{{"Number", "Matches", "Fingerprint", "Made of"}}
 	for _, v := range d.Variants[:min(len(d.Variants), mostVariants)] {
-		strict := v.Strict
-		if strict == "" {
-			strict = "none"
-		}
+		strict := cmp.Or(v.Strict, "none")
 		s.table = append(s.table, []string{strconv.FormatInt(v.ID, 10), Thousands(v.Reports), document.Safe(strict), prose.Shorten(document.Safe(v.Title), maxCalled)})
 	}
 	if more := d.VariantCount - int64(len(s.table)-1); more > 0 {

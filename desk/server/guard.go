@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -69,22 +70,15 @@ func (d *Door) access(r *http.Request, v *Visitor, a *answer, in int64, took tim
 			path = secret + "…"
 		}
 	}
-	who := v.Name
-	if who == "" {
-		who = "-"
-	}
-	status := a.status
-	if status == 0 {
-		status = http.StatusOK
-	}
+	who := cmp.Or(v.Name, "-")
+	status := cmp.Or(a.status, http.StatusOK)
 	d.log.Printf("%s %s %q %s %.200s %d %d %d %.3fs", d.Store.Now().Format(time.RFC3339), d.address(r), who, r.Method, path, status, in, a.bytes, took.Seconds())
 }
 
 // admit identifies the visitor of a request. If the request is not allowed, it answers and returns false.
 func (d *Door) admit(w http.ResponseWriter, r *http.Request) (*Visitor, bool) {
 	nobody := &Visitor{}
-	secret, by := credential(r)
-	if by != asNobody {
+	if secret, by := credential(r); by != asNobody {
 		v, ok := d.known(w, r, secret, by)
 		if !ok {
 			return nobody, false

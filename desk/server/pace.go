@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"io"
 	"net/http"
 	"os"
@@ -90,9 +91,7 @@ func (a *answer) WriteHeader(status int) {
 }
 
 func (a *answer) Write(p []byte) (int, error) {
-	if a.status == 0 {
-		a.status = http.StatusOK
-	}
+	a.status = cmp.Or(a.status, http.StatusOK)
 	_ = a.c.SetWriteDeadline(time.Now().Add(a.pace.allowed(int64(len(p)))))
 	n, err := a.ResponseWriter.Write(p)
 	a.bytes += int64(n)

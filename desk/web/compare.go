@@ -40,12 +40,7 @@ type fields struct {
 
 // Differ counts the rows that differ.
 func (f fields) Differ() int {
-	n := 0
-	for _, row := range f.Rows {
-		if !row.Same {
-			n++
-		}
-	}
+	n := lists.Count(f.Rows, func(row field) bool { return !row.Same })
 	return n
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/report/page"
 )
@@ -64,12 +65,7 @@ func (v *visit) compare() error {
 func (c *comparison) onlyDiffering() {
 	var kinds []fields
 	for _, kind := range c.Kinds {
-		var rows []field
-		for _, row := range kind.Rows {
-			if !row.Same {
-				rows = append(rows, row)
-			}
-		}
+		rows := lists.Where(kind.Rows, func(row field) bool { return !row.Same })
 		if kind.Rows = rows; len(rows) > 0 {
 			kinds = append(kinds, kind)
 		}

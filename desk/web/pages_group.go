@@ -257,8 +257,7 @@ func tiles(d *desk.GroupDetail) []tile {
 func days(list []desk.Count) *trend {
 	var counts []dayCount
 	for _, c := range list {
-		t, err := time.Parse(time.DateOnly, c.Name)
-		if err == nil {
+		if t, err := time.Parse(time.DateOnly, c.Name); err == nil {
 			counts = append(counts, dayCount{t.Unix() / (24 * 60 * 60), c.Reports})
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"net/url"
+	"slices"
 
 	"github.com/desynctool/desynctool/desk"
 	"github.com/desynctool/desynctool/desk/render"
@@ -86,10 +87,8 @@ func (v *visit) groups() error {
 
 // choose is a link that adds a term to the filter, or removes it if it is there.
 func (p *groupsPage) choose(f desk.Filter, t desk.Term, text string) choice {
-	for _, have := range f.Terms {
-		if have == t {
-			return choice{text, p.link(f.Without(t).String(), p.Sort, ""), true}
-		}
+	if slices.Contains(f.Terms, t) {
+		return choice{text, p.link(f.Without(t).String(), p.Sort, ""), true}
 	}
 	return choice{text, p.link(f.With(t).String(), p.Sort, ""), false}
 }

@@ -58,8 +58,7 @@ func narrowLevel(sides []tracediff.Side) ([][]tracediff.Detail, error) {
 // otherOf returns the first side with another value than the first one, -1 if none has.
 func otherOf(sides []tracediff.Side) int {
 	for i := 1; i < len(sides); i++ {
-		a, b := sides[0].Value, sides[i].Value
-		if a.Sum("") != b.Sum("") || a.Count != b.Count {
+		if a, b := sides[0].Value, sides[i].Value; a.Sum("") != b.Sum("") || a.Count != b.Count {
 			return i
 		}
 	}

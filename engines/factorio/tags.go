@@ -188,6 +188,5 @@ func pathOf(stack []tag) (list []tracediff.Detail) {
 
 // places names the open tags in a line.
 func places(stack []tag) string {
-	names := lists.Map(stack, func(x tag) string { return x.text })
-	return strings.Join(names, " / ")
+	return strings.Join(lists.Map(stack, func(x tag) string { return x.text }), " / ")
 }

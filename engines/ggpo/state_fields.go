@@ -1,6 +1,7 @@
 package ggpo
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strconv"
@@ -152,10 +153,7 @@ func place(name string) (p spot) {
 	}
 	p.label = strings.Join(groups, "/")
 	p.component = groups[len(groups)-1]
-	p.field = strings.Join(group, " ")
-	if p.field == "" {
-		p.field = valueField
-	}
+	p.field = cmp.Or(strings.Join(group, " "), valueField)
 	return p
 }
 

@@ -172,8 +172,7 @@ func (l *Log) read() (*Entry, error) {
 		return nil, &frame.Error{Name: l.name, Offset: at, Msg: fmt.Sprintf("value of %d bytes, expected at most %d", size, MaxEntry), Err: frame.ErrCorrupt}
 	}
 	l.buffer.Reset()
-	n, err := io.CopyN(&l.buffer, l.r, size)
-	if err != nil {
+	if n, err := io.CopyN(&l.buffer, l.r, size); err != nil {
 		return nil, l.cut(err, at, 4+n)
 	}
 	l.offset += 4 + size

@@ -20,8 +20,7 @@ func AppendJSON(dst []byte, v *Value) []byte {
 	case Int:
 		return strconv.AppendInt(dst, int64(v.Bits), 10)
 	case Float:
-		f := math.Float64frombits(v.Bits)
-		if math.IsNaN(f) || math.IsInf(f, 0) {
+		if f := math.Float64frombits(v.Bits); math.IsNaN(f) || math.IsInf(f, 0) {
 			return append(append(append(dst, '"'), KeyName(v)...), '"')
 		}
 		return append(dst, KeyName(v)...)

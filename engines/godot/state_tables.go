@@ -1,6 +1,7 @@
 package godot
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strconv"
@@ -111,9 +112,7 @@ func (b *builder) dictionary(path string, v *Value, noise bool) error {
 
 // value adds a value, or everything in it.
 func (b *builder) value(path string, v *Value, noise bool) error {
-	if path == "" {
-		path = `""`
-	}
+	path = cmp.Or(path, `""`)
 	if len(path) > maxPath {
 		return fmt.Errorf("a field has a path of %d bytes, expected at most %d", len(path), maxPath)
 	}

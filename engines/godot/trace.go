@@ -71,8 +71,7 @@ func (s *source) Next() (*tracediff.Record, error) {
 		s.rec.Pos = tracediff.Position{Offset: e.Offset}
 		s.at = tracediff.Checkpoint{Tick: e.Tick, Sums: s.at.Sums[:0]}
 		state := e.Content()
-		hash, ok := state.Get(HashKey).Number()
-		if ok {
+		if hash, ok := state.Get(HashKey).Number(); ok {
 			s.at.Sums = append(s.at.Sums, tracediff.Sum{Value: strconv.AppendInt(nil, hash, 10)})
 		} else {
 			s.at.Count, s.at.HasCount = uint64(len(state.Keys)), true

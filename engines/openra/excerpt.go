@@ -47,8 +47,7 @@ func IsExcerpt(lines []byte) bool {
 		line, rest, _ := bytes.Cut(lines, []byte("\n"))
 		lines = rest
 		line = bytes.TrimRight(line, "\r")
-		text := bytes.TrimLeft(line, "\t ")
-		if len(text) == len(line) || !isTrait(text) {
+		if text := bytes.TrimLeft(line, "\t "); len(text) == len(line) || !isTrait(text) {
 			if n == 0 && traits == 0 && !fieldLike(line) {
 				return false
 			}
@@ -228,8 +227,7 @@ func (p *pieces) orderLine(text []byte) bool {
 // orders takes a line of an order. One without a head belongs to an order that is not known.
 func (p *pieces) orders(text []byte) error {
 	d, t := p.d, p.d.tables.orders
-	rest, first := bytes.CutPrefix(text, []byte("ClientId: "))
-	if first {
+	if rest, first := bytes.CutPrefix(text, []byte("ClientId: ")); first {
 		number, rest, ok := bytes.Cut(rest, []byte(" "))
 		client, err := strconv.ParseUint(string(number), 10, 31)
 		if err != nil || !ok {

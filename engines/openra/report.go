@@ -329,8 +329,7 @@ func (d *decoder) blocks(next string, begin func(line []byte) (*table, error)) e
 
 // hashed cuts "TEXT (HASH)".
 func (d *decoder) hashed(line []byte) ([]byte, int32, error) {
-	at := bytes.LastIndex(line, []byte(" ("))
-	if at >= 0 && line[len(line)-1] == ')' {
+	if at := bytes.LastIndex(line, []byte(" (")); at >= 0 && line[len(line)-1] == ')' {
 		if hash, ok := parseInt32(line[at+2 : len(line)-1]); ok {
 			return line[:at], hash, nil
 		}

@@ -222,8 +222,7 @@ func (r *reader) field(line []byte) {
 // fieldName returns the name of a field. The game writes the index of an element
 // of an array as i, so that only the offset distinguishes elements.
 func (r *reader) fieldName(name []byte, offset uint64) string {
-	before, after, array := bytes.Cut(name, []byte("[i]"))
-	if array {
+	if before, after, array := bytes.Cut(name, []byte("[i]")); array {
 		var full [maxField + 32]byte
 		b := append(append(full[:0], before...), "[@"...)
 		b = strconv.AppendUint(b, offset, 10)

@@ -2,6 +2,7 @@ package openttd
 
 import (
 	"bytes"
+	"cmp"
 	_ "embed"
 	"io"
 	"slices"
@@ -148,9 +149,7 @@ func (r *Reader) peekHeader(head []byte) {
 		}
 		switch l := ordersParse(bytes.TrimSuffix(line, []byte("\r"))); l.kind {
 		case newMap:
-			if r.header.Seed == 0 {
-				r.header.Seed = l.seed
-			}
+			r.header.Seed = cmp.Or(r.header.Seed, l.seed)
 			r.dialect.Server = r.dialect.Server || l.seed != 0
 		case ordersSave:
 			if r.header.Seed == 0 {

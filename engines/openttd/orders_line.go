@@ -126,10 +126,7 @@ func cutDate(b []byte) []byte {
 
 func stamp(b []byte) (tick uint64, rest []byte, ok bool) {
 	date, b, ok := ordersField(b, 8)
-	if !ok || date > math.MaxInt32 {
-		return 0, nil, false
-	}
-	if len(b) < 2 {
+	if !ok || date > math.MaxInt32 || len(b) < 2 {
 		return 0, nil, false
 	}
 	fract, ok := hexField(b[:2])

@@ -2,6 +2,7 @@ package openttd
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -93,9 +94,7 @@ func readRecorded(rec *engine.Recording) (*recorded, error) {
 			if !ok || name.NoEvidence {
 				break
 			}
-			if wanted == "" {
-				wanted = l.rest
-			}
+			wanted = cmp.Or(wanted, l.rest)
 			if file := saves[l.rest]; file != "" {
 				r = &recorded{name: l.rest, save: file, seed: fmt.Sprintf("%08x", name.Seed), start: l.tick}
 			}

@@ -284,8 +284,7 @@ var noiseFields = map[string]func(field string) bool{
 func separateNoise(w *snapshot.World) {
 	for i := range w.Tables {
 		t := &w.Tables[i]
-		chunk, _, _ := strings.Cut(t.Label, ".")
-		if noiseChunks[chunk] {
+		if chunk, _, _ := strings.Cut(t.Label, "."); noiseChunks[chunk] {
 			t.Class = snapshot.Noise
 			continue
 		}

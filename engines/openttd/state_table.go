@@ -226,10 +226,8 @@ func (d *decoder) readTables(typ byte) error {
 	if err != nil {
 		return err
 	}
-	for _, c := range l.columns {
-		if len(l.rest) > 0 && c.Field == "rest" {
-			return unflattened(`a field is called "rest" and bytes follow it`)
-		}
+	if slices.ContainsFunc(l.columns, func(c snapshot.Column) bool { return len(l.rest) > 0 && c.Field == "rest" }) {
+		return unflattened(`a field is called "rest" and bytes follow it`)
 	}
 	d.addTables(l)
 	return nil

@@ -27,6 +27,7 @@ import (
 	"bytes"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/desynctool/desynctool/internal/file/files"
@@ -70,10 +71,8 @@ func Formats() []tracediff.Format {
 
 func sniff(head []byte) bool {
 	head = bytes.TrimPrefix(head, []byte("\xef\xbb\xbf"))
-	for _, begin := range emptyHeads {
-		if bytes.HasPrefix(head, []byte(begin)) {
-			return true
-		}
+	if slices.ContainsFunc(emptyHeads, func(begin string) bool { return bytes.HasPrefix(head, []byte(begin)) }) {
+		return true
 	}
 	for line := range bytes.Lines(head) {
 		line = bytes.TrimSpace(line)

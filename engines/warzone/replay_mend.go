@@ -25,8 +25,7 @@ func (s *play) mend(file string, time uint32) (mended string, err error) {
 	var kept []byte
 	entries := 0
 	for _, line := range lines[1 : len(lines)-2] {
-		rep, ok := parseRead(line)
-		if ok {
+		if rep, ok := parseRead(line); ok {
 			list := s.rec.read[key{rep.queue, time}]
 			if rep.Latency == 0 {
 				continue // a mark

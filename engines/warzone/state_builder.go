@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/desynctool/desynctool/internal/file/partial"
+	"github.com/desynctool/desynctool/internal/lists"
 
 	"github.com/desynctool/desynctool/snapshot"
 )
@@ -339,9 +340,7 @@ func (b *builder) tables() ([]snapshot.Table, error) {
 	for _, t := range []*table{b.economy, b.count, b.times, b.player, b.game, b.noise} {
 		all = append(all, t.finish())
 	}
-	for _, t := range b.objects[Droid:] {
-		all = append(all, t.finish())
-	}
+	all = append(all, lists.Map(b.objects[Droid:], func(t *stateObjects) snapshot.Table { return t.finish() })...)
 	for _, t := range b.rest {
 		all = append(all, t.finish())
 	}

@@ -59,8 +59,7 @@ func replayPeers(r io.Reader, name string) ([]string, error) {
 	if len(s.slots) == 0 {
 		return nil, &frame.Error{Name: name, Msg: "no GAME_TIME message: the recording has no state of any peer", Err: frame.ErrTorn}
 	}
-	names := lists.Map(s.slots, SlotName)
-	return names, nil
+	return lists.Map(s.slots, SlotName), nil
 }
 
 // replay is the trace of one slot in a recording.

@@ -44,10 +44,7 @@ func checkAgainst(tree files.Tree, path, beside string) (string, error) {
 		return "", err
 	}
 	r, err := Recompute(stream, replay)
-	if err != nil && !errors.As(err, new(*frame.Error)) {
-		return "", err
-	}
-	if r == nil {
+	if err != nil && !errors.As(err, new(*frame.Error)) || r == nil {
 		return "", err
 	}
 	if m := r.First; m != nil {

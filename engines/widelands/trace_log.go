@@ -2,6 +2,7 @@ package widelands
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -209,9 +210,7 @@ func logClaims(r io.Reader, name string) (*tracediff.ClaimLog, error) {
 				other, open.Replay = replayHas, true
 			} else {
 				leaves = open
-				if log.Peer == "" {
-					log.Peer = "host"
-				}
+				log.Peer = cmp.Or(log.Peer, "host")
 			}
 			continue
 		}

@@ -36,8 +36,7 @@ func installedBy(p *engine.Program) (*installed, error) {
 		{optData, &in.data, usualData(p.Path)},
 		{optMods, &in.user, usualMods()},
 	} {
-		given, ok := p.Options[o.name]
-		if ok {
+		if given, ok := p.Options[o.name]; ok {
 			abs, err := filepath.Abs(given)
 			if err != nil {
 				return nil, err

@@ -413,8 +413,7 @@ func (d *decoder) members(p *path, level, depth int) error {
 		if !utf8.Valid(key) {
 			return d.errorAt(start, "name %q is not UTF-8", key)
 		}
-		q := p.key(key)
-		if q == nil || depth == maxDepth {
+		if q := p.key(key); q == nil || depth == maxDepth {
 			err = d.keep(p.token+step(key), level)
 		} else {
 			*next, next = q, &q.after

@@ -156,8 +156,7 @@ func surrender() error {
 // obey executes the requests of the process that started this one.
 func (w *warden) obey(asked *bufio.Reader) {
 	for {
-		what, err := asked.ReadByte()
-		if err != nil || what == askKill {
+		if what, err := asked.ReadByte(); err != nil || what == askKill {
 			for { // until there are none, which reap notices
 				w.signal(syscall.SIGKILL)
 				time.Sleep(5 * time.Millisecond)

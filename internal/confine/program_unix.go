@@ -3,6 +3,7 @@
 package confine
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
 )
@@ -11,10 +12,7 @@ import (
 const usualPath = "/usr/local/bin:/usr/bin:/bin:/usr/local/games:/usr/games"
 
 func minimal(home string) []string {
-	path := os.Getenv("PATH")
-	if path == "" {
-		path = usualPath
-	}
+	path := cmp.Or(os.Getenv("PATH"), usualPath)
 	return []string{
 		"PATH=" + path, "HOME=" + home, "TMPDIR=" + home, "LANG=C.UTF-8", "LC_ALL=C.UTF-8", "TZ=UTC",
 		"SDL_AUDIODRIVER=dummy", "ALSOFT_DRIVERS=null", // no sound

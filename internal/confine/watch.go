@@ -97,8 +97,7 @@ func (l links) has(path string) bool {
 func (c *Command) watch(ctx context.Context, p process, before weight, cut chan<- breach) {
 	for {
 		began := time.Now()
-		b := c.look(p, before)
-		if b.limit != None {
+		if b := c.look(p, before); b.limit != None {
 			cut <- b
 			return
 		}

@@ -1,6 +1,7 @@
 package debuginfo
 
 import (
+	"cmp"
 	"debug/elf"
 	"encoding/binary"
 	"io"
@@ -38,9 +39,7 @@ func OpenCalls(r io.ReaderAt) (c *Calls, err error) {
 	}
 	for _, s := range c.text {
 		if size := s.Entsize; s.Name == ".plt" || s.Name == ".plt.sec" || s.Name == ".plt.got" {
-			if size == 0 {
-				size = 16
-			}
+			size = cmp.Or(size, 16)
 			c.stubs(s, size)
 		}
 	}

@@ -23,3 +23,10 @@ func ExampleJoined() {
 	// 2
 	// -1
 }
+
+func ExampleWhere() {
+	odd := func(n int) bool { return n%2 == 1 }
+	fmt.Println(lists.Where([]int{7, 12, 3}, odd), lists.Where([]int{12}, odd) == nil, lists.Count([]int{7, 12, 3}, odd))
+	// Output:
+	// [7 3] true 2
+}

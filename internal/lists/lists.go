@@ -1,4 +1,4 @@
-// Package lists makes lists of lists.
+// Package lists makes lists of lists, and counts in them.
 package lists
 
 import "slices"
@@ -34,4 +34,24 @@ func Joined[T comparable](groups, sets [][]T) int {
 		}
 	}
 	return -1
+}
+
+// Where returns the elements that f keeps, in order; nil for none.
+func Where[T any](list []T, f func(T) bool) (out []T) {
+	for _, x := range list {
+		if f(x) {
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
+// Count returns how many elements f is true for.
+func Count[T any](list []T, f func(T) bool) (n int) {
+	for _, x := range list {
+		if f(x) {
+			n++
+		}
+	}
+	return n
 }

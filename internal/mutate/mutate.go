@@ -15,8 +15,7 @@ type Span struct{ From, To int }
 // the result is nil.
 func Spans(b []byte) []Span {
 	var list []Span
-	end, ok := scan(b, 0, 0, &list)
-	if !ok || end != len(b) {
+	if end, ok := scan(b, 0, 0, &list); !ok || end != len(b) {
 		return nil
 	}
 	return list

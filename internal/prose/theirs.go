@@ -104,8 +104,7 @@ func plain(s string) bool {
 
 // number reports whether a word is a number, or hex digits after 0x.
 func number(s string) bool {
-	digits, hex := strings.CutPrefix(s, "0x")
-	if hex {
+	if digits, hex := strings.CutPrefix(s, "0x"); hex {
 		return digits != "" && strings.Trim(digits, "0123456789abcdefABCDEF") == ""
 	}
 	return s != "" && strings.Trim(s, "0123456789") == ""

@@ -15,8 +15,7 @@ import (
 // paths. A file belongs to the peer that it names, else to the peer that names has for its path, else it is named after
 // its path.
 func (s *Session) Accounts(names map[string]string) (list []verdict.Account) {
-	var own []string
-	var paths []string
+	var own, paths []string
 	for _, f := range s.files {
 		log := f.claimLog()
 		if log == nil || len(log.Claims) == 0 {

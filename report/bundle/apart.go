@@ -21,12 +21,7 @@ func (m *Matches) ofOneSeed() {
 		if x.id != "" || x.Seed == nil {
 			continue
 		}
-		var logs []*unit
-		for _, u := range x.units {
-			if u.log != nil && u.part == nil {
-				logs = append(logs, u)
-			}
-		}
+		logs := lists.Where(x.units, func(u *unit) bool { return u.log != nil && u.part == nil })
 		if !m.conflict(logs) {
 			continue
 		}
@@ -107,10 +102,8 @@ func (m *Matches) by(logs []*unit, key func(u *unit) string) [][]*unit {
 	if len(groups) < 2 {
 		return nil
 	}
-	for _, g := range groups {
-		if len(g) < 2 || m.conflict(g) {
-			return nil
-		}
+	if slices.ContainsFunc(groups, func(g []*unit) bool { return len(g) < 2 || m.conflict(g) }) {
+		return nil
 	}
 	return groups
 }
@@ -217,16 +210,8 @@ func (m *Matches) begins(u *unit) *begun {
 // apart reports whether the logs of two matches of one seed show that they are two.
 func (m *Matches) apart(x, y *Match) bool {
 	var a, b []*unit
-	for _, u := range x.units {
-		if u.log != nil {
-			a = append(a, u)
-		}
-	}
-	for _, u := range y.units {
-		if u.log != nil {
-			b = append(b, u)
-		}
-	}
+	a = append(a, lists.Where(x.units, func(u *unit) bool { return u.log != nil })...)
+	b = append(b, lists.Where(y.units, func(u *unit) bool { return u.log != nil })...)
 	if len(a) == 0 || len(b) == 0 {
 		return false
 	}

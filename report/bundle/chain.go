@@ -97,8 +97,7 @@ func (s *Session) verifyPeer(p *Peer) (snapshot.Verified, error) {
 	c := &chain{syncs: map[moment]merkle.Short{}, states: map[moment]merkle.Hash{}, histories: map[moment]merkle.Hash{}}
 	err = c.read(source)
 	for _, e := range p.States.Entries {
-		info, err := e.Info()
-		if err == nil && e.Point.Phase == "" {
+		if info, err := e.Info(); err == nil && e.Point.Phase == "" {
 			c.snapshot(e.Path(), info)
 		}
 	}

@@ -58,8 +58,7 @@ func (s *Session) everything() (list []*File) {
 			if s.match != nil && !s.match.has(path) {
 				continue
 			}
-			stat, err := s.tree.Stat(path)
-			if name[0] == '.' || err == nil && stat.IsDir() {
+			if stat, err := s.tree.Stat(path); name[0] == '.' || err == nil && stat.IsDir() {
 				continue
 			}
 			f := s.byPath[path]

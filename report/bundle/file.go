@@ -93,10 +93,7 @@ func (f *File) IsLog() bool { return f.Format != nil && f.Format.Log != nil }
 // ownTrace reports whether it is one of our traces, by its name, or by its content if no file next to it has such a
 // name.
 func (f *File) ownTrace() bool {
-	if f.namedTrace() {
-		return true
-	}
-	return f.pairs && (f.place == nil || !slices.ContainsFunc(f.place.files, (*File).namedTrace))
+	return f.namedTrace() || f.pairs && (f.place == nil || !slices.ContainsFunc(f.place.files, (*File).namedTrace))
 }
 
 func (f *File) namedTrace() bool { return f.ext() == ".trace" && !f.isOwnLog() }

@@ -10,6 +10,7 @@ import (
 	"unicode"
 
 	"github.com/desynctool/desynctool/engines/engine"
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/report/bundle/gamelog"
 	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/report/formats"
@@ -276,9 +277,7 @@ func compareGameLogs(peers []gamelog.Peer, at gamelog.Split, paths map[*gamelog.
 			}
 			line.Have = append(line.Have, place)
 		}
-		for _, i := range d.Lack {
-			line.Lack = append(line.Lack, peers[i].Name)
-		}
+		line.Lack = append(line.Lack, lists.Map(d.Lack, func(i int) string { return peers[i].Name })...)
 		doc.Lines = append(doc.Lines, line)
 	}
 	return doc

@@ -10,6 +10,7 @@ import (
 
 	"github.com/desynctool/desynctool/internal/file/compression"
 	"github.com/desynctool/desynctool/internal/file/files"
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/orderlog"
 )
 
@@ -76,11 +77,7 @@ func (s *Session) logFiles() (list []*File, missing []string) {
 	beside := false
 	for _, p := range s.places {
 		before := len(list)
-		for _, f := range slices.Concat(p.files, p.traced) {
-			if f.IsLog() {
-				list = append(list, f)
-			}
-		}
+		list = append(list, lists.Where(slices.Concat(p.files, p.traced), func(f *File) bool { return f.IsLog() })...)
 		switch f := p.loose(); {
 		case len(list) > before:
 			beside = beside || f != nil && !f.given

@@ -148,12 +148,7 @@ func (x *Match) file(f *File) *File {
 // none of another one, else f.
 func (x *Match) narrowed(f *folder) *folder {
 	for len(x.all.below[f.path]) > 1 {
-		var with []*folder
-		for _, sub := range f.folders {
-			if x.all.below[sub.path][x] {
-				with = append(with, sub)
-			}
-		}
+		with := lists.Where(f.folders, func(sub *folder) bool { return x.all.below[sub.path][x] })
 		if len(with) != 1 || slices.ContainsFunc(f.files, func(file *File) bool { return x.has(file.Path) }) ||
 			slices.ContainsFunc(f.set.Entries, x.hasState) {
 			return f

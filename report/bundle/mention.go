@@ -1,6 +1,7 @@
 package bundle
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -77,9 +78,7 @@ func (d *doctor) told(w *verdict.Word, peer string) (path string, covers []docum
 		if log.Peer != peer {
 			continue
 		}
-		if path == "" {
-			path = log.File
-		}
+		path = cmp.Or(path, log.File)
 		for _, x := range d.files {
 			for _, c := range x.Covers {
 				if x.Path == log.File && c.What == "claims" {

@@ -12,6 +12,7 @@ import (
 	"github.com/desynctool/desynctool/archive"
 	"github.com/desynctool/desynctool/engines/engine"
 	"github.com/desynctool/desynctool/internal/file/files"
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/report/verdict"
 	"github.com/desynctool/desynctool/snapshot"
@@ -220,9 +221,7 @@ func (n *naming) claims(log *tracediff.ClaimLog) {
 	for i := range log.Claims {
 		c := &log.Claims[i]
 		named := append(slices.Clone(c.Peers), c.By)
-		for _, v := range c.Values {
-			named = append(named, v.Peer)
-		}
+		named = append(named, lists.Map(c.Values, func(v tracediff.ClaimedValue) string { return v.Peer })...)
 		c.Text = n.message(c.Text, named)
 		c.By, c.Peers = n.peer(c.By), n.each(c.Peers)
 		c.Values = slices.Clone(c.Values)
@@ -281,9 +280,7 @@ func (n *naming) traceHeader(h tracediff.Header) tracediff.Header {
 	h.Peer = n.peer(h.Peer)
 	if by := h.Meta[recordedBy]; n != nil && by != "" {
 		meta := map[string]string{}
-		for name, value := range h.Meta {
-			meta[name] = value
-		}
+		maps.Copy(meta, h.Meta)
 		meta[recordedBy] = n.peer(by)
 		h.Meta = meta
 	}

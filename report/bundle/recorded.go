@@ -14,6 +14,7 @@ import (
 	"github.com/desynctool/desynctool/engines/engine"
 	"github.com/desynctool/desynctool/internal/file/compression"
 	"github.com/desynctool/desynctool/internal/file/limits"
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/tracediff"
 )
@@ -47,16 +48,12 @@ func (s *Session) Recordings(plays func(format string) bool) (list []*Recorded) 
 			}
 			if s.match != nil && p.loose() == nil { // of the folder only what is of this match
 				r.Paths = nil
-				for _, own := range p.files {
-					r.Paths = append(r.Paths, own.Path)
-				}
+				r.Paths = append(r.Paths, lists.Map(p.files, func(own *File) string { return own.Path })...)
 			}
 			r.Said = s.logPeer(f)
 			if own := s.ownStates(p, f); own != nil {
 				r.Paths = nil
-				for _, file := range p.files {
-					r.Paths = append(r.Paths, file.Path)
-				}
+				r.Paths = append(r.Paths, lists.Map(p.files, func(file *File) string { return file.Path })...)
 				for i := range own.Entries {
 					r.Paths = append(r.Paths, own.Entries[i].Path())
 				}

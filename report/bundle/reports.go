@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/desynctool/desynctool/engines/engine"
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/report/formats"
 	"github.com/desynctool/desynctool/report/peers"
@@ -14,12 +15,7 @@ import (
 // Reports returns the paths of the reports: a given file is a report, in folders they are named desync_report_*.json.
 // The path - is returned as it is. A folder without any is an error.
 func (s *Session) Reports() ([]string, error) {
-	var out []string
-	for _, path := range s.paths {
-		if path == "-" {
-			out = append(out, path)
-		}
-	}
+	out := lists.Where(s.paths, func(path string) bool { return path == "-" })
 	for _, f := range s.files {
 		if f.given || f.isReport() {
 			out = append(out, f.Path)

@@ -245,8 +245,7 @@ func (c *signedFiles) log(s *Session, f *File) error {
 	}
 	defer closer.Close()
 	h := &chain{syncs: map[moment]merkle.Short{}, states: map[moment]merkle.Hash{}, histories: map[moment]merkle.Hash{}}
-	header := source.Header()
-	if header.Seed != c.signed.Header.Seed {
+	if header := source.Header(); header.Seed != c.signed.Header.Seed {
 		c.fail("%s: of seed %016x, the chain of seed %016x", f.Path, header.Seed, c.signed.Header.Seed)
 		return nil
 	}

@@ -79,8 +79,7 @@ func (m *Matches) bySeed(units []*unit) {
 func (m *Matches) bySession(units []*unit) {
 	shared := map[string]bool{}
 	for _, x := range slices.Clone(m.List) {
-		found := sessionsOf(x.units)
-		if !found.several() {
+		if found := sessionsOf(x.units); !found.several() {
 			for session := range found {
 				if session != "" && len(found) > 1 {
 					shared[session] = true

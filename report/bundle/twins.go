@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/tracediff"
 )
 
@@ -105,9 +106,7 @@ func (t *Traces) distinct(same []*tracediff.Trace) ([]*tracediff.Trace, error) {
 		}
 	}
 	out := make([]*tracediff.Trace, 0, len(kept))
-	for _, k := range kept {
-		out = append(out, k.trace)
-	}
+	out = append(out, lists.Map(kept, func(k span) *tracediff.Trace { return k.trace })...)
 	if len(out) == 0 {
 		return same[:1], nil
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/desynctool/desynctool/internal/file/compression"
 	"github.com/desynctool/desynctool/internal/file/files"
 	"github.com/desynctool/desynctool/internal/file/limits"
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/report/formats"
 	"github.com/desynctool/desynctool/snapshot"
 )
@@ -168,12 +169,7 @@ func (s *Session) apart(f *folder, peers []*folder, sessions []string) []*folder
 	for _, sub := range f.folders {
 		in[sub] = true
 	}
-	var beside []*folder
-	for _, p := range peers {
-		if in[p] {
-			beside = append(beside, p)
-		}
-	}
+	beside := lists.Where(peers, func(p *folder) bool { return in[p] })
 	if len(beside) < 2 || len(sessions) == 0 {
 		return peers
 	}
@@ -289,9 +285,7 @@ func (f *folder) kinds() (list []string) {
 	for _, e := range f.set.Entries {
 		list = append(list, filepath.Ext(compression.PlainName(e.Path())))
 	}
-	for _, file := range f.files {
-		list = append(list, file.ext())
-	}
+	list = append(list, lists.Map(f.files, func(file *File) string { return file.ext() })...)
 	for _, sub := range f.folders {
 		list = append(list, sub.kinds()...)
 	}
@@ -306,11 +300,7 @@ func (s *Session) samePeer(folders []*folder) bool {
 		if len(f.set.Entries) > 0 {
 			states++
 		}
-		for _, file := range f.files {
-			if file.isOwnLog() {
-				logs++
-			}
-		}
+		logs += lists.Count(f.files, func(file *File) bool { return file.isOwnLog() })
 		told := s.nameOf(f)
 		if told == "" || name != "" && told != name {
 			return false
@@ -371,8 +361,7 @@ func (s *Session) take(f *folder) *place {
 // trace finds the states of a place with files that are also traces or order logs.
 func (s *Session) trace(p *place) {
 	for _, e := range p.set.Entries {
-		f := s.formatOf(e.Format.Name)
-		if f == nil || f.Trace == nil && f.Log == nil {
+		if f := s.formatOf(e.Format.Name); f == nil || f.Trace == nil && f.Log == nil {
 			continue
 		}
 		if path := filepath.Join(e.Dir, e.Base); s.byPath[path] == nil {

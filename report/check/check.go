@@ -8,6 +8,7 @@ package check
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -94,9 +95,7 @@ func newChecker(path string, k *kind, opts Options) *checker {
 	if k != nil {
 		c.file.Format, c.file.Title = k.name, k.title
 	}
-	if c.most == 0 {
-		c.most = DefaultMost
-	}
+	c.most = cmp.Or(c.most, DefaultMost)
 	return c
 }
 

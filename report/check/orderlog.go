@@ -90,8 +90,7 @@ type logChecker struct {
 func checkLog(c *checker, in *input) (facts, error) {
 	l := &logChecker{c: c, wanted: in.wanted, seen: [2]map[inEpoch][]byte{{}, nil}}
 	l.known.log = &logFacts{hashes: map[inEpoch][]byte{}}
-	err := readFrames(c, in.content, l.frame)
-	if err != nil {
+	if err := readFrames(c, in.content, l.frame); err != nil {
 		return facts{}, err
 	}
 	if !l.headed {

@@ -275,8 +275,7 @@ func (s *snapChecker) values(c *snapColumn, raw []byte, rows int, at int64, wher
 		s.c.add("snap-bitmap", where0, "the bitmap is %d, expected 0 or 1", raw[1])
 		return
 	}
-	width := columnTypes[c.typ].width
-	if width > 0 {
+	if width := columnTypes[c.typ].width; width > 0 {
 		if len(body) != width*rows {
 			s.c.add("snap-block-size", where0, "%d rows of type %s in %d bytes, expected %d", rows, columnTypes[c.typ].name, len(body), width*rows)
 			return

@@ -1,12 +1,14 @@
 package ci
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"os"
 	"path"
 	"strings"
 
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/report/document"
 )
@@ -42,9 +44,7 @@ func GitHub(w io.Writer, r *document.Report) error {
 
 	var warnings [][2]string // titles and texts
 	add := func(title string, texts []string) {
-		for _, text := range texts {
-			warnings = append(warnings, [2]string{title, text})
-		}
+		warnings = append(warnings, lists.Map(texts, func(text string) [2]string { return [2]string{title, text} })...)
 	}
 	add("contradiction", r.Contradictions)
 	add("missing evidence", r.Missing)
@@ -100,9 +100,7 @@ func annotate(b *strings.Builder, kind, title, message string) {
 
 // annotateAt is annotate with properties of a place in a file.
 func annotateAt(b *strings.Builder, kind, at, title, message string) {
-	if message == "" {
-		message = title
-	}
+	message = cmp.Or(message, title)
 	fmt.Fprintf(b, "::%s %stitle=%s::%s\n", kind, at, escapeProperty(prose.Cut("desynctool: "+title, maxTitle)), escapeData(prose.Cut(message, maxAnnotation)))
 }
 

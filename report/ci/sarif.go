@@ -1,6 +1,7 @@
 package ci
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"net/url"
@@ -444,8 +445,6 @@ func fileURI(name string) (string, bool) {
 func message(s string) sarifText {
 	lines := lists.Map(strings.Split(s, "\n"), func(line string) string { return safe(line, maxText) })
 	text := strings.NewReplacer(`\`, `\\`, "[", `\[`, "]", `\]`, "{", "{{", "}", "}}").Replace(prose.Cut(strings.Join(lines, "\n"), 4*maxText))
-	if text == "" {
-		text = "no verdict"
-	}
+	text = cmp.Or(text, "no verdict")
 	return sarifText{text}
 }

@@ -160,8 +160,7 @@ func (x *bench) try(t verdict.Trying) (*bisect.Trial, error) {
 		opts.Against = x.own
 		opts.DrillFrom = t.Tick
 		opts.Drill = true
-		trial, err := x.again(x.builds.Sim, t, opts)
-		if err == nil || x.steps() {
+		if trial, err := x.again(x.builds.Sim, t, opts); err == nil || x.steps() {
 			return trial, err
 		}
 		opts.Drill = false // they may have no systems

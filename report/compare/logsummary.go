@@ -148,8 +148,7 @@ func (s *logSummary) tick(t *orderlog.Tick) {
 	s.loads = s.loads || s.span.Count > 0 && t.Number <= s.span.Last
 	span(&s.span, t.Number)
 	for i := range t.Markers {
-		m := &t.Markers[i]
-		if len(s.marks) < maxMarks && m.Kind != orderlog.Save {
+		if m := &t.Markers[i]; len(s.marks) < maxMarks && m.Kind != orderlog.Save {
 			s.marks = append(s.marks, document.TimelineMark{Tick: t.Number, Kind: m.Kind.String(), Text: m.Text})
 		}
 	}

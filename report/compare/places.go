@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strconv"
@@ -52,9 +53,7 @@ func axisOf(field, axis string) (before, after string, ok bool) {
 // placed reports whether a name is for where an entity is. The name is the field without its axis, or the component
 // where nothing is left of the field.
 func placed(component, rest string) bool {
-	if rest == "" {
-		rest = component
-	}
+	rest = cmp.Or(rest, component)
 	rest = strings.NewReplacer("_", "", ".", "").Replace(strings.ToLower(rest))
 	return slices.Contains(places, rest)
 }

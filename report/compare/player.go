@@ -263,9 +263,7 @@ func (p *player) make(list []*asked) {
 // if it does not.
 func (p *player) nearest() {
 	var list, dumped []*asked
-	for _, r := range p.list {
-		list = append(list, &asked{of: r, by: p.w.Witness})
-	}
+	list = append(list, lists.Map(p.list, func(r *recording) *asked { return &asked{of: r, by: p.w.Witness} })...)
 	p.make(list)
 	p.hold()
 	for _, r := range p.list {

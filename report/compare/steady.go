@@ -2,17 +2,13 @@ package compare
 
 import (
 	"github.com/desynctool/desynctool/bisect"
+	"github.com/desynctool/desynctool/internal/lists"
 )
 
 // steady finds out whether two replays of the same orders are the same: the replays of two peers' logs if their orders
 // are equal, else a second replay of the first log.
 func (p *player) steady(sameOrders bool) (of []*recording, differ *bisect.Bracket) {
-	var played []*recording
-	for _, r := range p.list {
-		if r.replay != nil && r.in == nil {
-			played = append(played, r)
-		}
-	}
+	played := lists.Where(p.list, func(r *recording) bool { return r.replay != nil && r.in == nil })
 	if len(played) == 0 {
 		return nil, nil
 	}

@@ -167,10 +167,7 @@ func (g *gatherer) ends() {
 // verify computes the hashes of our own snapshots again from their content, unless that was done.
 func (g *gatherer) verify(entries ...*snapshot.Entry) {
 	for i, e := range entries {
-		if e == nil || !e.Checksummed() {
-			continue
-		}
-		if slices.Contains(g.e.Checked, e.Path()) {
+		if e == nil || !e.Checksummed() || slices.Contains(g.e.Checked, e.Path()) {
 			continue
 		}
 		if err := e.Check(entries[max(i-1, 0)]); err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/engines/engine/gamereplay"
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/report/bundle"
 	"github.com/desynctool/desynctool/snapshot"
 )
@@ -49,9 +50,7 @@ func (g *gatherer) heardOf(p *player) *bisect.Witnessed {
 		same := g.e.Orders != nil && len(g.e.Orders.Differences) == 0 && g.e.Orders.Window != nil
 		var twice []*recording
 		twice, out.Differ = p.steady(same)
-		for _, r := range twice {
-			out.Twice = append(out.Twice, g.nameOf(r))
-		}
+		out.Twice = append(out.Twice, lists.Map(twice, g.nameOf)...)
 	}
 	if w.Program.Version != "" {
 		out.Game += " " + w.Program.Version

@@ -14,6 +14,7 @@ import (
 
 	"github.com/desynctool/desynctool/engines/engine/description"
 	"github.com/desynctool/desynctool/internal/file/frame"
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/report/survey"
 	"github.com/desynctool/desynctool/snapshot"
 )
@@ -227,12 +228,7 @@ func (g *Guess) types(s *survey.Survey, groups []survey.Group) {
 
 // some returns some of the files with states.
 func some(groups []survey.Group) (out []string) {
-	states := 0
-	for _, g := range groups {
-		if g.Kind == description.State {
-			states++
-		}
-	}
+	states := lists.Count(groups, func(g survey.Group) bool { return g.Kind == description.State })
 	for _, g := range groups {
 		if g.Kind == description.State {
 			out = append(out, survey.Picks(g.Files, max(1, mostRead/states))...)

@@ -1,6 +1,7 @@
 package describe
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -312,10 +313,7 @@ func (w *writer) columns(t *Table) {
 			w.line("#   and %d more", len(t.Columns)-i)
 			break
 		}
-		name := c.Name
-		if name == "" {
-			name = "(the value)"
-		}
+		name := cmp.Or(c.Name, "(the value)")
 		w.line("#   %s", strings.TrimSuffix(prose.Printable(name)+": "+strings.Join(c.Types, " or "), ": "))
 	}
 }

@@ -1,6 +1,7 @@
 package describe
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -170,8 +171,6 @@ func (f *File) row() []string {
 	default:
 		parts = []string{"nothing"}
 	}
-	if kind == "" {
-		kind = "–"
-	}
+	kind = cmp.Or(kind, "–")
 	return []string{kind, peer, tick, prose.Path(f.Path), strings.Join(parts, "; ")}
 }

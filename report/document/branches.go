@@ -6,6 +6,7 @@ import (
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/bisect/code"
 	"github.com/desynctool/desynctool/bisect/code/flow"
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/internal/prose"
 )
 
@@ -106,9 +107,7 @@ func (b *Branches) block() CodeBlock {
 	if b.System != "" {
 		out.More = append(out.More, b.stateSentence())
 	}
-	for _, note := range b.Notes {
-		out.More = append(out.More, Safe(note))
-	}
+	out.More = append(out.More, lists.Map(b.Notes, Safe)...)
 	return out
 }
 

@@ -70,8 +70,7 @@ func (r *Report) comment() string {
 		c.add(commentPart{items: []commentItem{{text: text}}})
 	}
 	for {
-		text := c.String()
-		if utf8.RuneCountInString(text) <= MaxComment || !c.drop() {
+		if text := c.String(); utf8.RuneCountInString(text) <= MaxComment || !c.drop() {
 			return text
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/tracediff"
 )
@@ -24,11 +25,8 @@ func (d DetailDocument) words() string {
 	return d.Text + "  " + d.Aside
 }
 
-func detailDocuments(details []tracediff.Detail) (docs []DetailDocument) {
-	for _, d := range details {
-		docs = append(docs, DetailDocument(d))
-	}
-	return docs
+func detailDocuments(details []tracediff.Detail) []DetailDocument {
+	return lists.Map(details, func(d tracediff.Detail) DetailDocument { return DetailDocument(d) })
 }
 
 // Details are the details of a checkpoint at which peers differ, side by side.
@@ -66,7 +64,7 @@ func (c *CheckpointDocument) Details(order ...string) *Details {
 			order = append(slices.Clone(order), name)
 		}
 	}
-	var lists [][]tracediff.Detail
+	var sides [][]tracediff.Detail
 	var names []string
 	any := false
 	for _, name := range order {
@@ -74,24 +72,21 @@ func (c *CheckpointDocument) Details(order ...string) *Details {
 		if !ok {
 			continue
 		}
-		var list []tracediff.Detail
-		for _, d := range v.Detail {
-			list = append(list, tracediff.Detail(d))
-		}
+		list := lists.Map(v.Detail, func(d DetailDocument) tracediff.Detail { return tracediff.Detail(d) })
 		any = any || len(list) > 0
-		lists, names = append(lists, list), append(names, name)
+		sides, names = append(sides, list), append(names, name)
 	}
 	if !any {
 		return nil
 	}
 	d := &Details{Kind: c.DetailOf}
-	at, parted := tracediff.FirstOther(lists)
+	at, parted := tracediff.FirstOther(sides)
 	if !parted {
-		d.Same = detailDocuments(lists[0])
+		d.Same = detailDocuments(sides[0])
 		return d
 	}
-	d.Same = detailDocuments(lists[0][:at])
-	for i, list := range lists {
+	d.Same = detailDocuments(sides[0][:at])
+	for i, list := range sides {
 		d.Peers = append(d.Peers, PeerDetails{names[i], detailDocuments(list[at:])})
 	}
 	return d

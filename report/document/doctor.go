@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/internal/prose"
 )
 
@@ -135,12 +136,7 @@ func doctorText(out *Text, c *Checkup, everything bool) {
 	if c.Incomplete() {
 		verdict = s.warn.Sprint("LACKING")
 	}
-	bad := 0
-	for _, f := range c.Files {
-		if len(f.Trouble) > 0 {
-			bad++
-		}
-	}
+	bad := lists.Count(c.Files, func(f CheckedFile) bool { return len(f.Trouble) > 0 })
 	headline := fmt.Sprintf("  %s, %s, %d with trouble", prose.Count(uint64(len(c.Peers)), "peer", "peers"), prose.Count(uint64(len(c.Files)), "file", "files"), bad)
 	for _, f := range c.Facts {
 		if f.Must && f.Differs() {
@@ -256,11 +252,7 @@ type CheckedMatch struct {
 // NewCheckedMatch sums a checkup up.
 func NewCheckedMatch(of MatchDocument, c *Checkup) CheckedMatch {
 	m := CheckedMatch{MatchDocument: of, Status: StatusOf(c), Peers: len(c.Peers), Files: len(c.Files)}
-	for _, f := range c.Files {
-		if len(f.Trouble) > 0 {
-			m.Trouble++
-		}
-	}
+	m.Trouble += lists.Count(c.Files, func(f CheckedFile) bool { return len(f.Trouble) > 0 })
 	return m
 }
 

@@ -316,8 +316,7 @@ func (l *GatheredLine) Names(most int) string {
 	if len(l.Same) == 0 {
 		return name
 	}
-	others := lists.Map(l.Same, l.Of.fieldName)
-	return name + " (= " + prose.FirstOf(others, most) + ")"
+	return name + " (= " + prose.FirstOf(lists.Map(l.Same, l.Of.fieldName), most) + ")"
 }
 
 // fieldName names a field of an entity: the archetype if neither the entity nor the component shows it,

@@ -185,9 +185,7 @@ func GoldenFacts(t *golden.Table) (facts []string) {
 	for _, text := range said {
 		facts = append(facts, prose.FirstOf(prose.Names(names[text]), maxGoldenNames)+": "+text)
 	}
-	for _, c := range t.Common {
-		facts = append(facts, goldenCommon(c))
-	}
+	facts = append(facts, lists.Map(t.Common, goldenCommon)...)
 	return facts
 }
 
@@ -226,8 +224,7 @@ func goldenCommon(c golden.Common) string {
 const maxGoldenNames = 8
 
 func namesOf(labels []string, runs []int) string {
-	names := lists.Map(runs, func(i int) string { return labels[i] })
-	return prose.FirstOf(names, maxGoldenNames)
+	return prose.FirstOf(lists.Map(runs, func(i int) string { return labels[i] }), maxGoldenNames)
 }
 
 // Of runs and outcomes, how many are shown.
@@ -296,9 +293,7 @@ func GoldenMarkdown(w io.Writer, t *golden.Table) error {
 		if rows := goldenRows(t, false); len(rows) > 1 {
 			m.block("")
 			escaped := func(cells []string) (list []string) {
-				for _, c := range cells {
-					list = append(list, markdownText(c))
-				}
+				list = append(list, lists.Map(cells, markdownText)...)
 				return list
 			}
 			m.table(escaped(rows[0]), len(rows)-1, func(i int) []string { return escaped(rows[i+1]) })
@@ -360,8 +355,7 @@ func goldenRecordText(out *Text, r *golden.Recordings, all bool) {
 	shown := 0
 	for i := range r.Replays {
 		one := &r.Replays[i]
-		quiet := one.Result == golden.Unchanged && one.Departs == ""
-		if quiet && !all {
+		if quiet := one.Result == golden.Unchanged && one.Departs == ""; quiet && !all {
 			continue
 		}
 		if shown++; shown > maxGoldenLines && !all {

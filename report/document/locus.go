@@ -1,6 +1,7 @@
 package document
 
 import (
+	"github.com/desynctool/desynctool/internal/lists"
 	"maps"
 	"slices"
 	"strings"
@@ -96,10 +97,7 @@ type LocusSchema struct {
 
 // Text describes how the column differs: "only on host", "u64 on host, u32 on client".
 func (s *LocusSchema) Text() string {
-	var parts []string
-	for _, peer := range slices.Sorted(maps.Keys(s.Types)) {
-		parts = append(parts, s.Types[peer]+" on "+peer)
-	}
+	parts := lists.Map(slices.Sorted(maps.Keys(s.Types)), func(peer string) string { return s.Types[peer] + " on " + peer })
 	if len(parts) == 1 {
 		for peer := range s.Types {
 			return "only on " + peer

@@ -239,9 +239,7 @@ func (m *markdown) locus(r *Report) {
 	head := []string{"Entity", "Field"}
 	peers := LocusPeers(r)
 	peers = peers[:min(len(peers), maxMarkdownPeers)]
-	for _, p := range peers {
-		head = append(head, markdownCode(p))
-	}
+	head = append(head, lists.Map(peers, markdownCode)...)
 	g := r.Gather()
 	var pair [2]string
 	copy(pair[:], LocusPeers(r))
@@ -436,12 +434,7 @@ func (m *markdown) orders(r *Report) {
 }
 
 func (m *markdown) facts(r *Report) {
-	var differ []Fact
-	for _, f := range r.Facts {
-		if f.Differs() {
-			differ = append(differ, f)
-		}
-	}
+	differ := lists.Where(r.Facts, func(f Fact) bool { return f.Differs() })
 	if len(differ) == 0 {
 		return
 	}

@@ -1,6 +1,7 @@
 package document
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -148,10 +149,8 @@ func NamesAt(points []PointWord) *TickNames {
 	rule := &TickNames{
 		From: first.Point, To: last.Point, Before: a.before, Number: a.number, Step: (b.number.First - a.number.First) / (next.Point - first.Point), After: a.after,
 	}
-	for _, p := range points {
-		if rule.Name(p.Point) != p.Native {
-			return nil
-		}
+	if slices.ContainsFunc(points, func(p PointWord) bool { return rule.Name(p.Point) != p.Native }) {
+		return nil
 	}
 	return rule
 }

@@ -371,6 +371,5 @@ func (s *FieldSummary) Lacking() bool {
 
 // Where names the archetypes: the first, and how many more there are.
 func (s *FieldSummary) Where(most int) string {
-	names := lists.Map(s.Archetypes, LabelName)
-	return prose.FirstOf(names, most)
+	return prose.FirstOf(lists.Map(s.Archetypes, LabelName), most)
 }

@@ -3,6 +3,7 @@ package document
 import (
 	"strings"
 
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/internal/shellwords"
 )
 
@@ -34,9 +35,7 @@ func (s Step) String() string {
 // StepLines returns steps as documents have them.
 func StepLines(steps []Step) []string {
 	lines := []string{}
-	for _, s := range steps {
-		lines = append(lines, s.String())
-	}
+	lines = append(lines, lists.Map(steps, func(s Step) string { return s.String() })...)
 	return lines
 }
 

@@ -1,6 +1,7 @@
 package document
 
 import (
+	"cmp"
 	"encoding/hex"
 	"fmt"
 	"io"
@@ -9,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/tracediff"
 )
@@ -30,9 +32,7 @@ const (
 // Text writes a report for a person: first what happened, then the evidence, the differences, how they spread, and the
 // next steps; about a screen or two, or everything if all is set.
 func (r *Report) Text(w io.Writer, s Style, all bool) error {
-	if s.width == 0 {
-		s.width = textWidth
-	}
+	s.width = cmp.Or(s.width, textWidth)
 	t := reportText{lines: lines{width: s.width}, r: r, s: s, all: all, keep: keeper(r.names())}
 	return t.write(w)
 }
@@ -391,12 +391,7 @@ func (t *reportText) identity() {
 // come in.
 func payloadText(digits string) string {
 	b, err := hex.DecodeString(digits)
-	text := 0
-	for _, c := range b {
-		if ' ' <= c && c <= '~' {
-			text++
-		}
-	}
+	text := lists.Count(b, func(c byte) bool { return ' ' <= c && c <= '~' })
 	if err != nil || len(b) == 0 || 10*text < 9*len(b) {
 		return Safe(digits)
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/desynctool/desynctool/bisect/code"
 	"github.com/desynctool/desynctool/bisect/code/gdb"
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/internal/prose"
 )
 
@@ -100,9 +101,7 @@ func (w *Writes) block() CodeBlock {
 			out.More = append(out.More, prose.Name(b.Name)+" calls "+stackText(b.First.Stack))
 		}
 	}
-	for _, note := range w.Notes {
-		out.More = append(out.More, Safe(note))
-	}
+	out.More = append(out.More, lists.Map(w.Notes, Safe)...)
 	return out
 }
 

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/internal/shellwords"
 	"github.com/desynctool/desynctool/report/document"
 )
@@ -20,9 +21,7 @@ type commands struct {
 // line returns a command on the given paths.
 func (c commands) line(command string, more ...string) string {
 	words := []string{"desynctool", command}
-	for _, p := range c.given.Paths {
-		words = append(words, document.PathArgument(p))
-	}
+	words = append(words, lists.Map(c.given.Paths, document.PathArgument)...)
 	if len(c.given.Paths) == 0 {
 		words = append(words, "PATH…")
 	}

@@ -224,8 +224,7 @@ func (m *Model) clearFilter() {
 // nextMatch moves to the next row that the filter has, or back to the last one, around the ends.
 func (m *Model) nextMatch(step int) {
 	for i := 1; i <= len(m.rows); i++ {
-		at := ((m.cursor+step*i)%len(m.rows) + len(m.rows)) % len(m.rows)
-		if m.rows[at].match {
+		if at := ((m.cursor+step*i)%len(m.rows) + len(m.rows)) % len(m.rows); m.rows[at].match {
 			m.cursor, m.scroll = at, 0
 			return
 		}

@@ -1,6 +1,7 @@
 package explore
 
 import (
+	"github.com/desynctool/desynctool/internal/lists"
 	"strconv"
 	"strings"
 )
@@ -28,11 +29,8 @@ func first(texts []string) string {
 func list(texts []string) string { return strings.Join(texts, ", ") }
 
 // items makes a list with a separate entry for each text.
-func items(texts []string) (out []string) {
-	for _, t := range texts {
-		out = append(out, "- "+t)
-	}
-	return out
+func items(texts []string) []string {
+	return lists.Map(texts, func(t string) string { return "- " + t })
 }
 
 func point(n *uint64) string {
@@ -43,10 +41,7 @@ func point(n *uint64) string {
 }
 
 func numbers(all []uint64, thinned bool) string {
-	var texts []string
-	for _, n := range all[:min(len(all), shownNumbers)] {
-		texts = append(texts, strconv.FormatUint(n, 10))
-	}
+	texts := lists.Map(all[:min(len(all), shownNumbers)], func(n uint64) string { return strconv.FormatUint(n, 10) })
 	if len(all) > shownNumbers || thinned {
 		texts = append(texts, "… "+strconv.FormatUint(all[len(all)-1], 10))
 	}

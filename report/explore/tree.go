@@ -9,6 +9,7 @@ import (
 	"cmp"
 	"strconv"
 
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/report/document"
 )
@@ -237,10 +238,7 @@ func (b *builder) where(d *document.FirstDivergence) (rows facts) {
 		rows.add("initial state", "differs, before the first tick")
 	}
 	rows.add("system", d.System)
-	var labels []string
-	for _, a := range d.Archetypes {
-		labels = append(labels, document.LabelName(a))
-	}
+	labels := lists.Map(d.Archetypes, document.LabelName)
 	rows.add("archetypes", list(labels))
 	rows.add("component", d.Component)
 	if d.Detected != nil {

@@ -6,6 +6,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/report/document"
 )
@@ -43,9 +44,7 @@ func (m *Model) content() string {
 		out = m.helpLines()
 	} else {
 		out = append([]string{m.headline()}, m.panes()...)
-		for _, l := range m.time() {
-			out = append(out, m.paint(m.fit(l, m.width)))
-		}
+		out = append(out, lists.Map(m.time(), func(l line) string { return m.paint(m.fit(l, m.width)) })...)
 	}
 	return strings.Join(append(out, m.status()...), "\n")
 }
@@ -193,11 +192,8 @@ func (m *Model) row(at, width int) string {
 }
 
 // status are the last lines: the typed text, the effect of a key, or the available keys.
-func (m *Model) status() (out []string) {
-	for _, l := range m.statusLines() {
-		out = append(out, m.paint(m.fit(l, m.width)))
-	}
-	return out
+func (m *Model) status() []string {
+	return lists.Map(m.statusLines(), func(l line) string { return m.paint(m.fit(l, m.width)) })
 }
 
 // maxStatus is how many lines a message may take.

@@ -141,8 +141,7 @@ func (p floatPart) note(a, b string) string {
 func runs(a, b string) []bitsRun {
 	var out []bitsRun
 	for i := range a {
-		changed := a[i] != b[i]
-		if i == 0 || out[len(out)-1].Changed != changed {
+		if changed := a[i] != b[i]; i == 0 || out[len(out)-1].Changed != changed {
 			out = append(out, bitsRun{Changed: changed})
 		}
 		out[len(out)-1].Bits += a[i : i+1]

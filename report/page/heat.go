@@ -173,8 +173,7 @@ func stretches(cells string) (list []stretch) {
 // the next one leaves enough room; no gap narrower than that remains. Between state points with equal cells the lane is
 // faint.
 func heatPaths(cells string, points []uint64, a axis) []path {
-	var solid, faint, lost strings.Builder
-	var equal, stays strings.Builder
+	var solid, faint, lost, equal, stays strings.Builder
 	ends := make([]int, len(points))
 	for i, p := range points {
 		ends[i] = a.unit(p) + minCell

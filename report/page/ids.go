@@ -53,8 +53,7 @@ func (s ids) unique(parts ...string) string {
 		if s.used[id]++; n == 0 {
 			return s.prefix + id
 		}
-		numbered := fmt.Sprintf("%s-%d", id, n+1)
-		if s.used[numbered] == 0 {
+		if numbered := fmt.Sprintf("%s-%d", id, n+1); s.used[numbered] == 0 {
 			s.used[numbered] = 1
 			return s.prefix + numbered
 		}

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/desynctool/desynctool/report/document"
@@ -297,9 +298,7 @@ func (h *html) heads(t *treeView) {
 // hashes writes the hashes of two peers as the last cells of a row.
 func (h *html) hashes(t *treeView, hashes [2]string) {
 	for i, hash := range hashes {
-		if hash == "" {
-			hash = "–"
-		}
+		hash = cmp.Or(hash, "–")
 		h.put(`<td class="mono hash" data-label="§">§</td>`, t.Peers[i].Name, hash)
 	}
 	h.put("</tr>\n")

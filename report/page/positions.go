@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -187,10 +188,7 @@ func mapKind(e *document.MapEntity) string {
 
 func (v *mapView) title(e *document.MapEntity) string {
 	name := mapKind(e) + " " + e.Key
-	if title := v.titles[name]; title != "" {
-		return title
-	}
-	return name
+	return cmp.Or(v.titles[name], name)
 }
 
 // axesText describes how the axes were found.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/snapshot/merkle"
@@ -165,8 +166,7 @@ func (v *treeView) draw(r *document.Report, trees [2]*merkle.Tree, leaves []docu
 	v.Width, v.Height = int(right)+8, d.line*treeLine+8
 	for level := top; level > 0; level-- {
 		for i := range d.sizes[level] {
-			a, b := d.hashes(level, i)
-			if a != b && !d.promoted(level, i) {
+			if a, b := d.hashes(level, i); a != b && !d.promoted(level, i) {
 				v.Inner = append(v.Inner, innerRow{level, i, [2]string{a.String(), b.String()}})
 			}
 		}
@@ -187,8 +187,7 @@ func (d *drawing) below(level, i int) []document.TreeLeaf {
 
 // folded reports whether a subtree is drawn as one mark.
 func (d *drawing) folded(level, i int) bool {
-	a, b := d.hashes(level, i)
-	if level == 0 || a == b {
+	if a, b := d.hashes(level, i); level == 0 || a == b {
 		return true
 	}
 	return level <= d.fold && !slices.ContainsFunc(d.below(level, i), func(l document.TreeLeaf) bool { return slices.Contains(d.roots, l.Label) })
@@ -245,12 +244,7 @@ func (d *drawing) node(level, i int) (x, y int) {
 		n.Path = shape(2, float64(n.X), float64(n.Y), 6)
 		n.Tip = strings.TrimSuffix(labelName(leaf.Label)+", "+n.Sub, ", ") + ": " + hashes
 	} else {
-		differ := 0
-		for _, leaf := range under {
-			if leaf.Hashes[0] != leaf.Hashes[1] {
-				differ++
-			}
-		}
+		differ := lists.Count(under, func(leaf document.TreeLeaf) bool { return leaf.Hashes[0] != leaf.Hashes[1] })
 		n.Label = fmt.Sprintf("%d leaves, equal", len(under))
 		if differ > 0 {
 			n.Label = fmt.Sprintf("%d leaves, %d differ", len(under), differ)

@@ -35,8 +35,7 @@ func (r *Report) open(name string) error {
 		if err != nil {
 			return err
 		}
-		info := world.Info()
-		if !holdsOnly(info, a.Label) {
+		if info := world.Info(); !holdsOnly(info, a.Label) {
 			return fmt.Errorf("%s.world: expected a snapshot that holds only the archetype %q", what, a.Label)
 		}
 		n, err := world.ContentSize()

@@ -3,6 +3,7 @@ package peers
 import (
 	"fmt"
 
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/snapshot"
 )
@@ -41,9 +42,7 @@ func (m *Merged) Redact() *Merged {
 			Archetypes: []Leaf{}, Differences: []Difference{},
 		}
 		for i, group := range p.Groups {
-			for _, name := range group {
-				kept.Groups[i] = append(kept.Groups[i], player(name))
-			}
+			kept.Groups[i] = append(kept.Groups[i], lists.Map(group, player)...)
 			kept.Groups[i] = list(kept.Groups[i])
 		}
 		out.Points = append(out.Points, kept)

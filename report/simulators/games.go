@@ -113,8 +113,7 @@ func desks() (list []string) {
 
 // programAt returns the path of a program that the command line names.
 func programAt(name string) (string, error) {
-	path, err := exec.LookPath(name)
-	if err == nil {
+	if path, err := exec.LookPath(name); err == nil {
 		return filepath.Abs(path)
 	}
 	return "", fmt.Errorf("no program %s", prose.Path(name))

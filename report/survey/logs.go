@@ -330,8 +330,7 @@ var orders = lazyregexp.New(`(?i)^(order|command|cmd|action|input|op|event)s?(_?
 // tabular reports whether a text contains states and is not a log; an incomplete end does not matter.
 func tabular(n *notation.Notation, sample []byte) bool {
 	var schema states.Schema
-	err := schema.Learn(n, sample)
-	if err != nil && !errors.As(err, new(*notation.Error)) {
+	if err := schema.Learn(n, sample); err != nil && !errors.As(err, new(*notation.Error)) {
 		return false
 	}
 	return schema.Tabular() || n.Name == "csv" && !isLog(sample) && hasRows(&schema, n, sample)
@@ -502,9 +501,7 @@ func (n namedTrace) Dialect() tracediff.Dialect {
 // Header implements tracediff.Source.
 func (n namedTrace) Header() tracediff.Header {
 	h := n.Source.Header()
-	if h.Peer == "" {
-		h.Peer = n.peer
-	}
+	h.Peer = cmp.Or(h.Peer, n.peer)
 	return h
 }
 
@@ -524,8 +521,6 @@ type namedLog struct {
 // Header implements orderlog.Source.
 func (n namedLog) Header() orderlog.Header {
 	h := n.Foreign.Header()
-	if h.Peer == "" {
-		h.Peer = n.peer
-	}
+	h.Peer = cmp.Or(h.Peer, n.peer)
 	return h
 }

@@ -153,12 +153,7 @@ func noise(list []compared) (found []NoisyColumn, alone bool) {
 	}
 	maps.DeleteFunc(always, func(_ column, is bool) bool { return !is })
 	maps.DeleteFunc(always, func(col column, _ bool) bool {
-		differs := 0
-		for _, c := range list {
-			if c.columns[col] {
-				differs++
-			}
-		}
+		differs := lists.Count(list, func(c compared) bool { return c.columns[col] })
 		return differs < len(list) && (!looks(col) || 2*differs < len(list)) // two pings may be equal once, also in the first dumps
 	})
 	quiet, more := 0, false

@@ -21,6 +21,7 @@ import (
 	"github.com/desynctool/desynctool/engines/engine/description"
 	"github.com/desynctool/desynctool/internal/file/files"
 	"github.com/desynctool/desynctool/internal/file/limits"
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/notation"
 	"github.com/desynctool/desynctool/report/formats"
 	"github.com/desynctool/desynctool/snapshot"
@@ -111,9 +112,7 @@ func (s *Survey) adopt() {
 func (s *Survey) Lost() (out []string) {
 	out = append(out, s.lacking...)
 	read := slices.Clone(s.order)
-	for _, l := range s.found {
-		read = append(read, l.group)
-	}
+	read = append(read, lists.Map(s.found, func(l log) *group { return l.group })...)
 	for _, g := range s.unread {
 		if !slices.ContainsFunc(read, g.sibling) {
 			continue

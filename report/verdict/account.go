@@ -220,8 +220,7 @@ type hearing struct {
 
 // own returns whether a value of a claim belongs to the peer with the program that wrote it.
 func (a *Account) own(c *tracediff.Claim, i int) bool {
-	v := c.Values[i]
-	if v.Peer != "" {
+	if v := c.Values[i]; v.Peer != "" {
 		return v.Peer == c.By
 	}
 	// Of two values without a peer the first is the program's own.

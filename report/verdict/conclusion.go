@@ -5,6 +5,7 @@ import (
 
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/engines/engine"
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/snapshot"
@@ -245,13 +246,8 @@ func (c *Conclusion) HasLog(name string) bool {
 }
 
 // Open returns the steps that the evidence does not answer.
-func (c *Conclusion) Open() (list []Answer) {
-	for _, a := range c.Answers {
-		if a.State == document.RungOpen {
-			list = append(list, a)
-		}
-	}
-	return list
+func (c *Conclusion) Open() []Answer {
+	return lists.Where(c.Answers, func(a Answer) bool { return a.State == document.RungOpen })
 }
 
 // RunsOf is whether the two sides are peers, or one game that was computed twice.

@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -275,9 +276,7 @@ func detailNames(d *document.Details) (names []string) {
 func differingSumsOf(cp *Checkpoint) (names []string) {
 	seen := map[string]string{}
 	for _, name := range cp.Differing() {
-		if name == "" {
-			name = "value"
-		}
+		name = cmp.Or(name, "value")
 		if seen[name] == "" {
 			names = append(names, name)
 			seen[name] = name

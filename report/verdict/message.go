@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -13,9 +14,7 @@ import (
 func (c *Conclusion) messagePrints() {
 	w := c.Word
 	kind := map[WordKind]string{WordSelfTest: "failed self-test", WordReplay: "departing replay"}[w.Kind]
-	if kind == "" {
-		kind = "claim"
-	}
+	kind = cmp.Or(kind, "claim")
 	base := []string{w.Engine, kind}
 	c.level(document.LevelKind, strings.TrimSpace(strings.Join(base, " ")), base)
 	form, names := w.form(), w.names()

@@ -68,8 +68,7 @@ func (a *Account) sumsOf() sums {
 			continue
 		}
 		for i, v := range c.Values {
-			own := a.own(c, i)
-			if own || v.Peer != "" {
+			if own := a.own(c, i); own || v.Peer != "" {
 				if all[c.Tick] == nil {
 					all[c.Tick] = map[string]string{}
 				}

@@ -57,8 +57,7 @@ func (c *Conclusion) restsOn(step Step) []string {
 		if c.Word != nil {
 			return c.Word.alone()
 		}
-		by := lists.Map(c.Statements, func(x Statement) string { return x.By })
-		return eachOnce(by...)
+		return eachOnce(lists.Map(c.Statements, func(x Statement) string { return x.By })...)
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/orderlog"
 	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/snapshot"
@@ -56,9 +57,7 @@ func (c *Conclusion) search(e Evidence) {
 	*s = Search{Peers: len(b.Peers), Opened: b.Probes, Pairs: b.Pairs, Points: b.Snapshots, Recorded: b.Recorded}
 	if b.Bracket == nil {
 		s.Opened += b.Surveyed
-		for _, at := range b.Content {
-			s.Content = append(s.Content, MomentOf(at))
-		}
+		s.Content = append(s.Content, lists.Map(b.Content, MomentOf)...)
 	}
 	if e.Orders != nil {
 		for _, h := range e.Orders.State.Hashes {

@@ -255,9 +255,7 @@ func rerun(c *verdict.Conclusion, command string, flags []string, about string) 
 		return document.Step{About: clauses(": ", strings.Join(append([]string{command}, flags...), " ")+" of the same files", about)}
 	}
 	args := []string{command}
-	for _, path := range c.Given.Paths {
-		args = append(args, document.PathArgument(path))
-	}
+	args = append(args, lists.Map(c.Given.Paths, document.PathArgument)...)
 	if c.Given.Match > 0 {
 		args = append(args, "--match", strconv.Itoa(c.Given.Match))
 	}

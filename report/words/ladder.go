@@ -1,6 +1,7 @@
 package words
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -221,8 +222,7 @@ func compared(s *verdict.Search) (how, whole string) {
 	case s.Points:
 		return "read whole", ""
 	}
-	names := lists.Map(s.Content, short)
-	return "compared by hash", ", read whole at " + upTo(names, 4)
+	return "compared by hash", ", read whole at " + upTo(lists.Map(s.Content, short), 4)
 }
 
 func bracket(c *verdict.Conclusion, open bool) (found, evidence string) {
@@ -252,10 +252,7 @@ func bracket(c *verdict.Conclusion, open bool) (found, evidence string) {
 
 // checksums describes the evidence of the games' own checksums next to the states.
 func checksums(s *verdict.Checksums) (found, evidence string) {
-	by := s.By
-	if by == "" {
-		by = "recorded hashes"
-	}
+	by := cmp.Or(s.By, "recorded hashes")
 	switch s.State {
 	case verdict.SumsPart:
 		evidence = groups(s.Groups) + ", by the " + by

@@ -80,8 +80,7 @@ func sent(n verdict.Need) string {
 
 // Needs names the things that would close a step; any one of them would.
 func Needs(list []verdict.Need) string {
-	parts := lists.Map(list, Need)
-	return strings.Join(parts, "; or ")
+	return strings.Join(lists.Map(list, Need), "; or ")
 }
 
 // needsWithHow is Needs with how the players of the game provide them. What follows from one setting is named together.

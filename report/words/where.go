@@ -124,12 +124,7 @@ func between(good, bad verdict.Moment) string {
 
 // checkpoint names the place of a checkpoint inside its tick.
 func checkpoint(cp *verdict.Checkpoint) string {
-	var parts []string
-	for _, part := range []string{cp.System, cp.Scope} {
-		if part != "" {
-			parts = append(parts, part)
-		}
-	}
+	parts := lists.Where([]string{cp.System, cp.Scope}, func(part string) bool { return part != "" })
 	return strings.Join(parts, ", ")
 }
 
@@ -218,8 +213,7 @@ func leading(c *verdict.Conclusion, archetypes []string, least uint64) string {
 	if len(fields) > 1 {
 		others = append(others, prose.Count(len(fields)-1, "more field", "more fields"))
 	}
-	rng := slices.Contains(archetypes, "")
-	if rng && c.Compared.Drawn != nil {
+	if rng := slices.Contains(archetypes, ""); rng && c.Compared.Drawn != nil {
 		text, rng = drawn(c.Compared.Drawn)+"; "+text, false
 	} else if rng {
 		others = append(others, "the RNG")

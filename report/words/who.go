@@ -1,6 +1,7 @@
 package words
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -94,10 +95,7 @@ func who(c *verdict.Conclusion) string {
 		}
 		return fmt.Sprintf("%s: %s, which %s from a replay of the orders%s.", by, join(c.Guilty, "and"), verb, of)
 	case c.Inputs.Differ():
-		if s := blamed(c); s != "" {
-			return s
-		}
-		return "The peers were given different orders."
+		return cmp.Or(blamed(c), "The peers were given different orders.")
 	case unreplayed(c):
 		return "Which peer is wrong is not known: the simulator failed: " + c.SimFailed + "."
 	case c.Unsteady:

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/desynctool/desynctool/bisect"
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/report/verdict"
 )
 
@@ -147,9 +148,7 @@ func witnessNotes(c *verdict.Conclusion) (out []string) {
 		}
 		out = append(out, of+" do not differ in what was compared")
 	}
-	for _, text := range w.Forced {
-		out = append(out, text+"; it was played all the same")
-	}
+	out = append(out, lists.Map(w.Forced, func(text string) string { return text + "; it was played all the same" })...)
 	if w.Narrowed {
 		out = append(out, "the replays narrow the stretch in which the peers diverged")
 	}

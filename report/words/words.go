@@ -101,8 +101,7 @@ func lower(s string) string { return strings.ToLower(s[:1]) + s[1:] }
 
 // groups shows which peers agree: "host = server ≠ client".
 func groups(list [][]string) string {
-	parts := lists.Map(list, func(g []string) string { return strings.Join(g, " = ") })
-	return strings.Join(parts, " ≠ ")
+	return strings.Join(lists.Map(list, func(g []string) string { return strings.Join(g, " = ") }), " ≠ ")
 }
 
 // label names an archetype; the RNG has none.
@@ -114,8 +113,7 @@ func label(name string) string {
 }
 
 func labels(list []string, most int) string {
-	names := lists.Map(list, label)
-	return upTo(names, most)
+	return upTo(lists.Map(list, label), most)
 }
 
 // fieldName names a column of an archetype. The archetype's only component may have the archetype's name.

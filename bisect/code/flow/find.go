@@ -9,6 +9,7 @@ import (
 
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/bisect/code"
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/orderlog"
 )
 
@@ -158,9 +159,7 @@ func (f *finder) sooner(out *Finding) error {
 // threads returns the numbers of the threads that took branches in either recording.
 func threads(a, b *Recording) (list []uint32) {
 	for _, r := range []*Recording{a, b} {
-		for _, t := range r.Threads {
-			list = append(list, t.Number)
-		}
+		list = append(list, lists.Map(r.Threads, func(t Thread) uint32 { return t.Number })...)
 	}
 	slices.Sort(list)
 	return slices.Compact(list)

@@ -35,10 +35,8 @@ func (p *programs) close() {
 // note adds a note once.
 func (p *programs) note(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
-	for _, have := range p.notes {
-		if have == text {
-			return
-		}
+	if slices.Contains(p.notes, text) {
+		return
 	}
 	p.notes = append(p.notes, text)
 }
@@ -94,8 +92,7 @@ func (p *programs) named(r *Recording, thread uint32) error {
 	list := make([]Address, window)
 	b := r.Branches(r.Thread(thread))
 	for _, at := range list[:b.Next(list)] {
-		places, err := p.places(at)
-		if err != nil || places[0].Line > 0 {
+		if places, err := p.places(at); err != nil || places[0].Line > 0 {
 			return err
 		}
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/desynctool/desynctool/bisect"
 	"github.com/desynctool/desynctool/internal/file/files"
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/internal/processgroup"
 	"github.com/desynctool/desynctool/orderlog"
 )
@@ -116,10 +117,7 @@ func (d *desk) under(cmd *exec.Cmd) (func(error), error) {
 	var args, script []string
 	switch d.Debugger {
 	case GDB:
-		var quoted []string
-		for _, arg := range cmd.Args[1:] {
-			quoted = append(quoted, shellQuote(arg))
-		}
+		quoted := lists.Map(cmd.Args[1:], shellQuote)
 		script = []string{
 			"set confirm off", "set pagination off", "set startup-with-shell on", "set disable-randomization on",
 			"set exec-wrapper /bin/sh -c '" + begin + "' sh",

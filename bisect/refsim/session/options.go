@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -99,12 +100,8 @@ func (o Options) withDefaults() (Options, error) {
 			return o, fmt.Errorf("peer %d has the name %q, which is empty or taken", i+1, name)
 		}
 	}
-	if o.SnapshotEvery == 0 {
-		o.SnapshotEvery = DefaultSnapshotEvery
-	}
-	if o.DetectEvery == 0 {
-		o.DetectEvery = DefaultDetectEvery
-	}
+	o.SnapshotEvery = cmp.Or(o.SnapshotEvery, DefaultSnapshotEvery)
+	o.DetectEvery = cmp.Or(o.DetectEvery, DefaultDetectEvery)
 	if err := o.checkAbsences(); err != nil {
 		return o, err
 	}

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"errors"
 
 	"github.com/desynctool/desynctool/bisect/refsim"
@@ -61,10 +62,7 @@ func (t *tracer) system(tick uint64, system string, sim *refsim.Sim) error {
 	}
 	if t.level != TraceSystem {
 		for _, leaf := range leaves {
-			label := leaf.Label
-			if label == "" {
-				label = snapshot.RNG
-			}
+			label := cmp.Or(leaf.Label, snapshot.RNG)
 			err = errors.Join(err, t.checkpoint(tick, system, label, leaf.Hash, 0, false))
 		}
 	}

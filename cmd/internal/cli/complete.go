@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"maps"
 	"os"
 	"path/filepath"
@@ -72,10 +73,7 @@ func completeFormat(cmd *cobra.Command, _ []string, begun string) ([]string, cob
 // CompletePaths completes the path of a file after a text. If ending is set, the path must end with it.
 func CompletePaths(before, begun, ending string) (list []string, directive cobra.ShellCompDirective) {
 	dir, base := filepath.Split(begun)
-	in := dir
-	if in == "" {
-		in = "."
-	}
+	in := cmp.Or(dir, ".")
 	entries, err := os.ReadDir(in)
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp

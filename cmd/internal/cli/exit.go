@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/desynctool/desynctool/bisect/gitbisect"
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/report/bundle"
 	"github.com/desynctool/desynctool/report/document"
@@ -60,9 +61,7 @@ func (e *Env) end(cmd *cobra.Command, err error) int {
 	}
 	if failed := (*isolate.Failure)(nil); errors.As(err, &failed) {
 		list = nil
-		for _, text := range failed.Lines {
-			list = append(list, errors.New(text))
-		}
+		list = append(list, lists.Map(failed.Lines, errors.New)...)
 	}
 	for _, err := range list {
 		e.complain(err)

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -51,10 +52,7 @@ func nearLimit(err error) error {
 	if !errors.As(err, &unknown) {
 		return err
 	}
-	hint := prose.DidYouMean(unknown.Name, limitNames())
-	if hint == "" {
-		hint = "; desynctool --limits lists them"
-	}
+	hint := cmp.Or(prose.DidYouMean(unknown.Name, limitNames()), "; desynctool --limits lists them")
 	return fmt.Errorf("%w%s", err, hint)
 }
 
@@ -153,9 +151,7 @@ func (e *Env) TimeReached() string {
 
 // completeLimit completes NAME=.
 func completeLimit(*cobra.Command, []string, string) (list []string, _ cobra.ShellCompDirective) {
-	for _, l := range limits.All() {
-		list = append(list, l.Name+"=\t"+l.Doc)
-	}
+	list = append(list, lists.Map(limits.All(), func(l *limits.Limit) string { return l.Name + "=\t" + l.Doc })...)
 	return list, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 }
 

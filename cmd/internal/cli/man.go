@@ -14,6 +14,7 @@ import (
 
 	"github.com/desynctool/desynctool/internal/file/files"
 	"github.com/desynctool/desynctool/internal/lazyregexp"
+	"github.com/desynctool/desynctool/internal/lists"
 )
 
 func newMan(root *cobra.Command) *cobra.Command {
@@ -126,9 +127,7 @@ func manPage(c *cobra.Command, b Build) []byte {
 	if c.HasParent() {
 		also = append(also, manName(c.Parent()))
 	}
-	for _, sub := range subs {
-		also = append(also, manName(sub))
-	}
+	also = append(also, lists.Map(subs, manName)...)
 	if len(also) > 0 {
 		r.macro("SH", "SEE ALSO")
 		for i, name := range also {

@@ -35,8 +35,7 @@ func (c *collected) again() {
 	var stats runtime.MemStats
 	runtime.ReadMemStats(&stats)
 	live := stats.NextGC * 100 / uint64(100+c.percent.Load()) // the runtime collects when the heap has grown so far
-	percent := gcPercent(live)
-	if c.percent.Swap(int64(percent)) != int64(percent) {
+	if percent := gcPercent(live); c.percent.Swap(int64(percent)) != int64(percent) {
 		debug.SetGCPercent(percent)
 	}
 	runtime.SetFinalizer(c, (*collected).again)

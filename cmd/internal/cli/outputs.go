@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/desynctool/desynctool/internal/file/files"
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/report/document"
 )
@@ -101,11 +102,8 @@ type oneOfFlag[T ~string] struct {
 func (f oneOfFlag[T]) String() string { return string(*f.value) }
 func (f oneOfFlag[T]) Type() string   { return f.name }
 
-func (f oneOfFlag[T]) words() (list []string) {
-	for _, w := range f.allowed {
-		list = append(list, string(w))
-	}
-	return list
+func (f oneOfFlag[T]) words() []string {
+	return lists.Map(f.allowed, func(w T) string { return string(w) })
 }
 
 func (f oneOfFlag[T]) Set(s string) error {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/report/ci"
 	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/report/page"
@@ -44,9 +45,7 @@ func formatOf(name string) reportFormat {
 // AddReportFormats adds the flag --format to a command that makes or reads a Report.
 func AddReportFormats(cmd *cobra.Command) *Outputs {
 	names := []string{"text"}
-	for _, f := range reportFormats {
-		names = append(names, f.name)
-	}
+	names = append(names, lists.Map(reportFormats, func(f reportFormat) string { return f.name })...)
 	return AddFormats(cmd, names...)
 }
 

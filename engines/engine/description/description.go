@@ -150,10 +150,8 @@ func (d *Description) Globs(k Kind) []string {
 // KindOf returns what a file contains by the first glob that fits its path: Undescribed if none does.
 func (d *Description) KindOf(file string) Kind {
 	for k := State; k <= Other; k++ {
-		for _, glob := range d.Globs(k) {
-			if Fits(glob, file) {
-				return k
-			}
+		if slices.ContainsFunc(d.Globs(k), func(glob string) bool { return Fits(glob, file) }) {
+			return k
 		}
 	}
 	return Undescribed

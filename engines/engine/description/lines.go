@@ -160,8 +160,7 @@ func (d *Description) parser(peer int) func(line []byte, to *tracediff.Checkpoin
 	seen := peers{}
 	var c Checkpoint
 	return func(line []byte, to *tracediff.Checkpoint) bool {
-		ok, _ := d.Checkpoint(line, &c)
-		if !ok || c.Peer != "" && seen.number(c.Peer) != peer {
+		if ok, _ := d.Checkpoint(line, &c); !ok || c.Peer != "" && seen.number(c.Peer) != peer {
 			return false
 		}
 		*to = c.Checkpoint

@@ -459,9 +459,7 @@ func (r *reader) log(name string, v *value) {
 		key{"names", r.pairs(func(name, value string) { l.Names[name] = value })},
 	)(name, v)
 	l.Marks = lists.Map(begins, func(text string) engine.Mark { return engine.Mark{Text: text, Begin: true} })
-	for _, text := range contains {
-		l.Marks = append(l.Marks, engine.Mark{Text: text})
-	}
+	l.Marks = append(l.Marks, lists.Map(contains, func(text string) engine.Mark { return engine.Mark{Text: text} })...)
 	if len(l.Marks) == 0 {
 		r.fail(v.at, "no begins or contains in [log], expected one")
 	}

@@ -14,6 +14,7 @@ package gamereplay
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -354,12 +355,8 @@ func (w *Witness) watch(ctx context.Context, plan *engine.Plan, rec *engine.Reco
 	w.bound(&c)
 	c.Reads = append(c.Reads, filepath.Dir(rec.File))
 	c.Time, c.Disk, c.Memory, c.Log = w.Time, w.Disk, w.memory(), printed
-	if c.Time == 0 {
-		c.Time = DefaultTime
-	}
-	if c.Disk == 0 {
-		c.Disk = DefaultDisk
-	}
+	c.Time = cmp.Or(c.Time, DefaultTime)
+	c.Disk = cmp.Or(c.Disk, DefaultDisk)
 	c.Line = func(line string) {
 		if plan.Tick != nil {
 			if tick, ok := plan.Tick(line); ok {

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/desynctool/desynctool/internal/file/limits"
+	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/internal/textsearch"
 	"github.com/desynctool/desynctool/tracediff"
 )
@@ -315,12 +316,7 @@ func claimText(claim []byte) string {
 
 // trouble describes what is wrong with the log.
 func (s *scanner) trouble(log *claimLog) string {
-	var parts []string
-	for _, part := range []string{log.misfit, log.cut} {
-		if part != "" {
-			parts = append(parts, part)
-		}
-	}
+	parts := lists.Where([]string{log.misfit, log.cut}, func(part string) bool { return part != "" })
 	if log.dropped > 0 {
 		parts = append(parts, limits.Claims.Reached("", limits.Claims.Max()+int64(log.dropped)).Error())
 	}

@@ -15,8 +15,7 @@ func (h *Held) Take(path string, n int64) error {
 	if n <= 0 {
 		return nil
 	}
-	used := inUse.Add(n)
-	if Memory.Over(used) {
+	if used := inUse.Add(n); Memory.Over(used) {
 		inUse.Add(-n)
 		return Memory.Reached(path, used)
 	}

@@ -7,6 +7,7 @@
 package limits
 
 import (
+	"cmp"
 	"errors"
 	"math"
 	"runtime/debug"
@@ -64,10 +65,7 @@ func (l *Limit) From() string {
 }
 
 func (l *Limit) defaultFrom() string {
-	if l.of != "" {
-		return l.of
-	}
-	return "default"
+	return cmp.Or(l.of, "default")
 }
 
 // Over reports whether n is more than allowed.

@@ -3,6 +3,7 @@ package gamelog
 import (
 	"cmp"
 	"fmt"
+	"github.com/desynctool/desynctool/internal/lists"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -60,9 +61,7 @@ func Compare(peers []Peer, split Split) []Difference {
 		}
 	}
 	list := make([]Difference, 0, len(order))
-	for _, key := range order {
-		list = append(list, *found[key])
-	}
+	list = append(list, lists.Map(order, func(key uint64) Difference { return *found[key] })...)
 	slices.SortStableFunc(list, func(a, b Difference) int {
 		return cmp.Or(-cmp.Compare(min(len(a.Lack), 1), min(len(b.Lack), 1)), nearer(a.Ticks, b.Ticks), cmp.Compare(a.Lines, b.Lines),
 			-cmp.Compare(a.Severity, b.Severity), cmp.Compare(a.Text, b.Text))
@@ -167,10 +166,7 @@ func (l *Log) covers(other *Log, p *Places) bool {
 	if p.Tick < l.First {
 		return l.begun > headless
 	}
-	if l.ticked < dense || p.Tick <= l.Last {
-		return true
-	}
-	return (p.Tick-l.Last)/idle <= (l.Last-l.First)/uint64(l.ticked)
+	return l.ticked < dense || p.Tick <= l.Last || (p.Tick-l.Last)/idle <= (l.Last-l.First)/uint64(l.ticked)
 }
 
 // kindsOf groups the logs that can be compared: logs of one logger, or logs with names that differ only in the peer.
@@ -297,12 +293,7 @@ func modText(list []string, most int, rare func(name string) bool) string {
 	if len(list) <= most {
 		return strings.Join(list, ", ")
 	}
-	var own []string
-	for _, name := range list {
-		if rare(name) {
-			own = append(own, name)
-		}
-	}
+	own := lists.Where(list, rare)
 	text := fmt.Sprintf("%d mods", len(list))
 	if len(own) > 0 {
 		text += ", of them not on all peers: " + strings.Join(own[:min(len(own), most)], ", ")

@@ -85,8 +85,7 @@ func (r *reader) Know(name string, value []byte) {
 	if len(value) == 0 || len(value) > maxValue || slices.ContainsFunc(r.log.Facts, func(f Fact) bool { return f.Name == name }) {
 		return
 	}
-	text := strings.ToValidUTF8(string(masked(nil, value, false)), "")
-	if text != "" {
+	if text := strings.ToValidUTF8(string(masked(nil, value, false)), ""); text != "" {
 		r.log.Facts = append(r.log.Facts, Fact{name, text, r.log.Lines})
 	}
 }

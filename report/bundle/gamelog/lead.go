@@ -234,10 +234,7 @@ func delimited(word, rest []byte, timed bool) bool {
 	if rest[0] != ' ' {
 		return false
 	}
-	if word[1] >= 'A' && word[1] <= 'Z' {
-		return true
-	}
-	return timed && word[0] >= 'A' && word[0] <= 'Z'
+	return word[1] >= 'A' && word[1] <= 'Z' || timed && word[0] >= 'A' && word[0] <= 'Z'
 }
 
 // adjective reports whether a word may precede "ERROR:".

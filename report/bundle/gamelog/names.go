@@ -46,8 +46,5 @@ func Sniff(head []byte, own *engine.Log) bool {
 
 // Text reports whether leading bytes are text, in UTF-8 or UTF-16, rather than a binary file.
 func Text(head []byte) bool {
-	if wideOrder(head) != nil {
-		return true
-	}
-	return bytes.IndexByte(head, 0) < 0
+	return wideOrder(head) != nil || bytes.IndexByte(head, 0) < 0
 }
