@@ -228,7 +228,7 @@ func endOf(t *tracediff.Result, tick tracediff.Tick) snapshot.Point {
 }
 
 // lastEqual returns the last point before another up to which everything shows together that peers were equal which are
-// in different groups there, nil if nothing does: the peers of a group were equal before too.
+// in different groups there, nil if nothing does: peers that are equal at a point were equal before too.
 func (r *Result) lastEqual(t *tracediff.Result, met []tracediff.Meeting, groups [][]string, before snapshot.Point) (*snapshot.Point, []string) {
 	var all []mark
 	var peers [][]string
@@ -244,8 +244,10 @@ func (r *Result) lastEqual(t *tracediff.Result, met []tracediff.Meeting, groups 
 		}
 	}
 	for _, m := range met {
-		if at := endOf(t, m.Tick); at.Compare(before) < 0 {
-			add(&mark{at: at}, namedGroups(t, [][]int{m.Traces})[0])
+		names := namedGroups(t, [][]int{m.Traces})[0]
+		known := !slices.ContainsFunc(names, func(name string) bool { return !slices.Contains(grouped, name) })
+		if at := endOf(t, m.Tick); at.Compare(before) < 0 || !known {
+			add(&mark{at: slices.MinFunc([]snapshot.Point{at, before}, snapshot.Point.Compare)}, names)
 		}
 	}
 	if i := lists.Joined(groups, peers); i >= 0 && all[i].at.Compare(before) < 0 {
@@ -254,14 +256,20 @@ func (r *Result) lastEqual(t *tracediff.Result, met []tracediff.Meeting, groups 
 	return nil, nil
 }
 
-// lastEqual returns the last piece of evidence that shows that the pair is equal: before a point, or at it if the groups
-// of the two are not known there. It returns nil if there is none.
-func (p *pair) lastEqual(point snapshot.Point, grouped bool) (last *mark) {
+// lastEqual returns the last piece of evidence that shows that the pair is equal before a point, or nil if there is none.
+// If the groups of the two are not known at the point, that they are equal later counts, unless they differ before.
+func (p *pair) lastEqual(point snapshot.Point, grouped bool) *mark {
 	list := p.marks(point.Tick)
+	slices.SortStableFunc(list, func(a, b mark) int { return a.at.Compare(b.at) })
+	var last *mark
 	for i := range list {
 		m := &list[i]
-		if c := m.at.Compare(point); (m.kind == equal || m.equalNow) && (c < 0 || c == 0 && !grouped) && (last == nil || m.at.Compare(last.at) > 0) {
-			last = m
+		after := m.at.Compare(point) >= 0
+		switch {
+		case after && (grouped || m.kind == differs):
+			return last
+		case m.kind == equal || m.equalNow:
+			m.at, last = slices.MinFunc([]snapshot.Point{m.at, point}, snapshot.Point.Compare), m
 		}
 	}
 	return last
