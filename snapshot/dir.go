@@ -2,11 +2,13 @@ package snapshot
 
 import (
 	"cmp"
+	"errors"
 	"path/filepath"
 	"slices"
 
 	"github.com/desynctool/desynctool/internal/file/compression"
 	"github.com/desynctool/desynctool/internal/file/files"
+	"github.com/desynctool/desynctool/internal/file/frame"
 	"github.com/desynctool/desynctool/internal/lists"
 )
 
@@ -338,6 +340,9 @@ func (s *Set) stranger(tree files.Tree, dir, base string, formats []Format, few 
 	state, err := OpenPath(tree, path, format)
 	if err != nil {
 		s.Lost = append(s.Lost, files.Note{Path: path, Text: err.Error()})
+		if errors.Is(err, frame.ErrLacking) { // a message in place of a state
+			s.Others = append(s.Others, path)
+		}
 		return
 	}
 	defer state.Close()

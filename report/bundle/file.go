@@ -1,6 +1,8 @@
 package bundle
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -11,9 +13,11 @@ import (
 	"github.com/desynctool/desynctool/engines/engine"
 	"github.com/desynctool/desynctool/internal/file/compression"
 	"github.com/desynctool/desynctool/internal/file/files"
+	"github.com/desynctool/desynctool/internal/file/frame"
 	"github.com/desynctool/desynctool/internal/file/limits"
 	"github.com/desynctool/desynctool/report/bundle/gamelog"
 	"github.com/desynctool/desynctool/report/formats"
+	"github.com/desynctool/desynctool/snapshot"
 	"github.com/desynctool/desynctool/tracediff"
 )
 
@@ -121,11 +125,32 @@ func (f *File) isReport() bool {
 
 // log returns the claims anywhere in a log of an unknown program, nil if there are none. The file is read once.
 func (f *File) log(tree files.Tree) *tracediff.ClaimLog {
-	if f.scanned || f.Format != nil || f.Err != nil || !f.speaks() {
+	if f.scanned || f.Format != nil && !f.stateless(tree) || f.Err != nil || !f.speaks() {
 		return f.claims
 	}
 	f.claims, _ = f.scan(tree, tracediff.ReadOptions{})
 	return f.claims
+}
+
+// maxStateless is the size of a text that its engine writes in place of a state, at most.
+const maxStateless = 4096
+
+// stateless reports whether it is an engine's text about a state that the engine no longer had, which is a message.
+func (f *File) stateless(tree files.Tree) bool {
+	if !f.isState() || f.Format.Native || !f.text || f.Size > maxStateless {
+		return false
+	}
+	sets, err := snapshot.Find(tree, f.Path, []snapshot.Format{*f.Format.Snapshot})
+	for i := 0; err == nil && i < len(sets); i++ {
+		for _, e := range sets[i].Entries {
+			state, opened := e.Open()
+			if state != nil {
+				state.Close()
+			}
+			err = cmp.Or(err, opened)
+		}
+	}
+	return errors.Is(err, frame.ErrLacking)
 }
 
 // speaks reports whether a file without a known format may contain messages of a program: a log, any given text, and

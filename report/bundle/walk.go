@@ -78,11 +78,6 @@ func (s *Session) walk(path string, deeper int) (*folder, error) {
 		return nil, err
 	}
 	f := &folder{path: path, set: set, real: s.tree.Real(path), lost: len(set.Lost) > 0}
-	for _, note := range set.Lost {
-		if !slices.Contains(set.Others, note.Path) { // else it is a file of the session, which may have another format
-			s.lost = append(s.lost, note)
-		}
-	}
 	w := &walked{path: path}
 	s.walked = append(s.walked, w)
 	f.walked = append(f.walked, w)
@@ -97,6 +92,11 @@ func (s *Session) walk(path string, deeper int) (*folder, error) {
 			return nil, limits.Files.Reached(s.what(), 0)
 		}
 		f.files = append(f.files, s.file(other))
+	}
+	for _, note := range set.Lost {
+		if i := slices.Index(set.Others, note.Path); i < 0 || f.files[i].isState() { // else it may have another format
+			s.lost = append(s.lost, note)
+		}
 	}
 	set.Others = nil
 	for _, name := range names {
