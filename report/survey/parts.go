@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/desynctool/desynctool/anygame/states"
+	"github.com/desynctool/desynctool/engines/engine/description"
 	"github.com/desynctool/desynctool/internal/file/compression"
 	"github.com/desynctool/desynctool/snapshot"
 )
@@ -224,6 +225,17 @@ func (s *Survey) assemble(folder []*group) {
 			s.rest[path] = true
 		}
 	}
+}
+
+// untimed reports whether files have no tick, and files of a folder below theirs have: they are settings and the like.
+func (s *Survey) untimed(g *group) bool {
+	below := g.dir + string(filepath.Separator)
+	if g.given || g.kind != description.Undescribed || g.timed() ||
+		!slices.ContainsFunc(s.order, func(other *group) bool { return strings.HasPrefix(other.dir, below) && other.timed() }) {
+		return false
+	}
+	s.notes = append(s.notes, fmt.Sprintf("%s has no tick as the files in folders below it have: not compared", filepath.Join(g.dir, g.bases[0])))
+	return true
 }
 
 // timed reports whether the names or the files of a group have ticks.

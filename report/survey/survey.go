@@ -294,7 +294,7 @@ func (s *Survey) learn() {
 	}
 	s.missing()
 	s.name()
-	s.order = slices.DeleteFunc(s.order, (*group).isOther)
+	s.order = slices.DeleteFunc(s.order, func(g *group) bool { return g.isOther() || s.untimed(g) })
 	s.findNoise(left)
 }
 

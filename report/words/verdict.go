@@ -59,6 +59,9 @@ func verdictLines(c *verdict.Conclusion) []string {
 		return failed(c, onlyHistories(c))
 	}
 	sentences := []string{parted(c)}
+	if c.LikelyNoise {
+		sentences = append(sentences, "Nothing else differs in any dump: this is probably noise, such as a clock or a path, which a page can name (desynctool describe).")
+	}
 	sentences = append(sentences, why(c), who(c))
 	sentences = append(sentences, inCode(c)...)
 	if unreplayed(c) { // the source

@@ -319,6 +319,8 @@ func within(c *verdict.Conclusion, root string) string {
 		return text + values
 	case len(fields) == 1:
 		return fields[0] + " of " + entities(root, of)
+	case len(of) == 1 && of[0].Kind == states.GlobalLabel && of[0].Key == "0":
+		return upTo(fields, 3)
 	}
 	text := entities(root, of)
 	if c.Component != "" && c.Component != root {
