@@ -27,9 +27,10 @@ var accepted = []string{
 	"testdata/generals/ring/crcDebug*.txt",
 	"testdata/messages/beaverbuddies-server.log",
 	"cmd/desynctool/testdata/script/statements.txtar",
-	"testdata/orderlog/rejoin.txt",  // hashes of ticks, one a line
-	"testdata/trace/zeroad_*.txt",   // two columns
-	"testdata/0ad/*/*/commands.txt", // turns, and hashes on lines of their own
+	"testdata/orderlog/rejoin.txt",       // hashes of ticks, one a line
+	"testdata/trace/spring_pos_1ulp.csv", // a column a peer
+	"testdata/trace/zeroad_*.txt",        // two columns
+	"testdata/0ad/*/*/commands.txt",      // turns, and hashes on lines of their own
 	"testdata/0ad/*/commands.txt",
 	"engines/zeroad/testdata/commands.txt",
 	"engines/zeroad/testdata/printed.txt",

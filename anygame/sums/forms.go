@@ -34,6 +34,11 @@ func isOdd(t template) bool {
 func (r *reader) take(raw []byte) {
 	if !r.plain {
 		r.match(r.text(raw))
+		if list, ok := r.form.(*roster); ok {
+			for line := list.more(); line != nil; line = list.more() {
+				r.match(line)
+			}
+		}
 		return
 	}
 	f := r.forms.Of(raw)

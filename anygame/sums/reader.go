@@ -301,17 +301,7 @@ func (r *reader) points(n int, phase tracediff.Phase) bool {
 		r.err = tracediff.ErrBack
 		return true
 	}
-	only := -1 // the point of the peer that is wanted
-	if roles.sides != nil {
-		for i, name := range roles.sides {
-			if r.number(name) == r.peer {
-				only = i
-			}
-		}
-		if only < 0 {
-			return true
-		}
-	} else if r.peer >= 0 && r.number(roles.peerName(r.matched.values)) != r.peer {
+	if r.peer >= 0 && r.number(roles.peerName(r.matched.values)) != r.peer {
 		return true
 	}
 	if tick != r.tick && len(r.nth) > 0 {
@@ -336,9 +326,6 @@ func (r *reader) points(n int, phase tracediff.Phase) bool {
 		}
 	}
 	for i := range roles.points {
-		if only >= 0 && i != only {
-			continue
-		}
 		key := n*maxSlots + i
 		if t.twin > 0 {
 			key = -t.twin

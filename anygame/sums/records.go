@@ -176,7 +176,7 @@ func formsOf(lines [][]byte) (list []*records) {
 	if len(lines) == 0 {
 		return nil
 	}
-	if lead := lines[0][0] != '{'; !lead || len(withMaps(lines)) >= fewestRows {
+	if lead := lines[0][0] != '{'; !lead || len(withMaps(lines)) >= 3 {
 		all := notation.All()
 		i := slices.IndexFunc(all, func(n notation.Notation) bool { return n.Name == "json" })
 		list = append(list, &records{json: &all[i], lead: lead})

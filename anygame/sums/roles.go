@@ -34,8 +34,7 @@ type roles struct {
 	tickWord string
 	tickHex  bool
 	points   []point
-	sides    []string // the peers of the points, if each point belongs to another peer
-	peer     int      // number of the slot, -1 if there is none
+	peer     int // number of the slot, -1 if there is none
 	peerWord string
 	scope    int
 	// scopeWord precedes the values of scope that are numbers.
@@ -115,9 +114,6 @@ func resolve(columns []column, alone bool) (roles, bool) {
 	} else if tick.name != "" { // checksum(617) = 577090037
 		lend(columns, r.tick)
 	}
-	if named && r.findSides(columns, rows, alone) {
-		return r, true
-	}
 	sums, worded := findSums(columns, r.tick, rows, named)
 	if len(sums) == 0 && named {
 		sums = findSteady(columns, r.tick, rows)
@@ -126,9 +122,12 @@ func resolve(columns []column, alone bool) (roles, bool) {
 	if len(sums) == 0 || !named && !worded || rows < 3 && (!named || !worded) {
 		return r, false
 	}
-	for i := range sums[1:] { // a line with the checksums of several peers
-		if rows >= 3 && 2*alikeRows(columns[sums[i]].values, columns[sums[i+1]].values) >= rows {
-			return r, false
+	for i := range sums { // a line with the checksums of several peers
+		for _, other := range sums[:i] {
+			a, b := columns[sums[i]].values, columns[other].values
+			if alikeValues(a, b) >= fewestAlike || rows >= 3 && 2*alikeRows(a, b) >= rows {
+				return r, false
+			}
 		}
 	}
 	r.points = pointsOf(columns, sums)
@@ -144,54 +143,8 @@ func resolve(columns []column, alone bool) (roles, bool) {
 	return r, true
 }
 
-// fewestRows is how many lines show at least that two columns are the checksums of two peers.
-const fewestRows = 3
-
-// findSides finds the checksums of several peers on one line: tick=100 host=5f3a91c7 guest=5f3a91c7. One of them at least
-// is called by the role of its peer, and they are equal in half of the lines, as two checksums of one peer are not. A log
-// that tells its own checksum from others is the log of one peer, unless it is alone.
-func (r *roles) findSides(columns []column, rows int, alone bool) bool {
-	if rows < fewestRows {
-		return false
-	}
-	var list []int
-	known := false
-	ticks := columns[r.tick].figures.distinct
-	for i := range columns {
-		c := &columns[i]
-		name, ok := c.side()
-		if i == r.tick || c.word || c.unit || c.glued || 5*c.figures.integers < 4*rows || !c.figures.scattered(rows, ticks, 4, 4) || slices.Contains(r.sides, name) {
-			continue
-		}
-		if len(list) > 0 && 2*alikeRows(columns[list[0]].values, c.values) < rows {
-			continue
-		}
-		list, r.sides = append(list, i), append(r.sides, name)
-		known = known || ok
-	}
-	if len(list) < 2 || !known || !alone && slices.ContainsFunc(r.sides, oneSided) {
-		r.sides = nil
-		return false
-	}
-	for _, i := range list {
-		c := &columns[i]
-		r.points = append(r.points, point{sums: []sum{{slot: i, word: c.name, hex: c.figures.letters > 0}}})
-	}
-	return true
-}
-
 // oneSided reports whether a name means something else in the log of each peer.
 func oneSided(name string) bool { return hasPart(name, locally+remotely) }
-
-// side returns the peer that a column is called after, and whether it is a role: host_hash, "guest checksum".
-func (c *column) side() (name string, role bool) {
-	for _, text := range []string{c.name, c.qualifier} {
-		if of := sideOf(text); of != "" {
-			return of, true
-		}
-	}
-	return c.name, false
-}
 
 // sideOf returns the part of a name that is a role, empty if none is.
 func sideOf(name string) string {
@@ -211,6 +164,17 @@ func alikeRows(a, b [][]byte) (n int) {
 		}
 	}
 	return n
+}
+
+// alikeValues returns how many different values two columns have in the same rows.
+func alikeValues(a, b [][]byte) int {
+	values := map[string]bool{}
+	for i := range a {
+		if bytes.Equal(a[i], b[i]) {
+			values[string(a[i])] = true
+		}
+	}
+	return len(values)
 }
 
 // shortTick reports whether a name is a letter for a tick.

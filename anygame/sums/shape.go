@@ -215,6 +215,9 @@ func (t *text) parse(line []byte, i int, values [][]byte) (end int, ok bool) {
 			for end < len(line) && (isLetter(line[end]) || isDigit(line[end])) {
 				end++
 			}
+		case label:
+			for end = i; end < len(line) && !isBlank(line[end]); end++ {
+			}
 		default:
 			for i < len(line) && isBlank(line[i]) {
 				i++

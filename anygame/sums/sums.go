@@ -65,7 +65,10 @@ func learn(sample []byte, alone bool) *Pattern {
 		return nil
 	}
 	lines := linesOf(sample)
-	form, list := learnRecords(lines, alone)
+	form, list := learnRoster(lines, alone)
+	if len(list) == 0 {
+		form, list = learnRecords(lines, alone)
+	}
 	if form == nil {
 		list = learnText(lines, alone)
 	}
@@ -78,7 +81,7 @@ func learn(sample []byte, alone bool) *Pattern {
 	if len(list) == 0 {
 		return nil
 	}
-	named := func(t template) bool { return t.roles.peer >= 0 || t.roles.sides != nil }
+	named := func(t template) bool { return t.roles.peer >= 0 }
 	return &Pattern{form: form, templates: list, peers: slices.ContainsFunc(list, named)}
 }
 

@@ -528,7 +528,6 @@ var others = map[string]string{
 	"positions":        "tick,x,y\n1,100000,200000\n2,100100,200300\n3,100400,200500\n4,100500,200900\n",
 	"claims":           "Desync at frame 100: checksum 5a8f3b2c != 6a8f3b2c\nDesync at frame 200: checksum 7a8f3b2c != 6a8f3b2c\nDesync at frame 300: checksum 8a8f3b2c != 6a8f3b2c\n",
 	"other checksums":  "received checksum 5a8f3b2c for tick 5\nreceived checksum 6a8f3b2c for tick 6\nreceived checksum 7a8f3b2c for tick 7\n",
-	"a column a peer":  "tick,alice,bob\n1,9f3acc01,9f3acc01\n2,8f3acc01,8f3acc01\n3,7f3acc01,7f3acc01\n4,6f3acc01,1f3acc01\n",
 	"peers on a line":  "frame 1 p1 hash aaaa1111 p2 hash aaaa1111\nframe 2 p1 hash baaa1111 p2 hash baaa1111\nframe 3 p1 hash caaa1111 p2 hash cbaa1111\n",
 	"statistics":       "frame 1: 123456789 bytes in 34 packets\nframe 2: 993456781 bytes in 31 packets\nframe 3: 343456782 bytes in 35 packets\n",
 }

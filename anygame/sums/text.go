@@ -27,6 +27,7 @@ const (
 	blank               // blanks and tabs
 	word                // letters and underscores
 	number              // a slot
+	label               // all up to a blank
 )
 
 // token is a piece of a line.
@@ -536,7 +537,7 @@ func accept(list []*group, lines int, alone bool) []template {
 		fixed := g.fix()
 		r, ok := resolve(g.columns, alone)
 		told := 2*g.good < most
-		if !ok || told && r.peer < 0 && r.sides == nil && !r.own(g.columns) {
+		if !ok || told && r.peer < 0 && !r.own(g.columns) {
 			continue
 		}
 		form := g.template.trim(&r)
@@ -589,7 +590,7 @@ func pair(list []template, groups []*group) {
 // single reports whether the lines of a template have one checksum of the whole state.
 func (t *template) single() bool {
 	r := &t.roles
-	return r.peer < 0 && r.scope < 0 && r.sides == nil && len(r.points) == 1 && r.points[0].scope == "" && len(r.points[0].sums) == 1
+	return r.peer < 0 && r.scope < 0 && len(r.points) == 1 && r.points[0].scope == "" && len(r.points[0].sums) == 1
 }
 
 // healed returns how often the checksums of two forms of lines differ at a tick and are equal at the next one that both have.

@@ -72,7 +72,7 @@ func (s *Survey) logs() {
 			}
 			l := log{group: g, path: path, trace: g.describedLog(sample)}
 			if l.trace == nil && g.kind == description.Undescribed && g.notation != nil &&
-				(!slices.Contains(lineNotations, g.notation.Name) && tabular(g.notation, sample) || g.notation.Name == "csv" && tables[g.dir] && !isLog(sample)) {
+				(!slices.Contains(lineNotations, g.notation.Name) && tabular(g.notation, sample) || g.notation.Name == "csv" && tables[g.dir] && !isLog(sample)) && !sums.IsRoster(sample) {
 				break
 			}
 			l.learn(sample, base)

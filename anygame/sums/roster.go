@@ -1,0 +1,430 @@
+package sums
+
+import (
+	"bytes"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/desynctool/desynctool/anygame/vocabulary"
+	"github.com/desynctool/desynctool/tracediff"
+)
+
+// roster is the form of logs that have the checksums of all peers on one line, in any order:
+//
+//	tick 120 sums: alice=9f3c5d1c bob=9f3c5d1c
+//	[120] P2:ab12 P1:ab12
+//	{"turn":120,"sums":[{"hash":"9f3c5d1c","peer":"bob"},{"hash":"9f3c5d1c","peer":"alice"}]}
+//
+// It reads such a line as one line for each peer: "tick=120 peer=alice sum=9f3c5d1c".
+type roster struct {
+	inner  lineForm // or nil
+	tick   string   // the key of ticks
+	peers  map[string]bool
+	after  bool // the name of a peer follows its checksum
+	places bool // peers have no names, only places
+	hex    bool // all checksums have letters
+	scoped bool // a tick has lines for parts of the state, whose names precede the peers
+
+	atoms []atom
+	found []entry
+	lines [][]byte
+}
+
+// atom is a name or number of a line.
+type atom struct {
+	text   []byte
+	number bool
+	framed bool // in brackets of its own
+}
+
+// entry is a number with its key: the name next to it.
+type entry struct {
+	key   string
+	value []byte
+}
+
+// fewestAlike is how many different checksums must be equal between two peers of a roster, and mostHealed how often the
+// peers may be equal again after a difference.
+const fewestAlike, mostHealed = 3, 2
+
+func (r *roster) fork() lineForm {
+	one := &roster{tick: r.tick, peers: r.peers, after: r.after, places: r.places, scoped: r.scoped}
+	if r.inner != nil {
+		one.inner = r.inner.fork()
+	}
+	return one
+}
+
+// line returns the line of the first peer, and [roster.more] those of the others.
+func (r *roster) line(line []byte) []byte {
+	tick, list := r.read(line)
+	list = slices.DeleteFunc(list, func(e entry) bool { return !r.peers[e.key] })
+	if r.lines = r.lines[:0]; len(tick) == 0 || len(list) < 2 {
+		return nil
+	}
+	rest := ""
+	if r.scoped {
+		rest = " of=" + r.scope()
+	}
+	if phaseIn(line) == tracediff.Predicted {
+		rest += " predicted"
+	}
+	for _, e := range list {
+		r.lines = append(r.lines, []byte("tick="+string(tick)+" peer="+bare(e.key)+" sum="+string(e.value)+rest))
+	}
+	return r.more()
+}
+
+// scope returns the word before the peers of the line that was read.
+func (r *roster) scope() string {
+	i := slices.IndexFunc(r.atoms, func(a atom) bool { return r.peers[string(a.text)] })
+	if i <= 0 || r.atoms[i-1].number {
+		return "all"
+	}
+	return string(r.atoms[i-1].text)
+}
+
+// more returns the next line of the last line, nil if there is none.
+func (r *roster) more() []byte {
+	if len(r.lines) == 0 {
+		return nil
+	}
+	line := r.lines[0]
+	r.lines = r.lines[1:]
+	return line
+}
+
+// bare returns the name of a peer without words for checksums: hash_alice.
+func bare(key string) string {
+	if i := strings.IndexFunc(key, func(c rune) bool { return strings.ContainsRune("_-.", c) }); i >= 0 {
+		if isSumWord(key[:i]) {
+			return key[i+1:]
+		}
+		if i = strings.LastIndexAny(key, "_-."); isSumWord(key[i+1:]) {
+			return key[:i]
+		}
+	}
+	return key
+}
+
+func isSumWord(text string) bool {
+	meaning := vocabulary.Of(text)
+	return meaning == vocabulary.Sum || meaning == vocabulary.WeakSum
+}
+
+// roster's template matches the lines that it makes.
+func (r *roster) template() template {
+	literals := func(text string) element { return element{kind: literal, text: []byte(text), slot: -1} }
+	t := &text{slots: 3, anchor: []byte("tick="), elements: []element{
+		literals("tick="), {kind: number, slot: 0, exact: true}, literals(" peer="), {kind: label, slot: 1}, literals(" sum="), {kind: number, slot: 2, exact: true},
+	}}
+	out := template{text: t, roles: roles{tick: 0, peer: 1, scope: -1, phase: -1, points: []point{{sums: []sum{{slot: 2, word: "sum", hex: true}}}}}}
+	if r.scoped {
+		out.roles.scope, t.slots = 3, 4
+		t.elements = append(t.elements, literals(" of="), element{kind: label, slot: 3})
+	}
+	if vocabulary.Of(r.tick) == vocabulary.Tick {
+		out.roles.tickWord = r.tick
+	}
+	return out
+}
+
+// read returns the tick of a line and one other number of each key, the longest.
+func (r *roster) read(line []byte) (tick []byte, list []entry) {
+	r.scan(line)
+	r.found = r.found[:0]
+	last := -1
+	for i, a := range r.atoms {
+		if !a.number {
+			continue
+		}
+		key := r.keyOf(i, -1)
+		if key == r.tick && tick == nil {
+			tick = a.text
+			continue
+		}
+		if r.after {
+			key = r.keyOf(i, 1)
+		} else if r.places {
+			if !isValue(a.text) || len(r.found) > 0 && last != i-1 {
+				continue
+			}
+			last, key = i, strconv.Itoa(len(r.found)+1)
+		}
+		if k := slices.IndexFunc(r.found, func(e entry) bool { return e.key == key }); k < 0 && (isValue(a.text) || !isDigit(key[0])) {
+			r.found = append(r.found, entry{key, a.text})
+		} else if k >= 0 && len(a.text) > len(r.found[k].value) {
+			r.found[k].value = a.text
+		}
+	}
+	return tick, r.found
+}
+
+// scan finds the atoms of a line.
+func (r *roster) scan(line []byte) {
+	if r.inner != nil {
+		line = r.inner.line(line)
+	}
+	line = line[:min(len(line), maxLine)]
+	r.atoms = r.atoms[:0]
+	for i := 0; i < len(line) && len(r.atoms) < 4*maxSlots; {
+		if !isLetter(line[i]) && !isDigit(line[i]) {
+			i++
+			continue
+		}
+		end := i
+		for end < len(line) && (isLetter(line[end]) || isDigit(line[end]) || strings.IndexByte("-.", line[end]) >= 0) {
+			end++
+		}
+		for line[end-1] == '.' || line[end-1] == '-' {
+			end--
+		}
+		one := line[i:end]
+		if name := one[:1]; len(one) > 1 && (name[0]|0x20 == 't' || len(r.atoms) == 0 && shortTick(string(name))) && isDigit(one[1]) && !bytes.ContainsFunc(one[1:], func(c rune) bool { return c < '0' || c > '9' }) { // T00053
+			r.atoms = append(r.atoms, atom{text: name})
+			one = one[1:]
+		}
+		_, _, whole := integer(one)
+		framed := i > 0 && end < len(line) && strings.Contains("[] () <>", string([]byte{line[i-1], line[end]}))
+		r.atoms = append(r.atoms, atom{one, whole && (isDigit(one[0]) || len(one) >= 3), framed})
+		i = end
+	}
+}
+
+// passedOver are words between a number and its name, in addition to words for checksums.
+const passedOver = " id name value is of for the "
+
+// keyOf returns the name of a number, before it or after it.
+func (r *roster) keyOf(i, step int) string {
+	if r.atoms[i].framed && step < 0 {
+		return "["
+	}
+	for k := i + step; k >= 0 && k < len(r.atoms); k += step {
+		a := &r.atoms[k]
+		word := " " + string(bytes.ToLower(a.text)) + " "
+		if !a.number && (isSumWord(string(a.text)) && len(vocabulary.Parts(string(a.text))) == 1 || strings.Contains(passedOver, word) ||
+			step > 0 && vocabulary.Of(string(a.text)) == vocabulary.Player && !bytes.ContainsAny(a.text, "0123456789")) {
+			continue
+		}
+		return string(a.text)
+	}
+	return "^"
+}
+
+// isValue reports whether a number has the form of a checksum.
+func isValue(text []byte) bool {
+	digits, _, ok := integer(text)
+	return ok && len(digits) >= 4
+}
+
+// notPeers are parts of names of two values of one peer that may be equal.
+const notPeers = " prev previous last before after old new next cur current begin start end first second "
+
+// learnRoster finds the form of a log with the checksums of all peers on one line: two numbers of a line with different
+// names are equal for several different values, as only the checksums of two peers are. They differ from one tick on, if at
+// all.
+func learnRoster(lines [][]byte, alone bool) (lineForm, []template) {
+	lines = lines[:min(len(lines), maxRows)]
+	inner := []lineForm{nil}
+	for _, f := range formsOf(lines) {
+		if f.json == nil && f.names[0] != "h" && f.names[0] != "t" && f.learn(lines[1:]) {
+			inner = append(inner, f)
+		}
+	}
+	var best *roster
+	most := 0
+	for _, form := range inner {
+		probe := &roster{inner: form}
+		if probe.twins(lines) < fewestAlike-1 {
+			continue
+		}
+		tick := probe.findTick(lines)
+		if tick == "" {
+			continue
+		}
+		for _, one := range []roster{{}, {after: true}, {places: true}} {
+			one.inner, one.tick = form, tick
+			n := one.learn(lines, alone)
+			if n > 0 && (best == nil || best.places && !one.places || n > most && best.places == one.places) {
+				best, most = &one, n
+			}
+		}
+	}
+	if best == nil {
+		return nil, nil
+	}
+	return best, []template{best.template()}
+}
+
+// IsRoster reports whether each line of a text has the checksums of all peers in hexadecimal. It is a log, although each line
+// may also be a state with a table of peers.
+func IsRoster(sample []byte) bool {
+	form, _ := learnRoster(linesOf(sample), false)
+	r, ok := form.(*roster)
+	return ok && r.hex
+}
+
+// twins returns how many different checksums are on a line twice.
+func (r *roster) twins(lines [][]byte) int {
+	found := map[string]bool{}
+	for _, line := range lines {
+		r.scan(line)
+		for i, a := range r.atoms {
+			if a.number && isValue(a.text) && slices.ContainsFunc(r.atoms[:i], func(o atom) bool { return bytes.Equal(o.text, a.text) }) {
+				found[string(a.text)] = true
+			}
+		}
+	}
+	return len(found)
+}
+
+// findTick returns the key of ticks, empty if there is none.
+func (r *roster) findTick(lines [][]byte) string {
+	values := map[string][][]byte{}
+	var order []string
+	for _, line := range lines {
+		_, list := r.read(line)
+		if len(list) < 3 {
+			continue
+		}
+		for _, e := range list {
+			if values[e.key] != nil || len(values) < maxGroups {
+				if values[e.key] == nil {
+					order = append(order, e.key)
+				}
+				values[e.key] = append(values[e.key], bytes.Clone(e.value))
+			}
+		}
+	}
+	best, rank := "", 0
+	for _, key := range order {
+		f := figuresOf(values[key])
+		if len(values[key]) < fewestAlike || !f.isTick(len(values[key])) || f.letters > 0 || !f.regular || hasPart(key, numberedNames) {
+			continue
+		}
+		n := 1
+		switch {
+		case vocabulary.Of(key) == vocabulary.Tick:
+			n = 4
+		case shortTick(key):
+			n = 3
+		case key == "[" || key == "^":
+			n = 2
+		}
+		if n > rank {
+			best, rank = key, n
+		}
+	}
+	return best
+}
+
+// learn finds the peers, and returns how well they fit, 0 if there are no peers.
+func (r *roster) learn(lines [][]byte, alone bool) int {
+	var rows [][]entry
+	columns := map[string][][]byte{}
+	again, last := 0, ""
+	for _, line := range lines {
+		tick, list := r.read(line)
+		list = slices.DeleteFunc(list, func(e entry) bool { return !isValue(e.value) })
+		if tick == nil || len(list) == 0 {
+			continue
+		}
+		if string(tick) == last {
+			again++
+		}
+		last = string(tick)
+		for i, e := range list {
+			if list[i].value = bytes.Clone(e.value); columns[e.key] != nil || len(columns) < maxGroups {
+				columns[e.key] = append(columns[e.key], list[i].value)
+			}
+		}
+		rows = append(rows, slices.Clone(list))
+	}
+	r.scoped = 2*again > len(rows)
+	maps.DeleteFunc(columns, func(key string, values [][]byte) bool {
+		f := figuresOf(values)
+		side := sideOf(key)
+		unnamed := vocabulary.Of(key) == vocabulary.Player && side == "" && !strings.ContainsAny(key, "0123456789")
+		other := unnamed || key == "^" || key == "[" || hasPart(key, notPeers) || phaseWord(key) != "" || oneSided(key) && (!alone || side == "")
+		return other || len(values) < fewestAlike || !f.scattered(len(values), len(values)/2, 4, 4) || f.letters == 0 && 2*f.far < f.rises+f.falls
+	})
+	names := slices.Sorted(maps.Keys(columns))
+	if len(names) < 2 || len(names) > maxSlots {
+		return 0
+	}
+	r.peers, r.hex = map[string]bool{}, true
+	beside := map[string][2]int{} // how often a name precedes and follows another one
+	for i, a := range names {
+		for _, b := range names[:i] {
+			equal, heals, differ := map[string]bool{}, 0, false
+			for _, row := range rows {
+				x := slices.IndexFunc(row, func(e entry) bool { return e.key == a })
+				y := slices.IndexFunc(row, func(e entry) bool { return e.key == b })
+				if x < 0 || y < 0 {
+					continue
+				}
+				for name, first := range map[string]bool{a: x < y, b: y < x} {
+					count := beside[name]
+					if first {
+						count[0]++
+					} else {
+						count[1]++
+					}
+					beside[name] = count
+				}
+				same := bytes.Equal(row[x].value, row[y].value)
+				if same {
+					equal[string(row[x].value)] = true
+				}
+				if same && differ {
+					heals++
+				}
+				differ = !same
+			}
+			if n := len(equal); n < fewestAlike && (n < fewestAlike-1 || sideOf(a) == "" || sideOf(b) == "") { // a role is a word for a peer
+				continue
+			}
+			if r.peers[a], r.peers[b] = true, true; heals > mostHealed && !r.scoped { // one of them is a guess
+				return 0
+			}
+		}
+	}
+	if len(r.peers) < 2 {
+		return 0
+	}
+	for _, name := range names { // a peer that was never equal, or another checksum
+		if r.peers[name] {
+			continue
+		}
+		alike := slices.ContainsFunc(names, func(o string) bool { return r.peers[o] && alikeNames(name, o) })
+		if among := beside[name]; !alike && min(among[0], among[1]) < fewestAlike {
+			return 0
+		}
+		r.peers[name] = true
+	}
+	for name := range r.peers {
+		r.hex = r.hex && slices.ContainsFunc(columns[name], hasLetters)
+	}
+	fits, misfits := 0, 0
+	for _, line := range lines {
+		_, list := r.read(line)
+		for name := range r.peers {
+			if slices.ContainsFunc(list, func(e entry) bool { return e.key == name }) {
+				fits++
+			} else if slices.ContainsFunc(r.atoms, func(a atom) bool { return string(a.text) == name }) { // its value is on the other side
+				misfits++
+			}
+		}
+	}
+	if 8*misfits > fits && !r.places {
+		return 0
+	}
+	return fits - misfits + 1
+}
+
+// alikeNames reports whether two names differ in digits only.
+func alikeNames(a, b string) bool {
+	return strings.Trim(a, "0123456789") == strings.Trim(b, "0123456789")
+}
