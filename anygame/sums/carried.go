@@ -129,7 +129,7 @@ const fewLines = 16
 
 // learnCarried finds the templates of a log in which checksums are on other lines than their ticks. A tick has one checksum
 // of a name at most, and most ticks have one, or they come at regular steps.
-func learnCarried(lines [][]byte, alone bool) (lineForm, []template) {
+func learnCarried(lines [][]byte, how choice) (lineForm, []template) {
 	c := &carried{}
 	var texts, used [][]byte
 	ticks := 0
@@ -156,7 +156,7 @@ func learnCarried(lines [][]byte, alone bool) (lineForm, []template) {
 	if len(used) < 2 || len(used) == 2 && len(lines) > fewLines || 2*len(used) < ticks && (len(used) < 5 || !figuresOf(used).regular) {
 		return nil, nil
 	}
-	if list := learnText(texts, alone); len(list) > 0 {
+	if list := learnText(texts, how); len(list) > 0 {
 		return c.fork(), list
 	}
 	return nil, nil

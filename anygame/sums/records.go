@@ -147,7 +147,7 @@ func isWho(name string) bool {
 }
 
 // learnRecords finds records: JSON, a table with a header, or two or three columns of numbers.
-func learnRecords(lines [][]byte, alone bool) (lineForm, []template) {
+func learnRecords(lines [][]byte, how choice) (lineForm, []template) {
 	for _, r := range formsOf(lines) {
 		body := lines
 		if r.lead {
@@ -164,7 +164,7 @@ func learnRecords(lines [][]byte, alone bool) (lineForm, []template) {
 				texts = append(texts, bytes.Clone(text))
 			}
 		}
-		if list := learnText(texts, alone); len(list) > 0 {
+		if list := learnText(texts, how); len(list) > 0 {
 			return r, list
 		}
 	}

@@ -2,6 +2,7 @@ package sums
 
 import (
 	"bytes"
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -61,7 +62,7 @@ const fewestGrown, mostGrown = 5, 4
 
 // learnRenamed finds the lines of a log that name ticks by another word: a number with one name that grows by regular steps
 // from line to line, next to a checksum that is called one.
-func learnRenamed(lines [][]byte, alone bool) (lineForm, []template) {
+func learnRenamed(lines [][]byte, how choice) (form lineForm, found []template) {
 	values := map[string][][]byte{}
 	p := parsed{}
 	for _, line := range lines {
@@ -87,21 +88,47 @@ func learnRenamed(lines [][]byte, alone bool) (lineForm, []template) {
 		f := figuresOf(values[name])
 		return len(values[name]) < fewestGrown || !f.regular || f.falls > 0 || f.letters > 0 || !f.isTick(len(values[name]))
 	})
-	slices.SortStableFunc(names, func(a, b string) int { return len(values[b]) - len(values[a]) })
+	slices.SortStableFunc(names, func(a, b string) int {
+		return cmp.Or(len(values[b])-len(values[a]), distance(a)-distance(b))
+	})
+	var rivals []string
 	for _, name := range names[:min(len(names), mostGrown)] {
 		r := &renamed{name: []byte(name)}
 		other := lists.Map(lines, func(line []byte) []byte { return bytes.Clone(r.line(line)) })
-		form, list := learnRecords(other, alone)
-		if form == nil {
-			list = learnText(other, alone)
+		inner, list := learnRecords(other, how)
+		if inner == nil {
+			list = learnText(other, how)
 		}
 		list = slices.DeleteFunc(list, func(t template) bool { return t.roles.tickWord != "tick" || t.vague })
-		if r.inner = form; len(list) > 0 {
-			for i := range list {
-				list[i].roles.tickWord, list[i].vague = name, true
-			}
-			return r, list
+		if len(list) == 0 {
+			continue
 		}
+		for i := range list {
+			list[i].roles.tickWord, list[i].vague = name, true
+		}
+		if len(rivals) == 0 || name == how.tick {
+			r.inner, form, found = inner, r, list
+		}
+		rivals = append(rivals, name)
 	}
-	return nil, nil
+	for i := range found {
+		found[i].roles.rivals = rivals
+	}
+	return form, found
 }
+
+// distance is how far a number with a name is from the tick that was simulated on this machine: of two ticks on a line the
+// nearer one belongs to the checksum.
+func distance(name string) int {
+	switch {
+	case hasPart(name, " sim simulation logic game world applied executed simulated current cur "):
+		return 0
+	case hasPart(name, farTicks):
+		return 2
+	}
+	return 1
+}
+
+// farTicks are parts of names of ticks of something else.
+const farTicks = " net network server remote confirmed ack acked acknowledged render draw display input received recv predicted " +
+	"latest max target delay peer oldest newest last next "

@@ -32,6 +32,7 @@ type column struct {
 type roles struct {
 	tick     int // number of the slot
 	tickWord string
+	rivals   []string // names of columns that may be the tick
 	tickHex  bool
 	points   []point
 	peer     int // number of the slot, -1 if there is none
@@ -95,13 +96,13 @@ func (r *roles) title() string {
 }
 
 // resolve finds the roles of columns.
-func resolve(columns []column, alone bool) (roles, bool) {
+func resolve(columns []column, how choice) (roles, bool) {
 	r := roles{tick: -1, peer: -1, scope: -1, phase: -1}
 	rows := len(columns[0].values)
 	for i := range columns {
 		columns[i].figures = figuresOf(columns[i].values)
 	}
-	r.tick = findTick(columns, rows)
+	r.tick, r.rivals = findTick(columns, rows, how.tick)
 	if r.tick < 0 {
 		return r, false
 	}
@@ -139,7 +140,7 @@ func resolve(columns []column, alone bool) (roles, bool) {
 			r.phase, r.phaseOf = i, ""
 		}
 	}
-	r.discriminate(columns, alone)
+	r.discriminate(columns, how.alone)
 	return r, true
 }
 
@@ -188,43 +189,57 @@ func lend(columns []column, tick int) {
 	}
 }
 
-// findTick returns the number of the column with ticks, -1 if there is none.
-func findTick(columns []column, rows int) int {
-	best, firstSum := -1, len(columns)
+// findTick returns the number of the column with ticks, -1 if there is none, and the names of all that it may be. Wanted is
+// one of them.
+func findTick(columns []column, rows int, wanted string) (tick int, rivals []string) {
+	firstSum := len(columns)
 	for i := range columns {
 		if vocabulary.Of(columns[i].name) == vocabulary.Sum {
 			firstSum = min(firstSum, i)
 		}
 	}
+	var list []int
 	for i := range columns {
 		c := &columns[i]
-		if c.unit || vocabulary.Of(c.name) != vocabulary.Tick || !c.figures.isTick(rows) {
-			continue
-		}
-		if best < 0 || c.figures.distinct > columns[best].figures.distinct ||
-			c.figures.distinct == columns[best].figures.distinct && i < firstSum {
-			best = i
+		if !c.unit && vocabulary.Of(c.name) == vocabulary.Tick && c.figures.isTick(rows) {
+			list = append(list, i)
 		}
 	}
-	if best >= 0 {
-		return best
-	}
+	slices.SortStableFunc(list, func(a, b int) int { // of equal ones the last before the checksum
+		x, y := &columns[a], &columns[b]
+		before := func(i int) int { return max(0, i-firstSum+1)*2*len(columns) - i }
+		return cmp.Or(y.figures.distinct-x.figures.distinct, x.distance()-y.distance(), before(a)-before(b))
+	})
 	for i := range columns { // a letter, with its sign of equality
-		if c := &columns[i]; !c.unit && shortTick(c.name) && c.figures.isTick(rows) && c.figures.regular {
-			return i
+		if c := &columns[i]; len(list) == 0 && !c.unit && shortTick(c.name) && c.figures.isTick(rows) && c.figures.regular {
+			list = append(list, i)
 		}
 	}
+	var others []int
 	for i := range columns {
 		c := &columns[i]
 		meaning := vocabulary.Of(c.name)
 		call := (meaning == vocabulary.Sum || meaning == vocabulary.WeakSum) && i+1 < len(columns) && columns[i+1].name == ""
 		alone := !c.glued && !c.word && !c.unit && c.figures.regular && c.figures.isTick(rows)
 		if alone && (c.name == "" || call && !c.index) {
-			return i
+			others = append(others, i)
 		}
 	}
-	return -1
+	if len(list) == 0 {
+		list = others
+	}
+	tick = -1
+	for n, i := range list {
+		name := cmp.Or(strings.TrimSpace(columns[i].qualifier+" "+columns[i].name), "#"+strconv.Itoa(n))
+		if rivals = append(rivals, name); n == 0 || name == wanted {
+			tick = i
+		}
+	}
+	return tick, rivals
 }
+
+// distance is the distance of a column's name.
+func (c *column) distance() int { return max(distance(c.name), distance(c.qualifier)) }
 
 // findSums returns the numbers of the columns with checksums, and whether one has a word for it. Named is set if there
 // is a word for the tick.

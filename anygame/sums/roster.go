@@ -225,10 +225,12 @@ const notPeers = " prev previous last before after old new next cur current begi
 // learnRoster finds the form of a log with the checksums of all peers on one line: two numbers of a line with different
 // names are equal for several different values, as only the checksums of two peers are. They differ from one tick on, if at
 // all.
-func learnRoster(lines [][]byte, alone bool) (lineForm, []template) {
+func learnRoster(lines [][]byte, how choice) (lineForm, []template) {
 	lines = lines[:min(len(lines), maxRows)]
 	inner := []lineForm{nil}
+	header := false // of a table: its columns have names
 	for _, f := range formsOf(lines) {
+		header = header || f.json == nil && len(f.names) > 2 && f.names[0] != "h" && f.names[0] != "t" && strings.IndexByte(",;\t|", f.separator) >= 0
 		if f.json == nil && f.names[0] != "h" && f.names[0] != "t" && f.learn(lines[1:]) {
 			inner = append(inner, f)
 		}
@@ -245,8 +247,10 @@ func learnRoster(lines [][]byte, alone bool) (lineForm, []template) {
 			continue
 		}
 		for _, one := range []roster{{}, {after: true}, {places: true}} {
-			one.inner, one.tick = form, tick
-			n := one.learn(lines, alone)
+			if one.inner, one.tick = form, tick; one.places && (header || len(lines) < 8) { // an excerpt may have lost its header
+				continue
+			}
+			n := one.learn(lines, how.alone)
 			if n > 0 && (best == nil || best.places && !one.places || n > most && best.places == one.places) {
 				best, most = &one, n
 			}
@@ -261,7 +265,7 @@ func learnRoster(lines [][]byte, alone bool) (lineForm, []template) {
 // IsRoster reports whether each line of a text has the checksums of all peers in hexadecimal. It is a log, although each line
 // may also be a state with a table of peers.
 func IsRoster(sample []byte) bool {
-	form, _ := learnRoster(linesOf(sample), false)
+	form, _ := learnRoster(linesOf(sample), choice{})
 	r, ok := form.(*roster)
 	return ok && r.hex
 }

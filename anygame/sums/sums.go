@@ -36,7 +36,8 @@ import (
 type Pattern struct {
 	form      lineForm // nil for lines that are read as they are
 	templates []template
-	peers     bool // some templates name a peer
+	peers     bool     // some templates name a peer
+	rivals    []string // the names of numbers that may be the tick, if a line has several
 }
 
 // lineForm makes the text that templates match out of lines of another form. It belongs to one reader.
@@ -47,42 +48,108 @@ type lineForm interface {
 
 // Learn returns the pattern of a log by its beginning, whole lines of up to 1 MiB. It is nil if the text is not such a
 // log. A pattern reads the logs of all peers of a game, as long as one program wrote them.
-func Learn(sample []byte, name string) *Pattern { return learn(sample, false) }
+func Learn(sample []byte, name string) *Pattern { return learn(sample, choice{}) }
 
 // LearnAlone is Learn for the only log of a session. It is a log of several peers if it has the checksums of the peer that
 // writes it and of other peers for one tick, on one line or on several: tick=100 local=5f3a91c7 remote=5f3a91c7. It is nil
 // for other logs.
 func LearnAlone(sample []byte) *Pattern {
-	p := learn(sample, true)
+	p := learn(sample, choice{alone: true})
 	if p == nil || !p.peers {
 		return nil
 	}
 	return p
 }
 
-func learn(sample []byte, alone bool) *Pattern {
+// choice is how a log is learned.
+type choice struct {
+	alone bool   // it is the only one
+	tick  string // the name of the number that is the tick, if it may be
+}
+
+func learn(sample []byte, how choice) *Pattern {
 	if bytes.IndexByte(sample[:min(len(sample), 4096)], 0) >= 0 {
 		return nil
 	}
 	lines := linesOf(sample)
-	form, list := learnRoster(lines, alone)
+	form, list := learnRoster(lines, how)
 	if len(list) == 0 {
-		form, list = learnRecords(lines, alone)
+		form, list = learnRecords(lines, how)
 	}
 	if form == nil {
-		list = learnText(lines, alone)
+		list = learnText(lines, how)
 	}
 	if len(list) == 0 {
-		form, list = learnCarried(lines, alone)
+		form, list = learnCarried(lines, how)
 	}
 	if len(list) == 0 {
-		form, list = learnRenamed(lines, alone)
+		form, list = learnRenamed(lines, how)
 	}
 	if len(list) == 0 {
 		return nil
 	}
 	named := func(t template) bool { return t.roles.peer >= 0 }
-	return &Pattern{form: form, templates: list, peers: slices.ContainsFunc(list, named)}
+	out := &Pattern{form: form, templates: list, peers: slices.ContainsFunc(list, named)}
+	for _, t := range list {
+		for _, name := range t.roles.rivals {
+			if !slices.Contains(out.rivals, name) {
+				out.rivals = append(out.rivals, name)
+			}
+		}
+	}
+	return out
+}
+
+// Rivals reports whether the lines have other numbers that may be the tick. See [Settle].
+func (p *Pattern) Rivals() bool { return len(p.rivals) > 1 && !p.peers }
+
+// Settle chooses which of several numbers of a line is the tick, sim 512 (net 518, confirmed 504): the one at which the most
+// checksums of two logs are equal. Words decide if there are several.
+func Settle(logs []Sample) {
+	var names []string
+	for _, log := range logs {
+		if log.Pattern.Rivals() {
+			names = append(names, log.Pattern.rivals...)
+		}
+	}
+	best, most := []*Pattern(nil), 0
+	tried := map[string]bool{}
+	for _, name := range names {
+		if tried[name] || len(tried) == mostGrown {
+			continue
+		}
+		tried[name] = true
+		var first map[uint64]string
+		equal := 0
+		list := make([]*Pattern, len(logs))
+		for i, log := range logs {
+			if !log.Pattern.Rivals() {
+				continue
+			}
+			p := learn(log.Text, choice{tick: name})
+			if p == nil || !slices.Contains(p.rivals, name) {
+				continue
+			}
+			list[i] = p
+			values := p.valuesOf(&p.templates[0], log.Text)
+			for tick, value := range values {
+				if first[tick] == value {
+					equal++
+				}
+			}
+			if first == nil {
+				first = values
+			}
+		}
+		if equal > most {
+			best, most = list, equal
+		}
+	}
+	for i, p := range best {
+		if p != nil {
+			logs[i].Pattern = p
+		}
+	}
 }
 
 // Vague reports whether [Confirm] may remove lines of the pattern.

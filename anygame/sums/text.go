@@ -318,10 +318,10 @@ func goesOn(line []byte, end int) bool {
 }
 
 // learnText finds the templates of lines with ticks and checksums.
-func learnText(lines [][]byte, alone bool) []template {
+func learnText(lines [][]byte, how choice) []template {
 	groups := map[string]*group{}
 	var list []*group
-	p := parsed{alone: alone}
+	p := parsed{alone: how.alone}
 	var key []byte
 	known := map[uint64]*group{} // of lines by their shapes, nil for those that have none
 	for _, line := range lines {
@@ -358,7 +358,7 @@ func learnText(lines [][]byte, alone bool) []template {
 		}
 		p.add(g)
 	}
-	return accept(list, len(lines), alone)
+	return accept(list, len(lines), how)
 }
 
 // isPeer reports whether a word names a peer before a message, as in "[client2] tick 5", or in the only log as in "remote
@@ -523,7 +523,7 @@ func (p *parsed) add(g *group) {
 }
 
 // accept returns the templates that are checkpoints.
-func accept(list []*group, lines int, alone bool) []template {
+func accept(list []*group, lines int, how choice) []template {
 	slices.SortStableFunc(list, func(a, b *group) int { return b.seen - a.seen })
 	var out []template
 	var groups []*group // of out
@@ -535,7 +535,7 @@ func accept(list []*group, lines int, alone bool) []template {
 			continue
 		}
 		fixed := g.fix()
-		r, ok := resolve(g.columns, alone)
+		r, ok := resolve(g.columns, how)
 		told := 2*g.good < most
 		if !ok || told && r.peer < 0 && !r.own(g.columns) {
 			continue

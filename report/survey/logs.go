@@ -131,6 +131,7 @@ func (s *Survey) confirm() {
 			samples = append(samples, sums.Sample{Pattern: l.sums, Text: l.text})
 		}
 	}
+	sums.Settle(samples)
 	sums.Confirm(samples)
 	kept := s.found[:0]
 	for _, l := range s.found {
@@ -257,7 +258,7 @@ func (l *log) learn(sample []byte, base string) {
 	if g.may(description.Log) && (l.trace == nil || l.trace.Read == nil) {
 		if p := sums.Learn(sample, base); p != nil && !isMessage(sample, base) {
 			trace := p.Format()
-			if l.sums = p; p.Vague() {
+			if l.sums = p; p.Vague() || p.Rivals() {
 				l.text = bytes.Clone(sample[:min(len(sample), vagueLen)])
 			}
 			if trace.Claims = messages; l.trace != nil && l.trace.Claims != nil {
