@@ -155,12 +155,12 @@ func (k *keeper) list(path string, read func(string) ([]string, error)) ([]strin
 	return slices.Clone(names), nil
 }
 
-// forget closes the files below a path, since their content may have changed.
+// forget closes the file at a path, and those below it, since their content may have changed.
 func (k *keeper) forget(folder string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for path, one := range k.files {
-		if !strings.HasPrefix(path, folder+string(filepath.Separator)) {
+		if path != folder && !strings.HasPrefix(path, folder+string(filepath.Separator)) {
 			continue
 		}
 		if one.file != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/desynctool/desynctool/archive/paste"
 	"github.com/desynctool/desynctool/internal/file/compression"
 	"github.com/desynctool/desynctool/internal/file/files"
+	"github.com/desynctool/desynctool/internal/file/limits"
 )
 
 // Stdin is the path of standard input.
@@ -29,6 +30,27 @@ const maxSpool = 16 << 20
 // of a text that may be a paste.
 func (t *Tree) named(path string) bool {
 	return Named(path) || t.limits.Known.Whole != nil && slices.Contains(pasted, strings.ToLower(filepath.Ext(path)))
+}
+
+// Peel looks for evidence in a text that the user did not name, as in one that is named. It reports whether there is any:
+// then the path is that evidence. Nobody may have the file open.
+func (t *Tree) Peel(path string) (is bool) {
+	path = filepath.Clean(path)
+	switch n, err := t.find(path); {
+	case err != nil || n != nil && n.folder != nil:
+		return false
+	case n != nil:
+		t.mu.Lock()
+		is = t.inner(n, path, int(limits.Nested.Max()))
+		t.mu.Unlock()
+	default:
+		root, err := t.mount(path, true)
+		is = err == nil && root != nil
+	}
+	if is {
+		t.keeper.forget(path)
+	}
+	return is
 }
 
 // peel returns what is in a text that was pasted, nil if the file is none.

@@ -182,25 +182,31 @@ func (a *archive) nested(folder *node, path string) {
 			a.keep(name, fmt.Sprintf("is an archive, %d deep, and was not looked into; unpack the outer one, or raise the limit: %s", a.depth+1, over)).why = files.OverLimit
 			continue
 		}
-		inner := &archive{tree: a.tree, path: at, depth: a.depth + 1}
-		f, err := n.open(n)
-		var root *node
-		if err == nil {
-			var keep bool
-			if root, keep, err = inner.read(f); !keep {
-				f.Close()
-			}
-		}
-		inner.report()
-		if err != nil {
-			a.tree.lost = append(a.tree.lost, failed(at, err))
-		}
-		if root != nil {
-			if n.folder, n.open = root.folder, root.open; root.folder == nil {
-				n.size = root.size
-			}
+		a.tree.inner(n, at, a.depth+1)
+	}
+}
+
+// inner replaces a file in an archive by its content, if it is an archive too, or a paste. It reports whether it is.
+func (t *Tree) inner(n *node, at string, depth int) bool {
+	inner := &archive{tree: t, path: at, depth: depth}
+	f, err := n.open(n)
+	var root *node
+	if err == nil {
+		var keep bool
+		if root, keep, err = inner.read(f); !keep {
+			f.Close()
 		}
 	}
+	inner.report()
+	if err != nil {
+		t.lost = append(t.lost, failed(at, err))
+	}
+	if root != nil {
+		if n.folder, n.open = root.folder, root.open; root.folder == nil {
+			n.size = root.size
+		}
+	}
+	return root != nil
 }
 
 // add puts a file into the tree of the archive.

@@ -41,7 +41,7 @@ func CompareBytes(tree *archive.Tree, a, b string) (*Bytes, error) {
 		if err != nil {
 			return nil, err
 		}
-		if formats.Known(path, head) {
+		if f := formats.Recognize(path, head); f != nil && (f.Native || f.Snapshot != nil || f.Log != nil) { // not a text with messages
 			known++
 		}
 		stats[i] = stat

@@ -15,6 +15,7 @@ import (
 	"github.com/desynctool/desynctool/internal/file/files"
 	"github.com/desynctool/desynctool/internal/file/frame"
 	"github.com/desynctool/desynctool/internal/file/limits"
+	"github.com/desynctool/desynctool/internal/lazyregexp"
 	"github.com/desynctool/desynctool/report/bundle/gamelog"
 	"github.com/desynctool/desynctool/report/formats"
 	"github.com/desynctool/desynctool/snapshot"
@@ -28,16 +29,17 @@ type File struct {
 	Format *engine.Format // nil if the format is not known
 	Err    error          // why its first bytes could not be read, nil if they could
 
-	names  *naming // how peers are called
-	place  *place  // the place whose folder contains it, nil if it is next to the peers' folders
-	given  bool    // it is one of the paths
-	pairs  bool    // it begins like one of our traces, binary or text
-	table  bool    // it is named as a table, and begins like one of checksums
-	other  bool    // not a regular file
-	packed bool    // it is compressed
-	text   bool    // it is a text
-	single bool    // no other text is among the files, or none of them is evidence: quoted messages in it count
-	ownLog bool    // it is a log that a game writes for its developers
+	names   *naming // how peers are called
+	place   *place  // the place whose folder contains it, nil if it is next to the peers' folders
+	given   bool    // it is one of the paths
+	pairs   bool    // it begins like one of our traces, binary or text
+	table   bool    // it is named as a table, and begins like one of checksums
+	columns bool    // it begins like a table of long checksums, whatever it is called
+	other   bool    // not a regular file
+	packed  bool    // it is compressed
+	text    bool    // it is a text
+	single  bool    // no other text is among the files, or none of them is evidence: quoted messages in it count
+	ownLog  bool    // it is a log that a game writes for its developers
 
 	read    *LogRead            // as an order log, once it was
 	opened  *opened             // as traces, once it was
@@ -82,11 +84,15 @@ func recognise(tree files.Tree, path string, list []engine.Format, own *engine.L
 		f.pairs = kind == tracediff.Binary || kind == tracediff.Pairs
 	}
 	surveyed := f.Format != nil && f.Format.Paths != nil
-	f.table = !surveyed && f.ext() == ".csv" && tracediff.Sniff(head) == tracediff.Table
+	table := !surveyed && tracediff.Sniff(head) == tracediff.Table
+	f.table, f.columns = table && f.ext() == ".csv", table && longSum.Match(head)
 	f.text = f.Size > 0 && gamelog.Text(head)
 	f.ownLog = f.isGameLog(head, own)
 	return f
 }
+
+// longSum fits a row of a table that ends with a checksum: small numbers are counts and times.
+var longSum = lazyregexp.New(`(?m)^\s*\d+[\s,;]+.*?(0x)?[0-9a-fA-F]{6,}\s*$`)
 
 // ext returns the extension of the file's name without the suffix of the compression.
 func (f *File) ext() string { return filepath.Ext(compression.PlainName(f.Path)) }

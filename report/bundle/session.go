@@ -126,16 +126,47 @@ func look(tree *archive.Tree, paths []string, names *naming, found *survey.Surve
 		}
 	}
 	s.single()
+	if s.stdin || !s.nothing() || s.tabled() {
+		return s, nil
+	}
+	if found == nil && !slices.ContainsFunc(s.roots, func(r *root) bool { return r.folder != nil && r.folder.holds() }) && s.peel() {
+		return look(tree, paths, names, nil)
+	}
 	s.quoted()
 	return s, nil
 }
 
+// nothing reports whether none of the files is evidence.
+func (s *Session) nothing() bool {
+	return !slices.ContainsFunc(s.files, func(f *File) bool { return f.isEvidence() || f.isReport() || f.hasTrace(s.tree) })
+}
+
+// tabled takes tables of checksums as evidence whatever they are called. It reports whether there are several.
+func (s *Session) tabled() bool {
+	tables := lists.Where(s.files, func(f *File) bool { return f.columns && !f.given && !f.isEvidence() })
+	if len(tables) < 2 {
+		return false
+	}
+	for _, f := range tables {
+		f.table = true
+	}
+	return true
+}
+
+// mostPeeled is how many texts are looked at for evidence in other text.
+const mostPeeled = 256
+
+// peel looks for evidence in texts that are none as a whole: a table of checksums in the middle of a report.
+func (s *Session) peel() (any bool) {
+	texts := lists.Where(s.files, func(f *File) bool { return f.text && !f.given })
+	for _, f := range texts[:min(len(texts), mostPeeled)] {
+		any = s.tree.Peel(f.Path) || any
+	}
+	return any
+}
+
 // quoted lets messages that people quote count in every text, if none of the files is evidence.
 func (s *Session) quoted() {
-	if s.stdin || slices.ContainsFunc(s.files, func(f *File) bool { return f.isEvidence() || f.isReport() }) ||
-		slices.ContainsFunc(s.files, func(f *File) bool { return f.hasTrace(s.tree) }) {
-		return
-	}
 	for _, f := range s.files {
 		if f.text && !f.single {
 			f.single, f.scanned = true, f.scanned && !f.quotes

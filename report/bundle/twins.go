@@ -14,7 +14,7 @@ import (
 
 // saidName returns the peer's name from the content of a trace, if it has one.
 func saidName(t *tracediff.Trace) string {
-	if t.Grammar == tracediff.Table || t.Shared {
+	if (t.Grammar == tracediff.Table || t.Shared) && t.Name != t.File { // a table of one column has the file's name
 		return t.Name
 	}
 	return t.Header.Peer
