@@ -71,7 +71,7 @@ func (s *Survey) logs() {
 				sample = sample[:i+1]
 			}
 			l := log{group: g, path: path, trace: g.describedLog(sample)}
-			if l.trace == nil && g.kind == description.Undescribed && g.notation != nil &&
+			if l.trace == nil && g.kind == description.Undescribed && g.notation != nil && !isJSONLog(g.notation, sample) &&
 				(!slices.Contains(lineNotations, g.notation.Name) && tabular(g.notation, sample) || g.notation.Name == "csv" && tables[g.dir] && !isLog(sample)) && !sums.IsRoster(sample) {
 				break
 			}
@@ -327,6 +327,28 @@ func isLog(sample []byte) bool {
 
 // orders are the names of columns with orders.
 var orders = lazyregexp.New(`(?i)^(order|command|cmd|action|input|op|event)s?(_?(type|kind|name))?$`)
+
+// loggedText fits the member with the text of a line that a logging library writes: pino, zap, slog, Serilog.
+var loggedText = lazyregexp.New(`"(msg|message|@mt|@m)"\s*:`)
+
+// isJSONLog reports whether a text is JSON Lines as a logging library writes them: most have a message, or neither lists
+// nor maps. Some may contain a state.
+func isJSONLog(n *notation.Notation, sample []byte) bool {
+	lines, flat, logged := 0, 0, 0
+	for line := range bytes.Lines(sample) {
+		lines++
+		if !bytes.HasPrefix(line, []byte("{")) {
+			continue
+		}
+		if !bytes.ContainsAny(line[1:], "{[") {
+			flat++
+		}
+		if loggedText.Match(line) {
+			logged++
+		}
+	}
+	return n.Name == "json" && lines >= 8 && 4*max(flat, logged) >= 3*lines
+}
 
 // tabular reports whether a text contains states and is not a log; an incomplete end does not matter.
 func tabular(n *notation.Notation, sample []byte) bool {
