@@ -16,12 +16,13 @@ import (
 
 // accepted are the files of the repository that are such logs.
 var accepted = []string{
-	"cmd/desynctool/testdata/script/anygame.txtar", // has logs of that kind
-	"cmd/desynctool/testdata/script/either.txtar",  // has a log of that kind
-	"cmd/desynctool/testdata/script/packs.txtar",   // has a log of that kind
-	"cmd/desynctool/testdata/script/parts.txtar",   // has logs of that kind
-	"cmd/desynctool/testdata/script/traces.txtar",  // too
-	"engines/spring/testdata/computed.txt",         // two columns
+	"cmd/desynctool/testdata/script/anygame.txtar",  // has logs of that kind
+	"cmd/desynctool/testdata/script/either.txtar",   // has a log of that kind
+	"cmd/desynctool/testdata/script/jsonlogs.txtar", // logs of a logging library
+	"cmd/desynctool/testdata/script/packs.txtar",    // has a log of that kind
+	"cmd/desynctool/testdata/script/parts.txtar",    // has logs of that kind
+	"cmd/desynctool/testdata/script/traces.txtar",   // too
+	"engines/spring/testdata/computed.txt",          // two columns
 	"testdata/generals/groups/*/CRCLogs/DebugFrame_*.txt",
 	"testdata/generals/position/*/DebugFrame_*.txt",
 	"testdata/generals/ring/crcDebug*.txt",
