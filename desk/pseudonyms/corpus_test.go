@@ -98,8 +98,12 @@ func verdict(r *document.Report) string {
 	for i := range r.Locus {
 		p.Locus = append(p.Locus, r.Locus[i].Archetype+" "+r.Locus[i].Component+" "+r.Locus[i].Field)
 	}
+	sizes := map[int]int{} // their numbers follow the order of the names
 	for i := range r.Peers {
-		p.Groups = append(p.Groups, r.Peers[i].Group)
+		sizes[r.Peers[i].Group]++
+	}
+	for _, n := range sizes {
+		p.Groups = append(p.Groups, n)
 	}
 	slices.Sort(p.Groups)
 	for _, c := range r.Causes {
