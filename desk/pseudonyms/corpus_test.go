@@ -79,7 +79,7 @@ func verdict(r *document.Report) string {
 		Archetypes   []string
 		Component    string
 		Locus        []string
-		Groups       []int
+		Groups       []int // how many peers each has
 		Causes       []string
 		Steps        []string
 		Claims       int
