@@ -91,8 +91,8 @@ func recognise(tree files.Tree, path string, list []engine.Format, own *engine.L
 	return f
 }
 
-// longSum fits a row of a table that ends with a checksum: small numbers are counts and times.
-var longSum = lazyregexp.New(`(?m)^\s*\d+[\s,;]+.*?(0x)?[0-9a-fA-F]{6,}\s*$`)
+// longSum fits a row of a tick and a checksum: small numbers are counts and times, and further columns need not be peers.
+var longSum = lazyregexp.New(`(?m)^\s*\d+[\s,;]+(0x)?[0-9a-fA-F]{6,}\s*$`)
 
 // ext returns the extension of the file's name without the suffix of the compression.
 func (f *File) ext() string { return filepath.Ext(compression.PlainName(f.Path)) }
