@@ -414,6 +414,9 @@ func (r *roster) learn(lines [][]byte, alone bool) int {
 	fits, misfits := 0, 0
 	for _, line := range lines {
 		_, list := r.read(line)
+		if !slices.ContainsFunc(list, func(e entry) bool { return r.peers[e.key] && isValue(e.value) }) {
+			continue // a chat or another message of a peer
+		}
 		for name := range r.peers {
 			if slices.ContainsFunc(list, func(e entry) bool { return e.key == name }) {
 				fits++

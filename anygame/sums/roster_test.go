@@ -94,8 +94,8 @@ func checkpointsOf(t *testing.T, p *sums.Pattern, log string) map[string]map[uin
 	return out
 }
 
-// TestRoster writes logs with the checksums of all peers on a line, and looks for the first difference: the last peer
-// diverges at a tick, if at all.
+// TestRoster writes logs with the checksums of all peers on a line and chats between them, and looks for the first difference:
+// the last peer diverges at a tick, if at all.
 func TestRoster(t *testing.T) {
 	const last = 80
 	for _, c := range rosters {
@@ -118,6 +118,9 @@ func TestRoster(t *testing.T) {
 						random.Shuffle(len(list), func(i, k int) { list[i], list[k] = list[k], list[i] })
 					}
 					log.WriteString(c.line(int(tick), list) + "\n")
+					if !c.fixed {
+						fmt.Fprintf(&log, "chat at %d, %s to %s: well played\n", tick, names[tick%2], names[0])
+					}
 				}
 				p := sums.Learn([]byte(log.String()), "log")
 				if p == nil {
