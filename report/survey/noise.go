@@ -246,7 +246,7 @@ func compareStates(first, second seen) *compared {
 }
 
 var (
-	noisyNames = lazyregexp.New(`(?i)(^|[^a-z])(time|clock|date|stamp|timestamp|written|saved|path|file|dir|folder|host|hostname|machine|pid|process|thread|addr|address|ptr|pointer|handle|fps|ping|latency|rtt|memory|mem|heap|rss|gc|cpu|os|user|locale|local|session|uptime|elapsed|delta)([^a-z]|$)`)
+	noisyNames = lazyregexp.New(`(?i)(^|[^a-z])(time|clock|date|stamp|timestamp|written|saved|path|file|dir|folder|host|hostname|machine|pid|process|thread|addr|address|ptr|pointer|handle|fps|ping|latency|rtt|memory|mem|heap|rss|working.?set|allocs?|allocations|gc|cpu|os|user|locale|local|session|uptime|elapsed|delta|jitter)([^a-z]|$)`)
 	// connectionNames are of values that no simulation has.
 	connectionNames = lazyregexp.New(`(?i)(^|[^a-z])(fps|ping|latency|rtt)([^a-z]|$)`)
 	noisyTexts      = lazyregexp.New(`^(0x[0-9a-fA-F]{8,16}|<?[A-Za-z][\w.]*( object at|:) 0x[0-9a-fA-F]{6,16}>?|[A-Za-z][\w.$]*@[0-9a-f]{5,8}|[A-Za-z]:\\.*|/.*|~/.*|\d{4}-\d\d-\d\d.*|.*\d\d:\d\d:\d\d.*)$`)
