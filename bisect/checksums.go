@@ -69,16 +69,16 @@ func (r *Result) weigh(given []*tracediff.Result, peers []*peer) {
 	case b == nil:
 	case differ == nil && agree != nil && b.Bad.Tick < agree.LastCompared.Number:
 		r.Kind = BlindChecksum
-		r.blind("every recorded checksum agrees, up to tick %s", agree.TickName(agree.LastCompared))
+		r.blind("every recorded checksum agrees, up to %s", agree.TickText(agree.LastCompared))
 	case differ == nil && agree != nil:
-		r.note("the recorded checksums agree, but end with tick %s, before they could show it", agree.TickName(agree.LastCompared))
+		r.note("the recorded checksums agree, but end with %s, before they could show it", agree.TickText(agree.LastCompared))
 	case differ != nil && b.Good != nil && differAt(differ, b.Good.Tick):
-		what := "checksums differ from tick %s on, the states are still equal %s"
+		what := "checksums differ from %s on, the states are still equal %s"
 		if d := differ.Dialect(); d.Cumulative || d.Reset > 0 {
 			// One difference taints what follows: the states may have healed.
-			r.note(what+": a divergence that healed, or writes in another order", differ.TickName(differ.First.Tick), b.Good.When())
+			r.note(what+": a divergence that healed, or writes in another order", differ.TickText(differ.First.Tick), b.Good.When())
 		} else {
-			r.contradict(what, differ.TickName(differ.First.Tick), b.Good.When())
+			r.contradict(what, differ.TickText(differ.First.Tick), b.Good.When())
 		}
 	}
 	if b != nil && differ != nil {
@@ -232,11 +232,7 @@ func pointOf(t *tracediff.Result, tick tracediff.Tick) snapshot.Point {
 	if t.Dialect().AtPoint {
 		return snapshot.Point{Tick: tick.Number, Native: t.TickName(tick)}
 	}
-	name := t.TickName(tick)
-	if d := t.Dialect(); d.TickName == nil || strings.Trim(name, "0123456789") == "" {
-		name = "tick " + name
-	}
-	return snapshot.Point{Tick: tick.Number + 1, Native: name, Relation: snapshot.After}
+	return snapshot.Point{Tick: tick.Number + 1, Native: t.TickText(tick), Relation: snapshot.After}
 }
 
 // byTraces takes the bracket from traces where there are no states: they diverge after a checkpoint of tick Good, and
@@ -315,7 +311,7 @@ func (r *Result) findings(traces []*tracediff.Result) {
 			continue
 		}
 		f := &t.Findings[0]
-		r.contradict("no checksum differs, but in tick %s of %s: %s (desynctool tracediff shows %s)",
-			t.TickName(f.Tick), prose.Name(t.Traces[f.Trace].Name), f.Kind.Words(), prose.Count(t.FindingCount, "finding", "findings"))
+		r.contradict("no checksum differs, but in %s of %s: %s (desynctool tracediff shows %s)",
+			t.TickText(f.Tick), prose.Name(t.Traces[f.Trace].Name), f.Kind.Words(), prose.Count(t.FindingCount, "finding", "findings"))
 	}
 }

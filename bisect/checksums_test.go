@@ -52,6 +52,10 @@ func TestFourVerdicts(t *testing.T) {
 		}
 		return r
 	}
+	framed := func(r *tracediff.Result) *tracediff.Result {
+		r.Traces[0].Dialect = tracediff.Dialect{Engine: "a game", TickName: func(n uint64) string { return fmt.Sprint("frame ", n) }}
+		return r
+	}
 	for _, c := range []struct {
 		what     string
 		b        []*state
@@ -63,6 +67,7 @@ func TestFourVerdicts(t *testing.T) {
 		{"both agree", same, checksums(t, 300, none, none), "", false, ""},
 		{"both differ", other, checksums(t, 300, 150, 300), StateDiffers, true, ""},
 		{"blind", other, checksums(t, 300, none, none), BlindChecksum, true, "every recorded checksum agrees, up to tick 300"},
+		{"blind, by frames", other, framed(checksums(t, 300, none, none)), BlindChecksum, true, "every recorded checksum agrees, up to frame 300"},
 		{"only the checksum", same, checksums(t, 300, 150, 300), ChecksumOnly, true, "equal at all 3 state points"},
 		{"of one of them and a third peer", other, named(checksums(t, 300, none, none), "host", "guest"), StateDiffers, true, ""},
 		{"a self-test passes", other, named(checksums(t, 300, none, none), tracediff.FirstRun, tracediff.SecondRun), StateDiffers, true, ""},

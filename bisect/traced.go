@@ -80,7 +80,7 @@ func (r *Result) adopt(t *tracediff.Result, lasting []Split, passing *Split, con
 	case r.Bracket != nil || r.Kind != "":
 	case contradicted:
 		r.Kind, r.Traces = ChecksumOnly, append(r.Traces, t)
-		r.note("the traces differ in tick %s, the states and hashes of the points after are equal: a checksum that is not computed from the state alone, or wrongly", t.TickName(t.First.Tick))
+		r.note("the traces differ in %s, the states and hashes of the points after are equal: a checksum that is not computed from the state alone, or wrongly", t.TickText(t.First.Tick))
 	case passing != nil:
 		r.addSplit(t, *passing)
 		r.note("the traces differ inside tick %d, after %s, and agree at its end: no state and no recorded hash shows it", t.First.Tick.Number, t.First.Place())

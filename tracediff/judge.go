@@ -156,13 +156,13 @@ func (c *comparer) judge() {
 		switch {
 		case w == nil && c.passedEqual(j.Tick):
 			j.Standing = Contradicted
-			j.Contradictions = append(j.Contradictions, fmt.Sprintf("the traces agree at tick %s", c.name(Tick{Number: j.Tick})))
+			j.Contradictions = append(j.Contradictions, fmt.Sprintf("the traces agree at %s", c.result.TickText(Tick{Number: j.Tick})))
 		case w == nil && res.First != nil && res.First.Tick.Before(Tick{Number: j.Tick}):
 			j.Standing = Late
 		case w == nil:
 		case !w.differs:
 			j.Standing = Contradicted
-			j.Contradictions = append(j.Contradictions, fmt.Sprintf("the traces agree at tick %s", c.name(w.tick)))
+			j.Contradictions = append(j.Contradictions, fmt.Sprintf("the traces agree at %s", c.result.TickText(w.tick)))
 		case res.First != nil && res.First.Tick.compare(w.tick) < 0:
 			j.Standing = Late
 		default:
@@ -186,7 +186,7 @@ func (c *comparer) judgeCumulative(j *JudgedClaim) {
 		j.Standing = Borne
 	case len(c.peers) > 1 && !res.LastCompared.Before(t):
 		j.Standing = Contradicted
-		j.Contradictions = append(j.Contradictions, fmt.Sprintf("the traces agree up to tick %s", c.name(res.LastCompared)))
+		j.Contradictions = append(j.Contradictions, fmt.Sprintf("the traces agree up to %s", c.result.TickText(res.LastCompared)))
 	}
 }
 
@@ -292,6 +292,3 @@ func claimed(list []*Trace, opts Options) *Result {
 	c.collectClaims()
 	return &c.result
 }
-
-// name returns the engine's own name of a tick, else its number.
-func (c *comparer) name(t Tick) string { return c.result.TickName(t) }

@@ -139,6 +139,15 @@ func (r *Result) TickName(t Tick) string {
 	return d.name(t)
 }
 
+// TickText names a tick in a sentence: "tick 12", or as the engine does if that is more than a number: "frame 12".
+func (r *Result) TickText(t Tick) string {
+	name := r.TickName(t)
+	if strings.Trim(name, "0123456789") == "" || name == t.String() || r.Dialect().TickName == nil {
+		return "tick " + name
+	}
+	return name
+}
+
 // Tick is a tick in an epoch. Epochs count from 0; nearly all traces have only one.
 type Tick struct {
 	Epoch  uint64

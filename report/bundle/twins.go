@@ -132,8 +132,8 @@ func (t *Traces) compareTwin(kept, twin *tracediff.Trace) error {
 	case err != nil:
 		t.Missing = append(t.Missing, fmt.Sprintf("%s was left out: %v", twin.File, err))
 	case r.First != nil:
-		t.Missing = append(t.Missing, fmt.Sprintf("%s and %s contradict each other about %s, at tick %s; the latter was left out",
-			kept.File, twin.File, saidName(kept), r.TickName(r.First.Tick)))
+		t.Missing = append(t.Missing, fmt.Sprintf("%s and %s contradict each other about %s, at %s; the latter was left out",
+			kept.File, twin.File, saidName(kept), r.TickText(r.First.Tick)))
 	default:
 		t.Copies = append(t.Copies, fmt.Sprintf("%s reports the same about %s as %s", twin.File, saidName(kept), kept.File))
 	}

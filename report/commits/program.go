@@ -232,7 +232,7 @@ func compare(expected, got, of string) (gitbisect.Verdict, string) {
 // judge returns what a comparison of an expected trace with another shows.
 func judge(r *tracediff.Result, of string) (gitbisect.Verdict, string) {
 	if d := r.First; d != nil {
-		why := fmt.Sprintf("departs from %s in tick %s", of, r.TickName(d.Tick))
+		why := fmt.Sprintf("departs from %s in %s", of, r.TickText(d.Tick))
 		for _, part := range []string{d.System, d.Scope} {
 			if part != "" {
 				why += ", " + prose.Name(part)
@@ -257,7 +257,7 @@ func judge(r *tracediff.Result, of string) (gitbisect.Verdict, string) {
 	case r.Incomplete():
 		return gitbisect.Skipped, "its trace has gaps"
 	}
-	return gitbisect.Good, fmt.Sprintf("agrees with %s up to tick %s", of, r.TickName(r.LastCompared))
+	return gitbisect.Good, fmt.Sprintf("agrees with %s up to %s", of, r.TickText(r.LastCompared))
 }
 
 // reaches returns whether a trace that agrees with another goes as far.

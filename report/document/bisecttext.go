@@ -171,7 +171,7 @@ func checksumText(t *tracediff.Result, s Style) string {
 	what := Safe(t.Traces[0].Kind())
 	switch b := t.Bracket; {
 	case b == nil:
-		return fmt.Sprintf("%s: no difference up to %s", what, tickText(t, t.LastCompared))
+		return fmt.Sprintf("%s: no difference up to %s", what, t.TickText(t.LastCompared))
 	case t.Traces[0].Dialect.Values:
 		text := fmt.Sprintf("%s: %s", what, s.bad.Sprint(placeName(t, t.First)))
 		for i := range t.First.Values {
@@ -179,9 +179,9 @@ func checksumText(t *tracediff.Result, s Style) string {
 		}
 		return text
 	case !b.HasGood:
-		return fmt.Sprintf("%s: differs in %s, the first that was compared", what, s.bad.Sprint(tickText(t, b.Bad)))
+		return fmt.Sprintf("%s: differs in %s, the first that was compared", what, s.bad.Sprint(t.TickText(b.Bad)))
 	default:
-		text := fmt.Sprintf("%s: agrees in %s, differs in %s", what, tickText(t, b.Good), s.bad.Sprint(tickText(t, b.Bad)))
+		text := fmt.Sprintf("%s: agrees in %s, differs in %s", what, t.TickText(b.Good), s.bad.Sprint(t.TickText(b.Bad)))
 		if len(t.Groups) > 0 {
 			text += ": " + groupsText(traceGroups(t, t.Groups[0]), nil)
 		}

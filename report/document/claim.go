@@ -119,7 +119,7 @@ func standingText(r *tracediff.Result, c *tracediff.JudgedClaim) string {
 	case c.Standing == tracediff.Borne:
 		return fmt.Sprintf("the traces also first differ at %s", tick)
 	case c.Standing == tracediff.Late && r.First != nil:
-		return fmt.Sprintf("late: the traces differ from %s on; %s is an upper bound", tickText(r, r.First.Tick), tick)
+		return fmt.Sprintf("late: the traces differ from %s on; %s is an upper bound", r.TickText(r.First.Tick), tick)
 	case c.Standing == tracediff.Late:
 		return fmt.Sprintf("late: the states differ before; %s is an upper bound", tick)
 	case c.Proves():

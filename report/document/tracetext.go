@@ -58,7 +58,7 @@ func gapsText(row func(string, ...string), r *tracediff.Result, s Style) {
 					spans = append(spans, "…")
 					break
 				}
-				spans = append(spans, tickText(r, g.First)+" to "+r.TickName(g.Last))
+				spans = append(spans, r.TickText(g.First)+" to "+r.TickName(g.Last))
 			}
 			text := prose.Name(r.Traces[i].Name) + " has nothing from " + strings.Join(spans, ", ")
 			switch {
@@ -120,7 +120,7 @@ func traceResult(out *Text, r *tracediff.Result, verdict string, missing []strin
 	if len(r.Traces) > 2 {
 		for i := range out.upTo(4, len(r.Groups), all) {
 			g := r.Groups[i]
-			row("groups", fmt.Sprintf("from %s: ", tickText(r, g.Tick)), groupsText(traceGroups(r, g), nil))
+			row("groups", fmt.Sprintf("from %s: ", r.TickText(g.Tick)), groupsText(traceGroups(r, g), nil))
 		}
 	}
 	persistence(row, r)
@@ -180,12 +180,12 @@ func persistence(row func(string, ...string), r *tracediff.Result) {
 		row("lasts", "to the end of what was compared, as it must: each checksum covers all that came before")
 	case !last.Before(r.LastCompared):
 	case d.Reset > 0 && (last.Number+d.Reset-1)/d.Reset*d.Reset < r.EqualFrom.Number:
-		row("lasts", fmt.Sprintf("up to tick %s; the checksum starts again after every %d ticks: that it is equal from %s on proves nothing of the state",
-			r.TickName(last), d.Reset, r.TickName(r.EqualFrom)))
+		row("lasts", fmt.Sprintf("up to %s; the checksum starts again after every %d ticks: that it is equal from %s on proves nothing of the state",
+			r.TickText(last), d.Reset, r.TickName(r.EqualFrom)))
 	case d.Values && last == r.First.Tick:
-		row("lasts", fmt.Sprintf("in this tick only; the ticks compared after it, up to %s, are equal", tickText(r, r.LastCompared)))
+		row("lasts", fmt.Sprintf("in this tick only; the ticks compared after it, up to %s, are equal", r.TickText(r.LastCompared)))
 	default:
-		row("lasts", fmt.Sprintf("up to tick %s; equal again from %s to %s", r.TickName(last), r.TickName(r.EqualFrom), r.TickName(r.LastCompared)))
+		row("lasts", fmt.Sprintf("up to %s; equal again from %s to %s", r.TickText(last), r.TickName(r.EqualFrom), r.TickName(r.LastCompared)))
 	}
 }
 
@@ -200,7 +200,7 @@ func traceHeadline(r *tracediff.Result) string {
 		if !r.Claims[i].HasTick {
 			return "  by an engine's log, which names no tick"
 		}
-		return fmt.Sprintf("  in %s at the latest, by an engine's log", tickText(r, tracediff.Tick{Number: r.Claims[i].Tick}))
+		return fmt.Sprintf("  in %s at the latest, by an engine's log", r.TickText(tracediff.Tick{Number: r.Claims[i].Tick}))
 	case r.First == nil && len(r.Traces) < 2 && len(r.Claims) == 0:
 		return "  no traces to compare, and no claim of an engine"
 	case r.First == nil && len(r.Traces) < 2:
@@ -208,17 +208,17 @@ func traceHeadline(r *tracediff.Result) string {
 	case r.First == nil && !compared(r):
 		return "  nothing compared: the traces have no checksum of the same tick in common"
 	case r.First == nil:
-		return fmt.Sprintf("  no difference up to %s", tickText(r, r.LastCompared))
+		return fmt.Sprintf("  no difference up to %s", r.TickText(r.LastCompared))
 	case b != nil && !b.HasGood:
-		return fmt.Sprintf("  at %s, the first that was compared", tickText(r, b.Bad))
+		return fmt.Sprintf("  at %s, the first that was compared", r.TickText(b.Bad))
 	case b != nil && !b.Exact() && !r.Dialect().Values:
-		return fmt.Sprintf("  after %s, in %s at the latest", tickText(r, b.Good), tickText(r, b.Bad))
+		return fmt.Sprintf("  after %s, in %s at the latest", r.TickText(b.Good), r.TickText(b.Bad))
 	case r.First.System != "" && r.First.Scope != "":
-		return fmt.Sprintf("  in %s, after system %s, in %s", tickText(r, r.First.Tick), prose.Name(r.First.System), prose.Name(r.First.Scope))
+		return fmt.Sprintf("  in %s, after system %s, in %s", r.TickText(r.First.Tick), prose.Name(r.First.System), prose.Name(r.First.Scope))
 	case r.First.System != "":
-		return fmt.Sprintf("  in %s, after system %s", tickText(r, r.First.Tick), prose.Name(r.First.System))
+		return fmt.Sprintf("  in %s, after system %s", r.TickText(r.First.Tick), prose.Name(r.First.System))
 	}
-	text := fmt.Sprintf("  in %s", tickText(r, r.First.Tick))
+	text := fmt.Sprintf("  in %s", r.TickText(r.First.Tick))
 	if parts := prose.Names(r.First.Parts()); len(parts) > 0 {
 		text += ", in " + strings.Join(parts, " and ")
 	}
@@ -236,16 +236,6 @@ func compared(r *tracediff.Result) bool {
 	return n > 1
 }
 
-// tickText names a tick in a sentence: "tick 12", or as the engine does if that is
-// more than a number.
-func tickText(r *tracediff.Result, t tracediff.Tick) string {
-	name := r.TickName(t)
-	if strings.Trim(name, "0123456789") == "" || name == t.String() || r.Dialect().TickName == nil {
-		return "tick " + name
-	}
-	return name
-}
-
 func traceInfo(r *tracediff.Result, t *tracediff.TraceInfo) string {
 	text := fmt.Sprintf("%s, %s", prose.Path(t.File), t.Kind())
 	if t.Packing != "" {
@@ -254,15 +244,15 @@ func traceInfo(r *tracediff.Result, t *tracediff.TraceInfo) string {
 	if t.Empty {
 		return text + ", empty"
 	}
-	text += fmt.Sprintf(", from %s", tickText(r, t.First))
+	text += fmt.Sprintf(", from %s", r.TickText(t.First))
 	if n := t.Malformed; n > 0 {
 		text += fmt.Sprintf(", %s", prose.Count(n, "line is not a record", "lines are not records"))
 	}
 	if t.Running {
-		text += fmt.Sprintf(", of a running game, up to %s", tickText(r, t.Last))
+		text += fmt.Sprintf(", of a running game, up to %s", r.TickText(t.Last))
 	}
 	if breaksOff(t) {
-		text += fmt.Sprintf(", breaks off at %s", tickText(r, t.Last))
+		text += fmt.Sprintf(", breaks off at %s", r.TickText(t.Last))
 	}
 	if t.Trouble != "" {
 		text += ", " + Safe(t.What())
@@ -284,11 +274,11 @@ func absence(r *tracediff.Result, i int, why tracediff.Absence) string {
 	case t.Empty && (why == tracediff.NotBegun || why == tracediff.Over):
 		return "is empty"
 	case why == tracediff.NotBegun:
-		return "begins at " + tickText(r, t.First)
+		return "begins at " + r.TickText(t.First)
 	case why == tracediff.Over && breaksOff(t):
-		return "breaks off at " + tickText(r, t.Last)
+		return "breaks off at " + r.TickText(t.Last)
 	case why == tracediff.Over:
-		return "ended at " + tickText(r, t.Last)
+		return "ended at " + r.TickText(t.Last)
 	case why == tracediff.Unreadable:
 		return "not compared: lines are not records here"
 	case why == tracediff.NotTraced:
@@ -301,7 +291,7 @@ func absence(r *tracediff.Result, i int, why tracediff.Absence) string {
 
 // placeName names a checkpoint.
 func placeName(r *tracediff.Result, d *tracediff.Difference) string {
-	text := tickText(r, d.Tick)
+	text := r.TickText(d.Tick)
 	if d.System != "" {
 		text += "  system " + prose.Name(d.System)
 	}
