@@ -309,7 +309,12 @@ func (r *reader) points(n int, phase tracediff.Phase) bool {
 	}
 	r.step(tick)
 	named := roles.phase >= 0 || phase != unknown
-	if roles.phase >= 0 {
+	if roles.final != "" {
+		phase = tracediff.Predicted
+		if string(r.matched.values[roles.phase]) == roles.final {
+			phase = tracediff.Confirmed
+		}
+	} else if roles.phase >= 0 {
 		phase = phaseOf(roles.phaseOf, r.matched.values[roles.phase])
 	} else if phase == unknown && t.guess {
 		phase = tracediff.Predicted
@@ -487,7 +492,10 @@ func (s *sum) append(to, value []byte, number whole) []byte {
 // phaseOf returns the phase that a word with a truth value names, or a value that is such a word.
 func phaseOf(name string, value []byte) tracediff.Phase {
 	if name == "" {
-		name, value = phaseWord(string(value)), []byte("1")
+		if name = phaseWord(string(value)); name == "" && hasPart(string(value), settled) {
+			name = "confirmed"
+		}
+		value = []byte("1")
 	}
 	yes := len(value) > 0 && strings.IndexByte("1tTyY", value[0]) >= 0
 	if yes == (name == "confirmed") {

@@ -46,6 +46,7 @@ type roles struct {
 	steady  bool
 	phase   int    // -1 if there is none
 	phaseOf string // the word before a truth value, empty if the value itself is the word
+	final   string // the value of the confirmed lines, where words do not show it
 }
 
 // point is one checkpoint of a line.
@@ -132,11 +133,10 @@ func resolve(columns []column, how choice) (roles, bool) {
 		}
 	}
 	r.points = pointsOf(columns, sums)
-	other := func(v []byte) bool { return phaseWord(string(v)) == "" }
 	for i := range columns {
 		if phase := phaseWord(columns[i].name); phase != "" && i != r.tick && columns[i].figures.truths == rows {
 			r.phase, r.phaseOf = i, phase
-		} else if columns[i].word && !slices.ContainsFunc(columns[i].values, other) {
+		} else if columns[i].word && arePhases(columns[i].values) {
 			r.phase, r.phaseOf = i, ""
 		}
 	}
@@ -503,6 +503,12 @@ func (r *roles) discriminate(columns []column, alone bool) {
 		case meaning == vocabulary.Other && c.name != "" && c.figures.integers == len(ticks):
 			rank = 1
 		}
+		if rank == 1 || rank == 2 {
+			if final := r.finalPass(columns, c.values); final != "" {
+				r.phase, r.final = i, final
+				continue
+			}
+		}
 		if rank > bestRank {
 			best, bestRank = i, rank
 		}
@@ -589,6 +595,82 @@ func peerWord(word string) bool {
 	word = strings.TrimRight(strings.ToLower(word), "0123456789")
 	return word != "" && strings.Contains(" host client server peer player local guest ", " "+word+" ")
 }
+
+// finalPass returns the one of a column's values that a tick's last line has, if the values are passes of one peer over the
+// ticks: the checksums of two of them differ at a tick and are equal at the next that both have, again and again. It is empty
+// for others.
+func (r *roles) finalPass(columns []column, names [][]byte) string {
+	of := map[string]map[string]string{} // the checksums by pass and tick, the last ones
+	last := map[string]string{}          // passes by tick
+	ticks := columns[r.tick].values
+	for i, name := range names {
+		all := ""
+		for _, p := range r.points {
+			for _, s := range p.sums {
+				all += string(columns[s.slot].values[i]) + " "
+			}
+		}
+		if of[string(name)] == nil {
+			of[string(name)] = map[string]string{}
+		}
+		of[string(name)][string(ticks[i])] = all
+		last[string(ticks[i])] = string(name)
+	}
+	const ratio = 32 // of the ticks, those that heal at least
+	for a, mine := range of {
+		for b, other := range of {
+			common, healed, differ := 0, 0, false
+			for i, tick := range ticks {
+				x, y := mine[string(tick)], other[string(tick)]
+				if a >= b || x == "" || y == "" || i > 0 && bytes.Equal(tick, ticks[i-1]) {
+					continue
+				}
+				if common++; x == y && differ {
+					healed++
+				}
+				differ = x != y
+			}
+			if healed > mostHealed && ratio*healed >= common {
+				return mostCommon(last)
+			}
+		}
+	}
+	return ""
+}
+
+// mostCommon returns the value that most keys have.
+func mostCommon(values map[string]string) (best string) {
+	count := map[string]int{}
+	for _, v := range values {
+		if count[v]++; count[v] > count[best] {
+			best = v
+		}
+	}
+	return best
+}
+
+// settled and guessed are words for the pass in which a tick is computed, next to those that phaseWord knows.
+const (
+	settled = " confirm final finalized finalised committed verified settled authoritative "
+	guessed = " predict prediction speculate speculated guess guessed tentative provisional unconfirmed pending resim resims " +
+		"resimulate resimulated resimulation resimulating rollback replay replayed rerun forward advance "
+)
+
+// arePhases reports whether words are phases: one is a word for a guess or a confirmed value, and the others may be.
+func arePhases(values [][]byte) bool {
+	certain := false
+	for _, v := range values {
+		if phaseWord(string(v)) != "" {
+			certain = true
+		} else if !isPhase(string(v)) {
+			return false
+		}
+	}
+	return certain
+}
+
+// isPhase reports whether a word may be a phase.
+func isPhase(text string) bool { return phaseWord(text) != "" || hasPart(text, settled+guessed) }
 
 // phaseWord returns the word for a phase in a name, empty if there is none.
 func phaseWord(name string) string {

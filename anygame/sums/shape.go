@@ -16,6 +16,8 @@ type template struct {
 	// vague is set if no word of the lines means a checksum, and some words mean something else, or if only the form of
 	// the values makes them checksums. See [Confirm].
 	vague bool
+	// crowded is set if no word means a checksum, and the lines have many other values.
+	crowded bool
 	// twin is the same number, above 0, for forms of lines that have one checksum at different times. If guess is set,
 	// another of these forms has it when it is confirmed.
 	twin  int

@@ -157,11 +157,11 @@ func (p *Pattern) Vague() bool {
 	return slices.ContainsFunc(p.templates, func(t template) bool { return t.vague })
 }
 
-// Seeds reports whether nothing is called a checksum in the lines of the pattern, and only a state of random numbers is
-// taken for one.
+// Seeds reports whether nothing is called a checksum in the lines of the pattern, and only a state of random numbers, or one of
+// many values of a line, is taken for one.
 func (p *Pattern) Seeds() bool {
 	return !slices.ContainsFunc(p.templates, func(t template) bool {
-		return slices.ContainsFunc(t.roles.points, func(p point) bool {
+		return !t.crowded && slices.ContainsFunc(t.roles.points, func(p point) bool {
 			return slices.ContainsFunc(p.sums, func(s sum) bool { return !hasPart(s.word, generators) })
 		})
 	})

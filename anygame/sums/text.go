@@ -361,8 +361,8 @@ func learnText(lines [][]byte, how choice) []template {
 	return accept(list, len(lines), how)
 }
 
-// isPeer reports whether a word names a peer before a message, as in "[client2] tick 5", or in the only log as in "remote
-// hash of tick 5". It makes one token of its digits.
+// isPeer reports whether a word names a peer or a phase before a message, as in "[client2] tick 5", or in the only log a peer
+// as in "remote hash of tick 5". It makes one token of its digits.
 func (p *parsed) isPeer(i int) bool {
 	next := i + 1
 	digits := next < len(p.tokens) && p.tokens[next].kind == number && p.tokens[next].from == p.tokens[i].to
@@ -372,7 +372,7 @@ func (p *parsed) isPeer(i int) bool {
 	if p.alone && sideOf(p.text(i)) != "" && next < len(p.tokens) && p.tokens[next].kind == blank {
 		return true
 	}
-	if i > 0 && p.tokens[i-1].kind != literal || !peerWord(p.text(i)) || next == len(p.tokens) {
+	if i > 0 && p.tokens[i-1].kind != literal || next == len(p.tokens) || !peerWord(p.text(i)) && !isPhase(p.text(i)) {
 		return false
 	}
 	if strings.IndexByte(":]>)|", p.line[p.tokens[next].from]) < 0 {
@@ -552,7 +552,7 @@ func accept(list []*group, lines int, how choice) []template {
 			continue
 		}
 		taken[key] = true
-		out = append(out, template{text: form, roles: r, fixed: fixed, others: told, vague: r.steady || isVague(g.line)})
+		out = append(out, template{text: form, roles: r, fixed: fixed, others: told, vague: r.steady || isVague(g.line), crowded: isCrowded(g.line, &r)})
 		groups = append(groups, g)
 	}
 	pair(out, groups)
@@ -628,6 +628,24 @@ func isVague(line []byte) bool {
 		}
 	}
 	return words
+}
+
+// isCrowded reports whether a line has no word for a checksum, and many other numbers with names than those that are read.
+func isCrowded(line []byte, r *roles) bool {
+	const many = 8
+	p, n := parsed{line: line, tokens: tokens(line, nil)}, 0
+	for _, point := range r.points {
+		n -= len(point.sums)
+	}
+	for i, t := range p.tokens {
+		if t.kind == word && vocabulary.Of(p.text(i)) == vocabulary.Sum {
+			return false
+		}
+		if t.kind == number && p.nameOf(i).from >= 0 {
+			n++
+		}
+	}
+	return n >= many
 }
 
 // separate names templates with the same checkpoints after their words. Of those without such words, the first one
