@@ -616,26 +616,34 @@ func (r *roles) finalPass(columns []column, names [][]byte) string {
 		of[string(name)][string(ticks[i])] = all
 		last[string(ticks[i])] = string(name)
 	}
-	const ratio = 32 // of the ticks, those that heal at least
 	for a, mine := range of {
 		for b, other := range of {
-			common, healed, differ := 0, 0, false
+			differing, healed, differ := 0, 0, false
 			for i, tick := range ticks {
 				x, y := mine[string(tick)], other[string(tick)]
 				if a >= b || x == "" || y == "" || i > 0 && bytes.Equal(tick, ticks[i-1]) {
 					continue
 				}
-				if common++; x == y && differ {
+				if x == y && differ {
 					healed++
 				}
-				differ = x != y
+				if differ = x != y; differ {
+					differing++
+				}
 			}
-			if healed > mostHealed && ratio*healed >= common {
+			if guesses(differing, healed) {
 				return mostCommon(last)
 			}
 		}
 	}
 	return ""
+}
+
+// guesses reports whether a value is the guess of another one, that so often differed and was equal again: it is corrected
+// within some ticks.
+func guesses(differing, healed int) bool {
+	const mostHealed, longest = 2, 8
+	return healed > mostHealed && differing <= longest*healed
 }
 
 // mostCommon returns the value that most keys have.

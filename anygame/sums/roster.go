@@ -45,9 +45,8 @@ type entry struct {
 	value []byte
 }
 
-// fewestAlike is how many different checksums must be equal between two peers of a roster, and mostHealed how often the
-// peers may be equal again after a difference.
-const fewestAlike, mostHealed = 3, 2
+// fewestAlike is how many different checksums must be equal between two peers of a roster.
+const fewestAlike = 3
 
 func (r *roster) fork() lineForm {
 	one := &roster{tick: r.tick, peers: r.peers, after: r.after, places: r.places, scoped: r.scoped}
@@ -362,7 +361,7 @@ func (r *roster) learn(lines [][]byte, alone bool) int {
 	beside := map[string][2]int{} // how often a name precedes and follows another one
 	for i, a := range names {
 		for _, b := range names[:i] {
-			equal, heals, differ := map[string]bool{}, 0, false
+			equal, differing, heals, differ := map[string]bool{}, 0, 0, false
 			for _, row := range rows {
 				x := slices.IndexFunc(row, func(e entry) bool { return e.key == a })
 				y := slices.IndexFunc(row, func(e entry) bool { return e.key == b })
@@ -385,12 +384,14 @@ func (r *roster) learn(lines [][]byte, alone bool) int {
 				if same && differ {
 					heals++
 				}
-				differ = !same
+				if differ = !same; differ {
+					differing++
+				}
 			}
 			if n := len(equal); n < fewestAlike && (n < fewestAlike-1 || sideOf(a) == "" || sideOf(b) == "") { // a role is a word for a peer
 				continue
 			}
-			if r.peers[a], r.peers[b] = true, true; heals > mostHealed && !r.scoped { // one of them is a guess
+			if r.peers[a], r.peers[b] = true, true; guesses(differing, heals) && !r.scoped { // one of them is a guess
 				return 0
 			}
 		}
