@@ -34,16 +34,17 @@ func pythonNotation() Notation {
 	return d.notation("python", "Python literals", ".py", ".repr")
 }
 
-// rustNotation is a value as {:?} and {:#?} of Rust print it. Some(x) is x, and a struct is a map with the type as #type.
+// rustNotation is a value as {:?} and {:#?} of Rust print it, or RON: Unit(id: 7). Some(x) is x, and a struct is a map with
+// the type as #type.
 func rustNotation() Notation {
 	d := &literalDialect{
-		scalars: dialect{bareWords: true, words: map[string]fixedWord{
+		scalars: dialect{comment: "//", bareWords: true, words: map[string]fixedWord{
 			"None": {Null, ""}, "true": {Bool, "true"}, "false": {Bool, "false"},
 			"NaN": {Number, "nan"}, "inf": {Number, "inf"}, "-inf": {Number, "-inf"},
 		}},
-		opens: "{[(", calls: "{(", assigns: map[byte]byte{'{': ':'}, separators: ",", transparent: "Some", wordNames: true, sets: true,
+		opens: "{[(", calls: "{(", assigns: map[byte]byte{'{': ':', '(': ':'}, separators: ",", transparent: "Some", wordNames: true, sets: true,
 	}
-	return d.notation("rust-debug", "Rust debug output", ".rs", ".dbg")
+	return d.notation("rust-debug", "Rust debug output", ".rs", ".dbg", ".ron")
 }
 
 // javascriptNotation is an object as console.log of JavaScript or inspect of Ruby prints it, or as a script has it.
@@ -139,7 +140,8 @@ type literal struct {
 	complete     bool // a member is, and a separator must follow
 	shape        shape
 	comma        bool
-	outerKey     bool // a value that is shown in place of this container has the name of this container
+	within       [][]byte // the maps around the next member, in the whole text: D.snaps of D.snaps[25] =
+	outerKey     bool     // a value that is shown in place of this container has the name of this container
 }
 
 // shape is how a container is shown.
@@ -335,6 +337,11 @@ func (p *literalParser) called(word []byte, begin int) (bool, error) {
 		return true, nil
 	}
 	p.at += len(word)
+	if p.long && len(p.stack) == 1 && !top.key {
+		if done, err := p.path(word, begin); done || err != nil {
+			return done, err
+		}
+	}
 	named, err := p.assigned(false)
 	if err != nil {
 		return true, err
@@ -348,6 +355,46 @@ func (p *literalParser) called(word []byte, begin int) (bool, error) {
 	}
 	p.at = begin
 	return false, nil
+}
+
+// path reads the left side of a statement of Lua that assigns to a member of a table: D.snaps[25] = {…}. It reports whether it has.
+func (p *literalParser) path(word []byte, begin int) (bool, error) {
+	steps := bytes.Split(word, []byte("."))
+	for {
+		if p.peek() == '.' {
+			p.at++
+			n := p.wordLen()
+			steps = append(steps, bytes.Split(p.text[p.at:p.at+n], []byte("."))...)
+			p.at += n
+			continue
+		}
+		if p.peek() != '[' || p.longOpens() > 0 {
+			break
+		}
+		p.at++
+		if err := p.space(); err != nil {
+			return true, err
+		}
+		kind, text, err := p.scalar()
+		if err == nil {
+			text = bytes.Clone(text)
+			err = p.space()
+		}
+		if err != nil {
+			return true, err
+		}
+		if p.peek() != ']' || kind == Null || len(steps) == MaxDepth-1 {
+			return true, fault(begin, "%.20q, expected a name in brackets", p.text[begin:])
+		}
+		p.at++
+		steps = append(steps, text)
+	}
+	if named, err := p.assigned(false); err != nil || !named || len(steps) == 1 || slices.ContainsFunc(steps, func(s []byte) bool { return len(s) == 0 }) {
+		p.at = begin + len(word)
+		return false, err
+	}
+	p.top().within = steps[:len(steps)-1]
+	return true, p.named(steps[len(steps)-1])
 }
 
 // assigned reports whether the name of a member precedes, and moves in front of the sign that follows a name.
@@ -372,6 +419,7 @@ func (p *literalParser) assigned(index bool) (bool, error) {
 func (p *literalParser) named(name []byte) error {
 	p.at++
 	p.names++
+	p.typed = p.typed || p.top().opens == '(' // RON
 	p.top().key = true
 	p.name = append(p.name[:0], name...)
 	return nil
@@ -383,6 +431,10 @@ func (p *literalParser) begins() {
 	if p.silent == 0 && (top.shape == asMap || top.shape == asValue && top.outerKey) {
 		if !top.key && !top.outerKey {
 			p.name = strconv.AppendInt(p.name[:0], int64(top.items-top.named+p.first), 10)
+		}
+		for _, name := range top.within {
+			p.to.Name(name)
+			p.to.BeginMap(p.at)
 		}
 		p.to.Name(p.name)
 	}
@@ -401,7 +453,12 @@ func (l *literal) count() {
 // completes ends a member that began at an offset.
 func (p *literalParser) completes(begin int) error {
 	top := p.top()
-	top.complete, p.end = true, p.at
+	if top.complete, p.end = true, p.at; p.silent == 0 {
+		for range top.within {
+			p.to.End(p.at)
+		}
+	}
+	top.within = nil
 	if !p.mixed && top.opens != '(' && top.named > 0 && top.named < top.items {
 		return fault(begin, "%.20q, expected that all members have names, or none", p.text[begin:])
 	}
@@ -410,12 +467,12 @@ func (p *literalParser) completes(begin int) error {
 
 // open begins a container, of a type if class is not empty.
 func (p *literalParser) open(class string, begin int) error {
-	if len(p.stack) >= MaxDepth {
+	if len(p.stack)+len(p.stack[0].within) >= MaxDepth {
 		return fault(begin, "more than %d maps and lists within each other", MaxDepth)
 	}
 	top := p.top()
 	l := literal{begin: begin, opens: p.peek(), class: class}
-	if l.assign = p.assigns[l.opens]; l.opens == '(' && class == "" {
+	if l.assign = p.assigns[l.opens]; l.opens == '(' && class == "" && l.assign == '=' {
 		l.assign = 0
 	}
 	p.typed = p.typed || class != "" && class[0] <= 'Z' && strings.IndexByte(class, '.') < 0

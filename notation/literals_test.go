@@ -16,6 +16,11 @@ a]b]], [==[]]]==], "\65\x42\u{e9}\z
 	c\n", '"', math.huge, -1/0, 0/0, 5LL, {}, 0xFFFFFFFFFFFFFFFF, 0x1p-2} return M`,
 		`{ "M": [ text(a]b) text(]]) text(ABéc`+"\n"+`) text(") number(inf) number(-inf) number(nan) number(5) { end number(18446744073709551615) number(0.25) end end`)
 	parses(t, n, "{a={b={}}}\n{a=1}", `{@0 "a": {@3 "b": {@6 end@8 end@9 end@10 {@11 "a": number(1) end@16`)
+	parses(t, n, "local D = { by = 'x' }\nD.snaps[25] = { hp = 3 }\nD.snaps[ 'b' ].c = 4 D[\"n\"] = 5\nD.fps = 2.5\nreturn D\n", // statements
+		`{ "D": { "by": text(x) end "D": { "snaps": { "25": { "hp": number(3) end end end "D": { "snaps": { "b": { "c": number(4) end end end "D": { "n": number(5) end `+
+			`"D": { "fps": number(2.5) end end`)
+	fails(t, n, "a = {}\na[b] = {}", `at offset 9: "b", expected a value`)
+	fails(t, n, "a = {}\na[1 = {}", `at offset 7: "a[1 = {}", expected a name in brackets`)
 	fails(t, n, "return {a = 1", "at offset 12: the file ends inside a value")
 	parses(t, n, "do local _={a=1,b={2} --[[table: 0x7f]]};return _;end", `{ "_": { "a": number(1) "b": [ number(2) end end end`) // of serpent
 	fails(t, n, "return {a = 12", "at offset 12: the file ends inside a value")
@@ -82,11 +87,14 @@ func TestRustDebug(t *testing.T) {
 	parses(t, n, `[Some(1), None, Attack(2), a::B { d: 1.5s, p: PhantomData<f32> }]`,
 		`[@0 number(1) null() {@16 "#type": text(Attack) "0": number(2) end@25 {@27 "#type": text(a::B) "d": text(1.5s) "p": text(PhantomData<f32>) end@64 end@65`)
 	parses(t, n, "A { b: {3, 1}, c: [3, 1] }", `{ "#type": text(A) "b": [ number(1) number(3) end "c": [ number(3) number(1) end end`) // a set has no order
+	parses(t, n, "(\n    frame: 20, // RON\n    entities: {\n        7: (components: {\"a::Hp\": (3), \"a::At\": (x: 1.5, y: 2), \"a::Team\": Red}),\n    },\n    next: Some(Unit(id: 8)),\n)\n",
+		`{ "frame": number(20) "entities": { "7": { "components": { "a::Hp": number(3) "a::At": { "x": number(1.5) "y": number(2) end "a::Team": text(Red) end end end `+
+			`"next": { "#type": text(Unit) "id": number(8) end end`)
 	fails(t, n, "A { b: 1", "at offset 7: the file ends inside a value")
 	fails(t, n, "A { b: 1 c: 2 }", "at offset 9: 'c', expected , or }")
 	fails(t, n, "A { b: 1, 2 }", `at offset 10: "2 }", expected that all members have names, or none`)
-	sniffs(t, n, true, "State { tick: 5, a: [1] }", "State { tick: 5, a: [] }", "[Unit { id: 1, x: 2.0 }, Unit { id: 2, x: 3.0 }]", `{"a": Some(1), "b": None}`)
-	sniffs(t, n, false, "", "use std::io;\n", "fn main() { a: 1, b: 2 }", "body { color: red; a: b }", "units { id: 1, x: 2 }", "Foo(see below)", "Foo(bar)", "[Section]\na=1\n",
+	sniffs(t, n, true, "State { tick: 5, a: [1] }", "State { tick: 5, a: [] }", "[Unit { id: 1, x: 2.0 }, Unit { id: 2, x: 3.0 }]", `{"a": Some(1), "b": None}`, "(frame: 20, units: {7: (hp: 3)})")
+	sniffs(t, n, false, "", "(see: the notes, below)", "(a: b c)", "use std::io;\n", "fn main() { a: 1, b: 2 }", "body { color: red; a: b }", "units { id: 1, x: 2 }", "Foo(see below)", "Foo(bar)", "[Section]\na=1\n",
 		"pub struct A { b: u32, c: u8 }", "Note: a (b) c", "class A { int b; }")
 }
 
