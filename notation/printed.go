@@ -14,7 +14,7 @@ import (
 func printedNotation() Notation {
 	d := &literalDialect{
 		scalars: dialect{bareWords: true, words: map[string]fixedWord{
-			"nil": {Null, ""}, "null": {Null, ""}, "NULL": {Null, ""}, "undef": {Null, ""}, "undefined": {Null, ""}, "None": {Null, ""},
+			"nil": {Null, ""}, "null": {Null, ""}, "NULL": {Null, ""}, "undef": {Null, ""}, "undefined": {Null, ""}, "None": {Null, ""}, "Nothing": {Null, ""},
 			"true": {Bool, "true"}, "false": {Bool, "false"}, "True": {Bool, "true"}, "False": {Bool, "false"}, "nan": {Number, "nan"}, "NaN": {Number, "nan"}, "NAN": {Number, "nan"},
 			"inf": {Number, "inf"}, "+Inf": {Number, "inf"}, "-Inf": {Number, "-inf"}, "INF": {Number, "inf"}, "-INF": {Number, "-inf"},
 			"Infinity": {Number, "inf"}, "-Infinity": {Number, "-inf"},
@@ -27,7 +27,7 @@ func printedNotation() Notation {
 			if end := bytes.LastIndexByte(head, '\n'); !whole && end > 0 {
 				head = head[:end+1]
 			}
-			if several.Match(head) || !begins.Match(head) {
+			if several.Match(head) && !isDeep(head) || !begins.Match(head) {
 				return false
 			}
 			text, marks := canonical(head)
@@ -48,6 +48,13 @@ var (
 	slice   = lazyregexp.New(`^\[\][A-Za-z_*[][^{,\n]*\{`)              // of Go
 )
 
+// isDeep reports whether the first line of a text is a document with maps in it, and not a row.
+func isDeep(text []byte) bool {
+	line, _, _ := bytes.Cut(text, []byte{'\n'})
+	line = bytes.TrimSpace(line)
+	return len(line) > 0 && bytes.IndexByte([]byte("]})"), line[len(line)-1]) >= 0 && bytes.Count(line, []byte{'{'}) > 3
+}
+
 // maxBegin is how many bytes the begin of a container, a key or a type has at most.
 const maxBegin = 256
 
@@ -66,6 +73,8 @@ type opened struct {
 	closes byte // the sign that ends it
 	key    bool // a key of Clojure precedes, whose value follows
 	fields bool // = is after its names
+	pairs  bool // it is a map of Haskell, whose members are pairs: fromList [(7,Unit {hp = 3})]
+	first  bool // it is such a pair, whose name comes
 	set    bool // of Clojure
 }
 
@@ -120,6 +129,9 @@ func (c *canonicalizer) value() {
 
 func (c *canonicalizer) next() {
 	b := c.text[c.at]
+	if c.pair(b) {
+		return
+	}
 	if b <= ' ' || b == ',' || b == ';' {
 		c.at++
 		return
@@ -208,20 +220,66 @@ func (c *canonicalizer) next() {
 	}
 }
 
+// pair rewrites what is around the name in a pair of a map of Haskell: [(7,Unit {hp = 3})] is { 7:Unit {hp: 3} }. It reports whether
+// it has.
+func (c *canonicalizer) pair(b byte) bool {
+	n := len(c.open) - 1
+	switch {
+	case n < 0:
+		return false
+	case c.open[n].first && b == ',':
+		c.text[c.at], c.open[n].first = ':', false
+		c.at++
+		c.spaces()
+		return true
+	case c.open[n].pairs && b == '(':
+		c.blank(1)
+		c.open = append(c.open, opened{closes: ' ', first: true})
+		return true
+	}
+	return false
+}
+
 // spaceWithin is written for a blank within a text without quotes. No text in UTF-8 has it.
 const spaceWithin = 0xff
 
 // spaces marks the blanks within a text without quotes: name=Tide Caller, owner=0
 func (c *canonicalizer) spaces() {
+	for c.at < len(c.text) && c.text[c.at] == ' ' {
+		c.at++
+	}
+	if c.at == len(c.text) {
+		return
+	}
+	c.negatives()
 	end := bytes.IndexAny(c.near(), ",;]})=[{(<>\"'\n")
 	if end < 0 || !isNameStart(c.text[c.at]) || strings.IndexByte(",]})", c.text[c.at+end]) < 0 {
 		return
 	}
 	text := bytes.TrimRight(c.text[c.at:c.at+end], " ")
+	if bytes.HasPrefix(text, []byte("Just ")) {
+		return
+	}
 	for i, b := range text {
 		if b == ' ' {
 			text[i] = spaceWithin
 		}
+	}
+}
+
+// negatives takes the parentheses around negative numbers away that follow a constructor of Haskell: V2 (-0.25) 17.25
+func (c *canonicalizer) negatives() {
+	for near := c.near(); ; {
+		begin := bytes.IndexAny(near, ",;]})=[{(<>\"'\n")
+		if begin < 1 || near[begin] != '(' || near[begin-1] != ' ' {
+			return
+		}
+		end := begin + bytes.IndexByte(near[begin:], ')')
+		if number := near[begin+1 : max(begin+1, end)]; len(number) == 0 || number[0] != '-' || numberLen(number) < len(number) {
+			return
+		}
+		near[begin], near[end] = ' ', ' '
+		near = near[end+1:]
 	}
 }
 
@@ -390,12 +448,35 @@ func (c *canonicalizer) word() {
 	for c.at+n < len(c.text) && (isNameStart(c.text[c.at+n]) || c.text[c.at+n]-'0' < 10 || c.text[c.at+n] == '.' || c.text[c.at+n] == '\\') {
 		n++
 	}
+	if end := genericLen(c.text[c.at+n:]); end > 0 { // List`1[Vec2]
+		for i := range c.text[c.at+n : c.at+n+end] {
+			if b := &c.text[c.at+n+i]; bytes.IndexByte([]byte("`[], "), *b) >= 0 {
+				*b = '_'
+			}
+		}
+		c.value()
+		c.at += n + end
+		return
+	}
 	w := string(c.text[c.at : c.at+n])
 	rest, place := c.after(n)
 	glued := place == c.at+n
 	switch {
 	case len(rest) == 0:
 		c.at = len(c.text)
+		return
+	case w == "Just" && !glued:
+		c.blank(n)
+		return
+	case w == "fromList" && rest[0] == '[':
+		c.blankFrom(c.at, place)
+		c.marks++
+		c.begin('[', ']', false)
+		if inside, _ := c.after(0); len(inside) > 0 && inside[0] == '(' {
+			c.text[c.at-1] = '{'
+			n := len(c.open) - 1
+			c.open[n].closes, c.open[n].pairs = '}', true
+		}
 		return
 	case oneOfWords(w, "array Array list") && rest[0] == '(':
 		if inside := bytes.IndexByte(rest[:min(len(rest), 24)], ')'); w == "array" && glued && inside > 0 && strings.Trim(string(rest[1:inside]), "0123456789") == "" && inside > 1 { // array(3) {
@@ -452,6 +533,24 @@ func (c *canonicalizer) word() {
 	}
 	c.value()
 	c.at += n
+}
+
+// genericLen returns the length of what follows the name of a generic type of C#, 0 if nothing does: `1[Vec2]
+func genericLen(text []byte) int {
+	if len(text) < 3 || text[0] != '`' || text[2] != '[' {
+		return 0
+	}
+	depth := 0
+	for i, b := range text[:min(len(text), maxBegin)] {
+		if b == '[' {
+			depth++
+		} else if b == ']' {
+			if depth--; depth == 0 {
+				return i + 1
+			}
+		}
+	}
+	return 0
 }
 
 // oneOfWords reports whether a word is in a list.

@@ -39,8 +39,15 @@ func TestPrinted(t *testing.T) {
 	parses(t, n, `{:tick 5, :hot #{15 9 3}, :tags #{:b :a}, :units {8 {:hp 3} 9 {:hp 4}}, :n {1 10, 2 20}, :odd #{{:a 1} 15 [2]}}`,
 		`{ "tick": number(5) "hot": [ number(3) number(9) number(15) end "tags": [ text(a) text(b) end "units": { "8": { "hp": number(3) end "9": { "hp": number(4) end end "n": { "1": number(10) "2": number(20) end "odd": [ { "a": number(1) end number(15) [ number(2) end end end`)
 	parses(t, n, `%{tick: 5, at: {8, {9, 3}}}`, `{ "tick": number(5) "at": [ number(8) [ number(9) number(3) end end end`)
+	// Haskell: maps, constructors with values, negative numbers in parentheses.
+	parses(t, n, `World {tick = 4, rng = Gen 70 17, units = fromList [(1,Unit {hp = 3, at = V2 (-0.5) 2.0, foe = Just 2}),(2,Unit {hp = 4, foe = Nothing})], hot = fromList [3,9], by = fromList [("a",V2 1.0 2.0)]}`,
+		`{ "#type": text(World) "tick": number(4) "rng": text(Gen 70 17) "units": { "1": { "#type": text(Unit) "hp": number(3) "at": text(V2  -0.5  2.0) "foe": number(2) end `+
+			`"2": { "#type": text(Unit) "hp": number(4) "foe": null() end end "hot": [ number(3) number(9) end "by": { "a": text(V2 1.0 2.0) end end`)
+	parses(t, n, "Unit { Id = 1, Path = System.Collections.Generic.Dictionary`2[System.Int32,Vec2], Up = True }",
+		`{ "#type": text(Unit) "Id": number(1) "Path": text(System.Collections.Generic.Dictionary_2_System.Int32_Vec2_) "Up": bool(true) end`)
 	fails(t, n, "{:tick=>5, :hp=>", "at offset 16: the file ends inside a value")
 	fails(t, n, "{Name:New York Hp:5}", `at offset 10: "York Hp:5}", expected that all members have names, or none`)
+	sniffs(t, n, true, "W {t = 1, u = fromList [(1,U {h = 3, a = V {x = 1}}),(2,U {h = 4})]}\nW {t = 2, u = fromList [(1,U {h = 3, a = V {x = 2}}),(2,U {h = 4})]}\n")
 	sniffs(t, n, true, `State(tick: 5, rule: fast)`, "{Tick:5 Hp:[1 2]}")
 	sniffs(t, n, false, "", "{tick: 5}", "Player(name: Bob) left\nPlayer(name: Ann) left\n", "def f(a: int):\n  return {:a => 1}\n", "puts {:a=>1}\n",
 		"[12:00:01] tick 5 => 7\n", "Note (see: below)\n", "if (a: b) {\n", "x => {y: 1}\n", "{:a=>1} and {:b=>2} differ\n", "func f() map[string]int {\n\treturn nil\n}\n",
@@ -50,7 +57,7 @@ func TestPrinted(t *testing.T) {
 // FuzzPrinted: the rewritten text is as long as the text was.
 func FuzzPrinted(f *testing.F) {
 	for _, text := range []string{"{:a=>1}", "#<struct A b=1>", "#<A:0x1 @b=#<C>>", "%A{b: :c}", "{:a 1 :b [1 2]}", "{:a #{2 1} :b {1 2}}", "Array\n(\n [a:b] => c d\n [e] => Array\n (\n )\n)\n",
-		"array(1) {\n [\"a\"]=>\n string(1) \"b\"\n}", "object(A)#1 (2) {\n}", "$VAR1 = {'a' => 1};", "&m.A{B:[]int{1}, C:(*m.D)(nil), D:map[a:1]}", "A(b: <<\"c\">>)", "{A:<nil>}", "map[", "string(", "#<", "[]a{", "(*"} {
+		"array(1) {\n [\"a\"]=>\n string(1) \"b\"\n}", "object(A)#1 (2) {\n}", "$VAR1 = {'a' => 1};", "&m.A{B:[]int{1}, C:(*m.D)(nil), D:map[a:1]}", "A(b: <<\"c\">>)", "{A:<nil>}", "A {b = fromList [(1,C (-2) 3)], c = Just 2, d = List`1[E]}", "map[", "string(", "#<", "[]a{", "(*"} {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
