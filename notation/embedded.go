@@ -9,39 +9,103 @@ import (
 
 // embeddedBegin finds where a document may begin after other text, tickBefore the number before it that a word names.
 var (
-	embeddedBegin = lazyregexp.New(`[ :=>](\{\s*"[^"\\]{1,40}"\s*:|[A-Za-z_][A-Za-z0-9_.]{0,40}[\[({])`)
-	tickBefore    = lazyregexp.New(`[A-Za-z_][ =:#\[(]{0,3}([0-9]{1,9})[\]):,;= -]{0,4}$`)
+	embeddedBegin = lazyregexp.New(`[ :=>](\{\s*["'][^"'\\]{1,40}["']\s*:|[&%#]?\{:?[A-Za-z_][A-Za-z0-9_]{0,40}\s?[:=]|[A-Za-z_][A-Za-z0-9_.]{0,40}(?:[\[({]| \{))`)
+	tickBefore    = lazyregexp.New(`(?:[A-Za-z_][ =:#\[(]{0,3}|^[#\[(]?)([0-9]{1,9})(?:[\]):,;= -]|\x1b\[[0-9;]*m){0,4}(?:[A-Za-z]{1,12}[:=]? ?)?$`)
 )
 
-// leastEmbedded is how many bytes a document has at least, mostBegins and mostTried how many places of a line and a text are tried.
-const leastEmbedded, mostBegins, mostTried = 128, 8, 1 << 10
+// leastEmbedded is how many bytes a document has at least, mostBegins and mostTried how many places of a line and a text are tried,
+// leastRows how many lines with rows a text has, and mostMarks how many kinds of them.
+const leastEmbedded, mostBegins, mostTried, leastRows, mostMarks = 128, 8, 1 << 10, 8, 32
 
-// embedded is a log in which lines of one kind end with a document.
+// embedded is a log in which lines of one kind end with a document, or of several kinds with rows.
 type embedded struct {
 	inner  *Notation
-	mark   string // how the documents begin
-	ticked bool   // the number before them is their member tick
+	mark   string          // how the documents begin
+	marks  map[string]bool // how rows begin
+	ticked bool            // the number before them is their member tick
 }
 
-// Embedded returns the notation of a log in which lines of one kind end with a document, as far as a sample shows it; nil for
-// others. If a number before the documents grows from each to the next, it is their member tick. Other lines are passed.
+// Embedded returns the notation of a log in which lines of one kind end with a document, or several lines with the same number
+// end with rows, as far as a sample shows it; nil for others. If a number before the documents grows from each to the next, it
+// is their member tick. Other lines are passed.
 //
 //	12:00:01 DEBUG state after 5: World[turn=3, units=[Unit[id=7, hp=3]]]
+//	#3 Unit { Id = 7, Hp = 3 }
 func Embedded(sample []byte) *Notation {
-	size, best, tried := map[embedded]int{}, embedded{}, 0 // the bytes of documents
+	e := rowsOf(sample)
+	if e == nil {
+		e = documentsOf(sample)
+	}
+	if e == nil {
+		return nil
+	}
+	return &Notation{Name: "log of " + e.inner.Name, Title: e.inner.Title + " on lines of a log", Lines: true, Repeats: e.inner.Repeats, Parse: e.parse}
+}
+
+// rowsOf finds rows of one tick after the other at the ends of most lines.
+func rowsOf(sample []byte) *embedded {
+	e := &embedded{marks: map[string]bool{}, ticked: true}
+	lines, found, again, last := 0, 0, 0, int64(-1)
 	for line := range bytes.Lines(sample) {
-		line = bytes.TrimSpace(line)
+		if line = bytes.TrimSpace(line); len(line) == 0 {
+			continue
+		}
+		lines++
+		all := embeddedBegin.FindAllSubmatchIndex(line, 1)
+		if len(all) == 0 || bytes.IndexByte([]byte("]})"), line[len(line)-1]) < 0 {
+			continue
+		}
+		at := all[0]
+		mark, rest, number := string(line[at[2]:at[3]]), line[at[2]:], tickBefore.FindSubmatch(line[:at[2]])
+		_, tried := e.marks[mark]
+		if number == nil || !tried && len(e.marks) == mostMarks {
+			continue
+		}
+		if e.inner == nil {
+			if e.inner = Of("", rest, true); e.inner == nil || e.inner.Loose {
+				e.inner = nil
+				continue
+			}
+		}
+		if !tried {
+			e.marks[mark] = e.inner.Check(rest) == nil
+		}
+		if !e.marks[mark] {
+			continue
+		}
+		next, err := strconv.ParseInt(string(number[1]), 10, 64)
+		if err != nil || next < last {
+			return nil
+		}
+		if found++; next == last {
+			again++
+		}
+		last = next
+	}
+	if found < leastRows || 2*found < lines || 2*again < found || again == found-1 {
+		return nil
+	}
+	return e
+}
+
+// documentsOf finds states at the ends of lines.
+func documentsOf(sample []byte) *embedded {
+	size, best, tried := map[string]int{}, embedded{}, 0 // the bytes of documents
+	for line := range bytes.Lines(sample) {
+		if line = bytes.TrimSpace(line); len(line) == 0 || bytes.IndexByte([]byte("]})"), line[len(line)-1]) < 0 {
+			continue
+		}
 		for _, at := range embeddedBegin.FindAllSubmatchIndex(line, mostBegins) {
-			e, rest := embedded{mark: string(line[at[2]:at[3]])}, line[at[2]:]
-			if tried += min(1, len(rest)/leastEmbedded); len(rest) < leastEmbedded || bytes.IndexByte([]byte("]})"), rest[len(rest)-1]) < 0 || tried > mostTried {
+			mark, rest := string(line[at[2]:at[3]]), line[at[2]:]
+			if tried += min(1, len(rest)/leastEmbedded); len(rest) < leastEmbedded || tried > mostTried {
 				break
 			}
 			n := Of("", rest, true)
 			if n == nil || n.Loose || n.Check(rest) != nil {
 				continue
 			}
-			if size[e] += len(rest); size[e] > len(rest) && size[e] > size[embedded{mark: best.mark}] {
-				best = embedded{n, e.mark, true}
+			if size[mark] += len(rest); size[mark] > len(rest) && size[mark] > size[best.mark] {
+				best = embedded{inner: n, mark: mark, ticked: true}
 			}
 			break
 		}
@@ -57,13 +121,26 @@ func Embedded(sample []byte) *Notation {
 			best.ticked, last = best.ticked && err == nil && next > last, next
 		}
 	}
-	return &Notation{Name: "log of " + best.inner.Name, Title: best.inner.Title + " on lines of a log", Lines: true, Repeats: best.inner.Repeats, Parse: best.parse}
+	return &best
 }
 
-func (e embedded) parse(text []byte, to Sink) error {
+// in returns where the document of a line begins, -1 if it has none.
+func (e *embedded) in(line []byte) int {
+	if e.marks == nil {
+		return bytes.Index(line, []byte(e.mark))
+	}
+	for _, at := range embeddedBegin.FindAllSubmatchIndex(line, 1) {
+		if e.marks[string(line[at[2]:at[3]])] {
+			return at[2]
+		}
+	}
+	return -1
+}
+
+func (e *embedded) parse(text []byte, to Sink) error {
 	at := 0
 	for line := range bytes.Lines(text) {
-		if i := bytes.Index(line, []byte(e.mark)); i > 0 {
+		if i := e.in(line); i > 0 {
 			one := &shifted{Sink: to, begin: at + i}
 			if m := tickBefore.FindSubmatch(line[:i]); e.ticked && m != nil {
 				one.tick = m[1]

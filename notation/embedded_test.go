@@ -33,7 +33,24 @@ func TestEmbedded(t *testing.T) {
 	}
 	parses(t, *n, log[:strings.IndexByte(log, '\n')], `{ "frame": number(41) "units": [ `+
 		strings.Repeat(`{ "id": number(7) "name": text(Moss Giant) end `, 6)+`{ "id": number(8) end end end`)
+	log = embeddedLog("\x1b[90m[tick %d]\x1b[0m ", `{'hp': %d, 'units': [`+strings.Repeat(`{'id': 7, 'at': (1, 2)}, `, 6)+`{}]}`, 3)
+	if n = Embedded([]byte(log)); n == nil {
+		t.Fatal("no literals are found")
+	}
+	parses(t, *n, log[:strings.IndexByte(log, '\n')], `{ "tick": number(7) "hp": number(41) "units": [ `+strings.Repeat(`{ "id": number(7) "at": [ number(1) number(2) end end `, 6)+`{ end end end`)
+	var rows strings.Builder
+	rows.WriteString("// recorded by x\n")
+	for i := range 6 {
+		fmt.Fprintf(&rows, "#%d Head { Seed = %d }\n#%[1]d Unit { Id = 7, At = V { X = 1 } }\n#%[1]d Unit { Id = 8, Up = True }\nnet: ping of %d [ms]\n", i+3, 997*i)
+	}
+	if n = Embedded([]byte(rows.String())); n == nil {
+		t.Fatal("no rows are found")
+	}
+	parses(t, *n, rows.String()[:strings.Index(rows.String(), "net")], `{ "tick": number(3) "#type": text(Head) "Seed": number(0) end `+
+		`{ "tick": number(3) "#type": text(Unit) "Id": number(7) "At": { "#type": text(V) "X": number(1) end end { "tick": number(3) "#type": text(Unit) "Id": number(8) "Up": bool(true) end`)
 	for _, log := range []string{
+		strings.ReplaceAll(rows.String(), "#8 ", "#2 "), // no ticks
+		rows.String()[:strings.Index(rows.String(), "#5")],
 		embeddedLog("state %d ", "World[turn=1, hp=%d]", 3), // short ones are many things
 		embeddedLog("state %d ", "World[turn=1, hp=%d, units=["+units+"]]", 1),
 		embeddedLog("state %d ", "World[turn=1, hp=%d, units=["+units+"]", 3),
