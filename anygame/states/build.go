@@ -176,6 +176,9 @@ func (b *builder) Name(name []byte) {
 		b.named = append(b.named[:0], name...)
 		return
 	case top.spot.list && top.spot.node.collapsed:
+		if tick, ok := tickName(name); ok && b.shape.named {
+			b.head.Point, b.ticked = snapshot.Point{Tick: tick}, true
+		}
 		b.next = b.elementOf(top.spot)
 		return
 	}

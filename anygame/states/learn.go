@@ -40,6 +40,7 @@ type node struct {
 	repeated            bool               // it came several times in one map, in a notation without lists
 	ids                 bool               // all names of its members look like ids
 	counting            bool               // the names of its members count, from 0 or 1 on
+	growing             bool               // they are ticks, each after the one before
 	collapsed           bool               // it has so many members that those which are alike are in item
 	rowIDs              bool               // the names of all that are in item look like ids
 	largest             int                // members of one map, at most
@@ -49,7 +50,9 @@ type node struct {
 	unique *uniqueness // of a scalar that may identify a row
 }
 
-func newNode(name string) *node { return &node{name: name, shortest: -1, ids: true, counting: true} }
+func newNode(name string) *node {
+	return &node{name: name, shortest: -1, ids: true, counting: true, growing: true}
+}
 
 // member returns the member of that name, which is made the first time.
 func (n *node) member(name []byte, nodes *int) *node {
@@ -148,6 +151,7 @@ func (n *node) merge(m *node, nodes *int) {
 	n.vectors += m.vectors
 	n.repeated = n.repeated || m.repeated
 	n.counting = n.counting && m.counting
+	n.growing = n.growing && m.growing
 	n.largest = max(n.largest, m.largest)
 	n.identifies = n.identifies || m.identifies
 	if m.collapsed && !n.collapsed {
@@ -256,6 +260,7 @@ type learning struct {
 	count     int            // elements of a list, members of a map
 	container int            // the number of the list that it is in
 	inner     int            // the number of the list that its elements are in
+	tick      uint64         // the name of the member before, if all are ticks
 	items     map[*node]bool // members that came, in a notation without lists
 }
 
@@ -327,7 +332,21 @@ func (l *learner) Name(name []byte) {
 		at, err := strconv.Atoi(string(name))
 		top.node.counting = err == nil && (at == top.count || at == top.count-1)
 	}
+	if top.node.growing {
+		tick, ok := tickName(name)
+		top.node.growing, top.tick = ok && (top.count == 1 || tick > top.tick), tick
+	}
 	l.next = top.node.member(name, &l.schema.nodes)
+}
+
+// tickName returns the tick that is the name of a member: "25", "frame_25".
+func tickName(name []byte) (uint64, bool) {
+	word := bytes.TrimRight(name, "0123456789")
+	if len(word) > 0 && rank(tickWords, string(word)) == 0 {
+		return 0, false
+	}
+	tick, err := strconv.ParseUint(string(name[len(word):]), 10, 63)
+	return tick, err == nil
 }
 
 // Item implements notation.Sink.

@@ -209,6 +209,7 @@ type shape struct {
 	list  *node // that the states are the elements of, nil if there is none
 	table bool  // a file is a list of rows, of as many states as there are ticks and peers in it
 	each  bool  // each document is a state, or a row
+	named bool  // the names of the members of list are the ticks
 	tick  []*node
 	peer  *node
 }
@@ -239,6 +240,11 @@ func (s *Schema) shape() shape {
 			return out
 		}
 		for _, m := range base.members {
+			if m.collapsed && m.byTick() {
+				return shape{state: m.item, list: m, named: true, tick: s.tick(m.item), peer: s.peer(m.item)}
+			}
+		}
+		for _, m := range base.members {
 			e := cmp.Or(m.elements(), m)
 			if t := s.tick(e); (e != m || m.repeated) && e.maps > 0 && t != nil && (once(t) && rank(stateWords, m.name) > 0 || !e.flat()) {
 				return shape{state: e, list: m, tick: t, peer: s.peer(e)}
@@ -259,11 +265,23 @@ func (n *node) elements() *node {
 // collapse makes lists of the maps that have states as members, under the names 1, 2, 3 and so on: the map of the file,
 // and the maps directly in it.
 func (s *Schema) collapse(nodes *int) {
-	for _, n := range append([]*node{s.root}, s.root.members...) {
-		if n.lists == 0 && !n.collapsed && n.counts() && s.tick(n.together()) != nil {
+	base := unwrap(s.root)
+	for _, n := range slices.Concat([]*node{s.root, base}, base.members) {
+		if n.lists == 0 && !n.collapsed && (n.counts() && s.tick(n.together()) != nil || n.byTick()) {
 			n.collapse(nodes)
 		}
 	}
+}
+
+// byTick reports whether a map has states as members, under their ticks.
+func (n *node) byTick() bool {
+	switch {
+	case n.lists > 0 || !n.growing || rank(stateWords, n.name) == 0:
+		return false
+	case n.collapsed:
+		return !n.item.flat()
+	}
+	return len(n.members) >= fewestAlike && !n.together().flat()
 }
 
 // Several reports whether a file may have several states, as far as files were learned.

@@ -87,6 +87,16 @@ units.cargo[9:2].cargo.value = 9
 units.cargo[9:3].cargo.value = 1
 units.cargo[9:4].cargo.value = 7
 `},
+		{"states by their ticks", []string{`{"by": "x", "snaps": {"300": {"gold": 1, "units": [{"id": 9, "hp": 2}]}, "325": {"gold": 2, "units": [{"id": 9, "hp": 1}]}}}`}, `
+state 300 peer "" rng ""
+state[0].state.gold = 1
+units[9].units.hp = 2
+units[9].units.id = 9
+state 325 peer "" rng ""
+state[0].state.gold = 2
+units[9].units.hp = 1
+units[9].units.id = 9
+`},
 		{"rows by place, vectors, globals", []string{`{"frame": "12", "weather": "rain", "wind": [1, 2.5], "units": [{"hp": 1, "v": [1, 2, 3]}, {"hp": 2, "v": [4, 5, 6]}]}`}, `
 state 12 peer "" rng ""
 state[0].state.weather = "rain"

@@ -22,8 +22,8 @@ var (
 	steadyWords = []string{"name", "index", "idx"}                                                            // of weakWords, names of rows that come and go
 	rowWords    = []string{"id", "uid", "uuid", "guid", "eid", "entityid", "entity", "objectid", "unitid", "netid"}
 	orderWords  = []string{"cmd", "command", "action", "order", "input", "op", "event"}
-	kindWords   = []string{"kind", "type", "table", "class", "archetype", "entitytype", "component", "category", "subsystem", "system", "section"}
-	stateWords  = []string{"state", "states", "snapshot", "snapshots", "frames", "ticks", "turns", "steps", "history", "dumps", "dump", "records", "samples"}
+	kindWords   = []string{"kind", "type", "table", "class", "archetype", "entitytype", "component", "category", "subsystem", "system", "section", "#type"}
+	stateWords  = []string{"state", "states", "snapshot", "snapshots", "snaps", "frames", "ticks", "turns", "steps", "bytick", "byframe", "byturn", "history", "dumps", "dump", "records", "samples"}
 	fileWords   = []string{"save", "saves", "autosave", "report", "game", "match", "data", "entities", "objects"}
 	fieldWords  = []string{"field", "property", "prop", "attribute", "attr", "variable", "var", "member", "column"}
 	valueWords  = []string{"value", "val", "data", "v"}
