@@ -56,6 +56,9 @@ func (s *Survey) logs() {
 			sample, err := s.read(filepath.Join(g.dir, g.bases[0]), headLen)
 			return err != nil || !tables[g.dir] || isLog(sample)
 		}
+		if s.embeds(g) {
+			return false
+		}
 		found := false
 		for i, base := range g.bases {
 			if looked++; looked > mostLogs || i > 0 && !found && g.kind == description.Undescribed {
@@ -83,7 +86,7 @@ func (s *Survey) logs() {
 				s.notes = append(s.notes, fmt.Sprintf("%s: described as %s, and nothing in it is read", path, g.kind))
 			}
 		}
-		if g.notation == nil && !found && !s.embeds(g) {
+		if g.notation == nil && !found {
 			s.unread = append(s.unread, g)
 		}
 		return found || g.notation == nil || !g.may(description.State)
@@ -93,24 +96,48 @@ func (s *Survey) logs() {
 
 // embeds reports whether the lines of a log end with states, of one tick after the other, and takes that for its notation.
 func (s *Survey) embeds(g *group) bool {
+	if g.kind != description.Undescribed || g.notation != nil && g.notation.Name != "yaml" && !slices.Contains(lineNotations, g.notation.Name) {
+		return false
+	}
 	sample, err := s.read(filepath.Join(g.dir, g.bases[0]), sampleLen)
 	n := notation.Embedded(sample)
-	if err != nil || n == nil || !tabular(n, sample) {
+	if err != nil || n == nil {
 		return false
 	}
 	var schema states.Schema
 	_ = schema.Learn(n, sample)
 	worlds, _ := schema.Decode(n, sample)
+	if len(worlds) < fewestQuiet || !schema.Tabular() && !hasRows(worlds[:2]) { // orders may be a field of units
+		return false
+	}
 	for i, w := range worlds {
-		if !w.Point.Known() || i > 0 && w.Point.Tick <= worlds[i-1].Point.Tick || w.Table(snapshot.Archetype, states.GlobalLabel) == nil {
+		if !w.Point.Known() || i > 0 && w.Point.Tick <= worlds[i-1].Point.Tick {
 			return false
 		}
 	}
-	if len(worlds) < fewestQuiet || len(worlds[0].Tables) < 2 {
+	tables := slices.ContainsFunc(worlds, func(w *snapshot.World) bool { return len(w.Tables) > 1 })
+	if !tables || moreSums(sample, len(worlds)) {
 		return false
 	}
 	g.notation = n
 	return true
+}
+
+// moreSums reports whether a log has checksums of more ticks than it has states.
+func moreSums(sample []byte, states int) bool {
+	p := sums.Learn(sample, "")
+	if p == nil || p.Seeds() || p.Vague() {
+		return false
+	}
+	source, err := p.Format().Read(bytes.NewReader(sample), "", 0)
+	ticks := 0
+	for last := uint64(0); err == nil && ticks <= states; {
+		var r *tracediff.Record
+		if r, err = source.Next(); err == nil && r.Checkpoint != nil && (ticks == 0 || r.Checkpoint.Tick != last) {
+			ticks, last = ticks+1, r.Checkpoint.Tick
+		}
+	}
+	return ticks > states
 }
 
 // sampleOf returns how many bytes of a log are read to learn its lines. Of a compressed log that is in proportion to its
@@ -356,13 +383,16 @@ func tabular(n *notation.Notation, sample []byte) bool {
 	if err := schema.Learn(n, sample); err != nil && !errors.As(err, new(*notation.Error)) {
 		return false
 	}
-	return schema.Tabular() || n.Name == "csv" && !isLog(sample) && hasRows(&schema, n, sample)
+	if schema.Tabular() || n.Name != "csv" || isLog(sample) {
+		return schema.Tabular()
+	}
+	worlds, _ := schema.Decode(n, sample)
+	return hasRows(worlds)
 }
 
-// hasRows reports whether the states in a CSV file have a table with several rows and a key column, and the last state
-// has some rows of the first.
-func hasRows(schema *states.Schema, n *notation.Notation, sample []byte) bool {
-	worlds, _ := schema.Decode(n, sample)
+// hasRows reports whether states have a table with several rows and a key column, and the last state has some rows of the
+// first.
+func hasRows(worlds []*snapshot.World) bool {
 	if len(worlds) == 0 {
 		return false
 	}

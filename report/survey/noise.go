@@ -249,6 +249,7 @@ var (
 	noisyNames = lazyregexp.New(`(?i)(^|[^a-z])(time|clock|date|stamp|timestamp|written|saved|path|file|dir|folder|host|hostname|machine|pid|process|thread|addr|address|ptr|pointer|handle|fps|ping|latency|rtt|memory|mem|heap|rss|working.?set|allocs?|allocations|gc|cpu|os|user|locale|local|session|uptime|elapsed|delta|jitter)([^a-z]|$)`)
 	// connectionNames are of values that no simulation has.
 	connectionNames = lazyregexp.New(`(?i)(^|[^a-z])(fps|ping|latency|rtt)([^a-z]|$)`)
+	unixTime        = lazyregexp.New(`^1(\d{9}\.\d+|\d{12})$`) // in seconds or milliseconds
 	noisyTexts      = lazyregexp.New(`^(0x[0-9a-fA-F]{8,16}|<?[A-Za-z][\w.]*( object at|:) 0x[0-9a-fA-F]{6,16}>?|[A-Za-z][\w.$]*@[0-9a-f]{5,8}|[A-Za-z]:\\.*|/.*|~/.*|\d{4}-\d\d-\d\d.*|.*\d\d:\d\d:\d\d.*)$`)
 )
 
@@ -257,7 +258,10 @@ func looksNoisy(field string, v snapshot.Value) bool {
 	if noisyNames.MatchString(states.Words(field)) {
 		return true
 	}
-	return (v.Type == snapshot.String || v.Type == snapshot.Scalar) && noisyTexts.MatchString(strings.TrimPrefix(string(v.Raw), `"`))
+	if (v.Type == snapshot.String || v.Type == snapshot.Scalar) && noisyTexts.MatchString(strings.TrimPrefix(string(v.Raw), `"`)) {
+		return true
+	}
+	return unixTime.MatchString(strings.TrimPrefix(v.String(), `"`))
 }
 
 // isName reports whether a text is the name of the peer in whose state it is.
