@@ -115,29 +115,37 @@ func (s *Survey) embeds(g *group) bool {
 			return false
 		}
 	}
-	tables := slices.ContainsFunc(worlds, func(w *snapshot.World) bool { return len(w.Tables) > 1 })
-	if !tables || moreSums(sample, len(worlds)) {
+	several := hasRows(worlds[:2]) || slices.ContainsFunc(worlds, func(w *snapshot.World) bool { return len(w.Tables) > 1 })
+	if !several || areOrders(worlds) || hasSums(sample, len(worlds)) {
 		return false
 	}
 	g.notation = n
 	return true
 }
 
-// moreSums reports whether a log has checksums of more ticks than it has states.
-func moreSums(sample []byte, states int) bool {
+// areOrders reports whether the tables of states are called orders or inputs.
+func areOrders(worlds []*snapshot.World) bool {
+	return !slices.ContainsFunc(worlds, func(w *snapshot.World) bool {
+		return slices.ContainsFunc(w.Tables, func(t snapshot.Table) bool { return t.Label != states.GlobalLabel && !orders.MatchString(t.Label) })
+	})
+}
+
+// hasSums reports whether a log has checksums of half as many ticks as it has states, or of more: what looks like states may be
+// inputs.
+func hasSums(sample []byte, states int) bool {
 	p := sums.Learn(sample, "")
 	if p == nil || p.Seeds() || p.Vague() {
 		return false
 	}
 	source, err := p.Format().Read(bytes.NewReader(sample), "", 0)
 	ticks := 0
-	for last := uint64(0); err == nil && ticks <= states; {
+	for last := uint64(0); err == nil && 2*ticks < states; {
 		var r *tracediff.Record
 		if r, err = source.Next(); err == nil && r.Checkpoint != nil && (ticks == 0 || r.Checkpoint.Tick != last) {
 			ticks, last = ticks+1, r.Checkpoint.Tick
 		}
 	}
-	return ticks > states
+	return 2*ticks >= states
 }
 
 // sampleOf returns how many bytes of a log are read to learn its lines. Of a compressed log that is in proportion to its

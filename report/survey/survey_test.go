@@ -252,6 +252,49 @@ func TestNoiseBesideRNG(t *testing.T) {
 	}
 }
 
+// TestLoggedStates: the lines of logs end with states. They are inputs if the log has checksums of the same ticks.
+func TestLoggedStates(t *testing.T) {
+	for _, c := range []struct {
+		line, sum string
+		states    int
+	}{
+		{"tick %[1]d: {'rng': %[2]d, 'units': [{'id': 1, 'at': (1, 2)}, {'id': 2, 'at': (%[1]d, 3)}], 'foes': [{'id': 9, 'hp': 40, 'name': 'fox'}, {'id': 7, 'hp': 40}]}", "", 40},
+		{"#%[1]d Unit { Id = 1, Hp = %[1]d }\n#%[1]d Unit { Id = 2, Hp = 3 }", "", 40},
+		{"#%[1]d Input { Id = 1, Keys = %[1]d }\n#%[1]d Input { Id = 2, Keys = 3 }", "", 0},
+		{"tick %[1]d: {'inputs': [{'id': 1, 'keys': 'left up'}, {'id': 2, 'keys': 'down'}], 'acks': [{'id': 1, 'of': %[1]d, 'ms': 12}, {'id': 2, 'of': 1, 'ms': 12}]}",
+			"tick %[1]d checksum=%08[2]x", 0},
+	} {
+		texts := map[string]string{}
+		for _, peer := range []string{"ann", "ben"} {
+			var log strings.Builder
+			for i := range 20 {
+				fmt.Fprintf(&log, c.line+"\nping of %[3]d ms\n", i+1, 2654435761*(i+1)&0xffffffff, i*7%20)
+				if c.sum != "" {
+					fmt.Fprintf(&log, c.sum+"\n", i+1, 2654435761*(i+1)&0xffffffff)
+				}
+			}
+			texts[peer+".log"] = "started\n" + log.String()
+		}
+		dir := write(t, texts)
+		all, err := survey.For(files.Disk, []string{dir})
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		for _, peer := range []string{"ann.log", "ben.log"} {
+			for _, f := range all.Formats() {
+				if f.Paths == nil || !f.Paths(filepath.Join(dir, peer)) || f.Snapshot == nil {
+					continue
+				}
+				n += len(found(t, dir)) / 2
+			}
+		}
+		if n != c.states {
+			t.Errorf("%q: %d states, expected %d", c.line, n, c.states)
+		}
+	}
+}
+
 // TestPings: pings may be equal in the first dumps. What is called otherwise and differs only later is compared.
 func TestPings(t *testing.T) {
 	for name, noisy := range map[string]bool{"ping_ms": true, "net.rtt": true, "shopping": false, "clock": false} {
