@@ -24,6 +24,8 @@ const (
 	mostIdentities = 32
 	// mostSeen is how many values of such a member are remembered.
 	mostSeen = 1 << 18
+	// fewestSteps is how often a number must grow to be a tick by that alone.
+	fewestSteps = 8
 )
 
 // node is what is known of the values at one path. All elements of a list are at one path.
@@ -181,7 +183,42 @@ type uniqueness struct {
 	again  int  // values that are in several documents
 	// repeats counts values that a list has again. Where each line of a file is a row, those are other ticks of one row.
 	repeats int
+	values  int // that were added
+	others  int // of these, those that another list has
+	pace
 }
+
+// pace notes whether whole numbers grow from row to row of a list, by one step or sometimes a multiple of it.
+type pace struct {
+	list       int // that the last row was in
+	last, step uint64
+	steps, odd int // how often they grew, and how often by more than a step
+	uneven     bool
+}
+
+// add takes the value of the next row.
+func (p *pace) add(text []byte, list int) {
+	n, err := strconv.ParseUint(string(text), 10, 63)
+	begins := p.list != list
+	grown := n - p.last
+	p.list, p.last = list, n
+	switch {
+	case err != nil || !begins && int64(grown) < 0:
+		p.uneven = true
+	case begins || grown == 0:
+	case p.step == 0 || grown < p.step && p.step%grown == 0:
+		p.step, p.odd, p.steps = grown, p.steps, p.steps+1
+	default:
+		p.steps++
+		p.uneven = p.uneven || grown%p.step != 0
+		if grown != p.step {
+			p.odd++
+		}
+	}
+}
+
+// even reports whether a number grows as one that counts the steps of a simulation.
+func (p *pace) even() bool { return !p.uneven && p.steps >= fewestSteps && 8*p.odd <= p.steps }
 
 // place is where a value was seen.
 type place struct{ list, document int }
@@ -190,8 +227,12 @@ var seed = maphash.MakeSeed() // of hashes that never leave the process
 
 // add takes a value of a row.
 func (u *uniqueness) add(text []byte, at place) {
+	u.pace.add(text, at.list)
 	key := maphash.Bytes(seed, text)
 	before, known := u.seen[key]
+	if u.values++; known && before.list != at.list {
+		u.others++
+	}
 	switch {
 	case known && before.list == at.list:
 		u.broken = true
@@ -214,6 +255,9 @@ func (u *uniqueness) merge(v *uniqueness) {
 		u.seen[key] = at
 	}
 	u.again += v.again
+	u.values += v.values
+	u.others += v.others
+	u.uneven = true
 }
 
 // How many of a hundred values have to be in every document, so that a member identifies rows. If rows come and go,

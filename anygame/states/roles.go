@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/desynctool/desynctool/anygame/vocabulary"
 	"github.com/desynctool/desynctool/notation"
 )
 
@@ -188,9 +189,13 @@ func (n *node) best(words []string, numbers bool) *node {
 	return best
 }
 
-// tick returns the path of the member that has the tick, within a state: its own member, or one of a map in it.
+// tick returns the path of the member that has the tick, within a state: its own member, or one of a map in it. If no name
+// shows it, it is a number that grows evenly from state to state.
 func (n *node) tick() []*node {
 	if m := n.best(tickWords, true); m != nil {
+		return []*node{m}
+	}
+	if m := n.paced(); m != nil {
 		return []*node{m}
 	}
 	for _, m := range n.members {
@@ -201,6 +206,46 @@ func (n *node) tick() []*node {
 		}
 	}
 	return nil
+}
+
+// paced returns the first number that grows evenly from one map to the next, while the rows within the maps recur, or rows
+// with an id do; nil if there is none. Numbers of entities and places grow so too, as far as their names do not show it.
+func (n *node) paced() *node {
+	for _, m := range n.members {
+		if m.unique == nil || !m.scalar() || !m.unique.even() || idRank(m.name) > 0 || rank(placeWords, m.name) > 0 {
+			continue
+		}
+		if meaning := vocabulary.Of(m.name); meaning != vocabulary.Other && meaning != vocabulary.Tick {
+			continue
+		}
+		if !m.unique.broken && n.recurs() || m.unique.broken && slices.ContainsFunc(n.members, func(id *node) bool {
+			return id.unique != nil && idRank(id.name) > 0 && id.unique.repeats >= id.unique.values/2
+		}) {
+			return m
+		}
+	}
+	return nil
+}
+
+// recurs reports whether the lists within maps have rows that most others have too, as those of the next state have.
+func (n *node) recurs() bool {
+	return slices.ContainsFunc(n.members, func(m *node) bool {
+		e := m
+		if m.lists > 0 {
+			e = m.item
+		}
+		if e == nil {
+			return false
+		}
+		if e != m || m.repeated {
+			return slices.ContainsFunc(e.members, func(id *node) bool {
+				u := id.unique
+				return u != nil && !u.broken && len(u.seen) > 1 && rank(kindWords, id.name) == 0 && 5*u.others >= 4*u.values
+			})
+		}
+		named := e.maps > 0 && !e.collapsed && e.asMap() == rows // under names in place of ids
+		return named && !slices.ContainsFunc(e.members, func(row *node) bool { return 5*row.values < 4*e.maps }) || e.recurs()
+	})
 }
 
 // shape is where in a file its states are.

@@ -73,6 +73,9 @@ func (b *builder) split() {
 		rows-- // the text is cut in the last one
 	}
 	l := newList(t, rows, b.schema.Hints)
+	if l.tick == nil && len(b.shape.tick) == 1 {
+		l.paced(b.shape.tick[0].name)
+	}
 	if l.tick == nil && l.peer == nil && l.kind == nil && l.field == nil {
 		b.finish()
 		return
@@ -131,6 +134,19 @@ func newList(t *table, rows int, hints *Hints) *list {
 	}
 	l.identify()
 	return l
+}
+
+// paced takes the column of a name for the tick, if each of its ticks has rows with ids.
+func (l *list) paced(name string) {
+	i := slices.IndexFunc(l.cells, func(c cells) bool { return c.column.path == name || strings.HasSuffix(c.column.path, "."+name) })
+	if i < 0 || !l.cells[i].full() || !l.cells[i].ticks() {
+		return
+	}
+	l.tick = &l.cells[i]
+	if l.identify(); !l.identified() {
+		l.tick = nil
+		l.identify()
+	}
 }
 
 // recurs reports whether a value recurs: an id does so in the next state, a pointer does not.

@@ -296,3 +296,39 @@ func TestRowsOfSeveralFiles(t *testing.T) {
 		}
 	}
 }
+
+// TestTicksWithoutName: a number that grows evenly is the tick if the rows within its states recur, and else it is not.
+func TestTicksWithoutName(t *testing.T) {
+	repeat := func(line string, step int) string {
+		var out strings.Builder
+		for i := 1; i <= 12; i++ {
+			out.WriteString(strings.NewReplacer("@", fmt.Sprint(i*step), "%", fmt.Sprint(i*i%7), "&", fmt.Sprint(100*i)).Replace(line))
+		}
+		return out.String()
+	}
+	for _, c := range []struct {
+		file, text string
+		states     int
+	}{
+		{"a.json", repeat(`{"k":@,"u":[{"id":1,"hp":%},{"id":2,"hp":5}]}`+"\n", 1), 12},
+		{"a.json", repeat(`{"k":@,"u":{"7":{"hp":%},"8":{"hp":4}}}`+"\n", 3), 12},
+		{"a.json", `{"me":"ann"}` + "\n" + repeat(`{"k":@,"u":[{"id":1,"hp":%},{"id":2,"hp":5}]}`+"\n", 1), 13}, // the header too
+		{"a.csv", "k;nr;hp\n" + repeat("@;1;%\n@;2;5\n", 2), 12},
+		{"a.json", repeat(`{"province":@,"armies":[{"id":&,"size":%},{"id":7&,"size":5}]}`+"\n", 1), 1}, // other rows in each
+		{"a.json", repeat(`{"province":@,"made":[{"type":"iron","n":%},{"type":"coal","n":5}]}`+"\n", 1), 1},
+		{"a.json", repeat(`{"id":@,"u":[{"id":1,"hp":%},{"id":2,"hp":5}]}`+"\n", 1), 1},
+		{"a.json", repeat(`{"k":%,"u":[{"id":1,"hp":@},{"id":2,"hp":5}]}`+"\n", 1), 1},
+		{"a.csv", "k;hp;x\n" + repeat("@;%;4\n", 1), 1},
+		{"a.csv", "row;col;tile\n" + repeat("@;1;%\n@;2;5\n", 1), 1},
+	} {
+		n := notation.Of(c.file, []byte(c.text), true)
+		var s Schema
+		if err := s.Learn(n, []byte(c.text)); err != nil {
+			t.Fatal(err)
+		}
+		worlds, err := s.Decode(n, []byte(c.text))
+		if err != nil || len(worlds) != c.states || worlds[len(worlds)-1].Point.Known() != (c.states > 1) {
+			t.Errorf("%.60q: %d states, want %d; %v", c.text, len(worlds), c.states, err)
+		}
+	}
+}

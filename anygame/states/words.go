@@ -15,11 +15,12 @@ var (
 	peerWords = []string{"peer", "peerid", "peername", "machine", "writtenby", "writer", "client", "clientid", "clientname"}
 	rngWords  = []string{"rng", "prng", "random", "rand", "seed", "rngstate", "randomstate", "randstate", "prngstate", "rngseed", "randomseed", "randseed", "mt", "mtstate"}
 	idWords   = []string{
-		"id", "uid", "uuid", "guid", "gid", "eid", "oid", "nid", "entityid", "entity", "objectid", "unitid", "netid", "networkid", "handle", "key", "index", "idx", "slot", "number", "num",
+		"id", "uid", "uuid", "guid", "gid", "eid", "oid", "nid", "entityid", "entity", "objectid", "unitid", "netid", "networkid", "handle", "key", "index", "idx", "slot", "number", "num", "nr",
 		"no", "name", "label", "callsign", "tag",
 	}
-	weakWords   = []string{"index", "idx", "slot", "number", "num", "no", "name", "label", "callsign", "tag"} // of idWords, those that may change
-	steadyWords = []string{"name", "index", "idx"}                                                            // of weakWords, names of rows that come and go
+	weakWords   = []string{"index", "idx", "slot", "number", "num", "nr", "no", "name", "label", "callsign", "tag"} // of idWords, those that may change
+	steadyWords = []string{"name", "index", "idx"}                                                                  // of weakWords, names of rows that come and go
+	placeWords  = []string{"x", "y", "z", "q", "r", "i", "j", "row", "col", "column", "line", "lane", "layer", "level", "floor", "cell", "place", "pos", "position", "rank", "order"}
 	rowWords    = []string{"id", "uid", "uuid", "guid", "eid", "entityid", "entity", "objectid", "unitid", "netid"}
 	orderWords  = []string{"cmd", "command", "action", "order", "input", "op", "event"}
 	kindWords   = []string{"kind", "type", "table", "class", "archetype", "entitytype", "component", "category", "subsystem", "system", "section", "#type"}

@@ -117,10 +117,11 @@ func (g *group) look(p *sample) {
 			p.lists[found.Tables[i].Label] = true
 		}
 	}
+	p.states = len(worlds)
+	worlds = withTicks(worlds)
 	if !p.cut {
 		p.worlds = worlds
 	}
-	p.states = len(worlds)
 	for _, w := range worlds {
 		if w.Point.Known() {
 			p.ticks = append(p.ticks, w.Point.Tick)

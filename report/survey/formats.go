@@ -224,10 +224,19 @@ func (g *group) decode(text []byte, name string) ([]*snapshot.World, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	if ticked := func(w *snapshot.World) bool { return w.Point.Known() }; g.several && slices.ContainsFunc(worlds, ticked) { // the others are other lines of a log
-		worlds = slices.DeleteFunc(worlds, func(w *snapshot.World) bool { return !ticked(w) })
+	if g.several {
+		worlds = withTicks(worlds)
 	}
 	return worlds, nil
+}
+
+// withTicks returns the states of a file that have a tick, if one has: the others are a header, or other lines of a log.
+func withTicks(worlds []*snapshot.World) []*snapshot.World {
+	ticked := func(w *snapshot.World) bool { return w.Point.Known() }
+	if !slices.ContainsFunc(worlds, ticked) {
+		return worlds
+	}
+	return slices.DeleteFunc(worlds, func(w *snapshot.World) bool { return !ticked(w) })
 }
 
 // open opens a state.
