@@ -231,7 +231,7 @@ func compareStates(first, second seen) *compared {
 		out.other = out.other || t.OnlyACount+t.OnlyBCount > 0
 		for _, ch := range t.Changes {
 			col := column{t.Label, ch.Component, ch.Field}
-			out.looks[col] = looksNoisy(ch.Field, ch.A) && looksNoisy(ch.Field, ch.B)
+			out.looks[col] = looksNoisy(ch.Field, ch.A) && looksNoisy(ch.Field, ch.B) || t.Label == states.GlobalLabel && unitNames.MatchString(ch.Field)
 			out.own[col] = t.Label == states.GlobalLabel && isName(ch.A, first.peer) && isName(ch.B, second.peer)
 		}
 		for _, c := range t.Columns {
@@ -246,16 +246,20 @@ func compareStates(first, second seen) *compared {
 }
 
 var (
-	noisyNames = lazyregexp.New(`(?i)(^|[^a-z])(time|clock|date|stamp|timestamp|written|saved|path|file|dir|folder|host|hostname|machine|pid|process|thread|addr|address|ptr|pointer|handle|fps|ping|latency|rtt|memory|mem|heap|rss|working.?set|allocs?|allocations|gc|cpu|os|user|locale|local|session|uptime|elapsed|delta|jitter)([^a-z]|$)`)
+	noisyNames = lazyregexp.New(`(?i)(^|[^a-z])(time|clock|date|stamp|timestamp|written|saved|path|file|dir|folder|host|hostname|machine|pid|process|thread|addr|address|ptr|pointer|handle|fps|ping|latency|rtt|memory|mem|heap|rss|working.?set|allocs?|allocations|gc|cpu|os|user|locale|local|session|uptime|elapsed|delta|jitter|took|(real|wall|render|draw|frame)_?(s|secs?|seconds|ms|millis|us|micros|ns|nanos))([^a-z]|$)`)
+	// unitNames are of times if they are the whole name of a value that belongs to no entity.
+	unitNames = lazyregexp.New(`(?i)^(secs?|seconds|ms|msecs?|millis|us|usecs?|micros|ns|nanos)$`)
 	// connectionNames are of values that no simulation has.
 	connectionNames = lazyregexp.New(`(?i)(^|[^a-z])(fps|ping|latency|rtt)([^a-z]|$)`)
 	unixTime        = lazyregexp.New(`^1(\d{9}\.\d+|\d{12})$`) // in seconds or milliseconds
 	noisyTexts      = lazyregexp.New(`^(0x[0-9a-fA-F]{8,16}|<?[A-Za-z][\w.]*( object at|:) 0x[0-9a-fA-F]{6,16}>?|[A-Za-z][\w.$]*@[0-9a-f]{5,8}|[A-Za-z]:\\.*|/.*|~/.*|\d{4}-\d\d-\d\d.*|.*\d\d:\d\d:\d\d.*)$`)
+	// epochs are times since 1970, with fractions of seconds.
+	epochs = lazyregexp.New(`^1[5-9]\d{8}(\.\d+|\d{3}|\d{6})$`)
 )
 
 // looksNoisy reports whether a name or a value is one of a clock, a path, a machine or an address.
 func looksNoisy(field string, v snapshot.Value) bool {
-	if noisyNames.MatchString(states.Words(field)) {
+	if noisyNames.MatchString(states.Words(field)) || epochs.MatchString(v.String()) {
 		return true
 	}
 	if (v.Type == snapshot.String || v.Type == snapshot.Scalar) && noisyTexts.MatchString(strings.TrimPrefix(string(v.Raw), `"`)) {
