@@ -351,13 +351,31 @@ func (s *Survey) tables() map[string]bool {
 // else.
 func isLog(sample []byte) bool {
 	header, _, _ := bytes.Cut(sample, []byte{'\n'})
-	count := map[vocabulary.Meaning]int{}
-	order := false
-	for name := range strings.FieldsFuncSeq(string(header), func(r rune) bool { return strings.ContainsRune(",;|\t\r\"", r) }) {
-		count[vocabulary.Of(name)]++
-		order = order || orders.MatchString(name)
-	}
+	count := meanings(header)
+	order := slices.ContainsFunc(cellsOf(header), orders.MatchString)
 	return count[vocabulary.Tick] > 0 && (order || count[vocabulary.Sum] > 0 && count[vocabulary.Other]+count[vocabulary.WeakSum] < 3)
+}
+
+// isMeasured reports whether the first line of a CSV file has the names of a tick, a checksum and a time or another
+// measure: they are columns of one peer, and not the checksums of several.
+func isMeasured(sample []byte) bool {
+	header, _, _ := bytes.Cut(sample, []byte{'\n'})
+	count := meanings(header)
+	return count[vocabulary.Tick] == 1 && count[vocabulary.Sum] > 0 && count[vocabulary.Measure] > 0
+}
+
+// cellsOf returns the names in the first line of a CSV file.
+func cellsOf(header []byte) []string {
+	return strings.FieldsFunc(string(header), func(r rune) bool { return strings.ContainsRune(",;|\t\r\"", r) })
+}
+
+// meanings counts what these names mean.
+func meanings(header []byte) map[vocabulary.Meaning]int {
+	count := map[vocabulary.Meaning]int{}
+	for _, name := range cellsOf(header) {
+		count[vocabulary.Of(name)]++
+	}
+	return count
 }
 
 // orders are the names of columns with orders.

@@ -93,7 +93,7 @@ func (s *Survey) recognize(g *group, path string) {
 		return
 	}
 	found := notation.Of(filepath.Base(path), head, whole)
-	if g.kind == description.Undescribed && s.isKnown(path, head) {
+	if g.kind == description.Undescribed && !(found != nil && found.Name == "csv" && isMeasured(head)) && s.isKnown(path, head) {
 		if g.trace = found != nil && found.Name == "csv"; !g.trace {
 			g.known = true
 			return
