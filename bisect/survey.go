@@ -23,7 +23,7 @@ func (p *pair) survey() {
 		if p.pairs[i].read || roots && p.logged(p.points[i]) {
 			continue
 		}
-		light := p.a.set.At(p.points[i]).Format.Light && p.b.set.At(p.points[i]).Format.Light
+		light := isLight(p.a.set.At(p.points[i])) && isLight(p.b.set.At(p.points[i]))
 		if !light && opened >= maxSurvey {
 			left++
 			continue
@@ -39,6 +39,9 @@ func (p *pair) survey() {
 		p.result.note("%s of states not opened: a healing or another divergence between them would not show", prose.Count(left, "pair", "pairs"))
 	}
 }
+
+// isLight reports whether a further state costs little: its head can be read by itself, or its file was read for others.
+func isLight(e *snapshot.Entry) bool { return e.Format.Light || e.Numbered() }
 
 // logged reports whether both logs have a hash of the state at a point.
 func (p *pair) logged(at snapshot.Point) bool {

@@ -29,8 +29,11 @@ func (e *Entry) share(other *Entry) {
 	}
 }
 
+// Numbered reports whether the state is one of several in a file that are read together.
+func (e *Entry) Numbered() bool { return e.part != nil && e.part.Numbered }
+
 func sameBytes(a, b *Entry) bool {
-	if a.Format.Light || a.Format.Name != b.Format.Name || a.part != nil && a.part.Numbered {
+	if a.Format.Light || a.Format.Name != b.Format.Name || a.Numbered() {
 		return false
 	}
 	ra, sizeA, err := a.raw()
