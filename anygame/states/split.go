@@ -93,8 +93,8 @@ func (b *builder) split() {
 	below := belowOf(t, owned, b.schema.Hints)
 	b.forget()
 	for _, group := range l.groups() {
-		if l.tick != nil {
-			tick, _ := tickOf(notation.Bare, l.tick.get(group[0]))
+		if raw := l.tick.get(group[0]); raw != nil {
+			tick, _ := tickOf(notation.Bare, raw)
 			b.head.Point, b.ticked = snapshot.Point{Tick: tick}, true
 		}
 		b.head.Peer = peerName(bytes.TrimPrefix(l.peer.get(group[0]), []byte(`"`)))
@@ -117,8 +117,10 @@ func newList(t *table, rows int, hints *Hints) *list {
 		}
 		l.cells = append(l.cells, x)
 	}
-	l.tick = l.named(tickWords)
 	l.peer, l.kind = l.named(peerWords), l.named(kindWords)
+	if l.tick = l.named(tickWords); l.tick == nil && l.kind != nil {
+		l.tick = l.best(tickWords, l.ofKinds)
+	}
 	if hints != nil && hints.Tick != "" {
 		l.tick = l.hinted(func(h *hint) bool { return h.tick })
 	}
@@ -163,22 +165,56 @@ func (c *cells) recurs() bool {
 	})
 }
 
+// steady reports whether a column has the same whole numbers in most of many states, as ids have.
+func (c *cells) steady(states int) bool {
+	seen := map[string]bool{}
+	for row := range c.at {
+		raw := c.get(row)
+		if raw == nil {
+			continue
+		}
+		if _, ok := tickOf(notation.Bare, raw); !ok {
+			return false
+		}
+		if seen[string(raw)] = true; 2*len(seen)*states > 3*c.given {
+			return false
+		}
+	}
+	return states >= fewestSteps && len(seen) > 1
+}
+
 // ticks reports whether all values are ticks.
 func (c *cells) ticks() bool {
 	for row := range c.at {
-		if _, ok := tickOf(notation.Bare, c.get(row)); !ok {
+		if _, ok := tickOf(notation.Bare, c.get(row)); !ok && c.at[row] > 0 {
 			return false
 		}
 	}
 	return true
 }
 
+// ofKinds reports whether all rows of some kinds have a value and no row of the others, as tables of a database do.
+func (l *list) ofKinds(c *cells) bool {
+	has := map[string]bool{}
+	for row := range c.at {
+		kind, is := string(l.kind.get(row)), c.at[row] > 0
+		if before, ok := has[kind]; ok && before != is {
+			return false
+		}
+		has[kind] = is
+	}
+	return true
+}
+
 // named returns the column that has a value in every row and a name that comes first in a list of words.
-func (l *list) named(words []string) (best *cells) {
+func (l *list) named(words []string) *cells { return l.best(words, (*cells).full) }
+
+// best returns the column that fits and has a name that comes first in a list of words.
+func (l *list) best(words []string, fits func(*cells) bool) (best *cells) {
 	score := 0
 	for i := range l.cells {
 		c := &l.cells[i]
-		if r := rank(words, c.column.field); r > score && c.full() {
+		if r := rank(words, c.column.field); r > score && fits(c) {
 			best, score = c, r
 		}
 	}
@@ -206,11 +242,15 @@ func (l *list) identify() {
 	if known != nil {
 		return
 	}
-	several := len(l.groups()) > 1
+	groups := len(l.groups())
+	several := groups > 1
 	score := map[string]int{} // by kind
 	for i := range l.cells {
 		c := &l.cells[i]
-		r := idRank(c.column.field)
+		r := 2 * idRank(c.column.field)
+		if r == 0 && c.steady(groups) {
+			r = 1
+		}
 		if r == 0 || c == l.tick || c == l.peer || c == l.kind || c == l.field || c == l.value || c.fractions() || several && !c.recurs() {
 			continue
 		}
