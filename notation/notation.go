@@ -144,6 +144,7 @@ func All() []Notation {
 	return []Notation{
 		jsonNotation(),
 		xmlNotation(),
+		sqlNotation(),
 		pythonNotation(),
 		luaNotation(),
 		rustNotation(),

@@ -410,7 +410,7 @@ func tabular(n *notation.Notation, sample []byte) bool {
 		return false
 	}
 	if schema.Tabular() || n.Name != "csv" || isLog(sample) {
-		return schema.Tabular()
+		return schema.Tabular() || n.Name == "sql"
 	}
 	worlds, _ := schema.Decode(n, sample)
 	return hasRows(worlds)
