@@ -214,6 +214,11 @@ func (f *found) whole(g *group, path string, text []byte) (worlds []*snapshot.Wo
 
 // decode reads the states in a file of a group.
 func (g *group) decode(text []byte, name string) ([]*snapshot.World, error) {
+	if g.raw && g.dump {
+		if text = hexDump(text); text == nil {
+			return nil, fmt.Errorf("%s: no hex dump, as the files with such names are", name)
+		}
+	}
 	if g.raw {
 		return []*snapshot.World{rawState(text, g.noisy)}, nil
 	}

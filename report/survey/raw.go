@@ -28,7 +28,7 @@ const rawLabel = "bytes"
 func (s *Survey) raw() {
 	var list []*group
 	for _, g := range s.kinds {
-		if g.binary && g.notation == nil && !g.known && len(g.bases) > 1 && (g.kind == description.State || g.namesMemory()) {
+		if g.binary && g.notation == nil && !g.known && len(g.bases) > 1 && (g.kind == description.State || g.dump || g.namesMemory()) {
 			g.notation, g.raw = &rawNotation, true
 			g.findTick()
 			list = append(list, g)
@@ -67,9 +67,9 @@ func (s *Survey) rawNoise() {
 	left := int64(mostRaw)
 	for _, tick := range Picks(slices.Sorted(maps.Keys(paths)), mostLearned) {
 		words, more := map[uint64]bool{}, 0
-		first, _ := s.read(paths[tick][0], left)
+		first, _ := s.memory(paths[tick][0], left)
 		for _, path := range paths[tick][1:] {
-			text, err := s.read(path, left)
+			text, err := s.memory(path, left)
 			if left -= int64(len(text) + len(first)); err != nil || left <= 0 {
 				return
 			}
@@ -102,6 +102,15 @@ func (s *Survey) rawNoise() {
 	} else {
 		s.lacking = append(s.lacking, note+", and nothing else does, which does not show whether that is noise: not compared")
 	}
+}
+
+// memory reads raw memory.
+func (s *Survey) memory(path string, most int64) ([]byte, error) {
+	text, err := s.read(path, most)
+	if s.groups[s.groupOf(path)].dump {
+		text = hexDump(text)
+	}
+	return text, err
 }
 
 // Raw reports whether a file is raw memory.

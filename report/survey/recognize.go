@@ -103,6 +103,9 @@ func (s *Survey) recognize(g *group, path string) {
 		found = nil
 	}
 	binary := bytes.IndexByte(head, 0) >= 0
+	if lines := head[:bytes.LastIndexByte(head, '\n')+1]; found == nil && hexDump(lines) != nil {
+		g.dump, binary = true, true
+	}
 	g.notation, g.text = found, g.text || !binary
 	g.binary = binary && (found != nil || !g.text)
 	g.medium = slices.ContainsFunc(media, func(magic string) bool { return bytes.HasPrefix(head, []byte(magic)) })

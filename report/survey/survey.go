@@ -194,6 +194,7 @@ type group struct {
 	several bool            // a file has several states
 	raw     bool            // its files are raw memory
 	noisy   map[uint64]bool // words of it, by their offsets, that are not compared
+	dump    bool            // they are hex dumps
 	medium  bool            // its files are pictures, programs and the like
 
 	tick   int            // the number of the names that is the tick, -1 if none is
