@@ -9,6 +9,7 @@ import (
 	"github.com/desynctool/desynctool/anygame/states"
 	"github.com/desynctool/desynctool/engines/engine/description"
 	"github.com/desynctool/desynctool/internal/file/compression"
+	"github.com/desynctool/desynctool/internal/lazyregexp"
 	"github.com/desynctool/desynctool/snapshot"
 )
 
@@ -227,15 +228,41 @@ func (s *Survey) assemble(folder []*group) {
 	}
 }
 
-// untimed reports whether files have no tick, and files of a folder below theirs have: they are settings and the like.
+// untimed reports whether files have no tick, and are settings and the like: states in a folder below theirs have ticks, or
+// files next to them or below have ticks or checksums, and theirs show nothing of a state.
 func (s *Survey) untimed(g *group) bool {
 	below := g.dir + string(filepath.Separator)
-	if g.given || g.kind != description.Undescribed || g.timed() ||
-		!slices.ContainsFunc(s.order, func(other *group) bool { return strings.HasPrefix(other.dir, below) && other.timed() }) {
+	if g.given || g.kind != description.Undescribed || g.timed() {
 		return false
 	}
-	s.notes = append(s.notes, fmt.Sprintf("%s has no tick as the files in folders below it have: not compared", filepath.Join(g.dir, g.bases[0])))
+	where := ""
+	for _, other := range s.order {
+		switch at := other.dir + string(filepath.Separator); {
+		case !other.timed() || !strings.HasPrefix(at, below):
+		case at != below:
+			where = "files in folders below it have"
+		case g.isSettings():
+			where = "files next to it have"
+		}
+	}
+	if where == "" && g.isSettings() && slices.ContainsFunc(s.found, func(l log) bool { return l.trace != nil && l.group.dir == g.dir }) {
+		where = "log next to it has"
+	}
+	if where == "" {
+		return false
+	}
+	s.notes = append(s.notes, fmt.Sprintf("%s has no tick as the %s: not compared", filepath.Join(g.dir, g.bases[0]), where))
 	return true
+}
+
+// settings are words of the names of files with settings.
+var settings = lazyregexp.New(`(?i)^(settings?|config|configuration|cfg|options?|prefs|preferences|profile|keybinds|hardware|sysinfo)$`)
+
+// isSettings reports whether files are called settings, or are single values and not called states.
+func (g *group) isSettings() bool {
+	words := g.words(g.bases[0])
+	return slices.ContainsFunc(words, settings.MatchString) ||
+		!slices.ContainsFunc(words, states.NamesState) && !slices.ContainsFunc(g.found.Tables, func(t states.FoundTable) bool { return t.HasRows() })
 }
 
 // timed reports whether the names or the files of a group have ticks.
