@@ -137,6 +137,10 @@ func (s *Session) aloneTraces() *AloneError {
 func (s *Session) alone(have string) *AloneError {
 	e := &AloneError{Paths: s.paths, Found: s.holdings(), Have: have + ", at least 2 are needed", Lost: s.AllLost(nil)}
 	e.Other = lists.Map(s.files, func(f *File) string { return f.Path })
+	if i := slices.IndexFunc(s.files, func(f *File) bool { return f.sqlite }); i >= 0 {
+		base := filepath.Base(s.files[i].Path)
+		e.Hint = fmt.Sprintf("a database of SQLite is compared as text, of each player: sqlite3 %s .dump > %s.sql", base, strings.TrimSuffix(base, filepath.Ext(base)))
+	}
 	return e
 }
 

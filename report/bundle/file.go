@@ -1,6 +1,7 @@
 package bundle
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -38,6 +39,7 @@ type File struct {
 	other   bool    // not a regular file
 	packed  bool    // it is compressed
 	text    bool    // it is a text
+	sqlite  bool    // it is a database of SQLite
 	single  bool    // no other text is among the files, or none of them is evidence: quoted messages in it count
 	ownLog  bool    // it is a log that a game writes for its developers
 
@@ -87,6 +89,7 @@ func recognise(tree files.Tree, path string, list []engine.Format, own *engine.L
 	table := !surveyed && tracediff.Sniff(head) == tracediff.Table
 	f.table, f.columns = table && f.ext() == ".csv", table && longSum.Match(head)
 	f.text = f.Size > 0 && gamelog.Text(head)
+	f.sqlite = bytes.HasPrefix(head, []byte("SQLite format 3\x00"))
 	f.ownLog = f.isGameLog(head, own)
 	return f
 }
