@@ -32,6 +32,7 @@ type Row struct {
 // Rows returns the rows of docs/dependencies.md, in their order.
 func Rows() []Row { return rowsOf(docs.Dependencies) }
 
+// rowsOf reads a row for each module, and, below "Brought along", rows with a list of modules in the last column.
 func rowsOf(page string) (rows []Row) {
 	direct := true
 	for line := range strings.Lines(page) {
@@ -42,12 +43,19 @@ func rowsOf(page string) (rows []Row) {
 		if len(cells) < 5 {
 			continue
 		}
-		in := strings.TrimSpace(cells[2])
-		path, quoted := strings.CutPrefix(strings.TrimSpace(cells[1]), "`")
-		if !quoted || !slices.Contains([]string{"program", "desk", "wasm", "tests"}, in) {
+		for i := range cells {
+			cells[i] = strings.TrimSpace(cells[i])
+		}
+		modules, in, license := cells[1], cells[2], cells[3]
+		if !direct {
+			in, license, modules = cells[1], cells[2], cells[3]
+		}
+		if !slices.Contains([]string{"program", "desk", "wasm", "tests"}, in) {
 			continue
 		}
-		rows = append(rows, Row{strings.TrimSuffix(path, "`"), strings.TrimSpace(cells[3]), in, direct})
+		for module := range strings.SplitSeq(modules, ", ") {
+			rows = append(rows, Row{strings.Trim(module, "`"), license, in, direct})
+		}
 	}
 	return rows
 }

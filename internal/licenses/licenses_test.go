@@ -12,10 +12,11 @@ import (
 // TestRows: rows of both tables, and nothing else of the page.
 func TestRows(t *testing.T) {
 	page := "| `in/prose` | is | not | a row |\n\n## Asked for\n\n| Module | In | Licence | Why |\n|---|---|---|---|\n| `a.example/x` | program | MIT | reads |\n" +
-		"| `a.example/y/v2` | tests | MPL-2.0 | checks; `a` or `b` |\n\n## Brought along by those\n\n| Module | In | Licence | By |\n|---|---|---|---|\n| `b.example/z` | program | BSD-2-Clause | x |\n"
+		"| `a.example/y/v2` | tests | MPL-2.0 | checks; `a` or `b` |\n\n## Brought along by those\n\n| In | Licence | Modules |\n|---|---|---|\n| program | BSD-2-Clause | `b.example/y`, `b.example/z` |\n"
 	want := []Row{
 		{"a.example/x", "MIT", "program", true},
 		{"a.example/y/v2", "MPL-2.0", "tests", true},
+		{"b.example/y", "BSD-2-Clause", "program", false},
 		{"b.example/z", "BSD-2-Clause", "program", false},
 	}
 	if diff := cmp.Diff(want, rowsOf(page)); diff != "" {
