@@ -264,7 +264,7 @@ var rules = []Rule{
 	{"sign-ascending", Error, signPage, "Entry", "Ticks strictly ascend.", ""},
 	{"sign-full-root", Error, signPage, "Entry", "the full Merkle root of the state at that point, before the tick's orders", "the state is not in the file; verify STATE --signatures shows it"},
 	{"sign-last", Error, signPage, "End", "link hash of the last entry; the genesis if there is none", ""},
-	{"sign-count", Error, signPage, "End", "| 8 | count | of entries |", ""},
+	{"sign-count", Error, signPage, "End", "8 count of entries", ""},
 	{"sign-no-end", Advice, signPage, "End", "Written when the chain is closed.", ""},
 
 	{"record-sync", Advice, recordPage, "What to record", "**The least that is worth writing** is an order log with a sync hash of each tick, on every peer", ""},
@@ -272,7 +272,7 @@ var rules = []Rule{
 	{"record-build", Advice, recordPage, "Facts", "| `build` | `version`, `engine_version` | yes | header of order logs and traces; property |", ""},
 	{"record-rate", Advice, recordPage, "Facts", "| `tick rate` | | yes | header of order logs and traces |", ""},
 	{"record-start", Advice, recordPage, "Facts", "header of an order log that begins at point 0: *start*", ""},
-	{"record-snap-peer", Advice, snapPage, "File", "| 4 | peer | str, empty if not known |", ""},
+	{"record-snap-peer", Advice, snapPage, "File", "peer str, empty if not known", ""},
 	{"record-names", Advice, recordPage, "Facts", "Other properties are kept and shown by `dump`, and not compared.", ""},
 	{"record-machine-param", Advice, recordPage, "Facts", "What belongs to the machine may not: `doctor` takes every parameter for one that must be the same.", ""},
 }
