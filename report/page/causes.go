@@ -20,7 +20,7 @@ type classPart struct {
 
 // classParts are the paragraphs of a class that a page has. The section about cases met elsewhere is left out: it is a
 // list of links.
-var classParts = []string{"How it looks", "How to confirm", "How it is usually fixed"}
+var classParts = []string{"Symptoms", "Check", "Fix"}
 
 // classOf returns the text of docs/causes.md about a class, nil if it has none of that name.
 func classOf(name string) *classText {
