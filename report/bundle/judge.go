@@ -4,6 +4,7 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/desynctool/desynctool/internal/file/files"
 	"github.com/desynctool/desynctool/internal/prose"
@@ -20,7 +21,12 @@ func (d *doctor) judge() {
 		}
 		d.checkup.Files = append(d.checkup.Files, x.CheckedFile)
 	}
-	d.checkup.Lost = append(d.checkup.Lost, d.s.Lost()...)
+	for _, lost := range d.s.Lost() {
+		path, text, _ := strings.Cut(lost, ": ")
+		if !slices.ContainsFunc(d.checkup.Lost, func(l string) bool { return strings.HasPrefix(l, path+": ") && strings.HasSuffix(l, text) }) {
+			d.checkup.Lost = append(d.checkup.Lost, lost)
+		}
+	}
 	d.checkup.Warnings = append(d.checkup.Warnings, d.s.Warnings()...)
 	for _, lost := range d.tree.Lost() {
 		switch lost.Why {

@@ -208,7 +208,9 @@ func doctorText(out *Text, c *Checkup, everything bool) {
 		row("narrows", pad(step.Step, len(step.Step), 8), can, "  ", Safe(step.Why))
 	}
 	for _, l := range c.Lost {
-		row("lacks", Safe(l))
+		if shown > shownTroubles && !everything || !slices.ContainsFunc(c.Files, func(f CheckedFile) bool { return len(f.Trouble) > 0 && strings.HasPrefix(l, f.Path+": ") }) {
+			row("lacks", Safe(l)) // else a row of the file shows it
+		}
 	}
 	for _, step := range c.Next {
 		out.step("  "+pad("next", 4, 9), 11, step, s.faint)
