@@ -386,7 +386,11 @@ func (m *markdown) next(r *Report) {
 	}
 	m.heading("Next")
 	for i, step := range r.Next {
-		if i == maxMarkdownList || !m.block(fmt.Sprintf("%d. %s", i+1, markdownCode(step))) {
+		text := markdownText(step)
+		if command, _ := CutStep(step); command != "" {
+			text = markdownCode(step)
+		}
+		if i == maxMarkdownList || !m.block(fmt.Sprintf("%d. %s", i+1, text)) {
 			break
 		}
 	}
