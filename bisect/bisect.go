@@ -264,7 +264,7 @@ func (r *Result) limits(peers []*peer) {
 	for _, p := range peers {
 		later := lists.Count(p.set.Entries, func(e *snapshot.Entry) bool { return e.Point.Compare(end) > 0 })
 		if later > 0 {
-			r.note("another peer's snapshots end %s; nothing is known of %s of %s", end.When(), prose.Count(later, "later one", "later ones"), p)
+			r.note("not compared: %s of %s, after the last one of another peer %s", prose.Count(later, "state", "states"), p, end.When())
 		}
 	}
 }

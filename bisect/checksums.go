@@ -88,7 +88,7 @@ func (r *Result) weigh(given []*tracediff.Result, peers []*peer) {
 		r.Kind = StateDiffers
 	}
 	if d := differ; d != nil && d.Dialect().Covers != "" && r.Kind == ChecksumOnly {
-		r.note("%s", d.Dialect().Covers)
+		r.note("compared: %s", d.Dialect().Covers)
 	}
 	for _, t := range traces {
 		r.judge(t)
@@ -278,7 +278,7 @@ func (r *Result) byTraces(t *tracediff.Result) {
 		r.Groups = append(r.Groups, namedGroups(t, t.Groups[0].Groups)...)
 	}
 	if c := t.Dialect().Covers; c != "" {
-		r.note("%s", c)
+		r.note("compared: %s", c)
 	}
 }
 

@@ -352,7 +352,7 @@ func (s *Set) stranger(tree files.Tree, dir, base string, formats []Format, few 
 		if !info.Point.Known() {
 			point = "the state of " + info.Point.String()
 		}
-		s.Warn(path, "%s: its name shows nothing, its content is %s of seed %016x", path, point, info.Seed)
+		s.Warn(path, "%s: recognized by its content, not by its name: %s", path, point)
 	}
 	e := openedEntry(tree, dir, base, format, info)
 	if few {

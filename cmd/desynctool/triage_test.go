@@ -40,14 +40,14 @@ var triageTruths = []triageTruth{
 		dir: "openttd/rng_poke", exit: 1, status: document.Diverged, kind: "state", good: "000adec0", bad: "000adee0",
 		archetypes: []string{"", "CITY.supplied", "MAP5"}, fields: []string{" RNG.state", "CITY.supplied 1:2 supplied.new_max", "MAP5 1608 MAP5.u8"},
 		groups:  [][]string{{"client"}, {"server"}},
-		verdict: []string{"between state points 000adec0 (52716416) and 000adee0 (52718784): RNG, "}, ladder: []string{"client: sync_err", "000adee0;01 (52718785) is an upper bound"},
+		verdict: []string{"between state points 000adec0 (52716416) and 000adee0 (52718784): the RNG differs; "}, ladder: []string{"client: sync_err", "000adee0;01 (52718785) is an upper bound"},
 	},
 	{
 		dir: "openttd/money_poke", exit: 1, status: document.Diverged, kind: "state", good: "000adec0", bad: "000adee0",
 		archetypes: []string{"PLYR", "PLYR.old_economy"},
 		fields:     []string{"PLYR 0 PLYR.money", "PLYR.old_economy 0:0 old_economy.company_value", "PLYR.old_economy 0:0 old_economy.performance_history"},
 		groups:     [][]string{{"client"}, {"server"}}, inputs: "failed",
-		verdict: []string{"PLYR and PLYR.old_economy of company 0 differ"}, ladder: []string{"equal until the states diverged", "the order 0x1e CMD_PLANT_TREE of player 0 failed on client", "000adef4;32"},
+		verdict: []string{"PLYR.money of company 0 is 83 on client and 264123 on server"}, ladder: []string{"equal until the states diverged", "the order 0x1e CMD_PLANT_TREE of player 0 failed on client", "000adef4;32"},
 	},
 	{
 		dir: "openttd/town_poke", exit: 1, status: document.Diverged, kind: "state", good: "000adea0", bad: "000adec0",
@@ -91,7 +91,7 @@ var triageTruths = []triageTruth{
 	{
 		dir: "spring/pos_1ulp", exit: 1, status: document.Diverged, kind: "state", good: "frame 600", bad: "frame 630",
 		archetypes: []string{"Unit", "UnitWeapon"}, fields: []string{"Unit 17206 Unit.pos.z"}, groups: [][]string{{"Alice", "Bob"}, {"Carol"}},
-		verdict: []string{"Unit and UnitWeapon of unit 17206 differ; checksums differ from tick 601 on", "Alice = Bob ≠ Carol"},
+		verdict: []string{"Unit.pos.z of unit 17206 is ", "; checksums differ from tick 601 on", "Alice = Bob ≠ Carol"},
 		ladder:  []string{"differ from tick 601 on", "the engine noticed later", "in frame 712", "tick 712 is an upper bound"},
 	},
 	{

@@ -21,7 +21,7 @@ import (
 func Game() *engine.Replayer {
 	return &engine.Replayer{
 		Name:     "openttd",
-		Build:    "builds with command replay, for the recordings too (docs/games/openttd.md)",
+		Build:    "the game has to be built with command replay, also to record (docs/games/openttd.md)",
 		Title:    "OpenTTD",
 		Formats:  []string{"openttd-log"},
 		Programs: []string{"openttd", "/usr/games/openttd"},

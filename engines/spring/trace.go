@@ -30,7 +30,7 @@ func dialect(file, gameID string) tracediff.Dialect {
 	}
 	return tracediff.Dialect{
 		Engine: "Spring", File: file, Session: gameID, Reset: Reset, Arbiter: true,
-		Covers: "Spring's checksum does not cover health, resources, reload times and command queues, and depends on the order of writes",
+		Covers: "checksums that do not cover health, resources, reload times and command queues, and that depend on the order of writes",
 	}
 }
 

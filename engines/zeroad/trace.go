@@ -12,7 +12,7 @@ import (
 )
 
 // Quick is the scope of hashes that cover only a part of the state.
-const QuickScope = "quick"
+const QuickScope = "hash-quick"
 
 // peers are the peers with hashes in the output.
 var peers = [...]string{tracediff.FirstRun, tracediff.SecondRun}
@@ -126,7 +126,7 @@ func (r *reader) Dialect() tracediff.Dialect {
 	return tracediff.Dialect{
 		Engine: "0 A.D.", File: "0 A.D. output of a replay", Replay: true,
 		TickName: func(turn uint64) string { return fmt.Sprintf("turn %d", turn) },
-		Covers:   "a quick hash covers only the random number generator, the next entity and positions; every twentieth turn has a full one",
+		Covers:   "quick hashes, which cover only the random number generator, the next entity and positions; every twentieth turn has a full one",
 	}
 }
 

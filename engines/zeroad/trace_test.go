@@ -122,7 +122,7 @@ func TestLines(t *testing.T) {
 		err        error
 	}{
 		{"whole", "Turn 0 (200)...\nhash ok (aa)\nTIMER| x\nTurn 1 (200)...\nhash-quick MISMATCH (bb != cc)\n# Final state: dd\n",
-			[2]string{"line 2: 0  aa\nline 5: 1 quick cc\n", "line 2: 0  aa\nline 5: 1 quick bb\n"}, io.EOF},
+			[2]string{"line 2: 0  aa\nline 5: 1 hash-quick cc\n", "line 2: 0  aa\nline 5: 1 hash-quick bb\n"}, io.EOF},
 		{"breaks off", "Turn 0 (200)...\nhash ok (aa)\nTurn 1 (200)...\n", [2]string{"line 2: 0  aa\n", "line 2: 0  aa\n"}, frame.ErrTorn},
 		{"cut", "Turn 0 (200)...\nhash ok (aa)\nTurn 1 (200)...\nhash ok (b", [2]string{"line 2: 0  aa\n", "line 2: 0  aa\n"}, frame.ErrTorn},
 		{"a turn is hurt", "Turn 0 (200)...\nhash ok (aa)\nTurn \x00 (200)...\nhash ok (bb)\n# Final state: dd\n",

@@ -177,13 +177,14 @@ func (s *Session) holdsTest(path string) bool {
 	})
 }
 
-// Leaves returns the files that the game leaves on each machine, by kind and name, and which of them contain more than
+// Leaves returns the files that the game leaves on each machine, by name and kind, and which of them contain more than
 // messages. Without a known game it returns none.
 func (s *Session) Leaves(engine string) (list, more []string) {
 	for i := range s.list {
 		f := &s.list[i]
 		if f.Game != "" && (f.Game == s.game || strings.HasPrefix(engine, f.Game)) && f.Files != "" {
-			text := f.Title + ", " + f.Files
+			title, _, _ := strings.Cut(f.Title, " (")
+			text := f.Files + " (" + title + ")"
 			list = append(list, text)
 			if f.Snapshot != nil || f.Log != nil || f.Trace != nil && f.Trace.Read != nil {
 				more = append(more, text)

@@ -115,7 +115,7 @@ func standingText(r *tracediff.Result, c *tracediff.JudgedClaim) string {
 	}
 	switch {
 	case !c.HasTick:
-		return "names no tick; nothing confirms or contradicts it"
+		return "nothing here confirms or contradicts it"
 	case c.Standing == tracediff.Borne:
 		return fmt.Sprintf("the traces also first differ at %s", tick)
 	case c.Standing == tracediff.Late && r.First != nil:

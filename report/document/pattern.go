@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/desynctool/desynctool/anygame/vocabulary"
 	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/snapshot"
@@ -270,8 +271,8 @@ type FieldSummary struct {
 	Pattern *Pattern `json:"pattern,omitempty"`
 }
 
-// Summarize sums up each field over all archetypes: the field with most values first, after all others those of which one
-// side has no values, and caches.
+// Summarize sums up each field over all archetypes: the field with most values first, after all others
+// checksums, those of which one side has no values, and caches.
 func Summarize(tables []*snapshot.TableDiff, names [2]string) []FieldSummary {
 	type field struct {
 		component, field string
@@ -304,8 +305,10 @@ func Summarize(tables []*snapshot.TableDiff, names [2]string) []FieldSummary {
 	last := func(f FieldSummary) int {
 		switch {
 		case f.Cache:
-			return 2
+			return 3
 		case f.Lacking():
+			return 2
+		case vocabulary.Of(f.Field) == vocabulary.Sum:
 			return 1
 		}
 		return 0

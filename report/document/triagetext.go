@@ -148,13 +148,16 @@ func (t *reportText) ladder() {
 		wide = max(wide, prose.Columns(Safe(g.Step)))
 		found = max(found, min(prose.Columns(Safe(g.Found)), maxFound(t.width)))
 	}
-	var unanswered []string
+	var unanswered, needs []string
 	for _, g := range t.r.Ladder {
 		mark, colour := "?", t.s.warn
-		if t.open && g.State == RungOpen {
-			unanswered = append(unanswered, Safe(g.Step))
-			t.cut = true
-			continue
+		if g.State == RungOpen {
+			if same := slices.Contains(needs, g.Evidence) && !t.all; t.open || same {
+				unanswered = append(unanswered, Safe(g.Step))
+				t.cut = t.cut || t.open
+				continue
+			}
+			needs = append(needs, g.Evidence)
 		}
 		switch g.State {
 		case RungFound:
@@ -348,7 +351,7 @@ func (t *reportText) orders() {
 		return
 	}
 	slices.SortStableFunc(list, func(a, b TriagedOrder) int { return a.rank() - b.rank() })
-	t.section("orders", "those that differ, that name what differs, or that are in the last tick before it shows")
+	t.section("orders", "that differ, that name what differs, or that are of the last tick before it shows")
 	n := t.shown(len(list), shownOrders)
 	for _, o := range list[:n] {
 		at := Safe(BothNames(o.Native, o.Tick))
@@ -489,7 +492,7 @@ func claimText(c *ClaimDocument) string {
 	if c.Tick != nil {
 		return "not checked: nothing else here is about " + at
 	}
-	return "names no tick; nothing confirms or contradicts it"
+	return "nothing here confirms or contradicts it"
 }
 
 func (t *reportText) next() {

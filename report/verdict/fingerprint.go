@@ -108,7 +108,7 @@ func (c *Conclusion) fingerprints(t *traits) {
 func (t *traits) pattern() string {
 	switch s := t.shape; {
 	case s == nil || !t.exact:
-	case s.floats && s.near:
+	case s.floats && s.near && !s.flipped:
 		return document.PatternRounding
 	case s.single != nil && s.single.Kind == snapshot.KindFloat && s.single.BitsChanged == 1:
 		return document.PatternOneBit

@@ -46,7 +46,7 @@ func likenesses(t *traits) (list []Likeness) {
 	switch {
 	case t.rngAlone():
 		add(sign(RNGFirst), RNGLeak)
-	case s.floats && s.near:
+	case s.floats && s.near && !s.flipped:
 		add(sign(OnlyFloats, uint64(s.rows)), Float)
 	}
 	if t.healed && s.rows > 1 && s.fields <= 2 && s.archetypes == 1 {

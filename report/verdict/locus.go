@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/desynctool/desynctool/internal/prose"
 	"github.com/desynctool/desynctool/report/document"
 	"github.com/desynctool/desynctool/snapshot"
 )
@@ -91,20 +92,23 @@ func (c *Conclusion) locus(p *Parted) {
 }
 
 // Fields sums up the fields that differ in some archetypes, without caches: the field with most values first. If the
-// component that diverged first is known, it has only the fields of this component.
+// component that diverged first is known, it has only the fields of this component. Names are as they are, or fit for a
+// sentence.
 func (c *Conclusion) Fields(archetypes []string) []document.FieldSummary {
 	var tables []*snapshot.TableDiff
 	if c.Compared == nil {
 		return nil
 	}
 	for _, t := range c.tables {
-		if t.Class == snapshot.Archetype && slices.Contains(archetypes, t.Label) {
+		if t.Class == snapshot.Archetype && (slices.Contains(archetypes, t.Label) || slices.Contains(archetypes, prose.Name(t.Label))) {
 			tables = append(tables, t)
 		}
 	}
 	list := document.Summarize(tables, c.Compared.Peers)
 	if c.Component != "" {
-		list = slices.DeleteFunc(list, func(f document.FieldSummary) bool { return f.Component != c.Component })
+		list = slices.DeleteFunc(list, func(f document.FieldSummary) bool {
+			return f.Component != c.Component && prose.Name(f.Component) != c.Component
+		})
 	}
 	return list
 }

@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"math"
 	"testing"
 
 	"github.com/desynctool/desynctool/report/document"
@@ -23,6 +24,23 @@ func TestPattern(t *testing.T) {
 			if got := (&traits{shape: &list[i]}).pattern(); got != "" {
 				t.Errorf("states of a later point have the pattern %q", got)
 			}
+		}
+	}
+}
+
+// TestByRounding: rounding makes only the last bits of a float, those of a float of 4 bytes if the values are such.
+func TestByRounding(t *testing.T) {
+	for _, test := range []struct {
+		a    float64
+		bit  int
+		want bool
+	}{
+		{0.8577440391953125, 31, false}, {0.8577440391953125, 2, true}, {476.25, 29, true}, {476.25, 40, false},
+	} {
+		b := math.Float64frombits(math.Float64bits(test.a) ^ 1<<test.bit)
+		change := snapshot.Change{A: f64(test.a), B: f64(b), ULP: 1 << test.bit, BitsChanged: 1}
+		if got := byRounding(&change); got != test.want {
+			t.Errorf("bit %d of %v: %v", test.bit, test.a, got)
 		}
 	}
 }

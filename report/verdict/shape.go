@@ -19,8 +19,9 @@ type shape struct {
 
 	floats, near bool // nothing but floats differ; by no more than rounding makes of them
 	// single is the only value that differs, nil if there are several or entities on one
-	// side only.
-	single *snapshot.Change
+	// side only; flipped is set if it differs in one bit, and rounding does not make that.
+	single  *snapshot.Change
+	flipped bool
 
 	blank     int // values of one field of all archetypes that are nearly all zero on one side
 	traded    int // columns with the same values, in other rows
@@ -83,8 +84,18 @@ func shapeOf(d *snapshot.Diff, scopes []string) *shape {
 	s.notations = len(changes) > 0 && !s.rng && s.only == [2]uint64{} && !slices.ContainsFunc(changes, func(c *snapshot.Change) bool { return !sameNumber(c) })
 	if len(changes) == 1 && s.only == [2]uint64{} && !s.rng {
 		s.single = changes[0]
+		s.flipped = s.single.BitsChanged == 1 && !(s.floats && s.near && byRounding(s.single))
 	}
 	return s
+}
+
+// byRounding reports whether rounding may make the one bit of a float in which two values differ: it is among the last that
+// the values use, which are fewer in a float of 8 bytes that has the value of one of 4.
+func byRounding(c *snapshot.Change) bool {
+	const few = 64
+	a, b := normal(c.A), normal(c.B)
+	single := c.A.Type.Width() == 8 && a == float64(float32(a)) && b == float64(float32(b))
+	return c.ULP <= few || single && c.ULP>>29 <= few
 }
 
 // byColumn returns the values of a table that differ, by Component.field; if columns are

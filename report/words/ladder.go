@@ -19,11 +19,11 @@ func Ladder(c *verdict.Conclusion) []document.Rung {
 	for _, a := range c.Answers {
 		found, evidence := answer(c, a)
 		if a.State == document.RungOpen {
-			if len(a.Unmade) > 0 {
-				evidence = clauses("; ", "not available from "+c.Engine.Name()+": "+Needs(a.Unmade), evidence)
-			}
-			if len(a.Needs) > 0 {
+			switch {
+			case len(a.Needs) > 0:
 				evidence = clauses("; ", "needs "+Needs(a.Needs), evidence)
+			case len(a.Unmade) > 0:
+				evidence = clauses("; ", "no file of "+c.Engine.Name()+" shows it", evidence)
 			}
 		}
 		switch word := oneWord(a.RestsOn); {
@@ -313,7 +313,7 @@ func system(c *verdict.Conclusion) (found, evidence string) {
 	if c.SystemBy == verdict.SystemByOutside {
 		return "none", fmt.Sprintf("the traces of two peers agree after %s, the last system of the tick, and differ at its end: what made them differ is outside of all systems", c.LastSystem)
 	}
-	evidence = "the first after which the traces of two peers differ until the end of the tick"
+	evidence = "the first after which the traces of two peers differ, to the end of the tick"
 	if c.SystemBy == verdict.SystemByReplay {
 		evidence = "the first after which the replay departs from the peer's trace"
 	}

@@ -51,7 +51,13 @@ func leadAt(c *verdict.Conclusion) string {
 		}
 	}
 	fields := c.Fields(c.MayBeFirst())
-	if c.Later != 0 || len(fields) == 0 || fields[0].Pattern == nil || fields[0].Values < fewest {
+	if c.Later != 0 || c.Compared == nil {
+		return ""
+	}
+	few := len(fields) == 0 || fields[0].Pattern == nil || fields[0].Values < fewest
+	if d := c.Compared.Drawn; d != nil && few {
+		return draws(c)
+	} else if few {
 		return ""
 	}
 	switch name := fields[0].Name(); fields[0].Pattern.Kind {
@@ -64,11 +70,20 @@ func leadAt(c *verdict.Conclusion) string {
 	}
 	switch d := c.Compared.Drawn; {
 	case d != nil:
-		return "look for a draw in PLACE that only " + d.Peer + " makes, or for a value that makes it draw more"
+		return draws(c)
 	case c.RNGEqual:
 		return "both drew the same numbers from the RNG, so look at the order in which PLACE takes its entities (a map, a sort, threads), and at its data"
 	}
 	return ""
+}
+
+// draws is where to look for the draws that only one peer makes: the states are compared at the end of the tick.
+func draws(c *verdict.Conclusion) string {
+	place := "in PLACE"
+	if c.System != "" {
+		place += " or later in the tick"
+	}
+	return "look for a draw that only " + c.Compared.Drawn.Peer + " makes " + place + ", or for a value that makes it draw more"
 }
 
 // drawn names the peer that drew more numbers from the RNG.

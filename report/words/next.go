@@ -65,7 +65,7 @@ func ask(c *verdict.Conclusion) document.Step {
 // replays are the replays that would show who is wrong and why, or the lists of orders that differ.
 func replays(c *verdict.Conclusion) (out []document.Step) {
 	switch {
-	case c.Bracket == nil:
+	case c.Bracket == nil && c.Cache == nil:
 	case c.Inputs.Differ():
 		out = append(out, rerun(c, "orders", []string{"--all"}, "lists every order that differs"))
 	case c.SimFailed != "":
@@ -105,7 +105,7 @@ func line(c *verdict.Conclusion) []document.Step {
 func byGame(c *verdict.Conclusion) document.Step {
 	about := "has the game play the recordings again and shows which peer is wrong"
 	if build := c.Replayer.Build; build != "" {
-		about += "; it takes " + build
+		about += "; " + build
 	} else {
 		about += " (docs/games.md)"
 	}

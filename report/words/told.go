@@ -322,20 +322,18 @@ func nextTold(c *verdict.Conclusion) []document.Step {
 		leaves = files(n.Files)
 	}
 	absent := c.Word.Absent()
-	for _, name := range absent[:min(len(absent), maxAsked)] {
-		out = append(out, advice("ask %s for these files of that match: %s", name, leaves))
-	}
+	of := "another player"
 	if n := len(absent) - maxAsked; n > 0 {
-		out = append(out, advice("ask %d more peers for the same, which the list of peers names", n))
+		of = fmt.Sprintf("%s and %d more, which the list of peers names,", strings.Join(absent[:maxAsked], ", "), n)
+	} else if n > -maxAsked {
+		of = join(absent, "and")
 	}
-	if len(absent) == 0 {
-		out = append(out, advice("ask another player for these files of that match: %s", leaves))
-	}
+	out = append(out, advice("ask %s for these files of that match: %s", of, leaves))
 	if c.Ask != "" {
 		out = append(out, ask(c))
 	}
 	return out
 }
 
-// maxAsked is how many peers are named one by one.
+// maxAsked is how many peers are named.
 const maxAsked = 8

@@ -38,7 +38,7 @@ func TestTold(t *testing.T) {
 		{"by name", false, tracediff.Claim{By: "Al", Peers: []string{"Bob"}, Values: []tracediff.ClaimedValue{{Peer: "Al", Value: "1a"}, {Peer: "Bob", Value: "2b"}}}, []string{
 			"Chess reports on Al that the peers had diverged by move 7: Al has 1a, Bob has 2b.",
 			"Nothing else here shows when they diverged, or what differs: the files of Bob and Al would show more.",
-		}, "ask Bob for these files of that match: demo, *.d"},
+		}, "ask Bob and Al for these files of that match: demo, *.d"},
 		{"a server", true, tracediff.Claim{Peers: []string{"Bob"}, Values: []tracediff.ClaimedValue{{Peer: "Bob", Value: "1a"}, {Value: "2b"}}}, []string{
 			"Chess reports that the peers had diverged by move 7: Bob has 1a; it expected 2b.",
 			"Nothing else here shows when they diverged, or what differs: the files of Bob would show more.",

@@ -133,9 +133,15 @@ func undiverged(c *verdict.Conclusion) []string {
 	if lost > 0 || c.LogsUnsure && len(c.Statements) == 0 && c.Inputs.State != verdict.InputsLogs {
 		text += " in what could be read"
 	}
+	nothing := false
 	if !c.Search.Compares() {
 		text = "No state was compared"
-		if c.Search.Partial {
+		switch nothing = c.Inputs.Line == "" && !c.Search.Partial; {
+		case nothing && len(c.Lost) > 0:
+			text = "Nothing can be compared: " + c.Lost[0]
+		case nothing:
+			text = "Nothing can be compared: there are no states or hashes of two peers"
+		case c.Search.Partial:
 			text = "The values that change often in the logs are equal, and other values were not compared"
 		}
 	} else if s := searched(c); s != "" {
@@ -168,7 +174,7 @@ func undiverged(c *verdict.Conclusion) []string {
 	if text := departsAlone(c); text != "" {
 		out = append(out, text)
 	}
-	if lost > 0 {
+	if lost > 0 && !nothing {
 		out = append(out, fmt.Sprintf("%s lost or lacking, which may hide a difference.", prose.Count(lost, "piece of evidence is", "pieces of evidence are")))
 	} else if n := len(c.Contradictions); n > 0 {
 		out = append(out, fmt.Sprintf("%s, so that this is not certain.", prose.Count(n, "piece of evidence contradicts another", "pieces of evidence contradict others")))

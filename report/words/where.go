@@ -56,8 +56,11 @@ func parted(c *verdict.Conclusion) string {
 	default:
 		text.WriteString(" differ " + at(bad))
 	}
+	what := where(c)
 	if cp := c.Checkpoint; cp != nil && c.SystemBy == verdict.SystemByCheckpoint {
-		text.WriteString(", in " + checkpoint(cp))
+		if what != "" || !strings.HasPrefix(atCheckpoint(c), checkpoint(cp)) { // else the values begin with it
+			text.WriteString(", in " + checkpoint(cp))
+		}
 	} else if c.SystemBy == verdict.SystemByRestore {
 		text.WriteString(", by a rollback: " + restored(c))
 	} else if c.SystemBy == verdict.SystemByOutside {
@@ -70,7 +73,7 @@ func parted(c *verdict.Conclusion) string {
 	} else if b.Good == nil && when.Kind != document.WhenStart && when.Kind != document.WhenLoad {
 		text.WriteString(", and nothing before is known to be equal")
 	}
-	switch what := where(c); {
+	switch {
 	case what != "":
 		text.WriteString(": " + what)
 		if c.Compared != nil && len(c.Compared.Reordered) > 0 {
@@ -188,20 +191,21 @@ func where(c *verdict.Conclusion) string {
 	return within(c, root)
 }
 
-// leading describes the field of some archetypes that has most values that differ, and counts the others. It is empty if
-// no field has at least so many values.
-func leading(c *verdict.Conclusion, archetypes []string, least uint64) string {
+// leading describes the field of some archetypes that has most values that differ, and counts what else differs. It is
+// empty if no value differs, or if the values have only other places.
+func leading(c *verdict.Conclusion, archetypes []string) string {
 	fields := c.Fields(archetypes)
-	if len(fields) == 0 || fields[0].Values < least {
+	if len(fields) == 0 {
 		return ""
 	}
 	if slices.ContainsFunc(c.Compared.Reordered, func(l string) bool { return slices.Contains(fields[0].Archetypes, l) }) {
 		return "" // the values have only other places
 	}
 	var kinds []string
+	var one *document.LocusField
 	for i := range c.Locus {
-		if f := &c.Locus[i]; f.Component == fields[0].Component && f.Field == fields[0].Field && slices.Contains(archetypes, f.Archetype) {
-			kinds = add(kinds, entityOf(c, f).Kind)
+		if f := &c.Locus[i]; f.Component == prose.Name(fields[0].Component) && f.Field == prose.Name(fields[0].Field) && slices.Contains(archetypes, f.Archetype) {
+			kinds, one = add(kinds, entityOf(c, f).Kind), f
 		}
 	}
 	kind := ""
@@ -209,22 +213,52 @@ func leading(c *verdict.Conclusion, archetypes []string, least uint64) string {
 		kind = kinds[0]
 	}
 	text := fields[0].Clause(c.Compared.Peers, kind)
-	var others []string
-	if len(fields) > 1 {
-		others = append(others, prose.Count(len(fields)-1, "more field", "more fields"))
+	if fields[0].Values == 1 && one != nil {
+		text = single(c, one)
 	}
-	if rng := slices.Contains(archetypes, ""); rng && c.Compared.Drawn != nil {
-		text, rng = drawn(c.Compared.Drawn)+"; "+text, false
-	} else if rng {
-		others = append(others, "the RNG")
+	switch n := len(fields) - 1; {
+	case n == 1:
+		text += ", and 1 more field differs"
+	case n > 1:
+		text += fmt.Sprintf(", and %d more fields differ", n)
+	}
+	if slices.Contains(archetypes, "") { // all that is random follows
+		rng := "the RNG differs"
+		if d := c.Compared.Drawn; d != nil {
+			rng = drawn(d)
+		}
+		text = rng + "; " + text
+	}
+	var rows uint64
+	var entities int
+	whole := true
+	for i := range c.Compared.Rows {
+		if r := &c.Compared.Rows[i]; !r.Cache && slices.Contains(archetypes, r.Archetype) {
+			list, all := absent(c, r)
+			whole = whole && all && !slices.ContainsFunc(list, func(e *document.Entity) bool { return e.OnlyOn != r.Peer })
+			rows, entities = rows+r.Count, entities+len(list)
+		}
 	}
 	switch {
-	case len(others) == 0:
-		return text
-	case len(others) == 1 && len(fields) < 3:
-		return text + ", and " + others[0] + " differs"
+	case rows > 0 && whole:
+		text += "; " + prose.Count(entities, "entity is", "entities are") + " on one side only"
+	case rows > 0:
+		text += "; " + prose.Count(rows, "row is", "rows are") + " on one side only"
 	}
-	return text + ", and " + join(others, "and") + " differ"
+	return text
+}
+
+// single describes a value that differs: "Health.hp of Tank 5 is 7 on client and 9 on host".
+func single(c *verdict.Conclusion, f *document.LocusField) string {
+	text := fieldName(f)
+	if e := entityOf(c, f); e.Kind != states.GlobalLabel || e.Key != "0" { // not the values that belong to no entity
+		text += " of " + e.Short()
+	}
+	a, b := c.Compared.Peers[0], c.Compared.Peers[1]
+	if values := fmt.Sprintf(" is %s on %s and %s on %s", f.Values[a], a, f.Values[b], b); len(values) < 96 {
+		return text + values
+	}
+	return text + " differs"
 }
 
 // seen names what differs in the states that were compared, and how many ticks they were saved after the first moment
@@ -272,8 +306,10 @@ func within(c *verdict.Conclusion, root string) string {
 	if len(c.Schema()) > 0 {
 		return schema(c)
 	}
-	if text := leading(c, []string{root}, 2); text != "" {
-		return text
+	if list := c.Fields([]string{root}); len(list) > 1 || len(list) == 1 && list[0].Values > 1 {
+		if text := leading(c, []string{root}); text != "" {
+			return text
+		}
 	}
 	var fields, missing []string
 	var of []*document.Entity
@@ -286,7 +322,8 @@ func within(c *verdict.Conclusion, root string) string {
 		}
 		fields, of = add(fields, fieldName(f)), addEntity(of, entityOf(c, f))
 		a, b := c.Compared.Peers[0], c.Compared.Peers[1]
-		one = f.Bits == 1 && (f.Kind == snapshot.KindInteger || f.Kind == snapshot.KindFixed) && (f.Units > 1 || len(f.Difference) > 2)
+		one = f.Bits == 1 && (f.Kind == snapshot.KindInteger || f.Kind == snapshot.KindFixed) && (f.Units > 1 || len(f.Difference) > 2) ||
+			f.Kind == snapshot.KindFloat && len(c.Likenesses) > 0 && c.Likenesses[0].Sign.Kind == verdict.OneBit // not by rounding
 		values = fmt.Sprintf("%s on %s, %s on %s", f.Values[a], a, f.Values[b], b)
 	}
 	if c.Compared != nil {
@@ -340,10 +377,10 @@ func schema(c *verdict.Conclusion) string {
 
 // several describes the leading field of archetypes, or names the archetypes, with their entity where only one differs.
 func several(c *verdict.Conclusion, list []string) string {
-	const most = 3
-	if text := leading(c, list, 4); text != "" {
+	if text := leading(c, list); text != "" {
 		return text
 	}
+	const most = 3
 	type named struct {
 		archetypes []string
 		of         string // empty if it is not one entity

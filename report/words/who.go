@@ -56,7 +56,7 @@ func unfit(c *verdict.Conclusion) string {
 	case c.Later == 0:
 		text := "several kinds of mistakes make such values"
 		if list := alike(c); len(list) > 0 {
-			text += ", but " + join(list, "and") + verb(list, " is", " are") + " equal"
+			text = join(list, "and") + verb(list, " is", " are") + " equal, and " + text
 		}
 		return text
 	case c.Began:

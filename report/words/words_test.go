@@ -85,8 +85,7 @@ func TestVerdict(t *testing.T) {
 			"1 piece of evidence contradicts another, so that this is not certain.",
 		}},
 		{"no states", &verdict.Conclusion{Lacking: []verdict.Need{{What: verdict.StatesOrHashes}}}, []string{
-			"No state was compared.",
-			"1 piece of evidence is lost or lacking, which may hide a difference.",
+			"Nothing can be compared: there are no states or hashes of two peers.",
 		}},
 		{"checksums only", &verdict.Conclusion{
 			Kind: bisect.ChecksumOnly, Search: verdict.Search{Points: 151},
@@ -304,7 +303,7 @@ func TestLadder(t *testing.T) {
 		{"a difference that passed", with(duel(), func(c *verdict.Conclusion) {
 			c.System, c.Passing = "Combat", &verdict.Passing{Tick: verdict.Moment{Number: 80}, System: "Fog"}
 		}), verdict.Answer{Step: verdict.StepSystem, State: document.RungFound},
-			"system found: Combat | the first after which the traces of two peers differ until the end of the tick; in tick 80 the peers differed after Fog, and no longer at its end"},
+			"system found: Combat | the first after which the traces of two peers differ, to the end of the tick; in tick 80 the peers differed after Fog, and no longer at its end"},
 		{"one of several", with(duel(), func(c *verdict.Conclusion) { c.Archetypes = []string{"", "Tank"} }),
 			verdict.Answer{Step: verdict.StepArchetype, State: document.RungOpen, Needs: []verdict.Need{{What: verdict.ArchetypeTraces}}},
 			"archetype open: one of RNG and Tank | needs traces that record each archetype"},
