@@ -55,6 +55,9 @@ type rowsParser struct {
 	names  [][]byte  // of the columns of a table, which are a line of words
 	header *lineHeld // that line, until the next one shows that it has as many values
 
+	sections *sections
+	heads    map[int]bool // the offsets of the lines with ticks, of sections
+
 	lines, fits   int             // lines, and those with a value
 	titles        int             // lines of a few words
 	drawn         int             // lines of a tree
@@ -71,9 +74,10 @@ type lineHeld struct {
 
 // row is one line.
 type row struct {
-	kind   []byte
-	fields []field
-	spare  [][]byte // other words
+	kind     []byte
+	fields   []field
+	spare    [][]byte // other words
+	numbered bool     // a kind with digits at its end is the id: U017
 }
 
 // field is a value with its name.
@@ -86,6 +90,10 @@ type field struct {
 func (p *rowsParser) run() {
 	p.single, p.kinds = map[string]single{}, map[string]bool{}
 	p.each(func(at, indent int, line []byte) {
+		if p.heads[at] {
+			p.outer = p.outer[:0]
+			return
+		}
 		key, parent := p.below(indent, p.row.read(line))
 		if one, ok := p.single[key]; p.row.isMember() && (ok || len(p.single) < maxKinds) {
 			p.single[key] = single{parent, one.again || ok && one.parent == parent}
@@ -156,13 +164,18 @@ func branchLen(line []byte) int {
 
 // line gives a line, unless it is a row of a table, or may be the names of its columns.
 func (p *rowsParser) line(at, indent int, line []byte) {
-	if p.column(at, line) {
+	head := p.heads[at]
+	if !head && p.column(at, line) {
 		return
 	}
 	if p.names = nil; p.header != nil {
 		held := *p.header
 		p.header = nil
 		p.give(held.at, held.indent, held.line)
+	}
+	if head {
+		p.giveHead(line, at)
+		return
 	}
 	if p.row.read(line); len(p.row.fields) == 0 && len(p.row.spare) > 0 {
 		p.names = append([][]byte{p.row.kind}, p.row.spare...)
@@ -208,7 +221,7 @@ func (p *rowsParser) column(at int, line []byte) bool {
 // give gives a line.
 func (p *rowsParser) give(at, indent int, line []byte) {
 	p.lines++
-	if name, tick := tickLine(line); tick != nil && indent == 0 {
+	if name, tick := tickLine(line); tick != nil && indent == 0 && p.sections == nil {
 		p.fits++
 		p.values++
 		p.outer = p.outer[:0]
@@ -242,7 +255,11 @@ func (p *rowsParser) give(at, indent int, line []byte) {
 		p.wide++
 	}
 	kind := bytes.Clone(r.kind)
-	path = append(path[:len(path):len(path)], step{name: bytes.Clone(r.kind), item: at + 1})
+	if fields := r.fields; p.sections != nil && len(fields) > 1 && string(fields[0].name) == "id" { // a table even with one row
+		path = append(path[:len(path):len(path)], step{name: kind[:len(kind):len(kind)]}, step{name: bytes.Clone(fields[0].value)})
+	} else {
+		path = append(path[:len(path):len(path)], step{name: kind[:len(kind):len(kind)], item: at + 1})
+	}
 	p.enter(path, at)
 	for _, f := range r.fields {
 		kind = append(append(kind, ' '), f.name...)
@@ -329,6 +346,10 @@ func (r *row) read(line []byte) (kind []byte) {
 		}
 	}
 	r.other(name)
+	if short := bytes.TrimRight(r.kind, "0123456789"); r.numbered && len(short) < len(r.kind) && seen["id"] == 0 && len(r.fields) > 1 {
+		r.fields = slices.Insert(r.fields, 0, field{[]byte("id"), withoutZeros(r.kind[len(short):])})
+		r.kind = short
+	}
 	if r.kind == nil {
 		r.kind = []byte("line")
 	}

@@ -167,6 +167,9 @@ func (p *Pattern) Seeds() bool {
 	})
 }
 
+// OnLines reports whether a checksum is on the line of its tick, and lines name no peers.
+func (p *Pattern) OnLines() bool { return p.form == nil && !p.peers }
+
 // Sample is the beginning of a log, with its pattern.
 type Sample struct {
 	Pattern *Pattern

@@ -134,8 +134,12 @@ func inCommon(list []block) bool {
 // split returns the blocks of a text.
 func split(text []byte) (list []block) {
 	ls := &lines{text: text}
-	label, tick := "", ""
+	label, tick, author := "", "", ""
 	add := func(set, plain bool, lines [][]byte) {
+		if author != "" && ofAuthor.MatchString(label) {
+			label = author
+		}
+
 		list = append(list, block{label: label, tick: tick, set: set, plain: plain, text: append(bytes.Join(dedent(lines), []byte{'\n'}), '\n')})
 		label, tick = "", ""
 	}
@@ -163,6 +167,11 @@ func split(text []byte) (list []block) {
 				break
 			}
 			run = append(run, ls.next())
+		}
+		for _, line := range run {
+			if m := authorNamed.FindSubmatch(line); kind == proseLine && m != nil {
+				author = string(m[1])
+			}
 		}
 		if kind == proseLine && isLabel(run[0]) {
 			label, tick = named(run[0]) // states of ticks have these in their names
@@ -241,12 +250,21 @@ func isLabel(line []byte) bool {
 // about are words of labels that do not name a machine.
 var about = []string{"and", "log", "logs", "logfile", "output", "console", "trace", "the", "my", "here", "is", "from", "on", "of", "file", "wrote", "got", "this", "by", "both"}
 
+// authorNamed finds who wrote a post, in the line above it, and ofAuthor a word for the author in a label.
+var (
+	authorNamed = lazyregexp.New(`^[*_#> ]*@?([\pL\pN_.-]{1,39})[*_]* (?:commented|wrote|said|replied|posted|opened)\b`)
+	ofAuthor    = lazyregexp.New(`(?i)\b(my|mine|me|I)\b`)
+)
+
+// pathOf finds the path of a file in a label, between brackets.
+var pathOf = lazyregexp.New(`\s*[(\[]` + "`" + `?[^\s()\[\]]*[/\\][^()\[\]]*[)\]]`)
+
 // tickNamed finds the tick that a label names.
 var tickNamed = lazyregexp.New(`(?i)[,;]?\s*\b(?:(?:at|in|of|on|for)\s+)?(?:tick|frame|turn|step)\s*[#=:]?\s*(\d{1,18})\b`)
 
 // named returns the name of a machine in a label, "Client (Tom)" of "**Client log (Tom), tick 512:**", and the tick.
 func named(label []byte) (name, tick string) {
-	text := strings.Trim(string(label), " \t#*_:`")
+	text := strings.Trim(pathOf.ReplaceAllString(string(label), ""), " \t#*_:`")
 	if m := tickNamed.FindStringSubmatch(text); m != nil {
 		text, tick = strings.Trim(strings.Replace(text, m[0], "", 1), " ,;:"), m[1]
 	}

@@ -52,6 +52,7 @@ func TestBlocks(t *testing.T) {
 		{"Host:\nt 1 aa\nt 2 bb\nGuest:\nt 1 aa\nt 2 bc\n", []string{"Host/t 1 aa\nt 2 bb\n", "Guest/t 1 aa\nt 2 bc\n"}},
 		{"mine\n```\nt 1 aa\nt 2 bb\n```\nhis\n```\nt 1 aa\nt 2 bc\n```\n", []string{"post1/t 1 aa\nt 2 bb\n", "post2/t 1 aa\nt 2 bc\n"}},
 		{"It goes wrong here:\n\n```\nt 1 aa\nt 2 bb\n```\nAny idea? It is a long text about many other things that is no log at all.\n\nThanks\nto\nall\nof you\n", []string{"/t 1 aa\nt 2 bb\n"}},
+		{"## Log of host (`~/.local/turns.log`)\n```\nt 1 aa\nt 2 bb\n```\n\n---\n**jonbee** commented on Feb 11\n\nSame for me. My log (only the end):\n\n```\nt 1 aa\nt 2 bc\n```\n", []string{"host/t 1 aa\nt 2 bb\n", "jonbee/t 1 aa\nt 2 bc\n"}},
 		{"A table of many things follows here\nand here\nand here\nand here\n\n| t | 1 | aa |\n|---|---|---|\n| t | 2 | bb |\n", []string{"/t\t1\taa\nt\t2\tbb\n"}},
 		{"t 1 aa\nt 2 bb\n\nt 3 aa\nt 4 bb\n", nil},                                  // one log with an empty line
 		{"Pass 1:\n  t 1 aa\n  t 2 bb\nPass 2:\n  t 3 aa\n  t 4 bb\n", nil},          // no tick in common

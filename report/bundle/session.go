@@ -126,6 +126,9 @@ func look(tree *archive.Tree, paths []string, names *naming, found *survey.Surve
 		}
 	}
 	s.single()
+	if post := s.post(); found == nil && post != nil && s.tree.Peel(post.Path) {
+		return look(tree, paths, names, nil)
+	}
 	if s.stdin || !s.nothing() || s.tabled() {
 		return s, nil
 	}
@@ -134,6 +137,16 @@ func look(tree *archive.Tree, paths []string, names *naming, found *survey.Surve
 	}
 	s.quoted()
 	return s, nil
+}
+
+// post returns the only evidence if it is a text that people wrote: it may have the logs of several machines.
+func (s *Session) post() *File {
+	files := lists.Where(s.files, func(f *File) bool { return f.isEvidence() || f.hasTrace(s.tree) })
+	states := slices.ContainsFunc(s.roots, func(r *root) bool { return r.folder != nil && r.folder.hasStates() })
+	if states || len(files) != 1 || files[0].given || !slices.Contains(documents, strings.ToLower(files[0].ext())) {
+		return nil
+	}
+	return files[0]
 }
 
 // nothing reports whether none of the files is evidence.

@@ -9,6 +9,7 @@ import (
 	"github.com/desynctool/desynctool/internal/file/compression"
 	"github.com/desynctool/desynctool/internal/file/files"
 	"github.com/desynctool/desynctool/internal/file/limits"
+	"github.com/desynctool/desynctool/internal/lazyregexp"
 	"github.com/desynctool/desynctool/internal/lists"
 	"github.com/desynctool/desynctool/report/formats"
 	"github.com/desynctool/desynctool/snapshot"
@@ -212,7 +213,11 @@ func (f *folder) hasStates() bool {
 	return len(f.set.Entries) > 0 || slices.ContainsFunc(f.folders, (*folder).hasStates)
 }
 
-// sessions returns the folders below one that each contain several peers' folders.
+// ofMatch finds a word for a match, or a date, in the name of a folder.
+var ofMatch = lazyregexp.New(`(?i)(^|[^a-z])(match|game|session|round|run|replay|lobby|room|test|try|attempt|seed)s?([^a-z]|$)|\d{4}-?\d\d-?\d\d`)
+
+// sessions returns the folders below one that each contain several peers' folders, or the states of several peers and the name
+// of a match.
 func (s *Session) sessions(f *folder) (paths []string) {
 	var few []string // with files that name several peers; games also keep other peers' files
 	for _, sub := range f.folders {
@@ -224,7 +229,7 @@ func (s *Session) sessions(f *folder) (paths []string) {
 			few = append(few, sub.path)
 		}
 	}
-	if len(paths) > 0 {
+	if len(paths) > 0 || len(few) > 1 && !slices.ContainsFunc(few, func(path string) bool { return !ofMatch.MatchString(filepath.Base(path)) }) {
 		paths = append(paths, few...)
 	}
 	if len(paths) == 1 {

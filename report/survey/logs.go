@@ -48,6 +48,7 @@ type log struct {
 func (s *Survey) logs() {
 	looked := 0
 	tables := s.tables()
+	var sectioned []*group
 	s.order = slices.DeleteFunc(s.order, func(g *group) bool {
 		if g.binary || g.kind == description.State {
 			return false
@@ -79,6 +80,10 @@ func (s *Survey) logs() {
 				break
 			}
 			l.learn(sample, base)
+			if l.sectioned(sample) {
+				sectioned = append(sectioned, g)
+				return false
+			}
 			if l.trace != nil || l.order != nil {
 				s.found = append(s.found, l)
 				found = true
@@ -91,7 +96,55 @@ func (s *Survey) logs() {
 		}
 		return found || g.notation == nil || !g.may(description.State)
 	})
+	s.together(sectioned)
 	s.confirm()
+}
+
+// sectioned reports whether lines with values of things follow each line with a tick, and takes that for the notation of a log.
+func (l *log) sectioned(sample []byte) bool {
+	g := l.group
+	if g.page != nil || g.notation != nil && !slices.Contains(lineNotations, g.notation.Name) || l.order != nil || l.sums != nil && !l.sums.OnLines() {
+		return false
+	}
+	n := notation.Sections(sample)
+	if n == nil || len(ascending(n, sample)) < fewestQuiet || g.notation != nil && !g.notation.Loose && len(ascending(g.notation, sample)) > 1 {
+		return false
+	}
+	g.notation = n
+	return true
+}
+
+// together reads the same lines of all logs: those that are in each of them.
+func (s *Survey) together(sectioned []*group) {
+	var samples [][]byte
+	for _, g := range sectioned {
+		for _, base := range Picks(g.bases, mostTried) {
+			if text, err := s.read(filepath.Join(g.dir, base), vagueLen); err == nil && len(samples) < mostLogs {
+				samples = append(samples, text)
+			}
+		}
+	}
+	if len(samples) < 2 {
+		return
+	}
+	if n := notation.Sections(samples...); n != nil {
+		for _, g := range sectioned {
+			g.notation = n
+		}
+	}
+}
+
+// ascending returns the states in a log, nil if one has no tick that is later than the one before.
+func ascending(n *notation.Notation, sample []byte) []*snapshot.World {
+	var schema states.Schema
+	_ = schema.Learn(n, sample)
+	worlds, _ := schema.Decode(n, sample)
+	for i, w := range worlds {
+		if !w.Point.Known() || i > 0 && w.Point.Tick <= worlds[i-1].Point.Tick {
+			return nil
+		}
+	}
+	return worlds
 }
 
 // embeds reports whether the lines of a log end with states, of one tick after the other, and takes that for its notation.
@@ -104,16 +157,9 @@ func (s *Survey) embeds(g *group) bool {
 	if err != nil || n == nil {
 		return false
 	}
-	var schema states.Schema
-	_ = schema.Learn(n, sample)
-	worlds, _ := schema.Decode(n, sample)
-	if len(worlds) < fewestQuiet || !schema.Tabular() && !hasRows(worlds[:2]) { // orders may be a field of units
+	worlds := ascending(n, sample)
+	if len(worlds) < fewestQuiet || !hasRows(worlds[:2]) && !tabular(n, sample) { // orders may be a field of units
 		return false
-	}
-	for i, w := range worlds {
-		if !w.Point.Known() || i > 0 && w.Point.Tick <= worlds[i-1].Point.Tick {
-			return false
-		}
 	}
 	several := hasRows(worlds[:2]) || slices.ContainsFunc(worlds, func(w *snapshot.World) bool { return len(w.Tables) > 1 })
 	if !several || areOrders(worlds) || hasSums(sample, len(worlds)) {

@@ -15,8 +15,8 @@ import (
 	"github.com/desynctool/desynctool/snapshot"
 )
 
-// Columns that differ between peers in every dump from the first one on, while nothing else differs in the first dumps, are
-// probably noise: a clock, a path, the name of a machine, an address. They are put into tables of the class noise if
+// Columns that differ between peers in every dump from the first one on, or in 19 of 20, while nothing else differs in the
+// first dumps, are probably noise: a clock, a path, the name of a machine, an address. They are put into tables of the class noise if
 // something else differs later. If nothing else ever differs they stay where they are, unless all of them look like noise
 // in several dumps: a clock in dumps of peers that are in sync is no divergence.
 //
@@ -154,7 +154,7 @@ func noise(list []compared) (found []NoisyColumn, alone bool) {
 	maps.DeleteFunc(always, func(_ column, is bool) bool { return !is })
 	maps.DeleteFunc(always, func(col column, _ bool) bool {
 		differs := lists.Count(list, func(c compared) bool { return c.columns[col] })
-		return differs < len(list) && (!looks(col) || 2*differs < len(list)) // two pings may be equal once, also in the first dumps
+		return 20*differs < 19*len(list) && (!looks(col) || 2*differs < len(list)) // two pings may be equal once, also in the first dumps
 	})
 	quiet, more := 0, false
 	for _, c := range list {

@@ -1,0 +1,279 @@
+package notation
+
+import (
+	"bytes"
+	"strconv"
+
+	"github.com/desynctool/desynctool/internal/lazyregexp"
+)
+
+// sections is a log in which a line with the tick is followed by lines of things and their values, up to the next such line:
+//
+//	[12:00:01] T00253 crc=34323428 rng=be31d25c n=6
+//	[12:00:01]   U001 ogre hp= 32 pos=( 1514,  689) cd=0
+//	[mem] pool 0x0c0d17ea8ac7 1725 KB used
+type sections struct {
+	head  string          // what precedes the tick, with one blank for several
+	name  string          // of the tick
+	forms map[string]bool // of the lines that are read; others are passed over
+	below bool            // as are all lines with more indentation than a head
+}
+
+// stampBegin finds the time and the level before a line of a log.
+var stampBegin = lazyregexp.New(`^[\[(<]?(?:\d{4}[-/.]\d\d[-/.]\d\d[T ])?\d\d?:\d\d(?::\d\d)?(?:[.,]\d+)?Z?[\])>]?(?: ?\[?(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR)\]?:?)? ?`)
+
+// Sections returns the notation of such logs, as far as samples of them show it; nil for others. The ticks grow, and the same
+// things come again after each. Lines of one form are read if all logs have them.
+func Sections(samples ...[]byte) *Notation {
+	for _, s := range headsOf(samples[0]) {
+		fits := true
+		for _, sample := range samples {
+			fits = fits && bytes.IndexByte(sample, 0) < 0 && s.learn(sample[:bytes.LastIndexByte(sample, '\n')+1])
+		}
+		if fits {
+			return &Notation{Name: "log of rows", Title: "lines of words and values below a tick", Lines: true, Repeats: true, Parse: s.parse}
+		}
+	}
+	return nil
+}
+
+// fewestSections is how many heads a log has at least.
+const fewestSections = 3
+
+// headsOf returns what may be the heads of a log: lines with the same text before a number that grows, by regular steps.
+func headsOf(sample []byte) (out []*sections) {
+	type run struct {
+		last, step uint64
+		seen, even int
+		broken     bool
+	}
+	runs := map[string]*run{}
+	var order []string
+	for line := range bytes.Lines(sample) {
+		head, tick, _ := headOf(unstamped(line))
+		if tick == nil {
+			continue
+		}
+		n, err := strconv.ParseUint(string(tick), 10, 63)
+		r := runs[head]
+		if r == nil {
+			if len(runs) == maxKinds {
+				break
+			}
+			r = &run{}
+			runs[head], order = r, append(order, head)
+		}
+		r.broken = r.broken || err != nil || r.seen > 0 && n <= r.last
+		if r.seen > 1 && n-r.last == r.step {
+			r.even++
+		}
+		r.last, r.step = n, n-r.last
+		r.seen++
+	}
+	for _, head := range order {
+		if r := runs[head]; !r.broken && r.seen >= fewestSections && 2*r.even >= r.seen-2 {
+			out = append(out, &sections{head: head, name: "tick"})
+		}
+	}
+	return out
+}
+
+// unstamped returns a line without its time and level, and without its end.
+func unstamped(line []byte) []byte {
+	line = bytes.TrimRight(line, "\r\n \t")
+	if len(line) > 0 && (line[0]-'0' <= 9 || bytes.IndexByte([]byte("[(<"), line[0]) >= 0) {
+		line = line[len(stampBegin.FindString(string(line[:min(len(line), 48)]))):]
+	}
+	return line
+}
+
+// headOf returns the text before the first number of a line without indentation, that number, and what follows it.
+func headOf(line []byte) (head string, tick, rest []byte) {
+	const longest = 40
+	n := bytes.IndexAny(line, "0123456789")
+	if n <= 0 || n > longest || indentOf(line) > 0 || bytes.IndexByte([]byte("-.,:"), line[n-1]) >= 0 {
+		return "", nil, nil
+	}
+	end := n
+	for end < len(line) && line[end]-'0' <= 9 {
+		end++
+	}
+	if end-n > 18 || end < len(line) && (isWordByte(line[end]) || end+1 < len(line) && line[end] == '.' && line[end+1]-'0' <= 9) || bytes.HasSuffix(line[:n], []byte("0x")) {
+		return "", nil, nil
+	}
+	return string(bytes.Join(bytes.Fields(line[:n]), []byte{' '})), line[n:end], line[end:]
+}
+
+// learn finds the forms of lines that follow the heads.
+func (s *sections) learn(sample []byte) bool {
+	if words := bytes.FieldsFunc([]byte(s.head), func(c rune) bool { return c < 0x80 && !isLetterByte(byte(c)) }); len(words) > 0 && isTick(words[len(words)-1]) {
+		s.name = string(bytes.ToLower(words[len(words)-1]))
+	}
+	type seen struct {
+		sections, last, lines, indented int
+		record                          bool
+	}
+	forms := map[string]*seen{}
+	heads, body := 0, 0
+	var things, again, all = map[string]int{}, 0, 0 // the last section of each thing, those that come again, and all
+	row, names := row{numbered: true}, 0
+	s.each(sample, func(line []byte, head bool) {
+		if head {
+			heads++
+			names = 0
+			return
+		}
+		if heads == 0 {
+			return
+		}
+		form, thing := formOf(&row, line, &names)
+		body++
+		f := forms[form]
+		if f == nil {
+			if len(forms) == maxKinds {
+				return
+			}
+			f = &seen{record: thing != ""}
+			forms[form] = f
+		}
+		if f.lines++; indentOf(line) > 0 {
+			f.indented++
+		}
+		if f.last < heads {
+			f.sections, f.last = f.sections+1, heads
+		}
+		if thing != "" {
+			if all++; things[thing] == heads-1 && heads > 1 {
+				again++
+			}
+			things[thing] = heads
+		}
+	})
+	first, known := s.forms == nil, s.forms
+	s.forms = map[string]bool{}
+	lines, records, indented := 0, 0, 0
+	for name, f := range forms {
+		if 10*(f.sections+1) >= 9*heads && (first || known[name]) {
+			s.forms[name] = true
+			if lines += f.lines; f.record {
+				records, indented = records+f.lines, indented+f.indented
+			}
+		}
+	}
+	s.below = (first || s.below) && 10*indented > 9*records
+	return heads >= fewestSections && records > 0 && records >= heads && 2*lines >= body && 2*records >= lines && 3*again >= 2*(all-records/heads)
+}
+
+// each gives the lines of a log that are not empty, without stamps, and whether each is a head.
+func (s *sections) each(text []byte, do func(line []byte, head bool)) {
+	for line := range bytes.Lines(text) {
+		if line = unstamped(line); len(bytes.TrimSpace(line)) > 0 {
+			do(line, s.isHead(line))
+		}
+	}
+}
+
+// formOf returns what lines of one form have in common, and the thing that a line is about, empty for a line without several
+// values. Names is how many names the table has that the line may be in.
+func formOf(r *row, line []byte, names *int) (form, thing string) {
+	kind := r.read(bytes.TrimSpace(line))
+	if n := len(bytes.Fields(line)); n == *names && len(r.fields) > 0 && n > 2 {
+		return "columns", string(bytes.Fields(line)[0])
+	}
+	switch {
+	case len(r.fields) == 0:
+		*names = len(bytes.Fields(line))
+		return "text " + string(bytes.TrimSpace(line)), ""
+	case r.isMember():
+		*names = 0
+		return "member " + string(kind), ""
+	}
+	*names = 0
+	if first := r.fields[0]; string(first.name) == "id" && len(r.fields) > 1 {
+		return "row " + string(r.fields[1].name), string(kind) + " " + string(first.value)
+	} else if len(r.spare) > 0 && len(r.fields) > 1 {
+		return "row " + string(first.name), string(kind) + " " + string(r.spare[0])
+	}
+	return "values " + string(kind) + " " + string(r.fields[0].name), ""
+}
+
+// parse reads the lines of the known forms. The others, and stamps, are blanks.
+func (s *sections) parse(text []byte, to Sink) error {
+	p := rowsParser{text: bytes.Clone(text), sections: s, heads: map[int]bool{}, row: row{numbered: true}, document: document{to: to}}
+	names, count, before, last := 0, 0, 0, 0
+	for at := 0; at < len(text); {
+		begin := at
+		var line []byte
+		line, at = lineAt(text, at)
+		rest := unstamped(line)
+		keep := s.isHead(rest)
+		if keep {
+			p.heads[begin] = true
+			names, before, count, last = 0, count, 0, begin
+		} else if len(p.heads) > 0 && len(bytes.TrimSpace(rest)) > 0 {
+			form, _ := formOf(&p.row, rest, &names)
+			if keep = s.forms[form] || s.below && indentOf(rest) > 0; keep {
+				count++
+			}
+		}
+		end := len(line)
+		if keep { // all but the stamp
+			end = len(bytes.TrimRight(line, "\r\n \t")) - len(rest)
+		}
+		for i := range end {
+			p.text[begin+i] = ' '
+		}
+	}
+	if len(p.heads) > 1 && count < before { // the log ends within a section
+		p.text = p.text[:last]
+	}
+	p.run()
+	return nil
+}
+
+// isHead reports whether a line is a head.
+func (s *sections) isHead(line []byte) bool {
+	head, tick, _ := headOf(line)
+	return tick != nil && head == s.head
+}
+
+// giveHead gives the line of a head: the tick, and what follows it with its names.
+func (p *rowsParser) giveHead(line []byte, at int) {
+	_, tick, rest := headOf(line)
+	p.outer = p.outer[:0]
+	p.document.end(at)
+	p.enter(nil, at)
+	p.to.Name([]byte(p.sections.name))
+	p.to.Scalar(Bare, withoutZeros(tick))
+	var name []byte
+	seen := map[string]bool{p.sections.name: true}
+	for i := 0; i < len(rest); {
+		end := tokenEnd(rest, i)
+		if end == i {
+			i++
+			continue
+		}
+		token := rest[i:end]
+		i = end
+		if isValue := isValueBegin(token) || isHexWord(token); name == nil || !isValue && rest[i-len(token)-1] != '=' {
+			name = token
+		} else {
+			if !seen[string(name)] {
+				p.to.Name(name)
+				giveValue(p.to, token, at)
+				seen[string(name)] = true
+			}
+			name = nil
+		}
+	}
+}
+
+// withoutZeros returns digits without zeros before the number.
+func withoutZeros(digits []byte) []byte {
+	return digits[min(len(digits)-1, len(digits)-len(bytes.TrimLeft(digits, "0"))):]
+}
+
+// isHexWord reports whether a word is a number in hexadecimal that begins with a letter.
+func isHexWord(word []byte) bool {
+	return len(word) >= 4 && len(bytes.Trim(word, "0123456789abcdefABCDEF")) == 0 && bytes.ContainsAny(word, "0123456789")
+}

@@ -1,0 +1,132 @@
+package notation
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+)
+
+// sectioned are logs of games: the head of a tick, a line of a thing, and a line of another kind that is no part of the state.
+var sectioned = []struct{ head, line, noise, want string }{
+	{"T%05d crc=%08x n=3", "  U%03d ogre hp= %d pos=( %d, 4) cd=0", "[mem] pool 0x0c0d17ea8ac7 %d KB used", "U.%d.hp"},
+	{"[00:00:01] step %d fps_real=30.5 rand=%08x", "[00:00:01]   obj_slime#%d hp=%d x=%d.50 state=0", "[00:00:01] autosave took %d ms", "obj_slime.%d.hp"},
+	{"turn %d  hash %08x", "   ship %d fuel=%d heat=%d cargo=ore", "player chats %d", "ship.%d.fuel"},
+	{"2024-05-01 12:00:01.250 INFO === Kolo %d === suma: %08x", "2024-05-01 12:00:02.000 INFO rycerz %d: zycie %d, zloto %d", "2024-05-01 12:00:01.251 WARN siec ping %d", "rycerz.%d.zycie"},
+	{"<frame #%d> (check %08x)", "+ Tank[%d] {hp: %d, x: %d}", "loaded %d textures", "Tank.%d.hp"},
+}
+
+// logOf writes a log of 30 ticks with three things, and the value that one has.
+func logOf(random *rand.Rand, head, line, noise string) string {
+	var out strings.Builder
+	out.WriteString("Game 1.4 started, seed 99\n")
+	for tick := 1; tick <= 30; tick++ {
+		fmt.Fprintf(&out, head+"\n", tick, uint32(tick)*2654435761)
+		for id := 1; id <= 3; id++ {
+			if random.IntN(8) == 0 {
+				fmt.Fprintf(&out, noise+"\n", random.IntN(1000))
+			}
+			fmt.Fprintf(&out, line+"\n", id, 100*tick+id, 7*tick)
+		}
+	}
+	return out.String()
+}
+
+// TestSections reads the values of each tick, without the lines between them.
+func TestSections(t *testing.T) {
+	for _, c := range sectioned {
+		random := rand.New(rand.NewPCG(1, 2))
+		a, b := logOf(random, c.head, c.line, c.noise), logOf(random, c.head, c.line, c.noise)
+		n := Sections([]byte(a), []byte(b))
+		if n == nil {
+			t.Errorf("not read:\n%.300s", a)
+			continue
+		}
+		one, other := scalarsOf(t, n, a), scalarsOf(t, n, b)
+		if one != other {
+			t.Errorf("two logs of the same states differ:\n%.400s\n%.400s", one, other)
+		}
+		for id := 1; id <= 3; id++ {
+			if want := fmt.Sprintf(c.want+"=%d\n", id, 100*30+id); !strings.Contains(one, want) {
+				t.Errorf("without %q in:\n%s", want, one[max(0, len(one)-400):])
+			}
+		}
+		if strings.Count(one, "document\n") != 30 || strings.Contains(one, "ping") || strings.Contains(one, "seed") {
+			t.Errorf("%d documents:\n%.600s", strings.Count(one, "document\n"), one)
+		}
+		// a log that ends within a tick has no state of it
+		lines := strings.SplitAfter(strings.TrimSuffix(a, "\n"), "\n")
+		if cut := scalarsOf(t, n, strings.Join(lines[:len(lines)-2], "")); strings.Count(cut, "document\n") != 29 {
+			t.Errorf("%d documents of a cut log", strings.Count(cut, "document\n"))
+		}
+	}
+}
+
+// TestSectionsTable reads tables with the names of their columns above.
+func TestSectionsTable(t *testing.T) {
+	var log strings.Builder
+	for tick := 1; tick <= 9; tick++ {
+		fmt.Fprintf(&log, "--- Tour %4d ---  somme: %d\n No  Esp\xe8ce  Vie  X\n", tick, 4000+tick)
+		for id := 1; id <= 3; id++ {
+			fmt.Fprintf(&log, " %2d  Archer  %d  %d\n", id, 40+tick, id*tick)
+		}
+		log.WriteString(strings.Repeat("* Memoire libre: 2 octets\n", tick%3/2) + "\n")
+	}
+	n := Sections([]byte(log.String()))
+	if n == nil {
+		t.Fatal("not read")
+	}
+	if got := scalarsOf(t, n, log.String()); !strings.Contains(got, "tick=9\nsomme=4009\nrow.No=1\n") || !strings.Contains(got, "row.Vie=49\nrow.X=27\n") || strings.Contains(got, "octets") {
+		t.Error(got[max(0, len(got)-300):])
+	}
+}
+
+// TestNoSections: lines of orders, of rollbacks, and of things that do not come again are no states.
+func TestNoSections(t *testing.T) {
+	for name, line := range map[string]func(i int) string{
+		"orders":     func(i int) string { return fmt.Sprintf("tick %d\n  move unit=%d x=%d y=%d\n", i, i*7, i%9, i%5) },
+		"rollbacks":  func(i int) string { return fmt.Sprintf("frame %d crc=%x\n  unit 1 hp=%d x=2 y=3\n", i-i%5*2, i, i) },
+		"no ticks":   func(i int) string { return fmt.Sprintf("sector %d\n  unit 1 hp=%d x=2 y=3\n", i*i%97, i) },
+		"checksums":  func(i int) string { return fmt.Sprintf("tick %d crc=%08x\n", i, uint32(i)*2654435761) },
+		"few values": func(i int) string { return fmt.Sprintf("tick %d\nloading\nplayer joined\nconnection lost\n", i) },
+	} {
+		var log strings.Builder
+		for i := 1; i <= 40; i++ {
+			log.WriteString(line(i))
+		}
+		if Sections([]byte(log.String())) != nil {
+			t.Errorf("%s are read as states", name)
+		}
+	}
+}
+
+// scalarsOf returns the values of a text with their paths, a line for each.
+func scalarsOf(t *testing.T, n *Notation, text string) string {
+	t.Helper()
+	p := &paths{}
+	if err := n.Parse([]byte(text), p); err != nil {
+		t.Fatal(err)
+	}
+	return p.out.String()
+}
+
+// paths is a Sink that writes the path of each value.
+type paths struct {
+	out  strings.Builder
+	path []string
+	name string
+}
+
+func (p *paths) BeginMap(int) {
+	if p.name == "" {
+		p.out.WriteString("document\n")
+	}
+	p.path, p.name = append(p.path, p.name), ""
+}
+func (p *paths) BeginList(at int) { p.BeginMap(at) }
+func (p *paths) End(int)          { p.name, p.path = "", p.path[:len(p.path)-1] }
+func (p *paths) Name(name []byte) { p.name = string(name) }
+func (p *paths) Item(name []byte) { p.name = string(name) }
+func (p *paths) Scalar(_ Kind, text []byte) {
+	fmt.Fprintf(&p.out, "%s=%s\n", strings.TrimLeft(strings.Join(p.path, ".")+"."+p.name, "."), text)
+}
