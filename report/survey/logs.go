@@ -107,7 +107,7 @@ func (l *log) sectioned(sample []byte) bool {
 		return false
 	}
 	n := notation.Sections(sample)
-	if n == nil || len(ascending(n, sample)) < fewestQuiet || g.notation != nil && !g.notation.Loose && len(ascending(g.notation, sample)) > 1 {
+	if n == nil || notation.Embedded(sample) != nil || len(ascending(n, sample)) < fewestQuiet || g.notation != nil && !g.notation.Loose && len(ascending(g.notation, sample)) > 1 {
 		return false
 	}
 	g.notation = n
