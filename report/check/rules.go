@@ -249,7 +249,7 @@ var rules = []Rule{
 	{"folder-state", Error, treePage, "Nodes and root", "The root is the **state hash**.", ""},
 	{"folder-history", Error, treePage, "History", "over confirmed points, one at a time", ""},
 	{"folder-report", Error, reportPage, theFile, "the state point T of all hashes: the state before tick T's orders are applied", ""},
-	{"folder-own-checksum", Advice, recordPage, "Pieces", "the first 8 bytes of the state hash, or any checksum of 8 bytes of the game", ""},
+	{"folder-own-checksum", Advice, recordPage, "Pieces", "8 bytes of the state hash, or any checksum of 8 bytes", ""},
 
 	{"sign-header-first", Error, signPage, "File", "the first frame, and no other", ""},
 	{"sign-kind", Error, signPage, "File", "Any other kind is corrupt, and so is another length", ""},
@@ -267,12 +267,12 @@ var rules = []Rule{
 	{"sign-count", Error, signPage, "End", "8 count of entries", ""},
 	{"sign-no-end", Advice, signPage, "End", "Written when the chain is closed.", ""},
 
-	{"record-sync", Advice, recordPage, "What to record", "**The least that is worth writing** is an order log with a sync hash of each tick, on every peer", ""},
-	{"record-history", Advice, recordPage, "Pieces", "a divergence that healed before shows, and a search needs few hashes", ""},
+	{"record-sync", Advice, recordPage, "What to record", "an order log with a sync hash of each tick, on every peer", ""},
+	{"record-history", Advice, recordPage, "Pieces", "shows a healed divergence, and speeds up a search", ""},
 	{"record-build", Advice, recordPage, "Facts", "| `build` | `version`, `engine_version` | yes | header of order logs and traces; property |", ""},
 	{"record-rate", Advice, recordPage, "Facts", "| `tick rate` | | yes | header of order logs and traces |", ""},
 	{"record-start", Advice, recordPage, "Facts", "header of an order log that begins at point 0: *start*", ""},
 	{"record-snap-peer", Advice, snapPage, "File", "peer str, empty if not known", ""},
-	{"record-names", Advice, recordPage, "Facts", "Other properties are kept and shown by `dump`, and not compared.", ""},
-	{"record-machine-param", Advice, recordPage, "Facts", "What belongs to the machine may not: `doctor` takes every parameter for one that must be the same.", ""},
+	{"record-names", Advice, recordPage, "Facts", "Other properties are not compared; `dump` shows them.", ""},
+	{"record-machine-param", Advice, recordPage, "Facts", "`doctor` takes every parameter for one that must be the same.", ""},
 }
