@@ -51,8 +51,11 @@ func rowsOf(sample []byte) *embedded {
 			continue
 		}
 		lines++
+		if bytes.IndexByte([]byte("]})"), line[len(line)-1]) < 0 {
+			continue
+		}
 		all := embeddedBegin.FindAllSubmatchIndex(line, 1)
-		if len(all) == 0 || bytes.IndexByte([]byte("]})"), line[len(line)-1]) < 0 {
+		if len(all) == 0 {
 			continue
 		}
 		at := all[0]
@@ -128,6 +131,9 @@ func documentsOf(sample []byte) *embedded {
 func (e *embedded) in(line []byte) int {
 	if e.marks == nil {
 		return bytes.Index(line, []byte(e.mark))
+	}
+	if line = bytes.TrimRight(line, " \t\r\n"); len(line) == 0 || bytes.IndexByte([]byte("]})"), line[len(line)-1]) < 0 {
+		return -1
 	}
 	for _, at := range embeddedBegin.FindAllSubmatchIndex(line, 1) {
 		if e.marks[string(line[at[2]:at[3]])] {

@@ -55,13 +55,13 @@ func headsOf(sample []byte) (out []*sections) {
 			continue
 		}
 		n, err := strconv.ParseUint(string(tick), 10, 63)
-		r := runs[head]
+		r := runs[string(head)]
 		if r == nil {
 			if len(runs) == maxKinds {
 				break
 			}
 			r = &run{}
-			runs[head], order = r, append(order, head)
+			runs[string(head)], order = r, append(order, string(head))
 		}
 		r.broken = r.broken || err != nil || r.seen > 0 && n <= r.last
 		if r.seen > 1 && n-r.last == r.step {
@@ -88,20 +88,20 @@ func unstamped(line []byte) []byte {
 }
 
 // headOf returns the text before the first number of a line without indentation, that number, and what follows it.
-func headOf(line []byte) (head string, tick, rest []byte) {
+func headOf(line []byte) (head, tick, rest []byte) {
 	const longest = 40
 	n := bytes.IndexAny(line, "0123456789")
 	if n <= 0 || n > longest || indentOf(line) > 0 || bytes.IndexByte([]byte("-.,:"), line[n-1]) >= 0 {
-		return "", nil, nil
+		return nil, nil, nil
 	}
 	end := n
 	for end < len(line) && line[end]-'0' <= 9 {
 		end++
 	}
 	if end-n > 18 || end < len(line) && (isWordByte(line[end]) || end+1 < len(line) && line[end] == '.' && line[end+1]-'0' <= 9) || bytes.HasSuffix(line[:n], []byte("0x")) {
-		return "", nil, nil
+		return nil, nil, nil
 	}
-	return string(bytes.Join(bytes.Fields(line[:n]), []byte{' '})), line[n:end], line[end:]
+	return bytes.TrimSpace(line[:n]), line[n:end], line[end:]
 }
 
 // learn finds the forms of lines that follow the heads.
@@ -177,12 +177,16 @@ func (s *sections) each(text []byte, do func(line []byte, head bool)) {
 // values. Names is how many names the table has that the line may be in.
 func formOf(r *row, line []byte, names *int) (form, thing string) {
 	kind := r.read(bytes.TrimSpace(line))
-	if n := len(bytes.Fields(line)); n == *names && len(r.fields) > 0 && n > 2 {
+	n := 0
+	for range bytes.FieldsSeq(line) {
+		n++
+	}
+	if n == *names && len(r.fields) > 0 && n > 2 {
 		return "columns", string(bytes.Fields(line)[0])
 	}
 	switch {
 	case len(r.fields) == 0:
-		*names = len(bytes.Fields(line))
+		*names = n
 		return "text " + string(bytes.TrimSpace(line)), ""
 	case r.isMember():
 		*names = 0
@@ -234,7 +238,7 @@ func (s *sections) parse(text []byte, to Sink) error {
 // isHead reports whether a line is a head.
 func (s *sections) isHead(line []byte) bool {
 	head, tick, _ := headOf(line)
-	return tick != nil && head == s.head
+	return tick != nil && string(head) == s.head
 }
 
 // giveHead gives the line of a head: the tick, and what follows it with its names.

@@ -31,7 +31,7 @@ const (
 	leastSample, sampleRatio = 64 << 10, 64 // of it, in bytes and for each byte of the file
 
 	mostLogs = 256     // logs that are looked at
-	vagueLen = 1 << 17 // bytes of a log that confirm what its checksums are
+	vagueLen = 1 << 17 // bytes of a log that confirm what its checksums are, or show what its lines are
 )
 
 // log is a log with checksums or orders.
@@ -105,6 +105,9 @@ func (l *log) sectioned(sample []byte) bool {
 	g := l.group
 	if g.page != nil || g.notation != nil && !slices.Contains(lineNotations, g.notation.Name) || l.order != nil || l.sums != nil && !l.sums.OnLines() {
 		return false
+	}
+	if len(sample) > vagueLen {
+		sample = sample[:1+bytes.LastIndexByte(sample[:vagueLen], '\n')]
 	}
 	n := notation.Sections(sample)
 	if n == nil || notation.Embedded(sample) != nil || len(ascending(n, sample)) < fewestQuiet || g.notation != nil && !g.notation.Loose && len(ascending(g.notation, sample)) > 1 {
