@@ -49,6 +49,7 @@ type open struct {
 	list  bool
 	rows  bool // its members or elements are rows
 	row   bool // it is a row itself
+	base  int  // the first row of a table by columns
 	index int  // of the element that comes
 	back  int  // the current row of home, when it ends
 	id    int  // of a map
@@ -104,6 +105,14 @@ func (b *builder) begin() (s *spot, row bool, back int) {
 		return e, true, back
 	case s != nil:
 		return s, false, 0
+	case top.spot.inTable && top.list:
+		s = b.elementOf(top.spot)
+		back = s.home.current
+		if s.home.current = top.base + top.index; s.home.current == len(s.home.keys) {
+			s.home.addRow(top.index)
+		}
+		top.index++
+		return s, true, back
 	case top.rows:
 		s = b.elementOf(top.spot)
 		back = s.home.current
@@ -134,8 +143,15 @@ func (b *builder) push(list bool) {
 	if isRows {
 		b.rowsOf(s)
 	}
+	base := 0
+	if s.columnar && !list && s.home != nil {
+		b.rowsOf(s)
+		base = len(s.own.keys)
+	} else if s.inTable && list {
+		base = b.stack[len(b.stack)-1].base
+	}
 	b.maps++
-	b.stack = append(b.stack, open{spot: s, list: list, rows: isRows, row: row, back: back, id: b.maps})
+	b.stack = append(b.stack, open{spot: s, list: list, rows: isRows, row: row, base: base, back: back, id: b.maps})
 }
 
 // rowsOf makes the table of the elements of a spot the first time.

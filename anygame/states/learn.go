@@ -48,6 +48,7 @@ type node struct {
 	largest             int                // members of one map, at most
 	identifies          bool               // it may identify the rows that it is in
 	vectors             int                // texts that consist of a few numbers: "1, 2.5"
+	ragged              bool               // a map has lists of different lengths
 
 	unique *uniqueness // of a scalar that may identify a row
 }
@@ -151,6 +152,7 @@ func (n *node) merge(m *node, nodes *int) {
 	}
 	n.longest = max(n.longest, m.longest)
 	n.vectors += m.vectors
+	n.ragged = n.ragged || m.ragged
 	n.repeated = n.repeated || m.repeated
 	n.counting = n.counting && m.counting
 	n.growing = n.growing && m.growing
@@ -305,6 +307,7 @@ type learning struct {
 	container int            // the number of the list that it is in
 	inner     int            // the number of the list that its elements are in
 	tick      uint64         // the name of the member before, if all are ticks
+	length    int            // of the lists that are members, and 1
 	items     map[*node]bool // members that came, in a notation without lists
 }
 
@@ -360,6 +363,11 @@ func (l *learner) End(int) {
 			n.shortest = top.count
 		}
 		n.longest = max(n.longest, top.count)
+		if i := len(l.stack) - 1; i >= 0 && !l.stack[i].list {
+			above := &l.stack[i]
+			above.node.ragged = above.node.ragged || above.length > 0 && above.length != top.count+1
+			above.length = top.count + 1
+		}
 	} else {
 		n.largest = max(n.largest, top.count)
 	}
@@ -421,10 +429,17 @@ func (l *learner) Scalar(kind notation.Kind, text []byte) {
 		n.vectors++
 	}
 	n.scalars[kind]++
-	if !member || len(l.stack) == 0 {
+	if len(l.stack) == 0 {
 		return
 	}
 	top := &l.stack[len(l.stack)-1]
+	if at := len(l.stack) - 2; !member && at >= 0 && !l.stack[at].list && idRank(top.node.name) > 0 { // perhaps a column of ids
+		n.identifies, member = true, true
+		top = &learning{container: top.inner}
+	}
+	if !member {
+		return
+	}
 	if kind == notation.Null || kind == notation.Bool || !n.identifies {
 		return
 	}

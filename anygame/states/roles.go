@@ -68,6 +68,33 @@ func (n *node) asMap() role {
 	return inline
 }
 
+// columnar reports whether the maps at a path are tables by columns: their members are lists of one length, with an element
+// for each row.
+func (n *node) columnar() bool {
+	if n.maps == 0 || n.lists > 0 || n.ragged || n.collapsed || len(n.members) < 2 {
+		return false
+	}
+	longest := 0
+	for _, m := range n.members {
+		if m.lists < m.values || m.item != nil && m.item.maps > 0 {
+			return false
+		}
+		longest = max(longest, m.longest)
+	}
+	return longest > longestVector || n.idColumn() != nil
+}
+
+// idColumn returns the member of a table by columns that identifies its rows, nil if their places do.
+func (n *node) idColumn() *node {
+	var best *node
+	for _, m := range n.members {
+		if m.item != nil && m.item.unique != nil && !m.item.unique.broken && m.item.scalar() && (best == nil || idRank(m.name) > idRank(best.name)) {
+			best = m
+		}
+	}
+	return best
+}
+
 // apart reports whether a member of a map of rows is a field of the row that the map is in, and no row.
 func (n *node) apart(name []byte) bool {
 	if n == nil || !n.collapsed {
@@ -230,6 +257,10 @@ func (n *node) paced() *node {
 // recurs reports whether the lists within maps have rows that most others have too, as those of the next state have.
 func (n *node) recurs() bool {
 	return slices.ContainsFunc(n.members, func(m *node) bool {
+		if m.columnar() {
+			id := m.idColumn()
+			return id != nil && len(id.item.unique.seen) > 1 && 5*id.item.unique.others >= 4*id.item.unique.values
+		}
 		e := m
 		if m.lists > 0 {
 			e = m.item

@@ -29,6 +29,10 @@ type spot struct {
 	items  int // elements that came in the current map, in a notation without lists
 	within int // that map
 
+	columnar bool // it is a table by columns
+	inTable  bool // it is a column of one
+	ids      bool // which identifies the rows
+
 	class    snapshot.Class
 	places   bool // it is a row that its place in a list identifies, if nothing else does
 	named    bool // it is a row, and its name is a number
@@ -51,6 +55,9 @@ func (b *builder) newSpot(parent *spot, n *node, name string, element bool) *spo
 	s.know(b.schema.root.hint, parent, element)
 	if n != nil {
 		s.asMap, s.asList = n.asMap(), n.asList()
+		if s.columnar = n.columnar() && s.hint == nil; s.columnar {
+			s.asMap = inline
+		}
 		if n.repeated && !element {
 			s.asMap, s.asList = rows, rows
 			if n.scalar() {
@@ -64,6 +71,11 @@ func (b *builder) newSpot(parent *spot, n *node, name string, element bool) *spo
 	case s.state:
 		s.home = b.tables[0]
 	case parent == nil:
+	case parent.columnar && parent.own != nil:
+		s.home, s.path, s.inTable, s.asList = parent.own, name, true, inline
+		s.ids = n != nil && parent.node.idColumn() == n
+	case element && parent.inTable:
+		s.home, s.path = parent.home, parent.path
 	case element && parent.own != nil:
 		s.home = parent.own
 	default:
@@ -80,7 +92,10 @@ func (b *builder) newSpot(parent *spot, n *node, name string, element bool) *spo
 		s.peer = !b.shape.table && n == b.shape.peer
 		s.identity = !element && parent.places && !parent.hint.keyed() && parent.node.identity(b.times, parent.named) == n
 	}
-	if s.identity {
+	if element && parent.ids {
+		s.identity = true
+		s.home.identify(s.path, whyOf(parent.node))
+	} else if s.identity {
 		s.home.identify(s.path, whyOf(n))
 	}
 	if s.hint != nil && s.hint.key != nil && s.hint.key == s.home.hint {

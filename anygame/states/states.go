@@ -4,9 +4,10 @@
 // # Tables
 //
 // A list of maps is a table with a row for each element. So is a map with ids as names: numbers, or names that differ
-// from file to file while their members are the same. A list within a row becomes a separate table, keyed by the row
-// that it belongs to and by its index. A map within a row adds fields with dotted names, and so does a short list of
-// numbers that always has the same length, such as a vector. Everything else is one row of the table "state".
+// from file to file while their members are the same. A map of lists of one length is a table by columns. A list
+// within a row becomes a separate table, keyed by the row that it belongs to and by its index. A map within a row adds
+// fields with dotted names, and so does a short list of numbers that always has the same length, such as a vector.
+// Everything else is one row of the table "state".
 //
 //	{"tick": 300, "units": [{"id": 7, "pos": {"x": 1.5, "y": 2}, "cargo": [4, 4, 9, 1, 7]}]}
 //

@@ -87,6 +87,24 @@ units.cargo[9:2].cargo.value = 9
 units.cargo[9:3].cargo.value = 1
 units.cargo[9:4].cargo.value = 7
 `},
+		{"tables by columns", []string{`[{"frame": 3, "units": {"x": [1.5, 2], "at": [[1, 2], [3, 4]], "id": [9, 7]}}, {"frame": 4, "units": {"x": [], "at": [], "id": []}}]`}, `
+state 3 peer "" rng ""
+units[7].at.0 = 3
+units[7].at.1 = 4
+units[7].units.id = 7
+units[7].units.x = 2
+units[9].at.0 = 1
+units[9].at.1 = 2
+units[9].units.id = 9
+units[9].units.x = 1.5
+state 4 peer "" rng ""
+`},
+		{"lists of other lengths are no columns", []string{`{"frame": 3, "units": {"id": [9, 7], "hp": [1]}}`}, `
+state 3 peer "" rng ""
+state[0].units.hp.0 = 1
+state[0].units.id.0 = 9
+state[0].units.id.1 = 7
+`},
 		{"states by their ticks", []string{`{"by": "x", "snaps": {"300": {"gold": 1, "units": [{"id": 9, "hp": 2}]}, "325": {"gold": 2, "units": [{"id": 9, "hp": 1}]}}}`}, `
 state 300 peer "" rng ""
 state[0].state.gold = 1
