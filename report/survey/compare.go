@@ -104,7 +104,7 @@ func (s *Survey) match(pairs map[pair]*compared, left int64, most int) int64 {
 // look finds out what the heads of the states in a file contain.
 func (g *group) look(p *sample) {
 	worlds, found, err := g.schema.Read(g.notation, p.text)
-	p.ticks, p.peers = nil, false
+	p.ticks, p.peers, p.peer = nil, false, ""
 	if p.damaged = err != nil && !p.cut; p.damaged {
 		return
 	}
@@ -126,7 +126,7 @@ func (g *group) look(p *sample) {
 		if w.Point.Known() {
 			p.ticks = append(p.ticks, w.Point.Tick)
 		}
-		p.peers = p.peers || w.Peer != ""
+		p.peers, p.peer = p.peers || w.Peer != "", cmp.Or(p.peer, w.Peer)
 	}
 }
 

@@ -216,6 +216,15 @@ func (s *Survey) findPeers(groups []*group) {
 	if slices.ContainsFunc(groups, func(g *group) bool {
 		return slices.ContainsFunc(g.samples, func(p sample) bool { return p.peers })
 	}) {
+		inside := map[string]bool{}
+		for _, g := range groups {
+			for _, p := range g.samples {
+				inside[p.peer] = true
+			}
+		}
+		for _, g := range groups {
+			g.mixed = len(inside) > 1
+		}
 		return
 	}
 	seen := map[string]bool{}

@@ -199,6 +199,7 @@ type group struct {
 
 	tick   int            // the number of the names that is the tick, -1 if none is
 	peer   []int          // the words of the names that show the peer
+	mixed  bool           // files of its folder name different peers
 	table  string         // the only one in its files, by their names; empty for files with all
 	from   int            // the first word of the names that is the table
 	to     int            // the first word after it
@@ -211,6 +212,7 @@ type sample struct {
 	base    string
 	ticks   []uint64 // of the states in it, if it has them
 	peers   bool     // it names peers
+	peer    string   // the first of them
 	states  int
 	text    []byte            // until it is decoded
 	cut     bool              // the text is only the beginning of the file

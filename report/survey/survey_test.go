@@ -252,6 +252,25 @@ func TestNoiseBesideRNG(t *testing.T) {
 	}
 }
 
+// TestPeersInside: only the files of a folder show whose they are, one file a tick and peer.
+func TestPeersInside(t *testing.T) {
+	for _, form := range []string{"oos_%[1]s_f%06[2]d.json", "dump_%[2]d_%[3]d.json"} {
+		texts := map[string]string{}
+		for i, peer := range []string{"ann", "ben"} {
+			for tick := range 3 {
+				texts[fmt.Sprintf(form, []string{"x", "y"}[i], tick+5, 100*i+tick)] = fmt.Sprintf(`{"tick": %d, "peer": %q, "units": [{"id": 1, "hp": 9}]}`, tick+5, peer)
+			}
+		}
+		list := found(t, write(t, texts))
+		for i, line := range list {
+			if peer := []string{"ann", "ben"}[i/3]; len(list) != 6 || !strings.HasPrefix(line, fmt.Sprint(peer, " ", 5+i%3)) {
+				t.Errorf("%s: %q", form, list)
+				break
+			}
+		}
+	}
+}
+
 // TestLoggedStates: the lines of logs end with states. They are inputs if the log has checksums of the same ticks.
 func TestLoggedStates(t *testing.T) {
 	for _, c := range []struct {
