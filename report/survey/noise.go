@@ -143,7 +143,7 @@ func noise(list []compared) (found []NoisyColumn, alone bool) {
 	}
 	slices.SortStableFunc(list, func(a, b compared) int { return cmp.Compare(a.tick, b.tick) })
 	looks := func(col column) bool {
-		return list[0].looks[col] || connectionNames.MatchString(states.Words(col.field))
+		return list[0].looks[col] || col.label == states.GlobalLabel && ownerNames.MatchString(states.Words(col.field)) || connectionNames.MatchString(states.Words(col.field))
 	}
 	always := maps.Clone(list[0].columns)
 	for _, c := range list[1:] {
@@ -246,13 +246,14 @@ func compareStates(first, second seen) *compared {
 }
 
 var (
-	noisyNames = lazyregexp.New(`(?i)(^|[^a-z])(time|clock|date|stamp|timestamp|written|saved|path|file|dir|folder|host|hostname|machine|pid|process|thread|addr|address|ptr|pointer|handle|fps|ping|latency|rtt|memory|mem|heap|rss|working.?set|allocs?|allocations|gc|cpu|os|user|locale|local|session|uptime|elapsed|delta|jitter|took|(real|wall|render|draw|frame)_?(s|secs?|seconds|ms|millis|us|micros|ns|nanos))([^a-z]|$)`)
+	noisyNames = lazyregexp.New(`(?i)(^|[^a-z])(time|clock|date|stamp|timestamp|written|saved|path|file|dir|folder|host|hostname|machine|pid|process|thread|addr|address|ptr|pointer|handle|fps|ping|latency|rtt|(memory|mem|heap|rss)_?(kb|mb|kib|mib|bytes|used|size)?|working.?set|allocs?|allocations|gc|cpu|os|user|locale|local|session|uptime|elapsed|delta|jitter|took|perf|ups|tps|(real|wall|render|draw|frame|cpu|gpu)_?(s|secs?|seconds|ms|millis|us|micros|ns|nanos))([^a-z]|$)`)
 	// unitNames are of times if they are the whole name of a value that belongs to no entity.
 	unitNames = lazyregexp.New(`(?i)^(secs?|seconds|ms|msecs?|millis|us|usecs?|micros|ns|nanos)$`)
 	// connectionNames are of values that no simulation has.
 	connectionNames = lazyregexp.New(`(?i)(^|[^a-z])(fps|ping|latency|rtt)([^a-z]|$)`)
-	unixTime        = lazyregexp.New(`^1(\d{9}\.\d+|\d{12})$`) // in seconds or milliseconds
 	noisyTexts      = lazyregexp.New(`^(0x[0-9a-fA-F]{8,16}|<?[A-Za-z][\w.]*( object at|:) 0x[0-9a-fA-F]{6,16}>?|[A-Za-z][\w.$]*@[0-9a-f]{5,8}|[A-Za-z]:\\.*|/.*|~/.*|\d{4}-\d\d-\d\d.*|.*\d\d:\d\d:\d\d.*)$`)
+	// ownerNames are of the player at the machine, or who wrote the file, as values of no entity.
+	ownerNames = lazyregexp.New(`(?i)(^|\.)(writer|author|me|self|whoami|steam_?id|(local|my)_?(id|name|player|slot|index)|user_?name|nick_?name|nick|account|slot|player_?name|player|spieler|joueur|uhrzeit|rechner)$`)
 	// epochs are times since 1970, with fractions of seconds.
 	epochs = lazyregexp.New(`^1[5-9]\d{8}(\.\d+|\d{3}|\d{6})$`)
 )
@@ -262,10 +263,7 @@ func looksNoisy(field string, v snapshot.Value) bool {
 	if noisyNames.MatchString(states.Words(field)) || epochs.MatchString(v.String()) {
 		return true
 	}
-	if (v.Type == snapshot.String || v.Type == snapshot.Scalar) && noisyTexts.MatchString(strings.TrimPrefix(string(v.Raw), `"`)) {
-		return true
-	}
-	return unixTime.MatchString(strings.TrimPrefix(v.String(), `"`))
+	return (v.Type == snapshot.String || v.Type == snapshot.Scalar) && noisyTexts.MatchString(strings.TrimPrefix(string(v.Raw), `"`))
 }
 
 // isName reports whether a text is the name of the peer in whose state it is.
