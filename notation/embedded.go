@@ -14,8 +14,8 @@ var (
 )
 
 // leastEmbedded is how many bytes a document has at least, mostBegins and mostTried how many places of a line and a text are tried,
-// leastRows how many lines with rows a text has, and mostMarks how many kinds of them.
-const leastEmbedded, mostBegins, mostTried, leastRows, mostMarks = 128, 8, 1 << 10, 8, 32
+// leastRows how many lines with rows a text has, mostMarks how many kinds of them, and mostAfter how many bytes follow a document.
+const leastEmbedded, mostBegins, mostTried, leastRows, mostMarks, mostAfter = 128, 8, 1 << 10, 8, 32, 80
 
 // embedded is a log in which lines of one kind end with a document, or of several kinds with rows.
 type embedded struct {
@@ -95,11 +95,11 @@ func rowsOf(sample []byte) *embedded {
 func documentsOf(sample []byte) *embedded {
 	size, best, tried := map[string]int{}, embedded{}, 0 // the bytes of documents
 	for line := range bytes.Lines(sample) {
-		if line = bytes.TrimSpace(line); len(line) == 0 || bytes.IndexByte([]byte("]})"), line[len(line)-1]) < 0 {
+		if line = bytes.TrimSpace(line); len(line) < leastEmbedded || bytes.LastIndexAny(line[len(line)-mostAfter:], "]})") < 0 {
 			continue
 		}
 		for _, at := range embeddedBegin.FindAllSubmatchIndex(line, mostBegins) {
-			mark, rest := string(line[at[2]:at[3]]), line[at[2]:]
+			mark, rest := string(line[at[2]:at[3]]), documentIn(line[at[2]:])
 			if tried += min(1, len(rest)/leastEmbedded); len(rest) < leastEmbedded || tried > mostTried {
 				break
 			}
@@ -127,6 +127,29 @@ func documentsOf(sample []byte) *embedded {
 	return &best
 }
 
+// documentIn returns the text up to the bracket that ends the first one, if few words follow: {"a": 1} (sim.js, line 7)
+func documentIn(text []byte) []byte {
+	depth, quoted := 0, false
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{' || c == '[' || c == '(':
+			depth++
+		case c == '}' || c == ']' || c == ')':
+			if depth--; depth == 0 && len(text)-i <= mostAfter && i+1 < len(text) && text[i+1] == ' ' {
+				return text[:i+1]
+			} else if depth == 0 {
+				return text
+			}
+		}
+	}
+	return text
+}
+
 // in returns where the document of a line begins, -1 if it has none.
 func (e *embedded) in(line []byte) int {
 	if e.marks == nil {
@@ -151,7 +174,7 @@ func (e *embedded) parse(text []byte, to Sink) error {
 			if m := tickBefore.FindSubmatch(line[:i]); e.ticked && m != nil {
 				one.tick = m[1]
 			}
-			if fault, ok := e.inner.Parse(bytes.TrimSpace(line[i:]), one).(*Error); ok {
+			if fault, ok := e.inner.Parse(documentIn(bytes.TrimSpace(line[i:])), one).(*Error); ok {
 				return &Error{Offset: at + i + fault.Offset, Msg: fault.Msg, Cut: fault.Cut && at+len(line) == len(text)}
 			}
 		}

@@ -166,6 +166,11 @@ func (p *literalParser) run() error {
 	if bytes.HasPrefix(p.text, []byte("\xef\xbb\xbf")) {
 		p.at = 3
 	}
+	for p.bareWords && bytes.HasPrefix(p.text[p.at:], []byte("#![")) { // #![enable(implicit_some)] of RON
+		if p.at += bytes.IndexByte(p.text[p.at:], '\n') + 1; p.at == 0 || p.text[p.at-1] != '\n' {
+			return cut(0, "an attribute")
+		}
+	}
 	p.stack = append(p.stack[:0], literal{assign: p.assigns[0]})
 	if p.enter(&p.stack[0]); p.stack[0].shape == asMap {
 		p.to.BeginMap(p.at)

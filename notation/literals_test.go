@@ -87,6 +87,8 @@ func TestRustDebug(t *testing.T) {
 	parses(t, n, `[Some(1), None, Attack(2), a::B { d: 1.5s, p: PhantomData<f32> }]`,
 		`[@0 number(1) null() {@16 "#type": text(Attack) "0": number(2) end@25 {@27 "#type": text(a::B) "d": text(1.5s) "p": text(PhantomData<f32>) end@64 end@65`)
 	parses(t, n, "A { b: {3, 1}, c: [3, 1] }", `{ "#type": text(A) "b": [ number(1) number(3) end "c": [ number(3) number(1) end end`) // a set has no order
+	parses(t, n, "#![enable(implicit_some)]\n#![enable(unwrap_newtypes)]\n(a: 1, b: [2])", `{ "a": number(1) "b": [ number(2) end end`)
+	fails(t, n, "#![enable(implicit_some)]", "at offset 0: the file ends inside an attribute")
 	parses(t, n, "(\n    frame: 20, // RON\n    entities: {\n        7: (components: {\"a::Hp\": (3), \"a::At\": (x: 1.5, y: 2), \"a::Team\": Red}),\n    },\n    next: Some(Unit(id: 8)),\n)\n",
 		`{ "frame": number(20) "entities": { "7": { "components": { "a::Hp": number(3) "a::At": { "x": number(1.5) "y": number(2) end "a::Team": text(Red) end end end `+
 			`"next": { "#type": text(Unit) "id": number(8) end end`)
