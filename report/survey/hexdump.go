@@ -7,8 +7,9 @@ import (
 	"strconv"
 )
 
-// mostRepeated bounds the bytes that a * in a hex dump stands for, dumpWidth is how many a line has.
-const mostRepeated, dumpWidth = 64 << 20, 16
+// The lines that * replaces in a hex dump end at most at leastRepeated bytes, or a multiple of its text. DumpWidth is how many
+// bytes a line has.
+const leastRepeated, repeatedRatio, dumpWidth = 1 << 20, 1 << 10, 16
 
 // hexDump returns the bytes that xxd, hexdump or od wrote as text, nil for other text: lines of an offset and groups of
 // hexadecimal digits, up to a column at which their characters may follow. Without a colon after the offset, groups of
@@ -23,6 +24,7 @@ func hexDump(text []byte) []byte {
 // hexDumpIn is hexDump for offsets of a base.
 func hexDumpIn(text []byte, base int) (out []byte) {
 	end, lines, repeat := 0, 0, false
+	most := uint64(max(leastRepeated, repeatedRatio*len(text)))
 	for line := range bytes.Lines(text) {
 		if line = bytes.TrimRight(line, "\r\n"); string(line) == "*" && lines > 0 {
 			repeat = true
@@ -31,7 +33,7 @@ func hexDumpIn(text []byte, base int) (out []byte) {
 		offset, rest, _ := bytes.Cut(line, []byte(" "))
 		offset, colon := bytes.CutSuffix(offset, []byte(":"))
 		at, err := strconv.ParseUint(string(offset), base, 32)
-		if len(offset) < 4 || err != nil || repeat && at > uint64(len(out)+mostRepeated) {
+		if len(offset) < 4 || err != nil || repeat && at > most {
 			return nil
 		}
 		for repeat && uint64(len(out)) < at {

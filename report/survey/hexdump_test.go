@@ -25,4 +25,22 @@ func TestHexDump(t *testing.T) {
 			t.Errorf("%q: %x", text, got)
 		}
 	}
+	bomb := "00000000: 424e 0007 424e 0007 424e 0007 424e 0007\n*\n"
+	if got := hexDump([]byte(bomb + "00100000: 00\n")); len(got) != 1<<20+1 {
+		t.Errorf("%d bytes", len(got))
+	}
+	if got := hexDump([]byte(bomb + "00100010: 00\n")); got != nil {
+		t.Errorf("%d bytes of %d", len(got), len(bomb))
+	}
+}
+
+// FuzzHexDump: a dump has no more bytes than its text allows.
+func FuzzHexDump(f *testing.F) {
+	f.Add([]byte("00000000: 424e 0007 424e 0007 424e 0007 424e 0007  BN..\n*\n00000020: 6566\n"))
+	f.Add([]byte("0000000 42 4e 00 07 42 4e 00 07 42 4e 00 07 42 4e 00 07\n*\n0000040 65 66\n0000042\n"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		if n := len(hexDump(text)); n > max(leastRepeated, repeatedRatio*len(text))+len(text) {
+			t.Errorf("%d bytes of %d", n, len(text))
+		}
+	})
 }
