@@ -155,7 +155,8 @@ func (s *Survey) embeds(g *group) bool {
 	if g.kind != description.Undescribed || g.notation != nil && g.notation.Name != "yaml" && !slices.Contains(lineNotations, g.notation.Name) {
 		return false
 	}
-	sample, err := s.read(filepath.Join(g.dir, g.bases[0]), sampleLen)
+	path := filepath.Join(g.dir, g.bases[0])
+	sample, err := s.read(path, s.sampleOf(path))
 	n := notation.Embedded(sample)
 	if err != nil || n == nil {
 		return false
