@@ -130,3 +130,14 @@ func (p *paths) Item(name []byte) { p.name = string(name) }
 func (p *paths) Scalar(_ Kind, text []byte) {
 	fmt.Fprintf(&p.out, "%s=%s\n", strings.TrimLeft(strings.Join(p.path, ".")+"."+p.name, "."), text)
 }
+
+// FuzzSections: no log makes it fail otherwise than with an error.
+func FuzzSections(f *testing.F) {
+	f.Add([]byte("T1 crc=34\n  U001 ogre hp= 32 pos=( 15,  68)\n[mem] 5 KB\nT2 crc=35\n  U001 ogre hp= 31 pos=( 15,  68)\nT3 crc=36\n  U001 ogre hp= 30 pos=( 15,  68)\n"))
+	f.Add([]byte("--- Tour    1 ---\n No  Vie  X\n  1  40  4\n  2  40  27\n\n--- Tour    2 ---\n No  Vie  X\n  1  40  3\n  2  40  26\n--- Tour    3 ---\n No  Vie  X\n  1  40  3\n  2  40  25\n"))
+	f.Fuzz(func(_ *testing.T, text []byte) {
+		if n := Sections(text); n != nil {
+			_ = n.Check(text)
+		}
+	})
+}
